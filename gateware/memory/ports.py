@@ -1,0 +1,97 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Streams between a client and the endpoint memory."""
+
+from migen import log2_int
+
+from litex.soc.interconnect import stream
+
+# Helpers ------------------------------------------------------------------------------------------
+
+DATA_WIDTHS = (64, 128, 256, 512)
+
+
+def word_address_width(data_width, size):
+    """Bits of a word address: words of ``data_width`` bits in a memory of ``size`` bytes.
+
+    Raises ``ValueError`` for a data width that is not a PHY's, or a size that is not a power of
+    two of at least two words.
+    """
+    if data_width not in DATA_WIDTHS:
+        raise ValueError(f"data width must be one of {DATA_WIDTHS}, not {data_width!r}")
+    if size < 2 * data_width // 8 or size & (size - 1):
+        raise ValueError(f"memory size must be a power of two of at least two words, not {size!r}")
+    return log2_int(size // (data_width // 8))
+
+# Layouts ------------------------------------------------------------------------------------------
+
+
+def memory_write_layout(data_width, size):
+    return [
+        ("address", word_address_width(data_width, size)),
+        ("dat",     data_width),
+        ("be",      data_width // 8),
+    ]
+
+
+def memory_command_layout(data_width, size):
+    return [("address", word_address_width(data_width, size))]
+
+
+def memory_data_layout(data_width):
+    return [("dat", data_width)]
+
+# Memory Write Stream ------------------------------------------------------------------------------
+
+
+class MemoryWriteStream(stream.Endpoint):
+    """Writes to the endpoint memory, one beat a cycle.
+
+    A beat that was accepted is seen by every read command accepted in a later cycle.
+
+    Parameters
+    ----------
+    data_width : bits of a word (64, 128, 256, 512).
+    size       : bytes of the memory.
+
+    Attributes
+    ----------
+    valid, ready : 1, out/in to the client's side, sys.
+    address      : log2(size / (data_width / 8)), out, word address.
+    dat          : data_width, out, byte 0 of memory in bits 7:0.
+    be           : data_width / 8, out, bytes to write; a beat with none is legal.
+    """
+    def __init__(self, data_width, size):
+        self.data_width = data_width
+        self.size       = size
+        stream.Endpoint.__init__(self, memory_write_layout(data_width, size))
+
+# Memory Read Stream -------------------------------------------------------------------------------
+
+
+class MemoryReadStream:
+    """Reads from the endpoint memory: a command a cycle, data in the order of the commands.
+
+    Parameters
+    ----------
+    data_width : bits of a word (64, 128, 256, 512).
+    size       : bytes of the memory.
+
+    Attributes
+    ----------
+    command : Endpoint (``address``), client to memory, sys; a command accepted is answered once.
+    data    : Endpoint (``dat``), memory to client, sys; any latency, held until ``ready``.
+    """
+    def __init__(self, data_width, size):
+        self.data_width = data_width
+        self.size       = size
+        self.command    = stream.Endpoint(memory_command_layout(data_width, size))
+        self.data       = stream.Endpoint(memory_data_layout(data_width))
+
+    def connect(self, other):
+        """Statements by which this stream, on a client's side, drives ``other``, the memory's."""
+        return [self.command.connect(other.command), other.data.connect(self.data)]
