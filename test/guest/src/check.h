@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026 LitePCIe SoC developers */
+/*
+ * What the programs that run in the guest share: a check that says what was
+ * expected and where, byte patterns that differ in every place and pass, and
+ * buffers with guard bytes around them.
+ */
+#ifndef LITEPCIE_TEST_CHECK_H
+#define LITEPCIE_TEST_CHECK_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#define DEVICE "/dev/litepcie0"
+#define GUARD_BYTES 128
+#define GUARD_VALUE 0xa5
+
+static unsigned long checks;
+
+#define check(condition, ...)                                                  \
+	do {                                                                   \
+		checks++;                                                      \
+		if (!(condition)) {                                            \
+			fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__,     \
+				#condition);                                   \
+			fprintf(stderr, __VA_ARGS__);                          \
+			fprintf(stderr, "\n");                                 \
+			exit(1);                                               \
+		}                                                              \
+	} while (0)
+
+static inline int open_device(void)
+{
+	int fd = open(DEVICE, O_RDWR);
+
+	check(fd >= 0, "%s: %s", DEVICE, strerror(errno));
+	return fd;
+}
+
+/* A byte that depends on its place and on the pass, so that stale or shifted data shows. */
+static inline uint8_t pattern(uint64_t place, uint32_t pass)
+{
+	uint64_t x = (place + 1) * 0x9e3779b97f4a7c15ull + (uint64_t)pass * 0xd1b54a32d192ed03ull;
+
+	return (uint8_t)(x >> 56) ^ (uint8_t)(x >> 24);
+}
+
+static inline void fill(uint8_t *bytes, size_t length, uint32_t pass)
+{
+	for (size_t i = 0; i < length; i++)
+		bytes[i] = pattern(i, pass);
+}
+
+static inline void check_bytes(const uint8_t *got, const uint8_t *expected, size_t length,
+			       const char *what)
+{
+	if (!memcmp(got, expected, length)) {
+		checks++;
+		return;
+	}
+	for (size_t i = 0; i < length; i++)
+		check(got[i] == expected[i], "%s: byte %zu of %zu: expected %02x, got %02x", what,
+		      i, length, expected[i], got[i]);
+}
+
+static inline void check_value(const uint8_t *got, uint8_t value, size_t length, const char *what)
+{
+	for (size_t i = 0; i < length; i++)
+		if (got[i] != value)
+			check(0, "%s: byte %zu of %zu: expected %02x, got %02x", what, i, length,
+			      value, got[i]);
+	checks++;
+}
+
+/* Allocates length bytes that begin misalign bytes into a page, between guards. */
+struct guarded {
+	uint8_t *whole;
+	uint8_t *bytes;
+	size_t length;
+};
+
+static inline struct guarded guarded_alloc(size_t length, size_t misalign)
+{
+	struct guarded g = { .length = length };
+	size_t whole = 4096 + misalign + length + GUARD_BYTES;
+
+	check(!posix_memalign((void **)&g.whole, 4096, whole), "%zu bytes", whole);
+	memset(g.whole, GUARD_VALUE, whole);
+	g.bytes = g.whole + 4096 + misalign;
+	return g;
+}
+
+static inline void guarded_check(const struct guarded *g, const char *what)
+{
+	check_value(g->bytes - GUARD_BYTES, GUARD_VALUE, GUARD_BYTES, what);
+	check_value(g->bytes + g->length, GUARD_VALUE, GUARD_BYTES, what);
+}
+
+static inline void finish(const char *name)
+{
+	printf("%s: %lu checks passed\n", name, checks);
+	exit(0);
+}
+
+#endif

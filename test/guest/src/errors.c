@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+/*
+ * What a program gets for a bad pointer, offset, length or ioctl, and that the
+ * card works afterwards.
+ */
+#include <linux/litepcie.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include "check.h"
+
+#define expect_errno(call, code)                                                                  \
+	do {                                                                                       \
+		errno = 0;                                                                         \
+		long result_ = (call);                                                             \
+		check(result_ == -1 && errno == (code), "returned %ld, errno %d (%s), expected %s", \
+		      result_, errno, strerror(errno), #code);                                     \
+	} while (0)
+
+static int fd;
+static off_t memory_end;
+/* Volatile, so that the compiler does not refuse what the kernel is to refuse. */
+static void *volatile unmapped = (void *)16;
+static void *volatile kernel_address = (void *)-4096l;
+
+static void still_works(void)
+{
+	struct guarded out = guarded_alloc(5000, 3), in = guarded_alloc(5000, 5);
+	static uint32_t pass = 1000;
+
+	fill(out.bytes, 5000, ++pass);
+	check(pwrite(fd, out.bytes, 5000, 4093) == 5000, "%s", strerror(errno));
+	check(pread(fd, in.bytes, 5000, 4093) == 5000, "%s", strerror(errno));
+	check_bytes(in.bytes, out.bytes, 5000, "after an error");
+	guarded_check(&in, "after an error");
+	free(out.whole);
+	free(in.whole);
+}
+
+static void bad_pointers(void)
+{
+	uint8_t *map = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *readonly = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ssize_t n;
+
+	check(map != MAP_FAILED && readonly != MAP_FAILED, "%s", strerror(errno));
+	memset(map, 0x5a, 8192);
+	for (size_t length = 1; length <= (1 << 20); length *= 32) {
+		expect_errno(pread(fd, unmapped, length, 0), EFAULT);
+		still_works();
+		expect_errno(pwrite(fd, unmapped, length, 0), EFAULT);
+		still_works();
+		expect_errno(pread(fd, kernel_address, length, 0), EFAULT);
+		still_works();
+	}
+	expect_errno(pread(fd, readonly, 8192, 0), EFAULT);
+	still_works();
+	/* The second page is not there: EFAULT, or only the bytes before it. */
+	check(!munmap(map + 4096, 4096), "%s", strerror(errno));
+	n = pwrite(fd, map + 96, 8000, 0);
+	check((n == -1 && errno == EFAULT) || (n > 0 && n <= 4000), "returned %zd", n);
+	still_works();
+	n = pread(fd, map + 96, 8000, 0);
+	check((n == -1 && errno == EFAULT) || (n > 0 && n <= 4000), "returned %zd", n);
+	still_works();
+}
+
+static void offsets(void)
+{
+	uint8_t bytes[256];
+
+	expect_errno(pread(fd, bytes, 1, -1), EINVAL);
+	expect_errno(pwrite(fd, bytes, 1, -1), EINVAL);
+	check(pread(fd, bytes, 256, memory_end) == 0, "a read at the end is 0");
+	check(pread(fd, bytes, 256, memory_end + 12345) == 0, "a read past the end is 0");
+	check(pread(fd, bytes, 256, memory_end - 7) == 7, "a read near the end is short");
+	check(pwrite(fd, bytes, 256, memory_end - 7) == 7, "a write near the end is short");
+	expect_errno(pwrite(fd, bytes, 256, memory_end), ENOSPC);
+	expect_errno(pwrite(fd, bytes, 256, memory_end + 1), ENOSPC);
+	check(pread(fd, bytes, 0, 0) == 0, "length 0");
+	check(pwrite(fd, bytes, 0, 0) == 0, "length 0");
+	check(pread(fd, unmapped, 0, 0) == 0, "length 0 of a bad pointer");
+
+	check(lseek(fd, 0, SEEK_END) == memory_end, "%lld", (long long)lseek(fd, 0, SEEK_CUR));
+	check(read(fd, bytes, 1) == 0, "end of file");
+	check(lseek(fd, 100, SEEK_SET) == 100, "%s", strerror(errno));
+	check(read(fd, bytes, 11) == 11, "%s", strerror(errno));
+	check(lseek(fd, 0, SEEK_CUR) == 111, "the position moves with the bytes");
+	expect_errno(lseek(fd, -1, SEEK_SET), EINVAL);
+	still_works();
+}
+
+static void ioctls(void)
+{
+	struct litepcie_info info = { .size = sizeof(info) };
+	struct litepcie_counters counters = { .size = sizeof(counters) };
+	struct litepcie_scratch scratch = { .size = sizeof(scratch), .value = 0xdeadbeef };
+
+	check(!ioctl(fd, LITEPCIE_IOC_INFO, &info), "%s", strerror(errno));
+	check(info.uapi_version == LITEPCIE_UAPI_VERSION, "%u", info.uapi_version);
+	check((off_t)info.memory_bytes == memory_end, "%llu", info.memory_bytes);
+	info = (struct litepcie_info){ .size = sizeof(info), .flags = 1 };
+	expect_errno(ioctl(fd, LITEPCIE_IOC_INFO, &info), EINVAL);
+	info = (struct litepcie_info){ .size = 4 };
+	expect_errno(ioctl(fd, LITEPCIE_IOC_INFO, &info), EINVAL);
+	expect_errno(ioctl(fd, LITEPCIE_IOC_INFO, unmapped), EFAULT);
+	expect_errno(ioctl(fd, _IO(LITEPCIE_IOC_MAGIC, 0x7f), 0), ENOTTY);
+
+	counters.channel = 99;
+	expect_errno(ioctl(fd, LITEPCIE_IOC_COUNTERS, &counters), EINVAL);
+	counters = (struct litepcie_counters){ .size = sizeof(counters), .direction = 2 };
+	expect_errno(ioctl(fd, LITEPCIE_IOC_COUNTERS, &counters), EINVAL);
+	check(!ioctl(fd, LITEPCIE_IOC_SCRATCH, &scratch), "%s", strerror(errno));
+	check(scratch.readback == 0xdeadbeef, "%08x", scratch.readback);
+	still_works();
+}
+
+static void mapping(void)
+{
+	struct litepcie_info info = { .size = sizeof(info) };
+	uint8_t out[64], in[64];
+	volatile uint32_t *window;
+
+	check(!ioctl(fd, LITEPCIE_IOC_INFO, &info), "%s", strerror(errno));
+	expect_errno((long)mmap(NULL, info.window_bytes + 4096, PROT_READ, MAP_SHARED, fd, 0),
+		     EINVAL);
+	expect_errno((long)mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, info.window_bytes), EINVAL);
+	window = mmap(NULL, info.window_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	check(window != MAP_FAILED, "%s", strerror(errno));
+	fill(out, sizeof(out), 77);
+	check(pwrite(fd, out, sizeof(out), 8192) == sizeof(out), "%s", strerror(errno));
+	for (int i = 0; i < 16; i++)
+		((uint32_t *)in)[i] = window[2048 + i];
+	check_bytes(in, out, sizeof(in), "DMA, then PIO");
+	for (int i = 0; i < 16; i++)
+		window[2048 + i] = 0x01010101u * i;
+	check(window[2048 + 15] == 0x0f0f0f0f, "%08x", window[2048 + 15]);
+	check(pread(fd, in, sizeof(in), 8192) == sizeof(in), "%s", strerror(errno));
+	for (int i = 0; i < 64; i++)
+		check(in[i] == i / 4, "PIO, then DMA: byte %d is %02x", i, in[i]);
+	((volatile uint8_t *)window)[8192 + 5] = 0xee;
+	check(window[2048 + 1] == 0x0101ee01, "a byte write: %08x", window[2048 + 1]);
+	check(!munmap((void *)window, info.window_bytes), "%s", strerror(errno));
+}
+
+int main(void)
+{
+	fd = open_device();
+	memory_end = lseek(fd, 0, SEEK_END);
+	check(memory_end >= (1 << 20), "%lld", (long long)memory_end);
+	still_works();
+	bad_pointers();
+	offsets();
+	ioctls();
+	mapping();
+	finish("errors");
+}
