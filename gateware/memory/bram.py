@@ -1,0 +1,147 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Endpoint memory in block RAM."""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+
+from litepcie_soc.memory.arbiter import BeatArbiter
+from litepcie_soc.memory.ports import (
+    MemoryReadStream,
+    MemoryWriteStream,
+    memory_command_layout,
+    memory_data_layout,
+    memory_write_layout,
+    word_address_width,
+)
+
+# Read Port ----------------------------------------------------------------------------------------
+
+
+class _ReadPort(LiteXModule):
+    """One client's share of the read side: room for every word that is under way to it.
+
+    A command takes a place in the buffer when the arbiter accepts it and gives it back when its
+    word leaves, so a client that stops taking data never stops the others.
+    """
+    def __init__(self, data_width, size):
+        self.stream  = MemoryReadStream(data_width, size)
+        self.command = stream.Endpoint(memory_command_layout(data_width, size))
+
+        # # #
+
+        # Accept to leave takes LATENCY + 2 cycles: a word a cycle needs as many places.
+        self.buffer = stream.SyncFIFO(memory_data_layout(data_width), EndpointMemory.LATENCY + 2)
+        self.returned = self.buffer.sink
+
+        places = Signal(max=self.buffer.depth + 1, reset=self.buffer.depth)
+        taken  = Signal()
+        left   = Signal()
+        self.comb += [
+            self.stream.command.connect(self.command, omit={"valid", "ready"}),
+            self.command.valid.eq(self.stream.command.valid & (places != 0)),
+            self.stream.command.ready.eq(self.command.ready & (places != 0)),
+            self.buffer.source.connect(self.stream.data),
+            taken.eq(self.command.valid & self.command.ready),
+            left.eq(self.stream.data.valid & self.stream.data.ready),
+        ]
+        self.sync += places.eq(places - taken + left)
+
+# Endpoint Memory ----------------------------------------------------------------------------------
+
+
+class EndpointMemory(LiteXModule):
+    """Memory of the card, in one true dual-port block RAM: one port writes, one reads.
+
+    Any number of clients on each side; each side serves a word a cycle, shared round robin. A read
+    command sees every write accepted in a cycle before it; whether it sees one accepted in the same
+    cycle is up to the RAM of the device.
+
+    Parameters
+    ----------
+    size       : bytes, a power of two.
+    data_width : bits of a word (64, 128, 256, 512).
+
+    Attributes
+    ----------
+    size, data_width : as given.
+
+    Raises ``ValueError`` on a size or width that cannot be.
+    """
+
+    LATENCY = 3  # Cycles from an accepted command to its word in the client's buffer.
+
+    def __init__(self, size, data_width):
+        word_address_width(data_width, size)  # Raises on what cannot be.
+        self.size        = size
+        self.data_width  = data_width
+        self._writes     = []
+        self._reads      = []
+
+    def add_write_port(self):
+        """Returns a new ``MemoryWriteStream``; before finalisation only."""
+        port = MemoryWriteStream(self.data_width, self.size)
+        self._writes.append(port)
+        return port
+
+    def add_read_port(self):
+        """Returns a new ``MemoryReadStream``; before finalisation only."""
+        port = _ReadPort(self.data_width, self.size)
+        self._reads.append(port)
+        self.submodules += port
+        return port.stream
+
+    def do_finalize(self):
+        self.storage = Memory(self.data_width, self.size // (self.data_width // 8))
+        if self._writes:
+            self._finalize_writes()
+        if self._reads:
+            self._finalize_reads()
+
+    def _finalize_writes(self):
+        layout        = memory_write_layout(self.data_width, self.size)
+        port          = self.storage.get_port(write_capable=True, we_granularity=8, mode=READ_FIRST)
+        self.specials += port
+        self.writes   = BeatArbiter(self._writes, layout)
+        # One register behind the arbiter; reads have one too, which keeps their order.
+        write         = stream.Endpoint(layout)
+        self.comb    += self.writes.source.ready.eq(1)
+        self.sync    += [
+            write.valid.eq(self.writes.source.valid),
+            write.payload.eq(self.writes.source.payload),
+        ]
+        self.comb    += [
+            port.adr.eq(write.address),
+            port.dat_w.eq(write.dat),
+            If(write.valid, port.we.eq(write.be)),
+        ]
+
+    def _finalize_reads(self):
+        layout        = memory_command_layout(self.data_width, self.size)
+        port          = self.storage.get_port(has_re=True, mode=READ_FIRST)
+        self.specials += port
+        self.reads    = BeatArbiter([read.command for read in self._reads], layout)
+        source        = self.reads.source
+        # Address register, RAM, output register (it belongs to the RAM on every family).
+        valid         = [Signal() for _ in range(self.LATENCY)]
+        client        = [Signal.like(self.reads.grant) for _ in range(self.LATENCY)]
+        dat           = Signal(self.data_width)
+        self.comb    += [source.ready.eq(1), port.re.eq(valid[0])]
+        self.sync    += [
+            port.adr.eq(source.address),
+            Cat(*valid).eq(Cat(source.valid, *valid[:-1])),
+            Cat(*client).eq(Cat(self.reads.grant, *client[:-1])),
+            dat.eq(port.dat_r),
+        ]
+        for n, read in enumerate(self._reads):
+            self.comb += [
+                read.returned.valid.eq(valid[-1] & (client[-1] == n)),
+                read.returned.dat.eq(dat),
+            ]

@@ -1,0 +1,195 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+import random
+
+import pytest
+
+from migen import passive, run_simulation
+
+from litepcie_soc.memory.bram import EndpointMemory
+
+SIZE = 2048
+
+# Model --------------------------------------------------------------------------------------------
+
+
+class Model:
+    """What the memory must hold, and the order in which it was asked for it."""
+    def __init__(self, data_width):
+        self.bytes = data_width // 8
+        self.image = bytearray(SIZE)
+
+    def write(self, address, dat, be):
+        for lane in range(self.bytes):
+            if be >> lane & 1:
+                self.image[address * self.bytes + lane] = dat >> 8 * lane & 0xff
+
+    def read(self, address):
+        return int.from_bytes(self.image[address * self.bytes:][:self.bytes], "little")
+
+
+class Bench:
+    """An EndpointMemory with random clients; ``check`` raises on the first wrong word."""
+    def __init__(self, data_width, writers, readers, idle=0.0, stall=0.0, seed=0):
+        self.dut     = EndpointMemory(SIZE, data_width)
+        self.writes  = [self.dut.add_write_port() for _ in range(writers)]
+        self.reads   = [self.dut.add_read_port() for _ in range(readers)]
+        self.model   = Model(data_width)
+        self.words   = SIZE * 8 // data_width
+        self.idle    = idle
+        self.stall   = stall
+        self.rng     = random.Random(seed)
+        self.wanted  = [[] for _ in self.reads]   # For each client: (allowed values).
+        self.taken   = [[] for _ in self.reads]   # For each client: cycle of each word.
+        self.written = []                         # Cycle of each accepted write.
+
+    def chance(self, p):
+        return self.rng.random() < p
+
+    def writer(self, port, count):
+        for _ in range(count):
+            while self.chance(self.idle):
+                yield port.valid.eq(0)
+                yield
+            yield port.valid.eq(1)
+            yield port.address.eq(self.rng.randrange(self.words))
+            yield port.dat.eq(self.rng.getrandbits(len(port.dat)))
+            yield port.be.eq(self.rng.getrandbits(len(port.be)))
+            yield
+            while not (yield port.ready):
+                yield
+        yield port.valid.eq(0)
+
+    def commander(self, port, count):
+        for _ in range(count):
+            while self.chance(self.idle):
+                yield port.command.valid.eq(0)
+                yield
+            yield port.command.valid.eq(1)
+            yield port.command.address.eq(self.rng.randrange(self.words))
+            yield
+            while not (yield port.command.ready):
+                yield
+        yield port.command.valid.eq(0)
+
+    @passive
+    def taker(self, port):
+        while True:
+            yield port.data.ready.eq(int(not self.chance(self.stall)))
+            yield
+
+    @passive
+    def monitor(self):
+        """Follows the rules of the ports: a command sees what was accepted before its cycle."""
+        cycle = 0
+        while True:
+            yield
+            cycle += 1
+            commands = []
+            for n, port in enumerate(self.reads):
+                if (yield port.command.valid) and (yield port.command.ready):
+                    address = yield port.command.address
+                    commands.append((n, address, self.model.read(address)))
+            for port in self.writes:
+                if (yield port.valid) and (yield port.ready):
+                    self.written.append(cycle)
+                    self.model.write((yield port.address), (yield port.dat), (yield port.be))
+            for n, address, before in commands:
+                self.wanted[n].append({before, self.model.read(address)})
+            for n, port in enumerate(self.reads):
+                if (yield port.data.valid) and (yield port.data.ready):
+                    allowed = self.wanted[n][len(self.taken[n])]
+                    assert (yield port.data.dat) in allowed, f"client {n}, cycle {cycle}"
+                    self.taken[n].append(cycle)
+
+    def done(self, writes, reads, limit=20000):
+        for _ in range(limit):
+            yield
+            if len(self.written) == writes * len(self.writes) and \
+               all(len(taken) == reads for taken in self.taken):
+                break
+        else:
+            pytest.fail("words were lost")
+        for _ in range(20):
+            yield
+        assert all(len(taken) == reads for taken in self.taken), "words came twice"
+
+    def run(self, writes, reads):
+        run_simulation(self.dut, [
+            *[self.writer(port, writes) for port in self.writes],
+            *[self.commander(port, reads) for port in self.reads],
+            *[self.taker(port) for port in self.reads],
+            self.monitor(), self.done(writes, reads)])
+
+# Tests --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("data_width", [64, 128, 256])
+@pytest.mark.parametrize("writers, readers", [(1, 1), (2, 2), (3, 1), (1, 3)])
+@pytest.mark.parametrize("idle, stall", [(0, 0), (0.3, 0.7), (0.7, 0.2)])
+def test_random_clients(data_width, writers, readers, idle, stall):
+    Bench(data_width, writers, readers, idle, stall).run(250, 250)
+
+
+@pytest.mark.parametrize("readers", [1, 2, 3])
+def test_word_a_cycle_each_way(readers):
+    bench = Bench(128, 2, readers)
+    bench.run(60, 60)
+    assert bench.written == list(range(bench.written[0], bench.written[0] + 120))
+    cycles = sorted(cycle for taken in bench.taken for cycle in taken)
+    # The clients' words come out of separate buffers: full speed means as many cycles as words.
+    assert cycles[-1] - cycles[0] <= 60 * readers + EndpointMemory.LATENCY
+
+
+def test_stopped_client_does_not_stop_another():
+    bench = Bench(64, 1, 2)
+
+    def stopped(port):
+        yield port.data.ready.eq(0)
+        while len(bench.taken[1]) < 100:
+            yield
+        yield port.data.ready.eq(1)
+
+    run_simulation(bench.dut, [
+        bench.writer(bench.writes[0], 100),
+        *[bench.commander(port, 100) for port in bench.reads],
+        stopped(bench.reads[0]), bench.taker(bench.reads[1]),
+        bench.monitor(), bench.done(100, 100)])
+    assert bench.taken[0][0] > bench.taken[1][-1]
+
+
+def test_read_sees_the_write_of_the_cycle_before():
+    bench = Bench(128, 1, 1)
+    write, read = bench.writes[0], bench.reads[0]
+
+    def client():
+        yield write.address.eq(5)
+        yield write.dat.eq(0x1122)
+        yield write.be.eq(0x3)
+        yield write.valid.eq(1)
+        yield read.data.ready.eq(1)
+        yield
+        yield write.valid.eq(0)
+        yield read.command.address.eq(5)
+        yield read.command.valid.eq(1)
+        yield
+        yield read.command.valid.eq(0)
+        while not (yield read.data.valid):
+            yield
+        assert (yield read.data.dat) == 0x1122
+
+    run_simulation(bench.dut, [client()])
+
+
+@pytest.mark.parametrize("data_width, size, message", [
+    (96,  2048, "data width must be one of .* not 96"),
+    (128, 3000, "power of two .* not 3000"),
+    (128, 16,   "at least two words, not 16"),
+])
+def test_what_cannot_be(data_width, size, message):
+    with pytest.raises(ValueError, match=message):
+        EndpointMemory(size, data_width)
