@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What the machine must have, and the Python environment of this clone, in `build/venv`.
+
+Standard library only, and no syntax newer than Python 3.7, so that an old interpreter can still say that it is too
+old. Debian 12, Debian 13 and Ubuntu 24.04. Safe to run at any time and by several at once; about 0.1 s when there is nothing
+to do. Exit status: 0 ready, 1 something failed (one line says what), 2 the machine lacks something (the line says what to type).
+"""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+
+ROOT         = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUILD        = os.path.join(ROOT, "build")
+VENV         = os.path.join(BUILD, "venv")
+REQUIREMENTS = os.path.join(ROOT, "requirements.txt")
+PYTHON_MIN   = (3, 11)
+
+
+class BootstrapError(Exception):
+    """One line for the user. `status` is the exit status."""
+    def __init__(self, message, status=1):
+        super().__init__(message)
+        self.status = status
+
+# The machine --------------------------------------------------------------------------------------
+
+def _program(name):
+    return lambda: shutil.which(name) is not None
+
+
+def _file(*paths):
+    return lambda: any(os.path.exists(path) for path in paths)
+
+
+def _module(*names):
+    def probe():
+        import importlib.util
+        return all(importlib.util.find_spec(name) for name in names)
+    return probe
+
+
+# Package, and how to see that what it brings is there (from a package or not).
+NEEDS = [
+    ("python3-venv",           _module("venv", "ensurepip")),
+    ("g++",                    _program("g++")),
+    ("make",                   _program("make")),
+    ("verilator",              _program("verilator")),
+    ("nlohmann-json3-dev",     _file("/usr/include/nlohmann/json.hpp", "/usr/local/include/nlohmann/json.hpp")),
+    ("libc6-dev",              _file("/usr/lib/x86_64-linux-gnu/libc.a")),
+    ("clang-format",           _program("clang-format")),
+    ("sparse",                 _program("sparse")),
+    ("util-linux",             _program("unshare")),
+    ("debian-archive-keyring", _file("/usr/share/keyrings/debian-archive-keyring.gpg",
+                                     "/usr/share/keyrings/debian-archive-keyring.pgp")),
+]
+
+
+def missing_packages():
+    return [package for package, probe in NEEDS if not probe()]
+
+
+def _apt(*arguments):
+    env = dict(os.environ, DEBIAN_FRONTEND="noninteractive", LC_ALL="C")
+    return subprocess.run(["apt-get", "-q", *arguments], env=env, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, check=False)
+
+
+def _apt_reason(output):
+    """The one line of apt's output that says why."""
+    errors = [line[2:].strip() for line in output.splitlines() if line.startswith("E:")]
+    return errors[0] if errors else (output.strip().splitlines() or ["no reason given"])[-1]
+
+
+def check_machine(install=None):
+    """Sees to the packages: installs what is missing if root, else raises with the exact command.
+
+    `install`: True or False instead of asking the user id.
+    """
+    if sys.version_info < PYTHON_MIN:
+        raise BootstrapError("Python {}.{} is too old: {}.{} or newer is needed (make PYTHON=python3.11 ...).".format(
+            *(tuple(sys.version_info[:2]) + PYTHON_MIN)), status=2)
+    machine = os.uname().machine
+    if machine != "x86_64":
+        raise BootstrapError("this machine is {}: the guest and its packages are x86_64 (amd64) only.".format(machine),
+            status=2)
+    missing = missing_packages()
+    if not missing:
+        return
+    if shutil.which("apt-get") is None:
+        raise BootstrapError("not a Debian or Ubuntu machine; install what these packages hold: " + " ".join(missing),
+            status=2)
+    install = (os.geteuid() == 0) if install is None else install
+    if not install:
+        raise BootstrapError("packages are missing; type: sudo apt-get install " + " ".join(missing), status=2)
+    print("bootstrap: installing " + " ".join(missing), flush=True)
+    command = ("install", "-y", "--no-install-recommends") + tuple(missing)
+    # The lists may be absent (a fresh container) or name files that the mirror no longer has: try, update, try again.
+    result = _apt(*command)
+    if result.returncode:
+        update = _apt("update")
+        result = _apt(*command)
+        if result.returncode:
+            reason = _apt_reason(update.stdout if update.returncode else result.stdout)
+            raise BootstrapError("apt-get install {} failed: {}".format(" ".join(missing), reason))
+    still = missing_packages()
+    if still:
+        raise BootstrapError("apt installed the packages, but this is still not found: " + " ".join(still), status=2)
+
+# build/venv ---------------------------------------------------------------------------------------
+
+def _fingerprint():
+    """What the environment depends on; another value means another environment."""
+    digest = hashlib.sha256()
+    digest.update("{} {} {}".format(sys.version, sys.base_prefix, ROOT).encode())
+    for name in ("requirements.txt", "setup.py"):
+        with open(os.path.join(ROOT, name), "rb") as f:
+            digest.update(f.read())
+    return digest.hexdigest()
+
+
+def _pip(*arguments):
+    python = os.path.join(VENV, "bin", "python")
+    result = subprocess.run([python, "-m", "pip", "--disable-pip-version-check", "-q", *arguments], cwd=ROOT,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, check=False)
+    if result.returncode:
+        raise BootstrapError(_pip_reason(result.stdout))
+
+
+def _pip_reason(output):
+    """Pip's many lines as one."""
+    network = ("NewConnectionError", "Temporary failure in name resolution", "Max retries exceeded", "ReadTimeout",
+        "ConnectionResetError", "ProxyError", "Could not connect")
+    if any(word in output for word in network):
+        return "the Python package index could not be reached (pip); check the network, or pip's index-url and proxy."
+    errors = [line for line in output.splitlines() if "ERROR" in line]
+    return "pip failed: " + (errors[-1] if errors else (output.strip().splitlines() or ["no reason given"])[-1])
+
+
+def make_venv():
+    """Makes `build/venv` if it is not there or was made for other requirements. Returns whether it had to."""
+    os.makedirs(BUILD, exist_ok=True)
+    stamp       = os.path.join(VENV, ".fingerprint")
+    fingerprint = _fingerprint()
+
+    def fresh():
+        try:
+            with open(stamp) as f:
+                return f.read() == fingerprint
+        except OSError:
+            return False
+
+    if fresh():
+        return False
+    with open(os.path.join(BUILD, "venv.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if fresh():  # Somebody else made it while we waited.
+            return False
+        print("bootstrap: making build/venv", flush=True)
+        shutil.rmtree(VENV, ignore_errors=True)
+        import venv
+        venv.create(VENV, with_pip=True, symlinks=True)
+        _pip("install", "--no-deps", "-r", REQUIREMENTS)
+        _pip("install", "--no-deps", "--no-build-isolation", "-e", ".")
+        # Written last: an interrupted run leaves no environment that looks finished.
+        with open(stamp, "w") as f:
+            f.write(fingerprint)
+    return True
+
+# Main ---------------------------------------------------------------------------------------------
+
+def main():
+    try:
+        check_machine()
+        make_venv()
+    except BootstrapError as e:
+        print("bootstrap: " + str(e), file=sys.stderr)
+        return e.status
+    except (OSError, subprocess.SubprocessError) as e:
+        print("bootstrap: {}".format(e), file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("bootstrap: interrupted", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
