@@ -1,0 +1,121 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Stream layouts, reasons and the constants of the PCIe specification that the gateware shares."""
+
+from math import log2
+
+from litex.soc.interconnect.stream import EndpointDescription
+
+# Widths -------------------------------------------------------------------------------------------
+
+DATA_WIDTHS   = (64, 128, 256, 512)
+ADDRESS_BITS  = 64    # Host byte address.
+LENGTH_BITS   = 13    # Bytes of one TLP or request, 0..4096.
+TAG_BITS      = 8     # Tag field of a header (PCIe 4.0 2.2.6.2).
+
+# Header (PCIe 4.0 2.2.1) --------------------------------------------------------------------------
+
+DWORD_BYTES     = 4
+HEADER_3DW      = 12  # Completions, and requests below 4 GiB.
+HEADER_4DW      = 16  # Requests at and above 4 GiB.
+
+# dw0[31:24]: format and type.
+FMT_TYPE_MRD_32   = 0b000_00000
+FMT_TYPE_MRD_64   = 0b001_00000
+FMT_TYPE_MWR_32   = 0b010_00000
+FMT_TYPE_MWR_64   = 0b011_00000
+FMT_TYPE_CPL      = 0b000_01010
+FMT_TYPE_CPLD     = 0b010_01010
+TYPE_MEMORY       = 0b00000
+TYPE_COMPLETION   = 0b01010
+TYPE_MESSAGE_4_3  = 0b10       # type[4:3] of every message.
+
+# Completion status (PCIe 4.0 2.2.9, table 2-35).
+COMPLETION_SC     = 0b000
+COMPLETION_UR     = 0b001
+COMPLETION_CRS    = 0b010
+COMPLETION_CA     = 0b100
+
+# Read Completion Boundary: the smallest a Root Complex may split at (PCIe 4.0 2.3.1.1).
+RCB_BYTES = 64
+
+# Tags a requester may use without Extended Tag Field Enable (PCIe 4.0 2.2.6.2).
+TAGS_WITHOUT_EXTENDED = 32
+TAGS_WITH_EXTENDED    = 256
+
+# Reasons, as LITEPCIE_REASON_* of the register map -------------------------------------------------
+
+REASON_BITS                = 8
+REASON_NONE                = 0
+REASON_UNSUPPORTED_REQUEST = 1
+REASON_COMPLETER_ABORT     = 2
+REASON_POISONED            = 3
+REASON_TIMEOUT             = 4
+REASON_BAD_LENGTH          = 5
+REASON_ZERO_LENGTH         = 6
+REASON_MEMORY_RANGE        = 7
+REASON_BAD_LINK            = 8
+REASON_DOORBELL            = 9
+REASON_BAD_RING            = 10
+REASON_BUS_MASTER          = 11
+
+# Layouts ------------------------------------------------------------------------------------------
+
+def check_data_width(data_width):
+    """Raises ValueError unless `data_width` (bits) is one the gateware is made for."""
+    if data_width not in DATA_WIDTHS:
+        raise ValueError(f"data_width must be one of {DATA_WIDTHS}, not {data_width!r}")
+
+
+def word_bits(data_width):
+    """Address bits inside a word of `data_width` bits (log2 of its bytes)."""
+    return int(log2(data_width//8))
+
+
+def phy_layout(data_width):
+    """Raw TLP beats at the PHY boundary, the layout LitePCIe's PHYs have.
+
+    dat[data_width] : dword n of the TLP in dat[32n+31:32n] of its beats, payload right behind the header.
+    be[data_width/8]: 0xf for every dword of the TLP, 0x0 behind its end.
+    """
+    return EndpointDescription([("dat", data_width), ("be", data_width//8)])
+
+
+def read_request_layout():
+    """Read of host memory: `length` bytes (1..4096) from `address`, to be placed at `destination`."""
+    return EndpointDescription([
+        ("address",     ADDRESS_BITS),
+        ("length",      LENGTH_BITS),
+        ("destination", 32),
+    ])
+
+
+def read_data_layout(data_width):
+    """Bytes read, placed: word `address` of the client's own space, enabled bytes of `dat` by `be`."""
+    return EndpointDescription([
+        ("address", 32 - word_bits(data_width)),
+        ("dat",     data_width),
+        ("be",      data_width//8),
+    ])
+
+
+def retire_layout():
+    """End of one read request: reason (0: good) and the bytes that landed without a gap."""
+    return EndpointDescription([("reason", REASON_BITS), ("bytes", LENGTH_BITS)])
+
+
+def write_packet_layout(data_width):
+    """Write of host memory: one packet is one TLP; `dat` in the lanes the payload has in the TLP."""
+    return EndpointDescription(
+        payload_layout = [("dat", data_width)],
+        param_layout   = [("address", ADDRESS_BITS), ("length", LENGTH_BITS)],
+    )
+
+
+def first_byte_lane(header_bytes, address, data_width):
+    """Lane of the first payload byte in the first beat that holds payload (ints: for models, tests)."""
+    return (header_bytes + (address & 3)) % (data_width//8)
