@@ -1,0 +1,161 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The byte rotation between host addresses and endpoint addresses."""
+
+from math import log2
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+
+from litepcie_soc.common import LENGTH_BITS, check_data_width
+
+# Helpers ------------------------------------------------------------------------------------------
+
+def rotate_left(value, amount, lane_bits):
+    """`value` with its lanes moved up by `amount` (a Signal of log2(lanes) bits), wrapping round."""
+    width = len(value)
+    for bit in range(len(amount)):
+        step  = lane_bits << bit
+        moved = Cat(value[width - step:], value[:width - step])
+        muxed = Signal(width)
+        yield muxed.eq(Mux(amount[bit], moved, value)), muxed
+        value = muxed
+
+# Realigner ----------------------------------------------------------------------------------------
+
+class Realigner(LiteXModule):
+    """Moves the bytes of a packet from one lane offset to another, a beat a cycle.
+
+    Every beat is rotated by `out_offset - in_offset`. Lanes that wrapped belong to the output beat after the one
+    of those that did not, so an output beat is the rotated beat in its upper lanes and the one before it in its
+    lower lanes. A first beat that wrapped as a whole gives no output; a last beat that wrapped gives one more
+    (the flush). A flush shares its cycle with a following first beat that gives no output, so back-to-back
+    packets take max(input beats, output beats) cycles each, or fewer. Latency: 2 cycles.
+
+    Parameters
+    ----------
+    data_width   : int, bits of a beat.
+    lane_bits    : int, 8 to move bytes, 32 to move dwords only. Offsets, length and `be` count in lanes.
+    param_layout : list, parameters that travel with the packet.
+
+    Attributes
+    ----------
+    sink : stream, **in**, `sys`: payload `dat`; parameters, stable during a packet: `in_offset` and
+        `out_offset` (lane of the first byte in its first beat), `length` (lanes, at least 1), `param_layout`. Beats
+        without a gap; `first` and `last` are needed.
+    source : stream, **out**, `sys`: `dat`, `be` (lanes of the packet; others are undefined), `param_layout`.
+    busy : Signal(), **out**, something of a packet is inside.
+    """
+    def __init__(self, data_width, *, lane_bits=8, param_layout=()):
+        check_data_width(data_width)
+        if lane_bits not in (8, 32):
+            raise ValueError(f"lane_bits must be 8 or 32, not {lane_bits!r}")
+        lanes       = data_width//lane_bits
+        offset_bits = int(log2(lanes))
+        params      = list(param_layout)
+        self.sink = sink = stream.Endpoint(stream.EndpointDescription(
+            payload_layout = [("dat", data_width)],
+            param_layout   = [
+                ("in_offset", offset_bits), ("out_offset", offset_bits), ("length", LENGTH_BITS),
+            ] + params,
+        ))
+        self.source = source = stream.Endpoint(stream.EndpointDescription(
+            payload_layout = [("dat", data_width), ("be", lanes)],
+            param_layout   = params,
+        ))
+        self.busy = Signal()
+
+        # # #
+
+        # Rotate -----------------------------------------------------------------------------------
+        amount = Signal(offset_bits)
+        end    = Signal(offset_bits)  # Output lane of the last byte.
+        self.comb += [
+            amount.eq(sink.out_offset - sink.in_offset),
+            end.eq(sink.out_offset + sink.length - 1),
+        ]
+        rotated = sink.dat
+        for statement, rotated in rotate_left(sink.dat, amount, lane_bits):
+            self.comb += statement
+
+        rot = stream.Endpoint(stream.EndpointDescription(
+            payload_layout = [("dat", data_width), ("silent", 1), ("flush", 1)],
+            param_layout   = [
+                ("amount", offset_bits), ("start", offset_bits), ("end", offset_bits),
+            ] + params,
+        ))
+        self.comb += sink.ready.eq(~rot.valid | rot.ready)
+        self.sync += If(sink.ready,
+            rot.valid.eq(sink.valid),
+            rot.first.eq(sink.first),
+            rot.last.eq(sink.last),
+            rot.dat.eq(rotated),
+            rot.amount.eq(amount),
+            rot.start.eq(sink.out_offset),
+            rot.end.eq(end),
+            rot.silent.eq(sink.first & (sink.out_offset < amount)),
+            rot.flush.eq(sink.last & (end < amount)),
+            *[getattr(rot, name).eq(getattr(sink, name)) for name, *_ in params],
+        )
+
+        # Merge ------------------------------------------------------------------------------------
+        # The packet that `previous` is of; its flush may share a cycle with the next packet's silent first beat.
+        previous = Signal(data_width)
+        flush    = Signal()
+        started  = Signal()
+        held     = Record([("start", offset_bits), ("end", offset_bits)] + params)
+        advance  = Signal()
+        take     = Signal()
+        emit     = Signal()
+        self.comb += [
+            advance.eq(~source.valid | source.ready),
+            rot.ready.eq(advance & (~flush | rot.silent)),
+            take.eq(rot.valid & rot.ready),
+            emit.eq(flush | (rot.valid & ~rot.silent)),
+            self.busy.eq(rot.valid | flush | source.valid),
+        ]
+        self.sync += [
+            If(advance,
+                flush.eq(0),
+                If(emit, started.eq(1)),
+            ),
+            If(take,
+                previous.eq(rot.dat),
+                flush.eq(rot.flush),
+                If(rot.first, started.eq(~rot.silent)),
+                held.start.eq(rot.start),
+                held.end.eq(rot.end),
+                *[getattr(held, name).eq(getattr(rot, name)) for name, *_ in params],
+            ),
+        ]
+
+        # Output -----------------------------------------------------------------------------------
+        start  = Signal(offset_bits)
+        finish = Signal(offset_bits)
+        first  = Signal()
+        last   = Signal()
+        self.comb += [
+            start.eq(Mux(flush, held.start, rot.start)),
+            finish.eq(Mux(flush, held.end, rot.end)),
+            first.eq(~started | (rot.first & ~flush)),
+            last.eq(flush | (rot.last & ~rot.flush)),
+        ]
+        self.sync += If(advance,
+            source.valid.eq(emit),
+            source.first.eq(first),
+            source.last.eq(last),
+            *[getattr(source, name).eq(Mux(flush, getattr(held, name), getattr(rot, name)))
+                for name, *_ in params],
+            *[source.be[lane].eq((~first | (lane >= start)) & (~last | (lane <= finish)))
+                for lane in range(lanes)],
+            *[source.dat[lane*lane_bits:(lane + 1)*lane_bits].eq(Mux(flush | (lane < rot.amount),
+                previous[lane*lane_bits:(lane + 1)*lane_bits],
+                rot.dat[lane*lane_bits:(lane + 1)*lane_bits])) for lane in range(lanes)],
+        )
