@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace litepcie {
+
+// Credit class of a TLP (PCIe 4.0 2.6.1).
+enum class TlpClass { Posted = 0, NonPosted = 1, Completion = 2 };
+constexpr unsigned kTlpClasses = 3;
+
+// Completion status (PCIe 4.0 2.2.9).
+enum class CplStatus : uint8_t { Success = 0, Unsupported = 1, Abort = 4 };
+
+// One transaction layer packet, PCIe 4.0 2.2: header dwords as integers (dword 0, bits 31:24, is format and type), then
+// payload dwords as big-endian integers of the bytes on the wire: the form it has at the PHY boundary.
+class Tlp {
+  public:
+    std::vector<uint32_t> dw;
+
+    // Builders. `address` and `bytes` are in bytes; byte enables follow from them. A header has three dwords below 4 GiB and
+    // four above, as the specification demands.
+    static Tlp memory_write(uint16_t requester, uint64_t address, const uint8_t *data, size_t bytes);
+    static Tlp memory_read(uint16_t requester, uint8_t tag, uint64_t address, size_t bytes);
+    static Tlp completion(uint16_t completer, uint16_t requester, uint8_t tag, CplStatus status, unsigned byte_count,
+                          unsigned lower_address);
+    // `dwords` dwords of `data` (multiple of four bytes, in memory order).
+    static Tlp completion_data(uint16_t completer, uint16_t requester, uint8_t tag, unsigned byte_count,
+                               unsigned lower_address, const uint8_t *data, unsigned dwords);
+
+    unsigned fmt() const { return dw[0] >> 29; }
+    unsigned type() const { return (dw[0] >> 24) & 0x1f; }
+    bool has_data() const { return fmt() & 2; }
+    unsigned header_dwords() const { return fmt() & 1 ? 4 : 3; }
+    unsigned length() const { return (dw[0] & 0x3ff) ? (dw[0] & 0x3ff) : 1024; }  // dwords
+    unsigned traffic_class() const { return (dw[0] >> 20) & 7; }
+    bool digest() const { return dw[0] >> 15 & 1; }
+    bool poisoned() const { return dw[0] >> 14 & 1; }
+    unsigned address_type() const { return (dw[0] >> 10) & 3; }
+    void poison() { dw[0] |= 1u << 14; }
+
+    bool is_memory() const { return type() == 0 && fmt() < 4; }
+    bool is_memory_write() const { return is_memory() && has_data(); }
+    bool is_memory_read() const { return is_memory() && !has_data(); }
+    bool is_completion() const { return type() == 0x0a; }
+    TlpClass credit_class() const;
+    unsigned data_credits() const { return has_data() ? (length() + 3) / 4 : 0; }  // of 16 bytes
+
+    // Memory requests.
+    uint16_t requester() const { return is_completion() ? dw[2] >> 16 : dw[1] >> 16; }
+    uint8_t tag() const { return is_completion() ? dw[2] >> 8 : dw[1] >> 8; }
+    unsigned first_be() const { return dw[1] & 0xf; }
+    unsigned last_be() const { return dw[1] >> 4 & 0xf; }
+    uint64_t address() const;          // of the first dword
+    uint64_t first_byte() const;       // address of the first enabled byte
+    unsigned enabled_bytes() const;    // from the first to the last enabled byte; 1 for a request that enables none
+
+    // Completions.
+    uint16_t completer() const { return dw[1] >> 16; }
+    unsigned status() const { return dw[1] >> 13 & 7; }
+    unsigned byte_count() const { return (dw[1] & 0xfff) ? (dw[1] & 0xfff) : 4096; }
+    unsigned lower_address() const { return dw[2] & 0x7f; }
+
+    // Payload in memory order; `payload_dwords` is what is there, whatever the length field says.
+    unsigned payload_dwords() const { return dw.size() > header_dwords() ? dw.size() - header_dwords() : 0; }
+    void payload_bytes(uint8_t *out) const;
+
+    // Bytes on the link: header, payload, framing, sequence number and LCRC.
+    unsigned wire_bytes() const { return 8 + 4 * dw.size(); }
+
+    const char *name() const;          // MRd32, MWr64, CplD ...
+    std::string describe() const;      // one line, decoded
+    std::string hex() const;           // the dwords
+};
+
+}  // namespace litepcie
