@@ -1,0 +1,107 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""One view of every PHY: four streams and the state of the link.
+
+LitePCIe 2024.12 has two shapes: one shared pair of streams (7-series, Cyclone V), or channels split into
+requests and completions (UltraScale, UltraScale+). The transaction layer sees the split one.
+"""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+
+from litepcie_soc.common import TYPE_COMPLETION, phy_layout
+from litepcie_soc.tlp.arbiter import PacketArbiter
+
+# Shared Streams -----------------------------------------------------------------------------------
+
+class CompletionDemux(LiteXModule):
+    """Parts the TLPs of one stream into requests (and messages) and completions; combinatorial.
+
+    Attributes
+    ----------
+    sink : stream of `phy_layout`, **in**, `sys`.
+    req_source, cmp_source : streams of `phy_layout`, **out**, `sys`.
+    """
+    def __init__(self, data_width):
+        self.sink       = sink = stream.Endpoint(phy_layout(data_width))
+        self.req_source = stream.Endpoint(phy_layout(data_width))
+        self.cmp_source = stream.Endpoint(phy_layout(data_width))
+
+        # # #
+
+        # Type is dw0[28:24]; 0101x are Cpl, CplD, CplLk and CplDLk (PCIe 4.0 table 2-3).
+        is_completion = Signal()
+        held          = Signal()
+        self.comb += [
+            is_completion.eq(Mux(sink.first, sink.dat[25:29] == TYPE_COMPLETION >> 1, held)),
+            If(is_completion,
+                sink.connect(self.cmp_source)
+            ).Else(
+                sink.connect(self.req_source)
+            ),
+        ]
+        self.sync += If(sink.valid, held.eq(is_completion))
+
+# Shape --------------------------------------------------------------------------------------------
+
+class PHYShape(LiteXModule):
+    """Split channels and link state of a PHY of either shape.
+
+    Parameters
+    ----------
+    phy : a LitePCIe PHY or `SimPHY`: `sink` and `source`, or `req_sink`, `cmp_sink`, `req_source`, `cmp_source`.
+
+    Attributes
+    ----------
+    req_sink, cmp_sink     : streams of `phy_layout`, **in**, `sys`: requests and completions to the host.
+    req_source, cmp_source : streams of `phy_layout`, **out**, `sys`: requests and completions of the host.
+    id                : **out**, bus, device, function (16 bits).
+    bus_master_enable : **out**, requests may be sent.
+    link_up           : **out**, link is up.
+    extended_tag      : **out**, Extended Tag Field Enable.
+    """
+    def __init__(self, phy):
+        shared = hasattr(phy, "sink") and hasattr(phy, "source")
+        split  = all(hasattr(phy, name) for name in ("req_sink", "cmp_sink", "req_source", "cmp_source"))
+        if not (shared or split):
+            raise ValueError(f"phy has neither sink and source nor split channels: {type(phy).__name__}")
+        self.data_width        = phy.data_width
+        self.endianness        = phy.endianness
+        self.id                = phy.id
+        self.bus_master_enable = self.bus_master_of(phy, split)
+        self.link_up           = self.link_up_of(phy)
+        self.extended_tag      = getattr(phy, "extended_tag", Constant(0))
+
+        # # #
+
+        if split:
+            self.req_sink, self.cmp_sink     = phy.req_sink, phy.cmp_sink
+            self.req_source, self.cmp_source = phy.req_source, phy.cmp_source
+            return
+        self.merge = merge = PacketArbiter(phy_layout(phy.data_width), 2)
+        self.demux = demux = CompletionDemux(phy.data_width)
+        self.comb += [merge.source.connect(phy.sink), phy.source.connect(demux.sink)]
+        self.cmp_sink, self.req_sink     = merge.sinks
+        self.req_source, self.cmp_source = demux.req_source, demux.cmp_source
+
+    @staticmethod
+    def bus_master_of(phy, split):
+        if hasattr(phy, "bus_master_enable"):
+            return phy.bus_master_enable
+        # The register of LitePCIe's UltraScale PHYs shows bit 0 of the function's status, which is I/O space and not
+        # bus master. Their hard block refuses requests itself, so the layer need not.
+        return Constant(1) if split else phy._bus_master_enable.status
+
+    @staticmethod
+    def link_up_of(phy):
+        if hasattr(phy, "link_up"):
+            return phy.link_up
+        status = getattr(phy, "_link_status", None)
+        return Constant(1) if status is None else status.fields.status
