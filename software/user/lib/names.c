@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+/* Words for the numbers of the interface. */
+#include <errno.h>
+#include <string.h>
+
+#include "liblitepcie.h"
+#include "litepcie_regs.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* clang-format off */
+static const struct {
+	uint32_t mask;
+	const char *name;
+} capabilities[] = {
+	{ LITEPCIE_CAPABILITY_READER, "reader" },
+	{ LITEPCIE_CAPABILITY_WRITER, "writer" },
+	{ LITEPCIE_CAPABILITY_MSI, "msi" },
+	{ LITEPCIE_CAPABILITY_LINK, "link" },
+	{ LITEPCIE_CAPABILITY_WINDOW, "window" },
+};
+/* clang-format on */
+
+/* The errors of <linux/litepcie.h> and of opening, in its words. */
+static const struct {
+	int error;
+	const char *text;
+} errors[] = {
+	{ EACCES, "permission denied" },
+	{ EFAULT, "the buffer is not the caller's" },
+	{ EINTR, "interrupted by a signal before the first byte" },
+	{ EINVAL, "a value the driver does not accept" },
+	{ EIO, "the host answered a request of the card with an error (unsupported request, "
+	       "completer abort, poisoned or wrong data)" },
+	{ ENODEV, "the card is gone, or the driver was unbound" },
+	{ ENOENT, "no such device file" },
+	{ ENOMEM, "not enough memory" },
+	{ ENOSPC, "past the end of the card's memory" },
+	{ ENOTTY, "not a device of the LitePCIe SoC driver" },
+	{ ENXIO, "a device file without a driver behind it" },
+	{ EPERM, "not permitted" },
+	{ EPROTONOSUPPORT, "the driver speaks another version of the interface" },
+	{ ETIMEDOUT, "a completion, or the card itself, did not come in time" },
+};
+
+const char *litepcie_capability_name(unsigned int bit)
+{
+	for (size_t i = 0; i < COUNT(capabilities); i++)
+		if (bit < 32 && capabilities[i].mask == UINT32_C(1) << bit)
+			return capabilities[i].name;
+	return NULL;
+}
+
+const char *litepcie_direction_name(unsigned int direction)
+{
+	if (direction == LITEPCIE_READER)
+		return "reader";
+	return direction == LITEPCIE_WRITER ? "writer" : NULL;
+}
+
+const char *litepcie_strerror(int error)
+{
+	for (size_t i = 0; i < COUNT(errors); i++)
+		if (errors[i].error == -error)
+			return errors[i].text;
+	return strerror(-error);
+}
+
+const char *litepcie_version(void)
+{
+	return LITEPCIE_VERSION_TEXT;
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+/*
+ * What a link can carry, computed twice: as the application notes do, and as pcie-bench does with
+ * its DLLPs spread over the lanes. Nothing here is measured.
+ */
+#include <errno.h>
+#include <stdbool.h>
+
+#include "liblitepcie.h"
+
+/* Bytes a TLP costs beside header and payload: STP, sequence number, LCRC, END. */
+#define FRAMING		  8
+#define COMPLETION_HEADER 12
+
+#define DLLP_SYMBOLS	  8.0
+/* A SKP ordered set of 4 symbols on every lane, at most every 1538 symbol times. */
+#define SKP_SHARE (4.0 / 1538.0)
+
+static double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static double packets(uint64_t bytes, unsigned int most)
+{
+	return (double)(bytes / most + (bytes % most != 0));
+}
+
+static bool lanes_valid(unsigned int lanes)
+{
+	return lanes == 1 || lanes == 2 || lanes == 4 || lanes == 8 || lanes == 16;
+}
+
+static bool size_valid(unsigned int bytes)
+{
+	return bytes >= 128 && bytes <= 4096 && (bytes & (bytes - 1)) == 0;
+}
+
+static bool link_valid(const struct litepcie_link *link)
+{
+	return link->gen >= 1 && link->gen <= 3 && lanes_valid(link->lanes) &&
+	       size_valid(link->max_payload_bytes) && size_valid(link->max_read_request_bytes) &&
+	       (link->request_header_bytes == 12 || link->request_header_bytes == 16);
+}
+
+struct litepcie_link litepcie_link_of(const struct litepcie_info *info,
+				      unsigned int request_header_bytes)
+{
+	return (struct litepcie_link){
+		.gen = info->link_gen,
+		.lanes = info->link_lanes,
+		.max_payload_bytes = info->max_payload_bytes,
+		.max_read_request_bytes = info->max_read_request_bytes,
+		.request_header_bytes = request_header_bytes,
+	};
+}
+
+int litepcie_theory_raw(unsigned int gen, unsigned int lanes, double *bytes_per_second)
+{
+	static const double lane[] = { 250e6, 500e6, 8e9 * 128 / 130 / 8 };
+
+	if (gen < 1 || gen > 3 || !lanes_valid(lanes))
+		return -EINVAL;
+	*bytes_per_second = lane[gen - 1] * lanes;
+	return 0;
+}
+
+int litepcie_theory_application_note(const struct litepcie_link *link, struct litepcie_rates *rates)
+{
+	double payload = link->max_payload_bytes;
+	double raw;
+
+	if (!link_valid(link) || litepcie_theory_raw(link->gen, link->lanes, &raw) < 0)
+		return -EINVAL;
+	rates->read = raw * payload / (payload + FRAMING + COMPLETION_HEADER);
+	rates->write = raw * payload / (payload + FRAMING + link->request_header_bytes);
+	rates->both = least(rates->read, rates->write);
+	return 0;
+}
+
+/*
+ * AckFactor of the specification: how many TLPs of the largest size may wait for one ACK. It grows
+ * with the width, where a TLP is short, and shrinks with MPS, where it is long.
+ */
+static double ack_factor(unsigned int lanes, unsigned int max_payload_bytes)
+{
+	bool small = max_payload_bytes <= 256;
+
+	if (lanes == 16)
+		return small ? 3.0 : 2.0;
+	if (lanes == 8)
+		return small ? 2.5 : 1.0;
+	return small ? 1.4 : 1.0;
+}
+
+int litepcie_ack_limit(unsigned int gen, unsigned int lanes, unsigned int max_payload_bytes)
+{
+	/* InternalDelay and TLPOverhead of the specification, in symbol times. */
+	static const unsigned int internal_delay[] = { 19, 70, 115 };
+	const unsigned int tlp_overhead = 28;
+	double tlp = max_payload_bytes + tlp_overhead;
+
+	if (gen < 1 || gen > 3 || !lanes_valid(lanes) || !size_valid(max_payload_bytes))
+		return -EINVAL;
+	return (int)(tlp * ack_factor(lanes, max_payload_bytes) / lanes) + internal_delay[gen - 1];
+}
+
+int litepcie_theory_pcie_bench(const struct litepcie_link *link, uint64_t transfer_bytes,
+			       struct litepcie_rates *rates)
+{
+	double request = FRAMING + link->request_header_bytes;
+	double bytes = (double)transfer_bytes;
+	double raw, rate, dllps, writes, reads, completions;
+
+	if (!link_valid(link) || !transfer_bytes)
+		return -EINVAL;
+	litepcie_theory_raw(link->gen, link->lanes, &raw);
+	/* One ACK and one flow control update every limit. */
+	dllps = 2 * DLLP_SYMBOLS / link->lanes /
+		litepcie_ack_limit(link->gen, link->lanes, link->max_payload_bytes);
+	rate = raw * (1 - dllps - SKP_SHARE);
+
+	writes = packets(transfer_bytes, link->max_payload_bytes) * request;
+	reads = packets(transfer_bytes, link->max_read_request_bytes) * request;
+	completions =
+		packets(transfer_bytes, link->max_payload_bytes) * (FRAMING + COMPLETION_HEADER);
+	rates->write = rate * bytes / (bytes + writes);
+	rates->read = least(rate * bytes / (bytes + completions), rate * bytes / reads);
+	/* The card's side of the link carries write payload and read requests. */
+	rates->both = least(rate * bytes / (bytes + writes + reads),
+			    rate * bytes / (bytes + completions));
+	return 0;
+}

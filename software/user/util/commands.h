@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026 LitePCIe SoC developers */
+/* The commands, each in the file of its name. */
+#ifndef LITEPCIE_UTIL_COMMANDS_H
+#define LITEPCIE_UTIL_COMMANDS_H
+
+#include "util.h"
+
+extern const struct command command_info;
+extern const struct command command_scratch_test;
+extern const struct command command_dma_test;
+extern const struct command command_help;
+extern const struct command command_version;
+
+#endif /* LITEPCIE_UTIL_COMMANDS_H */

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+/* What dma_test measured, as JSON. What was not measured is absent. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/utsname.h>
+
+#include "dma_test.h"
+#include "json.h"
+
+static void of_what(const struct dma_test *test)
+{
+	const struct litepcie_info *i = &test->info;
+	const struct dma_options *o = test->options;
+	struct utsname host = { 0 };
+	char version[24];
+
+	uname(&host);
+	snprintf(version, sizeof(version), "%" PRIu32 ".%" PRIu32, i->gateware_version >> 16,
+		 i->gateware_version & 0xffff);
+	json_text("device", test->settings->device);
+	json_text("bus_address", i->bus_address);
+	json_text("target", i->target);
+	json_text("gateware_version", version);
+	json_text("kernel", host.release);
+	json_number("gen", i->link_gen);
+	json_number("lanes", i->link_lanes);
+	json_number("mps", i->max_payload_bytes);
+	json_number("mrrs", i->max_read_request_bytes);
+	json_number("datapath_bits", i->data_width_bits);
+	json_number("clock_hz", i->clock_hz);
+	json_text("sequence", sequence_names[o->sequence]);
+	json_number("transfer_bytes", o->length);
+	json_number("iterations", o->iterations);
+	json_number("warm_up_iterations", 1);
+	json_number("offset_bytes", o->offset);
+	json_number("host_offset_bytes", o->host_offset);
+	json_number("seed", o->seed);
+}
+
+static void rates(const char *key, double peak, double average, double last)
+{
+	json_object(key);
+	json_real("peak", peak, 0);
+	json_real("average", average, 0);
+	json_real("last", last, 0);
+	json_end();
+}
+
+static void theory(const struct dma_test *test, unsigned int direction)
+{
+	struct litepcie_link link = litepcie_link_of(&test->info, test->options->header ? 16 : 12);
+	bool both = test->options->sequence == READ_AND_WRITE;
+	bool reader = direction == LITEPCIE_READER;
+	struct litepcie_rates note, bench;
+
+	if (litepcie_theory_application_note(&link, &note) < 0 ||
+	    litepcie_theory_pcie_bench(&link, test->options->length, &bench) < 0)
+		return;
+	json_object("theory_bytes_per_second");
+	json_real("application_note", both ? note.both : reader ? note.read : note.write, 0);
+	json_real("pcie_bench", both ? bench.both : reader ? bench.read : bench.write, 0);
+	json_number("request_header_bytes", link.request_header_bytes);
+	json_end();
+}
+
+static void of_side(const struct dma_test *test, const struct side *side)
+{
+	const struct measure *m = &side->measure;
+	double length = (double)test->options->length;
+	double active = (double)m->counter_cycles;
+
+	if (!m->transfers)
+		return;
+	json_object(direction_word(side->direction));
+	json_number("transfers", m->transfers);
+	json_number("bytes", m->bytes);
+	json_number("counter_bytes", m->counter_bytes);
+	json_number("counter_active_cycles", m->counter_cycles);
+	rates("counter_bytes_per_second", counter_rate(test, m->peak_bytes, m->peak_cycles),
+	      counter_rate(test, m->counter_bytes, m->counter_cycles),
+	      counter_rate(test, m->last_bytes, m->last_cycles));
+	rates("host_wall_clock_bytes_per_second", length / m->wall_least,
+	      (double)m->bytes / m->wall_seconds, length / m->wall_last);
+	json_real("host_wall_clock_microseconds_per_call",
+		  1e6 * m->wall_seconds / (double)m->transfers, 3);
+	theory(test, side->direction);
+	json_object("wait_percent_of_active_cycles");
+	json_real("descriptor", 100 * (double)m->wait_descriptor / active, 3);
+	json_real("tag", 100 * (double)m->wait_tag / active, 3);
+	json_real("link", 100 * (double)m->wait_link / active, 3);
+	json_real("data", 100 * (double)m->wait_data / active, 3);
+	json_end();
+	json_end();
+}
+
+static void of_mismatch(const struct mismatch *m)
+{
+	if (!m->what)
+		return;
+	json_object("mismatch");
+	json_text("where", m->what);
+	json_text("direction", direction_word(m->direction));
+	json_number("iteration", m->iteration);
+	json_real("position_bytes", (double)m->position, 0);
+	if (m->what != host_guard)
+		json_number("card_offset_bytes", m->card_offset);
+	json_number("expected", m->expected);
+	json_number("got", m->got);
+	json_number("differing_bytes", m->differing);
+	if (m->again)
+		json_text("read_back_again", m->again);
+	json_end();
+}
+
+void dma_report_json(const struct dma_test *test)
+{
+	json_document("dma_test");
+	json_bool("ok", !test->mismatch.what && !test->error[0] && !test->signal);
+	of_what(test);
+	for (unsigned int i = 0; i < 2; i++)
+		of_side(test, &test->sides[i]);
+	if (test->options->sequence == READ_AND_WRITE && test->sides[0].measure.transfers)
+		json_real("host_wall_clock_overlap_percent",
+			  100 * test->overlap / (double)test->sides[0].measure.transfers, 1);
+	of_mismatch(&test->mismatch);
+	if (test->error[0])
+		json_text("error", test->error);
+	if (test->signal)
+		json_number("ended_by_signal", (uint64_t)test->signal);
+	json_end();
+}

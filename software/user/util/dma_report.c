@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+/* What dma_test measured, as text. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/utsname.h>
+
+#include "dma_test.h"
+
+#define MB 1e6
+
+static void of_what(const struct dma_test *test)
+{
+	const struct litepcie_info *i = &test->info;
+	const struct dma_options *o = test->options;
+	struct utsname host = { 0 };
+
+	uname(&host);
+	printf("device   %s at %s: %s, gateware %" PRIu32 ".%" PRIu32 "; %s %s %s\n",
+	       test->settings->device, i->bus_address, i->target, i->gateware_version >> 16,
+	       i->gateware_version & 0xffff, host.sysname, host.release, host.machine);
+	printf("link     Gen%" PRIu32 " x%" PRIu32 ", MPS %" PRIu32 ", MRRS %" PRIu32
+	       " bytes; data path %" PRIu32 " bits at %.3f MHz\n",
+	       i->link_gen, i->link_lanes, i->max_payload_bytes, i->max_read_request_bytes,
+	       i->data_width_bits, i->clock_hz / 1e6);
+	printf("test     %s, %" PRIu64 " bytes x %" PRIu64 " after 1 warm-up, card offset %" PRIu64
+	       ", host offset %" PRIu64 ", seed %" PRIu64 "\n",
+	       sequence_names[o->sequence], o->length, o->iterations, o->offset, o->host_offset,
+	       o->seed);
+}
+
+static void theory_line(const char *name, double theory, double average)
+{
+	printf("  %-22s %10.1f %10s %10s  MB/s; the counter's average is %.1f %% of it\n", name,
+	       theory / MB, "", "", 100 * average / theory);
+}
+
+static void theory(const struct dma_test *test, unsigned int direction, double average)
+{
+	struct litepcie_link link = litepcie_link_of(&test->info, test->options->header ? 16 : 12);
+	bool both = test->options->sequence == READ_AND_WRITE;
+	struct litepcie_rates note, bench;
+
+	if (litepcie_theory_application_note(&link, &note) < 0 ||
+	    litepcie_theory_pcie_bench(&link, test->options->length, &bench) < 0) {
+		printf("  theory                 none for a link of Gen%u x%u, MPS %u, MRRS %u\n",
+		       link.gen, link.lanes, link.max_payload_bytes, link.max_read_request_bytes);
+		return;
+	}
+	if (direction == LITEPCIE_READER) {
+		theory_line("theory, AN 456", both ? note.both : note.read, average);
+		theory_line("theory, pcie-bench", both ? bench.both : bench.read, average);
+	} else {
+		theory_line("theory, AN 456", both ? note.both : note.write, average);
+		theory_line("theory, pcie-bench", both ? bench.both : bench.write, average);
+	}
+}
+
+static void of_side(const struct dma_test *test, const struct side *side)
+{
+	const struct measure *m = &side->measure;
+	double length = (double)test->options->length, active = (double)m->counter_cycles;
+	double average;
+
+	if (!m->transfers)
+		return;
+	printf("\n%-24s %10s %10s %10s\n",
+	       side->direction == LITEPCIE_READER ? "read: host to card" : "write: card to host",
+	       "peak", "average", "last");
+	average = counter_rate(test, m->counter_bytes, m->counter_cycles);
+	printf("  %-22s %10.1f %10.1f %10.1f  MB/s\n", "hardware counter",
+	       counter_rate(test, m->peak_bytes, m->peak_cycles) / MB, average / MB,
+	       counter_rate(test, m->last_bytes, m->last_cycles) / MB);
+	printf("  %-22s %10.1f %10.1f %10.1f  MB/s; %.1f us a call\n", "host wall clock",
+	       length / m->wall_least / MB, (double)m->bytes / m->wall_seconds / MB,
+	       length / m->wall_last / MB, 1e6 * m->wall_seconds / (double)m->transfers);
+	theory(test, side->direction, average);
+	printf("  %-22s descriptor %.1f, tag %.1f, link %.1f, data %.1f %% of the active cycles\n",
+	       "waited for", 100 * (double)m->wait_descriptor / active,
+	       100 * (double)m->wait_tag / active, 100 * (double)m->wait_link / active,
+	       100 * (double)m->wait_data / active);
+	if (m->counter_bytes != m->bytes)
+		printf("  note: the counter saw %" PRIu64 " bytes for %" PRIu64
+		       " moved: does another program use the card?\n",
+		       m->counter_bytes, m->bytes);
+}
+
+void dma_report_text(const struct dma_test *test)
+{
+	uint64_t transfers = test->sides[0].measure.transfers + test->sides[1].measure.transfers;
+
+	of_what(test);
+	for (unsigned int i = 0; i < 2; i++)
+		of_side(test, &test->sides[i]);
+	if (!transfers)
+		return;
+	printf("\n");
+	if (test->options->sequence == READ_AND_WRITE)
+		printf("Both at once in %.0f %% of the time of the longer call, by the host's "
+		       "clock.\n",
+		       100 * test->overlap / (double)test->sides[0].measure.transfers);
+	printf("MB/s is 10^6 bytes a second. The wall clock is the host's, around the system call: "
+	       "in\n"
+	       "simulation it says nothing about the link.\n");
+	if (!test->mismatch.what && !test->error[0] && !test->signal)
+		printf("%" PRIu64
+		       " transfers verified, every byte and the bytes beside the data.\n",
+		       transfers);
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+/* The iterations of dma_test. Iteration 0 is a warm-up: verified as the others, not measured. */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "dma_test.h"
+
+static volatile sig_atomic_t caught;
+
+static void on_signal(int number)
+{
+	caught = number;
+}
+
+/* Once: a second Ctrl-C ends the program at once, and the driver cleans up behind it. */
+static void catch_signals(void)
+{
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int whole(ssize_t moved, uint64_t bytes)
+{
+	if (moved < 0)
+		return (int)moved;
+	return (uint64_t)moved == bytes ? 0 : -ENOSPC;
+}
+
+static int to_card(struct dma_test *test, const struct side *side)
+{
+	uint64_t bytes = test->options->length;
+
+	return whole(litepcie_pwrite(test->card, side->source.data, bytes, side->offset), bytes);
+}
+
+static int to_host(struct dma_test *test, const struct side *side)
+{
+	uint64_t bytes = test->options->length;
+
+	return whole(litepcie_pread(test->card, side->landing.data, bytes, side->offset), bytes);
+}
+
+/* -1 if @err is one: either the signal it stands for, or the error in words. */
+static int failed(struct dma_test *test, const struct side *side, const char *step, int err)
+{
+	if (err >= 0)
+		return 0;
+	if (err == -EINTR && caught)
+		test->signal = caught;
+	else
+		snprintf(test->error, sizeof(test->error), "%s, iteration %llu, %s: %s",
+			 direction_word(side->direction), (unsigned long long)test->iteration, step,
+			 litepcie_strerror(err));
+	return -1;
+}
+
+static int read_guard(struct dma_test *test, const struct card_guard *guard, uint8_t *bytes)
+{
+	return whole(litepcie_pread(test->card, bytes, guard->bytes, guard->offset), guard->bytes);
+}
+
+static int save_guards(struct dma_test *test, struct side *side)
+{
+	uint64_t end = side->offset + test->options->length, left = test->info.memory_bytes - end;
+	struct card_guard *before = &side->guards[0], *behind = &side->guards[1];
+	int err;
+
+	before->bytes = side->offset < CARD_GUARD ? side->offset : CARD_GUARD;
+	before->offset = side->offset - before->bytes;
+	behind->bytes = left < CARD_GUARD ? left : CARD_GUARD;
+	behind->offset = end;
+	err = read_guard(test, before, before->saved);
+	if (err >= 0)
+		err = read_guard(test, behind, behind->saved);
+	return failed(test, side, "looking beside the area", err);
+}
+
+static int check_guards(struct dma_test *test, const struct side *side)
+{
+	uint8_t bytes[CARD_GUARD];
+
+	for (int i = 0; i < 2; i++) {
+		int err = read_guard(test, &side->guards[i], bytes);
+
+		if (failed(test, side, "looking beside the area", err))
+			return -1;
+		if (!card_guard_is_right(test, side, &side->guards[i], bytes))
+			return -1;
+	}
+	return 0;
+}
+
+/* New data in the source, its opposite in the landing, and for a write the data in the card. */
+static int prepare(struct dma_test *test, struct side *side)
+{
+	uint64_t length = test->options->length;
+
+	fill_pattern(side->source.data, length, test->options->seed,
+		     2 * test->iteration + side->direction);
+	fill_inverse(side->landing.data, side->source.data, length);
+	if (side->direction == LITEPCIE_READER)
+		return 0;
+	return failed(test, side, "filling the card", to_card(test, side));
+}
+
+static int sample(struct dma_test *test, struct side *side)
+{
+	int err = litepcie_get_counters(test->card, 0, side->direction, &side->before);
+
+	return failed(test, side, "reading the counters", err);
+}
+
+/* The call that is measured. Touches nothing of the test but the side: it may run in a thread. */
+static void move(struct dma_test *test, struct side *side)
+{
+	side->start = now();
+	side->result =
+		side->direction == LITEPCIE_READER ? to_card(test, side) : to_host(test, side);
+	side->stop = now();
+}
+
+static int measure(struct dma_test *test, struct side *side)
+{
+	if (failed(test, side, "transfer", side->result))
+		return -1;
+	return test->iteration ? measure_add(test, side) : 0;
+}
+
+static int verify(struct dma_test *test, struct side *side)
+{
+	if (side->direction == LITEPCIE_READER &&
+	    failed(test, side, "reading back", to_host(test, side)))
+		return -1;
+	if (landing_is_right(test, side))
+		return check_guards(test, side);
+	/* Whether the data is right in the card tells which way lost it. */
+	if (test->mismatch.what == in_data && to_host(test, side) >= 0)
+		test->mismatch.again = landing_is_source(test, side) ? "right" : "wrong too";
+	return -1;
+}
+
+static int one(struct dma_test *test, unsigned int direction)
+{
+	struct side *side = &test->sides[direction];
+
+	if (prepare(test, side) || sample(test, side))
+		return -1;
+	move(test, side);
+	return measure(test, side) || verify(test, side) ? -1 : 0;
+}
+
+/* ---- Both at once ---------------------------------------------------------------------------- */
+
+struct start_line {
+	struct dma_test *test;
+	atomic_int arrived;
+};
+
+/*
+ * Spins where a barrier would sleep: waking up takes as long as a transfer. The yield lets the
+ * other thread come to the line where there is one processor only.
+ */
+static void start_together(struct start_line *line)
+{
+	atomic_fetch_add(&line->arrived, 1);
+	while (atomic_load(&line->arrived) < 2)
+		sched_yield();
+}
+
+static void *reader_thread(void *argument)
+{
+	struct start_line *line = argument;
+
+	start_together(line);
+	move(line->test, &line->test->sides[LITEPCIE_READER]);
+	return NULL;
+}
+
+/* The share of the longer call in which the other ran too. */
+static double overlap(const struct side *a, const struct side *b)
+{
+	double start = a->start > b->start ? a->start : b->start;
+	double stop = a->stop < b->stop ? a->stop : b->stop;
+	double longer =
+		a->stop - a->start > b->stop - b->start ? a->stop - a->start : b->stop - b->start;
+
+	return stop > start && longer > 0 ? (stop - start) / longer : 0;
+}
+
+static int both(struct dma_test *test)
+{
+	struct side *reader = &test->sides[LITEPCIE_READER],
+		    *writer = &test->sides[LITEPCIE_WRITER];
+	struct start_line line = { .test = test };
+	sigset_t signals, old;
+	pthread_t thread;
+	int err;
+
+	/* Each step for both before the next: filling and verifying move the counters too. */
+	if (prepare(test, reader) || prepare(test, writer) || sample(test, reader) ||
+	    sample(test, writer))
+		return -1;
+	/* Signals are for this thread: the other inherits that it gets none. */
+	sigfillset(&signals);
+	pthread_sigmask(SIG_BLOCK, &signals, &old);
+	err = -pthread_create(&thread, NULL, reader_thread, &line);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (failed(test, reader, "starting a thread", err))
+		return -1;
+	start_together(&line);
+	move(test, writer);
+	pthread_join(thread, NULL);
+	if (measure(test, reader) || measure(test, writer) || verify(test, reader) ||
+	    verify(test, writer))
+		return -1;
+	if (test->iteration)
+		test->overlap += overlap(reader, writer);
+	return 0;
+}
+
+static int iterate(struct dma_test *test)
+{
+	switch (test->options->sequence) {
+	case WRITE:
+		return one(test, LITEPCIE_WRITER);
+	case READ:
+		return one(test, LITEPCIE_READER);
+	case READ_THEN_WRITE:
+		return one(test, LITEPCIE_READER) || one(test, LITEPCIE_WRITER) ? -1 : 0;
+	case WRITE_THEN_READ:
+		return one(test, LITEPCIE_WRITER) || one(test, LITEPCIE_READER) ? -1 : 0;
+	default:
+		return both(test);
+	}
+}
+
+int dma_run(struct dma_test *test)
+{
+	catch_signals();
+	for (unsigned int i = 0; i < 2; i++)
+		if (sequence_has(test->options->sequence, i) && save_guards(test, &test->sides[i]))
+			return -1;
+	for (test->iteration = 0; test->iteration <= test->options->iterations; test->iteration++) {
+		if (iterate(test))
+			return -1;
+		if (caught) {
+			test->signal = caught;
+			return -1;
+		}
+	}
+	return 0;
+}

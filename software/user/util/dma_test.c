@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+/* dma_test: the command line, what the card can serve of it, and the verdict. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "commands.h"
+#include "dma_test.h"
+#include "litepcie_regs.h"
+
+/* clang-format off */
+const char *const sequence_names[] = {
+	"write", "read", "read-then-write", "write-then-read", "read-and-write", NULL,
+};
+/* clang-format on */
+static const char *const header_names[] = { "12", "16", NULL };
+
+#define FIELD(name) offsetof(struct dma_options, name)
+
+static const struct option options[] = {
+	{ .name = "sequence",
+	  .letter = 's',
+	  .kind = OPTION_CHOICE,
+	  .argument = "SEQUENCE",
+	  .help = "directions and their order (default read-then-write); one of",
+	  .where = FIELD(sequence),
+	  .choices = sequence_names },
+	{ .name = "length",
+	  .letter = 'l',
+	  .kind = OPTION_SIZE,
+	  .argument = "BYTES",
+	  .help = "bytes a transfer, 4K, 1M allowed (default 100000)",
+	  .where = FIELD(length),
+	  .min = 1,
+	  .max = UINT64_C(1) << 40 },
+	{ .name = "iterations",
+	  .letter = 'n',
+	  .kind = OPTION_COUNT,
+	  .argument = "N",
+	  .help = "measured transfers each direction (default 20)",
+	  .where = FIELD(iterations),
+	  .min = 1,
+	  .max = 1000000000 },
+	{ .name = "offset",
+	  .letter = 'o',
+	  .kind = OPTION_SIZE,
+	  .argument = "BYTES",
+	  .help = "where in the card's memory (default 0)",
+	  .where = FIELD(offset),
+	  .max = INT64_MAX },
+	{ .name = "host-offset",
+	  .kind = OPTION_SIZE,
+	  .argument = "BYTES",
+	  .help = "host buffer so far from a page boundary, 0 to 4095 (default 0)",
+	  .where = FIELD(host_offset),
+	  .max = AREA_ALIGN - 1 },
+	{ .name = "seed",
+	  .kind = OPTION_COUNT,
+	  .argument = "N",
+	  .help = "of the data (default 1)",
+	  .where = FIELD(seed),
+	  .max = UINT64_MAX },
+	{ .name = "header",
+	  .kind = OPTION_CHOICE,
+	  .argument = "BYTES",
+	  .help = "request header for the theory; 16: buffers above 4 GiB (default 12)",
+	  .where = FIELD(header),
+	  .choices = header_names },
+	{ 0 },
+};
+
+static void *defaults(void)
+{
+	struct dma_options *o = calloc(1, sizeof(*o));
+
+	if (o)
+		*o = (struct dma_options){
+			.sequence = READ_THEN_WRITE,
+			.length = 100000,
+			.iterations = 20,
+			.seed = 1,
+		};
+	return o;
+}
+
+bool sequence_has(unsigned int sequence, unsigned int direction)
+{
+	return sequence != (direction == LITEPCIE_READER ? WRITE : READ);
+}
+
+const char *direction_word(unsigned int direction)
+{
+	return direction == LITEPCIE_READER ? "read" : "write";
+}
+
+/* Data is verified by a round trip, so every sequence needs both engines. */
+static int check_card(const struct dma_test *test)
+{
+	const struct litepcie_info *info = &test->info;
+	const uint32_t needed = LITEPCIE_CAPABILITY_READER | LITEPCIE_CAPABILITY_WRITER;
+	uint32_t missing = needed & ~info->capabilities;
+	char has[256], lacks[64];
+
+	capability_names(info->capabilities, has, sizeof(has));
+	capability_names(missing, lacks, sizeof(lacks));
+	if (missing)
+		return fail(
+			EXIT_FAILED,
+			"%s: the card has no %s, and dma_test needs reader and writer to verify "
+			"its data (the card has: %s)",
+			test->settings->device, lacks, *has ? has : "nothing");
+	if (!info->channels || !info->clock_hz)
+		return fail(EXIT_FAILED,
+			    "%s: the card reports %" PRIu32 " channels and a clock of %" PRIu32
+			    " Hz: nothing to measure with",
+			    test->settings->device, info->channels, info->clock_hz);
+	return 0;
+}
+
+/* Both areas of read-and-write, the second so far behind that it has the same alignment. */
+static int place_areas(struct dma_test *test)
+{
+	const struct dma_options *o = test->options;
+	uint64_t memory = test->info.memory_bytes, gap = o->length + 2 * CARD_GUARD, second = 0;
+
+	if (o->sequence == READ_AND_WRITE)
+		second = (gap + AREA_ALIGN - 1) & ~(uint64_t)(AREA_ALIGN - 1);
+	if (o->offset >= memory)
+		return fail(EXIT_USAGE,
+			    "--offset: %" PRIu64 " is past the end of the card's memory of %" PRIu64
+			    " bytes",
+			    o->offset, memory);
+	if (second + o->length > memory - o->offset)
+		return fail(EXIT_USAGE,
+			    "--length: %" PRIu64 " bytes%s at offset %" PRIu64
+			    " go past the end of the card's memory of %" PRIu64 " bytes",
+			    o->length, second ? " twice (read and write have an area each)" : "",
+			    o->offset, memory);
+	test->sides[LITEPCIE_READER].offset = o->offset;
+	test->sides[LITEPCIE_WRITER].offset = o->offset + second;
+	return 0;
+}
+
+static int allocate(struct dma_test *test)
+{
+	const struct dma_options *o = test->options;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		struct side *side = &test->sides[i];
+
+		side->direction = i;
+		if (sequence_has(o->sequence, i) &&
+		    (!buffer_allocate(&side->source, o->length, o->host_offset) ||
+		     !buffer_allocate(&side->landing, o->length, o->host_offset)))
+			return fail(EXIT_FAILED,
+				    "not enough memory for buffers of %" PRIu64 " bytes",
+				    o->length);
+	}
+	return 0;
+}
+
+static void release(struct dma_test *test)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		buffer_free(&test->sides[i].source);
+		buffer_free(&test->sides[i].landing);
+	}
+}
+
+static int wrong_byte(const struct dma_test *test, const struct mismatch *m)
+{
+	const char *place = "of the data";
+	char card[40] = "";
+
+	if (m->what == host_guard)
+		place = "beside the data in host memory";
+	else
+		snprintf(card, sizeof(card), " (card offset 0x%" PRIx64 ")", m->card_offset);
+	if (m->what == card_guard)
+		place = "beside the data in the card's memory";
+	return fail(EXIT_FAILED,
+		    "%s: %s, iteration %" PRIu64 "%s: wrong byte %" PRId64
+		    " %s%s: expected 0x%02x, got 0x%02x; %" PRIu64 " differ, seed %" PRIu64 "%s%s",
+		    test->settings->device, direction_word(m->direction), m->iteration,
+		    m->iteration ? "" : " (warm-up)", m->position, place, card, m->expected, m->got,
+		    m->differing, test->options->seed, m->again ? "; read back again: " : "",
+		    m->again ? m->again : "");
+}
+
+/* What ended the test, in one line and as exit code. */
+static int verdict(const struct dma_test *test)
+{
+	if (test->signal)
+		return fail(128 + test->signal, "ended by signal %d in iteration %" PRIu64,
+			    test->signal, test->iteration);
+	if (test->error[0])
+		return fail(EXIT_FAILED, "%s: %s", test->settings->device, test->error);
+	return test->mismatch.what ? wrong_byte(test, &test->mismatch) : 0;
+}
+
+static int test_card(struct dma_test *test)
+{
+	int code = check_card(test);
+
+	if (!code)
+		code = place_areas(test);
+	if (!code)
+		code = allocate(test);
+	if (code)
+		return code;
+	dma_run(test);
+	if (test->settings->json)
+		dma_report_json(test);
+	else
+		dma_report_text(test);
+	return verdict(test);
+}
+
+static int dma_test_run(const struct settings *settings, const void *values, const char *argument)
+{
+	struct dma_test test = { .settings = settings, .options = values };
+	int code;
+
+	(void)argument;
+	test.card = open_card(settings, &test.info, &code);
+	if (!test.card)
+		return code;
+	code = test_card(&test);
+	release(&test);
+	litepcie_close(test.card);
+	return code;
+}
+
+const struct command command_dma_test = {
+	.name = "dma_test",
+	.summary = "move data by DMA, verify it, and measure beside theory",
+	.options = options,
+	.defaults = defaults,
+	.run = dma_test_run,
+};

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+/* help: the tables, printed. */
+#include <stdio.h>
+
+#include "commands.h"
+
+static void help_of_program(void)
+{
+	printf("usage: %s [options] COMMAND [options]\n\n", PROGRAM);
+	printf("Works with LitePCIe SoC cards. A read moves host memory to the card, a write card\n"
+	       "memory to the host.\n\ncommands:\n");
+	for (size_t i = 0; commands[i]; i++)
+		printf("  %-27s %s\n", commands[i]->name, commands[i]->summary);
+	printf("\noptions:\n");
+	options_help(global_options);
+	printf("\nexit codes: 0 ok, %d data mismatch or device error, %d command line,\n"
+	       "128 + n ended by signal n\n",
+	       EXIT_FAILED, EXIT_USAGE);
+}
+
+static void help_of_command(const struct command *command)
+{
+	printf("usage: %s %s%s%s%s\n\n%s\n", PROGRAM, command->name,
+	       command->options ? " [options]" : "", command->argument ? " " : "",
+	       command->argument ? command->argument : "", command->summary);
+	if (command->options) {
+		printf("\noptions:\n");
+		options_help(command->options);
+	}
+	printf("\noptions of every command:\n");
+	options_help(global_options);
+}
+
+static int help_run(const struct settings *settings, const void *values, const char *argument)
+{
+	const struct command *command = argument ? find_command(argument) : NULL;
+
+	(void)settings;
+	(void)values;
+	if (argument && !command)
+		return fail(EXIT_USAGE, "unknown command '%s'; see %s help", argument, PROGRAM);
+	if (command)
+		help_of_command(command);
+	else
+		help_of_program();
+	return 0;
+}
+
+const struct command command_help = {
+	.name = "help",
+	.summary = "say what the program, or a command, takes",
+	.argument = "[COMMAND]",
+	.run = help_run,
+};

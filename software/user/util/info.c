@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+/* info: what the card is, how it is linked, what its engines counted and which errors it saw. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "commands.h"
+#include "json.h"
+#include "litepcie_regs.h"
+
+#define MAJOR(version) ((version) >> 16)
+#define MINOR(version) ((version)&0xffff)
+
+static const struct {
+	const char *key;
+	const char *text;
+	size_t where;
+} error_names[] = {
+	{ "unsupported_request", "unsupported request",
+	  offsetof(struct litepcie_errors, unsupported_request) },
+	{ "completer_abort", "completer abort", offsetof(struct litepcie_errors, completer_abort) },
+	{ "poisoned", "poisoned", offsetof(struct litepcie_errors, poisoned) },
+	{ "unexpected", "unexpected", offsetof(struct litepcie_errors, unexpected) },
+	{ "timeout", "timeout", offsetof(struct litepcie_errors, timeout) },
+	{ "bad_length", "bad length", offsetof(struct litepcie_errors, bad_length) },
+	{ "refused", "refused", offsetof(struct litepcie_errors, refused) },
+};
+
+static uint32_t error_count(const struct litepcie_errors *errors, size_t i)
+{
+	return *(const uint32_t *)((const char *)errors + error_names[i].where);
+}
+
+static void text_size(const char *label, uint64_t bytes)
+{
+	printf("%-10s%" PRIu64 " bytes", label, bytes);
+	if (bytes >= 1 << 20)
+		printf(" (%.5g MiB)", bytes / 1048576.0);
+	printf("\n");
+}
+
+static void text_of_info(const struct settings *settings, const struct litepcie_info *info)
+{
+	char names[256];
+
+	capability_names(info->capabilities, names, sizeof(names));
+	printf("device    %s at %s, driver interface %" PRIu32 "\n", settings->device,
+	       info->bus_address, info->uapi_version);
+	printf("gateware  %s, version %" PRIu32 ".%" PRIu32 ": %s\n", info->target,
+	       MAJOR(info->gateware_version), MINOR(info->gateware_version), names);
+	printf("built for Gen%" PRIu32 " x%" PRIu32 ", data path %" PRIu32 " bits at %.3f MHz\n",
+	       info->built_gen, info->built_lanes, info->data_width_bits, info->clock_hz / 1e6);
+	printf("link      Gen%" PRIu32 " x%" PRIu32 ", MPS %" PRIu32 ", MRRS %" PRIu32 " bytes%s\n",
+	       info->link_gen, info->link_lanes, info->max_payload_bytes,
+	       info->max_read_request_bytes,
+	       info->link_gen < info->built_gen || info->link_lanes < info->built_lanes
+		       ? " (less than built for)"
+		       : "");
+	text_size("memory", info->memory_bytes);
+	text_size("window", info->window_bytes);
+	printf("engines   %" PRIu32 " channel%s, %" PRIu32 " tags\n", info->channels,
+	       info->channels == 1 ? "" : "s", info->tags);
+}
+
+static void text_of_counters(const struct litepcie_counters *c)
+{
+	printf("%s %" PRIu32 "  %" PRIu64 " bytes, %" PRIu32 " descriptors, %" PRIu32
+	       " TLPs, %" PRIu64 " cycles active; cycles it waited for: descriptor %" PRIu32
+	       ", tag %" PRIu32 ", link %" PRIu32 ", data %" PRIu32 "\n",
+	       litepcie_direction_name(c->direction), c->channel, (uint64_t)c->bytes,
+	       c->descriptors, c->tlps, (uint64_t)c->active_cycles, c->wait_descriptor, c->wait_tag,
+	       c->wait_link, c->wait_data);
+}
+
+static void text_of_errors(const struct litepcie_errors *errors)
+{
+	printf("errors   ");
+	for (size_t i = 0; i < sizeof(error_names) / sizeof(error_names[0]); i++)
+		printf("%s %s %" PRIu32, i ? "," : "", error_names[i].text, error_count(errors, i));
+	printf("\n");
+}
+
+static void json_of_info(const struct settings *settings, const struct litepcie_info *info)
+{
+	char version[24];
+
+	snprintf(version, sizeof(version), "%" PRIu32 ".%" PRIu32, MAJOR(info->gateware_version),
+		 MINOR(info->gateware_version));
+	json_document("info");
+	json_text("device", settings->device);
+	json_text("bus_address", info->bus_address);
+	json_number("driver_interface", info->uapi_version);
+	json_text("target", info->target);
+	json_text("gateware_version", version);
+	json_array("capabilities");
+	for (unsigned int bit = 0; bit < 32; bit++) {
+		const char *name = litepcie_capability_name(bit);
+
+		snprintf(version, sizeof(version), "bit %u", bit);
+		if (info->capabilities >> bit & 1)
+			json_text(NULL, name ? name : version);
+	}
+	json_end();
+	json_object("link");
+	json_number("gen", info->link_gen);
+	json_number("lanes", info->link_lanes);
+	json_number("built_gen", info->built_gen);
+	json_number("built_lanes", info->built_lanes);
+	json_number("mps_bytes", info->max_payload_bytes);
+	json_number("mrrs_bytes", info->max_read_request_bytes);
+	json_end();
+	json_number("clock_hz", info->clock_hz);
+	json_number("datapath_bits", info->data_width_bits);
+	json_number("memory_bytes", info->memory_bytes);
+	json_number("window_bytes", info->window_bytes);
+	json_number("channels", info->channels);
+	json_number("tags", info->tags);
+}
+
+static void json_of_counters(const struct litepcie_counters *c)
+{
+	json_object(NULL);
+	json_number("channel", c->channel);
+	json_text("engine", litepcie_direction_name(c->direction));
+	json_number("bytes", c->bytes);
+	json_number("active_cycles", c->active_cycles);
+	json_number("descriptors", c->descriptors);
+	json_number("tlps", c->tlps);
+	json_number("wait_descriptor_cycles", c->wait_descriptor);
+	json_number("wait_tag_cycles", c->wait_tag);
+	json_number("wait_link_cycles", c->wait_link);
+	json_number("wait_data_cycles", c->wait_data);
+	json_end();
+}
+
+static bool has_engine(const struct litepcie_info *info, unsigned int direction)
+{
+	return info->capabilities & (direction == LITEPCIE_READER ? LITEPCIE_CAPABILITY_READER
+								  : LITEPCIE_CAPABILITY_WRITER);
+}
+
+static int show_counters(struct litepcie *card, const struct litepcie_info *info,
+			 void (*show)(const struct litepcie_counters *))
+{
+	for (unsigned int i = 0; i < 2 * info->channels; i++) {
+		struct litepcie_counters counters;
+		int err;
+
+		if (!has_engine(info, i % 2))
+			continue;
+		err = litepcie_get_counters(card, i / 2, i % 2, &counters);
+		if (err < 0)
+			return err;
+		show(&counters);
+	}
+	return 0;
+}
+
+static int show(struct litepcie *card, const struct settings *settings,
+		const struct litepcie_info *info)
+{
+	struct litepcie_errors errors;
+	int err = litepcie_get_errors(card, &errors);
+
+	if (err < 0)
+		return err;
+	if (!settings->json) {
+		text_of_info(settings, info);
+		err = show_counters(card, info, text_of_counters);
+		text_of_errors(&errors);
+		return err;
+	}
+	json_of_info(settings, info);
+	json_array("engines");
+	err = show_counters(card, info, json_of_counters);
+	json_end();
+	json_object("errors");
+	for (size_t i = 0; i < sizeof(error_names) / sizeof(error_names[0]); i++)
+		json_number(error_names[i].key, error_count(&errors, i));
+	json_end();
+	json_end();
+	return err;
+}
+
+static int info_run(const struct settings *settings, const void *values, const char *argument)
+{
+	struct litepcie_info info;
+	int code = 0, err;
+	struct litepcie *card = open_card(settings, &info, &code);
+
+	(void)values;
+	(void)argument;
+	if (!card)
+		return code;
+	err = show(card, settings, &info);
+	litepcie_close(card);
+	if (err < 0)
+		return fail(EXIT_FAILED, "%s: %s", settings->device, litepcie_strerror(err));
+	return 0;
+}
+
+const struct command command_info = {
+	.name = "info",
+	.summary = "print what the card is, its link, counters and errors",
+	.run = info_run,
+};

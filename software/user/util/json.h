@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026 LitePCIe SoC developers */
+/* JSON on stdout, written as it is said. Keys end in the unit of their value. */
+#ifndef LITEPCIE_UTIL_JSON_H
+#define LITEPCIE_UTIL_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Opens a document with format_version and the name of the command. */
+void json_document(const char *command);
+
+/* @key is NULL inside an array. json_end() closes the innermost, with a newline the document. */
+void json_object(const char *key);
+void json_array(const char *key);
+void json_end(void);
+
+void json_text(const char *key, const char *value);
+void json_number(const char *key, uint64_t value);
+void json_real(const char *key, double value, int decimals);
+void json_bool(const char *key, bool value);
+
+#endif /* LITEPCIE_UTIL_JSON_H */

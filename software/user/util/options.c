@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+/* Options as tables: the parser and the help. */
+#include "options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util.h"
+
+static const struct option *find(const struct option_set *sets, size_t count, const char *name,
+				 size_t length, char letter, void **values)
+{
+	for (size_t i = 0; i < count; i++) {
+		for (const struct option *o = sets[i].options; o && o->name; o++) {
+			bool hit = letter ? o->letter == letter
+					  : strlen(o->name) == length &&
+						    !memcmp(o->name, name, length);
+			if (hit) {
+				*values = sets[i].values;
+				return o;
+			}
+		}
+	}
+	return NULL;
+}
+
+static bool parse_number(const char *text, bool with_suffix, uint64_t *number)
+{
+	const char *suffixes = "KMG";
+	const char *suffix;
+	char *end;
+	unsigned int shift;
+
+	/* strtoull takes signs and blanks, which no option here means. */
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	*number = strtoull(text, &end, text[0] == '0' && (text[1] | 32) == 'x' ? 16 : 10);
+	if (errno || end == text)
+		return false;
+	if (!*end)
+		return true;
+	suffix = strchr(suffixes, *end >= 'a' ? *end - 32 : *end);
+	if (!with_suffix || !suffix || end[1])
+		return false;
+	shift = 10 * (unsigned int)(suffix - suffixes + 1);
+	if (*number > UINT64_MAX >> shift)
+		return false;
+	*number <<= shift;
+	return true;
+}
+
+static bool set_number(const struct option *o, const char *text, uint64_t *value)
+{
+	bool size = o->kind == OPTION_SIZE;
+
+	if (!parse_number(text, size, value)) {
+		fail(EXIT_USAGE, "--%s: '%s' is not a %s", o->name, text,
+		     size ? "size: give bytes, K, M or G behind it for powers of 1024" : "number");
+		return false;
+	}
+	if (*value < o->min) {
+		fail(EXIT_USAGE, "--%s: %s is too small, the least is %" PRIu64 "%s", o->name, text,
+		     o->min, size ? " (bytes)" : "");
+		return false;
+	}
+	if (*value > o->max) {
+		fail(EXIT_USAGE, "--%s: %s is too large, the most is %" PRIu64 "%s", o->name, text,
+		     o->max, size ? " (bytes)" : "");
+		return false;
+	}
+	return true;
+}
+
+static bool set_choice(const struct option *o, const char *text, unsigned int *value)
+{
+	char allowed[160] = "";
+	size_t used = 0;
+
+	for (unsigned int i = 0; o->choices[i]; i++) {
+		if (!strcmp(o->choices[i], text)) {
+			*value = i;
+			return true;
+		}
+		used += snprintf(allowed + used, sizeof(allowed) - used, "%s%s", i ? ", " : "",
+				 o->choices[i]);
+	}
+	fail(EXIT_USAGE, "--%s: '%s' is unknown; allowed: %s", o->name, text, allowed);
+	return false;
+}
+
+static bool set(const struct option *o, void *values, const char *text)
+{
+	void *value = (char *)values + o->where;
+
+	switch (o->kind) {
+	case OPTION_FLAG:
+		*(bool *)value = true;
+		return true;
+	case OPTION_TEXT:
+		*(const char **)value = text;
+		return true;
+	case OPTION_CHOICE:
+		return set_choice(o, text, value);
+	default:
+		return set_number(o, text, value);
+	}
+}
+
+int options_parse(int argc, char **argv, int first, const struct option_set *sets, size_t count)
+{
+	int i;
+
+	for (i = first; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
+		const char *arg = argv[i], *name = arg + 2, *value = NULL;
+		bool is_long = arg[1] == '-';
+		size_t length = is_long ? strcspn(name, "=") : 1;
+		const struct option *o;
+		void *values;
+
+		if (is_long && !*name)
+			return i + 1;
+		o = find(sets, count, name, length, is_long ? 0 : arg[1], &values);
+		if (!o) {
+			fail(EXIT_USAGE, "unknown option %.*s; see %s help",
+			     is_long ? (int)length + 2 : 2, arg, PROGRAM);
+			return -1;
+		}
+		if (is_long && name[length] == '=')
+			value = name + length + 1;
+		else if (!is_long && arg[2])
+			value = arg + 2;
+		if (o->kind == OPTION_FLAG && value) {
+			fail(EXIT_USAGE, "--%s takes no value", o->name);
+			return -1;
+		}
+		if (o->kind != OPTION_FLAG && !value)
+			value = i + 1 < argc ? argv[++i] : NULL;
+		if (o->kind != OPTION_FLAG && !value) {
+			fail(EXIT_USAGE, "--%s needs a value (%s)", o->name, o->argument);
+			return -1;
+		}
+		if (!set(o, values, value))
+			return -1;
+	}
+	return i;
+}
+
+void options_help(const struct option *options)
+{
+	for (const struct option *o = options; o && o->name; o++) {
+		char left[48];
+
+		snprintf(left, sizeof(left), "%c%c%s --%s%s%s", o->letter ? '-' : ' ',
+			 o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name,
+			 o->argument ? " " : "", o->argument ? o->argument : "");
+		printf("  %-27s %s\n", left, o->help);
+		if (!o->choices)
+			continue;
+		printf("  %-27s ", "");
+		for (unsigned int i = 0; o->choices[i]; i++)
+			printf("%s%s", i ? ", " : "", o->choices[i]);
+		printf("\n");
+	}
+}

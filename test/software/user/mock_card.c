@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+/*
+ * MOCK, for the unit tests of the tool and the library only: a card made of a plain file, put under
+ * them with LD_PRELOAD. The real driver and card are tested in the guest (test/guest/).
+ *
+ * The file named by MOCK_FILE is the card's memory; open() of /dev/litepcie0 opens it. Everything
+ * else is an environment variable with a number in it, see the list below.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <linux/litepcie.h>
+
+#define DEVICE "/dev/litepcie0"
+#define BYTES_PER_CYCLE 10
+
+static int card_fd = -1;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct litepcie_counters counters[2];
+static unsigned long calls;
+
+static uint64_t setting(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoull(text, NULL, 0) : otherwise;
+}
+
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+static int open_card(int flags)
+{
+	/* MOCK_OPEN_ERRNO: what opening fails with. */
+	int err = (int)setting("MOCK_OPEN_ERRNO", 0);
+
+	if (err) {
+		errno = err;
+		return -1;
+	}
+	card_fd = REAL(open)(getenv("MOCK_FILE"), flags);
+	return card_fd;
+}
+
+int open(const char *path, int flags, ...)
+{
+	va_list arguments;
+	mode_t mode;
+
+	if (!strcmp(path, DEVICE))
+		return open_card(flags);
+	va_start(arguments, flags);
+	mode = va_arg(arguments, mode_t);
+	va_end(arguments);
+	return REAL(open)(path, flags, mode);
+}
+
+int open64(const char *path, int flags, ...) __attribute__((alias("open")));
+
+static int give_info(struct litepcie_info *info)
+{
+	if (info->size < sizeof(*info) || info->flags) {
+		errno = EINVAL;
+		return -1;
+	}
+	/* MOCK_UAPI, MOCK_CAPABILITIES, ...: what the card and its driver say they are. */
+	*info = (struct litepcie_info){
+		.size = sizeof(*info),
+		.uapi_version = setting("MOCK_UAPI", LITEPCIE_UAPI_VERSION),
+		.gateware_version = 1 << 16,
+		.capabilities = setting("MOCK_CAPABILITIES", 0x1f),
+		.channels = 1,
+		.memory_bytes = setting("MOCK_MEMORY", 1 << 20),
+		.window_bytes = 1 << 16,
+		.clock_hz = 125000000,
+		.data_width_bits = 128,
+		.built_gen = 2,
+		.built_lanes = 4,
+		.link_gen = setting("MOCK_GEN", 2),
+		.link_lanes = setting("MOCK_LANES", 4),
+		.max_payload_bytes = setting("MOCK_MPS", 256),
+		.max_read_request_bytes = 512,
+		.tags = 32,
+		.target = "mock",
+		.bus_address = "0000:01:00.0",
+	};
+	return 0;
+}
+
+static int give_scratch(struct litepcie_scratch *scratch)
+{
+	/* MOCK_SCRATCH_AND: bits that are not stuck at 0. */
+	scratch->readback = scratch->value & setting("MOCK_SCRATCH_AND", UINT32_MAX);
+	return 0;
+}
+
+int ioctl(int fd, unsigned long request, ...)
+{
+	va_list arguments;
+	void *argument;
+
+	va_start(arguments, request);
+	argument = va_arg(arguments, void *);
+	va_end(arguments);
+	if (fd != card_fd)
+		return REAL(ioctl)(fd, request, argument);
+	/* MOCK_NOT_A_CARD: a device of another driver. */
+	if (setting("MOCK_NOT_A_CARD", 0)) {
+		errno = ENOTTY;
+		return -1;
+	}
+	switch (request) {
+	case LITEPCIE_IOC_INFO:
+		return give_info(argument);
+	case LITEPCIE_IOC_SCRATCH:
+		return give_scratch(argument);
+	case LITEPCIE_IOC_ERRORS:
+		*(struct litepcie_errors *)argument = (struct litepcie_errors){
+			.size = sizeof(struct litepcie_errors), .unexpected = 3
+		};
+		return 0;
+	case LITEPCIE_IOC_COUNTERS: {
+		struct litepcie_counters *c = argument;
+		unsigned int direction = c->direction;
+
+		pthread_mutex_lock(&lock);
+		*c = counters[direction];
+		pthread_mutex_unlock(&lock);
+		c->size = sizeof(*c);
+		c->direction = direction;
+		return 0;
+	}
+	default:
+		errno = ENOTTY;
+		return -1;
+	}
+}
+
+/* Counts a call and its bytes; nonzero, with errno, if this call is to fail. */
+static int account(unsigned int direction, size_t *bytes)
+{
+	struct litepcie_counters *c = &counters[direction];
+	/* MOCK_SHORT: most bytes a call moves. MOCK_FAIL_CALL, MOCK_FAIL_ERRNO: which, and how. */
+	size_t most = setting("MOCK_SHORT", SIZE_MAX);
+	int fails;
+
+	if (*bytes > most)
+		*bytes = most;
+	pthread_mutex_lock(&lock);
+	fails = ++calls == setting("MOCK_FAIL_CALL", 0);
+	/* MOCK_STILL: counters that do not run. */
+	if (!fails && !setting("MOCK_STILL", 0)) {
+		uint64_t cycles = (*bytes + BYTES_PER_CYCLE - 1) / BYTES_PER_CYCLE;
+
+		c->bytes += *bytes;
+		c->active_cycles += cycles;
+		c->descriptors++;
+		c->tlps += (*bytes + 255) / 256;
+		/* Just below their end, so that a test sees them wrap. */
+		c->wait_link += cycles / 4;
+		c->wait_data = (c->wait_data ? c->wait_data : UINT32_MAX - 100) + cycles / 10;
+	}
+	pthread_mutex_unlock(&lock);
+	/* MOCK_DELAY_US: how long a call takes; a signal ends it early. */
+	if (setting("MOCK_DELAY_US", 0) && usleep(setting("MOCK_DELAY_US", 0)) < 0)
+		return -1;
+	if (fails)
+		errno = (int)setting("MOCK_FAIL_ERRNO", EIO);
+	return fails;
+}
+
+ssize_t pread(int fd, void *buffer, size_t bytes, off_t offset)
+{
+	ssize_t n;
+
+	if (fd != card_fd)
+		return REAL(pread)(fd, buffer, bytes, offset);
+	if (account(LITEPCIE_WRITER, &bytes))
+		return -1;
+	n = REAL(pread)(fd, buffer, bytes, offset);
+	/* MOCK_FLIP: place in each large transfer where a bit flips on the way to the host. */
+	if (n > (ssize_t)setting("MOCK_FLIP", SSIZE_MAX))
+		((uint8_t *)buffer)[setting("MOCK_FLIP", 0)] ^= 0x10;
+	/* MOCK_SPILL_HOST: one byte too many lands in host memory, behind or (2) before the rest. */
+	if (n > 64 && setting("MOCK_SPILL_HOST", 0) == 1)
+		((uint8_t *)buffer)[n] = 0;
+	if (n > 64 && setting("MOCK_SPILL_HOST", 0) == 2)
+		((uint8_t *)buffer)[-1] = 0;
+	return n;
+}
+
+ssize_t pread64(int fd, void *buffer, size_t bytes, off_t offset) __attribute__((alias("pread")));
+
+ssize_t pwrite(int fd, const void *buffer, size_t bytes, off_t offset)
+{
+	uint64_t memory = setting("MOCK_MEMORY", 1 << 20);
+
+	if (fd != card_fd)
+		return REAL(pwrite)(fd, buffer, bytes, offset);
+	if ((uint64_t)offset >= memory) {
+		errno = ENOSPC;
+		return -1;
+	}
+	if (bytes > memory - (uint64_t)offset)
+		bytes = memory - (uint64_t)offset;
+	if (account(LITEPCIE_READER, &bytes))
+		return -1;
+	/* MOCK_LOSE_FROM: calls from this one on land nowhere, and say they did. */
+	if (calls >= setting("MOCK_LOSE_FROM", UINT64_MAX))
+		return (ssize_t)bytes;
+	/* MOCK_SPILL_CARD: one byte too many lands in the card's memory. */
+	if (setting("MOCK_SPILL_CARD", 0))
+		REAL(pwrite)(fd, "\xee", 1, offset + (off_t)bytes);
+	return REAL(pwrite)(fd, buffer, bytes, offset);
+}
+
+ssize_t pwrite64(int fd, const void *buffer, size_t bytes, off_t offset)
+	__attribute__((alias("pwrite")));
