@@ -12,7 +12,6 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.memory.arbiter import BeatArbiter
 from litepcie_soc.memory.ports import (
     MemoryReadStream,
     MemoryWriteStream,
@@ -21,6 +20,7 @@ from litepcie_soc.memory.ports import (
     memory_write_layout,
     word_address_width,
 )
+from litepcie_soc.tlp.arbiter import PacketArbiter
 
 # Read Port ----------------------------------------------------------------------------------------
 
@@ -105,11 +105,18 @@ class EndpointMemory(LiteXModule):
         if self._reads:
             self._finalize_reads()
 
+    def _arbiter(self, clients, layout):
+        """Every beat is a packet: the next client has its turn behind each, without an idle cycle."""
+        arbiter = PacketArbiter(layout, len(clients))
+        for client, sink in zip(clients, arbiter.sinks):
+            self.comb += [client.connect(sink, omit={"last"}), sink.last.eq(1)]
+        return arbiter
+
     def _finalize_writes(self):
         layout        = memory_write_layout(self.data_width, self.size)
         port          = self.storage.get_port(write_capable=True, we_granularity=8, mode=READ_FIRST)
         self.specials += port
-        self.writes   = BeatArbiter(self._writes, layout)
+        self.writes   = self._arbiter(self._writes, layout)
         # One register behind the arbiter; reads have one too, which keeps their order.
         write         = stream.Endpoint(layout)
         self.comb    += self.writes.source.ready.eq(1)
@@ -127,7 +134,7 @@ class EndpointMemory(LiteXModule):
         layout        = memory_command_layout(self.data_width, self.size)
         port          = self.storage.get_port(has_re=True, mode=READ_FIRST)
         self.specials += port
-        self.reads    = BeatArbiter([read.command for read in self._reads], layout)
+        self.reads    = self._arbiter([read.command for read in self._reads], layout)
         source        = self.reads.source
         # Address register, RAM, output register (it belongs to the RAM on every family).
         valid         = [Signal() for _ in range(self.LATENCY)]

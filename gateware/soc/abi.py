@@ -4,13 +4,11 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What gateware and driver agree on and no register says: versions, places, memory formats.
+"""What is fixed for a major version and no register says: version, places, status block.
 
-Plain numbers, without a dependency, so that every module of the gateware can import them;
-``soc/regs.py`` writes them into ``software/kernel/litepcie_regs.h`` beside the registers.
+Plain numbers without a dependency; ``soc/regs.py`` writes them into
+``software/kernel/litepcie_regs.h`` beside the registers.
 """
-
-from types import SimpleNamespace
 
 # Identity -----------------------------------------------------------------------------------------
 
@@ -20,7 +18,7 @@ VERSION_MINOR = 0
 
 TARGET_BYTES  = 64
 
-# Register Map (BAR0, bytes) -----------------------------------------------------------------------
+# Places in BAR0, bytes ----------------------------------------------------------------------------
 
 CSR_PAGING     = 0x800
 IDENTITY_BASE  = 0x0000
@@ -28,47 +26,28 @@ TLP_BASE       = 0x0800
 READER_BASE    = 0x1000
 WRITER_BASE    = 0x1800
 CHANNEL_STRIDE = 0x1000
-MAX_CHANNELS   = 7
-LITEX_BASE     = READER_BASE + MAX_CHANNELS * CHANNEL_STRIDE  # Banks that are not pinned.
+MAX_CHANNELS   = 7  # LiteX's own banks, which are not pinned, begin behind them.
 
-# BAR0: registers in the lower half, the window onto the endpoint memory in the upper.
+# Registers in the lower half, the window onto the endpoint memory in the upper.
 BAR0_SIZE      = 2 << 20
 WINDOW_OFFSET  = BAR0_SIZE // 2
-WINDOW_SIZE    = BAR0_SIZE // 2
+WINDOW_MAX     = BAR0_SIZE // 2
 
-# Reasons ------------------------------------------------------------------------------------------
 
-# In ENGINE_STATUS, in the status block, and on ``retire`` of a read port.
-REASON = SimpleNamespace(
-    NONE                = 0,
-    UNSUPPORTED_REQUEST = 1,
-    COMPLETER_ABORT     = 2,
-    POISONED            = 3,
-    TIMEOUT             = 4,
-    BAD_LENGTH          = 5,
-    ZERO_LENGTH         = 6,
-    MEMORY_RANGE        = 7,
-    BAD_LINK            = 8,
-    DOORBELL            = 9,
-    BAD_RING            = 10,
-    BUS_MASTER          = 11,
-)
+def csr_map():
+    """Page of every pinned bank, for LiteX's ``csr_map``."""
+    pages = {"identity": IDENTITY_BASE // CSR_PAGING, "tlp": TLP_BASE // CSR_PAGING}
+    for channel in range(MAX_CHANNELS):
+        pages[f"reader{channel}"] = (READER_BASE + channel * CHANNEL_STRIDE) // CSR_PAGING
+        pages[f"writer{channel}"] = (WRITER_BASE + channel * CHANNEL_STRIDE) // CSR_PAGING
+    return pages
 
-# Descriptor (four little-endian dwords in host memory) --------------------------------------------
+# Status block, four little-endian dwords in host memory -------------------------------------------
 
-DESCRIPTOR = SimpleNamespace(
-    BYTES       = 16,
-    LENGTH_MASK = 0x00ffffff,  # Dword 0.
-    INTERRUPT   = 1 << 24,
-    LINK        = 1 << 31,
-)
-
-# Status Block (four little-endian dwords in host memory) ------------------------------------------
-
-STATUS = SimpleNamespace(
-    BYTES     = 16,
-    COMPLETED = 0,  # Dword numbers.
-    REASON    = 1,
-    BYTES_LO  = 2,
-    BYTES_HI  = 3,
-)
+STATUS_BYTES  = 16
+STATUS_DWORDS = {
+    "COMPLETED": (0, "dword 0: ring descriptors done"),
+    "REASON":    (1, "dword 1: [7:0] reason, [31:8] STOPPED_BYTES"),
+    "BYTES_LO":  (2, "dwords 2, 3: bytes done since reset"),
+    "BYTES_HI":  (3, ""),
+}

@@ -1,0 +1,31 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Rates of a PCI Express link and of the data path behind it."""
+
+# GT/s and encoding (PCIe 4.0, 4.2: 8b/10b below 8 GT/s, then 128b/130b).
+LANE_RATES = {1: (2.5e9, 8 / 10), 2: (5e9, 8 / 10), 3: (8e9, 128 / 130)}
+
+CLOCKS = (125e6, 250e6)
+
+
+def link_rate(gen, lanes):
+    """Bytes a second one direction of the link carries, framing and headers included."""
+    transfers, encoding = LANE_RATES[gen]
+    return transfers * encoding * lanes / 8
+
+
+def data_path_rate(data_width, clk_freq):
+    """Bytes a second the data path carries; ``data_width`` in bits, ``clk_freq`` in Hz."""
+    return data_width // 8 * clk_freq
+
+
+def default_clock(gen, lanes, data_width):
+    """Hz: the slowest of ``CLOCKS`` at which the data path keeps up, the fastest if none does."""
+    for clock in CLOCKS:
+        if data_path_rate(data_width, clock) >= link_rate(gen, lanes):
+            return clock
+    return CLOCKS[-1]

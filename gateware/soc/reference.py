@@ -1,0 +1,23 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The SoC without a board, for what is the same on every board."""
+
+from litex.build.generic_platform import GenericPlatform
+
+from litepcie_soc.phy.sim import SimPHY
+from litepcie_soc.soc.soc import LitePCIeSoC
+
+# Reference SoC ------------------------------------------------------------------------------------
+
+
+class ReferenceSoC(LitePCIeSoC):
+    """Simulation PHY without pads, a small memory; ``channels`` DMA channels."""
+    def __init__(self, data_width=128, channels=1, memory_size=64 << 10):
+        LitePCIeSoC.__init__(self, GenericPlatform("none", [], name="reference"), 125e6)
+        self.pcie_phy = SimPHY(data_width)
+        self.add_litepcie(self.pcie_phy, target="reference", gen=2, lanes=4,
+            memory_size=memory_size, channels=channels)

@@ -1,0 +1,241 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The pinned register map as a C header, derived from the registers of the SoC.
+
+    python3 -m litepcie_soc.soc.regs --write     renews software/kernel/litepcie_regs.h
+    python3 -m litepcie_soc.soc.regs --check     compares it, exit 1 if it differs
+"""
+
+import argparse
+import difflib
+import sys
+
+from pathlib import Path
+
+from litepcie_soc import common
+from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES, HOST_DESCRIPTOR_LAYOUT
+from litepcie_soc.soc import abi
+
+COMMITTED = Path(__file__).resolve().parents[2] / "software" / "kernel" / "litepcie_regs.h"
+
+COLUMNS = 100
+VALUES  = 48  # Column of the values.
+
+BANNER = """\
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Pinned register map of LitePCIe SoC {major}.x, emitted by the gateware. Do not edit:
+ * `python3 -m litepcie_soc.soc.regs --write` renews it, `make check` compares it.
+ *
+ * Byte offsets in BAR0; every register is 32 bits wide.
+ */
+#ifndef _LITEPCIE_REGS_H
+#define _LITEPCIE_REGS_H
+"""
+
+# Names of fields that do not begin with the name of their register.
+FIELD_PREFIX = {"CAPABILITIES": "CAPABILITY"}
+
+# Comments of constants that are no registers.
+REASONS = {
+    "BAD_LENGTH":   "completion byte count or address",
+    "ZERO_LENGTH":  "descriptor of length 0",
+    "MEMORY_RANGE": "past the endpoint memory",
+    "BAD_LINK":     "to itself, empty or not aligned",
+    "DOORBELL":     "past the ring",
+    "BAD_RING":     "ring or status block not aligned, size",
+    "BUS_MASTER":   "bus mastering off",
+}
+
+# Lines --------------------------------------------------------------------------------------------
+
+
+def define(name, value, comment=""):
+    """Lines of one macro; a comment that does not fit behind it goes above."""
+    text  = f"#define LITEPCIE_{name}"
+    tabs  = max(1, (VALUES - len(text) + 7) // 8)
+    line  = text + "\t" * tabs + value
+    width = len((line + "\t").expandtabs())
+    if not comment:
+        return [line]
+    if width + len(comment) + 6 <= COLUMNS:
+        return [f"{line}\t/* {comment} */"]
+    return [f"/* {comment} */", line]
+
+
+def phrase(description):
+    """A docstring's sentence as a comment: no capital, no full stop."""
+    text = " ".join((description or "").split()).rstrip(".")
+    word = text.split(" ")[0].rstrip(",;:")
+    return text[:1].lower() + text[1:] if word[1:].islower() or len(word) == 1 else text
+
+
+def field_lines(register, fields):
+    prefix = FIELD_PREFIX.get(register, register)
+    for field in fields:
+        mask = ((1 << field.size) - 1) << field.offset
+        name = f"{prefix}_{field.name.upper()}" + ("_MASK" if field.size > 1 else "")
+        yield from define(name, f"0x{mask:08x}", phrase(field.description))
+
+
+def register_lines(csrs, base=0, prefix="", digits=4, extra=None):
+    """Lines of a bank: its registers in order, each with its fields and what ``extra`` adds."""
+    for n, csr in enumerate(csrs):
+        name = csr.name.upper()
+        if name.startswith("RESERVED") or (name.startswith("TARGET") and name != "TARGET0"):
+            continue
+        name = prefix + ("TARGET" if name == "TARGET0" else name)
+        yield from define(name, f"0x{base + 4 * n:0{digits}x}", phrase(csr.description))
+        yield from (extra or {}).get(name, ())
+        fields = getattr(csr, "fields", None)
+        yield from field_lines(name, fields.fields if fields is not None else ())
+
+# Sections -----------------------------------------------------------------------------------------
+
+
+def identity_section(csrs):
+    extra = {
+        "MAGIC":   define("MAGIC_VALUE", f"0x{abi.MAGIC:08x}"),
+        "VERSION": define("VERSION_MAJOR", str(abi.VERSION_MAJOR))
+                 + define("VERSION_MINOR", str(abi.VERSION_MINOR)),
+        "TARGET":  define("TARGET_BYTES", str(abi.TARGET_BYTES)),
+    }
+    yield "/* identity: what the card is */"
+    yield from register_lines(csrs, abi.IDENTITY_BASE, extra=extra)
+
+
+def error_section(csrs):
+    yield "/* transaction layer: errors seen since reset */"
+    yield from register_lines(csrs, abi.TLP_BASE, prefix="ERROR_")
+
+
+def engine_section(csrs):
+    yield "/* DMA engines: reader of channel c at READER(c), writer at WRITER(c) */"
+    for name, base in (("READER", abi.READER_BASE), ("WRITER", abi.WRITER_BASE)):
+        yield from define(f"{name}_BASE(c)", f"(0x{base:04x} + 0x{abi.CHANNEL_STRIDE:04x} * (c))")
+    yield from register_lines(csrs, prefix="ENGINE_", digits=2)
+
+
+def reason_section():
+    yield "/* reasons in ENGINE_STATUS and in the status block */"
+    for name, value in vars(common).items():
+        if name.startswith("REASON_") and name != "REASON_BITS":
+            yield from define(name, str(value), REASONS.get(name.removeprefix("REASON_"), ""))
+
+
+def descriptor_section():
+    """From the layout the gateware parses: dword 0 is what lies in its first 32 bits."""
+    comments = {
+        "length":    "dword 0: bytes; descriptors if LINK",
+        "interrupt": "status write-back and MSI when done",
+        "link":      "dwords 2, 3: address of a table",
+    }
+    yield "/* descriptor: four little-endian dwords in host memory */"
+    yield from define("DESCRIPTOR_BYTES", str(DESCRIPTOR_BYTES))
+    offset = 0
+    for name, size in HOST_DESCRIPTOR_LAYOUT:
+        if name in comments:
+            mask = ((1 << size) - 1) << offset
+            name_of_mask = f"DESCRIPTOR_{name.upper()}" + ("_MASK" if size > 1 else "")
+            yield from define(name_of_mask, f"0x{mask:08x}", comments[name])
+        offset += size
+    yield "/* dword 1: endpoint byte address; dwords 2, 3: host byte address, low and high */"
+
+
+def status_section():
+    yield "/* status block: four little-endian dwords in host memory, one write of the card */"
+    yield from define("STATUS_BYTES", str(abi.STATUS_BYTES))
+    for name, (dword, comment) in abi.STATUS_DWORDS.items():
+        yield from define(f"STATUS_{name}", str(dword), comment)
+
+# Header -------------------------------------------------------------------------------------------
+
+
+def pinned_banks(soc):
+    """Name to CSRs, by place, of every pinned bank of a finalised SoC.
+
+    Raises ``ValueError`` if a bank is not where it is pinned.
+    """
+    banks = {}
+    for name, page in abi.csr_map().items():
+        region = soc.csr.regions.get(name)
+        if region is None:
+            continue
+        if region.origin != page * abi.CSR_PAGING:
+            raise ValueError(f"bank {name} is at 0x{region.origin:x}, pinned at "
+                f"0x{page * abi.CSR_PAGING:x}")
+        if any(csr.size > 32 for csr in region.obj):
+            raise ValueError(f"bank {name} has a register wider than 32 bits")
+        banks[name] = region.obj
+    for name in ("identity", "tlp", "reader0", "writer0"):
+        if name not in banks:
+            raise ValueError(f"bank {name} is missing")
+    return banks
+
+
+def header(soc):
+    """Text of ``litepcie_regs.h`` for a finalised ``LitePCIeSoC``.
+
+    Raises ``ValueError`` if the SoC breaks the pinned map within itself: a bank in another place, or
+    two engines whose registers differ.
+    """
+    banks  = pinned_banks(soc)
+    engine = [*engine_section(banks["reader0"])]
+    for name, csrs in banks.items():
+        if name.startswith(("reader", "writer")) and [*engine_section(csrs)] != engine:
+            raise ValueError(f"registers of {name} are not those of reader0")
+    sections = [
+        identity_section(banks["identity"]), error_section(banks["tlp"]), engine,
+        reason_section(), descriptor_section(), status_section(),
+    ]
+    text = BANNER.format(major=abi.VERSION_MAJOR)
+    text += "".join("\n" + "\n".join(section) + "\n" for section in sections)
+    return text + "\n#endif /* _LITEPCIE_REGS_H */\n"
+
+
+def differences(text, path=COMMITTED):
+    """Lines of a short diff from the header at ``path`` to ``text``; empty if they are the same."""
+    try:
+        committed = path.read_text(encoding="ascii")
+    except FileNotFoundError:
+        committed = ""
+    return [*difflib.unified_diff(committed.splitlines(), text.splitlines(),
+        f"{path.parent.name}/{path.name}", "gateware", lineterm="", n=0)]
+
+
+def reference_soc():
+    """A finalised SoC of no board; what is pinned in it is pinned in all."""
+    from litepcie_soc.soc.reference import ReferenceSoC
+    soc = ReferenceSoC()
+    soc.finalize()
+    return soc
+
+# Main ---------------------------------------------------------------------------------------------
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(prog="litepcie_soc.soc.regs",
+        description="The pinned register map as a C header, derived from the gateware.")
+    action = parser.add_mutually_exclusive_group(required=True)
+    action.add_argument("--write", action="store_true", help="Renew the committed header.")
+    action.add_argument("--check", action="store_true", help="Compare it; exit 1 if it differs.")
+    parser.add_argument("--header", type=Path, default=COMMITTED, help="Header (default: %(default)s).")
+    args = parser.parse_args(argv)
+    text = header(reference_soc())
+    if args.write:
+        args.header.write_text(text, encoding="ascii")
+        return 0
+    lines = differences(text, args.header)
+    if lines:
+        print("\n".join(lines))
+        print(f"{args.header.name} is not what the gateware has; "
+            "python3 -m litepcie_soc.soc.regs --write renews it", file=sys.stderr)
+    return int(bool(lines))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,153 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The SoC of every target."""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.integration.soc import SoCController
+from litex.soc.integration.soc_core import SoCMini
+
+from litepcie_soc.common import TAGS_WITH_EXTENDED, TAGS_WITHOUT_EXTENDED
+from litepcie_soc.dma.engine import DIRECTIONS, DMAEngine
+from litepcie_soc.dma.ring import RING_LOG2_MAX
+from litepcie_soc.memory.bram import EndpointMemory
+from litepcie_soc.soc import abi
+from litepcie_soc.soc.identity import Identity
+from litepcie_soc.soc.msi import MSIMerger
+from litepcie_soc.tlp.layer import TransactionLayer
+
+# Constants ----------------------------------------------------------------------------------------
+
+DESCRIPTOR_TAGS = 2  # Of each engine: it asks for descriptors up to two requests ahead.
+
+# PCI identity of the simulation; a board that ships has its own.
+PCI_ID = {
+    "vendor_id":           0x1234,
+    "device_id":           0x1ce0,
+    "subsystem_vendor_id": 0x1234,
+    "subsystem_device_id": 0x1ce0,
+    "class_code":          0x058000,
+}
+
+# LitePCIe SoC -------------------------------------------------------------------------------------
+
+
+class LitePCIeSoC(SoCMini):
+    """LiteX SoC without a CPU whose bus master is the host.
+
+    A target makes its clocks and its PHY and calls ``add_litepcie``; LiteX cores it adds besides
+    get register banks behind the pinned ones.
+    """
+    csr_map = abi.csr_map()
+    mem_map = {"csr": 0x0000_0000}
+
+    def __init__(self, platform, sys_clk_freq, **kwargs):
+        # The register half of BAR0 is one CSR region: what no bank claims reads as zero.
+        SoCMini.__init__(self, platform, sys_clk_freq,
+            csr_data_width    = 32,
+            csr_address_width = log2_int(abi.WINDOW_OFFSET // 4),
+            csr_paging        = abi.CSR_PAGING,
+            with_ctrl         = False,
+            **kwargs,
+        )
+        # No SoC reset from a register: it would cut a TLP in two. Engines have their own.
+        self.ctrl = SoCController(with_reset=False)
+
+    def add_litepcie(self, phy, *, target, gen, lanes, memory_size, channels=1,
+        with_extended_tag=False, completion_buffer_bytes=16384, pci_id=PCI_ID):
+        """Adds all that is between ``phy`` and the endpoint memory.
+
+        Parameters
+        ----------
+        phy         : LitePCIe's or ``SimPHY``; its data width is the SoC's.
+        target      : name of the bitstream, up to 63 ASCII characters.
+        gen, lanes  : link the PHY was built for.
+        memory_size : bytes of endpoint memory, a power of two.
+        channels    : 1..7, each a reader and a writer.
+        with_extended_tag       : 256 tags instead of 32 where the host allows them.
+        completion_buffer_bytes : bytes of completions the PHY can hold.
+        pci_id      : what the PHY says in configuration space, for ``soc.h``.
+
+        Raises ``ValueError`` on what cannot be.
+        """
+        if not 1 <= channels <= abi.MAX_CHANNELS:
+            raise ValueError(f"channels must be 1..{abi.MAX_CHANNELS}, not {channels!r}")
+        data_width  = phy.data_width
+        self.memory = EndpointMemory(memory_size, data_width)
+        self.tlp    = TransactionLayer(phy,
+            data_width              = data_width,
+            clk_freq                = self.sys_clk_freq,
+            with_extended_tag       = with_extended_tag,
+            completion_buffer_bytes = completion_buffer_bytes,
+        )
+        self.bus.add_master("pcie", master=self.tlp.csr_bus)
+        self.comb += [
+            connect_write(self.tlp.window_write, self.memory.add_write_port()),
+            self.tlp.window_read.connect(self.memory.add_read_port()),
+        ]
+        tags = reader_tags(channels, TAGS_WITH_EXTENDED if with_extended_tag else TAGS)
+        self.engines = []
+        for channel in range(channels):
+            self.add_channel(channel, tags)
+        self.add_msi(phy)
+        self.add_identity(phy, target=target, channels=channels, data_width=data_width,
+            ring_log2=RING_LOG2_MAX, tags=tags, memory_size=memory_size,
+            window_size=min(memory_size, abi.WINDOW_MAX), clk_freq=self.sys_clk_freq,
+            gen=gen, lanes=lanes)
+        self.add_link_constants(gen, lanes, data_width, memory_size, pci_id)
+
+    def add_channel(self, channel, tags):
+        """Adds ``readerN`` and ``writerN`` with their ports."""
+        for direction in DIRECTIONS:
+            name   = f"{direction}{channel}"
+            reader = direction == "reader"
+            engine = DMAEngine(direction,
+                clk_freq        = self.sys_clk_freq,
+                descriptor_port = self.tlp.add_read_port(f"{name}_descriptors", DESCRIPTOR_TAGS),
+                data_port       = self.tlp.add_read_port(name, tags) if reader
+                    else self.tlp.add_write_port(name),
+                status_port     = self.tlp.add_write_port(f"{name}_status"),
+                memory          = self.memory.add_write_port() if reader
+                    else self.memory.add_read_port(),
+            )
+            self.add_module(name, engine)
+            self.engines.append(engine)
+
+    def add_msi(self, phy):
+        self.msi = MSIMerger([engine.msi for engine in self.engines])
+        self.comb += [self.msi.source.connect(phy.msi), self.msi.enable.eq(msi_enable(phy))]
+
+    def add_identity(self, phy, **what):
+        self.identity = identity = Identity(**what)
+        self.comb += [
+            identity.max_payload_size.eq(phy.max_payload_size),
+            identity.max_request_size.eq(phy.max_request_size),
+            identity.link_up.eq(self.tlp.phy.link_up),
+            identity.bus_master.eq(self.tlp.phy.bus_master_enable),
+            identity.extended_tag.eq(self.tlp.phy.extended_tag),
+            identity.msi_enable.eq(msi_enable(phy)),
+            identity.resetting.eq(Reduce("OR", [engine.resetting for engine in self.engines])),
+            self.tlp.timeout_us.eq(identity.timeout_us),
+        ]
+        for engine in self.engines:
+            self.comb += [
+                engine.reset.eq(identity.reset),
+                engine.max_payload_size.eq(phy.max_payload_size),
+                engine.max_request_size.eq(phy.max_request_size),
+            ]
+
+    def add_link_constants(self, gen, lanes, data_width, memory_size, pci_id):
+        """``CONFIG_*`` of ``soc.h``, what the simulator reads."""
+        self.add_config("PCIE_GEN",        gen)
+        self.add_config("PCIE_LANES",      lanes)
+        self.add_config("PCIE_DATA_WIDTH", data_width)
+        self.add_config("PCIE_BAR0_SIZE",  abi.BAR0_SIZE)
+        for name, value in pci_id.items():
+            self.add_config(f"PCIE_{name}", value)
+        self.add_config("MEMORY_SIZE", memory_size)

@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The board everybody has: the SoC behind a simulated link, in front of a virtual machine.
+
+    ./targets/sim.py --build          emits Verilog and headers, builds the simulator
+    ./targets/sim.py --load           boots the guest and gives a shell in it
+"""
+
+import argparse
+import fcntl
+import logging
+import subprocess
+import sys
+
+from pathlib import Path
+
+import environment  # First: starts again in build/venv if LiteX is not here.
+
+from migen import *
+
+from litex.gen import *
+
+from litex.build.generic_platform import GenericPlatform, Pins
+
+from litepcie_soc.common import check_data_width
+from litepcie_soc.phy.sim import SimPHY, sim_phy_io
+from litepcie_soc.soc.abi import BAR0_SIZE, WINDOW_MAX
+from litepcie_soc.soc.export import PinnedMapError, export_headers, export_verilog
+from litepcie_soc.soc.link import data_path_rate, default_clock, link_rate
+from litepcie_soc.soc.soc import LitePCIeSoC
+
+# Platform -----------------------------------------------------------------------------------------
+
+_io = [
+    ("sys_clk", 0, Pins(1)),
+    ("sys_rst", 0, Pins(1)),
+]
+
+
+class Platform(GenericPlatform):
+    """Top-level ports instead of pins."""
+    def __init__(self, data_width):
+        GenericPlatform.__init__(self, "sim", _io + sim_phy_io(data_width), name="litepcie_soc_sim")
+
+# CRG ----------------------------------------------------------------------------------------------
+
+
+class _CRG(LiteXModule):
+    def __init__(self, platform):
+        self.cd_sys = ClockDomain()
+
+        # # #
+
+        self.comb += [
+            self.cd_sys.clk.eq(platform.request("sys_clk")),
+            self.cd_sys.rst.eq(platform.request("sys_rst")),
+        ]
+
+# BaseSoC ------------------------------------------------------------------------------------------
+
+
+class BaseSoC(LitePCIeSoC):
+    """SoC of the simulation.
+
+    Parameters
+    ----------
+    gen, lanes   : link.
+    data_width   : bits of the data path.
+    memory_size  : bytes of endpoint memory, a power of two of at least the window's size.
+    sys_clk_freq : Hz; the slowest usual clock that keeps up with the link if None.
+    """
+    def __init__(self, gen=2, lanes=4, data_width=128, memory_size=64 << 20, sys_clk_freq=None):
+        check_data_width(data_width)
+        check_memory_size(memory_size)
+        platform     = Platform(data_width)
+        sys_clk_freq = sys_clk_freq or default_clock(gen, lanes, data_width)
+
+        # CRG --------------------------------------------------------------------------------------
+        self.crg = _CRG(platform)
+
+        # SoC --------------------------------------------------------------------------------------
+        LitePCIeSoC.__init__(self, platform, sys_clk_freq)
+
+        # PCIe -------------------------------------------------------------------------------------
+        self.pcie_phy = SimPHY(data_width,
+            pads      = {name: platform.request(name) for name in ("tx", "rx", "phy", "msi")},
+            bar0_size = BAR0_SIZE,
+        )
+        self.add_litepcie(self.pcie_phy,
+            target      = f"sim gen{gen} x{lanes} {data_width} bit",
+            gen         = gen,
+            lanes       = lanes,
+            memory_size = memory_size,
+        )
+
+
+def check_memory_size(size):
+    """Raises ``ValueError`` for a size the simulation has no memory of."""
+    if size & (size - 1) or not WINDOW_MAX <= size <= 1 << 30:
+        raise ValueError(f"memory size must be a power of two from {WINDOW_MAX} (the window) to "
+            f"{1 << 30}, not {size}")
+
+# Build --------------------------------------------------------------------------------------------
+
+
+def build(soc, folder, compile_simulator=True):
+    """Emits the board into ``folder`` and builds its simulator; returns make's exit status.
+
+    What is up to date is left alone. A second build of the same folder waits for the first.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / ".lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        soc.finalize()
+        export_headers(soc, folder / "software" / "include" / "generated")
+        export_verilog(soc, soc.platform, folder / "gateware", "litepcie_soc_sim")
+        if not compile_simulator:
+            return 0
+        make = ["make", "--no-print-directory", "-C", str(environment.ROOT / "sim"),
+            f"BOARD={folder.resolve()}"]
+        return subprocess.run(make).returncode
+
+
+def load(folder):
+    """Boots the guest behind the board in ``folder``: a shell in it; returns its exit status."""
+    guest = [sys.executable, "-m", "litepcie_sim.guest", "shell", "--board", str(folder)]
+    return subprocess.run(guest).returncode
+
+# Main ---------------------------------------------------------------------------------------------
+
+
+class Parser(argparse.ArgumentParser):
+    """Errors are one line: what is wrong and what is allowed."""
+    def error(self, message):
+        self.exit(2, f"{self.prog}: error: {message}\n")
+
+
+def auto_int(text):
+    return int(text, 0)
+
+
+def parse_args(argv):
+    parser = Parser(description="LitePCIe SoC in simulation.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    target = parser.add_argument_group(title="Target options")
+    target.add_argument("--build", action="store_true", help="Build design and simulator.")
+    target.add_argument("--load",  action="store_true", help="Boot the guest, give a shell in it.")
+    target.add_argument("--gen",   default=2, type=int, choices=[1, 2, 3], help="Link generation.")
+    target.add_argument("--lanes", default=4, type=int, choices=[1, 2, 4, 8], help="Link lanes.")
+    target.add_argument("--data-width", default=128, type=int, choices=[64, 128, 256],
+        help="Data path, bits.")
+    target.add_argument("--memory-size", default=64 << 20, type=auto_int, metavar="BYTES",
+        help="Endpoint memory.")
+    target.add_argument("--sys-clk-freq", type=float, metavar="HZ",
+        help="Clock; 125 MHz where that keeps up with the link, else 250 MHz.")
+    builder = parser.add_argument_group(title="Builder options")
+    builder.add_argument("--output-dir", type=Path, metavar="DIR",
+        help="Build folder; build/sim_genG_xL_W of the project.")
+    builder.add_argument("--no-compile", action="store_true",
+        help="Emit Verilog and headers, without the simulator.")
+    logs = parser.add_argument_group(title="Logging options")
+    logs.add_argument("--log-level", default="warning",
+        choices=["debug", "info", "warning", "error"], help="What LiteX says.")
+    args = parser.parse_args(argv)
+    check_args(parser, args)
+    return args
+
+
+def check_args(parser, args):
+    if not (args.build or args.load):
+        parser.error("nothing to do: give --build, --load or both (--help tells more)")
+    if args.sys_clk_freq is None:
+        args.sys_clk_freq = default_clock(args.gen, args.lanes, args.data_width)
+    if not 1e6 <= args.sys_clk_freq <= 1e9:
+        parser.error(f"argument --sys-clk-freq: {args.sys_clk_freq:g} is not from 1e6 to 1e9 Hz")
+    try:
+        check_memory_size(args.memory_size)
+    except ValueError as error:
+        parser.error(f"argument --memory-size: {error}")
+    if args.output_dir is None:
+        name = f"sim_gen{args.gen}_x{args.lanes}_{args.data_width}"
+        args.output_dir = environment.ROOT / "build" / name
+
+
+def main(argv=None):
+    args = parse_args(argv)
+    logging.basicConfig(level=args.log_level.upper())
+    path = data_path_rate(args.data_width, args.sys_clk_freq)
+    if path < link_rate(args.gen, args.lanes):
+        print(f"sim.py: the data path ({path / 1e6:.0f} MB/s) is slower than the link "
+            f"({link_rate(args.gen, args.lanes) / 1e6:.0f} MB/s) and limits it", file=sys.stderr)
+    if args.build:
+        soc = BaseSoC(args.gen, args.lanes, args.data_width, args.memory_size, args.sys_clk_freq)
+        try:
+            status = build(soc, args.output_dir, compile_simulator=not args.no_compile)
+        except PinnedMapError as error:
+            print(f"sim.py: {error}", file=sys.stderr)
+            return 1
+        if status:
+            return status
+    if args.load:
+        if not (args.output_dir / "simulator" / "litepcie_simulator").exists():
+            print(f"sim.py: no simulator in {args.output_dir}; add --build to build it",
+                file=sys.stderr)
+            return 1
+        return load(args.output_dir)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
