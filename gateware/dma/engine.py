@@ -1,0 +1,286 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""A DMA engine: ring, reader or writer, status unit, counters, and the control over them."""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+
+from litepcie_soc.common import REASON_BAD_RING, REASON_DOORBELL, REASON_NONE
+from litepcie_soc.dma.counters import Counters, Progress
+from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES
+from litepcie_soc.dma.reader import Reader
+from litepcie_soc.dma.registers import EngineRegisters
+from litepcie_soc.dma.ring import COUNT_BITS, RING_LOG2_MAX, DescriptorRing
+from litepcie_soc.dma.status import StatusUnit
+from litepcie_soc.dma.writer import Writer
+
+# DMA Engine ---------------------------------------------------------------------------------------
+
+DIRECTIONS = ("reader", "writer")
+
+
+class DMAEngine(LiteXModule):
+    """Executes the descriptors of one ring in host memory.
+
+    OFF, RUN and the way between them follow ENABLE at a descriptor's boundary. An error ends in
+    STOPPED: no request is made from then on, what is under way is drained, then the status block
+    says why. RESET leads from everywhere to OFF with nothing under way and nothing remembered.
+
+    Parameters
+    ----------
+    direction       : "reader" (host memory to endpoint memory) or "writer".
+    clk_freq        : Hz of ``sys``.
+    descriptor_port : MemoryReadPort for descriptors; two tags or more.
+    data_port       : MemoryReadPort of a reader, MemoryWritePort of a writer.
+    status_port     : MemoryWritePort for the status block.
+    memory          : MemoryWriteStream of a reader, MemoryReadStream of a writer.
+    descriptors     : descriptors fetched ahead, a power of two; half of them are one request.
+
+    Attributes
+    ----------
+    max_payload_size, max_request_size : 16, in, sys, bytes, in force.
+    reset     : 1, in, sys, one cycle, as the register's RESET.
+    resetting : 1, out, sys, a reset is not over; from the cycle behind ``reset`` on.
+    msi       : Endpoint(``dat``: vector, always 0), out, sys.
+
+    Registers: ENGINE_* of ``litepcie_regs.h``, in their place by ``get_csrs(sort=True)``.
+
+    Raises ``ValueError`` on a direction that is none.
+    """
+    def __init__(self, direction, *, clk_freq, descriptor_port, data_port, status_port, memory,
+        descriptors=64):
+        if direction not in DIRECTIONS:
+            raise ValueError(f"direction must be one of {DIRECTIONS}, not {direction!r}")
+        self.direction        = direction
+        self.max_payload_size = Signal(16)
+        self.max_request_size = Signal(16)
+        self.reset            = Signal()
+        self.resetting        = Signal()
+        self.msi              = stream.Endpoint([("dat", 8)])
+
+        # # #
+
+        # Everything that is cleared together, at the end of a reset.
+        clear = ResetInserter()
+        mover = Reader if direction == "reader" else Writer
+        self.registers = EngineRegisters()
+        self.ring      = clear(DescriptorRing(descriptor_port,
+            memory_size = memory.size,
+            depth       = descriptors,
+        ))
+        self.mover     = clear(mover(data_port, memory))
+        self.progress  = clear(Progress())
+        self.status    = clear(StatusUnit(status_port, clk_freq=clk_freq))
+        self.counters  = clear(Counters())
+
+        self.doorbell = Signal(32)   # Accepted: not past the ring.
+        self.reason   = Signal(4)    # Why the engine stops.
+        self.clear    = Signal()
+        self.work     = Signal()     # DOORBELL and COMPLETED differ.
+        self.drained  = Signal()     # No request is under way.
+        self.resting  = Signal()     # Drained, and nothing will begin by itself.
+        self.comb += [
+            *[part.reset.eq(self.clear) for part in (
+                self.ring, self.mover, self.progress, self.status, self.counters)],
+            self.drained.eq(self.ring.idle & self.mover.idle),
+        ]
+        self.add_control()
+        self.add_doorbell()
+        self.add_data_path()
+        self.add_status()
+        self.add_counters()
+
+    def get_csrs(self, sort=False):
+        return self.registers.get_csrs(sort=sort)
+
+    # Control --------------------------------------------------------------------------------------
+
+    def add_control(self):
+        registers = self.registers
+        control   = registers.control
+        enable    = control.fields.enable
+        reset     = control.fields.reset
+        requested = Signal()         # By ``reset``.
+        self.running  = Signal()
+        self.stopping = Signal()     # No request is made.
+        self.stopped  = Signal()     # Drained, too.
+        self.overrun  = Signal()     # The doorbell is past the ring.
+        self.failure  = Signal(4)
+        self.comb += [
+            self.resetting.eq(reset | requested),
+            If(self.progress.reason != REASON_NONE,
+                self.failure.eq(self.progress.reason)
+            ).Elif(self.overrun,
+                self.failure.eq(REASON_DOORBELL)
+            )
+        ]
+        self.fsm = fsm = FSM(reset_state="OFF")
+        fsm.act("OFF",
+            If(self.resetting,
+                NextState("RESET")
+            ).Elif(self.failure != REASON_NONE,
+                NextValue(self.reason, self.failure),
+                NextState("STOPPING")
+            ).Elif(enable,
+                NextState("CHECK")
+            )
+        )
+        fsm.act("CHECK",
+            NextState("RUN"),
+            If(self.bad_ring(),
+                NextValue(self.reason, REASON_BAD_RING),
+                NextState("STOPPING")
+            )
+        )
+        fsm.act("RUN",
+            self.running.eq(1),
+            If(self.resetting,
+                NextState("RESET")
+            ).Elif(self.failure != REASON_NONE,
+                NextValue(self.reason, self.failure),
+                NextState("STOPPING")
+            ).Elif(~enable,
+                NextState("OFF")
+            )
+        )
+        fsm.act("STOPPING",
+            self.stopping.eq(1),
+            If(self.resetting,
+                NextState("RESET")
+            ).Elif(self.drained,
+                self.status.stop.eq(1),
+                NextState("STOPPED")
+            )
+        )
+        fsm.act("STOPPED",
+            self.stopping.eq(1),
+            self.stopped.eq(1),
+            If(self.resetting, NextState("RESET"))
+        )
+        fsm.act("RESET",
+            self.stopping.eq(1),
+            If(self.drained & self.status.idle,
+                self.clear.eq(1),
+                NextValue(self.reason, REASON_NONE),
+                NextState("OFF")
+            )
+        )
+        self.sync += [
+            If(self.clear, requested.eq(0)),
+            If(self.reset, requested.eq(1)),
+        ]
+        self.comb += [
+            control.we.eq(self.clear),
+            control.dat_w.eq(0),
+            registers.status.fields.running.eq(enable & ~self.stopping & ~self.resetting),
+            registers.status.fields.stopped.eq(self.stopped),
+            registers.status.fields.resetting.eq(self.resetting),
+            registers.status.fields.reason.eq(self.reason),
+            registers.status.fields.idle.eq(
+                (self.resting | self.stopped) & self.status.idle & ~self.resetting),
+        ]
+
+    def bad_ring(self):
+        """Size, alignment of the ring (its size, 64 to 4096 bytes) or of the status block."""
+        registers = self.registers
+        log2      = registers.ring_log2.storage
+        mask      = Signal(12)
+        self.comb += mask.eq(((DESCRIPTOR_BYTES << log2[:4]) - 1) | 63)
+        return (
+            (log2 == 0) | (log2 > RING_LOG2_MAX) | (registers.ring_lo.storage[:12] & mask != 0) |
+            self.status.no_block
+        )
+
+    # Doorbell -------------------------------------------------------------------------------------
+
+    def add_doorbell(self):
+        register = self.registers.doorbell
+        rung     = Signal(32)
+        distance = Signal(32)
+        self.comb += [
+            self.overrun.eq(self.running & (distance > (1 << self.ring.size_log2))),
+            register.we.eq(self.clear),
+            register.dat_w.eq(0),
+            self.work.eq(register.storage != self.progress.completed),
+        ]
+        self.sync += [
+            # One cycle behind COMPLETED, which only grows: never too generous.
+            rung.eq(register.storage),
+            distance.eq(register.storage - self.progress.completed),
+            If(self.running & ~self.overrun, self.doorbell.eq(rung)),
+            If(self.clear, self.doorbell.eq(0))
+        ]
+
+    # Ring and Mover -------------------------------------------------------------------------------
+
+    def add_data_path(self):
+        registers, ring, mover = self.registers, self.ring, self.mover
+        going = Signal()  # Nothing stands against a request.
+        self.comb += [
+            going.eq(~self.stopping & ~self.resetting & (self.failure == REASON_NONE)),
+            ring.base.eq(Cat(registers.ring_lo.storage, registers.ring_hi.storage)),
+            ring.size_log2.eq(registers.ring_log2.storage),
+            ring.doorbell.eq(self.doorbell[:COUNT_BITS]),
+            ring.max_request_size.eq(self.max_request_size),
+            ring.run.eq(self.running & going),
+            ring.source.connect(mover.sink),
+            mover.boundary.eq(
+                self.max_request_size if self.direction == "reader" else self.max_payload_size),
+            mover.run.eq(self.running & going),
+            mover.issue.eq(going),
+            self.progress.done.eq(mover.done),
+        ]
+
+    # Status Block and MSI -------------------------------------------------------------------------
+
+    def add_status(self):
+        registers, status, progress = self.registers, self.status, self.progress
+        self.comb += [
+            status.address.eq(
+                Cat(registers.status_address_lo.storage, registers.status_address_hi.storage)),
+            status.no_block.eq(registers.status_address_lo.storage[:4] != 0),
+            status.completed.eq(progress.completed),
+            status.reason.eq(self.reason),
+            If(self.reason != REASON_NONE, status.stopped_bytes.eq(progress.part)),
+            status.bytes.eq(progress.bytes),
+            status.count.eq(registers.moderation.fields.count),
+            status.us.eq(registers.moderation.fields.us),
+            status.interrupt.eq(progress.interrupt),
+            status.quiet.eq(self.resting & ~self.stopping),
+            status.enable.eq(~self.resetting),
+            status.msi.connect(self.msi),
+            self.resting.eq(
+                self.drained & ~self.mover.splitter.busy & (~self.running | ~self.work)),
+        ]
+
+    # Registers ------------------------------------------------------------------------------------
+
+    def add_counters(self):
+        registers, mover, progress, counters = (
+            self.registers, self.mover, self.progress, self.counters)
+        self.comb += [
+            counters.run.eq(
+                self.work & ~self.stopped & ~self.resetting & (self.running | ~mover.idle)),
+            counters.moved.eq(mover.moved),
+            counters.tlp.eq(mover.tlp),
+            counters.wait_tag_now.eq(mover.wait_tag),
+            counters.wait_link_now.eq(mover.wait_link),
+            counters.wait_data_now.eq(mover.wait_data),
+            registers.completed.status.eq(progress.completed),
+            registers.stopped_bytes.status.eq(self.status.stopped_bytes),
+            registers.active.eq(counters.active),
+            registers.bytes.eq(progress.bytes),
+            registers.descriptors.status.eq(progress.descriptors),
+            registers.tlps.status.eq(counters.tlps),
+            registers.wait_descriptor.status.eq(counters.wait_descriptor),
+            registers.wait_tag.status.eq(counters.wait_tag),
+            registers.wait_link.status.eq(counters.wait_link),
+            registers.wait_data.status.eq(counters.wait_data),
+        ]

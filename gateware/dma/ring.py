@@ -1,0 +1,312 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Descriptor ring: fetches descriptors from host memory ahead of their use and checks them."""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+
+from litepcie_soc.common import (
+    REASON_BAD_LINK,
+    REASON_MEMORY_RANGE,
+    REASON_NONE,
+    REASON_ZERO_LENGTH,
+)
+from litepcie_soc.dma.descriptor import (
+    DESCRIPTOR_BYTES,
+    HOST_DESCRIPTOR_LAYOUT,
+    descriptor_layout,
+)
+from litepcie_soc.dma.ram import DescriptorRAM
+
+# Constants ----------------------------------------------------------------------------------------
+
+RING_LOG2_MAX = 12
+COUNT_BITS    = RING_LOG2_MAX + 1  # Distances up to a whole ring.
+ADDRESS_SHIFT = log2_int(DESCRIPTOR_BYTES)
+
+# Descriptor Ring ----------------------------------------------------------------------------------
+
+
+class DescriptorRing(LiteXModule):
+    """Turns the ring, its LINKs and their tables into one stream of checked descriptors.
+
+    Requests follow the order of execution: the rest of the current table, then the ring from the
+    slot behind it. What is fetched behind a LINK is guesswork that the LINK throws away: its
+    requests become stale, and nothing is read from the RAM before the last of them is retired.
+
+    Three counts, modulo their width, walk over the RAM: ``taken`` <= ``landed`` <= ``asked``.
+    Addresses of descriptors are kept in units of descriptors.
+
+    Parameters
+    ----------
+    port        : MemoryReadPort of this ring; it can have ``port.tags`` requests outstanding.
+    memory_size : bytes of the endpoint memory.
+    depth       : descriptors of the RAM; a request asks for up to half of them.
+
+    Attributes
+    ----------
+    base, size_log2  : 64, 4, in, sys, host address of the ring and log2 of its descriptors, stable.
+    doorbell         : 13, in, sys, low bits of the descriptors ever made available; not more than
+        a ring ahead of what is complete.
+    max_request_size : 16, in, sys, bytes, a power of two.
+    run              : 1, in, sys, new requests may be made.
+    source           : Endpoint(descriptor_layout), out, sys. A ``reason`` ends the stream: what
+        follows it is to be ignored up to the reset of the module.
+    idle             : 1, out, sys, no request of this ring is under way.
+    """
+    def __init__(self, port, *, memory_size, depth=64):
+        if depth < 8 or depth & (depth - 1):
+            raise ValueError(f"depth must be a power of two of at least 8, not {depth!r}")
+        self.port             = port
+        self.base             = Signal(64)
+        self.size_log2        = Signal(4)
+        self.doorbell         = Signal(COUNT_BITS)
+        self.max_request_size = Signal(16)
+        self.run              = Signal()
+        self.source           = stream.Endpoint(descriptor_layout(bits_for(memory_size - 1)))
+        self.idle             = Signal()
+
+        # # #
+
+        self.memory_size = memory_size
+        self.depth       = depth
+        self.ram         = DescriptorRAM(port.data_width, depth)
+        self.comb       += port.data.connect(self.ram.sink, omit={"first", "last"})
+        # Where the walk is.
+        self.table       = Signal(64 - ADDRESS_SHIFT)  # Next descriptor of the table to request.
+        self.table_left  = Signal(24)                  # Descriptors of it not yet requested.
+        self.parse_left  = Signal(24)                  # Descriptors of it not yet parsed.
+        self.slot        = Signal(COUNT_BITS)          # Next slot of the ring to request.
+        self.parse_slot  = Signal(COUNT_BITS)          # Next slot of the ring to parse.
+        # What is in the RAM, and what is on its way there.
+        self.asked       = Signal(max=2 * depth)
+        self.landed      = Signal(max=2 * depth)
+        self.taken       = Signal(max=2 * depth)
+        self.pending     = Signal(max=port.tags + 1)   # Requests not yet retired.
+        self.stale       = Signal(max=port.tags + 1)   # Those of them that a LINK threw away.
+        self.reason      = Signal(4)                   # Of the first fetch that failed.
+        # The descriptor at the head of the RAM.
+        self.head        = Record(HOST_DESCRIPTOR_LAYOUT)
+        self.link        = Signal()                    # It is a LINK;
+        self.link_good   = Signal()                    # in this cycle it is followed,
+        self.link_bad    = Signal()                    # or refused.
+        self.stopped     = Signal()                    # A reason was given: nothing goes on.
+
+        self.add_fetch()
+        self.add_retire()
+        self.add_parser()
+        self.add_check()
+
+    # Requests -------------------------------------------------------------------------------------
+
+    def add_fetch(self):
+        port       = self.port
+        size       = Signal(COUNT_BITS)
+        chunk      = Signal(max=self.depth)            # Most descriptors of a request.
+        from_table = Signal()
+        index      = Signal(RING_LOG2_MAX)
+        following  = Signal.like(self.table)
+        address    = Signal.like(self.table)
+        available  = Signal(24)
+        block      = Signal(COUNT_BITS)                # A request stays in a block of this many.
+        room       = Signal(COUNT_BITS)
+        count      = Signal.like(chunk)
+        free       = Signal.like(self.asked)
+        accepted   = Signal()
+        may_ask    = Signal()
+        most       = self.depth // 2
+        self.comb += [
+            size.eq(1 << self.size_log2),
+            chunk.eq(Mux(self.max_request_size < most * DESCRIPTOR_BYTES,
+                self.max_request_size[ADDRESS_SHIFT:], most)),
+            # For a LINK: the address of the LINK itself, the last of its table or a slot.
+            from_table.eq(Mux(self.link, self.parse_left, self.table_left) != 0),
+            index.eq(Mux(self.link, self.parse_slot, self.slot) & (size - 1)),
+            following.eq(Mux(from_table, self.table, self.base[ADDRESS_SHIFT:])
+                + Mux(from_table, Replicate(self.link, len(following)), index)),
+            # A block never crosses 4 KiB nor, as the ring is aligned, the end of the ring.
+            block.eq(Mux((self.table_left != 0) | (size > chunk), chunk, size)),
+            room.eq(block - (address & (block - 1))),
+            free.eq(self.depth - (self.asked - Mux(self.stale != 0, self.landed, self.taken))),
+            port.request.address[ADDRESS_SHIFT:].eq(address),
+            port.request.length.eq(count << ADDRESS_SHIFT),
+            port.request.destination.eq(self.asked[:log2_int(self.depth)] << ADDRESS_SHIFT),
+            may_ask.eq(self.run & ~self.stopped & (self.reason == REASON_NONE)),
+            accepted.eq(port.request.valid & port.request.ready),
+        ]
+        self.fsm = fsm = FSM(reset_state="ADDRESS")
+        fsm.act("ADDRESS",
+            NextValue(address, following),
+            NextValue(available, Mux(from_table, self.table_left, self.slot_distance())),
+            If(self.link,
+                NextState("LINK")
+            ).Elif(may_ask & (from_table | (self.slot != self.doorbell)),
+                NextState("COUNT")
+            )
+        )
+        fsm.act("COUNT",
+            NextValue(count, Mux(available < room, available, room)),
+            NextState("ROOM")
+        )
+        fsm.act("ROOM",
+            If(self.link | ~may_ask,
+                NextState("ADDRESS")
+            ).Elif((free >= count) & (self.pending != port.tags),
+                NextState("REQUEST")
+            )
+        )
+        fsm.act("REQUEST",
+            port.request.valid.eq(1),
+            If(port.request.ready, NextState("ADDRESS"))
+        )
+        fsm.act("LINK",
+            # The table's place and size; ``address`` is the LINK's own.
+            self.link_bad.eq(self.link & self.bad_link(address)),
+            self.link_good.eq(self.link & ~self.bad_link(address)),
+            If(self.link_good | ~self.link, NextState("ADDRESS"))
+        )
+        self.accepted = accepted
+        self.sync += If(accepted,
+            self.asked.eq(self.asked + count),
+            If(self.table_left != 0,
+                self.table.eq(self.table + count),
+                self.table_left.eq(self.table_left - count)
+            ).Else(
+                self.slot.eq(self.slot + count)
+            )
+        )
+        self.comb += self.idle.eq((self.pending == 0) & ~port.request.valid)
+
+    def slot_distance(self):
+        distance = Signal(COUNT_BITS)
+        self.comb += distance.eq(self.doorbell - self.slot)
+        return distance
+
+    # Ends of requests -----------------------------------------------------------------------------
+
+    def add_retire(self):
+        retire = self.port.retire
+        left   = Signal.like(self.pending)  # Pending without what retires in this cycle.
+        self.comb += [
+            retire.ready.eq(1),
+            left.eq(self.pending - retire.valid),
+        ]
+        self.sync += [
+            self.pending.eq(left + self.accepted),
+            If(retire.valid,
+                If(self.stale != 0,
+                    self.stale.eq(self.stale - 1),
+                    If(self.stale == 1, self.landed.eq(self.taken))
+                ).Elif(self.reason == REASON_NONE,
+                    self.landed.eq(self.landed + retire.bytes[ADDRESS_SHIFT:]),
+                    self.reason.eq(retire.reason)
+                )
+            ),
+            If(self.link_good,
+                # Go on in the table; forget what was guessed behind the LINK, errors too.
+                self.taken.eq(self.asked),
+                self.stale.eq(left),
+                If(left == 0, self.landed.eq(self.asked)),
+                self.reason.eq(REASON_NONE)
+            )
+        ]
+
+    # Parser ---------------------------------------------------------------------------------------
+
+    def add_parser(self):
+        ram       = self.ram
+        head      = self.head
+        valid     = Signal()     # ``head`` holds a descriptor.
+        passed    = Signal()     # It goes on to the check.
+        failed    = Signal()     # A fetch failed, and every descriptor before it is parsed.
+        stopped   = self.stopped
+        in_table  = Signal()
+        interrupt = Signal()     # Of the LINKs of the slot, for its last descriptor.
+        self.checked = checked = stream.Endpoint([
+            ("host",     64), ("endpoint", 32), ("length",    24),
+            ("interrupt", 1), ("slot_last", 1), ("reason",     4)])
+        ready     = Signal()
+        slot_last = Signal()
+        self.comb += [
+            head.raw_bits().eq(ram.value),
+            ready.eq(~checked.valid | checked.ready),
+            in_table.eq(self.parse_left != 0),
+            slot_last.eq(~in_table | (self.parse_left == 1)),
+            self.link.eq(valid & head.link),
+            passed.eq(valid & ~head.link & ready),
+            failed.eq((self.reason != REASON_NONE) & ~valid & (self.stale == 0)
+                & (self.taken == self.landed)),
+            ram.slot.eq(self.taken),
+            ram.read.eq((self.taken != self.landed) & (self.stale == 0) & ~stopped
+                & (~valid | passed)),
+        ]
+        self.sync += [
+            If(ram.read,
+                valid.eq(1),
+                self.taken.eq(self.taken + 1)
+            ).Elif(passed | self.link_good | (self.link_bad & ready),
+                valid.eq(0)
+            ),
+            If(checked.ready, checked.valid.eq(0)),
+            If(ready,
+                checked.valid.eq(passed | self.link_bad | (failed & ~stopped)),
+                checked.host.eq(head.host),
+                checked.endpoint.eq(head.endpoint),
+                checked.length.eq(head.length),
+                checked.slot_last.eq(slot_last),
+                checked.interrupt.eq(head.interrupt | (slot_last & interrupt)),
+                checked.reason.eq(Mux(self.link_bad, REASON_BAD_LINK,
+                    Mux(failed, self.reason, REASON_NONE))),
+                If(self.link_bad | failed, stopped.eq(1))
+            ),
+            If(passed,
+                If(in_table,
+                    self.parse_left.eq(self.parse_left - 1)
+                ).Else(
+                    self.parse_slot.eq(self.parse_slot + 1)
+                ),
+                If(slot_last, interrupt.eq(0))
+            ),
+            If(self.link_good,
+                interrupt.eq(interrupt | head.interrupt),
+                self.table.eq(head.host[ADDRESS_SHIFT:]),
+                self.table_left.eq(head.length),
+                self.parse_left.eq(head.length),
+                # A LINK in the ring takes a slot, one in a table none.
+                self.parse_slot.eq(self.parse_slot + Mux(in_table, 0, 1)),
+                self.slot.eq(self.parse_slot + Mux(in_table, 0, 1))
+            )
+        ]
+
+    def bad_link(self, address):
+        """A LINK that is empty, not aligned, not the last of its table, or leads to itself."""
+        head = self.head
+        return (
+            (head.length == 0) | (head.host[:ADDRESS_SHIFT] != 0) | (self.parse_left > 1) |
+            (head.host[ADDRESS_SHIFT:] == address)
+        )
+
+    # Check ----------------------------------------------------------------------------------------
+
+    def add_check(self):
+        source, checked = self.source, self.checked
+        end = Signal(33)
+        self.comb += [
+            checked.connect(source, omit={"reason", "endpoint"}),
+            source.endpoint.eq(checked.endpoint),
+            end.eq(checked.endpoint + checked.length),
+            If(checked.reason != REASON_NONE,
+                source.reason.eq(checked.reason)
+            ).Elif(checked.length == 0,
+                source.reason.eq(REASON_ZERO_LENGTH)
+            ).Elif(end > self.memory_size,
+                source.reason.eq(REASON_MEMORY_RANGE)
+            )
+        ]
