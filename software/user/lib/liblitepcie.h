@@ -185,7 +185,7 @@ const char *litepcie_direction_name(unsigned int direction);
  */
 const char *litepcie_strerror(int error);
 
-/* Version of this library, "1.0.0". */
+/* Version of this library, "0.1.0". */
 const char *litepcie_version(void);
 
 #ifdef __cplusplus

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
+"""The tool and the library, built once; the tool on a mock card (a file, see mock_card.c)."""
+
+import os
+import subprocess
+
+from collections import namedtuple
+from pathlib import Path
+
+import pytest
+
+HERE    = Path(__file__).resolve().parent
+ROOT    = HERE.parents[2]
+USER    = ROOT / "software" / "user"
+KERNEL  = ROOT / "software" / "kernel"
+
+Result = namedtuple("Result", "code out err")
+
+
+def make(*arguments):
+    """Runs make in software/user; returns its output."""
+    result = subprocess.run(["make", "-C", str(USER), *arguments], capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+@pytest.fixture(scope="session")
+def build(tmp_path_factory):
+    """Folder with litepcie_util, the libraries and the mock."""
+    folder = tmp_path_factory.mktemp("user")
+    make(f"BUILD={folder}", "-j2")
+    subprocess.run(["cc", "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE",
+        "-fPIC", "-shared", f"-I{KERNEL}/include/uapi", "-o", str(folder / "mock_card.so"),
+        str(HERE / "mock_card.c")], check=True)
+    return folder
+
+
+class MockCard:
+    """Runs the tool on a mock card of `memory` bytes; keyword arguments are its MOCK_* settings."""
+    def __init__(self, build, file, memory=1 << 20):
+        self.build = build
+        self.file  = file
+        self.file.write_bytes(bytes(memory))
+
+    def environment(self, **settings):
+        mock = {f"MOCK_{key.upper()}": str(value) for key, value in settings.items()}
+        return os.environ | mock | {
+            "MOCK_FILE"  : str(self.file),
+            "LD_PRELOAD" : str(self.build / "mock_card.so"),
+            "LC_ALL"     : "C",
+        }
+
+    def start(self, *arguments, **settings):
+        return subprocess.Popen([str(self.build / "litepcie_util"), *map(str, arguments)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=self.environment(**settings))
+
+    def __call__(self, *arguments, **settings):
+        with self.start(*arguments, **settings) as process:
+            out, err = process.communicate(timeout=60)
+        return Result(process.returncode, out, err)
+
+
+@pytest.fixture
+def card(build, tmp_path):
+    return MockCard(build, tmp_path / "memory.bin")

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
+"""Devices that cannot be opened or are not what the tool knows; info and scratch_test."""
+
+import errno
+import json
+import subprocess
+
+import pytest
+
+ADVICE = {
+    errno.ENOENT : "no such device file: is the module loaded (lsmod | grep litepcie), is the card "
+                   "there (lspci)?",
+    errno.EACCES : "permission denied: run as root, or give your user the right to the device file",
+    errno.ENXIO  : "a device file without a driver behind it: is the card there (lspci), and what "
+                   "does the driver say (dmesg)?",
+    errno.ENODEV : "the card is gone, or the driver was unbound: is the card there (lspci), and "
+                   "what does the driver say (dmesg)?",
+}
+
+
+@pytest.mark.parametrize("command", ["info", "scratch_test", "dma_test"])
+@pytest.mark.parametrize("error", ADVICE, ids=errno.errorcode.get)
+def test_not_opened(card, command, error):
+    result = card(command, open_errno=error)
+    assert result == (1, "", f"litepcie_util: /dev/litepcie0: {ADVICE[error]}\n")
+
+
+def test_no_device_file(card):
+    result = card("info", "--card", 7)
+    assert result == (1, "", f"litepcie_util: /dev/litepcie7: {ADVICE[errno.ENOENT]}\n")
+
+
+@pytest.mark.parametrize("device", ["/dev/null", "/dev/litepcie0"])
+def test_device_of_another_driver(card, device):
+    result = card("info", "-d", device, not_a_card=1)
+    assert result == (1, "", f"litepcie_util: {device}: not a device of the LitePCIe SoC driver: "
+        "give the device file of a card, /dev/litepcieN\n")
+
+
+def test_driver_of_another_version(card):
+    result = card("info", uapi=2)
+    assert result == (1, "", "litepcie_util: /dev/litepcie0: the driver speaks interface version "
+        "2, this program version 1: use module and program of the same release\n")
+
+
+def test_info_names_unknown_capabilities(card):
+    assert "reader, bit 7" in card("info", capabilities=0x81).out
+    assert json.loads(card("info", "--json", capabilities=0x81).out)["capabilities"] == [
+        "reader", "bit 7"]
+
+
+def test_info_shows_the_engines_the_card_has(card):
+    engines = json.loads(card("info", "--json", capabilities=0x02).out)["engines"]
+    assert [engine["engine"] for engine in engines] == ["writer"]
+
+
+def test_scratch_with_a_bit_that_is_stuck(card):
+    result = card("scratch_test", scratch_and=0xfffffffe)
+    assert result == (1, "", "litepcie_util: /dev/litepcie0: scratch register: expected "
+        "0xffffffff, got 0xfffffffe\n")
+
+
+def test_output_that_cannot_be_written(card):
+    with open("/dev/full", "w") as full:
+        result = subprocess.run([card.build / "litepcie_util", "info"], stdout=full,
+            stderr=subprocess.PIPE, text=True, env=card.environment())
+    assert result.returncode == 1
+    assert result.stderr == "litepcie_util: the output could not be written\n"

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
+"""dma_test on a mock card: what it moves and counts, and that each way to be wrong is found.
+
+The real card and driver are tested in the guest; here a plain file loses, flips and spills bytes.
+"""
+
+import errno
+import json
+import signal
+import time
+
+import pytest
+
+SEQUENCES = {
+    "write"           : {"write"},
+    "read"            : {"read"},
+    "read-then-write" : {"read", "write"},
+    "write-then-read" : {"read", "write"},
+    "read-and-write"  : {"read", "write"},
+}
+
+FAILED = 1
+
+
+def run(card, *arguments, **settings):
+    result = card("dma_test", "--json", *arguments, **settings)
+    return result.code, json.loads(result.out), result.err
+
+
+@pytest.mark.parametrize("length, offset, host_offset", [
+    (1, 0, 0), (1, (1 << 20) - 1, 4095), (2, 1, 1), (3, 4095, 3), (63, 64, 7), (64, 63, 0),
+    (65, 1, 4090), (4095, 1, 1), (4096, 0, 0), (4097, 4093, 2), (100001, 12345, 77),
+])
+@pytest.mark.parametrize("sequence", SEQUENCES)
+def test_sequences(card, sequence, length, offset, host_offset):
+    arguments = ["--sequence", sequence, "--length", length, "--offset", offset,
+        "--host-offset", host_offset, "--iterations", 3]
+    if sequence == "read-and-write" and offset + length == 1 << 20:
+        assert card("dma_test", *arguments).code == 2
+        return
+    code, result, err = run(card, *arguments)
+    assert (code, err, result["ok"]) == (0, "", True)
+    assert {"read", "write"} & result.keys() == SEQUENCES[sequence]
+    for direction in SEQUENCES[sequence]:
+        side = result[direction]
+        assert side["transfers"] == 3
+        # Filling and verifying go through the same engines and must not be in the measure.
+        assert side["counter_bytes"] == side["bytes"] == 3*length
+        assert side["counter_active_cycles"] == 3*-(-length//10)
+
+
+def test_short_calls_are_continued(card):
+    code, result, _ = run(card, "--length", 10000, short=4096)
+    assert code == 0 and result["read"]["counter_bytes"] == 20*10000
+
+
+def test_counters_wrap(card):
+    """The mock's wait_data starts 100 below 2^32."""
+    _, result, _ = run(card, "--length", 10000)
+    assert result["read"]["wait_percent_of_active_cycles"] == {
+        "descriptor": 0, "tag": 0, "link": 25.0, "data": 10.0}
+
+
+def test_throughput_is_from_the_counter(card):
+    """10 bytes a cycle at 125 MHz; the file behind the mock is faster or slower than that."""
+    _, result, _ = run(card)
+    for direction in ("read", "write"):
+        assert set(result[direction]["counter_bytes_per_second"].values()) == {1250000000}
+
+
+def test_both_at_once_overlap(card):
+    _, result, _ = run(card, "-s", "read-and-write", "-n", 5, delay_us=20000)
+    assert result["host_wall_clock_overlap_percent"] > 50
+    assert result["read"]["host_wall_clock_microseconds_per_call"] > 20000
+
+
+def test_areas_of_both_are_apart(card):
+    code, result, _ = run(card, "-s", "read-and-write", "-l", 5000, "-o", 100)
+    memory = card.file.read_bytes()
+    assert code == 0
+    assert not any(memory[:100]) and not any(memory[5100:8192 + 100])
+    assert any(memory[100:5100]) and any(memory[8192 + 100:8192 + 5100])
+
+
+# ---- Wrong data ----------------------------------------------------------------------------------
+
+def test_flipped_bit(card):
+    result = card("dma_test", "--sequence", "write", "--offset", 16, flip=500)
+    assert result.code == FAILED
+    assert result.err.startswith("litepcie_util: /dev/litepcie0: write, iteration 0 (warm-up): "
+        "wrong byte 500 of the data (card offset 0x204): expected 0x")
+    assert result.err.endswith("; 1 differ, seed 1; read back again: wrong too\n")
+    assert result.err.count("\n") == 1
+    assert "hardware counter" not in result.out
+
+
+@pytest.mark.parametrize("sequence", SEQUENCES)
+@pytest.mark.parametrize("first", [1, 2, 3, 4])
+def test_lost_writes(card, sequence, first):
+    """Stale data never passes: not that of an earlier run with the same seed, nor the last one."""
+    assert run(card, "--sequence", sequence, "-n", 1)[0] == 0
+    code, result, err = run(card, "--sequence", sequence, "-n", 3, lose_from=first)
+    assert (code, result["ok"]) == (FAILED, False)
+    assert result["mismatch"]["where"] == "data"
+    assert result["mismatch"]["differing_bytes"] > 0.99*result["transfer_bytes"]
+    assert "wrong byte" in err
+
+
+@pytest.mark.parametrize("spill, position", [(1, 3001), (2, -1)])
+def test_bytes_beside_the_host_buffer(card, spill, position):
+    code, result, err = run(card, "-s", "write", "-l", 3001, "--host-offset", 9, spill_host=spill)
+    assert code == FAILED
+    assert result["mismatch"]["where"] == "host guard"
+    assert result["mismatch"]["position_bytes"] == position
+    assert f"wrong byte {position} beside the data in host memory: expected 0xa5, got 0x00" in err
+
+
+def test_bytes_beside_the_area_of_the_card(card):
+    code, result, err = run(card, "-s", "read", "-l", 3001, "-o", 5, spill_card=1)
+    assert code == FAILED
+    assert result["mismatch"] | {"expected": 0, "got": 0} == {
+        "where": "card guard", "direction": "read", "iteration": 0, "position_bytes": 3001,
+        "card_offset_bytes": 3006, "expected": 0, "got": 0, "differing_bytes": 1}
+    assert "beside the data in the card's memory (card offset 0xbbe): expected 0x00, got 0x" in err
+
+
+# ---- Devices that fail ---------------------------------------------------------------------------
+
+def test_error_in_mid_test_shows_what_was_measured(card):
+    code, result, err = run(card, "-n", 20, fail_call=60, fail_errno=errno.EIO)
+    assert code == FAILED and not result["ok"]
+    assert 0 < result["read"]["transfers"] < 20
+    assert "the host answered a request of the card with an error" in result["error"]
+    assert result["error"] in err
+
+
+def test_every_call_that_fails_is_reported(card):
+    """Whichever call of the test it is: filling, moving, verifying, looking beside the area."""
+    for call in range(1, 21):
+        result = card("dma_test", "-n", 1, "-o", 100, fail_call=call, fail_errno=errno.ETIMEDOUT)
+        assert result.code == FAILED, call
+        assert "did not come in time" in result.err and result.err.count("\n") == 1
+
+
+def test_counters_that_stand_still(card):
+    code, result, err = run(card, still=1)
+    assert code == FAILED and "counters of the reader did not run" in err
+
+
+@pytest.mark.parametrize("capabilities, lacks", [(0x1e, "reader"), (0x1d, "writer")])
+def test_missing_capability(card, capabilities, lacks):
+    result = card("dma_test", capabilities=capabilities)
+    assert result.code == FAILED and result.out == ""
+    assert f"the card has no {lacks}, and dma_test needs reader and writer" in result.err
+
+
+# ---- Signals -------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("sequence", ["read-then-write", "read-and-write"])
+def test_signal(card, number, code, sequence):
+    """What was measured so far is printed. Two milliseconds a call: some are over, not all."""
+    with card.start("dma_test", "--json", "-n", 100000, "-s", sequence, delay_us=2000) as process:
+        time.sleep(0.5)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=10)
+    result = json.loads(out)
+    assert process.returncode == code
+    assert result["ended_by_signal"] == number and not result["ok"]
+    assert 0 < result["read"]["transfers"] < 100000
+    assert err.startswith(f"litepcie_util: ended by signal {number} in iteration ")
+    assert err.count("\n") == 1

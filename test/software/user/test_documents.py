@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
+"""The manual page and the completion against the tables of the tool, which its help prints."""
+
+import re
+import shutil
+import subprocess
+
+from pathlib import Path
+
+import pytest
+
+USER   = Path(__file__).resolve().parents[3] / "software" / "user"
+MANUAL = USER / "litepcie_util.1"
+
+
+def commands(card):
+    """name -> summary"""
+    text = card("help").out.split("commands:\n")[1].split("\n\n")[0]
+    return dict(line.strip().split(None, 1) for line in text.splitlines())
+
+
+def options(text):
+    """Long options of a help text -> letter or None"""
+    found = re.findall(r"^  (?:-(\w),|   ) --([a-z-]+)", text, re.M)
+    return {name: letter or None for letter, name in found}
+
+
+def manual_options():
+    """The .TP entries of the manual page: long option -> letter or None."""
+    text = MANUAL.read_text().replace("\\-", "-")
+    found = re.findall(r'^\.TP\n\.BR? (?:-(\w) , " )?--([a-z-]+)', text, re.M)
+    return {name: letter or None for letter, name in found}
+
+
+def test_manual_has_every_command(card):
+    text = MANUAL.read_text().replace("\\-", "-")
+    assert re.findall(r"^\.SS (\w+)", text, re.M) == list(commands(card))
+
+
+def test_manual_has_every_option(card):
+    expected = options(card("help").out)
+    for name in commands(card):
+        expected |= options(card("help", name).out)
+    assert {"sequence", "device"} <= expected.keys()
+    assert manual_options() == expected
+
+
+def test_manual_has_every_value(card):
+    text = MANUAL.read_text().replace("\\-", "-")
+    error = card("dma_test", "-s", "?").err
+    for value in error.split("allowed: ")[1].strip().split(", "):
+        assert f".B {value}\n" in text
+
+
+def test_manual_has_every_exit_code():
+    text = MANUAL.read_text()
+    status = text.split(".SH EXIT STATUS")[1].split(".SH")[0]
+    assert re.findall(r"^\.B (\S+)", status, re.M) == ["0", "1", "2", "130"]
+
+
+@pytest.mark.skipif(not shutil.which("groff"), reason="groff is not installed")
+def test_manual_is_formatted_without_a_warning():
+    result = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z", str(MANUAL)],
+        capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+COMPLETE = r"""
+source "$1"; shift
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
+_litepcie_util
+printf '%s\n' "${COMPREPLY[@]}"
+"""
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
+@pytest.mark.parametrize("words, expected", [
+    ([""],                             {"info", "scratch_test", "dma_test", "help", "version"}),
+    (["s"],                            {"scratch_test"}),
+    (["help", "d"],                    {"dma_test"}),
+    (["--js"],                         {"--json"}),
+    (["info", "--"],                   {"--device", "--card", "--json", "--help"}),
+    (["dma_test", "--l"],              {"--length"}),
+    (["dma_test", "--sequence", "read"], {"read", "read-then-write", "read-and-write"}),
+    (["dma_test", "-s", "write-"],     {"write-then-read"}),
+    (["dma_test", "--header", ""],     {"12", "16"}),
+    (["dma_test", "--length", ""],     {""}),
+])
+def test_completion(build, words, expected):
+    result = subprocess.run(["bash", "-c", COMPLETE, "complete", str(USER / "litepcie_util.bash"),
+        str(build / "litepcie_util"), *words], capture_output=True, text=True)
+    assert result.stderr == ""
+    assert set(result.stdout.rstrip("\n").split("\n")) == expected

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
+"""What the tool prints, word for word, on a mock card; host times and the host's name replaced.
+
+LITEPCIE_GOLDEN=write pytest test/software/user/test_golden.py   renews the files.
+"""
+
+import os
+import re
+
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+
+GOLDEN = {
+    "help"           : "help",
+    "help_dma_test"  : "help dma_test",
+    "info"           : "info",
+    "scratch_test"   : "scratch_test",
+    "version"        : "version",
+    "dma_test"       : "dma_test",
+    "dma_test_write" : "dma_test -s write -l 4097 --offset 3 --host-offset 5 --seed 7",
+    "dma_test_both"  : "dma_test --sequence read-and-write --length 64K --header 16",
+}
+
+
+def without_host(text):
+    """Takes out what depends on the host: its clock and its name."""
+    text = re.sub(r"(host wall clock )[ 0-9.]+MB/s; [0-9.]+ us", r"\1 # MB/s; # us", text)
+    text = re.sub(r"in \d+ % of the time", "in # % of the time", text)
+    return text.replace(" ".join(os.uname()[i] for i in (0, 2, 4)), "HOST")
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_text(card, name):
+    result = card(*GOLDEN[name].split())
+    path = HERE / "golden" / f"{name}.txt"
+    if os.environ.get("LITEPCIE_GOLDEN") == "write":
+        path.write_text(without_host(result.out))
+    assert (result.code, result.err) == (0, "")
+    assert without_host(result.out) == path.read_text()
+
+
+def test_no_theory_for_an_unknown_link(card):
+    result = card("dma_test", "-n", 1, gen=0, lanes=0)
+    assert result.code == 0
+    assert "theory                 none for a link of Gen0 x0, MPS 256, MRRS 512\n" in result.out
+
+
+def test_a_link_below_what_it_was_built_for_is_said(card):
+    result = card("info", lanes=1)
+    assert "link      Gen2 x1, MPS 256, MRRS 512 bytes (less than built for)\n" in result.out

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
+"""JSON of the tool against the schemas in schema/, which are what other programs may rely on."""
+
+import json
+import re
+
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+
+LINES = {
+    "version"      : ["version"],
+    "info"         : ["info"],
+    "scratch_test" : ["scratch_test"],
+    "dma_test"     : ["dma_test", "dma_test -s read", "dma_test -s write -l 1",
+                      "dma_test -s read-and-write"],
+}
+
+FAULTS = {
+    "scratch_test" : [{"scratch_and": 1}],
+    "dma_test"     : [{"flip": 10}, {"spill_host": 1}, {"spill_card": 1}, {"still": 1},
+                      {"fail_call": 70}, {"gen": 0}],
+}
+
+
+TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int,
+    "number": (int, float)}
+
+# What says something about a document; the rest is for the reader.
+KEYWORDS = {"type", "const", "enum", "minimum", "maximum", "pattern", "items", "properties",
+    "required", "additionalProperties"}
+REMARKS  = {"$schema", "$comment", "title"}
+
+
+def errors(value, schema, where="$"):
+    """Yields where `value` is not as `schema` says; knows the part of JSON Schema used here."""
+    assert schema.keys() <= KEYWORDS | REMARKS, schema.keys()
+    if "type" in schema:
+        # To Python true is an integer, to JSON it is not.
+        wrong_bool = isinstance(value, bool) and schema["type"] != "boolean"
+        if wrong_bool or not isinstance(value, TYPES[schema["type"]]):
+            yield f"{where}: {value!r} is no {schema['type']}"
+            return
+    if "const" in schema and value != schema["const"]:
+        yield f"{where}: {value!r} is not {schema['const']!r}"
+    if "enum" in schema and value not in schema["enum"]:
+        yield f"{where}: {value!r} is not in {schema['enum']}"
+    if value_below(value, schema) or value_above(value, schema):
+        yield f"{where}: {value!r} is out of range"
+    if "pattern" in schema and not re.search(schema["pattern"], value):
+        yield f"{where}: {value!r} is not like {schema['pattern']}"
+    for i, item in enumerate(value if "items" in schema else ()):
+        yield from errors(item, schema["items"], f"{where}[{i}]")
+    if "properties" in schema:
+        yield from errors_of_object(value, schema, where)
+
+
+def value_below(value, schema):
+    return "minimum" in schema and value < schema["minimum"]
+
+
+def value_above(value, schema):
+    return "maximum" in schema and value > schema["maximum"]
+
+
+def errors_of_object(value, schema, where):
+    assert schema["additionalProperties"] is False
+    for key in sorted(set(schema["required"]) - value.keys()):
+        yield f"{where}: {key} is missing"
+    for key, item in value.items():
+        if key in schema["properties"]:
+            yield from errors(item, schema["properties"][key], f"{where}.{key}")
+        else:
+            yield f"{where}: {key} is unknown"
+
+
+def load(name):
+    return json.loads((HERE / "schema" / f"{name}.json").read_text())
+
+
+def unique(pairs):
+    keys = [key for key, _ in pairs]
+    assert len(keys) == len(set(keys)), f"a key twice in {keys}"
+    return dict(pairs)
+
+
+def check(name, text):
+    document = json.loads(text, object_pairs_hook=unique)
+    assert list(errors(document, load(name))) == []
+    return document
+
+
+@pytest.mark.parametrize("line", [line for lines in LINES.values() for line in lines])
+def test_schema(card, line):
+    result = card("--json", *line.split())
+    assert (result.code, result.err) == (0, "")
+    assert check(line.split()[0], result.out).get("ok", True)
+
+
+@pytest.mark.parametrize("name, fault", [(name, f) for name in FAULTS for f in FAULTS[name]],
+    ids=str)
+def test_schema_of_failures(card, name, fault):
+    result = card("--json", name, **fault)
+    assert check(name, result.out)["ok"] == (result.code == 0)
+
+
+@pytest.mark.parametrize("wrong, error", [
+    ({"more": 1},                "$: more is unknown"),
+    ({"format_version": 2},      "$.format_version: 2 is not 1"),
+    ({"ok": 1},                  "$.ok: 1 is no boolean"),
+    ({"gen": True},              "$.gen: True is no integer"),
+    ({"iterations": 0},          "$.iterations: 0 is out of range"),
+    ({"sequence": "both"},       "$.sequence: 'both' is not in ['write', 'read', "),
+    ({"gateware_version": "1"},  "$.gateware_version: '1' is not like ^"),
+    ({"read": {}},               "$.read: bytes is missing"),
+])
+def test_schema_refuses(card, wrong, error):
+    document = json.loads(card("--json", "dma_test").out)
+    assert next(errors(document | wrong, load("dma_test"))).startswith(error)
+
+
+def test_text_is_quoted(card):
+    """A device name with quotes and bytes that are no ASCII."""
+    result = card("version", "--json", "--device", 'a"b\\c\n')
+    assert json.loads(result.out)["command"] == "version"

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
+"""The command line: what it accepts, and one clear line with exit code 2 for all else."""
+
+import json
+
+import pytest
+
+SEE = "see litepcie_util help"
+
+REFUSED = {
+    ""                           : f"give a command; {SEE}",
+    "bogus"                      : f"unknown command 'bogus'; {SEE}",
+    "--bogus info"               : f"unknown option --bogus; {SEE}",
+    "-x info"                    : f"unknown option -x; {SEE}",
+    "info --length 5"            : f"unknown option --length; {SEE}",
+    "info -l5"                   : f"unknown option -l; {SEE}",
+    "info more"                  : f"info: 'more' is one argument too many; {SEE} info",
+    "help bogus"                 : f"unknown command 'bogus'; {SEE}",
+    "help info more"             : f"help: 'more' is one argument too many; {SEE} help",
+    "info --device"              : "--device needs a value (PATH)",
+    "info --json=yes"            : "--json takes no value",
+    "info -d /dev/x -c 1"        : "give --device or --card, not both",
+    "info -c two"                : "--card: 'two' is not a number",
+    "info -c 1K"                 : "--card: '1K' is not a number",
+    "info -c 5000"               : "--card: 5000 is too large, the most is 4095",
+    "dma_test --length 0"        : "--length: 0 is too small, the least is 1 (bytes)",
+    "dma_test --length -1"       : "--length: '-1' is not a size: give bytes, K, M or G behind it "
+                                   "for powers of 1024",
+    "dma_test --length 1T"       : "--length: '1T' is not a size: give bytes, K, M or G behind it "
+                                   "for powers of 1024",
+    "dma_test --length 4KB"      : "--length: '4KB' is not a size: give bytes, K, M or G behind it "
+                                   "for powers of 1024",
+    "dma_test --length="         : "--length: '' is not a size: give bytes, K, M or G behind it "
+                                   "for powers of 1024",
+    "dma_test --length 0x"       : "--length: '0x' is not a size: give bytes, K, M or G behind it "
+                                   "for powers of 1024",
+    "dma_test --length 17179869185G" :
+                                   "--length: '17179869185G' is not a size: give bytes, K, M or G "
+                                   "behind it for powers of 1024",
+    "dma_test --length 2000G"    : "--length: 2000G is too large, the most is 1099511627776 "
+                                   "(bytes)",
+    "dma_test --iterations 0"    : "--iterations: 0 is too small, the least is 1",
+    "dma_test --iterations 1.5"  : "--iterations: '1.5' is not a number",
+    "dma_test --host-offset 4K"  : "--host-offset: 4K is too large, the most is 4095 (bytes)",
+    "dma_test --seed 99999999999999999999" : "--seed: '99999999999999999999' is not a number",
+    "dma_test --sequence both"   : "--sequence: 'both' is unknown; allowed: write, read, "
+                                   "read-then-write, write-then-read, read-and-write",
+    "dma_test --header 20"       : "--header: '20' is unknown; allowed: 12, 16",
+    "dma_test --offset 1M"       : "--offset: 1048576 is past the end of the card's memory of "
+                                   "1048576 bytes",
+    "dma_test --offset 1000000"  : "--length: 100000 bytes at offset 1000000 go past the end of "
+                                   "the card's memory of 1048576 bytes",
+    "dma_test --length 2M"       : "--length: 2097152 bytes at offset 0 go past the end of the "
+                                   "card's memory of 1048576 bytes",
+    "dma_test -s read-and-write -l 600K" :
+                                   "--length: 614400 bytes twice (read and write have an area "
+                                   "each) at offset 0 go past the end of the card's memory of "
+                                   "1048576 bytes",
+}
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_refused(card, line):
+    assert card(*line.split()) == (2, "", f"litepcie_util: {REFUSED[line]}\n")
+
+
+def dma_test(card, *arguments):
+    result = card("dma_test", "--json", "-n", 1, *arguments)
+    assert (result.code, result.err) == (0, "")
+    return json.loads(result.out)
+
+
+@pytest.mark.parametrize("text, size", [
+    ("1", 1), ("4K", 4096), ("4k", 4096), ("0x1000", 4096), ("0X10", 16), ("1M", 1 << 20),
+    ("007", 7),
+])
+def test_sizes(card, text, size):
+    assert dma_test(card, "--length", text)["transfer_bytes"] == size
+
+
+@pytest.mark.parametrize("arguments", [
+    ("--length", "77"), ("--length=77",), ("-l", "77"), ("-l77",),
+])
+def test_ways_to_give_a_value(card, arguments):
+    assert dma_test(card, *arguments)["transfer_bytes"] == 77
+
+
+def test_defaults(card):
+    """AN 456's transfers: 100000 bytes, 20 times."""
+    result = json.loads(card("dma_test", "--json").out)
+    assert result["sequence"]       == "read-then-write"
+    assert result["transfer_bytes"] == 100000
+    assert result["iterations"]     == 20
+
+
+def test_global_options_on_both_sides(card):
+    before = card("--json", "--device", "/dev/litepcie0", "version")
+    behind = card("version", "--json", "-c", "0")
+    assert before == behind and before.code == 0
+
+
+def test_help_is_the_same_everywhere(card):
+    assert card("help", "dma_test").code == 0
+    assert card("help", "dma_test") == card("dma_test", "--help") == card("--help", "dma_test")
+    assert card("help") == card("--help") == card("-h")
+
+
+def test_double_dash_ends_options(card):
+    assert card("help", "--", "info") == card("help", "info")
+    assert card("help", "--", "--json").err == f"litepcie_util: unknown command '--json'; {SEE}\n"
