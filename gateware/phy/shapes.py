@@ -85,9 +85,14 @@ class PHYShape(LiteXModule):
             self.req_sink, self.cmp_sink     = phy.req_sink, phy.cmp_sink
             self.req_source, self.cmp_source = phy.req_source, phy.cmp_source
             return
-        self.merge = merge = PacketArbiter(phy_layout(phy.data_width), 2)
+        # Reset while the link is down: a TLP cut short must not keep the other side locked out.
+        self.merge = merge = ResetInserter()(PacketArbiter(phy_layout(phy.data_width), 2))
         self.demux = demux = CompletionDemux(phy.data_width)
-        self.comb += [merge.source.connect(phy.sink), phy.source.connect(demux.sink)]
+        self.comb += [
+            merge.reset.eq(~self.link_up),
+            merge.source.connect(phy.sink),
+            phy.source.connect(demux.sink),
+        ]
         self.cmp_sink, self.req_sink     = merge.sinks
         self.req_source, self.cmp_source = demux.req_source, demux.cmp_source
 

@@ -130,3 +130,154 @@ class Watch:
                 packets.append(packet)
                 packet = []
         return packets
+
+# TLP Model ----------------------------------------------------------------------------------------
+
+@dataclass
+class TLP:
+    """One TLP, fields as in PCIe 4.0 2.2; `data` are the payload bytes in memory order, whole dwords."""
+    fmt:     int
+    type:    int
+    tc:      int = 0
+    attr:    int = 0      # Attr[2:0]: ID-based ordering, relaxed ordering, no snoop.
+    ep:      int = 0
+    td:      int = 0
+    length:  int = 0      # Dwords, 1..1024; 0 only where the field is reserved.
+    # requests
+    requester: int = 0
+    tag:       int = 0
+    first_be:  int = 0
+    last_be:   int = 0
+    address:   int = 0    # Of the first dword.
+    # completions
+    completer:     int = 0
+    status:        int = 0
+    byte_count:    int = 0
+    lower_address: int = 0
+    data: bytes = b""
+
+    @property
+    def is_completion(self):
+        return self.type == 0b01010
+
+    @property
+    def header_bytes(self):
+        return 16 if self.fmt & 1 else 12
+
+    def dwords(self, endianness):
+        """The TLP as the dwords that stand on the PHY's streams."""
+        dw0 = self.fmt << 29 | self.type << 24 | self.tc << 20 | self.td << 15 | self.ep << 14
+        dw0 |= (self.attr & 3) << 12 | (self.attr >> 2) << 18 | self.length % 1024
+        if self.is_completion:
+            dw1    = self.completer << 16 | self.status << 13 | self.byte_count % 4096
+            header = [dw0, dw1, self.requester << 16 | self.tag << 8 | self.lower_address]
+        else:
+            dw1    = self.requester << 16 | self.tag << 8 | self.last_be << 4 | self.first_be
+            header = [dw0, dw1, self.address & 0xfffffffc]
+            if self.fmt & 1:
+                header[2:] = [self.address >> 32, self.address & 0xfffffffc]
+        payload = [int.from_bytes(self.data[n:n + 4], endianness) for n in range(0, len(self.data), 4)]
+        digest  = [0xd19e57ed] if self.td else []
+        return header + payload + digest
+
+    def beats(self, data_width, endianness):
+        """The TLP as beats of the PHY's streams."""
+        per_beat = data_width//32
+        dwords   = self.dwords(endianness)
+        count    = -(-len(dwords)//per_beat)
+        for n in range(count):
+            part = dwords[n*per_beat:(n + 1)*per_beat]
+            yield dict(
+                dat   = sum(dword << 32*lane for lane, dword in enumerate(part)),
+                be    = 2**(4*len(part)) - 1,
+                first = int(n == 0),
+                last  = int(n == count - 1),
+            )
+
+    @classmethod
+    def from_beats(cls, beats, data_width, endianness):
+        """Decodes what a Watch recorded, and checks that it is well formed."""
+        dwords = []
+        for n, beat in enumerate(beats):
+            for lane in range(data_width//32):
+                enable = beat["be"] >> 4*lane & 0xf
+                assert enable in (0x0, 0xf), f"be of a dword is {enable:x}"
+                if enable:
+                    assert len(dwords) == n*data_width//32 + lane, "hole in be"
+                    dwords.append(beat["dat"] >> 32*lane & 0xffffffff)
+        dw0, dw1, dw2 = dwords[:3]
+        assert dw0 & 0x008b_0c00 == 0, f"reserved bits set: {dw0:08x}"
+        tlp = cls(fmt=dw0 >> 29, type=dw0 >> 24 & 31, tc=dw0 >> 20 & 7, attr=dw0 >> 12 & 3 | (dw0 >> 18 & 1) << 2, ep=dw0 >> 14 & 1,
+            td=dw0 >> 15 & 1, length=dw0 & 1023)
+        if (tlp.fmt & 2 or tlp.type == 0) and tlp.length == 0:
+            tlp.length = 1024
+        payload = dwords[tlp.header_bytes//4:]
+        assert len(payload) == (tlp.length if tlp.fmt & 2 else 0), "payload is not as long as the header says"
+        tlp.data = b"".join(dword.to_bytes(4, endianness) for dword in payload)
+        if tlp.is_completion:
+            tlp.completer, tlp.status, tlp.byte_count = dw1 >> 16, dw1 >> 13 & 7, dw1 & 4095
+            assert dw1 >> 12 & 1 == 0, "BCM is for PCI-X bridges"
+            tlp.requester, tlp.tag, tlp.lower_address = dw2 >> 16, dw2 >> 8 & 255, dw2 & 127
+        else:
+            tlp.requester, tlp.tag, tlp.last_be, tlp.first_be = dw1 >> 16, dw1 >> 8 & 255, dw1 >> 4 & 15, dw1 & 15
+            tlp.address = dw2 << 32 | dwords[3] if tlp.fmt & 1 else dw2
+            assert tlp.address & 3 == 0, "PH bits set"
+        return tlp
+
+
+def byte_enables(address, length):
+    """First and last byte enables, and dwords, of `length` bytes from `address` (PCIe 4.0 2.2.5)."""
+    if length == 0:
+        return 0, 0, 1
+    enabled = [(address & 3) <= n < (address & 3) + length for n in range((address & 3) + length + 3 & ~3)]
+    nibbles = [sum(bit << n for n, bit in enumerate(enabled[d:d + 4])) for d in range(0, len(enabled), 4)]
+    return nibbles[0], (nibbles[-1] if len(nibbles) > 1 else 0), len(nibbles)
+
+
+def memory_read(address, length, **fields):
+    """MRd of `length` bytes at any byte address; length 0 is the zero-length read."""
+    first_be, last_be, dwords = byte_enables(address, length)
+    return TLP(fmt=0b001 if address >> 32 else 0b000, type=0, length=dwords, first_be=first_be, last_be=last_be,
+        address=address & ~3, **fields)
+
+
+def memory_write(address, data, **fields):
+    """MWr of bytes at any byte address; bytes that are not enabled carry 0xee."""
+    first_be, last_be, dwords = byte_enables(address, len(data))
+    padded = (b"\xee"*(address & 3) + data).ljust(4*dwords, b"\xee")
+    return TLP(fmt=0b011 if address >> 32 else 0b010, type=0, length=dwords, first_be=first_be, last_be=last_be,
+        address=address & ~3, data=padded, **fields)
+
+
+def written_bytes(tlp):
+    """{address: byte} that a MWr writes."""
+    written = {}
+    for n in range(tlp.length):
+        enables = tlp.first_be if n == 0 else tlp.last_be if n == tlp.length - 1 else 0xf
+        for byte in range(4):
+            if enables >> byte & 1:
+                written[tlp.address + 4*n + byte] = tlp.data[4*n + byte]
+    return written
+
+
+def read_completions(request, memory, *, rcb=64, max_payload=256, split=None, **fields):
+    """CplDs of a MRd, split at multiples of `split` (or `max_payload`) of the address; `memory(address)` is a byte."""
+    enabled = [request.address + 4*n + byte for n in range(request.length) for byte in range(4)
+        if (request.first_be if n == 0 else request.last_be if n == request.length - 1 else 0xf) >> byte & 1]
+    if not enabled:
+        enabled = [request.address]
+    address, end = enabled[0], enabled[-1] + 1
+    step = split or max_payload
+    assert step % rcb == 0
+    while address < end:
+        stop   = min(end, address - address % step + step)
+        padded = range(address & ~3, -(-stop//4)*4)
+        yield TLP(fmt=0b010, type=0b01010, length=len(padded)//4, completer=0x0000, requester=request.requester,
+            tag=request.tag, byte_count=end - address, lower_address=address & 127,
+            data=bytes(memory(a) if address <= a < stop else 0xdd for a in padded), tc=request.tc, **fields)
+        address = stop
+
+
+def pattern(address):
+    """A byte for every host address, so that a misplaced one shows."""
+    return (address*0x9d + (address >> 8)*0x35 + (address >> 16)*0x51 + 7) & 0xff

@@ -1,0 +1,140 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""From raw TLP beats to header fields and payload."""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+
+from litepcie_soc.common import check_data_width, phy_layout
+
+# Helpers ------------------------------------------------------------------------------------------
+
+def tlp_layout(data_width):
+    """A parsed TLP: header dwords as parameters (dw3 means nothing with three), payload beats."""
+    return stream.EndpointDescription(
+        payload_layout = [("dat", data_width)],
+        param_layout   = [("dw0", 32), ("dw1", 32), ("dw2", 32), ("dw3", 32)],
+    )
+
+
+def memory_order(dat, endianness):
+    """Payload of the PHY with byte 0 of each dword in its bits 7:0, and back."""
+    if endianness == "little":
+        return dat
+    swapped = []
+    for dword in range(len(dat)//32):
+        swapped += [dat[32*dword + 8*byte:32*dword + 8*byte + 8] for byte in reversed(range(4))]
+    return Cat(*swapped)
+
+
+def has_data(dw0):
+    """fmt[1] (PCIe 4.0 2.2.1): the TLP has a payload."""
+    return dw0[30]
+
+
+def has_4_dwords(dw0):
+    """fmt[0]: the header has four dwords."""
+    return dw0[29]
+
+# Parser -------------------------------------------------------------------------------------------
+
+class Parser(LiteXModule):
+    """Takes the header off; a beat a cycle, latency 1.
+
+    Beats that are header only are dropped; the first beat of `source` is the one with the first payload dword, its
+    lanes below that one carry leftovers of the header. A TLP without payload is one beat. What stands behind the
+    payload (TLP digest) is dropped. The PHY is trusted that a TLP is as long as its header says: one that is
+    not is malformed, and the PHY's to drop (PCIe 4.0 2.3).
+
+    Parameters
+    ----------
+    data_width : int, bits.
+    endianness : "big" or "little", of the PHY's payload dwords.
+
+    Attributes
+    ----------
+    sink   : stream of `phy_layout`, **in**, `sys`; `be` is not looked at, the header's length is.
+    source : stream of `tlp_layout`, **out**, `sys`; payload in memory byte order.
+    """
+    def __init__(self, data_width, endianness):
+        check_data_width(data_width)
+        self.sink   = sink   = stream.Endpoint(phy_layout(data_width))
+        self.source = source = stream.Endpoint(tlp_layout(data_width))
+
+        # # #
+
+        dwords = data_width//32
+        dw0    = Signal(32)
+        total  = Signal(12)            # Dwords of the TLP from this beat on.
+        left   = Signal(12)            # The same for the next beat.
+        last   = Signal()
+        open   = Signal()              # In a TLP of which beats are still wanted.
+        second = Signal()              # This is the TLP's second beat.
+        opened = Signal()              # A beat of this TLP went out.
+        payload = Signal()             # This beat holds payload.
+        take   = Signal()
+
+        # Position in the TLP ----------------------------------------------------------------------
+        self.comb += [
+            sink.ready.eq(~source.valid | source.ready),
+            take.eq(sink.valid & sink.ready),
+            dw0.eq(Mux(sink.first, sink.dat[:32], source.dw0)),
+            If(sink.first,
+                total.eq(3 + has_4_dwords(dw0)),
+                If(has_data(dw0),
+                    total.eq(Cat(dw0[:10], dw0[:10] == 0) + 3 + has_4_dwords(dw0))
+                )
+            ).Else(
+                total.eq(left)
+            ),
+            last.eq(sink.last | (total <= dwords)),
+        ]
+        if dwords == 2:
+            self.comb += payload.eq(~sink.first & ~(second & has_4_dwords(dw0)))
+        elif dwords == 4:
+            self.comb += payload.eq(~(sink.first & has_4_dwords(dw0)))
+        else:
+            self.comb += payload.eq(1)
+
+        self.sync += If(take,
+            second.eq(sink.first),
+            left.eq(total - dwords),
+            open.eq((sink.first | open) & ~last),
+        )
+
+        # Output -----------------------------------------------------------------------------------
+        wanted = Signal()
+        self.comb += wanted.eq((sink.first | open) & (payload | last))
+        self.sync += If(sink.ready,
+            source.valid.eq(sink.valid & wanted),
+            source.last.eq(last),
+            source.dat.eq(memory_order(sink.dat, endianness)),
+            If(sink.valid,
+                If(sink.first,
+                    opened.eq(wanted),
+                    source.first.eq(wanted),
+                ).Elif(wanted,
+                    opened.eq(1),
+                    source.first.eq(~opened),
+                ),
+            ),
+        )
+        self.sync += If(take, *self.load_header(sink, source, second, dwords))
+
+    @staticmethod
+    def load_header(sink, source, second, dwords):
+        if dwords == 2:
+            return [
+                If(sink.first, source.dw0.eq(sink.dat[:32]), source.dw1.eq(sink.dat[32:])),
+                If(second & ~sink.first, source.dw2.eq(sink.dat[:32]), source.dw3.eq(sink.dat[32:])),
+            ]
+        return [If(sink.first,
+            *[getattr(source, f"dw{n}").eq(sink.dat[32*n:32*n + 32]) for n in range(4)]
+        )]

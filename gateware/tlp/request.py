@@ -1,0 +1,211 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Memory requests to the host: from address and length to TLP."""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+
+from litepcie_soc.common import (
+    ADDRESS_BITS, FMT_TYPE_MRD_32, FMT_TYPE_MRD_64, FMT_TYPE_MWR_32, FMT_TYPE_MWR_64, LENGTH_BITS, TAG_BITS,
+    check_data_width, phy_layout,
+)
+from litepcie_soc.tlp.parser import memory_order
+
+# Layout -------------------------------------------------------------------------------------------
+
+PORT_BITS = 4  # Write ports one layer can have: 16.
+
+def request_layout(data_width):
+    """A request on its way out: a write with its payload in the lanes of the TLP, or a read of one beat without."""
+    return stream.EndpointDescription(
+        payload_layout = [("dat", data_width)],
+        param_layout   = [
+            ("address", ADDRESS_BITS),
+            ("length",  LENGTH_BITS),
+            ("read",    1),
+            ("tag",     TAG_BITS),
+            ("port",    PORT_BITS),  # Of a write: whom to tell that it was sent.
+        ],
+    )
+
+# Header Fields ------------------------------------------------------------------------------------
+
+class HeaderFields(LiteXModule):
+    """Length in dwords and byte enables of a request (PCIe 4.0 2.2.5, 2.2.7); combinatorial.
+
+    Attributes
+    ----------
+    address : Signal(2), **in**, host byte address within its dword.
+    length  : Signal(13), **in**, bytes, at least 1.
+    dwords  : Signal(11), **out**, 1..1024.
+    first_be, last_be : Signal(4), **out**.
+    """
+    def __init__(self):
+        self.address  = Signal(2)
+        self.length   = Signal(LENGTH_BITS)
+        self.dwords   = Signal(11)
+        self.first_be = Signal(4)
+        self.last_be  = Signal(4)
+
+        # # #
+
+        final   = Signal(LENGTH_BITS + 1)  # Last byte, counted from the first dword.
+        from_be = Signal(4)
+        upto_be = Signal(4)
+        self.comb += [
+            final.eq(self.address + self.length - 1),
+            self.dwords.eq(final[2:] + 1),
+            from_be.eq(0b1111 << self.address),
+            Case(final[:2], {n: upto_be.eq(2**(n + 1) - 1) for n in range(4)}),
+            If(final[2:] == 0,
+                self.first_be.eq(from_be & upto_be),
+                self.last_be.eq(0),
+            ).Else(
+                self.first_be.eq(from_be),
+                self.last_be.eq(upto_be),
+            ),
+        ]
+
+# Request Builder ----------------------------------------------------------------------------------
+
+class RequestBuilder(LiteXModule):
+    """Puts headers before requests; a beat a cycle, no idle beat between TLPs, latency 2.
+
+    Three header dwords below 4 GiB, four above (PCIe 4.0 2.2.4.1). While `enable` or `link_up` is off a request is
+    dropped: a write is told as sent and dropped, a read is left to its timeout.
+
+    Parameters
+    ----------
+    data_width : int, bits.
+    endianness : "big" or "little", of the PHY's payload dwords.
+    relaxed_ordering, no_snoop : bool, Attr bits of every request (PCIe 4.0 2.2.6.4, 2.2.6.5).
+
+    Attributes
+    ----------
+    sink      : stream of `request_layout`, **in**, `sys`.
+    source    : stream of `phy_layout`, **out**, `sys`.
+    requester : Signal(16), **in**, bus, device, function.
+    enable    : Signal(), **in**, bus mastering is on.
+    link_up   : Signal(), **in**.
+    sent      : Signal(16), **out**, bit n for a cycle: a write of port n was accepted by the PHY, or dropped.
+    dropped   : Signal(), **out**, with `sent`: it was dropped.
+    """
+    def __init__(self, data_width, endianness, *, relaxed_ordering=False, no_snoop=False):
+        check_data_width(data_width)
+        self.sink      = sink   = stream.Endpoint(request_layout(data_width))
+        self.source    = source = stream.Endpoint(phy_layout(data_width))
+        self.requester = Signal(16)
+        self.enable    = Signal()
+        self.link_up   = Signal()
+        self.sent      = Signal(2**PORT_BITS)
+        self.dropped   = Signal()
+
+        # # #
+
+        beat_dwords = data_width//32
+
+        # Accept: a register behind the arbiter ----------------------------------------------------
+        self.accept = accept = stream.Buffer(request_layout(data_width))
+        self.comb += sink.connect(accept.sink)
+        taken = accept.source
+
+        # Header -----------------------------------------------------------------------------------
+        self.fields = fields = HeaderFields()
+        four = Signal()
+        self.comb += [
+            fields.address.eq(taken.address[:2]),
+            fields.length.eq(taken.length),
+            four.eq(taken.address[32:] != 0),
+        ]
+        tlp = stream.Endpoint(stream.EndpointDescription(
+            payload_layout = [("dat", data_width)],
+            param_layout   = [
+                ("dw0", 32), ("dw1", 32), ("dw2", 32), ("dw3", 32),
+                ("four", 1), ("read", 1), ("port", PORT_BITS), ("end", log2_int(beat_dwords)),
+            ],
+        ))
+        dwords    = Signal(11)
+        attribute = (2 if relaxed_ordering else 0) | (1 if no_snoop else 0)
+        self.comb += [
+            taken.ready.eq(~tlp.valid | tlp.ready),
+            dwords.eq(Mux(taken.read, 0, fields.dwords)),
+        ]
+        self.sync += If(taken.ready,
+            tlp.valid.eq(taken.valid),
+            tlp.first.eq(taken.first),
+            tlp.last.eq(taken.last),
+            tlp.dat.eq(taken.dat),
+            If(taken.valid & taken.first,
+                tlp.dw0.eq(Cat(fields.dwords[:10], Constant(0, 2), Constant(attribute, 2), Constant(0, 10),
+                    self.fmt_type(taken.read, four))),
+                tlp.dw1.eq(Cat(fields.first_be, fields.last_be, taken.tag, self.requester)),
+                If(four,
+                    tlp.dw2.eq(taken.address[32:]),
+                    tlp.dw3.eq(Cat(Constant(0, 2), taken.address[2:32])),
+                ).Else(
+                    tlp.dw2.eq(Cat(Constant(0, 2), taken.address[2:32])),
+                ),
+                tlp.four.eq(four),
+                tlp.read.eq(taken.read),
+                tlp.port.eq(taken.port),
+                tlp.end.eq(dwords + 2 + four),
+            ),
+        )
+
+        # Output: header beats, then payload -------------------------------------------------------
+        index   = Signal(2)  # Beat of the TLP while its first payload beat waits.
+        consume = Signal()   # This output beat uses up the beat of `tlp`.
+        drop    = Signal()
+        advance = Signal()
+        def beat_of(three, four):
+            return Mux(tlp.four, four//beat_dwords, three//beat_dwords)
+        self.comb += [
+            consume.eq(~tlp.first | (index == Mux(tlp.read, beat_of(2, 3), beat_of(3, 4)))),
+            advance.eq(source.ready | drop),
+            tlp.ready.eq(advance & consume),
+            source.valid.eq(tlp.valid & ~drop),
+            source.first.eq(tlp.first & (index == 0)),
+            source.last.eq(tlp.last & consume),
+            source.dat.eq(memory_order(tlp.dat, endianness)),
+            If(tlp.first, *self.overlay(source.dat, index, tlp, beat_dwords)),
+            *[source.be[4*n:4*n + 4].eq(Mux(source.last & (n > tlp.end), 0x0, 0xf))
+                for n in range(beat_dwords)],
+            If(tlp.valid & advance & source.last & ~tlp.read,
+                self.sent.eq(1 << tlp.port),
+                self.dropped.eq(drop),
+            ),
+        ]
+        self.sync += If(tlp.valid & advance,
+            If(consume, index.eq(0)).Else(index.eq(index + 1))
+        )
+
+        # Drop -------------------------------------------------------------------------------------
+        # Decided when a TLP is first offered; only a lost link cuts one short, as its PHY may never take the rest.
+        offered  = Signal()
+        dropping = Signal()
+        self.comb += drop.eq(~self.link_up | Mux(source.first & ~offered, ~self.enable, dropping))
+        self.sync += [
+            offered.eq(tlp.valid & ~advance),
+            If(tlp.valid, dropping.eq(drop)),
+        ]
+
+    @staticmethod
+    def fmt_type(read, four):
+        return Mux(read,
+            Mux(four, Constant(FMT_TYPE_MRD_64, 8), Constant(FMT_TYPE_MRD_32, 8)),
+            Mux(four, Constant(FMT_TYPE_MWR_64, 8), Constant(FMT_TYPE_MWR_32, 8)))
+
+    @staticmethod
+    def overlay(dat, index, tlp, beat_dwords):
+        """Header dwords over the lanes of beat `index` that they have."""
+        for n, dword in enumerate([tlp.dw0, tlp.dw1, tlp.dw2, tlp.dw3]):
+            beat, lane = divmod(n, beat_dwords)
+            present    = (index == beat) & (tlp.four if n == 3 else 1)
+            yield If(present, dat[32*lane:32*lane + 32].eq(dword))

@@ -1,0 +1,187 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+import random
+
+import pytest
+
+from litepcie_soc.common import first_byte_lane
+from litepcie_soc.tlp.request import RequestBuilder
+
+from test.gateware.common import (
+    Stalls, TLP, Watch, accept, byte_enables, drive, forever, simulate, written_bytes,
+)
+
+REQUESTER = 0x0308
+
+# Model --------------------------------------------------------------------------------------------
+
+def write_beats(address, data, data_width, port=0):
+    """A write packet in the lanes of the TLP; header lanes carry zeros, as the contract says."""
+    lane  = first_byte_lane(16 if address >> 32 else 12, address, data_width)
+    step  = data_width//8
+    bytes_ = bytes(lane) + data
+    count = -(-len(bytes_)//step)
+    for n in range(count):
+        yield dict(dat=int.from_bytes(bytes_[n*step:(n + 1)*step], "little"), first=int(n == 0),
+            last=int(n == count - 1), address=address, length=len(data), read=0, tag=0, port=port)
+
+
+def read_beats(address, length, tag):
+    return [dict(dat=0, first=1, last=1, address=address, length=length, read=1, tag=tag, port=0)]
+
+
+def requests(rng, lengths):
+    """(beats maker, address, data or length, tag) over every byte alignment, either side of 4 GiB."""
+    made = []
+    for base in (0x0000_1000, 0xffff_f000, 0x1_0000_0000, 0x89ab_cdef_0000_2000):
+        for offset in range(4):
+            for length in lengths:
+                made.append((base + offset, bytes(rng.randrange(256) for _ in range(length)), None))
+                made.append((base + offset, length, rng.randrange(256)))
+    rng.shuffle(made)
+    return made
+
+
+def check(request, tlp):
+    address, what, tag = request
+    length = what if tag is not None else len(what)
+    first_be, last_be, dwords = byte_enables(address, length)
+    assert tlp.type == 0
+    assert tlp.fmt == (0 if tag is not None else 2) | (1 if address >> 32 else 0)
+    assert (tlp.first_be, tlp.last_be, tlp.length) == (first_be, last_be, dwords)
+    assert (tlp.address, tlp.requester) == (address & ~3, REQUESTER)
+    assert (tlp.tc, tlp.ep, tlp.td) == (0, 0, 0)
+    if tag is not None:
+        assert tlp.tag == tag
+    else:
+        assert written_bytes(tlp) == {address + n: byte for n, byte in enumerate(what)}
+
+
+def run(data_width, endianness, made, share, **options):
+    dut    = RequestBuilder(data_width, endianness, **options)
+    output = Watch(dut.source, name="source")
+    sent   = []
+    beats  = []
+    for n, (address, what, tag) in enumerate(made):
+        beats += read_beats(address, what, tag) if tag is not None else \
+            write_beats(address, what, data_width, port=n % 16)
+
+    def setup():
+        yield dut.requester.eq(REQUESTER)
+        yield dut.enable.eq(1)
+        yield dut.link_up.eq(1)
+        while sum(beat["last"] for beat in output.beats) < len(made):
+            yield
+
+    def watch_sent():
+        cycle = 0
+        while True:
+            value = (yield dut.sent)
+            if value:
+                assert not (yield dut.dropped)
+                sent.append((cycle, value.bit_length() - 1))
+            cycle += 1
+            yield
+
+    simulate(dut, [
+        setup(),
+        forever(drive(dut.sink, beats, Stalls(share, 1))),
+        forever(accept(dut.source, Stalls(share, 2))),
+        forever(output.watch()),
+        forever(watch_sent()),
+    ], cycles=20*len(beats) + 100)
+    packets = output.packets()
+    tlps    = [TLP.from_beats(packet, data_width, endianness) for packet in packets]
+    for request, tlp in zip(made, tlps, strict=True):
+        check(request, tlp)
+    assert sent == [(packet[-1]["cycle"], n % 16) for n, packet in enumerate(packets) if made[n][2] is None]
+    return packets, tlps
+
+# Tests --------------------------------------------------------------------------------------------
+
+LENGTHS = (1, 2, 3, 4, 5, 7, 8, 16, 33, 64)
+
+
+@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+@pytest.mark.parametrize("endianness", ["big", "little"])
+def test_round_trip_with_stalls(data_width, endianness):
+    run(data_width, endianness, requests(random.Random(1), LENGTHS), 0.3)
+
+
+@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+def test_no_idle_beat_between_tlps(data_width):
+    """With requests waiting, every cycle from the first TLP to the last carries a beat."""
+    packets, _ = run(data_width, "big", requests(random.Random(2), (1, 4, 9, 64, 129)), 0)
+    beats = [beat["cycle"] for packet in packets for beat in packet]
+    assert beats == list(range(beats[0], beats[0] + len(beats)))
+
+
+def test_longest():
+    run(128, "big", [(0x1000, bytes(range(256))*16, None), (0x2000, 4096, 3)], 0)
+
+
+@pytest.mark.parametrize("options, attr", [
+    ({}, 0), (dict(relaxed_ordering=True), 2), (dict(no_snoop=True), 1),
+    (dict(relaxed_ordering=True, no_snoop=True), 3),
+])
+def test_attributes(options, attr):
+    _, tlps = run(64, "big", [(0x1000, b"abc", None), (0x1000, 3, 1)], 0, **options)
+    assert [tlp.attr for tlp in tlps] == [attr, attr]
+
+# Bus Master, Link ---------------------------------------------------------------------------------
+
+def run_switched(switch, cycles):
+    """Writes of 32 bytes for ever on 64 bits; `switch(dut, cycle)` works the inputs. Returns events and output."""
+    dut    = RequestBuilder(64, "big")
+    output = Watch(dut.source, name="source", handshake=False, framed=False)
+    events = []
+
+    def packets():
+        while True:
+            yield from write_beats(0x1000, bytes(32), 64)
+
+    def watch():
+        yield dut.enable.eq(1)
+        yield dut.link_up.eq(1)
+        yield dut.source.ready.eq(1)
+        for cycle in range(cycles):
+            yield from switch(dut, cycle)
+            yield
+            if (yield dut.sent):
+                events.append((cycle, (yield dut.dropped)))
+
+    simulate(dut, [watch(), forever(drive(dut.sink, packets())), forever(output.watch())])
+    return events, output
+
+
+def test_writes_are_dropped_without_bus_master():
+    def switch(dut, cycle):
+        if cycle in (40, 80):
+            yield dut.enable.eq(cycle == 80)
+    events, output = run_switched(switch, 120)
+    dropped = [cycle for cycle, is_dropped in events if is_dropped]
+    assert dropped and 40 < dropped[0] and dropped[-1] < 90
+    assert not [beat for beat in output.beats if 50 < beat["cycle"] < 80]
+    opened = False
+    for beat in output.beats:
+        assert bool(beat["first"]) != opened
+        opened = not beat["last"]
+    assert events[-1][1] == 0
+
+
+def test_link_down_with_a_stuck_phy_does_not_hang():
+    def switch(dut, cycle):
+        if cycle == 42:
+            yield dut.source.ready.eq(0)
+        if cycle in (60, 100):
+            yield dut.link_up.eq(cycle == 100)
+            yield dut.source.ready.eq(cycle == 100)
+    events, output = run_switched(switch, 140)
+    stuck = [cycle for cycle, _ in events if 45 < cycle < 60]
+    assert not stuck
+    assert len([cycle for cycle, is_dropped in events if is_dropped and 60 <= cycle <= 102]) >= 5
+    assert events[-1][1] == 0 and events[-1][0] > 130
