@@ -106,7 +106,7 @@ class EndpointMemory(LiteXModule):
             self._finalize_reads()
 
     def _arbiter(self, clients, layout):
-        """Every beat is a packet: the next client has its turn behind each, without an idle cycle."""
+        """Every beat is a packet: the next client has its turn behind each, in the next cycle."""
         arbiter = PacketArbiter(layout, len(clients))
         for client, sink in zip(clients, arbiter.sinks):
             self.comb += [client.connect(sink, omit={"last"}), sink.last.eq(1)]

@@ -48,13 +48,14 @@ def write_if_changed(path, text):
 
 
 def check_pinned_map(soc):
-    """Raises ``PinnedMapError``, with a diff, unless a finalised SoC has the committed map."""
+    """Raises ``PinnedMapError``, saying what, unless a finalised SoC has the committed map."""
     try:
-        lines = regs.differences(regs.header(soc))
-    except ValueError as error:
+        lines = regs.moved(soc)
+    except (ValueError, OSError) as error:
         raise PinnedMapError(str(error)) from error
     if lines:
-        raise PinnedMapError("registers are not those of the committed header:\n" + "\n".join(lines))
+        text = "; ".join(lines)
+        raise PinnedMapError(f"registers are not those of {regs.COMMITTED.name}: {text}")
 
 
 def export_headers(soc, folder):

@@ -21,6 +21,10 @@ def _constant(name, n, value, description):
     return CSRStatus(32, name=name, n=n, reset=value, description=description)
 
 
+def _packed(name, n, description, *fields):
+    return CSRStatus(name=name, n=n, description=description, fields=[*fields])
+
+
 def target_words(target):
     """The 16 dwords of a target's name, first character lowest; ``ValueError`` if it cannot be."""
     name = target.encode("ascii", errors="replace")
@@ -80,46 +84,51 @@ class Identity(LiteXModule):
 
     def add_constants(self, target, channels, data_width, ring_log2, tags, memory_size,
         window_size, clk_freq, gen, lanes):
-        self.magic   = _constant("magic", 0, abi.MAGIC, "Reads as MAGIC_VALUE.")
-        self.version = CSRStatus(name="version", n=1, description="Of this register map.", fields=[
+        self.magic        = _constant("magic", 0, abi.MAGIC, "Reads as MAGIC_VALUE.")
+        self.version      = _packed("version", 1, "Of this map.",
             CSRField("minor", 16, offset=0,  reset=abi.VERSION_MINOR),
             CSRField("major", 16, offset=16, reset=abi.VERSION_MAJOR),
-        ])
-        self.capabilities = CSRStatus(name="capabilities", n=2, description="What is there.", fields=[
+        )
+        self.capabilities = _packed("capabilities", 2, "What the card has.",
             CSRField("reader", reset=1),
             CSRField("writer", reset=1),
             CSRField("msi",    reset=1),
             CSRField("link",   reset=1),
             CSRField("window", reset=int(window_size != 0)),
-        ])
-        self.geometry = CSRStatus(name="geometry", n=3, description="Sizes.", fields=[
+        )
+        self.geometry     = _packed("geometry", 3, "Of the design.",
             CSRField("channels",  8, offset=0,  reset=channels),
             CSRField("width",     8, offset=8,  reset=data_width // 32,
                 description="data path, dwords"),
             CSRField("ring_log2", 8, offset=16, reset=ring_log2, description="largest ring"),
             CSRField("tags",      8, offset=24, reset=tags - 1,  description="tags - 1"),
-        ])
-        self.memory_size_lo = _constant("memory_size_lo", 4, memory_size & 0xffffffff, "Bytes.")
-        self.memory_size_hi = _constant("memory_size_hi", 5, memory_size >> 32, "Bytes.")
-        self.window_offset  = _constant("window_offset", 6, abi.WINDOW_OFFSET, "Bytes, in BAR0.")
-        self.window_size    = _constant("window_size", 7, window_size, "Bytes.")
-        self.clock_hz       = _constant("clock_hz", 8, int(clk_freq), "Data path and counters.")
-        self.built_link     = CSRStatus(name="built_link", n=9, description="At most.", fields=[
+        )
+        self.memory_size_lo = _constant("memory_size_lo", 4, memory_size & 0xffffffff,
+            "Endpoint memory, low half.")
+        self.memory_size_hi = _constant("memory_size_hi", 5, memory_size >> 32,
+            "Endpoint memory, high half.")
+        self.window_offset  = _constant("window_offset", 6, abi.WINDOW_OFFSET,
+            "Place of the window in BAR0.")
+        self.window_size    = _constant("window_size", 7, window_size, "Bytes behind the window.")
+        self.clock_hz       = _constant("clock_hz", 8, int(clk_freq), "Of data path and counters.")
+        self.built_link     = _packed("built_link", 9, "What it is made for.",
             CSRField("gen",   4, offset=0, reset=gen),
             CSRField("lanes", 6, offset=8, reset=lanes),
-        ])
+        )
         self.target = [
-            _constant(f"target{n}", 16 + n, word, "Name of the bitstream.")
+            _constant(f"target{n}", 16 + n, word,
+                "Name of the bitstream: 16 registers, ASCII, first character lowest.")
             for n, word in enumerate(target_words(target))
         ]
 
     def add_controls(self):
         self.scratch = CSRStorage(32, name="scratch", n=10, description="Reads as written.")
         self.control = CSRStorage(name="control", n=11, write_from_dev=True, fields=[
-            CSRField("reset", description="every engine, as by its own RESET"),
-        ], description="Over all engines.")
+            CSRField("reset", description="every engine's RESET"),
+        ], description="Of all engines at once.")
+        # 10 ms: PCIe 4.0 2.8 advises against less.
         self.timeout = CSRStorage(32, name="timeout_us", n=12, reset=10000,
-            description="Completion timeout, microseconds; 10 ms is what PCIe 4.0 2.8 advises.")
+            description="Of completions.")
 
         # RESET reads as one until the last engine has drained.
         started = Signal()
@@ -131,25 +140,26 @@ class Identity(LiteXModule):
         ]
 
     def add_link(self):
-        self.link_sizes = CSRStatus(name="link_sizes", n=13, description="In force.", fields=[
+        self.link_sizes  = _packed("link_sizes", 13, "In force now.",
             CSRField("mps",  16, offset=0,  description="bytes"),
             CSRField("mrrs", 16, offset=16, description="bytes"),
-        ])
-        self.link_status = CSRStatus(name="link_status", n=14, description="Now.", fields=[
+        )
+        self.link_status = _packed("link_status", 14, "State of the link.",
             CSRField("up"),
             CSRField("bus_master"),
             CSRField("extended_tag"),
             CSRField("msi"),
-        ])
-        # Keeps the name's place: LiteX counts registers, not addresses.
-        self.reserved = CSRStatus(32, name="reserved", n=15, description="Reads as zero.")
+        )
+        # Holds its place: LiteX counts registers, not addresses.
+        self.reserved = _constant("reserved", 15, 0, "Reads as zero.")
+        sizes, status = self.link_sizes.fields, self.link_status.fields
         self.comb += [
-            self.link_sizes.fields.mps.eq(self.max_payload_size),
-            self.link_sizes.fields.mrrs.eq(self.max_request_size),
-            self.link_status.fields.up.eq(self.link_up),
-            self.link_status.fields.bus_master.eq(self.bus_master),
-            self.link_status.fields.extended_tag.eq(self.extended_tag),
-            self.link_status.fields.msi.eq(self.msi_enable),
+            sizes.mps.eq(self.max_payload_size),
+            sizes.mrrs.eq(self.max_request_size),
+            status.up.eq(self.link_up),
+            status.bus_master.eq(self.bus_master),
+            status.extended_tag.eq(self.extended_tag),
+            status.msi.eq(self.msi_enable),
         ]
 
     def get_csrs(self, sort=False):

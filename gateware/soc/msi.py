@@ -22,6 +22,11 @@ def msi_layout():
     return [("dat", 8)]
 
 
+def msi_enable(phy):
+    """Signal of a PHY: MSI enabled by the host. LitePCIe's PHYs have it in a register only."""
+    return phy.msi_enable if hasattr(phy, "msi_enable") else phy._msi_enable.status
+
+
 class MSIMerger(LiteXModule):
     """Passes the MSI of the engines to the PHY, round robin, without delay.
 

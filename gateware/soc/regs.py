@@ -12,6 +12,7 @@
 
 import argparse
 import difflib
+import re
 import sys
 
 from pathlib import Path
@@ -180,8 +181,8 @@ def pinned_banks(soc):
 def header(soc):
     """Text of ``litepcie_regs.h`` for a finalised ``LitePCIeSoC``.
 
-    Raises ``ValueError`` if the SoC breaks the pinned map within itself: a bank in another place, or
-    two engines whose registers differ.
+    Raises ``ValueError`` if the SoC breaks the pinned map within itself: a bank in another place,
+    or two engines whose registers differ.
     """
     banks  = pinned_banks(soc)
     engine = [*engine_section(banks["reader0"])]
@@ -207,6 +208,19 @@ def differences(text, path=COMMITTED):
         f"{path.parent.name}/{path.name}", "gateware", lineterm="", n=0)]
 
 
+def macros(text):
+    """Name to value of every macro of a header's text."""
+    return dict(re.findall(r"^#define (LITEPCIE_[\w()]+)\t+([^\t\n]+)", text, flags=re.MULTILINE))
+
+
+def moved(soc, path=COMMITTED):
+    """One line for every macro of which a finalised SoC and the header at ``path`` differ."""
+    committed, gateware = macros(path.read_text(encoding="ascii")), macros(header(soc))
+    return [f"{name} is {gateware.get(name, 'missing')}, committed {committed.get(name, 'nowhere')}"
+        for name in sorted(committed.keys() | gateware.keys())
+        if committed.get(name) != gateware.get(name)]
+
+
 def reference_soc():
     """A finalised SoC of no board; what is pinned in it is pinned in all."""
     from litepcie_soc.soc.reference import ReferenceSoC
@@ -223,7 +237,8 @@ def main(argv=None):
     action = parser.add_mutually_exclusive_group(required=True)
     action.add_argument("--write", action="store_true", help="Renew the committed header.")
     action.add_argument("--check", action="store_true", help="Compare it; exit 1 if it differs.")
-    parser.add_argument("--header", type=Path, default=COMMITTED, help="Header (default: %(default)s).")
+    parser.add_argument("--header", type=Path, default=COMMITTED, metavar="FILE",
+        help="The header (%(default)s).")
     args = parser.parse_args(argv)
     text = header(reference_soc())
     if args.write:

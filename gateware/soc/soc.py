@@ -19,7 +19,7 @@ from litepcie_soc.dma.ring import RING_LOG2_MAX
 from litepcie_soc.memory.bram import EndpointMemory
 from litepcie_soc.soc import abi
 from litepcie_soc.soc.identity import Identity
-from litepcie_soc.soc.msi import MSIMerger
+from litepcie_soc.soc.msi import MSIMerger, msi_enable
 from litepcie_soc.tlp.layer import TransactionLayer
 
 # Constants ----------------------------------------------------------------------------------------
@@ -34,6 +34,12 @@ PCI_ID = {
     "subsystem_device_id": 0x1ce0,
     "class_code":          0x058000,
 }
+
+
+def reader_tags(channels, with_extended_tag):
+    """Tags of each reader: what the descriptor fetches of every engine leave, shared out."""
+    tags = TAGS_WITH_EXTENDED if with_extended_tag else TAGS_WITHOUT_EXTENDED
+    return (tags - len(DIRECTIONS) * channels * DESCRIPTOR_TAGS) // channels
 
 # LitePCIe SoC -------------------------------------------------------------------------------------
 
@@ -88,10 +94,10 @@ class LitePCIeSoC(SoCMini):
         )
         self.bus.add_master("pcie", master=self.tlp.csr_bus)
         self.comb += [
-            connect_write(self.tlp.window_write, self.memory.add_write_port()),
+            self.tlp.window_write.connect(self.memory.add_write_port()),
             self.tlp.window_read.connect(self.memory.add_read_port()),
         ]
-        tags = reader_tags(channels, TAGS_WITH_EXTENDED if with_extended_tag else TAGS)
+        tags = reader_tags(channels, with_extended_tag)
         self.engines = []
         for channel in range(channels):
             self.add_channel(channel, tags)

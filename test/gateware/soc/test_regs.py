@@ -1,0 +1,120 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+import re
+
+import pytest
+
+from litepcie_soc.soc import abi, regs
+from litepcie_soc.soc.reference import ReferenceSoC
+
+# A register never moves within a major version: some of version 1, for ever.
+VERSION_1 = {
+    "MAGIC": 0x0000, "VERSION": 0x0004, "CAPABILITIES": 0x0008, "GEOMETRY": 0x000c,
+    "SCRATCH": 0x0028, "CONTROL": 0x002c, "TIMEOUT_US": 0x0030, "LINK_STATUS": 0x0038,
+    "TARGET": 0x0040, "ERROR_UNSUPPORTED_REQUEST": 0x0800, "ERROR_TIMEOUT": 0x0810,
+    "ERROR_REFUSED": 0x0818, "ENGINE_CONTROL": 0x00, "ENGINE_STATUS": 0x04,
+    "ENGINE_DOORBELL": 0x1c, "ENGINE_COMPLETED": 0x20, "ENGINE_STOPPED_BYTES": 0x28,
+    "ENGINE_ACTIVE_LO": 0x40, "ENGINE_WAIT_DATA": 0x64, "ENGINE_STATUS_REASON_MASK": 0xff00,
+    "DESCRIPTOR_INTERRUPT": 0x01000000, "DESCRIPTOR_LINK": 0x80000000, "REASON_BUS_MASTER": 11,
+}
+
+
+def finalised(soc):
+    soc.finalize()
+    return soc
+
+
+def macros(text):
+    return {name: int(value, 0) for name, value in
+        re.findall(r"^#define LITEPCIE_(\w+)\t+(\w+)", text, flags=re.MULTILINE)}
+
+
+@pytest.fixture(scope="module")
+def committed():
+    return regs.COMMITTED.read_text(encoding="ascii")
+
+
+def test_version_1_stays(committed):
+    have = macros(committed)
+    assert have["VERSION_MAJOR"] == 1
+    assert {name: have.get(name) for name in VERSION_1} == VERSION_1
+
+
+@pytest.mark.parametrize("data_width, channels, memory_size", [
+    (64, 1, 1 << 16), (128, 1, 1 << 26), (128, 3, 1 << 16), (256, 1, 1 << 20),
+])
+def test_pinned_map_is_the_same_in_every_soc(committed, data_width, channels, memory_size):
+    soc = finalised(ReferenceSoC(data_width, channels=channels, memory_size=memory_size))
+    assert regs.header(soc) == committed
+    for channel in range(channels):
+        assert soc.csr.regions[f"reader{channel}"].origin == 0x1000 * (channel + 1)
+        assert soc.csr.regions[f"writer{channel}"].origin == 0x1000 * (channel + 1) + 0x800
+
+
+def test_other_banks_stand_behind_the_pinned_ones():
+    soc  = finalised(ReferenceSoC())
+    last = max(abi.csr_map().values()) * abi.CSR_PAGING
+    other = set(soc.csr.regions) - set(abi.csr_map())
+    assert "ctrl" in other
+    assert all(soc.csr.regions[name].origin > last for name in other)
+
+
+def test_bank_that_moved_is_an_error():
+    class Moved(ReferenceSoC):
+        csr_map = abi.csr_map() | {"tlp": 20}
+
+    with pytest.raises(ValueError, match="bank tlp is at 0xa000, pinned at 0x800"):
+        regs.header(finalised(Moved()))
+
+
+@pytest.mark.parametrize("channels", [0, 8])
+def test_channels_that_cannot_be(channels):
+    with pytest.raises(ValueError, match=f"channels must be 1..7, not {channels}"):
+        ReferenceSoC(channels=channels)
+
+
+def test_check_of_the_committed_header(capsys):
+    assert regs.main(["--check"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_check_shows_what_differs(committed, tmp_path, capsys):
+    stale = tmp_path / "litepcie_regs.h"
+    right, wrong = ("LITEPCIE_SCRATCH\t\t\t" + offset for offset in ("0x0028", "0x0024"))
+    stale.write_text(committed.replace(right, wrong))
+    assert regs.main(["--check", "--header", str(stale)]) == 1
+    output = capsys.readouterr()
+    assert f"-#define {wrong}" in output.out and f"+#define {right}" in output.out
+    assert len(output.out.splitlines()) < 8
+    assert "--write renews it" in output.err
+    assert regs.main(["--write", "--header", str(stale)]) == 0
+    assert stale.read_text() == committed
+
+
+def test_moved_says_what(committed, tmp_path):
+    soc   = finalised(ReferenceSoC())
+    other = tmp_path / "litepcie_regs.h"
+    other.write_text(committed.replace("0x001c", "0x0020").replace("/* ", "/* reworded: "))
+    assert regs.moved(soc) == []
+    assert regs.moved(soc, other) == ["LITEPCIE_WINDOW_SIZE is 0x001c, committed 0x0020"]
+
+
+def test_check_without_a_header(tmp_path):
+    assert regs.main(["--check", "--header", str(tmp_path / "litepcie_regs.h")]) == 1
+
+
+def test_lines_fit_the_kernel():
+    for line in regs.header(finalised(ReferenceSoC())).splitlines():
+        assert len(line.expandtabs()) <= 100, line
+
+
+@pytest.mark.parametrize("description, comment", [
+    ("Reads as zero.", "reads as zero"), ("DMA done.", "DMA done"), ("", ""), (None, ""),
+    ("A word.", "a word"), ("MPS, bytes.", "MPS, bytes"),
+])
+def test_phrase(description, comment):
+    assert regs.phrase(description) == comment

@@ -1,0 +1,153 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The command line of targets/sim.py and what it emits."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+from pathlib import Path
+
+import pytest
+
+ROOT   = Path(__file__).resolve().parents[2]
+TARGET = ROOT / "targets" / "sim.py"
+
+
+def run(*args, target=TARGET, python=(sys.executable,)):
+    return subprocess.run([*python, str(target), *map(str, args)], capture_output=True, text=True,
+        timeout=300)
+
+# Command line -------------------------------------------------------------------------------------
+
+
+def test_help_names_every_option():
+    result = run("--help")
+    assert result.returncode == 0
+    for option in ("--build", "--load", "--gen", "--lanes", "--data-width", "--memory-size",
+        "--sys-clk-freq", "--output-dir"):
+        assert option in result.stdout
+
+
+def test_is_executable():
+    assert os.access(TARGET, os.X_OK)
+
+
+@pytest.mark.parametrize("args, message", [
+    ((),                                      "nothing to do: give --build, --load or both"),
+    (("--build", "--gen", 4),                 "--gen: invalid choice: 4 (choose from 1, 2, 3)"),
+    (("--build", "--lanes", 3),               "invalid choice: 3 (choose from 1, 2, 4, 8)"),
+    (("--build", "--data-width", 32),         "invalid choice: 32 (choose from 64, 128, 256)"),
+    (("--build", "--memory-size", 3000000),   "must be a power of two from 1048576"),
+    (("--build", "--memory-size", 524288),    "must be a power of two from 1048576"),
+    (("--build", "--memory-size", 0),         "must be a power of two from 1048576"),
+    (("--build", "--memory-size", 1 << 31),   "to 1073741824, not 2147483648"),
+    (("--build", "--memory-size", "lots"),    "--memory-size: invalid auto_int value: 'lots'"),
+    (("--build", "--sys-clk-freq", 10),       "--sys-clk-freq: 10 is not from 1e6 to 1e9 Hz"),
+    (("--build", "--turbo"),                  "unrecognized arguments: --turbo"),
+])
+def test_bad_input_is_one_line_and_status_2(args, message):
+    result = run(*args)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert result.stdout == ""
+
+
+def test_load_before_build_says_what_to_type(tmp_path):
+    result = run("--load", "--output-dir", tmp_path)
+    assert result.returncode == 1
+    assert "add --build" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+# Environment --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """A tree with the target alone, for a Python that finds no packages."""
+    shutil.copytree(ROOT / "targets", tmp_path / "targets")
+    return tmp_path
+
+
+BARE = (sys.executable, "-S")
+
+
+def test_without_litex_and_venv(clone):
+    result = run("--help", target=clone / "targets" / "sim.py", python=BARE)
+    assert result.returncode == 2
+    assert "run `make setup`" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_without_litex_it_starts_again_in_the_venv(clone):
+    python = clone / "build" / "venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\necho "again: $*"\n')
+    python.chmod(0o755)
+    result = run("--build", "--gen", 3, target=clone / "targets" / "sim.py", python=BARE)
+    assert result.returncode == 0
+    assert result.stdout == f"again: {clone / 'targets' / 'sim.py'} --build --gen 3\n"
+
+# Emitted files ------------------------------------------------------------------------------------
+
+
+def ports(width):
+    """Contract 1 of ARCHITECTURE.md: (direction, bits) of each port."""
+    beat = {"valid": 1, "first": 1, "last": 1, "dat": width, "be": width // 8}
+    return {
+        "sys_clk": ("input", 1), "sys_rst": ("input", 1),
+        **{f"tx_{name}": ("output", bits) for name, bits in beat.items()},
+        **{f"rx_{name}": ("input",  bits) for name, bits in beat.items()},
+        "tx_ready": ("input", 1), "rx_ready": ("output", 1),
+        "phy_id": ("input", 16), "phy_max_payload_size": ("input", 16),
+        "phy_max_request_size": ("input", 16), "phy_extended_tag": ("input", 1),
+        "phy_bus_master_enable": ("input", 1), "phy_link_up": ("input", 1),
+        "phy_msi_enable": ("input", 1),
+        "msi_valid": ("output", 1), "msi_ready": ("input", 1), "msi_dat": ("output", 8),
+    }
+
+
+def emitted_ports(verilog):
+    declarations = re.findall(
+        r"^ +(input|output) +(?:wire|reg) +(?:\[(\d+):0\])? +(\w+),?$", verilog, flags=re.MULTILINE)
+    return {name: (way, int(high or 0) + 1) for way, high, name in declarations}
+
+
+@pytest.mark.parametrize("gen, lanes, width", [(1, 1, 64), (2, 4, 128), (3, 8, 256)])
+def test_build_without_compile(tmp_path, gen, lanes, width):
+    args = ("--build", "--no-compile", "--gen", gen, "--lanes", lanes, "--data-width", width,
+        "--output-dir", tmp_path)
+    result = run(*args)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    files = {path.relative_to(tmp_path): path.stat().st_mtime_ns
+        for path in tmp_path.rglob("*") if path.is_file() and path.name != ".lock"}
+    generated = Path("software/include/generated")
+    assert set(files) == {Path("gateware/litepcie_soc_sim.v"), generated / "csr.h",
+        generated / "soc.h", generated / "csr.json", generated / "litepcie_regs.h"}
+    verilog = tmp_path / "gateware" / "litepcie_soc_sim.v"
+    assert emitted_ports(verilog.read_text()) == ports(width)
+    # One array for the endpoint memory, filled by nothing.
+    assert re.search(rf"reg \[{width - 1}:0\] \w+\[0:{(64 << 20) * 8 // width - 1}\];",
+        verilog.read_text())
+    assert "readmemh" not in verilog.read_text()
+    # Nothing is written by a second build.
+    assert run(*args).returncode == 0
+    assert {path: (tmp_path / path).stat().st_mtime_ns for path in files} == files
+    lint = subprocess.run(["verilator", "--lint-only", "-Wno-WIDTH", "--top-module",
+        "litepcie_soc_sim", str(verilog)], capture_output=True, text=True)
+    assert lint.returncode == 0, lint.stderr
+
+
+def test_slow_data_path_is_said(tmp_path):
+    result = run("--build", "--no-compile", "--gen", 3, "--lanes", 8, "--data-width", 64,
+        "--output-dir", tmp_path)
+    assert result.returncode == 0
+    assert result.stderr == ("sim.py: the data path (2000 MB/s) is slower than the link "
+        "(7877 MB/s) and limits it\n")
