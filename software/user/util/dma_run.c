@@ -96,8 +96,11 @@ static int check_guards(struct dma_test *test, const struct side *side)
 	uint8_t bytes[CARD_GUARD];
 
 	for (int i = 0; i < 2; i++) {
-		int err = read_guard(test, &side->guards[i], bytes);
+		int err;
 
+		/* Bytes that never arrive must not look like those that should. */
+		fill_inverse(bytes, side->guards[i].saved, side->guards[i].bytes);
+		err = read_guard(test, &side->guards[i], bytes);
 		if (failed(test, side, "looking beside the area", err))
 			return -1;
 		if (!card_guard_is_right(test, side, &side->guards[i], bytes))

@@ -186,6 +186,9 @@ ssize_t pread(int fd, void *buffer, size_t bytes, off_t offset)
 		return REAL(pread)(fd, buffer, bytes, offset);
 	if (account(LITEPCIE_WRITER, &bytes))
 		return -1;
+	/* MOCK_LOSE_READS: nothing arrives, from this call on, though it says so. */
+	if (calls >= setting("MOCK_LOSE_READS", UINT64_MAX))
+		return (ssize_t)bytes;
 	n = REAL(pread)(fd, buffer, bytes, offset);
 	/* MOCK_FLIP: place in each large transfer where a bit flips on the way to the host. */
 	if (n > (ssize_t)setting("MOCK_FLIP", SSIZE_MAX))

@@ -107,6 +107,16 @@ def test_lost_writes(card, sequence, first):
     assert "wrong byte" in err
 
 
+@pytest.mark.parametrize("sequence", SEQUENCES)
+@pytest.mark.parametrize("first", range(3, 9))
+def test_bytes_that_never_arrive(card, sequence, first):
+    """What the host buffer held before never passes either: in no byte."""
+    code, result, _ = run(card, "--sequence", sequence, "-n", 3, lose_reads=first)
+    assert code == FAILED
+    lost = {"data": result["transfer_bytes"], "card guard": 64}
+    assert result["mismatch"]["differing_bytes"] == lost[result["mismatch"]["where"]]
+
+
 @pytest.mark.parametrize("spill, position", [(1, 3001), (2, -1)])
 def test_bytes_beside_the_host_buffer(card, spill, position):
     code, result, err = run(card, "-s", "write", "-l", 3001, "--host-offset", 9, spill_host=spill)
