@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the driver is doing, for whoever looks for a fault in it: pages pinned
+ * at this moment, and the ring of each engine. Nothing here tells a bus
+ * address or reads the card.
+ *
+ * Copyright (c) 2026 LitePCIe SoC developers
+ */
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+
+#include "litepcie.h"
+
+static struct dentry *litepcie_debugfs;
+
+static const char * const litepcie_state_names[] = {
+	[LITEPCIE_ENGINE_PAUSED] = "paused",
+	[LITEPCIE_ENGINE_RUNS] = "runs",
+	[LITEPCIE_ENGINE_DEAD] = "dead",
+};
+
+static int ring_show(struct seq_file *s, void *unused)
+{
+	struct litepcie_engine *engine = s->private;
+	struct litepcie_request *req;
+
+	spin_lock_irq(&engine->lock);
+	seq_printf(s, "state %s\n", litepcie_state_names[engine->state]);
+	if (engine->state == LITEPCIE_ENGINE_DEAD)
+		seq_printf(s, "error %d\n", engine->error);
+	seq_printf(s, "size %lu descriptors\n", BIT(engine->ring_log2));
+	seq_printf(s, "produced %u\n", engine->produced);
+	seq_printf(s, "completed %u\n", engine->completed);
+	seq_printf(s, "status %u %#x\n",
+		   le32_to_cpu(engine->status[LITEPCIE_STATUS_COMPLETED]),
+		   le32_to_cpu(engine->status[LITEPCIE_STATUS_REASON]));
+	list_for_each_entry(req, &engine->inflight, node)
+		seq_printf(s, "inflight first %u descriptors %u endpoint %#x bytes %zu\n",
+			   req->first, req->sgt.nents, req->endpoint, req->bytes);
+	list_for_each_entry(req, &engine->pending, node)
+		seq_printf(s, "pending descriptors %u endpoint %#x bytes %zu\n",
+			   req->sgt.nents, req->endpoint, req->bytes);
+	spin_unlock_irq(&engine->lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(ring);
+
+/**
+ * litepcie_debugfs_add() - show the rings of a card
+ * @ld: the device, published
+ */
+void litepcie_debugfs_add(struct litepcie_device *ld)
+{
+	unsigned int i;
+
+	ld->debugfs = debugfs_create_dir(dev_name(&ld->dev), litepcie_debugfs);
+	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
+		if (ld->engines[i].regs)
+			debugfs_create_file(ld->engines[i].name, 0400,
+					    ld->debugfs, &ld->engines[i],
+					    &ring_fops);
+}
+
+/**
+ * litepcie_debugfs_remove() - undo litepcie_debugfs_add()
+ * @ld: the device; nobody looks at its rings afterwards
+ */
+void litepcie_debugfs_remove(struct litepcie_device *ld)
+{
+	debugfs_remove_recursive(ld->debugfs);
+}
+
+/**
+ * litepcie_debugfs_init() - make the folder of the driver
+ */
+void litepcie_debugfs_init(void)
+{
+	litepcie_debugfs = debugfs_create_dir(LITEPCIE_NAME, NULL);
+	debugfs_create_atomic_t("pinned_pages", 0400, litepcie_debugfs,
+				&litepcie_pinned_pages);
+}
+
+/**
+ * litepcie_debugfs_exit() - undo litepcie_debugfs_init()
+ */
+void litepcie_debugfs_exit(void)
+{
+	debugfs_remove_recursive(litepcie_debugfs);
+}

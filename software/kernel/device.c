@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The device of a card in class litepcie: what programs see, and what is left
+ * of it while they keep it open after the card went.
+ *
+ * Copyright (c) 2026 LitePCIe SoC developers
+ */
+#include <linux/fs.h>
+#include <linux/idr.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "litepcie.h"
+
+#define LITEPCIE_MINORS		256
+
+static dev_t litepcie_devt;
+static DEFINE_IDA(litepcie_minors);
+
+static struct class litepcie_class = {
+	.name = LITEPCIE_NAME,
+	.dev_groups = litepcie_groups,
+};
+
+static void litepcie_device_release(struct device *dev)
+{
+	struct litepcie_device *ld = container_of(dev, struct litepcie_device, dev);
+
+	ida_free(&litepcie_minors, MINOR(dev->devt));
+	cleanup_srcu_struct(&ld->gate);
+	kfree(ld);
+}
+
+/**
+ * litepcie_device_alloc() - make the device of a card, not yet to be seen
+ * @pdev: the card
+ *
+ * Return: a device to be given up with put_device(), or an ERR_PTR().
+ */
+struct litepcie_device *litepcie_device_alloc(struct pci_dev *pdev)
+{
+	struct litepcie_device *ld;
+	int minor, ret;
+
+	ld = kzalloc(sizeof(*ld), GFP_KERNEL);
+	if (!ld)
+		return ERR_PTR(-ENOMEM);
+	ret = init_srcu_struct(&ld->gate);
+	if (ret)
+		goto err_free;
+	minor = ida_alloc_max(&litepcie_minors, LITEPCIE_MINORS - 1, GFP_KERNEL);
+	if (minor < 0) {
+		ret = minor;
+		goto err_srcu;
+	}
+	ld->pdev = pdev;
+	mutex_init(&ld->latch);
+	mutex_init(&ld->files_lock);
+	INIT_LIST_HEAD(&ld->files);
+
+	device_initialize(&ld->dev);
+	ld->dev.parent = &pdev->dev;
+	ld->dev.class = &litepcie_class;
+	ld->dev.release = litepcie_device_release;
+	ld->dev.devt = MKDEV(MAJOR(litepcie_devt), minor);
+	cdev_init(&ld->cdev, &litepcie_fops);
+	ld->cdev.owner = THIS_MODULE;
+	ret = dev_set_name(&ld->dev, LITEPCIE_NAME "%d", minor);
+	if (ret) {
+		put_device(&ld->dev);
+		return ERR_PTR(ret);
+	}
+	return ld;
+
+err_srcu:
+	cleanup_srcu_struct(&ld->gate);
+err_free:
+	kfree(ld);
+	return ERR_PTR(ret);
+}
+
+/**
+ * litepcie_device_publish() - let programs see the device
+ * @ld: the device, ready in all respects
+ *
+ * Return: 0 or negative errno.
+ */
+int litepcie_device_publish(struct litepcie_device *ld)
+{
+	return cdev_device_add(&ld->cdev, &ld->dev);
+}
+
+/**
+ * litepcie_device_unpublish() - refuse what begins from now on
+ * @ld: the device; what has begun may still use the card
+ */
+void litepcie_device_unpublish(struct litepcie_device *ld)
+{
+	WRITE_ONCE(ld->gone, true);
+	cdev_device_del(&ld->cdev, &ld->dev);
+}
+
+/**
+ * litepcie_device_drain() - wait until no file operation uses the card
+ * @ld: the device, unpublished, its requests ended
+ *
+ * Programs that mapped the window get SIGBUS from now on.
+ */
+void litepcie_device_drain(struct litepcie_device *ld)
+{
+	struct litepcie_file *lf;
+
+	synchronize_srcu(&ld->gate);
+	mutex_lock(&ld->files_lock);
+	list_for_each_entry(lf, &ld->files, node)
+		unmap_mapping_range(lf->file->f_mapping, 0, 0, 1);
+	mutex_unlock(&ld->files_lock);
+}
+
+/**
+ * litepcie_chardev_init() - prepare for cards
+ *
+ * Return: 0 or negative errno.
+ */
+int litepcie_chardev_init(void)
+{
+	int ret;
+
+	ret = alloc_chrdev_region(&litepcie_devt, 0, LITEPCIE_MINORS,
+				  LITEPCIE_NAME);
+	if (ret)
+		return ret;
+	ret = class_register(&litepcie_class);
+	if (ret)
+		unregister_chrdev_region(litepcie_devt, LITEPCIE_MINORS);
+	return ret;
+}
+
+/**
+ * litepcie_chardev_exit() - undo litepcie_chardev_init()
+ */
+void litepcie_chardev_exit(void)
+{
+	class_unregister(&litepcie_class);
+	unregister_chrdev_region(litepcie_devt, LITEPCIE_MINORS);
+	ida_destroy(&litepcie_minors);
+}

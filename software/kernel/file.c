@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /dev/litepcieN, the memory of a card.
+ *
+ * The device may be unbound while files are open: each operation is a reader
+ * of the gate, asks whether the card is gone, and is waited for by unbinding.
+ *
+ * Copyright (c) 2026 LitePCIe SoC developers
+ */
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/splice.h>
+
+#include "compat.h"
+#include "litepcie.h"
+
+static struct litepcie_device *litepcie_of(struct file *file)
+{
+	struct litepcie_file *lf = file->private_data;
+
+	return lf->ld;
+}
+
+static int litepcie_open(struct inode *inode, struct file *file)
+{
+	struct litepcie_device *ld =
+		container_of(inode->i_cdev, struct litepcie_device, cdev);
+	struct litepcie_file *lf;
+	int idx, ret = 0;
+
+	lf = kzalloc(sizeof(*lf), GFP_KERNEL);
+	if (!lf)
+		return -ENOMEM;
+	lf->ld = ld;
+	lf->file = file;
+
+	idx = srcu_read_lock(&ld->gate);
+	if (READ_ONCE(ld->gone)) {
+		ret = -ENODEV;
+		kfree(lf);
+	} else {
+		get_device(&ld->dev);
+		file->private_data = lf;
+		mutex_lock(&ld->files_lock);
+		list_add(&lf->node, &ld->files);
+		mutex_unlock(&ld->files_lock);
+	}
+	srcu_read_unlock(&ld->gate, idx);
+	return ret;
+}
+
+static int litepcie_release(struct inode *inode, struct file *file)
+{
+	struct litepcie_file *lf = file->private_data;
+	struct litepcie_device *ld = lf->ld;
+
+	mutex_lock(&ld->files_lock);
+	list_del(&lf->node);
+	mutex_unlock(&ld->files_lock);
+	kfree(lf);
+	put_device(&ld->dev);
+	return 0;
+}
+
+static loff_t litepcie_llseek(struct file *file, loff_t offset, int whence)
+{
+	return fixed_size_llseek(file, offset, whence,
+				 litepcie_of(file)->id.memory_bytes);
+}
+
+static ssize_t litepcie_move(struct kiocb *iocb, struct iov_iter *iter,
+			     unsigned int direction)
+{
+	struct litepcie_device *ld = litepcie_of(iocb->ki_filp);
+	struct litepcie_engine *engine = &ld->engines[direction];
+	size_t bytes = iov_iter_count(iter);
+	u64 size = ld->id.memory_bytes;
+	ssize_t ret;
+	int idx;
+
+	/* The caller must be able to sleep: io_uring asks again from a worker. */
+	if (iocb->ki_flags & IOCB_NOWAIT)
+		return -EAGAIN;
+
+	idx = srcu_read_lock(&ld->gate);
+	if (READ_ONCE(ld->gone)) {
+		ret = -ENODEV;
+	} else if (!engine->regs) {
+		ret = -EOPNOTSUPP;
+	} else if (!bytes) {
+		ret = 0;
+	} else if (iocb->ki_pos >= size) {
+		ret = direction == LITEPCIE_READER ? -ENOSPC : 0;
+	} else {
+		bytes = min_t(u64, bytes, size - iocb->ki_pos);
+		ret = litepcie_transfer(engine, iter, iocb->ki_pos, bytes);
+	}
+	srcu_read_unlock(&ld->gate, idx);
+
+	if (ret > 0)
+		iocb->ki_pos += ret;
+	return ret;
+}
+
+static ssize_t litepcie_read_iter(struct kiocb *iocb, struct iov_iter *iter)
+{
+	return litepcie_move(iocb, iter, LITEPCIE_WRITER);
+}
+
+static ssize_t litepcie_write_iter(struct kiocb *iocb, struct iov_iter *iter)
+{
+	return litepcie_move(iocb, iter, LITEPCIE_READER);
+}
+
+static long litepcie_unlocked_ioctl(struct file *file, unsigned int command,
+				    unsigned long argument)
+{
+	struct litepcie_device *ld = litepcie_of(file);
+	long ret;
+	int idx;
+
+	idx = srcu_read_lock(&ld->gate);
+	if (READ_ONCE(ld->gone))
+		ret = -ENODEV;
+	else
+		ret = litepcie_ioctl(ld, command, (void __user *)argument);
+	srcu_read_unlock(&ld->gate, idx);
+	return ret;
+}
+
+/*
+ * Pages of the window are mapped when they are touched, and not in mmap():
+ * only then is it certain that unbinding finds the mapping.
+ */
+static vm_fault_t litepcie_fault(struct vm_fault *vmf)
+{
+	struct litepcie_device *ld = litepcie_of(vmf->vma->vm_file);
+	vm_fault_t ret = VM_FAULT_SIGBUS;
+	int idx;
+
+	idx = srcu_read_lock(&ld->gate);
+	if (!READ_ONCE(ld->gone))
+		ret = vmf_insert_pfn(vmf->vma, vmf->address,
+				     PHYS_PFN(ld->id.window_start) + vmf->pgoff);
+	srcu_read_unlock(&ld->gate, idx);
+	return ret;
+}
+
+static const struct vm_operations_struct litepcie_vm_ops = {
+	.fault = litepcie_fault,
+};
+
+static int litepcie_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct litepcie_device *ld = litepcie_of(file);
+	unsigned long pages = ld->id.window_bytes >> PAGE_SHIFT;
+
+	if (READ_ONCE(ld->gone) || !pages)
+		return -ENODEV;
+	if (!(vma->vm_flags & VM_MAYSHARE) || vma->vm_pgoff >= pages ||
+	    vma_pages(vma) > pages - vma->vm_pgoff)
+		return -EINVAL;
+	vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
+	vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);
+	vma->vm_ops = &litepcie_vm_ops;
+	return 0;
+}
+
+/* What programs can do with /dev/litepcieN. */
+const struct file_operations litepcie_fops = {
+	.owner = THIS_MODULE,
+	.open = litepcie_open,
+	.release = litepcie_release,
+	.llseek = litepcie_llseek,
+	.read_iter = litepcie_read_iter,
+	.write_iter = litepcie_write_iter,
+	.splice_write = iter_file_splice_write,
+	.unlocked_ioctl = litepcie_unlocked_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.mmap = litepcie_mmap,
+};

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the card is, by its identity registers, and whether this driver can
+ * serve it.
+ *
+ * Copyright (c) 2026 LitePCIe SoC developers
+ */
+#include <linux/bitfield.h>
+#include <linux/ctype.h>
+#include <linux/string.h>
+#include <linux/sysfs.h>
+
+#include "litepcie.h"
+
+/**
+ * litepcie_alive() - does the card answer
+ * @ld: the device
+ *
+ * Return: false if the card is gone from the bus or is no LitePCIe SoC now.
+ */
+bool litepcie_alive(struct litepcie_device *ld)
+{
+	return readl(ld->regs + LITEPCIE_MAGIC) == LITEPCIE_MAGIC_VALUE;
+}
+
+/* The line that says why a card is refused. */
+static int litepcie_check_version(struct litepcie_device *ld)
+{
+	struct device *dev = &ld->pdev->dev;
+	u32 magic = readl(ld->regs + LITEPCIE_MAGIC);
+	u32 version = readl(ld->regs + LITEPCIE_VERSION);
+	u32 major = FIELD_GET(LITEPCIE_VERSION_MAJOR_MASK, version);
+
+	if (magic == ~0U)
+		return dev_err_probe(dev, -ENODEV, "card does not answer\n");
+	if (magic != LITEPCIE_MAGIC_VALUE)
+		return dev_err_probe(dev, -ENODEV,
+				     "no LitePCIe SoC: magic is %#010x, not %#010x\n",
+				     magic, LITEPCIE_MAGIC_VALUE);
+	if (major != LITEPCIE_VERSION_MAJOR)
+		return dev_err_probe(dev, -ENODEV,
+				     "gateware is of major version %u, this driver serves %u\n",
+				     major, LITEPCIE_VERSION_MAJOR);
+	ld->id.version = version;
+	return 0;
+}
+
+static void litepcie_read_target(struct litepcie_device *ld)
+{
+	char *target = ld->id.target;
+	unsigned int i;
+	__le32 word;
+
+	for (i = 0; i < LITEPCIE_TARGET_BYTES; i += sizeof(word)) {
+		word = cpu_to_le32(readl(ld->regs + LITEPCIE_TARGET + i));
+		memcpy(target + i, &word, sizeof(word));
+	}
+	target[LITEPCIE_TARGET_BYTES - 1] = '\0';
+	for (i = 0; target[i]; i++)
+		if (!isascii(target[i]) || !isprint(target[i]))
+			target[i] = '?';
+	memset(target + i, 0, LITEPCIE_TARGET_BYTES - i);
+}
+
+static int litepcie_check_geometry(struct litepcie_device *ld)
+{
+	struct litepcie_identity *id = &ld->id;
+	struct device *dev = &ld->pdev->dev;
+	u32 ring = FIELD_GET(LITEPCIE_GEOMETRY_RING_LOG2_MASK, id->geometry);
+
+	if (!FIELD_GET(LITEPCIE_GEOMETRY_CHANNELS_MASK, id->geometry))
+		return dev_err_probe(dev, -ENODEV, "card has no DMA channel\n");
+	if (ring < 1 || ring > 31)
+		return dev_err_probe(dev, -ENODEV,
+				     "card has a ring of 2^%u descriptors\n", ring);
+	/* A descriptor has 32 bits for an address in the memory. */
+	if (!id->memory_bytes || id->memory_bytes > BIT_ULL(32))
+		return dev_err_probe(dev, -ENODEV,
+				     "card has a memory of %llu bytes\n",
+				     id->memory_bytes);
+	return 0;
+}
+
+static int litepcie_read_window(struct litepcie_device *ld)
+{
+	struct litepcie_identity *id = &ld->id;
+	resource_size_t bar = pci_resource_len(ld->pdev, 0);
+	u32 offset = readl(ld->regs + LITEPCIE_WINDOW_OFFSET);
+	u32 bytes = readl(ld->regs + LITEPCIE_WINDOW_SIZE);
+
+	if (!(id->capabilities & LITEPCIE_CAPABILITY_WINDOW))
+		return 0;
+	if (offset > bar || bytes > bar - offset || bytes > id->memory_bytes)
+		return dev_err_probe(&ld->pdev->dev, -ENODEV,
+				     "window of %#x bytes at %#x is not in BAR0\n",
+				     bytes, offset);
+	/* A page that is not all window cannot be given to a program. */
+	if (!PAGE_ALIGNED(offset))
+		return 0;
+	id->window_start = pci_resource_start(ld->pdev, 0) + offset;
+	id->window_bytes = bytes & PAGE_MASK;
+	return 0;
+}
+
+/**
+ * litepcie_identify() - read what the card is
+ * @ld: the device, with its registers mapped
+ *
+ * Return: 0, or -ENODEV after a line in the log that says why this driver does
+ * not serve the card.
+ */
+int litepcie_identify(struct litepcie_device *ld)
+{
+	struct litepcie_identity *id = &ld->id;
+	int ret;
+
+	ret = litepcie_check_version(ld);
+	if (ret)
+		return ret;
+	id->capabilities = readl(ld->regs + LITEPCIE_CAPABILITIES);
+	id->geometry = readl(ld->regs + LITEPCIE_GEOMETRY);
+	id->memory_bytes = readl(ld->regs + LITEPCIE_MEMORY_SIZE_HI);
+	id->memory_bytes <<= 32;
+	id->memory_bytes |= readl(ld->regs + LITEPCIE_MEMORY_SIZE_LO);
+	id->clock_hz = readl(ld->regs + LITEPCIE_CLOCK_HZ);
+	id->built_link = readl(ld->regs + LITEPCIE_BUILT_LINK);
+	litepcie_read_target(ld);
+	ret = litepcie_check_geometry(ld);
+	if (ret)
+		return ret;
+	return litepcie_read_window(ld);
+}
+
+static ssize_t gateware_version_show(struct device *dev,
+				     struct device_attribute *attribute, char *buf)
+{
+	struct litepcie_device *ld = container_of(dev, struct litepcie_device, dev);
+
+	return sysfs_emit(buf, "%u.%u\n",
+			  FIELD_GET(LITEPCIE_VERSION_MAJOR_MASK, ld->id.version),
+			  FIELD_GET(LITEPCIE_VERSION_MINOR_MASK, ld->id.version));
+}
+static DEVICE_ATTR_RO(gateware_version);
+
+static ssize_t target_show(struct device *dev,
+			   struct device_attribute *attribute, char *buf)
+{
+	struct litepcie_device *ld = container_of(dev, struct litepcie_device, dev);
+
+	return sysfs_emit(buf, "%s\n", ld->id.target);
+}
+static DEVICE_ATTR_RO(target);
+
+static struct attribute *litepcie_attrs[] = {
+	&dev_attr_gateware_version.attr,
+	&dev_attr_target.attr,
+	NULL,
+};
+
+static const struct attribute_group litepcie_group = {
+	.attrs = litepcie_attrs,
+};
+
+/* Attributes of /sys/class/litepcie/litepcieN. */
+const struct attribute_group *litepcie_groups[] = {
+	&litepcie_group,
+	NULL,
+};

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What programs ask of a card beside its memory. See the uapi header for what
+ * they are promised.
+ *
+ * Copyright (c) 2026 LitePCIe SoC developers
+ */
+#include <linux/bitfield.h>
+#include <linux/build_bug.h>
+#include <linux/stddef.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "litepcie.h"
+
+/* Without holes, and the same for 32 and 64 bit programs. */
+static_assert(sizeof(struct litepcie_info) == 240);
+static_assert(sizeof(struct litepcie_counters) == 120);
+static_assert(sizeof(struct litepcie_errors) == 72);
+static_assert(sizeof(struct litepcie_scratch) == 16);
+
+union litepcie_argument {
+	struct {
+		__u32 size;
+		__u32 flags;
+	};
+	struct litepcie_info info;
+	struct litepcie_counters counters;
+	struct litepcie_errors errors;
+	struct litepcie_scratch scratch;
+};
+
+/* A 64 bit counter: reading its low half holds its high half. */
+static u64 litepcie_read_counter(void __iomem *low)
+{
+	u32 value = readl(low);
+
+	return (u64)readl(low + 4) << 32 | value;
+}
+
+static int litepcie_info(struct litepcie_device *ld, union litepcie_argument *arg)
+{
+	struct litepcie_identity *id = &ld->id;
+	struct litepcie_info *info = &arg->info;
+	u16 link = 0;
+	u32 sizes;
+
+	if (info->reserved0 || memchr_inv(info->reserved, 0, sizeof(info->reserved)))
+		return -EINVAL;
+
+	sizes = readl(ld->regs + LITEPCIE_LINK_SIZES);
+	pcie_capability_read_word(ld->pdev, PCI_EXP_LNKSTA, &link);
+	*info = (struct litepcie_info) {
+		.uapi_version = LITEPCIE_UAPI_VERSION,
+		.gateware_version = id->version,
+		.capabilities = id->capabilities,
+		.channels = FIELD_GET(LITEPCIE_GEOMETRY_CHANNELS_MASK, id->geometry),
+		.memory_bytes = id->memory_bytes,
+		.window_bytes = id->window_bytes,
+		.clock_hz = id->clock_hz,
+		.data_width_bits =
+			32 * FIELD_GET(LITEPCIE_GEOMETRY_WIDTH_MASK, id->geometry),
+		.built_gen = FIELD_GET(LITEPCIE_BUILT_LINK_GEN_MASK, id->built_link),
+		.built_lanes = FIELD_GET(LITEPCIE_BUILT_LINK_LANES_MASK, id->built_link),
+		.link_gen = FIELD_GET(PCI_EXP_LNKSTA_CLS, link),
+		.link_lanes = FIELD_GET(PCI_EXP_LNKSTA_NLW, link),
+		.max_payload_bytes = FIELD_GET(LITEPCIE_LINK_SIZES_MPS_MASK, sizes),
+		.max_read_request_bytes = FIELD_GET(LITEPCIE_LINK_SIZES_MRRS_MASK, sizes),
+		.tags = FIELD_GET(LITEPCIE_GEOMETRY_TAGS_MASK, id->geometry) + 1,
+	};
+	static_assert(sizeof(info->target) == sizeof(id->target));
+	memcpy(info->target, id->target, sizeof(info->target));
+	strscpy(info->bus_address, pci_name(ld->pdev), sizeof(info->bus_address));
+	return 0;
+}
+
+static int litepcie_counters(struct litepcie_device *ld, union litepcie_argument *arg)
+{
+	struct litepcie_counters *counters = &arg->counters;
+	void __iomem *regs;
+
+	if (memchr_inv(counters->reserved, 0, sizeof(counters->reserved)))
+		return -EINVAL;
+	if (counters->channel >= FIELD_GET(LITEPCIE_GEOMETRY_CHANNELS_MASK,
+					   ld->id.geometry))
+		return -EINVAL;
+	if (counters->direction == LITEPCIE_READER &&
+	    ld->id.capabilities & LITEPCIE_CAPABILITY_READER)
+		regs = ld->regs + LITEPCIE_READER_BASE(counters->channel);
+	else if (counters->direction == LITEPCIE_WRITER &&
+		 ld->id.capabilities & LITEPCIE_CAPABILITY_WRITER)
+		regs = ld->regs + LITEPCIE_WRITER_BASE(counters->channel);
+	else
+		return -EINVAL;
+
+	mutex_lock(&ld->latch);
+	counters->active_cycles = litepcie_read_counter(regs + LITEPCIE_ENGINE_ACTIVE_LO);
+	counters->bytes = litepcie_read_counter(regs + LITEPCIE_ENGINE_BYTES_LO);
+	mutex_unlock(&ld->latch);
+	counters->descriptors = readl(regs + LITEPCIE_ENGINE_DESCRIPTORS);
+	counters->tlps = readl(regs + LITEPCIE_ENGINE_TLPS);
+	counters->wait_descriptor = readl(regs + LITEPCIE_ENGINE_WAIT_DESCRIPTOR);
+	counters->wait_tag = readl(regs + LITEPCIE_ENGINE_WAIT_TAG);
+	counters->wait_link = readl(regs + LITEPCIE_ENGINE_WAIT_LINK);
+	counters->wait_data = readl(regs + LITEPCIE_ENGINE_WAIT_DATA);
+	return 0;
+}
+
+static int litepcie_errors(struct litepcie_device *ld, union litepcie_argument *arg)
+{
+	struct litepcie_errors *errors = &arg->errors;
+	void __iomem *regs = ld->regs;
+
+	if (errors->reserved0 ||
+	    memchr_inv(errors->reserved, 0, sizeof(errors->reserved)))
+		return -EINVAL;
+	errors->unsupported_request = readl(regs + LITEPCIE_ERROR_UNSUPPORTED_REQUEST);
+	errors->completer_abort = readl(regs + LITEPCIE_ERROR_COMPLETER_ABORT);
+	errors->poisoned = readl(regs + LITEPCIE_ERROR_POISONED);
+	errors->unexpected = readl(regs + LITEPCIE_ERROR_UNEXPECTED);
+	errors->timeout = readl(regs + LITEPCIE_ERROR_TIMEOUT);
+	errors->bad_length = readl(regs + LITEPCIE_ERROR_BAD_LENGTH);
+	errors->refused = readl(regs + LITEPCIE_ERROR_REFUSED);
+	return 0;
+}
+
+static int litepcie_scratch(struct litepcie_device *ld, union litepcie_argument *arg)
+{
+	struct litepcie_scratch *scratch = &arg->scratch;
+
+	mutex_lock(&ld->latch);
+	writel(scratch->value, ld->regs + LITEPCIE_SCRATCH);
+	scratch->readback = readl(ld->regs + LITEPCIE_SCRATCH);
+	mutex_unlock(&ld->latch);
+	return 0;
+}
+
+/**
+ * struct litepcie_ioctl - a thing that can be asked
+ * @size: bytes of its structure, as this driver knows it
+ * @first: bytes of the first version of its structure
+ * @ask: does it; the structure is in the kernel
+ */
+struct litepcie_ioctl {
+	u32 size;
+	u32 first;
+	int (*ask)(struct litepcie_device *ld, union litepcie_argument *arg);
+};
+
+#define LITEPCIE_IOCTL(_command, _structure, _last)			\
+	[_IOC_NR(_command)] = {						\
+		.size = sizeof(struct _structure),			\
+		.first = offsetofend(struct _structure, _last),		\
+		.ask = _structure,					\
+	}
+
+static const struct litepcie_ioctl litepcie_ioctls[] = {
+	LITEPCIE_IOCTL(LITEPCIE_IOC_INFO, litepcie_info, reserved),
+	LITEPCIE_IOCTL(LITEPCIE_IOC_COUNTERS, litepcie_counters, reserved),
+	LITEPCIE_IOCTL(LITEPCIE_IOC_ERRORS, litepcie_errors, reserved),
+	LITEPCIE_IOCTL(LITEPCIE_IOC_SCRATCH, litepcie_scratch, readback),
+};
+
+/**
+ * litepcie_ioctl() - answer what a program asks
+ * @ld: the device
+ * @command: LITEPCIE_IOC_*; the size in it is that of the caller's header and
+ *	means nothing, the one in the structure counts
+ * @argument: the structure
+ *
+ * Return: 0 or negative errno of the uapi header.
+ */
+long litepcie_ioctl(struct litepcie_device *ld, unsigned int command,
+		    void __user *argument)
+{
+	const struct litepcie_ioctl *ioctl = &litepcie_ioctls[0];
+	union litepcie_argument arg = { };
+	u32 size;
+	int ret;
+
+	if (_IOC_TYPE(command) != LITEPCIE_IOC_MAGIC ||
+	    _IOC_DIR(command) != (_IOC_READ | _IOC_WRITE) ||
+	    _IOC_NR(command) >= ARRAY_SIZE(litepcie_ioctls))
+		return -ENOTTY;
+	ioctl = &litepcie_ioctls[_IOC_NR(command)];
+	if (get_user(size, (u32 __user *)argument))
+		return -EFAULT;
+	if (size < ioctl->first)
+		return -EINVAL;
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	ret = copy_struct_from_user(&arg, ioctl->size, argument, size);
+	if (ret)
+		return ret;
+	if (arg.flags)
+		return -EINVAL;
+	if (!litepcie_alive(ld))
+		return -ENODEV;
+	ret = ioctl->ask(ld, &arg);
+	if (ret)
+		return ret;
+	arg.size = ioctl->size;
+	if (copy_to_user(argument, &arg, min(size, ioctl->size)))
+		return -EFAULT;
+	return 0;
+}

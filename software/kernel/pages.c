@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The memory of a request: the caller's pages, pinned; or pages of the driver
+ * that are copied from and to the caller.
+ *
+ * The caller's own pages are used wherever they can be. Copied are
+ * - what is not user memory: splice, vectors of the kernel, fixed buffers;
+ * - parts of a vector smaller than a page, which go together as one request;
+ * - buffers that share a cache line with something else, on a machine whose
+ *   caches the card does not see.
+ *
+ * Copyright (c) 2026 LitePCIe SoC developers
+ */
+#include <linux/dma-mapping.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "compat.h"
+#include "litepcie.h"
+
+/* Pages of callers pinned at this moment, for all cards. */
+atomic_t litepcie_pinned_pages = ATOMIC_INIT(0);
+
+/* Bytes at the front of a buffer that are in parts smaller than a page. */
+static size_t litepcie_gathered(const struct iov_iter *iter, size_t left)
+{
+	struct iov_iter part = *iter;
+	size_t gathered = 0, bytes;
+
+	left = min_t(size_t, left, LITEPCIE_BOUNCE_BYTES);
+	while (gathered < left) {
+		bytes = min(iov_iter_single_seg_count(&part), left - gathered);
+		if (bytes >= PAGE_SIZE)
+			break;
+		gathered += bytes;
+		iov_iter_advance(&part, bytes);
+	}
+	return gathered;
+}
+
+/* Bytes of user memory whose cache lines a pinned request must not share. */
+static unsigned long litepcie_line_bytes(struct litepcie_engine *engine)
+{
+	return engine->dma == DMA_FROM_DEVICE ? dma_get_cache_alignment() : 1;
+}
+
+/* Bytes of the next request if they must be copied, 0 if they can be pinned. */
+static size_t litepcie_to_copy(struct litepcie_engine *engine,
+			       struct iov_iter *iter, size_t left)
+{
+	size_t segment = min(iov_iter_single_seg_count(iter), left);
+	unsigned long lines = litepcie_line_bytes(engine) - 1;
+	unsigned long address;
+	size_t gathered;
+
+	if (!user_backed_iter(iter))
+		return left;
+	gathered = litepcie_gathered(iter, left);
+	if (gathered > segment)
+		return gathered;
+	address = (unsigned long)iter_iov_addr(iter);
+	if (address & lines)
+		return min_t(size_t, segment, PAGE_SIZE - offset_in_page(address));
+	if (segment < PAGE_SIZE && segment & lines)
+		return segment;
+	return 0;
+}
+
+static struct litepcie_request *litepcie_request_alloc(unsigned int nr_pages)
+{
+	struct litepcie_request *req;
+
+	req = kzalloc(struct_size(req, pages, nr_pages), GFP_KERNEL);
+	if (req)
+		req->nr_pages = nr_pages;
+	return req;
+}
+
+/* Drops the pages of a request, and the request. */
+static void litepcie_request_free(struct litepcie_engine *engine,
+				  struct litepcie_request *req)
+{
+	unsigned int i;
+
+	if (req->bounced) {
+		for (i = 0; i < req->nr_pages && req->pages[i]; i++)
+			__free_page(req->pages[i]);
+	} else {
+		unpin_user_pages_dirty_lock(req->pages, req->nr_pages,
+					    engine->dma == DMA_FROM_DEVICE);
+		atomic_sub(req->nr_pages, &litepcie_pinned_pages);
+	}
+	kfree(req);
+}
+
+/* Copies the first @bytes of a request, whose pages begin with its data. */
+static size_t litepcie_bounce_copy(struct litepcie_request *req,
+				   struct iov_iter *iter, size_t bytes,
+				   bool to_caller)
+{
+	size_t copied = 0, part, n;
+	unsigned int i;
+
+	for (i = 0; copied < bytes; i++) {
+		part = min(bytes - copied, PAGE_SIZE);
+		n = to_caller ? copy_page_to_iter(req->pages[i], 0, part, iter) :
+				copy_page_from_iter(req->pages[i], 0, part, iter);
+		copied += n;
+		if (n < part)
+			break;
+	}
+	return copied;
+}
+
+static struct litepcie_request *litepcie_bounce(struct litepcie_engine *engine,
+						struct iov_iter *iter, size_t bytes)
+{
+	unsigned int i, nr_pages;
+	struct litepcie_request *req;
+	int ret = -ENOMEM;
+
+	bytes = litepcie_chunk_bytes(0, min_t(size_t, bytes, LITEPCIE_BOUNCE_BYTES),
+				     engine->max_pages, PAGE_SIZE);
+	nr_pages = DIV_ROUND_UP(bytes, PAGE_SIZE);
+	req = litepcie_request_alloc(nr_pages);
+	if (!req)
+		return ERR_PTR(-ENOMEM);
+	req->bounced = true;
+	req->iter = *iter;
+	for (i = 0; i < nr_pages; i++) {
+		req->pages[i] = alloc_page(GFP_KERNEL);
+		if (!req->pages[i])
+			goto err_free;
+	}
+	if (engine->dma == DMA_TO_DEVICE) {
+		bytes = litepcie_bounce_copy(req, iter, bytes, false);
+		ret = -EFAULT;
+		if (!bytes)
+			goto err_free;
+	} else {
+		iov_iter_advance(iter, bytes);
+	}
+	req->bytes = bytes;
+	return req;
+
+err_free:
+	litepcie_request_free(engine, req);
+	return ERR_PTR(ret);
+}
+
+static struct litepcie_request *litepcie_pin(struct litepcie_engine *engine,
+					     struct iov_iter *iter, size_t left)
+{
+	size_t segment = min(iov_iter_single_seg_count(iter), left);
+	unsigned long address = (unsigned long)iter_iov_addr(iter);
+	unsigned int offset = offset_in_page(address);
+	struct litepcie_request *req;
+	unsigned int nr_pages;
+	size_t bytes;
+	int ret;
+
+	segment = round_down(segment, litepcie_line_bytes(engine));
+	bytes = litepcie_chunk_bytes(offset, segment, engine->max_pages,
+				     PAGE_SIZE);
+	nr_pages = DIV_ROUND_UP(offset + bytes, PAGE_SIZE);
+	req = litepcie_request_alloc(nr_pages);
+	if (!req)
+		return ERR_PTR(-ENOMEM);
+	req->iter = *iter;
+	ret = pin_user_pages_fast(address & PAGE_MASK, nr_pages,
+				  engine->dma == DMA_FROM_DEVICE ? FOLL_WRITE : 0,
+				  req->pages);
+	if (ret <= 0) {
+		kfree(req);
+		return ERR_PTR(ret ? ret : -EFAULT);
+	}
+	atomic_add(ret, &litepcie_pinned_pages);
+	/* What lies behind is the next request's, which will say why. */
+	req->nr_pages = ret;
+	req->bytes = min_t(size_t, bytes, ret * PAGE_SIZE - offset);
+	iov_iter_advance(iter, req->bytes);
+	return req;
+}
+
+/**
+ * litepcie_request_get() - make a request of the front of a buffer
+ * @engine: the engine it is for
+ * @iter: the buffer; advanced by the bytes of the request, or anyhow on error
+ * @left: bytes of the buffer that are wanted, not 0
+ *
+ * Return: a request mapped for the card, or an ERR_PTR().
+ */
+struct litepcie_request *litepcie_request_get(struct litepcie_engine *engine,
+					      struct iov_iter *iter, size_t left)
+{
+	struct device *dma = &engine->ld->pdev->dev;
+	unsigned int offset = 0;
+	struct litepcie_request *req;
+	size_t copy;
+	int ret;
+
+	iov_iter_advance(iter, 0);	/* past empty parts */
+	copy = litepcie_to_copy(engine, iter, left);
+	if (copy) {
+		req = litepcie_bounce(engine, iter, copy);
+	} else {
+		offset = offset_in_page(iter_iov_addr(iter));
+		req = litepcie_pin(engine, iter, left);
+	}
+	if (IS_ERR(req))
+		return req;
+
+	ret = sg_alloc_table_from_pages_segment(&req->sgt, req->pages,
+						DIV_ROUND_UP(offset + req->bytes,
+							     PAGE_SIZE),
+						offset, req->bytes,
+						dma_get_max_seg_size(dma),
+						GFP_KERNEL);
+	if (ret)
+		goto err_free;
+	ret = dma_map_sgtable(dma, &req->sgt, engine->dma, 0);
+	if (ret)
+		goto err_table;
+	return req;
+
+err_table:
+	sg_free_table(&req->sgt);
+err_free:
+	litepcie_request_free(engine, req);
+	return ERR_PTR(ret);
+}
+
+/**
+ * litepcie_request_put() - give the memory of a request back
+ * @engine: the engine it was for
+ * @req: a request the engine does not have any more; gone afterwards
+ *
+ * Return: bytes of it that the caller has, without a gap from its start.
+ */
+size_t litepcie_request_put(struct litepcie_engine *engine,
+			    struct litepcie_request *req)
+{
+	size_t moved = req->moved;
+
+	dma_unmap_sgtable(&engine->ld->pdev->dev, &req->sgt, engine->dma, 0);
+	sg_free_table(&req->sgt);
+	if (req->bounced && engine->dma == DMA_FROM_DEVICE)
+		moved = litepcie_bounce_copy(req, &req->iter, moved, true);
+	litepcie_request_free(engine, req);
+	return moved;
+}

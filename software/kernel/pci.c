@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The card on its bus: found and lost.
+ *
+ * A card is published when all of it works, and unpublished before any of it
+ * goes: no new work, engines stopped, callers gone, then memory freed.
+ *
+ * Copyright (c) 2026 LitePCIe SoC developers
+ */
+#include <linux/bitfield.h>
+#include <linux/dma-mapping.h>
+#include <linux/interrupt.h>
+#include <linux/module.h>
+
+#include "litepcie.h"
+
+/* The engines' registers end here; the window has no place below. */
+#define LITEPCIE_REGS_BYTES	LITEPCIE_READER_BASE(1)
+
+/*
+ * One vector serves both engines. It is an MSI and so of this card alone: an
+ * interrupt that finds nothing is one whose work the last one did.
+ */
+static irqreturn_t litepcie_interrupt(int irq, void *cookie)
+{
+	struct litepcie_device *ld = cookie;
+	unsigned int i;
+
+	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
+		litepcie_ring_poll(&ld->engines[i]);
+	return IRQ_HANDLED;
+}
+
+/* Maps the registers and asks the card what it is. */
+static int litepcie_map(struct litepcie_device *ld)
+{
+	struct pci_dev *pdev = ld->pdev;
+	int ret;
+
+	if (!(pci_resource_flags(pdev, 0) & IORESOURCE_MEM) ||
+	    pci_resource_len(pdev, 0) < LITEPCIE_REGS_BYTES)
+		return dev_err_probe(&pdev->dev, -ENODEV,
+				     "BAR0 is not of a LitePCIe SoC\n");
+	ret = pci_enable_device_mem(pdev);
+	if (ret)
+		return dev_err_probe(&pdev->dev, ret, "cannot enable the card\n");
+	ret = pci_request_region(pdev, 0, LITEPCIE_NAME);
+	if (ret) {
+		dev_err_probe(&pdev->dev, ret, "BAR0 is in use\n");
+		goto err_disable;
+	}
+	ld->regs = pci_iomap(pdev, 0, 0);
+	if (!ld->regs) {
+		ret = -ENOMEM;
+		goto err_region;
+	}
+	ret = litepcie_identify(ld);
+	if (ret)
+		goto err_iounmap;
+	return 0;
+
+err_iounmap:
+	pci_iounmap(pdev, ld->regs);
+err_region:
+	pci_release_region(pdev, 0);
+err_disable:
+	pci_disable_device(pdev);
+	return ret;
+}
+
+static void litepcie_unmap(struct litepcie_device *ld)
+{
+	pci_iounmap(ld->pdev, ld->regs);
+	pci_release_region(ld->pdev, 0);
+	pci_disable_device(ld->pdev);
+}
+
+static void litepcie_free_engines(struct litepcie_device *ld)
+{
+	unsigned int i;
+
+	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
+		litepcie_engine_free(&ld->engines[i]);
+	destroy_workqueue(ld->queue);
+}
+
+static int litepcie_init_engines(struct litepcie_device *ld)
+{
+	struct device *dma = &ld->pdev->dev;
+	unsigned int i;
+	int ret;
+
+	ret = dma_set_mask_and_coherent(dma, DMA_BIT_MASK(64));
+	if (ret)
+		return dev_err_probe(dma, ret, "no DMA\n");
+	dma_set_max_seg_size(dma, min_t(size_t, SZ_8M, dma_max_mapping_size(dma)));
+
+	ld->queue = alloc_workqueue("%s", WQ_UNBOUND, 0, dev_name(&ld->dev));
+	if (!ld->queue)
+		return -ENOMEM;
+	for (i = 0; i < LITEPCIE_DIRECTIONS; i++) {
+		ret = litepcie_engine_init(ld, i);
+		if (ret) {
+			litepcie_free_engines(ld);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+static int litepcie_request_irq(struct litepcie_device *ld)
+{
+	struct pci_dev *pdev = ld->pdev;
+	int ret;
+
+	ret = pci_alloc_irq_vectors(pdev, 1, 1, PCI_IRQ_MSI);
+	if (ret < 0)
+		return dev_err_probe(&pdev->dev, ret, "no MSI\n");
+	ret = pci_request_irq(pdev, 0, litepcie_interrupt, NULL, ld, "%s",
+			      dev_name(&ld->dev));
+	if (ret) {
+		dev_err_probe(&pdev->dev, ret, "no interrupt\n");
+		pci_free_irq_vectors(pdev);
+	}
+	return ret;
+}
+
+static void litepcie_free_irq(struct litepcie_device *ld)
+{
+	pci_free_irq(ld->pdev, 0, ld);
+	pci_free_irq_vectors(ld->pdev);
+}
+
+static int litepcie_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	struct litepcie_device *ld;
+	int ret;
+
+	ld = litepcie_device_alloc(pdev);
+	if (IS_ERR(ld))
+		return PTR_ERR(ld);
+	ret = litepcie_map(ld);
+	if (ret)
+		goto err_put;
+	ret = litepcie_init_engines(ld);
+	if (ret)
+		goto err_unmap;
+	pci_set_drvdata(pdev, ld);
+	ret = litepcie_request_irq(ld);
+	if (ret)
+		goto err_engines;
+	pci_set_master(pdev);
+	pci_save_state(pdev);
+	litepcie_start(ld);
+	ret = litepcie_device_publish(ld);
+	if (ret)
+		goto err_stop;
+	litepcie_debugfs_add(ld);
+	dev_info(&ld->dev, "%s, gateware %u.%u, %llu bytes of memory\n",
+		 ld->id.target,
+		 FIELD_GET(LITEPCIE_VERSION_MAJOR_MASK, ld->id.version),
+		 FIELD_GET(LITEPCIE_VERSION_MINOR_MASK, ld->id.version),
+		 ld->id.memory_bytes);
+	return 0;
+
+err_stop:
+	litepcie_stop(ld, -ENODEV);
+	pci_clear_master(pdev);
+	litepcie_free_irq(ld);
+err_engines:
+	litepcie_free_engines(ld);
+err_unmap:
+	litepcie_unmap(ld);
+err_put:
+	put_device(&ld->dev);
+	return ret;
+}
+
+static void litepcie_remove(struct pci_dev *pdev)
+{
+	struct litepcie_device *ld = pci_get_drvdata(pdev);
+
+	litepcie_debugfs_remove(ld);
+	litepcie_device_unpublish(ld);
+	litepcie_stop(ld, -ENODEV);
+	litepcie_device_drain(ld);
+	pci_clear_master(pdev);
+	litepcie_free_irq(ld);
+	litepcie_free_engines(ld);
+	litepcie_unmap(ld);
+	put_device(&ld->dev);
+}
+
+static void litepcie_shutdown(struct pci_dev *pdev)
+{
+	litepcie_stop(pci_get_drvdata(pdev), -ENODEV);
+	pci_clear_master(pdev);
+}
+
+/* Cards are told by all four numbers: vendors use theirs for other designs. */
+static const struct pci_device_id litepcie_ids[] = {
+	{ PCI_DEVICE_SUB(0x1234, 0x1ce0, 0x1234, 0x1ce0) },	/* the simulation */
+	{ }
+};
+MODULE_DEVICE_TABLE(pci, litepcie_ids);
+
+static struct pci_driver litepcie_driver = {
+	.name = LITEPCIE_NAME,
+	.id_table = litepcie_ids,
+	.probe = litepcie_probe,
+	.remove = litepcie_remove,
+	.shutdown = litepcie_shutdown,
+	.err_handler = &litepcie_error_handlers,
+	.driver.pm = pm_sleep_ptr(&litepcie_pm_ops),
+};
+
+static int __init litepcie_init(void)
+{
+	int ret;
+
+	ret = litepcie_chardev_init();
+	if (ret)
+		return ret;
+	litepcie_debugfs_init();
+	ret = pci_register_driver(&litepcie_driver);
+	if (ret) {
+		litepcie_debugfs_exit();
+		litepcie_chardev_exit();
+	}
+	return ret;
+}
+module_init(litepcie_init);
+
+static void __exit litepcie_exit(void)
+{
+	pci_unregister_driver(&litepcie_driver);
+	litepcie_debugfs_exit();
+	litepcie_chardev_exit();
+}
+module_exit(litepcie_exit);
+
+MODULE_AUTHOR("LitePCIe SoC developers");
+MODULE_DESCRIPTION("LitePCIe SoC DMA card");
+MODULE_LICENSE("GPL");

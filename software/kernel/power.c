@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The card as a whole: started, stopped, suspended, reset, in error.
+ *
+ * Copyright (c) 2026 LitePCIe SoC developers
+ */
+#include <linux/pm.h>
+
+#include "litepcie.h"
+
+/**
+ * litepcie_start() - let all engines run, from any state
+ * @ld: the device
+ */
+void litepcie_start(struct litepcie_device *ld)
+{
+	unsigned int i;
+
+	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
+		litepcie_engine_start(&ld->engines[i]);
+}
+
+static void litepcie_pause(struct litepcie_device *ld)
+{
+	unsigned int i;
+
+	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
+		litepcie_engine_pause(&ld->engines[i]);
+}
+
+/**
+ * litepcie_stop() - end all requests and refuse those to come
+ * @ld: the device; afterwards it does not reach host memory
+ * @error: negative errno for the requests
+ */
+void litepcie_stop(struct litepcie_device *ld, int error)
+{
+	unsigned int i;
+
+	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
+		litepcie_engine_stop(&ld->engines[i], error);
+}
+
+static void litepcie_abandon(struct litepcie_device *ld, int error)
+{
+	unsigned int i;
+
+	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
+		litepcie_engine_abandon(&ld->engines[i], error);
+}
+
+static int litepcie_suspend(struct device *dev)
+{
+	litepcie_pause(dev_get_drvdata(dev));
+	return 0;
+}
+
+/* Of a card that was reset, by whatever: the host's side is set up again. */
+static void litepcie_restart(struct pci_dev *pdev)
+{
+	struct litepcie_device *ld = pci_get_drvdata(pdev);
+
+	if (!litepcie_alive(ld)) {
+		dev_err(&ld->dev, "card does not answer after its reset\n");
+		litepcie_abandon(ld, -ENODEV);
+		return;
+	}
+	pci_set_master(pdev);
+	litepcie_start(ld);
+}
+
+static int litepcie_resume(struct device *dev)
+{
+	litepcie_restart(to_pci_dev(dev));
+	return 0;
+}
+
+static void litepcie_reset_prepare(struct pci_dev *pdev)
+{
+	litepcie_pause(pci_get_drvdata(pdev));
+}
+
+static pci_ers_result_t litepcie_error_detected(struct pci_dev *pdev,
+						pci_channel_state_t state)
+{
+	struct litepcie_device *ld = pci_get_drvdata(pdev);
+
+	switch (state) {
+	case pci_channel_io_normal:
+		return PCI_ERS_RESULT_CAN_RECOVER;
+	case pci_channel_io_frozen:
+		litepcie_abandon(ld, -EIO);
+		return PCI_ERS_RESULT_NEED_RESET;
+	default:
+		litepcie_abandon(ld, -ENODEV);
+		return PCI_ERS_RESULT_DISCONNECT;
+	}
+}
+
+static pci_ers_result_t litepcie_slot_reset(struct pci_dev *pdev)
+{
+	pci_restore_state(pdev);
+	pci_save_state(pdev);
+	if (!litepcie_alive(pci_get_drvdata(pdev)))
+		return PCI_ERS_RESULT_DISCONNECT;
+	litepcie_restart(pdev);
+	return PCI_ERS_RESULT_RECOVERED;
+}
+
+/* What the PCI core does when it finds an error or resets the card. */
+const struct pci_error_handlers litepcie_error_handlers = {
+	.error_detected = litepcie_error_detected,
+	.slot_reset = litepcie_slot_reset,
+	.reset_prepare = litepcie_reset_prepare,
+	.reset_done = litepcie_restart,
+};
+
+/* Suspend and resume: requests wait for the card. */
+DEFINE_SIMPLE_DEV_PM_OPS(litepcie_pm_ops, litepcie_suspend,
+				litepcie_resume);

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The ring of an engine and the requests in it.
+ *
+ * Requests are served in the order they came, several at once in the ring. A
+ * request goes into the ring as a whole, or waits until there is room for it.
+ * Only its last descriptor asks for an interrupt. What is complete is read
+ * from the status block, never from the card.
+ *
+ * Copyright (c) 2026 LitePCIe SoC developers
+ */
+#include <linux/dma-mapping.h>
+#include <linux/jiffies.h>
+
+#include "litepcie.h"
+
+/**
+ * litepcie_ring_alloc() - memory that the card and the driver share
+ * @engine: with ring_log2
+ *
+ * The memory of each is aligned to a page at least, and to its size.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int litepcie_ring_alloc(struct litepcie_engine *engine)
+{
+	struct device *dma = &engine->ld->pdev->dev;
+
+	engine->ring = dma_alloc_coherent(dma, LITEPCIE_DESCRIPTOR_BYTES <<
+					  engine->ring_log2,
+					  &engine->ring_dma, GFP_KERNEL);
+	if (!engine->ring)
+		return -ENOMEM;
+	engine->status = dma_alloc_coherent(dma, LITEPCIE_STATUS_BYTES,
+					    &engine->status_dma, GFP_KERNEL);
+	if (engine->status)
+		return 0;
+	litepcie_ring_free(engine);
+	return -ENOMEM;
+}
+
+/**
+ * litepcie_ring_free() - undo litepcie_ring_alloc()
+ * @engine: stopped, or never started
+ */
+void litepcie_ring_free(struct litepcie_engine *engine)
+{
+	struct device *dma = &engine->ld->pdev->dev;
+
+	if (engine->status)
+		dma_free_coherent(dma, LITEPCIE_STATUS_BYTES, engine->status,
+				  engine->status_dma);
+	engine->status = NULL;
+	if (engine->ring)
+		dma_free_coherent(dma, LITEPCIE_DESCRIPTOR_BYTES <<
+				  engine->ring_log2,
+				  engine->ring, engine->ring_dma);
+	engine->ring = NULL;
+}
+
+/* Writes the descriptors of a request at count @position, gives the next. */
+static u32 litepcie_ring_put(struct litepcie_engine *engine,
+			     struct litepcie_request *req, u32 position)
+{
+	u32 mask = BIT(engine->ring_log2) - 1;
+	u32 endpoint = req->endpoint;
+	struct scatterlist *sg;
+	unsigned int i;
+
+	req->first = position;
+	for_each_sgtable_dma_sg(&req->sgt, sg, i) {
+		bool last = i + 1 == req->sgt.nents;
+
+		litepcie_descriptor_encode(&engine->ring[position++ & mask],
+					   sg_dma_len(sg),
+					   last ? LITEPCIE_DESCRIPTOR_INTERRUPT : 0,
+					   endpoint, sg_dma_address(sg));
+		endpoint += sg_dma_len(sg);
+	}
+	return position;
+}
+
+/**
+ * litepcie_ring_feed() - move waiting requests into the ring
+ * @engine: with its lock held
+ */
+void litepcie_ring_feed(struct litepcie_engine *engine)
+{
+	u32 produced = engine->produced;
+	struct litepcie_request *req;
+
+	lockdep_assert_held(&engine->lock);
+	if (engine->state != LITEPCIE_ENGINE_RUNS || engine->stopped)
+		return;
+	if (list_empty(&engine->inflight))
+		engine->progress = jiffies;
+	while ((req = list_first_entry_or_null(&engine->pending,
+					       struct litepcie_request, node))) {
+		if (req->sgt.nents > litepcie_ring_room(engine->ring_log2,
+							produced,
+							engine->completed))
+			break;
+		produced = litepcie_ring_put(engine, req, produced);
+		req->state = LITEPCIE_REQUEST_INFLIGHT;
+		list_move_tail(&req->node, &engine->inflight);
+	}
+	if (produced == engine->produced)
+		return;
+	engine->produced = produced;
+	/* writel() keeps the stores to coherent memory above before itself. */
+	writel(produced, engine->regs + LITEPCIE_ENGINE_DOORBELL);
+	queue_delayed_work(engine->ld->queue, &engine->watch,
+			   litepcie_timeout());
+}
+
+/**
+ * litepcie_ring_submit() - give a request to the engine
+ * @engine: the engine
+ * @req: mapped for the card
+ *
+ * Return: 0, after which the request must be waited for or cancelled;
+ * negative errno if the engine takes no requests.
+ */
+int litepcie_ring_submit(struct litepcie_engine *engine,
+			 struct litepcie_request *req)
+{
+	unsigned long flags;
+	int ret = 0;
+
+	init_completion(&req->done);
+	spin_lock_irqsave(&engine->lock, flags);
+	if (engine->state == LITEPCIE_ENGINE_DEAD) {
+		ret = engine->error;
+	} else {
+		req->state = LITEPCIE_REQUEST_PENDING;
+		list_add_tail(&req->node, &engine->pending);
+		litepcie_ring_feed(engine);
+	}
+	spin_unlock_irqrestore(&engine->lock, flags);
+	return ret;
+}
+
+/**
+ * litepcie_ring_cancel() - take a request back that the card does not have yet
+ * @engine: the engine
+ * @req: a request given to it
+ *
+ * Return: true if it was taken back; false if it must be waited for.
+ */
+bool litepcie_ring_cancel(struct litepcie_engine *engine,
+			  struct litepcie_request *req)
+{
+	unsigned long flags;
+	bool pending;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	pending = req->state == LITEPCIE_REQUEST_PENDING;
+	if (pending) {
+		list_del(&req->node);
+		req->state = LITEPCIE_REQUEST_DONE;
+	}
+	spin_unlock_irqrestore(&engine->lock, flags);
+	return pending;
+}
+
+/* The request is its caller's again, and gone, once this returns. */
+static void litepcie_ring_done(struct litepcie_request *req, size_t moved,
+			       int error)
+{
+	list_del(&req->node);
+	req->state = LITEPCIE_REQUEST_DONE;
+	req->moved = moved;
+	req->error = error;
+	complete(&req->done);
+}
+
+/* Ends the requests whose last descriptor is below count @completed. */
+static void litepcie_ring_retire(struct litepcie_engine *engine, u32 completed)
+{
+	struct litepcie_request *req;
+
+	lockdep_assert_held(&engine->lock);
+	if (completed == engine->completed)
+		return;
+	engine->progress = jiffies;
+	while ((req = list_first_entry_or_null(&engine->inflight,
+					       struct litepcie_request, node))) {
+		if (completed - req->first < req->sgt.nents)
+			break;
+		litepcie_ring_done(req, req->bytes, 0);
+	}
+	engine->completed = completed;
+}
+
+/**
+ * litepcie_ring_poll() - take over what the status block says
+ * @engine: the engine; from the interrupt handler and elsewhere
+ */
+void litepcie_ring_poll(struct litepcie_engine *engine)
+{
+	unsigned long flags;
+	u32 completed;
+	u8 reason;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	if (engine->state != LITEPCIE_ENGINE_RUNS)
+		goto unlock;
+	completed = le32_to_cpu(READ_ONCE(engine->status[LITEPCIE_STATUS_COMPLETED]));
+	/* The count is written after the data, and is read before it. */
+	dma_rmb();
+	reason = le32_to_cpu(READ_ONCE(engine->status[LITEPCIE_STATUS_REASON]));
+	/* A count that cannot be is left to the watch, which looks at the card. */
+	if (litepcie_ring_between(engine->completed, completed, engine->produced))
+		litepcie_ring_retire(engine, completed);
+	if (reason && !engine->stopped) {
+		engine->stopped = true;
+		mod_delayed_work(engine->ld->queue, &engine->watch, 0);
+	}
+	litepcie_ring_feed(engine);
+unlock:
+	spin_unlock_irqrestore(&engine->lock, flags);
+}
+
+/* Bytes of a request that landed before the engine stopped in it. */
+static size_t litepcie_ring_landed(struct litepcie_request *req, u32 completed,
+				   u32 bytes)
+{
+	u32 descriptors = completed - req->first;
+	struct scatterlist *sg;
+	size_t landed = 0;
+	unsigned int i;
+
+	for_each_sgtable_dma_sg(&req->sgt, sg, i) {
+		if (i == descriptors)
+			return landed + min(bytes, sg_dma_len(sg));
+		landed += sg_dma_len(sg);
+	}
+	return landed;
+}
+
+/**
+ * litepcie_ring_rewind() - take the ring back from an engine that was reset
+ * @engine: paused
+ * @completed: descriptors that were complete before the reset
+ * @bytes: bytes that landed of the one behind
+ * @error: negative errno for the request that one is of; 0 spares it
+ *
+ * What is behind it waits again, to be moved from its start.
+ */
+void litepcie_ring_rewind(struct litepcie_engine *engine, u32 completed,
+			  u32 bytes, int error)
+{
+	struct litepcie_request *req;
+
+	spin_lock_irq(&engine->lock);
+	if (litepcie_ring_between(engine->completed, completed, engine->produced)) {
+		litepcie_ring_retire(engine, completed);
+	} else {
+		completed = engine->completed;
+		bytes = 0;
+	}
+	req = list_first_entry_or_null(&engine->inflight,
+				       struct litepcie_request, node);
+	if (req && error)
+		litepcie_ring_done(req, litepcie_ring_landed(req, completed, bytes),
+				   error);
+	list_for_each_entry(req, &engine->inflight, node)
+		req->state = LITEPCIE_REQUEST_PENDING;
+	list_splice_init(&engine->inflight, &engine->pending);
+	engine->produced = 0;
+	engine->completed = 0;
+	engine->seen = 0;
+	engine->stopped = false;
+	memset(engine->status, 0, LITEPCIE_STATUS_BYTES);
+	spin_unlock_irq(&engine->lock);
+}
+
+/**
+ * litepcie_ring_fail() - end all requests, and refuse those to come
+ * @engine: which can reach no page of a request any more
+ * @error: negative errno for each of them
+ */
+void litepcie_ring_fail(struct litepcie_engine *engine, int error)
+{
+	struct litepcie_request *req, *next;
+
+	spin_lock_irq(&engine->lock);
+	engine->state = LITEPCIE_ENGINE_DEAD;
+	engine->error = error;
+	list_splice_init(&engine->inflight, &engine->pending);
+	list_for_each_entry_safe(req, next, &engine->pending, node)
+		litepcie_ring_done(req, 0, error);
+	spin_unlock_irq(&engine->lock);
+}

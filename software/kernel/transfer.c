@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What one caller moves: requests one behind the other, two at a time, so that
+ * the pages of the next are pinned while the card moves those of the last.
+ *
+ * A caller that is killed takes back what the card does not have yet and waits
+ * for the rest, which is at most two requests of LITEPCIE_CHUNK_BYTES and never
+ * longer than the watch allows. Other signals are looked at between requests.
+ *
+ * Copyright (c) 2026 LitePCIe SoC developers
+ */
+#include <linux/sched/signal.h>
+
+#include "litepcie.h"
+
+static struct litepcie_request *litepcie_transfer_begin(struct litepcie_engine *engine,
+							struct iov_iter *iter,
+							u32 endpoint, size_t left)
+{
+	struct litepcie_request *req;
+	int ret;
+
+	req = litepcie_request_get(engine, iter, left);
+	if (IS_ERR(req))
+		return req;
+	req->endpoint = endpoint;
+	ret = litepcie_ring_submit(engine, req);
+	if (!ret)
+		return req;
+	litepcie_request_put(engine, req);
+	return ERR_PTR(ret);
+}
+
+/* Gives the bytes that landed; @error is set if that is not all of them. */
+static size_t litepcie_transfer_end(struct litepcie_engine *engine,
+				    struct litepcie_request *req, int *error)
+{
+	size_t bytes = req->bytes;
+	size_t moved;
+	int ret;
+
+	ret = wait_for_completion_killable(&req->done);
+	if (ret) {
+		if (litepcie_ring_cancel(engine, req))
+			req->error = ret;
+		else
+			wait_for_completion(&req->done);
+	}
+	ret = req->error;
+	moved = litepcie_request_put(engine, req);
+	if (moved < bytes)
+		*error = ret ? ret : -EFAULT;
+	return moved;
+}
+
+/**
+ * litepcie_transfer() - move a buffer, and wait until it is moved
+ * @engine: the engine of the direction
+ * @iter: the buffer
+ * @endpoint: byte address in the memory of the card
+ * @left: bytes to move, not 0, all of them in the memory of the card
+ *
+ * Return: bytes that were moved, or negative errno if none was.
+ */
+ssize_t litepcie_transfer(struct litepcie_engine *engine, struct iov_iter *iter,
+			  u32 endpoint, size_t left)
+{
+	struct litepcie_request *last = NULL, *next;
+	struct iov_iter start = *iter;
+	size_t moved = 0, bytes;
+	int error = 0, late;
+
+	do {
+		bool gap = error;
+
+		next = NULL;
+		if (left && !error) {
+			if (last && task_sigpending(current))
+				next = ERR_PTR(-ERESTARTSYS);
+			else
+				next = litepcie_transfer_begin(engine, iter,
+							       endpoint, left);
+			if (IS_ERR(next)) {
+				error = PTR_ERR(next);
+				next = NULL;
+			} else {
+				endpoint += next->bytes;
+				left -= next->bytes;
+			}
+		}
+		if (last) {
+			/* What is behind a gap does not count, nor its error. */
+			bytes = litepcie_transfer_end(engine, last,
+						      gap ? &late : &error);
+			if (!gap)
+				moved += bytes;
+		}
+		last = next;
+	} while (last);
+
+	*iter = start;
+	iov_iter_advance(iter, moved);
+	return moved ? moved : error;
+}
