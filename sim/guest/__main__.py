@@ -1,0 +1,177 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Command line of the guest runner.
+
+    python -m litepcie_sim.guest run   --board build/sim_gen2_x4_128 -- litepcie_util info
+    python -m litepcie_sim.guest shell --board build/sim_gen2_x4_128
+    python -m litepcie_sim.guest prepare
+
+The command's output goes to the output stream, all else (progress, the kernel's console) to the error stream. Exit status: the
+command's; 124 if it did not end in time, 125 if the runner failed (one line says why), as timeout(1) has it; 2 for bad usage.
+"""
+
+import argparse
+import contextlib
+import os
+import shlex
+import shutil
+import signal
+import sys
+import termios
+import tty
+
+from litepcie_sim.guest.preparation import prepare
+from litepcie_sim.guest.errors  import GuestError, GuestTimeout, say
+from litepcie_sim.guest.kernels import DEFAULT_KERNEL, KERNELS
+from litepcie_sim.guest.machine import Guest
+
+STATUS_TIMEOUT = 124
+STATUS_FAILED  = 125
+LEAVE          = b"\x1d"  # Ctrl-]
+
+# Arguments ----------------------------------------------------------------------------------------
+
+def _file(text):
+    host, colon, guest = text.rpartition(":")
+    if not colon or not host or not guest.startswith("/"):
+        raise argparse.ArgumentTypeError(f"a file is HOST:GUEST, with GUEST from /, not {text!r}")
+    return host, guest
+
+
+def _positive(text):
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0
+    if value <= 0:
+        raise argparse.ArgumentTypeError(f"a number of seconds above 0, not {text!r}")
+    return value
+
+
+def _cpus(text):
+    if text not in ("1", "2", "3", "4"):
+        raise argparse.ArgumentTypeError(f"1 to 4 processors, not {text!r}")
+    return int(text)
+
+
+SIZES = (128, 256, 512, 1024, 2048, 4096)
+
+
+def parser():
+    main = argparse.ArgumentParser(prog="python -m litepcie_sim.guest",
+        description="A virtual machine with the simulated board in it.")
+    verbs = main.add_subparsers(dest="verb", required=True)
+
+    boot = argparse.ArgumentParser(add_help=False)
+    boot.add_argument("--board", required=True, metavar="DIR", help="build folder of targets/sim.py")
+    boot.add_argument("--kernel", choices=KERNELS, default=DEFAULT_KERNEL, help="guest kernel (default %(default)s)")
+    boot.add_argument("--mps", type=int, choices=SIZES, default=256, help="largest payload (default %(default)s)")
+    boot.add_argument("--mrrs", type=int, choices=SIZES, default=512, help="largest read request (default %(default)s)")
+    boot.add_argument("--iommu", action="store_true", help="the guest uses an IOMMU; stray DMA is an error")
+    boot.add_argument("--cpus", type=_cpus, default=1, metavar="N", help="the guest's processors (default %(default)s)")
+    boot.add_argument("--memory", default="512M", help="the guest's memory (default %(default)s)")
+    boot.add_argument("--strict-writes", action="store_true",
+        help="the guest waits for each write to the board instead of posting it")
+    boot.add_argument("--no-load", action="store_true", help="do not load the module")
+    boot.add_argument("--with-fio", action="store_true", help="Debian's fio in the guest")
+    boot.add_argument("--file", type=_file, action="append", default=[], metavar="HOST:GUEST",
+        help="a file to bring into the guest")
+    boot.add_argument("--simulator-arg", action="append", default=[], metavar="ARG",
+        help="an argument of litepcie_simulator (--simulator-arg=--reorder)")
+    boot.add_argument("--log", metavar="FILE", help="console log (default DIR/guest/console.log)")
+
+    run = verbs.add_parser("run", parents=[boot], help="boot, run a command, exit with its status")
+    run.add_argument("--timeout", type=_positive, default=600, metavar="S",
+        help="seconds the command may take (default %(default)s)")
+    run.add_argument("command", nargs="+", metavar="COMMAND", help="after --; one word is a line for the shell")
+    verbs.add_parser("shell", parents=[boot], help="boot, give a shell")
+    get = verbs.add_parser("prepare", help="fetch and build all that a guest needs")
+    get.add_argument("--kernel", action="append", choices=KERNELS, help="for this guest kernel (default 6.1)")
+    get.add_argument("--with-fio", action="store_true", help="Debian's fio too")
+    return main
+
+# Verbs --------------------------------------------------------------------------------------------
+
+def _guest(args):
+    return Guest(args.board, kernel=args.kernel, mps=args.mps, mrrs=args.mrrs, load=not args.no_load, files=args.file,
+        with_fio=args.with_fio, simulator_arguments=args.simulator_arg, console=_to_stderr, iommu=args.iommu, cpus=args.cpus,
+        memory=args.memory, strict_writes=args.strict_writes,
+        log=args.log or os.path.join(args.board, "guest", "console.log"))
+
+
+def _to_stderr(data):
+    sys.stderr.buffer.write(data)
+    sys.stderr.flush()
+
+
+def _to_stdout(data):
+    sys.stdout.buffer.write(data)
+    sys.stdout.flush()
+
+
+def run(args):
+    # One word is shell text as it is; several are a command and its arguments.
+    command = args.command[0] if len(args.command) == 1 else shlex.join(args.command)
+    with _guest(args) as guest:
+        return guest.run(command, args.timeout, _to_stdout).status
+
+
+@contextlib.contextmanager
+def _raw(fd):
+    """Keys go to the guest one by one, Ctrl-C too."""
+    if not os.isatty(fd):
+        yield
+        return
+    before = termios.tcgetattr(fd)
+    try:
+        tty.setraw(fd)
+        yield
+    finally:
+        termios.tcsetattr(fd, termios.TCSADRAIN, before)
+
+
+def shell(args):
+    with _guest(args) as guest:
+        say(f"booted kernel {guest.kernel.release} in {guest.boot_seconds:.1f} s; "
+            "`exit` leaves, Ctrl-] ends the guest at once")
+        columns, rows = shutil.get_terminal_size()
+        with _raw(sys.stdin.fileno()):
+            return guest.interact(_to_stdout, sys.stdin.fileno(), rows, columns, leave=LEAVE)
+
+# Main ---------------------------------------------------------------------------------------------
+
+def _on_signal(number, frame):
+    sys.exit(128 + number)  # An exception like any other: the guest is ended on its way out.
+
+
+def main(arguments=None):
+    args = parser().parse_args(arguments)
+    # Also where the shell that started this in the background had it ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _on_signal)
+    try:
+        if args.verb == "prepare":
+            prepare(args.kernel or [DEFAULT_KERNEL], args.with_fio)
+            return 0
+        return {"run": run, "shell": shell}[args.verb](args)
+    except GuestTimeout as e:
+        say(f"error: {e}")
+        return STATUS_TIMEOUT
+    except GuestError as e:
+        say(f"error: {e}")
+        return STATUS_FAILED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return STATUS_FAILED
+    except KeyboardInterrupt:
+        say("interrupted")
+        return 128 + signal.SIGINT
+
+
+if __name__ == "__main__":
+    sys.exit(main())

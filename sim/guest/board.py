@@ -1,0 +1,108 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The board as the guest runner sees it: a build folder of targets/sim.py, and the simulator process it holds."""
+
+import re
+import tempfile
+import time
+
+from pathlib import Path
+
+from litepcie_sim.guest        import process
+from litepcie_sim.guest.errors import GuestError, GuestTimeout
+
+START_SECONDS = 30  # The simulator makes its socket at once; a machine under load may take a while.
+
+
+class Board:
+    """A board's build folder; checked to be one.
+
+    Attributes: `simulator` (path of the program), `gen`, `lanes` (of its link).
+    """
+
+    def __init__(self, folder):
+        self.folder    = Path(folder)
+        self.simulator = self.folder / "simulator" / "litepcie_simulator"
+        header         = self.folder / "software" / "include" / "generated" / "soc.h"
+        if not self.simulator.is_file() or not header.is_file():
+            raise GuestError(f"no board is built in {folder}; type: ./targets/sim.py --build")
+        self._header = header.read_text()
+        self.gen     = self.constant("CONFIG_PCIE_GEN")
+        self.lanes   = self.constant("CONFIG_PCIE_LANES")
+
+    def constant(self, name):
+        """Integer constant `name` of the board's soc.h."""
+        match = re.search(rf"^#define\s+{name}\s+(0x[0-9a-fA-F]+|\d+)", self._header, re.MULTILINE)
+        if match is None:
+            raise GuestError(f"{self.folder} does not say {name}; build it again: ./targets/sim.py --build")
+        return int(match[1], 0)
+
+
+class Simulator:
+    """The simulator process. What it says goes to the file `log`."""
+
+    def __init__(self, board, socket, arguments=(), log=None):
+        self.log     = Path(log)
+        self.socket  = Path(socket)
+        self.command = [board.simulator, "--socket", socket, *arguments]
+        self.process = None
+
+    def start(self):
+        """Starts it and returns when its socket takes connections."""
+        with open(self.log, "wb") as log:
+            self.process = process.start(self.command, stdout=log, stderr=log)
+        deadline = time.monotonic() + START_SECONDS
+        while not listening(self.socket):
+            if self.process.poll() is not None:
+                raise self.error()
+            if time.monotonic() > deadline:
+                raise GuestTimeout(f"the simulator made no socket in {START_SECONDS} s{self._last_lines()}")
+            time.sleep(0.01)
+
+    def ended(self):
+        """Its exit status, or None while it runs."""
+        return self.process.poll() if self.process else None
+
+    def error(self):
+        """The error that its end is."""
+        status = self.process.wait()
+        how    = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
+        return GuestError(f"the simulator {how}{self._last_lines()}")
+
+    def _last_lines(self, count=8):
+        lines = self.log.read_text(errors="replace").strip().splitlines()[-count:]
+        return ": " + "\n".join(lines) if lines else ", without a word"
+
+    def kill(self):
+        """Ends it at once, as a crash would."""
+        process.stop(self.process, grace=0)
+
+    def stop(self, grace=2.0):
+        """Lets it end by itself for `grace` seconds (QEMU has closed the socket), then ends it."""
+        if self.process is None:
+            return None
+        deadline = time.monotonic() + grace
+        while self.process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return process.stop(self.process)
+
+
+def listening(path):
+    """Whether some process listens on the UNIX socket `path`. Looked up, not tried: the simulator serves one connection.
+
+    Source: proc(5), /proc/net/unix: 00010000 in the fourth column is __SO_ACCEPTCON.
+    """
+    for line in Path("/proc/net/unix").read_text().splitlines()[1:]:
+        fields = line.split(None, 7)
+        if len(fields) == 8 and fields[7] == str(path) and int(fields[3], 16) & 0x10000:
+            return True
+    return False
+
+
+def socket_folder():
+    """A temporary folder for a socket: short, as the path of a UNIX socket has 107 bytes at most."""
+    return tempfile.TemporaryDirectory(prefix="litepcie-", dir="/tmp")

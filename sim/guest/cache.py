@@ -1,0 +1,92 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The cache that all clones of a user share: things made once, whole or not at all.
+
+    ${LITEPCIE_CACHE:-${XDG_CACHE_HOME:-~/.cache}/litepcie-soc}/v1/
+        NAME-HASH/      what `entry` made; HASH covers all that it depends on
+        locks/          one lock an entry, held while it is made
+        tmp/            what is being made; renamed into place when complete
+
+Any of it can be deleted at any time when nothing runs. Another layout is another version folder.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+import tempfile
+
+from pathlib import Path
+
+from litepcie_sim.guest.errors import GuestError, say
+
+VERSION = "v1"
+
+
+def folder():
+    """The versioned cache folder, as the environment says."""
+    base = os.environ.get("LITEPCIE_CACHE")
+    if not base:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "litepcie-soc"
+    return Path(base).absolute() / VERSION
+
+
+def digest(*parts):
+    """Short hash of strings and bytes, order and boundaries counted."""
+    sha = hashlib.sha256()
+    for part in parts:
+        data = part if isinstance(part, bytes) else str(part).encode()
+        sha.update(len(data).to_bytes(8, "little") + data)
+    return sha.hexdigest()[:16]
+
+
+@contextlib.contextmanager
+def locked(path, what):
+    """Holds the lock file `path`; says so when it has to wait for another process."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"waiting for another process that makes {what}")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def entry(name, key, make, what=None):
+    """Path of the cache entry `name` for `key` (from `digest`), made by `make(folder)` if it is not there.
+
+    `make` gets an empty folder that becomes the entry when it returns, and is removed when it raises. Processes that
+    want the same entry at once wait for the first of them.
+    """
+    what  = what or name
+    root  = folder()
+    final = root / f"{name}-{key}"
+    if final.is_dir():
+        return final
+    try:
+        with locked(root / "locks" / f"{name}-{key}", what):
+            if final.is_dir():
+                return final
+            tmp = root / "tmp"
+            tmp.mkdir(exist_ok=True)
+            # We hold the lock: what is left of this entry was left by a process that was killed.
+            for stale in tmp.glob(f"{name}-{key}.*"):
+                shutil.rmtree(stale, ignore_errors=True)
+            work = Path(tempfile.mkdtemp(prefix=f"{name}-{key}.", dir=tmp))
+            try:
+                work.chmod(0o755)
+                make(work)
+                work.rename(final)
+            except BaseException:
+                shutil.rmtree(work, ignore_errors=True)
+                raise
+    except OSError as e:
+        raise GuestError(f"cannot make {what} in the cache {root}: {e.strerror or e}; "
+            "LITEPCIE_CACHE names another folder") from e
+    return final

@@ -1,0 +1,54 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What the runner and the guest say to each other, over the guest's second serial port.
+
+    runner   TOKEN MODE CODE newline      MODE is run, shell or off; CODE is the command in base64
+    guest    the command's output, then   TOKEN STATUS newline
+
+TOKEN is new and random for each command and is held by the guest's init alone, so no output can pass for the end of a
+command, whatever its bytes. The first serial port is the kernel's console and carries nothing that is parsed.
+"""
+
+import base64
+import re
+import secrets
+
+
+class Reply:
+    """Takes the guest's bytes as they come; splits them into output and, at the end, a status."""
+
+    def __init__(self, token=None):
+        self.token  = token or secrets.token_hex(16)
+        self.status = None
+        self.rest   = b""  # What came behind the end: nothing, in a guest that works.
+        self._held  = b""
+        self._mark  = self.token.encode()
+
+    def request(self, mode, command=""):
+        """The line that makes the guest run `command` and answer with this reply's token."""
+        return f"{self.token} {mode} {base64.b64encode(command.encode()).decode()}\n".encode()
+
+    def feed(self, data):
+        """The output in `data` that is certain to be output; the rest is held until more comes."""
+        self._held += data
+        at = self._held.find(self._mark)
+        if at < 0:
+            keep = self._partial()
+            output, self._held = self._held[:len(self._held) - keep], self._held[len(self._held) - keep:]
+            return output
+        if match := re.compile(rb" (\d+)\n").match(self._held, at + len(self._mark)):
+            self.status = int(match[1])
+            self.rest   = self._held[match.end():]
+        output, self._held = self._held[:at], self._held[at:]
+        return output
+
+    def _partial(self):
+        """How many of the last bytes may be the beginning of the mark."""
+        for length in range(min(len(self._mark) - 1, len(self._held)), 0, -1):
+            if self._mark.startswith(self._held[-length:]):
+                return length
+        return 0

@@ -1,0 +1,68 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""A cpio archive of the "newc" kind, which Linux unpacks as initial RAM file system.
+
+Written here because no tool of the machine is needed this way, and no right: devices and owners are just numbers in the
+archive. Format: Documentation/driver-api/early-userspace/buffer-format.rst of the kernel. Archives may follow each other.
+"""
+
+import stat
+
+from pathlib import Path, PurePosixPath
+
+
+class Archive:
+    """Collects entries; `data()` is the archive. Folders above an entry are made on their own."""
+
+    def __init__(self):
+        self._parts   = []
+        self._folders = {PurePosixPath("/")}
+        self._inode   = 0
+
+    def _entry(self, name, mode, content=b"", device=(0, 0)):
+        name = PurePosixPath("/") / name
+        if ".." in name.parts:
+            raise ValueError(f"a path of the archive must not hold '..', not {str(name)!r}")
+        if name != PurePosixPath("/"):
+            self.folder(name.parent)
+        self._append(str(name).lstrip("/"), mode, content, device)
+
+    def _append(self, name, mode, content=b"", device=(0, 0)):
+        self._inode += 1
+        raw    = name.encode() + b"\0"
+        # inode, mode, user, group, links, time, size, device of the file, device it is, name's size, checksum (unused).
+        fields = (self._inode, mode, 0, 0, 1, 0, len(content), 0, 0, *device, len(raw), 0)
+        header = b"070701" + b"".join(b"%08X" % field for field in fields)
+        self._parts += [header, raw, bytes(-(len(header) + len(raw)) % 4), content, bytes(-len(content) % 4)]
+
+    def folder(self, name, mode=0o755):
+        name = PurePosixPath("/") / name
+        if name not in self._folders:
+            self._folders.add(name)
+            self._entry(name, stat.S_IFDIR | mode)
+
+    def file(self, name, content, mode=0o644):
+        """A regular file of `content` (bytes or text)."""
+        self._entry(name, stat.S_IFREG | mode, content.encode() if isinstance(content, str) else content)
+
+    def copy(self, name, path, mode=None):
+        """A regular file with what the machine's file `path` holds, and its permissions if no `mode` is given."""
+        path = Path(path)
+        self.file(name, path.read_bytes(), stat.S_IMODE(path.stat().st_mode) if mode is None else mode)
+
+    def link(self, name, target):
+        """A symbolic link."""
+        self._entry(name, stat.S_IFLNK | 0o777, str(target).encode())
+
+    def device(self, name, major, minor, mode=0o600):
+        """A character device."""
+        self._entry(name, stat.S_IFCHR | mode, device=(major, minor))
+
+    def data(self):
+        trailer = Archive()
+        trailer._append("TRAILER!!!", 0)
+        return b"".join(self._parts + trailer._parts)

@@ -1,0 +1,26 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Errors of the guest runner, and its lines of progress."""
+
+import sys
+
+
+class GuestError(Exception):
+    """Something the user can act on. The message is one line, without a full stop missing and without a traceback."""
+
+
+class GuestTimeout(GuestError):
+    """A command, or the boot, did not end in time."""
+
+
+class GuestOff(GuestError):
+    """The guest switched itself off, or its kernel crashed."""
+
+
+def say(message):
+    """A line of progress, on the error stream: the output stream belongs to the guest's commands."""
+    print(f"guest: {message}", file=sys.stderr, flush=True)

@@ -1,0 +1,90 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What the guest boots into: busybox, the board's module and tool, the user's files, all in RAM."""
+
+import shutil
+
+from pathlib import Path
+
+from litepcie_sim.guest          import cache, packages, process
+from litepcie_sim.guest.cpio     import Archive
+from litepcie_sim.guest.errors   import GuestError
+from litepcie_sim.guest.packages import Recipe
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+USER = ROOT / "software" / "user"
+
+
+def base():
+    """The archive of what is the same in every guest: folders, busybox under all its names, init."""
+    _, busybox     = packages.find(Recipe("busybox", "busybox", "bookworm", ("busybox-static",), "bin/busybox"))
+    status, output = process.run([busybox, "--list"])
+    if status:
+        raise GuestError(f"{busybox} does not run on this machine")
+    archive = Archive()
+    for folder in ("dev", "proc", "sys", "tmp", "root", "etc", "lib/modules", "usr/bin", "usr/sbin", "sbin"):
+        archive.folder(folder)
+    archive.device("dev/console", 5, 1)
+    archive.copy("bin/busybox", busybox, 0o755)
+    for name in output.split():
+        if name != "busybox":
+            archive.link(f"bin/{name}", "busybox")
+    archive.copy("init", HERE / "init.sh", 0o755)
+    archive.copy("bin/pcie_sizes", HERE / "pcie_sizes.sh", 0o755)
+    archive.file("etc/passwd", "root::0:0:root:/root:/bin/sh\n")
+    archive.file("etc/group", "root:x:0:\n")
+    archive.file("etc/profile", "PS1='guest# '\nPATH=/bin:/sbin:/usr/bin:/usr/sbin\n")
+    return archive
+
+
+def tools():
+    """Paths of the tool's programs, linked statically for the guest; built (or found up to date) by their makefile."""
+    build = ROOT / "build" / "user-guest"
+    with cache.locked(ROOT / "build" / "user-guest.lock", "litepcie_util"):
+        status, output = process.run(["make", "-C", USER, f"BUILD={build}", "STATIC=1"])
+    if status:
+        lines = [line for line in output.splitlines() if "error" in line or "***" in line]
+        raise GuestError(f"{USER} does not build: " + "\n".join((lines or output.splitlines())[-5:]))
+    return [build / "litepcie_util"]
+
+
+def fio():
+    """Path of an archive with Debian's fio and every library it loads, at their own paths."""
+    recipe = Recipe("fio", "fio", "trixie", ("fio",), "usr/bin/fio",
+        keep = r"(?!python|libpython|perl|systemd|dpkg|tzdata|adduser|passwd|login|debconf|dmsetup|tar$|coreutils)")
+    root, program = packages.find(recipe)
+    libraries     = root / "usr/lib/x86_64-linux-gnu"
+    loader        = root / "usr/lib64/ld-linux-x86-64.so.2"
+
+    def make(path):
+        status, output = process.run([loader, "--library-path", libraries, "--list", program])
+        if status or "not found" in output:
+            raise GuestError(f"fio lacks a library: {output.strip().splitlines()[-1]}")
+        archive = Archive()
+        archive.copy("usr/bin/fio", program)
+        for line in output.splitlines():
+            library = Path(line.split("=>")[-1].split("(")[0].strip())
+            if library.is_absolute() and library.exists() and root in library.parents:
+                archive.copy(f"usr/lib/x86_64-linux-gnu/{library.name}", library, 0o755)
+        archive.copy("lib64/ld-linux-x86-64.so.2", loader, 0o755)
+        archive.file("etc/ld.so.conf", "/usr/lib/x86_64-linux-gnu\n")
+        (path / "fio.cpio").write_bytes(archive.data())
+
+    key = cache.digest(root, Path(__file__).read_bytes())
+    return next(cache.entry("fio-archive", key, make, "the archive of fio").glob("fio.cpio"))
+
+
+def write(path, archives, extra=()):
+    """Writes `archives` (Archive) and `extra` (paths of archives) one behind the other. Not compressed: unpacking costs
+    the guest more time than reading."""
+    with open(path, "wb") as out:
+        for archive in archives:
+            out.write(archive.data())
+        for name in extra:
+            with open(name, "rb") as f:
+                shutil.copyfileobj(f, out)

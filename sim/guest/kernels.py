@@ -1,0 +1,71 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The guest kernels: Debian's cloud kernels, bootable as they are, and the root that builds a module for each."""
+
+import dataclasses
+import re
+
+from pathlib import Path
+
+from litepcie_sim.guest          import packages
+from litepcie_sim.guest.errors   import GuestError, say
+from litepcie_sim.guest.packages import Recipe
+
+# Name of a kernel: the Debian suite that carries it. The cloud flavour has PCI hot-plug, AER, MSI, VT-d, io_uring and
+# the serial ports built in.
+KERNELS        = {"6.1": "bookworm", "6.12": "trixie", "7.2": "trixie-backports"}
+DEFAULT_KERNEL = "6.1"
+
+# What `make` and the kernel's scripts run, beside the compiler. base-files holds the links of a merged /usr.
+_TOOLS = ("base-files", "dash", "bash", "coreutils", "sed", "grep", "mawk", "findutils", "diffutils", "perl-base",
+    "tar", "gzip", "libc-bin", "gcc", "binutils", "make")
+
+# Dependencies that a compiler and headers have and a module's build does not use.
+_NO_USE = (r"(?!linux-(image|binary|modules|base)|systemd|libsystemd|udev|initramfs|dracut|kmod|klibc|libklibc|debconf|"
+    r"mount$|cpio$|lib(a|hwa|l|t|ub)san\d|libgprofng|libpam|logsave)")
+
+
+@dataclasses.dataclass(frozen=True)
+class Kernel:
+    """One of `KERNELS`, by name; checked."""
+    name : str
+
+    def __post_init__(self):
+        if self.name not in KERNELS:
+            raise GuestError(f"no guest kernel {self.name!r}; there are {', '.join(KERNELS)}")
+
+    @property
+    def suite(self):
+        return KERNELS[self.name]
+
+    def image(self):
+        """Path of the bootable image, fetched if need be."""
+        return packages.find(Recipe(f"kernel-{self.name}", f"kernel {self.name}", self.suite,
+            packages = ("linux-image-cloud-amd64",),
+            keep     = r"linux-(image|binary)-\d",
+            expect   = "**/vmlinuz*",
+            exclude  = (*Recipe.exclude, "*/lib/modules/*/kernel", "./boot/System.map*")))[1]
+
+    @property
+    def release(self):
+        """What `uname -r` says in the guest."""
+        image   = self.image()
+        release = image.parent.name if image.name == "vmlinuz" else image.name.removeprefix("vmlinuz-")
+        if not re.match(re.escape(self.name) + r"\b", release):
+            say(f"Debian {self.suite} now carries {release}; used in the place of {self.name}")
+        return release
+
+    def compiler(self):
+        """(root, headers): a root with this kernel's headers and its suite's compiler, fetched if need be, and the
+        headers' path as seen in it."""
+        root, headers = packages.find(Recipe(f"compiler-{self.name}", f"headers and compiler of kernel {self.name}",
+            self.suite,
+            packages = ("linux-headers-cloud-amd64", *_TOOLS),
+            keep     = _NO_USE,
+            expect   = "usr/src/linux-headers-*-cloud-amd64",
+            exclude  = (*Recipe.exclude, "*/lto1", "*/gprofng*", "./usr/share/i18n", "./usr/lib/x86_64-linux-gnu/gconv")))
+        return root, Path("/") / headers.relative_to(root)

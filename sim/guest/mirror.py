@@ -1,0 +1,73 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Which Debian mirror to use: `DEBIAN_MIRROR`, else the one the machine's own apt is set up with."""
+
+import os
+import re
+
+from pathlib import Path
+
+# Where neither says one (Ubuntu's apt knows only Ubuntu's archive): Debian's own name for "a mirror near you".
+DEFAULT_MIRROR = "http://deb.debian.org/debian"
+
+# Suites of the Debian archive proper. Security and third-party archives use other names or none of these.
+_SUITE = re.compile(r"^(buster|bullseye|bookworm|trixie|forky|duke|sid|oldoldstable|oldstable|stable|testing|unstable)"
+    r"(-updates|-backports|-proposed-updates)?$")
+_URI   = re.compile(r"^(mirror\+)?(https?|file|copy|tor\+https?):")
+
+
+def parse_one_line(text):
+    """(uri, suite, components) of each binary entry in the one-line format of sources.list(5)."""
+    for line in text.splitlines():
+        line  = line.split("#", 1)[0]
+        match = re.match(r"^\s*deb\s+(?:\[[^]]*\]\s*)?(\S+)\s+(\S+)\s*(.*)$", line)
+        if match:
+            yield match[1], match[2], match[3].split()
+
+
+def parse_deb822(text):
+    """(uri, suite, components) of each enabled binary entry in the deb822 format of sources.list(5)."""
+    for stanza in re.split(r"\n[ \t]*\n", text):
+        fields, name = {}, None
+        for line in stanza.splitlines():
+            if line.startswith("#"):
+                continue
+            if line[:1] in (" ", "\t") and name:
+                fields[name] += " " + line.strip()
+            elif ":" in line:
+                name, value  = line.split(":", 1)
+                name         = name.strip().lower()
+                fields[name] = value.strip()
+        if fields.get("enabled", "yes").lower() in ("no", "false", "0", "off", "disable", "without"):
+            continue
+        if "deb" not in fields.get("types", "").split():
+            continue
+        for uri in fields.get("uris", "").split():
+            for suite in fields.get("suites", "").split():
+                yield uri, suite, fields.get("components", "").split()
+
+
+def machine_sources(etc="/etc/apt"):
+    """Every entry of the machine's apt set-up, in apt's order."""
+    etc   = Path(etc)
+    parts = etc / "sources.list.d"
+    files = [etc / "sources.list"] + sorted(parts.iterdir() if parts.is_dir() else [])
+    for path in files:
+        parse = {".list": parse_one_line, ".sources": parse_deb822}.get(path.suffix)
+        if parse is None or not path.is_file() or not os.access(path, os.R_OK):
+            continue
+        yield from parse(path.read_text(errors="replace"))
+
+
+def debian_mirror(etc="/etc/apt", environ=os.environ):
+    """The archive's URI, without a slash at its end."""
+    if environ.get("DEBIAN_MIRROR"):
+        return environ["DEBIAN_MIRROR"].rstrip("/")
+    for uri, suite, components in machine_sources(etc):
+        if _URI.match(uri) and _SUITE.match(suite) and "main" in components:
+            return uri.rstrip("/")
+    return DEFAULT_MIRROR

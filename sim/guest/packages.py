@@ -1,0 +1,193 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Folders of unpacked Debian packages, without root and without touching the machine.
+
+Ordinary apt with its own configuration, sources, lists and status: it resolves, downloads and verifies (signatures of
+the Debian archive keyring, checksums of every package); `dpkg-deb` and `tar` unpack. No maintainer script runs.
+"""
+
+import dataclasses
+import os
+import re
+import shutil
+import time
+import urllib.parse
+
+from pathlib import Path
+
+from litepcie_sim.guest         import cache, process
+from litepcie_sim.guest.errors  import GuestError, say
+from litepcie_sim.guest.mirror  import debian_mirror
+
+KEYRINGS = [
+    Path("/usr/share/keyrings/debian-archive-keyring.gpg"),
+    Path("/usr/share/keyrings/debian-archive-keyring.pgp"),
+]
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """What a root is made of. Another recipe is another root.
+
+    name     : of the root in the cache
+    what     : the same for people
+    suite    : taken first; a backports suite brings its base suite along
+    packages : with everything they depend on
+    expect   : a pattern of which the root holds one path exactly, or it is not kept
+    keep     : regular expression of the package names to unpack, of those that apt resolved
+    exclude  : tar patterns to leave out of every package
+    """
+    name     : str
+    what     : str
+    suite    : str
+    packages : tuple
+    expect   : str
+    keep     : str   = ""
+    exclude  : tuple = ("./usr/share/doc", "./usr/share/man", "./usr/share/locale", "./usr/share/info",
+        "./usr/share/lintian", "./usr/share/bug")
+
+    @property
+    def suites(self):
+        base = self.suite.removesuffix("-backports")
+        return [base] + ([self.suite] if self.suite != base else [])
+
+
+def root(recipe):
+    """Path of the unpacked `recipe`, fetched if it is not in the cache."""
+    return cache.entry(recipe.name, cache.digest(recipe), lambda path: _make(recipe, path), recipe.what)
+
+
+def find(recipe):
+    """(root, the path in it that the recipe is about), fetched if need be."""
+    path = root(recipe)
+    return path, next(path.glob(recipe.expect))
+
+# Apt ----------------------------------------------------------------------------------------------
+
+class Apt:
+    """apt-get with all its state in `state`."""
+
+    def __init__(self, state, mirror, suites):
+        self.mirror = mirror
+        keyring     = next((path for path in KEYRINGS if path.is_file()), None)
+        if keyring is None:
+            raise GuestError("the Debian archive keyring is missing; type: "
+                "sudo apt-get install debian-archive-keyring")
+        if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
+            raise GuestError("apt-get and dpkg-deb are missing: a Debian or Ubuntu machine is needed")
+        self.archives = state / "archives"
+        for part in (state / "lists" / "partial", self.archives / "partial"):
+            part.mkdir(parents=True)
+        (state / "status").touch()
+        (state / "sources.list").write_text("".join(
+            f"deb [arch=amd64 signed-by={keyring}] {mirror} {suite} main\n" for suite in suites))
+        (state / "apt.conf").write_text(_machine_settings() + "".join(f'{name} "{value}";\n' for name, value in {
+            "Dir::Etc::parts"           : "/dev/null",
+            "Dir::Etc::main"            : "/dev/null",
+            "Dir::Etc::sourcelist"      : state / "sources.list",
+            "Dir::Etc::sourceparts"     : "/dev/null",
+            "Dir::Etc::preferences"     : "/dev/null",
+            "Dir::Etc::preferencesparts": "/dev/null",
+            "Dir::State"                : state,
+            "Dir::State::Lists"         : state / "lists",
+            "Dir::State::status"        : state / "status",
+            "Dir::Cache"                : state,
+            "Dir::Cache::archives"      : self.archives,
+            "APT::Architecture"         : "amd64",
+            "APT::Architectures"        : "amd64",
+            "APT::Sandbox::User"        : "",
+            "APT::Update::Error-Mode"   : "any",
+            "Acquire::Languages"        : "none",
+            "Acquire::Retries"          : 2,
+            "Acquire::http::Timeout"    : 20,
+            "Acquire::https::Timeout"   : 20,
+        }.items()))
+        self.env = dict(os.environ, APT_CONFIG=str(state / "apt.conf"), LC_ALL="C")
+
+    def __call__(self, *arguments, cwd=None):
+        status, output = process.run(["apt-get", "-q", *arguments], env=self.env, cwd=cwd)
+        if status:
+            raise GuestError(reason(output, self.mirror))
+        return output
+
+    def resolve(self, recipe):
+        """[(name, version)] of the recipe's packages and all they depend on."""
+        output = self("install", "-y", "--no-install-recommends", "--print-uris", "-t", recipe.suite, *recipe.packages)
+        names  = re.findall(r"^'\S+' (\S+)_(\S+)_\w+\.deb \d+", output, re.MULTILINE)
+        return [(name, urllib.parse.unquote(version)) for name, version in names]
+
+    def download(self, packages):
+        """Fetches [(name, version)]; paths of the .deb files."""
+        self("download", *(f"{name}={version}" for name, version in packages), cwd=self.archives)
+        return sorted(self.archives.glob("*.deb"))
+
+
+def _machine_settings():
+    """How the machine reaches mirrors (proxies, certificates), from its own apt set-up."""
+    status, output = process.run(["apt-config", "dump"])
+    lines = [line for line in output.splitlines() if re.match(r"Acquire::(https?|ftp|socks|ForceIPv)", line)]
+    return "".join(line + "\n" for line in lines) if status == 0 else ""
+
+
+def reason(output, mirror):
+    """Apt's many lines as one that says what to do."""
+    advice = "check the network, or set DEBIAN_MIRROR"
+    errors = [line[2:].strip() for line in output.splitlines() if line.startswith("E:")]
+    detail = errors[0] if errors else (output.strip().splitlines() or ["no reason given"])[-1]
+    if match := re.search(r"Temporary failure resolving '[^']*'|Could not resolve [^\n]*|Could not connect to [^\n]*"
+            r"|Unable to connect to [^\n]*|Connection timed out|Connection failed|Cannot initiate the connection to [^\n]*",
+            output):
+        return f"cannot reach the Debian mirror {mirror} ({match[0].strip()[:100]}); {advice}"
+    if match := re.search(r"repository '([^']*)' (?:does not have|no longer has) a Release file", output):
+        return f"the mirror does not have {match[1]!r}; set DEBIAN_MIRROR to a full Debian mirror"
+    if "NO_PUBKEY" in output or "is not signed" in output:
+        return (f"the mirror {mirror} is not signed with a key this machine knows; "
+            "type: sudo apt-get install debian-archive-keyring")
+    if "Unable to locate package" in output or "has no installation candidate" in output:
+        return f"the mirror {mirror}: {detail}; set DEBIAN_MIRROR to a full Debian mirror"
+    return f"apt failed with the mirror {mirror}: {detail[:200]}"
+
+# Roots --------------------------------------------------------------------------------------------
+
+def unpack(debs, path, exclude=()):
+    """Unpacks .deb files into `path`, base-files first: it holds the links (/bin, /lib) that the rest goes through."""
+    path.mkdir(exist_ok=True)
+    patterns = " ".join(f"--exclude='{pattern}'" for pattern in exclude)
+    for deb in sorted(debs, key=lambda deb: not deb.name.startswith("base-files_")):
+        # The permissions leave out set-user-id bits: nothing in a root is ever more than its user.
+        status, output = process.run(["bash", "-o", "pipefail", "-c", 'dpkg-deb --fsys-tarfile "$1" | tar -x -C "$2" '
+            f"--keep-directory-symlink --no-same-owner --no-same-permissions {patterns}", "bash", deb, path])
+        if status:
+            raise GuestError(f"cannot unpack {deb.name}: {(output.strip().splitlines() or ['no reason given'])[-1]}")
+
+
+def _link(path):
+    """Makes the links that maintainer scripts would have made."""
+    for link, program in (("bin/sh", "bin/dash"), ("usr/bin/awk", "usr/bin/mawk")):
+        if (path / program).exists() and not os.path.lexists(path / link):
+            (path / link).symlink_to(os.path.basename(program))
+
+
+def _make(recipe, path):
+    mirror = debian_mirror()
+    began  = time.monotonic()
+    say(f"fetching {recipe.what} (Debian {recipe.suite})")
+    state  = path / ".apt"
+    state.mkdir()
+    apt = Apt(state, mirror, recipe.suites)
+    apt("update")
+    packages = [package for package in apt.resolve(recipe) if re.match(recipe.keep, package[0])]
+    debs     = apt.download(packages)
+    size     = sum(deb.stat().st_size for deb in debs)
+    unpack(debs, path, recipe.exclude)
+    _link(path)
+    found = len(list(path.glob(recipe.expect)))
+    if found != 1:
+        raise GuestError(f"the packages of {recipe.what} hold {found} of {recipe.expect}, not one (mirror {mirror})")
+    (path / ".packages").write_text("".join(f"{name} {version}\n" for name, version in packages))
+    shutil.rmtree(state)
+    say(f"fetched {recipe.what}: {len(packages)} packages, {size / 1e6:.0f} MB, {time.monotonic() - began:.1f} s")

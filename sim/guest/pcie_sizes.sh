@@ -1,0 +1,39 @@
+#!/bin/sh
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+# pcie_sizes MPS MRRS: writes the board's Device Control register (PCI Express Base 4.0, 7.5.3.4), sizes in bytes.
+# The virtual root port can only say 128, so Linux would leave the payload there; a real board's port says more.
+
+device=${3:-/sys/bus/pci/devices/0000:01:00.0}
+fail() { echo "pcie_sizes: $*" >&2; exit 1; }
+
+code() {
+    case $1 in
+    128) echo 0 ;; 256) echo 1 ;; 512) echo 2 ;; 1024) echo 3 ;; 2048) echo 4 ;; 4096) echo 5 ;;
+    *) fail "a size is 128, 256, 512, 1024, 2048 or 4096, not '$1'" ;;
+    esac
+}
+mps=$(code "$1")  || exit
+mrrs=$(code "$2") || exit
+
+# All 256 bytes as positional parameters; byte N is parameter N + 1.
+set -- $(od -An -v -tu1 -N 256 "$device/config")
+[ $# -eq 256 ] || fail "cannot read $device/config"
+eval "at=\${$((0x34 + 1))}"
+while [ "$at" -ge 64 ]; do
+    eval "id=\${$((at + 1))} next=\${$((at + 2))}"
+    [ "$id" -eq 16 ] && break
+    at=$((next & 0xfc))
+done
+[ "$at" -ge 64 ] || fail "the board has no PCI Express capability"
+
+eval "supported=\$((\${$((at + 5))} & 7)) low=\${$((at + 9))} high=\${$((at + 10))}"
+[ "$mps" -le "$supported" ] || fail "the board supports payloads up to $((128 << supported)) bytes"
+low=$(((low & 0x1f) | (mps << 5)))
+high=$(((high & 0x8f) | (mrrs << 4)))
+printf "$(printf '\\%03o\\%03o' $low $high)" |
+    dd of="$device/config" bs=2 seek=$(((at + 8) / 2)) conv=notrunc 2>/dev/null || fail "cannot write $device/config"

@@ -1,0 +1,33 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Everything a guest is made of, fetched and built at once."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+from litepcie_sim.guest         import initramfs, qemu
+from litepcie_sim.guest.kernels import DEFAULT_KERNEL, Kernel
+from litepcie_sim.guest.module  import SOURCES, module
+
+
+def prepare(kernels=(DEFAULT_KERNEL,), with_fio=False, with_module=True):
+    """Fills the cache with what guests of `kernels` need. Quick when it is filled. Raises GuestError."""
+    jobs = [qemu.find, initramfs.base]
+    if with_fio:
+        jobs.append(initramfs.fio)
+    if with_module:
+        jobs.append(initramfs.tools)
+    for kernel in map(Kernel, kernels):
+        jobs.append(kernel.image)
+        if with_module:
+            jobs.append(kernel.compiler)
+    with ThreadPoolExecutor(len(jobs)) as pool:
+        # The results are asked for, so that the first error is raised.
+        for future in [pool.submit(job) for job in jobs]:
+            future.result()
+    if with_module:
+        for kernel in map(Kernel, kernels):
+            module(kernel, SOURCES)

@@ -1,0 +1,53 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Child processes that never outlive the runner.
+
+Each child is its own process group, is ended with its whole group, and gets SIGKILL from the kernel should the
+runner itself be killed (`setpriv --pdeathsig`; prctl(2), PR_SET_PDEATHSIG).
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+
+from litepcie_sim.guest.errors import GuestError
+
+
+def start(command, **kwargs):
+    """`subprocess.Popen` of `command` in a group of its own, bound to the life of the calling thread."""
+    setpriv = shutil.which("setpriv")
+    if setpriv is None:
+        raise GuestError("setpriv is missing; type: sudo apt-get install util-linux")
+    kwargs.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.Popen([setpriv, "--pdeathsig", "KILL", "--", *map(str, command)],
+        start_new_session=True, **kwargs)
+
+
+def stop(process, grace=2.0):
+    """Ends `process` and its group: SIGTERM, `grace` seconds, SIGKILL. Returns its exit status."""
+    if process is None:
+        return None
+    with contextlib.suppress(ProcessLookupError):
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(grace)
+        os.killpg(process.pid, signal.SIGKILL)
+    return process.wait()
+
+
+def run(command, **kwargs):
+    """Runs `command` to its end; (exit status, what it wrote to both streams)."""
+    process = start(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        errors="replace", **kwargs)
+    try:
+        output, _ = process.communicate()
+    finally:
+        stop(process, grace=0.5)
+    return process.returncode, output

@@ -1,0 +1,134 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""QEMU: which one, and its command line."""
+
+import dataclasses
+import json
+import os
+import re
+import shutil
+
+from litepcie_sim.guest          import packages, process
+from litepcie_sim.guest.errors   import GuestError
+from litepcie_sim.guest.packages import Recipe
+
+VERSION_MIN = (10, 1)  # The first with vfio-user-pci.
+
+# x-speed of a root port, by PCIe generation.
+SPEEDS = {1: "2_5", 2: "5", 3: "8", 4: "16"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Qemu:
+    """How to start a QEMU that has vfio-user-pci."""
+    command : tuple
+    environ : dict
+    version : tuple
+
+    def __str__(self):
+        return "QEMU " + ".".join(map(str, self.version))
+
+
+def version(command, environ=None):
+    """(major, minor, micro) of a QEMU, or None if it does not start."""
+    try:
+        status, output = process.run([*command, "--version"], env=environ)
+    except OSError:
+        return None
+    match = re.search(r"version (\d+)\.(\d+)\.(\d+)", output)
+    return tuple(map(int, match.groups())) if status == 0 and match else None
+
+
+def unfit(command, environ=None):
+    """Why a QEMU cannot be used; None if it can."""
+    found = version(command, environ)
+    if found is None:
+        return "it does not start"
+    if found[:2] < VERSION_MIN:
+        return f"it is version {'.'.join(map(str, found))}, and {'.'.join(map(str, VERSION_MIN))} or newer is needed"
+    if "vfio-user-pci" not in process.run([*command, "-device", "help"], env=environ)[1]:
+        return "it has no vfio-user-pci device"
+    return None
+
+
+def find():
+    """The QEMU to use: LITEPCIE_QEMU if set, the machine's own if it will do, else one from Debian's packages."""
+    named = os.environ.get("LITEPCIE_QEMU")
+    if named:
+        why = unfit([named])
+        if why:
+            raise GuestError(f"LITEPCIE_QEMU={named}: {why}")
+        return Qemu((named,), dict(os.environ), version([named]))
+    own = shutil.which("qemu-system-x86_64")
+    if own and unfit([own]) is None:
+        return Qemu((own,), dict(os.environ), version([own]))
+    return _private()
+
+
+def _private():
+    root, program = packages.find(Recipe("qemu", "QEMU", "trixie-backports",
+        packages = ("qemu-system-x86",),
+        expect   = "usr/bin/qemu-system-x86_64",
+        exclude  = (*Recipe.exclude, "./usr/share/fonts", "./usr/share/perl*", "./usr/lib/systemd")))
+    # Its own loader and libraries: the machine's may be older. Its own modules: an older QEMU's must not be found.
+    libraries = root / "usr/lib/x86_64-linux-gnu"
+    command   = [root / "usr/lib64/ld-linux-x86-64.so.2", "--library-path", libraries, program]
+    for data in ("usr/share/qemu", "usr/share/seabios", "usr/lib/ipxe/qemu"):
+        command += ["-L", root / data]
+    environ = {**os.environ, "QEMU_MODULE_DIR": str(libraries / "qemu")}
+    environ.pop("LD_LIBRARY_PATH", None)
+    command = tuple(map(str, command))
+    found   = version(command, environ)
+    if found is None:
+        raise GuestError(f"the QEMU in {root} does not start; delete that folder and try again")
+    return Qemu(command, environ, found)
+
+
+@dataclasses.dataclass(frozen=True)
+class Machine:
+    """The virtual machine's shape.
+
+    memory        : size of the guest's memory, as QEMU takes it ("512M")
+    cpus          : number of processors
+    iommu         : an Intel IOMMU with interrupt remapping, in use by the guest
+    strict_writes : the guest waits for each of its writes to the board, instead of posting them
+    socket        : path of the simulator's socket, or None: no board
+    gen, lanes    : of the root port
+    """
+    memory        : str  = "512M"
+    cpus          : int  = 1
+    iommu         : bool = False
+    strict_writes : bool = False
+    socket        : str  = None
+    gen           : int  = 2
+    lanes         : int  = 4
+
+    def kernel_arguments(self):
+        arguments = ["console=ttyS0", "quiet", "loglevel=5", "panic=-1", "mitigations=off", "audit=0",
+            "random.trust_cpu=on", "no_timer_check", "8250.nr_uarts=2"]
+        return arguments + (["intel_iommu=on", "iommu.strict=1"] if self.iommu else [])
+
+    def arguments(self, kernel, initrd, console, control):
+        """QEMU's arguments. `console` and `control` are file descriptors of connected sockets."""
+        arguments = ["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
+            "-machine", "q35,accel=tcg,memory-backend=memory,sata=off,smbus=off,smm=off,i8042=off",
+            # Shared, so that the simulator can map it: the board's DMA goes straight to the guest's memory.
+            "-object", f"memory-backend-memfd,id=memory,size={self.memory},share=on", "-m", self.memory,
+            "-smp", str(self.cpus), "-kernel", str(kernel), "-initrd", str(initrd),
+            "-append", " ".join(self.kernel_arguments())]
+        for name, fd in (("console", console), ("control", control)):
+            arguments += ["-chardev", f"socket,id={name},fd={fd}", "-serial", f"chardev:{name}"]
+        if self.iommu:
+            arguments += ["-device", "intel-iommu,intremap=on,caching-mode=on"]
+        if self.socket:
+            arguments += ["-device", f"pcie-root-port,id=root-port,slot=1,x-speed={SPEEDS[self.gen]},x-width={self.lanes}",
+                "-device", json.dumps({
+                    "driver" : "vfio-user-pci", "bus": "root-port", "rombar": 0,
+                    "socket": {"type": "unix", "path": str(self.socket)},
+                    # A simulated board may be slow, and QEMU gives a board up for good at its first late answer.
+                    "x-msg-timeout": 100_000_000, "x-no-posted-writes": self.strict_writes})]
+        return arguments
