@@ -105,6 +105,7 @@ int litepcie_scratch(struct litepcie *card, uint32_t value, uint32_t *readback);
  *   -EINVAL      offset beyond what a file offset can hold
  *   -EFAULT      the buffer is not the caller's to write
  *   -EINTR       a signal before the first byte; a later one does not cut a transfer short
+ *   -EOPNOTSUPP  the card has no engine for this direction
  *   -EIO, -ETIMEDOUT, -ENODEV   see <linux/litepcie.h>; how much was moved is then unknown
  */
 ssize_t litepcie_pread(struct litepcie *card, void *buffer, size_t bytes, uint64_t offset);

@@ -39,6 +39,7 @@ static const struct {
 	{ ENOSPC, "past the end of the card's memory" },
 	{ ENOTTY, "not a device of the LitePCIe SoC driver" },
 	{ ENXIO, "a device file without a driver behind it" },
+	{ EOPNOTSUPP, "the card has no engine for this direction" },
 	{ EPERM, "not permitted" },
 	{ EPROTONOSUPPORT, "the driver speaks another version of the interface" },
 	{ ETIMEDOUT, "a completion, or the card itself, did not come in time" },

@@ -143,17 +143,23 @@ static int place_areas(struct dma_test *test)
 	return 0;
 }
 
+/* Two buffers for the reader; two more for the writer only if both run at once. */
 static int allocate(struct dma_test *test)
 {
 	const struct dma_options *o = test->options;
+	struct side *reader = &test->sides[LITEPCIE_READER];
 
 	for (unsigned int i = 0; i < 2; i++) {
 		struct side *side = &test->sides[i];
 
 		side->direction = i;
-		if (sequence_has(o->sequence, i) &&
-		    (!buffer_allocate(&side->source, o->length, o->host_offset) ||
-		     !buffer_allocate(&side->landing, o->length, o->host_offset)))
+		if (i == LITEPCIE_WRITER && o->sequence != READ_AND_WRITE) {
+			side->source = reader->source;
+			side->landing = reader->landing;
+			break;
+		}
+		if (!buffer_allocate(&side->source, o->length, o->host_offset) ||
+		    !buffer_allocate(&side->landing, o->length, o->host_offset))
 			return fail(EXIT_FAILED,
 				    "not enough memory for buffers of %" PRIu64 " bytes",
 				    o->length);
@@ -163,10 +169,15 @@ static int allocate(struct dma_test *test)
 
 static void release(struct dma_test *test)
 {
-	for (unsigned int i = 0; i < 2; i++) {
-		buffer_free(&test->sides[i].source);
-		buffer_free(&test->sides[i].landing);
+	struct side *reader = &test->sides[LITEPCIE_READER];
+	struct side *writer = &test->sides[LITEPCIE_WRITER];
+
+	if (writer->source.allocation != reader->source.allocation) {
+		buffer_free(&writer->source);
+		buffer_free(&writer->landing);
 	}
+	buffer_free(&reader->source);
+	buffer_free(&reader->landing);
 }
 
 static int wrong_byte(const struct dma_test *test, const struct mismatch *m)
