@@ -89,6 +89,7 @@ class StatusUnit(LiteXModule):
     no_block      : 1, in, sys, there is no place for a block.
     msi           : Endpoint(``dat``: vector), out, sys.
     idle          : 1, out, sys, no block is on its way.
+    told          : 32, out, sys, ``completed`` as the last block said it.
     """
     def __init__(self, port, *, clk_freq):
         self.address       = Signal(64)
@@ -105,6 +106,7 @@ class StatusUnit(LiteXModule):
         self.no_block      = Signal()
         self.msi           = stream.Endpoint([("dat", 8)])
         self.idle          = Signal()
+        self.told          = Signal(32)
 
         # # #
 
@@ -114,7 +116,6 @@ class StatusUnit(LiteXModule):
         raised   = Signal()      # The MSI was taken.
         dirty    = Signal()      # An event is not in a block yet.
         urgent   = Signal()      # The stop is not yet told.
-        told     = Signal(32)    # ``completed`` of the last block.
         waiting  = Signal(16)    # Interrupts without an MSI.
         reported = Signal(16)    # Those of them that are in a block.
         self.comb += [
@@ -127,7 +128,7 @@ class StatusUnit(LiteXModule):
             waiting.eq(waiting + self.interrupt - Mux(raised, reported, 0)),
             If(begin,
                 dirty.eq(self.interrupt | self.stop),
-                told.eq(self.completed),
+                self.told.eq(self.completed),
                 reported.eq(waiting)
             ).Elif(self.interrupt | self.stop,
                 dirty.eq(1)
@@ -145,7 +146,7 @@ class StatusUnit(LiteXModule):
             If(self.enable,
                 If(((reported != 0) & moderation.due) | (urgent & ~dirty),
                     NextState("MSI")
-                ).Elif(dirty | (self.quiet & (told != self.completed)),
+                ).Elif(dirty | (self.quiet & (self.told != self.completed)),
                     begin.eq(1),
                     NextState("BLOCK"),
                     If(self.no_block, NextState("IDLE"))

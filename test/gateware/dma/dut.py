@@ -1,0 +1,273 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Two engines with all their ports at the top, as Verilog, compiled by Verilator, driven by Python.
+
+Whole engines are too much for Migen's simulator: this runs some ten thousand cycles a second, and it
+runs the Verilog that the FPGA gets. Compiled models are kept in ``build/test/dma``, by content.
+"""
+
+import ctypes
+import fcntl
+import functools
+import hashlib
+import os
+import subprocess
+
+from pathlib import Path
+
+from migen import *
+
+from litex.gen.fhdl.verilog import convert
+from litex.soc.interconnect import csr_bus
+
+from litepcie_soc.dma.engine import DIRECTIONS, DMAEngine
+from litepcie_soc.memory.bram import EndpointMemory
+from litepcie_soc.memory.ports import MemoryReadStream, MemoryWriteStream
+from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
+
+BUILD       = Path(__file__).resolve().parents[3] / "build" / "test" / "dma"
+CLK_FREQ    = 4e6        # Four cycles a microsecond: moderation in few cycles.
+MEMORY_SIZE = 64 << 10
+DATA_TAGS   = 16
+DESCRIPTOR_TAGS = 2
+CSR_PAGING  = 0x800
+
+# Top ----------------------------------------------------------------------------------------------
+
+
+class Top(Module):
+    """Reader and writer on their own memory streams, or both on one ``EndpointMemory``.
+
+    DOORBELL and COMPLETED begin at ``first_count``, so that a test need not count up to 2^32.
+    ``inputs`` and ``outputs`` map names to Signals, seen from the engines.
+    """
+    def __init__(self, data_width, *, real_memory=False, first_count=0):
+        self.inputs  = {}
+        self.outputs = {}
+        self.clock_domains.cd_sys = ClockDomain()
+        if real_memory:
+            self.submodules.memory = EndpointMemory(MEMORY_SIZE, data_width)
+        self.csr = csr_bus.Interface(data_width=32, address_width=14)
+        buses    = []
+        for n, direction in enumerate(DIRECTIONS):
+            engine = self.make_engine(direction, data_width, real_memory)
+            start_at(engine, first_count)
+            bank = csr_bus.CSRBank(engine.get_csrs(sort=True), n,
+                bus    = csr_bus.Interface(data_width=32, address_width=14),
+                paging = CSR_PAGING)
+            self.submodules += bank
+            buses.append(bank.bus)
+        self.submodules += csr_bus.InterconnectShared([self.csr], buses)
+        for name in ("adr", "re", "we", "dat_w"):
+            self.expose(self.inputs, f"csr_{name}", getattr(self.csr, name))
+        self.expose(self.outputs, "csr_dat_r", self.csr.dat_r)
+
+    def make_engine(self, direction, data_width, real_memory):
+        reader          = direction == "reader"
+        descriptor_port = MemoryReadPort(data_width, DESCRIPTOR_TAGS)
+        status_port     = MemoryWritePort(data_width)
+        data_port       = MemoryReadPort(data_width, DATA_TAGS) if reader else (
+            MemoryWritePort(data_width))
+        if real_memory:
+            memory = self.memory.add_write_port() if reader else self.memory.add_read_port()
+        else:
+            memory = (MemoryWriteStream if reader else MemoryReadStream)(data_width, MEMORY_SIZE)
+        engine = DMAEngine(direction,
+            clk_freq        = CLK_FREQ,
+            descriptor_port = descriptor_port,
+            data_port       = data_port,
+            status_port     = status_port,
+            memory          = memory,
+        )
+        setattr(self.submodules, direction, engine)
+        self.expose_read_port(f"{direction}_descriptor", descriptor_port)
+        self.expose_write_port(f"{direction}_status", status_port)
+        (self.expose_read_port if reader else self.expose_write_port)(f"{direction}_data", data_port)
+        if not real_memory:
+            if reader:
+                self.expose_stream(f"{direction}_memory", memory, from_engine=True)
+            else:
+                self.expose_stream(f"{direction}_command", memory.command, from_engine=True)
+                self.expose_stream(f"{direction}_words", memory.data, from_engine=False)
+        self.expose_stream(f"{direction}_msi", engine.msi, from_engine=True)
+        for name in ("max_payload_size", "max_request_size", "reset"):
+            self.expose(self.inputs, f"{direction}_{name}", getattr(engine, name))
+        self.expose(self.outputs, f"{direction}_resetting", engine.resetting)
+        return engine
+
+    def expose(self, direction, name, signal):
+        signal.name_override = name
+        direction[name] = signal
+
+    def expose_stream(self, name, endpoint, from_engine):
+        description = endpoint.description
+        forward, back = (
+            (self.outputs, self.inputs) if from_engine else (self.inputs, self.outputs))
+        self.expose(forward, f"{name}_valid", endpoint.valid)
+        self.expose(back,    f"{name}_ready", endpoint.ready)
+        for field, *_ in description.payload_layout + description.param_layout:
+            self.expose(forward, f"{name}_{field}", getattr(endpoint, field))
+
+    def expose_read_port(self, name, port):
+        self.expose_stream(f"{name}_request", port.request, from_engine=True)
+        self.expose_stream(f"{name}_data",    port.data,    from_engine=False)
+        self.expose_stream(f"{name}_retire",  port.retire,  from_engine=False)
+        self.expose(self.inputs, f"{name}_no_tag", port.no_tag)
+
+    def expose_write_port(self, name, port):
+        self.expose_stream(f"{name}_sink", port.sink, from_engine=True)
+        self.expose(self.outputs, f"{name}_sink_first", port.sink.first)
+        self.expose(self.outputs, f"{name}_sink_last",  port.sink.last)
+        self.expose(self.inputs,  f"{name}_sent",       port.sent)
+        self.expose(self.inputs,  f"{name}_dropped",    port.dropped)
+
+
+def start_at(engine, count):
+    for signal in (engine.progress.completed, engine.registers.doorbell.storage, engine.doorbell,
+        engine.status.told, engine.ring.slot, engine.ring.parse_slot):
+        signal.reset = Constant(count & (1 << len(signal)) - 1, len(signal))
+
+
+def verilog(top):
+    ios = {*top.inputs.values(), *top.outputs.values(), top.cd_sys.clk, top.cd_sys.rst}
+    return convert(top, ios=ios, name="dma_dut").main_source
+
+# Compilation --------------------------------------------------------------------------------------
+
+
+def words(signal):
+    return (len(signal) + 31) // 32
+
+
+def copies(ports, into_model):
+    """C++ statements between the model's ports and an array of dwords."""
+    lines, at = [], 0
+    for name, signal in ports.items():
+        for n in range(words(signal)):
+            if len(signal) > 64:
+                model, shift = f"top->{name}[{n}]", 0
+            else:
+                model, shift = f"top->{name}", 32 * n
+            if not into_model:
+                lines.append(f"out[{at}] = (uint32_t)({model} >> {shift});")
+            elif len(signal) > 64 or len(signal) <= 32:
+                lines.append(f"{model} = in[{at}];")
+            else:
+                lines.append(f"{model} {'|=' if n else '='} (uint64_t)in[{at}] << {shift};")
+            at += 1
+    return "\n    ".join(lines)
+
+
+WRAPPER = """\
+#include "Vdma_dut.h"
+#include "verilated.h"
+extern "C" {{
+Vdma_dut *create() {{ return new Vdma_dut; }}
+void destroy(Vdma_dut *top) {{ delete top; }}
+// One cycle: inputs, the outputs that they cause, the clock edge.
+void step(Vdma_dut *top, const uint32_t *in, uint32_t *out, int reset) {{
+    {inputs}
+    top->sys_rst = reset;
+    top->sys_clk = 0;
+    top->eval();
+    {outputs}
+    top->sys_clk = 1;
+    top->eval();
+}}
+}}
+double sc_time_stamp() {{ return 0; }}
+"""
+
+
+def run(*command, cwd):
+    result = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    if result.returncode:
+        raise RuntimeError(f"{command[0]} failed:\n{result.stdout}{result.stderr}")
+
+
+def compile_model(source, wrapper):
+    """Path of the shared object for this Verilog; built once, safe for several processes."""
+    key    = hashlib.sha256((source + wrapper).encode()).hexdigest()[:16]
+    folder = BUILD / key
+    model  = folder / "model.so"
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not model.exists():
+            (folder / "dma_dut.v").write_text(source)
+            (folder / "wrapper.cpp").write_text(wrapper)
+            run("verilator", "--cc", "dma_dut.v", "--Mdir", "obj", "-O3", "-Wno-fatal", "-Wno-WIDTH",
+                cwd=folder)
+            root = subprocess.run(["verilator", "--getenv", "VERILATOR_ROOT"], check=True,
+                capture_output=True, text=True).stdout.strip()
+            include = Path(root) / "include"
+            runtime = [str(include / name) for name in ("verilated.cpp", "verilated_threads.cpp")
+                if (include / name).exists()]
+            generated = [str(path.relative_to(folder)) for path in (folder / "obj").glob("*.cpp")]
+            run("g++", "-std=c++20", "-O1", "-fPIC", "-shared", "-w", "-pthread", f"-I{include}",
+                f"-I{include}/vltstd", "-Iobj", "wrapper.cpp", *generated, *runtime,
+                "-o", "model.tmp", cwd=folder)
+            os.rename(folder / "model.tmp", model)
+    return model
+
+
+class Model:
+    """The compiled DUT. Set inputs by name, ``step``, get outputs of that cycle by name."""
+    def __init__(self, library, inputs, outputs):
+        self.library  = library
+        self.handle   = library.create()
+        self.at_in    = self.places(inputs)
+        self.at_out   = self.places(outputs)
+        self.inputs   = bytearray(4 * sum(words(signal) for signal in inputs.values()))
+        self.outputs  = bytearray(4 * sum(words(signal) for signal in outputs.values()))
+        self.c_in     = (ctypes.c_char * len(self.inputs)).from_buffer(self.inputs)
+        self.c_out    = (ctypes.c_char * len(self.outputs)).from_buffer(self.outputs)
+
+    @staticmethod
+    def places(ports):
+        places, at = {}, 0
+        for name, signal in ports.items():
+            size = 4 * words(signal)
+            places[name] = (at, at + size, size)
+            at += size
+        return places
+
+    def set(self, name, value):
+        start, end, size = self.at_in[name]
+        self.inputs[start:end] = int(value).to_bytes(size, "little")
+
+    def get(self, name):
+        start, end, _ = self.at_out[name]
+        return int.from_bytes(self.outputs[start:end], "little")
+
+    def step(self, reset=0):
+        self.library.step(self.handle, self.c_in, self.c_out, reset)
+
+    def close(self):
+        if self.handle:
+            self.library.destroy(self.handle)
+            self.handle = None
+
+
+@functools.cache
+def _library(data_width, **kwargs):
+    top     = Top(data_width, **kwargs)
+    inputs, outputs = top.inputs, top.outputs
+    wrapper = WRAPPER.format(inputs=copies(inputs, True), outputs=copies(outputs, False))
+    library = ctypes.CDLL(str(compile_model(verilog(top), wrapper)))
+    library.create.restype   = ctypes.c_void_p
+    library.destroy.argtypes = [ctypes.c_void_p]
+    library.step.argtypes    = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int]
+    return library, inputs, outputs
+
+
+def model(data_width, **kwargs):
+    """A new DUT, out of reset."""
+    dut = Model(*_library(data_width, **kwargs))
+    for _ in range(4):
+        dut.step(reset=1)
+    return dut

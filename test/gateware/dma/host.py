@@ -1,0 +1,302 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What stands around an engine, in plain Python: host memory, its ports, endpoint memory, MSI.
+
+Every model has ``drive`` (sets the inputs of a cycle) and ``clock`` (looks at what happened in it). They
+check what the contracts say and raise ``AssertionError`` at the cycle of the violation.
+"""
+
+from collections import deque
+from types import SimpleNamespace
+
+from test.gateware.dma.dut import MEMORY_SIZE
+
+# Host Memory --------------------------------------------------------------------------------------
+
+
+class HostMemory:
+    """Regions of bytes; any access outside of them fails the test."""
+    def __init__(self):
+        self.regions = []
+
+    def add(self, base, content):
+        self.regions.append((base, bytearray(content)))
+        return self.regions[-1][1]
+
+    def find(self, address, length):
+        for base, content in self.regions:
+            if base <= address and address + length <= base + len(content):
+                return content, address - base
+        raise AssertionError(f"{length} bytes at {address:#x} are not the card's")
+
+    def read(self, address, length):
+        content, offset = self.find(address, length)
+        return bytes(content[offset:offset + length])
+
+    def write(self, address, data):
+        content, offset = self.find(address, len(data))
+        content[offset:offset + len(data)] = data
+
+# Ports of the Transaction Layer -------------------------------------------------------------------
+
+
+class Timing:
+    """How the surroundings behave: cycles, and the probability of a stall in a cycle."""
+    def __init__(self, rng, latency=20, jitter=0, stall=0.0, reorder=False):
+        self.rng     = rng
+        self.latency = latency
+        self.jitter  = jitter
+        self.stall   = stall
+        self.reorder = reorder
+
+    def stalls(self):
+        return self.stall and self.rng.random() < self.stall
+
+    def due(self, now):
+        return now + self.latency + (self.rng.randrange(self.jitter + 1) if self.jitter else 0)
+
+
+class ReadPortModel:
+    """Answers requests as the transaction layer: data in any order, retirement in order.
+
+    ``faults``: list of (first byte, reason): a request that holds that byte fails there; what is
+    before the byte lands, as completions of 64 bytes do.
+    """
+    def __init__(self, bench, name, tags, space):
+        self.bench    = bench
+        self.name     = name
+        self.tags     = tags
+        self.bytes    = bench.data_width // 8
+        self.space    = space           # Bytes of the client's own space; None: it wraps.
+        self.waiting  = []              # Requests with data to deliver.
+        self.issued   = deque()         # Requests not retired, in order.
+        self.beats    = deque()         # Of the completion on its way.
+        self.faults   = []
+        self.requests = []              # (cycle, address, length), all.
+        self.offered  = False
+
+    def drive(self):
+        bench, dut, timing = self.bench, self.bench.dut, self.bench.timing
+        self.room = len(self.issued) < self.tags
+        self.can  = self.room and not timing.stalls()
+        dut.set(f"{self.name}_request_ready", self.can)
+        dut.set(f"{self.name}_no_tag", self.pending_request and not self.room)
+        if not self.beats:
+            self.choose()
+        self.offered = bool(self.beats) and (self.offered or not timing.stalls())
+        dut.set(f"{self.name}_data_valid", self.offered)
+        if self.offered:
+            address, dat, be, _ = self.beats[0]
+            dut.set(f"{self.name}_data_address", address)
+            dut.set(f"{self.name}_data_dat", dat)
+            dut.set(f"{self.name}_data_be", be)
+        self.retiring = bool(self.issued) and self.issued[0].over and not timing.stalls()
+        dut.set(f"{self.name}_retire_valid", self.retiring)
+        if self.retiring:
+            dut.set(f"{self.name}_retire_reason", self.issued[0].reason)
+            dut.set(f"{self.name}_retire_bytes", self.issued[0].landed)
+
+    pending_request = False
+
+    def clock(self):
+        dut = self.bench.dut
+        if self.retiring:
+            self.issued.popleft()
+        if self.offered and dut.get(f"{self.name}_data_ready"):
+            self.offered = False
+            request = self.beats.popleft()[3]
+            if not self.beats and request.left == 0:
+                request.over = True
+        valid = dut.get(f"{self.name}_request_valid")
+        if valid and self.can:
+            self.accept()
+        self.pending_request = valid and not self.can
+
+    def accept(self):
+        bench, get = self.bench, self.bench.dut.get
+        address     = get(f"{self.name}_request_address")
+        length      = get(f"{self.name}_request_length")
+        destination = get(f"{self.name}_request_destination")
+        assert 1 <= length <= bench.mrrs, f"{self.name}: {length} bytes"
+        assert address // 4096 == (address + length - 1) // 4096, f"{self.name} crosses 4 KiB"
+        if self.space is not None:
+            assert destination + length <= self.space
+        bench.host.read(address, length)
+        self.requests.append((bench.now, address, length))
+        request = SimpleNamespace(address=address, length=length, destination=destination, over=False,
+            left=length, reason=0, landed=length, due=bench.timing.due(bench.now))
+        for byte, reason in self.faults:
+            if address <= byte < address + length:
+                request.reason = reason
+                request.landed = request.left = max(0, (byte & ~63) - address)
+        self.issued.append(request)
+        self.waiting.append(request)
+
+    def choose(self):
+        """Begins a completion: of the oldest request, or of any that is due."""
+        due = [request for request in self.waiting if request.due <= self.bench.now]
+        if not due:
+            return
+        timing  = self.bench.timing
+        request = timing.rng.choice(due) if timing.reorder else due[0]
+        if request.left == 0:
+            request.over = True
+            self.waiting.remove(request)
+            return
+        length = request.left
+        done   = request.landed - length
+        if timing.reorder:    # Split at any multiple of 64.
+            first  = 64 - (request.address + done) % 64
+            length = timing.rng.choice([n for n in range(first, length, 64)] + [length])
+        data = self.bench.host.read(request.address + done, length)
+        request.left -= length
+        if request.left == 0:
+            self.waiting.remove(request)
+        place = request.destination + done
+        while data:
+            lane = place % self.bytes
+            part = data[:self.bytes - lane]
+            # Lanes that are not enabled hold garbage.
+            word = bytes(timing.rng.randbytes(lane)) + part
+            word = word + timing.rng.randbytes(self.bytes - len(word))
+            self.beats.append((place // self.bytes, int.from_bytes(word, "little"),
+                ((1 << len(part)) - 1) << lane, request))
+            data   = data[len(part):]
+            place += len(part)
+
+
+class WritePortModel:
+    """Takes packets as the transaction layer, writes host memory when the PHY took them."""
+    def __init__(self, bench, name):
+        self.bench   = bench
+        self.name    = name
+        self.bytes   = bench.data_width // 8
+        self.packet  = None
+        self.waiting = deque()    # (due, address, data).
+        self.packets = []         # (cycle of the last beat, address, length), all.
+        self.beats   = 0
+        self.drop    = False
+        self.room    = 64         # Packets between here and the PHY.
+        self.on_sent = lambda address, data: None
+
+    def drive(self):
+        bench, dut = self.bench, self.bench.dut
+        self.ready = not bench.timing.stalls() and len(self.waiting) < self.room
+        self.sent  = bool(self.waiting) and self.waiting[0][0] <= bench.now
+        dut.set(f"{self.name}_sink_ready", self.ready)
+        dut.set(f"{self.name}_sent", self.sent)
+        dut.set(f"{self.name}_dropped", self.sent and self.drop)
+
+    def clock(self):
+        get = self.bench.dut.get
+        if self.sent:
+            _, address, data = self.waiting.popleft()
+            if not self.drop:
+                self.bench.host.write(address, data)
+                self.on_sent(address, data)
+        if not (self.ready and get(f"{self.name}_sink_valid")):
+            return
+        self.beats += 1
+        header = (get(f"{self.name}_sink_address"), get(f"{self.name}_sink_length"))
+        dat    = get(f"{self.name}_sink_dat").to_bytes(self.bytes, "little")
+        assert bool(get(f"{self.name}_sink_first")) == (self.packet is None), f"{self.name}: first"
+        if self.packet is None:
+            self.check(*header)
+            lane = ((16 if header[0] >> 32 else 12) + header[0] % 4) % self.bytes
+            assert not any(dat[:lane]), f"{self.name}: header lanes are not zero"
+            self.packet = (header, bytearray(dat[lane:]))
+        else:
+            assert self.packet[0] == header, f"{self.name}: parameters change in a packet"
+            self.packet[1].extend(dat)
+        address, length = header
+        whole = len(self.packet[1]) >= length
+        assert bool(get(f"{self.name}_sink_last")) == whole, f"{self.name}: last"
+        if whole:
+            self.waiting.append((self.bench.timing.due(self.bench.now), address,
+                bytes(self.packet[1][:length])))
+            self.packets.append((self.bench.now, address, length))
+            self.packet = None
+
+    def check(self, address, length):
+        assert 1 <= length <= self.bench.mps, f"{self.name}: {length} bytes"
+        assert address // 4096 == (address + length - 1) // 4096, f"{self.name} crosses 4 KiB"
+        self.bench.host.read(address, length)
+
+# Endpoint Memory ----------------------------------------------------------------------------------
+
+
+class MemoryWriteModel:
+    """Behind the reader's MemoryWriteStream."""
+    def __init__(self, bench):
+        self.bench = bench
+        self.bytes = bench.data_width // 8
+
+    def drive(self):
+        self.ready = not self.bench.timing.stalls()
+        self.bench.dut.set("reader_memory_ready", self.ready)
+
+    def clock(self):
+        get = self.bench.dut.get
+        if not (self.ready and get("reader_memory_valid")):
+            return
+        at  = get("reader_memory_address") * self.bytes
+        dat = get("reader_memory_dat").to_bytes(self.bytes, "little")
+        be  = get("reader_memory_be")
+        for lane in range(self.bytes):
+            if be >> lane & 1:
+                self.bench.memory[at + lane] = dat[lane]
+
+
+class MemoryReadModel:
+    """Behind the writer's MemoryReadStream: a command a cycle, words four cycles later."""
+    LATENCY = 4
+
+    def __init__(self, bench):
+        self.bench   = bench
+        self.bytes   = bench.data_width // 8
+        self.words   = deque()     # (due, word).
+        self.offered = False
+
+    def drive(self):
+        bench, dut   = self.bench, self.bench.dut
+        self.ready   = not bench.timing.stalls() and len(self.words) < 16
+        self.offered = bool(self.words) and self.words[0][0] <= bench.now and (
+            self.offered or not bench.timing.stalls())
+        dut.set("writer_command_ready", self.ready)
+        dut.set("writer_words_valid", self.offered)
+        if self.offered:
+            dut.set("writer_words_dat", self.words[0][1])
+
+    def clock(self):
+        bench, dut = self.bench, self.bench.dut
+        if self.offered and dut.get("writer_words_ready"):
+            self.words.popleft()
+            self.offered = False
+        if self.ready and dut.get("writer_command_valid"):
+            at = dut.get("writer_command_address") * self.bytes
+            assert at < MEMORY_SIZE
+            word = int.from_bytes(bench.memory[at:at + self.bytes], "little")
+            self.words.append((bench.now + self.LATENCY, word))
+
+# MSI ----------------------------------------------------------------------------------------------
+
+
+class MsiModel:
+    def __init__(self, bench, name):
+        self.bench = bench
+        self.name  = name
+        self.times = []       # Cycle of each message.
+        self.block = False    # The PHY takes none.
+
+    def drive(self):
+        self.ready = not self.block and not self.bench.timing.stalls()
+        self.bench.dut.set(f"{self.name}_msi_ready", self.ready)
+
+    def clock(self):
+        if self.ready and self.bench.dut.get(f"{self.name}_msi_valid"):
+            assert self.bench.dut.get(f"{self.name}_msi_dat") == 0
+            self.times.append(self.bench.now)
