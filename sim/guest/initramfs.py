@@ -60,9 +60,10 @@ def fio():
     root, program = packages.find(recipe)
     libraries     = root / "usr/lib/x86_64-linux-gnu"
     loader        = root / "usr/lib64/ld-linux-x86-64.so.2"
+    search        = f"{libraries}:{libraries}/ceph"  # Where a library of fio's has a library of its own.
 
     def make(path):
-        status, output = process.run([loader, "--library-path", libraries, "--list", program])
+        status, output = process.run([loader, "--library-path", search, "--list", program])
         if status or "not found" in output:
             raise GuestError(f"fio lacks a library: {output.strip().splitlines()[-1]}")
         archive = Archive()
@@ -72,7 +73,6 @@ def fio():
             if library.is_absolute() and library.exists() and root in library.parents:
                 archive.copy(f"usr/lib/x86_64-linux-gnu/{library.name}", library, 0o755)
         archive.copy("lib64/ld-linux-x86-64.so.2", loader, 0o755)
-        archive.file("etc/ld.so.conf", "/usr/lib/x86_64-linux-gnu\n")
         (path / "fio.cpio").write_bytes(archive.data())
 
     key = cache.digest(root, Path(__file__).read_bytes())

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
+
+# The interpreter that makes build/venv; all else runs in there.
+PYTHON ?= python3
+# What pytest is asked for: make test TESTS="test/sim -k cpio"
+TESTS  ?=
+
+VENV := build/venv/bin
+
+.PHONY: help setup check test demo clean
+
+help:
+	@echo "make setup   what the machine must have, and build/venv"
+	@echo "make demo    builds the board, boots the guest, moves data through it, prints the figures"
+	@echo "make test    every test (TESTS=\"test/sim -k cpio\": some of them)"
+	@echo "make check   style and static checks"
+	@echo "make clean   removes build/ (the cache of packages stays: ~/.cache/litepcie-soc)"
+
+setup:
+	@$(PYTHON) sim/bootstrap.py
+
+check: setup
+	$(VENV)/ruff check .
+	$(VENV)/python test/check_spdx.py
+	$(VENV)/python -m litepcie_soc.soc.regs --check
+	$(MAKE) --no-print-directory -C software/user check
+
+test: setup
+	$(VENV)/python -m pytest $(TESTS)
+
+demo: setup
+	@$(VENV)/python -m litepcie_sim.demo
+
+clean:
+	rm -rf build

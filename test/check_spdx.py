@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Every file of the tree names its licence, and the one that its folder has. Status 1 and a line for each that does not."""
+
+import re
+import subprocess
+import sys
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# First match counts. None: a file that cannot hold the line (prose, data, expected output).
+RULES = [
+    (r"LICENSES/|.*\.(md|csv|json)$|.*/golden/",           None),
+    (r"software/kernel/include/uapi/.*",                   "GPL-2.0-only WITH Linux-syscall-note"),
+    (r"software/kernel/litepcie_regs\.h$",                 "GPL-2.0-only OR BSD-2-Clause"),
+    (r"software/kernel/",                                  "GPL-2.0-only"),
+    (r"",                                                  "BSD-2-Clause"),
+]
+
+LINE = re.compile(r"SPDX-License-Identifier: ([\w.-]+(?: (?:OR|AND|WITH) [\w.-]+)*)")
+
+
+def licence(path):
+    """What the file must say, or None."""
+    return next(name for pattern, name in RULES if re.match(pattern, path))
+
+
+def complaint(path, text):
+    """What is wrong with the file `path` (from the top of the tree) that holds `text`; None if nothing is."""
+    wanted = licence(path)
+    if wanted is None:
+        return None
+    found = LINE.search("\n".join(text.splitlines()[:12]))
+    if found is None:
+        return f"{path}: no line SPDX-License-Identifier: {wanted}"
+    if found[1] != wanted:
+        return f"{path}: licence is {found[1]}, not {wanted}"
+    return None
+
+
+def files():
+    """Paths of what is in the repository, or would be after `git add`."""
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, check=True,
+        capture_output=True, text=True).stdout
+    return [path for path in listed.split("\0") if path and (ROOT / path).is_file()]
+
+
+def main():
+    complaints = [complaint(path, (ROOT / path).read_text(errors="replace")) for path in files()]
+    complaints = [line for line in complaints if line]
+    print("\n".join(complaints) or "SPDX lines: all files name their licence", file=sys.stderr if complaints else None)
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
