@@ -1,0 +1,147 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Builds the board, boots the guest, moves data both ways with the tool and with dd, compares.
+
+Writes build/demo/result.json. Exit status: 0 all data was right; 1 it was not, or something failed
+(one line says what); 130 interrupted.
+"""
+
+import hashlib
+import json
+import subprocess
+import sys
+import time
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from rich.console import Console
+
+from litepcie_sim.demo.table import throughput_table
+from litepcie_sim.guest import Guest, GuestError, prepare
+from litepcie_sim.guest.kernels import DEFAULT_KERNEL, Kernel
+
+ROOT      = Path(__file__).resolve().parents[2]
+BOARD     = ROOT / "build" / "sim_gen2_x4_128"
+RESULT    = ROOT / "build" / "demo" / "result.json"
+SEQUENCES = ("write", "read", "read-and-write")
+LINK_KEYS = ("gen", "lanes", "mps", "mrrs", "datapath_bits", "clock_hz")
+
+WRITE_BLOCK_BYTES = 12345
+READ_BLOCK_BYTES  = 54321
+
+console = Console(highlight=False, soft_wrap=True, markup=False)
+
+
+class DemoError(Exception):
+    """Text for the user."""
+
+
+def say(text):
+    console.print(f"demo: {text}", style="cyan")
+
+# Steps --------------------------------------------------------------------------------------------
+
+def build():
+    """The board by its own target, and meanwhile what the guest is made of."""
+    began = time.monotonic()
+    say("building the board (gateware, Verilog, C++), and fetching the guest's parts meanwhile")
+    with ThreadPoolExecutor(1) as pool:
+        parts = pool.submit(prepare)
+        built = subprocess.run([sys.executable, ROOT / "targets" / "sim.py", "--build"], cwd=ROOT,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, errors="replace")
+        parts.result()
+    if built.returncode:
+        raise DemoError(f"./targets/sim.py --build failed:\n{built.stdout.strip()}")
+    say(f"board and guest are ready after {time.monotonic() - began:.0f} s")
+
+
+def command(guest, text, show=True):
+    """Runs a command in the guest as a user would; its output."""
+    console.print(f"guest# {text}", style="bold")
+    result = guest.run(text, timeout=300)
+    if (show or result.status) and result.output.strip():
+        console.print(result.output.rstrip())
+    if result.status:
+        raise DemoError(f"the guest's command failed with status {result.status}: {text}")
+    return result.output
+
+
+def dma_test(guest, sequence):
+    """One dma_test with its default length and iterations; what the tool's JSON says."""
+    row = json.loads(command(guest, f"litepcie_util --json dma_test --sequence {sequence}", False))
+    if not row["ok"]:
+        raise DemoError(f"dma_test --sequence {sequence}: {row}")
+    for direction in ("write", "read"):
+        if direction in row:
+            average = row[direction]["counter_bytes_per_second"]["average"]
+            console.print(f"  {direction:5} {average/1e6:7.1f} MB/s average of {row['iterations']} "
+                f"transfers of {row['transfer_bytes']} bytes, every byte compared")
+    return row
+
+
+def copy_file(guest):
+    """The guest's kernel image through the card in odd block sizes; the sums before and after."""
+    image  = Kernel(DEFAULT_KERNEL).image()
+    size   = image.stat().st_size
+    blocks = -(-size//READ_BLOCK_BYTES)
+    command(guest, f"dd if=/boot/vmlinuz of=/dev/litepcie0 bs={WRITE_BLOCK_BYTES}")
+    command(guest, f"dd if=/dev/litepcie0 bs={READ_BLOCK_BYTES} count={blocks} "
+        f"| head -c {size} > /tmp/readback")
+    text = command(guest, "sha256sum /boot/vmlinuz /tmp/readback")
+    sums = [line.split()[0] for line in text.splitlines()]
+    if sums[0] != hashlib.sha256(image.read_bytes()).hexdigest():
+        raise DemoError("the guest's /boot/vmlinuz is not the file that was brought into it")
+    if sums[0] != sums[1]:
+        raise DemoError("the file read back from the card differs from the file written to it")
+    return sums
+
+# Main ---------------------------------------------------------------------------------------------
+
+def run(result):
+    build()
+    statistics = ["--stats", str(RESULT.with_name("simulator.json"))]
+    with Guest(BOARD, log=RESULT.with_name("console.log"), cpus=2,
+            simulator_arguments=statistics) as guest:
+        say(f"guest booted in {guest.boot_seconds:.1f} s, module loaded; its console is in "
+            f"{guest.log.relative_to(ROOT)}")
+        result["guest_kernel"] = command(guest, "uname -r").strip()
+        command(guest, "litepcie_util info")
+        command(guest, "litepcie_util scratch_test")
+        rows = {sequence: dma_test(guest, sequence) for sequence in SEQUENCES}
+        result["dma_test"] = list(rows.values())
+        result["link"]     = {key: rows["write"][key] for key in LINK_KEYS}
+        result["sha256_file"], result["sha256_readback"] = copy_file(guest)
+    console.print()
+    console.print(throughput_table(rows))
+
+
+def main():
+    began  = time.monotonic()
+    result = {"ok": False}
+    RESULT.parent.mkdir(parents=True, exist_ok=True)
+    RESULT.unlink(missing_ok=True)
+    try:
+        run(result)
+        result["ok"] = True
+        seconds = time.monotonic() - began
+        say(f"every byte was right; {seconds:.0f} s; see {RESULT.relative_to(ROOT)}")
+    except (DemoError, GuestError) as e:
+        result["error"] = str(e)
+        console.print(f"demo: error: {e}", style="red")
+    except KeyboardInterrupt:
+        result["error"] = "interrupted"
+        console.print("demo: interrupted")
+        return 130
+    finally:
+        RESULT.write_text(json.dumps(result, indent=2) + "\n")
+    return 0 if result["ok"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
