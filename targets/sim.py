@@ -97,6 +97,7 @@ class BaseSoC(LitePCIeSoC):
             gen         = gen,
             lanes       = lanes,
             memory_size = memory_size,
+            completion_buffer_bytes = 32768,
         )
 
 

@@ -37,9 +37,19 @@ PCI_ID = {
 
 
 def reader_tags(channels, with_extended_tag):
-    """Tags of each reader: what the descriptor fetches of every engine leave, shared out."""
-    tags = TAGS_WITH_EXTENDED if with_extended_tag else TAGS_WITHOUT_EXTENDED
-    return (tags - len(DIRECTIONS) * channels * DESCRIPTOR_TAGS) // channels
+    """Tags of each reader: what the descriptor fetches of every engine leave, shared out.
+
+    Raises ``ValueError`` if that cannot be.
+    """
+    if not 1 <= channels <= abi.MAX_CHANNELS:
+        raise ValueError(f"channels must be 1..{abi.MAX_CHANNELS}, not {channels!r}")
+    if with_extended_tag and channels != 1:
+        raise ValueError(f"with_extended_tag needs channels to be 1, not {channels!r}")
+    in_all = TAGS_WITH_EXTENDED if with_extended_tag else TAGS_WITHOUT_EXTENDED
+    tags   = in_all // channels - len(DIRECTIONS) * DESCRIPTOR_TAGS
+    if tags < 1:
+        raise ValueError(f"{channels} channels leave no tag for a reader: there are {in_all}")
+    return tags
 
 # LitePCIe SoC -------------------------------------------------------------------------------------
 
@@ -75,15 +85,14 @@ class LitePCIeSoC(SoCMini):
         target      : name of the bitstream, up to 63 ASCII characters.
         gen, lanes  : link the PHY was built for.
         memory_size : bytes of endpoint memory, a power of two.
-        channels    : 1..7, each a reader and a writer.
-        with_extended_tag       : 256 tags instead of 32 where the host allows them.
+        channels    : each a reader and a writer; 1..6, as each wants tags.
+        with_extended_tag       : 256 tags instead of 32 where the host allows them; one channel.
         completion_buffer_bytes : bytes of completions the PHY can hold.
         pci_id      : what the PHY says in configuration space, for ``soc.h``.
 
         Raises ``ValueError`` on what cannot be.
         """
-        if not 1 <= channels <= abi.MAX_CHANNELS:
-            raise ValueError(f"channels must be 1..{abi.MAX_CHANNELS}, not {channels!r}")
+        tags        = reader_tags(channels, with_extended_tag)
         data_width  = phy.data_width
         self.memory = EndpointMemory(memory_size, data_width)
         self.tlp    = TransactionLayer(phy,
@@ -97,7 +106,6 @@ class LitePCIeSoC(SoCMini):
             self.tlp.window_write.connect(self.memory.add_write_port()),
             self.tlp.window_read.connect(self.memory.add_read_port()),
         ]
-        tags = reader_tags(channels, with_extended_tag)
         self.engines = []
         for channel in range(channels):
             self.add_channel(channel, tags)

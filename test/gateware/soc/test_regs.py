@@ -71,12 +71,6 @@ def test_bank_that_moved_is_an_error():
         regs.header(finalised(Moved()))
 
 
-@pytest.mark.parametrize("channels", [0, 8])
-def test_channels_that_cannot_be(channels):
-    with pytest.raises(ValueError, match=f"channels must be 1..7, not {channels}"):
-        ReferenceSoC(channels=channels)
-
-
 def test_check_of_the_committed_header(capsys):
     assert regs.main(["--check"]) == 0
     assert capsys.readouterr().out == ""
