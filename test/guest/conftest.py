@@ -1,0 +1,95 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The board built once, the test programs compiled once, a guest booted where a test asks for it."""
+
+import contextlib
+import json
+import subprocess
+import sys
+
+from pathlib import Path
+
+import pytest
+
+from litepcie_sim.guest import Guest
+
+ROOT     = Path(__file__).resolve().parents[2]
+SOURCES  = Path(__file__).resolve().parent / "src"
+BUILD    = ROOT / "build" / "test" / "guest"
+PROGRAMS = ("alignments", "errors", "concurrent", "holder")
+
+
+@pytest.fixture(scope="session")
+def board():
+    """Build folder of the default board, up to date."""
+    subprocess.run([sys.executable, ROOT / "targets" / "sim.py", "--build"], cwd=ROOT, check=True)
+    return ROOT / "build" / "sim_gen2_x4_128"
+
+
+@pytest.fixture(scope="session")
+def programs():
+    """(path on the machine, path in the guest) of the test programs, static."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    include = ROOT / "software" / "kernel" / "include" / "uapi"
+    for name in PROGRAMS:
+        subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-pthread",
+            "-I", include, "-o", BUILD / name, SOURCES / f"{name}.c"], check=True)
+    return [(BUILD / name, f"/bin/{name}") for name in PROGRAMS]
+
+
+class TestGuest:
+    """A guest and what the simulator counted; commands are checked for their status.
+
+    Attributes: `guest` (litepcie_sim.guest.Guest).
+    """
+    __test__ = False
+
+    def __init__(self, guest):
+        self.guest = guest
+
+    def run(self, command, status=0, timeout=300):
+        """Runs `command` in the guest; its output. Fails the test if its status is another."""
+        result = self.guest.run(command, timeout=timeout)
+        assert result.status == status, f"{command}: status {result.status}\n{result.output}"
+        return result.output
+
+    def pinned_pages(self):
+        return int(self.run("cat /sys/kernel/debug/litepcie/pinned_pages"))
+
+    def works(self):
+        """The card moves data both ways, and the driver keeps nothing pinned."""
+        self.run("litepcie_util dma_test --sequence read-then-write --iterations 2")
+        assert self.pinned_pages() == 0
+
+    def kernel_complaints(self):
+        """Lines of the kernel's log that no test may cause."""
+        words = "BUG|WARNING|Oops|Call Trace|use-after-free|DMA-API|DMAR:.*fault"
+        return self.run(f"dmesg | grep -E '{words}' || true").strip()
+
+
+@pytest.fixture(scope="session")
+def boot(board, programs, tmp_path_factory):
+    """Context manager that boots a guest; on its end, the simulator's statistics are checked.
+
+    A run in which the card broke a rule of PCI Express, or went where nothing is mapped, fails.
+    """
+    @contextlib.contextmanager
+    def booted(name, simulator_arguments=(), check=True, **options):
+        folder = tmp_path_factory.mktemp(name)
+        stats  = folder / "stats.json"
+        log    = BUILD / f"{name}.log"
+        with Guest(board, files=programs, log=log,
+                simulator_arguments=["--stats", str(stats), *simulator_arguments], **options) as guest:
+            test = TestGuest(guest)
+            yield test
+            if check:
+                assert test.kernel_complaints() == ""
+        if check:
+            counted = json.loads(stats.read_text())
+            assert counted["violations"] == 0, counted
+            assert counted["unmapped_accesses"] == 0, counted
+    return booted

@@ -1,0 +1,23 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The same under a guest IOMMU: the simulator refuses and counts every access outside a live mapping."""
+
+import pytest
+
+pytestmark = pytest.mark.guest
+
+
+def test_no_access_outside_a_live_mapping(boot):
+    with boot("iommu", iommu=True, cpus=2, with_fio=True) as guest:
+        assert "checks passed" in guest.run("alignments 4097", timeout=600)
+        assert "checks passed" in guest.run("errors")
+        assert "checks passed" in guest.run("concurrent 4 3", timeout=600)
+        guest.run("litepcie_util dma_test --sequence read-and-write --length 1M --iterations 3")
+        guest.run("fio --name=verify --filename=/dev/litepcie0 --ioengine=psync --numjobs=2"
+            " --size=1M --offset_increment=4M --rw=randwrite --bs=16k --verify=crc32c"
+            " --verify_fatal=1 --filesize=16M --allow_file_create=0", timeout=600)
+        guest.works()

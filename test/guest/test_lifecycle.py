@@ -1,0 +1,87 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Load, unload, unbind while open, a caller killed in its transfer, the card gone."""
+
+import time
+
+import pytest
+
+pytestmark = pytest.mark.guest
+
+BDF    = "0000:01:00.0"
+DRIVER = "/sys/bus/pci/drivers/litepcie"
+LOAD   = "insmod /lib/modules/litepcie.ko"
+
+
+@pytest.fixture(scope="module")
+def guest(boot):
+    with boot("lifecycle", cpus=2) as guest:
+        yield guest
+
+
+def hold(guest, how, size=4096):
+    """Starts the program that holds the device; returns when it has it."""
+    guest.run(f"(holder {how} {size} > /tmp/holder 2>&1; echo over >> /tmp/holder) &"
+        " echo started")
+    guest.run("for i in $(seq 100); do grep -q open /tmp/holder && exit 0; sleep 0.05; done;"
+        " cat /tmp/holder; exit 1")
+
+
+def held(guest):
+    """What the program said in the end."""
+    return guest.run("for i in $(seq 200); do grep -q over /tmp/holder && break; sleep 0.1; done;"
+        " cat /tmp/holder")
+
+
+def test_load_and_unload(guest):
+    for _ in range(5):
+        guest.run("rmmod litepcie && ! test -e /dev/litepcie0")
+        guest.run(f"{LOAD} && test -c /dev/litepcie0")
+    guest.works()
+
+
+def test_a_module_in_use_does_not_unload(guest):
+    hold(guest, "idle")
+    assert guest.guest.run("rmmod litepcie").status != 0
+    guest.run("killall holder")
+    held(guest)
+    guest.works()
+
+
+@pytest.mark.parametrize("how", ["idle", "map", "read", "write"])
+def test_unbind_while_open(guest, how):
+    hold(guest, how, 8 << 20)
+    guest.run(f"echo {BDF} > {DRIVER}/unbind")
+    assert "ended: No such device" in held(guest)
+    guest.run("! test -e /dev/litepcie0")
+    guest.run(f"echo {BDF} > {DRIVER}/bind")
+    guest.works()
+
+
+@pytest.mark.parametrize("how", ["read", "write"])
+def test_a_killed_caller_leaves_nothing(guest, how):
+    for pause in (0, 0.01, 0.05, 0.1, 0.3):
+        hold(guest, how, 16 << 20)
+        time.sleep(pause)
+        guest.run("killall -9 holder")
+        held(guest)
+        assert guest.pinned_pages() == 0
+    guest.works()
+
+
+def test_the_simulator_dies_in_a_transfer(boot):
+    """The application gets an errno, and the guest goes on."""
+    with boot("simulator-dies", check=False) as guest:
+        hold(guest, "write", 16 << 20)
+        guest.guest.kill_simulator()
+        said = held(guest)
+        assert "over" in said
+        assert any(f"ended: {error}" in said for error in
+            ("No such device", "Input/output error", "Connection timed out")), said
+        assert guest.pinned_pages() == 0
+        assert guest.guest.run("litepcie_util info", timeout=30).status != 0
+        guest.run("rmmod litepcie", timeout=60)

@@ -1,0 +1,95 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Data through /dev/litepcie0 of a guest: the unmodified driver and tool against the real RTL."""
+
+import json
+
+import pytest
+
+from litepcie_sim.guest import KERNELS
+
+pytestmark = pytest.mark.guest
+
+
+@pytest.fixture(scope="module")
+def guest(boot):
+    with boot("transfers", cpus=2, with_fio=True) as guest:
+        yield guest
+
+
+def test_info_says_what_the_board_is(guest):
+    info = json.loads(guest.run("litepcie_util --json info"))
+    assert (info["link_gen"], info["link_lanes"]) == (2, 4)
+    assert (info["max_payload_bytes"], info["max_read_request_bytes"]) == (256, 512)
+    assert info["memory_bytes"] == 64 << 20
+
+
+def test_scratch(guest):
+    guest.run("litepcie_util scratch_test")
+
+
+def test_every_size_at_every_alignment(guest):
+    assert "checks passed" in guest.run("alignments", timeout=600)
+
+
+def test_errors_leave_the_card_usable(guest):
+    assert "checks passed" in guest.run("errors")
+
+
+def test_concurrent_callers(guest):
+    assert "checks passed" in guest.run("concurrent 6 12", timeout=600)
+
+
+@pytest.mark.parametrize("sequence",
+    ["write", "read", "read-then-write", "write-then-read", "read-and-write"])
+def test_dma_test(guest, sequence):
+    text = guest.run(f"litepcie_util --json dma_test --sequence {sequence} --iterations 5")
+    row  = json.loads(text)
+    assert row["ok"]
+    for direction in ("read", "write"):
+        if direction in sequence:
+            assert row[direction]["transfers"] == 5
+            assert row[direction]["counter_bytes"] == 5*row["transfer_bytes"]
+            rate = row[direction]["counter_bytes_per_second"]["average"]
+            # No faster than the link: a counter that stops early shows here.
+            assert 0 < rate < row["gen"]*row["lanes"]*250e6
+
+
+@pytest.mark.parametrize("write_block, read_block", [(4097, 65535), (100003, 777), (1, 3)])
+def test_file_through_the_card(guest, write_block, read_block):
+    """dd of a real file in odd block sizes; short blocks of a part of it."""
+    size   = 2000 if write_block == 1 else 1 << 30
+    reads  = f"$(( ($(stat -c %s /tmp/file) + {read_block - 1}) / {read_block} ))"
+    guest.run(f"head -c {size} /boot/vmlinuz > /tmp/file")
+    guest.run(f"dd if=/tmp/file of=/dev/litepcie0 bs={write_block}")
+    guest.run(f"dd if=/dev/litepcie0 bs={read_block} count={reads} 2>/dev/null"
+        " | head -c $(stat -c %s /tmp/file) > /tmp/back", timeout=600)
+    before, after = guest.run("sha256sum /tmp/file /tmp/back").splitlines()
+    assert before.split()[0] == after.split()[0]
+
+
+@pytest.mark.parametrize("engine", ["psync", "io_uring"])
+def test_fio_verify(guest, engine):
+    """Several jobs, each on its own part, mixed block sizes, crc32c of every block."""
+    guest.run(f"fio --name=verify --filename=/dev/litepcie0 --ioengine={engine} --iodepth=4"
+        " --numjobs=3 --size=2M --offset_increment=4M --rw=randrw --bsrange=512-64k --bs_unaligned"
+        " --verify=crc32c --verify_fatal=1 --randrepeat=1 --filesize=16M --allow_file_create=0",
+        timeout=600)
+
+
+def test_nothing_is_left_pinned(guest):
+    guest.works()
+
+
+@pytest.mark.parametrize("kernel", [name for name in KERNELS if name != "6.1"])
+def test_newer_kernels(boot, kernel):
+    with boot(f"kernel-{kernel}", kernel=kernel) as guest:
+        assert guest.run("uname -r").startswith(f"{kernel}.")
+        assert "checks passed" in guest.run("alignments 65", timeout=600)
+        assert "checks passed" in guest.run("errors")
+        guest.works()
+        guest.run("rmmod litepcie")
