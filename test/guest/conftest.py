@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The board built once, the test programs compiled once, a guest booted where a test asks for it."""
+"""The board built once, the programs compiled once, a guest booted where a test asks for it."""
 
 import contextlib
 import json
@@ -82,8 +82,9 @@ def boot(board, programs, tmp_path_factory):
         folder = tmp_path_factory.mktemp(name)
         stats  = folder / "stats.json"
         log    = BUILD / f"{name}.log"
-        with Guest(board, files=programs, log=log,
-                simulator_arguments=["--stats", str(stats), *simulator_arguments], **options) as guest:
+        arguments = ["--stats", str(stats), *simulator_arguments]
+        with Guest(board, files=programs, log=log, simulator_arguments=arguments,
+                **options) as guest:
             test = TestGuest(guest)
             yield test
             if check:

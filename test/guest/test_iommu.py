@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The same under a guest IOMMU: the simulator refuses and counts every access outside a live mapping."""
+"""Under a guest IOMMU: the simulator refuses and counts accesses outside a live mapping."""
 
 import pytest
 
