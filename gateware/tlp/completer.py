@@ -1,0 +1,266 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Answers the host's requests to BAR0."""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+
+from litepcie_soc.common import (
+    COMPLETION_SC, COMPLETION_UR, FMT_TYPE_CPL, FMT_TYPE_CPLD, TYPE_COMPLETION, TYPE_MEMORY, TYPE_MESSAGE_4_3,
+    phy_layout,
+)
+from litepcie_soc.tlp.completer_access import DwordAccess
+from litepcie_soc.tlp.completer_window import WindowWriter
+from litepcie_soc.tlp.parser import has_4_dwords, has_data, memory_order, tlp_layout
+
+# Longest read answered, one completion: no Max_Payload_Size is smaller (PCIe 4.0 7.5.3.4).
+READ_DWORDS = 32
+
+# Helpers ------------------------------------------------------------------------------------------
+
+class ReadSpan(LiteXModule):
+    """Byte count and lower address of the completion of a read (PCIe 4.0 tables 2-36, 2-37); combinatorial.
+
+    Attributes
+    ----------
+    dwords            : Signal(11), **in**, length of the request.
+    first_be, last_be : Signal(4), **in**.
+    byte_count        : Signal(12), **out**; 1 for a zero-length read.
+    lower             : Signal(2), **out**, bits 1:0 of the lower address.
+    """
+    def __init__(self):
+        self.dwords     = Signal(11)
+        self.first_be   = Signal(4)
+        self.last_be    = Signal(4)
+        self.byte_count = Signal(12)
+        self.lower      = Signal(2)
+
+        # # #
+
+        tail_be = Signal(4)
+        behind  = Signal(2)  # Bytes of the last dword behind the last enabled one.
+        self.comb += [
+            tail_be.eq(Mux(self.dwords == 1, self.first_be, self.last_be)),
+            Case(self.first_be, {
+                **{be: self.lower.eq((be & -be).bit_length() - 1) for be in range(1, 16)},
+                "default": self.lower.eq(0),
+            }),
+            Case(tail_be, {
+                **{be: behind.eq(4 - be.bit_length()) for be in range(1, 16)},
+                "default": behind.eq(3),
+            }),
+            self.byte_count.eq(Cat(Constant(0, 2), self.dwords) - self.lower - behind),
+        ]
+
+# Completer ----------------------------------------------------------------------------------------
+
+class Completer(LiteXModule):
+    """Memory requests to registers (lower half of BAR0) and window (upper half); everything else is refused.
+
+    Writes to the window flow at the speed of the bus, the rest goes one TLP at a time and in order behind them.
+    Reads are answered up to 128 bytes; longer ones and every other non-posted request with UR
+    (PCIe 4.0 2.3.1). Messages are dropped; so are other posted requests and poisoned writes, counted as refused.
+
+    Parameters
+    ----------
+    data_width   : int, bits.
+    endianness   : "big" or "little", of the PHY's payload dwords.
+    bar0_size    : int, bytes.
+    window_bytes : int, bytes of the window.
+
+    Attributes
+    ----------
+    sink      : stream of `tlp_layout`, **in**, `sys`: requests.
+    source    : stream of `phy_layout`, **out**, `sys`: completions.
+    completer : Signal(16), **in**, bus, device, function.
+    refused   : Signal(), **out**, one cycle for each request refused.
+    csr_bus      : wishbone.Interface, 32 bits, word addresses, master.
+    window_read  : MemoryReadStream, client's side.
+    window_write : MemoryWriteStream, client's side.
+    """
+    def __init__(self, data_width, endianness, *, bar0_size, window_bytes):
+        self.sink      = sink   = stream.Endpoint(tlp_layout(data_width))
+        self.source    = source = stream.Endpoint(phy_layout(data_width))
+        self.completer = Signal(16)
+        self.refused   = Signal()
+        self.access    = access = DwordAccess(data_width, window_bytes)
+        self.writer    = writer = WindowWriter(data_width, window_bytes)
+        self.csr_bus      = access.csr_bus
+        self.window_read  = access.window_read
+        self.window_write = writer.source
+
+        # # #
+
+        lanes     = data_width//32
+        lane_bits = log2_int(lanes)
+
+        # What it is -------------------------------------------------------------------------------
+        dw0, dw1  = sink.dw0, sink.dw1
+        address   = Signal(32)
+        in_window = Signal()
+        memory    = Signal()
+        poisoned  = Signal()
+        write     = Signal()
+        read      = Signal()
+        message   = Signal()
+        ignored   = Signal()
+        self.comb += [
+            address.eq(Mux(has_4_dwords(dw0), sink.dw3, sink.dw2)),
+            in_window.eq(address[log2_int(bar0_size) - 1]),
+            memory.eq(dw0[24:29] == TYPE_MEMORY),
+            poisoned.eq(dw0[14]),
+            write.eq(memory & has_data(dw0)),
+            read.eq(memory & ~has_data(dw0) & (dw0[:10] != 0) & (dw0[:10] <= READ_DWORDS)),
+            message.eq(dw0[27:29] == TYPE_MESSAGE_4_3),
+            # A completion that strayed here, and what has a prefix.
+            ignored.eq((dw0[25:29] == TYPE_COMPLETION >> 1) | dw0[31]),
+        ]
+
+        # Where it goes ----------------------------------------------------------------------------
+        drop      = Signal()
+        to_window = Signal()
+        slow      = Signal()
+        consume   = Signal()  # By the state machine.
+        self.comb += [
+            drop.eq(message | ignored | (write & poisoned)),
+            to_window.eq(write & in_window & ~drop),
+            slow.eq(~drop & ~to_window & ~writer.busy),
+            sink.connect(writer.sink, omit={"valid", "ready"}),
+            writer.sink.valid.eq(sink.valid & to_window),
+            sink.ready.eq(drop | (to_window & writer.sink.ready) | consume),
+        ]
+
+        # Dword by dword ---------------------------------------------------------------------------
+        left  = Signal(11)
+        dword = Signal(30)
+        lane  = Signal(lane_bits)
+        first = Signal()
+        step  = Signal()
+        be    = Signal(4)
+        final = Signal()
+        self.comb += [
+            final.eq(left == 1),
+            be.eq(Mux(first, dw1[0:4], Mux(final, dw1[4:8], 0b1111))),
+            access.window.eq(in_window),
+            access.dword.eq(dword),
+            access.be.eq(be),
+            Case(lane, {n: access.dat_w.eq(sink.dat[32*n:32*n + 32]) for n in range(lanes)}),
+        ]
+        self.sync += If(step,
+            left.eq(left - 1), dword.eq(dword + 1), lane.eq(lane + 1), first.eq(0),
+        )
+
+        # Completion -------------------------------------------------------------------------------
+        self.span = span = ReadSpan()
+        refuse    = Signal()
+        locked    = Signal()  # MRdLk is answered by CplLk (PCIe 4.0 6.5.6).
+        header    = [Signal(32) for _ in range(3)]
+        status     = Signal(3)
+        byte_count = Signal(12)
+        lower      = Signal(7)
+        self.comb += [
+            locked.eq(dw0[24:29] == TYPE_MEMORY + 1),
+            refuse.eq(~read | poisoned),
+            status.eq(Mux(refuse, COMPLETION_UR, COMPLETION_SC)),
+            If(memory | locked,
+                byte_count.eq(span.byte_count),
+                lower.eq(Cat(span.lower, address[2:7])),
+            ).Else(
+                byte_count.eq(4),
+            ),
+            span.dwords.eq(Cat(dw0[:10], dw0[:10] == 0)),
+            span.first_be.eq(dw1[0:4]),
+            span.last_be.eq(dw1[4:8]),
+            header[0][0:10].eq(Mux(refuse, 0, dw0[0:10])),
+            header[0][12:14].eq(dw0[12:14]),  # Attr,
+            header[0][18].eq(dw0[18]),
+            header[0][20:23].eq(dw0[20:23]),  # and TC as they came.
+            header[0][24:32].eq(Mux(refuse, FMT_TYPE_CPL, FMT_TYPE_CPLD) | locked),
+            header[1].eq(Cat(byte_count, Constant(0, 1), status, self.completer)),
+            header[2].eq(Cat(lower, Constant(0, 1), dw1[8:16], dw1[16:32])),
+        ]
+
+        # Beat under assembly: a dword a cycle, shown when full or final ---------------------------
+        put   = Signal()
+        value = Signal(32)
+        ends  = Signal()
+        slot  = Signal(lane_bits)
+        room  = Signal()
+        opened = Signal()
+        self.comb += room.eq(~source.valid | source.ready)
+        self.sync += [
+            If(source.ready, source.valid.eq(0)),
+            If(put,
+                Case(slot, {n: source.dat[32*n:32*n + 32].eq(value) for n in range(lanes)}),
+                *[source.be[4*n:4*n + 4].eq(Mux(slot >= n, 0xf, 0x0)) for n in range(lanes)],
+                source.first.eq(~opened),
+                source.last.eq(ends),
+                slot.eq(slot + 1),
+                If(ends | (slot == lanes - 1),
+                    source.valid.eq(1),
+                    slot.eq(0),
+                    opened.eq(~ends),
+                ),
+            ),
+        ]
+
+        # State machine ----------------------------------------------------------------------------
+        self.fsm = fsm = FSM(reset_state="IDLE")
+        begin = sink.valid & sink.first & slow
+        fsm.act("IDLE",
+            NextValue(left, Cat(dw0[:10], dw0[:10] == 0)),
+            NextValue(dword, address[2:log2_int(bar0_size) - 1]),
+            NextValue(lane, Mux(has_4_dwords(dw0), 4 % lanes, 3 % lanes)),
+            NextValue(first, 1),
+            If(begin,
+                If(write, NextState("WRITE")).Else(NextState("HEADER-0"))
+            )
+        )
+        fsm.act("WRITE",
+            access.we.eq(1),
+            access.start.eq(sink.valid),
+            If(access.done,
+                step.eq(1),
+                consume.eq(final | (lane == lanes - 1)),
+                If(final, NextState("IDLE"))
+            )
+        )
+        for n in range(3):
+            fsm.act(f"HEADER-{n}",
+                value.eq(header[n]),
+                put.eq(room),
+                ends.eq(refuse if n == 2 else 0),
+                If(room,
+                    NextState(f"HEADER-{n + 1}") if n < 2 else
+                    If(refuse, NextState("LAST")).Else(NextState("READ"))
+                )
+            )
+        fsm.act("READ",
+            value.eq(memory_order(access.dat_r, endianness)),
+            access.start.eq(1),
+            If(access.done,
+                NextState("PAYLOAD")
+            )
+        )
+        fsm.act("PAYLOAD",
+            value.eq(memory_order(access.dat_r, endianness)),
+            put.eq(room),
+            ends.eq(final),
+            If(room,
+                step.eq(1),
+                If(final, NextState("LAST")).Else(NextState("READ"))
+            )
+        )
+        fsm.act("LAST",
+            consume.eq(1),
+            If(sink.valid & sink.last, NextState("IDLE"))
+        )
+        self.comb += self.refused.eq(sink.valid & sink.first & sink.ready & ~message & ~ignored &
+            ((write & poisoned) | (~write & refuse)))

@@ -1,0 +1,82 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Writes of the host to the window, at the speed of the bus."""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+
+from litepcie_soc.common import HEADER_3DW, HEADER_4DW
+from litepcie_soc.memory.ports import MemoryWriteStream
+from litepcie_soc.tlp.parser import has_4_dwords, tlp_layout
+from litepcie_soc.tlp.realign import Realigner
+
+# Window Writer ------------------------------------------------------------------------------------
+
+class WindowWriter(LiteXModule):
+    """Puts MWr payload into the endpoint memory; a beat a cycle.
+
+    Parameters
+    ----------
+    data_width   : int, bits.
+    window_bytes : int, size of the window.
+
+    Attributes
+    ----------
+    sink   : stream of `tlp_layout`, **in**, `sys`: memory writes to the window only.
+    source : MemoryWriteStream, **out**, `sys`.
+    busy   : Signal(), **out**, a write is not in the memory yet.
+    """
+    def __init__(self, data_width, window_bytes):
+        self.sink   = sink   = stream.Endpoint(tlp_layout(data_width))
+        self.source = source = MemoryWriteStream(data_width, window_bytes)
+        self.busy   = Signal()
+
+        # # #
+
+        lanes     = data_width//32
+        lane_bits = log2_int(lanes)
+        word_bits = len(source.address)
+
+        # Lanes: payload begins behind the header, and goes to where its address says --------------
+        self.realigner = realigner = Realigner(data_width, lane_bits=32, param_layout=[
+            ("address", word_bits), ("first_be", 4), ("last_be", 4)])
+        address = Signal(32)
+        self.comb += [
+            address.eq(Mux(has_4_dwords(sink.dw0), sink.dw3, sink.dw2)),
+            sink.connect(realigner.sink, keep={"valid", "ready", "first", "last", "dat"}),
+            realigner.sink.in_offset.eq(Mux(has_4_dwords(sink.dw0), HEADER_4DW//4, HEADER_3DW//4)),
+            realigner.sink.out_offset.eq(address[2:]),
+            realigner.sink.length.eq(sink.dw0[:10]),
+            realigner.sink.address.eq(address[2 + lane_bits:]),
+            realigner.sink.first_be.eq(sink.dw1[0:4]),
+            # With one dword, first_be says all.
+            realigner.sink.last_be.eq(Mux(sink.dw0[:10] == 1, 0b1111, sink.dw1[4:8])),
+            self.busy.eq(realigner.busy),
+        ]
+
+        # Byte enables, addresses ------------------------------------------------------------------
+        placed       = realigner.source
+        next_address = Signal(word_bits)
+        self.comb += [
+            source.valid.eq(placed.valid),
+            source.first.eq(placed.first),
+            source.last.eq(placed.last),
+            source.address.eq(Mux(placed.first, placed.address, next_address)),
+            source.dat.eq(placed.dat),
+            placed.ready.eq(source.ready),
+        ]
+        self.sync += If(source.valid & source.ready, next_address.eq(source.address + 1))
+        for lane in range(lanes):
+            opens  = placed.first & (~placed.be[lane - 1] if lane else 1)
+            closes = placed.last & (~placed.be[lane + 1] if lane < lanes - 1 else 1)
+            self.comb += source.be[4*lane:4*lane + 4].eq(
+                Replicate(placed.be[lane], 4) &
+                Mux(opens,  placed.first_be, 0b1111) &
+                Mux(closes, placed.last_be,  0b1111))

@@ -1,0 +1,236 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The transaction layer: host memory for the card's clients, BAR0 for the host."""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+from litex.soc.interconnect.csr import CSRStatus
+
+from litepcie_soc.common import check_data_width
+from litepcie_soc.phy.shapes import PHYShape
+from litepcie_soc.tlp.arbiter import PacketArbiter
+from litepcie_soc.tlp.check import CompletionCheck
+from litepcie_soc.tlp.completer import Completer
+from litepcie_soc.tlp.context import TagContexts
+from litepcie_soc.tlp.issue import ReadIssue
+from litepcie_soc.tlp.parser import Parser
+from litepcie_soc.tlp.place import Placement
+from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
+from litepcie_soc.tlp.request import PORT_BITS, RequestBuilder, request_layout
+from litepcie_soc.tlp.retire import Retire, Timeout
+from litepcie_soc.tlp.tags import TagWindow, allocate_tags
+
+# Errors -------------------------------------------------------------------------------------------
+
+ERROR_BITS = 16  # Counters stop at their largest value.
+
+# In the order of the register map.
+ERRORS = [
+    ("unsupported_request", "Completions with Unsupported Request"),
+    ("completer_abort",     "Completions with Completer Abort"),
+    ("poisoned",            "Completions with poisoned data"),
+    ("unexpected",          "Completions for no request outstanding: late, duplicate or stray"),
+    ("timeout",             "Requests that the host did not complete in time"),
+    ("bad_length",          "Completions whose byte count, lower address or length is not what remains"),
+    ("refused",             "Requests of the host answered with Unsupported Request, or dropped"),
+]
+
+# Transaction Layer --------------------------------------------------------------------------------
+
+class TransactionLayer(LiteXModule):
+    """Everything between the PHY and the clients.
+
+    Add the ports before the design is finalised; each client gets a port of its own.
+
+    Parameters
+    ----------
+    phy        : PHY of either LitePCIe shape; see `PHYShape`.
+    data_width : int, bits, the PHY's.
+    clk_freq   : Hz, of `sys`.
+    with_extended_tag       : bool, up to 256 tags, used while the host enables Extended Tags; else up to 32.
+    completion_buffer_bytes : int, of the PHY; outstanding reads never ask for more than fits.
+    relaxed_ordering, no_snoop : bool, Attr bits of every request.
+    bar0_size, window_bytes    : int, bytes.
+
+    Attributes
+    ----------
+    timeout_us   : Signal(32), **in**, time the host has for a read, see `Timeout`.
+    csr_bus      : wishbone.Interface, 32 bits, word address = offset in BAR0 / 4, master.
+    window_read  : MemoryReadStream, client's side.
+    window_write : MemoryWriteStream, client's side.
+    tx_stall     : Signal(), **out**, a request is held up by the PHY.
+    rx_stall     : Signal(), **out**, completions are held up by a client.
+    tags         : int, tags of all read ports.
+
+    Registers: one counter for each of ERRORS, since reset.
+    """
+    def __init__(self, phy, data_width, clk_freq, with_extended_tag=False, completion_buffer_bytes=8192, *,
+        relaxed_ordering=False, no_snoop=False, bar0_size=0x200000, window_bytes=0x100000):
+        check_data_width(data_width)
+        if phy.data_width != data_width:
+            raise ValueError(f"data_width must be the PHY's {phy.data_width}, not {data_width!r}")
+        self.data_width              = data_width
+        self.clk_freq                = clk_freq
+        self.with_extended_tag       = with_extended_tag
+        self.completion_buffer_bytes = completion_buffer_bytes
+        self.attributes              = dict(relaxed_ordering=relaxed_ordering, no_snoop=no_snoop)
+        self.read_ports              = []
+        self.write_ports             = []
+        self.timeout_us              = Signal(32)
+        self.tx_stall                = Signal()
+        self.rx_stall                = Signal()
+
+        # # #
+
+        self.shape     = shape     = PHYShape(phy)
+        self.enable    = enable    = Signal()
+        self.completer = completer = Completer(data_width, shape.endianness,
+            bar0_size    = bar0_size,
+            window_bytes = window_bytes,
+        )
+        self.request_parser = request_parser = Parser(data_width, shape.endianness)
+        self.csr_bus        = completer.csr_bus
+        self.window_read    = completer.window_read
+        self.window_write   = completer.window_write
+        self.comb += [
+            enable.eq(shape.bus_master_enable & shape.link_up),
+            shape.req_source.connect(request_parser.sink),
+            request_parser.source.connect(completer.sink),
+            completer.source.connect(shape.cmp_sink),
+            completer.completer.eq(shape.id),
+        ]
+        self.add_errors()
+
+    # Ports ----------------------------------------------------------------------------------------
+
+    @property
+    def tags(self):
+        return sum(port.tags for port in self.read_ports)
+
+    def add_read_port(self, name, tags):
+        """A MemoryReadPort of `tags` tags. Raises ValueError if the tags of all ports do not fit."""
+        self.check_open()
+        allocate_tags([port.tags for port in self.read_ports] + [tags], self.with_extended_tag)
+        port = MemoryReadPort(self.data_width, tags, name=name)
+        self.read_ports.append(port)
+        return port
+
+    def add_write_port(self, name):
+        """A MemoryWritePort. Raises ValueError if there are too many."""
+        self.check_open()
+        if len(self.write_ports) == 2**PORT_BITS:
+            raise ValueError(f"more than {2**PORT_BITS} write ports")
+        port = MemoryWritePort(self.data_width, name=name)
+        self.write_ports.append(port)
+        return port
+
+    def check_open(self):
+        if self.finalized:
+            raise ValueError("ports must be added before the transaction layer is finalised")
+
+    # Errors ---------------------------------------------------------------------------------------
+
+    def add_errors(self):
+        self.error_strobes = {}
+        for n, (name, description) in enumerate(ERRORS):
+            count  = Signal(ERROR_BITS)
+            strobe = Signal()
+            status = CSRStatus(32, n=n, name=name, description=f"{description}. Stops at {2**ERROR_BITS - 1}.")
+            setattr(self, f"_{name}", status)
+            self.error_strobes[name] = strobe
+            self.sync += If(strobe & ~(count == 2**ERROR_BITS - 1), count.eq(count + 1))
+            self.comb += status.status.eq(count)
+        self.comb += self.error_strobes["refused"].eq(self.completer.refused)
+
+    # Finalisation ---------------------------------------------------------------------------------
+
+    def do_finalize(self):
+        requests = self.add_requests()
+        if self.read_ports:
+            requests = [self.add_reads()] + requests
+        else:
+            self.comb += self.shape.cmp_source.ready.eq(1)
+        if not requests:
+            return
+        self.arbiter = arbiter = PacketArbiter(request_layout(self.data_width), len(requests))
+        self.comb += [request.connect(sink) for request, sink in zip(requests, arbiter.sinks)]
+        self.comb += arbiter.source.connect(self.builder.sink)
+
+    def add_requests(self):
+        """Request builder, and the write ports in its layout."""
+        shape = self.shape
+        self.builder = builder = RequestBuilder(self.data_width, shape.endianness, **self.attributes)
+        self.comb += [
+            builder.requester.eq(shape.id),
+            builder.enable.eq(self.enable),
+            builder.link_up.eq(shape.link_up),
+            builder.source.connect(shape.req_sink),
+            self.tx_stall.eq(builder.source.valid & ~builder.source.ready),
+        ]
+        requests = []
+        for n, port in enumerate(self.write_ports):
+            request = stream.Endpoint(request_layout(self.data_width))
+            self.comb += [
+                port.sink.connect(request),
+                request.port.eq(n),
+                port.sent.eq(builder.sent[n]),
+                port.dropped.eq(builder.dropped),
+            ]
+            requests.append(request)
+        return requests
+
+    def add_reads(self):
+        """Everything a read passes on its way out and back; returns the stream of requests."""
+        shape, ports = self.shape, self.read_ports
+        bases        = allocate_tags([port.tags for port in ports], self.with_extended_tag)
+        self.windows = [TagWindow(base, port.tags) for base, port in zip(bases, ports)]
+        for window in self.windows:
+            self.submodules += window
+        self.contexts = contexts = TagContexts(self.tags)
+        self.issue    = issue    = ReadIssue(self.data_width, ports, self.windows, contexts,
+            self.completion_buffer_bytes)
+        self.completion_parser = parser = Parser(self.data_width, shape.endianness)
+        self.check    = check    = CompletionCheck(self.data_width, contexts, self.tags)
+        self.place    = place    = Placement(self.data_width, ports, bases, contexts)
+        self.retire   = Retire(ports, self.windows, contexts)
+        self.timeout  = timeout  = Timeout(self.clk_freq, self.windows)
+        self.comb += [
+            shape.cmp_source.connect(parser.sink),
+            parser.source.connect(check.sink),
+            check.source.connect(place.sink),
+            issue.enable.eq(self.enable),
+            issue.release.eq(place.release),
+            issue.release_cost.eq(place.release_cost),
+            timeout.timeout_us.eq(self.timeout_us),
+            timeout.hold.eq(self.rx_stall),
+            self.rx_stall.eq(parser.sink.valid & ~parser.sink.ready),
+            # A request that cannot be sent goes before a timeout: the issue of others waits for it.
+            If(issue.event.valid,
+                issue.event.connect(check.event)
+            ).Else(
+                timeout.event.connect(check.event)
+            ),
+            *[self.error_strobes[name].eq(getattr(check.error, name)) for name, _ in ERRORS[:-1]],
+        ]
+        self.add_extended_tag()
+        return issue.source
+
+    def add_extended_tag(self):
+        """Follows the host's Extended Tag Field Enable when no request is outstanding."""
+        extended = Signal()
+        change   = Signal()
+        busy     = [window.outstanding != 0 for window in self.windows]
+        if self.with_extended_tag:
+            self.comb += change.eq(~self.contexts.clearing & self.issue.idle & ~Reduce("OR", busy) &
+                (extended != self.shape.extended_tag))
+            self.sync += If(change, extended.eq(self.shape.extended_tag))
+        self.comb += self.contexts.clear.eq(change)
+        for window in self.windows:
+            self.comb += [window.extended.eq(extended), window.clear.eq(change)]
