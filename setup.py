@@ -4,7 +4,9 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Maps the folders of the tree onto package names: gateware/ is litepcie_soc, sim/ is litepcie_sim."""
+"""Maps the folders of the tree onto package names: gateware/ is litepcie_soc, sim/ is
+litepcie_sim.
+"""
 
 from setuptools import find_packages, setup
 

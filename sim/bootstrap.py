@@ -7,9 +7,10 @@
 
 """What the machine must have, and the Python environment of this clone, in `build/venv`.
 
-Standard library only, and no syntax newer than Python 3.7, so that an old interpreter can still say that it is too
-old. Debian 12, Debian 13 and Ubuntu 24.04. Safe to run at any time and by several at once; about 0.1 s when there is nothing
-to do. Exit status: 0 ready, 1 something failed (one line says what), 2 the machine lacks something (the line says what to type).
+Standard library only, and no syntax newer than Python 3.7, so that an old interpreter can still say
+that it is too old. Debian 12, Debian 13 and Ubuntu 24.04. Safe to run at any time and by several at
+once; about 0.1 s when there is nothing to do. Exit status: 0 ready, 1 something failed (one line
+says what), 2 the machine lacks something (the line says what to type).
 """
 
 import fcntl
@@ -55,7 +56,8 @@ NEEDS = [
     ("g++",                    _program("g++")),
     ("make",                   _program("make")),
     ("verilator",              _program("verilator")),
-    ("nlohmann-json3-dev",     _file("/usr/include/nlohmann/json.hpp", "/usr/local/include/nlohmann/json.hpp")),
+    ("nlohmann-json3-dev",     _file("/usr/include/nlohmann/json.hpp",
+                                     "/usr/local/include/nlohmann/json.hpp")),
     ("libc6-dev",              _file("/usr/lib/x86_64-linux-gnu/libc.a")),
     ("clang-format",           _program("clang-format")),
     ("sparse",                 _program("sparse")),
@@ -72,7 +74,7 @@ def missing_packages():
 def _apt(*arguments):
     env = dict(os.environ, DEBIAN_FRONTEND="noninteractive", LC_ALL="C")
     return subprocess.run(["apt-get", "-q", *arguments], env=env, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, check=False)
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
 
 
 def _apt_reason(output):
@@ -87,34 +89,39 @@ def check_machine(install=None):
     `install`: True or False instead of asking the user id.
     """
     if sys.version_info < PYTHON_MIN:
-        raise BootstrapError("Python {}.{} is too old: {}.{} or newer is needed (make PYTHON=python3.11 ...).".format(
-            *(tuple(sys.version_info[:2]) + PYTHON_MIN)), status=2)
+        raise BootstrapError("Python {}.{} is too old: {}.{} or newer is needed "
+            "(make PYTHON=python3.11 ...)".format(*(tuple(sys.version_info[:2]) + PYTHON_MIN)),
+            status=2)
     machine = os.uname().machine
     if machine != "x86_64":
-        raise BootstrapError("this machine is {}: the guest and its packages are x86_64 (amd64) only.".format(machine),
-            status=2)
+        raise BootstrapError("this machine is {}: the guest and its packages are x86_64 (amd64) "
+            "only".format(machine), status=2)
     missing = missing_packages()
     if not missing:
         return
     if shutil.which("apt-get") is None:
-        raise BootstrapError("not a Debian or Ubuntu machine; install what these packages hold: " + " ".join(missing),
-            status=2)
+        raise BootstrapError("not a Debian or Ubuntu machine; install what these packages hold: "
+            + " ".join(missing), status=2)
     install = (os.geteuid() == 0) if install is None else install
     if not install:
-        raise BootstrapError("packages are missing; type: sudo apt-get install " + " ".join(missing), status=2)
+        raise BootstrapError("packages are missing; type: sudo apt-get install "
+            + " ".join(missing), status=2)
     print("bootstrap: installing " + " ".join(missing), flush=True)
     command = ("install", "-y", "--no-install-recommends") + tuple(missing)
-    # The lists may be absent (a fresh container) or name files that the mirror no longer has: try, update, try again.
+    # The lists may be absent (a fresh container) or name files that the mirror no longer has: try,
+    # update, try again.
     result = _apt(*command)
     if result.returncode:
         update = _apt("update")
         result = _apt(*command)
         if result.returncode:
             reason = _apt_reason(update.stdout if update.returncode else result.stdout)
-            raise BootstrapError("apt-get install {} failed: {}".format(" ".join(missing), reason))
+            raise BootstrapError("apt-get install {} failed: {}; check the network and apt's "
+                "sources".format(" ".join(missing), reason))
     still = missing_packages()
     if still:
-        raise BootstrapError("apt installed the packages, but this is still not found: " + " ".join(still), status=2)
+        raise BootstrapError("apt installed the packages, but this is still not found: "
+            + " ".join(still), status=2)
 
 # build/venv ---------------------------------------------------------------------------------------
 
@@ -130,24 +137,27 @@ def _fingerprint():
 
 def _pip(*arguments):
     python = os.path.join(VENV, "bin", "python")
-    result = subprocess.run([python, "-m", "pip", "--disable-pip-version-check", "-q", *arguments], cwd=ROOT,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, check=False)
+    result = subprocess.run([python, "-m", "pip", "--disable-pip-version-check", "-q", *arguments],
+        cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text=True, check=False)
     if result.returncode:
         raise BootstrapError(_pip_reason(result.stdout))
 
 
 def _pip_reason(output):
     """Pip's many lines as one."""
-    network = ("NewConnectionError", "Temporary failure in name resolution", "Max retries exceeded", "ReadTimeout",
-        "ConnectionResetError", "ProxyError", "Could not connect")
+    network = ("NewConnectionError", "Temporary failure in name resolution", "Max retries exceeded",
+        "ReadTimeout", "ConnectionResetError", "ProxyError", "Could not connect")
     if any(word in output for word in network):
-        return "the Python package index could not be reached (pip); check the network, or pip's index-url and proxy."
-    errors = [line for line in output.splitlines() if "ERROR" in line]
-    return "pip failed: " + (errors[-1] if errors else (output.strip().splitlines() or ["no reason given"])[-1])
+        return ("the Python package index could not be reached (pip); check the network, "
+            "or pip's index-url and proxy")
+    lines  = output.strip().splitlines() or ["no reason given"]
+    errors = [line for line in lines if "ERROR" in line]
+    return "pip failed: " + (errors or lines)[-1]
 
 
 def make_venv():
-    """Makes `build/venv` if it is not there or was made for other requirements. Returns whether it had to."""
+    """Makes `build/venv` if there is none for these requirements; returns whether it had to."""
     os.makedirs(BUILD, exist_ok=True)
     stamp       = os.path.join(VENV, ".fingerprint")
     fingerprint = _fingerprint()

@@ -5,7 +5,9 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Every file of the tree names its licence, and the one that its folder has. Status 1 and a line for each that does not."""
+"""Every file of the tree names its licence, and the one that its folder has. Status 1 and a line
+for each that does not.
+"""
 
 import re
 import subprocess
@@ -18,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # First match counts. None: a file that cannot hold the line (prose, data, expected output).
 RULES = [
     (r"LICENSES/|.*\.(md|csv|json)$|.*/golden/",           None),
-    (r"software/kernel/include/uapi/.*",                   "GPL-2.0-only WITH Linux-syscall-note"),
+    (r"software/kernel/include/uapi/",                     "GPL-2.0-only WITH Linux-syscall-note"),
     (r"software/kernel/litepcie_regs\.h$",                 "GPL-2.0-only OR BSD-2-Clause"),
     (r"software/kernel/",                                  "GPL-2.0-only"),
     (r"",                                                  "BSD-2-Clause"),
@@ -33,7 +35,9 @@ def licence(path):
 
 
 def complaint(path, text):
-    """What is wrong with the file `path` (from the top of the tree) that holds `text`; None if nothing is."""
+    """What is wrong with the file `path` (from the top of the tree) that holds `text`; None if
+    nothing is.
+    """
     wanted = licence(path)
     if wanted is None:
         return None
@@ -47,16 +51,16 @@ def complaint(path, text):
 
 def files():
     """Paths of what is in the repository, or would be after `git add`."""
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, check=True,
-        capture_output=True, text=True).stdout
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT,
+        check=True, capture_output=True, text=True).stdout
     return [path for path in listed.split("\0") if path and (ROOT / path).is_file()]
 
 
 def main():
-    complaints = [complaint(path, (ROOT / path).read_text(errors="replace")) for path in files()]
-    complaints = [line for line in complaints if line]
-    print("\n".join(complaints) or "SPDX lines: all files name their licence", file=sys.stderr if complaints else None)
-    return 1 if complaints else 0
+    found = [complaint(path, (ROOT / path).read_text(errors="replace")) for path in files()]
+    found = [line for line in found if line]
+    print("\n".join(found) or "SPDX lines: all files name their licence")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

@@ -10,13 +10,15 @@
     python -m litepcie_sim.guest shell --board build/sim_gen2_x4_128
     python -m litepcie_sim.guest prepare
 
-The command's output goes to the output stream, all else (progress, the kernel's console) to the error stream. Exit status: the
-command's; 124 if it did not end in time, 125 if the runner failed (one line says why), as timeout(1) has it; 2 for bad usage.
+The command's output goes to the output stream, all else (progress, the kernel's console) to the
+error stream. Exit status: the command's; 124 if it did not end in time, 125 if the runner failed
+(one line says why), as timeout(1) has it; 2 for bad usage.
 """
 
 import argparse
 import contextlib
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -52,28 +54,41 @@ def _positive(text):
     return value
 
 
-def _cpus(text):
-    if text not in ("1", "2", "3", "4"):
-        raise argparse.ArgumentTypeError(f"1 to 4 processors, not {text!r}")
-    return int(text)
+def _memory(text):
+    if not re.fullmatch(r"[1-9]\d*[MG]", text):
+        raise argparse.ArgumentTypeError(f"a size like 512M or 1G, not {text!r}")
+    return text
 
 
 SIZES = (128, 256, 512, 1024, 2048, 4096)
 
 
+class Parser(argparse.ArgumentParser):
+    """Errors are one line: what is wrong and what is allowed."""
+    def error(self, message):
+        self.exit(2, f"{self.prog}: error: {message}\n")
+
+
 def parser():
-    main = argparse.ArgumentParser(prog="python -m litepcie_sim.guest",
+    main = Parser(prog="python -m litepcie_sim.guest",
         description="A virtual machine with the simulated board in it.")
     verbs = main.add_subparsers(dest="verb", required=True)
 
-    boot = argparse.ArgumentParser(add_help=False)
-    boot.add_argument("--board", required=True, metavar="DIR", help="build folder of targets/sim.py")
-    boot.add_argument("--kernel", choices=KERNELS, default=DEFAULT_KERNEL, help="guest kernel (default %(default)s)")
-    boot.add_argument("--mps", type=int, choices=SIZES, default=256, help="largest payload (default %(default)s)")
-    boot.add_argument("--mrrs", type=int, choices=SIZES, default=512, help="largest read request (default %(default)s)")
-    boot.add_argument("--iommu", action="store_true", help="the guest uses an IOMMU; stray DMA is an error")
-    boot.add_argument("--cpus", type=_cpus, default=1, metavar="N", help="the guest's processors (default %(default)s)")
-    boot.add_argument("--memory", default="512M", help="the guest's memory (default %(default)s)")
+    boot = Parser(add_help=False)
+    boot.add_argument("--board", required=True, metavar="DIR",
+        help="build folder of targets/sim.py")
+    boot.add_argument("--kernel", choices=KERNELS, default=DEFAULT_KERNEL,
+        help="guest kernel (default %(default)s)")
+    boot.add_argument("--mps", type=int, choices=SIZES, default=256,
+        help="largest payload (default %(default)s)")
+    boot.add_argument("--mrrs", type=int, choices=SIZES, default=512,
+        help="largest read request (default %(default)s)")
+    boot.add_argument("--iommu", action="store_true",
+        help="the guest uses an IOMMU; stray DMA is an error")
+    boot.add_argument("--cpus", type=int, choices=range(1, 5), default=1, metavar="N",
+        help="the guest's processors, 1 to 4 (default %(default)s)")
+    boot.add_argument("--memory", type=_memory, default="512M",
+        help="the guest's memory (default %(default)s)")
     boot.add_argument("--strict-writes", action="store_true",
         help="the guest waits for each write to the board instead of posting it")
     boot.add_argument("--no-load", action="store_true", help="do not load the module")
@@ -87,19 +102,22 @@ def parser():
     run = verbs.add_parser("run", parents=[boot], help="boot, run a command, exit with its status")
     run.add_argument("--timeout", type=_positive, default=600, metavar="S",
         help="seconds the command may take (default %(default)s)")
-    run.add_argument("command", nargs="+", metavar="COMMAND", help="after --; one word is a line for the shell")
+    run.add_argument("command", nargs="+", metavar="COMMAND",
+        help="after --; a single word is text for the shell")
     verbs.add_parser("shell", parents=[boot], help="boot, give a shell")
     get = verbs.add_parser("prepare", help="fetch and build all that a guest needs")
-    get.add_argument("--kernel", action="append", choices=KERNELS, help="for this guest kernel (default 6.1)")
+    get.add_argument("--kernel", action="append", choices=KERNELS,
+        help=f"for this guest kernel (default {DEFAULT_KERNEL})")
     get.add_argument("--with-fio", action="store_true", help="Debian's fio too")
     return main
 
 # Verbs --------------------------------------------------------------------------------------------
 
 def _guest(args):
-    return Guest(args.board, kernel=args.kernel, mps=args.mps, mrrs=args.mrrs, load=not args.no_load, files=args.file,
-        with_fio=args.with_fio, simulator_arguments=args.simulator_arg, console=_to_stderr, iommu=args.iommu, cpus=args.cpus,
-        memory=args.memory, strict_writes=args.strict_writes,
+    return Guest(args.board, kernel=args.kernel, mps=args.mps, mrrs=args.mrrs,
+        load=not args.no_load, files=args.file, with_fio=args.with_fio,
+        simulator_arguments=args.simulator_arg, console=_to_stderr, iommu=args.iommu,
+        cpus=args.cpus, memory=args.memory, strict_writes=args.strict_writes,
         log=args.log or os.path.join(args.board, "guest", "console.log"))
 
 

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The board as the guest runner sees it: a build folder of targets/sim.py, and the simulator process it holds."""
+"""The board as the guest runner sees it: a build folder of targets/sim.py and its simulator."""
 
 import re
 import tempfile
@@ -38,7 +38,8 @@ class Board:
         """Integer constant `name` of the board's soc.h."""
         match = re.search(rf"^#define\s+{name}\s+(0x[0-9a-fA-F]+|\d+)", self._header, re.MULTILINE)
         if match is None:
-            raise GuestError(f"{self.folder} does not say {name}; build it again: ./targets/sim.py --build")
+            raise GuestError(f"{self.folder} does not say {name}; "
+                "build it again: ./targets/sim.py --build")
         return int(match[1], 0)
 
 
@@ -60,7 +61,8 @@ class Simulator:
             if self.process.poll() is not None:
                 raise self.error()
             if time.monotonic() > deadline:
-                raise GuestTimeout(f"the simulator made no socket in {START_SECONDS} s{self._last_lines()}")
+                raise GuestTimeout(
+                    f"the simulator made no socket in {START_SECONDS} s{self._last_lines()}")
             time.sleep(0.01)
 
     def ended(self):
@@ -92,7 +94,9 @@ class Simulator:
 
 
 def listening(path):
-    """Whether some process listens on the UNIX socket `path`. Looked up, not tried: the simulator serves one connection.
+    """Whether a process listens on the UNIX socket `path`.
+
+    Looked up and not tried, as the simulator serves one connection.
 
     Source: proc(5), /proc/net/unix: 00010000 in the fourth column is __SO_ACCEPTCON.
     """
@@ -104,5 +108,5 @@ def listening(path):
 
 
 def socket_folder():
-    """A temporary folder for a socket: short, as the path of a UNIX socket has 107 bytes at most."""
+    """A temporary folder with a short path: that of a UNIX socket has 107 bytes at most."""
     return tempfile.TemporaryDirectory(prefix="litepcie-", dir="/tmp")

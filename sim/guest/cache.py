@@ -59,10 +59,10 @@ def locked(path, what):
 
 
 def entry(name, key, make, what=None):
-    """Path of the cache entry `name` for `key` (from `digest`), made by `make(folder)` if it is not there.
+    """Path of the cache entry `name` for `key` (from `digest`), made by `make(folder)` if missing.
 
-    `make` gets an empty folder that becomes the entry when it returns, and is removed when it raises. Processes that
-    want the same entry at once wait for the first of them.
+    `make` gets an empty folder that becomes the entry when it returns, and is removed when it
+    raises. Processes that want the same entry at once wait for the first of them.
     """
     what  = what or name
     root  = folder()

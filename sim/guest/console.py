@@ -9,8 +9,9 @@
     runner   TOKEN MODE CODE newline      MODE is run, shell or off; CODE is the command in base64
     guest    the command's output, then   TOKEN STATUS newline
 
-TOKEN is new and random for each command and is held by the guest's init alone, so no output can pass for the end of a
-command, whatever its bytes. The first serial port is the kernel's console and carries nothing that is parsed.
+TOKEN is new and random for each command and is held by the guest's init alone, so no output can
+pass for the end of a command, whatever its bytes. The first serial port is the kernel's console and
+carries nothing that is parsed.
 """
 
 import base64
@@ -38,7 +39,8 @@ class Reply:
         at = self._held.find(self._mark)
         if at < 0:
             keep = self._partial()
-            output, self._held = self._held[:len(self._held) - keep], self._held[len(self._held) - keep:]
+            sure = len(self._held) - keep
+            output, self._held = self._held[:sure], self._held[sure:]
             return output
         if match := re.compile(rb" (\d+)\n").match(self._held, at + len(self._mark)):
             self.status = int(match[1])

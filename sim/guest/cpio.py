@@ -6,8 +6,9 @@
 
 """A cpio archive of the "newc" kind, which Linux unpacks as initial RAM file system.
 
-Written here because no tool of the machine is needed this way, and no right: devices and owners are just numbers in the
-archive. Format: Documentation/driver-api/early-userspace/buffer-format.rst of the kernel. Archives may follow each other.
+Written here because no tool of the machine is needed this way, and no right: devices and owners are
+just numbers in the archive. Format: Documentation/driver-api/early-userspace/buffer-format.rst of
+the kernel. Archives may follow each other.
 """
 
 import stat
@@ -34,10 +35,12 @@ class Archive:
     def _append(self, name, mode, content=b"", device=(0, 0)):
         self._inode += 1
         raw    = name.encode() + b"\0"
-        # inode, mode, user, group, links, time, size, device of the file, device it is, name's size, checksum (unused).
+        # inode, mode, user, group, links, time, size, device of the file, device it is, name's
+        # size, checksum (unused).
         fields = (self._inode, mode, 0, 0, 1, 0, len(content), 0, 0, *device, len(raw), 0)
         header = b"070701" + b"".join(b"%08X" % field for field in fields)
-        self._parts += [header, raw, bytes(-(len(header) + len(raw)) % 4), content, bytes(-len(content) % 4)]
+        self._parts += [header, raw, bytes(-(len(header) + len(raw)) % 4)]
+        self._parts += [content, bytes(-len(content) % 4)]
 
     def folder(self, name, mode=0o755):
         name = PurePosixPath("/") / name
@@ -47,12 +50,14 @@ class Archive:
 
     def file(self, name, content, mode=0o644):
         """A regular file of `content` (bytes or text)."""
-        self._entry(name, stat.S_IFREG | mode, content.encode() if isinstance(content, str) else content)
+        content = content.encode() if isinstance(content, str) else content
+        self._entry(name, stat.S_IFREG | mode, content)
 
     def copy(self, name, path, mode=None):
-        """A regular file with what the machine's file `path` holds, and its permissions if no `mode` is given."""
+        """A regular file of what the machine's file `path` holds; its permissions if no `mode`."""
         path = Path(path)
-        self.file(name, path.read_bytes(), stat.S_IMODE(path.stat().st_mode) if mode is None else mode)
+        mode = stat.S_IMODE(path.stat().st_mode) if mode is None else mode
+        self.file(name, path.read_bytes(), mode)
 
     def link(self, name, target):
         """A symbolic link."""

@@ -10,7 +10,7 @@ import sys
 
 
 class GuestError(Exception):
-    """Something the user can act on. The message is one line, without a full stop missing and without a traceback."""
+    """Something the user can act on: the message is one line, and logs behind it."""
 
 
 class GuestTimeout(GuestError):
@@ -22,5 +22,5 @@ class GuestOff(GuestError):
 
 
 def say(message):
-    """A line of progress, on the error stream: the output stream belongs to the guest's commands."""
+    """A line of progress. On the error stream: the output stream is the guest's commands'."""
     print(f"guest: {message}", file=sys.stderr, flush=True)

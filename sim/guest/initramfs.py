@@ -21,13 +21,15 @@ USER = ROOT / "software" / "user"
 
 
 def base():
-    """The archive of what is the same in every guest: folders, busybox under all its names, init."""
-    _, busybox     = packages.find(Recipe("busybox", "busybox", "bookworm", ("busybox-static",), "bin/busybox"))
+    """The archive that every guest has: folders, busybox under all its names, init."""
+    _, busybox     = packages.find(Recipe("busybox", "busybox", "bookworm",
+        packages = ("busybox-static",),
+        expect   = "bin/busybox"))
     status, output = process.run([busybox, "--list"])
     if status:
         raise GuestError(f"{busybox} does not run on this machine")
     archive = Archive()
-    for folder in ("dev", "proc", "sys", "tmp", "root", "etc", "lib/modules", "usr/bin", "usr/sbin", "sbin"):
+    for folder in ("dev", "proc", "sys", "tmp", "root", "etc", "lib/modules", "usr/bin", "sbin"):
         archive.folder(folder)
     archive.device("dev/console", 5, 1)
     archive.copy("bin/busybox", busybox, 0o755)
@@ -43,24 +45,25 @@ def base():
 
 
 def tools():
-    """Paths of the tool's programs, linked statically for the guest; built (or found up to date) by their makefile."""
+    """Paths of the tool's programs, statically linked; built if their makefile finds need."""
     build = ROOT / "build" / "user-guest"
     with cache.locked(ROOT / "build" / "user-guest.lock", "litepcie_util"):
         status, output = process.run(["make", "-C", USER, f"BUILD={build}", "STATIC=1"])
     if status:
         lines = [line for line in output.splitlines() if "error" in line or "***" in line]
-        raise GuestError(f"{USER} does not build: " + "\n".join((lines or output.splitlines())[-5:]))
+        lines = lines or output.splitlines()
+        raise GuestError(f"{USER} does not build: " + "\n".join(lines[-5:]))
     return [build / "litepcie_util"]
 
 
 def fio():
     """Path of an archive with Debian's fio and every library it loads, at their own paths."""
     recipe = Recipe("fio", "fio", "trixie", ("fio",), "usr/bin/fio",
-        keep = r"(?!python|libpython|perl|systemd|dpkg|tzdata|adduser|passwd|login|debconf|dmsetup|tar$|coreutils)")
+        keep = r"(?!python|libpython|perl|systemd|dpkg|tzdata|adduser|passwd|debconf|dmsetup)")
     root, program = packages.find(recipe)
     libraries     = root / "usr/lib/x86_64-linux-gnu"
     loader        = root / "usr/lib64/ld-linux-x86-64.so.2"
-    search        = f"{libraries}:{libraries}/ceph"  # Where a library of fio's has a library of its own.
+    search        = f"{libraries}:{libraries}/ceph"  # A library of fio's has one of its own.
 
     def make(path):
         status, output = process.run([loader, "--library-path", search, "--list", program])
@@ -80,8 +83,10 @@ def fio():
 
 
 def write(path, archives, extra=()):
-    """Writes `archives` (Archive) and `extra` (paths of archives) one behind the other. Not compressed: unpacking costs
-    the guest more time than reading."""
+    """Writes `archives` (Archive) and `extra` (paths of archives) one behind the other.
+
+    Not compressed: unpacking costs the guest more time than reading.
+    """
     with open(path, "wb") as out:
         for archive in archives:
             out.write(archive.data())

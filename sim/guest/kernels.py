@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The guest kernels: Debian's cloud kernels, bootable as they are, and the root that builds a module for each."""
+"""The guest kernels: Debian's cloud kernels as they are, and what builds a module for each."""
 
 import dataclasses
 import re
@@ -15,18 +15,19 @@ from litepcie_sim.guest          import packages
 from litepcie_sim.guest.errors   import GuestError, say
 from litepcie_sim.guest.packages import Recipe
 
-# Name of a kernel: the Debian suite that carries it. The cloud flavour has PCI hot-plug, AER, MSI, VT-d, io_uring and
-# the serial ports built in.
+# Name of a kernel: the Debian suite that carries it. The cloud flavour has PCI hot-plug, AER, MSI,
+# VT-d, io_uring and the serial ports built in.
 KERNELS        = {"6.1": "bookworm", "6.12": "trixie", "7.2": "trixie-backports"}
 DEFAULT_KERNEL = "6.1"
 
-# What `make` and the kernel's scripts run, beside the compiler. base-files holds the links of a merged /usr.
-_TOOLS = ("base-files", "dash", "bash", "coreutils", "sed", "grep", "mawk", "findutils", "diffutils", "perl-base",
-    "tar", "gzip", "libc-bin", "gcc", "binutils", "make")
+# What `make` and the kernel's scripts run, beside the compiler. base-files holds the links of a
+# merged /usr.
+_TOOLS = ("base-files", "dash", "bash", "coreutils", "sed", "grep", "mawk", "findutils",
+    "diffutils", "perl-base", "tar", "gzip", "libc-bin", "gcc", "binutils", "make")
 
 # Dependencies that a compiler and headers have and a module's build does not use.
-_NO_USE = (r"(?!linux-(image|binary|modules|base)|systemd|libsystemd|udev|initramfs|dracut|kmod|klibc|libklibc|debconf|"
-    r"mount$|cpio$|lib(a|hwa|l|t|ub)san\d|libgprofng|libpam|logsave)")
+_NO_USE = (r"(?!linux-(image|binary|modules|base)|systemd|libsystemd|udev|initramfs|dracut|kmod|"
+    r"klibc|libklibc|debconf|mount$|cpio$|lib(a|hwa|l|t|ub)san\d|libgprofng|libpam|logsave)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,18 +55,22 @@ class Kernel:
     def release(self):
         """What `uname -r` says in the guest."""
         image   = self.image()
-        release = image.parent.name if image.name == "vmlinuz" else image.name.removeprefix("vmlinuz-")
+        # Either /boot/vmlinuz-RELEASE or modules/RELEASE/vmlinuz.
+        release = image.name.removeprefix("vmlinuz-")
+        release = image.parent.name if release == "vmlinuz" else release
         if not re.match(re.escape(self.name) + r"\b", release):
             say(f"Debian {self.suite} now carries {release}; used in the place of {self.name}")
         return release
 
     def compiler(self):
-        """(root, headers): a root with this kernel's headers and its suite's compiler, fetched if need be, and the
-        headers' path as seen in it."""
-        root, headers = packages.find(Recipe(f"compiler-{self.name}", f"headers and compiler of kernel {self.name}",
-            self.suite,
+        """(root, headers): a root with this kernel's headers and its suite's compiler, fetched if
+        need be, and the headers' path as seen in it.
+        """
+        root, headers = packages.find(Recipe(f"compiler-{self.name}",
+            f"headers and compiler of kernel {self.name}", self.suite,
             packages = ("linux-headers-cloud-amd64", *_TOOLS),
             keep     = _NO_USE,
             expect   = "usr/src/linux-headers-*-cloud-amd64",
-            exclude  = (*Recipe.exclude, "*/lto1", "*/gprofng*", "./usr/share/i18n", "./usr/lib/x86_64-linux-gnu/gconv")))
+            exclude  = (*Recipe.exclude, "*/lto1", "*/gprofng*", "./usr/share/i18n",
+                "./usr/lib/x86_64-linux-gnu/gconv")))
         return root, Path("/") / headers.relative_to(root)

@@ -33,13 +33,14 @@ class Result:
 
 
 class Guest:
-    """A booted guest. A context manager: boots on entry, ends all its processes on exit, however that comes.
+    """A booted guest. A context manager: boots on entry, ends all its processes on exit.
 
     Parameters
     ----------
     board : build folder of targets/sim.py, or None: a guest without a board
     kernel : name of a guest kernel (`litepcie_sim.guest.KERNELS`)
-    mps, mrrs : largest payload and read request in bytes, written to the board before the module loads
+    mps, mrrs : largest payload and read request in bytes, written to the board before the module
+        loads
     load : whether the module is loaded
     files : (path on the machine, path in the guest) of files to bring along
     with_fio : whether Debian's fio is in the guest
@@ -54,11 +55,12 @@ class Guest:
     log : path of the console log
     simulator : `board.Simulator`, or None
 
-    Raises GuestError (one line, for the user) when anything is missing or goes wrong; GuestTimeout when it takes too long.
+    Raises GuestError (one line, for the user) when anything is missing or goes wrong; GuestTimeout
+    when it takes too long.
     """
 
-    def __init__(self, board=None, *, kernel=DEFAULT_KERNEL, mps=256, mrrs=512, load=True, files=(), with_fio=False,
-            simulator_arguments=(), log=None, console=None, **machine):
+    def __init__(self, board=None, *, kernel=DEFAULT_KERNEL, mps=256, mrrs=512, load=True,
+            files=(), with_fio=False, simulator_arguments=(), log=None, console=None, **machine):
         self.kernel       = Kernel(kernel)
         self.board        = Board(board) if board is not None else None
         self.simulator    = None
@@ -115,11 +117,13 @@ class Guest:
         self._pump(boot, time.monotonic() + BOOT_SECONDS, output.extend)
         self.boot_seconds = time.monotonic() - began
         if boot.status:
-            raise GuestError(f"the guest could not set the board up: {output.decode(errors='replace').strip()}")
+            said = output.decode(errors="replace").strip()
+            raise GuestError(f"the guest could not set the board up: {said}")
 
     def _write_initrd(self, path, image, token):
         archive = initramfs.base()
-        archive.file("etc/guest.conf", "".join(f"{name}={value}\n" for name, value in {**self._conf, "token": token}.items()))
+        conf    = {**self._conf, "token": token}
+        archive.file("etc/guest.conf", "".join(f"{name}={value}\n" for name, value in conf.items()))
         archive.copy("boot/vmlinuz", image)
         if self.board:
             archive.copy("lib/modules/litepcie.ko", module(self.kernel))
@@ -134,15 +138,16 @@ class Guest:
         for name in ("console", "control"):
             self._sockets[name], ends[name] = socket.socketpair()
             self._sockets[name].setblocking(False)
-        arguments = machine.arguments(image, folder / "initrd", ends["console"].fileno(), ends["control"].fileno())
+        console, control = ends["console"].fileno(), ends["control"].fileno()
+        arguments        = machine.arguments(image, folder / "initrd", console, control)
         with open(folder / "qemu.log", "wb") as log:
-            self._qemu = process.start([*program.command, *arguments], env=program.environ, stdout=log, stderr=log,
-                pass_fds=[end.fileno() for end in ends.values()])
+            self._qemu = process.start([*program.command, *arguments], env=program.environ,
+                stdout=log, stderr=log, pass_fds=(console, control))
         for end in ends.values():
             end.close()
 
     def close(self, off=True):
-        """Ends the guest: `off`, by switching it off (its kernel tells the driver), else at once."""
+        """Ends the guest; `off`: by switching it off, so that its kernel tells the driver."""
         if self._qemu and off and self._qemu.poll() is None and not self._killed:
             try:
                 self._send(Reply().request("off"))
@@ -165,8 +170,8 @@ class Guest:
     def run(self, command, timeout=120, stream=None):
         """Runs `command` in the guest's shell; `Result`.
 
-        `stream` is called with the output's bytes as they come. A command that takes longer than `timeout` seconds raises
-        GuestTimeout; nothing else can be run then, as the guest is still at it.
+        `stream` is called with the output's bytes as they come. A command that takes longer than
+        `timeout` seconds raises GuestTimeout; the guest is still at it, so nothing else can be run.
         """
         output = bytearray()
 
@@ -183,14 +188,16 @@ class Guest:
         return Result(reply.status, output.decode(errors="replace"))
 
     def kill_simulator(self):
-        """Ends the simulator as a crash would; from here on its end is no error. QEMU and the guest go on."""
+        """Ends the simulator as a crash would: no error from here on. QEMU and the guest go on."""
         self._killed = True
         self.simulator.kill()
 
     def interact(self, take, keys, rows=24, columns=80, leave=None):
-        """A shell in the guest: `keys` is a file descriptor of what is typed, `take` is called with bytes to show.
+        """A shell in the guest: `keys` is a file descriptor of what is typed, `take` is called with
+        bytes to show.
 
-        Returns the shell's exit status; 0 if the key `leave` was typed or the guest was switched off from inside.
+        Returns the shell's exit status; 0 if the key `leave` was typed or the guest was switched
+        off from inside.
         """
         reply = Reply()
         self._send(reply.request("shell", f"stty -F /dev/ttyS1 rows {rows} cols {columns}"))
@@ -223,7 +230,7 @@ class Guest:
                         self._type(selector, keys, leave)
                     else:
                         self._receive(key.data, reply, take)
-                if self.simulator and not self._killed and self.simulator.ended() is not None:
+                if self._simulator_failed():
                     raise self.simulator.error()
 
     def _receive(self, name, reply, take):
@@ -250,10 +257,13 @@ class Guest:
             data = b"\x04"
         self._send(data)
 
+    def _simulator_failed(self):
+        return self.simulator and not self._killed and self.simulator.ended() not in (None, 0)
+
     def _gone(self):
         """The error that QEMU's end is."""
         status = process.stop(self._qemu, grace=2)
-        if self.simulator and not self._killed and self.simulator.ended() not in (None, 0):
+        if self._simulator_failed():
             return self.simulator.error()
         if status == 0:
             return GuestOff(f"the guest went off{self._last_words()}")

@@ -4,19 +4,22 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Which Debian mirror to use: `DEBIAN_MIRROR`, else the one the machine's own apt is set up with."""
+"""Which Debian mirror to use: `DEBIAN_MIRROR`, else the one of the machine's own apt."""
 
 import os
 import re
 
 from pathlib import Path
 
-# Where neither says one (Ubuntu's apt knows only Ubuntu's archive): Debian's own name for "a mirror near you".
+# Where neither says one (Ubuntu's apt knows only Ubuntu's archive): Debian's own name for "a mirror
+# near you".
 DEFAULT_MIRROR = "http://deb.debian.org/debian"
 
-# Suites of the Debian archive proper. Security and third-party archives use other names or none of these.
-_SUITE = re.compile(r"^(buster|bullseye|bookworm|trixie|forky|duke|sid|oldoldstable|oldstable|stable|testing|unstable)"
+# Suites of the Debian archive proper. Security and third-party archives use other names or none of
+# these.
+_SUITE = re.compile(r"^(bullseye|bookworm|trixie|forky|duke|sid|(old){,2}stable|testing|unstable)"
     r"(-updates|-backports|-proposed-updates)?$")
+_NO    = ("no", "false", "without", "off", "disable", "0")
 _URI   = re.compile(r"^(mirror\+)?(https?|file|copy|tor\+https?):")
 
 
@@ -30,7 +33,7 @@ def parse_one_line(text):
 
 
 def parse_deb822(text):
-    """(uri, suite, components) of each enabled binary entry in the deb822 format of sources.list(5)."""
+    """(uri, suite, components) of each enabled binary entry in the deb822 format of it."""
     for stanza in re.split(r"\n[ \t]*\n", text):
         fields, name = {}, None
         for line in stanza.splitlines():
@@ -42,7 +45,7 @@ def parse_deb822(text):
                 name, value  = line.split(":", 1)
                 name         = name.strip().lower()
                 fields[name] = value.strip()
-        if fields.get("enabled", "yes").lower() in ("no", "false", "0", "off", "disable", "without"):
+        if fields.get("enabled", "yes").lower() in _NO:
             continue
         if "deb" not in fields.get("types", "").split():
             continue

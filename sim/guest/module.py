@@ -18,8 +18,8 @@ from litepcie_sim.guest.errors import GuestError, say
 
 SOURCES = Path(__file__).resolve().parents[2] / "software" / "kernel"
 
-# Enters a root ($1) with the machine's /dev and /proc and runs the rest there. The mounts are the namespace's own and
-# vanish with it.
+# Enters a root ($1) with the machine's /dev and /proc and runs the rest there. The mounts are the
+# namespace's own and vanish with it.
 _ENTER = """
 root=$1; shift
 for folder in dev proc; do
@@ -34,16 +34,20 @@ _WAYS = [
     ["unshare", "--mount", "sh", "-c", _ENTER, "sh"],
 ]
 
-_FORBIDDEN = ("this machine does not let a user make user namespaces, which building the driver for the guest needs; "
-    "type: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0 kernel.unprivileged_userns_clone=1, "
+_FORBIDDEN = ("this machine does not let a user make user namespaces, which building the driver "
+    "for the guest needs; type: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0, "
     "or run as root, or install linux-headers-{release}")
 
 
+def _is_source(path):
+    return (path.suffix in (".c", ".h") and not path.name.endswith(".mod.c")
+        or path.name in ("Makefile", "Kbuild", "Kconfig"))
+
+
 def sources(folder=SOURCES):
-    """{relative name: content} of what the module is made of, without what an earlier build left there."""
-    names = [path for path in sorted(folder.rglob("*")) if path.is_file() and (path.suffix in (".c", ".h")
-        or path.name in ("Makefile", "Kbuild", "Kconfig")) and not path.name.endswith(".mod.c")]
-    if not any(path.name in ("Makefile", "Kbuild") for path in names):
+    """{relative name: content} of what the module is made of, not what a build left there."""
+    names = [path for path in sorted(folder.rglob("*")) if path.is_file() and _is_source(path)]
+    if not any(path.name == "Makefile" for path in names):
         raise GuestError(f"no driver sources in {folder}")
     return {str(path.relative_to(folder)): path.read_bytes() for path in names}
 
@@ -71,14 +75,14 @@ def module(kernel, folder=SOURCES):
 
 def _make_command(kdir, folder):
     # Without BTF: its tool is not part of the root, and a test module does not need it.
-    return ["make", "-C", str(folder), f"KDIR={kdir}", f"O={folder}/build", "CONFIG_DEBUG_INFO_BTF_MODULES=",
-        f"-j{min(2, os.cpu_count())}"]
+    return ["make", "-C", str(folder), f"KDIR={kdir}", f"O={folder}/build",
+        "CONFIG_DEBUG_INFO_BTF_MODULES=", f"-j{min(2, os.cpu_count())}"]
 
 
 def _build(kernel, folder):
     """Builds the module in `folder`, in place."""
     machine = Path(f"/lib/modules/{kernel.release}/build")
-    if machine.is_dir():  # The machine happens to have these very headers, and the compiler they were set up for.
+    if machine.is_dir():  # The machine happens to have these very headers, and their compiler.
         _run(_make_command(machine, folder))
         for built in (folder / "build").rglob("*.ko"):
             shutil.copy(built, folder)
@@ -105,7 +109,9 @@ def _way(root):
 
 
 def _run(command):
-    status, output = process.run(command, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "HOME": "/"})
+    status, output = process.run(command,
+        env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "HOME": "/"})
     if status:
-        errors = [line for line in output.splitlines() if re.search(r"\berror\b|Error \d|\*\*\*", line)]
-        raise GuestError("the driver does not compile: " + "\n".join((errors or output.splitlines()[-5:])[:10]))
+        lines  = output.splitlines()
+        errors = [line for line in lines if re.search(r"\berror\b|Error \d|\*\*\*", line)]
+        raise GuestError("the driver does not compile: " + "\n".join((errors or lines[-5:])[:10]))

@@ -6,8 +6,9 @@
 
 """Folders of unpacked Debian packages, without root and without touching the machine.
 
-Ordinary apt with its own configuration, sources, lists and status: it resolves, downloads and verifies (signatures of
-the Debian archive keyring, checksums of every package); `dpkg-deb` and `tar` unpack. No maintainer script runs.
+Ordinary apt with its own configuration, sources, lists and status: it resolves, downloads and
+verifies (signatures of the Debian archive keyring, checksums of every package); `dpkg-deb` and
+`tar` unpack. No maintainer script runs.
 """
 
 import dataclasses
@@ -19,9 +20,9 @@ import urllib.parse
 
 from pathlib import Path
 
-from litepcie_sim.guest         import cache, process
-from litepcie_sim.guest.errors  import GuestError, say
-from litepcie_sim.guest.mirror  import debian_mirror
+from litepcie_sim.guest        import cache, process
+from litepcie_sim.guest.errors import GuestError, say
+from litepcie_sim.guest.mirror import debian_mirror
 
 KEYRINGS = [
     Path("/usr/share/keyrings/debian-archive-keyring.gpg"),
@@ -47,8 +48,8 @@ class Recipe:
     packages : tuple
     expect   : str
     keep     : str   = ""
-    exclude  : tuple = ("./usr/share/doc", "./usr/share/man", "./usr/share/locale", "./usr/share/info",
-        "./usr/share/lintian", "./usr/share/bug")
+    exclude  : tuple = ("./usr/share/doc", "./usr/share/man", "./usr/share/locale",
+        "./usr/share/info", "./usr/share/lintian", "./usr/share/bug")
 
     @property
     def suites(self):
@@ -58,7 +59,8 @@ class Recipe:
 
 def root(recipe):
     """Path of the unpacked `recipe`, fetched if it is not in the cache."""
-    return cache.entry(recipe.name, cache.digest(recipe), lambda path: _make(recipe, path), recipe.what)
+    return cache.entry(recipe.name, cache.digest(recipe), lambda path: _make(recipe, path),
+        recipe.what)
 
 
 def find(recipe):
@@ -78,14 +80,14 @@ class Apt:
             raise GuestError("the Debian archive keyring is missing; type: "
                 "sudo apt-get install debian-archive-keyring")
         if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
-            raise GuestError("apt-get and dpkg-deb are missing: a Debian or Ubuntu machine is needed")
+            raise GuestError("apt-get or dpkg-deb is missing: a Debian or Ubuntu machine is needed")
         self.archives = state / "archives"
         for part in (state / "lists" / "partial", self.archives / "partial"):
             part.mkdir(parents=True)
         (state / "status").touch()
         (state / "sources.list").write_text("".join(
             f"deb [arch=amd64 signed-by={keyring}] {mirror} {suite} main\n" for suite in suites))
-        (state / "apt.conf").write_text(_machine_settings() + "".join(f'{name} "{value}";\n' for name, value in {
+        settings = {
             "Dir::Etc::parts"           : "/dev/null",
             "Dir::Etc::main"            : "/dev/null",
             "Dir::Etc::sourcelist"      : state / "sources.list",
@@ -105,7 +107,9 @@ class Apt:
             "Acquire::Retries"          : 2,
             "Acquire::http::Timeout"    : 20,
             "Acquire::https::Timeout"   : 20,
-        }.items()))
+        }
+        (state / "apt.conf").write_text(_machine_settings() + "".join(
+            f'{name} "{value}";\n' for name, value in settings.items()))
         self.env = dict(os.environ, APT_CONFIG=str(state / "apt.conf"), LC_ALL="C")
 
     def __call__(self, *arguments, cwd=None):
@@ -116,7 +120,8 @@ class Apt:
 
     def resolve(self, recipe):
         """[(name, version)] of the recipe's packages and all they depend on."""
-        output = self("install", "-y", "--no-install-recommends", "--print-uris", "-t", recipe.suite, *recipe.packages)
+        output = self("install", "-y", "--no-install-recommends", "--print-uris",
+            "-t", recipe.suite, *recipe.packages)
         names  = re.findall(r"^'\S+' (\S+)_(\S+)_\w+\.deb \d+", output, re.MULTILINE)
         return [(name, urllib.parse.unquote(version)) for name, version in names]
 
@@ -129,20 +134,27 @@ class Apt:
 def _machine_settings():
     """How the machine reaches mirrors (proxies, certificates), from its own apt set-up."""
     status, output = process.run(["apt-config", "dump"])
-    lines = [line for line in output.splitlines() if re.match(r"Acquire::(https?|ftp|socks|ForceIPv)", line)]
+    lines = [line for line in output.splitlines()
+        if re.match(r"Acquire::(https?|ftp|socks|ForceIPv)", line)]
     return "".join(line + "\n" for line in lines) if status == 0 else ""
+
+
+_UNREACHABLE = re.compile("|".join((
+    r"Temporary failure resolving '[^']*'", r"Could not resolve [^\n]*",
+    r"(?:Could not|Unable to) connect to [^\n]*", r"Cannot initiate the connection to [^\n]*",
+    r"Connection timed out", r"Connection failed")))
+
+_NO_SUITE = re.compile(r"repository '([^']*)' (?:does not have|no longer has) a Release file")
 
 
 def reason(output, mirror):
     """Apt's many lines as one that says what to do."""
     advice = "check the network, or set DEBIAN_MIRROR"
     errors = [line[2:].strip() for line in output.splitlines() if line.startswith("E:")]
-    detail = errors[0] if errors else (output.strip().splitlines() or ["no reason given"])[-1]
-    if match := re.search(r"Temporary failure resolving '[^']*'|Could not resolve [^\n]*|Could not connect to [^\n]*"
-            r"|Unable to connect to [^\n]*|Connection timed out|Connection failed|Cannot initiate the connection to [^\n]*",
-            output):
+    detail = (errors or output.strip().splitlines()[-1:] or ["no reason given"])[0]
+    if match := _UNREACHABLE.search(output):
         return f"cannot reach the Debian mirror {mirror} ({match[0].strip()[:100]}); {advice}"
-    if match := re.search(r"repository '([^']*)' (?:does not have|no longer has) a Release file", output):
+    if match := _NO_SUITE.search(output):
         return f"the mirror does not have {match[1]!r}; set DEBIAN_MIRROR to a full Debian mirror"
     if "NO_PUBKEY" in output or "is not signed" in output:
         return (f"the mirror {mirror} is not signed with a key this machine knows; "
@@ -154,15 +166,20 @@ def reason(output, mirror):
 # Roots --------------------------------------------------------------------------------------------
 
 def unpack(debs, path, exclude=()):
-    """Unpacks .deb files into `path`, base-files first: it holds the links (/bin, /lib) that the rest goes through."""
+    """Unpacks .deb files into `path`, without what matches `exclude`.
+
+    base-files goes first: it holds the links (/bin, /lib) that the rest goes through.
+    """
     path.mkdir(exist_ok=True)
     patterns = " ".join(f"--exclude='{pattern}'" for pattern in exclude)
     for deb in sorted(debs, key=lambda deb: not deb.name.startswith("base-files_")):
-        # The permissions leave out set-user-id bits: nothing in a root is ever more than its user.
-        status, output = process.run(["bash", "-o", "pipefail", "-c", 'dpkg-deb --fsys-tarfile "$1" | tar -x -C "$2" '
-            f"--keep-directory-symlink --no-same-owner --no-same-permissions {patterns}", "bash", deb, path])
+        # Owners and set-user-id bits stay out: nothing in a root is ever more than its user.
+        status, output = process.run(["bash", "-o", "pipefail", "-c",
+            'dpkg-deb --fsys-tarfile "$1" | tar -x -C "$2" --keep-directory-symlink '
+            f"--no-same-owner --no-same-permissions {patterns}", "bash", deb, path])
         if status:
-            raise GuestError(f"cannot unpack {deb.name}: {(output.strip().splitlines() or ['no reason given'])[-1]}")
+            lines = output.strip().splitlines() or ["no reason given"]
+            raise GuestError(f"cannot unpack {deb.name}: {lines[-1]}")
 
 
 def _link(path):
@@ -180,14 +197,16 @@ def _make(recipe, path):
     state.mkdir()
     apt = Apt(state, mirror, recipe.suites)
     apt("update")
-    packages = [package for package in apt.resolve(recipe) if re.match(recipe.keep, package[0])]
+    packages = [found for found in apt.resolve(recipe) if re.match(recipe.keep, found[0])]
     debs     = apt.download(packages)
     size     = sum(deb.stat().st_size for deb in debs)
     unpack(debs, path, recipe.exclude)
     _link(path)
     found = len(list(path.glob(recipe.expect)))
     if found != 1:
-        raise GuestError(f"the packages of {recipe.what} hold {found} of {recipe.expect}, not one (mirror {mirror})")
+        raise GuestError(f"the packages of {recipe.what} hold {found} of {recipe.expect}, not one "
+            f"(mirror {mirror})")
     (path / ".packages").write_text("".join(f"{name} {version}\n" for name, version in packages))
     shutil.rmtree(state)
-    say(f"fetched {recipe.what}: {len(packages)} packages, {size / 1e6:.0f} MB, {time.monotonic() - began:.1f} s")
+    say(f"fetched {recipe.what}: {len(packages)} packages, {size / 1e6:.0f} MB, "
+        f"{time.monotonic() - began:.1f} s")

@@ -14,7 +14,7 @@ from litepcie_sim.guest.module  import SOURCES, module
 
 
 def prepare(kernels=(DEFAULT_KERNEL,), with_fio=False, with_module=True):
-    """Fills the cache with what guests of `kernels` need. Quick when it is filled. Raises GuestError."""
+    """Fills the cache with what guests of `kernels` need. Raises GuestError."""
     jobs = [qemu.find, initramfs.base]
     if with_fio:
         jobs.append(initramfs.fio)

@@ -6,8 +6,8 @@
 
 """Child processes that never outlive the runner.
 
-Each child is its own process group, is ended with its whole group, and gets SIGKILL from the kernel should the
-runner itself be killed (`setpriv --pdeathsig`; prctl(2), PR_SET_PDEATHSIG).
+Each child is its own process group, is ended with its whole group, and gets SIGKILL from the kernel
+should the runner itself be killed (`setpriv --pdeathsig`; prctl(2), PR_SET_PDEATHSIG).
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from litepcie_sim.guest.errors import GuestError
 
 
 def start(command, **kwargs):
-    """`subprocess.Popen` of `command` in a group of its own, bound to the life of the calling thread."""
+    """`subprocess.Popen` of `command`, a group of its own, bound to the calling thread's life."""
     setpriv = shutil.which("setpriv")
     if setpriv is None:
         raise GuestError("setpriv is missing; type: sudo apt-get install util-linux")

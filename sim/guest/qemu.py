@@ -30,7 +30,11 @@ class Qemu:
     version : tuple
 
     def __str__(self):
-        return "QEMU " + ".".join(map(str, self.version))
+        return "QEMU " + _dotted(self.version)
+
+
+def _dotted(numbers):
+    return ".".join(map(str, numbers))
 
 
 def version(command, environ=None):
@@ -49,14 +53,14 @@ def unfit(command, environ=None):
     if found is None:
         return "it does not start"
     if found[:2] < VERSION_MIN:
-        return f"it is version {'.'.join(map(str, found))}, and {'.'.join(map(str, VERSION_MIN))} or newer is needed"
+        return f"it is version {_dotted(found)}, and {_dotted(VERSION_MIN)} or newer is needed"
     if "vfio-user-pci" not in process.run([*command, "-device", "help"], env=environ)[1]:
         return "it has no vfio-user-pci device"
     return None
 
 
 def find():
-    """The QEMU to use: LITEPCIE_QEMU if set, the machine's own if it will do, else one from Debian's packages."""
+    """The QEMU to use: LITEPCIE_QEMU if set, the machine's own if it will do, or Debian's."""
     named = os.environ.get("LITEPCIE_QEMU")
     if named:
         why = unfit([named])
@@ -73,8 +77,9 @@ def _private():
     root, program = packages.find(Recipe("qemu", "QEMU", "trixie-backports",
         packages = ("qemu-system-x86",),
         expect   = "usr/bin/qemu-system-x86_64",
-        exclude  = (*Recipe.exclude, "./usr/share/fonts", "./usr/share/perl*", "./usr/lib/systemd")))
-    # Its own loader and libraries: the machine's may be older. Its own modules: an older QEMU's must not be found.
+        exclude  = (*Recipe.exclude, "./usr/share/fonts", "./usr/share/perl*")))
+    # Its own loader and libraries: the machine's may be older. Its own modules: an older QEMU's
+    # must not be found.
     libraries = root / "usr/lib/x86_64-linux-gnu"
     command   = [root / "usr/lib64/ld-linux-x86-64.so.2", "--library-path", libraries, program]
     for data in ("usr/share/qemu", "usr/share/seabios", "usr/lib/ipxe/qemu"):
@@ -108,27 +113,37 @@ class Machine:
     lanes         : int  = 4
 
     def kernel_arguments(self):
-        arguments = ["console=ttyS0", "quiet", "loglevel=5", "panic=-1", "mitigations=off", "audit=0",
-            "random.trust_cpu=on", "no_timer_check", "8250.nr_uarts=2"]
+        arguments = ["console=ttyS0", "quiet", "loglevel=5", "panic=-1", "mitigations=off",
+            "audit=0", "random.trust_cpu=on", "no_timer_check", "8250.nr_uarts=2"]
         return arguments + (["intel_iommu=on", "iommu.strict=1"] if self.iommu else [])
 
     def arguments(self, kernel, initrd, console, control):
-        """QEMU's arguments. `console` and `control` are file descriptors of connected sockets."""
+        """QEMU's arguments. `console` and `control`: file descriptors of connected sockets."""
         arguments = ["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
-            "-machine", "q35,accel=tcg,memory-backend=memory,sata=off,smbus=off,smm=off,i8042=off",
-            # Shared, so that the simulator can map it: the board's DMA goes straight to the guest's memory.
-            "-object", f"memory-backend-memfd,id=memory,size={self.memory},share=on", "-m", self.memory,
-            "-smp", str(self.cpus), "-kernel", str(kernel), "-initrd", str(initrd),
+            "-machine",
+            "q35,accel=tcg,memory-backend=memory,sata=off,smbus=off,smm=off,i8042=off",
+            # Shared, so that the simulator can map it: the board's DMA goes straight to the guest's
+            # memory.
+            "-object", f"memory-backend-memfd,id=memory,size={self.memory},share=on",
+            "-m", self.memory, "-smp", str(self.cpus), "-kernel", str(kernel), "-initrd", str(initrd),
             "-append", " ".join(self.kernel_arguments())]
         for name, fd in (("console", console), ("control", control)):
             arguments += ["-chardev", f"socket,id={name},fd={fd}", "-serial", f"chardev:{name}"]
         if self.iommu:
             arguments += ["-device", "intel-iommu,intremap=on,caching-mode=on"]
         if self.socket:
-            arguments += ["-device", f"pcie-root-port,id=root-port,slot=1,x-speed={SPEEDS[self.gen]},x-width={self.lanes}",
-                "-device", json.dumps({
-                    "driver" : "vfio-user-pci", "bus": "root-port", "rombar": 0,
-                    "socket": {"type": "unix", "path": str(self.socket)},
-                    # A simulated board may be slow, and QEMU gives a board up for good at its first late answer.
-                    "x-msg-timeout": 100_000_000, "x-no-posted-writes": self.strict_writes})]
+            arguments += ["-device", "pcie-root-port,id=root-port,slot=1,"
+                f"x-speed={SPEEDS[self.gen]},x-width={self.lanes}"]
+            arguments += ["-device", json.dumps(self._board())]
         return arguments
+
+    def _board(self):
+        return {
+            "driver"             : "vfio-user-pci",
+            "bus"                : "root-port",
+            "rombar"             : 0,
+            "socket"             : {"type": "unix", "path": str(self.socket)},
+            # ms. A simulated board may be slow, and QEMU gives a board up at its first late answer.
+            "x-msg-timeout"      : 100_000_000,
+            "x-no-posted-writes" : self.strict_writes,
+        }
