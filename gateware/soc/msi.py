@@ -28,7 +28,7 @@ def msi_enable(phy):
 
 
 class MSIMerger(LiteXModule):
-    """Passes the MSI of the engines to the PHY, round robin, without delay.
+    """Passes the MSI of the engines to the PHY, round robin.
 
     While the host has not enabled MSI, a request is taken and dropped: a driver that polls must
     not stop an engine (PCI Local Bus 3.0, 6.8.1.3: a function may not send it then).
@@ -50,7 +50,14 @@ class MSIMerger(LiteXModule):
 
         self.arbiter = PacketArbiter(msi_layout(), len(sources))
         for source, sink in zip(sources, self.arbiter.sinks):
-            self.comb += [source.connect(sink, omit={"last"}), sink.last.eq(1)]
+            # A register each: no path leads from the PHY's ready through the arbiter to itself.
+            buffer = stream.Buffer(msi_layout())
+            self.submodules += buffer
+            self.comb += [
+                source.connect(buffer.sink),
+                buffer.source.connect(sink, omit={"last"}),
+                sink.last.eq(1),
+            ]
         self.comb += [
             self.arbiter.source.connect(self.source, omit={"valid", "ready"}),
             self.source.valid.eq(self.arbiter.source.valid & self.enable),

@@ -12,6 +12,7 @@
 
 import argparse
 import difflib
+import logging
 import re
 import sys
 
@@ -240,6 +241,7 @@ def main(argv=None):
     parser.add_argument("--header", type=Path, default=COMMITTED, metavar="FILE",
         help="The header (%(default)s).")
     args = parser.parse_args(argv)
+    logging.basicConfig(level=logging.WARNING)  # LiteX tells a lot.
     text = header(reference_soc())
     if args.write:
         args.header.write_text(text, encoding="ascii")

@@ -94,12 +94,15 @@ class LitePCIeSoC(SoCMini):
         """
         tags        = reader_tags(channels, with_extended_tag)
         data_width  = phy.data_width
+        window_size = min(memory_size, abi.WINDOW_MAX)
         self.memory = EndpointMemory(memory_size, data_width)
         self.tlp    = TransactionLayer(phy,
             data_width              = data_width,
             clk_freq                = self.sys_clk_freq,
             with_extended_tag       = with_extended_tag,
             completion_buffer_bytes = completion_buffer_bytes,
+            bar0_size               = abi.BAR0_SIZE,
+            window_bytes            = window_size,
         )
         self.bus.add_master("pcie", master=self.tlp.csr_bus)
         self.comb += [
@@ -112,7 +115,7 @@ class LitePCIeSoC(SoCMini):
         self.add_msi(phy)
         self.add_identity(phy, target=target, channels=channels, data_width=data_width,
             ring_log2=RING_LOG2_MAX, tags=tags, memory_size=memory_size,
-            window_size=min(memory_size, abi.WINDOW_MAX), clk_freq=self.sys_clk_freq,
+            window_size=window_size, clk_freq=self.sys_clk_freq,
             gen=gen, lanes=lanes)
         self.add_link_constants(gen, lanes, data_width, memory_size, pci_id)
 
@@ -142,9 +145,9 @@ class LitePCIeSoC(SoCMini):
         self.comb += [
             identity.max_payload_size.eq(phy.max_payload_size),
             identity.max_request_size.eq(phy.max_request_size),
-            identity.link_up.eq(self.tlp.phy.link_up),
-            identity.bus_master.eq(self.tlp.phy.bus_master_enable),
-            identity.extended_tag.eq(self.tlp.phy.extended_tag),
+            identity.link_up.eq(self.tlp.shape.link_up),
+            identity.bus_master.eq(self.tlp.shape.bus_master_enable),
+            identity.extended_tag.eq(self.tlp.shape.extended_tag),
             identity.msi_enable.eq(msi_enable(phy)),
             identity.resetting.eq(Reduce("OR", [engine.resetting for engine in self.engines])),
             self.tlp.timeout_us.eq(identity.timeout_us),

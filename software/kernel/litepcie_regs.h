@@ -9,89 +9,112 @@
 #define _LITEPCIE_REGS_H
 
 /* identity: what the card is */
-#define LITEPCIE_MAGIC				0x0000
+#define LITEPCIE_MAGIC				0x0000	/* reads as MAGIC_VALUE */
 #define LITEPCIE_MAGIC_VALUE			0x4c504953
-#define LITEPCIE_VERSION			0x0004
+#define LITEPCIE_VERSION			0x0004	/* of this map */
 #define LITEPCIE_VERSION_MAJOR			1
 #define LITEPCIE_VERSION_MINOR			0
-#define LITEPCIE_VERSION_MAJOR_MASK		0xffff0000
 #define LITEPCIE_VERSION_MINOR_MASK		0x0000ffff
-#define LITEPCIE_CAPABILITIES			0x0008
+#define LITEPCIE_VERSION_MAJOR_MASK		0xffff0000
+#define LITEPCIE_CAPABILITIES			0x0008	/* what the card has */
 #define LITEPCIE_CAPABILITY_READER		0x00000001
 #define LITEPCIE_CAPABILITY_WRITER		0x00000002
 #define LITEPCIE_CAPABILITY_MSI			0x00000004
 #define LITEPCIE_CAPABILITY_LINK		0x00000008
 #define LITEPCIE_CAPABILITY_WINDOW		0x00000010
-#define LITEPCIE_GEOMETRY			0x000c
+#define LITEPCIE_GEOMETRY			0x000c	/* of the design */
 #define LITEPCIE_GEOMETRY_CHANNELS_MASK		0x000000ff
 #define LITEPCIE_GEOMETRY_WIDTH_MASK		0x0000ff00	/* data path, dwords */
 #define LITEPCIE_GEOMETRY_RING_LOG2_MASK	0x00ff0000	/* largest ring */
 #define LITEPCIE_GEOMETRY_TAGS_MASK		0xff000000	/* tags - 1 */
-#define LITEPCIE_MEMORY_SIZE_LO			0x0010
-#define LITEPCIE_MEMORY_SIZE_HI			0x0014
-#define LITEPCIE_WINDOW_OFFSET			0x0018
-#define LITEPCIE_WINDOW_SIZE			0x001c
-#define LITEPCIE_CLOCK_HZ			0x0020
-#define LITEPCIE_BUILT_LINK			0x0024
+#define LITEPCIE_MEMORY_SIZE_LO			0x0010	/* endpoint memory, low half */
+#define LITEPCIE_MEMORY_SIZE_HI			0x0014	/* endpoint memory, high half */
+#define LITEPCIE_WINDOW_OFFSET			0x0018	/* place of the window in BAR0 */
+#define LITEPCIE_WINDOW_SIZE			0x001c	/* bytes behind the window */
+#define LITEPCIE_CLOCK_HZ			0x0020	/* of data path and counters */
+#define LITEPCIE_BUILT_LINK			0x0024	/* what it is made for */
 #define LITEPCIE_BUILT_LINK_GEN_MASK		0x0000000f
 #define LITEPCIE_BUILT_LINK_LANES_MASK		0x00003f00
-#define LITEPCIE_SCRATCH			0x0028
-#define LITEPCIE_CONTROL			0x002c
-#define LITEPCIE_CONTROL_RESET			0x00000001	/* every engine, as by its own RESET */
-#define LITEPCIE_TIMEOUT_US			0x0030
-#define LITEPCIE_LINK_SIZES			0x0034
+#define LITEPCIE_SCRATCH			0x0028	/* reads as written */
+#define LITEPCIE_CONTROL			0x002c	/* of all engines at once */
+#define LITEPCIE_CONTROL_RESET			0x00000001	/* every engine's RESET */
+#define LITEPCIE_TIMEOUT_US			0x0030	/* of completions */
+#define LITEPCIE_LINK_SIZES			0x0034	/* in force now */
 #define LITEPCIE_LINK_SIZES_MPS_MASK		0x0000ffff	/* bytes */
 #define LITEPCIE_LINK_SIZES_MRRS_MASK		0xffff0000	/* bytes */
-#define LITEPCIE_LINK_STATUS			0x0038
+#define LITEPCIE_LINK_STATUS			0x0038	/* state of the link */
 #define LITEPCIE_LINK_STATUS_UP			0x00000001
 #define LITEPCIE_LINK_STATUS_BUS_MASTER		0x00000002
 #define LITEPCIE_LINK_STATUS_EXTENDED_TAG	0x00000004
 #define LITEPCIE_LINK_STATUS_MSI		0x00000008
-#define LITEPCIE_TARGET				0x0040	/* 16 registers, ASCII, first character lowest */
+/* name of the bitstream: 16 registers, ASCII, first character lowest */
+#define LITEPCIE_TARGET				0x0040
 #define LITEPCIE_TARGET_BYTES			64
 
 /* transaction layer: errors seen since reset */
+/* completions with Unsupported Request. Stops at 65535 */
 #define LITEPCIE_ERROR_UNSUPPORTED_REQUEST	0x0800
+/* completions with Completer Abort. Stops at 65535 */
 #define LITEPCIE_ERROR_COMPLETER_ABORT		0x0804
+/* completions with poisoned data. Stops at 65535 */
 #define LITEPCIE_ERROR_POISONED			0x0808
+/* completions for no request outstanding: late, duplicate or stray. Stops at 65535 */
 #define LITEPCIE_ERROR_UNEXPECTED		0x080c
+/* requests that the host did not complete in time. Stops at 65535 */
 #define LITEPCIE_ERROR_TIMEOUT			0x0810
+/* completions whose byte count, lower address or length is not what remains. Stops at 65535 */
 #define LITEPCIE_ERROR_BAD_LENGTH		0x0814
+/* requests of the host answered with Unsupported Request, or dropped. Stops at 65535 */
 #define LITEPCIE_ERROR_REFUSED			0x0818
 
 /* DMA engines: reader of channel c at READER(c), writer at WRITER(c) */
 #define LITEPCIE_READER_BASE(c)			(0x1000 + 0x1000 * (c))
 #define LITEPCIE_WRITER_BASE(c)			(0x1800 + 0x1000 * (c))
+/* control of the engine; a reset leaves it 0 */
 #define LITEPCIE_ENGINE_CONTROL			0x00
+/* run; 0 pauses behind the current descriptor */
 #define LITEPCIE_ENGINE_CONTROL_ENABLE		0x00000001
-#define LITEPCIE_ENGINE_CONTROL_RESET		0x00000002	/* clears itself when drained */
-#define LITEPCIE_ENGINE_STATUS			0x04
-#define LITEPCIE_ENGINE_STATUS_RUNNING		0x00000001	/* enabled, not stopped */
-#define LITEPCIE_ENGINE_STATUS_IDLE		0x00000002	/* nothing to do, nothing outstanding */
-#define LITEPCIE_ENGINE_STATUS_STOPPED		0x00000004	/* by an error; see REASON */
-#define LITEPCIE_ENGINE_STATUS_RESETTING	0x00000008
-#define LITEPCIE_ENGINE_STATUS_REASON_MASK	0x0000ff00
+/* drop the ring's position and clear everything; clears itself when drained */
+#define LITEPCIE_ENGINE_CONTROL_RESET		0x00000002
+#define LITEPCIE_ENGINE_STATUS			0x04	/* state of the engine */
+#define LITEPCIE_ENGINE_STATUS_RUNNING		0x00000001	/* enabled and not stopped */
+#define LITEPCIE_ENGINE_STATUS_IDLE		0x00000002	/* nothing to do or outstanding */
+/* stopped by an error; see reason */
+#define LITEPCIE_ENGINE_STATUS_STOPPED		0x00000004
+#define LITEPCIE_ENGINE_STATUS_RESETTING	0x00000008	/* a reset is not over */
+#define LITEPCIE_ENGINE_STATUS_REASON_MASK	0x0000ff00	/* why it stopped, REASON_* */
+/* host address of the descriptor ring, low half; set while not enabled */
 #define LITEPCIE_ENGINE_RING_LO			0x08
+/* host address of the descriptor ring, high half */
 #define LITEPCIE_ENGINE_RING_HI			0x0c
-#define LITEPCIE_ENGINE_RING_LOG2		0x10
+#define LITEPCIE_ENGINE_RING_LOG2		0x10	/* descriptors of the ring, log2: 1..12 */
+/* host address of the status block, low half; a multiple of 16 */
 #define LITEPCIE_ENGINE_STATUS_ADDRESS_LO	0x14
+/* host address of the status block, high half */
 #define LITEPCIE_ENGINE_STATUS_ADDRESS_HI	0x18
+/* descriptors ever made available; writing starts them */
 #define LITEPCIE_ENGINE_DOORBELL		0x1c
+/* descriptors of the ring completed since reset */
 #define LITEPCIE_ENGINE_COMPLETED		0x20
+/* moderation of the MSI, whichever comes first; 0 in either: at once */
 #define LITEPCIE_ENGINE_MODERATION		0x24
+/* interrupts a message stands for at most */
 #define LITEPCIE_ENGINE_MODERATION_COUNT_MASK	0x0000ffff
+/* microseconds an interrupt waits at most */
 #define LITEPCIE_ENGINE_MODERATION_US_MASK	0xffff0000
+/* bytes of the failing descriptor that landed without a gap */
 #define LITEPCIE_ENGINE_STOPPED_BYTES		0x28
-#define LITEPCIE_ENGINE_ACTIVE_LO		0x40	/* reading LO holds HI */
-#define LITEPCIE_ENGINE_ACTIVE_HI		0x44
-#define LITEPCIE_ENGINE_BYTES_LO		0x48
-#define LITEPCIE_ENGINE_BYTES_HI		0x4c
-#define LITEPCIE_ENGINE_DESCRIPTORS		0x50
-#define LITEPCIE_ENGINE_TLPS			0x54
-#define LITEPCIE_ENGINE_WAIT_DESCRIPTOR		0x58
-#define LITEPCIE_ENGINE_WAIT_TAG		0x5c
-#define LITEPCIE_ENGINE_WAIT_LINK		0x60
-#define LITEPCIE_ENGINE_WAIT_DATA		0x64
+/* cycles with work, low half; holds the high */
+#define LITEPCIE_ENGINE_ACTIVE_LO		0x40
+#define LITEPCIE_ENGINE_ACTIVE_HI		0x44	/* cycles with work, high half as held */
+#define LITEPCIE_ENGINE_BYTES_LO		0x48	/* bytes landed, low half; holds the high */
+#define LITEPCIE_ENGINE_BYTES_HI		0x4c	/* bytes landed, high half as held */
+#define LITEPCIE_ENGINE_DESCRIPTORS		0x50	/* descriptors done, also in tables */
+#define LITEPCIE_ENGINE_TLPS			0x54	/* requests or writes of data */
+#define LITEPCIE_ENGINE_WAIT_DESCRIPTOR		0x58	/* active cycles, no descriptor */
+#define LITEPCIE_ENGINE_WAIT_TAG		0x5c	/* active cycles, no tag or room */
+#define LITEPCIE_ENGINE_WAIT_LINK		0x60	/* active cycles, link not ready */
+#define LITEPCIE_ENGINE_WAIT_DATA		0x64	/* active cycles, no data or memory */
 
 /* reasons in ENGINE_STATUS and in the status block */
 #define LITEPCIE_REASON_NONE			0
@@ -109,15 +132,19 @@
 
 /* descriptor: four little-endian dwords in host memory */
 #define LITEPCIE_DESCRIPTOR_BYTES		16
-#define LITEPCIE_DESCRIPTOR_LENGTH_MASK		0x00ffffff	/* dword 0: bytes; descriptors if LINK */
-#define LITEPCIE_DESCRIPTOR_INTERRUPT		0x01000000	/* status write-back and MSI when done */
-#define LITEPCIE_DESCRIPTOR_LINK		0x80000000	/* dwords 2, 3: address of a table */
+/* dword 0: bytes; descriptors if LINK */
+#define LITEPCIE_DESCRIPTOR_LENGTH_MASK		0x00ffffff
+/* status write-back and MSI when done */
+#define LITEPCIE_DESCRIPTOR_INTERRUPT		0x01000000
+/* dwords 2, 3: address of a table */
+#define LITEPCIE_DESCRIPTOR_LINK		0x80000000
 /* dword 1: endpoint byte address; dwords 2, 3: host byte address, low and high */
 
 /* status block: four little-endian dwords in host memory, one write of the card */
 #define LITEPCIE_STATUS_BYTES			16
 #define LITEPCIE_STATUS_COMPLETED		0	/* dword 0: ring descriptors done */
-#define LITEPCIE_STATUS_REASON			1	/* dword 1: [7:0] reason, [31:8] STOPPED_BYTES */
+/* dword 1: [7:0] reason, [31:8] STOPPED_BYTES */
+#define LITEPCIE_STATUS_REASON			1
 #define LITEPCIE_STATUS_BYTES_LO		2	/* dwords 2, 3: bytes done since reset */
 #define LITEPCIE_STATUS_BYTES_HI		3
 
