@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+/*
+ * The ways into the driver beside plain read and write: vectors of odd parts,
+ * splice, io_uring (also with fixed buffers), aio, mmap, huge pages.
+ */
+#define _GNU_SOURCE
+#include <linux/aio_abi.h>
+#include <linux/io_uring.h>
+#include <linux/litepcie.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <setjmp.h>
+#include <signal.h>
+#include "check.h"
+
+#define AREA (3 << 20)
+
+static int fd;
+static uint32_t pass;
+static uint8_t *out, *in;
+
+static void next_pass(void)
+{
+	fill(out, AREA, ++pass);
+	memset(in, GUARD_VALUE, AREA);
+}
+
+/* Moves length bytes as parts of the given sizes, over and over, with gaps between them. */
+static void vector(const size_t *sizes, unsigned int count, size_t length, off_t offset)
+{
+	static struct iovec parts[1024];
+	unsigned int n = 0;
+	size_t place = 0, total = 0;
+
+	next_pass();
+	while (total < length && n < 1024) {
+		size_t bytes = sizes[n % count];
+
+		if (bytes > length - total)
+			bytes = length - total;
+		parts[n++] = (struct iovec){ out + place, bytes };
+		place += bytes + 3;
+		total += bytes;
+	}
+	check(place <= AREA, "too much");
+	check(pwritev(fd, parts, n, offset) == (ssize_t)total, "%s", strerror(errno));
+	check(pread(fd, in, total, offset) == (ssize_t)total, "%s", strerror(errno));
+	for (unsigned int i = 0, at = 0; i < n; at += parts[i++].iov_len)
+		check_bytes(in + at, parts[i].iov_base, parts[i].iov_len, "pwritev, pread");
+
+	for (unsigned int i = 0; i < n; i++)
+		parts[i].iov_base = in + ((uint8_t *)parts[i].iov_base - out);
+	memset(in, GUARD_VALUE, AREA);
+	check(preadv(fd, parts, n, offset) == (ssize_t)total, "%s", strerror(errno));
+	for (unsigned int i = 0; i < n; i++) {
+		uint8_t *bytes = parts[i].iov_base;
+
+		check_bytes(bytes, out + (bytes - in), parts[i].iov_len, "preadv");
+		check_value(bytes + parts[i].iov_len, GUARD_VALUE, 3, "gap of a vector");
+	}
+}
+
+static void vectors(void)
+{
+	static const size_t small[] = { 1, 7, 0, 63, 64, 65, 0, 0, 1000 };
+	static const size_t mixed[] = { 1, 4096, 3, 100000, 0, 5, 5, 4095, 4097 };
+	static const size_t empty[] = { 0, 0, 8192, 0 };
+	static const size_t large[] = { 1 << 20, 1, (1 << 20) + 4097 };
+
+	vector(small, 9, 100000, 5);
+	vector(mixed, 9, 1 << 20, 4095);
+	vector(empty, 4, 81920, 64);
+	vector(large, 3, (2 << 20) + 12345, 1);
+}
+
+static void splices(void)
+{
+	char name[] = "/tmp/vectors.XXXXXX";
+	int file = mkstemp(name), pipes[2];
+	off_t offset = 0;
+	ssize_t n;
+
+	check(file >= 0 && !unlink(name) && !pipe(pipes), "%s", strerror(errno));
+	next_pass();
+	check(write(file, out, 1000003) == 1000003, "%s", strerror(errno));
+	check(lseek(fd, 12345, SEEK_SET) == 12345, "%s", strerror(errno));
+	for (size_t left = 1000003; left; left -= n) {
+		n = sendfile(fd, file, &offset, left);
+		check(n > 0, "sendfile: %s", strerror(errno));
+	}
+	check(pread(fd, in, 1000003, 12345) == 1000003, "%s", strerror(errno));
+	check_bytes(in, out, 1000003, "sendfile");
+	/* What is in the memory is moved by the card, not by the page cache: refused. */
+	n = splice(fd, NULL, pipes[1], NULL, 4096, 0);
+	check(n == -1 && errno == EINVAL, "splice gave %zd: %s", n, strerror(errno));
+	close(file);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
+struct uring {
+	int fd;
+	unsigned int *sq_tail, *sq_array, *cq_head, *cq_tail, mask;
+	struct io_uring_sqe *sqes;
+	struct io_uring_cqe *cqes;
+};
+
+/* False if the kernel has no io_uring. */
+static int uring_open(struct uring *u)
+{
+	struct io_uring_params p = { 0 };
+	uint8_t *ring;
+
+	u->fd = syscall(SYS_io_uring_setup, 8, &p);
+	if (u->fd < 0 && (errno == ENOSYS || errno == EPERM))
+		return 0;
+	check(u->fd >= 0 && p.features & IORING_FEAT_SINGLE_MMAP, "%s", strerror(errno));
+	ring = mmap(NULL, p.cq_off.cqes + p.cq_entries * sizeof(*u->cqes), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_POPULATE, u->fd, IORING_OFF_SQ_RING);
+	u->sqes = mmap(NULL, p.sq_entries * sizeof(*u->sqes), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_POPULATE, u->fd, IORING_OFF_SQES);
+	check(ring != MAP_FAILED && u->sqes != MAP_FAILED, "%s", strerror(errno));
+	u->sq_tail = (void *)(ring + p.sq_off.tail);
+	u->sq_array = (void *)(ring + p.sq_off.array);
+	u->mask = p.sq_entries - 1;
+	u->cq_head = (void *)(ring + p.cq_off.head);
+	u->cq_tail = (void *)(ring + p.cq_off.tail);
+	u->cqes = (void *)(ring + p.cq_off.cqes);
+	return 1;
+}
+
+static void uring_add(struct uring *u, int op, void *bytes, size_t length, off_t offset)
+{
+	unsigned int slot = *u->sq_tail & u->mask;
+
+	u->sqes[slot] = (struct io_uring_sqe){
+		.opcode = op, .fd = fd, .addr = (uintptr_t)bytes, .len = length, .off = offset,
+	};
+	u->sq_array[slot] = slot;
+	__atomic_store_n(u->sq_tail, *u->sq_tail + 1, __ATOMIC_RELEASE);
+}
+
+/* Submits and waits; each of the count requests must have moved length bytes. */
+static void uring_run(struct uring *u, unsigned int count, int length)
+{
+	unsigned int head = *u->cq_head;
+
+	check(syscall(SYS_io_uring_enter, u->fd, count, count, IORING_ENTER_GETEVENTS, NULL, 0) ==
+	      (long)count, "%s", strerror(errno));
+	check(__atomic_load_n(u->cq_tail, __ATOMIC_ACQUIRE) - head == count, "completions");
+	for (unsigned int i = 0; i < count; i++, head++)
+		check(u->cqes[head & (2 * u->mask + 1)].res == length, "io_uring: %d, not %d",
+		      u->cqes[head & (2 * u->mask + 1)].res, length);
+	__atomic_store_n(u->cq_head, head, __ATOMIC_RELEASE);
+}
+
+static void urings(int fixed)
+{
+	struct iovec buffers[2] = { { out, AREA }, { in, AREA } };
+	const unsigned int length = 300007;
+	struct uring u;
+
+	if (!uring_open(&u)) {
+		printf("no io_uring in this kernel\n");
+		return;
+	}
+	next_pass();
+	if (fixed)
+		check(!syscall(SYS_io_uring_register, u.fd, IORING_REGISTER_BUFFERS, buffers, 2),
+		      "%s", strerror(errno));
+	for (unsigned int i = 0; i < 8; i++)
+		uring_add(&u, fixed ? IORING_OP_WRITE_FIXED : IORING_OP_WRITE, out + i * length,
+			  length, 77 + i * length);
+	uring_run(&u, 8, length);
+	for (unsigned int i = 0; i < 8; i++) {
+		uring_add(&u, fixed ? IORING_OP_READ_FIXED : IORING_OP_READ, in + i * length,
+			  length, 77 + i * length);
+		if (fixed)
+			u.sqes[(*u.sq_tail - 1) & u.mask].buf_index = 1;
+	}
+	uring_run(&u, 8, length);
+	check_bytes(in, out, 8 * length, fixed ? "io_uring, fixed buffers" : "io_uring");
+	check_value(in + 8 * length, GUARD_VALUE, GUARD_BYTES, "behind io_uring");
+	close(u.fd);
+}
+
+static void aio(void)
+{
+	aio_context_t context = 0;
+	struct iocb write = { .aio_lio_opcode = IOCB_CMD_PWRITE, .aio_fildes = fd,
+			      .aio_buf = (uintptr_t)out, .aio_nbytes = 500001, .aio_offset = 9 };
+	struct iocb read = { .aio_lio_opcode = IOCB_CMD_PREAD, .aio_fildes = fd,
+			     .aio_buf = (uintptr_t)in, .aio_nbytes = 500001, .aio_offset = 9 };
+	struct iocb *one[] = { &write }, *two[] = { &read };
+	struct io_event event;
+
+	next_pass();
+	if (syscall(SYS_io_setup, 4, &context) && errno == ENOSYS)
+		return;
+	check(syscall(SYS_io_submit, context, 1, one) == 1, "%s", strerror(errno));
+	check(syscall(SYS_io_getevents, context, 1, 1, &event, NULL) == 1 && event.res == 500001,
+	      "aio: %lld", (long long)event.res);
+	check(syscall(SYS_io_submit, context, 1, two) == 1, "%s", strerror(errno));
+	check(syscall(SYS_io_getevents, context, 1, 1, &event, NULL) == 1 && event.res == 500001,
+	      "aio: %lld", (long long)event.res);
+	check_bytes(in, out, 500001, "aio");
+	syscall(SYS_io_destroy, context);
+}
+
+static void mappings(void)
+{
+	struct litepcie_info info = { .size = sizeof(info) };
+	volatile uint32_t *window;
+	uint32_t word;
+	size_t bytes;
+
+	check(!ioctl(fd, LITEPCIE_IOC_INFO, &info), "%s", strerror(errno));
+	bytes = info.window_bytes;
+	if (!bytes)
+		return;
+	check(mmap(NULL, bytes + 4096, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED &&
+	      errno == EINVAL, "past the window: %s", strerror(errno));
+	check(mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, bytes) == MAP_FAILED &&
+	      errno == EINVAL, "behind the window: %s", strerror(errno));
+	check(mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, -4096) == MAP_FAILED, "before it");
+	check(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0) == MAP_FAILED &&
+	      errno == EINVAL, "a private window: %s", strerror(errno));
+
+	window = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	check(window != MAP_FAILED, "%s", strerror(errno));
+	next_pass();
+	check(pwrite(fd, out, 8192, bytes - 8192) == 8192, "%s", strerror(errno));
+	for (unsigned int i = 0; i < 8192 / 4; i += 97) {
+		word = window[(bytes - 8192) / 4 + i];
+		check_bytes((uint8_t *)&word, out + 4 * i, 4, "window");
+	}
+	window[0] = 0x12345678;
+	window[bytes / 4 - 1] = 0x9abcdef0;
+	check(pread(fd, &word, 4, 0) == 4 && word == 0x12345678, "%#x", word);
+	check(pread(fd, &word, 4, bytes - 4) == 4 && word == 0x9abcdef0, "%#x", word);
+	/* The window is no memory a card could reach. */
+	check(pread(fd, (void *)window, 8192, 0) == -1 && errno == EFAULT, "%s", strerror(errno));
+	munmap((void *)window, bytes);
+}
+
+/* Ten small parts one behind the other, the sixth where no memory is. */
+static void faults(void)
+{
+	struct iovec parts[10];
+
+	next_pass();
+	for (unsigned int i = 0; i < 10; i++)
+		parts[i] = (struct iovec){ i == 5 ? (void *)16 : out + 100 * i, 100 };
+	check(pwritev(fd, parts, 10, 0) == 500, "%s", strerror(errno));
+	check(preadv(fd, parts, 10, 0) == 500, "%s", strerror(errno));
+	check(pwritev(fd, parts + 5, 5, 0) == -1 && errno == EFAULT, "%s", strerror(errno));
+	check(preadv(fd, parts + 5, 5, 0) == -1 && errno == EFAULT, "%s", strerror(errno));
+}
+
+static void huge(void)
+{
+	uint8_t *bytes = mmap(NULL, 4 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			      -1, 0);
+	uint8_t *aligned = (uint8_t *)(((uintptr_t)bytes + (2 << 20) - 1) & ~((2ul << 20) - 1));
+
+	check(bytes != MAP_FAILED, "%s", strerror(errno));
+	madvise(aligned, 2 << 20, MADV_HUGEPAGE);
+	next_pass();
+	memcpy(aligned, out, 2 << 20);
+	check(pwrite(fd, aligned + 1, (2 << 20) - 1, 3) == (2 << 20) - 1, "%s", strerror(errno));
+	memset(aligned, 0, 2 << 20);
+	check(pread(fd, aligned + 1, (2 << 20) - 1, 3) == (2 << 20) - 1, "%s", strerror(errno));
+	check_bytes(aligned + 1, out + 1, (2 << 20) - 1, "huge page");
+	check(!aligned[0], "before the buffer");
+	munmap(bytes, 4 << 20);
+}
+
+/* A file mapped into memory as the buffer: its pages must be dirty afterwards. */
+static void file_pages(void)
+{
+	char name[] = "/tmp/vectors.XXXXXX";
+	int file = mkstemp(name);
+	uint8_t *map;
+
+	check(file >= 0 && !unlink(name) && !ftruncate(file, 65536), "%s", strerror(errno));
+	map = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	check(map != MAP_FAILED, "%s", strerror(errno));
+	next_pass();
+	check(pwrite(fd, out, 65536, 0) == 65536, "%s", strerror(errno));
+	check(pread(fd, map, 65536, 0) == 65536, "%s", strerror(errno));
+	check(!munmap(map, 65536), "%s", strerror(errno));
+	check(pread(file, in, 65536, 0) == 65536, "%s", strerror(errno));
+	check_bytes(in, out, 65536, "file");
+	close(file);
+}
+
+/* A buffer with a child: what the card writes must be the parent's, after the copy. */
+static void forks(void)
+{
+	next_pass();
+	check(pwrite(fd, out, 65536, 0) == 65536, "%s", strerror(errno));
+	for (unsigned int i = 0; i < 20; i++) {
+		pid_t child;
+		int status;
+
+		memset(in, GUARD_VALUE, 65536);
+		child = fork();
+		check(child >= 0, "%s", strerror(errno));
+		if (!child) {
+			usleep(1000 * (i % 4));
+			check_value(in, GUARD_VALUE, 65536, "the child's copy");
+			_exit(0);
+		}
+		check(pread(fd, in, 65536, 0) == 65536, "%s", strerror(errno));
+		check_bytes(in, out, 65536, "with a child");
+		check(waitpid(child, &status, 0) == child && !status, "child: %d", status);
+	}
+}
+
+int main(void)
+{
+	fd = open_device();
+	out = aligned_alloc(4096, AREA);
+	in = aligned_alloc(4096, AREA + GUARD_BYTES);
+	check(out && in, "memory");
+	vectors();
+	splices();
+	urings(0);
+	urings(1);
+	aio();
+	mappings();
+	faults();
+	huge();
+	file_pages();
+	forks();
+	finish("vectors");
+}
