@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+//
+// The one file that is compiled for each board: it knows the width of the ports and the board's soc.h.
+#include "board.h"
+
+#include "Vlitepcie_soc_sim.h"
+#include "soc.h"
+
+#include <verilated.h>
+
+#include <cstring>
+#include <filesystem>
+
+namespace litepcie {
+
+namespace {
+
+constexpr unsigned kDwords = CONFIG_PCIE_DATA_WIDTH / 32;
+static_assert(CONFIG_PCIE_DATA_WIDTH == 64 || CONFIG_PCIE_DATA_WIDTH == 128 || CONFIG_PCIE_DATA_WIDTH == 256 ||
+                  CONFIG_PCIE_DATA_WIDTH == 512,
+              "data path of 64, 128, 256 or 512 bit");
+
+// Verilated ports up to 64 bit are integers, wider ones arrays of 32 bit words; both are little-endian in memory here.
+template <typename Port> void put(Port &port, const void *value) { memcpy(&port, value, sizeof(port)); }
+template <typename Port> void get(const Port &port, void *value) { memcpy(value, &port, sizeof(port)); }
+
+constexpr BoardInfo kInfo = {
+    CONFIG_PCIE_GEN, CONFIG_PCIE_LANES, CONFIG_PCIE_DATA_WIDTH, CONFIG_CLOCK_FREQUENCY, CONFIG_PCIE_BAR0_SIZE,
+    CONFIG_PCIE_VENDOR_ID, CONFIG_PCIE_DEVICE_ID, CONFIG_PCIE_SUBSYSTEM_VENDOR_ID, CONFIG_PCIE_SUBSYSTEM_DEVICE_ID,
+    CONFIG_PCIE_CLASS_CODE, CONFIG_MEMORY_SIZE,
+};
+
+class VerilatedBoard : public Board {
+  public:
+    VerilatedBoard() : top_(&context_, "litepcie_soc_sim") {
+        // Memories are loaded from files named relative to the Verilog, at the first evaluation.
+        namespace fs = std::filesystem;
+        const fs::path here = fs::current_path();
+        const fs::path gateware = fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "gateware";
+        if (fs::is_directory(gateware))
+            fs::current_path(gateware);
+        top_.sys_clk = 0;
+        top_.sys_rst = 1;
+        top_.eval();
+        fs::current_path(here);
+    }
+
+    ~VerilatedBoard() override { top_.final(); }
+
+    const BoardInfo &info() const override { return kInfo; }
+
+    void settle(BoardInputs &in, BoardOutputs &out) override {
+        top_.sys_rst = in.reset;
+        top_.tx_ready = in.tx_ready;
+        top_.rx_valid = in.rx_valid;
+        top_.msi_ready = in.msi_ready;
+        if (in.rx_changed) {
+            in.rx_changed = false;
+            put(top_.rx_dat, in.rx.dat);
+            put(top_.rx_be, &in.rx.be);
+            top_.rx_first = in.rx.first;
+            top_.rx_last = in.rx.last;
+        }
+        top_.phy_id = in.id;
+        top_.phy_max_payload_size = in.max_payload_size;
+        top_.phy_max_request_size = in.max_request_size;
+        top_.phy_extended_tag = in.extended_tag;
+        top_.phy_bus_master_enable = in.bus_master_enable;
+        top_.phy_link_up = in.link_up;
+        top_.phy_msi_enable = in.msi_enable;
+        top_.sys_clk = 0;
+        top_.eval();
+        out.rx_ready = top_.rx_ready;
+        out.tx_valid = top_.tx_valid;
+        if (out.tx_valid) {
+            get(top_.tx_dat, out.tx.dat);
+            out.tx.be = top_.tx_be;
+            out.tx.first = top_.tx_first;
+            out.tx.last = top_.tx_last;
+        }
+        out.msi_valid = top_.msi_valid;
+        out.msi_vector = top_.msi_dat;
+    }
+
+    void edge() override {
+        top_.sys_clk = 1;
+        top_.eval();
+    }
+
+  private:
+    VerilatedContext context_;
+    Vlitepcie_soc_sim top_;
+};
+
+static_assert(kDwords <= kMaxBeatDwords, "widest beat");
+
+}  // namespace
+
+std::unique_ptr<Board> make_board() {
+    return std::make_unique<VerilatedBoard>();
+}
+
+}  // namespace litepcie

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+namespace litepcie {
+
+constexpr unsigned kMaxBeatDwords = 16;
+
+// One beat of a stream at the PHY boundary, any width up to 512 bit.
+struct Beat {
+    uint32_t dat[kMaxBeatDwords];
+    uint64_t be;
+    bool first, last;
+};
+
+// What the board was built as, from its soc.h.
+struct BoardInfo {
+    unsigned gen, lanes, data_width;
+    uint64_t clock_hz;
+    uint32_t bar0_size;
+    uint16_t vendor, device, subsystem_vendor, subsystem_device;
+    uint32_t class_code;
+    uint64_t memory_size;
+};
+
+// Inputs of the board; a change becomes visible at its next clock edge.
+struct BoardInputs {
+    bool reset = true;
+    bool tx_ready = false;
+    bool rx_valid = false;
+    Beat rx{};
+    bool rx_changed = false;          // rx holds another beat than at the last edge
+    uint16_t id = 0;
+    uint16_t max_payload_size = 128, max_request_size = 512;   // bytes
+    bool extended_tag = false, bus_master_enable = false, link_up = false, msi_enable = false;
+    bool msi_ready = false;
+};
+
+// What the board shows before a clock edge.
+struct BoardOutputs {
+    bool tx_valid = false;
+    Beat tx{};                        // meaningful while tx_valid
+    bool rx_ready = false;
+    bool msi_valid = false;
+    uint8_t msi_vector = 0;
+};
+
+// The board: `litepcie_soc_sim`, Verilated. A cycle is settle(), which shows the outputs for these inputs, then edge().
+class Board {
+  public:
+    virtual ~Board() = default;
+    virtual const BoardInfo &info() const = 0;
+    virtual void settle(BoardInputs &inputs, BoardOutputs &outputs) = 0;
+    virtual void edge() = 0;
+};
+
+std::unique_ptr<Board> make_board();
+
+}  // namespace litepcie

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#include "stream_checker.h"
+
+#include "tlp_checker.h"
+
+#include <cstring>
+
+namespace litepcie {
+
+void StreamChecker::fail(const char *rule, const Beat &beat) const {
+    Tlp seen = tlp_;
+    if (!inside_)
+        seen.dw.clear();
+    seen.dw.insert(seen.dw.end(), beat.dat, beat.dat + dwords_);
+    throw Violation(std::string("stream to the PHY: ") + rule, seen);
+}
+
+void StreamChecker::observe(bool valid, bool ready, const Beat &beat) {
+    if (held_) {
+        if (!valid)
+            fail("valid fell before the beat was taken", shown_);
+        if (memcmp(beat.dat, shown_.dat, 4 * dwords_) || beat.be != shown_.be || beat.first != shown_.first ||
+            beat.last != shown_.last)
+            fail("beat changed before it was taken", beat);
+    }
+    held_ = valid && !ready;
+    if (held_)
+        shown_ = beat;
+}
+
+unsigned StreamChecker::dwords_of(const Beat &beat) const {
+    const uint64_t all = ~uint64_t(0) >> (64 - 4 * dwords_);
+    if (beat.be == all)
+        return dwords_;
+    if (!beat.last)
+        fail("bytes not enabled before the end of the TLP", beat);
+    for (unsigned n = 1; n < dwords_; n++)
+        if (beat.be == all >> 4 * (dwords_ - n))
+            return n;
+    fail("byte enables of the last beat are not whole dwords from the lowest", beat);
+}
+
+bool StreamChecker::take(const Beat &beat) {
+    if (beat.first == inside_)
+        fail(inside_ ? "first inside a TLP" : "TLP begins without first", beat);
+    if (!inside_)
+        tlp_.dw.clear();
+    unsigned n = dwords_of(beat);
+    tlp_.dw.insert(tlp_.dw.end(), beat.dat, beat.dat + n);
+    inside_ = !beat.last;
+    if (tlp_.dw.size() > 4 + 1024)
+        fail("TLP does not end", beat);
+    return beat.last;
+}
+
+void StreamChecker::reset() {
+    inside_ = held_ = false;
+    tlp_.dw.clear();
+}
+
+}  // namespace litepcie
