@@ -166,12 +166,17 @@ def _on_signal(number, frame):
     sys.exit(128 + number)  # An exception like any other: the guest is ended on its way out.
 
 
-def main(arguments=None):
-    args = parser().parse_args(arguments)
+def handle_signals():
+    """Makes the usual signals exceptions, so that what runs is ended in order."""
     # Also where the shell that started this in the background had it ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _on_signal)
+
+
+def main(arguments=None):
+    args = parser().parse_args(arguments)
+    handle_signals()
     try:
         if args.verb == "prepare":
             prepare(args.kernel or [DEFAULT_KERNEL], args.with_fio)

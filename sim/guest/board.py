@@ -6,6 +6,7 @@
 
 """The board as the guest runner sees it: a build folder of targets/sim.py and its simulator."""
 
+import os
 import re
 import tempfile
 import time
@@ -109,4 +110,4 @@ def listening(path):
 
 def socket_folder():
     """A temporary folder with a short path: that of a UNIX socket has 107 bytes at most."""
-    return tempfile.TemporaryDirectory(prefix="litepcie-", dir="/tmp")
+    return tempfile.TemporaryDirectory(prefix=f"litepcie-{os.getpid()}-", dir="/tmp")

@@ -116,6 +116,7 @@ class Guest:
         output = bytearray()
         self._pump(boot, time.monotonic() + BOOT_SECONDS, output.extend)
         self.boot_seconds = time.monotonic() - began
+        (folder / "initrd").unlink()
         if boot.status:
             said = output.decode(errors="replace").strip()
             raise GuestError(f"the guest could not set the board up: {said}")

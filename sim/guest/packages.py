@@ -144,7 +144,8 @@ _UNREACHABLE = re.compile("|".join((
     r"(?:Could not|Unable to) connect to [^\n]*", r"Cannot initiate the connection to [^\n]*",
     r"Connection timed out", r"Connection failed")))
 
-_NO_SUITE = re.compile(r"repository '([^']*)' (?:does not have|no longer has) a Release file")
+_NO_SUITE = re.compile(
+    r"repository '([^']*?)(?: Release)?' (?:does not have|no longer has) a Release file")
 
 
 def reason(output, mirror):

@@ -125,7 +125,8 @@ class Machine:
             # Shared, so that the simulator can map it: the board's DMA goes straight to the guest's
             # memory.
             "-object", f"memory-backend-memfd,id=memory,size={self.memory},share=on",
-            "-m", self.memory, "-smp", str(self.cpus), "-kernel", str(kernel), "-initrd", str(initrd),
+            "-m", self.memory, "-smp", str(self.cpus),
+            "-kernel", str(kernel), "-initrd", str(initrd),
             "-append", " ".join(self.kernel_arguments())]
         for name, fd in (("console", console), ("control", control)):
             arguments += ["-chardev", f"socket,id={name},fd={fd}", "-serial", f"chardev:{name}"]

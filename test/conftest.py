@@ -1,0 +1,109 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Boards and guests for tests of every folder.
+
+A test that takes `guest` or `boot` boots a virtual machine, and is marked `guest`. Consoles are
+kept in build/test/, one a guest, to look at when a test failed.
+"""
+
+import re
+import subprocess
+import sys
+
+from pathlib import Path
+
+import pytest
+
+from litepcie_sim.guest import Guest
+
+ROOT = Path(__file__).resolve().parents[1]
+LOGS = ROOT / "build" / "test"
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if {"guest", "boot"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.guest)
+
+# Boards -------------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="session")
+def build_board():
+    """Function that builds a board with targets/sim.py and returns its folder: once for each set of
+    options.
+
+    Keyword arguments are the options: `build_board(gen=1, lanes=4, data_width=64)`.
+    """
+    built = {}
+
+    def build(**options):
+        key = tuple(sorted(options.items()))
+        if key not in built:
+            folder  = _board_folder(**options)
+            command = [sys.executable, ROOT / "targets" / "sim.py", "--build", "--output-dir",
+                folder]
+            for name, value in options.items():
+                command += [f"--{name.replace('_', '-')}", str(value)]
+            result = subprocess.run(command, capture_output=True, text=True)
+            assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-4000:]
+            built[key] = folder
+        return built[key]
+
+    return build
+
+
+def _board_folder(gen=2, lanes=4, data_width=128, **others):
+    extra = "".join(f"_{name}{value}" for name, value in sorted(others.items()))
+    return ROOT / "build" / f"sim_gen{gen}_x{lanes}_{data_width}{extra}"
+
+
+@pytest.fixture(scope="session")
+def board(build_board):
+    """Folder of the default board."""
+    return build_board()
+
+# Guests -------------------------------------------------------------------------------------------
+
+def _log(request):
+    """Path of the console log for what `request` is about."""
+    name = re.sub(r"[^\w.-]+", "_", request.node.nodeid.removeprefix("test/"))
+    return LOGS / name / "console.log"
+
+
+@pytest.fixture(scope="module")
+def guest(request):
+    """A guest that all tests of a module share, booted at the first.
+
+    The module's dictionary GUEST, if it has one, holds keyword arguments of
+    `litepcie_sim.guest.Guest`. `board` is the default board if it does not say.
+    """
+    options = dict(getattr(request.module, "GUEST", {}))
+    if "board" not in options:
+        options["board"] = request.getfixturevalue("board")
+    with Guest(log=_log(request), **options) as booted:
+        yield booted
+
+
+@pytest.fixture
+def boot(request):
+    """Function that boots a guest for one test alone, with the arguments of
+    `litepcie_sim.guest.Guest`.
+
+    The guest is ended when the test ends, or by its own `close()`.
+    """
+    guests = []
+
+    def start(board, **options):
+        log    = _log(request)
+        booted = Guest(board, log=log.with_name(f"console{len(guests)}.log"), **options)
+        booted.__enter__()
+        guests.append(booted)
+        return booted
+
+    yield start
+    for booted in guests:
+        booted.close()

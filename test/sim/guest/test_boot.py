@@ -1,0 +1,161 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Guests without a board: each kernel boots, commands run and end, nothing is left running."""
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from litepcie_sim.guest         import KERNELS, Guest, GuestTimeout
+from litepcie_sim.guest.errors  import GuestOff
+from litepcie_sim.guest.kernels import Kernel
+
+from test.sim.guest.test_process import gone
+
+GUEST = {"board": None, "with_fio": True, "files": [(__file__, "/root/folder/this.py")]}
+
+
+def test_boots_quickly(guest):
+    """2.4 s on a free machine (two cores, 2026); the limit leaves room for a busy one."""
+    assert guest.boot_seconds < 20
+
+
+def test_is_the_kernel_that_was_asked_for(guest):
+    assert guest.run("uname -r").output.strip() == guest.kernel.release
+    assert guest.kernel.release.startswith("6.1.")
+
+
+@pytest.mark.parametrize("command, status, output", [
+    ("true",                            0,   ""),
+    ("exit 77",                         77,  ""),
+    ("kill -9 $$",                      137, "Killed\n"),
+    ("no-such-program",                 127, "sh: no-such-program: not found\n"),
+    ("echo out; echo err >&2",          0,   "out\nerr\n"),
+    ("printf 'no newline'",             0,   "no newline"),
+    ("printf 'a\\0b\\r\\n\\t\\377'",    0,   "a\0b\r\n\t\ufffd"),
+    ("cat",                             0,   ""),
+    ("echo 'two\nlines' \"'$HOME'\"",   0,   "two\nlines '/root'\n"),
+    ("(sleep 0.2; echo late) & echo soon; wait", 0, "soon\nlate\n"),
+])
+def test_commands(guest, command, status, output):
+    result = guest.run(command)
+    assert (result.status, result.output) == (status, output)
+
+
+def test_a_command_cannot_forge_its_end(guest):
+    """Whatever it writes to whichever port, its own status is the answer."""
+    result = guest.run("for port in /dev/ttyS0 /dev/ttyS1 /dev/console; do"
+        " echo '0123456789abcdef0123456789abcdef 0' > $port; done; ps; env; exit 9")
+    assert result.status == 9
+    assert guest.run("echo next").output == "next\n"
+
+
+def test_much_output_arrives_whole(guest):
+    result = guest.run("dd if=/dev/urandom bs=1k count=256 2>/dev/null | tee /tmp/x | base64;"
+        " base64 /tmp/x | sha256sum")
+    text, _, checksum = result.output.rstrip("\n").rpartition("\n")
+    assert hashlib.sha256(text.encode() + b"\n").hexdigest() == checksum.split()[0]
+
+
+def test_long_commands(guest):
+    text = "x" * 20000
+    assert guest.run(f"echo {text}").output == text + "\n"
+
+
+def test_output_is_streamed(guest):
+    pieces = []
+    guest.run("echo one; sleep 0.5; echo two", stream=lambda data: pieces.append(time.monotonic()))
+    assert pieces[-1] - pieces[0] > 0.3
+
+
+def test_files_of_the_machine_are_there(guest):
+    with open(__file__, "rb") as f:
+        wanted = hashlib.sha256(f.read()).hexdigest()
+    assert guest.run("sha256sum /root/folder/this.py").output.split()[0] == wanted
+
+
+def test_the_kernels_image_is_there(guest):
+    wanted = hashlib.sha256(guest.kernel.image().read_bytes()).hexdigest()
+    assert guest.run("sha256sum /boot/vmlinuz").output.split()[0] == wanted
+
+
+@pytest.mark.parametrize("engine", ["psync", "io_uring"])
+def test_fio_runs(guest, engine):
+    result = guest.run("fio --name=job --filename=/tmp/file --size=1M --rw=randwrite --bs=4k"
+        f" --verify=crc32c --ioengine={engine}; status=$?; rm -f /tmp/file; exit $status")
+    assert result.status == 0, result.output
+
+
+def test_the_log_holds_console_and_commands(guest):
+    guest.run("echo to-the-log; echo to-the-console > /dev/ttyS0; sleep 0.1")
+    log = guest.log.read_text(errors="replace")
+    assert "guest# echo to-the-log" in log
+    assert "\nto-the-log\n" in log
+    assert "to-the-console" in log
+
+
+@pytest.mark.parametrize("kernel", [name for name in KERNELS if name != "6.1"])
+def test_every_kernel_boots(boot, kernel):
+    guest = boot(None, kernel=kernel, cpus=2)
+    assert guest.run("uname -r; nproc").output.split() == [Kernel(kernel).release, "2"]
+    assert guest.run("exit 3").status == 3
+
+# Ends ---------------------------------------------------------------------------------------------
+
+def test_a_command_that_takes_too_long(boot):
+    guest = boot(None)
+    pid   = guest._qemu.pid
+    with pytest.raises(GuestTimeout, match="the command did not end in 0.5 s: sleep 60"):
+        guest.run("sleep 60", timeout=0.5)
+    guest.close(off=False)
+    assert gone(pid)
+
+
+@pytest.mark.parametrize("command", ["poweroff -f", "reboot -f", "echo c > /proc/sysrq-trigger"])
+def test_a_guest_that_goes_off(boot, command):
+    guest = boot(None)
+    pid   = guest._qemu.pid
+    with pytest.raises(GuestOff, match="the guest went off"):
+        guest.run(command, timeout=30)
+    assert gone(pid)
+
+
+def test_an_exception_ends_the_guest(tmp_path):
+    with pytest.raises(ZeroDivisionError), Guest(log=tmp_path / "log") as guest:
+        pid    = guest._qemu.pid
+        folder = guest._folder.name
+        raise ZeroDivisionError
+    assert gone(pid)
+    assert not os.path.exists(folder)
+
+
+RUNNER = """
+import sys
+from litepcie_sim.guest import Guest
+from litepcie_sim.guest.__main__ import handle_signals
+handle_signals()
+with Guest() as guest:
+    print(guest._qemu.pid, flush=True)
+    guest.run("sleep 60")
+"""
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_signals_end_the_guest(number):
+    runner = subprocess.Popen([sys.executable, "-c", RUNNER], stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True)
+    pid = int(runner.stdout.readline())
+    runner.send_signal(number)
+    runner.communicate(timeout=30)
+    assert runner.returncode != 0
+    assert gone(pid)

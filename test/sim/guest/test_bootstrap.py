@@ -1,0 +1,156 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What bootstrap says and does, with the machine's parts replaced. The environment it makes is the
+one these tests run in.
+"""
+
+import importlib.metadata
+import re
+import subprocess
+import sys
+
+from pathlib import Path
+
+import pytest
+
+from litepcie_sim import bootstrap
+from litepcie_sim.bootstrap import BootstrapError
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def no():
+    return False
+
+
+def yes():
+    return True
+
+
+@pytest.fixture
+def apt(monkeypatch):
+    """Calls of apt-get, and what each shall answer: (status, output)."""
+    calls, answers = [], {}
+
+    def run(*arguments):
+        calls.append(arguments)
+        status, output = answers.get(arguments[0], (0, ""))
+        return subprocess.CompletedProcess(arguments, status, output)
+
+    monkeypatch.setattr(bootstrap, "_apt", run)
+    monkeypatch.setattr(bootstrap.shutil, "which", lambda name: f"/usr/bin/{name}")
+    return calls, answers
+
+
+def test_nothing_to_do(monkeypatch, apt):
+    monkeypatch.setattr(bootstrap, "NEEDS", [("make", yes)])
+    bootstrap.check_machine()
+    assert apt[0] == []
+
+
+def test_a_user_gets_the_exact_command(monkeypatch, apt):
+    monkeypatch.setattr(bootstrap, "NEEDS", [("make", no), ("g++", yes), ("verilator", no)])
+    with pytest.raises(BootstrapError) as error:
+        bootstrap.check_machine(install=False)
+    assert str(error.value) == "packages are missing; type: sudo apt-get install make verilator"
+    assert error.value.status == 2
+    assert apt[0] == []
+
+
+def test_root_installs(monkeypatch, apt):
+    monkeypatch.setattr(bootstrap, "NEEDS", [("make", lambda: bool(apt[0]))])
+    bootstrap.check_machine(install=True)
+    assert apt[0] == [("install", "-y", "--no-install-recommends", "make")]
+
+
+def test_root_updates_lists_when_need_be(monkeypatch, apt):
+    monkeypatch.setattr(bootstrap, "NEEDS", [("make", lambda: len(apt[0]) == 3)])
+    apt[1]["install"] = (100, "E: Unable to locate package make\n")
+    with pytest.raises(BootstrapError,
+        match="apt-get install make failed: Unable to locate package make"):
+        bootstrap.check_machine(install=True)
+    assert [call[0] for call in apt[0]] == ["install", "update", "install"]
+
+
+def test_root_without_a_network(monkeypatch, apt):
+    monkeypatch.setattr(bootstrap, "NEEDS", [("make", no)])
+    apt[1]["install"] = (100, "E: Unable to locate package make\n")
+    apt[1]["update"]  = (100,
+        "Err:1 http://m\nE: Failed to fetch http://m/InRelease  Could not resolve 'm'\n")
+    with pytest.raises(BootstrapError) as error:
+        bootstrap.check_machine(install=True)
+    assert str(error.value) == ("apt-get install make failed: Failed to fetch http://m/InRelease  "
+        "Could not resolve 'm'; check the network and apt's sources")
+
+
+def test_a_package_that_does_not_help(monkeypatch, apt):
+    monkeypatch.setattr(bootstrap, "NEEDS", [("make", no)])
+    with pytest.raises(BootstrapError, match="this is still not found: make"):
+        bootstrap.check_machine(install=True)
+
+
+def test_another_distribution(monkeypatch, apt):
+    monkeypatch.setattr(bootstrap, "NEEDS", [("make", no)])
+    monkeypatch.setattr(bootstrap.shutil, "which", lambda name: None)
+    with pytest.raises(BootstrapError, match="not a Debian or Ubuntu machine; .* hold: make"):
+        bootstrap.check_machine()
+
+
+def test_an_old_python(monkeypatch):
+    monkeypatch.setattr(bootstrap.sys, "version_info", (3, 9, 2))
+    with pytest.raises(BootstrapError, match=r"Python 3\.9 is too old: 3\.11 or newer is needed"):
+        bootstrap.check_machine()
+
+
+@pytest.mark.parametrize("output, message", [
+    ("WARNING: Retrying ... NewConnectionError('Failed to establish')\nERROR: No matching\n",
+        "the Python package index could not be reached (pip); "
+        "check the network, or pip's index-url and proxy"),
+    ("Collecting x\nERROR: No version\nERROR: No matching distribution found for x==9\n",
+        "pip failed: ERROR: No matching distribution found for x==9"),
+    ("", "pip failed: no reason given"),
+])
+def test_messages_of_pip(output, message):
+    assert bootstrap._pip_reason(output) == message
+
+
+def test_is_silent_when_there_is_nothing_to_do():
+    stamp = ROOT / "build" / "venv" / ".fingerprint"
+    if not stamp.exists() or stamp.read_text() != bootstrap._fingerprint():
+        pytest.skip("build/venv is not up to date: these tests were not started by make test")
+    result = subprocess.run([sys.executable, ROOT / "sim" / "bootstrap.py"], capture_output=True,
+        text=True)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+# requirements.txt ---------------------------------------------------------------------------------
+
+def pins():
+    lines = (ROOT / "requirements.txt").read_text().splitlines()
+    return dict(line.lower().split("==") for line in lines if line and not line.startswith("#"))
+
+
+def normal(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_requirements_are_exact_and_complete():
+    """Everything that a pinned package needs is pinned too: the environment is installed without
+    resolving.
+    """
+    pinned  = {normal(name) for name in pins()}
+    missing = set()
+    for name in pinned:
+        for needed in importlib.metadata.requires(name) or []:
+            name_needed = normal(re.match(r"[\w.-]+", needed)[0])
+            if ";" not in needed and name_needed not in pinned:
+                missing.add(f"{name} needs {name_needed}")
+    assert not missing
+
+
+def test_the_environment_is_what_requirements_say():
+    found = {name: importlib.metadata.version(name) for name in pins()}
+    assert found == pins()

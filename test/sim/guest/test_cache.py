@@ -1,0 +1,118 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The cache: whole or not at all, whoever else is at it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from litepcie_sim.guest        import cache
+from litepcie_sim.guest.errors import GuestError
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("LITEPCIE_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache" / cache.VERSION
+
+
+def maker(calls, content="x"):
+    def make(path):
+        calls.append(path)
+        (path / "file").write_text(content)
+    return make
+
+
+def test_where_it_is(monkeypatch):
+    monkeypatch.delenv("LITEPCIE_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/x")
+    assert str(cache.folder()) == "/x/litepcie-soc/v1"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", "/h")
+    assert str(cache.folder()) == "/h/.cache/litepcie-soc/v1"
+
+
+def test_made_once(folder):
+    calls = []
+    first = cache.entry("thing", "k1", maker(calls))
+    assert cache.entry("thing", "k1", maker(calls)) == first == folder / "thing-k1"
+    assert (first / "file").read_text() == "x"
+    assert cache.entry("thing", "k2", maker(calls)) != first
+    assert len(calls) == 2
+
+
+def test_a_failure_leaves_nothing(folder):
+    def make(path):
+        (path / "half").write_text("x")
+        raise GuestError("no luck")
+    with pytest.raises(GuestError, match="no luck"):
+        cache.entry("thing", "k", make)
+    assert not (folder / "thing-k").exists()
+    assert not list((folder / "tmp").iterdir())
+    cache.entry("thing", "k", maker([]))
+
+
+def test_leftovers_of_a_killed_process_are_removed(folder):
+    stale = folder / "tmp" / "thing-k.abc"
+    stale.mkdir(parents=True)
+    cache.entry("thing", "k", maker([]))
+    assert not stale.exists()
+
+
+def test_a_place_that_cannot_be_written(monkeypatch):
+    monkeypatch.setenv("LITEPCIE_CACHE", "/proc/nowhere")
+    with pytest.raises(GuestError, match="cannot make a thing in the cache /proc/nowhere/v1: .*"
+            "LITEPCIE_CACHE names another folder"):
+        cache.entry("thing", "k", maker([]), "a thing")
+
+
+CHILD = """
+import sys, time
+from pathlib import Path
+from litepcie_sim.guest import cache
+def make(path):
+    Path(sys.argv[1]).open("a").write("made\\n")
+    time.sleep(float(sys.argv[2]))
+print(cache.entry("thing", "k", make))
+"""
+
+
+def child(calls, seconds):
+    return subprocess.Popen([sys.executable, "-c", CHILD, str(calls), str(seconds)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True)
+
+
+def test_many_processes_at_once(tmp_path):
+    calls    = tmp_path / "calls"
+    children = [child(calls, 0.5) for _ in range(4)]
+    results  = [process.communicate(timeout=60) for process in children]
+    assert calls.read_text() == "made\n"
+    assert len({out for out, _ in results}) == 1
+    assert sum("waiting for another process that makes thing" in err for _, err in results) >= 1
+
+
+def test_after_a_kill_the_next_makes_it(tmp_path, folder):
+    calls = tmp_path / "calls"
+    first = child(calls, 60)
+    deadline = time.monotonic() + 30
+    while not calls.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.kill(first.pid, signal.SIGKILL)
+    first.communicate()
+    assert not (folder / "thing-k").exists()
+    assert child(calls, 0).communicate(timeout=60)[0].strip() == str(folder / "thing-k")
+    assert calls.read_text() == "made\nmade\n"
+
+
+def test_digest_counts_boundaries():
+    assert cache.digest("ab", "c") != cache.digest("a", "bc")
+    assert cache.digest("a", b"b") == cache.digest(b"a", "b")

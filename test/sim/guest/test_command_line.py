@@ -1,0 +1,179 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The runner's command line and what it says when something is missing. No guest is booted."""
+
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from litepcie_sim.guest         import qemu
+from litepcie_sim.guest.board   import Board, Simulator
+from litepcie_sim.guest.errors  import GuestError
+from litepcie_sim.guest.kernels import Kernel
+
+
+def run(*arguments, **environ):
+    return subprocess.run([sys.executable, "-m", "litepcie_sim.guest", *map(str, arguments)],
+        capture_output=True, text=True, env={**os.environ, **environ}, timeout=60)
+
+
+def script(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n" + text)
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+@pytest.fixture
+def board(tmp_path):
+    """A folder that looks like a board; its simulator is a script."""
+    header = tmp_path / "board" / "software" / "include" / "generated" / "soc.h"
+    header.parent.mkdir(parents=True)
+    header.write_text("#define CONFIG_PCIE_GEN 3\n#define CONFIG_PCIE_LANES 8\n")
+    script(tmp_path / "board" / "simulator" / "litepcie_simulator", "exit 0\n")
+    return tmp_path / "board"
+
+# Usage --------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("arguments, message", [
+    ([], "the following arguments are required: verb"),
+    (["run", "--", "true"],
+        "the following arguments are required: --board"),
+    (["run", "--board", "x"],
+        "the following arguments are required: COMMAND"),
+    (["run", "--board", "x", "--kernel", "5.10", "--", "true"],
+        "invalid choice: '5.10' (choose from '6.1', '6.12', '7.2')"),
+    (["run", "--board", "x", "--mps", "300", "--", "true"],
+        "argument --mps: invalid choice: 300 (choose from 128, 256, 512, 1024, 2048, 4096)"),
+    (["run", "--board", "x", "--memory", "12X", "--", "true"], "a size like 512M or 1G, not '12X'"),
+    (["run", "--board", "x", "--cpus", "0", "--", "true"],
+        "argument --cpus: invalid choice: 0"),
+    (["run", "--board", "x", "--timeout", "-1", "--", "true"],
+        "a number of seconds above 0, not '-1'"),
+    (["run", "--board", "x", "--file", "a", "--", "true"],
+        "a file is HOST:GUEST, with GUEST from /, not 'a'"),
+    (["prepare", "--kernel", "6"], "invalid choice: '6'"),
+])
+def test_bad_usage_is_one_line_and_status_2(arguments, message):
+    result = run(*arguments)
+    assert result.returncode == 2
+    assert message.replace("'", "") in result.stderr.replace("'", "")
+    assert result.stderr.count("\n") == 1
+
+
+def test_help_names_every_option():
+    result = run("run", "--help")
+    assert result.returncode == 0
+    for option in ("--board", "--kernel", "--mps", "--mrrs", "--iommu", "--cpus", "--memory",
+            "--strict-writes", "--no-load", "--with-fio", "--file", "--simulator-arg", "--log",
+            "--timeout"):
+        assert option in result.stdout
+
+
+def error(result):
+    """The one line of a runner that failed."""
+    assert result.returncode == 125
+    assert result.stdout == ""
+    lines = result.stderr.splitlines()
+    assert len(lines) == 1 and lines[0].startswith("guest: error: "), result.stderr
+    return lines[0].removeprefix("guest: error: ")
+
+
+def test_a_board_that_is_not_built(tmp_path):
+    assert error(run("run", "--board", tmp_path, "--", "true")) == \
+        f"no board is built in {tmp_path}; type: ./targets/sim.py --build"
+
+
+def test_a_file_that_is_not_there(board):
+    assert error(run("run", "--board", board, "--file", "/nowhere:/x", "--", "true")) == \
+        "cannot read the file /nowhere"
+
+# QEMU ---------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("text, why", [
+    ("exit 1", "it does not start"),
+    ("echo QEMU emulator version 7.2.17",
+        "it is version 7.2.17, and 10.1 or newer is needed"),
+    ("echo QEMU emulator version 10.0.9",
+        "it is version 10.0.9, and 10.1 or newer is needed"),
+    ("echo QEMU emulator version 10.1.0",
+        "it has no vfio-user-pci device"),
+])
+def test_a_qemu_that_will_not_do(tmp_path, board, text, why):
+    program = script(tmp_path / "qemu", text + "\n")
+    assert error(run("run", "--board", board, "--", "true", LITEPCIE_QEMU=str(program))) == \
+        f"LITEPCIE_QEMU={program}: {why}"
+
+
+def test_a_qemu_that_is_not_there(board):
+    assert error(run("run", "--board", board, "--", "true", LITEPCIE_QEMU="/nowhere/qemu")) == \
+        "LITEPCIE_QEMU=/nowhere/qemu: it does not start"
+
+
+def test_the_machines_own_qemu_is_used_if_it_will_do(tmp_path, monkeypatch):
+    program = script(tmp_path / "qemu-system-x86_64", 'echo "QEMU emulator version 11.1.3"; '
+        'echo \'name "vfio-user-pci", bus PCI\'\n')
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.delenv("LITEPCIE_QEMU", raising=False)
+    assert qemu.find().command == (str(program),)
+    assert qemu.find().version == (11, 1, 3)
+
+
+def test_the_root_port_is_the_boards_link(board):
+    found     = Board(board)
+    machine   = qemu.Machine(socket="/s", gen=found.gen, lanes=found.lanes, iommu=True,
+        strict_writes=True)
+    arguments = machine.arguments("k", "i", 3, 4)
+    assert "pcie-root-port,id=root-port,slot=1,x-speed=8,x-width=8" in arguments
+    assert "intel-iommu,intremap=on,caching-mode=on" in arguments
+    assert '"x-no-posted-writes": true' in arguments[-1]
+    assert "intel_iommu=on" in arguments[arguments.index("-append") + 1]
+    assert "intel_iommu=on" not in qemu.Machine().kernel_arguments()
+
+# Kernels and boards -------------------------------------------------------------------------------
+
+def test_unknown_kernel():
+    with pytest.raises(GuestError, match="no guest kernel '5.10'; there are 6.1, 6.12, 7.2"):
+        Kernel("5.10")
+
+
+def test_a_header_without_the_link(board):
+    (board / "software/include/generated/soc.h").write_text("#define CONFIG_PCIE_GEN 2\n")
+    with pytest.raises(GuestError,
+        match="does not say CONFIG_PCIE_LANES; build it again: ./targets/sim.py --build"):
+        Board(board)
+
+
+def start(board, tmp_path, text):
+    script(board / "simulator" / "litepcie_simulator", text)
+    simulator = Simulator(Board(board), tmp_path / "socket", ["--seed", "1"], tmp_path / "log")
+    try:
+        simulator.start()
+    finally:
+        simulator.stop(grace=0)
+
+
+@pytest.mark.parametrize("text, message", [
+    ("echo first; echo a TLP is malformed >&2; exit 3\n",
+        "the simulator ended with status 3: first\na TLP is malformed"),
+    ("exit 4\n", "the simulator ended with status 4, without a word"),
+    ("kill -SEGV $$\n", "the simulator was killed by signal 11, without a word"),
+    ('echo "$@"; exit 2\n', "the simulator ended with status 2: --socket {socket} --seed 1"),
+])
+def test_a_simulator_that_ends_at_once(board, tmp_path, text, message):
+    with pytest.raises(GuestError) as caught:
+        start(board, tmp_path, text)
+    assert str(caught.value) == message.format(socket=tmp_path / "socket")
+
+
+def test_a_simulator_without_a_socket(board, tmp_path, monkeypatch):
+    monkeypatch.setattr("litepcie_sim.guest.board.START_SECONDS", 0.3)
+    with pytest.raises(GuestError, match="the simulator made no socket in 0.3 s: thinking"):
+        start(board, tmp_path, "echo thinking; exec sleep 60\n")

@@ -1,0 +1,75 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The channel between runner and guest: where output ends and a status begins."""
+
+import base64
+import random
+
+import pytest
+
+from litepcie_sim.guest.console import Reply
+
+TOKEN = "0123456789abcdef0123456789abcdef"
+
+
+def feed(reply, data, sizes):
+    """All output of `reply` when `data` comes in pieces of `sizes`."""
+    output, at = b"", 0
+    for size in sizes:
+        output += reply.feed(data[at:at + size])
+        at     += size
+    return output + reply.feed(data[at:])
+
+
+def test_request_is_one_line_whatever_the_command():
+    line = Reply(TOKEN).request("run", "echo 'a\nb' \\ $x \xe4")
+    token, mode, code = line.decode().rstrip("\n").split(" ")
+    assert (token, mode) == (TOKEN, "run")
+    assert base64.b64decode(code).decode() == "echo 'a\nb' \\ $x \xe4"
+    assert line.count(b"\n") == 1
+
+
+def test_each_request_has_a_new_token():
+    assert len({Reply().token for _ in range(100)}) == 100
+
+
+@pytest.mark.parametrize("status", [0, 1, 7, 124, 255])
+@pytest.mark.parametrize("size", [1, 2, 31, 32, 33, 1000])
+def test_any_split(status, size):
+    reply = Reply(TOKEN)
+    data  = b"no newline at the end" + f"{TOKEN} {status}\n".encode()
+    assert feed(reply, data, [size] * (len(data) // size)) == b"no newline at the end"
+    assert reply.status == status
+
+
+def test_output_that_looks_like_an_end():
+    """Neither other tokens, nor beginnings of the right one, nor statuses end a command."""
+    token  = TOKEN.encode()
+    tricky = b"f" * 32 + b" 0\n" + token[:31] + b" 0\n" + token[:5] * 9 + b"\0\r\n"
+    for seed in range(50):
+        rng   = random.Random(seed)
+        reply = Reply(TOKEN)
+        data  = tricky + f"{TOKEN} 3\n".encode()
+        sizes = [rng.randint(1, 40) for _ in range(rng.randint(0, 20))]
+        assert feed(reply, data, sizes) == tricky, f"seed {seed}"
+        assert reply.status == 3
+
+
+def test_nothing_is_held_longer_than_need_be():
+    reply = Reply(TOKEN)
+    assert reply.feed(b"prompt# ") == b"prompt# "
+    assert reply.feed(b"0") == b""       # May be the beginning of the token.
+    assert reply.feed(b"x") == b"0x"
+    assert reply.status is None
+
+
+def test_a_status_in_two_pieces():
+    reply = Reply(TOKEN)
+    assert reply.feed(b"x" + TOKEN.encode() + b" 1") == b"x"
+    assert reply.status is None
+    assert reply.feed(b"2\n") == b""
+    assert reply.status == 12

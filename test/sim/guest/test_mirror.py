@@ -1,0 +1,96 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The mirror, out of every shape of apt set-up that is about."""
+
+import pytest
+
+from litepcie_sim.guest.mirror import DEFAULT_MIRROR, debian_mirror, parse_deb822, parse_one_line
+
+
+def stanza(uri, suites, components="main"):
+    return f"Types: deb\nURIs: {uri}\nSuites: {suites}\nComponents: {components}\n"
+
+
+def write(folder, **files):
+    (folder / "sources.list.d").mkdir()
+    for name, text in files.items():
+        name = "sources.list" if name == "main" else f"sources.list.d/{name.replace('_', '.')}"
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_one_line_format():
+    text = """
+# deb http://commented.example/debian bookworm main
+deb-src http://source.example/debian bookworm main
+deb [arch=amd64 signed-by=/k.gpg] http://a.example/debian bookworm main contrib # behind
+deb	http://b.example/debian/	sid	main
+deb http://flat.example/ ./
+"""
+    assert list(parse_one_line(text)) == [
+        ("http://a.example/debian",  "bookworm", ["main", "contrib"]),
+        ("http://b.example/debian/", "sid",      ["main"]),
+        ("http://flat.example/",     "./",       []),
+    ]
+
+
+def test_deb822_format():
+    text = """# A comment
+Types: deb deb-src
+URIs: http://a.example/debian
+  http://b.example/debian
+# in the middle
+Suites: bookworm bookworm-updates
+Components: main
+Signed-By:
+ -----BEGIN PGP PUBLIC KEY BLOCK-----
+ .
+ abc: def
+
+Types: deb
+Enabled: no
+URIs: http://off.example/debian
+Suites: bookworm
+Components: main
+
+Types: deb-src
+URIs: http://source.example/debian
+Suites: bookworm
+Components: main
+"""
+    assert list(parse_deb822(text)) == [(f"http://{host}.example/debian", suite, ["main"])
+        for host in "ab" for suite in ("bookworm", "bookworm-updates")]
+
+
+@pytest.mark.parametrize("files, mirror", [
+    # Debian 12 and 13, as installed; as in a container; as in a cloud image; with other archives
+    # first.
+    ({"main": "deb http://x.example/debian/ trixie main\n"}, "http://x.example/debian"),
+    ({"debian_sources": stanza("http://x.example/debian", "trixie")}, "http://x.example/debian"),
+    ({"debian_sources": stanza("mirror+file:///etc/apt/mirrors/debian.list", "trixie")},
+        "mirror+file:///etc/apt/mirrors/debian.list"),
+    ({"main": "deb http://sec.example/debian-security bookworm-security main\n"
+        "deb http://other.example/apt stable contrib\n"
+        "deb cdrom:[Debian]/ bookworm main\n"
+        "deb https://x.example/debian bookworm main non-free-firmware\n"},
+        "https://x.example/debian"),
+    # Files that apt itself does not read.
+    ({"main": "", "debian_sources.save": "deb http://x.example/debian trixie main\n"},
+        DEFAULT_MIRROR),
+    # Ubuntu 24.04, and nothing at all.
+    ({"ubuntu_sources": stanza("http://u.example/ubuntu", "noble noble-updates", "main universe")},
+        DEFAULT_MIRROR),
+    ({}, DEFAULT_MIRROR),
+])
+def test_mirror_of_the_machine(tmp_path, files, mirror):
+    assert debian_mirror(write(tmp_path, **files), environ={}) == mirror
+
+
+def test_the_environment_goes_first(tmp_path):
+    etc = write(tmp_path, main="deb http://x.example/debian trixie main\n")
+    assert debian_mirror(etc, {"DEBIAN_MIRROR": "http://m.example/d/"}) == "http://m.example/d"
+    assert debian_mirror(etc, {"DEBIAN_MIRROR": ""}) == "http://x.example/debian"
