@@ -150,12 +150,15 @@ class CompletionCheck(LiteXModule):
         context, progress = contexts.context, contexts.progress
         rest  = Signal((LENGTH_BITS + 1, True))  # Bytes after this completion; 0..-3 with the last dword.
         final = Signal()
+        extra = Signal(LENGTH_BITS)                # Bytes of the last dword behind the end, if final.
         exact = Signal()
         lower = Signal(7)
         self.comb += [
             rest.eq(looked.byte_count - looked.available),
             final.eq(rest <= 0),
-            exact.eq(~final | (rest > -4)),
+            # Not rest > -4: a negative constant is unsigned in Verilog, and the comparison with it.
+            extra.eq(-rest),
+            exact.eq(~final | (extra < 4)),
             lower.eq(context.lower_end - looked.byte_count),
         ]
         self.sync += If(advance,
