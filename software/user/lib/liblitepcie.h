@@ -98,6 +98,12 @@ int litepcie_scratch(struct litepcie *card, uint32_t value, uint32_t *readback);
 /* ---- Transfers ------------------------------------------------------------------------------- */
 
 /*
+ * A call of the driver that moved less than asked, because of an error or a signal, is followed by
+ * one for the rest. So an error that does not come again is not seen here; litepcie_get_errors()
+ * has counted it.
+ */
+
+/*
  * Card memory to host (the card's writer): fills @buffer with @bytes bytes from @offset, in as many
  * system calls as it takes. Any alignment of buffer and offset.
  *

@@ -126,6 +126,8 @@ void dma_report_json(const struct dma_test *test)
 	of_mismatch(&test->mismatch);
 	if (test->error[0])
 		json_text("error", test->error);
+	if (test->card_errors[0])
+		json_text("card_errors", test->card_errors);
 	if (test->signal)
 		json_number("ended_by_signal", (uint64_t)test->signal);
 	json_end();

@@ -61,12 +61,14 @@ static int failed(struct dma_test *test, const struct side *side, const char *st
 {
 	if (err >= 0)
 		return 0;
-	if (err == -EINTR && caught)
+	if (err == -EINTR && caught) {
 		test->signal = caught;
-	else
-		snprintf(test->error, sizeof(test->error), "%s, iteration %llu, %s: %s",
-			 direction_word(side->direction), (unsigned long long)test->iteration, step,
-			 litepcie_strerror(err));
+		return -1;
+	}
+	snprintf(test->error, sizeof(test->error), "%s, iteration %llu, %s: %s",
+		 direction_word(side->direction), (unsigned long long)test->iteration, step,
+		 litepcie_strerror(err));
+	card_errors_check(test, side);
 	return -1;
 }
 
@@ -140,7 +142,7 @@ static void move(struct dma_test *test, struct side *side)
 
 static int measure(struct dma_test *test, struct side *side)
 {
-	if (failed(test, side, "transfer", side->result))
+	if (failed(test, side, "transfer", side->result) || card_errors_check(test, side))
 		return -1;
 	return test->iteration ? measure_add(test, side) : 0;
 }
@@ -256,6 +258,8 @@ static int iterate(struct dma_test *test)
 int dma_run(struct dma_test *test)
 {
 	catch_signals();
+	if (card_errors_begin(test))
+		return -1;
 	for (unsigned int i = 0; i < 2; i++)
 		if (sequence_has(test->options->sequence, i) && save_guards(test, &test->sides[i]))
 			return -1;

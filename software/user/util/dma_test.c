@@ -207,7 +207,8 @@ static int verdict(const struct dma_test *test)
 		return fail(128 + test->signal, "ended by signal %d in iteration %" PRIu64,
 			    test->signal, test->iteration);
 	if (test->error[0])
-		return fail(EXIT_FAILED, "%s: %s", test->settings->device, test->error);
+		return fail(EXIT_FAILED, "%s: %s%s%s", test->settings->device, test->error,
+			    test->card_errors[0] ? "; the card counted: " : "", test->card_errors);
 	return test->mismatch.what ? wrong_byte(test, &test->mismatch) : 0;
 }
 

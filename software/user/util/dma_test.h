@@ -82,8 +82,10 @@ struct dma_test {
 	uint64_t iteration;
 	double overlap; /* sum over the iterations of READ_AND_WRITE, each 0 .. 1 */
 	struct mismatch mismatch;
-	char error[256]; /* one line, empty: none */
-	int signal;	 /* that ended the test, 0: none */
+	struct litepcie_errors errors; /* of the card before the test */
+	char error[256];	       /* one line, empty: none */
+	char card_errors[128];	       /* what the card counted since, empty: nothing */
+	int signal;		       /* that ended the test, 0: none */
 };
 
 /* Which directions a sequence measures. */
@@ -103,6 +105,10 @@ bool landing_is_right(struct dma_test *test, const struct side *side);
 /* The same for bytes of the card's memory beside the area, as read back now. */
 bool card_guard_is_right(struct dma_test *test, const struct side *side,
 			 const struct card_guard *guard, const uint8_t *now);
+
+/* dma_errors.c. 0, or -1 with the error said: what the card itself saw go wrong. */
+int card_errors_begin(struct dma_test *test);
+int card_errors_check(struct dma_test *test, const struct side *side);
 
 /* dma_run.c. 0, or -1 with error, mismatch or signal saying why. */
 int dma_run(struct dma_test *test);

@@ -4,32 +4,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "card_errors.h"
 #include "commands.h"
 #include "json.h"
 #include "litepcie_regs.h"
 
 #define MAJOR(version) ((version) >> 16)
 #define MINOR(version) ((version)&0xffff)
-
-static const struct {
-	const char *key;
-	const char *text;
-	size_t where;
-} error_names[] = {
-	{ "unsupported_request", "unsupported request",
-	  offsetof(struct litepcie_errors, unsupported_request) },
-	{ "completer_abort", "completer abort", offsetof(struct litepcie_errors, completer_abort) },
-	{ "poisoned", "poisoned", offsetof(struct litepcie_errors, poisoned) },
-	{ "unexpected", "unexpected", offsetof(struct litepcie_errors, unexpected) },
-	{ "timeout", "timeout", offsetof(struct litepcie_errors, timeout) },
-	{ "bad_length", "bad length", offsetof(struct litepcie_errors, bad_length) },
-	{ "refused", "refused", offsetof(struct litepcie_errors, refused) },
-};
-
-static uint32_t error_count(const struct litepcie_errors *errors, size_t i)
-{
-	return *(const uint32_t *)((const char *)errors + error_names[i].where);
-}
 
 static void text_size(const char *label, uint64_t bytes)
 {
@@ -75,8 +56,9 @@ static void text_of_counters(const struct litepcie_counters *c)
 static void text_of_errors(const struct litepcie_errors *errors)
 {
 	printf("errors   ");
-	for (size_t i = 0; i < sizeof(error_names) / sizeof(error_names[0]); i++)
-		printf("%s %s %" PRIu32, i ? "," : "", error_names[i].text, error_count(errors, i));
+	for (const struct card_error *e = card_errors; e->key; e++)
+		printf("%s %s %" PRIu32, e == card_errors ? "" : ",", e->text,
+		       card_error_count(errors, e));
 	printf("\n");
 }
 
@@ -175,8 +157,8 @@ static int show(struct litepcie *card, const struct settings *settings,
 	err = show_counters(card, info, json_of_counters);
 	json_end();
 	json_object("errors");
-	for (size_t i = 0; i < sizeof(error_names) / sizeof(error_names[0]); i++)
-		json_number(error_names[i].key, error_count(&errors, i));
+	for (const struct card_error *e = card_errors; e->key; e++)
+		json_number(e->key, card_error_count(&errors, e));
 	json_end();
 	json_end();
 	return err;

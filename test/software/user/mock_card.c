@@ -125,7 +125,9 @@ int ioctl(int fd, unsigned long request, ...)
 		return give_scratch(argument);
 	case LITEPCIE_IOC_ERRORS:
 		*(struct litepcie_errors *)argument = (struct litepcie_errors){
-			.size = sizeof(struct litepcie_errors), .unexpected = 3
+			.size = sizeof(struct litepcie_errors), .unexpected = 3,
+			/* MOCK_UR_FROM: calls from this one on leave an error behind. */
+			.unsupported_request = calls >= setting("MOCK_UR_FROM", UINT64_MAX),
 		};
 		return 0;
 	case LITEPCIE_IOC_COUNTERS: {

@@ -153,6 +153,21 @@ def test_every_call_that_fails_is_reported(card):
         assert "did not come in time" in result.err and result.err.count("\n") == 1
 
 
+@pytest.mark.parametrize("sequence", SEQUENCES)
+def test_errors_the_driver_got_over(card, sequence):
+    """The data is whole in the end, but the card saw an error: the test fails and names it."""
+    code, result, err = run(card, "-s", sequence, ur_from=30)
+    assert code == FAILED and not result["ok"]
+    assert result["card_errors"] == "unsupported request 1"
+    assert ": an error the driver could get over; the card counted: unsupported request 1\n" in err
+
+
+def test_error_with_its_count(card):
+    result = card("dma_test", fail_call=7, ur_from=7)
+    assert result.code == FAILED
+    assert result.err.endswith("poisoned or wrong data); the card counted: unsupported request 1\n")
+
+
 def test_counters_that_stand_still(card):
     code, result, err = run(card, still=1)
     assert code == FAILED and "counters of the reader did not run" in err
