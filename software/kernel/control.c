@@ -12,7 +12,7 @@
 #include <linux/jiffies.h>
 #include <linux/moduleparam.h>
 
-#include "litepcie.h"
+#include "driver.h"
 
 static unsigned int timeout_ms = 10000;
 module_param(timeout_ms, uint, 0644);

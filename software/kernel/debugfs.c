@@ -9,7 +9,7 @@
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 
-#include "litepcie.h"
+#include "driver.h"
 
 static struct dentry *litepcie_debugfs;
 

@@ -10,7 +10,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "litepcie.h"
+#include "driver.h"
 
 #define LITEPCIE_MINORS		256
 

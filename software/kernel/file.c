@@ -13,7 +13,7 @@
 #include <linux/splice.h>
 
 #include "compat.h"
-#include "litepcie.h"
+#include "driver.h"
 
 static struct litepcie_device *litepcie_of(struct file *file)
 {

@@ -10,7 +10,7 @@
 #include <linux/string.h>
 #include <linux/sysfs.h>
 
-#include "litepcie.h"
+#include "driver.h"
 
 /**
  * litepcie_alive() - does the card answer

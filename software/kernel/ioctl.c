@@ -11,7 +11,7 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-#include "litepcie.h"
+#include "driver.h"
 
 /* Without holes, and the same for 32 and 64 bit programs. */
 static_assert(sizeof(struct litepcie_info) == 240);
@@ -147,18 +147,27 @@ struct litepcie_ioctl {
 	int (*ask)(struct litepcie_device *ld, union litepcie_argument *arg);
 };
 
-#define LITEPCIE_IOCTL(_command, _structure, _last)			\
-	[_IOC_NR(_command)] = {						\
-		.size = sizeof(struct _structure),			\
-		.first = offsetofend(struct _structure, _last),		\
-		.ask = _structure,					\
-	}
-
 static const struct litepcie_ioctl litepcie_ioctls[] = {
-	LITEPCIE_IOCTL(LITEPCIE_IOC_INFO, litepcie_info, reserved),
-	LITEPCIE_IOCTL(LITEPCIE_IOC_COUNTERS, litepcie_counters, reserved),
-	LITEPCIE_IOCTL(LITEPCIE_IOC_ERRORS, litepcie_errors, reserved),
-	LITEPCIE_IOCTL(LITEPCIE_IOC_SCRATCH, litepcie_scratch, readback),
+	[_IOC_NR(LITEPCIE_IOC_INFO)] = {
+		.size = sizeof(struct litepcie_info),
+		.first = offsetofend(struct litepcie_info, reserved),
+		.ask = litepcie_info,
+	},
+	[_IOC_NR(LITEPCIE_IOC_COUNTERS)] = {
+		.size = sizeof(struct litepcie_counters),
+		.first = offsetofend(struct litepcie_counters, reserved),
+		.ask = litepcie_counters,
+	},
+	[_IOC_NR(LITEPCIE_IOC_ERRORS)] = {
+		.size = sizeof(struct litepcie_errors),
+		.first = offsetofend(struct litepcie_errors, reserved),
+		.ask = litepcie_errors,
+	},
+	[_IOC_NR(LITEPCIE_IOC_SCRATCH)] = {
+		.size = sizeof(struct litepcie_scratch),
+		.first = offsetofend(struct litepcie_scratch, readback),
+		.ask = litepcie_scratch,
+	},
 };
 
 /**
@@ -173,7 +182,7 @@ static const struct litepcie_ioctl litepcie_ioctls[] = {
 long litepcie_ioctl(struct litepcie_device *ld, unsigned int command,
 		    void __user *argument)
 {
-	const struct litepcie_ioctl *ioctl = &litepcie_ioctls[0];
+	const struct litepcie_ioctl *ioctl;
 	union litepcie_argument arg = { };
 	u32 size;
 	int ret;

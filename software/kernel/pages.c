@@ -16,7 +16,7 @@
 #include <linux/slab.h>
 
 #include "compat.h"
-#include "litepcie.h"
+#include "driver.h"
 
 /* Pages of callers pinned at this moment, for all cards. */
 atomic_t litepcie_pinned_pages = ATOMIC_INIT(0);

@@ -12,7 +12,7 @@
 #include <linux/interrupt.h>
 #include <linux/module.h>
 
-#include "litepcie.h"
+#include "driver.h"
 
 /* The engines' registers end here; the window has no place below. */
 #define LITEPCIE_REGS_BYTES	LITEPCIE_READER_BASE(1)

@@ -6,7 +6,7 @@
  */
 #include <linux/pm.h>
 
-#include "litepcie.h"
+#include "driver.h"
 
 /**
  * litepcie_start() - let all engines run, from any state
@@ -116,5 +116,4 @@ const struct pci_error_handlers litepcie_error_handlers = {
 };
 
 /* Suspend and resume: requests wait for the card. */
-DEFINE_SIMPLE_DEV_PM_OPS(litepcie_pm_ops, litepcie_suspend,
-				litepcie_resume);
+DEFINE_SIMPLE_DEV_PM_OPS(litepcie_pm_ops, litepcie_suspend, litepcie_resume);

@@ -12,7 +12,7 @@
 #include <linux/dma-mapping.h>
 #include <linux/jiffies.h>
 
-#include "litepcie.h"
+#include "driver.h"
 
 /**
  * litepcie_ring_alloc() - memory that the card and the driver share

@@ -11,7 +11,7 @@
  */
 #include <linux/sched/signal.h>
 
-#include "litepcie.h"
+#include "driver.h"
 
 static struct litepcie_request *litepcie_transfer_begin(struct litepcie_engine *engine,
 							struct iov_iter *iter,

@@ -8,14 +8,14 @@
 #include <linux/bitfield.h>
 #include <linux/jiffies.h>
 
-#include "litepcie.h"
+#include "driver.h"
 
 /*
  * Ends an engine's trouble: the request it happened in fails with @error, those
  * before it are complete, those behind it start again after the reset.
  */
 static void litepcie_watch_recover(struct litepcie_engine *engine, u32 bytes,
-				    int error)
+				   int error)
 {
 	u32 completed = readl(engine->regs + LITEPCIE_ENGINE_COMPLETED);
 	int ret;

@@ -101,10 +101,10 @@ struct litepcie_engine {
 	__le32 *status;
 	dma_addr_t status_dma;
 	unsigned int max_pages;
-	struct mutex control;
+	struct mutex control;		/* of the hardware */
 	struct delayed_work watch;
 
-	spinlock_t lock;
+	spinlock_t lock;		/* of all that follows */
 	enum litepcie_engine_state state;
 	int error;
 	bool stopped;
@@ -166,8 +166,8 @@ struct litepcie_device {
 	struct workqueue_struct *queue;
 	struct srcu_struct gate;
 	bool gone;
-	struct mutex latch;
-	struct mutex files_lock;
+	struct mutex latch;		/* of registers read in pairs */
+	struct mutex files_lock;	/* of the list */
 	struct list_head files;
 	struct dentry *debugfs;
 };
