@@ -17,13 +17,15 @@
  *   ETIMEDOUT a completion, or the card itself, did not come in time
  *   ENODEV    the card is gone, or the driver was unbound
  *   EINTR     a signal came before the first byte was moved
+ *   EOPNOTSUPP the card has no engine for this direction
  * A transfer that moved some bytes before an error returns their number; the
  * next call meets the error.
  *
  * Every ioctl structure begins with its size, as the caller knows it. The
  * kernel fills what both sides know and returns in @size what it knows.
  * flags and reserved fields must be zero (EINVAL), a size below the first
- * version of the structure is EINVAL, an unknown ioctl is ENOTTY.
+ * version of the structure is EINVAL, bytes the kernel does not know must be
+ * zero (E2BIG), an unknown ioctl is ENOTTY.
  */
 #ifndef _UAPI_LINUX_LITEPCIE_H
 #define _UAPI_LINUX_LITEPCIE_H
