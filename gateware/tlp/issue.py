@@ -155,8 +155,8 @@ class ReadIssue(LiteXModule):
     def add_budget(self, free, blocks, write, cost):
         """Free blocks; below zero only for a request larger than the whole buffer, which goes alone."""
         over    = Signal()  # The request outstanding is larger than the buffer.
-        taken   = Signal.like(free)
-        given   = Signal.like(free)
+        taken   = Signal(len(free))
+        given   = Signal(len(free))
         self.comb += [
             If(write, taken.eq(Mux(cost > free, free, cost))),
             If(self.release, given.eq(Mux(over, blocks, self.release_cost))),

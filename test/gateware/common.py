@@ -16,12 +16,14 @@ from dataclasses import dataclass, field
 
 from migen import passive, run_simulation
 
+from test.gateware.fastsim import run_fast
+
 # Simulation ---------------------------------------------------------------------------------------
 
 def simulate(dut, generators, *, cycles=20000, name="dut"):
     """Runs until every generator not marked `forever` ended; fails after `cycles`.
 
-    LITEPCIE_VCD=folder writes waves there.
+    LITEPCIE_VCD=folder writes waves there, LITEPCIE_MIGEN=1 takes Migen's own simulator; both are slow.
     """
     @passive
     def watchdog():
@@ -29,9 +31,14 @@ def simulate(dut, generators, *, cycles=20000, name="dut"):
             yield
         raise AssertionError(f"simulation did not end in {cycles} cycles")
 
-    folder = os.environ.get("LITEPCIE_VCD")
-    run_simulation(dut, [*generators, watchdog()],
-        vcd_name = os.path.join(folder, f"{name}.vcd") if folder else None)
+    folder     = os.environ.get("LITEPCIE_VCD")
+    generators = [*generators, watchdog()]
+    if folder:
+        run_simulation(dut, generators, vcd_name=os.path.join(folder, f"{name}.vcd"))
+    elif os.environ.get("LITEPCIE_MIGEN"):
+        run_simulation(dut, generators)
+    else:
+        run_fast(dut, generators)
 
 
 @passive
@@ -94,6 +101,8 @@ class Watch:
     handshake: bool = True
     name:     str  = ""
     beats:    list = field(default_factory=list)
+    on_packet: object = None  # Called with the beats of each packet at its end.
+    opened_at: int = 0
 
     def watch(self):
         endpoint = self.endpoint
@@ -114,6 +123,10 @@ class Watch:
                         assert bool(beat["first"]) != opened, f"{self.name}: first is wrong: {beat}"
                         opened = not beat["last"]
                     self.beats.append({**beat, "cycle": cycle})
+                    if beat["last"]:
+                        if self.on_packet:
+                            self.on_packet(self.beats[self.opened_at:])
+                        self.opened_at = len(self.beats)
                 else:
                     waiting = beat
             else:

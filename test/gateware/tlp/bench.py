@@ -1,0 +1,326 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""A transaction layer between a host and clients, all in plain Python and all watched."""
+
+import random
+
+from collections import deque
+
+from migen import Signal, passive
+
+from litex.gen import LiteXModule
+from litex.soc.interconnect import stream
+
+from litepcie_soc.common import first_byte_lane, phy_layout
+from litepcie_soc.phy.sim import SimPHY
+from litepcie_soc.tlp.issue import BLOCK_BYTES
+from litepcie_soc.tlp.layer import ERRORS, TransactionLayer
+
+from test.gateware.common import (
+    Stalls, TLP, Watch, accept, forever, pattern, read_completions, simulate, written_bytes,
+)
+
+CARD = 0x0300
+HOST = 0x0008
+
+# PHYs ---------------------------------------------------------------------------------------------
+
+class SplitPHY(LiteXModule):
+    """The split shape, with the names LitePCIe's UltraScale PHYs have."""
+    def __init__(self, data_width, endianness="little"):
+        self.data_width = data_width
+        self.endianness = endianness
+        self.req_sink   = stream.Endpoint(phy_layout(data_width))
+        self.cmp_sink   = stream.Endpoint(phy_layout(data_width))
+        self.req_source = stream.Endpoint(phy_layout(data_width))
+        self.cmp_source = stream.Endpoint(phy_layout(data_width))
+        self.id                = Signal(16)
+        self.bus_master_enable = Signal()
+        self.link_up           = Signal()
+        self.extended_tag      = Signal()
+
+# Host ---------------------------------------------------------------------------------------------
+
+class Host:
+    """Memory behind a root port. Reads are answered in pieces of `split` bytes after `latency` cycles, the completions of
+    different requests in any order if `reorder`."""
+    def __init__(self, *, split=64, latency=20, reorder=False, seed=1, max_payload=256):
+        self.split       = split
+        self.latency     = latency
+        self.reorder     = reorder
+        self.max_payload = max_payload
+        self.random      = random.Random(seed)
+        self.reads       = []      # MRds that came, in order.
+        self.writes      = []      # MWrs that came, in order.
+        self.completions = []      # Completions that came.
+        self.written     = {}      # Host memory: address -> byte.
+        self.pending     = {}      # tag -> completions to send, and when.
+        self.requests    = deque() # TLPs of the host's own.
+        self.answer      = None    # Takes the MRd and its completions, gives what to send.
+        self.cycle       = 0
+        self.outstanding = {}      # tag -> (request, bytes left).
+        self.most_blocks = 0
+
+    def take(self, tlp):
+        """A TLP of the card."""
+        if tlp.is_completion:
+            self.completions.append(tlp)
+        elif tlp.fmt & 2:
+            self.check_request(tlp)
+            self.writes.append(tlp)
+            self.written.update(written_bytes(tlp))
+        else:
+            self.check_request(tlp)
+            self.reads.append(tlp)
+            self.start_read(tlp)
+
+    @staticmethod
+    def check_request(tlp):
+        assert tlp.requester == CARD
+        assert tlp.address % 4096 + 4*tlp.length <= 4096, "crosses 4 KiB"
+        assert tlp.first_be and (tlp.last_be if tlp.length > 1 else not tlp.last_be), "byte enables"
+        assert (tlp.address >= 1 << 32) == bool(tlp.fmt & 1), "header size"
+
+    def start_read(self, tlp):
+        completions = list(read_completions(tlp, self.memory, split=self.split))
+        assert tlp.tag not in self.outstanding, f"tag {tlp.tag} is in use"
+        self.outstanding[tlp.tag] = completions[0].byte_count
+        self.count_blocks(tlp, completions)
+        if self.answer:
+            completions = self.answer(tlp, completions)
+        self.pending[tlp.tag] = [deque(completions), self.cycle + self.latency]
+
+    def count_blocks(self, tlp, completions):
+        start  = tlp.address & ~63
+        end    = (tlp.address & ~3) + completions[0].lower_address % 4 + completions[0].byte_count
+        self.blocks = getattr(self, "blocks", {})
+        self.blocks[tlp.tag] = -(-(end - start)//64)
+        live = sum(self.blocks[tag] for tag in self.outstanding)
+        self.most_blocks = max(self.most_blocks, live)
+
+    def memory(self, address):
+        return self.written.get(address, pattern(address))
+
+    def next_completion(self):
+        """The next TLP to the card's reads, or None."""
+        ready = [tag for tag, (completions, due) in self.pending.items() if due <= self.cycle]
+        if not ready:
+            return None
+        tag  = self.random.choice(ready) if self.reorder else ready[0]
+        tlps = self.pending[tag][0]
+        tlp  = tlps.popleft() if tlps else None
+        if tlp and tlp.fmt & 2 and tlp.status == 0:
+            last = tlp.byte_count <= 4*tlp.length - tlp.lower_address % 4
+            self.outstanding[tag] = 0 if last else self.outstanding.get(tag, 0)
+        if not tlps:
+            del self.pending[tag]
+            self.outstanding.pop(tag, None)
+        return tlp
+
+# Clients ------------------------------------------------------------------------------------------
+
+class Reader:
+    """Client of a read port: requests from a list, bytes into a dictionary, every retirement checked."""
+    def __init__(self, port, requests, stalls, request_stalls=None):
+        self.port     = port
+        self.requests = requests            # (address, length, destination)
+        self.space    = {}
+        self.landed   = []                  # Destination byte addresses in the order of landing.
+        self.retired  = []                  # (reason, bytes)
+        self.stalls   = stalls
+        self.request_stalls = request_stalls or Stalls()
+        self.data     = Watch(port.data, name=f"{port.name} data")
+        self.issued   = 0
+        self.cycles   = []
+
+    def processes(self):
+        return [self.issue(), forever(accept(self.port.data, self.stalls)), forever(self.data.watch()),
+            self.retire()]
+
+    def issue(self):
+        request = self.port.request
+        for address, length, destination in self.requests:
+            while self.request_stalls.next():
+                yield
+            yield request.valid.eq(1)
+            yield request.first.eq(1)
+            yield request.last.eq(1)
+            yield request.address.eq(address)
+            yield request.length.eq(length)
+            yield request.destination.eq(destination)
+            yield
+            while not (yield request.ready):
+                yield
+            self.issued += 1
+            yield request.valid.eq(0)
+        yield
+
+    def retire(self):
+        lanes = len(self.port.data.be)
+        seen  = 0
+        cycle = 0
+        while len(self.retired) < len(self.requests):
+            if (yield self.port.retire.valid):
+                for beat in self.data.beats[seen:]:
+                    for lane in range(lanes):
+                        if beat["be"] >> lane & 1:
+                            at = beat["address"]*lanes + lane
+                            self.space[at] = beat["dat"] >> 8*lane & 0xff
+                            self.landed.append(at)
+                seen = len(self.data.beats)
+                self.check_retired((yield self.port.retire.reason), (yield self.port.retire.bytes))
+                self.cycles.append(cycle)
+            outstanding = (yield self.port.outstanding)
+            assert 0 <= outstanding <= self.port.tags
+            cycle += 1
+            yield
+
+    def check_retired(self, reason, count):
+        address, length, destination = self.requests[len(self.retired)]
+        assert len(self.retired) < self.issued, "retired before issued"
+        assert count == length if reason == 0 else count <= length
+        for n in range(count):
+            assert self.space.get(destination + n) == pattern(address + n), \
+                f"byte {n} of {length} from {address:#x} at {destination:#x}"
+        self.retired.append((reason, count))
+
+
+class Writer:
+    """Client of a write port: (address, bytes) from a list."""
+    def __init__(self, port, writes, stalls=None):
+        self.port   = port
+        self.writes = writes
+        self.stalls = stalls or Stalls()
+        self.sent   = []                    # dropped flags
+
+    def processes(self):
+        return [self.issue(), self.watch()]
+
+    def issue(self):
+        sink  = self.port.sink
+        lanes = self.port.data_width//8
+        for address, data in self.writes:
+            data_in_lanes = bytes(first_byte_lane(16 if address >> 32 else 12, address, 8*lanes)) + data
+            count = -(-len(data_in_lanes)//lanes)
+            for n in range(count):
+                while self.stalls.next():
+                    yield sink.valid.eq(0)
+                    yield
+                yield sink.valid.eq(1)
+                yield sink.first.eq(n == 0)
+                yield sink.last.eq(n == count - 1)
+                yield sink.address.eq(address)
+                yield sink.length.eq(len(data))
+                yield sink.dat.eq(int.from_bytes(data_in_lanes[n*lanes:(n + 1)*lanes], "little"))
+                yield
+                while not (yield sink.ready):
+                    yield
+                yield sink.valid.eq(0)
+        yield
+
+    def watch(self):
+        while len(self.sent) < len(self.writes):
+            if (yield self.port.sent):
+                self.sent.append((yield self.port.dropped))
+            yield
+
+# Bench --------------------------------------------------------------------------------------------
+
+class Bench(LiteXModule):
+    """PHY of either shape, layer, host. Add ports to `layer`, then `run` with the clients' processes."""
+    def __init__(self, data_width=64, *, shape="shared", endianness="big", host=None, stall=0.0, clk_freq=1e6,
+        timeout_us=100000, buffer_blocks=64, with_extended_tag=False, **options):
+        self.host    = host or Host()
+        self.stall   = stall
+        self.phy     = phy = SimPHY(data_width, endianness=endianness) if shape == "shared" else \
+            SplitPHY(data_width, endianness)
+        self.layer   = TransactionLayer(phy, data_width, clk_freq, with_extended_tag,
+            buffer_blocks*BLOCK_BYTES, **options)
+        self.shape_name    = shape
+        self.data_width    = data_width
+        self.endianness    = endianness
+        self.timeout_us    = timeout_us
+        self.buffer_blocks = buffer_blocks
+        self.errors        = {}
+        self.rx_idle       = True
+        self.seed          = 10
+
+    def stalls(self):
+        self.seed += 1
+        return Stalls(self.stall, self.seed)
+
+    def run(self, processes, *, cycles=50000, bus_master=1, extended_tag=0):
+        """Runs until all processes and the host have nothing to do; checks the rules every host has."""
+        sinks   = [self.phy.sink] if self.shape_name == "shared" else [self.phy.req_sink, self.phy.cmp_sink]
+        sources = [self.phy.source] if self.shape_name == "shared" else [self.phy.cmp_source, self.phy.req_source]
+        self.tx = [Watch(sink, name=f"tx{n}", on_packet=self.take) for n, sink in enumerate(sinks)]
+        self.rx = [Watch(source, name=f"rx{n}") for n, source in enumerate(sources)]
+
+        def setup():
+            yield self.phy.id.eq(CARD)
+            yield self.phy.link_up.eq(1)
+            yield self.phy.bus_master_enable.eq(bus_master)
+            yield self.phy.extended_tag.eq(extended_tag)
+            yield self.layer.timeout_us.eq(self.timeout_us)
+
+        @passive
+        def clock():
+            while True:
+                self.host.cycle += 1
+                yield
+
+        self.cycles = simulate(self, [
+            setup(), clock(),
+            *processes,
+            *[forever(accept(sink, self.stalls())) for sink in sinks],
+            *[forever(watch.watch()) for watch in self.tx + self.rx],
+            *[forever(self.send(source, n)) for n, source in enumerate(sources)],
+            self.collect(processes),
+        ], cycles=cycles)
+        assert self.host.most_blocks <= self.buffer_blocks, "more outstanding than the buffer holds"
+
+    def take(self, beats):
+        self.host.take(TLP.from_beats(beats, self.data_width, self.endianness))
+
+    def next_tlp(self, channel):
+        if self.shape_name == "split" and channel == 1:
+            return self.host.requests.popleft() if self.host.requests else None
+        tlp = self.host.next_completion()
+        if tlp is None and self.shape_name == "shared" and self.host.requests:
+            tlp = self.host.requests.popleft()
+        return tlp
+
+    def send(self, source, channel):
+        stalls = self.stalls()
+        while True:
+            tlp = self.next_tlp(channel)
+            if tlp is None:
+                yield
+                continue
+            self.rx_idle = False
+            for beat in tlp.beats(self.data_width, self.endianness):
+                while stalls.next():
+                    yield source.valid.eq(0)
+                    yield
+                yield source.valid.eq(1)
+                for name, value in beat.items():
+                    yield getattr(source, name).eq(value)
+                yield
+                while not (yield source.ready):
+                    yield
+                yield source.valid.eq(0)
+            self.rx_idle = True
+
+    def collect(self, processes):
+        """Reads the error counters when everything is quiet."""
+        quiet = 0
+        while quiet < 60:
+            busy  = self.host.pending or self.host.requests or not self.rx_idle
+            quiet = 0 if busy else quiet + 1
+            for name, _ in ERRORS:
+                self.errors[name] = (yield getattr(self.layer, f"_{name}").status)
+            yield

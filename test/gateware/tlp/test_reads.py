@@ -1,0 +1,157 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Reads of host memory through the whole layer: placement, order, tags, buffer."""
+
+import random
+
+import pytest
+
+from test.gateware.common import Stalls
+from test.gateware.tlp.bench import Bench, Host, Reader
+
+NO_ERRORS = dict(unsupported_request=0, completer_abort=0, poisoned=0, unexpected=0, timeout=0, bad_length=0,
+    refused=0)
+
+# Helpers ------------------------------------------------------------------------------------------
+
+def random_requests(rng, count, longest):
+    """Requests at any byte address and to any destination, inside 4 KiB each, destinations apart."""
+    requests    = []
+    destination = 0x40_0000
+    for _ in range(count):
+        length  = rng.choice([1, 2, 3, 4, 5, 63, 64, 65, rng.randrange(1, longest + 1), longest])
+        page    = rng.choice([0x0000_1000, 0x89ab_c000, 0xffff_f000, 0x1_0000_0000, 0xfedc_ba98_7654_3000])
+        offset  = rng.randrange(0, 4096 - length + 1)
+        requests.append((page + offset, length, destination + rng.randrange(64)))
+        destination += 8192
+    return requests
+
+
+def readers_of(bench, lists):
+    ports = [bench.layer.add_read_port(f"port{n}", tags) for n, (tags, _) in enumerate(lists)]
+    return [Reader(port, requests, bench.stalls()) for port, (_, requests) in zip(ports, lists)]
+
+
+def run_readers(bench, readers, **options):
+    bench.run([process for reader in readers for process in reader.processes()], **options)
+    for reader in readers:
+        assert len(set(reader.landed)) == len(reader.landed), "a byte landed twice"
+
+# Tests --------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+@pytest.mark.parametrize("shape, endianness", [("shared", "big"), ("split", "little")])
+def test_random_reads(data_width, shape, endianness):
+    """Three clients, completions of 64 bytes in any order, stalls everywhere; every byte in its place."""
+    rng   = random.Random(data_width)
+    bench = Bench(data_width, shape=shape, endianness=endianness, stall=0.25,
+        host=Host(split=64, latency=30, reorder=True))
+    readers = readers_of(bench, [
+        (28, random_requests(rng, 50, 512)), (2, random_requests(rng, 20, 64)), (2, random_requests(rng, 20, 200))])
+    run_readers(bench, readers)
+    assert all(reason == 0 for reader in readers for reason, _ in reader.retired)
+    assert bench.errors == NO_ERRORS
+
+
+@pytest.mark.parametrize("shape, endianness", [("shared", "little"), ("split", "big")])
+def test_other_endianness(shape, endianness):
+    bench   = Bench(128, shape=shape, endianness=endianness, host=Host(split=128, reorder=True), stall=0.1)
+    readers = readers_of(bench, [(4, random_requests(random.Random(3), 20, 300))])
+    run_readers(bench, readers)
+    assert bench.errors == NO_ERRORS
+
+
+def test_longest_request():
+    bench   = Bench(64, host=Host(split=256))
+    readers = readers_of(bench, [(4, [(0x3000, 4096, 0x100), (0x4000, 4096, 0x1103), (0x5001, 4095, 0x2200)])])
+    run_readers(bench, readers)
+    assert bench.errors == NO_ERRORS
+
+
+@pytest.mark.parametrize("data_width", [64, 128, 256])
+@pytest.mark.parametrize("split", [64, 256])
+def test_completions_at_full_rate(data_width, split):
+    """Aligned reads of 512 bytes: the layer takes a raw beat of completions every cycle."""
+    count   = 40
+    bench   = Bench(data_width, host=Host(split=split, latency=400), buffer_blocks=count*8)
+    readers = readers_of(bench, [(28, [(0x10000 + 512*n, 512, 512*n) for n in range(28)])])
+    run_readers(bench, readers)
+    beats = [beat["cycle"] for beat in bench.rx[0].beats]
+    assert beats == list(range(beats[0], beats[0] + len(beats)))
+
+
+def test_every_tag_is_used_and_no_more():
+    bench   = Bench(64, host=Host(latency=600), buffer_blocks=1000)
+    readers = readers_of(bench, [
+        (28, [(0x10000 + 64*n, 64, 64*n) for n in range(60)]), (2, [(0x30000 + 64*n, 16, 64*n) for n in range(6)])])
+    run_readers(bench, readers)
+    assert sorted({tlp.tag for tlp in bench.host.reads}) == list(range(30))
+    first = [tlp.tag for tlp in bench.host.reads if tlp.address < 0x30000]
+    assert first == [2 + n % 28 for n in range(60)]
+
+
+@pytest.mark.parametrize("blocks", [1, 8, 9, 20])
+def test_completion_buffer_is_not_exceeded(blocks):
+    """512 bytes not aligned touch 9 blocks; with a smaller buffer they go one by one."""
+    bench   = Bench(64, host=Host(latency=40), buffer_blocks=blocks)
+    readers = readers_of(bench, [(28, [(0x10020 + 1024*n, 512, 512*n) for n in range(12)])])
+    most    = max(blocks, 9)
+    bench.buffer_blocks = most
+    run_readers(bench, readers)
+    assert bench.host.most_blocks == {1: 9, 8: 9, 9: 9, 20: 18}[blocks]
+
+
+def test_no_tag_is_told():
+    bench   = Bench(64, host=Host(latency=300), buffer_blocks=1000)
+    readers = readers_of(bench, [(2, [(0x10000 + 64*n, 64, 64*n) for n in range(4)]), (2, [(0x20000, 64, 0)])])
+    told    = [0, 0]
+    def watch():
+        for _ in range(250):
+            for n, reader in enumerate(readers):
+                told[n] += (yield reader.port.no_tag)
+            yield
+    bench.run([watch()] + [process for reader in readers for process in reader.processes()])
+    assert told[0] > 150 and told[1] == 0
+
+
+@pytest.mark.parametrize("extended_tag, tags", [(0, 32), (1, 64)])
+def test_extended_tags_follow_the_host(extended_tag, tags):
+    bench   = Bench(64, host=Host(latency=2000, split=64), buffer_blocks=1000, with_extended_tag=True)
+    readers = readers_of(bench, [(2, [(0x1000, 16, 0)]), (62, [(0x10000 + 64*n, 32, 64*n) for n in range(140)])])
+    run_readers(bench, readers, extended_tag=extended_tag)
+    assert len({tlp.tag for tlp in bench.host.reads if tlp.address >= 0x10000}) == tags - 2
+    assert max(tlp.tag for tlp in bench.host.reads) == tags - 1
+
+
+def test_extended_tag_changes_between_requests():
+    """Setting, clearing and setting the enable: windows start anew each time, nothing is lost."""
+    bench  = Bench(64, host=Host(latency=50, split=64), buffer_blocks=1000, with_extended_tag=True)
+    port   = bench.layer.add_read_port("port", 40)
+    reader = Reader(port, [(0x10000 + 64*n, 32, 64*n) for n in range(170)], Stalls())
+    def switch():
+        for value, until in ((1, 60), (0, 100), (1, 170)):
+            yield bench.phy.extended_tag.eq(value)
+            for _ in range(400):
+                yield
+        while len(reader.retired) < 170:
+            yield
+    bench.run([switch(), *reader.processes()])
+    assert bench.errors == NO_ERRORS
+    assert max(tlp.tag for tlp in bench.host.reads) >= 32
+
+
+@pytest.mark.parametrize("ports, with_extended_tag, message", [
+    ([28, 5],      False, "tags of the read ports are 33 in all, more than 32"),
+    ([0],          False, "tags of a read port must be 1 or more, not 0"),
+    ([200, 57],    True,  "tags of the read ports are 257 in all, more than 256"),
+    ([40, 40],     True,  "tags of the smaller read ports are 40, not below 32"),
+])
+def test_tags_that_do_not_fit(ports, with_extended_tag, message):
+    bench = Bench(64, with_extended_tag=with_extended_tag)
+    with pytest.raises(ValueError, match=message):
+        for n, tags in enumerate(ports):
+            bench.layer.add_read_port(f"port{n}", tags)
