@@ -23,8 +23,9 @@ def guest(boot):
 
 def test_info_says_what_the_board_is(guest):
     info = json.loads(guest.run("litepcie_util --json info"))
-    assert (info["link_gen"], info["link_lanes"]) == (2, 4)
-    assert (info["max_payload_bytes"], info["max_read_request_bytes"]) == (256, 512)
+    link = info["link"]
+    assert (link["gen"], link["lanes"]) == (2, 4)
+    assert (link["mps_bytes"], link["mrrs_bytes"]) == (256, 512)
     assert info["memory_bytes"] == 64 << 20
 
 
