@@ -184,7 +184,7 @@ class DMAEngine(LiteXModule):
             registers.status.fields.resetting.eq(self.resetting),
             registers.status.fields.reason.eq(self.reason),
             registers.status.fields.idle.eq(
-                (self.resting | self.stopped) & self.status.idle & ~self.resetting),
+                (self.resting | self.stopped) & self.status.settled & ~self.resetting),
         ]
 
     def bad_ring(self):

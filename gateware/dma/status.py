@@ -90,6 +90,7 @@ class StatusUnit(LiteXModule):
     msi           : Endpoint(``dat``: vector), out, sys.
     idle          : 1, out, sys, no block is on its way.
     told          : 32, out, sys, ``completed`` as the last block said it.
+    settled       : 1, out, sys, everything is told, but for interrupts that moderation holds.
     """
     def __init__(self, port, *, clk_freq):
         self.address       = Signal(64)
@@ -107,6 +108,7 @@ class StatusUnit(LiteXModule):
         self.msi           = stream.Endpoint([("dat", 8)])
         self.idle          = Signal()
         self.told          = Signal(32)
+        self.settled       = Signal()
 
         # # #
 
@@ -166,7 +168,11 @@ class StatusUnit(LiteXModule):
             raised.eq(self.msi.valid & self.msi.ready),
             If(raised | ~self.enable, NextState("IDLE"))
         )
-        self.comb += self.idle.eq(~fsm.ongoing("BLOCK") & ~fsm.ongoing("SENT"))
+        self.comb += [
+            self.idle.eq(~fsm.ongoing("BLOCK") & ~fsm.ongoing("SENT")),
+            self.settled.eq(
+                fsm.ongoing("IDLE") & ~dirty & ~urgent & (self.told == self.completed)),
+        ]
 
     def add_packet(self, begin):
         """The four dwords, held from ``begin`` on, in the lanes they have in the TLP."""

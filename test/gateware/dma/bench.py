@@ -111,7 +111,8 @@ class Bench:
         self.ring_log2  = ring_log2
         self.ring       = ring
         self.status     = status
-        self.doorbell   = kwargs.get("first_count", 0)
+        self.first      = kwargs.get("first_count", 0)
+        self.doorbell   = self.first
         self.pushed     = []
         self.blocks     = []
         self.add_host()
@@ -221,7 +222,7 @@ class Bench:
     def reset(self, limit=5000):
         self.write("CONTROL", REGS["ENGINE_CONTROL_RESET"])
         self.until(lambda: not self.flag("RESETTING"), limit)
-        self.doorbell = 0
+        self.doorbell = self.first = 0
         self.pushed   = []
         self.blocks   = []
 
@@ -243,7 +244,7 @@ class Bench:
 
     @property
     def completed(self):
-        return self.blocks[-1].completed if self.blocks else 0
+        return self.blocks[-1].completed if self.blocks else self.first
 
     def finish(self, limit=20000):
         """Until the status block says that everything is complete."""

@@ -102,6 +102,10 @@ class ReadPortModel:
 
     pending_request = False
 
+    @property
+    def idle(self):
+        return not self.issued
+
     def clock(self):
         dut = self.bench.dut
         if self.retiring:
@@ -220,6 +224,10 @@ class WritePortModel:
                 bytes(self.packet[1][:length])))
             self.packets.append((self.bench.now, address, length))
             self.packet = None
+
+    @property
+    def idle(self):
+        return self.packet is None and not self.waiting
 
     def check(self, address, length):
         assert 1 <= length <= self.bench.mps, f"{self.name}: {length} bytes"

@@ -1,0 +1,196 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""ENABLE, RESET, DOORBELL and the registers, at any moment of a transfer."""
+
+import pytest
+
+from test.gateware.dma.bench import HOST_LOW, REGS, Bench, Descriptor
+
+pytestmark = pytest.mark.unit
+
+DIRECTIONS = ("reader", "writer")
+
+# Doorbell -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_doorbell_while_running(direction):
+    """One slot at a time, rung at any moment; the ring wraps."""
+    bench = Bench(direction, ring_log2=3, stall=0.1, reorder=True)
+    bench.start()
+    bench.expect()
+    descriptors = bench.place_apart(bench.random_lengths(60, 300))
+    for descriptor in descriptors:
+        bench.until(lambda: bench.doorbell - bench.completed < 8)
+        bench.push(descriptor)
+        bench.cycles(bench.rng.choice((0, 0, 1, 5, 40, 150)))
+    bench.finish()
+    bench.check(descriptors)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_counts_wrap(direction):
+    """DOORBELL and COMPLETED go through 2^32 in mid-transfer."""
+    bench = Bench(direction, ring_log2=3, first_count=0xffffffe5)
+    assert bench.read("COMPLETED") == bench.read("DOORBELL") == 0xffffffe5
+    bench.start()
+    bench.expect()
+    descriptors = bench.place_apart(bench.random_lengths(60, 300))
+    bench.feed(descriptors)
+    bench.check(descriptors)
+    assert bench.read("COMPLETED") == 60 - 0x1b
+    assert bench.reason == 0
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_largest_ring(direction):
+    """4096 descriptors, all made available at once, twice."""
+    bench = Bench(direction, ring_log2=12, reorder=True)
+    bench.start()
+    for _ in range(2):
+        bench.expect()
+        descriptors = bench.place_apart([bench.rng.randint(1, 6) for _ in range(4096)], guard=2)
+        bench.push(*descriptors)
+        bench.finish(100000)
+        bench.check(descriptors)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_doorbell_before_enable(direction):
+    bench = Bench(direction)
+    descriptors = bench.place_apart([100, 200])
+    bench.push(*descriptors)
+    bench.cycles(100)
+    assert not bench.descriptors.requests and bench.read64("ACTIVE") == 0
+    bench.expect()
+    bench.start()
+    bench.finish()
+    bench.check(descriptors)
+
+# Enable -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_pause(direction):
+    """ENABLE off ends behind a whole descriptor; on again, the rest follows."""
+    bench = Bench(direction, stall=0.2, reorder=True, jitter=30)
+    bench.start()
+    bench.expect()
+    descriptors = bench.place_apart(bench.random_lengths(50, 1500))
+    bench.push(*descriptors)
+    paused = set()
+    while bench.completed < 50:
+        bench.enable(False)
+        bench.until(lambda: bench.flag("IDLE"))
+        assert not bench.flag("RUNNING")
+        done = bench.read("COMPLETED")
+        assert bench.completed == done
+        assert bench.read64("BYTES") == sum(d.length for d in descriptors[:done])
+        bench.check(descriptors[:done])
+        active = bench.read64("ACTIVE")
+        bench.cycles(50)
+        assert (bench.read("COMPLETED"), bench.read64("ACTIVE")) == (done, active)
+        paused.add(done)
+        bench.enable()
+        assert bench.flag("RUNNING")
+        bench.cycles(bench.rng.randint(10, 150))
+    assert len(paused) > 5
+    bench.finish()
+    bench.check(descriptors)
+
+# Reset --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("by_register", (True, False), ids=("register", "signal"))
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_reset_at_any_time(direction, by_register):
+    """In each phase of a transfer; what was under way is drained, and the next run is clean."""
+    bench = Bench(direction, stall=0.2, reorder=True, jitter=100, latency=60)
+    for delay in (0, 1, 2, 3, 5, 10, 20, 40, 65, 70, 75, 80, 90, 120, 150, 170, 200, 250, 300, 400):
+        bench.start()
+        bench.push(*bench.place_apart(bench.random_lengths(30, 1000)))
+        bench.cycles(delay)
+        if not by_register:
+            bench.dut.set(f"{direction}_reset", 1)
+            bench.cycle()
+            bench.dut.set(f"{direction}_reset", 0)
+            bench.cycle()
+            assert bench.dut.get(f"{direction}_resetting")
+            bench.until(lambda: not bench.dut.get(f"{direction}_resetting"), 2000)
+        bench.reset()
+        assert not bench.descriptors.issued and bench.data.idle
+        assert bench.read("CONTROL") == 0 and bench.read("STATUS") == 2
+        assert bench.read("DOORBELL") == bench.read("COMPLETED") == bench.read64("BYTES") == 0
+        for name in ("DESCRIPTORS", "TLPS", "WAIT_DESCRIPTOR", "WAIT_TAG", "WAIT_LINK", "WAIT_DATA"):
+            assert bench.read(name) == 0
+        requests = len(bench.descriptors.requests)
+        bench.cycles(50)
+        assert len(bench.descriptors.requests) == requests
+        bench.expect()
+        descriptors = bench.place_apart(bench.random_lengths(10, 300))
+        bench.start()
+        bench.push(*descriptors)
+        bench.finish()
+        bench.check(descriptors)
+        assert bench.completed == 10
+        bench.reset()
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_reset_of_waiting_msi(direction):
+    """A PHY that takes no MSI does not hold up a reset."""
+    bench = Bench(direction)
+    bench.msi.block = True
+    bench.start()
+    bench.push(Descriptor(8, 0, HOST_LOW, interrupt=True))
+    bench.finish()
+    bench.cycles(50)
+    bench.reset(100)
+    bench.msi.block = False
+    bench.cycles(100)
+    assert not bench.msi.times
+
+
+def test_reset_waits():
+    """RESET stays 1 until the last completion came; nothing of it is counted."""
+    bench = Bench("reader", latency=500)
+    bench.start()
+    bench.push(*bench.place_apart([2000]))
+    bench.until(lambda: bench.data.issued)
+    bench.write("CONTROL", REGS["ENGINE_CONTROL_RESET"])
+    bench.cycles(300)
+    assert bench.flag("RESETTING") and bench.read("CONTROL") == REGS["ENGINE_CONTROL_RESET"]
+    bench.until(lambda: not bench.flag("RESETTING"), 1000)
+    assert not bench.data.issued and not bench.blocks
+
+# Registers ----------------------------------------------------------------------------------------
+
+
+def test_registers_read_back():
+    bench = Bench("writer")
+    for name, value in (("RING_LO", 0x12345678), ("RING_HI", 0x9abcdef0), ("RING_LOG2", 12),
+        ("STATUS_ADDRESS_LO", 0xdeadbee0), ("STATUS_ADDRESS_HI", 0x01020304),
+        ("MODERATION", 0x00640010)):
+        bench.write(name, value)
+        assert bench.read(name) == value
+    for offset in range(0x2c, 0x40, 4):
+        REGS["ENGINE_HOLE"] = offset
+        bench.write("HOLE", 0xffffffff)
+        assert bench.read("HOLE") == 0
+    del REGS["ENGINE_HOLE"]
+
+
+def test_low_half_holds_high():
+    """ACTIVE is one value though it is read by halves while it counts."""
+    bench = Bench("reader", latency=2000)
+    bench.start()
+    bench.push(*bench.place_apart([100]))
+    bench.cycles(10)
+    first = bench.read("ACTIVE_LO")
+    bench.cycles(100)
+    assert bench.read("ACTIVE_LO") - first == 102
+    assert bench.read("ACTIVE_HI") == 0

@@ -1,0 +1,197 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Cycles: TLPs without a gap, small descriptors at their rate, and counters that add up."""
+
+from math import ceil
+
+import pytest
+
+from test.gateware.dma.bench import HOST_HIGH, HOST_LOW, Bench, Descriptor
+
+pytestmark = pytest.mark.unit
+
+DIRECTIONS = ("reader", "writer")
+WIDTHS     = (64, 128, 256)
+WAITS      = ("WAIT_DESCRIPTOR", "WAIT_TAG", "WAIT_LINK", "WAIT_DATA")
+
+
+def gaps(bench, count, skip):
+    """Cycles from packet ``skip`` to packet ``skip + count`` of a writer."""
+    packets = bench.data.packets
+    return packets[skip + count][0] - packets[skip][0]
+
+# A Beat a Cycle -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("endpoint", (0, 1, 77))
+@pytest.mark.parametrize("base", (HOST_LOW, HOST_HIGH), ids=("3dw", "4dw"))
+@pytest.mark.parametrize("width", WIDTHS)
+def test_writer_packets_back_to_back(width, base, endpoint):
+    """TLPs of 256 bytes follow each other: the beats of their payload, nothing between them.
+
+    With 128 bits and three dwords of header that is 17 beats, the whole TLP. Four dwords fill a
+    beat of their own, which the builder sends: 16 here.
+    """
+    bench = Bench("writer", width)
+    bench.start()
+    bench.push(*[Descriptor(4096, endpoint + 4096 * n, base + 4096 * n) for n in range(8)])
+    bench.finish()
+    lane  = (12 if base == HOST_LOW else 16) % (width // 8)
+    beats = max(ceil((lane + 256) / (width // 8)), ceil((endpoint % (width // 8) + 256) / (width // 8)))
+    assert gaps(bench, 120, 4) == 120 * beats
+    if (width, base) == (128, HOST_LOW):
+        assert beats == 17
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_reader_beat_a_cycle(width):
+    """The host's data flows without a gap over requests and descriptors once it began."""
+    bench = Bench("reader", width)
+    bench.start()
+    bench.push(*[Descriptor(4096, 4096 * n, HOST_LOW + 4096 * n) for n in range(8)])
+    bench.finish()
+    beats  = 8 * 4096 * 8 // width
+    active = bench.read64("ACTIVE")
+    idle   = sum(bench.read(name) for name in WAITS)
+    assert active - idle == beats
+    # Doorbell to the first byte: a fetch, a request, 20 cycles of the host for each.
+    assert idle < 110
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_reader_request_a_cycle(width):
+    """Requests of a descriptor leave one a cycle, those of the next behind them."""
+    bench = Bench("reader", width, mrrs=128, latency=200)
+    bench.start()
+    bench.push(*[Descriptor(512, 512 * n, HOST_LOW + 512 * n) for n in range(4)])
+    bench.finish()
+    cycles = [cycle for cycle, _, _ in bench.data.requests]
+    assert cycles[15] - cycles[0] == 15
+
+# Small Descriptors --------------------------------------------------------------------------------
+
+
+def steady_cycles(bench, length, count=1024):
+    """Cycles a descriptor, of ``count`` in one ring, from the first to the last one."""
+    bench.start()
+    step = 16
+    bench.push(*[Descriptor(length, step * n % 32768 + 1 * (n % 2), HOST_LOW + step * n + n % 3)
+        for n in range(count)])
+    bench.finish(100000)
+    pieces = bench.data.packets if bench.direction == "writer" else bench.data.requests
+    return (pieces[-1][0] - pieces[0][0]) / (count - 1)
+
+
+@pytest.mark.parametrize("direction, width, bound", (
+    ("reader",  64, 2.0),
+    ("reader", 128, 1.5),
+    ("reader", 256, 1.5),
+    ("writer",  64, 2.0),
+    ("writer", 128, 2.0),
+    ("writer", 256, 1.6),
+))
+def test_small_descriptors(direction, width, bound):
+    """Eight bytes each, a host that answers at once: what the engine itself needs."""
+    bench = Bench(direction, width, ring_log2=10, latency=1)
+    assert steady_cycles(bench, 8) <= bound
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_small_descriptors_with_latency(direction):
+    """Half a microsecond of latency at 125 MHz: the prefetch hides it."""
+    bench = Bench(direction, 128, ring_log2=10, latency=60)
+    assert steady_cycles(bench, 8) <= 3.0
+
+# Counters -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stall", (0, 0.3))
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_counters(direction, stall):
+    """ACTIVE is the time from the doorbell to the last byte: cycles that moved plus the waits."""
+    bench = Bench(direction, stall=stall, reorder=stall > 0)
+    bench.start()
+    moved = 0
+    model = bench.models[-1] if direction == "reader" else bench.data
+    clock = model.clock
+
+    def counting():
+        nonlocal moved
+        clock()
+        name = "reader_memory" if direction == "reader" else "writer_data_sink"
+        moved += bool(model.ready and bench.dut.get(f"{name}_valid"))
+
+    model.clock = counting
+    total = 0
+    for _ in range(3):
+        descriptors = bench.place_apart(bench.random_lengths(20))
+        start = bench.now
+        bench.push(*descriptors)
+        bench.finish()
+        total += bench.now - start
+        bench.cycles(100)
+    active = bench.read64("ACTIVE")
+    assert active == moved + sum(bench.read(name) for name in WAITS)
+    assert total - 3 * 80 < active < total
+    pieces = bench.data.requests if direction == "reader" else bench.data.packets
+    assert bench.read("TLPS") == len(pieces)
+    assert bench.read64("BYTES") == sum(length for _, _, length in pieces)
+    assert bench.read("DESCRIPTORS") == 60
+
+
+@pytest.mark.parametrize("direction, slow, counter", (
+    ("reader", "host",  "WAIT_DATA"),
+    ("reader", "tags",  "WAIT_TAG"),
+    ("reader", "link",  "WAIT_LINK"),
+    ("reader", "words", "WAIT_DATA"),
+    ("reader", "fetch", "WAIT_DESCRIPTOR"),
+    ("writer", "link",  "WAIT_LINK"),
+    ("writer", "words", "WAIT_DATA"),
+    ("writer", "fetch", "WAIT_DESCRIPTOR"),
+))
+def test_wait_reason(direction, slow, counter):
+    """What is slow is what most waiting is for."""
+    bench = Bench(direction, latency=10)
+    bench.start()
+    slow_down(bench, slow)
+    bench.push(*bench.place_apart([600] * 10))
+    bench.finish(100000)
+    waits = {name: bench.read(name) for name in WAITS}
+    assert max(waits, key=waits.get) == counter, waits
+
+
+def slow_down(bench, what):
+    """The host takes long, has one tag, or a port is ready in one of fifty cycles."""
+    if what == "tags":
+        bench.data.tags = 1
+    elif what in ("host", "fetch"):
+        model  = bench.data if what == "host" else bench.descriptors
+        accept = model.accept
+
+        def late():
+            bench.timing.latency = 600
+            accept()
+            bench.timing.latency = 10
+
+        model.accept = late
+    else:
+        model = bench.models[-1] if what == "words" else bench.data
+        drive = model.drive
+        attribute, name = {
+            ("reader", "link"):  ("can",   "reader_data_request_ready"),
+            ("reader", "words"): ("ready", "reader_memory_ready"),
+            ("writer", "link"):  ("ready", "writer_data_sink_ready"),
+            ("writer", "words"): ("ready", "writer_command_ready"),
+        }[bench.direction, what]
+
+        def seldom():
+            drive()
+            if bench.now % 50:
+                setattr(model, attribute, False)
+                bench.dut.set(name, 0)
+
+        model.drive = seldom

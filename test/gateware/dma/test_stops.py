@@ -1,0 +1,280 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Every reason to stop, at the first, a middle and the last descriptor, and a clean run after it."""
+
+import pytest
+
+from test.gateware.dma.bench import MEMORY_SIZE, REASON, RINGS, TABLES, Bench, Descriptor, Link
+
+pytestmark = pytest.mark.unit
+
+DIRECTIONS = ("reader", "writer")
+COUNT      = 30
+POSITIONS  = (0, 1, 13, COUNT - 1)
+HOST_ERROR = ("UNSUPPORTED_REQUEST", "COMPLETER_ABORT", "POISONED", "TIMEOUT", "BAD_LENGTH")
+
+
+def run_clean(bench):
+    """Reset, then a transfer that works: nothing is left of the failure."""
+    bench.reset()
+    assert bench.read("STATUS") == 2            # IDLE.
+    assert bench.read("CONTROL") == bench.read("DOORBELL") == bench.read("COMPLETED") == 0
+    assert bench.read("STOPPED_BYTES") == bench.read64("BYTES") == bench.read64("ACTIVE") == 0
+    messages = len(bench.msi.times)
+    bench.expect()
+    descriptors = bench.place_apart(bench.random_lengths(20, 500))
+    descriptors[-1].interrupt = True
+    bench.start()
+    bench.feed(descriptors)
+    bench.until(lambda: len(bench.msi.times) == messages + 1, 100)
+    bench.check(descriptors)
+
+
+def bench_with(direction, seed, **kwargs):
+    bench = Bench(direction, seed=seed, stall=0.1, reorder=True, jitter=40, **kwargs)
+    bench.start()
+    bench.expect()
+    return bench, bench.place_apart(bench.random_lengths(COUNT, 600))
+
+
+def check_stop(bench, descriptors, position, reason, stopped=0):
+    block = bench.stop()
+    bench.data.faults = []
+    assert block.reason    == REASON[reason]
+    assert block.completed == position
+    assert block.stopped   == stopped
+    assert block.bytes     == sum(d.length for d in descriptors[:position]) + stopped
+    bench.cycles(100)
+    assert bench.blocks[-1] == block and bench.read("COMPLETED") == position
+    assert bench.flag("IDLE")
+    # Those behind the failure may have landed, but are not counted.
+    behind = descriptors[position:] if bench.direction == "reader" else ()
+    bench.check(descriptors[:position], touched=behind)
+    run_clean(bench)
+
+# The Host Says No ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize("reason", HOST_ERROR)
+def test_data_fails(reason, position):
+    bench, descriptors = bench_with("reader", position)
+    failing = descriptors[position]
+    byte = failing.host + bench.rng.randrange(failing.length)
+    bench.data.faults = [(byte, REASON[reason])]
+    bench.push(*descriptors)
+    stopped = max(0, (byte & ~63) - failing.host)   # Completions end at multiples of 64.
+    check_stop(bench, descriptors, position, reason, stopped)
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_fetch_fails(direction, position):
+    """The descriptors of the same request that came before the failure are executed."""
+    bench, descriptors = bench_with(direction, position)
+    byte = bench.ring + 16 * position
+    bench.descriptors.faults = [(byte, REASON["COMPLETER_ABORT"])]
+    bench.push(*descriptors)
+    block = bench.stop()
+    bench.descriptors.faults = []
+    done = position // 4 * 4         # Completions end at multiples of 64.
+    assert (block.reason, block.completed, block.stopped) == (REASON["COMPLETER_ABORT"], done, 0)
+    bench.check(descriptors[:done])
+    run_clean(bench)
+
+
+def test_write_dropped():
+    """The transaction layer drops packets when bus mastering is off."""
+    bench, descriptors = bench_with("writer", 1)
+    bench.push(*descriptors)
+    bench.until(lambda: len(bench.data.packets) > 10)
+    bench.data.drop = bench.blocks_port.drop = True
+    bench.until(lambda: bench.flag("STOPPED"))
+    assert bench.reason == REASON["BUS_MASTER"]
+    assert bench.read("COMPLETED") < COUNT
+    bench.cycles(100)
+    bench.data.drop = bench.blocks_port.drop = False
+    run_clean(bench)
+
+# The Descriptor Is Wrong --------------------------------------------------------------------------
+
+
+def zero_length(good):
+    return Descriptor(0, good.endpoint, good.host)
+
+
+def behind_memory(good):
+    return Descriptor(good.length, MEMORY_SIZE - good.length + 1, good.host)
+
+
+def far_behind_memory(good):
+    return Descriptor(good.length, 0xffffff80, good.host)
+
+
+def too_long(good):
+    return Descriptor(0xffffff, good.endpoint, good.host)
+
+
+WRONG = {
+    zero_length:       "ZERO_LENGTH",
+    behind_memory:     "MEMORY_RANGE",
+    far_behind_memory: "MEMORY_RANGE",
+    too_long:          "MEMORY_RANGE",
+}
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.__name__)
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_wrong_descriptor(direction, wrong, position):
+    bench, descriptors = bench_with(direction, position)
+    ring = list(descriptors)
+    ring[position] = wrong(descriptors[position])
+    bench.push(*ring)
+    check_stop(bench, descriptors, position, WRONG[wrong])
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_wrong_descriptor_in_table(direction, position):
+    """COMPLETED is the table's slot; BYTES tells how far the table got."""
+    bench, descriptors = bench_with(direction, position)
+    table = list(descriptors)
+    table[position] = zero_length(descriptors[position])
+    bench.push(Link(table, TABLES))
+    block = bench.stop()
+    assert (block.reason, block.completed, block.stopped) == (REASON["ZERO_LENGTH"], 0, 0)
+    assert block.bytes == sum(d.length for d in descriptors[:position])
+    bench.check(descriptors[:position])
+    run_clean(bench)
+
+
+def test_just_fits():
+    """The last byte of the endpoint memory belongs to it."""
+    bench, descriptors = bench_with("writer", 1)
+    descriptors = [Descriptor(1, MEMORY_SIZE - 1, descriptors[0].host),
+        Descriptor(100, MEMORY_SIZE - 100, descriptors[1].host)]
+    bench.push(*descriptors)
+    bench.finish()
+    bench.check(descriptors)
+
+# The LINK Is Wrong --------------------------------------------------------------------------------
+
+
+def link_empty(bench, slot, good):
+    return Link([good], TABLES, length=0)
+
+
+def link_unaligned(bench, slot, good):
+    return Link([good], TABLES + 8)
+
+
+def link_to_itself(bench, slot, good):
+    return Link([], bench.ring + 16 * slot, length=1)
+
+
+def link_table_to_itself(bench, slot, good):
+    return Link([good, Link([], TABLES + 16, length=1)], TABLES)
+
+
+def link_in_the_middle(bench, slot, good):
+    return Link([good, Link([good], TABLES + 256), good], TABLES)
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize("wrong", (link_empty, link_unaligned, link_to_itself,
+    link_table_to_itself, link_in_the_middle), ids=lambda wrong: wrong.__name__)
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_wrong_link(direction, wrong, position):
+    bench, descriptors = bench_with(direction, position, ring=RINGS)
+    ring = list(descriptors)
+    ring[position] = wrong(bench, position, descriptors[position])
+    bench.push(*ring)
+    block = bench.stop()
+    first = len(ring[position].table) and ring[position].table[0] is descriptors[position]
+    inner = 1 if first and wrong in (link_table_to_itself, link_in_the_middle) else 0
+    assert (block.reason, block.completed, block.stopped) == (REASON["BAD_LINK"], position, 0)
+    assert block.bytes == sum(d.length for d in descriptors[:position + inner])
+    bench.check(descriptors[:position + inner])
+    run_clean(bench)
+
+# The Driver Is Wrong ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_doorbell_past_ring(direction):
+    """In mid-transfer: what is under way is drained, counted, and nothing else begins."""
+    bench, descriptors = bench_with(direction, 1, ring_log2=5)
+    bench.push(*descriptors)
+    bench.until(lambda: bench.read("COMPLETED") > 3)
+    bench.write("DOORBELL", bench.read("COMPLETED") + 100)
+    block = bench.stop()
+    assert block.reason == REASON["DOORBELL"]
+    done = block.completed
+    assert 3 < done < COUNT
+    assert block.stopped < descriptors[done].length
+    assert block.bytes == sum(d.length for d in descriptors[:done]) + block.stopped
+    assert len(bench.data.requests if direction == "reader" else bench.data.packets) == (
+        bench.read("TLPS"))
+    run_clean(bench)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_doorbell_past_ring_at_once(direction):
+    bench = Bench(direction, ring_log2=2)
+    bench.start()
+    bench.write("DOORBELL", 5)
+    block = bench.stop()
+    assert (block.reason, block.completed, block.bytes) == (REASON["DOORBELL"], 0, 0)
+    assert not bench.descriptors.requests
+    run_clean(bench)
+
+
+@pytest.mark.parametrize("ring_log2, ring, good", (
+    (0,         RINGS,         False),
+    (13,        RINGS,         False),
+    (1 << 8,    RINGS,         False),
+    (1,         RINGS + 32,    False),
+    (1,         RINGS + 64,    True),
+    (2,         RINGS + 64,    True),
+    (3,         RINGS + 64,    False),
+    (3,         RINGS + 128,   True),
+    (7,         RINGS + 2048,  True),
+    (8,         RINGS + 2048,  False),
+    (8,         RINGS + 4096,  True),
+    (12,        RINGS + 4096,  True),
+    (12,        RINGS + 2048,  False),
+))
+def test_ring_alignment(ring_log2, ring, good):
+    bench = Bench("reader", ring_log2=min(ring_log2, 12), ring=ring)
+    bench.ring_log2, log2 = ring_log2, bench.ring_log2
+    bench.start()
+    bench.ring_log2 = log2
+    if good:
+        descriptors = bench.place_apart([40] * (1 << min(log2, 6)))
+        bench.push(*descriptors)
+        bench.finish()
+        assert bench.reason == 0
+    else:
+        block = bench.stop()
+        assert (block.reason, block.completed) == (REASON["BAD_RING"], 0)
+        assert not bench.descriptors.requests
+        bench.ring, bench.ring_log2 = RINGS + (1 << 19), 1
+        bench.host.add(bench.ring, bytes(32))
+        bench.reset()
+        bench.start()
+        bench.push(*bench.place_apart([40, 50]))
+        bench.finish()
+
+
+def test_status_block_not_aligned():
+    """No block, as there is no place for it; the MSI makes the driver look at the registers."""
+    bench = Bench("reader", status=RINGS - 0x1000 + 8)
+    bench.start()
+    bench.until(lambda: bench.msi.times, 200)
+    assert bench.flag("STOPPED") and bench.reason == REASON["BAD_RING"]
+    assert not bench.blocks_port.packets

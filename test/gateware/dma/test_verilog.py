@@ -1,0 +1,79 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What an engine is made with: parameters, pinned registers, Verilog without combinatorial loops."""
+
+import subprocess
+
+import pytest
+
+from litepcie_soc.dma.engine import DMAEngine
+from litepcie_soc.memory.ports import MemoryReadStream, MemoryWriteStream
+from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
+from test.gateware.dma import dut
+from test.gateware.dma.bench import REGS
+
+pytestmark = pytest.mark.unit
+
+# Parameters ---------------------------------------------------------------------------------------
+
+
+def engine(direction="reader", width=64, **kwargs):
+    reader = direction == "reader"
+    memory = (MemoryWriteStream if reader else MemoryReadStream)(width, 4096)
+    return DMAEngine(direction,
+        clk_freq        = 125e6,
+        descriptor_port = MemoryReadPort(width, 2),
+        data_port       = MemoryReadPort(width, 8) if reader else MemoryWritePort(width),
+        status_port     = MemoryWritePort(width),
+        memory          = memory,
+        **kwargs)
+
+
+def test_direction():
+    with pytest.raises(ValueError, match="direction must be one of .* not 'sideways'"):
+        engine("sideways")
+
+
+@pytest.mark.parametrize("descriptors", (4, 48, 0))
+def test_descriptors(descriptors):
+    with pytest.raises(ValueError, match=f"a power of two of at least 8, not {descriptors}"):
+        engine(descriptors=descriptors)
+
+# Registers ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("direction", ("reader", "writer"))
+def test_registers_are_pinned(direction):
+    """Each register of litepcie_regs.h is where the header says, and has a description."""
+    csrs   = engine(direction).get_csrs(sort=True)
+    places = {csr.name: 4 * n for n, csr in enumerate(csrs)}
+    pinned = {name[len("ENGINE_"):].lower(): offset for name, offset in REGS.items()
+        if name.startswith("ENGINE_")}
+    fields = {f"{csr.name}_{field.name}" for csr in csrs if hasattr(csr, "fields")
+        for field in csr.fields.fields}
+    masks  = {f"{field}_mask" for field in fields}
+    assert fields & set(pinned) or masks & set(pinned)
+    for name, offset in pinned.items():
+        if name not in fields | masks:
+            assert places[name] == offset, name
+    assert all(csr.description for csr in csrs)
+
+# Verilog ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", (64, 128, 256))
+def test_lint(tmp_path, width):
+    """Verilator finds no combinatorial loop, latch, or signal with two drivers."""
+    source = tmp_path / "dma_dut.v"
+    source.write_text(dut.verilog(dut.Top(width)))
+    result = subprocess.run(
+        ["verilator", "--lint-only", "-Wno-fatal", "-Wwarn-UNOPTFLAT", "-Wwarn-LATCH",
+        "-Wwarn-MULTIDRIVEN", "-Wno-WIDTH", str(source)],
+        capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    for warning in ("UNOPTFLAT", "LATCH", "MULTIDRIVEN", "COMBDLY"):
+        assert f"Warning-{warning}" not in result.stderr, result.stderr
