@@ -61,7 +61,7 @@ void write_stats(const Model &model, const std::string &path, const std::string 
     const BoardInfo &board = model.info();
     const Model::Figures &figures = model.figures();
     const double simulated = double(model.cycle()) / board.clock_hz;
-    const double busy = model.busy_clock().seconds();
+    const double busy = model.busy_clock().wall_seconds(), processor = model.busy_clock().processor_seconds();
     const double link_bytes = raw_bytes_per_second({board.gen, board.lanes, board.clock_hz}) * simulated;
     Json stats = {
         {"board", {{"gen", board.gen}, {"lanes", board.lanes}, {"data_width", board.data_width}, {"clock_hz", board.clock_hz}}},
@@ -70,7 +70,9 @@ void write_stats(const Model &model, const std::string &path, const std::string 
         {"cycles", model.cycle()},
         {"simulated_seconds", simulated},
         {"busy_wall_seconds", busy},
+        {"busy_processor_seconds", processor},
         {"cycles_per_second", busy > 0 ? model.cycle() / busy : 0.0},
+        {"cycles_per_processor_second", processor > 0 ? model.cycle() / processor : 0.0},
         {"to_host", direction(model.to_host(), model.traffic().to_host, link_bytes)},
         {"to_card", direction(model.to_card(), model.traffic().to_card, link_bytes)},
         {"bound", bounds(model)},

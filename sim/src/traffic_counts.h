@@ -4,8 +4,8 @@
 
 #include "tlp.h"
 
-#include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <map>
 #include <string>
 
@@ -29,20 +29,34 @@ struct TrafficCounts {
     }
 };
 
-// Wall time while the clock of the model runs.
+// Time of the wall and of this thread's processor while the clock of the model runs.
 class BusyClock {
   public:
-    void start() { start_ = Clock::now(); running_ = true; }
-    void stop() { sum_ = seconds(); running_ = false; }
-    double seconds() const {
-        return sum_ + (running_ ? std::chrono::duration<double>(Clock::now() - start_).count() : 0);
-    }
+    void start() { begin_ = now(); running_ = true; }
+    void stop() { sum_ = elapsed(); running_ = false; }
+    double wall_seconds() const { return elapsed().wall; }
+    double processor_seconds() const { return elapsed().processor; }
 
   private:
-    using Clock = std::chrono::steady_clock;
-    Clock::time_point start_;
+    struct Times {
+        double wall = 0, processor = 0;
+    };
+
+    static double read(clockid_t clock) {
+        timespec time;
+        clock_gettime(clock, &time);
+        return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
+    }
+    static Times now() { return {read(CLOCK_MONOTONIC), read(CLOCK_THREAD_CPUTIME_ID)}; }
+    Times elapsed() const {
+        if (!running_)
+            return sum_;
+        Times end = now();
+        return {sum_.wall + end.wall - begin_.wall, sum_.processor + end.processor - begin_.processor};
+    }
+
+    Times begin_, sum_;
     bool running_ = false;
-    double sum_ = 0;
 };
 
 }  // namespace litepcie
