@@ -73,7 +73,8 @@ class Guest:
         self._console     = console or (lambda data: None)
         self._folder      = None
         self._qemu        = None
-        self._killed      = False
+        self._killed      = False  # The simulator, on purpose.
+        self._idle        = False  # The guest's init waits for a command.
         self._sockets     = {}
         self._tail        = b""
         self.log          = Path(log) if log else None
@@ -149,7 +150,7 @@ class Guest:
 
     def close(self, off=True):
         """Ends the guest; `off`: by switching it off, so that its kernel tells the driver."""
-        if self._qemu and off and self._qemu.poll() is None and not self._killed:
+        if off and self._idle and not self._killed:
             try:
                 self._send(Reply().request("off"))
                 self._qemu.wait(10)
@@ -211,6 +212,7 @@ class Guest:
     # Input and output -----------------------------------------------------------------------------
 
     def _send(self, data):
+        self._idle = False
         end = self._sockets["control"]
         end.setblocking(True)
         end.sendall(data)
@@ -233,6 +235,7 @@ class Guest:
                         self._receive(key.data, reply, take)
                 if self._simulator_failed():
                     raise self.simulator.error()
+        self._idle = True
 
     def _receive(self, name, reply, take):
         try:

@@ -1,0 +1,164 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The runner with a board: its set-up before the module, its command line, and a simulator that
+dies.
+"""
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from litepcie_sim.guest import GuestError
+
+from test.sim.guest.test_process import gone
+
+GUEST = {"mps": 512, "mrrs": 1024}
+
+
+def device_control(guest):
+    """The board's Device Control register, as the guest reads it."""
+    data = guest.run("od -An -v -tu1 -N 256 /sys/bus/pci/devices/0000:01:00.0/config").output
+    data = [int(byte) for byte in data.split()]
+    at   = data[0x34]
+    while data[at] != 0x10:
+        at = data[at + 1]
+    return data[at + 8] | data[at + 9] << 8
+
+
+def test_sizes_are_set_before_the_module_loads(guest):
+    value = device_control(guest)
+    assert 128 << (value >> 5 & 7)  == 512
+    assert 128 << (value >> 12 & 7) == 1024
+    assert re.search(r"MPS 512, MRRS 1024 bytes", guest.run("litepcie_util info").output)
+
+
+def test_the_module_is_loaded(guest):
+    assert "\nlitepcie " in guest.run("lsmod").output
+    assert guest.run("ls /dev/litepcie0").output == "/dev/litepcie0\n"
+
+
+def test_a_payload_the_board_does_not_have(board, boot):
+    with pytest.raises(GuestError, match="pcie_sizes: the board supports payloads up to 512 bytes"):
+        boot(board, mps=1024)
+
+
+def test_without_the_module(board, boot):
+    guest = boot(board, load=False)
+    assert "litepcie" not in guest.run("lsmod").output
+    assert guest.run("insmod /lib/modules/litepcie.ko && ls /dev/litepcie0").status == 0
+
+
+def test_everything_at_once(board, boot):
+    guest = boot(board, iommu=True, cpus=2, strict_writes=True, memory="1G",
+        simulator_arguments=["--reorder", "--seed", "3"])
+    assert guest.run("nproc").output == "2\n"
+    assert guest.run("ls -d /sys/bus/pci/devices/0000:01:00.0/iommu_group").status == 0
+    assert guest.run("litepcie_util dma_test --iterations 2 --length 10000").status == 0
+
+# A simulator that dies ----------------------------------------------------------------------------
+
+def test_the_death_of_the_simulator_is_said(board, boot):
+    guest = boot(board)
+    os.kill(guest.simulator.process.pid, signal.SIGKILL)
+    with pytest.raises(GuestError, match="the simulator was killed by signal 9: "):
+        guest.run("sleep 60")
+
+
+def test_a_simulator_killed_on_purpose(board, boot):
+    guest = boot(board)
+    guest.kill_simulator()
+    assert gone(guest.simulator.process.pid)
+    assert guest.run("echo alive").output == "alive\n"
+
+
+def test_an_unknown_argument_of_the_simulator(board, boot):
+    with pytest.raises(GuestError, match="the simulator ended with status 2: .*--no-such-option"):
+        boot(board, simulator_arguments=["--no-such-option"])
+
+# Command line -------------------------------------------------------------------------------------
+
+def command(verb, board, tmp_path, *arguments):
+    return [sys.executable, "-m", "litepcie_sim.guest", verb, "--board", str(board),
+        "--log", str(tmp_path / "log"), *arguments]
+
+
+@pytest.mark.guest
+def test_run_gives_output_and_status(board, tmp_path):
+    (tmp_path / "input").write_text("from the machine\n")
+    result = subprocess.run(command("run", board, tmp_path, "--file",
+        f"{tmp_path}/input:/root/input",
+        "--", "cat input; ls /dev/litepcie0; exit 42"), capture_output=True, text=True)
+    assert result.stdout == "from the machine\n/dev/litepcie0\n"
+    assert result.returncode == 42
+    assert "guest: error" not in result.stderr
+
+
+@pytest.mark.guest
+def test_run_quotes_the_words_of_a_command(board, tmp_path):
+    result = subprocess.run(command("run", board, tmp_path, "--", "echo", "two  words", "$HOME"),
+        capture_output=True, text=True)
+    assert result.stdout == "two  words $HOME\n"
+
+
+@pytest.mark.guest
+def test_run_says_when_it_took_too_long(board, tmp_path):
+    result = subprocess.run(command("run", board, tmp_path, "--timeout", "0.5", "--", "sleep 60"),
+        capture_output=True, text=True)
+    assert result.returncode == 124
+    assert "guest: error: the command did not end in 0.5 s: sleep 60" in result.stderr
+
+
+def talk(fd, keys, wanted, seconds=120):
+    """Types `keys`; what the terminal showed until `wanted` came."""
+    os.write(fd, keys)
+    shown, deadline = b"", time.monotonic() + seconds
+    while wanted not in shown:
+        assert time.monotonic() < deadline, shown
+        if select.select([fd], [], [], 0.1)[0]:
+            shown += os.read(fd, 4096)
+    return shown
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize("end, status",
+    [(b"exit 4\r", 4), (b"\x04", 0), (b"poweroff -f\r", 0), (b"\x1d", 0)])
+def test_shell_on_a_terminal(board, tmp_path, end, status):
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.execv(sys.executable, command("shell", board, tmp_path))
+    try:
+        assert b"`exit` leaves, Ctrl-] ends" in talk(fd, b"", b"# ")
+        assert b"\r\n25\r\n" in talk(fd, b"expr 5 \\* 5\r", b"25\r\n")
+        began = time.monotonic()
+        talk(fd, b"sleep 100\r", b"sleep 100")
+        time.sleep(0.3)
+        talk(fd, b"\x03", b"# ")
+        talk(fd, b"true\r", b"# ")
+        assert time.monotonic() - began < 60
+        os.write(fd, end)
+        with pytest.raises(OSError):  # The end of a terminal.
+            while True:
+                assert select.select([fd], [], [], 60)[0]
+                os.read(fd, 4096)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == status
+    finally:
+        os.close(fd)
+
+
+@pytest.mark.guest
+def test_shell_of_a_script(board, tmp_path):
+    result = subprocess.run(command("shell", board, tmp_path), input="echo $((6 * 7))\nexit 5\n",
+        capture_output=True, text=True)
+    assert "\n42\n" in result.stdout
+    assert result.returncode == 5
