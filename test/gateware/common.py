@@ -171,7 +171,7 @@ class TLP:
 
     @property
     def is_completion(self):
-        return self.type == 0b01010
+        return self.type >> 1 == 0b0101     # With the locked ones.
 
     @property
     def header_bytes(self):
@@ -220,8 +220,8 @@ class TLP:
                     dwords.append(beat["dat"] >> 32*lane & 0xffffffff)
         dw0, dw1, dw2 = dwords[:3]
         assert dw0 & 0x008b_0c00 == 0, f"reserved bits set: {dw0:08x}"
-        tlp = cls(fmt=dw0 >> 29, type=dw0 >> 24 & 31, tc=dw0 >> 20 & 7, attr=dw0 >> 12 & 3 | (dw0 >> 18 & 1) << 2, ep=dw0 >> 14 & 1,
-            td=dw0 >> 15 & 1, length=dw0 & 1023)
+        tlp = cls(fmt=dw0 >> 29, type=dw0 >> 24 & 31, tc=dw0 >> 20 & 7,
+            attr=dw0 >> 12 & 3 | (dw0 >> 18 & 1) << 2, ep=dw0 >> 14 & 1, td=dw0 >> 15 & 1, length=dw0 & 1023)
         if (tlp.fmt & 2 or tlp.type == 0) and tlp.length == 0:
             tlp.length = 1024
         payload = dwords[tlp.header_bytes//4:]

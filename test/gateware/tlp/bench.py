@@ -138,8 +138,10 @@ class Reader:
         self.cycles   = []
 
     def processes(self):
-        return [self.issue(), forever(accept(self.port.data, self.stalls)), forever(self.data.watch()),
-            self.retire()]
+        return [self.issue(), self.retire()]
+
+    def watchers(self):
+        return [accept(self.port.data, self.stalls), self.data.watch()]
 
     def issue(self):
         request = self.port.request
@@ -200,6 +202,9 @@ class Writer:
     def processes(self):
         return [self.issue(), self.watch()]
 
+    def watchers(self):
+        return []
+
     def issue(self):
         sink  = self.port.sink
         lanes = self.port.data_width//8
@@ -253,8 +258,10 @@ class Bench(LiteXModule):
         self.seed += 1
         return Stalls(self.stall, self.seed)
 
-    def run(self, processes, *, cycles=50000, bus_master=1, extended_tag=0):
-        """Runs until all processes and the host have nothing to do; checks the rules every host has."""
+    def run(self, clients, processes=(), *, cycles=50000, bus_master=1, extended_tag=0):
+        """Runs until clients, processes and the host have nothing to do; checks the rules every host has."""
+        processes = [*processes, *[process for client in clients for process in client.processes()]]
+        watchers  = [watcher for client in clients for watcher in client.watchers()]
         sinks   = [self.phy.sink] if self.shape_name == "shared" else [self.phy.req_sink, self.phy.cmp_sink]
         sources = [self.phy.source] if self.shape_name == "shared" else [self.phy.cmp_source, self.phy.req_source]
         self.tx = [Watch(sink, name=f"tx{n}", on_packet=self.take) for n, sink in enumerate(sinks)]
@@ -273,13 +280,20 @@ class Bench(LiteXModule):
                 self.host.cycle += 1
                 yield
 
-        self.cycles = simulate(self, [
+        left = [len(processes)]
+
+        def ends(process):
+            yield from process
+            left[0] -= 1
+
+        simulate(self, [
             setup(), clock(),
-            *processes,
+            *[ends(process) for process in processes],
+            *[forever(process) for process in watchers],
             *[forever(accept(sink, self.stalls())) for sink in sinks],
             *[forever(watch.watch()) for watch in self.tx + self.rx],
             *[forever(self.send(source, n)) for n, source in enumerate(sources)],
-            self.collect(processes),
+            self.collect(left),
         ], cycles=cycles)
         assert self.host.most_blocks <= self.buffer_blocks, "more outstanding than the buffer holds"
 
@@ -315,12 +329,12 @@ class Bench(LiteXModule):
                 yield source.valid.eq(0)
             self.rx_idle = True
 
-    def collect(self, processes):
+    def collect(self, left):
         """Reads the error counters when everything is quiet."""
         quiet = 0
         while quiet < 60:
-            busy  = self.host.pending or self.host.requests or not self.rx_idle
+            busy  = left[0] or self.host.pending or self.host.requests or not self.rx_idle
             quiet = 0 if busy else quiet + 1
-            for name, _ in ERRORS:
-                self.errors[name] = (yield getattr(self.layer, f"_{name}").status)
             yield
+        for name, _ in ERRORS:
+            self.errors[name] = (yield getattr(self.layer, f"_{name}").status)

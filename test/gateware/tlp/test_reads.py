@@ -37,7 +37,7 @@ def readers_of(bench, lists):
 
 
 def run_readers(bench, readers, **options):
-    bench.run([process for reader in readers for process in reader.processes()], **options)
+    bench.run(readers, **options)
     for reader in readers:
         assert len(set(reader.landed)) == len(reader.landed), "a byte landed twice"
 
@@ -114,7 +114,7 @@ def test_no_tag_is_told():
             for n, reader in enumerate(readers):
                 told[n] += (yield reader.port.no_tag)
             yield
-    bench.run([watch()] + [process for reader in readers for process in reader.processes()])
+    bench.run(readers, [watch()])
     assert told[0] > 150 and told[1] == 0
 
 
@@ -139,7 +139,7 @@ def test_extended_tag_changes_between_requests():
                 yield
         while len(reader.retired) < 170:
             yield
-    bench.run([switch(), *reader.processes()])
+    bench.run([reader], [switch()])
     assert bench.errors == NO_ERRORS
     assert max(tlp.tag for tlp in bench.host.reads) >= 32
 

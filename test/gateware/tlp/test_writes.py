@@ -1,0 +1,116 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Writes to host memory through the whole layer, beside reads and completions."""
+
+import random
+
+import pytest
+
+from test.gateware.common import Stalls, memory_read
+from test.gateware.tlp.bench import HOST, Bench, Host, Reader, Writer
+
+# Helpers ------------------------------------------------------------------------------------------
+
+def random_writes(rng, count, longest, base):
+    writes = []
+    for n in range(count):
+        length = rng.choice([1, 2, 3, 4, 5, 16, longest, rng.randrange(1, longest + 1)])
+        offset = rng.randrange(0, 4096 - length + 1)
+        writes.append((base + 4096*n + offset, bytes(rng.randrange(256) for _ in range(length))))
+    return writes
+
+
+def expected(writers):
+    memory = {}
+    for writer in writers:
+        for address, data in writer.writes:
+            memory.update({address + n: byte for n, byte in enumerate(data)})
+    return memory
+
+# Tests --------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+@pytest.mark.parametrize("shape, endianness", [("shared", "big"), ("split", "little")])
+def test_writes_and_reads_together(data_width, shape, endianness):
+    """Three writers and a reader, with register reads of the host in between; stalls everywhere."""
+    rng     = random.Random(data_width)
+    bench   = Bench(data_width, shape=shape, endianness=endianness, stall=0.2, host=Host(latency=30, reorder=True))
+    reader  = Reader(bench.layer.add_read_port("reader", 4),
+        [(0x100_0000 + 4096*n + rng.randrange(3000), rng.randrange(1, 300), 0x2000*n) for n in range(12)],
+        bench.stalls())
+    writers = [Writer(bench.layer.add_write_port(f"writer{n}"), random_writes(rng, 25, longest, base), bench.stalls())
+        for n, (longest, base) in enumerate([(256, 0x10_0000), (16, 0x7_0000_0000), (64, 0xfff0_0000)])]
+    registers(bench)
+    bench.host.requests.extend(memory_read(4*n, 4, requester=HOST, tag=n) for n in range(10))
+    bench.run([reader, *writers])
+    assert bench.host.written == expected(writers)
+    assert all(not dropped for writer in writers for dropped in writer.sent)
+    assert [tlp.tag for tlp in bench.host.completions] == list(range(10))
+
+
+def registers(bench):
+    """A bus that answers every cycle after it was asked."""
+    bus = bench.layer.csr_bus
+    bench.comb += bus.dat_r.eq(bus.adr)
+    bench.sync += bus.ack.eq(bus.cyc & bus.stb & ~bus.ack)
+
+
+@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+def test_no_idle_beat(data_width):
+    """Two writers with packets waiting and a reader: every cycle carries a beat."""
+    bench   = Bench(data_width, host=Host(latency=3000), buffer_blocks=1000)
+    writers = [Writer(bench.layer.add_write_port(f"writer{n}"),
+        [(base + 64*m, bytes(64)) for m in range(40)]) for n, base in enumerate((0x10000, 0x1_0000_0000))]
+    reader  = Reader(bench.layer.add_read_port("reader", 28), [(0x9000 + 64*n, 64, 64*n) for n in range(20)],
+        Stalls())
+    bench.run([*writers, reader])
+    cycles = [beat["cycle"] for packet in bench.tx[0].packets() for beat in packet]
+    assert cycles == list(range(cycles[0], cycles[0] + len(cycles)))
+
+
+def test_round_robin():
+    """Ports take turns at packet boundaries, reads among them."""
+    bench   = Bench(64, host=Host(latency=3000), buffer_blocks=1000)
+    writers = [Writer(bench.layer.add_write_port(f"writer{n}"),
+        [(base + 256*m, bytes(256)) for m in range(6)]) for n, base in enumerate((0x10000, 0x20000))]
+    reader  = Reader(bench.layer.add_read_port("reader", 28), [(0x30000 + 64*n, 64, 64*n) for n in range(6)], Stalls())
+    order   = []
+    take    = bench.host.take
+    bench.host.take = lambda tlp: (order.append(tlp.address >> 16), take(tlp))
+    bench.run([*writers, reader])
+    turns = order[1:16]
+    assert all(len(set(turns[n:n + 3])) == 3 for n in range(0, 13)), order
+
+
+def test_dropped_without_bus_master():
+    bench  = Bench(64)
+    writer = Writer(bench.layer.add_write_port("writer"), [(0x1000, bytes(40))]*5)
+    bench.run([writer], bus_master=0, cycles=500)
+    assert writer.sent == [1]*5
+    assert not bench.host.writes
+
+
+def test_completions_are_not_starved():
+    """Two writers that never pause: a register read is still answered within a few TLPs."""
+    bench   = Bench(64)
+    writers = [Writer(bench.layer.add_write_port(f"writer{n}"),
+        [(0x10000*(n + 1) + 256*m, bytes(256)) for m in range(30)]) for n in range(2)]
+    registers(bench)
+    bench.host.requests.extend(memory_read(4*n, 4, requester=HOST, tag=n) for n in range(8))
+    order = []
+    take  = bench.host.take
+    bench.host.take = lambda tlp: (order.append(tlp.is_completion), take(tlp))
+    bench.run(writers)
+    assert sum(order[:30]) == 8, order
+
+
+def test_too_many_write_ports():
+    bench = Bench(64)
+    for n in range(16):
+        bench.layer.add_write_port(f"port{n}")
+    with pytest.raises(ValueError, match="more than 16 write ports"):
+        bench.layer.add_write_port("one more")
