@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""An engine with its surroundings, and a driver for it: ring, doorbell, descriptors, status block."""
+"""An engine with its surroundings, and a driver for it: ring, doorbell, status block."""
 
 import random
 import re
@@ -53,7 +53,8 @@ class Descriptor:
     interrupt: bool = False
 
     def pack(self):
-        return struct.pack("<IIQ", self.length | INTERRUPT * self.interrupt, self.endpoint, self.host)
+        flags = INTERRUPT * self.interrupt
+        return struct.pack("<IIQ", self.length | flags, self.endpoint, self.host)
 
 
 @dataclass
@@ -282,7 +283,7 @@ class Bench:
         self.before = (bytes(self.memory), bytes(self.low), bytes(self.high))
 
     def check(self, descriptors, touched=()):
-        """Memories are as before but for ``descriptors``; ranges of ``touched`` may hold anything."""
+        """Memories are as before but for ``descriptors``; those of ``touched`` may have landed."""
         memory, low, high = (bytearray(image) for image in self.before)
         for descriptor in descriptors:
             image, base = (low, HOST_LOW) if descriptor.host < HOST_HIGH else (high, HOST_HIGH)

@@ -6,8 +6,8 @@
 
 """Two engines with all their ports at the top, as Verilog, compiled by Verilator, driven by Python.
 
-Whole engines are too much for Migen's simulator: this runs some ten thousand cycles a second, and it
-runs the Verilog that the FPGA gets. Compiled models are kept in ``build/test/dma``, by content.
+Whole engines are too much for Migen's simulator: this runs some ten thousand cycles a second, and
+it runs the Verilog that the FPGA gets. Compiled models are kept in ``build/test/dma``, by content.
 """
 
 import ctypes
@@ -86,7 +86,8 @@ class Top(Module):
         setattr(self.submodules, direction, engine)
         self.expose_read_port(f"{direction}_descriptor", descriptor_port)
         self.expose_write_port(f"{direction}_status", status_port)
-        (self.expose_read_port if reader else self.expose_write_port)(f"{direction}_data", data_port)
+        expose_data = self.expose_read_port if reader else self.expose_write_port
+        expose_data(f"{direction}_data", data_port)
         if not real_memory:
             if reader:
                 self.expose_stream(f"{direction}_memory", memory, from_engine=True)
@@ -202,8 +203,8 @@ def compile_model(source, wrapper):
         if not model.exists():
             (folder / "dma_dut.v").write_text(source)
             (folder / "wrapper.cpp").write_text(wrapper)
-            run("verilator", "--cc", "dma_dut.v", "--Mdir", "obj", "-O3", "-Wno-fatal", "-Wno-WIDTH",
-                cwd=folder)
+            run("verilator", "--cc", "dma_dut.v", "--Mdir", "obj", "-O3", "-Wno-fatal",
+                "-Wno-WIDTH", cwd=folder)
             root = subprocess.run(["verilator", "--getenv", "VERILATOR_ROOT"], check=True,
                 capture_output=True, text=True).stdout.strip()
             include = Path(root) / "include"

@@ -6,8 +6,8 @@
 
 """What stands around an engine, in plain Python: host memory, its ports, endpoint memory, MSI.
 
-Every model has ``drive`` (sets the inputs of a cycle) and ``clock`` (looks at what happened in it). They
-check what the contracts say and raise ``AssertionError`` at the cycle of the violation.
+Every model has ``drive`` (sets the inputs of a cycle) and ``clock`` (looks at what happened in it).
+They check what the contracts say and raise ``AssertionError`` at the cycle of the violation.
 """
 
 from collections import deque
@@ -80,7 +80,7 @@ class ReadPortModel:
         self.offered  = False
 
     def drive(self):
-        bench, dut, timing = self.bench, self.bench.dut, self.bench.timing
+        dut, timing = self.bench.dut, self.bench.timing
         self.room = len(self.issued) < self.tags
         self.can  = self.room and not timing.stalls()
         dut.set(f"{self.name}_request_ready", self.can)
@@ -131,8 +131,8 @@ class ReadPortModel:
             assert destination + length <= self.space
         bench.host.read(address, length)
         self.requests.append((bench.now, address, length))
-        request = SimpleNamespace(address=address, length=length, destination=destination, over=False,
-            left=length, reason=0, landed=length, due=bench.timing.due(bench.now))
+        request = SimpleNamespace(address=address, length=length, destination=destination,
+            over=False, left=length, reason=0, landed=length, due=bench.timing.due(bench.now))
         for byte, reason in self.faults:
             if address <= byte < address + length:
                 request.reason = reason

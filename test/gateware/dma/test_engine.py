@@ -71,9 +71,9 @@ def test_request_sizes(direction, mps, mrrs):
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_random(direction, width, seed):
     """Stalls everywhere, completions out of order, a small ring that wraps many times."""
-    bench = Bench(direction, width, seed=seed, ring_log2=1 + seed, latency=10, jitter=(0, 60)[seed % 2],
-        stall=(0, 0.1, 0.3, 0.6)[seed], reorder=seed > 0, mps=(128, 256, 512, 128)[seed],
-        mrrs=(128, 512, 4096, 256)[seed])
+    bench = Bench(direction, width, seed=seed, ring_log2=1 + seed, latency=10,
+        jitter=(0, 60)[seed % 2], stall=(0, 0.1, 0.3, 0.6)[seed], reorder=seed > 0,
+        mps=(128, 256, 512, 128)[seed], mrrs=(128, 512, 4096, 256)[seed])
     bench.start()
     for _ in range(3):
         bench.expect()

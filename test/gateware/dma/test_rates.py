@@ -40,8 +40,9 @@ def test_writer_packets_back_to_back(width, base, endpoint):
     bench.start()
     bench.push(*[Descriptor(4096, endpoint + 4096 * n, base + 4096 * n) for n in range(8)])
     bench.finish()
-    lane  = (12 if base == HOST_LOW else 16) % (width // 8)
-    beats = max(ceil((lane + 256) / (width // 8)), ceil((endpoint % (width // 8) + 256) / (width // 8)))
+    word  = width // 8
+    lane  = (12 if base == HOST_LOW else 16) % word
+    beats = max(ceil((lane + 256) / word), ceil((endpoint % word + 256) / word))
     assert gaps(bench, 120, 4) == 120 * beats
     if (width, base) == (128, HOST_LOW):
         assert beats == 17

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Every reason to stop, at the first, a middle and the last descriptor, and a clean run after it."""
+"""Every reason to stop, at the first, a middle and the last descriptor, then a clean run."""
 
 import pytest
 
@@ -208,7 +208,8 @@ def test_wrong_link(direction, wrong, position):
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_doorbell_past_ring(direction):
     """In mid-transfer: what is under way is drained, counted, and nothing else begins."""
-    bench, descriptors = bench_with(direction, 1, ring_log2=5)
+    bench, _ = bench_with(direction, 1, ring_log2=5, mrrs=128)
+    descriptors = bench.place_apart([2000] * COUNT)
     bench.push(*descriptors)
     bench.until(lambda: bench.read("COMPLETED") > 3)
     bench.write("DOORBELL", bench.read("COMPLETED") + 100)
