@@ -30,6 +30,7 @@ from litepcie_sim.guest.preparation import prepare
 from litepcie_sim.guest.errors  import GuestError, GuestTimeout, say
 from litepcie_sim.guest.kernels import DEFAULT_KERNEL, KERNELS
 from litepcie_sim.guest.machine import Guest
+from litepcie_sim.guest.process import handle_signals
 
 STATUS_TIMEOUT = 124
 STATUS_FAILED  = 125
@@ -161,18 +162,6 @@ def shell(args):
             return guest.interact(_to_stdout, sys.stdin.fileno(), rows, columns, leave=LEAVE)
 
 # Main ---------------------------------------------------------------------------------------------
-
-def _on_signal(number, frame):
-    sys.exit(128 + number)  # An exception like any other: the guest is ended on its way out.
-
-
-def handle_signals():
-    """Makes the usual signals exceptions, so that what runs is ended in order."""
-    # Also where the shell that started this in the background had it ignored.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _on_signal)
-
 
 def main(arguments=None):
     args = parser().parse_args(arguments)

@@ -15,6 +15,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 
 from litepcie_sim.guest.errors import GuestError
 
@@ -51,3 +52,15 @@ def run(command, **kwargs):
     finally:
         stop(process, grace=0.5)
     return process.returncode, output
+
+
+def _on_signal(number, frame):
+    sys.exit(128 + number)  # An exception like any other: what runs is ended on its way out.
+
+
+def handle_signals():
+    """Makes the usual signals exceptions, for programs that run guests: Ctrl-C, SIGTERM, SIGHUP."""
+    # Also where the shell that started this in the background had it ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _on_signal)

@@ -140,8 +140,7 @@ def test_an_exception_ends_the_guest(tmp_path):
 
 RUNNER = """
 import sys
-from litepcie_sim.guest import Guest
-from litepcie_sim.guest.__main__ import handle_signals
+from litepcie_sim.guest import Guest, handle_signals
 handle_signals()
 with Guest() as guest:
     print(guest._qemu.pid, flush=True)
