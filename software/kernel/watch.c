@@ -12,10 +12,11 @@
 
 /*
  * Ends an engine's trouble: the request it happened in fails with @error, those
- * before it are complete, those behind it start again after the reset.
+ * before it are complete, those behind it start again after the reset. Gives a
+ * negative errno if the card is lost.
  */
-static void litepcie_watch_recover(struct litepcie_engine *engine, u32 bytes,
-				   int error)
+static int litepcie_watch_recover(struct litepcie_engine *engine, u32 bytes,
+				  int error)
 {
 	u32 completed = readl(engine->regs + LITEPCIE_ENGINE_COMPLETED);
 	int ret;
@@ -24,19 +25,21 @@ static void litepcie_watch_recover(struct litepcie_engine *engine, u32 bytes,
 	ret = litepcie_engine_reset(engine);
 	if (ret) {
 		litepcie_ring_fail(engine, ret);
-		return;
+		return ret;
 	}
 	litepcie_ring_rewind(engine, completed, bytes, error);
 	litepcie_engine_run(engine);
+	return 0;
 }
 
 /* The card has said that the engine stopped: find out why. */
-static void litepcie_watch_stopped(struct litepcie_engine *engine)
+static int litepcie_watch_stopped(struct litepcie_engine *engine)
 {
 	u32 status = readl(engine->regs + LITEPCIE_ENGINE_STATUS);
 	u32 bytes = readl(engine->regs + LITEPCIE_ENGINE_STOPPED_BYTES);
 	u8 reason = FIELD_GET(LITEPCIE_ENGINE_STATUS_REASON_MASK, status);
 	bool empty;
+	int ret;
 
 	spin_lock_irq(&engine->lock);
 	empty = list_empty(&engine->inflight);
@@ -46,17 +49,17 @@ static void litepcie_watch_stopped(struct litepcie_engine *engine)
 		dev_err(&engine->ld->dev, "%s stopped with nothing to do: %s\n",
 			engine->name, litepcie_reason_name(reason));
 		litepcie_engine_hold(engine);
-		litepcie_engine_reset(engine);
-		litepcie_ring_fail(engine, -EIO);
-		return;
+		ret = litepcie_engine_reset(engine);
+		litepcie_ring_fail(engine, ret ? ret : -EIO);
+		return ret;
 	}
 	dev_warn_ratelimited(&engine->ld->dev, "%s stopped: %s\n",
 			     engine->name, litepcie_reason_name(reason));
-	litepcie_watch_recover(engine, bytes, litepcie_reason_errno(reason));
+	return litepcie_watch_recover(engine, bytes, litepcie_reason_errno(reason));
 }
 
 /* Nothing was reported for the whole timeout: is anything happening? */
-static void litepcie_watch_silent(struct litepcie_engine *engine)
+static int litepcie_watch_silent(struct litepcie_engine *engine)
 {
 	u32 completed = readl(engine->regs + LITEPCIE_ENGINE_COMPLETED);
 	unsigned long timeout = litepcie_timeout();
@@ -70,11 +73,11 @@ static void litepcie_watch_silent(struct litepcie_engine *engine)
 	spin_unlock_irq(&engine->lock);
 	if (moves) {
 		queue_delayed_work(engine->ld->queue, &engine->watch, timeout);
-		return;
+		return 0;
 	}
 	dev_warn_ratelimited(&engine->ld->dev, "%s moved nothing for %u ms\n",
 			     engine->name, jiffies_to_msecs(timeout));
-	litepcie_watch_recover(engine, 0, -ETIMEDOUT);
+	return litepcie_watch_recover(engine, 0, -ETIMEDOUT);
 }
 
 /**
@@ -88,8 +91,11 @@ void litepcie_watch(struct work_struct *work)
 {
 	struct litepcie_engine *engine =
 		container_of(to_delayed_work(work), struct litepcie_engine, watch);
+	struct litepcie_engine *other =
+		&engine->ld->engines[!engine->direction];
 	unsigned long due;
 	bool runs, stopped;
+	int lost = 0;
 
 	mutex_lock(&engine->control);
 	/* An interrupt that was lost must not look like a card that is. */
@@ -104,11 +110,15 @@ void litepcie_watch(struct work_struct *work)
 	spin_unlock_irq(&engine->lock);
 
 	if (runs && stopped)
-		litepcie_watch_stopped(engine);
+		lost = litepcie_watch_stopped(engine);
 	else if (runs && time_before(jiffies, due))
 		queue_delayed_work(engine->ld->queue, &engine->watch,
 				   due - jiffies);
 	else if (runs)
-		litepcie_watch_silent(engine);
+		lost = litepcie_watch_silent(engine);
 	mutex_unlock(&engine->control);
+
+	/* The other engine is on the same card. */
+	if (lost)
+		litepcie_engine_stop(other, lost);
 }

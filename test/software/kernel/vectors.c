@@ -189,6 +189,13 @@ static void urings(int fixed)
 	close(u.fd);
 }
 
+/* What write() returned of is in the memory. */
+static void synced(void)
+{
+	check(!fsync(fd), "%s", strerror(errno));
+	check(!fdatasync(fd), "%s", strerror(errno));
+}
+
 static void aio(void)
 {
 	aio_context_t context = 0;
@@ -329,6 +336,7 @@ int main(void)
 	in = aligned_alloc(4096, AREA + GUARD_BYTES);
 	check(out && in, "memory");
 	vectors();
+	synced();
 	splices();
 	urings(0);
 	urings(1);
