@@ -15,6 +15,7 @@
 import argparse
 import fcntl
 import logging
+import os
 import subprocess
 import sys
 
@@ -117,7 +118,7 @@ def build(soc, folder, compile_simulator=True):
     """
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / ".lock", "w", encoding="ascii") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        wait_for(lock)
         soc.finalize()
         export_headers(soc, folder / "software" / "include" / "generated")
         export_verilog(soc, soc.platform, folder / "gateware", "litepcie_soc_sim")
@@ -128,10 +129,23 @@ def build(soc, folder, compile_simulator=True):
         return subprocess.run(make).returncode
 
 
+def wait_for(lock):
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print(f"sim.py: another build of {Path(lock.name).parent} is under way; waiting",
+            file=sys.stderr)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+
+
 def load(folder):
-    """Boots the guest behind the board in ``folder``: a shell in it; returns its exit status."""
+    """Becomes the guest runner: a shell in the guest, behind the board in ``folder``.
+
+    One process, so that a signal reaches the one that tidies up.
+    """
     guest = [sys.executable, "-m", "litepcie_sim.guest", "shell", "--board", str(folder)]
-    return subprocess.run(guest).returncode
+    sys.stdout.flush()
+    os.execv(guest[0], guest)
 
 # Main ---------------------------------------------------------------------------------------------
 
@@ -142,32 +156,34 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: error: {message}\n")
 
 
-def auto_int(text):
-    return int(text, 0)
+def number(text):
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
 
 
 def parse_args(argv):
-    parser = Parser(description="LitePCIe SoC in simulation.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    parser = Parser(description="LitePCIe SoC in simulation.")
     target = parser.add_argument_group(title="Target options")
     target.add_argument("--build", action="store_true", help="Build design and simulator.")
     target.add_argument("--load",  action="store_true", help="Boot the guest, give a shell in it.")
-    target.add_argument("--gen",   default=2, type=int, choices=[1, 2, 3], help="Link generation.")
-    target.add_argument("--lanes", default=4, type=int, choices=[1, 2, 4, 8], help="Link lanes.")
+    target.add_argument("--gen",   default=2, type=int, choices=[1, 2, 3], help="Generation (2).")
+    target.add_argument("--lanes", default=4, type=int, choices=[1, 2, 4, 8], help="Lanes (4).")
     target.add_argument("--data-width", default=128, type=int, choices=[64, 128, 256],
-        help="Data path, bits.")
-    target.add_argument("--memory-size", default=64 << 20, type=auto_int, metavar="BYTES",
-        help="Endpoint memory.")
+        help="Data path, bits (128).")
+    target.add_argument("--memory-size", default=64 << 20, type=number, metavar="BYTES",
+        help="Endpoint memory (64 MiB): a power of two from 1 MiB, the window, to 1 GiB.")
     target.add_argument("--sys-clk-freq", type=float, metavar="HZ",
-        help="Clock; 125 MHz where that keeps up with the link, else 250 MHz.")
+        help="Clock (125e6 where that keeps up with the link, else 250e6).")
     builder = parser.add_argument_group(title="Builder options")
     builder.add_argument("--output-dir", type=Path, metavar="DIR",
-        help="Build folder; build/sim_genG_xL_W of the project.")
+        help="Build folder (build/sim_gen2_x4_128: generation, lanes, data path).")
     builder.add_argument("--no-compile", action="store_true",
         help="Emit Verilog and headers, without the simulator.")
     logs = parser.add_argument_group(title="Logging options")
     logs.add_argument("--log-level", default="warning",
-        choices=["debug", "info", "warning", "error"], help="What LiteX says.")
+        choices=["debug", "info", "warning", "error"], help="What LiteX says (warning).")
     args = parser.parse_args(argv)
     check_args(parser, args)
     return args
@@ -210,9 +226,14 @@ def main(argv=None):
             print(f"sim.py: no simulator in {args.output_dir}; add --build to build it",
                 file=sys.stderr)
             return 1
-        return load(args.output_dir)
+        load(args.output_dir)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except OSError as error:
+        sys.exit(f"sim.py: {error.filename or 'error'}: {error.strerror or error}")

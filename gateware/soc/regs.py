@@ -21,6 +21,7 @@ from pathlib import Path
 from litepcie_soc import common
 from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES, HOST_DESCRIPTOR_LAYOUT
 from litepcie_soc.soc import abi
+from litepcie_soc.soc.reference import ReferenceSoC
 
 COMMITTED = Path(__file__).resolve().parents[2] / "software" / "kernel" / "litepcie_regs.h"
 
@@ -224,7 +225,6 @@ def moved(soc, path=COMMITTED):
 
 def reference_soc():
     """A finalised SoC of no board; what is pinned in it is pinned in all."""
-    from litepcie_soc.soc.reference import ReferenceSoC
     soc = ReferenceSoC()
     soc.finalize()
     return soc

@@ -6,6 +6,7 @@
 
 """The command line of targets/sim.py and what it emits."""
 
+import fcntl
 import os
 import re
 import shutil
@@ -48,7 +49,7 @@ def test_is_executable():
     (("--build", "--memory-size", 524288),    "must be a power of two from 1048576"),
     (("--build", "--memory-size", 0),         "must be a power of two from 1048576"),
     (("--build", "--memory-size", 1 << 31),   "to 1073741824, not 2147483648"),
-    (("--build", "--memory-size", "lots"),    "--memory-size: invalid auto_int value: 'lots'"),
+    (("--build", "--memory-size", "lots"),    "--memory-size: 'lots' is not a whole number"),
     (("--build", "--sys-clk-freq", 10),       "--sys-clk-freq: 10 is not from 1e6 to 1e9 Hz"),
     (("--build", "--turbo"),                  "unrecognized arguments: --turbo"),
 ])
@@ -65,6 +66,25 @@ def test_load_before_build_says_what_to_type(tmp_path):
     assert result.returncode == 1
     assert "add --build" in result.stderr
     assert len(result.stderr.splitlines()) == 1
+
+
+def test_folder_that_cannot_be_is_one_line(tmp_path):
+    (tmp_path / "file").touch()
+    result = run("--build", "--no-compile", "--output-dir", tmp_path / "file" / "board")
+    assert result.returncode == 1
+    assert result.stderr == f"sim.py: {tmp_path}/file/board: Not a directory\n"
+
+
+def test_second_build_waits_for_the_first(tmp_path):
+    with open(tmp_path / ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        second = subprocess.Popen([sys.executable, TARGET, "--build", "--no-compile",
+            "--output-dir", tmp_path], stderr=subprocess.PIPE, text=True)
+        assert second.stderr.readline() == (
+            f"sim.py: another build of {tmp_path} is under way; waiting\n")
+        assert not (tmp_path / "gateware").exists()
+    assert second.wait(120) == 0
+    assert (tmp_path / "gateware" / "litepcie_soc_sim.v").exists()
 
 # Environment --------------------------------------------------------------------------------------
 

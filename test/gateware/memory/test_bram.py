@@ -12,6 +12,8 @@ from migen import passive, run_simulation
 
 from litepcie_soc.memory.bram import EndpointMemory
 
+pytestmark = pytest.mark.unit
+
 SIZE = 2048
 
 # Model --------------------------------------------------------------------------------------------
@@ -132,7 +134,7 @@ class Bench:
 @pytest.mark.parametrize("writers, readers", [(1, 1), (2, 2), (3, 1), (1, 3)])
 @pytest.mark.parametrize("idle, stall", [(0, 0), (0.3, 0.7), (0.7, 0.2)])
 def test_random_clients(data_width, writers, readers, idle, stall):
-    Bench(data_width, writers, readers, idle, stall).run(250, 250)
+    Bench(data_width, writers, readers, idle, stall).run(120, 120)
 
 
 @pytest.mark.parametrize("readers", [1, 2, 3])

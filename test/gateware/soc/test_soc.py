@@ -8,6 +8,8 @@ import pytest
 
 from litepcie_soc.soc.soc import reader_tags
 
+pytestmark = pytest.mark.unit
+
 
 @pytest.mark.parametrize("channels, extended, tags", [
     (1, False, 28), (2, False, 12), (6, False, 1), (1, True, 252),
