@@ -80,6 +80,15 @@ void TlpChecker::check_request(const Tlp &tlp, const CardLimits &limits) const {
         throw Violation("tag above 31 without extended tags", tlp);
 }
 
+bool TlpChecker::keeps(const Tlp &tlp, const CardLimits &limits) const {
+    try {
+        check_request(tlp, limits);
+        return true;
+    } catch (const Violation &) {
+        return false;
+    }
+}
+
 void TlpChecker::check_tag(const Tlp &tlp) {
     if (card_tags_[tlp.tag()] == Tag::InUse)
         throw Violation("tag of an outstanding request is used again", tlp);
@@ -138,9 +147,8 @@ void TlpChecker::from_card(const Tlp &tlp, uint64_t cycle) {
     try {
         check_request(tlp, limits_);
     } catch (const Violation &) {
-        if (cycle - changed_at_ > kGraceCycles)
+        if (cycle - changed_at_ > kGraceCycles || !keeps(tlp, before_))
             throw;
-        check_request(tlp, before_);
     }
     if (!tlp.has_data())
         check_tag(tlp);

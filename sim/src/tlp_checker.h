@@ -39,7 +39,6 @@ class TlpChecker {
   public:
     static constexpr uint64_t kGraceCycles = 1024;
 
-    // `rcb` as the host announces it is for its own completions; those of a card end at multiples of 128.
     void set_limits(const CardLimits &limits, uint64_t cycle);
 
     // A complete TLP of the card.
@@ -67,6 +66,7 @@ class TlpChecker {
 
     void check_shape(const Tlp &tlp) const;
     void check_request(const Tlp &tlp, const CardLimits &limits) const;
+    bool keeps(const Tlp &tlp, const CardLimits &limits) const;
     void check_tag(const Tlp &tlp);
     void check_completion(const Tlp &tlp);
 
