@@ -10,11 +10,11 @@ Standard library only, and importable from any Python 3.11, so that the parts of
 fetched while the rest of the environment is still being made.
 """
 
-from litepcie_sim.guest.errors     import GuestError, GuestTimeout
-from litepcie_sim.guest.kernels    import DEFAULT_KERNEL, KERNELS
-from litepcie_sim.guest.machine    import Guest
+from litepcie_sim.guest.errors      import GuestError, GuestTimeout
+from litepcie_sim.guest.kernels     import DEFAULT_KERNEL, KERNELS
+from litepcie_sim.guest.machine     import Guest
 from litepcie_sim.guest.preparation import prepare
-from litepcie_sim.guest.process    import handle_signals
+from litepcie_sim.guest.process     import handle_signals
 
 __all__ = ["DEFAULT_KERNEL", "KERNELS", "Guest", "GuestError", "GuestTimeout", "handle_signals",
     "prepare"]
