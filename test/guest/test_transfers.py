@@ -60,10 +60,10 @@ def test_dma_test(guest, sequence):
             assert 0 < rate < row["gen"]*row["lanes"]*250e6
 
 
-@pytest.mark.parametrize("write_block, read_block", [(4097, 65535), (100003, 777), (1, 3)])
-def test_file_through_the_card(guest, write_block, read_block):
-    """dd of a real file in odd block sizes; short blocks of a part of it."""
-    size   = 2000 if write_block == 1 else 1 << 30
+@pytest.mark.parametrize("size, write_block, read_block",
+    [(1 << 30, 12345, 65537), (1000003, 100003, 777), (2000, 1, 3)])
+def test_file_through_the_card(guest, size, write_block, read_block):
+    """dd of a real file in odd block sizes: all of it, and parts of it in small blocks."""
     reads  = f"$(( ($(stat -c %s /tmp/file) + {read_block - 1}) / {read_block} ))"
     guest.run(f"head -c {size} /boot/vmlinuz > /tmp/file")
     guest.run(f"dd if=/tmp/file of=/dev/litepcie0 bs={write_block}")
