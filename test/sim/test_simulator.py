@@ -1,0 +1,293 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""litepcie_simulator around the test endpoint, with a client in QEMU's place."""
+
+import json
+import os
+import signal
+import socket
+import struct
+import subprocess
+import time
+
+import pytest
+
+from test.sim.vfio_user_client import (
+    BAR0, CONFIG, DEVICE_RESET, ERROR, GET_INFO, REGION_READ, TIMEOUT, Client, ClientError,
+    Simulator,
+)
+
+pytestmark = pytest.mark.sim
+
+# Registers and commands of the test endpoint.
+MAGIC, SCRATCH, ADDRESS, HIGH, DWORDS, TAG, COMMAND = 0x00, 0x28, 0x40, 0x44, 0x48, 0x4c, 0x50
+STATUS, DATA = 0x54, 0x80
+WRITE, READ, INTERRUPT = 1, 2, 3
+
+
+def command(client, code, address=0, dwords=1):
+    for register, value in ((ADDRESS, address & 0xffffffff), (HIGH, address >> 32),
+            (DWORDS, dwords), (TAG, 3), (COMMAND, code)):
+        client.write(BAR0, register, value)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "card.sock"
+
+# Device -------------------------------------------------------------------------------------------
+
+def test_registers_memory_and_interrupts(simulator, path, tmp_path):
+    stats, trace = tmp_path / "stats.json", tmp_path / "trace.txt"
+    with Simulator(simulator, path, "--stats", stats, "--trace", trace) as server, \
+            Client(path) as client:
+        client.set_up()
+        client.map(0x100000, 0x10000, offset=0x2000)
+        assert client.read(CONFIG, 0x00) == 0x1ce01234
+        assert client.read(BAR0, MAGIC) == 0x4c504953
+        client.write(BAR0, SCRATCH, 0x0123456789abcdef, 8)
+        assert client.read(BAR0, SCRATCH, 8) == 0x0123456789abcdef
+        assert client.read(BAR0, SCRATCH + 1, 1) == 0xcd
+        client.write(BAR0, SCRATCH, 0x55, posted=False)
+        assert client.read(BAR0, SCRATCH) == 0x55
+
+        for i in range(4):
+            client.write(BAR0, DATA + 4 * i, 0x11111111 * (i + 1))
+        command(client, WRITE, 0x100100, 4)
+        command(client, INTERRUPT)
+        assert client.wait_interrupt() == 1
+        assert client.memory[0x2100:0x2110] == struct.pack("<4I",
+            *(0x11111111 * (i + 1) for i in range(4)))
+
+        client.memory[0x3000:0x3080] = bytes(range(128))
+        command(client, READ, 0x101000, 32)
+        assert client.wait_interrupt() == 1
+        assert client.read(BAR0, STATUS) == 0
+        assert client.read(BAR0, DATA + 4, 4) == 0x07060504
+        client.close()
+        assert server.end() == (0, "")
+    assert not path.exists()
+    figures = json.loads(stats.read_text())
+    assert figures["violations"] == 0 and figures["interrupts"] == 2
+    assert figures["to_host"]["tlps"]["MWr32"] == {"tlps": 1, "payload_bytes": 16, "wire_bytes": 36}
+    assert figures["card_read_bytes"] == 128
+    lines = trace.read_text().splitlines()
+    assert any(" < MWr32 length 4 " in line for line in lines)
+    assert any(" > CplD length 32 " in line for line in lines)
+    assert any(line.endswith("< MSI vector 0") for line in lines)
+
+
+@pytest.mark.parametrize("iommu", [False, True])
+def test_access_outside_a_mapping(simulator, path, tmp_path, iommu):
+    stats = tmp_path / "stats.json"
+    with Simulator(simulator, path, "--stats", stats, *["--iommu"] * iommu) as server, \
+            Client(path) as client:
+        client.set_up()
+        client.map(0x100000, 0x1000)
+        command(client, READ, 0x100000, 1)
+        assert client.wait_interrupt() == 1
+        assert client.read(BAR0, STATUS) == 0
+        client.unmap(0x100000, 0x1000)
+        for _ in range(15):
+            command(client, READ, 0x100000, 1)
+            assert client.wait_interrupt() == 1
+            assert client.read(BAR0, STATUS) == 1  # Unsupported Request.
+        client.map(0x100000, 0x1000, flags=1)
+        client.memory[0:4] = b"kept"
+        command(client, WRITE, 0x100000, 1)
+        command(client, INTERRUPT)
+        assert client.wait_interrupt() == 1
+        assert client.memory[0:4] == b"kept"  # Read only.
+        client.close()
+        status, errors = server.end()
+    assert status == 0
+    assert errors.count("outside a live mapping: address 0x100000, 4 bytes: M") == \
+        (16 if iommu else 10)
+    figures = json.loads(stats.read_text())
+    assert (figures["unmapped_reads"], figures["unmapped_writes"]) == (15, 1)
+
+
+def test_violation_ends_the_run(simulator, path, tmp_path):
+    stats = tmp_path / "stats.json"
+    with Simulator(simulator, path, "--stats", stats) as server, Client(path) as client:
+        client.set_up()
+        client.map(0x100000, 0x10000)
+        command(client, WRITE, 0x100ff0, 8)
+        status, errors = server.end()
+    assert status == 3
+    assert "request crosses a 4 KiB boundary" in errors
+    assert "MWr32 length 8" in errors and "00100ff0" in errors  # Decoded, and the dwords.
+    assert json.loads(stats.read_text())["violations"] == 1
+    assert not path.exists()
+
+
+def test_reset(simulator, path):
+    with Simulator(simulator, path) as server, Client(path) as client:
+        client.set_up()
+        client.write(BAR0, SCRATCH, 1)
+        assert client.read(BAR0, SCRATCH) == 1
+        client.call(DEVICE_RESET)
+        assert client.read(CONFIG, 0x10) == 0
+        assert client.read(BAR0, SCRATCH) == 0xffffffff  # Memory decoding is off.
+        client.write(CONFIG, 0x10, 0xe0000000, posted=False)
+        client.write(CONFIG, 0x04, 6, 2, posted=False)
+        assert client.read(BAR0, SCRATCH) == 0
+        client.close()
+        assert server.end()[0] == 0
+
+
+@pytest.mark.parametrize("fault, status", [("ur@1", 1), ("ca@1", 4)])
+def test_injected_fault(simulator, path, fault, status):
+    with Simulator(simulator, path, "--inject", fault) as server, Client(path) as client:
+        client.set_up()
+        client.map(0x100000, 0x1000)
+        command(client, READ, 0x100000, 1)
+        assert client.wait_interrupt() == 1
+        assert client.read(BAR0, STATUS) == status
+        client.close()
+        assert server.end()[0] == 0
+
+# Clock --------------------------------------------------------------------------------------------
+
+def processor_seconds(pid):
+    fields = open(f"/proc/{pid}/stat", encoding="ascii").read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_sleeps_while_nothing_is_outstanding(simulator, path):
+    with Simulator(simulator, path) as server, Client(path) as client:
+        client.set_up()
+        client.read(BAR0, MAGIC)
+        deadline = time.monotonic() + TIMEOUT
+        before, now = -1, processor_seconds(server.process.pid)
+        while before != now:  # Until a second passes in which it uses nothing.
+            assert time.monotonic() < deadline
+            time.sleep(1)
+            before, now = now, processor_seconds(server.process.pid)
+        assert client.read(BAR0, MAGIC) == 0x4c504953
+        client.close()
+        assert server.end()[0] == 0
+
+# Bad clients --------------------------------------------------------------------------------------
+
+def test_malformed_messages_are_answered(simulator, path):
+    with Simulator(simulator, path) as server, Client(path) as client:
+        with pytest.raises(ClientError):
+            client.call(GET_INFO, bytes(16))     # Before VERSION.
+        client.negotiate()
+        for number, payload in ((99, b""), (REGION_READ, b"short"), (GET_INFO, b"")):
+            with pytest.raises(ClientError):
+                client.call(number, payload)
+        assert client.read(CONFIG, 0) == 0x1ce01234  # And goes on.
+        client.socket.sendall(struct.pack("<HHIII", 7, 4, 3, 0, 0))
+        header = struct.unpack("<HHIII", client.socket.recv(16))
+        assert header[0] == 7 and header[3] & ERROR
+        status, errors = server.end()
+    assert status == 1 and "size of a message is impossible" in errors
+
+
+def test_client_dies_in_a_message(simulator, path):
+    with Simulator(simulator, path) as server, Client(path) as client:
+        client.negotiate()
+        client.socket.sendall(b"half")
+        client.socket.close()
+        status, errors = server.end()
+    assert status == 1 and "inside a header" in errors
+
+
+def test_client_dies_in_a_transfer(simulator, path):
+    with Simulator(simulator, path, "--latency-ns", "100000000") as server, Client(path) as client:
+        client.set_up()
+        client.map(0x100000, 0x1000)
+        command(client, READ, 0x100000, 1)
+        client.socket.close()
+        assert server.end()[0] == 0
+
+# Socket -------------------------------------------------------------------------------------------
+
+def run(program, *args):
+    return subprocess.run([program, *args], capture_output=True, text=True, timeout=TIMEOUT)
+
+
+def test_socket_in_use(simulator, path):
+    with Simulator(simulator, path) as server:
+        result = run(simulator, "--socket", path)
+        assert (result.returncode, result.stderr) == \
+            (4, f"litepcie_simulator: socket {path} is in use by another server\n")
+        with Client(path) as client:  # The first one was not disturbed,
+            client.negotiate()
+            assert run(simulator, "--socket", path).returncode == 4  # nor while it serves.
+            assert client.read(CONFIG, 0) == 0x1ce01234
+        assert server.end()[0] == 0
+
+
+def test_stale_socket_is_replaced(simulator, path):
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(path))
+    assert path.exists()
+    with Simulator(simulator, path) as server, Client(path) as client:
+        client.negotiate()
+        client.close()
+        assert server.end()[0] == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("connected", [False, True])
+def test_signal_ends_in_order(simulator, path, tmp_path, number, connected):
+    stats = tmp_path / "stats.json"
+    with Simulator(simulator, path, "--stats", stats) as server:
+        if connected:
+            client = Client(path)
+            client.negotiate()
+        server.process.send_signal(number)
+        assert server.end()[0] == 128 + number
+        if connected:
+            client.close()
+    assert stats.exists() and not path.exists()
+
+
+def test_bad_paths(simulator, tmp_path):
+    (tmp_path / "file").write_text("precious")
+    for path, words in ((tmp_path / "file", "is no socket"), (tmp_path / "none" / "s", "No such"),
+            (tmp_path / ("x" * 120), "longer than 107")):
+        result = run(simulator, "--socket", path)
+        assert result.returncode == 1 and words in result.stderr
+        assert result.stderr.count("\n") == 1
+    assert (tmp_path / "file").read_text() == "precious"
+
+# Options ------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("args, words", [
+    ([], "--socket PATH is needed"),
+    (["--socket"], "--socket needs a value"),
+    (["--rcb", "63"], "allowed: 64, 128"),
+    (["--mps-supported", "100"], "allowed: 128, 256, 512, 1024, 2048, 4096"),
+    (["--completion-bytes", "32"], "allowed: 0, 64"),
+    (["--latency-ns", "much"], "is not a number from 0"),
+    (["--inject", "explode@1"], "allowed: ur, ca, poison, drop, short, duplicate, late"),
+    (["--inject", "ur"], "FAULT@N"),
+    (["--nothing"], "unknown option '--nothing'"),
+])
+def test_usage(simulator, args, words):
+    result = run(simulator, *args)
+    assert result.returncode == 2
+    assert words in result.stderr and result.stderr.count("\n") == 1
+
+
+def test_help(simulator):
+    result = run(simulator, "--help")
+    assert result.returncode == 0
+    for option in ("--socket", "--mps-supported", "--latency-ns", "--latency-jitter-ns", "--rcb",
+            "--completion-bytes", "--seed", "--reorder", "--iommu", "--inject", "--stats",
+            "--trace"):
+        assert option in result.stdout
+
+
+def test_files_that_cannot_be_written(simulator, path, tmp_path):
+    result = run(simulator, "--socket", path, "--trace", tmp_path / "none" / "trace")
+    assert result.returncode == 1 and "cannot write trace" in result.stderr
+    assert not path.exists()

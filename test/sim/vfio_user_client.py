@@ -1,0 +1,147 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""A vfio-user client that says what QEMU says, for tests of the server without a guest."""
+
+import json
+import mmap
+import os
+import select
+import socket
+import struct
+import subprocess
+
+VERSION, DMA_MAP, DMA_UNMAP, GET_INFO = 1, 2, 3, 4
+SET_IRQS, REGION_READ, REGION_WRITE, DEVICE_RESET = 8, 9, 10, 13
+
+NO_REPLY, ERROR = 0x10, 0x20
+BAR0, CONFIG    = 0, 7
+TIMEOUT         = 30  # Seconds to a reply.
+
+
+class ClientError(Exception):
+    """The server refused; `errno` says why."""
+    def __init__(self, errno):
+        super().__init__(os.strerror(errno))
+        self.errno = errno
+
+
+class Simulator:
+    """A running litepcie_simulator that listens on a socket."""
+    def __init__(self, program, path, *args):
+        self.path    = path
+        self.process = subprocess.Popen([program, "--socket", path, *args], text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        line = self.process.stdout.readline()
+        assert line.startswith("listening"), self.process.communicate(timeout=TIMEOUT)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+    def end(self):
+        """Waits for the end; returns exit status and standard error."""
+        _, errors = self.process.communicate(timeout=TIMEOUT)
+        return self.process.returncode, errors
+
+
+class Client:
+    """The connection, with guest memory of `memory_bytes` that the server may map."""
+    def __init__(self, path, memory_bytes=1 << 20):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.settimeout(TIMEOUT)
+        self.socket.connect(str(path))
+        self.id     = 0
+        self.fd     = os.memfd_create("ram")
+        os.ftruncate(self.fd, memory_bytes)
+        self.memory = mmap.mmap(self.fd, memory_bytes)
+        self.event  = os.eventfd(0, os.EFD_NONBLOCK)
+
+    def close(self):
+        self.socket.close()
+        self.memory.close()
+        for fd in self.fd, self.event:
+            if fd is not None:
+                os.close(fd)
+        self.fd = self.event = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    # Messages -------------------------------------------------------------------------------------
+
+    def send(self, command, payload=b"", flags=0, fds=()):
+        self.id = self.id + 1 & 0xffff
+        message = struct.pack("<HHIII", self.id, command, 16 + len(payload), flags, 0) + payload
+        socket.send_fds(self.socket, [message], list(fds))
+
+    def receive(self):
+        header = self._exactly(16)
+        number, _, size, flags, error = struct.unpack("<HHIII", header)
+        payload = self._exactly(size - 16)
+        assert number == self.id and flags & 0xf == 1
+        if flags & ERROR:
+            raise ClientError(error)
+        return payload
+
+    def call(self, command, payload=b"", fds=()):
+        self.send(command, payload, fds=fds)
+        return self.receive()
+
+    def _exactly(self, size):
+        data = b""
+        while len(data) < size:
+            piece = self.socket.recv(size - len(data))
+            if not piece:
+                raise ConnectionError("the server closed the socket")
+            data += piece
+        return data
+
+    # Device ---------------------------------------------------------------------------------------
+
+    def negotiate(self):
+        capabilities = {"capabilities": {"max_msg_fds": 16, "max_data_xfer_size": 1048576,
+            "pgsizes": 4096, "max_dma_maps": 65535, "write_multiple": True}}
+        self.call(VERSION, struct.pack("<HH", 0, 0) + json.dumps(capabilities).encode() + b"\0")
+
+    def map(self, address, size, offset=0, flags=3):
+        self.call(DMA_MAP, struct.pack("<IIQQQ", 32, flags, offset, address, size), fds=[self.fd])
+
+    def unmap(self, address, size):
+        self.call(DMA_UNMAP, struct.pack("<IIQQ", 24, 0, address, size))
+
+    def read(self, region, offset, size=4):
+        data = self.call(REGION_READ, struct.pack("<QII", offset, region, size))[16:]
+        return int.from_bytes(data, "little")
+
+    def write(self, region, offset, value, size=4, posted=True):
+        payload = struct.pack("<QII", offset, region, size) + value.to_bytes(size, "little")
+        self.send(REGION_WRITE, payload, flags=NO_REPLY if posted else 0)
+        if not posted:
+            self.receive()
+
+    def set_up(self, mps=256, mrrs=512):
+        """BAR0, bus master, MSI: what firmware and driver do."""
+        code = {128: 0, 256: 1, 512: 2, 1024: 3, 2048: 4, 4096: 5}
+        self.negotiate()
+        self.write(CONFIG, 0x10, 0xe0000000, posted=False)
+        self.write(CONFIG, 0x68, code[mps] << 5 | code[mrrs] << 12, 2, posted=False)
+        self.write(CONFIG, 0x04, 6, 2, posted=False)
+        self.call(SET_IRQS, struct.pack("<IIIII", 20, 0x24, 1, 0, 1), fds=[self.event])
+        self.write(CONFIG, 0x4a, 0x81, 2, posted=False)
+
+    def wait_interrupt(self, seconds=TIMEOUT):
+        """Number of interrupts since the last call, at least one; 0 if none came in time."""
+        if not select.select([self.event], [], [], seconds)[0]:
+            return 0
+        return os.eventfd_read(self.event)
