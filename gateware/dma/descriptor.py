@@ -103,7 +103,7 @@ class Splitter(LiteXModule):
             mask.eq(self.boundary - 1),
             room.eq(self.boundary - (source.host & mask)),
             source.valid.eq(self.busy),
-            source.last.eq((left <= room) | (source.reason != 0)),
+            source.last.eq(left <= room),
             source.length.eq(Mux(left <= room, left, room)),
             sink.ready.eq(self.run & (~self.busy | (source.ready & source.last))),
         ]

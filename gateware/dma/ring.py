@@ -94,7 +94,8 @@ class DescriptorRing(LiteXModule):
         self.reason      = Signal(4)                   # Of the first fetch that failed.
         # The descriptor at the head of the RAM.
         self.head        = Record(HOST_DESCRIPTOR_LAYOUT)
-        self.link        = Signal()                    # It is a LINK;
+        self.link        = Signal()                    # It is a LINK,
+        self.linked      = Signal()                    # was one in the last cycle too;
         self.link_good   = Signal()                    # in this cycle it is followed,
         self.link_bad    = Signal()                    # or refused.
         self.stopped     = Signal()                    # A reason was given: nothing goes on.
@@ -127,10 +128,10 @@ class DescriptorRing(LiteXModule):
             chunk.eq(Mux(self.max_request_size < most * DESCRIPTOR_BYTES,
                 self.max_request_size[ADDRESS_SHIFT:], most)),
             # For a LINK: the address of the LINK itself, the last of its table or a slot.
-            from_table.eq(Mux(self.link, self.parse_left, self.table_left) != 0),
-            index.eq(Mux(self.link, self.parse_slot, self.slot) & (size - 1)),
+            from_table.eq(Mux(self.linked, self.parse_left, self.table_left) != 0),
+            index.eq(Mux(self.linked, self.parse_slot, self.slot) & (size - 1)),
             following.eq(Mux(from_table, self.table, self.base[ADDRESS_SHIFT:])
-                + Mux(from_table, Replicate(self.link, len(following)), index)),
+                + Mux(from_table, Replicate(self.linked, len(following)), index)),
             # A block never crosses 4 KiB nor, as the ring is aligned, the end of the ring.
             block.eq(Mux((self.table_left != 0) | (size > chunk), chunk, size)),
             room.eq(block - (address & (block - 1))),
@@ -145,7 +146,7 @@ class DescriptorRing(LiteXModule):
         fsm.act("ADDRESS",
             NextValue(address, following),
             NextValue(available, Mux(from_table, self.table_left, self.slot_distance())),
-            If(self.link,
+            If(self.linked,
                 NextState("LINK")
             ).Elif(may_ask & (from_table | (self.slot != self.doorbell)),
                 NextState("COUNT")
@@ -156,7 +157,7 @@ class DescriptorRing(LiteXModule):
             NextState("ROOM")
         )
         fsm.act("ROOM",
-            If(self.link | ~may_ask,
+            If(self.linked | ~may_ask,
                 NextState("ADDRESS")
             ).Elif((free >= count) & (self.pending != port.tags),
                 NextState("REQUEST")
@@ -254,6 +255,7 @@ class DescriptorRing(LiteXModule):
             ).Elif(passed | self.link_good | (self.link_bad & ready),
                 valid.eq(0)
             ),
+            self.linked.eq(self.link & ~self.link_good & ~self.link_bad),
             If(checked.ready, checked.valid.eq(0)),
             If(ready,
                 checked.valid.eq(passed | self.link_bad | (failed & ~stopped)),

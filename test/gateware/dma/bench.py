@@ -15,7 +15,7 @@ from pathlib import Path
 
 from litepcie_soc import common
 from test.gateware.dma import dut as duts
-from test.gateware.dma.dut import DATA_TAGS, DESCRIPTOR_TAGS, MEMORY_SIZE
+from test.gateware.dma.dut import DATA_TAGS, MEMORY_SIZE
 from test.gateware.dma.host import (
     HostMemory,
     MemoryReadModel,
@@ -132,7 +132,7 @@ class Bench:
 
     def add_models(self, memory_models):
         name = self.direction
-        self.descriptors = ReadPortModel(self, f"{name}_descriptor", DESCRIPTOR_TAGS, None)
+        self.descriptors = ReadPortModel(self, f"{name}_descriptor", 2, None)
         self.blocks_port = WritePortModel(self, f"{name}_status")
         self.blocks_port.on_sent = self.on_block
         if name == "reader":

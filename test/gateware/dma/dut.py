@@ -33,7 +33,7 @@ BUILD       = Path(__file__).resolve().parents[3] / "build" / "test" / "dma"
 CLK_FREQ    = 4e6        # Four cycles a microsecond: moderation in few cycles.
 MEMORY_SIZE = 64 << 10
 DATA_TAGS   = 32
-DESCRIPTOR_TAGS = 2
+DESCRIPTOR_TAGS = 4     # Of the DUT; a bench may give it fewer.
 CSR_PAGING  = 0x800
 
 # Top ----------------------------------------------------------------------------------------------

@@ -120,3 +120,28 @@ def test_guess_may_fail():
     bench.finish()
     bench.check(descriptors[:3])
     assert bench.reason == 0
+
+
+@pytest.mark.parametrize("tags", (2, 4))
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_link_meets_retirement(direction, tags):
+    """What a LINK throws away arrives before it, in its very cycle, or long after the table did."""
+    bench = Bench(direction, latency=10, ring_log2=7)
+    bench.descriptors.tags = tags
+    accept = bench.descriptors.accept
+    delays = []
+
+    def delayed():
+        bench.timing.latency = 10 + (delays.pop(0) if delays else 0)
+        accept()
+        bench.timing.latency = 10
+
+    bench.descriptors.accept = delayed
+    bench.start()
+    for late in [*range(0, 60), 200, 400]:
+        delays[:] = [0, late]    # The second request is behind the LINK.
+        bench.expect()
+        descriptors = bench.place_apart(bench.random_lengths(160, 40))
+        bench.push(Link(descriptors[:80], TABLES + 16), *descriptors[80:])
+        bench.finish()
+        bench.check(descriptors)
