@@ -10,6 +10,7 @@
 #include <linux/seq_file.h>
 
 #include "driver.h"
+#include "request.h"
 
 static struct dentry *litepcie_debugfs;
 

@@ -57,6 +57,7 @@ struct litepcie_device *litepcie_device_alloc(struct pci_dev *pdev)
 	mutex_init(&ld->latch);
 	mutex_init(&ld->files_lock);
 	INIT_LIST_HEAD(&ld->files);
+	init_waitqueue_head(&ld->idle);
 
 	device_initialize(&ld->dev);
 	ld->dev.parent = &pdev->dev;
@@ -101,7 +102,7 @@ void litepcie_device_unpublish(struct litepcie_device *ld)
 }
 
 /**
- * litepcie_device_drain() - wait until no file operation uses the card
+ * litepcie_device_drain() - wait until no call of a program uses the card
  * @ld: the device, unpublished, its requests ended
  *
  * Programs that mapped the window get SIGBUS from now on.
@@ -111,6 +112,7 @@ void litepcie_device_drain(struct litepcie_device *ld)
 	struct litepcie_file *lf;
 
 	synchronize_srcu(&ld->gate);
+	wait_event(ld->idle, !atomic_read(&ld->asyncs));
 	mutex_lock(&ld->files_lock);
 	list_for_each_entry(lf, &ld->files, node)
 		unmap_mapping_range(lf->file->f_mapping, 0, 0, 1);

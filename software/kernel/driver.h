@@ -12,18 +12,16 @@
 
 #include <linux/atomic.h>
 #include <linux/cdev.h>
-#include <linux/completion.h>
 #include <linux/device.h>
 #include <linux/dma-direction.h>
 #include <linux/io.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/pci.h>
-#include <linux/scatterlist.h>
 #include <linux/sizes.h>
 #include <linux/spinlock.h>
 #include <linux/srcu.h>
-#include <linux/uio.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include <linux/litepcie.h>
@@ -36,8 +34,10 @@
 #define LITEPCIE_RING_LOG2	10	/* largest ring the driver makes */
 #define LITEPCIE_CHUNK_BYTES	SZ_1M	/* most one request moves, and pins */
 #define LITEPCIE_BOUNCE_BYTES	SZ_64K	/* most one request copies */
+#define LITEPCIE_ASYNC_BYTES	SZ_4M	/* most one call leaves behind, pinned */
 
 struct litepcie_device;
+struct litepcie_request;
 
 /**
  * struct litepcie_file - what is open
@@ -154,6 +154,8 @@ struct litepcie_identity {
  * @latch: held from a write or latch in the card to what is read back
  * @files_lock: protects @files
  * @files: all that is open
+ * @asyncs: calls that were left behind and use the card
+ * @idle: woken when @asyncs becomes 0
  * @debugfs: folder of the card
  */
 struct litepcie_device {
@@ -169,63 +171,10 @@ struct litepcie_device {
 	struct mutex latch;		/* of registers read in pairs */
 	struct mutex files_lock;	/* of the list */
 	struct list_head files;
+	atomic_t asyncs;
+	wait_queue_head_t idle;
 	struct dentry *debugfs;
 };
-
-/**
- * enum litepcie_request_state - where a request is
- * @LITEPCIE_REQUEST_PENDING: in litepcie_engine.pending
- * @LITEPCIE_REQUEST_INFLIGHT: in litepcie_engine.inflight, the card has it
- * @LITEPCIE_REQUEST_DONE: in no list, the card is done with its pages
- */
-enum litepcie_request_state {
-	LITEPCIE_REQUEST_PENDING,
-	LITEPCIE_REQUEST_INFLIGHT,
-	LITEPCIE_REQUEST_DONE,
-};
-
-/**
- * struct litepcie_request - pages that go to or come from the card at once
- * @node: in a list of the engine
- * @state: which list; protected by the lock of the engine
- * @done: completed when @moved and @error are valid
- * @moved: bytes that landed, without a gap from the start
- * @error: 0 or negative errno
- * @first: count of its first descriptor
- * @endpoint: byte address in the memory of the card
- * @bytes: how much it moves
- * @sgt: its pages, mapped for the card
- * @iter: the buffer, at the first byte of this request
- * @bounced: the pages are the driver's, the data is copied
- * @nr_pages: how many are in @pages
- * @pages: of the caller, pinned; or of the driver
- */
-struct litepcie_request {
-	struct list_head node;
-	enum litepcie_request_state state;
-	struct completion done;
-	size_t moved;
-	int error;
-	u32 first;
-	u32 endpoint;
-	size_t bytes;
-	struct sg_table sgt;
-	struct iov_iter iter;
-	bool bounced;
-	unsigned int nr_pages;
-	struct page *pages[];
-};
-
-/* pages.c: the memory of a request */
-extern atomic_t litepcie_pinned_pages;
-struct litepcie_request *litepcie_request_get(struct litepcie_engine *engine,
-					      struct iov_iter *iter, size_t left);
-size_t litepcie_request_put(struct litepcie_engine *engine,
-			    struct litepcie_request *req);
-
-/* transfer.c: requests of one caller */
-ssize_t litepcie_transfer(struct litepcie_engine *engine, struct iov_iter *iter,
-			  u32 endpoint, size_t left);
 
 /* ring.c: requests of one engine */
 int litepcie_ring_alloc(struct litepcie_engine *engine);

@@ -14,6 +14,7 @@
 
 #include "compat.h"
 #include "driver.h"
+#include "request.h"
 
 static struct litepcie_device *litepcie_of(struct file *file)
 {
@@ -42,6 +43,7 @@ static int litepcie_open(struct inode *inode, struct file *file)
 	} else {
 		get_device(&ld->dev);
 		file->private_data = lf;
+		file->f_mode |= FMODE_NOWAIT;
 		mutex_lock(&ld->files_lock);
 		list_add(&lf->node, &ld->files);
 		mutex_unlock(&ld->files_lock);
@@ -69,7 +71,25 @@ static loff_t litepcie_llseek(struct file *file, loff_t offset, int whence)
 				 litepcie_of(file)->id.memory_bytes);
 }
 
+/*
+ * A caller who does not want to wait is answered with -EAGAIN if that cannot be
+ * helped: io_uring asks again from a worker.
+ */
 static ssize_t litepcie_move(struct kiocb *iocb, struct iov_iter *iter,
+			     struct litepcie_engine *engine, size_t bytes)
+{
+	ssize_t ret;
+
+	ret = litepcie_async(engine, iocb, iter, bytes);
+	if (ret != -EAGAIN || iocb->ki_flags & IOCB_NOWAIT)
+		return ret;
+	ret = litepcie_transfer(engine, iter, iocb->ki_pos, bytes);
+	if (ret > 0)
+		iocb->ki_pos += ret;
+	return ret;
+}
+
+static ssize_t litepcie_iter(struct kiocb *iocb, struct iov_iter *iter,
 			     unsigned int direction)
 {
 	struct litepcie_device *ld = litepcie_of(iocb->ki_filp);
@@ -79,38 +99,30 @@ static ssize_t litepcie_move(struct kiocb *iocb, struct iov_iter *iter,
 	ssize_t ret;
 	int idx;
 
-	/* The caller must be able to sleep: io_uring asks again from a worker. */
-	if (iocb->ki_flags & IOCB_NOWAIT)
-		return -EAGAIN;
-
 	idx = srcu_read_lock(&ld->gate);
-	if (READ_ONCE(ld->gone)) {
+	if (READ_ONCE(ld->gone))
 		ret = -ENODEV;
-	} else if (!engine->regs) {
+	else if (!engine->regs)
 		ret = -EOPNOTSUPP;
-	} else if (!bytes) {
+	else if (!bytes)
 		ret = 0;
-	} else if (iocb->ki_pos >= size) {
+	else if (iocb->ki_pos >= size)
 		ret = direction == LITEPCIE_READER ? -ENOSPC : 0;
-	} else {
-		bytes = min_t(u64, bytes, size - iocb->ki_pos);
-		ret = litepcie_transfer(engine, iter, iocb->ki_pos, bytes);
-	}
+	else
+		ret = litepcie_move(iocb, iter, engine,
+				    min_t(u64, bytes, size - iocb->ki_pos));
 	srcu_read_unlock(&ld->gate, idx);
-
-	if (ret > 0)
-		iocb->ki_pos += ret;
 	return ret;
 }
 
 static ssize_t litepcie_read_iter(struct kiocb *iocb, struct iov_iter *iter)
 {
-	return litepcie_move(iocb, iter, LITEPCIE_WRITER);
+	return litepcie_iter(iocb, iter, LITEPCIE_WRITER);
 }
 
 static ssize_t litepcie_write_iter(struct kiocb *iocb, struct iov_iter *iter)
 {
-	return litepcie_move(iocb, iter, LITEPCIE_READER);
+	return litepcie_iter(iocb, iter, LITEPCIE_READER);
 }
 
 static long litepcie_unlocked_ioctl(struct file *file, unsigned int command,

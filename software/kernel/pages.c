@@ -17,6 +17,7 @@
 
 #include "compat.h"
 #include "driver.h"
+#include "request.h"
 
 /* Pages of callers pinned at this moment, for all cards. */
 atomic_t litepcie_pinned_pages = ATOMIC_INIT(0);
@@ -231,14 +232,34 @@ err_free:
 }
 
 /**
+ * litepcie_request_pins() - is a buffer one piece that needs no copy
+ * @engine: the engine it is for
+ * @iter: the buffer
+ * @left: bytes of the buffer that are wanted
+ *
+ * Return: true if no request of it needs the caller's address space to end.
+ */
+bool litepcie_request_pins(struct litepcie_engine *engine,
+			   struct iov_iter *iter, size_t left)
+{
+	unsigned long lines = litepcie_line_bytes(engine) - 1;
+
+	iov_iter_advance(iter, 0);	/* past empty parts */
+	return user_backed_iter(iter) &&
+	       iov_iter_single_seg_count(iter) >= left &&
+	       !(((unsigned long)iter_iov_addr(iter) | left) & lines);
+}
+
+/**
  * litepcie_request_put() - give the memory of a request back
  * @engine: the engine it was for
  * @req: a request the engine does not have any more; gone afterwards
+ * @error: set to negative errno if the caller does not have all of it
  *
  * Return: bytes of it that the caller has, without a gap from its start.
  */
 size_t litepcie_request_put(struct litepcie_engine *engine,
-			    struct litepcie_request *req)
+			    struct litepcie_request *req, int *error)
 {
 	size_t moved = req->moved;
 
@@ -246,6 +267,8 @@ size_t litepcie_request_put(struct litepcie_engine *engine,
 	sg_free_table(&req->sgt);
 	if (req->bounced && engine->dma == DMA_FROM_DEVICE)
 		moved = litepcie_bounce_copy(req, &req->iter, moved, true);
+	if (moved < req->bytes)
+		*error = req->error ? req->error : -EFAULT;
 	litepcie_request_free(engine, req);
 	return moved;
 }

@@ -13,6 +13,7 @@
 #include <linux/jiffies.h>
 
 #include "driver.h"
+#include "request.h"
 
 /**
  * litepcie_ring_alloc() - memory that the card and the driver share
@@ -171,7 +172,10 @@ static void litepcie_ring_done(struct litepcie_request *req, size_t moved,
 	req->state = LITEPCIE_REQUEST_DONE;
 	req->moved = moved;
 	req->error = error;
-	complete(&req->done);
+	if (req->async)
+		litepcie_async_done(req->async);
+	else
+		complete(&req->done);
 }
 
 /* Ends the requests whose last descriptor is below count @completed. */

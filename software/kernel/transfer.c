@@ -12,10 +12,22 @@
 #include <linux/sched/signal.h>
 
 #include "driver.h"
+#include "request.h"
 
-static struct litepcie_request *litepcie_transfer_begin(struct litepcie_engine *engine,
-							struct iov_iter *iter,
-							u32 endpoint, size_t left)
+/**
+ * litepcie_transfer_begin() - give the front of a buffer to an engine
+ * @engine: the engine
+ * @async: the call it is of, if nobody will wait for it
+ * @iter: the buffer; advanced by the bytes of the request, or anyhow on error
+ * @endpoint: byte address in the memory of the card
+ * @left: bytes of the buffer that are wanted, not 0
+ *
+ * Return: the request, or an ERR_PTR().
+ */
+struct litepcie_request *litepcie_transfer_begin(struct litepcie_engine *engine,
+						 struct litepcie_async *async,
+						 struct iov_iter *iter,
+						 u32 endpoint, size_t left)
 {
 	struct litepcie_request *req;
 	int ret;
@@ -24,10 +36,12 @@ static struct litepcie_request *litepcie_transfer_begin(struct litepcie_engine *
 	if (IS_ERR(req))
 		return req;
 	req->endpoint = endpoint;
+	req->async = async;
 	ret = litepcie_ring_submit(engine, req);
 	if (!ret)
 		return req;
-	litepcie_request_put(engine, req);
+	req->error = ret;
+	litepcie_request_put(engine, req, &ret);
 	return ERR_PTR(ret);
 }
 
@@ -35,8 +49,6 @@ static struct litepcie_request *litepcie_transfer_begin(struct litepcie_engine *
 static size_t litepcie_transfer_end(struct litepcie_engine *engine,
 				    struct litepcie_request *req, int *error)
 {
-	size_t bytes = req->bytes;
-	size_t moved;
 	int ret;
 
 	ret = wait_for_completion_killable(&req->done);
@@ -46,11 +58,7 @@ static size_t litepcie_transfer_end(struct litepcie_engine *engine,
 		else
 			wait_for_completion(&req->done);
 	}
-	ret = req->error;
-	moved = litepcie_request_put(engine, req);
-	if (moved < bytes)
-		*error = ret ? ret : -EFAULT;
-	return moved;
+	return litepcie_request_put(engine, req, error);
 }
 
 /**
@@ -78,7 +86,7 @@ ssize_t litepcie_transfer(struct litepcie_engine *engine, struct iov_iter *iter,
 			if (last && task_sigpending(current))
 				next = ERR_PTR(-ERESTARTSYS);
 			else
-				next = litepcie_transfer_begin(engine, iter,
+				next = litepcie_transfer_begin(engine, NULL, iter,
 							       endpoint, left);
 			if (IS_ERR(next)) {
 				error = PTR_ERR(next);

@@ -27,7 +27,7 @@ static uint8_t *out, *in;
 static void next_pass(void)
 {
 	fill(out, AREA, ++pass);
-	memset(in, GUARD_VALUE, AREA);
+	memset(in, GUARD_VALUE, AREA + GUARD_BYTES);
 }
 
 /* Moves length bytes as parts of the given sizes, over and over, with gaps between them. */
@@ -196,27 +196,62 @@ static void synced(void)
 	check(!fdatasync(fd), "%s", strerror(errno));
 }
 
-static void aio(void)
+/* One call of aio; gives its result. */
+static long aio_call(aio_context_t context, int op, void *bytes, size_t length, off_t offset)
 {
-	aio_context_t context = 0;
-	struct iocb write = { .aio_lio_opcode = IOCB_CMD_PWRITE, .aio_fildes = fd,
-			      .aio_buf = (uintptr_t)out, .aio_nbytes = 500001, .aio_offset = 9 };
-	struct iocb read = { .aio_lio_opcode = IOCB_CMD_PREAD, .aio_fildes = fd,
-			     .aio_buf = (uintptr_t)in, .aio_nbytes = 500001, .aio_offset = 9 };
-	struct iocb *one[] = { &write }, *two[] = { &read };
+	struct iocb call = { .aio_lio_opcode = op, .aio_fildes = fd, .aio_buf = (uintptr_t)bytes,
+			     .aio_nbytes = length, .aio_offset = offset };
+	struct iocb *calls[] = { &call };
 	struct io_event event;
 
-	next_pass();
+	/* Refused at once or later: the same for the caller. */
+	if (syscall(SYS_io_submit, context, 1, calls) != 1)
+		return -errno;
+	check(syscall(SYS_io_getevents, context, 1, 1, &event, NULL) == 1, "%s", strerror(errno));
+	return event.res;
+}
+
+static void aio(void)
+{
+	static const size_t lengths[] = { 1, 4097, 500001, AREA };
+	size_t whole = 6 << 20;
+	aio_context_t context = 0;
+	uint8_t *hole;
+
 	if (syscall(SYS_io_setup, 4, &context) && errno == ENOSYS)
 		return;
-	check(syscall(SYS_io_submit, context, 1, one) == 1, "%s", strerror(errno));
-	check(syscall(SYS_io_getevents, context, 1, 1, &event, NULL) == 1 && event.res == 500001,
-	      "aio: %lld", (long long)event.res);
-	check(syscall(SYS_io_submit, context, 1, two) == 1, "%s", strerror(errno));
-	check(syscall(SYS_io_getevents, context, 1, 1, &event, NULL) == 1 && event.res == 500001,
-	      "aio: %lld", (long long)event.res);
-	check_bytes(in, out, 500001, "aio");
+	for (unsigned int i = 0; i < 4; i++) {
+		long length = lengths[i];
+
+		next_pass();
+		check(aio_call(context, IOCB_CMD_PWRITE, out, length, 9) == length, "aio");
+		check(aio_call(context, IOCB_CMD_PREAD, in, length, 9) == length, "aio");
+		check_bytes(in, out, length, "aio");
+		check_value(in + length, GUARD_VALUE, GUARD_BYTES, "behind aio");
+	}
+	/* Longer than what is left behind: moved all the same. */
+	hole = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	check(hole != MAP_FAILED, "%s", strerror(errno));
+	check(aio_call(context, IOCB_CMD_PREAD, hole, whole, 0) == (long)whole, "aio");
+	check_bytes(hole + 9, out, AREA, "long aio");
+	/* A buffer that ends in a hole moves what is before it, one in the hole nothing. */
+	check(!munmap(hole + 8192, whole - 8192), "%s", strerror(errno));
+	check(aio_call(context, IOCB_CMD_PREAD, hole + 1, 3 << 20, 0) == 8191, "to a hole");
+	check(aio_call(context, IOCB_CMD_PREAD, hole + 8192, 4096, 0) == -EFAULT, "in a hole");
+	check(aio_call(context, IOCB_CMD_PWRITE, out, 0, 0) == 0, "length 0");
 	syscall(SYS_io_destroy, context);
+	munmap(hole, 8192);
+}
+
+/* A caller who does not want to wait, and cannot be told later. */
+static void nowait(void)
+{
+	struct iovec part = { in, 100 };
+
+	check(preadv2(fd, &part, 1, 0, RWF_NOWAIT) == -1 && errno == EAGAIN, "%s",
+	      strerror(errno));
+	check(pwritev2(fd, &part, 1, 0, RWF_NOWAIT) == -1 && errno == EAGAIN, "%s",
+	      strerror(errno));
 }
 
 static void mappings(void)
@@ -341,6 +376,7 @@ int main(void)
 	urings(0);
 	urings(1);
 	aio();
+	nowait();
 	mappings();
 	faults();
 	huge();
