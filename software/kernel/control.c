@@ -17,7 +17,7 @@
 static unsigned int timeout_ms = 10000;
 module_param(timeout_ms, uint, 0644);
 MODULE_PARM_DESC(timeout_ms,
-		 "How long a card may move nothing before it is reset, in milliseconds (10000)");
+		 "How long a card may move nothing before it is reset, in milliseconds, at least 100 (10000)");
 
 static const char * const litepcie_engine_names[LITEPCIE_DIRECTIONS] = {
 	[LITEPCIE_READER] = "reader",
@@ -27,11 +27,11 @@ static const char * const litepcie_engine_names[LITEPCIE_DIRECTIONS] = {
 /**
  * litepcie_timeout() - how long a card may move nothing
  *
- * Return: jiffies, at least one.
+ * Return: jiffies.
  */
 unsigned long litepcie_timeout(void)
 {
-	return max(msecs_to_jiffies(READ_ONCE(timeout_ms)), 1UL);
+	return msecs_to_jiffies(max(READ_ONCE(timeout_ms), 100U));
 }
 
 /**

@@ -103,7 +103,7 @@ static size_t litepcie_bounce_copy(struct litepcie_request *req,
 	unsigned int i;
 
 	for (i = 0; copied < bytes; i++) {
-		part = min(bytes - copied, PAGE_SIZE);
+		part = min_t(size_t, bytes - copied, PAGE_SIZE);
 		n = to_caller ? copy_page_to_iter(req->pages[i], 0, part, iter) :
 				copy_page_from_iter(req->pages[i], 0, part, iter);
 		copied += n;

@@ -26,9 +26,9 @@ def vectors(tmp_path_factory):
     return program
 
 
-@pytest.mark.parametrize("iommu", [False, True], ids=["plain", "iommu"])
-def test_every_way_into_the_driver(boot, board, vectors, iommu):
-    guest  = boot(board, files=[(vectors, "/bin/vectors")], iommu=iommu, cpus=2)
+def test_every_way_into_the_driver(boot, board, vectors):
+    """Under an IOMMU, where the simulator reports any access outside a live mapping."""
+    guest  = boot(board, files=[(vectors, "/bin/vectors")], iommu=True, cpus=2)
     result = guest.run("vectors", 240)
     assert result.status == 0, result.output
     pinned = guest.run("cat /sys/kernel/debug/litepcie/pinned_pages", 10)
