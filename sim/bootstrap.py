@@ -128,7 +128,7 @@ def check_machine(install=None):
 def _fingerprint():
     """What the environment depends on; another value means another environment."""
     digest = hashlib.sha256()
-    digest.update("{} {} {}".format(sys.version, sys.base_prefix, ROOT).encode())
+    digest.update("{} {} {}".format(sys.version_info[:2], sys.base_prefix, ROOT).encode())
     for name in ("requirements.txt", "setup.py"):
         with open(os.path.join(ROOT, name), "rb") as f:
             digest.update(f.read())

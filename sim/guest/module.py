@@ -13,26 +13,10 @@ import tempfile
 
 from pathlib import Path
 
-from litepcie_sim.guest        import cache, process
+from litepcie_sim.guest        import cache, chroot, process
 from litepcie_sim.guest.errors import GuestError, say
 
 SOURCES = Path(__file__).resolve().parents[2] / "software" / "kernel"
-
-# Enters a root ($1) with the machine's /dev and /proc and runs the rest there. The mounts are the
-# namespace's own and vanish with it.
-_ENTER = """
-root=$1; shift
-for folder in dev proc; do
-    mkdir -p "$root/$folder" && mount --rbind "/$folder" "$root/$folder" || exit 1
-done
-exec chroot "$root" "$@"
-"""
-
-# The ways into a root, best first.
-_WAYS = [
-    ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", _ENTER, "sh"],
-    ["unshare", "--mount", "sh", "-c", _ENTER, "sh"],
-]
 
 _FORBIDDEN = ("this machine does not let a user make user namespaces, which building the driver "
     "for the guest needs; type: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0, "
@@ -73,44 +57,75 @@ def module(kernel, folder=SOURCES):
     return next(cache.entry(f"module-{kernel.name}", key, make, "the driver").glob("*.ko"))
 
 
-def _make_command(kdir, folder):
-    # Without BTF: its tool is not part of the root, and a test module does not need it.
+def _make_command(kdir, folder, *more):
+    # Without BTF: its tool does not run in the root, and a test module does not need it.
     return ["make", "-C", str(folder), f"KDIR={kdir}", f"O={folder}/build",
-        "CONFIG_DEBUG_INFO_BTF_MODULES=", f"-j{min(2, os.cpu_count())}"]
+        "CONFIG_DEBUG_INFO_BTF_MODULES=", f"-j{min(2, os.cpu_count())}", *more]
 
 
 def _build(kernel, folder):
-    """Builds the module in `folder`, in place."""
-    machine = Path(f"/lib/modules/{kernel.release}/build")
-    if machine.is_dir():  # The machine happens to have these very headers, and their compiler.
-        _run(_make_command(machine, folder))
-        for built in (folder / "build").rglob("*.ko"):
-            shutil.copy(built, folder)
+    """Builds the module in `folder`, where the .ko is left."""
+    own = Path(f"/lib/modules/{kernel.release}/build")
+    if own.is_dir():  # The machine happens to have these very headers, and their compiler.
+        _run(_make_command(own, folder))
+        _fetch(folder / "build", folder)
         return
     root, headers = kernel.compiler()
-    way = _way(root)
-    if way is None:
-        raise GuestError(_FORBIDDEN.format(release=kernel.release))
-    # In the root, its own temporary folder holds the sources: any number of builds share a root.
+    inside        = chroot.way(root)
+    if inside:
+        _build_inside(inside, root, headers, folder)
+    else:
+        _build_outside(kernel, root, headers, folder)
+
+
+def _build_inside(inside, root, headers, folder):
+    """By the root's own compiler."""
     (root / "tmp").mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="module-", dir=root / "tmp") as inside:
-        shutil.copytree(folder, inside, dirs_exist_ok=True)
-        _run([*way, root, *_make_command(headers, Path("/tmp") / Path(inside).name)])
-        for built in Path(inside).rglob("*.ko"):
-            shutil.copy(built, folder)
+    # A folder of its own in the root: any number of builds share a root.
+    with tempfile.TemporaryDirectory(prefix="module-", dir=root / "tmp") as work:
+        shutil.copytree(folder, work, dirs_exist_ok=True)
+        _run([*inside, *_make_command(headers, Path("/tmp") / Path(work).name)])
+        _fetch(Path(work) / "build", folder)
 
 
-def _way(root):
-    """How to enter `root` on this machine, or None."""
-    for way in _WAYS:
-        if process.run([*way, root, "/bin/true"])[0] == 0:
-            return way
-    return None
+def _build_outside(kernel, root, headers, folder):
+    """By the machine's compiler, on the root's headers: where the machine lets nobody into a root."""
+    origin = root / headers.relative_to("/")
+    if not _machine_will_do(origin):
+        raise GuestError(_FORBIDDEN.format(release=kernel.release))
+    # The one file of the headers that says where they are.
+    moved = folder / "headers"
+    moved.mkdir()
+    for path in origin.iterdir():
+        if path.name != "Makefile":
+            (moved / path.name).symlink_to(path)
+    (moved / "Makefile").write_text(
+        (origin / "Makefile").read_text().replace("/usr/src/", f"{root}/usr/src/"))
+    # What the headers' programs load and the machine may lack.
+    libraries = folder / "libraries"
+    libraries.mkdir()
+    for path in (root / "usr/lib/x86_64-linux-gnu").glob("libelf*.so.1"):
+        (libraries / path.name).symlink_to(path)
+    _run(_make_command(moved, folder, "CC=gcc"), {"LD_LIBRARY_PATH": str(libraries)})
+    _fetch(folder / "build", folder)
 
 
-def _run(command):
-    status, output = process.run(command,
-        env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "HOME": "/"})
+def _machine_will_do(headers):
+    """Whether the machine is new enough: to run the headers' own programs, and its compiler."""
+    runs   = "Usage" in process.run([headers / "scripts" / "basic" / "fixdep"])[1]
+    wanted = re.search(r"gcc-(\d+)", (headers / ".kernelvariables").read_text())
+    found  = re.match(r"\d+", process.run(["gcc", "-dumpversion"])[1])
+    return runs and wanted and found and int(found[0]) >= int(wanted[1])
+
+
+def _fetch(build, folder):
+    for path in build.rglob("*.ko"):
+        shutil.copy(path, folder)
+
+
+def _run(command, environ=None):
+    status, output = process.run(command, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+        "LC_ALL": "C", "HOME": "/", **(environ or {})})
     if status:
         lines  = output.splitlines()
         errors = [line for line in lines if re.search(r"\berror\b|Error \d|\*\*\*", line)]

@@ -12,6 +12,11 @@
 #include <cstring>
 #include <filesystem>
 
+// What the simulated PHY has if the board does not say.
+#ifndef CONFIG_PCIE_COMPLETION_BUFFER_BYTES
+#define CONFIG_PCIE_COMPLETION_BUFFER_BYTES 32768
+#endif
+
 namespace litepcie {
 
 namespace {
@@ -28,7 +33,7 @@ template <typename Port> void get(const Port &port, void *value) { memcpy(value,
 constexpr BoardInfo kInfo = {
     CONFIG_PCIE_GEN, CONFIG_PCIE_LANES, CONFIG_PCIE_DATA_WIDTH, CONFIG_CLOCK_FREQUENCY, CONFIG_PCIE_BAR0_SIZE,
     CONFIG_PCIE_VENDOR_ID, CONFIG_PCIE_DEVICE_ID, CONFIG_PCIE_SUBSYSTEM_VENDOR_ID, CONFIG_PCIE_SUBSYSTEM_DEVICE_ID,
-    CONFIG_PCIE_CLASS_CODE, CONFIG_MEMORY_SIZE,
+    CONFIG_PCIE_CLASS_CODE, CONFIG_MEMORY_SIZE, CONFIG_PCIE_COMPLETION_BUFFER_BYTES,
 };
 
 class VerilatedBoard : public Board {

@@ -24,6 +24,7 @@ struct BoardInfo {
     uint16_t vendor, device, subsystem_vendor, subsystem_device;
     uint32_t class_code;
     uint64_t memory_size;
+    uint32_t completion_buffer;   // bytes of completions the PHY holds until the card takes them
 };
 
 // Inputs of the board; a change becomes visible at its next clock edge.

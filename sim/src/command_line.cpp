@@ -129,7 +129,8 @@ void add_model_options(CommandLine &line, ModelOptions &o) {
     line.number("--latency-ns", "NS", "host: read request to first completion (1000)", o.latency_ns, 0, kSecond);
     line.number("--latency-jitter-ns", "NS", "host: uniform addition to it (0)", o.latency_jitter_ns, 0, kSecond);
     line.choice("--rcb", "read completion boundary, bytes (64)", o.rcb, {64, 128});
-    line.choice("--completion-bytes", "0: completions up to MPS; 64: 64 bytes each (0)", o.completion_bytes, {0, 64});
+    line.choice("--completion-bytes", "0: completions up to MPS; 64, 128: so many bytes each (0)", o.completion_bytes,
+                {0, 64, 128});
     line.number("--seed", "N", "of latency jitter and order (1)", o.seed, 0, UINT64_MAX);
     line.flag("--reorder", "completions of different requests overtake each other", o.reorder);
     line.flag("--iommu", "report every access outside a live mapping", o.iommu);

@@ -58,8 +58,8 @@ void Completer::receive(const Tlp &tlp, uint64_t cycle) {
 }
 
 unsigned Completer::piece_bytes(const Read &read) const {
-    uint64_t end = options_.completion_bytes == 64 ? (read.address & ~uint64_t(63)) + 64
-                                                   : (read.address + mps_) & ~uint64_t(options_.rcb - 1);
+    const uint64_t each = options_.completion_bytes;
+    uint64_t end = each ? (read.address & ~(each - 1)) + each : (read.address + mps_) & ~uint64_t(options_.rcb - 1);
     return std::min<uint64_t>(read.bytes, end - read.address);
 }
 

@@ -19,7 +19,7 @@ struct CompleterOptions {
     uint64_t latency_cycles = 125;    // from the last byte of a request to its first completion ready to be sent
     uint64_t jitter_cycles = 0;       // uniform addition, 0 to this
     unsigned rcb = 64;                // read completion boundary: 64 or 128
-    unsigned completion_bytes = 0;    // 64: a completion ends at each 64 bytes; 0: as long as MPS allows
+    unsigned completion_bytes = 0;    // 64, 128: a completion ends at each multiple; 0: as long as MPS allows
     uint64_t seed = 1;
     bool reorder = false;             // completions of different requests overtake each other
 };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
+#include "board_on_link.h"
 #include "command_line.h"
 #include "model_options.h"
+#include "pio_run.h"
 #include "run_report.h"
 #include "script.h"
 #include "stats.h"
@@ -16,13 +18,15 @@ namespace {
 struct HostOptions {
     ModelOptions model;
     RunOptions run;
+    LinkOptions link;
+    unsigned store_bytes = 4;
     std::string script, json;
 };
 
 void add_options(CommandLine &line, HostOptions &o) {
     constexpr uint64_t kMost = 1 << 30;
-    line.choice("--sequence", "transfers of an iteration, named from the card (write-then-read)", o.run.sequence,
-                {"write", "read", "read-then-write", "write-then-read", "read-and-write"});
+    line.choice("--sequence", "transfers of an iteration, named from the card; pio: stores and loads of the processor (write-then-read)", o.run.sequence,
+                {"write", "read", "read-then-write", "write-then-read", "read-and-write", "pio"});
     line.number("--length", "BYTES", "of one transfer (100000)", o.run.length, 1, kMost);
     line.number("--iterations", "N", "measured one by one (20)", o.run.iterations, 1, 1000000);
     line.number("--batch", "N", "transfers behind one doorbell, measured as one (1)", o.run.batch, 1, 100000);
@@ -32,6 +36,11 @@ void add_options(CommandLine &line, HostOptions &o) {
     line.number("--endpoint-offset", "BYTES", "in the card's memory (0)", o.run.endpoint_offset, 0, UINT32_MAX);
     line.number("--descriptor-bytes", "BYTES", "most of one descriptor; 0: 8 MiB (0)", o.run.descriptor_bytes, 0, (1 << 24) - 1);
     line.choice("--address-bits", "buffers below (32) or above (64) 4 GiB (32)", o.run.address_bits, {32, 64});
+    line.choice("--store-bytes", "of one store of the sequence pio: 64 as a write-combining buffer sends (4)", o.store_bytes,
+                {4, 64});
+    line.choice("--gen", "of the link, instead of the board's own", o.link.gen, {1, 2, 3});
+    line.choice("--lanes", "of the link, instead of the board's own", o.link.lanes, {1, 2, 4, 8});
+    line.number("--clock-hz", "HZ", "of the board, instead of its own", o.link.clock_hz, 1000000, 1000000000);
     line.text("--script", "FILE", "run the steps of a JSON file instead of a sequence", o.script);
     line.text("--json", "FILE", "write the results as JSON", o.json);
     add_model_options(line, o.model);
@@ -56,19 +65,27 @@ void run_sequence(HostDriver &driver, const HostOptions &o) {
         throw HostError(failure);
 }
 
+void run_window(HostDriver &driver, const HostOptions &o) {
+    driver.set_up({o.run.mps, o.run.mrrs});
+    const PioOptions options = {o.run.length, o.store_bytes};
+    report_pio(driver.model(), options, run_pio(driver, driver.identify(), options), o.json);
+}
+
 int run(const HostOptions &o) {
-    std::unique_ptr<Board> board = make_board();
+    BoardOnLink board(make_board(), o.link);
     Arena memory;
-    Model model(*board, memory, o.model);
+    Model model(board, memory, o.model);
     HostDriver driver(model, memory);
     std::string violation;
     std::exception_ptr error;
     model.busy_clock().start();
     try {
-        if (o.script.empty())
-            run_sequence(driver, o);
-        else
+        if (!o.script.empty())
             Script(driver).run(o.script, o.json);
+        else if (o.run.sequence == "pio")
+            run_window(driver, o);
+        else
+            run_sequence(driver, o);
     } catch (const Violation &broken) {
         violation = broken.what();
         fprintf(stderr, "the card broke a rule of PCI Express at cycle %llu: %s\n", (unsigned long long)model.cycle(),

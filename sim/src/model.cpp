@@ -25,8 +25,7 @@ CompleterOptions completer_options(const ModelOptions &options, uint64_t clock_h
 
 Model::Model(Board &board, HostMemory &memory, const ModelOptions &options)
     : board_(board), options_(options), config_(board.info(), options.mps_supported),
-      phy_({board.info().gen, board.info().lanes, board.info().clock_hz}, board.info().data_width, kRootPortCredits,
-           kCardCredits),
+      phy_(board.info(), kRootPortCredits, kCardCredits),
       completer_(memory, faults_, completer_options(options, board.info().clock_hz),
                  [this](const Tlp &tlp) { unmapped(tlp); }),
       idle_(board.info().clock_hz), trace_(options.trace, board.info().clock_hz) {

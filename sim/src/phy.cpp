@@ -17,8 +17,10 @@ unsigned buffer_bytes(const Tlp &tlp) {
 
 }  // namespace
 
-Phy::Phy(const LinkShape &shape, unsigned data_width, const Credits &root_port, const Credits &card)
-    : dwords_(data_width / 32), to_host_(shape, 128, root_port), to_card_(shape, 128, card), stream_(dwords_) {}
+Phy::Phy(const BoardInfo &board, const Credits &root_port, const Credits &card)
+    : dwords_(board.data_width / 32), completion_buffer_(board.completion_buffer),
+      to_host_({board.gen, board.lanes, board.clock_hz}, 128, root_port),
+      to_card_({board.gen, board.lanes, board.clock_hz}, 128, card), stream_(dwords_) {}
 
 void Phy::set_mps(unsigned mps) {
     to_host_.set_mps(mps);
@@ -63,8 +65,8 @@ void Phy::arrive(uint64_t cycle) {
         to_host_.want_update();
         completion_bytes_ += buffer_bytes(tlp);
         completion_peak_ = std::max(completion_peak_, completion_bytes_);
-        if (completion_bytes_ > kCompletionBufferBytes)
-            throw Violation("completions overflow the PHY's receive buffer of " + std::to_string(kCompletionBufferBytes) +
+        if (completion_bytes_ > completion_buffer_)
+            throw Violation("completions overflow the PHY's receive buffer of " + std::to_string(completion_buffer_) +
                                 " bytes: the card asked for more than it takes",
                             tlp);
     }

@@ -15,9 +15,8 @@ namespace litepcie {
 // Credits as root ports advertise them: posted writes 64 headers and 4 KiB, reads 64, completions without limit.
 constexpr Credits kRootPortCredits = {{64, 64, Credits::kInfinite}, {256, 64, Credits::kInfinite}};
 // Credits as a hard block advertises them: 32 posted headers and 2 KiB, 12 reads; completions without limit, as an
-// endpoint must, with a buffer behind that the card must not let overflow.
+// endpoint must, with a buffer behind (BoardInfo) that the card must not let overflow; a header counts 16 bytes of it.
 constexpr Credits kCardCredits = {{32, 12, Credits::kInfinite}, {128, 12, Credits::kInfinite}};
-constexpr unsigned kCompletionBufferBytes = 16384;   // headers count 16 bytes
 
 // What came from the card: a TLP, or its request for an interrupt.
 struct CardItem {
@@ -34,7 +33,7 @@ class Phy {
   public:
     static constexpr unsigned kTransmitBeats = 4;
 
-    Phy(const LinkShape &shape, unsigned data_width, const Credits &root_port, const Credits &card);
+    Phy(const BoardInfo &board, const Credits &root_port, const Credits &card);
 
     // One cycle of link time.
     void advance();
@@ -85,6 +84,7 @@ class Phy {
     bool beat_taken();
 
     const unsigned dwords_;
+    const unsigned completion_buffer_;   // bytes
     LinkDirection to_host_, to_card_;
     StreamChecker stream_;
     std::deque<CardItem> to_host_queue_;

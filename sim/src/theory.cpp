@@ -36,10 +36,9 @@ double payload_beside_dllps(double capacity, double wire, double tlps, double mo
     return (capacity - 2 * kDllpBytes * most) / wire;
 }
 
-// Payload bytes a second of packets that take whole beats of the data path.
-double beat_limit(const BoundParameters &p, double payload, unsigned header) {
-    double beat = p.data_width / 8.0;
-    return payload / std::ceil((header + payload) / beat) * p.shape.clock_hz;
+// Beats of the data path a TLP takes; each begins a new one.
+double beats(const BoundParameters &p, double payload, unsigned header) {
+    return std::ceil((header + payload) * 8 / p.data_width);
 }
 
 }  // namespace
@@ -74,12 +73,15 @@ Rates link_bound(const BoundParameters &p) {
     if (reads) {
         double asking = request.count / request.total + (writes ? write.count / write.total : 0);
         double link = payload_beside_dllps(capacity, completion_wire, asking, dllps_most);
-        rates.read = std::min(link, beat_limit(p, completion.average(), kCompletionHeader));
+        double path = p.shape.clock_hz / beats(p, completion.average(), kCompletionHeader) * completion.average();
+        rates.read = std::min(link, path);
     }
     if (writes) {
         double dllps = reads ? std::min(rates.read * completion.count / completion.total, dllps_most) : 0;
         double left = capacity - rates.read * request_wire - 2 * kDllpBytes * dllps;
-        rates.write = std::min(left / write_wire, beat_limit(p, write.average(), p.header_bytes));
+        double free_beats = p.shape.clock_hz - rates.read / request.average() * beats(p, 0, p.header_bytes);
+        double path = free_beats / beats(p, write.average(), p.header_bytes) * write.average();
+        rates.write = std::min(left / write_wire, path);
     }
     return rates;
 }

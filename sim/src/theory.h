@@ -34,7 +34,8 @@ struct BoundParameters {
 
 // The ceiling of this link model: what an ideal card that always has a TLP ready reaches. One way writes lose only SKP;
 // reads and both ways lose the ACKs and UpdateFCs that the other direction's TLPs ask for, one of each per TLP or per
-// limit, whichever is rarer. No direction is faster than its TLPs fit into beats of the data path.
+// limit, whichever is rarer. No direction is faster than its TLPs,
+// the requests of the other among them, fit into beats of the data path.
 Rates link_bound(const BoundParameters &parameters);
 
 }  // namespace litepcie

@@ -42,7 +42,7 @@ TEST(CommandLine, Values) {
 
 TEST(CommandLine, SaysWhatIsAllowed) {
     EXPECT_EQ(error_of({"--rcb", "63"}), "--rcb: '63' is not allowed; allowed: 64, 128");
-    EXPECT_EQ(error_of({"--completion-bytes", "32"}), "--completion-bytes: '32' is not allowed; allowed: 0, 64");
+    EXPECT_EQ(error_of({"--completion-bytes", "32"}), "--completion-bytes: '32' is not allowed; allowed: 0, 64, 128");
     EXPECT_EQ(error_of({"--latency-ns", "-5"}), "--latency-ns: '-5' is not a number from 0 to 1000000000");
     EXPECT_NE(error_of({"--latency-ns", "12ns"}), "");
     EXPECT_NE(error_of({"--latency-ns", "99999999999"}), "");

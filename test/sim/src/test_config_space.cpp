@@ -10,7 +10,7 @@ using namespace litepcie;
 
 namespace {
 
-const BoardInfo kBoard = {2, 4, 128, 125000000, 1 << 21, 0x1234, 0x1ce0, 0x1234, 0x1ce0, 0x058000, 64 << 20};
+const BoardInfo kBoard = {2, 4, 128, 125000000, 1 << 21, 0x1234, 0x1ce0, 0x1234, 0x1ce0, 0x058000, 64 << 20, 32768};
 
 void write(ConfigSpace &config, unsigned offset, uint32_t value, unsigned bytes) {
     uint8_t data[4];

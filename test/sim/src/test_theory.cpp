@@ -76,4 +76,11 @@ TEST(Theory, BoundKnowsBeats) {
     EXPECT_NEAR(link_bound(p).write, 125e6 * 256 / 34, 1e3);
     p.descriptor_bytes = 8;      // 20 bytes: 3 beats
     EXPECT_NEAR(link_bound(p).write, 125e6 * 8 / 3, 1e3);
+    // Both ways the requests of reads take beats from writes: 9 beats a write, one a request.
+    p = BoundParameters();
+    p.shape = {3, 8, 250000000};
+    p.data_width = 256;
+    p.traffic = Traffic::Both;
+    Rates both = link_bound(p);
+    EXPECT_NEAR(both.write, (250e6 - both.read / 512) / 9 * 256, 1e3);
 }

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#pragma once
+
+#include "board.h"
+
+#include <memory>
+
+namespace litepcie {
+
+// A link and clock other than those a board was built for; 0: as built.
+struct LinkOptions {
+    unsigned gen = 0, lanes = 0;
+    uint64_t clock_hz = 0;
+};
+
+// A board behind another link, or at another clock. Its logic knows neither, but for what its identity registers say and for
+// the microseconds of its timers, which it counts in cycles of the clock it was built for.
+class BoardOnLink : public Board {
+  public:
+    BoardOnLink(std::unique_ptr<Board> board, const LinkOptions &link) : board_(std::move(board)), info_(board_->info()) {
+        if (link.gen)
+            info_.gen = link.gen;
+        if (link.lanes)
+            info_.lanes = link.lanes;
+        if (link.clock_hz)
+            info_.clock_hz = link.clock_hz;
+    }
+
+    const BoardInfo &info() const override { return info_; }
+    void settle(BoardInputs &inputs, BoardOutputs &outputs) override { board_->settle(inputs, outputs); }
+    void edge() override { board_->edge(); }
+
+  private:
+    std::unique_ptr<Board> board_;
+    BoardInfo info_;
+};
+
+}  // namespace litepcie

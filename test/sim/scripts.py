@@ -1,0 +1,120 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Scripts for litepcie_host: running them, and making random ones."""
+
+import json
+import random
+import subprocess
+
+LOW, HIGH  = 0x10000000, 0x100000000   # Data regions of a script, watched.
+DATA_BYTES = 4 << 20
+TABLES     = 0x00130000                # Not watched.
+MEMORY     = 1 << 20                   # Of the endpoint, as much as scripts use.
+
+# Steps that every script begins with.
+PREPARE = [
+    {"do": "fill", "address": LOW,  "bytes": DATA_BYTES, "seed": 1},
+    {"do": "fill", "address": HIGH, "bytes": DATA_BYTES, "seed": 2},
+    {"do": "configure", "engine": "reader"},
+    {"do": "configure", "engine": "writer"},
+]
+
+
+def run_script(host, folder, steps, *args, setup=None, timeout=300):
+    """Runs the steps; returns exit status, standard error, and what each step gave."""
+    script, results = folder / "script.json", folder / "results.json"
+    script.write_text(json.dumps({"setup": setup or {}, "steps": steps}))
+    result = subprocess.run([host, "--script", script, "--json", results, *args],
+        capture_output=True, text=True, timeout=timeout)
+    gave = json.loads(results.read_text())["steps"] if results.exists() else []
+    return result.returncode, result.stderr, gave
+
+
+def transfer(engine, *descriptors, **expect):
+    """A step; a descriptor is (host address, endpoint address, length)."""
+    items = [{"host": host, "endpoint": endpoint, "length": length}
+        for host, endpoint, length in descriptors]
+    return {"do": "transfer", "engine": engine, "descriptors": items, **expect}
+
+
+def random_length(rng):
+    return rng.choice((rng.randint(1, 16), rng.randint(1, 300), rng.randint(1, 5000),
+        rng.choice((63, 64, 65, 127, 128, 129, 255, 256, 257, 4095, 4096, 4097)),
+        rng.randint(1, 40000)))
+
+
+def free_endpoint(rng, length, taken):
+    """Address of a place in the endpoint memory that no range of `taken` touches; adds it."""
+    while True:
+        start = rng.randrange(MEMORY - length)
+        if all(start + length <= begin or end <= start for begin, end in taken):
+            taken.append((start, start + length))
+            return start
+
+
+def random_descriptor(rng, taken):
+    """Of a list of descriptors that leave each other's endpoint bytes alone: which of two reads lands
+    last is the host's choice."""
+    length = random_length(rng)
+    # Near a page's end every other time.
+    page   = rng.randrange(DATA_BYTES - length) & ~0xfff
+    offset = rng.choice((rng.randrange(4096), 4096 - rng.randint(1, 20)))
+    host   = rng.choice((LOW, HIGH)) + min(page + offset, DATA_BYTES - length)
+    return {"host": host, "endpoint": free_endpoint(rng, length, taken),
+        "length": length}
+
+
+def random_item(rng, tables, taken):
+    """A descriptor, or one time of six a table of some, or a chain of tables."""
+    def several(most):
+        return [random_descriptor(rng, taken) for _ in range(rng.randint(1, most))]
+
+    if rng.randrange(6):
+        return random_descriptor(rng, taken)
+    table = several(9)
+    if not rng.randrange(3):
+        table.append({"table": several(5), "at": next(tables)})
+    return {"table": table, "at": next(tables)}
+
+
+def random_steps(seed, rounds=12):
+    """Steps that move random bytes with both engines, one after the other and at the same time."""
+    rng    = random.Random(seed)
+    tables = iter(range(TABLES, TABLES + 0x80000, 0x400))
+    steps  = list(PREPARE)
+    for _ in range(rounds):
+        engine, taken = rng.choice(("reader", "writer")), []
+        items = [random_item(rng, tables, taken) for _ in range(rng.randint(1, 10))]
+        steps.append({"do": "transfer", "engine": engine, "descriptors": items})
+        if not rng.randrange(3):
+            steps += together(rng)
+        if not rng.randrange(4):
+            steps.append({"do": "verify"})
+    # Everything of the endpoint memory that is known comes back at the end.
+    for i in range(4):
+        steps.append(transfer("writer", (LOW + (i << 18), i << 18, 1 << 18)))
+    return steps + [{"do": "verify"}]
+
+
+def together(rng):
+    """Both engines at once: reads from LOW, writes to HIGH, apart in the endpoint memory, so that
+    what must come out is known."""
+    taken  = []
+    reads  = [random_descriptor(rng, taken) for _ in range(rng.randint(1, 7))]
+    writes = [random_descriptor(rng, taken) for _ in range(rng.randint(1, 7))]
+    for d in reads:
+        d["host"] = LOW + d["host"] % DATA_BYTES
+    for d in writes:
+        d["host"] = HIGH + d["host"] % DATA_BYTES
+    return [
+        {"do": "post", "engine": "reader", "descriptors": reads},
+        {"do": "post", "engine": "writer", "descriptors": writes},
+        {"do": "doorbell", "engine": "reader"},
+        {"do": "doorbell", "engine": "writer"},
+        {"do": "wait", "engine": "reader"},
+        {"do": "wait", "engine": "writer"},
+    ]
