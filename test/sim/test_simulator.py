@@ -266,7 +266,7 @@ def test_bad_paths(simulator, tmp_path):
     (["--socket"], "--socket needs a value"),
     (["--rcb", "63"], "allowed: 64, 128"),
     (["--mps-supported", "100"], "allowed: 128, 256, 512, 1024, 2048, 4096"),
-    (["--completion-bytes", "32"], "allowed: 0, 64"),
+    (["--completion-bytes", "32"], "allowed: 0, 64, 128"),
     (["--latency-ns", "much"], "is not a number from 0"),
     (["--inject", "explode@1"], "allowed: ur, ca, poison, drop, short, duplicate, late"),
     (["--inject", "ur"], "FAULT@N"),
