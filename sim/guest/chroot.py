@@ -1,0 +1,43 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Running programs inside an unpacked root, with whatever right this machine gives."""
+
+from litepcie_sim.guest import process
+
+# $1 is the root. Mounts are the namespace's own and vanish with it.
+_MOUNT = """
+root=$1; shift
+for folder in dev proc; do
+    mkdir -p "$root/$folder" && mount --rbind "/$folder" "$root/$folder" || exit 1
+done
+exec chroot "$root" "$@"
+"""
+
+# In a container, root may change its root but not mount. A build needs no more than this of /dev
+# and /proc.
+_PLAIN = """
+root=$1; shift
+mkdir -p "$root/dev" "$root/proc/self" && cat /proc/self/maps > "$root/proc/self/maps" || exit 1
+[ -c "$root/dev/null" ] || mknod -m 666 "$root/dev/null" c 1 3 || exit 1
+exec chroot "$root" "$@"
+"""
+
+_WAYS = [
+    ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", _MOUNT, "sh"],
+    ["unshare", "--mount", "sh", "-c", _MOUNT, "sh"],
+    ["sh", "-c", _PLAIN, "sh"],
+]
+
+
+def way(root):
+    """The words before a command that run it inside `root`; None if this machine does not allow
+    it.
+    """
+    for words in _WAYS:
+        if process.run([*words, root, "/bin/true"])[0] == 0:
+            return [*words, str(root)]
+    return None
