@@ -40,6 +40,7 @@ static void litepcie_async_end(struct work_struct *work)
 {
 	struct litepcie_async *async =
 		container_of(work, struct litepcie_async, work);
+	unsigned int direction = async->engine->direction;
 	struct litepcie_device *ld = async->engine->ld;
 	struct kiocb *iocb = async->iocb;
 	int error = 0, late, *first = &error;
@@ -62,7 +63,8 @@ static void litepcie_async_end(struct work_struct *work)
 	if (atomic_dec_and_test(&ld->asyncs))
 		wake_up(&ld->idle);
 	iocb->ki_pos += moved;
-	iocb->ki_complete(iocb, moved ? moved : error);
+	iocb->ki_complete(iocb, litepcie_file_moved(iocb->ki_filp, direction,
+						    moved, error));
 }
 
 /**

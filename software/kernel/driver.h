@@ -44,11 +44,14 @@ struct litepcie_request;
  * @ld: the device
  * @node: in litepcie_device.files
  * @file: the file, whose mappings are zapped when the card goes
+ * @errors: by direction, what the next call is told: negative errno that cut
+ *	the last one short, or 0
  */
 struct litepcie_file {
 	struct litepcie_device *ld;
 	struct list_head node;
 	struct file *file;
+	int errors[LITEPCIE_DIRECTIONS];
 };
 
 /**
@@ -216,6 +219,8 @@ bool litepcie_alive(struct litepcie_device *ld);
 int litepcie_identify(struct litepcie_device *ld);
 
 /* file.c: what programs do with /dev/litepcieN */
+ssize_t litepcie_file_moved(struct file *file, unsigned int direction,
+			    size_t moved, int error);
 extern const struct file_operations litepcie_fops;
 
 /* device.c: /dev/litepcieN, coming and going */

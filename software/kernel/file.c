@@ -71,6 +71,30 @@ static loff_t litepcie_llseek(struct file *file, loff_t offset, int whence)
 				 litepcie_of(file)->id.memory_bytes);
 }
 
+/**
+ * litepcie_file_moved() - what a call returns
+ * @file: the file
+ * @direction: LITEPCIE_READER or LITEPCIE_WRITER
+ * @moved: bytes that were moved
+ * @error: negative errno if that is not all
+ *
+ * An error of the card must not pass unseen because a part was moved before it:
+ * the next call on the file is told.
+ *
+ * Return: @moved, or @error if that is 0.
+ */
+ssize_t litepcie_file_moved(struct file *file, unsigned int direction,
+			    size_t moved, int error)
+{
+	struct litepcie_file *lf = file->private_data;
+
+	if (!moved)
+		return error;
+	if (error == -EIO || error == -ETIMEDOUT)
+		WRITE_ONCE(lf->errors[direction], error);
+	return moved;
+}
+
 /*
  * A caller who does not want to wait is answered with -EAGAIN if that cannot be
  * helped: io_uring asks again from a worker.
@@ -78,15 +102,20 @@ static loff_t litepcie_llseek(struct file *file, loff_t offset, int whence)
 static ssize_t litepcie_move(struct kiocb *iocb, struct iov_iter *iter,
 			     struct litepcie_engine *engine, size_t bytes)
 {
+	struct litepcie_file *lf = iocb->ki_filp->private_data;
+	size_t moved;
 	ssize_t ret;
+	int error;
 
+	error = xchg(&lf->errors[engine->direction], 0);
+	if (error)
+		return error;
 	ret = litepcie_async(engine, iocb, iter, bytes);
 	if (ret != -EAGAIN || iocb->ki_flags & IOCB_NOWAIT)
 		return ret;
-	ret = litepcie_transfer(engine, iter, iocb->ki_pos, bytes);
-	if (ret > 0)
-		iocb->ki_pos += ret;
-	return ret;
+	moved = litepcie_transfer(engine, iter, iocb->ki_pos, bytes, &error);
+	iocb->ki_pos += moved;
+	return litepcie_file_moved(iocb->ki_filp, engine->direction, moved, error);
 }
 
 static ssize_t litepcie_iter(struct kiocb *iocb, struct iov_iter *iter,

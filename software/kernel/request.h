@@ -78,8 +78,8 @@ struct litepcie_request *litepcie_transfer_begin(struct litepcie_engine *engine,
 						 struct litepcie_async *async,
 						 struct iov_iter *iter,
 						 u32 endpoint, size_t left);
-ssize_t litepcie_transfer(struct litepcie_engine *engine, struct iov_iter *iter,
-			  u32 endpoint, size_t left);
+size_t litepcie_transfer(struct litepcie_engine *engine, struct iov_iter *iter,
+			 u32 endpoint, size_t left, int *error);
 
 /* async.c: requests of a caller who does not wait */
 ssize_t litepcie_async(struct litepcie_engine *engine, struct kiocb *iocb,

@@ -67,29 +67,31 @@ static size_t litepcie_transfer_end(struct litepcie_engine *engine,
  * @iter: the buffer
  * @endpoint: byte address in the memory of the card
  * @left: bytes to move, not 0, all of them in the memory of the card
+ * @error: set to 0, or to a negative errno if not all of it was moved
  *
- * Return: bytes that were moved, or negative errno if none was.
+ * Return: bytes that were moved, without a gap from the start.
  */
-ssize_t litepcie_transfer(struct litepcie_engine *engine, struct iov_iter *iter,
-			  u32 endpoint, size_t left)
+size_t litepcie_transfer(struct litepcie_engine *engine, struct iov_iter *iter,
+			 u32 endpoint, size_t left, int *error)
 {
 	struct litepcie_request *last = NULL, *next;
 	struct iov_iter start = *iter;
 	size_t moved = 0, bytes;
-	int error = 0, late;
+	int late;
 
+	*error = 0;
 	do {
-		bool gap = error;
+		bool gap = *error;
 
 		next = NULL;
-		if (left && !error) {
+		if (left && !gap) {
 			if (last && task_sigpending(current))
 				next = ERR_PTR(-ERESTARTSYS);
 			else
 				next = litepcie_transfer_begin(engine, NULL, iter,
 							       endpoint, left);
 			if (IS_ERR(next)) {
-				error = PTR_ERR(next);
+				*error = PTR_ERR(next);
 				next = NULL;
 			} else {
 				endpoint += next->bytes;
@@ -99,7 +101,7 @@ ssize_t litepcie_transfer(struct litepcie_engine *engine, struct iov_iter *iter,
 		if (last) {
 			/* What is behind a gap does not count, nor its error. */
 			bytes = litepcie_transfer_end(engine, last,
-						      gap ? &late : &error);
+						      gap ? &late : error);
 			if (!gap)
 				moved += bytes;
 		}
@@ -108,5 +110,5 @@ ssize_t litepcie_transfer(struct litepcie_engine *engine, struct iov_iter *iter,
 
 	*iter = start;
 	iov_iter_advance(iter, moved);
-	return moved ? moved : error;
+	return moved;
 }

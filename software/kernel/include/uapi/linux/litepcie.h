@@ -19,7 +19,8 @@
  *   EINTR     a signal came before the first byte was moved
  *   EOPNOTSUPP the card has no engine for this direction
  * A transfer that moved some bytes before an error returns their number; the
- * next call meets the error.
+ * next call meets the error: EIO and ETIMEDOUT are kept for the next call of the
+ * same direction on the same open file, which moves nothing.
  *
  * Every ioctl structure begins with its size, as the caller knows it. The
  * kernel fills what both sides know and returns in @size what it knows.
