@@ -54,8 +54,9 @@ def test_a_missing_kernel_is_one_clear_line(tmp_path):
     assert "no kernel headers in /nowhere" in result.stderr
 
 
-def test_the_source_folder_is_not_a_build_folder():
-    result = run("make", "-s", "-C", DRIVER, "KDIR=/", f"O={DRIVER}")
+@pytest.mark.parametrize("goal", ["all", "clean"])
+def test_the_source_folder_is_not_a_build_folder(goal):
+    result = run("make", "-s", "-C", DRIVER, "KDIR=/", f"O={DRIVER}", goal)
     assert result.returncode == 2
     assert "O must not be the source folder" in result.stderr
     assert not (DRIVER / "Makefile").is_symlink()
