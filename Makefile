@@ -5,14 +5,17 @@
 PYTHON ?= python3
 # What pytest is asked for: make test TESTS="test/sim -k cpio"
 TESTS  ?=
+# What the benchmark is asked for: make bench BENCH="--quick --only latency"
+BENCH  ?=
 
 VENV := build/venv/bin
 
-.PHONY: help setup check test demo clean
+.PHONY: help setup check test demo bench clean
 
 help:
 	@echo "make setup   what the machine must have, and build/venv"
 	@echo "make demo    builds the board, boots the guest, moves data through it, prints the figures"
+	@echo "make bench   the sweeps beside stock LitePCIe and published figures; BENCH=--quick: a part of them"
 	@echo "make test    every test (TESTS=\"test/sim -k cpio\": some of them)"
 	@echo "make check   style and static checks"
 	@echo "make clean   removes build/ (the cache of packages stays: ~/.cache/litepcie-soc)"
@@ -31,6 +34,9 @@ test: setup
 
 demo: setup
 	@$(VENV)/python -m litepcie_sim.demo
+
+bench: setup
+	@$(VENV)/python -m litepcie_bench $(BENCH)
 
 clean:
 	rm -rf build

@@ -5,12 +5,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
 """Maps the folders of the tree onto package names: gateware/ is litepcie_soc, sim/ is
-litepcie_sim.
+litepcie_sim, bench/ is litepcie_bench.
 """
 
 from setuptools import find_packages, setup
 
-FOLDERS = {"litepcie_soc": "gateware", "litepcie_sim": "sim"}
+FOLDERS = {"litepcie_soc": "gateware", "litepcie_sim": "sim", "litepcie_bench": "bench"}
 
 
 def packages():

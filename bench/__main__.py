@@ -1,0 +1,108 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Measures ours and stock LitePCIe, sets published figures beside them, writes a report.
+
+Exit status: 0 everything was measured; 1 a point failed, or a board could not be built; 2 usage;
+130 interrupted. A figure below its goal is no failure: the report says what waited.
+"""
+
+import argparse
+import json
+import sys
+import time
+
+from pathlib import Path
+
+from litepcie_bench import boards, records, report, runner, summary
+from litepcie_bench.points import OURS, STOCK
+from litepcie_bench.progress import Progress
+from litepcie_bench.sweeps import SWEEPS
+
+OUT = boards.ROOT / "build" / "bench"
+
+
+class Parser(argparse.ArgumentParser):
+    """Errors are one line: what is wrong and what is allowed."""
+    def error(self, message):
+        self.exit(2, f"{self.prog}: error: {message}\n")
+
+
+def parse_args(argv):
+    parser = Parser(prog="bench", description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="A part of each sweep.")
+    parser.add_argument("--only", action="append", choices=sorted(SWEEPS), metavar="SWEEP",
+        help=f"This sweep; may be given again: {', '.join(SWEEPS)}.")
+    parser.add_argument("--design", choices=(OURS, STOCK), help="This design alone.")
+    parser.add_argument("--output-dir", type=Path, default=OUT, metavar="DIR",
+        help="For results.json and report.html (build/bench).")
+    return parser.parse_args(argv)
+
+
+def choose(args):
+    """Points that were asked for."""
+    points = [point for name, sweep in SWEEPS.items() if not args.only or name in args.only
+        for point in sweep(args.quick)]
+    points = [point for point in points if args.design in (None, point.design)]
+    return list(dict.fromkeys(points))
+
+
+def build(points):
+    needed   = sorted({(point.design, point.width) for point in points})
+    progress = Progress("boards", len(needed))
+    for design, width in needed:
+        boards.build(design, width)
+        progress.step(f"{design} {width} bit")
+    progress.end()
+
+
+def measure(points):
+    progress = Progress("points", len(points))
+    results  = runner.measure_all(points, lambda result: progress.step(str(result.point)))
+    progress.end()
+    return results
+
+
+def write(folder, results):
+    """results.json and report.html."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = records.published()
+    for result in results:
+        lines += records.measured(result)
+    for line in lines:
+        records.check(line)
+    (folder / "results.json").write_text(json.dumps(lines, indent=1) + "\n", encoding="utf-8")
+    (folder / "report.html").write_text(report.html(results, folder), encoding="utf-8")
+
+
+def main(argv=None):
+    args   = parse_args(argv)
+    began  = time.monotonic()
+    points = choose(args)
+    if not points:
+        print("bench: error: no point of that sweep is measured with that design",
+            file=sys.stderr)
+        return 2
+    try:
+        build(points)
+        results = measure(points)
+    except boards.BoardError as error:
+        print(f"bench: error: {error}", file=sys.stderr)
+        return 1
+    write(args.output_dir, results)
+    summary.show(summary.console(), results)
+    print(f"{len(points)} points in {time.monotonic() - began:.0f} s; "
+        f"{args.output_dir}/report.html, results.json")
+    return 1 if any(result.failure for result in results) else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except OSError as error:
+        sys.exit(f"bench: error: {error.filename or ''}: {error.strerror or error}")

@@ -1,0 +1,48 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Fixed cost of a transfer: R(n) = n/(t0 + n/Rinf)."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class FixedCost:
+    """t0 in seconds, Rinf in bytes a second."""
+    t0:   float
+    rinf: float
+
+    @property
+    def half_peak(self):
+        """Bytes of a transfer at half of Rinf."""
+        return self.t0*self.rinf
+
+    def rate(self, size):
+        return size/(self.t0 + size/self.rinf)
+
+
+def fit(rates):
+    """``FixedCost`` of ``rates``, bytes a second by bytes of a transfer.
+
+    A straight line through the times n/R(n), by least squares of the relative error, so that the
+    short transfers, which t0 is about, weigh as much as the long ones. Needs two sizes or more
+    (``ValueError``).
+    """
+    if len(rates) < 2:
+        raise ValueError("two sizes or more make a line")
+    # t0/T + n/(Rinf*T) = 1, with T the measured time: normal equations in t0 and 1/Rinf.
+    aa = ab = bb = a1 = b1 = 0.0
+    for size, rate in rates.items():
+        a, b = rate/size, rate
+        aa += a*a
+        ab += a*b
+        bb += b*b
+        a1 += a
+        b1 += b
+    determinant = aa*bb - ab*ab
+    t0          = (a1*bb - b1*ab)/determinant
+    slope       = (aa*b1 - ab*a1)/determinant
+    return FixedCost(t0, 1/slope)

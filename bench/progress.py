@@ -1,0 +1,35 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""How far it is: a line that moves on a terminal, a line now and then elsewhere."""
+
+import sys
+import time
+
+
+class Progress:
+    """Counts ``total`` steps of ``what`` on standard error."""
+    QUIET_S = 10  # Seconds between lines when nobody watches.
+
+    def __init__(self, what, total):
+        self.what, self.total, self.count = what, total, 0
+        self.began = self.said = time.monotonic()
+        self.live  = sys.stderr.isatty()
+
+    def step(self, text):
+        self.count += 1
+        now = time.monotonic()
+        if self.live:
+            line = f"{self.what}: {self.count}/{self.total} {now - self.began:4.0f} s  {text}"
+            print(f"\r\033[K{line[:100]}", end="", file=sys.stderr, flush=True)
+        elif now - self.said >= self.QUIET_S or self.count == self.total:
+            self.said = now
+            print(f"{self.what}: {self.count}/{self.total} after {now - self.began:.0f} s",
+                file=sys.stderr, flush=True)
+
+    def end(self):
+        if self.live:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,146 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Published figures, from the tables in bench/published/."""
+
+import csv
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from litepcie_bench.points import narrowest
+
+FOLDER = Path(__file__).resolve().parent / "published"
+
+MB = 1e6
+# The notes of Freescale/NXP count both directions of a link in Gb/s.
+BOTH_WAYS_GBPS = 1e9/8/2
+
+
+def table(name):
+    """Rows of bench/published/``name``.csv as dicts of text; lines that begin with # are notes."""
+    with open(FOLDER / f"{name}.csv", newline="") as f:
+        return list(csv.DictReader(line for line in f if not line.startswith("#")))
+
+# AN 456, AN 855 -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NoteRow:
+    """A row of AN 456 tables 8-11 or AN 855 table 6; rates in bytes a second."""
+    source:      str
+    table:       int
+    device:      str
+    chipset:     str
+    ip:          str
+    gen:         int
+    lanes:       int
+    width:       int   # Bits; where the note names none, the narrowest that keeps up.
+    width_given: bool
+    rates:       dict  # By "read", "write", "both_read", "both_write".
+    theory:      float
+
+    @property
+    def name(self):
+        return f"{self.source.upper().replace('AN', 'AN ')} table {self.table}, {self.device}"
+
+    def misprint(self, cell):
+        """No link carries more than its theory."""
+        return self.rates[cell] > self.theory
+
+
+CELLS = {"read": "read_mbs", "write": "write_mbs", "both_read": "simul_read_mbs",
+    "both_write": "simul_write_mbs"}
+
+
+def application_notes():
+    """All rows of AN 456 and AN 855."""
+    rows = []
+    for line in table("an456_throughput"):
+        gen, lanes = int(line["gen"]), int(line["lanes"])
+        given      = line["datapath_bits"]
+        rows.append(NoteRow(line["source"], int(line["table"]), line["device"], line["chipset"],
+            line["ip"], gen, lanes, int(given) if given else narrowest(gen, lanes), bool(given),
+            {cell: float(line[column])*MB for cell, column in CELLS.items()},
+            float(line["theory_mbs"])*MB))
+    return rows
+
+# MSC8156, MSC8157 ---------------------------------------------------------------------------------
+
+MSC_GEN = {"msc8156": 1, "msc8157": 2}
+MSC_MPS = 256
+
+
+@dataclass(frozen=True)
+class Column:
+    """Rates over size of one column of the MSC8156 and MSC8157 notes, bytes a second each way."""
+    source:     str
+    name:       str
+    gen:        int
+    lanes:      int
+    mps:        int
+    direction:  str   # read, write
+    batch:      int   # Requests back to back; 0: the note does not say.
+    calculated: bool
+    rates:      dict  # By bytes of a transfer.
+
+
+def _msc_column(source, name, rows, calculated):
+    """One column of a table; its name is, for example, write_x4_b2b4 or read_mps128_x4."""
+    words = name.removeprefix("calc_").removeprefix(f"{source}_").split("_")
+    lanes = next(int(word[1:]) for word in words if word[0] == "x")
+    mps   = 128 if "mps128" in words else MSC_MPS
+    batch = 1 if "single" in words else 4 if "b2b4" in words else 0
+    direction = "write" if "write" in words else "read"
+    return Column(source, name, MSC_GEN[source], lanes, mps, direction, batch, calculated,
+        {int(row["bytes"]): float(row[name])*BOTH_WAYS_GBPS for row in rows})
+
+
+def msc_columns():
+    """All columns of the MSC8156/8157 notes, measured and calculated."""
+    columns = []
+    for source in MSC_GEN:
+        rows = table(f"{source}_measured_gbps")
+        columns += [_msc_column(source, name, rows, name.startswith("calc_"))
+            for name in rows[0] if name != "bytes"]
+    rows = table("msc815x_calculated_gbps")
+    for name in rows[0]:
+        if name != "bytes":
+            columns.append(_msc_column(name.split("_")[0], name, rows, True))
+    return columns
+
+
+def msc_calculated(size, gen, lanes, direction, mps=MSC_MPS):
+    """Bytes a second each way by the notes' own formula, for widths they do not print.
+
+    TLPs of 20 bytes of overhead, a request of as many for each 256 bytes read, and an ACK and an
+    UpdateFC of 8 bytes each for every four TLPs.
+    """
+    ceil     = lambda a, b: -(-a//b)
+    tlps     = ceil(size, mps)
+    requests = ceil(size, MSC_MPS) if direction == "read" else 0
+    overhead = 20*(tlps + requests) + 16*ceil(tlps, 4)
+    return 250e6*gen*lanes*size/(size + overhead)
+
+# PIO, 2007, and bus mastering, 2009 ---------------------------------------------------------------
+
+
+def pio():
+    """Rows of the PIO table: (method, direction, bytes a second, note), Gen1 x1."""
+    return [(row["method"], row["direction"], float(row["mbs"])*MB, row["note"])
+        for row in table("pio_2007")]
+
+
+def bus_mastering():
+    """Rows of the table of 2009: (direction, what, bytes a second), Gen1 x1."""
+    return [("read" if row["direction"].endswith("read") else
+             "write" if row["direction"].endswith("write") else "either",
+            row["what"], float(row["mbs"])*MB) for row in table("bus_mastering_2009")]
+
+
+def stock_baseline():
+    """Rows of the first measurement of stock LitePCIe, to be found again: dicts of text."""
+    return table("litepcie_stock_baseline")

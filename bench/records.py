@@ -1,0 +1,142 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""results.json: one record for each figure, measured or published."""
+
+from litepcie_bench.points import AN_BYTES, AN_ITERATIONS, OURS, STOCK
+from litepcie_bench.published import application_notes, bus_mastering, msc_columns, pio
+
+PUBLISHED = "published"
+
+# Keys of a record. A key that is absent was not measured, or is not known.
+TEXT_KEYS   = ("design", "source", "sequence")
+NUMBER_KEYS = ("gen", "lanes", "datapath_bits", "clock_hz", "mps", "mrrs", "completion_bytes",
+    "latency_ns", "transfer_bytes", "iterations", "read_bytes_per_second",
+    "write_bytes_per_second", "bound_read_bytes_per_second", "bound_write_bytes_per_second",
+    "theory_bytes_per_second")
+DESIGNS     = (OURS, STOCK, PUBLISHED)
+SEQUENCES   = ("read", "write", "read_write")
+
+
+def check(record):
+    """Raises ``ValueError`` unless ``record`` is one."""
+    for key, value in record.items():
+        if key not in TEXT_KEYS + NUMBER_KEYS:
+            raise ValueError(f"{key}: no key of a record")
+        if key in NUMBER_KEYS and (isinstance(value, bool) or not isinstance(value, (int, float))
+            or value < 0 or (value == 0 and key != "latency_ns")):
+            raise ValueError(f"{key}: {value!r} is no measured number")
+    if record.get("design") not in DESIGNS or record.get("sequence") not in SEQUENCES:
+        raise ValueError(f"design or sequence: {record}")
+    if not record.get("source"):
+        raise ValueError(f"source is missing: {record}")
+
+# Measured -----------------------------------------------------------------------------------------
+
+
+def rate(result, direction):
+    """Bytes a second of "read" or "write" in a result, None if it did not move that way.
+
+    Ours by the gateware's counters, doorbell to last byte. Stock has none: by the model's clock.
+    """
+    if result.point.sequence == "pio":
+        return result.data[f"{direction}_bytes_per_second"]
+    moved = result.data.get(direction)
+    return moved and moved["average_bytes_per_second"]
+
+
+def _source(point):
+    words = [f"bench {point.sweep}"]
+    if point.batch > 1:
+        words.append(f"{point.batch} transfers behind one doorbell")
+    if point.sequence == "pio":
+        words.append(f"stores of {point.store} bytes, loads of 4 bytes, processor free of cost")
+    return ", ".join(words)
+
+
+def _sequences(point):
+    """(sequence, directions) of the records a point gives."""
+    if point.sequence == "read-and-write":
+        return [("read_write", ("read", "write"))]
+    return [("read", ("read",)), ("write", ("write",))]
+
+
+def measured(result):
+    """Records of a result; none if it failed."""
+    if result.failure:
+        return []
+    point, data = result.point, result.data
+    base = {"design": point.design, "source": _source(point), "gen": point.gen,
+        "lanes": point.lanes, "datapath_bits": point.width, "clock_hz": data["clock_hz"],
+        "mps": point.mps, "transfer_bytes": point.bytes}
+    if point.sequence == "pio":
+        base["transfer_bytes"] = point.store
+        base["iterations"]     = point.bytes//point.store
+    else:
+        base |= {"mrrs": point.mrrs, "completion_bytes": data["completion_bytes"],
+            "latency_ns": point.latency_ns, "iterations": point.iterations*point.batch,
+            "theory_bytes_per_second": data["theory_bytes_per_second"]}
+    records = []
+    for sequence, directions in _sequences(point):
+        record = base | {"sequence": sequence}
+        for direction in directions:
+            record[f"{direction}_bytes_per_second"] = rate(result, direction)
+            if point.sequence != "pio":
+                record[f"bound_{direction}_bytes_per_second"] = \
+                    data[direction]["bound_bytes_per_second"]
+        if point.sequence == "pio" and sequence == "read":
+            record |= {"transfer_bytes": 4, "iterations": point.bytes//4}
+        records.append(record)
+    return records
+
+# Published ----------------------------------------------------------------------------------------
+
+
+def _notes():
+    for row in application_notes():
+        base = {"design": PUBLISHED, "source": f"{row.name}, {row.chipset}, {row.ip} IP",
+            "gen": row.gen, "lanes": row.lanes, "mps": 256, "transfer_bytes": AN_BYTES,
+            "iterations": AN_ITERATIONS, "theory_bytes_per_second": row.theory}
+        if row.width_given:
+            base["datapath_bits"] = row.width
+        for direction in ("read", "write"):
+            misprint = " (misprint)" if row.misprint(direction) else ""
+            yield base | {"sequence": direction, "source": base["source"] + misprint,
+                f"{direction}_bytes_per_second": row.rates[direction]}
+        yield base | {"sequence": "read_write",
+            "source": base["source"] + " (misprint)"*row.misprint("both_read"),
+            "read_bytes_per_second": row.rates["both_read"],
+            "write_bytes_per_second": row.rates["both_write"]}
+
+
+def _msc():
+    for column in msc_columns():
+        source = f"{column.source} {column.name}" + ", calculated"*column.calculated
+        for size, value in column.rates.items():
+            record = {"design": PUBLISHED, "source": source, "gen": column.gen,
+                "lanes": column.lanes, "mps": column.mps, "transfer_bytes": size,
+                "sequence": column.direction}
+            key = "theory_bytes_per_second" if column.calculated else \
+                f"{column.direction}_bytes_per_second"
+            yield record | {key: value}
+
+
+def _gen1_x1():
+    for method, direction, value, note in pio():
+        yield {"design": PUBLISHED, "source": f"PIO 2007, {method}: {note}", "gen": 1, "lanes": 1,
+            "transfer_bytes": 4, "sequence": direction, f"{direction}_bytes_per_second": value}
+    for direction, what, value in bus_mastering():
+        record = {"design": PUBLISHED, "source": f"bus mastering 2009, {what}", "gen": 1,
+            "lanes": 1}
+        if direction == "either":
+            yield record | {"sequence": "write", "theory_bytes_per_second": value}
+        else:
+            yield record | {"sequence": direction, f"{direction}_bytes_per_second": value}
+
+
+def published():
+    """Records of every published figure."""
+    return [*_notes(), *_msc(), *_gen1_x1()]

@@ -1,0 +1,7 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Stock LitePCIe: the SoC its own documentation describes, and a host program that drives it."""
