@@ -47,11 +47,19 @@ endif
 """
 
 
+@pytest.fixture(autouse=True)
+def no_leftovers():
+    """Takes what a test built out of the user's cache again."""
+    before = set(cache.folder().glob("module-*"))
+    yield
+    for path in set(cache.folder().glob("module-*")) - before:
+        if (path / "hello.ko").exists():
+            shutil.rmtree(path)
+
+
 @pytest.fixture
 def sources(tmp_path):
-    """A folder with the sources of a module that no other test has built: its path is part of
-    them.
-    """
+    """Folder with the sources of a module that nobody has built: its path is part of them."""
     folder = tmp_path / "sources"
     folder.mkdir()
     (folder / "hello.c").write_text(f"{MODULE}/* {tmp_path} */\n")
