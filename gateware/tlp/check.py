@@ -53,7 +53,7 @@ class CompletionCheck(LiteXModule):
     Attributes
     ----------
     sink   : stream of `tlp_layout`, **in**, `sys`: completions.
-    event  : stream of `event_layout`, **in**, `sys`: ends a request between completions. `valid` may fall.
+    event  : stream of `event_layout`, **in**, `sys`: ends a request between completions.
     source : stream of `checked_layout`, **out**, `sys`.
     error  : Record of strobes, **out**: `unsupported_request`, `completer_abort`, `poisoned`, `unexpected`,
         `timeout`, `bad_length`.
@@ -79,8 +79,9 @@ class CompletionCheck(LiteXModule):
     @staticmethod
     def looked_layout(data_width):
         return [
-            ("dat", data_width), ("tag", TAG_BITS), ("in_range", 1), ("event", 1), ("reason", REASON_KEPT_BITS),
-            ("poisoned", 1), ("has_data", 1), ("available", LENGTH_BITS), ("byte_count", LENGTH_BITS), ("lower", 7),
+            ("dat", data_width), ("tag", TAG_BITS), ("in_range", 1), ("event", 1), ("lap", 1),
+            ("reason", REASON_KEPT_BITS), ("poisoned", 1), ("has_data", 1), ("available", LENGTH_BITS),
+            ("byte_count", LENGTH_BITS), ("lower", 7),
         ]
 
     def add_lookup(self, sink, event, looked, found, contexts, advance, tags):
@@ -126,6 +127,7 @@ class CompletionCheck(LiteXModule):
                 looked.tag.eq(tag),
                 looked.in_range.eq(tag < tags),
                 looked.event.eq(choose),
+                looked.lap.eq(event.lap),
                 looked.reason.eq(reason),
                 looked.poisoned.eq(sink.dw0[14]),
                 looked.has_data.eq(has_data(sink.dw0)),
@@ -141,24 +143,20 @@ class CompletionCheck(LiteXModule):
     def found_layout(data_width):
         return [
             ("dat", data_width), ("tag", TAG_BITS), ("live", 1), ("event", 1), ("reason", REASON_KEPT_BITS),
-            ("poisoned", 1), ("match", 1), ("final", 1), ("chunk", LENGTH_BITS), ("rest", LENGTH_BITS),
+            ("poisoned", 1), ("match", 1), ("exact", 1), ("final", 1), ("chunk", LENGTH_BITS),
+            ("rest", LENGTH_BITS),
             ("prior", REASON_KEPT_BITS), ("landed", LENGTH_BITS), ("length", LENGTH_BITS), ("lower", 2),
             ("destination", 32), ("lap", 1), ("cost", COST_BITS),
         ]
 
     def add_compare(self, looked, found, contexts, advance):
         context, progress = contexts.context, contexts.progress
-        rest  = Signal((LENGTH_BITS + 1, True))  # Bytes after this completion; 0..-3 with the last dword.
+        past  = Signal(LENGTH_BITS + 1)  # Bytes behind the end, modulo 2**14: up to 3 with the last dword.
         final = Signal()
-        extra = Signal(LENGTH_BITS)                # Bytes of the last dword behind the end, if final.
-        exact = Signal()
         lower = Signal(7)
         self.comb += [
-            rest.eq(looked.byte_count - looked.available),
-            final.eq(rest <= 0),
-            # Not rest > -4: a negative constant is unsigned in Verilog, and the comparison with it.
-            extra.eq(-rest),
-            exact.eq(~final | (extra < 4)),
+            past.eq(looked.available - looked.byte_count),
+            final.eq(~past[-1]),
             lower.eq(context.lower_end - looked.byte_count),
         ]
         self.sync += If(advance,
@@ -167,11 +165,12 @@ class CompletionCheck(LiteXModule):
             found.last.eq(looked.last),
             *[getattr(found, name).eq(getattr(looked, name))
                 for name in ("dat", "tag", "event", "reason", "poisoned", "lower")],
-            found.live.eq(looked.in_range & (progress.left != 0)),
-            found.match.eq(looked.has_data & exact & (looked.byte_count == progress.left) & (looked.lower == lower)),
+            found.live.eq(looked.in_range & (progress.left != 0) & ~(looked.event & (looked.lap != context.lap))),
+            found.match.eq(looked.has_data & (looked.byte_count == progress.left) & (looked.lower == lower)),
+            found.exact.eq(past[2:] == 0),
             found.final.eq(final),
             found.chunk.eq(Mux(final, looked.byte_count, looked.available)),
-            found.rest.eq(rest),
+            found.rest.eq(looked.byte_count - looked.available),
             found.prior.eq(progress.reason),
             found.landed.eq(Mux(progress.reason != REASON_NONE, progress.landed, context.length - progress.left)),
             found.length.eq(context.length),
@@ -193,7 +192,7 @@ class CompletionCheck(LiteXModule):
         self.comb += [
             If(found.reason != REASON_NONE,
                 kill.eq(1), reason.eq(found.reason),
-            ).Elif(~found.match,
+            ).Elif(~found.match | (found.final & ~found.exact),
                 kill.eq(1), reason.eq(REASON_BAD_LENGTH),
             ).Elif(found.poisoned,
                 reason.eq(REASON_POISONED),

@@ -44,7 +44,7 @@ class TagContexts(LiteXModule):
     issue        : Record: `write` **in**, `ready` **out**, `tag`, CONTEXT fields **in**: a request is issued. Waits
         for completions, which use the same write port.
     lookup_tag, lookup_enable : **in**; `context`, `progress` **out**: a cycle later, held while not enabled.
-    update       : Record: `write`, `tag`, PROGRESS fields, **in**.
+    update       : Record: `write`, `tag`, PROGRESS fields, **in**. A lookup made in the next cycle sees it.
     finish       : Record: `write`, `tag`, RESULT fields, **in**.
     retire_tag   : **in**; `result` **out**, a cycle later.
     clear        : Signal(), **in**, every tag back to "not in use".
@@ -75,10 +75,13 @@ class TagContexts(LiteXModule):
             self.clearing.eq(1),
         )
 
+        updating = Record(update.layout)
+        self.sync += updating.eq(update)
+
         # Context ----------------------------------------------------------------------------------
-        context_write, context_read = self.ram(CONTEXT, tags, enable=self.lookup_enable)
+        context_write, context_read = self.ram(CONTEXT, tags, READ_FIRST, enable=self.lookup_enable)
         self.comb += [
-            issue.ready.eq(~update.write & ~self.clearing),
+            issue.ready.eq(~updating.write & ~self.clearing),
             context_write.adr.eq(issue.tag),
             context_write.dat_w.eq(Cat(*[getattr(issue, name) for name, _ in CONTEXT])),
             context_write.we.eq(issue.write & issue.ready),
@@ -87,17 +90,18 @@ class TagContexts(LiteXModule):
         ]
 
         # Progress ---------------------------------------------------------------------------------
-        progress_write, progress_read = self.ram(PROGRESS, tags, enable=self.lookup_enable)
+        # Write first: what is written while a lookup waits shows.
+        progress_write, progress_read = self.ram(PROGRESS, tags, WRITE_FIRST, enable=self.lookup_enable)
         self.comb += [
             progress_read.adr.eq(self.lookup_tag),
             progress.raw_bits().eq(progress_read.dat_r),
-            progress_write.we.eq(update.write | issue.write | self.clearing),
+            progress_write.we.eq(updating.write | issue.write | self.clearing),
             If(self.clearing,
                 progress_write.adr.eq(walk),
                 progress_write.dat_w.eq(0),
-            ).Elif(update.write,
-                progress_write.adr.eq(update.tag),
-                progress_write.dat_w.eq(Cat(*[getattr(update, name) for name, _ in PROGRESS])),
+            ).Elif(updating.write,
+                progress_write.adr.eq(updating.tag),
+                progress_write.dat_w.eq(Cat(*[getattr(updating, name) for name, _ in PROGRESS])),
             ).Else(
                 progress_write.adr.eq(issue.tag),
                 progress_write.dat_w.eq(issue.length),
@@ -105,7 +109,7 @@ class TagContexts(LiteXModule):
         ]
 
         # Result -----------------------------------------------------------------------------------
-        result_write, result_read = self.ram(RESULT, tags)
+        result_write, result_read = self.ram(RESULT, tags, READ_FIRST)
         self.comb += [
             result_read.adr.eq(self.retire_tag),
             result.raw_bits().eq(result_read.dat_r),
@@ -119,10 +123,10 @@ class TagContexts(LiteXModule):
             ),
         ]
 
-    def ram(self, layout, tags, enable=None):
+    def ram(self, layout, tags, mode, enable=None):
         memory = Memory(layout_bits(layout), tags)
         write  = memory.get_port(write_capable=True)
-        read   = memory.get_port(has_re=enable is not None, mode=READ_FIRST)
+        read   = memory.get_port(has_re=enable is not None, mode=mode)
         self.specials += memory, write, read
         if enable is not None:
             self.comb += read.re.eq(enable)

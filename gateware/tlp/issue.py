@@ -25,13 +25,13 @@ BLOCK_BYTES = RCB_BYTES + 16
 
 
 def event_layout():
-    """A request ends without a completion of the host."""
-    return [("tag", TAG_BITS), ("reason", REASON_BITS)]
+    """A request ends without a completion of the host; `lap` tells it from another use of its tag."""
+    return [("tag", TAG_BITS), ("lap", 1), ("reason", REASON_BITS)]
 
 # Read Issue ---------------------------------------------------------------------------------------
 
 class ReadIssue(LiteXModule):
-    """Takes requests of the clients round robin, at most one in two cycles.
+    """Takes requests of the clients round robin, at most one in three cycles.
 
     A request is issued when the completions of all outstanding ones, split as small as the host may, fit into the
     completion buffer with its own; a request larger than that is issued alone. While bus mastering is off or the link is
@@ -72,10 +72,10 @@ class ReadIssue(LiteXModule):
             read_request_layout().payload_layout + [("client", max(1, bits_for(len(ports) - 1)))]))
         eligible = Signal(len(ports))
         grant    = Signal.like(held.client)
-        done     = Signal()
         accept   = Signal()
+        write    = Signal()
         self.comb += [
-            accept.eq((~held.valid | done) & ~contexts.clearing & ~contexts.clear & (eligible != 0)),
+            accept.eq(~held.valid & ~contexts.clearing & ~contexts.clear & (eligible != 0)),
             round_robin([eligible[n] for n in range(len(ports))], held.client, grant),
         ]
         chosen = stream.Endpoint(read_request_layout())
@@ -94,7 +94,7 @@ class ReadIssue(LiteXModule):
             self.comb += eligible[n].eq(port.request.valid & window.free)
         self.comb += Case(grant, cases)
         self.sync += [
-            If(done, held.valid.eq(0)),
+            If(write, held.valid.eq(0)),
             If(accept,
                 held.valid.eq(1),
                 held.client.eq(grant),
@@ -104,22 +104,21 @@ class ReadIssue(LiteXModule):
             ),
         ]
 
-        # Cost -------------------------------------------------------------------------------------
-        cost    = Signal(COST_BITS)
-        free    = Signal(max=max(blocks, 2**COST_BITS) + 1, reset=blocks)
-        fits    = Signal()
-        written = Signal()
-        write   = Signal()
-        # Blocks touched: between the first and the last byte.
-        self.comb += [
-            cost.eq((held.address[:6] + held.length + RCB_BYTES - 1) >> 6),
-            fits.eq((cost <= free) | (free == blocks)),
-            contexts.issue.write.eq(held.valid & ~written & fits),
-            write.eq(contexts.issue.write & contexts.issue.ready),
-        ]
+        # Cost: blocks touched, between the first and the last byte --------------------------------
+        cost  = Signal(COST_BITS)
+        known = Signal()    # The cost is.
+        free  = Signal(max=max(blocks, 2**COST_BITS) + 1, reset=blocks)
+        fits  = Signal()
+        sent  = Signal()
+        busy  = Signal()    # A request is on its way out.
         self.sync += [
-            If(done, written.eq(0)),
-            If(write, written.eq(1)),
+            cost.eq((held.address[:6] + held.length + RCB_BYTES - 1) >> 6),
+            known.eq(held.valid & ~write),
+        ]
+        self.comb += [
+            fits.eq((cost <= free) | (free == blocks)),
+            contexts.issue.write.eq(known & fits & ~busy),
+            write.eq(contexts.issue.write & contexts.issue.ready),
         ]
         self.add_budget(free, blocks, write, cost)
 
@@ -132,37 +131,45 @@ class ReadIssue(LiteXModule):
         ]
 
         # Send -------------------------------------------------------------------------------------
-        refuse = Signal()
-        self.sync += If(write, refuse.eq(~self.enable))
         self.comb += [
-            source.valid.eq(written & ~refuse),
             source.first.eq(1),
             source.last.eq(1),
-            source.address.eq(held.address),
-            source.length.eq(held.length),
             source.read.eq(1),
-            source.tag.eq(contexts.issue.tag),
-            event.valid.eq(written & refuse),
-            event.tag.eq(contexts.issue.tag),
             event.reason.eq(REASON_BUS_MASTER),
-            done.eq(written & Mux(refuse, event.ready, source.ready)),
-            self.idle.eq(~held.valid),
+            busy.eq(source.valid | event.valid),
+            sent.eq((source.valid & source.ready) | (event.valid & event.ready)),
+            self.idle.eq(~held.valid & ~busy),
+        ]
+        self.sync += [
+            If(sent, source.valid.eq(0), event.valid.eq(0)),
+            If(write,
+                source.valid.eq(self.enable),
+                event.valid.eq(~self.enable),
+                source.address.eq(held.address),
+                source.length.eq(held.length),
+                source.tag.eq(contexts.issue.tag),
+                event.tag.eq(contexts.issue.tag),
+                event.lap.eq(contexts.issue.lap),
+            ),
         ]
         for n, (port, window) in enumerate(zip(ports, windows)):
-            waits = held.valid & ~written & ~fits & (held.client == n)
+            waits = known & ~fits & (held.client == n)
             self.comb += port.no_tag.eq((port.request.valid & ~window.free) | waits)
 
     def add_budget(self, free, blocks, write, cost):
-        """Free blocks; below zero only for a request larger than the whole buffer, which goes alone."""
-        over    = Signal()  # The request outstanding is larger than the buffer.
-        taken   = Signal(len(free))
-        given   = Signal(len(free))
+        """Free blocks, a cycle behind: the next request looks at them three cycles after this one at the earliest."""
+        over   = Signal()  # The request outstanding is larger than the buffer; it went alone.
+        taking = Signal()
+        wanted = Signal(COST_BITS)
+        taken  = Signal(len(free))
+        given  = Signal(len(free))
+        self.sync += [taking.eq(write), wanted.eq(cost)]
         self.comb += [
-            If(write, taken.eq(Mux(cost > free, free, cost))),
+            If(taking, taken.eq(Mux(wanted > free, free, wanted))),
             If(self.release, given.eq(Mux(over, blocks, self.release_cost))),
         ]
         self.sync += [
             free.eq(free + given - taken),
             If(self.release, over.eq(0)),
-            If(write & (cost > free), over.eq(1)),
+            If(taking & (wanted > free), over.eq(1)),
         ]

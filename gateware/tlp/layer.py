@@ -19,7 +19,7 @@ from litepcie_soc.tlp.arbiter import PacketArbiter
 from litepcie_soc.tlp.check import CompletionCheck
 from litepcie_soc.tlp.completer import Completer
 from litepcie_soc.tlp.context import TagContexts
-from litepcie_soc.tlp.issue import ReadIssue
+from litepcie_soc.tlp.issue import ReadIssue, event_layout
 from litepcie_soc.tlp.parser import Parser
 from litepcie_soc.tlp.place import Placement
 from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
@@ -201,6 +201,7 @@ class TransactionLayer(LiteXModule):
         self.place    = place    = Placement(self.data_width, ports, bases, contexts)
         self.retire   = Retire(ports, self.windows, contexts)
         self.timeout  = timeout  = Timeout(self.clk_freq, self.windows)
+        self.events   = events   = stream.Buffer(event_layout())
         self.comb += [
             shape.cmp_source.connect(parser.sink),
             parser.source.connect(check.sink),
@@ -213,10 +214,11 @@ class TransactionLayer(LiteXModule):
             self.rx_stall.eq(parser.sink.valid & ~parser.sink.ready),
             # A request that cannot be sent goes before a timeout: the issue of others waits for it.
             If(issue.event.valid,
-                issue.event.connect(check.event)
+                issue.event.connect(events.sink)
             ).Else(
-                timeout.event.connect(check.event)
+                timeout.event.connect(events.sink)
             ),
+            events.source.connect(check.event),
             *[self.error_strobes[name].eq(getattr(check.error, name)) for name, _ in ERRORS[:-1]],
         ]
         self.add_extended_tag()

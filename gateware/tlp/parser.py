@@ -70,31 +70,24 @@ class Parser(LiteXModule):
 
         # # #
 
-        dwords = data_width//32
-        dw0    = Signal(32)
-        total  = Signal(12)            # Dwords of the TLP from this beat on.
-        left   = Signal(12)            # The same for the next beat.
-        last   = Signal()
-        open   = Signal()              # In a TLP of which beats are still wanted.
-        second = Signal()              # This is the TLP's second beat.
-        opened = Signal()              # A beat of this TLP went out.
-        payload = Signal()             # This beat holds payload.
-        take   = Signal()
+        dwords  = data_width//32
+        dw0     = Signal(32)
+        left    = Signal(12)  # Dwords of the TLP behind the beat before.
+        last    = Signal()
+        open    = Signal()    # In a TLP of which beats are still wanted.
+        second  = Signal()    # This is the TLP's second beat.
+        opened  = Signal()    # A beat of this TLP went out.
+        payload = Signal()    # This beat holds payload.
+        wanted  = Signal()
+        take    = Signal()
 
         # Position in the TLP ----------------------------------------------------------------------
         self.comb += [
             sink.ready.eq(~source.valid | source.ready),
             take.eq(sink.valid & sink.ready),
             dw0.eq(Mux(sink.first, sink.dat[:32], source.dw0)),
-            If(sink.first,
-                total.eq(3 + has_4_dwords(dw0)),
-                If(has_data(dw0),
-                    total.eq(Cat(dw0[:10], dw0[:10] == 0) + 3 + has_4_dwords(dw0))
-                )
-            ).Else(
-                total.eq(left)
-            ),
-            last.eq(sink.last | (total <= dwords)),
+            last.eq(sink.last | Mux(sink.first, self.ends_at_once(dw0, dwords), left <= dwords)),
+            wanted.eq((sink.first | open) & (payload | last)),
         ]
         if dwords == 2:
             self.comb += payload.eq(~sink.first & ~(second & has_4_dwords(dw0)))
@@ -103,30 +96,38 @@ class Parser(LiteXModule):
         else:
             self.comb += payload.eq(1)
 
+        length = Cat(dw0[:10], dw0[:10] == 0)
+        header = Mux(has_4_dwords(dw0), 4, 3)
         self.sync += If(take,
             second.eq(sink.first),
-            left.eq(total - dwords),
             open.eq((sink.first | open) & ~last),
+            opened.eq(wanted | (opened & ~sink.first)),
+            If(~sink.first,
+                left.eq(left - dwords)
+            ).Elif(has_data(dw0),
+                left.eq(length + header - dwords)
+            ).Else(
+                left.eq(header - dwords)
+            ),
         )
 
         # Output -----------------------------------------------------------------------------------
-        wanted = Signal()
-        self.comb += wanted.eq((sink.first | open) & (payload | last))
         self.sync += If(sink.ready,
             source.valid.eq(sink.valid & wanted),
+            source.first.eq(sink.first | ~opened),
             source.last.eq(last),
             source.dat.eq(memory_order(sink.dat, endianness)),
-            If(sink.valid,
-                If(sink.first,
-                    opened.eq(wanted),
-                    source.first.eq(wanted),
-                ).Elif(wanted,
-                    opened.eq(1),
-                    source.first.eq(~opened),
-                ),
-            ),
         )
         self.sync += If(take, *self.load_header(sink, source, second, dwords))
+
+    @staticmethod
+    def ends_at_once(dw0, dwords):
+        """The TLP ends with its first beat."""
+        if dwords == 2:
+            return 0
+        def fits(room):
+            return ~has_data(dw0) | ((dw0[:10] <= room) & (dw0[:10] != 0)) if room > 0 else ~has_data(dw0)
+        return Mux(has_4_dwords(dw0), fits(dwords - 4), fits(dwords - 3))
 
     @staticmethod
     def load_header(sink, source, second, dwords):

@@ -121,7 +121,7 @@ class Timeout(LiteXModule):
             chosen = fires[n] if n == 0 else fires[n] & (fires[:n] == 0)
             self.comb += [
                 fires[n].eq(count == TICKS + 1),
-                If(chosen, event.valid.eq(1), event.tag.eq(window.tail)),
+                If(chosen, event.valid.eq(1), event.tag.eq(window.tail), event.lap.eq(window.tail_lap)),
             ]
             self.sync += If(window.release | (window.outstanding == 0) | (chosen & event.ready),
                 count.eq(0)
