@@ -133,8 +133,10 @@ void Script::memory_step(const std::string &what, const Json &step, Json &result
         if (!memory)
             throw HostError("fill: outside host memory");
         std::mt19937_64 random(number(step, "seed", 1));
-        for (uint64_t i = 0; i < bytes; i++)
-            memory[i] = step.contains("value") ? number(step, "value") : random() >> 32;
+        if (step.contains("value"))
+            memset(memory, number(step, "value"), bytes);
+        else
+            std::generate(memory, memory + bytes, [&random] { return random() >> 32; });
         shadow_->host_wrote(address, bytes);
     } else if (what == "store") {
         const std::vector<uint8_t> data = from_hex(step.at("hex"));

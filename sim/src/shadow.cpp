@@ -22,22 +22,28 @@ void Shadow::watch(uint64_t address, uint64_t bytes) {
     host_wrote(address, bytes);
 }
 
-uint16_t *Shadow::host(uint64_t address) {
+uint16_t *Shadow::host(uint64_t address, uint64_t *left) {
     auto it = regions_.upper_bound(address);
     if (it == regions_.begin())
         return nullptr;
     --it;
     uint64_t offset = address - it->first;
-    return offset < it->second.bytes ? &it->second.cells[offset] : nullptr;
+    if (offset >= it->second.bytes)
+        return nullptr;
+    if (left)
+        *left = it->second.bytes - offset;
+    return &it->second.cells[offset];
 }
 
 void Shadow::host_wrote(uint64_t address, uint64_t bytes) {
     const uint8_t *memory = arena_.at(address, bytes);
     if (!memory)
         throw HostError("the host has no such memory");
-    for (uint64_t i = 0; i < bytes; i++)
-        if (uint16_t *cell = host(address + i))
-            *cell = kKnown | memory[i];
+    // A range of the arena lies in one region or none.
+    uint64_t left = 0;
+    uint16_t *cells = host(address, &left);
+    for (uint64_t i = 0; cells && i < bytes && i < left; i++)
+        cells[i] = kKnown | memory[i];
 }
 
 void Shadow::endpoint_wrote(uint64_t endpoint, const uint8_t *data, uint64_t bytes) {

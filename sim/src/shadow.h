@@ -42,7 +42,8 @@ class Shadow {
     };
 
     static Cells make_cells(uint64_t count);
-    uint16_t *host(uint64_t address);
+    // Cell of a host byte, nullptr if not watched; with how many more follow it.
+    uint16_t *host(uint64_t address, uint64_t *left = nullptr);
 
     Arena &arena_;
     uint64_t endpoint_bytes_;

@@ -57,8 +57,8 @@ def free_endpoint(rng, length, taken):
 
 
 def random_descriptor(rng, taken):
-    """Of a list of descriptors that leave each other's endpoint bytes alone: which of two reads lands
-    last is the host's choice."""
+    """Of a list of descriptors that leave each other's endpoint bytes alone: which of two reads
+    lands last is the host's choice."""
     length = random_length(rng)
     # Near a page's end every other time.
     page   = rng.randrange(DATA_BYTES - length) & ~0xfff

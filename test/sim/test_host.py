@@ -1,0 +1,175 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""litepcie_host on the default board: sequences, what they report, and what goes wrong."""
+
+import json
+import subprocess
+
+import pytest
+
+from test.sim.scripts import HIGH, LOW, PREPARE, TABLES, run_script, transfer
+
+pytestmark = pytest.mark.sim
+
+LENGTH = 20000
+
+
+def run(host, *args):
+    return subprocess.run([host, *map(str, args)], capture_output=True, text=True, timeout=120)
+
+# Sequences ----------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("sequence, directions", [
+    ("write", {"write"}),
+    ("read", {"read"}),
+    ("read-then-write", {"read", "write"}),
+    ("write-then-read", {"read", "write"}),
+    ("read-and-write", {"read", "write"}),
+])
+@pytest.mark.parametrize("address_bits", [32, 64])
+def test_sequence(host, tmp_path, sequence, directions, address_bits):
+    out    = tmp_path / "out.json"
+    result = run(host, "--sequence", sequence, "--length", LENGTH, "--iterations", 3, "--json", out,
+        "--address-bits", address_bits)
+    assert (result.returncode, result.stderr) == (0, "")
+    report = json.loads(out.read_text())
+    assert report["ok"] and report["iterations"] == 3 and len(report["runs"]) == 3
+    assert report["header_bytes"] == (12 if address_bits == 32 else 16)
+    for one in report["runs"]:
+        assert set(one) == directions
+        for figures in one.values():
+            assert figures["bytes"] == LENGTH
+            # The gateware's counter and the model's clock see the same transfer.
+            assert figures["active_cycles"] == pytest.approx(figures["model_cycles"], abs=40)
+    for direction in directions:
+        figures = report[direction]
+        assert figures["average_bytes_per_second"] < figures["bound_bytes_per_second"] * 1.01
+        assert f"\n{direction} " in result.stdout
+
+
+@pytest.mark.parametrize("args", [
+    ("--host-offset", 1, "--endpoint-offset", 2),
+    ("--host-offset", 4095, "--endpoint-offset", 63),
+    ("--descriptor-bytes", 1),
+    ("--descriptor-bytes", 7, "--batch", 3),   # More than the ring holds: by a table.
+    ("--mps", 128, "--mrrs", 4096, "--rcb", 128),
+    ("--mps", 512, "--mrrs", 128, "--completion-bytes", 64),
+    ("--reorder", "--latency-jitter-ns", 3000),
+    ("--gen", 1, "--lanes", 1),
+])
+def test_shapes(host, args):
+    result = run(host, "--sequence", "read-and-write", "--length", 5001, "--iterations", 2, *args)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+# One of the figures of the design, here to be noticed when it goes: bench/ measures them all.
+def test_speed_of_the_link(host, tmp_path):
+    out = tmp_path / "out.json"
+    assert run(host, "--sequence", "read-and-write", "--length", 100000, "--iterations", 1,
+        "--batch", 20, "--json", out).returncode == 0
+    report = json.loads(out.read_text())
+    assert report["read"]["share_of_bound"] >= 0.98
+    assert report["write"]["share_of_bound"] >= 0.98
+
+
+def test_seed_repeats_the_run(host, tmp_path):
+    traces = []
+    for seed in (1, 1, 2):
+        trace = tmp_path / "trace.txt"
+        assert run(host, "--sequence", "read", "--length", 10000, "--iterations", 1, "--reorder",
+            "--latency-jitter-ns", 1000, "--seed", seed, "--trace", trace).returncode == 0
+        traces.append(trace.read_text())
+    assert traces[0] == traces[1] != traces[2]
+
+
+def test_pio(host, tmp_path):
+    out = tmp_path / "out.json"
+    for size in (4, 64):
+        assert run(host, "--sequence", "pio", "--length", 4096, "--store-bytes", size,
+            "--json", out).returncode == 0
+        assert json.loads(out.read_text())["ok"]
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+def test_does_not_fit(host):
+    result = run(host, "--length", 4096, "--endpoint-offset", (64 << 20) - 100)
+    assert result.returncode == 1
+    assert "does not fit the card's memory of 67108864 bytes" in result.stderr
+
+
+def test_payload_larger_than_announced(host):
+    result = run(host, "--mps", 1024)
+    assert result.returncode == 1 and "more than the card announces (512)" in result.stderr
+
+
+def test_fault_is_reported(host, tmp_path):
+    out    = tmp_path / "out.json"
+    result = run(host, "--sequence", "read", "--inject", "ur@40", "--json", out)
+    reason = "reader stopped: UNSUPPORTED_REQUEST"
+    assert (result.returncode, result.stderr) == (1, f"litepcie_host: {reason}\n")
+    assert json.loads(out.read_text())["failure"] == reason
+
+
+@pytest.mark.parametrize("args, words", [
+    (["--sequence", "sideways"], "allowed: write, read, read-then-write"),
+    (["--length", "0"], "from 1 to"),
+    (["--mps", "100"], "allowed: 128, 256"),
+    (["--iterations", "0"], "from 1 to"),
+    (["--script", "/none"], "cannot read /none"),
+])
+def test_usage(host, args, words):
+    result = run(host, *args)
+    assert result.returncode == 2 and words in result.stderr and result.stderr.count("\n") == 1
+
+
+def test_test_endpoint_is_no_card(test_endpoint):
+    result = run(test_endpoint / "simulator" / "litepcie_host")
+    assert (result.returncode, result.stderr) == \
+        (1, "litepcie_host: gateware of major version 0, this program knows 1\n")
+
+# Scripts ------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("steps, words", [
+    ([{"do": "read_register", "offset": 0, "expect": 5}], "step 0: register is"),
+    ([*PREPARE, {**transfer("reader", (LOW, 0, 4)), "reason": "TIMEOUT"}],
+     "step 4: reason is NONE, not TIMEOUT"),
+    ([*PREPARE, {**transfer("reader", (LOW, 0, 4)), "completed": 2}],
+     "step 4: completed is 1, not 2"),
+    ([{"do": "wait_interrupts", "count": 1, "cycles": 100}], "step 0: interrupts is 0, not 1"),
+    ([{"do": "fill", "address": 0, "bytes": 4}], "outside host memory"),
+    ([*PREPARE, {"do": "post", "engine": "reader", "descriptors": [{"length": 4}]},
+      {"do": "wait", "engine": "reader"}], "reader does not finish: reported 0 of 1"),
+])
+def test_script_fails(host, tmp_path, steps, words):
+    status, errors, _ = run_script(host, tmp_path, steps)
+    assert status == 1 and words in errors
+
+
+def test_verify_sees_what_is_missing(host, tmp_path):
+    """A LINK that says fewer descriptors than the shadow follows."""
+    link = {"at": TABLES, "count": 1, "table": [
+        {"host": HIGH + 5000, "endpoint": 0, "length": 100},
+        {"host": HIGH, "endpoint": 200, "length": 9},
+    ]}
+    status, errors, gave = run_script(host, tmp_path, [*PREPARE,
+        transfer("reader", (LOW, 0, 1000)),
+        {"do": "transfer", "engine": "writer", "descriptors": [link]},
+        {"do": "verify"}])
+    assert status == 1 and "step 6: data mismatch: host byte 0x100000000 is" in errors
+    assert [step["do"] for step in gave] == \
+        ["fill", "fill", "configure", "configure", "transfer", "transfer"]
+
+
+@pytest.mark.parametrize("steps, words", [
+    ([{"do": "dance"}], "unknown step 'dance'"),
+    ([{}], "step 0:"),
+    ([{"do": "configure", "engine": "both"}], "engine 'both' is not reader or writer"),
+    ([{"do": "write_register", "offset": "five", "value": 0}], "'five' is not a number"),
+])
+def test_script_is_none(host, tmp_path, steps, words):
+    status, errors, _ = run_script(host, tmp_path, steps)
+    assert status == 2 and words in errors and errors.count("\n") == 1

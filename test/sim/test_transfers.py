@@ -1,0 +1,287 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The whole card moving bytes, driven by litepcie_host's scripts: random lists, faults, resets."""
+
+import pytest
+
+from test.sim.scripts import (
+    HIGH, LOW, PREPARE, TABLES, random_steps, run_script, transfer,
+)
+
+pytestmark = pytest.mark.sim
+
+# Registers, litepcie_regs.h.
+TIMEOUT_US, READER, WRITER = 0x0030, 0x1000, 0x1800
+CONTROL, STATUS, DOORBELL  = 0x00, 0x04, 0x1c
+ERRORS = {"UNSUPPORTED_REQUEST": 0x800, "COMPLETER_ABORT": 0x804, "POISONED": 0x808,
+    "UNEXPECTED": 0x80c, "TIMEOUT": 0x810, "BAD_LENGTH": 0x814}
+
+
+def passes(host, folder, steps, *args, setup=None):
+    status, errors, gave = run_script(host, folder, steps, *args, setup=setup)
+    assert (status, errors) == (0, ""), errors
+    return gave
+
+# Random lists -------------------------------------------------------------------------------------
+
+HOSTS = {
+    "plain":    ((), {}),
+    "reorder":  (("--reorder", "--latency-jitter-ns", "2000", "--completion-bytes", "64"), {}),
+    "slow":     (("--latency-ns", "4000", "--rcb", "128"), {"mps": 512, "mrrs": 4096}),
+    "small":    (("--latency-ns", "300", "--reorder"), {"mps": 128, "mrrs": 128}),
+    "few tags": (("--latency-ns", "100", "--completion-bytes", "64"),
+                 {"mps": 128, "mrrs": 1024, "extended_tag": False}),
+}
+
+
+@pytest.mark.parametrize("options", HOSTS)
+@pytest.mark.parametrize("seed", range(4))
+def test_random_lists(host, tmp_path, options, seed):
+    args, setup = HOSTS[options]
+    passes(host, tmp_path, random_steps(seed), "--seed", str(seed), *args, setup=setup)
+
+
+@pytest.mark.parametrize("shape", [
+    {"gen": 1, "lanes": 1, "data_width": 64},
+    {"gen": 3, "lanes": 8, "data_width": 256},
+])
+def test_random_lists_of_other_widths(build_board, tmp_path, shape):
+    host = build_board(**shape) / "simulator" / "litepcie_host"
+    for seed in range(3):
+        passes(host, tmp_path, random_steps(seed), "--seed", str(seed), "--reorder",
+            "--latency-jitter-ns", "500")
+
+# Every length and alignment -----------------------------------------------------------------------
+
+LENGTHS = (1, 2, 3, 4, 63, 64, 65, 4095, 4096, 4097)
+
+
+@pytest.mark.parametrize("host_offset", [0, 1, 2, 3, 61, 4093])
+@pytest.mark.parametrize("endpoint_offset", [0, 1, 2, 3, 15])
+def test_lengths_and_alignments(host, tmp_path, host_offset, endpoint_offset):
+    places = [(i * 8192 + host_offset, i * 8192 + endpoint_offset, length)
+        for i, length in enumerate(LENGTHS)]
+    passes(host, tmp_path, [
+        *PREPARE,
+        transfer("reader", *((LOW + h, e, length) for h, e, length in places)),
+        transfer("writer", *((HIGH + h, e, length) for h, e, length in places)),
+        {"do": "verify"},
+    ])
+
+
+def test_largest_descriptor(host, tmp_path):
+    length = 4 << 20
+    passes(host, tmp_path, [*PREPARE,
+        transfer("reader", (LOW, 0, length)), transfer("writer", (HIGH, 0, length)),
+        {"do": "verify"}])
+
+# Faults of the host -------------------------------------------------------------------------------
+
+TRANSFER = transfer("reader", (LOW, 0, 4096), (LOW + 8192, 4096, 4096))
+
+FAULTS = {
+    "ur": "UNSUPPORTED_REQUEST", "ca": "COMPLETER_ABORT", "poison": "POISONED", "drop": "TIMEOUT",
+    "late": "TIMEOUT", "short": "BAD_LENGTH",
+}
+
+
+def clean_restart():
+    """After a stop: the engine starts again and moves what it should."""
+    return [
+        {"do": "configure", "engine": "reader"},
+        TRANSFER,
+        transfer("writer", (HIGH, 0, 8192)),
+        {"do": "verify"},
+    ]
+
+
+# Completion 1 answers the descriptor fetch, 2 to 33 are the data.
+@pytest.mark.parametrize("number", [1, 2, 9, 17, 33])
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("args", [(), ("--reorder", "--latency-jitter-ns", "500")],
+    ids=["order", "reorder"])
+def test_fault_stops_with_its_reason(host, tmp_path, fault, number, args):
+    reason = FAULTS[fault]
+    gave = passes(host, tmp_path, [
+        *PREPARE,
+        {"do": "write_register", "offset": TIMEOUT_US, "value": 20},
+        {"do": "inject", "fault": f"{fault}@{number}"},
+        {**TRANSFER, "reason": reason},
+        {"do": "verify"},
+        {"do": "read_register", "offset": ERRORS[reason], "expect": 1},
+        {"do": "run", "cycles": 20000},  # Late completions come in the meantime.
+        *clean_restart(),
+    ], *args)
+    stop = next(step for step in gave if step.get("reason") == reason)
+    assert stop["completed"] <= 1 and stop["interrupts"] == 1
+
+
+@pytest.mark.parametrize("number", [17, 33])
+def test_duplicate_of_a_last_completion_changes_nothing(host, tmp_path, number):
+    passes(host, tmp_path, [
+        *PREPARE,
+        {"do": "inject", "fault": f"duplicate@{number}"},
+        TRANSFER,
+        {"do": "read_register", "offset": ERRORS["UNEXPECTED"], "expect": 1},
+        transfer("writer", (HIGH, 0, 8192)),
+        {"do": "verify"},
+    ])
+
+
+def test_duplicate_inside_a_request_stops(host, tmp_path):
+    passes(host, tmp_path, [*PREPARE, {"do": "inject", "fault": "duplicate@2"},
+        {**TRANSFER, "reason": "BAD_LENGTH"}, {"do": "verify"}, *clean_restart()])
+
+
+def test_outside_host_memory(host, tmp_path):
+    """Reads are refused; writes are lost without the card's knowing, as on a real machine."""
+    status, errors, _ = run_script(host, tmp_path, [
+        *PREPARE,
+        {**transfer("reader", (0x50000000, 0, 64)), "reason": "UNSUPPORTED_REQUEST"},
+        transfer("writer", (0x50000000, 0, 64)),
+        {"do": "verify"},
+        *clean_restart(),
+    ])
+    assert status == 0
+    assert errors.count("outside a live mapping: address 0x50000000, 64 bytes") == 2
+
+# Bad descriptors ----------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("descriptor, reason", [
+    ({"host": LOW, "endpoint": 0, "length": 0}, "ZERO_LENGTH"),
+    ({"host": LOW, "endpoint": (64 << 20) - 8, "length": 9}, "MEMORY_RANGE"),
+    ({"table": [], "at": TABLES}, "BAD_LINK"),
+    ({"table": [{"host": LOW, "endpoint": 0, "length": 4}], "at": TABLES + 8}, "BAD_LINK"),
+])
+@pytest.mark.parametrize("engine", ["reader", "writer"])
+def test_bad_descriptor(host, tmp_path, engine, descriptor, reason):
+    good = {"host": LOW, "endpoint": 0, "length": 100}
+    passes(host, tmp_path, [
+        *PREPARE,
+        transfer("reader", (LOW, 0, 4096)),
+        {"do": "configure", "engine": engine},
+        {"do": "transfer", "engine": engine, "descriptors": [good, descriptor, good],
+         "reason": reason, "completed": 1, "stopped_bytes": 0},
+        {"do": "verify"},
+        {"do": "configure", "engine": engine},
+        {"do": "transfer", "engine": engine, "descriptors": [good]},
+        {"do": "verify"},
+    ])
+
+
+def test_doorbell_past_the_ring(host, tmp_path):
+    passes(host, tmp_path, [
+        *PREPARE,
+        {"do": "configure", "engine": "writer", "ring_log2": 2},
+        {"do": "doorbell", "engine": "writer", "value": 5},
+        {"do": "run", "cycles": 2000},
+        {"do": "wait", "engine": "writer", "reason": "DOORBELL", "completed": 0},
+    ])
+
+# Ring, interrupts, resets -------------------------------------------------------------------------
+
+@pytest.mark.parametrize("ring_log2", [1, 2, 5, 12])
+def test_ring_wraps(host, tmp_path, ring_log2):
+    steps = [*PREPARE,
+        {"do": "configure", "engine": "reader", "ring_log2": ring_log2},
+        {"do": "configure", "engine": "writer", "ring_log2": ring_log2}]
+    for i in range(20):
+        count = 1 + i % min(1 << ring_log2, 3)
+        pieces = [(i * 2048 + n * 600, i * 2048 + n * 600, 599) for n in range(count)]
+        steps.append(transfer("reader", *((LOW + h, e, length) for h, e, length in pieces)))
+        steps.append(transfer("writer", *((HIGH + h, e, length) for h, e, length in pieces)))
+    passes(host, tmp_path, steps + [{"do": "verify"}])
+
+
+def test_interrupts_are_moderated(host, tmp_path):
+    each  = [{"host": LOW + i * 64, "endpoint": i * 64, "length": 64, "interrupt": True}
+        for i in range(8)]
+    steps = [
+        *PREPARE,
+        {"do": "transfer", "engine": "writer", "descriptors": each},
+        {"do": "wait_interrupts", "count": 8},
+        {"do": "configure", "engine": "writer", "moderation_count": 8, "moderation_us": 1000},
+        {"do": "transfer", "engine": "writer", "descriptors": each},
+        {"do": "wait_interrupts", "count": 9, "cycles": 5000},
+        {"do": "configure", "engine": "writer", "moderation_count": 100, "moderation_us": 100},
+        {"do": "transfer", "engine": "writer", "descriptors": each, "interrupts": 9},
+        {"do": "wait_interrupts", "count": 10, "cycles": 100 * 125 + 1000},
+        {"do": "run", "cycles": 50000},
+        {"do": "wait_interrupts", "count": 10},
+    ]
+    passes(host, tmp_path, steps)
+
+
+@pytest.mark.parametrize("cycles", [10, 150, 300, 700, 1500])
+@pytest.mark.parametrize("engine", ["reader", "writer"])
+def test_reset_in_the_middle(host, tmp_path, engine, cycles):
+    steps = [
+        *PREPARE,
+        transfer("reader", (LOW, 0, 65536)),
+        {"do": "post", "engine": engine, "descriptors":
+            [{"host": HIGH + i * 8192, "endpoint": i * 8192, "length": 8192} for i in range(8)]},
+        {"do": "doorbell", "engine": engine},
+        {"do": "run", "cycles": cycles},
+        {"do": "reset_engine", "engine": engine},
+        {"do": "fill", "address": HIGH, "bytes": 65536, "seed": 9},  # Nothing may come any more.
+        {"do": "run", "cycles": 5000},
+        {"do": "verify"},
+        {"do": "configure", "engine": engine},
+        transfer("reader", (LOW + 1, 3, 20000)) if engine == "reader" else
+            transfer("writer", (HIGH + 1, 0, 1)),
+        {"do": "configure", "engine": "writer"},
+        transfer("writer", (LOW + 0x200000, 3, 20000)),
+    ]
+    if engine == "reader":
+        steps.append({"do": "verify"})
+    passes(host, tmp_path, steps)
+
+
+@pytest.mark.parametrize("cycles", [5, 200, 900])
+def test_card_reset_in_the_middle(host, tmp_path, cycles):
+    passes(host, tmp_path, [
+        *PREPARE,
+        {"do": "post", "engine": "reader",
+         "descriptors": [{"host": LOW, "endpoint": 0, "length": 65536}]},
+        {"do": "doorbell", "engine": "reader"},
+        {"do": "run", "cycles": cycles},
+        {"do": "reset_card"},
+        {"do": "configure", "engine": "reader"},
+        {"do": "configure", "engine": "writer"},
+        TRANSFER,
+        transfer("writer", (HIGH, 0, 8192)),
+        {"do": "verify"},
+    ])
+
+
+def test_bus_mastering_off(host, tmp_path):
+    off, on = 0x0002, 0x0006
+    passes(host, tmp_path, [
+        *PREPARE,
+        {"do": "config_write", "offset": 4, "value": off, "bytes": 2},
+        {"do": "post", "engine": "reader",
+         "descriptors": [{"host": LOW, "endpoint": 0, "length": 64}]},
+        {"do": "doorbell", "engine": "reader"},
+        {"do": "run", "cycles": 5000},
+        {"do": "read_register", "offset": READER + STATUS, "mask": 0xff04, "expect": 0x0b04},
+        {"do": "config_write", "offset": 4, "value": on, "bytes": 2},
+        *clean_restart(),
+    ])
+
+# Window -------------------------------------------------------------------------------------------
+
+def test_window_and_dma_see_the_same_memory(host, tmp_path):
+    window = 0x100000
+    steps  = [*PREPARE, transfer("reader", (LOW, 0, 8192))]
+    for offset, size in ((0, 4), (1, 1), (2, 2), (5, 3), (0, 8), (0, 64), (3, 61), (64, 128),
+            (4000, 96)):
+        steps.append({"do": "load", "offset": window + offset, "bytes": size})
+    for offset, data in ((0, "a0"), (1, "b1"), (6, "c2c3"), (9, "d4d5d6"), (64, "e7" * 64),
+            (130, "f8" * 7)):
+        steps.append({"do": "store", "offset": window + offset, "hex": data})
+    steps += [{"do": "load", "offset": window + 128 * i, "bytes": 128} for i in range(3)]
+    passes(host, tmp_path, steps + [transfer("writer", (HIGH + 5, 0, 8192)), {"do": "verify"}])
