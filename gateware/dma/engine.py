@@ -224,7 +224,7 @@ class DMAEngine(LiteXModule):
         registers, ring, mover = self.registers, self.ring, self.mover
         going = Signal()  # Nothing stands against a request.
         self.comb += [
-            going.eq(~self.stopping & ~self.resetting & (self.failure == REASON_NONE)),
+            going.eq(~self.stopping & ~self.resetting),
             ring.base.eq(Cat(registers.ring_lo.storage, registers.ring_hi.storage)),
             ring.size_log2.eq(registers.ring_log2.storage),
             ring.doorbell.eq(self.doorbell[:COUNT_BITS]),

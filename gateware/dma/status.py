@@ -84,8 +84,9 @@ class StatusUnit(LiteXModule):
     count, us     : 16, in, sys, moderation.
     interrupt     : 1, in, sys, a descriptor with INTERRUPT was completed: block and MSI.
     quiet         : 1, in, sys, nothing to do: report what is not reported.
-    stop          : 1, in, sys, one cycle, the engine stopped: block and MSI, not moderated.
-    enable        : 1, in, sys, blocks and MSIs may begin. Without, no MSI is raised.
+    stop          : 1, in, sys, one cycle, the engine stopped: block and MSI, not moderated. A
+        block that begins in this cycle has the ``reason``.
+    enable        : 1, in, sys, blocks and MSIs may begin. Without, none waits.
     no_block      : 1, in, sys, there is no place for a block.
     msi           : Endpoint(``dat``: vector), out, sys.
     idle          : 1, out, sys, no block is on its way.
@@ -129,7 +130,7 @@ class StatusUnit(LiteXModule):
         self.sync += [
             waiting.eq(waiting + self.interrupt - Mux(raised, reported, 0)),
             If(begin,
-                dirty.eq(self.interrupt | self.stop),
+                dirty.eq(self.interrupt),
                 self.told.eq(self.completed),
                 reported.eq(waiting)
             ).Elif(self.interrupt | self.stop,
@@ -164,8 +165,8 @@ class StatusUnit(LiteXModule):
         )
         fsm.act("MSI",
             # Taken back by a reset: a PHY whose MSI is not enabled may never take it.
-            self.msi.valid.eq(self.enable),
-            raised.eq(self.msi.valid & self.msi.ready),
+            self.msi.valid.eq(1),
+            raised.eq(self.msi.ready),
             If(raised | ~self.enable, NextState("IDLE"))
         )
         self.comb += [

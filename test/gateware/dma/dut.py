@@ -42,7 +42,7 @@ CSR_PAGING  = 0x800
 class Top(Module):
     """Reader and writer on their own memory streams, or both on one ``EndpointMemory``.
 
-    DOORBELL and COMPLETED begin at ``first_count``, so that a test need not count up to 2^32.
+    DOORBELL, COMPLETED and ACTIVE begin at ``first_count``: a test need not count up to 2^32.
     ``inputs`` and ``outputs`` map names to Signals, seen from the engines.
     """
     def __init__(self, data_width, *, real_memory=False, first_count=0):
@@ -129,7 +129,7 @@ class Top(Module):
 
 def start_at(engine, count):
     for signal in (engine.progress.completed, engine.registers.doorbell.storage, engine.doorbell,
-        engine.status.told, engine.ring.slot, engine.ring.parse_slot):
+        engine.status.told, engine.ring.slot, engine.ring.parse_slot, engine.counters.active):
         signal.reset = Constant(count & (1 << len(signal)) - 1, len(signal))
 
 

@@ -138,10 +138,13 @@ def test_link_meets_retirement(direction, tags):
 
     bench.descriptors.accept = delayed
     bench.start()
-    for late in [*range(0, 60), 200, 400]:
-        delays[:] = [0, late]    # The second request is behind the LINK.
+    places = [(at, 0) for at in range(40)] + [(0, late) for late in (1, 200, 400)]
+    for at, late in places:
+        # The second request is behind the LINK, or the LINK is parsed when it ends.
+        delays[:] = [0, late]
         bench.expect()
         descriptors = bench.place_apart(bench.random_lengths(160, 40))
-        bench.push(Link(descriptors[:80], TABLES + 16), *descriptors[80:])
+        end = at + 80
+        bench.push(*descriptors[:at], Link(descriptors[at:end], TABLES + 16), *descriptors[end:])
         bench.finish()
         bench.check(descriptors)

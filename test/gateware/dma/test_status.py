@@ -8,7 +8,7 @@
 
 import pytest
 
-from test.gateware.dma.bench import Bench
+from test.gateware.dma.bench import REASON, Bench
 
 pytestmark = pytest.mark.unit
 
@@ -154,3 +154,60 @@ def test_slow_block():
     bench.finish()
     assert [block.completed for block in bench.blocks] == [1, 2]
     bench.until(lambda: len(bench.msi.times) == 2, 50)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_block_ends_when_engine_stops(direction):
+    """Whatever the block before it does in the cycle of the stop, the stop is told, by an MSI."""
+    for latency in range(5, 80):
+        bench = Bench(direction, latency=10)
+        bench.start()
+        descriptors = with_interrupts(bench, 3, 8)
+        descriptors[2].length = 0
+        take_blocks_after(bench, latency)
+        bench.push(*descriptors)
+        block = bench.stop(1000)
+        assert (block.completed, block.reason) == (2, REASON["ZERO_LENGTH"])
+        bench.cycles(200)
+        assert bench.blocks[-1] == block and bench.msi.times[-1] > block.cycle
+        assert bench.flag("IDLE")
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_interrupt_while_block_begins(direction):
+    """An interrupt in the very cycle in which a block begins is told by the next one."""
+    for latency in range(5, 60):
+        bench = Bench(direction, latency=10, mrrs=128)
+        bench.start()
+        take_blocks_after(bench, latency)
+        bench.push(*with_interrupts(bench, 20, 8), *bench.place_apart([40000]))
+        bench.until(lambda: bench.completed == 20, 300)
+        bench.until(lambda: bench.msi.times and bench.msi.times[-1] > bench.blocks[-1].cycle, 50)
+        assert bench.read("COMPLETED") == 20
+
+
+def take_blocks_after(bench, latency):
+    """Status blocks need ``latency`` cycles to the PHY, everything else as before."""
+    clock = bench.blocks_port.clock
+
+    def slow():
+        before, bench.timing.latency = bench.timing.latency, latency
+        clock()
+        bench.timing.latency = before
+
+    bench.blocks_port.clock = slow
+
+
+@pytest.mark.parametrize("beats", (1, 2, 3))
+def test_reset_in_block(beats):
+    """A block that began is sent as a whole; its end is not taken for that of the next one."""
+    bench = Bench("reader", 64, latency=30)
+    bench.start()
+    bench.push(*with_interrupts(bench, 1))
+    bench.until(lambda: bench.blocks_port.beats == beats)
+    bench.reset()
+    assert bench.blocks_port.idle and bench.blocks_port.beats == 3
+    bench.start()
+    bench.push(*with_interrupts(bench, 1))
+    bench.until(lambda: bench.msi.times)
+    assert bench.blocks and bench.msi.times[0] > bench.blocks[0].cycle
