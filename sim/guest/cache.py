@@ -20,9 +20,11 @@ import hashlib
 import os
 import shutil
 import tempfile
+import time
 
 from pathlib import Path
 
+from litepcie_sim.guest        import process
 from litepcie_sim.guest.errors import GuestError, say
 
 VERSION = "v1"
@@ -54,8 +56,16 @@ def locked(path, what):
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             say(f"waiting for another process that makes {what}")
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            _wait_for(lock)
         yield
+
+
+def _wait_for(lock):
+    while True:
+        process.check_ending()
+        with contextlib.suppress(BlockingIOError):
+            return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        time.sleep(0.1)
 
 
 def entry(name, key, make, what=None):

@@ -16,6 +16,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 
 from litepcie_sim.guest.errors import GuestError
 
@@ -43,24 +44,46 @@ def stop(process, grace=2.0):
     return process.wait()
 
 
+# Set by a signal that ends the program: threads that run commands, or wait for a lock, give up.
+_ending = threading.Event()
+_runs   = set()
+
+
+def check_ending():
+    """Raises GuestError if the program is being ended."""
+    if _ending.is_set():
+        raise GuestError("interrupted")
+
+
 def run(command, **kwargs):
     """Runs `command` to its end; (exit status, what it wrote to both streams)."""
+    check_ending()
     process = start(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         errors="replace", **kwargs)
+    _runs.add(process)
     try:
         output, _ = process.communicate()
     finally:
+        _runs.discard(process)
         stop(process, grace=0.5)
+    check_ending()
     return process.returncode, output
 
 
 def _on_signal(number, frame):
-    sys.exit(128 + number)  # An exception like any other: what runs is ended on its way out.
+    # The main thread may be waiting for others, and those for their commands.
+    _ending.set()
+    for process in list(_runs):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+    # Exceptions like any other: what runs is ended on their way out.
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    sys.exit(128 + number)
 
 
 def handle_signals():
     """Makes the usual signals exceptions, for programs that run guests: Ctrl-C, SIGTERM, SIGHUP."""
-    # Also where the shell that started this in the background had it ignored.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    # SIGINT too: the shell may have started this in the background, with it ignored.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _on_signal)

@@ -7,9 +7,12 @@
 """The runner's command line and what it says when something is missing. No guest is booted."""
 
 import os
+import signal
+import socket
 import stat
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -177,3 +180,25 @@ def test_a_simulator_without_a_socket(board, tmp_path, monkeypatch):
     monkeypatch.setattr("litepcie_sim.guest.board.START_SECONDS", 0.3)
     with pytest.raises(GuestError, match="the simulator made no socket in 0.3 s: thinking"):
         start(board, tmp_path, "echo thinking; exec sleep 60\n")
+
+# Interrupted --------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_download_ends_at_once_and_leaves_nothing(tmp_path, number, status):
+    """A mirror that takes the connection and never answers, as seen behind some firewalls."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        mirror = f"http://127.0.0.1:{silent.getsockname()[1]}/debian"
+        runner = subprocess.Popen([sys.executable, "-m", "litepcie_sim.guest", "prepare"],
+            stderr=subprocess.PIPE, text=True, env={**os.environ, "DEBIAN_MIRROR": mirror,
+                "LITEPCIE_CACHE": str(tmp_path), "no_proxy": "127.0.0.1"})
+        silent.settimeout(30)
+        connection, _ = silent.accept()
+        began = time.monotonic()
+        runner.send_signal(number)
+        runner.communicate(timeout=15)
+        connection.close()
+    assert time.monotonic() - began < 10
+    assert runner.returncode == status
+    assert [path.name for path in (tmp_path / "v1").iterdir() if path.name not in ("locks",
+        "tmp")] == []
+    assert list((tmp_path / "v1" / "tmp").iterdir()) == []
