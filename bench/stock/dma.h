@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#pragma once
+
+#include "host_driver.h"
+
+namespace litepcie {
+
+// A reader or writer of stock LitePCIe: a table of descriptors in the card, filled register by register.
+class StockDma {
+  public:
+    static constexpr unsigned kTable = 256;            // descriptors it holds
+    static constexpr uint32_t kLongest = (1 << 24) - 1;   // bytes of one
+
+    // Base: the address of its first register; offsets are those of the writer, which the reader shares.
+    enum class Kind { Reader, Writer };
+    StockDma(HostDriver &driver, Kind kind);
+
+    // Off, with an empty table that is filled by the host.
+    void reset();
+    void add(uint32_t host_address, uint32_t bytes);
+    void enable();
+
+  private:
+    void write(uint32_t offset, uint32_t value);
+
+    HostDriver &driver_;
+    uint32_t base_;
+};
+
+// Reader to writer inside the card, instead of their streams.
+void set_loopback(HostDriver &driver, bool on);
+
+}  // namespace litepcie

@@ -1,0 +1,135 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Stock LitePCIe behind the simulation PHY: its endpoint, crossbar and DMA as LiteX's own
+``add_pcie`` puts them together, and nothing of this project behind the PHY's ports.
+
+    python -m litepcie_bench.stock.soc --data-width 128     build/stock_128/
+"""
+
+import argparse
+import logging
+import subprocess
+import sys
+
+from pathlib import Path
+
+from migen import *
+
+from litex.gen import *
+
+from litex.build.generic_platform import GenericPlatform, Pins
+from litex.soc.integration import export
+from litex.soc.integration.soc_core import SoCMini
+
+from litepcie.common import get_bar_mask
+from litepcie.core import LitePCIeEndpoint, LitePCIeMSI
+from litepcie.frontend.dma import LitePCIeDMA
+from litepcie.frontend.wishbone import LitePCIeWishboneMaster
+
+from litepcie_soc.phy.sim import SimPHY, sim_phy_io
+from litepcie_soc.soc.export import export_verilog, undated, write_if_changed
+from litepcie_soc.soc.soc import PCI_ID
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# What add_pcie does when it is not told otherwise.
+MAX_PENDING_REQUESTS = 8
+BUFFERING_DEPTH      = 1024
+BAR0_SIZE            = 0x100000
+
+# SoC ----------------------------------------------------------------------------------------------
+
+
+class StockSoC(SoCMini):
+    """One DMA with its reader and writer. The reader's stream is taken at once, the writer's is a
+    count of words that never runs dry: neither is what a figure waits for.
+
+    Parameters
+    ----------
+    platform   : GenericPlatform with the resources of ``sim_phy_io``, ``sys_clk`` and ``sys_rst``.
+    data_width : bits of PHY and streams.
+    """
+    mem_map = {"csr": 0x0000_0000}
+
+    def __init__(self, platform, data_width, sys_clk_freq=125e6):
+        self.cd_sys = ClockDomain()
+        self.comb += [
+            self.cd_sys.clk.eq(platform.request("sys_clk")),
+            self.cd_sys.rst.eq(platform.request("sys_rst")),
+        ]
+        SoCMini.__init__(self, platform, sys_clk_freq, csr_data_width=32, with_ctrl=False)
+
+        # PHY --------------------------------------------------------------------------------------
+        self.pcie_phy = phy = SimPHY(data_width,
+            pads      = {name: platform.request(name) for name in ("tx", "rx", "phy", "msi")},
+            bar0_size = BAR0_SIZE,
+        )
+        phy.bar0_mask = get_bar_mask(BAR0_SIZE)
+
+        # Core -------------------------------------------------------------------------------------
+        self.pcie_endpoint = LitePCIeEndpoint(phy,
+            max_pending_requests = MAX_PENDING_REQUESTS,
+            endianness           = phy.endianness,
+        )
+        self.pcie_mmap = LitePCIeWishboneMaster(self.pcie_endpoint,
+            base_address = self.mem_map["csr"])
+        self.bus.add_master(name="pcie_mmap", master=self.pcie_mmap.wishbone)
+        self.pcie_msi = LitePCIeMSI()
+        self.comb += [
+            phy.msi.valid.eq(self.pcie_msi.source.valid),
+            self.pcie_msi.source.ready.eq(phy.msi.ready),
+        ]
+
+        # DMA --------------------------------------------------------------------------------------
+        self.pcie_dma0 = dma = LitePCIeDMA(phy, self.pcie_endpoint,
+            with_buffering  = True,
+            buffering_depth = BUFFERING_DEPTH,
+            with_loopback   = True,
+        )
+        self.comb += self.pcie_msi.irqs.eq(Cat(dma.writer.irq, dma.reader.irq))
+        self.comb += [dma.source.ready.eq(1), dma.sink.valid.eq(1)]
+        self.sync += If(dma.sink.ready, dma.sink.data.eq(dma.sink.data + 1))
+
+        # For the simulator's board. It has no endpoint memory.
+        for name, value in {"gen": 2, "lanes": 4, "data_width": data_width,
+            "bar0_size": BAR0_SIZE, **PCI_ID}.items():
+            self.add_config(f"PCIE_{name}", value)
+        self.add_config("MEMORY_SIZE", 0)
+
+# Build --------------------------------------------------------------------------------------------
+
+
+def build(data_width):
+    """Emits build/stock_<width>/ and its host program; returns make's exit status."""
+    io       = [("sys_clk", 0, Pins(1)), ("sys_rst", 0, Pins(1))] + sim_phy_io(data_width)
+    platform = GenericPlatform("sim", io, name="litepcie_soc_sim")
+    folder   = ROOT / "build" / f"stock_{data_width}"
+    soc      = StockSoC(platform, data_width)
+    soc.finalize()
+    headers  = folder / "software" / "include" / "generated"
+    for name, text in {
+        "csr.h": export.get_csr_header(soc.csr.regions, soc.constants,
+            with_access_functions=False),
+        "soc.h": export.get_soc_header(soc.constants, with_access_functions=False),
+    }.items():
+        write_if_changed(headers / name, undated(text))
+    export_verilog(soc, platform, folder / "gateware", "litepcie_soc_sim")
+    make = ["make", "--no-print-directory", "-C", str(Path(__file__).parent), f"BOARD={folder}"]
+    return subprocess.run(make).returncode
+
+
+def main():
+    logging.basicConfig(level=logging.WARNING)
+    parser = argparse.ArgumentParser(description="Stock LitePCIe in simulation.")
+    parser.add_argument("--data-width", type=int, choices=[64, 128, 256], required=True,
+        help="Data path, bits.")
+    args = parser.parse_args()
+    return build(args.data_width)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
