@@ -28,9 +28,11 @@ def round_robin(requests, latest, grant):
 # Packet Arbiter -----------------------------------------------------------------------------------
 
 class PacketArbiter(LiteXModule):
-    """Joins packet streams, round robin, changing over at packet boundaries only and without an idle beat.
+    """Joins packet streams, round robin, changing over at packet boundaries only.
 
-    Combinatorial from sinks to source. A stream once offered stays granted until its `last` is taken.
+    The next stream is chosen while the last beat of a packet passes, so that between the packets of streams
+    that wait there is no idle beat. Out of rest a stream other than the latest waits one cycle. Combinatorial
+    from sinks to source, with the choice in a register.
 
     Parameters
     ----------
@@ -41,26 +43,25 @@ class PacketArbiter(LiteXModule):
     ----------
     sinks  : list of streams, **in**, `sys`.
     source : stream, **out**, `sys`.
-    grant  : Signal, **out**, index of the sink that `source` shows.
     """
     def __init__(self, layout, count):
         if count < 1:
             raise ValueError(f"count must be 1 or more, not {count!r}")
         self.sinks  = [stream.Endpoint(layout, name=f"sink{n}") for n in range(count)]
         self.source = source = stream.Endpoint(layout)
-        self.grant  = grant  = Signal(max=max(count, 2))
 
         # # #
 
-        latest = Signal.like(grant)
-        locked = Signal()
-        self.comb += If(locked,
-            grant.eq(latest)
-        ).Else(
-            round_robin([sink.valid for sink in self.sinks], latest, grant)
-        )
-        self.comb += Case(grant, {n: sink.connect(source) for n, sink in enumerate(self.sinks)})
-        self.sync += If(source.valid,
-            latest.eq(grant),
-            locked.eq(~(source.ready & source.last)),
-        )
+        grant  = Signal(max=max(count, 2))
+        choice = Signal.like(grant)
+        inside = Signal()  # Of a packet begun and not ended.
+        choose = Signal()
+        self.comb += [
+            Case(grant, {n: sink.connect(source) for n, sink in enumerate(self.sinks)}),
+            round_robin([sink.valid for sink in self.sinks], grant, choice),
+            choose.eq(Mux(source.valid, source.ready & source.last, ~inside)),
+        ]
+        self.sync += [
+            If(choose, grant.eq(choice)),
+            If(source.valid & source.ready, inside.eq(~source.last)),
+        ]

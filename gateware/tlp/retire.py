@@ -106,9 +106,9 @@ class Timeout(LiteXModule):
             cycle.eq(cycle + 1),
             If(cycle == cycles - 1,
                 cycle.eq(0),
-                us.eq(us + 1),
-                If(us + 1 >= self.timeout_us[4:],
-                    us.eq(0),
+                us.eq(us - 1),
+                If(us[1:] == 0,             # A period of n counts n to 1, one of 0 is taken as 1.
+                    us.eq(self.timeout_us[4:]),
                     tick.eq(1),
                 ),
             ),

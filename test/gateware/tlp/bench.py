@@ -258,10 +258,10 @@ class Bench(LiteXModule):
         self.seed += 1
         return Stalls(self.stall, self.seed)
 
-    def run(self, clients, processes=(), *, cycles=50000, bus_master=1, extended_tag=0):
+    def run(self, clients, processes=(), *, watchers=(), cycles=50000, bus_master=1, extended_tag=0):
         """Runs until clients, processes and the host have nothing to do; checks the rules every host has."""
         processes = [*processes, *[process for client in clients for process in client.processes()]]
-        watchers  = [watcher for client in clients for watcher in client.watchers()]
+        watchers  = [*watchers] + [watcher for client in clients for watcher in client.watchers()]
         sinks   = [self.phy.sink] if self.shape_name == "shared" else [self.phy.req_sink, self.phy.cmp_sink]
         sources = [self.phy.source] if self.shape_name == "shared" else [self.phy.cmp_source, self.phy.req_source]
         self.tx = [Watch(sink, name=f"tx{n}", on_packet=self.take) for n, sink in enumerate(sinks)]

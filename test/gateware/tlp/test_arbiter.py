@@ -1,0 +1,66 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+import random
+
+import pytest
+
+from litepcie_soc.tlp.arbiter import PacketArbiter
+
+from test.gateware.common import Stalls, Watch, accept, drive, forever, simulate
+
+LAYOUT = [("dat", 16)]
+
+# Helpers ------------------------------------------------------------------------------------------
+
+def packets_of(sink, count, rng):
+    """Beats whose data say sink, packet and beat."""
+    for packet in range(count):
+        length = rng.randrange(1, 5)
+        for n in range(length):
+            yield dict(dat=sink << 12 | packet << 4 | n, first=int(n == 0), last=int(n == length - 1))
+
+
+def run(count, packets, share):
+    rng    = random.Random(count)
+    dut    = PacketArbiter(LAYOUT, count)
+    output = Watch(dut.source)
+    lists  = [list(packets_of(n, packets, rng)) for n in range(count)]
+
+    def until_done():
+        while len(output.beats) < sum(len(beats) for beats in lists):
+            yield
+
+    simulate(dut, [
+        *[drive(sink, beats, Stalls(share, n)) for n, (sink, beats) in enumerate(zip(dut.sinks, lists))],
+        forever(accept(dut.source, Stalls(share, 99))), forever(output.watch()), until_done(),
+    ])
+    for n, beats in enumerate(lists):
+        assert [b["dat"] for b in output.beats if b["dat"] >> 12 == n] == [b["dat"] for b in beats]
+    for packet in output.packets():
+        assert len({beat["dat"] >> 4 for beat in packet}) == 1, "packets are mixed"
+    return output
+
+# Tests --------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_packets_stay_whole_and_in_order(count):
+    run(count, 40, 0.4)
+
+
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_no_idle_beat_and_fair(count):
+    """With all waiting: a beat every cycle, and turns in a circle."""
+    output = run(count, 30, 0)
+    cycles = [beat["cycle"] for beat in output.beats]
+    assert cycles == list(range(cycles[0], cycles[0] + len(cycles)))
+    turns = [packet[0]["dat"] >> 12 for packet in output.packets()]
+    assert turns == [(turns[0] + n) % count for n in range(len(turns))]
+
+
+def test_bad_count():
+    with pytest.raises(ValueError, match="count must be 1 or more, not 0"):
+        PacketArbiter(LAYOUT, 0)

@@ -1,0 +1,115 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What Migen's simulation showed at the ports of a design, held against its Verilog in Verilator.
+
+Migen computes with integers of any size, Verilog with widths and signs: a test that passes in the one can fail
+in the other. `Recorder` writes down every port in every cycle, `replay` plays it to the Verilog.
+"""
+
+import subprocess
+
+from array import array
+
+from migen import ClockDomain
+
+from litex.gen.fhdl.verilog import convert
+
+# Record -------------------------------------------------------------------------------------------
+
+def words_of(signal):
+    return -(-len(signal)//32)
+
+
+class Recorder:
+    """Every value of `inputs` and `outputs` (lists of Signals) in every cycle."""
+    def __init__(self, inputs, outputs):
+        self.signals = inputs + outputs
+        self.words   = array("I")
+        self.cycles  = 0
+
+    def watch(self):
+        while True:
+            for signal, value in zip(self.signals, (yield self.signals)):
+                for n in range(words_of(signal)):
+                    self.words.append(int(value) >> 32*n & 0xffffffff)
+            self.cycles += 1
+            yield
+
+# Replay -------------------------------------------------------------------------------------------
+
+MAIN = """
+#include "Vtop.h"
+#include "verilated.h"
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+
+static unsigned long cycle;
+static int wrong;
+
+static void differs(const char *name)
+{
+    if (++wrong <= 20)
+        std::printf("cycle %lu: %s differs\\n", cycle, name);
+}
+
+int main(int argc, char **argv)
+{
+    std::FILE *file = std::fopen(argv[1], "rb");
+    std::vector<uint32_t> frame(@WORDS@);
+    Vtop top;
+    top.sys_rst = 0;
+    for (cycle = 0; std::fread(frame.data(), 4, frame.size(), file) == frame.size(); cycle++) {
+        const uint32_t *w = frame.data();
+        @INPUTS@
+        top.sys_clk = 0;
+        top.eval();
+        @OUTPUTS@
+        top.sys_clk = 1;
+        top.eval();
+    }
+    std::printf("%lu cycles, %d differences\\n", cycle, wrong);
+    return wrong != 0;
+}
+"""
+
+
+def statements(signals, names, offset, template):
+    """C++ that moves or compares each signal word by word."""
+    lines = []
+    for signal in signals:
+        name, words = names(signal), words_of(signal)
+        if words <= 2:
+            value = f"w[{offset}]" if words == 1 else f"(uint64_t)w[{offset + 1}] << 32 | w[{offset}]"
+            lines.append(template(f"top.{name}", value, name))
+        else:
+            lines += [template(f"top.{name}[{n}]", f"w[{offset + n}]", name) for n in range(words)]
+        offset += words
+    return "\n        ".join(lines), offset
+
+
+def replay(folder, dut, inputs, outputs, recorder):
+    """Emits `dut` as Verilog, builds it, plays `recorder` to it. Raises AssertionError with the first differences."""
+    dut.cd_sys = ClockDomain("sys")
+    verilog    = convert(dut.get_fragment(), {*inputs, *outputs, dut.cd_sys.clk, dut.cd_sys.rst}, name="top")
+    names      = verilog.ns.get_name
+    set_inputs, offset = statements(inputs, names, 0, lambda port, value, name: f"{port} = {value};")
+    check, offset = statements(outputs, names, offset,
+        lambda port, value, name: f'if (({value}) != {port}) differs("{name}");')
+    verilog.write(str(folder/"top.v"))
+    main = MAIN.replace("@WORDS@", str(offset)).replace("@INPUTS@", set_inputs).replace("@OUTPUTS@", check)
+    (folder/"main.cpp").write_text(main)
+    (folder/"trace.bin").write_bytes(recorder.words.tobytes())
+    build = subprocess.run(["verilator", "--cc", "--exe", "--build", "-O1", "-CFLAGS", "-O0", "-Wno-fatal",
+        "-Wno-WIDTH", "-Wno-CASEINCOMPLETE", "-Wno-COMBDLY", "--x-initial", "0", "--top-module", "top", "top.v",
+        "main.cpp"], cwd=folder, capture_output=True, text=True)
+    assert build.returncode == 0, build.stdout + build.stderr
+    loops = [line for line in build.stderr.splitlines() if "UNOPTFLAT" in line]
+    assert not loops, "combinatorial loops:\n" + "\n".join(loops)
+    run = subprocess.run(["./obj_dir/Vtop", "trace.bin"], cwd=folder, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout
+    assert f"{recorder.cycles} cycles" in run.stdout
