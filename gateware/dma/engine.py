@@ -41,7 +41,9 @@ class DMAEngine(LiteXModule):
     data_port       : MemoryReadPort of a reader, MemoryWritePort of a writer.
     status_port     : MemoryWritePort for the status block.
     memory          : MemoryWriteStream of a reader, MemoryReadStream of a writer.
-    descriptors     : descriptors fetched ahead, a power of two; half of them are one request.
+    descriptors     : descriptors fetched ahead, a power of two. A request is for half of them or
+        MRRS, whichever is less. What is asked for must last for the host's latency: 64 for about
+        100 cycles at two cycles a descriptor, more with 128 and four tags.
 
     Attributes
     ----------
