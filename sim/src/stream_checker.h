@@ -7,9 +7,9 @@
 
 namespace litepcie {
 
-// Puts the beats of the card together to TLPs and checks the rules of the stream on the way: valid holds and its beat stays
-// as it is until it is taken; first on the first beat and only there; every byte enabled until the end of the TLP, nothing
-// after it. Throws Violation.
+// Puts the beats of the card together to TLPs and checks the rules of the stream on the way: valid holds and its beat
+// stays as it is, where its bytes are enabled, until it is taken; first on the first beat and only there; every byte
+// enabled until the end of the TLP, nothing after it. Throws Violation.
 class StreamChecker {
   public:
     explicit StreamChecker(unsigned dwords) : dwords_(dwords) {}
@@ -29,7 +29,7 @@ class StreamChecker {
 
     unsigned dwords_;
     bool inside_ = false;
-    bool held_ = false;     // a beat was shown and not taken
+    bool held_ = false;  // a beat was shown and not taken
     Beat shown_{};
     Tlp tlp_;
 };

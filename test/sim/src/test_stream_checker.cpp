@@ -34,7 +34,7 @@ TEST(StreamChecker, PutsBeatsTogether) {
 TEST(StreamChecker, FirstAndByteEnables) {
     StreamChecker stream(4);
     EXPECT_THROW(stream.take(beat(1, 0xffff, false, false)), Violation);
-    EXPECT_THROW(stream.take(beat(1, 0x0fff, true, false)), Violation);   // a gap before the end
+    EXPECT_THROW(stream.take(beat(1, 0x0fff, true, false)), Violation);  // a gap before the end
     EXPECT_THROW(stream.take(beat(1, 0xf0ff, true, true)), Violation);
     EXPECT_THROW(stream.take(beat(1, 0x0000, true, true)), Violation);
     EXPECT_THROW(stream.take(beat(1, 0x0003, true, true)), Violation);
@@ -55,4 +55,14 @@ TEST(StreamChecker, HoldsUntilTaken) {
     stream.reset();
     stream.observe(true, false, beat(2, 0xffff, true, false));
     EXPECT_THROW(stream.observe(true, true, beat(3, 0xffff, true, false)), Violation);
+}
+
+TEST(StreamChecker, WhatIsNotEnabledMayChange) {
+    StreamChecker stream(4);
+    Beat last = beat(1, 0x0fff, true, true);
+    stream.observe(true, false, last);
+    last.dat[3] = 5;
+    EXPECT_NO_THROW(stream.observe(true, false, last));
+    last.dat[2] = 5;
+    EXPECT_THROW(stream.observe(true, true, last), Violation);
 }
