@@ -1,0 +1,131 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+import pytest
+
+from migen import Constant
+from migen.genlib.record import Record
+
+from litepcie.phy.s7pciephy import S7PCIEPHY
+from litepcie.phy.usppciephy import USPPCIEPHY
+from litepcie_soc.phy.shapes import PHYShape
+from litepcie_soc.phy.sim import SimPHY
+from litepcie_soc.tlp.layer import TransactionLayer
+
+from test.gateware.common import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write, simulate
+
+# Shared shape -------------------------------------------------------------------------------------
+
+class Shared(PHYShape):
+    """Shape with its PHY inside, for the simulator."""
+    def __init__(self, data_width=64):
+        phy = SimPHY(data_width)
+        PHYShape.__init__(self, phy)
+        self.submodules.phy = phy
+
+
+def beats(tlps, data_width=64):
+    return [beat for tlp in tlps for beat in tlp.beats(data_width, "big")]
+
+
+def decode(watch, data_width=64):
+    return [TLP.from_beats(packet, data_width, "big") for packet in watch.packets()]
+
+
+@pytest.mark.parametrize("data_width", [64, 256])
+def test_completions_part_from_requests(data_width):
+    dut      = Shared(data_width)
+    def completion(n, kind):
+        return TLP(fmt=2, type=kind, length=3, byte_count=12, tag=n, data=bytes(12))
+    sent     = []
+    for n in range(12):
+        sent += [memory_write(64*n, bytes(20)), completion(n, 0b01010 + n % 2), memory_read(64*n, 8)]
+    requests = Watch(dut.req_source)
+    answers  = Watch(dut.cmp_source)
+    simulate(dut, [
+        drive(dut.phy.source, beats(sent, data_width), Stalls(0.3, 1)),
+        forever(accept(dut.req_source, Stalls(0.3, 2))), forever(accept(dut.cmp_source, Stalls(0.3, 3))),
+        forever(requests.watch()), forever(answers.watch()),
+    ])
+    assert decode(answers, data_width) == [tlp for tlp in sent if tlp.is_completion]
+    assert decode(requests, data_width) == [tlp for tlp in sent if not tlp.is_completion]
+
+
+def test_both_directions_to_one_stream():
+    dut      = Shared()
+    requests = [memory_write(64*n, bytes(40)) for n in range(20)]
+    answers  = [TLP(fmt=2, type=0b01010, length=2, byte_count=8, tag=n, data=bytes(8)) for n in range(20)]
+    output   = Watch(dut.phy.sink)
+
+    def both_sent():
+        yield dut.phy.link_up.eq(1)
+        while len(output.packets()) < 40:
+            yield
+
+    simulate(dut, [
+        drive(dut.req_sink, beats(requests), Stalls(0.2, 1)), drive(dut.cmp_sink, beats(answers), Stalls(0.2, 2)),
+        forever(accept(dut.phy.sink, Stalls(0.3, 3))), forever(output.watch()), both_sent(),
+    ])
+    sent = decode(output)
+    assert [tlp for tlp in sent if tlp.is_completion] == answers
+    assert [tlp for tlp in sent if not tlp.is_completion] == requests
+
+
+def test_link_lost_in_a_request_does_not_lock_completions_out():
+    dut    = Shared()
+    answer = TLP(fmt=2, type=0b01010, length=2, byte_count=8, tag=1, data=bytes(8))
+    output = Watch(dut.phy.sink, framed=False)
+
+    def lose():
+        yield dut.phy.link_up.eq(1)
+        yield dut.phy.sink.ready.eq(1)
+        yield from drive(dut.req_sink, beats([memory_write(0, bytes(40))])[:3])
+        yield dut.phy.link_up.eq(0)
+        yield
+        yield
+        yield dut.phy.link_up.eq(1)
+        yield from drive(dut.cmp_sink, beats([answer]))
+
+    simulate(dut, [lose(), forever(output.watch())], cycles=100)
+    assert TLP.from_beats(output.beats[3:], 64, "big") == answer
+
+
+def test_not_a_phy():
+    with pytest.raises(ValueError, match="phy has neither sink and source nor split channels"):
+        PHYShape(object())
+
+# LitePCIe's PHYs ----------------------------------------------------------------------------------
+
+class Platform:
+    """As much of a platform as a PHY asks for when it is made."""
+    def add_period_constraint(self, *args):
+        pass
+
+
+def pads(lanes):
+    return Record([("rst_n", 1), ("clk_p", 1), ("clk_n", 1), ("rx_p", lanes), ("rx_n", lanes), ("tx_p", lanes),
+        ("tx_n", lanes)])
+
+
+@pytest.mark.parametrize("make, endianness", [
+    (lambda: S7PCIEPHY(Platform(), pads(4), data_width=128, bar0_size=0x200000), "big"),
+    (lambda: USPPCIEPHY(Platform(), pads(8), data_width=256, bar0_size=0x200000), "little"),
+])
+def test_layer_on_a_phy_of_litepcie(make, endianness):
+    """The names the layer looks for are there, in LitePCIe 2024.12, and everything elaborates."""
+    phy   = make()
+    layer = TransactionLayer(phy, phy.data_width, 125e6)
+    layer.add_read_port("reader", 28)
+    layer.add_write_port("writer")
+    layer.get_fragment()
+    assert layer.shape.endianness == endianness
+    assert layer.shape.id is phy.id
+    assert isinstance(layer.shape.extended_tag, Constant)
+
+
+def test_width_is_the_phys():
+    with pytest.raises(ValueError, match="data_width must be the PHY's 64, not 128"):
+        TransactionLayer(SimPHY(64), 128, 125e6)
