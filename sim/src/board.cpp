@@ -31,9 +31,18 @@ template <typename Port> void put(Port &port, const void *value) { memcpy(&port,
 template <typename Port> void get(const Port &port, void *value) { memcpy(value, &port, sizeof(port)); }
 
 constexpr BoardInfo kInfo = {
-    CONFIG_PCIE_GEN, CONFIG_PCIE_LANES, CONFIG_PCIE_DATA_WIDTH, CONFIG_CLOCK_FREQUENCY, CONFIG_PCIE_BAR0_SIZE,
-    CONFIG_PCIE_VENDOR_ID, CONFIG_PCIE_DEVICE_ID, CONFIG_PCIE_SUBSYSTEM_VENDOR_ID, CONFIG_PCIE_SUBSYSTEM_DEVICE_ID,
-    CONFIG_PCIE_CLASS_CODE, CONFIG_MEMORY_SIZE, CONFIG_PCIE_COMPLETION_BUFFER_BYTES,
+    CONFIG_PCIE_GEN,
+    CONFIG_PCIE_LANES,
+    CONFIG_PCIE_DATA_WIDTH,
+    CONFIG_CLOCK_FREQUENCY,
+    CONFIG_PCIE_BAR0_SIZE,
+    CONFIG_PCIE_VENDOR_ID,
+    CONFIG_PCIE_DEVICE_ID,
+    CONFIG_PCIE_SUBSYSTEM_VENDOR_ID,
+    CONFIG_PCIE_SUBSYSTEM_DEVICE_ID,
+    CONFIG_PCIE_CLASS_CODE,
+    CONFIG_MEMORY_SIZE,
+    CONFIG_PCIE_COMPLETION_BUFFER_BYTES,
 };
 
 class VerilatedBoard : public Board {
@@ -102,8 +111,6 @@ static_assert(kDwords <= kMaxBeatDwords, "widest beat");
 
 }  // namespace
 
-std::unique_ptr<Board> make_board() {
-    return std::make_unique<VerilatedBoard>();
-}
+std::unique_ptr<Board> make_board() { return std::make_unique<VerilatedBoard>(); }
 
 }  // namespace litepcie

@@ -24,7 +24,7 @@ struct BoardInfo {
     uint16_t vendor, device, subsystem_vendor, subsystem_device;
     uint32_t class_code;
     uint64_t memory_size;
-    uint32_t completion_buffer;   // bytes of completions the PHY holds until the card takes them
+    uint32_t completion_buffer;  // bytes of completions the PHY holds until the card takes them
 };
 
 // Inputs of the board; a change becomes visible at its next clock edge.
@@ -33,9 +33,9 @@ struct BoardInputs {
     bool tx_ready = false;
     bool rx_valid = false;
     Beat rx{};
-    bool rx_changed = false;          // rx holds another beat than at the last edge
+    bool rx_changed = false;  // rx holds another beat than at the last edge
     uint16_t id = 0;
-    uint16_t max_payload_size = 128, max_request_size = 512;   // bytes
+    uint16_t max_payload_size = 128, max_request_size = 512;  // bytes
     bool extended_tag = false, bus_master_enable = false, link_up = false, msi_enable = false;
     bool msi_ready = false;
 };
@@ -43,7 +43,7 @@ struct BoardInputs {
 // What the board shows before a clock edge.
 struct BoardOutputs {
     bool tx_valid = false;
-    Beat tx{};                        // meaningful while tx_valid
+    Beat tx{};  // meaningful while tx_valid
     bool rx_ready = false;
     bool msi_valid = false;
     uint8_t msi_vector = 0;

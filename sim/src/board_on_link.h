@@ -14,11 +14,12 @@ struct LinkOptions {
     uint64_t clock_hz = 0;
 };
 
-// A board behind another link, or at another clock. Its logic knows neither, but for what its identity registers say and for
-// the microseconds of its timers, which it counts in cycles of the clock it was built for.
+// A board behind another link, or at another clock. Its logic knows neither, but for what its identity registers say
+// and for the microseconds of its timers, which it counts in cycles of the clock it was built for.
 class BoardOnLink : public Board {
   public:
-    BoardOnLink(std::unique_ptr<Board> board, const LinkOptions &link) : board_(std::move(board)), info_(board_->info()) {
+    BoardOnLink(std::unique_ptr<Board> board, const LinkOptions &link)
+        : board_(std::move(board)), info_(board_->info()) {
         if (link.gen)
             info_.gen = link.gen;
         if (link.lanes)

@@ -119,7 +119,8 @@ void CommandLine::print_help() const {
     printf("%s: %s\n\n", program_.c_str(), purpose_.c_str());
     for (const Option &option : options_)
         printf("  %s %s\n        %s\n", option.name.c_str(), option.value.c_str(), option.help.c_str());
-    printf("\nexit status: 0 done, 1 data mismatch or failure, 2 usage, 3 the card broke a rule of PCI Express, 4 socket in use\n");
+    printf("\nexit status: 0 done, 1 data mismatch or failure, 2 usage, 3 the card broke a rule of PCI Express, 4 "
+           "socket in use\n");
 }
 
 void add_model_options(CommandLine &line, ModelOptions &o) {

@@ -24,7 +24,8 @@ constexpr int kExitMismatch = 1, kExitUsage = 2, kExitViolation = 3, kExitSocket
 // Long options, `--name VALUE` or `--name=VALUE`, and flags.
 class CommandLine {
   public:
-    CommandLine(std::string program, std::string purpose) : program_(std::move(program)), purpose_(std::move(purpose)) {}
+    CommandLine(std::string program, std::string purpose)
+        : program_(std::move(program)), purpose_(std::move(purpose)) {}
 
     void text(const char *name, const char *value, const char *help, std::string &target);
     void number(const char *name, const char *value, const char *help, uint64_t &target, uint64_t least, uint64_t most);

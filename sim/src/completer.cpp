@@ -9,8 +9,8 @@ namespace litepcie {
 
 namespace {
 
-constexpr size_t kCompletionsAhead = 4;       // in the root port's queue; more could not be overtaken any more
-constexpr uint8_t kNotAsked = 0xee;           // bytes of a completion outside the request
+constexpr size_t kCompletionsAhead = 4;  // in the root port's queue; more could not be overtaken any more
+constexpr uint8_t kNotAsked = 0xee;      // bytes of a completion outside the request
 constexpr uint16_t kHostId = 0;
 
 }  // namespace
@@ -24,7 +24,7 @@ void Completer::write(const Tlp &tlp) {
     unsigned lead = tlp.first_byte() - tlp.address();
     unsigned bytes = tlp.enabled_bytes();
     if (!tlp.first_be())
-        return;   // a write of no bytes
+        return;  // a write of no bytes
     const bool holes = tlp.length() <= 2 && unsigned(__builtin_popcount(tlp.first_be() | tlp.last_be() << 4)) != bytes;
     bool mapped = true;
     if (!holes) {
@@ -85,7 +85,7 @@ bool Completer::complete(Read &read, uint64_t cycle, Egress &egress) {
     case Fault::Short:
         bytes = count = bytes > 4 ? bytes - 4 : bytes > 1 ? bytes - 1 : 1;
         if (count == read.bytes)
-            count = 2;   // one byte cannot be shorter: a wrong count instead
+            count = 2;  // one byte cannot be shorter: a wrong count instead
         break;
     default: break;
     }

@@ -16,12 +16,12 @@
 namespace litepcie {
 
 struct CompleterOptions {
-    uint64_t latency_cycles = 125;    // from the last byte of a request to its first completion ready to be sent
-    uint64_t jitter_cycles = 0;       // uniform addition, 0 to this
-    unsigned rcb = 64;                // read completion boundary: 64 or 128
-    unsigned completion_bytes = 0;    // 64, 128: a completion ends at each multiple; 0: as long as MPS allows
+    uint64_t latency_cycles = 125;  // from the last byte of a request to its first completion ready to be sent
+    uint64_t jitter_cycles = 0;     // uniform addition, 0 to this
+    unsigned rcb = 64;              // read completion boundary: 64 or 128
+    unsigned completion_bytes = 0;  // 64, 128: a completion ends at each multiple; 0: as long as MPS allows
     uint64_t seed = 1;
-    bool reorder = false;             // completions of different requests overtake each other
+    bool reorder = false;  // completions of different requests overtake each other
 };
 
 // What the card did to host memory.
@@ -60,9 +60,9 @@ class Completer {
   private:
     struct Read {
         Tlp request;
-        uint64_t address;     // next byte
-        unsigned bytes;       // left
-        bool abandoned;       // so late that the card may have used its tag again
+        uint64_t address;  // next byte
+        unsigned bytes;    // left
+        bool abandoned;    // so late that the card may have used its tag again
     };
 
     void write(const Tlp &tlp);
@@ -79,8 +79,8 @@ class Completer {
     unsigned mps_ = 128;
     uint64_t late_cycles_ = 0;
     uint64_t last_due_ = 0;
-    std::multimap<uint64_t, Read> waiting_;   // by the cycle they are due
-    std::deque<Read> active_;                 // due
+    std::multimap<uint64_t, Read> waiting_;  // by the cycle they are due
+    std::deque<Read> active_;                // due
     std::vector<uint8_t> abandoned_;
     CompleterCounts counts_;
 };

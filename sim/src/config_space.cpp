@@ -14,7 +14,7 @@ constexpr unsigned kCommand = 0x04, kBar0 = 0x10;
 constexpr unsigned kPowerManagement = 0x40, kMsi = 0x48, kExpress = 0x60, kErrors = 0x100;
 constexpr unsigned kDeviceControl = kExpress + 0x08;
 constexpr uint32_t kFunctionReset = 1u << 15;
-constexpr uint32_t kDeviceControlDefault = 2u << 12 | 1u << 11 | 1u << 4;   // MRRS 512, no snoop, relaxed ordering
+constexpr uint32_t kDeviceControlDefault = 2u << 12 | 1u << 11 | 1u << 4;  // MRRS 512, no snoop, relaxed ordering
 constexpr uint32_t kMpsMask = 7u << 5;
 
 unsigned code_of_size(unsigned bytes) {
@@ -44,40 +44,40 @@ void ConfigSpace::set(unsigned offset, unsigned bytes, uint32_t value, uint32_t 
 void ConfigSpace::build_header(const BoardInfo &board) {
     set(0x00, 2, board.vendor);
     set(0x02, 2, board.device);
-    set(kCommand, 2, 0, 0x0546);                       // memory, bus master, parity, SERR, INTx disable
-    set(0x06, 2, 0x0010, 0, 0xf900);                   // capability list
-    set(0x08, 4, board.class_code << 8);               // revision 0
-    set(0x0c, 1, 0, 0xff);                             // cache line size: kept, without effect
-    set(kBar0, 4, 0, ~(board.bar0_size - 1));          // 32 bit, not prefetchable
+    set(kCommand, 2, 0, 0x0546);               // memory, bus master, parity, SERR, INTx disable
+    set(0x06, 2, 0x0010, 0, 0xf900);           // capability list
+    set(0x08, 4, board.class_code << 8);       // revision 0
+    set(0x0c, 1, 0, 0xff);                     // cache line size: kept, without effect
+    set(kBar0, 4, 0, ~(board.bar0_size - 1));  // 32 bit, not prefetchable
     set(0x2c, 2, board.subsystem_vendor);
     set(0x2e, 2, board.subsystem_device);
     set(0x34, 1, kPowerManagement);
-    set(0x3c, 1, 0, 0xff);                             // interrupt line; no pin: MSI only
+    set(0x3c, 1, 0, 0xff);  // interrupt line; no pin: MSI only
 }
 
 void ConfigSpace::build_capabilities(const BoardInfo &board) {
     set(kPowerManagement, 4, kMsi << 8 | 0x01 | 0x0003 << 16);
-    set(kPowerManagement + 4, 4, 0x0008, 0x0003);      // no soft reset; power state
+    set(kPowerManagement + 4, 4, 0x0008, 0x0003);  // no soft reset; power state
     set(kMsi, 2, kExpress << 8 | 0x05);
-    set(kMsi + 2, 2, 0x0080, 0x0001);                  // 64 bit, one vector; enable
+    set(kMsi + 2, 2, 0x0080, 0x0001);  // 64 bit, one vector; enable
     set(kMsi + 4, 4, 0, 0xfffffffc);
     set(kMsi + 8, 4, 0, 0xffffffff);
     set(kMsi + 12, 2, 0, 0xffff);
 
     const uint32_t link = board.lanes << 4 | board.gen;
-    set(kExpress, 4, 0x00020010);                      // version 2, endpoint, last capability
-    set(kExpress + 0x04, 4, mps_code_ | 1u << 5 | 1u << 15 | 1u << 28);   // extended tags, role-based errors, reset
+    set(kExpress, 4, 0x00020010);                                        // version 2, endpoint, last capability
+    set(kExpress + 0x04, 4, mps_code_ | 1u << 5 | 1u << 15 | 1u << 28);  // extended tags, role-based errors, reset
     set(kDeviceControl, 2, kDeviceControlDefault, 0x7fff);
     set(kDeviceControl + 2, 2, 0, 0, 0x000f);
     set(kExpress + 0x0c, 4, link | 1u << 22);
-    set(kExpress + 0x10, 2, 0, 0x00c8);                // RCB, common clock, extended sync
-    set(kExpress + 0x12, 2, link | 1u << 12);          // slot clock
-    set(kExpress + 0x24, 4, 0x10);                     // completion timeout can be disabled
+    set(kExpress + 0x10, 2, 0, 0x00c8);        // RCB, common clock, extended sync
+    set(kExpress + 0x12, 2, link | 1u << 12);  // slot clock
+    set(kExpress + 0x24, 4, 0x10);             // completion timeout can be disabled
     set(kExpress + 0x28, 2, 0, 0x0010);
     set(kExpress + 0x2c, 4, ((1u << board.gen) - 1) << 1);
     set(kExpress + 0x30, 2, board.gen, 0x000f);
 
-    set(kErrors, 4, 0x00010001);                       // Advanced Error Reporting, last
+    set(kErrors, 4, 0x00010001);  // Advanced Error Reporting, last
     set(kErrors + 0x04, 4, 0, 0, 0x003ff030);
     set(kErrors + 0x08, 4, 0, 0x003ff030);
     set(kErrors + 0x0c, 4, 0x00062030, 0x003ff030);

@@ -10,8 +10,8 @@
 
 namespace litepcie {
 
-// The card's configuration space, 4 KiB, as the hard block of an FPGA keeps it: type 0 header, power management, MSI (one
-// vector, 64 bit), PCI Express endpoint, and Advanced Error Reporting.
+// The card's configuration space, 4 KiB, as the hard block of an FPGA keeps it: type 0 header, power management, MSI
+// (one vector, 64 bit), PCI Express endpoint, and Advanced Error Reporting.
 class ConfigSpace {
   public:
     static constexpr size_t kBytes = 4096;
@@ -33,8 +33,8 @@ class ConfigSpace {
 
     bool memory_enabled() const;
     bool bus_master() const;
-    unsigned mps() const;                // bytes
-    unsigned mrrs() const;               // bytes
+    unsigned mps() const;   // bytes
+    unsigned mrrs() const;  // bytes
     bool extended_tag() const;
     bool msi_enabled() const;
     uint64_t msi_address() const;
@@ -49,7 +49,7 @@ class ConfigSpace {
 
     std::array<uint8_t, kBytes> value_{}, initial_{}, writable_{}, clears_{};
     uint32_t bar0_size_;
-    unsigned mps_code_;                  // MPS supported, as encoded in Device Capabilities
+    unsigned mps_code_;  // MPS supported, as encoded in Device Capabilities
     bool function_reset_ = false;
 };
 

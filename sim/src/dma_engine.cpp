@@ -21,14 +21,20 @@ const uint8_t *status_block(HostDriver &driver, uint64_t address) {
 }  // namespace
 
 EngineCounters EngineCounters::operator-(const EngineCounters &b) const {
-    return {active - b.active,   bytes - b.bytes,         descriptors - b.descriptors, tlps - b.tlps,
-            wait_descriptor - b.wait_descriptor, wait_tag - b.wait_tag, wait_link - b.wait_link, wait_data - b.wait_data};
+    return {active - b.active,
+            bytes - b.bytes,
+            descriptors - b.descriptors,
+            tlps - b.tlps,
+            wait_descriptor - b.wait_descriptor,
+            wait_tag - b.wait_tag,
+            wait_link - b.wait_link,
+            wait_data - b.wait_data};
 }
 
 const char *reason_name(unsigned reason) {
-    static const char *const names[] = {"NONE",       "UNSUPPORTED_REQUEST", "COMPLETER_ABORT", "POISONED",
-                                        "TIMEOUT",    "BAD_LENGTH",          "ZERO_LENGTH",     "MEMORY_RANGE",
-                                        "BAD_LINK",   "DOORBELL",            "BAD_RING",        "BUS_MASTER"};
+    static const char *const names[] = {"NONE",       "UNSUPPORTED_REQUEST", "COMPLETER_ABORT", "POISONED", "TIMEOUT",
+                                        "BAD_LENGTH", "ZERO_LENGTH",         "MEMORY_RANGE",    "BAD_LINK", "DOORBELL",
+                                        "BAD_RING",   "BUS_MASTER"};
     return reason < sizeof(names) / sizeof(names[0]) ? names[reason] : "unknown";
 }
 
@@ -66,10 +72,10 @@ void DmaEngine::put(uint64_t address, const Descriptor &d) {
     uint8_t *slot = driver_.memory().at(address, LITEPCIE_DESCRIPTOR_BYTES);
     if (!slot)
         throw HostError("descriptor is outside host memory");
-    const uint32_t words[4] = {
-        (d.length & LITEPCIE_DESCRIPTOR_LENGTH_MASK) | (d.interrupt ? LITEPCIE_DESCRIPTOR_INTERRUPT : 0) |
-            (d.link ? LITEPCIE_DESCRIPTOR_LINK : 0),
-        d.endpoint, uint32_t(d.host), uint32_t(d.host >> 32)};
+    const uint32_t words[4] = {(d.length & LITEPCIE_DESCRIPTOR_LENGTH_MASK) |
+                                   (d.interrupt ? LITEPCIE_DESCRIPTOR_INTERRUPT : 0) |
+                                   (d.link ? LITEPCIE_DESCRIPTOR_LINK : 0),
+                               d.endpoint, uint32_t(d.host), uint32_t(d.host >> 32)};
     memcpy(slot, words, sizeof(words));
 }
 
@@ -83,9 +89,7 @@ void DmaEngine::write_table(uint64_t address, const std::vector<Descriptor> &tab
         put(address + i * LITEPCIE_DESCRIPTOR_BYTES, table[i]);
 }
 
-void DmaEngine::doorbell() {
-    write(LITEPCIE_ENGINE_DOORBELL, posted_);
-}
+void DmaEngine::doorbell() { write(LITEPCIE_ENGINE_DOORBELL, posted_); }
 
 EngineReport DmaEngine::report() const {
     uint32_t words[4];

@@ -32,8 +32,8 @@ struct EngineCounters {
 
 // What an engine reported in its status block.
 struct EngineReport {
-    uint32_t completed = 0;        // ring descriptors
-    unsigned reason = 0;           // LITEPCIE_REASON_*
+    uint32_t completed = 0;  // ring descriptors
+    unsigned reason = 0;     // LITEPCIE_REASON_*
     uint32_t stopped_bytes = 0;
     uint64_t bytes = 0;
 };
@@ -78,7 +78,10 @@ class DmaEngine {
     const Layout &layout() const { return layout_; }
 
   private:
-    uint64_t read64(uint32_t low) { uint64_t lo = read(low); return lo | uint64_t(read(low + 4)) << 32; }
+    uint64_t read64(uint32_t low) {
+        uint64_t lo = read(low);
+        return lo | uint64_t(read(low + 4)) << 32;
+    }
     void put(uint64_t address, const Descriptor &descriptor);
 
     HostDriver &driver_;

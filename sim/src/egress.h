@@ -31,7 +31,7 @@ class Egress {
   private:
     struct Read {
         HostTlp tlp;
-        uint64_t behind;   // how many of the queue must have gone before
+        uint64_t behind;  // how many of the queue must have gone before
     };
 
     std::deque<HostTlp> queue_;

@@ -9,7 +9,7 @@ namespace litepcie {
 namespace {
 
 const std::map<std::string, Fault> kNames = {
-    {"ur", Fault::Unsupported}, {"ca", Fault::Abort}, {"poison", Fault::Poison},       {"drop", Fault::Drop},
+    {"ur", Fault::Unsupported}, {"ca", Fault::Abort},  {"poison", Fault::Poison},       {"drop", Fault::Drop},
     {"short", Fault::Short},    {"late", Fault::Late}, {"duplicate", Fault::Duplicate},
 };
 
@@ -21,17 +21,14 @@ void FaultInjector::parse(const std::string &text, uint64_t base) {
     auto name = kNames.find(text.substr(0, at));
     bool digits = !count.empty() && count.size() <= 18 && count.find_first_not_of("0123456789") == std::string::npos;
     if (name == kNames.end() || !digits || std::stoull(count) == 0)
-        throw std::invalid_argument("'" + text + "' is not FAULT@N; allowed: ur, ca, poison, drop, short, duplicate, late, and N from 1");
+        throw std::invalid_argument(
+            "'" + text + "' is not FAULT@N; allowed: ur, ca, poison, drop, short, duplicate, late, and N from 1");
     faults_[base + std::stoull(count)] = name->second;
 }
 
-void FaultInjector::add(const std::string &text) {
-    parse(text, 0);
-}
+void FaultInjector::add(const std::string &text) { parse(text, 0); }
 
-void FaultInjector::add_next(const std::string &text) {
-    parse(text, completions_);
-}
+void FaultInjector::add_next(const std::string &text) { parse(text, completions_); }
 
 Fault FaultInjector::next() {
     completions_++;

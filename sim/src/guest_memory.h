@@ -14,8 +14,9 @@ class GuestMemory : public HostMemory {
   public:
     ~GuestMemory() override { unmap_all(); }
 
-    // Maps `bytes` of `file` from `offset` on at `address`; without a file the range is known, but the card cannot reach it.
-    // Returns 0 or an errno: EEXIST if it overlaps a mapping, EINVAL if it is empty, wraps or is longer than the file.
+    // Maps `bytes` of `file` from `offset` on at `address`; without a file the range is known, but the card cannot
+    // reach it. Returns 0 or an errno: EEXIST if it overlaps a mapping, EINVAL if it is empty, wraps or is longer than
+    // the file.
     int map(uint64_t address, uint64_t bytes, Fd file, uint64_t offset, bool readable, bool writable);
     // Removes every mapping inside the range; none is fine. Returns 0, or EINVAL if one is only partly inside.
     int unmap(uint64_t address, uint64_t bytes);
@@ -28,7 +29,7 @@ class GuestMemory : public HostMemory {
   private:
     struct Mapping {
         uint64_t bytes;
-        uint8_t *memory;    // nullptr without a file
+        uint8_t *memory;  // nullptr without a file
         bool readable, writable;
     };
     using Map = std::map<uint64_t, Mapping>;
@@ -39,7 +40,7 @@ class GuestMemory : public HostMemory {
     template <typename Move> bool access(uint64_t address, size_t bytes, bool write, Move move);
 
     Map mappings_;
-    Map::iterator last_ = mappings_.end();   // the last one used
+    Map::iterator last_ = mappings_.end();  // the last one used
 };
 
 }  // namespace litepcie

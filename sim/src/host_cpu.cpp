@@ -18,7 +18,7 @@ unsigned HostCpu::write(uint64_t address, const uint8_t *data, size_t bytes, Egr
     unsigned tlps = 0;
     while (bytes) {
         size_t page = 4096 - (address & 0xfff);
-        size_t payload = mps_ - (address & 3);   // whole dwords count
+        size_t payload = mps_ - (address & 3);  // whole dwords count
         size_t now = std::min({bytes, page, payload});
         egress.push({Tlp::memory_write(kHostId, address, data, now), false});
         address += now;

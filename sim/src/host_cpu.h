@@ -21,7 +21,8 @@ class HostCpu {
 
     enum class State { Idle, Waiting, Done, Failed };
     State state(uint8_t tag) const { return loads_[tag].state; }
-    // The bytes of a load that is Done; the tag is free afterwards. A failed one gives all ones, as a processor sees it.
+    // The bytes of a load that is Done; the tag is free afterwards. A failed one gives all ones, as a processor sees
+    // it.
     void take(uint8_t tag, uint8_t *data, size_t bytes);
 
     // A checked completion of the card.

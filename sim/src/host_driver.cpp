@@ -25,7 +25,8 @@ unsigned size_code(const char *what, unsigned bytes) {
     for (unsigned code = 0; code < 6; code++)
         if (128u << code == bytes)
             return code;
-    throw HostError(std::string(what) + " of " + std::to_string(bytes) + " bytes is not 128, 256, 512, 1024, 2048 or 4096");
+    throw HostError(std::string(what) + " of " + std::to_string(bytes) +
+                    " bytes is not 128, 256, 512, 1024, 2048 or 4096");
 }
 
 std::string hex(uint32_t value) {
@@ -34,16 +35,15 @@ std::string hex(uint32_t value) {
     return text;
 }
 
-uint32_t field(uint32_t value, uint32_t mask) {
-    return (value & mask) >> __builtin_ctz(mask);
-}
+uint32_t field(uint32_t value, uint32_t mask) { return (value & mask) >> __builtin_ctz(mask); }
 
 }  // namespace
 
 void HostDriver::set_up(const HostSetup &setup) {
     config_write(model_, kBar0Register, kBar0, 4);
-    config_write(model_, kDeviceControl,
-                 size_code("MPS", setup.mps) << 5 | size_code("MRRS", setup.mrrs) << 12 | (setup.extended_tag ? 1u << 8 : 0), 2);
+    config_write(
+        model_, kDeviceControl,
+        size_code("MPS", setup.mps) << 5 | size_code("MRRS", setup.mrrs) << 12 | (setup.extended_tag ? 1u << 8 : 0), 2);
     config_write(model_, kMsi + 4, kMsiAddress, 4);
     config_write(model_, kMsi + 2, setup.msi ? 1 : 0, 2);
     config_write(model_, kCommand, 2 | (setup.bus_master ? 4 : 0), 2);

@@ -29,7 +29,7 @@ struct Identity {
 
 // What the host's firmware writes to configuration space.
 struct HostSetup {
-    unsigned mps = 256, mrrs = 512;    // bytes
+    unsigned mps = 256, mrrs = 512;  // bytes
     bool extended_tag = true;
     bool bus_master = true;
     bool msi = true;
@@ -60,7 +60,7 @@ class HostDriver {
     Model &model() { return model_; }
     Arena &memory() { return memory_; }
 
-    static constexpr uint64_t kPatience = 4000000;   // cycles
+    static constexpr uint64_t kPatience = 4000000;  // cycles
 
   private:
     Model &model_;

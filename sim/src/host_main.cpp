@@ -25,8 +25,10 @@ struct HostOptions {
 
 void add_options(CommandLine &line, HostOptions &o) {
     constexpr uint64_t kMost = 1 << 30;
-    line.choice("--sequence", "transfers of an iteration, named from the card; pio: stores and loads of the processor (write-then-read)", o.run.sequence,
-                {"write", "read", "read-then-write", "write-then-read", "read-and-write", "pio"});
+    line.choice(
+        "--sequence",
+        "transfers of an iteration, named from the card; pio: stores and loads of the processor (write-then-read)",
+        o.run.sequence, {"write", "read", "read-then-write", "write-then-read", "read-and-write", "pio"});
     line.number("--length", "BYTES", "of one transfer (100000)", o.run.length, 1, kMost);
     line.number("--iterations", "N", "measured one by one (20)", o.run.iterations, 1, 1000000);
     line.number("--batch", "N", "transfers behind one doorbell, measured as one (1)", o.run.batch, 1, 100000);
@@ -34,10 +36,11 @@ void add_options(CommandLine &line, HostOptions &o) {
     line.choice("--mrrs", "Max_Read_Request_Size, bytes (512)", o.run.mrrs, {128, 256, 512, 1024, 2048, 4096});
     line.number("--host-offset", "BYTES", "of the buffers past a 4 KiB boundary (0)", o.run.host_offset, 0, kMost);
     line.number("--endpoint-offset", "BYTES", "in the card's memory (0)", o.run.endpoint_offset, 0, UINT32_MAX);
-    line.number("--descriptor-bytes", "BYTES", "most of one descriptor; 0: 8 MiB (0)", o.run.descriptor_bytes, 0, (1 << 24) - 1);
+    line.number("--descriptor-bytes", "BYTES", "most of one descriptor; 0: 8 MiB (0)", o.run.descriptor_bytes, 0,
+                (1 << 24) - 1);
     line.choice("--address-bits", "buffers below (32) or above (64) 4 GiB (32)", o.run.address_bits, {32, 64});
-    line.choice("--store-bytes", "of one store of the sequence pio: 64 as a write-combining buffer sends (4)", o.store_bytes,
-                {4, 64});
+    line.choice("--store-bytes", "of one store of the sequence pio: 64 as a write-combining buffer sends (4)",
+                o.store_bytes, {4, 64});
     line.choice("--gen", "of the link, instead of the board's own", o.link.gen, {1, 2, 3});
     line.choice("--lanes", "of the link, instead of the board's own", o.link.lanes, {1, 2, 4, 8});
     line.number("--clock-hz", "HZ", "of the board, instead of its own", o.link.clock_hz, 1000000, 1000000000);

@@ -9,12 +9,13 @@ namespace litepcie {
 // When the clock may stop: the card has been silent for so long that nothing will come from it unasked.
 //
 // After the last TLP or MSI, or the last cycle with a request outstanding in either direction, the clock goes on for
-// kLingerCycles. Two timers of the card may speak later than that, and the host set both: the longest interrupt moderation
-// it wrote to an engine, and the completion timeout, which only runs if the host leaves a request unanswered.
+// kLingerCycles. Two timers of the card may speak later than that, and the host set both: the longest interrupt
+// moderation it wrote to an engine, and the completion timeout, which only runs if the host leaves a request
+// unanswered.
 class IdleRule {
   public:
     static constexpr uint64_t kLingerCycles = 65536;
-    static constexpr uint32_t kDefaultTimeoutUs = 50000;   // the longest of PCIe 4.0 2.8, if the host sets none
+    static constexpr uint32_t kDefaultTimeoutUs = 50000;  // the longest of PCIe 4.0 2.8, if the host sets none
 
     explicit IdleRule(uint64_t clock_hz) : clock_hz_(clock_hz), linger_(kLingerCycles) {}
 

@@ -11,9 +11,7 @@ LinkDirection::LinkDirection(const LinkShape &shape, unsigned mps, const Credits
     set_mps(mps);
 }
 
-void LinkDirection::set_mps(unsigned mps) {
-    dllp_interval_ = ack_limit_symbols(shape_, mps) * rate_.symbol_ticks;
-}
+void LinkDirection::set_mps(unsigned mps) { dllp_interval_ = ack_limit_symbols(shape_, mps) * rate_.symbol_ticks; }
 
 bool LinkDirection::dllp_due(DllpTimer &timer) {
     // What is left of the cycle in which the wait ended counts for the next one, but no more than a cycle.

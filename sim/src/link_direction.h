@@ -20,15 +20,15 @@ struct Credits {
 // What travelled in one direction, in bytes on the wire.
 struct DirectionCounts {
     uint64_t tlps = 0, tlp_bytes = 0, dllps = 0, skips = 0;
-    uint64_t credit_wait_cycles = 0;   // a TLP was there, the wire free, and no credit
+    uint64_t credit_wait_cycles = 0;  // a TLP was there, the wire free, and no credit
 };
 
 // One direction of the link, paced byte by byte.
 //
 // The wire is a backlog: ticks until everything handed to it has been sent. Each cycle takes a cycle's ticks away; each
-// TLP, DLLP and SKP ordered set adds the ticks of its bytes. DLLPs of this direction answer TLPs of the other one: an ACK
-// and an UpdateFC, each at once if the last one is at least the limit of the specification ago, otherwise when that has
-// passed. One of them covers all TLPs that arrived since.
+// TLP, DLLP and SKP ordered set adds the ticks of its bytes. DLLPs of this direction answer TLPs of the other one: an
+// ACK and an UpdateFC, each at once if the last one is at least the limit of the specification ago, otherwise when that
+// has passed. One of them covers all TLPs that arrived since.
 class LinkDirection {
   public:
     LinkDirection(const LinkShape &shape, unsigned mps, const Credits &credits);
@@ -43,7 +43,10 @@ class LinkDirection {
     // Clock cycles until all handed over has arrived at the other end.
     uint64_t cycles_to_drain() const { return (backlog_ + rate_.cycle_ticks - 1) / rate_.cycle_ticks; }
 
-    void send_bytes(unsigned bytes) { backlog_ += int64_t(bytes) * rate_.byte_ticks; tlp_bytes_ += bytes; }
+    void send_bytes(unsigned bytes) {
+        backlog_ += int64_t(bytes) * rate_.byte_ticks;
+        tlp_bytes_ += bytes;
+    }
     void count_tlp() { counts_.tlps++; }
     void count_credit_wait() { counts_.credit_wait_cycles++; }
 
@@ -64,7 +67,7 @@ class LinkDirection {
   private:
     struct DllpTimer {
         bool pending = false;
-        int64_t wait = 0;   // ticks until the next one may go
+        int64_t wait = 0;  // ticks until the next one may go
     };
 
     bool dllp_due(DllpTimer &timer);

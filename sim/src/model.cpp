@@ -9,16 +9,20 @@ namespace litepcie {
 
 namespace {
 
-constexpr uint16_t kCardId = 0x0100;            // 01:00.0, behind a root port
+constexpr uint16_t kCardId = 0x0100;  // 01:00.0, behind a root port
 constexpr uint16_t kHostId = 0;
 constexpr unsigned kResetCycles = 16;
-constexpr uint64_t kExpiryPeriod = 1024;        // cycles between looks at the host's completion timeout
+constexpr uint64_t kExpiryPeriod = 1024;  // cycles between looks at the host's completion timeout
 constexpr uint64_t kReportsWithoutIommu = 10;
 
 CompleterOptions completer_options(const ModelOptions &options, uint64_t clock_hz) {
     auto cycles = [clock_hz](uint64_t ns) { return (ns * clock_hz + 500000000) / 1000000000; };
-    return {cycles(options.latency_ns), cycles(options.latency_jitter_ns), options.rcb, options.completion_bytes,
-            options.seed, options.reorder};
+    return {cycles(options.latency_ns),
+            cycles(options.latency_jitter_ns),
+            options.rcb,
+            options.completion_bytes,
+            options.seed,
+            options.reorder};
 }
 
 }  // namespace
@@ -31,6 +35,10 @@ Model::Model(Board &board, HostMemory &memory, const ModelOptions &options)
       idle_(board.info().clock_hz), trace_(options.trace, board.info().clock_hz) {
     for (const std::string &fault : options.faults)
         faults_.add(fault);
+    phy_.on_begin = [this](const HostTlp &tlp) {
+        if (tlp.tlp.is_completion() && tlp.ends_request)
+            checker_.card_request_done(tlp.tlp.tag());
+    };
     phy_.on_accept = [this](const Tlp &tlp) {
         trace_.tlp(cycle_, '<', tlp);
         checker_.from_card(tlp, cycle_);
@@ -84,7 +92,8 @@ void Model::restart_board() {
 }
 
 bool Model::busy() const {
-    return !idle_.may_stop(cycle_) || completer_.outstanding() || cpu_.outstanding() || !egress_.empty() || !phy_.quiet();
+    return !idle_.may_stop(cycle_) || completer_.outstanding() || cpu_.outstanding() || !egress_.empty() ||
+           !phy_.quiet();
 }
 
 void Model::step() {
@@ -180,9 +189,7 @@ void Model::interrupt(uint8_t vector) {
         on_interrupt(vector);
 }
 
-unsigned Model::interrupt_bytes() const {
-    return kFramingBytes + (config_.msi_address() >> 32 ? 16 : 12) + 4;
-}
+unsigned Model::interrupt_bytes() const { return kFramingBytes + (config_.msi_address() >> 32 ? 16 : 12) + 4; }
 
 void Model::card_took(const HostTlp &tlp) {
     if (!tlp.tlp.is_completion()) {
@@ -191,8 +198,6 @@ void Model::card_took(const HostTlp &tlp) {
     }
     if (tlp.tlp.has_data())
         figures_.last_completion_cycle = cycle_;
-    if (tlp.ends_request)
-        checker_.card_request_done(tlp.tlp.tag());
 }
 
 void Model::store(uint64_t offset, const uint8_t *data, size_t bytes) {
@@ -225,8 +230,8 @@ bool Model::load(uint64_t offset, uint8_t *data, size_t bytes) {
 void Model::unmapped(const Tlp &tlp) {
     figures_.unmapped++;
     if (options_.iommu || figures_.unmapped <= kReportsWithoutIommu)
-        fprintf(stderr, "access outside a live mapping: address 0x%llx, %u bytes: %s\n", (unsigned long long)tlp.first_byte(),
-                tlp.enabled_bytes(), tlp.describe().c_str());
+        fprintf(stderr, "access outside a live mapping: address 0x%llx, %u bytes: %s\n",
+                (unsigned long long)tlp.first_byte(), tlp.enabled_bytes(), tlp.describe().c_str());
 }
 
 }  // namespace litepcie

@@ -25,7 +25,7 @@ namespace litepcie {
 // Everything runs in the thread that calls it. Whatever steps the clock may throw Violation.
 class Model {
   public:
-    static constexpr uint64_t kLoadTimeoutUs = 10000;   // completion timeout of the host
+    static constexpr uint64_t kLoadTimeoutUs = 10000;  // completion timeout of the host
 
     Model(Board &board, HostMemory &memory, const ModelOptions &options);
 
@@ -36,8 +36,8 @@ class Model {
     uint64_t cycle() const { return cycle_; }
     const BoardInfo &info() const { return board_.info(); }
 
-    // Processor accesses to BAR0. A store is posted; store_done() is true when the card has taken all of them. A load steps
-    // the clock until it is answered: false, and all ones, if by an error or not at all.
+    // Processor accesses to BAR0. A store is posted; store_done() is true when the card has taken all of them. A load
+    // steps the clock until it is answered: false, and all ones, if by an error or not at all.
     void store(uint64_t offset, const uint8_t *data, size_t bytes);
     bool stores_done() const { return stores_ == 0; }
     bool load(uint64_t offset, uint8_t *data, size_t bytes);
@@ -54,10 +54,10 @@ class Model {
 
     FaultInjector &faults() { return faults_; }
     struct Figures {
-        uint64_t last_write_cycle = 0;        // a posted write of the card reached memory
-        uint64_t last_completion_cycle = 0;   // the card took the last beat of a completion with data
+        uint64_t last_write_cycle = 0;       // a posted write of the card reached memory
+        uint64_t last_completion_cycle = 0;  // the card took the last beat of a completion with data
         uint64_t interrupts = 0, masked_interrupts = 0;
-        uint64_t dropped_requests = 0;        // while bus mastering was off, within the checker's grace
+        uint64_t dropped_requests = 0;  // while bus mastering was off, within the checker's grace
         uint64_t load_timeouts = 0;
         uint64_t unmapped = 0;
     };
@@ -102,7 +102,7 @@ class Model {
     BoardOutputs out_;
     uint64_t cycle_ = 0;
     unsigned reset_cycles_ = 0;
-    uint64_t stores_ = 0;      // TLPs of stores the card has not taken
+    uint64_t stores_ = 0;  // TLPs of stores the card has not taken
     Figures figures_;
 };
 

@@ -10,16 +10,16 @@ namespace litepcie {
 
 // What the host and the link are like; the same options for every program of the simulator.
 struct ModelOptions {
-    unsigned mps_supported = 512;        // bytes
-    uint64_t latency_ns = 1000;          // request's last byte to first completion
-    uint64_t latency_jitter_ns = 0;      // uniform addition
-    unsigned rcb = 64;                   // bytes
-    unsigned completion_bytes = 0;       // 0: up to MPS
+    unsigned mps_supported = 512;    // bytes
+    uint64_t latency_ns = 1000;      // request's last byte to first completion
+    uint64_t latency_jitter_ns = 0;  // uniform addition
+    unsigned rcb = 64;               // bytes
+    unsigned completion_bytes = 0;   // 0: up to MPS
     uint64_t seed = 1;
     bool reorder = false;
-    bool iommu = false;                  // report every access outside a live mapping
-    std::vector<std::string> faults;     // FAULT@N
-    std::string stats, trace;            // file names, empty: none
+    bool iommu = false;               // report every access outside a live mapping
+    std::vector<std::string> faults;  // FAULT@N
+    std::string stats, trace;         // file names, empty: none
 };
 
 }  // namespace litepcie

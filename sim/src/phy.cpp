@@ -11,9 +11,7 @@ namespace litepcie {
 
 namespace {
 
-unsigned buffer_bytes(const Tlp &tlp) {
-    return 16 + 16 * tlp.data_credits();
-}
+unsigned buffer_bytes(const Tlp &tlp) { return 16 + 16 * tlp.data_credits(); }
 
 }  // namespace
 
@@ -92,7 +90,7 @@ void Phy::drive(uint64_t cycle, BoardInputs &inputs) {
             to_host_.take_credit(wait_class_, wait_data_);
             credit_wait_ = false;
             if (!stream_.inside())
-                queue_tlp(cycle);   // it was taken whole
+                queue_tlp(cycle);  // it was taken whole
         } else {
             to_host_.count_credit_wait();
         }
@@ -131,6 +129,8 @@ void Phy::take_beat(uint64_t cycle, const Beat &beat) {
 bool Phy::beat_taken() {
     HostTlp &front = received_.front();
     shown_ = false;
+    if (position_ == 0 && on_begin)
+        on_begin(front);
     position_ += dwords_;
     if (position_ < front.tlp.dw.size())
         return false;

@@ -23,12 +23,12 @@ struct CardItem {
     Tlp tlp;
     bool interrupt = false;
     uint8_t vector = 0;
-    uint64_t arrival = 0;   // cycle of its last byte at the host
+    uint64_t arrival = 0;  // cycle of its last byte at the host
 };
 
-// The PHY of the card with the link behind it. The card's beats are taken as long as no more than kTransmitBeats of them
-// wait for the wire; a TLP whose class has no credit stops the stream. What the host sends is shown to the card, beat by
-// beat and whole TLPs only, after its last byte arrived.
+// The PHY of the card with the link behind it. The card's beats are taken as long as no more than kTransmitBeats of
+// them wait for the wire; a TLP whose class has no credit stops the stream. What the host sends is shown to the card,
+// beat by beat and whole TLPs only, after its last byte arrived.
 class Phy {
   public:
     static constexpr unsigned kTransmitBeats = 4;
@@ -53,16 +53,20 @@ class Phy {
         }
     }
 
-    // Inputs for the coming clock edge; then what happens at it, from what the board showed. `interrupt_bytes` is the size
-    // of the memory write an MSI is. True when the card took the last beat of a TLP: taken() gives it.
+    // Inputs for the coming clock edge; then what happens at it, from what the board showed. `interrupt_bytes` is the
+    // size of the memory write an MSI is. True when the card took the last beat of a TLP: taken() gives it.
     void drive(uint64_t cycle, BoardInputs &inputs);
     bool clock(uint64_t cycle, const BoardInputs &inputs, const BoardOutputs &outputs, unsigned interrupt_bytes);
     const HostTlp &taken() const { return taken_; }
 
     // Called with each TLP of the card when its last beat is taken, before it is on the wire.
     std::function<void(const Tlp &)> on_accept;
+    // Called with each TLP of the host when the card takes its first beat; by then it is in the card's PHY as a whole.
+    std::function<void(const HostTlp &)> on_begin;
 
-    bool quiet() const { return to_host_queue_.empty() && flying_.empty() && received_.empty() && !stream_.inside() && !credit_wait_; }
+    bool quiet() const {
+        return to_host_queue_.empty() && flying_.empty() && received_.empty() && !stream_.inside() && !credit_wait_;
+    }
     void set_mps(unsigned mps);
     void reset();
 
@@ -84,18 +88,18 @@ class Phy {
     bool beat_taken();
 
     const unsigned dwords_;
-    const unsigned completion_buffer_;   // bytes
+    const unsigned completion_buffer_;  // bytes
     LinkDirection to_host_, to_card_;
     StreamChecker stream_;
     std::deque<CardItem> to_host_queue_;
-    bool credit_wait_ = false;       // the TLP that began has no credit yet
+    bool credit_wait_ = false;  // the TLP that began has no credit yet
     TlpClass wait_class_ = TlpClass::Posted;
     unsigned wait_data_ = 0;
 
     std::deque<Flying> flying_;
-    std::deque<HostTlp> received_;   // the PHY's receive buffer
-    size_t position_ = 0;            // dwords of the front that were taken
-    bool shown_ = false;             // the beat at `position_` is in the inputs
+    std::deque<HostTlp> received_;  // the PHY's receive buffer
+    size_t position_ = 0;           // dwords of the front that were taken
+    bool shown_ = false;            // the beat at `position_` is in the inputs
     HostTlp taken_;
     unsigned completion_bytes_ = 0, completion_peak_ = 0;
 };

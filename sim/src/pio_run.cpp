@@ -45,10 +45,16 @@ void report_pio(const Model &model, const PioOptions &o, const PioFigures &figur
            (unsigned long long)o.length, board.gen, board.lanes, board.data_width, board.clock_hz / 1e6, o.store_bytes,
            write / 1e6, read / 1e6);
     if (!json.empty())
-        write_json_file(json, {{"ok", true}, {"gen", board.gen}, {"lanes", board.lanes},
-                               {"datapath_bits", board.data_width}, {"clock_hz", board.clock_hz}, {"sequence", "pio"},
-                               {"length", o.length}, {"store_bytes", o.store_bytes},
-                               {"write_bytes_per_second", write}, {"read_bytes_per_second", read}});
+        write_json_file(json, {{"ok", true},
+                               {"gen", board.gen},
+                               {"lanes", board.lanes},
+                               {"datapath_bits", board.data_width},
+                               {"clock_hz", board.clock_hz},
+                               {"sequence", "pio"},
+                               {"length", o.length},
+                               {"store_bytes", o.store_bytes},
+                               {"write_bytes_per_second", write},
+                               {"read_bytes_per_second", read}});
 }
 
 }  // namespace litepcie

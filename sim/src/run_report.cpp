@@ -27,7 +27,8 @@ struct Summary {
     size_t count = 0;
 };
 
-Summary summarize(const std::vector<Iteration> &iterations, std::optional<Measure> Iteration::*which, uint64_t clock_hz) {
+Summary summarize(const std::vector<Iteration> &iterations, std::optional<Measure> Iteration::*which,
+                  uint64_t clock_hz) {
     Summary s;
     uint64_t bytes = 0, cycles = 0, model_cycles = 0;
     for (const Iteration &iteration : iterations) {
@@ -75,15 +76,23 @@ Rates bound(const Model &model, const RunOptions &options) {
 
 Json measure_json(const Measure &m, uint64_t clock_hz) {
     const EngineCounters &c = m.counters;
-    return {{"bytes", c.bytes}, {"active_cycles", c.active}, {"bytes_per_second", rate(c.bytes, c.active, clock_hz)},
-            {"model_cycles", m.model_cycles}, {"model_bytes_per_second", rate(c.bytes, m.model_cycles, clock_hz)},
-            {"descriptors", c.descriptors}, {"tlps", c.tlps}, {"wait_descriptor", c.wait_descriptor},
-            {"wait_tag", c.wait_tag}, {"wait_link", c.wait_link}, {"wait_data", c.wait_data}};
+    return {{"bytes", c.bytes},
+            {"active_cycles", c.active},
+            {"bytes_per_second", rate(c.bytes, c.active, clock_hz)},
+            {"model_cycles", m.model_cycles},
+            {"model_bytes_per_second", rate(c.bytes, m.model_cycles, clock_hz)},
+            {"descriptors", c.descriptors},
+            {"tlps", c.tlps},
+            {"wait_descriptor", c.wait_descriptor},
+            {"wait_tag", c.wait_tag},
+            {"wait_link", c.wait_link},
+            {"wait_data", c.wait_data}};
 }
 
 Json summary_json(const Summary &s, double bound) {
-    return {{"average_bytes_per_second", s.average}, {"peak_bytes_per_second", s.peak}, {"last_bytes_per_second", s.last},
-            {"model_bytes_per_second", s.model}, {"bound_bytes_per_second", bound}, {"share_of_bound", s.average / bound}};
+    return {{"average_bytes_per_second", s.average}, {"peak_bytes_per_second", s.peak},
+            {"last_bytes_per_second", s.last},       {"model_bytes_per_second", s.model},
+            {"bound_bytes_per_second", bound},       {"share_of_bound", s.average / bound}};
 }
 
 }  // namespace
@@ -93,12 +102,15 @@ void RunReport::print() const {
     const Rates limits = bound(model_, options_);
     const double theory = application_note_rate({model_.info().gen, model_.info().lanes, clock}, options_.mps);
     printf("%s: %llu bytes x %zu, MPS %u, MRRS %u, Gen%u x%u, %u bit at %.0f MHz\n", options_.sequence.c_str(),
-           (unsigned long long)options_.length, iterations_.size(), options_.mps,
-           options_.mrrs, model_.info().gen, model_.info().lanes, model_.info().data_width, clock / 1e6);
-    printf("%-6s %10s %10s %10s %12s %10s %8s %10s   (MB/s)\n", "", "average", "peak", "last", "model clock", "bound", "share",
-           "theory");
-    const struct { const char *name; std::optional<Measure> Iteration::*which; double limit; } rows[] = {
-        {"read", &Iteration::read, limits.read}, {"write", &Iteration::write, limits.write}};
+           (unsigned long long)options_.length, iterations_.size(), options_.mps, options_.mrrs, model_.info().gen,
+           model_.info().lanes, model_.info().data_width, clock / 1e6);
+    printf("%-6s %10s %10s %10s %12s %10s %8s %10s   (MB/s)\n", "", "average", "peak", "last", "model clock", "bound",
+           "share", "theory");
+    const struct {
+        const char *name;
+        std::optional<Measure> Iteration::*which;
+        double limit;
+    } rows[] = {{"read", &Iteration::read, limits.read}, {"write", &Iteration::write, limits.write}};
     for (const auto &row : rows) {
         Summary s = summarize(iterations_, row.which, clock);
         if (s.count)
@@ -114,20 +126,28 @@ void RunReport::write_json(const std::string &path, const std::string &failure) 
     Json json = {
         {"ok", failure.empty()},
         {"target", identity_.target},
-        {"gen", board.gen}, {"lanes", board.lanes}, {"datapath_bits", board.data_width}, {"clock_hz", board.clock_hz},
+        {"gen", board.gen},
+        {"lanes", board.lanes},
+        {"datapath_bits", board.data_width},
+        {"clock_hz", board.clock_hz},
         {"tags", identity_.tags},
-        {"mps", options_.mps}, {"mrrs", options_.mrrs},
+        {"mps", options_.mps},
+        {"mrrs", options_.mrrs},
         {"completion_bytes", model_.options().completion_bytes ? model_.options().completion_bytes : options_.mps},
         {"latency_ns", model_.options().latency_ns},
         {"header_bytes", options_.address_bits == 64 ? 16 : 12},
-        {"transfer_bytes", options_.length}, {"descriptor_bytes", options_.descriptor_bytes},
-        {"iterations", iterations_.size()}, {"batch", options_.batch}, {"sequence", options_.sequence},
+        {"transfer_bytes", options_.length},
+        {"descriptor_bytes", options_.descriptor_bytes},
+        {"iterations", iterations_.size()},
+        {"batch", options_.batch},
+        {"sequence", options_.sequence},
         {"theory_bytes_per_second", application_note_rate(shape, options_.mps)},
     };
     if (!failure.empty())
         json["failure"] = failure;
     PcieBench bench = pcie_bench_rates(shape, options_.mps, options_.mrrs, options_.address_bits == 64 ? 16 : 12);
-    json["pcie_bench"] = {{"read_bytes_per_second", bench.read}, {"write_bytes_per_second", bench.write},
+    json["pcie_bench"] = {{"read_bytes_per_second", bench.read},
+                          {"write_bytes_per_second", bench.write},
                           {"both_bytes_per_second", bench.both}};
     Summary read = summarize(iterations_, &Iteration::read, board.clock_hz);
     Summary write = summarize(iterations_, &Iteration::write, board.clock_hz);

@@ -119,7 +119,8 @@ bool Script::register_step(const std::string &what, const Json &step, Json &resu
             expect("register", value & number(step, "mask", UINT32_MAX), number(step, "expect"));
     } else if (what == "config_write") {
         const uint32_t value = number(step, "value");
-        driver_.model().config_write(number(step, "offset"), reinterpret_cast<const uint8_t *>(&value), number(step, "bytes"));
+        driver_.model().config_write(number(step, "offset"), reinterpret_cast<const uint8_t *>(&value),
+                                     number(step, "bytes"));
     } else {
         return false;
     }
@@ -156,7 +157,8 @@ void Script::memory_step(const std::string &what, const Json &step, Json &result
         for (uint64_t i = 0; answered && offset >= identity_.window_offset && i < data.size(); i++) {
             int must = shadow_->endpoint(offset - identity_.window_offset + i);
             if (must >= 0)
-                expect("endpoint byte " + std::to_string(offset - identity_.window_offset + i), data[i], unsigned(must));
+                expect("endpoint byte " + std::to_string(offset - identity_.window_offset + i), data[i],
+                       unsigned(must));
         }
     } else {
         throw UsageError("--script: unknown step '" + what + "'");

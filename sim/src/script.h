@@ -38,15 +38,16 @@ namespace litepcie {
 //   {"do": "reset_engine", "engine"}, {"do": "reset_card"}
 //   {"do": "verify"}                                               host memory against the shadow
 //
-// D is {"host", "endpoint", "length", "interrupt"}, or {"table": [D, ...], "at", "interrupt"}: a LINK to a table that is
-// written to host address `at`; "count" makes the LINK say another number. A wait expects reason NONE and every descriptor
-// completed unless told otherwise; of a stopped engine, bytes past what it reports are unknown to the shadow.
+// D is {"host", "endpoint", "length", "interrupt"}, or {"table": [D, ...], "at", "interrupt"}: a LINK to a table that
+// is written to host address `at`; "count" makes the LINK say another number. A wait expects reason NONE and every
+// descriptor completed unless told otherwise; of a stopped engine, bytes past what it reports are unknown to the
+// shadow.
 class Script {
   public:
     explicit Script(HostDriver &driver);
     ~Script();
-    // Throws HostError for the first step that fails, with its number; UsageError if `path` is no script. What each step
-    // gave goes to the file `json`, unless that is empty.
+    // Throws HostError for the first step that fails, with its number; UsageError if `path` is no script. What each
+    // step gave goes to the file `json`, unless that is empty.
     void run(const std::string &path, const std::string &json);
 
   private:
@@ -54,8 +55,8 @@ class Script {
     struct Engine {
         std::unique_ptr<DmaEngine> dma;
         Direction direction;
-        std::vector<std::vector<Descriptor>> posted;   // of each ring slot, the transfers behind it
-        size_t applied = 0;                            // of them, known to the shadow
+        std::vector<std::vector<Descriptor>> posted;  // of each ring slot, the transfers behind it
+        size_t applied = 0;                           // of them, known to the shadow
     };
 
     void step(const Json &step, Json &result);

@@ -52,9 +52,7 @@ template <typename Is, typename Must> void expect(const std::string &what, const
     throw HostError(text.str());
 }
 
-inline void expect(const std::string &what, uint8_t is, unsigned must) {
-    expect(what, unsigned(is), must);
-}
+inline void expect(const std::string &what, uint8_t is, unsigned must) { expect(what, unsigned(is), must); }
 
 inline void write_json_file(const std::string &path, const nlohmann::json &json) {
     std::ofstream file(path);

@@ -11,8 +11,8 @@
 
 namespace litepcie {
 
-// What host and endpoint memory must hold after the transfers so far. A byte nobody can know is unknown; every other byte of
-// the watched regions of host memory is compared, so that a write to a wrong place is seen wherever it goes.
+// What host and endpoint memory must hold after the transfers so far. A byte nobody can know is unknown; every other
+// byte of the watched regions of host memory is compared, so that a write to a wrong place is seen wherever it goes.
 class Shadow {
   public:
     Shadow(Arena &arena, uint64_t endpoint_bytes);

@@ -10,7 +10,7 @@ namespace litepcie {
 
 namespace {
 
-constexpr size_t kLoadBytes = 64;   // of one read of the host towards the card
+constexpr size_t kLoadBytes = 64;  // of one read of the host towards the card
 
 }  // namespace
 
@@ -42,9 +42,7 @@ int Simulator::bar0_write(uint64_t offset, const uint8_t *data, size_t bytes, bo
     return 0;
 }
 
-void Simulator::config_read(unsigned offset, uint8_t *data, size_t bytes) {
-    model_.config().read(offset, data, bytes);
-}
+void Simulator::config_read(unsigned offset, uint8_t *data, size_t bytes) { model_.config().read(offset, data, bytes); }
 
 void Simulator::config_write(unsigned offset, const uint8_t *data, size_t bytes) {
     model_.config_write(offset, data, bytes);

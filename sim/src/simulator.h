@@ -9,14 +9,14 @@
 
 namespace litepcie {
 
-// The model as the device of a vfio-user client: one thread reads the socket, the calling thread owns everything else and
-// runs the clock while the model is busy.
+// The model as the device of a vfio-user client: one thread reads the socket, the calling thread owns everything else
+// and runs the clock while the model is busy.
 class Simulator : private vfio_user::Device {
   public:
     Simulator(Board &board, const ModelOptions &options);
 
-    // Serves the client until it closes the socket, `stop` becomes readable, or the card breaks a rule (Violation). Throws
-    // vfio_user::StreamError if the client's stream cannot be followed.
+    // Serves the client until it closes the socket, `stop` becomes readable, or the card breaks a rule (Violation).
+    // Throws vfio_user::StreamError if the client's stream cannot be followed.
     void serve(ClientSocket &client);
     const Model &model() const { return model_; }
 

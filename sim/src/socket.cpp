@@ -14,16 +14,14 @@ namespace litepcie {
 
 namespace {
 
-[[noreturn]] void fail(const std::string &what) {
-    throw std::runtime_error(what + ": " + strerror(errno));
-}
+[[noreturn]] void fail(const std::string &what) { throw std::runtime_error(what + ": " + strerror(errno)); }
 
 sockaddr_un socket_address(const std::string &path) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     if (path.size() >= sizeof(address.sun_path))
-        throw std::runtime_error("socket path " + path + " is longer than " + std::to_string(sizeof(address.sun_path) - 1) +
-                                 " characters");
+        throw std::runtime_error("socket path " + path + " is longer than " +
+                                 std::to_string(sizeof(address.sun_path) - 1) + " characters");
     memcpy(address.sun_path, path.c_str(), path.size());
     return address;
 }
@@ -108,7 +106,7 @@ size_t ClientSocket::read(uint8_t *data, size_t bytes, std::vector<Fd> &fds) {
         got = recvmsg(fd_.get(), &header, MSG_CMSG_CLOEXEC);
     while (got < 0 && errno == EINTR);
     if (got < 0)
-        return 0;   // the client is gone
+        return 0;  // the client is gone
     for (cmsghdr *c = CMSG_FIRSTHDR(&header); c; c = CMSG_NXTHDR(&header, c)) {
         if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
             continue;
@@ -135,8 +133,6 @@ bool ClientSocket::send(const std::vector<uint8_t> &bytes) {
     return true;
 }
 
-void ClientSocket::shut() {
-    shutdown(fd_.get(), SHUT_RDWR);
-}
+void ClientSocket::shut() { shutdown(fd_.get(), SHUT_RDWR); }
 
 }  // namespace litepcie

@@ -20,7 +20,8 @@ class SocketInUse : public std::runtime_error {
 // A listening UNIX socket. Its file goes with it.
 class ListeningSocket {
   public:
-    // Replaces a socket file nobody listens on. Throws SocketInUse, or std::runtime_error with what is wrong with the path.
+    // Replaces a socket file nobody listens on. Throws SocketInUse, or std::runtime_error with what is wrong with the
+    // path.
     explicit ListeningSocket(const std::string &path);
     ~ListeningSocket();
     ListeningSocket(const ListeningSocket &) = delete;

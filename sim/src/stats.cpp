@@ -21,7 +21,8 @@ Json direction(const LinkDirection &link, const std::map<std::string, TrafficCou
     DirectionCounts counts = link.counts();
     Json by_type = Json::object();
     for (const auto &[name, count] : tlps)
-        by_type[name] = {{"tlps", count.tlps}, {"payload_bytes", count.payload_bytes}, {"wire_bytes", count.wire_bytes}};
+        by_type[name] = {
+            {"tlps", count.tlps}, {"payload_bytes", count.payload_bytes}, {"wire_bytes", count.wire_bytes}};
     double used = counts.tlp_bytes + double(kDllpBytes) * counts.dllps;
     return {{"tlps", by_type},
             {"wire_bytes", counts.tlp_bytes},
@@ -39,8 +40,10 @@ Json bounds(const Model &model) {
     p.mrrs = model.config().mrrs();
     p.completion_bytes = model.options().completion_bytes;
     Json all = Json::object();
-    const struct { const char *name; Traffic traffic; } kinds[] = {
-        {"read", Traffic::Read}, {"write", Traffic::Write}, {"read_and_write", Traffic::Both}};
+    const struct {
+        const char *name;
+        Traffic traffic;
+    } kinds[] = {{"read", Traffic::Read}, {"write", Traffic::Write}, {"read_and_write", Traffic::Both}};
     for (unsigned header : {12, 16})
         for (const auto &kind : kinds) {
             p.header_bytes = header;
@@ -64,7 +67,8 @@ void write_stats(const Model &model, const std::string &path, const std::string 
     const double busy = model.busy_clock().wall_seconds(), processor = model.busy_clock().processor_seconds();
     const double link_bytes = raw_bytes_per_second({board.gen, board.lanes, board.clock_hz}) * simulated;
     Json stats = {
-        {"board", {{"gen", board.gen}, {"lanes", board.lanes}, {"data_width", board.data_width}, {"clock_hz", board.clock_hz}}},
+        {"board",
+         {{"gen", board.gen}, {"lanes", board.lanes}, {"data_width", board.data_width}, {"clock_hz", board.clock_hz}}},
         {"mps", model.config().mps()},
         {"mrrs", model.config().mrrs()},
         {"cycles", model.cycle()},

@@ -11,13 +11,11 @@ namespace {
 
 constexpr unsigned kCompletionHeader = 12;
 
-double skip_share() {
-    return double(kSkpSymbols) / kSkpInterval;
-}
+double skip_share() { return double(kSkpSymbols) / kSkpInterval; }
 
 // Splitting `total` bytes into packets of at most `limit`.
 struct Split {
-    double count;   // packets per `total`
+    double count;  // packets per `total`
     double total;
     double average() const { return total / count; }
 };
@@ -64,7 +62,8 @@ Rates link_bound(const BoundParameters &p) {
     const double dllps_most = raw / (ack_limit_symbols(p.shape, p.mps) * double(p.shape.lanes));
     const Split write = split(p.descriptor_bytes, p.mps);
     const Split request = split(p.descriptor_bytes, p.mrrs);
-    const Split completion = split(p.descriptor_bytes, std::min(p.completion_bytes ? p.completion_bytes : p.mps, p.mps));
+    const Split completion =
+        split(p.descriptor_bytes, std::min(p.completion_bytes ? p.completion_bytes : p.mps, p.mps));
     const double write_wire = 1 + write.count * (kFramingBytes + p.header_bytes) / write.total;
     const double completion_wire = 1 + completion.count * (kFramingBytes + kCompletionHeader) / completion.total;
     const double request_wire = request.count * (kFramingBytes + p.header_bytes) / request.total;

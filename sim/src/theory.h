@@ -24,11 +24,11 @@ enum class Traffic { Read, Write, Both };
 
 struct BoundParameters {
     LinkShape shape;
-    unsigned data_width = 128;          // bits, of the PHY boundary
-    unsigned mps = 256, mrrs = 512;     // bytes
-    unsigned completion_bytes = 0;      // largest completion; 0: MPS
-    unsigned header_bytes = 12;         // of requests of the card: 12 or 16
-    uint64_t descriptor_bytes = 0;      // length of one descriptor, which a TLP never spans; 0: long
+    unsigned data_width = 128;       // bits, of the PHY boundary
+    unsigned mps = 256, mrrs = 512;  // bytes
+    unsigned completion_bytes = 0;   // largest completion; 0: MPS
+    unsigned header_bytes = 12;      // of requests of the card: 12 or 16
+    uint64_t descriptor_bytes = 0;   // length of one descriptor, which a TLP never spans; 0: long
     Traffic traffic = Traffic::Write;
 };
 

@@ -39,13 +39,9 @@ Tlp memory_request(bool write, uint16_t requester, uint8_t tag, uint64_t address
     return tlp;
 }
 
-unsigned lowest_bit(unsigned be) {
-    return be ? __builtin_ctz(be) : 0;
-}
+unsigned lowest_bit(unsigned be) { return be ? __builtin_ctz(be) : 0; }
 
-unsigned highest_bit(unsigned be) {
-    return be ? 31 - __builtin_clz(be) : 0;
-}
+unsigned highest_bit(unsigned be) { return be ? 31 - __builtin_clz(be) : 0; }
 
 }  // namespace
 
@@ -93,9 +89,7 @@ uint64_t Tlp::address() const {
     return dw[2] & ~3u;
 }
 
-uint64_t Tlp::first_byte() const {
-    return address() + lowest_bit(first_be());
-}
+uint64_t Tlp::first_byte() const { return address() + lowest_bit(first_be()); }
 
 unsigned Tlp::enabled_bytes() const {
     unsigned last = length() == 1 ? first_be() : last_be();
@@ -128,12 +122,13 @@ std::string Tlp::describe() const {
     char text[256];
     if (is_completion()) {
         snprintf(text, sizeof(text),
-                 "%s length %u completer %04x status %u byte count %u requester %04x tag %u lower address 0x%02x%s", name(),
-                 has_data() ? length() : 0, completer(), status(), byte_count(), requester(), tag(), lower_address(),
-                 poisoned() ? " poisoned" : "");
+                 "%s length %u completer %04x status %u byte count %u requester %04x tag %u lower address 0x%02x%s",
+                 name(), has_data() ? length() : 0, completer(), status(), byte_count(), requester(), tag(),
+                 lower_address(), poisoned() ? " poisoned" : "");
     } else {
         snprintf(text, sizeof(text), "%s length %u requester %04x tag %u address 0x%llx be %x/%x%s", name(), length(),
-                 requester(), tag(), (unsigned long long)address(), first_be(), last_be(), poisoned() ? " poisoned" : "");
+                 requester(), tag(), (unsigned long long)address(), first_be(), last_be(),
+                 poisoned() ? " poisoned" : "");
     }
     return text;
 }

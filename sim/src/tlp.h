@@ -22,8 +22,8 @@ class Tlp {
   public:
     std::vector<uint32_t> dw;
 
-    // Builders. `address` and `bytes` are in bytes; byte enables follow from them. A header has three dwords below 4 GiB and
-    // four above, as the specification demands.
+    // Builders. `address` and `bytes` are in bytes; byte enables follow from them. A header has three dwords below 4
+    // GiB and four above, as the specification demands.
     static Tlp memory_write(uint16_t requester, uint64_t address, const uint8_t *data, size_t bytes);
     static Tlp memory_read(uint16_t requester, uint8_t tag, uint64_t address, size_t bytes);
     static Tlp completion(uint16_t completer, uint16_t requester, uint8_t tag, CplStatus status, unsigned byte_count,
@@ -55,9 +55,9 @@ class Tlp {
     uint8_t tag() const { return is_completion() ? dw[2] >> 8 : dw[1] >> 8; }
     unsigned first_be() const { return dw[1] & 0xf; }
     unsigned last_be() const { return dw[1] >> 4 & 0xf; }
-    uint64_t address() const;          // of the first dword
-    uint64_t first_byte() const;       // address of the first enabled byte
-    unsigned enabled_bytes() const;    // from the first to the last enabled byte; 1 for a request that enables none
+    uint64_t address() const;        // of the first dword
+    uint64_t first_byte() const;     // address of the first enabled byte
+    unsigned enabled_bytes() const;  // from the first to the last enabled byte; 1 for a request that enables none
 
     // Completions.
     uint16_t completer() const { return dw[1] >> 16; }
@@ -72,9 +72,9 @@ class Tlp {
     // Bytes on the link: header, payload, framing, sequence number and LCRC.
     unsigned wire_bytes() const { return 8 + 4 * dw.size(); }
 
-    const char *name() const;          // MRd32, MWr64, CplD ...
-    std::string describe() const;      // one line, decoded
-    std::string hex() const;           // the dwords
+    const char *name() const;      // MRd32, MWr64, CplD ...
+    std::string describe() const;  // one line, decoded
+    std::string hex() const;       // the dwords
 };
 
 }  // namespace litepcie

@@ -154,13 +154,9 @@ void TlpChecker::from_card(const Tlp &tlp, uint64_t cycle) {
         check_tag(tlp);
 }
 
-unsigned TlpChecker::card_requests() const {
-    return std::count(card_tags_.begin(), card_tags_.end(), Tag::InUse);
-}
+unsigned TlpChecker::card_requests() const { return std::count(card_tags_.begin(), card_tags_.end(), Tag::InUse); }
 
-void TlpChecker::host_read(const Tlp &tlp) {
-    host_reads_[tlp.tag()] = {true, tlp.first_byte(), tlp.enabled_bytes()};
-}
+void TlpChecker::host_read(const Tlp &tlp) { host_reads_[tlp.tag()] = {true, tlp.first_byte(), tlp.enabled_bytes()}; }
 
 void TlpChecker::reset() {
     card_tags_.fill(Tag::Free);

@@ -21,14 +21,15 @@ class Violation : public std::runtime_error {
 
 // What the host allows the card, from its configuration space.
 struct CardLimits {
-    uint16_t id = 0;             // bus, device, function
-    unsigned mps = 128;          // bytes
-    unsigned mrrs = 512;         // bytes
+    uint16_t id = 0;      // bus, device, function
+    unsigned mps = 128;   // bytes
+    unsigned mrrs = 512;  // bytes
     bool extended_tag = false;
     bool bus_master = false;
 
     bool operator==(const CardLimits &o) const {
-        return id == o.id && mps == o.mps && mrrs == o.mrrs && extended_tag == o.extended_tag && bus_master == o.bus_master;
+        return id == o.id && mps == o.mps && mrrs == o.mrrs && extended_tag == o.extended_tag &&
+               bus_master == o.bus_master;
     }
 };
 
@@ -44,11 +45,11 @@ class TlpChecker {
     // A complete TLP of the card.
     void from_card(const Tlp &tlp, uint64_t cycle);
 
-    // A completion that ends a request of the card was taken by it: the tag is free.
+    // A completion that ends a request of the card has reached it: the tag is free.
     void card_request_done(uint8_t tag) { card_tags_[tag] = Tag::Free; }
     // The host will not answer, or late: the card may give the tag up at any time.
     void card_request_abandoned(uint8_t tag) { card_tags_[tag] = Tag::Abandoned; }
-    unsigned card_requests() const;   // outstanding
+    unsigned card_requests() const;  // outstanding
 
     // A memory read of the host towards the card, and its end without a completion.
     void host_read(const Tlp &tlp);
@@ -60,8 +61,8 @@ class TlpChecker {
     enum class Tag : uint8_t { Free, InUse, Abandoned };
     struct HostRead {
         bool outstanding = false;
-        uint64_t address = 0;    // of the next byte
-        unsigned bytes = 0;      // left
+        uint64_t address = 0;  // of the next byte
+        unsigned bytes = 0;    // left
     };
 
     void check_shape(const Tlp &tlp) const;

@@ -24,7 +24,8 @@ void Trace::tlp(uint64_t cycle, char direction, const Tlp &tlp) {
 
 void Trace::event(uint64_t cycle, char direction, const std::string &text) {
     if (file_)
-        fprintf(file_.get(), "%llu %.1f %c %s\n", (unsigned long long)cycle, cycle * ns_per_cycle_, direction, text.c_str());
+        fprintf(file_.get(), "%llu %.1f %c %s\n", (unsigned long long)cycle, cycle * ns_per_cycle_, direction,
+                text.c_str());
 }
 
 }  // namespace litepcie

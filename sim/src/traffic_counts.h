@@ -32,8 +32,14 @@ struct TrafficCounts {
 // Time of the wall and of this thread's processor while the clock of the model runs.
 class BusyClock {
   public:
-    void start() { begin_ = now(); running_ = true; }
-    void stop() { sum_ = elapsed(); running_ = false; }
+    void start() {
+        begin_ = now();
+        running_ = true;
+    }
+    void stop() {
+        sum_ = elapsed();
+        running_ = false;
+    }
     double wall_seconds() const { return elapsed().wall; }
     double processor_seconds() const { return elapsed().processor; }
 

@@ -20,9 +20,7 @@ constexpr uint64_t kPage = 4096;
 constexpr uint64_t kLongestDescriptor = 8 << 20;
 constexpr uint8_t kUntouched = 0xa5;
 
-uint64_t round_up(uint64_t value, uint64_t to) {
-    return (value + to - 1) / to * to;
-}
+uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
 // Throws HostError at the first byte that differs.
 void compare(const char *what, uint64_t address, const uint8_t *is, const uint8_t *must, uint64_t bytes) {

@@ -18,16 +18,35 @@ constexpr uint32_t kIrqIntx = 0, kIrqMsi = 1, kIrqErr = 3;
 constexpr uint32_t kInfoReset = 1, kInfoPci = 2;
 constexpr uint32_t kRegionReadable = 1, kRegionWritable = 2;
 constexpr uint32_t kIrqEventfd = 1;
-constexpr uint32_t kDataNone = 1, kDataBool = 2, kDataEventfd = 4, kActionMask = 8, kActionUnmask = 16, kActionTrigger = 32;
+constexpr uint32_t kDataNone = 1, kDataBool = 2, kDataEventfd = 4, kActionMask = 8, kActionUnmask = 16,
+                   kActionTrigger = 32;
 constexpr uint32_t kMapRead = 1, kMapWrite = 2, kUnmapAll = 2;
 
-struct DmaMap { uint32_t argsz, flags; uint64_t offset, address, size; };
-struct DmaUnmap { uint32_t argsz, flags; uint64_t address, size; };
-struct Info { uint32_t argsz, flags, regions, irqs; };
-struct RegionInfo { uint32_t argsz, flags, index, cap_offset; uint64_t size, offset; };
-struct IrqInfo { uint32_t argsz, flags, index, count; };
-struct SetIrqs { uint32_t argsz, flags, index, start, count; };
-struct RegionAccess { uint64_t offset; uint32_t region, count; };
+struct DmaMap {
+    uint32_t argsz, flags;
+    uint64_t offset, address, size;
+};
+struct DmaUnmap {
+    uint32_t argsz, flags;
+    uint64_t address, size;
+};
+struct Info {
+    uint32_t argsz, flags, regions, irqs;
+};
+struct RegionInfo {
+    uint32_t argsz, flags, index, cap_offset;
+    uint64_t size, offset;
+};
+struct IrqInfo {
+    uint32_t argsz, flags, index, count;
+};
+struct SetIrqs {
+    uint32_t argsz, flags, index, start, count;
+};
+struct RegionAccess {
+    uint64_t offset;
+    uint32_t region, count;
+};
 static_assert(sizeof(DmaMap) == 32 && sizeof(DmaUnmap) == 24 && sizeof(Info) == 16 && sizeof(RegionInfo) == 32 &&
                   sizeof(IrqInfo) == 16 && sizeof(SetIrqs) == 20 && sizeof(RegionAccess) == 16,
               "payloads of vfio-user");
@@ -68,7 +87,7 @@ void check(int error) {
 std::vector<uint8_t> Server::handle(Message &message) {
     const bool wants_reply = message.wants_reply();
     if ((message.header.flags & kTypeMask) == kTypeReply)
-        return {};   // to nothing this server asked
+        return {};  // to nothing this server asked
     try {
         if ((message.header.flags & kTypeMask) != kTypeCommand)
             throw Refusal{EINVAL};
@@ -101,7 +120,9 @@ std::vector<uint8_t> Server::dispatch(Message &message) {
 }
 
 std::vector<uint8_t> Server::version(const Message &message) {
-    struct Version { uint16_t major, minor; };
+    struct Version {
+        uint16_t major, minor;
+    };
     Version asked = structure<Version>(message);
     if (asked.major != 0)
         throw Refusal{ENOTSUP};
@@ -115,7 +136,7 @@ std::vector<uint8_t> Server::version(const Message &message) {
     negotiated_ = true;
     nlohmann::json capabilities = {{"capabilities", {{"max_msg_fds", kMaxFds}, {"max_data_xfer_size", kMaxTransfer}}}};
     std::string text = capabilities.dump();
-    std::vector<uint8_t> payload(sizeof(Version) + text.size() + 1);   // version 0.0
+    std::vector<uint8_t> payload(sizeof(Version) + text.size() + 1);  // version 0.0
     memcpy(payload.data() + sizeof(Version), text.c_str(), text.size() + 1);
     return payload;
 }
@@ -154,7 +175,8 @@ std::vector<uint8_t> Server::get_region_info(const Message &message) {
     if (info.index >= kRegions)
         throw Refusal{EINVAL};
     uint64_t size = region_size(info.index);
-    return bytes_of(RegionInfo{sizeof(RegionInfo), size ? kRegionReadable | kRegionWritable : 0, info.index, 0, size, 0});
+    return bytes_of(
+        RegionInfo{sizeof(RegionInfo), size ? kRegionReadable | kRegionWritable : 0, info.index, 0, size, 0});
 }
 
 std::vector<uint8_t> Server::get_irq_info(const Message &message) {
@@ -162,7 +184,8 @@ std::vector<uint8_t> Server::get_irq_info(const Message &message) {
     // No error interrupt: only a refusal keeps the client from trying to enable it.
     if (info.index >= kIrqs || info.index == kIrqErr)
         throw Refusal{EINVAL};
-    return bytes_of(IrqInfo{sizeof(IrqInfo), info.index == kIrqMsi ? kIrqEventfd : 0, info.index, info.index == kIrqMsi});
+    return bytes_of(
+        IrqInfo{sizeof(IrqInfo), info.index == kIrqMsi ? kIrqEventfd : 0, info.index, info.index == kIrqMsi});
 }
 
 std::vector<uint8_t> Server::set_irqs(Message &message) {
@@ -173,7 +196,7 @@ std::vector<uint8_t> Server::set_irqs(Message &message) {
     if (set.index >= kIrqs || set.flags & ~(data | action) || set.start > count || set.count > count - set.start)
         throw Refusal{EINVAL};
     if (action != kActionTrigger || (set.count && data == kDataBool))
-        throw Refusal{EINVAL};   // nothing can be masked
+        throw Refusal{EINVAL};  // nothing can be masked
     if (set.index != kIrqMsi || !set.count) {
         if (set.index == kIrqMsi && data == kDataNone)
             msi_.close();

@@ -46,7 +46,8 @@ bool read_message(ByteSource &source, Message &message) {
 }
 
 std::vector<uint8_t> make_reply(const Header &request, const std::vector<uint8_t> &payload) {
-    return with_header({request.id, request.command, uint32_t(sizeof(Header) + payload.size()), kTypeReply, 0}, payload);
+    return with_header({request.id, request.command, uint32_t(sizeof(Header) + payload.size()), kTypeReply, 0},
+                       payload);
 }
 
 std::vector<uint8_t> make_error(const Header &request, int error) {

@@ -13,23 +13,31 @@
 namespace litepcie::vfio_user {
 
 enum Command : uint16_t {
-    kVersion = 1, kDmaMap = 2, kDmaUnmap = 3, kGetInfo = 4, kGetRegionInfo = 5, kGetIrqInfo = 7, kSetIrqs = 8,
-    kRegionRead = 9, kRegionWrite = 10, kDeviceReset = 13,
+    kVersion = 1,
+    kDmaMap = 2,
+    kDmaUnmap = 3,
+    kGetInfo = 4,
+    kGetRegionInfo = 5,
+    kGetIrqInfo = 7,
+    kSetIrqs = 8,
+    kRegionRead = 9,
+    kRegionWrite = 10,
+    kDeviceReset = 13,
 };
 
 constexpr uint32_t kTypeMask = 0xf, kTypeCommand = 0, kTypeReply = 1, kNoReply = 0x10, kError = 0x20;
 
 struct Header {
     uint16_t id, command;
-    uint32_t size;       // of the whole message
+    uint32_t size;  // of the whole message
     uint32_t flags;
-    uint32_t error;      // errno, with kError
+    uint32_t error;  // errno, with kError
 };
 static_assert(sizeof(Header) == 16, "header of vfio-user");
 
-constexpr uint32_t kMaxTransfer = 1 << 20;                // bytes of data in a message, as announced
+constexpr uint32_t kMaxTransfer = 1 << 20;  // bytes of data in a message, as announced
 constexpr uint32_t kMaxMessage = kMaxTransfer + 4096;
-constexpr unsigned kMaxFds = 8;                           // as announced
+constexpr unsigned kMaxFds = 8;  // as announced
 
 struct Message {
     Header header{};

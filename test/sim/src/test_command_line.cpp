@@ -32,7 +32,8 @@ std::string error_of(std::vector<std::string> words) {
 }  // namespace
 
 TEST(CommandLine, Values) {
-    ModelOptions o = parse({"--rcb", "128", "--latency-ns=4000", "--reorder", "--inject", "ur@1", "--inject", "drop@7", "--seed", "0x10"});
+    ModelOptions o = parse(
+        {"--rcb", "128", "--latency-ns=4000", "--reorder", "--inject", "ur@1", "--inject", "drop@7", "--seed", "0x10"});
     EXPECT_EQ(o.rcb, 128u);
     EXPECT_EQ(o.latency_ns, 4000u);
     EXPECT_EQ(o.seed, 16u);

@@ -36,9 +36,9 @@ TEST(ConfigSpace, Identity) {
     EXPECT_EQ(config.read(0x00, 4), 0x1ce01234u);
     EXPECT_EQ(config.read(0x08, 4), 0x05800000u);
     EXPECT_EQ(config.read(0x2c, 4), 0x1ce01234u);
-    EXPECT_EQ(config.read(0x0e, 1), 0u);         // type 0, one function
-    EXPECT_EQ(config.read(0x3d, 1), 0u);         // no INTx
-    EXPECT_TRUE(config.read(0x06, 2) & 0x10);    // capability list
+    EXPECT_EQ(config.read(0x0e, 1), 0u);       // type 0, one function
+    EXPECT_EQ(config.read(0x3d, 1), 0u);       // no INTx
+    EXPECT_TRUE(config.read(0x06, 2) & 0x10);  // capability list
     write(config, 0x00, 0xffffffff, 4);
     EXPECT_EQ(config.read(0x00, 4), 0x1ce01234u);
 }
@@ -46,7 +46,7 @@ TEST(ConfigSpace, Identity) {
 TEST(ConfigSpace, Bar0IsSizedAndPlaced) {
     ConfigSpace config(kBoard, 512);
     write(config, 0x10, 0xffffffff, 4);
-    EXPECT_EQ(config.read(0x10, 4), 0xffe00000u);   // 2 MiB, 32 bit, not prefetchable
+    EXPECT_EQ(config.read(0x10, 4), 0xffe00000u);  // 2 MiB, 32 bit, not prefetchable
     write(config, 0x10, 0xe0000000, 4);
     EXPECT_EQ(config.bar0(), 0xe0000000u);
     for (unsigned bar = 0x14; bar < 0x28; bar += 4) {
@@ -59,15 +59,15 @@ TEST(ConfigSpace, Capabilities) {
     ConfigSpace config(kBoard, 512);
     unsigned express = capability(config, 0x10), msi = capability(config, 0x05);
     ASSERT_TRUE(express && msi && capability(config, 0x01));
-    EXPECT_EQ(capability(config, 0x11), 0u);                       // no MSI-X
-    EXPECT_EQ(config.read(express + 2, 2), 0x0002u);               // version 2, endpoint
-    EXPECT_EQ(config.read(express + 4, 4) & 7, 2u);                // MPS 512
-    EXPECT_TRUE(config.read(express + 4, 4) & 1 << 5);             // extended tags
-    EXPECT_TRUE(config.read(express + 4, 4) & 1 << 28);            // function level reset
-    EXPECT_EQ(config.read(express + 0x0c, 4) & 0x3ff, 0x042u);     // Gen2 x4
+    EXPECT_EQ(capability(config, 0x11), 0u);                    // no MSI-X
+    EXPECT_EQ(config.read(express + 2, 2), 0x0002u);            // version 2, endpoint
+    EXPECT_EQ(config.read(express + 4, 4) & 7, 2u);             // MPS 512
+    EXPECT_TRUE(config.read(express + 4, 4) & 1 << 5);          // extended tags
+    EXPECT_TRUE(config.read(express + 4, 4) & 1 << 28);         // function level reset
+    EXPECT_EQ(config.read(express + 0x0c, 4) & 0x3ff, 0x042u);  // Gen2 x4
     EXPECT_EQ(config.read(express + 0x12, 2) & 0x3ff, 0x042u);
-    EXPECT_EQ(config.read(msi + 2, 2), 0x0080u);                   // 64 bit, one vector, no mask bits
-    EXPECT_EQ(config.read(0x100, 4), 0x00010001u);                 // AER, the last extended capability
+    EXPECT_EQ(config.read(msi + 2, 2), 0x0080u);    // 64 bit, one vector, no mask bits
+    EXPECT_EQ(config.read(0x100, 4), 0x00010001u);  // AER, the last extended capability
 }
 
 TEST(ConfigSpace, CommandAndDeviceControl) {
@@ -84,7 +84,7 @@ TEST(ConfigSpace, CommandAndDeviceControl) {
     EXPECT_EQ(config.mrrs(), 4096u);
     EXPECT_TRUE(config.extended_tag());
     write(config, control, 5 << 5, 2);
-    EXPECT_EQ(config.mps(), 512u);   // not more than announced
+    EXPECT_EQ(config.mps(), 512u);  // not more than announced
 }
 
 TEST(ConfigSpace, Msi) {
@@ -123,7 +123,7 @@ TEST(ConfigSpace, Resets) {
     config.function_reset();
     EXPECT_FALSE(config.bus_master());
     EXPECT_EQ(config.bar0(), 0u);
-    EXPECT_EQ(config.mps(), 256u);   // stays
+    EXPECT_EQ(config.mps(), 256u);  // stays
     config.reset();
     EXPECT_EQ(config.mps(), 128u);
 }

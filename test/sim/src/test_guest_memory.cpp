@@ -32,11 +32,11 @@ TEST(GuestMemory, MapsAccessesAndUnmaps) {
     uint8_t back[4];
     EXPECT_TRUE(memory.read(0x10ffe, back, 4));
     EXPECT_EQ(back[0], 1);
-    EXPECT_FALSE(memory.read(0x11ffe, back, 4));   // over the end
+    EXPECT_FALSE(memory.read(0x11ffe, back, 4));  // over the end
     EXPECT_FALSE(memory.write(0xffff, data, 1));
     EXPECT_EQ(memory.unmap(0x10000, 0x2000), 0);
     EXPECT_FALSE(memory.read(0x10ffe, back, 4));
-    EXPECT_EQ(memory.unmap(0x10000, 0x2000), 0);   // nothing there is fine
+    EXPECT_EQ(memory.unmap(0x10000, 0x2000), 0);  // nothing there is fine
 }
 
 TEST(GuestMemory, AccessAcrossMappings) {
@@ -68,18 +68,18 @@ TEST(GuestMemory, RefusesWhatDoesNotFit) {
     GuestMemory memory;
     EXPECT_EQ(memory.map(0x1000, 0, Fd(), 0, true, true), EINVAL);
     EXPECT_EQ(memory.map(UINT64_MAX, 2, Fd(), 0, true, true), EINVAL);
-    EXPECT_EQ(memory.map(0x1000, 0x2000, file_of(0x1000), 0, true, true), EINVAL);     // file too short
+    EXPECT_EQ(memory.map(0x1000, 0x2000, file_of(0x1000), 0, true, true), EINVAL);  // file too short
     EXPECT_EQ(memory.map(0x1000, 0x1000, file_of(0x2000), 0x1001, true, true), EINVAL);
     EXPECT_EQ(memory.map(0x1000, 0x1000, Fd(), 0, true, true), 0);
     EXPECT_EQ(memory.map(0x1fff, 0x1000, Fd(), 0, true, true), EEXIST);
     EXPECT_EQ(memory.map(0x0, 0x1001, Fd(), 0, true, true), EEXIST);
     EXPECT_EQ(memory.map(0x1400, 0x10, Fd(), 0, true, true), EEXIST);
     EXPECT_EQ(memory.map(0x2000, 0x1000, Fd(), 0, true, true), 0);
-    EXPECT_EQ(memory.unmap(0x1800, 0x800), EINVAL);      // half of a mapping
+    EXPECT_EQ(memory.unmap(0x1800, 0x800), EINVAL);  // half of a mapping
     EXPECT_EQ(memory.unmap(0x1000, 0x1800), EINVAL);
-    EXPECT_EQ(memory.unmap(0x0, 0x10000), 0);            // several at once
+    EXPECT_EQ(memory.unmap(0x0, 0x10000), 0);  // several at once
     EXPECT_EQ(memory.mappings(), 0u);
     EXPECT_EQ(memory.map(UINT64_MAX - 0xfff, 0x1000, Fd(), 0, true, true), 0);
-    EXPECT_EQ(memory.unmap(0, UINT64_MAX), EINVAL);      // all but the last byte
+    EXPECT_EQ(memory.unmap(0, UINT64_MAX), EINVAL);  // all but the last byte
     EXPECT_EQ(memory.unmap(UINT64_MAX - 0xfff, 0x1000), 0);
 }

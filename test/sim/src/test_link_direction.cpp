@@ -64,7 +64,11 @@ class SaturatedLink {
     LinkDirection to_host_, to_card_;
 };
 
-struct Row { unsigned gen, lanes, mps; uint64_t clock_hz; double write, read, both; };
+struct Row {
+    unsigned gen, lanes, mps;
+    uint64_t clock_hz;
+    double write, read, both;
+};
 const Row kRows[] = {
     {1, 1, 128, 125000000, 196, 201, 188},    {1, 4, 128, 125000000, 794, 815, 764},
     {2, 4, 128, 125000000, 1626, 1669, 1564}, {2, 4, 256, 125000000, 1781, 1806, 1707},
@@ -73,9 +77,7 @@ const Row kRows[] = {
 };
 constexpr uint64_t kCycles = 400000;
 
-double mbs(uint64_t bytes, const Row &row) {
-    return bytes / (kCycles / double(row.clock_hz)) / 1e6;
-}
+double mbs(uint64_t bytes, const Row &row) { return bytes / (kCycles / double(row.clock_hz)) / 1e6; }
 
 }  // namespace
 
@@ -111,7 +113,7 @@ TEST(LinkDirection, ReachesItsBound) {
                     for (Traffic traffic : {Traffic::Write, Traffic::Read, Traffic::Both}) {
                         BoundParameters p;
                         p.shape = {gen, lanes, 250000000};
-                        p.data_width = 1024;   // the link alone
+                        p.data_width = 1024;  // the link alone
                         p.mps = mps;
                         p.mrrs = 512;
                         p.header_bytes = header;
@@ -130,7 +132,7 @@ TEST(LinkDirection, ReachesItsBound) {
 }
 
 TEST(LinkDirection, ArrivalIsTheLastByte) {
-    LinkDirection link({2, 4, 125000000}, 256, kUnlimited);   // 16 bytes a cycle
+    LinkDirection link({2, 4, 125000000}, 256, kUnlimited);  // 16 bytes a cycle
     link.send_bytes(276);
     EXPECT_EQ(link.cycles_to_drain(), 18u);
     for (int i = 0; i < 17; i++) {
@@ -150,7 +152,7 @@ TEST(LinkDirection, CreditsBlockAndComeBack) {
     EXPECT_FALSE(link.has_credit(TlpClass::Posted, 0));
     EXPECT_TRUE(link.has_credit(TlpClass::NonPosted, 0));
     link.return_credit(TlpClass::Posted, 16);
-    EXPECT_FALSE(link.has_credit(TlpClass::Posted, 16));   // not before the UpdateFC
+    EXPECT_FALSE(link.has_credit(TlpClass::Posted, 16));  // not before the UpdateFC
     link.grant_returned();
     EXPECT_TRUE(link.has_credit(TlpClass::Posted, 16));
 }
@@ -158,7 +160,7 @@ TEST(LinkDirection, CreditsBlockAndComeBack) {
 // TLPs that arrive closer together than the limit share an ACK.
 TEST(LinkDirection, OneAckForSeveralTlps) {
     LinkShape shape{2, 4, 125000000};
-    LinkDirection link(shape, 256, kUnlimited);   // limit 169 symbols = 42.25 cycles
+    LinkDirection link(shape, 256, kUnlimited);  // limit 169 symbols = 42.25 cycles
     for (int i = 0; i < 42250; i++) {
         link.want_ack();
         link.advance();

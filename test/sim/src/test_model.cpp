@@ -14,7 +14,16 @@ using namespace litepcie;
 namespace {
 
 // Registers of the test endpoint.
-enum Register { kAddressLow = 0x40, kAddressHigh = 0x44, kDwords = 0x48, kTag = 0x4c, kCommand = 0x50, kStatus = 0x54, kCount = 0x58, kData = 0x80 };
+enum Register {
+    kAddressLow = 0x40,
+    kAddressHigh = 0x44,
+    kDwords = 0x48,
+    kTag = 0x4c,
+    kCommand = 0x50,
+    kStatus = 0x54,
+    kCount = 0x58,
+    kData = 0x80
+};
 enum Command { kWrite = 1, kRead = 2, kInterrupt = 3, kSilent = 4, kBreakStream = 5 };
 
 // The board behind a link of one lane, which is always slower than it.
@@ -153,7 +162,7 @@ TEST_F(ModelTest, UnmappedIsRefusedAndCounted) {
     start();
     command(kRead, 0x20000000, 4);
     run_until_idle();
-    EXPECT_EQ(driver->read(kStatus), 1u);   // unsupported request
+    EXPECT_EQ(driver->read(kStatus), 1u);  // unsupported request
     command(kWrite, 0x10010000, 4);
     run_until_idle();
     EXPECT_EQ(model->figures().unmapped, 2u);
@@ -162,8 +171,11 @@ TEST_F(ModelTest, UnmappedIsRefusedAndCounted) {
 TEST_F(ModelTest, MalformedTlpsEndTheRun) {
     start();
     EXPECT_NE(violation(kWrite, 0x10000ff0, 8).find("crosses a 4 KiB"), std::string::npos);
-    for (const auto &[code, address, dwords, rule] : std::vector<std::tuple<unsigned, uint64_t, unsigned, const char *>>{
-             {kWrite, 0x10000000, 65, "exceeds MPS 256"}, {kRead, 0x10000000, 129, "exceeds MRRS 512"}, {kWrite, 0x10000002, 1, "low address bits"}}) {
+    for (const auto &[code, address, dwords, rule] :
+         std::vector<std::tuple<unsigned, uint64_t, unsigned, const char *>>{
+             {kWrite, 0x10000000, 65, "exceeds MPS 256"},
+             {kRead, 0x10000000, 129, "exceeds MRRS 512"},
+             {kWrite, 0x10000002, 1, "low address bits"}}) {
         model->reset();
         driver->set_up({});
         EXPECT_NE(violation(code, address, dwords).find(rule), std::string::npos) << rule;
@@ -195,7 +207,7 @@ TEST_F(ModelTest, SlowLinkStallsAndLosesNothing) {
     driver->flush();
     uint64_t begin = model->cycle();
     driver->run_until([&] { return model->figures().last_write_cycle > begin; });
-    EXPECT_GE(model->cycle() - begin, 276u / 2 - 16);   // 2 bytes a cycle
+    EXPECT_GE(model->cycle() - begin, 276u / 2 - 16);  // 2 bytes a cycle
     EXPECT_EQ(*memory.at(0x10000003, 1), 0x01);
 }
 

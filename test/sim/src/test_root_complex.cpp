@@ -180,7 +180,7 @@ TEST_F(CompleterTest, OutsideMemory) {
     const uint8_t data[4] = {};
     completer->receive(Tlp::memory_write(kCard, 0x9ffe, data, 4), 0);
     EXPECT_EQ(completer->counts().unmapped_writes, 1u);
-    ask(0x8fc0, 128);   // begins inside, ends outside
+    ask(0x8fc0, 128);  // begins inside, ends outside
     std::vector<HostTlp> tlps = collect(100);
     ASSERT_EQ(tlps.size(), 1u);
     EXPECT_EQ(tlps[0].tlp.status(), unsigned(CplStatus::Unsupported));
@@ -242,7 +242,7 @@ TEST(Egress, CompletionsStayBehindWritesAndReadsGetOutOfTheWay) {
     const uint8_t data[4] = {};
     Egress egress;
     LinkDirection link(kShape, 256, {{1, 0, Credits::kInfinite}, {100, 0, Credits::kInfinite}});
-    egress.push({Tlp::memory_read(0, 1, 0xe0000000, 4), false});          // no credit for it
+    egress.push({Tlp::memory_read(0, 1, 0xe0000000, 4), false});  // no credit for it
     egress.push({Tlp::memory_write(0, 0xe0000000, data, 4), false});
     egress.push({Tlp::memory_write(0, 0xe0000004, data, 4), false});
     egress.push({Tlp::completion(0, kCard, 0, CplStatus::Unsupported, 4, 0), true});
@@ -250,14 +250,14 @@ TEST(Egress, CompletionsStayBehindWritesAndReadsGetOutOfTheWay) {
     EXPECT_TRUE(egress.next(link)->tlp.is_memory_write());
     link.take_credit(TlpClass::Posted, 1);
     egress.pop();
-    EXPECT_EQ(egress.next(link), nullptr);   // the completion has credit, the write before it has not
+    EXPECT_EQ(egress.next(link), nullptr);  // the completion has credit, the write before it has not
     link.return_credit(TlpClass::Posted, 1);
     link.grant_returned();
     egress.next(link);
     EXPECT_EQ(egress.pop().tlp.address(), 0xe0000004u);
     ASSERT_NE(egress.next(link), nullptr);
     EXPECT_TRUE(egress.pop().tlp.is_completion());
-    EXPECT_FALSE(egress.empty());            // the read still waits
+    EXPECT_FALSE(egress.empty());  // the read still waits
 }
 
 TEST(Egress, ReadsStayBehindWrites) {
@@ -287,7 +287,8 @@ TEST(HostCpu, SplitsStores) {
         pieces.emplace_back(tlp.first_byte(), tlp.enabled_bytes());
         EXPECT_LE(4 * tlp.length(), 128u);
     }
-    EXPECT_EQ(pieces, (std::vector<std::pair<uint64_t, unsigned>>{{0xe0000f81, 127}, {0xe0001000, 128}, {0xe0001080, 45}}));
+    EXPECT_EQ(pieces,
+              (std::vector<std::pair<uint64_t, unsigned>>{{0xe0000f81, 127}, {0xe0001000, 128}, {0xe0001080, 45}}));
 }
 
 TEST(HostCpu, LoadsInPiecesAndErrors) {

@@ -8,17 +8,17 @@ using namespace litepcie;
 
 namespace {
 
-LinkShape shape(unsigned gen, unsigned lanes) {
-    return {gen, lanes, 125000000};
-}
+LinkShape shape(unsigned gen, unsigned lanes) { return {gen, lanes, 125000000}; }
 
 }  // namespace
 
 // Limits of the specification as published, x1 x4 x8 x16.
 TEST(LinkRate, AckLimits) {
     const unsigned lanes[] = {1, 4, 8, 16};
-    const struct { unsigned gen, mps, symbols[4]; } rows[] = {
-        {1, 128, {237, 73, 67, 48}},   {1, 256, {416, 118, 107, 72}},  {2, 128, {288, 124, 118, 99}},
+    const struct {
+        unsigned gen, mps, symbols[4];
+    } rows[] = {
+        {1, 128, {237, 73, 67, 48}},    {1, 256, {416, 118, 107, 72}},  {2, 128, {288, 124, 118, 99}},
         {2, 256, {467, 169, 158, 123}}, {3, 128, {333, 169, 163, 144}}, {3, 256, {512, 214, 203, 168}},
     };
     for (const auto &row : rows)
@@ -29,7 +29,7 @@ TEST(LinkRate, AckLimits) {
 
 TEST(LinkRate, TicksAreExact) {
     LinkRate rate({2, 4, 125000000});
-    EXPECT_EQ(rate.cycle_ticks, 16);   // bytes a cycle
+    EXPECT_EQ(rate.cycle_ticks, 16);  // bytes a cycle
     EXPECT_EQ(rate.byte_ticks, 1);
     LinkRate gen3({3, 8, 250000000});  // 984.615 MB/s x 8 at 250 MHz = 31.508 bytes a cycle
     EXPECT_EQ(gen3.cycle_ticks * 65, gen3.byte_ticks * 2048);
@@ -45,7 +45,10 @@ TEST(Theory, ApplicationNotes) {
 
 // Corrected column: 64 bit addresses, long transfers, MRRS 512; write, read, both each way in MB/s.
 TEST(Theory, PcieBenchCorrectedForLanes) {
-    const struct { unsigned gen, lanes, mps; double write, read, both; } rows[] = {
+    const struct {
+        unsigned gen, lanes, mps;
+        double write, read, both;
+    } rows[] = {
         {1, 1, 128, 196, 201, 188},    {1, 4, 128, 794, 815, 764},    {2, 4, 128, 1626, 1669, 1564},
         {2, 4, 256, 1781, 1806, 1707}, {2, 8, 256, 3601, 3654, 3453}, {3, 8, 256, 7112, 7215, 6820},
     };
@@ -63,18 +66,18 @@ TEST(Theory, BoundOfOneDirection) {
     p.traffic = Traffic::Write;
     EXPECT_NEAR(link_bound(p).write, 2e9 * (1 - 4.0 / 1538) * 256 / 276, 1e3);
     EXPECT_EQ(link_bound(p).read, 0);
-    p.traffic = Traffic::Read;   // a request every 138 symbols: DLLPs at their limit of 169
+    p.traffic = Traffic::Read;  // a request every 138 symbols: DLLPs at their limit of 169
     EXPECT_NEAR(link_bound(p).read, 2e9 * (1 - 16.0 / (4 * 169) - 4.0 / 1538) * 256 / 276, 1e3);
-    p.completion_bytes = 64;     // DLLPs for a request every 168 symbols
+    p.completion_bytes = 64;  // DLLPs for a request every 168 symbols
     EXPECT_NEAR(link_bound(p).read / 2e9, 0.7419, 0.002);
 }
 
 TEST(Theory, BoundKnowsBeats) {
     BoundParameters p;
     p.shape = shape(2, 4);
-    p.data_width = 64;           // 1000 MB/s of data path under a 2000 MB/s link: 269 header and payload bytes, 34 beats
+    p.data_width = 64;  // 1000 MB/s of data path under a 2000 MB/s link: 269 header and payload bytes, 34 beats
     EXPECT_NEAR(link_bound(p).write, 125e6 * 256 / 34, 1e3);
-    p.descriptor_bytes = 8;      // 20 bytes: 3 beats
+    p.descriptor_bytes = 8;  // 20 bytes: 3 beats
     EXPECT_NEAR(link_bound(p).write, 125e6 * 8 / 3, 1e3);
     // Both ways the requests of reads take beats from writes: 9 beats a write, one a request.
     p = BoundParameters();

@@ -22,7 +22,9 @@ class TlpCheckerTest : public testing::Test {
         static const std::vector<uint8_t> data(8192);
         return Tlp::memory_write(kId, address, data.data(), bytes);
     }
-    static Tlp read(uint64_t address, size_t bytes, uint8_t tag = 0) { return Tlp::memory_read(kId, tag, address, bytes); }
+    static Tlp read(uint64_t address, size_t bytes, uint8_t tag = 0) {
+        return Tlp::memory_read(kId, tag, address, bytes);
+    }
 
     void passes(const Tlp &tlp) { EXPECT_NO_THROW(checker.from_card(tlp, kLater)) << tlp.describe(); }
     void breaks(const char *rule, const Tlp &tlp) {
@@ -53,7 +55,7 @@ TEST_F(TlpCheckerTest, LegalTlpsPass) {
     passes(read(0x1e00, 512, 0));
     passes(read(0x100000000, 1, 31));
     Tlp holes = write(0x1000, 1);
-    holes.dw[1] |= 0x5;   // not contiguous is legal within one dword
+    holes.dw[1] |= 0x5;  // not contiguous is legal within one dword
     passes(holes);
     Tlp flush = read(0x1000, 4, 5);
     flush.dw[1] &= ~0xfu;  // a read of no bytes
@@ -61,7 +63,11 @@ TEST_F(TlpCheckerTest, LegalTlpsPass) {
 }
 
 TEST_F(TlpCheckerTest, Shape) {
-    breaks("ends in its header", [] { Tlp t; t.dw = {0x40000001, 0}; return t; }());
+    breaks("ends in its header", [] {
+        Tlp t;
+        t.dw = {0x40000001, 0};
+        return t;
+    }());
     breaks_if("format and type", write(0x1000, 4), [](Tlp &t) { t.dw[0] |= 0x04000000; });
     breaks_if("reserved bits", write(0x1000, 4), [](Tlp &t) { t.dw[0] |= 1u << 23; });
     breaks_if("traffic class", write(0x1000, 4), [](Tlp &t) { t.dw[0] |= 1u << 20; });
@@ -76,7 +82,7 @@ TEST_F(TlpCheckerTest, Shape) {
 TEST_F(TlpCheckerTest, Requests) {
     breaks("MPS", write(0x1000, 260));
     breaks("MRRS", read(0x1000, 516));
-    breaks("MRRS", read(0x1001, 512));   // five bytes past a dword make a dword more
+    breaks("MRRS", read(0x1001, 512));  // five bytes past a dword make a dword more
     breaks("4 KiB", write(0x1f80, 256));
     breaks_if("four-dword header", write(0x1000, 4), [](Tlp &t) {
         t.dw[0] |= 1u << 29;
@@ -89,7 +95,11 @@ TEST_F(TlpCheckerTest, Requests) {
     breaks_if("are 0", write(0x1000, 8), [](Tlp &t) { t.dw[1] &= ~0x0fu; });
     breaks_if("hole", write(0x1000, 12), [](Tlp &t) { t.dw[1] = (t.dw[1] & ~0xfu) | 0x7; });
     breaks_if("hole", write(0x1000, 12), [](Tlp &t) { t.dw[1] = (t.dw[1] & ~0xf0u) | 0xe0; });
-    passes([] { Tlp t = write(0x1000, 8); t.dw[1] = (t.dw[1] & ~0xffu) | 0x5a; return t; }());   // a quadword may
+    passes([] {
+        Tlp t = write(0x1000, 8);
+        t.dw[1] = (t.dw[1] & ~0xffu) | 0x5a;
+        return t;
+    }());  // a quadword may
     breaks_if("hole", write(0x1004, 8), [](Tlp &t) { t.dw[1] = (t.dw[1] & ~0xffu) | 0x5a; });
 }
 

@@ -99,14 +99,15 @@ class VfioUserTest : public testing::Test {
         EXPECT_EQ(reply.header.size, bytes.size());
         EXPECT_EQ(reply.header.flags & kTypeMask, kTypeReply);
         if (reply.error()) {
-            EXPECT_TRUE(reply.payload.empty());   // an error is the header only
+            EXPECT_TRUE(reply.payload.empty());  // an error is the header only
         }
         return reply;
     }
     static std::vector<uint8_t> version_payload() {
         // As QEMU 11.1.3 sends it.
         const std::string json =
-            "{\"capabilities\": {\"pgsizes\": 4096, \"max_msg_fds\": 16, \"max_dma_maps\": 65535, \"max_data_xfer_size\": "
+            "{\"capabilities\": {\"pgsizes\": 4096, \"max_msg_fds\": 16, \"max_dma_maps\": 65535, "
+            "\"max_data_xfer_size\": "
             "1048576, \"migration\": {\"max_bitmap_size\": 268435456, \"pgsize\": 4096}, \"write_multiple\": true}}";
         std::vector<uint8_t> payload(4 + json.size() + 1);
         memcpy(payload.data() + 4, json.c_str(), json.size());
@@ -127,34 +128,34 @@ class VfioUserTest : public testing::Test {
 }  // namespace
 
 TEST_F(VfioUserTest, Version) {
-    EXPECT_EQ(send(kGetInfo, words({16, 0, 0, 0})).error(), EINVAL);   // not before
+    EXPECT_EQ(send(kGetInfo, words({16, 0, 0, 0})).error(), EINVAL);  // not before
     std::vector<uint8_t> asked = version_payload();
     Reply reply = send(kVersion, asked);
     EXPECT_EQ(reply.error(), 0);
     EXPECT_EQ(reply.at<uint32_t>(0), 0u);
     EXPECT_EQ(reply.payload.back(), 0);
-    EXPECT_LE(reply.payload.size(), asked.size());   // QEMU takes no longer one
+    EXPECT_LE(reply.payload.size(), asked.size());  // QEMU takes no longer one
     EXPECT_NE(strstr(reinterpret_cast<char *>(reply.payload.data()) + 4, "max_data_xfer_size"), nullptr);
 }
 
 TEST_F(VfioUserTest, VersionRefused) {
     EXPECT_EQ(send(kVersion, words({1})).error(), ENOTSUP);
     EXPECT_EQ(send(kVersion, {}).error(), EINVAL);
-    EXPECT_EQ(send(kVersion, {0, 0, 0, 0, '{'}).error(), EINVAL);      // no NUL
-    EXPECT_EQ(send(kVersion, {0, 0, 0, 0, '{', 0}).error(), EINVAL);   // no JSON
+    EXPECT_EQ(send(kVersion, {0, 0, 0, 0, '{'}).error(), EINVAL);     // no NUL
+    EXPECT_EQ(send(kVersion, {0, 0, 0, 0, '{', 0}).error(), EINVAL);  // no JSON
 }
 
 TEST_F(VfioUserTest, Information) {
     negotiate();
     Reply info = send(kGetInfo, words({16, 0, 0, 0}));
-    EXPECT_EQ(info.at<uint32_t>(4), 3u);   // reset, PCI
+    EXPECT_EQ(info.at<uint32_t>(4), 3u);  // reset, PCI
     EXPECT_EQ(info.at<uint32_t>(8), 9u);
     EXPECT_EQ(info.at<uint32_t>(12), 5u);
     for (uint32_t region = 0; region < 9; region++) {
         Reply r = send(kGetRegionInfo, words({32, 0, region, 0, 0, 0, 0, 0}));
         uint64_t size = region == 0 ? 1 << 21 : region == 7 ? 4096 : 0;
         EXPECT_EQ(r.at<uint64_t>(16), size) << region;
-        EXPECT_EQ(r.at<uint32_t>(4), size ? 3u : 0u) << region;   // read, write, no mmap
+        EXPECT_EQ(r.at<uint32_t>(4), size ? 3u : 0u) << region;  // read, write, no mmap
     }
     EXPECT_EQ(send(kGetRegionInfo, words({32, 0, 9, 0, 0, 0, 0, 0})).error(), EINVAL);
     Reply msi = send(kGetIrqInfo, words({16, 0, 1, 0}));
@@ -162,7 +163,7 @@ TEST_F(VfioUserTest, Information) {
     EXPECT_EQ(msi.at<uint32_t>(12), 1u);
     EXPECT_EQ(send(kGetIrqInfo, words({16, 0, 0, 0})).at<uint32_t>(12), 0u);
     EXPECT_EQ(send(kGetIrqInfo, words({16, 0, 3, 0})).error(), EINVAL);
-    EXPECT_EQ(send(kGetIrqInfo, words({12, 0, 1, 0})).error(), EINVAL);   // argsz too small
+    EXPECT_EQ(send(kGetIrqInfo, words({12, 0, 1, 0})).error(), EINVAL);  // argsz too small
 }
 
 TEST_F(VfioUserTest, Regions) {
@@ -186,7 +187,7 @@ TEST_F(VfioUserTest, Regions) {
     EXPECT_TRUE(send(kRegionWrite, words({12, 0, 0, 4, 1}), kNoReply).none);
     EXPECT_TRUE(device.last_posted);
     EXPECT_EQ(device.last_offset, 12u);
-    EXPECT_TRUE(send(kRegionWrite, words({0, 0, 0, 8, 1}), kNoReply).none);   // wrong, but nobody asked
+    EXPECT_TRUE(send(kRegionWrite, words({0, 0, 0, 8, 1}), kNoReply).none);  // wrong, but nobody asked
     EXPECT_EQ(send(kRegionWrite, words({0, 0, 0, 8, 1})).error(), EINVAL);
     EXPECT_EQ(send(kRegionWrite, words({4, 0, 7, 2, 6})).error(), EINVAL);
     EXPECT_EQ(send(kDeviceReset, {}).error(), 0);
@@ -199,7 +200,7 @@ TEST_F(VfioUserTest, Dma) {
     ASSERT_EQ(ftruncate(file.get(), 0x10000), 0);
     EXPECT_EQ(send(kDmaMap, map(0x100000, 0x8000, 3, 0x1000), 0, Fd(dup(file.get()))).error(), 0);
     EXPECT_EQ(send(kDmaMap, map(0x107000, 0x1000), 0, Fd(dup(file.get()))).error(), EEXIST);
-    EXPECT_EQ(send(kDmaMap, map(0xfffc0000, 0x40000, 1)).error(), 0);   // the BIOS: without a file
+    EXPECT_EQ(send(kDmaMap, map(0xfffc0000, 0x40000, 1)).error(), 0);  // the BIOS: without a file
     EXPECT_EQ(send(kDmaMap, map(0, 0x1000, 4)).error(), EINVAL);
     EXPECT_EQ(send(kDmaMap, words({32, 3})).error(), EINVAL);
     const uint8_t data[2] = {0x5a, 0xa5};
@@ -218,23 +219,23 @@ TEST_F(VfioUserTest, Dma) {
 TEST_F(VfioUserTest, Interrupts) {
     negotiate();
     int event = eventfd(0, EFD_NONBLOCK);
-    server.interrupt();   // to nobody
+    server.interrupt();  // to nobody
     EXPECT_EQ(send(kSetIrqs, words({20, 0x24, 1, 0, 1}), 0, Fd(dup(event))).error(), 0);
     server.interrupt();
     server.interrupt();
     uint64_t count = 0;
     EXPECT_EQ(read(event, &count, sizeof(count)), 8);
     EXPECT_EQ(count, 2u);
-    EXPECT_EQ(send(kSetIrqs, words({20, 0x21, 1, 0, 1})).error(), 0);   // loopback trigger
+    EXPECT_EQ(send(kSetIrqs, words({20, 0x21, 1, 0, 1})).error(), 0);  // loopback trigger
     EXPECT_EQ(read(event, &count, sizeof(count)), 8);
-    EXPECT_EQ(send(kSetIrqs, words({20, 0x21, 1, 0, 0})).error(), 0);   // off
+    EXPECT_EQ(send(kSetIrqs, words({20, 0x21, 1, 0, 0})).error(), 0);  // off
     EXPECT_FALSE(server.interrupt_connected());
     server.interrupt();
     EXPECT_EQ(read(event, &count, sizeof(count)), -1);
     EXPECT_EQ(send(kSetIrqs, words({20, 0x24, 1, 0, 2})).error(), EINVAL);
     EXPECT_EQ(send(kSetIrqs, words({20, 0x24, 1, 1, 1})).error(), EINVAL);
     EXPECT_EQ(send(kSetIrqs, words({20, 0x24, 7, 0, 0})).error(), EINVAL);
-    EXPECT_EQ(send(kSetIrqs, words({20, 0x09, 1, 0, 1})).error(), EINVAL);   // mask
+    EXPECT_EQ(send(kSetIrqs, words({20, 0x09, 1, 0, 1})).error(), EINVAL);  // mask
     close(event);
 }
 
@@ -284,7 +285,12 @@ TEST(VfioUserMessage, ImpossibleStreams) {
 TEST_F(VfioUserTest, RandomMessages) {
     negotiate();
     uint64_t random = 88172645463325252;
-    auto next = [&random] { random ^= random << 13; random ^= random >> 7; random ^= random << 17; return random; };
+    auto next = [&random] {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        return random;
+    };
     for (int i = 0; i < 20000; i++) {
         std::vector<uint8_t> payload(next() % 40);
         for (uint8_t &byte : payload)
