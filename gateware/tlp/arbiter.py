@@ -43,6 +43,7 @@ class PacketArbiter(LiteXModule):
     ----------
     sinks  : list of streams, **in**, `sys`.
     source : stream, **out**, `sys`.
+    grant  : Signal(), **out**, the sink whose beat is at the source.
     """
     def __init__(self, layout, count):
         if count < 1:
@@ -52,7 +53,7 @@ class PacketArbiter(LiteXModule):
 
         # # #
 
-        grant  = Signal(max=max(count, 2))
+        self.grant = grant = Signal(max=max(count, 2))
         choice = Signal.like(grant)
         inside = Signal()  # Of a packet begun and not ended.
         choose = Signal()

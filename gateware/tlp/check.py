@@ -46,9 +46,9 @@ class CompletionCheck(LiteXModule):
     """Looks up the tag of a completion, checks it, updates its progress; a beat a cycle, latency 2.
 
     Dropped are completions for a tag that is not in use (unexpected) and the data of bad ones. A request is over with
-    an error status (PCIe 4.0 2.2.9), with a byte count, lower address or length that is not what remains
-    (bad length), with an event (timeout), or with its last byte. A poisoned completion leaves its request open
-    until the rest came, so that the rest is not taken for another request's.
+    an error status (PCIe 4.0 2.2.9), with an event (timeout), or with its last byte. A poisoned completion, and one
+    whose byte count, lower address or length is not what remains (bad length), leaves its request open until what
+    remains came or the timeout, so that nothing of it is taken for another request's; it ends with that reason.
 
     Attributes
     ----------
@@ -144,7 +144,7 @@ class CompletionCheck(LiteXModule):
         return [
             ("dat", data_width), ("tag", TAG_BITS), ("live", 1), ("event", 1), ("reason", REASON_KEPT_BITS),
             ("poisoned", 1), ("match", 1), ("exact", 1), ("final", 1), ("chunk", LENGTH_BITS),
-            ("rest", LENGTH_BITS),
+            ("rest", LENGTH_BITS), ("left", LENGTH_BITS),
             ("prior", REASON_KEPT_BITS), ("landed", LENGTH_BITS), ("length", LENGTH_BITS), ("lower", 2),
             ("destination", 32), ("lap", 1), ("cost", COST_BITS),
         ]
@@ -171,6 +171,7 @@ class CompletionCheck(LiteXModule):
             found.final.eq(final),
             found.chunk.eq(Mux(final, looked.byte_count, looked.available)),
             found.rest.eq(looked.byte_count - looked.available),
+            found.left.eq(progress.left),
             found.prior.eq(progress.reason),
             found.landed.eq(Mux(progress.reason != REASON_NONE, progress.landed, context.length - progress.left)),
             found.length.eq(context.length),
@@ -189,16 +190,18 @@ class CompletionCheck(LiteXModule):
         done    = Signal()
         passing = Signal()                  # Further beats go on.
         offer   = Signal()
+        mismatch = Signal()                 # With what remains.
         self.comb += [
+            mismatch.eq(~found.match | (found.final & ~found.exact)),
             If(found.reason != REASON_NONE,
                 kill.eq(1), reason.eq(found.reason),
-            ).Elif(~found.match | (found.final & ~found.exact),
-                kill.eq(1), reason.eq(REASON_BAD_LENGTH),
+            ).Elif(mismatch,
+                reason.eq(REASON_BAD_LENGTH),
             ).Elif(found.poisoned,
                 reason.eq(REASON_POISONED),
             ),
             good.eq((reason == REASON_NONE) & (found.prior == REASON_NONE)),
-            done.eq(kill | found.final),
+            done.eq(kill | (found.final & ~mismatch)),
             offer.eq(Mux(found.first, found.live & (good | done), passing)),
             source.valid.eq(found.valid & offer),
             advance.eq(~found.valid | ~offer | source.ready),
@@ -213,7 +216,7 @@ class CompletionCheck(LiteXModule):
 
             update.write.eq(found.valid & found.first & found.live & advance),
             update.tag.eq(found.tag),
-            update.left.eq(Mux(done, 0, found.rest)),
+            update.left.eq(Mux(done, 0, Mux(mismatch, found.left, found.rest))),
             update.reason.eq(source.reason),
             update.landed.eq(found.landed),
         ]

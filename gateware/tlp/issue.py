@@ -33,9 +33,9 @@ def event_layout():
 class ReadIssue(LiteXModule):
     """Takes requests of the clients round robin, at most one in three cycles.
 
-    A request is issued when the completions of all outstanding ones, split as small as the host may, fit into the
-    completion buffer with its own; a request larger than that is issued alone. While bus mastering is off or the link is
-    down, nothing is sent and the request ends with REASON_BUS_MASTER.
+    A request is issued when the completions of all outstanding ones, split as small as the host may, fit into
+    the completion buffer with its own; a request larger than that is issued alone. While bus mastering is off
+    or the link is down, nothing is sent and the request ends with REASON_BUS_MASTER.
 
     Parameters
     ----------

@@ -81,9 +81,8 @@ class Realigner(LiteXModule):
             amount.eq(sink.out_offset - sink.in_offset),
             end.eq(sink.out_offset + sink.length - 1),
         ]
-        rotated = sink.dat
-        for statement, rotated in rotate_left(sink.dat, amount, lane_bits):
-            self.comb += statement
+        *steps, (statement, rotated) = rotate_left(sink.dat, amount, lane_bits)
+        self.comb += [step for step, _ in steps], statement
 
         rot = stream.Endpoint(stream.EndpointDescription(
             payload_layout = [("dat", data_width), ("silent", 1), ("flush", 1)],

@@ -22,7 +22,7 @@ from pathlib import Path
 from rich.console import Console
 
 from litepcie_sim.demo.table import throughput_table
-from litepcie_sim.guest import Guest, GuestError, prepare
+from litepcie_sim.guest import Guest, GuestError, handle_signals, prepare
 from litepcie_sim.guest.kernels import DEFAULT_KERNEL, Kernel
 
 ROOT      = Path(__file__).resolve().parents[2]
@@ -122,6 +122,7 @@ def run(result):
 
 
 def main():
+    handle_signals()
     began  = time.monotonic()
     result = {"ok": False}
     RESULT.parent.mkdir(parents=True, exist_ok=True)

@@ -4,12 +4,11 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The board built once, the programs compiled once, a guest booted where a test asks for it."""
+"""The test programs compiled once, and a guest whose simulator is held to its rules."""
 
 import contextlib
 import json
 import subprocess
-import sys
 
 from pathlib import Path
 
@@ -21,13 +20,6 @@ ROOT     = Path(__file__).resolve().parents[2]
 SOURCES  = Path(__file__).resolve().parent / "src"
 BUILD    = ROOT / "build" / "test" / "guest"
 PROGRAMS = ("alignments", "errors", "concurrent", "holder")
-
-
-@pytest.fixture(scope="session")
-def board():
-    """Build folder of the default board, up to date."""
-    subprocess.run([sys.executable, ROOT / "targets" / "sim.py", "--build"], cwd=ROOT, check=True)
-    return ROOT / "build" / "sim_gen2_x4_128"
 
 
 @pytest.fixture(scope="session")

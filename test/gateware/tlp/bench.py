@@ -46,8 +46,8 @@ class SplitPHY(LiteXModule):
 # Host ---------------------------------------------------------------------------------------------
 
 class Host:
-    """Memory behind a root port. Reads are answered in pieces of `split` bytes after `latency` cycles, the completions of
-    different requests in any order if `reorder`."""
+    """Memory behind a root port. Reads are answered in pieces of `split` bytes after `latency` cycles,
+    the completions of different requests in any order if `reorder`."""
     def __init__(self, *, split=64, latency=20, reorder=False, seed=1, max_payload=256):
         self.split       = split
         self.latency     = latency

@@ -14,7 +14,7 @@ import pytest
 
 from litepcie_soc.memory.ports import memory_data_layout
 
-from test.gateware.common import TLP, Stalls, memory_read, memory_write, written_bytes
+from test.gateware.common import TLP, memory_read, memory_write, written_bytes
 from test.gateware.tlp.bench import CARD, HOST, Bench
 
 BAR0   = 0xfe00_0000       # Where the host mapped it; the card sees the low 21 bits.

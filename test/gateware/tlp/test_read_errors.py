@@ -109,9 +109,18 @@ BAD = {
 @pytest.mark.parametrize("width", [64, 256])
 @pytest.mark.parametrize("what", BAD)
 def test_bad_length(what, width):
-    bench, reader = run(BAD[what], width=width)
+    """What remains of the request may still come: its tag is not free before the timeout."""
+    bench, reader = run(BAD[what], width=width, timeout_us=600)
     landed = {"second one skipped": 64, "last one too long": 192, "again": 64}.get(what, 0)
     assert reader.retired[VICTIM] == (REASON_BAD_LENGTH, landed)
+    assert bench.errors == errors(bad_length=1, timeout=1)
+
+
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_one_too_many_in_the_middle(which):
+    """A completion that comes twice: the rest of its request is taken, and not for another's."""
+    bench, reader = run(lambda c: c[:which] + [c[which]] + c[which:])
+    assert reader.retired[VICTIM] == (REASON_BAD_LENGTH, 64*(which + 1))
     assert bench.errors == errors(bad_length=1)
 
 
