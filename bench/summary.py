@@ -104,6 +104,7 @@ def show(console, results):
             console.print(f"PIO Gen{result.point.gen} x{result.point.lanes}: stores of "
                 f"{result.point.store} B {rate(result, 'write')/1e6:.1f} MB/s, loads of 4 B "
                 f"{rate(result, 'read')/1e6:.1f} MB/s")
+    console.print(f"gateware counters and model clock: {goals.clock_check(results)}")
     cells = goals.cells(results)
     if cells:
         console.print(goal_table(cells))
