@@ -115,12 +115,12 @@ def _peer_cells(results):
     return cells
 
 
-def longest_chains(results, mps=MSC_MPS, design=OURS):
+def longest_chains(results, mps=MSC_MPS, design=OURS, fill=False):
     """Results of the sizes sweep with the most descriptors behind a doorbell, by link and size."""
     chains = {}
     for result in results:
         point = result.point
-        if (point.sweep, point.mps, point.design) == ("sizes", mps, design):
+        if (point.sweep, point.mps, point.design, point.fill) == ("sizes", mps, design, fill):
             key = (point.link, point.bytes)
             if key not in chains or chains[key].point.batch < point.batch:
                 chains[key] = result

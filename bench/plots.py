@@ -41,12 +41,14 @@ def _good(results, *sweeps):
 
 def _size_panel(axes, results, link, source, direction):
     gen, lanes, width = link
-    for design in (OURS, STOCK):
-        chains = goals.longest_chains(results, design=design)
+    for design, fill, style, label in ((OURS, False, "o-", "ours, chained"),
+        (STOCK, False, "o-", "stock LitePCIe, table filled before"),
+        (STOCK, True, "o:", "stock LitePCIe, filling counted")):
+        chains = goals.longest_chains(results, design=design, fill=fill)
         found  = sorted((size, r) for (at, size), r in chains.items() if at == link)
         if found:
             axes.plot([size for size, _ in found], [rate(r, direction)/1e6 for _, r in found],
-                "o-", color=COLORS[design], ms=3.5, label=f"{NAMES[design]}, chained")
+                style, color=COLORS[design], ms=3.5, label=label)
         if design == OURS and found:
             axes.plot([size for size, _ in found],
                 [r.data[direction]["bound_bytes_per_second"]/1e6 for _, r in found],
@@ -112,6 +114,9 @@ def efficiency(results):
                 if value:
                     panel.barh(at + .27*(offset - 1), 100*value/found["theory"], .25,
                         color=COLORS[bar if bar == "published" else bar[0]])
+                if value and bar != "published" and found.get((bar[0], True)):
+                    panel.plot(100*found[bar[0], True]/found["theory"], at + .27*(offset - 1),
+                        "o", ms=3.5, mfc="white", mec=COLORS[bar[0]])
                 if offset == 0 and "bound" in found:
                     panel.plot([100*found["bound"]/found["theory"]]*2, [at - .4, at + .4],
                         color=COLORS["limit"], lw=1.5)
@@ -124,8 +129,10 @@ def efficiency(results):
     handles = [pyplot.Rectangle((0, 0), 1, 1, color=COLORS[name])
         for name in (OURS, STOCK, "published")]
     handles.append(pyplot.Line2D([], [], color=COLORS["limit"], lw=1.5))
-    figure.legend(handles, ["ours", "stock LitePCIe", "best of AN 456, AN 855", "bound"],
-        ncols=4, loc="upper center")
+    handles.append(pyplot.Line2D([], [], ls="", marker="o", ms=3.5, mfc="white",
+        mec=COLORS["limit"]))
+    figure.legend(handles, ["ours", "stock LitePCIe", "best of AN 456, AN 855", "bound",
+        "20 behind one doorbell"], ncols=5, loc="upper center")
     figure.tight_layout(rect=(0, 0, 1, .96))
     return figure
 

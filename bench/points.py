@@ -36,6 +36,7 @@ class Point:
     completion : bytes of each completion of the host; 0: as many as MPS allows.
     latency_ns : from a request's last byte at the host to its first completion.
     store      : bytes of one store of the sequence "pio".
+    fill       : of STOCK, count the register writes that fill its table too.
     """
     sweep:      str
     design:     str
@@ -51,6 +52,7 @@ class Point:
     completion: int = 0
     latency_ns: int = 1000
     store:      int = 4
+    fill:       bool = False
 
     @property
     def clock_hz(self):

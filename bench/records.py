@@ -52,6 +52,8 @@ def _source(point):
     words = [f"bench {point.sweep}"]
     if point.batch > 1:
         words.append(f"{point.batch} transfers behind one doorbell")
+    if point.fill:
+        words.append("with the writes that fill its table")
     if point.sequence == "pio":
         words.append(f"stores of {point.store} bytes, loads of 4 bytes, processor free of cost")
     return ", ".join(words)

@@ -27,7 +27,7 @@ HOW = """
 <p>Measured in simulation, one model of link and host for both designs; "read" is host memory to
 FPGA. Ours by the gateware's counters, doorbell to last byte. Stock LitePCIe has no such counters:
 by the model's clock, from the write that enables it to the last byte; its table of descriptors
-was filled before, which is not counted. <em>Alone</em>: one transfer a doorbell, as the notes
+was filled before, which is not counted unless said. <em>Alone</em>: one transfer a doorbell, as the notes
 measure. <em>Chained</em>: all transfers behind one doorbell. <em>Bound</em>: what this link model
 lets an ideal card reach; with both directions at once it takes each at its bound, so a writer
 beside a slower reader may pass it. <em>Theory</em>: payload/(payload + 20).</p>

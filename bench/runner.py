@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from litepcie_bench import boards
-from litepcie_bench.points import OURS, Point
+from litepcie_bench.points import Point
 
 TIMEOUT_S = 300
 
@@ -41,6 +41,8 @@ def command(point, json_path):
         # One descriptor a transfer; said, for the bound to know that no TLP spans two.
         line += ["--descriptor-bytes", point.bytes, "--iterations", point.iterations,
             "--batch", point.batch]
+    if point.fill:
+        line.append("--count-table")
     # Completions of 256 bytes are those that MPS allows.
     if point.completion and point.completion < point.mps:
         line += ["--completion-bytes", point.completion]
@@ -53,12 +55,12 @@ def measure(point):
         path = Path(folder) / "result.json"
         try:
             done = subprocess.run(command(point, path), stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT_S)
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
         except subprocess.TimeoutExpired:
             return Result(point, {}, f"not over after {TIMEOUT_S} s")
         if done.returncode or not path.exists():
-            lines = done.stdout.strip().splitlines() or [f"exit status {done.returncode}"]
-            return Result(point, {}, lines[-1] if point.design == OURS else lines[0])
+            lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
+            return Result(point, {}, lines[0])
         return Result(point, json.loads(path.read_text()))
 
 

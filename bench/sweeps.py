@@ -102,8 +102,9 @@ def _sizes_of(point, sizes):
         points += [replace(point, batch=batch) for batch in sorted(set(batches))]
         # Stock moves whole words of its data path.
         if point.lanes == 4 and point.mps == 256 and size >= point.width//8:
-            points.append(replace(point, design=STOCK,
-                batch=chain_length(point.gen, point.lanes, size, STOCK)))
+            stock   = replace(point, design=STOCK,
+                batch=chain_length(point.gen, point.lanes, size, STOCK))
+            points += [stock, replace(stock, fill=True)]
     return points
 
 

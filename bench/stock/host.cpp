@@ -2,8 +2,9 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 //
 // Drives stock LitePCIe behind the same model of link and host as litepcie_host, with the same options and report. Its card
-// counts nothing: the figures are the model's clock, from the write that enables an engine, its table already filled, to
-// the last byte in memory (writer) or the last completion taken (reader).
+// counts nothing: the figures are the model's clock, from the write that enables an engine, its table already filled
+// (--count-table: from the first write that fills it), to the last byte in memory (writer) or the last completion taken
+// (reader).
 #include "board_on_link.h"
 #include "command_line.h"
 #include "dma.h"
@@ -28,6 +29,7 @@ struct HostOptions {
     ModelOptions model;
     RunOptions run;
     LinkOptions link;
+    bool count_table = false;
     std::string json;
 };
 
@@ -43,15 +45,16 @@ void add_options(CommandLine &line, HostOptions &o) {
     line.choice("--gen", "of the link, instead of the board's own", o.link.gen, {1, 2, 3});
     line.choice("--lanes", "of the link, instead of the board's own", o.link.lanes, {1, 2, 4, 8});
     line.number("--clock-hz", "HZ", "of the board, instead of its own", o.link.clock_hz, 1000000, 1000000000);
+    line.flag("--count-table", "count the writes that fill the table too", o.count_table);
     line.text("--json", "FILE", "write the results as JSON", o.json);
     add_model_options(line, o.model);
 }
 
 class StockRun {
   public:
-    StockRun(HostDriver &driver, const RunOptions &options)
-        : driver_(driver), options_(options), reader_(driver, StockDma::Kind::Reader), writer_(driver, StockDma::Kind::Writer),
-          bytes_(std::max<uint64_t>(options.length, kLoopBytes)) {
+    StockRun(HostDriver &driver, const RunOptions &options, bool count_table)
+        : driver_(driver), options_(options), count_table_(count_table), reader_(driver, StockDma::Kind::Reader),
+          writer_(driver, StockDma::Kind::Writer), bytes_(std::max<uint64_t>(options.length, kLoopBytes)) {
         const unsigned word = driver.model().info().data_width / 8;
         if (options.length % word)
             throw HostError("length of " + std::to_string(options.length) + " bytes: stock LitePCIe moves whole words of " +
@@ -89,19 +92,22 @@ class StockRun {
         memset(target, kUntouched, bytes_);
         for (StockDma *dma : {&reader_, &writer_})
             dma->reset();
+        driver_.flush();
+        const uint64_t empty = model.cycle();
         for (uint64_t i = 0; i < count; i++) {
             if (reads)
                 reader_.add(kSource, length);
             if (writes)
                 writer_.add(kTarget, length);
         }
+        driver_.flush();
         const CompleterCounts before = model.completer_counts();
         if (writes)
             writer_.enable();
         if (reads)
             reader_.enable();
         driver_.flush();
-        const uint64_t start = model.cycle(), total = length * count;
+        const uint64_t start = count_table_ ? empty : model.cycle(), total = length * count;
         const bool finished = driver_.run_until([&] {
             const CompleterCounts &now = model.completer_counts();
             return (!reads || now.read_bytes - before.read_bytes >= total) &&
@@ -131,6 +137,7 @@ class StockRun {
 
     HostDriver &driver_;
     RunOptions options_;
+    bool count_table_;
     StockDma reader_, writer_;
     uint64_t bytes_;         // of each buffer
     uint64_t landed_ = 0;    // cycle of the last write into memory
@@ -142,7 +149,7 @@ int run(const HostOptions &o) {
     Model model(board, memory, o.model);
     HostDriver driver(model, memory);
     driver.set_up({o.run.mps, o.run.mrrs});
-    StockRun run(driver, o.run);
+    StockRun run(driver, o.run, o.count_table);
     run.check_loopback();
     Identity identity{};
     identity.target = "stock LitePCIe";

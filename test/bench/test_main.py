@@ -1,0 +1,66 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The program: usage, and a quick run on the default board."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from litepcie_bench import records, runner
+from litepcie_bench.points import OURS, Point
+
+
+def bench(*arguments):
+    return subprocess.run([sys.executable, "-m", "litepcie_bench", *map(str, arguments)],
+        capture_output=True, text=True, timeout=600)
+
+
+@pytest.mark.parametrize("arguments, text", [
+    (["--only", "nothing"], "--only"),
+    (["--design", "xdma"], "--design"),
+    (["--fast"], "--fast"),
+    (["--only", "pio", "--design", "litepcie_stock"], "no point"),
+])
+def test_usage(arguments, text):
+    done = bench(*arguments)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1 and text in done.stderr
+
+
+@pytest.mark.sim
+def test_quick_run(tmp_path, board):
+    done = bench("--quick", "--only", "notes", "--design", OURS, "--output-dir", tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads((tmp_path / "results.json").read_text())
+    for record in found:
+        records.check(record)
+    ours = [record for record in found if record["design"] == OURS]
+    assert {record["sequence"] for record in ours} == {"read", "write", "read_write"}
+    for record in ours:
+        for direction in ("read", "write"):
+            if f"{direction}_bytes_per_second" in record:
+                assert 0.9 < record[f"{direction}_bytes_per_second"] \
+                    / record[f"bound_{direction}_bytes_per_second"] < 1.005
+    page = (tmp_path / "report.html").read_text()
+    assert page.count("data:image/png;base64,") == 2
+    assert "Cyclone 10 GX" in page and "(misprint)" in page
+
+
+@pytest.mark.sim
+def test_other_links_on_one_board(board):
+    """The link is an option of the model: the board of Gen2 x4 behind Gen1 x1."""
+    slow = runner.measure(Point("notes", OURS, 1, 1, 128, iterations=1))
+    assert not slow.failure
+    assert 0.2e9 < slow.data["write"]["average_bytes_per_second"] < 0.2315e9
+
+
+@pytest.mark.sim
+def test_a_point_that_fails_says_why(board):
+    failed = runner.measure(Point("notes", OURS, 2, 4, 128, bytes=1 << 27))
+    assert "does not fit the card's memory" in failed.failure and "\n" not in failed.failure

@@ -1,0 +1,95 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Published tables: all of them are read, and nothing in them is left unused."""
+
+import csv
+
+import pytest
+
+from litepcie_bench import published, records
+from litepcie_bench.published import FOLDER
+
+READERS = {
+    "an456_throughput":       lambda: 4*len(published.application_notes()),
+    "msc8156_measured_gbps":  lambda: msc_figures("msc8156_measured_gbps"),
+    "msc8157_measured_gbps":  lambda: msc_figures("msc8157_measured_gbps"),
+    "msc815x_calculated_gbps": lambda: msc_figures("msc815x_calculated_gbps"),
+    "pio_2007":               lambda: len(published.pio()),
+    "bus_mastering_2009":     lambda: len(published.bus_mastering()),
+    "litepcie_stock_baseline": lambda: len(published.stock_baseline()),
+}
+
+# Columns of figures in each file; 1 where a row is one figure.
+FIGURES = {
+    "an456_throughput": 4, "msc8156_measured_gbps": 12, "msc8157_measured_gbps": 12,
+    "msc815x_calculated_gbps": 6, "pio_2007": 1, "bus_mastering_2009": 1,
+    "litepcie_stock_baseline": 1,
+}
+
+
+def msc_figures(name):
+    """Figures of the columns that come from one file."""
+    header = set(published.table(name)[0])
+    return sum(len(column.rates) for column in published.msc_columns() if column.name in header
+        and ("815x" in name or name.startswith(column.source)))
+
+
+def test_every_file_has_a_reader():
+    assert {path.stem for path in FOLDER.glob("*.csv")} == set(READERS)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_every_figure_is_used(name):
+    with open(FOLDER / f"{name}.csv", newline="") as f:
+        rows = list(csv.reader(line for line in f if not line.startswith("#")))[1:]
+    assert rows
+    assert READERS[name]() == FIGURES[name]*len(rows)
+
+
+def test_application_notes():
+    rows = published.application_notes()
+    assert len(rows) == 26
+    assert {(row.source, row.table) for row in rows} == {("an456", 8), ("an456", 9),
+        ("an456", 10), ("an456", 11), ("an855", 6)}
+    best = max(row.rates["read"] for row in rows if (row.gen, row.lanes) == (2, 4))
+    assert best == 1727e6
+
+
+def test_misprints_are_those_that_cannot_be():
+    found = [(row.table, row.gen, row.lanes, cell) for row in published.application_notes()
+        for cell in row.rates if row.misprint(cell)]
+    assert found == [(8, 2, 1, "write"), (8, 2, 1, "both_read")]
+
+
+def test_msc_columns():
+    columns = {(c.source, c.name): c for c in published.msc_columns()}
+    single  = columns["msc8156", "write_x4_single"]
+    assert (single.gen, single.lanes, single.mps, single.batch) == (1, 4, 256, 1)
+    assert columns["msc8156", "read_mps128_x4"].mps == 128
+    x1 = columns["msc8157", "write_x1"]
+    assert (x1.gen, x1.lanes, x1.direction) == (2, 1, "write")
+    assert x1.rates[32768] == pytest.approx(445e6)     # 7.12 Gb/s, both ways.
+
+
+@pytest.mark.parametrize("column", [c for c in published.msc_columns()
+    if c.calculated and c.name != "msc8156_x4_read_mps128"], ids=lambda c: f"{c.source}-{c.name}")
+def test_formula_gives_the_calculated_columns(column):
+    for size, printed in column.rates.items():
+        assert published.msc_calculated(size, column.gen, column.lanes, column.direction,
+            column.mps) == pytest.approx(printed, rel=0.005)
+
+
+def test_every_published_figure_is_a_record():
+    found = records.published()
+    for record in found:
+        records.check(record)
+    figures = sum(key.split("_")[0] in ("read", "write", "theory") for record in found
+        for key in record if key.endswith("bytes_per_second")
+        and not (key.startswith("theory") and "MSC" not in record["source"].upper()
+            and "limit" not in record["source"]))
+    tables = set(READERS) - {"litepcie_stock_baseline"}
+    assert figures == sum(READERS[name]() for name in tables)

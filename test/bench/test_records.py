@@ -1,0 +1,116 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Records, and what is judged of results."""
+
+import pytest
+
+from litepcie_bench import goals, records
+from litepcie_bench.points import OURS, STOCK, Point
+from litepcie_bench.runner import Result
+from litepcie_bench.sweeps import SWEEPS, chain_length
+
+RUN = {"active_cycles": 1000, "model_cycles": 1004, "wait_descriptor": 10, "wait_tag": 200,
+    "wait_link": 5, "wait_data": 0}
+
+
+def result(direction_rates, **options):
+    point = Point("notes", options.pop("design", OURS), 2, 4, 128, **options)
+    data  = {"clock_hz": 125000000, "completion_bytes": 256, "theory_bytes_per_second": 1855e6,
+        "runs": [{direction: RUN for direction in direction_rates}]}
+    for direction, value in direction_rates.items():
+        data[direction] = {"average_bytes_per_second": value, "bound_bytes_per_second": 1806e6,
+            "share_of_bound": value/1806e6}
+    return Result(point, data)
+
+
+def test_one_at_a_time_gives_two_records():
+    read, write = records.measured(result({"read": 1.7e9, "write": 1.8e9}, batch=20))
+    assert (read["sequence"], write["sequence"]) == ("read", "write")
+    assert read["read_bytes_per_second"] == 1.7e9 and "write_bytes_per_second" not in read
+    assert write["iterations"] == 400 and "20 transfers" in write["source"]
+    assert set(read) | set(write) == set(records.TEXT_KEYS + records.NUMBER_KEYS)
+    for record in (read, write):
+        records.check(record)
+
+
+def test_both_at_once_is_one_record():
+    record, = records.measured(result({"read": 1.7e9, "write": 1.6e9}, sequence="read-and-write"))
+    assert record["sequence"] == "read_write"
+    assert record["read_bytes_per_second"] == 1.7e9 and record["write_bytes_per_second"] == 1.6e9
+    records.check(record)
+
+
+def test_a_point_that_failed_is_no_record():
+    assert records.measured(Result(Point("notes", OURS, 2, 4, 128), {}, "no")) == []
+
+
+@pytest.mark.parametrize("wrong", [{"read_bytes_per_second": 0}, {"lanes": "4"}, {"tags": 32},
+    {"design": "other"}, {"sequence": "write-then-read"}, {"source": ""}, {"mps": None},
+    {"bound_read_bytes_per_second": -1.0}])
+def test_what_is_no_record(wrong):
+    record, _ = records.measured(result({"read": 1.7e9, "write": 1.8e9}))
+    records.check(record)
+    with pytest.raises(ValueError):
+        records.check(record | wrong)
+
+
+def test_cycles_add_up():
+    shares = goals.spent(result({"read": 1.7e9}), "read")
+    assert sum(shares.values()) == pytest.approx(1)
+    assert shares["moved"] == pytest.approx(0.785)
+    assert goals.blame(result({"read": 1.7e9}), "read").startswith("wait_tag 20.0 %")
+
+
+def test_a_cell_below_its_goal_says_why():
+    chained = result({"read": 0.98*1806e6, "write": 0.995*1806e6}, batch=20)
+    read, write = goals.cells([chained])
+    assert not read.reached and write.reached
+    assert read.value == pytest.approx(98) and "wait_tag" in read.why
+
+
+def test_published_cells_are_shares_of_their_own_theory():
+    alone = result({"read": 1718e6, "write": 1780e6})
+    cells = {cell.what: cell for cell in goals.cells([alone])}
+    assert cells["AN 456 table 8, Stratix V GX, Gen2 x4: read"].reached          # 1683
+    assert not cells["AN 456 table 9, Stratix IV GX, Gen2 x4: write"].reached    # 1783
+    assert len(cells) == 6
+
+
+def test_counters_are_held_against_the_model():
+    assert goals.clock_check([result({"read": 1.7e9})]) == "at most 4 cycles apart in 1 transfers"
+    assert goals.clock_check([result({"read": 1.7e9}, design=STOCK)]).endswith("0 transfers")
+
+# Sweeps -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("quick", [False, True])
+@pytest.mark.parametrize("name", SWEEPS)
+def test_points_are_measured_once(name, quick):
+    points = SWEEPS[name](quick)
+    assert points and len(set(points)) == len(points)
+    assert {point.sweep for point in points} == {name}
+
+
+@pytest.mark.parametrize("name", SWEEPS)
+def test_quick_is_a_part(name):
+    assert set(SWEEPS[name](True)) <= set(SWEEPS[name](False))
+
+
+def test_sizes_cover_the_notes():
+    points = SWEEPS["sizes"](False)
+    ours   = [p for p in points if p.design == OURS]
+    assert {p.bytes for p in ours} == {8 << n for n in range(13)}
+    assert {(p.gen, p.lanes) for p in ours} == {(g, n) for g in (1, 2) for n in (1, 2, 4)}
+    assert {1, 4, 8} <= {p.batch for p in ours}
+    assert {p.mps for p in ours} == {128, 256}
+    assert all(p.bytes % (p.width//8) == 0 for p in points if p.design == STOCK)
+
+
+def test_stock_chains_fit_its_table():
+    assert chain_length(2, 4, 8, STOCK) == 256
+    assert chain_length(2, 4, 8) == 4096
+    assert chain_length(1, 1, 32768) == 8
