@@ -109,6 +109,7 @@ def test_fault_stops_with_its_reason(host, tmp_path, fault, number, args):
     gave = passes(host, tmp_path, [
         *PREPARE,
         {"do": "write_register", "offset": TIMEOUT_US, "value": 20},
+        {"do": "run", "cycles": 80000},  # A sixteenth of the time before is still counted.
         {"do": "inject", "fault": f"{fault}@{number}"},
         {**TRANSFER, "reason": reason},
         {"do": "verify"},
@@ -198,7 +199,8 @@ def test_ring_wraps(host, tmp_path, ring_log2):
 
 
 def test_interrupts_are_moderated(host, tmp_path):
-    each  = [{"host": LOW + i * 64, "endpoint": i * 64, "length": 64, "interrupt": True}
+    # Long enough that none is reported together with the next.
+    each  = [{"host": LOW + i * 4096, "endpoint": i * 4096, "length": 4096, "interrupt": True}
         for i in range(8)]
     steps = [
         *PREPARE,
