@@ -19,14 +19,19 @@ from litepcie_soc.common import LENGTH_BITS, check_data_width
 # Helpers ------------------------------------------------------------------------------------------
 
 def rotate_left(value, amount, lane_bits):
-    """`value` with its lanes moved up by `amount` (a Signal of log2(lanes) bits), wrapping round."""
-    width = len(value)
+    """`value` with its lanes moved up by `amount` (a Signal of log2(lanes) bits), wrapping round.
+
+    Gives the statements that compute it, and the Signal they drive.
+    """
+    width      = len(value)
+    statements = []
     for bit in range(len(amount)):
-        step  = lane_bits << bit
-        moved = Cat(value[width - step:], value[:width - step])
-        muxed = Signal(width)
-        yield muxed.eq(Mux(amount[bit], moved, value)), muxed
-        value = muxed
+        step   = lane_bits << bit
+        moved  = Cat(value[width - step:], value[:width - step])
+        chosen = Signal(width)
+        statements.append(chosen.eq(Mux(amount[bit], moved, value)))
+        value = chosen
+    return statements, value
 
 # Realigner ----------------------------------------------------------------------------------------
 
@@ -81,8 +86,8 @@ class Realigner(LiteXModule):
             amount.eq(sink.out_offset - sink.in_offset),
             end.eq(sink.out_offset + sink.length - 1),
         ]
-        *steps, (statement, rotated) = rotate_left(sink.dat, amount, lane_bits)
-        self.comb += [step for step, _ in steps], statement
+        statements, rotated = rotate_left(sink.dat, amount, lane_bits)
+        self.comb += statements
 
         rot = stream.Endpoint(stream.EndpointDescription(
             payload_layout = [("dat", data_width), ("silent", 1), ("flush", 1)],

@@ -15,7 +15,8 @@ import pytest
 from litepcie_soc.memory.ports import memory_data_layout
 
 from test.gateware.common import TLP, memory_read, memory_write, written_bytes
-from test.gateware.tlp.bench import CARD, HOST, Bench
+from test.gateware.tlp.bench import Bench
+from test.gateware.tlp.host import CARD, HOST
 
 BAR0   = 0xfe00_0000       # Where the host mapped it; the card sees the low 21 bits.
 WINDOW = BAR0 + 0x10_0000

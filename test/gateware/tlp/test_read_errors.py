@@ -17,7 +17,8 @@ from litepcie_soc.common import (
 )
 
 from test.gateware.common import TLP, Stalls, read_completions
-from test.gateware.tlp.bench import HOST, Bench, Host, Reader
+from test.gateware.tlp.bench import Bench, Reader
+from test.gateware.tlp.host import HOST, Host
 
 LENGTH = 256   # Of every request: four completions of 64 bytes.
 COUNT  = 12

@@ -11,7 +11,8 @@ import random
 import pytest
 
 from test.gateware.common import Stalls
-from test.gateware.tlp.bench import Bench, Host, Reader
+from test.gateware.tlp.bench import Bench, Reader
+from test.gateware.tlp.host import Host
 
 NO_ERRORS = dict(unsupported_request=0, completer_abort=0, poisoned=0, unexpected=0, timeout=0, bad_length=0,
     refused=0)
@@ -73,12 +74,12 @@ def test_longest_request():
 
 
 @pytest.mark.parametrize("data_width", [64, 128, 256])
-@pytest.mark.parametrize("split", [64, 256])
-def test_completions_at_full_rate(data_width, split):
-    """Aligned reads of 512 bytes: the layer takes a raw beat of completions every cycle."""
-    count   = 40
+@pytest.mark.parametrize("split, offset", [(64, 0), (256, 0), (64, 1), (64, 5), (64, 12), (64, 31)])
+def test_completions_at_full_rate(data_width, split, offset):
+    """Reads of 512 bytes to any byte alignment: the layer takes a raw beat of completions every cycle."""
+    count   = 28
     bench   = Bench(data_width, host=Host(split=split, latency=400), buffer_blocks=count*8)
-    readers = readers_of(bench, [(28, [(0x10000 + 512*n, 512, 512*n) for n in range(28)])])
+    readers = readers_of(bench, [(count, [(0x10000 + 512*n, 512, 512*n + offset) for n in range(count)])])
     run_readers(bench, readers)
     beats = [beat["cycle"] for beat in bench.rx[0].beats]
     assert beats == list(range(beats[0], beats[0] + len(beats)))

@@ -13,7 +13,8 @@ from dataclasses import replace
 
 import pytest
 
-from test.gateware.tlp.bench import Bench, Host, Reader, Writer
+from test.gateware.tlp.bench import Bench, Reader, Writer
+from test.gateware.tlp.host import Host
 from test.gateware.tlp.test_completer import Board, register_requests, window_requests
 from test.gateware.tlp.test_reads import random_requests
 from test.gateware.tlp.test_writes import random_writes

@@ -11,7 +11,8 @@ import random
 import pytest
 
 from test.gateware.common import Stalls, memory_read
-from test.gateware.tlp.bench import HOST, Bench, Host, Reader, Writer
+from test.gateware.tlp.bench import Bench, Reader, Writer
+from test.gateware.tlp.host import HOST, Host
 
 # Helpers ------------------------------------------------------------------------------------------
 
