@@ -53,6 +53,15 @@ def blame(result, direction):
     name   = max(WAITS, key=shares.get)
     return f"{name} {100*shares[name]:.1f} % of the cycles: {WAITS[name]}"
 
+def blame_small(result, direction):
+    """The same for a chain of short descriptors, and how many of them a round trip saw."""
+    point, data = result.point, result.data
+    in_flight   = rate(result, direction)/point.bytes*point.latency_ns*1e-9
+    tags        = f", the reader has {data['tags']} tags" if direction == "read" else ""
+    return f"{blame(result, direction)}; {in_flight:.0f} descriptors in a round trip of " \
+        f"{point.latency_ns} ns{tags}"
+
+
 def clock_check(results):
     """In words, how far the gateware's counters are from the model's clock."""
     off, runs = 0, 0
@@ -135,7 +144,7 @@ def _size_cells(results):
             calculated = msc_calculated(size, gen, lanes, direction)
             cells.append(Cell("small transfers", f"Gen{gen} x{lanes} {width} bit, {size} B "
                 f"{direction}", 100*rate(result, direction)/calculated, 95,
-                "% of calculated", blame(result, direction)))
+                "% of calculated", blame_small(result, direction)))
     return cells
 
 

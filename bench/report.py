@@ -85,30 +85,26 @@ def note_table(results):
 
 def msc_table(results):
     """Every column of the MSC8156 and MSC8157 notes that is measured, ours beside it."""
-    ours, chained = {}, {}
-    for result in results:
-        point = result.point
-        if point.sweep == "sizes" and point.design == OURS and not result.failure:
-            ours[point.gen, point.lanes, point.mps, point.bytes, point.batch] = result
-    for mps in (256, 128):
-        for ((gen, lanes, _), size), result in goals.longest_chains(results, mps).items():
-            chained[gen, lanes, mps, size] = result
-    parts = []
-    for column in msc_columns():
-        key = column.gen, column.lanes, column.mps
-        if column.calculated or not any(at[:3] == key for at in chained):
-            continue
-        rows = []
-        for size, printed in sorted(column.rates.items()):
-            at    = [ours.get((*key, size, batch)) for batch in (1, 4, 8)]
-            at   += [chained.get((*key, size))]
-            rates = [result and rate(result, column.direction) for result in at]
-            rows.append(((size, f"{printed/1e6:.0f}", *map(summary.megabytes, rates)), False))
-        what = {0: "", 1: ", one request", 4: ", 4 back to back"}[column.batch]
-        parts.append(f"<details><summary>{column.source.upper()} {column.name}: Gen{column.gen} "
-            f"x{column.lanes}, MPS {column.mps}, {column.direction}{what}</summary>" + table(
-            ("bytes", "published", "ours: one", "4", "8", "chained"), rows) + "</details>")
-    return "".join(parts)
+    good  = [r for r in results if r.point.sweep == "sizes" and not r.failure]
+    links = sorted({r.point.link for r in good})
+    return "".join(_msc_column(column, link, good) for column in msc_columns()
+        for link in links if link[:2] == (column.gen, column.lanes) and not column.calculated)
+
+
+def _msc_column(column, link, results):
+    chained = goals.longest_chains(results, column.mps)
+    ours    = {(r.point.bytes, r.point.batch): r for r in results if r.point.design == OURS
+        and (r.point.link, r.point.mps) == (link, column.mps)}
+    rows = []
+    for size, printed in sorted(column.rates.items()):
+        found = [*(ours.get((size, batch)) for batch in (1, 4, 8)), chained.get((link, size))]
+        rates = [result and rate(result, column.direction) for result in found]
+        rows.append(((size, f"{printed/1e6:.0f}", *map(summary.megabytes, rates)), False))
+    what  = {0: "", 1: ", one request", 4: ", 4 back to back"}[column.batch]
+    title = f"{column.source.upper()} {column.name}: Gen{column.gen} x{column.lanes}, MPS " \
+        f"{column.mps}, {column.direction}{what}; ours at {link[2]} bit"
+    return f"<details><summary>{title}</summary>" + table(
+        ("bytes", "published", "ours: one", "4", "8", "chained"), rows) + "</details>"
 
 
 def costs(results):

@@ -83,13 +83,14 @@ def latency(quick):
 
 def sizes(quick):
     """Chained descriptors of 8 B to 32 KB, as the MSC8156 (Gen1) and MSC8157 (Gen2) notes."""
+    if quick:
+        return _sizes_of(Point("sizes", OURS, **DEFAULT, mrrs=256, iterations=1), MSC_SIZES[::4])
     points = []
-    for gen in (2,) if quick else (1, 2):
-        for lanes in (4,) if quick else (1, 2, 4):
-            width = 128 if (gen, lanes) == (2, 4) else narrowest(gen, lanes)
-            for mps in (256, 128) if lanes == 4 and not quick else (256,):
-                point = Point("sizes", OURS, gen, lanes, width, mps=mps, mrrs=256, iterations=1)
-                points += _sizes_of(point, MSC_SIZES[::4] if quick else MSC_SIZES)
+    links  = [(gen, lanes, narrowest(gen, lanes)) for gen in (1, 2) for lanes in (1, 2, 4)]
+    for gen, lanes, width in [*links, tuple(DEFAULT.values())]:
+        for mps in (256, 128) if lanes == 4 else (256,):
+            point   = Point("sizes", OURS, gen, lanes, width, mps=mps, mrrs=256, iterations=1)
+            points += _sizes_of(point, MSC_SIZES)
     return points
 
 
