@@ -14,6 +14,7 @@ from pathlib import Path
 from litepcie_bench.points import STOCK
 
 ROOT = Path(__file__).resolve().parents[1]
+LOG  = ROOT / "build" / "bench" / "build.log"
 
 # Links the boards of this width are built for; runs choose their own.
 BUILT_AS = {64: (2, 4), 128: (2, 4), 256: (3, 8)}
@@ -42,5 +43,7 @@ def build(design, width):
     result = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, errors="replace")
     if result.returncode:
-        tail = result.stdout[-3000:].strip()
-        raise BoardError(f"building {design} at {width} bit failed:\n{tail}")
+        LOG.parent.mkdir(parents=True, exist_ok=True)
+        LOG.write_text(result.stdout, encoding="utf-8")
+        last = (result.stdout.strip().splitlines() or [f"status {result.returncode}"])[-1]
+        raise BoardError(f"building {design} at {width} bit failed: {last} (all of it: {LOG})")

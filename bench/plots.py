@@ -88,7 +88,8 @@ def sizes(results):
         for panel, direction in zip(row, ("write", "read")):
             _size_panel(panel, results, link, source, direction)
         row[0].set_ylabel("MB/s")
-    axes[0][0].legend(fontsize=7.5, loc="lower right")
+    figure.legend(*axes[0][0].get_legend_handles_labels(), ncols=3, loc="lower center")
+    figure.tight_layout(rect=(0, .4/figure.get_figheight() + .04, 1, 1))
     return figure
 
 # Efficiency ---------------------------------------------------------------------------------------

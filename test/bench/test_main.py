@@ -63,4 +63,4 @@ def test_other_links_on_one_board(board):
 @pytest.mark.sim
 def test_a_point_that_fails_says_why(board):
     failed = runner.measure(Point("notes", OURS, 2, 4, 128, bytes=1 << 27))
-    assert "does not fit the card's memory" in failed.failure and "\n" not in failed.failure
+    assert "--descriptor-bytes" in failed.failure and "\n" not in failed.failure
