@@ -99,16 +99,16 @@ class Timeout(LiteXModule):
         # Ticks ------------------------------------------------------------------------------------
         cycles = ceil(clk_freq/1e6)
         cycle  = Signal(max=max(cycles, 2))
-        us     = Signal(28)
+        us     = Signal(28, reset=1)
         tick   = Signal()
         self.sync += [
             tick.eq(0),
             cycle.eq(cycle + 1),
             If(cycle == cycles - 1,
                 cycle.eq(0),
-                us.eq(us - 1),
-                If(us[1:] == 0,             # A period of n counts n to 1, one of 0 is taken as 1.
-                    us.eq(self.timeout_us[4:]),
+                us.eq(us + 1),
+                If(us >= self.timeout_us[4:],  # 1 to n; a period of 0 is taken as 1.
+                    us.eq(1),
                     tick.eq(1),
                 ),
             ),
@@ -120,7 +120,7 @@ class Timeout(LiteXModule):
             count  = Signal(max=TICKS + 2)
             chosen = fires[n] if n == 0 else fires[n] & (fires[:n] == 0)
             self.comb += [
-                fires[n].eq(count == TICKS + 1),
+                fires[n].eq(count[4] & count[0]),  # TICKS + 1, where it stops.
                 If(chosen, event.valid.eq(1), event.tag.eq(window.tail), event.lap.eq(window.tail_lap)),
             ]
             self.sync += If(window.release | (window.outstanding == 0) | (chosen & event.ready),

@@ -237,3 +237,18 @@ def test_bus_master_goes_off_and_on():
     assert reasons == {REASON_NONE, REASON_BUS_MASTER}
     assert reader.retired[0][0] == reader.retired[-1][0] == REASON_NONE
     assert bench.errors == errors()
+
+
+def test_shorter_timeout_counts_at_once():
+    """A time of an hour that becomes 160 microseconds: the request outstanding ends by the new one."""
+    host   = Host(latency=10)
+    bench  = Bench(64, host=host, timeout_us=2**32 - 1)
+    reader = Reader(bench.layer.add_read_port("port", 2), [(0x10000, 64, 0)], Stalls())
+    host.answer = lambda tlp, completions: []
+    def shorten():
+        for _ in range(300):
+            yield
+        yield bench.layer.timeout_us.eq(160)
+    bench.run([reader], [shorten()], cycles=1000)
+    assert reader.retired == [(REASON_TIMEOUT, 0)]
+    assert 460 <= reader.cycles[0] <= 490
