@@ -12,8 +12,8 @@ import sys
 
 import pytest
 
-from litepcie_bench import records, runner
-from litepcie_bench.points import OURS, Point
+from litepcie_bench import boards, records, runner
+from litepcie_bench.points import OURS, STOCK, Point
 
 
 def bench(*arguments):
@@ -64,3 +64,37 @@ def test_other_links_on_one_board(board):
 def test_a_point_that_fails_says_why(board):
     failed = runner.measure(Point("notes", OURS, 2, 4, 128, bytes=1 << 27))
     assert "--descriptor-bytes" in failed.failure and "\n" not in failed.failure
+
+
+# Stock --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def stock():
+    boards.build(STOCK, 128)
+
+
+@pytest.mark.sim
+def test_stock_moves_data_behind_the_same_link(stock):
+    """Its host program compares a loopback first, so a result means that data came through."""
+    wide  = runner.measure(Point("completions", STOCK, 2, 4, 128, iterations=2))
+    short = runner.measure(Point("completions", STOCK, 2, 4, 128, iterations=2, completion=64))
+    assert not wide.failure and not short.failure
+    assert 0.95 < wide.data["write"]["share_of_bound"] <= 1
+    assert 0.85 < wide.data["read"]["share_of_bound"] < 0.97
+    # A completion costs it a cycle more than its beats.
+    assert short.data["read"]["share_of_bound"] < 0.85
+
+
+@pytest.mark.sim
+def test_filling_the_table_costs_time(stock):
+    options = dict(bytes=64, batch=64, iterations=1)
+    before  = runner.measure(Point("sizes", STOCK, 2, 4, 128, **options))
+    counted = runner.measure(Point("sizes", STOCK, 2, 4, 128, fill=True, **options))
+    assert records.rate(counted, "write") < 0.5*records.rate(before, "write")
+
+
+@pytest.mark.sim
+def test_stock_moves_whole_words(stock):
+    failed = runner.measure(Point("sizes", STOCK, 2, 4, 128, bytes=8))
+    assert "whole words of 16 bytes" in failed.failure
