@@ -82,7 +82,7 @@ def test_stock_moves_data_behind_the_same_link(stock):
     assert not wide.failure and not short.failure
     assert 0.95 < wide.data["write"]["share_of_bound"] <= 1
     assert 0.85 < wide.data["read"]["share_of_bound"] < 0.97
-    # A completion costs it a cycle more than its beats.
+    # A completion costs it two cycles more than its beats.
     assert short.data["read"]["share_of_bound"] < 0.85
 
 
