@@ -29,8 +29,10 @@ check: setup
 	$(VENV)/python -m litepcie_soc.soc.regs --check
 	$(MAKE) --no-print-directory -C software/user check
 
+# The default board first: most tests want it, and both workers would build it at once.
 test: setup
-	$(VENV)/python -m pytest $(TESTS)
+	@$(VENV)/python targets/sim.py --build --log-level warning
+	$(VENV)/python -m pytest -n 2 --dist loadfile $(TESTS)
 
 demo: setup
 	@$(VENV)/python -m litepcie_sim.demo

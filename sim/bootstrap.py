@@ -60,6 +60,7 @@ NEEDS = [
                                      "/usr/local/include/nlohmann/json.hpp")),
     ("libc6-dev",              _file("/usr/lib/x86_64-linux-gnu/libc.a")),
     ("clang-format",           _program("clang-format")),
+    ("libgtest-dev",           _file("/usr/include/gtest/gtest.h")),
     ("sparse",                 _program("sparse")),
     ("util-linux",             _program("unshare")),
     ("debian-archive-keyring", _file("/usr/share/keyrings/debian-archive-keyring.gpg",

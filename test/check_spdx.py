@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # First match counts. None: a file that cannot hold the line (prose, data, expected output).
 RULES = [
     (r"LICENSES/|.*\.(md|csv|json)$|.*/golden/",           None),
+    (r"software/kernel/Documentation/ABI/",                None),  # Of a form without comments.
     (r"software/kernel/include/uapi/",                     "GPL-2.0-only WITH Linux-syscall-note"),
     (r"software/kernel/litepcie_regs\.h$",                 "GPL-2.0-only OR BSD-2-Clause"),
     (r"software/kernel/",                                  "GPL-2.0-only"),

@@ -73,7 +73,7 @@ def boot(board, programs, tmp_path_factory):
     def booted(name, simulator_arguments=(), check=True, **options):
         folder = tmp_path_factory.mktemp(name)
         stats  = folder / "stats.json"
-        log    = BUILD / f"{name}.log"
+        log    = BUILD / name / "console.log"
         arguments = ["--stats", str(stats), *simulator_arguments]
         with Guest(board, files=programs, log=log, simulator_arguments=arguments,
                 **options) as guest:

@@ -12,11 +12,12 @@ pytestmark = pytest.mark.guest
 
 # Completions before the fault: past the descriptor fetches of the first, in the data of the second.
 FAULTS = {
-    "ur"       : "Input/output error",
-    "ca"       : "Input/output error",
-    "poison"   : "Input/output error",
-    "short"    : "Input/output error",
-    "drop"     : "Connection timed out",
+    "ur"       : ("Input/output error",),
+    "ca"       : ("Input/output error",),
+    "poison"   : ("Input/output error",),
+    # What follows a short one does not fit; behind the last one of a request nothing follows.
+    "short"    : ("Input/output error", "Connection timed out"),
+    "drop"     : ("Connection timed out",),
 }
 
 
@@ -24,7 +25,7 @@ FAULTS = {
 def test_a_bad_completion_is_an_errno(boot, fault):
     with boot(f"fault-{fault}", simulator_arguments=["--inject", f"{fault}@100"]) as guest:
         said = guest.run("dd if=/dev/zero of=/dev/litepcie0 bs=100000 count=4 2>&1", status=1)
-        assert FAULTS[fault] in said
+        assert any(error in said for error in FAULTS[fault]), said
         guest.works()
         assert "checks passed" in guest.run("alignments 65")
 

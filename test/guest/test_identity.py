@@ -34,7 +34,7 @@ def next_major(board):
 
 
 def test_another_major_version_is_refused(next_major):
-    with Guest(next_major, load=False, log=BUILD / "next-major.log") as guest:
+    with Guest(next_major, load=False, log=BUILD / "next-major" / "console.log") as guest:
         assert guest.run("insmod /lib/modules/litepcie.ko").status == 0
         said = guest.run("dmesg | grep litepcie").output
         assert "gateware is of major version 2, this driver serves 1" in said
