@@ -50,6 +50,15 @@ def _module(*names):
     return probe
 
 
+def _names_debian():
+    """Whether the machine's apt, the environment or apt's templates name a Debian mirror (sim/guest/mirror.py)."""
+    release = "/etc/os-release"
+    if os.environ.get("DEBIAN_MIRROR") or os.path.exists("/usr/share/python-apt/templates/Debian.info"):
+        return True
+    with open(release if os.path.exists(release) else os.devnull) as f:
+        return any(line.strip() in ("ID=debian", 'ID="debian"') for line in f)
+
+
 # Package, and how to see that what it brings is there (from a package or not).
 NEEDS = [
     ("python3-venv",           _module("venv", "ensurepip")),
@@ -63,6 +72,8 @@ NEEDS = [
     ("libgtest-dev",           _file("/usr/include/gtest/gtest.h")),
     ("sparse",                 _program("sparse")),
     ("util-linux",             _program("unshare")),
+    ("ca-certificates",        _file("/etc/ssl/certs/ca-certificates.crt")),
+    ("python-apt-common",      _names_debian),
     ("debian-archive-keyring", _file("/usr/share/keyrings/debian-archive-keyring.gpg",
                                      "/usr/share/keyrings/debian-archive-keyring.pgp")),
 ]

@@ -4,16 +4,19 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Which Debian mirror to use: `DEBIAN_MIRROR`, else the one of the machine's own apt."""
+"""Which Debian mirror to use: `DEBIAN_MIRROR`, else the one of the machine's own apt, else the one that
+apt's own templates for Debian name (Ubuntu's apt is set up for Ubuntu's archive only).
+"""
 
 import os
 import re
 
 from pathlib import Path
 
-# Where neither says one (Ubuntu's apt knows only Ubuntu's archive): Debian's own name for "a mirror
-# near you".
-DEFAULT_MIRROR = "http://deb.debian.org/debian"
+from litepcie_sim.guest.errors import GuestError
+
+# Of the package python-apt-common.
+TEMPLATE = "/usr/share/python-apt/templates/Debian.info"
 
 # Suites of the Debian archive proper. Security and third-party archives use other names or none of
 # these.
@@ -66,11 +69,21 @@ def machine_sources(etc="/etc/apt"):
         yield from parse(path.read_text(errors="replace"))
 
 
-def debian_mirror(etc="/etc/apt", environ=os.environ):
-    """The archive's URI, without a slash at its end."""
+def template_mirror(template):
+    """The URI that the templates have for the newest suite of Debian, or None."""
+    if os.access(template, os.R_OK):
+        if match := re.search(r"^BaseURI:\s*(\S+)", Path(template).read_text(), re.MULTILINE):
+            return match[1]
+    return None
+
+
+def debian_mirror(etc="/etc/apt", environ=os.environ, template=TEMPLATE):
+    """The archive's URI, without a slash at its end. Raises GuestError if nothing names one."""
     if environ.get("DEBIAN_MIRROR"):
         return environ["DEBIAN_MIRROR"].rstrip("/")
     for uri, suite, components in machine_sources(etc):
         if _URI.match(uri) and _SUITE.match(suite) and "main" in components:
             return uri.rstrip("/")
-    return DEFAULT_MIRROR
+    if uri := template_mirror(template):
+        return uri.rstrip("/")
+    raise GuestError("nothing on this machine names a Debian mirror; set DEBIAN_MIRROR to one")

@@ -8,7 +8,8 @@
 
 import pytest
 
-from litepcie_sim.guest.mirror import DEFAULT_MIRROR, debian_mirror, parse_deb822, parse_one_line
+from litepcie_sim.guest.errors import GuestError
+from litepcie_sim.guest.mirror import debian_mirror, parse_deb822, parse_one_line
 
 
 def stanza(uri, suites, components="main"):
@@ -80,14 +81,22 @@ Components: main
         "https://x.example/debian"),
     # Files that apt itself does not read.
     ({"main": "", "debian_sources.save": "deb http://x.example/debian trixie main\n"},
-        DEFAULT_MIRROR),
+        None),
     # Ubuntu 24.04, and nothing at all.
     ({"ubuntu_sources": stanza("http://u.example/ubuntu", "noble noble-updates", "main universe")},
-        DEFAULT_MIRROR),
-    ({}, DEFAULT_MIRROR),
+        None),
+    ({}, None),
 ])
 def test_mirror_of_the_machine(tmp_path, files, mirror):
-    assert debian_mirror(write(tmp_path, **files), environ={}) == mirror
+    etc      = write(tmp_path, **files)
+    template = tmp_path / "Debian.info"
+    if mirror is None:
+        with pytest.raises(GuestError, match="set DEBIAN_MIRROR"):
+            debian_mirror(etc, environ={}, template=template)
+        mirror = "https://t.example/debian"
+    template.write_text("Suite: {series}\nBaseURI: https://t.example/debian/\n\n"
+        "Suite: old\nBaseURI: https://o.example/debian/\n")
+    assert debian_mirror(etc, environ={}, template=template) == mirror
 
 
 def test_the_environment_goes_first(tmp_path):
