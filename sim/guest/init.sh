@@ -12,11 +12,11 @@ export PATH=/bin:/sbin:/usr/bin HOME=/root TERM=vt100
 control=/dev/ttyS1
 
 # Orphans become children of process 1, and the death of a child makes the shell's `read` begin anew, without what it
-# had of the line. So process 1 only waits, and what reads commands has no children but them.
+# had of the line. So process 1 only waits, and what reads commands has no children but them. (Not a job in the
+# background: that would not hear Ctrl-C.)
 if [ $$ = 1 ]; then
     mount -t devtmpfs dev /dev
-    "$0" &
-    wait $!
+    "$0"
     poweroff -f
 fi
 

@@ -154,7 +154,7 @@ class Guest:
             try:
                 self._send(Reply().request("off"))
                 self._qemu.wait(10)
-            except (OSError, subprocess.TimeoutExpired):
+            except (GuestError, OSError, subprocess.TimeoutExpired):
                 pass
         process.stop(self._qemu, grace=0.5)
         if self.simulator:
@@ -215,7 +215,10 @@ class Guest:
         self._idle = False
         end = self._sockets["control"]
         end.setblocking(True)
-        end.sendall(data)
+        try:
+            end.sendall(data)
+        except OSError:
+            raise self._gone() from None
         end.setblocking(False)
 
     def _pump(self, reply, deadline, take, late="the guest did not boot", keys=None, leave=None):

@@ -21,6 +21,7 @@ import pytest
 
 from litepcie_sim.guest import GuestError
 
+from test.conftest import despite_qemu
 from test.sim.guest.test_process import gone
 
 GUEST = {"mps": 512, "mrrs": 1024}
@@ -76,10 +77,13 @@ def test_the_death_of_the_simulator_is_said(board, boot):
 
 
 def test_a_simulator_killed_on_purpose(board, boot):
-    guest = boot(board)
-    guest.kill_simulator()
-    assert gone(guest.simulator.process.pid)
-    assert guest.run("echo alive").output == "alive\n"
+    def attempt():
+        guest = boot(board)
+        guest.kill_simulator()
+        assert gone(guest.simulator.process.pid)
+        return guest.run("echo alive").output
+
+    assert despite_qemu(attempt) == "alive\n"
 
 
 def test_an_unknown_argument_of_the_simulator(board, boot):
