@@ -6,7 +6,7 @@
 
 """Everything a guest is made of, fetched and built at once."""
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
 from litepcie_sim.guest         import initramfs, qemu
 from litepcie_sim.guest.kernels import DEFAULT_KERNEL, Kernel
@@ -25,9 +25,12 @@ def prepare(kernels=(DEFAULT_KERNEL,), with_fio=False, with_module=True):
         if with_module:
             jobs.append(kernel.compiler)
     with ThreadPoolExecutor(len(jobs)) as pool:
-        # The results are asked for, so that the first error is raised.
-        for future in [pool.submit(job) for job in jobs]:
-            future.result()
+        waiting = [pool.submit(job) for job in jobs]
+        while waiting:
+            # In turns: a signal that comes just before an endless wait would be looked at behind it only.
+            done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_EXCEPTION)
+            for future in done:
+                future.result()  # Asked for, so that the first error is raised.
     if with_module:
         for kernel in map(Kernel, kernels):
             module(kernel, SOURCES)

@@ -62,6 +62,7 @@ def run(command, **kwargs):
         errors="replace", **kwargs)
     _runs.add(process)
     try:
+        check_ending()  # A signal before this process was in the set did not reach it.
         output, _ = process.communicate()
     finally:
         _runs.discard(process)
