@@ -13,7 +13,7 @@ from litex.gen import *
 from litex.soc.integration.soc import SoCController
 from litex.soc.integration.soc_core import SoCMini
 
-from litepcie_soc.common import TAGS_WITH_EXTENDED, TAGS_WITHOUT_EXTENDED
+from litepcie_soc.common import TAGS_WITHOUT_EXTENDED
 from litepcie_soc.dma.engine import DIRECTIONS, DMAEngine
 from litepcie_soc.dma.ring import RING_LOG2_MAX
 from litepcie_soc.memory.bram import EndpointMemory
@@ -24,7 +24,7 @@ from litepcie_soc.tlp.layer import TransactionLayer
 
 # Constants ----------------------------------------------------------------------------------------
 
-DESCRIPTOR_TAGS = 2  # Of each engine: it asks for descriptors up to two requests ahead.
+TAGS = (32, 64, 128, 256)  # In all; more than 32 are used while the host enables Extended Tags.
 
 # PCI identity of the simulation; a board that ships has its own.
 PCI_ID = {
@@ -36,20 +36,24 @@ PCI_ID = {
 }
 
 
-def reader_tags(channels, with_extended_tag):
-    """Tags of each reader: what the descriptor fetches of every engine leave, shared out.
+def share_tags(channels, tags=32):
+    """Tags of each reader and of each descriptor fetch: an equal share for each channel.
 
+    A channel with plenty fetches descriptors four requests ahead, any other two.
     Raises ``ValueError`` if that cannot be.
     """
     if not 1 <= channels <= abi.MAX_CHANNELS:
         raise ValueError(f"channels must be 1..{abi.MAX_CHANNELS}, not {channels!r}")
-    if with_extended_tag and channels != 1:
-        raise ValueError(f"with_extended_tag needs channels to be 1, not {channels!r}")
-    in_all = TAGS_WITH_EXTENDED if with_extended_tag else TAGS_WITHOUT_EXTENDED
-    tags   = in_all // channels - len(DIRECTIONS) * DESCRIPTOR_TAGS
-    if tags < 1:
-        raise ValueError(f"{channels} channels leave no tag for a reader: there are {in_all}")
-    return tags
+    if tags not in TAGS:
+        raise ValueError(f"tags must be one of {TAGS}, not {tags!r}")
+    if tags > TAGS_WITHOUT_EXTENDED and channels != 1:
+        raise ValueError(f"tags above {TAGS_WITHOUT_EXTENDED} need channels to be 1, not {channels!r}")
+    share = tags // channels
+    fetch = 4 if share >= TAGS_WITHOUT_EXTENDED else 2
+    left  = share - len(DIRECTIONS) * fetch
+    if left < 1:
+        raise ValueError(f"{channels} channels leave no tag for a reader: there are {tags}")
+    return left, fetch
 
 # LitePCIe SoC -------------------------------------------------------------------------------------
 
@@ -76,7 +80,8 @@ class LitePCIeSoC(SoCMini):
         self.ctrl = SoCController(with_reset=False)
 
     def add_litepcie(self, phy, *, target, gen, lanes, memory_size, channels=1,
-        with_extended_tag=False, completion_buffer_bytes=16384, pci_id=PCI_ID):
+        tags=32, completion_buffer_bytes=16384, pci_id=PCI_ID,
+        memory=None):
         """Adds all that is between ``phy`` and the endpoint memory.
 
         Parameters
@@ -86,20 +91,21 @@ class LitePCIeSoC(SoCMini):
         gen, lanes  : link the PHY was built for.
         memory_size : bytes of endpoint memory, a power of two.
         channels    : each a reader and a writer; 1..6, as each wants tags.
-        with_extended_tag       : 256 tags instead of 32 where the host allows them; one channel.
+        tags        : requests that can be outstanding, in all: 32, 64, 128 or 256.
         completion_buffer_bytes : bytes of completions the PHY can hold.
         pci_id      : what the PHY says in configuration space, for ``soc.h``.
+        memory      : what has the ports of ``EndpointMemory``; block RAM if None.
 
         Raises ``ValueError`` on what cannot be.
         """
-        tags        = reader_tags(channels, with_extended_tag)
+        reader_tags, fetch_tags = share_tags(channels, tags)
         data_width  = phy.data_width
         window_size = min(memory_size, abi.WINDOW_MAX)
-        self.memory = EndpointMemory(memory_size, data_width)
+        self.memory = memory or EndpointMemory(memory_size, data_width)
         self.tlp    = TransactionLayer(phy,
             data_width              = data_width,
             clk_freq                = self.sys_clk_freq,
-            with_extended_tag       = with_extended_tag,
+            with_extended_tag       = tags > TAGS_WITHOUT_EXTENDED,
             completion_buffer_bytes = completion_buffer_bytes,
             bar0_size               = abi.BAR0_SIZE,
             window_bytes            = window_size,
@@ -111,27 +117,28 @@ class LitePCIeSoC(SoCMini):
         ]
         self.engines = []
         for channel in range(channels):
-            self.add_channel(channel, tags)
+            self.add_channel(channel, reader_tags, fetch_tags)
         self.add_msi(phy)
         self.add_identity(phy, target=target, channels=channels, data_width=data_width,
-            ring_log2=RING_LOG2_MAX, tags=tags, memory_size=memory_size,
+            ring_log2=RING_LOG2_MAX, tags=reader_tags, memory_size=memory_size,
             window_size=window_size, clk_freq=self.sys_clk_freq,
             gen=gen, lanes=lanes)
         self.add_link_constants(gen, lanes, data_width, memory_size, pci_id)
 
-    def add_channel(self, channel, tags):
+    def add_channel(self, channel, reader_tags, fetch_tags):
         """Adds ``readerN`` and ``writerN`` with their ports."""
         for direction in DIRECTIONS:
             name   = f"{direction}{channel}"
             reader = direction == "reader"
             engine = DMAEngine(direction,
                 clk_freq        = self.sys_clk_freq,
-                descriptor_port = self.tlp.add_read_port(f"{name}_descriptors", DESCRIPTOR_TAGS),
-                data_port       = self.tlp.add_read_port(name, tags) if reader
+                descriptor_port = self.tlp.add_read_port(f"{name}_descriptors", fetch_tags),
+                data_port       = self.tlp.add_read_port(name, reader_tags) if reader
                     else self.tlp.add_write_port(name),
                 status_port     = self.tlp.add_write_port(f"{name}_status"),
                 memory          = self.memory.add_write_port() if reader
                     else self.memory.add_read_port(),
+                descriptors     = 32 * fetch_tags,
             )
             self.add_module(name, engine)
             self.engines.append(engine)

@@ -6,24 +6,25 @@
 
 import pytest
 
-from litepcie_soc.soc.soc import reader_tags
+from litepcie_soc.soc.soc import share_tags
 
 pytestmark = pytest.mark.unit
 
 
-@pytest.mark.parametrize("channels, extended, tags", [
-    (1, False, 28), (2, False, 12), (6, False, 1), (1, True, 252),
+@pytest.mark.parametrize("channels, tags, shares", [
+    (1, 32, (24, 4)), (2, 32, (12, 2)), (6, 32, (1, 2)), (1, 64, (56, 4)), (1, 256, (248, 4)),
 ])
-def test_reader_tags(channels, extended, tags):
-    assert reader_tags(channels, extended) == tags
+def test_share_tags(channels, tags, shares):
+    assert share_tags(channels, tags) == shares
 
 
-@pytest.mark.parametrize("channels, extended, message", [
-    (0, False, "channels must be 1..7, not 0"),
-    (8, False, "channels must be 1..7, not 8"),
-    (7, False, "7 channels leave no tag for a reader: there are 32"),
-    (2, True,  "with_extended_tag needs channels to be 1, not 2"),
+@pytest.mark.parametrize("channels, tags, message", [
+    (0, 32, "channels must be 1..7, not 0"),
+    (8, 32, "channels must be 1..7, not 8"),
+    (7, 32, "7 channels leave no tag for a reader: there are 32"),
+    (1, 48, "tags must be one of .32, 64, 128, 256., not 48"),
+    (2, 64, "tags above 32 need channels to be 1, not 2"),
 ])
-def test_channels_that_cannot_be(channels, extended, message):
+def test_channels_that_cannot_be(channels, tags, message):
     with pytest.raises(ValueError, match=message):
-        reader_tags(channels, extended)
+        share_tags(channels, tags)
