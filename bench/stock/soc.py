@@ -45,17 +45,17 @@ BAR0_SIZE            = 0x100000
 
 
 class StockSoC(SoCMini):
-    """One DMA with its reader and writer. The reader's stream is taken at once, the writer's is a
-    count of words that never runs dry: neither is what a figure waits for.
+    """One DMA with its reader and writer.
 
     Parameters
     ----------
     platform   : GenericPlatform with the resources of ``sim_phy_io``, ``sys_clk`` and ``sys_rst``.
     data_width : bits of PHY and streams.
+    dma        : what ``LitePCIeDMA`` is told beside add_pcie's defaults.
     """
     mem_map = {"csr": 0x0000_0000}
 
-    def __init__(self, platform, data_width, sys_clk_freq=125e6):
+    def __init__(self, platform, data_width, sys_clk_freq=125e6, **dma):
         self.cd_sys = ClockDomain()
         self.comb += [
             self.cd_sys.clk.eq(platform.request("sys_clk")),
@@ -85,20 +85,27 @@ class StockSoC(SoCMini):
         ]
 
         # DMA --------------------------------------------------------------------------------------
-        self.pcie_dma0 = dma = LitePCIeDMA(phy, self.pcie_endpoint,
-            with_buffering  = True,
-            buffering_depth = BUFFERING_DEPTH,
-            with_loopback   = True,
-        )
+        self.pcie_dma0 = dma = LitePCIeDMA(phy, self.pcie_endpoint, **{
+            "with_buffering":  True,
+            "buffering_depth": BUFFERING_DEPTH,
+            "with_loopback":   True,
+            **dma,
+        })
         self.comb += self.pcie_msi.irqs.eq(Cat(dma.writer.irq, dma.reader.irq))
-        self.comb += [dma.source.ready.eq(1), dma.sink.valid.eq(1)]
-        self.sync += If(dma.sink.ready, dma.sink.data.eq(dma.sink.data + 1))
+        self.add_streams(dma)
 
         # For the simulator's board. It has no endpoint memory.
         for name, value in {"gen": 2, "lanes": 4, "data_width": data_width,
             "bar0_size": BAR0_SIZE, **PCI_ID}.items():
             self.add_config(f"PCIE_{name}", value)
         self.add_config("MEMORY_SIZE", 0)
+
+    def add_streams(self, dma):
+        """The reader's stream is taken at once, the writer's is a count of words that never runs
+        dry: neither is what a figure waits for.
+        """
+        self.comb += [dma.source.ready.eq(1), dma.sink.valid.eq(1)]
+        self.sync += If(dma.sink.ready, dma.sink.data.eq(dma.sink.data + 1))
 
 # Build --------------------------------------------------------------------------------------------
 
