@@ -29,12 +29,15 @@ from litex.gen import *
 
 from litex.build.generic_platform import GenericPlatform, Pins
 
-from litepcie_soc.common import check_data_width
+from litepcie_soc.common import DATA_WIDTHS, check_data_width
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
 from litepcie_soc.soc.abi import BAR0_SIZE, WINDOW_MAX
 from litepcie_soc.soc.export import PinnedMapError, export_headers, export_verilog
 from litepcie_soc.soc.link import data_path_rate, default_clock, link_rate
-from litepcie_soc.soc.soc import LitePCIeSoC
+from litepcie_soc.soc.soc import TAGS, LitePCIeSoC
+
+# Bytes of completions the PHY of the simulation takes without a word: none of the model's is ever held up.
+COMPLETION_BUFFER_BYTES = 32768
 
 # Platform -----------------------------------------------------------------------------------------
 
@@ -46,8 +49,8 @@ _io = [
 
 class Platform(GenericPlatform):
     """Top-level ports instead of pins."""
-    def __init__(self, data_width):
-        GenericPlatform.__init__(self, "sim", _io + sim_phy_io(data_width), name="litepcie_soc_sim")
+    def __init__(self, data_width, split):
+        GenericPlatform.__init__(self, "sim", _io + sim_phy_io(data_width, split), name="litepcie_soc_sim")
 
 # CRG ----------------------------------------------------------------------------------------------
 
@@ -75,11 +78,16 @@ class BaseSoC(LitePCIeSoC):
     data_width   : bits of the data path.
     memory_size  : bytes of endpoint memory, a power of two of at least the window's size.
     sys_clk_freq : Hz; the slowest usual clock that keeps up with the link if None.
+    phy          : "shared", one pair of streams as on 7-series, or "split" as on UltraScale.
+    endianness   : "big" or "little", of the PHY's payload dwords.
+    tags         : requests outstanding, in all.
     """
-    def __init__(self, gen=2, lanes=4, data_width=128, memory_size=64 << 20, sys_clk_freq=None):
+    def __init__(self, gen=2, lanes=4, data_width=128, memory_size=64 << 20, sys_clk_freq=None, *,
+        phy="shared", endianness="big", tags=64):
         check_data_width(data_width)
         check_memory_size(memory_size)
-        platform     = Platform(data_width)
+        split        = phy == "split"
+        platform     = Platform(data_width, split)
         sys_clk_freq = sys_clk_freq or default_clock(gen, lanes, data_width)
 
         # CRG --------------------------------------------------------------------------------------
@@ -90,15 +98,18 @@ class BaseSoC(LitePCIeSoC):
 
         # PCIe -------------------------------------------------------------------------------------
         self.pcie_phy = SimPHY(data_width,
-            pads      = {name: platform.request(name) for name in ("tx", "rx", "phy", "msi")},
-            bar0_size = BAR0_SIZE,
+            pads       = {name: platform.request(name) for name, *_ in sim_phy_io(data_width, split)},
+            split      = split,
+            endianness = endianness,
+            bar0_size  = BAR0_SIZE,
         )
         self.add_litepcie(self.pcie_phy,
             target      = f"sim gen{gen} x{lanes} {data_width} bit",
             gen         = gen,
             lanes       = lanes,
             memory_size = memory_size,
-            completion_buffer_bytes = 32768,
+            tags        = tags,
+            completion_buffer_bytes = COMPLETION_BUFFER_BYTES,
         )
 
 
@@ -169,16 +180,21 @@ def parse_args(argv):
     target.add_argument("--build", action="store_true", help="Build design and simulator.")
     target.add_argument("--load",  action="store_true", help="Boot the guest, give a shell in it.")
     target.add_argument("--gen",   default=2, type=int, choices=[1, 2, 3], help="Generation (2).")
-    target.add_argument("--lanes", default=4, type=int, choices=[1, 2, 4, 8], help="Lanes (4).")
-    target.add_argument("--data-width", default=128, type=int, choices=[64, 128, 256],
-        help="Data path, bits (128).")
+    target.add_argument("--lanes", default=4, type=int, choices=[1, 2, 4, 8, 16], help="Lanes (4).")
+    target.add_argument("--data-width", default=128, type=int, choices=DATA_WIDTHS, help="Data path, bits (128).")
+    target.add_argument("--phy", default="shared", choices=["shared", "split"],
+        help="Streams of the PHY: one pair, or requests and completions apart (shared).")
+    target.add_argument("--endianness", default="big", choices=["big", "little"],
+        help="Payload dwords of the PHY (big).")
+    target.add_argument("--tags", default=64, type=int, choices=TAGS,
+        help="Requests outstanding, in all; above 32 with Extended Tags (64).")
     target.add_argument("--memory-size", default=64 << 20, type=number, metavar="BYTES",
         help="Endpoint memory (64 MiB): a power of two from 1 MiB, the window, to 1 GiB.")
     target.add_argument("--sys-clk-freq", type=float, metavar="HZ",
         help="Clock (125e6 where that keeps up with the link, else 250e6).")
     builder = parser.add_argument_group(title="Builder options")
     builder.add_argument("--output-dir", type=Path, metavar="DIR",
-        help="Build folder (build/sim_gen2_x4_128: generation, lanes, data path).")
+        help="Build folder (build/sim_gen2_x4_128: generation, lanes, data path, and what is not default).")
     builder.add_argument("--no-compile", action="store_true",
         help="Emit Verilog and headers, without the simulator.")
     logs = parser.add_argument_group(title="Logging options")
@@ -201,8 +217,14 @@ def check_args(parser, args):
     except ValueError as error:
         parser.error(f"argument --memory-size: {error}")
     if args.output_dir is None:
-        name = f"sim_gen{args.gen}_x{args.lanes}_{args.data_width}"
-        args.output_dir = environment.ROOT / "build" / name
+        args.output_dir = environment.ROOT / "build" / board_name(args)
+
+
+def board_name(args):
+    """Folder of a board: what it is always, then what is not default."""
+    name = f"sim_gen{args.gen}_x{args.lanes}_{args.data_width}"
+    name += f"_{args.phy}" * (args.phy != "shared") + f"_{args.endianness}" * (args.endianness != "big")
+    return name + f"_tags{args.tags}" * (args.tags != 64)
 
 
 def main(argv=None):
@@ -213,7 +235,8 @@ def main(argv=None):
         print(f"sim.py: the data path ({path / 1e6:.0f} MB/s) is slower than the link "
             f"({link_rate(args.gen, args.lanes) / 1e6:.0f} MB/s) and limits it", file=sys.stderr)
     if args.build:
-        soc = BaseSoC(args.gen, args.lanes, args.data_width, args.memory_size, args.sys_clk_freq)
+        soc = BaseSoC(args.gen, args.lanes, args.data_width, args.memory_size, args.sys_clk_freq,
+            phy=args.phy, endianness=args.endianness, tags=args.tags)
         try:
             status = build(soc, args.output_dir, compile_simulator=not args.no_compile)
         except PinnedMapError as error:

@@ -56,8 +56,11 @@ def build_board():
     return build
 
 
-def _board_folder(gen=2, lanes=4, data_width=128, **others):
-    extra = "".join(f"_{name}{value}" for name, value in sorted(others.items()))
+def _board_folder(gen=2, lanes=4, data_width=128, phy="shared", endianness="big", tags=64, **others):
+    """As targets/sim.py names it; what that has no name for comes last."""
+    extra = "".join(f"_{value}" for value, default in ((phy, "shared"), (endianness, "big")) if value != default)
+    extra += f"_tags{tags}" * (tags != 64)
+    extra += "".join(f"_{name}{value}" for name, value in sorted(others.items()))
     return ROOT / "build" / f"sim_gen{gen}_x{lanes}_{data_width}{extra}"
 
 

@@ -60,6 +60,7 @@ class PHYShape(LiteXModule):
 
     Attributes
     ----------
+    split : bool, the PHY has the split shape.
     req_sink, cmp_sink     : streams of `phy_layout`, **in**, `sys`: requests and completions to the host.
     req_source, cmp_source : streams of `phy_layout`, **out**, `sys`: requests and completions of the host.
     id                : **out**, bus, device, function (16 bits).
@@ -72,6 +73,7 @@ class PHYShape(LiteXModule):
         split  = all(hasattr(phy, name) for name in ("req_sink", "cmp_sink", "req_source", "cmp_source"))
         if not (shared or split):
             raise ValueError(f"phy has neither sink and source nor split channels: {type(phy).__name__}")
+        self.split             = split
         self.data_width        = phy.data_width
         self.endianness        = phy.endianness
         self.id                = phy.id

@@ -17,17 +17,26 @@ from litepcie_soc.common import check_data_width, phy_layout
 
 # Ports --------------------------------------------------------------------------------------------
 
-def sim_phy_io(data_width):
-    """Platform resources of the simulation PHY: top-level ports `tx_*`, `rx_*`, `phy_*` and `msi_*`."""
+# Streams of either shape: name of the ports, attribute of the PHY. Card to host, then host to card.
+SHARED_STREAMS = ({"tx": "sink"}, {"rx": "source"})
+SPLIT_STREAMS  = (
+    {"tx_req": "req_sink",   "tx_cmp": "cmp_sink"},
+    {"rx_req": "req_source", "rx_cmp": "cmp_source"},
+)
+
+
+def sim_phy_io(data_width, split=False):
+    """Platform resources of the simulation PHY: top-level ports `tx_*`, `rx_*` (`split`: `tx_req_*`, `tx_cmp_*`,
+    `rx_req_*`, `rx_cmp_*`), `phy_*` and `msi_*`."""
     def beat():
         return [
             Subsignal("valid", Pins(1)), Subsignal("ready", Pins(1)),
             Subsignal("first", Pins(1)), Subsignal("last",  Pins(1)),
             Subsignal("dat", Pins(data_width)), Subsignal("be", Pins(data_width//8)),
         ]
+    tx, rx = SPLIT_STREAMS if split else SHARED_STREAMS
     return [
-        ("tx", 0, *beat()),
-        ("rx", 0, *beat()),
+        *[(name, 0, *beat()) for name in (*tx, *rx)],
         ("phy", 0,
             Subsignal("id",                Pins(16)),
             Subsignal("max_payload_size",  Pins(16)),
@@ -43,35 +52,40 @@ def sim_phy_io(data_width):
 # Simulation PHY -----------------------------------------------------------------------------------
 
 class SimPHY(LiteXModule):
-    """PHY in the shared shape of LitePCIe's 7-series one, without a hard block behind it.
+    """PHY in either shape of LitePCIe's, without a hard block behind it.
 
     Parameters
     ----------
     data_width : int, bits.
-    pads       : dict with the resources `tx`, `rx`, `phy`, `msi` of `sim_phy_io`; none in unit tests.
+    pads       : dict with every resource of `sim_phy_io`, by name; none in unit tests.
+    split      : bool, requests and completions on channels of their own, as on UltraScale.
     endianness : "big" or "little", of payload dwords.
     bar0_size  : int, bytes.
 
     Attributes
     ----------
-    sink, source : streams of `phy_layout`, **in** (card to host) and **out**, `sys`.
+    sink, source : streams of `phy_layout`, **in** (card to host) and **out**, `sys`, of the shared shape.
+    req_sink, cmp_sink, req_source, cmp_source : the same of the split one. A completion that the card hands over
+        behind a posted write must not pass it on the way to the host; the far side sees to that.
     msi          : stream of `dat[8]` (vector), **in**, `sys`; stands behind every TLP taken before it.
     id           : Signal(16), **out**, bus, device, function.
     max_payload_size, max_request_size : Signal(16), **out**, bytes.
     extended_tag, bus_master_enable, link_up, msi_enable : Signal(), **out**.
     """
     qword_aligned = False
-    def __init__(self, data_width, *, pads=None, endianness="big", bar0_size=0x200000):
+    def __init__(self, data_width, *, pads=None, split=False, endianness="big", bar0_size=0x200000):
         check_data_width(data_width)
         if endianness not in ("big", "little"):
             raise ValueError(f"endianness must be 'big' or 'little', not {endianness!r}")
         self.data_width = data_width
+        self.split      = split
         self.endianness = endianness
         self.bar0_size  = bar0_size
 
-        self.sink   = stream.Endpoint(phy_layout(data_width))
-        self.source = stream.Endpoint(phy_layout(data_width))
-        self.msi    = stream.Endpoint([("dat", 8)])
+        self.tx_streams, self.rx_streams = SPLIT_STREAMS if split else SHARED_STREAMS
+        for name in (*self.tx_streams.values(), *self.rx_streams.values()):
+            setattr(self, name, stream.Endpoint(phy_layout(data_width), name=name))
+        self.msi = stream.Endpoint([("dat", 8)])
 
         self.id                = Signal(16)
         self.max_payload_size  = Signal(16)
@@ -87,15 +101,12 @@ class SimPHY(LiteXModule):
             self.connect_pads(pads)
 
     def connect_pads(self, pads):
-        tx, rx, phy, msi = (pads[name] for name in ("tx", "rx", "phy", "msi"))
-        for name in ("valid", "first", "last", "dat", "be"):
-            self.comb += [
-                getattr(tx, name).eq(getattr(self.sink, name)),
-                getattr(self.source, name).eq(getattr(rx, name)),
-            ]
+        for port, name in self.tx_streams.items():
+            self.connect_stream(getattr(self, name), pads[port])
+        for port, name in self.rx_streams.items():
+            self.connect_stream(pads[port], getattr(self, name))
+        phy, msi = pads["phy"], pads["msi"]
         self.comb += [
-            self.sink.ready.eq(tx.ready),
-            rx.ready.eq(self.source.ready),
             msi.valid.eq(self.msi.valid),
             msi.dat.eq(self.msi.dat),
             self.msi.ready.eq(msi.ready),
@@ -103,3 +114,7 @@ class SimPHY(LiteXModule):
         for name in ("id", "max_payload_size", "max_request_size", "extended_tag", "bus_master_enable",
             "link_up", "msi_enable"):
             self.comb += getattr(self, name).eq(getattr(phy, name))
+
+    def connect_stream(self, source, sink):
+        self.comb += [getattr(sink, name).eq(getattr(source, name)) for name in ("valid", "first", "last", "dat", "be")]
+        self.comb += source.ready.eq(sink.ready)

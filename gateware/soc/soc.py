@@ -39,21 +39,16 @@ PCI_ID = {
 def share_tags(channels, tags=32):
     """Tags of each reader and of each descriptor fetch: an equal share for each channel.
 
-    A channel with plenty fetches descriptors four requests ahead, any other two.
-    Raises ``ValueError`` if that cannot be.
+    A channel with plenty fetches descriptors four requests ahead, any other two, and one where there are not
+    enough tags for two. Raises ``ValueError`` if that cannot be.
     """
     if not 1 <= channels <= abi.MAX_CHANNELS:
         raise ValueError(f"channels must be 1..{abi.MAX_CHANNELS}, not {channels!r}")
     if tags not in TAGS:
         raise ValueError(f"tags must be one of {TAGS}, not {tags!r}")
-    if tags > TAGS_WITHOUT_EXTENDED and channels != 1:
-        raise ValueError(f"tags above {TAGS_WITHOUT_EXTENDED} need channels to be 1, not {channels!r}")
     share = tags // channels
-    fetch = 4 if share >= TAGS_WITHOUT_EXTENDED else 2
-    left  = share - len(DIRECTIONS) * fetch
-    if left < 1:
-        raise ValueError(f"{channels} channels leave no tag for a reader: there are {tags}")
-    return left, fetch
+    fetch = 4 if share >= TAGS_WITHOUT_EXTENDED else 2 if share > 2 * len(DIRECTIONS) else 1
+    return share - len(DIRECTIONS) * fetch, fetch
 
 # LitePCIe SoC -------------------------------------------------------------------------------------
 
@@ -90,8 +85,9 @@ class LitePCIeSoC(SoCMini):
         target      : name of the bitstream, up to 63 ASCII characters.
         gen, lanes  : link the PHY was built for.
         memory_size : bytes of endpoint memory, a power of two.
-        channels    : each a reader and a writer; 1..6, as each wants tags.
-        tags        : requests that can be outstanding, in all: 32, 64, 128 or 256.
+        channels    : each a reader and a writer; 1..7.
+        tags        : requests that can be outstanding, in all: 32, 64, 128 or 256. All channels share 32 while
+            the host does not enable Extended Tags.
         completion_buffer_bytes : bytes of completions the PHY can hold.
         pci_id      : what the PHY says in configuration space, for ``soc.h``.
         memory      : what has the ports of ``EndpointMemory``; block RAM if None.
@@ -123,7 +119,7 @@ class LitePCIeSoC(SoCMini):
             ring_log2=RING_LOG2_MAX, tags=reader_tags, memory_size=memory_size,
             window_size=window_size, clk_freq=self.sys_clk_freq,
             gen=gen, lanes=lanes)
-        self.add_link_constants(gen, lanes, data_width, memory_size, pci_id)
+        self.add_link_constants(phy, gen, lanes, memory_size, tags, completion_buffer_bytes, pci_id)
 
     def add_channel(self, channel, reader_tags, fetch_tags):
         """Adds ``readerN`` and ``writerN`` with their ports."""
@@ -166,12 +162,19 @@ class LitePCIeSoC(SoCMini):
                 engine.max_request_size.eq(phy.max_request_size),
             ]
 
-    def add_link_constants(self, gen, lanes, data_width, memory_size, pci_id):
+    def add_link_constants(self, phy, gen, lanes, memory_size, tags, completion_buffer_bytes, pci_id):
         """``CONFIG_*`` of ``soc.h``, what the simulator reads."""
-        self.add_config("PCIE_GEN",        gen)
-        self.add_config("PCIE_LANES",      lanes)
-        self.add_config("PCIE_DATA_WIDTH", data_width)
-        self.add_config("PCIE_BAR0_SIZE",  abi.BAR0_SIZE)
-        for name, value in pci_id.items():
+        constants = {
+            "gen":                     gen,
+            "lanes":                   lanes,
+            "data_width":              phy.data_width,
+            "phy_split":               int(self.tlp.shape.split),
+            "endianness_little":       int(phy.endianness == "little"),
+            "completion_buffer_bytes": completion_buffer_bytes,
+            "tags":                    tags,
+            "bar0_size":               abi.BAR0_SIZE,
+            **pci_id,
+        }
+        for name, value in constants.items():
             self.add_config(f"PCIE_{name}", value)
         self.add_config("MEMORY_SIZE", memory_size)

@@ -32,7 +32,7 @@ def test_help_names_every_option():
     result = run("--help")
     assert result.returncode == 0
     for option in ("--build", "--load", "--gen", "--lanes", "--data-width", "--memory-size",
-        "--sys-clk-freq", "--output-dir"):
+        "--sys-clk-freq", "--phy", "--endianness", "--tags", "--output-dir"):
         assert option in result.stdout
 
 
@@ -43,8 +43,11 @@ def test_is_executable():
 @pytest.mark.parametrize("args, message", [
     ((),                                      "nothing to do: give --build, --load or both"),
     (("--build", "--gen", 4),                 "--gen: invalid choice: 4 (choose from 1, 2, 3)"),
-    (("--build", "--lanes", 3),               "invalid choice: 3 (choose from 1, 2, 4, 8)"),
-    (("--build", "--data-width", 32),         "invalid choice: 32 (choose from 64, 128, 256)"),
+    (("--build", "--lanes", 3),               "invalid choice: 3 (choose from 1, 2, 4, 8, 16)"),
+    (("--build", "--data-width", 32),         "invalid choice: 32 (choose from 64, 128, 256, 512)"),
+    (("--build", "--phy", "both"),            "invalid choice: 'both' (choose from 'shared', 'split')"),
+    (("--build", "--endianness", "middle"),   "invalid choice: 'middle' (choose from 'big', 'little')"),
+    (("--build", "--tags", 33),               "invalid choice: 33 (choose from 32, 64, 128, 256)"),
     (("--build", "--memory-size", 3000000),   "must be a power of two from 1048576"),
     (("--build", "--memory-size", 524288),    "must be a power of two from 1048576"),
     (("--build", "--memory-size", 0),         "must be a power of two from 1048576"),
@@ -118,14 +121,17 @@ def test_without_litex_it_starts_again_in_the_venv(clone):
 # Emitted files ------------------------------------------------------------------------------------
 
 
-def ports(width):
+def ports(width, phy):
     """Contract 1 of ARCHITECTURE.md: (direction, bits) of each port."""
-    beat = {"valid": 1, "first": 1, "last": 1, "dat": width, "be": width // 8}
+    beat  = {"valid": 1, "first": 1, "last": 1, "dat": width, "be": width // 8}
+    sides = ("req", "cmp") if phy == "split" else ("",)
+    tx    = ["_".join(("tx", side)).strip("_") for side in sides]
+    rx    = ["_".join(("rx", side)).strip("_") for side in sides]
     return {
         "sys_clk": ("input", 1), "sys_rst": ("input", 1),
-        **{f"tx_{name}": ("output", bits) for name, bits in beat.items()},
-        **{f"rx_{name}": ("input",  bits) for name, bits in beat.items()},
-        "tx_ready": ("input", 1), "rx_ready": ("output", 1),
+        **{f"{side}_{name}": ("output", bits) for side in tx for name, bits in beat.items()},
+        **{f"{side}_{name}": ("input",  bits) for side in rx for name, bits in beat.items()},
+        **{f"{side}_ready": ("input", 1) for side in tx}, **{f"{side}_ready": ("output", 1) for side in rx},
         "phy_id": ("input", 16), "phy_max_payload_size": ("input", 16),
         "phy_max_request_size": ("input", 16), "phy_extended_tag": ("input", 1),
         "phy_bus_master_enable": ("input", 1), "phy_link_up": ("input", 1),
@@ -146,10 +152,16 @@ MIGEN_HABITS = [f"-Wno-{name}" for name in (
     "WIDTH", "COMBDLY", "CASEINCOMPLETE", "CMPCONST", "UNSIGNED")]
 
 
-@pytest.mark.parametrize("gen, lanes, width", [(1, 1, 64), (2, 4, 128), (3, 8, 256)])
-def test_build_without_compile(tmp_path, gen, lanes, width):
-    args = ("--build", "--no-compile", "--gen", gen, "--lanes", lanes, "--data-width", width,
-        "--output-dir", tmp_path)
+def constants(soc_h):
+    return {name: int(value) for name, value in re.findall(r"^#define CONFIG_(\w+) (\d+)$", soc_h, flags=re.MULTILINE)}
+
+
+@pytest.mark.parametrize("gen, lanes, width, phy, endianness, tags", [
+    (1, 1, 64, "shared", "big", 32), (3, 8, 256, "split", "little", 64), (3, 16, 512, "split", "big", 256),
+])
+def test_build_without_compile(tmp_path, gen, lanes, width, phy, endianness, tags):
+    args = ("--build", "--no-compile", "--gen", gen, "--lanes", lanes, "--data-width", width, "--phy", phy,
+        "--endianness", endianness, "--tags", tags, "--output-dir", tmp_path)
     result = run(*args)
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
     files = {path.relative_to(tmp_path): path.stat().st_mtime_ns
@@ -158,7 +170,12 @@ def test_build_without_compile(tmp_path, gen, lanes, width):
     assert set(files) == {Path("gateware/litepcie_soc_sim.v"), generated / "csr.h",
         generated / "soc.h", generated / "csr.json", generated / "litepcie_regs.h"}
     verilog = tmp_path / "gateware" / "litepcie_soc_sim.v"
-    assert emitted_ports(verilog.read_text()) == ports(width)
+    assert emitted_ports(verilog.read_text()) == ports(width, phy)
+    assert constants((tmp_path / generated / "soc.h").read_text()).items() >= {
+        "PCIE_GEN": gen, "PCIE_LANES": lanes, "PCIE_DATA_WIDTH": width, "PCIE_PHY_SPLIT": int(phy == "split"),
+        "PCIE_ENDIANNESS_LITTLE": int(endianness == "little"), "PCIE_TAGS": tags,
+        "PCIE_COMPLETION_BUFFER_BYTES": 32768,
+    }.items()
     # One array for the endpoint memory, filled by nothing.
     assert re.search(rf"reg \[{width - 1}:0\] \w+\[0:{(64 << 20) * 8 // width - 1}\];",
         verilog.read_text())
@@ -169,6 +186,18 @@ def test_build_without_compile(tmp_path, gen, lanes, width):
     lint = subprocess.run(["verilator", "--lint-only", *MIGEN_HABITS, "--top-module",
         "litepcie_soc_sim", str(verilog)], capture_output=True, text=True)
     assert lint.returncode == 0, lint.stderr
+
+
+@pytest.mark.parametrize("options, name", [
+    ((), "sim_gen2_x4_128"),
+    (("--phy", "split", "--endianness", "little"), "sim_gen2_x4_128_split_little"),
+    (("--gen", 3, "--lanes", 8, "--data-width", 512, "--tags", 256), "sim_gen3_x8_512_tags256"),
+])
+def test_folder_says_what_is_not_default(clone, options, name):
+    """`--load` without a board names the folder it looked in."""
+    result = run("--load", *options, target=clone / "targets" / "sim.py")
+    assert result.returncode == 1
+    assert f"no simulator in {clone}/build/{name};" in result.stderr
 
 
 def test_slow_data_path_is_said(tmp_path):

@@ -9,44 +9,56 @@ import pytest
 from migen import Signal
 from migen.genlib.record import Record
 
+from litepcie_soc.phy.shapes import PHYShape
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
 
 from test.gateware.common import simulate
 
 # Helpers ------------------------------------------------------------------------------------------
 
-def pads_of(data_width):
+def pads_of(data_width, split=False):
     """Records with the fields of the platform's resources."""
     pads = {}
-    for name, _, *subsignals in sim_phy_io(data_width):
+    for name, _, *subsignals in sim_phy_io(data_width, split):
         pads[name] = Record([(s.name, len(s.constraints[0].identifiers)) for s in subsignals])
     return pads
 
+
+SIDES = {False: ("tx", "rx"), True: ("tx_req", "tx_cmp", "rx_req", "rx_cmp")}
+
 # Tests --------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("data_width", [64, 128, 256])
-def test_ports_are_those_of_the_contract(data_width):
+@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+@pytest.mark.parametrize("split", [False, True])
+def test_ports_are_those_of_the_contract(data_width, split):
     ports = {f"{name}_{field[0]}": field[1]
-        for name, record in pads_of(data_width).items() for field in record.layout}
+        for name, record in pads_of(data_width, split).items() for field in record.layout}
     beat  = dict(valid=1, ready=1, first=1, last=1, dat=data_width, be=data_width//8)
     assert ports == {
-        **{f"{side}_{name}": width for side in ("tx", "rx") for name, width in beat.items()},
+        **{f"{side}_{name}": width for side in SIDES[split] for name, width in beat.items()},
         "phy_id": 16, "phy_max_payload_size": 16, "phy_max_request_size": 16, "phy_extended_tag": 1,
         "phy_bus_master_enable": 1, "phy_link_up": 1, "phy_msi_enable": 1,
         "msi_valid": 1, "msi_ready": 1, "msi_dat": 8,
     }
 
 
-def test_pads_and_streams_are_the_same():
+@pytest.mark.parametrize("split", [False, True])
+def test_pads_and_streams_are_the_same(split):
     """Each input shows at its stream and the other way round, in the same cycle."""
-    pads = pads_of(64)
-    phy  = SimPHY(64, pads=pads)
-    pairs = [(pads["rx"], phy.source, ("valid", "first", "last", "dat", "be")),
-        (phy.sink, pads["tx"], ("valid", "first", "last", "dat", "be")),
-        (pads["tx"], phy.sink, ("ready",)), (phy.source, pads["rx"], ("ready",)),
+    pads = pads_of(64, split)
+    phy  = SimPHY(64, pads=pads, split=split)
+    beat = ("valid", "first", "last", "dat", "be")
+    into = {"tx_req": phy.req_sink, "tx_cmp": phy.cmp_sink} if split else {"tx": phy.sink}
+    out  = {"rx_req": phy.req_source, "rx_cmp": phy.cmp_source} if split else {"rx": phy.source}
+    pairs = [
+        *[(endpoint, pads[name], beat) for name, endpoint in into.items()],
+        *[(pads[name], endpoint, ("ready",)) for name, endpoint in into.items()],
+        *[(pads[name], endpoint, beat) for name, endpoint in out.items()],
+        *[(endpoint, pads[name], ("ready",)) for name, endpoint in out.items()],
         (phy.msi, pads["msi"], ("valid", "dat")), (pads["msi"], phy.msi, ("ready",)),
         (pads["phy"], phy, ("id", "max_payload_size", "max_request_size", "extended_tag", "bus_master_enable",
-            "link_up", "msi_enable"))]
+            "link_up", "msi_enable")),
+    ]
 
     def check():
         for begin, end, names in pairs:
@@ -60,6 +72,13 @@ def test_pads_and_streams_are_the_same():
                     assert (yield target) == value, name
 
     simulate(phy, [check()])
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_a_phy_has_the_streams_of_one_shape(split):
+    phy = SimPHY(64, split=split)
+    assert hasattr(phy, "sink") != split and hasattr(phy, "cmp_sink") == split
+    assert PHYShape(phy).split == split
 
 
 @pytest.mark.parametrize("options, message", [
