@@ -30,29 +30,32 @@ class _ReadPort(LiteXModule):
 
     A command takes a place in the buffer when the arbiter accepts it and gives it back when its
     word leaves, so a client that stops taking data never stops the others.
+
+    Parameters
+    ----------
+    places : words that can be under way; a word a cycle for as many cycles from accept to leave.
     """
-    def __init__(self, data_width, size):
+    def __init__(self, data_width, size, places):
         self.stream  = MemoryReadStream(data_width, size)
         self.command = stream.Endpoint(memory_command_layout(data_width, size))
 
         # # #
 
-        # Accept to leave takes LATENCY + 2 cycles: a word a cycle needs as many places.
-        self.buffer = stream.SyncFIFO(memory_data_layout(data_width), EndpointMemory.LATENCY + 2)
+        self.buffer = stream.SyncFIFO(memory_data_layout(data_width), places)
         self.returned = self.buffer.sink
 
-        places = Signal(max=self.buffer.depth + 1, reset=self.buffer.depth)
-        taken  = Signal()
-        left   = Signal()
+        free  = Signal(max=places + 1, reset=places)
+        taken = Signal()
+        left  = Signal()
         self.comb += [
             self.stream.command.connect(self.command, omit={"valid", "ready"}),
-            self.command.valid.eq(self.stream.command.valid & (places != 0)),
-            self.stream.command.ready.eq(self.command.ready & (places != 0)),
+            self.command.valid.eq(self.stream.command.valid & (free != 0)),
+            self.stream.command.ready.eq(self.command.ready & (free != 0)),
             self.buffer.source.connect(self.stream.data),
             taken.eq(self.command.valid & self.command.ready),
             left.eq(self.stream.data.valid & self.stream.data.ready),
         ]
-        self.sync += places.eq(places - taken + left)
+        self.sync += free.eq(free - taken + left)
 
 # Endpoint Memory ----------------------------------------------------------------------------------
 
@@ -76,7 +79,8 @@ class EndpointMemory(LiteXModule):
     Raises ``ValueError`` on a size or width that cannot be.
     """
 
-    LATENCY = 3  # Cycles from an accepted command to its word in the client's buffer.
+    LATENCY = 3            # Cycles from an accepted command to its word in the client's buffer.
+    PLACES  = LATENCY + 2  # Words under way to a client: from accept to leave, a word a cycle.
 
     def __init__(self, size, data_width):
         word_address_width(data_width, size)  # Raises on what cannot be.
@@ -93,7 +97,7 @@ class EndpointMemory(LiteXModule):
 
     def add_read_port(self):
         """Returns a new ``MemoryReadStream``; before finalisation only."""
-        port = _ReadPort(self.data_width, self.size)
+        port = _ReadPort(self.data_width, self.size, self.PLACES)
         self._reads.append(port)
         self.submodules += port
         return port.stream
