@@ -73,6 +73,14 @@ void CommandLine::choice(const char *name, const char *help, std::string &target
     });
 }
 
+void CommandLine::on_off(const char *name, const char *help, bool &target) {
+    each(name, "on, off", help, [=, &target](const std::string &given) {
+        if (given != "on" && given != "off")
+            throw UsageError(std::string(name) + ": '" + given + "' is not allowed; allowed: on, off");
+        target = given == "on";
+    });
+}
+
 void CommandLine::flag(const char *name, const char *help, bool &target) {
     options_.push_back({name, "", help, [&target](const std::string &) { target = true; }});
 }
@@ -127,6 +135,8 @@ void add_model_options(CommandLine &line, ModelOptions &o) {
     constexpr uint64_t kSecond = 1000000000;
     line.choice("--mps-supported", "largest payload the card announces, bytes (512)", o.mps_supported,
                 {128, 256, 512, 1024, 2048, 4096});
+    line.on_off("--extended-tag", "the card offers extended tags, and the host may enable them: tags above 31 (on)",
+                o.extended_tag);
     line.number("--latency-ns", "NS", "host: read request to first completion (1000)", o.latency_ns, 0, kSecond);
     line.number("--latency-jitter-ns", "NS", "host: uniform addition to it (0)", o.latency_jitter_ns, 0, kSecond);
     line.choice("--rcb", "read completion boundary, bytes (64)", o.rcb, {64, 128});

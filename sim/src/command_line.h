@@ -32,6 +32,7 @@ class CommandLine {
     // One of `allowed`.
     void choice(const char *name, const char *help, unsigned &target, std::vector<unsigned> allowed);
     void choice(const char *name, const char *help, std::string &target, std::vector<std::string> allowed);
+    void on_off(const char *name, const char *help, bool &target);
     void flag(const char *name, const char *help, bool &target);
     void each(const char *name, const char *value, const char *help, std::function<void(const std::string &)> add);
 

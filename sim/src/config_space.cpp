@@ -16,6 +16,8 @@ constexpr unsigned kDeviceControl = kExpress + 0x08;
 constexpr uint32_t kFunctionReset = 1u << 15;
 constexpr uint32_t kDeviceControlDefault = 2u << 12 | 1u << 11 | 1u << 4;  // MRRS 512, no snoop, relaxed ordering
 constexpr uint32_t kMpsMask = 7u << 5;
+constexpr uint32_t kExtendedTagSupported = 1u << 5, kExtendedTagEnable = 1u << 8;
+constexpr uint32_t kDeviceControlWritable = 0x7fff;
 
 unsigned code_of_size(unsigned bytes) {
     unsigned code = 0;
@@ -26,8 +28,8 @@ unsigned code_of_size(unsigned bytes) {
 
 }  // namespace
 
-ConfigSpace::ConfigSpace(const BoardInfo &board, unsigned mps_supported)
-    : bar0_size_(board.bar0_size), mps_code_(code_of_size(mps_supported)) {
+ConfigSpace::ConfigSpace(const BoardInfo &board, unsigned mps_supported, bool extended_tag)
+    : bar0_size_(board.bar0_size), mps_code_(code_of_size(mps_supported)), extended_tag_supported_(extended_tag) {
     build_header(board);
     build_capabilities(board);
     initial_ = value_;
@@ -65,9 +67,13 @@ void ConfigSpace::build_capabilities(const BoardInfo &board) {
     set(kMsi + 12, 2, 0, 0xffff);
 
     const uint32_t link = board.lanes << 4 | board.gen;
-    set(kExpress, 4, 0x00020010);                                        // version 2, endpoint, last capability
-    set(kExpress + 0x04, 4, mps_code_ | 1u << 5 | 1u << 15 | 1u << 28);  // extended tags, role-based errors, reset
-    set(kDeviceControl, 2, kDeviceControlDefault, 0x7fff);
+    set(kExpress, 4, 0x00020010);                              // version 2, endpoint, last capability
+    set(kExpress + 0x04, 4, mps_code_ | 1u << 15 | 1u << 28);  // role-based errors, function level reset
+    // The enable bit of a card without extended tags is hardwired to 0: PCIe 4.0 7.5.3.4.
+    if (extended_tag_supported_)
+        value_[kExpress + 0x04] |= kExtendedTagSupported;
+    set(kDeviceControl, 2, kDeviceControlDefault,
+        kDeviceControlWritable & ~(extended_tag_supported_ ? 0 : kExtendedTagEnable));
     set(kDeviceControl + 2, 2, 0, 0, 0x000f);
     set(kExpress + 0x0c, 4, link | 1u << 22);
     set(kExpress + 0x10, 2, 0, 0x00c8);        // RCB, common clock, extended sync
@@ -122,7 +128,7 @@ void ConfigSpace::reset() {
 void ConfigSpace::function_reset() {
     uint32_t mps = read(kDeviceControl, 2) & kMpsMask;
     reset();
-    set(kDeviceControl, 2, kDeviceControlDefault | mps, 0x7fff);
+    value_[kDeviceControl] |= mps;
 }
 
 bool ConfigSpace::memory_enabled() const { return read(kCommand, 2) & 2; }
@@ -134,7 +140,7 @@ unsigned ConfigSpace::mps() const {
 }
 
 unsigned ConfigSpace::mrrs() const { return 128u << std::min(read(kDeviceControl, 2) >> 12 & 7, 5u); }
-bool ConfigSpace::extended_tag() const { return read(kDeviceControl, 2) >> 8 & 1; }
+bool ConfigSpace::extended_tag() const { return read(kDeviceControl, 2) & kExtendedTagEnable; }
 bool ConfigSpace::msi_enabled() const { return read(kMsi + 2, 2) & 1; }
 uint64_t ConfigSpace::msi_address() const { return uint64_t(read(kMsi + 8, 4)) << 32 | read(kMsi + 4, 4); }
 uint32_t ConfigSpace::msi_data() const { return read(kMsi + 12, 2); }

@@ -16,8 +16,9 @@ class ConfigSpace {
   public:
     static constexpr size_t kBytes = 4096;
 
-    // `mps_supported`: 128 to 4096 bytes.
-    ConfigSpace(const BoardInfo &board, unsigned mps_supported);
+    // `mps_supported`: 128 to 4096 bytes. Without `extended_tag` the card has no tags above 31: the host cannot enable
+    // them.
+    ConfigSpace(const BoardInfo &board, unsigned mps_supported, bool extended_tag = true);
 
     uint32_t read(unsigned offset, unsigned bytes) const;
     // Any range within 4 KiB, byte by byte.
@@ -33,9 +34,9 @@ class ConfigSpace {
 
     bool memory_enabled() const;
     bool bus_master() const;
-    unsigned mps() const;   // bytes
-    unsigned mrrs() const;  // bytes
-    bool extended_tag() const;
+    unsigned mps() const;       // bytes
+    unsigned mrrs() const;      // bytes
+    bool extended_tag() const;  // enabled
     bool msi_enabled() const;
     uint64_t msi_address() const;
     uint32_t msi_data() const;
@@ -50,6 +51,7 @@ class ConfigSpace {
     std::array<uint8_t, kBytes> value_{}, initial_{}, writable_{}, clears_{};
     uint32_t bar0_size_;
     unsigned mps_code_;  // MPS supported, as encoded in Device Capabilities
+    bool extended_tag_supported_;
     bool function_reset_ = false;
 };
 

@@ -12,7 +12,9 @@ namespace litepcie {
 namespace {
 
 // Offsets in configuration space, as config_space.cpp lays it out.
-constexpr unsigned kCommand = 0x04, kBar0Register = 0x10, kMsi = 0x48, kDeviceControl = 0x68;
+constexpr unsigned kCommand = 0x04, kBar0Register = 0x10, kMsi = 0x48, kDeviceCapabilities = 0x64,
+                   kDeviceControl = 0x68;
+constexpr uint32_t kExtendedTagSupported = 1u << 5, kExtendedTagEnable = 1u << 8;
 constexpr uint32_t kMsiAddress = 0xfee00000;
 
 void config_write(Model &model, unsigned offset, uint32_t value, unsigned bytes) {
@@ -41,9 +43,13 @@ uint32_t field(uint32_t value, uint32_t mask) { return (value & mask) >> __built
 
 void HostDriver::set_up(const HostSetup &setup) {
     config_write(model_, kBar0Register, kBar0, 4);
-    config_write(
-        model_, kDeviceControl,
-        size_code("MPS", setup.mps) << 5 | size_code("MRRS", setup.mrrs) << 12 | (setup.extended_tag ? 1u << 8 : 0), 2);
+    // As Linux does: enabled wherever the card offers it.
+    const bool extended_tag =
+        setup.extended_tag && model_.config().read(kDeviceCapabilities, 4) & kExtendedTagSupported;
+    config_write(model_, kDeviceControl,
+                 size_code("MPS", setup.mps) << 5 | size_code("MRRS", setup.mrrs) << 12 |
+                     (extended_tag ? kExtendedTagEnable : 0),
+                 2);
     config_write(model_, kMsi + 4, kMsiAddress, 4);
     config_write(model_, kMsi + 2, setup.msi ? 1 : 0, 2);
     config_write(model_, kCommand, 2 | (setup.bus_master ? 4 : 0), 2);

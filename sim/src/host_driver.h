@@ -30,7 +30,7 @@ struct Identity {
 // What the host's firmware writes to configuration space.
 struct HostSetup {
     unsigned mps = 256, mrrs = 512;  // bytes
-    bool extended_tag = true;
+    bool extended_tag = true;        // if the card offers it
     bool bus_master = true;
     bool msi = true;
 };

@@ -28,7 +28,7 @@ CompleterOptions completer_options(const ModelOptions &options, uint64_t clock_h
 }  // namespace
 
 Model::Model(Board &board, HostMemory &memory, const ModelOptions &options)
-    : board_(board), options_(options), config_(board.info(), options.mps_supported),
+    : board_(board), options_(options), config_(board.info(), options.mps_supported, options.extended_tag),
       phy_(board.info(), kRootPortCredits, kCardCredits),
       completer_(memory, faults_, completer_options(options, board.info().clock_hz),
                  [this](const Tlp &tlp) { unmapped(tlp); }),

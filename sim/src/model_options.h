@@ -11,6 +11,7 @@ namespace litepcie {
 // What the host and the link are like; the same options for every program of the simulator.
 struct ModelOptions {
     unsigned mps_supported = 512;    // bytes
+    bool extended_tag = true;        // offered to the host: tags above 31
     uint64_t latency_ns = 1000;      // request's last byte to first completion
     uint64_t latency_jitter_ns = 0;  // uniform addition
     unsigned rcb = 64;               // bytes

@@ -264,6 +264,7 @@ def test_bad_paths(simulator, tmp_path):
 @pytest.mark.parametrize("args, words", [
     ([], "--socket PATH is needed"),
     (["--socket"], "--socket needs a value"),
+    (["--extended-tag", "yes"], "allowed: on, off"),
     (["--rcb", "63"], "allowed: 64, 128"),
     (["--mps-supported", "100"], "allowed: 128, 256, 512, 1024, 2048, 4096"),
     (["--completion-bytes", "32"], "allowed: 0, 64, 128"),
@@ -281,7 +282,7 @@ def test_usage(simulator, args, words):
 def test_help(simulator):
     result = run(simulator, "--help")
     assert result.returncode == 0
-    for option in ("--socket", "--mps-supported", "--latency-ns", "--latency-jitter-ns", "--rcb",
+    for option in ("--socket", "--mps-supported", "--extended-tag", "--latency-ns", "--latency-jitter-ns", "--rcb",
             "--completion-bytes", "--seed", "--reorder", "--iommu", "--inject", "--stats",
             "--trace"):
         assert option in result.stdout

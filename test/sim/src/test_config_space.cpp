@@ -87,6 +87,18 @@ TEST(ConfigSpace, CommandAndDeviceControl) {
     EXPECT_EQ(config.mps(), 512u);  // not more than announced
 }
 
+TEST(ConfigSpace, ExtendedTagsAsOffered) {
+    ConfigSpace config(kBoard, 512, false);
+    unsigned express = capability(config, 0x10);
+    EXPECT_FALSE(config.read(express + 4, 4) & 1 << 5);
+    write(config, express + 8, 5 << 12 | 1 << 8 | 1 << 5, 2);
+    EXPECT_EQ(config.read(express + 8, 2), uint32_t(5 << 12 | 1 << 5));  // hardwired to 0
+    EXPECT_FALSE(config.extended_tag());
+    config.function_reset();
+    write(config, express + 8, 1 << 8, 2);
+    EXPECT_FALSE(config.extended_tag());
+}
+
 TEST(ConfigSpace, Msi) {
     ConfigSpace config(kBoard, 512);
     unsigned msi = capability(config, 0x05);

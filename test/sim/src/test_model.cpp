@@ -182,6 +182,24 @@ TEST_F(ModelTest, MalformedTlpsEndTheRun) {
     }
 }
 
+TEST_F(ModelTest, TagsAbove31AreTheHostsToAllow) {
+    auto broken = [&](unsigned tag) {
+        start();
+        try {
+            command(kRead, 0x10000000, 1, tag);
+            run_until_idle();
+        } catch (const Violation &rule) {
+            return std::string(rule.what()).find("tag above 31") != std::string::npos;
+        }
+        EXPECT_EQ(model->figures().interrupts, 1u);
+        return false;
+    };
+    EXPECT_FALSE(broken(255));
+    options.extended_tag = false;
+    EXPECT_FALSE(broken(31));
+    EXPECT_TRUE(broken(32));
+}
+
 TEST_F(ModelTest, BusMasterIsEnforced) {
     start({256, 512, true, false, true});
     driver->run(2 * TlpChecker::kGraceCycles);
