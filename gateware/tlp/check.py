@@ -22,12 +22,13 @@ from litepcie_soc.tlp.parser import has_data, tlp_layout
 
 # Layout -------------------------------------------------------------------------------------------
 
-def checked_layout(data_width):
+def checked_layout(data_width, client_bits):
     """A completion that is good (`empty` off: data follows), or the bare end of a request (`empty`)."""
     return stream.EndpointDescription(
         payload_layout = [("dat", data_width)],
         param_layout   = [
             ("empty",       1),
+            ("client",      client_bits),
             ("destination", 32),                # Of its first byte.
             ("lower",       2),                 # Host byte address within a dword.
             ("chunk",       LENGTH_BITS),       # Bytes.
@@ -61,14 +62,14 @@ class CompletionCheck(LiteXModule):
     def __init__(self, data_width, contexts, tags):
         self.sink   = sink   = stream.Endpoint(tlp_layout(data_width))
         self.event  = event  = stream.Endpoint(event_layout())
-        self.source = source = stream.Endpoint(checked_layout(data_width))
+        self.source = source = stream.Endpoint(checked_layout(data_width, len(contexts.context.client)))
         self.error  = error  = Record([(name, 1) for name in (
             "unsupported_request", "completer_abort", "poisoned", "unexpected", "timeout", "bad_length")])
 
         # # #
 
         looked  = stream.Endpoint(self.looked_layout(data_width))
-        found   = stream.Endpoint(self.found_layout(data_width))
+        found   = stream.Endpoint(self.found_layout(data_width, len(contexts.context.client)))
         advance = Signal()
         self.add_lookup(sink, event, looked, found, contexts, advance, tags)
         self.add_compare(looked, found, contexts, advance)
@@ -140,13 +141,13 @@ class CompletionCheck(LiteXModule):
     # Compare: what came with what is left ---------------------------------------------------------
 
     @staticmethod
-    def found_layout(data_width):
+    def found_layout(data_width, client_bits):
         return [
             ("dat", data_width), ("tag", TAG_BITS), ("live", 1), ("event", 1), ("reason", REASON_KEPT_BITS),
             ("poisoned", 1), ("match", 1), ("exact", 1), ("final", 1), ("chunk", LENGTH_BITS),
             ("rest", LENGTH_BITS), ("left", LENGTH_BITS),
             ("prior", REASON_KEPT_BITS), ("landed", LENGTH_BITS), ("length", LENGTH_BITS), ("lower", 2),
-            ("destination", 32), ("lap", 1), ("cost", COST_BITS),
+            ("client", client_bits), ("destination", 32), ("lap", 1), ("cost", COST_BITS),
         ]
 
     def add_compare(self, looked, found, contexts, advance):
@@ -175,6 +176,7 @@ class CompletionCheck(LiteXModule):
             found.prior.eq(progress.reason),
             found.landed.eq(Mux(progress.reason != REASON_NONE, progress.landed, context.length - progress.left)),
             found.length.eq(context.length),
+            found.client.eq(context.client),
             found.destination.eq(context.end - looked.byte_count),
             found.lap.eq(context.lap),
             found.cost.eq(context.cost),
@@ -212,7 +214,7 @@ class CompletionCheck(LiteXModule):
             source.reason.eq(Mux(found.prior != REASON_NONE, found.prior, reason)),
             source.bytes.eq(Mux(good, found.length, found.landed)),
             *[getattr(source, name).eq(getattr(found, name))
-                for name in ("dat", "destination", "lower", "chunk", "tag", "lap", "cost")],
+                for name in ("dat", "client", "destination", "lower", "chunk", "tag", "lap", "cost")],
 
             update.write.eq(found.valid & found.first & found.live & advance),
             update.tag.eq(found.tag),

@@ -17,9 +17,13 @@ from litepcie_soc.common import LENGTH_BITS, TAG_BITS
 REASON_KEPT_BITS = 4  # Of a reason, in the RAMs.
 COST_BITS        = 7  # Blocks of the completion buffer, see issue.py.
 
-# Written at issue: `end` and `lower_end` are destination and host address behind the last byte, so that a
-# completion's place is found from its byte count alone.
-CONTEXT = [("end", 32), ("lower_end", 7), ("length", LENGTH_BITS), ("cost", COST_BITS), ("lap", 1)]
+def context_layout(clients):
+    """Written at issue: `end` and `lower_end` are destination and host address behind the last byte, so that a
+    completion's place is found from its byte count alone."""
+    return [
+        ("client", max(1, bits_for(clients - 1))), ("end", 32), ("lower_end", 7), ("length", LENGTH_BITS),
+        ("cost", COST_BITS), ("lap", 1),
+    ]
 
 # Written at issue and by every completion: `left` is 0 for a tag not in use; once `reason` is set, `landed` stays.
 PROGRESS = [("left", LENGTH_BITS), ("reason", REASON_KEPT_BITS), ("landed", LENGTH_BITS)]
@@ -37,11 +41,12 @@ class TagContexts(LiteXModule):
 
     Parameters
     ----------
-    tags : int, number of tags.
+    tags, clients : int, how many.
 
     Attributes
     ----------
-    issue        : Record: `write` **in**, `ready` **out**, `tag`, CONTEXT fields **in**: a request is issued. Waits
+    layout       : that of `context`.
+    issue        : Record: `write` **in**, `ready` **out**, `tag`, context fields **in**: a request is issued. Waits
         for completions, which use the same write port.
     lookup_tag, lookup_enable : **in**; `context`, `progress` **out**: a cycle later, held while not enabled.
     update       : Record: `write`, `tag`, PROGRESS fields, **in**. A lookup made in the next cycle sees it.
@@ -50,14 +55,15 @@ class TagContexts(LiteXModule):
     clear        : Signal(), **in**, every tag back to "not in use".
     clearing     : Signal(), **out**, nothing may be issued, looked up or retired.
     """
-    def __init__(self, tags):
+    def __init__(self, tags, clients):
         tag_bits     = bits_for(tags - 1)
-        self.issue   = issue  = Record([("write", 1), ("ready", 1), ("tag", TAG_BITS)] + CONTEXT)
+        self.layout  = layout = context_layout(clients)
+        self.issue   = issue  = Record([("write", 1), ("ready", 1), ("tag", TAG_BITS)] + layout)
         self.update  = update = Record([("write", 1), ("tag", TAG_BITS)] + PROGRESS)
         self.finish  = finish = Record([("write", 1), ("tag", TAG_BITS)] + RESULT)
         self.lookup_tag    = Signal(TAG_BITS)
         self.lookup_enable = Signal()
-        self.context       = context  = Record(CONTEXT)
+        self.context       = context  = Record(layout)
         self.progress      = progress = Record(PROGRESS)
         self.retire_tag    = Signal(TAG_BITS)
         self.result        = result = Record(RESULT)
@@ -79,11 +85,11 @@ class TagContexts(LiteXModule):
         self.sync += updating.eq(update)
 
         # Context ----------------------------------------------------------------------------------
-        context_write, context_read = self.ram(CONTEXT, tags, READ_FIRST, enable=self.lookup_enable)
+        context_write, context_read = self.ram(layout, tags, READ_FIRST, enable=self.lookup_enable)
         self.comb += [
             issue.ready.eq(~updating.write & ~self.clearing),
             context_write.adr.eq(issue.tag),
-            context_write.dat_w.eq(Cat(*[getattr(issue, name) for name, _ in CONTEXT])),
+            context_write.dat_w.eq(Cat(*[getattr(issue, name) for name, _ in layout])),
             context_write.we.eq(issue.write & issue.ready),
             context_read.adr.eq(self.lookup_tag),
             context.raw_bits().eq(context_read.dat_r),

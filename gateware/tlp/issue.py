@@ -50,6 +50,7 @@ class ReadIssue(LiteXModule):
     source : stream of `request_layout`, **out**, `sys`: reads.
     event  : stream of `event_layout`, **out**, `sys`: requests that cannot be sent.
     enable : Signal(), **in**, bus mastering is on and the link up.
+    hold   : Signal(), **in**, no request is accepted.
     release, release_cost : **in**, all completions of a request of that cost came.
     idle   : Signal(), **out**, no request is inside.
     """
@@ -61,6 +62,7 @@ class ReadIssue(LiteXModule):
         self.source       = source = stream.Endpoint(request_layout(data_width))
         self.event        = event  = stream.Endpoint(event_layout())
         self.enable       = Signal()
+        self.hold         = Signal()
         self.release      = Signal()
         self.release_cost = Signal(COST_BITS)
         self.idle         = Signal()
@@ -69,13 +71,13 @@ class ReadIssue(LiteXModule):
 
         # Choose -----------------------------------------------------------------------------------
         held    = stream.Endpoint(stream.EndpointDescription(
-            read_request_layout().payload_layout + [("client", max(1, bits_for(len(ports) - 1)))]))
+            read_request_layout().payload_layout + [("client", len(contexts.issue.client))]))
         eligible = Signal(len(ports))
         grant    = Signal.like(held.client)
         accept   = Signal()
         write    = Signal()
         self.comb += [
-            accept.eq(~held.valid & ~contexts.clearing & ~contexts.clear & (eligible != 0)),
+            accept.eq(~held.valid & ~contexts.clearing & ~self.hold & (eligible != 0)),
             round_robin([eligible[n] for n in range(len(ports))], held.client, grant),
         ]
         chosen = stream.Endpoint(read_request_layout())
@@ -124,6 +126,7 @@ class ReadIssue(LiteXModule):
 
         # Context ----------------------------------------------------------------------------------
         self.comb += [
+            contexts.issue.client.eq(held.client),
             contexts.issue.end.eq(held.destination + held.length),
             contexts.issue.lower_end.eq(held.address[:7] + held.length),
             contexts.issue.length.eq(held.length),

@@ -54,7 +54,8 @@ class TransactionLayer(LiteXModule):
     phy        : PHY of either LitePCIe shape; see `PHYShape`.
     data_width : int, bits, the PHY's.
     clk_freq   : Hz, of `sys`.
-    with_extended_tag       : bool, up to 256 tags, used while the host enables Extended Tags; else up to 32.
+    with_extended_tag       : bool, up to 256 tags, used while the host enables Extended Tags; else the read ports
+        share 32, see `allocate_tags`.
     completion_buffer_bytes : int, of the PHY; outstanding reads never ask for more than fits.
     relaxed_ordering, no_snoop : bool, Attr bits of every request.
     bar0_size, window_bytes    : int, bytes.
@@ -189,16 +190,16 @@ class TransactionLayer(LiteXModule):
     def add_reads(self):
         """Everything a read passes on its way out and back; returns the stream of requests."""
         shape, ports = self.shape, self.read_ports
-        bases        = allocate_tags([port.tags for port in ports], self.with_extended_tag)
-        self.windows = [TagWindow(base, port.tags) for base, port in zip(bases, ports)]
+        self.windows = [TagWindow(*ranges)
+            for ranges in allocate_tags([port.tags for port in ports], self.with_extended_tag)]
         for window in self.windows:
             self.submodules += window
-        self.contexts = contexts = TagContexts(self.tags)
+        self.contexts = contexts = TagContexts(self.tags, len(ports))
         self.issue    = issue    = ReadIssue(self.data_width, ports, self.windows, contexts,
             self.completion_buffer_bytes)
         self.completion_parser = parser = Parser(self.data_width, shape.endianness)
         self.check    = check    = CompletionCheck(self.data_width, contexts, self.tags)
-        self.place    = place    = Placement(self.data_width, ports, bases, contexts)
+        self.place    = place    = Placement(self.data_width, ports, contexts)
         self.retire   = Retire(ports, self.windows, contexts)
         self.timeout  = timeout  = Timeout(self.clk_freq, self.windows)
         self.events   = events   = stream.Buffer(event_layout())
@@ -225,14 +226,16 @@ class TransactionLayer(LiteXModule):
         return issue.source
 
     def add_extended_tag(self):
-        """Follows the host's Extended Tag Field Enable when no request is outstanding."""
+        """Follows the host's Extended Tag Field Enable: requests wait, and when none is outstanding it counts."""
         extended = Signal()
         change   = Signal()
         busy     = [window.outstanding != 0 for window in self.windows]
         if self.with_extended_tag:
-            self.comb += change.eq(~self.contexts.clearing & self.issue.idle & ~Reduce("OR", busy) &
-                (extended != self.shape.extended_tag))
-            self.sync += If(change, extended.eq(self.shape.extended_tag))
+            self.comb += [
+                self.issue.hold.eq(extended != self.shape.extended_tag),
+                change.eq(self.issue.hold & ~self.contexts.clearing & self.issue.idle & ~Reduce("OR", busy)),
+            ]
+            self.sync += If(change, extended.eq(~extended))
         self.comb += self.contexts.clear.eq(change)
         for window in self.windows:
-            self.comb += [window.extended.eq(extended), window.clear.eq(change)]
+            self.comb += [window.extended.eq(extended), window.clear.eq(change | self.contexts.clearing)]

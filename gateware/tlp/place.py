@@ -29,7 +29,6 @@ class Placement(LiteXModule):
     ----------
     data_width : int, bits.
     ports      : list of MemoryReadPort.
-    bases      : list of int, first tag of each port.
     contexts   : TagContexts, told of requests that are over.
 
     Attributes
@@ -38,15 +37,15 @@ class Placement(LiteXModule):
     release      : Signal(), **out**, all completions of a request came,
     release_cost : Signal(7), **out**, and it had this cost.
     """
-    def __init__(self, data_width, ports, bases, contexts):
-        self.sink         = sink = stream.Endpoint(checked_layout(data_width))
+    def __init__(self, data_width, ports, contexts):
+        client_bits       = len(contexts.context.client)
+        self.sink         = sink = stream.Endpoint(checked_layout(data_width, client_bits))
         self.release      = Signal()
         self.release_cost = Signal(COST_BITS)
 
         # # #
 
         offset_bits = word_bits(data_width)
-        client_bits = max(1, bits_for(len(ports) - 1))
 
         self.realigner = realigner = Realigner(data_width)
         self.queue     = queue     = stream.SyncFIFO([
@@ -66,9 +65,8 @@ class Placement(LiteXModule):
             realigner.sink.length.eq(sink.chunk),
             queue.sink.valid.eq(sink.valid & sink.first & (sink.empty | realigner.sink.ready)),
             queue.sink.address.eq(sink.destination[offset_bits:]),
-            queue.sink.client.eq(self.client_of(sink.tag, bases)),
             *[getattr(queue.sink, name).eq(getattr(sink, name))
-                for name in ("empty", "done", "tag", "lap", "reason", "bytes", "cost")],
+                for name in ("empty", "client", "done", "tag", "lap", "reason", "bytes", "cost")],
         ]
 
         # Out --------------------------------------------------------------------------------------
@@ -107,12 +105,3 @@ class Placement(LiteXModule):
             self.release.eq(over),
             self.release_cost.eq(head.cost),
         ]
-
-    @staticmethod
-    def client_of(tag, bases):
-        """Index of the port with the largest base not above `tag`."""
-        order  = sorted(range(len(bases)), key=lambda n: bases[n])
-        client = order[0]
-        for n in order[1:]:
-            client = Mux(tag >= bases[n], n, client)
-        return client

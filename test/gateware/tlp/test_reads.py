@@ -10,7 +10,8 @@ import random
 
 import pytest
 
-from test.gateware.common import Stalls
+from litepcie_soc.tlp.tags import allocate_tags
+
 from test.gateware.tlp.bench import Bench, Reader
 from test.gateware.tlp.host import Host
 
@@ -92,7 +93,7 @@ def test_every_tag_is_used_and_no_more():
     run_readers(bench, readers)
     assert sorted({tlp.tag for tlp in bench.host.reads}) == list(range(30))
     first = [tlp.tag for tlp in bench.host.reads if tlp.address < 0x30000]
-    assert first == [2 + n % 28 for n in range(60)]
+    assert first == [n % 28 for n in range(60)]
 
 
 @pytest.mark.parametrize("blocks", [1, 8, 9, 20])
@@ -128,28 +129,51 @@ def test_extended_tags_follow_the_host(extended_tag, tags):
     assert max(tlp.tag for tlp in bench.host.reads) == tags - 1
 
 
-def test_extended_tag_changes_between_requests():
-    """Setting, clearing and setting the enable: windows start anew each time, nothing is lost."""
-    bench  = Bench(64, host=Host(latency=50, split=64), buffer_blocks=1000, with_extended_tag=True)
-    port   = bench.layer.add_read_port("port", 40)
-    reader = Reader(port, [(0x10000 + 64*n, 32, 64*n) for n in range(170)], Stalls())
+def test_extended_tag_changes_while_reading():
+    """Set and cleared under load: it counts when what was asked for has come, each time, and nothing is lost."""
+    bench   = Bench(64, host=Host(latency=50, split=64), buffer_blocks=1000, with_extended_tag=True)
+    readers = readers_of(bench, [(tags, [(0x10000*tags + 64*n, 16, 64*n) for n in range(12*tags)])
+        for tags in (4, 30, 40)])
+    changes = []
     def switch():
-        for value in (1, 0, 1):
-            yield bench.phy.extended_tag.eq(value)
-            for _ in range(400):
-                yield
-        while len(reader.retired) < 170:
+        while not all(reader.retired for reader in readers):
             yield
-    bench.run([reader], [switch()])
+        for value in (1, 0, 1, 0):
+            yield bench.phy.extended_tag.eq(value)
+            for _ in range(700):
+                yield
+            changes.append(len(bench.host.reads))
+    run_readers(bench, readers, processes=[switch()])
     assert bench.errors == NO_ERRORS
-    assert max(tlp.tag for tlp in bench.host.reads) >= 32
+    tags = [tlp.tag for tlp in bench.host.reads]
+    for value, end in zip((1, 0, 1, 0), changes):
+        assert (max(tags[end - 40:end]) >= 32) == bool(value)
+
+
+@pytest.mark.parametrize("wanted, without", [
+    ([56, 4, 4],                [24, 4, 4]),
+    ([24, 4, 4]*2,              [8, 4, 4]*2),
+    ([12, 2, 2]*4,              [4, 2, 2]*4),
+    ([28, 4, 4]*7,              [2, 2, 2]*2 + [2, 1, 1]*5),
+    ([200],                     [32]),
+    ([2, 3],                    [2, 3]),
+    ([1]*32,                    [1]*32),
+])
+def test_allocation(wanted, without):
+    """Without Extended Tag all ports share 32; with it each has what it wants; no tag has two owners."""
+    ranges = allocate_tags(wanted, True)
+    shares = [[window.tags for window in column] for column in zip(*ranges)]
+    assert shares == [without, wanted]
+    for column in zip(*ranges):
+        used = [tag for window in column for tag in range(window.base, window.base + window.tags)]
+        assert used == list(range(len(used)))
 
 
 @pytest.mark.parametrize("ports, with_extended_tag, message", [
     ([28, 5],      False, "tags of the read ports are 33 in all, more than 32"),
     ([0],          False, "tags of a read port must be 1 or more, not 0"),
     ([200, 57],    True,  "tags of the read ports are 257 in all, more than 256"),
-    ([40, 40],     True,  "tags of the smaller read ports are 40, not below 32"),
+    ([1]*33,       True,  "read ports are 33, more than the 32 tags there are without Extended Tag"),
 ])
 def test_tags_that_do_not_fit(ports, with_extended_tag, message):
     bench = Bench(64, with_extended_tag=with_extended_tag)
