@@ -20,7 +20,8 @@ DESCRIPTOR_BYTES = 16
 HOST_DESCRIPTOR_LAYOUT = [
     ("length",     24),  # Bytes; descriptors if LINK.
     ("interrupt",   1),
-    ("reserved",    6),
+    ("last",        1),  # Of a stream's reader: a packet ends with it.
+    ("reserved",    5),
     ("link",        1),
     ("endpoint",   32),  # Byte address in the endpoint memory.
     ("host",       64),  # Byte address in host memory.
@@ -30,12 +31,13 @@ HOST_DESCRIPTOR_LAYOUT = [
 def descriptor_layout(endpoint_width):
     """A descriptor on its way from the ring to the engine.
 
-    ``endpoint_width`` is the width of a byte address in the endpoint memory. A descriptor with a
-    ``reason`` moves nothing: it stops the engine when everything before it is complete.
+    ``endpoint_width`` is the width of a byte address in the endpoint memory; None for a stream,
+    which has no addresses but ends of packets. A descriptor with a ``reason`` moves nothing: it
+    stops the engine when everything before it is complete.
     """
     return [
         ("host",      64),
-        ("endpoint",  endpoint_width),
+        ("endpoint",  endpoint_width) if endpoint_width else ("packet_end", 1),
         ("length",    24),  # Bytes, 1..16 MiB - 1.
         ("interrupt",  1),
         ("slot_last",  1),  # The last descriptor of its slot of the ring.

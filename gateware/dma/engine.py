@@ -40,7 +40,8 @@ class DMAEngine(LiteXModule):
     descriptor_port : MemoryReadPort for descriptors; two tags or more.
     data_port       : MemoryReadPort of a reader, MemoryWritePort of a writer.
     status_port     : MemoryWritePort for the status block.
-    memory          : MemoryWriteStream of a reader, MemoryReadStream of a writer.
+    memory          : MemoryWriteStream of a reader, MemoryReadStream of a writer; None for a
+        stream (``StreamEngine``).
     descriptors     : descriptors fetched ahead, a power of two. A request is for half of them or
         MRRS, whichever is less. What is asked for must last for the host's latency: 64 for about
         100 cycles at two cycles a descriptor, more with 128 and four tags.
@@ -56,8 +57,10 @@ class DMAEngine(LiteXModule):
 
     Raises ``ValueError`` on a direction that is none.
     """
-    def __init__(self, direction, *, clk_freq, descriptor_port, data_port, status_port, memory,
-        descriptors=64):
+    MOVERS = {"reader": Reader, "writer": Writer}
+
+    def __init__(self, direction, *, clk_freq, descriptor_port, data_port, status_port,
+        memory=None, descriptors=64):
         if direction not in DIRECTIONS:
             raise ValueError(f"direction must be one of {DIRECTIONS}, not {direction!r}")
         self.direction        = direction
@@ -71,13 +74,13 @@ class DMAEngine(LiteXModule):
 
         # Everything that is cleared together, at the end of a reset.
         clear = ResetInserter()
-        mover = Reader if direction == "reader" else Writer
+        mover = self.MOVERS[direction]
         self.registers = EngineRegisters()
         self.ring      = clear(DescriptorRing(descriptor_port,
-            memory_size = memory.size,
+            memory_size = None if memory is None else memory.size,
             depth       = descriptors,
         ))
-        self.mover     = clear(mover(data_port, memory))
+        self.mover     = clear(mover(data_port) if memory is None else mover(data_port, memory))
         self.progress  = clear(Progress())
         self.status    = clear(StatusUnit(status_port, clk_freq=clk_freq))
         self.counters  = clear(Counters())

@@ -47,7 +47,7 @@ class DescriptorRing(LiteXModule):
     Parameters
     ----------
     port        : MemoryReadPort of this ring; it can have ``port.tags`` requests outstanding.
-    memory_size : bytes of the endpoint memory.
+    memory_size : bytes of the endpoint memory; None for a stream, which has none.
     depth       : descriptors of the RAM; a request asks for up to half of them.
 
     Attributes
@@ -61,7 +61,7 @@ class DescriptorRing(LiteXModule):
         follows it is to be ignored up to the reset of the module.
     idle             : 1, out, sys, no request of this ring is under way.
     """
-    def __init__(self, port, *, memory_size, depth=64):
+    def __init__(self, port, *, memory_size=None, depth=64):
         if depth < 8 or depth & (depth - 1):
             raise ValueError(f"depth must be a power of two of at least 8, not {depth!r}")
         self.port             = port
@@ -70,7 +70,8 @@ class DescriptorRing(LiteXModule):
         self.doorbell         = Signal(COUNT_BITS)
         self.max_request_size = Signal(16)
         self.run              = Signal()
-        self.source           = stream.Endpoint(descriptor_layout(bits_for(memory_size - 1)))
+        self.source           = stream.Endpoint(
+            descriptor_layout(bits_for(memory_size - 1) if memory_size else None))
         self.idle             = Signal()
 
         # # #
@@ -232,7 +233,8 @@ class DescriptorRing(LiteXModule):
         interrupt = Signal()     # Of the LINKs of the slot, for its last descriptor.
         self.checked = checked = stream.Endpoint([
             ("host",     64), ("endpoint", 32), ("length",    24),
-            ("interrupt", 1), ("slot_last", 1), ("reason",     4)])
+            ("interrupt", 1), ("slot_last", 1), ("reason",     4)]
+            + ([] if self.memory_size else [("packet_end", 1)]))
         ready     = Signal()
         slot_last = Signal()
         self.comb += [
@@ -266,6 +268,7 @@ class DescriptorRing(LiteXModule):
                 checked.interrupt.eq(head.interrupt | (slot_last & interrupt)),
                 checked.reason.eq(Mux(self.link_bad, REASON_BAD_LINK,
                     Mux(failed, self.reason, REASON_NONE))),
+                *([] if self.memory_size else [checked.packet_end.eq(head.last)]),
                 If(self.link_bad | failed, stopped.eq(1))
             ),
             If(passed,
@@ -299,16 +302,16 @@ class DescriptorRing(LiteXModule):
 
     def add_check(self):
         source, checked = self.source, self.checked
-        end = Signal(33)
-        self.comb += [
-            checked.connect(source, omit={"reason", "endpoint"}),
-            source.endpoint.eq(checked.endpoint),
-            end.eq(checked.endpoint + checked.length),
-            If(checked.reason != REASON_NONE,
-                source.reason.eq(checked.reason)
-            ).Elif(checked.length == 0,
-                source.reason.eq(REASON_ZERO_LENGTH)
-            ).Elif(end > self.memory_size,
-                source.reason.eq(REASON_MEMORY_RANGE)
-            )
-        ]
+        good = If(checked.reason != REASON_NONE,
+            source.reason.eq(checked.reason)
+        ).Elif(checked.length == 0,
+            source.reason.eq(REASON_ZERO_LENGTH)
+        )
+        if self.memory_size:
+            end  = Signal(33)
+            good = good.Elif(end > self.memory_size, source.reason.eq(REASON_MEMORY_RANGE))
+            self.comb += [
+                source.endpoint.eq(checked.endpoint),
+                end.eq(checked.endpoint + checked.length),
+            ]
+        self.comb += [checked.connect(source, omit={"reason", "endpoint"}), good]

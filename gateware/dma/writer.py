@@ -105,6 +105,7 @@ class Writer(LiteXModule):
     port    : MemoryWritePort of the data.
     memory  : MemoryReadStream of the endpoint memory.
     packets : packets between their first command and the PHY.
+    splitter : what cuts descriptors into packets, with the ports of ``Splitter``; one if None.
 
     Attributes
     ----------
@@ -118,7 +119,7 @@ class Writer(LiteXModule):
     moved    : 1, out, sys, data left in this cycle; else, at most one of
     wait_tag, wait_link, wait_data : 1, out, sys, for what the writer waits (never for a tag).
     """
-    def __init__(self, port, memory, packets=32):
+    def __init__(self, port, memory, packets=32, splitter=None):
         width          = memory.data_width
         endpoint_width = bits_for(memory.size - 1)
         self.sink      = stream.Endpoint(descriptor_layout(endpoint_width))
@@ -136,7 +137,7 @@ class Writer(LiteXModule):
         # # #
 
         # Packets: one that is counted here is sent, whatever happens to the engine.
-        self.splitter = splitter = Splitter(endpoint_width)
+        self.splitter = splitter = splitter or Splitter(endpoint_width)
         self.issued   = issued   = stream.SyncFIFO(
             [("bytes", 13), ("last_packet", 1), ("slot_last", 1), ("interrupt", 1), ("reason", 4)],
             depth = packets)
