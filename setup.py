@@ -28,6 +28,7 @@ setup(
     python_requires  = ">=3.11",
     package_dir      = FOLDERS,
     packages         = packages(),
-    package_data     = {"litepcie_sim": ["guest/init.sh"]},
+    package_data     = {"litepcie_sim": ["guest/init.sh"], "litepcie_soc.core": ["examples/*.yml"]},
+    entry_points     = {"console_scripts": ["litepcie_soc_gen = litepcie_soc.core.gen:main"]},
     install_requires = ["litex==2024.12", "litepcie==2024.12", "migen==0.10.0", "pyyaml"],
 )

@@ -138,14 +138,16 @@ def check_machine(install=None):
 
 # build/venv ---------------------------------------------------------------------------------------
 
+def _digest(text, name):
+    """Of `text` and of the file `name` of the tree."""
+    with open(os.path.join(ROOT, name), "rb") as f:
+        return hashlib.sha256(text.encode() + f.read()).hexdigest()
+
+
 def _fingerprint():
-    """What the environment depends on; another value means another environment."""
-    digest = hashlib.sha256()
-    digest.update("{} {} {}".format(sys.version_info[:2], sys.base_prefix, ROOT).encode())
-    for name in ("requirements.txt", "setup.py"):
-        with open(os.path.join(ROOT, name), "rb") as f:
-            digest.update(f.read())
-    return digest.hexdigest()
+    """Two lines: what the environment depends on, and what the project's own install in it does."""
+    where = "{} {} {}".format(sys.version_info[:2], sys.base_prefix, ROOT)
+    return _digest(where, "requirements.txt") + "\n" + _digest("", "setup.py") + "\n"
 
 
 def _pip(*arguments):
@@ -169,30 +171,38 @@ def _pip_reason(output):
     return "pip failed: " + (errors or lines)[-1]
 
 
+def _create():
+    print("bootstrap: making build/venv", flush=True)
+    shutil.rmtree(VENV, ignore_errors=True)
+    import venv
+    venv.create(VENV, with_pip=True, symlinks=True)
+    _pip("install", "--no-deps", "-r", REQUIREMENTS)
+
+
 def make_venv():
-    """Makes `build/venv` if there is none for these requirements; returns whether it had to."""
+    """Makes `build/venv` if there is none for these requirements, and installs the project in it if
+    setup.py is another one; returns whether it had to do either.
+    """
     os.makedirs(BUILD, exist_ok=True)
     stamp       = os.path.join(VENV, ".fingerprint")
     fingerprint = _fingerprint()
 
-    def fresh():
+    def found():
         try:
             with open(stamp) as f:
-                return f.read() == fingerprint
+                return f.read()
         except OSError:
-            return False
+            return ""
 
-    if fresh():
+    if found() == fingerprint:
         return False
     with open(os.path.join(BUILD, "venv.lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if fresh():  # Somebody else made it while we waited.
+        before = found()
+        if before == fingerprint:  # Somebody else made it while we waited.
             return False
-        print("bootstrap: making build/venv", flush=True)
-        shutil.rmtree(VENV, ignore_errors=True)
-        import venv
-        venv.create(VENV, with_pip=True, symlinks=True)
-        _pip("install", "--no-deps", "-r", REQUIREMENTS)
+        if before.split("\n")[0] != fingerprint.split("\n")[0]:
+            _create()
         _pip("install", "--no-deps", "--no-build-isolation", "-e", ".")
         # Written last: an interrupted run leaves no environment that looks finished.
         with open(stamp, "w") as f:

@@ -126,6 +126,65 @@ def test_is_silent_when_there_is_nothing_to_do():
         text=True)
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
 
+# build/venv ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def made(monkeypatch, tmp_path):
+    """A tree of two files, and what is done to its environment: ["create", "install"]."""
+    done = []
+    for name in ("requirements.txt", "setup.py"):
+        (tmp_path / name).touch()
+    monkeypatch.setattr(bootstrap, "ROOT", str(tmp_path))
+    monkeypatch.setattr(bootstrap, "BUILD", str(tmp_path / "build"))
+    monkeypatch.setattr(bootstrap, "VENV", str(tmp_path / "build" / "venv"))
+    monkeypatch.setattr(bootstrap, "_pip", lambda *arguments: done.append(arguments[0]))
+
+    def create():
+        (tmp_path / "build" / "venv").mkdir(exist_ok=True)
+        done.append("create")
+
+    monkeypatch.setattr(bootstrap, "_create", create)
+    return tmp_path, done
+
+
+def test_environment_is_made_once(made):
+    assert bootstrap.make_venv()
+    assert made[1] == ["create", "install"]
+    assert not bootstrap.make_venv()
+    assert made[1] == ["create", "install"]
+
+
+def test_another_setup_py_is_installed_into_the_environment(made):
+    """New commands appear without making it anew."""
+    bootstrap.make_venv()
+    (made[0] / "setup.py").write_text("# A new command.")
+    made[1].clear()
+    assert bootstrap.make_venv()
+    assert made[1] == ["install"]
+
+
+def test_other_requirements_make_another_environment(made):
+    bootstrap.make_venv()
+    (made[0] / "requirements.txt").write_text("new==1")
+    made[1].clear()
+    assert bootstrap.make_venv()
+    assert made[1] == ["create", "install"]
+
+
+def test_an_install_that_failed_is_done_again(made, monkeypatch):
+    def fails(*arguments):
+        raise BootstrapError("pip failed")
+
+    bootstrap.make_venv()
+    (made[0] / "setup.py").write_text("# A new command.")
+    with monkeypatch.context() as context, pytest.raises(BootstrapError):
+        context.setattr(bootstrap, "_pip", fails)
+        bootstrap.make_venv()
+    made[1].clear()
+    assert bootstrap.make_venv()
+    assert made[1] == ["install"]
+
 # requirements.txt ---------------------------------------------------------------------------------
 
 def pins():

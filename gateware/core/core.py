@@ -1,0 +1,150 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The SoC with plain ports in the place of a board."""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.build.generic_platform import GenericPlatform, Pins, Subsignal
+
+from litepcie_soc.core.memory import ExternalMemory
+from litepcie_soc.memory.ports import (
+    memory_command_layout,
+    memory_data_layout,
+    memory_write_layout,
+)
+from litepcie_soc.phy.sim import SimPHY, sim_phy_io
+from litepcie_soc.soc.abi import BAR0_SIZE
+from litepcie_soc.soc.soc import PCI_ID, LitePCIeSoC
+
+# Ports --------------------------------------------------------------------------------------------
+
+
+def endpoint_io(name, layout):
+    """Platform resource ``NAME_valid``, ``NAME_ready`` and the fields of ``layout``."""
+    signals = [("valid", 1), ("ready", 1), *layout]
+    return (name, 0, *[Subsignal(signal, Pins(bits)) for signal, bits in signals])
+
+
+def memory_io(data_width, size):
+    return [
+        endpoint_io("memory_write",        memory_write_layout(data_width, size)),
+        endpoint_io("memory_read_command", memory_command_layout(data_width, size)),
+        endpoint_io("memory_read_data",    memory_data_layout(data_width)),
+    ]
+
+
+def stream_layout(data_width):
+    return [("first", 1), ("last", 1), ("dat", data_width), ("be", data_width // 8)]
+
+
+def stream_io(data_width, streams):
+    return [endpoint_io(f"stream{n}_{way}", stream_layout(data_width))
+        for n in range(streams) for way in ("source", "sink")]
+
+
+class Platform(GenericPlatform):
+    """Top-level ports of a core: `sys_clk`, `sys_rst`, the PHY's, the memory's, the streams'."""
+    def __init__(self, config):
+        io = [("sys_clk", 0, Pins(1)), ("sys_rst", 0, Pins(1))]
+        io += sim_phy_io(config.data_width, config.phy.shape == "split")
+        if has_memory_ports(config):
+            io += memory_io(config.data_width, config.memory.size)
+        io += stream_io(config.data_width, config.streams)
+        GenericPlatform.__init__(self, "core", io, name=config.name)
+        self.pads = {name: self.request(name) for name, *_ in io}
+
+
+def has_memory_ports(config):
+    return config.memory.kind == "external" or config.memory.user_ports
+
+
+def forward(source, sink, layout):
+    """Statements by which ``source`` drives ``sink``; either can be pads."""
+    fields = ["valid", *[name for name, *_ in layout]]
+    return [
+        *[getattr(sink, name).eq(getattr(source, name)) for name in fields],
+        source.ready.eq(sink.ready),
+    ]
+
+# CRG ----------------------------------------------------------------------------------------------
+
+
+class _CRG(LiteXModule):
+    def __init__(self, pads):
+        self.cd_sys = ClockDomain()
+
+        # # #
+
+        self.comb += [
+            self.cd_sys.clk.eq(pads["sys_clk"]),
+            self.cd_sys.rst.eq(pads["sys_rst"]),
+        ]
+
+# Core ---------------------------------------------------------------------------------------------
+
+
+class Core(LitePCIeSoC):
+    """SoC of a standalone core.
+
+    Parameters
+    ----------
+    config : of ``litepcie_soc.core.config``.
+
+    Raises ``ValueError`` on what cannot be.
+    """
+    def __init__(self, config):
+        platform = Platform(config)
+        pads     = platform.pads
+        pcie     = config.pcie
+        memory   = None
+        if config.memory.kind == "external":
+            memory = ExternalMemory(config.memory.size, config.data_width, config.memory.read_ahead)
+
+        # CRG --------------------------------------------------------------------------------------
+        self.crg = _CRG(pads)
+
+        # SoC --------------------------------------------------------------------------------------
+        LitePCIeSoC.__init__(self, platform, config.clk_freq)
+
+        # PCIe -------------------------------------------------------------------------------------
+        self.pcie_phy = SimPHY(config.data_width,
+            pads       = pads,
+            split      = config.phy.shape == "split",
+            endianness = config.phy.endianness,
+            bar0_size  = BAR0_SIZE,
+        )
+        self.add_litepcie(self.pcie_phy,
+            target      = f"{config.name} gen{pcie.gen} x{pcie.lanes} {config.data_width} bit",
+            gen         = pcie.gen,
+            lanes       = pcie.lanes,
+            memory_size = config.memory.size,
+            channels    = config.channels,
+            tags        = config.tags,
+            memory      = memory,
+            pci_id      = {name: getattr(pcie, name) for name in PCI_ID},
+            completion_buffer_bytes = config.phy.completion_buffer_bytes,
+        )
+
+        # Ports ------------------------------------------------------------------------------------
+        if has_memory_ports(config):
+            self.add_memory_ports(config, pads)
+
+    def add_memory_ports(self, config, pads):
+        """The core's requests to an external memory, or the user's to the core's memory."""
+        external = config.memory.kind == "external"
+        write    = self.memory.write if external else self.memory.add_write_port()
+        read     = self.memory.read  if external else self.memory.add_read_port()
+        width, size = config.data_width, config.memory.size
+        for endpoint, name, layout, out in (
+            (write,        "memory_write",        memory_write_layout(width, size),   external),
+            (read.command, "memory_read_command", memory_command_layout(width, size), external),
+            (read.data,    "memory_read_data",    memory_data_layout(width),          not external),
+        ):
+            source, sink = (endpoint, pads[name]) if out else (pads[name], endpoint)
+            self.comb += forward(source, sink, layout)

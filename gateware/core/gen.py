@@ -1,0 +1,139 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""``litepcie_soc_gen config.yml``: a standalone Verilog core.
+
+Exit status: 0 written, 1 it could not be written, 2 the configuration or the command line is wrong; then nothing is
+written. What is written is the same for the same configuration, byte for byte.
+"""
+
+import argparse
+import logging
+import os
+import sys
+import tempfile
+
+from pathlib import Path
+
+from litepcie_soc.core.config import ConfigError, leaves, read_config
+from litepcie_soc.core.core import Core
+from litepcie_soc.core.ports import ports_of
+from litepcie_soc.core.sheet import default_text, sheet
+from litepcie_soc.soc.export import PinnedMapError, export_headers, export_verilog, write_if_changed
+from litepcie_soc.soc.link import data_path_rate, link_rate
+
+PROGRAM = "litepcie_soc_gen"
+
+# Files --------------------------------------------------------------------------------------------
+
+
+def write_core(config, folder, with_sheet=True):
+    """Writes every file of a core into an existing folder.
+
+    Raises ``ValueError`` on a configuration that cannot be, ``PinnedMapError``, ``OSError``.
+    """
+    core = Core(config)
+    core.finalize()
+    export_headers(core, folder)
+    export_verilog(core, core.platform, folder, config.name)
+    if with_sheet:
+        verilog = (Path(folder) / f"{config.name}.v").read_text(encoding="utf-8")
+        write_if_changed(Path(folder) / f"{config.name}.md", sheet(config, ports_of(verilog)))
+
+
+def move_files(source, target):
+    """Moves the files of one folder into another; one that has the same text stays as it is. Returns all names."""
+    names = sorted(path.name for path in source.iterdir())
+    for name in names:
+        old, new = target / name, source / name
+        if not (old.is_file() and old.read_bytes() == new.read_bytes()):
+            os.replace(new, old)
+    return names
+
+
+def generate(config, folder, with_sheet=True):
+    """Writes a core into ``folder``, whole or not at all; returns the names of its files."""
+    made = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        # Beside its place, so that a move is a rename.
+        with tempfile.TemporaryDirectory(prefix=f".{PROGRAM}-", dir=folder) as scratch:
+            write_core(config, Path(scratch), with_sheet)
+            return move_files(Path(scratch), folder)
+    finally:
+        if made and not any(folder.iterdir()):
+            folder.rmdir()
+
+# Main ---------------------------------------------------------------------------------------------
+
+
+class Parser(argparse.ArgumentParser):
+    """Errors are one line: what is wrong and what is allowed."""
+    def error(self, message):
+        self.exit(2, f"{self.prog}: error: {message}\n")
+
+
+def keys_text():
+    """The keys of a configuration, a line each."""
+    rows  = [(name, default_text(name, kind), kind.allowed) for name, kind, _ in leaves()]
+    lines = [f"  {name:28} {default:12} {allowed}" for name, default, allowed in rows]
+    return "\n".join(["keys of the configuration, with default and what is allowed:", *lines])
+
+
+def parse_args(argv):
+    parser = Parser(prog=PROGRAM, description="Writes a standalone Verilog core: NAME.v, litepcie_regs.h, csr.h, "
+        "soc.h, csr.json and the integration sheet NAME.md.", epilog=keys_text(),
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("config", metavar="CONFIG.yml", help="The configuration; `name: my_core` is enough.")
+    parser.add_argument("--output-dir", type=Path, metavar="DIR", help="Folder of the files (./NAME).")
+    parser.add_argument("--no-sheet", action="store_true", help="Leave out the integration sheet.")
+    return parser.parse_args(argv)
+
+
+def fail(status, message):
+    print(f"{PROGRAM}: {message}", file=sys.stderr)
+    return status
+
+
+def say_if_slow(config):
+    path = data_path_rate(config.data_width, config.clk_freq)
+    link = link_rate(config.pcie.gen, config.pcie.lanes)
+    if path < link:
+        fail(0, f"the data path ({path / 1e6:.0f} MB/s) is slower than the link ({link / 1e6:.0f} MB/s) and limits it")
+
+
+def run(argv):
+    args = parse_args(argv)
+    logging.basicConfig(level=logging.WARNING)  # LiteX tells a lot.
+    try:
+        config = read_config(args.config)
+    except ConfigError as error:
+        return fail(2, f"{args.config}: {error}")
+    except OSError as error:
+        return fail(2, f"{args.config}: {error.strerror}")
+    folder = args.output_dir or Path(config.name)
+    try:
+        names = generate(config, folder, with_sheet=not args.no_sheet)
+    except ValueError as error:
+        return fail(2, f"{args.config}: {error}")
+    except PinnedMapError as error:
+        return fail(1, str(error))
+    except OSError as error:
+        return fail(1, f"{error.filename or folder}: {error.strerror}")
+    say_if_slow(config)
+    print(f"{folder}: {', '.join(names)}")
+    return 0
+
+
+def main(argv=None):
+    try:
+        return run(argv)
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,151 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Kinds of values a configuration has: each says what is allowed and takes nothing else.
+
+``parse(value)`` gives what the core is made with, or raises ``ValueError``: the message goes behind the name of the
+key. ``allowed`` says the same in a few words, for tables; ``default`` is the value of a key that is not there.
+"""
+
+import re
+
+from dataclasses import dataclass
+
+from litex.gen.fhdl.verilog import _ieee_1800_2017_verilog_reserved_keywords as VERILOG_WORDS
+
+# Helpers ------------------------------------------------------------------------------------------
+
+SHOWN = 40  # Characters of a wrong value that a message repeats.
+
+UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+
+
+def shown(value):
+    """A wrong value on one line, as the user wrote it."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = repr(value)
+    return text if len(text) <= SHOWN else text[:SHOWN - 3] + "..."
+
+
+def whole(value):
+    """The whole number that ``value`` is, or None. YAML 1.1 gives 125e6 as text."""
+    if isinstance(value, str):
+        try:
+            return int(value, 0)
+        except ValueError:
+            try:
+                value = float(value)
+            except ValueError:
+                return None
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def size_text(size):
+    """Bytes, in the largest unit that divides them."""
+    for unit, factor in reversed(UNITS.items()):
+        if size % factor == 0:
+            return f"{size // factor} {unit}"
+    return str(size)
+
+# Kinds --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few numbers or words."""
+    default: object
+    choices: tuple
+
+    @property
+    def allowed(self):
+        return ", ".join(map(str, self.choices))
+
+    def parse(self, value):
+        number = whole(value)
+        found  = value if number is None else number
+        if isinstance(value, bool) or found not in self.choices:
+            raise ValueError(f"{shown(value)} is not one of {self.allowed}")
+        return found
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number from ``low`` to ``high``. A default of None: worked out from other keys."""
+    default: object
+    low:  int
+    high: int
+    hex_digits: int = 0  # Written so in tables and messages.
+
+    def text(self, number):
+        return f"0x{number:0{self.hex_digits}x}" if self.hex_digits else str(number)
+
+    @property
+    def allowed(self):
+        return f"{self.text(self.low)} to {self.text(self.high)}"
+
+    def parse(self, value):
+        number = whole(value)
+        if number is None or not self.low <= number <= self.high:
+            raise ValueError(f"{shown(value)} is not a whole number from {self.allowed}")
+        return number
+
+
+@dataclass(frozen=True)
+class Size:
+    """Bytes, a power of two: a number, or one with KiB, MiB or GiB."""
+    default: int
+    low:  int
+    high: int
+
+    @property
+    def allowed(self):
+        return f"a power of two, {size_text(self.low)} to {size_text(self.high)}"
+
+    def parse(self, value):
+        number = whole(value)
+        match  = re.fullmatch(r"(\d+) *([KMG]iB)", value) if isinstance(value, str) else None
+        if match:
+            number = int(match[1]) * UNITS[match[2]]
+        if number is None or not self.low <= number <= self.high or number & (number - 1):
+            raise ValueError(f"{shown(value)} is not a power of two of bytes from {size_text(self.low)} to "
+                f"{size_text(self.high)}")
+        return number
+
+
+@dataclass(frozen=True)
+class Flag:
+    """True or false."""
+    default: bool = False
+    allowed: str  = "true, false"
+
+    def parse(self, value):
+        if not isinstance(value, bool):
+            raise ValueError(f"{shown(value)} is not one of {self.allowed}")
+        return value
+
+
+@dataclass(frozen=True)
+class Name:
+    """A Verilog identifier; it names files, too."""
+    default: str
+    longest: int = 40
+
+    @property
+    def allowed(self):
+        return f"a Verilog identifier of up to {self.longest} letters, digits and _"
+
+    def parse(self, value):
+        if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value) or (
+            len(value) > self.longest):
+            raise ValueError(f"{shown(value)} is not {self.allowed}")
+        if value in VERILOG_WORDS:
+            raise ValueError(f"{shown(value)} is a reserved word of Verilog")
+        return value

@@ -1,0 +1,136 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What a configuration may be, and the one line for everything else."""
+
+import pytest
+
+from litepcie_soc.core.config import ConfigError, config_of, leaves, load_yaml
+
+pytestmark = pytest.mark.unit
+
+
+def config(text):
+    return config_of(load_yaml(text))
+
+# Good ---------------------------------------------------------------------------------------------
+
+
+def test_defaults():
+    found = config("name: x")
+    assert (found.name, found.data_width, found.clk_freq, found.tags, found.channels, found.streams) == (
+        "x", 128, 125_000_000, 64, 1, 0)
+    assert (found.pcie.gen, found.pcie.lanes, found.pcie.vendor_id) == (2, 4, 0x1234)
+    assert (found.phy.shape, found.phy.endianness) == ("shared", "big")
+    assert (found.memory.kind, found.memory.size, found.memory.user_ports) == ("bram", 65536, False)
+    assert not found.ordering.relaxed_ordering and not found.ordering.no_snoop
+
+
+def test_every_default_is_allowed():
+    for name, kind, _ in leaves():
+        assert kind.default is None or kind.parse(kind.default) == kind.default, name
+
+
+@pytest.mark.parametrize("text, clock", [
+    ("pcie: {gen: 1, lanes: 1}\ndata_width: 64", 125_000_000),
+    ("pcie: {gen: 3, lanes: 8}\ndata_width: 128", 250_000_000),
+    ("clk_freq: 100e6", 100_000_000),
+    ("clk_freq: 1.0e+8", 100_000_000),
+    ("clk_freq: 100_000_000", 100_000_000),
+])
+def test_clock(text, clock):
+    assert config(text).clk_freq == clock
+
+
+@pytest.mark.parametrize("text, size", [
+    ("65536", 65536), ("0x10000", 65536), ("64 KiB", 65536), ("64KiB", 65536), ("1 MiB", 1 << 20), ("'4096'", 4096),
+])
+def test_size(text, size):
+    assert config(f"memory: {{size: {text}}}").memory.size == size
+
+
+def test_section_with_every_key_commented_out():
+    assert config("name: x\npcie:\n  # gen: 3\n").pcie.gen == 2
+
+
+def test_external_memory_can_fill_the_address_space():
+    assert config("memory: {kind: external, size: 4 GiB}").memory.size == 1 << 32
+
+# Bad ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text, message", [
+    # Keys.
+    ("pcie: {lane: 4}",        "pcie: unknown key 'lane', did you mean 'lanes'? allowed: gen, lanes, vendor_id, "
+                               "device_id, subsystem_vendor_id, subsystem_device_id, class_code"),
+    ("lanes: 4",               "unknown key 'lanes', did you mean 'pcie.lanes'? allowed: name, data_width, clk_freq, "
+                               "tags, channels, streams, pcie, phy, memory, ordering"),
+    ("phy: {gen: 3}",          "phy: unknown key 'gen', did you mean 'pcie.gen'? allowed: shape, endianness, "
+                               "completion_buffer_bytes"),
+    ("memory: {colour: red}",  "memory: unknown key 'colour'; allowed: kind, size, user_ports, read_ahead"),
+    ("1: 2",                   "unknown key 1; allowed: name, "),
+    ("~: 2",                   "unknown key nothing; allowed: name, "),
+    # Values.
+    ("pcie: {lanes: 3}",       "pcie.lanes: 3 is not one of 1, 2, 4, 8, 16"),
+    ("pcie: {lanes: true}",    "pcie.lanes: true is not one of 1, 2, 4, 8, 16"),
+    ("pcie: {lanes: [1, 2]}",  "pcie.lanes: [1, 2] is not one of 1, 2, 4, 8, 16"),
+    ("pcie: {lanes: }",        "pcie.lanes: nothing is not one of 1, 2, 4, 8, 16"),
+    ("pcie: {gen: 2.5}",       "pcie.gen: 2.5 is not one of 1, 2, 3"),
+    ("pcie: {vendor_id: 65536}", "pcie.vendor_id: 65536 is not a whole number from 0x0000 to 0xffff"),
+    ("data_width: 100",        "data_width: 100 is not one of 64, 128, 256, 512"),
+    ("data_width: wide",       "data_width: 'wide' is not one of 64, 128, 256, 512"),
+    ("clk_freq: 125 MHz",      "clk_freq: '125 MHz' is not a whole number from 1000000 to 1000000000"),
+    ("clk_freq: .inf",         "clk_freq: inf is not a whole number from 1000000 to 1000000000"),
+    ("clk_freq: .nan",         "clk_freq: nan is not a whole number from 1000000 to 1000000000"),
+    ("clk_freq: 125",          "clk_freq: 125 is not a whole number from 1000000 to 1000000000"),
+    ("clk_freq: 2026-01-02",   "clk_freq: datetime.date(2026, 1, 2) is not a whole number from"),
+    ("channels: 0",            "channels: 0 is not a whole number from 1 to 7"),
+    ("channels: -1",           "channels: -1 is not a whole number from 1 to 7"),
+    ("tags: 48",               "tags: 48 is not one of 32, 64, 128, 256"),
+    ("phy: {shape: Split}",    "phy.shape: 'Split' is not one of shared, split"),
+    ("phy: {endianness: 0}",   "phy.endianness: 0 is not one of big, little"),
+    ("phy: {completion_buffer_bytes: 16}", "phy.completion_buffer_bytes: 16 is not a whole number from 1024 to "),
+    ("memory: {user_ports: 1}",   "memory.user_ports: 1 is not one of true, false"),
+    ("memory: {user_ports: maybe}", "memory.user_ports: 'maybe' is not one of true, false"),
+    ("memory: {size: 3000}",   "memory.size: 3000 is not a power of two of bytes from 4 KiB to 4 GiB"),
+    ("memory: {size: 64 kB}",  "memory.size: '64 kB' is not a power of two of bytes from 4 KiB to 4 GiB"),
+    ("memory: {size: 8 GiB}",  "memory.size: '8 GiB' is not a power of two of bytes from 4 KiB to 4 GiB"),
+    ("name: 3x",               "name: '3x' is not a Verilog identifier of up to 40 letters, digits and _"),
+    ("name: ../x",             "name: '../x' is not a Verilog identifier"),
+    ("name: module",           "name: 'module' is a reserved word of Verilog"),
+    (f"name: {'x' * 41}",      "name: 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx... is not a Verilog identifier"),
+    ('name: "a\\nb"',          "name: 'a\\\\nb' is not a Verilog identifier"),
+    # Sections.
+    ("pcie: 4",                "pcie: 4 is not a mapping of keys; allowed: gen, lanes, "),
+    ("pcie: [gen]",            "pcie: ['gen'] is not a mapping of keys; allowed: gen, lanes, "),
+    # What cannot be side by side.
+    ("memory: {kind: external, user_ports: true}", "memory.user_ports: true is not for kind external"),
+    ("memory: {read_ahead: 64}",    "memory.read_ahead: is for kind external; leave it out"),
+    ("memory: {size: 2 GiB}",  "memory.size: 2147483648 is not a size of block RAM, at most 1073741824"),
+    ("channels: 3\nstreams: 5", "streams: 5 beside 3 channels are too many; allowed: 7 in all"),
+    # No configuration at all.
+    ("",                       "empty: one line `name: my_core` is enough"),
+    ("# nothing\n",            "empty: one line `name: my_core` is enough"),
+    ("- name",                 "['name'] is not a mapping of keys; allowed: name, "),
+    ("name",                   "'name' is not a mapping of keys; allowed: name, "),
+    # Not YAML.
+    ("pcie:\n  gen: 1\n  gen: 2", "line 3: key 'gen' is there twice"),
+    ("name: x\nname: x",       "line 2: key 'name' is there twice"),
+    ("name: [x",               "line 1: "),
+    ("name: x\n\tgen: 3",      "line 2: found character '\\\\t' that cannot start any token"),
+    ("name: x\n---\nname: y",  "line 2: but found another document"),
+    ("name: !!python/object:os.system x", "line 1: could not determine a constructor for the tag"),
+    ("name: *x",               "line 1: found undefined alias 'x'"),
+    ("? {a: b}\n: c",          "line 1: found unhashable key"),
+    (b"name: \xff\xfe",        "not YAML: "),
+    (b"\x7fELF\x02\x01\x01\x00", "not YAML: "),
+    ("[" * 5000,               "not a configuration: maximum recursion depth exceeded"),
+])
+def test_one_line(text, message):
+    with pytest.raises(ConfigError) as error:
+        config(text)
+    assert message.replace("\\\\", "\\") in str(error.value)
+    assert "\n" not in str(error.value)
