@@ -129,6 +129,8 @@ class Core(LitePCIeSoC):
             memory      = memory,
             pci_id      = {name: getattr(pcie, name) for name in PCI_ID},
             completion_buffer_bytes = config.phy.completion_buffer_bytes,
+            relaxed_ordering        = config.ordering.relaxed_ordering,
+            no_snoop                = config.ordering.no_snoop,
         )
 
         # Ports ------------------------------------------------------------------------------------

@@ -76,7 +76,7 @@ class LitePCIeSoC(SoCMini):
 
     def add_litepcie(self, phy, *, target, gen, lanes, memory_size, channels=1,
         tags=32, completion_buffer_bytes=16384, pci_id=PCI_ID,
-        memory=None):
+        memory=None, relaxed_ordering=False, no_snoop=False):
         """Adds all that is between ``phy`` and the endpoint memory.
 
         Parameters
@@ -91,6 +91,7 @@ class LitePCIeSoC(SoCMini):
         completion_buffer_bytes : bytes of completions the PHY can hold.
         pci_id      : what the PHY says in configuration space, for ``soc.h``.
         memory      : what has the ports of ``EndpointMemory``; block RAM if None.
+        relaxed_ordering, no_snoop : Attr bits of every request (PCIe 4.0 2.2.6.4, 2.2.6.5).
 
         Raises ``ValueError`` on what cannot be.
         """
@@ -105,6 +106,8 @@ class LitePCIeSoC(SoCMini):
             completion_buffer_bytes = completion_buffer_bytes,
             bar0_size               = abi.BAR0_SIZE,
             window_bytes            = window_size,
+            relaxed_ordering        = relaxed_ordering,
+            no_snoop                = no_snoop,
         )
         self.bus.add_master("pcie", master=self.tlp.csr_bus)
         self.comb += [
