@@ -14,7 +14,7 @@ Plain numbers without a dependency; ``soc/regs.py`` writes them into
 
 MAGIC         = 0x4c504953  # "LPIS"
 VERSION_MAJOR = 1
-VERSION_MINOR = 0
+VERSION_MINOR = 1
 
 TARGET_BYTES  = 64
 
@@ -50,4 +50,13 @@ STATUS_DWORDS = {
     "REASON":    (1, "dword 1: [7:0] reason, [31:8] STOPPED_BYTES"),
     "BYTES_LO":  (2, "dwords 2, 3: bytes done since reset"),
     "BYTES_HI":  (3, ""),
+}
+
+# Behind the status block of a stream's writer, a dword for each slot of the ring ------------------
+
+REPORT_OFFSET = 64  # From the status block.
+REPORT_BYTES  = 4
+REPORT_FIELDS = {
+    "BYTES_MASK": (0x00ffffff, "in the buffer"),
+    "LAST":       (0x01000000, "the last of them is the last of its packet"),
 }

@@ -44,6 +44,7 @@ class Identity(LiteXModule):
     ----------
     target      : name of the bitstream, up to 63 ASCII characters.
     channels    : DMA channels, each a reader and a writer.
+    streams     : stream channels, the engines behind those.
     data_width  : bits of the data path.
     ring_log2   : largest ring, log2 of its descriptors.
     tags        : read requests a reader can have outstanding.
@@ -64,7 +65,7 @@ class Identity(LiteXModule):
     Registers: see ``software/kernel/litepcie_regs.h``.
     """
     def __init__(self, target, *, channels, data_width, ring_log2, tags, memory_size, window_size,
-        clk_freq, gen, lanes):
+        clk_freq, gen, lanes, streams=0):
         self.timeout_us       = Signal(32)
         self.reset            = Signal()
         self.resetting        = Signal()
@@ -78,12 +79,12 @@ class Identity(LiteXModule):
         # # #
 
         self.add_constants(target, channels, data_width, ring_log2, tags, memory_size,
-            window_size, clk_freq, gen, lanes)
+            window_size, clk_freq, gen, lanes, streams)
         self.add_controls()
         self.add_link()
 
     def add_constants(self, target, channels, data_width, ring_log2, tags, memory_size,
-        window_size, clk_freq, gen, lanes):
+        window_size, clk_freq, gen, lanes, streams):
         self.magic        = _constant("magic", 0, abi.MAGIC, "Reads as MAGIC_VALUE.")
         self.version      = _packed("version", 1, "Of this map.",
             CSRField("minor", 16, offset=0,  reset=abi.VERSION_MINOR),
@@ -95,9 +96,10 @@ class Identity(LiteXModule):
             CSRField("msi",    reset=1),
             CSRField("link",   reset=1),
             CSRField("window", reset=int(window_size != 0)),
+            CSRField("stream", reset=int(streams != 0)),
         )
         self.geometry     = _packed("geometry", 3, "Of the design.",
-            CSRField("channels",  8, offset=0,  reset=channels),
+            CSRField("channels",  8, offset=0,  reset=channels, description="of the memory"),
             CSRField("width",     8, offset=8,  reset=data_width // 32,
                 description="data path, dwords"),
             CSRField("ring_log2", 8, offset=16, reset=ring_log2, description="largest ring"),
@@ -114,6 +116,9 @@ class Identity(LiteXModule):
         self.built_link     = _packed("built_link", 9, "What it is made for.",
             CSRField("gen",   4, offset=0, reset=gen),
             CSRField("lanes", 6, offset=8, reset=lanes),
+        )
+        self.streams        = _packed("streams", 15, "Channels behind those of the memory.",
+            CSRField("count", 8, offset=0, reset=streams),
         )
         self.target = [
             _constant(f"target{n}", 16 + n, word,
@@ -150,8 +155,6 @@ class Identity(LiteXModule):
             CSRField("extended_tag"),
             CSRField("msi"),
         )
-        # Holds its place: LiteX counts registers, not addresses.
-        self.reserved = _constant("reserved", 15, 0, "Reads as zero.")
         sizes, status = self.link_sizes.fields, self.link_status.fields
         self.comb += [
             sizes.mps.eq(self.max_payload_size),

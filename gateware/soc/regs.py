@@ -135,6 +135,7 @@ def descriptor_section():
     comments = {
         "length":    "dword 0: bytes; descriptors if LINK",
         "interrupt": "status write-back and MSI when done",
+        "last":      "stream's reader: a packet ends here",
         "link":      "dwords 2, 3: address of a table",
     }
     yield "/* descriptor: four little-endian dwords in host memory */"
@@ -147,6 +148,7 @@ def descriptor_section():
             yield from define(name_of_mask, f"0x{mask:08x}", comments[name])
         offset += size
     yield "/* dword 1: endpoint byte address; dwords 2, 3: host byte address, low and high */"
+    yield "/* a stream has no endpoint address */"
 
 
 def status_section():
@@ -154,6 +156,14 @@ def status_section():
     yield from define("STATUS_BYTES", str(abi.STATUS_BYTES))
     for name, (dword, comment) in abi.STATUS_DWORDS.items():
         yield from define(f"STATUS_{name}", str(dword), comment)
+
+
+def report_section():
+    yield "/* report of a buffer of a stream's writer, written behind its data: a dword for each slot */"
+    yield from define("REPORT_OFFSET", str(abi.REPORT_OFFSET), "bytes from the status block")
+    yield from define("REPORT_BYTES", str(abi.REPORT_BYTES))
+    for name, (mask, comment) in abi.REPORT_FIELDS.items():
+        yield from define(f"REPORT_{name}", f"0x{mask:08x}", comment)
 
 # Header -------------------------------------------------------------------------------------------
 
@@ -193,7 +203,7 @@ def header(soc):
             raise ValueError(f"registers of {name} are not those of reader0")
     sections = [
         identity_section(banks["identity"]), error_section(banks["tlp"]), engine,
-        reason_section(), descriptor_section(), status_section(),
+        reason_section(), descriptor_section(), status_section(), report_section(),
     ]
     text = BANNER.format(major=abi.VERSION_MAJOR)
     text += "".join("\n" + "\n".join(section) + "\n" for section in sections)

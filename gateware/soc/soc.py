@@ -17,9 +17,11 @@ from litepcie_soc.common import TAGS_WITHOUT_EXTENDED
 from litepcie_soc.dma.engine import DIRECTIONS, DMAEngine
 from litepcie_soc.dma.ring import RING_LOG2_MAX
 from litepcie_soc.memory.bram import EndpointMemory
+from litepcie_soc.phy.hard_block import completion_buffer_bytes as phy_completion_buffer_bytes
 from litepcie_soc.soc import abi
 from litepcie_soc.soc.identity import Identity
 from litepcie_soc.soc.msi import MSIMerger, msi_enable
+from litepcie_soc.stream.engine import StreamChannel, StreamEngine
 from litepcie_soc.tlp.layer import TransactionLayer
 
 # Constants ----------------------------------------------------------------------------------------
@@ -75,8 +77,8 @@ class LitePCIeSoC(SoCMini):
         self.ctrl = SoCController(with_reset=False)
 
     def add_litepcie(self, phy, *, target, gen, lanes, memory_size, channels=1,
-        tags=32, completion_buffer_bytes=16384, pci_id=PCI_ID,
-        memory=None, relaxed_ordering=False, no_snoop=False):
+        tags=32, completion_buffer_bytes=None, pci_id=PCI_ID,
+        memory=None, streams=0, relaxed_ordering=False, no_snoop=False):
         """Adds all that is between ``phy`` and the endpoint memory.
 
         Parameters
@@ -88,14 +90,22 @@ class LitePCIeSoC(SoCMini):
         channels    : each a reader and a writer; 1..7.
         tags        : requests that can be outstanding, in all: 32, 64, 128 or 256. All channels share 32 while
             the host does not enable Extended Tags.
-        completion_buffer_bytes : bytes of completions the PHY can hold.
+        completion_buffer_bytes : bytes of completions the PHY can hold, 16 for each header; what is known of the PHY
+            if None.
         pci_id      : what the PHY says in configuration space, for ``soc.h``.
         memory      : what has the ports of ``EndpointMemory``; block RAM if None.
+        streams     : stream channels behind the others, with which they share the tags. The user's
+            ends are ``self.streams[n].source`` (host to user) and ``.sink`` (user to host).
         relaxed_ordering, no_snoop : Attr bits of every request (PCIe 4.0 2.2.6.4, 2.2.6.5).
 
         Raises ``ValueError`` on what cannot be.
         """
-        reader_tags, fetch_tags = share_tags(channels, tags)
+        if streams < 0 or channels + streams > abi.MAX_CHANNELS:
+            raise ValueError(f"streams must be 0..{abi.MAX_CHANNELS - channels} beside {channels} "
+                f"channels, not {streams!r}")
+        reader_tags, fetch_tags = share_tags(channels + streams, tags)
+        if completion_buffer_bytes is None:
+            completion_buffer_bytes = phy_completion_buffer_bytes(phy)
         data_width  = phy.data_width
         window_size = min(memory_size, abi.WINDOW_MAX)
         self.memory = memory or EndpointMemory(memory_size, data_width)
@@ -115,32 +125,39 @@ class LitePCIeSoC(SoCMini):
             self.tlp.window_read.connect(self.memory.add_read_port()),
         ]
         self.engines = []
-        for channel in range(channels):
-            self.add_channel(channel, reader_tags, fetch_tags)
+        self.streams = []
+        for channel in range(channels + streams):
+            self.add_channel(channel, reader_tags, fetch_tags, is_stream=channel >= channels)
         self.add_msi(phy)
         self.add_identity(phy, target=target, channels=channels, data_width=data_width,
             ring_log2=RING_LOG2_MAX, tags=reader_tags, memory_size=memory_size,
             window_size=window_size, clk_freq=self.sys_clk_freq,
-            gen=gen, lanes=lanes)
+            gen=gen, lanes=lanes, streams=streams)
         self.add_link_constants(phy, gen, lanes, memory_size, tags, completion_buffer_bytes, pci_id)
 
-    def add_channel(self, channel, reader_tags, fetch_tags):
+    def add_channel(self, channel, reader_tags, fetch_tags, is_stream=False):
         """Adds ``readerN`` and ``writerN`` with their ports."""
         for direction in DIRECTIONS:
             name   = f"{direction}{channel}"
             reader = direction == "reader"
-            engine = DMAEngine(direction,
-                clk_freq        = self.sys_clk_freq,
-                descriptor_port = self.tlp.add_read_port(f"{name}_descriptors", fetch_tags),
-                data_port       = self.tlp.add_read_port(name, reader_tags) if reader
+            ports  = {
+                "descriptor_port": self.tlp.add_read_port(f"{name}_descriptors", fetch_tags),
+                "data_port":       self.tlp.add_read_port(name, reader_tags) if reader
                     else self.tlp.add_write_port(name),
-                status_port     = self.tlp.add_write_port(f"{name}_status"),
-                memory          = self.memory.add_write_port() if reader
-                    else self.memory.add_read_port(),
-                descriptors     = 32 * fetch_tags,
-            )
+                "status_port":     self.tlp.add_write_port(f"{name}_status"),
+            }
+            if not is_stream:
+                ports["memory"] = (
+                    self.memory.add_write_port() if reader else self.memory.add_read_port())
+            engine = (StreamEngine if is_stream else DMAEngine)(direction,
+                clk_freq    = self.sys_clk_freq,
+                descriptors = 32 * fetch_tags,
+                **ports)
             self.add_module(name, engine)
             self.engines.append(engine)
+        if is_stream:
+            reader, writer = self.engines[-len(DIRECTIONS):]
+            self.streams.append(StreamChannel(reader.source, writer.sink))
 
     def add_msi(self, phy):
         self.msi = MSIMerger([engine.msi for engine in self.engines])

@@ -13,7 +13,7 @@
 #define LITEPCIE_MAGIC_VALUE			0x4c504953
 #define LITEPCIE_VERSION			0x0004	/* of this map */
 #define LITEPCIE_VERSION_MAJOR			1
-#define LITEPCIE_VERSION_MINOR			0
+#define LITEPCIE_VERSION_MINOR			1
 #define LITEPCIE_VERSION_MINOR_MASK		0x0000ffff
 #define LITEPCIE_VERSION_MAJOR_MASK		0xffff0000
 #define LITEPCIE_CAPABILITIES			0x0008	/* what the card has */
@@ -22,8 +22,9 @@
 #define LITEPCIE_CAPABILITY_MSI			0x00000004
 #define LITEPCIE_CAPABILITY_LINK		0x00000008
 #define LITEPCIE_CAPABILITY_WINDOW		0x00000010
+#define LITEPCIE_CAPABILITY_STREAM		0x00000020
 #define LITEPCIE_GEOMETRY			0x000c	/* of the design */
-#define LITEPCIE_GEOMETRY_CHANNELS_MASK		0x000000ff
+#define LITEPCIE_GEOMETRY_CHANNELS_MASK		0x000000ff	/* of the memory */
 #define LITEPCIE_GEOMETRY_WIDTH_MASK		0x0000ff00	/* data path, dwords */
 #define LITEPCIE_GEOMETRY_RING_LOG2_MASK	0x00ff0000	/* largest ring */
 #define LITEPCIE_GEOMETRY_TAGS_MASK		0xff000000	/* tags - 1 */
@@ -47,6 +48,8 @@
 #define LITEPCIE_LINK_STATUS_BUS_MASTER		0x00000002
 #define LITEPCIE_LINK_STATUS_EXTENDED_TAG	0x00000004
 #define LITEPCIE_LINK_STATUS_MSI		0x00000008
+#define LITEPCIE_STREAMS			0x003c	/* channels behind those of the memory */
+#define LITEPCIE_STREAMS_COUNT_MASK		0x000000ff
 /* name of the bitstream: 16 registers, ASCII, first character lowest */
 #define LITEPCIE_TARGET				0x0040
 #define LITEPCIE_TARGET_BYTES			64
@@ -136,9 +139,12 @@
 #define LITEPCIE_DESCRIPTOR_LENGTH_MASK		0x00ffffff
 /* status write-back and MSI when done */
 #define LITEPCIE_DESCRIPTOR_INTERRUPT		0x01000000
+/* stream's reader: a packet ends here */
+#define LITEPCIE_DESCRIPTOR_LAST		0x02000000
 /* dwords 2, 3: address of a table */
 #define LITEPCIE_DESCRIPTOR_LINK		0x80000000
 /* dword 1: endpoint byte address; dwords 2, 3: host byte address, low and high */
+/* a stream has no endpoint address */
 
 /* status block: four little-endian dwords in host memory, one write of the card */
 #define LITEPCIE_STATUS_BYTES			16
@@ -147,5 +153,12 @@
 #define LITEPCIE_STATUS_REASON			1
 #define LITEPCIE_STATUS_BYTES_LO		2	/* dwords 2, 3: bytes done since reset */
 #define LITEPCIE_STATUS_BYTES_HI		3
+
+/* report of a buffer of a stream's writer, written behind its data: a dword for each slot */
+#define LITEPCIE_REPORT_OFFSET			64	/* bytes from the status block */
+#define LITEPCIE_REPORT_BYTES			4
+#define LITEPCIE_REPORT_BYTES_MASK		0x00ffffff	/* in the buffer */
+/* the last of them is the last of its packet */
+#define LITEPCIE_REPORT_LAST			0x01000000
 
 #endif /* _LITEPCIE_REGS_H */

@@ -32,8 +32,8 @@ HEADER = Path(__file__).resolve().parents[3] / "software" / "kernel" / "litepcie
 
 
 def engine_map():
-    """ENGINE_* and REASON_* of the committed header, as a driver sees them."""
-    pattern = r"#define\s+LITEPCIE_((?:ENGINE|REASON|DESCRIPTOR)_\w+)\s+(0x[0-9a-f]+|\d+)"
+    """ENGINE_* and the like of the committed header, as a driver sees them."""
+    pattern = r"#define\s+LITEPCIE_((?:ENGINE|REASON|DESCRIPTOR|REPORT)_\w+)\s+(0x[0-9a-f]+|\d+)"
     return {name: int(value, 0) for name, value in re.findall(pattern, HEADER.read_text())}
 
 

@@ -257,8 +257,8 @@ class Model:
 
 
 @functools.cache
-def _library(data_width, **kwargs):
-    top     = Top(data_width, **kwargs)
+def _library(data_width, top_class=Top, **kwargs):
+    top     = top_class(data_width, **kwargs)
     inputs, outputs = top.inputs, top.outputs
     wrapper = WRAPPER.format(inputs=copies(inputs, True), outputs=copies(outputs, False))
     library = ctypes.CDLL(str(compile_model(verilog(top), wrapper)))

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.unit
 
 WHAT = {
     "channels": 2, "data_width": 256, "ring_log2": 12, "tags": 32, "memory_size": 5 << 32,
-    "window_size": 1 << 20, "clk_freq": 250e6, "gen": 3, "lanes": 8,
+    "window_size": 1 << 20, "clk_freq": 250e6, "gen": 3, "lanes": 8, "streams": 3,
 }
 
 
@@ -44,9 +44,9 @@ def run(process):
 
 def test_constants():
     expected = {
-        0x00: 0x4c504953, 0x04: 0x00010000, 0x08: 0x1f, 0x0c: 31 << 24 | 12 << 16 | 8 << 8 | 2,
+        0x00: 0x4c504953, 0x04: 0x00010001, 0x08: 0x3f, 0x0c: 31 << 24 | 12 << 16 | 8 << 8 | 2,
         0x10: 0, 0x14: 5, 0x18: 1 << 20, 0x1c: 1 << 20, 0x20: 250000000, 0x24: 8 << 8 | 3,
-        0x28: 0, 0x2c: 0, 0x30: 10000, 0x3c: 0,
+        0x28: 0, 0x2c: 0, 0x30: 10000, 0x3c: 3,
         0x40: int.from_bytes(b"sim ", "little"), 0x44: int.from_bytes(b"gen3", "little"),
         0x48: 0, 0x7c: 0,
     }

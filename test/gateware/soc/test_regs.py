@@ -22,6 +22,8 @@ VERSION_1 = {
     "ENGINE_DOORBELL": 0x1c, "ENGINE_COMPLETED": 0x20, "ENGINE_STOPPED_BYTES": 0x28,
     "ENGINE_ACTIVE_LO": 0x40, "ENGINE_WAIT_DATA": 0x64, "ENGINE_STATUS_REASON_MASK": 0xff00,
     "DESCRIPTOR_INTERRUPT": 0x01000000, "DESCRIPTOR_LINK": 0x80000000, "REASON_BUS_MASTER": 11,
+    # Since 1.1.
+    "STREAMS": 0x003c, "DESCRIPTOR_LAST": 0x02000000, "REPORT_OFFSET": 64,
 }
 
 
@@ -46,13 +48,14 @@ def test_version_1_stays(committed):
     assert {name: have.get(name) for name in VERSION_1} == VERSION_1
 
 
-@pytest.mark.parametrize("data_width, channels, memory_size", [
-    (64, 1, 1 << 16), (128, 1, 1 << 26), (128, 3, 1 << 16), (256, 1, 1 << 20),
+@pytest.mark.parametrize("data_width, channels, memory_size, streams", [
+    (64, 1, 1 << 16, 0), (128, 1, 1 << 26, 2), (128, 3, 1 << 16, 0), (256, 1, 1 << 20, 1),
 ])
-def test_pinned_map_is_the_same_in_every_soc(committed, data_width, channels, memory_size):
-    soc = finalised(ReferenceSoC(data_width, channels=channels, memory_size=memory_size))
+def test_pinned_map_is_the_same_in_every_soc(committed, data_width, channels, memory_size, streams):
+    soc = finalised(ReferenceSoC(data_width, channels, memory_size, streams))
     assert regs.header(soc) == committed
-    for channel in range(channels):
+    assert len(soc.streams) == streams
+    for channel in range(channels + streams):
         assert soc.csr.regions[f"reader{channel}"].origin == 0x1000 * (channel + 1)
         assert soc.csr.regions[f"writer{channel}"].origin == 0x1000 * (channel + 1) + 0x800
 

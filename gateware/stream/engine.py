@@ -1,0 +1,62 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The DMA engine of a stream."""
+
+from typing import NamedTuple
+
+from migen import *
+
+from litex.soc.interconnect import stream
+
+from litepcie_soc.dma.engine import DMAEngine
+from litepcie_soc.stream.ram import user_layout
+from litepcie_soc.stream.reader import StreamReader
+from litepcie_soc.stream.writer import StreamWriter
+
+# Stream Engine ------------------------------------------------------------------------------------
+
+
+class StreamEngine(DMAEngine):
+    """A ``DMAEngine`` whose other end is a stream of the user in the place of a memory.
+
+    RESET drops what is in the RAM of the engine. Of a reader, the beat that is offered stays until
+    the user takes it, as a stream demands; the next one has ``first``. A packet that was cut short
+    has no ``last``. A writer is not ready while it is off, and takes what comes behind as the
+    beginning of a packet.
+
+    Parameters and attributes as ``DMAEngine``, but without ``memory``, and with
+
+    source : Endpoint(user_layout), out, sys, of a reader.
+    sink   : Endpoint(user_layout), in, sys, of a writer.
+    """
+    MOVERS = {"reader": StreamReader, "writer": StreamWriter}
+
+    def __init__(self, direction, **kwargs):
+        DMAEngine.__init__(self, direction, **kwargs)
+
+        # # #
+
+        if direction == "reader":
+            self.output = stream.Buffer(user_layout(len(self.mover.source.dat)))
+            self.source = self.output.source
+            self.comb  += self.mover.source.connect(self.output.sink)
+        else:
+            registers = self.registers
+            self.sink = self.mover.user
+            self.comb += [
+                self.mover.ring_log2.eq(registers.ring_log2.storage),
+                self.mover.status_address.eq(
+                    Cat(registers.status_address_lo.storage, registers.status_address_hi.storage)),
+            ]
+
+# Stream Channel -----------------------------------------------------------------------------------
+
+
+class StreamChannel(NamedTuple):
+    """What a user of the SoC sees of a stream: Endpoints of ``user_layout``, sys."""
+    source : stream.Endpoint  # Host to user.
+    sink   : stream.Endpoint  # User to host.

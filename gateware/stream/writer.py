@@ -1,0 +1,83 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Writer of a stream: the user's ``sink`` to host memory."""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+
+from litepcie_soc.dma.descriptor import descriptor_layout, done_layout
+from litepcie_soc.dma.writer import Writer
+from litepcie_soc.stream.input import PacketInput
+from litepcie_soc.stream.ram import WORDS
+from litepcie_soc.stream.splitter import BufferSplitter
+
+# Stream Writer ------------------------------------------------------------------------------------
+
+
+class StreamWriter(LiteXModule):
+    """Moves packets of the user through a RAM into the buffers of descriptors, a beat a cycle.
+
+    A TLP is as long as MPS allows; it waits until its bytes are in the RAM. The end of a packet
+    sends what there is; without, bytes that are not enough for a TLP wait for more.
+
+    Complete means sent: the data of a buffer, then the dword that says what it holds.
+
+    Parameters
+    ----------
+    port  : MemoryWritePort of the data.
+    words : words of the RAM, a power of two.
+
+    Attributes
+    ----------
+    user           : Endpoint(user_layout), in, sys; not ready while the engine is off.
+    status_address : 64, in, sys, with
+    ring_log2      : 4, in, sys, where the dwords go.
+
+    Every other as ``Writer``.
+    """
+    def __init__(self, port, words=WORDS):
+        packets             = 32
+        self.input          = PacketInput(port.data_width, words, reports=packets)
+        self.writer         = writer = Writer(port, self.input.memory, packets,
+            splitter=BufferSplitter(self.input))
+        self.user           = self.input.sink
+        self.status_address = self.splitter.status_address
+        self.ring_log2      = self.splitter.ring_log2
+        self.sink           = stream.Endpoint(descriptor_layout(None))
+        self.boundary       = writer.boundary
+        self.run            = writer.run
+        self.issue          = writer.issue
+        self.done           = done = Record(done_layout())
+        self.idle           = writer.idle
+        self.tlp            = Signal()
+        self.moved          = writer.moved
+        self.wait_tag       = writer.wait_tag
+        self.wait_link      = writer.wait_link
+        self.wait_data      = Signal()
+
+        # # #
+
+        report = Signal()
+        self.comb += [
+            self.sink.connect(writer.sink, omit={"packet_end"}),
+            # A pause lets the buffer that began fill up.
+            self.input.enable.eq(self.issue & (self.run | self.splitter.busy)),
+            # Reports are none of the stream's bytes.
+            report.eq(writer.done.slot_last),
+            done.eq(writer.done),
+            If(report, done.bytes.eq(0)),
+            self.tlp.eq(writer.tlp & ~report),
+            self.wait_data.eq(writer.wait_data
+                | (self.splitter.busy & ~self.moved & ~self.wait_link)),
+        ]
+
+    @property
+    def splitter(self):
+        return self.writer.splitter

@@ -1,0 +1,205 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The engines of a stream with their surroundings: those of any engine, and a user."""
+
+import struct
+
+from dataclasses import dataclass
+
+from litepcie_soc.stream.engine import StreamEngine
+from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
+from test.gateware.dma import bench, dut
+from test.gateware.dma.host import MsiModel, ReadPortModel, WritePortModel
+
+REGS          = bench.REGS
+LAST          = REGS["DESCRIPTOR_LAST"]
+REPORT_OFFSET = REGS["REPORT_OFFSET"]
+REPORT_BYTES  = REGS["REPORT_BYTES_MASK"]
+REPORT_LAST   = REGS["REPORT_LAST"]
+
+# Device under Test --------------------------------------------------------------------------------
+
+
+class Top(dut.Top):
+    """Both engines of a stream: ``reader_user`` comes out, ``writer_user`` goes in."""
+    def make_engine(self, direction, data_width, real_memory):
+        reader          = direction == "reader"
+        descriptor_port = MemoryReadPort(data_width, dut.DESCRIPTOR_TAGS)
+        status_port     = MemoryWritePort(data_width)
+        data_port       = (
+            MemoryReadPort(data_width, dut.DATA_TAGS) if reader else MemoryWritePort(data_width))
+        engine = StreamEngine(direction,
+            clk_freq        = dut.CLK_FREQ,
+            descriptor_port = descriptor_port,
+            data_port       = data_port,
+            status_port     = status_port,
+        )
+        setattr(self.submodules, direction, engine)
+        self.expose_read_port(f"{direction}_descriptor", descriptor_port)
+        self.expose_write_port(f"{direction}_status", status_port)
+        expose_data = self.expose_read_port if reader else self.expose_write_port
+        expose_data(f"{direction}_data", data_port)
+        user = engine.source if reader else engine.sink
+        self.expose_stream(f"{direction}_user", user, from_engine=reader)
+        for name in ("first", "last"):
+            self.expose(self.outputs if reader else self.inputs, f"{direction}_user_{name}",
+                getattr(user, name))
+        self.expose_stream(f"{direction}_msi", engine.msi, from_engine=True)
+        for name in ("max_payload_size", "max_request_size", "reset"):
+            self.expose(self.inputs, f"{direction}_{name}", getattr(engine, name))
+        self.expose(self.outputs, f"{direction}_resetting", engine.resetting)
+        return engine
+
+# User ---------------------------------------------------------------------------------------------
+
+
+class TakerModel:
+    """Takes what the reader gives; checks the rules of the stream in every cycle."""
+    def __init__(self, bench):
+        self.bench   = bench
+        self.bytes   = bench.data_width // 8
+        self.packets = [bytearray()]   # The last one is not over.
+        self.cut     = 0               # Packets without an end.
+        self.beats   = []              # Cycle of each.
+        self.stall   = bench.timing.stalls
+        self.held    = None            # A beat that was offered and not taken.
+
+    def drive(self):
+        self.ready = not self.stall()
+        self.bench.dut.set("reader_user_ready", self.ready)
+
+    def clock(self):
+        get = self.bench.dut.get
+        if not get("reader_user_valid"):
+            assert self.held is None, "a beat that was offered is gone"
+            return
+        beat = tuple(get(f"reader_user_{name}") for name in ("dat", "be", "first", "last"))
+        assert self.held in (None, beat), "a beat that was offered changed"
+        self.held = None if self.ready else beat
+        if self.ready:
+            self.take(*beat)
+
+    def take(self, dat, be, first, last):
+        count = be.bit_count()
+        assert be == (1 << count) - 1 and count, f"gap in byte enables {be:#x}"
+        assert last or count == self.bytes, "partial beat within a packet"
+        if first and self.packets[-1]:
+            self.cut += 1
+            self.packets[-1] = bytearray()
+        assert first == (not self.packets[-1]), "first"
+        self.packets[-1].extend(dat.to_bytes(self.bytes, "little")[:count])
+        self.beats.append(self.bench.now)
+        if last:
+            self.packets.append(bytearray())
+
+    @property
+    def taken(self):
+        return b"".join(self.packets)
+
+
+class GiverModel:
+    """Gives packets to the writer: a list of (bytes, whether it ends)."""
+    def __init__(self, bench):
+        self.bench   = bench
+        self.bytes   = bench.data_width // 8
+        self.queue   = []      # Beats: dat, be, first, last.
+        self.stall   = bench.timing.stalls
+        self.offered = False
+        self.beats   = []      # Cycle of each.
+
+    def give(self, packet, last=True):
+        assert last or len(packet) % self.bytes == 0
+        for at in range(0, len(packet), self.bytes):
+            part = packet[at:at + self.bytes]
+            word = part + self.bench.rng.randbytes(self.bytes - len(part))
+            self.queue.append((int.from_bytes(word, "little"), (1 << len(part)) - 1, at == 0,
+                last and at + self.bytes >= len(packet)))
+
+    def drive(self):
+        self.offered = bool(self.queue) and (self.offered or not self.stall())
+        self.bench.dut.set("writer_user_valid", self.offered)
+        if self.offered:
+            for name, value in zip(("dat", "be", "first", "last"), self.queue[0]):
+                self.bench.dut.set(f"writer_user_{name}", value)
+
+    def clock(self):
+        if self.offered and self.bench.dut.get("writer_user_ready"):
+            self.queue.pop(0)
+            self.offered = False
+            self.beats.append(self.bench.now)
+
+# Bench --------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Descriptor:
+    length:    int
+    host:      int
+    interrupt: bool = False
+    last:      bool = False
+
+    def pack(self):
+        flags = bench.INTERRUPT * self.interrupt | LAST * self.last
+        return struct.pack("<IIQ", self.length | flags, 0xdeadbeef, self.host)
+
+
+class Bench(bench.Bench):
+    """One engine of a stream at work, with its user."""
+    def __init__(self, direction, data_width=128, **kwargs):
+        bench.Bench.__init__(self, direction, data_width, top_class=Top, **kwargs)
+
+    def add_host(self):
+        bench.Bench.add_host(self)
+        self.reports = self.host.add(self.status + REPORT_OFFSET, bytes(4 << self.ring_log2))
+
+    def add_models(self, memory_models):
+        name = self.direction
+        self.descriptors = ReadPortModel(self, f"{name}_descriptor", 2, None)
+        self.blocks_port = WritePortModel(self, f"{name}_status")
+        self.blocks_port.on_sent = self.on_block
+        if name == "reader":
+            self.data = ReadPortModel(self, "reader_data", dut.DATA_TAGS, None)
+            self.user = TakerModel(self)
+        else:
+            self.data = WritePortModel(self, "writer_data")
+            self.user = GiverModel(self)
+        self.msi    = MsiModel(self, name)
+        self.models = [self.descriptors, self.blocks_port, self.data, self.msi, self.user]
+
+    def report(self, slot):
+        """(bytes, packet ends) of a buffer, as the host sees it."""
+        value, = struct.unpack_from("<I", self.reports, 4 * slot)
+        return value & REPORT_BYTES, bool(value & REPORT_LAST)
+
+# What is expected ---------------------------------------------------------------------------------
+
+
+def packets_of(host_bench, entries):
+    """The packets that descriptors lead to; the last one is not over, and may be empty."""
+    packets = [b""]
+    for descriptor in bench.flatten(entries):
+        packets[-1] += host_bench.host.read(descriptor.host, descriptor.length)
+        if descriptor.last:
+            packets.append(b"")
+    return packets
+
+
+def fill(packets, slots):
+    """What ends up in each slot: ((bytes, packet ends), [(host address, bytes)]), as far as it is used."""
+    slots, filled = iter(slots), []
+    for packet in packets:
+        while packet:
+            slot = next(slots, None)
+            if slot is None:
+                return filled
+            pieces = []
+            for descriptor in bench.flatten([slot]):
+                if packet:
+                    pieces.append((descriptor.host, packet[:descriptor.length]))
+                    packet = packet[descriptor.length:]
+            filled.append(((sum(len(data) for _, data in pieces), not packet), pieces))
+    return filled

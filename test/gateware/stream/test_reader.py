@@ -1,0 +1,110 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Host memory to a user: packets as the descriptors say, whatever the host and the user do."""
+
+import pytest
+
+from litepcie_soc.stream.ram import WORDS
+from test.gateware.dma.bench import HOST_HIGH, HOST_LOW, TABLES, Link
+from test.gateware.stream.bench import Bench, Descriptor, packets_of
+
+pytestmark = pytest.mark.unit
+
+WIDTHS  = (64, 128, 256, 512)
+LENGTHS = (1, 2, 3, 4, 63, 64, 65, 1000, 4096, 4097)
+OFFSETS = (0, 1, 2, 3, 31, 4092, 4095)
+
+
+def run(bench, descriptors):
+    """Moves ``descriptors`` and checks what the user has of them."""
+    bench.feed(descriptors, 100000)
+    expected = packets_of(bench, descriptors)
+    bench.until(lambda: len(bench.user.packets) == len(expected) and (
+        len(bench.user.packets[-1]) >= len(expected[-1]) // bench.user.bytes * bench.user.bytes))
+    # What does not fill a beat waits for its packet to go on.
+    whole = expected.pop()[:len(bench.user.packets[-1])]
+    assert bench.user.packets == expected + [whole]
+    assert bench.user.cut == 0
+
+
+@pytest.mark.parametrize("base", (HOST_LOW, HOST_HIGH), ids=("3dw", "4dw"))
+@pytest.mark.parametrize("width", WIDTHS)
+def test_lengths_and_offsets(width, base):
+    """Of descriptors that are packets, and of descriptors that join without a gap."""
+    bench = Bench("reader", width)
+    bench.start()
+    places = [(length, base + 8192 + offset) for length in LENGTHS for offset in OFFSETS]
+    run(bench, [Descriptor(*place, last=True) for place in places])
+    bench.user.packets = [bytearray()]
+    bench.rng.shuffle(places)
+    ends = [n % 5 == 4 for n in range(len(places) - 1)] + [True]
+    run(bench, [Descriptor(*place, last=end) for place, end in zip(places, ends)])
+    assert bench.read("DESCRIPTORS") == 2 * len(places)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("width", WIDTHS)
+def test_random(width, seed):
+    """Stalls everywhere, completions out of order in pieces of 64 bytes, a ring that wraps."""
+    bench = Bench("reader", width, seed=seed, ring_log2=1 + seed, latency=10,
+        jitter=(0, 60)[seed % 2], stall=(0, 0.1, 0.3, 0.6)[seed], reorder=seed > 0,
+        mrrs=(128, 512, 4096, 256)[seed])
+    bench.start()
+    run(bench, [random_descriptor(bench, length) for length in bench.random_lengths(80)])
+
+
+def random_descriptor(bench, length):
+    base = bench.rng.choice((HOST_LOW, HOST_HIGH)) + bench.rng.randrange(120 << 10)
+    return Descriptor(length, base, bench.rng.random() < 0.2, last=bench.rng.random() < 0.4)
+
+
+def test_tables():
+    """Packets over tables and rings: LAST counts in a table as in the ring."""
+    bench   = Bench("reader", stall=0.1, reorder=True)
+    bench.start()
+    entries = []
+    for n in range(12):
+        table = [random_descriptor(bench, length) for length in bench.random_lengths(5, 300)]
+        entries += [Link(table, TABLES + 4096 * n), random_descriptor(bench, 77)]
+    run(bench, entries)
+
+
+def test_longer_than_the_ram():
+    """An end far ahead is not taken for one of the words that leave before it."""
+    bench = Bench("reader", reorder=True)
+    bench.start()
+    run(bench, [Descriptor(70000 + n, HOST_LOW + n, last=True) for n in range(3)])
+
+
+def test_more_packets_than_ends():
+    bench = Bench("reader", ring_log2=8)
+    bench.start()
+    bench.user.stall = lambda: bench.now < 3000
+    run(bench, [Descriptor(1 + n % 20, HOST_LOW + 32 * n, last=True) for n in range(200)])
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_user_that_takes_nothing(width):
+    """Requests stop when the RAM is full; nothing is lost; what landed is complete."""
+    bench = Bench("reader", width, mrrs=256)
+    bench.start()
+    blocked = True
+    bench.user.stall = lambda: blocked
+    bench.push(*[Descriptor(1001, HOST_LOW + 1001 * n) for n in range(60)])
+    bench.cycles(4000)
+    size = WORDS * width // 8
+    # The RAM, and two words that left it: one is offered, one waits behind it.
+    asked = sum(length for _, _, length in bench.data.requests)
+    assert size - 512 <= asked <= size + 3 * width // 8
+    assert bench.read("COMPLETED") == asked // 1001
+    assert bench.read("WAIT_DATA") > 1000
+    blocked = False
+    bench.finish()
+    bench.push(Descriptor(1, HOST_LOW, last=True))
+    bench.finish()
+    bench.until(lambda: len(bench.user.packets) == 2)
+    assert bench.user.packets[0] == bench.host.read(HOST_LOW, 60060) + bench.host.read(HOST_LOW, 1)

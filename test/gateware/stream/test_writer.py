@@ -1,0 +1,181 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""A user to host memory: buffers and their reports hold the packets, and nothing else changes."""
+
+import pytest
+
+from test.gateware.dma.bench import HOST_HIGH, HOST_LOW, TABLES, Link
+from test.gateware.stream.bench import Bench, Descriptor, fill
+
+pytestmark = pytest.mark.unit
+
+WIDTHS  = (64, 128, 256, 512)
+LENGTHS = (1, 2, 3, 4, 63, 64, 65, 255, 256, 257, 1000, 4096, 4097)
+OFFSETS = (0, 1, 2, 3, 31, 4092, 4095)
+
+
+def run(bench, packets, slots):
+    """Gives ``packets``, which fill all of ``slots``; checks host memory and reports."""
+    expected = fill(packets, slots)
+    assert len(expected) == len(slots), "packets do not fill the slots"
+    for packet in packets:
+        bench.user.give(packet)
+    while slots:
+        now, slots = slots[:1 << bench.ring_log2], slots[1 << bench.ring_log2:]
+        first = bench.doorbell
+        bench.expect()
+        low, high = bytearray(bench.low), bytearray(bench.high)
+        bench.push(*now)
+        bench.finish(100000)
+        for n, (report, pieces) in enumerate(expected[:len(now)]):
+            assert bench.report((first + n) % (1 << bench.ring_log2)) == report, f"slot {n}"
+            for host, data in pieces:
+                image, base = (low, HOST_LOW) if host < HOST_HIGH else (high, HOST_HIGH)
+                image[host - base:host - base + len(data)] = data
+        assert bench.low == low and bench.high == high
+        expected = expected[len(now):]
+    assert not bench.user.queue
+
+
+def apart(bench, lengths):
+    """Descriptors of ``lengths`` at places of their own."""
+    at = {HOST_LOW: HOST_LOW + bench.rng.randrange(4096), HOST_HIGH: HOST_HIGH + 5}
+    descriptors = []
+    for length in lengths:
+        base = bench.rng.choice((HOST_LOW, HOST_HIGH))
+        descriptors.append(Descriptor(length, at[base], bench.rng.random() < 0.2))
+        at[base] += length + bench.rng.randint(1, 40)
+    return descriptors
+
+
+@pytest.mark.parametrize("base", (HOST_LOW, HOST_HIGH), ids=("3dw", "4dw"))
+@pytest.mark.parametrize("width", WIDTHS)
+def test_lengths_and_offsets(width, base):
+    """A packet in each buffer, to every alignment."""
+    bench = Bench("writer", width)
+    bench.start()
+    for offset in OFFSETS:
+        packets = [bench.rng.randbytes(length) for length in LENGTHS]
+        run(bench, packets, [Descriptor(5000, base + 8192 * n + offset)
+            for n in range(len(packets))])
+    assert bench.read("DESCRIPTORS") == len(OFFSETS) * len(LENGTHS)
+    assert bench.read64("BYTES") == len(OFFSETS) * sum(LENGTHS)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("width", WIDTHS)
+def test_random(width, seed):
+    """Packets over several buffers, stalls everywhere, a ring that wraps."""
+    bench = Bench("writer", width, seed=seed, ring_log2=1 + seed, latency=10,
+        stall=(0, 0.1, 0.3, 0.6)[seed], mps=(128, 256, 512, 128)[seed])
+    bench.start()
+    for _ in range(3):
+        run(bench, *packets_and_buffers(bench, 30, 2000))
+
+
+def packets_and_buffers(bench, count, longest):
+    packets = [bench.rng.randbytes(length) for length in bench.random_lengths(count, longest)]
+    slots   = apart(bench, bench.random_lengths(4 * count, 1000))
+    while len(fill(packets, slots)) == len(slots) and not fill(packets, slots)[-1][0][1]:
+        slots = apart(bench, bench.random_lengths(4 * count, 2000))
+    return packets, slots[:len(fill(packets, slots))]
+
+
+def test_buffer_as_long_as_its_packet():
+    """One buffer, full at the packet's end: no empty one behind it."""
+    bench = Bench("writer")
+    bench.start()
+    lengths = (1, 16, 100, 256, 512, 1000)
+    run(bench, [bench.rng.randbytes(length) for length in lengths], apart(bench, lengths))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_tables(seed):
+    """A table is one scattered buffer; what a packet leaves of it is passed over."""
+    bench = Bench("writer", seed=seed, stall=0.2 * seed)
+    bench.start()
+    packets = [bench.rng.randbytes(length) for length in (10, 400, 401, 1000, 3, 800, 1)]
+    tables  = [apart(bench, bench.random_lengths(6, 300)) for _ in range(40)]
+    slots   = []
+    for n, table in enumerate(tables):
+        # Places of their own for all of them.
+        for m, descriptor in enumerate(table):
+            descriptor.host = HOST_LOW + 3000 * n + 400 * m + bench.rng.randrange(100)
+        slots.append(Link(table, TABLES + 1024 * n, interrupt=n % 3 == 0))
+    run(bench, packets, slots[:len(fill(packets, slots))])
+
+
+def test_interrupt_of_a_slot():
+    """INTERRUPT of a LINK, and of what a packet left of a table, counts for the buffer."""
+    bench = Bench("writer")
+    bench.start()
+    table = [Descriptor(100, HOST_LOW), Descriptor(100, HOST_LOW + 100, interrupt=True)]
+    links = Link(table, TABLES), Link(table[:1] * 2, TABLES, interrupt=True)
+    for n, link in enumerate(links):
+        bench.user.give(bytes(50))
+        bench.push(link)
+        bench.finish()
+        bench.until(lambda: len(bench.msi.times) == n + 1)
+
+
+def test_waits_for_a_whole_tlp():
+    """Without an end, what is not enough for a TLP stays; the end sends it."""
+    bench = Bench("writer", mps=256)
+    bench.start()
+    bench.push(Descriptor(8192, HOST_LOW + 16))
+    data = bench.rng.randbytes(1024)
+    bench.user.give(data, last=False)
+    bench.cycles(500)
+    assert [length for _, _, length in bench.data.packets] == [240, 256, 256, 256]
+    assert not bench.flag("IDLE") and not bench.blocks
+    bench.user.give(b"end")
+    bench.finish()
+    assert bench.report(0) == (1027, True)
+    assert bench.host.read(HOST_LOW + 16, 1027) == data + b"end"
+
+
+@pytest.mark.parametrize("status", (0x0030_0040, 0x1_ffff_ff40))
+def test_reports_are_behind_the_data(status):
+    """When a report arrives, its data is there; when a block does, its reports are.
+
+    The second array begins below a multiple of 4 GiB and ends above it.
+    """
+    bench = Bench("writer", stall=0.2, latency=40, status=status)
+    bench.start()
+    packets, slots = packets_and_buffers(bench, 40, 1200)
+    for slot in slots:
+        slot.interrupt = True
+    expected = fill(packets, slots)
+    for packet in packets:
+        bench.user.give(packet)
+    seen = 0
+
+    def on_data(address, data):
+        nonlocal seen
+        array = bench.status + 64
+        if not array <= address < array + (4 << bench.ring_log2):
+            return
+        assert len(data) == 4 and (address - array) // 4 == seen % (1 << bench.ring_log2)
+        report, pieces = expected[seen]
+        assert bench.report((address - array) // 4) == report
+        assert all(bench.host.read(host, len(piece)) == piece for host, piece in pieces)
+        seen += 1
+
+    arrived = bench.blocks_port.on_sent
+
+    def on_block(address, data):
+        arrived(address, data)
+        assert seen >= bench.blocks[-1].completed
+        done = bench.blocks[-1].completed
+        assert bench.blocks[-1].bytes >= sum(size for (size, _), _ in expected[:done])
+
+    bench.data.on_sent        = on_data
+    bench.blocks_port.on_sent = on_block
+    bench.feed(slots, 100000)
+    assert seen == len(slots) and len(bench.blocks) > 5
+    assert bench.read64("BYTES") == sum(len(packet) for packet in packets)
+    assert bench.read("TLPS") == len(bench.data.packets) - len(slots)
