@@ -7,15 +7,18 @@ PYTHON ?= python3
 TESTS  ?=
 # What the benchmark is asked for: make bench BENCH="--quick --only latency"
 BENCH  ?=
+# What area and clock are asked for: make synth SYNTH="--width 64 --no-clock"
+SYNTH  ?=
 
 VENV := build/venv/bin
 
-.PHONY: help setup check test demo bench clean
+.PHONY: help setup check test demo bench synth clean
 
 help:
 	@echo "make setup   what the machine must have, and build/venv"
 	@echo "make demo    builds the board, boots the guest, moves data through it, prints the figures"
 	@echo "make bench   the sweeps beside stock LitePCIe and published figures; BENCH=--quick: a part of them"
+	@echo "make synth   area and clock beside stock LitePCIe, by yosys and nextpnr; SYNTH=--no-clock: area alone"
 	@echo "make test    every test (TESTS=\"test/sim -k cpio\": some of them)"
 	@echo "make check   style and static checks"
 	@echo "make clean   removes build/ (the cache of packages stays: ~/.cache/litepcie-soc)"
@@ -39,6 +42,9 @@ demo: setup
 
 bench: setup
 	@$(VENV)/python -m litepcie_bench $(BENCH)
+
+synth: setup
+	@$(VENV)/python -m litepcie_bench.synth $(SYNTH)
 
 clean:
 	rm -rf build

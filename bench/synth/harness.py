@@ -1,0 +1,80 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""A design between registers, with four pins, for place and route.
+
+Every input of the core comes from a flip-flop of a long shift register, every output goes to a
+flip-flop and from there into a pipelined parity: nothing can be optimised away, no path of the
+harness is longer than one LUT, and a path of the core begins and ends in a register, as at a PHY.
+"""
+
+import re
+
+from litepcie_bench.synth import designs
+
+TOP = "harness"
+
+_PORT = re.compile(r"^\s*(input|output)\s+(?:wire|reg)\s*(?:\[(\d+):0\])?\s*(\w+),?\s*$")
+
+
+def ports(verilog, module):
+    """(direction, width, name) of a module as LiteX writes it. Raises ``ValueError`` if not found."""
+    header = re.search(rf"^module {module} \((.*?)^\);", verilog, re.MULTILINE | re.DOTALL)
+    found  = [_PORT.match(line) for line in header[1].splitlines()] if header else []
+    found  = [(match[1], int(match[2] or 0) + 1, match[3]) for match in found if match]
+    if not found:
+        raise ValueError(f"no ports of module {module}")
+    return found
+
+
+def _parity(bits, fan=4):
+    """Registers that reduce ``taken``, a vector of so many bits, to one: declarations, statements, name."""
+    declared, clocked, name, stage = [], [], "taken", 0
+    while bits > 1:
+        groups = -(-bits // fan)
+        declared.append(f"reg [{groups - 1}:0] parity{stage};")
+        for n in range(groups):
+            high = min(bits, fan * (n + 1)) - 1
+            clocked.append(f"parity{stage}[{n}] <= ^{name}[{high}:{fan * n}];")
+        bits, name, stage = groups, f"parity{stage}", stage + 1
+    return declared, clocked, name
+
+
+def harness(verilog, core):
+    """Text of the module ``harness`` around ``core``, whose clock is ``sys_clk``."""
+    found   = [port for port in ports(verilog, core) if port[2] != "sys_clk"]
+    inputs  = [port for port in found if port[0] == "input"]
+    outputs = [port for port in found if port[0] == "output"]
+    given   = sum(width for _, width, _ in inputs)
+    taken   = sum(width for _, width, _ in outputs)
+    connections, offset = [".sys_clk(clk)"], {"input": 0, "output": 0}
+    for direction, width, name in inputs + outputs:
+        vector = "given" if direction == "input" else "outs"
+        first  = offset[direction]
+        connections.append(f".{name}({vector}[{first + width - 1}:{first}])")
+        offset[direction] += width
+    declared, clocked, result = _parity(taken)
+    newline = "\n    "
+    return f"""module {TOP}(input clk, input serial_in, output reg serial_out);
+    reg  [{given - 1}:0] given;
+    wire [{taken - 1}:0] outs;
+    reg  [{taken - 1}:0] taken;
+    {newline.join(declared)}
+    {core} core({("," + newline + "    ").join(connections)});
+    always @(posedge clk) begin
+        given      <= {{given[{given - 2}:0], serial_in}};
+        taken      <= outs;
+        serial_out <= {result};
+        {(newline + "    ").join(clocked)}
+    end
+endmodule
+"""
+
+
+def sources(design):
+    """Those of a ``Design`` with the harness around it."""
+    found = design.sources()
+    return {**found, f"{TOP}.v": harness(found[f"{designs.TOP}.v"], designs.TOP)}

@@ -1,0 +1,96 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Measures designs, two tools at a time, and makes the records of ``synth.json``.
+
+A record: ``design``, ``part`` ("layer+reader+writer"), ``family`` ("ecp5" or "xc7"), ``width``
+(bits), ``tags`` (ours), ``luts`` (all), ``luts_as_logic``, ``luts_as_carry``, ``luts_as_memory``,
+``ffs``, ``brams`` of ``bram_unit``, ``dsps``, ``tools`` (versions). Where the clock was measured:
+``fmax_hz`` (median of the seeds), ``fmax_best_hz``, ``speed_grade``, ``seeds``, ``critical_path``
+(first and last register of the median's longest path, ns of it). Absent is not measured.
+"""
+
+import os
+
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import partial
+
+from litepcie_bench.synth import designs, harness, tools
+from litepcie_bench.synth.count import BRAM_UNIT, area
+from litepcie_bench.synth.paths import register
+
+PART        = "layer+reader+writer"
+SPEED_GRADE = 8  # Of ECP5: the fastest.
+SEEDS       = (1, 2, 3)
+
+# Jobs ---------------------------------------------------------------------------------------------
+
+
+def _run(jobs, step):
+    """What each of the functions in ``jobs`` returns, by key; ``step(key)`` as each is done."""
+    results = {}
+    with ThreadPoolExecutor(min(2, os.cpu_count())) as pool:
+        running = {pool.submit(job): key for key, job in jobs.items()}
+        try:
+            for done in as_completed(running):
+                results[running[done]] = done.result()
+                step(running[done])
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return results
+
+
+def areas(chosen, step):
+    """``Area`` of each (design, family)."""
+    sources = {design: design.sources() for design, _ in chosen}  # Not in threads: LiteX has global state.
+    found   = _run({(design, family): partial(tools.synthesise, sources[design], family, designs.TOP)
+        for design, family in chosen}, step)
+    return {key: area(done["cells"], key[1]) for key, done in found.items()}
+
+
+def clocks(chosen, step):
+    """What ``place_and_route`` returned for each design, a list by clock, slowest first."""
+    netlists = _run({(design, "netlist"): partial(tools.synthesise, harness.sources(design), "ecp5",
+        harness.TOP) for design in chosen}, step)
+    routed   = _run({(design, f"seed {seed}"): partial(tools.place_and_route, netlist["folder"],
+        SPEED_GRADE, seed) for (design, _), netlist in netlists.items() for seed in SEEDS}, step)
+    return {design: sorted((done for (other, _), done in routed.items() if other == design),
+        key=lambda done: done["hz"]) for design in chosen}
+
+# Records ------------------------------------------------------------------------------------------
+
+
+def record(design, family, resources, runs=None):
+    """One record; ``runs`` are those of ``clocks``."""
+    line = {"design": design.name, "part": PART, "family": family, "width": design.width}
+    if design.tags:
+        line["tags"] = design.tags
+    line.update(resources.record(), luts_as_logic=resources.luts_as_logic,
+        bram_unit=BRAM_UNIT[family], tools=tools.versions())
+    if runs:
+        median = runs[len(runs)//2]
+        first, last = median["path"][0], median["path"][-1]
+        line.update(fmax_hz=median["hz"], fmax_best_hz=runs[-1]["hz"], speed_grade=SPEED_GRADE,
+            seeds=list(SEEDS), critical_path=[register(first[1]), register(last[1]), last[0]])
+    return line
+
+
+def measure(chosen, clocked, progress):
+    """Records of each (design, family) in ``chosen``; the clock of those in ``clocked``, for ECP5.
+
+    ``progress`` has ``step(text)``.
+    """
+    step  = lambda key: progress.step(f"{key[0]}, {key[1]}")
+    found = areas(chosen, step)
+    runs  = clocks(clocked, step)
+    return [record(design, family, found[design, family], runs.get(design) if family == "ecp5" else None)
+        for design, family in chosen]
+
+
+def steps(chosen, clocked):
+    """How many steps ``measure`` takes."""
+    return len(chosen) + len(clocked)*(1 + len(SEEDS))

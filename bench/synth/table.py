@@ -1,0 +1,110 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The tables of ``docs/resources.md``: written from records, and read back to compare with others."""
+
+import re
+
+from litepcie_bench.boards import ROOT
+from litepcie_bench.synth.designs import OURS, STOCK, STOCK_BARE
+
+PATH      = ROOT / "docs" / "resources.md"
+TOLERANCE = 0.02  # Of every figure, before a row has grown.
+NAMES     = {OURS: "LitePCIe SoC", STOCK: "LitePCIe 2024.12", STOCK_BARE: "LitePCIe 2024.12, bare"}
+ORDER     = list(NAMES)
+FAMILIES  = {"ecp5": "ECP5", "xc7": "7-series"}
+
+AREA_HEAD = ("family", "bits", "design", "tags", "LUTs", "of logic", "of carry", "of memory", "FFs", "BRAM", "DSP",
+    "LUTs to stock", "BRAM to stock")
+CLOCK_HEAD = ("bits", "design", "MHz, median", "MHz, best", "longest path of the median")
+COMPARED  = {"LUTs": "luts", "FFs": "ffs", "BRAM": "brams", "DSP": "dsps"}
+
+# Writing ------------------------------------------------------------------------------------------
+
+
+def _rows(head, rows):
+    lines = ["| " + " | ".join(map(str, row)) + " |" for row in (head, *rows)]
+    return "\n".join([lines[0], "|" + "---|"*len(head), *lines[1:]])
+
+
+def _ratio(value, stock):
+    return f"{value/stock:.2f}" if stock else "-"
+
+
+def _key(line):
+    """What names a row: family, bits, design, tags."""
+    return (FAMILIES[line["family"]], str(line["width"]), NAMES[line["design"]], str(line.get("tags", "-")))
+
+
+def _area(records):
+    stock = {(line["family"], line["width"]): line for line in records if line["design"] == STOCK}
+    rows  = []
+    for line in sorted(records, key=lambda line: (line["family"], line["width"], ORDER.index(line["design"]))):
+        peer = stock.get((line["family"], line["width"]), {})
+        rows.append((*_key(line), line["luts"], line["luts_as_logic"], line["luts_as_carry"],
+            line["luts_as_memory"], line["ffs"], f"{line['brams']:g}", line["dsps"],
+            _ratio(line["luts"], peer.get("luts")), _ratio(line["brams"], peer.get("brams"))))
+    return _rows(AREA_HEAD, rows)
+
+
+def _clock(records):
+    rows = []
+    for line in records:
+        if "fmax_hz" in line:
+            first, last, ns = line["critical_path"]
+            rows.append((line["width"], NAMES[line["design"]], f"{line['fmax_hz']/1e6:.1f}",
+                f"{line['fmax_best_hz']/1e6:.1f}", f"{ns:.1f} ns, `{first}` to `{last}`"))
+    return _rows(CLOCK_HEAD, rows)
+
+
+def tables(records):
+    """Text of each table there are records of, by its name in the document."""
+    found = {"area": _area(records)}
+    if any("fmax_hz" in line for line in records):
+        found["clock"] = _clock(records)
+    return found
+
+
+def update(text, records):
+    """The document with its tables replaced; each stands between ``<!-- name -->`` and ``<!-- end -->``.
+
+    Raises ``ValueError`` if one has no place.
+    """
+    for name, table in tables(records).items():
+        pattern     = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
+        place       = lambda match, table=table: f"{match[1]}{table}\n{match[2]}"
+        text, count = re.subn(pattern, place, text, flags=re.DOTALL)
+        if count != 1:
+            raise ValueError(f"{PATH.name}: no place for the table of {name}")
+    return text
+
+# Comparing ----------------------------------------------------------------------------------------
+
+
+def read(text):
+    """The area rows of a document: {(family, bits, design, tags): {column: number}}."""
+    found = {}
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip("| ").split("|")]
+        if len(cells) == len(AREA_HEAD) and re.fullmatch(r"\d+", cells[1]):
+            row = dict(zip(AREA_HEAD, cells))
+            found[tuple(cells[:4])] = {column: float(row[column]) for column in COMPARED}
+    return found
+
+
+def grown(records, text):
+    """A line for each figure of ``records`` that is more than TOLERANCE above the document's, or in no row of it."""
+    written, lines = read(text), []
+    for record in records:
+        key  = _key(record)
+        name = f"{key[0]} {key[1]} bit, {key[2]}" + (f", {key[3]} tags" if key[3] != "-" else "")
+        if key not in written:
+            lines.append(f"{name}: no such row")
+            continue
+        for column, value in written[key].items():
+            if record[COMPARED[column]] > value*(1 + TOLERANCE):
+                lines.append(f"{name}: {column} {record[COMPARED[column]]:g}, it was {value:g}")
+    return lines

