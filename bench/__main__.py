@@ -12,17 +12,19 @@ Exit status: 0 everything was measured; 1 a point failed, or a board could not b
 
 import argparse
 import json
+import signal
 import sys
 import time
 
 from pathlib import Path
 
-from litepcie_bench import boards, records, report, runner, summary
+from litepcie_bench import area, boards, goals, processes, records, report, runner, summary
 from litepcie_bench.points import OURS, STOCK
 from litepcie_bench.progress import Progress
 from litepcie_bench.sweeps import SWEEPS
 
-OUT = boards.ROOT / "build" / "bench"
+OUT   = boards.ROOT / "build" / "bench"
+SYNTH = OUT / "synth.json"  # Of `make synth`.
 
 
 class Parser(argparse.ArgumentParser):
@@ -51,11 +53,10 @@ def choose(args):
 
 
 def build(points):
-    needed   = sorted({(point.design, point.width) for point in points})
+    needed   = sorted({point.board for point in points})
     progress = Progress("boards", len(needed))
-    for design, width in needed:
-        boards.build(design, width)
-        progress.step(f"{design} {width} bit")
+    processes.side_by_side(boards.build, needed, boards.AT_ONCE,
+        lambda board: progress.step(str(board)))
     progress.end()
 
 
@@ -66,16 +67,15 @@ def measure(points):
     return results
 
 
-def write(folder, results):
+def write(folder, results, cells, synth):
     """results.json and report.html."""
-    folder.mkdir(parents=True, exist_ok=True)
     lines = records.published()
     for result in results:
         lines += records.measured(result)
     for line in lines:
         records.check(line)
     (folder / "results.json").write_text(json.dumps(lines, indent=1) + "\n", encoding="utf-8")
-    (folder / "report.html").write_text(report.html(results, folder), encoding="utf-8")
+    (folder / "report.html").write_text(report.html(results, cells, synth, folder), encoding="utf-8")
 
 
 def main(argv=None):
@@ -86,20 +86,24 @@ def main(argv=None):
         print("bench: error: no point of that sweep is measured with that design",
             file=sys.stderr)
         return 2
+    args.output_dir.mkdir(parents=True, exist_ok=True)
     try:
+        synth   = area.load(SYNTH)
         build(points)
         results = measure(points)
-    except boards.BoardError as error:
+    except (boards.BoardError, ValueError) as error:
         print(f"bench: error: {error}", file=sys.stderr)
         return 1
-    write(args.output_dir, results)
-    summary.show(summary.console(), results)
+    cells = goals.cells(results, synth)
+    write(args.output_dir, results, cells, synth)
+    summary.show(summary.console(), results, cells)
     print(f"{len(points)} points in {time.monotonic() - began:.0f} s; "
         f"{args.output_dir}/report.html, results.json")
     return 1 if any(result.failure for result in results) else 0
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         sys.exit(main())
     except KeyboardInterrupt:

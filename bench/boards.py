@@ -4,46 +4,63 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The Verilated boards: one for each design and width of data path."""
+"""The Verilated boards: one for each design, data path, and shape that cannot be chosen at run time."""
 
-import subprocess
 import sys
 
 from pathlib import Path
 
-from litepcie_bench.points import STOCK
+from litepcie_bench import processes
+from litepcie_bench.points import DEFAULT_TAGS, STOCK
 
 ROOT = Path(__file__).resolve().parents[1]
 LOG  = ROOT / "build" / "bench" / "build.log"
 
 # Links the boards of this width are built for; runs choose their own.
-BUILT_AS = {64: (2, 4), 128: (2, 4), 256: (3, 8)}
+BUILT_AS = {64: (2, 4), 128: (2, 4), 256: (3, 8), 512: (3, 8)}
+
+AT_ONCE = 2   # Builds side by side; parts of a build use one processor.
 
 
 class BoardError(Exception):
     """Text for the user."""
 
 
-def host_program(design, width):
-    """Path of the host program of a design."""
-    if design == STOCK:
-        return ROOT / "build" / f"stock_{width}" / "simulator" / "stock_host"
-    gen, lanes = BUILT_AS[width]
-    return ROOT / "build" / f"sim_gen{gen}_x{lanes}_{width}" / "simulator" / "litepcie_host"
+def folder(board):
+    """Where a ``Board`` is built, as ``targets/sim.py`` names it."""
+    if board.design == STOCK:
+        return ROOT / "build" / f"stock_{board.width}"
+    gen, lanes = BUILT_AS[board.width]
+    name = f"sim_gen{gen}_x{lanes}_{board.width}" + "_split_little"*(board.phy == "split")
+    return ROOT / "build" / (name + f"_tags{board.tags}"*(board.tags != DEFAULT_TAGS))
 
 
-def build(design, width):
+def host_program(board):
+    """Path of the host program of a ``Board``."""
+    name = "stock_host" if board.design == STOCK else "litepcie_host"
+    return folder(board) / "simulator" / name
+
+
+def command(board):
+    """Arguments that build a ``Board``."""
+    if board.design == STOCK:
+        return [sys.executable, "-m", "litepcie_bench.stock.soc", "--data-width", str(board.width)]
+    gen, lanes = BUILT_AS[board.width]
+    line = [sys.executable, str(ROOT / "targets" / "sim.py"), "--build", "--gen", str(gen),
+        "--lanes", str(lanes), "--data-width", str(board.width), "--output-dir", str(folder(board))]
+    if board.phy == "split":
+        line += ["--phy", "split", "--endianness", "little"]
+    if board.tags != DEFAULT_TAGS:
+        line += ["--tags", str(board.tags)]
+    return line
+
+
+def build(board):
     """Builds a host program, if it is not up to date. Raises ``BoardError``."""
-    gen, lanes = BUILT_AS[width]
-    if design == STOCK:
-        command = [sys.executable, "-m", "litepcie_bench.stock.soc", "--data-width", str(width)]
-    else:
-        command = [sys.executable, str(ROOT / "targets" / "sim.py"), "--build", "--gen", str(gen),
-            "--lanes", str(lanes), "--data-width", str(width)]
-    result = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, text=True, errors="replace")
-    if result.returncode:
+    status, output = processes.run(command(board), cwd=ROOT)
+    if status:
         LOG.parent.mkdir(parents=True, exist_ok=True)
-        LOG.write_text(result.stdout, encoding="utf-8")
-        last = (result.stdout.strip().splitlines() or [f"status {result.returncode}"])[-1]
-        raise BoardError(f"building {design} at {width} bit failed: {last} (all of it: {LOG})")
+        LOG.write_text(output, encoding="utf-8")
+        last = (output.strip().splitlines() or [f"status {status}"])[-1]
+        raise BoardError(f"building {board} failed: {last} (all of it: {LOG})")
+    return board

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The pictures of the report. Each takes results and gives a figure, or None without its sweep."""
+"""Pictures of throughput. Each takes results and gives a figure, or None without its sweep."""
 
 import matplotlib
 
@@ -13,10 +13,11 @@ matplotlib.use("Agg")
 from matplotlib import pyplot
 from matplotlib.ticker import FuncFormatter
 
-from litepcie_bench import goals, summary
-from litepcie_bench.points import OURS, STOCK
-from litepcie_bench.published import msc_calculated, msc_columns, pio as pio_rows
+from litepcie_bench import goals, waits
+from litepcie_bench.points import OURS, STOCK, link_name
+from litepcie_bench.published import msc_calculated, msc_columns
 from litepcie_bench.records import rate
+from litepcie_bench.rows import note_rows
 
 COLORS = {OURS: "#1f6fb4", STOCK: "#e07b28", "published": "#6aa84f", "limit": "#444444"}
 NAMES  = {OURS: "ours", STOCK: "stock LitePCIe"}
@@ -29,101 +30,117 @@ pyplot.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.r
     "figure.dpi": 110})
 
 
-def _size(value, _=None):
+def size_label(value, _=None):
     return f"{value/1024:.0f} KB" if value >= 1024 else f"{value:.0f} B"
 
 
-def _good(results, *sweeps):
+def good_of(results, *sweeps):
     return [r for r in results if r.point.sweep in sweeps and not r.failure]
 
 # Throughput over size -----------------------------------------------------------------------------
 
 
-def _size_panel(axes, results, link, source, direction):
-    gen, lanes, width = link
-    for design, fill, style, label in ((OURS, False, "o-", "ours, chained"),
-        (STOCK, False, "o-", "stock LitePCIe, table filled before"),
-        (STOCK, True, "o:", "stock LitePCIe, filling counted")):
-        chains = goals.longest_chains(results, design=design, fill=fill)
-        found  = sorted((size, r) for (at, size), r in chains.items() if at == link)
-        if found:
-            axes.plot([size for size, _ in found], [rate(r, direction)/1e6 for _, r in found],
-                style, color=COLORS[design], ms=3.5, label=label)
-        if design == OURS and found:
-            axes.plot([size for size, _ in found],
-                [r.data[direction]["bound_bytes_per_second"]/1e6 for _, r in found],
-                "--", color=COLORS["limit"], lw=1, label="bound")
-            sizes = [size for size, _ in found]
-            axes.plot(sizes,
-                [msc_calculated(size, gen, lanes, direction)/1e6 for size in sizes],
-                ":", color=COLORS["limit"], label="theory of the note")
-    for batch, style in ((8, "-"), (4, "--"), (1, ":")):
-        line = sorted((r.point.bytes, rate(r, direction)/1e6) for r in results
-            if r.point.link == link and r.point.batch == batch and r.point.mps == 256
-            and r.point.design == OURS and r.point.bytes < 32768)
-        if line:
-            axes.plot(*zip(*line), style, color=COLORS[OURS], lw=1, alpha=.55,
-                label=f"ours, {batch} back to back" if batch > 1 else "ours, one")
+def _line(axes, points, style, color, label, **options):
+    """Rates over sizes; nothing if there are none."""
+    if points:
+        sizes, rates = zip(*sorted(points.items()))
+        axes.plot(sizes, [value/1e6 for value in rates], style, color=color, label=label,
+            **({"ms": 3.5} | options))
+
+
+def _chains(results, link, direction, **options):
+    return {size: rate(r, direction) for (at, size), r in
+        goals.longest_chains(results, **options).items() if at == link}
+
+
+def _printed(source, lanes, direction, batch=0):
+    """Rates of the note's column, none if it has no such one."""
     for column in msc_columns():
         if (column.source, column.lanes, column.mps, column.direction, column.batch,
-            column.calculated) == (source, lanes, 256, direction, 0, False):
-            axes.plot(list(column.rates), [value/1e6 for value in column.rates.values()], "s-",
-                color=COLORS["published"], ms=3, label=f"{source.upper()}, published")
-    axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_formatter(FuncFormatter(_size))
-    axes.set_title(f"Gen{gen} x{lanes}, {width} bit: {direction}", loc="left")
-    axes.set_ylim(bottom=0)
+            column.calculated) == (source, lanes, 256, direction, batch, False):
+            return column.rates
+    return {}
+
+
+def _chained_panel(axes, results, link, source, direction):
+    gen, lanes, _ = link
+    ours = {size: r for (at, size), r in goals.longest_chains(results).items() if at == link}
+    _line(axes, {size: waits.bound(r, direction) for size, r in ours.items()}, "--",
+        COLORS["limit"], "bound of this link model", lw=1.2)
+    _line(axes, {size: msc_calculated(size, gen, lanes, direction) for size in ours}, ":",
+        COLORS["limit"], "theory, formula of the note")
+    _line(axes, _chains(results, link, direction), "o-", COLORS[OURS], "ours", lw=2)
+    _line(axes, _chains(results, link, direction, design=STOCK), "o-", COLORS[STOCK],
+        "stock LitePCIe, table filled before")
+    _line(axes, _chains(results, link, direction, design=STOCK, fill=True), "o:", COLORS[STOCK],
+        "stock LitePCIe, filling counted")
+    _line(axes, _printed(source, lanes, direction), "s-", COLORS["published"],
+        f"{source.upper()}, published")
+    axes.set_title(f"{link_name(*link)}: {direction}, a long chain", loc="left")
+
+
+def _back_to_back_panel(axes, results, link, source, direction):
+    for batch, style, name in ((8, "-", "8 back to back"), (4, "--", "4 back to back"), (1, ":", "one")):
+        _line(axes, {r.point.bytes: rate(r, direction) for r in results if r.point.link == link
+            and (r.point.design, r.point.batch, r.point.mps) == (OURS, batch, 256)}, "o" + style,
+            COLORS[OURS], f"ours, {name}", ms=3)
+        _line(axes, _printed(source, link[1], direction, batch), "s" + style, COLORS["published"],
+            f"{source.upper()}, {name}", ms=3)
+    axes.set_title(f"{link_name(*link)}: {direction}, few behind a doorbell", loc="left")
+
+
+def _of_sizes(results, link, source, panel):
+    if not any(r.point.link == link for r in results):
+        return None
+    figure, axes = pyplot.subplots(1, 2, figsize=(11, 4.4), sharey=True)
+    for axis, direction in zip(axes, ("write", "read")):
+        panel(axis, results, link, source, direction)
+        axis.set_xscale("log", base=2)
+        axis.xaxis.set_major_formatter(FuncFormatter(size_label))
+        axis.set_xlabel("bytes of one transfer")
+        axis.set_ylim(bottom=0)
+    axes[0].set_ylabel("MB/s")
+    handles = dict(zip(*reversed(axes[0].get_legend_handles_labels())))
+    figure.legend(handles.values(), handles.keys(), ncols=3, loc="lower center")
+    figure.tight_layout(rect=(0, .12, 1, 1))
+    return figure
 
 
 def sizes(results):
     """Throughput over the size of a transfer, with theory, bound and peers."""
-    results = _good(results, "sizes")
-    links   = [(link, source) for link, source in
-        (((2, 4, 128), "msc8157"), ((1, 4, 64), "msc8156"))
-        if any(r.point.link == link for r in results)]
-    if not links:
-        return None
-    figure, axes = pyplot.subplots(len(links), 2, figsize=(11, 4*len(links)), squeeze=False)
-    for row, (link, source) in zip(axes, links):
-        for panel, direction in zip(row, ("write", "read")):
-            _size_panel(panel, results, link, source, direction)
-        row[0].set_ylabel("MB/s")
-    figure.legend(*axes[0][0].get_legend_handles_labels(), ncols=3, loc="lower center")
-    figure.tight_layout(rect=(0, .4/figure.get_figheight() + .04, 1, 1))
-    return figure
+    return _of_sizes(good_of(results, "sizes"), (2, 4, 128), "msc8157", _chained_panel)
+
+
+def sizes_gen1(results):
+    """The same where the other note has it."""
+    return _of_sizes(good_of(results, "sizes"), (1, 4, 64), "msc8156", _chained_panel)
+
+
+def back_to_back(results):
+    """One request and several, as one note has them."""
+    return _of_sizes(good_of(results, "sizes"), (1, 4, 64), "msc8156", _back_to_back_panel)
 
 # Efficiency ---------------------------------------------------------------------------------------
 
 
 def efficiency(results):
     """Bars: share of theory of one transfer a doorbell, as the notes measure, and their best."""
-    rows = summary.note_rows(results)
+    rows = note_rows(results)
     if not rows:
         return None
-    links        = sorted({row[0] for row in rows})
-    figure, axes = pyplot.subplots(2, 2, figsize=(11, 1.2 + .62*len(links)), squeeze=False,
+    names        = list(dict.fromkeys(row.where for row in rows))
+    figure, axes = pyplot.subplots(2, 2, figsize=(12, 2 + 1.1*len(names)), squeeze=False,
         sharex=True, sharey=True)
-    panels = {("write-then-read", "read"): "read", ("write-then-read", "write"): "write",
-        ("read-and-write", "read"): "both at once: read",
-        ("read-and-write", "write"): "both at once: write"}
-    bars = ((OURS, False), (STOCK, False), "published")
-    for panel, (key, title) in zip(axes.flat, panels.items()):
-        for offset, bar in enumerate(bars):
-            for at, link in enumerate(links):
-                found = next(f for l, s, d, f in rows if (l, s, d) == (link, *key))
-                value = found.get(bar)
-                if value:
-                    panel.barh(at + .27*(offset - 1), 100*value/found["theory"], .25,
-                        color=COLORS[bar if bar == "published" else bar[0]])
-                if value and bar != "published" and found.get((bar[0], True)):
-                    panel.plot(100*found[bar[0], True]/found["theory"], at + .27*(offset - 1),
-                        "o", ms=3.5, mfc="white", mec=COLORS[bar[0]])
-                if offset == 0 and "bound" in found:
-                    panel.plot([100*found["bound"]/found["theory"]]*2, [at - .4, at + .4],
-                        color=COLORS["limit"], lw=1.5)
-        panel.set_title(title, loc="left")
-        panel.set_yticks(range(len(links)), [f"Gen{g} x{n}, {w} bit" for g, n, w in links])
-        panel.set_xlim(40, 101)
+    for panel, (both, direction) in zip(axes.flat, ((False, "read"), (False, "write"),
+        (True, "read"), (True, "write"))):
+        for row in rows:
+            if (row.both, row.direction) == (both, direction):
+                _efficiency_bars(panel, names.index(row.where), row)
+        panel.set_title("both at once: "*both + direction, loc="left")
+        panel.set_yticks(range(len(names)), names)
+        panel.set_xlim(0, 112)
+        panel.set_xticks(range(0, 101, 20))
+        panel.grid(axis="y", visible=False)
     axes[0][0].invert_yaxis()
     for panel in axes[1]:
         panel.set_xlabel("% of theory, payload/(payload + 20)")
@@ -132,43 +149,24 @@ def efficiency(results):
     handles.append(pyplot.Line2D([], [], color=COLORS["limit"], lw=1.5))
     handles.append(pyplot.Line2D([], [], ls="", marker="o", ms=3.5, mfc="white",
         mec=COLORS["limit"]))
-    figure.legend(handles, ["ours", "stock LitePCIe", "best of AN 456, AN 855", "bound",
-        "20 behind one doorbell"], ncols=5, loc="upper center")
-    figure.tight_layout(rect=(0, 0, 1, .96))
+    figure.legend(handles, ["ours, one a doorbell", "stock LitePCIe, one a doorbell",
+        "best of AN 456, AN 855", "bound", "20 behind one doorbell"], ncols=5, loc="upper center")
+    figure.tight_layout(rect=(0, 0, 1, 1 - .4/figure.get_figheight()))
     return figure
 
-# Latency, completions -----------------------------------------------------------------------------
 
-
-def host(results):
-    """Share of the bound over the host's latency, and over the size of its completions."""
-    if not _good(results, "latency", "completions"):
-        return None
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 3.8), sharey=True)
-    for design in (OURS, STOCK):
-        for sequence, style, what in (("write-then-read", "o-", "read"),
-            ("read-and-write", "s--", "read beside writes")):
-            line = sorted((r.point.latency_ns/1000, 100*r.data["read"]["share_of_bound"])
-                for r in _good(results, "latency")
-                if (r.point.design, r.point.sequence) == (design, sequence))
-            if line:
-                left.plot(*zip(*line), style, color=COLORS[design], ms=4,
-                    alpha=1 if what == "read" else .5, label=f"{NAMES[design]}, {what}")
-        bars = {r.point.completion: 100*r.data["read"]["share_of_bound"]
-            for r in _good(results, "completions")
-            if (r.point.design, r.point.sequence) == (design, "write-then-read")}
-        shift = -.2 if design == OURS else .2
-        for at, (size, value) in enumerate(sorted(bars.items())):
-            right.bar(at + shift, value, .36, color=COLORS[design])
-            right.text(at + shift, value + 1, f"{value:.1f}", ha="center", fontsize=8)
-            right.set_xticks(range(len(bars)), [f"{size} B" for size in sorted(bars)])
-    left.set_title("Latency of the host, Gen2 x4, 128 bit", loc="left")
-    left.set_xlabel("request to first completion, us")
-    left.set_ylabel("% of bound")
-    left.set_ylim(0, 108)
-    left.legend()
-    right.set_title("Size of the host's completions: read", loc="left")
-    return figure
+def _efficiency_bars(panel, at, row):
+    theory = row.theory()
+    bars   = ((OURS, row.rate(OURS, False), row.rate(OURS, True)),
+        (STOCK, row.rate(STOCK, False), row.rate(STOCK, True)), ("published", row.published, None))
+    for offset, (name, alone, chained) in enumerate(bars):
+        height = at + .27*(offset - 1)
+        if alone:
+            panel.barh(height, 100*alone/theory, .25, color=COLORS[name])
+            panel.text(1.5, height, f"{100*alone/theory:.1f}", va="center", fontsize=6.5, color="white")
+        if chained:
+            panel.plot(100*chained/theory, height, "o", ms=3, mfc="white", mec=COLORS[name])
+    panel.plot([100*row.bound()/theory]*2, [at - .42, at + .42], color=COLORS["limit"], lw=1.5)
 
 # Cycles -------------------------------------------------------------------------------------------
 
@@ -176,19 +174,19 @@ def host(results):
 def cycles(results):
     """Stacked bars: what the active cycles of our engines were spent on."""
     bars = []
-    for r in _good(results, "notes", "gen3"):
-        if r.point.design == OURS and r.point.batch > 1 and r.point.sequence != "read-and-write":
-            gen, lanes, width = r.point.link
-            bars += [(d, f"Gen{gen} x{lanes} {width} bit", r) for d in ("read", "write")]
-    for (link, size), r in sorted(goals.longest_chains(_good(results, "sizes")).items()):
+    for r in good_of(results, "notes", "gen3", "shapes"):
+        if (r.point.design, r.point.sequence, r.point.update_fc) == \
+            (OURS, "write-then-read", "guideline") and r.point.batch > 1:
+            bars += [(d, r.point.where, r) for d in ("read", "write")]
+    for (link, size), r in sorted(goals.longest_chains(good_of(results, "sizes")).items()):
         if link == (2, 4, 128) and size <= 1024:
-            bars += [(d, f"Gen2 x4 128 bit, {size} B each", r) for d in ("read", "write")]
+            bars += [(d, f"{link_name(*link)}, {size} B each", r) for d in ("read", "write")]
     if not bars:
         return None
     count = len(bars)//2
-    figure, axes = pyplot.subplots(1, 2, figsize=(11, 1.4 + .27*count), sharey=True)
+    figure, axes = pyplot.subplots(1, 2, figsize=(12, 1.4 + .27*count), sharey=True)
     for panel, direction in zip(axes, ("read", "write")):
-        mine = [(name, goals.spent(r, d)) for d, name, r in bars if d == direction]
+        mine = [(name, waits.spent(r, d)) for d, name, r in bars if d == direction]
         left = [0]*len(mine)
         for key, (color, label) in SPENT.items():
             values = [100*shares[key] for _, shares in mine]
@@ -202,34 +200,3 @@ def cycles(results):
     figure.legend(*axes[0].get_legend_handles_labels(), ncols=5, loc="upper center")
     figure.tight_layout(rect=(0, 0, 1, .95))
     return figure
-
-# PIO ----------------------------------------------------------------------------------------------
-
-
-def pio(results):
-    """Bars: the processor's own accesses over Gen1 x1, beside 2007."""
-    measured = [r for r in _good(results, "pio") if r.point.gen == 1]
-    if not measured:
-        return None
-    bars = [(f"2007, {method}: {direction}", value/1e6, COLORS["published"])
-        for method, direction, value, _ in pio_rows()]
-    for r in measured:
-        bars.append((f"ours, stores of {r.point.store} B", rate(r, "write")/1e6, COLORS[OURS]))
-    bars.append(("ours, loads of 4 B", rate(measured[0], "read")/1e6, COLORS[OURS]))
-    figure, axes = pyplot.subplots(figsize=(11, 3.2))
-    for at, (_, value, color) in enumerate(bars):
-        axes.barh(at, value, .7, color=color)
-        axes.text(value + 1, at, f"{value:.1f}", va="center", fontsize=8)
-    axes.set_yticks(range(len(bars)), [name for name, *_ in bars])
-    axes.invert_yaxis()
-    axes.set_xlabel("MB/s, Gen1 x1")
-    return figure
-
-
-PLOTS = {
-    "Throughput over size":           sizes,
-    "Share of theory":                efficiency,
-    "What the host does to reads":    host,
-    "Where the cycles went":          cycles,
-    "Loads and stores of the processor": pio,
-}

@@ -14,10 +14,35 @@ OURS  = "litepcie_soc"
 STOCK = "litepcie_stock"
 
 # Widths the simulated board is built with; the same Verilog serves every link and clock.
-DATA_WIDTHS = (64, 128, 256)
+DATA_WIDTHS = (64, 128, 256, 512)
+
+# Requests outstanding. A board has as many as it is built with, 64 if nothing else is said; without
+# the host's Extended Tag Field Enable it uses 32 of them.
+DEFAULT_TAGS     = 64
+UNEXTENDED_TAGS  = 32
+STOCK_TAGS       = 8     # max_pending_requests of add_pcie.
 
 AN_BYTES      = 100_000  # One transfer of the application notes,
 AN_ITERATIONS = 20       # and how many they average.
+
+
+@dataclass(frozen=True, order=True)
+class Board:
+    """What is built: ``width`` in bits; ``phy`` is "shared" (one pair of streams, big-endian payload,
+    as on 7-series) or "split" (requests and completions apart, little-endian, as on UltraScale).
+    """
+    design: str
+    width:  int
+    tags:   int = DEFAULT_TAGS
+    phy:    str = "shared"
+
+    def __str__(self):
+        words = [self.design, f"{self.width} bit"]
+        if self.tags != DEFAULT_TAGS:
+            words.append(f"{self.tags} tags")
+        if self.phy != "shared":
+            words.append(self.phy)
+        return " ".join(words)
 
 
 @dataclass(frozen=True)
@@ -37,6 +62,14 @@ class Point:
     latency_ns : from a request's last byte at the host to its first completion.
     store      : bytes of one store of the sequence "pio".
     fill       : of STOCK, count the register writes that fill its table too.
+    tags       : of OURS, requests outstanding; 32: the host leaves Extended Tags off.
+    phy        : of OURS, as ``Board``.
+    address_bits : of the buffers: below (32) or above (64) 4 GiB, with 3 or 4 dword headers.
+    update_fc  : when credits come back, "guideline" or "minimum".
+    jitter_ns  : most that is added to ``latency_ns``, uniformly.
+    reorder    : completions of different requests overtake each other.
+    lcrc_every : every so manieth TLP of each direction is damaged and replayed; 0: none.
+    clock_mhz  : of the board; 0: the slowest usual clock that keeps up with the link.
     """
     sweep:      str
     design:     str
@@ -53,19 +86,47 @@ class Point:
     latency_ns: int = 1000
     store:      int = 4
     fill:       bool = False
+    tags:       int = DEFAULT_TAGS
+    phy:        str = "shared"
+    address_bits: int = 32
+    update_fc:  str = "guideline"
+    jitter_ns:  int = 0
+    reorder:    bool = False
+    lcrc_every: int = 0
+    clock_mhz:  int = 0
+
+    @property
+    def board(self):
+        """The ``Board`` it runs on."""
+        if self.design == STOCK:
+            return Board(STOCK, self.width)
+        return Board(OURS, self.width, max(self.tags, DEFAULT_TAGS), self.phy)
 
     @property
     def clock_hz(self):
-        return int(default_clock(self.gen, self.lanes, self.width))
+        return self.clock_mhz*1000000 or int(default_clock(self.gen, self.lanes, self.width))
 
     @property
     def link(self):
         """Key of the link and data path."""
         return self.gen, self.lanes, self.width
 
+    @property
+    def where(self):
+        """Link and data path in words, with what is not as usual about it."""
+        words = link_name(*self.link)
+        if self.clock_mhz:
+            words += f", {self.clock_mhz} MHz"
+        return words + ", split little-endian PHY"*(self.phy == "split")
+
     def __str__(self):
-        text = f"Gen{self.gen} x{self.lanes} {self.width} bit {self.sequence} {self.bytes} B"
+        text = f"{self.where} {self.sequence} {self.bytes} B"
         return text + (f" x {self.batch}" if self.batch > 1 else "")
+
+
+def link_name(gen, lanes, width):
+    """In words, as every table and plot has it."""
+    return f"Gen{gen} x{lanes}, {width} bit"
 
 
 def narrowest(gen, lanes):

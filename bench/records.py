@@ -6,17 +6,19 @@
 
 """results.json: one record for each figure, measured or published."""
 
-from litepcie_bench.points import AN_BYTES, AN_ITERATIONS, OURS, STOCK
+from litepcie_bench.points import AN_BYTES, AN_ITERATIONS, OURS, STOCK, STOCK_TAGS
 from litepcie_bench.published import application_notes, bus_mastering, msc_columns, pio
 
 PUBLISHED = "published"
 
 # Keys of a record. A key that is absent was not measured, or is not known.
-TEXT_KEYS   = ("design", "source", "sequence")
+TEXT_KEYS   = ("design", "source", "sequence", "phy", "update_fc")
+TRUTH_KEYS  = ("reorder",)
+ZERO_KEYS   = ("latency_ns", "jitter_ns")  # Numbers that may be 0.
 NUMBER_KEYS = ("gen", "lanes", "datapath_bits", "clock_hz", "mps", "mrrs", "completion_bytes",
     "latency_ns", "transfer_bytes", "iterations", "read_bytes_per_second",
     "write_bytes_per_second", "bound_read_bytes_per_second", "bound_write_bytes_per_second",
-    "theory_bytes_per_second")
+    "theory_bytes_per_second", "tags", "address_bits", "jitter_ns", "lcrc_every")
 DESIGNS     = (OURS, STOCK, PUBLISHED)
 SEQUENCES   = ("read", "write", "read_write")
 
@@ -24,10 +26,12 @@ SEQUENCES   = ("read", "write", "read_write")
 def check(record):
     """Raises ``ValueError`` unless ``record`` is one."""
     for key, value in record.items():
-        if key not in TEXT_KEYS + NUMBER_KEYS:
+        if key not in TEXT_KEYS + TRUTH_KEYS + NUMBER_KEYS:
             raise ValueError(f"{key}: no key of a record")
+        if key in TRUTH_KEYS and not isinstance(value, bool):
+            raise ValueError(f"{key}: {value!r} is not true or false")
         if key in NUMBER_KEYS and (isinstance(value, bool) or not isinstance(value, (int, float))
-            or value < 0 or (value == 0 and key != "latency_ns")):
+            or value < 0 or (value == 0 and key not in ZERO_KEYS)):
             raise ValueError(f"{key}: {value!r} is no measured number")
     if record.get("design") not in DESIGNS or record.get("sequence") not in SEQUENCES:
         raise ValueError(f"design or sequence: {record}")
@@ -59,6 +63,14 @@ def _source(point):
     return ", ".join(words)
 
 
+def _conditions(point):
+    """What the card, the host and the link were like beyond their shape."""
+    found = {"tags": STOCK_TAGS if point.design == STOCK else point.tags, "phy": point.phy,
+        "address_bits": point.address_bits, "update_fc": point.update_fc,
+        "jitter_ns": point.jitter_ns, "reorder": point.reorder}
+    return found | ({"lcrc_every": point.lcrc_every} if point.lcrc_every else {})
+
+
 def _sequences(point):
     """(sequence, directions) of the records a point gives."""
     if point.sequence == "read-and-write":
@@ -80,7 +92,8 @@ def measured(result):
     else:
         base |= {"mrrs": point.mrrs, "completion_bytes": data["completion_bytes"],
             "latency_ns": point.latency_ns, "iterations": point.iterations*point.batch,
-            "theory_bytes_per_second": data["theory_bytes_per_second"]}
+            "theory_bytes_per_second": data["theory_bytes_per_second"],
+            **_conditions(point)}
     records = []
     for sequence, directions in _sequences(point):
         record = base | {"sequence": sequence}

@@ -11,12 +11,11 @@ import os
 import subprocess
 import tempfile
 
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
-from litepcie_bench import boards
-from litepcie_bench.points import Point
+from litepcie_bench import boards, processes
+from litepcie_bench.points import OURS, UNEXTENDED_TAGS, Point
 
 TIMEOUT_S = 300
 
@@ -31,7 +30,7 @@ class Result:
 
 def command(point, json_path):
     """Arguments that measure a point."""
-    line = [boards.host_program(point.design, point.width),
+    line = [boards.host_program(point.board),
         "--gen", point.gen, "--lanes", point.lanes, "--clock-hz", point.clock_hz,
         "--sequence", point.sequence, "--length", point.bytes, "--mps", point.mps,
         "--mrrs", point.mrrs, "--latency-ns", point.latency_ns, "--json", json_path]
@@ -46,7 +45,25 @@ def command(point, json_path):
     # Completions of 256 bytes are those that MPS allows.
     if point.completion and point.completion < point.mps:
         line += ["--completion-bytes", point.completion]
-    return [str(word) for word in line]
+    return [str(word) for word in line + host_options(point)]
+
+
+def host_options(point):
+    """Arguments for what the host and the link do that is not as usual."""
+    line = []
+    if point.design == OURS and point.tags == UNEXTENDED_TAGS:
+        line += ["--extended-tag", "off"]
+    if point.address_bits != 32:
+        line += ["--address-bits", point.address_bits]
+    if point.update_fc != "guideline":
+        line += ["--update-fc", point.update_fc]
+    if point.jitter_ns:
+        line += ["--latency-jitter-ns", point.jitter_ns]
+    if point.reorder:
+        line.append("--reorder")
+    if point.lcrc_every:
+        line += ["--lcrc-every", point.lcrc_every]
+    return line
 
 
 def measure(point):
@@ -54,27 +71,18 @@ def measure(point):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "result.json"
         try:
-            done = subprocess.run(command(point, path), stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
+            status, errors = processes.run(command(point, path), timeout=TIMEOUT_S, quiet=True)
         except subprocess.TimeoutExpired:
             return Result(point, {}, f"not over after {TIMEOUT_S} s")
-        if done.returncode or not path.exists():
-            lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
+        except OSError as error:
+            return Result(point, {}, f"{error.filename}: {error.strerror}")
+        if status or not path.exists():
+            lines = errors.strip().splitlines() or [f"exit status {status}"]
             return Result(point, {}, lines[0])
         return Result(point, json.loads(path.read_text()))
 
 
 def measure_all(points, done):
     """Results in the order of ``points``; calls ``done(result)`` as each comes."""
-    results = {}
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        jobs = [pool.submit(measure, point) for point in points]
-        try:
-            for job in as_completed(jobs):
-                result = job.result()
-                results[result.point] = result
-                done(result)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    results = processes.side_by_side(measure, points, os.cpu_count(), done)
     return [results[point] for point in points]

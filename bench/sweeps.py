@@ -8,16 +8,22 @@
 
 from dataclasses import replace
 
-from litepcie_bench.points import OURS, STOCK, Point, narrowest
+from litepcie_bench.points import AN_BYTES, OURS, STOCK, Point, narrowest
 from litepcie_bench.published import application_notes
 
 DEFAULT = dict(gen=2, lanes=4, width=128)
+FASTEST = dict(gen=3, lanes=8, width=256)
+WIDEST  = dict(gen=3, lanes=8, width=512)
 BOTH    = (OURS, STOCK)
 
 MSC_SIZES   = tuple(8 << n for n in range(13))      # 8 B to 32 KB.
 MSC_BATCHES = (1, 4, 8)
 LATENCIES   = (300, 500, 1000, 1500, 2000, 3000, 4000)
 COMPLETIONS = (64, 128, 256)
+TAGS        = (32, 64, 256)
+LCRC_EVERY  = (0, 10000, 1000, 300, 100)
+JITTER_NS   = 1000
+POLICIES    = ("guideline",)
 
 CHAIN_US      = 200    # So long that the first round trip is less than a hundredth,
 CHAIN_LONGEST = 4096   # within one ring of descriptors.
@@ -43,6 +49,17 @@ def chained(point):
     """The same transfers behind one doorbell: what the link sustains, without the first latency."""
     return replace(point, batch=point.iterations, iterations=1)
 
+
+def whole(link):
+    """Bytes of a transfer of the notes, in words of the data path, as stock moves no less."""
+    word = link["width"]//8
+    return AN_BYTES//word*word
+
+
+def alone_and_chained(**options):
+    alone = directions(**options)
+    return alone + [chained(point) for point in alone]
+
 # Sweeps -------------------------------------------------------------------------------------------
 
 
@@ -51,34 +68,61 @@ def notes(quick):
     links = sorted({(row.gen, row.lanes, row.width) for row in application_notes()})
     if quick:
         links = [tuple(DEFAULT.values())]
-    points = []
-    for gen, lanes, width in links:
-        for design in BOTH:
-            alone = directions(sweep="notes", design=design, gen=gen, lanes=lanes, width=width)
-            points += alone + [chained(point) for point in alone]
-    return points
+    return [point for gen, lanes, width in links for policy in POLICIES for design in BOTH
+        for point in alone_and_chained(sweep="notes", design=design, gen=gen, lanes=lanes,
+            width=width, update_fc=policy)]
 
 
 def gen3(quick):
-    """Gen3 at 256 bit."""
-    points = []
-    for lanes in (4, 8):
-        for design in BOTH:
-            alone = directions(sweep="gen3", design=design, gen=3, lanes=lanes, width=256)
-            points += alone + [chained(point) for point in alone]
-    return points
+    """Gen3 at 256 and 512 bit; x8 at 512 bit also with a clock at which the data path is no limit."""
+    links = [FASTEST] if quick else [dict(gen=3, lanes=lanes, width=width) for lanes in (4, 8)
+        for width in (256, 512)] + [WIDEST | dict(clock_mhz=250)]
+    return [point for link in links for design in BOTH
+        for point in alone_and_chained(sweep="gen3", design=design, bytes=whole(link), **link)]
+
+
+def shapes(quick):
+    """Requests and completions in channels apart, little-endian, as on UltraScale."""
+    points = alone_and_chained(sweep="shapes", design=OURS, phy="split", **FASTEST)
+    return points[-2:] if quick else points
 
 
 def completions(quick):
     """Sizes of the host's completions."""
-    return [chained(point) for size in COMPLETIONS for design in BOTH
-        for point in directions(sweep="completions", design=design, completion=size, **DEFAULT)]
+    return [chained(point) for link in ((DEFAULT,) if quick else (DEFAULT, FASTEST, WIDEST))
+        for size in COMPLETIONS for design in BOTH
+        for point in directions(sweep="completions", design=design, completion=size,
+            bytes=whole(link), **link)]
 
 
 def latency(quick):
-    """The host's round trip."""
-    return [chained(point) for ns in LATENCIES[::3 if quick else 1] for design in BOTH
-        for point in directions(sweep="latency", design=design, latency_ns=ns, **DEFAULT)]
+    """The host's round trip; then with jitter, completions overtaking each other."""
+    points = []
+    for link in ((DEFAULT,) if quick else (DEFAULT, FASTEST)):
+        for ns in LATENCIES[::3 if quick else 1]:
+            for design in BOTH:
+                plain   = directions(sweep="latency", design=design, latency_ns=ns, **link)
+                points += [*plain, replace(plain[0], jitter_ns=JITTER_NS, reorder=True)]
+    return [chained(point) for point in points]
+
+
+def tags(quick):
+    """Requests outstanding, against latency."""
+    return [chained(Point("tags", OURS, tags=count, mrrs=mrrs, latency_ns=ns, **FASTEST))
+        for count in TAGS for mrrs in ((512,) if quick else (128, 512))
+        for ns in LATENCIES[2::4 if quick else 1]]
+
+
+def addresses(quick):
+    """Buffers above 4 GiB: headers of four dwords. Stock has addresses of 32 bits."""
+    return [chained(point) for link in ((DEFAULT,) if quick else (DEFAULT, FASTEST))
+        for point in directions(sweep="addresses", design=OURS, address_bits=64, **link)]
+
+
+def errors(quick):
+    """Replays: every so manieth TLP of each direction is damaged."""
+    return [chained(replace(point, lcrc_every=every)) for every in LCRC_EVERY[::2 if quick else 1]
+        for design in BOTH for point in directions(sweep="errors", design=design, **DEFAULT)]
 
 
 def sizes(quick):
@@ -109,6 +153,17 @@ def _sizes_of(point, sizes):
     return points
 
 
+def baseline(quick):
+    """The rows of the first measurement of stock LitePCIe, found again with ours beside."""
+    gen1   = dict(gen=1, lanes=4, width=64)
+    common = dict(sweep="baseline", iterations=1, batch=STOCK_TABLE)
+    points = [] if quick else directions(design=STOCK, bytes=4096, **gen1, **common)
+    for options in (dict(bytes=4096), dict(bytes=4096, completion=64), dict(bytes=64),
+        dict(bytes=512), dict(bytes=4096, latency_ns=4000))[::4 if quick else 1]:
+        points.append(Point(design=STOCK, **DEFAULT, **common, **options))
+    return [replace(point, design=design) for point in points for design in BOTH]
+
+
 def pio(quick):
     """The processor's own loads and stores, through the window."""
     return [Point("pio", OURS, gen, lanes, width, sequence="pio", bytes=4096, store=store)
@@ -116,4 +171,5 @@ def pio(quick):
         for store in (4, 64)]
 
 
-SWEEPS = {sweep.__name__: sweep for sweep in (notes, gen3, completions, latency, sizes, pio)}
+SWEEPS = {sweep.__name__: sweep for sweep in (notes, gen3, completions, latency, tags,
+    addresses, sizes, baseline, pio)}

@@ -132,7 +132,7 @@ def build(data_width):
 def main():
     logging.basicConfig(level=logging.WARNING)
     parser = argparse.ArgumentParser(description="Stock LitePCIe in simulation.")
-    parser.add_argument("--data-width", type=int, choices=[64, 128, 256], required=True,
+    parser.add_argument("--data-width", type=int, choices=[64, 128, 256, 512], required=True,
         help="Data path, bits.")
     args = parser.parse_args()
     return build(args.data_width)

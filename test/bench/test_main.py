@@ -13,7 +13,7 @@ import sys
 import pytest
 
 from litepcie_bench import boards, records, runner
-from litepcie_bench.points import OURS, STOCK, Point
+from litepcie_bench.points import OURS, STOCK, Board, Point
 
 
 def bench(*arguments):
@@ -71,7 +71,7 @@ def test_a_point_that_fails_says_why(board):
 
 @pytest.fixture(scope="module")
 def stock():
-    boards.build(STOCK, 128)
+    boards.build(Board(STOCK, 128))
 
 
 @pytest.mark.sim

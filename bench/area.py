@@ -1,0 +1,51 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Area and clock, as ``make synth`` left them in synth.json: a list of records with design, part,
+family, width (bits), luts, luts_as_memory, ffs, brams, bram_unit and fmax_hz; absent: not known.
+"""
+
+import json
+
+from litepcie_bench.points import OURS, STOCK
+
+LUT_RATIO = 1.5      # Of stock's, at most.
+CLOCK_MHZ = 125      # ECP5, 64 bit, at least.
+
+
+def load(path):
+    """Records of synth.json, none if there is no such file. Raises ``ValueError`` on what is none."""
+    try:
+        records = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return []
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path}: {error}") from None
+    if not isinstance(records, list) or any("design" not in record for record in records):
+        raise ValueError(f"{path}: no list of records")
+    return records
+
+
+def pairs(records):
+    """(ours, stock or None) of the same part and width."""
+    key   = lambda record: (record.get("family"), record.get("part"), record.get("width"))
+    stock = {key(record): record for record in records if record["design"] == STOCK}
+    return [(record, stock.get(key(record))) for record in records if record["design"] == OURS]
+
+
+def judged(records):
+    """(goal, what, value, must, unit, why, at least) of each figure that has a goal."""
+    for ours, stock in pairs(records):
+        what = f"{ours.get('family', '')} {ours.get('part', '')}, {ours['width']} bit".strip()
+        if stock and stock.get("luts") and "luts" in ours:
+            yield "area", f"{what}, LUTs", ours["luts"]/stock["luts"], LUT_RATIO, "x stock", \
+                f"{ours['luts']} LUTs, stock {stock['luts']}", False
+        if stock and "brams" in ours and "brams" in stock:
+            unit = ours.get("bram_unit", "BRAMs")
+            yield "area", f"{what}, {unit}", ours["brams"], stock["brams"], unit, \
+                f"{ours['brams']} {unit}, stock {stock['brams']}", False
+        if ours.get("fmax_hz") and ours["width"] == 64:
+            yield "clock", what, ours["fmax_hz"]/1e6, CLOCK_MHZ, "MHz", "the longest path", True

@@ -1,0 +1,179 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Tables of the report: every published row as printed, ours under the same link beside it."""
+
+from litepcie_bench import goals
+from litepcie_bench.page import Judged, note, table
+from litepcie_bench.points import AN_BYTES, OURS, STOCK, narrowest
+from litepcie_bench.published import (application_notes, bus_mastering, msc_calculated, msc_columns,
+    pio as pio_rows, stock_baseline)
+from litepcie_bench.records import rate
+from litepcie_bench.summary import megabytes, percent
+
+# AN 456, AN 855 -----------------------------------------------------------------------------------
+
+POLICIES = ("guideline", "minimum")
+
+
+def an456(results):
+    """Printed figures and ours of one transfer a doorbell, as the notes measure."""
+    ours = {(r.point.link, r.point.sequence, r.point.update_fc): r for r in results
+        if r.point.sweep == "notes" and r.point.design == OURS and r.point.batch == 1
+        and not r.failure}
+    rows = []
+    for row in application_notes():
+        cells = [row.name, row.chipset, row.ip, f"Gen{row.gen} x{row.lanes}",
+            f"{row.width} bit" if row.width_given else f"({row.width} bit)"]
+        for cell, printed in row.rates.items():
+            cells += _printed_and_ours(row, cell, printed, ours, results)
+        rows.append((*cells, megabytes(row.theory)))
+    heads = [f"{name}{part}" for name in ("read", "write", "both: read", "both: write")
+        for part in ("", ", ours", ", minimum")]
+    return table(("row", "chipset", "IP", "link", "data path", *heads, "theory"), rows)
+
+
+def _printed_and_ours(row, cell, printed, ours, results):
+    direction = cell.removeprefix("both_")
+    sequence  = "write-then-read" if direction == cell else "read-and-write"
+    choice    = None if row.misprint(cell) else goals.judged(row, cell, results)
+    cells     = [f"{printed/1e6:.0f}" + " (misprint)"*row.misprint(cell)]
+    for policy in POLICIES:
+        result = ours.get(((row.gen, row.lanes, row.width), sequence, policy))
+        words  = megabytes(result and rate(result, direction))
+        held   = choice is not None and result is choice[0]
+        cells.append(Judged(words, rate(result, direction) >= printed) if held else words)
+    return cells
+
+# MSC8156, MSC8157 ---------------------------------------------------------------------------------
+
+
+def msc(results):
+    """A table for each chip, number of lanes and MPS."""
+    sizes = [r for r in results if r.point.sweep == "sizes" and not r.failure]
+    keys  = dict.fromkeys((c.source, c.gen, c.lanes, c.mps) for c in msc_columns())
+    return "".join(_msc_table(*key, sizes) for key in sorted(keys)) if sizes else ""
+
+
+def _msc_table(source, gen, lanes, mps, results):
+    link     = (gen, lanes, 128 if (gen, lanes) == (2, 4) else narrowest(gen, lanes))
+    measured = {(r.point.bytes, r.point.batch): r for r in results if r.point.design == OURS
+        and (r.point.link, r.point.mps) == (link, mps)}
+    chained  = goals.longest_chains(results, mps)
+    if not measured:
+        return ""
+    columns  = []
+    for direction in ("write", "read"):
+        columns += _msc_columns(source, lanes, mps, direction)
+        columns += [(f"ours, {name}", lambda size, n=batch, d=direction:
+            _rate(measured.get((size, n)), d)) for name, batch in (("one", 1), ("4", 4), ("8", 8))
+            if mps == 256]
+        columns += [("ours, chained", lambda size, d=direction: _rate(chained.get((link, size)), d)),
+            ("of calc.", lambda size, d=direction: _of_calculated(chained.get((link, size)), d, mps))]
+    rows  = [(f"{size} B", *(column(size) for _, column in columns))
+        for size in sorted({size for _, size in chained})]
+    title = f"{source.upper()}: Gen{gen} x{lanes}, MPS {mps}; ours at {link[2]} bit"
+    half  = len(columns)//2
+    heads = [f"{'write' if n < half else 'read'}: {name}" for n, (name, _) in enumerate(columns)]
+    return f"<h3>{title}</h3>" + table(("", *heads), rows)
+
+
+def _msc_columns(source, lanes, mps, direction):
+    """(name, figure by size) of what the note prints, and of its formula."""
+    names = {(0, False): "printed", (1, False): "printed, one", (4, False): "printed, 4"}
+    found = [("calc.", lambda size: megabytes(_formula(source, size, lanes, direction, mps)))]
+    for column in msc_columns():
+        name = names.get((column.batch, column.calculated))
+        if name and (column.source, column.lanes, column.mps, column.direction) == \
+            (source, lanes, mps, direction):
+            found.append((name, lambda size, rates=column.rates: megabytes(rates.get(size))))
+    return found
+
+
+def _formula(source, size, lanes, direction, mps):
+    """As printed, by the notes' formula where they print nothing."""
+    for column in msc_columns():
+        if column.calculated and (column.source, column.lanes, column.mps, column.direction) == \
+            (source, lanes, mps, direction):
+            return column.rates[size]
+    return msc_calculated(size, 1 if source == "msc8156" else 2, lanes, direction, mps)
+
+
+def _rate(result, direction):
+    return megabytes(result and rate(result, direction))
+
+
+def _of_calculated(result, direction, mps):
+    if result is None:
+        return "-"
+    point = result.point
+    share = rate(result, direction)/msc_calculated(point.bytes, point.gen, point.lanes, direction, mps)
+    words = f"{100*share:.0f} %"
+    return Judged(words, 100*share >= goals.SMALL) if mps == 256 else words
+
+# Gen1 x1: PIO and bus mastering -------------------------------------------------------------------
+
+
+def pio(results):
+    ours = [r for r in results if r.point.sweep == "pio" and not r.failure]
+    rows = [("2007", f"{method}, {note}", "Gen1 x1", direction, f"{value/1e6:g}")
+        for method, direction, value, note in pio_rows()]
+    for r in ours:
+        link = f"Gen{r.point.gen} x{r.point.lanes}"
+        what = "write-combined stores" if r.point.store == 64 else "stores"
+        must = r.point.gen == 1 and r.point.store == 64
+        words = f"{rate(r, 'write')/1e6:.1f}"
+        rows.append(("ours", f"{what} of {r.point.store} B", link, "write",
+            Judged(words, rate(r, "write")/1e6 >= goals.WRITE_COMBINED) if must else words))
+        if r.point.store == 4:
+            rows.append(("ours", "loads of 4 B", link, "read", f"{rate(r, 'read')/1e6:.1f}"))
+    return table(("", "method", "link", "", "MB/s"), rows) if ours else ""
+
+
+def mastering(results):
+    """Bus mastering of 2009 over Gen1 x1, ours of 100 KB beside it."""
+    ours = {r.point.batch > 1: r for r in results if r.point.sweep == "notes" and not r.failure
+        and r.point.link == (1, 1, 64) and r.point.design == OURS
+        and r.point.sequence == "write-then-read" and r.point.update_fc == "guideline"}
+    rows = [("2009", what, direction, f"{value/1e6:g}") for direction, what, value in bus_mastering()]
+    for chained, result in sorted(ours.items()):
+        how = "20 behind one doorbell" if chained else "one a doorbell"
+        rows += [("ours", f"{AN_BYTES//1000} KB x 20, {how}", direction,
+            f"{rate(result, direction)/1e6:.1f}") for direction in ("read", "write")]
+    if not ours:
+        return ""
+    return table(("", "what", "", "MB/s"), rows) + note("\"Through the driver\" of 2009 is the speed a "
+        "program saw; ours through the driver is what `make demo` prints.")
+
+# First measurement of stock -----------------------------------------------------------------------
+
+
+def baseline(results):
+    """Each row as first measured, in % of theory, and now, stock's and ours."""
+    now  = [r for r in results if r.point.sweep == "baseline" and not r.failure]
+    rows = []
+    for line in stock_baseline():
+        latency = 4000 if "4 us" in line["note"] else 1000
+        both    = "both" in line["note"]
+        key     = (int(line["datapath_bits"]), int(line["descriptor_bytes"]),
+            int(line["completion_bytes"]), latency, both)
+        mine    = {r.point.design: r for r in now if _baseline_key(r.point) == key}
+        cells   = [line["link"], f"{key[0]} bit", f"{key[1]} B", f"{key[2]} B", f"{latency/1000:g} us",
+            "both at once" if both else ""]
+        for direction in ("write", "read"):
+            cells.append(line[f"{direction}_pct_of_theory"])
+            cells += [percent(rate(mine[d], direction), mine[d].data["theory_bytes_per_second"])
+                .removesuffix(" %") if d in mine else "-" for d in (STOCK, OURS)]
+        rows.append(cells)
+    heads = [f"{direction}: {who}" for direction in ("write", "read")
+        for who in ("stock, first", "stock, now", "ours")]
+    return table(("link", "data path", "descriptor", "completions", "latency", "", *heads), rows) \
+        if now else ""
+
+
+def _baseline_key(point):
+    return (point.width, point.bytes, point.completion or point.mps, point.latency_ns,
+        point.sequence == "read-and-write")

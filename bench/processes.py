@@ -1,0 +1,101 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Child processes, each with all that it starts in a group of its own, so that none is left behind."""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+
+from concurrent.futures import ThreadPoolExecutor, as_completed
+
+PATIENCE_S = 3
+
+
+class _Running:
+    """Groups that run; after ``stop`` none begins any more."""
+    def __init__(self):
+        self.lock    = threading.Lock()
+        self.groups  = set()
+        self.stopped = False
+
+    def begin(self, command, **options):
+        with self.lock:
+            if self.stopped:
+                raise InterruptedError("no process is started after an interrupt")
+            child = subprocess.Popen(command, stdin=subprocess.DEVNULL, text=True, errors="replace",
+                start_new_session=True, **options)
+            self.groups.add(child.pid)
+            return child
+
+    def end(self, child):
+        with self.lock:
+            self.groups.discard(child.pid)
+
+    def stop(self):
+        """Asks all to end, so that make deletes what is half written; kills what does not."""
+        with self.lock:
+            self.stopped = True
+            groups       = list(self.groups)
+        for group in groups:
+            _signal(group, signal.SIGTERM)
+        patience = time.monotonic() + PATIENCE_S
+        while any(_signal(group, 0) for group in groups) and time.monotonic() < patience:
+            time.sleep(0.02)
+        for group in groups:
+            _signal(group, signal.SIGKILL)
+
+
+def _signal(group, number):
+    """Sends it, if the group is there; returns whether it is."""
+    try:
+        os.killpg(group, number)
+        return True
+    except ProcessLookupError:
+        return False
+
+
+_running = _Running()
+
+
+def run(command, cwd=None, timeout=None, quiet=False):
+    """(exit status, text) of a command: its output and errors, with ``quiet`` its errors alone.
+
+    Raises ``subprocess.TimeoutExpired`` after ``timeout`` seconds; then nothing of it runs any more.
+    """
+    output = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE} if quiet else \
+        {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    child = _running.begin(command, cwd=cwd, **output)
+    try:
+        texts = child.communicate(timeout=timeout)
+        return child.returncode, texts[1 if quiet else 0]
+    except subprocess.TimeoutExpired:
+        _signal(child.pid, signal.SIGKILL)
+        child.communicate()
+        raise
+    finally:
+        _running.end(child)
+
+
+def side_by_side(work, items, at_once, done):
+    """Results of ``work(item)``, by item; calls ``done(result)`` as each comes.
+
+    When one raises, or the program is interrupted, everything that runs is ended.
+    """
+    results = {}
+    with ThreadPoolExecutor(at_once) as pool:
+        jobs = {pool.submit(work, item): item for item in items}
+        try:
+            for job in as_completed(jobs):
+                results[jobs[job]] = job.result()
+                done(job.result())
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            _running.stop()
+            raise
+    return results

@@ -1,0 +1,88 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Rows of "100 KB x 20": what the table, the report and the plots show of one link and direction."""
+
+from dataclasses import dataclass
+
+from litepcie_bench import waits
+from litepcie_bench.points import OURS, STOCK, link_name
+from litepcie_bench.published import application_notes
+from litepcie_bench.records import rate
+
+SWEEPS = ("notes", "gen3", "shapes")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One direction of one link.
+
+    Attributes
+    ----------
+    where     : link, data path and what is not as usual, in words.
+    both      : the other direction runs too.
+    direction : "read" or "write".
+    found     : results by (design, whether chained).
+    published : best of AN 456 and AN 855 as printed, bytes a second, or None.
+    """
+    where:     str
+    both:      bool
+    direction: str
+    found:     dict
+    published: float
+
+    @property
+    def what(self):
+        return "both: "*self.both + self.direction
+
+    def _of(self, figure, design, chained):
+        result = self.found.get((design, chained))
+        return result and figure(result, self.direction)
+
+    def rate(self, design, chained):
+        """Bytes a second, None if not measured."""
+        return self._of(rate, design, chained)
+
+    def bound(self):
+        return next(waits.bound(result, self.direction) for result in self.found.values())
+
+    def alone_bound(self):
+        """The ceiling with start-up counted, of one transfer a doorbell, None if not measured."""
+        return self._of(waits.alone_bound, OURS, False) or self._of(waits.alone_bound, STOCK, False)
+
+    def theory(self):
+        return next(iter(self.found.values())).data["theory_bytes_per_second"]
+
+
+def _published():
+    best = {}
+    for row in application_notes():
+        for cell, value in row.rates.items():
+            if not row.misprint(cell):
+                key = link_name(row.gen, row.lanes, row.width), cell
+                best[key] = max(best.get(key, 0), value)
+    return best
+
+
+def note_rows(results):
+    """``Row`` for each link, direction and sequence that was measured, under the guideline."""
+    good = [r for r in results if r.point.sweep in SWEEPS and not r.failure
+        and r.point.update_fc == "guideline"]
+    printed, rows = _published(), []
+    for where in dict.fromkeys(r.point.where for r in sorted(good, key=_order)):
+        for both in (False, True):
+            sequence = "read-and-write" if both else "write-then-read"
+            found    = {(r.point.design, r.point.batch > 1): r for r in good
+                if (r.point.where, r.point.sequence) == (where, sequence)}
+            if found:
+                rows += [Row(where, both, direction, found,
+                    printed.get((where, "both_"*both + direction))) for direction in ("read", "write")]
+    return rows
+
+
+def _order(result):
+    point = result.point
+    return point.link, point.clock_hz, point.phy

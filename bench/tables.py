@@ -1,0 +1,182 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Tables of the report: what was measured. Each is HTML, empty without its sweep."""
+
+from litepcie_bench import area, goals, waits
+from litepcie_bench.page import Judged, details, note, table
+from litepcie_bench.points import OURS, STOCK, link_name
+from litepcie_bench.published import msc_calculated
+from litepcie_bench.records import rate
+from litepcie_bench.rows import note_rows
+from litepcie_bench.summary import megabytes, percent
+
+
+def of_sweep(results, sweep, **attributes):
+    """Results of a sweep that did not fail, of points with these attributes."""
+    return [r for r in results if r.point.sweep == sweep and not r.failure
+        and all(getattr(r.point, name) == value for name, value in attributes.items())]
+
+# Goals --------------------------------------------------------------------------------------------
+
+
+def goal_summary(cells):
+    rows = []
+    for goal in dict.fromkeys(cell.goal for cell in cells):
+        mine    = [cell for cell in cells if cell.goal == goal]
+        worst   = min(mine, key=lambda cell: cell.margin)
+        reached = sum(cell.reached for cell in mine)
+        rows.append((goal, Judged(f"{reached} of {len(mine)}", reached == len(mine)), worst.what,
+            f"{worst.value:.1f} {worst.unit}", f"{'at least' if worst.least else 'at most'} "
+            f"{worst.must:.1f}", "" if worst.reached else worst.why))
+    return table(("goal", "reached", "furthest from its goal", "measured", "must be",
+        "if missed: what waits, and for what"), rows)
+
+
+def goal_cells(cells):
+    """One table a goal, its missed cells first."""
+    parts = []
+    for goal in dict.fromkeys(cell.goal for cell in cells):
+        mine   = sorted((c for c in cells if c.goal == goal), key=lambda cell: cell.reached)
+        missed = sum(not cell.reached for cell in mine)
+        rows   = [(cell.what, Judged(f"{cell.value:.1f}", cell.reached), f"{cell.must:.1f}",
+            cell.unit, "" if cell.reached else cell.why) for cell in mine]
+        title  = f"{goal}: {len(mine) - missed} of {len(mine)}"
+        parts.append(details(title, table(("cell", "measured", "must", "", "what waits"), rows)))
+    return "".join(parts)
+
+# 100 KB x 20 --------------------------------------------------------------------------------------
+
+
+def throughput(results):
+    head = ("link", "", "ours chained", "of bound", "ours alone", "of bound", "start-up, us",
+        "alone at most", "net of start-up", "stock chained", "stock alone", "best published",
+        "bound", "theory")
+    rows = []
+    for row in note_rows(results):
+        chained, alone = row.rate(OURS, True), row.rate(OURS, False)
+        must  = goals.BOTH if row.both else goals.ONE
+        share = lambda value, of, must=must: Judged(percent(value, of), 100*value/of >= must) \
+            if value else "-"
+        start = row.found.get((OURS, False))
+        rows.append((row.where, row.what, megabytes(chained), share(chained, row.bound()),
+            megabytes(alone), share(alone, row.bound()),
+            f"{1e6*waits.start_up(start.point, row.direction):.0f}" if start else "-",
+            megabytes(row.alone_bound()), share(alone, row.alone_bound()),
+            megabytes(row.rate(STOCK, True)), megabytes(row.rate(STOCK, False)),
+            megabytes(row.published), megabytes(row.bound()), megabytes(row.theory())))
+    return table(head, rows)
+
+
+def small(results):
+    """Share of the notes' calculated column, size by size."""
+    chains = goals.longest_chains(results)
+    sizes  = sorted({size for _, size in chains})
+    rows   = []
+    for link in sorted({link for link, _ in chains}):
+        for direction in ("read", "write"):
+            shares = [100*rate(chains[link, size], direction)
+                / msc_calculated(size, *link[:2], direction) if (link, size) in chains else None
+                for size in sizes]
+            rows.append((link_name(*link), direction, *(Judged(f"{share:.0f}",
+                share >= goals.SMALL) if share else "" for share in shares)))
+    return table(("link", "", *(f"{size} B" for size in sizes)), rows)
+
+
+def costs(results):
+    rows = [(design, link_name(*link), direction, f"{1e9*cost.t0:.1f}", megabytes(cost.rinf),
+        f"{cost.half_peak:.0f}") for design in (OURS, STOCK)
+        for (link, direction), cost in goals.fixed_costs(results, design).items()]
+    return table(("design", "link", "", "t0, ns", "Rinf, MB/s", "half-peak size, B"), rows)
+
+# Host and link ------------------------------------------------------------------------------------
+
+
+def _shares(results, head, label, columns):
+    """Rows by ``label(point)``, columns by ``columns(point)``: read share of bound."""
+    good  = [r for r in results if r.point.sequence == "write-then-read"]
+    names = list(dict.fromkeys(columns(r.point) for r in good))
+    rows  = []
+    for name in dict.fromkeys(label(r.point) for r in good):
+        mine = {columns(r.point): r for r in good if label(r.point) == name}
+        rows.append((name, *(f"{100*rate(mine[c], 'read')/waits.bound(mine[c], 'read'):.1f}"
+            if c in mine else "" for c in names)))
+    return table((head, *names), rows)
+
+
+def _design(point):
+    return "ours" if point.design == OURS else "stock"
+
+
+def latency(results):
+    return _shares(of_sweep(results, "latency"), "read, % of bound",
+        lambda p: f"{p.where}, {_design(p)}" + f", + 0..{p.jitter_ns/1000:g} us, reordered"
+            *bool(p.jitter_ns), lambda p: f"{p.latency_ns/1000:g} us")
+
+
+def completions(results):
+    return _shares(of_sweep(results, "completions"), "read, % of bound",
+        lambda p: f"{p.where}, {_design(p)}", lambda p: f"{p.completion} B")
+
+
+def tags(results):
+    return _shares(of_sweep(results, "tags"), "read, % of bound",
+        lambda p: f"{p.tags} tags, MRRS {p.mrrs}", lambda p: f"{p.latency_ns/1000:g} us")
+
+
+def addresses(results):
+    rows = []
+    for r in of_sweep(results, "addresses"):
+        same = [o for o in results if not o.failure and o.point.design == OURS
+            and o.point.where == r.point.where and o.point.sequence == r.point.sequence
+            and o.point.batch == r.point.batch and o.point.sweep in ("notes", "gen3")
+            and o.point.update_fc == "guideline"]
+        for direction in ("read", "write"):
+            both = "both: "*(r.point.sequence == "read-and-write")
+            low  = [megabytes(rate(same[0], direction)),
+                percent(rate(same[0], direction), waits.bound(same[0], direction))] if same else ["-"]*2
+            rows.append((r.point.where, both + direction, *low, megabytes(rate(r, direction)),
+                percent(rate(r, direction), waits.bound(r, direction))))
+    return table(("link", "", "below 4 GiB, MB/s", "of bound", "above, MB/s", "of bound"), rows)
+
+
+def errors(results):
+    good  = of_sweep(results, "errors")
+    clean = {(r.point.design, r.point.sequence): r for r in good if not r.point.lcrc_every}
+    rows  = []
+    for every in dict.fromkeys(r.point.lcrc_every for r in good):
+        row = ["none" if not every else f"1 in {every}"]
+        for design in (OURS, STOCK):
+            for sequence in ("write-then-read", "read-and-write"):
+                mine = [r for r in good if (r.point.design, r.point.sequence, r.point.lcrc_every)
+                    == (design, sequence, every)]
+                for direction in ("read", "write"):
+                    row.append(percent(rate(mine[0], direction),
+                        rate(clean[design, sequence], direction))
+                        if mine and (design, sequence) in clean else "-")
+        rows.append(row)
+    heads = [f"{name}: {what}" for name in ("ours", "stock")
+        for what in ("read", "write", "both, read", "both, write")]
+    return table(("TLPs damaged", *heads), rows)
+
+# Area ---------------------------------------------------------------------------------------------
+
+
+def synthesis(records):
+    if not records:
+        return note("Not measured in this build folder: `make synth` writes build/bench/synth.json "
+            "(yosys for 7-series and ECP5, nextpnr-ecp5 for the clock); the next `make bench` shows it.")
+    show = lambda record, key: "-" if record.get(key) is None else f"{record[key]:g}"
+    rows = [(r["design"], r.get("part", ""), r.get("family", ""), show(r, "width"), show(r, "luts"),
+        show(r, "luts_as_memory"), show(r, "ffs"), show(r, "brams"), r.get("bram_unit", ""),
+        f"{r['fmax_hz']/1e6:.1f}" if r.get("fmax_hz") else "-") for r in records]
+    return table(("design", "part", "family", "bit", "LUTs", "as memory", "flip-flops", "BRAMs", "",
+        "clock, MHz"), rows) + goal_cells([goals.Cell(*c) for c in area.judged(records)])
+
+
+def failures(results):
+    return table(("design", "point", "why"), [(r.point.design, r.point, Judged(r.failure, False))
+        for r in results if r.failure])

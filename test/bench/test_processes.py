@@ -1,0 +1,72 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Child processes: what they say, and that none is left behind."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from litepcie_bench import processes
+
+# Two sleepers, each with a child of its own; their numbers are printed.
+PROGRAM = """
+import sys
+from litepcie_bench import processes
+command = ["sh", "-c", "sleep 60 & echo $! >> $0; echo $$ >> $0; wait", sys.argv[1]]
+processes.side_by_side(lambda _: processes.run(command), range(2), 2, print)
+"""
+
+
+def is_there(pid):
+    """Whether a process runs; one that waits to be reaped does not."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+            return stat.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def wait_until(condition, seconds=10):
+    limit = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < limit
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_leaves_nothing(tmp_path, number):
+    pids    = tmp_path / "pids"
+    handler = "import signal\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(143))\n"
+    program = subprocess.Popen([sys.executable, "-c", "import sys\n" + handler + PROGRAM, str(pids)],
+        stderr=subprocess.DEVNULL)
+    wait_until(lambda: pids.exists() and len(pids.read_text().split()) == 4)
+    found = [int(pid) for pid in pids.read_text().split()]
+    assert all(map(is_there, found))
+    program.send_signal(number)
+    assert program.wait(10) in (143, -signal.SIGINT)
+    wait_until(lambda: not any(map(is_there, found)))
+
+
+def test_output_and_status():
+    assert processes.run(["sh", "-c", "echo out; echo err >&2; exit 3"]) == (3, "out\nerr\n")
+    assert processes.run(["sh", "-c", "echo out; echo err >&2"], quiet=True) == (0, "err\n")
+
+
+def test_what_takes_too_long_is_ended(tmp_path):
+    pid = tmp_path / "pid"
+    with pytest.raises(subprocess.TimeoutExpired):
+        processes.run(["sh", "-c", f"sleep 60 & echo $! > {pid}; wait"], timeout=1)
+    wait_until(lambda: not is_there(int(pid.read_text())))
+
+
+def test_results_come_by_item():
+    seen = []
+    assert processes.side_by_side(lambda n: n*n, [1, 2, 3], 2, seen.append) == {1: 1, 2: 4, 3: 9}
+    assert sorted(seen) == [1, 4, 9]
