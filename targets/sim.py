@@ -28,16 +28,14 @@ from migen import *
 from litex.gen import *
 
 from litex.build.generic_platform import GenericPlatform, Pins
+from litex.soc.interconnect import stream
 
 from litepcie_soc.common import DATA_WIDTHS, check_data_width
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
-from litepcie_soc.soc.abi import BAR0_SIZE, WINDOW_MAX
+from litepcie_soc.soc.abi import BAR0_SIZE, MAX_CHANNELS, WINDOW_MAX
 from litepcie_soc.soc.export import PinnedMapError, export_headers, export_verilog
 from litepcie_soc.soc.link import data_path_rate, default_clock, link_rate
 from litepcie_soc.soc.soc import TAGS, LitePCIeSoC
-
-# Bytes of completions the PHY of the simulation takes without a word: none of the model's is ever held up.
-COMPLETION_BUFFER_BYTES = 32768
 
 # Platform -----------------------------------------------------------------------------------------
 
@@ -81,9 +79,10 @@ class BaseSoC(LitePCIeSoC):
     phy          : "shared", one pair of streams as on 7-series, or "split" as on UltraScale.
     endianness   : "big" or "little", of the PHY's payload dwords.
     tags         : requests outstanding, in all.
+    streams      : stream channels; what comes out of one goes into it again.
     """
     def __init__(self, gen=2, lanes=4, data_width=128, memory_size=64 << 20, sys_clk_freq=None, *,
-        phy="shared", endianness="big", tags=64):
+        phy="shared", endianness="big", tags=64, streams=0):
         check_data_width(data_width)
         check_memory_size(memory_size)
         split        = phy == "split"
@@ -109,8 +108,14 @@ class BaseSoC(LitePCIeSoC):
             lanes       = lanes,
             memory_size = memory_size,
             tags        = tags,
-            completion_buffer_bytes = COMPLETION_BUFFER_BYTES,
+            streams     = streams,
         )
+
+        # Streams ----------------------------------------------------------------------------------
+        for channel in self.streams:
+            loop = stream.SyncFIFO(channel.sink.description, 16)
+            self.submodules += loop
+            self.comb += [channel.source.connect(loop.sink), loop.source.connect(channel.sink)]
 
 
 def check_memory_size(size):
@@ -188,6 +193,8 @@ def parse_args(argv):
         help="Payload dwords of the PHY (big).")
     target.add_argument("--tags", default=64, type=int, choices=TAGS,
         help="Requests outstanding, in all; above 32 with Extended Tags (64).")
+    target.add_argument("--streams", default=0, type=int, choices=range(MAX_CHANNELS),
+        help="Stream channels, looped back (0).")
     target.add_argument("--memory-size", default=64 << 20, type=number, metavar="BYTES",
         help="Endpoint memory (64 MiB): a power of two from 1 MiB, the window, to 1 GiB.")
     target.add_argument("--sys-clk-freq", type=float, metavar="HZ",
@@ -224,7 +231,7 @@ def board_name(args):
     """Folder of a board: what it is always, then what is not default."""
     name = f"sim_gen{args.gen}_x{args.lanes}_{args.data_width}"
     name += f"_{args.phy}" * (args.phy != "shared") + f"_{args.endianness}" * (args.endianness != "big")
-    return name + f"_tags{args.tags}" * (args.tags != 64)
+    return name + f"_tags{args.tags}" * (args.tags != 64) + f"_streams{args.streams}" * (args.streams != 0)
 
 
 def main(argv=None):
@@ -236,7 +243,7 @@ def main(argv=None):
             f"({link_rate(args.gen, args.lanes) / 1e6:.0f} MB/s) and limits it", file=sys.stderr)
     if args.build:
         soc = BaseSoC(args.gen, args.lanes, args.data_width, args.memory_size, args.sys_clk_freq,
-            phy=args.phy, endianness=args.endianness, tags=args.tags)
+            phy=args.phy, endianness=args.endianness, tags=args.tags, streams=args.streams)
         try:
             status = build(soc, args.output_dir, compile_simulator=not args.no_compile)
         except PinnedMapError as error:

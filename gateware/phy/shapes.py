@@ -17,6 +17,9 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common import TYPE_COMPLETION, phy_layout
+from litepcie_soc.phy.framing import StartOfTLP
+from litepcie_soc.phy.hard_block import HardBlock, check_phy
+from litepcie_soc.phy.headers import FourDwordHeaders
 from litepcie_soc.tlp.arbiter import PacketArbiter
 
 # Shared Streams -----------------------------------------------------------------------------------
@@ -67,25 +70,37 @@ class PHYShape(LiteXModule):
     bus_master_enable : **out**, requests may be sent.
     link_up           : **out**, link is up.
     extended_tag      : **out**, Extended Tag Field Enable.
+
+    Raises ValueError for a PHY that cannot be used.
     """
     def __init__(self, phy):
         shared = hasattr(phy, "sink") and hasattr(phy, "source")
         split  = all(hasattr(phy, name) for name in ("req_sink", "cmp_sink", "req_source", "cmp_source"))
         if not (shared or split):
             raise ValueError(f"phy has neither sink and source nor split channels: {type(phy).__name__}")
-        self.split             = split
-        self.data_width        = phy.data_width
-        self.endianness        = phy.endianness
-        self.id                = phy.id
-        self.bus_master_enable = self.bus_master_of(phy, split)
-        self.link_up           = self.link_up_of(phy)
-        self.extended_tag      = getattr(phy, "extended_tag", Constant(0))
+        check_phy(phy)
+        self.split      = split
+        self.data_width = phy.data_width
+        self.endianness = phy.endianness
+        self.id         = phy.id
 
         # # #
 
+        # LitePCIe's PHYs have a hard block to look into; others say what it would.
+        hard = hasattr(phy, "pcie_phy_params")
+        if hard:
+            self.hard_block = HardBlock(phy)
+        state = self.hard_block if hard else phy
+        self.bus_master_enable = state.bus_master_enable
+        self.link_up           = state.link_up
+        self.extended_tag      = state.extended_tag
+
+        framed = self.framed if hard else (lambda source: source)
         if split:
-            self.req_sink, self.cmp_sink     = phy.req_sink, phy.cmp_sink
-            self.req_source, self.cmp_source = phy.req_source, phy.cmp_source
+            self.req_sink   = self.four_dwords(phy.req_sink) if hard and state.four_dwords else phy.req_sink
+            self.cmp_sink   = phy.cmp_sink
+            self.req_source = framed(phy.req_source)
+            self.cmp_source = framed(phy.cmp_source)
             return
         # Reset while the link is down: a TLP cut short must not keep the other side locked out.
         self.merge = merge = ResetInserter()(PacketArbiter(phy_layout(phy.data_width), 2))
@@ -93,22 +108,20 @@ class PHYShape(LiteXModule):
         self.comb += [
             merge.reset.eq(~self.link_up),
             merge.source.connect(phy.sink),
-            phy.source.connect(demux.sink),
+            framed(phy.source).connect(demux.sink),
         ]
         self.cmp_sink, self.req_sink     = merge.sinks
         self.req_source, self.cmp_source = demux.req_source, demux.cmp_source
 
-    @staticmethod
-    def bus_master_of(phy, split):
-        if hasattr(phy, "bus_master_enable"):
-            return phy.bus_master_enable
-        # The register of LitePCIe's UltraScale PHYs shows bit 0 of the function's status, which is I/O space and not
-        # bus master. Their hard block refuses requests itself, so the layer need not.
-        return Constant(1) if split else phy._bus_master_enable.status
+    def framed(self, source):
+        """`source` with `first`."""
+        start = StartOfTLP(self.data_width)
+        self.submodules += start
+        self.comb += [source.connect(start.sink), start.reset.eq(~self.link_up)]
+        return start.source
 
-    @staticmethod
-    def link_up_of(phy):
-        if hasattr(phy, "link_up"):
-            return phy.link_up
-        status = getattr(phy, "_link_status", None)
-        return Constant(1) if status is None else status.fields.status
+    def four_dwords(self, sink):
+        """A sink of requests before `sink`, which takes headers of four dwords only."""
+        self.headers = headers = FourDwordHeaders(self.data_width)
+        self.comb += [headers.source.connect(sink), headers.reset.eq(~self.link_up)]
+        return headers.sink

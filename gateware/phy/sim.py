@@ -71,8 +71,10 @@ class SimPHY(LiteXModule):
     id           : Signal(16), **out**, bus, device, function.
     max_payload_size, max_request_size : Signal(16), **out**, bytes.
     extended_tag, bus_master_enable, link_up, msi_enable : Signal(), **out**.
+    completion_buffer_bytes : int; no completion of the link model's is ever held up for long.
     """
-    qword_aligned = False
+    qword_aligned           = False
+    completion_buffer_bytes = 32768
     def __init__(self, data_width, *, pads=None, split=False, endianness="big", bar0_size=0x200000):
         check_data_width(data_width)
         if endianness not in ("big", "little"):

@@ -6,11 +6,6 @@
 
 import pytest
 
-from migen import Constant
-from migen.genlib.record import Record
-
-from litepcie.phy.s7pciephy import S7PCIEPHY
-from litepcie.phy.usppciephy import USPPCIEPHY
 from litepcie_soc.phy.shapes import PHYShape
 from litepcie_soc.phy.sim import SimPHY
 from litepcie_soc.tlp.layer import TransactionLayer
@@ -96,35 +91,6 @@ def test_link_lost_in_a_request_does_not_lock_completions_out():
 def test_not_a_phy():
     with pytest.raises(ValueError, match="phy has neither sink and source nor split channels"):
         PHYShape(object())
-
-# LitePCIe's PHYs ----------------------------------------------------------------------------------
-
-class Platform:
-    """As much of a platform as a PHY asks for when it is made."""
-    def add_period_constraint(self, *args):
-        pass
-
-
-def pads(lanes):
-    return Record([("rst_n", 1), ("clk_p", 1), ("clk_n", 1), ("rx_p", lanes), ("rx_n", lanes), ("tx_p", lanes),
-        ("tx_n", lanes)])
-
-
-@pytest.mark.parametrize("make, endianness", [
-    (lambda: S7PCIEPHY(Platform(), pads(4), data_width=128, bar0_size=0x200000), "big"),
-    (lambda: USPPCIEPHY(Platform(), pads(8), data_width=256, bar0_size=0x200000), "little"),
-])
-def test_layer_on_a_phy_of_litepcie(make, endianness):
-    """The names the layer looks for are there, in LitePCIe 2024.12, and everything elaborates."""
-    phy   = make()
-    layer = TransactionLayer(phy, phy.data_width, 125e6)
-    layer.add_read_port("reader", 28)
-    layer.add_write_port("writer")
-    layer.get_fragment()
-    assert layer.shape.endianness == endianness
-    assert layer.shape.id is phy.id
-    assert isinstance(layer.shape.extended_tag, Constant)
-
 
 def test_width_is_the_phys():
     with pytest.raises(ValueError, match="data_width must be the PHY's 64, not 128"):

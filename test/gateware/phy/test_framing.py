@@ -1,0 +1,108 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+import random
+
+import pytest
+
+from litepcie_soc.phy.framing import StartOfTLP, StraddleAligner
+
+from test.gateware.common import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write, simulate
+
+# Start --------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("data_width", [64, 256])
+def test_first_follows_last(data_width):
+    rng    = random.Random(1)
+    sent   = [memory_write(64*n, bytes(rng.randrange(1, 100))) if n % 3 else memory_read(n, 8) for n in range(40)]
+    dut    = StartOfTLP(data_width)
+    output = Watch(dut.source, name="source")
+    beats  = [{**beat, "first": 0} for tlp in sent for beat in tlp.beats(data_width, "big")]
+    simulate(dut, [
+        drive(dut.sink, beats, Stalls(0.3, 1)), forever(accept(dut.source, Stalls(0.3, 2))), forever(output.watch()),
+    ])
+    assert [TLP.from_beats(packet, data_width, "big") for packet in output.packets()] == sent
+
+
+def test_first_after_a_reset():
+    """A TLP cut short is not continued by the next one."""
+    dut    = StartOfTLP(64)
+    output = Watch(dut.source, framed=False)
+    whole  = memory_write(0x1000, b"good")
+
+    def lose():
+        yield dut.source.ready.eq(1)
+        yield from drive(dut.sink, list(memory_write(0, bytes(40)).beats(64, "big"))[:3])
+        yield dut.reset.eq(1)
+        yield
+        yield dut.reset.eq(0)
+        yield from drive(dut.sink, whole.beats(64, "big"))
+
+    simulate(dut, [lose(), forever(output.watch())])
+    assert TLP.from_beats(output.beats[3:], 64, "big") == whole
+
+# Straddle -----------------------------------------------------------------------------------------
+
+class RawBlock:
+    """Receive interface of the 7-series' block at 128 bit: a TLP begins at dword 0, or at dword 2 of the beat in which
+    the one before it ends in the lower half, if it is there already (`straddle`: how often)."""
+    def __init__(self, tlps, straddle, rng):
+        self.beats = []                 # [dat, sof, eof]
+        for tlp in tlps:
+            self.add(tlp.dwords("big"), rng.random() < straddle)
+
+    def add(self, dwords, straddle):
+        lane = 0
+        if straddle and self.beats and self.beats[-1][2] in (0b10011, 0b10111):
+            lane = 2
+            self.beats[-1][1] = 0b11000
+        else:
+            self.beats.append([0xdead << 96, 0b10000, 0b01111])
+        for n, dword in enumerate(dwords):
+            if n and (lane + n) % 4 == 0:
+                self.beats.append([0xdead << 96, 0, 0b01111])
+            beat    = self.beats[-1]
+            place   = 32*((lane + n) % 4)
+            beat[0] = beat[0] & ~(0xffffffff << place) | dword << place
+        self.beats[-1][2] = 0b10011 | (lane + len(dwords) - 1) % 4 << 2
+
+    def drive(self, dut, stalls):
+        for dat, sof, eof in self.beats:
+            while stalls.next():
+                yield dut.sink.valid.eq(0)
+                yield
+            yield dut.sink.valid.eq(1)
+            yield dut.sink.dat.eq(dat)
+            yield dut.sof.eq(sof)
+            yield dut.eof.eq(eof)
+            yield
+            while not (yield dut.sink.ready):
+                yield
+        yield dut.sink.valid.eq(0)
+        yield
+
+
+def completions(rng, count):
+    return [TLP(fmt=2, type=0b01010, length=length, byte_count=4*length, tag=n, data=rng.randbytes(4*length))
+        for n in range(count) for length in [rng.choice([1, 2, 3, 4, 5, 6, 7, 8, 14, 15, 16, 17, 18, 32])]]
+
+
+@pytest.mark.parametrize("straddle", [0, 0.7, 1])
+@pytest.mark.parametrize("share", [0, 0.3])
+def test_straddled_tlps(straddle, share):
+    rng    = random.Random(int(10*straddle))
+    sent   = completions(rng, 150) + [memory_write(0x1000, bytes(range(40))), memory_read(0, 4)]
+    raw    = RawBlock(sent, straddle, rng)
+    dut    = StraddleAligner()
+    output = Watch(dut.source, name="source", framed=False)
+    simulate(dut, [
+        raw.drive(dut, Stalls(share, 1)), forever(accept(dut.source, Stalls(share, 2))), forever(output.watch()),
+    ])
+    assert [TLP.from_beats(packet, 128, "big") for packet in output.packets()] == sent
+    assert straddle == 0 or sum(sof == 0b11000 for _, sof, _ in raw.beats) > 10
+    if not share:   # A beat a cycle, whichever side has more.
+        ends_high = sum(eof in (0b11011, 0b11111) for _, _, eof in raw.beats)
+        assert output.beats[-1]["cycle"] <= len(raw.beats) + ends_high + 2

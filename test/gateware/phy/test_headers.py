@@ -1,0 +1,93 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+import random
+
+from dataclasses import replace
+
+import pytest
+
+from litepcie_soc.phy.headers import FourDwordHeaders
+
+from test.gateware.common import Stalls, Watch, accept, drive, forever, memory_read, memory_write, simulate
+
+# Model --------------------------------------------------------------------------------------------
+
+def requests(rng):
+    made = []
+    for base in (0x1000, 0x7_0000_1000):
+        for length in (*range(1, 70), 128, 256):
+            made += [memory_write(base + rng.randrange(4), rng.randbytes(length)), memory_read(base, length)]
+    rng.shuffle(made)
+    return made
+
+
+def dwords(beats, data_width):
+    """Enabled dwords of a packet; a hole is an error."""
+    enabled = [beat["dat"] >> 32*n & 0xffffffff if beat["be"] >> 4*n & 15 == 15 else None
+        for beat in beats for n in range(data_width//32)]
+    assert all(beat["be"] == 2**(data_width//8) - 1 for beat in beats[:-1])
+    count = enabled.index(None) if None in enabled else len(enabled)
+    assert enabled[count:] == [None]*(len(enabled) - count)
+    return enabled[:count]
+
+
+def run(data_width, sent, share):
+    dut     = FourDwordHeaders(data_width)
+    output  = Watch(dut.source, name="source")
+    taken   = Watch(dut.sink, name="sink")
+    beats   = [beat for tlp in sent for beat in tlp.beats(data_width, "little")]
+    simulate(dut, [
+        drive(dut.sink, beats, Stalls(share, 1)), forever(accept(dut.source, Stalls(share, 2))),
+        forever(output.watch()), forever(taken.watch()),
+    ], cycles=40000)
+    packets = output.packets()
+    wanted  = [replace(tlp, fmt=tlp.fmt | 1).dwords("little") for tlp in sent]
+    assert [dwords(packet, data_width) for packet in packets] == wanted
+    # What was accepted is at the source.
+    assert [packet[-1]["cycle"] for packet in taken.packets()] == [packet[-1]["cycle"] for packet in packets]
+    return output
+
+# Tests --------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("data_width", [128, 256, 512])
+def test_every_length_with_stalls(data_width):
+    run(data_width, requests(random.Random(data_width)), 0.3)
+
+
+@pytest.mark.parametrize("data_width", [256])
+def test_a_beat_a_cycle(data_width):
+    output = run(data_width, requests(random.Random(1)), 0)
+    cycles = [beat["cycle"] for beat in output.beats]
+    assert cycles == list(range(cycles[0], cycles[0] + len(cycles)))
+
+
+def test_cut_short():
+    """After a reset in the middle of an end the next TLP is whole."""
+    dut    = FourDwordHeaders(128)
+    output = Watch(dut.source, framed=False, handshake=False)
+    full   = list(memory_write(0x1000, bytes(20)).beats(128, "little"))    # Eight dwords.
+    whole  = memory_read(0x2000, 4)
+
+    def lose():
+        yield dut.source.ready.eq(1)
+        yield from drive(dut.sink, full[:1])
+        yield from [dut.sink.valid.eq(1), *[getattr(dut.sink, name).eq(value) for name, value in full[1].items()]]
+        yield
+        yield
+        yield dut.sink.valid.eq(0)
+        yield dut.reset.eq(1)
+        yield
+        yield dut.reset.eq(0)
+        yield from drive(dut.sink, whole.beats(128, "little"))
+
+    simulate(dut, [lose(), forever(output.watch())])
+    assert dwords(output.beats[-1:], 128) == replace(whole, fmt=1).dwords("little")
+
+
+def test_too_narrow():
+    with pytest.raises(ValueError, match="data_width must be 128 or more, not 64"):
+        FourDwordHeaders(64)
