@@ -125,6 +125,7 @@ class Core(LitePCIeSoC):
             lanes       = pcie.lanes,
             memory_size = config.memory.size,
             channels    = config.channels,
+            streams     = config.streams,
             tags        = config.tags,
             memory      = memory,
             pci_id      = {name: getattr(pcie, name) for name in PCI_ID},
@@ -136,6 +137,10 @@ class Core(LitePCIeSoC):
         # Ports ------------------------------------------------------------------------------------
         if has_memory_ports(config):
             self.add_memory_ports(config, pads)
+        for n, channel in enumerate(self.streams):
+            layout     = stream_layout(config.data_width)
+            self.comb += forward(channel.source, pads[f"stream{n}_source"], layout)
+            self.comb += forward(pads[f"stream{n}_sink"], channel.sink, layout)
 
     def add_memory_ports(self, config, pads):
         """The core's requests to an external memory, or the user's to the core's memory."""

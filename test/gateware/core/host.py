@@ -1,0 +1,251 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""A host for any core: memory, a root port that completes reads late and in pieces, registers, rings."""
+
+import random
+import re
+
+from collections import deque
+
+from test.gateware.core.ports import Giver, Taker
+from test.gateware.core.tlp import CPLD, MRD, MWR, Assembler, Tlp, beats
+
+HOST, CARD, BAR0 = 0x0008, 0x0300, 0xfe000000
+RCB              = 64
+LIMIT            = 50000  # Cycles any wait lasts.
+
+# Host ---------------------------------------------------------------------------------------------
+
+
+class Host:
+    """The far side of a core's PHY ports.
+
+    ``parts`` are ticked with it: whatever is at the core's other ports. ``memory`` is a sparse
+    byte array. What the core may not do ends in an AssertionError.
+    """
+    def __init__(self, core, *, endianness="big", stall=0.0, mps=128, mrrs=512, latency=(20, 120), seed=1):
+        self.core       = core
+        self.random     = random.Random(seed)
+        self.endianness = endianness
+        self.mps        = mps
+        self.mrrs       = mrrs
+        self.latency    = latency
+        self.width      = core.ports[next(name for name in core.ports if name.startswith("tx") and
+            name.endswith("dat"))][1]
+        self.memory     = {}        # Byte address -> byte.
+        self.attrs      = set()     # Of all requests.
+        self.msis       = []        # Cycles.
+        self.on_msi     = None
+        self.cycle      = 0
+        self.due        = []        # (cycle, tag, deque of completions).
+        self.reads      = {}        # Tag -> bytes, of the host's own reads.
+        self.open_tags  = set()     # Of the card.
+        self.most_open  = 0
+        self.split      = "tx_req_valid" in core.ports
+        self.parts      = []
+        self.connect(stall)
+        self.reset()
+
+    def connect(self, stall):
+        core = self.core
+        tx, rx = (("tx_req", "tx_cmp"), ("rx_req", "rx_cmp")) if self.split else (("tx",), ("rx",))
+        for name in tx:
+            taken = Assembler(self.endianness, self.take)
+            self.parts.append(Taker(core, name, self.random, taken.beat, stall))
+        self.givers = [Giver(core, name, self.random, stall) for name in rx]
+        self.parts += self.givers
+        self.parts.append(Taker(core, "msi", self.random, self.take_msi, stall))
+
+    def reset(self):
+        core = self.core
+        core["phy_id"]                = CARD
+        core["phy_max_payload_size"]  = self.mps
+        core["phy_max_request_size"]  = self.mrrs
+        core["phy_extended_tag"]      = 1
+        core["phy_bus_master_enable"] = 1
+        core["phy_link_up"]           = 1
+        core["phy_msi_enable"]        = 1
+        core["sys_rst"]               = 1
+        core.settle()
+        core.edge()
+        core["sys_rst"]               = 0
+
+    # Time -----------------------------------------------------------------------------------------
+
+    def tick(self):
+        for part in self.parts:
+            part.drive()
+        self.core.settle()
+        for part in self.parts:
+            part.sample()
+        self.core.edge()
+        self.cycle += 1
+        self.complete()
+
+    def ticks(self, count):
+        for _ in range(count):
+            self.tick()
+
+    def wait(self, condition, what):
+        for _ in range(LIMIT):
+            if condition():
+                return
+            self.tick()
+        raise AssertionError(f"waited for {what} for {LIMIT} cycles")
+
+    # TLPs of the card -----------------------------------------------------------------------------
+
+    def take(self, tlp):
+        if tlp.kind == MWR:
+            self.check_request(tlp, self.mps)
+            self.attrs.add(tlp.attr)
+            self.store(tlp)
+        elif tlp.kind == MRD:
+            self.check_request(tlp, self.mrrs)
+            self.attrs.add(tlp.attr)
+            self.answer(tlp)
+        else:
+            assert (tlp.requester, tlp.completer) == (HOST, CARD)
+            assert tlp.tag in self.reads and not self.reads[tlp.tag], "completion without a request"
+            self.reads[tlp.tag] = (tlp.status, tlp.data)
+
+    @staticmethod
+    def check_request(tlp, most):
+        assert tlp.requester == CARD
+        assert 4 * tlp.length <= most, f"{tlp.length} dwords"
+
+    def store(self, tlp):
+        for n, byte in enumerate(tlp.data):
+            dword  = n // 4
+            enable = tlp.first_be if dword == 0 else tlp.last_be if dword == tlp.length - 1 else 0xf
+            if enable >> n % 4 & 1:
+                self.memory[tlp.address + n] = byte
+
+    def answer(self, tlp):
+        """Completions of 64 or 128 bytes, split where the specification lets a root port (2.3.1.1)."""
+        assert tlp.tag not in self.open_tags, f"tag {tlp.tag} is in use"
+        self.open_tags.add(tlp.tag)
+        self.most_open = max(self.most_open, len(self.open_tags))
+        lead  = (tlp.first_be & -tlp.first_be).bit_length() - 1
+        last  = tlp.last_be or tlp.first_be
+        at    = tlp.address + lead
+        end   = tlp.address + 4 * (tlp.length - 1) + last.bit_length()
+        step  = RCB * self.random.choice((1, 2))
+        queue = deque()
+        while at < end:
+            to    = min(end, (at // step + 1) * step)
+            start = at & ~3
+            data  = bytes(self.memory.get(n, 0) for n in range(start, -(-to // 4) * 4))
+            queue.append(Tlp(CPLD, len(data) // 4, CARD, tlp.tag, attr=tlp.attr, completer=HOST, byte_count=end - at,
+                lower_address=at & 0x7f, data=data))
+            at = to
+        self.due.append((self.cycle + self.random.randint(*self.latency), tlp.tag, queue))
+
+    def complete(self):
+        """One completion of any request that is due; requests overtake each other."""
+        ready = [entry for entry in self.due if entry[0] <= self.cycle]
+        if ready and len(self.givers[-1].beats) < 4:
+            entry = self.random.choice(ready)
+            self.send(entry[2].popleft(), completion=True)
+            if not entry[2]:
+                self.due.remove(entry)
+                self.open_tags.remove(entry[1])
+
+    def take_msi(self, beat):
+        assert beat["dat"] == 0
+        self.msis.append(self.cycle)
+        if self.on_msi:
+            self.on_msi()
+
+    # TLPs of the host -----------------------------------------------------------------------------
+
+    def send(self, tlp, completion=False):
+        giver = self.givers[-1 if completion else 0]
+        giver.beats.extend(beats(tlp.dwords(self.endianness), self.width))
+
+    def read_bytes(self, offset, length):
+        """A read of BAR0: aligned dwords."""
+        tag = next(n for n in range(256) if n not in self.reads)
+        self.reads[tag] = None
+        self.send(Tlp(MRD, length // 4, HOST, tag, BAR0 + offset, 0xf, 0xf * (length > 4)))
+        self.wait(lambda: self.reads[tag], f"the read of {offset:#x}")
+        status, data = self.reads.pop(tag)
+        assert status == 0
+        return data
+
+    def read(self, offset):
+        return int.from_bytes(self.read_bytes(offset, 4), "little")
+
+    def write_bytes(self, offset, data):
+        self.send(Tlp(MWR, len(data) // 4, HOST, 0, BAR0 + offset, 0xf, 0xf * (len(data) > 4), data=data))
+
+    def write(self, offset, value):
+        self.write_bytes(offset, value.to_bytes(4, "little"))
+
+    # Host memory ----------------------------------------------------------------------------------
+
+    def put(self, address, data):
+        self.memory.update(enumerate(data, address))
+
+    def get(self, address, length):
+        return bytes(self.memory.get(n, 0) for n in range(address, address + length))
+
+    def get32(self, address):
+        return int.from_bytes(self.get(address, 4), "little")
+
+# Registers ----------------------------------------------------------------------------------------
+
+
+def macros(header):
+    """Name to value of the plain macros of a `litepcie_regs.h`, without LITEPCIE_."""
+    return {name: int(value, 0) for name, value in
+        re.findall(r"^#define LITEPCIE_(\w+)\s+(0x[0-9a-f]+|\d+)\b", header, flags=re.MULTILINE)}
+
+
+class Engine:
+    """A DMA engine as a driver uses it: a ring of 64 descriptors and a status block in host memory."""
+    RING_LOG2 = 6
+
+    def __init__(self, host, regs, base, memory):
+        self.host     = host
+        self.regs     = regs
+        self.base     = base
+        self.ring     = memory
+        self.status   = memory + 0x1000
+        self.doorbell = 0
+        for name, value in (("RING_LO", self.ring & 0xffffffff), ("RING_HI", self.ring >> 32),
+            ("RING_LOG2", self.RING_LOG2), ("STATUS_ADDRESS_LO", self.status & 0xffffffff),
+            ("STATUS_ADDRESS_HI", self.status >> 32), ("CONTROL", regs["ENGINE_CONTROL_ENABLE"])):
+            self.write(name, value)
+
+    def write(self, name, value):
+        self.host.write(self.base + self.regs[f"ENGINE_{name}"], value)
+
+    def read(self, name):
+        return self.host.read(self.base + self.regs[f"ENGINE_{name}"])
+
+    def submit(self, descriptors):
+        """(host, endpoint, length, flags) each; the last one interrupts."""
+        for n, (address, endpoint, length, flags) in enumerate(descriptors, 1):
+            slot   = self.doorbell % (1 << self.RING_LOG2)
+            flags |= self.regs["DESCRIPTOR_INTERRUPT"] * (n == len(descriptors))
+            self.host.put(self.ring + 16 * slot, (length | flags).to_bytes(4, "little") +
+                endpoint.to_bytes(4, "little") + address.to_bytes(8, "little"))
+            self.doorbell += 1
+        self.write("DOORBELL", self.doorbell)
+
+    @property
+    def completed(self):
+        return self.host.get32(self.status)
+
+    def wait(self):
+        self.host.wait(lambda: self.completed == self.doorbell or self.reason, "a completion")
+        assert self.reason == 0
+
+    @property
+    def reason(self):
+        return self.host.get32(self.status + 4) & 0xff

@@ -1,0 +1,75 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Both ends of a valid/ready channel of a core, held to the handshake, with random stalls."""
+
+from collections import deque
+
+
+class Channel:
+    """What is common: ``tick`` is called twice a cycle, before and after the outputs settle."""
+    def __init__(self, core, prefix, random, stall):
+        self.core    = core
+        self.prefix  = prefix
+        self.random  = random
+        self.stall   = stall  # Probability of a cycle without.
+        self.fields  = [name.removeprefix(f"{prefix}_") for name in core.ports if name.startswith(f"{prefix}_")]
+        self.fields  = [name for name in self.fields if name not in ("valid", "ready") and "_" not in name]
+        self.passing = False
+
+    def stalls(self):
+        return self.random.random() < self.stall
+
+    def port(self, name):
+        return f"{self.prefix}_{name}"
+
+
+class Giver(Channel):
+    """Gives beats (mappings of the fields) to the core; what is offered stays until it is taken."""
+    def __init__(self, core, prefix, random, stall=0.0):
+        Channel.__init__(self, core, prefix, random, stall)
+        assert core.ports[self.port("valid")][0] == "input"
+        self.beats   = deque()
+        self.offered = False
+
+    def drive(self):
+        if not self.offered and self.beats and not self.stalls():
+            self.offered = True
+            for name in self.fields:
+                self.core[self.port(name)] = self.beats[0][name]
+        self.core[self.port("valid")] = self.offered
+
+    def sample(self):
+        if self.offered and self.core[self.port("ready")]:
+            self.beats.popleft()
+            self.offered = False
+
+
+class Taker(Channel):
+    """Takes beats from the core and hands each to ``take``; what is valid must stay as it is."""
+    def __init__(self, core, prefix, random, take, stall=0.0):
+        Channel.__init__(self, core, prefix, random, stall)
+        assert core.ports[self.port("valid")][0] == "output"
+        self.take  = take
+        self.ready = False
+        self.held  = None
+
+    def may_take(self):
+        return True
+
+    def drive(self):
+        self.ready = self.may_take() and not self.stalls()
+        self.core[self.port("ready")] = self.ready
+
+    def sample(self):
+        if not self.core[self.port("valid")]:
+            assert self.held is None, f"{self.prefix}: valid went without ready"
+            return
+        beat = {name: self.core[self.port(name)] for name in self.fields}
+        assert self.held in (None, beat), f"{self.prefix}: changed while valid: {self.held} {beat}"
+        self.held = None if self.ready else beat
+        if self.ready:
+            self.take(beat)

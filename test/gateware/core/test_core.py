@@ -1,0 +1,248 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Generated cores at work: a host, a memory and streams of the tests' own at the plain ports."""
+
+import random
+import re
+
+import pytest
+
+from test.gateware.core.clients import ExternalMemory, MemoryUser, StreamUser
+from test.gateware.core.host import Engine, Host, macros
+from test.gateware.core.model import EXAMPLES, Core, generate
+
+pytestmark = pytest.mark.unit
+
+# Cores --------------------------------------------------------------------------------------------
+
+WIDE = """\
+# Both examples are narrower, without relaxed ordering, and have one channel.
+name: wide_core
+data_width: 512
+tags: 128
+channels: 2
+streams: 1
+pcie: {gen: 3, lanes: 8}
+phy: {endianness: little}
+memory: {kind: external, size: 16 MiB, read_ahead: 16}
+ordering: {relaxed_ordering: true, no_snoop: true}
+"""
+
+RING, BUFFER = 0x1_2000_0000, 0x1_3000_0000
+MEMORY       = 32 << 10  # Bytes of endpoint memory that tests use.
+
+
+class Bench:
+    """A generated core with everything that can be at its ports."""
+    def __init__(self, folder, name, *, stall=0.2, seed=1):
+        constants    = (folder / "soc.h").read_text()
+        self.soc     = {key: int(value) for key, value in re.findall(r"#define CONFIG_(\w+) (\d+)$", constants, re.M)}
+        self.regs    = macros((folder / "litepcie_regs.h").read_text())
+        self.sheet   = (folder / f"{name}.md").read_text()
+        self.core    = Core(folder, name)
+        self.random  = random.Random(seed)
+        little       = self.soc["PCIE_ENDIANNESS_LITTLE"]
+        self.host    = Host(self.core, endianness="little" if little else "big", stall=stall, seed=seed)
+        self.memory  = self.client(stall)
+        streams      = {int(n) for n in re.findall(r"^stream(\d+)", "\n".join(self.core.ports), re.M)}
+        self.streams = [StreamUser(self.host, n, stall) for n in sorted(streams)]
+
+    def client(self, stall):
+        external = self.core.ports["memory_write_valid"][0] == "output"
+        return (ExternalMemory if external else MemoryUser)(self.host, stall)
+
+    @property
+    def channels(self):
+        """DMA channels to and from memory."""
+        return self.host.read(self.regs["GEOMETRY"]) & 0xff
+
+    def engine(self, direction, channel=0):
+        base = {"reader": 0x1000, "writer": 0x1800}[direction] + 0x1000 * channel
+        return Engine(self.host, self.regs, base, RING + (base << 8))
+
+    def bytes(self, length):
+        return self.random.randbytes(length)
+
+
+@pytest.fixture(scope="module", params=("small", "everything", "wide"))
+def files(request, tmp_path_factory):
+    """Folder and name of a generated core."""
+    folder = tmp_path_factory.mktemp(request.param)
+    config = EXAMPLES / f"{request.param}.yml"
+    if request.param == "wide":
+        config = folder / "wide.yml"
+        config.write_text(WIDE)
+    result = generate(config, folder)
+    assert result.returncode == 0, result.stderr
+    return folder, f"{request.param}_core"
+
+
+@pytest.fixture
+def bench(files):
+    made = Bench(*files)
+    yield made
+    made.core.close()
+
+# The host's accesses ------------------------------------------------------------------------------
+
+
+def sheet_beats(sheet, port):
+    """The beats of the example of an integration sheet."""
+    rows = re.search(rf"^\| `{port}` beat .*\n\| ---.*\n((?:\|.*\n)+)", sheet, re.M)[1].splitlines()
+    rows = [[cell.strip(" `") for cell in row.strip("|").split("|")] for row in rows]
+    return [{"first": int(first), "last": int(last), "dat": int(dat, 0), "be": int(be, 0)}
+        for _, first, last, dat, be in rows]
+
+
+def test_the_example_of_the_sheet(files):
+    """MAGIC, beat by beat as the sheet has it."""
+    bench  = Bench(*files, stall=0)
+    rx, tx = ("rx_req", "tx_cmp") if bench.host.split else ("rx", "tx")
+    came   = []
+    taker  = next(part for part in bench.host.parts if part.prefix == tx)
+    taker.take = came.append
+    bench.host.givers[0].beats.extend(sheet_beats(bench.sheet, rx))
+    bench.host.wait(lambda: came and came[-1]["last"], "the answer")
+    assert came == sheet_beats(bench.sheet, tx)
+    bench.core.close()
+
+
+def test_identity(bench, files):
+    regs, soc, read = bench.regs, bench.soc, bench.host.read
+    assert read(regs["MAGIC"]) == regs["MAGIC_VALUE"]
+    assert read(regs["MEMORY_SIZE_LO"]) | read(regs["MEMORY_SIZE_HI"]) << 32 == soc["MEMORY_SIZE"]
+    assert read(regs["GEOMETRY"]) >> 8 & 0xff == soc["PCIE_DATA_WIDTH"] // 32
+    assert read(regs["CLOCK_HZ"]) == soc["CLOCK_FREQUENCY"]
+    assert read(regs["BUILT_LINK"]) == soc["PCIE_GEN"] | soc["PCIE_LANES"] << 8
+    assert read(regs["STREAMS"]) == len(bench.streams)
+    name = bench.host.read_bytes(regs["TARGET"], regs["TARGET_BYTES"]).rstrip(b"\0").decode()
+    assert name == (f"{files[1]} gen{soc['PCIE_GEN']} x{soc['PCIE_LANES']} {soc['PCIE_DATA_WIDTH']} bit")
+
+
+def test_window(bench):
+    """What the host writes through BAR0 is in the memory, and back."""
+    offset = bench.host.read(bench.regs["WINDOW_OFFSET"])
+    data   = bench.bytes(256)
+    for at in range(0, len(data), 64):
+        bench.host.write_bytes(offset + 0x100 + at, data[at:at + 64])
+    assert bench.host.read_bytes(offset + 0x100, 64) == data[:64]  # Behind the writes.
+    assert bench.memory.read(0x100, len(data)) == data
+
+# DMA ----------------------------------------------------------------------------------------------
+
+LENGTHS = (1, 3, 64, 127, 512, 1000, 2047, 4096)
+
+
+def scatter(bench, base):
+    """(host address, endpoint address, length) of pieces that do not touch, of any alignment."""
+    pieces, at = [], 0
+    for length in bench.random.sample(LENGTHS, len(LENGTHS)):
+        at += bench.random.randint(1, 200)
+        pieces.append((base + bench.random.randint(0, 300) + 2 * at, at, length))
+        at += length
+    return pieces
+
+
+def test_reader(bench):
+    """Host memory to endpoint memory, behind the host's back of the memory's neighbours."""
+    memory = bytearray(bench.bytes(MEMORY))
+    bench.memory.write(0, bytes(memory))
+    pieces = scatter(bench, BUFFER)
+    for address, endpoint, length in pieces:
+        data = bench.bytes(length)
+        bench.host.put(address, data)
+        memory[endpoint:endpoint + length] = data
+    reader = bench.engine("reader")
+    reader.submit([(*piece, 0) for piece in pieces])
+    reader.wait()
+    assert bench.memory.read(0, MEMORY) == memory
+
+
+def test_writer(bench):
+    """Endpoint memory to host memory; the MSI comes when data and status are there."""
+    memory = bench.bytes(MEMORY)
+    bench.memory.write(0, memory)
+    pieces = scatter(bench, 0x8000_0000)  # Below 4 GiB: the short header.
+    seen   = []
+    writer = bench.engine("writer")
+    bench.host.on_msi = lambda: seen.append((writer.completed,
+        [bench.host.get(address, length) for address, _, length in pieces]))
+    writer.submit([(*piece, 0) for piece in pieces])
+    bench.host.wait(lambda: seen, "the MSI")
+    assert seen == [(len(pieces), [memory[endpoint:endpoint + length] for _, endpoint, length in pieces])]
+    touched = {n for address, _, length in pieces for n in range(address, address + length)}
+    assert {n for n in bench.host.memory if 0x8000_0000 <= n < RING} == touched
+
+
+def test_all_channels_at_once(bench):
+    """Readers and writers of every channel, while the memory has another client."""
+    jobs = []
+    for channel in range(bench.channels):
+        place  = 0x4000 * channel
+        source = bench.bytes(0x1800)
+        out    = bench.bytes(0x1800)
+        bench.memory.write(place, out)
+        bench.host.put(BUFFER + 0x100000 * channel, source)
+        reader, writer = bench.engine("reader", channel), bench.engine("writer", channel)
+        reader.submit([(BUFFER + 0x100000 * channel, place + 0x1800, len(source), 0)])
+        writer.submit([(BUFFER + 0x100000 * channel + 0x10000, place, len(out), 0)])
+        jobs.append((channel, place, source, out, reader, writer))
+    bench.memory.write(0x7000, b"user" * 64)
+    assert bench.memory.read(0x7000, 256) == b"user" * 64
+    for channel, place, source, out, reader, writer in jobs:
+        reader.wait()
+        writer.wait()
+        assert bench.memory.read(place + 0x1800, len(source)) == source
+        assert bench.host.get(BUFFER + 0x100000 * channel + 0x10000, len(out)) == out
+
+
+def test_attributes(bench, files):
+    """Relaxed ordering and no-snoop are in every request, or in none."""
+    reader = bench.engine("reader")
+    reader.submit([(BUFFER, 0, 1000, 0)])
+    reader.wait()
+    assert bench.host.attrs == {3 if files[1] == "wide_core" else 0}
+
+
+def test_without_bus_mastering_nothing_is_sent(bench):
+    bench.core["phy_bus_master_enable"] = 0
+    reader = bench.engine("reader")
+    reader.submit([(BUFFER, 0, 64, 0)])
+    bench.host.ticks(500)
+    assert not bench.host.attrs  # Of any request.
+    status = reader.read("STATUS")
+    assert status >> 8 & 0xff == bench.regs["REASON_BUS_MASTER"]
+
+# Streams ------------------------------------------------------------------------------------------
+
+
+def test_streams(bench):
+    """Packets of each length through every stream, both ways."""
+    if not bench.streams:
+        pytest.skip("the core has no streams")
+    first = bench.channels
+    for n, user in enumerate(bench.streams):
+        reader, writer = bench.engine("reader", first + n), bench.engine("writer", first + n)
+        packets = [bench.bytes(length) for length in bench.random.sample(LENGTHS, len(LENGTHS))]
+        source, at = [], BUFFER
+        for packet in packets:
+            at += bench.random.randint(1, 300)
+            bench.host.put(at, packet)
+            source.append((at, 0, len(packet), bench.regs["DESCRIPTOR_LAST"]))
+            at += len(packet)
+        reader.submit(source)
+        writer.submit([(0x8000_0000 + 0x2000 * k, 0, 0x1800, 0) for k in range(len(packets))])
+        for packet in packets:
+            user.send(packet)
+        reader.wait()
+        writer.wait()
+        bench.host.wait(lambda: len(user.packets) == len(packets), "packets")
+        assert user.packets == packets
+        for k, packet in enumerate(packets):
+            report = bench.host.get32(writer.status + 64 + 4 * k)
+            assert report == len(packet) | bench.regs["REPORT_LAST"]
+            assert bench.host.get(0x8000_0000 + 0x2000 * k, len(packet)) == packet
