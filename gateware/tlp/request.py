@@ -20,7 +20,7 @@ from litepcie_soc.tlp.parser import memory_order
 
 # Layout -------------------------------------------------------------------------------------------
 
-PORT_BITS = 4  # Write ports one layer can have: 16.
+PORT_BITS = 5  # Write ports one layer can have: 32; seven channels want three each.
 
 def request_layout(data_width):
     """A request on its way out: a write with its payload in the lanes of the TLP, or a read of one beat without."""
@@ -94,7 +94,7 @@ class RequestBuilder(LiteXModule):
     requester : Signal(16), **in**, bus, device, function.
     enable    : Signal(), **in**, bus mastering is on.
     link_up   : Signal(), **in**.
-    sent      : Signal(16), **out**, bit n for a cycle: a write of port n was accepted by the PHY, or dropped.
+    sent      : Signal(32), **out**, bit n for a cycle: a write of port n was accepted by the PHY, or dropped.
     dropped   : Signal(), **out**, with `sent`: it was dropped.
     """
     def __init__(self, data_width, endianness, *, relaxed_ordering=False, no_snoop=False):

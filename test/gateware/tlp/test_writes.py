@@ -111,7 +111,7 @@ def test_completions_are_not_starved():
 
 def test_too_many_write_ports():
     bench = Bench(64)
-    for n in range(16):
+    for n in range(32):
         bench.layer.add_write_port(f"port{n}")
-    with pytest.raises(ValueError, match="more than 16 write ports"):
+    with pytest.raises(ValueError, match="more than 32 write ports"):
         bench.layer.add_write_port("one more")
