@@ -74,7 +74,7 @@ void DmaEngine::put(uint64_t address, const Descriptor &d) {
         throw HostError("descriptor is outside host memory");
     const uint32_t words[4] = {(d.length & LITEPCIE_DESCRIPTOR_LENGTH_MASK) |
                                    (d.interrupt ? LITEPCIE_DESCRIPTOR_INTERRUPT : 0) |
-                                   (d.link ? LITEPCIE_DESCRIPTOR_LINK : 0),
+                                   (d.last ? LITEPCIE_DESCRIPTOR_LAST : 0) | (d.link ? LITEPCIE_DESCRIPTOR_LINK : 0),
                                d.endpoint, uint32_t(d.host), uint32_t(d.host >> 32)};
     memcpy(slot, words, sizeof(words));
 }

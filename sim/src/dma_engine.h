@@ -19,6 +19,7 @@ struct Descriptor {
     uint32_t length = 0;
     bool interrupt = false;
     bool link = false;
+    bool last = false;  // of a stream's packet
 };
 
 // Reads the counters of one engine; differences of two give a transfer.

@@ -18,6 +18,8 @@ namespace {
 constexpr uint64_t kData[] = {0x10000000, 0x100000000}, kDataBytes = 4 << 20;
 constexpr uint64_t kControl[] = {0x00100000, 0x1f0000000}, kControlBytes = 1 << 20;
 constexpr uint64_t kRing[] = {0x00100000, 0x00110000}, kStatus[] = {0x00120000, 0x00120040};
+// Of each engine of a further channel.
+constexpr uint64_t kMore = 0x001c0000, kMoreBytes = 0x5000, kMoreStatus = 0x4000;
 constexpr uint32_t kStoppedBytesUnknown = 0;
 
 HostSetup read_setup(const nlohmann::json &script) {
@@ -58,8 +60,6 @@ void Script::run(const std::string &path, const std::string &json) {
             driver_.memory().add_region(kControl[high], kControlBytes);
             shadow_->watch(kData[high], kDataBytes);
         }
-        for (Direction direction : {Direction::Reader, Direction::Writer})
-            engines_[int(direction)] = {std::make_unique<DmaEngine>(driver_, direction), direction, {}, 0};
         for (const Json &one : script.at("steps")) {
             Json result = {{"step", number}};
             step(one, result);
@@ -92,7 +92,7 @@ void Script::step(const Json &step, Json &result) {
     } else if (what == "reset_card") {
         driver_.model().reset();
         driver_.set_up(setup_);
-        for (Engine &engine : engines_)
+        for (auto &[name, engine] : engines_)
             engine.posted.clear(), engine.applied = 0;
         shadow_->forget_endpoint(0, identity_.memory_size);
     } else if (what == "wait_interrupts") {
@@ -139,6 +139,14 @@ void Script::memory_step(const std::string &what, const Json &step, Json &result
         else
             std::generate(memory, memory + bytes, [&random] { return random() >> 32; });
         shadow_->host_wrote(address, bytes);
+    } else if (what == "peek") {
+        const uint64_t bytes = number(step, "bytes");
+        const uint8_t *memory = driver_.memory().at(number(step, "address"), bytes);
+        if (!memory)
+            throw HostError("peek: outside host memory");
+        result["hex"] = to_hex({memory, memory + bytes});
+        if (step.contains("expect"))
+            expect("host memory", to_hex({memory, memory + bytes}), step.at("expect").get<std::string>());
     } else if (what == "store") {
         const std::vector<uint8_t> data = from_hex(step.at("hex"));
         const uint64_t offset = number(step, "offset");
@@ -166,10 +174,16 @@ void Script::memory_step(const std::string &what, const Json &step, Json &result
 }
 
 Script::Engine &Script::engine(const Json &step) {
-    const std::string name = step.at("engine");
-    if (name != "reader" && name != "writer")
-        throw UsageError("--script: engine '" + name + "' is not reader or writer");
-    return engines_[name == "writer"];
+    const std::string name = step.at("engine"), kind = name.substr(0, 6), digits = name.substr(kind.size());
+    const unsigned channel = digits.empty() ? 0 : digits[0] - '0';
+    if ((kind != "reader" && kind != "writer") || (digits != "" && (digits < "1" || digits > "6" || digits[1])))
+        throw UsageError("--script: engine '" + name + "' is not reader or writer, nor reader1 to writer6");
+    Engine &e = engines_[name];
+    if (!e.dma) {
+        const Direction direction = kind == "reader" ? Direction::Reader : Direction::Writer;
+        e = {std::make_unique<DmaEngine>(driver_, direction, channel), direction, channel, {}, 0};
+    }
+    return e;
 }
 
 void Script::engine_step(const std::string &what, const Json &step, Json &result) {
@@ -201,31 +215,34 @@ void Script::engine_step(const std::string &what, const Json &step, Json &result
 
 void Script::configure(Engine &e, const Json &step) {
     const int i = int(e.direction);
+    const uint64_t more = kMore + kMoreBytes * (2 * (e.channel - 1) + i);
+    const uint64_t ring = e.channel ? more : kRing[i], status = e.channel ? more + kMoreStatus : kStatus[i];
     uint64_t us = number(step, "moderation_us", 0), count = number(step, "moderation_count", 0);
-    e.dma->configure({number(step, "ring", kRing[i]), unsigned(number(step, "ring_log2", 6)),
-                      number(step, "status", kStatus[i]), uint32_t(us << 16 | count)});
+    e.dma->configure({number(step, "ring", ring), unsigned(number(step, "ring_log2", 6)),
+                      number(step, "status", status), uint32_t(us << 16 | count)});
     e.posted.clear();
     e.applied = 0;
 }
 
 // The descriptor for one item; the transfers it leads to, in order.
-Descriptor Script::describe(const Json &item, std::vector<Descriptor> &transfers) {
+Descriptor Script::describe(Engine &e, const Json &item, std::vector<Descriptor> &transfers) {
     Descriptor d;
     d.interrupt = item.value("interrupt", false);
     if (!item.contains("table")) {
         d.host = number(item, "host", 0);
         d.endpoint = number(item, "endpoint", 0);
         d.length = number(item, "length");
+        d.last = item.value("last", false);
         transfers.push_back(d);
         return d;
     }
     std::vector<Descriptor> table;
     for (const Json &inner : item.at("table"))
-        table.push_back(describe(inner, transfers));
+        table.push_back(describe(e, inner, transfers));
     d.host = number(item, "at");
     d.link = true;
     d.length = number(item, "count", table.size());
-    engines_[0].dma->write_table(d.host, table);
+    e.dma->write_table(d.host, table);
     shadow_->host_wrote(d.host, table.size() * LITEPCIE_DESCRIPTOR_BYTES);
     return d;
 }
@@ -233,7 +250,7 @@ Descriptor Script::describe(const Json &item, std::vector<Descriptor> &transfers
 void Script::post(Engine &e, const Json &list) {
     for (size_t i = 0; i < list.size(); i++) {
         std::vector<Descriptor> transfers;
-        Descriptor d = describe(list[i], transfers);
+        Descriptor d = describe(e, list[i], transfers);
         d.interrupt |= i + 1 == list.size() && !list[i].contains("interrupt");
         e.dma->add(d);
         e.posted.push_back(transfers);
@@ -262,6 +279,13 @@ void Script::wait(Engine &e, const Json &step, Json &result) {
 
 // Tells the shadow what an engine did.
 void Script::follow(Engine &e, const EngineReport &report) {
+    if (e.channel >= identity_.channels) {
+        for (; e.applied < e.posted.size(); e.applied++)
+            for (const Descriptor &d : e.posted[e.applied])
+                if (e.direction == Direction::Writer)
+                    shadow_->uncertain(e.direction, d, 0);
+        return;
+    }
     const bool stopped = report.reason != LITEPCIE_REASON_NONE;
     for (; e.applied < e.posted.size() && e.applied < report.completed; e.applied++)
         for (const Descriptor &d : e.posted[e.applied])

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include <array>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,6 +22,7 @@ namespace litepcie {
 // 1 MiB at 0x00100000 and 1 MiB at 0x1f0000000 for rings, status blocks and tables, not watched. Steps:
 //
 //   {"do": "fill", "address", "bytes", "seed" or "value"}          host memory: random or one value
+//   {"do": "peek", "address", "bytes", "expect" (hex)}             host memory, as it is
 //   {"do": "write_register", "offset", "value"}                    32 bit, BAR0
 //   {"do": "read_register", "offset", "expect", "mask"}            expect and mask may be left out
 //   {"do": "store", "offset", "hex"}                               any bytes to BAR0, as one store
@@ -38,10 +39,13 @@ namespace litepcie {
 //   {"do": "reset_engine", "engine"}, {"do": "reset_card"}
 //   {"do": "verify"}                                               host memory against the shadow
 //
-// D is {"host", "endpoint", "length", "interrupt"}, or {"table": [D, ...], "at", "interrupt"}: a LINK to a table that
-// is written to host address `at`; "count" makes the LINK say another number. A wait expects reason NONE and every
-// descriptor completed unless told otherwise; of a stopped engine, bytes past what it reports are unknown to the
-// shadow.
+// An engine is "reader" or "writer", of another channel "reader1"; those of streams stand behind the others. Their
+// default places have room for rings of 512 descriptors.
+//
+// D is {"host", "endpoint", "length", "interrupt", "last"}, or {"table": [D, ...], "at", "interrupt"}: a LINK to a
+// table that is written to host address `at`; "count" makes the LINK say another number. A wait expects reason NONE and
+// every descriptor completed unless told otherwise; of a stopped engine, bytes past what it reports are unknown to the
+// shadow, and of a stream all.
 class Script {
   public:
     explicit Script(HostDriver &driver);
@@ -55,6 +59,7 @@ class Script {
     struct Engine {
         std::unique_ptr<DmaEngine> dma;
         Direction direction;
+        unsigned channel;
         std::vector<std::vector<Descriptor>> posted;  // of each ring slot, the transfers behind it
         size_t applied = 0;                           // of them, known to the shadow
     };
@@ -65,7 +70,7 @@ class Script {
     bool register_step(const std::string &what, const Json &step, Json &result);
     void configure(Engine &engine, const Json &step);
     void post(Engine &engine, const Json &list);
-    Descriptor describe(const Json &item, std::vector<Descriptor> &transfers);
+    Descriptor describe(Engine &engine, const Json &item, std::vector<Descriptor> &transfers);
     void wait(Engine &engine, const Json &step, Json &result);
     void follow(Engine &engine, const EngineReport &report);
     Engine &engine(const Json &step);
@@ -74,7 +79,7 @@ class Script {
     HostSetup setup_;
     Identity identity_;
     std::unique_ptr<Shadow> shadow_;
-    std::array<Engine, 2> engines_;
+    std::map<std::string, Engine> engines_;
 };
 
 }  // namespace litepcie

@@ -1,0 +1,217 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""A stream of the whole card, looped back: packets of the host come back as they went."""
+
+import random
+
+import pytest
+
+from test.sim.scripts import HIGH, LOW, PREPARE, random_steps, run_script, transfer
+
+pytestmark = pytest.mark.sim
+
+# litepcie_regs.h.
+CAPABILITIES, GEOMETRY, STREAMS = 0x0008, 0x000c, 0x003c
+STATUS, COMPLETED = 0x04, 0x20
+WRITER            = 0x2800   # Of the stream, behind one memory channel.
+REPORT_OFFSET   = 64
+REPORT_LAST     = 0x1000000
+
+REPORTS_AT = 0x1c0000 + 0x5000 + 0x4000 + REPORT_OFFSET   # Behind the status block of writer1.
+
+
+@pytest.fixture(scope="module")
+def host(build_board):
+    return build_board(streams=1) / "simulator" / "litepcie_host"
+
+
+def run(host, folder, steps, *args, setup=None):
+    status, errors, gave = run_script(host, folder, steps, *args, setup=setup)
+    assert (status, errors) == (0, ""), errors
+    return gave
+
+
+def prepare(ring_log2=6):
+    return [*PREPARE[:2], *[
+        {"do": "configure", "engine": engine, "ring_log2": ring_log2}
+        for engine in ("reader1", "writer1")]]
+
+
+def peek(address, size):
+    return {"do": "peek", "address": address, "bytes": size}
+
+
+def cut(rng, length):
+    """Lengths of descriptors for a packet."""
+    while length:
+        part = min(length, rng.randint(1, rng.choice((10, 300, 3000))))
+        length -= part
+        yield part
+
+
+def random_packets(rng, count):
+    """Packets at places of their own in both regions: lists of (address, length)."""
+    at, packets = {LOW: LOW + rng.randrange(4096), HIGH: HIGH + 1}, []
+    for _ in range(count):
+        packets.append([])
+        for part in cut(rng, rng.randint(1, rng.choice((20, 500, 6000)))):
+            base = rng.choice((LOW, HIGH))
+            packets[-1].append((at[base], part))
+            at[base] += part + rng.randrange(9)
+    return packets
+
+
+def sent(packets):
+    return [{"host": address, "length": length, "last": (address, length) == packet[-1]}
+        for packet in packets for address, length in packet]
+
+
+def filled(packets, buffers):
+    """Where each packet ends up, as (address, length), and the dwords the card writes of it."""
+    places, reports, buffers = [], [], iter(buffers)
+    for packet in packets:
+        left = sum(length for _, length in packet)
+        places.append([])
+        while left:
+            buffer = next(buffers)
+            part   = min(left, buffer["length"])
+            left  -= part
+            places[-1].append((buffer["host"], part))
+            reports.append(part | (0 if left else REPORT_LAST))
+    return places, reports
+
+
+def contents(gave):
+    return [bytes.fromhex(step["hex"]) for step in gave if step["do"] == "peek"]
+
+
+HOSTS = {
+    "plain":   ((), {}),
+    "reorder": (("--reorder", "--latency-jitter-ns", "2000", "--completion-bytes", "64"), {}),
+    "small":   (("--latency-ns", "300", "--reorder"), {"mps": 128, "mrrs": 128}),
+}
+
+
+@pytest.mark.parametrize("options", HOSTS)
+def test_loopback(host, tmp_path, options):
+    """Random packets, cut at random on the way in and on the way out."""
+    args, setup = HOSTS[options]
+    rng     = random.Random(len(options))
+    packets = random_packets(rng, 60)
+    buffers = random_buffers(rng, 400)
+    places, reports = filled(packets, buffers)
+    gave = run(host, tmp_path, prepare(ring_log2=9) + [
+        {"do": "post", "engine": "writer1", "descriptors": buffers},
+        {"do": "doorbell", "engine": "writer1"},
+        {"do": "transfer", "engine": "reader1", "descriptors": sent(packets)},
+        {"do": "run", "cycles": 20000},
+        {"do": "read_register", "offset": WRITER + COMPLETED, "expect": len(reports)},
+        peek(REPORTS_AT, 4 * len(reports) + 4),
+        *[peek(*place) for packet in packets for place in packet],
+        *[peek(*place) for packet in places for place in packet],
+    ], *args, setup=setup)
+    written, *data = contents(gave)
+    assert written == b"".join(word.to_bytes(4, "little") for word in [*reports, 0])
+    count = sum(len(packet) for packet in packets)
+    assert b"".join(data[:count]) == b"".join(data[count:])
+
+
+def random_buffers(rng, count):
+    """Buffers behind what ``random_packets`` uses, each of a place of its own."""
+    at, buffers = LOW + (2 << 20), []
+    for _ in range(count):
+        length = rng.randint(1, rng.choice((100, 1500, 4096)))
+        buffers.append({"host": at, "length": length})
+        at += length + rng.randrange(9)
+    return buffers
+
+
+def test_beside_the_memory_channel(host, tmp_path):
+    """Both channels at once, in both directions: none takes the other's data or place."""
+    rng     = random.Random(1)
+    packets = random_packets(rng, 60)
+    buffers = random_buffers(rng, 400)
+    places, reports = filled(packets, buffers)
+    reads   = [(HIGH + (2 << 20) + 8192 * n + n, 8192 * n, 8000) for n in range(20)]
+    gave = run(host, tmp_path, prepare(ring_log2=9) + PREPARE[2:] + [
+        {"do": "post", "engine": "writer1", "descriptors": buffers},
+        {"do": "post", "engine": "reader1", "descriptors": sent(packets)},
+        {"do": "post", **transfer_list("reader", reads)},
+        *[{"do": "doorbell", "engine": engine} for engine in ("writer1", "reader1", "reader")],
+        {"do": "wait", "engine": "reader"},
+        {"do": "wait", "engine": "reader1"},
+        {"do": "run", "cycles": 20000},
+        peek(REPORTS_AT, 4 * len(reports)),
+        *[peek(*place) for packet in packets for place in packet],
+        *[peek(*place) for packet in places for place in packet],
+        # The memory channel's bytes come back to the other half of the region.
+        transfer("writer", *[(HIGH + (3 << 20) + 8192 * n, 8192 * n, 8000) for n in range(20)]),
+        {"do": "reset_engine", "engine": "writer1"},
+        *[peek(host, size) for host, _, size in reads],
+        *[peek(HIGH + (3 << 20) + 8192 * n, 8000) for n in range(20)],
+    ], "--reorder", "--latency-jitter-ns", "1000")
+    written, *data = contents(gave)
+    assert written == b"".join(word.to_bytes(4, "little") for word in reports)
+    memory = data[-40:]
+    assert memory[:20] == memory[20:]
+    count = sum(len(packet) for packet in packets)
+    assert b"".join(data[:count]) == b"".join(data[count:-40])
+
+
+def transfer_list(engine, descriptors):
+    step = transfer(engine, *descriptors)
+    return {"engine": engine, "descriptors": step["descriptors"]}
+
+
+def test_identity(host, tmp_path):
+    """The stream is counted apart: a driver of memory channels sees those only."""
+    run(host, tmp_path, [
+        {"do": "read_register", "offset": STREAMS,      "expect": 1},
+        {"do": "read_register", "offset": GEOMETRY,     "expect": 1, "mask": 0xff},
+        {"do": "read_register", "offset": CAPABILITIES, "expect": 0x20, "mask": 0x20},
+    ])
+
+
+def test_memory_channel_is_as_ever(host, tmp_path):
+    run(host, tmp_path, random_steps(5), "--reorder")
+
+
+@pytest.mark.parametrize("fault, reason", [
+    ("ur@1", "UNSUPPORTED_REQUEST"), ("poison@3", "POISONED"), ("drop@9", "TIMEOUT"),
+])
+def test_error_stops_the_stream_alone(host, tmp_path, fault, reason):
+    """The reader stops with the reason; its reset is enough, and the next packet is whole."""
+    data   = LOW + 77
+    packet = [{"host": data, "length": 3000, "last": True}]
+    post   = [{"do": "post", "engine": "writer1", "descriptors": [
+        {"host": HIGH + 8192 * n, "length": 8192} for n in range(4)]},
+        {"do": "doorbell", "engine": "writer1"}]
+    gave   = run(host, tmp_path, prepare() + post + [
+        {"do": "configure", "engine": "reader"},
+        {"do": "write_register", "offset": 0x30, "value": 100},
+        {"do": "post", "engine": "reader1", "descriptors": packet},
+        {"do": "run", "cycles": 1000},
+        # Counted from here: a fetch of descriptors, then data.
+        {"do": "inject", "fault": fault},
+        {"do": "doorbell", "engine": "reader1"},
+        {"do": "wait", "engine": "reader1", "reason": reason, "completed": 0},
+        {"do": "read_register", "offset": WRITER + STATUS, "expect": 1, "mask": 5},
+        transfer("reader", (LOW, 0, 100)),
+        # First what gives, then what took: nothing of the packet that was cut is left between.
+        {"do": "configure", "engine": "reader1"},
+        {"do": "run", "cycles": 1000},
+        peek(REPORTS_AT, 8),
+        {"do": "configure", "engine": "writer1"},
+        *post,
+        {"do": "transfer", "engine": "reader1", "descriptors": packet},
+        {"do": "run", "cycles": 5000},
+        peek(REPORTS_AT, 8), peek(HIGH, 3000), peek(data, 3000),
+    ], setup={"mps": 256, "mrrs": 256})
+    before, after, came, went = contents(gave)
+    assert before == bytes(8)
+    assert after == (3000 | REPORT_LAST).to_bytes(8, "little")
+    assert came == went
