@@ -12,9 +12,25 @@
 #include <cstring>
 #include <filesystem>
 
-// What the simulated PHY has if the board does not say.
+// What the simulated PHY is if the board does not say.
 #ifndef CONFIG_PCIE_COMPLETION_BUFFER_BYTES
 #define CONFIG_PCIE_COMPLETION_BUFFER_BYTES 32768
+#endif
+#ifndef CONFIG_PCIE_TAGS
+#define CONFIG_PCIE_TAGS 32
+#endif
+#ifndef CONFIG_PCIE_PHY_SPLIT
+#define CONFIG_PCIE_PHY_SPLIT 0
+#endif
+#ifndef CONFIG_PCIE_ENDIANNESS_LITTLE
+#define CONFIG_PCIE_ENDIANNESS_LITTLE 0
+#endif
+
+// EACH(channel, ports of the card to the host, ports of the host to the card)
+#if CONFIG_PCIE_PHY_SPLIT
+#define FOR_EACH_CHANNEL(EACH) EACH(0, tx_req, rx_req) EACH(1, tx_cmp, rx_cmp)
+#else
+#define FOR_EACH_CHANNEL(EACH) EACH(0, tx, rx)
 #endif
 
 namespace litepcie {
@@ -43,6 +59,9 @@ constexpr BoardInfo kInfo = {
     CONFIG_PCIE_CLASS_CODE,
     CONFIG_MEMORY_SIZE,
     CONFIG_PCIE_COMPLETION_BUFFER_BYTES,
+    CONFIG_PCIE_TAGS,
+    CONFIG_PCIE_PHY_SPLIT,
+    CONFIG_PCIE_ENDIANNESS_LITTLE,
 };
 
 class VerilatedBoard : public Board {
@@ -66,16 +85,19 @@ class VerilatedBoard : public Board {
 
     void settle(BoardInputs &in, BoardOutputs &out) override {
         top_.sys_rst = in.reset;
-        top_.tx_ready = in.tx_ready;
-        top_.rx_valid = in.rx_valid;
         top_.msi_ready = in.msi_ready;
-        if (in.rx_changed) {
-            in.rx_changed = false;
-            put(top_.rx_dat, in.rx.dat);
-            put(top_.rx_be, &in.rx.be);
-            top_.rx_first = in.rx.first;
-            top_.rx_last = in.rx.last;
-        }
+#define DRIVE(n, TX, RX)                                                                                               \
+    top_.TX##_ready = in.tx_ready[n];                                                                                  \
+    top_.RX##_valid = in.rx[n].valid;                                                                                  \
+    if (in.rx[n].changed) {                                                                                            \
+        in.rx[n].changed = false;                                                                                      \
+        put(top_.RX##_dat, in.rx[n].beat.dat);                                                                         \
+        put(top_.RX##_be, &in.rx[n].beat.be);                                                                          \
+        top_.RX##_first = in.rx[n].beat.first;                                                                         \
+        top_.RX##_last = in.rx[n].beat.last;                                                                           \
+    }
+        FOR_EACH_CHANNEL(DRIVE)
+#undef DRIVE
         top_.phy_id = in.id;
         top_.phy_max_payload_size = in.max_payload_size;
         top_.phy_max_request_size = in.max_request_size;
@@ -85,14 +107,17 @@ class VerilatedBoard : public Board {
         top_.phy_msi_enable = in.msi_enable;
         top_.sys_clk = 0;
         top_.eval();
-        out.rx_ready = top_.rx_ready;
-        out.tx_valid = top_.tx_valid;
-        if (out.tx_valid) {
-            get(top_.tx_dat, out.tx.dat);
-            out.tx.be = top_.tx_be;
-            out.tx.first = top_.tx_first;
-            out.tx.last = top_.tx_last;
-        }
+#define OBSERVE(n, TX, RX)                                                                                             \
+    out.rx_ready[n] = top_.RX##_ready;                                                                                 \
+    out.tx_valid[n] = top_.TX##_valid;                                                                                 \
+    if (out.tx_valid[n]) {                                                                                             \
+        get(top_.TX##_dat, out.tx[n].dat);                                                                             \
+        out.tx[n].be = top_.TX##_be;                                                                                   \
+        out.tx[n].first = top_.TX##_first;                                                                             \
+        out.tx[n].last = top_.TX##_last;                                                                               \
+    }
+        FOR_EACH_CHANNEL(OBSERVE)
+#undef OBSERVE
         out.msi_valid = top_.msi_valid;
         out.msi_vector = top_.msi_dat;
     }

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 
@@ -25,15 +26,27 @@ struct BoardInfo {
     uint32_t class_code;
     uint64_t memory_size;
     uint32_t completion_buffer;  // bytes of completions the PHY holds until the card takes them
+    unsigned tags = 32;          // most of the card's own requests, with extended tags
+    bool split = false;          // streams of their own for requests and completions
+    bool little_endian = false;  // of payload dwords
+
+    unsigned channels() const { return split ? 2 : 1; }
+};
+
+constexpr unsigned kMaxChannels = 2;  // requests, then completions; shared: one for both
+
+// A stream of the host to the card.
+struct RxInput {
+    bool valid = false;
+    bool changed = false;  // another beat than at the last edge
+    Beat beat{};
 };
 
 // Inputs of the board; a change becomes visible at its next clock edge.
 struct BoardInputs {
     bool reset = true;
-    bool tx_ready = false;
-    bool rx_valid = false;
-    Beat rx{};
-    bool rx_changed = false;  // rx holds another beat than at the last edge
+    std::array<bool, kMaxChannels> tx_ready{};
+    std::array<RxInput, kMaxChannels> rx{};
     uint16_t id = 0;
     uint16_t max_payload_size = 128, max_request_size = 512;  // bytes
     bool extended_tag = false, bus_master_enable = false, link_up = false, msi_enable = false;
@@ -42,9 +55,9 @@ struct BoardInputs {
 
 // What the board shows before a clock edge.
 struct BoardOutputs {
-    bool tx_valid = false;
-    Beat tx{};  // meaningful while tx_valid
-    bool rx_ready = false;
+    std::array<bool, kMaxChannels> tx_valid{};
+    std::array<Beat, kMaxChannels> tx{};  // meaningful while tx_valid
+    std::array<bool, kMaxChannels> rx_ready{};
     bool msi_valid = false;
     uint8_t msi_vector = 0;
 };

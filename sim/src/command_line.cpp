@@ -5,20 +5,20 @@
 #include "faults.h"
 #include "model_options.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <sstream>
 
 namespace litepcie {
 
 namespace {
 
-template <typename T> std::string join(const std::vector<T> &items) {
-    std::ostringstream text;
-    for (size_t i = 0; i < items.size(); i++)
-        text << (i ? ", " : "") << items[i];
-    return text.str();
+std::string join(const std::vector<std::string> &items) {
+    std::string text;
+    for (const std::string &item : items)
+        text += (text.empty() ? "" : ", ") + item;
+    return text;
 }
 
 }  // namespace
@@ -49,36 +49,26 @@ void CommandLine::number(const char *name, const char *value, const char *help, 
          [=, &target](const std::string &given) { target = parse_number(name, given, least, most); });
 }
 
-void CommandLine::choice(const char *name, const char *help, unsigned &target, std::vector<unsigned> allowed) {
-    std::string value = join(allowed);
-    each(name, value.c_str(), help, [=, &target](const std::string &given) {
-        for (unsigned one : allowed)
-            if (given == std::to_string(one)) {
-                target = one;
-                return;
-            }
-        throw UsageError(std::string(name) + ": '" + given + "' is not allowed; allowed: " + value);
+void CommandLine::choice(const char *name, const char *help, const std::vector<std::string> &allowed,
+                         std::function<void(size_t)> chosen) {
+    const std::string value = join(allowed);
+    each(name, value.c_str(), help, [=](const std::string &given) {
+        auto one = std::find(allowed.begin(), allowed.end(), given);
+        if (one == allowed.end())
+            throw UsageError(std::string(name) + ": '" + given + "' is not allowed; allowed: " + value);
+        chosen(one - allowed.begin());
     });
+}
+
+void CommandLine::choice(const char *name, const char *help, unsigned &target, std::vector<unsigned> allowed) {
+    std::vector<std::string> names;
+    for (unsigned one : allowed)
+        names.push_back(std::to_string(one));
+    choice(name, help, names, [&target, allowed](size_t i) { target = allowed[i]; });
 }
 
 void CommandLine::choice(const char *name, const char *help, std::string &target, std::vector<std::string> allowed) {
-    std::string value = join(allowed);
-    each(name, value.c_str(), help, [=, &target](const std::string &given) {
-        for (const std::string &one : allowed)
-            if (given == one) {
-                target = one;
-                return;
-            }
-        throw UsageError(std::string(name) + ": '" + given + "' is not allowed; allowed: " + value);
-    });
-}
-
-void CommandLine::on_off(const char *name, const char *help, bool &target) {
-    each(name, "on, off", help, [=, &target](const std::string &given) {
-        if (given != "on" && given != "off")
-            throw UsageError(std::string(name) + ": '" + given + "' is not allowed; allowed: on, off");
-        target = given == "on";
-    });
+    choice(name, help, allowed, [&target, allowed](size_t i) { target = allowed[i]; });
 }
 
 void CommandLine::flag(const char *name, const char *help, bool &target) {
@@ -135,15 +125,24 @@ void add_model_options(CommandLine &line, ModelOptions &o) {
     constexpr uint64_t kSecond = 1000000000;
     line.choice("--mps-supported", "largest payload the card announces, bytes (512)", o.mps_supported,
                 {128, 256, 512, 1024, 2048, 4096});
-    line.on_off("--extended-tag", "the card offers extended tags, and the host may enable them: tags above 31 (on)",
-                o.extended_tag);
+    line.choice<bool>("--extended-tag", "the card offers extended tags, and the host enables them: tags above 31 (on)",
+                      o.extended_tag, {{"on", true}, {"off", false}});
     line.number("--latency-ns", "NS", "host: read request to first completion (1000)", o.latency_ns, 0, kSecond);
     line.number("--latency-jitter-ns", "NS", "host: uniform addition to it (0)", o.latency_jitter_ns, 0, kSecond);
+    line.number("--latency-outlier-ns", "NS", "host: addition to it for a request now and then (0)",
+                o.latency_outlier_ns, 0, kSecond);
+    line.number("--latency-outlier-every", "N", "one such request in so many (1000)", o.latency_outlier_every, 1,
+                kSecond);
     line.choice("--rcb", "read completion boundary, bytes (64)", o.rcb, {64, 128});
     line.choice("--completion-bytes", "0: completions up to MPS; 64, 128: so many bytes each (0)", o.completion_bytes,
                 {0, 64, 128});
     line.number("--seed", "N", "of latency jitter and order (1)", o.seed, 0, UINT64_MAX);
     line.flag("--reorder", "completions of different requests overtake each other", o.reorder);
+    line.choice<UpdateFc>("--update-fc",
+                          "credits come back at the recommended interval, or as seldom as they may (guideline)",
+                          o.update_fc, {{"guideline", UpdateFc::Guideline}, {"minimum", UpdateFc::Minimum}});
+    line.number("--lcrc-every", "N", "every N-th TLP of each direction arrives damaged and is replayed; 0: none (0)",
+                o.lcrc_every, 0, kSecond);
     line.flag("--iommu", "report every access outside a live mapping", o.iommu);
     line.each("--inject", "FAULT@N", "on the N-th completion: ur, ca, poison, drop, short, duplicate, late; repeatable",
               [&o](const std::string &fault) {

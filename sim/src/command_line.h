@@ -29,10 +29,16 @@ class CommandLine {
 
     void text(const char *name, const char *value, const char *help, std::string &target);
     void number(const char *name, const char *value, const char *help, uint64_t &target, uint64_t least, uint64_t most);
-    // One of `allowed`.
+    // One of `allowed`, by name.
+    template <typename T>
+    void choice(const char *name, const char *help, T &target, std::vector<std::pair<std::string, T>> allowed) {
+        std::vector<std::string> names;
+        for (const auto &one : allowed)
+            names.push_back(one.first);
+        choice(name, help, names, [&target, allowed](size_t i) { target = allowed[i].second; });
+    }
     void choice(const char *name, const char *help, unsigned &target, std::vector<unsigned> allowed);
     void choice(const char *name, const char *help, std::string &target, std::vector<std::string> allowed);
-    void on_off(const char *name, const char *help, bool &target);
     void flag(const char *name, const char *help, bool &target);
     void each(const char *name, const char *value, const char *help, std::function<void(const std::string &)> add);
 
@@ -45,6 +51,8 @@ class CommandLine {
         std::function<void(const std::string &)> set;
     };
 
+    void choice(const char *name, const char *help, const std::vector<std::string> &allowed,
+                std::function<void(size_t)> chosen);
     const Option &find(const std::string &name) const;
     void print_help() const;
 

@@ -48,13 +48,25 @@ void Completer::receive(const Tlp &tlp, uint64_t cycle) {
         write(tlp);
         return;
     }
+    const uint64_t when = due(cycle);
+    // The card counts from the request's departure to the last completion: half of its time may be all there is.
+    const bool late = when - cycle >= timeout_cycles_ / 2;
+    if (late)
+        abandoned_.push_back(tlp.tag());
+    waiting_.emplace(when, Read{tlp, tlp.first_byte(), tlp.enabled_bytes(), late});
+}
+
+// The cycle at which a request that arrives now gets its first completion.
+uint64_t Completer::due(uint64_t cycle) {
     uint64_t due = cycle + options_.latency_cycles;
     if (options_.jitter_cycles)
         due += random_() % (options_.jitter_cycles + 1);
+    if (options_.outlier_cycles && ++requests_ % options_.outlier_every == 0)
+        due += options_.outlier_cycles;
     if (!options_.reorder)
         due = std::max(due, last_due_);
     last_due_ = due;
-    waiting_.emplace(due, Read{tlp, tlp.first_byte(), tlp.enabled_bytes(), false});
+    return due;
 }
 
 unsigned Completer::piece_bytes(const Read &read) const {
@@ -80,7 +92,7 @@ bool Completer::complete(Read &read, uint64_t cycle, Egress &egress) {
     case Fault::Late:
         abandoned_.push_back(read.request.tag());
         read.abandoned = true;
-        waiting_.emplace(cycle + late_cycles_, read);
+        waiting_.emplace(cycle + 2 * timeout_cycles_, read);
         return true;
     case Fault::Short:
         bytes = count = bytes > 4 ? bytes - 4 : bytes > 1 ? bytes - 1 : 1;

@@ -18,6 +18,8 @@ namespace litepcie {
 struct CompleterOptions {
     uint64_t latency_cycles = 125;  // from the last byte of a request to its first completion ready to be sent
     uint64_t jitter_cycles = 0;     // uniform addition, 0 to this
+    uint64_t outlier_cycles = 0;    // addition to every outlier_every-th request
+    uint64_t outlier_every = 1000;
     unsigned rcb = 64;              // read completion boundary: 64 or 128
     unsigned completion_bytes = 0;  // 64, 128: a completion ends at each multiple; 0: as long as MPS allows
     uint64_t seed = 1;
@@ -41,8 +43,8 @@ class Completer {
     Completer(HostMemory &memory, FaultInjector &faults, const CompleterOptions &options, Report unmapped);
 
     void set_mps(unsigned mps) { mps_ = mps; }
-    // Cycles by which the fault `late` delays.
-    void set_late_cycles(uint64_t cycles) { late_cycles_ = cycles; }
+    // The card's completion timeout; the fault `late` delays by twice as much.
+    void set_timeout_cycles(uint64_t cycles) { timeout_cycles_ = cycles; }
 
     // A checked memory request of the card, arrived now. False: the host will not answer it.
     void receive(const Tlp &tlp, uint64_t cycle);
@@ -66,6 +68,7 @@ class Completer {
     };
 
     void write(const Tlp &tlp);
+    uint64_t due(uint64_t cycle);
     unsigned piece_bytes(const Read &read) const;
     // Makes the next completion of a read; true if the read is over.
     bool complete(Read &read, uint64_t cycle, Egress &egress);
@@ -77,8 +80,9 @@ class Completer {
     Report unmapped_;
     std::mt19937_64 random_;
     unsigned mps_ = 128;
-    uint64_t late_cycles_ = 0;
+    uint64_t timeout_cycles_ = UINT64_MAX;
     uint64_t last_due_ = 0;
+    uint64_t requests_ = 0;
     std::multimap<uint64_t, Read> waiting_;  // by the cycle they are due
     std::deque<Read> active_;                // due
     std::vector<uint8_t> abandoned_;

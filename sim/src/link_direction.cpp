@@ -6,12 +6,22 @@
 
 namespace litepcie {
 
-LinkDirection::LinkDirection(const LinkShape &shape, unsigned mps, const Credits &credits)
-    : shape_(shape), rate_(shape), skip_interval_(kSkpInterval * rate_.symbol_ticks), available_(credits) {
+LinkDirection::LinkDirection(const LinkShape &shape, unsigned mps, const Credits &credits, UpdateFc policy)
+    : shape_(shape), rate_(shape), policy_(policy), credits_(credits),
+      skip_interval_(kSkpInterval * rate_.symbol_ticks),
+      update_period_(int64_t(kUpdateFcSeconds * double(shape.clock_hz)) * rate_.cycle_ticks) {
     set_mps(mps);
 }
 
-void LinkDirection::set_mps(unsigned mps) { dllp_interval_ = ack_limit_symbols(shape_, mps) * rate_.symbol_ticks; }
+void LinkDirection::set_mps(unsigned mps) {
+    mps_ = mps;
+    dllp_interval_ = ack_limit_symbols(shape_, mps) * rate_.symbol_ticks;
+}
+
+void LinkDirection::send_dllp() {
+    counts_.dllps++;
+    send_overhead(kDllpBytes);
+}
 
 bool LinkDirection::dllp_due(DllpTimer &timer) {
     // What is left of the cycle in which the wait ended counts for the next one, but no more than a cycle.
@@ -20,12 +30,35 @@ bool LinkDirection::dllp_due(DllpTimer &timer) {
         return false;
     timer.pending = false;
     timer.wait += dllp_interval_;
-    counts_.dllps++;
-    send_overhead(kDllpBytes);
+    send_dllp();
     return true;
 }
 
-bool LinkDirection::advance() {
+void LinkDirection::send_nak() {
+    counts_.naks++;
+    send_dllp();
+    ack_ = {false, dllp_interval_};
+}
+
+void LinkDirection::update_credits(LinkDirection &other) {
+    if (policy_ == UpdateFc::Guideline) {
+        if (dllp_due(update_))
+            other.credits_.grant();
+        return;
+    }
+    since_update_ += rate_.cycle_ticks;
+    const bool period_over = since_update_ >= update_period_;
+    if (period_over)
+        since_update_ = 0;
+    for (size_t i = 0; i < kTlpClasses; i++) {
+        if (!other.credits_.must_update(i, mps_) && !(period_over && other.credits_.advertised().finite(i)))
+            continue;
+        other.credits_.grant(i);
+        send_dllp();
+    }
+}
+
+void LinkDirection::advance(LinkDirection &other) {
     backlog_ = std::max<int64_t>(backlog_ - rate_.cycle_ticks, 0);
     skip_ += rate_.cycle_ticks;
     if (skip_ >= skip_interval_) {
@@ -34,38 +67,7 @@ bool LinkDirection::advance() {
         send_overhead(kSkpSymbols * shape_.lanes);
     }
     dllp_due(ack_);
-    return dllp_due(update_);
-}
-
-bool LinkDirection::has_credit(TlpClass tlp_class, unsigned data) const {
-    size_t i = size_t(tlp_class);
-    return available_.header[i] >= 1 && available_.data[i] >= int64_t(data);
-}
-
-void LinkDirection::take_credit(TlpClass tlp_class, unsigned data) {
-    size_t i = size_t(tlp_class);
-    available_.header[i] -= 1;
-    available_.data[i] -= data;
-}
-
-void LinkDirection::return_credit(TlpClass tlp_class, unsigned data) {
-    size_t i = size_t(tlp_class);
-    returned_.header[i] += 1;
-    returned_.data[i] += data;
-}
-
-void LinkDirection::grant_returned() {
-    for (size_t i = 0; i < kTlpClasses; i++) {
-        available_.header[i] += returned_.header[i];
-        available_.data[i] += returned_.data[i];
-    }
-    returned_ = Credits{};
-}
-
-DirectionCounts LinkDirection::counts() const {
-    DirectionCounts counts = counts_;
-    counts.tlp_bytes = tlp_bytes_;
-    return counts;
+    update_credits(other);
 }
 
 }  // namespace litepcie

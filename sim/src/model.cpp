@@ -19,6 +19,8 @@ CompleterOptions completer_options(const ModelOptions &options, uint64_t clock_h
     auto cycles = [clock_hz](uint64_t ns) { return (ns * clock_hz + 500000000) / 1000000000; };
     return {cycles(options.latency_ns),
             cycles(options.latency_jitter_ns),
+            cycles(options.latency_outlier_ns),
+            options.latency_outlier_every,
             options.rcb,
             options.completion_bytes,
             options.seed,
@@ -29,17 +31,19 @@ CompleterOptions completer_options(const ModelOptions &options, uint64_t clock_h
 
 Model::Model(Board &board, HostMemory &memory, const ModelOptions &options)
     : board_(board), options_(options), config_(board.info(), options.mps_supported, options.extended_tag),
-      phy_(board.info(), kRootPortCredits, kCardCredits),
+      phy_(board.info(), kRootPortCredits, card_credits(options.mps_supported),
+           {options.update_fc, options.lcrc_every}),
       completer_(memory, faults_, completer_options(options, board.info().clock_hz),
                  [this](const Tlp &tlp) { unmapped(tlp); }),
       idle_(board.info().clock_hz), trace_(options.trace, board.info().clock_hz) {
     for (const std::string &fault : options.faults)
         faults_.add(fault);
-    phy_.on_begin = [this](const HostTlp &tlp) {
+    phy_.receive().on_begin = [this](const HostTlp &tlp) {
         if (tlp.tlp.is_completion() && tlp.ends_request)
             checker_.card_request_done(tlp.tlp.tag());
     };
-    phy_.on_accept = [this](const Tlp &tlp) {
+    phy_.receive().on_end = [this](const HostTlp &tlp) { card_took(tlp.tlp); };
+    phy_.transmit().on_accept = [this](const Tlp &tlp) {
         trace_.tlp(cycle_, '<', tlp);
         checker_.from_card(tlp, cycle_);
         TrafficCounts::add(traffic_.to_host, tlp);
@@ -83,7 +87,7 @@ void Model::restart_board() {
     cpu_.fail_all();
     checker_.reset();
     idle_.reset();
-    completer_.set_late_cycles(2 * idle_.timeout_cycles());
+    completer_.set_timeout_cycles(idle_.timeout_cycles());
     idle_.activity(cycle_);
     stores_ = 0;
     in_.reset = true;
@@ -97,7 +101,7 @@ bool Model::busy() const {
 }
 
 void Model::step() {
-    phy_.advance();
+    phy_.advance(cycle_);
     if (reset_cycles_) {
         reset_cycle();
         return;
@@ -105,16 +109,18 @@ void Model::step() {
     host_side();
     phy_.drive(cycle_, in_);
     board_.settle(in_, out_);
-    if (phy_.clock(cycle_, in_, out_, interrupt_bytes()))
-        card_took(phy_.taken());
-    if (out_.tx_valid | in_.rx_valid | out_.msi_valid)
+    phy_.clock(cycle_, in_, out_, interrupt_bytes());
+    if (streams_move())
         idle_.activity(cycle_);
     board_.edge();
     cycle_++;
 }
 
 void Model::reset_cycle() {
-    in_.tx_ready = in_.rx_valid = in_.msi_ready = false;
+    in_.tx_ready = {};
+    for (RxInput &rx : in_.rx)
+        rx.valid = false;
+    in_.msi_ready = false;
     board_.settle(in_, out_);
     board_.edge();
     cycle_++;
@@ -191,12 +197,16 @@ void Model::interrupt(uint8_t vector) {
 
 unsigned Model::interrupt_bytes() const { return kFramingBytes + (config_.msi_address() >> 32 ? 16 : 12) + 4; }
 
-void Model::card_took(const HostTlp &tlp) {
-    if (!tlp.tlp.is_completion()) {
-        stores_ -= tlp.tlp.is_memory_write();
+bool Model::streams_move() const {
+    return out_.tx_valid[0] | out_.tx_valid[1] | in_.rx[0].valid | in_.rx[1].valid | out_.msi_valid;
+}
+
+void Model::card_took(const Tlp &tlp) {
+    if (!tlp.is_completion()) {
+        stores_ -= tlp.is_memory_write();
         return;
     }
-    if (tlp.tlp.has_data())
+    if (tlp.has_data())
         figures_.last_completion_cycle = cycle_;
 }
 
@@ -209,7 +219,7 @@ void Model::store(uint64_t offset, const uint8_t *data, size_t bytes) {
         idle_.host_writes(offset + i, value);
     }
     idle_.activity(cycle_);
-    completer_.set_late_cycles(2 * idle_.timeout_cycles());
+    completer_.set_timeout_cycles(idle_.timeout_cycles());
     stores_ += cpu_.write(config_.bar0() + offset, data, bytes, egress_);
 }
 

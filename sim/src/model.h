@@ -81,7 +81,8 @@ class Model {
     void request(const Tlp &tlp);
     void expire_loads();
     void interrupt(uint8_t vector);
-    void card_took(const HostTlp &tlp);
+    void card_took(const Tlp &tlp);
+    bool streams_move() const;
     void unmapped(const Tlp &tlp);
     unsigned interrupt_bytes() const;
 

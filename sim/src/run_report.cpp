@@ -54,6 +54,7 @@ BoundParameters bound_parameters(const Model &model, const RunOptions &options) 
     p.mps = options.mps;
     p.mrrs = options.mrrs;
     p.completion_bytes = model.options().completion_bytes;
+    p.update_fc = model.options().update_fc;
     p.header_bytes = options.address_bits == 64 ? 16 : 12;
     p.descriptor_bytes = options.descriptor_bytes;
     return p;
@@ -135,6 +136,7 @@ void RunReport::write_json(const std::string &path, const std::string &failure) 
         {"mrrs", options_.mrrs},
         {"completion_bytes", model_.options().completion_bytes ? model_.options().completion_bytes : options_.mps},
         {"latency_ns", model_.options().latency_ns},
+        {"update_fc", model_.options().update_fc == UpdateFc::Minimum ? "minimum" : "guideline"},
         {"header_bytes", options_.address_bits == 64 ? 16 : 12},
         {"transfer_bytes", options_.length},
         {"descriptor_bytes", options_.descriptor_bytes},

@@ -27,6 +27,8 @@ Json direction(const LinkDirection &link, const std::map<std::string, TrafficCou
     return {{"tlps", by_type},
             {"wire_bytes", counts.tlp_bytes},
             {"dllps", counts.dllps},
+            {"naks", counts.naks},
+            {"replayed_tlps", counts.replayed_tlps},
             {"skip_sets", counts.skips},
             {"credit_wait_cycles", counts.credit_wait_cycles},
             {"utilisation", link_bytes > 0 ? used / link_bytes : 0.0}};
@@ -39,6 +41,7 @@ Json bounds(const Model &model) {
     p.mps = model.config().mps();
     p.mrrs = model.config().mrrs();
     p.completion_bytes = model.options().completion_bytes;
+    p.update_fc = model.options().update_fc;
     Json all = Json::object();
     const struct {
         const char *name;
@@ -68,7 +71,13 @@ void write_stats(const Model &model, const std::string &path, const std::string 
     const double link_bytes = raw_bytes_per_second({board.gen, board.lanes, board.clock_hz}) * simulated;
     Json stats = {
         {"board",
-         {{"gen", board.gen}, {"lanes", board.lanes}, {"data_width", board.data_width}, {"clock_hz", board.clock_hz}}},
+         {{"gen", board.gen},
+          {"lanes", board.lanes},
+          {"data_width", board.data_width},
+          {"clock_hz", board.clock_hz},
+          {"split", board.split},
+          {"little_endian", board.little_endian},
+          {"tags", board.tags}}},
         {"mps", model.config().mps()},
         {"mrrs", model.config().mrrs()},
         {"cycles", model.cycle()},

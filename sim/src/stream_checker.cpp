@@ -11,7 +11,7 @@ void StreamChecker::fail(const char *rule, const Beat &beat) const {
     if (!inside_)
         seen.dw.clear();
     seen.dw.insert(seen.dw.end(), beat.dat, beat.dat + dwords_);
-    throw Violation(std::string("stream to the PHY: ") + rule, seen);
+    throw Violation(std::string(name_) + ": " + rule, seen);
 }
 
 void StreamChecker::observe(bool valid, bool ready, const Beat &beat) {
@@ -49,6 +49,9 @@ bool StreamChecker::take(const Beat &beat) {
     unsigned n = dwords_of(beat);
     tlp_.dw.insert(tlp_.dw.end(), beat.dat, beat.dat + n);
     inside_ = !beat.last;
+    if (beat.last && little_endian_)
+        for (size_t i = tlp_.header_dwords(); i < tlp_.dw.size(); i++)
+            tlp_.dw[i] = __builtin_bswap32(tlp_.dw[i]);
     if (tlp_.dw.size() > 4 + 1024)
         fail("TLP does not end", beat);
     return beat.last;

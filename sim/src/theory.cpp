@@ -25,13 +25,27 @@ Split split(uint64_t descriptor_bytes, unsigned limit) {
     return {std::ceil(double(total) / limit), double(total)};
 }
 
-// Largest x with x * wire + dllps(x) = capacity, where dllps(x) = 16 * min(x * tlps, most): payload bytes a second that
-// fit beside the DLLPs which `tlps` TLPs per payload byte of the other direction ask for.
-double payload_beside_dllps(double capacity, double wire, double tlps, double most) {
-    double each = capacity / (wire + 2 * kDllpBytes * tlps);
-    if (each * tlps <= most)
-        return each;
-    return (capacity - 2 * kDllpBytes * most) / wire;
+// TLPs a second of one direction, by class.
+struct TlpRates {
+    double posted = 0, non_posted = 0, completions = 0;
+    double sum() const { return posted + non_posted + completions; }
+};
+
+// UpdateFCs a second for one class: each time half of the credits are used and freed, at least every 30 us.
+double fewest_updates(double tlps, int64_t headers, double data_of_each, int64_t data) {
+    const double per_update = std::min(std::ceil(headers / 2.0), std::ceil(data / 2.0 / std::max(data_of_each, 1e-9)));
+    return std::max(tlps / per_update, 1 / kUpdateFcSeconds);
+}
+
+// Bytes a second of the DLLPs that answer `tlps`, whose receiver advertises `credits`.
+double dllp_bytes(const BoundParameters &p, const TlpRates &tlps, double posted_bytes, const Credits &credits) {
+    const double limit = raw_bytes_per_second(p.shape) / (ack_limit_symbols(p.shape, p.mps) * double(p.shape.lanes));
+    const double acks = std::min(tlps.sum(), limit);
+    if (p.update_fc == UpdateFc::Guideline)
+        return 2 * kDllpBytes * acks;
+    const double posted_credits = std::ceil(posted_bytes / kCreditBytes);
+    return kDllpBytes * (acks + fewest_updates(tlps.posted, credits.header[0], posted_credits, credits.data[0]) +
+                         fewest_updates(tlps.non_posted, credits.header[1], 0, credits.data[1]));
 }
 
 // Beats of the data path a TLP takes; each begins a new one.
@@ -57,9 +71,7 @@ PcieBench pcie_bench_rates(const LinkShape &shape, unsigned mps, unsigned mrrs, 
 
 Rates link_bound(const BoundParameters &p) {
     const bool reads = p.traffic != Traffic::Write, writes = p.traffic != Traffic::Read;
-    const double raw = raw_bytes_per_second(p.shape);
-    const double capacity = raw * (1 - skip_share());
-    const double dllps_most = raw / (ack_limit_symbols(p.shape, p.mps) * double(p.shape.lanes));
+    const double capacity = raw_bytes_per_second(p.shape) * (1 - skip_share());
     const Split write = split(p.descriptor_bytes, p.mps);
     const Split request = split(p.descriptor_bytes, p.mrrs);
     const Split completion =
@@ -67,20 +79,23 @@ Rates link_bound(const BoundParameters &p) {
     const double write_wire = 1 + write.count * (kFramingBytes + p.header_bytes) / write.total;
     const double completion_wire = 1 + completion.count * (kFramingBytes + kCompletionHeader) / completion.total;
     const double request_wire = request.count * (kFramingBytes + p.header_bytes) / request.total;
+    const double path = p.shape.clock_hz / beats(p, completion.average(), kCompletionHeader) * completion.average();
 
-    Rates rates;
-    if (reads) {
-        double asking = request.count / request.total + (writes ? write.count / write.total : 0);
-        double link = payload_beside_dllps(capacity, completion_wire, asking, dllps_most);
-        double path = p.shape.clock_hz / beats(p, completion.average(), kCompletionHeader) * completion.average();
-        rates.read = std::min(link, path);
-    }
-    if (writes) {
-        double dllps = reads ? std::min(rates.read * completion.count / completion.total, dllps_most) : 0;
-        double left = capacity - rates.read * request_wire - 2 * kDllpBytes * dllps;
-        double free_beats = p.shape.clock_hz - rates.read / request.average() * beats(p, 0, p.header_bytes);
-        double path = free_beats / beats(p, write.average(), p.header_bytes) * write.average();
-        rates.write = std::min(left / write_wire, path);
+    // Each direction's DLLPs depend on the other's TLPs, but little: a few rounds settle it.
+    Rates rates = {reads ? path : 0, writes ? capacity : 0};
+    for (int round = 0; round < 20; round++) {
+        const TlpRates of_card = {rates.write / write.average(), rates.read / request.average(), 0};
+        const TlpRates of_host = {0, 0, rates.read / completion.average()};
+        if (reads) {
+            const double left = capacity - dllp_bytes(p, of_card, write.average(), kRootPortCredits);
+            rates.read = std::min(left / completion_wire, path);
+        }
+        if (writes) {
+            const double left = capacity - rates.read * request_wire - dllp_bytes(p, of_host, 0, card_credits(p.mps));
+            const double free_beats = p.shape.clock_hz - of_card.non_posted * beats(p, 0, p.header_bytes);
+            rates.write =
+                std::min(left / write_wire, free_beats / beats(p, write.average(), p.header_bytes) * write.average());
+        }
     }
     return rates;
 }

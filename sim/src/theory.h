@@ -2,6 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
+#include "flow_control.h"
 #include "link_rate.h"
 
 namespace litepcie {
@@ -30,12 +31,13 @@ struct BoundParameters {
     unsigned header_bytes = 12;      // of requests of the card: 12 or 16
     uint64_t descriptor_bytes = 0;   // length of one descriptor, which a TLP never spans; 0: long
     Traffic traffic = Traffic::Write;
+    UpdateFc update_fc = UpdateFc::Guideline;
 };
 
-// The ceiling of this link model: what an ideal card that always has a TLP ready reaches. One way writes lose only SKP;
-// reads and both ways lose the ACKs and UpdateFCs that the other direction's TLPs ask for, one of each per TLP or per
-// limit, whichever is rarer. No direction is faster than its TLPs,
-// the requests of the other among them, fit into beats of the data path.
+// The ceiling of this link model: what an ideal card that always has a TLP ready reaches. Each direction loses SKP and
+// the ACKs and UpdateFCs that the other direction's TLPs ask for: one ACK per TLP or per limit, whichever is rarer;
+// UpdateFCs the same, or as few as the policy allows. No direction is faster than its TLPs, the requests of the other
+// among them, fit into beats of the data path.
 Rates link_bound(const BoundParameters &parameters);
 
 }  // namespace litepcie

@@ -31,7 +31,7 @@ class CompleterTest : public testing::Test {
     void make() {
         completer = std::make_unique<Completer>(memory, faults, options, [this](const Tlp &) { reports++; });
         completer->set_mps(256);
-        completer->set_late_cycles(5000);
+        completer->set_timeout_cycles(2500);
     }
     static uint8_t pattern(uint64_t address) { return address * 7 + (address >> 8); }
 
