@@ -76,6 +76,10 @@ class LitePCIeSoC(SoCMini):
         # No SoC reset from a register: it would cut a TLP in two. Engines have their own.
         self.ctrl = SoCController(with_reset=False)
 
+    def add_csr_bridge(self, name="csr", origin=None, register=True):
+        """LiteX's with registers, whatever is asked: decoding and reading the banks is a cycle's work by itself."""
+        SoCMini.add_csr_bridge(self, name, origin, register=True)
+
     def add_litepcie(self, phy, *, target, gen, lanes, memory_size, channels=1,
         tags=32, completion_buffer_bytes=None, pci_id=PCI_ID,
         memory=None, streams=0, relaxed_ordering=False, no_snoop=False):
