@@ -50,6 +50,7 @@ class TagContexts(LiteXModule):
         for completions, which use the same write port.
     lookup_tag, lookup_enable : **in**; `context`, `progress` **out**: a cycle later, held while not enabled.
     update       : Record: `write`, `tag`, PROGRESS fields, **in**. A lookup made in the next cycle sees it.
+    updating     : Record, **out**: `update` a cycle later, as it is written; a lookup made the cycle before misses it.
     finish       : Record: `write`, `tag`, RESULT fields, **in**.
     retire_tag   : **in**; `result` **out**, a cycle later.
     clear        : Signal(), **in**, every tag back to "not in use".
@@ -81,7 +82,7 @@ class TagContexts(LiteXModule):
             self.clearing.eq(1),
         )
 
-        updating = Record(update.layout)
+        self.updating = updating = Record(update.layout)
         self.sync += updating.eq(update)
 
         # Context ----------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ def test_error_status(status, reason, counter, good):
     assert bench.errors == errors(**{counter: 1})
 
 
-@pytest.mark.parametrize("width", [64, 128, 256])
+@pytest.mark.parametrize("width", [64, 128, 256, 512])
 def test_completions_behind_an_error_are_unexpected(width):
     bench, reader = run(lambda c: [failed(c[0], 1)] + c[1:], width=width, tags=28)
     assert reader.retired[VICTIM] == (REASON_UNSUPPORTED_REQUEST, 0)
@@ -107,7 +107,7 @@ BAD = {
     "again":                   lambda c: [c[0], c[0]],
 }
 
-@pytest.mark.parametrize("width", [64, 256])
+@pytest.mark.parametrize("width", [64, 256, 512])
 @pytest.mark.parametrize("what", BAD)
 def test_bad_length(what, width):
     """What remains of the request may still come: its tag is not free before the timeout."""
