@@ -9,17 +9,6 @@
 
 namespace litepcie {
 
-namespace {
-
-const uint8_t *status_block(HostDriver &driver, uint64_t address) {
-    const uint8_t *block = driver.memory().at(address, LITEPCIE_STATUS_BYTES);
-    if (!block)
-        throw HostError("status block is outside host memory");
-    return block;
-}
-
-}  // namespace
-
 EngineCounters EngineCounters::operator-(const EngineCounters &b) const {
     return {active - b.active,
             bytes - b.bytes,
@@ -55,9 +44,9 @@ void DmaEngine::reset() {
 void DmaEngine::configure(const Layout &layout) {
     layout_ = layout;
     reset();
-    uint8_t *block = driver_.memory().at(layout.status, LITEPCIE_STATUS_BYTES);
-    if (block)
-        memset(block, 0, LITEPCIE_STATUS_BYTES);
+    status_ = driver_.memory().at(layout.status, LITEPCIE_STATUS_BYTES);
+    if (status_)
+        memset(status_, 0, LITEPCIE_STATUS_BYTES);
     write(LITEPCIE_ENGINE_RING_LO, layout.ring);
     write(LITEPCIE_ENGINE_RING_HI, layout.ring >> 32);
     write(LITEPCIE_ENGINE_RING_LOG2, layout.ring_log2);
@@ -93,7 +82,9 @@ void DmaEngine::doorbell() { write(LITEPCIE_ENGINE_DOORBELL, posted_); }
 
 EngineReport DmaEngine::report() const {
     uint32_t words[4];
-    memcpy(words, status_block(driver_, layout_.status), sizeof(words));
+    if (!status_)
+        throw HostError("status block is outside host memory");
+    memcpy(words, status_, sizeof(words));
     return {words[LITEPCIE_STATUS_COMPLETED], words[LITEPCIE_STATUS_REASON] & 0xff, words[LITEPCIE_STATUS_REASON] >> 8,
             words[LITEPCIE_STATUS_BYTES_LO] | uint64_t(words[LITEPCIE_STATUS_BYTES_HI]) << 32};
 }

@@ -89,6 +89,7 @@ class DmaEngine {
     Direction direction_;
     uint32_t base_;
     Layout layout_{};
+    uint8_t *status_ = nullptr;  // the status block, where this process has it
     uint32_t posted_ = 0;
 };
 

@@ -2,8 +2,6 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #include "link_direction.h"
 
-#include <algorithm>
-
 namespace litepcie {
 
 LinkDirection::LinkDirection(const LinkShape &shape, unsigned mps, const Credits &credits, UpdateFc policy)
@@ -23,15 +21,16 @@ void LinkDirection::send_dllp() {
     send_overhead(kDllpBytes);
 }
 
-bool LinkDirection::dllp_due(DllpTimer &timer) {
-    // What is left of the cycle in which the wait ended counts for the next one, but no more than a cycle.
-    timer.wait = std::max(timer.wait - rate_.cycle_ticks, -rate_.cycle_ticks);
-    if (!timer.pending || timer.wait > 0)
-        return false;
+void LinkDirection::send_dllp(DllpTimer &timer) {
     timer.pending = false;
     timer.wait += dllp_interval_;
     send_dllp();
-    return true;
+}
+
+void LinkDirection::send_skip() {
+    skip_ -= skip_interval_;
+    counts_.skips++;
+    send_overhead(kSkpSymbols * shape_.lanes);
 }
 
 void LinkDirection::send_nak() {
@@ -40,12 +39,7 @@ void LinkDirection::send_nak() {
     ack_ = {false, dllp_interval_};
 }
 
-void LinkDirection::update_credits(LinkDirection &other) {
-    if (policy_ == UpdateFc::Guideline) {
-        if (dllp_due(update_))
-            other.credits_.grant();
-        return;
-    }
+void LinkDirection::update_sparingly(LinkDirection &other) {
     since_update_ += rate_.cycle_ticks;
     const bool period_over = since_update_ >= update_period_;
     if (period_over)
@@ -56,18 +50,6 @@ void LinkDirection::update_credits(LinkDirection &other) {
         other.credits_.grant(i);
         send_dllp();
     }
-}
-
-void LinkDirection::advance(LinkDirection &other) {
-    backlog_ = std::max<int64_t>(backlog_ - rate_.cycle_ticks, 0);
-    skip_ += rate_.cycle_ticks;
-    if (skip_ >= skip_interval_) {
-        skip_ -= skip_interval_;
-        counts_.skips++;
-        send_overhead(kSkpSymbols * shape_.lanes);
-    }
-    dllp_due(ack_);
-    update_credits(other);
 }
 
 }  // namespace litepcie

@@ -5,6 +5,7 @@
 #include "flow_control.h"
 #include "link_rate.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace litepcie {
@@ -31,7 +32,20 @@ class LinkDirection {
     LinkDirection(const LinkShape &shape, unsigned mps, const Credits &credits, UpdateFc policy = UpdateFc::Guideline);
 
     // One clock cycle passes. UpdateFCs sent in it give `other`, whose TLPs they answer, its credits.
-    void advance(LinkDirection &other);
+    void advance(LinkDirection &other) {
+        backlog_ = std::max<int64_t>(backlog_ - rate_.cycle_ticks, 0);
+        skip_ += rate_.cycle_ticks;
+        if (skip_ >= skip_interval_)
+            send_skip();
+        if (passes(ack_))
+            send_dllp(ack_);
+        if (policy_ == UpdateFc::Minimum) {
+            update_sparingly(other);
+        } else if (passes(update_)) {
+            send_dllp(update_);
+            other.credits_.grant();
+        }
+    }
 
     // Free before the next clock cycle, so a TLP handed over now leaves no gap.
     bool free_this_cycle() const { return backlog_ < rate_.cycle_ticks; }
@@ -70,9 +84,16 @@ class LinkDirection {
         int64_t wait = 0;  // ticks until the next one may go
     };
 
-    bool dllp_due(DllpTimer &timer);
-    void update_credits(LinkDirection &other);
+    // A cycle passes: true if the DLLP is due. What is left of the cycle in which the wait ended counts for the next
+    // one, but no more than a cycle.
+    bool passes(DllpTimer &timer) {
+        timer.wait = std::max(timer.wait - rate_.cycle_ticks, -rate_.cycle_ticks);
+        return timer.pending && timer.wait <= 0;
+    }
+    void send_dllp(DllpTimer &timer);
     void send_dllp();
+    void send_skip();
+    void update_sparingly(LinkDirection &other);
     void send_overhead(unsigned bytes) { backlog_ += int64_t(bytes) * rate_.byte_ticks; }
 
     LinkShape shape_;

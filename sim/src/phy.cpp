@@ -23,11 +23,13 @@ void Phy::set_mps(unsigned mps) {
 void Phy::advance(uint64_t cycle) {
     to_host_.advance(to_card_);
     to_card_.advance(to_host_);
-    host_wire_.replay(cycle, true);
-    card_wire_.replay(cycle, transmit_.between_tlps());
+    if (host_wire_.disturbed())
+        host_wire_.replay(cycle, true);
+    if (card_wire_.disturbed())
+        card_wire_.replay(cycle, transmit_.between_tlps());
 }
 
-bool Phy::receive(uint64_t cycle, CardItem &item) {
+bool Phy::take(uint64_t cycle, CardItem &item) {
     if (!card_wire_.receive(cycle, item))
         return false;
     to_card_.want_ack();
@@ -48,7 +50,8 @@ void Phy::arrive(uint64_t cycle) {
 }
 
 void Phy::drive(uint64_t cycle, BoardInputs &inputs) {
-    arrive(cycle);
+    if (host_wire_.arrived(cycle))
+        arrive(cycle);
     transmit_.drive(cycle, inputs);
     receive_.drive(inputs);
 }

@@ -25,7 +25,7 @@ class Phy {
     // One cycle of link time.
     void advance(uint64_t cycle);
     // Towards the host: next item that has arrived by `cycle`.
-    bool receive(uint64_t cycle, CardItem &item);
+    bool receive(uint64_t cycle, CardItem &item) { return card_wire_.arrived(cycle) && take(cycle, item); }
     // Towards the card: sends what is in the queue as fast as the wire and the credits allow.
     template <typename Sent> void send(Egress &egress, uint64_t cycle, Sent sent) {
         while (to_card_.free_this_cycle() && !egress.empty()) {
@@ -57,6 +57,7 @@ class Phy {
     unsigned completion_buffer_peak() const { return receive_.completion_peak(); }
 
   private:
+    bool take(uint64_t cycle, CardItem &item);
     void start(const Tlp &tlp);
     void arrive(uint64_t cycle);
 

@@ -25,9 +25,10 @@ template <typename Item> class ReplayQueue {
         sent_.push_back({std::move(item), wire_bytes, cycle + link_.cycles_to_drain(), false});
     }
 
+    bool arrived(uint64_t cycle) const { return !sent_.empty() && sent_.front().arrival <= cycle; }
     // The next TLP that has arrived by `cycle` and is accepted.
     bool receive(uint64_t cycle, Item &item) {
-        if (sent_.empty() || nak_ || sent_.front().arrival > cycle)
+        if (nak_ || !arrived(cycle))
             return false;
         Sent &front = sent_.front();
         if (damage_every_ && !front.damaged && ++accepted_ % damage_every_ == 0) {
@@ -58,6 +59,8 @@ template <typename Item> class ReplayQueue {
         }
     }
 
+    // A NAK is on its way or a replay under way: replay() has something to do.
+    bool disturbed() const { return nak_ || to_replay_; }
     // Nothing new goes before a replay is over.
     bool replaying() const { return to_replay_; }
     bool empty() const { return sent_.empty(); }
