@@ -1,0 +1,219 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Errors, resets and pauses of streams, what the user sees of them, and a clean run behind each."""
+
+import pytest
+
+from test.gateware.dma.bench import HOST_LOW, REASON, TABLES, Link
+from test.gateware.stream.bench import Bench, Descriptor, fill
+
+pytestmark = pytest.mark.unit
+
+COUNT      = 20
+LENGTH     = 700
+POSITIONS  = (0, 1, 13, COUNT - 1)
+
+
+def descriptors(**kwargs):
+    return [Descriptor(LENGTH, HOST_LOW + 3 + 1000 * n, **kwargs) for n in range(COUNT)]
+
+
+def clean_reader(bench):
+    """Reset, then packets: at most the beat that was offered is left of what was before."""
+    bench.user.stall = lambda: True
+    bench.reset()
+    assert bench.read("STATUS") == 2   # IDLE.
+    offered = bench.user.held
+    bench.user.packets, before = [bytearray()], bench.user.cut
+    bench.user.stall = bench.timing.stalls
+    if offered and not offered[2]:
+        # It goes on with a packet whose beginning was taken.
+        bench.user.packets[-1] = bytearray(b"?")
+    bench.start()
+    bench.feed([Descriptor(LENGTH, HOST_LOW + 5 + 1000 * n, last=True) for n in range(5)])
+    bench.until(lambda: len(bench.user.packets) > 5)
+    for n, packet in enumerate(bench.user.packets[-6:-1]):
+        assert packet == bench.host.read(HOST_LOW + 5 + 1000 * n, LENGTH)
+    assert bench.user.cut - before <= 1
+
+
+def clean_writer(bench):
+    """Reset, then packets: what follows begins one."""
+    bench.user.queue.clear()
+    bench.user.offered = False
+    bench.reset()
+    assert bench.read("STATUS") == 2
+    bench.start()
+    packets = [bench.rng.randbytes(length) for length in (1, LENGTH, 1500)]
+    for packet in packets:
+        bench.user.give(packet)
+    slots = descriptors()[:5]
+    bench.push(*slots)
+    bench.finish()
+    assert [bench.report(n) for n in range(5)] == [report for report, _ in fill(packets, slots)]
+    assert bench.host.read(slots[1].host, LENGTH) == packets[1]
+
+# Errors -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize("reason", ("UNSUPPORTED_REQUEST", "TIMEOUT"))
+def test_data_fails(reason, position):
+    """The user has what landed before, in whole beats, and nothing behind."""
+    bench = Bench("reader", seed=position, stall=0.1, reorder=True, jitter=40)
+    bench.start()
+    all_   = descriptors()
+    byte   = all_[position].host + bench.rng.randrange(LENGTH)
+    bench.data.faults = [(byte, REASON[reason])]
+    bench.push(*all_)
+    block  = bench.stop()
+    landed = max(0, (byte & ~63) - all_[position].host)
+    assert (block.reason, block.completed, block.stopped) == (REASON[reason], position, landed)
+    good   = b"".join(bench.host.read(d.host, d.length) for d in all_)[:position * LENGTH + landed]
+    bench.cycles(1000)
+    assert bench.user.taken == good[:len(good) // bench.user.bytes * bench.user.bytes]
+    bench.data.faults = []
+    clean_reader(bench)
+
+
+def test_reason_does_not_wait_for_the_user():
+    """A bad descriptor behind a full RAM is told at once."""
+    bench = Bench("reader")
+    bench.start()
+    bench.user.stall = lambda: True
+    bench.push(Descriptor(7000, HOST_LOW), Descriptor(0, HOST_LOW))
+    block = bench.stop()
+    assert (block.reason, block.completed) == (REASON["ZERO_LENGTH"], 1)
+    clean_reader(bench)
+
+
+@pytest.mark.parametrize("direction", ("reader", "writer"))
+@pytest.mark.parametrize("position", POSITIONS)
+def test_zero_length(direction, position):
+    bench = Bench(direction, stall=0.1)
+    bench.start()
+    all_ = descriptors()
+    all_[position].length = 0
+    if direction == "writer":
+        bench.user.give(bytes(COUNT * LENGTH))
+    bench.push(*all_)
+    block = bench.stop()
+    assert (block.reason, block.completed, block.stopped) == (REASON["ZERO_LENGTH"], position, 0)
+    (clean_reader if direction == "reader" else clean_writer)(bench)
+
+
+@pytest.mark.parametrize("position", (0, 1, 40))
+def test_write_dropped(position):
+    """Bus mastering off: the buffer is not complete, what came before is counted."""
+    bench = Bench("writer", latency=5)
+    bench.start()
+    bench.user.give(bytes(COUNT * LENGTH))
+    sent = 0
+
+    def dropping():
+        nonlocal sent
+        bench.data.drop = bench.blocks_port.drop = sent >= position
+        drive()
+        sent += bench.data.sent
+
+    drive, bench.data.drive = bench.data.drive, dropping
+    bench.push(*descriptors())
+    bench.until(lambda: bench.flag("STOPPED"))
+    # Three TLPs and the report are a buffer: a report that was dropped is an error as well.
+    assert bench.reason == REASON["BUS_MASTER"]
+    reports = sum(address >= bench.status for _, address, _ in bench.data.packets[:position])
+    assert bench.read("COMPLETED") == reports
+    bench.data.drive = drive
+    bench.data.drop  = bench.blocks_port.drop = False
+    clean_writer(bench)
+
+
+def test_table_fails_within_a_buffer():
+    """Its first descriptor is full, the second one is bad: no report, but the bytes are counted."""
+    bench = Bench("writer")
+    bench.start()
+    bench.user.give(bytes(COUNT * LENGTH))
+    bench.push(Link([Descriptor(100, HOST_LOW), Descriptor(0, HOST_LOW)], TABLES))
+    block = bench.stop()
+    assert (block.reason, block.completed, block.stopped) == (REASON["ZERO_LENGTH"], 0, 0)
+    assert block.bytes == 100
+    assert bench.report(0) == (0, False)
+    clean_writer(bench)
+
+# Reset --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", (64, 256))
+@pytest.mark.parametrize("cycles", (20, 45, 70, 100, 150, 333))
+@pytest.mark.parametrize("direction", ("reader", "writer"))
+def test_reset_in_the_middle(direction, cycles, width):
+    bench = Bench(direction, width, seed=cycles, stall=0.1, reorder=True, jitter=40)
+    bench.start()
+    if direction == "writer":
+        for n in range(COUNT):
+            bench.user.give(bytes(LENGTH + 100 * (n % 3)))
+    bench.push(*descriptors(last=True))
+    bench.cycles(cycles)
+    (clean_reader if direction == "reader" else clean_writer)(bench)
+
+
+def test_reset_does_not_wait_for_the_user():
+    """Neither for one that takes nothing, nor for one that gives nothing."""
+    reader = Bench("reader")
+    reader.start()
+    reader.user.stall = lambda: True
+    reader.push(*descriptors())
+    reader.cycles(2000)
+    reader.reset(limit=50)
+    writer = Bench("writer")
+    writer.start()
+    writer.push(*descriptors())
+    writer.user.give(bytes(64), last=False)
+    writer.cycles(500)
+    writer.reset(limit=50)
+
+# Off ----------------------------------------------------------------------------------------------
+
+
+def test_sink_is_not_ready_while_off():
+    bench = Bench("writer")
+    bench.user.give(bytes(100))
+    bench.cycles(100)
+    assert not bench.user.beats
+    bench.start()
+    bench.cycles(100)
+    taken = len(bench.user.beats)
+    assert taken == 7
+    bench.reset()
+    bench.user.give(bytes(100))
+    bench.cycles(100)
+    assert len(bench.user.beats) == taken
+
+
+def test_pause_loses_nothing():
+    """ENABLE off lets the buffer that began fill up, and no other; on, packets go on as given."""
+    bench = Bench("writer")
+    bench.start()
+    packets = [bench.rng.randbytes(1000) for _ in range(8)]
+    bench.user.give(packets[0][:512], last=False)
+    slots = descriptors()[:16]
+    bench.push(*slots)
+    bench.cycles(300)
+    bench.enable(False)
+    bench.cycles(300)
+    assert bench.read("COMPLETED") == 0 and not bench.flag("IDLE")
+    bench.user.give(packets[0][512:])
+    for packet in packets[1:]:
+        bench.user.give(packet)
+    bench.cycles(2000)
+    assert bench.read("COMPLETED") == 1 and bench.flag("IDLE")
+    bench.enable()
+    bench.finish()
+    expected = fill(packets, slots)
+    assert [bench.report(n) for n in range(16)] == [report for report, _ in expected]
+    for _, pieces in expected:
+        assert all(bench.host.read(host, len(data)) == data for host, data in pieces)
