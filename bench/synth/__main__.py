@@ -23,7 +23,7 @@ from pathlib import Path
 from litepcie_bench.progress import Progress
 from litepcie_bench.synth import paths, table, tools
 from litepcie_bench.synth.count import FAMILIES
-from litepcie_bench.synth.designs import DESIGNS, OURS, TOP, WIDTHS, Design
+from litepcie_bench.synth.designs import DESIGNS, OURS, TOP, USUAL, WIDTHS, Design
 from litepcie_bench.synth.measure import measure, steps
 
 OUT = tools.ROOT / "build" / "bench" / "synth.json"
@@ -38,7 +38,7 @@ class Parser(argparse.ArgumentParser):
 def parse_args(argv):
     parser = Parser(prog="synth", description=__doc__.splitlines()[0])
     parser.add_argument("--width", type=int, action="append", choices=WIDTHS,
-        help="This data path; may be given again.")
+        help="This data path; may be given again (64, 128, 256).")
     parser.add_argument("--family", choices=FAMILIES, help="This family alone.")
     parser.add_argument("--design", choices=sorted({design.name for design in DESIGNS}), help="This design alone.")
     parser.add_argument("--no-clock", action="store_true", help="Area only: no place and route.")
@@ -53,14 +53,15 @@ def parse_args(argv):
     args = parser.parse_args(argv)
     if args.write and (args.width or args.family or args.design or args.no_clock):
         parser.error("--write needs a full run: without --width, --family, --design, --no-clock")
+    if not choose(args)[0]:
+        parser.error(f"argument --design: {args.design} is not measured at that width")
     return args
 
 
 def choose(args):
     """(design, family) whose area, and designs whose clock was asked for."""
-    chosen  = [(design, family) for family in FAMILIES for design in DESIGNS
-        if args.width in (None, []) or design.width in args.width]
-    chosen  = [(design, family) for design, family in chosen
+    wanted  = [design for design in DESIGNS if design.width in args.width] if args.width else USUAL
+    chosen  = [(design, family) for family in FAMILIES for design in wanted
         if args.family in (None, family) and args.design in (None, design.name)]
     clocked = [design for design, family in chosen if family == "ecp5" and design.clocked and not args.no_clock]
     return chosen, clocked

@@ -39,7 +39,8 @@ def _run(jobs, step):
                 results[running[done]] = done.result()
                 step(running[done])
         except BaseException:
-            pool.shutdown(cancel_futures=True)
+            pool.shutdown(wait=False, cancel_futures=True)
+            tools.stop()
             raise
     return results
 

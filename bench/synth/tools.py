@@ -36,8 +36,17 @@ SYNTHESIS = {
 }
 
 
+_running = set()  # Processes.
+
+
 class ToolError(Exception):
     """Text for the user."""
+
+
+def stop():
+    """Ends the tools that run: the threads that wait for them fail with ``ToolError``."""
+    for process in list(_running):
+        process.kill()
 
 
 @functools.cache
@@ -52,9 +61,12 @@ def versions():
 def _run(folder, command, log):
     program = Path(sys.executable).parent / command[0]
     with open(folder / log, "w", encoding="utf-8") as output:
-        done = subprocess.run([program, *command[1:]], cwd=folder, stdin=subprocess.DEVNULL,
+        process = subprocess.Popen([program, *command[1:]], cwd=folder, stdin=subprocess.DEVNULL,
             stdout=output, stderr=subprocess.STDOUT)
-    if done.returncode:
+        _running.add(process)
+        status = process.wait()
+        _running.discard(process)
+    if status:
         lines = (folder / log).read_text(encoding="utf-8", errors="replace").strip().splitlines()
         error = next((line for line in lines if "ERROR" in line), (lines or ["no message"])[-1])
         raise ToolError(f"{command[0]} failed: {error} (all of it: {folder / log})")

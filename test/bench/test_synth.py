@@ -130,6 +130,7 @@ def test_names_of_registers():
     (["--family", "ice40"], "--family"),
     (["--design", "xdma"], "--design"),
     (["--write", "--width", "64"], "--write needs a full run"),
+    (["--design", "litepcie_stock_bare", "--width", "128"], "not measured at that width"),
 ])
 def test_usage(arguments, text):
     done = synth(*arguments)
