@@ -80,7 +80,7 @@ class Completer(LiteXModule):
     sink      : stream of `tlp_layout`, **in**, `sys`: requests.
     source    : stream of `phy_layout`, **out**, `sys`: completions.
     completer : Signal(16), **in**, bus, device, function.
-    refused   : Signal(), **out**, one cycle for each request refused.
+    refused   : Signal(), **out**, one cycle for each request refused, the cycle behind it.
     csr_bus      : wishbone.Interface, 32 bits, word addresses, master.
     window_read  : MemoryReadStream, client's side.
     window_write : MemoryWriteStream, client's side.
@@ -158,8 +158,10 @@ class Completer(LiteXModule):
         )
 
         # Completion -------------------------------------------------------------------------------
+        # What is computed is in registers when the state machine has left IDLE: a request stands still until then.
         self.span = span = ReadSpan()
         refuse    = Signal()
+        refused   = Signal()
         locked    = Signal()  # MRdLk is answered by CplLk (PCIe 4.0 6.5.6).
         header    = [Signal(32) for _ in range(3)]
         status     = Signal(3)
@@ -168,21 +170,27 @@ class Completer(LiteXModule):
         self.comb += [
             locked.eq(dw0[24:29] == TYPE_MEMORY + 1),
             refuse.eq(~read | poisoned),
-            status.eq(Mux(refuse, COMPLETION_UR, COMPLETION_SC)),
+            span.dwords.eq(Cat(dw0[:10], dw0[:10] == 0)),
+            span.first_be.eq(dw1[0:4]),
+            span.last_be.eq(dw1[4:8]),
+        ]
+        self.sync += [
+            refused.eq(refuse),
             If(memory | locked,
                 byte_count.eq(span.byte_count),
                 lower.eq(Cat(span.lower, address[2:7])),
             ).Else(
                 byte_count.eq(4),
+                lower.eq(0),
             ),
-            span.dwords.eq(Cat(dw0[:10], dw0[:10] == 0)),
-            span.first_be.eq(dw1[0:4]),
-            span.last_be.eq(dw1[4:8]),
-            header[0][0:10].eq(Mux(refuse, 0, dw0[0:10])),
+        ]
+        self.comb += [
+            status.eq(Mux(refused, COMPLETION_UR, COMPLETION_SC)),
+            header[0][0:10].eq(Mux(refused, 0, dw0[0:10])),
             header[0][12:14].eq(dw0[12:14]),  # Attr,
             header[0][18].eq(dw0[18]),
             header[0][20:23].eq(dw0[20:23]),  # and TC as they came.
-            header[0][24:32].eq(Mux(refuse, FMT_TYPE_CPL, FMT_TYPE_CPLD) | locked),
+            header[0][24:32].eq(Mux(refused, FMT_TYPE_CPL, FMT_TYPE_CPLD) | locked),
             header[1].eq(Cat(byte_count, Constant(0, 1), status, self.completer)),
             header[2].eq(Cat(lower, Constant(0, 1), dw1[8:16], dw1[16:32])),
         ]
@@ -236,10 +244,10 @@ class Completer(LiteXModule):
             fsm.act(f"HEADER-{n}",
                 value.eq(header[n]),
                 put.eq(room),
-                ends.eq(refuse if n == 2 else 0),
+                ends.eq(refused if n == 2 else 0),
                 If(room,
                     NextState(f"HEADER-{n + 1}") if n < 2 else
-                    If(refuse, NextState("LAST")).Else(NextState("READ"))
+                    If(refused, NextState("LAST")).Else(NextState("READ"))
                 )
             )
         fsm.act("READ",
@@ -262,5 +270,5 @@ class Completer(LiteXModule):
             consume.eq(1),
             If(sink.valid & sink.last, NextState("IDLE"))
         )
-        self.comb += self.refused.eq(sink.valid & sink.first & sink.ready & ~message & ~ignored &
+        self.sync += self.refused.eq(sink.valid & sink.first & sink.ready & ~message & ~ignored &
             ((write & poisoned) | (~write & refuse)))

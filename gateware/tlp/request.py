@@ -78,6 +78,8 @@ class HeaderFields(LiteXModule):
 class RequestBuilder(LiteXModule):
     """Puts headers before requests; a beat a cycle, no idle beat between TLPs, latency 2.
 
+    `ready` of the sink is a register's, whatever the PHY does: behind the sink are the arbiter and all clients.
+
     Three header dwords below 4 GiB, four above (PCIe 4.0 2.2.4.1). While `enable` or `link_up` is off a request is
     dropped: a write is told as sent and dropped, a read is left to its timeout.
 
@@ -94,7 +96,8 @@ class RequestBuilder(LiteXModule):
     requester : Signal(16), **in**, bus, device, function.
     enable    : Signal(), **in**, bus mastering is on.
     link_up   : Signal(), **in**.
-    sent      : Signal(32), **out**, bit n for a cycle: a write of port n was accepted by the PHY, or dropped.
+    sent      : Signal(32), **out**, bit n for a cycle: a write of port n was accepted by the PHY, or dropped, in the
+        cycle before.
     dropped   : Signal(), **out**, with `sent`: it was dropped.
     """
     def __init__(self, data_width, endianness, *, relaxed_ordering=False, no_snoop=False):
@@ -111,9 +114,10 @@ class RequestBuilder(LiteXModule):
 
         beat_dwords = data_width//32
 
-        # Accept: a register behind the arbiter ----------------------------------------------------
-        self.accept = accept = stream.Buffer(request_layout(data_width))
-        self.comb += sink.connect(accept.sink)
+        # Accept: registers behind the arbiter, of its beats and of their ready --------------------
+        self.hold   = hold   = stream.PipeReady(request_layout(data_width))
+        self.accept = accept = stream.PipeValid(request_layout(data_width))
+        self.comb += [sink.connect(hold.sink), hold.source.connect(accept.sink)]
         taken = accept.source
 
         # Header -----------------------------------------------------------------------------------
@@ -177,14 +181,17 @@ class RequestBuilder(LiteXModule):
             If(tlp.first, *self.overlay(source.dat, index, tlp, beat_dwords)),
             *[source.be[4*n:4*n + 4].eq(Mux(source.last & (n > tlp.end), 0x0, 0xf))
                 for n in range(beat_dwords)],
+        ]
+        self.sync += [
+            If(tlp.valid & advance,
+                If(consume, index.eq(0)).Else(index.eq(index + 1))
+            ),
+            self.dropped.eq(drop),
+            self.sent.eq(0),
             If(tlp.valid & advance & source.last & ~tlp.read,
                 self.sent.eq(1 << tlp.port),
-                self.dropped.eq(drop),
             ),
         ]
-        self.sync += If(tlp.valid & advance,
-            If(consume, index.eq(0)).Else(index.eq(index + 1))
-        )
 
         # Drop -------------------------------------------------------------------------------------
         # Decided when a TLP is first offered; only a lost link cuts one short, as its PHY may never take the rest.

@@ -98,7 +98,7 @@ def run(data_width, endianness, made, share, **options):
     tlps    = [TLP.from_beats(packet, data_width, endianness) for packet in packets]
     for request, tlp in zip(made, tlps, strict=True):
         check(request, tlp)
-    assert sent == [(packet[-1]["cycle"], n % 16) for n, packet in enumerate(packets) if made[n][2] is None]
+    assert sent == [(packet[-1]["cycle"] + 1, n % 16) for n, packet in enumerate(packets) if made[n][2] is None]
     return packets, tlps
 
 # Tests --------------------------------------------------------------------------------------------
