@@ -13,8 +13,8 @@ from migen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.dma.engine import DMAEngine
-from litepcie_soc.stream.ram import user_layout
-from litepcie_soc.stream.reader import StreamReader
+from litepcie_soc.stream.ram import WordFIFO, user_layout
+from litepcie_soc.stream.reader import StreamReader, word_layout
 from litepcie_soc.stream.writer import StreamWriter
 
 # Stream Engine ------------------------------------------------------------------------------------
@@ -23,10 +23,10 @@ from litepcie_soc.stream.writer import StreamWriter
 class StreamEngine(DMAEngine):
     """A ``DMAEngine`` whose other end is a stream of the user in the place of a memory.
 
-    RESET drops what is in the RAM of the engine. Of a reader, the beat that is offered stays until
-    the user takes it, as a stream demands; the next one has ``first``. A packet that was cut short
-    has no ``last``. A writer is not ready while it is off, and takes what comes behind as the
-    beginning of a packet.
+    RESET drops what is in the RAM of the engine. Of a reader, up to eight beats that had left it
+    stay until the user takes them; the next one has ``first``. A packet that was cut short has no
+    ``last``. A writer is not ready while it is off, and takes what comes behind as the beginning of
+    a packet.
 
     Parameters and attributes as ``DMAEngine``, but without ``memory``, and with
 
@@ -41,9 +41,16 @@ class StreamEngine(DMAEngine):
         # # #
 
         if direction == "reader":
-            self.output = stream.Buffer(user_layout(len(self.mover.source.dat)))
-            self.source = self.output.source
-            self.comb  += self.mover.source.connect(self.output.sink)
+            width       = len(self.mover.source.dat)
+            self.source = source = stream.Endpoint(user_layout(width))
+            self.output = output = WordFIFO(word_layout(width))
+            self.comb += [
+                self.mover.go.eq(output.go),
+                self.mover.source.connect(output.sink, omit={"ready"}),
+                output.source.connect(source, omit={"lane"}),
+                *[source.be[n].eq(~source.last | (n <= output.source.lane))
+                    for n in range(width // 8)],
+            ]
         else:
             registers = self.registers
             self.sink = self.mover.user

@@ -13,7 +13,7 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.memory.ports import MemoryReadStream
-from litepcie_soc.stream.ram import WORDS, StreamRAM, user_layout
+from litepcie_soc.stream.ram import WORDS, StreamRAM, WordFIFO, user_layout
 
 # Constants ----------------------------------------------------------------------------------------
 
@@ -47,46 +47,65 @@ class PacketInput(LiteXModule):
         last are free again.
     """
     def __init__(self, data_width, words=WORDS, reports=32, packets=16):
-        lanes          = data_width // 8
-        word_bits      = log2_int(lanes)
-        self.sink      = sink = stream.Endpoint(user_layout(data_width))
+        self.word_bits = log2_int(data_width // 8)
+        self.sink      = stream.Endpoint(user_layout(data_width))
         self.enable    = Signal()
-        self.filled    = Signal(word_bits + log2_int(words))
+        self.filled    = Signal(self.word_bits + log2_int(words))
         self.report    = Signal(REPORT_BITS)
         self.put       = Signal()
         self.report_at = Signal(max=reports)
-        self.memory    = memory = MemoryReadStream(data_width, 4 * words * lanes)
-        self.ends      = ends = stream.SyncFIFO([("offset", len(self.filled))], packets)
-        self.end       = ends.source
-        self.ram       = ram = StreamRAM(data_width, words,
+        self.memory    = MemoryReadStream(data_width, 4 * words * data_width // 8)
+        self.ends      = stream.SyncFIFO([("offset", len(self.filled))], packets)
+        self.end       = self.ends.source
+        self.ram       = StreamRAM(data_width, words,
             params=[("is_report", 1), ("report", REPORT_BITS)])
 
         # # #
 
-        # User to RAM. One word stays free, so that full and empty differ.
+        self.front = Signal(max=words)   # The word read last.
+        self.add_input(words, packets)
+        self.add_reports(reports)
+        self.add_memory()
+
+    # User to RAM ----------------------------------------------------------------------------------
+
+    def add_input(self, words, packets):
+        sink, ram = self.sink, self.ram
+        lanes = len(sink.be)
         place = Signal(max=words)
-        front = Signal(max=words)   # The word read last.
-        ahead = Signal(max=words)
+        ahead = Signal(max=words, reset=1)   # One word stays free, so that full and empty differ.
+        room  = Signal()                     # For ends.
         taken = Signal()
-        lane  = Signal(word_bits)   # Of the last byte: where ``be`` ends.
         edge  = Signal(lanes)
+        # The last byte of a packet, a cycle late.
+        ended = Signal()
+        word  = Signal.like(place)
+        lane  = Signal(self.word_bits)
         self.comb += [
-            ahead.eq(place + 1),
-            sink.ready.eq(self.enable & (ahead != front) & ends.sink.ready),
+            sink.ready.eq(self.enable & room & (ahead != self.front)),
             taken.eq(sink.valid & sink.ready),
             ram.write_address.eq(place),
             ram.write_data.eq(sink.dat),
             ram.write_enable.eq(taken),
-            self.filled.eq(Cat(Replicate(0, word_bits), place)),
             edge.eq(sink.be & ~Cat(sink.be[1:], 0)),
-            *[lane[bit].eq(Reduce("OR", [edge[n] for n in range(lanes) if n >> bit & 1]))
-                for bit in range(word_bits)],
-            ends.sink.valid.eq(taken & sink.last),
-            ends.sink.offset.eq(Cat(lane, place) + 1),
+            self.ends.sink.valid.eq(ended),
+            self.ends.sink.offset.eq(Cat(lane, word) + 1),
         ]
-        self.sync += If(taken, place.eq(ahead))
+        self.sync += [
+            If(taken, place.eq(ahead), ahead.eq(ahead + 1)),
+            # One may be taken in this cycle, one is on its way.
+            room.eq(self.ends.level <= packets - 3),
+            ended.eq(taken & sink.last),
+            word.eq(place),
+            *[lane[bit].eq(Reduce("OR", [edge[n] for n in range(lanes) if n >> bit & 1]))
+                for bit in range(self.word_bits)],
+            # As late as the end.
+            self.filled.eq(Cat(Replicate(0, self.word_bits), place)),
+        ]
 
-        # Reports.
+    # Reports --------------------------------------------------------------------------------------
+
+    def add_reports(self, reports):
         storage = Memory(REPORT_BITS, reports)
         write   = storage.get_port(write_capable=True)
         read    = storage.get_port(async_read=True)
@@ -95,20 +114,25 @@ class PacketInput(LiteXModule):
             write.adr.eq(self.report_at),
             write.dat_w.eq(self.report),
             write.we.eq(self.put),
+            read.adr.eq(self.memory.command.address),
+            self.ram.sink.report.eq(read.dat_r),
         ]
         self.sync += If(self.put, self.report_at.eq(self.report_at + 1))
 
-        # Both to the writer.
-        command = memory.command
+    # To the writer --------------------------------------------------------------------------------
+
+    def add_memory(self):
+        ram, command = self.ram, self.memory.command
+        self.fifo    = fifo = WordFIFO([("dat", self.memory.data_width)])
+        taken        = Signal()
         self.comb += [
-            command.connect(ram.sink, omit={"address"}),
+            command.ready.eq(fifo.go),
+            taken.eq(command.valid & command.ready),
+            ram.sink.valid.eq(taken),
             ram.sink.address.eq(command.address),
             ram.sink.is_report.eq(command.address[-1]),
-            read.adr.eq(command.address),
-            ram.sink.report.eq(read.dat_r),
-            ram.source.connect(memory.data, omit={"dat", "is_report", "report"}),
-            memory.data.dat.eq(Mux(ram.source.is_report, ram.source.report, ram.source.dat)),
+            fifo.sink.valid.eq(ram.source.valid),
+            fifo.sink.dat.eq(Mux(ram.source.is_report, ram.source.report, ram.source.dat)),
+            fifo.source.connect(self.memory.data),
         ]
-        self.sync += If(command.valid & command.ready & ~command.address[-1],
-            front.eq(command.address)
-        )
+        self.sync += If(taken & ~command.address[-1], self.front.eq(command.address))

@@ -25,9 +25,9 @@ def user_layout(data_width):
 
 
 class StreamRAM(LiteXModule):
-    """One port writes, one reads a word a cycle; what is read waits until it is taken.
+    """One port writes, one reads a word a cycle. A read is never held up: see ``WordFIFO``.
 
-    A word that was written is seen by every read accepted in a later cycle. Latency: 2 cycles.
+    A word that was written is seen by every read of a later cycle.
 
     Parameters
     ----------
@@ -40,14 +40,15 @@ class StreamRAM(LiteXModule):
     ----------
     write_address, write_data : log2(words), data_width, in, sys.
     write_enable : data_width / granularity, in, sys.
-    sink         : Endpoint (``address``: log2(words), ``params``), in, sys.
-    source       : Endpoint (``dat``: data_width, ``params``), out, sys.
+    sink         : Endpoint (``address``: log2(words), ``params``), in, sys; ready is not driven.
+    source       : Endpoint (``dat``: data_width, ``params``), out, sys, ``LATENCY`` cycles behind.
     """
+    LATENCY = 2
+
     def __init__(self, data_width, words=WORDS, granularity=None, params=()):
-        params = [*params]
-        self.sink   = sink   = stream.Endpoint([("address", log2_int(words))] + params)
-        self.output = output = stream.Buffer([("dat", data_width)] + params)
-        self.source = output.source
+        names = [name for name, _ in params]
+        self.sink   = sink   = stream.Endpoint([("address", log2_int(words)), *params])
+        self.source = source = stream.Endpoint([("dat", data_width), *params])
 
         # # #
 
@@ -61,16 +62,36 @@ class StreamRAM(LiteXModule):
         self.write_enable  = write.we
 
         # The RAM's own register, then one more, which belongs to the RAM on every family.
-        word = output.sink
-        self.comb += [
-            sink.ready.eq(~word.valid | word.ready),
-            read.adr.eq(sink.address),
-            read.re.eq(sink.ready),
-            word.dat.eq(read.dat_r),
-        ]
-        self.sync += If(sink.ready,
+        word = stream.Endpoint(params)
+        self.comb += [read.adr.eq(sink.address), read.re.eq(sink.valid)]
+        self.sync += [
             word.valid.eq(sink.valid),
-            word.first.eq(sink.first),
-            word.last.eq(sink.last),
-            *[getattr(word, name).eq(getattr(sink, name)) for name, *_ in params]
-        )
+            source.valid.eq(word.valid),
+            source.dat.eq(read.dat_r),
+            *[getattr(word,   name).eq(getattr(sink, name)) for name in names],
+            *[getattr(source, name).eq(getattr(word, name)) for name in names],
+        ]
+
+# Word FIFO ----------------------------------------------------------------------------------------
+
+
+class WordFIFO(LiteXModule):
+    """Behind a ``StreamRAM``: room for what is under way, so that no ready leads back to the RAM.
+
+    Attributes
+    ----------
+    sink   : Endpoint, in, sys; ready is not looked at.
+    source : Endpoint, out, sys.
+    go     : 1, out, sys, a read may begin in this cycle; a register.
+    """
+    def __init__(self, layout):
+        # A read of this cycle, of the next one, those in the RAM; as many again to go on with.
+        under_way   = StreamRAM.LATENCY + 2
+        self.fifo   = fifo = stream.SyncFIFO(layout, 2 * under_way)
+        self.sink   = fifo.sink
+        self.source = fifo.source
+        self.go     = Signal()
+
+        # # #
+
+        self.sync += self.go.eq(fifo.level <= under_way)

@@ -27,7 +27,7 @@ class BufferSplitter(LiteXModule):
     its data, as a request of four bytes with ``slot_last``, which no other request has.
 
     A request is for as much as goes in one TLP: up to ``boundary``, to the end of the descriptor or
-    of the packet. It is made when all of that is in the RAM. One takes two cycles or more.
+    of the packet. It is made when all of that is in the RAM. One takes three cycles or more.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class BufferSplitter(LiteXModule):
 
         self.input = source_of
         self.host       = Signal(64)  # Of what is not requested yet,
-        self.left       = Signal(24)  # and its bytes.
+        self.rest       = Signal(25)  # its bytes and those before it in its block.
         self.interrupt  = Signal()    # Of the slot.
         self.slot_last  = Signal()
         self.reason     = Signal(4)
@@ -67,29 +67,39 @@ class BufferSplitter(LiteXModule):
     # What there is --------------------------------------------------------------------------------
 
     def add_measure(self):
-        """``want`` of ``there`` bytes, as of the cycle before: one cycle to look, one to ask."""
+        """How long the next request is, in two steps: what fits, and how much of it is there.
+
+        Both go on all the time: what is there grows while a request waits for it.
+        """
         end, filled = self.input.end, self.input.filled
         most        = 1 << len(filled) - 1
-        boundary    = Signal(13)
-        mask        = Signal(12)
-        room        = Signal(13)
-        self.mask   = mask
-        self.front  = front = Signal(len(filled))  # Byte offset of the next byte.
-        self.want   = Signal(13)
-        self.full   = Signal()                     # They fill the descriptor.
-        self.there  = Signal(len(filled))
-        self.ends   = Signal()                     # No more come: the packet ends behind them.
+        self.size   = size  = Signal(13)                 # Of a block: TLPs end at its multiples.
+        self.mask   = mask  = Signal(12)
+        self.front  = front = Signal(len(filled))        # Byte offset of the next byte.
+        self.want   = want  = Signal(13)                 # What fits,
+        self.full   = Signal()                           # and fills the descriptor.
+        self.length = Signal(13)
+        self.enough = Signal()                           # A request can be made,
+        self.final  = Signal()                           # and the packet ends with it.
+        outer = Signal(len(self.rest) - 7)               # Whole blocks of ``rest``, by 128 bytes.
+        full  = Signal()
+        there = Signal(len(filled))
+        ends  = Signal()                                 # No more come: behind them the packet ends.
+        limit = Mux(self.boundary > most, most, self.boundary)
         self.comb += [
-            boundary.eq(self.boundary if most >= 4096 else
-                Mux(self.boundary > most, most, self.boundary)),
-            mask.eq(boundary - 1),
-            room.eq(boundary - (self.host & mask)),
+            outer.eq(self.rest[7:] & ~mask[7:]),
+            full.eq((outer == 0) | ((outer == size[7:]) & (self.rest & mask == 0))),
         ]
         self.sync += [
-            self.want.eq(Mux(self.left <= room, self.left, room)),
-            self.full.eq(self.left <= room),
-            self.there.eq(Mux(end.valid, end.offset, filled) - front),
-            self.ends.eq(end.valid),
+            size.eq(limit),
+            mask.eq(limit - 1),
+            want.eq(Mux(full, self.rest[:13], size) - (self.host & mask)),
+            self.full.eq(full),
+            there.eq(Mux(end.valid, end.offset, filled) - front),
+            ends.eq(end.valid),
+            self.enough.eq(ends | (there >= want)),
+            self.final.eq(ends & (there <= want)),
+            self.length.eq(Mux(ends & (there <= want), there, want)),
         ]
 
     # Slots and their reports ----------------------------------------------------------------------
@@ -98,14 +108,15 @@ class BufferSplitter(LiteXModule):
         self.slot           = slot = Signal(12)
         self.report_address = Signal(64)
         following           = Signal(13)
+        dword               = Signal(13)   # From the status block.
         self.comb += [
             following.eq(slot + 1),
             self.input.report.eq(Cat(self.bytes, self.packet_end)),
         ]
         self.sync += [
-            # Well before it is used: a report is several cycles behind the one before.
-            self.report_address.eq(self.status_address + abi.REPORT_OFFSET
-                + (slot << log2_int(abi.REPORT_BYTES))),
+            # Well before they are used: a report is several cycles behind the one before.
+            dword.eq(slot + abi.REPORT_OFFSET // abi.REPORT_BYTES),
+            self.report_address.eq(self.status_address + (dword << log2_int(abi.REPORT_BYTES))),
             If(self.input.put,
                 slot.eq(following),
                 If((following >> self.ring_log2)[0], slot.eq(0)),
@@ -119,24 +130,22 @@ class BufferSplitter(LiteXModule):
 
     def add_requests(self):
         sink, source, inner = self.sink, self.source, self.input
-        word_bits = log2_int(inner.memory.data_width // 8)
-        final     = Signal()   # The packet ends with this request.
+        word_bits = inner.word_bits
         self.fsm  = fsm = FSM(reset_state="IDLE")
         self.comb += [
-            final.eq(self.ends & (self.there <= self.want)),
             self.busy.eq(~fsm.ongoing("IDLE")),
             source.reason.eq(self.reason),
             source.interrupt.eq(self.interrupt),
         ]
         fsm.act("IDLE",
             sink.ready.eq(self.run),
+            NextValue(self.host, sink.host),
+            NextValue(self.rest, sink.length + (sink.host[:12] & self.mask)),
+            NextValue(self.slot_last, sink.slot_last),
+            NextValue(self.reason, sink.reason),
             If(sink.valid & sink.ready,
-                NextValue(self.host, sink.host),
-                NextValue(self.left, sink.length),
                 NextValue(self.interrupt, self.interrupt | sink.interrupt),
-                NextValue(self.slot_last, sink.slot_last),
-                NextValue(self.reason, sink.reason),
-                NextState("MEASURE"),
+                NextState("FIT"),
                 If(sink.reason != REASON_NONE,
                     NextState("REASON")
                 ).Elif(self.packet_end,
@@ -146,29 +155,30 @@ class BufferSplitter(LiteXModule):
                 )
             )
         )
-        fsm.act("MEASURE", NextState("REQUEST"))
+        fsm.act("FIT",   NextState("COUNT"))
+        fsm.act("COUNT", NextState("REQUEST"))
         fsm.act("REQUEST",
-            source.valid.eq(self.ends | (self.there >= self.want)),
+            source.valid.eq(self.enough),
             source.host.eq(self.host),
             source.endpoint.eq(self.front),
-            source.length.eq(Mux(final, self.there, self.want)),
+            source.length.eq(self.length),
             # The last one of a slot is its report.
-            source.last.eq((final | self.full) & ~self.slot_last),
+            source.last.eq((self.final | self.full) & ~self.slot_last),
             If(source.valid & source.ready,
                 # Only what follows a boundary needs an address: no carry from the length.
                 NextValue(self.host, (self.host | self.mask) + 1),
-                NextValue(self.left, self.left - self.want),
-                NextValue(self.bytes, self.bytes + source.length),
+                NextValue(self.rest, self.rest - self.size),
+                NextValue(self.bytes, self.bytes + self.length),
                 NextValue(self.front, self.front + self.want),
-                NextState("MEASURE"),
-                If(final,
+                NextState("FIT"),
+                If(self.final,
                     inner.end.ready.eq(1),
                     NextValue(self.packet_end, 1),
                     # The next packet begins with a word.
                     NextValue(self.front, Cat(Replicate(0, word_bits),
                         inner.end.offset[word_bits:] + (inner.end.offset[:word_bits] != 0)))
                 ),
-                If(final | self.full,
+                If(self.final | self.full,
                     NextState("IDLE"),
                     If(self.slot_last, NextState("REPORT"))
                 )

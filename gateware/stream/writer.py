@@ -12,6 +12,7 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
+from litepcie_soc.common import REASON_NONE
 from litepcie_soc.dma.descriptor import descriptor_layout, done_layout
 from litepcie_soc.dma.writer import Writer
 from litepcie_soc.stream.input import PacketInput
@@ -67,16 +68,16 @@ class StreamWriter(LiteXModule):
         report = Signal()
         self.comb += [
             self.sink.connect(writer.sink, omit={"packet_end"}),
-            # A pause lets the buffer that began fill up.
-            self.input.enable.eq(self.issue & (self.run | self.splitter.busy)),
             # Reports are none of the stream's bytes.
             report.eq(writer.done.slot_last),
             done.eq(writer.done),
             If(report, done.bytes.eq(0)),
-            self.tlp.eq(writer.tlp & ~report),
+            self.tlp.eq(writer.done.valid & ~report & (writer.done.reason == REASON_NONE)),
             self.wait_data.eq(writer.wait_data
                 | (self.splitter.busy & ~self.moved & ~self.wait_link)),
         ]
+        # A pause lets the buffer that began fill up.
+        self.sync += self.input.enable.eq(self.issue & (self.run | self.splitter.busy))
 
     @property
     def splitter(self):
