@@ -48,7 +48,7 @@ KEYS = {
         "kind":       (Choice("bram", ("bram", "external")), "in the core, or behind its memory ports"),
         "size":       (Size(64 << 10, 4 << 10, ENDPOINT_ADDRESSES), "endpoint memory"),
         "user_ports": (Flag(), "`bram`: a write and a read port for your logic"),
-        "read_ahead": (Choice(64, (16, 32, 64, 128, 256, 512)), "`external`: words each client asks for ahead; covers "
+        "read_ahead": (Choice(64, (16, 32, 64, 128)), "`external`: words each client asks for ahead, to cover "
             "as many cycles of latency"),
     },
     "ordering": {

@@ -141,7 +141,7 @@ class Writer(LiteXModule):
         self.issued   = issued   = stream.SyncFIFO(
             [("bytes", 13), ("last_packet", 1), ("slot_last", 1), ("interrupt", 1), ("reason", 4)],
             depth = packets)
-        self.words    = words    = WordReader(memory)
+        self.words    = words    = WordReader(memory, in_flight=memory.in_flight)
         piece   = splitter.source
         packet  = stream.Endpoint(request_layout(endpoint_width))
         blocked = Signal()          # A reason was issued: nothing follows it.

@@ -36,7 +36,7 @@ class _ReadPort(LiteXModule):
     places : words that can be under way; a word a cycle for as many cycles from accept to leave.
     """
     def __init__(self, data_width, size, places):
-        self.stream  = MemoryReadStream(data_width, size)
+        self.stream  = MemoryReadStream(data_width, size, in_flight=max(places, 16))
         self.command = stream.Endpoint(memory_command_layout(data_width, size))
 
         # # #

@@ -80,15 +80,17 @@ class MemoryReadStream:
     ----------
     data_width : bits of a word (64, 128, 256, 512).
     size       : bytes of the memory.
+    in_flight  : words a client should be waiting for, for a word a cycle.
 
     Attributes
     ----------
     command : Endpoint (``address``), client to memory, sys; a command accepted is answered once.
     data    : Endpoint (``dat``), memory to client, sys; any latency, held until ``ready``.
     """
-    def __init__(self, data_width, size):
+    def __init__(self, data_width, size, in_flight=16):
         self.data_width = data_width
         self.size       = size
+        self.in_flight  = in_flight
         self.command    = stream.Endpoint(memory_command_layout(data_width, size))
         self.data       = stream.Endpoint(memory_data_layout(data_width))
 

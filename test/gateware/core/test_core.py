@@ -38,7 +38,7 @@ MEMORY       = 32 << 10  # Bytes of endpoint memory that tests use.
 
 class Bench:
     """A generated core with everything that can be at its ports."""
-    def __init__(self, folder, name, *, stall=0.2, seed=1):
+    def __init__(self, folder, name, *, stall=0.2, seed=1, mps=128):
         constants    = (folder / "soc.h").read_text()
         self.soc     = {key: int(value) for key, value in re.findall(r"#define CONFIG_(\w+) (\d+)$", constants, re.M)}
         self.regs    = macros((folder / "litepcie_regs.h").read_text())
@@ -46,7 +46,8 @@ class Bench:
         self.core    = Core(folder, name)
         self.random  = random.Random(seed)
         little       = self.soc["PCIE_ENDIANNESS_LITTLE"]
-        self.host    = Host(self.core, endianness="little" if little else "big", stall=stall, seed=seed)
+        self.host    = Host(self.core, endianness="little" if little else "big", stall=stall, seed=seed,
+            mps=mps)
         self.memory  = self.client(stall)
         streams      = {int(n) for n in re.findall(r"^stream(\d+)", "\n".join(self.core.ports), re.M)}
         self.streams = [StreamUser(self.host, n, stall) for n in sorted(streams)]
@@ -198,6 +199,29 @@ def test_all_channels_at_once(bench):
         writer.wait()
         assert bench.memory.read(place + 0x1800, len(source)) == source
         assert bench.host.get(BUFFER + 0x100000 * channel + 0x10000, len(out)) == out
+
+
+def test_a_word_a_cycle(files):
+    """Ports and a late memory cost no cycle: 16 KiB out without a gap between TLPs."""
+    bench = Bench(*files, stall=0, mps=512)
+    if isinstance(bench.memory, ExternalMemory):
+        bench.memory.latency = (10, 10) if files[1] == "wide_core" else (50, 50)  # It asks 16 and 64 words ahead.
+    bench.memory.write(0, bench.bytes(16 << 10))
+    store, ends = bench.host.store, []
+
+    def timed(tlp):
+        ends.extend([bench.host.cycle] * (tlp.length > 4))  # Longer than a status block.
+        store(tlp)
+
+    bench.host.store = timed
+    writer = bench.engine("writer")
+    writer.submit([(0x8000_0000, 0, 16 << 10, 0)])
+    writer.wait()
+    assert bench.host.get(0x8000_0000, 16 << 10) == bench.memory.read(0, 16 << 10)
+    beats = (len(ends) - 1) * -(-(12 + 512) // bench.memory.lanes)
+    assert len(ends) == 32
+    assert ends[-1] - ends[0] <= 1.02 * beats
+    bench.core.close()
 
 
 def test_attributes(bench, files):
