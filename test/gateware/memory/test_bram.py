@@ -12,6 +12,8 @@ from migen import passive, run_simulation
 
 from litepcie_soc.memory.bram import EndpointMemory
 
+from test.gateware.common import Watch, forever
+
 pytestmark = pytest.mark.unit
 
 SIZE = 2048
@@ -125,12 +127,13 @@ class Bench:
             *[self.writer(port, writes) for port in self.writes],
             *[self.commander(port, reads) for port in self.reads],
             *[self.taker(port) for port in self.reads],
+            *[forever(Watch(port.data, framed=False, name=f"reader {n}").watch()) for n, port in enumerate(self.reads)],
             self.monitor(), self.done(writes, reads)])
 
 # Tests --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("data_width", [64, 128, 256])
+@pytest.mark.parametrize("data_width", [64, 128, 512])
 @pytest.mark.parametrize("writers, readers", [(1, 1), (2, 2), (3, 1), (1, 3)])
 @pytest.mark.parametrize("idle, stall", [(0, 0), (0.3, 0.7), (0.7, 0.2)])
 def test_random_clients(data_width, writers, readers, idle, stall):

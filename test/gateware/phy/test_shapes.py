@@ -30,7 +30,7 @@ def decode(watch, data_width=64):
     return [TLP.from_beats(packet, data_width, "big") for packet in watch.packets()]
 
 
-@pytest.mark.parametrize("data_width", [64, 256])
+@pytest.mark.parametrize("data_width", [64, 512])
 def test_completions_part_from_requests(data_width):
     dut      = Shared(data_width)
     def completion(n, kind):

@@ -14,7 +14,7 @@ import pytest
 
 from litepcie_soc.memory.ports import memory_data_layout
 
-from test.gateware.common import TLP, memory_read, memory_write, written_bytes
+from test.gateware.common import TLP, Watch, memory_read, memory_write, written_bytes
 from test.gateware.tlp.bench import Bench
 from test.gateware.tlp.host import CARD, HOST
 
@@ -42,7 +42,10 @@ class Board:
         return []
 
     def watchers(self):
-        return [self.bus(), self.writes(), self.reads()]
+        layer = self.bench.layer
+        return [self.bus(), self.writes(), self.reads(),
+            Watch(layer.window_write, name="window write").watch(),
+            Watch(layer.window_read.command, framed=False, name="window read").watch()]
 
     def bus(self):
         bus, wait = self.bench.layer.csr_bus, 0
@@ -217,6 +220,18 @@ def test_write_combined_writes_at_full_rate(data_width):
     check_all(requests, bench, board.memory)
 
 
+@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+def test_window_writes_of_any_length_at_full_rate(data_width):
+    """Whole dwords from word boundaries, either header: a raw beat every cycle."""
+    rng      = random.Random(data_width)
+    requests = [memory_write(WINDOW + 512*n + (n % 2 << 32), rng.randbytes(length), requester=HOST)
+        for n, length in enumerate([4, 8, 16, 52, 64, 68, 128, 200, 256, 508, 512]*2)]
+    bench, board = run(requests, data_width, stall=0)
+    beats = [beat["cycle"] for beat in bench.rx[0].beats]
+    assert beats == list(range(beats[0], beats[0] + len(beats)))
+    check_all(requests, bench, board.memory)
+
+
 def test_partial_register_write_keeps_the_other_bytes():
     """Through a bridge that writes whole dwords."""
     requests = [
@@ -258,7 +273,7 @@ UNSUPPORTED = {
 }
 
 
-@pytest.mark.parametrize("data_width", [64, 128, 256])
+@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
 def test_unsupported_requests(data_width):
     """UR for each, with the fields of its request; the requests around them are served."""
     requests = []

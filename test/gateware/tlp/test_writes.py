@@ -73,6 +73,22 @@ def test_no_idle_beat(data_width):
     assert cycles == list(range(cycles[0], cycles[0] + len(cycles)))
 
 
+@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+def test_no_idle_beat_at_any_length(data_width):
+    """Both header sizes in turn, 1 byte to 512, aligned or not: every cycle carries a beat."""
+    rng     = random.Random(data_width)
+    lengths = [1, 4, 5, 8, 16, 20, 32, 52, 60, 64, 68, 127, 128, 200, 256, 500, 508, 512]*2
+    offsets = [0, 0, 1, 2, 3, 4, 32, 60, 63]
+    bench   = Bench(data_width)
+    writers = [Writer(bench.layer.add_write_port(f"writer{n}"),
+        [(base + 4096*m + rng.choice(offsets), rng.randbytes(length)) for m, length in enumerate(lengths)])
+        for n, base in enumerate((0x10000, 0x1_0000_0000))]
+    bench.run(writers)
+    cycles = [beat["cycle"] for packet in bench.tx[0].packets() for beat in packet]
+    assert cycles == list(range(cycles[0], cycles[0] + len(cycles)))
+    assert bench.host.written == expected(writers)
+
+
 def test_round_robin():
     """Ports take turns at packet boundaries, reads among them."""
     bench   = Bench(64, host=Host(latency=3000), buffer_blocks=1000)
