@@ -21,28 +21,25 @@ POLICIES = ("guideline", "minimum")
 
 def an456(results):
     """Printed figures and ours of one transfer a doorbell, as the notes measure."""
-    ours = {(r.point.link, r.point.sequence, r.point.update_fc): r for r in results
-        if r.point.sweep == "notes" and r.point.design == OURS and r.point.batch == 1
-        and not r.failure}
     rows = []
     for row in application_notes():
-        cells = [row.name, row.chipset, row.ip, f"Gen{row.gen} x{row.lanes}",
-            f"{row.width} bit" if row.width_given else f"({row.width} bit)"]
+        cells = [f"{row.name}, {row.ip}; {row.chipset}", f"Gen{row.gen} x{row.lanes}, "
+            + (f"{row.width} bit" if row.width_given else f"({row.width} bit)")]
         for cell, printed in row.rates.items():
-            cells += _printed_and_ours(row, cell, printed, ours, results)
+            cells += _printed_and_ours(row, cell, printed, results)
         rows.append((*cells, megabytes(row.theory)))
     heads = [f"{name}{part}" for name in ("read", "write", "both: read", "both: write")
-        for part in ("", ", ours", ", minimum")]
-    return table(("row", "chipset", "IP", "link", "data path", *heads, "theory"), rows)
+        for part in ("", ", ours", ", ours, minimum")]
+    return table(("row", "link", *heads, "theory"), rows)
 
 
-def _printed_and_ours(row, cell, printed, ours, results):
+def _printed_and_ours(row, cell, printed, results):
     direction = cell.removeprefix("both_")
-    sequence  = "write-then-read" if direction == cell else "read-and-write"
+    ours      = goals.measured_for(row, cell, results)
     choice    = None if row.misprint(cell) else goals.judged(row, cell, results)
-    cells     = [f"{printed/1e6:.0f}" + " (misprint)"*row.misprint(cell)]
+    cells     = [f"{printed/1e6:.0f}" + " ?"*row.misprint(cell)]
     for policy in POLICIES:
-        result = ours.get(((row.gen, row.lanes, row.width), sequence, policy))
+        result = ours.get(policy)
         words  = megabytes(result and rate(result, direction))
         held   = choice is not None and result is choice[0]
         cells.append(Judged(words, rate(result, direction) >= printed) if held else words)

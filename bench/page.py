@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from litepcie_bench.plots import pyplot
 
 MISSING = "-"
+SHORT   = 42   # Characters of a cell that stays on one line.
 
 STYLE = """
 :root { --ink: #1d2730; --soft: #5c6b78; --line: #dfe4e8; --good: #e3f4e6; --bad: #fde3df }
@@ -26,9 +27,9 @@ h1 { font-size: 1.9em; margin-bottom: .2em } h2 { margin-top: 2.2em; border-bott
 .card { flex: 1 1 9.5em; border: 1px solid var(--line); border-radius: 6px; padding: .7em 1em }
 .card b { display: block; font-size: 1.7em; line-height: 1.2 } .card span { color: var(--soft); font-size: .85em }
 table { border-collapse: collapse; margin: .8em 0; font-size: .86em; font-variant-numeric: tabular-nums }
-th, td { padding: .16em .55em; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top }
+th, td { padding: .16em .5em; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top }
 th { color: var(--soft); font-weight: 600; vertical-align: bottom } td.n, th.n { text-align: right }
-td.n, td:first-child { white-space: nowrap } th.n { max-width: 5.2em }
+td.n, td.s { white-space: nowrap } td.w { min-width: 21em } th.n { max-width: 5.2em }
 td.good { background: var(--good) } td.bad { background: var(--bad) }
 details { margin: .5em 0 } summary { cursor: pointer } img { max-width: 100%; display: block; margin: .6em 0 }
 nav a { margin-right: 1.2em; white-space: nowrap } .wide { overflow-x: auto }
@@ -56,10 +57,10 @@ def _is_number(words):
 
 def _cell(value):
     words  = str(value)
-    kinds  = ["n"]*_is_number(words)
+    kinds  = ["n"] if _is_number(words) else ["s" if len(words) <= SHORT else "w"]
     if isinstance(value, Judged):
         kinds.append("good" if value.reached else "bad")
-    return f'<td class="{" ".join(kinds)}">{text(words)}</td>' if kinds else f"<td>{text(words)}</td>"
+    return f'<td class="{" ".join(kinds)}">{text(words)}</td>'
 
 
 def table(head, rows):

@@ -129,7 +129,7 @@ def efficiency(results):
     if not rows:
         return None
     names        = list(dict.fromkeys(row.where for row in rows))
-    figure, axes = pyplot.subplots(2, 2, figsize=(12, 2 + 1.1*len(names)), squeeze=False,
+    figure, axes = pyplot.subplots(2, 2, figsize=(12, 2 + .9*len(names)), squeeze=False,
         sharex=True, sharey=True)
     for panel, (both, direction) in zip(axes.flat, ((False, "read"), (False, "write"),
         (True, "read"), (True, "write"))):
@@ -141,7 +141,7 @@ def efficiency(results):
         panel.set_xlim(0, 112)
         panel.set_xticks(range(0, 101, 20))
         panel.grid(axis="y", visible=False)
-    axes[0][0].invert_yaxis()
+    axes[0][0].set_ylim(len(names) - .4, -.6)
     for panel in axes[1]:
         panel.set_xlabel("% of theory, payload/(payload + 20)")
     handles = [pyplot.Rectangle((0, 0), 1, 1, color=COLORS[name])
@@ -165,7 +165,7 @@ def _efficiency_bars(panel, at, row):
             panel.barh(height, 100*alone/theory, .25, color=COLORS[name])
             panel.text(1.5, height, f"{100*alone/theory:.1f}", va="center", fontsize=6.5, color="white")
         if chained:
-            panel.plot(100*chained/theory, height, "o", ms=3, mfc="white", mec=COLORS[name])
+            panel.plot(100*chained/theory, height, "o", ms=3.5, mfc="white", mec=COLORS[name])
     panel.plot([100*row.bound()/theory]*2, [at - .42, at + .42], color=COLORS["limit"], lw=1.5)
 
 # Cycles -------------------------------------------------------------------------------------------
@@ -196,7 +196,8 @@ def cycles(results):
         panel.set_xlim(0, 100)
         panel.set_xlabel("% of active cycles")
         panel.set_title(f"{direction}, chained", loc="left")
-    axes[0].invert_yaxis()
+        panel.grid(axis="y", visible=False)
+    axes[0].set_ylim(count - .4, -.6)
     figure.legend(*axes[0].get_legend_handles_labels(), ncols=5, loc="upper center")
     figure.tight_layout(rect=(0, 0, 1, .95))
     return figure

@@ -89,8 +89,8 @@ def side_by_side(work, items, at_once, done):
     """
     results = {}
     with ThreadPoolExecutor(at_once) as pool:
-        jobs = {pool.submit(work, item): item for item in items}
         try:
+            jobs = {pool.submit(work, item): item for item in items}
             for job in as_completed(jobs):
                 results[jobs[job]] = job.result()
                 done(job.result())

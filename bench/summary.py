@@ -47,15 +47,18 @@ def throughput(results):
 
 
 def goal_table(cells):
-    table = Table(title="Goals", caption="lowest: the cell that is furthest from its goal")
+    table = Table(title="Goals", caption="lowest: the cell that is furthest from its goal; below the line: "
+        "beyond the goals, by the same measure")
     for name in ("goal", "cells", "reached", "lowest", "", "must"):
         table.add_column(name)
-    for goal in dict.fromkeys(cell.goal for cell in cells):
-        mine  = [cell for cell in cells if cell.goal == goal]
-        worst = min(mine, key=lambda cell: cell.margin)
-        table.add_row(goal, str(len(mine)), str(sum(cell.reached for cell in mine)),
-            worst.what, f"{worst.value:.1f} {worst.unit}",
-            f"{'>=' if worst.least else '<='} {worst.must:.1f}")
+    for asked in (True, False):
+        for goal in dict.fromkeys(cell.goal for cell in cells if cell.asked == asked):
+            mine  = [cell for cell in cells if cell.goal == goal]
+            worst = min(mine, key=lambda cell: cell.margin)
+            table.add_row(goal, str(len(mine)), str(sum(cell.reached for cell in mine)),
+                worst.what, f"{worst.value:.1f} {worst.unit}",
+                f"{'>=' if worst.least else '<='} {worst.must:.1f}")
+        table.add_section()
     return table
 
 

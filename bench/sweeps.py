@@ -21,9 +21,9 @@ MSC_BATCHES = (1, 4, 8)
 LATENCIES   = (300, 500, 1000, 1500, 2000, 3000, 4000)
 COMPLETIONS = (64, 128, 256)
 TAGS        = (32, 64, 256)
-LCRC_EVERY  = (0, 10000, 1000, 300, 100)
+LCRC_EVERY  = (0, 10000, 1000, 300, 100, 30)
 JITTER_NS   = 1000
-POLICIES    = ("guideline",)
+POLICIES    = ("guideline", "minimum")
 
 CHAIN_US      = 200    # So long that the first round trip is less than a hundredth,
 CHAIN_LONGEST = 4096   # within one ring of descriptors.
@@ -171,5 +171,5 @@ def pio(quick):
         for store in (4, 64)]
 
 
-SWEEPS = {sweep.__name__: sweep for sweep in (notes, gen3, completions, latency, tags,
-    addresses, sizes, baseline, pio)}
+SWEEPS = {sweep.__name__: sweep for sweep in (notes, gen3, shapes, completions, latency, tags,
+    addresses, errors, sizes, baseline, pio)}

@@ -24,6 +24,7 @@ def of_sweep(results, sweep, **attributes):
 
 
 def goal_summary(cells):
+    """A row a goal; empty without cells."""
     rows = []
     for goal in dict.fromkeys(cell.goal for cell in cells):
         mine    = [cell for cell in cells if cell.goal == goal]

@@ -43,15 +43,17 @@ def blame_small(result, direction):
 
 def clock_check(results):
     """In words, how far the gateware's counters are from the model's clock."""
-    off, runs = 0, 0
+    off, worst, runs = 0, "", 0
     for result in results:
         if result.failure or result.point.design != OURS or result.point.sequence == "pio":
             continue
         for run in result.data["runs"]:
             for one in run.values():
-                off   = max(off, abs(one["active_cycles"] - one["model_cycles"]))
+                apart = abs(one["active_cycles"] - one["model_cycles"])
                 runs += 1
-    return f"at most {off} cycles apart in {runs} transfers"
+                if apart > off:
+                    off, worst = apart, f" ({result.point}, {one['model_cycles']} cycles)"
+    return f"at most {off} cycles apart in {runs} transfers{worst}"
 
 # Start-up -----------------------------------------------------------------------------------------
 
@@ -62,6 +64,14 @@ ROUND_TRIPS = {"read": 2, "write": 1}
 def start_up(point, direction):
     """Seconds of a transfer alone in which no card can move data: the host's round trips."""
     return ROUND_TRIPS[direction]*point.latency_ns*1e-9
+
+
+def excess(result, direction):
+    """What a transfer alone took beyond the link's time and its round trips, in words."""
+    size = result.point.bytes
+    over = size/rate(result, direction) - size/alone_bound(result, direction)
+    return f"{1e9*over:.0f} ns, {over*result.point.clock_hz:.0f} cycles, beyond the link's time and the round " \
+        f"trips: the way of a descriptor, a request and the first data through card and wire"
 
 
 def bound(result, direction):
