@@ -12,7 +12,6 @@ before is not measured again. Exit status: 0 measured; 1 a tool failed, or with 
 """
 
 import argparse
-import fcntl
 import json
 import logging
 import sys
@@ -86,6 +85,7 @@ def show_paths(args):
 
 def finish(args, records):
     """Prints, writes or compares; returns the exit status."""
+    args.output.parent.mkdir(parents=True, exist_ok=True)
     args.output.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
     print("\n\n".join(table.tables(records).values()))
     if args.write:
@@ -101,17 +101,14 @@ def main(argv=None):
     args  = parse_args(argv)
     began = time.monotonic()
     logging.basicConfig(level=logging.WARNING)
-    tools.FOLDER.mkdir(parents=True, exist_ok=True)
-    with open(tools.FOLDER / ".lock", "w", encoding="ascii") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # Two runs would make the same folder.
-        try:
-            if args.paths:
-                show_paths(args)
-                return 0
-            records = measured(args)
-        except tools.ToolError as error:
-            print(f"synth: error: {error}", file=sys.stderr)
-            return 1
+    try:
+        if args.paths:
+            show_paths(args)
+            return 0
+        records = measured(args)
+    except tools.ToolError as error:
+        print(f"synth: error: {error}", file=sys.stderr)
+        return 1
     status = finish(args, records)
     print(f"{len(records)} rows in {time.monotonic() - began:.0f} s; {args.output}")
     return status

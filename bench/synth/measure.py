@@ -74,9 +74,10 @@ def record(design, family, resources, runs=None):
         bram_unit=BRAM_UNIT[family], tools=tools.versions())
     if runs:
         median = runs[len(runs)//2]
-        first, last = median["path"][0], median["path"][-1]
+        stops  = median["path"]
+        ends   = [register(stops[n][1]).removeprefix("core.") for n in (0, -1)]
         line.update(fmax_hz=median["hz"], fmax_best_hz=runs[-1]["hz"], speed_grade=SPEED_GRADE,
-            seeds=list(SEEDS), critical_path=[register(first[1]), register(last[1]), last[0]])
+            seeds=list(SEEDS), critical_path=[*ends, stops[-1][0]])
     return line
 
 

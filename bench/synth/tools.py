@@ -11,6 +11,7 @@ Each run has a folder, ``build/bench/synth/<key>/``, whose name is a hash of all
 source text, commands and versions of the tools. ``done.json`` is written last.
 """
 
+import fcntl
 import functools
 import hashlib
 import importlib.metadata
@@ -77,11 +78,14 @@ def _once(key, make):
     text   = json.dumps([key, versions()], sort_keys=True)
     folder = FOLDER / hashlib.sha256(text.encode()).hexdigest()[:20]
     done   = folder / "done.json"
-    if not done.exists():
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        result = make(folder)
-        done.write_text(json.dumps(result), encoding="utf-8")
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with open(folder.with_suffix(".lock"), "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # Another run may be at it: wait and take what it found.
+        if not done.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            result = make(folder)
+            done.write_text(json.dumps(result), encoding="utf-8")
     return {**json.loads(done.read_text(encoding="utf-8")), "folder": folder}
 
 
