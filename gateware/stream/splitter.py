@@ -137,6 +137,9 @@ class BufferSplitter(LiteXModule):
             source.reason.eq(self.reason),
             source.interrupt.eq(self.interrupt),
         ]
+        # Gone before the next request is measured.
+        self.sync += inner.end.ready.eq(
+            fsm.ongoing("REQUEST") & source.valid & source.ready & self.final)
         fsm.act("IDLE",
             sink.ready.eq(self.run),
             NextValue(self.host, sink.host),
@@ -172,7 +175,6 @@ class BufferSplitter(LiteXModule):
                 NextValue(self.front, self.front + self.want),
                 NextState("FIT"),
                 If(self.final,
-                    inner.end.ready.eq(1),
                     NextValue(self.packet_end, 1),
                     # The next packet begins with a word.
                     NextValue(self.front, Cat(Replicate(0, word_bits),
