@@ -110,6 +110,8 @@ bool CommandLine::parse(int argc, char **argv) const {
         }
         option.set(value);
     }
+    for (const auto &check : checks_)
+        check();
     return true;
 }
 
@@ -136,6 +138,10 @@ void add_model_options(CommandLine &line, ModelOptions &o) {
     line.choice("--rcb", "read completion boundary, bytes (64)", o.rcb, {64, 128});
     line.choice("--completion-bytes", "0: completions up to MPS; 64, 128: so many bytes each (0)", o.completion_bytes,
                 {0, 64, 128});
+    line.check([&o] {
+        if (o.completion_bytes && o.completion_bytes < o.rcb)
+            throw UsageError("--completion-bytes 64 with --rcb 128: completions end at multiples of 128 bytes");
+    });
     line.number("--seed", "N", "of latency jitter and order (1)", o.seed, 0, UINT64_MAX);
     line.flag("--reorder", "completions of different requests overtake each other", o.reorder);
     line.choice<UpdateFc>("--update-fc",

@@ -42,6 +42,9 @@ class CommandLine {
     void flag(const char *name, const char *help, bool &target);
     void each(const char *name, const char *value, const char *help, std::function<void(const std::string &)> add);
 
+    // Called when all options are set; throws UsageError if they do not go together.
+    void check(std::function<void()> together) { checks_.push_back(std::move(together)); }
+
     // Throws UsageError. False if only help was asked for and printed.
     bool parse(int argc, char **argv) const;
 
@@ -58,6 +61,7 @@ class CommandLine {
 
     std::string program_, purpose_;
     std::vector<Option> options_;
+    std::vector<std::function<void()>> checks_;
 };
 
 // The options of the model, the same for every program.

@@ -40,13 +40,12 @@ void LinkDirection::send_nak() {
 }
 
 void LinkDirection::update_sparingly(LinkDirection &other) {
-    since_update_ += rate_.cycle_ticks;
-    const bool period_over = since_update_ >= update_period_;
-    if (period_over)
-        since_update_ = 0;
     for (size_t i = 0; i < kTlpClasses; i++) {
-        if (!other.credits_.must_update(i, mps_) && !(period_over && other.credits_.advertised().finite(i)))
+        since_update_[i] += rate_.cycle_ticks;
+        const bool periodic = since_update_[i] >= update_period_ && other.credits_.advertised().finite(i);
+        if (!periodic && !other.credits_.must_update(i, mps_))
             continue;
+        since_update_[i] = 0;
         other.credits_.grant(i);
         send_dllp();
     }

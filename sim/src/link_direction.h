@@ -105,7 +105,8 @@ class LinkDirection {
     int64_t skip_ = 0;
     int64_t skip_interval_;
     int64_t dllp_interval_ = 0;
-    int64_t update_period_, since_update_ = 0;
+    int64_t update_period_;
+    std::array<int64_t, kTlpClasses> since_update_{};  // ticks, by class
     DllpTimer ack_, update_;
     DirectionCounts counts_;
 };

@@ -7,6 +7,7 @@
 """litepcie_host on the default board: sequences, what they report, and what goes wrong."""
 
 import json
+import re
 import subprocess
 
 import pytest
@@ -60,6 +61,10 @@ def test_sequence(host, tmp_path, sequence, directions, address_bits):
     ("--mps", 512, "--mrrs", 128, "--completion-bytes", 64),
     ("--reorder", "--latency-jitter-ns", 3000),
     ("--gen", 1, "--lanes", 1),
+    ("--gen", 3, "--lanes", 16, "--extended-tag", "off"),
+    ("--lcrc-every", 1),
+    ("--lcrc-every", 7, "--update-fc", "minimum", "--completion-bytes", 64),
+    ("--latency-outlier-ns", 20000, "--latency-outlier-every", 10, "--reorder"),
 ])
 def test_shapes(host, args):
     result = run(host, "--sequence", "read-and-write", "--length", 5001, "--iterations", 2, *args)
@@ -74,6 +79,59 @@ def test_speed_of_the_link(host, tmp_path):
     report = json.loads(out.read_text())
     assert report["read"]["share_of_bound"] >= 0.98
     assert report["write"]["share_of_bound"] >= 0.98
+
+
+# Link ---------------------------------------------------------------------------------------------
+
+def measure(host, folder, *args):
+    """Report and statistics of 20 chained transfers of 100 KB, verified."""
+    out, stats = folder / "out.json", folder / "stats.json"
+    result = run(host, "--length", 100000, "--iterations", 1, "--batch", 20, "--json", out,
+        "--stats", stats, *args)
+    assert (result.returncode, result.stderr) == (0, "")
+    return json.loads(out.read_text()), json.loads(stats.read_text())
+
+
+def test_replays_cost_what_they_take(host, tmp_path):
+    """Each damaged TLP takes the wire twice, and so does the one that was behind it."""
+    rates = {}
+    for every in (0, 100):
+        report, stats = measure(host, tmp_path, "--sequence", "read-and-write", "--lcrc-every", every)
+        rates[every]  = report["read"]["average_bytes_per_second"]
+        for answers, damaged in (("to_host", "to_card"), ("to_card", "to_host")):
+            count = sum(kind["tlps"] for kind in stats[damaged]["tlps"].values())
+            naks  = stats[answers]["naks"]
+            assert naks == (count//every if every else 0)
+            assert 1.5*naks <= stats[damaged]["replayed_tlps"] <= 4*naks
+    assert rates[100] == pytest.approx(rates[0]*100/102, rel=0.003)
+
+
+def test_sparse_updates_leave_more_to_reads(host, tmp_path):
+    """Gen2 x1, where AN 456 prints reads of 455 MB/s and writes beside them of 429."""
+    rates = {}
+    for policy in ("guideline", "minimum"):
+        link = ("--gen", 2, "--lanes", 1, "--update-fc", policy)
+        for sequence in ("read", "read-and-write"):
+            report, _ = measure(host, tmp_path, "--sequence", sequence, *link)
+            assert report["update_fc"] == policy
+            for direction in {"read", "write"} & set(report):
+                rates[policy, sequence, direction] = report[direction]["average_bytes_per_second"]
+                assert report[direction]["share_of_bound"] >= 0.995
+    assert rates["guideline", "read", "read"] < 450e6
+    assert rates["minimum", "read", "read"] >= 455e6
+    assert rates["minimum", "read-and-write", "write"] >= 429e6
+
+
+def test_extended_tags_as_the_host_enables_them(host, tmp_path):
+    trace = tmp_path / "trace.txt"
+    most  = {}
+    for extended in ("on", "off"):
+        result = run(host, "--sequence", "read", "--length", 100000, "--iterations", 1,
+            "--latency-ns", 4000, "--extended-tag", extended, "--trace", trace)
+        assert (result.returncode, result.stderr) == (0, "")
+        most[extended] = max(int(tag) for tag in
+            re.findall(r" < MRd.* tag (\d+) ", trace.read_text()))
+    assert most["on"] > 31 >= most["off"]
 
 
 def test_seed_repeats_the_run(host, tmp_path):

@@ -268,6 +268,10 @@ def test_bad_paths(simulator, tmp_path):
     (["--rcb", "63"], "allowed: 64, 128"),
     (["--mps-supported", "100"], "allowed: 128, 256, 512, 1024, 2048, 4096"),
     (["--completion-bytes", "32"], "allowed: 0, 64, 128"),
+    (["--completion-bytes", "64", "--rcb", "128"], "end at multiples of 128 bytes"),
+    (["--update-fc", "seldom"], "allowed: guideline, minimum"),
+    (["--lcrc-every", "-1"], "is not a number from 0"),
+    (["--latency-outlier-every", "0"], "is not a number from 1"),
     (["--latency-ns", "much"], "is not a number from 0"),
     (["--inject", "explode@1"], "allowed: ur, ca, poison, drop, short, duplicate, late"),
     (["--inject", "ur"], "FAULT@N"),
@@ -283,8 +287,8 @@ def test_help(simulator):
     result = run(simulator, "--help")
     assert result.returncode == 0
     for option in ("--socket", "--mps-supported", "--extended-tag", "--latency-ns", "--latency-jitter-ns", "--rcb",
-            "--completion-bytes", "--seed", "--reorder", "--iommu", "--inject", "--stats",
-            "--trace"):
+            "--completion-bytes", "--seed", "--reorder", "--update-fc", "--lcrc-every",
+            "--latency-outlier-ns", "--latency-outlier-every", "--iommu", "--inject", "--stats", "--trace"):
         assert option in result.stdout
 
 

@@ -33,6 +33,8 @@ HOSTS = {
     "reorder":  (("--reorder", "--latency-jitter-ns", "2000", "--completion-bytes", "64"), {}),
     "slow":     (("--latency-ns", "4000", "--rcb", "128"), {"mps": 512, "mrrs": 4096}),
     "small":    (("--latency-ns", "300", "--reorder"), {"mps": 128, "mrrs": 128}),
+    "noisy":    (("--lcrc-every", "7", "--update-fc", "minimum", "--latency-outlier-ns", "20000",
+                  "--latency-outlier-every", "50"), {}),
     "few tags": (("--latency-ns", "100", "--completion-bytes", "64"),
                  {"mps": 128, "mrrs": 1024, "extended_tag": False}),
 }
@@ -48,6 +50,7 @@ def test_random_lists(host, tmp_path, options, seed):
 @pytest.mark.parametrize("shape", [
     {"gen": 1, "lanes": 1, "data_width": 64},
     {"gen": 3, "lanes": 8, "data_width": 256},
+    {"phy": "split", "endianness": "little"},
 ])
 def test_random_lists_of_other_widths(build_board, tmp_path, shape):
     host = build_board(**shape) / "simulator" / "litepcie_host"

@@ -44,6 +44,10 @@ def test_sizes_are_set_before_the_module_loads(guest):
     assert re.search(r"MPS 512, MRRS 1024 bytes", guest.run("litepcie_util info").output)
 
 
+def test_linux_enables_extended_tags(guest):
+    assert device_control(guest) & 1 << 8
+
+
 def test_the_module_is_loaded(guest):
     assert "\nlitepcie " in guest.run("lsmod").output
     assert guest.run("ls /dev/litepcie0").output == "/dev/litepcie0\n"

@@ -90,7 +90,7 @@ size_t check_read(const std::vector<HostTlp> &tlps, uint64_t address, unsigned b
 
 TEST_F(CompleterTest, SplitsAtTheBoundary) {
     for (unsigned rcb : {64u, 128u})
-        for (unsigned completion_bytes : {0u, 64u})
+        for (unsigned completion_bytes : {0u, 64u, 128u})
             for (unsigned start : {0u, 1u, 2u, 3u, 4u, 60u, 63u, 64u, 65u, 127u, 200u, 255u})
                 for (unsigned bytes : {1u, 2u, 3u, 4u, 5u, 63u, 64u, 65u, 255u, 256u, 257u, 512u}) {
                     options.rcb = rcb;
@@ -98,10 +98,11 @@ TEST_F(CompleterTest, SplitsAtTheBoundary) {
                     make();
                     ask(0x2000 + start, bytes);
                     std::vector<HostTlp> tlps = collect(2000);
-                    unsigned most = completion_bytes ? 64 : 256;
-                    size_t n = check_read(tlps, 0x2000 + start, bytes, completion_bytes ? 64 : rcb, most, pattern);
+                    unsigned most = completion_bytes ? completion_bytes : 256;
+                    size_t n = check_read(tlps, 0x2000 + start, bytes, completion_bytes ? completion_bytes : rcb, most,
+                                          pattern);
                     if (completion_bytes) {
-                        EXPECT_EQ(n, (start % 64 + bytes + 63) / 64);
+                        EXPECT_EQ(n, (start % completion_bytes + bytes + completion_bytes - 1) / completion_bytes);
                     }
                 }
 }
@@ -124,6 +125,43 @@ TEST_F(CompleterTest, LatencyAndJitter) {
     EXPECT_GE(*delays.begin(), 10u);
     EXPECT_LE(*delays.rbegin(), 60u);
     EXPECT_GT(delays.size(), 30u);
+}
+
+// Every tenth request is slow. In order it holds those behind it; with reorder they overtake it.
+TEST_F(CompleterTest, Outliers) {
+    options.outlier_cycles = 500;
+    options.outlier_every = 10;
+    for (bool reorder : {false, true}) {
+        options.reorder = reorder;
+        make();
+        for (int i = 1; i <= 30; i++) {
+            const uint64_t asked = cycle;
+            ask(0x1000, 4);
+            at.clear();
+            collect(600);
+            ASSERT_EQ(at.size(), 1u);
+            EXPECT_EQ(at[0] - asked, i % 10 ? 10u : 510u);
+        }
+        for (uint8_t tag = 1; tag <= 12; tag++)
+            ask(0x1000, 4, tag);
+        EXPECT_EQ(collect(100).size(), reorder ? 11u : 9u);
+        EXPECT_EQ(collect(600).size(), reorder ? 1u : 3u);
+    }
+}
+
+// An answer that may come after the card's completion timeout does not give its tag back.
+TEST_F(CompleterTest, OutlierPastTheTimeout) {
+    options.outlier_cycles = 2500;
+    options.outlier_every = 2;
+    make();
+    ask(0x1000, 4, 1);
+    EXPECT_FALSE(completer->has_abandoned());
+    ask(0x1000, 4, 2);
+    EXPECT_EQ(completer->take_abandoned(), std::vector<uint8_t>{2});
+    std::vector<HostTlp> tlps = collect(3000);
+    ASSERT_EQ(tlps.size(), 2u);
+    EXPECT_TRUE(tlps[0].ends_request);
+    EXPECT_FALSE(tlps[1].ends_request);
 }
 
 TEST_F(CompleterTest, OrderOfRequests) {

@@ -87,3 +87,32 @@ TEST(Theory, BoundKnowsBeats) {
     Rates both = link_bound(p);
     EXPECT_NEAR(both.write, (250e6 - both.read / 512) / 9 * 256, 1e3);
 }
+
+// One way, the model is the application notes' form less SKP.
+TEST(Theory, OneWayWritesAreTheApplicationNotes) {
+    for (unsigned gen : {1, 2, 3})
+        for (unsigned lanes : {1, 4, 8, 16}) {
+            BoundParameters p;
+            p.shape = shape(gen, lanes);
+            p.data_width = 1024;
+            p.shape.clock_hz = 250000000;
+            EXPECT_NEAR(link_bound(p).write, application_note_rate(p.shape, 256) * (1 - 4.0 / 1538), 1e3);
+        }
+}
+
+// AN 456, Stratix V Gen2 x1: reads of 455, writes beside them of 429 MB/s. One ACK a request of 512 bytes leaves so
+// much; an UpdateFC beside each would not.
+TEST(Theory, RootPortsUpdateSparingly) {
+    BoundParameters p;
+    p.shape = shape(2, 1);
+    p.data_width = 64;
+    p.traffic = Traffic::Read;
+    EXPECT_LT(link_bound(p).read, 450e6);
+    p.update_fc = UpdateFc::Minimum;
+    const double capacity = 500e6 * (1 - 4.0 / 1538);
+    // An ACK a request; UpdateFCs every 30 us, for fewer than 32 requests, and for posted writes though there are none.
+    EXPECT_NEAR(link_bound(p).read, (capacity - 2 * 8 / 30e-6) * 512 / (2 * 276 + 8), 1e3);
+    EXPECT_GT(link_bound(p).read, 455e6);
+    p.traffic = Traffic::Both;
+    EXPECT_GT(link_bound(p).write, 429e6);
+}
