@@ -59,11 +59,11 @@ class ExternalMemory:
         self.answers = deque()  # (cycle, word).
         self.most    = 0        # Answers due at once.
         self.data    = Giver(core, "memory_read_data", host.random, stall)
-        # A write is there before a command of the same cycle: harder on the core than after it.
+        self.writes  = Taker(core, "memory_write", host.random, self.take_write, stall)
+        # A command does not see a write of its own cycle: the core may not rely on it.
         host.parts  += [
-            Taker(core, "memory_write", host.random, self.take_write, stall),
             Taker(core, "memory_read_command", host.random, self.take_command, stall),
-            self, self.data,
+            self.writes, self, self.data,
         ]
 
     def take_write(self, beat):

@@ -133,6 +133,20 @@ def test_window(bench):
     assert bench.host.read_bytes(offset + 0x100, 64) == data[:64]  # Behind the writes.
     assert bench.memory.read(0x100, len(data)) == data
 
+
+def test_a_read_sees_the_write_before_it(bench):
+    """However late the memory takes writes, and beside another client that reads."""
+    offset = bench.host.read(bench.regs["WINDOW_OFFSET"])
+    writer = bench.engine("writer")
+    writer.submit([(0x8000_0000, 0, 4096, 0)])
+    if isinstance(bench.memory, ExternalMemory):
+        bench.memory.writes.stall = 0.9
+    for _ in range(20):
+        data = bench.bytes(32)
+        bench.host.write_bytes(offset + 0x2000, data)
+        assert bench.host.read_bytes(offset + 0x2000, 32) == data
+    writer.wait()
+
 # DMA ----------------------------------------------------------------------------------------------
 
 LENGTHS = (1, 3, 64, 127, 512, 1000, 2047, 4096)
