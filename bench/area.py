@@ -5,13 +5,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
 """Area and clock, as ``make synth`` left them in synth.json: a list of records with design, part,
-family, width (bits), luts, luts_as_memory, ffs, brams, bram_unit and fmax_hz; absent: not known.
+family, width (bits), tags, luts, luts_as_memory, ffs, brams, bram_unit and fmax_hz; absent: not known.
 """
 
 import json
 
 from litepcie_bench.points import OURS, STOCK
 
+FAMILIES  = {"ecp5": "ECP5", "xc7": "7-series"}
 LUT_RATIO = 1.5      # Of stock's, at most.
 CLOCK_MHZ = 125      # ECP5, 64 bit, at least.
 
@@ -36,10 +37,16 @@ def pairs(records):
     return [(record, stock.get(key(record))) for record in records if record["design"] == OURS]
 
 
+def name(record):
+    """Family, data path and tags in words."""
+    tags = f", {record['tags']} tags" if record.get("tags") else ""
+    return f"{FAMILIES.get(record.get('family'), record.get('family'))}, {record.get('width')} bit{tags}"
+
+
 def judged(records):
     """(goal, what, value, must, unit, why, at least) of each figure that has a goal."""
     for ours, stock in pairs(records):
-        what = f"{ours.get('family', '')} {ours.get('part', '')}, {ours['width']} bit".strip()
+        what = name(ours)
         if stock and stock.get("luts") and "luts" in ours:
             yield "area", f"{what}, LUTs", ours["luts"]/stock["luts"], LUT_RATIO, "x stock", \
                 f"{ours['luts']} LUTs, stock {stock['luts']}", False
@@ -47,5 +54,5 @@ def judged(records):
             unit = ours.get("bram_unit", "BRAMs")
             yield "area", f"{what}, {unit}", ours["brams"], stock["brams"], unit, \
                 f"{ours['brams']} {unit}, stock {stock['brams']}", False
-        if ours.get("fmax_hz") and ours["width"] == 64:
+        if ours.get("fmax_hz") and ours.get("width") == 64:
             yield "clock", what, ours["fmax_hz"]/1e6, CLOCK_MHZ, "MHz", "the longest path", True

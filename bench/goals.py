@@ -22,6 +22,11 @@ SMALL           = 95     # % of the calculated column of the notes.
 WRITE_COMBINED  = 180    # MB/s.
 
 
+def figure(value):
+    """As text, with three digits or one behind the point."""
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
 @dataclass(frozen=True)
 class Cell:
     """One figure, and what it must reach: at least ``must``, or at most if not ``least``."""
@@ -37,6 +42,14 @@ class Cell:
     @property
     def reached(self):
         return self.value >= self.must if self.least else self.value <= self.must
+
+    @property
+    def measured(self):
+        return figure(self.value)
+
+    @property
+    def bar(self):
+        return figure(self.must)
 
     @property
     def margin(self):

@@ -68,6 +68,7 @@ class Point:
     update_fc  : when credits come back, "guideline" or "minimum".
     jitter_ns  : most that is added to ``latency_ns``, uniformly.
     reorder    : completions of different requests overtake each other.
+    outlier_ns, outlier_every : addition to the latency of one request in so many; 0: none.
     lcrc_every : every so manieth TLP of each direction is damaged and replayed; 0: none.
     clock_mhz  : of the board; 0: the slowest usual clock that keeps up with the link.
     """
@@ -92,6 +93,8 @@ class Point:
     update_fc:  str = "guideline"
     jitter_ns:  int = 0
     reorder:    bool = False
+    outlier_ns: int = 0
+    outlier_every: int = 0
     lcrc_every: int = 0
     clock_mhz:  int = 0
 

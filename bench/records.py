@@ -18,7 +18,8 @@ ZERO_KEYS   = ("latency_ns", "jitter_ns")  # Numbers that may be 0.
 NUMBER_KEYS = ("gen", "lanes", "datapath_bits", "clock_hz", "mps", "mrrs", "completion_bytes",
     "latency_ns", "transfer_bytes", "iterations", "read_bytes_per_second",
     "write_bytes_per_second", "bound_read_bytes_per_second", "bound_write_bytes_per_second",
-    "theory_bytes_per_second", "tags", "address_bits", "jitter_ns", "lcrc_every")
+    "theory_bytes_per_second", "tags", "address_bits", "jitter_ns", "outlier_ns", "outlier_every",
+    "lcrc_every")
 DESIGNS     = (OURS, STOCK, PUBLISHED)
 SEQUENCES   = ("read", "write", "read_write")
 
@@ -68,7 +69,8 @@ def _conditions(point):
     found = {"tags": STOCK_TAGS if point.design == STOCK else point.tags, "phy": point.phy,
         "address_bits": point.address_bits, "update_fc": point.update_fc,
         "jitter_ns": point.jitter_ns, "reorder": point.reorder}
-    return found | ({"lcrc_every": point.lcrc_every} if point.lcrc_every else {})
+    rare = {name: getattr(point, name) for name in ("outlier_ns", "outlier_every", "lcrc_every")}
+    return found | {name: value for name, value in rare.items() if value}
 
 
 def _sequences(point):

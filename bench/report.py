@@ -37,6 +37,8 @@ SECTIONS = (
     ("Latency of the host", "Jitter is added uniformly, and completions of different requests overtake each other. "
         "Then requests leave in bursts, which the host acknowledges together: a read may pass the bound by a percent.",
         (plots_host.latency,), (tables.latency,)),
+    ("A slow answer now and then", "Gen2 x4, 128 bit: one request in 1000 waits longer, and others overtake it.",
+        (), (tables.outliers,)),
     ("Requests outstanding", "The same board with 32 tags (the host leaves Extended Tags off), 64 (default) and 256. "
         "What is outstanding also has to fit the completion buffer of the PHY, here 32 KiB, if the host answers 64 "
         "bytes at a time, each with a header of 16: 51 requests of 512 bytes, whatever the tags.",

@@ -61,6 +61,9 @@ def host_options(point):
         line += ["--latency-jitter-ns", point.jitter_ns]
     if point.reorder:
         line.append("--reorder")
+    if point.outlier_ns:
+        line += ["--latency-outlier-ns", point.outlier_ns, "--latency-outlier-every",
+            point.outlier_every]
     if point.lcrc_every:
         line += ["--lcrc-every", point.lcrc_every]
     return line

@@ -56,8 +56,8 @@ def goal_table(cells):
             mine  = [cell for cell in cells if cell.goal == goal]
             worst = min(mine, key=lambda cell: cell.margin)
             table.add_row(goal, str(len(mine)), str(sum(cell.reached for cell in mine)),
-                worst.what, f"{worst.value:.1f} {worst.unit}",
-                f"{'>=' if worst.least else '<='} {worst.must:.1f}")
+                worst.what, f"{worst.measured} {worst.unit}",
+                f"{'>=' if worst.least else '<='} {worst.bar}")
         table.add_section()
     return table
 
@@ -91,8 +91,8 @@ def show(console, results, cells):
     # What is furthest from its goal of each kind first.
     below = sorted((cell for cell in cells if not cell.reached), key=lambda cell: cell.margin)
     for cell in list({cell.goal: cell for cell in reversed(below)}.values())[:SHOWN]:
-        console.print(f"below its goal: {cell.what}: {cell.value:.1f} {cell.unit}, not "
-            f"{cell.must:.1f}: {cell.why}", soft_wrap=True)
+        console.print(f"below its goal: {cell.what}: {cell.measured} {cell.unit}, not "
+            f"{cell.bar}: {cell.why}", soft_wrap=True)
     if below:
         console.print(f"{len(below)} figures are below their goal; the report has all")
     for result in results:

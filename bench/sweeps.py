@@ -23,6 +23,8 @@ COMPLETIONS = (64, 128, 256)
 TAGS        = (32, 64, 256)
 LCRC_EVERY  = (0, 10000, 1000, 300, 100, 30)
 JITTER_NS   = 1000
+OUTLIERS_NS = (0, 5000, 20000, 100000)
+OUTLIER_EVERY = 1000
 POLICIES    = ("guideline", "minimum")
 
 CHAIN_US      = 200    # So long that the first round trip is less than a hundredth,
@@ -106,6 +108,12 @@ def latency(quick):
     return [chained(point) for point in points]
 
 
+def outliers(quick):
+    """A request now and then that waits much longer, behind which later ones are over first."""
+    return [chained(Point("outliers", design, outlier_ns=ns, outlier_every=OUTLIER_EVERY*bool(ns),
+        reorder=bool(ns), **DEFAULT)) for ns in OUTLIERS_NS[::2 if quick else 1] for design in BOTH]
+
+
 def tags(quick):
     """Requests outstanding, against latency."""
     return [chained(Point("tags", OURS, tags=count, mrrs=mrrs, latency_ns=ns, **FASTEST))
@@ -171,5 +179,5 @@ def pio(quick):
         for store in (4, 64)]
 
 
-SWEEPS = {sweep.__name__: sweep for sweep in (notes, gen3, shapes, completions, latency, tags,
+SWEEPS = {sweep.__name__: sweep for sweep in (notes, gen3, shapes, completions, latency, outliers, tags,
     addresses, errors, sizes, baseline, pio)}

@@ -31,8 +31,8 @@ def goal_summary(cells):
         worst   = min(mine, key=lambda cell: cell.margin)
         reached = sum(cell.reached for cell in mine)
         rows.append((goal, Judged(f"{reached} of {len(mine)}", reached == len(mine)), worst.what,
-            f"{worst.value:.1f} {worst.unit}", f"{'at least' if worst.least else 'at most'} "
-            f"{worst.must:.1f}", "" if worst.reached else worst.why))
+            f"{worst.measured} {worst.unit}", f"{'at least' if worst.least else 'at most'} "
+            f"{worst.bar}", "" if worst.reached else worst.why))
     return table(("goal", "reached", "furthest from its goal", "measured", "must be",
         "if missed: what waits, and for what"), rows)
 
@@ -43,7 +43,7 @@ def goal_cells(cells):
     for goal in dict.fromkeys(cell.goal for cell in cells):
         mine   = sorted((c for c in cells if c.goal == goal), key=lambda cell: cell.reached)
         missed = sum(not cell.reached for cell in mine)
-        rows   = [(cell.what, Judged(f"{cell.value:.1f}", cell.reached), f"{cell.must:.1f}",
+        rows   = [(cell.what, Judged(cell.measured, cell.reached), cell.bar,
             cell.unit, "" if cell.reached else cell.why) for cell in mine]
         title  = f"{goal}: {len(mine) - missed} of {len(mine)}"
         parts.append(details(title, table(("cell", "measured", "must", "", "what waits"), rows)))
@@ -144,6 +144,11 @@ def addresses(results):
     return table(("link", "", "below 4 GiB, MB/s", "of bound", "above, MB/s", "of bound"), rows)
 
 
+def outliers(results):
+    return _shares(of_sweep(results, "outliers"), "read, % of bound", lambda p: _design(p),
+        lambda p: f"+ {p.outlier_ns/1000:g} us for 1 in {p.outlier_every}" if p.outlier_ns else "none")
+
+
 def errors(results):
     good  = of_sweep(results, "errors")
     clean = {(r.point.design, r.point.sequence): r for r in good if not r.point.lcrc_every}
@@ -170,12 +175,18 @@ def synthesis(records):
     if not records:
         return note("Not measured in this build folder: `make synth` writes build/bench/synth.json "
             "(yosys for 7-series and ECP5, nextpnr-ecp5 for the clock); the next `make bench` shows it.")
-    show = lambda record, key: "-" if record.get(key) is None else f"{record[key]:g}"
-    rows = [(r["design"], r.get("part", ""), r.get("family", ""), show(r, "width"), show(r, "luts"),
-        show(r, "luts_as_memory"), show(r, "ffs"), show(r, "brams"), r.get("bram_unit", ""),
-        f"{r['fmax_hz']/1e6:.1f}" if r.get("fmax_hz") else "-") for r in records]
-    return table(("design", "part", "family", "bit", "LUTs", "as memory", "flip-flops", "BRAMs", "",
-        "clock, MHz"), rows) + goal_cells([goals.Cell(*c) for c in area.judged(records)])
+    show  = lambda record, key: "-" if record.get(key) is None else f"{record[key]:g}"
+    stock = {id(ours): peer for ours, peer in area.pairs(records)}
+    ratio = lambda record, key: f"{record[key]/stock[id(record)][key]:.2f} x" \
+        if stock.get(id(record)) and stock[id(record)].get(key) and key in record else ""
+    order = sorted(records, key=lambda r: (str(r.get("family")), r.get("width", 0), r["design"] == OURS))
+    rows  = [(r["design"], area.name(r), show(r, "luts"), ratio(r, "luts"), show(r, "luts_as_memory"),
+        show(r, "ffs"), show(r, "brams"), ratio(r, "brams"), r.get("bram_unit", ""),
+        f"{r['fmax_hz']/1e6:.1f}" if r.get("fmax_hz") else "-") for r in order]
+    return note(f"Transaction layer, one reader and one writer, by yosys; clock by nextpnr-ecp5. Goals: at most "
+        f"{area.LUT_RATIO} x stock's LUTs and no more BRAM, {area.CLOCK_MHZ} MHz at 64 bit. docs/resources.md says "
+        "what is compared.") + table(("design", "", "LUTs", "to stock", "of them memory", "flip-flops", "BRAM",
+        "to stock", "", "clock, MHz"), rows)
 
 
 def failures(results):
