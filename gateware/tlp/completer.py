@@ -26,14 +26,14 @@ READ_DWORDS = 32
 # Helpers ------------------------------------------------------------------------------------------
 
 class ReadSpan(LiteXModule):
-    """Byte count and lower address of the completion of a read (PCIe 4.0 tables 2-36, 2-37); combinatorial.
+    """Byte count and lower address of the completion of a read (PCIe 4.0 tables 2-36, 2-37), in registers.
 
     Attributes
     ----------
-    dwords            : Signal(11), **in**, length of the request.
+    dwords            : Signal(11), **in**, `sys`, length of the request; stable from then on.
     first_be, last_be : Signal(4), **in**.
-    byte_count        : Signal(12), **out**; 1 for a zero-length read.
-    lower             : Signal(2), **out**, bits 1:0 of the lower address.
+    byte_count        : Signal(12), **out**, two cycles later; 1 for a zero-length read.
+    lower             : Signal(2), **out**, one cycle later, bits 1:0 of the lower address.
     """
     def __init__(self):
         self.dwords     = Signal(11)
@@ -46,8 +46,8 @@ class ReadSpan(LiteXModule):
 
         tail_be = Signal(4)
         behind  = Signal(2)  # Bytes of the last dword behind the last enabled one.
-        self.comb += [
-            tail_be.eq(Mux(self.dwords == 1, self.first_be, self.last_be)),
+        self.comb += tail_be.eq(Mux(self.dwords == 1, self.first_be, self.last_be))
+        self.sync += [
             Case(self.first_be, {
                 **{be: self.lower.eq((be & -be).bit_length() - 1) for be in range(1, 16)},
                 "default": self.lower.eq(0),
@@ -158,7 +158,8 @@ class Completer(LiteXModule):
         )
 
         # Completion -------------------------------------------------------------------------------
-        # What is computed is in registers when the state machine has left IDLE: a request stands still until then.
+        # A request stands still while its completion is made, and what is computed of it is in registers: used first
+        # are, one cycle after IDLE, `refused`, two after it, the byte count, and three after it, the lower address.
         self.span = span = ReadSpan()
         refuse    = Signal()
         refused   = Signal()
@@ -174,15 +175,14 @@ class Completer(LiteXModule):
             span.first_be.eq(dw1[0:4]),
             span.last_be.eq(dw1[4:8]),
         ]
+        reads = Signal()  # What it asks for are bytes of memory.
         self.sync += [
             refused.eq(refuse),
-            If(memory | locked,
-                byte_count.eq(span.byte_count),
-                lower.eq(Cat(span.lower, address[2:7])),
-            ).Else(
-                byte_count.eq(4),
-                lower.eq(0),
-            ),
+            reads.eq(memory | locked),
+        ]
+        self.comb += [
+            byte_count.eq(Mux(reads, span.byte_count, 4)),
+            If(reads, lower.eq(Cat(span.lower, address[2:7]))),
         ]
         self.comb += [
             status.eq(Mux(refused, COMPLETION_UR, COMPLETION_SC)),

@@ -78,7 +78,7 @@ class HeaderFields(LiteXModule):
 class RequestBuilder(LiteXModule):
     """Puts headers before requests; a beat a cycle, no idle beat between TLPs, latency 2.
 
-    `ready` of the sink is a register's, whatever the PHY does: behind the sink are the arbiter and all clients.
+    The sink's `ready` comes from registers, not from the PHY: behind the sink are the arbiter and all clients.
 
     Three header dwords below 4 GiB, four above (PCIe 4.0 2.2.4.1). While `enable` or `link_up` is off a request is
     dropped: a write is told as sent and dropped, a read is left to its timeout.
@@ -115,9 +115,8 @@ class RequestBuilder(LiteXModule):
         beat_dwords = data_width//32
 
         # Accept: registers behind the arbiter, of its beats and of their ready --------------------
-        self.hold   = hold   = stream.PipeReady(request_layout(data_width))
-        self.accept = accept = stream.PipeValid(request_layout(data_width))
-        self.comb += [sink.connect(hold.sink), hold.source.connect(accept.sink)]
+        self.accept = accept = stream.Buffer(request_layout(data_width), pipe_valid=True, pipe_ready=True)
+        self.comb += sink.connect(accept.sink)
         taken = accept.source
 
         # Header -----------------------------------------------------------------------------------
