@@ -19,6 +19,7 @@ static const struct {
 	{ LITEPCIE_CAPABILITY_MSI, "msi" },
 	{ LITEPCIE_CAPABILITY_LINK, "link" },
 	{ LITEPCIE_CAPABILITY_WINDOW, "window" },
+	{ LITEPCIE_CAPABILITY_STREAM, "stream" },
 };
 /* clang-format on */
 
