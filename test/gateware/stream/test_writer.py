@@ -109,6 +109,14 @@ def test_tables(seed):
     run(bench, packets, slots[:len(fill(packets, slots))])
 
 
+def test_largest_tlp():
+    """MPS as long as the RAM: TLPs of half of it, which always fit."""
+    bench = Bench("writer", 64, mps=4096)
+    bench.start()
+    run(bench, [bench.rng.randbytes(10000)], [Descriptor(12000, HOST_LOW + 100)])
+    assert {length for _, _, length in bench.data.packets[1:4]} == {2048}
+
+
 def test_interrupt_of_a_slot():
     """INTERRUPT of a LINK, and of what a packet left of a table, counts for the buffer."""
     bench = Bench("writer")
