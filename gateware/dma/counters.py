@@ -23,7 +23,7 @@ class Progress(LiteXModule):
     ----------
     done        : Record(done_layout), in, sys.
     completed   : 32, out, sys, slots of the ring.
-    descriptors : 32, out, sys, descriptors, those of tables too.
+    descriptor  : 1, out, sys, one cycle: a descriptor becomes complete, those of tables too.
     bytes       : 64, out, sys, bytes landed without a gap, those of an unfinished descriptor too.
     part        : 24, out, sys, bytes of the unfinished descriptor.
     reason      : 4, out, sys, of the first failure; nothing counts behind it.
@@ -32,7 +32,7 @@ class Progress(LiteXModule):
     def __init__(self):
         self.done        = done = Record(done_layout())
         self.completed   = Signal(32)
-        self.descriptors = Signal(32)
+        self.descriptor  = Signal()
         self.bytes       = Signal(64)
         self.part        = Signal(24)
         self.reason      = Signal(4)
@@ -41,7 +41,7 @@ class Progress(LiteXModule):
         # # #
 
         counts = Signal()
-        good   = Signal()
+        good   = self.descriptor
         self.comb += [
             counts.eq(done.valid & (self.reason == REASON_NONE)),
             good.eq(counts & done.last & (done.reason == REASON_NONE)),
@@ -55,12 +55,15 @@ class Progress(LiteXModule):
             ),
             If(good,
                 self.part.eq(0),
-                self.descriptors.eq(self.descriptors + 1),
                 self.completed.eq(self.completed + done.slot_last)
             )
         ]
 
 # Counters -----------------------------------------------------------------------------------------
+
+ACTIVE_LO, ACTIVE_HI, DESCRIPTORS, TLPS, WAIT_DESCRIPTOR, WAIT_TAG, WAIT_LINK, WAIT_DATA = range(8)
+
+WORDS = 8  # Counters, and as many words that the host wrote.
 
 
 class Counters(LiteXModule):
@@ -69,43 +72,94 @@ class Counters(LiteXModule):
     ``active`` is the sum of the cycles that moved data and of the four ``wait`` counters. A cycle
     for which the engine names no reason waited for a descriptor.
 
+    The words lie in one small RAM, with one adder. Its counters are visited in turns; a few bits
+    beside each count what happens between two visits, so a word is up to 31 cycles old. Behind the
+    counters the RAM keeps what the host wrote into registers, for it to read back.
+
     Attributes
     ----------
     run             : 1, in, sys, there is work.
     moved, wait_tag_now, wait_link_now, wait_data_now : 1, in, sys, at most one.
     tlp             : 1, in, sys, a request or write of data was sent.
-    active          : 64, out, sys, cycles.
-    tlps, wait_descriptor, wait_tag, wait_link, wait_data : 32, out, sys.
+    descriptor      : 1, in, sys, a descriptor was completed.
+    address, value  : 4, in, 32, out, sys, reads a word in the same cycle: a counter, or
+        ``WORDS`` + n.
+    hold            : 1, in, sys, ``value`` is ACTIVE_LO and is read: two cycles later
+    high            : 32, out, sys, is ACTIVE_HI as of then.
+    write, write_address, write_value : 1, 3, 32, in, sys, word ``WORDS`` + n.
     """
     def __init__(self):
-        self.run             = Signal()
-        self.moved           = Signal()
-        self.wait_tag_now    = Signal()
-        self.wait_link_now   = Signal()
-        self.wait_data_now   = Signal()
-        self.tlp             = Signal()
-        self.active          = Signal(64)
-        self.tlps            = Signal(32)
-        self.wait_descriptor = Signal(32)
-        self.wait_tag        = Signal(32)
-        self.wait_link       = Signal(32)
-        self.wait_data       = Signal(32)
+        self.run           = Signal()
+        self.moved         = Signal()
+        self.wait_tag_now  = Signal()
+        self.wait_link_now = Signal()
+        self.wait_data_now = Signal()
+        self.tlp           = Signal()
+        self.descriptor    = Signal()
+        self.address       = Signal(max=2 * WORDS)
+        self.value         = Signal(32)
+        self.hold          = Signal()
+        self.high          = Signal(32)
+        self.write         = Signal()
+        self.write_address = Signal(max=WORDS)
+        self.write_value   = Signal(32)
 
         # # #
 
+        storage = Memory(32, 2 * WORDS)  # No attribute: LiteX would map it as a memory of the CSR bus.
+        write = storage.get_port(write_capable=True)
+        visit = storage.get_port(async_read=True)
+        read  = storage.get_port(async_read=True)
+        self.specials += storage, write, visit, read
+
+        # Visits: none while the host reads ACTIVE_LO or writes a word. The cycle behind such a read
+        # is that of the high half, for the two to be of one moment.
+        turn  = Signal(max=WORDS)
+        index = Signal(max=WORDS)
+        hold  = Signal()            # The high half is asked for.
+        now   = Signal()
+        base  = Signal(32)
+        total = Signal(33)
+        fresh = Signal(reset=1)     # The first turns: the RAM holds what was before the reset.
+        self.first = Signal(32)     # ACTIVE_LO begins with it: 0, but where a test counts far.
+        pending    = [Signal(5) for _ in range(WORDS)]
+        self.comb += [
+            now.eq(~self.write & ~self.hold),
+            index.eq(Mux(hold, ACTIVE_HI, turn)),
+            visit.adr.eq(index),
+            base.eq(Mux(fresh, Mux(index == ACTIVE_LO, self.first, 0), visit.dat_r)),
+            total.eq(base + Array(pending)[index]),
+            write.we.eq(now | self.write),
+            write.adr.eq(Mux(self.write, Cat(self.write_address, 1), index)),
+            write.dat_w.eq(Mux(self.write, self.write_value, total)),
+            read.adr.eq(self.address),
+            self.value.eq(Mux(fresh & ~self.address[-1], self.first, read.dat_r)),
+        ]
         self.sync += [
-            If(self.tlp, self.tlps.eq(self.tlps + 1)),
-            If(self.run,
-                self.active.eq(self.active + 1),
-                If(self.moved,
-                ).Elif(self.wait_tag_now,
-                    self.wait_tag.eq(self.wait_tag + 1)
-                ).Elif(self.wait_link_now,
-                    self.wait_link.eq(self.wait_link + 1)
-                ).Elif(self.wait_data_now,
-                    self.wait_data.eq(self.wait_data + 1)
+            If(self.hold, hold.eq(1)),
+            If(now,
+                hold.eq(0),
+                If(hold,
+                    self.high.eq(total)
                 ).Else(
-                    self.wait_descriptor.eq(self.wait_descriptor + 1)
+                    turn.eq(turn + 1),
+                    If(turn == WORDS - 1, fresh.eq(0))
                 )
             )
         ]
+        for n, event in self.events(total[32] & (index == ACTIVE_LO) & now).items():
+            self.sync += pending[n].eq(Mux(now & (index == n), 0, pending[n]) + event)
+
+    def events(self, carry):
+        """What a counter counts in this cycle, by counter."""
+        waits = {
+            WAIT_TAG:        self.wait_tag_now,
+            WAIT_LINK:       ~self.wait_tag_now & self.wait_link_now,
+            WAIT_DATA:       ~self.wait_tag_now & ~self.wait_link_now & self.wait_data_now,
+            WAIT_DESCRIPTOR: ~self.wait_tag_now & ~self.wait_link_now & ~self.wait_data_now,
+        }
+        events = {n: self.run & ~self.moved & wait for n, wait in waits.items()}
+        events |= {ACTIVE_LO: self.run, ACTIVE_HI: carry, DESCRIPTORS: self.descriptor, TLPS: self.tlp}
+        named  = {n: Signal() for n in events}
+        self.comb += [named[n].eq(event) for n, event in events.items()]
+        return named

@@ -72,10 +72,10 @@ def done_layout():
 
 
 class Splitter(LiteXModule):
-    """Cuts descriptors at multiples of ``boundary`` of the host address, one request a cycle.
+    """Cuts descriptors at multiples of ``boundary`` of the host address.
 
     Multiples of MPS or MRRS contain those of 4 KiB, so no request crosses 4 KiB (PCIe 4.0, 2.2.7).
-    A descriptor follows the one before it without a cycle between them.
+    A request a cycle, and a cycle between descriptors: ``sink.ready`` is a register's.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Splitter(LiteXModule):
     ----------
     sink     : Endpoint(descriptor_layout), in, sys.
     source   : Endpoint(request_layout), out, sys.
-    boundary : 16, in, sys, bytes: a power of two, 128..4096.
+    boundary : 16, in, sys, bytes: a power of two, 128..4096, not while ``busy``.
     run      : 1, in, sys, a new descriptor may begin; one that began goes on without it.
     busy     : 1, out, sys, within a descriptor.
     """
@@ -98,30 +98,40 @@ class Splitter(LiteXModule):
 
         # # #
 
-        left = Signal(24)  # Bytes of the descriptor that are not yet requested.
-        mask = Signal(12)
-        room = Signal(13)  # Bytes up to the next boundary.
+        size   = Signal(13)                    # Of a block, as ``boundary``,
+        mask   = Signal(12)                    # and its bytes: a cycle late, decoded once.
+        rest   = Signal(25)                    # Bytes to the end, from the start of the block on.
+        outer  = Signal(len(rest) - 7)         # Those of ``rest`` in whole blocks, by 128.
+        inner  = Signal(12)                    # Those that are not.
+        offset = Signal(12)                    # Of the request in its block.
+        load   = Signal()
+        self.sync += [size.eq(self.boundary), mask.eq(self.boundary - 1)]
         self.comb += [
-            mask.eq(self.boundary - 1),
-            room.eq(self.boundary - (source.host & mask)),
+            offset.eq(source.host & mask),
+            outer.eq(rest[7:] & ~mask[7:]),
+            inner.eq(rest & mask),
+            # ``rest`` is not more than a block.
+            source.last.eq((outer == 0) | ((outer == size[7:]) & (inner == 0))),
+            source.length.eq(Mux(source.last, rest[:13], size) - offset),
             source.valid.eq(self.busy),
-            source.last.eq(left <= room),
-            source.length.eq(Mux(left <= room, left, room)),
-            sink.ready.eq(self.run & (~self.busy | (source.ready & source.last))),
+            sink.ready.eq(self.run & ~self.busy),
+            load.eq(~self.busy),
         ]
+        # One adder each, with what it adds to in front. Behind a boundary there is no offset, so
+        # the host address needs no carry from the length, and the room up to it is
+        # -(offset | ~mask).
         self.sync += [
-            If(source.valid & source.ready,
-                # Only what follows a boundary needs an address: no carry from the length.
-                source.host.eq((source.host | mask) + 1),
-                source.endpoint.eq(source.endpoint + room),
-                left.eq(left - room),
-                If(source.last, self.busy.eq(0))
+            If(source.ready & source.last, self.busy.eq(0)),
+            If(load | source.ready,
+                source.host.eq(Mux(load, sink.host, source.host | mask) + self.busy),
+                source.endpoint.eq(Mux(load, sink.endpoint, source.endpoint)
+                    - Mux(load, 0, Cat(offset | ~mask, Replicate(1, endpoint_width)))),
+                # Less a block: -size is ~mask.
+                rest.eq(Mux(load, sink.length, rest) + Mux(load, sink.host[:12] & mask,
+                    Cat(~mask, Replicate(1, len(rest) - len(mask)))))
             ),
-            If(sink.valid & sink.ready,
-                self.busy.eq(1),
-                left.eq(sink.length),
-                source.host.eq(sink.host),
-                source.endpoint.eq(sink.endpoint),
+            If(load,
+                self.busy.eq(sink.valid & self.run),
                 source.interrupt.eq(sink.interrupt),
                 source.slot_last.eq(sink.slot_last),
                 source.reason.eq(sink.reason)

@@ -75,7 +75,6 @@ class DMAEngine(LiteXModule):
         # Everything that is cleared together, at the end of a reset.
         clear = ResetInserter()
         mover = self.MOVERS[direction]
-        self.registers = EngineRegisters()
         self.ring      = clear(DescriptorRing(descriptor_port,
             memory_size = None if memory is None else memory.size,
             depth       = descriptors,
@@ -84,13 +83,14 @@ class DMAEngine(LiteXModule):
         self.progress  = clear(Progress())
         self.status    = clear(StatusUnit(status_port, clk_freq=clk_freq))
         self.counters  = clear(Counters())
+        self.registers = EngineRegisters(self.counters)
 
         self.doorbell = Signal(32)   # Accepted: not past the ring.
         self.reason   = Signal(4)    # Why the engine stops.
         self.clear    = Signal()
-        self.work     = Signal()     # DOORBELL and COMPLETED differ.
+        self.work     = Signal()     # DOORBELL and COMPLETED differed in the last cycle.
         self.drained  = Signal()     # No request is under way.
-        self.resting  = Signal()     # Drained, and nothing will begin by itself.
+        self.resting  = Signal()     # Drained, and nothing will begin by itself; a cycle late.
         self.comb += [
             *[part.reset.eq(self.clear) for part in (
                 self.ring, self.mover, self.progress, self.status, self.counters)],
@@ -137,9 +137,11 @@ class DMAEngine(LiteXModule):
                 NextState("CHECK")
             )
         )
+        bad_ring = Signal()
+        self.sync += bad_ring.eq(self.bad_ring())
         fsm.act("CHECK",
             NextState("RUN"),
-            If(self.bad_ring(),
+            If(bad_ring,
                 NextValue(self.reason, REASON_BAD_RING),
                 NextState("STOPPING")
             )
@@ -209,13 +211,16 @@ class DMAEngine(LiteXModule):
         register = self.registers.doorbell
         rung     = Signal(32)
         distance = Signal(32)
+        size     = self.ring.size    # A power of two: no adder, as this is behind one.
+        mask     = self.ring.index_mask
         self.comb += [
-            self.overrun.eq(self.running & (distance > (1 << self.ring.size_log2))),
+            self.overrun.eq(self.running & ((distance & ~Cat(mask | size, Replicate(0, 32)) != 0)
+                | ((distance & size != 0) & (distance & mask != 0)))),
             register.we.eq(self.clear),
             register.dat_w.eq(0),
-            self.work.eq(register.storage != self.progress.completed),
         ]
         self.sync += [
+            self.work.eq(register.storage != self.progress.completed),
             # One cycle behind COMPLETED, which only grows: never too generous.
             rung.eq(register.storage),
             distance.eq(register.storage - self.progress.completed),
@@ -261,9 +266,9 @@ class DMAEngine(LiteXModule):
             status.quiet.eq(self.resting & ~self.stopping),
             status.enable.eq(~self.resetting),
             status.msi.connect(self.msi),
-            self.resting.eq(
-                self.drained & ~self.mover.splitter.busy & (~self.running | ~self.work)),
         ]
+        self.sync += self.resting.eq(
+            self.drained & ~self.mover.splitter.busy & (~self.running | ~self.work))
 
     # Registers ------------------------------------------------------------------------------------
 
@@ -275,17 +280,11 @@ class DMAEngine(LiteXModule):
                 self.work & ~self.stopped & ~self.resetting & (self.running | ~mover.idle)),
             counters.moved.eq(mover.moved),
             counters.tlp.eq(mover.tlp),
+            counters.descriptor.eq(progress.descriptor),
             counters.wait_tag_now.eq(mover.wait_tag),
             counters.wait_link_now.eq(mover.wait_link),
             counters.wait_data_now.eq(mover.wait_data),
             registers.completed.status.eq(progress.completed),
             registers.stopped_bytes.status.eq(self.status.stopped_bytes),
-            registers.active.eq(counters.active),
             registers.bytes.eq(progress.bytes),
-            registers.descriptors.status.eq(progress.descriptors),
-            registers.tlps.status.eq(counters.tlps),
-            registers.wait_descriptor.status.eq(counters.wait_descriptor),
-            registers.wait_tag.status.eq(counters.wait_tag),
-            registers.wait_link.status.eq(counters.wait_link),
-            registers.wait_data.status.eq(counters.wait_data),
         ]

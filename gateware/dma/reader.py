@@ -19,7 +19,7 @@ from litepcie_soc.dma.descriptor import Splitter, descriptor_layout, done_layout
 
 
 class Reader(LiteXModule):
-    """Asks for the data of descriptors, a request a cycle, and says when they are complete.
+    """Asks for the data of descriptors, and says when they are complete.
 
     Data goes from the transaction layer straight to its place in the endpoint memory, in any
     order. Requests retire in the order of issue, after their last byte was accepted there.
@@ -111,13 +111,15 @@ class Reader(LiteXModule):
             port.retire.ready.eq(1),
             failed.eq(over.valid & (over.reason != REASON_NONE)),
             over.ready.eq(port.retire.valid | failed),
+            self.idle.eq(~over.valid & ~request.valid & ~done.valid),
+        ]
+        self.sync += [
             done.valid.eq(over.ready),
             done.bytes.eq(Mux(failed, 0, port.retire.bytes)),
             done.last.eq(over.last_request),
             done.slot_last.eq(over.slot_last),
             done.interrupt.eq(over.interrupt),
             done.reason.eq(Mux(failed, over.reason, port.retire.reason)),
-            self.idle.eq(~over.valid & ~request.valid),
         ]
 
         # What happens in this cycle.

@@ -10,13 +10,52 @@ from migen import *
 
 from litex.gen import *
 
-from litex.soc.interconnect.csr import CSRField, CSRStatus, CSRStorage
+from litex.soc.interconnect.csr import CSR, CSRField, CSRStatus, CSRStorage
+
+from litepcie_soc.dma.counters import (
+    ACTIVE_LO, DESCRIPTORS, TLPS, WAIT_DATA, WAIT_DESCRIPTOR, WAIT_LINK, WAIT_TAG, WORDS,
+)
+
+# Kept Storage -------------------------------------------------------------------------------------
+
+
+class KeptStorage(CSRStorage):
+    """A CSRStorage that is read back from elsewhere: one wide multiplexer less for every bit.
+
+    Attributes
+    ----------
+    written : 1, out, sys, the host writes it in this cycle,
+    dat     : 32, out, sys, with this.
+    asked   : 1, out, sys, the host reads it in this cycle,
+    shown   : 32, in, sys, and gets this.
+    """
+    def __init__(self, *args, **kwargs):
+        CSRStorage.__init__(self, *args, **kwargs)
+        self.written = Signal()
+        self.dat     = Signal(self.size)
+        self.asked   = Signal()
+        self.shown   = Signal(self.size)
+
+    def do_finalize(self, busword, ordering):
+        assert self.size <= busword
+        bus = CSR(self.size, self.name)
+        self.simple_csrs.append(bus)
+        self.comb += [
+            self.written.eq(bus.re),
+            self.dat.eq(bus.r),
+            self.asked.eq(bus.we),
+            bus.w.eq(self.shown),
+        ]
+        self.sync += [
+            If(bus.re, self.storage.eq(bus.r)),
+            self.re.eq(bus.re),
+        ]
 
 # Helpers ------------------------------------------------------------------------------------------
 
 
-def _storage(name, n, description, **kwargs):
-    return CSRStorage(32, name=name, n=n, description=description, **kwargs)
+def _kept(name, n, description):
+    return KeptStorage(32, name=name, n=n, description=description)
 
 
 def _status(name, n, description):
@@ -30,14 +69,17 @@ class EngineRegisters(LiteXModule):
 
     Attributes
     ----------
-    active, bytes : 64, in, sys, the two counters wider than a register: reading the low half holds
-        the high half, so that the pair is one value.
+    bytes : 64, in, sys; reading the low half holds the high half, so that the pair is one value.
+        ACTIVE does the same.
 
     Every other value is reached through its CSR.
+
+    Parameters
+    ----------
+    counters : Counters, which also keep what the host wrote.
     """
-    def __init__(self):
-        self.active = Signal(64)
-        self.bytes  = Signal(64)
+    def __init__(self, counters):
+        self.bytes = Signal(64)
 
         # # #
 
@@ -45,6 +87,7 @@ class EngineRegisters(LiteXModule):
         self.add_ring()
         self.add_progress()
         self.add_counters()
+        self.add_words(counters)
 
     def add_control(self):
         self.control = CSRStorage(name="control", n=0, write_from_dev=True, fields=[
@@ -61,20 +104,20 @@ class EngineRegisters(LiteXModule):
         ], description="State of the engine.")
 
     def add_ring(self):
-        self.ring_lo = _storage("ring_lo", 2,
+        self.ring_lo = _kept("ring_lo", 2,
             "Host address of the descriptor ring, low half; set while not enabled.")
-        self.ring_hi = _storage("ring_hi", 3, "Host address of the descriptor ring, high half.")
-        self.ring_log2 = _storage("ring_log2", 4, "Descriptors of the ring, log2: 1..12.")
-        self.status_address_lo = _storage("status_address_lo", 5,
+        self.ring_hi = _kept("ring_hi", 3, "Host address of the descriptor ring, high half.")
+        self.ring_log2 = _kept("ring_log2", 4, "Descriptors of the ring, log2: 1..12.")
+        self.status_address_lo = _kept("status_address_lo", 5,
             "Host address of the status block, low half; a multiple of 16.")
-        self.status_address_hi = _storage("status_address_hi", 6,
+        self.status_address_hi = _kept("status_address_hi", 6,
             "Host address of the status block, high half.")
-        self.doorbell = _storage("doorbell", 7,
-            "Descriptors ever made available; writing starts them.", write_from_dev=True)
+        self.doorbell = CSRStorage(32, name="doorbell", n=7, write_from_dev=True,
+            description="Descriptors ever made available; writing starts them.")
 
     def add_progress(self):
         self.completed = _status("completed", 8, "Descriptors of the ring completed since reset.")
-        self.moderation = CSRStorage(name="moderation", n=9, fields=[
+        self.moderation = KeptStorage(name="moderation", n=9, fields=[
             CSRField("count", size=16, description="Interrupts a message stands for at most."),
             CSRField("us",    size=16, description="Microseconds an interrupt waits at most."),
         ], description="Moderation of the MSI, whichever comes first; 0 in either: at once.")
@@ -90,14 +133,50 @@ class EngineRegisters(LiteXModule):
         self.active_hi = _status("active_hi", 17, "Cycles with work, high half as held.")
         self.bytes_lo  = _status("bytes_lo",  18, "Bytes landed, low half; holds the high.")
         self.bytes_hi  = _status("bytes_hi",  19, "Bytes landed, high half as held.")
-        for lo, hi, value in (
-            (self.active_lo, self.active_hi, self.active),
-            (self.bytes_lo,  self.bytes_hi,  self.bytes)):
-            self.comb += lo.status.eq(value[:32])
-            self.sync += If(lo.we, hi.status.eq(value[32:]))
+        self.comb += self.bytes_lo.status.eq(self.bytes[:32])
+        self.sync += If(self.bytes_lo.we, self.bytes_hi.status.eq(self.bytes[32:]))
         self.descriptors     = _status("descriptors",     20, "Descriptors done, also in tables.")
         self.tlps            = _status("tlps",            21, "Requests or writes of data.")
         self.wait_descriptor = _status("wait_descriptor", 22, "Active cycles, no descriptor.")
         self.wait_tag        = _status("wait_tag",        23, "Active cycles, no tag or room.")
         self.wait_link       = _status("wait_link",       24, "Active cycles, link not ready.")
         self.wait_data       = _status("wait_data",       25, "Active cycles, no data or memory.")
+
+    def add_words(self, counters):
+        """The RAM of the counters serves reads of a whole group of registers, one at a time."""
+        groups = {
+            ACTIVE_LO:       self.active_lo,
+            DESCRIPTORS:     self.descriptors,
+            TLPS:            self.tlps,
+            WAIT_DESCRIPTOR: self.wait_descriptor,
+            WAIT_TAG:        self.wait_tag,
+            WAIT_LINK:       self.wait_link,
+            WAIT_DATA:       self.wait_data,
+        }
+        kept   = (self.ring_lo, self.ring_hi, self.ring_log2, self.status_address_lo,
+            self.status_address_hi, self.moderation)
+        reads  = [(n, register.we) for n, register in groups.items()]
+        reads += [(WORDS + n, register.asked) for n, register in enumerate(kept)]
+        writes = [(n, register.written) for n, register in enumerate(kept)]
+        known  = Signal(len(kept))   # The RAM has it: it was written since the reset.
+        value  = Signal(32)
+        self.comb += [
+            counters.address.eq(one_hot_to_number(reads)),
+            counters.hold.eq(self.active_lo.we),
+            counters.write.eq(Reduce("OR", [strobe for _, strobe in writes])),
+            counters.write_address.eq(one_hot_to_number(writes)),
+            counters.write_value.eq(self.ring_lo.dat),   # The bus gives all of them the same.
+            value.eq(counters.value),
+            If(Reduce("OR", [register.asked & ~known[n] for n, register in enumerate(kept)]),
+                value.eq(0)
+            ),
+            self.active_hi.status.eq(counters.high),
+            *[register.status.eq(value) for register in groups.values()],
+            *[register.shown.eq(value) for register in kept],
+        ]
+        self.sync += [If(strobe, known[n].eq(1)) for n, strobe in writes]
+
+
+def one_hot_to_number(choices):
+    """``choices``: (number, strobe) with at most one strobe set; 0 if none is."""
+    return Reduce("OR", [Mux(strobe, number, 0) for number, strobe in choices])

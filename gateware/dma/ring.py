@@ -93,13 +93,20 @@ class DescriptorRing(LiteXModule):
         self.pending     = Signal(max=port.tags + 1)   # Requests not yet retired.
         self.stale       = Signal(max=port.tags + 1)   # Those of them that a LINK threw away.
         self.reason      = Signal(4)                   # Of the first fetch that failed.
-        # The descriptor at the head of the RAM.
+        # The descriptor at the head.
         self.head        = Record(HOST_DESCRIPTOR_LAYOUT)
         self.link        = Signal()                    # It is a LINK,
         self.linked      = Signal()                    # was one in the last cycle too;
         self.link_good   = Signal()                    # in this cycle it is followed,
         self.link_bad    = Signal()                    # or refused.
         self.stopped     = Signal()                    # A reason was given: nothing goes on.
+        # Decoded from what does not change while the ring runs.
+        self.size        = Signal(COUNT_BITS)          # Slots of the ring.
+        self.index_mask  = Signal(RING_LOG2_MAX)
+        self.sync += [
+            self.size.eq(1 << self.size_log2),
+            self.index_mask.eq(self.size - 1),
+        ]
 
         self.add_fetch()
         self.add_retire()
@@ -109,34 +116,44 @@ class DescriptorRing(LiteXModule):
     # Requests -------------------------------------------------------------------------------------
 
     def add_fetch(self):
+        """A request in six cycles; each step of its arithmetic ends in a register."""
         port       = self.port
-        size       = Signal(COUNT_BITS)
-        chunk      = Signal(max=self.depth)            # Most descriptors of a request.
-        from_table = Signal()
-        index      = Signal(RING_LOG2_MAX)
+        most       = self.depth // 2
+        chunk      = Signal(max=self.depth)            # Most descriptors of a request,
+        block      = Signal.like(chunk)                # and of one from the ring,
+        chunk_mask = Signal(max=most)                  # less one.
+        block_mask = Signal(max=most)
+        from_table = Signal()                          # As of the last cycle,
+        distance   = Signal(COUNT_BITS)                # slots to request, too,
+        free       = Signal.like(self.asked)           # and places in the RAM.
+        at_table   = Signal()
         following  = Signal.like(self.table)
         address    = Signal.like(self.table)
         available  = Signal(24)
-        block      = Signal(COUNT_BITS)                # A request stays in a block of this many.
-        room       = Signal(COUNT_BITS)
+        room       = Signal.like(chunk)                # Up to the end of the block.
         count      = Signal.like(chunk)
-        free       = Signal.like(self.asked)
         accepted   = Signal()
         may_ask    = Signal()
-        most       = self.depth // 2
+        bad        = Signal()
+        self.sync += [
+            chunk.eq(most),
+            If(self.max_request_size < most * DESCRIPTOR_BYTES,
+                chunk.eq(self.max_request_size[ADDRESS_SHIFT:])
+            ),
+            block.eq(Mux(self.size > chunk, chunk, self.size)),
+            chunk_mask.eq(chunk - 1),
+            block_mask.eq(block - 1),
+            from_table.eq(self.table_left != 0),
+            distance.eq(self.doorbell - self.slot),
+            # The size of the RAM is the highest bit.
+            free.eq((Mux(self.stale != 0, self.landed, self.taken) - self.asked) ^ self.depth),
+        ]
         self.comb += [
-            size.eq(1 << self.size_log2),
-            chunk.eq(Mux(self.max_request_size < most * DESCRIPTOR_BYTES,
-                self.max_request_size[ADDRESS_SHIFT:], most)),
             # For a LINK: the address of the LINK itself, the last of its table or a slot.
-            from_table.eq(Mux(self.linked, self.parse_left, self.table_left) != 0),
-            index.eq(Mux(self.linked, self.parse_slot, self.slot) & (size - 1)),
-            following.eq(Mux(from_table, self.table, self.base[ADDRESS_SHIFT:])
-                + Mux(from_table, Replicate(self.linked, len(following)), index)),
-            # A block never crosses 4 KiB nor, as the ring is aligned, the end of the ring.
-            block.eq(Mux((self.table_left != 0) | (size > chunk), chunk, size)),
-            room.eq(block - (address & (block - 1))),
-            free.eq(self.depth - (self.asked - Mux(self.stale != 0, self.landed, self.taken))),
+            at_table.eq(Mux(self.linked, self.parse_left != 0, from_table)),
+            following.eq(Mux(at_table, self.table, self.base[ADDRESS_SHIFT:])
+                + Mux(at_table, Replicate(self.linked, len(following)),
+                    Mux(self.linked, self.parse_slot, self.slot) & self.index_mask)),
             port.request.address[ADDRESS_SHIFT:].eq(address),
             port.request.length.eq(count << ADDRESS_SHIFT),
             port.request.destination.eq(self.asked[:log2_int(self.depth)] << ADDRESS_SHIFT),
@@ -146,12 +163,17 @@ class DescriptorRing(LiteXModule):
         self.fsm = fsm = FSM(reset_state="ADDRESS")
         fsm.act("ADDRESS",
             NextValue(address, following),
-            NextValue(available, Mux(from_table, self.table_left, self.slot_distance())),
+            NextValue(available, Mux(from_table, self.table_left, distance)),
             If(self.linked,
                 NextState("LINK")
-            ).Elif(may_ask & (from_table | (self.slot != self.doorbell)),
-                NextState("COUNT")
+            ).Elif(may_ask & (from_table | (distance != 0)),
+                NextState("BLOCK")
             )
+        )
+        fsm.act("BLOCK",
+            # A block never crosses 4 KiB nor, as the ring is aligned, the end of the ring.
+            NextValue(room, (~address & Mux(from_table, chunk_mask, block_mask)) + 1),
+            NextState("COUNT")
         )
         fsm.act("COUNT",
             NextValue(count, Mux(available < room, available, room)),
@@ -166,18 +188,24 @@ class DescriptorRing(LiteXModule):
         )
         fsm.act("REQUEST",
             port.request.valid.eq(1),
-            If(port.request.ready, NextState("ADDRESS"))
+            If(port.request.ready, NextState("NEXT"))
+        )
+        fsm.act("NEXT",
+            NextState("ADDRESS")
         )
         fsm.act("LINK",
-            # The table's place and size; ``address`` is the LINK's own.
-            self.link_bad.eq(self.link & self.bad_link(address)),
-            self.link_good.eq(self.link & ~self.bad_link(address)),
-            If(self.link_good | ~self.link, NextState("ADDRESS"))
+            NextValue(bad, self.bad_link(address)),  # ``address`` is the LINK's own.
+            NextState("FOLLOW")
+        )
+        fsm.act("FOLLOW",
+            self.link_bad.eq(self.link & bad),
+            self.link_good.eq(self.link & ~bad),
+            If(self.link_good | ~self.link, NextState("NEXT"))
         )
         self.accepted = accepted
         self.sync += If(accepted,
             self.asked.eq(self.asked + count),
-            If(self.table_left != 0,
+            If(from_table,
                 self.table.eq(self.table + count),
                 self.table_left.eq(self.table_left - count)
             ).Else(
@@ -185,11 +213,6 @@ class DescriptorRing(LiteXModule):
             )
         )
         self.comb += self.idle.eq((self.pending == 0) & ~port.request.valid)
-
-    def slot_distance(self):
-        distance = Signal(COUNT_BITS)
-        self.comb += distance.eq(self.doorbell - self.slot)
-        return distance
 
     # Ends of requests -----------------------------------------------------------------------------
 
@@ -225,35 +248,43 @@ class DescriptorRing(LiteXModule):
     def add_parser(self):
         ram       = self.ram
         head      = self.head
-        valid     = Signal()     # ``head`` holds a descriptor.
+        fetched   = Signal()     # The RAM's output holds a descriptor,
+        valid     = Signal()     # and ``head`` does.
+        move      = Signal()
         passed    = Signal()     # It goes on to the check.
         failed    = Signal()     # A fetch failed, and every descriptor before it is parsed.
         stopped   = self.stopped
         in_table  = Signal()
         interrupt = Signal()     # Of the LINKs of the slot, for its last descriptor.
         self.checked = checked = stream.Endpoint([
-            ("host",     64), ("endpoint", 32), ("length",    24),
+            ("host",     64), ("endpoint", 32), ("length",    24), ("end",      33),
             ("interrupt", 1), ("slot_last", 1), ("reason",     4)]
             + ([] if self.memory_size else [("packet_end", 1)]))
         ready     = Signal()
         slot_last = Signal()
         self.comb += [
-            head.raw_bits().eq(ram.value),
             ready.eq(~checked.valid | checked.ready),
             in_table.eq(self.parse_left != 0),
-            slot_last.eq(~in_table | (self.parse_left == 1)),
+            slot_last.eq(self.parse_left[1:] == 0),   # The table's last, or none of a table.
             self.link.eq(valid & head.link),
             passed.eq(valid & ~head.link & ready),
-            failed.eq((self.reason != REASON_NONE) & ~valid & (self.stale == 0)
+            failed.eq((self.reason != REASON_NONE) & ~valid & ~fetched & (self.stale == 0)
                 & (self.taken == self.landed)),
+            move.eq(fetched & (~valid | passed)),
             ram.slot.eq(self.taken),
             ram.read.eq((self.taken != self.landed) & (self.stale == 0) & ~stopped
-                & (~valid | passed)),
+                & (~fetched | move)),
         ]
         self.sync += [
             If(ram.read,
-                valid.eq(1),
+                fetched.eq(1),
                 self.taken.eq(self.taken + 1)
+            ).Elif(move,
+                fetched.eq(0)
+            ),
+            If(move,
+                valid.eq(1),
+                head.raw_bits().eq(ram.value)
             ).Elif(passed | self.link_good | (self.link_bad & ready),
                 valid.eq(0)
             ),
@@ -264,6 +295,7 @@ class DescriptorRing(LiteXModule):
                 checked.host.eq(head.host),
                 checked.endpoint.eq(head.endpoint),
                 checked.length.eq(head.length),
+                checked.end.eq(head.endpoint + head.length),
                 checked.slot_last.eq(slot_last),
                 checked.interrupt.eq(head.interrupt | (slot_last & interrupt)),
                 checked.reason.eq(Mux(self.link_bad, REASON_BAD_LINK,
@@ -280,6 +312,7 @@ class DescriptorRing(LiteXModule):
                 If(slot_last, interrupt.eq(0))
             ),
             If(self.link_good,
+                fetched.eq(0),   # What was behind the LINK.
                 interrupt.eq(interrupt | head.interrupt),
                 self.table.eq(head.host[ADDRESS_SHIFT:]),
                 self.table_left.eq(head.length),
@@ -294,7 +327,8 @@ class DescriptorRing(LiteXModule):
         """A LINK that is empty, not aligned, not the last of its table, or leads to itself."""
         head = self.head
         return (
-            (head.length == 0) | (head.host[:ADDRESS_SHIFT] != 0) | (self.parse_left > 1) |
+            (head.length == 0) | (head.host[:ADDRESS_SHIFT] != 0) |
+            (self.parse_left[1:] != 0) |
             (head.host[ADDRESS_SHIFT:] == address)
         )
 
@@ -308,10 +342,10 @@ class DescriptorRing(LiteXModule):
             source.reason.eq(REASON_ZERO_LENGTH)
         )
         if self.memory_size:
-            end  = Signal(33)
-            good = good.Elif(end > self.memory_size, source.reason.eq(REASON_MEMORY_RANGE))
-            self.comb += [
-                source.endpoint.eq(checked.endpoint),
-                end.eq(checked.endpoint + checked.length),
-            ]
-        self.comb += [checked.connect(source, omit={"reason", "endpoint"}), good]
+            # A power of two: further than its bit, or exactly to it.
+            bit  = log2_int(self.memory_size)
+            good = good.Elif((checked.end[bit + 1:] != 0) | (checked.end[bit] & (checked.end[:bit] != 0)),
+                source.reason.eq(REASON_MEMORY_RANGE)
+            )
+            self.comb += source.endpoint.eq(checked.endpoint)
+        self.comb += [checked.connect(source, omit={"reason", "endpoint", "end"}), good]

@@ -35,7 +35,7 @@ class Moderation(LiteXModule):
     count, us : 16, in, sys, limits; 0 in either means at once.
     waiting   : 16, in, sys, interrupts that wait.
     restart   : 1, in, sys, those that waited so far do not any more.
-    due       : 1, out, sys.
+    due       : 1, out, sys, as of the last cycle.
     """
     def __init__(self, clk_freq):
         self.count   = Signal(16)
@@ -49,7 +49,7 @@ class Moderation(LiteXModule):
         cycles_per_us = max(1, ceil(clk_freq / 1e6))
         cycle  = Signal(max=max(2, cycles_per_us))
         waited = Signal(16)                        # Microseconds.
-        self.comb += self.due.eq(
+        self.sync += self.due.eq(
             (self.waiting >= self.count) | (waited >= self.us) | (self.us == 0))
         self.sync += If((self.waiting == 0) | self.restart,
             cycle.eq(0),
@@ -91,7 +91,8 @@ class StatusUnit(LiteXModule):
     msi           : Endpoint(``dat``: vector), out, sys.
     idle          : 1, out, sys, no block is on its way.
     told          : 32, out, sys, ``completed`` as the last block said it.
-    settled       : 1, out, sys, everything is told, but for interrupts that moderation holds.
+    settled       : 1, out, sys, everything is told, but for interrupts that moderation holds; a
+        cycle behind ``completed``, as ``quiet`` is.
     """
     def __init__(self, port, *, clk_freq):
         self.address       = Signal(64)
@@ -119,6 +120,7 @@ class StatusUnit(LiteXModule):
         raised   = Signal()      # The MSI was taken.
         dirty    = Signal()      # An event is not in a block yet.
         urgent   = Signal()      # The stop is not yet told.
+        untold   = Signal()      # ``completed`` is not what was told, as of the last cycle.
         waiting  = Signal(16)    # Interrupts without an MSI.
         reported = Signal(16)    # Those of them that are in a block.
         self.comb += [
@@ -128,6 +130,7 @@ class StatusUnit(LiteXModule):
             moderation.restart.eq(raised),
         ]
         self.sync += [
+            untold.eq(self.told != self.completed),
             waiting.eq(waiting + self.interrupt - Mux(raised, reported, 0)),
             If(begin,
                 dirty.eq(self.interrupt),
@@ -149,7 +152,7 @@ class StatusUnit(LiteXModule):
             If(self.enable,
                 If(((reported != 0) & moderation.due) | (urgent & ~dirty),
                     NextState("MSI")
-                ).Elif(dirty | (self.quiet & (self.told != self.completed)),
+                ).Elif(dirty | (self.quiet & untold),
                     begin.eq(1),
                     NextState("BLOCK"),
                     If(self.no_block, NextState("IDLE"))
@@ -171,8 +174,7 @@ class StatusUnit(LiteXModule):
         )
         self.comb += [
             self.idle.eq(~fsm.ongoing("BLOCK") & ~fsm.ongoing("SENT")),
-            self.settled.eq(
-                fsm.ongoing("IDLE") & ~dirty & ~urgent & (self.told == self.completed)),
+            self.settled.eq(fsm.ongoing("IDLE") & ~dirty & ~urgent & ~untold),
         ]
 
     def add_packet(self, begin):

@@ -26,18 +26,19 @@ class WordReader(LiteXModule):
     ----------
     memory    : MemoryReadStream of the endpoint memory.
     in_flight : words that can be on their way from the memory.
+    packets   : packets that can.
 
     Attributes
     ----------
     sink   : Endpoint(request_layout), in, sys, accepted when its first command can leave next.
-    source : Endpoint: payload ``dat``, parameters ``address`` (host), ``bytes``, ``offset`` (of the
-        first byte in the first word), out, sys.
+    source : Endpoint of ``Realigner``: payload ``dat``, parameters ``in_offset`` (of the first byte
+        in the first word), ``out_offset`` (of it in the TLP), ``length`` (bytes), out, sys.
     busy   : 1, out, sys, a packet is inside.
     """
-    def __init__(self, memory, in_flight=16, packets=8):
+    def __init__(self, memory, in_flight=16, packets=16):
         width       = memory.data_width
         word_bits   = log2_int(width // 8)
-        params      = [("address", 64), ("bytes", 13), ("offset", word_bits)]
+        params      = [("in_offset", word_bits), ("out_offset", word_bits), ("length", 13)]
         self.sink   = sink   = stream.Endpoint(request_layout(bits_for(memory.size - 1)))
         self.source = source = stream.Endpoint(stream.EndpointDescription([("dat", width)], params))
         self.busy   = Signal()
@@ -60,9 +61,10 @@ class WordReader(LiteXModule):
             load.eq(sink.valid & sink.ready),
             end.eq(sink.endpoint[:word_bits] + sink.length - 1),
             packet.sink.valid.eq(load),
-            packet.sink.address.eq(sink.host),
-            packet.sink.bytes.eq(sink.length),
-            packet.sink.offset.eq(sink.endpoint[:word_bits]),
+            packet.sink.in_offset.eq(sink.endpoint[:word_bits]),
+            packet.sink.out_offset.eq(sink.host[:2]
+                + Mux(sink.host[32:] == 0, HEADER_3DW, HEADER_4DW)),
+            packet.sink.length.eq(sink.length),
             # Words.
             source.valid.eq(memory.data.valid),
             memory.data.ready.eq(source.ready),
@@ -70,9 +72,7 @@ class WordReader(LiteXModule):
             source.last.eq(marker.source.end),
             marker.source.ready.eq(source.valid & source.ready),
             packet.source.ready.eq(source.valid & source.ready & source.last),
-            source.address.eq(packet.source.address),
-            source.bytes.eq(packet.source.bytes),
-            source.offset.eq(packet.source.offset),
+            *[getattr(source, name).eq(getattr(packet.source, name)) for name, _ in params],
             self.busy.eq(packet.source.valid),
         ]
         self.sync += [
@@ -142,6 +142,7 @@ class Writer(LiteXModule):
             [("bytes", 13), ("last_packet", 1), ("slot_last", 1), ("interrupt", 1), ("reason", 4)],
             depth = packets)
         self.words    = words    = WordReader(memory, in_flight=memory.in_flight)
+        self.headers  = headers  = stream.SyncFIFO([("address", 64), ("length", 13)], 16)
         piece   = splitter.source
         packet  = stream.Endpoint(request_layout(endpoint_width))
         blocked = Signal()          # A reason was issued: nothing follows it.
@@ -151,7 +152,7 @@ class Writer(LiteXModule):
             splitter.boundary.eq(self.boundary),
             splitter.run.eq(self.run),
             piece.ready.eq(self.issue & ~blocked & issued.sink.ready
-                & (~packet.valid | words.sink.ready)),
+                & (~packet.valid | packet.ready)),
             load.eq(piece.valid & piece.ready),
             issued.sink.valid.eq(load),
             issued.sink.bytes.eq(piece.length),
@@ -159,10 +160,15 @@ class Writer(LiteXModule):
             issued.sink.slot_last.eq(piece.slot_last),
             issued.sink.interrupt.eq(piece.interrupt),
             issued.sink.reason.eq(piece.reason),
-            packet.connect(words.sink, omit={"ready"}),
+            packet.connect(words.sink, omit={"valid", "ready"}),
+            words.sink.valid.eq(packet.valid & headers.sink.ready),
+            packet.ready.eq(words.sink.ready & headers.sink.ready),
+            headers.sink.valid.eq(packet.valid & words.sink.ready),
+            headers.sink.address.eq(packet.host),
+            headers.sink.length.eq(packet.length),
         ]
         self.sync += [
-            If(words.sink.ready, packet.valid.eq(0)),
+            If(packet.ready, packet.valid.eq(0)),
             If(load,
                 packet.valid.eq(piece.reason == REASON_NONE),
                 packet.host.eq(piece.host),
@@ -172,37 +178,38 @@ class Writer(LiteXModule):
             )
         ]
 
-        # Data: rotated to the lanes of the TLP, zero where the header goes.
-        self.realigner = realigner = Realigner(width, param_layout=[("address", 64), ("bytes", 13)])
-        header = Signal(max=HEADER_4DW + 1)
+        # Data: rotated to the lanes of the TLP, zero where the header goes. The header's address
+        # and length meet it behind the rotation.
+        self.realigner = realigner = Realigner(width)
         self.comb += [
-            header.eq(Mux(words.source.address[32:] == 0, HEADER_3DW, HEADER_4DW)),
-            words.source.connect(realigner.sink, omit={"offset"}),
-            realigner.sink.in_offset.eq(words.source.offset),
-            realigner.sink.out_offset.eq(header + words.source.address[:2]),
-            realigner.sink.length.eq(words.source.bytes),
-            realigner.source.connect(port.sink, omit={"dat", "be", "bytes"}),
-            port.sink.length.eq(realigner.source.bytes),
-            *[port.sink.dat[8 * n:8 * n + 8].eq(
-                realigner.source.dat[8 * n:8 * n + 8] & Replicate(realigner.source.be[n], 8))
-                for n in range(width // 8)],
+            words.source.connect(realigner.sink),
+            realigner.source.connect(port.sink, omit={"be"}),
+            port.sink.address.eq(headers.source.address),
+            port.sink.length.eq(headers.source.length),
+            headers.source.ready.eq(port.sink.valid & port.sink.ready & port.sink.last),
         ]
 
         # Ends: a packet when it was sent, a reason when everything before it was.
-        over   = issued.source
-        failed = Signal()
+        over    = issued.source
+        failed  = Signal()
+        sent    = Signal()
+        dropped = Signal()
         self.comb += [
             failed.eq(over.valid & (over.reason != REASON_NONE)),
-            over.ready.eq(port.sent | failed),
+            over.ready.eq(sent | failed),
+            self.tlp.eq(sent & ~dropped),
+            self.idle.eq(~over.valid & ~packet.valid & ~done.valid),
+        ]
+        self.sync += [
+            sent.eq(port.sent),
+            dropped.eq(port.dropped),
             done.valid.eq(over.ready),
-            done.bytes.eq(Mux(failed | port.dropped, 0, over.bytes)),
+            done.bytes.eq(Mux(failed | dropped, 0, over.bytes)),
             done.last.eq(over.last_packet),
             done.slot_last.eq(over.slot_last),
             done.interrupt.eq(over.interrupt),
             done.reason.eq(Mux(failed, over.reason,
-                Mux(port.dropped, REASON_BUS_MASTER, REASON_NONE))),
-            self.tlp.eq(port.sent & ~port.dropped),
-            self.idle.eq(~over.valid & ~packet.valid),
+                Mux(dropped, REASON_BUS_MASTER, REASON_NONE))),
         ]
 
         # What happens in this cycle.

@@ -55,7 +55,7 @@ class Realigner(LiteXModule):
     sink : stream, **in**, `sys`: payload `dat`; parameters, stable during a packet: `in_offset` and
         `out_offset` (lane of the first byte in its first beat), `length` (lanes, at least 1), `param_layout`. Beats
         without a gap; `first` and `last` are needed.
-    source : stream, **out**, `sys`: `dat`, `be` (lanes of the packet; others are undefined), `param_layout`.
+    source : stream, **out**, `sys`: `dat`, `be` (lanes of the packet; others are 0), `param_layout`.
     busy : Signal(), **out**, something of a packet is inside.
     """
     def __init__(self, data_width, *, lane_bits=8, param_layout=()):
@@ -151,15 +151,18 @@ class Realigner(LiteXModule):
             first.eq(~started | (rot.first & ~flush)),
             last.eq(flush | (rot.last & ~rot.flush)),
         ]
+        be = Signal(lanes)
+        self.comb += [be[lane].eq((~first | (lane >= start)) & (~last | (lane <= finish))) for lane in range(lanes)]
         self.sync += If(advance,
             source.valid.eq(emit),
             source.first.eq(first),
             source.last.eq(last),
+            source.be.eq(be),
             *[getattr(source, name).eq(Mux(flush, getattr(held, name), getattr(rot, name)))
                 for name, *_ in params],
-            *[source.be[lane].eq((~first | (lane >= start)) & (~last | (lane <= finish)))
-                for lane in range(lanes)],
-            *[source.dat[lane*lane_bits:(lane + 1)*lane_bits].eq(Mux(flush | (lane < rot.amount),
+            # What is not the packet's is cleared in the same LUT.
+            *[source.dat[lane*lane_bits:(lane + 1)*lane_bits].eq(Replicate(be[lane], lane_bits) & Mux(
+                flush | (lane < rot.amount),
                 previous[lane*lane_bits:(lane + 1)*lane_bits],
                 rot.dat[lane*lane_bits:(lane + 1)*lane_bits])) for lane in range(lanes)],
         )

@@ -96,7 +96,7 @@ STATUS     = 0x0030_0040
 
 
 class Bench:
-    """One engine at work; the other is in the DUT too, and does nothing."""
+    """One engine at work; the other is in the DUT too, and does nothing unless a bench is beside."""
     def __init__(self, direction="reader", data_width=128, *, seed=1, mps=256, mrrs=512, latency=20,
         jitter=0, stall=0.0, reorder=False, ring_log2=6, ring=RINGS, status=STATUS, dut=None,
         models=True, **kwargs):
@@ -113,6 +113,8 @@ class Bench:
         self.ring       = ring
         self.status     = status
         self.first      = kwargs.get("first_count", 0)
+        self.fetch_tags = kwargs.get("fetch_tags", duts.DESCRIPTOR_TAGS)
+        self.benches    = [self]    # Those that share the DUT and its time.
         self.doorbell   = self.first
         self.pushed     = []
         self.blocks     = []
@@ -132,7 +134,7 @@ class Bench:
 
     def add_models(self, memory_models):
         name = self.direction
-        self.descriptors = ReadPortModel(self, f"{name}_descriptor", 2, None)
+        self.descriptors = ReadPortModel(self, f"{name}_descriptor", self.fetch_tags, None)
         self.blocks_port = WritePortModel(self, f"{name}_status")
         self.blocks_port.on_sent = self.on_block
         if name == "reader":
@@ -151,13 +153,24 @@ class Bench:
 
     # Time -----------------------------------------------------------------------------------------
 
+    def beside(self, **kwargs):
+        """A bench of the other engine of this DUT; time goes on for both."""
+        other = Bench("writer" if self.direction == "reader" else "reader", self.data_width,
+            dut=self.dut, **kwargs)
+        other.now     = self.now
+        other.benches = self.benches
+        self.benches.append(other)
+        return other
+
     def cycle(self):
-        for model in self.models:
-            model.drive()
+        for bench in self.benches:
+            for model in bench.models:
+                model.drive()
         self.dut.step()
-        for model in self.models:
-            model.clock()
-        self.now += 1
+        for bench in self.benches:
+            for model in bench.models:
+                model.clock()
+            bench.now += 1
 
     def cycles(self, count):
         for _ in range(count):

@@ -33,7 +33,8 @@ BUILD       = Path(__file__).resolve().parents[3] / "build" / "test" / "dma"
 CLK_FREQ    = 4e6        # Four cycles a microsecond: moderation in few cycles.
 MEMORY_SIZE = 64 << 10
 DATA_TAGS   = 32
-DESCRIPTOR_TAGS = 4     # Of the DUT; a bench may give it fewer.
+DESCRIPTORS     = 128   # Fetched ahead, with
+DESCRIPTOR_TAGS = 4     # requests, as in the SoC of one channel.
 CSR_PAGING  = 0x800
 
 # Top ----------------------------------------------------------------------------------------------
@@ -45,7 +46,10 @@ class Top(Module):
     DOORBELL, COMPLETED and ACTIVE begin at ``first_count``: a test need not count up to 2^32.
     ``inputs`` and ``outputs`` map names to Signals, seen from the engines.
     """
-    def __init__(self, data_width, *, real_memory=False, first_count=0):
+    def __init__(self, data_width, *, real_memory=False, first_count=0, descriptors=DESCRIPTORS,
+        fetch_tags=DESCRIPTOR_TAGS):
+        self.descriptors = descriptors
+        self.fetch_tags  = fetch_tags
         self.inputs  = {}
         self.outputs = {}
         self.clock_domains.cd_sys = ClockDomain()
@@ -68,7 +72,7 @@ class Top(Module):
 
     def make_engine(self, direction, data_width, real_memory):
         reader          = direction == "reader"
-        descriptor_port = MemoryReadPort(data_width, DESCRIPTOR_TAGS)
+        descriptor_port = MemoryReadPort(data_width, self.fetch_tags)
         status_port     = MemoryWritePort(data_width)
         data_port       = MemoryReadPort(data_width, DATA_TAGS) if reader else (
             MemoryWritePort(data_width))
@@ -82,6 +86,7 @@ class Top(Module):
             data_port       = data_port,
             status_port     = status_port,
             memory          = memory,
+            descriptors     = self.descriptors,
         )
         setattr(self.submodules, direction, engine)
         self.expose_read_port(f"{direction}_descriptor", descriptor_port)
@@ -129,7 +134,7 @@ class Top(Module):
 
 def start_at(engine, count):
     for signal in (engine.progress.completed, engine.registers.doorbell.storage, engine.doorbell,
-        engine.status.told, engine.ring.slot, engine.ring.parse_slot, engine.counters.active):
+        engine.status.told, engine.ring.slot, engine.ring.parse_slot, engine.counters.first):
         signal.reset = Constant(count & (1 << len(signal)) - 1, len(signal))
 
 
