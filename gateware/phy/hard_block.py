@@ -11,12 +11,15 @@ from migen.genlib.cdc import MultiReg
 
 from litex.gen import *
 
+from litex.soc.interconnect import stream
+
 from litepcie.phy.s7pciephy import S7PCIEPHY
 from litepcie.phy.uspciephy import USPCIEPHY
 from litepcie.phy.usppciephy import USPPCIEPHY
 
 from litepcie_soc.common import RCB_BYTES
 from litepcie_soc.phy.framing import StraddleAligner
+from litepcie_soc.phy.msi import OrderedMSI
 
 # Completion Buffers -------------------------------------------------------------------------------
 
@@ -83,6 +86,8 @@ class HardBlock(LiteXModule):
     Attributes
     ----------
     bus_master_enable, link_up, extended_tag : **out**, `sys`.
+    msi         : stream of `dat[8]`, **in**, `sys`: in order with the TLPs as far as the ports of the instance. (What
+        the UltraScale adapter behind them still holds can be overtaken.)
     four_dwords : bool, requests need headers of four dwords.
     """
     def __init__(self, phy):
@@ -105,6 +110,28 @@ class HardBlock(LiteXModule):
             self.extended_tag = self.resync(ports["o_cfg_dcommand"][8])
             if phy.pcie_data_width == 128:
                 self.align(phy, ports)
+
+        self.msi = self.order_msi(phy) if hasattr(phy, "msi_cdc") else phy.msi
+
+    def order_msi(self, phy):
+        """The PHY crosses clocks: an MSI waits until the TLPs before it have crossed. Returns its sink."""
+        shared = hasattr(phy, "sink")
+        tlps   = phy.sink if shared else phy.req_sink
+        beyond = (phy.tx_datapath if shared else phy.rq_datapath).source
+        self.crossed = crossed = stream.ClockDomainCrossing([("none", 1)], "pcie", "sys",
+            depth           = 16,
+            with_common_rst = True,
+        )
+        self.order   = order   = OrderedMSI()
+        self.comb += [
+            crossed.sink.valid.eq(beyond.valid & beyond.ready & beyond.last),
+            crossed.source.ready.eq(1),
+            order.left.eq(crossed.source.valid),
+            order.entered.eq(tlps.valid & tlps.ready & tlps.last),
+            order.reset.eq(~self.link_up),
+            order.source.connect(phy.msi),
+        ]
+        return order.sink
 
     def resync(self, signal):
         synced = Signal()

@@ -70,6 +70,7 @@ class PHYShape(LiteXModule):
     bus_master_enable : **out**, requests may be sent.
     link_up           : **out**, link is up.
     extended_tag      : **out**, Extended Tag Field Enable.
+    msi               : stream of `dat[8]` (vector), **in**, `sys`, behind every TLP taken before it; None without.
 
     Raises ValueError for a PHY that cannot be used.
     """
@@ -94,6 +95,7 @@ class PHYShape(LiteXModule):
         self.bus_master_enable = state.bus_master_enable
         self.link_up           = state.link_up
         self.extended_tag      = state.extended_tag
+        self.msi               = getattr(state, "msi", None)
 
         framed = self.framed if hard else (lambda source: source)
         if split:

@@ -10,7 +10,6 @@ from migen import *
 
 from litex.gen import *
 
-from litex.soc.integration.soc import SoCController
 from litex.soc.integration.soc_core import SoCMini
 
 from litepcie_soc.common import TAGS_WITHOUT_EXTENDED
@@ -70,11 +69,11 @@ class LitePCIeSoC(SoCMini):
             csr_data_width    = 32,
             csr_address_width = log2_int(abi.WINDOW_OFFSET // 4),
             csr_paging        = abi.CSR_PAGING,
+            # No controller: a reset from a register would cut a TLP in two; engines have their own, and
+            # the identity bank has the scratch register.
             with_ctrl         = False,
             **kwargs,
         )
-        # No SoC reset from a register: it would cut a TLP in two. Engines have their own.
-        self.ctrl = SoCController(with_reset=False)
 
     def add_csr_bridge(self, name="csr", origin=None, register=True):
         """LiteX's with registers, whatever is asked: decoding and reading the banks is a cycle's work by itself."""
@@ -165,7 +164,7 @@ class LitePCIeSoC(SoCMini):
 
     def add_msi(self, phy):
         self.msi = MSIMerger([engine.msi for engine in self.engines])
-        self.comb += [self.msi.source.connect(phy.msi), self.msi.enable.eq(msi_enable(phy))]
+        self.comb += [self.msi.source.connect(self.tlp.shape.msi), self.msi.enable.eq(msi_enable(phy))]
 
     def add_identity(self, phy, **what):
         self.identity = identity = Identity(**what)

@@ -94,6 +94,7 @@ def test_soc_around_the_phy(name):
     shape   = soc.tlp.shape
     assert (shape.endianness, shape.split, shape.data_width) == (endianness, split, data_width)
     assert shape.id is soc.pcie_phy.id and len(shape.id) == 16
+    assert shape.msi is shape.hard_block.order.sink
     assert re.search(rf"^{'pcie_support' if split else 'pcie_s7'} ", verilog, flags=re.MULTILINE)
     assert soc.constants["CONFIG_PCIE_COMPLETION_BUFFER_BYTES"] == completion_buffer_bytes(soc.pcie_phy)
 
