@@ -226,6 +226,7 @@ def test_verify_sees_what_is_missing(host, tmp_path):
     ([{"do": "dance"}], "unknown step 'dance'"),
     ([{}], "step 0:"),
     ([{"do": "configure", "engine": "both"}], "engine 'both' is not reader or writer"),
+    ([{"do": "configure", "engine": "reader7"}], "not reader or writer, nor reader1 to writer6"),
     ([{"do": "write_register", "offset": "five", "value": 0}], "'five' is not a number"),
 ])
 def test_script_is_none(host, tmp_path, steps, words):

@@ -215,3 +215,25 @@ def test_error_stops_the_stream_alone(host, tmp_path, fault, reason):
     assert before == bytes(8)
     assert after == (3000 | REPORT_LAST).to_bytes(8, "little")
     assert came == went
+
+
+def test_rate(host, tmp_path):
+    """Both directions at once, 12.5 of the link's 16 bytes a cycle each, three microseconds away.
+
+    A TLP of 256 bytes costs 276 to 280 on the link, the requests and reports of the other direction
+    come on top.
+    """
+    count, size = 100, 16384
+
+    def places(region):
+        return [{"host": region + size * n, "length": size, "last": True} for n in range(count)]
+
+    gave = run(host, tmp_path, prepare(ring_log2=7) + [
+        {"do": "post", "engine": "writer1", "descriptors": places(HIGH)},
+        {"do": "post", "engine": "reader1", "descriptors": places(LOW)},
+        {"do": "doorbell", "engine": "writer1"},
+        {"do": "doorbell", "engine": "reader1"},
+        {"do": "wait", "engine": "reader1"},
+        {"do": "wait", "engine": "writer1"},
+    ], "--latency-ns", "3000")
+    assert all(count * size / step["active_cycles"] > 12.5 for step in gave[-2:])
