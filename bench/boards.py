@@ -14,7 +14,7 @@ from litepcie_bench import processes
 from litepcie_bench.points import DEFAULT_TAGS, STOCK
 
 ROOT = Path(__file__).resolve().parents[1]
-LOG  = ROOT / "build" / "bench" / "build.log"
+LOGS = ROOT / "build" / "bench"
 
 # Links the boards of this width are built for; runs choose their own.
 BUILT_AS = {64: (2, 4), 128: (2, 4), 256: (3, 8), 512: (3, 8)}
@@ -59,8 +59,9 @@ def build(board):
     """Builds a host program, if it is not up to date. Raises ``BoardError``."""
     status, output = processes.run(command(board), cwd=ROOT)
     if status:
-        LOG.parent.mkdir(parents=True, exist_ok=True)
-        LOG.write_text(output, encoding="utf-8")
+        log = LOGS / f"build_{folder(board).name}.log"
+        LOGS.mkdir(parents=True, exist_ok=True)
+        log.write_text(output, encoding="utf-8")
         last = (output.strip().splitlines() or [f"status {status}"])[-1]
-        raise BoardError(f"building {board} failed: {last} (all of it: {LOG})")
+        raise BoardError(f"building {board} failed: {last} (all of it: {log})")
     return board

@@ -120,7 +120,9 @@ def html(results, cells, synth, folder):
         parts += [note("Every cell of each, missed ones first:"), tables.goal_cells(cells)]
     parts += [_section(*section, results, folder) for section in SECTIONS]
     parts += ["<h2>Area and clock</h2>", tables.synthesis(synth)]
-    parts.append(note(f"Counters of the gateware and the model's clock: {waits.clock_check(results)}."))
+    checked = waits.clock_check(results)
+    if checked:
+        parts.append(note(f"Counters of the gateware and the model's clock: {checked}."))
     return ("<!DOCTYPE html><html lang=en><meta charset=utf-8>"
         '<meta name=viewport content="width=device-width"><title>How close to the link</title>'
         f"<style>{STYLE}</style>{''.join(parts)}</html>\n")

@@ -42,7 +42,7 @@ def blame_small(result, direction):
 
 
 def clock_check(results):
-    """In words, how far the gateware's counters are from the model's clock."""
+    """In words, how far the gateware's counters are from the model's clock; empty if ours did not run."""
     off, worst, runs = 0, "", 0
     for result in results:
         if result.failure or result.point.design != OURS or result.point.sequence == "pio":
@@ -53,7 +53,7 @@ def clock_check(results):
                 runs += 1
                 if apart > off:
                     off, worst = apart, f" ({result.point}, {one['model_cycles']} cycles)"
-    return f"at most {off} cycles apart in {runs} transfers{worst}"
+    return f"at most {off} cycles apart in {runs} transfers{worst}" if runs else ""
 
 # Start-up -----------------------------------------------------------------------------------------
 

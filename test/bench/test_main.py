@@ -52,6 +52,15 @@ def test_quick_run(tmp_path, board):
     assert "Cyclone 10 GX" in page and "a misprint" in page
 
 
+def test_a_build_that_fails_is_one_line_and_a_log(monkeypatch, tmp_path):
+    monkeypatch.setattr(boards, "LOGS", tmp_path)
+    monkeypatch.setattr(boards, "command", lambda board: ["sh", "-c", "echo first; echo last; exit 2"])
+    with pytest.raises(boards.BoardError) as raised:
+        boards.build(Board(OURS, 512))
+    assert "litepcie_soc 512 bit failed: last" in str(raised.value) and "\n" not in str(raised.value)
+    assert (tmp_path / "build_sim_gen3_x8_512.log").read_text() == "first\nlast\n"
+
+
 @pytest.mark.sim
 def test_other_links_on_one_board(board):
     """The link is an option of the model: the board of Gen2 x4 behind Gen1 x1."""

@@ -122,7 +122,7 @@ def test_area_and_clock_are_held_against_stock():
 def test_counters_are_held_against_the_model():
     told = waits.clock_check([result({"read": 1.7e9})])
     assert told.startswith("at most 4 cycles apart in 1 transfers (Gen2 x4, 128 bit")
-    assert waits.clock_check([result({"read": 1.7e9}, design=STOCK)]).endswith("0 transfers")
+    assert waits.clock_check([result({"read": 1.7e9}, design=STOCK)]) == ""
 
 # Sweeps -------------------------------------------------------------------------------------------
 
