@@ -99,7 +99,8 @@ class LitePCIeSoC(SoCMini):
         memory      : what has the ports of ``EndpointMemory``; block RAM if None.
         streams     : stream channels behind the others, with which they share the tags. The user's
             ends are ``self.streams[n].source`` (host to user) and ``.sink`` (user to host).
-        relaxed_ordering, no_snoop : Attr bits of every request (PCIe 4.0 2.2.6.4, 2.2.6.5).
+        relaxed_ordering, no_snoop : Attr bits of requests for data (PCIe 4.0 2.2.6.4, 2.2.6.5), and of no
+            other: descriptors and status.
 
         Raises ``ValueError`` on what cannot be.
         """
@@ -145,8 +146,8 @@ class LitePCIeSoC(SoCMini):
             reader = direction == "reader"
             ports  = {
                 "descriptor_port": self.tlp.add_read_port(f"{name}_descriptors", fetch_tags),
-                "data_port":       self.tlp.add_read_port(name, reader_tags) if reader
-                    else self.tlp.add_write_port(name),
+                "data_port":       self.tlp.add_read_port(name, reader_tags, bulk=True) if reader
+                    else self.tlp.add_write_port(name, bulk=True),
                 "status_port":     self.tlp.add_write_port(f"{name}_status"),
             }
             if not is_stream:

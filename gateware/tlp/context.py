@@ -28,16 +28,24 @@ def context_layout(clients):
 # Written at issue and by every completion: `left` is 0 for a tag not in use; once `reason` is set, `landed` stays.
 PROGRESS = [("left", LENGTH_BITS), ("reason", REASON_KEPT_BITS), ("landed", LENGTH_BITS)]
 
-# Written when a request is over: `lap` is that of its tag's window, which tells it from the one before.
-RESULT = [("reason", REASON_KEPT_BITS), ("bytes", LENGTH_BITS), ("lap", 1)]
+# Written when a request is over.
+RESULT = [("reason", REASON_KEPT_BITS), ("bytes", LENGTH_BITS)]
+
+BLOCK_RAM_DEPTH = 256  # From here on tools take a block RAM; so many LUTs are worth more than one.
 
 def layout_bits(layout):
     return sum(bits for _, bits in layout)
 
+def packed(record, layout):
+    return Cat(*[getattr(record, name) for name, _ in layout])
+
 # Tag Contexts -------------------------------------------------------------------------------------
 
 class TagContexts(LiteXModule):
-    """Three RAMs with a word for each tag, cleared after reset and when `clear` is asked for.
+    """RAMs with a word for each tag, cleared after reset and when `clear` is asked for.
+
+    Block RAMs with a register behind them, two cycles from tag to word; only the lap, which tells a request that is
+    over from the one before it with its tag, is a RAM of LUTs.
 
     Parameters
     ----------
@@ -48,33 +56,32 @@ class TagContexts(LiteXModule):
     layout       : that of `context`.
     issue        : Record: `write` **in**, `ready` **out**, `tag`, context fields **in**: a request is issued. Waits
         for completions, which use the same write port.
-    lookup_tag, lookup_enable : **in**; `context`, `progress` **out**: a cycle later, held while not enabled.
-    update       : Record: `write`, `tag`, PROGRESS fields, **in**. A lookup made in the next cycle sees it.
-    updating     : Record, **out**: `update` a cycle later, as it is written; a lookup made the cycle before misses it.
-    finish       : Record: `write`, `tag`, RESULT fields, **in**.
-    retire_tag   : **in**; `result` **out**, a cycle later.
+    lookup_tag   : **in**; `context`, `progress` **out**: two cycles later.
+    update       : Record: `valid`, `write`, `tag`, PROGRESS fields, **in**. `valid`: there may be a `write`. A lookup
+        made in the next cycle sees it.
+    finish       : Record: `write`, `tag`, `lap`, RESULT fields, **in**.
+    retire_tag   : **in**; `retire_lap` **out**: at once; `result` **out**: two cycles later.
     clear        : Signal(), **in**, every tag back to "not in use".
     clearing     : Signal(), **out**, nothing may be issued, looked up or retired.
     """
     def __init__(self, tags, clients):
-        tag_bits     = bits_for(tags - 1)
         self.layout  = layout = context_layout(clients)
         self.issue   = issue  = Record([("write", 1), ("ready", 1), ("tag", TAG_BITS)] + layout)
-        self.update  = update = Record([("write", 1), ("tag", TAG_BITS)] + PROGRESS)
-        self.finish  = finish = Record([("write", 1), ("tag", TAG_BITS)] + RESULT)
-        self.lookup_tag    = Signal(TAG_BITS)
-        self.lookup_enable = Signal()
-        self.context       = context  = Record(layout)
-        self.progress      = progress = Record(PROGRESS)
-        self.retire_tag    = Signal(TAG_BITS)
-        self.result        = result = Record(RESULT)
-        self.clear         = Signal()
-        self.clearing      = Signal(reset=1)
+        self.update  = update = Record([("valid", 1), ("write", 1), ("tag", TAG_BITS)] + PROGRESS)
+        self.finish  = finish = Record([("write", 1), ("tag", TAG_BITS), ("lap", 1)] + RESULT)
+        self.lookup_tag = Signal(TAG_BITS)
+        self.context    = context  = Record(layout)
+        self.progress   = progress = Record(PROGRESS)
+        self.retire_tag = Signal(TAG_BITS)
+        self.retire_lap = Signal()
+        self.result     = result = Record(RESULT)
+        self.clear      = Signal()
+        self.clearing   = Signal(reset=1)
 
         # # #
 
         # Clear: a walk over all tags, RAMs have no reset -------------------------------------------
-        walk = Signal(tag_bits)
+        walk = Signal(TAG_BITS)
         self.sync += If(self.clearing,
             walk.eq(walk + 1),
             If(walk == tags - 1, walk.eq(0), self.clearing.eq(0)),
@@ -82,59 +89,55 @@ class TagContexts(LiteXModule):
             self.clearing.eq(1),
         )
 
-        self.updating = updating = Record(update.layout)
-        self.sync += updating.eq(update)
-
         # Context ----------------------------------------------------------------------------------
-        context_write, context_read = self.ram(layout, tags, READ_FIRST, enable=self.lookup_enable)
+        write = self.block_ram(layout, self.lookup_tag, context)
         self.comb += [
-            issue.ready.eq(~updating.write & ~self.clearing),
-            context_write.adr.eq(issue.tag),
-            context_write.dat_w.eq(Cat(*[getattr(issue, name) for name, _ in layout])),
-            context_write.we.eq(issue.write & issue.ready),
-            context_read.adr.eq(self.lookup_tag),
-            context.raw_bits().eq(context_read.dat_r),
+            issue.ready.eq(~update.valid & ~self.clearing),
+            write.adr.eq(issue.tag),
+            write.dat_w.eq(packed(issue, layout)),
+            write.we.eq(issue.write & issue.ready),
         ]
 
         # Progress ---------------------------------------------------------------------------------
-        # Write first: what is written while a lookup waits shows.
-        progress_write, progress_read = self.ram(PROGRESS, tags, WRITE_FIRST, enable=self.lookup_enable)
+        write = self.block_ram(PROGRESS, self.lookup_tag, progress)
         self.comb += [
-            progress_read.adr.eq(self.lookup_tag),
-            progress.raw_bits().eq(progress_read.dat_r),
-            progress_write.we.eq(updating.write | issue.write | self.clearing),
             If(self.clearing,
-                progress_write.adr.eq(walk),
-                progress_write.dat_w.eq(0),
-            ).Elif(updating.write,
-                progress_write.adr.eq(updating.tag),
-                progress_write.dat_w.eq(Cat(*[getattr(updating, name) for name, _ in PROGRESS])),
+                write.adr.eq(walk),
+                write.we.eq(1),
+            ).Elif(update.valid,
+                write.adr.eq(update.tag),
+                write.dat_w.eq(packed(update, PROGRESS)),
+                write.we.eq(update.write),
             ).Else(
-                progress_write.adr.eq(issue.tag),
-                progress_write.dat_w.eq(issue.length),
+                write.adr.eq(issue.tag),
+                write.dat_w.eq(issue.length),
+                write.we.eq(issue.write),
             ),
         ]
 
-        # Result -----------------------------------------------------------------------------------
-        result_write, result_read = self.ram(RESULT, tags, READ_FIRST)
+        # Result and lap ---------------------------------------------------------------------------
+        write = self.block_ram(RESULT, self.retire_tag, result)
+        laps  = Memory(1, max(tags, 2))
+        lap   = laps.get_port(write_capable=True)
+        now   = laps.get_port(async_read=True)
+        self.specials += laps, lap, now
         self.comb += [
-            result_read.adr.eq(self.retire_tag),
-            result.raw_bits().eq(result_read.dat_r),
-            result_write.we.eq(finish.write | self.clearing),
-            If(self.clearing,
-                result_write.adr.eq(walk),
-                result_write.dat_w.eq(0),
-            ).Else(
-                result_write.adr.eq(finish.tag),
-                result_write.dat_w.eq(Cat(*[getattr(finish, name) for name, _ in RESULT])),
-            ),
+            write.adr.eq(finish.tag),
+            write.dat_w.eq(packed(finish, RESULT)),
+            write.we.eq(finish.write),
+            lap.adr.eq(Mux(self.clearing, walk, finish.tag)),
+            lap.dat_w.eq(finish.lap & ~self.clearing),
+            lap.we.eq(finish.write | self.clearing),
+            now.adr.eq(self.retire_tag),
+            self.retire_lap.eq(now.dat_r),
         ]
 
-    def ram(self, layout, tags, mode, enable=None):
-        memory = Memory(layout_bits(layout), tags)
-        write  = memory.get_port(write_capable=True)
-        read   = memory.get_port(has_re=enable is not None, mode=mode)
+    def block_ram(self, layout, tag, word):
+        """The word of `tag`, two cycles later; returns the port that writes."""
+        memory = Memory(layout_bits(layout), BLOCK_RAM_DEPTH)
+        write  = memory.get_port(write_capable=True, mode=READ_FIRST)
+        read   = memory.get_port(mode=READ_FIRST)
         self.specials += memory, write, read
-        if enable is not None:
-            self.comb += read.re.eq(enable)
-        return write, read
+        self.comb += read.adr.eq(tag)
+        self.sync += word.raw_bits().eq(read.dat_r)
+        return write

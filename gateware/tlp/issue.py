@@ -15,13 +15,15 @@ from litex.soc.interconnect import stream
 from litepcie_soc.common import REASON_BITS, REASON_BUS_MASTER, RCB_BYTES, TAG_BITS, read_request_layout
 from litepcie_soc.tlp.arbiter import round_robin
 from litepcie_soc.tlp.context import COST_BITS
-from litepcie_soc.tlp.request import request_layout
+from litepcie_soc.tlp.request import ATTRIBUTE_BITS, request_layout
 
 # Layouts ------------------------------------------------------------------------------------------
 
 # A host may answer in completions of one Read Completion Boundary each. In the PHY's buffer each takes its
 # data and a header, in units of 16 bytes (PCIe 4.0 2.6.1).
 BLOCK_BYTES = RCB_BYTES + 16
+
+REQUEST_FIELDS = ("address", "length", "destination")
 
 
 def event_layout():
@@ -31,7 +33,10 @@ def event_layout():
 # Read Issue ---------------------------------------------------------------------------------------
 
 class ReadIssue(LiteXModule):
-    """Takes requests of the clients round robin, at most one in three cycles.
+    """Takes requests of the clients round robin, one in two cycles.
+
+    Three steps, a register between each: a client is chosen; its request is taken with a tag, its cost is counted; when
+    there is room its context is written and it is offered to the PHY.
 
     A request is issued when the completions of all outstanding ones, split as small as the host may, fit into
     the completion buffer with its own; a request larger than that is issued alone. While bus mastering is off
@@ -50,7 +55,7 @@ class ReadIssue(LiteXModule):
     source : stream of `request_layout`, **out**, `sys`: reads.
     event  : stream of `event_layout`, **out**, `sys`: requests that cannot be sent.
     enable : Signal(), **in**, bus mastering is on and the link up.
-    hold   : Signal(), **in**, no request is accepted.
+    hold   : Signal(), **in**, no client is chosen.
     release, release_cost : **in**, all completions of a request of that cost came.
     idle   : Signal(), **out**, no request is inside.
     """
@@ -69,69 +74,74 @@ class ReadIssue(LiteXModule):
 
         # # #
 
-        # Choose -----------------------------------------------------------------------------------
-        held    = stream.Endpoint(stream.EndpointDescription(
-            read_request_layout().payload_layout + [("client", len(contexts.issue.client))]))
-        eligible = Signal(len(ports))
-        grant    = Signal.like(held.client)
+        issue    = contexts.issue
+        client   = Signal(len(issue.client))
+        chosen   = Signal()     # `client` is: its request waits, and it has a tag.
+        held     = Record([("valid", 1), ("attributes", ATTRIBUTE_BITS)] + [
+            (name, bits) for name, bits, *_ in read_request_layout().payload_layout])
         accept   = Signal()
         write    = Signal()
+
+        # Choose -----------------------------------------------------------------------------------
+        grant    = Signal.like(client)
+        eligible = Signal(len(ports))
         self.comb += [
-            accept.eq(~held.valid & ~contexts.clearing & ~self.hold & (eligible != 0)),
-            round_robin([eligible[n] for n in range(len(ports))], held.client, grant),
+            *[eligible[n].eq(port.request.valid & window.free)
+                for n, (port, window) in enumerate(zip(ports, windows))],
+            round_robin([eligible[n] for n in range(len(ports))], client, grant),
         ]
-        chosen = stream.Endpoint(read_request_layout())
-        tag    = Signal(TAG_BITS)
-        lap    = Signal()
-        cases  = {}
-        for n, (port, window) in enumerate(zip(ports, windows)):
-            cases[n] = [
-                *[getattr(chosen, name).eq(getattr(port.request, name))
-                    for name in ("address", "length", "destination")],
+        self.sync += If(~chosen,
+            chosen.eq((eligible != 0) & ~self.hold & ~contexts.clearing),
+            client.eq(grant),
+        ).Elif(accept,
+            chosen.eq(0),
+        )
+
+        # Take; the cost are the blocks touched, between the first and the last byte ---------------
+        request = Record(held.layout)
+        tag     = Signal(TAG_BITS)
+        lap     = Signal()
+        cost    = Signal(COST_BITS)
+        self.comb += [
+            accept.eq(chosen & ~held.valid),
+            Case(client, {n: [
+                *[getattr(request, name).eq(getattr(port.request, name)) for name in REQUEST_FIELDS],
+                request.attributes.eq(port.attributes),
                 tag.eq(window.head),
                 lap.eq(window.head_lap),
                 port.request.ready.eq(accept),
                 window.take.eq(accept),
-            ]
-            self.comb += eligible[n].eq(port.request.valid & window.free)
-        self.comb += Case(grant, cases)
+            ] for n, (port, window) in enumerate(zip(ports, windows))}),
+        ]
         self.sync += [
             If(write, held.valid.eq(0)),
             If(accept,
                 held.valid.eq(1),
-                held.client.eq(grant),
-                *[getattr(held, name).eq(getattr(chosen, name)) for name in ("address", "length", "destination")],
-                contexts.issue.tag.eq(tag),
-                contexts.issue.lap.eq(lap),
+                *[getattr(held, name).eq(getattr(request, name)) for name in (*REQUEST_FIELDS, "attributes")],
+                cost.eq((request.address[:6] + request.length + RCB_BYTES - 1) >> 6),
+                issue.client.eq(client),
+                issue.tag.eq(tag),
+                issue.lap.eq(lap),
             ),
         ]
 
-        # Cost: blocks touched, between the first and the last byte --------------------------------
-        cost  = Signal(COST_BITS)
-        known = Signal()    # The cost is.
-        free  = Signal(max=max(blocks, 2**COST_BITS) + 1, reset=blocks)
-        fits  = Signal()
-        sent  = Signal()
-        busy  = Signal()    # A request is on its way out.
-        self.sync += [
-            cost.eq((held.address[:6] + held.length + RCB_BYTES - 1) >> 6),
-            known.eq(held.valid & ~write),
-        ]
+        # Context, when there is room --------------------------------------------------------------
+        free = Signal((max(bits_for(blocks), COST_BITS) + 1, True), reset=blocks)
+        fits = Signal()
+        busy = Signal()     # A request is on its way out.
         self.comb += [
             fits.eq((cost <= free) | (free == blocks)),
-            contexts.issue.write.eq(known & fits & ~busy),
-            write.eq(contexts.issue.write & contexts.issue.ready),
+            issue.write.eq(held.valid & fits & ~busy),
+            write.eq(issue.write & issue.ready),
+            issue.end.eq(held.destination + held.length),
+            issue.lower_end.eq(held.address[:7] + held.length),
+            issue.length.eq(held.length),
+            issue.cost.eq(cost),
         ]
-        self.add_budget(free, blocks, write, cost)
-
-        # Context ----------------------------------------------------------------------------------
-        self.comb += [
-            contexts.issue.client.eq(held.client),
-            contexts.issue.end.eq(held.destination + held.length),
-            contexts.issue.lower_end.eq(held.address[:7] + held.length),
-            contexts.issue.length.eq(held.length),
-            contexts.issue.cost.eq(cost),
-        ]
+        self.add_budget(free, write, cost)
+        for n, (port, window) in enumerate(zip(ports, windows)):
+            waits = held.valid & ~fits & (issue.client == n)
+            self.comb += port.no_tag.eq((port.request.valid & ~window.free) | waits)
 
         # Send -------------------------------------------------------------------------------------
         self.comb += [
@@ -140,39 +150,29 @@ class ReadIssue(LiteXModule):
             source.read.eq(1),
             event.reason.eq(REASON_BUS_MASTER),
             busy.eq(source.valid | event.valid),
-            sent.eq((source.valid & source.ready) | (event.valid & event.ready)),
-            self.idle.eq(~held.valid & ~busy),
+            self.idle.eq(~chosen & ~held.valid & ~busy),
         ]
         self.sync += [
-            If(sent, source.valid.eq(0), event.valid.eq(0)),
+            If(source.ready, source.valid.eq(0)),
+            If(event.ready, event.valid.eq(0)),
             If(write,
                 source.valid.eq(self.enable),
                 event.valid.eq(~self.enable),
-                source.address.eq(held.address),
-                source.length.eq(held.length),
-                source.tag.eq(contexts.issue.tag),
-                event.tag.eq(contexts.issue.tag),
-                event.lap.eq(contexts.issue.lap),
+                *[getattr(source, name).eq(getattr(held, name)) for name in ("address", "length", "attributes")],
+                source.tag.eq(issue.tag),
+                event.tag.eq(issue.tag),
+                event.lap.eq(issue.lap),
             ),
         ]
-        for n, (port, window) in enumerate(zip(ports, windows)):
-            waits = known & ~fits & (held.client == n)
-            self.comb += port.no_tag.eq((port.request.valid & ~window.free) | waits)
 
-    def add_budget(self, free, blocks, write, cost):
-        """Free blocks, a cycle behind: the next request looks at them three cycles after this one at the earliest."""
-        over   = Signal()  # The request outstanding is larger than the buffer; it went alone.
-        taking = Signal()
-        wanted = Signal(COST_BITS)
-        taken  = Signal(len(free))
-        given  = Signal(len(free))
-        self.sync += [taking.eq(write), wanted.eq(cost)]
-        self.comb += [
-            If(taking, taken.eq(Mux(wanted > free, free, wanted))),
-            If(self.release, given.eq(Mux(over, blocks, self.release_cost))),
-        ]
+    def add_budget(self, free, write, cost):
+        """Free blocks, a cycle behind: the next request looks at them two cycles after this one at the earliest. Below
+        0 while a request larger than the buffer is outstanding."""
+        taken = Signal(COST_BITS)
+        given = Signal(COST_BITS)
+        self.comb += If(self.release, given.eq(self.release_cost))
         self.sync += [
+            taken.eq(0),
+            If(write, taken.eq(cost)),
             free.eq(free + given - taken),
-            If(self.release, over.eq(0)),
-            If(taking & (wanted > free), over.eq(1)),
         ]

@@ -23,7 +23,7 @@ from litepcie_soc.tlp.issue import ReadIssue, event_layout
 from litepcie_soc.tlp.parser import Parser
 from litepcie_soc.tlp.place import Placement
 from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
-from litepcie_soc.tlp.request import PORT_BITS, RequestBuilder, request_layout
+from litepcie_soc.tlp.request import ATTRIBUTE_NS, ATTRIBUTE_RO, PORT_BITS, RequestBuilder, request_layout
 from litepcie_soc.tlp.retire import Retire, Timeout
 from litepcie_soc.tlp.tags import TagWindow, allocate_tags
 
@@ -57,7 +57,7 @@ class TransactionLayer(LiteXModule):
     with_extended_tag       : bool, up to 256 tags, used while the host enables Extended Tags; else the read ports
         share 32, see `allocate_tags`.
     completion_buffer_bytes : int, of the PHY; outstanding reads never ask for more than fits.
-    relaxed_ordering, no_snoop : bool, Attr bits of every request.
+    relaxed_ordering, no_snoop : bool, Attr bits of the requests of ports with `bulk`, and of no other.
     bar0_size, window_bytes    : int, bytes.
 
     Attributes
@@ -81,7 +81,7 @@ class TransactionLayer(LiteXModule):
         self.clk_freq                = clk_freq
         self.with_extended_tag       = with_extended_tag
         self.completion_buffer_bytes = completion_buffer_bytes
-        self.attributes              = dict(relaxed_ordering=relaxed_ordering, no_snoop=no_snoop)
+        self.attributes              = ATTRIBUTE_RO*relaxed_ordering | ATTRIBUTE_NS*no_snoop
         self.read_ports              = []
         self.write_ports             = []
         self.timeout_us              = Signal(32)
@@ -115,20 +115,24 @@ class TransactionLayer(LiteXModule):
     def tags(self):
         return sum(port.tags for port in self.read_ports)
 
-    def add_read_port(self, name, tags):
-        """A MemoryReadPort of `tags` tags. Raises ValueError if the tags of all ports do not fit."""
+    def add_read_port(self, name, tags, *, bulk=False):
+        """A MemoryReadPort of `tags` tags. Raises ValueError if the tags of all ports do not fit.
+
+        `bulk` is for the data of transfers: what tells of them (descriptors, status) must neither pass nor miss
+        what was written before, whatever the options say (PCIe 4.0 2.4.1).
+        """
         self.check_open()
         allocate_tags([port.tags for port in self.read_ports] + [tags], self.with_extended_tag)
-        port = MemoryReadPort(self.data_width, tags, name=name)
+        port = MemoryReadPort(self.data_width, tags, name=name, attributes=self.attributes if bulk else 0)
         self.read_ports.append(port)
         return port
 
-    def add_write_port(self, name):
-        """A MemoryWritePort. Raises ValueError if there are too many."""
+    def add_write_port(self, name, *, bulk=False):
+        """A MemoryWritePort; `bulk` as of a read port. Raises ValueError if there are too many."""
         self.check_open()
         if len(self.write_ports) == 2**PORT_BITS:
             raise ValueError(f"more than {2**PORT_BITS} write ports")
-        port = MemoryWritePort(self.data_width, name=name)
+        port = MemoryWritePort(self.data_width, name=name, attributes=self.attributes if bulk else 0)
         self.write_ports.append(port)
         return port
 
@@ -167,7 +171,7 @@ class TransactionLayer(LiteXModule):
     def add_requests(self):
         """Request builder, and the write ports in its layout."""
         shape = self.shape
-        self.builder = builder = RequestBuilder(self.data_width, shape.endianness, **self.attributes)
+        self.builder = builder = RequestBuilder(self.data_width, shape.endianness)
         self.comb += [
             builder.requester.eq(shape.id),
             builder.enable.eq(self.enable),
@@ -181,6 +185,7 @@ class TransactionLayer(LiteXModule):
             self.comb += [
                 port.sink.connect(request),
                 request.port.eq(n),
+                request.attributes.eq(port.attributes),
                 port.sent.eq(builder.sent[n]),
                 port.dropped.eq(builder.dropped),
             ]
@@ -200,19 +205,21 @@ class TransactionLayer(LiteXModule):
         self.completion_parser = parser = Parser(self.data_width, shape.endianness)
         self.check    = check    = CompletionCheck(self.data_width, contexts, self.tags)
         self.place    = place    = Placement(self.data_width, ports, contexts)
-        self.retire   = Retire(ports, self.windows, contexts)
+        self.retire   = retire   = Retire(ports, self.windows, contexts)
         self.timeout  = timeout  = Timeout(self.clk_freq, self.windows)
         self.events   = events   = stream.Buffer(event_layout())
         self.comb += [
             shape.cmp_source.connect(parser.sink),
             parser.source.connect(check.sink),
-            check.source.connect(place.sink),
+            check.beats.connect(place.beats),
+            place.entry.eq(check.entry),
+            check.room.eq(place.room),
+            retire.ended.eq(place.release),
+            retire.client.eq(place.client),
             issue.enable.eq(self.enable),
             issue.release.eq(place.release),
             issue.release_cost.eq(place.release_cost),
             timeout.timeout_us.eq(self.timeout_us),
-            timeout.hold.eq(self.rx_stall),
-            self.rx_stall.eq(parser.sink.valid & ~parser.sink.ready),
             # A request that cannot be sent goes before a timeout: the issue of others waits for it.
             If(issue.event.valid,
                 issue.event.connect(events.sink)
@@ -222,6 +229,10 @@ class TransactionLayer(LiteXModule):
             events.source.connect(check.event),
             *[self.error_strobes[name].eq(getattr(check.error, name)) for name, _ in ERRORS[:-1]],
         ]
+        self.sync += [
+            self.rx_stall.eq(parser.source.valid & ~(place.beats.ready & place.room)),
+            timeout.hold.eq(self.rx_stall),
+        ]
         self.add_extended_tag()
         return issue.source
 
@@ -229,7 +240,7 @@ class TransactionLayer(LiteXModule):
         """Follows the host's Extended Tag Field Enable: requests wait, and when none is outstanding it counts."""
         extended = Signal()
         change   = Signal()
-        busy     = [window.outstanding != 0 for window in self.windows]
+        busy     = [window.busy for window in self.windows]
         if self.with_extended_tag:
             self.comb += [
                 self.issue.hold.eq(extended != self.shape.extended_tag),

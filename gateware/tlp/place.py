@@ -13,17 +13,21 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common import HEADER_3DW, LENGTH_BITS, TAG_BITS, word_bits
-from litepcie_soc.tlp.check import checked_layout
+from litepcie_soc.tlp.check import beats_layout, entry_layout
 from litepcie_soc.tlp.context import COST_BITS, REASON_KEPT_BITS
 from litepcie_soc.tlp.realign import Realigner
 
 # Placement ----------------------------------------------------------------------------------------
 
+DEPTH = 16  # Of the queues: what a RAM of LUTs has. Beats wait for seven cycles until it is known where they go.
+
+
 class Placement(LiteXModule):
     """Rotates the bytes of completions and hands them to the client of their tag, in the order they came.
 
-    Beside the realigner runs a queue with one entry for each completion: whose it is, where it goes and
-    what ends with it. The end of a request takes effect when its last byte was accepted.
+    An entry of the check becomes two: in front of the realigner what it does with the next completion's beats,
+    behind it whose they are, where they go and what ends with them. The end of a request takes effect when its last
+    byte was accepted.
 
     Parameters
     ----------
@@ -33,57 +37,81 @@ class Placement(LiteXModule):
 
     Attributes
     ----------
-    sink         : stream of `checked_layout`, **in**, `sys`.
+    beats        : stream of `beats_layout`, **in**, `sys`.
+    entry        : Record: `valid`, and `entry_layout`, **in**.
+    room         : Signal(), **out**, for four entries.
     release      : Signal(), **out**, all completions of a request came,
-    release_cost : Signal(7), **out**, and it had this cost.
+    release_cost : Signal(7), **out**, it had this cost,
+    client       : **out**, and it was this client's.
     """
     def __init__(self, data_width, ports, contexts):
         client_bits       = len(contexts.context.client)
-        self.sink         = sink = stream.Endpoint(checked_layout(data_width, client_bits))
+        offset_bits       = word_bits(data_width)
+        self.beats        = stream.Endpoint(beats_layout(data_width))
+        self.entry        = entry = Record([("valid", 1)] + entry_layout(data_width, client_bits))
+        self.room         = Signal()
         self.release      = Signal()
         self.release_cost = Signal(COST_BITS)
+        self.client       = Signal(client_bits)
 
         # # #
 
-        offset_bits = word_bits(data_width)
-
         self.realigner = realigner = Realigner(data_width)
+        self.waiting   = waiting   = stream.SyncFIFO(beats_layout(data_width), depth=DEPTH, buffered=True)
+        self.todo      = todo      = stream.SyncFIFO([
+            ("good", 1), ("lower", 2), ("offset", offset_bits), ("chunk", offset_bits),
+        ], depth=DEPTH, buffered=True)
         self.queue     = queue     = stream.SyncFIFO([
             ("empty", 1), ("client", client_bits), ("address", 32 - offset_bits), ("done", 1), ("tag", TAG_BITS),
             ("lap", 1), ("reason", REASON_KEPT_BITS), ("bytes", LENGTH_BITS), ("cost", COST_BITS),
-        ], depth=4)
+        ], depth=DEPTH, buffered=True)
+
+        # Entries ----------------------------------------------------------------------------------
+        self.comb += [
+            self.beats.connect(waiting.sink),
+            todo.sink.valid.eq(entry.valid & entry.beats),
+            todo.sink.good.eq(entry.good),
+            todo.sink.lower.eq(entry.lower),
+            todo.sink.offset.eq(entry.destination[:offset_bits]),
+            todo.sink.chunk.eq(entry.chunk),
+            queue.sink.valid.eq(entry.valid & (entry.good | entry.done)),
+            queue.sink.empty.eq(~entry.good),
+            queue.sink.address.eq(entry.destination[offset_bits:]),
+            *[getattr(queue.sink, name).eq(getattr(entry, name))
+                for name in ("client", "done", "tag", "lap", "reason", "bytes", "cost")],
+        ]
+        # Half of the depth: the levels are a cycle old, and entries on their way.
+        self.sync += self.room.eq((todo.level < DEPTH//2) & (queue.level < DEPTH//2))
 
         # In ---------------------------------------------------------------------------------------
+        beat, head = waiting.source, todo.source
         self.comb += [
-            sink.ready.eq((sink.empty | realigner.sink.ready) & (~sink.first | queue.sink.ready)),
-            realigner.sink.valid.eq(sink.valid & ~sink.empty & (~sink.first | queue.sink.ready)),
-            realigner.sink.first.eq(sink.first),
-            realigner.sink.last.eq(sink.last),
-            realigner.sink.dat.eq(sink.dat),
-            realigner.sink.in_offset.eq(HEADER_3DW + sink.lower),
-            realigner.sink.out_offset.eq(sink.destination[:offset_bits]),
-            realigner.sink.length.eq(sink.chunk),
-            queue.sink.valid.eq(sink.valid & sink.first & (sink.empty | realigner.sink.ready)),
-            queue.sink.address.eq(sink.destination[offset_bits:]),
-            *[getattr(queue.sink, name).eq(getattr(sink, name))
-                for name in ("empty", "client", "done", "tag", "lap", "reason", "bytes", "cost")],
+            realigner.sink.valid.eq(beat.valid & head.valid & head.good),
+            realigner.sink.first.eq(beat.first),
+            realigner.sink.last.eq(beat.last),
+            realigner.sink.dat.eq(beat.dat),
+            realigner.sink.in_offset.eq(HEADER_3DW + head.lower),
+            realigner.sink.out_offset.eq(head.offset),
+            realigner.sink.length.eq(head.chunk),   # It looks for the lane of the last byte only.
+            beat.ready.eq(head.valid & (realigner.sink.ready | ~head.good)),
+            head.ready.eq(beat.valid & beat.last & (realigner.sink.ready | ~head.good)),
         ]
 
         # Out --------------------------------------------------------------------------------------
-        head    = queue.source
+        end     = queue.source
         placed  = realigner.source
         ready   = Signal()
         next_address = Signal(32 - offset_bits)
         address      = Signal(32 - offset_bits)
         self.comb += [
-            address.eq(Mux(placed.first, head.address, next_address)),
-            Case(head.client, {n: ready.eq(port.data.ready) for n, port in enumerate(ports)}),
-            placed.ready.eq(ready & head.valid & ~head.empty),
-            head.ready.eq(head.empty | (placed.valid & placed.ready & placed.last)),
+            address.eq(Mux(placed.first, end.address, next_address)),
+            Case(end.client, {n: ready.eq(port.data.ready) for n, port in enumerate(ports)}),
+            placed.ready.eq(ready & end.valid & ~end.empty),
+            end.ready.eq(end.empty | (placed.valid & placed.ready & placed.last)),
         ]
         for n, port in enumerate(ports):
             self.comb += [
-                port.data.valid.eq(placed.valid & head.valid & ~head.empty & (head.client == n)),
+                port.data.valid.eq(placed.valid & end.valid & ~end.empty & (end.client == n)),
                 port.data.first.eq(placed.first),
                 port.data.last.eq(placed.last),
                 port.data.address.eq(address),
@@ -95,13 +123,14 @@ class Placement(LiteXModule):
         # End of a request -------------------------------------------------------------------------
         finish = contexts.finish
         over   = Signal()
-        self.comb += over.eq(head.valid & head.ready & head.done)
+        self.comb += over.eq(end.valid & end.ready & end.done)
         self.sync += [
             finish.write.eq(over),
-            finish.tag.eq(head.tag),
-            finish.lap.eq(head.lap),
-            finish.reason.eq(head.reason),
-            finish.bytes.eq(head.bytes),
+            finish.tag.eq(end.tag),
+            finish.lap.eq(end.lap),
+            finish.reason.eq(end.reason),
+            finish.bytes.eq(end.bytes),
             self.release.eq(over),
-            self.release_cost.eq(head.cost),
+            self.release_cost.eq(end.cost),
+            self.client.eq(end.client),
         ]

@@ -23,6 +23,7 @@ class MemoryReadPort:
     ----------
     data_width : int, bits.
     tags       : int, requests that can be outstanding.
+    attributes : int, Attr[1:0] of its requests.
 
     Attributes
     ----------
@@ -38,10 +39,11 @@ class MemoryReadPort:
     outstanding : Signal(9), **out**, requests accepted and not yet retired.
     no_tag : Signal(), **out**, `request` is valid and waits for a tag or for room in the completion buffer.
     """
-    def __init__(self, data_width, tags, name="read"):
+    def __init__(self, data_width, tags, name="read", attributes=0):
         check_data_width(data_width)
         self.data_width  = data_width
         self.tags        = tags
+        self.attributes  = attributes
         self.name        = name
         self.request     = stream.Endpoint(read_request_layout(),         name=f"{name}_request")
         self.data        = stream.Endpoint(read_data_layout(data_width),  name=f"{name}_data")
@@ -54,6 +56,11 @@ class MemoryReadPort:
 class MemoryWritePort:
     """One client that writes host memory.
 
+    Parameters
+    ----------
+    data_width : int, bits.
+    attributes : int, Attr[1:0] of its requests.
+
     Attributes
     ----------
     sink : stream, **in**, `sys`: parameters `address[64]`, `length[13]` (bytes, 1..Max_Payload_Size; the
@@ -64,9 +71,10 @@ class MemoryWritePort:
     dropped : Signal(), **out**, valid with `sent`: the packet was dropped, as bus mastering is off or the
         link is down (REASON_BUS_MASTER).
     """
-    def __init__(self, data_width, name="write"):
+    def __init__(self, data_width, name="write", attributes=0):
         check_data_width(data_width)
         self.data_width = data_width
+        self.attributes = attributes
         self.name       = name
         self.sink       = stream.Endpoint(write_packet_layout(data_width), name=f"{name}_sink")
         self.sent       = Signal(name=f"{name}_sent")

@@ -20,6 +20,10 @@ from litepcie_soc.tlp.parser import memory_order
 
 # Layout -------------------------------------------------------------------------------------------
 
+ATTRIBUTE_BITS = 2  # Attr[1:0] (PCIe 4.0 2.2.6.3).
+ATTRIBUTE_RO   = 2  # Relaxed ordering.
+ATTRIBUTE_NS   = 1  # No snoop.
+
 PORT_BITS = 5  # Write ports one layer can have: 32; seven channels want three each.
 
 def request_layout(data_width):
@@ -31,6 +35,7 @@ def request_layout(data_width):
             ("length",  LENGTH_BITS),
             ("read",    1),
             ("tag",     TAG_BITS),
+            ("attributes", ATTRIBUTE_BITS),
             ("port",    PORT_BITS),  # Of a write: whom to tell that it was sent.
         ],
     )
@@ -87,7 +92,6 @@ class RequestBuilder(LiteXModule):
     ----------
     data_width : int, bits.
     endianness : "big" or "little", of the PHY's payload dwords.
-    relaxed_ordering, no_snoop : bool, Attr bits of every request (PCIe 4.0 2.2.6.4, 2.2.6.5).
 
     Attributes
     ----------
@@ -100,7 +104,7 @@ class RequestBuilder(LiteXModule):
         cycle before.
     dropped   : Signal(), **out**, with `sent`: it was dropped.
     """
-    def __init__(self, data_width, endianness, *, relaxed_ordering=False, no_snoop=False):
+    def __init__(self, data_width, endianness):
         check_data_width(data_width)
         self.sink      = sink   = stream.Endpoint(request_layout(data_width))
         self.source    = source = stream.Endpoint(phy_layout(data_width))
@@ -134,8 +138,7 @@ class RequestBuilder(LiteXModule):
                 ("four", 1), ("read", 1), ("port", PORT_BITS), ("end", log2_int(beat_dwords)),
             ],
         ))
-        dwords    = Signal(11)
-        attribute = (2 if relaxed_ordering else 0) | (1 if no_snoop else 0)
+        dwords = Signal(11)
         self.comb += [
             taken.ready.eq(~tlp.valid | tlp.ready),
             dwords.eq(Mux(taken.read, 0, fields.dwords)),
@@ -146,7 +149,7 @@ class RequestBuilder(LiteXModule):
             tlp.last.eq(taken.last),
             tlp.dat.eq(taken.dat),
             If(taken.valid & taken.first,
-                tlp.dw0.eq(Cat(fields.dwords[:10], Constant(0, 2), Constant(attribute, 2), Constant(0, 10),
+                tlp.dw0.eq(Cat(fields.dwords[:10], Constant(0, 2), taken.attributes, Constant(0, 10),
                     self.fmt_type(taken.read, four))),
                 tlp.dw1.eq(Cat(fields.first_be, fields.last_be, taken.tag, self.requester)),
                 If(four,

@@ -21,45 +21,65 @@ from litepcie_soc.tlp.issue import event_layout
 # Retire -------------------------------------------------------------------------------------------
 
 class Retire(LiteXModule):
-    """Looks at the oldest request of one client a cycle, and retires it if it is over.
+    """Looks whether the oldest request of a client is over when there is a reason to, and retires it if it is.
 
-    A client is looked at every second cycle at most.
+    Reasons are the end of any request of that client, and that one was just retired. A look and the next at the
+    same client are two cycles apart; `retire` is told two cycles after a look.
 
     Parameters
     ----------
     ports, windows : lists of MemoryReadPort and TagWindow of the same clients.
     contexts       : TagContexts.
+
+    Attributes
+    ----------
+    ended, client : **in**, a request of this client is over, as `contexts.finish.write` says in the same cycle.
     """
     def __init__(self, ports, windows, contexts):
-        clients = len(ports)
-        busy    = Signal(clients)
-        grant   = Signal(max=max(clients, 2))
-        looking = Signal()
-        client  = Signal.like(grant)
-        lap     = Signal()
-        over    = Signal()
+        clients     = len(ports)
+        self.ended  = Signal()
+        self.client = Signal(max=max(clients, 2))
 
         # # #
 
-        lap_now = Signal()
+        # Choose -----------------------------------------------------------------------------------
+        wanted  = Signal(clients)
+        grant   = Signal.like(self.client)
+        looking = Signal()
+        client  = Signal.like(self.client)
+        lap     = Signal()
+        over    = Signal()
+        look = Signal(clients)
         self.comb += [
-            *[busy[n].eq((window.outstanding != 0) & ~(looking & (client == n)))
-                for n, window in enumerate(windows)],
-            round_robin([busy[n] for n in range(clients)], client, grant),
-            Case(grant, {n: [contexts.retire_tag.eq(window.tail), lap_now.eq(window.tail_lap)]
-                for n, window in enumerate(windows)}),
+            *[look[n].eq(wanted[n] & ~(looking & (client == n))) for n in range(clients)],
+            round_robin([look[n] for n in range(clients)], client, grant),
         ]
         self.sync += [
-            looking.eq((busy != 0) & ~contexts.clearing),
+            looking.eq(look != 0),
             client.eq(grant),
-            lap.eq(lap_now),
+            Case(grant, {n: [contexts.retire_tag.eq(window.tail), lap.eq(window.tail_lap)]
+                for n, window in enumerate(windows)}),
         ]
-        self.comb += over.eq(looking & (contexts.result.lap == lap))
-        for n, (port, window) in enumerate(zip(ports, windows)):
+
+        # Look -------------------------------------------------------------------------------------
+        self.comb += over.eq(looking & (contexts.retire_lap == lap))
+        for n, window in enumerate(windows):
+            self.comb += window.release.eq(over & (client == n))
+            self.sync += [
+                If(look[n] & (grant == n), wanted[n].eq(0)),
+                If(window.release | (self.ended & (self.client == n)), wanted[n].eq(1)),
+            ]
+
+        # Tell: what ended it comes out of a block RAM ---------------------------------------------
+        released = [[window.release for window in windows]]
+        for _ in range(2):
+            later = [Signal() for _ in windows]
+            self.sync += [after.eq(before) for after, before in zip(later, released[-1])]
+            released.append(later)
+        for port, window, valid in zip(ports, windows, released[-1]):
             self.comb += [
-                window.release.eq(over & (client == n)),
                 port.outstanding.eq(window.outstanding),
-                port.retire.valid.eq(window.release),
+                port.retire.valid.eq(valid),
                 port.retire.first.eq(1),
                 port.retire.last.eq(1),
                 port.retire.reason.eq(contexts.result.reason),
@@ -85,7 +105,7 @@ class Timeout(LiteXModule):
     ----------
     timeout_us : Signal(32), **in**, microseconds.
     hold       : Signal(), **in**, completions wait for a client: the time is not the host's.
-    event      : stream of `event_layout`, **out**, `sys`; `valid` falls when the request ends by itself.
+    event      : stream of `event_layout`, **out**, `sys`; its request may have ended by itself meanwhile.
     """
     def __init__(self, clk_freq, windows):
         if clk_freq < 1e6:
@@ -114,18 +134,40 @@ class Timeout(LiteXModule):
             ),
         ]
 
-        # Oldest requests --------------------------------------------------------------------------
-        fires = Signal(len(windows))
-        for n, window in enumerate(windows):
-            count  = Signal(max=TICKS + 2)
-            chosen = fires[n] if n == 0 else fires[n] & (fires[:n] == 0)
-            self.comb += [
-                fires[n].eq(count[4] & count[0]),  # TICKS + 1, where it stops.
-                If(chosen, event.valid.eq(1), event.tag.eq(window.tail), event.lap.eq(window.tail_lap)),
-            ]
-            self.sync += If(window.release | (window.outstanding == 0) | (chosen & event.ready),
-                count.eq(0)
-            ).Elif(tick & ~self.hold & ~fires[n],
-                count.eq(count + 1)
-            )
-        self.comb += event.reason.eq(REASON_TIMEOUT)
+        # A walk over the clients with each tick; the count of the oldest request is a word of a RAM ----
+        walking = Signal()
+        client  = Signal(max=max(len(windows), 2))
+        fresh   = Signal(len(windows), reset=2**len(windows) - 1)  # The oldest was not it at the last tick.
+        visit   = Signal()
+        counts  = Memory(log2_int(TICKS), max(len(windows), 2))
+        count   = counts.get_port(async_read=True, write_capable=True)
+        self.specials += counts, count
+        expires = Signal()
+        now     = Signal()      # Of `fresh`.
+        tag     = Signal.like(event.tag)
+        lap     = Signal()
+        self.comb += [
+            visit.eq(walking & ~event.valid),
+            Case(client, {n: [now.eq(fresh[n]), tag.eq(window.tail), lap.eq(window.tail_lap)]
+                for n, window in enumerate(windows)}),
+            expires.eq(visit & ~now & (count.dat_r == TICKS - 1)),
+            count.adr.eq(client),
+            count.we.eq(visit),
+            If(~now, count.dat_w.eq(count.dat_r + 1)),
+            event.reason.eq(REASON_TIMEOUT),
+        ]
+        self.sync += [
+            If(tick & ~self.hold,
+                walking.eq(1),
+            ).Elif(visit & (client == len(windows) - 1),
+                walking.eq(0),
+            ),
+            If(visit, client.eq(Mux(client == len(windows) - 1, 0, client + 1))),
+            If(event.ready, event.valid.eq(0)),
+            If(expires, event.valid.eq(1), event.tag.eq(tag), event.lap.eq(lap)),
+            *[If(window.release | ~window.busy,
+                fresh[n].eq(1),
+            ).Elif(visit & (client == n),
+                fresh[n].eq(0),
+            ) for n, window in enumerate(windows)],
+        ]

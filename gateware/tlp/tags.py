@@ -69,6 +69,7 @@ class TagWindow(LiteXModule):
     take        : Signal(), **in**, the head is used; only while `free`.
     release     : Signal(), **in**, the tail is over.
     free        : Signal(), **out**.
+    busy        : Signal(), **out**, something is outstanding.
     head, tail  : Signal(8), **out**, tags.
     head_lap, tail_lap : Signal(), **out**.
     outstanding : Signal(9), **out**.
@@ -79,6 +80,7 @@ class TagWindow(LiteXModule):
         self.take        = Signal()
         self.release     = Signal()
         self.free        = Signal()
+        self.busy        = Signal()
         self.head        = Signal(TAG_BITS, reset=plain.base)
         self.tail        = Signal(TAG_BITS, reset=plain.base)
         self.head_lap    = Signal(reset=1)
@@ -91,8 +93,16 @@ class TagWindow(LiteXModule):
             return without if with_extended == without else Mux(self.extended, with_extended, without)
         first = either(full.base, plain.base)
         final = either(full.base + full.tags - 1, plain.base + plain.tags - 1)
-
-        self.comb += self.free.eq(self.outstanding != either(full.tags, plain.tags))
+        size  = either(full.tags, plain.tags)
+        meet  = Signal()
+        wraps = Signal()  # The head is a lap ahead.
+        self.comb += [
+            meet.eq(self.head == self.tail),
+            wraps.eq(self.head_lap != self.tail_lap),
+            self.free.eq(~(meet & wraps)),
+            self.busy.eq(~meet | wraps),
+            self.outstanding.eq(self.head - self.tail + Mux(wraps, size, 0)),
+        ]
         for strobe, tag, lap in [
             (self.take,    self.head, self.head_lap),
             (self.release, self.tail, self.tail_lap),
@@ -102,4 +112,3 @@ class TagWindow(LiteXModule):
             ).Elif(strobe,
                 If(tag == final, tag.eq(first), lap.eq(~lap)).Else(tag.eq(tag + 1)),
             )
-        self.sync += self.outstanding.eq(self.outstanding + self.take - self.release)

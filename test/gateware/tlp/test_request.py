@@ -19,7 +19,7 @@ REQUESTER = 0x0308
 
 # Model --------------------------------------------------------------------------------------------
 
-def write_beats(address, data, data_width, port=0):
+def write_beats(address, data, data_width, port=0, attributes=0):
     """A write packet in the lanes of the TLP; header lanes carry zeros, as the contract says."""
     lane  = first_byte_lane(16 if address >> 32 else 12, address, data_width)
     step  = data_width//8
@@ -27,11 +27,13 @@ def write_beats(address, data, data_width, port=0):
     count = -(-len(bytes_)//step)
     for n in range(count):
         yield dict(dat=int.from_bytes(bytes_[n*step:(n + 1)*step], "little"), first=int(n == 0),
-            last=int(n == count - 1), address=address, length=len(data), read=0, tag=0, port=port)
+            last=int(n == count - 1), address=address, length=len(data), read=0, tag=0, port=port,
+            attributes=attributes)
 
 
-def read_beats(address, length, tag):
-    return [dict(dat=0, first=1, last=1, address=address, length=length, read=1, tag=tag, port=0)]
+def read_beats(address, length, tag, attributes=0):
+    return [dict(dat=0, first=1, last=1, address=address, length=length, read=1, tag=tag, port=0,
+        attributes=attributes)]
 
 
 def requests(rng, lengths):
@@ -62,13 +64,13 @@ def check(request, tlp):
 
 
 def run(data_width, endianness, made, share, **options):
-    dut    = RequestBuilder(data_width, endianness, **options)
+    dut    = RequestBuilder(data_width, endianness)
     output = Watch(dut.source, name="source")
     sent   = []
     beats  = []
     for n, (address, what, tag) in enumerate(made):
-        beats += read_beats(address, what, tag) if tag is not None else \
-            write_beats(address, what, data_width, port=n % 16)
+        beats += read_beats(address, what, tag, **options) if tag is not None else \
+            write_beats(address, what, data_width, port=n % 16, **options)
 
     def setup():
         yield dut.requester.eq(REQUESTER)
@@ -124,13 +126,11 @@ def test_longest():
     run(128, "big", [(0x1000, bytes(range(256))*16, None), (0x2000, 4096, 3)], 0)
 
 
-@pytest.mark.parametrize("options, attr", [
-    ({}, 0), (dict(relaxed_ordering=True), 2), (dict(no_snoop=True), 1),
-    (dict(relaxed_ordering=True, no_snoop=True), 3),
-])
-def test_attributes(options, attr):
-    _, tlps = run(64, "big", [(0x1000, b"abc", None), (0x1000, 3, 1)], 0, **options)
-    assert [tlp.attr for tlp in tlps] == [attr, attr]
+@pytest.mark.parametrize("attributes", range(4))
+def test_attributes(attributes):
+    """Attr[1:0] of writes and reads."""
+    _, tlps = run(64, "big", [(0x1000, b"abc", None), (0x1000, 3, 1)], 0, attributes=attributes)
+    assert [tlp.attr for tlp in tlps] == [attributes]*2
 
 # Bus Master, Link ---------------------------------------------------------------------------------
 
