@@ -78,10 +78,10 @@ def test_random(width, seed):
 
 
 def packets_and_buffers(bench, count, longest):
-    packets = [bench.rng.randbytes(length) for length in bench.random_lengths(count, longest)]
-    slots   = apart(bench, bench.random_lengths(4 * count, 1000))
-    while len(fill(packets, slots)) == len(slots) and not fill(packets, slots)[-1][0][1]:
-        slots = apart(bench, bench.random_lengths(4 * count, 2000))
+    """Packets, and as many buffers as they fill."""
+    packets, slots = [bench.rng.randbytes(length) for length in bench.random_lengths(count, longest)], []
+    while sum(ends for (_, ends), _ in fill(packets, slots)) < count:
+        slots = apart(bench, bench.random_lengths(4 * count, 1000))
     return packets, slots[:len(fill(packets, slots))]
 
 
