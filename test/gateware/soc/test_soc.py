@@ -8,8 +8,10 @@ from functools import partialmethod
 
 import pytest
 
+from litepcie_soc.dma.engine import DMAEngine
 from litepcie_soc.soc.reference import ReferenceSoC
 from litepcie_soc.soc.soc import LitePCIeSoC, share_tags
+from litepcie_soc.stream.engine import StreamEngine
 
 pytestmark = pytest.mark.unit
 
@@ -30,6 +32,24 @@ def test_share_tags(channels, tags, shares):
 def test_channels_that_cannot_be(channels, tags, message):
     with pytest.raises(ValueError, match=message):
         share_tags(channels, tags)
+
+
+def test_streams_stand_behind_the_channels():
+    """Without streams, engines are those of memory channels alone."""
+    plain, soc = ReferenceSoC(channels=2), ReferenceSoC(channels=2, streams=1)
+    assert [type(engine) for engine in plain.engines] == 4 * [DMAEngine] and plain.streams == []
+    assert [type(engine) for engine in soc.engines] == 4 * [DMAEngine] + 2 * [StreamEngine]
+    assert soc.streams == [(soc.reader2.source, soc.writer2.sink)]
+
+
+@pytest.mark.parametrize("channels, streams, message", [
+    (1, 7, "streams must be 0..6 beside 1 channels, not 7"),
+    (7, 1, "streams must be 0..0 beside 7 channels, not 1"),
+    (1, -1, "streams must be 0..6 beside 1 channels, not -1"),
+])
+def test_streams_that_cannot_be(channels, streams, message):
+    with pytest.raises(ValueError, match=message):
+        ReferenceSoC(channels=channels, streams=streams)
 
 
 def test_attributes_are_for_data_only(monkeypatch):
