@@ -108,12 +108,24 @@ void Model::step() {
     }
     host_side();
     phy_.drive(cycle_, in_);
+    if (trace_.on())
+        trace_naks();
     board_.settle(in_, out_);
     phy_.clock(cycle_, in_, out_, interrupt_bytes());
     if (streams_move())
         idle_.activity(cycle_);
     board_.edge();
     cycle_++;
+}
+
+void Model::trace_naks() {
+    const uint64_t to_host = phy_.to_host().counts().naks, to_card = phy_.to_card().counts().naks;
+    if (to_host + to_card == traced_naks_)
+        return;
+    traced_naks_ = to_host + to_card;
+    trace_.event(cycle_, '-',
+                 "NAK, " + std::to_string(to_host) + " to the host and " + std::to_string(to_card) +
+                     " to the card so far");
 }
 
 void Model::reset_cycle() {

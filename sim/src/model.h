@@ -83,6 +83,7 @@ class Model {
     void interrupt(uint8_t vector);
     void card_took(const Tlp &tlp);
     bool streams_move() const;
+    void trace_naks();
     void unmapped(const Tlp &tlp);
     unsigned interrupt_bytes() const;
 
@@ -97,6 +98,7 @@ class Model {
     Egress egress_;
     IdleRule idle_;
     Trace trace_;
+    uint64_t traced_naks_ = 0;
     TrafficCounts traffic_;
     BusyClock busy_clock_;
     BoardInputs in_;

@@ -106,6 +106,13 @@ def test_replays_cost_what_they_take(host, tmp_path):
     assert rates[100] == pytest.approx(rates[0]*100/102, rel=0.003)
 
 
+def test_naks_are_in_the_trace(host, tmp_path):
+    trace = tmp_path / "trace.txt"
+    assert run(host, "--length", 5000, "--iterations", 1, "--lcrc-every", 10, "--trace",
+        trace).returncode == 0
+    assert " - NAK, " in trace.read_text()
+
+
 def test_sparse_updates_leave_more_to_reads(host, tmp_path):
     """Gen2 x1, where AN 456 prints reads of 455 MB/s and writes beside them of 429."""
     rates = {}
