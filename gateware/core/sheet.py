@@ -101,6 +101,8 @@ def ports_section(ports):
 
 
 def rules_section(config):
+    split  = config.phy.shape == "split"
+    rx, tx = ("`rx_req` and `rx_cmp`", "`tx_req` and `tx_cmp`") if split else ("`rx`", "`tx`")
     return f"""\
 ## Clock, reset, handshake
 - Every port belongs to `sys_clk`. It must run at {config.clk_freq / 1e6:g} MHz: the core counts time with it (timeouts,
@@ -108,7 +110,8 @@ def rules_section(config):
 - Hold `sys_rst` for a cycle or more with the clock running, whenever the PHY is in reset.
 - A beat moves at a clock edge with valid and ready. Valid does not wait for ready; what is valid stays as it is until
   taken. Ready may come and go at will, with or without valid.
-- While `phy_link_up` is low, take and throw away what comes, present nothing; a TLP may be cut short there."""
+- While `phy_link_up` is low, end the TLP that was begun on {rx} and present no other; take and throw away what comes on
+  {tx}, which may be cut short. Reads that were outstanding end by their timeout, or by `sys_rst`."""
 
 
 def tlp_section(config):

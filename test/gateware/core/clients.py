@@ -57,7 +57,6 @@ class ExternalMemory:
         self.lanes   = core.ports["memory_write_dat"][1] // 8
         self.memory  = {}
         self.answers = deque()  # (cycle, word).
-        self.most    = 0        # Answers due at once.
         self.data    = Giver(core, "memory_read_data", host.random, stall)
         self.writes  = Taker(core, "memory_write", host.random, self.take_write, stall)
         # A command does not see a write of its own cycle: the core may not rely on it.
@@ -75,7 +74,6 @@ class ExternalMemory:
         word = self.read(beat["address"] * self.lanes, self.lanes)
         late = self.host.cycle + self.host.random.randint(*self.latency)
         self.answers.append((late, word))
-        self.most = max(self.most, len(self.answers))
 
     def drive(self):
         while self.answers and self.answers[0][0] <= self.host.cycle:

@@ -44,7 +44,6 @@ class Host:
         self.due        = []        # (cycle, tag, deque of completions).
         self.reads      = {}        # Tag -> bytes, of the host's own reads.
         self.open_tags  = set()     # Of the card.
-        self.most_open  = 0
         self.split      = "tx_req_valid" in core.ports
         self.parts      = []
         self.connect(stall)
@@ -53,12 +52,11 @@ class Host:
     def connect(self, stall):
         core = self.core
         tx, rx = (("tx_req", "tx_cmp"), ("rx_req", "rx_cmp")) if self.split else (("tx",), ("rx",))
-        for name in tx:
-            taken = Assembler(self.endianness, self.take)
-            self.parts.append(Taker(core, name, self.random, taken.beat, stall))
-        self.givers = [Giver(core, name, self.random, stall) for name in rx]
-        self.parts += self.givers
-        self.parts.append(Taker(core, "msi", self.random, self.take_msi, stall))
+        self.assemblers = [Assembler(self.endianness, self.take) for _ in tx]
+        self.takers     = [Taker(core, name, self.random, assembler.beat, stall)
+            for name, assembler in zip(tx, self.assemblers)]
+        self.givers     = [Giver(core, name, self.random, stall) for name in rx]
+        self.parts     += [*self.takers, *self.givers, Taker(core, "msi", self.random, self.take_msi, stall)]
 
     def reset(self):
         core = self.core
@@ -73,6 +71,17 @@ class Host:
         core.settle()
         core.edge()
         core["sys_rst"]               = 0
+
+    def link(self, up):
+        """The link goes: what is under way is lost, what the card offers is thrown away. Or comes back."""
+        self.core["phy_link_up"] = up
+        self.due.clear()
+        self.open_tags.clear()
+        for giver in self.givers:
+            giver.lose()
+        for taker, assembler in zip(self.takers, self.assemblers):
+            assembler.dwords = []
+            taker.lose(everything=not up)
 
     # Time -----------------------------------------------------------------------------------------
 
@@ -129,7 +138,6 @@ class Host:
         """Completions of 64 or 128 bytes, split where the specification lets a root port (2.3.1.1)."""
         assert tlp.tag not in self.open_tags, f"tag {tlp.tag} is in use"
         self.open_tags.add(tlp.tag)
-        self.most_open = max(self.most_open, len(self.open_tags))
         lead  = (tlp.first_be & -tlp.first_be).bit_length() - 1
         last  = tlp.last_be or tlp.first_be
         at    = tlp.address + lead

@@ -18,7 +18,6 @@ class Channel:
         self.stall   = stall  # Probability of a cycle without.
         self.fields  = [name.removeprefix(f"{prefix}_") for name in core.ports if name.startswith(f"{prefix}_")]
         self.fields  = [name for name in self.fields if name not in ("valid", "ready") and "_" not in name]
-        self.passing = False
 
     def stalls(self):
         return self.random.random() < self.stall
@@ -47,6 +46,13 @@ class Giver(Channel):
             self.beats.popleft()
             self.offered = False
 
+    def lose(self):
+        """Drops what waits, but for the rest of a packet that was begun."""
+        begun = self.offered or self.beats and not self.beats[0]["first"]
+        ends  = [n for n, beat in enumerate(self.beats, 1) if beat["last"]]
+        rest  = ends[0] if begun else 0
+        self.beats = deque(list(self.beats)[:rest])
+
 
 class Taker(Channel):
     """Takes beats from the core and hands each to ``take``; what is valid must stay as it is."""
@@ -56,15 +62,20 @@ class Taker(Channel):
         self.take  = take
         self.ready = False
         self.held  = None
-
-    def may_take(self):
-        return True
+        self.blind = False  # Takes and throws away.
 
     def drive(self):
-        self.ready = self.may_take() and not self.stalls()
+        self.ready = self.blind or not self.stalls()
         self.core[self.port("ready")] = self.ready
 
+    def lose(self, everything):
+        """Forgets what is held; from now on throws away everything, or not."""
+        self.held  = None
+        self.blind = everything
+
     def sample(self):
+        if self.blind:
+            return
         if not self.core[self.port("valid")]:
             assert self.held is None, f"{self.prefix}: valid went without ready"
             return

@@ -154,11 +154,13 @@ LENGTHS = (1, 3, 64, 127, 512, 1000, 2047, 4096)
 
 def scatter(bench, base):
     """(host address, endpoint address, length) of pieces that do not touch, of any alignment."""
-    pieces, at = [], 0
+    pieces, host, at = [], base, 0
     for length in bench.random.sample(LENGTHS, len(LENGTHS)):
-        at += bench.random.randint(1, 200)
-        pieces.append((base + bench.random.randint(0, 300) + 2 * at, at, length))
-        at += length
+        host += bench.random.randint(1, 5000)
+        at   += bench.random.randint(1, 200)
+        pieces.append((host, at, length))
+        host += length
+        at   += length
     return pieces
 
 
@@ -254,6 +256,32 @@ def test_without_bus_mastering_nothing_is_sent(bench):
     assert not bench.host.attrs  # Of any request.
     status = reader.read("STATUS")
     assert status >> 8 & 0xff == bench.regs["REASON_BUS_MASTER"]
+
+def test_the_link_goes_and_comes_back(bench):
+    """In mid-transfer; the engines stop with a reason, and after a reset everything is as new."""
+    regs, host = bench.regs, bench.host
+    data = bench.bytes(4096)
+    for turn in range(3):
+        host.put(BUFFER, data)
+        reader, writer = bench.engine("reader"), bench.engine("writer")
+        reader.submit([(BUFFER, 0, 4096, 0)])
+        writer.submit([(0x8000_0000, 0x4000, 4096, 0)])
+        host.ticks(150 + 40 * turn)
+        host.link(up=False)
+        host.ticks(300)
+        host.link(up=True)
+        host.write(regs["TIMEOUT_US"], 2)  # For reads that nobody answers any more.
+        host.write(regs["CONTROL"], regs["CONTROL_RESET"])
+        host.wait(lambda: host.read(regs["CONTROL"]) == 0, "the end of the reset")
+        host.write(regs["TIMEOUT_US"], 10000)
+        for engine in (reader, writer):
+            host.put(engine.status, bytes(16))
+    reader, writer = bench.engine("reader"), bench.engine("writer")
+    reader.submit([(BUFFER, 0, 4096, 0)])
+    reader.wait()
+    writer.submit([(0x8000_0000, 0, 4096, 0)])
+    writer.wait()
+    assert bench.memory.read(0, 4096) == host.get(0x8000_0000, 4096) == data
 
 # Streams ------------------------------------------------------------------------------------------
 
