@@ -31,7 +31,7 @@ class BufferSplitter(LiteXModule):
 
     Parameters
     ----------
-    source_of : PacketInput.
+    packet_input : PacketInput, where the packets are.
 
     Attributes
     ----------
@@ -40,8 +40,8 @@ class BufferSplitter(LiteXModule):
         behind it.
     ring_log2      : 4, in, sys, log2 of the descriptors of the ring.
     """
-    def __init__(self, source_of):
-        endpoint_width      = bits_for(source_of.memory.size - 1)
+    def __init__(self, packet_input):
+        endpoint_width      = bits_for(packet_input.memory.size - 1)
         self.sink           = stream.Endpoint(descriptor_layout(endpoint_width))
         self.source         = stream.Endpoint(request_layout(endpoint_width))
         self.boundary       = Signal(16)
@@ -52,7 +52,7 @@ class BufferSplitter(LiteXModule):
 
         # # #
 
-        self.input = source_of
+        self.input = packet_input
         self.host       = Signal(64)  # Of what is not requested yet,
         self.rest       = Signal(25)  # its bytes and those before it in its block.
         self.interrupt  = Signal()    # Of the slot.
@@ -135,7 +135,6 @@ class BufferSplitter(LiteXModule):
         self.comb += [
             self.busy.eq(~fsm.ongoing("IDLE")),
             source.reason.eq(self.reason),
-            source.interrupt.eq(self.interrupt),
         ]
         # Gone before the next request is measured.
         self.sync += inner.end.ready.eq(
@@ -194,6 +193,7 @@ class BufferSplitter(LiteXModule):
             source.length.eq(abi.REPORT_BYTES),
             source.last.eq(1),
             source.slot_last.eq(1),
+            source.interrupt.eq(self.interrupt),
             If(source.ready,
                 inner.put.eq(1),
                 NextState("IDLE")
