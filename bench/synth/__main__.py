@@ -46,12 +46,12 @@ def parse_args(argv):
     parser.add_argument("--output", type=Path, default=OUT, metavar="FILE",
         help="For the records (build/bench/synth.json).")
     after = parser.add_mutually_exclusive_group()
-    after.add_argument("--write", action="store_true", help="Write docs/resources.md; of a full run only.")
+    after.add_argument("--write", action="store_true", help="Renew the tables of docs/resources.md.")
     after.add_argument("--check", action="store_true",
         help="Compare the area with docs/resources.md: exit status 1, and the rows that grew.")
     args = parser.parse_args(argv)
-    if args.write and (args.width or args.family or args.design or args.no_clock):
-        parser.error("--write needs a full run: without --width, --family, --design, --no-clock")
+    if args.write and (args.width or args.family or args.design):
+        parser.error("--write needs every row: without --width, --family, --design")
     if not choose(args)[0]:
         parser.error(f"argument --design: {args.design} is not measured at that width")
     return args

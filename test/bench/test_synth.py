@@ -13,10 +13,12 @@ import sys
 
 import pytest
 
+from litepcie_bench.progress import Progress
 from litepcie_bench.synth import table
-from litepcie_bench.synth.count import area
-from litepcie_bench.synth.designs import OURS, STOCK
+from litepcie_bench.synth.count import FAMILIES, area
+from litepcie_bench.synth.designs import OURS, STOCK, USUAL, Design
 from litepcie_bench.synth.harness import harness, ports
+from litepcie_bench.synth.measure import measure
 from litepcie_bench.synth.paths import Netlist, register
 
 
@@ -129,10 +131,24 @@ def test_names_of_registers():
     (["--width", "32"], "--width"),
     (["--family", "ice40"], "--family"),
     (["--design", "xdma"], "--design"),
-    (["--write", "--width", "64"], "--write needs a full run"),
+    (["--write", "--width", "64"], "--write needs every row"),
     (["--design", "litepcie_stock_bare", "--width", "128"], "not measured at that width"),
 ])
 def test_usage(arguments, text):
     done = synth(*arguments)
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1 and text in done.stderr
+
+
+def test_the_document_names_no_other_rows():
+    rows   = set(table.read(table.PATH.read_text(encoding="utf-8")))
+    wanted = {(table.FAMILIES[family], str(design.width), table.NAMES[design.name], str(design.tags or "-"))
+        for design in USUAL for family in FAMILIES}
+    assert rows and rows <= wanted
+
+
+def test_area_has_not_grown():
+    """64 bit for ECP5: a quarter of a minute when the gateware changed."""
+    records = measure([(Design(OURS, 64, 32), "ecp5")], [], Progress("synth", 1))
+    assert table.grown(records, table.PATH.read_text(encoding="utf-8")) == []
+    assert records[0]["brams"] > 0 and "fmax_hz" not in records[0]
