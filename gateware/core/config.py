@@ -20,7 +20,8 @@ from litepcie_soc.soc.soc import PCI_ID, TAGS
 
 # Keys ---------------------------------------------------------------------------------------------
 
-ENDPOINT_ADDRESSES = 1 << 32  # Bytes a descriptor can address.
+# Bytes. A descriptor has 32 bits of address, and the check of its range one above the memory's.
+MEMORY_MAX = 1 << 31
 
 # Key, or section of keys: (kind of value, meaning).
 KEYS = {
@@ -46,7 +47,7 @@ KEYS = {
     },
     "memory": {
         "kind":       (Choice("bram", ("bram", "external")), "in the core, or behind its memory ports"),
-        "size":       (Size(64 << 10, 4 << 10, ENDPOINT_ADDRESSES), "endpoint memory"),
+        "size":       (Size(64 << 10, 4 << 10, MEMORY_MAX), "endpoint memory"),
         "user_ports": (Flag(), "`bram`: a write and a read port for your logic"),
         "read_ahead": (Choice(64, (16, 32, 64, 128)), "`external`: words each client asks for ahead, to cover "
             "as many cycles of latency"),

@@ -77,6 +77,16 @@ def test_everything_has_every_key():
     assert names == {name for name, *_ in leaves()}
 
 
+@pytest.mark.parametrize("keys", [
+    "{data_width: 64, channels: 7, tags: 32, memory: {kind: external, size: 2 GiB, read_ahead: 128}}",
+    "{data_width: 64, streams: 6, tags: 256, memory: {size: 4 KiB}}",
+])
+def test_the_ends_of_what_is_allowed(tmp_path, keys):
+    (tmp_path / "core.yml").write_text(keys)
+    result = generate(tmp_path / "core.yml", tmp_path / "core")
+    assert (result.returncode, result.stderr) == (0, "")
+
+
 def test_slow_data_path_is_said(tmp_path):
     (tmp_path / "core.yml").write_text("pcie: {gen: 3, lanes: 8}\ndata_width: 64")
     result = generate(tmp_path / "core.yml", tmp_path / "core")
