@@ -87,7 +87,7 @@ def _throughput(results):
                 "% of bound", f"start-up: {1e6*start_up(point, direction):.0f} us of round trips "
                 f"leave {best:.1f} % at most; {blame(result, direction)}"))
             found.append(Cell(f"{name}, one a doorbell, net of start-up", what,
-                _share(result, direction, alone_bound), must, "% of what start-up leaves",
+                _share(result, direction, alone_bound), must, "% of bound, net",
                 excess(result, direction)))
     return found
 

@@ -29,7 +29,7 @@ h1 { font-size: 1.9em; margin-bottom: .2em } h2 { margin-top: 2.2em; border-bott
 table { border-collapse: collapse; margin: .8em 0; font-size: .86em; font-variant-numeric: tabular-nums }
 th, td { padding: .16em .5em; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top }
 th { color: var(--soft); font-weight: 600; vertical-align: bottom } td.n, th.n { text-align: right }
-td.n, td.s { white-space: nowrap } td.w { min-width: 21em } th.n { max-width: 5.2em }
+td.n, td.s { white-space: nowrap } td.w { min-width: 16em } th.n { max-width: 5.2em }
 td.good { background: var(--good) } td.bad { background: var(--bad) }
 details { margin: .5em 0 } summary { cursor: pointer } img { max-width: 100%; display: block; margin: .6em 0 }
 nav a { margin-right: 1.2em; white-space: nowrap } .wide { overflow-x: auto }
