@@ -53,8 +53,8 @@ KEYS = {
             "as many cycles of latency"),
     },
     "ordering": {
-        "relaxed_ordering": (Flag(), "Attr bit of requests"),
-        "no_snoop":         (Flag(), "Attr bit of requests"),
+        "relaxed_ordering": (Flag(), "Attr bit of requests for data"),
+        "no_snoop":         (Flag(), "Attr bit of requests for data"),
     },
 }
 

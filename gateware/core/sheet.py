@@ -176,15 +176,16 @@ def stream_section(config):
 Bytes fill a beat from lane 0 without a gap; only the last beat of a packet may be partial, none is empty. `source`
 gives what the host wrote, a packet ending where its descriptor says LAST; `sink` takes packets,
 each ending a buffer of the
-host. A sink is not ready while the host has no buffer there."""
+host. A sink takes some beats ahead of the host's buffers, none while its engine is off."""
 
 
 def phy_section():
     return """\
 ## What to connect
 - **LitePCIe's PHYs** (7-series: `shape: shared`, `big`; UltraScale, UltraScale+: `split`, `little`): `tx` to `sink`,
-  `rx` from `source` (split: `req_` and `cmp_` likewise), `msi` to `msi`, `id` and sizes by name. In a LiteX design
-  `LitePCIeSoC` does it without a core.
+  `rx` from `source` (split: `req_` and `cmp_` likewise), `msi` to `msi`, `id` and sizes by name. They leave `first`
+  at 0: it is the beat behind a `last`. In a LiteX design `LitePCIeSoC` does all of it without a core, and mends
+  what `gateware/phy/hard_block.py` names.
 - **Xilinx 7-series block**, 64 bit: `s_axis_tx` from `tx`, `m_axis_rx` to `rx`: `tdata` is `dat`, `tkeep` is `be`,
   `tlast` is `last`; `first` is the beat behind a `tlast`. At 128 bit it begins TLPs in mid-beat: realign them.
   `cfg_interrupt`, `_di`, `_rdy` are `msi_valid`, `_dat`, `_ready`; MPS is 128 << `cfg_dcommand[7:5]`, MRRS 128 <<
