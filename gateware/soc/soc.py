@@ -40,7 +40,7 @@ PCI_ID = {
 def share_tags(channels, tags=32):
     """Tags of each reader and of each descriptor fetch: an equal share for each channel.
 
-    A channel with plenty fetches descriptors four requests ahead, any other two, and one where there are not
+    A channel with plenty fetches descriptors four or six requests ahead, any other two, and one where there are not
     enough tags for two. Raises ``ValueError`` if that cannot be.
     """
     if not 1 <= channels <= abi.MAX_CHANNELS:
@@ -48,7 +48,8 @@ def share_tags(channels, tags=32):
     if tags not in TAGS:
         raise ValueError(f"tags must be one of {TAGS}, not {tags!r}")
     share = tags // channels
-    fetch = 4 if share >= TAGS_WITHOUT_EXTENDED else 2 if share > 2 * len(DIRECTIONS) else 1
+    fetch = (6 if share >= 2 * TAGS_WITHOUT_EXTENDED else 4 if share >= TAGS_WITHOUT_EXTENDED else
+        2 if share > 2 * len(DIRECTIONS) else 1)
     return share - len(DIRECTIONS) * fetch, fetch
 
 # LitePCIe SoC -------------------------------------------------------------------------------------
@@ -155,7 +156,7 @@ class LitePCIeSoC(SoCMini):
                     self.memory.add_write_port() if reader else self.memory.add_read_port())
             engine = (StreamEngine if is_stream else DMAEngine)(direction,
                 clk_freq    = self.sys_clk_freq,
-                descriptors = 32 * fetch_tags,
+                descriptors = 32 << log2_int(fetch_tags, need_pow2=False),
                 **ports)
             self.add_module(name, engine)
             self.engines.append(engine)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.unit
 
 @pytest.mark.parametrize("channels, tags, shares", [
     (1, 32, (24, 4)), (2, 32, (12, 2)), (6, 32, (1, 2)), (7, 32, (2, 1)),
-    (1, 64, (56, 4)), (2, 64, (24, 4)), (4, 64, (12, 2)), (7, 128, (14, 2)), (7, 256, (28, 4)), (1, 256, (248, 4)),
+    (1, 64, (52, 6)), (2, 64, (24, 4)), (4, 64, (12, 2)), (7, 128, (14, 2)), (7, 256, (28, 4)), (1, 256, (244, 6)),
 ])
 def test_share_tags(channels, tags, shares):
     assert share_tags(channels, tags) == shares
