@@ -112,8 +112,9 @@ class Counters(LiteXModule):
         read  = storage.get_port(async_read=True)
         self.specials += storage, write, visit, read
 
-        # Visits: none while the host reads ACTIVE_LO or writes a word. The cycle behind such a read
-        # is that of the high half, for the two to be of one moment.
+        # Visits: none while the host writes a word. The cycle behind a read of ACTIVE_LO is that of
+        # the high half: a carry of the cycle of the read has not reached it yet, so the two are of
+        # one moment.
         turn  = Signal(max=WORDS)
         index = Signal(max=WORDS)
         hold  = Signal()            # The high half is asked for.
@@ -124,7 +125,7 @@ class Counters(LiteXModule):
         self.first = Signal(32)     # ACTIVE_LO begins with it: 0, but where a test counts far.
         pending    = [Signal(5) for _ in range(WORDS)]
         self.comb += [
-            now.eq(~self.write & ~self.hold),
+            now.eq(~self.write),
             index.eq(Mux(hold, ACTIVE_HI, turn)),
             visit.adr.eq(index),
             base.eq(Mux(fresh, Mux(index == ACTIVE_LO, self.first, 0), visit.dat_r)),
@@ -136,7 +137,6 @@ class Counters(LiteXModule):
             self.value.eq(Mux(fresh & ~self.address[-1], self.first, read.dat_r)),
         ]
         self.sync += [
-            If(self.hold, hold.eq(1)),
             If(now,
                 hold.eq(0),
                 If(hold,
@@ -145,13 +145,14 @@ class Counters(LiteXModule):
                     turn.eq(turn + 1),
                     If(turn == WORDS - 1, fresh.eq(0))
                 )
-            )
+            ),
+            If(self.hold, hold.eq(1))
         ]
         for n, event in self.events(total[32] & (index == ACTIVE_LO) & now).items():
             self.sync += pending[n].eq(Mux(now & (index == n), 0, pending[n]) + event)
 
     def events(self, carry):
-        """What a counter counts in this cycle, by counter."""
+        """What a counter counts in this cycle, by counter; a register, as some of it comes a long way."""
         waits = {
             WAIT_TAG:        self.wait_tag_now,
             WAIT_LINK:       ~self.wait_tag_now & self.wait_link_now,
@@ -161,5 +162,5 @@ class Counters(LiteXModule):
         events = {n: self.run & ~self.moved & wait for n, wait in waits.items()}
         events |= {ACTIVE_LO: self.run, ACTIVE_HI: carry, DESCRIPTORS: self.descriptor, TLPS: self.tlp}
         named  = {n: Signal() for n in events}
-        self.comb += [named[n].eq(event) for n, event in events.items()]
+        self.sync += [named[n].eq(event) for n, event in events.items()]
         return named

@@ -26,7 +26,7 @@ class KeptStorage(CSRStorage):
     ----------
     written : 1, out, sys, the host writes it in this cycle,
     dat     : 32, out, sys, with this.
-    asked   : 1, out, sys, the host reads it in this cycle,
+    asked   : 1, out, sys, the host reads it in this cycle, two or more behind a write,
     shown   : 32, in, sys, and gets this.
     """
     def __init__(self, *args, **kwargs):
@@ -163,9 +163,6 @@ class EngineRegisters(LiteXModule):
         self.comb += [
             counters.address.eq(one_hot_to_number(reads)),
             counters.hold.eq(self.active_lo.we),
-            counters.write.eq(Reduce("OR", [strobe for _, strobe in writes])),
-            counters.write_address.eq(one_hot_to_number(writes)),
-            counters.write_value.eq(self.ring_lo.dat),   # The bus gives all of them the same.
             value.eq(counters.value),
             If(Reduce("OR", [register.asked & ~known[n] for n, register in enumerate(kept)]),
                 value.eq(0)
@@ -174,7 +171,13 @@ class EngineRegisters(LiteXModule):
             *[register.status.eq(value) for register in groups.values()],
             *[register.shown.eq(value) for register in kept],
         ]
-        self.sync += [If(strobe, known[n].eq(1)) for n, strobe in writes]
+        # A cycle late: the host cannot read it back before.
+        self.sync += [
+            counters.write.eq(Reduce("OR", [strobe for _, strobe in writes])),
+            counters.write_address.eq(one_hot_to_number(writes)),
+            counters.write_value.eq(self.ring_lo.dat),   # The bus gives all of them the same.
+            *[If(strobe, known[n].eq(1)) for n, strobe in writes],
+        ]
 
 
 def one_hot_to_number(choices):
