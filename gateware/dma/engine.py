@@ -14,10 +14,9 @@ from litex.soc.interconnect import stream
 
 from litepcie_soc.common import REASON_BAD_RING, REASON_DOORBELL, REASON_NONE
 from litepcie_soc.dma.counters import Counters, Progress
-from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES
 from litepcie_soc.dma.reader import Reader
 from litepcie_soc.dma.registers import EngineRegisters
-from litepcie_soc.dma.ring import COUNT_BITS, RING_LOG2_MAX, DescriptorRing
+from litepcie_soc.dma.ring import ADDRESS_SHIFT, COUNT_BITS, RING_LOG2_MAX, DescriptorRing
 from litepcie_soc.dma.status import StatusUnit
 from litepcie_soc.dma.writer import Writer
 
@@ -90,6 +89,7 @@ class DMAEngine(LiteXModule):
         self.clear    = Signal()
         self.work     = Signal()     # DOORBELL and COMPLETED differed in the last cycle.
         self.drained  = Signal()     # No request is under way.
+        self.ended    = Signal()     # Nor will one be: drained while ``stopping``, a cycle late.
         self.resting  = Signal()     # Drained, and nothing will begin by itself; a cycle late.
         self.comb += [
             *[part.reset.eq(self.clear) for part in (
@@ -161,7 +161,7 @@ class DMAEngine(LiteXModule):
             self.stopping.eq(1),
             If(self.resetting,
                 NextState("RESET")
-            ).Elif(self.drained,
+            ).Elif(self.ended,
                 self.status.stop.eq(1),
                 NextState("STOPPED")
             )
@@ -173,13 +173,14 @@ class DMAEngine(LiteXModule):
         )
         fsm.act("RESET",
             self.stopping.eq(1),
-            If(self.drained & self.status.idle,
+            If(self.ended & self.status.idle,
                 self.clear.eq(1),
                 NextValue(self.reason, REASON_NONE),
                 NextState("OFF")
             )
         )
         self.sync += [
+            self.ended.eq(self.stopping & self.drained),
             If(self.clear, requested.eq(0)),
             If(self.reset, requested.eq(1)),
         ]
@@ -198,8 +199,7 @@ class DMAEngine(LiteXModule):
         """Size, alignment of the ring (its size, 64 to 4096 bytes) or of the status block."""
         registers = self.registers
         log2      = registers.ring_log2.storage
-        mask      = Signal(12)
-        self.comb += mask.eq(((DESCRIPTOR_BYTES << log2[:4]) - 1) | 63)
+        mask      = Cat(Constant(63, 6), self.ring.index_mask[6 - ADDRESS_SHIFT:12 - ADDRESS_SHIFT])
         return (
             (log2 == 0) | (log2 > RING_LOG2_MAX) | (registers.ring_lo.storage[:12] & mask != 0) |
             self.status.no_block
@@ -209,22 +209,26 @@ class DMAEngine(LiteXModule):
 
     def add_doorbell(self):
         register = self.registers.doorbell
-        rung     = Signal(32)
-        distance = Signal(32)
+        rung     = Signal(32)        # The doorbell,
+        distance = Signal(32)        # from COMPLETED to it,
+        checked  = Signal(32)        # and it again, with
+        far      = Signal()          # what is to be said of it: it is past the ring.
         size     = self.ring.size    # A power of two: no adder, as this is behind one.
         mask     = self.ring.index_mask
         self.comb += [
-            self.overrun.eq(self.running & ((distance & ~Cat(mask | size, Replicate(0, 32)) != 0)
-                | ((distance & size != 0) & (distance & mask != 0)))),
+            self.overrun.eq(self.running & far),
             register.we.eq(self.clear),
             register.dat_w.eq(0),
         ]
         self.sync += [
             self.work.eq(register.storage != self.progress.completed),
-            # One cycle behind COMPLETED, which only grows: never too generous.
+            # Behind COMPLETED, which only grows: never too generous.
             rung.eq(register.storage),
             distance.eq(register.storage - self.progress.completed),
-            If(self.running & ~self.overrun, self.doorbell.eq(rung)),
+            checked.eq(rung),
+            far.eq((distance & ~Cat(mask | size, Replicate(0, 32)) != 0)
+                | ((distance & size != 0) & (distance & mask != 0))),
+            If(self.running & ~far, self.doorbell.eq(checked)),
             If(self.clear, self.doorbell.eq(0))
         ]
 
@@ -232,19 +236,17 @@ class DMAEngine(LiteXModule):
 
     def add_data_path(self):
         registers, ring, mover = self.registers, self.ring, self.mover
-        going = Signal()  # Nothing stands against a request.
         self.comb += [
-            going.eq(~self.stopping & ~self.resetting),
             ring.base.eq(Cat(registers.ring_lo.storage, registers.ring_hi.storage)),
             ring.size_log2.eq(registers.ring_log2.storage),
             ring.doorbell.eq(self.doorbell[:COUNT_BITS]),
             ring.max_request_size.eq(self.max_request_size),
-            ring.run.eq(self.running & going),
+            ring.run.eq(self.running),
             ring.source.connect(mover.sink),
             mover.boundary.eq(
                 self.max_request_size if self.direction == "reader" else self.max_payload_size),
-            mover.run.eq(self.running & going),
-            mover.issue.eq(going),
+            mover.run.eq(self.running),
+            mover.issue.eq(~self.stopping),
             self.progress.done.eq(mover.done),
         ]
 
