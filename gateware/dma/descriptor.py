@@ -100,19 +100,14 @@ class Splitter(LiteXModule):
 
         size   = Signal(13)                    # Of a block, as ``boundary``,
         mask   = Signal(12)                    # and its bytes: a cycle late, decoded once.
-        rest   = Signal(25)                    # Bytes to the end, from the start of the block on.
-        outer  = Signal(len(rest) - 7)         # Those of ``rest`` in whole blocks, by 128.
-        inner  = Signal(12)                    # Those that are not.
+        more   = Signal(26)                    # Bytes behind this block; negative if it is not full.
         offset = Signal(12)                    # Of the request in its block.
         load   = Signal()
         self.sync += [size.eq(self.boundary), mask.eq(self.boundary - 1)]
         self.comb += [
             offset.eq(source.host & mask),
-            outer.eq(rest[7:] & ~mask[7:]),
-            inner.eq(rest & mask),
-            # ``rest`` is not more than a block.
-            source.last.eq((outer == 0) | ((outer == size[7:]) & (inner == 0))),
-            source.length.eq(Mux(source.last, rest[:13], size) - offset),
+            source.last.eq(more[-1] | (more == 0)),
+            source.length.eq(Mux(more[-1], more[:12] & mask, size) - offset),
             source.valid.eq(self.busy),
             sink.ready.eq(self.run & ~self.busy),
             load.eq(~self.busy),
@@ -126,9 +121,9 @@ class Splitter(LiteXModule):
                 source.host.eq(Mux(load, sink.host, source.host | mask) + self.busy),
                 source.endpoint.eq(Mux(load, sink.endpoint, source.endpoint)
                     - Mux(load, 0, Cat(offset | ~mask, Replicate(1, endpoint_width)))),
-                # Less a block: -size is ~mask.
-                rest.eq(Mux(load, sink.length, rest) + Mux(load, sink.host[:12] & mask,
-                    Cat(~mask, Replicate(1, len(rest) - len(mask)))))
+                # Less a block, which is ~mask; the offset has room in its zeros.
+                more.eq(Mux(load, sink.length, more) + Cat(~mask | Mux(load, sink.host[:12], 0),
+                    Replicate(1, len(more) - len(mask))))
             ),
             If(load,
                 self.busy.eq(sink.valid & self.run),

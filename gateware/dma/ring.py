@@ -96,7 +96,8 @@ class DescriptorRing(LiteXModule):
         # The descriptor at the head.
         self.head        = Record(HOST_DESCRIPTOR_LAYOUT)
         self.link        = Signal()                    # It is a LINK,
-        self.linked      = Signal()                    # was one in the last cycle too;
+        self.linked      = Signal()                    # was one in the last cycle too,
+        self.linked_in_table = Signal()                # in a table;
         self.link_good   = Signal()                    # in this cycle it is followed,
         self.link_bad    = Signal()                    # or refused.
         self.stopped     = Signal()                    # A reason was given: nothing goes on.
@@ -150,7 +151,7 @@ class DescriptorRing(LiteXModule):
         ]
         self.comb += [
             # For a LINK: the address of the LINK itself, the last of its table or a slot.
-            at_table.eq(Mux(self.linked, self.parse_left != 0, from_table)),
+            at_table.eq(Mux(self.linked, self.linked_in_table, from_table)),
             following.eq(Mux(at_table, self.table, self.base[ADDRESS_SHIFT:])
                 + Mux(at_table, Replicate(self.linked, len(following)),
                     Mux(self.linked, self.parse_slot, self.slot) & self.index_mask)),
@@ -289,6 +290,7 @@ class DescriptorRing(LiteXModule):
                 valid.eq(0)
             ),
             self.linked.eq(self.link & ~self.link_good & ~self.link_bad),
+            self.linked_in_table.eq(in_table),
             If(checked.ready, checked.valid.eq(0)),
             If(ready,
                 checked.valid.eq(passed | self.link_bad | (failed & ~stopped)),

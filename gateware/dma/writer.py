@@ -151,8 +151,9 @@ class Writer(LiteXModule):
             self.sink.connect(splitter.sink),
             splitter.boundary.eq(self.boundary),
             splitter.run.eq(self.run),
-            piece.ready.eq(self.issue & ~blocked & issued.sink.ready
-                & (~packet.valid | packet.ready)),
+            # One in two cycles: only the first packet of a descriptor can be a single word, and
+            # descriptors are two cycles apart.
+            piece.ready.eq(self.issue & ~blocked & issued.sink.ready & ~packet.valid),
             load.eq(piece.valid & piece.ready),
             issued.sink.valid.eq(load),
             issued.sink.bytes.eq(piece.length),
