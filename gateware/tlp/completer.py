@@ -138,15 +138,14 @@ class Completer(LiteXModule):
         ]
 
         # Dword by dword ---------------------------------------------------------------------------
-        left  = Signal(11)
+        left  = Signal(11)  # With this one, which is
         dword = Signal(30)
         lane  = Signal(lane_bits)
         first = Signal()
         step  = Signal()
         be    = Signal(4)
-        final = Signal()
+        final = Signal()    # the last of them.
         self.comb += [
-            final.eq(left == 1),
             be.eq(Mux(first, dw1[0:4], Mux(final, dw1[4:8], 0b1111))),
             access.window.eq(in_window),
             access.dword.eq(dword),
@@ -154,7 +153,7 @@ class Completer(LiteXModule):
             Case(lane, {n: access.dat_w.eq(sink.dat[32*n:32*n + 32]) for n in range(lanes)}),
         ]
         self.sync += If(step,
-            left.eq(left - 1), dword.eq(dword + 1), lane.eq(lane + 1), first.eq(0),
+            left.eq(left - 1), final.eq(left == 2), dword.eq(dword + 1), lane.eq(lane + 1), first.eq(0),
         )
 
         # Completion -------------------------------------------------------------------------------
@@ -224,6 +223,7 @@ class Completer(LiteXModule):
         begin = sink.valid & sink.first & slow
         fsm.act("IDLE",
             NextValue(left, Cat(dw0[:10], dw0[:10] == 0)),
+            NextValue(final, dw0[:10] == 1),
             NextValue(dword, address[2:log2_int(bar0_size) - 1]),
             NextValue(lane, Mux(has_4_dwords(dw0), 4 % lanes, 3 % lanes)),
             NextValue(first, 1),

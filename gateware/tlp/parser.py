@@ -97,17 +97,15 @@ class Parser(LiteXModule):
             self.comb += payload.eq(1)
 
         length = Cat(dw0[:10], dw0[:10] == 0)
-        header = Mux(has_4_dwords(dw0), 4, 3)
+        behind = Mux(has_4_dwords(dw0), Constant(4 - dwords, (12, True)), Constant(3 - dwords, (12, True)))
         self.sync += If(take,
             second.eq(sink.first),
             open.eq((sink.first | open) & ~last),
             opened.eq(wanted | (opened & ~sink.first)),
             If(~sink.first,
                 left.eq(left - dwords)
-            ).Elif(has_data(dw0),
-                left.eq(length + header - dwords)
             ).Else(
-                left.eq(header - dwords)
+                left.eq(Mux(has_data(dw0), length, 0) + behind)
             ),
         )
 
