@@ -179,24 +179,29 @@ class StatusUnit(LiteXModule):
 
     def add_packet(self, begin):
         """The four dwords, held from ``begin`` on, in the lanes they have in the TLP."""
-        sink  = self.port.sink
-        width = len(sink.dat)
-        long  = Signal()                    # Four dwords of header.
-        beat  = Signal(max=4)
-        block = Signal(8 * STATUS_BYTES)
-        cases = {}
-        for is_long, header in ((0, HEADER_3DW), (1, HEADER_4DW)):
-            lane   = header % (width // 8)
-            placed = Cat(Replicate(0, 8 * lane), block)
-            beats  = ceil((lane + STATUS_BYTES) / (width // 8))
-            cases[is_long] = [
-                Case(beat, {
-                    n: sink.dat.eq(placed[width * n:width * (n + 1)]) for n in range(beats)}),
-                sink.last.eq(beat == beats - 1),
-            ]
+        sink   = self.port.sink
+        lanes  = len(sink.dat) // 32
+        dwords = STATUS_BYTES // 4
+        long   = Signal()                    # Four dwords of header.
+        beat   = Signal(max=4)
+        block  = Signal(8 * STATUS_BYTES)
+        choice = [Signal(max=dwords) for _ in range(lanes)]  # Dword of a lane.
+        cases  = {}
+        for is_long, header in ((0, HEADER_3DW // 4), (1, HEADER_4DW // 4)):
+            lane  = header % lanes
+            beats = ceil((lane + dwords) / lanes)
+            cases[is_long] = [sink.last.eq(beat == beats - 1)]
+            # Lanes of the header and behind the end repeat dwords: one multiplexer of four a lane.
+            for n in range(lanes):
+                place = Signal(max=dwords)
+                self.comb += place.eq(lanes * beat + (n - lane) % dwords)
+                cases[is_long].append(choice[n].eq(place))
         self.comb += [
             long.eq(self.address[32:] != 0),
             Case(long, cases),
+            *[sink.dat[32 * n:32 * (n + 1)].eq(
+                Array(block[32 * m:32 * (m + 1)] for m in range(dwords))[choice[n]])
+                for n in range(lanes)],
             sink.first.eq(beat == 0),
             sink.address.eq(self.address),
             sink.length.eq(STATUS_BYTES),

@@ -210,8 +210,9 @@ class WritePortModel:
         assert bool(get(f"{self.name}_sink_first")) == (self.packet is None), f"{self.name}: first"
         if self.packet is None:
             self.check(*header)
-            lane = ((16 if header[0] >> 32 else 12) + header[0] % 4) % self.bytes
-            assert not any(dat[:lane]), f"{self.name}: header lanes are not zero"
+            dword = (16 if header[0] >> 32 else 12) % self.bytes
+            lane  = (dword + header[0] % 4) % self.bytes
+            assert not any(dat[dword:lane]), f"{self.name}: bytes before the first are not zero"
             self.packet = (header, bytearray(dat[lane:]))
         else:
             assert self.packet[0] == header, f"{self.name}: parameters change in a packet"
