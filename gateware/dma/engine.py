@@ -14,9 +14,10 @@ from litex.soc.interconnect import stream
 
 from litepcie_soc.common import REASON_BAD_RING, REASON_DOORBELL, REASON_NONE
 from litepcie_soc.dma.counters import Counters, Progress
+from litepcie_soc.dma.fetch import ADDRESS_SHIFT, COUNT_BITS, RING_LOG2_MAX
 from litepcie_soc.dma.reader import Reader
 from litepcie_soc.dma.registers import EngineRegisters
-from litepcie_soc.dma.ring import ADDRESS_SHIFT, COUNT_BITS, RING_LOG2_MAX, DescriptorRing
+from litepcie_soc.dma.ring import DescriptorRing
 from litepcie_soc.dma.status import StatusUnit
 from litepcie_soc.dma.writer import Writer
 
@@ -217,8 +218,7 @@ class DMAEngine(LiteXModule):
         mask     = self.ring.index_mask
         self.comb += [
             self.overrun.eq(self.running & far),
-            register.we.eq(self.clear),
-            register.dat_w.eq(0),
+            register.clear.eq(self.clear),
         ]
         self.sync += [
             self.work.eq(register.storage != self.progress.completed),

@@ -28,6 +28,7 @@ class KeptStorage(CSRStorage):
     dat     : 32, out, sys, with this.
     asked   : 1, out, sys, the host reads it in this cycle, two or more behind a write,
     shown   : 32, in, sys, and gets this.
+    clear   : 1, in, sys, back to 0, whatever the host writes.
     """
     def __init__(self, *args, **kwargs):
         CSRStorage.__init__(self, *args, **kwargs)
@@ -35,6 +36,7 @@ class KeptStorage(CSRStorage):
         self.dat     = Signal(self.size)
         self.asked   = Signal()
         self.shown   = Signal(self.size)
+        self.clear   = Signal()
 
     def do_finalize(self, busword, ordering):
         assert self.size <= busword
@@ -48,6 +50,7 @@ class KeptStorage(CSRStorage):
         ]
         self.sync += [
             If(bus.re, self.storage.eq(bus.r)),
+            If(self.clear, self.storage.eq(0)),
             self.re.eq(bus.re),
         ]
 
@@ -112,8 +115,8 @@ class EngineRegisters(LiteXModule):
             "Host address of the status block, low half; a multiple of 16.")
         self.status_address_hi = _kept("status_address_hi", 6,
             "Host address of the status block, high half.")
-        self.doorbell = CSRStorage(32, name="doorbell", n=7, write_from_dev=True,
-            description="Descriptors ever made available; writing starts them.")
+        self.doorbell = _kept("doorbell", 7,
+            "Descriptors ever made available; writing starts them.")
 
     def add_progress(self):
         self.completed = _status("completed", 8, "Descriptors of the ring completed since reset.")
@@ -154,11 +157,11 @@ class EngineRegisters(LiteXModule):
             WAIT_DATA:       self.wait_data,
         }
         kept   = (self.ring_lo, self.ring_hi, self.ring_log2, self.status_address_lo,
-            self.status_address_hi, self.moderation)
+            self.status_address_hi, self.moderation, self.doorbell)
         reads  = [(n, register.we) for n, register in groups.items()]
         reads += [(WORDS + n, register.asked) for n, register in enumerate(kept)]
         writes = [(n, register.written) for n, register in enumerate(kept)]
-        known  = Signal(len(kept))   # The RAM has it: it was written since the reset.
+        known  = Signal(len(kept))   # The RAM has it: it was written since it was 0.
         value  = Signal(32)
         self.comb += [
             counters.address.eq(one_hot_to_number(reads)),
@@ -177,6 +180,7 @@ class EngineRegisters(LiteXModule):
             counters.write_address.eq(one_hot_to_number(writes)),
             counters.write_value.eq(self.ring_lo.dat),   # The bus gives all of them the same.
             *[If(strobe, known[n].eq(1)) for n, strobe in writes],
+            *[If(register.clear, known[n].eq(0)) for n, register in enumerate(kept)],
         ]
 
 

@@ -38,7 +38,7 @@ def test_doorbell_while_running(direction):
 def test_counts_wrap(direction):
     """DOORBELL and COMPLETED go through 2^32 in mid-transfer."""
     bench = Bench(direction, ring_log2=3, first_count=FIRST_COUNT)
-    assert bench.read("COMPLETED") == bench.read("DOORBELL") == FIRST_COUNT
+    assert bench.read("COMPLETED") == FIRST_COUNT
     bench.start()
     bench.expect()
     descriptors = bench.place_apart(bench.random_lengths(60, 300))
