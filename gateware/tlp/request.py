@@ -119,17 +119,26 @@ class RequestBuilder(LiteXModule):
         beat_dwords = data_width//32
 
         # Accept: registers behind the arbiter, of its beats and of their ready --------------------
-        self.accept = accept = stream.Buffer(request_layout(data_width), pipe_valid=True, pipe_ready=True)
-        self.comb += sink.connect(accept.sink)
-        taken = accept.source
+        # Whether a header has four dwords is known between the two, in front of the multiplexer of what is held.
+        layout = request_layout(data_width)
+        self.accept = accept = stream.PipeValid(layout)
+        self.hold   = hold   = stream.PipeReady(stream.EndpointDescription(
+            payload_layout = layout.payload_layout,
+            param_layout   = layout.param_layout + [("four", 1)],
+        ))
+        self.comb += [
+            sink.connect(accept.sink),
+            accept.source.connect(hold.sink),
+            hold.sink.four.eq(accept.source.address[32:] != 0),
+        ]
+        taken = hold.source
 
         # Header -----------------------------------------------------------------------------------
         self.fields = fields = HeaderFields()
-        four = Signal()
+        four = taken.four
         self.comb += [
             fields.address.eq(taken.address[:2]),
             fields.length.eq(taken.length),
-            four.eq(taken.address[32:] != 0),
         ]
         tlp = stream.Endpoint(stream.EndpointDescription(
             payload_layout = [("dat", data_width)],
