@@ -122,6 +122,29 @@ def test_guess_may_fail():
     assert bench.reason == 0
 
 
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_guess_lands_as_link_is_followed(direction):
+    """What is behind a LINK that ends its request lands in every cycle around the one that drops it."""
+    bench = Bench(direction, latency=10, ring_log2=7)
+    late  = 0
+    accept = bench.descriptors.accept
+
+    def later_behind_the_first():
+        bench.timing.latency = 10 + late*bool(bench.descriptors.issued)
+        accept()
+        bench.timing.latency = 10
+
+    bench.descriptors.accept = later_behind_the_first
+    bench.start()
+    for late in range(60):
+        bench.expect()
+        descriptors = bench.place_apart([8] * 45)
+        at = -1 - bench.doorbell % 32 + 32      # The last of the 32 that a request asks for.
+        bench.push(*descriptors[:at], Link(descriptors[at:at + 3], TABLES + 16), *descriptors[at + 3:])
+        bench.finish()
+        bench.check(descriptors)
+
+
 @pytest.mark.parametrize("tags", (2, 4))
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_link_meets_retirement(direction, tags):
