@@ -136,7 +136,8 @@ def test_guess_lands_as_link_is_followed(direction):
 
     bench.descriptors.accept = later_behind_the_first
     bench.start()
-    for late in range(60):
+    for cycles in range(60):
+        late = cycles
         bench.expect()
         descriptors = bench.place_apart([8] * 45)
         at = -1 - bench.doorbell % 32 + 32      # The last of the 32 that a request asks for.
