@@ -32,6 +32,7 @@ def test_a_bad_completion_is_an_errno(boot, fault):
 
 @pytest.mark.parametrize("fault", ["duplicate"])
 def test_a_completion_too_many_is_dropped(boot, fault):
-    with boot(f"fault-{fault}", simulator_arguments=["--inject", f"{fault}@100"]) as guest:
+    # A request is one completion here: again in mid-request, it would be one that does not fit.
+    with boot(f"fault-{fault}", mrrs=256, simulator_arguments=["--inject", f"{fault}@100"]) as guest:
         guest.run("dd if=/dev/zero of=/dev/litepcie0 bs=100000 count=4")
         guest.works()
