@@ -116,9 +116,11 @@ class Counters(LiteXModule):
         # the high half: a carry of the cycle of the read has not reached it yet, so the two are of
         # one moment.
         turn  = Signal(max=WORDS)
-        index = Signal(max=WORDS)
         hold  = Signal()            # The high half is asked for.
+        index = Signal(max=WORDS)   # What is visited: that, or what has its turn.
         now   = Signal()
+        after = Signal.like(turn)   # Both in the next cycle.
+        again = Signal()
         base  = Signal(32)
         total = Signal(33)
         fresh = Signal(reset=1)     # The first turns: the RAM holds what was before the reset.
@@ -126,7 +128,8 @@ class Counters(LiteXModule):
         pending    = [Signal(5) for _ in range(WORDS)]
         self.comb += [
             now.eq(~self.write),
-            index.eq(Mux(hold, ACTIVE_HI, turn)),
+            after.eq(turn + (now & ~hold)),
+            again.eq(self.hold | (hold & ~now)),
             visit.adr.eq(index),
             base.eq(Mux(fresh, Mux(index == ACTIVE_LO, self.first, 0), visit.dat_r)),
             total.eq(base + Array(pending)[index]),
@@ -137,16 +140,11 @@ class Counters(LiteXModule):
             self.value.eq(Mux(fresh & ~self.address[-1], self.first, read.dat_r)),
         ]
         self.sync += [
-            If(now,
-                hold.eq(0),
-                If(hold,
-                    self.high.eq(total)
-                ).Else(
-                    turn.eq(turn + 1),
-                    If(turn == WORDS - 1, fresh.eq(0))
-                )
-            ),
-            If(self.hold, hold.eq(1))
+            turn.eq(after),
+            hold.eq(again),
+            index.eq(Mux(again, ACTIVE_HI, after)),
+            If(now & hold, self.high.eq(total)),
+            If(now & ~hold & (turn == WORDS - 1), fresh.eq(0)),
         ]
         for n, event in self.events(total[32] & (index == ACTIVE_LO) & now).items():
             self.sync += pending[n].eq(Mux(now & (index == n), 0, pending[n]) + event)

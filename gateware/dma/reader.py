@@ -12,8 +12,10 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import REASON_NONE
+from litepcie_soc.common import LENGTH_BITS, REASON_NONE, word_bits
 from litepcie_soc.dma.descriptor import Splitter, descriptor_layout, done_layout, request_layout
+
+START_BYTES = 1024  # What a reader at rest may ask for at once.
 
 # Reader -------------------------------------------------------------------------------------------
 
@@ -66,11 +68,17 @@ class Reader(LiteXModule):
         request = stream.Endpoint(request_layout(endpoint_width))
         blocked = Signal()          # A reason was issued: nothing follows it.
         load    = Signal()
+        words   = word_bits(port.data_width)
+        ahead   = Signal((LENGTH_BITS - words + 2, True))  # Beats asked for too early,
+        step    = Signal.like(ahead)                       # and what comes to them.
+        early   = Signal()                                 # Not at rest: less with every cycle.
+        asked   = Signal()                                 # In the last cycle.
         self.comb += [
+            early.eq(~ahead[-1] | ahead[log2_int(START_BYTES) - words]),
             self.sink.connect(splitter.sink),
             splitter.boundary.eq(self.boundary),
             splitter.run.eq(self.run),
-            piece.ready.eq(self.issue & ~blocked & issued.sink.ready
+            piece.ready.eq(self.issue & ~blocked & issued.sink.ready & ahead[-1]
                 & (~request.valid | port.request.ready)),
             load.eq(piece.valid & piece.ready),
             issued.sink.valid.eq(load),
@@ -85,6 +93,9 @@ class Reader(LiteXModule):
             self.tlp.eq(port.request.valid & port.request.ready),
         ]
         self.sync += [
+            asked.eq(load & (piece.reason == REASON_NONE)),
+            step.eq(Mux(asked, request.length[words:] + request.length[words + 5:], 0) - early),
+            ahead.eq(ahead + step),
             If(port.request.ready, request.valid.eq(0)),
             If(load,
                 request.valid.eq(piece.reason == REASON_NONE),

@@ -182,7 +182,7 @@ class StatusUnit(LiteXModule):
         sink   = self.port.sink
         lanes  = len(sink.dat) // 32
         dwords = STATUS_BYTES // 4
-        long   = Signal()                    # Four dwords of header.
+        long   = Signal()                    # Four dwords of header; the address is set long before.
         beat   = Signal(max=4)
         block  = Signal(8 * STATUS_BYTES)
         choice = [Signal(max=dwords) for _ in range(lanes)]  # Dword of a lane.
@@ -197,7 +197,6 @@ class StatusUnit(LiteXModule):
                 self.comb += place.eq(lanes * beat + (n - lane) % dwords)
                 cases[is_long].append(choice[n].eq(place))
         self.comb += [
-            long.eq(self.address[32:] != 0),
             Case(long, cases),
             *[sink.dat[32 * n:32 * (n + 1)].eq(
                 Array(block[32 * m:32 * (m + 1)] for m in range(dwords))[choice[n]])
@@ -207,6 +206,7 @@ class StatusUnit(LiteXModule):
             sink.length.eq(STATUS_BYTES),
         ]
         self.sync += [
+            long.eq(self.address[32:] != 0),
             If(begin,
                 beat.eq(0),
                 block.eq(Cat(self.completed, self.reason, self.stopped_bytes, self.bytes))

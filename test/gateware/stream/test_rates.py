@@ -21,17 +21,18 @@ WAITS  = ("WAIT_DESCRIPTOR", "WAIT_TAG", "WAIT_LINK", "WAIT_DATA")
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_reader_beat_a_cycle(width):
-    """The user has a beat a cycle over packets of several descriptors, once it began."""
+    """The user has a beat a cycle over packets of several descriptors, once it began, but for the place of headers."""
     bench = Bench("reader", width)
     bench.start()
     bench.push(*[Descriptor(2048, HOST_LOW + 2048 * n, last=n % 3 == 2) for n in range(15)])
     bench.finish()
     bench.until(lambda: len(bench.user.packets) == 6)
     beats = bench.user.beats
-    assert beats[-1] - beats[0] + 1 == len(beats) == 15 * 2048 * 8 // width
+    assert len(beats) == 15 * 2048 * 8 // width
+    assert beats[-1] - beats[0] + 1 <= len(beats) * 33 // 32
 
 
-@pytest.mark.parametrize("latency, bound", ((60, 1.0), (200, 1.0), (400, 1.35)))
+@pytest.mark.parametrize("latency, bound", ((60, 33/32), (200, 33/32), (400, 1.35)))
 def test_reader_latency(latency, bound):
     """The RAM covers the host's latency up to three quarters of its words: cycles a beat."""
     bench = Bench("reader", latency=latency, mrrs=512)
