@@ -14,6 +14,7 @@ before is not measured again. Exit status: 0 measured; 1 a tool failed, or with 
 import argparse
 import json
 import logging
+import signal
 import sys
 import time
 
@@ -52,6 +53,8 @@ def parse_args(argv):
     args = parser.parse_args(argv)
     if args.write and (args.width or args.family or args.design):
         parser.error("--write needs every row: without --width, --family, --design")
+    if args.paths is not None and args.paths < 1:
+        parser.error(f"argument --paths: {args.paths} is not 1 or more")
     if not choose(args)[0]:
         parser.error(f"argument --design: {args.design} is not measured at that width")
     return args
@@ -115,6 +118,7 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         sys.exit(main())
     except KeyboardInterrupt:

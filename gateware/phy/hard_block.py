@@ -28,8 +28,8 @@ HEADER_CREDIT = 16  # Bytes of buffer a completion's header counts for (PCIe 4.0
 # Completions a hard block keeps for its user: how many, and bytes of data. They advertise infinite credits, so more
 # than that is lost.
 #
-# 7-series: CPLH and CPLD of the core as LitePCIe configures it ("Buf_Opt_BMA", PG054 table of the receive buffer), from
-# c_fc_cplh, c_fc_cpld of the cores LitePCIe's repository carried (phy/xilinx_s7_gen2_x4, _x8: 850 and 370 of 16 bytes).
+# 7-series: CPLH and CPLD of the core as LitePCIe configures it, from c_fc_cplh, c_fc_cpld of the cores LitePCIe's
+# repository carried (phy/xilinx_s7_gen2_x4, _x8: 850 and 370 of 16 bytes).
 # UltraScale: PG156 4.4, UltraScale+: PG213 1.3, both appendix "Managing Receive-Buffer Space", "Completion Space".
 def completion_space(phy):
     """(completions, bytes) that the hard block of a LitePCIe PHY keeps, or None for a PHY that is not known."""

@@ -58,7 +58,7 @@ class Placement(LiteXModule):
 
         self.realigner = realigner = Realigner(data_width)
         self.waiting   = waiting   = stream.SyncFIFO(beats_layout(data_width), depth=DEPTH, buffered=True)
-        self.todo      = todo      = stream.SyncFIFO([
+        self.orders    = orders    = stream.SyncFIFO([
             ("good", 1), ("lower", 2), ("offset", offset_bits), ("chunk", offset_bits),
         ], depth=DEPTH, buffered=True)
         self.queue     = queue     = stream.SyncFIFO([
@@ -69,11 +69,11 @@ class Placement(LiteXModule):
         # Entries ----------------------------------------------------------------------------------
         self.comb += [
             self.beats.connect(waiting.sink),
-            todo.sink.valid.eq(entry.valid & entry.beats),
-            todo.sink.good.eq(entry.good),
-            todo.sink.lower.eq(entry.lower),
-            todo.sink.offset.eq(entry.destination[:offset_bits]),
-            todo.sink.chunk.eq(entry.chunk),
+            orders.sink.valid.eq(entry.valid & entry.beats),
+            orders.sink.good.eq(entry.good),
+            orders.sink.lower.eq(entry.lower),
+            orders.sink.offset.eq(entry.destination[:offset_bits]),
+            orders.sink.chunk.eq(entry.chunk),
             queue.sink.valid.eq(entry.valid & (entry.good | entry.done)),
             queue.sink.empty.eq(~entry.good),
             queue.sink.address.eq(entry.destination[offset_bits:]),
@@ -81,10 +81,10 @@ class Placement(LiteXModule):
                 for name in ("client", "done", "tag", "lap", "reason", "bytes", "cost")],
         ]
         # Half of the depth: the levels are a cycle old, and entries on their way.
-        self.sync += self.room.eq((todo.level < DEPTH//2) & (queue.level < DEPTH//2))
+        self.sync += self.room.eq((orders.level < DEPTH//2) & (queue.level < DEPTH//2))
 
         # In ---------------------------------------------------------------------------------------
-        beat, head = waiting.source, todo.source
+        beat, head = waiting.source, orders.source
         self.comb += [
             realigner.sink.valid.eq(beat.valid & head.valid & head.good),
             realigner.sink.first.eq(beat.first),

@@ -50,7 +50,9 @@ def test_the_same_again_byte_for_byte(example, tmp_path):
     for path in folder.iterdir():
         text = path.read_bytes()
         assert (tmp_path / name / path.name).read_bytes() == text, path.name
-        assert not re.search(rb"\d{4}-\d\d-\d\d|/home/|/root/|/tmp/|/work/", text), path.name
+        assert not re.search(rb"\d{4}-\d\d-\d\d", text), path.name
+        for place in (Path(__file__).parents[3], folder, tmp_path, Path.home()):
+            assert bytes(place) not in text, path.name
 
 
 def test_a_second_run_touches_nothing(tmp_path):
