@@ -74,7 +74,7 @@ def run(command, cwd=None, timeout=None, quiet=False):
     try:
         texts = child.communicate(timeout=timeout)
         return child.returncode, texts[1 if quiet else 0]
-    except subprocess.TimeoutExpired:
+    except BaseException:   # In the main thread, an interrupt too.
         _signal(child.pid, signal.SIGKILL)
         child.communicate()
         raise

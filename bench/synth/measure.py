@@ -15,9 +15,9 @@ A record: ``design``, ``part`` ("layer+reader+writer"), ``family`` ("ecp5" or "x
 
 import os
 
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import partial
 
+from litepcie_bench import processes
 from litepcie_bench.synth import designs, harness, tools
 from litepcie_bench.synth.count import BRAM_UNIT, area
 from litepcie_bench.synth.paths import register
@@ -31,18 +31,11 @@ SEEDS       = (1, 2, 3)
 
 def _run(jobs, step):
     """What each of the functions in ``jobs`` returns, by key; ``step(key)`` as each is done."""
-    results = {}
-    with ThreadPoolExecutor(min(2, os.cpu_count())) as pool:
-        running = {pool.submit(job): key for key, job in jobs.items()}
-        try:
-            for done in as_completed(running):
-                results[running[done]] = done.result()
-                step(running[done])
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            tools.stop()
-            raise
-    return results
+    def work(key):
+        return key, jobs[key]()
+
+    found = processes.side_by_side(work, list(jobs), min(2, os.cpu_count()), lambda done: step(done[0]))
+    return {key: result for key, (_, result) in found.items()}
 
 
 def areas(chosen, step):

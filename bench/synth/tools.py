@@ -17,11 +17,11 @@ import hashlib
 import importlib.metadata
 import json
 import shutil
-import subprocess
 import sys
 
 from pathlib import Path
 
+from litepcie_bench import processes
 from litepcie_bench.boards import ROOT
 
 FOLDER = ROOT / "build" / "bench" / "synth"
@@ -37,17 +37,8 @@ SYNTHESIS = {
 }
 
 
-_running = set()  # Processes.
-
-
 class ToolError(Exception):
     """Text for the user."""
-
-
-def stop():
-    """Ends the tools that run: the threads that wait for them fail with ``ToolError``."""
-    for process in list(_running):
-        process.kill()
 
 
 @functools.cache
@@ -60,15 +51,11 @@ def versions():
 
 
 def _run(folder, command, log):
-    program = Path(sys.executable).parent / command[0]
-    with open(folder / log, "w", encoding="utf-8") as output:
-        process = subprocess.Popen([program, *command[1:]], cwd=folder, stdin=subprocess.DEVNULL,
-            stdout=output, stderr=subprocess.STDOUT)
-        _running.add(process)
-        status = process.wait()
-        _running.discard(process)
+    program      = Path(sys.executable).parent / command[0]
+    status, text = processes.run([program, *command[1:]], cwd=folder)
+    (folder / log).write_text(text, encoding="utf-8")
     if status:
-        lines = (folder / log).read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        lines = text.strip().splitlines()
         error = next((line for line in lines if "ERROR" in line), (lines or ["no message"])[-1])
         raise ToolError(f"{command[0]} failed: {error} (all of it: {folder / log})")
 
