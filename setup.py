@@ -30,5 +30,6 @@ setup(
     packages         = packages(),
     package_data     = {"litepcie_sim": ["guest/init.sh"], "litepcie_soc.core": ["examples/*.yml"]},
     entry_points     = {"console_scripts": ["litepcie_soc_gen = litepcie_soc.core.gen:main"]},
-    install_requires = ["litex==2024.12", "litepcie==2024.12", "migen==0.10.0", "pyyaml"],
+    install_requires = ["litex==2024.12", "litepcie==2024.12", "litedram==2024.12", "litescope==2024.12",
+        "litex-boards==2023.12", "migen==0.10.0", "pyyaml"],
 )
