@@ -10,9 +10,7 @@ Exit status: 0 everything was measured; 1 a point failed, or a board could not b
 130 interrupted. A figure below its goal is no failure: the report says what waited.
 """
 
-import argparse
 import json
-import signal
 import sys
 import time
 
@@ -22,15 +20,10 @@ from litepcie_bench import area, boards, goals, processes, records, report, runn
 from litepcie_bench.points import OURS, STOCK
 from litepcie_bench.progress import Progress
 from litepcie_bench.sweeps import SWEEPS
+from litepcie_soc.command_line import Parser, run
 
 OUT   = boards.ROOT / "build" / "bench"
 SYNTH = OUT / "synth.json"  # Of `make synth`.
-
-
-class Parser(argparse.ArgumentParser):
-    """Errors are one line: what is wrong and what is allowed."""
-    def error(self, message):
-        self.exit(2, f"{self.prog}: error: {message}\n")
 
 
 def parse_args(argv):
@@ -103,10 +96,4 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)
-    except OSError as error:
-        sys.exit(f"bench: error: {error.filename or ''}: {error.strerror or error}")
+    sys.exit(run(main, "bench"))

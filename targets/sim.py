@@ -12,7 +12,6 @@
     ./targets/sim.py --load           boots the guest and gives a shell in it
 """
 
-import argparse
 import fcntl
 import logging
 import os
@@ -30,6 +29,7 @@ from litex.gen import *
 from litex.build.generic_platform import GenericPlatform, Pins
 from litex.soc.interconnect import stream
 
+from litepcie_soc.command_line import Parser, number, run
 from litepcie_soc.common import DATA_WIDTHS, check_data_width
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
 from litepcie_soc.soc.abi import BAR0_SIZE, MAX_CHANNELS, WINDOW_MAX
@@ -166,19 +166,6 @@ def load(folder):
 # Main ---------------------------------------------------------------------------------------------
 
 
-class Parser(argparse.ArgumentParser):
-    """Errors are one line: what is wrong and what is allowed."""
-    def error(self, message):
-        self.exit(2, f"{self.prog}: error: {message}\n")
-
-
-def number(text):
-    try:
-        return int(text, 0)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
-
-
 def parse_args(argv):
     parser = Parser(description="LitePCIe SoC in simulation.")
     target = parser.add_argument_group(title="Target options")
@@ -261,9 +248,4 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)
-    except OSError as error:
-        sys.exit(f"sim.py: {error.filename or 'error'}: {error.strerror or error}")
+    sys.exit(run(main, "sim.py"))

@@ -11,10 +11,8 @@ before is not measured again. Exit status: 0 measured; 1 a tool failed, or with 
 2 usage; 130 interrupted.
 """
 
-import argparse
 import json
 import logging
-import signal
 import sys
 import time
 
@@ -25,14 +23,9 @@ from litepcie_bench.synth import paths, table, tools
 from litepcie_bench.synth.count import FAMILIES
 from litepcie_bench.synth.designs import DESIGNS, OURS, TOP, USUAL, WIDTHS, Design
 from litepcie_bench.synth.measure import measure, steps
+from litepcie_soc.command_line import Parser, run
 
 OUT = tools.ROOT / "build" / "bench" / "synth.json"
-
-
-class Parser(argparse.ArgumentParser):
-    """Errors are one line: what is wrong and what is allowed."""
-    def error(self, message):
-        self.exit(2, f"{self.prog}: error: {message}\n")
 
 
 def parse_args(argv):
@@ -118,10 +111,4 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)
-    except OSError as error:
-        sys.exit(f"synth: error: {error.filename or ''}: {error.strerror or error}")
+    sys.exit(run(main, "synth"))

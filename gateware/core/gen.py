@@ -18,6 +18,7 @@ import tempfile
 
 from pathlib import Path
 
+from litepcie_soc import command_line
 from litepcie_soc.core.config import ConfigError, leaves, read_config
 from litepcie_soc.core.core import Core
 from litepcie_soc.core.ports import ports_of
@@ -70,12 +71,6 @@ def generate(config, folder, with_sheet=True):
 # Main ---------------------------------------------------------------------------------------------
 
 
-class Parser(argparse.ArgumentParser):
-    """Errors are one line: what is wrong and what is allowed."""
-    def error(self, message):
-        self.exit(2, f"{self.prog}: error: {message}\n")
-
-
 def keys_text():
     """The keys of a configuration, a line each."""
     rows  = [(name, default_text(name, kind), kind.allowed) for name, kind, _ in leaves()]
@@ -84,9 +79,9 @@ def keys_text():
 
 
 def parse_args(argv):
-    parser = Parser(prog=PROGRAM, description="Writes a standalone Verilog core: NAME.v, litepcie_regs.h, csr.h, "
-        "soc.h, csr.json and the integration sheet NAME.md.", epilog=keys_text(),
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line.Parser(prog=PROGRAM, epilog=keys_text(), formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Writes a standalone Verilog core: NAME.v, litepcie_regs.h, csr.h, soc.h, csr.json and the "
+            "integration sheet NAME.md.")
     parser.add_argument("config", metavar="CONFIG.yml", help="The configuration; `name: my_core` is enough.")
     parser.add_argument("--output-dir", type=Path, metavar="DIR", help="Folder of the files (./NAME).")
     parser.add_argument("--no-sheet", action="store_true", help="Leave out the integration sheet.")
@@ -105,7 +100,7 @@ def say_if_slow(config):
         fail(0, f"the data path ({path / 1e6:.0f} MB/s) is slower than the link ({link / 1e6:.0f} MB/s) and limits it")
 
 
-def run(argv):
+def write(argv):
     args = parse_args(argv)
     logging.basicConfig(level=logging.WARNING)  # LiteX tells a lot.
     try:
@@ -129,10 +124,7 @@ def run(argv):
 
 
 def main(argv=None):
-    try:
-        return run(argv)
-    except KeyboardInterrupt:
-        return 130
+    return command_line.run(lambda: write(argv), PROGRAM)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ from litepcie_sim.guest.errors  import GuestError, GuestTimeout, say
 from litepcie_sim.guest.kernels import DEFAULT_KERNEL, KERNELS
 from litepcie_sim.guest.machine import Guest
 from litepcie_sim.guest.process import handle_signals
+from litepcie_soc.command_line  import Parser
 
 STATUS_TIMEOUT = 124
 STATUS_FAILED  = 125
@@ -62,12 +63,6 @@ def _memory(text):
 
 
 SIZES = (128, 256, 512, 1024, 2048, 4096)
-
-
-class Parser(argparse.ArgumentParser):
-    """Errors are one line: what is wrong and what is allowed."""
-    def error(self, message):
-        self.exit(2, f"{self.prog}: error: {message}\n")
 
 
 def parser():

@@ -75,7 +75,7 @@ def test_folder_that_cannot_be_is_one_line(tmp_path):
     (tmp_path / "file").touch()
     result = run("--build", "--no-compile", "--output-dir", tmp_path / "file" / "board")
     assert result.returncode == 1
-    assert result.stderr == f"sim.py: {tmp_path}/file/board: Not a directory\n"
+    assert result.stderr == f"sim.py: error: {tmp_path}/file/board: Not a directory\n"
 
 
 def test_second_build_waits_for_the_first(tmp_path):
