@@ -199,7 +199,11 @@ static void litepcie_shutdown(struct pci_dev *pdev)
 
 /* Cards are told by all four numbers: vendors use theirs for other designs. */
 static const struct pci_device_id litepcie_ids[] = {
-	{ PCI_DEVICE_SUB(0x1234, 0x1ce0, 0x1234, 0x1ce0) },	/* the simulation */
+	{ PCI_DEVICE_SUB(0x1234, 0x1ce0, 0x1234, 0x1ce0) },	/* simulation */
+	{ PCI_DEVICE_SUB(0x10ee, 0x1ce1, 0x1234, 0x1ce0) },	/* Artix-7 */
+	{ PCI_DEVICE_SUB(0x10ee, 0x1ce2, 0x1234, 0x1ce0) },	/* Kintex-7 */
+	{ PCI_DEVICE_SUB(0x10ee, 0x1ce3, 0x1234, 0x1ce0) },	/* UltraScale */
+	{ PCI_DEVICE_SUB(0x10ee, 0x1ce4, 0x1234, 0x1ce0) },	/* UltraScale+ */
 	{ }
 };
 MODULE_DEVICE_TABLE(pci, litepcie_ids);
