@@ -10,6 +10,7 @@ import re
 
 from litepcie_bench.boards import ROOT
 from litepcie_bench.synth.designs import OURS, STOCK, STOCK_BARE
+from litepcie_soc import generated
 
 PATH      = ROOT / "docs" / "resources.md"
 TOLERANCE = 0.02  # Of every figure, before a row has grown.
@@ -23,11 +24,6 @@ CLOCK_HEAD = ("bits", "design", "MHz, median", "MHz, best", "longest path of the
 COMPARED  = {"LUTs": "luts", "FFs": "ffs", "BRAM": "brams", "DSP": "dsps"}
 
 # Writing ------------------------------------------------------------------------------------------
-
-
-def _rows(head, rows):
-    lines = ["| " + " | ".join(map(str, row)) + " |" for row in (head, *rows)]
-    return "\n".join([lines[0], "|" + "---|"*len(head), *lines[1:]])
 
 
 def _ratio(value, stock):
@@ -47,7 +43,7 @@ def _area(records):
         rows.append((*_key(line), line["luts"], line["luts_as_logic"], line["luts_as_carry"],
             line["luts_as_memory"], line["ffs"], f"{line['brams']:g}", line["dsps"],
             _ratio(line["luts"], peer.get("luts")), _ratio(line["brams"], peer.get("brams"))))
-    return _rows(AREA_HEAD, rows)
+    return generated.table(AREA_HEAD, rows)
 
 
 def _clock(records):
@@ -57,7 +53,7 @@ def _clock(records):
             first, last, ns = line["critical_path"]
             rows.append((line["width"], NAMES[line["design"]], f"{line['fmax_hz']/1e6:.1f}",
                 f"{line['fmax_best_hz']/1e6:.1f}", f"{ns:.1f} ns, `{first}` to `{last}`"))
-    return _rows(CLOCK_HEAD, rows)
+    return generated.table(CLOCK_HEAD, rows)
 
 
 def tables(records):
@@ -69,17 +65,8 @@ def tables(records):
 
 
 def update(text, records):
-    """The document with its tables replaced; each stands between ``<!-- name -->`` and ``<!-- end -->``.
-
-    Raises ``ValueError`` if one has no place.
-    """
-    for name, table in tables(records).items():
-        pattern     = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
-        place       = lambda match, table=table: f"{match[1]}{table}\n{match[2]}"
-        text, count = re.subn(pattern, place, text, flags=re.DOTALL)
-        if count != 1:
-            raise ValueError(f"{PATH.name}: no place for the table of {name}")
-    return text
+    """The document with its tables replaced. Raises ``ValueError`` if one has no place."""
+    return generated.renewed(text, tables(records))
 
 # Comparing ----------------------------------------------------------------------------------------
 

@@ -12,8 +12,6 @@
 The committed table of ports is what users rely on: within a major version a port may be added to it, none changes.
 """
 
-import argparse
-import difflib
 import logging
 import re
 import sys
@@ -22,10 +20,12 @@ from pathlib import Path
 
 from migen import log2_int
 
+from litepcie_soc import generated
 from litepcie_soc.core.config import config_of, leaves
 from litepcie_soc.core.core import Core
 from litepcie_soc.core.ports import meaning, place, ports_of
-from litepcie_soc.core.sheet import default_text, table
+from litepcie_soc.core.sheet import default_text
+from litepcie_soc.generated import table
 
 COMMITTED = Path(__file__).resolve().parents[2] / "docs" / "core.md"
 
@@ -98,41 +98,13 @@ def port_table():
 
 def renewed(text):
     """The document with its tables as the gateware has them. Raises ``ValueError`` if a place is missing."""
-    for name, make in (("keys", key_table), ("ports", port_table)):
-        begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-        pieces     = re.split(f"({begin}).*({end})", text, flags=re.DOTALL)
-        if len(pieces) != 4:
-            raise ValueError(f"no place for the {name}: {begin} ... {end}")
-        head, begin, end, tail = pieces
-        text = f"{head}{begin}\n{make()}\n{end}{tail}"
-    return text
+    return generated.renewed(text, {"keys": key_table(), "ports": port_table()})
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(prog="litepcie_soc.core.docs",
-        description="The tables of docs/core.md, from the gateware.")
-    action = parser.add_mutually_exclusive_group(required=True)
-    action.add_argument("--write", action="store_true", help="Renew the committed tables.")
-    action.add_argument("--check", action="store_true", help="Compare them; exit 1 if they differ.")
-    parser.add_argument("--document", type=Path, default=COMMITTED, metavar="FILE", help="The document (%(default)s).")
-    args = parser.parse_args(argv)
     logging.basicConfig(level=logging.WARNING)  # LiteX tells a lot.
-    try:
-        committed = args.document.read_text(encoding="utf-8")
-        text      = renewed(committed)
-        if args.write:
-            args.document.write_text(text, encoding="utf-8")
-            return 0
-    except (OSError, ValueError) as error:
-        print(f"{args.document}: {getattr(error, 'strerror', None) or error}", file=sys.stderr)
-        return 1
-    if text == committed:
-        return 0
-    print("\n".join(difflib.unified_diff(committed.splitlines(), text.splitlines(), "docs/core.md", "gateware",
-        lineterm="", n=0)))
-    print("docs/core.md is not what the gateware has; python3 -m litepcie_soc.core.docs --write renews it. A port that "
-        "changes or goes breaks its users: major version", file=sys.stderr)
-    return 1
+    return generated.main(argv, "litepcie_soc.core.docs", "The tables of docs/core.md, from the gateware.", COMMITTED,
+        renewed, note="A port that changes or goes breaks its users: major version")
 
 
 if __name__ == "__main__":

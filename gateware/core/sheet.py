@@ -11,6 +11,7 @@ import textwrap
 from litepcie_soc.core.example import BAR0, COMPLETER, REQUESTER, beats, example_answer, example_read
 from litepcie_soc.core.ports import GROUPS, group_of, meaning
 from litepcie_soc.core.values import Flag, Size, size_text
+from litepcie_soc.generated import table
 from litepcie_soc.soc import abi
 from litepcie_soc.soc.link import data_path_rate, link_rate
 from litepcie_soc.soc.soc import PCI_ID
@@ -30,11 +31,6 @@ def default_text(name, kind):
     if isinstance(kind, Size):
         return size_text(value)
     return kind.text(value) if hasattr(kind, "text") else str(value)
-
-
-def table(heads, rows):
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def flow(text):

@@ -10,15 +10,13 @@
     python3 -m litepcie_soc.soc.regs --check     compares it, exit 1 if it differs
 """
 
-import argparse
-import difflib
 import logging
 import re
 import sys
 
 from pathlib import Path
 
-from litepcie_soc import common
+from litepcie_soc import common, generated
 from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES, HOST_DESCRIPTOR_LAYOUT
 from litepcie_soc.soc import abi
 from litepcie_soc.soc.reference import ReferenceSoC
@@ -210,16 +208,6 @@ def header(soc):
     return text + "\n#endif /* _LITEPCIE_REGS_H */\n"
 
 
-def differences(text, path=COMMITTED):
-    """Lines of a short diff from the header at ``path`` to ``text``; empty if they are the same."""
-    try:
-        committed = path.read_text(encoding="ascii")
-    except FileNotFoundError:
-        committed = ""
-    return [*difflib.unified_diff(committed.splitlines(), text.splitlines(),
-        f"{path.parent.name}/{path.name}", "gateware", lineterm="", n=0)]
-
-
 def macros(text):
     """Name to value of every macro of a header's text."""
     return dict(re.findall(r"^#define (LITEPCIE_[\w()]+)\t+([^\t\n]+)", text, flags=re.MULTILINE))
@@ -243,25 +231,9 @@ def reference_soc():
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(prog="litepcie_soc.soc.regs",
-        description="The pinned register map as a C header, derived from the gateware.")
-    action = parser.add_mutually_exclusive_group(required=True)
-    action.add_argument("--write", action="store_true", help="Renew the committed header.")
-    action.add_argument("--check", action="store_true", help="Compare it; exit 1 if it differs.")
-    parser.add_argument("--header", type=Path, default=COMMITTED, metavar="FILE",
-        help="The header (%(default)s).")
-    args = parser.parse_args(argv)
     logging.basicConfig(level=logging.WARNING)  # LiteX tells a lot.
-    text = header(reference_soc())
-    if args.write:
-        args.header.write_text(text, encoding="ascii")
-        return 0
-    lines = differences(text, args.header)
-    if lines:
-        print("\n".join(lines))
-        print(f"{args.header.name} is not what the gateware has; "
-            "python3 -m litepcie_soc.soc.regs --write renews it", file=sys.stderr)
-    return int(bool(lines))
+    return generated.main(argv, "litepcie_soc.soc.regs", "The pinned register map as a C header, from the gateware.",
+        COMMITTED, lambda committed: header(reference_soc()))
 
 
 if __name__ == "__main__":

@@ -227,7 +227,7 @@ def document(tmp_path, monkeypatch):
 
 
 def test_check_of_the_document(document, capsys):
-    args = ["--document", str(document)]
+    args = ["--file", str(document)]
     text = document.read_text()
     assert docs.main(["--check", *args]) == 0
     document.write_text(text.replace("| `tx_valid` | output |", "| `tx_valid` | input |"))
