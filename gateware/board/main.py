@@ -1,0 +1,73 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The program that every ``targets/BOARD.py`` is."""
+
+import sys
+
+from pathlib import Path
+
+from litepcie_soc import command_line
+from litepcie_soc.board import vivado
+from litepcie_soc.board.driver import lay_out_driver
+from litepcie_soc.board.emit import GATEWARE, HEADERS, emit
+from litepcie_soc.board.options import BoardParser
+from litepcie_soc.board.tools import ToolError
+from litepcie_soc.soc.export import PinnedMapError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def say_if_slow(program, configuration):
+    path, link = configuration.data_path_rate, configuration.link_rate
+    if path < link:
+        print(f"{program}: the data path ({path / 1e6:.0f} MB/s) is slower than the link ({link / 1e6:.0f} MB/s) and "
+            "limits it", file=sys.stderr)
+
+
+def emit_files(parser, args, soc_class, name, folder):
+    """Writes what ``--build`` and ``--driver`` are about."""
+    try:
+        soc = soc_class(args.configuration)
+    except ValueError as error:  # A clock that the board's PLL cannot make, for one.
+        parser.error(str(error))
+    emit(soc, name, folder, **parser.toolchain_argdict)
+    if args.driver:
+        print(lay_out_driver(ROOT, folder / HEADERS, folder / "driver"))
+
+
+def perform(parser, soc_class, argv):
+    """What the command line asks for: write, build, load, flash. Raises ``ToolError``, ``PinnedMapError``."""
+    args   = parser.parse_args(argv)
+    name   = args.configuration.name(parser.board)
+    folder = (args.output_dir or ROOT / "build" / name).resolve()
+    if args.build or args.driver:
+        say_if_slow(parser.prog, args.configuration)
+        emit_files(parser, args, soc_class, name, folder)
+    if args.build and not args.no_compile:
+        vivado.build(name, folder / GATEWARE)
+    if args.load:
+        parser.board.programmer.load(folder / GATEWARE / name, args.cable)
+    if args.flash:
+        parser.board.programmer.flash(folder / GATEWARE / name, args.cable)
+
+
+def main(board, soc_class, argv=None):
+    """Body of a target; returns its exit status: 1 if something could not be done, 2 on bad options.
+
+    board     : ``Board``.
+    soc_class : makes the SoC of a ``Configuration``.
+    """
+    parser = BoardParser(board)
+
+    def body():
+        try:
+            perform(parser, soc_class, argv)
+        except (ToolError, PinnedMapError) as error:
+            print(f"{parser.prog}: {error}", file=sys.stderr)
+            return 1
+        return 0
+    return command_line.run(body, parser.prog)

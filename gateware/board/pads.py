@@ -1,0 +1,36 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The lanes of a link, on boards whose platform names only some of its widths."""
+
+from litex.build.generic_platform import Pins, Subsignal
+
+LANES = ("rx_p", "rx_n", "tx_p", "tx_n")
+
+
+def resource_of(platform, name):
+    """The entry of a platform's table of pins with that name, or None."""
+    return next((entry for entry in platform.constraint_manager.available if entry[0] == name), None)
+
+
+def narrowed(entry, name, lanes):
+    """The same entry under another name, with its first ``lanes`` lanes only."""
+    def narrow(subsignal):
+        if subsignal.name not in LANES:
+            return subsignal
+        pins, *others = subsignal.constraints
+        return Subsignal(subsignal.name, Pins(" ".join(pins.identifiers[:lanes])), *others)
+    return (name, entry[1], *[narrow(what) if isinstance(what, Subsignal) else what for what in entry[2:]])
+
+
+def link_pads(platform, lanes):
+    """Requests ``pcie_xN``, or the first N lanes of the narrowest wider link that the platform has."""
+    name = f"pcie_x{lanes}"
+    if resource_of(platform, name) is None:
+        wider = (resource_of(platform, f"pcie_x{n}") for n in (2, 4, 8, 16) if n > lanes)
+        entry = next(entry for entry in wider if entry is not None)
+        platform.add_extension([narrowed(entry, name, lanes)])
+    return platform.request(name)

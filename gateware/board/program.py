@@ -1,0 +1,50 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""How a bitstream gets into a board: loaded (gone with the power) or written into its flash."""
+
+from dataclasses import dataclass
+
+from litepcie_soc.board.tools import ToolError, run_tool
+
+
+def bitstream(path, suffix):
+    """A build's file with that suffix; raises ``ToolError`` if there is none."""
+    file = path.parent / f"{path.name}{suffix}"
+    if not file.is_file():
+        raise ToolError(f"no bitstream {file}; add --build to build it")
+    return file
+
+
+@dataclass(frozen=True)
+class OpenFPGALoader:
+    """Programs through JTAG with openFPGALoader.
+
+    board  : its name of the board, or none.
+    part   : its name of the FPGA, where it does not know the board.
+    offset : byte of the flash that the FPGA starts to read at.
+    """
+    board:  str = ""
+    part:   str = ""
+    offset: int = 0
+
+    tool = "openFPGALoader"
+
+    def command(self, cable):
+        options = {"--board": self.board, "--fpga-part": self.part, "--cable": cable}
+        return [self.tool, *[word for option, value in options.items() if value for word in (option, value)]]
+
+    def run(self, command):
+        run_tool(command, hint="install the package openfpgaloader")
+
+    def load(self, path, cable=None):
+        """Loads the bitstream of the build ``path`` (its files without their suffixes). Raises ``ToolError``."""
+        self.run([*self.command(cable), "--bitstream", str(bitstream(path, ".bit"))])
+
+    def flash(self, path, cable=None):
+        """Writes the flash image of the build ``path``. Raises ``ToolError``."""
+        self.run([*self.command(cable), "--write-flash", "--offset", str(self.offset), "--verify",
+            str(bitstream(path, ".bin"))])

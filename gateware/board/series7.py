@@ -1,0 +1,70 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The hard block of Artix-7 and Kintex-7, in every shape it has."""
+
+from litepcie.phy.s7pciephy import S7PCIEPHY
+
+from litepcie_soc.soc.abi import BAR0_SIZE
+
+# Links --------------------------------------------------------------------------------------------
+
+# User clock in MHz, by (gen, lanes, data width): what the block offers that carries the link (PG054 "Interface Width").
+USER_CLOCKS = {
+    (1, 1,  64): 125,
+    (1, 2,  64): 125,
+    (1, 4,  64): 125,
+    (1, 8,  64): 250,
+    (1, 8, 128): 125,
+    (2, 1,  64): 125,
+    (2, 2,  64): 125,
+    (2, 4,  64): 250,
+    (2, 4, 128): 125,
+    (2, 8, 128): 250,
+}
+
+
+def links(lanes, sys_clk_freqs):
+    """``links`` of a ``Board``: every shape of the block up to its lanes, the widest data path first.
+
+    lanes         : of the board's links.
+    sys_clk_freqs : {user clock in MHz: Hz of ``sys``}: what the fabric of this board reaches.
+    """
+    found = {}
+    for (gen, n, width), clock in sorted(USER_CLOCKS.items(), key=lambda item: (*item[0][:2], -item[0][2])):
+        if n in lanes:
+            found.setdefault((gen, n), {})[width] = sys_clk_freqs[clock]
+    return found
+
+# PHY ----------------------------------------------------------------------------------------------
+
+
+class Series7PHY(S7PCIEPHY):
+    """LitePCIe's PHY, which knows Gen2 at x1 and x2 of 64 bit and x4 and x8 of 128 bit, in every shape.
+
+    Parameters
+    ----------
+    platform, pads : where the block is and its lanes.
+    configuration  : ``Configuration``: gen, lanes, data width.
+    """
+    def __init__(self, platform, pads, configuration):
+        gen, width = configuration.gen, configuration.data_width
+        user_clock = USER_CLOCKS[gen, configuration.lanes, width]
+        S7PCIEPHY.__init__(self, platform, pads, data_width=width, bar0_size=BAR0_SIZE)
+        self.set_user_clocks(user_clock * 1e6, width)
+        self.update_config({
+            "Link_Speed":         {1: "2.5_GT/s", 2: "5.0_GT/s"}[gen],
+            "Trgt_Link_Speed":    f"4'h{gen}",
+            "User_Clk_Freq":      user_clock,
+            "Extended_Tag_Field": True,
+            "MSI_64b":            True,
+        })
+
+    def set_user_clocks(self, freq, width):
+        """The block's own side has 64 bits: ``userclk1`` is twice the user clock where that has 128 (PG054)."""
+        for n, clock in ((2, freq * width / 64), (3, freq)):  # In the order LitePCIe makes them: userclk1, userclk2.
+            clkout, _, phase, margin = self.mmcm.clkouts[n]
+            self.mmcm.clkouts[n] = (clkout, clock, phase, margin)

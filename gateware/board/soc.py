@@ -1,0 +1,81 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The SoC of every board: what a target does not have to say."""
+
+from migen import *
+
+from litex.gen import *
+from litex.gen.genlib.misc import WaitTimer
+
+from litepcie_soc.board import series7
+from litepcie_soc.board.constraints import add_link_constraints
+from litepcie_soc.board.identity import identify
+from litepcie_soc.board.pads import link_pads
+from litepcie_soc.board.taps import add_taps
+from litepcie_soc.soc.soc import LitePCIeSoC
+
+# Families -----------------------------------------------------------------------------------------
+
+PHYS = {
+    "artix7":  series7.Series7PHY,
+    "kintex7": series7.Series7PHY,
+}
+
+LED_SECONDS = 0.05  # That a short transfer is seen.
+
+# Board SoC ----------------------------------------------------------------------------------------
+
+
+class BoardSoC(LitePCIeSoC):
+    """``LitePCIeSoC`` on a board. A target makes its clocks, and its DDR if asked, then calls ``add_link``.
+
+    Parameters
+    ----------
+    board         : ``Board``.
+    platform      : LiteX platform of the board.
+    configuration : ``Configuration`` that the board can do.
+
+    Attributes
+    ----------
+    board, configuration : as given.
+    """
+    def __init__(self, board, platform, configuration):
+        self.board         = board
+        self.configuration = configuration
+        LitePCIeSoC.__init__(self, platform, configuration.sys_clk_freq)
+
+    def add_link(self, memory=None):
+        """Adds the hard block, all between it and the memory, constraints, and taps if asked.
+
+        memory : what has the ports of ``EndpointMemory``; block RAM of the board's size if None.
+        """
+        board, configuration = self.board, self.configuration
+        pads                 = link_pads(self.platform, configuration.lanes)
+        self.pcie_phy        = PHYS[board.family](self.platform, pads, configuration)
+        pci_id               = identify(self.pcie_phy, board.family)
+        self.add_litepcie(self.pcie_phy,
+            target      = f"{board.name} gen{configuration.gen} x{configuration.lanes} {configuration.data_width} bit",
+            gen         = configuration.gen,
+            lanes       = configuration.lanes,
+            memory      = memory,
+            memory_size = board.memory_size(configuration),
+            channels    = configuration.dma_channels,
+            tags        = configuration.tags,
+            pci_id      = pci_id,
+        )
+        add_link_constraints(self.platform, pads, [self.crg.cd_sys], self.pcie_phy)
+        if configuration.with_litescope:
+            add_taps(self)
+
+    def add_leds(self, pads):
+        """What the card is about, from LED 0: link up, the host lets it be bus master, an engine is active, a clock."""
+        self.activity = activity = WaitTimer(self.sys_clk_freq * LED_SECONDS)
+        heartbeat     = Signal(log2_int(int(self.sys_clk_freq), need_pow2=False))
+        self.sync    += heartbeat.eq(heartbeat + 1)
+        self.comb    += activity.wait.eq(~Reduce("OR", [engine.counters.run for engine in self.engines]))
+        signs         = [self.tlp.shape.link_up, self.tlp.shape.bus_master_enable, ~activity.done, heartbeat[-1]]
+        self.comb    += [pad.eq(sign) for pad, sign in zip(pads, signs)]
