@@ -37,6 +37,7 @@ BOARD = Board("sqrl_acorn",
     family     = "artix7",
     platform   = sqrl_acorn.Platform,
     links      = series7.links(lanes=(1, 2, 4), sys_clk_freqs={125: 125e6, 250: 125e6}),
+    link       = (2, 4),
     memory     = Memory(bram=1 << 20),  # 256 of the 365 block RAMs.
     programmer = OpenFPGALoader(board="acornCle215"),
 )

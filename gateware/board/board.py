@@ -6,7 +6,7 @@
 
 """What a board can do, and one choice of it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from litepcie_soc.common import TAGS_WITHOUT_EXTENDED
 from litepcie_soc.soc import abi
@@ -79,9 +79,9 @@ class Board:
     name       : of the target; begins the name of every build.
     title      : for people.
     family     : of ``gateware/board/identity.py``.
-    platform   : LiteX platform class; ``arguments`` are its constructor's.
-    links      : (gen, lanes) to {data width: Hz of ``sys`` when not given}; the first of each is the default,
-        the last link is the board's.
+    platform   : LiteX platform class.
+    links      : (gen, lanes) to {data width: Hz of ``sys`` when not given}; the first width of each is its default.
+    link       : (gen, lanes) when not given.
     memory     : ``Memory``.
     programmer : ``Programmer`` of ``gateware/board/program.py``.
     tags       : requests outstanding, in all: the most that the hard block can have, and the default.
@@ -93,9 +93,9 @@ class Board:
     family:     str
     platform:   type
     links:      dict
+    link:       tuple
     memory:     Memory
     programmer: object
-    arguments:  dict  = field(default_factory=dict)
     tags:       int   = 64
     clocks:     tuple = (50e6, 250e6)
     ddr_clocks: tuple = None
@@ -114,9 +114,8 @@ class Board:
 
     def configure(self, gen=None, lanes=None, data_width=None, *, sys_clk_freq=None, tags=None, **options):
         """A ``Configuration`` that is checked, with the board's defaults. Raises ``ValueError``, one line."""
-        default_gen, default_lanes = list(self.links)[-1]
-        gen    = gen or default_gen
-        lanes  = lanes or max((n for g, n in self.links if g == gen and n <= default_lanes), default=default_lanes)
+        gen    = gen or self.link[0]
+        lanes  = lanes or self.link[1]
         widths = self.links.get((gen, lanes), {})
         width  = data_width or next(iter(widths), None)
         clock  = sys_clk_freq or widths.get(width)

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Kosagi NeTV2: Artix-7 35T on a card, x4, DDR3.
+
+    ./targets/kosagi_netv2.py --build --load     makes a bitstream and loads it
+    ./targets/kosagi_netv2.py --driver           lays out driver and tool for the machine with the board
+"""
+
+import sys
+
+import environment  # First: starts again in build/venv if LiteX is not here.  # noqa: F401
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.cores.clock import S7PLL
+
+from litex_boards.platforms import kosagi_netv2
+
+from litepcie_soc.board import series7
+from litepcie_soc.board.board import Board, Memory
+from litepcie_soc.board.main import main as board_main
+from litepcie_soc.board.program import OpenFPGALoader
+from litepcie_soc.board.soc import BoardSoC
+
+# Board --------------------------------------------------------------------------------------------
+
+BOARD = Board("kosagi_netv2",
+    title      = "Kosagi NeTV2",
+    family     = "artix7",
+    platform   = kosagi_netv2.Platform,
+    links      = series7.links(lanes=(1, 2, 4), sys_clk_freqs={125: 125e6, 250: 125e6}),
+    link       = (2, 4),
+    memory     = Memory(bram=1 << 16),  # 16 of the 50 block RAMs.
+    programmer = OpenFPGALoader(part="xc7a35tfgg484"),
+)
+
+# Platform -----------------------------------------------------------------------------------------
+
+
+def make_platform():
+    """LiteX's, which says nothing of configuration: 3.3 V, and a quad SPI flash."""
+    platform = kosagi_netv2.Platform(variant="a7-35")
+    platform.toolchain.bitstream_commands = [
+        "set_property CFGBVS VCCO [current_design]",
+        "set_property CONFIG_VOLTAGE 3.3 [current_design]",
+        "set_property BITSTREAM.CONFIG.SPI_BUSWIDTH 4 [current_design]",
+        "set_property BITSTREAM.GENERAL.COMPRESS TRUE [current_design]",
+    ]
+    platform.toolchain.additional_commands = [
+        "write_cfgmem -force -format bin -interface spix4 -size 16 "
+        "-loadbit \"up 0x0 {build_name}.bit\" -file {build_name}.bin",
+    ]
+    return platform
+
+# CRG ----------------------------------------------------------------------------------------------
+
+
+class _CRG(LiteXModule):
+    def __init__(self, platform, sys_clk_freq):
+        self.cd_sys = ClockDomain()
+
+        # # #
+
+        self.pll = pll = S7PLL(speedgrade=-2)
+        pll.register_clkin(platform.request("clk50"), 50e6)
+        pll.create_clkout(self.cd_sys, sys_clk_freq)
+
+# BaseSoC ------------------------------------------------------------------------------------------
+
+
+class BaseSoC(BoardSoC):
+    def __init__(self, configuration):
+        BoardSoC.__init__(self, BOARD, make_platform(), configuration)
+        self.crg = _CRG(self.platform, self.sys_clk_freq)
+        self.add_link()
+        self.add_leds(self.platform.request_all("user_led"))
+
+# Main ---------------------------------------------------------------------------------------------
+
+
+def main(argv=None):
+    return board_main(BOARD, BaseSoC, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

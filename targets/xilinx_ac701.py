@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Xilinx AC701: Artix-7 200T on a card, x4, DDR3.
+
+    ./targets/xilinx_ac701.py --build --load     makes a bitstream and loads it
+    ./targets/xilinx_ac701.py --driver           lays out driver and tool for the machine with the board
+"""
+
+import sys
+
+import environment  # First: starts again in build/venv if LiteX is not here.  # noqa: F401
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.cores.clock import S7PLL
+
+from litex_boards.platforms import xilinx_ac701
+
+from litepcie_soc.board import series7
+from litepcie_soc.board.board import Board, Memory
+from litepcie_soc.board.main import main as board_main
+from litepcie_soc.board.program import OpenFPGALoader
+from litepcie_soc.board.soc import BoardSoC
+
+# Board --------------------------------------------------------------------------------------------
+
+BOARD = Board("xilinx_ac701",
+    title      = "Xilinx AC701",
+    family     = "artix7",
+    platform   = xilinx_ac701.Platform,
+    links      = series7.links(lanes=(1, 2, 4), sys_clk_freqs={125: 125e6, 250: 125e6}),
+    link       = (2, 4),
+    memory     = Memory(bram=1 << 20),  # 256 of the 365 block RAMs.
+    programmer = OpenFPGALoader(board="ac701"),
+)
+
+# CRG ----------------------------------------------------------------------------------------------
+
+
+class _CRG(LiteXModule):
+    def __init__(self, platform, sys_clk_freq):
+        self.cd_sys = ClockDomain()
+
+        # # #
+
+        self.pll = pll = S7PLL(speedgrade=-2)
+        pll.register_clkin(platform.request("clk200"), 200e6)
+        pll.create_clkout(self.cd_sys, sys_clk_freq)
+
+# BaseSoC ------------------------------------------------------------------------------------------
+
+
+class BaseSoC(BoardSoC):
+    def __init__(self, configuration):
+        BoardSoC.__init__(self, BOARD, xilinx_ac701.Platform(), configuration)
+        self.crg = _CRG(self.platform, self.sys_clk_freq)
+        self.add_link()
+        self.add_leds(self.platform.request_all("user_led"))
+
+# Main ---------------------------------------------------------------------------------------------
+
+
+def main(argv=None):
+    return board_main(BOARD, BaseSoC, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
