@@ -3,6 +3,7 @@
 #pragma once
 
 #include "board.h"
+#include "command_line.h"
 
 #include <memory>
 
@@ -13,6 +14,12 @@ struct LinkOptions {
     unsigned gen = 0, lanes = 0;
     uint64_t clock_hz = 0;
 };
+
+inline void add_link_options(CommandLine &line, LinkOptions &link) {
+    line.choice("--gen", "of the link, instead of the board's own", link.gen, {1, 2, 3});
+    line.choice("--lanes", "of the link, instead of the board's own", link.lanes, {1, 2, 4, 8, 16});
+    line.number("--clock-hz", "HZ", "of the board, instead of its own", link.clock_hz, 1000000, 1000000000);
+}
 
 // A board behind another link, or at another clock. Its logic knows neither, but for what its identity registers say
 // and for the microseconds of its timers, which it counts in cycles of the clock it was built for.

@@ -41,9 +41,7 @@ void add_options(CommandLine &line, HostOptions &o) {
     line.choice("--address-bits", "buffers below (32) or above (64) 4 GiB (32)", o.run.address_bits, {32, 64});
     line.choice("--store-bytes", "of one store of the sequence pio: 64 as a write-combining buffer sends (4)",
                 o.store_bytes, {4, 64});
-    line.choice("--gen", "of the link, instead of the board's own", o.link.gen, {1, 2, 3});
-    line.choice("--lanes", "of the link, instead of the board's own", o.link.lanes, {1, 2, 4, 8, 16});
-    line.number("--clock-hz", "HZ", "of the board, instead of its own", o.link.clock_hz, 1000000, 1000000000);
+    add_link_options(line, o.link);
     line.text("--script", "FILE", "run the steps of a JSON file instead of a sequence", o.script);
     line.text("--json", "FILE", "write the results as JSON", o.json);
     add_model_options(line, o.model);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
+#include "board_on_link.h"
 #include "command_line.h"
 #include "model_options.h"
 #include "simulator.h"
@@ -29,11 +30,11 @@ int exit_status(int signals) {
     return read(signals, &info, sizeof(info)) == sizeof(info) ? 128 + int(info.ssi_signo) : 0;
 }
 
-int run(const std::string &path, const ModelOptions &options) {
+int run(const std::string &path, const ModelOptions &options, const LinkOptions &link) {
     Fd signals = signal_descriptor();
     ListeningSocket socket(path);
-    std::unique_ptr<Board> board = make_board();
-    Simulator simulator(*board, options);
+    BoardOnLink board(make_board(), link);
+    Simulator simulator(board, options);
     printf("listening on %s\n", path.c_str());
     fflush(stdout);
     std::string violation;
@@ -64,14 +65,16 @@ int main(int argc, char **argv) {
     try {
         CommandLine line(name, "serves the card to QEMU's vfio-user-pci on a UNIX socket");
         ModelOptions options;
+        LinkOptions link;
         std::string path;
         line.text("--socket", "PATH", "UNIX socket to listen on", path);
+        add_link_options(line, link);
         add_model_options(line, options);
         if (!line.parse(argc, argv))
             return 0;
         if (path.empty())
             throw UsageError("--socket PATH is needed");
-        return run(path, options);
+        return run(path, options, link);
     } catch (const UsageError &error) {
         fprintf(stderr, "%s: %s\n", name, error.what());
         return kExitUsage;
