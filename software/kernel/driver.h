@@ -140,6 +140,7 @@ struct litepcie_identity {
 	u32 window_bytes;
 	u32 clock_hz;
 	u32 built_link;
+	u32 streams;
 	char target[LITEPCIE_TARGET_BYTES];
 };
 
@@ -217,6 +218,7 @@ void litepcie_stop(struct litepcie_device *ld, int error);
 extern const struct attribute_group *litepcie_groups[];
 bool litepcie_alive(struct litepcie_device *ld);
 int litepcie_identify(struct litepcie_device *ld);
+void litepcie_check_link(struct litepcie_device *ld);
 
 /* file.c: what programs do with /dev/litepcieN */
 ssize_t litepcie_file_moved(struct file *file, unsigned int direction,

@@ -124,11 +124,41 @@ int litepcie_identify(struct litepcie_device *ld)
 	id->memory_bytes |= readl(ld->regs + LITEPCIE_MEMORY_SIZE_LO);
 	id->clock_hz = readl(ld->regs + LITEPCIE_CLOCK_HZ);
 	id->built_link = readl(ld->regs + LITEPCIE_BUILT_LINK);
+	/* Gateware before 1.1 has no such register, and 0 there. */
+	id->streams = FIELD_GET(LITEPCIE_STREAMS_COUNT_MASK,
+				readl(ld->regs + LITEPCIE_STREAMS));
 	litepcie_read_target(ld);
 	ret = litepcie_check_geometry(ld);
 	if (ret)
 		return ret;
 	return litepcie_read_window(ld);
+}
+
+/**
+ * litepcie_check_link() - tell the log what link the card got
+ * @ld: the device, identified
+ *
+ * Slower or narrower than the card is built for is worth a warning: a bad
+ * contact, a slot with fewer lanes, a slow port.
+ */
+void litepcie_check_link(struct litepcie_device *ld)
+{
+	u32 built_gen = FIELD_GET(LITEPCIE_BUILT_LINK_GEN_MASK,
+				  ld->id.built_link);
+	u32 built_lanes = FIELD_GET(LITEPCIE_BUILT_LINK_LANES_MASK,
+				    ld->id.built_link);
+	u32 gen, lanes;
+	u16 link = 0;
+
+	pcie_capability_read_word(ld->pdev, PCI_EXP_LNKSTA, &link);
+	gen = FIELD_GET(PCI_EXP_LNKSTA_CLS, link);
+	lanes = FIELD_GET(PCI_EXP_LNKSTA_NLW, link);
+	if (gen < built_gen || lanes < built_lanes)
+		dev_warn(&ld->dev, "link is Gen%u x%u only, built for Gen%u x%u\n",
+			 gen, lanes, built_gen, built_lanes);
+	else
+		dev_info(&ld->dev, "link is Gen%u x%u, built for Gen%u x%u\n",
+			 gen, lanes, built_gen, built_lanes);
 }
 
 static ssize_t gateware_version_show(struct device *dev,

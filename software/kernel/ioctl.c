@@ -45,7 +45,7 @@ static int litepcie_info(struct litepcie_device *ld, union litepcie_argument *ar
 	u16 link = 0;
 	u32 sizes;
 
-	if (info->reserved0 || memchr_inv(info->reserved, 0, sizeof(info->reserved)))
+	if (memchr_inv(info->reserved, 0, sizeof(info->reserved)))
 		return -EINVAL;
 
 	sizes = readl(ld->regs + LITEPCIE_LINK_SIZES);
@@ -67,6 +67,7 @@ static int litepcie_info(struct litepcie_device *ld, union litepcie_argument *ar
 		.max_payload_bytes = FIELD_GET(LITEPCIE_LINK_SIZES_MPS_MASK, sizes),
 		.max_read_request_bytes = FIELD_GET(LITEPCIE_LINK_SIZES_MRRS_MASK, sizes),
 		.tags = FIELD_GET(LITEPCIE_GEOMETRY_TAGS_MASK, id->geometry) + 1,
+		.streams = id->streams,
 	};
 	static_assert(sizeof(info->target) == sizeof(id->target));
 	memcpy(info->target, id->target, sizeof(info->target));

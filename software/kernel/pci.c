@@ -115,7 +115,8 @@ static int litepcie_request_irq(struct litepcie_device *ld)
 
 	ret = pci_alloc_irq_vectors(pdev, 1, 1, PCI_IRQ_MSI);
 	if (ret < 0)
-		return dev_err_probe(&pdev->dev, ret, "no MSI\n");
+		return dev_err_probe(&pdev->dev, ret,
+				     "no MSI, the card's only interrupt\n");
 	ret = pci_request_irq(pdev, 0, litepcie_interrupt, NULL, ld, "%s",
 			      dev_name(&ld->dev));
 	if (ret) {
@@ -161,6 +162,7 @@ static int litepcie_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		 FIELD_GET(LITEPCIE_VERSION_MAJOR_MASK, ld->id.version),
 		 FIELD_GET(LITEPCIE_VERSION_MINOR_MASK, ld->id.version),
 		 ld->id.memory_bytes);
+	litepcie_check_link(ld);
 	return 0;
 
 err_stop:

@@ -67,6 +67,7 @@ static void litepcie_restart(struct pci_dev *pdev)
 	}
 	pci_set_master(pdev);
 	litepcie_start(ld);
+	litepcie_check_link(ld);
 }
 
 static int litepcie_resume(struct device *dev)
@@ -89,9 +90,12 @@ static pci_ers_result_t litepcie_error_detected(struct pci_dev *pdev,
 	case pci_channel_io_normal:
 		return PCI_ERS_RESULT_CAN_RECOVER;
 	case pci_channel_io_frozen:
+		/* Pages are given back, so the card must not reach them now. */
+		pci_clear_master(pdev);
 		litepcie_abandon(ld, -EIO);
 		return PCI_ERS_RESULT_NEED_RESET;
 	default:
+		pci_clear_master(pdev);
 		litepcie_abandon(ld, -ENODEV);
 		return PCI_ERS_RESULT_DISCONNECT;
 	}

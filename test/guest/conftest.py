@@ -70,12 +70,12 @@ def boot(board, programs, tmp_path_factory):
     A run in which the card broke a rule of PCI Express, or went where nothing is mapped, fails.
     """
     @contextlib.contextmanager
-    def booted(name, simulator_arguments=(), check=True, **options):
+    def booted(name, simulator_arguments=(), check=True, files=(), **options):
         folder = tmp_path_factory.mktemp(name)
         stats  = folder / "stats.json"
         log    = BUILD / name / "console.log"
         arguments = ["--stats", str(stats), *simulator_arguments]
-        with Guest(board, files=programs, log=log, simulator_arguments=arguments,
+        with Guest(board, files=[*programs, *files], log=log, simulator_arguments=arguments,
                 **options) as guest:
             test = TestGuest(guest)
             yield test

@@ -31,16 +31,17 @@ static void text_of_info(const struct settings *settings, const struct litepcie_
 	       MAJOR(info->gateware_version), MINOR(info->gateware_version), names);
 	printf("built for Gen%" PRIu32 " x%" PRIu32 ", data path %" PRIu32 " bits at %.3f MHz\n",
 	       info->built_gen, info->built_lanes, info->data_width_bits, info->clock_hz / 1e6);
-	printf("link      Gen%" PRIu32 " x%" PRIu32 ", MPS %" PRIu32 ", MRRS %" PRIu32 " bytes%s\n",
+	printf("link      Gen%" PRIu32 " x%" PRIu32 ", MPS %" PRIu32 ", MRRS %" PRIu32 " bytes\n",
 	       info->link_gen, info->link_lanes, info->max_payload_bytes,
-	       info->max_read_request_bytes,
-	       info->link_gen < info->built_gen || info->link_lanes < info->built_lanes
-		       ? " (less than built for)"
-		       : "");
+	       info->max_read_request_bytes);
+	if (info->link_gen < info->built_gen || info->link_lanes < info->built_lanes)
+		printf("          less than built for: reseat the card; compare LnkCap of card and "
+		       "slot (lspci -vv)\n");
 	text_size("memory", info->memory_bytes);
 	text_size("window", info->window_bytes);
-	printf("engines   %" PRIu32 " channel%s, %" PRIu32 " tags\n", info->channels,
-	       info->channels == 1 ? "" : "s", info->tags);
+	printf("engines   %" PRIu32 " channel%s, %" PRIu32 " stream%s, %" PRIu32 " tags\n",
+	       info->channels, info->channels == 1 ? "" : "s", info->streams,
+	       info->streams == 1 ? "" : "s", info->tags);
 }
 
 static void text_of_counters(const struct litepcie_counters *c)
@@ -96,6 +97,7 @@ static void json_of_info(const struct settings *settings, const struct litepcie_
 	json_number("memory_bytes", info->memory_bytes);
 	json_number("window_bytes", info->window_bytes);
 	json_number("channels", info->channels);
+	json_number("streams", info->streams);
 	json_number("tags", info->tags);
 }
 

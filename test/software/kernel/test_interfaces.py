@@ -6,11 +6,16 @@
 
 """The driver in a guest: the ways into it beside plain read and write."""
 
+import re
 import subprocess
 
 from pathlib import Path
 
 import pytest
+
+from litepcie_sim.guest.kernels import DEFAULT_KERNEL, Kernel
+from litepcie_sim.guest.module  import module
+from litepcie_soc.board         import identity
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -33,3 +38,14 @@ def test_every_way_into_the_driver(boot, board, vectors):
     assert result.status == 0, result.output
     pinned = guest.run("cat /sys/kernel/debug/litepcie/pinned_pages", 10)
     assert pinned.output.split() == ["0"]
+
+
+@pytest.mark.guest
+def test_the_module_is_loaded_for_every_card_and_no_other():
+    """What udev goes by: the aliases that the kernel's tools made of the driver's table."""
+    aliases = re.findall(rb"alias=pci:v(\w{8})d(\w{8})sv(\w{8})sd(\w{8})bc\*sc\*i\*\0",
+        module(Kernel(DEFAULT_KERNEL)).read_bytes())
+    cards   = [identity.pci_id(family) for family in identity.FAMILIES]
+    assert sorted(tuple(int(number, 16) for number in alias) for alias in aliases) == sorted(
+        tuple(card[f"{name}_id"] for name in ("vendor", "device", "subsystem_vendor", "subsystem_device"))
+        for card in cards)

@@ -90,6 +90,7 @@ static int give_info(struct litepcie_info *info)
 		.max_payload_bytes = setting("MOCK_MPS", 256),
 		.max_read_request_bytes = 512,
 		.tags = 32,
+		.streams = setting("MOCK_STREAMS", 0),
 		.target = "mock",
 		.bus_address = "0000:01:00.0",
 	};

@@ -51,4 +51,9 @@ def test_no_theory_for_an_unknown_link(card):
 
 def test_a_link_below_what_it_was_built_for_is_said(card):
     result = card("info", lanes=1)
-    assert "link      Gen2 x1, MPS 256, MRRS 512 bytes (less than built for)\n" in result.out
+    assert ("link      Gen2 x1, MPS 256, MRRS 512 bytes\n"
+        "          less than built for: reseat the card; compare LnkCap of card and slot") in result.out
+
+
+def test_streams_are_counted_beside_the_channels(card):
+    assert "engines   1 channel, 2 streams, 32 tags\n" in card("info", streams=2).out

@@ -1,0 +1,68 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""A card that is taken off the bus, loaded and found again; its link, narrower than it was built for."""
+
+import pytest
+
+from test.guest.conftest import ROOT
+
+pytestmark = pytest.mark.guest
+
+SCRIPT = ROOT / "software" / "user" / "litepcie_rescan"
+CARD   = "0000:01:00.0"
+PORT   = "0000:00:01.0"
+RESCAN = "litepcie_rescan --timeout 1"
+
+
+@pytest.fixture(scope="module")
+def guest(boot):
+    with boot("rescan", files=[(SCRIPT, "/bin/litepcie_rescan")], simulator_arguments=["--lanes", "1"]) as guest:
+        yield guest
+
+
+def test_a_narrow_link_is_said(guest):
+    assert "litepcie0: link is Gen2 x1 only, built for Gen2 x4" in guest.run("dmesg")
+    said = guest.run("litepcie_util info")
+    assert "link      Gen2 x1," in said and "less than built for" in said
+
+
+def test_a_command_runs_while_the_card_is_gone(guest):
+    said = guest.run(f"{RESCAN} sh -c 'test ! -e /dev/litepcie0 && echo gone'")
+    assert said.count("gone") == 1
+    assert f"{CARD} is /dev/litepcie0: sim gen2 x4 128 bit" in said
+    assert "hot-plug slot that can cut the power" in said  # QEMU's root port has one.
+    guest.works()
+
+
+def test_a_command_that_fails_leaves_the_card_as_it_was(guest):
+    said = guest.run(f"{RESCAN} --card {CARD} -- sh -c 'exit 7'", status=7)
+    assert "'sh -c exit 7' failed: exit status 7" in said
+    guest.works()
+
+
+def test_a_card_that_was_not_there_is_found_by_its_port(guest):
+    guest.run(f"echo 1 > /sys/bus/pci/devices/{CARD}/remove; test ! -e /dev/litepcie0")
+    assert "the driver has no card: give --card, or --port" in guest.run(RESCAN, status=1)
+    guest.run(f"{RESCAN} --port {PORT}")
+    guest.works()
+
+
+def test_a_card_without_its_driver_is_said(guest):
+    guest.run("rmmod litepcie")
+    said = guest.run(f"{RESCAN} --card {CARD}", status=1)
+    assert f"a card is at {CARD}, but litepcie did not take it: see dmesg (is the module loaded?)" in said
+    guest.run("insmod /lib/modules/litepcie.ko && test -e /dev/litepcie0")
+    guest.works()
+
+
+@pytest.mark.parametrize("arguments, said", [
+    ("--card 0000:07:00.0", "there is no 0000:07:00.0: give --port of its slot (lspci -D, lspci -t)"),
+    ("--port 0000:01:00.0", "0000:01:00.0 is no port"),
+])
+def test_a_place_that_is_not_there_is_one_line(guest, arguments, said):
+    assert guest.run(f"{RESCAN} {arguments}", status=1).strip() == f"litepcie_rescan: {said}"
+    guest.works()

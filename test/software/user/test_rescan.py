@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
+"""litepcie_rescan on a tree of files in the place of /sys: the port's Link Disable, wrong options.
+
+The card that goes and comes back is in test/guest/test_rescan.py; QEMU's port cannot disable its link.
+"""
+
+import os
+import signal
+import subprocess
+import time
+
+from pathlib import Path
+
+import pytest
+
+SCRIPT  = Path(__file__).resolve().parents[3] / "software" / "user" / "litepcie_rescan"
+CARD    = "0000:01:00.0"
+PORT    = "0000:00:01.0"
+EXPRESS = 0x40  # Where the port has its PCI Express capability (PCIe 4.0 7.5.3).
+CONTROL = EXPRESS + 0x10
+DISABLE = 0x10
+
+
+class Tree:
+    """/sys with one port and one card behind it; the files take what is written."""
+    def __init__(self, folder, link_reports=True, hot_plug=False):
+        self.root = folder
+        port      = folder / "devices" / "pci0000:00" / PORT
+        card      = port / CARD
+        (card / "litepcie" / "litepcie0").mkdir(parents=True)
+        (card / "litepcie" / "litepcie0" / "target").write_text("board_gen2_x4_128\n")
+        (card / "remove").write_text("")
+        (port / "pci_bus" / "0000:01").mkdir(parents=True)
+        self.rescan = port / "pci_bus" / "0000:01" / "rescan"
+        self.rescan.write_text("")
+        (port / "class").write_text("0x060400\n")
+        self.config = port / "config"
+        self.config.write_bytes(self.space(link_reports, hot_plug))
+        for path, target in (("bus/pci/devices/" + PORT, port), ("bus/pci/devices/" + CARD, card)):
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).symlink_to(target)
+        (folder / "bus" / "pci" / "rescan").write_text("")
+        (folder / "class" / "litepcie" / "litepcie0").mkdir(parents=True)
+        (folder / "class" / "litepcie" / "litepcie0" / "device").symlink_to(card)
+
+    @staticmethod
+    def space(link_reports, hot_plug):
+        """Configuration space: power management, then PCI Express with its link up and ASPM on."""
+        space = bytearray(256)
+        space[0x34], space[0x80], space[0x81], space[EXPRESS] = 0x80, 0x01, EXPRESS, 0x10
+        space[EXPRESS + 0x03] = 0x01 * hot_plug
+        space[EXPRESS + 0x14] = 0x42 * hot_plug
+        space[EXPRESS + 0x0e] = 0x10 * link_reports
+        space[EXPRESS + 0x13] = 0x20
+        space[CONTROL:CONTROL + 2] = b"\x43\x01"
+        return bytes(space)
+
+    @property
+    def control(self):
+        return int.from_bytes(self.config.read_bytes()[CONTROL:CONTROL + 2], "little")
+
+    def start(self, *arguments):
+        return subprocess.Popen(["sh", SCRIPT, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, env=os.environ | {"LITEPCIE_SYS": str(self.root), "LC_ALL": "C"})
+
+    def run(self, *arguments):
+        with self.start(*arguments) as process:
+            out, err = process.communicate(timeout=30)
+        return process.returncode, out, err
+
+
+@pytest.fixture
+def tree(tmp_path):
+    return Tree(tmp_path)
+
+
+LOOK = f'od -An -tx1 -j {CONTROL} -N 2 "$0"'
+
+
+@pytest.mark.parametrize("where", [(), ("--card", CARD), ("--port", PORT)])
+def test_the_link_is_disabled_for_the_command_alone(tree, where):
+    before = tree.config.read_bytes()
+    code, out, err = tree.run(*where, "sh", "-c", LOOK, str(tree.config))
+    assert (code, out, err) == (0, f" 53 01\n{CARD} is /dev/litepcie0: board_gen2_x4_128\n", "")
+    assert tree.config.read_bytes() == before
+    assert (tree.root / f"bus/pci/devices/{CARD}/remove").read_text() == "1\n"
+    assert tree.rescan.read_text() == "1\n"
+
+
+def test_a_failed_command_is_the_exit_status_and_the_link_enabled(tree):
+    code, out, err = tree.run("sh", "-c", f"{LOOK}; exit 9", str(tree.config))
+    assert (code, out) == (9, " 53 01\n") and "failed: exit status 9" in err
+    assert tree.control == 0x0143
+
+
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_enables_the_link_and_looks_for_the_card(tree, number, status):
+    with tree.start("sleep", "1") as process:
+        until = time.monotonic() + 10
+        while not tree.control & DISABLE and time.monotonic() < until:
+            time.sleep(0.01)
+        assert tree.control == 0x0153
+        process.send_signal(number)
+        process.communicate(timeout=10)
+    assert (process.returncode, tree.control) == (status, 0x0143)
+    assert tree.rescan.read_text() == "1\n"
+
+
+def test_a_link_that_stays_down_is_said(tree):
+    space = bytearray(tree.config.read_bytes())
+    space[EXPRESS + 0x13] = 0
+    tree.config.write_bytes(space)
+    code, _, err = tree.run("--timeout", "1")
+    assert (code, err) == (0, f"litepcie_rescan: the link below {PORT} did not come up in 1 s\n")
+
+
+def test_a_slot_that_can_cut_the_power_is_said(tmp_path):
+    assert "hot-plug slot that can cut the power" in Tree(tmp_path, hot_plug=True).run()[2]
+
+
+def test_two_cards_are_not_chosen_from(tree):
+    (tree.root / "class/litepcie/litepcie1").mkdir()
+    assert tree.run() == (1, "", "litepcie_rescan: there are 2 cards: give --card\n")
+
+
+@pytest.mark.parametrize("arguments, said", [
+    ("--card 01:00.0",               "an address is like 0000:01:00.0 (lspci -D), not '01:00.0'"),
+    (f"--card {CARD} --port {PORT}", "give --card or --port, not both"),
+    ("--timeout 0",                  "--timeout is 1 to 60 seconds, not '0'"),
+    ("--port",                       "--port needs a value"),
+    ("--fast",                       "unknown option '--fast'"),
+])
+def test_a_wrong_option_is_one_line(tree, arguments, said):
+    before = tree.config.read_bytes()
+    assert tree.run(*arguments.split()) == (2, "", f"litepcie_rescan: {said}; see litepcie_rescan --help\n")
+    assert tree.config.read_bytes() == before
