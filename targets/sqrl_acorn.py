@@ -25,7 +25,7 @@ from litex.soc.cores.clock import S7PLL
 from litex_boards.platforms import sqrl_acorn
 
 from litepcie_soc.board import series7
-from litepcie_soc.board.board import Board, Memory
+from litepcie_soc.board.board import CLOCK_MARGIN, Board, Memory
 from litepcie_soc.board.main import main as board_main
 from litepcie_soc.board.program import OpenFPGALoader
 from litepcie_soc.board.soc import BoardSoC
@@ -53,7 +53,7 @@ class _CRG(LiteXModule):
 
         self.pll = pll = S7PLL(speedgrade=-3)
         pll.register_clkin(platform.request("clk200"), 200e6)
-        pll.create_clkout(self.cd_sys, sys_clk_freq)
+        pll.create_clkout(self.cd_sys, sys_clk_freq, margin=CLOCK_MARGIN)
 
 # BaseSoC ------------------------------------------------------------------------------------------
 

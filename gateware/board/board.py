@@ -12,6 +12,9 @@ from litepcie_soc.common import TAGS_WITHOUT_EXTENDED
 from litepcie_soc.soc import abi
 from litepcie_soc.soc.link import data_path_rate, link_rate
 
+# Of ``sys`` from what it is said to be, as a crystal is off: throughput is computed from it.
+CLOCK_MARGIN = 100e-6
+
 # Configuration ------------------------------------------------------------------------------------
 
 

@@ -19,14 +19,13 @@ HEADERS  = Path("software/include/generated")
 
 
 def emit(soc, name, folder, **toolchain):
-    """Writes all files of ``soc`` into ``folder``; one whose text is as before is not touched.
+    """Writes all files of a finalised SoC into ``folder``; one whose text is as before is not touched.
 
     name      : of the design: of its top module, script and bitstream.
     toolchain : LiteX's arguments of the toolchain.
 
     Raises ``PinnedMapError`` before anything is written.
     """
-    soc.finalize()
     export_headers(soc, folder / HEADERS)
     if soc.configuration.with_litescope:
         export_taps(soc, folder / "litescope")

@@ -28,10 +28,17 @@ def say_if_slow(program, configuration):
             "limits it", file=sys.stderr)
 
 
+def design(soc_class, configuration):
+    """The SoC, finalised. (Its signals are named after this function.)"""
+    soc = soc_class(configuration)
+    soc.finalize()
+    return soc
+
+
 def emit_files(parser, args, soc_class, name, folder):
     """Writes what ``--build`` and ``--driver`` are about."""
     try:
-        soc = soc_class(args.configuration)
+        soc = design(soc_class, args.configuration)
     except ValueError as error:  # A clock that the board's PLL cannot make, for one.
         parser.error(str(error))
     emit(soc, name, folder, **parser.toolchain_argdict)
@@ -49,6 +56,7 @@ def perform(parser, soc_class, argv):
         emit_files(parser, args, soc_class, name, folder)
     if args.build and not args.no_compile:
         vivado.build(name, folder / GATEWARE)
+        print(folder / GATEWARE / f"{name}.bit")
     if args.load:
         parser.board.programmer.load(folder / GATEWARE / name, args.cable)
     if args.flash:

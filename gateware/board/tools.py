@@ -6,7 +6,9 @@
 
 """Running the programs of others."""
 
+import os
 import shutil
+import signal
 import subprocess
 
 
@@ -18,10 +20,21 @@ def run_tool(command, folder=None, hint=""):
     """Runs a command to its end, its output where ours goes. Raises ``ToolError`` if it is missing or fails.
 
     hint : one line for who does not have it.
+
+    An interrupt ends all that it started: such tools are scripts that start the program behind them.
     """
-    tool = command[0]
-    if shutil.which(tool) is None:
-        raise ToolError(f"{tool} is not on the PATH{hint and '; ' + hint}")
-    status = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL).returncode
+    if shutil.which(command[0]) is None:
+        raise ToolError(f"{command[0]} is not on the PATH{hint and '; ' + hint}")
+    child = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, start_new_session=True)
+    try:
+        status = child.wait()
+    except BaseException:
+        os.killpg(child.pid, signal.SIGTERM)
+        child.wait()
+        raise
     if status:
-        raise ToolError(f"{' '.join(map(str, command))}: exit status {status}")
+        raise ToolError(f"{' '.join(map(str, command))}: {outcome(status)}")
+
+
+def outcome(status):
+    return f"exit status {status}" if status > 0 else f"ended by signal {-status}"

@@ -18,10 +18,11 @@ def slacks(report):
     """Worst slack of each kind in ns, of the text of ``report_timing_summary``. Raises ``ToolError`` if it has none."""
     rule = r"^ *WNS\(ns\).*\n[ -]+\n(.*)$"
     found = re.search(rule, report, flags=re.MULTILINE)
-    values = found and found[1].split()
-    if not values or len(values) <= max(SLACKS.values()):
-        raise ToolError("no Design Timing Summary in Vivado's report")
-    return {kind: float(values[column]) for kind, column in SLACKS.items() if values[column] != "NA"}
+    try:
+        values = found[1].split()
+        return {kind: float(values[column]) for kind, column in SLACKS.items()}
+    except (TypeError, IndexError, ValueError):  # None, or too few, or "NA": nothing is constrained.
+        raise ToolError("no Design Timing Summary in Vivado's report") from None
 
 
 def check_timing(report, path):

@@ -1,0 +1,107 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What a board can do, and the names of what it is asked for."""
+
+import pytest
+
+from litepcie_soc.board import series7
+from litepcie_soc.board.board import Board, Memory
+
+pytestmark = pytest.mark.unit
+
+CLOCKS = {125: 125e6, 250: 200e6}
+
+
+def make(**what):
+    defaults = {
+        "title":      "Some Board",
+        "family":     "kintex7",
+        "platform":   None,
+        "links":      series7.links((1, 4), CLOCKS),
+        "link":       (2, 4),
+        "memory":     Memory(1 << 20),
+        "programmer": None,
+    }
+    return Board("some_board", **{**defaults, **what})
+
+# Links --------------------------------------------------------------------------------------------
+
+
+def test_links_of_the_7_series_widest_first():
+    assert {link: list(widths.items()) for link, widths in series7.links((1, 2, 4, 8), CLOCKS).items()} == {
+        (1, 1): [(64, 125e6)],
+        (1, 2): [(64, 125e6)],
+        (1, 4): [(64, 125e6)],
+        (1, 8): [(128, 125e6), (64, 200e6)],
+        (2, 1): [(64, 125e6)],
+        (2, 2): [(64, 125e6)],
+        (2, 4): [(128, 125e6), (64, 200e6)],
+        (2, 8): [(128, 200e6)],
+    }
+
+
+def test_every_user_clock_carries_its_link():
+    for (gen, lanes, width), mhz in series7.USER_CLOCKS.items():
+        assert mhz * width / 8 * 1e6 >= gen * 250e6 * lanes
+
+# Defaults and names -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options, name", [
+    ({},                                                 "some_board_gen2_x4_128"),
+    ({"gen": 1},                                         "some_board_gen1_x4_64"),
+    ({"data_width": 64},                                 "some_board_gen2_x4_64"),
+    ({"lanes": 1, "dma_channels": 2},                    "some_board_gen2_x1_64_2ch"),
+    ({"tags": 32, "sys_clk_freq": 100e6},                "some_board_gen2_x4_128_tags32_100mhz"),
+    ({"sys_clk_freq": 133.3e6},                          "some_board_gen2_x4_128_133p3mhz"),
+    ({"sys_clk_freq": 125e6, "tags": 64},                "some_board_gen2_x4_128"),
+    ({"with_litescope": True},                           "some_board_gen2_x4_128_litescope"),
+    ({"with_ddr": True, "dma_channels": 7, "lanes": 1, "with_litescope": True},
+                                                         "some_board_gen2_x1_64_ddr_7ch_litescope"),
+])
+def test_name_says_what_is_not_default(options, name):
+    board = make(memory=Memory(1 << 20, 1 << 30, "DDR3"))
+    assert board.configure(**options).name(board) == name
+
+
+def test_memory_is_that_of_the_choice():
+    board = make(memory=Memory(1 << 20, 1 << 30, "DDR3"))
+    assert board.memory_size(board.configure()) == 1 << 20
+    assert board.memory_size(board.configure(with_ddr=True)) == 1 << 30
+
+
+def test_rates():
+    slow = make().configure(2, 4, 64)
+    assert (slow.data_path_rate, slow.link_rate) == (1600e6, 2000e6)
+
+# What cannot be -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options, message", [
+    ({"gen": 3},                   "--pcie-gen 3: Some Board has Gen1 x1, Gen1 x4, Gen2 x1, Gen2 x4"),
+    ({"lanes": 8},                 "--pcie-lanes 8: Some Board has Gen1 x1, Gen1 x4, Gen2 x1, Gen2 x4"),
+    ({"lanes": 1, "data_width": 128},            "--data-width 128: the hard block has 64 bit at Gen2 x1"),
+    ({"data_width": 256},          "--data-width 256: the hard block has 64 or 128 bit at Gen2 x4"),
+    ({"dma_channels": 0},          "--dma-channels 0: 1 to 7"),
+    ({"dma_channels": 8},          "--dma-channels 8: 1 to 7"),
+    ({"tags": 33},                 "--tags 33: the hard block can have 32 or 64"),
+    ({"tags": 128},                "--tags 128: the hard block can have 32 or 64"),
+    ({"with_ddr": True},           "--with-ddr: Some Board has none that is supported; its endpoint memory is "
+                                   "1024 KiB of block RAM"),
+    ({"sys_clk_freq": 300e6},      "--sys-clk-freq 3e+08: 5e+07 to 2.5e+08 Hz"),
+    ({"sys_clk_freq": 1e6},        "--sys-clk-freq 1e+06: 5e+07 to 2.5e+08 Hz"),
+])
+def test_what_cannot_be_is_one_line(options, message):
+    with pytest.raises(ValueError) as error:
+        make().configure(**options)
+    assert str(error.value) == message
+
+
+def test_clock_with_ddr_is_the_memorys():
+    board = make(memory=Memory(1 << 20, 1 << 30, "DDR3"), ddr_clocks=(100e6, 100e6))
+    with pytest.raises(ValueError, match=r"--sys-clk-freq 1.25e\+08: 1e\+08 to 1e\+08 Hz with --with-ddr"):
+        board.configure(with_ddr=True)
