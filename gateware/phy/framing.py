@@ -19,7 +19,7 @@ from litepcie_soc.common import phy_layout
 class StartOfTLP(LiteXModule):
     """Marks the beat behind a last one as first; combinatorial.
 
-    LitePCIe's PHYs leave `first` at 0: S7PCIEPHY at 64 bit and behind its 128-bit aligner, the UltraScale ones at 256.
+    S7PCIEPHY leaves `first` at 0, at 64 bit and behind its 128-bit aligner.
 
     Attributes
     ----------
@@ -43,6 +43,31 @@ class StartOfTLP(LiteXModule):
             If(sink.valid & sink.ready, inside.eq(~sink.last)),
             If(self.reset, inside.eq(0)),
         ]
+
+# Whole TLPs ---------------------------------------------------------------------------------------
+
+class WholeTLPs(LiteXModule):
+    """Drops beats of a TLP that has no beginning: it was lost with the link; combinatorial.
+
+    Attributes
+    ----------
+    sink   : stream of `phy_layout`, **in**, `sys`.
+    source : stream of `phy_layout`, **out**, `sys`.
+    """
+    def __init__(self, data_width):
+        self.sink   = sink   = stream.Endpoint(phy_layout(data_width))
+        self.source = source = stream.Endpoint(phy_layout(data_width))
+
+        # # #
+
+        inside = Signal()  # Of a TLP begun and not ended.
+        whole  = Signal()
+        self.comb += [
+            whole.eq(inside | sink.first),
+            sink.connect(source),
+            If(~whole, source.valid.eq(0), sink.ready.eq(1)),
+        ]
+        self.sync += If(sink.valid & sink.ready, inside.eq(whole & ~sink.last))
 
 # Straddle -----------------------------------------------------------------------------------------
 

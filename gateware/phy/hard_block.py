@@ -11,15 +11,13 @@ from migen.genlib.cdc import MultiReg
 
 from litex.gen import *
 
-from litex.soc.interconnect import stream
-
 from litepcie.phy.s7pciephy import S7PCIEPHY
 from litepcie.phy.uspciephy import USPCIEPHY
 from litepcie.phy.usppciephy import USPPCIEPHY
 
 from litepcie_soc.common import RCB_BYTES
 from litepcie_soc.phy.framing import StraddleAligner
-from litepcie_soc.phy.msi import OrderedMSI
+from litepcie_soc.phy.order import Passed, PostedOrder
 
 # Completion Buffers -------------------------------------------------------------------------------
 
@@ -58,8 +56,6 @@ def completion_buffer_bytes(phy):
 
 # Check --------------------------------------------------------------------------------------------
 
-ULTRASCALE_WIDTH = 256
-
 def check_phy(phy):
     """Raises ValueError, saying why, for a LitePCIe PHY that cannot carry this transaction layer."""
     name = type(phy).__name__
@@ -68,87 +64,55 @@ def check_phy(phy):
     # Wider behind the clock crossing: beats are lost (litepcie pull request 181). Narrower: empty last beats are sent.
     if getattr(phy, "pcie_data_width", phy.data_width) != phy.data_width:
         raise ValueError(f"{name}: pcie_data_width must be data_width, {phy.data_width}, not {phy.pcie_data_width}")
-    if isinstance(phy, (USPCIEPHY, USPPCIEPHY)) and phy.data_width != ULTRASCALE_WIDTH:
-        raise ValueError(f"{name} cannot send requests above 4 GiB at {phy.data_width} bit (LitePCIe's adapter has no "
-            f"upper address there): data_width must be {ULTRASCALE_WIDTH}")
+    if isinstance(phy, (USPCIEPHY, USPPCIEPHY)) and not hasattr(phy, "bus_master_enable"):
+        raise ValueError(f"{name} loses addresses, poison and errors on their way: take UltraScalePHY or "
+            "UltraScalePlusPHY of litepcie_soc.phy.ultrascale.phy")
 
 # Hard Block ---------------------------------------------------------------------------------------
 
 class HardBlock(LiteXModule):
-    """State of the link from the ports of the hard block, and what must be put right there.
+    """State of the link from the ports of the 7-series' hard block, and what must be put right there.
 
     To be made before the PHY is finalised: it looks at, and changes, the connections of its instance.
 
     Parameters
     ----------
-    phy : S7PCIEPHY, USPCIEPHY or USPPCIEPHY (or one made from them).
+    phy : S7PCIEPHY (or one made from it).
 
     Attributes
     ----------
     bus_master_enable, link_up, extended_tag : **out**, `sys`.
-    msi         : stream of `dat[8]`, **in**, `sys`: in order with the TLPs as far as the ports of the instance. (What
-        the UltraScale adapter behind them still holds can be overtaken.)
-    four_dwords : bool, requests need headers of four dwords.
+    msi : stream of `dat[8]`, **in**, `sys`: in order with the TLPs as far as the ports of the instance.
     """
     def __init__(self, phy):
-        check_phy(phy)
         ports        = phy.pcie_phy_params
-        ultrascale   = isinstance(phy, (USPCIEPHY, USPPCIEPHY))
         self.link_up = phy._link_status.fields.status
-        self.extended_tag      = Constant(0)
         self.bus_master_enable = phy._bus_master_enable.status
-        self.four_dwords       = ultrascale
+        # Device Control, bit 8 (PCIe 4.0 7.5.3.4): set if the core says that it can ("Extended_Tag_Field").
+        self.extended_tag = self.resync(ports["o_cfg_dcommand"][8])
 
         # # #
 
-        if ultrascale:
-            # The PHY's own register shows bit 0, I/O space (PG156, PG213: cfg_function_status[3:0] of function 0).
-            self.bus_master_enable = self.resync(ports["o_cfg_function_status"][2])
-            self.pass_poison_on(phy, ports)
-        else:
-            # Device Control, bit 8 (PCIe 4.0 7.5.3.4): set if the core says that it can ("Extended_Tag_Field").
-            self.extended_tag = self.resync(ports["o_cfg_dcommand"][8])
-            if phy.pcie_data_width == 128:
-                self.align(phy, ports)
-
+        if phy.pcie_data_width == 128:
+            self.align(phy, ports)
         self.msi = self.order_msi(phy) if hasattr(phy, "msi_cdc") else phy.msi
 
     def order_msi(self, phy):
         """The PHY crosses clocks: an MSI waits until the TLPs before it have crossed. Returns its sink."""
-        shared = hasattr(phy, "sink")
-        tlps   = phy.sink if shared else phy.req_sink
-        beyond = (phy.tx_datapath if shared else phy.rq_datapath).source
-        self.crossed = crossed = stream.ClockDomainCrossing([("none", 1)], "pcie", "sys",
-            depth           = 16,
-            with_common_rst = True,
-        )
-        self.order   = order   = OrderedMSI()
+        beyond      = phy.tx_datapath.source
+        self.passed = passed = Passed([beyond.valid & beyond.ready & beyond.last])
+        self.order  = order  = PostedOrder()
         self.comb += [
-            crossed.sink.valid.eq(beyond.valid & beyond.ready & beyond.last),
-            crossed.source.ready.eq(1),
-            order.left.eq(crossed.source.valid),
-            order.entered.eq(tlps.valid & tlps.ready & tlps.last),
+            order.entered.eq(phy.sink.valid & phy.sink.ready & phy.sink.last),
+            order.passed.eq(passed.count),
             order.reset.eq(~self.link_up),
-            order.source.connect(phy.msi),
         ]
-        return order.sink
+        return order.behind(phy.msi, packets=False)
 
     def resync(self, signal):
         synced = Signal()
         self.specials += MultiReg(signal, synced)
         return synced
-
-    def pass_poison_on(self, phy, ports):
-        """The adapter tells of poisoned data beside the TLP only, and its header says 0: EP is put into dword 0."""
-        raw   = Signal(len(ports["o_m_axis_rc_tdata"]))
-        first = Signal(reset=1)
-        beat  = phy.m_axis_rc
-        ports["o_m_axis_rc_tdata"] = raw
-        self.comb += [
-            beat.dat.eq(raw),
-            beat.dat[14].eq(raw[14] | (first & ports["o_m_axis_rc_tuser"][1])),
-        ]
-        self.sync.pcie += If(beat.valid & beat.ready, first.eq(beat.last))
 
     def align(self, phy, ports):
         """An aligner before LitePCIe's, which then has nothing to do: no TLP begins at dword 2."""

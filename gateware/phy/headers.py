@@ -20,9 +20,9 @@ from litepcie_soc.tlp.parser import has_4_dwords
 class FourDwordHeaders(LiteXModule):
     """Gives a request of three header dwords an upper address of zero; combinatorial.
 
-    LitePCIe's 256-bit adapter to UltraScale's requester interface takes the address from dwords 2 and 3 whatever the
-    format says; the hard block makes the header the link needs. A beat a cycle; a TLP that has no room for the dword in
-    its last beat takes one more, in which the sink waits: what was accepted there is at the source.
+    UltraScale's descriptors have an address of 64 bits; the hard block makes the header the link needs. A beat a cycle;
+    a TLP that has no room for the dword in its last beat takes one more, in which the sink waits: what was accepted
+    there is at the source.
 
     Parameters
     ----------
@@ -30,9 +30,8 @@ class FourDwordHeaders(LiteXModule):
 
     Attributes
     ----------
-    sink   : stream of `phy_layout`, **in**, `sys`.
-    source : stream of `phy_layout`, **out**, `sys`.
-    reset  : Signal(), **in**, forget a TLP cut short: the link is down.
+    sink   : stream of `phy_layout`, **in**.
+    source : stream of `phy_layout`, **out**.
     """
     def __init__(self, data_width):
         check_data_width(data_width)
@@ -40,7 +39,6 @@ class FourDwordHeaders(LiteXModule):
             raise ValueError(f"data_width must be 128 or more, not {data_width!r}")
         self.sink   = sink   = stream.Endpoint(phy_layout(data_width))
         self.source = source = stream.Endpoint(phy_layout(data_width))
-        self.reset  = Signal()
 
         # # #
 
@@ -70,11 +68,8 @@ class FourDwordHeaders(LiteXModule):
                 source.be.eq(Cat(Constant(0xf, 4), sink.be[:-4])),
             ),
         ]
-        self.sync += [
-            If(source.valid & source.ready,
-                was.eq(short),
-                kept.eq(sink.dat[-32:]),
-                flush.eq(overflow & ~flush),
-            ),
-            If(self.reset, flush.eq(0)),
-        ]
+        self.sync += If(source.valid & source.ready,
+            was.eq(short),
+            kept.eq(sink.dat[-32:]),
+            flush.eq(overflow & ~flush),
+        )

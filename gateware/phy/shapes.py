@@ -19,7 +19,6 @@ from litex.soc.interconnect import stream
 from litepcie_soc.common import TYPE_COMPLETION, phy_layout
 from litepcie_soc.phy.framing import StartOfTLP
 from litepcie_soc.phy.hard_block import HardBlock, check_phy
-from litepcie_soc.phy.headers import FourDwordHeaders
 from litepcie_soc.tlp.arbiter import PacketArbiter
 
 # Shared Streams -----------------------------------------------------------------------------------
@@ -87,8 +86,8 @@ class PHYShape(LiteXModule):
 
         # # #
 
-        # LitePCIe's PHYs have a hard block to look into; others say what it would.
-        hard = hasattr(phy, "pcie_phy_params")
+        # LitePCIe's own PHYs have a hard block to look into; others say what it would.
+        hard = not hasattr(phy, "bus_master_enable")
         if hard:
             self.hard_block = HardBlock(phy)
         state = self.hard_block if hard else phy
@@ -97,20 +96,18 @@ class PHYShape(LiteXModule):
         self.extended_tag      = state.extended_tag
         self.msi               = getattr(state, "msi", None)
 
-        framed = self.framed if hard else (lambda source: source)
         if split:
-            self.req_sink   = self.four_dwords(phy.req_sink) if hard and state.four_dwords else phy.req_sink
-            self.cmp_sink   = phy.cmp_sink
-            self.req_source = framed(phy.req_source)
-            self.cmp_source = framed(phy.cmp_source)
+            self.req_sink,   self.cmp_sink   = phy.req_sink,   phy.cmp_sink
+            self.req_source, self.cmp_source = phy.req_source, phy.cmp_source
             return
+        source = self.framed(phy.source) if hard else phy.source
         # Reset while the link is down: a TLP cut short must not keep the other side locked out.
         self.merge = merge = ResetInserter()(PacketArbiter(phy_layout(phy.data_width), 2))
         self.demux = demux = CompletionDemux(phy.data_width)
         self.comb += [
             merge.reset.eq(~self.link_up),
             merge.source.connect(phy.sink),
-            framed(phy.source).connect(demux.sink),
+            source.connect(demux.sink),
         ]
         self.cmp_sink, self.req_sink     = merge.sinks
         self.req_source, self.cmp_source = demux.req_source, demux.cmp_source
@@ -121,9 +118,3 @@ class PHYShape(LiteXModule):
         self.submodules += start
         self.comb += [source.connect(start.sink), start.reset.eq(~self.link_up)]
         return start.source
-
-    def four_dwords(self, sink):
-        """A sink of requests before `sink`, which takes headers of four dwords only."""
-        self.headers = headers = FourDwordHeaders(self.data_width)
-        self.comb += [headers.source.connect(sink), headers.reset.eq(~self.link_up)]
-        return headers.sink

@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 
 from litepcie.phy.s7pciephy import S7PCIEPHY
-from litepcie.phy.uspciephy import USPCIEPHY
-from litepcie.phy.usppciephy import USPPCIEPHY
 
 from litex_boards.platforms import sqrl_acorn, sqrl_xcu1525, xilinx_kc705, xilinx_kcu105
 
 from litepcie_soc.board import identity
+from litepcie_soc.phy.ultrascale.phy import UltraScalePHY, UltraScalePlusPHY
 from litepcie_soc.soc import abi
 
 pytestmark = pytest.mark.unit
@@ -24,10 +23,10 @@ pytestmark = pytest.mark.unit
 DRIVER = Path(__file__).resolve().parents[3] / "software/kernel/pci.c"
 
 PHYS = {
-    "artix7":          lambda: (sqrl_acorn,   S7PCIEPHY,  "pcie_x4", {"data_width": 128}),
-    "kintex7":         lambda: (xilinx_kc705, S7PCIEPHY,  "pcie_x4", {"data_width": 128}),
-    "ultrascale":      lambda: (xilinx_kcu105, USPCIEPHY, "pcie_x4", {"data_width": 128}),
-    "ultrascale_plus": lambda: (sqrl_xcu1525, USPPCIEPHY, "pcie_x4", {"data_width": 128}),
+    "artix7":          lambda: (sqrl_acorn,    S7PCIEPHY,         "pcie_x4", {"data_width": 128}),
+    "kintex7":         lambda: (xilinx_kc705,  S7PCIEPHY,         "pcie_x4", {"data_width": 128}),
+    "ultrascale":      lambda: (xilinx_kcu105, UltraScalePHY,     "pcie_x4", {"data_width": 128}),
+    "ultrascale_plus": lambda: (sqrl_xcu1525,  UltraScalePlusPHY, "pcie_x4", {"data_width": 128}),
 }
 
 
@@ -84,5 +83,5 @@ def test_the_hard_block_is_made_with_it(family):
         f"{prefix}BAR0_SIZE":            "2",
     }
     assert {name: config.get(name) for name in expected} == expected
-    if phy_class is not S7PCIEPHY:
+    if phy_class is UltraScalePHY:
         assert phy.pcie_phy_params["i_cfg_subsys_vend_id"] == 0x1234

@@ -65,29 +65,6 @@ def test_a_beat_a_cycle(data_width):
     assert cycles == list(range(cycles[0], cycles[0] + len(cycles)))
 
 
-def test_cut_short():
-    """After a reset in the middle of an end the next TLP is whole."""
-    dut    = FourDwordHeaders(128)
-    output = Watch(dut.source, framed=False, handshake=False)
-    full   = list(memory_write(0x1000, bytes(20)).beats(128, "little"))    # Eight dwords.
-    whole  = memory_read(0x2000, 4)
-
-    def lose():
-        yield dut.source.ready.eq(1)
-        yield from drive(dut.sink, full[:1])
-        yield from [dut.sink.valid.eq(1), *[getattr(dut.sink, name).eq(value) for name, value in full[1].items()]]
-        yield
-        yield
-        yield dut.sink.valid.eq(0)
-        yield dut.reset.eq(1)
-        yield
-        yield dut.reset.eq(0)
-        yield from drive(dut.sink, whole.beats(128, "little"))
-
-    simulate(dut, [lose(), forever(output.watch())])
-    assert dwords(output.beats[-1:], 128) == replace(whole, fmt=1).dwords("little")
-
-
 def test_too_narrow():
     with pytest.raises(ValueError, match="data_width must be 128 or more, not 64"):
         FourDwordHeaders(64)

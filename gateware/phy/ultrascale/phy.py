@@ -1,0 +1,282 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""LitePCIe's PHYs of UltraScale and UltraScale+ with the project's own logic around the hard block.
+
+Of LitePCIe 2024.12's classes their clocking, streams with clock crossings, registers and Vivado's configuration of the
+IP are used. What is left out is their Verilog between streams and IP. Its faults, file by file:
+
+- `s_axis_rq_adapt_256b.v` takes the address from dwords 2 and 3 of the header whatever the format says, those of 128
+  and 512 bit send 0 for the upper address.
+- `m_axis_rc_adapt_*.v` tell a completion with data by its byte count: one with an error status, which has a count and
+  no data, becomes one of 1024 dwords; and they clear EP. That of 512 bit has a port of the wrong name: it does not
+  elaborate. `be` follows the bytes asked for, not the dwords there are.
+- `m_axis_cq_adapt_*.v` need a cycle more for each TLP that ends in its first beat, and make a memory read of what they
+  do not know (messages, atomic operations).
+- All lose Attr[2]; those of 512 bit leave sidebands open.
+- The support modules leave sequence numbers out, so nothing keeps a completion behind the writes before it, and the
+  vector of an MSI follows from how many are enabled, whichever is asked for.
+"""
+
+from migen import *
+from migen.genlib.cdc import MultiReg
+
+from litex.gen import *
+
+from litepcie.phy.uspciephy import USPCIEPHY
+from litepcie.phy.usppciephy import USPPCIEPHY
+
+from litepcie_soc.phy.order import Passed, PostedOrder
+from litepcie_soc.phy.ultrascale.control import EXTENDED_TAG, DeviceControl, FunctionLevelReset, MSIPort
+from litepcie_soc.phy.ultrascale.receive import CompleterRequest, RequesterCompletion
+from litepcie_soc.phy.ultrascale.transmit import CompleterCompletion, RequesterRequest
+from litepcie_soc.tlp.parser import has_data
+
+# Hard Block ---------------------------------------------------------------------------------------
+
+# User clock, MHz, of what the blocks offer at Gen3: (lanes, bits). PG213, "Supported Clock Frequencies and Interface
+# Widths"; UltraScale's has no x16 and no 512 bit (PG156, "AXI-ST Interface Width"). Gen3 x1 is 64 bit only.
+USER_CLOCKS = {(2, 128): 125, (4, 128): 250, (4, 256): 125, (8, 256): 250, (16, 512): 250}
+
+BUS_MASTER = 2   # Of cfg_function_status (PG156, PG213): I/O, memory, bus master, interrupt disable of function 0.
+
+# Inputs that say the same for ever.
+TIED = dict(
+    i_pcie_cq_np_req                               = 1,  # Requests with completions are welcome, in order with others.
+    i_cfg_mgmt_write                               = 0,
+    i_cfg_mgmt_write_data                          = 0,
+    i_cfg_mgmt_byte_enable                         = 0,
+    i_cfg_fc_sel                                   = 0,
+    i_cfg_msg_transmit                             = 0,
+    i_cfg_msg_transmit_type                        = 0,
+    i_cfg_msg_transmit_data                        = 0,
+    i_cfg_hot_reset_in                             = 0,
+    i_cfg_power_state_change_ack                   = 1,  # Nothing to be done before the link sleeps.
+    i_cfg_err_cor_in                               = 0,
+    i_cfg_err_uncor_in                             = 0,
+    i_cfg_vf_flr_done                              = 0,
+    i_cfg_link_training_enable                     = 1,
+    i_cfg_config_space_enable                      = 1,
+    i_cfg_req_pm_transition_l23_ready              = 0,
+    i_cfg_dsn                                      = 0,
+    i_cfg_ds_port_number                           = 0,
+    i_cfg_ds_bus_number                            = 0,
+    i_cfg_ds_device_number                         = 0,
+    i_cfg_interrupt_int                            = 0,
+    i_cfg_interrupt_pending                        = 0,
+    i_cfg_interrupt_msi_select                     = 0,
+    i_cfg_interrupt_msi_pending_status             = 0,
+    i_cfg_interrupt_msi_pending_status_data_enable = 0,
+    i_cfg_interrupt_msi_attr                       = 0,
+    i_cfg_interrupt_msi_tph_present                = 0,
+    i_cfg_interrupt_msi_tph_type                   = 0,
+    i_cfg_interrupt_msi_tph_st_tag                 = 0,
+    i_cfg_interrupt_msi_function_number            = 0,
+    i_cfg_interrupt_msi_pending_status_function_num = 0,
+)
+
+# And those of one block only.
+TIED_ULTRASCALE = dict(
+    i_cfg_mgmt_type1_cfg_reg_access   = 0,
+    i_cfg_per_func_status_control     = 0,
+    i_cfg_per_function_number         = 0,
+    i_cfg_per_function_output_request = 0,
+    i_cfg_ds_function_number          = 0,
+    i_cfg_subsys_vend_id              = 0x10ee,
+    i_pcie_perstn1_in                 = 0,
+)
+TIED_ULTRASCALE_PLUS = dict(
+    i_cfg_mgmt_function_number         = 0,
+    i_cfg_mgmt_debug_access            = 0,
+    i_cfg_vf_flr_func_num              = 0,
+    i_cfg_pm_aspm_l1_entry_reject      = 0,
+    i_cfg_pm_aspm_tx_l0s_entry_disable = 0,
+)
+
+# What LitePCIe's support module takes from the IP, or gives it, under the same name.
+KEPT = (
+    "o_pci_exp_txp", "o_pci_exp_txn", "i_pci_exp_rxp", "i_pci_exp_rxn", "i_sys_clk", "i_sys_clk_gt", "o_user_lnk_up",
+    "o_cfg_phy_link_down", "o_cfg_phy_link_status", "o_cfg_negotiated_width", "o_cfg_current_speed",
+    "o_cfg_max_read_req", "o_cfg_function_status", "o_cfg_ltssm_state",
+)
+
+
+class _IPOnly:
+    """A platform for LitePCIe's `add_sources`, which takes the IP and not the Verilog around it."""
+    def __init__(self, platform):
+        self.platform  = platform
+        self.toolchain = platform.toolchain
+
+    def add_ip(self, filename):
+        self.platform.add_ip(filename)
+
+    def add_source(self, *args):
+        pass
+
+# Common -------------------------------------------------------------------------------------------
+
+class _HardBlock:
+    """Both families: a mix-in before LitePCIe's class. `plus`: UltraScale+.
+
+    `pcie_phy_params` are the connections of the IP itself. All state is as `PHYShape` looks for it:
+
+    bus_master_enable, link_up, extended_tag : Signal(), **out**, `sys`.
+    req_sink, cmp_sink, req_source, cmp_source, msi, id : as LitePCIe's; completions and MSI stay behind the posted
+        requests before them. (Of MSI the guides do not say where they enter the pipeline; that no completion passes a
+        request is the last the block tells of it.)
+    """
+    def add_hard_block(self):
+        self.check()
+        self.ports = ports = {name: self.pcie_phy_params[name] for name in KEPT}
+        self.msi_source    = self.msi_cdc.source if hasattr(self, "msi_cdc") else self.msi
+        self.link_up       = self._link_status.fields.status
+        self.extended_tag, self.bus_master_enable = Signal(), Signal()
+        ports.update(TIED)
+        ports.update(TIED_ULTRASCALE_PLUS if self.plus else TIED_ULTRASCALE)
+        ports.update(
+            i_sys_reset  = self.pcie_phy_params["i_sys_rst_n"],
+            o_user_clk   = ClockSignal("pcie"),
+            o_user_reset = ResetSignal("pcie"),
+        )
+        self.add_streams()
+        self.add_control()
+        self.add_order()
+        self.pcie_phy_params = ports
+        self.update_config(self.block_config())
+
+    def check(self):
+        if self.pcie_data_width != self.data_width:
+            raise ValueError(f"{type(self).__name__}: pcie_data_width must be data_width, {self.data_width}, not "
+                f"{self.pcie_data_width}")
+        widths = sorted(width for lanes, width in USER_CLOCKS if lanes == self.nlanes)
+        if self.data_width not in widths:
+            raise ValueError(f"{type(self).__name__}: data_width at Gen3 x{self.nlanes} must be one of {widths}, not "
+                f"{self.data_width}")
+
+    def block_config(self):
+        """What LitePCIe does not say of the IP, or says too generally."""
+        config = {
+            "axisten_freq":             USER_CLOCKS[self.nlanes, self.data_width],
+            "extended_tag_field":       True,
+            "pf0_dev_cap_max_payload":  "512_bytes",  # LitePCIe's registers know no more.
+            "pf0_bar0_size":            self.bar0_size >> 20,
+        }
+        if self.data_width == 512:
+            config |= {f"AXISTEN_IF_EXT_512_{name}_STRADDLE": False for name in ("CQ", "RQ", "RC", "RC_4TLP")}
+        return config
+
+    def add_streams(self):
+        """Between LitePCIe's streams in the clock of the hard block and the IP. (LitePCIe gives the two it receives a
+        `first` and `last` of its own; what is connected here comes later and counts.)"""
+        in_pcie = ClockDomainsRenamer("pcie")
+        for name, adapter_class, tlps in (
+            ("rq", RequesterRequest,    self.s_axis_rq),
+            ("cc", CompleterCompletion, self.s_axis_cc),
+            ("cq", CompleterRequest,    self.m_axis_cq),
+            ("rc", RequesterCompletion, self.m_axis_rc),
+        ):
+            adapter  = in_pcie(adapter_class(self.data_width, self.plus))
+            to_block = name in ("rq", "cc")
+            setattr(self, f"{name}_adapter", adapter)
+            self.comb += tlps.connect(adapter.sink) if to_block else adapter.source.connect(tlps)
+            self.add_axi(name, adapter.source if to_block else adapter.sink, to_block)
+
+    def add_axi(self, name, beat, to_block):
+        prefix, into, outof = ("s_axis", "i", "o") if to_block else ("m_axis", "o", "i")
+        fields = {"tvalid": beat.valid, "tlast": beat.last, "tdata": beat.dat, "tkeep": beat.keep, "tuser": beat.user}
+        self.ports.update({f"{into}_{prefix}_{name}_{field}": signal for field, signal in fields.items()})
+        self.ports[f"{outof}_{prefix}_{name}_tready"] = beat.ready
+
+    def add_control(self):
+        in_pcie = ClockDomainsRenamer("pcie")
+        self.msi_port = msi     = in_pcie(MSIPort())
+        self.control  = control = in_pcie(DeviceControl(self.capability))
+        self.flr      = flr     = in_pcie(FunctionLevelReset())
+        enabled, payload = Signal(4), Signal(2 if self.plus else 3)
+        self.comb += [
+            self.msi_source.connect(msi.sink),
+            self.pcie_phy_params["o_cfg_interrupt_msi_enable"].eq(enabled[0]),
+            self.pcie_phy_params["o_cfg_max_payload"].eq(payload),
+        ]
+        self.specials += [
+            MultiReg(control.value[EXTENDED_TAG], self.extended_tag),
+            MultiReg(self.ports["o_cfg_function_status"][BUS_MASTER], self.bus_master_enable),
+        ]
+        self.ports.update(
+            o_cfg_max_payload          = payload,
+            i_cfg_mgmt_addr            = control.address,
+            i_cfg_mgmt_read            = control.read,
+            o_cfg_mgmt_read_data       = control.data,
+            o_cfg_mgmt_read_write_done = control.done,
+            o_cfg_flr_in_process       = flr.in_process,
+            i_cfg_flr_done             = flr.done,
+            o_cfg_interrupt_msi_enable = enabled,
+            i_cfg_interrupt_msi_int    = msi.interrupt,
+            o_cfg_interrupt_msi_sent   = msi.sent,
+            o_cfg_interrupt_msi_fail   = msi.failed,
+        )
+
+    def add_order(self):
+        bits    = 6 if self.plus else 4
+        strobes = []
+        for port in ("0", "1") if self.plus else ("",):   # The second is for two in a cycle.
+            number, valid = Signal(bits), Signal()
+            self.ports[f"o_pcie_rq_seq_num{port}"]     = number
+            self.ports[f"o_pcie_rq_seq_num_vld{port}"] = valid
+            strobes.append(valid & number[-1])
+        self.passed = passed = Passed(strobes)
+        self.order  = order  = PostedOrder()
+        request     = self.req_sink
+        self.comb += [
+            order.entered.eq(request.valid & request.ready & request.first & has_data(request.dat)),
+            order.passed.eq(passed.count),
+            order.reset.eq(~self.link_up | ~self.bus_master_enable),
+        ]
+        self.cmp_sink = order.behind(self.cmp_sink, packets=True)
+        self.msi      = order.behind(self.msi,      packets=False)
+
+    def add_sources(self, platform, phy_path=None, phy_filename=None):
+        super().add_sources(_IPOnly(platform), phy_path, phy_filename)
+
+    def do_finalize(self):
+        if not self.external_hard_ip:
+            self.add_sources(self.platform)
+        self.specials += Instance(self.module, **self.pcie_phy_params)
+
+# PHYs ---------------------------------------------------------------------------------------------
+
+class UltraScalePHY(_HardBlock, USPCIEPHY):
+    """UltraScale, Gen3 x2, x4 or x8; parameters as of LitePCIe's `USPCIEPHY`.
+
+    max_tags : requests that can be outstanding (PG156, "Tag Management for Non-Posted Transactions").
+
+    Raises ValueError for a width the block does not have at the lanes of `pads`.
+    """
+    plus       = False
+    module     = "pcie_us"
+    capability = 0xc0   # Where the PCI Express capability is.
+    max_tags   = 64
+
+    def __init__(self, *args, **kwargs):
+        USPCIEPHY.__init__(self, *args, **kwargs)
+        self.add_hard_block()
+
+
+class UltraScalePlusPHY(_HardBlock, USPPCIEPHY):
+    """UltraScale+, Gen3 x2, x4, x8 or x16; parameters as of LitePCIe's `USPPCIEPHY`.
+
+    max_tags : requests that can be outstanding (PG213, "Extended Tag").
+
+    Raises ValueError for a width the block does not have at the lanes of `pads`.
+    """
+    plus       = True
+    module     = "pcie_usp"
+    capability = 0x70
+    max_tags   = 256
+
+    def __init__(self, *args, **kwargs):
+        USPPCIEPHY.__init__(self, *args, **kwargs)
+        self.add_hard_block()

@@ -1,0 +1,139 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""From the descriptors of UltraScale's hard blocks to TLPs."""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+
+from litepcie_soc.common import TYPE_COMPLETION, TYPE_MESSAGE_4_3, phy_layout
+from litepcie_soc.phy.ultrascale.axi import axi_layout, dwords
+
+# Helpers ------------------------------------------------------------------------------------------
+
+def take(beat, source, header):
+    """Statements: `beat` of the hard block to `source`, the dwords of `header` in the place of its descriptor."""
+    return [
+        beat.connect(source, keep={"valid", "ready", "last"}),
+        source.dat.eq(beat.dat),
+        If(source.first, source.dat[:32*len(header)].eq(Cat(*header))),
+        source.be.eq(Cat(*[Replicate(keep, 4) for keep in beat.keep])),
+    ]
+
+# Completer Request --------------------------------------------------------------------------------
+
+# Type of the header by request type (PG213, "Transaction Types"), and whether there is data.
+REQUEST_TYPES = {
+    0b0000: (0b00000, 0), 0b0001: (0b00000, 1),                        # Memory.
+    0b0010: (0b00010, 0), 0b0011: (0b00010, 1),                        # I/O.
+    0b0100: (0b01100, 1), 0b0101: (0b01101, 1), 0b0110: (0b01110, 1),  # FetchAdd, Swap, CAS.
+    0b0111: (0b00001, 0),                                              # Locked read.
+    0b1000: (0b00100, 0), 0b1010: (0b00100, 1),                        # Configuration, type 0,
+    0b1001: (0b00101, 0), 0b1011: (0b00101, 1),                        # type 1.
+}
+
+
+class CompleterRequest(LiteXModule):
+    """Requests of the host; a beat a cycle, latency 1, in the clock of the hard block.
+
+    Descriptor of four dwords: PG213, "Completer Request Descriptor Formats". It becomes a header of four dwords,
+    whatever the address and the type; so the payload stays where it is. Messages keep their type and no more, nobody
+    looks at them here.
+
+    A poisoned request does not come: the descriptor has no such bit, and UltraScale+ hands out poisoned writes only if
+    told to (attribute AXISTEN_IF_CQ_EN_POISONED_MEM_WR); of UltraScale, PG156 does not say what becomes of them. Nor is
+    `discontinue` looked at (PG213: parity of the block's own RAM is wrong, known in the last beat, when the rest is
+    gone): the block reports it to the host as an error of its own.
+
+    Parameters
+    ----------
+    data_width : int, bits.
+    plus       : bool, UltraScale+.
+
+    Attributes
+    ----------
+    sink   : stream of `axi_layout` ("cq"), **in**, without `first`.
+    source : stream of `phy_layout`, **out**.
+    """
+    def __init__(self, data_width, plus):
+        self.pipe   = pipe   = stream.PipeValid(axi_layout("cq", data_width, plus))
+        self.sink   = pipe.sink
+        self.source = source = stream.Endpoint(phy_layout(data_width))
+
+        # # #
+
+        beat               = pipe.source
+        ds0, ds1, ds2, ds3 = dwords(beat.dat)
+        type  = Signal(5)
+        data  = Signal()
+        count = ds2[:11]
+        first_be, last_be = beat.user[0:4], beat.user[8:12] if data_width == 512 else beat.user[4:8]
+        inside = Signal()
+        self.comb += [
+            Case(ds2[11:15], {
+                **{request: [type.eq(kind), data.eq(has)] for request, (kind, has) in REQUEST_TYPES.items()},
+                "default": [type.eq(TYPE_MESSAGE_4_3 << 3), data.eq(count != 0)],
+            }),
+            source.first.eq(~inside),
+            *take(beat, source, [
+                Cat(ds2[:10], Constant(0, 2), ds3[28:30], Constant(0, 4), ds3[30], Constant(0, 1), ds3[25:28],
+                    Constant(0, 1), type, Constant(1, 1), data, Constant(0, 1)),
+                Cat(first_be, last_be, ds3[0:8], ds2[16:32]),
+                ds1,
+                Cat(Constant(0, 2), ds0[2:]),   # Without the Address Type.
+            ]),
+        ]
+        self.sync += If(source.valid & source.ready, inside.eq(~source.last))
+
+# Requester Completion -----------------------------------------------------------------------------
+
+class RequesterCompletion(LiteXModule):
+    """Completions of the host; a beat a cycle, latency 1, in the clock of the hard block.
+
+    Descriptor of three dwords: PG213, "Requester Completion Descriptor Format". It becomes the header again as it was
+    on the link, so what is wrong with a completion is found where all PHYs' completions are checked. Two are dropped,
+    error codes 1000 and 1001: the block makes them when a function is reset or a request is late, no field but the tag
+    is valid then, and who asked has a timeout of its own. `discontinue`: as of `CompleterRequest`.
+
+    Parameters
+    ----------
+    data_width : int, bits.
+    plus       : bool, UltraScale+.
+
+    Attributes
+    ----------
+    sink   : stream of `axi_layout` ("rc"), **in**, without `first`.
+    source : stream of `phy_layout`, **out**.
+    """
+    def __init__(self, data_width, plus):
+        self.pipe   = pipe   = stream.PipeValid(axi_layout("rc", data_width, plus))
+        self.sink   = pipe.sink
+        self.source = source = stream.Endpoint(phy_layout(data_width))
+
+        # # #
+
+        beat          = pipe.source
+        ds0, ds1, ds2 = dwords(beat.dat, 3)
+        data   = Signal()
+        inside = Signal()
+        made   = Signal()   # By the block, not by the host.
+        drop   = Signal()
+        self.comb += [
+            data.eq(ds1[:11] != 0),
+            drop.eq(Mux(inside, made, ds0[15])),
+            source.first.eq(~inside),
+            *take(beat, source, [
+                Cat(ds1[:10], Constant(0, 2), ds2[28:30], ds1[14], Constant(0, 3), ds2[30], Constant(0, 1), ds2[25:28],
+                    Constant(0, 1), ds0[29], Constant(TYPE_COMPLETION >> 1, 4), Constant(0, 1), data, Constant(0, 1)),
+                Cat(ds0[16:28], Constant(0, 1), ds1[11:14], ds2[8:24]),
+                Cat(ds0[0:7], Constant(0, 1), ds2[0:8], ds1[16:32]),
+            ]),
+            If(drop, source.valid.eq(0), beat.ready.eq(1)),
+        ]
+        self.sync += If(beat.valid & beat.ready, inside.eq(~beat.last), made.eq(drop))

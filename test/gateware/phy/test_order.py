@@ -1,0 +1,188 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+import random
+
+from migen import ClockDomainsRenamer, Module, Signal
+
+from litex.soc.interconnect import stream
+
+from litepcie_soc.phy import order
+from litepcie_soc.phy.order import COUNT_BITS, Passed, PostedOrder
+
+from test.gateware.common import Stalls, Watch, accept, drive, forever, simulate
+
+# Bench --------------------------------------------------------------------------------------------
+
+class Bench(Module):
+    """MSI and completions behind posted requests."""
+    def __init__(self):
+        self.submodules.order = posted = PostedOrder()
+        self.msi_source = stream.Endpoint([("dat", 8)])
+        self.cpl_source = stream.Endpoint([("dat", 8)])
+        self.msi_sink   = posted.behind(self.msi_source, packets=False)
+        self.cpl_sink   = posted.behind(self.cpl_source, packets=True)
+
+
+class Requests:
+    """Posted requests that enter and pass at random; counts from `start`, modulo."""
+    def __init__(self, dut, rng, start=0):
+        self.dut, self.rng = dut, rng
+        self.entered = self.passed = start
+
+    def run(self):
+        while True:
+            enter = self.entered - self.passed < 40 and self.rng.random() < 0.3
+            leave = self.passed < self.entered and self.rng.random() < 0.3
+            yield self.dut.order.entered.eq(enter)
+            yield self.dut.order.passed.eq((self.passed + leave) % 2**COUNT_BITS)
+            yield
+            self.entered += enter
+            self.passed  += leave
+
+# Tests --------------------------------------------------------------------------------------------
+
+def test_each_stays_behind_the_requests_before_it():
+    """And waits for no others; packets are not cut."""
+    rng      = random.Random(1)
+    dut      = Bench()
+    requests = Requests(dut, rng)
+    offered  = {"msi": [], "cpl": []}   # Requests entered when it was offered,
+    seen     = {"msi": [], "cpl": []}   # and passed when it came.
+    outputs  = {"msi": Watch(dut.msi_source, framed=False), "cpl": Watch(dut.cpl_source, name="completions")}
+
+    def source(name, sink, beats):
+        for n in range(60):
+            for _ in range(rng.randrange(30)):
+                yield
+            offered[name].append(requests.entered)
+            yield from drive(sink, [{"dat": n, "first": beat == 0, "last": beat == beats - 1} for beat in range(beats)],
+                Stalls(0.2, n + 1))
+
+    def watch():
+        while True:
+            for name, output in outputs.items():
+                done = sum(beat["first"] for beat in output.beats)
+                while len(seen[name]) < done:
+                    seen[name].append(requests.passed)
+            yield
+
+    simulate(dut, [source("msi", dut.msi_sink, 1), source("cpl", dut.cpl_sink, 3), forever(requests.run()),
+        forever(accept(dut.msi_source, Stalls(0.2, 3))), forever(accept(dut.cpl_source, Stalls(0.2, 4))),
+        *[forever(output.watch()) for output in outputs.values()], forever(watch())])
+    assert [beat["dat"] for beat in outputs["msi"].beats] == list(range(60))
+    assert [beat["dat"] for beat in outputs["cpl"].beats] == [n for n in range(60) for _ in range(3)]
+    for name in offered:
+        late = [passed - entered for entered, passed in zip(offered[name], seen[name])]
+        assert all(n >= -1 for n in late) and sum(late)/len(late) < 15, late
+    assert requests.passed > 150
+
+
+def test_counts_go_round():
+    dut      = Bench()
+    requests = Requests(dut, random.Random(2), start=2**COUNT_BITS - 20)
+    output   = Watch(dut.msi_source, framed=False)
+
+    def source():
+        yield dut.order.passed.eq(2**COUNT_BITS - 20)
+        yield dut.order.reset.eq(1)
+        yield
+        yield
+        yield dut.order.reset.eq(0)
+        for n in range(30):
+            yield from drive(dut.msi_sink, [{"dat": n}])
+
+    def later():
+        for _ in range(4):
+            yield
+        yield from requests.run()
+
+    simulate(dut, [source(), forever(later()), forever(accept(dut.msi_source)), forever(output.watch())], cycles=3000)
+    assert requests.passed > 2**COUNT_BITS
+
+
+def run_one(dut, *steps, cycles):
+    output = Watch(dut.msi_source, framed=False)
+    simulate(dut, [*steps, drive(dut.msi_sink, [{"dat": 5}]), forever(accept(dut.msi_source)), forever(output.watch())],
+        cycles=cycles)
+    return output.beats[0]["cycle"]
+
+
+def test_nothing_is_waited_for_when_nothing_is_there():
+    assert run_one(Bench(), cycles=10) < 5
+
+
+def enter(dut, count):
+    yield dut.order.entered.eq(1)
+    for _ in range(count):
+        yield
+    yield dut.order.entered.eq(0)
+
+
+def test_requests_lost_with_the_link_are_forgotten():
+    dut = Bench()
+
+    def lose():
+        yield from enter(dut, 5)
+        for _ in range(20):
+            yield
+        yield dut.order.reset.eq(1)
+        yield
+        yield dut.order.reset.eq(0)
+
+    assert 25 <= run_one(dut, lose(), cycles=100) < 35
+
+
+def test_a_request_lost_otherwise_is_waited_for_once(monkeypatch):
+    """And one that comes after it was forgotten does not count for another."""
+    monkeypatch.setattr(order, "PATIENCE", 50)
+    dut    = Bench()
+    output = Watch(dut.msi_source, framed=False)
+
+    def lose():
+        yield from enter(dut, 3)
+        yield from drive(dut.msi_sink, [{"dat": 1}])
+        yield from drive(dut.msi_sink, [{"dat": 2}])
+        yield dut.order.passed.eq(1)                # It was not lost.
+        for _ in range(3):
+            yield
+        yield from enter(dut, 1)
+        for _ in range(20):
+            yield dut.msi_sink.valid.eq(1)
+            yield
+        assert len(output.beats) == 2
+        yield dut.order.passed.eq(2)
+        yield from drive(dut.msi_sink, [{"dat": 3}])
+
+    simulate(dut, [lose(), forever(accept(dut.msi_source)), forever(output.watch())], cycles=300)
+    cycles = [beat["cycle"] for beat in output.beats]
+    assert cycles[0] >= 50 and cycles[1] - cycles[0] < 5
+
+
+def test_the_count_crosses_clocks_whole():
+    strobes = [Signal(), Signal()]
+    dut     = ClockDomainsRenamer({"pcie": "sys"})(Passed(strobes))
+    rng     = random.Random(3)
+    total   = [0]
+    seen    = []
+
+    def strobe():
+        for _ in range(400):
+            values = [rng.random() < 0.5 for _ in strobes]
+            for signal, value in zip(strobes, values):
+                yield signal.eq(value)
+            yield
+            total[0] += sum(values)
+            seen.append(((yield dut.count), total[0]))
+        for signal in strobes:
+            yield signal.eq(0)
+        for _ in range(40):
+            yield
+        assert (yield dut.count) == total[0]
+
+    simulate(dut, [strobe()])
+    assert all(0 <= exact - told < 60 for told, exact in seen)
+    assert all(after >= before for (before, _), (after, _) in zip(seen, seen[1:]))

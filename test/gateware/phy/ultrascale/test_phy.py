@@ -1,0 +1,240 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What UltraScale's PHYs do beside TLPs: order, MSI, configuration space, and what Vivado is told."""
+
+import re
+
+import pytest
+
+from migen import ClockDomain
+
+from litex.build.xilinx.common import xilinx_special_overrides
+
+from litepcie_soc.phy.hard_block import completion_buffer_bytes
+from litepcie_soc.phy.shapes import PHYShape
+from litepcie_soc.phy.ultrascale.axi import axi_layout
+from litepcie_soc.phy.ultrascale.phy import UltraScalePHY, UltraScalePlusPHY
+from litepcie_soc.soc.soc import LitePCIeSoC
+
+from test.gateware.common import Stalls, TLP, drive, forever, memory_read, memory_write, simulate
+from test.gateware.phy.test_hard_block import Platform, pads
+from test.gateware.phy.ultrascale.test_streams import SHAPES, bench, every_shape, receive, until, up
+
+# Order --------------------------------------------------------------------------------------------
+
+def passing(dut, plus, queue):
+    """The block says of each request in `queue`, when it is in it, that nothing passes it any more."""
+    ports = [(dut.ports[f"o_pcie_rq_seq_num{n}"], dut.ports[f"o_pcie_rq_seq_num_vld{n}"])
+        for n in (("0", "1") if plus else ("",))]
+    while True:
+        for number, valid in ports:
+            told = queue.pop(0) if queue else None
+            yield valid.eq(told is not None)
+            yield number.eq(told or 0)
+        yield
+
+
+@every_shape
+def test_completions_and_msi_wait_for_the_writes_before_them(shape):
+    """A read that the block lets pass does not count."""
+    plus    = shape[0].plus
+    posted  = 0x20 if plus else 0x8
+    dut     = bench(shape)
+    queue   = []
+    taken   = {"rq": [], "cc": []}
+    writes  = [memory_write(0x1000, bytes(80)), memory_read(0x2000, 64), memory_write(0x3000, bytes(4))]
+    answer  = TLP(fmt=2, type=0b01010, length=2, byte_count=8, data=bytes(8))
+    pulses  = []
+
+    def layer():
+        yield from up(dut)
+        yield from drive(dut.shape.req_sink, [beat for tlp in writes for beat in tlp.beats(shape[2], "little")])
+        yield from until(lambda: len(taken["rq"]) == 3)
+        yield dut.shape.msi.valid.eq(1)
+        yield dut.shape.msi.dat.eq(3)
+        for n, beat in enumerate(answer.beats(shape[2], "little")):
+            for name, value in beat.items():
+                yield getattr(dut.shape.cmp_sink, name).eq(value)
+            yield dut.shape.cmp_sink.valid.eq(1)
+            if n == 0:
+                for told in (0, posted):    # The read, one write.
+                    for _ in range(60):
+                        yield
+                    assert not pulses and not taken["cc"]
+                    queue.append(told)
+                for _ in range(60):
+                    yield
+                assert not pulses and not taken["cc"]
+                queue.append(posted)
+            yield
+            while not (yield dut.shape.cmp_sink.ready):
+                yield
+        yield dut.shape.cmp_sink.valid.eq(0)
+        yield from until(lambda: taken["cc"] and pulses)
+
+    def watch():
+        while True:
+            if (yield dut.ports["i_cfg_interrupt_msi_int"]):
+                pulses.append((yield dut.ports["i_cfg_interrupt_msi_int"]))
+            yield
+
+    simulate(dut, [layer(), forever(watch()), forever(passing(dut, plus, queue)),
+        *[forever(receive(dut.axi(name), packets, Stalls(0.2, 1))) for name, packets in taken.items()]], cycles=2000)
+    assert pulses == [1 << 3]
+
+
+def test_two_requests_may_pass_in_a_cycle():
+    dut    = bench((UltraScalePlusPHY, 16, 512))
+    taken  = []
+    queue  = []
+    writes = [memory_write(64*n, bytes(4)) for n in range(6)]
+
+    def layer():
+        yield from up(dut)
+        yield from drive(dut.shape.req_sink, [beat for tlp in writes for beat in tlp.beats(512, "little")])
+        yield from until(lambda: len(taken) == 6)
+        queue.extend([0x20]*6)
+        yield dut.shape.msi.valid.eq(1)
+        for _ in range(60):
+            yield
+        assert (yield dut.phy.passed.count) == 6
+
+    simulate(dut, [layer(), forever(passing(dut, True, queue)), forever(receive(dut.axi("rq"), taken, Stalls()))])
+
+# MSI ----------------------------------------------------------------------------------------------
+
+def test_an_msi_that_fails_is_sent_again():
+    dut    = bench((UltraScalePHY, 8, 256))
+    pulses = []
+    taken  = []
+
+    def block():
+        answers = ["fail", "fail", "sent", "sent"]
+        while True:
+            if (yield dut.ports["i_cfg_interrupt_msi_int"]):
+                pulses.append((yield dut.ports["i_cfg_interrupt_msi_int"]))
+                yield
+                assert not (yield dut.ports["i_cfg_interrupt_msi_int"]), "more than one cycle"
+                yield
+                answer = dut.ports[f"o_cfg_interrupt_msi_{answers.pop(0)}"]
+                yield answer.eq(1)
+                yield
+                yield answer.eq(0)
+            yield
+
+    def layer():
+        yield from up(dut)
+        for vector in (0, 31):
+            yield from drive(dut.shape.msi, [{"dat": vector}])
+            taken.append(len(pulses))
+
+    simulate(dut, [layer(), forever(block())], cycles=300)
+    assert pulses == [1, 1, 1, 1 << 31] and taken[0] == 3
+
+# State --------------------------------------------------------------------------------------------
+
+@every_shape
+def test_state_of_the_link(shape):
+    """Bus master is bit 2 of the function's status; Extended Tags are read from Device Control."""
+    dut     = bench(shape)
+    control = {"value": 0}
+    address = (0x78 if shape[0].plus else 0xc8)//4
+
+    def block():
+        while True:
+            yield dut.ports["o_cfg_mgmt_read_write_done"].eq(0)
+            if (yield dut.ports["i_cfg_mgmt_read"]):
+                assert (yield dut.ports["i_cfg_mgmt_addr"]) == address
+                yield
+                yield dut.ports["o_cfg_mgmt_read_data"].eq(control["value"])
+                yield dut.ports["o_cfg_mgmt_read_write_done"].eq(1)
+                yield
+                yield dut.ports["o_cfg_mgmt_read_data"].eq(0xffffffff - control["value"])
+                yield dut.ports["o_cfg_mgmt_read_write_done"].eq(0)
+            yield
+
+    def check():
+        for status, value in ((1, 0x100), (4, 0xfffffeff), (0xfffb, 0xffffffff)):
+            control["value"] = value
+            yield dut.ports["o_cfg_function_status"].eq(status)
+            yield dut.ports["o_cfg_max_payload"].eq(status % 3)
+            for _ in range(600):
+                yield
+            assert (yield dut.shape.bus_master_enable) == status >> 2 & 1
+            assert (yield dut.shape.extended_tag) == value >> 8 & 1
+            assert (yield dut.phy.max_payload_size) == 128 << status % 3
+
+    simulate(dut, [check(), forever(block())])
+
+
+def test_a_function_level_reset_is_answered_once():
+    dut  = bench((UltraScalePlusPHY, 8, 256))
+    seen = []
+
+    def check():
+        for process in (0, 1, 1, 1, 0, 0, 1, 0):
+            yield dut.ports["o_cfg_flr_in_process"].eq(process)
+            yield
+            seen.append((yield dut.ports["i_cfg_flr_done"]))
+
+    simulate(dut, [check()])
+    assert sum(seen) == 2
+
+# Whole SoC ----------------------------------------------------------------------------------------
+
+class Board(LitePCIeSoC):
+    """As a target is made: a clock, the PHY, `add_litepcie`."""
+    def __init__(self, shape):
+        phy_class, lanes, data_width = shape
+        platform = Platform()
+        LitePCIeSoC.__init__(self, platform, 250e6)
+        self.cd_sys   = ClockDomain()
+        self.comb    += self.cd_sys.clk.eq(platform.request("clk"))
+        self.pcie_phy = phy_class(platform, pads(lanes), data_width=data_width, bar0_size=0x200000)
+        self.add_litepcie(self.pcie_phy, target="board", gen=3, lanes=lanes, memory_size=1 << 16,
+            tags=phy_class.max_tags)
+
+
+@pytest.mark.parametrize("shape", [SHAPES[1], SHAPES[3]], ids=["UltraScale", "UltraScale+"])
+def test_soc_around_the_phy(shape):
+    """Everything elaborates to Verilog: the IP is there, LitePCIe's module around it is not."""
+    soc = Board(shape)
+    soc.finalize()
+    verilog = soc.platform.get_verilog(soc, name="board", special_overrides=xilinx_special_overrides).main_source
+    found   = soc.tlp.shape
+    assert (found.endianness, found.split, found.data_width) == ("little", True, shape[2])
+    assert found.msi is soc.pcie_phy.msi and not hasattr(found, "hard_block")
+    assert re.search(rf"^{shape[0].module} ", verilog, flags=re.MULTILINE) and "pcie_support" not in verilog
+    assert soc.constants["CONFIG_PCIE_COMPLETION_BUFFER_BYTES"] == completion_buffer_bytes(soc.pcie_phy)
+    tcl = "\n".join(soc.platform.toolchain.pre_synthesis_commands)
+    assert f"-module_name {shape[0].module}" in tcl and "CONFIG.extended_tag_field {{True}}" in tcl
+    assert ("AXISTEN_IF_EXT_512_RC_4TLP_STRADDLE {{False}}" in tcl) == (shape[2] == 512)
+
+
+@pytest.mark.parametrize("phy_class, lanes, data_width, clock", [
+    (UltraScalePHY, 4, 128, 250), (UltraScalePHY, 4, 256, 125), (UltraScalePlusPHY, 16, 512, 250),
+])
+def test_user_clock(phy_class, lanes, data_width, clock):
+    """LitePCIe says 250 MHz for all."""
+    assert phy_class(Platform(), pads(lanes), data_width=data_width).config["axisten_freq"] == clock
+
+# What cannot be -----------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("phy_class, lanes, data_width, options, message", [
+    (UltraScalePHY,     8, 128, {}, r"data_width at Gen3 x8 must be one of \[256\], not 128"),
+    (UltraScalePlusPHY, 8, 512, {}, r"data_width at Gen3 x8 must be one of \[256\], not 512"),
+    (UltraScalePlusPHY, 1, 64,  {}, r"data_width at Gen3 x1 must be one of \[\], not 64"),
+    (UltraScalePHY, 8, 256, {"pcie_data_width": 128}, "pcie_data_width must be data_width, 256, not 128"),
+])
+def test_widths_the_block_does_not_have(phy_class, lanes, data_width, options, message):
+    with pytest.raises(ValueError, match=message):
+        PHYShape(phy_class(Platform(), pads(lanes), data_width=data_width, **options))
+
+
+def test_widths_without_descriptors_in_one_beat():
+    with pytest.raises(ValueError, match=r"data_width must be one of \(128, 256, 512\), not 64"):
+        axi_layout("rq", 64, False)

@@ -1,0 +1,265 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Every TLP the transaction layer sends and takes, through the PHYs with a model in the place of the hard block."""
+
+import random
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from migen import ClockDomainsRenamer, Instance, Module
+
+from litepcie_soc.phy.shapes import PHYShape
+from litepcie_soc.phy.ultrascale.phy import UltraScalePHY, UltraScalePlusPHY
+
+from test.gateware.common import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write, simulate
+from test.gateware.phy.test_hard_block import Platform, pads
+from test.gateware.phy.ultrascale.model import Interface
+
+# Bench --------------------------------------------------------------------------------------------
+
+SHAPES = [(UltraScalePHY, 4, 128), (UltraScalePHY, 8, 256), (UltraScalePlusPHY, 8, 256), (UltraScalePlusPHY, 16, 512)]
+
+every_shape = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: f"{shape[0].__name__}-{shape[2]}")
+
+
+class Bench(Module):
+    """A PHY and what the layer sees of it, without the IP and the buffer of its clock; one clock."""
+    def __init__(self, phy):
+        self.submodules.shape = PHYShape(phy)
+        self.ports            = phy.pcie_phy_params
+        self.phy              = phy
+        self.submodules      += [module for _, module in phy._submodules]
+        self.comb            += phy._fragment.comb
+        self.specials        += [special for special in phy._fragment.specials if not isinstance(special, Instance)]
+
+    def axi(self, name):
+        """One AXI stream."""
+        into, prefix = ("i", "s_axis") if name in ("rq", "cc") else ("o", "m_axis")
+        outof        = {"o": "i", "i": "o"}[into]
+        port = {field: self.ports[f"{into}_{prefix}_{name}_t{field}"]
+            for field in ("valid", "last", "data", "keep", "user")}
+        return SimpleNamespace(ready=self.ports[f"{outof}_{prefix}_{name}_tready"], **port)
+
+
+def bench(shape):
+    """Without LitePCIe's clock crossings, as everything is in one clock."""
+    phy_class, lanes, data_width = shape
+    phy = phy_class(Platform(), pads(lanes), data_width=data_width, bar0_size=0x200000, cd="pcie")
+    return ClockDomainsRenamer({"pcie": "sys"})(Bench(phy))
+
+
+def interface(shape):
+    return Interface(shape[2], shape[0].plus)
+
+
+def receive(port, packets, stalls):
+    """What the hard block takes of the card, into `packets`."""
+    packet, cycle = [], 0
+    while True:
+        ready = not stalls.next()
+        yield port.ready.eq(ready)
+        yield
+        cycle += 1
+        if ready and (yield port.valid):
+            beat = {"cycle": cycle}
+            for name in ("data", "keep", "user", "last"):
+                beat[name] = (yield getattr(port, name))
+            packet.append(beat)
+            if beat["last"]:
+                packets.append(packet)
+                packet = []
+
+
+def send(port, packets, stalls):
+    """What the hard block gives the card."""
+    for packet in packets:
+        for beat in packet:
+            while stalls.next():
+                yield port.valid.eq(0)
+                yield
+            yield port.valid.eq(1)
+            for name, value in beat.items():
+                yield getattr(port, name).eq(value)
+            yield
+            while not (yield port.ready):
+                yield
+    yield port.valid.eq(0)
+    yield
+
+
+def until(condition):
+    while not condition():
+        yield
+
+
+def up(dut):
+    """Link up, bus mastering on."""
+    yield dut.ports["o_user_lnk_up"].eq(1)
+    yield dut.ports["o_cfg_function_status"].eq(0b100)
+    for _ in range(5):
+        yield
+
+# From the Card ------------------------------------------------------------------------------------
+
+def requests(rng):
+    made = []
+    for base in (0x8000_1000, 0x7_0000_2000):
+        for length in (*range(1, 70), 128, 200, 256):
+            fields = dict(attr=rng.randrange(8), tc=rng.randrange(8), requester=0x0300, tag=rng.randrange(256))
+            made  += [memory_write(base + rng.randrange(4), rng.randbytes(length), **fields),
+                memory_read(base + rng.randrange(64), length, **fields)]
+    rng.shuffle(made)
+    return [*made, memory_read(0x1000, 4096), memory_write(0x1000, b"poison", ep=1), memory_read(0x1000, 0)]
+
+
+def completions(rng):
+    made = []
+    for length in range(1, 33):
+        fields = dict(attr=rng.randrange(8), tc=rng.randrange(8), requester=rng.randrange(1 << 16),
+            tag=rng.randrange(256), completer=0x0100)
+        offset = rng.randrange(4)
+        count  = 4*length - offset
+        made  += [
+            TLP(fmt=2, type=0b01010 | (length % 5 == 0), length=length, byte_count=count, data=rng.randbytes(4*length),
+                lower_address=4*rng.randrange(32) + offset, **fields),
+            TLP(fmt=0, type=0b01010, status=1 + 3*(length % 2), byte_count=count % 4096, **fields),
+        ]
+    return [*made, TLP(fmt=0, type=0b01011, status=1, byte_count=0, requester=5)]
+
+
+def sent_through(dut, name, tlps, share, data_width):
+    packets = []
+    sink    = dut.shape.req_sink if name == "rq" else dut.shape.cmp_sink
+    beats   = [beat for tlp in tlps for beat in tlp.beats(data_width, "little")]
+    def work():
+        yield from up(dut)
+        yield from drive(sink, beats, Stalls(share, 1))
+        yield from until(lambda: len(packets) == len(tlps))
+    simulate(dut, [work(), forever(receive(dut.axi(name), packets, Stalls(share, 2)))], cycles=8000)
+    return packets
+
+
+@every_shape
+def test_requests_of_every_length(shape):
+    wanted  = requests(random.Random(1))
+    packets = sent_through(bench(shape), "rq", wanted, 0.3, shape[2])
+    got     = [interface(shape).request(packet) for packet in packets]
+    assert [tlp for tlp, _ in got] == wanted
+    posted  = 0x20 if shape[0].plus else 0x8
+    assert [sequence for _, sequence in got] == [posted*(tlp.fmt >> 1) for tlp in wanted]
+
+
+@every_shape
+def test_completions_of_every_length(shape):
+    wanted  = completions(random.Random(2))
+    packets = sent_through(bench(shape), "cc", wanted, 0.3, shape[2])
+    assert [interface(shape).completion(packet) for packet in packets] == wanted
+
+
+@every_shape
+def test_no_beat_is_lost_between_requests(shape):
+    """A beat a cycle, as many as the descriptors and the payload need."""
+    wanted  = [memory_write(0x1_0000_0000*(n % 2) + 64*n, bytes(range(n % 7*20 + 1))) for n in range(60)]
+    packets = sent_through(bench(shape), "rq", wanted, 0, shape[2])
+    beats   = [beat for packet in packets for beat in packet]
+    assert len(beats) == sum(-(-(4 + tlp.length)*32//shape[2]) for tlp in wanted)
+    assert beats[-1]["cycle"] - beats[0]["cycle"] == len(beats) - 1
+
+# To the Card --------------------------------------------------------------------------------------
+
+def host_requests(rng):
+    made = []
+    for length in (*range(1, 40), 64, 128, 256):
+        fields = dict(attr=rng.randrange(8), tc=rng.randrange(8), requester=rng.randrange(1 << 16),
+            tag=rng.randrange(256))
+        made  += [memory_write(0x9000_0000 + rng.randrange(64), rng.randbytes(length), **fields),
+            memory_read(0x3_9000_0000 + rng.randrange(64), length, **fields)]
+    for be in range(16):    # Any enables, with holes.
+        made += [replace(memory_write(0x100, b"four"), first_be=be), replace(memory_read(0x100, 4), first_be=be)]
+    made += [
+        TLP(fmt=0, type=0b00010, length=1, first_be=15, address=0x100), TLP(fmt=2, type=0b00010, length=1, first_be=1,
+            address=0x100, data=b"port"), TLP(fmt=0, type=0b00001, length=2, first_be=15, last_be=15, address=0x80),
+        TLP(fmt=2, type=0b01100, length=1, address=0x100, data=b"atom"),
+        TLP(fmt=2, type=0b01110, length=4, address=0x100, data=bytes(16)),
+        replace(memory_read(0, 4096), length=1024),
+    ]
+    rng.shuffle(made)
+    return made
+
+
+def host_completions(rng):
+    made = []
+    for length in (*range(1, 36), 64):
+        fields = dict(attr=rng.randrange(8), tc=rng.randrange(8), requester=rng.randrange(1 << 16),
+            tag=rng.randrange(256), completer=rng.randrange(1 << 16))
+        offset = rng.randrange(4)
+        made  += [
+            TLP(fmt=2, type=0b01010, length=length, byte_count=rng.choice([4*length - offset, 1000, 0]),
+                ep=length % 3 == 0, lower_address=4*rng.randrange(32) + offset, data=rng.randbytes(4*length), **fields),
+            TLP(fmt=0, type=0b01010, status=rng.choice([1, 2, 4]), byte_count=4*length, **fields),
+        ]
+    rng.shuffle(made)
+    return made
+
+
+def received(dut, name, tlps, packets, share, data_width):
+    source = dut.shape.req_source if name == "cq" else dut.shape.cmp_source
+    watch  = Watch(source, name=name)
+    def work():
+        yield from send(dut.axi(name), packets, Stalls(share, 1))
+        yield from until(lambda: len(watch.packets()) == tlps)
+    simulate(dut, [work(), forever(accept(source, Stalls(share, 2))), forever(watch.watch())], cycles=8000)
+    return watch
+
+
+def decode(watch, data_width):
+    return [TLP.from_beats(packet, data_width, "little") for packet in watch.packets()]
+
+
+@every_shape
+def test_requests_of_the_host(shape):
+    sent  = host_requests(random.Random(3))
+    raw   = [list(interface(shape).completer_request(tlp)) for tlp in sent]
+    watch = received(bench(shape), "cq", len(sent), raw, 0.3, shape[2])
+    assert decode(watch, shape[2]) == [replace(tlp, fmt=tlp.fmt | 1) for tlp in sent]
+
+
+@every_shape
+def test_messages_stay_messages(shape):
+    """And so are dropped behind."""
+    sent  = [TLP(fmt=1, type=0b10100), TLP(fmt=3, type=0b10010, length=2, data=bytes(8))]
+    raw   = [list(interface(shape).completer_request(tlp)) for tlp in sent]
+    watch = received(bench(shape), "cq", len(sent), raw, 0, shape[2])
+    assert [(tlp.fmt, tlp.type >> 3, tlp.data) for tlp in decode(watch, shape[2])] == [(1, 2, b""), (3, 2, bytes(8))]
+
+
+@every_shape
+def test_completions_of_the_host(shape):
+    """Poisoned and failed ones too; not those that the block makes itself."""
+    sent, model = host_completions(random.Random(4)), interface(shape)
+    raw         = []
+    for n, tlp in enumerate(sent):
+        if n % 4 == 0:
+            raw.append(list(model.requester_completion(replace(tlp, byte_count=4), error=0b1001 - n//4 % 2)))
+        raw.append(list(model.requester_completion(tlp)))
+    watch = received(bench(shape), "rc", len(sent), raw, 0.3, shape[2])
+    assert decode(watch, shape[2]) == sent
+
+
+@every_shape
+@pytest.mark.parametrize("name", ["cq", "rc"])
+def test_no_beat_is_lost_on_the_way_in(shape, name):
+    model = interface(shape)
+    if name == "cq":
+        raw = [list(model.completer_request(tlp)) for tlp in host_requests(random.Random(3))]
+    else:
+        raw = [list(model.requester_completion(tlp)) for tlp in host_completions(random.Random(4))]
+    beats = received(bench(shape), name, len(raw), raw, 0, shape[2]).beats
+    assert len(beats) == sum(map(len, raw)) and beats[-1]["cycle"] - beats[0]["cycle"] == len(beats) - 1
