@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 HERE   = Path(__file__).resolve().parent
-DRIVER = HERE.parents[2] / "software" / "kernel"
+ROOT   = HERE.parents[2]
+DRIVER = ROOT / "software" / "kernel"
 UAPI   = DRIVER / "include" / "uapi"
 
 
@@ -52,6 +53,24 @@ def test_a_missing_kernel_is_one_clear_line(tmp_path):
     result = run("make", "-s", "-C", DRIVER, "KDIR=/nowhere", f"O={tmp_path}/out")
     assert result.returncode == 2
     assert "no kernel headers in /nowhere" in result.stderr
+
+
+def test_dkms_builds_the_module_of_this_release(tmp_path):
+    """What dkms does with its file: reads it, and puts its own words behind the first of a command."""
+    (tmp_path / "kernel").mkdir()
+    (tmp_path / "kernel" / "Makefile").write_text(
+        "modules clean:\n\t@echo $@ $(M) $(CONFIG_LITEPCIE) $(KERNELRELEASE)\n")
+    script = """
+        kernel_source_dir=$1/kernel dkms_tree=$1/dkms; . "$2"
+        echo "$PACKAGE_NAME $PACKAGE_VERSION ${BUILT_MODULE_NAME[0]} $AUTOINSTALL"
+        for command in "${MAKE[0]}" "$CLEAN"; do eval "${command/#make/make -s KERNELRELEASE=6.1}"; done
+    """
+    result  = run("bash", "-euc", script, "dkms", tmp_path, DRIVER / "dkms.conf")
+    version = re.search(r'version += "(\S+)"', (ROOT / "setup.py").read_text())[1]
+    folder  = f"{tmp_path}/dkms/litepcie/{version}/build"
+    assert result.stderr == ""
+    assert result.stdout.splitlines() == [
+        f"litepcie {version} litepcie yes", f"modules {folder} m 6.1", f"clean {folder} m 6.1"]
 
 
 @pytest.mark.parametrize("goal", ["all", "clean"])

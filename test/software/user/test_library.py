@@ -74,9 +74,10 @@ def test_installed_files(installed):
     files = {str(path.relative_to(installed)) for path in installed.rglob("*") if path.is_file()}
     version = re.search(r"^VERSION\s*:= (\S+)", (USER / "Makefile").read_text(), re.M)[1]
     assert files == {
-        "bin/litepcie_util", "lib/liblitepcie.a", "lib/liblitepcie.so", "lib/liblitepcie.so.0",
-        f"lib/liblitepcie.so.{version}", "lib/pkgconfig/liblitepcie.pc", "include/liblitepcie.h",
-        "include/litepcie_regs.h", "include/linux/litepcie.h", "share/man/man1/litepcie_util.1",
+        "bin/litepcie_util", "bin/litepcie_rescan", "lib/liblitepcie.a", "lib/liblitepcie.so",
+        "lib/liblitepcie.so.0", f"lib/liblitepcie.so.{version}", "lib/pkgconfig/liblitepcie.pc",
+        "lib/udev/rules.d/60-litepcie.rules", "include/liblitepcie.h", "include/litepcie_regs.h",
+        "include/linux/litepcie.h", "share/man/man1/litepcie_util.1",
         "share/bash-completion/completions/litepcie_util",
     }
 
@@ -144,7 +145,7 @@ def test_static_tool(tmp_path):
 
 
 def test_build_leaves_the_sources_alone(build):
-    known = {".c", ".h", ".map", ".in", ".1", ".bash", "", ".clang-format"}
+    known = {".c", ".h", ".map", ".in", ".1", ".bash", ".rules", "", ".clang-format"}
     assert {path.suffix for path in USER.rglob("*") if path.is_file()} <= known
 
 
