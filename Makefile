@@ -31,6 +31,7 @@ check: setup
 	$(VENV)/python test/check_spdx.py
 	$(VENV)/python -m litepcie_soc.soc.regs --check
 	$(VENV)/python -m litepcie_soc.core.docs --check
+	$(VENV)/python -m litepcie_soc.board.docs --check
 	$(MAKE) --no-print-directory -C software/user check
 
 # The default board first: most tests want it, and both workers would build it at once.

@@ -1,0 +1,111 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The table of every configuration in `README.md`, from the boards in `targets/`.
+
+    python3 -m litepcie_soc.board.docs --write     renews it
+    python3 -m litepcie_soc.board.docs --check     compares it, exit 1 if it differs
+"""
+
+import importlib.util
+import sys
+
+from pathlib import Path
+
+from litepcie_soc import generated
+
+ROOT      = Path(__file__).resolve().parents[2]
+COMMITTED = ROOT / "README.md"
+TARGETS   = ROOT / "targets"
+
+# Boards -------------------------------------------------------------------------------------------
+
+
+def load_target(path):
+    """The module of a target; its neighbours can be imported meanwhile."""
+    sys.path.insert(0, str(path.parent))
+    try:
+        spec   = importlib.util.spec_from_file_location(path.stem, path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+    finally:
+        sys.path.remove(str(path.parent))
+
+
+def boards(folder=TARGETS):
+    """``Board`` of every target in ``folder`` that has one, by the names of the files."""
+    others = ("environment", "sim")  # They are about this machine, and no board.
+    return [load_target(path).BOARD for path in sorted(folder.glob("*.py")) if path.stem not in others]
+
+# Table --------------------------------------------------------------------------------------------
+
+
+def size(number):
+    """Bytes for people: the largest unit that leaves a whole number."""
+    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if number and number % unit == 0:
+            return f"{number // unit} {name}"
+    return f"{number} bytes"
+
+
+def row(board, configuration, memory, suffix=""):
+    """A line of the table.
+
+    memory : bytes, for people.
+    suffix : of the name, where one line stands for two configurations.
+    """
+    c = configuration
+    return (board.title, f"Gen{c.gen} x{c.lanes}", c.data_width, f"{c.sys_clk_freq / 1e6:g}",
+        f"{min(c.link_rate, c.data_path_rate) / 1e6:.0f}", memory, f"`{c.name(board)}{suffix}`")
+
+
+def rows(board):
+    """Every link and data path of a board, with DDR in the same line where nothing else changes."""
+    for c in board.configurations():
+        bram = size(board.memory_size(c))
+        if not board.memory.ddr:
+            yield row(board, c, bram)
+            continue
+        ddr = board.configure(c.gen, c.lanes, c.data_width, with_ddr=True)
+        if ddr.sys_clk_freq == c.sys_clk_freq:
+            yield row(board, c, f"{bram}, DDR {size(board.memory_size(ddr))}", "[_ddr]")
+        else:
+            yield row(board, c, bram)
+            yield row(board, ddr, f"DDR {size(board.memory_size(ddr))}")
+
+
+def configuration_table(all_boards):
+    heads = ("board", "link", "data path, bits", "clock, MHz", "MB/s at most", "memory", "name")
+    return generated.table(heads, [line for board in all_boards for line in rows(board)])
+
+
+def board_table(all_boards):
+    lines = []
+    for board in all_boards:
+        default = board.configure()
+        lines.append((f"`targets/{board.name}.py`", board.title, board.platform().device, f"`{default.name(board)}`"))
+    return generated.table(("target", "board", "FPGA", "built when no option is given"), lines)
+
+# Command line -------------------------------------------------------------------------------------
+
+
+def document(text):
+    """A README with the tables of the boards as they are."""
+    all_boards = boards()
+    return generated.renewed(text, {
+        "boards":         board_table(all_boards),
+        # Folded: the blank lines are what makes a table of it.
+        "configurations": f"\n{configuration_table(all_boards)}\n",
+    })
+
+
+def main(argv=None):
+    return generated.main(argv, "litepcie_soc.board.docs", "The tables of boards in README.md.", COMMITTED, document)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,143 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""docs/bring-up.md has every message that a person at the bench can meet, as the sources have it."""
+
+import ast
+import re
+
+from pathlib import Path
+
+import pytest
+
+ROOT   = Path(__file__).resolve().parents[2]
+KERNEL = ROOT / "software" / "kernel"
+USER   = ROOT / "software" / "user"
+GUIDE  = (ROOT / "docs" / "bring-up.md").read_text().replace(r"\|", "|")
+
+pytestmark = pytest.mark.unit
+
+# Messages of C ------------------------------------------------------------------------------------
+
+LITERAL    = r'"((?:[^"\\]|\\.)*)"'
+CONVERSION = r"%[-#0-9.*]*(?:ll|l|z)?[a-zA-Z]"
+
+
+def joined(text):
+    """C without comments, with each string in one piece; PRIu64 and the like are `u`."""
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL)
+    text = re.sub(r'"\s*PRI[a-zA-Z]\d+\s*"', "u", text)
+    text = re.sub(r'"\s*PRI[a-zA-Z]\d+', 'u"', text)
+    return re.sub(r'"\s*"', "", text)
+
+
+def calls(text, names):
+    """Arguments of each call of a function whose name matches ``names``."""
+    for found in re.finditer(rf"\b(?:{names})\(", text):
+        depth, at = 1, found.end()
+        while depth:
+            depth += {"(": 1, ")": -1}.get(text[at], 0) if text[at] != '"' else 0
+            at    += len(re.match(LITERAL, text[at:])[0]) if text[at] == '"' else 1
+        yield text[found.end():at - 1]
+
+
+def strings(text):
+    return re.findall(LITERAL, text)
+
+
+def driver():
+    for path in sorted(KERNEL.glob("*.c")):
+        text = joined(path.read_text())
+        for call in calls(text, r"dev_(?:err|warn|info|notice)(?:_probe|_ratelimited)?"):
+            yield from strings(call)
+    text = joined((KERNEL / "descriptor.c").read_text())
+    yield from re.findall(rf"\{{ -E\w+, {LITERAL} \}}", text)
+    yield "unknown reason"
+
+
+def tool():
+    for path in sorted((USER / "util").glob("*.c")):
+        text = joined(path.read_text())
+        for call in calls(text, "fail"):
+            if not call.startswith("EXIT_USAGE"):
+                yield from strings(call)
+        yield from (string for call in calls(text, "snprintf") if call.startswith("test->error")
+            for string in strings(call))
+        yield from (string for call in calls(text, "printf") for string in strings(call)
+            if re.match(" *(note: the|less than)", string))
+    yield from re.findall(rf"return {LITERAL};", joined((USER / "util" / "open_card.c").read_text()))
+    yield from re.findall(rf"\{{ E\w+, {LITERAL} \}}", joined((USER / "lib" / "names.c").read_text()))
+
+# Messages of the other programs -------------------------------------------------------------------
+
+
+def rescan():
+    """`say` and `fail`; what `wrong` says is about an option."""
+    text = (USER / "litepcie_rescan").read_text()
+    for string in re.findall(rf"\b(?:say|fail) {LITERAL}", text):
+        if "--help" not in string:
+            yield re.sub(r"\$\{?[\w#*]+\}?", "%s", string)
+
+
+def formatted(node):
+    """An expression of a message as a format."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.JoinedStr):
+        return "".join(formatted(part) if isinstance(part, ast.Constant) else "%s" for part in node.values)
+    return "%s"
+
+
+def targets():
+    """What ends a target with status 1, and its notes."""
+    for path in [*sorted((ROOT / "gateware" / "board").glob("*.py")), ROOT / "targets" / "environment.py"]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
+                to_stderr = node.func.id == "print" and any(word.arg == "file" for word in node.keywords)
+                if node.func.id == "ToolError" or to_stderr:
+                    yield formatted(node.args[0])
+
+# Comparison ---------------------------------------------------------------------------------------
+
+
+def pattern(message):
+    """What the guide must have, of a format: anything in the place of a conversion, and at both ends of it."""
+    message = message.replace(r"\n", "").replace(r"\"", '"').strip()
+    message = re.sub(rf"^(?:{CONVERSION}[:,]? )+", "", message)
+    pieces  = re.split(CONVERSION, message.replace("%%", "%"))
+    return ".*?".join(re.escape(piece) for piece in pieces)
+
+
+def worth_words(message):
+    """Not what only puts others together."""
+    return len(re.sub(rf"{CONVERSION}|[^a-zA-Z]", "", message.replace(r"\n", ""))) >= 8
+
+
+SOURCES = {"driver": driver, "tool": tool, "rescan": rescan, "targets": targets}
+LEAST   = {"driver": 30, "tool": 25, "rescan": 12, "targets": 5}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_the_guide_has_every_message(source):
+    messages = [message for message in SOURCES[source]() if worth_words(message)]
+    assert len(messages) >= LEAST[source], messages
+    missing  = [message for message in messages if not re.search(pattern(message), GUIDE)]
+    assert not missing, "\n".join(missing)
+
+
+def test_a_message_the_guide_has_not_is_found():
+    assert re.search(pattern(r"%s moved nothing for %u ms\n"), GUIDE)
+    assert not re.search(pattern(r"%s moved everything for %u ms\n"), GUIDE)
+
+
+def test_the_guide_names_what_there_is():
+    """Its files and its links to places in itself."""
+    for path in re.findall(r"`((?:software|docs)/[\w./-]+)`", GUIDE):
+        assert (ROOT / path).exists(), path
+    for name in re.findall(r"\./targets/(\w+\.py)", GUIDE):
+        assert (ROOT / "targets" / name).exists(), name
+    places = {re.sub(r"[^\w -]", "", head).lower().replace(" ", "-") for head in re.findall(r"^#+ (.*)$", GUIDE, re.M)}
+    assert set(re.findall(r"\]\(#([\w-]+)\)", GUIDE)) <= places

@@ -1,0 +1,91 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+import pytest
+
+from litepcie_soc.board import docs
+from litepcie_soc.board.board import Board, Memory
+
+pytestmark = pytest.mark.unit
+
+
+class Platform:
+    device = "xc7a200t"
+
+
+def board(links, memory, **more):
+    return Board("some_board", "Some board", "artix7", Platform, links, next(iter(links)), memory, None, **more)
+
+
+PLAIN  = board({(2, 4): {128: 125e6, 64: 250e6}}, Memory(bram=1 << 16))
+DDR    = board({(2, 4): {128: 125e6}}, Memory(bram=1 << 20, ddr=1 << 30, kind="DDR3"))
+README = """\
+text
+<!-- boards -->
+old
+<!-- end of boards -->
+<!-- configurations -->
+<!-- end of configurations -->
+end
+"""
+
+
+def test_a_line_says_what_a_configuration_is():
+    assert list(docs.rows(PLAIN)) == [
+        ("Some board", "Gen2 x4", 128, "125", "2000", "64 KiB", "`some_board_gen2_x4_128`"),
+        ("Some board", "Gen2 x4", 64,  "250", "2000", "64 KiB", "`some_board_gen2_x4_64`"),
+    ]
+
+
+def test_a_data_path_that_is_slower_than_the_link_is_what_the_line_says():
+    slow = board({(2, 8): {64: 125e6}}, Memory(bram=1 << 20))
+    assert [line[4] for line in docs.rows(slow)] == ["1000"]
+
+
+def test_ddr_is_in_the_same_line_or_in_its_own():
+    assert list(docs.rows(DDR)) == [
+        ("Some board", "Gen2 x4", 128, "125", "2000", "1 MiB, DDR 1 GiB", "`some_board_gen2_x4_128[_ddr]`")]
+    class Slower(Board):
+        def configure(self, *args, with_ddr=False, sys_clk_freq=None, **options):
+            clock = sys_clk_freq or (100e6 if with_ddr else None)
+            return Board.configure(self, *args, with_ddr=with_ddr, sys_clk_freq=clock, **options)
+    slower = Slower(**vars(DDR))
+    assert [(line[3], line[4], line[5], line[6]) for line in docs.rows(slower)] == [
+        ("125", "2000", "1 MiB",     "`some_board_gen2_x4_128`"),
+        ("100", "1600", "DDR 1 GiB", "`some_board_gen2_x4_128_ddr`")]
+
+
+@pytest.mark.parametrize("number, text", [
+    (0, "0 bytes"), (100, "100 bytes"), (1 << 10, "1 KiB"), (3 << 20, "3 MiB"), (4 << 30, "4 GiB"),
+    (3 << 19, "1536 KiB"),
+])
+def test_sizes_are_whole_numbers(number, text):
+    assert docs.size(number) == text
+
+
+def test_every_target_is_in_the_tables():
+    targets = {path.stem for path in docs.TARGETS.glob("*.py")} - {"environment", "sim"}
+    boards  = docs.boards()
+    assert {board.name for board in boards} == targets
+    text = docs.document(README)
+    for board in boards:
+        assert f"| `targets/{board.name}.py` |" in text
+        for configuration in board.configurations():
+            assert f"`{configuration.name(board)}" in text
+
+
+def test_the_command_renews_and_compares(tmp_path, capsys):
+    path = tmp_path / "README.md"
+    path.write_text(README)
+    assert docs.main(["--check", "--file", str(path)]) == 1
+    assert "not up to date; python3 -m litepcie_soc.board.docs --write renews it" in capsys.readouterr().err
+    assert docs.main(["--write", "--file", str(path)]) == 0
+    assert docs.main(["--check", "--file", str(path)]) == 0
+    assert path.read_text().startswith("text\n") and path.read_text().endswith("\nend\n")
+    path.write_text("no place\n")
+    assert docs.main(["--write", "--file", str(path)]) == 1
+    assert "no place for the boards" in capsys.readouterr().err
+    assert path.read_text() == "no place\n"
