@@ -31,6 +31,9 @@ from litex.soc.interconnect import stream
 
 from litepcie_soc.command_line import Parser, number, run
 from litepcie_soc.common import DATA_WIDTHS, check_data_width
+from litepcie_soc.memory.dram import DRAMMemory
+from litepcie_soc.memory.sim import CLOCK_HZ as DDR_CLOCK_HZ
+from litepcie_soc.memory.sim import SimDRAM, check_ddr
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
 from litepcie_soc.soc.abi import BAR0_SIZE, MAX_CHANNELS, WINDOW_MAX
 from litepcie_soc.soc.export import PinnedMapError, export_headers, export_verilog
@@ -80,20 +83,27 @@ class BaseSoC(LitePCIeSoC):
     endianness   : "big" or "little", of the PHY's payload dwords.
     tags         : requests outstanding, in all.
     streams      : stream channels; what comes out of one goes into it again.
+    with_ddr     : endpoint memory in DDR3-1600 of 64 bit with LiteDRAM; its clock is four times ``sys``.
     """
     def __init__(self, gen=2, lanes=4, data_width=128, memory_size=64 << 20, sys_clk_freq=None, *,
-        phy="shared", endianness="big", tags=64, streams=0):
+        phy="shared", endianness="big", tags=64, streams=0, with_ddr=False):
         check_data_width(data_width)
         check_memory_size(memory_size)
         split        = phy == "split"
         platform     = Platform(data_width, split)
-        sys_clk_freq = sys_clk_freq or default_clock(gen, lanes, data_width)
+        sys_clk_freq = sys_clk_freq or usual_clock(gen, lanes, data_width, with_ddr)
 
         # CRG --------------------------------------------------------------------------------------
         self.crg = _CRG(platform)
 
         # SoC --------------------------------------------------------------------------------------
         LitePCIeSoC.__init__(self, platform, sys_clk_freq)
+
+        # Memory -----------------------------------------------------------------------------------
+        memory = None
+        if with_ddr:
+            self.sdram = SimDRAM(memory_size, clk_freq=sys_clk_freq)
+            memory     = DRAMMemory(memory_size, data_width, self.sdram.crossbar)
 
         # PCIe -------------------------------------------------------------------------------------
         self.pcie_phy = SimPHY(data_width,
@@ -103,10 +113,11 @@ class BaseSoC(LitePCIeSoC):
             bar0_size  = BAR0_SIZE,
         )
         self.add_litepcie(self.pcie_phy,
-            target      = f"sim gen{gen} x{lanes} {data_width} bit",
+            target      = f"sim gen{gen} x{lanes} {data_width} bit" + " ddr" * with_ddr,
             gen         = gen,
             lanes       = lanes,
             memory_size = memory_size,
+            memory      = memory,
             tags        = tags,
             streams     = streams,
         )
@@ -116,6 +127,11 @@ class BaseSoC(LitePCIeSoC):
             loop = stream.SyncFIFO(channel.sink.description, 16)
             self.submodules += loop
             self.comb += [channel.source.connect(loop.sink), loop.source.connect(channel.sink)]
+
+
+def usual_clock(gen, lanes, data_width, with_ddr):
+    """Hz: the slowest usual clock that keeps up with the link; with DDR, that of its controller."""
+    return DDR_CLOCK_HZ if with_ddr else default_clock(gen, lanes, data_width)
 
 
 def check_memory_size(size):
@@ -182,10 +198,12 @@ def parse_args(argv):
         help="Requests outstanding, in all; above 32 with Extended Tags (64).")
     target.add_argument("--streams", default=0, type=int, choices=range(MAX_CHANNELS),
         help="Stream channels, looped back (0).")
+    target.add_argument("--with-ddr", action="store_true",
+        help="Endpoint memory in simulated DDR3-1600 of 64 bit, behind LiteDRAM, instead of block RAM.")
     target.add_argument("--memory-size", default=64 << 20, type=number, metavar="BYTES",
         help="Endpoint memory (64 MiB): a power of two from 1 MiB, the window, to 1 GiB.")
     target.add_argument("--sys-clk-freq", type=float, metavar="HZ",
-        help="Clock (125e6 where that keeps up with the link, else 250e6).")
+        help="Clock (125e6 where that keeps up with the link, else 250e6; 200e6 with DDR).")
     builder = parser.add_argument_group(title="Builder options")
     builder.add_argument("--output-dir", type=Path, metavar="DIR",
         help="Build folder (build/sim_gen2_x4_128: generation, lanes, data path, and what is not default).")
@@ -203,13 +221,18 @@ def check_args(parser, args):
     if not (args.build or args.load):
         parser.error("nothing to do: give --build, --load or both (--help tells more)")
     if args.sys_clk_freq is None:
-        args.sys_clk_freq = default_clock(args.gen, args.lanes, args.data_width)
+        args.sys_clk_freq = usual_clock(args.gen, args.lanes, args.data_width, args.with_ddr)
     if not 1e6 <= args.sys_clk_freq <= 1e9:
         parser.error(f"argument --sys-clk-freq: {args.sys_clk_freq:g} is not from 1e6 to 1e9 Hz")
     try:
         check_memory_size(args.memory_size)
     except ValueError as error:
         parser.error(f"argument --memory-size: {error}")
+    if args.with_ddr:
+        try:
+            check_ddr(args.sys_clk_freq)
+        except ValueError as error:
+            parser.error(f"argument --sys-clk-freq: {error}")
     if args.output_dir is None:
         args.output_dir = environment.ROOT / "build" / board_name(args)
 
@@ -218,7 +241,8 @@ def board_name(args):
     """Folder of a board: what it is always, then what is not default."""
     name = f"sim_gen{args.gen}_x{args.lanes}_{args.data_width}"
     name += f"_{args.phy}" * (args.phy != "shared") + f"_{args.endianness}" * (args.endianness != "big")
-    return name + f"_tags{args.tags}" * (args.tags != 64) + f"_streams{args.streams}" * (args.streams != 0)
+    name += f"_tags{args.tags}" * (args.tags != 64) + f"_streams{args.streams}" * (args.streams != 0)
+    return name + "_ddr" * args.with_ddr
 
 
 def main(argv=None):
@@ -230,7 +254,8 @@ def main(argv=None):
             f"({link_rate(args.gen, args.lanes) / 1e6:.0f} MB/s) and limits it", file=sys.stderr)
     if args.build:
         soc = BaseSoC(args.gen, args.lanes, args.data_width, args.memory_size, args.sys_clk_freq,
-            phy=args.phy, endianness=args.endianness, tags=args.tags, streams=args.streams)
+            phy=args.phy, endianness=args.endianness, tags=args.tags, streams=args.streams,
+            with_ddr=args.with_ddr)
         try:
             status = build(soc, args.output_dir, compile_simulator=not args.no_compile)
         except PinnedMapError as error:

@@ -36,7 +36,7 @@ def build_board():
     """Function that builds a board with targets/sim.py and returns its folder: once for each set of
     options.
 
-    Keyword arguments are the options: `build_board(gen=1, lanes=4, data_width=64)`.
+    Keyword arguments are the options, True for a flag: `build_board(gen=1, lanes=4, data_width=64)`.
     """
     built = {}
 
@@ -47,7 +47,7 @@ def build_board():
             command = [sys.executable, ROOT / "targets" / "sim.py", "--build", "--output-dir",
                 folder]
             for name, value in options.items():
-                command += [f"--{name.replace('_', '-')}", str(value)]
+                command += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
             result = subprocess.run(command, capture_output=True, text=True)
             assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-4000:]
             built[key] = folder
@@ -56,12 +56,12 @@ def build_board():
     return build
 
 
-def _board_folder(gen=2, lanes=4, data_width=128, phy="shared", endianness="big", tags=64, **others):
+def _board_folder(gen=2, lanes=4, data_width=128, phy="shared", endianness="big", tags=64, with_ddr=False, **others):
     """As targets/sim.py names it; what that has no name for comes last."""
     extra = "".join(f"_{value}" for value, default in ((phy, "shared"), (endianness, "big")) if value != default)
     extra += f"_tags{tags}" * (tags != 64)
     extra += "".join(f"_{name}{value}" for name, value in sorted(others.items()))
-    return ROOT / "build" / f"sim_gen{gen}_x{lanes}_{data_width}{extra}"
+    return ROOT / "build" / f"sim_gen{gen}_x{lanes}_{data_width}{extra}{'_ddr' * with_ddr}"
 
 
 @pytest.fixture(scope="session")
