@@ -11,7 +11,7 @@ from migen import *
 from litex.gen import *
 from litex.gen.genlib.misc import WaitTimer
 
-from litepcie_soc.board import series7
+from litepcie_soc.board import series7, ultrascale
 from litepcie_soc.board.constraints import add_link_constraints
 from litepcie_soc.board.identity import identify
 from litepcie_soc.board.pads import link_pads
@@ -21,8 +21,10 @@ from litepcie_soc.soc.soc import LitePCIeSoC
 # Families -----------------------------------------------------------------------------------------
 
 PHYS = {
-    "artix7":  series7.Series7PHY,
-    "kintex7": series7.Series7PHY,
+    "artix7":          series7.Series7PHY,
+    "kintex7":         series7.Series7PHY,
+    "ultrascale":      ultrascale.ultrascale_phy,
+    "ultrascale_plus": ultrascale.ultrascale_plus_phy,
 }
 
 LED_SECONDS = 0.05  # That a short transfer is seen.

@@ -1,0 +1,58 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The hard blocks of UltraScale and UltraScale+, in every shape they have at Gen3; and their boards' flash."""
+
+from litepcie_soc.phy.ultrascale import phy
+from litepcie_soc.soc.abi import BAR0_SIZE
+
+# Links --------------------------------------------------------------------------------------------
+
+
+def links(lanes, sys_clk_freqs):
+    """``links`` of a ``Board``: every shape of the block with these lanes, the widest data path first.
+
+    lanes         : of the board's links.
+    sys_clk_freqs : {user clock in MHz: Hz of ``sys``}: what the fabric of this board reaches.
+    """
+    found = {}
+    for (n, width), clock in sorted(phy.USER_CLOCKS.items(), key=lambda item: (item[0][0], -item[0][1])):
+        if n in lanes:
+            found.setdefault((3, n), {})[width] = sys_clk_freqs[clock]
+    return found
+
+# PHYs ---------------------------------------------------------------------------------------------
+
+
+def made_from(phy_class):
+    """Makes a PHY as ``BoardSoC`` asks for it: of a platform, pads and a ``Configuration``."""
+    def make(platform, pads, configuration):
+        return phy_class(platform, pads, speed="gen3", data_width=configuration.data_width, bar0_size=BAR0_SIZE)
+    return make
+
+
+ultrascale_phy      = made_from(phy.UltraScalePHY)
+ultrascale_plus_phy = made_from(phy.UltraScalePlusPHY)
+
+# Flash --------------------------------------------------------------------------------------------
+
+
+def add_flash_image(platform, kind, mbytes, start=0):
+    """Has Vivado write an image for a quad SPI flash behind the bitstream.
+
+    platform : LiteX platform, before it is built.
+    kind     : "bin" or "mcs".
+    mbytes   : size of the flash.
+    start    : byte at which the FPGA looks for the bitstream.
+    """
+    toolchain = platform.toolchain
+    toolchain.bitstream_commands += ["set_property BITSTREAM.CONFIG.SPI_BUSWIDTH 4 [current_design]"]
+    if mbytes > 16:
+        toolchain.bitstream_commands += ["set_property BITSTREAM.CONFIG.SPI_32BIT_ADDR YES [current_design]"]
+    toolchain.additional_commands += [
+        f"write_cfgmem -force -format {kind} -interface spix4 -size {mbytes} "
+        f"-loadbit \"up 0x{start:08x} {{build_name}}.bit\" -file {{build_name}}.{kind}",
+    ]

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""SQRL XCU1525 (BCU1525, VCU1525): Virtex UltraScale+ VU9P on a card, x16, DDR4.
+
+    ./targets/sqrl_xcu1525.py --build --load     makes a bitstream and loads it
+    ./targets/sqrl_xcu1525.py --driver           lays out driver and tool for the machine with the board
+"""
+
+import sys
+
+import environment  # First: starts again in build/venv if LiteX is not here.  # noqa: F401
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.cores.clock import USPMMCM
+
+from litex_boards.platforms import sqrl_xcu1525
+
+from litepcie_soc.board import ultrascale
+from litepcie_soc.board.board import CLOCK_MARGIN, Board, Memory
+from litepcie_soc.board.main import main as board_main
+from litepcie_soc.board.vivado_program import Vivado
+from litepcie_soc.board.soc import BoardSoC
+
+# Board --------------------------------------------------------------------------------------------
+
+BOARD = Board("sqrl_xcu1525",
+    title      = "SQRL XCU1525",
+    family     = "ultrascale_plus",
+    platform   = sqrl_xcu1525.Platform,
+    links      = ultrascale.links(lanes=(2, 4, 8, 16), sys_clk_freqs={125: 125e6, 250: 250e6}),
+    link       = (3, 16),
+    memory     = Memory(bram=1 << 22),  # 1024 of the 2160 block RAMs.
+    programmer = Vivado(device="xcvu9p", memory="mt25qu01g-spi-x1_x2_x4"),
+    tags       = 256,
+)
+
+# CRG ----------------------------------------------------------------------------------------------
+
+
+class _CRG(LiteXModule):
+    def __init__(self, platform, sys_clk_freq):
+        self.cd_sys = ClockDomain()
+
+        # # #
+
+        self.pll = pll = USPMMCM(speedgrade=-2)
+        pll.register_clkin(platform.request("clk300", 0), 300e6)
+        pll.create_clkout(self.cd_sys, sys_clk_freq, margin=CLOCK_MARGIN)
+
+# BaseSoC ------------------------------------------------------------------------------------------
+
+
+class BaseSoC(BoardSoC):
+    def __init__(self, configuration):
+        BoardSoC.__init__(self, BOARD, sqrl_xcu1525.Platform(), configuration)
+        self.crg = _CRG(self.platform, self.sys_clk_freq)
+        self.add_link()
+        self.add_leds(self.platform.request_all("user_led"))
+        ultrascale.add_flash_image(self.platform, kind="mcs", mbytes=128)
+
+# Main ---------------------------------------------------------------------------------------------
+
+
+def main(argv=None):
+    return board_main(BOARD, BaseSoC, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Xilinx KCU105: Kintex UltraScale 040 on a card, x8, DDR4.
+
+    ./targets/xilinx_kcu105.py --build --load     makes a bitstream and loads it
+    ./targets/xilinx_kcu105.py --driver           lays out driver and tool for the machine with the board
+"""
+
+import sys
+
+import environment  # First: starts again in build/venv if LiteX is not here.  # noqa: F401
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.cores.clock import USMMCM
+
+from litex_boards.platforms import xilinx_kcu105
+
+from litepcie_soc.board import ultrascale
+from litepcie_soc.board.board import CLOCK_MARGIN, Board, Memory
+from litepcie_soc.board.main import main as board_main
+from litepcie_soc.board.program import OpenFPGALoader
+from litepcie_soc.board.soc import BoardSoC
+
+# Board --------------------------------------------------------------------------------------------
+
+BOARD = Board("xilinx_kcu105",
+    title      = "Xilinx KCU105",
+    family     = "ultrascale",
+    platform   = xilinx_kcu105.Platform,
+    links      = ultrascale.links(lanes=(2, 4, 8), sys_clk_freqs={125: 125e6, 250: 250e6}),
+    link       = (3, 8),
+    memory     = Memory(bram=1 << 20),  # 256 of the 600 block RAMs.
+    programmer = OpenFPGALoader(board="kcu105"),
+)
+
+# CRG ----------------------------------------------------------------------------------------------
+
+
+class _CRG(LiteXModule):
+    def __init__(self, platform, sys_clk_freq):
+        self.cd_sys = ClockDomain()
+
+        # # #
+
+        self.pll = pll = USMMCM(speedgrade=-2)
+        pll.register_clkin(platform.request("clk125"), 125e6)
+        pll.create_clkout(self.cd_sys, sys_clk_freq, margin=CLOCK_MARGIN)
+
+# BaseSoC ------------------------------------------------------------------------------------------
+
+
+class BaseSoC(BoardSoC):
+    def __init__(self, configuration):
+        BoardSoC.__init__(self, BOARD, xilinx_kcu105.Platform(), configuration)
+        self.crg = _CRG(self.platform, self.sys_clk_freq)
+        self.add_link()
+        self.add_leds(self.platform.request_all("user_led"))
+        ultrascale.add_flash_image(self.platform, kind="bin", mbytes=32)
+
+# Main ---------------------------------------------------------------------------------------------
+
+
+def main(argv=None):
+    return board_main(BOARD, BaseSoC, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
