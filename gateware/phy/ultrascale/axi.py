@@ -13,7 +13,7 @@ the bits of `tuser` are in the tables "Sideband Signals" of each interface, thos
 
 512 bit is used without straddle: each TLP begins in a beat of its own. A write of 256 bytes takes five beats of 64 for
 its 272, so at 250 MHz writes end at 12.8 GB/s of the 14.4 that Gen3 x16 could carry; one of 512 takes nine (14.2 of
-15.0). Completions of 256 bytes take five (12.8 of 14.5), of 128 three (10.7 of 13.5), of 64 two (8.0 of 12.0 GB/s).
+15.0). Completions of 256 bytes take five (12.8 of 14.6), of 128 three (10.7 of 13.6), of 64 two (8.0 of 12.0 GB/s).
 At 128 and 256 bit there is no straddle but on RC (256 bit), where it is switched off, at the same rates of filling.
 """
 
@@ -21,7 +21,8 @@ from litex.soc.interconnect import stream
 
 # Layout -------------------------------------------------------------------------------------------
 
-DATA_WIDTHS = (128, 256, 512)
+BLOCK_WIDTHS   = (64, 128, 256, 512)  # Of the hard blocks.
+ADAPTER_WIDTHS = (128, 256, 512)      # Of the adapters: a descriptor in one beat.
 
 # Bits of `tuser`: UltraScale, UltraScale+, UltraScale+ at 512 bit.
 USER_BITS = {
@@ -41,15 +42,21 @@ def axi_layout(interface, data_width, plus):
     data_width : int, bits.
     plus       : bool, UltraScale+.
 
-    Raises ValueError for a width the adapters are not made for.
+    Raises ValueError for a width the blocks do not have.
     """
-    if data_width not in DATA_WIDTHS:
-        raise ValueError(f"data_width must be one of {DATA_WIDTHS}, not {data_width!r}")
+    if data_width not in BLOCK_WIDTHS:
+        raise ValueError(f"data_width must be one of {BLOCK_WIDTHS}, not {data_width!r}")
     return stream.EndpointDescription([
         ("dat",  data_width),
         ("keep", data_width//32),
         ("user", USER_BITS[interface][2 if data_width == 512 else int(plus)]),
     ])
+
+
+def check_adapter(data_width):
+    """Raises ValueError for a width (bits) in which a descriptor takes more than one beat."""
+    if data_width not in ADAPTER_WIDTHS:
+        raise ValueError(f"data_width must be one of {ADAPTER_WIDTHS}, not {data_width!r}")
 
 
 def dwords(dat, count=4):

@@ -33,13 +33,17 @@ from litepcie_soc.phy.order import Passed, PostedOrder
 from litepcie_soc.phy.ultrascale.control import EXTENDED_TAG, DeviceControl, FunctionLevelReset, MSIPort
 from litepcie_soc.phy.ultrascale.receive import CompleterRequest, RequesterCompletion
 from litepcie_soc.phy.ultrascale.transmit import CompleterCompletion, RequesterRequest
+from litepcie_soc.phy.ultrascale.width import Narrow, Widen
 from litepcie_soc.tlp.parser import has_data
 
 # Hard Block ---------------------------------------------------------------------------------------
 
 # User clock, MHz, of what the blocks offer at Gen3: (lanes, bits). PG213, "Supported Clock Frequencies and Interface
-# Widths"; UltraScale's has no x16 and no 512 bit (PG156, "AXI-ST Interface Width"). Gen3 x1 is 64 bit only.
-USER_CLOCKS = {(2, 128): 125, (4, 128): 250, (4, 256): 125, (8, 256): 250, (16, 512): 250}
+# Widths"; UltraScale's has no x16 and no 512 bit (PG156, "AXI-ST Interface Width").
+USER_CLOCKS = {(1, 128): 125, (2, 128): 125, (4, 128): 250, (4, 256): 125, (8, 256): 250, (16, 512): 250}
+
+# Bits of the block itself, where it has fewer: at x1 it knows no more than 64, and 1 GB/s of them suffices.
+BLOCK_WIDTHS = {1: 64}
 
 BUS_MASTER = 2   # Of cfg_function_status (PG156, PG213): I/O, memory, bus master, interrupt disable of function 0.
 
@@ -130,6 +134,7 @@ class _HardBlock:
     """
     def add_hard_block(self):
         self.check()
+        self.block_width = BLOCK_WIDTHS.get(self.nlanes, self.data_width)
         self.ports = ports = {name: self.pcie_phy_params[name] for name in KEPT}
         self.msi_source    = self.msi_cdc.source if hasattr(self, "msi_cdc") else self.msi
         self.link_up       = self._link_status.fields.status
@@ -159,10 +164,11 @@ class _HardBlock:
     def block_config(self):
         """What LitePCIe does not say of the IP, or says too generally."""
         config = {
-            "axisten_freq":             USER_CLOCKS[self.nlanes, self.data_width],
-            "extended_tag_field":       True,
-            "pf0_dev_cap_max_payload":  "512_bytes",  # LitePCIe's registers know no more.
-            "pf0_bar0_size":            self.bar0_size >> 20,
+            "axisten_if_width":        f"{self.block_width}_bit",
+            "axisten_freq":            USER_CLOCKS[self.nlanes, self.data_width],
+            "extended_tag_field":      True,
+            "pf0_dev_cap_max_payload": "512_bytes",  # LitePCIe's registers know no more.
+            "pf0_bar0_size":           self.bar0_size >> 20,
         }
         if self.data_width == 512:
             config |= {f"AXISTEN_IF_EXT_512_{name}_STRADDLE": False for name in ("CQ", "RQ", "RC", "RC_4TLP")}
@@ -182,7 +188,17 @@ class _HardBlock:
             to_block = name in ("rq", "cc")
             setattr(self, f"{name}_adapter", adapter)
             self.comb += tlps.connect(adapter.sink) if to_block else adapter.source.connect(tlps)
-            self.add_axi(name, adapter.source if to_block else adapter.sink, to_block)
+            beat = adapter.source if to_block else adapter.sink
+            self.add_axi(name, self.converted(name, beat, to_block), to_block)
+
+    def converted(self, name, beat, to_block):
+        """`beat` in the width of the block."""
+        if self.block_width == self.data_width:
+            return beat
+        converter = ClockDomainsRenamer("pcie")((Narrow if to_block else Widen)(name, self.plus))
+        setattr(self, f"{name}_converter", converter)
+        self.comb += beat.connect(converter.sink) if to_block else converter.source.connect(beat)
+        return converter.source if to_block else converter.sink
 
     def add_axi(self, name, beat, to_block):
         prefix, into, outof = ("s_axis", "i", "o") if to_block else ("m_axis", "o", "i")
@@ -249,7 +265,7 @@ class _HardBlock:
 # PHYs ---------------------------------------------------------------------------------------------
 
 class UltraScalePHY(_HardBlock, USPCIEPHY):
-    """UltraScale, Gen3 x2, x4 or x8; parameters as of LitePCIe's `USPCIEPHY`.
+    """UltraScale, Gen3 x1, x2, x4 or x8; parameters as of LitePCIe's `USPCIEPHY`.
 
     max_tags : requests that can be outstanding (PG156, "Tag Management for Non-Posted Transactions").
 
@@ -266,7 +282,7 @@ class UltraScalePHY(_HardBlock, USPCIEPHY):
 
 
 class UltraScalePlusPHY(_HardBlock, USPPCIEPHY):
-    """UltraScale+, Gen3 x2, x4, x8 or x16; parameters as of LitePCIe's `USPPCIEPHY`.
+    """UltraScale+, Gen3 x1, x2, x4, x8 or x16; parameters as of LitePCIe's `USPPCIEPHY`.
 
     max_tags : requests that can be outstanding (PG213, "Extended Tag").
 

@@ -13,7 +13,7 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common import TYPE_COMPLETION, TYPE_MESSAGE_4_3, phy_layout
-from litepcie_soc.phy.ultrascale.axi import axi_layout, dwords
+from litepcie_soc.phy.ultrascale.axi import axi_layout, check_adapter, dwords
 
 # Helpers ------------------------------------------------------------------------------------------
 
@@ -62,6 +62,7 @@ class CompleterRequest(LiteXModule):
     source : stream of `phy_layout`, **out**.
     """
     def __init__(self, data_width, plus):
+        check_adapter(data_width)
         self.pipe   = pipe   = stream.PipeValid(axi_layout("cq", data_width, plus))
         self.sink   = pipe.sink
         self.source = source = stream.Endpoint(phy_layout(data_width))
@@ -112,6 +113,7 @@ class RequesterCompletion(LiteXModule):
     source : stream of `phy_layout`, **out**.
     """
     def __init__(self, data_width, plus):
+        check_adapter(data_width)
         self.pipe   = pipe   = stream.PipeValid(axi_layout("rc", data_width, plus))
         self.sink   = pipe.sink
         self.source = source = stream.Endpoint(phy_layout(data_width))

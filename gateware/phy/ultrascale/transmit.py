@@ -15,7 +15,7 @@ from litex.soc.interconnect import stream
 from litepcie_soc.common import phy_layout
 from litepcie_soc.phy.framing import WholeTLPs
 from litepcie_soc.phy.headers import FourDwordHeaders
-from litepcie_soc.phy.ultrascale.axi import axi_layout, dwords
+from litepcie_soc.phy.ultrascale.axi import axi_layout, check_adapter, dwords
 from litepcie_soc.tlp.parser import has_data
 
 # Helpers ------------------------------------------------------------------------------------------
@@ -59,6 +59,7 @@ class RequesterRequest(LiteXModule):
     source : stream of `axi_layout` ("rq"), **out**.
     """
     def __init__(self, data_width, plus):
+        check_adapter(data_width)
         self.sink    = stream.Endpoint(phy_layout(data_width))
         self.whole   = whole   = WholeTLPs(data_width)
         self.headers = headers = FourDwordHeaders(data_width)
@@ -113,6 +114,7 @@ class CompleterCompletion(LiteXModule):
     source : stream of `axi_layout` ("cc"), **out**.
     """
     def __init__(self, data_width, plus):
+        check_adapter(data_width)
         self.sink   = stream.Endpoint(phy_layout(data_width))
         self.whole  = whole = WholeTLPs(data_width)
         self.pipe   = pipe  = stream.PipeValid(axi_layout("cc", data_width, plus))

@@ -18,6 +18,7 @@ from litepcie_soc.phy.hard_block import completion_buffer_bytes
 from litepcie_soc.phy.shapes import PHYShape
 from litepcie_soc.phy.ultrascale.axi import axi_layout
 from litepcie_soc.phy.ultrascale.phy import UltraScalePHY, UltraScalePlusPHY
+from litepcie_soc.phy.ultrascale.transmit import RequesterRequest
 from litepcie_soc.soc.soc import LitePCIeSoC
 
 from test.gateware.common import Stalls, TLP, drive, forever, memory_read, memory_write, simulate
@@ -199,7 +200,7 @@ class Board(LitePCIeSoC):
             tags=phy_class.max_tags)
 
 
-@pytest.mark.parametrize("shape", [SHAPES[1], SHAPES[3]], ids=["UltraScale", "UltraScale+"])
+@pytest.mark.parametrize("shape", [SHAPES[2], SHAPES[4]], ids=["UltraScale", "UltraScale+"])
 def test_soc_around_the_phy(shape):
     """Everything elaborates to Verilog: the IP is there, LitePCIe's module around it is not."""
     soc = Board(shape)
@@ -217,17 +218,20 @@ def test_soc_around_the_phy(shape):
 
 @pytest.mark.parametrize("phy_class, lanes, data_width, clock", [
     (UltraScalePHY, 4, 128, 250), (UltraScalePHY, 4, 256, 125), (UltraScalePlusPHY, 16, 512, 250),
+    (UltraScalePHY, 1, 128, 125),
 ])
 def test_user_clock(phy_class, lanes, data_width, clock):
-    """LitePCIe says 250 MHz for all."""
-    assert phy_class(Platform(), pads(lanes), data_width=data_width).config["axisten_freq"] == clock
+    """LitePCIe says 250 MHz for all, and the width of its streams."""
+    config = phy_class(Platform(), pads(lanes), data_width=data_width).config
+    assert config["axisten_freq"] == clock
+    assert config["axisten_if_width"] == f"{64 if lanes == 1 else data_width}_bit"
 
 # What cannot be -----------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("phy_class, lanes, data_width, options, message", [
     (UltraScalePHY,     8, 128, {}, r"data_width at Gen3 x8 must be one of \[256\], not 128"),
     (UltraScalePlusPHY, 8, 512, {}, r"data_width at Gen3 x8 must be one of \[256\], not 512"),
-    (UltraScalePlusPHY, 1, 64,  {}, r"data_width at Gen3 x1 must be one of \[\], not 64"),
+    (UltraScalePlusPHY, 1, 64,  {}, r"data_width at Gen3 x1 must be one of \[128\], not 64"),
     (UltraScalePHY, 8, 256, {"pcie_data_width": 128}, "pcie_data_width must be data_width, 256, not 128"),
 ])
 def test_widths_the_block_does_not_have(phy_class, lanes, data_width, options, message):
@@ -237,4 +241,6 @@ def test_widths_the_block_does_not_have(phy_class, lanes, data_width, options, m
 
 def test_widths_without_descriptors_in_one_beat():
     with pytest.raises(ValueError, match=r"data_width must be one of \(128, 256, 512\), not 64"):
-        axi_layout("rq", 64, False)
+        RequesterRequest(64, False)
+    with pytest.raises(ValueError, match=r"data_width must be one of \(64, 128, 256, 512\), not 32"):
+        axi_layout("rq", 32, False)
