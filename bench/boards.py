@@ -32,7 +32,8 @@ def folder(board):
         return ROOT / "build" / f"stock_{board.width}"
     gen, lanes = BUILT_AS[board.width]
     name = f"sim_gen{gen}_x{lanes}_{board.width}" + "_split_little"*(board.phy == "split")
-    return ROOT / "build" / (name + f"_tags{board.tags}"*(board.tags != DEFAULT_TAGS))
+    name += f"_tags{board.tags}"*(board.tags != DEFAULT_TAGS)
+    return ROOT / "build" / (name + "_ddr"*(board.memory == "ddr"))
 
 
 def host_program(board):
@@ -52,6 +53,8 @@ def command(board):
         line += ["--phy", "split", "--endianness", "little"]
     if board.tags != DEFAULT_TAGS:
         line += ["--tags", str(board.tags)]
+    if board.memory == "ddr":
+        line.append("--with-ddr")
     return line
 
 

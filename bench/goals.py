@@ -6,7 +6,7 @@
 
 """What must be reached, cell by cell, and what a cell that is not reached waited for."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from litepcie_bench import area
 from litepcie_bench.fit import fit
@@ -19,6 +19,7 @@ from litepcie_bench.waits import alone_bound, blame, blame_small, bound, excess,
 ONE, BOTH, HOST = 99, 98, 98
 HALF_PEAK       = 64     # Bytes.
 SMALL           = 95     # % of the calculated column of the notes.
+DDR             = 95     # % of what block RAM gives.
 WRITE_COMBINED  = 180    # MB/s.
 
 
@@ -205,6 +206,24 @@ def _half_peak(results):
         "B", f"t0 {1e9*cost.t0:.0f} ns a descriptor", least=False)
         for (link, direction), cost in fixed_costs(results).items() if link[:2] == (2, 4)]
 
+# DDR ----------------------------------------------------------------------------------------------
+
+
+def _ddr(results):
+    """DDR as a share of block RAM, every point of its sweep; where the link is faster than the DDR, by the way."""
+    found, bram = [], {replace(r.point, memory="ddr"): r for r in results if r.point.memory == "bram"}
+    for result in results:
+        point, other = result.point, bram.get(result.point)
+        if other is None:
+            continue
+        how  = f"{point.batch} behind one doorbell" if point.batch > 1 else "one a doorbell"
+        both = "both: "*(point.sequence == "read-and-write")
+        for direction in ("read", "write"):
+            found.append(Cell("DDR3-1600 of 64 bit", f"{point.where}, {how}, {both}{direction}",
+                100*rate(result, direction)/rate(other, direction), DDR, "% of block RAM",
+                blame(result, direction), asked=(point.gen, point.lanes) == (2, 4)))
+    return found
+
 # All ----------------------------------------------------------------------------------------------
 
 
@@ -224,7 +243,7 @@ def cells(results, synth=()):
     sweep = lambda *names: [r for r in good if r.point.sweep in names]
     found = [*_throughput(sweep("notes", "gen3", "shapes")), *_host(sweep("completions", "latency")),
         *_peer_cells(good), *_size_cells(good), *_half_peak(good), *_pio(sweep("pio")),
-        *_area(synth)]
+        *_ddr(sweep("ddr")), *_area(synth)]
     order = list(dict.fromkeys(GOALS + tuple(cell.goal for cell in found)))
     return sorted(found, key=lambda cell: (not cell.asked, order.index(cell.goal)))
 

@@ -29,12 +29,14 @@ AN_ITERATIONS = 20       # and how many they average.
 @dataclass(frozen=True, order=True)
 class Board:
     """What is built: ``width`` in bits; ``phy`` is "shared" (one pair of streams, big-endian payload,
-    as on 7-series) or "split" (requests and completions apart, little-endian, as on UltraScale).
+    as on 7-series) or "split" (requests and completions apart, little-endian, as on UltraScale);
+    ``memory`` is "bram" or "ddr" (DDR3-1600 of 64 bit behind LiteDRAM).
     """
     design: str
     width:  int
     tags:   int = DEFAULT_TAGS
     phy:    str = "shared"
+    memory: str = "bram"
 
     def __str__(self):
         words = [self.design, f"{self.width} bit"]
@@ -42,6 +44,8 @@ class Board:
             words.append(f"{self.tags} tags")
         if self.phy != "shared":
             words.append(self.phy)
+        if self.memory != "bram":
+            words.append(self.memory)
         return " ".join(words)
 
 
@@ -71,6 +75,7 @@ class Point:
     outlier_ns, outlier_every : addition to the latency of one request in so many; 0: none.
     lcrc_every : every so manieth TLP of each direction is damaged and replayed; 0: none.
     clock_mhz  : of the board; 0: the slowest usual clock that keeps up with the link.
+    memory     : of OURS, as ``Board``.
     """
     sweep:      str
     design:     str
@@ -97,13 +102,14 @@ class Point:
     outlier_every: int = 0
     lcrc_every: int = 0
     clock_mhz:  int = 0
+    memory:     str = "bram"
 
     @property
     def board(self):
         """The ``Board`` it runs on."""
         if self.design == STOCK:
             return Board(STOCK, self.width)
-        return Board(OURS, self.width, max(self.tags, DEFAULT_TAGS), self.phy)
+        return Board(OURS, self.width, max(self.tags, DEFAULT_TAGS), self.phy, self.memory)
 
     @property
     def clock_hz(self):
@@ -120,7 +126,8 @@ class Point:
         words = link_name(*self.link)
         if self.clock_mhz:
             words += f", {self.clock_mhz} MHz"
-        return words + ", split little-endian PHY"*(self.phy == "split")
+        words += ", split little-endian PHY"*(self.phy == "split")
+        return words + ", DDR"*(self.memory == "ddr")
 
     def __str__(self):
         text = f"{self.where} {self.sequence} {self.bytes} B"

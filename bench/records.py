@@ -12,7 +12,7 @@ from litepcie_bench.published import application_notes, bus_mastering, msc_colum
 PUBLISHED = "published"
 
 # Keys of a record. A key that is absent was not measured, or is not known.
-TEXT_KEYS   = ("design", "source", "sequence", "phy", "update_fc")
+TEXT_KEYS   = ("design", "source", "sequence", "phy", "update_fc", "memory")
 TRUTH_KEYS  = ("reorder",)
 ZERO_KEYS   = ("latency_ns", "jitter_ns")  # Numbers that may be 0.
 NUMBER_KEYS = ("gen", "lanes", "datapath_bits", "clock_hz", "mps", "mrrs", "completion_bytes",
@@ -68,7 +68,7 @@ def _conditions(point):
     """What the card, the host and the link were like beyond their shape."""
     found = {"tags": STOCK_TAGS if point.design == STOCK else point.tags, "phy": point.phy,
         "address_bits": point.address_bits, "update_fc": point.update_fc,
-        "jitter_ns": point.jitter_ns, "reorder": point.reorder}
+        "jitter_ns": point.jitter_ns, "reorder": point.reorder, "memory": point.memory}
     rare = {name: getattr(point, name) for name in ("outlier_ns", "outlier_every", "lcrc_every")}
     return found | {name: value for name, value in rare.items() if value}
 

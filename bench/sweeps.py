@@ -27,6 +27,8 @@ OUTLIERS_NS = (0, 5000, 20000, 100000)
 OUTLIER_EVERY = 1000
 POLICIES    = ("guideline", "minimum")
 
+DDR_MHZ       = 200    # Of the controller: a quarter of the clock of DDR3-1600.
+
 CHAIN_US      = 200    # So long that the first round trip is less than a hundredth,
 CHAIN_LONGEST = 4096   # within one ring of descriptors.
 STOCK_TABLE   = 256    # Descriptors the stock table holds.
@@ -179,5 +181,12 @@ def pio(quick):
         for store in (4, 64)]
 
 
+def ddr(quick):
+    """DDR3-1600 of 64 bit beside block RAM, the data path at the same clock; at 512 bit the memory is the limit."""
+    return [point for link in ((DEFAULT,) if quick else (DEFAULT, WIDEST)) for memory in ("bram", "ddr")
+        for point in alone_and_chained(sweep="ddr", design=OURS, memory=memory, clock_mhz=DDR_MHZ,
+            bytes=whole(link), **link)]
+
+
 SWEEPS = {sweep.__name__: sweep for sweep in (notes, gen3, shapes, completions, latency, outliers, tags,
-    addresses, errors, sizes, baseline, pio)}
+    addresses, errors, sizes, baseline, pio, ddr)}

@@ -8,8 +8,11 @@
 
 A test that takes `guest` or `boot` boots a virtual machine, and is marked `guest`. Consoles are
 kept in build/test/, one a guest, to look at when a test failed.
+
+LITEPCIE_DDR=1 takes the default board with DDR, for all tests that take `board`.
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -67,7 +70,7 @@ def _board_folder(gen=2, lanes=4, data_width=128, phy="shared", endianness="big"
 @pytest.fixture(scope="session")
 def board(build_board):
     """Folder of the default board."""
-    return build_board()
+    return build_board(with_ddr=True) if os.environ.get("LITEPCIE_DDR") else build_board()
 
 # A fault of QEMU 11.1, not of what is tested: its vfio-user client reports an error twice, and aborts,
 # when the other side of the socket vanishes at certain moments.

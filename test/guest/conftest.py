@@ -65,12 +65,13 @@ class TestGuest:
 
 @pytest.fixture(scope="session")
 def boot(board, programs, tmp_path_factory):
-    """Context manager that boots a guest; on its end, the simulator's statistics are checked.
+    """Context manager that boots a guest of the default board or another; on its end, the simulator's statistics are
+    checked.
 
     A run in which the card broke a rule of PCI Express, or went where nothing is mapped, fails.
     """
     @contextlib.contextmanager
-    def booted(name, simulator_arguments=(), check=True, files=(), **options):
+    def booted(name, simulator_arguments=(), check=True, files=(), board=board, **options):
         folder = tmp_path_factory.mktemp(name)
         stats  = folder / "stats.json"
         log    = BUILD / name / "console.log"
