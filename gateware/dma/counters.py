@@ -22,7 +22,8 @@ class Progress(LiteXModule):
     Attributes
     ----------
     done        : Record(done_layout), in, sys.
-    completed   : 32, out, sys, slots of the ring.
+    completed   : 32, out, sys, slots of the ring,
+    slot        : 1, out, sys, one cycle: one more in the next.
     descriptor  : 1, out, sys, one cycle: a descriptor becomes complete, those of tables too.
     bytes       : 64, out, sys, bytes landed without a gap, those of an unfinished descriptor too.
     part        : 24, out, sys, bytes of the unfinished descriptor.
@@ -32,6 +33,7 @@ class Progress(LiteXModule):
     def __init__(self):
         self.done        = done = Record(done_layout())
         self.completed   = Signal(32)
+        self.slot        = Signal()
         self.descriptor  = Signal()
         self.bytes       = Signal(64)
         self.part        = Signal(24)
@@ -45,6 +47,7 @@ class Progress(LiteXModule):
         self.comb += [
             counts.eq(done.valid & (self.reason == REASON_NONE)),
             good.eq(counts & done.last & (done.reason == REASON_NONE)),
+            self.slot.eq(good & done.slot_last),
             self.interrupt.eq(good & done.interrupt),
         ]
         self.sync += [
@@ -53,10 +56,8 @@ class Progress(LiteXModule):
                 self.bytes.eq(self.bytes + done.bytes),
                 self.part.eq(self.part + done.bytes)
             ),
-            If(good,
-                self.part.eq(0),
-                self.completed.eq(self.completed + done.slot_last)
-            )
+            If(good, self.part.eq(0)),
+            If(self.slot, self.completed.eq(self.completed + 1)),
         ]
 
 # Counters -----------------------------------------------------------------------------------------

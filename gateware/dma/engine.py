@@ -88,7 +88,7 @@ class DMAEngine(LiteXModule):
         self.doorbell = Signal(32)   # Accepted: not past the ring.
         self.reason   = Signal(4)    # Why the engine stops.
         self.clear    = Signal()
-        self.work     = Signal()     # DOORBELL and COMPLETED differed in the last cycle.
+        self.work     = Signal()     # DOORBELL and COMPLETED differ; two cycles late.
         self.drained  = Signal()     # No request is under way.
         self.ended    = Signal()     # Nor will one be: drained while ``stopping``, a cycle late.
         self.resting  = Signal()     # Drained, and nothing will begin by itself; a cycle late.
@@ -211,23 +211,22 @@ class DMAEngine(LiteXModule):
     def add_doorbell(self):
         register = self.registers.doorbell
         rung     = Signal(32)        # The doorbell,
-        distance = Signal(32)        # from COMPLETED to it,
+        distance = Signal(32)        # from COMPLETED to it less one, so that the ring's is a mask,
+        differ   = Signal()          # of -1 if there is none,
         checked  = Signal(32)        # and it again, with
         far      = Signal()          # what is to be said of it: it is past the ring.
-        size     = self.ring.size    # A power of two: no adder, as this is behind one.
-        mask     = self.ring.index_mask
         self.comb += [
+            differ.eq(distance != 2**32 - 1),
             self.overrun.eq(self.running & far),
             register.clear.eq(self.clear),
         ]
         self.sync += [
-            self.work.eq(register.storage != self.progress.completed),
             # Behind COMPLETED, which only grows: never too generous.
             rung.eq(register.storage),
-            distance.eq(register.storage - self.progress.completed),
+            distance.eq(register.storage + ~self.progress.completed),
             checked.eq(rung),
-            far.eq((distance & ~Cat(mask | size, Replicate(0, 32)) != 0)
-                | ((distance & size != 0) & (distance & mask != 0))),
+            self.work.eq(differ),
+            far.eq(differ & (distance & ~Cat(self.ring.index_mask, Replicate(0, 20)) != 0)),
             If(self.running & ~far, self.doorbell.eq(checked)),
             If(self.clear, self.doorbell.eq(0))
         ]
@@ -264,6 +263,7 @@ class DMAEngine(LiteXModule):
             status.bytes.eq(progress.bytes),
             status.count.eq(registers.moderation.fields.count),
             status.us.eq(registers.moderation.fields.us),
+            status.slot.eq(progress.slot),
             status.interrupt.eq(progress.interrupt),
             status.quiet.eq(self.resting & ~self.stopping),
             status.enable.eq(~self.resetting),

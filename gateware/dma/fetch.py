@@ -30,8 +30,9 @@ class DescriptorFetch(LiteXModule):
     to be read from the RAM before the last of them is retired.
 
     Three counts, modulo their width, walk over the RAM: ``taken`` <= ``landed`` <= ``asked``.
-    Addresses of descriptors are kept in units of descriptors; the table's is the only one with an
-    adder of its own. What is left of a table is kept as its complement, which counts up.
+    Addresses of descriptors are kept in units of descriptors. There is one: it walks through a
+    table, and is made anew from the slot for each request from the ring. What is left of a table is
+    kept as its complement, which counts up.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ class DescriptorFetch(LiteXModule):
     Attributes
     ----------
     base, size_log2, doorbell, max_request_size, run, idle : of ``DescriptorRing``.
-    size, index_mask : 13, 12, out, sys, slots of the ring, and that less one; a cycle or two late.
+    index_mask : 12, out, sys, slots of the ring less one; a cycle late.
     stop       : 1, in, sys, no new request is made.
     take       : 1, in, sys, a descriptor is read from the RAM, when ``ready``.
     ready      : 1, out, sys, there is one,
@@ -51,9 +52,8 @@ class DescriptorFetch(LiteXModule):
     link       : 1, in, sys, it is a LINK: stable until
     link_good  : 1, out, sys, in this cycle it is followed, or
     link_bad   : 1, out, sys, refused. Nothing is parsed in the cycle behind either.
-    parse_slot : 13, in, sys, slot of the ring that ``head`` is in, or that follows its table.
-    in_table   : 1, in, sys, it is in a table,
-    table_last : 1, in, sys, the last one, or in none.
+    table_last : 1, in, sys, it is the last one of its table, or in none.
+    endless    : 1, in, sys, too many LINKs lead to it without a descriptor between them.
     resume     : 13, in, sys, slot of the ring behind the LINK, or behind the table it is in.
     """
     def __init__(self, port, depth):
@@ -65,7 +65,6 @@ class DescriptorFetch(LiteXModule):
         self.max_request_size = Signal(16)
         self.run              = Signal()
         self.idle             = Signal()
-        self.size             = Signal(COUNT_BITS)
         self.index_mask       = Signal(RING_LOG2_MAX)
         self.stop             = Signal()
         self.take             = Signal()
@@ -76,15 +75,14 @@ class DescriptorFetch(LiteXModule):
         self.link             = Signal()
         self.link_good        = Signal()
         self.link_bad         = Signal()
-        self.parse_slot       = Signal(COUNT_BITS)
-        self.in_table         = Signal()
         self.table_last       = Signal()
+        self.endless          = Signal()
         self.resume           = Signal(COUNT_BITS)
 
         # # #
 
         # Where the walk is.
-        self.table     = Signal(64 - ADDRESS_SHIFT)   # Next descriptor of the table to request.
+        self.address   = Signal(64 - ADDRESS_SHIFT)   # Next descriptor of the table to request.
         self.requested = Signal(24, reset=2**24 - 1)  # Complement of those of it not yet requested.
         self.slot      = Signal(COUNT_BITS)           # Next slot of the ring to request.
         # What is on its way to the RAM.
@@ -93,14 +91,10 @@ class DescriptorFetch(LiteXModule):
         self.pending   = Signal(max=port.tags + 1)    # Requests not yet retired.
         self.stale     = Signal(max=port.tags + 1)    # Those of them that a LINK threw away.
         self.accepted  = Signal()
-        # The head is a LINK, was one in the last cycle too,
-        self.linked    = Signal()
-        self.linked_in_table = Signal()               # in a table.
+        self.linked    = Signal()                     # The head is a LINK, in the last cycle too.
         self.sync += [
-            self.size.eq(1 << self.size_log2),
-            self.index_mask.eq(self.size - 1),
+            self.index_mask.eq(Cat(*[self.size_log2 > n for n in range(RING_LOG2_MAX)])),
             self.linked.eq(self.link & ~self.link_good & ~self.link_bad),
-            self.linked_in_table.eq(self.in_table),
         ]
         self.comb += [
             self.ready.eq((self.taken != self.landed) & (self.stale == 0)),
@@ -114,30 +108,23 @@ class DescriptorFetch(LiteXModule):
     def add_requests(self):
         """A request in six cycles; each step of its arithmetic ends in a register."""
         port       = self.port
-        most       = self.depth // 2
-        most_log2  = log2_int(most)
-        chunk      = Signal(max=self.depth)            # Most descriptors of a request,
-        block      = Signal.like(chunk)                # and of one from the ring,
-        chunk_mask = Signal(max=most)                  # less one.
-        block_mask = Signal(max=most)
+        address    = self.address
+        most_log2  = log2_int(self.depth // 2)
+        chunk_mask = Signal(most_log2)                 # Most descriptors of a request less one,
+        block_mask = Signal(most_log2)                 # and of one from the ring.
         from_table = Signal()                          # As of the last cycle,
         distance   = Signal(COUNT_BITS)                # slots to request, too,
         free       = Signal.like(self.asked)           # and places in the RAM.
         index      = Signal(RING_LOG2_MAX)
         left       = Signal(24)
-        address    = Signal.like(self.table)
-        available  = Signal.like(chunk)                # ``most`` or more if its highest bit is set.
-        room       = Signal.like(chunk)                # Up to the end of the block.
-        count      = Signal.like(chunk)
+        available  = Signal(most_log2 + 1)             # Most of all if its highest bit is set.
+        room       = Signal.like(available)            # Up to the end of the block.
+        count      = Signal.like(available)
         may_ask    = Signal()
         self.sync += [
-            chunk.eq(most),
-            If(self.max_request_size < most * DESCRIPTOR_BYTES,
-                chunk.eq(self.max_request_size[ADDRESS_SHIFT:])
-            ),
-            block.eq(Mux(self.size > chunk, chunk, self.size)),
-            chunk_mask.eq(chunk - 1),
-            block_mask.eq(block - 1),
+            # A power of two.
+            chunk_mask.eq(Cat(*[self.max_request_size[ADDRESS_SHIFT + n + 1:] != 0 for n in range(most_log2)])),
+            block_mask.eq(chunk_mask & self.index_mask),
             from_table.eq(left != 0),
             distance.eq(self.doorbell - self.slot),
             # The size of the RAM is the highest bit.
@@ -145,7 +132,7 @@ class DescriptorFetch(LiteXModule):
         ]
         self.comb += [
             left.eq(~self.requested),
-            index.eq(Mux(self.linked, self.parse_slot, self.slot) & self.index_mask),
+            index.eq(self.slot & self.index_mask),
             port.request.address[ADDRESS_SHIFT:].eq(address),
             port.request.length.eq(count << ADDRESS_SHIFT),
             port.request.destination.eq(self.asked[:log2_int(self.depth)] << ADDRESS_SHIFT),
@@ -154,16 +141,19 @@ class DescriptorFetch(LiteXModule):
         ]
 
         def least(value):
-            """``value``, or something that is ``most`` or more as it is."""
+            """``value``, or something that is most of all or more as it is."""
             return Cat(value[:most_log2], value[most_log2:] != 0)
 
         self.fsm = fsm = FSM(reset_state="ADDRESS")
         fsm.act("ADDRESS",
-            NextValue(address, self.base[ADDRESS_SHIFT:] + index),
-            If(Mux(self.linked, self.linked_in_table, from_table), NextValue(address, self.table)),
+            # The ring is aligned: only with more slots than a page has is there something to add.
+            If(~from_table,
+                NextValue(address, Cat(self.base[ADDRESS_SHIFT:12] | index[:12 - ADDRESS_SHIFT],
+                    self.base[12:] + index[12 - ADDRESS_SHIFT:]))
+            ),
             NextValue(available, Mux(from_table, least(left), least(distance))),
             If(self.linked,
-                NextState("LINK")
+                NextState("FOLLOW")
             ).Elif(may_ask & (from_table | (distance != 0)),
                 NextState("BLOCK")
             )
@@ -191,44 +181,30 @@ class DescriptorFetch(LiteXModule):
         fsm.act("NEXT",
             NextState("ADDRESS")
         )
-        self.add_link(fsm, address)
+        self.add_link(fsm)
         self.sync += [
             If(self.accepted,
                 self.asked.eq(self.asked + count),
+                address.eq(address + count),
                 If(from_table,
                     self.requested.eq(self.requested + count)
                 ).Else(
                     self.slot.eq(self.slot + count)
                 )
             ),
-            If((self.accepted & from_table) | fsm.ongoing("LINK"),
-                self.table.eq(self.table + Mux(fsm.ongoing("LINK"), self.linked_in_table, count))
-            ),
-            If(fsm.ongoing("ADDRESS") | self.link_good,
-                If(self.linked, self.table.eq(self.head.host[ADDRESS_SHIFT:]))
-            ),
             If(self.link_good,
+                address.eq(self.head.host[ADDRESS_SHIFT:]),
                 self.requested.eq(~self.head.length),
                 from_table.eq(1),
                 self.slot.eq(self.resume)
             )
         ]
 
-    def add_link(self, fsm, address):
-        """A LINK is refused that is empty, not aligned, not the last of its table, or leads to itself.
-
-        ``table`` is free then, as a table ends with its LINK: it holds where the LINK leads to. For a
-        LINK of a table ``address`` is the one behind the LINK, so ``table`` goes one further too.
-        """
+    def add_link(self, fsm):
+        """A LINK is refused that is empty, not aligned, not the last of its table, or one of an endless chain."""
         bad = Signal()
-        fsm.act("LINK",
-            NextState("COMPARE")
-        )
-        fsm.act("COMPARE",
-            NextValue(bad, (self.head.length == 0) | (self.head.host[:ADDRESS_SHIFT] != 0)
-                | ~self.table_last | (self.table == address)),
-            NextState("FOLLOW")
-        )
+        self.sync += bad.eq((self.head.length == 0) | (self.head.host[:ADDRESS_SHIFT] != 0)
+            | ~self.table_last | self.endless)
         fsm.act("FOLLOW",
             self.link_bad.eq(self.link & bad),
             self.link_good.eq(self.link & ~bad),

@@ -22,6 +22,10 @@ from litepcie_soc.dma.descriptor import HOST_DESCRIPTOR_LAYOUT, descriptor_layou
 from litepcie_soc.dma.fetch import COUNT_BITS, DescriptorFetch
 from litepcie_soc.dma.ram import DescriptorRAM
 
+# Constants ----------------------------------------------------------------------------------------
+
+LINKS_IN_A_ROW = 15  # Without a descriptor between them; one more is a chain that may lead nowhere but to itself.
+
 # Descriptor Ring ----------------------------------------------------------------------------------
 
 
@@ -44,7 +48,7 @@ class DescriptorRing(LiteXModule):
     source           : Endpoint(descriptor_layout), out, sys. A ``reason`` ends the stream: what
         follows it is to be ignored up to the reset of the module.
     idle             : 1, out, sys, no request of this ring is under way.
-    size, index_mask : 13, 12, out, sys, slots of the ring, and that less one; a cycle or two late.
+    index_mask       : 12, out, sys, slots of the ring less one; a cycle late.
     """
     def __init__(self, port, *, memory_size=None, depth=64):
         if depth < 8 or depth & (depth - 1):
@@ -56,7 +60,6 @@ class DescriptorRing(LiteXModule):
         self.max_request_size = fetch.max_request_size
         self.run              = fetch.run
         self.idle             = fetch.idle
-        self.size             = fetch.size
         self.index_mask       = fetch.index_mask
         self.source           = stream.Endpoint(
             descriptor_layout(bits_for(memory_size - 1) if memory_size else None))
@@ -94,6 +97,7 @@ class DescriptorRing(LiteXModule):
         ready     = Signal()
         slot_last = Signal()
         next_slot = Signal(COUNT_BITS)
+        links     = Signal(max=LINKS_IN_A_ROW + 1)
         none_left = 2**len(self.parsed) - 1
         self.comb += [
             ready.eq(~checked.valid | checked.ready),
@@ -103,9 +107,8 @@ class DescriptorRing(LiteXModule):
             next_slot.eq(self.parse_slot + Mux(in_table, 0, 1)),
             fetch.head.eq(head),
             fetch.link.eq(valid & head.link),
-            fetch.parse_slot.eq(self.parse_slot),
-            fetch.in_table.eq(in_table),
             fetch.table_last.eq(slot_last),
+            fetch.endless.eq(links == LINKS_IN_A_ROW),
             fetch.resume.eq(next_slot),
             fetch.stop.eq(stopped),
             fetch.take.eq(ram.read),
@@ -143,12 +146,14 @@ class DescriptorRing(LiteXModule):
                 If(fetch.link_bad | failed, stopped.eq(1))
             ),
             If(passed,
+                links.eq(0),
                 If(in_table, self.parsed.eq(self.parsed + 1)),
                 self.parse_slot.eq(next_slot),
                 If(slot_last, interrupt.eq(0))
             ),
             If(fetch.link_good,
                 fetched.eq(0),   # What was behind the LINK.
+                links.eq(links + 1),
                 interrupt.eq(interrupt | head.interrupt),
                 self.parsed.eq(~head.length),
                 self.parse_slot.eq(next_slot)

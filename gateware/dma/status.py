@@ -82,6 +82,7 @@ class StatusUnit(LiteXModule):
     completed     : 32, in, sys, with
     reason, stopped_bytes, bytes : 8, 24, 64, in, sys, what the block says.
     count, us     : 16, in, sys, moderation.
+    slot          : 1, in, sys, one cycle, ``completed`` grows.
     interrupt     : 1, in, sys, a descriptor with INTERRUPT was completed: block and MSI.
     quiet         : 1, in, sys, nothing to do: report what is not reported.
     stop          : 1, in, sys, one cycle, the engine stopped: block and MSI, not moderated. A
@@ -90,9 +91,7 @@ class StatusUnit(LiteXModule):
     no_block      : 1, in, sys, there is no place for a block.
     msi           : Endpoint(``dat``: vector), out, sys.
     idle          : 1, out, sys, no block is on its way.
-    told          : 32, out, sys, ``completed`` as the last block said it.
-    settled       : 1, out, sys, everything is told, but for interrupts that moderation holds; a
-        cycle behind ``completed``, as ``quiet`` is.
+    settled       : 1, out, sys, everything is told, but for interrupts that moderation holds.
     """
     def __init__(self, port, *, clk_freq):
         self.address       = Signal(64)
@@ -102,6 +101,7 @@ class StatusUnit(LiteXModule):
         self.bytes         = Signal(64)
         self.count         = Signal(16)
         self.us            = Signal(16)
+        self.slot          = Signal()
         self.interrupt     = Signal()
         self.quiet         = Signal()
         self.stop          = Signal()
@@ -109,7 +109,6 @@ class StatusUnit(LiteXModule):
         self.no_block      = Signal()
         self.msi           = stream.Endpoint([("dat", 8)])
         self.idle          = Signal()
-        self.told          = Signal(32)
         self.settled       = Signal()
 
         # # #
@@ -120,9 +119,11 @@ class StatusUnit(LiteXModule):
         raised   = Signal()      # The MSI was taken.
         dirty    = Signal()      # An event is not in a block yet.
         urgent   = Signal()      # The stop is not yet told.
-        untold   = Signal()      # ``completed`` is not what was told, as of the last cycle.
-        waiting  = Signal(16)    # Interrupts without an MSI.
-        reported = Signal(16)    # Those of them that are in a block.
+        untold   = Signal()      # ``completed`` is not what the last block said.
+        seen     = Signal(16)    # Interrupts, modulo 2**16; of these
+        reported = Signal(16)    # so many are in a block,
+        raised_for = Signal(16)  # and so many had their MSI.
+        waiting  = Signal(16)    # The others.
         self.comb += [
             moderation.count.eq(self.count),
             moderation.us.eq(self.us),
@@ -130,17 +131,18 @@ class StatusUnit(LiteXModule):
             moderation.restart.eq(raised),
         ]
         self.sync += [
-            untold.eq(self.told != self.completed),
-            waiting.eq(waiting + self.interrupt - Mux(raised, reported, 0)),
+            seen.eq(seen + self.interrupt),
+            waiting.eq(seen - raised_for),
             If(begin,
                 dirty.eq(self.interrupt),
-                self.told.eq(self.completed),
-                reported.eq(waiting)
-            ).Elif(self.interrupt | self.stop,
-                dirty.eq(1)
+                untold.eq(self.slot),
+                reported.eq(seen)
+            ).Else(
+                If(self.interrupt | self.stop, dirty.eq(1)),
+                If(self.slot, untold.eq(1))
             ),
             If(raised,
-                reported.eq(0),
+                raised_for.eq(reported),
                 If(~dirty, urgent.eq(0))
             ),
             If(self.stop, urgent.eq(1)),
@@ -150,7 +152,7 @@ class StatusUnit(LiteXModule):
         self.fsm = fsm = FSM(reset_state="IDLE")
         fsm.act("IDLE",
             If(self.enable,
-                If(((reported != 0) & moderation.due) | (urgent & ~dirty),
+                If(((reported != raised_for) & moderation.due) | (urgent & ~dirty),
                     NextState("MSI")
                 ).Elif(dirty | (self.quiet & untold),
                     begin.eq(1),

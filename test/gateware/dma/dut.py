@@ -134,7 +134,7 @@ class Top(Module):
 
 def start_at(engine, count):
     for signal in (engine.progress.completed, engine.registers.doorbell.storage, engine.doorbell,
-        engine.status.told, engine.ring.fetch.slot, engine.ring.parse_slot, engine.counters.first):
+        engine.ring.fetch.slot, engine.ring.parse_slot, engine.counters.first):
         signal.reset = Constant(count & (1 << len(signal)) - 1, len(signal))
 
 

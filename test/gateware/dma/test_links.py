@@ -64,6 +64,22 @@ def test_chain_over_pages(direction):
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
+def test_links_in_a_row(direction):
+    """Fifteen LINKs to LINKs lead to a descriptor; again, as each descriptor begins a new row."""
+    bench = Bench(direction)
+    bench.start()
+    bench.expect()
+    descriptors = bench.place_apart(bench.random_lengths(2, 300))
+    for n, descriptor in enumerate(descriptors):
+        entry = descriptor
+        for step in range(15):
+            entry = Link([entry], TABLES + 16 * (16 * n + step))
+        bench.push(entry)
+    bench.finish()
+    bench.check(descriptors)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_table_across_page(direction):
     bench = Bench(direction)
     bench.start()

@@ -181,13 +181,23 @@ def link_table_to_itself(bench, slot, good):
     return Link([good, Link([], TABLES + 16, length=1)], TABLES)
 
 
+def links_in_a_circle(bench, slot, good):
+    return Link([good, Link([Link([], TABLES + 16, length=1)], TABLES + 256)], TABLES)
+
+
+def links_without_end(bench, slot, good):
+    for step in range(16):
+        good = Link([good], TABLES + 16 * step)
+    return good
+
+
 def link_in_the_middle(bench, slot, good):
     return Link([good, Link([good], TABLES + 256), good], TABLES)
 
 
 @pytest.mark.parametrize("position", POSITIONS)
-@pytest.mark.parametrize("wrong", (link_empty, link_unaligned, link_to_itself,
-    link_table_to_itself, link_in_the_middle), ids=lambda wrong: wrong.__name__)
+@pytest.mark.parametrize("wrong", (link_empty, link_unaligned, link_to_itself, link_table_to_itself,
+    links_in_a_circle, links_without_end, link_in_the_middle), ids=lambda wrong: wrong.__name__)
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_wrong_link(direction, wrong, position):
     bench, descriptors = bench_with(direction, position, ring=RINGS)
@@ -196,7 +206,7 @@ def test_wrong_link(direction, wrong, position):
     bench.push(*ring)
     block = bench.stop()
     first = len(ring[position].table) and ring[position].table[0] is descriptors[position]
-    inner = 1 if first and wrong in (link_table_to_itself, link_in_the_middle) else 0
+    inner = 1 if first and wrong in (link_table_to_itself, links_in_a_circle, link_in_the_middle) else 0
     assert (block.reason, block.completed, block.stopped) == (REASON["BAD_LINK"], position, 0)
     assert block.bytes == sum(d.length for d in descriptors[:position + inner])
     bench.check(descriptors[:position + inner])
