@@ -146,12 +146,13 @@ class TransactionLayer(LiteXModule):
         self.error_strobes = {}
         for n, (name, description) in enumerate(ERRORS):
             count  = Signal(ERROR_BITS)
+            one_up = Signal(ERROR_BITS + 1)
             strobe = Signal()
             status = CSRStatus(32, n=n, name=name, description=f"{description}. Stops at {2**ERROR_BITS - 1}.")
             setattr(self, f"_{name}", status)
             self.error_strobes[name] = strobe
-            self.sync += If(strobe & ~(count == 2**ERROR_BITS - 1), count.eq(count + 1))
-            self.comb += status.status.eq(count)
+            self.sync += If(~one_up[-1], count.eq(one_up))
+            self.comb += [one_up.eq(count + strobe), status.status.eq(count)]
         self.comb += self.error_strobes["refused"].eq(self.completer.refused)
 
     # Finalisation ---------------------------------------------------------------------------------
