@@ -16,7 +16,8 @@ IP are used. What is left out is their Verilog between streams and IP. Its fault
   elaborate. `be` follows the bytes asked for, not the dwords there are.
 - `m_axis_cq_adapt_*.v` need a cycle more for each TLP that ends in its first beat, and make a memory read of what they
   do not know (messages, atomic operations).
-- All lose Attr[2]; those of 512 bit leave sidebands open.
+- All lose Attr[2]; those of 512 bit leave sidebands open. None keeps `tvalid` up within a packet, and the block
+  nullifies one with a gap.
 - The support modules leave sequence numbers out, so nothing keeps a completion behind the writes before it, and the
   vector of an MSI follows from how many are enabled, whichever is asked for.
 """

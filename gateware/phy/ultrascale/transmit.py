@@ -14,6 +14,7 @@ from litex.soc.interconnect import stream
 
 from litepcie_soc.common import phy_layout
 from litepcie_soc.phy.framing import WholeTLPs
+from litepcie_soc.phy.gapless import GaplessTLPs
 from litepcie_soc.phy.headers import FourDwordHeaders
 from litepcie_soc.phy.ultrascale.axi import axi_layout, check_adapter, dwords
 from litepcie_soc.tlp.parser import has_data
@@ -39,7 +40,7 @@ def ends(beat, bits):
 # Requester Request --------------------------------------------------------------------------------
 
 class RequesterRequest(LiteXModule):
-    """Memory requests of the card; a beat a cycle, latency 1, in the clock of the hard block.
+    """Memory requests of the card; a beat a cycle, each when all of it is here, in the clock of the hard block.
 
     Descriptor of four dwords: PG213, "Requester Request Descriptor Formats", memory requests. Requester and completer
     ID are the block's own business in an endpoint (bit 120, Requester ID Enable, is 0). A header of three dwords is
@@ -62,6 +63,7 @@ class RequesterRequest(LiteXModule):
         check_adapter(data_width)
         self.sink    = stream.Endpoint(phy_layout(data_width))
         self.whole   = whole   = WholeTLPs(data_width)
+        self.gapless = gapless = GaplessTLPs(data_width)
         self.headers = headers = FourDwordHeaders(data_width)
         self.pipe    = pipe    = stream.PipeValid(axi_layout("rq", data_width, plus))
         self.source  = pipe.source
@@ -74,7 +76,8 @@ class RequesterRequest(LiteXModule):
         poisoned           = dw0[14]
         self.comb += [
             self.sink.connect(whole.sink),
-            whole.source.connect(headers.sink),
+            whole.source.connect(gapless.sink),
+            gapless.source.connect(headers.sink),
             *fill(beat, pipe.sink, [
                 dw3,    # Address, low; bits 1:0 (Address Type) are 0 in it.
                 dw2,
@@ -98,7 +101,7 @@ class RequesterRequest(LiteXModule):
 # Completer Completion -----------------------------------------------------------------------------
 
 class CompleterCompletion(LiteXModule):
-    """Completions of the card; a beat a cycle, latency 1, in the clock of the hard block.
+    """Completions of the card; a beat a cycle, each when all of it is here, in the clock of the hard block.
 
     Descriptor of three dwords: PG213, "Completer Completion Descriptor Format". The block puts bus and device of the
     completer in (bit 88, Completer ID Enable, is 0 in an endpoint); its function is bits 79:72.
@@ -115,20 +118,22 @@ class CompleterCompletion(LiteXModule):
     """
     def __init__(self, data_width, plus):
         check_adapter(data_width)
-        self.sink   = stream.Endpoint(phy_layout(data_width))
-        self.whole  = whole = WholeTLPs(data_width)
-        self.pipe   = pipe  = stream.PipeValid(axi_layout("cc", data_width, plus))
-        self.source = pipe.source
+        self.sink    = stream.Endpoint(phy_layout(data_width))
+        self.whole   = whole   = WholeTLPs(data_width)
+        self.gapless = gapless = GaplessTLPs(data_width)
+        self.pipe    = pipe    = stream.PipeValid(axi_layout("cc", data_width, plus))
+        self.source  = pipe.source
 
         # # #
 
-        beat          = whole.source
+        beat          = gapless.source
         dw0, dw1, dw2 = dwords(beat.dat, 3)
         count         = Signal(11)
         locked        = dw0[24]
         poisoned      = dw0[14]
         self.comb += [
             self.sink.connect(whole.sink),
+            whole.source.connect(gapless.sink),
             If(has_data(dw0), count.eq(Cat(dw0[:10], dw0[:10] == 0))),
             *fill(beat, pipe.sink, [
                 Cat(dw2[0:7], Constant(0, 9), dw1[0:12], dw1[0:12] == 0, locked, Constant(0, 2)),   # 0 bytes: 4096.

@@ -62,14 +62,16 @@ def interface(shape):
 
 
 def receive(port, packets, stalls):
-    """What the hard block takes of the card, into `packets`."""
+    """What the hard block takes of the card, into `packets`; one with a gap it would not send."""
     packet, cycle = [], 0
     while True:
         ready = not stalls.next()
         yield port.ready.eq(ready)
         yield
         cycle += 1
-        if ready and (yield port.valid):
+        valid = (yield port.valid)
+        assert valid or not packet, "tvalid fell within a packet"
+        if ready and valid:
             beat = {"cycle": cycle}
             for name in ("data", "keep", "user", "last"):
                 beat[name] = (yield getattr(port, name))
@@ -144,7 +146,7 @@ def sent_through(dut, name, tlps, share, data_width):
         yield from up(dut)
         yield from drive(sink, beats, Stalls(share, 1))
         yield from until(lambda: len(packets) == len(tlps))
-    simulate(dut, [work(), forever(receive(dut.axi(name), packets, Stalls(share, 2)))], cycles=8000)
+    simulate(dut, [work(), forever(receive(dut.axi(name), packets, Stalls(share, 2)))], cycles=12000)
     return packets
 
 
@@ -167,12 +169,12 @@ def test_completions_of_every_length(shape):
 
 @every_shape
 def test_no_beat_is_lost_between_requests(shape):
-    """A beat a cycle, as many as the descriptors and the payload need."""
+    """A beat a cycle, as many as the descriptors and the payload need; only the longest TLP is waited for once."""
     wanted  = [memory_write(0x1_0000_0000*(n % 2) + 64*n, bytes(range(n % 7*20 + 1))) for n in range(60)]
     packets = sent_through(bench(shape), "rq", wanted, 0, shape[2])
     beats   = [beat for packet in packets for beat in packet]
     assert len(beats) == sum(-(-(4 + tlp.length)//interface(shape).dwords) for tlp in wanted)
-    assert beats[-1]["cycle"] - beats[0]["cycle"] == len(beats) - 1
+    assert beats[-1]["cycle"] - beats[0]["cycle"] <= len(beats) + max(map(len, packets))
 
 # To the Card --------------------------------------------------------------------------------------
 
