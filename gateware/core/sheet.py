@@ -106,8 +106,9 @@ def rules_section(config):
 - Hold `sys_rst` for a cycle or more with the clock running, whenever the PHY is in reset.
 - A beat moves at a clock edge with valid and ready. Valid does not wait for ready; what is valid stays as it is until
   taken. Ready may come and go at will, with or without valid.
-- While `phy_link_up` is low, end the TLP that was begun on {rx} and present no other; take and throw away what comes on
-  {tx}, which may be cut short. Reads that were outstanding end by their timeout, or by `sys_rst`."""
+- While `phy_link_up` is low the core takes and throws away what comes on {rx}, and waits for nobody on {tx}. It may cut
+  a TLP short there, as you may on {rx}; when the link is back, begin with a first beat. Reads that were outstanding
+  fail after their timeout, or are forgotten with `sys_rst`."""
 
 
 def tlp_section(config):

@@ -18,6 +18,7 @@ from litex.soc.interconnect import stream
 
 from litepcie_soc.common import TYPE_COMPLETION, phy_layout
 from litepcie_soc.phy.framing import StartOfTLP
+from litepcie_soc.phy.gate import LinkGate
 from litepcie_soc.phy.hard_block import HardBlock, check_phy
 from litepcie_soc.tlp.arbiter import PacketArbiter
 
@@ -67,7 +68,8 @@ class PHYShape(LiteXModule):
     req_source, cmp_source : streams of `phy_layout`, **out**, `sys`: requests and completions of the host.
     id                : **out**, bus, device, function (16 bits).
     bus_master_enable : **out**, requests may be sent.
-    link_up           : **out**, link is up.
+    req_cut, cmp_cut  : **out**, with a beat of `req_source`, `cmp_source`: it only ends a TLP that the link cut.
+    link_up           : **out**, link is up. While it is down nothing passes and nothing waits, see `LinkGate`.
     extended_tag      : **out**, Extended Tag Field Enable.
     msi               : stream of `dat[8]` (vector), **in**, `sys`, behind every TLP taken before it; None without.
 
@@ -96,11 +98,14 @@ class PHYShape(LiteXModule):
         self.extended_tag      = state.extended_tag
         self.msi               = getattr(state, "msi", None)
 
+        # Requests to the host need no gate: their builder drops them while the link is down.
         if split:
-            self.req_sink,   self.cmp_sink   = phy.req_sink,   phy.cmp_sink
-            self.req_source, self.cmp_source = phy.req_source, phy.cmp_source
+            self.req_sink   = phy.req_sink
+            self.cmp_sink   = self.gated_sink(phy.cmp_sink)
+            self.req_source, self.req_cut = self.gated(phy.req_source)
+            self.cmp_source, self.cmp_cut = self.gated(phy.cmp_source)
             return
-        source = self.framed(phy.source) if hard else phy.source
+        source, cut = self.gated(self.framed(phy.source) if hard else phy.source)
         # Reset while the link is down: a TLP cut short must not keep the other side locked out.
         self.merge = merge = ResetInserter()(PacketArbiter(phy_layout(phy.data_width), 2))
         self.demux = demux = CompletionDemux(phy.data_width)
@@ -109,8 +114,24 @@ class PHYShape(LiteXModule):
             merge.source.connect(phy.sink),
             source.connect(demux.sink),
         ]
-        self.cmp_sink, self.req_sink     = merge.sinks
+        completions, self.req_sink       = merge.sinks
+        self.cmp_sink                    = self.gated_sink(completions)
         self.req_source, self.cmp_source = demux.req_source, demux.cmp_source
+        self.req_cut, self.cmp_cut       = cut, cut
+
+    def gated(self, source):
+        """`source` behind a gate, where every TLP has an end; and what tells with a beat that it is not its own."""
+        gate = LinkGate(self.data_width, ends=True)
+        self.submodules += gate
+        self.comb += [source.connect(gate.sink), gate.link_up.eq(self.link_up)]
+        return gate.source, gate.cut
+
+    def gated_sink(self, sink):
+        """A sink before `sink`, with a gate."""
+        gate = LinkGate(self.data_width)
+        self.submodules += gate
+        self.comb += [gate.source.connect(sink), gate.link_up.eq(self.link_up)]
+        return gate.sink
 
     def framed(self, source):
         """`source` with `first`."""

@@ -125,11 +125,12 @@ class Completer(LiteXModule):
 
         # Where it goes ----------------------------------------------------------------------------
         drop      = Signal()
+        idle      = Signal()
         to_window = Signal()
         slow      = Signal()
         consume   = Signal()  # By the state machine.
         self.comb += [
-            drop.eq(message | ignored | (write & poisoned)),
+            drop.eq(message | ignored | (write & poisoned) | (sink.cut & idle)),
             to_window.eq(write & in_window & ~drop),
             slow.eq(~drop & ~to_window & ~writer.busy),
             sink.connect(writer.sink, omit={"valid", "ready"}),
@@ -220,6 +221,7 @@ class Completer(LiteXModule):
 
         # State machine ----------------------------------------------------------------------------
         self.fsm = fsm = FSM(reset_state="IDLE")
+        self.comb += idle.eq(fsm.ongoing("IDLE"))
         begin = sink.valid & sink.first & slow
         fsm.act("IDLE",
             NextValue(left, Cat(dw0[:10], dw0[:10] == 0)),
@@ -233,11 +235,13 @@ class Completer(LiteXModule):
         )
         fsm.act("WRITE",
             access.we.eq(1),
-            access.start.eq(sink.valid),
+            access.start.eq(sink.valid & ~sink.cut),
             If(access.done,
                 step.eq(1),
                 consume.eq(final | (lane == lanes - 1)),
                 If(final, NextState("IDLE"))
+            ).Elif(sink.valid & sink.cut,
+                NextState("IDLE")
             )
         )
         for n in range(3):

@@ -103,6 +103,7 @@ class TransactionLayer(LiteXModule):
         self.comb += [
             enable.eq(shape.bus_master_enable & shape.link_up),
             shape.req_source.connect(request_parser.sink),
+            request_parser.cut.eq(shape.req_cut),
             request_parser.source.connect(completer.sink),
             completer.source.connect(shape.cmp_sink),
             completer.completer.eq(shape.id),
@@ -211,6 +212,7 @@ class TransactionLayer(LiteXModule):
         self.events   = events   = stream.Buffer(event_layout())
         self.comb += [
             shape.cmp_source.connect(parser.sink),
+            parser.cut.eq(shape.cmp_cut),
             parser.source.connect(check.sink),
             check.beats.connect(place.beats),
             place.entry.eq(check.entry),
@@ -230,6 +232,12 @@ class TransactionLayer(LiteXModule):
             events.source.connect(check.event),
             *[self.error_strobes[name].eq(getattr(check.error, name)) for name, _ in ERRORS[:-1]],
         ]
+        # What is outstanding when the link goes is lost, whatever of it comes to an end.
+        self.sync += If(~shape.link_up,
+            place.lost.eq(1),
+        ).Elif(~Reduce("OR", [window.busy for window in self.windows]),
+            place.lost.eq(0),
+        )
         self.sync += [
             self.rx_stall.eq(parser.source.valid & ~(place.beats.ready & place.room)),
             timeout.hold.eq(self.rx_stall),

@@ -17,9 +17,12 @@ from litepcie_soc.common import check_data_width, phy_layout
 # Helpers ------------------------------------------------------------------------------------------
 
 def tlp_layout(data_width):
-    """A parsed TLP: header dwords as parameters (dw3 means nothing with three), payload beats."""
+    """A parsed TLP: header dwords as parameters (dw3 means nothing with three), payload beats.
+
+    A beat with `cut` has nothing of its TLP, it only ends it: the link went.
+    """
     return stream.EndpointDescription(
-        payload_layout = [("dat", data_width)],
+        payload_layout = [("dat", data_width), ("cut", 1)],
         param_layout   = [("dw0", 32), ("dw1", 32), ("dw2", 32), ("dw3", 32)],
     )
 
@@ -61,12 +64,15 @@ class Parser(LiteXModule):
     Attributes
     ----------
     sink   : stream of `phy_layout`, **in**, `sys`; `be` is not looked at, the header's length is.
+    cut    : Signal(), **in**, with a last beat of it: nothing in the beat is of the TLP, which is dropped if none of it
+        went out yet.
     source : stream of `tlp_layout`, **out**, `sys`; payload in memory byte order.
     """
     def __init__(self, data_width, endianness):
         check_data_width(data_width)
         self.sink   = sink   = stream.Endpoint(phy_layout(data_width))
         self.source = source = stream.Endpoint(tlp_layout(data_width))
+        self.cut    = Signal()
 
         # # #
 
@@ -87,7 +93,7 @@ class Parser(LiteXModule):
             take.eq(sink.valid & sink.ready),
             dw0.eq(Mux(sink.first, sink.dat[:32], source.dw0)),
             last.eq(sink.last | Mux(sink.first, self.ends_at_once(dw0, dwords), left <= dwords)),
-            wanted.eq((sink.first | open) & (payload | last)),
+            wanted.eq((sink.first | open) & (payload | last) & (opened | ~self.cut)),
         ]
         if dwords == 2:
             self.comb += payload.eq(~sink.first & ~(second & has_4_dwords(dw0)))
@@ -115,6 +121,7 @@ class Parser(LiteXModule):
             source.first.eq(sink.first | ~opened),
             source.last.eq(last),
             source.dat.eq(memory_order(sink.dat, endianness)),
+            source.cut.eq(self.cut),
         )
         self.sync += If(take, *self.load_header(sink, source, second, dwords))
 

@@ -12,7 +12,7 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import HEADER_3DW, LENGTH_BITS, TAG_BITS, word_bits
+from litepcie_soc.common import HEADER_3DW, LENGTH_BITS, REASON_BUS_MASTER, REASON_NONE, TAG_BITS, word_bits
 from litepcie_soc.tlp.check import beats_layout, entry_layout
 from litepcie_soc.tlp.context import COST_BITS, REASON_KEPT_BITS
 from litepcie_soc.tlp.realign import Realigner
@@ -40,6 +40,7 @@ class Placement(LiteXModule):
     beats        : stream of `beats_layout`, **in**, `sys`.
     entry        : Record: `valid`, and `entry_layout`, **in**.
     room         : Signal(), **out**, for four entries.
+    lost         : Signal(), **in**, the link went: requests that end well have not.
     release      : Signal(), **out**, all completions of a request came,
     release_cost : Signal(7), **out**, it had this cost,
     client       : **out**, and it was this client's.
@@ -50,6 +51,7 @@ class Placement(LiteXModule):
         self.beats        = stream.Endpoint(beats_layout(data_width))
         self.entry        = entry = Record([("valid", 1)] + entry_layout(data_width, client_bits))
         self.room         = Signal()
+        self.lost         = Signal()
         self.release      = Signal()
         self.release_cost = Signal(COST_BITS)
         self.client       = Signal(client_bits)
@@ -130,6 +132,10 @@ class Placement(LiteXModule):
             finish.lap.eq(end.lap),
             finish.reason.eq(end.reason),
             finish.bytes.eq(end.bytes),
+            If(self.lost,
+                If(end.reason == REASON_NONE, finish.reason.eq(REASON_BUS_MASTER)),
+                finish.bytes.eq(0),
+            ),
             self.release.eq(over),
             self.release_cost.eq(end.cost),
             self.client.eq(end.client),

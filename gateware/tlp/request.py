@@ -211,7 +211,7 @@ class RequestBuilder(LiteXModule):
         self.comb += drop.eq(~self.link_up | Mux(source.first & ~offered, ~self.enable, dropping))
         self.sync += [
             offered.eq(tlp.valid & ~advance),
-            If(tlp.valid, dropping.eq(drop)),
+            If(tlp.valid | ~self.link_up, dropping.eq(drop)),
         ]
 
     @staticmethod

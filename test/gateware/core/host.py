@@ -72,16 +72,19 @@ class Host:
         core.edge()
         core["sys_rst"]               = 0
 
-    def link(self, up):
-        """The link goes: what is under way is lost, what the card offers is thrown away. Or comes back."""
+    def link(self, up, rude=False):
+        """The link goes: what is under way is lost, what the card offers is thrown away. Or comes back.
+
+        `rude`: a TLP that was begun is not ended, and what the card offers is not taken.
+        """
         self.core["phy_link_up"] = up
         self.due.clear()
         self.open_tags.clear()
         for giver in self.givers:
-            giver.lose()
+            giver.lose(cut=rude)
         for taker, assembler in zip(self.takers, self.assemblers):
             assembler.dwords = []
-            taker.lose(everything=not up)
+            taker.lose(everything=not up, stuck=rude)
 
     # Time -----------------------------------------------------------------------------------------
 

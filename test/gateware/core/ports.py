@@ -33,6 +33,7 @@ class Giver(Channel):
         assert core.ports[self.port("valid")][0] == "input"
         self.beats   = deque()
         self.offered = False
+        self.inside  = False  # Of a packet begun and not ended.
 
     def drive(self):
         if not self.offered and self.beats and not self.stalls():
@@ -43,15 +44,16 @@ class Giver(Channel):
 
     def sample(self):
         if self.offered and self.core[self.port("ready")]:
-            self.beats.popleft()
+            self.inside  = not self.beats.popleft().get("last", 1)
             self.offered = False
 
-    def lose(self):
-        """Drops what waits, but for the rest of a packet that was begun."""
-        begun = self.offered or self.beats and not self.beats[0]["first"]
+    def lose(self, cut=False):
+        """Drops what waits, but for the rest of a packet that was begun; `cut`: that too."""
         ends  = [n for n, beat in enumerate(self.beats, 1) if beat["last"]]
-        rest  = ends[0] if begun else 0
+        rest  = ends[0] if (self.offered or self.inside) and not cut else 0
         self.beats = deque(list(self.beats)[:rest])
+        if cut:
+            self.offered = self.inside = False
 
 
 class Taker(Channel):
@@ -62,16 +64,18 @@ class Taker(Channel):
         self.take  = take
         self.ready = False
         self.held  = None
-        self.blind = False  # Takes and throws away.
+        self.blind = False  # Looks at nothing,
+        self.stuck = False  # and takes nothing, instead of everything.
 
     def drive(self):
-        self.ready = self.blind or not self.stalls()
+        self.ready = not self.stuck if self.blind else not self.stalls()
         self.core[self.port("ready")] = self.ready
 
-    def lose(self, everything):
-        """Forgets what is held; from now on throws away everything, or not."""
+    def lose(self, everything, stuck=False):
+        """Forgets what is held; from now on throws away everything, or not. `stuck`: and does not even take it."""
         self.held  = None
         self.blind = everything
+        self.stuck = stuck
 
     def sample(self):
         if self.blind:

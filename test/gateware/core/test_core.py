@@ -257,23 +257,32 @@ def test_without_bus_mastering_nothing_is_sent(bench):
     status = reader.read("STATUS")
     assert status >> 8 & 0xff == bench.regs["REASON_BUS_MASTER"]
 
-def test_the_link_goes_and_comes_back(bench):
-    """In mid-transfer; the engines stop with a reason, and after a reset everything is as new."""
+
+def restart(bench):
+    """As a driver does when the link is back."""
     regs, host = bench.regs, bench.host
+    host.write(regs["TIMEOUT_US"], 2)  # For reads that nobody answers any more.
+    host.write(regs["CONTROL"], regs["CONTROL_RESET"])
+    host.wait(lambda: host.read(regs["CONTROL"]) == 0, "the end of the reset")
+    host.write(regs["TIMEOUT_US"], 10000)
+
+
+@pytest.mark.parametrize("rude", [False, True], ids=["ends", "cuts"])
+def test_the_link_goes_and_comes_back(bench, rude):
+    """In mid-transfer, and in a completion; after a reset everything is as new."""
+    host = bench.host
     data = bench.bytes(4096)
-    for turn in range(3):
-        host.put(BUFFER, data)
+    host.put(BUFFER, data)
+    for turn in range(4):
         reader, writer = bench.engine("reader"), bench.engine("writer")
         reader.submit([(BUFFER, 0, 4096, 0)])
         writer.submit([(0x8000_0000, 0x4000, 4096, 0)])
         host.ticks(150 + 40 * turn)
-        host.link(up=False)
+        host.wait(lambda: host.givers[-1].inside, "a completion under way")
+        host.link(up=False, rude=rude)
         host.ticks(300)
         host.link(up=True)
-        host.write(regs["TIMEOUT_US"], 2)  # For reads that nobody answers any more.
-        host.write(regs["CONTROL"], regs["CONTROL_RESET"])
-        host.wait(lambda: host.read(regs["CONTROL"]) == 0, "the end of the reset")
-        host.write(regs["TIMEOUT_US"], 10000)
+        restart(bench)
         for engine in (reader, writer):
             host.put(engine.status, bytes(16))
     reader, writer = bench.engine("reader"), bench.engine("writer")

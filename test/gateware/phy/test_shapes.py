@@ -15,9 +15,10 @@ from test.gateware.common import Stalls, TLP, Watch, accept, drive, forever, mem
 # Shared shape -------------------------------------------------------------------------------------
 
 class Shared(PHYShape):
-    """Shape with its PHY inside, for the simulator."""
+    """Shape with its PHY inside, for the simulator; the link is up unless a test says else."""
     def __init__(self, data_width=64):
         phy = SimPHY(data_width)
+        phy.link_up.reset = 1
         PHYShape.__init__(self, phy)
         self.submodules.phy = phy
 

@@ -1,0 +1,113 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The link goes and comes back at any moment: what passes are whole TLPs, and ends of those that were cut."""
+
+import random
+
+import pytest
+
+from litepcie_soc.phy.gate import LinkGate
+
+from test.gateware.common import Stalls, accept, forever, memory_write, simulate
+
+pytestmark = pytest.mark.unit
+
+WIDTH = 64
+
+
+def packets(count, seed):
+    """TLPs as lists of beats; `dat` of the first beat tells them apart."""
+    rng = random.Random(seed)
+    return [list(memory_write(0x1000 * n, bytes(4 * rng.randrange(1, 12))).beats(WIDTH, "big")) for n in range(count)]
+
+
+def host(dut, tlps, rude, rng):
+    """Gives TLPs while the link comes and goes. `rude`: what was begun is not ended, and nothing waits."""
+    yield dut.link_up.eq(1)
+    for tlp in tlps:
+        down = rng.randrange(len(tlp)) if rng.random() < 0.5 else None
+        for n, beat in enumerate(tlp):
+            if n == down:
+                yield dut.link_up.eq(0)
+                if rude:
+                    yield dut.sink.valid.eq(0)
+                    for _ in range(rng.choice((1, 2, 9))):
+                        yield
+                    yield dut.link_up.eq(1)
+                    break
+            yield dut.sink.valid.eq(1)
+            for name, value in beat.items():
+                yield getattr(dut.sink, name).eq(value)
+            yield
+            while not (yield dut.sink.ready):
+                yield
+            yield dut.sink.valid.eq(0)
+        yield dut.link_up.eq(1)
+    for _ in range(20):
+        yield
+
+
+def watch(dut, beats):
+    """Of the source, with `cut`: taken beats."""
+    while True:
+        if (yield dut.source.valid) and (yield dut.source.ready):
+            beat = {"cut": (yield dut.cut)}
+            for name in ("first", "last", "dat"):
+                beat[name] = yield getattr(dut.source, name)
+            beats.append(beat)
+        yield
+
+
+@pytest.mark.parametrize("rude", [False, True], ids=["ends", "cuts"])
+@pytest.mark.parametrize("stall", [0, 0.5])
+def test_every_tlp_has_an_end(rude, stall):
+    sent = packets(120, seed=3)
+    dut, beats = LinkGate(WIDTH, ends=True), []
+    simulate(dut, [host(dut, sent, rude, random.Random(4)), forever(accept(dut.source, Stalls(stall, 5))),
+        forever(watch(dut, beats))])
+    came, whole, cut = {}, 0, 0
+    for tlp in sent:
+        came[tlp[0]["dat"], tlp[1]["dat"]] = tlp
+    at = 0
+    while at < len(beats):
+        end = next(n for n in range(at, len(beats)) if beats[n]["last"])
+        tlp = beats[at:end + 1]
+        assert [beat["first"] for beat in tlp] == [1] + [0] * (len(tlp) - 1)
+        cut += tlp[-1]["cut"]
+        whole += not tlp[-1]["cut"]
+        if not tlp[-1]["cut"]:
+            assert [beat["dat"] for beat in tlp] == [beat["dat"] for beat in came[tlp[0]["dat"], tlp[1]["dat"]]]
+        at = end + 1
+    assert cut > 20 and whole > 40
+
+
+def test_nobody_waits_for_a_link_that_is_gone():
+    """The card's side: taken whatever the PHY does, nothing offered to it, and no rest of a TLP when it is back."""
+    dut, beats = LinkGate(WIDTH), []
+    first, second, third = packets(3, seed=1)
+
+    def card():
+        yield dut.link_up.eq(1)
+        yield dut.source.ready.eq(1)
+        for n, beat in enumerate(first + second + third):
+            if n == 2:
+                yield dut.link_up.eq(0)
+                yield dut.source.ready.eq(0)
+            if n == len(first) + 1:
+                yield dut.link_up.eq(1)
+                yield dut.source.ready.eq(1)
+            yield dut.sink.valid.eq(1)
+            for name, value in beat.items():
+                yield getattr(dut.sink, name).eq(value)
+            yield
+            assert (yield dut.sink.ready)
+        yield dut.sink.valid.eq(0)
+        yield
+        yield
+
+    simulate(dut, [card(), forever(watch(dut, beats))])
+    assert [beat["dat"] for beat in beats] == [beat["dat"] for beat in first[:2] + third]
