@@ -217,7 +217,7 @@ void litepcie_stop(struct litepcie_device *ld, int error);
 /* identity.c: what the card is */
 extern const struct attribute_group *litepcie_groups[];
 bool litepcie_alive(struct litepcie_device *ld);
-int litepcie_identify(struct litepcie_device *ld);
+int litepcie_identify(struct litepcie_device *ld, struct litepcie_identity *id);
 void litepcie_check_link(struct litepcie_device *ld);
 
 /* file.c: what programs do with /dev/litepcieN */

@@ -24,7 +24,8 @@ bool litepcie_alive(struct litepcie_device *ld)
 }
 
 /* The line that says why a card is refused. */
-static int litepcie_check_version(struct litepcie_device *ld)
+static int litepcie_check_version(struct litepcie_device *ld,
+				  struct litepcie_identity *id)
 {
 	struct device *dev = &ld->pdev->dev;
 	u32 magic = readl(ld->regs + LITEPCIE_MAGIC);
@@ -41,13 +42,12 @@ static int litepcie_check_version(struct litepcie_device *ld)
 		return dev_err_probe(dev, -ENODEV,
 				     "gateware is of major version %u, this driver serves %u\n",
 				     major, LITEPCIE_VERSION_MAJOR);
-	ld->id.version = version;
+	id->version = version;
 	return 0;
 }
 
-static void litepcie_read_target(struct litepcie_device *ld)
+static void litepcie_read_target(struct litepcie_device *ld, char *target)
 {
-	char *target = ld->id.target;
 	unsigned int i;
 	__le32 word;
 
@@ -62,9 +62,9 @@ static void litepcie_read_target(struct litepcie_device *ld)
 	memset(target + i, 0, LITEPCIE_TARGET_BYTES - i);
 }
 
-static int litepcie_check_geometry(struct litepcie_device *ld)
+static int litepcie_check_geometry(struct litepcie_device *ld,
+				   const struct litepcie_identity *id)
 {
-	struct litepcie_identity *id = &ld->id;
 	struct device *dev = &ld->pdev->dev;
 	u32 ring = FIELD_GET(LITEPCIE_GEOMETRY_RING_LOG2_MASK, id->geometry);
 
@@ -81,9 +81,9 @@ static int litepcie_check_geometry(struct litepcie_device *ld)
 	return 0;
 }
 
-static int litepcie_read_window(struct litepcie_device *ld)
+static int litepcie_read_window(struct litepcie_device *ld,
+				struct litepcie_identity *id)
 {
-	struct litepcie_identity *id = &ld->id;
 	resource_size_t bar = pci_resource_len(ld->pdev, 0);
 	u32 offset = readl(ld->regs + LITEPCIE_WINDOW_OFFSET);
 	u32 bytes = readl(ld->regs + LITEPCIE_WINDOW_SIZE);
@@ -105,16 +105,17 @@ static int litepcie_read_window(struct litepcie_device *ld)
 /**
  * litepcie_identify() - read what the card is
  * @ld: the device, with its registers mapped
+ * @id: what it is, with no bit left to chance
  *
  * Return: 0, or -ENODEV after a line in the log that says why this driver does
  * not serve the card.
  */
-int litepcie_identify(struct litepcie_device *ld)
+int litepcie_identify(struct litepcie_device *ld, struct litepcie_identity *id)
 {
-	struct litepcie_identity *id = &ld->id;
 	int ret;
 
-	ret = litepcie_check_version(ld);
+	memset(id, 0, sizeof(*id));
+	ret = litepcie_check_version(ld, id);
 	if (ret)
 		return ret;
 	id->capabilities = readl(ld->regs + LITEPCIE_CAPABILITIES);
@@ -127,11 +128,11 @@ int litepcie_identify(struct litepcie_device *ld)
 	/* Gateware before 1.1 has no such register, and 0 there. */
 	id->streams = FIELD_GET(LITEPCIE_STREAMS_COUNT_MASK,
 				readl(ld->regs + LITEPCIE_STREAMS));
-	litepcie_read_target(ld);
-	ret = litepcie_check_geometry(ld);
+	litepcie_read_target(ld, id->target);
+	ret = litepcie_check_geometry(ld, id);
 	if (ret)
 		return ret;
-	return litepcie_read_window(ld);
+	return litepcie_read_window(ld, id);
 }
 
 /**

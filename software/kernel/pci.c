@@ -54,7 +54,7 @@ static int litepcie_map(struct litepcie_device *ld)
 		ret = -ENOMEM;
 		goto err_region;
 	}
-	ret = litepcie_identify(ld);
+	ret = litepcie_identify(ld, &ld->id);
 	if (ret)
 		goto err_iounmap;
 	return 0;

@@ -5,6 +5,7 @@
  * Copyright (c) 2026 LitePCIe SoC developers
  */
 #include <linux/pm.h>
+#include <linux/string.h>
 
 #include "driver.h"
 
@@ -55,13 +56,30 @@ static int litepcie_suspend(struct device *dev)
 	return 0;
 }
 
+/*
+ * Is it the card it was? An FPGA that lost its power has what is in its flash
+ * now, which need not be what was loaded into it before.
+ */
+static bool litepcie_unchanged(struct litepcie_device *ld)
+{
+	struct litepcie_identity now;
+
+	if (!litepcie_alive(ld))
+		dev_err(&ld->dev, "card does not answer after its reset\n");
+	else if (litepcie_identify(ld, &now) ||
+		 memcmp(&now, &ld->id, sizeof(now)))
+		dev_err(&ld->dev, "another bitstream after the reset: bind the driver again\n");
+	else
+		return true;
+	return false;
+}
+
 /* Of a card that was reset, by whatever: the host's side is set up again. */
 static void litepcie_restart(struct pci_dev *pdev)
 {
 	struct litepcie_device *ld = pci_get_drvdata(pdev);
 
-	if (!litepcie_alive(ld)) {
-		dev_err(&ld->dev, "card does not answer after its reset\n");
+	if (!litepcie_unchanged(ld)) {
 		litepcie_abandon(ld, -ENODEV);
 		return;
 	}

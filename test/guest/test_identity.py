@@ -19,26 +19,52 @@ from test.guest.conftest import BUILD, ROOT
 pytestmark = pytest.mark.guest
 
 
+# What `litepcie_util scratch_test` leaves in the register.
+LAST_PATTERN = "32'h7fffffff"
+
+
 @pytest.fixture(scope="module")
-def next_major(board):
-    """The default board, but for the major version in its identity register."""
-    other   = BUILD / "next_major"
+def changing(board):
+    """The default board, but of the next major version from the first `scratch_test` on, whatever resets it."""
+    other   = BUILD / "changing"
     verilog = other / "gateware" / "litepcie_soc_sim.v"
     for folder in ("gateware", "software"):
         shutil.copytree(board / folder, other / folder, dirs_exist_ok=True)
-    text, changed = re.subn(r"(_major = 16'd)1;", r"\g<1>2;", verilog.read_text())
+    text, changed = re.subn(r"(version_status\[31:16\] <= )(\w+_major);", r"\1\2 + changed;", verilog.read_text())
+    scratch       = re.search(r"reg +\[31:0\] (\w+_scratch_storage)", text)[1]
     assert changed == 1
-    verilog.write_text(text)
+    verilog.write_text(text.replace("\nendmodule", f"""
+reg changed = 0;
+always @(posedge sys_clk)
+    if ({scratch} == {LAST_PATTERN})
+        changed <= 1;
+
+endmodule"""))
     subprocess.run(["make", "-s", "-C", ROOT / "sim", f"BOARD={other}"], check=True)
     return other
 
 
-def test_another_major_version_is_refused(next_major):
-    with Guest(next_major, load=False, log=BUILD / "next-major" / "console.log") as guest:
-        assert guest.run("insmod /lib/modules/litepcie.ko").status == 0
-        said = guest.run("dmesg | grep litepcie").output
-        assert "gateware is of major version 2, this driver serves 1" in said
-        assert guest.run("test -e /dev/litepcie0").status != 0
-        tool = guest.run("litepcie_util info")
-        assert tool.status == 1 and "/dev/litepcie0" in tool.output
-        assert guest.run("rmmod litepcie").status == 0
+@pytest.fixture
+def guest(changing):
+    with Guest(changing, log=BUILD / "changing" / "console.log") as guest:
+        assert guest.run("litepcie_util scratch_test").status == 0
+        yield guest
+
+
+def test_another_major_version_is_refused(guest):
+    assert guest.run("rmmod litepcie && insmod /lib/modules/litepcie.ko").status == 0
+    said = guest.run("dmesg | grep litepcie").output
+    assert "gateware is of major version 2, this driver serves 1" in said
+    assert guest.run("test -e /dev/litepcie0").status != 0
+    tool = guest.run("litepcie_util info")
+    assert tool.status == 1 and "/dev/litepcie0" in tool.output
+    assert guest.run("rmmod litepcie").status == 0
+
+
+def test_another_bitstream_behind_a_reset_is_not_used(guest):
+    """As when an FPGA loads another design from its flash because a suspend took its power."""
+    assert guest.run("echo 1 > /sys/bus/pci/devices/0000:01:00.0/reset").status == 0
+    assert "another bitstream after the reset: bind the driver again" in guest.run("dmesg").output
+    said = guest.run("dd if=/dev/zero of=/dev/litepcie0 bs=4096 count=1")
+    assert said.status == 1 and "No such device" in said.output
+    assert guest.run("rmmod litepcie").status == 0

@@ -1,0 +1,43 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""A card that is reset or loses its power under its driver."""
+
+import pytest
+
+pytestmark = pytest.mark.guest
+
+RESET   = "echo 1 > /sys/bus/pci/devices/0000:01:00.0/reset"
+# To RAM, until the clock of the machine wakes it.
+SUSPEND = ("echo deep > /sys/power/mem_sleep; echo 0 > /sys/class/rtc/rtc0/wakealarm;"
+    " echo +2 > /sys/class/rtc/rtc0/wakealarm; echo mem > /sys/power/state")
+AGAIN   = "link is Gen2 x4, built for Gen2 x4"
+
+
+@pytest.fixture(scope="module")
+def guest(boot):
+    with boot("power", cpus=2) as guest:
+        yield guest
+
+
+def came_back(guest, times):
+    assert guest.run("dmesg").count(AGAIN) == 1 + times
+    guest.works()
+
+
+def test_a_reset_in_a_transfer_is_not_seen_by_the_caller(guest):
+    said = guest.run(f"""
+        (dd if=/bin/busybox of=/dev/litepcie0 bs=8M 2>&1; echo wrote $?) > /tmp/writer &
+        for i in 1 2 3; do sleep 0.05; {RESET} || exit; done
+        wait; cat /tmp/writer
+        head -c $(stat -c %s /bin/busybox) < /dev/litepcie0 | cmp - /bin/busybox && echo equal""")
+    assert "wrote 0" in said and "equal" in said
+    came_back(guest, 3)
+
+
+def test_suspend_to_ram_and_resume(guest):
+    guest.run(SUSPEND)
+    came_back(guest, 4)
