@@ -18,7 +18,7 @@ help:
 	@echo "make setup   what the machine must have, and build/venv"
 	@echo "make demo    builds the board, boots the guest, moves data through it, prints the figures"
 	@echo "make bench   the sweeps beside stock LitePCIe and published figures; BENCH=--quick: a part of them"
-	@echo "make synth   area and clock beside stock LitePCIe, by yosys and nextpnr; SYNTH=--no-clock: area alone"
+	@echo "make synth   area and clock beside stock LitePCIe, by yosys and nextpnr; SYNTH=--no-clock: area alone, SYNTH=--targets: the boards"
 	@echo "make test    every test (TESTS=\"test/sim -k cpio\": some of them)"
 	@echo "make check   style and static checks"
 	@echo "make clean   removes build/ (the cache of packages stays: ~/.cache/litepcie-soc)"

@@ -19,13 +19,14 @@ import time
 from pathlib import Path
 
 from litepcie_bench.progress import Progress
-from litepcie_bench.synth import paths, table, tools
+from litepcie_bench.synth import paths, table, targets, targets_table, tools
 from litepcie_bench.synth.count import FAMILIES
 from litepcie_bench.synth.designs import DESIGNS, OURS, TOP, USUAL, WIDTHS, Design
 from litepcie_bench.synth.measure import measure, steps
 from litepcie_soc.command_line import Parser, run
 
-OUT = tools.ROOT / "build" / "bench" / "synth.json"
+OUT    = tools.ROOT / "build" / "bench" / "synth.json"
+BOARDS = tools.ROOT / "build" / "bench" / "synth_targets.json"
 
 
 def parse_args(argv):
@@ -37,20 +38,35 @@ def parse_args(argv):
     parser.add_argument("--no-clock", action="store_true", help="Area only: no place and route.")
     parser.add_argument("--paths", type=int, metavar="N",
         help="Instead: the N longest paths of ours at --width (64), estimated before place and route.")
-    parser.add_argument("--output", type=Path, default=OUT, metavar="FILE",
-        help="For the records (build/bench/synth.json).")
+    parser.add_argument("--targets", nargs="*", metavar="NAME",
+        help=f"Instead: the boards, or these of them ({', '.join(targets.NAMES)}).")
+    parser.add_argument("--elaborate", action="store_true", help="With --targets: no area, all else that is checked.")
+    parser.add_argument("--output", type=Path, metavar="FILE",
+        help="For the records (build/bench/synth.json; of boards synth_targets.json).")
     after = parser.add_mutually_exclusive_group()
     after.add_argument("--write", action="store_true", help="Renew the tables of docs/resources.md.")
     after.add_argument("--check", action="store_true",
         help="Compare the area with docs/resources.md: exit status 1, and the rows that grew.")
     args = parser.parse_args(argv)
+    check_args(parser, args)
+    return args
+
+
+def check_args(parser, args):
+    unknown = sorted(set(args.targets or []) - set(targets.NAMES))
+    if unknown:
+        parser.error(f"argument --targets: no target {unknown[0]}, there are {', '.join(targets.NAMES)}")
+    args.output = args.output or (OUT if args.targets is None else BOARDS)
+    if args.targets is not None and (args.width or args.family or args.design or args.paths or args.no_clock):
+        parser.error("--targets has nothing to do with --width, --family, --design, --no-clock, --paths")
+    if args.elaborate and (args.targets is None or args.write or args.check):
+        parser.error("--elaborate goes with --targets, and without --write and --check")
     if args.write and (args.width or args.family or args.design):
         parser.error("--write needs every row: without --width, --family, --design")
     if args.paths is not None and args.paths < 1:
         parser.error(f"argument --paths: {args.paths} is not 1 or more")
     if not choose(args)[0]:
         parser.error(f"argument --design: {args.design} is not measured at that width")
-    return args
 
 
 def choose(args):
@@ -79,15 +95,24 @@ def show_paths(args):
         print(text)
 
 
+def measured_targets(args):
+    chosen   = targets.targets(args.targets)
+    progress = Progress("synth", len(chosen))
+    found    = targets.measure(chosen, progress.step, targets.elaborated if args.elaborate else targets.record)
+    progress.end()
+    return found
+
+
 def finish(args, records):
     """Prints, writes or compares; returns the exit status."""
     args.output.parent.mkdir(parents=True, exist_ok=True)
     args.output.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
-    print("\n\n".join(table.tables(records).values()))
+    which = table if args.targets is None else targets_table
+    print("\n\n".join(which.tables(records).values()))
+    text  = table.PATH.read_text(encoding="utf-8")
     if args.write:
-        text = table.PATH.read_text(encoding="utf-8")
-        table.PATH.write_text(table.update(text, records), encoding="utf-8")
-    grown = table.grown(records, table.PATH.read_text(encoding="utf-8")) if args.check else []
+        table.PATH.write_text(which.update(text, records), encoding="utf-8")
+    grown = which.grown(records, text) if args.check else []
     for line in grown:
         print(f"synth: grew: {line}", file=sys.stderr)
     return 1 if grown else 0
@@ -101,12 +126,13 @@ def main(argv=None):
         if args.paths:
             show_paths(args)
             return 0
-        records = measured(args)
+        records = measured(args) if args.targets is None else measured_targets(args)
     except tools.ToolError as error:
         print(f"synth: error: {error}", file=sys.stderr)
         return 1
-    status = finish(args, records)
-    print(f"{len(records)} rows in {time.monotonic() - began:.0f} s; {args.output}")
+    status = 0 if args.elaborate else finish(args, records)
+    print(f"{len(records)} {'boards elaborated' if args.elaborate else 'rows'} in {time.monotonic() - began:.0f} s"
+        + f"; {args.output}"*(not args.elaborate))
     return status
 
 

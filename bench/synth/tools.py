@@ -50,7 +50,8 @@ def versions():
         raise ToolError(f"{error.name} is not installed; type: make setup") from None
 
 
-def _run(folder, command, log):
+def run(folder, command, log):
+    """Runs a tool in ``folder``; what it says goes into ``log``. Raises ``ToolError``."""
     program      = Path(sys.executable).parent / command[0]
     status, text = processes.run([program, *command[1:]], cwd=folder)
     (folder / log).write_text(text, encoding="utf-8")
@@ -60,7 +61,7 @@ def _run(folder, command, log):
         raise ToolError(f"{command[0]} failed: {error} (all of it: {folder / log})")
 
 
-def _once(key, make):
+def once(key, make):
     """What ``make(folder)`` returned for this key, now or before; a dict."""
     text   = json.dumps([key, versions()], sort_keys=True)
     folder = FOLDER / hashlib.sha256(text.encode()).hexdigest()[:20]
@@ -87,12 +88,12 @@ def synthesise(sources, family, top):
         for name, text in sources.items():
             (folder / name).write_text(text, encoding="utf-8")
         verilog = " ".join(name for name in sources if name.endswith(".v"))
-        _run(folder, [YOSYS, "-q", "-p",
+        run(folder, [YOSYS, "-q", "-p",
             f"read_verilog {verilog}; {command}; tee -q -o stat.json stat -json"], "yosys.log")
         stat = json.loads((folder / "stat.json").read_text(encoding="utf-8"))
         return {"cells": stat["design"]["num_cells_by_type"]}
 
-    return _once(["synthesise", sources, command], make)
+    return once(["synthesise", sources, command], make)
 
 
 def place_and_route(netlist, speed, seed):
@@ -104,7 +105,7 @@ def place_and_route(netlist, speed, seed):
         "--timing-allow-fail", "--lpf-allow-unconstrained"]
 
     def make(folder):
-        _run(folder, [NEXTPNR, "-q", *options, "--json", "netlist.json", "--report", "report.json"],
+        run(folder, [NEXTPNR, "-q", *options, "--json", "netlist.json", "--report", "report.json"],
             "nextpnr.log")
         report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
         (clock,) = report["fmax"].values()
@@ -114,7 +115,7 @@ def place_and_route(netlist, speed, seed):
         (folder / "netlist.json").hardlink_to(netlist / "netlist.json")
         return make(folder)
 
-    return _once(["route", netlist.name, options], with_netlist)
+    return once(["route", netlist.name, options], with_netlist)
 
 
 def _critical_path(report):

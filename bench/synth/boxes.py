@@ -1,0 +1,39 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Declarations of modules that have no source here, from how their instances are connected.
+
+The hard block of PCI Express comes out of Vivado's IP catalogue. A port of its instance is an output if nothing else
+drives what it is connected to.
+"""
+
+
+def _driven(module):
+    """Bits of a module, as in yosys' JSON, that an input or a cell of known ports drives."""
+    found = {bit for port in module["ports"].values() if port["direction"] != "output" for bit in port["bits"]}
+    for cell in module["cells"].values():
+        ways = cell.get("port_directions", {})
+        found.update(bit for port, bits in cell["connections"].items() if ways.get(port) == "output" for bit in bits)
+    return found
+
+
+def _port(name, bits, driven):
+    """Declaration of one port; constants are text in the JSON."""
+    given = any(isinstance(bit, str) or bit in driven for bit in bits)
+    return f"{'input' if given else 'output'} [{max(len(bits), 1) - 1}:0] {name}"
+
+
+def declarations(netlist):
+    """Verilog of each module that ``netlist``, of ``write_json``, has an instance of but does not know; by name."""
+    modules, found = netlist["modules"], {}
+    for module in modules.values():
+        unknown = [cell for cell in module["cells"].values()
+            if cell["type"] not in modules and not cell["type"].startswith("$")]
+        driven = _driven(module) if unknown else set()
+        for cell in unknown:
+            ports = ",\n    ".join(_port(name, bits, driven) for name, bits in cell["connections"].items())
+            found[cell["type"]] = f"(* blackbox *) module {cell['type']}(\n    {ports}\n);\nendmodule\n"
+    return found

@@ -1,0 +1,67 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""A board's Verilog, elaborated and mapped for its family, the vendor's blocks as black boxes.
+
+Yosys knows the primitives; LitePCIe's Verilog around the hard block is read; the hard block itself is declared from
+the connections of its instance (``boxes.py``).
+"""
+
+import json
+
+from litepcie_bench.synth import tools
+from litepcie_bench.synth.boxes import declarations
+
+LIBRARY = "read_verilog -lib +/xilinx/cells_sim.v +/xilinx/cells_xtra.v"
+READ    = (LIBRARY + "; read_verilog {verilog}; hierarchy -top {top} -purge_lib; proc; blackbox =A:whitebox; "
+    "write_json netlist.json; delete =A:blackbox; write_rtlil design.il")
+# In the top module, ours, every wire that is used has a driver, one, and there is no loop. LitePCIe's wrappers of the
+# UltraScale blocks have ports without.
+CHECK   = LIBRARY + "; read_rtlil design.il; read_verilog boxes.v; hierarchy -check -top {top}; check -assert {top}"
+MAP     = ("read_rtlil design.il; read_verilog boxes.v; "
+    "synth_xilinx -family {family} -flatten -noiopad -noclkbuf -top {top}; tee -q -o stat.json stat -json")
+
+
+def elaborate(project, hard_block):
+    """Elaborates and checks a ``Project``; ``hard_block`` is the one module that may have no source.
+
+    Returns a dict with ``folder``, which has ``design.il`` and ``boxes.v``. Raises ``ToolError``.
+    """
+    verilog = " ".join(name for name in project.sources if name.endswith(".v"))
+    read    = READ.format(verilog=verilog, top=project.name)
+    check   = CHECK.format(top=project.name)
+
+    def make(folder):
+        for name, text in project.sources.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        tools.run(folder, [tools.YOSYS, "-q", "-p", read], "read.log")
+        netlist = folder / "netlist.json"
+        boxes   = declarations(json.loads(netlist.read_text(encoding="utf-8")))
+        netlist.unlink()
+        unknown = sorted(set(boxes) - {hard_block})
+        if unknown:
+            raise tools.ToolError(f"{project.name}: no source of module {', '.join(unknown)}")
+        (folder / "boxes.v").write_text("".join(boxes.values()), encoding="utf-8")
+        tools.run(folder, [tools.YOSYS, "-q", "-p", check], "check.log")
+        return {"boxes": list(boxes)}
+
+    return tools.once(["elaborate", project.sources, read, check, hard_block], make)
+
+
+def synthesise(project, family, hard_block):
+    """Number of cells by type of a ``Project``. Raises ``ToolError``."""
+    elaborated = elaborate(project, hard_block)["folder"]
+    command    = MAP.format(family=family, top=project.name)
+
+    def make(folder):
+        for name in ("design.il", "boxes.v"):
+            (folder / name).hardlink_to(elaborated / name)
+        tools.run(folder, [tools.YOSYS, "-q", "-p", command], "yosys.log")
+        stat = json.loads((folder / "stat.json").read_text(encoding="utf-8"))
+        cells = stat["design"]["num_cells_by_type"]
+        return {"cells": {kind: number for kind, number in cells.items() if kind != "$scopeinfo"}}
+
+    return tools.once(["map", elaborated.name, command], make)["cells"]

@@ -1,0 +1,97 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Area of the boards: each target as it is when nothing is chosen, and with its DDR.
+
+A record: ``design``, ``part`` ("board"), ``target``, ``build`` (name), ``device``, ``family``, ``luts``,
+``luts_as_carry``, ``luts_as_memory``, ``ffs``, ``brams``, ``dsps``, and of the device ``device_luts``, ``device_ffs``,
+``device_brams``, ``device_dsps``, ``tools`` (versions).
+"""
+
+import functools
+import importlib.util
+import sys
+
+from dataclasses import dataclass
+
+from litepcie_bench.boards import ROOT
+from litepcie_bench.synth import elaborate, project, tools
+from litepcie_bench.synth.count import area
+from litepcie_bench.synth.designs import OURS
+from litepcie_bench.synth.devices import HARD_BLOCKS, device_of
+
+FOLDER = ROOT / "targets"
+NAMES  = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in ("environment", "sim"))
+
+
+@functools.cache
+def load(name):
+    """The module of a target."""
+    sys.path.insert(0, str(FOLDER))
+    try:
+        spec   = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+    finally:
+        sys.path.remove(str(FOLDER))
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is built: ``name`` of the target."""
+    name:     str
+    with_ddr: bool = False
+
+    @property
+    def build(self):
+        board = load(self.name).BOARD
+        return board.configure(with_ddr=self.with_ddr).name(board)
+
+    def project(self):
+        return project.emit(FOLDER / f"{self.name}.py", ["--with-ddr"] * self.with_ddr)
+
+    def __str__(self):
+        return self.build
+
+
+def targets(names=None):
+    """Every ``Target``, or those of the names."""
+    found = []
+    for name in names or NAMES:
+        found.append(Target(name))
+        if load(name).BOARD.memory.ddr:
+            found.append(Target(name, with_ddr=True))
+    return found
+
+# Measuring ----------------------------------------------------------------------------------------
+
+
+def elaborated(target):
+    """Elaborates a ``Target`` and checks it. Raises ``ToolError``."""
+    emitted   = target.project()
+    _, device = device_of(emitted.part)
+    elaborate.elaborate(emitted, HARD_BLOCKS[device.family])
+
+
+def record(target):
+    """Synthesises a ``Target``; its record. Raises ``ToolError``."""
+    emitted      = target.project()
+    name, device = device_of(emitted.part)
+    block        = HARD_BLOCKS[device.family]
+    found        = area(elaborate.synthesise(emitted, device.family, block), device.family, [block])
+    return {"design": OURS, "part": "board", "target": target.name, "build": emitted.name, "device": name,
+        "family": device.family, **{f"device_{key}": getattr(device, key) for key in ("luts", "ffs", "brams", "dsps")},
+        **found.record(), "tools": tools.versions()}
+
+
+def measure(chosen, step, work=record):
+    """What ``work`` returns of each target, one after the other: a board takes minutes and a gigabyte."""
+    found = []
+    for target in chosen:
+        found.append(work(target))
+        step(str(target))
+    return found
