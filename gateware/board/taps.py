@@ -114,24 +114,23 @@ def add_taps(soc, depth=DEPTH, bridge=None):
     ----------
     soc    : with ``crg.cd_sys`` where the way is JTAG.
     depth  : samples, one a cycle of sys.
-    bridge : "jtag" or "serial", a second master of the register bus; what fits the device if None, and ``""``
-        for none (in simulation, where the registers are read through BAR0).
+    bridge : "jtag" or "serial", a second master of the register bus; what fits the device if None.
 
     Raises ``ValueError`` on what cannot be.
     """
     if not 16 <= depth <= MAX_DEPTH:
         raise ValueError(f"depth of the taps must be 16..{MAX_DEPTH} samples, not {depth!r}")
+    bridge = bridge or bridge_of(soc.platform)
+    if bridge not in ("jtag", "serial"):
+        raise ValueError(f'bridge of the taps must be "jtag" or "serial", not {bridge!r}')
     soc.analyzer = Analyzer(signals(soc), depth, soc.sys_clk_freq)
-    bridge       = bridge_of(soc.platform) if bridge is None else bridge
     if bridge == "jtag":
         soc.add_jtagbone()
         jtag = soc.jtagbone_phy.cd_jtag.clk
         soc.platform.add_period_constraint(jtag, 1e9/JTAG_HZ)
         soc.platform.add_false_path_constraints(jtag, soc.crg.cd_sys.clk)
-    elif bridge == "serial":
+    else:
         soc.add_uartbone(baudrate=BAUDRATE)
-    elif bridge:
-        raise ValueError(f'bridge of the taps must be "jtag" or "serial", not {bridge!r}')
 
 
 def export_taps(soc, folder):

@@ -7,7 +7,8 @@
 """A SoC with taps in Verilator, and a host of 128 bit behind its PHY that LiteScope's own driver can use.
 
 The host answers reads of its memory with one completion each, takes writes at random, and reaches registers with
-TLPs to BAR0. Beside them it writes down ``watched`` signals in every cycle: what the taps must have seen.
+TLPs to BAR0. Beside them it writes down ``watched`` signals in every cycle: what the taps must have seen. A serial
+port reads registers as litex_server does.
 """
 
 import subprocess
@@ -16,14 +17,15 @@ from migen import *
 
 from litex.gen import *
 
-from litex.build.generic_platform import GenericPlatform, Pins
+from litex.build.generic_platform import GenericPlatform, Pins, Subsignal
 
-from litepcie_soc.board.taps import add_taps
+from litepcie_soc.board.taps import BAUDRATE, add_taps
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
 from litepcie_soc.soc.abi import BAR0_SIZE
 from litepcie_soc.soc.soc import LitePCIeSoC
 
 WIDTH   = 128
+CLOCK   = 125e6
 LATENCY = 150   # Cycles from a read to its completion: more than the tags of a reader can hide.
 
 # SoC ----------------------------------------------------------------------------------------------
@@ -32,9 +34,10 @@ LATENCY = 150   # Cycles from a read to its completion: more than the tags of a 
 class ScopeSoC(LitePCIeSoC):
     """As a target is, with ports in the place of pins; `watched(soc)` are signals brought out, name to expression."""
     def __init__(self, depth, watched):
-        io = [("sys_clk", 0, Pins(1)), ("sys_rst", 0, Pins(1))]
+        io = [("sys_clk", 0, Pins(1)), ("sys_rst", 0, Pins(1)),
+            ("serial", 0, Subsignal("tx", Pins(1)), Subsignal("rx", Pins(1)))]
         platform = GenericPlatform("none", io + sim_phy_io(WIDTH), name="top")
-        LitePCIeSoC.__init__(self, platform, 125e6)
+        LitePCIeSoC.__init__(self, platform, CLOCK)
         self.cd_sys = ClockDomain()
         self.comb += [
             self.cd_sys.clk.eq(platform.request("sys_clk")),
@@ -45,7 +48,7 @@ class ScopeSoC(LitePCIeSoC):
             bar0_size = BAR0_SIZE,
         )
         self.add_litepcie(self.pcie_phy, target="taps", gen=2, lanes=4, memory_size=1 << 16)
-        add_taps(self, depth, bridge="")
+        add_taps(self, depth, bridge="serial")
 
         # # #
 
@@ -145,6 +148,36 @@ static void cycle()
     now++;
 }
 
+// A byte over the serial port: eight bits behind a start bit, least significant first, a stop bit.
+
+static void bit_time(double bits)
+{
+    for (int n = 0; n < bits * @BIT@; n++)
+        cycle();
+}
+
+static void serial_send(uint32_t byte)
+{
+    for (uint32_t bits = byte << 1 | 0x200, n = 0; n < 10; n++) {
+        top.serial_rx = bits >> n & 1;
+        bit_time(1);
+    }
+}
+
+static uint32_t serial_receive()
+{
+    uint32_t byte = 0;
+    for (int n = 0; n < 100 * @BIT@ && top.serial_tx; n++)
+        cycle();
+    bit_time(0.5);
+    for (int n = 0; n < 8; n++) {
+        bit_time(1);
+        byte |= top.serial_tx << n;
+    }
+    bit_time(1);
+    return byte;
+}
+
 int main(int, char **argv)
 {
     trace = std::fopen(argv[1], "wb");
@@ -154,6 +187,7 @@ int main(int, char **argv)
     top.phy_bus_master_enable = 1;
     top.phy_link_up           = 1;
     top.msi_ready             = 1;
+    top.serial_rx             = 1;
     char what;
     unsigned long address, value;
     while (std::scanf(" %c %lx %lx", &what, &address, &value) == 3) {
@@ -167,6 +201,14 @@ int main(int, char **argv)
             to_card.push_back(beats_of({0x40000001, 0x0008000f, place, swap(value)}));
             for (int n = 0; n < 40; n++)
                 cycle();
+        } else if (what == 's') {                    // A register, by LiteX's bridge.
+            for (uint32_t byte : {2u, 1u, place >> 26, place >> 18 & 0xff, place >> 10 & 0xff, place >> 2 & 0xff})
+                serial_send(byte);
+            uint32_t found = 0;
+            for (int n = 0; n < 4; n++)
+                found = found << 8 | serial_receive();
+            std::printf("%x\n", found);
+            std::fflush(stdout);
         } else {
             to_card.push_back(beats_of({0x00000001, 0x00085a0f, place}));
             answered = false;
@@ -186,7 +228,8 @@ class Host:
     def __init__(self, folder, soc):
         self.folder = folder
         soc.platform.get_verilog(soc, name="top").write(str(folder / "top.v"))
-        (folder / "main.cpp").write_text(MAIN.replace("@LATENCY@", str(LATENCY)))
+        (folder / "main.cpp").write_text(MAIN.replace("@LATENCY@", str(LATENCY))
+            .replace("@BIT@", str(round(CLOCK/BAUDRATE))))
         build = subprocess.run(["verilator", "--cc", "--exe", "--build", "-O1", "-CFLAGS", "-O0", "-Wno-fatal",
             "-Wno-WIDTH", "-Wno-CASEINCOMPLETE", "-Wno-COMBDLY", "--x-initial", "0", "--top-module", "top", "top.v",
             "main.cpp"], cwd=folder, capture_output=True, text=True)
@@ -211,6 +254,10 @@ class Host:
 
     def memory(self, address, value):
         self.tell("m", address, value)
+
+    def read_serial(self, address):
+        self.tell("s", address, 0)
+        return int(self.process.stdout.readline(), 16)
 
     # As LiteX's RemoteClient, which LiteScope's driver was made for.
 

@@ -120,6 +120,8 @@ def test_a_capture_is_what_happened(tmp_path):
     with bench.host as host:
         for name in ENGINES:
             captured[name] = bench.capture(f"{name}_active", lambda name=name: transfer(host, bench.regs, name))
+        for register in (bench.regs.identity_magic, bench.regs.analyzer_storage_length):
+            assert host.read_serial(register.addr) == register.read()
     trace = bench.trace()
     seen  = {name: [] for name in trace}
     for name, columns in captured.items():
