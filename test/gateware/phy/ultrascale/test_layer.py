@@ -1,0 +1,196 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The transaction layer on UltraScale's PHYs, with a host behind the AXI streams of the hard block."""
+
+import random
+
+from dataclasses import replace
+
+from migen import ClockDomainsRenamer, Instance, Module, passive
+
+from litepcie_soc.common import REASON_POISONED, REASON_UNSUPPORTED_REQUEST
+from litepcie_soc.phy.hard_block import completion_buffer_bytes
+from litepcie_soc.tlp.issue import BLOCK_BYTES
+from litepcie_soc.tlp.layer import ERRORS, TransactionLayer
+
+from test.gateware.common import TLP, forever, memory_read, memory_write, simulate
+from test.gateware.phy.test_hard_block import Platform, pads
+from test.gateware.phy.ultrascale.test_streams import every_shape, interface
+from test.gateware.tlp.bench import Bench, Reader, Writer
+from test.gateware.tlp.host import CARD, HOST, Host
+from test.gateware.tlp.test_reads import NO_ERRORS, random_requests
+from test.gateware.tlp.test_writes import expected, random_writes, registers
+
+# Bench --------------------------------------------------------------------------------------------
+
+class BlockBench(Bench):
+    """Layer, PHY and block. The block puts its own ID into requests, and tells of each that went."""
+    def __init__(self, shape, host):
+        phy_class, lanes, data_width = shape
+        self.interface = interface(shape)
+        self.host      = host
+        self.stall     = 0.2
+        self.seed      = 10
+        self.errors    = {}
+        self.told      = []     # Sequence numbers of requests that nothing passes any more.
+        self.waiting   = 0      # Packets to the card that are not there yet.
+        self.phy       = phy_class(Platform(), pads(lanes), data_width=data_width, bar0_size=0x200000, cd="pcie")
+        self.ports     = self.phy.pcie_phy_params
+        self.layer     = TransactionLayer(self.phy, data_width, 1e6, True, completion_buffer_bytes(self.phy))
+        self.blocks    = completion_buffer_bytes(self.phy)//BLOCK_BYTES
+
+    def top(self):
+        """What is simulated: all but the IP, in one clock."""
+        top = Module()
+        top.submodules += self.layer
+        top.submodules += [module for _, module in self.phy._submodules]
+        top.comb       += self.phy._fragment.comb + self._fragment.comb
+        top.sync       += self._fragment.sync.get("sys", [])
+        top.specials   += [special for special in self.phy._fragment.specials if not isinstance(special, Instance)]
+        return ClockDomainsRenamer({"pcie": "sys"})(top)
+
+    def port(self, name, field):
+        """Signal of an AXI stream, whichever way it goes."""
+        return next(signal for key, signal in self.ports.items() if key[2:].endswith(f"_axis_{name}_t{field}"))
+
+    def run(self, clients, cycles=30000):
+        processes = [process for client in clients for process in client.processes()]
+        watchers  = [watcher for client in clients for watcher in client.watchers()]
+        left      = [len(processes)]
+
+        def ends(process):
+            yield from process
+            left[0] -= 1
+
+        def setup():
+            yield self.ports["o_user_lnk_up"].eq(1)
+            yield self.ports["o_cfg_function_status"].eq(0b100)
+            yield self.ports["o_cfg_mgmt_read_data"].eq(1 << 8)
+            yield self.ports["o_cfg_mgmt_read_write_done"].eq(1)
+            yield self.layer.timeout_us.eq(100000)
+
+        simulate(self.top(), [setup(), self.quiet(left), forever(self.clock()), *[ends(p) for p in processes],
+            *[forever(watcher) for watcher in watchers], forever(self.take("rq")), forever(self.take("cc")),
+            forever(self.give("rc", self.host.next_completion, self.interface.requester_completion)),
+            forever(self.give("cq", self.next_request, self.interface.completer_request)), forever(self.tell()),
+        ], cycles=cycles)
+        assert self.host.most_blocks <= self.blocks, "more outstanding than the block holds"
+
+    @passive
+    def clock(self):
+        while True:
+            self.host.cycle += 1
+            yield
+
+    def quiet(self, left):
+        quiet = 0
+        while quiet < 100:
+            quiet = 0 if left[0] or self.host.pending or self.host.requests or self.waiting or self.told else quiet + 1
+            yield
+        for name, _ in ERRORS:
+            self.errors[name] = (yield getattr(self.layer, f"_{name}").status)
+
+    def next_request(self):
+        return self.host.requests.popleft() if self.host.requests else None
+
+    def take(self, name):
+        stalls = self.stalls()
+        packet = []
+        while True:
+            ready = not stalls.next()
+            yield self.port(name, "ready").eq(ready)
+            yield
+            if not ready or not (yield self.port(name, "valid")):
+                continue
+            beat = {}
+            for field in ("data", "keep", "user", "last"):
+                beat[field] = (yield self.port(name, field))
+            packet.append(beat)
+            if beat["last"]:
+                self.taken(name, packet)
+                packet = []
+
+    def taken(self, name, packet):
+        if name == "cc":
+            self.host.take(self.interface.completion(packet))
+        else:
+            tlp, sequence = self.interface.request(packet)
+            self.told.append(sequence)
+            self.host.take(replace(tlp, requester=CARD))
+
+    def tell(self):
+        name  = "0" if self.interface.plus else ""
+        rng   = random.Random(7)
+        valid = self.ports[f"o_pcie_rq_seq_num_vld{name}"]
+        while True:
+            tells = self.told and rng.random() < 0.5
+            yield valid.eq(bool(tells))
+            if tells:
+                yield self.ports[f"o_pcie_rq_seq_num{name}"].eq(self.told.pop(0))
+            yield
+
+    def give(self, name, next_tlp, beats_of):
+        stalls = self.stalls()
+        for _ in range(10):     # The link is up before.
+            yield
+        while True:
+            tlp = next_tlp()
+            if tlp is None:
+                yield
+                continue
+            self.waiting += 1
+            for beat in beats_of(tlp):
+                while stalls.next():
+                    yield
+                yield self.port(name, "valid").eq(1)
+                for field, value in beat.items():
+                    yield self.port(name, field).eq(value)
+                yield
+                while not (yield self.port(name, "ready")):
+                    yield
+                yield self.port(name, "valid").eq(0)
+            self.waiting -= 1
+
+# Tests --------------------------------------------------------------------------------------------
+
+@every_shape
+def test_reads_writes_and_registers(shape):
+    """Split completions in any order, writes below and above 4 GiB, registers in between, stalls everywhere."""
+    rng     = random.Random(shape[2])
+    bench   = BlockBench(shape, Host(split=64, latency=30, reorder=True))
+    reader  = Reader(bench.layer.add_read_port("reader", 40), random_requests(rng, 40, 512), bench.stalls())
+    writers = [Writer(bench.layer.add_write_port(f"writer{n}"), random_writes(rng, 20, longest, base), bench.stalls())
+        for n, (longest, base) in enumerate([(256, 0x10_0000), (64, 0x7_0000_0000)])]
+    registers(bench)
+    bench.host.requests.extend(memory_read(4*n, 4, requester=HOST, tag=n) for n in range(10))
+    bench.host.requests.append(memory_write(0x20, b"word", requester=HOST))
+    bench.host.requests.append(TLP(fmt=0, type=0b00010, length=1, first_be=15, requester=HOST, tag=10))
+    bench.run([reader, *writers])
+    assert bench.host.written == expected(writers)
+    assert all(reason == 0 for reason, _ in reader.retired)
+    assert [(tlp.tag, tlp.status) for tlp in bench.host.completions] == [*[(n, 0) for n in range(10)], (10, 1)]
+    assert bench.errors == {**NO_ERRORS, "refused": 1}
+
+
+@every_shape
+def test_errors_of_the_host_have_their_reasons(shape):
+    """A poisoned completion, and one with Unsupported Request, which has a byte count and no data."""
+    bench  = BlockBench(shape, Host(split=128, latency=5))
+    reader = Reader(bench.layer.add_read_port("reader", 8), [(0x1000*n, 100, 0x1000*n) for n in range(1, 5)],
+        bench.stalls())
+
+    def answer(request, completions):
+        if request.address == 0x2000:
+            return [replace(tlp, ep=1) for tlp in completions]
+        if request.address == 0x3000:
+            return [replace(completions[0], fmt=0, status=1, length=0, data=b"", lower_address=0)]
+        return completions
+
+    bench.host.answer = answer
+    bench.run([reader])
+    assert [reason for reason, _ in reader.retired] == [0, REASON_POISONED, REASON_UNSUPPORTED_REQUEST, 0]
+    assert bench.errors["unsupported_request"] == bench.errors["poisoned"] == 1
