@@ -45,7 +45,7 @@ static int litepcie_info(struct litepcie_device *ld, union litepcie_argument *ar
 	u16 link = 0;
 	u32 sizes;
 
-	if (memchr_inv(info->reserved, 0, sizeof(info->reserved)))
+	if (info->reserved0 || memchr_inv(info->reserved, 0, sizeof(info->reserved)))
 		return -EINVAL;
 
 	sizes = readl(ld->regs + LITEPCIE_LINK_SIZES);
@@ -68,6 +68,7 @@ static int litepcie_info(struct litepcie_device *ld, union litepcie_argument *ar
 		.max_read_request_bytes = FIELD_GET(LITEPCIE_LINK_SIZES_MRRS_MASK, sizes),
 		.tags = FIELD_GET(LITEPCIE_GEOMETRY_TAGS_MASK, id->geometry) + 1,
 		.streams = id->streams,
+		.link_status = readl(ld->regs + LITEPCIE_LINK_STATUS),
 	};
 	static_assert(sizeof(info->target) == sizeof(id->target));
 	memcpy(info->target, id->target, sizeof(info->target));

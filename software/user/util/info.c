@@ -20,6 +20,26 @@ static void text_size(const char *label, uint64_t bytes)
 	printf("\n");
 }
 
+/* What the host lets the card do. Of an older driver nothing is known. */
+static const struct {
+	uint32_t mask;
+	const char *key, *text;
+} states[] = {
+	{ LITEPCIE_LINK_STATUS_UP, "up", "link up" },
+	{ LITEPCIE_LINK_STATUS_BUS_MASTER, "bus_master", "bus master" },
+	{ LITEPCIE_LINK_STATUS_MSI, "msi", "MSI" },
+	{ LITEPCIE_LINK_STATUS_EXTENDED_TAG, "extended_tags", "extended tags" },
+};
+
+#define STATES (sizeof(states) / sizeof(states[0]))
+
+static void text_of_status(uint32_t status)
+{
+	for (size_t i = 0; status && i < STATES; i++)
+		printf("%s%s: %s%s", i ? ", " : "state     ", states[i].text,
+		       status & states[i].mask ? "yes" : "no", i + 1 < STATES ? "" : "\n");
+}
+
 static void text_of_info(const struct settings *settings, const struct litepcie_info *info)
 {
 	char names[256];
@@ -37,6 +57,7 @@ static void text_of_info(const struct settings *settings, const struct litepcie_
 	if (info->link_gen < info->built_gen || info->link_lanes < info->built_lanes)
 		printf("          less than built for: reseat the card; compare LnkCap of card and "
 		       "slot (lspci -vv)\n");
+	text_of_status(info->link_status);
 	text_size("memory", info->memory_bytes);
 	text_size("window", info->window_bytes);
 	printf("engines   %" PRIu32 " channel%s, %" PRIu32 " stream%s, %" PRIu32 " tags\n",
@@ -91,6 +112,8 @@ static void json_of_info(const struct settings *settings, const struct litepcie_
 	json_number("built_lanes", info->built_lanes);
 	json_number("mps_bytes", info->max_payload_bytes);
 	json_number("mrrs_bytes", info->max_read_request_bytes);
+	for (size_t i = 0; info->link_status && i < STATES; i++)
+		json_bool(states[i].key, info->link_status & states[i].mask);
 	json_end();
 	json_number("clock_hz", info->clock_hz);
 	json_number("datapath_bits", info->data_width_bits);

@@ -92,6 +92,7 @@ static int give_info(struct litepcie_info *info)
 		.tags = 32,
 		.streams = setting("MOCK_STREAMS", 0),
 		.target = "mock",
+		.link_status = setting("MOCK_STATUS", 0xb),
 		.bus_address = "0000:01:00.0",
 	};
 	return 0;

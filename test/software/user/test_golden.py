@@ -5,6 +5,7 @@
 LITEPCIE_GOLDEN=write pytest test/software/user/test_golden.py   renews the files.
 """
 
+import json
 import os
 import re
 
@@ -53,6 +54,14 @@ def test_a_link_below_what_it_was_built_for_is_said(card):
     result = card("info", lanes=1)
     assert ("link      Gen2 x1, MPS 256, MRRS 512 bytes\n"
         "          less than built for: reseat the card; compare LnkCap of card and slot") in result.out
+
+
+def test_what_the_host_lets_the_card_do(card):
+    assert "state     link up: yes, bus master: no, MSI: no, extended tags: yes\n" in card("info", status=0x5).out
+    assert "extended tags" not in card("info", status=0).out  # An older driver: not known.
+    assert json.loads(card("info", "--json", status=0x5).out)["link"].items() >= {
+        "up": True, "bus_master": False, "msi": False, "extended_tags": True}.items()
+    assert "up" not in json.loads(card("info", "--json", status=0).out)["link"]
 
 
 def test_streams_are_counted_beside_the_channels(card):

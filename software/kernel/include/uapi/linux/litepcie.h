@@ -47,7 +47,7 @@ struct litepcie_info {
 	__u32 uapi_version;		/* out: LITEPCIE_UAPI_VERSION of the driver */
 	__u32 gateware_version;		/* out: major << 16 | minor */
 	__u32 capabilities;		/* out: LITEPCIE_CAPABILITY_* of litepcie_regs.h */
-	__u32 channels;			/* out: DMA channels of the memory, each a reader and a writer */
+	__u32 channels;			/* out: channels of the memory, a reader and a writer each */
 	__u64 memory_bytes;		/* out: size of the card's memory */
 	__u64 window_bytes;		/* out: how much of it mmap() reaches */
 	__u32 clock_hz;			/* out: clock of the data path and the counters */
@@ -62,7 +62,9 @@ struct litepcie_info {
 	__u32 streams;			/* out: stream channels; older drivers leave 0 */
 	char target[64];		/* out: name the gateware was built with */
 	char bus_address[32];		/* out: PCI address, "0000:01:00.0" */
-	__u64 reserved[8];		/* 0 */
+	__u32 link_status;		/* out: LITEPCIE_LINK_STATUS_*; older drivers leave 0 */
+	__u32 reserved0;		/* 0 */
+	__u64 reserved[7];		/* 0 */
 };
 
 /* Counters of one engine since the last reset of that engine. */
