@@ -98,9 +98,11 @@ class RequesterCompletion(LiteXModule):
     """Completions of the host; a beat a cycle, latency 1, in the clock of the hard block.
 
     Descriptor of three dwords: PG213, "Requester Completion Descriptor Format". It becomes the header again as it was
-    on the link, so what is wrong with a completion is found where all PHYs' completions are checked. Two are dropped,
-    error codes 1000 and 1001: the block makes them when a function is reset or a request is late, no field but the tag
-    is valid then, and who asked has a timeout of its own. `discontinue`: as of `CompleterRequest`.
+    on the link, so what is wrong with a completion is found where all PHYs' completions are checked. (Of the lower
+    address the guide says "first byte referenced by the request", of seven bits of which each completion of a split
+    one has its own on the link; that these come here is how public designs in use read it.) Two are dropped, error
+    codes 1000 and 1001: the block makes them when a function is reset or a request is late, no field but the tag is
+    valid then, and who asked has a timeout of its own. `discontinue`: as of `CompleterRequest`.
 
     Parameters
     ----------
