@@ -20,8 +20,11 @@ from test.gateware.fastsim import run_fast
 
 # Simulation ---------------------------------------------------------------------------------------
 
-def simulate(dut, generators, *, cycles=20000, name="dut"):
-    """Runs until every generator not marked `forever` ended; fails after `cycles`.
+def simulate(dut, generators, *, cycles=20000, name="dut", clocks=None):
+    """Runs until every generator not marked `forever` ended; fails after `cycles` of the first clock.
+
+    With more clocks than `sys`: `clocks` is {domain: period or (period, phase)}, in even numbers of any unit, and
+    `generators` {domain: list}.
 
     LITEPCIE_VCD=folder writes waves there, LITEPCIE_MIGEN=1 takes Migen's own simulator; both are slow.
     """
@@ -32,13 +35,16 @@ def simulate(dut, generators, *, cycles=20000, name="dut"):
         raise AssertionError(f"simulation did not end in {cycles} cycles")
 
     folder     = os.environ.get("LITEPCIE_VCD")
-    generators = [*generators, watchdog()]
+    clocks     = clocks or {"sys": 10}
+    generators = dict(generators) if isinstance(generators, dict) else {"sys": generators}
+    first      = next(iter(clocks))
+    generators[first] = [*generators.get(first, []), watchdog()]
     if folder:
-        run_simulation(dut, generators, vcd_name=os.path.join(folder, f"{name}.vcd"))
+        run_simulation(dut, generators, clocks, vcd_name=os.path.join(folder, f"{name}.vcd"))
     elif os.environ.get("LITEPCIE_MIGEN"):
-        run_simulation(dut, generators)
+        run_simulation(dut, generators, clocks)
     else:
-        run_fast(dut, generators)
+        run_fast(dut, generators, clocks)
 
 
 @passive

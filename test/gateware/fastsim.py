@@ -8,14 +8,16 @@
 
 Migen walks every statement as often as anything changes. Here combinatorial statements are sorted by what they
 read, and become one function that runs once a cycle (again only where a loop between groups did not settle).
-Meaning of every expression as in `migen.sim.core.Evaluator`. One clock domain, `sys`, and no waves: with either
-the caller takes Migen's own.
+Meaning of every expression as in `migen.sim.core.Evaluator`, clocks as in `migen.sim.core.TimeManager`. No waves:
+for them the caller takes Migen's own.
 """
+
+from itertools import repeat
 
 from migen import If
 from migen.fhdl.bitcontainer import value_bits_sign
 from migen.fhdl.structure import (
-    Case, Cat, Constant, Replicate, ResetSignal, Signal, _ArrayProxy, _Assign, _Operator, _Part, _Slice,
+    Case, Cat, ClockSignal, Constant, Replicate, ResetSignal, Signal, _ArrayProxy, _Assign, _Operator, _Part, _Slice,
 )
 from migen.fhdl.specials import _MemoryLocation
 from migen.fhdl.tools import group_by_targets, list_inputs, list_targets
@@ -60,6 +62,8 @@ class Compiler:
         if isinstance(node, ResetSignal):
             reset = self.clock_domains[node.cd].rst
             return "0" if reset is None else self.expression(reset)
+        if isinstance(node, ClockSignal):   # Of no matter: the simulator's clocks say which edges come.
+            return self.expression(self.clock_domains[node.cd].clk)
         raise NotImplementedError(node)
 
     def operator(self, node):
@@ -163,7 +167,7 @@ class Compiler:
 # Simulator ----------------------------------------------------------------------------------------
 
 class FastSimulator(Simulator):
-    """Drop-in for `migen.sim.core.Simulator` for one clock domain and no waves."""
+    """Drop-in for `migen.sim.core.Simulator` without waves."""
     def run(self):
         values   = self.evaluator.signal_values
         modified = self.evaluator.modifications
@@ -172,15 +176,26 @@ class FastSimulator(Simulator):
             if values[number] is None:
                 values[number] = value
         self.settle(combinatorial, values, modified)
-        while True:
-            synchronous(values, modified)
-            self._process_generators("sys")
+        for domains in self.edges():
+            for domain in domains:
+                synchronous[domain](values, modified)
+                if domain in self.generators:
+                    self._process_generators(domain)
             for number, value in modified.items():
                 values[number] = value
             modified.clear()
             self.settle(combinatorial, values, modified)
             if not self._continue_simulation():
                 return
+
+    def edges(self):
+        """The domains whose clocks rise together, for ever."""
+        if len(self.time.clocks) == 1:
+            yield from repeat(list(self.time.clocks))
+        while True:
+            _, rising, _ = self.time.tick()
+            if rising:
+                yield sorted(rising)
 
     @staticmethod
     def settle(combinatorial, values, modified):
@@ -204,11 +219,14 @@ class FastSimulator(Simulator):
                 if number in early:
                     lines.append(f" if m[{number}] != v[{number}]: again = True")
                 lines.append(f" v[{number}] = m[{number}]")
-        lines += [" return again", "def synchronous(v, m):", " pass"]
-        lines += compiler.statements(self.fragment.sync.get("sys", []), " ")
+        lines.append(" return again")
+        for domain in self.time.clocks:
+            lines += [f"def synchronous_{domain}(v, m):", " pass"]
+            lines += compiler.statements(self.fragment.sync.get(domain, []), " ")
         functions = dict(compiler.names)
         exec("\n".join(lines), functions)
-        return functions["combinatorial"], functions["synchronous"], self.resets(groups)
+        synchronous = {domain: functions[f"synchronous_{domain}"] for domain in self.time.clocks}
+        return functions["combinatorial"], synchronous, self.resets(groups)
 
     def sorted_groups(self):
         """Groups of statements with common targets, each behind those it reads from as far as that goes."""
@@ -244,7 +262,7 @@ class FastSimulator(Simulator):
         return {signal.duid: signal.reset.value for signal in signals if isinstance(signal, Signal)}
 
 
-def run_fast(dut, generators):
-    """As `run_simulation(dut, generators)`."""
-    with FastSimulator(dut, generators) as simulator:
+def run_fast(dut, generators, clocks):
+    """As `run_simulation(dut, generators, clocks)`."""
+    with FastSimulator(dut, generators, clocks) as simulator:
         simulator.run()

@@ -1,0 +1,248 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Two clocks of any ratio and phase, two widths. Periods are in units of 100 ps."""
+
+import random
+
+import pytest
+
+from migen import ClockDomain, Module, Signal
+
+from litex.soc.interconnect import stream
+
+from litepcie_soc.common import phy_layout
+from litepcie_soc.phy.crossing import LinkCrossing
+from litepcie_soc.phy.gate import LinkGate
+
+from test.gateware.common import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write, simulate
+
+# Two Ends -----------------------------------------------------------------------------------------
+
+class Ends(Module):
+    """A crossing of each direction; hard block and its clock are outside."""
+    def __init__(self, data_width, pcie_data_width):
+        self.clock_domains.cd_sys  = ClockDomain()
+        self.clock_domains.cd_pcie = ClockDomain()
+        self.up        = Signal()  # As the hard block says.
+        self.to_host   = stream.Endpoint(phy_layout(pcie_data_width))
+        self.from_host = stream.Endpoint(phy_layout(pcie_data_width))
+        self.submodules.link = self.link = LinkCrossing(data_width, pcie_data_width, self.up)
+        self.submodules.gate = self.gate = LinkGate(data_width, ends=True)
+        transmit  = self.link.transmit(self.to_host)
+        self.sink = transmit.sink
+        self.cut  = transmit.cut
+        self.comb += [
+            self.link.receive(self.from_host).source.connect(self.gate.sink),
+            self.gate.link_up.eq(self.link.link_up),
+        ]
+
+
+def run(dut, in_sys, in_pcie, sys, pcie, phase=0, cycles=20000):
+    simulate(dut, {"sys": in_sys, "pcie": in_pcie}, cycles=cycles,
+        clocks={"sys": sys, "sys_link": sys, "pcie": (pcie, phase), "pcie_link": (pcie, phase)})
+
+
+def wait_for(signal, value=1):
+    while (yield signal) != value:
+        yield
+
+
+def some_tlps(rng, count, dwords):
+    """Of all lengths, ends in every lane."""
+    tlps = []
+    for n in range(count):
+        address, data = rng.choice((0x1000, 1 << 32)) + 4*n, rng.randbytes(4*(n % dwords + 1))
+        tlps.append(memory_read(address, 4) if n % 5 == 0 else memory_write(address, data) if n % 2 else
+            TLP(fmt=2, type=0b01010, length=len(data)//4, byte_count=4, tag=n % 256, data=data))
+    rng.shuffle(tlps)
+    return tlps
+
+
+def beats(tlps, data_width):
+    return [beat for tlp in tlps for beat in tlp.beats(data_width, "little")]
+
+
+def decoded(watch, data_width):
+    assert all(beat["be"] for beat in watch.beats), "an empty beat"
+    return [TLP.from_beats(packet, data_width, "little") for packet in watch.packets()]
+
+
+def both_ways(dut, widths, clocks, down, up, stalls=(0, 0, 0, 0)):
+    """What comes out at both ends, as Watches, of TLPs `down` (to the host) and `up`."""
+    data_width, pcie_data_width = widths
+    to_host, to_card = Watch(dut.to_host, name="to host"), Watch(dut.gate.source, name="to card")
+    stalls = [Stalls(share, seed) for seed, share in enumerate(stalls)]
+
+    def card():
+        yield dut.up.eq(1)
+        yield from wait_for(dut.link.link_up)
+        yield from drive(dut.sink, beats(down, data_width), stalls[0])
+        while len(to_host.packets()) < len(down) or len(to_card.packets()) < len(up):
+            yield
+
+    def host():
+        yield from wait_for(dut.link.link_up)
+        yield from drive(dut.from_host, beats(up, pcie_data_width), stalls[1])
+
+    run(dut, [card(), forever(accept(dut.gate.source, stalls[2])), forever(to_card.watch())],
+        [forever(host()), forever(accept(dut.to_host, stalls[3])), forever(to_host.watch())], *clocks)
+    return to_host, to_card
+
+# TLPs ---------------------------------------------------------------------------------------------
+
+WIDTHS = [(64, 64), (128, 64), (128, 128), (256, 128), (512, 256)]
+
+# sys, pcie, phase of pcie: half, equal, twice, and what is not a multiple.
+CLOCKS = [(80, 40, 6), (80, 80, 34), (40, 80, 20), (66, 40, 0), (160, 46, 30)]
+
+
+@pytest.mark.parametrize("widths", WIDTHS)
+def test_tlps_arrive_as_they_were(widths):
+    """All lengths up to some beats, with pauses at all four ends; `first`, `last` and `be` are right, none is empty."""
+    rng      = random.Random(1)
+    clocks   = CLOCKS[WIDTHS.index(widths)]
+    down, up = [some_tlps(rng, 120, dwords=widths[0]//32*3) for _ in "ab"]
+    to_host, to_card = both_ways(Ends(*widths), widths, clocks, down, up, stalls=(0.2, 0.2, 0.3, 0.3))
+    assert decoded(to_host, widths[1]) == down
+    assert decoded(to_card, widths[0]) == up
+
+
+SIZES = {
+    "read":             memory_read(0x1000, 512),
+    "write of 256":     memory_write(1 << 32, bytes(256)),
+    "completion of 64": TLP(fmt=2, type=0b01010, length=16, byte_count=64, data=bytes(64)),
+    "write of 4":       memory_write(0x1000, bytes(4)),
+}
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("widths, clocks", [
+    ((128, 128), (80, 80, 10)), ((128, 128), (50, 40, 10)), ((256, 128), (66, 40, 6)), ((512, 256), (60, 40, 6)),
+])
+def test_no_cycle_is_lost(size, widths, clocks):
+    """TLP behind TLP takes the time that its beats take on the slower side, and not a cycle more."""
+    tlps = 60*[SIZES[size]]
+    each = max(len(beats(tlps[:1], width))*period for width, period in zip(widths, clocks))
+    for watch, period in zip(both_ways(Ends(*widths), widths, clocks, tlps, tlps), (clocks[1], clocks[0])):
+        ends  = [packet[-1]["cycle"]*period for packet in watch.packets()]
+        taken = ends[-1] - ends[19]
+        assert taken <= 40*each + 2*max(clocks[:2]), f"{watch.name}: {taken/40} and not {each}"
+
+
+# Loss of the Link ---------------------------------------------------------------------------------
+
+class Receiver:
+    """Takes TLPs at an endpoint, with pauses; those ended by a beat of none are counted apart."""
+    def __init__(self, endpoint, cut, data_width, seed, reset):
+        self.endpoint, self.cut, self.data_width, self.reset = endpoint, cut, data_width, reset
+        self.stalls = Stalls(0.2, seed)
+        self.tlps   = []
+        self.ended  = 0
+
+    def receive(self):
+        packet = []
+        while True:
+            yield self.endpoint.ready.eq(not self.stalls.next())
+            yield
+            if (yield self.reset):
+                packet = []
+            elif (yield self.endpoint.valid) and (yield self.endpoint.ready):
+                beat = {}
+                for name in ("dat", "be", "first", "last"):
+                    beat[name] = yield getattr(self.endpoint, name)
+                if (yield self.cut):
+                    assert packet and beat["last"]
+                    self.ended += 1
+                else:
+                    assert bool(beat["first"]) == (not packet), "not from the beginning"
+                    packet.append(beat)
+                    if beat["last"]:
+                        self.tlps.append(TLP.from_beats(packet, self.data_width, "little"))
+                if beat["last"]:
+                    packet = []
+
+
+class Sender:
+    """Gives TLPs without end while `session` is not None, each with its number. One that a loss cuts goes on to its
+    end if `finishes`, as 7-series' hard block does, else it is forgotten."""
+    def __init__(self, endpoint, data_width, seed, finishes):
+        self.endpoint, self.data_width, self.finishes = endpoint, data_width, finishes
+        self.random  = random.Random(seed)
+        self.session = None
+        self.sent    = {}
+
+    def send(self):
+        while True:
+            session = self.session
+            if session is None:
+                yield
+                continue
+            sent = self.sent.setdefault(session, [])
+            sent.append(memory_write(session << 16 | len(sent) << 4, bytes(4*self.random.randrange(1, 40))))
+            for beat in sent[-1].beats(self.data_width, "little"):
+                yield self.endpoint.valid.eq(1)
+                for name, value in beat.items():
+                    yield getattr(self.endpoint, name).eq(value)
+                yield
+                while not (yield self.endpoint.ready) and not self.forgets(session):
+                    yield
+                if self.forgets(session):
+                    break
+            yield self.endpoint.valid.eq(0)
+
+    def forgets(self, session):
+        return self.session != session and not self.finishes
+
+
+LOSSES = 8
+
+
+@pytest.mark.parametrize("widths", [(128, 128), (256, 128)])
+@pytest.mark.parametrize("cause", ["link", "link and its clock's reset", "its clock's reset", "sys' reset"])
+def test_nothing_is_left_of_a_lost_link(widths, cause):
+    """At any moment: what was cut is ended, behind it only whole TLPs come, those given since and in order."""
+    rng    = random.Random(cause)
+    dut    = Ends(*widths)
+    clocks = "its clock" in cause
+    host   = Receiver(dut.to_host, dut.cut, widths[1], 1, dut.cd_pcie.rst)
+    card   = Receiver(dut.gate.source, dut.gate.cut, widths[0], 2, dut.cd_sys.rst)
+    senders = [Sender(dut.sink, widths[0], 3, finishes=False), Sender(dut.from_host, widths[1], 4, finishes=not clocks)]
+
+    def lose():
+        yield dut.up.eq(1)
+        for session in range(LOSSES + 1):
+            yield from wait_for(dut.link.link_up)
+            for sender in senders:
+                sender.session = session
+            for _ in range(100 + rng.randrange(40)):
+                yield
+            if session == LOSSES:
+                return
+            for sender in senders:
+                sender.session = None
+            yield dut.up.eq(not cause.startswith("link"))
+            yield dut.cd_pcie.rst.eq(clocks)
+            yield dut.cd_sys.rst.eq(cause.startswith("sys"))
+            yield
+            yield dut.cd_sys.rst.eq(0)
+            yield from wait_for(dut.link.link_up, 0)
+            for _ in range(rng.choice((1, 10, 60))):
+                yield
+            yield dut.cd_pcie.rst.eq(0)
+            yield dut.up.eq(1)
+
+    run(dut, [lose(), forever(senders[0].send()), forever(card.receive())],
+        [forever(senders[1].send()), forever(host.receive())], 80, 40, 6)
+    for receiver, sender in zip((host, card), senders):
+        got = {}
+        for tlp in receiver.tlps:
+            got.setdefault(tlp.address >> 16, []).append(tlp)
+        assert list(got) == list(range(LOSSES + 1))
+        for session, tlps in got.items():
+            assert tlps == sender.sent[session][:len(tlps)]
+            assert len(tlps) > 5
+    assert (card.ended > 0) != cause.startswith("sys") and (host.ended > 0) != clocks
