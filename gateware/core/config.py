@@ -20,8 +20,7 @@ from litepcie_soc.soc.soc import PCI_ID, TAGS
 
 # Keys ---------------------------------------------------------------------------------------------
 
-# Bytes. A descriptor has 32 bits of address, and the check of its range one above the memory's.
-MEMORY_MAX = 1 << 31
+MEMORY_MAX = 1 << 32  # Bytes: a descriptor has 32 bits of address.
 
 # Key, or section of keys: (kind of value, meaning).
 KEYS = {

@@ -170,9 +170,10 @@ class DescriptorRing(LiteXModule):
             source.reason.eq(REASON_ZERO_LENGTH)
         )
         if self.memory_size:
-            # A power of two: further than its bit, or exactly to it.
+            # A power of two: exactly to its bit and not further. Nothing is above the bit of 4 GiB.
             bit  = log2_int(self.memory_size)
-            good = good.Elif((checked.end[bit + 1:] != 0) | (checked.end[bit] & (checked.end[:bit] != 0)),
+            past = [checked.end[bit + 1:] != 0] if bit + 1 < len(checked.end) else []
+            good = good.Elif(Reduce("OR", [*past, checked.end[bit] & (checked.end[:bit] != 0)]),
                 source.reason.eq(REASON_MEMORY_RANGE)
             )
             self.comb += source.endpoint.eq(checked.endpoint)

@@ -57,7 +57,7 @@ def test_section_with_every_key_commented_out():
 
 
 def test_largest_memory():
-    assert config("memory: {kind: external, size: 2 GiB}").memory.size == 1 << 31
+    assert config("memory: {kind: external, size: 4 GiB}").memory.size == 1 << 32
 
 # Bad ----------------------------------------------------------------------------------------------
 
@@ -95,9 +95,9 @@ def test_largest_memory():
     ("phy: {completion_buffer_bytes: 16}", "phy.completion_buffer_bytes: 16 is not a whole number from 1024 to "),
     ("memory: {user_ports: 1}",   "memory.user_ports: 1 is not one of true, false"),
     ("memory: {user_ports: maybe}", "memory.user_ports: 'maybe' is not one of true, false"),
-    ("memory: {size: 3000}",   "memory.size: 3000 is not a power of two of bytes from 4 KiB to 2 GiB"),
-    ("memory: {size: 64 kB}",  "memory.size: '64 kB' is not a power of two of bytes from 4 KiB to 2 GiB"),
-    ("memory: {size: 4 GiB}",  "memory.size: '4 GiB' is not a power of two of bytes from 4 KiB to 2 GiB"),
+    ("memory: {size: 3000}",   "memory.size: 3000 is not a power of two of bytes from 4 KiB to 4 GiB"),
+    ("memory: {size: 64 kB}",  "memory.size: '64 kB' is not a power of two of bytes from 4 KiB to 4 GiB"),
+    ("memory: {size: 8 GiB}",  "memory.size: '8 GiB' is not a power of two of bytes from 4 KiB to 4 GiB"),
     ("name: 3x",               "name: '3x' is not a Verilog identifier of up to 40 letters, digits and _"),
     ("name: ../x",             "name: '../x' is not a Verilog identifier"),
     ("name: module",           "name: 'module' is a reserved word of Verilog"),

@@ -28,7 +28,7 @@ channels: 2
 streams: 1
 pcie: {gen: 3, lanes: 8}
 phy: {endianness: little}
-memory: {kind: external, size: 16 MiB, read_ahead: 16}
+memory: {kind: external, size: 4 GiB, read_ahead: 16}
 ordering: {relaxed_ordering: true, no_snoop: true}
 """
 
@@ -193,6 +193,21 @@ def test_writer(bench):
     assert seen == [(len(pieces), [memory[endpoint:endpoint + length] for _, endpoint, length in pieces])]
     touched = {n for address, _, length in pieces for n in range(address, address + length)}
     assert {n for n in bench.host.memory if 0x8000_0000 <= n < RING} == touched
+
+
+def test_the_end_of_the_memory(bench):
+    """Up to its last byte both ways, and no byte further: 4 GiB is as far as a descriptor's address goes."""
+    size, regs = bench.soc["MEMORY_SIZE"], bench.regs
+    data = bench.bytes(100)
+    bench.host.put(BUFFER, data)
+    for direction, address in (("reader", BUFFER), ("writer", 0x8000_0000)):
+        engine = bench.engine(direction)
+        engine.submit([(address, size - 100, 100, 0)])
+        engine.wait()
+        engine.submit([(address, size - 99, 100, 0)])
+        bench.host.wait(lambda: engine.reason, "the stop")
+        assert (engine.reason, engine.completed) == (regs["REASON_MEMORY_RANGE"], 1)
+    assert bench.memory.read(size - 100, 100) == bench.host.get(0x8000_0000, 100) == data
 
 
 def test_all_channels_at_once(bench):

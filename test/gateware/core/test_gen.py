@@ -80,7 +80,7 @@ def test_everything_has_every_key():
 
 
 @pytest.mark.parametrize("keys", [
-    "{data_width: 64, channels: 7, tags: 32, memory: {kind: external, size: 2 GiB, read_ahead: 128}}",
+    "{data_width: 64, channels: 7, tags: 32, memory: {kind: external, size: 4 GiB, read_ahead: 128}}",
     "{data_width: 64, streams: 6, tags: 256, memory: {size: 4 KiB}}",
 ])
 def test_the_ends_of_what_is_allowed(tmp_path, keys):
