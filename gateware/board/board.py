@@ -87,6 +87,7 @@ class Board:
     link       : (gen, lanes) when not given.
     memory     : ``Memory``.
     programmer : ``Programmer`` of ``gateware/board/program.py``.
+    channels   : DMA channels that fit, at most.
     tags       : requests outstanding, in all: the most that the hard block can have, and the default.
     clocks     : lowest and highest Hz of ``sys``.
     ddr_clocks : the same with DDR, where the memory sets them.
@@ -99,6 +100,7 @@ class Board:
     link:       tuple
     memory:     Memory
     programmer: object
+    channels:   int   = abi.MAX_CHANNELS
     tags:       int   = 64
     clocks:     tuple = (50e6, 250e6)
     ddr_clocks: tuple = None
@@ -143,8 +145,8 @@ class Board:
                 f"bit at Gen{c.gen} x{c.lanes}")
 
     def check_channels(self, c):
-        if not 1 <= c.dma_channels <= abi.MAX_CHANNELS:
-            raise ValueError(f"--dma-channels {c.dma_channels}: 1 to {abi.MAX_CHANNELS}")
+        if not 1 <= c.dma_channels <= self.channels:
+            raise ValueError(f"--dma-channels {c.dma_channels}: 1 to {self.channels}")
         tags = [tags for tags in (TAGS_WITHOUT_EXTENDED, 64, 128, 256) if tags <= self.tags]
         if c.tags not in tags:
             raise ValueError(f"--tags {c.tags}: the hard block can have {' or '.join(map(str, tags))}")

@@ -59,7 +59,8 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
         add("--pcie-gen", type=int, choices=board.gens, help=f"Generation ({default.gen}).")
         add("--pcie-lanes", type=int, choices=board.lanes, help=f"Lanes ({default.lanes}).")
         add("--data-width", type=int, choices=board.data_widths, help="Data path, bits (widest of the link).")
-        add("--dma-channels", type=int, default=1, metavar="N", help="Each a reader and a writer, 1 to 7 (1).")
+        add("--dma-channels", type=int, default=1, metavar="N",
+            help=f"Each a reader and a writer, 1 to {board.channels} (1).")
         add("--tags", type=int, metavar="N", help=f"Requests outstanding, in all ({default.tags}).")
         add("--with-ddr", action="store_true", help=self.ddr_help())
         add("--with-litescope", action="store_true", help="Taps on the signals that tell how the link is used.")

@@ -1,0 +1,60 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The boards of targets/, whichever there are, and their programs run in this Python."""
+
+import gc
+import importlib.util
+import sys
+
+from pathlib import Path
+
+from migen.fhdl import tracer
+
+from litepcie_soc.board.options import BoardParser
+
+ROOT    = Path(__file__).resolve().parents[2]
+HEADERS = Path("software/include/generated")
+TARGETS = sorted(path for path in (ROOT / "targets").glob("*.py") if path.stem not in ("environment", "sim"))
+
+
+def load(path):
+    """The module of a target."""
+    sys.path.insert(0, str(path.parent))
+    try:
+        spec   = importlib.util.spec_from_file_location(path.stem, path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+    finally:
+        sys.path.remove(str(path.parent))
+
+
+MODULES = {path.stem: load(path) for path in TARGETS}
+BOARDS  = {name: module.BOARD for name, module in MODULES.items()}
+
+
+def options_of(configuration):
+    """The command line that asks for a link and a data path."""
+    c = configuration
+    return ["--pcie-gen", str(c.gen), "--pcie-lanes", str(c.lanes), "--data-width", str(c.data_width)]
+
+
+def configuration(name, options):
+    return BoardParser(BOARDS[name]).parse_args(["--build", *options]).configuration
+
+
+def build_name(name, options):
+    return configuration(name, options).name(BOARDS[name])
+
+
+def emitted(name, options, folder):
+    """Emits a board into ``folder``; returns its ``Configuration``."""
+    # Migen numbers what it has ever seen, and keeps it: here every board is the first.
+    tracer.classname_to_objs.clear()
+    gc.collect()
+    assert MODULES[name].main(["--build", "--no-compile", "--output-dir", str(folder), *options]) == 0
+    return configuration(name, options)
