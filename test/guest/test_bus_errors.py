@@ -1,0 +1,83 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Errors of the bus that the port above the card reports (Advanced Error Reporting), and what is left of the card."""
+
+import socket
+
+import pytest
+
+from litepcie_sim.guest import qemu
+
+from test.guest.conftest import ROOT
+
+pytestmark = pytest.mark.guest
+
+RESCAN = ROOT / "software" / "user" / "litepcie_rescan"
+
+
+class Monitor:
+    """QEMU's, which puts errors into a port's registers and raises its interrupt (PCIe 4.0 6.2)."""
+    def __init__(self, path):
+        self.path = str(path)
+
+    def inject(self, error):
+        with socket.socket(socket.AF_UNIX) as monitor:
+            monitor.connect(self.path)
+            monitor.sendall(f"pcie_aer_inject_error root-port {error}\n".encode())
+            monitor.settimeout(10)
+            said = b""
+            while said.count(b"(qemu)") < 2:
+                said += monitor.recv(4096)
+        assert b"OK" in said, said.decode()
+
+
+@pytest.fixture(scope="module")
+def monitor(tmp_path_factory):
+    return Monitor(tmp_path_factory.mktemp("m") / "m")
+
+
+@pytest.fixture(scope="module")
+def guest(boot, monitor):
+    arguments = qemu.Machine.arguments
+
+    def with_monitor(self, *rest):
+        return [*arguments(self, *rest), "-monitor", f"unix:{monitor.path},server=on,wait=off"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(qemu.Machine, "arguments", with_monitor)
+        with boot("bus-errors", cpus=2, files=[(RESCAN, "/bin/litepcie_rescan")]) as guest:
+            yield guest
+
+
+def wait_for(guest, text):
+    guest.run(f"for i in $(seq 200); do dmesg | grep -q '{text}' && exit 0; sleep 0.1; done; dmesg | tail; exit 1")
+
+
+def hold(guest):
+    """Starts transfers without an end."""
+    guest.run("(holder write 1000000 > /tmp/holder 2>&1; echo over >> /tmp/holder) &"
+        " for i in $(seq 100); do grep -q open /tmp/holder && exit 0; sleep 0.05; done; exit 1")
+
+
+def test_an_error_that_harms_nothing_stops_nothing(guest, monitor):
+    hold(guest)
+    monitor.inject("COMP_TIME")
+    wait_for(guest, "AER: device recovery successful")
+    assert "over" not in guest.run("sleep 0.2; cat /tmp/holder")
+    guest.run("killall holder; for i in $(seq 100); do grep -q over /tmp/holder && exit 0; sleep 0.05; done; exit 1")
+    guest.works()
+
+
+def test_a_fatal_error_ends_all_calls_and_a_rescan_brings_the_card_back(guest, monitor):
+    """QEMU's port says nothing of its link, so Linux gives the recovery up behind the reset of the card."""
+    hold(guest)
+    monitor.inject("SDN")
+    wait_for(guest, "AER: device recovery failed")
+    assert "ended: Input/output error\nover" in guest.run("cat /tmp/holder")
+    assert guest.pinned_pages() == 0
+    assert "Input/output error" in guest.run("dd if=/dev/zero of=/dev/litepcie0 bs=4096 count=1 2>&1", status=1)
+    assert "0000:01:00.0 is /dev/litepcie0" in guest.run("litepcie_rescan --timeout 1")
+    guest.works()
