@@ -7,6 +7,7 @@
 """Endpoint memory in DRAM, over LiteDRAM's crossbar."""
 
 from migen import *
+from migen.genlib.cdc import MultiReg
 
 from litex.gen import *
 
@@ -41,13 +42,19 @@ class DRAMMemory(EndpointMemory):
     data_width   : bits of a word (64, 128, 256, 512).
     crossbar     : LiteDRAM's (``LiteDRAMCore.crossbar``).
     clock_domain : that of LiteDRAM's controller; the clients' is sys.
+    ready        : 1, in, of that clock: the DRAM was initialised and keeps what is written to it. Where it is not so,
+        accesses end as ever, and move nothing of use.
+
+    Attributes
+    ----------
+    ready : 1, out, sys: without it, the card says that it has no memory.
 
     Raises ``ValueError`` on a size or width that cannot be.
     """
 
     PLACES = 256  # Words under way to a client: what it needs through a refresh and a turn of writes.
 
-    def __init__(self, size, data_width, crossbar, clock_domain="sys"):
+    def __init__(self, size, data_width, crossbar, clock_domain="sys", ready=1):
         EndpointMemory.__init__(self, size, data_width)
         self.clock_domain = clock_domain
         self.native_write = crossbar.get_port(mode="write")
@@ -57,6 +64,8 @@ class DRAMMemory(EndpointMemory):
         if size > dram_size:
             raise ValueError(f"memory size must be at most the DRAM's {dram_size} bytes, not {size!r}")
         self.line_width   = max(data_width, native_width)
+        self.ready        = Signal()
+        self.specials    += MultiReg(ready, self.ready)
 
     def do_finalize(self):
         # A memory that nobody reads or writes has a client that does nothing.

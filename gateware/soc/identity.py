@@ -56,6 +56,7 @@ class Identity(LiteXModule):
     Attributes
     ----------
     timeout_us            : 32, out, sys, completion timeout in microseconds.
+    memory_ready          : 1, in, sys, the endpoint memory is initialised; without it, it has a size of 0.
     reset                 : 1, out, sys, one cycle: reset every engine.
     resetting             : 1, in, sys, an engine is in reset; from the cycle behind ``reset`` on.
     max_payload_size      : 16, in, sys, bytes.
@@ -67,6 +68,7 @@ class Identity(LiteXModule):
     def __init__(self, target, *, channels, data_width, ring_log2, tags, memory_size, window_size,
         clk_freq, gen, lanes, streams=0):
         self.timeout_us       = Signal(32)
+        self.memory_ready     = Signal(reset=1)
         self.reset            = Signal()
         self.resetting        = Signal()
         self.max_payload_size = Signal(16)
@@ -105,10 +107,12 @@ class Identity(LiteXModule):
             CSRField("ring_log2", 8, offset=16, reset=ring_log2, description="largest ring"),
             CSRField("tags",      8, offset=24, reset=tags - 1,  description="tags - 1"),
         )
-        self.memory_size_lo = _constant("memory_size_lo", 4, memory_size & 0xffffffff,
-            "Endpoint memory, low half.")
-        self.memory_size_hi = _constant("memory_size_hi", 5, memory_size >> 32,
-            "Endpoint memory, high half.")
+        self.memory_size_lo = CSRStatus(32, name="memory_size_lo", n=4, description="Endpoint memory, low half.")
+        self.memory_size_hi = CSRStatus(32, name="memory_size_hi", n=5, description="Endpoint memory, high half.")
+        self.comb += If(self.memory_ready,
+            self.memory_size_lo.status.eq(memory_size & 0xffffffff),
+            self.memory_size_hi.status.eq(memory_size >> 32),
+        )
         self.window_offset  = _constant("window_offset", 6, abi.WINDOW_OFFSET,
             "Place of the window in BAR0.")
         self.window_size    = _constant("window_size", 7, window_size, "Bytes behind the window.")

@@ -173,6 +173,7 @@ class LitePCIeSoC(SoCMini):
         self.comb += [
             identity.max_payload_size.eq(phy.max_payload_size),
             identity.max_request_size.eq(phy.max_request_size),
+            identity.memory_ready.eq(getattr(self.memory, "ready", 1)),
             identity.link_up.eq(self.tlp.shape.link_up),
             identity.bus_master.eq(self.tlp.shape.bus_master_enable),
             identity.extended_tag.eq(self.tlp.shape.extended_tag),

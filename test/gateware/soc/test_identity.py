@@ -63,6 +63,18 @@ def test_constants():
     run(process)
 
 
+def test_a_memory_that_is_not_initialised_has_no_bytes():
+    def process(bench):
+        yield bench.identity.memory_ready.eq(0)
+        yield
+        assert (yield from bench.read(0x10)) == (yield from bench.read(0x14)) == 0
+        yield bench.identity.memory_ready.eq(1)
+        yield
+        assert (yield from bench.read(0x14)) == 5
+
+    run(process)
+
+
 def test_scratch_and_timeout():
     def process(bench):
         for value in (0xffffffff, 0, 0xa5a55a5a):
