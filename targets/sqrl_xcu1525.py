@@ -38,7 +38,7 @@ BOARD = Board("sqrl_xcu1525",
     platform   = sqrl_xcu1525.Platform,
     links      = ultrascale.links(lanes=(2, 4, 8, 16), sys_clk_freqs={125: 125e6, 250: 250e6}),
     link       = (3, 16),
-    memory     = Memory(bram=1 << 22),  # 1024 of the 2160 block RAMs.
+    memory     = Memory(bram=1 << 20),  # 256 of the 720 block RAMs of a die; another die is far, at 250 MHz.
     programmer = Vivado(device="xcvu9p", memory="mt25qu01g-spi-x1_x2_x4"),
     tags       = 256,
 )
