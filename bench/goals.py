@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from litepcie_bench import area
 from litepcie_bench.fit import fit
-from litepcie_bench.points import OURS, link_name
+from litepcie_bench.points import DEFAULT_TAGS, OURS, link_name
 from litepcie_bench.published import MSC_MPS, application_notes, msc_calculated
 from litepcie_bench.records import rate
 from litepcie_bench.waits import alone_bound, blame, blame_small, bound, excess, start_up
@@ -110,6 +110,7 @@ def _host(results):
             goal, what = "64-byte completions" + where, point.where
         else:
             jitter     = f" + 0..{point.jitter_ns} ns, reordered" if point.jitter_ns else ""
+            jitter    += f", {point.tags} tags"*(point.tags != DEFAULT_TAGS)
             goal, what = "latency up to 4 us" + ", jitter, reordered"*bool(jitter) + where, \
                 f"{point.where}, {point.latency_ns} ns{jitter}"
         both = "both: "*(point.sequence == "read-and-write")

@@ -199,5 +199,5 @@ def cycles(results):
         panel.grid(axis="y", visible=False)
     axes[0].set_ylim(count - .4, -.6)
     figure.legend(*axes[0].get_legend_handles_labels(), ncols=5, loc="upper center")
-    figure.tight_layout(rect=(0, 0, 1, .95))
+    figure.tight_layout(rect=(0, 0, 1, 1 - .35/figure.get_figheight()))
     return figure

@@ -10,7 +10,7 @@ without its sweep.
 
 from litepcie_bench import waits
 from litepcie_bench.plots import COLORS, NAMES, good_of, pyplot
-from litepcie_bench.points import OURS, STOCK
+from litepcie_bench.points import DEFAULT_TAGS, OURS, STOCK
 from litepcie_bench.published import pio as pio_rows
 from litepcie_bench.records import rate
 
@@ -40,20 +40,22 @@ def latency(results):
     figure, axes = _panels(len(links))
     for panel, where in zip(axes, links):
         for design in (OURS, STOCK):
-            for sequence, jitter, style, what in (("write-then-read", 0, "o-", ""),
-                ("read-and-write", 0, "s--", ", beside writes"),
-                ("write-then-read", None, "^:", ", + 0..1 us, reordered")):
+            for sequence, jitter, count, style, what in (("write-then-read", False, DEFAULT_TAGS, "o-", ""),
+                ("read-and-write", False, DEFAULT_TAGS, "s--", ", beside writes"),
+                ("write-then-read", True, DEFAULT_TAGS, "^:", ", + 0..1 us, reordered"),
+                ("write-then-read", True, 256, "v-.", ", + 0..1 us, reordered, 256 tags")):
                 line = sorted((r.point.latency_ns/1000, _of_bound(r)) for r in found
                     if (r.point.where, r.point.design, r.point.sequence) == (where, design, sequence)
-                    and bool(r.point.jitter_ns) == (jitter is None))
+                    and (bool(r.point.jitter_ns), r.point.tags) == (jitter, count))
                 if line:
                     panel.plot(*zip(*line), style, color=COLORS[design], ms=4,
                         alpha=1 if style == "o-" else .6, label=NAMES[design] + what)
         panel.set_title(where, loc="left")
         panel.set_xlabel("host: request to first completion, us")
         panel.set_xlim(left=0)
-    figure.legend(*axes[0].get_legend_handles_labels(), ncols=2, loc="lower center")
-    figure.tight_layout(rect=(0, .17, 1, 1))
+    handles = dict(item for panel in axes for item in zip(*reversed(panel.get_legend_handles_labels())))
+    figure.legend(handles.values(), handles.keys(), ncols=2, loc="lower center")
+    figure.tight_layout(rect=(0, .06*-(-len(handles)//2), 1, 1))
     return figure
 
 
@@ -65,10 +67,11 @@ def tags(results):
     sizes        = sorted({r.point.mrrs for r in found}, reverse=True)
     figure, axes = _panels(len(sizes))
     for panel, mrrs in zip(axes, sizes):
-        for color, count in zip(SHADES, sorted({r.point.tags for r in found})):
+        # Lines that coincide stay to be seen: later ones are thinner.
+        for n, (color, count) in enumerate(zip(SHADES, sorted({r.point.tags for r in found}))):
             line = sorted((r.point.latency_ns/1000, _of_bound(r)) for r in found
                 if (r.point.tags, r.point.mrrs) == (count, mrrs))
-            panel.plot(*zip(*line), "o-", color=color, ms=4, label=f"{count} tags")
+            panel.plot(*zip(*line), "o-", color=color, ms=8 - 2.5*n, lw=4 - 1.4*n, label=f"{count} tags")
         panel.set_title(f"{found[0].point.where}: requests of {mrrs} B", loc="left")
         panel.set_xlabel("host: request to first completion, us")
         panel.set_xlim(left=0)

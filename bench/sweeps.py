@@ -100,13 +100,19 @@ def completions(quick):
 
 
 def latency(quick):
-    """The host's round trip; then with jitter, completions overtaking each other."""
+    """The host's round trip; then with jitter, completions overtaking each other.
+
+    On the fastest link with all tags, too: they are a window, which the oldest request holds up.
+    """
     points = []
     for link in ((DEFAULT,) if quick else (DEFAULT, FASTEST)):
         for ns in LATENCIES[::3 if quick else 1]:
             for design in BOTH:
                 plain   = directions(sweep="latency", design=design, latency_ns=ns, **link)
-                points += [*plain, replace(plain[0], jitter_ns=JITTER_NS, reorder=True)]
+                jitter  = replace(plain[0], jitter_ns=JITTER_NS, reorder=True)
+                points += [*plain, jitter]
+                if link is FASTEST and design == OURS:
+                    points.append(replace(jitter, tags=max(TAGS)))
     return [chained(point) for point in points]
 
 

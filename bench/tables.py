@@ -8,7 +8,7 @@
 
 from litepcie_bench import area, goals, waits
 from litepcie_bench.page import Judged, details, note, table
-from litepcie_bench.points import OURS, STOCK, link_name
+from litepcie_bench.points import DEFAULT_TAGS, OURS, STOCK, link_name
 from litepcie_bench.published import msc_calculated
 from litepcie_bench.records import rate
 from litepcie_bench.rows import note_rows
@@ -114,8 +114,8 @@ def _design(point):
 
 def latency(results):
     return _shares(of_sweep(results, "latency"), "read, % of bound",
-        lambda p: f"{p.where}, {_design(p)}" + f", + 0..{p.jitter_ns/1000:g} us, reordered"
-            *bool(p.jitter_ns), lambda p: f"{p.latency_ns/1000:g} us")
+        lambda p: f"{p.where}, {_design(p)}" + f", + 0..{p.jitter_ns/1000:g} us, reordered"*bool(p.jitter_ns)
+            + f", {p.tags} tags"*(p.tags != DEFAULT_TAGS), lambda p: f"{p.latency_ns/1000:g} us")
 
 
 def completions(results):

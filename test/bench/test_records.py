@@ -6,6 +6,8 @@
 
 """Records, and what is judged of results."""
 
+from dataclasses import replace
+
 import pytest
 
 from litepcie_bench import boards, goals, records, waits
@@ -65,6 +67,15 @@ def test_cycles_add_up():
     assert sum(shares.values()) == pytest.approx(1)
     assert shares["moved"] == pytest.approx(0.785)
     assert waits.blame(result({"read": 1.7e9}), "read").startswith("wait_tag 20.0 %")
+
+
+def test_a_cell_names_jitter_and_tags():
+    given = [result({"read": 1.7e9, "write": 1.8e9}, batch=20, jitter_ns=1000, reorder=True, tags=tags)
+        for tags in (64, 256)]
+    cells = goals.cells([replace(one, point=replace(one.point, sweep="latency")) for one in given])
+    cells = [cell for cell in cells if cell.what.endswith("read")]
+    assert [cell.what for cell in cells] == [f"Gen2 x4, 128 bit, 1000 ns + 0..1000 ns, reordered{tags}, read"
+        for tags in ("", ", 256 tags")]
 
 
 def test_a_cell_below_its_goal_says_why():
@@ -165,7 +176,7 @@ def test_sweeps_cover_what_is_asked():
 def test_a_board_for_each_shape_and_no_more():
     points = [p for sweep in SWEEPS.values() for p in sweep(False)]
     assert Point("tags", OURS, 3, 8, 256, tags=32).board == Point("gen3", OURS, 3, 8, 256).board
-    assert len({p.board for p in points}) <= 10
+    assert len({p.board for p in points}) <= 12
     folders = [boards.folder(board) for board in {p.board for p in points}]
     assert len(set(folders)) == len(folders)
 
