@@ -6,43 +6,32 @@ using namespace litepcie;
 
 // Credits ------------------------------------------------------------------------------------------
 
-// Each kind of credit, exhausted by the card; the one that begins without credit is not counted.
+// Each kind of credit, exhausted by either side; the TLP that begins without credit is not counted.
+constexpr int64_t kMany = 1000;
+const struct {
+    Credits credits;
+    Tlp tlp;
+    unsigned sent;
+} kExhausted[] = {
+    {{{5, kMany, kMany}, {kMany, kMany, kMany}}, write(64), 5},
+    {{{kMany, kMany, kMany}, {50, kMany, kMany}}, write(256), 3},  // 16 each
+    {{{kMany, kMany, kMany}, {50, kMany, kMany}}, write(4), 50},   // 1 each
+    {{{kMany, 7, kMany}, {kMany, kMany, kMany}}, read(), 7},
+    {{{kMany, kMany, 9}, {kMany, kMany, kMany}}, completion(16), 9},
+    {{{kMany, kMany, kMany}, {kMany, kMany, 40}}, completion(64), 10},  // 4 each
+};
+
 TEST_F(PhyTest, CardExhaustsEachCredit) {
-    constexpr int64_t kMany = 1000;
-    const struct {
-        Credits credits;
-        Tlp tlp;
-        unsigned sent;
-    } rows[] = {
-        {{{5, kMany, kMany}, {kMany, kMany, kMany}}, write(64), 5},
-        {{{kMany, kMany, kMany}, {50, kMany, kMany}}, write(256), 3},  // 16 each
-        {{{kMany, kMany, kMany}, {50, kMany, kMany}}, write(4), 50},   // 1 each
-        {{{kMany, 7, kMany}, {kMany, kMany, kMany}}, read(), 7},
-        {{{kMany, kMany, 9}, {kMany, kMany, kMany}}, completion(16), 9},
-        {{{kMany, kMany, kMany}, {kMany, kMany, 40}}, completion(64), 10},  // 4 each
-    };
     for (UpdateFc policy : {UpdateFc::Guideline, UpdateFc::Minimum})
-        for (const auto &row : rows) {
+        for (const auto &row : kExhausted) {
             make(false, row.credits, card_credits(512), {policy, 0});
             EXPECT_EQ(card_sends_until_it_waits(row.tlp), row.sent) << row.tlp.describe();
         }
 }
 
 TEST_F(PhyTest, HostExhaustsEachCredit) {
-    constexpr int64_t kMany = 1000;
-    const struct {
-        Credits credits;
-        Tlp tlp;
-        unsigned sent;
-    } rows[] = {
-        {{{5, kMany, kMany}, {kMany, kMany, kMany}}, write(64), 5},
-        {{{kMany, kMany, kMany}, {50, kMany, kMany}}, write(256), 3},
-        {{{kMany, 7, kMany}, {kMany, kMany, kMany}}, read(), 7},
-        {{{kMany, kMany, 9}, {kMany, kMany, kMany}}, completion(16), 9},
-        {{{kMany, kMany, kMany}, {kMany, kMany, 40}}, completion(64), 10},
-    };
     for (UpdateFc policy : {UpdateFc::Guideline, UpdateFc::Minimum})
-        for (const auto &row : rows) {
+        for (const auto &row : kExhausted) {
             make(true, kRootPortCredits, row.credits, {policy, 0});
             EXPECT_EQ(host_sends_until_it_waits(row.tlp), row.sent) << row.tlp.describe();
         }
