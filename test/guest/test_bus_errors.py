@@ -12,11 +12,10 @@ import pytest
 
 from litepcie_sim.guest import qemu
 
-from test.guest.conftest import ROOT
-
 pytestmark = pytest.mark.guest
 
-RESCAN = ROOT / "software" / "user" / "litepcie_rescan"
+# Older ones give the recovery up, since QEMU's port does not say when its link is up again.
+KERNEL = "7.2"
 
 
 class Monitor:
@@ -48,12 +47,14 @@ def guest(boot, monitor):
         return [*arguments(self, *rest), "-monitor", f"unix:{monitor.path},server=on,wait=off"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(qemu.Machine, "arguments", with_monitor)
-        with boot("bus-errors", cpus=2, files=[(RESCAN, "/bin/litepcie_rescan")]) as guest:
+        with boot("bus-errors", kernel=KERNEL, cpus=2) as guest:
             yield guest
 
 
-def wait_for(guest, text):
-    guest.run(f"for i in $(seq 200); do dmesg | grep -q '{text}' && exit 0; sleep 0.1; done; dmesg | tail; exit 1")
+def wait_for(guest, first, then=""):
+    """Until the kernel's log has two texts, one behind the other."""
+    guest.run(f"for i in $(seq 200); do dmesg | sed -n '/{first}/,$p' | grep -q '{then}' && exit 0; sleep 0.1; done;"
+        " dmesg | tail; exit 1")
 
 
 def hold(guest):
@@ -71,13 +72,9 @@ def test_an_error_that_harms_nothing_stops_nothing(guest, monitor):
     guest.works()
 
 
-def test_a_fatal_error_ends_all_calls_and_a_rescan_brings_the_card_back(guest, monitor):
-    """QEMU's port says nothing of its link, so Linux gives the recovery up behind the reset of the card."""
+def test_a_fatal_error_ends_all_calls_and_the_card_works_behind_its_reset(guest, monitor):
     hold(guest)
     monitor.inject("SDN")
-    wait_for(guest, "AER: device recovery failed")
+    wait_for(guest, "Root Port link has been reset (0)", "AER: device recovery successful")
     assert "ended: Input/output error\nover" in guest.run("cat /tmp/holder")
-    assert guest.pinned_pages() == 0
-    assert "Input/output error" in guest.run("dd if=/dev/zero of=/dev/litepcie0 bs=4096 count=1 2>&1", status=1)
-    assert "0000:01:00.0 is /dev/litepcie0" in guest.run("litepcie_rescan --timeout 1")
     guest.works()
