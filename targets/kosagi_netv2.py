@@ -22,10 +22,13 @@ from litex.gen import *
 
 from litex.soc.cores.clock import S7PLL
 
+from litedram.modules import K4B2G1646F
+
 from litex_boards.platforms import kosagi_netv2
 
 from litepcie_soc.board import series7
 from litepcie_soc.board.board import CLOCK_MARGIN, Board, Memory
+from litepcie_soc.board.ddr import DDRClocks
 from litepcie_soc.board.main import main as board_main
 from litepcie_soc.board.program import OpenFPGALoader
 from litepcie_soc.board.soc import BoardSoC
@@ -38,7 +41,8 @@ BOARD = Board("kosagi_netv2",
     platform   = kosagi_netv2.Platform,
     links      = series7.links(lanes=(1, 2, 4), sys_clk_freqs={125: 125e6, 250: 125e6}),
     link       = (2, 4),
-    memory     = Memory(bram=1 << 16),  # 16 of the 50 block RAMs.
+    memory     = Memory(bram=1 << 16, ddr=1 << 29, kind="32 bit DDR3-800"),  # 16 of the 50 block RAMs.
+    ddr_clocks = (76e6, 100e6),  # From where the chips' DLL locks to this speed grade's DDR3-800 (DS181).
     programmer = OpenFPGALoader(part="xc7a35tfgg484"),
 )
 
@@ -64,14 +68,17 @@ def make_platform():
 
 
 class _CRG(LiteXModule):
-    def __init__(self, platform, sys_clk_freq):
+    def __init__(self, platform, sys_clk_freq, with_ddr):
         self.cd_sys = ClockDomain()
 
         # # #
 
         self.pll = pll = S7PLL(speedgrade=-2)
         pll.register_clkin(platform.request("clk50"), 50e6)
-        pll.create_clkout(self.cd_sys, sys_clk_freq, margin=CLOCK_MARGIN)
+        if with_ddr:
+            self.ddr = DDRClocks(pll, self.cd_sys, sys_clk_freq)
+        else:
+            pll.create_clkout(self.cd_sys, sys_clk_freq, margin=CLOCK_MARGIN)
 
 # BaseSoC ------------------------------------------------------------------------------------------
 
@@ -79,8 +86,11 @@ class _CRG(LiteXModule):
 class BaseSoC(BoardSoC):
     def __init__(self, configuration):
         BoardSoC.__init__(self, BOARD, make_platform(), configuration)
-        self.crg = _CRG(self.platform, self.sys_clk_freq)
-        self.add_link()
+        self.crg = _CRG(self.platform, self.sys_clk_freq, configuration.with_ddr)
+        memory   = None
+        if configuration.with_ddr:
+            memory = self.add_ddr3(self.platform.request("ddram"), K4B2G1646F)
+        self.add_link(memory)
         self.add_leds(self.platform.request_all("user_led"))
 
 # Main ---------------------------------------------------------------------------------------------

@@ -22,10 +22,13 @@ from litex.gen import *
 
 from litex.soc.cores.clock import S7PLL
 
+from litedram.modules import MT41K512M16
+
 from litex_boards.platforms import sqrl_acorn
 
 from litepcie_soc.board import series7
 from litepcie_soc.board.board import CLOCK_MARGIN, Board, Memory
+from litepcie_soc.board.ddr import DDRClocks
 from litepcie_soc.board.main import main as board_main
 from litepcie_soc.board.program import OpenFPGALoader
 from litepcie_soc.board.soc import BoardSoC
@@ -38,22 +41,26 @@ BOARD = Board("sqrl_acorn",
     platform   = sqrl_acorn.Platform,
     links      = series7.links(lanes=(1, 2, 4), sys_clk_freqs={125: 125e6, 250: 125e6}),
     link       = (2, 4),
-    memory     = Memory(bram=1 << 20),  # 256 of the 365 block RAMs.
+    memory     = Memory(bram=1 << 20, ddr=1 << 30, kind="16 bit DDR3-1000"),  # 256 of the 365 block RAMs.
     programmer = OpenFPGALoader(board="acornCle215"),
+    ddr_clocks = (76e6, 133e6),         # From where the chips' DLL locks to this speed grade's DDR3-1066 (DS181).
 )
 
 # CRG ----------------------------------------------------------------------------------------------
 
 
 class _CRG(LiteXModule):
-    def __init__(self, platform, sys_clk_freq):
+    def __init__(self, platform, sys_clk_freq, with_ddr):
         self.cd_sys = ClockDomain()
 
         # # #
 
         self.pll = pll = S7PLL(speedgrade=-3)
         pll.register_clkin(platform.request("clk200"), 200e6)
-        pll.create_clkout(self.cd_sys, sys_clk_freq, margin=CLOCK_MARGIN)
+        if with_ddr:
+            self.ddr = DDRClocks(pll, self.cd_sys, sys_clk_freq)
+        else:
+            pll.create_clkout(self.cd_sys, sys_clk_freq, margin=CLOCK_MARGIN)
 
 # BaseSoC ------------------------------------------------------------------------------------------
 
@@ -61,8 +68,11 @@ class _CRG(LiteXModule):
 class BaseSoC(BoardSoC):
     def __init__(self, configuration):
         BoardSoC.__init__(self, BOARD, sqrl_acorn.Platform(), configuration)
-        self.crg = _CRG(self.platform, self.sys_clk_freq)
-        self.add_link()
+        self.crg = _CRG(self.platform, self.sys_clk_freq, configuration.with_ddr)
+        memory   = None
+        if configuration.with_ddr:
+            memory = self.add_ddr3(self.platform.request("ddram"), MT41K512M16)
+        self.add_link(memory)
         self.add_leds(self.platform.request_all("user_led"))
         self.comb += self.platform.request("pcie_clkreq_n").eq(0)
 

@@ -22,10 +22,14 @@ from litex.gen import *
 
 from litex.soc.cores.clock import S7PLL
 
+from litedram.common import PHYPadsReducer
+from litedram.modules import MT8JTF12864
+
 from litex_boards.platforms import xilinx_ac701
 
 from litepcie_soc.board import series7
 from litepcie_soc.board.board import CLOCK_MARGIN, Board, Memory
+from litepcie_soc.board.ddr import DDRClocks
 from litepcie_soc.board.main import main as board_main
 from litepcie_soc.board.program import OpenFPGALoader
 from litepcie_soc.board.soc import BoardSoC
@@ -38,22 +42,30 @@ BOARD = Board("xilinx_ac701",
     platform   = xilinx_ac701.Platform,
     links      = series7.links(lanes=(1, 2, 4), sys_clk_freqs={125: 125e6, 250: 125e6}),
     link       = (2, 4),
-    memory     = Memory(bram=1 << 20),  # 256 of the 365 block RAMs.
+    memory     = Memory(bram=1 << 20, ddr=1 << 29, kind="32 of 64 bit DDR3-800"),  # 256 of the 365 block RAMs.
+    ddr_clocks = (76e6, 100e6),  # From where the chips' DLL locks to this speed grade's DDR3-800 (DS181).
     programmer = OpenFPGALoader(board="ac701"),
 )
+
+# Of the SODIMM's eight. Its clock reaches each chip later than the one before, and without output delays (Artix-7 has
+# none) bytes that are far apart cannot all be written at one time.
+DDR_BYTES = (0, 1, 2, 3)
 
 # CRG ----------------------------------------------------------------------------------------------
 
 
 class _CRG(LiteXModule):
-    def __init__(self, platform, sys_clk_freq):
+    def __init__(self, platform, sys_clk_freq, with_ddr):
         self.cd_sys = ClockDomain()
 
         # # #
 
         self.pll = pll = S7PLL(speedgrade=-2)
         pll.register_clkin(platform.request("clk200"), 200e6)
-        pll.create_clkout(self.cd_sys, sys_clk_freq, margin=CLOCK_MARGIN)
+        if with_ddr:
+            self.ddr = DDRClocks(pll, self.cd_sys, sys_clk_freq)
+        else:
+            pll.create_clkout(self.cd_sys, sys_clk_freq, margin=CLOCK_MARGIN)
 
 # BaseSoC ------------------------------------------------------------------------------------------
 
@@ -61,8 +73,11 @@ class _CRG(LiteXModule):
 class BaseSoC(BoardSoC):
     def __init__(self, configuration):
         BoardSoC.__init__(self, BOARD, xilinx_ac701.Platform(), configuration)
-        self.crg = _CRG(self.platform, self.sys_clk_freq)
-        self.add_link()
+        self.crg = _CRG(self.platform, self.sys_clk_freq, configuration.with_ddr)
+        memory   = None
+        if configuration.with_ddr:
+            memory = self.add_ddr3(PHYPadsReducer(self.platform.request("ddram"), DDR_BYTES), MT8JTF12864)
+        self.add_link(memory)
         self.add_leds(self.platform.request_all("user_led"))
 
 # Main ---------------------------------------------------------------------------------------------

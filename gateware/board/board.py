@@ -123,10 +123,15 @@ class Board:
         lanes  = lanes or self.link[1]
         widths = self.links.get((gen, lanes), {})
         width  = data_width or next(iter(widths), None)
-        clock  = sys_clk_freq or widths.get(width)
+        clock  = sys_clk_freq or self.usual_clock(widths.get(width), options.get("with_ddr"))
         configuration = Configuration(gen, lanes, width, clock, tags or self.tags, **options)
         self.check(configuration)
         return configuration
+
+    def usual_clock(self, freq, with_ddr):
+        """Hz of ``sys`` when not given, of a link that would have ``freq``: DDR may not go that far."""
+        low, high = self.ddr_clocks if with_ddr and self.ddr_clocks else self.clocks
+        return freq and min(max(freq, low), high)
 
     def check(self, configuration):
         """Raises ``ValueError``, one line that says which option and what is possible, unless the board can do it."""

@@ -11,6 +11,8 @@ import logging
 
 from pathlib import Path
 
+import litex.soc.integration.soc  # First: it and the parser import each other.  # noqa: F401
+
 from litex.build.parser import LiteXArgumentParser
 
 from litepcie_soc import command_line

@@ -47,4 +47,4 @@ class OpenFPGALoader:
     def flash(self, path, cable=None):
         """Writes the flash image of the build ``path``. Raises ``ToolError``."""
         self.run([*self.command(cable), "--write-flash", "--offset", str(self.offset), "--verify",
-            str(bitstream(path, ".bin"))])
+            "--bitstream", str(bitstream(path, ".bin"))])

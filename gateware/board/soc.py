@@ -13,9 +13,11 @@ from litex.gen.genlib.misc import WaitTimer
 
 from litepcie_soc.board import series7, ultrascale
 from litepcie_soc.board.constraints import add_link_constraints
+from litepcie_soc.board.ddr import ArtixDDR3
 from litepcie_soc.board.identity import identify
 from litepcie_soc.board.pads import link_pads
 from litepcie_soc.board.taps import add_taps
+from litepcie_soc.memory.dram import DRAMMemory
 from litepcie_soc.soc.soc import LitePCIeSoC
 
 # Families -----------------------------------------------------------------------------------------
@@ -50,6 +52,15 @@ class BoardSoC(LitePCIeSoC):
         self.configuration = configuration
         LitePCIeSoC.__init__(self, platform, configuration.sys_clk_freq)
 
+    def add_ddr3(self, pads, module):
+        """Adds the DDR3 of a board with an Artix-7; returns the endpoint memory in it, for ``add_link``.
+
+        pads   : of the chips.
+        module : LiteDRAM's class of them.
+        """
+        self.ddr = ddr = ArtixDDR3(pads, module(self.sys_clk_freq, "1:4"), self.sys_clk_freq, self.crg.ddr)
+        return DRAMMemory(self.board.memory.ddr, self.configuration.data_width, ddr.crossbar)
+
     def add_link(self, memory=None):
         """Adds the hard block, all between it and the memory, constraints, and taps if asked.
 
@@ -74,10 +85,15 @@ class BoardSoC(LitePCIeSoC):
             add_taps(self)
 
     def add_leds(self, pads):
-        """What the card is about, from LED 0: link up, the host lets it be bus master, an engine is active, a clock."""
+        """What the card is about, from LED 0: link up, the host lets it be bus master, an engine is active, a clock.
+
+        The clock's stays dark if the DDR cannot be read.
+        """
         self.activity = activity = WaitTimer(self.sys_clk_freq * LED_SECONDS)
         heartbeat     = Signal(log2_int(int(self.sys_clk_freq), need_pow2=False))
         self.sync    += heartbeat.eq(heartbeat + 1)
         self.comb    += activity.wait.eq(~Reduce("OR", [engine.counters.run for engine in self.engines]))
-        signs         = [self.tlp.shape.link_up, self.tlp.shape.bus_master_enable, ~activity.done, heartbeat[-1]]
+        readable      = self.ddr.failed == 0 if hasattr(self, "ddr") else 1
+        signs         = [self.tlp.shape.link_up, self.tlp.shape.bus_master_enable, ~activity.done,
+            heartbeat[-1] & readable]
         self.comb    += [pad.eq(sign) for pad, sign in zip(pads, signs)]

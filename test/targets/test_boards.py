@@ -27,8 +27,8 @@ from test.targets.boards import BOARDS, HEADERS, TARGETS, build_name, emitted, o
 LINKS    = [(name, options_of(c)) for name, board in BOARDS.items() for c in board.configurations()]
 CHANNELS = [("sqrl_acorn", ["--pcie-lanes", "1", "--dma-channels", str(n)]) for n in (3, 5, abi.MAX_CHANNELS)]
 CHOICES  = [(name, ["--dma-channels", "2", "--with-litescope", "--tags", "32"]) for name in BOARDS]
-DDR      = [(name, [*options_of(c), "--with-ddr"]) for name, board in BOARDS.items() if board.memory.ddr
-    for c in board.configurations()]
+DDR      = [(name, [*link, "--with-ddr"]) for name, board in BOARDS.items() if board.memory.ddr
+    for link in ([], ["--data-width", "64"])]
 BUILDS   = LINKS + CHANNELS + CHOICES + DDR
 
 # Helpers ------------------------------------------------------------------------------------------

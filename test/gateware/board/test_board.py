@@ -103,5 +103,7 @@ def test_what_cannot_be_is_one_line(options, message):
 
 def test_clock_with_ddr_is_the_memorys():
     board = make(memory=Memory(1 << 20, 1 << 30, "DDR3"), ddr_clocks=(100e6, 100e6))
+    assert board.configure(with_ddr=True).sys_clk_freq == 100e6
+    assert board.configure().sys_clk_freq == 125e6
     with pytest.raises(ValueError, match=r"--sys-clk-freq 1.25e\+08: 1e\+08 to 1e\+08 Hz with --with-ddr"):
-        board.configure(with_ddr=True)
+        board.configure(with_ddr=True, sys_clk_freq=125e6)

@@ -1,0 +1,209 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The command line of every board: help, what cannot be, tools that are missing or fail, the driver's folder.
+
+Vivado and openFPGALoader are stood in for by scripts: neither can be had in a test. What they are called with is what
+is looked at; what they would make of it is not.
+"""
+
+import os
+import subprocess
+import sys
+
+from pathlib import Path
+
+import pytest
+
+from test.gateware.board.test_vivado import report
+from test.targets.boards import BOARDS, MODULES, TARGETS, build_name
+
+OPTIONS = ("--build", "--load", "--flash", "--driver", "--no-compile", "--pcie-gen", "--pcie-lanes", "--data-width",
+    "--dma-channels", "--tags", "--with-ddr", "--with-litescope", "--sys-clk-freq", "--output-dir", "--toolchain",
+    "--cable", "--vivado-place-directive", "--log-level")
+
+# Helpers ------------------------------------------------------------------------------------------
+
+
+def run(name, *args):
+    """(status, standard output, standard error) of a target in this Python."""
+    try:
+        return MODULES[name].main([str(arg) for arg in args])
+    except SystemExit as stop:
+        return stop.code
+
+
+@pytest.fixture
+def tools(tmp_path, monkeypatch):
+    """The only folder on the PATH beside those of the system; ``add`` puts a script there."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+
+    def add(name, text):
+        path = folder / name
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+    return add
+
+
+def check_nothing_written(folder, capsys, message):
+    said = capsys.readouterr()
+    assert message in said.err
+    assert (len(said.err.splitlines()), said.out) == (1, "")
+    assert not folder.exists()
+
+# Help and bad input -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", TARGETS, ids=lambda path: path.stem)
+def test_help_names_every_option(path):
+    result = subprocess.run([sys.executable, path, "--help"], capture_output=True, text=True, timeout=120)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert all(option in result.stdout for option in OPTIONS)
+    assert "--cpu-type" not in result.stdout
+    assert len(result.stdout.splitlines()) < 70
+
+
+@pytest.mark.parametrize("name", BOARDS)
+@pytest.mark.parametrize("args, message", [
+    ((),                                    "nothing to do: give --build, --load, --flash, --driver"),
+    (("--build", "--pcie-gen", 4),          "argument --pcie-gen: invalid choice: 4 (choose from "),
+    (("--build", "--pcie-lanes", 3),        "argument --pcie-lanes: invalid choice: 3 (choose from "),
+    (("--build", "--data-width", 32),       "argument --data-width: invalid choice: 32 (choose from "),
+    (("--build", "--dma-channels", 0),      "--dma-channels 0: 1 to "),
+    (("--build", "--dma-channels", 8),      "--dma-channels 8: 1 to "),
+    (("--build", "--tags", 48),             "--tags 48: the hard block can have 32"),
+    (("--build", "--tags", 512),            "--tags 512: the hard block can have 32"),
+    (("--build", "--sys-clk-freq", 1),      "--sys-clk-freq 1: "),
+    (("--build", "--sys-clk-freq", "fast"), "argument --sys-clk-freq: invalid float value: 'fast'"),
+    (("--build", "--toolchain", "ise"),     "argument --toolchain: invalid choice: 'ise' (choose from 'vivado')"),
+    (("--build", "--cpu-type", "vexriscv"), "unrecognized arguments: --cpu-type vexriscv"),
+])
+def test_bad_input_is_one_line_and_status_2(name, args, message, tmp_path, capsys):
+    folder = tmp_path / "out"
+    assert run(name, *args, "--output-dir", folder) == 2
+    check_nothing_written(folder, capsys, message)
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_links_that_the_board_has_not(name, tmp_path, capsys):
+    """Every combination of the generations, lanes and widths that are offered: it can be, or it is one line."""
+    board = BOARDS[name]
+    for gen in board.gens:
+        for lanes in board.lanes:
+            for width in board.data_widths:
+                if width not in board.links.get((gen, lanes), ()):
+                    assert run(name, "--build", "--output-dir", tmp_path / "out", "--pcie-gen", gen, "--pcie-lanes",
+                        lanes, "--data-width", width) == 2
+                    check_nothing_written(tmp_path / "out", capsys, "--data-width" if (gen, lanes) in board.links
+                        else "--pcie-lanes")
+
+
+@pytest.mark.parametrize("name", [name for name, board in BOARDS.items() if not board.memory.ddr])
+def test_ddr_that_the_board_has_not(name, tmp_path, capsys):
+    assert run(name, "--build", "--with-ddr", "--output-dir", tmp_path / "out") == 2
+    check_nothing_written(tmp_path / "out", capsys, "--with-ddr: ")
+
+
+def test_clock_that_the_pll_cannot_make(tmp_path, capsys):
+    assert run("kosagi_netv2", "--build", "--sys-clk-freq", "249.1e6", "--output-dir", tmp_path / "out") == 2
+    check_nothing_written(tmp_path / "out", capsys, "No PLL config found")
+
+# Vivado -------------------------------------------------------------------------------------------
+
+
+BUILD = build_name("sqrl_acorn", ["--pcie-lanes", "1"])
+SMALL = ("--pcie-lanes", 1)
+
+
+def test_without_vivado_all_is_written_and_said(tmp_path, tools, capsys):
+    assert run("sqrl_acorn", "--build", *SMALL, "--output-dir", tmp_path / "out") == 1
+    gateware = tmp_path / "out" / "gateware"
+    assert capsys.readouterr().err == ("sqrl_acorn.py: vivado is not on the PATH; all is written: run "
+        f"`vivado -mode batch -source {BUILD}.tcl` in {gateware}\n")
+    assert (gateware / f"{BUILD}.tcl").is_file()
+
+
+@pytest.mark.parametrize("script, status, said", [
+    (f"cat > {BUILD}_timing.rpt <<'END'\n{report(0.2)}END", 0, ""),
+    (f"cat > {BUILD}_timing.rpt <<'END'\n{report(-0.2)}END", 1, "timing is not met: setup by 0.200 ns; see "),
+    ("true",   1, f"{BUILD}_timing.rpt: No such file or directory"),
+    ("exit 7", 1, f"vivado -mode batch -source {BUILD}.tcl: exit status 7"),
+])
+def test_vivado_runs_and_its_timing_counts(script, status, said, tmp_path, tools, capsys):
+    tools("vivado", f'test "$*" = "-mode batch -source {BUILD}.tcl" && test -f {BUILD}.tcl || exit 9\n{script}')
+    assert run("sqrl_acorn", "--build", *SMALL, "--output-dir", tmp_path / "out") == status
+    output = capsys.readouterr()
+    assert said in output.err and len(output.err.splitlines()) == status
+    assert output.out == ("" if status else f"{tmp_path}/out/gateware/{BUILD}.bit\n")
+
+# Load and flash -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("action", ["--load", "--flash"])
+@pytest.mark.parametrize("name", BOARDS)
+def test_without_bitstream_one_line(name, action, tmp_path, tools, capsys):
+    assert run(name, action, "--output-dir", tmp_path / "out") == 1
+    check_nothing_written(tmp_path / "out", capsys, "; add --build to build it")
+
+
+OPEN_FPGA_LOADER = {
+    "sqrl_acorn":   "--board acornCle215",
+    "xilinx_kc705": "--board kc705",
+    "xilinx_ac701": "--board ac701",
+    "kosagi_netv2": "--fpga-part xc7a35tfgg484",
+}
+
+
+@pytest.mark.parametrize("name", OPEN_FPGA_LOADER)
+def test_openfpgaloader(name, tmp_path, tools, capfd):
+    gateware = tmp_path / "out" / "gateware"
+    gateware.mkdir(parents=True)
+    build    = gateware / build_name(name, [])
+    for suffix in (".bit", ".bin"):
+        Path(f"{build}{suffix}").touch()
+    where = ("--output-dir", tmp_path / "out")
+    assert run(name, "--load", *where) == 1
+    assert capfd.readouterr().err == (
+        f"{name}.py: openFPGALoader is not on the PATH; install the package openfpgaloader\n")
+    tools("openFPGALoader", 'echo "$*"')
+    assert run(name, "--load", "--flash", *where) == 0
+    assert capfd.readouterr().out.splitlines() == [
+        f"{OPEN_FPGA_LOADER[name]} --bitstream {build}.bit",
+        f"{OPEN_FPGA_LOADER[name]} --write-flash --offset 0 --verify --bitstream {build}.bin",
+    ]
+    assert run(name, "--load", "--cable", "ft232", *where) == 0
+    assert capfd.readouterr().out == f"{OPEN_FPGA_LOADER[name]} --cable ft232 --bitstream {build}.bit\n"
+    tools("openFPGALoader", "exit 1")
+    assert run(name, "--load", *where) == 1
+    assert len(capfd.readouterr().err.splitlines()) == 1
+
+# Driver -------------------------------------------------------------------------------------------
+
+
+def test_driver_is_laid_out(tmp_path, capsys):
+    folder = tmp_path / "out" / "driver"
+    assert run("sqrl_acorn", "--driver", *SMALL, "--output-dir", tmp_path / "out") == 0
+    assert capsys.readouterr().out == f"make -C {folder}\nsudo make -C {folder} load\n"
+    assert {path.name for path in folder.iterdir()} == {"Makefile", "kernel", "user", "generated"}
+    generated = tmp_path / "out" / "software" / "include" / "generated"
+    assert (folder / "generated" / "soc.h").read_text() == (generated / "soc.h").read_text()
+    # Laid out again, what the project has no more is gone; a Makefile of somebody else keeps all that is there.
+    (folder / "user" / "old.c").touch()
+    assert run("sqrl_acorn", "--driver", *SMALL, "--output-dir", tmp_path / "out") == 0
+    assert not (folder / "user" / "old.c").exists()
+
+
+def test_drivers_folder_makes_the_tool_wherever_it_is(tmp_path, capsys):
+    assert run("sqrl_acorn", "--driver", *SMALL, "--output-dir", tmp_path / "out") == 0
+    folder = (tmp_path / "out" / "driver").rename(tmp_path / "elsewhere")
+    plan   = subprocess.run(["make", "-n", "-C", folder, "KDIR=/no/such"], capture_output=True, text=True,
+        env={**os.environ, "MAKEFLAGS": ""})
+    assert f"O={folder}/build/kernel" in plan.stdout
+    tool = subprocess.run(["make", "-C", folder / "user", f"BUILD={folder}/build/user"], capture_output=True, text=True)
+    assert tool.returncode == 0, tool.stderr
+    assert subprocess.run([folder / "build" / "user" / "litepcie_util", "version"]).returncode == 0
