@@ -33,15 +33,16 @@ class _ReadPort(LiteXModule):
 
     Parameters
     ----------
-    places : words that can be under way; a word a cycle for as many cycles from accept to leave.
+    places   : words that can be under way; a word a cycle for as many cycles from accept to leave.
+    buffered : they are so many that they belong in block RAM.
     """
-    def __init__(self, data_width, size, places):
+    def __init__(self, data_width, size, places, buffered=False):
         self.stream  = MemoryReadStream(data_width, size, in_flight=max(places, 16))
         self.command = stream.Endpoint(memory_command_layout(data_width, size))
 
         # # #
 
-        self.buffer = stream.SyncFIFO(memory_data_layout(data_width), places)
+        self.buffer = stream.SyncFIFO(memory_data_layout(data_width), places, buffered=buffered)
         self.returned = self.buffer.sink
 
         free  = Signal(max=places + 1, reset=places)
@@ -81,6 +82,7 @@ class EndpointMemory(LiteXModule):
 
     LATENCY = 3            # Cycles from an accepted command to its word in the client's buffer.
     PLACES  = LATENCY + 2  # Words under way to a client: from accept to leave, a word a cycle.
+    PLACES_BUFFERED = False
 
     def __init__(self, size, data_width):
         word_address_width(data_width, size)  # Raises on what cannot be.
@@ -97,7 +99,7 @@ class EndpointMemory(LiteXModule):
 
     def add_read_port(self):
         """Returns a new ``MemoryReadStream``; before finalisation only."""
-        port = _ReadPort(self.data_width, self.size, self.PLACES)
+        port = _ReadPort(self.data_width, self.size, self.PLACES, self.PLACES_BUFFERED)
         self._reads.append(port)
         self.submodules += port
         return port.stream

@@ -53,6 +53,7 @@ class DRAMMemory(EndpointMemory):
     """
 
     PLACES = 256  # Words under way to a client: what it needs through a refresh and a turn of writes.
+    PLACES_BUFFERED = True
 
     def __init__(self, size, data_width, crossbar, clock_domain="sys", ready=1):
         EndpointMemory.__init__(self, size, data_width)
