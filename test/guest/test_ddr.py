@@ -1,0 +1,28 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The driver and the tool on the card with DDR3; all other tests on it: LITEPCIE_DDR=1."""
+
+import json
+
+import pytest
+
+pytestmark = pytest.mark.guest
+
+
+def test_data_through_the_card(boot, build_board):
+    with boot("ddr", board=build_board(with_ddr=True)) as guest:
+        data_through_the_card(guest)
+
+
+def data_through_the_card(guest):
+    info = json.loads(guest.run("litepcie_util --json info"))
+    assert info["memory_bytes"] == 64 << 20 and "ddr" in info["target"]
+    assert "checks passed" in guest.run("alignments 65", timeout=600)
+    guest.run("litepcie_util dma_test --sequence read-and-write --iterations 2")
+    guest.run("head -c 1000003 /boot/vmlinuz > /tmp/file; dd if=/tmp/file of=/dev/litepcie0 bs=100003 2>/dev/null")
+    guest.run("dd if=/dev/litepcie0 bs=777 count=1288 2>/dev/null | head -c 1000003 | cmp - /tmp/file", timeout=600)
+    guest.works()
