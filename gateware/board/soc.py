@@ -59,7 +59,8 @@ class BoardSoC(LitePCIeSoC):
         module : LiteDRAM's class of them.
         """
         self.ddr = ddr = ArtixDDR3(pads, module(self.sys_clk_freq, "1:4"), self.sys_clk_freq, self.crg.ddr)
-        return DRAMMemory(self.board.memory.ddr, self.configuration.data_width, ddr.crossbar)
+        return DRAMMemory(self.board.memory.ddr, self.configuration.data_width, ddr.crossbar,
+            ready=ddr.failed == 0)
 
     def add_link(self, memory=None):
         """Adds the hard block, all between it and the memory, constraints, and taps if asked.
