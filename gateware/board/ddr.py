@@ -72,6 +72,7 @@ class ArtixDDR3(LiteXModule):
     ----------
     pads         : of the chips.
     module       : LiteDRAM's, made for ``sys_clk_freq`` at 1:4.
+    sys_clk_freq : Hz of ``sys``, a quarter of the chips' clock.
     clocks       : ``DDRClocks``.
 
     Attributes
@@ -113,7 +114,8 @@ class ArtixDDR3(LiteXModule):
             core.dfii.ext_dfi_sel.eq(~trainer.done),
             clocks.trained.eq(trainer.done),
             self.training.fields.failed.eq(trainer.failed),
-            *[signal.eq(0 if name is None else getattr(trainer, name)) for name, signal in zip(PULSES, asked)],
+            *[signal.eq(0 if name is None else getattr(trainer, name))
+                for name, signal in zip(PULSES, asked, strict=True)],
             # What nobody writes, since the registers are in no bank.
             phy._dly_sel.storage.eq(trainer.select),
             *[register.storage.eq(register.storage.reset)
