@@ -67,6 +67,16 @@ def check_identity(soc_h, config, board):
         assert config[key] == str(value), key
 
 
+def check_constraints(tcl, xdc):
+    """Reference clock, reset of the slot, and link and board apart from each other: that behind synthesis."""
+    assert re.search(r"^create_clock -name pcie_\w+_clk_p -period 10.0 \[get_ports pcie_\w+\]$", xdc, re.MULTILINE)
+    assert re.search(r"^set_false_path -from \[get_ports pcie_\w+_rst_n\]$", xdc, re.MULTILINE)
+    groups = tcl.index("set_clock_groups -asynchronous -group "
+        "[get_clocks -include_generated_clocks -of_objects [get_nets sys_clk]] -group "
+        "[get_clocks -include_generated_clocks -of_objects [get_nets pcie_clk]]\n")
+    assert tcl.index("synth_design ") < groups < tcl.index("place_design ")
+
+
 def check_files(folder, build, c):
     gateware = {f"{build}.v", f"{build}.xdc", f"{build}.tcl", f"build_{build}.sh"}
     assert {path.name for path in (folder / "gateware").iterdir() if path.suffix != ".init"} == gateware
@@ -92,6 +102,7 @@ def test_build_without_compile(name, options, tmp_path, capsys):
     soc_h = check_headers(tmp_path, board, c)
     tcl   = (tmp_path / "gateware" / f"{build}.tcl").read_text()
     check_identity(soc_h, ip_config(tcl), board)
+    check_constraints(tcl, (tmp_path / "gateware" / f"{build}.xdc").read_text())
     assert str(tmp_path) not in tcl
     assert f"-part {board.platform().device}" in tcl
     verilog = (tmp_path / "gateware" / f"{build}.v").read_text()
