@@ -23,7 +23,7 @@ class Configuration:
     """One choice among what a board can do; ``Board.configure`` fills in what is not said.
 
     gen, lanes     : link.
-    data_width     : bits of the data path and of the hard block's streams.
+    data_width     : bits of the data path: as many as the hard block's, or twice.
     sys_clk_freq   : Hz of ``sys``.
     tags           : requests outstanding, in all.
     dma_channels   : each a reader and a writer.
@@ -146,8 +146,8 @@ class Board:
             raise ValueError(f"--pcie-lanes {c.lanes}: {self.title} has {links}")
         widths = self.links[c.gen, c.lanes]
         if c.data_width not in widths:
-            raise ValueError(f"--data-width {c.data_width}: the hard block has {' or '.join(map(str, sorted(widths)))} "
-                f"bit at Gen{c.gen} x{c.lanes}")
+            raise ValueError(f"--data-width {c.data_width}: {' or '.join(map(str, sorted(widths)))} bit "
+                f"at Gen{c.gen} x{c.lanes}")
 
     def check_channels(self, c):
         if not 1 <= c.dma_channels <= self.channels:

@@ -6,13 +6,12 @@
 
 """The hard block of Artix-7 and Kintex-7, in every shape it has."""
 
-from litepcie.phy.s7pciephy import S7PCIEPHY
-
+from litepcie_soc.phy import series7 as phy
 from litepcie_soc.soc.abi import BAR0_SIZE
 
 # Links --------------------------------------------------------------------------------------------
 
-# User clock in MHz, by (gen, lanes, data width): what the block offers that carries the link (PG054 "Interface Width").
+# User clock in MHz, by (gen, lanes, bits): what the block offers that carries the link (PG054 "Interface Width").
 USER_CLOCKS = {
     (1, 1,  64): 125,
     (1, 2,  64): 125,
@@ -27,22 +26,25 @@ USER_CLOCKS = {
 }
 
 
-def links(lanes, sys_clk_freqs):
+def links(lanes, sys_clk_freqs, doubled=None):
     """``links`` of a ``Board``: every shape of the block up to its lanes, the widest data path first.
 
     lanes         : of the board's links.
     sys_clk_freqs : {user clock in MHz: Hz of ``sys``}: what the fabric of this board reaches.
+    doubled       : Hz of ``sys`` for twice the block's bits, where even its widest asks for 250 MHz; None: not offered.
     """
     found = {}
     for (gen, n, width), clock in sorted(USER_CLOCKS.items(), key=lambda item: (*item[0][:2], -item[0][2])):
         if n in lanes:
+            if clock == 250 and doubled and (gen, n) not in found:
+                found[gen, n] = {2 * width: doubled}
             found.setdefault((gen, n), {})[width] = sys_clk_freqs[clock]
     return found
 
 # PHY ----------------------------------------------------------------------------------------------
 
 
-class Series7PHY(S7PCIEPHY):
+class Series7PHY(phy.Series7PHY):
     """LitePCIe's PHY, which knows Gen2 at x1 and x2 of 64 bit and x4 and x8 of 128 bit, in every shape.
 
     Parameters
@@ -52,9 +54,10 @@ class Series7PHY(S7PCIEPHY):
     """
     def __init__(self, platform, pads, configuration):
         gen, width = configuration.gen, configuration.data_width
-        user_clock = USER_CLOCKS[gen, configuration.lanes, width]
-        S7PCIEPHY.__init__(self, platform, pads, data_width=width, bar0_size=BAR0_SIZE)
-        self.set_user_clocks(user_clock * 1e6, width)
+        bits       = width if (gen, configuration.lanes, width) in USER_CLOCKS else width // 2
+        user_clock = USER_CLOCKS[gen, configuration.lanes, bits]
+        phy.Series7PHY.__init__(self, platform, pads, data_width=width, pcie_data_width=bits, bar0_size=BAR0_SIZE)
+        self.set_user_clocks(user_clock * 1e6, bits)
         self.update_config({
             "Link_Speed":         {1: "2.5_GT/s", 2: "5.0_GT/s"}[gen],
             "Trgt_Link_Speed":    f"4'h{gen}",

@@ -17,9 +17,8 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common import TYPE_COMPLETION, phy_layout
-from litepcie_soc.phy.framing import StartOfTLP
 from litepcie_soc.phy.gate import LinkGate
-from litepcie_soc.phy.hard_block import HardBlock, check_phy
+from litepcie_soc.phy.hard_block import check_phy
 from litepcie_soc.tlp.arbiter import PacketArbiter
 
 # Shared Streams -----------------------------------------------------------------------------------
@@ -59,7 +58,8 @@ class PHYShape(LiteXModule):
 
     Parameters
     ----------
-    phy : a LitePCIe PHY or `SimPHY`: `sink` and `source`, or `req_sink`, `cmp_sink`, `req_source`, `cmp_source`.
+    phy : `Series7PHY`, `UltraScalePHY`, `UltraScalePlusPHY` or `SimPHY`: their streams (`sink` and `source`, or
+        `req_sink`, `cmp_sink`, `req_source`, `cmp_source`) and the state below.
 
     Attributes
     ----------
@@ -88,15 +88,10 @@ class PHYShape(LiteXModule):
 
         # # #
 
-        # LitePCIe's own PHYs have a hard block to look into; others say what it would.
-        hard = not hasattr(phy, "bus_master_enable")
-        if hard:
-            self.hard_block = HardBlock(phy)
-        state = self.hard_block if hard else phy
-        self.bus_master_enable = state.bus_master_enable
-        self.link_up           = state.link_up
-        self.extended_tag      = state.extended_tag
-        self.msi               = getattr(state, "msi", None)
+        self.bus_master_enable = phy.bus_master_enable
+        self.link_up           = phy.link_up
+        self.extended_tag      = phy.extended_tag
+        self.msi               = getattr(phy, "msi", None)
 
         # Requests to the host need no gate: their builder drops them while the link is down.
         if split:
@@ -105,7 +100,7 @@ class PHYShape(LiteXModule):
             self.req_source, self.req_cut = self.gated(phy.req_source)
             self.cmp_source, self.cmp_cut = self.gated(phy.cmp_source)
             return
-        source, cut = self.gated(self.framed(phy.source) if hard else phy.source)
+        source, cut = self.gated(phy.source)
         # Reset while the link is down: a TLP cut short must not keep the other side locked out.
         self.merge = merge = ResetInserter()(PacketArbiter(phy_layout(phy.data_width), 2))
         self.demux = demux = CompletionDemux(phy.data_width)
@@ -132,10 +127,3 @@ class PHYShape(LiteXModule):
         self.submodules += gate
         self.comb += [gate.source.connect(sink), gate.link_up.eq(self.link_up)]
         return gate.sink
-
-    def framed(self, source):
-        """`source` with `first`."""
-        start = StartOfTLP(self.data_width)
-        self.submodules += start
-        self.comb += [source.connect(start.sink), start.reset.eq(~self.link_up)]
-        return start.source

@@ -6,8 +6,8 @@
 
 """LitePCIe's PHYs of UltraScale and UltraScale+ with the project's own logic around the hard block.
 
-Of LitePCIe 2024.12's classes their clocking, streams with clock crossings, registers and Vivado's configuration of the
-IP are used. What is left out is their Verilog between streams and IP. Its faults, file by file:
+Of LitePCIe 2024.12's classes their clocking, registers and Vivado's configuration of the IP are used. What is left out
+is their clock crossing (see `crossing.py`) and their Verilog between streams and IP. Its faults, file by file:
 
 - `s_axis_rq_adapt_256b.v` takes the address from dwords 2 and 3 of the header whatever the format says, those of 128
   and 512 bit send 0 for the upper address.
@@ -30,6 +30,8 @@ from litex.gen import *
 from litepcie.phy.uspciephy import USPCIEPHY
 from litepcie.phy.usppciephy import USPPCIEPHY
 
+from litepcie_soc.common import DATA_WIDTHS
+from litepcie_soc.phy.crossing import LinkCrossing
 from litepcie_soc.phy.order import Passed, PostedOrder
 from litepcie_soc.phy.ultrascale.control import EXTENDED_TAG, DeviceControl, FunctionLevelReset, MSIPort
 from litepcie_soc.phy.ultrascale.receive import CompleterRequest, RequesterCompletion
@@ -129,16 +131,14 @@ class _HardBlock:
     `pcie_phy_params` are the connections of the IP itself. All state is as `PHYShape` looks for it:
 
     bus_master_enable, link_up, extended_tag : Signal(), **out**, `sys`.
-    req_sink, cmp_sink, req_source, cmp_source, msi, id : as LitePCIe's; completions and MSI stay behind the posted
-        requests before them. (Of MSI the guides do not say where they enter the pipeline; that no completion passes a
-        request is the last the block tells of it.)
+    req_sink, cmp_sink, req_source, cmp_source : streams of `phy_layout(data_width)`, `sys`.
+    msi, id : as LitePCIe's, `sys`. Completions and MSI stay behind the posted requests before them. (Where MSI enter
+        the pipeline the guides do not say; that no completion passes a request is the last the block tells of it.)
     """
-    def add_hard_block(self):
-        self.check()
-        self.block_width = BLOCK_WIDTHS.get(self.nlanes, self.data_width)
+    def add_hard_block(self, data_width):
+        self.data_width  = data_width
+        self.block_width = BLOCK_WIDTHS.get(self.nlanes, self.pcie_data_width)
         self.ports = ports = {name: self.pcie_phy_params[name] for name in KEPT}
-        self.msi_source    = self.msi_cdc.source if hasattr(self, "msi_cdc") else self.msi
-        self.link_up       = self._link_status.fields.status
         self.extended_tag, self.bus_master_enable = Signal(), Signal()
         ports.update(TIED)
         ports.update(TIED_ULTRASCALE_PLUS if self.plus else TIED_ULTRASCALE)
@@ -149,29 +149,32 @@ class _HardBlock:
         )
         self.add_streams()
         self.add_control()
+        self.add_crossing()
         self.add_order()
         self.pcie_phy_params = ports
         self.update_config(self.block_config())
 
-    def check(self):
-        if self.pcie_data_width != self.data_width:
-            raise ValueError(f"{type(self).__name__}: pcie_data_width must be data_width, {self.data_width}, not "
-                f"{self.pcie_data_width}")
-        widths = sorted(width for lanes, width in USER_CLOCKS if lanes == self.nlanes)
-        if self.data_width not in widths:
-            raise ValueError(f"{type(self).__name__}: data_width at Gen3 x{self.nlanes} must be one of {widths}, not "
-                f"{self.data_width}")
+    @classmethod
+    def adapter_width(cls, lanes, data_width):
+        """Bits of the adapters: those of `sys`, or half. Raises ValueError for what the block does not have."""
+        if (lanes, data_width) in USER_CLOCKS:
+            return data_width
+        if (lanes, data_width//2) in USER_CLOCKS and data_width in DATA_WIDTHS:
+            return data_width//2
+        widths = {width*n for have, width in USER_CLOCKS for n in (1, 2) if have == lanes} & set(DATA_WIDTHS)
+        raise ValueError(f"{cls.__name__}: data_width at Gen3 x{lanes} must be one of {sorted(widths)}, not "
+            f"{data_width}")
 
     def block_config(self):
         """What LitePCIe does not say of the IP, or says too generally."""
         config = {
             "axisten_if_width":        f"{self.block_width}_bit",
-            "axisten_freq":            USER_CLOCKS[self.nlanes, self.data_width],
+            "axisten_freq":            USER_CLOCKS[self.nlanes, self.pcie_data_width],
             "extended_tag_field":      True,
             "pf0_dev_cap_max_payload": "512_bytes",  # LitePCIe's registers know no more.
             "pf0_bar0_size":           self.bar0_size >> 20,
         }
-        if self.data_width == 512:
+        if self.pcie_data_width == 512:
             config |= {f"AXISTEN_IF_EXT_512_{name}_STRADDLE": False for name in ("CQ", "RQ", "RC", "RC_4TLP")}
         return config
 
@@ -185,7 +188,7 @@ class _HardBlock:
             ("cq", CompleterRequest,    self.m_axis_cq),
             ("rc", RequesterCompletion, self.m_axis_rc),
         ):
-            adapter  = in_pcie(adapter_class(self.data_width, self.plus))
+            adapter  = in_pcie(adapter_class(self.pcie_data_width, self.plus))
             to_block = name in ("rq", "cc")
             setattr(self, f"{name}_adapter", adapter)
             self.comb += tlps.connect(adapter.sink) if to_block else adapter.source.connect(tlps)
@@ -194,7 +197,7 @@ class _HardBlock:
 
     def converted(self, name, beat, to_block):
         """`beat` in the width of the block."""
-        if self.block_width == self.data_width:
+        if self.block_width == self.pcie_data_width:
             return beat
         converter = ClockDomainsRenamer("pcie")((Narrow if to_block else Widen)(name, self.plus))
         setattr(self, f"{name}_converter", converter)
@@ -214,7 +217,7 @@ class _HardBlock:
         self.flr      = flr     = in_pcie(FunctionLevelReset())
         enabled, payload = Signal(4), Signal(2 if self.plus else 3)
         self.comb += [
-            self.msi_source.connect(msi.sink),
+            self.msi.connect(msi.sink),
             self.pcie_phy_params["o_cfg_interrupt_msi_enable"].eq(enabled[0]),
             self.pcie_phy_params["o_cfg_max_payload"].eq(payload),
         ]
@@ -235,6 +238,17 @@ class _HardBlock:
             o_cfg_interrupt_msi_sent   = msi.sent,
             o_cfg_interrupt_msi_fail   = msi.failed,
         )
+
+    def add_crossing(self):
+        """LitePCIe's streams, `pcie`, become those of `sys`."""
+        link_up         = self._link_status.fields.status
+        self.crossing   = crossing = LinkCrossing(self.data_width, self.pcie_data_width, link_up)
+        self.link_up    = crossing.link_up
+        self.req_sink   = crossing.transmit(self.req_sink).sink
+        self.cmp_sink   = crossing.transmit(self.cmp_sink).sink
+        self.req_source = crossing.receive(self.req_source).source
+        self.cmp_source = crossing.receive(self.cmp_source).source
+        self.msi        = crossing.message(self.msi).sink
 
     def add_order(self):
         bits    = 6 if self.plus else 4
@@ -266,7 +280,8 @@ class _HardBlock:
 # PHYs ---------------------------------------------------------------------------------------------
 
 class UltraScalePHY(_HardBlock, USPCIEPHY):
-    """UltraScale, Gen3 x1, x2, x4 or x8; parameters as of LitePCIe's `USPCIEPHY`.
+    """UltraScale, Gen3 x1, x2, x4 or x8; parameters as of LitePCIe's `USPCIEPHY`;
+    `data_width`: that of the block or twice as many bits, in `sys`.
 
     max_tags : requests that can be outstanding (PG156, "Tag Management for Non-Posted Transactions").
 
@@ -277,13 +292,15 @@ class UltraScalePHY(_HardBlock, USPCIEPHY):
     capability = 0xc0   # Where the PCI Express capability is.
     max_tags   = 64
 
-    def __init__(self, *args, **kwargs):
-        USPCIEPHY.__init__(self, *args, **kwargs)
-        self.add_hard_block()
+    def __init__(self, platform, pads, data_width, **options):
+        USPCIEPHY.__init__(self, platform, pads, cd="pcie",
+            data_width = self.adapter_width(len(pads.tx_p), data_width), **options)
+        self.add_hard_block(data_width)
 
 
 class UltraScalePlusPHY(_HardBlock, USPPCIEPHY):
-    """UltraScale+, Gen3 x1, x2, x4, x8 or x16; parameters as of LitePCIe's `USPPCIEPHY`.
+    """UltraScale+, Gen3 x1, x2, x4, x8 or x16; parameters as of LitePCIe's `USPPCIEPHY`;
+    `data_width`: that of the block or twice as many bits, in `sys`.
 
     max_tags : requests that can be outstanding (PG213, "Extended Tag").
 
@@ -294,6 +311,7 @@ class UltraScalePlusPHY(_HardBlock, USPPCIEPHY):
     capability = 0x70
     max_tags   = 256
 
-    def __init__(self, *args, **kwargs):
-        USPPCIEPHY.__init__(self, *args, **kwargs)
-        self.add_hard_block()
+    def __init__(self, platform, pads, data_width, **options):
+        USPPCIEPHY.__init__(self, platform, pads, cd="pcie",
+            data_width = self.adapter_width(len(pads.tx_p), data_width), **options)
+        self.add_hard_block(data_width)

@@ -84,8 +84,8 @@ def test_rates():
 @pytest.mark.parametrize("options, message", [
     ({"gen": 3},                   "--pcie-gen 3: Some Board has Gen1 x1, Gen1 x4, Gen2 x1, Gen2 x4"),
     ({"lanes": 8},                 "--pcie-lanes 8: Some Board has Gen1 x1, Gen1 x4, Gen2 x1, Gen2 x4"),
-    ({"lanes": 1, "data_width": 128},            "--data-width 128: the hard block has 64 bit at Gen2 x1"),
-    ({"data_width": 256},          "--data-width 256: the hard block has 64 or 128 bit at Gen2 x4"),
+    ({"lanes": 1, "data_width": 128},            "--data-width 128: 64 bit at Gen2 x1"),
+    ({"data_width": 256},          "--data-width 256: 64 or 128 bit at Gen2 x4"),
     ({"dma_channels": 0},          "--dma-channels 0: 1 to 7"),
     ({"dma_channels": 8},          "--dma-channels 8: 1 to 7"),
     ({"tags": 33},                 "--tags 33: the hard block can have 32 or 64"),

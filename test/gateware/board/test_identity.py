@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from litepcie.phy.s7pciephy import S7PCIEPHY
 
 from litex_boards.platforms import sqrl_acorn, sqrl_xcu1525, xilinx_kc705, xilinx_kcu105
 
 from litepcie_soc.board import identity
+from litepcie_soc.phy.series7 import Series7PHY
 from litepcie_soc.phy.ultrascale.phy import UltraScalePHY, UltraScalePlusPHY
 from litepcie_soc.soc import abi
 
@@ -23,8 +23,8 @@ pytestmark = pytest.mark.unit
 DRIVER = Path(__file__).resolve().parents[3] / "software/kernel/pci.c"
 
 PHYS = {
-    "artix7":          lambda: (sqrl_acorn,    S7PCIEPHY,         "pcie_x4", {"data_width": 128}),
-    "kintex7":         lambda: (xilinx_kc705,  S7PCIEPHY,         "pcie_x4", {"data_width": 128}),
+    "artix7":          lambda: (sqrl_acorn,    Series7PHY,         "pcie_x4", {"data_width": 128}),
+    "kintex7":         lambda: (xilinx_kc705,  Series7PHY,         "pcie_x4", {"data_width": 128}),
     "ultrascale":      lambda: (xilinx_kcu105, UltraScalePHY,     "pcie_x4", {"data_width": 128}),
     "ultrascale_plus": lambda: (sqrl_xcu1525,  UltraScalePlusPHY, "pcie_x4", {"data_width": 128}),
 }
@@ -69,7 +69,7 @@ def test_the_hard_block_is_made_with_it(family):
     phy.finalize()
     script = "\n".join(map(str, platform.toolchain.pre_synthesis_commands))
     config = {name.upper(): value for name, value in re.findall(r"CONFIG\.(\w+) \{\{(\w*)\}\}", script)}
-    prefix, subsystem = ("", "SUBSYSTEM_") if phy_class is S7PCIEPHY else ("PF0_", "PF0_SUBSYSTEM_")
+    prefix, subsystem = ("", "SUBSYSTEM_") if phy_class is Series7PHY else ("PF0_", "PF0_SUBSYSTEM_")
     expected = {
         "VENDOR_ID":                     "10EE",
         f"{prefix}DEVICE_ID":            f"{identity.DEVICE_IDS[family]:04X}",

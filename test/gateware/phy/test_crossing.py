@@ -18,7 +18,8 @@ from litepcie_soc.common import phy_layout
 from litepcie_soc.phy.crossing import LinkCrossing
 from litepcie_soc.phy.gate import LinkGate
 
-from test.gateware.common import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write, simulate
+from test.gateware.common import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write
+from test.gateware.phy.bench import run, wait_for
 
 # Two Ends -----------------------------------------------------------------------------------------
 
@@ -39,16 +40,6 @@ class Ends(Module):
             self.link.receive(self.from_host).source.connect(self.gate.sink),
             self.gate.link_up.eq(self.link.link_up),
         ]
-
-
-def run(dut, in_sys, in_pcie, sys, pcie, phase=0, cycles=20000):
-    simulate(dut, {"sys": in_sys, "pcie": in_pcie}, cycles=cycles,
-        clocks={"sys": sys, "sys_link": sys, "pcie": (pcie, phase), "pcie_link": (pcie, phase)})
-
-
-def wait_for(signal, value=1):
-    while (yield signal) != value:
-        yield
 
 
 def some_tlps(rng, count, dwords):

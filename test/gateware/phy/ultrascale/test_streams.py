@@ -9,59 +9,31 @@
 import random
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
-from migen import ClockDomainsRenamer, Instance, Module
-
-from litepcie_soc.phy.shapes import PHYShape
 from litepcie_soc.phy.ultrascale.phy import UltraScalePHY, UltraScalePlusPHY
 
-from test.gateware.common import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write, simulate
-from test.gateware.phy.test_hard_block import Platform, pads
+from test.gateware.common import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write
+from test.gateware.phy.bench import Bench, Platform, pads, run, send, until, wait_for
 from test.gateware.phy.ultrascale.model import Interface
 
 # Bench --------------------------------------------------------------------------------------------
 
 SHAPES = [(UltraScalePHY, 1, 128), (UltraScalePHY, 4, 128), (UltraScalePHY, 8, 256), (UltraScalePlusPHY, 8, 256),
-    (UltraScalePlusPHY, 16, 512)]
+    (UltraScalePlusPHY, 16, 512), (UltraScalePHY, 8, 512)]
 
 every_shape = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: f"{shape[0].__name__}-x{shape[1]}-{shape[2]}")
 
 
-class Bench(Module):
-    """A PHY and what the layer sees of it, without the IP and the buffer of its clock; one clock."""
-    def __init__(self, phy):
-        self.submodules.shape = PHYShape(phy)
-        self.ports            = phy.pcie_phy_params
-        self.phy              = phy
-        self.submodules      += [module for _, module in phy._submodules]
-        self.comb            += phy._fragment.comb
-        link_up               = self.shape.link_up
-        link_up.reset         = 1  # There is no IP to say so.
-        self.specials        += [special for special in phy._fragment.specials
-            if not isinstance(special, Instance) and getattr(special, "o", None) is not link_up]
-
-    def axi(self, name):
-        """One AXI stream."""
-        into, prefix = ("i", "s_axis") if name in ("rq", "cc") else ("o", "m_axis")
-        outof        = {"o": "i", "i": "o"}[into]
-        port = {field: self.ports[f"{into}_{prefix}_{name}_t{field}"]
-            for field in ("valid", "last", "data", "keep", "user")}
-        return SimpleNamespace(ready=self.ports[f"{outof}_{prefix}_{name}_tready"], **port)
-
-
 def bench(shape):
-    """Without LitePCIe's clock crossings, as everything is in one clock."""
     phy_class, lanes, data_width = shape
-    phy = phy_class(Platform(), pads(lanes), data_width=data_width, bar0_size=0x200000, cd="pcie")
-    return ClockDomainsRenamer({"pcie": "sys"})(Bench(phy))
+    return Bench(phy_class(Platform(), pads(lanes), data_width=data_width, bar0_size=0x200000))
 
 
 def interface(shape):
-    """That of the block: 64 bit at x1."""
-    return Interface(64 if shape[1] == 1 else shape[2], shape[0].plus)
+    """That of the block."""
+    return Interface({1: 64, 8: 256}.get(shape[1], shape[2]), shape[0].plus)
 
 
 def receive(port, packets, stalls):
@@ -84,34 +56,10 @@ def receive(port, packets, stalls):
                 packet = []
 
 
-def send(port, packets, stalls):
-    """What the hard block gives the card."""
-    for packet in packets:
-        for beat in packet:
-            while stalls.next():
-                yield port.valid.eq(0)
-                yield
-            yield port.valid.eq(1)
-            for name, value in beat.items():
-                yield getattr(port, name).eq(value)
-            yield
-            while not (yield port.ready):
-                yield
-    yield port.valid.eq(0)
-    yield
-
-
-def until(condition):
-    while not condition():
-        yield
-
-
 def up(dut):
     """Link up, bus mastering on."""
-    yield dut.ports["o_user_lnk_up"].eq(1)
     yield dut.ports["o_cfg_function_status"].eq(0b100)
-    for _ in range(5):
-        yield
+    yield from wait_for(dut.shape.link_up)
 
 # From the Card ------------------------------------------------------------------------------------
 
@@ -149,7 +97,7 @@ def sent_through(dut, name, tlps, share, data_width):
         yield from up(dut)
         yield from drive(sink, beats, Stalls(share, 1))
         yield from until(lambda: len(packets) == len(tlps))
-    simulate(dut, [work(), forever(receive(dut.axi(name), packets, Stalls(share, 2)))], cycles=12000)
+    run(dut, [work()], [forever(receive(dut.axi(f"s_axis_{name}"), packets, Stalls(share, 2)))])
     return packets
 
 
@@ -219,10 +167,11 @@ def host_completions(rng):
 def received(dut, name, tlps, packets, share, data_width):
     source = dut.shape.req_source if name == "cq" else dut.shape.cmp_source
     watch  = Watch(source, name=name)
-    def work():
-        yield from send(dut.axi(name), packets, Stalls(share, 1))
-        yield from until(lambda: len(watch.packets()) == tlps)
-    simulate(dut, [work(), forever(accept(source, Stalls(share, 2))), forever(watch.watch())], cycles=8000)
+    def block():
+        yield from wait_for(dut.shape.link_up)
+        yield from send(dut.axi(f"m_axis_{name}"), packets, Stalls(share, 1))
+    run(dut, [until(lambda: len(watch.packets()) == tlps), forever(accept(source, Stalls(share, 2))),
+        forever(watch.watch())], [forever(block())])
     return watch
 
 

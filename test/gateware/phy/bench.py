@@ -1,0 +1,101 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The real PHY classes without the vendors' IP: a platform to make them on, and a bench at the ports of the IP."""
+
+from types import SimpleNamespace
+
+from migen import ClockDomain, Constant, Module
+from migen.genlib.cdc import MultiReg
+from migen.genlib.record import Record
+
+from litex.build.generic_platform import GenericPlatform, Pins
+
+from litepcie_soc.phy.shapes import PHYShape
+
+from test.gateware.common import simulate
+
+# Platform -----------------------------------------------------------------------------------------
+
+class Toolchain:
+    def __init__(self):
+        self.pre_synthesis_commands  = []
+        self.pre_placement_commands  = []
+
+
+class Platform(GenericPlatform):
+    """As much of a platform as a PHY asks for."""
+    def __init__(self, device="xc7a200t"):
+        GenericPlatform.__init__(self, device, [("clk", 0, Pins(1))], name="board")
+        self.toolchain = Toolchain()
+        self.timing    = []
+
+    def add_period_constraint(self, clk, period):
+        self.timing.append(period)
+
+    def add_source(self, *args):
+        pass
+
+
+def pads(lanes):
+    return Record([("rst_n", 1), ("clk_p", 1), ("clk_n", 1), ("rx_p", lanes), ("rx_n", lanes), ("tx_p", lanes),
+        ("tx_n", lanes)])
+
+# Bench --------------------------------------------------------------------------------------------
+
+class Bench(Module):
+    """A PHY and what the layer sees of it, without the IP, and without what makes the IP's clocks. The link is up."""
+    def __init__(self, phy):
+        self.clock_domains.cd_sys  = ClockDomain()
+        self.clock_domains.cd_pcie = phy.cd_pcie
+        self.submodules.shape      = PHYShape(phy)
+        self.submodules           += [module for name, module in phy._submodules if name != "mmcm"]
+        self.comb                 += phy._fragment.comb
+        self.specials             += [special for special in phy._fragment.specials
+            if isinstance(special, MultiReg) and special.odomain in ("sys", "pcie")]
+        self.phy   = phy
+        self.ports = phy.pcie_phy_params
+        self.ports["o_user_lnk_up"].reset = Constant(1)
+
+    def axi(self, name):
+        """One AXI stream of the IP."""
+        into, outof = ("i", "o") if name.startswith("s_axis") else ("o", "i")
+        port = {field: self.ports[f"{into}_{name}_t{field}"]
+            for field in ("valid", "data", "keep", "last", "user") if f"{into}_{name}_t{field}" in self.ports}
+        return SimpleNamespace(ready=self.ports[f"{outof}_{name}_tready"], **port)
+
+
+def run(dut, in_sys, in_pcie, sys=80, pcie=80, phase=30, cycles=20000):
+    """Generators in each clock; periods and phase of `pcie` in even numbers of any unit."""
+    simulate(dut, {"sys": in_sys, "pcie": in_pcie}, cycles=cycles,
+        clocks={"sys": sys, "sys_link": sys, "pcie": (pcie, phase), "pcie_link": (pcie, phase)})
+
+
+def wait_for(signal, value=1):
+    while (yield signal) != value:
+        yield
+
+
+def until(condition):
+    while not condition():
+        yield
+
+
+def send(port, packets, stalls):
+    """What the hard block gives the card."""
+    for packet in packets:
+        for beat in packet:
+            while stalls.next():
+                yield port.valid.eq(0)
+                yield
+            yield port.valid.eq(1)
+            for name, value in beat.items():
+                yield getattr(port, name).eq(value)
+            yield
+            while not (yield port.ready):
+                yield
+    yield port.valid.eq(0)
+    yield

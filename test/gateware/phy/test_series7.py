@@ -1,0 +1,201 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""LitePCIe's PHY of 7-series with what is around it: as far as goes without the vendor's tools."""
+
+import random
+import re
+
+import pytest
+
+from migen import ClockDomain
+
+from litex.build.xilinx.common import xilinx_special_overrides
+
+from litepcie_soc.phy.hard_block import completion_buffer_bytes
+from litepcie_soc.phy.series7 import Series7PHY
+from litepcie_soc.soc.soc import LitePCIeSoC
+
+from test.gateware.common import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write
+from test.gateware.phy.bench import Bench, Platform, pads, run, send, until, wait_for
+from test.gateware.phy.test_framing import RawBlock
+
+# Bits in sys, bits of the block, lanes.
+SHAPES = [(64, 64, 1), (128, 64, 4), (128, 128, 4), (256, 128, 8)]
+
+every_shape = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: f"{shape[0]}-{shape[1]}")
+
+
+def bench(shape):
+    data_width, pcie_data_width, lanes = shape
+    return Bench(Series7PHY(Platform(), pads(lanes), data_width=data_width, pcie_data_width=pcie_data_width))
+
+
+def tlps(rng, count):
+    return [TLP(fmt=2, type=0b01010, length=n % 19 + 1, byte_count=4, tag=n, data=rng.randbytes(4*(n % 19 + 1)))
+        if n % 3 else memory_write(0x1000 + 4*n, rng.randbytes(4*n + 4)) if n % 2 else memory_read(64*n, 4)
+        for n in range(count)]
+
+# Whole SoC ----------------------------------------------------------------------------------------
+
+class Board(LitePCIeSoC):
+    """As a target is made: a clock, the PHY, `add_litepcie`."""
+    def __init__(self, lanes, data_width):
+        platform = Platform()
+        LitePCIeSoC.__init__(self, platform, 125e6)
+        self.cd_sys   = ClockDomain()
+        self.comb    += self.cd_sys.clk.eq(platform.request("clk"))
+        self.pcie_phy = Series7PHY(platform, pads(lanes), data_width=data_width, bar0_size=0x200000)
+        self.add_litepcie(self.pcie_phy, target="board", gen=2, lanes=lanes, memory_size=1 << 16)
+
+
+@pytest.mark.parametrize("lanes, data_width", [(4, 128), (8, 256)])
+def test_soc_around_the_phy(lanes, data_width):
+    """Everything elaborates to Verilog; what the layer looks for is there and is what it must be."""
+    soc = Board(lanes, data_width)
+    soc.finalize()
+    verilog = soc.platform.get_verilog(soc, name="board", special_overrides=xilinx_special_overrides).main_source
+    shape   = soc.tlp.shape
+    assert (shape.endianness, shape.split, shape.data_width) == ("big", False, data_width)
+    assert shape.id is soc.pcie_phy.id and len(shape.id) == 16
+    assert shape.msi is soc.pcie_phy.msi
+    assert re.search(r"^pcie_s7 ", verilog, flags=re.MULTILINE)
+    assert "CONFIG.Interface_Width {{128_bit}} \\" in soc.platform.toolchain.pre_synthesis_commands
+    assert soc.constants["CONFIG_PCIE_COMPLETION_BUFFER_BYTES"] == completion_buffer_bytes(soc.pcie_phy)
+    assert soc.constants["CONFIG_PCIE_DATA_WIDTH"] == data_width
+
+# TLPs ---------------------------------------------------------------------------------------------
+
+@every_shape
+def test_receives(shape):
+    """With `first` made from `last`, and straddled TLPs at 128 bit."""
+    rng     = random.Random(1)
+    sent    = tlps(rng, 60)
+    dut     = bench(shape)
+    watches = [Watch(source, name=name) for name, source in
+        (("requests", dut.shape.req_source), ("completions", dut.shape.cmp_source))]
+    if shape[1] == 128:
+        beats = [{"data": dat, "user": sof << 10 | eof << 17} for dat, sof, eof in RawBlock(sent, 1, rng).beats]
+    else:
+        beats = [{"data": beat["dat"], "last": beat["last"], "keep": beat["be"]}
+            for tlp in sent for beat in tlp.beats(64, "big")]
+
+    def block():
+        yield from wait_for(dut.shape.link_up)
+        yield from send(dut.axi("m_axis_rx"), [beats], Stalls())
+
+    run(dut, [until(lambda: sum(len(watch.packets()) for watch in watches) == len(sent)),
+        *[forever(watch.watch()) for watch in watches],
+        *[forever(accept(watch.endpoint, Stalls(0.2, n))) for n, watch in enumerate(watches)]],
+        [forever(block())], sys=50, pcie=40, phase=14)
+    requests, completions = [[TLP.from_beats(packet, shape[0], "big") for packet in watch.packets()]
+        for watch in watches]
+    assert requests == [tlp for tlp in sent if not tlp.is_completion]
+    assert completions == [tlp for tlp in sent if tlp.is_completion]
+
+
+def receive(port, packets, stalls):
+    """What the block takes of the card."""
+    packet = []
+    while True:
+        ready = not stalls.next()
+        yield port.ready.eq(ready)
+        yield
+        if ready and (yield port.valid):
+            beat = {"dat": (yield port.data), "be": (yield port.keep), "last": (yield port.last)}
+            assert beat["be"], "an empty beat"
+            packet.append(beat)
+            if beat["last"]:
+                packets.append(packet)
+                packet = []
+
+
+@every_shape
+def test_sends(shape):
+    """Requests and completions by turns; each MSI behind the TLPs before it, and no later than it must be."""
+    rng     = random.Random(2)
+    wanted  = tlps(rng, 40)
+    dut     = bench(shape)
+    packets = []
+    told    = []    # Of each MSI: TLPs given before it, and those the block has when it comes.
+    sinks   = {False: dut.shape.req_sink, True: dut.shape.cmp_sink}
+    asked   = (dut.ports["i_cfg_interrupt"], dut.ports["i_cfg_interrupt_di"], dut.ports["o_cfg_interrupt_rdy"])
+
+    def layer():
+        yield from wait_for(dut.shape.link_up)
+        for n, tlp in enumerate(wanted):
+            yield from drive(sinks[tlp.is_completion], tlp.beats(shape[0], "big"))
+            if n % 8 == 7:
+                yield from drive(dut.shape.msi, [{"dat": n}])
+        yield from until(lambda: len(packets) == len(wanted) and len(told) == len(wanted)//8)
+
+    def interrupt():
+        while True:
+            valid, vector = (yield asked[0]), (yield asked[1])
+            if valid:
+                told.append((vector, len(packets)))
+                yield asked[2].eq(1)
+                yield
+                yield asked[2].eq(0)
+            yield
+
+    run(dut, [layer()], [forever(receive(dut.axi("s_axis_tx"), packets, Stalls(0.5, 1))), forever(interrupt())],
+        sys=80, pcie=40, phase=14)
+    assert [TLP.from_beats(packet, shape[1], "big") for packet in packets] == wanted
+    assert [vector for vector, _ in told] == [n for n in range(len(wanted)) if n % 8 == 7]
+    assert all(vector < count <= vector + 8 for vector, count in told), told
+
+# State --------------------------------------------------------------------------------------------
+
+def test_a_tlp_that_a_reset_cuts_does_not_go_out():
+    """Transmit Source Discontinue, with the beat that ends it."""
+    dut  = bench(SHAPES[2])
+    port = dut.axi("s_axis_tx")
+    seen = []
+
+    def layer():
+        yield from wait_for(dut.shape.link_up)
+        yield from drive(dut.shape.req_sink, list(memory_write(0x1000, bytes(256)).beats(128, "big"))[:-1])
+        yield dut.cd_sys.rst.eq(1)
+        yield
+        yield dut.cd_sys.rst.eq(0)
+        yield from wait_for(dut.shape.link_up)
+        yield from drive(dut.shape.req_sink, memory_write(0x2000, bytes(4)).beats(128, "big"))
+        for _ in range(40):
+            yield
+
+    def block():
+        yield port.ready.eq(1)
+        while True:
+            if (yield port.valid):
+                seen.append(((yield port.last), (yield port.user)))
+            yield
+
+    run(dut, [layer()], [forever(block())])
+    assert seen[-2:] == [(1, 8), (1, 0)] and set(seen[:-2]) == {(0, 0)}
+
+
+def test_extended_tag_is_device_control_bit_8():
+    dut = bench(SHAPES[0])
+
+    def check():
+        for value, enabled in ((0x100, 1), (0xfeff, 0)):
+            yield dut.ports["o_cfg_dcommand"].eq(value)
+            for _ in range(4):
+                yield
+            assert (yield dut.shape.extended_tag) == enabled
+
+    run(dut, [check()], [])
+
+
+@pytest.mark.parametrize("data_width, pcie_data_width, message", [
+    (64,  128,  "data_width must be 128 or 256 at a pcie_data_width of 128, not 64"),
+    (512, None, "data_width must be 128 or 256 at a pcie_data_width of 128, not 512"),
+    (256, 256,  r"pcie_data_width must be one of \(64, 128\), not 256"),
+])
+def test_widths_that_cannot_be(data_width, pcie_data_width, message):
+    with pytest.raises(ValueError, match=message):
+        bench((data_width, pcie_data_width, 4))
