@@ -22,10 +22,9 @@ from litepcie_soc.soc.regs import COMMITTED
 
 from test.targets.boards import BOARDS, HEADERS, TARGETS, build_name, emitted, options_of
 
-# Every link with every data path; what else there is to choose on each board; some numbers of channels on the
-# smallest link of one, since they are the same on all.
+# Every link with every data path; what else there is to choose on each board; all channels on the smallest link of one.
 LINKS    = [(name, options_of(c)) for name, board in BOARDS.items() for c in board.configurations()]
-CHANNELS = [("sqrl_acorn", ["--pcie-lanes", "1", "--dma-channels", str(n)]) for n in (3, 5, abi.MAX_CHANNELS)]
+CHANNELS = [("sqrl_acorn", ["--pcie-lanes", "1", "--dma-channels", str(abi.MAX_CHANNELS)])]
 CHOICES  = [(name, ["--dma-channels", "2", "--with-litescope", "--tags", "32"]) for name in BOARDS]
 DDR      = [(name, [*link, "--with-ddr"]) for name, board in BOARDS.items() if board.memory.ddr
     for link in ([], ["--data-width", "64"])]

@@ -192,10 +192,18 @@ def test_driver_is_laid_out(tmp_path, capsys):
     assert {path.name for path in folder.iterdir()} == {"Makefile", "kernel", "user", "generated"}
     generated = tmp_path / "out" / "software" / "include" / "generated"
     assert (folder / "generated" / "soc.h").read_text() == (generated / "soc.h").read_text()
-    # Laid out again, what the project has no more is gone; a Makefile of somebody else keeps all that is there.
+    # Laid out again, what the project has no more is gone.
     (folder / "user" / "old.c").touch()
     assert run("sqrl_acorn", "--driver", *SMALL, "--output-dir", tmp_path / "out") == 0
     assert not (folder / "user" / "old.c").exists()
+
+
+def test_a_folder_of_somebody_else_loses_nothing(tmp_path, capsys):
+    mine = tmp_path / "driver" / "user" / "mine.txt"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine\n")
+    assert run("sqrl_acorn", "--driver", *SMALL, "--output-dir", tmp_path) == 0
+    assert mine.read_text() == "mine\n"
 
 
 def test_drivers_folder_makes_the_tool_wherever_it_is(tmp_path, capsys):
