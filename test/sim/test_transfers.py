@@ -214,7 +214,7 @@ def test_interrupts_are_moderated(host, tmp_path):
         {"do": "wait_interrupts", "count": 9, "cycles": 5000},
         {"do": "configure", "engine": "writer", "moderation_count": 100, "moderation_us": 100},
         {"do": "transfer", "engine": "writer", "descriptors": each, "interrupts": 9},
-        {"do": "wait_interrupts", "count": 10, "cycles": 100 * 125 + 1000},
+        {"do": "wait_interrupts", "count": 10, "cycles": 100 * 200 + 1000},
         {"do": "run", "cycles": 50000},
         {"do": "wait_interrupts", "count": 10},
     ]
