@@ -23,14 +23,12 @@ class StartOfTLP(LiteXModule):
 
     Attributes
     ----------
-    sink   : stream of `phy_layout`, **in**, `sys`; `first` is not looked at.
-    source : stream of `phy_layout`, **out**, `sys`.
-    reset  : Signal(), **in**, the next beat is a first one: the link is down, a TLP cut short is not continued.
+    sink   : stream of `phy_layout`, **in**; `first` is not looked at.
+    source : stream of `phy_layout`, **out**.
     """
     def __init__(self, data_width):
         self.sink   = sink   = stream.Endpoint(phy_layout(data_width))
         self.source = source = stream.Endpoint(phy_layout(data_width))
-        self.reset  = Signal()
 
         # # #
 
@@ -39,35 +37,7 @@ class StartOfTLP(LiteXModule):
             sink.connect(source, omit={"first"}),
             source.first.eq(~inside),
         ]
-        self.sync += [
-            If(sink.valid & sink.ready, inside.eq(~sink.last)),
-            If(self.reset, inside.eq(0)),
-        ]
-
-# Whole TLPs ---------------------------------------------------------------------------------------
-
-class WholeTLPs(LiteXModule):
-    """Drops beats of a TLP that has no beginning: it was lost with the link; combinatorial.
-
-    Attributes
-    ----------
-    sink   : stream of `phy_layout`, **in**, `sys`.
-    source : stream of `phy_layout`, **out**, `sys`.
-    """
-    def __init__(self, data_width):
-        self.sink   = sink   = stream.Endpoint(phy_layout(data_width))
-        self.source = source = stream.Endpoint(phy_layout(data_width))
-
-        # # #
-
-        inside = Signal()  # Of a TLP begun and not ended.
-        whole  = Signal()
-        self.comb += [
-            whole.eq(inside | sink.first),
-            sink.connect(source),
-            If(~whole, source.valid.eq(0), sink.ready.eq(1)),
-        ]
-        self.sync += If(sink.valid & sink.ready, inside.eq(whole & ~sink.last))
+        self.sync += If(sink.valid & sink.ready, inside.eq(~sink.last))
 
 # Straddle -----------------------------------------------------------------------------------------
 

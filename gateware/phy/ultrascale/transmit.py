@@ -12,8 +12,6 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import phy_layout
-from litepcie_soc.phy.framing import WholeTLPs
 from litepcie_soc.phy.gapless import GaplessTLPs
 from litepcie_soc.phy.headers import FourDwordHeaders
 from litepcie_soc.phy.ultrascale.axi import axi_layout, check_adapter, dwords
@@ -57,15 +55,16 @@ class RequesterRequest(LiteXModule):
     Attributes
     ----------
     sink   : stream of `phy_layout`, **in**: MRd, MWr with three or four header dwords.
+    cut    : Signal(), **in**, with a last beat: it ends a TLP that was cut short, which is dropped.
     source : stream of `axi_layout` ("rq"), **out**.
     """
     def __init__(self, data_width, plus):
         check_adapter(data_width)
-        self.sink    = stream.Endpoint(phy_layout(data_width))
-        self.whole   = whole   = WholeTLPs(data_width)
         self.gapless = gapless = GaplessTLPs(data_width)
         self.headers = headers = FourDwordHeaders(data_width)
         self.pipe    = pipe    = stream.PipeValid(axi_layout("rq", data_width, plus))
+        self.sink    = gapless.sink
+        self.cut     = gapless.cut
         self.source  = pipe.source
 
         # # #
@@ -75,8 +74,6 @@ class RequesterRequest(LiteXModule):
         write              = has_data(dw0)
         poisoned           = dw0[14]
         self.comb += [
-            self.sink.connect(whole.sink),
-            whole.source.connect(gapless.sink),
             gapless.source.connect(headers.sink),
             *fill(beat, pipe.sink, [
                 dw3,    # Address, low; bits 1:0 (Address Type) are 0 in it.
@@ -114,14 +111,15 @@ class CompleterCompletion(LiteXModule):
     Attributes
     ----------
     sink   : stream of `phy_layout`, **in**: Cpl, CplD, CplLk, CplDLk.
+    cut    : Signal(), **in**, with a last beat: it ends a TLP that was cut short, which is dropped.
     source : stream of `axi_layout` ("cc"), **out**.
     """
     def __init__(self, data_width, plus):
         check_adapter(data_width)
-        self.sink    = stream.Endpoint(phy_layout(data_width))
-        self.whole   = whole   = WholeTLPs(data_width)
         self.gapless = gapless = GaplessTLPs(data_width)
         self.pipe    = pipe    = stream.PipeValid(axi_layout("cc", data_width, plus))
+        self.sink    = gapless.sink
+        self.cut     = gapless.cut
         self.source  = pipe.source
 
         # # #
@@ -132,8 +130,6 @@ class CompleterCompletion(LiteXModule):
         locked        = dw0[24]
         poisoned      = dw0[14]
         self.comb += [
-            self.sink.connect(whole.sink),
-            whole.source.connect(gapless.sink),
             If(has_data(dw0), count.eq(Cat(dw0[:10], dw0[:10] == 0))),
             *fill(beat, pipe.sink, [
                 Cat(dw2[0:7], Constant(0, 9), dw1[0:12], dw1[0:12] == 0, locked, Constant(0, 2)),   # 0 bytes: 4096.

@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from litepcie_soc.phy.framing import StartOfTLP, StraddleAligner, WholeTLPs
+from litepcie_soc.phy.framing import StartOfTLP, StraddleAligner
 
 from test.gateware.common import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write, simulate
 
@@ -25,36 +25,6 @@ def test_first_follows_last(data_width):
         drive(dut.sink, beats, Stalls(0.3, 1)), forever(accept(dut.source, Stalls(0.3, 2))), forever(output.watch()),
     ])
     assert [TLP.from_beats(packet, data_width, "big") for packet in output.packets()] == sent
-
-
-def test_first_after_a_reset():
-    """A TLP cut short is not continued by the next one."""
-    dut    = StartOfTLP(64)
-    output = Watch(dut.source, framed=False)
-    whole  = memory_write(0x1000, b"good")
-
-    def lose():
-        yield dut.source.ready.eq(1)
-        yield from drive(dut.sink, list(memory_write(0, bytes(40)).beats(64, "big"))[:3])
-        yield dut.reset.eq(1)
-        yield
-        yield dut.reset.eq(0)
-        yield from drive(dut.sink, whole.beats(64, "big"))
-
-    simulate(dut, [lose(), forever(output.watch())])
-    assert TLP.from_beats(output.beats[3:], 64, "big") == whole
-
-# Whole TLPs ---------------------------------------------------------------------------------------
-
-def test_a_tlp_without_a_beginning_is_dropped():
-    dut    = WholeTLPs(64)
-    output = Watch(dut.source, name="source")
-    sent   = [memory_write(64*n, bytes(range(3*n + 1))) for n in range(5)]
-    beats  = [beat for n, tlp in enumerate(sent) for beat in list(tlp.beats(64, "big"))[n == 0 or n == 3:]]
-    simulate(dut, [
-        drive(dut.sink, beats, Stalls(0.3, 1)), forever(accept(dut.source, Stalls(0.3, 2))), forever(output.watch()),
-    ])
-    assert [TLP.from_beats(packet, 64, "big") for packet in output.packets()] == [sent[n] for n in (1, 2, 4)]
 
 # Straddle -----------------------------------------------------------------------------------------
 

@@ -62,3 +62,25 @@ def test_a_beat_a_cycle(data_width):
         cycles=4000)
     longest = max(len(packet) for packet in output.packets())
     assert output.beats[-1]["cycle"] <= len(beats) + longest + 4
+
+
+def test_what_was_cut_is_dropped():
+    """And holds nothing up: neither the TLPs around it nor those of one beat."""
+    sent   = requests(random.Random(3), 40)
+    dut    = GaplessTLPs(128)
+    output = Watch(dut.source, name="source")
+
+    def card():
+        for n, tlp in enumerate(sent):
+            beats = list(tlp.beats(128, "big"))
+            if n % 3 == 1:
+                yield dut.cut.eq(1)
+                beats = [*beats[:-1], {"dat": 0, "be": 0, "first": 0, "last": 1}] if len(beats) > 1 else beats
+            yield from drive(dut.sink, beats)
+            yield dut.cut.eq(0)
+        for _ in range(100):
+            yield
+
+    simulate(dut, [card(), forever(accept(dut.source, Stalls(0.2, 2))), forever(output.watch())], cycles=4000)
+    whole = [tlp for n, tlp in enumerate(sent) if n % 3 != 1]
+    assert [TLP.from_beats(packet, 128, "big") for packet in output.packets()] == whole

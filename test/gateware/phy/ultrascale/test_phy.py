@@ -21,8 +21,8 @@ from litepcie_soc.phy.ultrascale.transmit import RequesterRequest
 from litepcie_soc.soc.soc import LitePCIeSoC
 
 from test.gateware.common import Stalls, TLP, drive, forever, memory_read, memory_write
-from test.gateware.phy.bench import Platform, pads, run, until
-from test.gateware.phy.ultrascale.test_streams import SHAPES, bench, every_shape, receive, up
+from test.gateware.phy.bench import Platform, pads, run, until, wait_for
+from test.gateware.phy.ultrascale.test_streams import SHAPES, bench, every_shape, interface, receive, up
 
 # Order --------------------------------------------------------------------------------------------
 
@@ -104,6 +104,40 @@ def test_two_requests_may_pass_in_a_cycle():
         assert (yield dut.phy.passed.count) == 6
 
     run(dut, [layer()], [forever(passing(dut, True, queue)), forever(receive(dut.axi("s_axis_rq"), taken, Stalls()))])
+
+# Loss of the Link ---------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("shape", [SHAPES[2], SHAPES[5]], ids=["256", "512"])
+def test_the_block_sees_nothing_of_a_tlp_that_was_cut(shape):
+    """Neither its beginning nor its end, of requests and of completions; what is given after it comes."""
+    dut   = bench(shape)
+    taken = {"rq": [], "cc": []}
+    # Completions first: behind a write they wait for what the block says of it.
+    sinks = (dut.shape.cmp_sink, dut.shape.req_sink)
+    cut   = [TLP(fmt=2, type=0b01010, length=32, byte_count=128, data=bytes(128)), memory_write(0x1000, bytes(256))]
+    after = [TLP(fmt=2, type=0b01010, length=2, byte_count=8, data=bytes(8)), memory_write(0x2000, bytes(range(100)))]
+
+    def layer():
+        yield from up(dut)
+        for tlp, sink in zip(cut, sinks):
+            yield from drive(sink, list(tlp.beats(shape[2], "little"))[:-1])
+        yield dut.ports["o_user_lnk_up"].eq(0)
+        yield from wait_for(dut.shape.link_up, 0)
+        for _ in range(60):
+            yield
+        yield dut.ports["o_user_lnk_up"].eq(1)
+        yield from wait_for(dut.shape.link_up)
+        for tlp, sink in zip(after, sinks):
+            yield from drive(sink, tlp.beats(shape[2], "little"))
+        yield from until(lambda: all(taken.values()))
+        for _ in range(20):
+            yield
+
+    run(dut, [layer()], [forever(receive(dut.axi(f"s_axis_{name}"), packets, Stalls(0.2, 1)))
+        for name, packets in taken.items()])
+    model = interface(shape)
+    assert [model.request(packet)[0] for packet in taken["rq"]] == [after[1]]
+    assert [model.completion(packet) for packet in taken["cc"]] == [after[0]]
 
 # MSI ----------------------------------------------------------------------------------------------
 
