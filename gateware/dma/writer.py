@@ -14,7 +14,7 @@ from litex.soc.interconnect import stream
 
 from litepcie_soc.common import HEADER_3DW, HEADER_4DW, REASON_BUS_MASTER, REASON_NONE
 from litepcie_soc.dma.descriptor import Splitter, descriptor_layout, done_layout, request_layout
-from litepcie_soc.tlp.realign import Realigner
+from litepcie_soc.tlp.realign import Realigner, placement, placement_layout
 
 # Word Reader --------------------------------------------------------------------------------------
 
@@ -31,14 +31,13 @@ class WordReader(LiteXModule):
     Attributes
     ----------
     sink   : Endpoint(request_layout), in, sys, accepted when its first command can leave next.
-    source : Endpoint of ``Realigner``: payload ``dat``, parameters ``in_offset`` (of the first byte
-        in the first word), ``out_offset`` (of it in the TLP), ``length`` (bytes), out, sys.
+    source : Endpoint of ``Realigner``: payload ``dat``, where it goes as parameters, out, sys.
     busy   : 1, out, sys, a packet is inside.
     """
     def __init__(self, memory, in_flight=16, packets=16):
         width       = memory.data_width
         word_bits   = log2_int(width // 8)
-        params      = [("in_offset", word_bits), ("out_offset", word_bits), ("length", 13)]
+        params      = placement_layout(word_bits)
         self.sink   = sink   = stream.Endpoint(request_layout(bits_for(memory.size - 1)))
         self.source = source = stream.Endpoint(stream.EndpointDescription([("dat", width)], params))
         self.busy   = Signal()
@@ -49,22 +48,25 @@ class WordReader(LiteXModule):
         self.markers = marker = stream.SyncFIFO([("end", 1)], in_flight)  # Of words under way.
         command = memory.command
         walking = Signal()
-        left    = Signal(13 - word_bits + 1)  # Words behind the current one.
+        behind  = Signal(13 - word_bits + 1)  # Words behind the current one, as their complement: it counts up.
+        last    = Signal()
         load    = Signal()
-        end     = Signal(14)                  # Of the packet, from the start of its first word.
+        before  = Signal((word_bits + 1, True))  # Minus its bytes before the packet's first,
+        end     = Signal(14)                  # and minus those up to its end: the complement of its last byte's.
+        out_offset = Signal(word_bits)        # Of its first byte in the TLP.
         self.comb += [
             # Commands.
             command.valid.eq(walking & marker.sink.ready),
             marker.sink.valid.eq(command.valid & command.ready),
-            marker.sink.end.eq(left == 0),
-            sink.ready.eq(packet.sink.ready & (~walking | (marker.sink.valid & (left == 0)))),
+            last.eq(behind == 2**len(behind) - 1),
+            marker.sink.end.eq(last),
+            sink.ready.eq(packet.sink.ready & (~walking | (marker.sink.valid & last))),
             load.eq(sink.valid & sink.ready),
-            end.eq(sink.endpoint[:word_bits] + sink.length - 1),
+            before.eq(-sink.endpoint[:word_bits]),
+            end.eq(before - sink.length),
             packet.sink.valid.eq(load),
-            packet.sink.in_offset.eq(sink.endpoint[:word_bits]),
-            packet.sink.out_offset.eq(sink.host[:2]
-                + Mux(sink.host[32:] == 0, HEADER_3DW, HEADER_4DW)),
-            packet.sink.length.eq(sink.length),
+            out_offset.eq(sink.host[:2] + Mux(sink.host[32:] == 0, HEADER_3DW, HEADER_4DW)),
+            *placement(packet.sink, sink.endpoint[:word_bits], out_offset, sink.length[:word_bits]),
             # Words.
             source.valid.eq(memory.data.valid),
             memory.data.ready.eq(source.ready),
@@ -78,13 +80,13 @@ class WordReader(LiteXModule):
         self.sync += [
             If(command.valid & command.ready,
                 command.address.eq(command.address + 1),
-                left.eq(left - 1),
-                If(left == 0, walking.eq(0))
+                behind.eq(behind + 1),
+                If(last, walking.eq(0))
             ),
             If(load,
                 walking.eq(1),
                 command.address.eq(sink.endpoint[word_bits:]),
-                left.eq(end[word_bits:])
+                behind.eq(end[word_bits:])
             )
         ]
         first = Signal(reset=1)

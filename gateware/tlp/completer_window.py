@@ -15,7 +15,7 @@ from litex.soc.interconnect import stream
 from litepcie_soc.common import HEADER_3DW, HEADER_4DW
 from litepcie_soc.memory.ports import MemoryWriteStream
 from litepcie_soc.tlp.parser import has_4_dwords, tlp_layout
-from litepcie_soc.tlp.realign import Realigner
+from litepcie_soc.tlp.realign import Realigner, placement
 
 # Window Writer ------------------------------------------------------------------------------------
 
@@ -51,9 +51,8 @@ class WindowWriter(LiteXModule):
         self.comb += [
             address.eq(Mux(has_4_dwords(sink.dw0), sink.dw3, sink.dw2)),
             sink.connect(realigner.sink, keep={"valid", "ready", "first", "last", "dat"}),
-            realigner.sink.in_offset.eq(Mux(has_4_dwords(sink.dw0), HEADER_4DW//4, HEADER_3DW//4)),
-            realigner.sink.out_offset.eq(address[2:]),
-            realigner.sink.length.eq(sink.dw0[:10]),
+            *placement(realigner.sink, Mux(has_4_dwords(sink.dw0), HEADER_4DW//4, HEADER_3DW//4),
+                address[2:2 + lane_bits], sink.dw0[:lane_bits]),
             realigner.sink.address.eq(address[2 + lane_bits:]),
             realigner.sink.first_be.eq(sink.dw1[0:4]),
             # With one dword, first_be says all.

@@ -15,7 +15,7 @@ from litex.soc.interconnect import stream
 from litepcie_soc.common import HEADER_3DW, LENGTH_BITS, REASON_BUS_MASTER, REASON_NONE, TAG_BITS, word_bits
 from litepcie_soc.tlp.check import beats_layout, entry_layout
 from litepcie_soc.tlp.context import COST_BITS, REASON_KEPT_BITS
-from litepcie_soc.tlp.realign import Realigner
+from litepcie_soc.tlp.realign import Realigner, placement, placement_layout
 
 # Placement ----------------------------------------------------------------------------------------
 
@@ -60,9 +60,8 @@ class Placement(LiteXModule):
 
         self.realigner = realigner = Realigner(data_width)
         self.waiting   = waiting   = stream.SyncFIFO(beats_layout(data_width), depth=DEPTH, buffered=True)
-        self.orders    = orders    = stream.SyncFIFO([
-            ("good", 1), ("lower", 2), ("offset", offset_bits), ("chunk", offset_bits),
-        ], depth=DEPTH, buffered=True)
+        self.orders    = orders    = stream.SyncFIFO([("good", 1)] + placement_layout(offset_bits),
+            depth=DEPTH, buffered=True)
         self.queue     = queue     = stream.SyncFIFO([
             ("empty", 1), ("client", client_bits), ("address", 32 - offset_bits), ("done", 1), ("tag", TAG_BITS),
             ("lap", 1), ("reason", REASON_KEPT_BITS), ("bytes", LENGTH_BITS), ("cost", COST_BITS),
@@ -73,9 +72,7 @@ class Placement(LiteXModule):
             self.beats.connect(waiting.sink),
             orders.sink.valid.eq(entry.valid & entry.beats),
             orders.sink.good.eq(entry.good),
-            orders.sink.lower.eq(entry.lower),
-            orders.sink.offset.eq(entry.destination[:offset_bits]),
-            orders.sink.chunk.eq(entry.chunk),
+            *placement(orders.sink, HEADER_3DW + entry.lower, entry.destination[:offset_bits], entry.chunk),
             queue.sink.valid.eq(entry.valid & (entry.good | entry.done)),
             queue.sink.empty.eq(~entry.good),
             queue.sink.address.eq(entry.destination[offset_bits:]),
@@ -92,9 +89,7 @@ class Placement(LiteXModule):
             realigner.sink.first.eq(beat.first),
             realigner.sink.last.eq(beat.last),
             realigner.sink.dat.eq(beat.dat),
-            realigner.sink.in_offset.eq(HEADER_3DW + head.lower),
-            realigner.sink.out_offset.eq(head.offset),
-            realigner.sink.length.eq(head.chunk),   # It looks for the lane of the last byte only.
+            *[getattr(realigner.sink, name).eq(getattr(head, name)) for name, _ in placement_layout(offset_bits)],
             beat.ready.eq(head.valid & (realigner.sink.ready | ~head.good)),
             head.ready.eq(beat.valid & beat.last & (realigner.sink.ready | ~head.good)),
         ]

@@ -14,7 +14,7 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import LENGTH_BITS, check_data_width
+from litepcie_soc.common import check_data_width
 
 # Helpers ------------------------------------------------------------------------------------------
 
@@ -33,12 +33,27 @@ def rotate_left(value, amount, lane_bits):
         value = chosen
     return statements, value
 
+
+def placement_layout(offset_bits):
+    """Where a packet goes; see `placement`."""
+    return [("amount", offset_bits), ("start", offset_bits), ("end", offset_bits)]
+
+
+def placement(sink, in_offset, out_offset, length):
+    """Statements for the parameters of `placement_layout`: lanes of the first byte in the first beat in and out, and
+    the length, of which the bits of a beat are enough."""
+    return [
+        sink.amount.eq(out_offset - in_offset),
+        sink.start.eq(out_offset),
+        sink.end.eq(out_offset + length - 1),
+    ]
+
 # Realigner ----------------------------------------------------------------------------------------
 
 class Realigner(LiteXModule):
     """Moves the bytes of a packet from one lane offset to another, a beat a cycle.
 
-    Every beat is rotated by `out_offset - in_offset`. Lanes that wrapped belong to the output beat after the one
+    Every beat is rotated by `amount`. Lanes that wrapped belong to the output beat after the one
     of those that did not, so an output beat is the rotated beat in its upper lanes and the one before it in its
     lower lanes. A first beat that wrapped as a whole gives no output; a last beat that wrapped gives one more
     (the flush). A flush shares its cycle with a following first beat that gives no output, so back-to-back
@@ -47,14 +62,14 @@ class Realigner(LiteXModule):
     Parameters
     ----------
     data_width   : int, bits of a beat.
-    lane_bits    : int, 8 to move bytes, 32 to move dwords only. Offsets, length and `be` count in lanes.
+    lane_bits    : int, 8 to move bytes, 32 to move dwords only. Parameters and `be` count in lanes.
     param_layout : list, parameters that travel with the packet.
 
     Attributes
     ----------
-    sink : stream, **in**, `sys`: payload `dat`; parameters, stable during a packet: `in_offset` and
-        `out_offset` (lane of the first byte in its first beat), `length` (lanes, at least 1), `param_layout`. Beats
-        without a gap; `first` and `last` are needed.
+    sink : stream, **in**, `sys`: payload `dat`; parameters, stable during a packet: `amount` (by which it moves up,
+        modulo the lanes), `start` and `end` (lanes in the output of the first and of the last byte; see `placement`),
+        `param_layout`. Beats without a gap; `first` and `last` are needed.
     source : stream, **out**, `sys`: `dat`, `be` (lanes of the packet; others are 0), `param_layout`.
     busy : Signal(), **out**, something of a packet is inside.
     """
@@ -67,9 +82,7 @@ class Realigner(LiteXModule):
         params      = list(param_layout)
         self.sink = sink = stream.Endpoint(stream.EndpointDescription(
             payload_layout = [("dat", data_width)],
-            param_layout   = [
-                ("in_offset", offset_bits), ("out_offset", offset_bits), ("length", LENGTH_BITS),
-            ] + params,
+            param_layout   = placement_layout(offset_bits) + params,
         ))
         self.source = source = stream.Endpoint(stream.EndpointDescription(
             payload_layout = [("dat", data_width), ("be", lanes)],
@@ -80,20 +93,12 @@ class Realigner(LiteXModule):
         # # #
 
         # Rotate -----------------------------------------------------------------------------------
-        amount = Signal(offset_bits)
-        end    = Signal(offset_bits)  # Output lane of the last byte.
-        self.comb += [
-            amount.eq(sink.out_offset - sink.in_offset),
-            end.eq(sink.out_offset + sink.length - 1),
-        ]
-        statements, rotated = rotate_left(sink.dat, amount, lane_bits)
+        statements, rotated = rotate_left(sink.dat, sink.amount, lane_bits)
         self.comb += statements
 
         rot = stream.Endpoint(stream.EndpointDescription(
             payload_layout = [("dat", data_width), ("silent", 1), ("flush", 1)],
-            param_layout   = [
-                ("amount", offset_bits), ("start", offset_bits), ("end", offset_bits),
-            ] + params,
+            param_layout   = placement_layout(offset_bits) + params,
         ))
         self.comb += sink.ready.eq(~rot.valid | rot.ready)
         self.sync += If(sink.ready,
@@ -101,12 +106,9 @@ class Realigner(LiteXModule):
             rot.first.eq(sink.first),
             rot.last.eq(sink.last),
             rot.dat.eq(rotated),
-            rot.amount.eq(amount),
-            rot.start.eq(sink.out_offset),
-            rot.end.eq(end),
-            rot.silent.eq(sink.first & (sink.out_offset < amount)),
-            rot.flush.eq(sink.last & (end < amount)),
-            *[getattr(rot, name).eq(getattr(sink, name)) for name, *_ in params],
+            rot.silent.eq(sink.first & (sink.start < sink.amount)),
+            rot.flush.eq(sink.last & (sink.end < sink.amount)),
+            *[getattr(rot, name).eq(getattr(sink, name)) for name, *_ in placement_layout(offset_bits) + params],
         )
 
         # Merge ------------------------------------------------------------------------------------

@@ -24,8 +24,8 @@ def beats_of(packet, lanes, lane_bits, rng):
         word = 0
         for lane in range(lanes):
             word |= cells[n*lanes + lane] << (lane_bits*lane)
-        yield dict(dat=word, first=int(n == 0), last=int(n == total - 1), in_offset=in_offset,
-            out_offset=out_offset, length=len(data), ident=ident)
+        yield dict(dat=word, first=int(n == 0), last=int(n == total - 1), amount=(out_offset - in_offset) % lanes,
+            start=out_offset, end=(out_offset + len(data) - 1) % lanes, ident=ident)
 
 
 def check_output(packet, beats, lanes, lane_bits):
