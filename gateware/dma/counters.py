@@ -64,7 +64,8 @@ class Progress(LiteXModule):
 
 ACTIVE_LO, ACTIVE_HI, DESCRIPTORS, TLPS, WAIT_DESCRIPTOR, WAIT_TAG, WAIT_LINK, WAIT_DATA = range(8)
 
-WORDS = 8  # Counters, and as many words that the host wrote.
+WORDS    = 8  # Counters, and as many words that the host wrote.
+LOW_BITS = 6  # Go half round in more cycles than there are between two visits.
 
 
 class Counters(LiteXModule):
@@ -73,9 +74,10 @@ class Counters(LiteXModule):
     ``active`` is the sum of the cycles that moved data and of the four ``wait`` counters. A cycle
     for which the engine names no reason waited for a descriptor.
 
-    The words lie in one small RAM, with one adder. Its counters are visited in turns; a few bits
-    beside each count what happens between two visits, so a word is up to 31 cycles old. Behind the
-    counters the RAM keeps what the host wrote into registers, for it to read back.
+    The words lie in one small RAM, with one adder. Its counters are visited in turns. The low bits
+    of each count beside the RAM, without pause; a visit finds them behind those of the word and
+    takes them over, with a carry if they went round since. So a word is a few cycles old. Behind
+    the counters the RAM keeps what the host wrote into registers, for it to read back.
 
     Attributes
     ----------
@@ -116,24 +118,32 @@ class Counters(LiteXModule):
         # Visits: none while the host writes a word. The cycle behind a read of ACTIVE_LO is that of
         # the high half: a carry of the cycle of the read has not reached it yet, so the two are of
         # one moment.
-        turn  = Signal(max=WORDS)
-        hold  = Signal()            # The high half is asked for.
-        index = Signal(max=WORDS)   # What is visited: that, or what has its turn.
-        now   = Signal()
-        after = Signal.like(turn)   # Both in the next cycle.
-        again = Signal()
-        base  = Signal(32)
-        total = Signal(33)
-        fresh = Signal(reset=1)     # The first turns: the RAM holds what was before the reset.
-        self.first = Signal(32)     # ACTIVE_LO begins with it: 0, but where a test counts far.
-        pending    = [Signal(5) for _ in range(WORDS)]
+        turn    = Signal(max=WORDS)
+        hold    = Signal()            # The high half is asked for.
+        index   = Signal(max=WORDS)   # What is visited: that, or what has its turn.
+        now     = Signal()
+        after   = Signal.like(turn)   # All three in the next cycle.
+        again   = Signal()
+        visited = Signal.like(index)
+        sample  = Signal(LOW_BITS)    # Low bits of what is visited, as of the last cycle;
+        is_high = Signal()            # but of the high half, so that it has every carry of the low one,
+        low     = Signal(LOW_BITS)    # as of now.
+        lapped  = Signal()            # They went round since the last visit.
+        upper   = Signal(32 - LOW_BITS + 1)
+        total   = Signal(32)
+        fresh   = Signal(reset=1)     # The first turns: the RAM holds what was before the reset.
+        self.first = Signal(32)       # ACTIVE_LO begins with it: 0, but where a test counts far.
+        self.lows  = lows = [Signal(LOW_BITS) for _ in range(WORDS)]
         self.comb += [
             now.eq(~self.write),
             after.eq(turn + (now & ~hold)),
             again.eq(self.hold | (hold & ~now)),
+            visited.eq(Mux(again, ACTIVE_HI, after)),
             visit.adr.eq(index),
-            base.eq(Mux(fresh, Mux(index == ACTIVE_LO, self.first, 0), visit.dat_r)),
-            total.eq(base + Array(pending)[index]),
+            low.eq(Mux(is_high, lows[ACTIVE_HI], sample)),
+            lapped.eq(visit.dat_r[LOW_BITS - 1] & ~low[-1]),
+            upper.eq(visit.dat_r[LOW_BITS:] + lapped),
+            total.eq(Cat(low, Mux(fresh, Mux(index == ACTIVE_LO, self.first[LOW_BITS:], 0), upper[:-1]))),
             write.we.eq(now | self.write),
             write.adr.eq(Mux(self.write, Cat(self.write_address, 1), index)),
             write.dat_w.eq(Mux(self.write, self.write_value, total)),
@@ -143,12 +153,14 @@ class Counters(LiteXModule):
         self.sync += [
             turn.eq(after),
             hold.eq(again),
-            index.eq(Mux(again, ACTIVE_HI, after)),
+            index.eq(visited),
+            is_high.eq(visited == ACTIVE_HI),
+            sample.eq(Array(lows)[visited]),
             If(now & hold, self.high.eq(total)),
             If(now & ~hold & (turn == WORDS - 1), fresh.eq(0)),
         ]
-        for n, event in self.events(total[32] & (index == ACTIVE_LO) & now).items():
-            self.sync += pending[n].eq(Mux(now & (index == n), 0, pending[n]) + event)
+        for n, event in self.events(upper[-1] & (index == ACTIVE_LO) & now & ~fresh).items():
+            self.sync += lows[n].eq(lows[n] + event)
 
     def events(self, carry):
         """What a counter counts in this cycle, by counter; a register, as some of it comes a long way."""

@@ -68,6 +68,11 @@ def done_layout():
         ("reason",     4),
     ]
 
+
+def size_mask(size):
+    """An MPS or MRRS less one: 12 bits, of a power of two from 128 to 4096 (PCIe 4.0 7.5.3.4). No subtraction."""
+    return Cat(Constant(127, 7), *[size[n + 1:13] != 0 for n in range(7, 12)])
+
 # Splitter -----------------------------------------------------------------------------------------
 
 
@@ -103,7 +108,7 @@ class Splitter(LiteXModule):
         more   = Signal(26)                    # Bytes behind this block; negative if it is not full.
         offset = Signal(12)                    # Of the request in its block.
         load   = Signal()
-        self.sync += [size.eq(self.boundary), mask.eq(self.boundary - 1)]
+        self.sync += [size.eq(Cat(Constant(0, 7), self.boundary[7:13])), mask.eq(size_mask(self.boundary))]
         self.comb += [
             offset.eq(source.host & mask),
             source.last.eq(more[-1] | (more == 0)),

@@ -117,6 +117,7 @@ class DMAEngine(LiteXModule):
         self.running  = Signal()
         self.stopping = Signal()     # No request is made.
         self.stopped  = Signal()     # Drained, too.
+        self.stopped_bytes = Signal(24)
         self.overrun  = Signal()     # The doorbell is past the ring.
         self.failure  = Signal(4)
         self.comb += [
@@ -182,7 +183,8 @@ class DMAEngine(LiteXModule):
         )
         self.sync += [
             self.ended.eq(self.stopping & self.drained),
-            If(self.clear, requested.eq(0)),
+            If(fsm.ongoing("STOPPING"), self.stopped_bytes.eq(self.progress.part)),
+            If(self.clear, requested.eq(0), self.stopped_bytes.eq(0)),
             If(self.reset, requested.eq(1)),
         ]
         self.comb += [
@@ -259,7 +261,7 @@ class DMAEngine(LiteXModule):
             status.no_block.eq(registers.status_address_lo.storage[:4] != 0),
             status.completed.eq(progress.completed),
             status.reason.eq(self.reason),
-            If(self.reason != REASON_NONE, status.stopped_bytes.eq(progress.part)),
+            status.stopped_bytes.eq(self.stopped_bytes),
             status.bytes.eq(progress.bytes),
             status.count.eq(registers.moderation.fields.count),
             status.us.eq(registers.moderation.fields.us),
@@ -287,6 +289,6 @@ class DMAEngine(LiteXModule):
             counters.wait_link_now.eq(mover.wait_link),
             counters.wait_data_now.eq(mover.wait_data),
             registers.completed.status.eq(progress.completed),
-            registers.stopped_bytes.status.eq(self.status.stopped_bytes),
+            registers.stopped_bytes.status.eq(self.stopped_bytes),
             registers.bytes.eq(progress.bytes),
         ]

@@ -11,7 +11,7 @@ from migen import *
 from litex.gen import *
 
 from litepcie_soc.common import REASON_NONE
-from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES, HOST_DESCRIPTOR_LAYOUT
+from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES, HOST_DESCRIPTOR_LAYOUT, size_mask
 
 # Constants ----------------------------------------------------------------------------------------
 
@@ -122,8 +122,7 @@ class DescriptorFetch(LiteXModule):
         count      = Signal.like(available)
         may_ask    = Signal()
         self.sync += [
-            # A power of two.
-            chunk_mask.eq(Cat(*[self.max_request_size[ADDRESS_SHIFT + n + 1:] != 0 for n in range(most_log2)])),
+            chunk_mask.eq(size_mask(self.max_request_size)[ADDRESS_SHIFT:ADDRESS_SHIFT + most_log2]),
             block_mask.eq(chunk_mask & self.index_mask),
             from_table.eq(left != 0),
             distance.eq(self.doorbell - self.slot),

@@ -123,7 +123,8 @@ class StatusUnit(LiteXModule):
         seen     = Signal(16)    # Interrupts, modulo 2**16; of these
         reported = Signal(16)    # so many are in a block,
         raised_for = Signal(16)  # and so many had their MSI.
-        waiting  = Signal(16)    # The others.
+        waiting  = Signal(16)    # The others, as of the last cycle.
+        owed     = Signal()      # Some are in a block and had no MSI.
         self.comb += [
             moderation.count.eq(self.count),
             moderation.us.eq(self.us),
@@ -136,13 +137,15 @@ class StatusUnit(LiteXModule):
             If(begin,
                 dirty.eq(self.interrupt),
                 untold.eq(self.slot),
-                reported.eq(seen)
+                reported.eq(seen),
+                owed.eq(seen != raised_for)
             ).Else(
                 If(self.interrupt | self.stop, dirty.eq(1)),
                 If(self.slot, untold.eq(1))
             ),
             If(raised,
                 raised_for.eq(reported),
+                owed.eq(0),
                 If(~dirty, urgent.eq(0))
             ),
             If(self.stop, urgent.eq(1)),
@@ -152,7 +155,7 @@ class StatusUnit(LiteXModule):
         self.fsm = fsm = FSM(reset_state="IDLE")
         fsm.act("IDLE",
             If(self.enable,
-                If(((reported != raised_for) & moderation.due) | (urgent & ~dirty),
+                If((owed & moderation.due) | (urgent & ~dirty),
                     NextState("MSI")
                 ).Elif(dirty | (self.quiet & untold),
                     begin.eq(1),

@@ -24,6 +24,7 @@ from migen import *
 from litex.gen.fhdl.verilog import convert
 from litex.soc.interconnect import csr_bus
 
+from litepcie_soc.dma.counters import ACTIVE_LO
 from litepcie_soc.dma.engine import DIRECTIONS, DMAEngine
 from litepcie_soc.memory.bram import EndpointMemory
 from litepcie_soc.memory.ports import MemoryReadStream, MemoryWriteStream
@@ -134,7 +135,8 @@ class Top(Module):
 
 def start_at(engine, count):
     for signal in (engine.progress.completed, engine.registers.doorbell.storage, engine.doorbell,
-        engine.ring.fetch.slot, engine.ring.parse_slot, engine.counters.first):
+        engine.ring.fetch.slot, engine.ring.parse_slot, engine.counters.first,
+        engine.counters.lows[ACTIVE_LO]):
         signal.reset = Constant(count & (1 << len(signal)) - 1, len(signal))
 
 
