@@ -119,15 +119,22 @@ class Timeout(LiteXModule):
         # Ticks ------------------------------------------------------------------------------------
         cycles = ceil(clk_freq/1e6)
         cycle  = Signal(max=max(cycles, 2))
-        us     = Signal(28, reset=1)
+        us     = Signal(28, reset=1, reset_less=True)  # Wherever it begins, it is right after a period.
+        over   = Signal()
         tick   = Signal()
+        # 1 to n; a period of 0 is taken as 1. A cycle late, if a microsecond has more than one.
+        compare = over.eq(us >= self.timeout_us[4:])
+        if cycles > 1:
+            self.sync += compare
+        else:
+            self.comb += compare
         self.sync += [
             tick.eq(0),
             cycle.eq(cycle + 1),
             If(cycle == cycles - 1,
                 cycle.eq(0),
                 us.eq(us + 1),
-                If(us >= self.timeout_us[4:],  # 1 to n; a period of 0 is taken as 1.
+                If(over,
                     us.eq(1),
                     tick.eq(1),
                 ),
