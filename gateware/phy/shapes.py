@@ -43,11 +43,12 @@ class CompletionDemux(LiteXModule):
         held          = Signal()
         self.comb += [
             is_completion.eq(Mux(sink.first, sink.dat[25:29] == TYPE_COMPLETION >> 1, held)),
-            If(is_completion,
-                sink.connect(self.cmp_source)
-            ).Else(
-                sink.connect(self.req_source)
-            ),
+            # The beats go both ways: to gate them too would be a LUT for every bit.
+            sink.connect(self.cmp_source, omit={"valid", "ready"}),
+            sink.connect(self.req_source, omit={"valid", "ready"}),
+            self.cmp_source.valid.eq(sink.valid & is_completion),
+            self.req_source.valid.eq(sink.valid & ~is_completion),
+            sink.ready.eq(Mux(is_completion, self.cmp_source.ready, self.req_source.ready)),
         ]
         self.sync += If(sink.valid, held.eq(is_completion))
 
