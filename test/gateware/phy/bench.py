@@ -46,19 +46,25 @@ def pads(lanes):
 
 # Bench --------------------------------------------------------------------------------------------
 
-class Bench(Module):
-    """A PHY and what the layer sees of it, without the IP, and without what makes the IP's clocks. The link is up."""
+class AroundTheIP(Module):
+    """A PHY without the IP, and without what makes the IP's clocks. The link is up."""
     def __init__(self, phy):
         self.clock_domains.cd_sys  = ClockDomain()
         self.clock_domains.cd_pcie = phy.cd_pcie
-        self.submodules.shape      = PHYShape(phy)
         self.submodules           += [module for name, module in phy._submodules if name != "mmcm"]
         self.comb                 += phy._fragment.comb
         self.specials             += [special for special in phy._fragment.specials
             if isinstance(special, MultiReg) and special.odomain in ("sys", "pcie")]
-        self.phy   = phy
-        self.ports = phy.pcie_phy_params
-        self.ports["o_user_lnk_up"].reset = Constant(1)
+        phy.pcie_phy_params["o_user_lnk_up"].reset = Constant(1)
+
+
+class Bench(AroundTheIP):
+    """And what the layer sees of it."""
+    def __init__(self, phy):
+        AroundTheIP.__init__(self, phy)
+        self.submodules.shape = PHYShape(phy)
+        self.phy              = phy
+        self.ports            = phy.pcie_phy_params
 
     def axi(self, name):
         """One AXI stream of the IP."""

@@ -10,15 +10,15 @@ import random
 
 from dataclasses import replace
 
-from migen import ClockDomainsRenamer, Instance, Module, passive
+from migen import passive
 
 from litepcie_soc.common import REASON_POISONED, REASON_UNSUPPORTED_REQUEST
 from litepcie_soc.phy.hard_block import completion_buffer_bytes
 from litepcie_soc.tlp.issue import BLOCK_BYTES
 from litepcie_soc.tlp.layer import ERRORS, TransactionLayer
 
-from test.gateware.common import TLP, forever, memory_read, memory_write, simulate
-from test.gateware.phy.test_hard_block import Platform, pads
+from test.gateware.common import TLP, forever, memory_read, memory_write
+from test.gateware.phy import bench as phy_bench
 from test.gateware.phy.ultrascale.test_streams import every_shape, interface
 from test.gateware.tlp.bench import Bench, Reader, Writer
 from test.gateware.tlp.host import CARD, HOST, Host
@@ -38,20 +38,19 @@ class BlockBench(Bench):
         self.errors    = {}
         self.told      = []     # Sequence numbers of requests that nothing passes any more.
         self.waiting   = 0      # Packets to the card that are not there yet.
-        self.phy       = phy_class(Platform(), pads(lanes), data_width=data_width, bar0_size=0x200000, cd="pcie")
+        self.phy       = phy_class(phy_bench.Platform(), phy_bench.pads(lanes), data_width=data_width,
+            bar0_size=0x200000)
         self.ports     = self.phy.pcie_phy_params
         self.layer     = TransactionLayer(self.phy, data_width, 1e6, True, completion_buffer_bytes(self.phy))
         self.blocks    = completion_buffer_bytes(self.phy)//BLOCK_BYTES
 
     def top(self):
-        """What is simulated: all but the IP, in one clock."""
-        top = Module()
+        """What is simulated: all but the IP."""
+        top = phy_bench.AroundTheIP(self.phy)
         top.submodules += self.layer
-        top.submodules += [module for _, module in self.phy._submodules]
-        top.comb       += self.phy._fragment.comb + self._fragment.comb
+        top.comb       += self._fragment.comb
         top.sync       += self._fragment.sync.get("sys", [])
-        top.specials   += [special for special in self.phy._fragment.specials if not isinstance(special, Instance)]
-        return ClockDomainsRenamer({"pcie": "sys"})(top)
+        return top
 
     def port(self, name, field):
         """Signal of an AXI stream, whichever way it goes."""
@@ -63,18 +62,18 @@ class BlockBench(Bench):
         left      = [len(processes)]
 
         def ends(process):
+            yield from phy_bench.wait_for(self.layer.enable)
             yield from process
             left[0] -= 1
 
         def setup():
-            yield self.ports["o_user_lnk_up"].eq(1)
             yield self.ports["o_cfg_function_status"].eq(0b100)
             yield self.ports["o_cfg_mgmt_read_data"].eq(1 << 8)
             yield self.ports["o_cfg_mgmt_read_write_done"].eq(1)
             yield self.layer.timeout_us.eq(100000)
 
-        simulate(self.top(), [setup(), self.quiet(left), forever(self.clock()), *[ends(p) for p in processes],
-            *[forever(watcher) for watcher in watchers], forever(self.take("rq")), forever(self.take("cc")),
+        phy_bench.run(self.top(), [setup(), self.quiet(left), forever(self.clock()), *[ends(p) for p in processes],
+            *[forever(watcher) for watcher in watchers]], [forever(self.take("rq")), forever(self.take("cc")),
             forever(self.give("rc", self.host.next_completion, self.interface.requester_completion)),
             forever(self.give("cq", self.next_request, self.interface.completer_request)), forever(self.tell()),
         ], cycles=cycles)
@@ -135,8 +134,7 @@ class BlockBench(Bench):
 
     def give(self, name, next_tlp, beats_of):
         stalls = self.stalls()
-        for _ in range(10):     # The link is up before.
-            yield
+        yield from phy_bench.wait_for(self.phy.link_up)
         while True:
             tlp = next_tlp()
             if tlp is None:
