@@ -31,7 +31,7 @@ from litepcie.frontend.dma import LitePCIeDMA
 from litepcie.frontend.wishbone import LitePCIeWishboneMaster
 
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
-from litepcie_soc.soc.export import export_verilog, undated, write_if_changed
+from litepcie_soc.soc.export import export_verilog, reproducible, write_if_changed
 from litepcie_soc.soc.soc import PCI_ID
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -123,7 +123,7 @@ def build(data_width):
             with_access_functions=False),
         "soc.h": export.get_soc_header(soc.constants, with_access_functions=False),
     }.items():
-        write_if_changed(headers / name, undated(text))
+        write_if_changed(headers / name, reproducible(text))
     export_verilog(soc, platform, folder / "gateware", "litepcie_soc_sim")
     make = ["make", "--no-print-directory", "-C", str(Path(__file__).parent), f"BOARD={folder}"]
     return subprocess.run(make).returncode

@@ -30,7 +30,7 @@ from litex.build.generic_platform import GenericPlatform, Pins, Subsignal
 from litepcie_soc.memory.ports import MemoryReadStream, MemoryWriteStream, word_address_width
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
 from litepcie_soc.soc.abi import BAR0_SIZE
-from litepcie_soc.soc.export import undated
+from litepcie_soc.soc.export import reproducible
 from litepcie_soc.soc.soc import LitePCIeSoC
 
 from litepcie_bench.stock.soc import StockSoC
@@ -168,7 +168,7 @@ class Design:
         soc    = self.soc()
         soc.finalize()
         output = soc.platform.get_verilog(soc, name=TOP)
-        return {f"{TOP}.v": undated(output.main_source), **output.data_files}
+        return {f"{TOP}.v": reproducible(output.main_source), **output.data_files}
 
 
 WIDTHS  = (64, 128, 256, 512)

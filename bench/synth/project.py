@@ -41,13 +41,8 @@ def read(folder):
     return Project(
         name    = _one(r"-top (\S+)", text, script.name),
         part    = _one(r"^create_project .*-part (\S+)", text, script.name),
-        sources = {path.name: without_comments(path.read_text(encoding="utf-8")) for path in [*verilog, *contents]},
+        sources = {path.name: path.read_text(encoding="utf-8") for path in [*verilog, *contents]},
     )
-
-
-def without_comments(text):
-    """LiteX's tree of modules is a comment in another order each time: what is the same would be measured again."""
-    return re.sub(r"/\*.*?\*/|//.*?$", "", text, flags=re.DOTALL | re.MULTILINE)
 
 
 def emit(target, options):

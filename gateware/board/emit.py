@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from litepcie_soc.board.taps import export_taps
-from litepcie_soc.soc.export import export_headers, undated, write_if_changed
+from litepcie_soc.soc.export import export_headers, reproducible, write_if_changed
 
 GATEWARE = "gateware"
 HEADERS  = Path("software/include/generated")
@@ -32,7 +32,7 @@ def emit(soc, name, folder, **toolchain):
     with tempfile.TemporaryDirectory() as scratch:
         soc.build(build_dir=scratch, build_name=name, run=False, **toolchain)
         for path in sorted(Path(scratch).iterdir()):
-            write_if_changed(folder / GATEWARE / path.name, placeless(undated(path.read_text()), scratch))
+            write_if_changed(folder / GATEWARE / path.name, placeless(reproducible(path.read_text()), scratch))
 
 
 def placeless(text, folder):

@@ -21,7 +21,7 @@ from litex.soc.integration.export import get_csr_csv
 from litescope import LiteScopeAnalyzer
 
 from litepcie_soc.phy.sim import SHARED_STREAMS, SPLIT_STREAMS
-from litepcie_soc.soc.export import undated, write_if_changed
+from litepcie_soc.soc.export import reproducible, write_if_changed
 
 # Signals ------------------------------------------------------------------------------------------
 
@@ -141,4 +141,4 @@ def export_taps(soc, folder):
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     soc.analyzer.export_csv(soc.analyzer, str(folder / "analyzer.csv"))
-    write_if_changed(folder / "csr.csv", undated(get_csr_csv(soc.csr.regions, soc.constants, soc.mem_regions)))
+    write_if_changed(folder / "csr.csv", reproducible(get_csr_csv(soc.csr.regions, soc.constants, soc.mem_regions)))

@@ -6,8 +6,8 @@
 
 """What a target emits for the software: ``csr.h``, ``soc.h``, ``csr.json``, ``litepcie_regs.h``.
 
-A file whose text is as before is not touched, and no text has a date in it: what is built from
-the files stays up to date.
+A file whose text is as before is not touched, and no text has in it when it was made: what is built
+from the files stays up to date.
 """
 
 import re
@@ -25,13 +25,15 @@ class PinnedMapError(Exception):
     """The SoC's registers are not those of the committed header."""
 
 
-def undated(text):
-    """``text`` of LiteX without what its banners say of today: the time, and a git revision.
+def reproducible(text):
+    """``text`` of LiteX without what differs between two runs: the time, a git revision, the tree of modules.
 
-    (LiteX asks git in its own folder; in ``build/venv`` that answers with this project's.)
+    (LiteX asks git in its own folder; in ``build/venv`` that answers with this project's. Vendor blocks stand in the
+    tree, a comment, in the order of a set of objects.)
     """
     text = re.sub(r"^// *(Date|LiteX sha1) +:.*\n", "", text, flags=re.MULTILINE)
     text = re.sub(r"(Auto-[Gg]enerated by LiteX) \([0-9a-f-]+\)", r"\1", text)
+    text = re.sub(r"^//-+\n// Hierarchy\n//-+\n+/\*\n.*?\*/\n+", "", text, count=1, flags=re.DOTALL | re.MULTILINE)
     return re.sub(r" on \d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "", text)
 
 
@@ -73,12 +75,12 @@ def export_headers(soc, folder):
         "csr.json":        export.get_csr_json(regions, constants, soc.mem_regions),
         "litepcie_regs.h": regs.header(soc),
     }.items():
-        write_if_changed(folder / name, undated(text))
+        write_if_changed(folder / name, reproducible(text))
 
 
 def export_verilog(soc, platform, folder, name):
     """Emits ``name.v``, and the files its memories are initialised from, into ``folder``."""
     output = platform.get_verilog(soc, name=name)
-    write_if_changed(Path(folder) / f"{name}.v", undated(output.main_source))
+    write_if_changed(Path(folder) / f"{name}.v", reproducible(output.main_source))
     for path, text in output.data_files.items():
         write_if_changed(Path(folder) / path, text)
