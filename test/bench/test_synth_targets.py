@@ -65,16 +65,16 @@ def test_device_of_a_part():
 
 def test_what_vivado_would_read(tmp_path):
     wrapper = tmp_path / "elsewhere.v"
-    wrapper.write_text("module wrapper; endmodule // The last.\n")
+    wrapper.write_text("module wrapper; endmodule\n")
     folder  = tmp_path / "gateware"
     folder.mkdir()
     (folder / "a.tcl").write_text("create_project -force -name a -part xc7a35t-fgg484-2\nread_verilog {a.v}\n"
         f"read_verilog {{{wrapper}}}\nsynth_design -directive default -top a -part xc7a35t-fgg484-2\n")
-    (folder / "a.v").write_text("/* Tree\n of modules */module a; endmodule\n")
+    (folder / "a.v").write_text("module a; endmodule\n")
     (folder / "a_mem.init").write_text("0\n")
     found = project.read(folder)
     assert (found.name, found.part) == ("a", "xc7a35t-fgg484-2")
-    assert found.sources == {"a.v": "module a; endmodule\n", "elsewhere.v": "module wrapper; endmodule \n",
+    assert found.sources == {"a.v": "module a; endmodule\n", "elsewhere.v": "module wrapper; endmodule\n",
         "a_mem.init": "0\n"}
 
 # Elaboration --------------------------------------------------------------------------------------
