@@ -12,9 +12,12 @@ import subprocess
 import threading
 import time
 
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 PATIENCE_S = 3
+
+# An interrupt that comes as a wait without end begins is not seen before it ends.
+LOOK_S = 1
 
 
 class _Running:
@@ -91,10 +94,13 @@ def side_by_side(work, items, at_once, done):
     with ThreadPoolExecutor(at_once) as pool:
         try:
             jobs = {pool.submit(work, item): item for item in items}
-            for job in as_completed(jobs):
-                results[jobs[job]] = job.result()
-                done(job.result())
-        except BaseException:
+            left = set(jobs)
+            while left:
+                ended, left = wait(left, LOOK_S, FIRST_COMPLETED)
+                for job in ended:
+                    results[jobs[job]] = job.result()
+                    done(job.result())
+        except BaseException:   # An interrupt comes once: see litepcie_soc.command_line.
             pool.shutdown(wait=False, cancel_futures=True)
             _running.stop()
             raise

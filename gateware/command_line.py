@@ -25,13 +25,29 @@ def number(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
 
 
+# Interrupts ---------------------------------------------------------------------------------------
+
+INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def _interrupt(signal_number, _):
+    """Ends the program, once: what tidies up is not interrupted by another signal, not even of the same instant."""
+    for each in INTERRUPTS:
+        signal.signal(each, lambda *_: None)  # Not SIG_IGN, which children would inherit.
+    if signal_number == signal.SIGINT:
+        raise KeyboardInterrupt
+    sys.exit(128 + signal_number)
+
+
 def run(main, program):
     """The exit status of a program whose body is ``main``, which returns it.
 
-    130 interrupted, 143 terminated, both with ``finally`` and ``with`` done; 1 and one line if the system refused
-    something (``OSError``: a full disk, a folder that may not be written).
+    130 interrupted, 143 terminated, 129 its terminal closed, all with ``finally`` and ``with`` done; 1 and one line if
+    the system refused something (``OSError``: a full disk, a folder that may not be written).
     """
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    for each in INTERRUPTS:
+        if signal.getsignal(each) != signal.SIG_IGN:  # As it is for what a shell has in the background.
+            signal.signal(each, _interrupt)
     try:
         return main()
     except KeyboardInterrupt:

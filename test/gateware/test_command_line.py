@@ -40,9 +40,44 @@ def program(*arguments):
     ("os.write(99, b'x')",                1,   "program: error: Bad file descriptor\n"),
     ("os.kill(os.getpid(), signal.SIGINT)",  130, ""),
     ("os.kill(os.getpid(), signal.SIGTERM)", 143, ""),
+    ("os.kill(os.getpid(), signal.SIGHUP)",  129, ""),
 ])
 def test_the_end_of_a_program(body, status, text):
     assert program(body) == (status, "tidied up\n", text)
+
+
+# Both are pending when the first is handled; more come while it tidies up.
+TWICE = """
+import os, signal, sys
+from litepcie_soc.command_line import run
+
+def send(*signals):
+    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    for each in signals:
+        os.kill(os.getpid(), each)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
+
+def main():
+    try:
+        send(signal.SIGINT, signal.SIGTERM)
+    finally:
+        send(signal.SIGTERM, signal.SIGINT)
+        print("tidied up")
+
+sys.exit(run(main, "program"))
+"""
+
+
+def test_tidying_up_is_not_interrupted():
+    done = subprocess.run([sys.executable, "-c", TWICE], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "tidied up\n", "")
+
+
+def test_an_interrupt_that_is_ignored_stays_ignored():
+    """As of what a shell has in the background."""
+    body = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)" + PROGRAM
+    done = subprocess.run([sys.executable, "-c", body, "os.kill(os.getpid(), signal.SIGINT) or 3"], timeout=60)
+    assert done.returncode == 3
 
 
 def test_numbers():
