@@ -6,10 +6,14 @@
 
 """Running the programs of others."""
 
+import contextlib
 import os
 import shutil
 import signal
 import subprocess
+
+
+PATIENCE_S = 10  # For a tool to end when asked to; then it is killed.
 
 
 class ToolError(Exception):
@@ -29,11 +33,20 @@ def run_tool(command, folder=None, hint=""):
     try:
         status = child.wait()
     except BaseException:
-        os.killpg(child.pid, signal.SIGTERM)
-        child.wait()
+        end(child)
         raise
     if status:
         raise ToolError(f"{' '.join(map(str, command))}: {outcome(status)}")
+
+
+def end(child):
+    """Ends a child and all in its group."""
+    with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+        os.killpg(child.pid, signal.SIGTERM)
+        child.wait(PATIENCE_S)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
 
 
 def outcome(status):

@@ -38,15 +38,21 @@ def test_failure_is_one_line(command, hint, message):
 
 PROGRAM = """
 from litepcie_soc import command_line
-from litepcie_soc.board.tools import run_tool
+from litepcie_soc.board import tools
 import sys
-sys.exit(command_line.run(lambda: run_tool(["sh", "-c", "sleep 0.3; echo $$; sleep 60 & echo $!; wait"]), "program"))
+tools.PATIENCE_S = 0.5
+script = sys.argv[1] + "sleep 0.3; echo $$; sleep 60 & echo $!; wait"
+sys.exit(command_line.run(lambda: tools.run_tool(["sh", "-c", script]), "program"))
 """
 
 
-@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupt_leaves_nothing_running(number, status):
-    program = subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, text=True)
+@pytest.mark.parametrize("number, status, before", [
+    (signal.SIGINT,  130, ""),
+    (signal.SIGTERM, 143, ""),
+    (signal.SIGTERM, 143, "trap '' TERM;"),
+], ids=["INT", "TERM", "deaf"])
+def test_an_interrupt_leaves_nothing_running(number, status, before):
+    program = subprocess.Popen([sys.executable, "-c", PROGRAM, before], stdout=subprocess.PIPE, text=True)
     children = [int(program.stdout.readline()) for _ in range(2)]
     program.send_signal(number)
     assert program.wait(10) == status
