@@ -11,33 +11,13 @@ A record: ``design``, ``part`` ("board"), ``target``, ``build`` (name), ``device
 ``device_brams``, ``device_dsps``, ``tools`` (versions).
 """
 
-import functools
-import importlib.util
-import sys
-
 from dataclasses import dataclass
 
-from litepcie_bench.boards import ROOT
 from litepcie_bench.synth import elaborate, project, tools
 from litepcie_bench.synth.count import area
 from litepcie_bench.synth.designs import OURS
 from litepcie_bench.synth.devices import HARD_BLOCKS, device_of
-
-FOLDER = ROOT / "targets"
-NAMES  = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in ("environment", "sim"))
-
-
-@functools.cache
-def load(name):
-    """The module of a target."""
-    sys.path.insert(0, str(FOLDER))
-    try:
-        spec   = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
-    finally:
-        sys.path.remove(str(FOLDER))
+from litepcie_soc.board.targets import NAMES, PATHS, load
 
 
 @dataclass(frozen=True)
@@ -52,7 +32,7 @@ class Target:
         return board.configure(with_ddr=self.with_ddr).name(board)
 
     def project(self):
-        return project.emit(FOLDER / f"{self.name}.py", ["--with-ddr"] * self.with_ddr)
+        return project.emit(PATHS[self.name], ["--with-ddr"] * self.with_ddr)
 
     def __str__(self):
         return self.build

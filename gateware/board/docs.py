@@ -10,36 +10,14 @@
     python3 -m litepcie_soc.board.docs --check     compares it, exit 1 if it differs
 """
 
-import importlib.util
 import sys
 
 from pathlib import Path
 
 from litepcie_soc import generated
+from litepcie_soc.board.targets import boards
 
-ROOT      = Path(__file__).resolve().parents[2]
-COMMITTED = ROOT / "README.md"
-TARGETS   = ROOT / "targets"
-
-# Boards -------------------------------------------------------------------------------------------
-
-
-def load_target(path):
-    """The module of a target; its neighbours can be imported meanwhile."""
-    sys.path.insert(0, str(path.parent))
-    try:
-        spec   = importlib.util.spec_from_file_location(path.stem, path)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
-    finally:
-        sys.path.remove(str(path.parent))
-
-
-def boards(folder=TARGETS):
-    """``Board`` of every target in ``folder`` that has one, by the names of the files."""
-    others = ("environment", "sim")  # They are about this machine, and no board.
-    return [load_target(path).BOARD for path in sorted(folder.glob("*.py")) if path.stem not in others]
+COMMITTED = Path(__file__).resolve().parents[2] / "README.md"
 
 # Table --------------------------------------------------------------------------------------------
 

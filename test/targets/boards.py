@@ -7,33 +7,17 @@
 """The boards of targets/, whichever there are, and their programs run in this Python."""
 
 import gc
-import importlib.util
-import sys
 
 from pathlib import Path
 
 from migen.fhdl import tracer
 
 from litepcie_soc.board.options import BoardParser
+from litepcie_soc.board.targets import NAMES, PATHS, load
 
-ROOT    = Path(__file__).resolve().parents[2]
 HEADERS = Path("software/include/generated")
-TARGETS = sorted(path for path in (ROOT / "targets").glob("*.py") if path.stem not in ("environment", "sim"))
-
-
-def load(path):
-    """The module of a target."""
-    sys.path.insert(0, str(path.parent))
-    try:
-        spec   = importlib.util.spec_from_file_location(path.stem, path)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
-    finally:
-        sys.path.remove(str(path.parent))
-
-
-MODULES = {path.stem: load(path) for path in TARGETS}
+TARGETS = list(PATHS.values())
+MODULES = {name: load(name) for name in NAMES}
 BOARDS  = {name: module.BOARD for name, module in MODULES.items()}
 
 
