@@ -22,10 +22,13 @@ from litex.gen import *
 
 from litex.soc.cores.clock import S7MMCM
 
+from litedram.modules import MT8JTF12864
+
 from litex_boards.platforms import xilinx_kc705
 
 from litepcie_soc.board import series7
 from litepcie_soc.board.board import CLOCK_MARGIN, Board, Memory
+from litepcie_soc.board.ddr import DDRClocks
 from litepcie_soc.board.main import main as board_main
 from litepcie_soc.board.program import OpenFPGALoader
 from litepcie_soc.board.soc import BoardSoC
@@ -40,7 +43,9 @@ BOARD = Board("xilinx_kc705",
     # at 125 a completion of 64 bytes, three beats, takes longer than on the link.
     links      = series7.links(lanes=(1, 2, 4, 8), sys_clk_freqs={125: 125e6, 250: 200e6}, doubled=150e6),
     link       = (2, 4),
-    memory     = Memory(bram=1 << 20),  # 256 of the 445 block RAMs.
+    memory     = Memory(bram=1 << 20, ddr=1 << 30, kind="64 bit DDR3-1000"),  # 256 of the 445 block RAMs.
+    # From where the chips' DLL locks to DDR3-1200: the module does 1333, serializers of this grade 1250 at least.
+    ddr_clocks = (76e6, 150e6),
     programmer = OpenFPGALoader(board="kc705"),
 )
 
@@ -48,14 +53,17 @@ BOARD = Board("xilinx_kc705",
 
 
 class _CRG(LiteXModule):
-    def __init__(self, platform, sys_clk_freq):
+    def __init__(self, platform, sys_clk_freq, with_ddr):
         self.cd_sys = ClockDomain()
 
         # # #
 
         self.pll = pll = S7MMCM(speedgrade=-2)
         pll.register_clkin(platform.request("clk200"), 200e6)
-        pll.create_clkout(self.cd_sys, sys_clk_freq, margin=CLOCK_MARGIN)
+        if with_ddr:
+            self.ddr = DDRClocks(pll, self.cd_sys, sys_clk_freq, with_dqs=False)
+        else:
+            pll.create_clkout(self.cd_sys, sys_clk_freq, margin=CLOCK_MARGIN)
 
 # BaseSoC ------------------------------------------------------------------------------------------
 
@@ -63,8 +71,11 @@ class _CRG(LiteXModule):
 class BaseSoC(BoardSoC):
     def __init__(self, configuration):
         BoardSoC.__init__(self, BOARD, xilinx_kc705.Platform(), configuration)
-        self.crg = _CRG(self.platform, self.sys_clk_freq)
-        self.add_link()
+        self.crg = _CRG(self.platform, self.sys_clk_freq, configuration.with_ddr)
+        memory   = None
+        if configuration.with_ddr:
+            memory = self.add_ddr3(self.platform.request("ddram"), MT8JTF12864)
+        self.add_link(memory)
         self.add_leds(self.platform.request_all("user_led"))
 
 # Main ---------------------------------------------------------------------------------------------

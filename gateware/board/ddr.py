@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""DDR3 of boards with an Artix-7: PHY, controller and training; and the clocks that they need."""
+"""DDR3 of boards with an Artix-7 or a Kintex-7: PHY, controller and training; and the clocks that they need."""
 
 from migen import *
 from migen.genlib.resetsync import AsyncResetSynchronizer
@@ -15,7 +15,7 @@ from litex.soc.cores.clock import S7IDELAYCTRL
 from litex.soc.interconnect.csr import CSRField, CSRStatus
 
 from litedram.core import LiteDRAMCore
-from litedram.phy.s7ddrphy import A7DDRPHY
+from litedram.phy.s7ddrphy import A7DDRPHY, K7DDRPHY
 
 from litepcie_soc.board.board import CLOCK_MARGIN
 from litepcie_soc.board.ddr_training import DRAMTraining
@@ -23,33 +23,36 @@ from litepcie_soc.board.ddr_training import DRAMTraining
 # Clocks -------------------------------------------------------------------------------------------
 
 IDELAY_HZ = 200e6
+TAP_S     = 1/(64*IDELAY_HZ)  # Of a delay (DS181, DS182).
 
 
 class DDRClocks(LiteXModule):
-    """What DDR adds to a ``_CRG``: four times ``sys`` twice, the reference of the delays, and ``training``.
+    """What DDR adds to a ``_CRG``: four times ``sys``, the reference of the delays, and ``training``.
 
     ``training`` is ``sys`` that runs while ``sys`` is still in reset: all else waits until the memory is there.
 
     pll    : the PLL of ``cd_sys``, which is made here.
     cd_sys : clock domain.
+    with_dqs : four times ``sys`` a quarter later too, for a PHY without output delays.
 
     Attributes
     ----------
     trained : 1, **in**, training.
     """
-    def __init__(self, pll, cd_sys, sys_clk_freq):
-        self.trained      = Signal()
-        self.cd_training  = ClockDomain()
-        self.cd_sys4x     = ClockDomain(reset_less=True)
-        self.cd_sys4x_dqs = ClockDomain(reset_less=True)
-        self.cd_idelay    = ClockDomain()
+    def __init__(self, pll, cd_sys, sys_clk_freq, with_dqs=True):
+        self.trained     = Signal()
+        self.cd_training = ClockDomain()
+        self.cd_sys4x    = ClockDomain(reset_less=True)
+        self.cd_idelay   = ClockDomain()
 
         # # #
 
-        pll.create_clkout(cd_sys,            sys_clk_freq, margin=CLOCK_MARGIN, with_reset=False)
-        pll.create_clkout(self.cd_sys4x,     4*sys_clk_freq, margin=CLOCK_MARGIN, with_reset=False)
-        pll.create_clkout(self.cd_sys4x_dqs, 4*sys_clk_freq, margin=CLOCK_MARGIN, phase=90, with_reset=False)
-        pll.create_clkout(self.cd_idelay,    IDELAY_HZ)
+        pll.create_clkout(cd_sys,         sys_clk_freq, margin=CLOCK_MARGIN, with_reset=False)
+        pll.create_clkout(self.cd_sys4x,  4*sys_clk_freq, margin=CLOCK_MARGIN, with_reset=False)
+        pll.create_clkout(self.cd_idelay, IDELAY_HZ)
+        if with_dqs:
+            self.cd_sys4x_dqs = ClockDomain(reset_less=True)
+            pll.create_clkout(self.cd_sys4x_dqs, 4*sys_clk_freq, margin=CLOCK_MARGIN, phase=90, with_reset=False)
         ready          = Signal()
         self.comb     += self.cd_training.clk.eq(cd_sys.clk)
         self.sync.training += ready.eq(self.trained)
@@ -61,11 +64,25 @@ class DDRClocks(LiteXModule):
 
 # DDR3 ---------------------------------------------------------------------------------------------
 
-# The PHY's pulses, in the order it asks for them to be crossed from the registers' clock.
-PULSES = ("read_delay_rst", "read_delay_inc", "read_slip_rst", "read_slip", None, "write_slip_rst", "write_slip")
+# Of the training, and what of the PHY each moves.
+PULSES = {
+    "read_delay_rst":  ("_rdly_dq_rst",),
+    "read_delay_inc":  ("_rdly_dq_inc",),
+    "read_slip_rst":   ("_rdly_dq_bitslip_rst",),
+    "read_slip":       ("_rdly_dq_bitslip",),
+    "write_slip_rst":  ("_wdly_dq_bitslip_rst",),
+    "write_slip":      ("_wdly_dq_bitslip",),
+}
+
+# The same with output delays. DQS stays a quarter of a cycle behind the data, as the PHY has it after a reset.
+PULSES_OUTPUT_DELAYS = {
+    **PULSES,
+    "write_delay_rst": ("_wdly_dq_rst", "_wdly_dqs_rst"),
+    "write_delay_inc": ("_wdly_dq_inc", "_wdly_dqs_inc"),
+}
 
 
-class ArtixDDR3(LiteXModule):
+class Series7DDR3(LiteXModule):
     """DDR3 behind LiteDRAM, brought up without a CPU.
 
     Parameters
@@ -74,6 +91,7 @@ class ArtixDDR3(LiteXModule):
     module       : LiteDRAM's, made for ``sys_clk_freq`` at 1:4.
     sys_clk_freq : Hz of ``sys``, a quarter of the chips' clock.
     clocks       : ``DDRClocks``.
+    output_delays : the pads have them (banks of a Kintex-7 that are HP).
 
     Attributes
     ----------
@@ -84,14 +102,13 @@ class ArtixDDR3(LiteXModule):
     """
     autocsr_exclude = {"phy"}  # Its registers are driven by the training.
 
-    def __init__(self, pads, module, sys_clk_freq, clocks):
-        asked    = []
-        self.phy = phy = ClockDomainsRenamer({"sys": "training"})(A7DDRPHY(pads,
+    def __init__(self, pads, module, sys_clk_freq, clocks, output_delays):
+        phy_class = K7DDRPHY if output_delays else A7DDRPHY
+        self.phy  = phy = ClockDomainsRenamer({"sys": "training"})(phy_class(pads,
             memtype          = "DDR3",
             nphases          = 4,
             sys_clk_freq     = sys_clk_freq,
             iodelay_clk_freq = IDELAY_HZ,
-            csr_cdc          = lambda _: asked.append(Signal()) or asked[-1],
         ))
         self.core     = core = LiteDRAMCore(phy, module.geom_settings, module.timing_settings, sys_clk_freq)
         self.crossbar = core.crossbar
@@ -100,6 +117,7 @@ class ArtixDDR3(LiteXModule):
             addressbits = len(ext_dfi.phases[0].address),
             bankbits    = len(ext_dfi.phases[0].bank),
             clk_freq    = sys_clk_freq,
+            write_taps  = round(1/(8*sys_clk_freq)/TAP_S) if output_delays else 1,
         )
         self.trainer  = ClockDomainsRenamer("training")(trainer)
         self.failed   = trainer.failed
@@ -114,10 +132,13 @@ class ArtixDDR3(LiteXModule):
             core.dfii.ext_dfi_sel.eq(~trainer.done),
             clocks.trained.eq(trainer.done),
             self.training.fields.failed.eq(trainer.failed),
-            *[signal.eq(0 if name is None else getattr(trainer, name))
-                for name, signal in zip(PULSES, asked, strict=True)],
-            # What nobody writes, since the registers are in no bank.
             phy._dly_sel.storage.eq(trainer.select),
-            *[register.storage.eq(register.storage.reset)
-                for register in (phy._rst, phy._wlevel_en, phy._rdphase, phy._wrphase)],
         ]
+        pulses = PULSES_OUTPUT_DELAYS if output_delays else PULSES
+        self.comb += [getattr(phy, move).re.eq(getattr(trainer, name)) for name, moves in pulses.items()
+            for move in moves]
+        # What nobody writes, since the registers are in no bank: the chips' clock is as early as it can be.
+        self.comb += [register.storage.eq(register.storage.reset)
+            for register in (phy._rst, phy._wlevel_en, phy._rdphase, phy._wrphase)]
+        unused = [phy._wlevel_strobe, *([phy._cdly_rst, phy._cdly_inc] if output_delays else [])]
+        self.comb += [register.re.eq(0) for register in unused]

@@ -10,21 +10,19 @@ from migen import *
 
 from litex.gen import *
 
-from litedram.init import get_sdram_phy_init_sequence
 from litedram.phy import dfi
+
+from litepcie_soc.board.ddr_commands import ACTIVATE, PRECHARGE, READ, WRITE, initialisation
+from litepcie_soc.board.ddr_search import WidestRun
 
 # Constants ----------------------------------------------------------------------------------------
 
-# JESD79-3, 3.3.1: power to reset's end, reset's end to CKE, CKE to the first command; seconds.
-RESET_S, CKE_S, COMMAND_S = 200e-6, 500e-6, 1e-6
+# Cycles of the controller behind a command and behind a setting: tRC, a write's recovery (50 ns, at any clock up to
+# 200 MHz), and a read's way back are shorter.
+PAUSE = 32
 
-# Cycles of the controller behind any command: of four of the chips', so that tDLLK and tZQinit (512 of theirs) and
-# all shorter ones are kept.
-GAP = 160
-
-BITSLIPS       = 8   # Of reads, a beat each.
-WRITE_BITSLIPS = 4   # Of writes, two beats each: a cycle of the chips.
-DELAYS         = 32  # Taps of a read.
+BEATS     = 8   # Bitslips, of reads and of writes.
+READ_TAPS = 32  # Delays of reads.
 
 # Two bursts of eight beats, on every byte of the bus. Each is in the chips when the other is written: a write that did
 # not arrive is seen. No beat equals its neighbours, or the one of the other burst at any shift of two.
@@ -33,83 +31,93 @@ PATTERNS = (
     (0xc4, 0x3b, 0x95, 0x0e, 0xe1, 0x5a, 0x86, 0x4d),
 )
 
-# Bits of a command.
-CS, WE, CAS, RAS = (1 << n for n in range(4))
-
-ACTIVATE, PRECHARGE, WRITE, READ = RAS | CS, RAS | WE | CS, CAS | WE | CS, CAS | CS
-
-
-def initialisation(settings, timings, clk_freq):
-    """LiteDRAM's sequence as (control, command, address, bank, cycles behind it); control is ODT, CKE and RESET#."""
-    sequence, _ = get_sdram_phy_init_sequence(settings, timings)
-    control     = ("DFII_CONTROL_ODT", "DFII_CONTROL_CKE", "DFII_CONTROL_RESET_N")
-    commands    = {"DFII_COMMAND_CS": CS, "DFII_COMMAND_WE": WE, "DFII_COMMAND_CAS": CAS, "DFII_COMMAND_RAS": RAS}
-    state, steps = 0, [(0, 0, 0, 0, int(RESET_S*clk_freq))]
-    for _, address, bank, what, _ in sequence:
-        words = what.split("|")
-        if words[0] in control:
-            state   = sum(1 << n for n, name in enumerate(control) if name in words)
-            seconds = COMMAND_S if "DFII_CONTROL_CKE" in words else CKE_S
-            steps.append((state, 0, 0, 0, int(seconds*clk_freq) + GAP))
-        else:
-            steps.append((state, sum(commands[word] for word in words), address, bank, GAP))
-    return steps
-
 # Training -----------------------------------------------------------------------------------------
 
 
 class DRAMTraining(LiteXModule):
-    """Initialises DDR3 chips, then tries every setting of a PHY without output delays and takes the best of each byte.
+    """Initialises DDR3 chips, then tries the settings of a PHY and takes the best of each byte of the bus.
 
-    A setting is a write bitslip, a read bitslip and a delay of reads; it passes when two bursts come back as they
-    were written. Each byte of the bus gets the middle of its widest run of delays.
+    A setting is when a byte is written and when it is read; it passes when two bursts come back as they were written.
+    Writes can be later by beats (half a cycle of the chips: bitslips) and, of a PHY with output delays, by taps
+    within a beat: one row from the earliest to the latest, DQS and data together. Reads can be later by beats and taps.
+
+    First all settings of reads, with a write every half beat: each byte gets the middle of its widest run of delays.
+    Then, with these, all writes: the middle of the widest run is where DQS meets the chip's clock, however late that
+    reaches it, if DQS may be as early as late (JESD79-3, tDQSS). Last, one trial of what was chosen.
+
+    Takes, without the chips' initialisation, ``cycles``: at 125 MHz 11 ms with output delays and 3 ms without.
 
     Parameters
     ----------
     settings, timings : LiteDRAM's, of PHY and chips; DDR3, four phases.
     addressbits, bankbits : of the DFI.
-    clk_freq : Hz of ``sys``, the PHY's controller side.
+    clk_freq   : Hz of ``sys``, the PHY's controller side.
+    write_taps : output delays in a beat; 1 without, then writes are later by two beats, and DQS is not moved against
+        the chips' clock.
 
     Attributes
     ----------
     dfi     : DFI, **out**, sys; the chips' while not done.
     select  : one a byte, **out**: whom the pulses below are for.
-    read_delay_rst, read_delay_inc, read_slip_rst, read_slip, write_slip_rst, write_slip : 1, **out**, pulses.
+    read_delay_rst, read_delay_inc, read_slip_rst, read_slip : 1, **out**, pulses.
+    write_delay_rst, write_delay_inc, write_slip_rst, write_slip : 1, **out**, pulses. The first slip makes a write
+        seven beats later, each further one a beat earlier.
     done    : 1, **out**: the memory is the controller's.
-    failed  : one a byte, **out**, with done: no setting passed.
+    failed  : one a byte, **out**, with done: what was chosen, if anything passed, did not pass again.
     """
-    def __init__(self, settings, timings, addressbits, bankbits, clk_freq):
+    def __init__(self, settings, timings, addressbits, bankbits, clk_freq, write_taps=1):
         lanes    = settings.strobes
         self.dfi = dfi.Interface(addressbits, bankbits, settings.nranks, settings.dfi_databits, settings.nphases)
-        self.select         = Signal(lanes)
-        self.read_delay_rst = Signal()
-        self.read_delay_inc = Signal()
-        self.read_slip_rst  = Signal()
-        self.read_slip      = Signal()
-        self.write_slip_rst = Signal()
-        self.write_slip     = Signal()
-        self.done           = Signal()
-        self.failed         = Signal(lanes)
+        self.select          = Signal(lanes)
+        self.read_delay_rst  = Signal()
+        self.read_delay_inc  = Signal()
+        self.read_slip_rst   = Signal()
+        self.read_slip       = Signal()
+        self.write_delay_rst = Signal()
+        self.write_delay_inc = Signal()
+        self.write_slip_rst  = Signal()
+        self.write_slip      = Signal()
+        self.done            = Signal()
+        self.failed          = Signal(lanes)
 
         # # #
 
-        self.settings = settings
-        self.steps    = initialisation(settings, timings, clk_freq)
-        self.control  = Signal(3)
-        self.command  = Signal(4)
-        self.address  = Signal(addressbits)
-        self.bank     = Signal(bankbits)
-        self.pattern  = Signal()
-        self.passed   = Signal(lanes)
-        self.count    = Signal(max=max(step[-1] for step in self.steps) + 1)
+        self.settings   = settings
+        self.write_taps = write_taps
+        self.write_step = 2 if write_taps == 1 else 1
+        self.steps      = initialisation(settings, timings, clk_freq)
+        self.control    = Signal(3)
+        self.command    = Signal(4)
+        self.address    = Signal(addressbits)
+        self.bank       = Signal(bankbits)
+        self.pattern    = Signal()
+        self.passed     = Signal(lanes)
+        self.count      = Signal(max=max(step[-1] for step in self.steps) + 1)
         self.add_commands()
-        self.add_compare(lanes)
+        self.add_data(lanes)
         self.add_search(lanes)
-        self.add_sequence(lanes)
+        self.fsm = fsm = FSM(reset_state="INITIALISE")
+        self.add_initialisation(fsm)
+        self.add_setting(fsm)
+        self.add_trial(fsm)
+        self.add_walk(fsm)
+        fsm.act("DONE", self.done.eq(1))
+
+    @property
+    def cycles(self):
+        """Of ``sys``, the most that the training takes behind the initialisation."""
+        settings = BEATS*READ_TAPS
+        writes   = BEATS//self.write_step
+        setting  = READ_TAPS + 3
+        trial    = setting + 9*(PAUSE + 2) + 5
+        return (writes*min(self.write_taps, 2)*settings + writes*self.write_taps + 1)*trial + (
+            settings + writes*self.write_taps)*setting
 
     def add_commands(self):
         """Commands on phase 0, data commands on the phases the PHY says."""
         cas = self.command[2] & ~self.command[3]
+        self.write = Signal()
+        self.comb += self.write.eq(cas & self.command[1])
         for n, phase in enumerate(self.dfi.phases):
             mine = Signal()
             self.comb += [
@@ -130,54 +138,54 @@ class DRAMTraining(LiteXModule):
                 phase.reset_n.eq(self.control[2]),
             ]
 
-    def add_compare(self, lanes):
-        """``passed`` of a byte falls when a beat of it is not the pattern's."""
+    def add_data(self, lanes):
+        """A burst is on the DFI in its cycle only, as the controller's: one written a burst too late does not pass.
+
+        ``passed`` of a byte falls when a beat of it is not the pattern's.
+        """
+        now = self.write
+        for _ in range(self.settings.write_latency):
+            before, now = now, Signal()
+            self.sync  += now.eq(before)
         for n, phase in enumerate(self.dfi.phases):
-            words  = [Cat(*[Replicate(Constant(pattern[2*n + beat], 8), lanes) for beat in range(2)])
+            words    = [Cat(*[Replicate(Constant(pattern[2*n + beat], 8), lanes) for beat in range(2)])
                 for pattern in PATTERNS]
-            self.comb += phase.wrdata.eq(Mux(self.pattern, words[1], words[0]))
+            expected = Signal(len(phase.wrdata))
+            self.comb += [
+                expected.eq(Mux(self.pattern, words[1], words[0])),
+                phase.wrdata.eq(Mux(now, expected, ~expected)),
+            ]
             for lane in range(lanes):
-                wrong = [phase.rddata[place:place + 8] != phase.wrdata[place:place + 8]
+                wrong = [phase.rddata[place:place + 8] != expected[place:place + 8]
                     for place in (8*lane, 8*(lanes + lane))]
                 self.sync += If(phase.rddata_valid & Reduce("OR", wrong), self.passed[lane].eq(0))
 
     def add_search(self, lanes):
-        """The widest run of delays of each byte: its length, last delay and bitslips."""
-        self.delay = Signal(max=DELAYS)
-        self.rslip = Signal(max=BITSLIPS)
-        self.wslip = Signal(max=WRITE_BITSLIPS)
-        self.judge = Signal()
-        self.best  = []
+        """What of reads and of writes is best for each byte; while choosing, who is selected for what is set."""
+        self.writing, self.choosing, self.judge = Signal(), Signal(), Signal()
+        self.read_tap   = Signal(max=READ_TAPS)
+        self.read_beat  = Signal(max=BEATS)
+        self.write_tap  = Signal(max=max(self.write_taps, 2))
+        self.write_beat = Signal(max=BEATS)
+        writes          = BEATS//self.write_step*self.write_taps
+        self.write_row  = Signal(max=writes)
         for lane in range(lanes):
-            run   = Signal(max=DELAYS + 1)
-            grown = Signal(max=DELAYS + 1)
-            best  = Record([("length", 6), ("end", len(self.delay)), ("rslip", len(self.rslip)),
-                ("wslip", len(self.wslip))])
-            self.best.append(best)
+            reads, late = WidestRun(READ_TAPS), WidestRun(writes)
+            beat        = Signal(max=BEATS)
+            self.submodules += reads, late
             self.comb += [
-                grown.eq(Mux(self.delay == 0, 0, run) + 1),
-                self.failed[lane].eq(self.done & (best.length == 0)),
+                reads.judge.eq(self.judge & ~self.writing),
+                reads.first.eq(self.read_tap == 0),
+                reads.position.eq(self.read_tap),
+                late.judge.eq(self.judge & self.writing),
+                late.first.eq(self.write_row == 0),
+                late.position.eq(self.write_row),
+                reads.passed.eq(self.passed[lane]),
+                late.passed.eq(self.passed[lane]),
+                self.select[lane].eq(~self.choosing | Mux(self.writing, self.write_row == late.middle,
+                    (self.read_beat == beat) & (self.read_tap == reads.middle))),
             ]
-            self.sync += If(self.judge,
-                run.eq(0),
-                If(self.passed[lane],
-                    run.eq(grown),
-                    If(grown > best.length,
-                        best.length.eq(grown),
-                        best.end.eq(self.delay),
-                        best.rslip.eq(self.rslip),
-                        best.wslip.eq(self.wslip),
-                    ),
-                ),
-            )
-
-    def add_sequence(self, lanes):
-        self.fsm = fsm = FSM(reset_state="INITIALISE")
-        self.add_initialisation(fsm)
-        self.add_trial(fsm)
-        self.add_choice(fsm, lanes)
-        fsm.act("DONE", self.done.eq(1))
-        self.comb += If(fsm.ongoing("CHOOSE"), self.select.eq(1 << self.lane)).Else(self.select.eq(2**lanes - 1))
+            self.sync += If(reads.wider, beat.eq(self.read_beat))
 
     def add_initialisation(self, fsm):
         step = Signal(max=len(self.steps) + 1)
@@ -185,7 +193,7 @@ class DRAMTraining(LiteXModule):
         fsm.act("INITIALISE",
             If(self.count == 0,
                 If(step == len(self.steps),
-                    NextState("FIRST"),
+                    NextState("RESET"),
                 ).Else(
                     Case(step, {n: [
                         NextValue(self.control, control),
@@ -199,22 +207,44 @@ class DRAMTraining(LiteXModule):
             ),
         )
 
-    def command_state(self, fsm, name, command, then, *also):
-        """Issues a command to row, bank and column 0 and keeps the gap behind it."""
-        fsm.act(name, self.command.eq(command), NextValue(self.count, GAP), *also, NextState(f"{name}-GAP"))
-        fsm.act(f"{name}-GAP", If(self.count == 0, NextState(then)))
+    def add_setting(self, fsm):
+        """Moves those selected to where the walk is, pulse by pulse; reads only while they are sought."""
+        slips = Signal(max=BEATS)
+        moves = []
+        self.comb += slips.eq(-self.write_beat)
+        for pulse, target in (
+            (self.read_delay_inc,  Mux(self.writing, 0, self.read_tap)),
+            (self.read_slip,       Mux(self.writing, 0, self.read_beat)),
+            (self.write_delay_inc, self.write_tap),
+            (self.write_slip,      slips),
+        ):
+            moves.append((pulse, target, Signal(max=max(READ_TAPS, self.write_taps))))
+        fsm.act("RESET",
+            self.read_delay_rst.eq(~self.writing),
+            self.read_slip_rst.eq(~self.writing),
+            self.write_delay_rst.eq(1),
+            self.write_slip_rst.eq(1),
+            *[NextValue(left, target) for _, target, left in moves],
+            NextState("MOVE"),
+        )
+        fsm.act("MOVE",
+            *[If(left != 0, pulse.eq(1), NextValue(left, left - 1)) for pulse, _, left in moves],
+            If(Reduce("AND", [left == 0 for *_, left in moves]),
+                If(self.choosing, NextState("NEXT")).Else(NextState("SETTLE")),
+            ),
+        )
+
+    def command_state(self, fsm, name, command, then):
+        """Issues a command to row, bank and column 0 and keeps the pause behind it."""
+        fsm.act(name, self.command.eq(command), NextValue(self.count, PAUSE), NextState(f"{name}-PAUSE"))
+        fsm.act(f"{name}-PAUSE", If(self.count == 0, NextState(then)))
 
     def add_trial(self, fsm):
-        """Both patterns with a setting, then the next: delays, in each read bitslip, in each write bitslip."""
-        fsm.act("FIRST",
-            self.read_delay_rst.eq(1),
-            self.read_slip_rst.eq(1),
-            self.write_slip_rst.eq(1),
-            NextState("SETTLE"),
-        )
-        fsm.act("SETTLE", NextValue(self.passed, 2**len(self.passed) - 1), NextValue(self.count, GAP),
-            NextState("SETTLE-GAP"))
-        fsm.act("SETTLE-GAP", If(self.count == 0, NextState("ACTIVATE")))
+        """Both patterns with what is set; what is said of it the last time is the result."""
+        self.last = Signal()
+        fsm.act("SETTLE", NextValue(self.passed, 2**len(self.passed) - 1), NextValue(self.count, PAUSE),
+            NextState("SETTLE-PAUSE"))
+        fsm.act("SETTLE-PAUSE", If(self.count == 0, NextState("ACTIVATE")))
         self.command_state(fsm, "ACTIVATE",  ACTIVATE,  "WRITE")
         self.command_state(fsm, "WRITE",     WRITE,     "READ")
         self.command_state(fsm, "READ",      READ,      "PRECHARGE")
@@ -223,63 +253,48 @@ class DRAMTraining(LiteXModule):
             NextValue(self.pattern, ~self.pattern),
             If(self.pattern, NextState("JUDGE")).Else(NextState("ACTIVATE")),
         )
-        fsm.act("JUDGE", self.judge.eq(1), NextState("NEXT"))
-        second = Signal()  # Of the two write bitslips.
-        fsm.act("NEXT",
-            NextValue(self.delay, self.delay + 1),
-            NextState("SETTLE"),
-            If(self.delay != DELAYS - 1,
-                self.read_delay_inc.eq(1),
-            ).Else(
-                self.read_delay_rst.eq(1),
-                NextValue(self.rslip, self.rslip + 1),
-                If(self.rslip != BITSLIPS - 1,
-                    self.read_slip.eq(1),
-                ).Else(
-                    self.read_slip_rst.eq(1),
-                    NextValue(self.wslip, self.wslip + 1),
-                    NextState("NEXT-WRITE"),
-                    If(self.wslip == WRITE_BITSLIPS - 1, NextState("RESET")),
-                ),
-            ),
-        )
-        fsm.act("NEXT-WRITE",
-            self.write_slip.eq(1),
-            NextValue(second, ~second),
-            If(second, NextState("SETTLE")),
+        fsm.act("JUDGE",
+            self.judge.eq(~self.last),
+            NextState("NEXT"),
+            If(self.last, NextValue(self.failed, ~self.passed), NextState("DONE")),
         )
 
-    def add_choice(self, fsm, lanes):
-        """Each byte's best, pulse by pulse."""
-        self.lane = lane = Signal(max=max(lanes, 2))
-        chosen    = Record(self.best[0].layout)
-        delays    = Signal(max=DELAYS)
-        rslips    = Signal(max=BITSLIPS)
-        wslips    = Signal(max=2*WRITE_BITSLIPS)
-        self.comb += Case(lane, {n: [getattr(chosen, name).eq(getattr(best, name)) for name, _ in best.layout]
-            for n, best in enumerate(self.best)})
-        fsm.act("RESET",
-            self.read_delay_rst.eq(1),
-            self.read_slip_rst.eq(1),
-            self.write_slip_rst.eq(1),
-            NextState("CHOSEN"),
+    def add_walk(self, fsm):
+        """What is tried, or chosen, next: reads, then writes."""
+        half = self.write_taps//2
+        end  = Signal()
+        self.comb += If(self.writing,
+            end.eq((self.write_tap == self.write_taps - 1) & (self.write_beat == BEATS - self.write_step)),
+        ).Else(
+            end.eq((self.read_tap == READ_TAPS - 1) & (self.read_beat == BEATS - 1) & (self.choosing |
+                (self.write_tap == half) & (self.write_beat == BEATS - self.write_step))),
         )
-        fsm.act("CHOSEN",
-            NextValue(delays, chosen.end - chosen.length[1:]),
-            NextValue(rslips, chosen.rslip),
-            NextValue(wslips, Cat(0, chosen.wslip)),
-            NextState("CHOOSE"),
-        )
-        fsm.act("CHOOSE",
-            self.read_delay_inc.eq(delays != 0),
-            self.read_slip.eq(rslips != 0),
-            self.write_slip.eq(wslips != 0),
-            If(delays != 0, NextValue(delays, delays - 1)),
-            If(rslips != 0, NextValue(rslips, rslips - 1)),
-            If(wslips != 0, NextValue(wslips, wslips - 1)),
-            If((delays == 0) & (rslips == 0) & (wslips == 0),
-                NextValue(lane, lane + 1),
-                NextState("CHOSEN"),
-                If(lane == lanes - 1, NextState("DONE")),
+        fsm.act("NEXT",
+            NextState("RESET"),
+            If(self.writing,
+                NextValue(self.write_row, self.write_row + 1),
+                NextValue(self.write_tap, self.write_tap + 1),
+                If(self.write_tap == self.write_taps - 1,
+                    NextValue(self.write_tap, 0),
+                    NextValue(self.write_beat, self.write_beat + self.write_step),
+                ),
+            ).Else(
+                NextValue(self.read_tap, self.read_tap + 1),
+                If(self.read_tap == READ_TAPS - 1,
+                    NextValue(self.read_tap, 0),
+                    NextValue(self.read_beat, self.read_beat + 1),
+                    If((self.read_beat == BEATS - 1) & ~self.choosing,
+                        NextValue(self.write_tap, Mux(self.write_tap == half, 0, half)),
+                        If(self.write_tap == half,
+                            NextValue(self.write_beat, self.write_beat + self.write_step),
+                        ),
+                    ),
+                ),
+            ),
+            If(end,
+                NextValue(self.write_row, 0),
+                NextValue(self.choosing, ~self.choosing),
+                If(self.choosing, NextValue(self.writing, 1)),
+                If(self.choosing & self.writing, NextValue(self.last, 1), NextState("SETTLE")),
             ),
         )

@@ -13,7 +13,7 @@ from litex.gen.genlib.misc import WaitTimer
 
 from litepcie_soc.board import series7, ultrascale
 from litepcie_soc.board.constraints import add_link_constraints
-from litepcie_soc.board.ddr import ArtixDDR3
+from litepcie_soc.board.ddr import Series7DDR3
 from litepcie_soc.board.identity import identify
 from litepcie_soc.board.pads import link_pads
 from litepcie_soc.board.taps import add_taps
@@ -53,12 +53,13 @@ class BoardSoC(LitePCIeSoC):
         LitePCIeSoC.__init__(self, platform, configuration.sys_clk_freq)
 
     def add_ddr3(self, pads, module):
-        """Adds the DDR3 of a board with an Artix-7; returns the endpoint memory in it, for ``add_link``.
+        """Adds the DDR3 of a board of series 7; returns the endpoint memory in it, for ``add_link``.
 
         pads   : of the chips.
         module : LiteDRAM's class of them.
         """
-        self.ddr = ddr = ArtixDDR3(pads, module(self.sys_clk_freq, "1:4"), self.sys_clk_freq, self.crg.ddr)
+        self.ddr = ddr = Series7DDR3(pads, module(self.sys_clk_freq, "1:4"), self.sys_clk_freq, self.crg.ddr,
+            output_delays=self.board.family == "kintex7")
         return DRAMMemory(self.board.memory.ddr, self.configuration.data_width, ddr.crossbar,
             ready=ddr.failed == 0)
 

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""DDR3 of the boards with an Artix-7: that training and PHY are put together as they are meant to be.
+"""DDR3 of the boards of series 7: that training and PHY are put together as they are meant to be.
 
 The PHY is made of vendor blocks and cannot be simulated: the Verilog is looked at.
 """
@@ -17,11 +17,11 @@ from migen import *
 
 from litex.gen import *
 
-from litex.soc.cores.clock import S7PLL
+from litex.soc.cores.clock import S7MMCM, S7PLL
 
-from litex_boards.platforms import sqrl_acorn
+from litex_boards.platforms import sqrl_acorn, xilinx_kc705
 
-from litedram.modules import MT41K512M16
+from litedram.modules import MT8JTF12864, MT41K512M16
 
 from litepcie_soc.board.board import Board, Memory
 from litepcie_soc.board.ddr import DDRClocks
@@ -30,42 +30,103 @@ from litepcie_soc.board.soc import BoardSoC
 
 pytestmark = pytest.mark.unit
 
+# Verilog ------------------------------------------------------------------------------------------
+
+FAMILIES = {
+    "artix7":  (sqrl_acorn.Platform, lambda: S7PLL(speedgrade=-3), MT41K512M16),
+    "kintex7": (xilinx_kc705.Platform, lambda: S7MMCM(speedgrade=-2), MT8JTF12864),
+}
+
 
 class CRG(LiteXModule):
-    def __init__(self, platform, sys_clk_freq):
+    def __init__(self, platform, pll, sys_clk_freq, with_dqs):
         self.cd_sys = ClockDomain()
-        self.pll    = S7PLL(speedgrade=-3)
+        self.pll    = pll
         self.pll.register_clkin(platform.request("clk200"), 200e6)
-        self.ddr    = DDRClocks(self.pll, self.cd_sys, sys_clk_freq)
+        self.ddr    = DDRClocks(self.pll, self.cd_sys, sys_clk_freq, with_dqs)
 
 
-@pytest.fixture(scope="module")
-def verilog():
-    board = Board("some_board", "Some Board", "artix7", sqrl_acorn.Platform, links((1,), {125: 125e6}), (2, 1),
+def build(family):
+    platform, pll, module = FAMILIES[family]
+    board = Board("some_board", "Some Board", family, platform, links((1,), {125: 125e6}), (2, 1),
         Memory(1 << 20, 1 << 30), None)
     soc     = BoardSoC(board, board.platform(), board.configure(with_ddr=True))
-    soc.crg = CRG(soc.platform, soc.sys_clk_freq)
-    soc.add_link(soc.add_ddr3(soc.platform.request("ddram"), MT41K512M16))
+    soc.crg = CRG(soc.platform, pll(), soc.sys_clk_freq, family == "artix7")
+    soc.add_link(soc.add_ddr3(soc.platform.request("ddram"), module))
     return str(soc.platform.get_verilog(soc))
 
 
-@pytest.mark.parametrize("pulse, of_training", [
-    ("rdly_dq_rst",         "read_delay_rst"),
-    ("rdly_dq_inc",         "read_delay_inc"),
-    ("rdly_dq_bitslip_rst", "read_slip_rst"),
-    ("rdly_dq_bitslip",     "read_slip"),
-    ("wdly_dq_bitslip_rst", "write_slip_rst"),
-    ("wdly_dq_bitslip",     "write_slip"),
-    ("dly_sel_storage",     "select"),
-])
-def test_training_moves_the_phys_settings(verilog, pulse, of_training):
-    assert re.search(rf"^assign \w+_{pulse} = \w+_{of_training};$", verilog, flags=re.MULTILINE)
+@pytest.fixture(scope="module")
+def artix7():
+    return build("artix7")
+
+
+@pytest.fixture(scope="module")
+def kintex7():
+    return build("kintex7")
+
+
+@pytest.fixture(params=FAMILIES)
+def verilog(request):
+    return request.getfixturevalue(request.param)
+
+
+READS = [
+    ("rdly_dq_rst_re",         "read_delay_rst"),
+    ("rdly_dq_inc_re",         "read_delay_inc"),
+    ("rdly_dq_bitslip_rst_re", "read_slip_rst"),
+    ("rdly_dq_bitslip_re",     "read_slip"),
+    ("wdly_dq_bitslip_rst_re", "write_slip_rst"),
+    ("wdly_dq_bitslip_re",     "write_slip"),
+    ("dly_sel_storage",        "select"),
+]
+OUTPUT_DELAYS = [
+    ("wdly_dq_rst_re",         "write_delay_rst"),
+    ("wdly_dqs_rst_re",        "write_delay_rst"),
+    ("wdly_dq_inc_re",         "write_delay_inc"),
+    ("wdly_dqs_inc_re",        "write_delay_inc"),
+]
+
+
+def check_moves(verilog, moves):
+    for move, of_training in moves:
+        assert re.search(rf"^assign \w+_{move} = \w+_{of_training};$", verilog, flags=re.MULTILINE), move
+
+
+def test_training_moves_the_settings_of_the_phy(verilog):
+    check_moves(verilog, READS)
+
+
+def test_training_moves_output_delays_of_dqs_and_data_together(kintex7):
+    check_moves(kintex7, OUTPUT_DELAYS)
 
 
 def test_no_setting_floats(verilog):
     """Registers of the PHY are in no bank: each has a driver."""
-    for name in ("rst_storage", "wlevel_en_storage", "rdphase_storage", "wrphase_storage", "wlevel_strobe"):
-        assert re.search(rf"^assign \w*a7ddrphy_{name} = \d'd\d;$", verilog, flags=re.MULTILINE), name
+    for name in ("rst_storage", "wlevel_en_storage", "rdphase_storage", "wrphase_storage", "wlevel_strobe_re"):
+        assert re.search(rf"^assign \w*7ddrphy_{name} = \d'd\d;$", verilog, flags=re.MULTILINE), name
+
+
+def test_commands_and_clock_are_not_delayed(kintex7):
+    for name in ("cdly_rst_re", "cdly_inc_re"):
+        assert re.search(rf"^assign \w*k7ddrphy_{name} = 1'd0;$", kintex7, flags=re.MULTILINE), name
+
+
+def delays(verilog, block):
+    """Of each: its parameters."""
+    blocks = re.findall(rf"^{block} #\((.*?)^\)", verilog, flags=re.MULTILINE | re.DOTALL)
+    return [dict(re.findall(r"\.(\w+)\s*\(([^)]*)\)", parameters)) for parameters in blocks]
+
+
+def test_dqs_is_a_quarter_of_a_cycle_behind_the_data_and_has_taps_for_a_beat_left(kintex7):
+    found = delays(kintex7, "ODELAYE2")
+    dqs   = [delay for delay in found if int(re.sub(r".*d", "", delay["ODELAY_VALUE"]))]
+    assert len(dqs) == 8
+    assert len(found) == 8 + 64 + 8 + 1 + 26
+    for delay in dqs:
+        quarter = int(re.sub(r".*d", "", delay["ODELAY_VALUE"]))
+        assert (quarter, round(1e-9/78.125e-12)) == (6, 13)
+        assert quarter + 13 <= 32
 
 
 def test_phy_runs_while_all_else_waits(verilog):
