@@ -15,6 +15,21 @@ from litepcie_soc.soc.link import data_path_rate, link_rate
 # Of ``sys`` from what it is said to be, as a crystal is off: throughput is computed from it.
 CLOCK_MARGIN = 100e-6
 
+# Helpers ------------------------------------------------------------------------------------------
+
+
+def size(number):
+    """Bytes for people: the largest unit that leaves a whole number."""
+    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if number and number % unit == 0:
+            return f"{number // unit} {name}"
+    return f"{number} bytes"
+
+
+def mega(freq):
+    """A clock as one would type it: 125e6."""
+    return f"{freq / 1e6:g}e6"
+
 # Configuration ------------------------------------------------------------------------------------
 
 
@@ -123,8 +138,11 @@ class Board:
         lanes  = lanes or self.link[1]
         widths = self.links.get((gen, lanes), {})
         width  = data_width or next(iter(widths), None)
-        clock  = sys_clk_freq or self.usual_clock(widths.get(width), options.get("with_ddr"))
-        configuration = Configuration(gen, lanes, width, clock, tags or self.tags, **options)
+        usual  = self.usual_clock(widths.get(width), options.get("with_ddr"))
+        configuration = Configuration(gen, lanes, width,
+            sys_clk_freq = usual if sys_clk_freq is None else sys_clk_freq,
+            tags         = self.tags if tags is None else tags,
+            **options)
         self.check(configuration)
         return configuration
 
@@ -159,12 +177,12 @@ class Board:
     def check_memory(self, c):
         if c.with_ddr and not self.memory.ddr:
             raise ValueError(f"--with-ddr: {self.title} has none that is supported; its endpoint memory is "
-                f"{self.memory.bram >> 10} KiB of block RAM")
+                f"{size(self.memory.bram)} of block RAM")
 
     def check_clock(self, c):
         low, high = (self.ddr_clocks or self.clocks) if c.with_ddr else self.clocks
         if not low <= c.sys_clk_freq <= high:
-            raise ValueError(f"--sys-clk-freq {c.sys_clk_freq:g}: {low:g} to {high:g} Hz"
+            raise ValueError(f"--sys-clk-freq {c.sys_clk_freq:g}: {mega(low)} to {mega(high)} Hz"
                 f"{' with --with-ddr' * c.with_ddr}")
 
     def memory_size(self, configuration):

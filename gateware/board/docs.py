@@ -15,19 +15,12 @@ import sys
 from pathlib import Path
 
 from litepcie_soc import generated
+from litepcie_soc.board.board import size
 from litepcie_soc.board.targets import boards
 
 COMMITTED = Path(__file__).resolve().parents[2] / "README.md"
 
 # Table --------------------------------------------------------------------------------------------
-
-
-def size(number):
-    """Bytes for people: the largest unit that leaves a whole number."""
-    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
-        if number and number % unit == 0:
-            return f"{number // unit} {name}"
-    return f"{number} bytes"
 
 
 def row(board, configuration, memory, suffix=""):

@@ -39,8 +39,9 @@ def emit_files(parser, args, soc_class, name, folder):
     """Writes what ``--build`` and ``--driver`` are about."""
     try:
         soc = design(soc_class, args.configuration)
-    except ValueError as error:  # A clock that the board's PLL cannot make, for one.
-        parser.error(str(error))
+    except ValueError as error:
+        freq = f"--sys-clk-freq {args.configuration.sys_clk_freq:g}: the board's PLL cannot make it"
+        parser.error(freq if "config found" in str(error) else str(error))  # LiteX's "No PLL config found".
     emit(soc, name, folder, **parser.toolchain_argdict)
     if args.driver:
         print(lay_out_driver(ROOT, folder / HEADERS, folder / "driver"))

@@ -16,7 +16,7 @@ import litex.soc.integration.soc  # First: it and the parser import each other. 
 from litex.build.parser import LiteXArgumentParser
 
 from litepcie_soc import command_line
-from litepcie_soc.board.board import Configuration
+from litepcie_soc.board.board import Configuration, mega, size
 
 ACTIONS = ("build", "load", "flash", "driver")
 
@@ -67,13 +67,13 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
         add("--with-ddr", action="store_true", help=self.ddr_help())
         add("--with-litescope", action="store_true", help="Taps on the signals that tell how the link is used.")
         add("--sys-clk-freq", type=float, metavar="HZ",
-            help=f"Clock ({default.sys_clk_freq / 1e6:g}e6 at the default link).")
+            help=f"Clock ({mega(default.sys_clk_freq)} at the default link).")
 
     def ddr_help(self):
         memory = self.board.memory
         if not memory.ddr:
             return "Not on this board."
-        return f"Endpoint memory in {memory.kind}, {memory.ddr >> 20} MiB, not in {memory.bram >> 10} KiB of block RAM."
+        return f"Endpoint memory in {memory.kind}, {size(memory.ddr)}, not in {size(memory.bram)} of block RAM."
 
     def add_builder_options(self):
         builder = self.add_argument_group(title="Builder options")
