@@ -76,7 +76,7 @@ class TransmitCrossing(LiteXModule):
         self.fifo   = fifo   = async_fifo(layout, "sys_link", "pcie_link")
         stages      = [buffer, fifo]
         if data_width != pcie_data_width:
-            self.narrower = in_link(Narrower(data_width))
+            self.narrower = in_link(Narrower(layout, pcie_layout))
             stages.append(self.narrower)
         # The hard block's `ready`, which is late, goes no further.
         self.ready  = ready  = in_link(stream.PipeReady(pcie_layout))
@@ -105,18 +105,19 @@ class ReceiveCrossing(LiteXModule):
     """
     def __init__(self, data_width, pcie_data_width):
         check_widths(data_width, pcie_data_width)
+        layout, pcie_layout = phy_layout(data_width), phy_layout(pcie_data_width)
 
         # # #
 
         # Not reset with the link: the hard block ends what it has begun, or is reset itself, with its clock.
         self.start  = start  = in_pcie(StartOfTLP(pcie_data_width))
         self.gate   = gate   = in_pcie(LinkGate(pcie_data_width))
-        self.ready  = ready  = in_link(stream.PipeReady(phy_layout(pcie_data_width)))
+        self.ready  = ready  = in_link(stream.PipeReady(pcie_layout))
         stages      = [start, gate, ready]
         if data_width != pcie_data_width:
-            self.wider = in_link(Wider(data_width))
+            self.wider = in_link(Wider(pcie_layout, layout))
             stages.append(self.wider)
-        self.fifo   = fifo   = async_fifo(phy_layout(data_width), "pcie_link", "sys_link")
+        self.fifo   = fifo   = async_fifo(layout, "pcie_link", "sys_link")
         self.comb  += chain([*stages, fifo])
 
         self.sink    = start.sink

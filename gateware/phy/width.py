@@ -4,7 +4,11 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""TLPs from one data width to another: of twice the bits, or half."""
+"""Packets from one data width to another: of twice the bits, or half.
+
+Layouts have `dat`; `be` (a bit a byte) or `keep` (a bit a dword), which says what of it there is; and `user`, if
+anything, of the same width on both sides, which goes with the first half.
+"""
 
 from migen import *
 
@@ -12,7 +16,9 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import check_data_width, phy_layout
+from litepcie_soc.common import check_data_width
+
+# Helpers ------------------------------------------------------------------------------------------
 
 
 def check_widths(wide, narrow):
@@ -22,6 +28,11 @@ def check_widths(wide, narrow):
     if wide not in (narrow, 2*narrow):
         raise ValueError(f"data_width must be {narrow} or {2*narrow} at a pcie_data_width of {narrow}, not {wide}")
 
+
+def enables(endpoint):
+    """What says which part of the data there is."""
+    return endpoint.be if hasattr(endpoint, "be") else endpoint.keep
+
 # Narrower -----------------------------------------------------------------------------------------
 
 class Narrower(LiteXModule):
@@ -29,70 +40,76 @@ class Narrower(LiteXModule):
 
     Parameters
     ----------
-    data_width : int, bits of the sink.
+    wide, narrow : layouts of the sink and of the source.
 
     Attributes
     ----------
-    sink   : stream of `phy_layout(data_width)`, **in**.
-    source : stream of `phy_layout(data_width//2)`, **out**.
+    sink   : stream of `wide`, **in**.
+    source : stream of `narrow`, **out**.
     """
-    def __init__(self, data_width):
-        half        = data_width//2
-        self.sink   = sink   = stream.Endpoint(phy_layout(data_width))
-        self.source = source = stream.Endpoint(phy_layout(half))
+    def __init__(self, wide, narrow):
+        self.sink   = sink   = stream.Endpoint(wide)
+        self.source = source = stream.Endpoint(narrow)
 
         # # #
 
+        half   = len(source.dat)
+        there  = enables(sink)
+        count  = len(there)//2
         second = Signal()  # It is the turn of the second half.
         done   = Signal()  # And of nothing behind this one.
         self.comb += [
-            done.eq(second | ~sink.be[half//8]),
+            done.eq(second | ~there[count]),
             source.valid.eq(sink.valid),
             source.first.eq(sink.first & ~second),
             source.last.eq(sink.last & done),
             source.dat.eq(Mux(second, sink.dat[half:], sink.dat[:half])),
-            source.be.eq(Mux(second, sink.be[half//8:], sink.be[:half//8])),
+            enables(source).eq(Mux(second, there[count:], there[:count])),
             sink.ready.eq(source.ready & done),
         ]
+        if hasattr(sink, "user"):
+            self.comb += If(~second, source.user.eq(sink.user))
         self.sync += If(source.valid & source.ready, second.eq(~done))
 
 # Wider --------------------------------------------------------------------------------------------
 
 class Wider(LiteXModule):
-    """Two beats as one; a TLP begins in the first of two, and one that ends there goes alone. A beat a cycle.
+    """Two beats as one; a packet begins in the first of two, and one that ends there goes alone. A beat a cycle.
 
     Combinatorial; a beat that is the first of two is kept.
 
     Parameters
     ----------
-    data_width : int, bits of the source.
+    narrow, wide : layouts of the sink and of the source.
 
     Attributes
     ----------
-    sink   : stream of `phy_layout(data_width//2)`, **in**.
-    source : stream of `phy_layout(data_width)`, **out**; `dat` means nothing where `be` is 0.
+    sink   : stream of `narrow`, **in**.
+    source : stream of `wide`, **out**; `dat` means nothing where it is not enabled.
     """
-    def __init__(self, data_width):
-        half        = data_width//2
-        self.sink   = sink   = stream.Endpoint(phy_layout(half))
-        self.source = source = stream.Endpoint(phy_layout(data_width))
+    def __init__(self, narrow, wide):
+        self.sink   = sink   = stream.Endpoint(narrow)
+        self.source = source = stream.Endpoint(wide)
 
         # # #
 
+        there  = enables(sink)
+        kept   = stream.Endpoint(narrow)
         second = Signal()  # The first of two is kept.
-        first  = Signal()  # Of a TLP: that which is kept.
-        kept   = Signal(half)
         goes   = Signal()
         self.comb += [
             goes.eq(second | sink.last),
             source.valid.eq(sink.valid & goes),
-            source.first.eq(Mux(second, first, sink.first)),
+            source.first.eq(Mux(second, kept.first, sink.first)),
             source.last.eq(sink.last),
-            source.dat.eq(Cat(Mux(second, kept, sink.dat), sink.dat)),
-            source.be.eq(Mux(second, Cat(Replicate(1, half//8), sink.be), sink.be)),
+            source.dat.eq(Cat(Mux(second, kept.dat, sink.dat), sink.dat)),
+            enables(source).eq(Mux(second, Cat(Replicate(1, len(there)), there), there)),
             sink.ready.eq(source.ready | ~goes),
         ]
         self.sync += [
             If(sink.valid & sink.ready, second.eq(~goes)),
-            If(~second, kept.eq(sink.dat), first.eq(sink.first)),
+            If(~second, kept.dat.eq(sink.dat), kept.first.eq(sink.first)),
         ]
+        if hasattr(sink, "user"):
+            self.comb += source.user.eq(Mux(second, kept.user, sink.user))
+            self.sync += If(~second, kept.user.eq(sink.user))

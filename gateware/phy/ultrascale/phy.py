@@ -33,11 +33,12 @@ from litepcie.phy.usppciephy import USPPCIEPHY
 from litepcie_soc.common import DATA_WIDTHS
 from litepcie_soc.phy.crossing import LinkCrossing
 from litepcie_soc.phy.order import Passed, PostedOrder
+from litepcie_soc.phy.ultrascale.axi import axi_layout
 from litepcie_soc.phy.ultrascale.control import EXTENDED_TAG, DeviceControl, FunctionLevelReset, MSIPort
 from litepcie_soc.phy.ultrascale.ports import KEPT, TIED, TIED_ULTRASCALE, TIED_ULTRASCALE_PLUS
 from litepcie_soc.phy.ultrascale.receive import CompleterRequest, RequesterCompletion
 from litepcie_soc.phy.ultrascale.transmit import CompleterCompletion, RequesterRequest
-from litepcie_soc.phy.ultrascale.width import Narrow, Widen
+from litepcie_soc.phy.width import Narrower, Wider
 from litepcie_soc.tlp.parser import has_data
 
 # Hard Block ---------------------------------------------------------------------------------------
@@ -140,7 +141,9 @@ class _HardBlock:
         """`beat` in the width of the block."""
         if self.block_width == self.pcie_data_width:
             return beat
-        converter = ClockDomainsRenamer("pcie")((Narrow if to_block else Widen)(name, self.plus))
+        adapter, block = (axi_layout(name, width, self.plus) for width in (self.pcie_data_width, self.block_width))
+        converter      = Narrower(adapter, block) if to_block else Wider(block, adapter)
+        converter      = ClockDomainsRenamer("pcie")(converter)
         setattr(self, f"{name}_converter", converter)
         self.comb += beat.connect(converter.sink) if to_block else converter.source.connect(beat)
         return converter.source if to_block else converter.sink
