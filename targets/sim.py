@@ -37,7 +37,7 @@ from litepcie_soc.memory.sim import SimDRAM, check_ddr
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
 from litepcie_soc.soc.abi import BAR0_SIZE, MAX_CHANNELS, WINDOW_MAX
 from litepcie_soc.soc.export import PinnedMapError, export_headers, export_verilog
-from litepcie_soc.soc.link import data_path_rate, default_clock, link_rate
+from litepcie_soc.soc.link import data_path_rate, default_clock, link_rate, say_if_slow
 from litepcie_soc.soc.soc import TAGS, LitePCIeSoC
 
 # Platform -----------------------------------------------------------------------------------------
@@ -248,10 +248,7 @@ def board_name(args):
 def main(argv=None):
     args = parse_args(argv)
     logging.basicConfig(level=args.log_level.upper())
-    path = data_path_rate(args.data_width, args.sys_clk_freq)
-    if path < link_rate(args.gen, args.lanes):
-        print(f"sim.py: the data path ({path / 1e6:.0f} MB/s) is slower than the link "
-            f"({link_rate(args.gen, args.lanes) / 1e6:.0f} MB/s) and limits it", file=sys.stderr)
+    say_if_slow("sim.py", data_path_rate(args.data_width, args.sys_clk_freq), link_rate(args.gen, args.lanes))
     if args.build:
         soc = BaseSoC(args.gen, args.lanes, args.data_width, args.memory_size, args.sys_clk_freq,
             phy=args.phy, endianness=args.endianness, tags=args.tags, streams=args.streams,

@@ -17,15 +17,9 @@ from litepcie_soc.board.emit import GATEWARE, HEADERS, emit
 from litepcie_soc.board.options import BoardParser
 from litepcie_soc.board.tools import ToolError
 from litepcie_soc.soc.export import PinnedMapError
+from litepcie_soc.soc.link import say_if_slow
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def say_if_slow(program, configuration):
-    path, link = configuration.data_path_rate, configuration.link_rate
-    if path < link:
-        print(f"{program}: the data path ({path / 1e6:.0f} MB/s) is slower than the link ({link / 1e6:.0f} MB/s) and "
-            "limits it", file=sys.stderr)
 
 
 def design(soc_class, configuration):
@@ -53,8 +47,8 @@ def perform(parser, soc_class, argv):
     name   = args.configuration.name(parser.board)
     folder = (args.output_dir or ROOT / "build" / name).resolve()
     if args.build or args.driver:
-        say_if_slow(parser.prog, args.configuration)
         emit_files(parser, args, soc_class, name, folder)
+        say_if_slow(parser.prog, args.configuration.data_path_rate, args.configuration.link_rate)
     if args.build and not args.no_compile:
         vivado.build(name, folder / GATEWARE)
         print(folder / GATEWARE / f"{name}.bit")

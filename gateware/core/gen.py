@@ -24,7 +24,7 @@ from litepcie_soc.core.core import Core
 from litepcie_soc.core.ports import ports_of
 from litepcie_soc.core.sheet import default_text, sheet
 from litepcie_soc.soc.export import PinnedMapError, export_headers, export_verilog, write_if_changed
-from litepcie_soc.soc.link import data_path_rate, link_rate
+from litepcie_soc.soc.link import data_path_rate, link_rate, say_if_slow
 
 PROGRAM = "litepcie_soc_gen"
 
@@ -93,13 +93,6 @@ def fail(status, message):
     return status
 
 
-def say_if_slow(config):
-    path = data_path_rate(config.data_width, config.clk_freq)
-    link = link_rate(config.pcie.gen, config.pcie.lanes)
-    if path < link:
-        fail(0, f"the data path ({path / 1e6:.0f} MB/s) is slower than the link ({link / 1e6:.0f} MB/s) and limits it")
-
-
 def write(argv):
     args = parse_args(argv)
     logging.basicConfig(level=logging.WARNING)  # LiteX tells a lot.
@@ -118,7 +111,8 @@ def write(argv):
         return fail(1, str(error))
     except OSError as error:
         return fail(1, f"{error.filename or folder}: {error.strerror}")
-    say_if_slow(config)
+    say_if_slow(PROGRAM, data_path_rate(config.data_width, config.clk_freq),
+        link_rate(config.pcie.gen, config.pcie.lanes))
     print(f"{folder}: {', '.join(names)}")
     return 0
 

@@ -6,6 +6,8 @@
 
 """Rates of a PCI Express link and of the data path behind it."""
 
+import sys
+
 # GT/s and encoding (PCIe 4.0, 4.2: 8b/10b below 8 GT/s, then 128b/130b).
 LANE_RATES = {1: (2.5e9, 8 / 10), 2: (5e9, 8 / 10), 3: (8e9, 128 / 130)}
 
@@ -21,6 +23,13 @@ def link_rate(gen, lanes):
 def data_path_rate(data_width, clk_freq):
     """Bytes a second the data path carries; ``data_width`` in bits, ``clk_freq`` in Hz."""
     return data_width // 8 * clk_freq
+
+
+def say_if_slow(program, path, link):
+    """A line on standard error if the data path, of ``path`` bytes a second, cannot keep up with the link, ``link``."""
+    if path < link:
+        print(f"{program}: the data path ({path / 1e6:.0f} MB/s) is slower than the link ({link / 1e6:.0f} MB/s) and "
+            "limits it", file=sys.stderr)
 
 
 def default_clock(gen, lanes, data_width):
