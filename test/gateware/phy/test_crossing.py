@@ -158,35 +158,35 @@ class Receiver:
 
 
 class Sender:
-    """Gives TLPs without end while `session` is not None, each with its number. One that a loss cuts goes on to its
-    end if `finishes`, as 7-series' hard block does, else it is forgotten."""
+    """Gives TLPs without end while `number`, of the time that the link is up, is not None. One that a loss cuts goes on
+    to its end if `finishes`, as 7-series' hard block does, else it is forgotten."""
     def __init__(self, endpoint, data_width, seed, finishes):
         self.endpoint, self.data_width, self.finishes = endpoint, data_width, finishes
         self.random  = random.Random(seed)
-        self.session = None
+        self.number  = None
         self.sent    = {}
 
     def send(self):
         while True:
-            session = self.session
-            if session is None:
+            number = self.number
+            if number is None:
                 yield
                 continue
-            sent = self.sent.setdefault(session, [])
-            sent.append(memory_write(session << 16 | len(sent) << 4, bytes(4*self.random.randrange(1, 40))))
+            sent = self.sent.setdefault(number, [])
+            sent.append(memory_write(number << 16 | len(sent) << 4, bytes(4*self.random.randrange(1, 40))))
             for beat in sent[-1].beats(self.data_width, "little"):
                 yield self.endpoint.valid.eq(1)
                 for name, value in beat.items():
                     yield getattr(self.endpoint, name).eq(value)
                 yield
-                while not (yield self.endpoint.ready) and not self.forgets(session):
+                while not (yield self.endpoint.ready) and not self.forgets(number):
                     yield
-                if self.forgets(session):
+                if self.forgets(number):
                     break
             yield self.endpoint.valid.eq(0)
 
-    def forgets(self, session):
-        return self.session != session and not self.finishes
+    def forgets(self, number):
+        return self.number != number and not self.finishes
 
 
 LOSSES = 8
@@ -205,16 +205,16 @@ def test_nothing_is_left_of_a_lost_link(widths, cause):
 
     def lose():
         yield dut.up.eq(1)
-        for session in range(LOSSES + 1):
+        for number in range(LOSSES + 1):
             yield from wait_for(dut.link.link_up)
             for sender in senders:
-                sender.session = session
+                sender.number = number
             for _ in range(100 + rng.randrange(40)):
                 yield
-            if session == LOSSES:
+            if number == LOSSES:
                 return
             for sender in senders:
-                sender.session = None
+                sender.number = None
             yield dut.up.eq(not cause.startswith("link"))
             yield dut.cd_pcie.rst.eq(clocks)
             yield dut.cd_sys.rst.eq(cause.startswith("sys"))
@@ -233,7 +233,7 @@ def test_nothing_is_left_of_a_lost_link(widths, cause):
         for tlp in receiver.tlps:
             got.setdefault(tlp.address >> 16, []).append(tlp)
         assert list(got) == list(range(LOSSES + 1))
-        for session, tlps in got.items():
-            assert tlps == sender.sent[session][:len(tlps)]
+        for number, tlps in got.items():
+            assert tlps == sender.sent[number][:len(tlps)]
             assert len(tlps) > 5
     assert (card.ended > 0) != cause.startswith("sys") and (host.ended > 0) != clocks
