@@ -93,7 +93,9 @@ def formatted(node):
 
 def targets():
     """What ends a target with status 1, and its notes."""
-    for path in [*sorted((ROOT / "gateware" / "board").glob("*.py")), ROOT / "targets" / "environment.py"]:
+    gateware = ROOT / "gateware"
+    others   = [gateware / "soc" / "link.py", ROOT / "targets" / "environment.py"]
+    for path in [*sorted((gateware / "board").glob("*.py")), *others]:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
                 to_stderr = node.func.id == "print" and any(word.arg == "file" for word in node.keywords)
