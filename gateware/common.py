@@ -19,7 +19,6 @@ TAG_BITS      = 8     # Tag field of a header (PCIe 4.0 2.2.6.2).
 
 # Header (PCIe 4.0 2.2.1) --------------------------------------------------------------------------
 
-DWORD_BYTES     = 4
 HEADER_3DW      = 12  # Completions, and requests below 4 GiB.
 HEADER_4DW      = 16  # Requests at and above 4 GiB.
 

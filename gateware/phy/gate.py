@@ -19,6 +19,8 @@ from litepcie_soc.common import phy_layout
 class LinkGate(LiteXModule):
     """Takes and drops every beat while the link is down, and then the rest of the TLP that it cut; combinatorial.
 
+    In `sys`; for the hard block's side it is renamed.
+
     Nobody behind it waits for the other side of a link that is gone: a host's TLP that was begun is ended by a beat
     that is none of its own, a card's is left to its PHY to forget.
 
@@ -29,8 +31,8 @@ class LinkGate(LiteXModule):
 
     Attributes
     ----------
-    sink    : stream of `phy_layout`, **in**, `sys`.
-    source  : stream of `phy_layout`, **out**, `sys`; a beat that was not taken when the link went is another one then.
+    sink    : stream of `phy_layout`, **in**.
+    source  : stream of `phy_layout`, **out**; a beat that was not taken when the link went is another one then.
     link_up : Signal(), **in**.
     cut     : Signal(), **out**, with a beat of `source`: nothing in it is of the TLP that it ends.
     """

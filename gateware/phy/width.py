@@ -7,7 +7,7 @@
 """Packets from one data width to another: of twice the bits, or half.
 
 Layouts have `dat`; `be` (a bit a byte) or `keep` (a bit a dword), which says what of it there is; and `user`, if
-anything, of the same width on both sides, which goes with the first half.
+anything, of the same width on both sides, which goes with the first half. Everything here is in `sys`, to be renamed.
 """
 
 from migen import *
