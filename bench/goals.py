@@ -217,12 +217,14 @@ def _ddr(results):
         point, other = result.point, bram.get(result.point)
         if other is None:
             continue
-        how  = f"{point.batch} behind one doorbell" if point.batch > 1 else "one a doorbell"
-        both = "both: "*(point.sequence == "read-and-write")
+        how   = f"{point.batch} behind one doorbell" if point.batch > 1 else "one a doorbell"
+        both  = "both: "*(point.sequence == "read-and-write")
+        asked = (point.gen, point.lanes) == (2, 4)
+        goal  = "DDR3-1600 of 64 bit" + f", Gen{point.gen} x{point.lanes}"*(not asked)
         for direction in ("read", "write"):
-            found.append(Cell("DDR3-1600 of 64 bit", f"{point.where}, {how}, {both}{direction}",
+            found.append(Cell(goal, f"{point.where}, {how}, {both}{direction}",
                 100*rate(result, direction)/rate(other, direction), DDR, "% of block RAM",
-                blame(result, direction), asked=(point.gen, point.lanes) == (2, 4)))
+                blame(result, direction), asked=asked))
     return found
 
 # All ----------------------------------------------------------------------------------------------
