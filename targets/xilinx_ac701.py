@@ -76,7 +76,11 @@ class BaseSoC(BoardSoC):
         self.crg = _CRG(self.platform, self.sys_clk_freq, configuration.with_ddr)
         memory   = None
         if configuration.with_ddr:
-            memory = self.add_ddr3(PHYPadsReducer(self.platform.request("ddram"), DDR_BYTES), MT8JTF12864)
+            pads   = self.platform.request("ddram")
+            memory = self.add_ddr3(PHYPadsReducer(pads, DDR_BYTES), MT8JTF12864)
+            # Chips that are not used are not written.
+            unused = range(max(DDR_BYTES) + 1, len(pads.dm))
+            self.specials += [Instance("OBUF", i_I=1, o_O=pads.dm[n]) for n in unused]
         self.add_link(memory)
         self.add_leds(self.platform.request_all("user_led"))
 

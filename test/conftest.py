@@ -14,6 +14,7 @@ LITEPCIE_DDR=1 takes the default board with DDR, for all tests that take `board`
 
 import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -25,6 +26,10 @@ from litepcie_sim.guest import Guest, GuestError
 
 ROOT = Path(__file__).resolve().parents[1]
 LOGS = ROOT / "build" / "test"
+
+# Programs leave an ignored signal ignored, and get some from a shell (SIGINT, in the background) or nohup (SIGHUP).
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_collection_modifyitems(items):
