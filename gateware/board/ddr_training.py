@@ -218,7 +218,7 @@ class DRAMTraining(LiteXModule):
             (self.write_delay_inc, self.write_tap),
             (self.write_slip,      slips),
         ):
-            moves.append((pulse, target, Signal(max=max(READ_TAPS, self.write_taps))))
+            moves.append((pulse, target, Signal(max=max(BEATS, READ_TAPS, self.write_taps))))
         fsm.act("RESET",
             self.read_delay_rst.eq(~self.writing),
             self.read_slip_rst.eq(~self.writing),
