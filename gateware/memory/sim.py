@@ -26,7 +26,7 @@ def check_ddr(clk_freq):
     """Raises ``ValueError`` for a clock that the chips have no timing for."""
     if not CLOCK_MIN <= clk_freq <= CLOCK_HZ:
         raise ValueError(f"DDR3-1600 needs from {CLOCK_MIN / 1e6:g}e6 to {CLOCK_HZ / 1e6:g}e6 Hz, a quarter of its own "
-            f"clock, not {clk_freq:g}")
+            f"clock, not {clk_freq / 1e6:g}e6")
 
 
 def sim_module(size, data_bits, clk_freq):
