@@ -16,6 +16,7 @@ from litex.soc.interconnect import stream
 from litepcie_soc.memory.bram import EndpointMemory
 from litepcie_soc.memory.lines import ReadMerger, ReadSplitter, WriteMerger
 from litepcie_soc.memory.native import NativePath
+from litepcie_soc.memory.partial import PartialWrites
 from litepcie_soc.memory.ports import memory_command_layout, memory_data_layout, memory_write_layout
 from litepcie_soc.memory.turns import TICKET_BITS, RunArbiter, Turns, path_layout
 
@@ -44,6 +45,7 @@ class DRAMMemory(EndpointMemory):
     clock_domain : that of LiteDRAM's controller; the clients' is sys.
     ready        : 1, in, of that clock: the DRAM was initialised and keeps what is written to it. Where it is not so,
         accesses end as ever, and move nothing of use.
+    byte_mask    : whether the DRAM has data masks; without, a line that is not written whole is read first.
 
     Attributes
     ----------
@@ -55,9 +57,10 @@ class DRAMMemory(EndpointMemory):
     PLACES = 256  # Words under way to a client: what it needs through a refresh and a turn of writes.
     PLACES_BUFFERED = True
 
-    def __init__(self, size, data_width, crossbar, clock_domain="sys", ready=1):
+    def __init__(self, size, data_width, crossbar, clock_domain="sys", ready=1, byte_mask=True):
         EndpointMemory.__init__(self, size, data_width)
         self.clock_domain = clock_domain
+        self.byte_mask    = byte_mask
         self.native_write = crossbar.get_port(mode="write")
         self.native_read  = crossbar.get_port(mode="read")
         native_width      = self.native_write.data_width
@@ -99,7 +102,7 @@ class DRAMMemory(EndpointMemory):
         layout        = memory_write_layout(self.data_width, self.size)
         self.writes   = self.run_arbiter(self._writes, layout)
         self.accepted = stream.Buffer(layout, pipe_valid=True, pipe_ready=True)
-        self.merger   = WriteMerger(self.data_width, self.size, self.line_width)
+        self.merger   = WriteMerger(self.data_width, self.size, self.line_width, whole=not self.byte_mask)
         self.waiting  = stream.SyncFIFO(self.merger.source.description, depth, buffered=True)
         self.comb    += [
             self.writes.source.connect(self.accepted.sink),
@@ -149,9 +152,14 @@ class DRAMMemory(EndpointMemory):
             cd_from="sys", cd_to=domain, depth=16, buffered=True)
         self.crossing_back = stream.ClockDomainCrossing(memory_data_layout(self.line_width),
             cd_from=domain, cd_to="sys", depth=16, buffered=True)
+        path, data    = self.native.path, self.native.data
+        if not self.byte_mask:
+            self.partial = partial = ClockDomainsRenamer(domain)(PartialWrites(self.line_width, address_bits))
+            self.comb   += [partial.source.connect(path), data.connect(partial.lines)]
+            path, data   = partial.sink, partial.data
         self.comb    += [
             self.turns.path.connect(self.crossing.sink),
-            self.crossing.source.connect(self.native.path),
-            self.native.data.connect(self.crossing_back.sink),
+            self.crossing.source.connect(path),
+            data.connect(self.crossing_back.sink),
             self.crossing_back.source.connect(self.splitter.lines),
         ]

@@ -50,6 +50,7 @@ class WriteMerger(LiteXModule):
     data_width : bits of a word.
     size       : bytes of the memory.
     line_width : bits of a line, a multiple of ``data_width``.
+    whole      : a line that is not complete is dear: it is over when all its bytes are here, not with its last word.
 
     Attributes
     ----------
@@ -57,7 +58,7 @@ class WriteMerger(LiteXModule):
     source : Endpoint(line_write_layout), out, sys; ``beats``: how many of ``sink`` are in it.
     flush  : 1, in, sys, the open line is wanted; held until a line came.
     """
-    def __init__(self, data_width, size, line_width):
+    def __init__(self, data_width, size, line_width, whole=False):
         places      = line_width // data_width
         self.sink   = sink   = stream.Endpoint(memory_write_layout(data_width, size))
         self.source = source = stream.Endpoint(
@@ -81,13 +82,19 @@ class WriteMerger(LiteXModule):
         ]
         begins = Signal()
         self.comb += begins.eq(~opened | leaves)
+        over = place == places - 1
+        if whole:
+            present = Signal(line_width // 8)  # Bytes of the line, those of the next word too.
+            self.comb += present.eq(Mux(begins, 0, source.be)
+                | Cat(*[Mux(place == n, sink.be, 0) for n in range(places)]))
+            over = present == 2**len(present) - 1
         self.sync += [
             If(leaves, opened.eq(0)),
             If(sink.valid & sink.ready,
                 opened.eq(1),
                 source.address.eq(line),
                 source.beats.eq(Mux(begins, 1, source.beats + 1)),
-                full.eq((place == places - 1) | (source.beats == 2**BEATS_BITS - 2) & ~begins),
+                full.eq(over | (source.beats == 2**BEATS_BITS - 2) & ~begins),
                 If(begins, source.be.eq(0)),
                 [If(place == n, *self.bytes_of(n, data_width // 8)) for n in range(places)],
             )

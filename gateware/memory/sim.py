@@ -57,6 +57,7 @@ class SimDRAM(LiteXModule):
     size      : bytes.
     data_bits : width of the module's data bus (64).
     clk_freq  : Hz of sys, a quarter of the memory's clock.
+    byte_mask : whether the chips have data masks; without, they write all bytes of a burst.
 
     Attributes
     ----------
@@ -64,8 +65,9 @@ class SimDRAM(LiteXModule):
 
     Raises ``ValueError`` on what cannot be.
     """
-    def __init__(self, size, data_bits=64, clk_freq=CLOCK_HZ, verbosity=0):
+    def __init__(self, size, data_bits=64, clk_freq=CLOCK_HZ, verbosity=0, byte_mask=True):
         module    = sim_module(size, data_bits, clk_freq)
-        self.phy  = SDRAMPHYModel(module, data_width=data_bits, clk_freq=clk_freq, verbosity=verbosity)
+        self.phy  = SDRAMPHYModel(module, data_width=data_bits, clk_freq=clk_freq, verbosity=verbosity,
+            we_granularity=8 if byte_mask else 0)
         self.core = LiteDRAMCore(self.phy, module.geom_settings, module.timing_settings, clk_freq)
         self.crossbar = self.core.crossbar

@@ -10,6 +10,7 @@
 #include "dut.h" // WORD_BYTES, WORDS, LINE_WORDS, WRITERS, READERS, CROSSING, FOR_EACH_WRITE, FOR_EACH_READ
 #include "verilated.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -36,6 +37,7 @@ struct Command {
 struct Writer {
     bool valid = false;
     unsigned address = 0, next = 0, left = 0;
+    unsigned begin = 0, end = 0; // Bytes of a piece that are to be written yet.
     uint64_t enable = 0;
     Word dat = Word(WORD_BYTES);
     long accepted = 0;
@@ -74,12 +76,30 @@ unsigned choose(unsigned &next, unsigned &left, bool read) {
     return next = chance(80) ? (hot + rng() % (3 * LINE_WORDS)) % WORDS : rng() % WORDS;
 }
 
+// Pieces of any length from any byte on, as an engine writes them; some begin where the one before ended.
+void next_of_piece(Writer &writer) {
+    if (writer.begin == writer.end) {
+        if (chance(60) || writer.end >= WORDS * WORD_BYTES)
+            writer.begin = (hot + rng() % (3 * LINE_WORDS)) % WORDS * WORD_BYTES + rng() % WORD_BYTES;
+        const unsigned most = chance(40) ? WORD_BYTES : chance(50) ? 3 * LINE_WORDS * WORD_BYTES : 40 * WORD_BYTES;
+        writer.end = std::min(writer.begin + 1 + unsigned(rng() % most), WORDS * WORD_BYTES);
+    }
+    writer.address = writer.begin / WORD_BYTES;
+    const unsigned next = std::min((writer.address + 1) * WORD_BYTES, writer.end);
+    writer.enable = ~0ull >> (64 - (next - writer.begin)) << writer.begin % WORD_BYTES;
+    writer.begin = next;
+}
+
 void offer(Writer &writer) {
     if (writer.valid || (mode != "stream" && chance(mode == "calm" ? 70 : 25)))
         return;
     writer.valid = true;
-    writer.address = choose(writer.next, writer.left, false);
-    writer.enable = mode == "stream" || chance(50) ? ~0ull : rng();
+    if (mode == "pieces") {
+        next_of_piece(writer);
+    } else {
+        writer.address = choose(writer.next, writer.left, false);
+        writer.enable = mode == "stream" || chance(50) ? ~0ull : chance(10) ? 0 : rng();
+    }
     for (auto &byte : writer.dat)
         byte = rng();
 }
@@ -216,7 +236,8 @@ int main(int, char **argv) {
         for (const auto &writer : writers)
             waits = waits || writer.valid;
         progress = moved || !waits ? cycle : progress;
-        if (cycle - progress > 1500) {
+        // Without masks, a turn of writes of parts of lines takes thousands of cycles.
+        if (cycle - progress > 8000) {
             std::printf("cycle %ld: nothing moves\n", cycle);
             return 1;
         }

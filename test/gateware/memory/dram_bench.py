@@ -1,0 +1,97 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""DRAMMemory over LiteDRAM's controller and its model of DDR3 as a program: dram_bench.cpp around the Verilated memory."""
+
+import subprocess
+
+from pathlib import Path
+
+from migen import ClockDomain, ClockDomainsRenamer, Module
+
+from litex.gen.fhdl.verilog import convert
+
+from litepcie_soc.memory.dram import DRAMMemory
+from litepcie_soc.memory.sim import CLOCK_HZ, SimDRAM
+
+BENCH   = Path(__file__).with_suffix(".cpp")
+WRITERS = 2
+READERS = 2
+
+# Board --------------------------------------------------------------------------------------------
+
+
+class Dut(Module):
+    """The memory with its clients' ports at the top; ``ports``: their signals.
+
+    width, data_bits : bits of a word and of the module's data bus.
+    crossing         : LiteDRAM's controller has a clock of its own, of ``clk_freq`` Hz.
+    checked          : the model checks the timing of its commands.
+    byte_mask        : the chips have data masks; ``merged``: what the memory believes of that, the same if None.
+    """
+    def __init__(self, width, data_bits, crossing=False, clk_freq=CLOCK_HZ, checked=False, byte_mask=True, merged=None):
+        self.clock_domains.cd_sys = ClockDomain("sys")
+        self.ports = {self.cd_sys.clk, self.cd_sys.rst}
+        domain     = "sys"
+        sdram      = SimDRAM(size := data_bits << 12, data_bits, clk_freq, verbosity=int(checked), byte_mask=byte_mask)
+        if crossing:
+            domain = "dram"
+            self.clock_domains.cd_dram = ClockDomain("dram")
+            self.ports |= {self.cd_dram.clk, self.cd_dram.rst}
+        self.submodules.sdram  = ClockDomainsRenamer(domain)(sdram)
+        self.submodules.memory = memory = DRAMMemory(size, width, sdram.crossbar, domain,
+            byte_mask=byte_mask if merged is None else not merged)
+        self.words      = size * 8 // width
+        self.line_words = memory.line_width // width
+        for n in range(WRITERS):
+            self.add_ports(f"write{n}", memory.add_write_port())
+        for n in range(READERS):
+            read = memory.add_read_port()
+            self.add_ports(f"read{n}_command", read.command)
+            self.add_ports(f"read{n}_data", read.data)
+
+    def add_ports(self, name, endpoint):
+        fields  = [field for field, *_ in endpoint.description.payload_layout]
+        signals = {field: getattr(endpoint, field) for field in ["valid", "ready", *fields]}
+        for field, signal in signals.items():
+            signal.backtrace     = [(f"{name}_{field}", None)]
+            signal.name_override = f"{name}_{field}"
+        self.ports |= {*signals.values()}
+
+
+def header(dut, width, crossing=False, **others):
+    each = lambda count: " ".join(f"EACH({n})" for n in range(count))
+    return "\n".join([
+        f"#define WORD_BYTES {width // 8}u", f"#define WORDS {dut.words}u", f"#define LINE_WORDS {dut.line_words}u",
+        f"#define WRITERS {WRITERS}u", f"#define READERS {READERS}u", f"#define CROSSING {int(crossing)}",
+        f"#define FOR_EACH_WRITE(EACH) {each(WRITERS)}", f"#define FOR_EACH_READ(EACH) {each(READERS)}", ""])
+
+
+def build(folder, **shape):
+    """Builds the bench of a shape, arguments of ``Dut``, in a folder.
+
+    Returns a function that runs it: seed, cycles, mode, and halves of the periods of sys and of the controller's
+    clock; it returns the exit status and the lines printed.
+    """
+    dut = Dut(**shape)
+    convert(dut, dut.ports, name="top").write(str(folder / "top.v"))
+    (folder / "dut.h").write_text(header(dut, **shape))
+    (folder / "main.cpp").write_text(BENCH.read_text())
+    result = subprocess.run(["verilator", "--cc", "--exe", "--build", "-O3", "-CFLAGS", "-O0", "-Wno-fatal",
+        "-Wno-lint", "-Wno-style", "--no-timing", "--x-initial", "0", "--top-module", "top", "top.v", "main.cpp"],
+        cwd=folder, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+    def run(seed, cycles, mode, clocks):
+        result = subprocess.run([folder / "obj_dir" / "Vtop", *map(str, (seed, cycles, mode, *clocks))],
+            capture_output=True, text=True, timeout=120)
+        return result.returncode, result.stdout.splitlines()
+    return run
+
+
+def counts(lines):
+    """What the last line of a run counts: cycles, then the accesses of each client."""
+    return [int(count) for count in lines[-1].split()[1:]]
