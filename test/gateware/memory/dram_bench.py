@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""DRAMMemory over LiteDRAM's controller and its model of DDR3 as a program: dram_bench.cpp around the Verilated memory."""
+"""DRAMMemory over LiteDRAM's controller and its model of DDR3, in Verilator, and dram_bench.cpp around it."""
 
 import subprocess
 

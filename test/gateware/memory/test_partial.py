@@ -6,7 +6,15 @@
 
 """PartialWrites: alone, and in DRAMMemory over LiteDRAM's controller and a model of DDR3 without data masks."""
 
+import random
+
+from collections import deque
+
 import pytest
+
+from migen import passive, run_simulation
+
+from litepcie_soc.memory.partial import PartialWrites
 
 from test.gateware.memory.dram_bench import WRITERS, build, counts
 
@@ -35,6 +43,131 @@ def bench(request, tmp_path_factory):
         return counts(lines)
     run.shape = request.param
     return run
+
+# Alone --------------------------------------------------------------------------------------------
+
+WIDTH, LINES = 64, 16
+WHOLE        = 2**(WIDTH // 8) - 1
+
+
+def merged(line, dat, be):
+    """The line after a write of those bytes of ``dat`` that are enabled."""
+    mask = sum(0xff << 8 * n for n in range(WIDTH // 8) if be >> n & 1)
+    return line & ~mask | dat & mask
+
+
+class Path:
+    """PartialWrites with a client on one side and on the other a memory that writes whole lines only.
+
+    beats : (we, address, dat, be), as the client gives them.
+    stall : how often the memory, and the client's side of the data, do not take what is there.
+    idle  : how often the client pauses.
+    """
+    def __init__(self, beats, stall=0.0, idle=0.0, latency=12, seed=0):
+        self.dut     = PartialWrites(WIDTH, 4)
+        self.beats   = beats
+        self.stall   = stall
+        self.idle    = idle
+        self.latency = latency
+        self.rng     = random.Random(seed)
+        self.image   = [0] * LINES
+        self.moved   = []  # Cycle, and what came out: (we, address, dat, be).
+        self.data    = []  # Lines the client got.
+
+    def run(self):
+        run_simulation(self.dut, [self.client(), self.memory(), self.taker()])
+        return self
+
+    def chance(self, p):
+        return self.rng.random() < p
+
+    def client(self):
+        sink = self.dut.sink
+        for beat in self.beats:
+            while self.chance(self.idle):
+                yield sink.valid.eq(0)
+                yield
+            yield sink.valid.eq(1)
+            for signal, value in zip((sink.we, sink.address, sink.dat, sink.be), beat):
+                yield signal.eq(value)
+            yield
+            while not (yield sink.ready):
+                yield
+        yield sink.valid.eq(0)
+        for _ in range(200):
+            yield
+
+    @passive
+    def memory(self):
+        source, lines = self.dut.source, self.dut.lines
+        waiting, cycle = deque(), 0
+        while True:
+            if (yield source.valid) and (yield source.ready):
+                we, address, dat = (yield source.we), (yield source.address), (yield source.dat)
+                self.moved.append((cycle, we, address, dat, (yield source.be)))
+                if we:
+                    self.image[address] = dat
+                else:
+                    waiting.append((cycle + self.latency, self.image[address]))
+            if (yield lines.valid) and (yield lines.ready):
+                waiting.popleft()
+            yield source.ready.eq(not self.chance(self.stall))
+            here = waiting and waiting[0][0] <= cycle
+            yield lines.valid.eq(int(bool(here)))
+            yield lines.dat.eq(waiting[0][1] if here else self.rng.getrandbits(WIDTH))
+            yield
+            cycle += 1
+
+    @passive
+    def taker(self):
+        data = self.dut.data
+        while True:
+            if (yield data.valid) and (yield data.ready):
+                self.data.append((yield data.dat))
+            yield data.ready.eq(not self.chance(self.stall))
+            yield
+
+
+def random_beats(rng, count):
+    for _ in range(count):
+        be = rng.choice((0, WHOLE, WHOLE, rng.getrandbits(WIDTH // 8)))
+        yield (rng.randrange(2), rng.randrange(LINES), rng.getrandbits(WIDTH), be)
+
+
+@pytest.mark.parametrize("stall, idle", [(0, 0), (0.5, 0), (0, 0.5), (0.3, 0.3)])
+@pytest.mark.parametrize("latency", [1, 3, 12])
+def test_reads_and_writes_of_all_kinds(stall, idle, latency):
+    beats = list(random_beats(random.Random(latency), 600))
+    path  = Path(beats, stall, idle, latency).run()
+    image, wanted = [0] * LINES, []
+    for we, address, dat, be in beats:
+        if we:
+            image[address] = merged(image[address], dat, be)
+        else:
+            wanted.append(image[address])
+    assert path.data  == wanted
+    assert path.image == image
+    assert {be for _, we, _, _, be in path.moved if we} == {WHOLE}
+    # One access each, two for a part of a line, none for nothing.
+    assert len(path.moved) == sum(1 if not we or be == WHOLE else 2 * (be != 0) for we, _, _, be in beats)
+
+
+@pytest.mark.parametrize("be", [WHOLE, 0])
+def test_a_line_a_cycle(be):
+    """Reads and whole writes, and writes of nothing between them."""
+    beats = [(n % 3 != 0, n % LINES, n, be if n % 3 == 1 else WHOLE) for n in range(120)]
+    path  = Path(beats).run()
+    first, last = path.moved[0][0], path.moved[-1][0]
+    assert last - first == len(beats) - 1
+
+
+def test_a_part_of_a_line_costs_one_read():
+    """From one whole write to the next: the read, its line, and the merged write."""
+    beats  = [(1, n % LINES, n, 1 if n == 5 else WHOLE) for n in range(10)]
+    path   = Path(beats, latency=20).run()
+    cycles = [cycle for cycle, *_ in path.moved]
+    assert len(cycles) == 11
+    assert cycles[-1] - cycles[0] == 10 + path.latency + 1
 
 # In the memory ------------------------------------------------------------------------------------
 
