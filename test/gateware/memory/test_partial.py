@@ -91,7 +91,10 @@ class Path:
             for signal, value in zip((sink.we, sink.address, sink.dat, sink.be), beat):
                 yield signal.eq(value)
             yield
+            waited = 0
             while not (yield sink.ready):
+                waited += 1
+                assert waited < 500, "nothing moves"
                 yield
         yield sink.valid.eq(0)
         for _ in range(200):
