@@ -15,9 +15,10 @@ from litepcie_sim.guest          import packages
 from litepcie_sim.guest.errors   import GuestError, say
 from litepcie_sim.guest.packages import Recipe
 
-# Name of a kernel: the Debian suite that carries it. The cloud flavour has PCI hot-plug, AER, MSI,
+# Name of a kernel: the Debian suite that carries it; backports go on to a new version every few
+# weeks. The cloud flavour has PCI hot-plug, AER, MSI,
 # VT-d, io_uring and the serial ports built in.
-KERNELS        = {"6.1": "bookworm", "6.12": "trixie", "7.2": "trixie-backports"}
+KERNELS        = {"6.1": "bookworm", "6.12": "trixie", "newest": "trixie-backports"}
 DEFAULT_KERNEL = "6.1"
 
 # What `make` and the kernel's scripts run, beside the compiler. base-files holds the links of a
@@ -58,7 +59,7 @@ class Kernel:
         # Either /boot/vmlinuz-RELEASE or modules/RELEASE/vmlinuz.
         release = image.name.removeprefix("vmlinuz-")
         release = image.parent.name if release == "vmlinuz" else release
-        if not re.match(re.escape(self.name) + r"\b", release):
+        if self.name != "newest" and not re.match(re.escape(self.name) + r"\b", release):
             say(f"Debian {self.suite} now carries {release}; used in the place of {self.name}")
         return release
 

@@ -15,7 +15,7 @@ from litepcie_sim.guest import qemu
 pytestmark = pytest.mark.guest
 
 # Older ones give the recovery up, since QEMU's port does not say when its link is up again.
-KERNEL = "7.2"
+KERNEL = "newest"
 
 
 class Monitor:

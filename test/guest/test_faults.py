@@ -24,6 +24,8 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_bad_completion_is_an_errno(boot, fault):
     with boot(f"fault-{fault}", simulator_arguments=["--inject", f"{fault}@100"]) as guest:
+        # The card waits 10 ms of its own clock for the rest of a completion: seconds of the simulator's time.
+        guest.run("echo 60000 > /sys/module/litepcie/parameters/timeout_ms")
         said = guest.run("dd if=/dev/zero of=/dev/litepcie0 bs=100000 count=4 2>&1", status=1)
         assert any(error in said for error in FAULTS[fault]), said
         guest.works()
