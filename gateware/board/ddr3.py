@@ -18,7 +18,8 @@ from litedram.core import LiteDRAMCore
 from litedram.phy.s7ddrphy import A7DDRPHY, K7DDRPHY
 
 from litepcie_soc.board.board import CLOCK_MARGIN
-from litepcie_soc.board.ddr_training import DRAMTraining
+from litepcie_soc.board.ddr_delays import ResetDelays
+from litepcie_soc.board.ddr_training import SLIPS, DRAMTraining
 
 # Clocks -------------------------------------------------------------------------------------------
 
@@ -64,14 +65,12 @@ class DDRClocks(LiteXModule):
 
 # DDR3 ---------------------------------------------------------------------------------------------
 
-# Of the training, and what of the PHY each moves.
+READ_TAPS = 32
+
+# Of the delays, and what of the PHY each moves.
 PULSES = {
-    "read_delay_rst":  ("_rdly_dq_rst",),
-    "read_delay_inc":  ("_rdly_dq_inc",),
-    "read_slip_rst":   ("_rdly_dq_bitslip_rst",),
-    "read_slip":       ("_rdly_dq_bitslip",),
-    "write_slip_rst":  ("_wdly_dq_bitslip_rst",),
-    "write_slip":      ("_wdly_dq_bitslip",),
+    "read_delay_rst": ("_rdly_dq_rst",),
+    "read_delay_inc": ("_rdly_dq_inc",),
 }
 
 # The same with output delays. DQS stays a quarter of a cycle behind the data, as the PHY has it after a reset.
@@ -113,11 +112,12 @@ class Series7DDR3(LiteXModule):
         self.core     = core = LiteDRAMCore(phy, module.geom_settings, module.timing_settings, sys_clk_freq)
         self.crossbar = core.crossbar
         ext_dfi       = core.dfii.ext_dfi
+        delays        = ResetDelays(READ_TAPS, round(1/(8*sys_clk_freq)/TAP_S) if output_delays else 1)
         trainer       = DRAMTraining(phy.settings, module.timing_settings,
             addressbits = len(ext_dfi.phases[0].address),
             bankbits    = len(ext_dfi.phases[0].bank),
             clk_freq    = sys_clk_freq,
-            write_taps  = round(1/(8*sys_clk_freq)/TAP_S) if output_delays else 1,
+            delays      = delays,
         )
         self.trainer  = ClockDomainsRenamer("training")(trainer)
         self.failed   = trainer.failed
@@ -135,8 +135,9 @@ class Series7DDR3(LiteXModule):
             phy._dly_sel.storage.eq(trainer.select),
         ]
         pulses = PULSES_OUTPUT_DELAYS if output_delays else PULSES
-        self.comb += [getattr(phy, move).re.eq(getattr(trainer, name)) for name, moves in pulses.items()
-            for move in moves]
+        for source, named in ((trainer, SLIPS), (delays, pulses)):
+            self.comb += [getattr(phy, move).re.eq(getattr(source, name))
+                for name, moves in named.items() for move in moves]
         # What nobody writes, since the registers are in no bank: the chips' clock is as early as it can be.
         self.comb += [register.storage.eq(register.storage.reset)
             for register in (phy._rst, phy._wlevel_en, phy._rdphase, phy._wrphase)]

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Brings up DDR3 without a CPU: the chips' initialisation, then where each byte of the bus is written and read."""
+"""Brings up DDR without a CPU: the chips' initialisation, then where each byte of the bus is written and read."""
 
 from migen import *
 
@@ -21,8 +21,15 @@ from litepcie_soc.board.ddr_search import WidestRun
 # 200 MHz), and a read's way back are shorter.
 PAUSE = 32
 
-BEATS     = 8   # Bitslips, of reads and of writes.
-READ_TAPS = 32  # Delays of reads.
+BEATS = 8  # Bitslips, of reads and of writes.
+
+# What of LiteDRAM's PHYs each pulse moves, beside the delays.
+SLIPS = {
+    "read_slip_rst":  ("_rdly_dq_bitslip_rst",),
+    "read_slip":      ("_rdly_dq_bitslip",),
+    "write_slip_rst": ("_wdly_dq_bitslip_rst",),
+    "write_slip":     ("_wdly_dq_bitslip",),
+}
 
 # Two bursts of eight beats, on every byte of the bus. Each is in the chips when the other is written: a write that did
 # not arrive is seen. No beat equals its neighbours, or the one of the other burst at any shift of two.
@@ -35,62 +42,64 @@ PATTERNS = (
 
 
 class DRAMTraining(LiteXModule):
-    """Initialises DDR3 chips, then tries the settings of a PHY and takes the best of each byte of the bus.
+    """Initialises DDR3 or DDR4 chips, then tries the settings of a PHY and takes the best of each byte of the bus.
 
     A setting is when a byte is written and when it is read; it passes when two bursts come back as they were written.
-    Writes can be later by beats (half a cycle of the chips: bitslips) and, of a PHY with output delays, by taps
+    Writes can be later by beats (half a cycle of the chips: bitslips) and, of a PHY with output delays, by positions
     within a beat: one row from the earliest to the latest, DQS and data together. Reads can be later by beats and taps.
 
     First all settings of reads, with a write every half beat: each byte gets the middle of its widest run of delays.
     Then, with these, all writes: the middle of the widest run is where DQS meets the chip's clock, however late that
-    reaches it, if DQS may be as early as late (JESD79-3, tDQSS). Last, one trial of what was chosen.
+    reaches it, if DQS may be as early as late (JESD79-3, JESD79-4, tDQSS). Last, one trial of what was chosen.
 
-    Takes, without the chips' initialisation, ``cycles``: at 125 MHz 11 ms with output delays and 3 ms without.
+    Takes, without the chips' initialisation, ``cycles`` at most: at 125 MHz and with delays as those of series 7 11 ms
+    with output delays and 3 ms without; at 156.25 MHz and with those of UltraScale 46 ms.
 
     Parameters
     ----------
-    settings, timings : LiteDRAM's, of PHY and chips; DDR3, four phases.
+    settings, timings : LiteDRAM's, of PHY and chips; DDR3 or DDR4, four phases.
     addressbits, bankbits : of the DFI.
-    clk_freq   : Hz of ``sys``, the PHY's controller side.
-    write_taps : output delays in a beat; 1 without, then writes are later by two beats, and DQS is not moved against
-        the chips' clock.
+    clk_freq : Hz of ``sys``, the PHY's controller side.
+    delays   : the PHY's, as ``ResetDelays``; becomes a submodule. With one position of writes these are later by two
+        beats, and DQS is not moved against the chips' clock.
+    masks    : the chips have data masks; DDR4.
 
     Attributes
     ----------
     dfi     : DFI, **out**, sys; the chips' while not done.
-    select  : one a byte, **out**: whom the pulses below are for.
-    read_delay_rst, read_delay_inc, read_slip_rst, read_slip : 1, **out**, pulses.
-    write_delay_rst, write_delay_inc, write_slip_rst, write_slip : 1, **out**, pulses. The first slip makes a write
-        seven beats later, each further one a beat earlier.
+    select  : one a byte, **out**: whom the pulses below, and those of ``delays``, are for.
+    read_slip_rst, read_slip, write_slip_rst, write_slip : 1, **out**, pulses. The first slip makes a write seven
+        beats later, each further one a beat earlier.
+    moving  : 1, **out**: delays are moved, from long before the first to the last.
     done    : 1, **out**: the memory is the controller's.
     failed  : one a byte, **out**, with done: what was chosen, if anything passed, did not pass again.
     """
-    def __init__(self, settings, timings, addressbits, bankbits, clk_freq, write_taps=1):
+    def __init__(self, settings, timings, addressbits, bankbits, clk_freq, delays, masks=True):
         lanes    = settings.strobes
         self.dfi = dfi.Interface(addressbits, bankbits, settings.nranks, settings.dfi_databits, settings.nphases)
         self.select          = Signal(lanes)
-        self.read_delay_rst  = Signal()
-        self.read_delay_inc  = Signal()
         self.read_slip_rst   = Signal()
         self.read_slip       = Signal()
-        self.write_delay_rst = Signal()
-        self.write_delay_inc = Signal()
         self.write_slip_rst  = Signal()
         self.write_slip      = Signal()
+        self.moving          = Signal()
         self.done            = Signal()
         self.failed          = Signal(lanes)
 
         # # #
 
         self.settings   = settings
-        self.write_taps = write_taps
-        self.write_step = 2 if write_taps == 1 else 1
-        self.steps      = initialisation(settings, timings, clk_freq)
+        self.delays     = delays
+        self.reads      = delays.read_positions
+        self.writes     = delays.write_positions
+        self.write_step = 2 if self.writes == 1 else 1
+        self.steps      = initialisation(settings, timings, clk_freq, masks)
         self.control    = Signal(3)
         self.command    = Signal(4)
         self.address    = Signal(addressbits)
         self.bank       = Signal(bankbits)
         self.pattern    = Signal()
+        self.last       = Signal()
         self.passed     = Signal(lanes)
         self.count      = Signal(max=max(step[-1] for step in self.steps) + 1)
         self.add_commands()
@@ -106,12 +115,11 @@ class DRAMTraining(LiteXModule):
     @property
     def cycles(self):
         """Of ``sys``, the most that the training takes behind the initialisation."""
-        settings = BEATS*READ_TAPS
-        writes   = BEATS//self.write_step
-        setting  = READ_TAPS + 3
+        settings = BEATS*self.reads
+        rows     = BEATS//self.write_step*self.writes
+        setting  = max(self.delays.cycles, BEATS) + 3
         trial    = setting + 9*(PAUSE + 2) + 5
-        return (writes*min(self.write_taps, 2)*settings + writes*self.write_taps + 1)*trial + (
-            settings + writes*self.write_taps)*setting
+        return (BEATS//self.write_step*min(self.writes, 2)*settings + rows + 1)*trial + (settings + rows)*setting
 
     def add_commands(self):
         """Commands on phase 0, data commands on the phases the PHY says."""
@@ -163,14 +171,17 @@ class DRAMTraining(LiteXModule):
     def add_search(self, lanes):
         """What of reads and of writes is best for each byte; while choosing, who is selected for what is set."""
         self.writing, self.choosing, self.judge = Signal(), Signal(), Signal()
-        self.read_tap   = Signal(max=READ_TAPS)
+        self.read_tap   = Signal(max=self.reads)
         self.read_beat  = Signal(max=BEATS)
-        self.write_tap  = Signal(max=max(self.write_taps, 2))
+        self.write_tap  = Signal(max=max(self.writes, 2))
         self.write_beat = Signal(max=BEATS)
-        writes          = BEATS//self.write_step*self.write_taps
-        self.write_row  = Signal(max=writes)
+        rows            = BEATS//self.write_step*self.writes
+        self.write_row  = Signal(max=rows)
+        # All go where the walk begins, and from there, one by one, to what is best for them.
+        first           = Signal()
+        self.comb += first.eq(Mux(self.writing, self.write_row == 0, (self.read_beat == 0) & (self.read_tap == 0)))
         for lane in range(lanes):
-            reads, late = WidestRun(READ_TAPS), WidestRun(writes)
+            reads, late = WidestRun(self.reads), WidestRun(rows)
             beat        = Signal(max=BEATS)
             self.submodules += reads, late
             self.comb += [
@@ -182,13 +193,14 @@ class DRAMTraining(LiteXModule):
                 late.position.eq(self.write_row),
                 reads.passed.eq(self.passed[lane]),
                 late.passed.eq(self.passed[lane]),
-                self.select[lane].eq(~self.choosing | Mux(self.writing, self.write_row == late.middle,
+                self.select[lane].eq(~self.choosing | first | Mux(self.writing, self.write_row == late.middle,
                     (self.read_beat == beat) & (self.read_tap == reads.middle))),
             ]
             self.sync += If(reads.wider, beat.eq(self.read_beat))
 
     def add_initialisation(self, fsm):
         step = Signal(max=len(self.steps) + 1)
+        self.comb += self.moving.eq((step == len(self.steps)) & ~self.last)
         self.sync += If(self.count != 0, self.count.eq(self.count - 1))
         fsm.act("INITIALISE",
             If(self.count == 0,
@@ -209,27 +221,27 @@ class DRAMTraining(LiteXModule):
 
     def add_setting(self, fsm):
         """Moves those selected to where the walk is, pulse by pulse; reads only while they are sought."""
-        slips = Signal(max=BEATS)
-        moves = []
-        self.comb += slips.eq(-self.write_beat)
-        for pulse, target in (
-            (self.read_delay_inc,  Mux(self.writing, 0, self.read_tap)),
-            (self.read_slip,       Mux(self.writing, 0, self.read_beat)),
-            (self.write_delay_inc, self.write_tap),
-            (self.write_slip,      slips),
-        ):
-            moves.append((pulse, target, Signal(max=max(BEATS, READ_TAPS, self.write_taps))))
+        delays = self.delays
+        reads  = Signal(max=BEATS)
+        writes = Signal(max=BEATS)
+        self.comb += [
+            delays.writing.eq(self.writing),
+            delays.choosing.eq(self.choosing),
+            delays.read_position.eq(self.read_tap),
+            delays.write_position.eq(self.write_tap),
+        ]
         fsm.act("RESET",
-            self.read_delay_rst.eq(~self.writing),
+            delays.start.eq(1),
             self.read_slip_rst.eq(~self.writing),
-            self.write_delay_rst.eq(1),
             self.write_slip_rst.eq(1),
-            *[NextValue(left, target) for _, target, left in moves],
+            NextValue(reads, Mux(self.writing, 0, self.read_beat)),
+            NextValue(writes, -self.write_beat),
             NextState("MOVE"),
         )
         fsm.act("MOVE",
-            *[If(left != 0, pulse.eq(1), NextValue(left, left - 1)) for pulse, _, left in moves],
-            If(Reduce("AND", [left == 0 for *_, left in moves]),
+            If(reads != 0, self.read_slip.eq(1), NextValue(reads, reads - 1)),
+            If(writes != 0, self.write_slip.eq(1), NextValue(writes, writes - 1)),
+            If((reads == 0) & (writes == 0) & delays.done,
                 If(self.choosing, NextState("NEXT")).Else(NextState("SETTLE")),
             ),
         )
@@ -241,7 +253,6 @@ class DRAMTraining(LiteXModule):
 
     def add_trial(self, fsm):
         """Both patterns with what is set; what is said of it the last time is the result."""
-        self.last = Signal()
         fsm.act("SETTLE", NextValue(self.passed, 2**len(self.passed) - 1), NextValue(self.count, PAUSE),
             NextState("SETTLE-PAUSE"))
         fsm.act("SETTLE-PAUSE", If(self.count == 0, NextState("ACTIVATE")))
@@ -261,12 +272,12 @@ class DRAMTraining(LiteXModule):
 
     def add_walk(self, fsm):
         """What is tried, or chosen, next: reads, then writes."""
-        half = self.write_taps//2
+        half = self.writes//2
         end  = Signal()
         self.comb += If(self.writing,
-            end.eq((self.write_tap == self.write_taps - 1) & (self.write_beat == BEATS - self.write_step)),
+            end.eq((self.write_tap == self.writes - 1) & (self.write_beat == BEATS - self.write_step)),
         ).Else(
-            end.eq((self.read_tap == READ_TAPS - 1) & (self.read_beat == BEATS - 1) & (self.choosing |
+            end.eq((self.read_tap == self.reads - 1) & (self.read_beat == BEATS - 1) & (self.choosing |
                 (self.write_tap == half) & (self.write_beat == BEATS - self.write_step))),
         )
         fsm.act("NEXT",
@@ -274,13 +285,13 @@ class DRAMTraining(LiteXModule):
             If(self.writing,
                 NextValue(self.write_row, self.write_row + 1),
                 NextValue(self.write_tap, self.write_tap + 1),
-                If(self.write_tap == self.write_taps - 1,
+                If(self.write_tap == self.writes - 1,
                     NextValue(self.write_tap, 0),
                     NextValue(self.write_beat, self.write_beat + self.write_step),
                 ),
             ).Else(
                 NextValue(self.read_tap, self.read_tap + 1),
-                If(self.read_tap == READ_TAPS - 1,
+                If(self.read_tap == self.reads - 1,
                     NextValue(self.read_tap, 0),
                     NextValue(self.read_beat, self.read_beat + 1),
                     If((self.read_beat == BEATS - 1) & ~self.choosing,

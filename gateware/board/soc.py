@@ -14,6 +14,7 @@ from litex.gen.genlib.misc import WaitTimer
 from litepcie_soc.board import series7, ultrascale
 from litepcie_soc.board.constraints import add_link_constraints
 from litepcie_soc.board.ddr3 import Series7DDR3
+from litepcie_soc.board.ddr4 import DDR_CLK_FREQ, UltraScaleDDR4
 from litepcie_soc.board.identity import identify
 from litepcie_soc.board.pads import link_pads
 from litepcie_soc.board.taps import add_taps
@@ -62,6 +63,18 @@ class BoardSoC(LitePCIeSoC):
             output_delays=self.board.family == "kintex7")
         return DRAMMemory(self.board.memory.ddr, self.configuration.data_width, ddr.crossbar,
             ready=ddr.failed == 0)
+
+    def add_ddr4(self, pads, module, registered=False):
+        """Adds the DDR4 of a board with an UltraScale or UltraScale+; returns the endpoint memory in it.
+
+        pads       : of the chips.
+        module     : LiteDRAM's class of them.
+        registered : the module has a register of addresses and commands (RDIMM).
+        """
+        self.ddr = ddr = UltraScaleDDR4(pads, module(DDR_CLK_FREQ, "1:4"), self.crg.ddr,
+            plus=self.board.family == "ultrascale_plus", registered=registered)
+        return DRAMMemory(self.board.memory.ddr, self.configuration.data_width, ddr.crossbar,
+            clock_domain=ddr.clock_domain, ready=ddr.ready, byte_mask=ddr.byte_mask)
 
     def add_link(self, memory=None):
         """Adds the hard block, all between it and the memory, constraints, and taps if asked.

@@ -17,6 +17,7 @@ from test.gateware.common import simulate
 
 from litepcie_soc.board import ddr_commands, ddr_training
 from litepcie_soc.board.ddr_commands import ACTIVATE, CAS, CS, GAP, PRECHARGE, RAS, READ, WE, WRITE, initialisation
+from litepcie_soc.board.ddr_delays import ResetDelays
 from litepcie_soc.board.ddr_training import BEATS, PATTERNS, PAUSE, DRAMTraining
 
 pytestmark = pytest.mark.unit
@@ -82,7 +83,7 @@ class Chips:
 
     def run(self):
         dut      = self.dut
-        pulses   = Cat(*[getattr(dut, name) for name in self.PULSES])
+        pulses   = Cat(*[getattr(dut.delays if "delay" in name else dut, name) for name in self.PULSES])
         commands = ~Cat(*[phase.cs_n for phase in dut.dfi.phases]) & 0xf
         valid    = False
         while not (yield dut.done):
@@ -139,8 +140,8 @@ def train(lanes, monkeypatch, write_taps=1):
     """(log, failed); 8 delays of reads and short pauses: a simulation of seconds, not of minutes."""
     monkeypatch.setattr(ddr_commands, "GAP", 12)
     monkeypatch.setattr(ddr_training, "PAUSE", 10)
-    monkeypatch.setattr(ddr_training, "READ_TAPS", 8)
-    dut    = DRAMTraining(settings(len(lanes)), MT41K512M16(100e6, "1:4").timing_settings, 16, 3, CLK_FREQ, write_taps)
+    dut    = DRAMTraining(settings(len(lanes)), MT41K512M16(100e6, "1:4").timing_settings, 16, 3, CLK_FREQ,
+        ResetDelays(8, write_taps))
     chips  = Chips(dut, lanes)
     failed = []
 
@@ -170,7 +171,7 @@ def check_initialisation(log):
     mode  = RAS | CAS | WE | CS
     assert [(command, bank) for _, _, _, command, _, bank in first] == [
         (mode, 2), (mode, 3), (mode, 1), (mode, 0), (WE | CS, 0)]
-    assert {(phase, control) for _, phase, control, *_ in first} == {(0, (1, 1, 1))}
+    assert {(phase, control) for _, phase, control, *_ in first} == {(0, (0, 1, 1))}
     assert first[0][0] >= 700
     assert [command for *_, command, _, _ in log[5:9]] == [ACTIVATE, WRITE, READ, PRECHARGE]
     cycles = [cycle for cycle, *_ in log]
@@ -228,7 +229,7 @@ def test_pause_keeps_what_a_trial_needs():
 def test_training_is_short():
     for taps, seconds in ((13, 12e-3), (1, 3.2e-3)):
         assert DRAMTraining(settings(8), MT41K512M16(125e6, "1:4").timing_settings, 16, 3, 125e6,
-            taps).cycles/125e6 < seconds
+            ResetDelays(32, taps)).cycles/125e6 < seconds
 
 
 def test_patterns_differ_at_every_shift():

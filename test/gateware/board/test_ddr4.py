@@ -1,0 +1,303 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""DDR4 of the boards with an UltraScale or an UltraScale+: that clocks, training and PHY are put together as they are
+meant to be, and what the chips are told.
+
+The PHY is made of vendor blocks: here the Verilog is looked at.
+"""
+
+import re
+
+import pytest
+
+from migen import *
+
+from litex.gen import *
+
+from litex.build.io import DifferentialInput
+from litex.soc.cores.clock import USMMCM, USPMMCM
+
+from litex_boards.platforms import sqrl_xcu1525, xilinx_alveo_u200, xilinx_kcu105
+
+from litedram.modules import EDY4016A, MT40A512M8, MTA18ASF2G72PZ
+
+from litepcie_soc.board import ultrascale
+from litepcie_soc.board.board import CLOCK_MARGIN, Board, Memory
+from litepcie_soc.board.ddr4 import DDR_CLK_FREQ, UltraScaleDDRClocks
+from litepcie_soc.board.ddr_commands import CAS, CS, MODE, RAS, WE, write_recovery
+from litepcie_soc.board.soc import BoardSoC
+
+pytestmark = pytest.mark.unit
+
+# Boards -------------------------------------------------------------------------------------------
+
+# Family, platform, oscillator and its Hz, chips, registered, strobes.
+BOARDS = {
+    "kcu105":  ("ultrascale",      xilinx_kcu105.Platform,     "clk125", 125e6, EDY4016A,       False, 8),
+    "xcu1525": ("ultrascale_plus", sqrl_xcu1525.Platform,      "clk300", 300e6, MT40A512M8,     False, 8),
+    "u200":    ("ultrascale_plus", xilinx_alveo_u200.Platform, "clk300", 300e6, MTA18ASF2G72PZ, True,  16),
+}
+
+
+class CRG(LiteXModule):
+    def __init__(self, platform, sys_clk_freq, oscillator, frequency, plus):
+        self.cd_sys = ClockDomain()
+        pads, clk   = platform.request(oscillator, 0), Signal()
+        self.specials += DifferentialInput(pads.p, pads.n, clk)
+        self.pll    = (USPMMCM if plus else USMMCM)(speedgrade=-2)
+        self.pll.register_clkin(clk, frequency)
+        self.pll.create_clkout(self.cd_sys, sys_clk_freq, margin=CLOCK_MARGIN)
+        self.ddr    = UltraScaleDDRClocks(clk, frequency, plus)
+
+
+class Built:
+    """Of a board: its Verilog, and the blocks in it as (parameters, ports)."""
+    def __init__(self, name):
+        self.name = name
+        family, platform, oscillator, self.frequency, module, self.registered, self.strobes = BOARDS[name]
+        self.plus = family == "ultrascale_plus"
+        links     = ultrascale.links((4, 8), {125: 125e6, 250: 250e6})
+        board     = Board("some_board", "Some Board", family, platform, links, (3, 4), Memory(1 << 20, 1 << 30), None)
+        soc       = BoardSoC(board, board.platform(), board.configure(with_ddr=True))
+        soc.crg   = CRG(soc.platform, soc.sys_clk_freq, oscillator, self.frequency, self.plus)
+        memory    = soc.add_ddr4(soc.platform.request("ddram", 0), module, registered=self.registered)
+        soc.add_link(memory)
+        self.soc, self.memory, self.ddr = soc, memory, soc.ddr
+        self.verilog = str(soc.platform.get_verilog(soc))
+
+    def blocks(self, kind):
+        found = re.findall(rf"^{kind} (?:#\((.*?)^\) )?\w+ ?\((.*?)^\);", self.verilog, flags=re.MULTILINE | re.DOTALL)
+        return [tuple(dict(re.findall(r"\.(\w+)\s*\(([^)]*)\)", part)) for part in block) for block in found]
+
+
+built = {}
+
+
+@pytest.fixture(params=BOARDS)
+def board(request):
+    if request.param not in built:
+        built[request.param] = Built(request.param)
+    return built[request.param]
+
+
+def number(text):
+    return float(re.sub(r".*'d", "", text))
+
+# Clocks -------------------------------------------------------------------------------------------
+
+
+def test_mmcm_makes_the_clocks_without_a_fraction_of_the_fast_one(board):
+    mmcms = board.blocks("MMCME4_ADV" if board.plus else "MMCME2_ADV")
+    assert len(mmcms) == 2  # And that of ``sys``.
+    (parameters, _), = [mmcm for mmcm in mmcms if "CLKOUT1" in mmcm[1]]
+    vco = board.frequency*number(parameters["CLKFBOUT_MULT_F"])/number(parameters["DIVCLK_DIVIDE"])
+    assert (800e6 if board.plus else 600e6) <= vco <= 1440e6
+    assert vco/number(parameters["CLKOUT0_DIVIDE_F"]) == 312.5e6
+    assert number(parameters["CLKOUT1_DIVIDE"]) == vco/625e6
+
+
+def test_serializers_see_a_clock_and_a_quarter_of_it_from_one_output(board):
+    (_, fast), = board.blocks("BUFGCE")
+    (divided, slow), = board.blocks("BUFGCE_DIV")
+    assert fast["I"] == slow["I"] == "ddr_pll_clk"
+    assert number(divided["BUFGCE_DIVIDE"]) == 4
+    assert (fast["O"], slow["O"]) == ("ddr4x_clk", "ddr_clk")
+    assert "assign training_clk = ddr_clk;" in board.verilog
+    serdes = board.blocks("OSERDESE3") + board.blocks("ISERDESE3")
+    assert len(serdes) > 160
+    assert {(ports["CLK"], ports["CLKDIV"]) for _, ports in serdes} == {("ddr4x_clk", "training_clk")}
+
+
+def test_delays_are_calibrated_before_anything_runs(board):
+    (_, ports), = board.blocks("IDELAYCTRL")
+    assert ports["REFCLK"] == "idelay_clk"
+    delays = board.blocks("IDELAYE3") + board.blocks("ODELAYE3")
+    assert {number(parameters["REFCLK_FREQUENCY"]) for parameters, _ in delays} == {312.5}
+    assert {ports["CLK"] for _, ports in delays} == {"training_clk"}
+    assert re.search(r"reg +training_rst = 1'd1;", board.verilog)
+    assert re.search(r"assign \w+_trained = \w+_trainer_done;", board.verilog)
+
+
+def test_dqs_is_calibrated_to_a_quarter_of_the_clock_behind_the_data(board):
+    values = [number(parameters["DELAY_VALUE"]) for parameters, _ in board.blocks("ODELAYE3")]
+    assert sorted(set(values)) == [0, 400]
+    assert values.count(400) == board.strobes
+
+# Training -----------------------------------------------------------------------------------------
+
+MOVES = [
+    ("rdly_dq_inc_re",         "read_delay_inc"),
+    ("wdly_dq_inc_re",         "write_delay_inc"),
+    ("wdly_dqs_inc_re",        "write_delay_inc"),
+    ("rdly_dq_bitslip_rst_re", "read_slip_rst"),
+    ("rdly_dq_bitslip_re",     "read_slip"),
+    ("wdly_dq_bitslip_rst_re", "write_slip_rst"),
+    ("wdly_dq_bitslip_re",     "write_slip"),
+    ("dly_sel_storage",        "select"),
+]
+
+
+@pytest.mark.parametrize("move, of_training", MOVES)
+def test_training_moves_the_settings_of_the_phy(board, move, of_training):
+    assert re.search(rf"^ +\w+_{move} <= \w+_{of_training};$", board.verilog, flags=re.MULTILINE)
+
+
+def test_delays_follow_voltage_and_temperature_but_while_they_are_moved(board):
+    (name,) = {ports["EN_VTC"] for kind in ("IDELAYE3", "ODELAYE3") for _, ports in board.blocks(kind)}
+    assert re.search(rf"reg +{name} = 1'd1;", board.verilog)
+    assert re.search(rf"^ +{name} <= \(~\w+_trainer_moving\);$", board.verilog, flags=re.MULTILINE)
+
+
+def test_delays_tell_the_training_what_they_were_calibrated_to(board):
+    for status, port in (("cdly_value", "clock_taps"), ("half_sys8x_taps", "dqs_taps")):
+        assert re.search(rf"assign \w+_{port} = \w+_{status}_status;", board.verilog)
+        assert re.search(rf"\.CNTVALUEOUT +\(\w+_{status}_status\)", board.verilog)
+
+
+def test_no_register_floats_and_none_is_in_the_map(board):
+    held = ("rst_storage", "wlevel_en_storage", "wlevel_strobe_re", "rdphase_storage", "wrphase_storage", "cdly_rst_re",
+        "cdly_inc_re", "rdly_dq_rst_re", "wdly_dq_rst_re", "wdly_dqs_rst_re")
+    for name in held:
+        assert re.search(rf"^assign \w+phy_{name} = \d'd\d;$", board.verilog, flags=re.MULTILINE), name
+    assert re.search(r"^assign \w+_core_storage = 4'd1;$", board.verilog, flags=re.MULTILINE)  # The controller's.
+    assert len(re.findall(r"^assign \w+phaseinjector\d_command_issue_re = 1'd0;$", board.verilog, re.MULTILINE)) == 4
+    names = [csr.name for csr in board.ddr.get_csrs()]
+    assert len(names) == 1 and names[0].endswith("training")
+
+
+def test_the_memory_is_of_the_ddr_clock_and_has_masks_where_the_chips_have(board):
+    assert board.memory.clock_domain == "ddr"
+    assert board.memory.byte_mask == board.ddr.byte_mask == (not board.registered)
+    assert board.memory.native_write.data_width == 512
+
+
+def test_training_is_over_before_a_host_asks(board):
+    assert board.ddr.trainer.cycles/DDR_CLK_FREQ < 50e-3
+    assert sum(step[-1] for step in board.ddr.trainer.steps)/DDR_CLK_FREQ < 2e-3
+
+# What chips are told ------------------------------------------------------------------------------
+
+A_SIDE, B_SIDE = 0, 1
+INVERTED = (3, 4, 5, 6, 7, 8, 9, 11, 13)  # Addresses on the B side of an RCD, JESD82-31.
+
+
+def bits(word, *places):
+    """The first place is the highest."""
+    value = 0
+    for place in places:
+        value = value << 1 | word >> place & 1
+    return value
+
+
+def mode_registers(board, side):
+    """What the chips of one side take: (register, value, cycles behind it), in order."""
+    found = []
+    for _, command, address, bank, wait in board.ddr.trainer.steps:
+        if side == B_SIDE:
+            address ^= sum(1 << place for place in INVERTED)
+            bank    ^= 15
+        if command == MODE and not bank >> 3 and bank < 7:  # BG1 is low for whom it is.
+            found.append((bank, address, wait))
+    return found
+
+
+def sides(board):
+    return [mode_registers(board, side) for side in ((A_SIDE, B_SIDE) if board.registered else (A_SIDE,))]
+
+
+def test_mode_registers_come_in_the_order_of_the_specification(board):
+    for registers in sides(board):
+        assert [register for register, *_ in registers] == [3, 6, 5, 4, 2, 1, 0, 6, 6, 6]
+        assert min(wait for *_, wait in registers)*4 >= 597  # tDLLK at 1.6 ns, of all the longest.
+
+
+def test_mode_registers_say_what_the_controller_does(board):
+    """JESD79-4, 3.5, field by field."""
+    for registers in sides(board):
+        mr = {register: value for register, value, _ in registers[:7]}
+        assert bits(mr[0], 1, 0) == 0                      # Bursts of eight.
+        assert bits(mr[0], 12, 6, 5, 4, 2) == 0b00001      # CL 10.
+        assert bits(mr[0], 13, 11, 10, 9) == 0b0000        # WR 10, RTP 5.
+        assert bits(mr[0], 3, 7) == 0                      # Sequential, no test.
+        assert bits(mr[0], 8) == 1                         # DLL reset.
+        assert bits(mr[1], 0) == 1                         # DLL on.
+        assert bits(mr[1], 2, 1) == 0                      # 34 ohm.
+        assert bits(mr[1], 4, 3) == 0                      # No additive latency.
+        assert bits(mr[1], 7, 11, 12) == 0                 # No write leveling, no TDQS, outputs on.
+        assert bits(mr[1], 10, 9, 8) == 0b011              # RTT_NOM 40 ohm.
+        assert bits(mr[2], 5, 4, 3) == 0b000               # CWL 9.
+        assert bits(mr[2], 11, 10, 9) == 0b001             # RTT_WR 120 ohm.
+        assert bits(mr[2], 12) == 0                        # No CRC.
+        assert mr[3] == 0                                  # No MPR, no gear-down, refresh at once its rate.
+        assert mr[4] == 0                                  # Preambles of a clock, no latency of commands.
+        assert mr[5] == (0 if board.registered else 1 << 10)  # Data masks, where the chips have them; no parity.
+        assert mr[6] == 0                                  # tCCD_L 4, for up to 1333 MT/s.
+
+
+def test_reference_voltage_is_set_in_its_mode(board):
+    """JESD79-4, 4.16: entered, set, left. 62.6 % of VDDQ: in the middle of 40 ohm against 120."""
+    for registers in sides(board):
+        vref = [value for register, value, _ in registers[7:]]
+        assert [bits(value, 7) for value in vref] == [1, 1, 0]
+        for value in vref:
+            assert bits(value, 6) == 0 and bits(value, 12, 11, 10) == 0
+        percent = 60 + 0.65*(vref[1] & 0x3f)
+        assert abs(percent - 100*(1 + 40/160)/2) < 0.65/2
+
+
+def test_chips_wake_in_time(board):
+    """JESD79-4, 3.3.1: ODT is low until the end, RESET# 200 us, CKE 500 us later, tXPR; ZQ calibration 1024 nCK."""
+    steps    = board.ddr.trainer.steps
+    controls = [(control, wait) for control, command, _, _, wait in steps if not command]
+    odt, cke, reset_n = 1, 2, 4
+    assert [control for control, _ in controls] == [0, reset_n, reset_n | cke, reset_n | cke | odt]
+    for (_, wait), seconds in zip(controls, (200e-6, 500e-6, 360e-9)):
+        assert wait >= seconds*DDR_CLK_FREQ
+    assert {control for control, command, *_ in steps if command} == {reset_n | cke}
+    (zq,) = [step for step in steps if step[1] == WE | CS]
+    assert zq[2] == 1 << 10 and zq[4]*4 >= 1024
+    assert steps.index(zq) == len(steps) - (8 if board.registered else 5)
+    assert {command for _, command, *_ in steps} == {0, WE | CS, RAS | CAS | WE | CS}
+
+
+def test_register_of_addresses_is_set_before_the_chips(board):
+    """JESD82-31: words of 4 bit are in A3 to A0 behind their number, those of 8 bit in A7 to A0."""
+    steps = [(address, wait) for _, command, address, bank, wait in board.ddr.trainer.steps
+        if (command, bank) == (MODE, 7)]
+    if not board.registered:
+        assert not steps
+        return
+    words = [(address >> 4, address & 15) for address, _ in steps if address < 0x100]
+    assert words[0] == (6, 0)                      # RC06: soft reset.
+    words = dict(words[1:])
+    assert words.pop(0xf) == 4                     # RC0F: no cycle added to commands.
+    assert words.pop(0xd) == 4                     # RC0D: RDIMM, direct dual CS, no mirroring.
+    assert words.pop(0xa) == 0                     # RC0A: up to 1600 MT/s, with the PLL.
+    assert set(words) == {3, 4, 5}                 # How strongly it drives.
+    assert [address for address, _ in steps if address >= 0x100] == [3 << 8]  # RC3x: 1240 to 1260 MT/s.
+    assert all(wait/DDR_CLK_FREQ >= 100e-6 for _, wait in steps)
+    order = [(command, bank) == (MODE, 7) for _, command, _, bank, _ in board.ddr.trainer.steps]
+    assert order.index(True) == 3 and order[3:3 + len(steps)] == [True]*len(steps)
+
+
+def test_each_side_is_told_the_same(board):
+    if board.registered:
+        assert mode_registers(board, A_SIDE) == mode_registers(board, B_SIDE)
+
+
+@pytest.mark.parametrize("frequency, cycles", [(625e6, 10), (667e6, 12), (800e6, 12), (1200e6, 18)])
+def test_write_recovery_is_the_least_even_number_of_cycles(frequency, cycles):
+    assert write_recovery(frequency) == cycles
+
+
+def test_controller_gives_a_row_its_time(board):
+    """A row closed by a read, of itself, half of the write recovery behind it; LiteDRAM begins it at once: the chips
+    are ready again when it is, and a cycle later, less a phase, than tRP."""
+    timing = board.ddr.core.controller.settings.timing
+    t_rp   = 14.16e-9 if board.registered else 13.32e-9
+    assert 4*timing.tWR >= write_recovery(625e6) >= 15e-9*625e6
+    assert 4*(timing.tRP + 1) - 1 >= write_recovery(625e6)/2 + t_rp*625e6
