@@ -6,6 +6,8 @@
 
 """The program that every ``targets/BOARD.py`` is."""
 
+import contextlib
+import gc
 import sys
 
 from pathlib import Path
@@ -20,6 +22,16 @@ from litepcie_soc.soc.export import PinnedMapError
 from litepcie_soc.soc.link import say_if_slow
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+@contextlib.contextmanager
+def without_collection():
+    """Nothing of a design becomes garbage before its end, and looking for some takes as long as all else."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def design(soc_class, configuration):
@@ -47,7 +59,8 @@ def perform(parser, soc_class, argv):
     name   = args.configuration.name(parser.board)
     folder = (args.output_dir or ROOT / "build" / name).resolve()
     if args.build or args.driver:
-        emit_files(parser, args, soc_class, name, folder)
+        with without_collection():
+            emit_files(parser, args, soc_class, name, folder)
         say_if_slow(parser.prog, args.configuration.data_path_rate, args.configuration.link_rate)
     if args.build and not args.no_compile:
         vivado.build(name, folder / GATEWARE)
