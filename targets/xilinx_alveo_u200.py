@@ -22,10 +22,13 @@ from litex.gen import *
 
 from litex.soc.cores.clock import USPMMCM
 
+from litedram.modules import MTA18ASF2G72PZ
+
 from litex_boards.platforms import xilinx_alveo_u200
 
 from litepcie_soc.board import ultrascale
 from litepcie_soc.board.board import CLOCK_MARGIN, Board, Memory
+from litepcie_soc.board.ddr4 import UltraScaleDDRClocks
 from litepcie_soc.board.main import main as board_main
 from litepcie_soc.board.vivado_program import Vivado
 from litepcie_soc.board.soc import BoardSoC
@@ -40,7 +43,9 @@ BOARD = Board("xilinx_alveo_u200",
     platform   = xilinx_alveo_u200.Platform,
     links      = ultrascale.links(lanes=(4, 8, 16), sys_clk_freqs={125: 125e6, 250: 250e6}),
     link       = (3, 16),
-    memory     = Memory(bram=1 << 20),  # 256 of the 720 block RAMs of a die; another die is far, at 250 MHz.
+    # 256 of the 720 block RAMs of a die; another die is far, at 250 MHz. Of a module of 16 GiB
+    # what a descriptor reaches.
+    memory     = Memory(bram=1 << 20, ddr=4 << 30, kind="64 bit DDR4-1250", ddr_rate=10e9),
     programmer = Vivado(device="xcu200", memory="mt25qu01g-spi-x1_x2_x4"),
     tags       = 256,
 )
@@ -49,14 +54,17 @@ BOARD = Board("xilinx_alveo_u200",
 
 
 class _CRG(LiteXModule):
-    def __init__(self, platform, sys_clk_freq):
+    def __init__(self, platform, sys_clk_freq, with_ddr):
         self.cd_sys = ClockDomain()
 
         # # #
 
+        # The DDR has the oscillator beside the banks of its module, and `sys` the next, with or without it.
         self.pll = pll = USPMMCM(speedgrade=-2)
-        pll.register_clkin(platform.request("clk300", 0), 300e6)
+        pll.register_clkin(platform.request("clk300", 1), 300e6)
         pll.create_clkout(self.cd_sys, sys_clk_freq, margin=CLOCK_MARGIN)
+        if with_ddr:
+            self.ddr = UltraScaleDDRClocks(platform.request("clk300", 0), 300e6, plus=True)
 
 # BaseSoC ------------------------------------------------------------------------------------------
 
@@ -64,8 +72,12 @@ class _CRG(LiteXModule):
 class BaseSoC(BoardSoC):
     def __init__(self, configuration):
         BoardSoC.__init__(self, BOARD, xilinx_alveo_u200.Platform(), configuration)
-        self.crg = _CRG(self.platform, self.sys_clk_freq)
-        self.add_link()
+        self.crg = _CRG(self.platform, self.sys_clk_freq, configuration.with_ddr)
+        memory   = None
+        if configuration.with_ddr:
+            memory = self.add_ddr4(self.platform.request("ddram", 0), MTA18ASF2G72PZ, registered=True)
+            self.comb += self.platform.request("ddram_reset_gate").eq(0)  # High, it keeps the modules in self refresh.
+        self.add_link(memory)
         self.add_leds(self.platform.request_all("user_led"))
         ultrascale.add_flash_image(self.platform, kind="mcs", mbytes=128, start=FLASH_START)
 

@@ -22,10 +22,13 @@ from litex.gen import *
 
 from litex.soc.cores.clock import USMMCM
 
+from litedram.modules import EDY4016A
+
 from litex_boards.platforms import xilinx_kcu105
 
 from litepcie_soc.board import ultrascale
 from litepcie_soc.board.board import CLOCK_MARGIN, Board, Memory
+from litepcie_soc.board.ddr4 import UltraScaleDDRClocks
 from litepcie_soc.board.main import main as board_main
 from litepcie_soc.board.program import OpenFPGALoader
 from litepcie_soc.board.soc import BoardSoC
@@ -39,7 +42,8 @@ BOARD = Board("xilinx_kcu105",
     # 512 bit at 166.7 MHz are no slower than 256 at the block's 250, whatever the TLPs: two beats to its three.
     links      = ultrascale.links(lanes=(1, 2, 4, 8), sys_clk_freqs={125: 125e6, 250: 250e6}, doubled=500e6/3),
     link       = (3, 8),
-    memory     = Memory(bram=1 << 20),  # 256 of the 600 block RAMs.
+    # 256 of the 600 block RAMs; all of the four chips.
+    memory     = Memory(bram=1 << 20, ddr=2 << 30, kind="64 bit DDR4-1250", ddr_rate=10e9),
     programmer = OpenFPGALoader(board="kcu105"),
 )
 
@@ -47,7 +51,7 @@ BOARD = Board("xilinx_kcu105",
 
 
 class _CRG(LiteXModule):
-    def __init__(self, platform, sys_clk_freq):
+    def __init__(self, platform, sys_clk_freq, with_ddr):
         self.cd_sys = ClockDomain()
 
         # # #
@@ -55,6 +59,11 @@ class _CRG(LiteXModule):
         self.pll = pll = USMMCM(speedgrade=-2)
         pll.register_clkin(platform.request("clk125"), 125e6)
         pll.create_clkout(self.cd_sys, sys_clk_freq, margin=CLOCK_MARGIN)
+        if with_ddr:
+            clk300   = platform.request("clk300")
+            self.ddr = UltraScaleDDRClocks(clk300, 300e6, plus=False)
+            # The FPGA ends this pair, as in the board's constraints file (UG917).
+            platform.add_platform_command("set_property ODT RTT_48 [get_ports {{{p} {n}}}]", p=clk300.p, n=clk300.n)
 
 # BaseSoC ------------------------------------------------------------------------------------------
 
@@ -62,8 +71,11 @@ class _CRG(LiteXModule):
 class BaseSoC(BoardSoC):
     def __init__(self, configuration):
         BoardSoC.__init__(self, BOARD, xilinx_kcu105.Platform(), configuration)
-        self.crg = _CRG(self.platform, self.sys_clk_freq)
-        self.add_link()
+        self.crg = _CRG(self.platform, self.sys_clk_freq, configuration.with_ddr)
+        memory   = None
+        if configuration.with_ddr:
+            memory = self.add_ddr4(self.platform.request("ddram"), EDY4016A)
+        self.add_link(memory)
         self.add_leds(self.platform.request_all("user_led"))
         ultrascale.add_flash_image(self.platform, kind="bin", mbytes=32)
 

@@ -81,13 +81,16 @@ class Configuration:
 class Memory:
     """Endpoint memory of a board: bytes, powers of two.
 
-    bram : what fits beside the rest in the FPGA's block RAM.
-    ddr  : of the DDR; 0 without.
-    kind : of the DDR, for people ("DDR3, 16 bit").
+    bram     : what fits beside the rest in the FPGA's block RAM.
+    ddr      : of the DDR.
+    kind     : of the DDR, for people ("16 bit DDR3-1000").
+    ddr_rate : bytes a second of the DDR, reads and writes together, where it has a clock of its own; None: as many as
+        the data path's, or more.
     """
-    bram: int
-    ddr:  int = 0
-    kind: str = ""
+    bram:     int
+    ddr:      int
+    kind:     str
+    ddr_rate: float = None
 
 
 @dataclass(frozen=True)
@@ -153,7 +156,7 @@ class Board:
 
     def check(self, configuration):
         """Raises ``ValueError``, one line that says which option and what is possible, unless the board can do it."""
-        for check in (self.check_link, self.check_channels, self.check_memory, self.check_clock):
+        for check in (self.check_link, self.check_channels, self.check_clock):
             check(configuration)
 
     def check_link(self, c):
@@ -174,11 +177,6 @@ class Board:
         if c.tags not in tags:
             raise ValueError(f"--tags {c.tags}: the hard block can have {' or '.join(map(str, tags))}")
 
-    def check_memory(self, c):
-        if c.with_ddr and not self.memory.ddr:
-            raise ValueError(f"--with-ddr: {self.title} has none that is supported; its endpoint memory is "
-                f"{size(self.memory.bram)} of block RAM")
-
     def check_clock(self, c):
         low, high = (self.ddr_clocks or self.clocks) if c.with_ddr else self.clocks
         if not low <= c.sys_clk_freq <= high:
@@ -188,6 +186,10 @@ class Board:
     def memory_size(self, configuration):
         """Bytes of endpoint memory."""
         return self.memory.ddr if configuration.with_ddr else self.memory.bram
+
+    def memory_rate(self, configuration):
+        """Bytes a second of the endpoint memory, both directions together; None: as the data path's, or more."""
+        return self.memory.ddr_rate if configuration.with_ddr else None
 
     def configurations(self, **options):
         """Every link and data path of the board, with ``options`` of ``configure``."""

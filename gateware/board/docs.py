@@ -23,26 +23,30 @@ COMMITTED = Path(__file__).resolve().parents[2] / "README.md"
 # Table --------------------------------------------------------------------------------------------
 
 
+def at_most(board, configuration):
+    """Bytes a second of one direction."""
+    c = configuration
+    return min(c.link_rate, c.data_path_rate, board.memory_rate(c) or c.data_path_rate)
+
+
 def row(board, configuration, memory, suffix=""):
     """A line of the table.
 
     memory : bytes, for people.
     suffix : of the name, where one line stands for two configurations.
     """
-    c = configuration
-    return (board.title, f"Gen{c.gen} x{c.lanes}", c.data_width, f"{c.sys_clk_freq / 1e6:g}",
-        f"{min(c.link_rate, c.data_path_rate) / 1e6:.0f}", memory, f"`{c.name(board)}{suffix}`")
+    c    = configuration
+    rate = at_most(board, c) / 1e6
+    return (board.title, f"Gen{c.gen} x{c.lanes}", c.data_width, f"{c.sys_clk_freq / 1e6:g}", f"{rate:.0f}", memory,
+        f"`{c.name(board)}{suffix}`")
 
 
 def rows(board):
     """Every link and data path of a board, with DDR in the same line where nothing else changes."""
     for c in board.configurations():
         bram = size(board.memory_size(c))
-        if not board.memory.ddr:
-            yield row(board, c, bram)
-            continue
-        ddr = board.configure(c.gen, c.lanes, c.data_width, with_ddr=True)
-        if ddr.sys_clk_freq == c.sys_clk_freq:
+        ddr  = board.configure(c.gen, c.lanes, c.data_width, with_ddr=True)
+        if (ddr.sys_clk_freq, at_most(board, ddr)) == (c.sys_clk_freq, at_most(board, c)):
             yield row(board, c, f"{bram}, DDR {size(board.memory_size(ddr))}", "[_ddr]")
         else:
             yield row(board, c, bram)

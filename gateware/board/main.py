@@ -53,6 +53,13 @@ def emit_files(parser, args, soc_class, name, folder):
         print(lay_out_driver(ROOT, folder / HEADERS, folder / "driver"))
 
 
+def say_what_is_slow(program, board, configuration):
+    """Notes on standard error, of what the link can be too fast for."""
+    say_if_slow(program, configuration.data_path_rate, configuration.link_rate)
+    if board.memory_rate(configuration):
+        say_if_slow(program, board.memory_rate(configuration), configuration.link_rate, "DDR")
+
+
 def perform(parser, soc_class, argv):
     """What the command line asks for: write, build, load, flash. Raises ``ToolError``, ``PinnedMapError``."""
     args   = parser.parse_args(argv)
@@ -61,7 +68,7 @@ def perform(parser, soc_class, argv):
     if args.build or args.driver:
         with without_collection():
             emit_files(parser, args, soc_class, name, folder)
-        say_if_slow(parser.prog, args.configuration.data_path_rate, args.configuration.link_rate)
+        say_what_is_slow(parser.prog, parser.board, args.configuration)
     if args.build and not args.no_compile:
         vivado.build(name, folder / GATEWARE)
         print(folder / GATEWARE / f"{name}.bit")

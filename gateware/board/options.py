@@ -71,9 +71,8 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
 
     def ddr_help(self):
         memory = self.board.memory
-        if not memory.ddr:
-            return "Not on this board."
-        return f"Endpoint memory in {memory.kind}, {size(memory.ddr)}, not in {size(memory.bram)} of block RAM."
+        rate   = f", {memory.ddr_rate / 1e6:.0f} MB/s for both directions together" if memory.ddr_rate else ""
+        return f"Endpoint memory in {memory.kind}, {size(memory.ddr)}{rate}, not in {size(memory.bram)} of block RAM."
 
     def add_builder_options(self):
         builder = self.add_argument_group(title="Builder options")

@@ -95,7 +95,10 @@ class BoardSoC(LitePCIeSoC):
             tags        = configuration.tags,
             pci_id      = pci_id,
         )
-        add_link_constraints(self.platform, pads, [self.crg.cd_sys], self.pcie_phy)
+        domains = [self.crg.cd_sys]
+        if memory is not None and memory.clock_domain != "sys":
+            domains.append(self.crg.ddr.cd_ddr)
+        add_link_constraints(self.platform, pads, domains, self.pcie_phy)
         if configuration.with_litescope:
             add_taps(self)
 
@@ -108,7 +111,6 @@ class BoardSoC(LitePCIeSoC):
         heartbeat     = Signal(log2_int(int(self.sys_clk_freq), need_pow2=False))
         self.sync    += heartbeat.eq(heartbeat + 1)
         self.comb    += activity.wait.eq(~Reduce("OR", [engine.counters.run for engine in self.engines]))
-        readable      = self.ddr.failed == 0 if hasattr(self, "ddr") else 1
         signs         = [self.tlp.shape.link_up, self.tlp.shape.bus_master_enable, ~activity.done,
-            heartbeat[-1] & readable]
+            heartbeat[-1] & getattr(self.memory, "ready", 1)]
         self.comb    += [pad.eq(sign) for pad, sign in zip(pads, signs)]

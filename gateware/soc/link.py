@@ -25,10 +25,10 @@ def data_path_rate(data_width, clk_freq):
     return data_width // 8 * clk_freq
 
 
-def say_if_slow(program, path, link):
-    """A line on standard error if the data path, of ``path`` bytes a second, cannot keep up with the link, ``link``."""
-    if path < link:
-        print(f"{program}: the data path ({path / 1e6:.0f} MB/s) is slower than the link ({link / 1e6:.0f} MB/s) and "
+def say_if_slow(program, rate, link, what="data path"):
+    """A line on standard error if ``what``, of ``rate`` bytes a second, cannot keep up with the link, of ``link``."""
+    if rate < link:
+        print(f"{program}: the {what} ({rate / 1e6:.0f} MB/s) is slower than the link ({link / 1e6:.0f} MB/s) and "
             "limits it", file=sys.stderr)
 
 

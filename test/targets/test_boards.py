@@ -16,6 +16,8 @@ import sys
 
 import pytest
 
+from litex.build.generic_platform import Pins, Subsignal
+
 from litepcie_soc.board.identity import phy_config, pci_id
 from litepcie_soc.soc import abi
 from litepcie_soc.soc.regs import COMMITTED
@@ -26,9 +28,9 @@ from test.targets.boards import BOARDS, HEADERS, TARGETS, build_name, emitted, o
 LINKS    = [(name, options_of(c)) for name, board in BOARDS.items() for c in board.configurations()]
 CHANNELS = [("sqrl_acorn", ["--pcie-lanes", "1", "--dma-channels", str(abi.MAX_CHANNELS)])]
 CHOICES  = [(name, ["--dma-channels", "2", "--with-litescope", "--tags", "32"]) for name in BOARDS]
-DDR      = [(name, [*link, "--with-ddr"]) for name, board in BOARDS.items() if board.memory.ddr
-    for link in ([], ["--data-width", "64"])]
-BUILDS   = LINKS + CHANNELS + CHOICES + DDR
+DDR      = [(name, [*options, "--with-ddr"]) for name, options in LINKS]
+TAPS     = [(name, ["--with-ddr", "--with-litescope"]) for name in BOARDS]
+BUILDS   = LINKS + CHANNELS + CHOICES + DDR + TAPS
 
 # Helpers ------------------------------------------------------------------------------------------
 
@@ -66,14 +68,44 @@ def check_identity(soc_h, config, board):
         assert config[key] == str(value), key
 
 
-def check_constraints(tcl, xdc):
-    """Reference clock, reset of the slot, and link and board apart from each other: that behind synthesis."""
+def check_constraints(tcl, xdc, domains):
+    """Reference clock, reset of the slot, and link and board apart from each other: that behind synthesis.
+
+    domains : clocks that have nothing to do with each other.
+    """
     assert re.search(r"^create_clock -name pcie_\w+_clk_p -period 10.0 \[get_ports pcie_\w+\]$", xdc, re.MULTILINE)
     assert re.search(r"^set_false_path -from \[get_ports pcie_\w+_rst_n\]$", xdc, re.MULTILINE)
-    groups = tcl.index("set_clock_groups -asynchronous -group "
-        "[get_clocks -include_generated_clocks -of_objects [get_nets sys_clk]] -group "
-        "[get_clocks -include_generated_clocks -of_objects [get_nets pcie_clk]]\n")
-    assert tcl.index("synth_design ") < groups < tcl.index("place_design ")
+    groups = " ".join(f"-group [get_clocks -include_generated_clocks -of_objects [get_nets {domain}_clk]]"
+        for domain in domains)
+    place  = tcl.index(f"set_clock_groups -asynchronous {groups}\n")
+    assert tcl.index("synth_design ") < place < tcl.index("place_design ")
+
+
+def pins_of(board, resource):
+    """Pins that the platform has for a resource, number 0."""
+    entry = next(entry for entry in board.platform().constraint_manager.available if entry[:2] == (resource, 0))
+    return {pin for signal in entry[2:] if isinstance(signal, Subsignal)
+        for constraint in signal.constraints if isinstance(constraint, Pins) for pin in constraint.identifiers}
+
+
+def check_ddr(verilog, xdc, board, c):
+    """The DDR's pins are used if it is asked for; DDR4 has an MMCM of its own, whose oscillator nobody else has."""
+    placed = dict(re.findall(r"^set_property LOC (\w+) \[get_ports {?([^\s}]+)}?\]", xdc, flags=re.MULTILINE))
+    used   = {pin for pin, port in placed.items() if re.match(r"ddram\d*_", port) and port != "ddram_reset_gate"}
+    assert used == (pins_of(board, "ddram") if c.with_ddr else set())
+    if "ultrascale" not in board.family:
+        return
+    mmcms = re.findall(r"^MMCME\d_ADV ", verilog, flags=re.MULTILINE)
+    assert len(mmcms) == 1 + c.with_ddr
+    pairs = re.findall(r"^IBUFDS IBUFDS\w*\(.*?\.I *\((\w+)\)", verilog, flags=re.DOTALL | re.MULTILINE)
+    assert len(set(pairs)) == len(pairs) == 1 + c.with_ddr
+    assert ("assign ddram_reset_gate = 1'd0;" in verilog) == (c.with_ddr and board.name == "xilinx_alveo_u200")
+
+
+def slow_parts(board, c):
+    """What the line on standard error says of parts that are slower than the link."""
+    rates = {"data path": c.data_path_rate, "DDR": board.memory_rate(c) or c.link_rate}
+    return [name for name, rate in rates.items() if rate < c.link_rate]
 
 
 def check_files(folder, build, c):
@@ -101,23 +133,25 @@ def test_build_without_compile(name, options, tmp_path, capsys):
     soc_h = check_headers(tmp_path, board, c)
     tcl   = (tmp_path / "gateware" / f"{build}.tcl").read_text()
     check_identity(soc_h, ip_config(tcl), board)
-    check_constraints(tcl, (tmp_path / "gateware" / f"{build}.xdc").read_text())
+    xdc   = (tmp_path / "gateware" / f"{build}.xdc").read_text()
+    check_constraints(tcl, xdc, ["sys", *["ddr"] * bool(board.memory_rate(c)), "pcie"])
     assert str(tmp_path) not in tcl
     assert f"-part {board.platform().device}" in tcl
     verilog = (tmp_path / "gateware" / f"{build}.v").read_text()
     assert f"module {build} (" in verilog
     assert "Hierarchy" not in verilog
-    # A data path slower than the link is told, any other not.
+    check_ddr(verilog, xdc, board, c)
+    # What is slower than the link is told, anything else not.
     said = capsys.readouterr()
-    slow = "is slower than the link" in said.err
-    assert (slow, said.out) == (c.data_path_rate < c.link_rate, "")
+    assert re.findall(r"the ([\w ]+) \(\d+ MB/s\) is slower than the link", said.err) == slow_parts(board, c)
+    assert said.out == ""
 
 
 @pytest.mark.parametrize("path", TARGETS, ids=lambda path: path.stem)
 def test_two_builds_are_the_same_byte_for_byte(path, tmp_path):
     """The second, in a Python that orders its sets otherwise, touches no file: each is as before."""
     seen    = []
-    options = ["--build", "--no-compile", *["--with-ddr"] * bool(BOARDS[path.stem].memory.ddr)]
+    options = ["--build", "--no-compile", "--with-ddr"]
     for seed in ("1", "2"):
         result = subprocess.run([sys.executable, path, *options, "--output-dir", tmp_path],
             capture_output=True, text=True, timeout=120, env={**os.environ, "PYTHONHASHSEED": seed})

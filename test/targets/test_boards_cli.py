@@ -103,10 +103,13 @@ def test_links_that_the_board_has_not(name, tmp_path, capsys):
                         else "--pcie-lanes")
 
 
-@pytest.mark.parametrize("name", [name for name, board in BOARDS.items() if not board.memory.ddr])
-def test_ddr_that_the_board_has_not(name, tmp_path, capsys):
-    assert run(name, "--build", "--with-ddr", "--output-dir", tmp_path / "out") == 2
-    check_nothing_written(tmp_path / "out", capsys, "--with-ddr: ")
+@pytest.mark.parametrize("name, kind", [
+    ("sqrl_acorn",    "16 bit DDR3-1000, 1 GiB, not in 1 MiB of block RAM."),
+    ("xilinx_kcu105", "64 bit DDR4-1250, 2 GiB, 10000 MB/s for both directions together, not in 1 MiB of block RAM."),
+])
+def test_help_says_what_the_ddr_is(name, kind, capsys):
+    assert run(name, "--help") == 0
+    assert f"Endpoint memory in {kind}" in " ".join(capsys.readouterr().out.split())
 
 
 def test_clock_that_the_pll_cannot_make(tmp_path, capsys):

@@ -23,7 +23,7 @@ def make(**what):
         "platform":   None,
         "links":      series7.links((1, 4), CLOCKS),
         "link":       (2, 4),
-        "memory":     Memory(1 << 20),
+        "memory":     Memory(1 << 20, 1 << 30, "DDR3"),
         "programmer": None,
     }
     return Board("some_board", **{**defaults, **what})
@@ -64,14 +64,15 @@ def test_every_user_clock_carries_its_link():
                                                          "some_board_gen2_x1_64_ddr_7ch_litescope"),
 ])
 def test_name_says_what_is_not_default(options, name):
-    board = make(memory=Memory(1 << 20, 1 << 30, "DDR3"))
+    board = make()
     assert board.configure(**options).name(board) == name
 
 
 def test_memory_is_that_of_the_choice():
-    board = make(memory=Memory(1 << 20, 1 << 30, "DDR3"))
-    assert board.memory_size(board.configure()) == 1 << 20
-    assert board.memory_size(board.configure(with_ddr=True)) == 1 << 30
+    board = make(memory=Memory(1 << 20, 1 << 30, "DDR4", ddr_rate=10e9))
+    plain, ddr = board.configure(), board.configure(with_ddr=True)
+    assert (board.memory_size(plain), board.memory_rate(plain)) == (1 << 20, None)
+    assert (board.memory_size(ddr), board.memory_rate(ddr)) == (1 << 30, 10e9)
 
 
 def test_rates():
@@ -92,8 +93,6 @@ def test_rates():
     ({"sys_clk_freq": 0.0},        "--sys-clk-freq 0: 50e6 to 250e6 Hz"),
     ({"tags": 33},                 "--tags 33: the hard block can have 32 or 64"),
     ({"tags": 128},                "--tags 128: the hard block can have 32 or 64"),
-    ({"with_ddr": True},           "--with-ddr: Some Board has none that is supported; its endpoint memory is "
-                                   "1 MiB of block RAM"),
     ({"sys_clk_freq": 300e6},      "--sys-clk-freq 3e+08: 50e6 to 250e6 Hz"),
     ({"sys_clk_freq": 1e6},        "--sys-clk-freq 1e+06: 50e6 to 250e6 Hz"),
 ])
@@ -104,7 +103,7 @@ def test_what_cannot_be_is_one_line(options, message):
 
 
 def test_clock_with_ddr_is_the_memorys():
-    board = make(memory=Memory(1 << 20, 1 << 30, "DDR3"), ddr_clocks=(100e6, 100e6))
+    board = make(ddr_clocks=(100e6, 100e6))
     assert board.configure(with_ddr=True).sys_clk_freq == 100e6
     assert board.configure().sys_clk_freq == 125e6
     with pytest.raises(ValueError, match=r"--sys-clk-freq 1.25e\+08: 100e6 to 100e6 Hz with --with-ddr"):
