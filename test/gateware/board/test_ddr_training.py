@@ -4,20 +4,20 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Bringing up DDR3, against a model of what a PHY's settings do to the bytes of a bus."""
+"""Bringing up DDR, against a model of what a PHY's settings do to the bytes of a bus."""
 
 import pytest
 
 from migen import *
 
 from litedram.common import PhySettings
-from litedram.modules import MT8JTF12864, MT41K512M16
+from litedram.modules import EDY4016A, MT8JTF12864, MT41K512M16
 
 from test.gateware.common import simulate
 
 from litepcie_soc.board import ddr_commands, ddr_training
 from litepcie_soc.board.ddr_commands import ACTIVATE, CAS, CS, GAP, PRECHARGE, RAS, READ, WE, WRITE, initialisation
-from litepcie_soc.board.ddr_delays import ResetDelays
+from litepcie_soc.board.ddr_delays import TAPS, ResetDelays, RoundDelays
 from litepcie_soc.board.ddr_training import BEATS, PATTERNS, PAUSE, DRAMTraining
 
 pytestmark = pytest.mark.unit
@@ -29,9 +29,10 @@ LATENCY, WRITE_LATENCY = 9, 2
 # Model --------------------------------------------------------------------------------------------
 
 
-def settings(lanes):
-    return PhySettings(phytype="K7DDRPHY", memtype="DDR3", databits=8*lanes, strobes=lanes, dfi_databits=16*lanes,
-        nranks=1, nphases=4, rdphase=2, wrphase=3, cl=7, cwl=6, read_latency=LATENCY, write_latency=WRITE_LATENCY)
+def settings(lanes, memtype="DDR3"):
+    return PhySettings(phytype="K7DDRPHY", memtype=memtype, databits=8*lanes, strobes=lanes, dfi_databits=16*lanes,
+        nranks=1, nphases=4, rdphase=2, wrphase=3, cl=7 if memtype == "DDR3" else 10, cwl=6 if memtype == "DDR3" else 9,
+        read_latency=LATENCY, write_latency=WRITE_LATENCY)
 
 
 class Lane:
@@ -61,38 +62,109 @@ class Lane:
     def read_position(self):
         return self.moves["read_slip"], self.moves["read_delay"]
 
+    def writes(self):
+        return self.write_position in self.write
+
+    def reads(self):
+        beat, delay = self.read_position
+        return beat == self.read[0] and delay in self.read[1]
+
     def do_write(self, beats):
-        if self.write_position in self.write:
+        if self.writes():
             self.stored = bytes(beats)
 
     def do_read(self):
-        beat, delay = self.read_position
-        good        = beat == self.read[0] and delay in self.read[1]
-        return self.stored if good else bytes(beat ^ 0x5a for beat in self.stored)
+        return self.stored if self.reads() else bytes(beat ^ 0x5a for beat in self.stored)
 
 
-class Chips:
+class RoundLane(Lane):
+    """One byte of the bus behind a PHY of UltraScale, at 1250 MT/s; times in ps.
+
+    Data leaves a beat, a slip or a tap later; DQS half a beat behind it, by its delay; both come round from their last
+    tap to their first. The chip's clock rises half a cycle behind a command, and ``skew`` later at this chip.
+
+    tap, align : of a delay: how long; how many in any case, since it was calibrated to 0.
+    skew       : of the clock.
+    arrival    : of what is read, behind the first beat that can be had.
+    eye        : of a beat that is read, what is sure.
+    """
+    BEAT = 800
+    T_DQSS = 0.27*2*BEAT  # JESD79-4.
+
+    def __init__(self, tap, skew, arrival, align=54, eye=500, deaf=False):
+        self.tap, self.skew, self.arrival, self.eye, self.deaf = tap, skew, arrival, eye, deaf
+        self.home   = {"read": align, "data": align, "dqs": align + round(self.BEAT/2/tap)}
+        self.taps   = dict(self.home)
+        self.moves  = dict.fromkeys(("write_slip", "read_slip"))
+        self.stored = bytes(8)
+
+    def obey(self, name):
+        if name in ("write_delay_inc", "read_delay_inc"):
+            for delay in ("data", "dqs") if name == "write_delay_inc" else ("read",):
+                self.taps[delay] = (self.taps[delay] + 1)%TAPS
+        else:
+            kind = name.removesuffix("_rst")
+            self.moves[kind] = 0 if name != kind else self.moves[kind] + 1
+
+    def later(self, delay, home):
+        """By its taps than one that was calibrated as the other."""
+        return (self.taps[delay] - self.home[home])*self.tap
+
+    @property
+    def early(self):
+        """Of the chip's clock, before DQS, if there were no slips to make it so."""
+        return -self.moves["write_slip"]%BEATS*self.BEAT + self.later("dqs", "data") - self.BEAT - self.skew
+
+    @property
+    def off_center(self):
+        """Of what is read, behind the middle of the beat that is taken."""
+        beat = (BEATS - 1 + self.moves["read_slip"])%BEATS
+        return self.arrival + self.later("read", "read") - (beat + 0.5)*self.BEAT
+
+    def writes(self):
+        center = self.later("dqs", "data") - self.later("data", "data") - self.BEAT/2
+        return not self.deaf and abs(self.early) <= self.T_DQSS and abs(center) <= 150
+
+    def reads(self):
+        return abs(self.off_center) <= self.eye/2
+
+
+class Chips(Module):
     """Obeys pulses and commands; logs (cycle, phase, control, command, address, bank)."""
 
-    PULSES = ("write_delay_rst", "write_delay_inc", "write_slip_rst", "write_slip", "read_delay_rst",
-        "read_delay_inc", "read_slip_rst", "read_slip")
+    SLIPS  = ("write_slip_rst", "write_slip", "read_slip_rst", "read_slip")
+    DELAYS = ("write_delay_rst", "write_delay_inc", "read_delay_rst", "read_delay_inc")
 
-    def __init__(self, dut, lanes):
-        self.dut, self.lanes, self.log, self.cycle = dut, lanes, [], 0
+    def __init__(self, dut, lanes, latency):
+        self.submodules.dut = dut
+        self.latency, self.failed = latency, None
+        self.lanes, self.log, self.cycle, self.moves = lanes, [], 0, []
         self.reads, self.writes = set(), set()
+        pulses        = {name: getattr(dut, name) for name in self.SLIPS}
+        pulses       |= {name: getattr(dut.delays, name) for name in self.DELAYS if hasattr(dut.delays, name)}
+        self.names    = list(pulses)
+        self.delay_mask = sum(1 << n for n, name in enumerate(pulses) if name.endswith("delay_inc"))
+        self.pulses   = Signal(len(pulses))
+        self.commands = Signal(4)
+        self.event    = Signal()
+        self.comb    += [
+            self.pulses.eq(Cat(*pulses.values())),
+            self.commands.eq(~Cat(*[phase.cs_n for phase in dut.dfi.phases])),
+            self.event.eq((self.pulses != 0) | (self.commands != 0) | dut.done),
+        ]
 
     def run(self):
-        dut      = self.dut
-        pulses   = Cat(*[getattr(dut.delays if "delay" in name else dut, name) for name in self.PULSES])
-        commands = ~Cat(*[phase.cs_n for phase in dut.dfi.phases]) & 0xf
-        valid    = False
-        while not (yield dut.done):
+        valid = False
+        while True:
             self.cycle += 1
-            values = yield pulses
-            if values:
-                yield from self.obey(values)
-            if (yield commands):
-                yield from self.take()
+            if (yield self.event):
+                if (yield self.dut.done):
+                    return
+                values = yield self.pulses
+                if values:
+                    yield from self.obey(values)
+                if (yield self.commands):
+                    yield from self.take()
             if self.cycle in self.writes:
                 yield from self.write()
             if self.cycle in self.reads or valid:
@@ -102,8 +174,10 @@ class Chips:
 
     def obey(self, values):
         select = yield self.dut.select
+        if values & self.delay_mask:
+            self.moves.append((self.cycle, (yield self.dut.moving)))
         for n, lane in enumerate(self.lanes):
-            for k, name in enumerate(self.PULSES):
+            for k, name in enumerate(self.names):
                 if select >> n & values >> k & 1:
                     lane.obey(name)
 
@@ -119,7 +193,7 @@ class Chips:
                     self.writes.add(self.cycle + WRITE_LATENCY)
                 if command == READ:
                     assert n == 2 and (yield phase.rddata_en)
-                    self.reads.add(self.cycle + LATENCY)
+                    self.reads.add(self.cycle + self.latency)
 
     def write(self):
         """Of the cycle's data: that of the cycles around it is another's."""
@@ -136,33 +210,35 @@ class Chips:
                 for k, lane in enumerate(self.lanes) for beat in range(2)))
 
 
-def train(lanes, monkeypatch, write_taps=1):
-    """(log, failed); 8 delays of reads and short pauses: a simulation of seconds, not of minutes."""
+def train(lanes, monkeypatch, delays, pause=10, latency=LATENCY, memtype="DDR3"):
+    """Chips, with what ``failed``; short pauses: a simulation of seconds, not of minutes."""
     monkeypatch.setattr(ddr_commands, "GAP", 12)
-    monkeypatch.setattr(ddr_training, "PAUSE", 10)
-    dut    = DRAMTraining(settings(len(lanes)), MT41K512M16(100e6, "1:4").timing_settings, 16, 3, CLK_FREQ,
-        ResetDelays(8, write_taps))
-    chips  = Chips(dut, lanes)
-    failed = []
+    monkeypatch.setattr(ddr_training, "PAUSE", pause)
+    module = MT41K512M16(100e6, "1:4") if memtype == "DDR3" else EDY4016A(156.25e6, "1:4")
+    dut    = DRAMTraining(settings(len(lanes), memtype), module.timing_settings, 16, 3, CLK_FREQ, delays)
+    chips  = Chips(dut, lanes, latency)
 
     def bench():
+        if isinstance(delays, RoundDelays):
+            yield delays.clock_taps.eq(lanes[0].home["data"])
+            yield delays.dqs_taps.eq(lanes[0].home["dqs"])
         yield from chips.run()
-        failed.append((yield dut.failed))
-    simulate(dut, [bench()], cycles=300000)
+        chips.failed = yield dut.failed
+    simulate(chips, [bench()], cycles=800000)
     first = next(cycle for cycle, *_, command, _, _ in chips.log if command == ACTIVATE)
     assert chips.cycle - first <= dut.cycles
-    return chips.log, failed[0]
+    return chips
 
 # Without output delays ----------------------------------------------------------------------------
 
 
 def test_each_byte_gets_the_middle_of_its_widest_run(monkeypatch):
     lanes = [Lane(1, [6], (5, range(1, 6))), Lane(1, [2], (0, [0, 3, 4])), Lane(1, [0], (7, [*range(3), 5, 6, 7]))]
-    log, failed = train(lanes, monkeypatch)
-    assert failed == 0
+    chips = train(lanes, monkeypatch, ResetDelays(8, 1))
+    assert chips.failed == 0
     assert [lane.write_position for lane in lanes] == [6, 2, 0]
     assert [lane.read_position for lane in lanes] == [(5, 3), (0, 3), (7, 1)]
-    check_initialisation(log)
+    check_initialisation(chips.log)
 
 
 def check_initialisation(log):
@@ -181,8 +257,7 @@ def check_initialisation(log):
 
 def test_a_byte_that_never_passes_is_told(monkeypatch):
     lanes = [Lane(1, [0], (2, range(8))), Lane(1, [2], (1, []))]
-    _, failed = train(lanes, monkeypatch)
-    assert failed == 0b10
+    assert train(lanes, monkeypatch, ResetDelays(8, 1)).failed == 0b10
     assert lanes[0].read_position == (2, 3)
 
 # With output delays -------------------------------------------------------------------------------
@@ -197,16 +272,53 @@ def test_each_byte_is_written_in_the_middle_of_its_widest_run(monkeypatch):
         Lane(5, range(31, 40),              (3, range(4, 8))),
         Lane(5, [],                         (3, range(4, 8))),
     ]
-    _, failed = train(lanes, monkeypatch, write_taps=5)
-    assert failed == 0b10000
+    assert train(lanes, monkeypatch, ResetDelays(8, 5)).failed == 0b10000
     assert [lane.write_position for lane in lanes[:4]] == [2, 6, 14, 35]
     assert [lane.read_position for lane in lanes[:4]] == [(2, 3), (2, 4), (3, 1), (3, 5)]
+
+# With delays that go round ------------------------------------------------------------------------
+
+# Taps between two reads, and bytes: all corners of what a tap's length can be; the clock comes later to each, by up to
+# five beats; what is read arrives anywhere. Delays of one FPGA have taps of about the same length.
+ROUND = {
+    "short": (16, [RoundLane(2.5, skew, at) for skew, at in ((0, 0), (500, 1900), (1700, 2650))]),
+    "usual": (16, [RoundLane(tap, skew, at, align) for tap, skew, at, align in (
+        (5, 300, 4700, 54), (5.2, 2500, 100, 50), (4.8, 3900, 3333, 60))]),
+    "long":  (8, [RoundLane(15, skew, at) for skew, at in ((200, 1000), (950, 2000), (2700, 3950))]),
+}
+
+
+@pytest.mark.parametrize("taps", ROUND)
+def test_each_byte_is_written_at_its_clock_and_read_in_its_middle(taps, monkeypatch):
+    """Within a position, which is 50 ps of a write, and what is cut off at a row's end."""
+    step, lanes = ROUND[taps]
+    chips       = train(lanes, monkeypatch, RoundDelays(step), pause=2, latency=1, memtype="DDR4")
+    assert chips.failed == 0
+    for lane in lanes:
+        assert abs(lane.early) <= 75 + lane.tap, [lane.early for lane in lanes]
+        assert abs(lane.off_center) <= step*lane.tap + 70, [lane.off_center for lane in lanes]
+        assert lane.taps["dqs"] - lane.taps["data"] == lane.home["dqs"] - lane.home["data"]
+    check_moves(chips)
+
+
+def check_moves(chips):
+    """Delays are moved while they do not follow the temperature, and the last trial is with those that do."""
+    assert all(moving for _, moving in chips.moves)
+    trials = [cycle for cycle, *_, command, _, _ in chips.log if command == ACTIVATE]
+    assert max(cycle for cycle, _ in chips.moves) < trials[-2]
+
+
+def test_a_byte_that_never_passes_is_told_and_the_others_are_not_worse(monkeypatch):
+    lanes = [RoundLane(5, 400, 1300), RoundLane(5, 400, 1300, deaf=True), RoundLane(5, 400, 1300, eye=0)]
+    chips = train(lanes, monkeypatch, RoundDelays(32, 4), pause=2, latency=1, memtype="DDR4")
+    assert chips.failed == 0b110
+    assert abs(lanes[0].early) <= 210 and abs(lanes[0].off_center) <= 250
 
 # Constants ----------------------------------------------------------------------------------------
 
 
 def test_gap_keeps_the_longest_time_of_the_chips():
-    assert 4*GAP >= 512
+    assert 4*GAP >= 1024  # DDR4's tZQinit.
 
 
 @pytest.mark.parametrize("module", [MT41K512M16, MT8JTF12864])

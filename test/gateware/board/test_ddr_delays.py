@@ -1,0 +1,183 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Delays of a byte: where the pulses take them."""
+
+import pytest
+
+from migen import *
+
+from test.gateware.common import simulate
+
+from litepcie_soc.board.ddr_delays import SKEW_TAPS, TAPS, ResetDelays, RoundDelays
+
+pytestmark = pytest.mark.unit
+
+BEAT_PS = 800
+
+# Model --------------------------------------------------------------------------------------------
+
+
+class Pins:
+    """Delays of UltraScale, calibrated in TIME format: ``align`` taps are there in any case (AR 64743)."""
+    def __init__(self, tap_ps, align):
+        self.clock = align
+        self.home  = {"read": align, "data": align, "dqs": align + round(BEAT_PS/2/tap_ps)}
+        self.taps  = dict(self.home)
+        self.most  = dict(self.home)  # The longest each was.
+
+    def obey(self, read, write):
+        for name, inc in (("read", read), ("data", write), ("dqs", write)):
+            self.taps[name] = (self.taps[name] + inc)%TAPS
+            self.most[name] = max(self.most[name], self.taps[name])
+
+    def moved(self, name):
+        return (self.taps[name] - self.home[name])%TAPS
+
+
+def go(dut, pins, read=0, write=0, writing=0, choosing=0):
+    """To a setting; returns the cycles it took."""
+    yield dut.read_position.eq(read)
+    yield dut.write_position.eq(write)
+    yield dut.writing.eq(writing)
+    yield dut.choosing.eq(choosing)
+    yield dut.start.eq(1)
+    yield
+    yield dut.start.eq(0)
+    cycles = 0
+    while True:
+        yield
+        if (yield dut.done):
+            return cycles
+        pins.obey((yield dut.read_delay_inc), (yield dut.write_delay_inc))
+        cycles += 1
+
+
+def run(pins, bench):
+    """bench: of dut; the delays say what they were calibrated to, then whatever they are moved to."""
+    dut = RoundDelays()
+
+    def main():
+        yield dut.clock_taps.eq(pins.clock)
+        yield dut.dqs_taps.eq(pins.home["dqs"])
+        for _ in range(10):
+            yield
+        yield from bench(dut)
+    simulate(dut, [main()], cycles=100000)
+    return dut
+
+# Round --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tap_ps", [2.5, 3.3, 5, 8, 15])
+def test_positions_of_writes_are_spread_over_a_beat(tap_ps):
+    pins   = Pins(tap_ps, 54)
+    placed = []
+
+    def bench(dut):
+        for _beat in range(2):
+            for position in range(16):
+                cycles = yield from go(dut, pins, write=position, writing=1)
+                assert cycles <= dut.cycles
+                assert pins.moved("dqs") == pins.moved("data")
+                placed.append(pins.moved("data")*tap_ps)
+    run(pins, bench)
+    assert placed[:16] == placed[16:]
+    assert placed[0] == 0
+    steps = [after - before for before, after in zip(placed, [*placed[1:16], BEAT_PS])]
+    short = tap_ps == 2.5  # There DQS would go past its last tap.
+    assert all(abs(step - BEAT_PS/16) <= 2*tap_ps for step in steps[:15]) or short
+    assert abs(steps[15] - BEAT_PS/16) <= (BEAT_PS/8 if short else 2*tap_ps)
+
+
+@pytest.mark.parametrize("tap_ps", [2.5, 15])
+@pytest.mark.parametrize("align", [0, 45, 65, 200])
+def test_dqs_stays_behind_the_data(tap_ps, align):
+    """It wraps only where all go round, at the end of a beat."""
+    pins = Pins(tap_ps, align)
+
+    def bench(dut):
+        for position in range(16):
+            yield from go(dut, pins, write=position, writing=1)
+            assert pins.taps["dqs"] - pins.taps["data"] == pins.home["dqs"] - pins.home["data"]
+    run(pins, bench)
+    assert pins.most["dqs"] <= TAPS - SKEW_TAPS
+
+
+def test_reads_go_over_all_taps_and_round():
+    pins = Pins(5, 54)
+
+    def bench(dut):
+        for _ in range(2):
+            for position in range(dut.read_positions):
+                yield from go(dut, pins, read=position)
+                assert pins.moved("read") == 8*position
+    dut = run(pins, bench)
+    assert dut.read_positions*8 == TAPS
+
+
+def test_reads_stay_while_writes_are_sought():
+    pins = Pins(5, 54)
+
+    def bench(dut):
+        yield from go(dut, pins, read=3, write=8)
+        for position in range(16):
+            yield from go(dut, pins, read=position, write=position, writing=1)
+            assert pins.moved("read") == 24
+    run(pins, bench)
+
+
+def test_who_is_chosen_comes_from_position_0():
+    """One after the other; each is another byte, and stands there."""
+    pins = [Pins(5, 54) for _ in range(3)]
+
+    def bench(dut):
+        yield from go(dut, pins[0], read=63, write=8)
+        yield from go(dut, pins[0], choosing=1)
+        assert (pins[0].moved("read"), pins[0].moved("data")) == (0, 0)
+        for byte, position in zip(pins, (5, 17, 40)):
+            yield from go(dut, byte, read=position, choosing=1)
+            assert byte.moved("read") == 8*position
+        for byte, position in zip(pins, (2, 7, 15)):
+            yield from go(dut, byte, write=position, writing=1, choosing=1)
+            assert byte.moved("data") == position*160 >> 4
+    run(pins[0], bench)
+
+
+@pytest.mark.parametrize("clock, dqs", [(54, 54), (80, 20), (0, 0), (0, TAPS - 1), (TAPS - 1, TAPS - 1)])
+def test_nonsense_moves_nothing_or_little_and_ends(clock, dqs):
+    pins             = Pins(5, clock)
+    pins.home["dqs"] = dqs
+
+    def bench(dut):
+        for position in range(16):
+            assert (yield from go(dut, pins, write=position, writing=1)) <= dut.cycles
+        assert pins.moved("data") == 0
+    run(pins, bench)
+
+# Reset --------------------------------------------------------------------------------------------
+
+
+def test_reset_and_counted_up():
+    dut, log = ResetDelays(32, 13), []
+
+    def bench():
+        for read, write, writing in ((31, 12, 0), (3, 5, 1)):
+            yield dut.read_position.eq(read)
+            yield dut.write_position.eq(write)
+            yield dut.writing.eq(writing)
+            yield dut.start.eq(1)
+            yield
+            log.append([0, 0, (yield dut.read_delay_rst), (yield dut.write_delay_rst)])
+            yield dut.start.eq(0)
+            yield
+            for _ in range(dut.cycles):
+                log[-1][0] += yield dut.read_delay_inc
+                log[-1][1] += yield dut.write_delay_inc
+                yield
+            assert (yield dut.done)
+    simulate(dut, [bench()])
+    assert log == [[31, 12, 1, 1], [0, 5, 0, 1]]
