@@ -30,7 +30,8 @@ class Dut(Module):
     width, data_bits : bits of a word and of the module's data bus.
     crossing         : LiteDRAM's controller has a clock of its own, of ``clk_freq`` Hz.
     checked          : the model checks the timing of its commands.
-    byte_mask        : the chips have data masks; ``merged``: what the memory believes of that, the same if None.
+    byte_mask        : the chips have data masks.
+    merged           : partial writes are merged in front of the chips; where these have no masks, if None.
     """
     def __init__(self, width, data_bits, crossing=False, clk_freq=CLOCK_HZ, checked=False, byte_mask=True, merged=None):
         self.clock_domains.cd_sys = ClockDomain("sys")

@@ -185,6 +185,17 @@ def test_what_a_write_leaves_out_stays(bench, mode, clocks):
         assert min(accesses) > 100
 
 
+@pytest.mark.parametrize("clocks", CLOCKS)
+def test_whole_lines_at_the_rate_of_the_ports_or_of_the_memory(bench, clocks):
+    cycles, *accesses = bench(1, 20000, "stream", clocks)
+    shape = SHAPES[bench.shape]
+    # A word a cycle each way; or an access in each of the controller's cycles, with refresh, turns and rows in between.
+    ports = 2 * shape["width"]
+    dram  = 8 * shape["data_bits"] * clocks[0] / clocks[1]
+    share = sum(accesses) * shape["width"] / cycles / min(ports, dram)
+    assert share > 0.7
+
+
 def test_left_out_it_is_noticed(tmp_path):
     """What a memory that believes in masks does to chips that have none."""
     program = build(tmp_path, **SHAPES["two words a line"], **CHIPS, merged=False)
