@@ -104,6 +104,7 @@ class RoundDelays(LiteXModule):
 
         # Taps of a beat.
         quarter  = Signal(max=TAPS)
+        beat     = Cat(0, quarter)
         room     = Signal(max=TAPS)
         span     = Signal(max=TAPS)
         measured = Signal()
@@ -112,7 +113,7 @@ class RoundDelays(LiteXModule):
             room.eq(Mux(self.dqs_taps < TAPS - SKEW_TAPS, TAPS - SKEW_TAPS - self.dqs_taps, 0)),
             If(self.start & ~measured,
                 measured.eq(1),
-                span.eq(Mux(2*quarter < room, 2*quarter, room)),
+                span.eq(Mux(beat < room, beat, room)),
             ),
         ]
 
@@ -120,14 +121,17 @@ class RoundDelays(LiteXModule):
         read, read_to   = Signal(max=TAPS), Signal(max=TAPS)
         write, write_to = Signal(max=TAPS), Signal(max=TAPS)
         moving          = Signal()
+        # As wide as it gets: in Verilog a product is no wider than what it is assigned to.
+        product         = Signal(len(self.write_position) + len(span))
         self.comb += [
+            product.eq(self.write_position*span),
             read_to.eq(self.read_position*read_step),
             self.read_delay_inc.eq(moving & ~self.writing & (read != read_to)),
             self.write_delay_inc.eq(moving & (write != write_to)),
             self.done.eq(~moving),
         ]
         self.sync += [
-            write_to.eq(self.write_position*span >> log2_int(write_positions)),
+            write_to.eq(product >> log2_int(write_positions)),
             If(self.read_delay_inc, read.eq(read + 1)),
             If(self.write_delay_inc, write.eq(write + 1)),
             If(moving & ~self.read_delay_inc & ~self.write_delay_inc,

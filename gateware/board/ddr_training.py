@@ -53,15 +53,15 @@ class DRAMTraining(LiteXModule):
     reaches it, if DQS may be as early as late (JESD79-3, JESD79-4, tDQSS). Last, one trial of what was chosen.
 
     Takes, without the chips' initialisation, ``cycles`` at most: at 125 MHz and with delays as those of series 7 11 ms
-    with output delays and 3 ms without; at 156.25 MHz and with those of UltraScale 46 ms.
+    with output delays and 6 ms without; at 156.25 MHz and with those of UltraScale 46 ms.
 
     Parameters
     ----------
     settings, timings : LiteDRAM's, of PHY and chips; DDR3 or DDR4, four phases.
     addressbits, bankbits : of the DFI.
     clk_freq : Hz of ``sys``, the PHY's controller side.
-    delays   : the PHY's, as ``ResetDelays``; becomes a submodule. With one position of writes these are later by two
-        beats, and DQS is not moved against the chips' clock.
+    delays   : the PHY's, as ``ResetDelays``; becomes a submodule. With one position of writes these are later by whole
+        beats: DQS meets the chips' clock to a quarter of its cycle.
     masks    : the chips have data masks; DDR4.
 
     Attributes
@@ -92,7 +92,6 @@ class DRAMTraining(LiteXModule):
         self.delays     = delays
         self.reads      = delays.read_positions
         self.writes     = delays.write_positions
-        self.write_step = 2 if self.writes == 1 else 1
         self.steps      = initialisation(settings, timings, clk_freq, masks)
         self.control    = Signal(3)
         self.command    = Signal(4)
@@ -116,10 +115,10 @@ class DRAMTraining(LiteXModule):
     def cycles(self):
         """Of ``sys``, the most that the training takes behind the initialisation."""
         settings = BEATS*self.reads
-        rows     = BEATS//self.write_step*self.writes
+        rows     = BEATS*self.writes
         setting  = max(self.delays.cycles, BEATS) + 3
         trial    = setting + 9*(PAUSE + 2) + 5
-        return (BEATS//self.write_step*min(self.writes, 2)*settings + rows + 1)*trial + (settings + rows)*setting
+        return (BEATS*min(self.writes, 2)*settings + rows + 1)*trial + (settings + rows)*setting
 
     def add_commands(self):
         """Commands on phase 0, data commands on the phases the PHY says."""
@@ -175,7 +174,7 @@ class DRAMTraining(LiteXModule):
         self.read_beat  = Signal(max=BEATS)
         self.write_tap  = Signal(max=max(self.writes, 2))
         self.write_beat = Signal(max=BEATS)
-        rows            = BEATS//self.write_step*self.writes
+        rows            = BEATS*self.writes
         self.write_row  = Signal(max=rows)
         # All go where the walk begins, and from there, one by one, to what is best for them.
         first           = Signal()
@@ -275,10 +274,10 @@ class DRAMTraining(LiteXModule):
         half = self.writes//2
         end  = Signal()
         self.comb += If(self.writing,
-            end.eq((self.write_tap == self.writes - 1) & (self.write_beat == BEATS - self.write_step)),
+            end.eq((self.write_tap == self.writes - 1) & (self.write_beat == BEATS - 1)),
         ).Else(
             end.eq((self.read_tap == self.reads - 1) & (self.read_beat == BEATS - 1) & (self.choosing |
-                (self.write_tap == half) & (self.write_beat == BEATS - self.write_step))),
+                (self.write_tap == half) & (self.write_beat == BEATS - 1))),
         )
         fsm.act("NEXT",
             NextState("RESET"),
@@ -287,7 +286,7 @@ class DRAMTraining(LiteXModule):
                 NextValue(self.write_tap, self.write_tap + 1),
                 If(self.write_tap == self.writes - 1,
                     NextValue(self.write_tap, 0),
-                    NextValue(self.write_beat, self.write_beat + self.write_step),
+                    NextValue(self.write_beat, self.write_beat + 1),
                 ),
             ).Else(
                 NextValue(self.read_tap, self.read_tap + 1),
@@ -297,7 +296,7 @@ class DRAMTraining(LiteXModule):
                     If((self.read_beat == BEATS - 1) & ~self.choosing,
                         NextValue(self.write_tap, Mux(self.write_tap == half, 0, half)),
                         If(self.write_tap == half,
-                            NextValue(self.write_beat, self.write_beat + self.write_step),
+                            NextValue(self.write_beat, self.write_beat + 1),
                         ),
                     ),
                 ),
