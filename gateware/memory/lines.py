@@ -84,10 +84,10 @@ class WriteMerger(LiteXModule):
         self.comb += begins.eq(~opened | leaves)
         over = place == places - 1
         if whole:
-            present = Signal(line_width // 8)  # Bytes of the line, those of the next word too.
-            self.comb += present.eq(Mux(begins, 0, source.be)
-                | Cat(*[Mux(place == n, sink.be, 0) for n in range(places)]))
-            over = present == 2**len(present) - 1
+            # Bytes of the next word, in their place. ``begins`` is late: it chooses last.
+            word, every = Signal(line_width // 8), 2**(line_width // 8) - 1
+            self.comb += word.eq(Cat(*[Mux(place == n, sink.be, 0) for n in range(places)]))
+            over = Mux(begins, word == every, (source.be | word) == every)
         self.sync += [
             If(leaves, opened.eq(0)),
             If(sink.valid & sink.ready,
