@@ -3,3 +3,7 @@
 #
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+
+import pytest
+
+pytest.register_assert_rewrite("test.targets.checks")  # Its asserts say what differs, as those of tests.

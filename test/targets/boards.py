@@ -27,6 +27,10 @@ def options_of(configuration):
     return ["--pcie-gen", str(c.gen), "--pcie-lanes", str(c.lanes), "--data-width", str(c.data_width)]
 
 
+# Every link with every data path.
+LINKS = [(name, options_of(c)) for name, board in BOARDS.items() for c in board.configurations()]
+
+
 def configuration(name, options):
     return BoardParser(BOARDS[name]).parse_args(["--build", *options]).configuration
 

@@ -1,0 +1,127 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What is true of the files of any build of any board."""
+
+import re
+
+from litex.build.generic_platform import Pins, Subsignal
+
+from litepcie_soc.board.identity import phy_config, pci_id
+from litepcie_soc.soc import abi
+from litepcie_soc.soc.regs import COMMITTED
+
+from test.targets.boards import BOARDS, HEADERS, emitted
+
+# Files --------------------------------------------------------------------------------------------
+
+
+def constants(soc_h):
+    return {name: int(value) for name, value in re.findall(r"^#define CONFIG_(\w+) (\d+)$", soc_h, flags=re.MULTILINE)}
+
+
+def ip_config(tcl):
+    """What the script configures the hard block with."""
+    return dict(re.findall(r"CONFIG\.(\w+) \{([^}]*)\}", tcl))
+
+
+def check_files(folder, build, c):
+    gateware = {f"{build}.v", f"{build}.xdc", f"{build}.tcl", f"build_{build}.sh"}
+    assert {path.name for path in (folder / "gateware").iterdir() if path.suffix != ".init"} == gateware
+    headers  = {"csr.h", "soc.h", "csr.json", "litepcie_regs.h"}
+    assert {path.name for path in (folder / HEADERS).iterdir()} == headers
+    assert (folder / "litescope").is_dir() == c.with_litescope
+
+
+def check_headers(folder, board, c):
+    """The link in ``soc.h`` is that of the options; the register map is the committed one, byte for byte."""
+    soc_h = constants((folder / HEADERS / "soc.h").read_text())
+    assert soc_h.items() >= {
+        "PCIE_GEN":        c.gen,
+        "PCIE_LANES":      c.lanes,
+        "PCIE_DATA_WIDTH": c.data_width,
+        "PCIE_TAGS":       c.tags,
+        "PCIE_BAR0_SIZE":  abi.BAR0_SIZE,
+        "CLOCK_FREQUENCY": int(c.sys_clk_freq),
+        "MEMORY_SIZE":     board.memory_size(c),
+    }.items()
+    assert (folder / HEADERS / "litepcie_regs.h").read_text() == COMMITTED.read_text()
+    return soc_h
+
+
+def check_identity(soc_h, config, board):
+    """What ``soc.h`` says, which the simulator and the driver's table go by, is what the hard block will say."""
+    said = {key: soc_h[f"PCIE_{key.upper()}"] for key in pci_id(board.family)}
+    assert said == pci_id(board.family)
+    for key, value in phy_config(said, board.family).items():
+        assert config[key] == str(value), key
+
+# Constraints --------------------------------------------------------------------------------------
+
+
+def check_constraints(tcl, xdc, domains):
+    """Reference clock, reset of the slot, and link and board apart from each other: that behind synthesis.
+
+    domains : clocks that have nothing to do with each other.
+    """
+    assert re.search(r"^create_clock -name pcie_\w+_clk_p -period 10.0 \[get_ports pcie_\w+\]$", xdc, re.MULTILINE)
+    assert re.search(r"^set_false_path -from \[get_ports pcie_\w+_rst_n\]$", xdc, re.MULTILINE)
+    groups = " ".join(f"-group [get_clocks -include_generated_clocks -of_objects [get_nets {domain}_clk]]"
+        for domain in domains)
+    place  = tcl.index(f"set_clock_groups -asynchronous {groups}\n")
+    assert tcl.index("synth_design ") < place < tcl.index("place_design ")
+
+
+def pins_of(board, resource):
+    """Pins that the platform has for a resource, number 0."""
+    entry = next(entry for entry in board.platform().constraint_manager.available if entry[:2] == (resource, 0))
+    return {pin for signal in entry[2:] if isinstance(signal, Subsignal)
+        for constraint in signal.constraints if isinstance(constraint, Pins) for pin in constraint.identifiers}
+
+
+def check_ddr(verilog, xdc, board, c):
+    """The DDR's pins are used if it is asked for; DDR4 has an MMCM of its own, whose oscillator nobody else has."""
+    placed = dict(re.findall(r"^set_property LOC (\w+) \[get_ports {?([^\s}]+)}?\]", xdc, flags=re.MULTILINE))
+    used   = {pin for pin, port in placed.items() if re.match(r"ddram\d*_", port) and port != "ddram_reset_gate"}
+    assert used == (pins_of(board, "ddram") if c.with_ddr else set())
+    if "ultrascale" not in board.family:
+        return
+    mmcms = re.findall(r"^MMCME\d_ADV ", verilog, flags=re.MULTILINE)
+    assert len(mmcms) == 1 + c.with_ddr
+    pairs = re.findall(r"^IBUFDS IBUFDS\w*\(.*?\.I *\((\w+)\)", verilog, flags=re.DOTALL | re.MULTILINE)
+    assert len(set(pairs)) == len(pairs) == 1 + c.with_ddr
+    assert ("assign ddram_reset_gate = 1'd0;" in verilog) == (c.with_ddr and board.name == "xilinx_alveo_u200")
+
+# All of a build -----------------------------------------------------------------------------------
+
+
+def slow_parts(board, c):
+    """What the line on standard error says of parts that are slower than the link."""
+    rates = {"data path": c.data_path_rate, "DDR": board.memory_rate(c) or c.link_rate}
+    return [name for name, rate in rates.items() if rate < c.link_rate]
+
+
+def check_build(name, options, folder, capsys):
+    """Emits a board into ``folder`` and looks at all of it."""
+    board = BOARDS[name]
+    c     = emitted(name, options, folder)
+    build = c.name(board)
+    check_files(folder, build, c)
+    soc_h = check_headers(folder, board, c)
+    tcl   = (folder / "gateware" / f"{build}.tcl").read_text()
+    check_identity(soc_h, ip_config(tcl), board)
+    xdc   = (folder / "gateware" / f"{build}.xdc").read_text()
+    check_constraints(tcl, xdc, ["sys", *["ddr"] * bool(board.memory_rate(c)), "pcie"])
+    assert str(folder) not in tcl
+    assert f"-part {board.platform().device}" in tcl
+    verilog = (folder / "gateware" / f"{build}.v").read_text()
+    assert f"module {build} (" in verilog
+    assert "Hierarchy" not in verilog
+    check_ddr(verilog, xdc, board, c)
+    # What is slower than the link is told, anything else not.
+    said = capsys.readouterr()
+    assert re.findall(r"the ([\w ]+) \(\d+ MB/s\) is slower than the link", said.err) == slow_parts(board, c)
+    assert said.out == ""
