@@ -35,8 +35,9 @@ MR5, MR6, RCD = 5, 6, 7
 
 MR5_DM = 1 << 10  # Data masks.
 
-# DDR4 knows no reference voltage of DQ until it is told one (JESD79-4, 4.16): in the middle between high, VDDQ, and
-# low, where the FPGA's 40 ohm pull against 120 of the chip (RTT_WR): 62.6 % of VDDQ, range 1, steps of 0.65 from 60.
+# DDR4 knows no reference voltage of DQ until it is told one (JESD79-4, DQ Vref training): in the middle between high,
+# VDDQ, and low, where the FPGA's 40 ohm pull against 120 of the chip (RTT_WR): 62.6 % of VDDQ; range 1, steps of 0.65
+# from 60.
 MR6_VREF_TRAINING, MR6_VREF = 1 << 7, 4
 
 # What an RCD inverts on its B side: A3 to A9, A11, A13; BA and BG (JESD82-31, output inversion).

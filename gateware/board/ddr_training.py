@@ -53,7 +53,7 @@ class DRAMTraining(LiteXModule):
     reaches it, if DQS may be as early as late (JESD79-3, JESD79-4, tDQSS). Last, one trial of what was chosen.
 
     Takes, without the chips' initialisation, ``cycles`` at most: at 125 MHz and with delays as those of series 7 11 ms
-    with output delays and 6 ms without; at 156.25 MHz and with those of UltraScale 46 ms.
+    with output delays and 6 ms without; at 156.25 MHz and with those of UltraScale 46 ms (18 where taps are of 5 ps).
 
     Parameters
     ----------

@@ -239,7 +239,7 @@ def test_mode_registers_say_what_the_controller_does(board):
 
 
 def test_reference_voltage_is_set_in_its_mode(board):
-    """JESD79-4, 4.16: entered, set, left. 62.6 % of VDDQ: in the middle of 40 ohm against 120."""
+    """JESD79-4, DQ Vref Training: entered, set, left. 62.6 % of VDDQ: in the middle of 40 ohm against 120."""
     for registers in sides(board):
         vref = [value for register, value, _ in registers[7:]]
         assert [bits(value, 7) for value in vref] == [1, 1, 0]

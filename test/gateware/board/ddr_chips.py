@@ -1,0 +1,231 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Bytes of a bus with DDR chips behind a PHY, and what the settings of the PHY do to them."""
+
+from migen import *
+
+from litedram.common import PhySettings
+from litedram.modules import EDY4016A, MT41K512M16
+
+from test.gateware.common import simulate
+
+from litepcie_soc.board import ddr_commands, ddr_training
+from litepcie_soc.board.ddr_commands import ACTIVATE, CAS, CS, RAS, READ, WE, WRITE
+from litepcie_soc.board.ddr_delays import TAPS, RoundDelays
+from litepcie_soc.board.ddr_training import BEATS, DRAMTraining
+
+CLK_FREQ = 1e6  # Short waits: their sum is looked at in microseconds.
+
+LATENCY, WRITE_LATENCY = 9, 2
+
+# A byte -------------------------------------------------------------------------------------------
+
+
+def settings(lanes, memtype="DDR3"):
+    return PhySettings(phytype="K7DDRPHY", memtype=memtype, databits=8*lanes, strobes=lanes, dfi_databits=16*lanes,
+        nranks=1, nphases=4, rdphase=2, wrphase=3, cl=7 if memtype == "DDR3" else 10, cwl=6 if memtype == "DDR3" else 9,
+        read_latency=LATENCY, write_latency=WRITE_LATENCY)
+
+
+class Lane:
+    """One byte of the bus.
+
+    write : of one row, beats of ``taps`` each, where a write arrives; elsewhere it does not, what was there stays.
+    read  : (beat, delays) that read right; others read garbage.
+    """
+    def __init__(self, taps, write, read):
+        self.taps   = taps
+        self.write  = write
+        self.read   = read
+        self.moves  = dict.fromkeys(("write_slip", "write_delay", "read_slip", "read_delay"))
+        self.stored = bytes(8)
+
+    def obey(self, name):
+        kind, reset = name.removesuffix("_inc").removesuffix("_rst"), name.endswith("_rst")
+        self.moves[kind] = 0 if reset else self.moves[kind] + 1
+        assert self.moves["write_delay"] is None or self.moves["write_delay"] < self.taps  # DQS has few behind them.
+
+    @property
+    def write_position(self):
+        """The first slip is seven beats later, each further one a beat earlier: litedram.common.BitSlip."""
+        return -self.moves["write_slip"] % BEATS*self.taps + self.moves["write_delay"]
+
+    @property
+    def read_position(self):
+        return self.moves["read_slip"], self.moves["read_delay"]
+
+    def writes(self):
+        return self.write_position in self.write
+
+    def reads(self):
+        beat, delay = self.read_position
+        return beat == self.read[0] and delay in self.read[1]
+
+    def do_write(self, beats):
+        if self.writes():
+            self.stored = bytes(beats)
+
+    def do_read(self):
+        return self.stored if self.reads() else bytes(beat ^ 0x5a for beat in self.stored)
+
+
+class RoundLane(Lane):
+    """One byte of the bus behind a PHY of UltraScale, at 1250 MT/s; times in ps.
+
+    Data leaves a beat, a slip or a tap later; DQS half a beat behind it, by its delay; both come round from their last
+    tap to their first. The chip's clock rises half a cycle behind a command, and ``skew`` later at this chip.
+
+    tap, align : of a delay: how long; how many in any case, since it was calibrated to 0.
+    skew       : of the clock.
+    arrival    : of what is read, behind the first beat that can be had.
+    eye        : of a beat that is read, what is sure.
+    dqss       : how far DQS may be from the clock; JESD79-4: 0.27 of a cycle. None: it is never seen.
+    """
+    BEAT = 800
+
+    def __init__(self, tap, skew, arrival, align=54, eye=500, dqss=432):
+        self.tap, self.skew, self.arrival, self.eye, self.dqss = tap, skew, arrival, eye, dqss
+        self.home   = {"read": align, "data": align, "dqs": align + round(self.BEAT/2/tap)}
+        self.taps   = dict(self.home)
+        self.moves  = dict.fromkeys(("write_slip", "read_slip"))
+        self.stored = bytes(8)
+
+    def obey(self, name):
+        if name in ("write_delay_inc", "read_delay_inc"):
+            for delay in ("data", "dqs") if name == "write_delay_inc" else ("read",):
+                self.taps[delay] = (self.taps[delay] + 1)%TAPS
+        else:
+            kind = name.removesuffix("_rst")
+            self.moves[kind] = 0 if name != kind else self.moves[kind] + 1
+
+    def later(self, delay, home):
+        """By its taps than one that was calibrated as the other."""
+        return (self.taps[delay] - self.home[home])*self.tap
+
+    @property
+    def early(self):
+        """Of the chip's clock, before DQS, if there were no slips to make it so."""
+        return -self.moves["write_slip"]%BEATS*self.BEAT + self.later("dqs", "data") - self.BEAT - self.skew
+
+    @property
+    def off_center(self):
+        """Of what is read, behind the middle of the beat that is taken."""
+        beat = (BEATS - 1 + self.moves["read_slip"])%BEATS
+        return self.arrival + self.later("read", "read") - (beat + 0.5)*self.BEAT
+
+    def writes(self):
+        center = self.later("dqs", "data") - self.later("data", "data") - self.BEAT/2
+        return self.dqss is not None and abs(self.early) <= self.dqss and abs(center) <= 150
+
+    def reads(self):
+        return abs(self.off_center) <= self.eye/2
+
+
+# Bus ----------------------------------------------------------------------------------------------
+
+
+class Chips(Module):
+    """Obeys pulses and commands; logs (cycle, phase, control, command, address, bank)."""
+
+    SLIPS  = ("write_slip_rst", "write_slip", "read_slip_rst", "read_slip")
+    DELAYS = ("write_delay_rst", "write_delay_inc", "read_delay_rst", "read_delay_inc")
+
+    def __init__(self, dut, lanes, latency):
+        self.submodules.dut = dut
+        self.latency, self.failed, self.trials = latency, None, []
+        self.lanes, self.log, self.cycle, self.moves = lanes, [], 0, []
+        self.reads, self.writes = set(), set()
+        pulses        = {name: getattr(dut, name) for name in self.SLIPS}
+        pulses       |= {name: getattr(dut.delays, name) for name in self.DELAYS if hasattr(dut.delays, name)}
+        self.names    = list(pulses)
+        self.delay_mask = sum(1 << n for n, name in enumerate(pulses) if name.endswith("delay_inc"))
+        self.pulses   = Signal(len(pulses))
+        self.commands = Signal(4)
+        self.event    = Signal()
+        self.comb    += [
+            self.pulses.eq(Cat(*pulses.values())),
+            self.commands.eq(~Cat(*[phase.cs_n for phase in dut.dfi.phases])),
+            self.event.eq((self.pulses != 0) | (self.commands != 0) | dut.done),
+        ]
+
+    def run(self):
+        valid = False
+        while True:
+            self.cycle += 1
+            if (yield self.event):
+                if (yield self.dut.done):
+                    return
+                values = yield self.pulses
+                if values:
+                    yield from self.obey(values)
+                if (yield self.commands):
+                    yield from self.take()
+            if self.cycle in self.writes:
+                yield from self.write()
+            if self.cycle in self.reads or valid:
+                valid = self.cycle in self.reads
+                yield from self.answer(valid)
+            yield
+
+    def obey(self, values):
+        select = yield self.dut.select
+        if values & self.delay_mask:
+            self.moves.append((self.cycle, (yield self.dut.moving)))
+        for n, lane in enumerate(self.lanes):
+            for k, name in enumerate(self.names):
+                if select >> n & values >> k & 1:
+                    lane.obey(name)
+
+    def take(self):
+        for n, phase in enumerate(self.dut.dfi.phases):
+            if not (yield phase.cs_n):
+                command = CS | (WE * (1 - (yield phase.we_n))) | (CAS * (1 - (yield phase.cas_n))) | (
+                    RAS * (1 - (yield phase.ras_n)))
+                control = (yield phase.odt), (yield phase.cke), (yield phase.reset_n)
+                self.log.append((self.cycle, n, control, command, (yield phase.address), (yield phase.bank)))
+                if command == ACTIVATE:
+                    self.trials.append((yield self.dut.moving))
+                if command == WRITE:
+                    assert n == 3 and (yield phase.wrdata_en)
+                    self.writes.add(self.cycle + WRITE_LATENCY)
+                if command == READ:
+                    assert n == 2 and (yield phase.rddata_en)
+                    self.reads.add(self.cycle + self.latency)
+
+    def write(self):
+        """Of the cycle's data: that of the cycles around it is another's."""
+        words = []
+        for phase in self.dut.dfi.phases:
+            words.append((yield phase.wrdata))
+        for k, lane in enumerate(self.lanes):
+            lane.do_write([word >> 8*(beat*len(self.lanes) + k) & 0xff for word in words for beat in range(2)])
+
+    def answer(self, valid):
+        for n, phase in enumerate(self.dut.dfi.phases):
+            yield phase.rddata_valid.eq(valid)
+            yield phase.rddata.eq(sum(lane.do_read()[2*n + beat] << 8*(beat*len(self.lanes) + k)
+                for k, lane in enumerate(self.lanes) for beat in range(2)))
+
+
+def train(lanes, monkeypatch, delays, pause=10, latency=LATENCY, memtype="DDR3"):
+    """Chips, with what ``failed``; short pauses: a simulation of seconds, not of minutes."""
+    monkeypatch.setattr(ddr_commands, "GAP", 12)
+    monkeypatch.setattr(ddr_training, "PAUSE", pause)
+    module = MT41K512M16(100e6, "1:4") if memtype == "DDR3" else EDY4016A(156.25e6, "1:4")
+    dut    = DRAMTraining(settings(len(lanes), memtype), module.timing_settings, 16, 3, CLK_FREQ, delays)
+    chips  = Chips(dut, lanes, latency)
+
+    def bench():
+        if isinstance(delays, RoundDelays):
+            yield delays.clock_taps.eq(lanes[0].home["data"])
+            yield delays.dqs_taps.eq(lanes[0].home["dqs"])
+        yield from chips.run()
+        chips.failed = yield dut.failed
+    simulate(chips, [bench()], cycles=800000)
+    first = next(cycle for cycle, *_, command, _, _ in chips.log if command == ACTIVATE)
+    assert chips.cycle - first <= dut.cycles
+    return chips
