@@ -1,0 +1,114 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Builds the DDR of a board with Verilator and the models of cells and chips, and runs it as a board is."""
+
+import json
+import subprocess
+
+from pathlib import Path
+
+from litex.gen.fhdl.verilog import convert
+
+from test.gateware.board.phy.cells import Cells
+
+# Settings -----------------------------------------------------------------------------------------
+
+# Of a run; times in the unit of their name.
+SETTINGS = {
+    "seed": 1,
+    "limit": 9000000,        # Cycles of the controller until all must be over.
+    "tap_ps": 78.125,        # DS181, DS182: 1/64 of the reference's cycle.
+    "tap_spread": 0.03,      # Part of it by which taps of two delays differ, at most.
+    "setup_ps": 100,         # That chips want commands and data to be stable before an edge, and behind it.
+    "dqsq_ps": 150,          # At each end of a bit that a chip drives, it is not there.
+    "sample_setup_ps": 50,   # As setup_ps, of a deserializer.
+    "skew_ps": 30,           # Of a bit of a byte, at most.
+    "masks": 1,              # The chips have data masks.
+    "accesses": 3000,        # At random, once the memory is trained.
+    # JESD79-3, JESD79-4, and the chips' datasheets.
+    "reset_us": 200,
+    "cke_us": 500,
+    "rcd_ns": 13.125,
+    "rp_ns": 13.125,
+    "rfc_ns": 110,
+    "wr_ns": 15,
+    "wtr_ns": 7.5,
+}
+
+# Of each DQS; a number is that of all.
+LANES = {
+    "clock_ps": 1000,        # Clock and commands, from the FPGA to the chip.
+    "data_ps": 700,          # Data, each way.
+    "access_ps": 0,          # From the chip's clock to its data (tDQSCK).
+    "dead": 0,               # The chip never drives.
+    "deaf": 0,               # The chip never sees DQS.
+}
+
+# Serializers, in beats: from the edge that takes a word to its first bit (UG471, table 3-11: four clocks), from the
+# sample of a first bit to the edge that shows it, from the edge behind which a pin's T is taken to when it acts. Where
+# the manuals do not say it, what boards with LiteX tell when they train their memory.
+SERIES7    = {"serializer_beats": 8, "deserializer_beats": 15, "tristate_beats": -8, "taps": 32, "align_taps": 0,
+    "vtc_cycles": 0, "ddr4": 0, "registered": 0}
+ULTRASCALE = {"serializer_beats": 6, "deserializer_beats": 8, "tristate_beats": -2, "taps": 512, "align_taps": 54,
+    "vtc_cycles": 10, "ddr4": 1, "registered": 0,
+    "rcd_ns": 13.32, "rp_ns": 13.32, "rfc_ns": 260, "setup_ps": 80, "dqsq_ps": 100}
+
+# Build --------------------------------------------------------------------------------------------
+
+
+def build(folder, dut, **family):
+    """Function that runs a board: its settings, which replace those above, to what came of it (bench.cpp)."""
+    fragment = dut.get_fragment()
+    cells    = Cells(fragment)
+    convert(fragment, {*dut.ports, *cells.ports}, name="top").write(str(folder/"top.v"))
+    (folder/"dut.h").write_text("\n".join(["#pragma once",
+        f"constexpr unsigned LINE_BYTES = {dut.line//8}, ADDRESS_BITS = {dut.words};", cells.header(dut.pads)]))
+    here  = Path(__file__).parent
+    flags = f"-std=c++17 -Wall -Wextra -Werror -I{here} -I{folder}"
+    made  = subprocess.run(["verilator", "--cc", "--exe", "--build", "-O3", "-CFLAGS", flags, "-MAKEFLAGS",
+        "OPT_FAST=-O1 OPT_SLOW=-O0 OPT_GLOBAL=-O0", "--output-split", "100000", "-Wno-fatal", "-Wno-lint",
+        "-Wno-style", "-Wno-COMBDLY", "--no-timing", "--x-initial", "0", "--x-assign", "0", "--top-module", "top",
+        "top.v", str(here/"bench.cpp")], cwd=folder, capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr[-3000:]
+    common = {**SETTINGS, "beat_ps": 1e12/8/dut.clk_freq, **LANES, **family}
+    lanes  = len(dut.pads.dqs_p)
+
+    def run(**settings):
+        assert settings.keys() <= common.keys(), settings.keys() - common.keys()
+        settings = {**common, **settings}
+        for name in LANES:
+            if not isinstance(settings[name], list):
+                settings[name] = [settings[name]]*lanes
+        file = folder/"settings"
+        file.write_text("".join(f"{name} {' '.join(map(str, value)) if name in LANES else value}\n"
+            for name, value in settings.items()))
+        result = subprocess.run([folder/"obj_dir"/"Vtop", file], capture_output=True, text=True)
+        assert result.returncode == 0, result.stdout
+        return json.loads(result.stdout)
+    return run
+
+# Results ------------------------------------------------------------------------------------------
+
+
+def check(result, **floors):
+    """A memory that works; floors: the least that is to be left of each margin, ps."""
+    print({name: result[name] for name in ("trained", *floors)})
+    assert result["complaints"] == []
+    assert result["failed"] == 0
+    assert result["reads"] > 1000 and result["wrong"] == 0
+    for name, floor in floors.items():
+        assert min(result[name]) >= floor, (name, result[name])
+
+
+def wrong_bytes(result, width):
+    """Bytes of the bus, which has so many, that came back other than they were written."""
+    return {n % width for n, wrong in enumerate(result["wrong_in"]) if wrong}
+
+
+def fly_by(first, last, lanes):
+    """Of each lane: the clock reaches one behind the other."""
+    return [first + (last - first)*n/max(lanes - 1, 1) for n in range(lanes)]

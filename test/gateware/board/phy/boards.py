@@ -1,0 +1,79 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The DDR of boards, from their pads to a port of LiteDRAM's crossbar: with their clocks, and nothing else."""
+
+from migen import ClockDomain, Module, ResetSignal, Signal
+
+from litex.soc.cores.clock import S7MMCM, S7PLL
+
+from litedram.common import PHYPadsReducer
+
+from litepcie_soc.board.ddr3 import DDRClocks, Series7DDR3
+from litepcie_soc.board.ddr4 import DDR_CLK_FREQ, UltraScaleDDR4, UltraScaleDDRClocks
+
+# Ports --------------------------------------------------------------------------------------------
+
+
+class DDR(Module):
+    """What the designs below share. The ports are in the domain of the memory's controller.
+
+    Ports, of the top
+    -----------------
+    done        : 1, **out**: trained, and the controller is out of its reset. failed: one a byte of the bus, **out**.
+    command_*   : ``valid``, ``ready``, ``we``, ``addr``: of a line, eight beats of the bus.
+    write_*     : ``valid``, ``ready``, ``data``, ``we`` (one a byte), in the order of the commands.
+    read_*      : ``valid``, ``data``, in the order of the commands.
+    """
+    def add_ports(self, crossbar, domain, trained, failed):
+        port, done = crossbar.get_port(), Signal()
+        self.line  = port.data_width
+        self.words = port.address_width
+        ports = {"done": done, "failed": failed}
+        for name, stream in (("command", port.cmd), ("write", port.wdata), ("read", port.rdata)):
+            for field, *_ in stream.description.payload_layout:
+                ports[f"{name}_{field}"] = getattr(stream, field)
+            ports[f"{name}_valid"] = stream.valid
+            if name != "read":
+                ports[f"{name}_ready"] = stream.ready
+        for name, signal in ports.items():
+            signal.name_override = name
+        self.comb += [
+            done.eq(trained & ~ResetSignal(domain)),
+            port.rdata.ready.eq(1),
+        ]
+        self.ports = set(ports.values())
+
+# Series 7 -----------------------------------------------------------------------------------------
+
+
+class Series7(DDR):
+    """platform, module, sys_clk_freq, kintex7: of the board. used: bytes of the bus, all if None."""
+    def __init__(self, platform, module, sys_clk_freq, kintex7, used=None):
+        self.clock_domains.cd_sys = cd_sys = ClockDomain("sys")
+        self.submodules.pll = pll = S7MMCM(speedgrade=-2) if kintex7 else S7PLL(speedgrade=-3)
+        pll.register_clkin(Signal(), 200e6)
+        pads      = platform.request("ddram")
+        self.pads = pads if used is None else PHYPadsReducer(pads, used)
+        self.submodules.clocks = clocks = DDRClocks(pll, cd_sys, sys_clk_freq, with_dqs=not kintex7)
+        chips = module(sys_clk_freq, "1:4")
+        self.submodules.ddr    = ddr = Series7DDR3(self.pads, chips, sys_clk_freq, clocks, kintex7)
+        self.clk_freq = sys_clk_freq
+        self.add_ports(ddr.crossbar, "sys", clocks.trained, ddr.failed)
+
+# UltraScale ---------------------------------------------------------------------------------------
+
+
+class UltraScale(DDR):
+    """platform, clkin_freq, module, plus, registered: of the board."""
+    def __init__(self, platform, clkin_freq, module, plus, registered=False):
+        self.pads = platform.request("ddram", 0)
+        self.submodules.clocks = clocks = UltraScaleDDRClocks(Signal(), clkin_freq, plus)
+        self.submodules.ddr    = ddr = UltraScaleDDR4(self.pads, module(DDR_CLK_FREQ, "1:4"), clocks, plus, registered)
+        self.clk_freq = DDR_CLK_FREQ
+        self.clock_domains.cd_sys = cd_sys = ClockDomain("sys", reset_less=True)  # Of who reads what failed.
+        self.comb += cd_sys.clk.eq(clocks.cd_ddr.clk)
+        self.add_ports(ddr.crossbar, ddr.clock_domain, clocks.trained, ddr.failed)

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+//
+// Xilinx's serializers and delays as they are in time: a serializer gives a bit a beat (UG471, UG571), a delay makes
+// what passes it later by its taps.
+//
+// Times are picoseconds from the first edge of the controller's clock, at the FPGA's pins. Nothing is simulated
+// between: what was serialized is kept, and looked at where somebody samples it.
+#pragma once
+
+#include "settings.h"
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <vector>
+
+struct Output {
+    int serializer, delay;
+    bool late;  // By a quarter of the chips' cycle: its clock is.
+};
+struct Input {
+    int deserializer, delay;
+};
+
+#include "dut.h"
+
+class Cells {
+  public:
+    static constexpr int FLOATING = -1, UNSTABLE = -2;
+    const double beat, cycle;  // Half a cycle of the chips, and one of the controller.
+
+    explicit Cells(const Settings &settings)
+        : beat(settings.one("beat_ps")), cycle(8 * beat), serial(settings.one("serializer_beats") * beat),
+          deserial(settings.one("deserializer_beats") * beat), tristate(settings.one("tristate_beats") * beat),
+          modulus(unsigned(settings.one("taps"))), vtc(long(settings.one("vtc_cycles"))) {
+        // Those of UltraScale are given times, which they keep as taps behind an offset that aligns them (UG571).
+        const double tap_ps = settings.one("tap_ps"), spread = settings.one("tap_spread");
+        const bool times = modulus > 32;
+        std::uniform_real_distribution<double> both(-1, 1);
+        std::mt19937 rng(unsigned(settings.one("seed")));
+        for (unsigned n = 0; n < DELAYS; n++) {
+            tap[n] = tap_ps * (1 + spread * both(rng));
+            const double offset = settings.one("align_taps") * (1 + spread * both(rng));
+            first[n] = unsigned(times ? std::lround(offset + FIRST_TAP[n] / tap[n]) : FIRST_TAP[n]);
+        }
+        count = first;
+    }
+
+    // A rising edge of the controller's clock: what the design shows before it.
+    template <class Top> void clock(const Top &top) {
+        Words &now = history[unsigned(++last) % HISTORY];
+        std::memcpy(now.word.data(), &top.word, SERIALIZERS);
+        std::memcpy(now.floating.data(), &top.floating, (SERIALIZERS + 7) / 8);
+        PerDelay reset, move, en_vtc;
+        std::memcpy(reset.data(), &top.reset, reset.size());
+        std::memcpy(move.data(), &top.move, move.size());
+        std::memcpy(en_vtc.data(), &top.vtc, en_vtc.size());
+        moved = last == FIRST || reset != PerDelay() || move != PerDelay();
+        if (en_vtc != PerDelay())
+            kept = last;
+        for (unsigned n = 0; moved && n < DELAYS; n++) {
+            const uint8_t mask = uint8_t(1 << n % 8);
+            if (reset[n / 8] & mask)
+                count[n] = first[n];
+            else if (move[n / 8] & mask) {
+                if (last - kept < vtc)
+                    complain("a delay moves too early behind EN_VTC");
+                count[n] = (count[n] + 1) % modulus;
+            }
+        }
+    }
+
+    // What the design sees of the delays behind the edge; unless that is what it saw before.
+    void show_counts(void *port) {
+        if (!moved)
+            return;
+        std::array<uint8_t, (9 * DELAYS + 7) / 8> packed{};
+        for (unsigned bit = 0; bit < 9 * DELAYS; bit++)
+            packed[bit / 8] |= uint8_t((count[bit / 9] >> bit % 9 & 1) << bit % 8);
+        std::memcpy(port, packed.data(), packed.size());
+    }
+
+    long edge() const { return last; }
+    double delay(int n) const { return n < 0 ? 0 : count[unsigned(n)] * tap[unsigned(n)]; }
+    unsigned taps(int n) const { return n < 0 ? 0 : count[unsigned(n)]; }
+
+    // Of a deserializer's word that its design sees behind the last edge: when its first bit was sampled.
+    double sampled() const { return double(last) * cycle - deserial; }
+
+    // All pins are known until here.
+    double known() const { return double(last + 1) * cycle + std::min(serial, tristate); }
+
+    // Bit n of a pin starts at start(pin) + n beats.
+    double start(const Output &pin) const { return serial + (pin.late ? beat / 2 : 0) + delay(pin.delay); }
+
+    int bit(const Output &pin, long n) const {
+        return history[unsigned(n >> 3) % HISTORY].word[unsigned(pin.serializer)] >> (n & 7) & 1;
+    }
+
+    bool floats(const Output &pin, double time) const {
+        const auto of = unsigned(long(std::floor((time - tristate) / cycle)));
+        return history[of % HISTORY].floating[unsigned(pin.serializer) / 8] >> pin.serializer % 8 & 1;
+    }
+
+    // What is seen of a pin by who wants it stable for so long before and behind; how much longer it is, in `margin`.
+    int sample(const Output &pin, double time, double setup, double hold, double *margin = nullptr) const {
+        const double place = (time - start(pin)) / beat;
+        const long n = long(std::floor(place));
+        const double before = (place - double(n)) * beat - setup, behind = beat - hold - (place - double(n)) * beat;
+        if (margin)
+            *margin = std::min({*margin, before, behind});
+        if (floats(pin, time - setup) || floats(pin, time + hold))
+            return FLOATING;
+        if ((before < 0 && bit(pin, n - 1) != bit(pin, n)) || (behind < 0 && bit(pin, n + 1) != bit(pin, n)))
+            return UNSTABLE;
+        return bit(pin, n);
+    }
+
+  private:
+    static constexpr unsigned HISTORY = 64;  // Cycles of the controller.
+    static constexpr long FIRST = 16;        // Some are looked back at.
+    using PerDelay = std::array<uint8_t, (DELAYS + 7) / 8>;
+    struct Words {
+        std::array<uint8_t, SERIALIZERS> word;
+        std::array<uint8_t, (SERIALIZERS + 7) / 8> floating;
+    };
+    const double serial, deserial, tristate;
+    const unsigned modulus;
+    const long vtc;  // Cycles behind EN_VTC in which delays do not move (UG571).
+    long last = FIRST - 1;
+    std::array<Words, HISTORY> history{};
+    std::array<double, DELAYS> tap;
+    std::array<unsigned, DELAYS> count, first;
+    bool moved = true;
+    long kept = -1000000;  // By EN_VTC.
+};

@@ -1,0 +1,86 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""DDR3 of boards with a series 7, whole: training, LiteDRAM's PHY and controller, against models of cells and chips."""
+
+import pytest
+
+from litex_boards.platforms import sqrl_acorn, xilinx_kc705
+
+from litedram.modules import MT8JTF12864, MT41K512M16
+
+from test.gateware.board.phy.bench import SERIES7, build, check, fly_by, wrong_bytes
+from test.gateware.board.phy.boards import Series7
+
+pytestmark = pytest.mark.unit
+
+# Picoseconds. A beat is 1000: half of it, less the chips' uncertainty, the deserializers' and the skew of bits is 270
+# for reads. DQS stands in the middle of the data of a write: 400. It may be 500 away from the chips' clock.
+READ, WRITE, DQSS = 170, 280, 400
+
+# Without output delays: DQS is moved by steps of 1000, between which it is 500 off.
+COARSE_DQSS = 0
+
+
+@pytest.fixture(scope="module")
+def acorn(tmp_path_factory):
+    return build(tmp_path_factory.mktemp("acorn"), Series7(sqrl_acorn.Platform(), MT41K512M16, 125e6, False),
+        **SERIES7, rfc_ns=350)
+
+
+@pytest.fixture(scope="module")
+def kc705(tmp_path_factory):
+    return build(tmp_path_factory.mktemp("kc705"), Series7(xilinx_kc705.Platform(), MT8JTF12864, 125e6, True),
+        **SERIES7)
+
+# Without output delays ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [
+    dict(clock_ps=[400, 600]),
+    dict(clock_ps=[1000, 1150], deserializer_beats=14, access_ps=[-200, 250]),
+    dict(clock_ps=[1900, 2100], deserializer_beats=16, tap_ps=75, seed=2),
+])
+def test_artix7_is_trained_however_late_the_clock_is(acorn, settings):
+    check(acorn(**settings), read_ps=READ, write_ps=WRITE, dqss_ps=COARSE_DQSS)
+
+
+def test_artix7_tells_a_chip_whose_data_is_too_late(acorn):
+    """By two cycles of the controller: of the other byte nothing is lost."""
+    result = acorn(access_ps=[0, 16000])
+    assert result["failed"] == 0b10
+    assert wrong_bytes(result, 2) == {1}
+    assert result["complaints"] == []
+
+
+def test_chips_complain(acorn):
+    """About what they are told, and the times between: here they want more than JESD79-3 does."""
+    wanted = {
+        "reset_us": (300, "RESET# is low too shortly"),
+        "cke_us":   (600, "CKE rises too early behind RESET#"),
+        "wr_ns":    (30,  "the write recovery is less than tWR"),
+        "rcd_ns":   (300, "tRCD"),
+    }
+    result = acorn(accesses=1, **{name: value for name, (value, _) in wanted.items()})
+    assert {complaint for _, complaint in wanted.values()} <= set(result["complaints"])
+
+# With output delays -------------------------------------------------------------------------------
+
+
+def test_kintex7_is_trained_along_the_clock(kc705):
+    result = kc705(clock_ps=fly_by(900, 2400, 8))
+    check(result, read_ps=READ, write_ps=WRITE, dqss_ps=DQSS)
+
+
+def test_kintex7_tells_dead_and_deaf_chips(kc705):
+    """And all others work: with other taps, and a clock that comes from the other side and before the data."""
+    result = kc705(clock_ps=fly_by(2000, 500, 8), dead=[0, 0, 1, 0, 0, 0, 0, 0], deaf=[0, 0, 0, 0, 0, 1, 0, 0],
+        tap_ps=73, deserializer_beats=14, seed=3)
+    assert result["failed"] == 0b100100
+    assert wrong_bytes(result, 8) == {2, 5}
+    assert result["complaints"] == []
+    for name, floor in (("read_ps", READ), ("write_ps", WRITE), ("dqss_ps", DQSS)):
+        assert min(value for n, value in enumerate(result[name]) if n not in (2, 5)) >= floor, (name, result[name])

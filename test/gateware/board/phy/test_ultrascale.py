@@ -1,0 +1,55 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""DDR4 of boards with an UltraScale or an UltraScale+, whole: training, LiteDRAM's PHY and controller, against models
+of cells, of chips, and of the register of an RDIMM."""
+
+import pytest
+
+from litex_boards.platforms import xilinx_alveo_u200, xilinx_kcu105
+
+from litedram.modules import EDY4016A, MTA18ASF2G72PZ
+
+from test.gateware.board.phy.bench import ULTRASCALE, build, check, fly_by, wrong_bytes
+from test.gateware.board.phy.boards import UltraScale
+
+pytestmark = pytest.mark.unit
+
+# Picoseconds. A beat is 800: half of it, less the chips' uncertainty, the deserializers' and the skew of bits is 220
+# for reads. DQS stands in the middle of the data of a write: 320. It may be 432 away from the chips' clock.
+READ, WRITE, DQSS = 130, 220, 350
+
+# Two chips of four bits have one setting; here the clock reaches one 100 ps behind the other.
+PAIR_READ, PAIR_DQSS = 90, 290
+
+
+@pytest.fixture(scope="module")
+def kcu105(tmp_path_factory):
+    return build(tmp_path_factory.mktemp("kcu105"), UltraScale(xilinx_kcu105.Platform(), 125e6, EDY4016A, False),
+        **ULTRASCALE)
+
+
+@pytest.fixture(scope="module")
+def u200(tmp_path_factory):
+    return build(tmp_path_factory.mktemp("u200"),
+        UltraScale(xilinx_alveo_u200.Platform(), 300e6, MTA18ASF2G72PZ, True, registered=True),
+        **{**ULTRASCALE, "registered": 1, "masks": 0, "rfc_ns": 350})
+
+
+def test_ultrascale_is_trained_along_the_clock(kcu105):
+    check(kcu105(clock_ps=fly_by(900, 2400, 8), tap_ps=4), read_ps=READ, write_ps=WRITE, dqss_ps=DQSS)
+
+
+def test_ultrascale_tells_a_dead_chip_and_delays_that_are_moved_too_early(kcu105):
+    """With taps as long as they can be; the cells want many more cycles behind EN_VTC than UG571 does."""
+    result = kcu105(clock_ps=fly_by(1500, 500, 8), tap_ps=15, dead=[0, 0, 0, 0, 1, 0, 0, 0], vtc_cycles=100000, seed=2)
+    assert result["failed"] == 0b10000
+    assert wrong_bytes(result, 8) == {4}
+    assert result["complaints"] == ["a delay moves too early behind EN_VTC"]
+
+
+def test_ultrascale_plus_is_trained_behind_a_register(u200):
+    check(u200(clock_ps=fly_by(900, 2400, 16), tap_ps=2.5), read_ps=PAIR_READ, write_ps=WRITE, dqss_ps=PAIR_DQSS)
