@@ -10,6 +10,7 @@ Vivado and openFPGALoader are stood in for by scripts: neither can be had in a t
 is looked at; what they would make of it is not.
 """
 
+import gc
 import os
 import subprocess
 import sys
@@ -115,6 +116,7 @@ def test_help_says_what_the_ddr_is(name, kind, capsys):
 def test_clock_that_the_pll_cannot_make(tmp_path, capsys):
     assert run("kosagi_netv2", "--build", "--sys-clk-freq", "249.1e6", "--output-dir", tmp_path / "out") == 2
     check_nothing_written(tmp_path / "out", capsys, "the board's PLL cannot make it")
+    assert gc.isenabled()
 
 # Vivado -------------------------------------------------------------------------------------------
 
