@@ -102,7 +102,7 @@ class DRAMMemory(EndpointMemory):
         layout        = memory_write_layout(self.data_width, self.size)
         self.writes   = self.run_arbiter(self._writes, layout)
         self.accepted = stream.Buffer(layout, pipe_valid=True, pipe_ready=True)
-        self.merger   = WriteMerger(self.data_width, self.size, self.line_width, whole=not self.byte_mask)
+        self.merger   = WriteMerger(self.data_width, self.size, self.line_width)
         self.waiting  = stream.SyncFIFO(self.merger.source.description, depth, buffered=True)
         self.comb    += [
             self.writes.source.connect(self.accepted.sink),

@@ -42,15 +42,14 @@ def place_of(address, places):
 class WriteMerger(LiteXModule):
     """Merges writes that follow each other into the same line; a word a cycle, a line when it is over.
 
-    A line is over with the write to its last word, or with a write to another line. What is in an open line
-    leaves on demand.
+    A line is over when all its bytes are here, or with a write to another line. What is in an open line leaves on
+    demand. (Pieces of a transfer, as completions, meet within a word: the line that has their ends leaves once.)
 
     Parameters
     ----------
     data_width : bits of a word.
     size       : bytes of the memory.
     line_width : bits of a line, a multiple of ``data_width``.
-    whole      : a line that is not complete is dear: it is over when all its bytes are here, not with its last word.
 
     Attributes
     ----------
@@ -58,7 +57,7 @@ class WriteMerger(LiteXModule):
     source : Endpoint(line_write_layout), out, sys; ``beats``: how many of ``sink`` are in it.
     flush  : 1, in, sys, the open line is wanted; held until a line came.
     """
-    def __init__(self, data_width, size, line_width, whole=False):
+    def __init__(self, data_width, size, line_width):
         places      = line_width // data_width
         self.sink   = sink   = stream.Endpoint(memory_write_layout(data_width, size))
         self.source = source = stream.Endpoint(
@@ -82,12 +81,10 @@ class WriteMerger(LiteXModule):
         ]
         begins = Signal()
         self.comb += begins.eq(~opened | leaves)
-        over = place == places - 1
-        if whole:
-            # Bytes of the next word, in their place. ``begins`` is late: it chooses last.
-            word, every = Signal(line_width // 8), 2**(line_width // 8) - 1
-            self.comb += word.eq(Cat(*[Mux(place == n, sink.be, 0) for n in range(places)]))
-            over = Mux(begins, word == every, (source.be | word) == every)
+        # Bytes of the next word, in their place. ``begins`` is late: it chooses last.
+        word, every = Signal(line_width // 8), 2**(line_width // 8) - 1
+        self.comb += word.eq(Cat(*[Mux(place == n, sink.be, 0) for n in range(places)]))
+        over = Mux(begins, word == every, (source.be | word) == every)
         self.sync += [
             If(leaves, opened.eq(0)),
             If(sink.valid & sink.ready,
