@@ -19,7 +19,8 @@
 
 struct Output {
     int serializer, delay;
-    bool late;  // By a quarter of the chips' cycle: its clock is.
+    bool late;      // By a quarter of the chips' cycle: its clock is.
+    bool tristate;  // It can be released.
 };
 struct Input {
     int deserializer, delay;
@@ -101,6 +102,8 @@ class Cells {
     }
 
     bool floats(const Output &pin, double time) const {
+        if (!pin.tristate)
+            return false;
         const auto of = unsigned(long(std::floor((time - tristate) / cycle)));
         return history[of % HISTORY].floating[unsigned(pin.serializer) / 8] >> pin.serializer % 8 & 1;
     }

@@ -22,6 +22,11 @@ BUFFERS       = ("BUFG", "BUFGCE", "BUFGCE_DIV", "FDCE")
 # What a cell drives, and what that follows.
 OUT = {"OQ": None, "OFB": None, "DATAOUT": ("ODATAIN", "IDATAIN"), "IO": ("I",), "O": ("I",)}
 
+# What the models are of, where a cell can be another.
+MODES = {"DATA_WIDTH": 8, "DATA_RATE": "DDR", "DATA_RATE_OQ": "DDR", "DATA_RATE_TQ": "BUF", "DELAY_FORMAT": "TIME",
+    "INTERFACE_TYPE": "NETWORKING", "DELAY_TYPE": "VARIABLE", "IDELAY_TYPE": "VARIABLE", "ODELAY_TYPE": "VARIABLE",
+    "CASCADE": "NONE", "IS_CLK_INVERTED": 0}
+
 # Pads of a memory, as LiteDRAM names them.
 COMMANDS = ("clk_p", "reset_n", "cke", "cs_n", "act_n", "ras_n", "cas_n", "we_n", "a", "ba", "bg", "odt")
 DATA     = ("dqs_p", "dm", "dq")
@@ -42,6 +47,16 @@ def parameter(cell, name, default=None):
         if isinstance(item, Instance.Parameter) and item.name == name:
             return item.value.value if isinstance(item.value, Constant) else item.value
     return default
+
+
+def tristate(serializer):
+    """What releases its pin, or None."""
+    return serializer.get_io("T1" if serializer.of == "OSERDESE2" else "T")
+
+
+def is_late(serializer):
+    """By a quarter of the chips' cycle: its clock is."""
+    return getattr(serializer.get_io("CLK"), "cd", "").endswith("_dqs")
 
 
 def port(name, width):
@@ -102,6 +117,8 @@ class Cells:
     def take_out(self, cell):
         known = (*SERIALIZERS, *DESERIALIZERS, *DELAYS, *PINS, *PLLS, *BUFFERS, "IDELAYCTRL")
         assert cell.of in known, cell.of
+        for name, value in MODES.items():
+            assert parameter(cell, name, value) == value, (cell.of, name)
         self.fragment.specials.remove(cell)
         if cell.of in BUFFERS:
             out, of = ("Q", "D") if cell.of == "FDCE" else ("O", "I")
@@ -125,9 +142,8 @@ class Cells:
             word = cell.get_io("D")
             if word is None:
                 word = Cat(*[cell.get_io(f"D{k + 1}") for k in range(8)])
-            t = cell.get_io("T1" if cell.of == "OSERDESE2" else "T")
             words.append(Mux(cell.get_io("RST"), 0, word))
-            floating.append(Constant(0, 1) if t is None else t)
+            floating.append(Constant(0, 1) if tristate(cell) is None else tristate(cell))
         for n, cell in enumerate(self.deserializers):
             sample = self.sample[8*n:8*n + 8]
             if cell.of == "ISERDESE3":
@@ -136,6 +152,7 @@ class Cells:
                 comb += [cell.get_io(f"Q{8 - k}").eq(sample[k]) for k in range(8)]
         for n, cell in enumerate(self.delays):
             reset.append(cell.get_io("LD" if cell.of.endswith("E2") else "RST"))
+            assert cell.get_io("INC").value == 1
             move.append(cell.get_io("CE"))
             vtc.append(Constant(0, 1) if cell.get_io("EN_VTC") is None else cell.get_io("EN_VTC"))
             if cell.get_io("CNTVALUEOUT") is not None:
@@ -178,15 +195,11 @@ class Cells:
         either = {name: [self.output(bit) for pad in of(name) for bit in bits(pad)] for name in (*COMMANDS, *DATA)}
         inputs = [self.input(bit) for pad in of("dq") for bit in bits(pad)]
         for name, wires in either.items():
-            late   = [self.serializers[serializer] for serializer, _ in wires]
-            fields = [f"{{{serializer}, {delay}, {int(self.is_late(cell))}}}"
-                for cell, (serializer, delay) in zip(late, wires)]
+            cells  = [self.serializers[serializer] for serializer, _ in wires]
+            fields = [f"{{{serializer}, {delay}, {int(is_late(cell))}, {int(tristate(cell) is not None)}}}"
+                for cell, (serializer, delay) in zip(cells, wires)]
             lines.append(f"const std::vector<Output> PAD_{name.upper()} = {{{', '.join(fields)}}};")
         lines.append(f"const std::vector<Input> PAD_DQ_IN = {{{', '.join(f'{{{d}, {t}}}' for d, t in inputs)}}};")
         first = [parameter(cell, "ODELAY_VALUE") or parameter(cell, "DELAY_VALUE") or 0 for cell in self.delays]
         lines.append(f"const unsigned FIRST_TAP[] = {{{', '.join(map(str, first))}}};")
         return "\n".join(lines) + "\n"
-
-    def is_late(self, cell):
-        """By a quarter of the chips' cycle: its clock is."""
-        return getattr(cell.get_io("CLK"), "cd", "").endswith("_dqs")

@@ -12,7 +12,7 @@ from litex_boards.platforms import sqrl_acorn, xilinx_kc705
 
 from litedram.modules import MT8JTF12864, MT41K512M16
 
-from test.gateware.board.phy.bench import SERIES7, build, check, fly_by, wrong_bytes
+from test.gateware.board.phy.bench import SERIES7, build, check, check_margins, fly_by, wrong_bytes
 from test.gateware.board.phy.boards import Series7
 
 pytestmark = pytest.mark.unit
@@ -82,5 +82,4 @@ def test_kintex7_tells_dead_and_deaf_chips(kc705):
     assert result["failed"] == 0b100100
     assert wrong_bytes(result, 8) == {2, 5}
     assert result["complaints"] == []
-    for name, floor in (("read_ps", READ), ("write_ps", WRITE), ("dqss_ps", DQSS)):
-        assert min(value for n, value in enumerate(result[name]) if n not in (2, 5)) >= floor, (name, result[name])
+    check_margins(result, but=(2, 5), read_ps=READ, write_ps=WRITE, dqss_ps=DQSS)
