@@ -6,6 +6,8 @@
 
 """What a target writes for Vivado, read by others: part and Verilog."""
 
+import hashlib
+import json
 import re
 import sys
 import tempfile
@@ -23,6 +25,11 @@ class Project:
     name:    str
     part:    str
     sources: dict
+
+    @property
+    def digest(self):
+        """Eight digits that are others when anything in ``sources`` is."""
+        return hashlib.sha256(json.dumps(self.sources, sort_keys=True).encode()).hexdigest()[:8]
 
 
 def _one(pattern, text, what):

@@ -6,14 +6,15 @@
 
 """Area of the boards: each target as it is when nothing is chosen, and with its DDR.
 
-A record: ``design``, ``part`` ("board"), ``target``, ``build`` (name), ``device``, ``family``, ``luts``,
-``luts_as_carry``, ``luts_as_memory``, ``ffs``, ``brams``, ``dsps``, and of the device ``device_luts``, ``device_ffs``,
-``device_brams``, ``device_dsps``, ``tools`` (versions).
+A record: ``design``, ``part`` ("board"), ``target``, ``build`` (name), ``verilog`` (digest of what was read),
+``device``, ``family``, ``gates``, ``carries``, ``registers``, ``ram_luts``, ``brams``, ``dsps`` (see ``gates.py``),
+``tools`` (versions). When it was mapped, ``luts``, ``luts_as_carry``, ``luts_as_memory``, ``ffs``, and of the device
+``device_luts``, ``device_ffs``, ``device_brams``, ``device_dsps``.
 """
 
 from dataclasses import dataclass
 
-from litepcie_bench.synth import elaborate, project, tools
+from litepcie_bench.synth import elaborate, gates, project, tools
 from litepcie_bench.synth.count import area
 from litepcie_bench.synth.designs import OURS
 from litepcie_bench.synth.devices import HARD_BLOCKS, device_of
@@ -57,15 +58,26 @@ def elaborated(target):
     elaborate.elaborate(emitted, HARD_BLOCKS[device.family])
 
 
-def record(target):
-    """Synthesises a ``Target``; its record. Raises ``ToolError``."""
-    emitted      = target.project()
+def _counted(target, emitted):
     name, device = device_of(emitted.part)
-    block        = HARD_BLOCKS[device.family]
-    found        = area(elaborate.synthesise(emitted, device.family, block), device.family, [block])
-    return {"design": OURS, "part": "board", "target": target.name, "build": emitted.name, "device": name,
-        "family": device.family, **{f"device_{key}": getattr(device, key) for key in ("luts", "ffs", "brams", "dsps")},
-        **found.record(), "tools": tools.versions()}
+    found        = gates.count(emitted, device.family, HARD_BLOCKS[device.family])
+    return {"design": OURS, "part": "board", "target": target.name, "build": emitted.name, "verilog": emitted.digest,
+        "device": name, "family": device.family, **found.record(), "tools": tools.versions()}
+
+
+def counted(target):
+    """Elaborates a ``Target``, checks it and counts it before its logic is mapped; its record. Raises ``ToolError``."""
+    return _counted(target, target.project())
+
+
+def record(target):
+    """Synthesises a ``Target`` too; its record. Raises ``ToolError``."""
+    emitted   = target.project()
+    _, device = device_of(emitted.part)
+    block     = HARD_BLOCKS[device.family]
+    found     = area(elaborate.synthesise(emitted, device.family, block), device.family, [block])
+    return {**_counted(target, emitted), **found.record(),
+        **{f"device_{key}": getattr(device, key) for key in ("luts", "ffs", "brams", "dsps")}}
 
 
 def measure(chosen, step, work=record):

@@ -1,0 +1,66 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What is counted before mapping: each kind of resource that is added to a small design is seen, where it belongs."""
+
+import pytest
+
+from litepcie_bench.synth.gates import Gates, count, gates_of
+from litepcie_bench.synth.project import Project
+
+DESIGN = """
+module top(input clk, input [31:0] a, input [31:0] b, input [8:0] address, output reg [31:0] out{ports});
+    reg [31:0] memory[0:511];
+    reg [31:0] read;
+    always @(posedge clk) begin
+        memory[address] <= a;
+        read            <= memory[address];
+        out             <= a[0] ? read : b;
+    end
+{added}
+endmodule
+"""
+
+
+def counted(ports="", added="", family="xc7"):
+    return count(Project("top", "", {"top.v": DESIGN.format(ports=ports, added=added)}), family, "pcie_s7")
+
+
+def test_a_small_design():
+    assert counted() == Gates(gates=32, carries=0, registers=32, ram_luts=0, brams=0.5, dsps=0)
+
+
+@pytest.mark.parametrize("ports, added, grown", [
+    (", output [31:0] more", "assign more = a ^ b;",                                           {"gates": 32}),
+    (", output reg [31:0] more", "always @(posedge clk) more <= a;",                           {"registers": 32}),
+    (", output [31:0] more", "reg [31:0] ram[0:31]; always @(posedge clk) ram[b[4:0]] <= a; "
+        "assign more = ram[address[4:0]];",                                                    {"ram_luts": 24}),
+    (", output reg [31:0] more", "reg [31:0] big[0:1023]; always @(posedge clk) begin big[{a[0], address}] <= b; "
+        "more <= big[{a[1], address}]; end",                                                   {"brams": 1}),
+    (", output [31:0] more", "assign more = a[15:0] * b[15:0];",                                {"dsps": 1}),
+], ids=["logic", "registers", "RAM of LUTs", "block RAM", "DSP"])
+def test_what_is_added_is_seen(ports, added, grown):
+    before, after = counted().record(), counted(ports, added).record()
+    assert {key: after[key] - before[key] for key in after if after[key] != before[key]} == grown
+
+
+def test_a_sum_is_a_carry_chain():
+    before, after = counted(family="xcup"), counted(", output [31:0] more", "assign more = a + b;", "xcup")
+    assert after.carries == before.carries + 32
+    assert 0 < after.gates - before.gates <= 64
+
+
+def test_constants_and_what_nobody_needs_are_nothing():
+    unused = "wire [31:0] unused = a * b + 3; wire [31:0] none = a & 32'd0;"
+    assert counted(", output [31:0] more", f"{unused} assign more = none | b;") == counted()
+
+
+def test_cells_are_told_apart():
+    found = gates_of({"$_MUX_": 3, "$_NOT_": 2, "$_SDFFE_PN0P_": 5, "$_DLATCH_P_": 1, "FDCE": 2, "CARRY8": 2,
+        "RAM32M16": 1, "RAMB18E2": 1, "DSP48E2": 4, "BUFG": 1, "pcie_us": 1}, "xcu", "pcie_us")
+    assert found == Gates(gates=5, carries=16, registers=8, ram_luts=8, brams=0.5, dsps=4)
+    with pytest.raises(ValueError, match=r"unknown size: \$shr"):
+        gates_of({"$shr": 1}, "xcu", "pcie_us")
