@@ -73,6 +73,10 @@ class BoardSoC(LitePCIeSoC):
         """
         self.ddr = ddr = UltraScaleDDR4(pads, module(DDR_CLK_FREQ, "1:4"), self.crg.ddr,
             plus=self.board.family == "ultrascale_plus", registered=registered)
+        # A serializer bears little skew between its two clocks: they are routed alike (UG949).
+        for domain in (self.crg.ddr.cd_ddr, self.crg.ddr.cd_ddr4x):
+            domain.clk.attr.add("keep")
+            self.platform.add_platform_command("set_property CLOCK_DELAY_GROUP ddr [get_nets {clk}]", clk=domain.clk)
         return DRAMMemory(self.board.memory.ddr, self.configuration.data_width, ddr.crossbar,
             clock_domain=ddr.clock_domain, ready=ddr.ready, byte_mask=ddr.byte_mask)
 

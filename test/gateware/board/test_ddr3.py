@@ -49,7 +49,7 @@ class CRG(LiteXModule):
 def build(family):
     platform, pll, module = FAMILIES[family]
     board = Board("some_board", "Some Board", family, platform, links((1,), {125: 125e6}), (2, 1),
-        Memory(1 << 20, 1 << 30), None)
+        Memory(1 << 20, 1 << 30, "DDR3"), None)
     soc     = BoardSoC(board, board.platform(), board.configure(with_ddr=True))
     soc.crg = CRG(soc.platform, pll(), soc.sys_clk_freq, family == "artix7")
     soc.add_link(soc.add_ddr3(soc.platform.request("ddram"), module))

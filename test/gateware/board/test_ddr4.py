@@ -61,7 +61,8 @@ class Built:
         family, platform, oscillator, self.frequency, module, self.registered, self.strobes = BOARDS[name]
         self.plus = family == "ultrascale_plus"
         links     = ultrascale.links((4, 8), {125: 125e6, 250: 250e6})
-        board     = Board("some_board", "Some Board", family, platform, links, (3, 4), Memory(1 << 20, 1 << 30), None)
+        memory    = Memory(1 << 20, 1 << 30, "DDR4", 10e9)
+        board     = Board("some_board", "Some Board", family, platform, links, (3, 4), memory, None)
         soc       = BoardSoC(board, board.platform(), board.configure(with_ddr=True))
         soc.crg   = CRG(soc.platform, soc.sys_clk_freq, oscillator, self.frequency, self.plus)
         memory    = soc.add_ddr4(soc.platform.request("ddram", 0), module, registered=self.registered)
@@ -110,6 +111,14 @@ def test_serializers_see_a_clock_and_a_quarter_of_it_from_one_output(board):
     serdes = board.blocks("OSERDESE3") + board.blocks("ISERDESE3")
     assert len(serdes) > 160
     assert {(ports["CLK"], ports["CLKDIV"]) for _, ports in serdes} == {("ddr4x_clk", "training_clk")}
+
+
+def test_clocks_of_the_serializers_are_routed_alike(board):
+    alike = [signals["clk"] for command, signals in board.soc.platform.constraint_manager.platform_commands
+        if "CLOCK_DELAY_GROUP ddr " in command]
+    assert alike == [board.soc.crg.ddr.cd_ddr.clk, board.soc.crg.ddr.cd_ddr4x.clk]
+    for name in ("ddr", "ddr4x"):
+        assert re.search(rf'dont_touch = "true" \*\)\s+wire +{name}_clk;', board.verilog)
 
 
 def test_delays_are_calibrated_before_anything_runs(board):
