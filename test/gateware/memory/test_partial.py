@@ -12,10 +12,11 @@ from collections import deque
 
 import pytest
 
-from migen import passive, run_simulation
+from migen import passive
 
 from litepcie_soc.memory.partial import PartialWrites
 
+from test.gateware.common import simulate
 from test.gateware.memory.dram_bench import WRITERS, build, counts
 
 pytestmark = pytest.mark.unit
@@ -75,7 +76,7 @@ class Path:
         self.data    = []  # Lines the client got.
 
     def run(self):
-        run_simulation(self.dut, [self.client(), self.memory(), self.taker()])
+        simulate(self.dut, [self.client(), self.memory(), self.taker()])
         return self
 
     def chance(self, p):
