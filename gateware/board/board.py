@@ -28,7 +28,7 @@ def size(number):
 
 def mega(freq):
     """A clock as one would type it: 125e6."""
-    return f"{freq / 1e6:g}e6"
+    return f"{freq / 1e6:g}e6" if freq >= 1e6 else f"{freq:g}"
 
 # Configuration ------------------------------------------------------------------------------------
 
@@ -180,8 +180,8 @@ class Board:
     def check_clock(self, c):
         low, high = (self.ddr_clocks or self.clocks) if c.with_ddr else self.clocks
         if not low <= c.sys_clk_freq <= high:
-            raise ValueError(f"--sys-clk-freq {c.sys_clk_freq:g}: {mega(low)} to {mega(high)} Hz"
-                f"{' with --with-ddr' * c.with_ddr}")
+            raise ValueError(f"--sys-clk-freq {mega(c.sys_clk_freq)}: {mega(low)} to {mega(high)} Hz"
+                f"{' with --with-ddr' * (c.with_ddr and self.ddr_clocks is not None)}")
 
     def memory_size(self, configuration):
         """Bytes of endpoint memory."""

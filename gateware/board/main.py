@@ -14,6 +14,7 @@ from pathlib import Path
 
 from litepcie_soc import command_line
 from litepcie_soc.board import vivado
+from litepcie_soc.board.board import mega
 from litepcie_soc.board.driver import lay_out_driver
 from litepcie_soc.board.emit import GATEWARE, HEADERS, emit
 from litepcie_soc.board.options import BoardParser
@@ -46,7 +47,7 @@ def emit_files(parser, args, soc_class, name, folder):
     try:
         soc = design(soc_class, args.configuration)
     except ValueError as error:
-        freq = f"--sys-clk-freq {args.configuration.sys_clk_freq:g}: the board's PLL cannot make it"
+        freq = f"--sys-clk-freq {mega(args.configuration.sys_clk_freq)}: the board's PLL cannot make it"
         parser.error(freq if "config found" in str(error) else str(error))  # LiteX's "No PLL config found".
     emit(soc, name, folder, **parser.toolchain_argdict)
     if args.driver:
