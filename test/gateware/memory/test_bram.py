@@ -133,9 +133,15 @@ class Bench:
 # Tests --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("data_width", [64, 128, 512])
-@pytest.mark.parametrize("writers, readers", [(1, 1), (2, 2), (3, 1), (1, 3)])
-@pytest.mark.parametrize("idle, stall", [(0, 0), (0.3, 0.7), (0.7, 0.2)])
+# Every width with every number of clients, and every pause with each of both.
+WIDTHS  = [64, 128, 512]
+CLIENTS = [(1, 1), (2, 2), (3, 1), (1, 3)]
+PAUSES  = [(0, 0), (0.3, 0.7), (0.7, 0.2)]
+
+
+@pytest.mark.parametrize("data_width, writers, readers, idle, stall", [
+    (width, *clients, *PAUSES[(n + k) % len(PAUSES)])
+    for n, width in enumerate(WIDTHS) for k, clients in enumerate(CLIENTS)])
 def test_random_clients(data_width, writers, readers, idle, stall):
     Bench(data_width, writers, readers, idle, stall).run(120, 120)
 

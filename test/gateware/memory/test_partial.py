@@ -24,8 +24,7 @@ pytestmark = pytest.mark.unit
 # Word and module, bits; LiteDRAM moves eight times the module's at once.
 SHAPES = {
     "two words a line":     dict(width=64,  data_bits=16),
-    "a word a line":        dict(width=256, data_bits=32),
-    "wide":                 dict(width=512, data_bits=64),
+    "a word a line":        dict(width=512, data_bits=64),
     "four accesses a word": dict(width=512, data_bits=16),
 }
 CHIPS  = dict(crossing=True, clk_freq=156.25e6, byte_mask=False)
@@ -180,10 +179,9 @@ def test_a_part_of_a_line_costs_one_read():
 @pytest.mark.parametrize("mode", ["busy", "calm", "pieces", "stop"])
 def test_what_a_write_leaves_out_stays(bench, mode, clocks):
     """As with masks, whatever is read while parts of the same lines are written."""
-    for seed in range(3):
-        _, *accesses = bench(seed, 20000, mode, clocks)
-        assert sum(accesses[:WRITERS]) > 300
-        assert min(accesses) > 100
+    _, *accesses = bench(CLOCKS.index(clocks), 20000, mode, clocks)
+    assert sum(accesses[:WRITERS]) > 300
+    assert min(accesses) > 100
 
 
 @pytest.mark.parametrize("clocks", CLOCKS)
