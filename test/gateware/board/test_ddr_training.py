@@ -67,7 +67,7 @@ def test_each_byte_is_written_in_the_middle_of_its_widest_run(monkeypatch):
 
 # With delays that go round ------------------------------------------------------------------------
 
-# Taps between two reads, and bytes: both ends of what a tap's length can be (phy/ has those between); the clock comes
+# Taps between two reads, and bytes: both ends of what a tap's length can be (one between is below); the clock comes
 # later to each, by up to five beats; what is read arrives anywhere. Delays of one FPGA have taps of about the same
 # length, calibrated to much the same; chips see DQS as far from their clock as they must, or less.
 ROUND = {
