@@ -41,6 +41,9 @@ class Recorder:
 
 # Replay -------------------------------------------------------------------------------------------
 
+# To compile takes longer than a run. (Verilator's makefile has its own choice behind -CFLAGS.)
+UNOPTIMISED = "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0"
+
 MAIN = """
 #include "Vtop.h"
 #include "verilated.h"
@@ -104,7 +107,7 @@ def replay(folder, dut, inputs, outputs, recorder):
     main = MAIN.replace("@WORDS@", str(offset)).replace("@INPUTS@", set_inputs).replace("@OUTPUTS@", check)
     (folder/"main.cpp").write_text(main)
     (folder/"trace.bin").write_bytes(recorder.words.tobytes())
-    build = subprocess.run(["verilator", "--cc", "--exe", "--build", "-O1", "-CFLAGS", "-O0", "-Wno-fatal",
+    build = subprocess.run(["verilator", "--cc", "--exe", "--build", "-O1", "-MAKEFLAGS", UNOPTIMISED, "-Wno-fatal",
         "-Wno-WIDTH", "-Wno-CASEINCOMPLETE", "-Wno-COMBDLY", "--x-initial", "0", "--top-module", "top", "top.v",
         "main.cpp"], cwd=folder, capture_output=True, text=True)
     assert build.returncode == 0, build.stdout + build.stderr
