@@ -169,6 +169,11 @@ class Compiler:
 
 class FastSimulator(Simulator):
     """Drop-in for `migen.sim.core.Simulator` without waves."""
+    def close(self):
+        # A place for each signal that this process ever made: Migen's tracer keeps the simulator, so they go here.
+        self.evaluator.signal_values = None
+        Simulator.close(self)
+
     def run(self):
         values   = self.evaluator.signal_values
         modified = self.evaluator.modifications
