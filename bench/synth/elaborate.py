@@ -63,15 +63,26 @@ def elaborate(project, hard_block):
     return tools.once(["elaborate", project.sources, read, check, hard_block], make)
 
 
-def synthesise(project, family, hard_block):
-    """Number of cells by type of a ``Project``. Raises ``ToolError``."""
+def count_cells(command, project, family, hard_block):
+    """Elaborates a ``Project``, runs a yosys command on it and returns the number of cells by type.
+
+    command : yosys command with the fields ``{family}`` and ``{top}``. It reads ``design.il``, ``boxes.v`` and
+              ``library.il``, and writes ``stat.json``.
+
+    Raises ``ToolError``.
+    """
     elaborated = elaborate(project, hard_block)["folder"]
-    command    = MAP.format(family=family, top=project.name)
+    command    = command.format(family=family, top=project.name)
 
     def make(folder):
-        for name in ("design.il", "boxes.v"):
+        for name in ("design.il", "boxes.v", "library.il"):
             (folder / name).hardlink_to(elaborated / name)
         tools.yosys(folder, command, "yosys.log")
         return {"cells": tools.cells(folder / "stat.json")}
 
-    return tools.once(["map", elaborated.name, command], make)["cells"]
+    return tools.once(["cells", elaborated.name, command], make)["cells"]
+
+
+def synthesise(project, family, hard_block):
+    """Maps a ``Project`` to the family's cells and returns their number by type. Raises ``ToolError``."""
+    return count_cells(MAP, project, family, hard_block)

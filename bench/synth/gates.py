@@ -15,9 +15,8 @@ import re
 
 from dataclasses import asdict, dataclass
 
-from litepcie_bench.synth import tools
 from litepcie_bench.synth.count import area
-from litepcie_bench.synth.elaborate import LIBRARY, elaborate, link_library
+from litepcie_bench.synth.elaborate import LIBRARY, count_cells
 
 # Each optimisation once, not until nothing changes; DSPs, block RAM and RAM of LUTs as in a full synthesis.
 SHRINK  = "opt_expr; opt_merge; opt_muxtree; opt_reduce; opt_dff; opt_clean; wreduce"
@@ -65,14 +64,4 @@ def gates_of(cells, family, hard_block):
 
 def count(project, family, hard_block):
     """``Gates`` of a ``Project``. Raises ``ToolError``."""
-    elaborated = elaborate(project, hard_block)["folder"]
-    command    = COMMAND.format(family=family, top=project.name)
-
-    def make(folder):
-        for name in ("design.il", "boxes.v"):
-            (folder / name).hardlink_to(elaborated / name)
-        link_library(folder)
-        tools.yosys(folder, command, "yosys.log")
-        return {"cells": tools.cells(folder / "stat.json")}
-
-    return gates_of(tools.once(["gates", elaborated.name, command], make)["cells"], family, hard_block)
+    return gates_of(count_cells(COMMAND, project, family, hard_block), family, hard_block)

@@ -15,4 +15,6 @@ import sys
 from pyosys import libyosys
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit('usage: python -m litepcie_bench.synth.yosys "COMMAND; COMMAND..."')
     libyosys.run_pass(sys.argv[1], libyosys.Design())

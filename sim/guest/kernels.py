@@ -15,9 +15,8 @@ from litepcie_sim.guest          import packages
 from litepcie_sim.guest.errors   import GuestError, say
 from litepcie_sim.guest.packages import Recipe
 
-# Name of a kernel: the Debian suite that carries it; backports go on to a new version every few
-# weeks. The cloud flavour has PCI hot-plug, AER, MSI,
-# VT-d, io_uring and the serial ports built in.
+# Name of a kernel: the Debian suite that carries it; that of backports goes on to new versions. The
+# cloud flavour has PCI hot-plug, AER, MSI, VT-d, io_uring and the serial ports built in.
 KERNELS        = {"6.1": "bookworm", "6.12": "trixie", "newest": "trixie-backports"}
 DEFAULT_KERNEL = "6.1"
 
