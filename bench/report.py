@@ -47,8 +47,8 @@ SECTIONS = (
         (plots_host.completions,), (tables.completions,)),
     ("Damaged TLPs", "Every so manieth TLP of each direction arrives with a wrong LCRC and is replayed, with all "
         "behind it. % of the throughput without.", (plots_host.errors,), (tables.errors,)),
-    ("Buffers above 4 GiB", "Headers of four dwords; the bound is that of such headers. Stock has addresses of 32 "
-        "bits.", (), (tables.addresses,)),
+    ("Buffers above 4 GiB", "Headers of four dwords; the bound is computed for such headers. Stock is left out: it is "
+        "built with its default of 32 bits of address.", (), (tables.addresses,)),
     ("Where the cycles went", "By the counters of our engines, of transfers at the speed of the link. There a reader "
         "waits for a tag, as all it may have outstanding is asked for, and a writer for the link. What a figure below "
         "its goal waited for stands beside it, at the top.", (plots.cycles,), ()),
@@ -75,7 +75,7 @@ def _headline(results, cells):
     below = [cell for cell in asked if not cell.reached]
     start = sum("start-up counted" in cell.goal for cell in below)
     found = [(f"{len(asked) - len(below)} of {len(asked)}", "figures with a goal reach it"
-        + f"; {start} of the {len(below)} others count a start-up no card avoids"*bool(start))]
+        + f"; {start} of the {len(below)} others count the start-up of a single transfer"*bool(start))]
     chained = [row for row in note_rows(results) if row.rate(OURS, True)]
     for both, name in ((False, "one direction"), (True, "both at once")):
         shares = [100*row.rate(OURS, True)/row.bound() for row in chained if row.both == both]

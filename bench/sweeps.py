@@ -130,7 +130,7 @@ def tags(quick):
 
 
 def addresses(quick):
-    """Buffers above 4 GiB: headers of four dwords. Stock has addresses of 32 bits."""
+    """Buffers above 4 GiB: headers of four dwords. Stock is left out: its default is 32 bits of address."""
     return [chained(point) for link in ((DEFAULT,) if quick else (DEFAULT, FASTEST))
         for point in directions(sweep="addresses", design=OURS, address_bits=64, **link)]
 

@@ -61,11 +61,11 @@ def build():
     say(f"board and guest are ready after {time.monotonic() - began:.0f} s")
 
 
-def command(guest, text, show=True):
-    """Runs a command in the guest as a user would; its output."""
+def command(guest, text):
+    """Prints a command, runs it in the guest, prints and returns its output."""
     console.print(f"guest# {text}", style="bold")
     result = guest.run(text, timeout=300)
-    if (show or result.status) and result.output.strip():
+    if result.output.strip():
         console.print(result.output.rstrip())
     if result.status:
         raise DemoError(f"the guest's command failed with status {result.status}: {text}")
@@ -73,15 +73,20 @@ def command(guest, text, show=True):
 
 
 def dma_test(guest, sequence):
-    """One dma_test with its default length and iterations; what the tool's JSON says."""
-    row = json.loads(command(guest, f"litepcie_util --json dma_test --sequence {sequence}", False))
+    """Runs one dma_test with its default length and iterations; returns the tool's JSON."""
+    file = f"{sequence}.json"
+    try:
+        command(guest, f"litepcie_util --json dma_test --sequence {sequence} > {file}")
+    except DemoError as e:
+        raise DemoError(f"{e}\n{guest.run(f'cat {file}').output}") from None
+    row = json.loads(guest.run(f"cat {file}").output)
     if not row["ok"]:
         raise DemoError(f"dma_test --sequence {sequence}: {row}")
     for direction in ("write", "read"):
         if direction in row:
             average = row[direction]["counter_bytes_per_second"]["average"]
-            console.print(f"  {direction:5} {average/1e6:7.1f} MB/s average of {row['iterations']} "
-                f"transfers of {row['transfer_bytes']} bytes, every byte compared")
+            say(f"{direction} {average/1e6:.1f} MB/s, the average of {row['iterations']} "
+                f"transfers of {row['transfer_bytes']} bytes; every byte was compared")
     return row
 
 
