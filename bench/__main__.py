@@ -16,7 +16,7 @@ import time
 
 from pathlib import Path
 
-from litepcie_bench import area, boards, goals, processes, records, report, runner, summary
+from litepcie_bench import area, boards, goals, pictures, processes, records, report, runner, summary
 from litepcie_bench.points import OURS, STOCK
 from litepcie_bench.progress import Progress
 from litepcie_bench.sweeps import SWEEPS
@@ -61,13 +61,14 @@ def measure(points):
 
 
 def write(folder, results, cells, synth):
-    """results.json and report.html."""
+    """Writes results.json, report.html and the plots of the README."""
     lines = records.published()
     for result in results:
         lines += records.measured(result)
     for line in lines:
         records.check(line)
     (folder / "results.json").write_text(json.dumps(lines, indent=1) + "\n", encoding="utf-8")
+    pictures.write(folder, lines)
     (folder / "report.html").write_text(report.html(results, cells, synth, folder), encoding="utf-8")
 
 

@@ -1,0 +1,205 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The two plots of the README: throughput over size, and reads over the latency of the host.
+
+`make bench` writes both as SVG into its output folder. The committed plots are in docs/pictures/, each beside a CSV
+file with its figures. `--write` takes the figures from a results.json and draws the plots; `--check` draws them again
+from the committed figures, so that a plot never differs from its figures.
+"""
+
+import csv
+import io
+import json
+import sys
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+
+from litepcie_bench.boards import ROOT
+from litepcie_bench.plots import COLORS, size_label
+from litepcie_bench.points import OURS, STOCK
+from litepcie_soc.command_line import Parser, run
+
+FOLDER  = ROOT / "docs" / "pictures"
+RESULTS = ROOT / "build" / "bench" / "results.json"
+
+# Both plots show the default board on its own link, with the ideal host of the benchmark.
+LINK = {"gen": 2, "lanes": 4, "datapath_bits": 128, "mps": 256}
+
+# Text stays text, and the identifiers inside the file are the same at each run.
+SVG_STYLE = {"svg.fonttype": "none", "svg.hashsalt": "litepcie", "font.family": "sans-serif", "font.size": 9,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "#e4e4e4",
+    "axes.axisbelow": True, "legend.frameon": False}
+
+LABELS = {OURS: "this project", STOCK: "stock LitePCIe", "bound": "bound of the link model"}
+STYLES = {OURS: "o-", STOCK: "s-", "bound": "--"}
+
+# Figures ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One plot: a panel for each direction, a line for each series.
+
+    name           : of the files, without suffix.
+    select         : takes a record of results.json; whether the plot shows it.
+    x              : key of a record: the horizontal axis.
+    value          : takes a record; the figure.
+    xlabel, ylabel : texts at the axes, with units.
+    log            : whether the horizontal axis is logarithmic.
+    """
+    name:   str
+    select: Callable
+    x:      str
+    value:  Callable
+    xlabel: str
+    ylabel: str
+    log:    bool = False
+
+
+def _matches(record, sweep):
+    return record["source"].startswith(f"bench {sweep}") and all(record.get(key) == value for key, value in
+        LINK.items())
+
+
+def _is_chain(record):
+    """The longest chain of a size: one doorbell, the table of stock filled before the doorbell."""
+    return _matches(record, "sizes") and "fill" not in record["source"]
+
+
+def _is_plain_latency(record):
+    return _matches(record, "latency") and record["sequence"] == "read" and not record.get("jitter_ns")
+
+
+def _rate(record):
+    return record[f"{record['sequence']}_bytes_per_second"]
+
+
+def _bound(record):
+    return record[f"bound_{record['sequence']}_bytes_per_second"]
+
+
+PICTURES = (
+    Picture("throughput", _is_chain, "transfer_bytes", lambda record: _rate(record)/1e6,
+        "bytes of one transfer", "MB/s", log=True),
+    Picture("latency", _is_plain_latency, "latency_ns", lambda record: 100*_rate(record)/_bound(record),
+        "latency of the host, ns", "read, % of the bound"),
+)
+
+
+def rows(picture, records):
+    """(direction, series, x, value) of the plot, sorted; of several chains of one size, the longest counts."""
+    longest = {}
+    for record in records:
+        if record["design"] in (OURS, STOCK) and picture.select(record):
+            key = (record["sequence"], record["design"], record[picture.x])
+            if key not in longest or longest[key]["iterations"] < record["iterations"]:
+                longest[key] = record
+    found = [(*key, round(picture.value(record), 1)) for key, record in longest.items()]
+    if picture.name == "throughput":
+        found += [(direction, "bound", x, round(_bound(record)/1e6, 1))
+            for (direction, design, x), record in longest.items() if design == OURS]
+    return sorted(found)
+
+
+def to_csv(picture, found):
+    text   = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("direction", "series", picture.x, picture.ylabel))
+    writer.writerows(found)
+    return text.getvalue()
+
+
+def from_csv(text):
+    return [(direction, series, int(x), float(value)) for direction, series, x, value in
+        list(csv.reader(io.StringIO(text)))[1:]]
+
+# Drawing ------------------------------------------------------------------------------------------
+
+
+def _panel(axes, picture, found, direction):
+    for series in ("bound", OURS, STOCK):
+        points = [(x, value) for d, s, x, value in found if (d, s) == (direction, series)]
+        if points:
+            axes.plot(*zip(*points), STYLES[series], ms=3.5, label=LABELS[series],
+                color=COLORS["limit" if series == "bound" else series])
+    if picture.log:
+        axes.set_xscale("log", base=2)
+        axes.xaxis.set_major_formatter(FuncFormatter(size_label))
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel(picture.xlabel)
+    axes.set_title(direction, loc="left")
+
+
+def draw(picture, found):
+    """Text of the SVG file."""
+    directions = sorted({direction for direction, *_ in found}, reverse=True)
+    with matplotlib.rc_context(SVG_STYLE):
+        figure = Figure(figsize=(4 + 3.6*(len(directions) - 1), 3.2), facecolor="white")
+        panels = figure.subplots(1, len(directions), sharey=True, squeeze=False)[0]
+        for axes, direction in zip(panels, directions):
+            _panel(axes, picture, found, direction)
+        panels[0].set_ylabel(picture.ylabel)
+        panels[-1].legend(loc="lower right")
+        figure.tight_layout()
+        text = io.StringIO()
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": "litepcie_bench.pictures"})
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
+
+
+def write(folder, records, pictures=PICTURES):
+    """Writes figures and plots of ``records`` into ``folder``; names of the plots that have both designs."""
+    written = []
+    for picture in pictures:
+        found = rows(picture, records)
+        if {OURS, STOCK} <= {series for _, series, *_ in found}:
+            (folder / f"{picture.name}.csv").write_text(to_csv(picture, found), encoding="utf-8")
+            (folder / f"{picture.name}.svg").write_text(draw(picture, found), encoding="utf-8")
+            written.append(picture.name)
+    return written
+
+
+def stale(folder, pictures=PICTURES):
+    """Names of the plots in ``folder`` that are not those of their figures."""
+    return [picture.name for picture in pictures
+        if (folder / f"{picture.name}.svg").read_text(encoding="utf-8") !=
+            draw(picture, from_csv((folder / f"{picture.name}.csv").read_text(encoding="utf-8")))]
+
+# Program ------------------------------------------------------------------------------------------
+
+
+def main(argv=None):
+    parser = Parser(prog="litepcie_bench.pictures", description=__doc__.splitlines()[0])
+    action = parser.add_mutually_exclusive_group(required=True)
+    action.add_argument("--write", action="store_true", help="Take the figures from --results and draw the plots.")
+    action.add_argument("--check", action="store_true", help="Draw again and compare; exit 1 if one differs.")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="A results.json (%(default)s).")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="Where the plots are (%(default)s).")
+    args = parser.parse_args(argv)
+    if args.check:
+        names = stale(args.folder)
+        for name in names:
+            print(f"{args.folder / name}.svg does not show the figures of {name}.csv; "
+                "draw it again: python3 -m litepcie_bench.pictures --write", file=sys.stderr)
+        return 1 if names else 0
+    written = write(args.folder, json.loads(args.results.read_text(encoding="utf-8")))
+    missing = [picture.name for picture in PICTURES if picture.name not in written]
+    for name in missing:
+        print(f"{args.results} has no figures for {name}: run make bench without --quick", file=sys.stderr)
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(run(main, "litepcie_bench.pictures"))

@@ -1,0 +1,68 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The plots of the README."""
+
+import pytest
+
+from litepcie_bench import pictures
+from litepcie_bench.points import OURS, STOCK
+
+
+def record(design, sequence, size, value, iterations=100, **others):
+    return {"design": design, "source": "bench sizes, 100 transfers behind one doorbell", "gen": 2, "lanes": 4,
+        "datapath_bits": 128, "mps": 256, "sequence": sequence, "transfer_bytes": size, "iterations": iterations,
+        f"{sequence}_bytes_per_second": value, f"bound_{sequence}_bytes_per_second": 2e9, **others}
+
+
+RECORDS = [record(design, sequence, size, size*1e6) for design in (OURS, STOCK) for sequence in ("read", "write")
+    for size in (64, 256)]
+
+
+def test_rows_are_the_longest_chain_of_each_size():
+    found = pictures.rows(pictures.PICTURES[0], [*RECORDS, record(OURS, "read", 64, 70e6, iterations=200),
+        record(OURS, "read", 64, 10e6, iterations=4)])
+    assert ("read", OURS, 64, 70.0) in found
+    assert ("read", "bound", 64, 2000.0) in found
+    assert len(found) == 2*2*2 + 2*2
+
+
+@pytest.mark.parametrize("others", [
+    {"gen": 1},
+    {"mps": 128},
+    {"source": "bench sizes, 100 transfers behind one doorbell, with the writes that fill its table"},
+    {"source": "bench notes"},
+    {"design": "published"},
+])
+def test_other_records_are_left_out(others):
+    assert pictures.rows(pictures.PICTURES[0], [record(OURS, "read", 64, 1e6) | others]) == []
+
+
+def test_a_plot_without_stock_is_not_written(tmp_path):
+    assert pictures.write(tmp_path, [line for line in RECORDS if line["design"] == OURS]) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_check_finds_a_plot_of_other_figures(tmp_path):
+    one = pictures.PICTURES[:1]
+    assert pictures.write(tmp_path, RECORDS, one) == ["throughput"]
+    assert pictures.stale(tmp_path, one) == []
+    figures = tmp_path / "throughput.csv"
+    figures.write_text(figures.read_text().replace("256,256.0", "256,255.0"))
+    assert pictures.stale(tmp_path, one) == ["throughput"]
+
+
+def test_text_of_a_plot_is_text(tmp_path):
+    pictures.write(tmp_path, RECORDS, pictures.PICTURES[:1])
+    svg = (tmp_path / "throughput.svg").read_text()
+    assert "this project" in svg and "stock LitePCIe" in svg and len(svg) < 60000
+
+
+def test_results_without_the_sweep(tmp_path, capsys):
+    results = tmp_path / "results.json"
+    results.write_text("[]")
+    assert pictures.main(["--write", "--results", str(results), "--folder", str(tmp_path)]) == 1
+    assert "has no figures for throughput: run make bench without --quick" in capsys.readouterr().err
