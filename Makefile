@@ -24,11 +24,11 @@ help:
 	@echo "make clean   removes build/ (the cache of packages stays: ~/.cache/litepcie-soc)"
 
 setup:
-	@$(PYTHON) sim/bootstrap.py
+	@$(PYTHON) tools/bootstrap.py
 
 check: setup
 	$(VENV)/ruff check .
-	$(VENV)/python test/check_spdx.py
+	$(VENV)/python tools/check_spdx.py
 	$(VENV)/python -m litepcie_soc.soc.regs --check
 	$(VENV)/python -m litepcie_soc.core.docs --check
 	$(VENV)/python -m litepcie_soc.board.docs --check

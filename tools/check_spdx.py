@@ -5,8 +5,9 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Every file of the tree names its licence, and the one that its folder has. Status 1 and a line
-for each that does not.
+"""Checks that every file of the tree names its licence, and that it is the licence of its folder.
+
+Prints a line for each file that fails; exit status 1 if there is one.
 """
 
 import re
@@ -17,10 +18,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# First match counts. None: a file that cannot hold the line (prose, data, expected output).
+# The first pattern that matches a path gives its licence. None: the file needs no line (prose, data, expected output).
 RULES = [
     (r"LICENSES/|.*\.(md|csv|json)$|.*/golden/",           None),
-    (r"software/kernel/Documentation/ABI/",                None),  # Of a form without comments.
+    (r"software/kernel/Documentation/ABI/",                None),  # The format has no comments.
     (r"software/kernel/include/uapi/",                     "GPL-2.0-only WITH Linux-syscall-note"),
     (r"software/kernel/litepcie_regs\.h$",                 "GPL-2.0-only OR BSD-2-Clause"),
     (r"software/kernel/",                                  "GPL-2.0-only"),
@@ -31,14 +32,12 @@ LINE = re.compile(r"SPDX-License-Identifier: ([\w.-]+(?: (?:OR|AND|WITH) [\w.-]+
 
 
 def licence(path):
-    """What the file must say, or None."""
+    """The licence that the file `path` must name, or None if it needs none."""
     return next(name for pattern, name in RULES if re.match(pattern, path))
 
 
 def complaint(path, text):
-    """What is wrong with the file `path` (from the top of the tree) that holds `text`; None if
-    nothing is.
-    """
+    """The complaint about the file `path` (relative to the root of the tree) with contents `text`, or None."""
     wanted = licence(path)
     if wanted is None:
         return None
@@ -51,7 +50,7 @@ def complaint(path, text):
 
 
 def files():
-    """Paths of what is in the repository, or would be after `git add`."""
+    """Paths of the files that are in the repository, or would be after `git add --all`."""
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT,
         check=True, capture_output=True, text=True).stdout
     return [path for path in listed.split("\0") if path and (ROOT / path).is_file()]

@@ -4,8 +4,9 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What bootstrap says and does, with the machine's parts replaced. The environment it makes is the
-one these tests run in.
+"""Tests of tools/bootstrap.py with apt, pip and the machine's programs replaced.
+
+The tests of requirements.txt look at the environment they run in, which bootstrap made.
 """
 
 import importlib.metadata
@@ -17,10 +18,10 @@ from pathlib import Path
 
 import pytest
 
-from litepcie_sim import bootstrap
-from litepcie_sim.bootstrap import BootstrapError
+from tools import bootstrap
+from tools.bootstrap import BootstrapError
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def no():
@@ -33,7 +34,7 @@ def yes():
 
 @pytest.fixture
 def apt(monkeypatch):
-    """Calls of apt-get, and what each shall answer: (status, output)."""
+    """The list of calls of apt-get, and a dictionary for their results: command to (status, output)."""
     calls, answers = [], {}
 
     def run(*arguments):
@@ -67,7 +68,7 @@ def test_root_installs(monkeypatch, apt):
     assert apt[0] == [("install", "-y", "--no-install-recommends", "make")]
 
 
-def test_root_updates_lists_when_need_be(monkeypatch, apt):
+def test_root_updates_the_package_lists_and_tries_again(monkeypatch, apt):
     monkeypatch.setattr(bootstrap, "NEEDS", [("make", lambda: len(apt[0]) == 3)])
     apt[1]["install"] = (100, "E: Unable to locate package make\n")
     with pytest.raises(BootstrapError,
@@ -96,7 +97,7 @@ def test_a_package_that_does_not_help(monkeypatch, apt):
 def test_another_distribution(monkeypatch, apt):
     monkeypatch.setattr(bootstrap, "NEEDS", [("make", no)])
     monkeypatch.setattr(bootstrap.shutil, "which", lambda name: None)
-    with pytest.raises(BootstrapError, match="not a Debian or Ubuntu machine; .* hold: make"):
+    with pytest.raises(BootstrapError, match="apt-get was not found, .* hold: make"):
         bootstrap.check_machine()
 
 
@@ -122,7 +123,7 @@ def test_is_silent_when_there_is_nothing_to_do():
     stamp = ROOT / "build" / "venv" / ".fingerprint"
     if not stamp.exists() or stamp.read_text() != bootstrap._fingerprint():
         pytest.skip("build/venv is not up to date: these tests were not started by make test")
-    result = subprocess.run([sys.executable, ROOT / "sim" / "bootstrap.py"], capture_output=True,
+    result = subprocess.run([sys.executable, ROOT / "tools" / "bootstrap.py"], capture_output=True,
         text=True)
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
 
@@ -131,7 +132,7 @@ def test_is_silent_when_there_is_nothing_to_do():
 
 @pytest.fixture
 def made(monkeypatch, tmp_path):
-    """A tree of two files, and what is done to its environment: ["create", "install"]."""
+    """A tree of two files, and the list of steps that make_venv() took: "create", "install"."""
     done = []
     for name in ("requirements.txt", "setup.py"):
         (tmp_path / name).touch()
@@ -156,7 +157,7 @@ def test_environment_is_made_once(made):
 
 
 def test_another_setup_py_is_installed_into_the_environment(made):
-    """New commands appear without making it anew."""
+    """A new console script appears without a new environment."""
     bootstrap.make_venv()
     (made[0] / "setup.py").write_text("# A new command.")
     made[1].clear()
@@ -197,9 +198,7 @@ def normal(name):
 
 
 def test_requirements_are_exact_and_complete():
-    """Everything that a pinned package needs is pinned too: the environment is installed without
-    resolving.
-    """
+    """Everything that a pinned package needs is pinned too, as pip installs without resolving."""
     pinned  = {normal(name) for name in pins()}
     missing = set()
     for name in pinned:

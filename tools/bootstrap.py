@@ -5,12 +5,14 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What the machine must have, and the Python environment of this clone, in `build/venv`.
+"""Installs the machine packages that the project needs, and makes its Python environment in `build/venv`.
 
-Standard library only, and no syntax newer than Python 3.7, so that an old interpreter can still say
-that it is too old. Debian 12, Debian 13 and Ubuntu 24.04. Safe to run at any time and by several at
-once; about 0.1 s when there is nothing to do. Exit status: 0 ready, 1 something failed (one line
-says what), 2 the machine lacks something (the line says what to type).
+For Debian 12, Debian 13 and Ubuntu 24.04. It may run at any time, also several times at once, and takes
+about 0.1 s when there is nothing to do. It uses the standard library only, and no syntax newer than
+Python 3.7, so that an old interpreter reaches the message that says it is too old.
+
+Exit status: 0 ready; 1 a step failed, and one line says which; 2 the machine lacks something, and the
+line says what to type.
 """
 
 import fcntl
@@ -28,7 +30,7 @@ PYTHON_MIN   = (3, 11)
 
 
 class BootstrapError(Exception):
-    """One line for the user. `status` is the exit status."""
+    """A failure, with a message of one line for the user and the exit status `status`."""
     def __init__(self, message, status=1):
         super().__init__(message)
         self.status = status
@@ -51,7 +53,7 @@ def _module(*names):
 
 
 def _names_debian():
-    """Whether the machine's apt, the environment or apt's templates name a Debian mirror (sim/guest/mirror.py)."""
+    """Whether sim/guest/mirror.py finds a Debian mirror: in DEBIAN_MIRROR, apt's templates or sources."""
     if os.environ.get("DEBIAN_MIRROR") or os.path.exists("/usr/share/python-apt/templates/Debian.info"):
         return True
     try:
@@ -61,7 +63,7 @@ def _names_debian():
         return False
 
 
-# Package, and how to see that what it brings is there (from a package or not).
+# Package name, and a function that tells whether its files are there, installed by apt or not.
 NEEDS = [
     ("python3-venv",           _module("venv", "ensurepip")),
     ("g++",                    _program("g++")),
@@ -91,15 +93,15 @@ def _apt(*arguments):
 
 
 def _apt_reason(output):
-    """The one line of apt's output that says why."""
+    """The line of apt's output that names the cause."""
     errors = [line[2:].strip() for line in output.splitlines() if line.startswith("E:")]
     return errors[0] if errors else (output.strip().splitlines() or ["no reason given"])[-1]
 
 
 def check_machine(install=None):
-    """Sees to the packages: installs what is missing if root, else raises with the exact command.
+    """Installs missing packages if root; else raises BootstrapError with the command to type.
 
-    `install`: True or False instead of asking the user id.
+    `install`: True or False installs or raises whatever the user is.
     """
     if sys.version_info < PYTHON_MIN:
         raise BootstrapError("Python {}.{} is too old: {}.{} or newer is needed "
@@ -113,7 +115,7 @@ def check_machine(install=None):
     if not missing:
         return
     if shutil.which("apt-get") is None:
-        raise BootstrapError("not a Debian or Ubuntu machine; install what these packages hold: "
+        raise BootstrapError("apt-get was not found, so this is no Debian or Ubuntu; install what these packages hold: "
             + " ".join(missing), status=2)
     install = (os.geteuid() == 0) if install is None else install
     if not install:
@@ -121,8 +123,8 @@ def check_machine(install=None):
             + " ".join(missing), status=2)
     print("bootstrap: installing " + " ".join(missing), flush=True)
     command = ("install", "-y", "--no-install-recommends") + tuple(missing)
-    # The lists may be absent (a fresh container) or name files that the mirror no longer has: try,
-    # update, try again.
+    # The package lists may be absent (a fresh container) or name files that the mirror no longer has:
+    # on failure, update the lists and try again.
     result = _apt(*command)
     if result.returncode:
         update = _apt("update")
@@ -139,13 +141,13 @@ def check_machine(install=None):
 # build/venv ---------------------------------------------------------------------------------------
 
 def _digest(text, name):
-    """Of `text` and of the file `name` of the tree."""
+    """SHA-256 of `text` followed by the file `name` of the tree."""
     with open(os.path.join(ROOT, name), "rb") as f:
         return hashlib.sha256(text.encode() + f.read()).hexdigest()
 
 
 def _fingerprint():
-    """Two lines: what the environment depends on, and what the project's own install in it does."""
+    """Two digests, one a line: of all that the environment depends on, and of the project's own install."""
     where = "{} {} {}".format(sys.version_info[:2], sys.base_prefix, ROOT)
     return _digest(where, "requirements.txt") + "\n" + _digest("", "setup.py") + "\n"
 
@@ -160,7 +162,7 @@ def _pip(*arguments):
 
 
 def _pip_reason(output):
-    """Pip's many lines as one."""
+    """The cause of a failure of pip, in one line."""
     network = ("NewConnectionError", "Temporary failure in name resolution", "Max retries exceeded",
         "ReadTimeout", "ConnectionResetError", "ProxyError", "Could not connect")
     if any(word in output for word in network):
@@ -180,8 +182,9 @@ def _create():
 
 
 def make_venv():
-    """Makes `build/venv` if there is none for these requirements, and installs the project in it if
-    setup.py is another one; returns whether it had to do either.
+    """Makes `build/venv` anew if requirements.txt changed, and installs the project into it if setup.py changed.
+
+    Returns whether it did either.
     """
     os.makedirs(BUILD, exist_ok=True)
     stamp       = os.path.join(VENV, ".fingerprint")
@@ -199,12 +202,12 @@ def make_venv():
     with open(os.path.join(BUILD, "venv.lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         before = found()
-        if before == fingerprint:  # Somebody else made it while we waited.
+        if before == fingerprint:  # Another process made it while this one waited.
             return False
         if before.split("\n")[0] != fingerprint.split("\n")[0]:
             _create()
         _pip("install", "--no-deps", "--no-build-isolation", "-e", ".")
-        # Written last: an interrupted run leaves no environment that looks finished.
+        # Written last, so that an interrupted run is not taken for a finished one.
         with open(stamp, "w") as f:
             f.write(fingerprint)
     return True
