@@ -3,7 +3,7 @@
 
 # The interpreter that makes build/venv; all else runs in there.
 PYTHON ?= python3
-# What pytest is asked for: make test TESTS="test/sim -k cpio"
+# Arguments for pytest: make test TESTS="test/sim -k cpio"
 TESTS  ?=
 # What the benchmark is asked for: make bench BENCH="--quick --only latency"
 BENCH  ?=
@@ -12,14 +12,15 @@ SYNTH  ?=
 
 VENV := build/venv/bin
 
-.PHONY: help setup check test demo bench synth clean
+.PHONY: help setup check test test-all demo bench synth clean
 
 help:
 	@echo "make setup   what the machine must have, and build/venv"
 	@echo "make demo    builds the board, boots the guest, moves data through it, prints the figures"
 	@echo "make bench   the sweeps beside stock LitePCIe and published figures; BENCH=--quick: a part of them"
 	@echo "make synth   area and clock beside stock LitePCIe, by yosys and nextpnr; SYNTH=--no-clock: area alone, SYNTH=--targets: the boards"
-	@echo "make test    every test (TESTS=\"test/sim -k cpio\": some of them)"
+	@echo "make test    tests of every kind, on the default board (TESTS=\"test/sim -k cpio\": some of them)"
+	@echo "make test-all  all tests: also every board, width, kernel and fault (takes TESTS too)"
 	@echo "make check   style and static checks"
 	@echo "make clean   removes build/ (the cache of packages stays: ~/.cache/litepcie-soc)"
 
@@ -35,9 +36,9 @@ check: setup
 	$(MAKE) --no-print-directory -C software/user check
 
 # The default board first: most tests want it, and both workers would build it at once.
-test: setup
+test test-all: setup
 	@$(VENV)/python targets/sim.py --build --log-level warning
-	$(VENV)/python -m pytest -n 2 --dist loadfile $(TESTS)
+	$(VENV)/python -m pytest -n 2 --dist loadfile $(if $(filter test,$@),-m "not full") $(TESTS)
 
 demo: setup
 	@$(VENV)/python -m litepcie_sim.demo

@@ -24,18 +24,31 @@ import pytest
 
 from litepcie_sim.guest import Guest, GuestError
 
+from test import leftovers
+
 ROOT = Path(__file__).resolve().parents[1]
 LOGS = ROOT / "build" / "test"
 
-# Programs leave an ignored signal ignored, and get some from a shell (SIGINT, in the background) or nohup (SIGHUP).
+# Programs leave an ignored signal ignored, and a shell starts programs in the background with SIGINT ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+# Seconds for a test, with its fixtures, that may build a board or boot a guest; the others' limit is in pyproject.toml.
+LONG_LIMIT = 600
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(leftovers)
 
 
 def pytest_collection_modifyitems(items):
     for item in items:
-        if {"guest", "boot"} & set(getattr(item, "fixturenames", ())):
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if {"guest", "boot"} & fixtures:
             item.add_marker(pytest.mark.guest)
+        is_long = item.get_closest_marker("guest") or {"board", "build_board", "test_endpoint"} & fixtures
+        if is_long and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(LONG_LIMIT))
 
 # Boards -------------------------------------------------------------------------------------------
 

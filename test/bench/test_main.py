@@ -33,7 +33,6 @@ def test_usage(arguments, text):
     assert len(done.stderr.splitlines()) == 1 and text in done.stderr
 
 
-@pytest.mark.sim
 def test_quick_run(tmp_path, board):
     done = bench("--quick", "--only", "notes", "--design", OURS, "--output-dir", tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -61,7 +60,6 @@ def test_a_build_that_fails_is_one_line_and_a_log(monkeypatch, tmp_path):
     assert (tmp_path / "build_sim_gen3_x8_512.log").read_text() == "first\nlast\n"
 
 
-@pytest.mark.sim
 def test_other_links_on_one_board(board):
     """The link is an option of the model: the board of Gen2 x4 behind Gen1 x1."""
     slow = runner.measure(Point("notes", OURS, 1, 1, 128, iterations=1))
@@ -69,7 +67,6 @@ def test_other_links_on_one_board(board):
     assert 0.2e9 < slow.data["write"]["average_bytes_per_second"] < 0.2315e9
 
 
-@pytest.mark.sim
 def test_a_point_that_fails_says_why(board):
     failed = runner.measure(Point("notes", OURS, 2, 4, 128, bytes=1 << 27))
     assert "--descriptor-bytes" in failed.failure and "\n" not in failed.failure
@@ -83,7 +80,6 @@ def stock():
     boards.build(Board(STOCK, 128))
 
 
-@pytest.mark.sim
 def test_stock_moves_data_behind_the_same_link(stock):
     """Its host program compares a loopback first, so a result means that data came through."""
     wide  = runner.measure(Point("completions", STOCK, 2, 4, 128, iterations=2))
@@ -95,7 +91,6 @@ def test_stock_moves_data_behind_the_same_link(stock):
     assert short.data["read"]["share_of_bound"] < 0.85
 
 
-@pytest.mark.sim
 def test_filling_the_table_costs_time(stock):
     options = dict(bytes=64, batch=64, iterations=1)
     before  = runner.measure(Point("sizes", STOCK, 2, 4, 128, **options))
@@ -103,7 +98,6 @@ def test_filling_the_table_costs_time(stock):
     assert records.rate(counted, "write") < 0.5*records.rate(before, "write")
 
 
-@pytest.mark.sim
 def test_stock_moves_whole_words(stock):
     failed = runner.measure(Point("sizes", STOCK, 2, 4, 128, bytes=8))
     assert "whole words of 16 bytes" in failed.failure

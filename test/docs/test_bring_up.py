@@ -18,8 +18,6 @@ KERNEL = ROOT / "software" / "kernel"
 USER   = ROOT / "software" / "user"
 GUIDE  = (ROOT / "docs" / "bring-up.md").read_text().replace(r"\|", "|")
 
-pytestmark = pytest.mark.unit
-
 # Messages of C ------------------------------------------------------------------------------------
 
 LITERAL    = r'"((?:[^"\\]|\\.)*)"'

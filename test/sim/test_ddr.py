@@ -16,8 +16,6 @@ import pytest
 
 from test.sim.scripts import HIGH, LOW, PREPARE, random_steps, run_script, transfer
 
-pytestmark = pytest.mark.sim
-
 
 @pytest.fixture(scope="module")
 def host(build_board):

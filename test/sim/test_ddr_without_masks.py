@@ -17,8 +17,6 @@ import pytest
 from test.sim import ddr_without_masks
 from test.sim.scripts import HIGH, LOW, MEMORY, PREPARE, random_steps, run_script, transfer
 
-pytestmark = pytest.mark.sim
-
 ROOT = Path(__file__).resolve().parents[2]
 
 # Every byte of the card that scripts use is known, and comes back at the end.

@@ -14,8 +14,6 @@ import pytest
 
 from test.sim.scripts import HIGH, LOW, PREPARE, TABLES, run_script, transfer
 
-pytestmark = pytest.mark.sim
-
 LENGTH = 20000
 
 

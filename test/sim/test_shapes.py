@@ -13,8 +13,6 @@ import pytest
 
 from test.sim.scripts import HIGH, LOW, PREPARE, random_steps, run_script, transfer
 
-pytestmark = pytest.mark.sim
-
 SHAPES = {
     "256": dict(gen=3, lanes=8, data_width=256, phy="split", endianness="little"),
     "512": dict(gen=3, lanes=8, data_width=512, phy="split", endianness="little", tags=256),

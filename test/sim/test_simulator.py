@@ -21,8 +21,6 @@ from test.sim.vfio_user_client import (
     Simulator,
 )
 
-pytestmark = pytest.mark.sim
-
 # Registers and commands of the test endpoint.
 MAGIC, SCRATCH, ADDRESS, HIGH, DWORDS, TAG, COMMAND = 0x00, 0x28, 0x40, 0x44, 0x48, 0x4c, 0x50
 STATUS, DATA = 0x54, 0x80

@@ -12,8 +12,6 @@ import pytest
 
 from test.sim.scripts import HIGH, LOW, PREPARE, random_steps, run_script, transfer
 
-pytestmark = pytest.mark.sim
-
 # litepcie_regs.h.
 CAPABILITIES, GEOMETRY, STREAMS = 0x0008, 0x000c, 0x003c
 STATUS, COMPLETED = 0x04, 0x20

@@ -12,8 +12,6 @@ from test.sim.scripts import (
     HIGH, LOW, PREPARE, TABLES, random_steps, run_script, transfer,
 )
 
-pytestmark = pytest.mark.sim
-
 # Registers, litepcie_regs.h.
 TIMEOUT_US, READER, WRITER = 0x0030, 0x1000, 0x1800
 CONTROL, STATUS, DOORBELL  = 0x00, 0x04, 0x1c

@@ -10,12 +10,9 @@ import subprocess
 
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.sim
 def test_units(test_endpoint):
     result = subprocess.run(["make", "-C", ROOT / "sim", "test"], capture_output=True, text=True)
     assert result.returncode == 0, result.stdout[-6000:] + result.stderr[-6000:]

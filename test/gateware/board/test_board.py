@@ -11,8 +11,6 @@ import pytest
 from litepcie_soc.board import series7
 from litepcie_soc.board.board import Board, Memory
 
-pytestmark = pytest.mark.unit
-
 CLOCKS = {125: 125e6, 250: 200e6}
 
 

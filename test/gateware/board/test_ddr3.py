@@ -28,8 +28,6 @@ from litepcie_soc.board.ddr3 import DDRClocks
 from litepcie_soc.board.series7 import links
 from litepcie_soc.board.soc import BoardSoC
 
-pytestmark = pytest.mark.unit
-
 # Verilog ------------------------------------------------------------------------------------------
 
 FAMILIES = {

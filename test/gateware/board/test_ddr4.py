@@ -31,8 +31,6 @@ from litepcie_soc.board.ddr4 import DDR_CLK_FREQ, UltraScaleDDRClocks
 from litepcie_soc.board.ddr_commands import CAS, CS, MODE, RAS, WE, write_recovery
 from litepcie_soc.board.soc import BoardSoC
 
-pytestmark = pytest.mark.unit
-
 # Boards -------------------------------------------------------------------------------------------
 
 # Family, platform, oscillator and its Hz, chips, registered, strobes.

@@ -14,8 +14,6 @@ from test.gateware.common import simulate
 
 from litepcie_soc.board.ddr_delays import SKEW_TAPS, TAPS, ResetDelays, RoundDelays
 
-pytestmark = pytest.mark.unit
-
 BEAT_PS = 800
 
 # Model --------------------------------------------------------------------------------------------

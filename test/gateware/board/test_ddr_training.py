@@ -16,8 +16,6 @@ from litepcie_soc.board.ddr_commands import ACTIVATE, CAS, CS, GAP, PRECHARGE, R
 from litepcie_soc.board.ddr_delays import ResetDelays, RoundDelays
 from litepcie_soc.board.ddr_training import PATTERNS, PAUSE, DRAMTraining
 
-pytestmark = pytest.mark.unit
-
 # Without output delays ----------------------------------------------------------------------------
 
 

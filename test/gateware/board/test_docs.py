@@ -9,8 +9,6 @@ import pytest
 from litepcie_soc.board import docs, targets
 from litepcie_soc.board.board import Board, Memory
 
-pytestmark = pytest.mark.unit
-
 
 class Platform:
     device = "xc7a200t"

@@ -18,8 +18,6 @@ from litepcie_soc.phy.series7 import Series7PHY
 from litepcie_soc.phy.ultrascale.phy import UltraScalePHY, UltraScalePlusPHY
 from litepcie_soc.soc import abi
 
-pytestmark = pytest.mark.unit
-
 DRIVER = Path(__file__).resolve().parents[3] / "software/kernel/pci.c"
 
 PHYS = {

@@ -14,8 +14,6 @@ from litepcie_soc.board.board import Configuration
 from litepcie_soc.board.pads import link_pads
 from litepcie_soc.board.series7 import USER_CLOCKS, Series7PHY
 
-pytestmark = pytest.mark.unit
-
 
 def make(gen, lanes, width):
     platform = xilinx_kc705.Platform()

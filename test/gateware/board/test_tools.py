@@ -16,8 +16,6 @@ import pytest
 
 from litepcie_soc.board.tools import ToolError, run_tool
 
-pytestmark = pytest.mark.unit
-
 
 def test_runs_in_its_folder(tmp_path):
     run_tool(["sh", "-c", "echo here > there"], tmp_path)

@@ -18,8 +18,6 @@ from litepcie_soc.board.vivado_program import Vivado
 from litepcie_soc.phy.ultrascale.phy import USER_CLOCKS
 from litepcie_soc.soc.link import data_path_rate, link_rate
 
-pytestmark = pytest.mark.unit
-
 # Links --------------------------------------------------------------------------------------------
 
 

@@ -11,8 +11,6 @@ import pytest
 from litepcie_soc.board.tools import ToolError
 from litepcie_soc.board.vivado import check_timing, slacks
 
-pytestmark = pytest.mark.unit
-
 # Columns and rules as report_timing_summary writes them.
 SUMMARY = """\
 ------------------------------------------------------------------------------------------------

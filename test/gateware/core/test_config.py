@@ -10,8 +10,6 @@ import pytest
 
 from litepcie_soc.core.config import ConfigError, config_of, leaves, load_yaml
 
-pytestmark = pytest.mark.unit
-
 
 def config(text):
     return config_of(load_yaml(text))

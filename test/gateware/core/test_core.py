@@ -14,8 +14,6 @@ from test.gateware.core.bench import BUFFER, MEMORY, RING, Bench
 from test.gateware.core.clients import ExternalMemory
 from test.gateware.core.model import EXAMPLES, generate
 
-pytestmark = pytest.mark.unit
-
 # Cores --------------------------------------------------------------------------------------------
 
 WIDE = """\

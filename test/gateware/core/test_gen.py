@@ -21,8 +21,6 @@ from litepcie_soc.core import docs, gen
 from litepcie_soc.core.config import config_of, leaves
 from test.gateware.core.model import EXAMPLES, GENERATOR, generate, header_ports
 
-pytestmark = pytest.mark.unit
-
 HEADERS = {"litepcie_regs.h", "csr.h", "csr.json", "soc.h"}
 
 

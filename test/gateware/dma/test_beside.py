@@ -10,8 +10,6 @@ import pytest
 
 from test.gateware.dma.bench import MEMORY_SIZE, REASON, TABLES, Bench, Descriptor, Link
 
-pytestmark = pytest.mark.unit
-
 DIRECTIONS = ("reader", "writer")
 POSITION   = 5
 

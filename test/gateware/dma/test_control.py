@@ -10,8 +10,6 @@ import pytest
 
 from test.gateware.dma.bench import HOST_LOW, REGS, Bench, Descriptor
 
-pytestmark = pytest.mark.unit
-
 DIRECTIONS  = ("reader", "writer")
 WAITS       = ("WAIT_DESCRIPTOR", "WAIT_TAG", "WAIT_LINK", "WAIT_DATA")
 FIRST_COUNT = 0xffffffe5

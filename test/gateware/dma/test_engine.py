@@ -10,8 +10,6 @@ import pytest
 
 from test.gateware.dma.bench import HOST_HIGH, HOST_LOW, Bench, Descriptor
 
-pytestmark = pytest.mark.unit
-
 DIRECTIONS = ("reader", "writer")
 WIDTHS     = (64, 128, 256)
 LENGTHS    = (1, 2, 3, 4, 63, 64, 65, 4095, 4096, 4097)

@@ -13,8 +13,6 @@ import pytest
 from litepcie_soc.common import HEADER_3DW
 from test.gateware.dma.bench import HOST_HIGH, HOST_LOW, Bench, Descriptor
 
-pytestmark = pytest.mark.unit
-
 DIRECTIONS = ("reader", "writer")
 WIDTHS     = (64, 128, 256)
 WAITS      = ("WAIT_DESCRIPTOR", "WAIT_TAG", "WAIT_LINK", "WAIT_DATA")

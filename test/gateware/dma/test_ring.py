@@ -10,8 +10,6 @@ import pytest
 
 from test.gateware.dma.bench import REASON, TABLES, Bench, Link
 
-pytestmark = pytest.mark.unit
-
 DIRECTIONS = ("reader", "writer")
 
 # Bits of the data path, descriptors of the RAM, requests under way: a request is for half the RAM.

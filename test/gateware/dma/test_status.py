@@ -10,8 +10,6 @@ import pytest
 
 from test.gateware.dma.bench import REASON, Bench
 
-pytestmark = pytest.mark.unit
-
 DIRECTIONS = ("reader", "writer")
 
 

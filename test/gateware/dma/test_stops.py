@@ -10,8 +10,6 @@ import pytest
 
 from test.gateware.dma.bench import MEMORY_SIZE, REASON, RINGS, TABLES, Bench, Descriptor, Link
 
-pytestmark = pytest.mark.unit
-
 DIRECTIONS = ("reader", "writer")
 COUNT      = 30
 POSITIONS  = (0, 1, 13, COUNT - 1)

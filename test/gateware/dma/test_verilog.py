@@ -16,8 +16,6 @@ from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
 from test.gateware.dma import dut
 from test.gateware.dma.bench import REGS
 
-pytestmark = pytest.mark.unit
-
 # Parameters ---------------------------------------------------------------------------------------
 
 

@@ -14,8 +14,6 @@ from litepcie_soc.memory.bram import EndpointMemory
 
 from test.gateware.common import Watch, forever
 
-pytestmark = pytest.mark.unit
-
 SIZE = 2048
 
 # Model --------------------------------------------------------------------------------------------

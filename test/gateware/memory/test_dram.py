@@ -13,8 +13,6 @@ from litepcie_soc.memory.sim import SimDRAM
 
 from test.gateware.memory.dram_bench import WRITERS, build, counts
 
-pytestmark = pytest.mark.unit
-
 # Word and module, bits; whether LiteDRAM's controller has a clock of its own, and whether the model checks the timing
 # of its commands.
 SHAPES = {

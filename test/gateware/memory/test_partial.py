@@ -19,8 +19,6 @@ from litepcie_soc.memory.partial import PartialWrites
 from test.gateware.common import simulate
 from test.gateware.memory.dram_bench import WRITERS, build, counts
 
-pytestmark = pytest.mark.unit
-
 # Word and module, bits; LiteDRAM moves eight times the module's at once.
 SHAPES = {
     "two words a line":     dict(width=64,  data_bits=16),

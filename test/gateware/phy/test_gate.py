@@ -14,8 +14,6 @@ from litepcie_soc.phy.gate import LinkGate
 
 from test.gateware.common import Stalls, accept, forever, memory_write, simulate
 
-pytestmark = pytest.mark.unit
-
 WIDTH = 64
 
 

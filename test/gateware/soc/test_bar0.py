@@ -12,8 +12,6 @@ from migen import run_simulation
 
 from litepcie_soc.soc.reference import ReferenceSoC
 
-pytestmark = pytest.mark.unit
-
 HOST = 0x0008  # Requester of the host's TLPs.
 CARD = 0x0100
 

@@ -12,8 +12,6 @@ import pytest
 from litepcie_soc.soc import abi, export, regs
 from litepcie_soc.soc.reference import ReferenceSoC
 
-pytestmark = pytest.mark.unit
-
 
 def finalised(soc):
     soc.finalize()

@@ -14,8 +14,6 @@ from migen import run_simulation
 
 from litepcie_soc.soc.identity import Identity, target_words
 
-pytestmark = pytest.mark.unit
-
 WHAT = {
     "channels": 2, "data_width": 256, "ring_log2": 12, "tags": 32, "memory_size": 5 << 32,
     "window_size": 1 << 20, "clk_freq": 250e6, "gen": 3, "lanes": 8, "streams": 3,

@@ -8,8 +8,6 @@ import pytest
 
 from litepcie_soc.soc.link import data_path_rate, default_clock, link_rate
 
-pytestmark = pytest.mark.unit
-
 
 @pytest.mark.parametrize("gen, lanes, rate", [
     (1, 1, 250e6), (1, 8, 2e9), (2, 4, 2e9), (2, 8, 4e9), (3, 8, 7876.9e6),

@@ -13,8 +13,6 @@ from migen import passive, run_simulation
 
 from litepcie_soc.soc.msi import MSIMerger, msi_layout
 
-pytestmark = pytest.mark.unit
-
 
 def run(engines, messages, enable, stall=0.0):
     """Vectors that reach the PHY when every engine sends ``messages`` of its own vector."""

@@ -13,8 +13,6 @@ from litex.soc.cores.timer import Timer
 from litepcie_soc.soc import abi, regs
 from litepcie_soc.soc.reference import ReferenceSoC
 
-pytestmark = pytest.mark.unit
-
 # A register never moves within a major version: some of version 1, for ever.
 VERSION_1 = {
     "MAGIC": 0x0000, "VERSION": 0x0004, "CAPABILITIES": 0x0008, "GEOMETRY": 0x000c,

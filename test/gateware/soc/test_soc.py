@@ -13,8 +13,6 @@ from litepcie_soc.soc.reference import ReferenceSoC
 from litepcie_soc.soc.soc import LitePCIeSoC, share_tags
 from litepcie_soc.stream.engine import StreamEngine
 
-pytestmark = pytest.mark.unit
-
 
 @pytest.mark.parametrize("channels, tags, shares", [
     (1, 32, (24, 4)), (2, 32, (12, 2)), (6, 32, (1, 2)), (7, 32, (2, 1)),

@@ -13,8 +13,6 @@ import pytest
 from test.gateware.dma.bench import HOST_HIGH, HOST_LOW
 from test.gateware.stream.bench import Bench, Descriptor
 
-pytestmark = pytest.mark.unit
-
 WIDTHS = (64, 128, 256, 512)
 WAITS  = ("WAIT_DESCRIPTOR", "WAIT_TAG", "WAIT_LINK", "WAIT_DATA")
 

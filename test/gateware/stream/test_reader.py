@@ -12,8 +12,6 @@ from litepcie_soc.stream.ram import WORDS
 from test.gateware.dma.bench import HOST_HIGH, HOST_LOW, TABLES, Link
 from test.gateware.stream.bench import Bench, Descriptor, packets_of
 
-pytestmark = pytest.mark.unit
-
 WIDTHS  = (64, 128, 256, 512)
 LENGTHS = (1, 2, 3, 4, 63, 64, 65, 1000, 4096, 4097)
 OFFSETS = (0, 1, 2, 3, 31, 4092, 4095)

@@ -11,8 +11,6 @@ import pytest
 from test.gateware.dma.bench import HOST_LOW, REASON, TABLES, Link
 from test.gateware.stream.bench import Bench, Descriptor, fill
 
-pytestmark = pytest.mark.unit
-
 COUNT      = 20
 LENGTH     = 700
 POSITIONS  = (0, 1, 13, COUNT - 1)

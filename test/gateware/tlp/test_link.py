@@ -15,8 +15,6 @@ from test.gateware.tlp.bench import Bench, Reader
 from test.gateware.tlp.host import CARD, HOST
 from test.gateware.tlp.test_completer import BAR0, WINDOW, Board
 
-pytestmark = pytest.mark.unit
-
 
 class Cuts(Bench):
     """A bench whose host's TLPs are cut: `give` a TLP, or its first beats and then no link for a while."""

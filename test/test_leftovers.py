@@ -1,0 +1,91 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""A test that hangs fails with its name at its time limit, and no process outlives it."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# The test's child starts another one in a session of its own, and ends: an orphan.
+SUITE = """
+import subprocess, time
+from pathlib import Path
+import pytest
+
+def start():
+    child = subprocess.Popen(["sh", "-c", "setsid sleep 1000 & echo $!"], stdout=subprocess.PIPE, text=True)
+    Path(__file__).with_name("orphan").write_text(child.stdout.readline())
+
+@pytest.mark.timeout(2)
+def test_that_hangs():
+    start()
+    time.sleep(1000)
+
+def test_after_it():
+    assert not Path("/proc", Path(__file__).with_name("orphan").read_text().strip()).exists() or is_zombie()
+
+def is_zombie():
+    number = Path(__file__).with_name("orphan").read_text().strip()
+    return Path("/proc", number, "stat").read_text().rpartition(")")[2].split()[0] == "Z"
+
+def test_that_leaves_a_process():
+    start()
+"""
+
+
+@pytest.fixture
+def suite(tmp_path):
+    (tmp_path / "test_suite.py").write_text(SUITE)
+    (tmp_path / "conftest.py").write_text("""
+from test import leftovers
+def pytest_configure(config):
+    config.pluginmanager.register(leftovers)
+""")
+    return tmp_path
+
+
+def start(suite, *arguments):
+    return subprocess.Popen([sys.executable, "-m", "pytest", "-c", ROOT / "pyproject.toml", "--rootdir", suite,
+        "-p", "no:cacheprovider", *arguments, suite], cwd=ROOT, env={**os.environ, "COLUMNS": "300"}, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def is_running(number):
+    stat = Path("/proc", str(number), "stat")
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "xdist"])
+def test_a_test_that_hangs_fails_with_its_name(suite, workers):
+    output, _ = start(suite, *workers).communicate(timeout=60)
+    assert re.search(r"FAILED \S*test_suite.py::test_that_hangs - Failed: Timeout", output), output
+    assert "1 failed, 2 passed" in output
+    assert not is_running((suite / "orphan").read_text().strip())
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "xdist"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_aborted_run_leaves_no_process(suite, workers, number):
+    session = start(suite, *workers)
+    orphan  = suite / "orphan"
+    while not orphan.exists() or not orphan.read_text():
+        time.sleep(0.01)
+    os.kill(session.pid, number)
+    session.communicate(timeout=30)
+    deadline = time.monotonic() + 20
+    while is_running(orphan.read_text().strip()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not is_running(orphan.read_text().strip())
