@@ -29,7 +29,8 @@ setup:
 
 check: setup
 	$(VENV)/ruff check .
-	$(VENV)/python tools/check_spdx.py
+	$(VENV)/python -m tools.check_spdx
+	$(VENV)/python -m tools.check_links
 	$(VENV)/python -m litepcie_soc.soc.regs --check
 	$(VENV)/python -m litepcie_soc.core.docs --check
 	$(VENV)/python -m litepcie_soc.board.docs --check

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 #
 # This file is part of LitePCIe SoC.
 #
@@ -11,12 +10,9 @@ Prints a line for each file that fails; exit status 1 if there is one.
 """
 
 import re
-import subprocess
 import sys
 
-from pathlib import Path
-
-ROOT = Path(__file__).resolve().parents[1]
+from tools import tracked
 
 # The first pattern that matches a path gives its licence. None: the file needs no line (prose, data, expected output).
 RULES = [
@@ -49,15 +45,8 @@ def complaint(path, text):
     return None
 
 
-def files():
-    """Paths of the files that are in the repository, or would be after `git add --all`."""
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT,
-        check=True, capture_output=True, text=True).stdout
-    return [path for path in listed.split("\0") if path and (ROOT / path).is_file()]
-
-
 def main():
-    found = [complaint(path, (ROOT / path).read_text(errors="replace")) for path in files()]
+    found = [complaint(path, (tracked.ROOT / path).read_text(errors="replace")) for path in tracked.files()]
     found = [line for line in found if line]
     print("\n".join(found) or "SPDX lines: all files name their licence")
     return 1 if found else 0

@@ -1,0 +1,45 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Tests of tools/check_links.py, in a small tree."""
+
+import pytest
+
+from tools import check_links
+
+
+@pytest.fixture
+def tree(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("# One\n")
+    (tmp_path / "b.py").write_text("")
+    (tmp_path / "r.md").write_text("")
+    return tmp_path
+
+
+@pytest.mark.parametrize("target", ["docs/a.md", "docs/a.md#one", "docs", "b.py", "#here", "https://nowhere.invalid/x",
+    "mailto:a@b.invalid", "docs/../b.py"])
+def test_good_link(tree, target):
+    assert list(check_links.complaints("r.md", f"# Here\n[x]({target})\n", tree)) == []
+
+
+@pytest.mark.parametrize("target, complaint", [
+    ("docs/none.md",  "r.md:2: docs/none.md: there is no docs/none.md"),
+    ("docs/a.md#two", "r.md:2: docs/a.md#two: no heading makes the anchor #two"),
+    ("#two",          "r.md:2: #two: no heading makes the anchor #two"),
+    ("../r.md",       "r.md:2: ../r.md leads out of the tree"),
+])
+def test_broken_link(tree, target, complaint):
+    assert list(check_links.complaints("r.md", f"# Here\n[x]({target})\n", tree)) == [complaint]
+
+
+def test_a_link_starts_at_its_document(tree):
+    assert list(check_links.complaints("docs/a.md", "[x](../b.py) [y](a.md)", tree)) == []
+    assert list(check_links.complaints("docs/a.md", "[x](b.py)", tree)) == ["docs/a.md:1: b.py: there is no b.py"]
+
+
+def test_the_tree_has_no_broken_link():
+    assert check_links.main() == 0
