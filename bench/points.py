@@ -8,7 +8,7 @@
 
 from dataclasses import dataclass
 
-from litepcie_soc.soc.link import default_clock
+from litepcie_soc.common.link_rates import default_clock
 
 OURS  = "litepcie_soc"
 STOCK = "litepcie_stock"

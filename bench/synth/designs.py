@@ -27,9 +27,9 @@ from litex.gen import *
 
 from litex.build.generic_platform import GenericPlatform, Pins, Subsignal
 
-from litepcie_soc.memory.ports import MemoryReadStream, MemoryWriteStream, word_address_width
+from litepcie_soc.common.abi import BAR0_SIZE
+from litepcie_soc.common.memory_ports import MemoryReadStream, MemoryWriteStream, word_address_width
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
-from litepcie_soc.soc.abi import BAR0_SIZE
 from litepcie_soc.soc.export import reproducible
 from litepcie_soc.soc.soc import LitePCIeSoC
 

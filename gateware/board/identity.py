@@ -22,7 +22,7 @@ Who ships a product puts numbers of their own here and in the driver's table (``
 compares with this file.
 """
 
-from litepcie_soc.soc import abi
+from litepcie_soc.common import abi
 from litepcie_soc.soc.soc import PCI_ID
 
 # Identities ---------------------------------------------------------------------------------------

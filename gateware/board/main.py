@@ -19,8 +19,8 @@ from litepcie_soc.board.driver import lay_out_driver
 from litepcie_soc.board.emit import GATEWARE, HEADERS, emit
 from litepcie_soc.board.options import BoardParser
 from litepcie_soc.board.tools import ToolError
+from litepcie_soc.common.link_rates import say_if_slow
 from litepcie_soc.soc.export import PinnedMapError
-from litepcie_soc.soc.link import say_if_slow
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -6,8 +6,8 @@
 
 """The hard block of Artix-7 and Kintex-7, in every shape it has."""
 
+from litepcie_soc.common.abi import BAR0_SIZE
 from litepcie_soc.phy import series7 as phy
-from litepcie_soc.soc.abi import BAR0_SIZE
 
 # Links --------------------------------------------------------------------------------------------
 

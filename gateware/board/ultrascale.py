@@ -6,9 +6,9 @@
 
 """The hard blocks of UltraScale and UltraScale+, in every shape they have at Gen3; and their boards' flash."""
 
-from litepcie_soc.common import DATA_WIDTHS
+from litepcie_soc.common.abi import BAR0_SIZE
+from litepcie_soc.common.pcie import DATA_WIDTHS
 from litepcie_soc.phy.ultrascale import phy
-from litepcie_soc.soc.abi import BAR0_SIZE
 
 # Links --------------------------------------------------------------------------------------------
 

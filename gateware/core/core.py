@@ -12,14 +12,14 @@ from litex.gen import *
 
 from litex.build.generic_platform import GenericPlatform, Pins, Subsignal
 
-from litepcie_soc.core.memory import ExternalMemory
-from litepcie_soc.memory.ports import (
+from litepcie_soc.common.abi import BAR0_SIZE
+from litepcie_soc.common.memory_ports import (
     memory_command_layout,
     memory_data_layout,
     memory_write_layout,
 )
+from litepcie_soc.core.memory import ExternalMemory
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
-from litepcie_soc.soc.abi import BAR0_SIZE
 from litepcie_soc.soc.soc import PCI_ID, LitePCIeSoC
 
 # Ports --------------------------------------------------------------------------------------------

@@ -8,8 +8,8 @@
 
 from dataclasses import dataclass
 
-from litepcie_soc.common import FMT_TYPE_CPLD, FMT_TYPE_MRD_32
-from litepcie_soc.soc import abi
+from litepcie_soc.common import abi
+from litepcie_soc.common.pcie import FMT_TYPE_CPLD, FMT_TYPE_MRD_32
 
 BAR0      = 0xfe000000
 REQUESTER = 0x0008

@@ -12,13 +12,13 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.memory.bram import EndpointMemory
-from litepcie_soc.memory.ports import (
+from litepcie_soc.common.memory_ports import (
     MemoryReadStream,
     MemoryWriteStream,
     memory_command_layout,
     memory_write_layout,
 )
+from litepcie_soc.memory.bram import EndpointMemory
 
 # External Memory ----------------------------------------------------------------------------------
 

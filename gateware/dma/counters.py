@@ -10,7 +10,7 @@ from migen import *
 
 from litex.gen import *
 
-from litepcie_soc.common import REASON_NONE
+from litepcie_soc.common.pcie import REASON_NONE
 from litepcie_soc.dma.descriptor import done_layout
 
 # Progress -----------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import REASON_BAD_RING, REASON_DOORBELL, REASON_NONE
+from litepcie_soc.common.pcie import REASON_BAD_RING, REASON_DOORBELL, REASON_NONE
 from litepcie_soc.dma.counters import Counters, Progress
 from litepcie_soc.dma.fetch import ADDRESS_SHIFT, COUNT_BITS, RING_LOG2_MAX
 from litepcie_soc.dma.reader import Reader

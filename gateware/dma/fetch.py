@@ -10,7 +10,7 @@ from migen import *
 
 from litex.gen import *
 
-from litepcie_soc.common import REASON_NONE
+from litepcie_soc.common.pcie import REASON_NONE
 from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES, HOST_DESCRIPTOR_LAYOUT, size_mask
 
 # Constants ----------------------------------------------------------------------------------------

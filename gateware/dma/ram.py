@@ -12,7 +12,7 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import read_data_layout
+from litepcie_soc.common.pcie import read_data_layout
 from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES
 
 # Descriptor RAM -----------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import LENGTH_BITS, REASON_NONE, word_bits
+from litepcie_soc.common.pcie import LENGTH_BITS, REASON_NONE, word_bits
 from litepcie_soc.dma.descriptor import Splitter, descriptor_layout, done_layout, request_layout
 
 START_BYTES = 1024  # What a reader at rest may ask for at once.

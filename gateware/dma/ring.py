@@ -12,7 +12,7 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import (
+from litepcie_soc.common.pcie import (
     REASON_BAD_LINK,
     REASON_MEMORY_RANGE,
     REASON_NONE,

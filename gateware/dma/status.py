@@ -14,7 +14,7 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import HEADER_3DW, HEADER_4DW
+from litepcie_soc.common.pcie import HEADER_3DW, HEADER_4DW
 
 # Constants ----------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import HEADER_3DW, HEADER_4DW, REASON_BUS_MASTER, REASON_NONE
+from litepcie_soc.common.pcie import HEADER_3DW, HEADER_4DW, REASON_BUS_MASTER, REASON_NONE
 from litepcie_soc.dma.descriptor import Splitter, descriptor_layout, done_layout, request_layout
 from litepcie_soc.tlp.realign import Realigner, placement, placement_layout
 

@@ -12,7 +12,8 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.memory.ports import (
+from litepcie_soc.common.arbiter import PacketArbiter
+from litepcie_soc.common.memory_ports import (
     MemoryReadStream,
     MemoryWriteStream,
     memory_command_layout,
@@ -20,7 +21,6 @@ from litepcie_soc.memory.ports import (
     memory_write_layout,
     word_address_width,
 )
-from litepcie_soc.tlp.arbiter import PacketArbiter
 
 # Read Port ----------------------------------------------------------------------------------------
 

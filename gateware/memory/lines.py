@@ -12,7 +12,7 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.memory.ports import memory_command_layout, memory_data_layout, memory_write_layout
+from litepcie_soc.common.memory_ports import memory_command_layout, memory_data_layout, memory_write_layout
 
 # Layouts ------------------------------------------------------------------------------------------
 

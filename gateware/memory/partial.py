@@ -12,7 +12,7 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.memory.ports import memory_data_layout
+from litepcie_soc.common.memory_ports import memory_data_layout
 from litepcie_soc.memory.turns import path_layout
 
 # Partial Writes -----------------------------------------------------------------------------------

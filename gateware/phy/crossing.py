@@ -18,7 +18,7 @@ from litex.gen.genlib.misc import WaitTimer
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import phy_layout
+from litepcie_soc.common.pcie import phy_layout
 from litepcie_soc.phy.framing import StartOfTLP
 from litepcie_soc.phy.gate import LinkGate
 from litepcie_soc.phy.width import Narrower, Wider, check_widths

@@ -12,7 +12,7 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import phy_layout
+from litepcie_soc.common.pcie import phy_layout
 
 # Link Gate ----------------------------------------------------------------------------------------
 

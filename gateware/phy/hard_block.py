@@ -10,7 +10,7 @@ from litepcie.phy.s7pciephy import S7PCIEPHY
 from litepcie.phy.uspciephy import USPCIEPHY
 from litepcie.phy.usppciephy import USPPCIEPHY
 
-from litepcie_soc.common import RCB_BYTES
+from litepcie_soc.common.pcie import RCB_BYTES
 
 # Completion Buffers -------------------------------------------------------------------------------
 

@@ -12,8 +12,7 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import check_data_width, phy_layout
-from litepcie_soc.tlp.parser import has_4_dwords
+from litepcie_soc.common.pcie import check_data_width, has_4_dwords, phy_layout
 
 # Four Dword Headers -------------------------------------------------------------------------------
 

@@ -16,10 +16,10 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import TYPE_COMPLETION, phy_layout
+from litepcie_soc.common.arbiter import PacketArbiter
+from litepcie_soc.common.pcie import TYPE_COMPLETION, phy_layout
 from litepcie_soc.phy.gate import LinkGate
 from litepcie_soc.phy.hard_block import check_phy
-from litepcie_soc.tlp.arbiter import PacketArbiter
 
 # Shared Streams -----------------------------------------------------------------------------------
 

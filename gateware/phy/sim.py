@@ -13,7 +13,7 @@ from litex.gen import *
 from litex.build.generic_platform import Pins, Subsignal
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import check_data_width, phy_layout
+from litepcie_soc.common.pcie import check_data_width, phy_layout
 
 # Ports --------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from litex.gen import *
 
 from litex.soc.interconnect.csr import CSRField, CSRStatus, CSRStorage
 
-from litepcie_soc.soc import abi
+from litepcie_soc.common import abi
 
 # Helpers ------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.tlp.arbiter import PacketArbiter
+from litepcie_soc.common.arbiter import PacketArbiter
 
 # MSI Merger ---------------------------------------------------------------------------------------
 

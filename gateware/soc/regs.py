@@ -16,9 +16,10 @@ import sys
 
 from pathlib import Path
 
-from litepcie_soc import common, generated
+from litepcie_soc import generated
+from litepcie_soc.common import pcie
+from litepcie_soc.common import abi
 from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES, HOST_DESCRIPTOR_LAYOUT
-from litepcie_soc.soc import abi
 from litepcie_soc.soc.reference import ReferenceSoC
 
 COMMITTED = Path(__file__).resolve().parents[2] / "software" / "kernel" / "litepcie_regs.h"
@@ -123,7 +124,7 @@ def engine_section(csrs):
 
 def reason_section():
     yield "/* reasons in ENGINE_STATUS and in the status block */"
-    for name, value in vars(common).items():
+    for name, value in vars(pcie).items():
         if name.startswith("REASON_") and name != "REASON_BITS":
             yield from define(name, str(value), REASONS.get(name.removeprefix("REASON_"), ""))
 

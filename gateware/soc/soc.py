@@ -12,12 +12,12 @@ from litex.gen import *
 
 from litex.soc.integration.soc_core import SoCMini
 
-from litepcie_soc.common import TAGS_WITHOUT_EXTENDED
+from litepcie_soc.common import abi
+from litepcie_soc.common.pcie import TAGS_WITHOUT_EXTENDED
 from litepcie_soc.dma.engine import DIRECTIONS, DMAEngine
 from litepcie_soc.dma.fetch import RING_LOG2_MAX
 from litepcie_soc.memory.bram import EndpointMemory
 from litepcie_soc.phy.hard_block import completion_buffer_bytes as phy_completion_buffer_bytes
-from litepcie_soc.soc import abi
 from litepcie_soc.soc.identity import Identity
 from litepcie_soc.soc.msi import MSIMerger, msi_enable
 from litepcie_soc.stream.engine import StreamChannel, StreamEngine

@@ -12,7 +12,7 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.memory.ports import MemoryReadStream
+from litepcie_soc.common.memory_ports import MemoryReadStream
 from litepcie_soc.stream.ram import WORDS, StreamRAM, WordFIFO, user_layout
 
 # Constants ----------------------------------------------------------------------------------------

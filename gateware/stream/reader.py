@@ -12,10 +12,10 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import REASON_NONE
+from litepcie_soc.common.memory_ports import MemoryWriteStream
+from litepcie_soc.common.pcie import REASON_NONE
 from litepcie_soc.dma.descriptor import descriptor_layout
 from litepcie_soc.dma.reader import Reader
-from litepcie_soc.memory.ports import MemoryWriteStream
 from litepcie_soc.stream.ram import WORDS, StreamRAM
 
 # Packet Output ------------------------------------------------------------------------------------

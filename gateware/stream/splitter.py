@@ -12,9 +12,9 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import REASON_NONE
+from litepcie_soc.common import abi
+from litepcie_soc.common.pcie import REASON_NONE
 from litepcie_soc.dma.descriptor import descriptor_layout, request_layout
-from litepcie_soc.soc import abi
 
 # Buffer Splitter ----------------------------------------------------------------------------------
 

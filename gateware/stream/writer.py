@@ -12,7 +12,7 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import REASON_NONE
+from litepcie_soc.common.pcie import REASON_NONE
 from litepcie_soc.dma.descriptor import descriptor_layout, done_layout
 from litepcie_soc.dma.writer import Writer
 from litepcie_soc.stream.input import PacketInput

@@ -12,13 +12,13 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import (
+from litepcie_soc.common.pcie import (
     COMPLETION_CA, COMPLETION_SC, LENGTH_BITS, REASON_BAD_LENGTH, REASON_COMPLETER_ABORT, REASON_NONE,
-    REASON_POISONED, REASON_TIMEOUT, REASON_UNSUPPORTED_REQUEST, TAG_BITS, word_bits,
+    REASON_POISONED, REASON_TIMEOUT, REASON_UNSUPPORTED_REQUEST, TAG_BITS, has_data, word_bits,
 )
 from litepcie_soc.tlp.context import COST_BITS, PROGRESS, REASON_KEPT_BITS
 from litepcie_soc.tlp.issue import event_layout
-from litepcie_soc.tlp.parser import has_data, tlp_layout
+from litepcie_soc.tlp.parser import tlp_layout
 
 # Layouts ------------------------------------------------------------------------------------------
 

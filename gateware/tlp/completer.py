@@ -12,13 +12,13 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import (
+from litepcie_soc.common.pcie import (
     COMPLETION_SC, COMPLETION_UR, FMT_TYPE_CPL, FMT_TYPE_CPLD, TYPE_COMPLETION, TYPE_MEMORY, TYPE_MESSAGE_4_3,
-    phy_layout,
+    has_4_dwords, has_data, phy_layout,
 )
 from litepcie_soc.tlp.completer_access import DwordAccess
 from litepcie_soc.tlp.completer_window import WindowWriter
-from litepcie_soc.tlp.parser import has_4_dwords, has_data, memory_order, tlp_layout
+from litepcie_soc.tlp.parser import memory_order, tlp_layout
 
 # Longest read answered, one completion: no Max_Payload_Size is smaller (PCIe 4.0 7.5.3.4).
 READ_DWORDS = 32

@@ -12,7 +12,7 @@ from litex.gen import *
 
 from litex.soc.interconnect import wishbone
 
-from litepcie_soc.memory.ports import MemoryReadStream
+from litepcie_soc.common.memory_ports import MemoryReadStream
 
 # Dword Access -------------------------------------------------------------------------------------
 

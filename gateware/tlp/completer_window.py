@@ -12,9 +12,9 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import HEADER_3DW, HEADER_4DW
-from litepcie_soc.memory.ports import MemoryWriteStream
-from litepcie_soc.tlp.parser import has_4_dwords, tlp_layout
+from litepcie_soc.common.memory_ports import MemoryWriteStream
+from litepcie_soc.common.pcie import HEADER_3DW, HEADER_4DW, has_4_dwords
+from litepcie_soc.tlp.parser import tlp_layout
 from litepcie_soc.tlp.realign import Realigner, placement
 
 # Window Writer ------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from migen import *
 
 from litex.gen import *
 
-from litepcie_soc.common import LENGTH_BITS, TAG_BITS
+from litepcie_soc.common.pcie import LENGTH_BITS, TAG_BITS
 
 # Layouts ------------------------------------------------------------------------------------------
 

@@ -12,8 +12,8 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import REASON_BITS, REASON_BUS_MASTER, RCB_BYTES, TAG_BITS, read_request_layout
-from litepcie_soc.tlp.arbiter import round_robin
+from litepcie_soc.common.arbiter import round_robin
+from litepcie_soc.common.pcie import REASON_BITS, REASON_BUS_MASTER, RCB_BYTES, TAG_BITS, read_request_layout
 from litepcie_soc.tlp.context import COST_BITS
 from litepcie_soc.tlp.request import ATTRIBUTE_BITS, request_layout
 

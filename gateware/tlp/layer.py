@@ -13,9 +13,9 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 from litex.soc.interconnect.csr import CSRStatus
 
-from litepcie_soc.common import check_data_width
+from litepcie_soc.common.arbiter import PacketArbiter
+from litepcie_soc.common.pcie import check_data_width
 from litepcie_soc.phy.shapes import PHYShape
-from litepcie_soc.tlp.arbiter import PacketArbiter
 from litepcie_soc.tlp.check import CompletionCheck
 from litepcie_soc.tlp.completer import Completer
 from litepcie_soc.tlp.context import TagContexts

@@ -12,7 +12,7 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import check_data_width, phy_layout
+from litepcie_soc.common.pcie import check_data_width, has_4_dwords, has_data, phy_layout
 
 # Helpers ------------------------------------------------------------------------------------------
 
@@ -35,16 +35,6 @@ def memory_order(dat, endianness):
     for dword in range(len(dat)//32):
         swapped += [dat[32*dword + 8*byte:32*dword + 8*byte + 8] for byte in reversed(range(4))]
     return Cat(*swapped)
-
-
-def has_data(dw0):
-    """fmt[1] (PCIe 4.0 2.2.1): the TLP has a payload."""
-    return dw0[30]
-
-
-def has_4_dwords(dw0):
-    """fmt[0]: the header has four dwords."""
-    return dw0[29]
 
 # Parser -------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import HEADER_3DW, LENGTH_BITS, REASON_BUS_MASTER, REASON_NONE, TAG_BITS, word_bits
+from litepcie_soc.common.pcie import HEADER_3DW, LENGTH_BITS, REASON_BUS_MASTER, REASON_NONE, TAG_BITS, word_bits
 from litepcie_soc.tlp.check import beats_layout, entry_layout
 from litepcie_soc.tlp.context import COST_BITS, REASON_KEPT_BITS
 from litepcie_soc.tlp.realign import Realigner, placement, placement_layout

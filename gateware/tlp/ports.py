@@ -10,7 +10,7 @@ from migen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import (
+from litepcie_soc.common.pcie import (
     check_data_width, read_data_layout, read_request_layout, retire_layout, write_packet_layout,
 )
 

@@ -14,7 +14,7 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import check_data_width
+from litepcie_soc.common.pcie import check_data_width
 
 # Helpers ------------------------------------------------------------------------------------------
 

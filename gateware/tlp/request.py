@@ -12,7 +12,7 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import (
+from litepcie_soc.common.pcie import (
     ADDRESS_BITS, FMT_TYPE_MRD_32, FMT_TYPE_MRD_64, FMT_TYPE_MWR_32, FMT_TYPE_MWR_64, LENGTH_BITS, TAG_BITS,
     check_data_width, phy_layout,
 )

@@ -14,8 +14,8 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import REASON_TIMEOUT
-from litepcie_soc.tlp.arbiter import round_robin
+from litepcie_soc.common.arbiter import round_robin
+from litepcie_soc.common.pcie import REASON_TIMEOUT
 from litepcie_soc.tlp.issue import event_layout
 
 # Retire -------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from migen import *
 
 from litex.gen import *
 
-from litepcie_soc.common import TAG_BITS, TAGS_WITH_EXTENDED, TAGS_WITHOUT_EXTENDED
+from litepcie_soc.common.pcie import TAG_BITS, TAGS_WITH_EXTENDED, TAGS_WITHOUT_EXTENDED
 
 # Allocation ---------------------------------------------------------------------------------------
 

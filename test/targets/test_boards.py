@@ -15,7 +15,7 @@ import sys
 
 import pytest
 
-from litepcie_soc.soc import abi
+from litepcie_soc.common import abi
 
 from test.targets.boards import BOARDS, LINKS, TARGETS, build_name
 from test.targets.checks import check_build

@@ -30,7 +30,7 @@ from litex.gen import *
 from litepcie.phy.uspciephy import USPCIEPHY
 from litepcie.phy.usppciephy import USPPCIEPHY
 
-from litepcie_soc.common import DATA_WIDTHS
+from litepcie_soc.common.pcie import DATA_WIDTHS, has_data
 from litepcie_soc.phy.crossing import LinkCrossing
 from litepcie_soc.phy.order import Passed, PostedOrder
 from litepcie_soc.phy.ultrascale.axi import axi_layout
@@ -39,7 +39,6 @@ from litepcie_soc.phy.ultrascale.ports import KEPT, TIED, TIED_ULTRASCALE, TIED_
 from litepcie_soc.phy.ultrascale.receive import CompleterRequest, RequesterCompletion
 from litepcie_soc.phy.ultrascale.transmit import CompleterCompletion, RequesterRequest
 from litepcie_soc.phy.width import Narrower, Wider
-from litepcie_soc.tlp.parser import has_data
 
 # Hard Block ---------------------------------------------------------------------------------------
 

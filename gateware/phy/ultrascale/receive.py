@@ -12,7 +12,7 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import TYPE_COMPLETION, TYPE_MESSAGE_4_3, phy_layout
+from litepcie_soc.common.pcie import TYPE_COMPLETION, TYPE_MESSAGE_4_3, phy_layout
 from litepcie_soc.phy.ultrascale.axi import axi_layout, check_adapter, dwords
 
 # Helpers ------------------------------------------------------------------------------------------

@@ -12,10 +12,10 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
+from litepcie_soc.common.pcie import has_data
 from litepcie_soc.phy.gapless import GaplessTLPs
 from litepcie_soc.phy.headers import FourDwordHeaders
 from litepcie_soc.phy.ultrascale.axi import axi_layout, check_adapter, dwords
-from litepcie_soc.tlp.parser import has_data
 
 # Helpers ------------------------------------------------------------------------------------------
 

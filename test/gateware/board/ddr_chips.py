@@ -11,7 +11,7 @@ from migen import *
 from litedram.common import PhySettings
 from litedram.modules import EDY4016A, MT41K512M16
 
-from test.gateware.common import simulate
+from test.gateware.simulation import simulate
 
 from litepcie_soc.board import ddr_commands, ddr_training
 from litepcie_soc.board.ddr_commands import ACTIVATE, CAS, CS, RAS, READ, WE, WRITE

@@ -20,8 +20,8 @@ from litex.gen import *
 from litex.build.generic_platform import GenericPlatform, Pins, Subsignal
 
 from litepcie_soc.board.taps import BAUDRATE, add_taps
+from litepcie_soc.common.abi import BAR0_SIZE
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
-from litepcie_soc.soc.abi import BAR0_SIZE
 from litepcie_soc.soc.soc import LitePCIeSoC
 
 WIDTH   = 128

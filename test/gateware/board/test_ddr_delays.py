@@ -10,7 +10,7 @@ import pytest
 
 from migen import *
 
-from test.gateware.common import simulate
+from test.gateware.simulation import simulate
 
 from litepcie_soc.board.ddr_delays import SKEW_TAPS, TAPS, ResetDelays, RoundDelays
 

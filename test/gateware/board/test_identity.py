@@ -14,9 +14,9 @@ import pytest
 from litex_boards.platforms import sqrl_acorn, sqrl_xcu1525, xilinx_kc705, xilinx_kcu105
 
 from litepcie_soc.board import identity
+from litepcie_soc.common import abi
 from litepcie_soc.phy.series7 import Series7PHY
 from litepcie_soc.phy.ultrascale.phy import UltraScalePHY, UltraScalePlusPHY
-from litepcie_soc.soc import abi
 
 DRIVER = Path(__file__).resolve().parents[3] / "software/kernel/pci.c"
 

@@ -19,8 +19,8 @@ from litex.gen import LiteXModule
 from litex.tools.remote.csr_builder import CSRBuilder
 
 from litepcie_soc.board.taps import activity, add_taps, export_taps, signals
+from litepcie_soc.common import abi
 from litepcie_soc.phy.sim import SimPHY
-from litepcie_soc.soc import abi
 from litepcie_soc.soc.export import check_pinned_map
 from litepcie_soc.soc.reference import ReferenceSoC
 from litepcie_soc.soc.soc import LitePCIeSoC

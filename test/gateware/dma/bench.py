@@ -13,7 +13,7 @@ import struct
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from litepcie_soc import common
+from litepcie_soc.common import pcie
 from test.gateware.dma import dut as duts
 from test.gateware.dma.dut import DATA_TAGS, MEMORY_SIZE
 from test.gateware.dma.host import (
@@ -335,5 +335,5 @@ def first_difference(is_, expected):
     return f"at {at:#x}: {is_[at:at + 16].hex()}, not {expected[at:at + 16].hex()}"
 
 
-REASON = {name[len("REASON_"):]: getattr(common, name) for name in dir(common)
+REASON = {name[len("REASON_"):]: getattr(pcie, name) for name in dir(pcie)
     if name.startswith("REASON_") and name != "REASON_BITS"}

@@ -24,10 +24,10 @@ from migen import *
 from litex.gen.fhdl.verilog import convert
 from litex.soc.interconnect import csr_bus
 
+from litepcie_soc.common.memory_ports import MemoryReadStream, MemoryWriteStream
 from litepcie_soc.dma.counters import ACTIVE_LO
 from litepcie_soc.dma.engine import DIRECTIONS, DMAEngine
 from litepcie_soc.memory.bram import EndpointMemory
-from litepcie_soc.memory.ports import MemoryReadStream, MemoryWriteStream
 from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
 
 BUILD       = Path(__file__).resolve().parents[3] / "build" / "test" / "dma"

@@ -10,7 +10,7 @@ from math import ceil
 
 import pytest
 
-from litepcie_soc.common import HEADER_3DW
+from litepcie_soc.common.pcie import HEADER_3DW
 from test.gateware.dma.bench import HOST_HIGH, HOST_LOW, Bench, Descriptor
 
 DIRECTIONS = ("reader", "writer")

@@ -11,7 +11,7 @@ import subprocess
 import pytest
 
 from litepcie_soc.dma.engine import DMAEngine
-from litepcie_soc.memory.ports import MemoryReadStream, MemoryWriteStream
+from litepcie_soc.common.memory_ports import MemoryReadStream, MemoryWriteStream
 from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
 from test.gateware.dma import dut
 from test.gateware.dma.bench import REGS

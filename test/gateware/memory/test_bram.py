@@ -12,7 +12,7 @@ from migen import passive, run_simulation
 
 from litepcie_soc.memory.bram import EndpointMemory
 
-from test.gateware.common import Watch, forever
+from test.gateware.simulation import Watch, forever
 
 SIZE = 2048
 
@@ -195,7 +195,7 @@ def test_read_sees_the_write_of_the_cycle_before():
 
 
 @pytest.mark.parametrize("data_width, size, message", [
-    (96,  2048, "data width must be one of .* not 96"),
+    (96,  2048, "data_width must be one of .* not 96"),
     (128, 3000, "power of two .* not 3000"),
     (128, 16,   "at least two words, not 16"),
 ])

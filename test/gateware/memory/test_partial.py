@@ -16,8 +16,8 @@ from migen import passive
 
 from litepcie_soc.memory.partial import PartialWrites
 
-from test.gateware.common import simulate
 from test.gateware.memory.dram_bench import WRITERS, build, counts
+from test.gateware.simulation import simulate
 
 # Word and module, bits; LiteDRAM moves eight times the module's at once.
 SHAPES = {

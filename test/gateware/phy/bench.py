@@ -16,7 +16,7 @@ from litex.build.generic_platform import GenericPlatform, Pins
 
 from litepcie_soc.phy.shapes import PHYShape
 
-from test.gateware.common import simulate
+from test.gateware.simulation import simulate
 
 # Platform -----------------------------------------------------------------------------------------
 

@@ -14,12 +14,12 @@ from migen import ClockDomain, Module, Signal
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import phy_layout
+from litepcie_soc.common.pcie import phy_layout
 from litepcie_soc.phy.crossing import LinkCrossing
 from litepcie_soc.phy.gate import LinkGate
 
-from test.gateware.common import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write
 from test.gateware.phy.bench import run, wait_for
+from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write
 
 # Two Ends -----------------------------------------------------------------------------------------
 

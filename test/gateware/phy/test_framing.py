@@ -10,7 +10,7 @@ import pytest
 
 from litepcie_soc.phy.framing import StartOfTLP, StraddleAligner
 
-from test.gateware.common import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write, simulate
+from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write, simulate
 
 # Start --------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import pytest
 
 from litepcie_soc.phy.gapless import MAX_PAYLOAD, GaplessTLPs
 
-from test.gateware.common import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write, simulate
+from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write, simulate
 
 
 def requests(rng, count):

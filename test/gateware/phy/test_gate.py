@@ -12,7 +12,7 @@ import pytest
 
 from litepcie_soc.phy.gate import LinkGate
 
-from test.gateware.common import Stalls, accept, forever, memory_write, simulate
+from test.gateware.simulation import Stalls, accept, forever, memory_write, simulate
 
 WIDTH = 64
 

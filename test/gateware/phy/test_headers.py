@@ -12,7 +12,7 @@ import pytest
 
 from litepcie_soc.phy.headers import FourDwordHeaders
 
-from test.gateware.common import Stalls, Watch, accept, drive, forever, memory_read, memory_write, simulate
+from test.gateware.simulation import Stalls, Watch, accept, drive, forever, memory_read, memory_write, simulate
 
 # Model --------------------------------------------------------------------------------------------
 

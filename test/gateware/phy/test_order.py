@@ -13,7 +13,7 @@ from litex.soc.interconnect import stream
 from litepcie_soc.phy import order
 from litepcie_soc.phy.order import COUNT_BITS, Passed, PostedOrder
 
-from test.gateware.common import Stalls, Watch, accept, drive, forever, simulate
+from test.gateware.simulation import Stalls, Watch, accept, drive, forever, simulate
 
 # Bench --------------------------------------------------------------------------------------------
 

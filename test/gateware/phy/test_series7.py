@@ -19,9 +19,9 @@ from litepcie_soc.phy.hard_block import completion_buffer_bytes
 from litepcie_soc.phy.series7 import Series7PHY
 from litepcie_soc.soc.soc import LitePCIeSoC
 
-from test.gateware.common import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write
 from test.gateware.phy.bench import Bench, Platform, pads, run, send, until, wait_for
 from test.gateware.phy.test_framing import RawBlock
+from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write
 
 # Bits in sys, bits of the block, lanes.
 SHAPES = [(64, 64, 1), (128, 64, 4), (128, 128, 4), (256, 128, 8)]

@@ -10,7 +10,7 @@ from litepcie_soc.phy.shapes import PHYShape
 from litepcie_soc.phy.sim import SimPHY
 from litepcie_soc.tlp.layer import TransactionLayer
 
-from test.gateware.common import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write, simulate
+from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write, simulate
 
 # Shared shape -------------------------------------------------------------------------------------
 

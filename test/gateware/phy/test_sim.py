@@ -12,7 +12,7 @@ from migen.genlib.record import Record
 from litepcie_soc.phy.shapes import PHYShape
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
 
-from test.gateware.common import simulate
+from test.gateware.simulation import simulate
 
 # Helpers ------------------------------------------------------------------------------------------
 

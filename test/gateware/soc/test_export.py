@@ -9,7 +9,8 @@ import re
 
 import pytest
 
-from litepcie_soc.soc import abi, export, regs
+from litepcie_soc.common import abi
+from litepcie_soc.soc import export, regs
 from litepcie_soc.soc.reference import ReferenceSoC
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from litex.soc.cores.timer import Timer
 
-from litepcie_soc.soc import abi, regs
+from litepcie_soc.common import abi
+from litepcie_soc.soc import regs
 from litepcie_soc.soc.reference import ReferenceSoC
 
 # A register never moves within a major version: some of version 1, for ever.

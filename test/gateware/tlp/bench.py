@@ -11,12 +11,12 @@ from migen import Signal, passive
 from litex.gen import LiteXModule
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common import first_byte_lane, phy_layout
+from litepcie_soc.common.pcie import first_byte_lane, phy_layout
 from litepcie_soc.phy.sim import SimPHY
 from litepcie_soc.tlp.issue import BLOCK_BYTES
 from litepcie_soc.tlp.layer import ERRORS, TransactionLayer
 
-from test.gateware.common import Stalls, TLP, Watch, accept, forever, pattern, simulate
+from test.gateware.simulation import Stalls, TLP, Watch, accept, forever, pattern, simulate
 from test.gateware.tlp.host import CARD, Host
 
 # PHYs ---------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import random
 
 from collections import deque
 
-from test.gateware.common import pattern, read_completions, written_bytes
+from test.gateware.simulation import pattern, read_completions, written_bytes
 
 CARD = 0x0300   # Bus, device, function.
 HOST = 0x0008

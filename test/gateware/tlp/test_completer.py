@@ -12,9 +12,9 @@ from dataclasses import replace
 
 import pytest
 
-from litepcie_soc.memory.ports import memory_data_layout
+from litepcie_soc.common.memory_ports import memory_data_layout
 
-from test.gateware.common import TLP, Watch, memory_read, memory_write, written_bytes
+from test.gateware.simulation import TLP, Watch, memory_read, memory_write, written_bytes
 from test.gateware.tlp.bench import Bench
 from test.gateware.tlp.host import CARD, HOST
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from test.gateware.common import TLP, Watch, accept, forever, memory_read, memory_write, simulate
+from test.gateware.simulation import TLP, Watch, accept, forever, memory_read, memory_write, simulate
 from test.gateware.tlp.bench import Bench, Reader
 from test.gateware.tlp.host import CARD, HOST
 from test.gateware.tlp.test_completer import BAR0, WINDOW, Board

@@ -10,7 +10,7 @@ import pytest
 
 from litepcie_soc.tlp.parser import Parser
 
-from test.gateware.common import (
+from test.gateware.simulation import (
     Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write, pattern, read_completions, simulate,
 )
 

@@ -11,12 +11,12 @@ from dataclasses import replace
 
 import pytest
 
-from litepcie_soc.common import (
+from litepcie_soc.common.pcie import (
     REASON_BAD_LENGTH, REASON_BUS_MASTER, REASON_COMPLETER_ABORT, REASON_NONE, REASON_POISONED, REASON_TIMEOUT,
     REASON_UNSUPPORTED_REQUEST,
 )
 
-from test.gateware.common import TLP, Stalls, read_completions
+from test.gateware.simulation import TLP, Stalls, read_completions
 from test.gateware.tlp.bench import Bench, Reader
 from test.gateware.tlp.host import HOST, Host
 

@@ -10,7 +10,7 @@ import pytest
 
 from litepcie_soc.tlp.realign import Realigner
 
-from test.gateware.common import Stalls, Watch, accept, drive, forever, simulate
+from test.gateware.simulation import Stalls, Watch, accept, drive, forever, simulate
 
 # Model --------------------------------------------------------------------------------------------
 

@@ -8,10 +8,10 @@ import random
 
 import pytest
 
-from litepcie_soc.common import first_byte_lane
+from litepcie_soc.common.pcie import first_byte_lane
 from litepcie_soc.tlp.request import RequestBuilder
 
-from test.gateware.common import (
+from test.gateware.simulation import (
     Stalls, TLP, Watch, accept, byte_enables, drive, forever, simulate, written_bytes,
 )
 

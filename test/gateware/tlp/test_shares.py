@@ -8,7 +8,7 @@
 
 import pytest
 
-from test.gateware.common import Stalls, memory_read
+from test.gateware.simulation import Stalls, memory_read
 from test.gateware.tlp.bench import Bench, Reader, Writer
 from test.gateware.tlp.host import HOST, Host
 from test.gateware.tlp.test_reads import NO_ERRORS

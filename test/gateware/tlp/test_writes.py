@@ -10,7 +10,7 @@ import random
 
 import pytest
 
-from test.gateware.common import Stalls, memory_read
+from test.gateware.simulation import Stalls, memory_read
 from test.gateware.tlp.bench import Bench, Reader, Writer
 from test.gateware.tlp.host import HOST, Host
 

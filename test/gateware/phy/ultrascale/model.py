@@ -11,7 +11,7 @@ Shares no code with the gateware. Dword-aligned, without straddle.
 
 from dataclasses import dataclass
 
-from test.gateware.common import TLP, byte_enables
+from test.gateware.simulation import TLP, byte_enables
 
 # Descriptors --------------------------------------------------------------------------------------
 

@@ -12,14 +12,14 @@ from dataclasses import replace
 
 from migen import passive
 
-from litepcie_soc.common import REASON_POISONED, REASON_UNSUPPORTED_REQUEST
+from litepcie_soc.common.pcie import REASON_POISONED, REASON_UNSUPPORTED_REQUEST
 from litepcie_soc.phy.hard_block import completion_buffer_bytes
 from litepcie_soc.tlp.issue import BLOCK_BYTES
 from litepcie_soc.tlp.layer import ERRORS, TransactionLayer
 
-from test.gateware.common import TLP, forever, memory_read, memory_write
 from test.gateware.phy import bench as phy_bench
 from test.gateware.phy.ultrascale.test_streams import every_shape, interface
+from test.gateware.simulation import TLP, forever, memory_read, memory_write
 from test.gateware.tlp.bench import Bench, Reader, Writer
 from test.gateware.tlp.host import CARD, HOST, Host
 from test.gateware.tlp.test_reads import NO_ERRORS, random_requests

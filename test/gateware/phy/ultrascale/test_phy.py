@@ -20,9 +20,9 @@ from litepcie_soc.phy.ultrascale.phy import UltraScalePHY, UltraScalePlusPHY
 from litepcie_soc.phy.ultrascale.transmit import RequesterRequest
 from litepcie_soc.soc.soc import LitePCIeSoC
 
-from test.gateware.common import Stalls, TLP, drive, forever, memory_read, memory_write
 from test.gateware.phy.bench import Platform, pads, run, until, wait_for
 from test.gateware.phy.ultrascale.test_streams import SHAPES, bench, every_shape, interface, receive, up
+from test.gateware.simulation import Stalls, TLP, drive, forever, memory_read, memory_write
 
 # Order --------------------------------------------------------------------------------------------
 

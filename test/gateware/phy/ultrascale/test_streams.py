@@ -14,9 +14,9 @@ import pytest
 
 from litepcie_soc.phy.ultrascale.phy import UltraScalePHY, UltraScalePlusPHY
 
-from test.gateware.common import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write
 from test.gateware.phy.bench import Bench, Platform, pads, run, send, until, wait_for
 from test.gateware.phy.ultrascale.model import Interface
+from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write
 
 # Bench --------------------------------------------------------------------------------------------
 

@@ -46,6 +46,16 @@ RCB_BYTES = 64
 TAGS_WITHOUT_EXTENDED = 32
 TAGS_WITH_EXTENDED    = 256
 
+
+def has_data(dw0):
+    """fmt[1] (PCIe 4.0 2.2.1): the TLP has a payload."""
+    return dw0[30]
+
+
+def has_4_dwords(dw0):
+    """fmt[0] (PCIe 4.0 2.2.1): the header has four dwords."""
+    return dw0[29]
+
 # Reasons, as LITEPCIE_REASON_* of the register map -------------------------------------------------
 
 REASON_BITS                = 8

@@ -10,9 +10,9 @@ from migen import log2_int
 
 from litex.soc.interconnect import stream
 
-# Helpers ------------------------------------------------------------------------------------------
+from litepcie_soc.common.pcie import check_data_width
 
-DATA_WIDTHS = (64, 128, 256, 512)
+# Helpers ------------------------------------------------------------------------------------------
 
 
 def word_address_width(data_width, size):
@@ -21,8 +21,7 @@ def word_address_width(data_width, size):
     Raises ``ValueError`` for a data width that is not a PHY's, or a size that is not a power of
     two of at least two words.
     """
-    if data_width not in DATA_WIDTHS:
-        raise ValueError(f"data width must be one of {DATA_WIDTHS}, not {data_width!r}")
+    check_data_width(data_width)
     if size < 2 * data_width // 8 or size & (size - 1):
         raise ValueError(f"memory size must be a power of two of at least two words, not {size!r}")
     return log2_int(size // (data_width // 8))

@@ -6,7 +6,7 @@
 
 import pytest
 
-from litepcie_soc.soc.link import data_path_rate, default_clock, link_rate
+from litepcie_soc.common.link_rates import data_path_rate, default_clock, link_rate
 
 
 @pytest.mark.parametrize("gen, lanes, rate", [

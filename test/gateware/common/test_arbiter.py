@@ -8,9 +8,9 @@ import random
 
 import pytest
 
-from litepcie_soc.tlp.arbiter import PacketArbiter
+from litepcie_soc.common.arbiter import PacketArbiter
 
-from test.gateware.common import Stalls, Watch, accept, drive, forever, simulate
+from test.gateware.simulation import Stalls, Watch, accept, drive, forever, simulate
 
 LAYOUT = [("dat", 16)]
 
