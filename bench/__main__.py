@@ -4,10 +4,10 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Measures ours and stock LitePCIe, sets published figures beside them, writes a report.
+"""Measures this project and stock LitePCIe, compares both with published figures, and writes a report.
 
-Exit status: 0 everything was measured; 1 a point failed, or a board could not be built; 2 usage;
-130 interrupted. A figure below its goal is no failure: the report says what waited.
+Exit status: 0 if everything was measured; 1 if a point failed or a board could not be built; 2 for wrong usage;
+130 if interrupted. A figure below its goal is not a failure: the report says what the engine waited for.
 """
 
 import json
@@ -23,22 +23,22 @@ from litepcie_bench.sweeps import SWEEPS
 from litepcie_soc.command_line import Parser, run
 
 OUT   = boards.ROOT / "build" / "bench"
-SYNTH = OUT / "synth.json"  # Of `make synth`.
+SYNTH = OUT / "synth.json"  # Written by `make synth`.
 
 
 def parse_args(argv):
     parser = Parser(prog="bench", description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="A part of each sweep.")
+    parser.add_argument("--quick", action="store_true", help="Measure a part of each sweep.")
     parser.add_argument("--only", action="append", choices=sorted(SWEEPS), metavar="SWEEP",
-        help=f"This sweep; may be given again: {', '.join(SWEEPS)}.")
-    parser.add_argument("--design", choices=(OURS, STOCK), help="This design alone.")
+        help=f"Measure this sweep only; may be repeated: {', '.join(SWEEPS)}.")
+    parser.add_argument("--design", choices=(OURS, STOCK), help="Measure this design only.")
     parser.add_argument("--output-dir", type=Path, default=OUT, metavar="DIR",
-        help="For results.json and report.html (build/bench).")
+        help="Folder of results.json and report.html (build/bench).")
     return parser.parse_args(argv)
 
 
 def choose(args):
-    """Points that were asked for."""
+    """Returns the points that the arguments select."""
     points = [point for name, sweep in SWEEPS.items() if not args.only or name in args.only
         for point in sweep(args.quick)]
     points = [point for point in points if args.design in (None, point.design)]
@@ -77,7 +77,7 @@ def main(argv=None):
     began  = time.monotonic()
     points = choose(args)
     if not points:
-        print("bench: error: no point of that sweep is measured with that design",
+        print("bench: error: this sweep has no point of this design; choose another --only or --design",
             file=sys.stderr)
         return 2
     args.output_dir.mkdir(parents=True, exist_ok=True)

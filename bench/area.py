@@ -4,8 +4,10 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Area and clock, as ``make synth`` left them in synth.json: a list of records with design, part,
-family, width (bits), tags, luts, luts_as_memory, ffs, brams, bram_unit and fmax_hz; absent: not known.
+"""Area and clock from synth.json, which ``make synth`` writes.
+
+The file is a list of records with design, part, family, width (bits), tags, luts, luts_as_memory, ffs, brams, bram_unit
+and fmax_hz. An absent key is not known.
 """
 
 import json
@@ -13,12 +15,12 @@ import json
 from litepcie_bench.points import OURS, STOCK
 
 FAMILIES  = {"ecp5": "ECP5", "xc7": "7-series"}
-LUT_RATIO = 1.5      # Of stock's, at most.
+LUT_RATIO = 1.5      # At most, relative to stock LitePCIe.
 CLOCK_MHZ = 125      # ECP5, 64 bit, at least.
 
 
 def load(path):
-    """Records of synth.json, none if there is no such file. Raises ``ValueError`` on what is none."""
+    """Returns the records of synth.json; empty if there is no such file. Raises ``ValueError`` if it is malformed."""
     try:
         records = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -26,25 +28,25 @@ def load(path):
     except json.JSONDecodeError as error:
         raise ValueError(f"{path}: {error}") from None
     if not isinstance(records, list) or any("design" not in record for record in records):
-        raise ValueError(f"{path}: no list of records")
+        raise ValueError(f"{path}: not a list of records")
     return records
 
 
 def pairs(records):
-    """(ours, stock or None) of the same part and width."""
+    """Returns pairs (ours, stock or None) of the same part and width."""
     key   = lambda record: (record.get("family"), record.get("part"), record.get("width"))
     stock = {key(record): record for record in records if record["design"] == STOCK}
     return [(record, stock.get(key(record))) for record in records if record["design"] == OURS]
 
 
 def name(record):
-    """Family, data path and tags in words."""
+    """Returns family, data width and tags in words."""
     tags = f", {record['tags']} tags" if record.get("tags") else ""
     return f"{FAMILIES.get(record.get('family'), record.get('family'))}, {record.get('width')} bit{tags}"
 
 
 def judged(records):
-    """(goal, what, value, must, unit, why, at least) of each figure that has a goal."""
+    """Yields (goal, what, value, must, unit, why, at least) for each figure with a goal."""
     for ours, stock in pairs(records):
         what = name(ours)
         if stock and stock.get("luts") and "luts" in ours:
@@ -55,4 +57,4 @@ def judged(records):
             yield "area", f"{what}, {unit}", ours["brams"], stock["brams"], unit, \
                 f"{ours['brams']} {unit}, stock {stock['brams']}", False
         if ours.get("fmax_hz") and ours.get("width") == 64:
-            yield "clock", what, ours["fmax_hz"]/1e6, CLOCK_MHZ, "MHz", "the longest path", True
+            yield "clock", what, ours["fmax_hz"]/1e6, CLOCK_MHZ, "MHz", "limited by the longest path", True

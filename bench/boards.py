@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The Verilated boards: one for each design, data path, and shape that cannot be chosen at run time."""
+"""The Verilated boards: one for each design, data width, and option that is fixed when a board is built."""
 
 import sys
 
@@ -16,14 +16,14 @@ from litepcie_bench.points import DEFAULT_TAGS, STOCK
 ROOT = Path(__file__).resolve().parents[1]
 LOGS = ROOT / "build" / "bench"
 
-# Links the boards of this width are built for; runs choose their own.
+# Link (gen, lanes) that a board of each width is built for. Every run chooses its own link.
 BUILT_AS = {64: (2, 4), 128: (2, 4), 256: (3, 8), 512: (3, 8)}
 
-AT_ONCE = 2   # Builds side by side; parts of a build use one processor.
+AT_ONCE = 2   # Builds in parallel: parts of a build use one processor only.
 
 
 class BoardError(Exception):
-    """Text for the user."""
+    """A board could not be built; the text is for the user."""
 
 
 def folder(board):
@@ -59,12 +59,12 @@ def command(board):
 
 
 def build(board):
-    """Builds a host program, if it is not up to date. Raises ``BoardError``."""
+    """Builds a host program if it is not up to date. Raises ``BoardError``."""
     status, output = processes.run(command(board), cwd=ROOT)
     if status:
         log = LOGS / f"build_{folder(board).name}.log"
         LOGS.mkdir(parents=True, exist_ok=True)
         log.write_text(output, encoding="utf-8")
         last = (output.strip().splitlines() or [f"status {status}"])[-1]
-        raise BoardError(f"building {board} failed: {last} (all of it: {log})")
+        raise BoardError(f"building {board} failed: {last} (full output: {log})")
     return board

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class FixedCost:
-    """t0 in seconds, Rinf in bytes a second."""
+    """Fixed cost t0 in seconds and asymptotic rate Rinf in bytes per second."""
     t0:   float
     rinf: float
 
     @property
     def half_peak(self):
-        """Bytes of a transfer at half of Rinf."""
+        """Bytes of a transfer that reaches half of Rinf."""
         return self.t0*self.rinf
 
     def rate(self, size):
@@ -25,14 +25,13 @@ class FixedCost:
 
 
 def fit(rates):
-    """``FixedCost`` of ``rates``, bytes a second by bytes of a transfer.
+    """Returns the ``FixedCost`` of ``rates``: bytes per second by bytes of a transfer.
 
-    A straight line through the times n/R(n), by least squares of the relative error, so that the
-    short transfers, which t0 is about, weigh as much as the long ones. Needs two sizes or more
-    (``ValueError``).
+    Fits a straight line through the times n/R(n) by least squares of the relative error. Short transfers determine t0,
+    and with relative errors they weigh as much as long ones. Raises ``ValueError`` with fewer than two sizes.
     """
     if len(rates) < 2:
-        raise ValueError("two sizes or more make a line")
+        raise ValueError("a fit needs at least two sizes")
     # t0/T + n/(Rinf*T) = 1, with T the measured time: normal equations in t0 and 1/Rinf.
     aa = ab = bb = a1 = b1 = 0.0
     for size, rate in rates.items():

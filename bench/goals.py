@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What must be reached, cell by cell, and what a cell that is not reached waited for."""
+"""Goals, cell by cell. A cell below its goal says what the engine waited for."""
 
 from dataclasses import dataclass, replace
 
@@ -15,22 +15,22 @@ from litepcie_bench.published import MSC_MPS, application_notes, msc_calculated
 from litepcie_bench.records import rate
 from litepcie_bench.waits import alone_bound, blame, blame_small, bound, excess, start_up
 
-# Shares of the bound to reach: one direction at a time, and each of both at once.
+# Shares of the bound to reach, %: one direction at a time, each of both at once, and with a slow host.
 ONE, BOTH, HOST = 99, 98, 98
 HALF_PEAK       = 64     # Bytes.
-SMALL           = 95     # % of the calculated column of the notes.
-DDR             = 95     # % of what block RAM gives.
+SMALL           = 95     # % of the calculated column of the MSC notes.
+DDR             = 95     # % of the rate of block RAM.
 WRITE_COMBINED  = 180    # MB/s.
 
 
 def figure(value):
-    """As text, with three digits or one behind the point."""
+    """Returns a figure as text: one decimal from 10 on, two below."""
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One figure, and what it must reach: at least ``must``, or at most if not ``least``."""
+    """One figure and its goal: at least ``must`` if ``least``, else at most ``must``."""
     goal:   str
     what:   str
     value:  float
@@ -38,7 +38,7 @@ class Cell:
     unit:   str
     why:    str = ""
     least:  bool = True
-    asked:  bool = True   # Else it is beyond what the project has to reach, by the same measure.
+    asked:  bool = True   # False: shown for comparison, not a goal of the project.
 
     @property
     def reached(self):
@@ -54,7 +54,7 @@ class Cell:
 
     @property
     def margin(self):
-        """1 is just reached; less is below."""
+        """1 if the goal is just reached, less if it is missed."""
         if not self.value or not self.must:
             return float(self.reached)
         return self.value/self.must if self.least else self.must/self.value
@@ -67,7 +67,7 @@ def _share(result, direction, of):
 
 
 def _throughput(results):
-    """Both readings of "100 KB x 20": all behind one doorbell, and one a doorbell."""
+    """Both readings of "100 KB x 20": 20 transfers per doorbell, and one per doorbell."""
     found = []
     for result in results:
         point  = result.point
@@ -80,14 +80,14 @@ def _throughput(results):
             what = f"{point.where}, {direction}"
             of   = _share(result, direction, bound)
             if point.batch > 1:
-                found.append(Cell(f"{name}, 20 behind one doorbell", what, of, must, "% of bound",
+                found.append(Cell(f"{name}, 20 per doorbell", what, of, must, "% of bound",
                     blame(result, direction)))
                 continue
             best = 100*alone_bound(result, direction)/bound(result, direction)
-            found.append(Cell(f"{name}, one a doorbell, start-up counted", what, of, must,
-                "% of bound", f"start-up: {1e6*start_up(point, direction):.0f} us of round trips "
-                f"leave {best:.1f} % at most; {blame(result, direction)}"))
-            found.append(Cell(f"{name}, one a doorbell, net of start-up", what,
+            found.append(Cell(f"{name}, one per doorbell, start-up counted", what, of, must,
+                "% of bound", f"round trips of {1e6*start_up(point, direction):.0f} us "
+                f"before the first byte leave at most {best:.1f} %; {blame(result, direction)}"))
+            found.append(Cell(f"{name}, one per doorbell, net of start-up", what,
                 _share(result, direction, alone_bound), must, "% of bound, net",
                 excess(result, direction)))
     return found
@@ -96,7 +96,7 @@ def _throughput(results):
 
 
 def _host(results):
-    """64-byte completions, and latency with jitter and without."""
+    """64-byte completions; latency with and without jitter."""
     found = []
     for result in results:
         point = result.point
@@ -123,7 +123,7 @@ def _host(results):
 
 
 def measured_for(row, cell, results, chained=False):
-    """Our results under a printed figure's link and sequence, by when credits come back."""
+    """Returns our results for the link and sequence of a printed figure, by credit policy."""
     sequence = "read-and-write" if cell.startswith("both_") else "write-then-read"
     return {r.point.update_fc: r for r in results if r.point.sweep == "notes"
         and (r.point.link, r.point.sequence) == ((row.gen, row.lanes, row.width), sequence)
@@ -131,9 +131,9 @@ def measured_for(row, cell, results, chained=False):
 
 
 def judged(row, cell, results):
-    """(result, whether its credits come back at the least) a printed figure is held against, or None.
+    """Returns (result, whether its policy is "minimum") that a printed figure is compared with, or None.
 
-    The specification's guideline, unless the figure is above what an ideal card reaches under it.
+    The result under the specification's guideline, unless the printed figure exceeds what an ideal card reaches there.
     """
     mine      = measured_for(row, cell, results)
     guideline = mine.get("guideline")
@@ -146,7 +146,7 @@ def judged(row, cell, results):
 
 
 def _peer_cells(results):
-    """Every printed figure of AN 456 and AN 855, as a share of its row's theory."""
+    """Every printed figure of AN 456 and AN 855 as a share of the theory of its row."""
     found = []
     for row in application_notes():
         for cell, printed in row.rates.items():
@@ -157,10 +157,10 @@ def _peer_cells(results):
             result, minimum = choice
             best  = 100*alone_bound(result, direction)/row.theory
             must  = 100*printed/row.theory
-            above = f"printed above the bound here, {best:.1f} %; "*(must > best)
+            above = f"the printed figure exceeds the bound of this model, {best:.1f} %; "*(must > best)
             chain = measured_for(row, cell, results, chained=True).get(result.point.update_fc)
             if chain:
-                above += f"{100*rate(chain, direction)/row.theory:.1f} % with 20 behind one doorbell; "
+                above += f"{100*rate(chain, direction)/row.theory:.1f} % with 20 transfers per doorbell; "
             found.append(Cell("every cell of AN 456, AN 855", f"{row.name}, Gen{row.gen} "
                 f"x{row.lanes}: {cell.replace('_', ': ')}{' (UpdateFC minimum)'*minimum}",
                 100*rate(result, direction)/row.theory, must, "% of theory",
@@ -171,7 +171,7 @@ def _peer_cells(results):
 
 
 def longest_chains(results, mps=MSC_MPS, design=OURS, fill=False):
-    """Results of the sizes sweep with the most descriptors behind a doorbell, by link and size."""
+    """Returns the results of the sizes sweep with the most descriptors per doorbell, by link and size."""
     chains = {}
     for result in results:
         point = result.point
@@ -194,7 +194,7 @@ def _size_cells(results):
 
 
 def fixed_costs(results, design=OURS):
-    """``FixedCost`` of chained transfers, by link and direction."""
+    """Returns the ``FixedCost`` of chained transfers, by link and direction."""
     by_link = {}
     for (link, size), result in longest_chains(results, design=design).items():
         for direction in ("read", "write"):
@@ -204,20 +204,20 @@ def fixed_costs(results, design=OURS):
 
 def _half_peak(results):
     return [Cell("half-peak size", f"{link_name(*link)}, {direction}", cost.half_peak, HALF_PEAK,
-        "B", f"t0 {1e9*cost.t0:.0f} ns a descriptor", least=False)
+        "B", f"t0 {1e9*cost.t0:.0f} ns per descriptor", least=False)
         for (link, direction), cost in fixed_costs(results).items() if link[:2] == (2, 4)]
 
 # DDR ----------------------------------------------------------------------------------------------
 
 
 def _ddr(results):
-    """DDR as a share of block RAM, every point of its sweep; where the link is faster than the DDR, by the way."""
+    """DDR as a share of block RAM. Where the link is faster than the DDR, the figure has no goal."""
     found, bram = [], {replace(r.point, memory="ddr"): r for r in results if r.point.memory == "bram"}
     for result in results:
         point, other = result.point, bram.get(result.point)
         if other is None:
             continue
-        how   = f"{point.batch} behind one doorbell" if point.batch > 1 else "one a doorbell"
+        how   = f"{point.batch} per doorbell" if point.batch > 1 else "one per doorbell"
         both  = "both: "*(point.sequence == "read-and-write")
         asked = (point.gen, point.lanes) == (2, 4)
         goal  = "DDR3-1600 of 64 bit" + f", Gen{point.gen} x{point.lanes}"*(not asked)
@@ -241,7 +241,7 @@ def _area(records):
 
 
 def cells(results, synth=()):
-    """All goals a run measured, reached or not; ``synth``: records of ``make synth``."""
+    """Returns the cells of all goals that a run measured; ``synth``: records of ``make synth``."""
     good  = [result for result in results if not result.failure]
     sweep = lambda *names: [r for r in good if r.point.sweep in names]
     found = [*_throughput(sweep("notes", "gen3", "shapes")), *_host(sweep("completions", "latency")),
@@ -251,7 +251,7 @@ def cells(results, synth=()):
     return sorted(found, key=lambda cell: (not cell.asked, order.index(cell.goal)))
 
 
-# In the order of the report; those with more in their name come where they first appear.
-GOALS = tuple(f"{name}, {how}" for how in ("20 behind one doorbell",
-    "one a doorbell, net of start-up", "one a doorbell, start-up counted")
+# Goals in the order of the report; other goals follow in the order in which they appear.
+GOALS = tuple(f"{name}, {how}" for how in ("20 per doorbell",
+    "one per doorbell, net of start-up", "one per doorbell, start-up counted")
     for name in ("one direction", "both at once"))

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Tables of the report: every published row as printed, ours under the same link beside it."""
+"""Tables of the report: every published row as printed, with ours on the same link."""
 
 from litepcie_bench import goals
 from litepcie_bench.page import Judged, note, table
@@ -20,7 +20,7 @@ POLICIES = ("guideline", "minimum")
 
 
 def an456(results):
-    """Printed figures and ours of one transfer a doorbell, as the notes measure."""
+    """Printed figures and ours for one transfer per doorbell, as the notes measure."""
     rows = []
     for row in application_notes():
         cells = [f"{row.name}, {row.ip}; {row.chipset}", f"Gen{row.gen} x{row.lanes}, "
@@ -49,7 +49,7 @@ def _printed_and_ours(row, cell, printed, results):
 
 
 def msc(results):
-    """A table for each chip, number of lanes and MPS."""
+    """One table per chip, number of lanes and MPS."""
     sizes = [r for r in results if r.point.sweep == "sizes" and not r.failure]
     keys  = dict.fromkeys((c.source, c.gen, c.lanes, c.mps) for c in msc_columns())
     return "".join(_msc_table(*key, sizes) for key in sorted(keys)) if sizes else ""
@@ -79,7 +79,7 @@ def _msc_table(source, gen, lanes, mps, results):
 
 
 def _msc_columns(source, lanes, mps, direction):
-    """(name, figure by size) of what the note prints, and of its formula."""
+    """Returns (name, figure by size) of the columns that the note prints, and of its formula."""
     names = {(0, False): "printed", (1, False): "printed, one", (4, False): "printed, 4"}
     found = [("calc.", lambda size: megabytes(_formula(source, size, lanes, direction, mps)))]
     for column in msc_columns():
@@ -91,7 +91,7 @@ def _msc_columns(source, lanes, mps, direction):
 
 
 def _formula(source, size, lanes, direction, mps):
-    """As printed, by the notes' formula where they print nothing."""
+    """Returns the printed figure, or the notes' formula where they print none."""
     for column in msc_columns():
         if column.calculated and (column.source, column.lanes, column.mps, column.direction) == \
             (source, lanes, mps, direction):
@@ -131,25 +131,25 @@ def pio(results):
 
 
 def mastering(results):
-    """Bus mastering of 2009 over Gen1 x1, ours of 100 KB beside it."""
+    """Bus mastering of 2009 over Gen1 x1, with our transfers of 100 KB."""
     ours = {r.point.batch > 1: r for r in results if r.point.sweep == "notes" and not r.failure
         and r.point.link == (1, 1, 64) and r.point.design == OURS
         and r.point.sequence == "write-then-read" and r.point.update_fc == "guideline"}
     rows = [("2009", what, direction, f"{value/1e6:g}") for direction, what, value in bus_mastering()]
     for chained, result in sorted(ours.items()):
-        how = "20 behind one doorbell" if chained else "one a doorbell"
+        how = "20 per doorbell" if chained else "one per doorbell"
         rows += [("ours", f"{AN_BYTES//1000} KB x 20, {how}", direction,
             f"{rate(result, direction)/1e6:.1f}") for direction in ("read", "write")]
     if not ours:
         return ""
-    return table(("", "what", "", "MB/s"), rows) + note("\"Through the driver\" of 2009 is the speed a "
-        "program saw; ours through the driver is what `make demo` prints.")
+    return table(("", "what", "", "MB/s"), rows) + note("\"Through the driver\" of 2009 is the rate that a "
+        "program saw. `make demo` prints ours through the driver.")
 
 # First measurement of stock -----------------------------------------------------------------------
 
 
 def baseline(results):
-    """Each row as first measured, in % of theory, and now, stock's and ours."""
+    """Each row in % of theory: stock as first measured, stock now, and ours."""
     now  = [r for r in results if r.point.sweep == "baseline" and not r.failure]
     rows = []
     for line in stock_baseline():

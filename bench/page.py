@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from litepcie_bench.plots import pyplot
 
 MISSING = "-"
-SHORT   = 46   # Characters of a cell that stays on one line.
+SHORT   = 46   # A cell with at most so many characters stays on one line.
 
 STYLE = """
 :root { --ink: #1d2730; --soft: #5c6b78; --line: #dfe4e8; --good: #e3f4e6; --bad: #fde3df }
@@ -38,7 +38,7 @@ nav a { margin-right: 1.2em; white-space: nowrap } .wide { overflow-x: auto }
 
 @dataclass(frozen=True)
 class Judged:
-    """Text of a cell that is green or red."""
+    """Text of a green or red cell."""
     text:    str
     reached: bool
 
@@ -64,7 +64,7 @@ def _cell(value):
 
 
 def table(head, rows):
-    """A table; numbers, and the heads of their columns, stand to the right."""
+    """Returns a table; columns of numbers are aligned to the right."""
     rows = [tuple(row) for row in rows]
     if not rows:
         return ""
@@ -84,13 +84,13 @@ def note(words):
 
 
 def cards(figures):
-    """Large figures, each (figure, what it is)."""
+    """Returns large figures from a list of (figure, caption)."""
     return '<div class="cards">' + "".join(f'<div class="card"><b>{text(figure)}</b>'
         f"<span>{text(what)}</span></div>" for figure, what in figures) + "</div>"
 
 
 def picture(figure, path):
-    """An img element with the figure in it; the file is written too."""
+    """Returns an img element that contains the figure; also writes the file."""
     data = io.BytesIO()
     figure.savefig(data, format="png", bbox_inches="tight")
     pyplot.close(figure)

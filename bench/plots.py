@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Pictures of throughput. Each takes results and gives a figure, or None without its sweep."""
+"""Plots of throughput. Each function takes results and returns a figure, or None if its sweep was not run."""
 
 import matplotlib
 
@@ -41,7 +41,7 @@ def good_of(results, *sweeps):
 
 
 def _line(axes, points, style, color, label, **options):
-    """Rates over sizes; nothing if there are none."""
+    """Draws rates over sizes, if there are any."""
     if points:
         sizes, rates = zip(*sorted(points.items()))
         axes.plot(sizes, [value/1e6 for value in rates], style, color=color, label=label,
@@ -54,7 +54,7 @@ def _chains(results, link, direction, **options):
 
 
 def _printed(source, lanes, direction, batch=0):
-    """Rates of the note's column, none if it has no such one."""
+    """Returns the rates of the note's column; empty if the note has no such column."""
     for column in msc_columns():
         if (column.source, column.lanes, column.mps, column.direction, column.batch,
             column.calculated) == (source, lanes, 256, direction, batch, False):
@@ -71,9 +71,9 @@ def _chained_panel(axes, results, link, source, direction):
         COLORS["limit"], "theory, formula of the note")
     _line(axes, _chains(results, link, direction), "o-", COLORS[OURS], "ours", lw=2)
     _line(axes, _chains(results, link, direction, design=STOCK), "o-", COLORS[STOCK],
-        "stock LitePCIe, table filled before")
+        "stock LitePCIe, table filled before the start")
     _line(axes, _chains(results, link, direction, design=STOCK, fill=True), "o:", COLORS[STOCK],
-        "stock LitePCIe, filling counted")
+        "stock LitePCIe, including the filling of its table")
     _line(axes, _printed(source, lanes, direction), "s-", COLORS["published"],
         f"{source.upper()}, published")
     axes.set_title(f"{link_name(*link)}: {direction}, a long chain", loc="left")
@@ -86,7 +86,7 @@ def _back_to_back_panel(axes, results, link, source, direction):
             COLORS[OURS], f"ours, {name}", ms=3)
         _line(axes, _printed(source, link[1], direction, batch), "s" + style, COLORS["published"],
             f"{source.upper()}, {name}", ms=3)
-    axes.set_title(f"{link_name(*link)}: {direction}, few behind a doorbell", loc="left")
+    axes.set_title(f"{link_name(*link)}: {direction}, few transfers per doorbell", loc="left")
 
 
 def _of_sizes(results, link, source, panel):
@@ -107,24 +107,24 @@ def _of_sizes(results, link, source, panel):
 
 
 def sizes(results):
-    """Throughput over the size of a transfer, with theory, bound and peers."""
+    """Throughput over the size of a transfer, with theory, bound and peers (Gen2)."""
     return _of_sizes(good_of(results, "sizes"), (2, 4, 128), "msc8157", _chained_panel)
 
 
 def sizes_gen1(results):
-    """The same where the other note has it."""
+    """Throughput over the size of a transfer for the link of the MSC8156 note (Gen1)."""
     return _of_sizes(good_of(results, "sizes"), (1, 4, 64), "msc8156", _chained_panel)
 
 
 def back_to_back(results):
-    """One request and several, as one note has them."""
+    """One transfer and several per doorbell, as in the MSC8156 note."""
     return _of_sizes(good_of(results, "sizes"), (1, 4, 64), "msc8156", _back_to_back_panel)
 
 # Efficiency ---------------------------------------------------------------------------------------
 
 
 def efficiency(results):
-    """Bars: share of theory of one transfer a doorbell, as the notes measure, and their best."""
+    """Bars: share of theory for one transfer per doorbell, and the best published figure."""
     rows = note_rows(results)
     if not rows:
         return None
@@ -149,8 +149,8 @@ def efficiency(results):
     handles.append(pyplot.Line2D([], [], color=COLORS["limit"], lw=1.5))
     handles.append(pyplot.Line2D([], [], ls="", marker="o", ms=3.5, mfc="white",
         mec=COLORS["limit"]))
-    figure.legend(handles, ["ours, one a doorbell", "stock LitePCIe, one a doorbell",
-        "best of AN 456, AN 855", "bound", "20 behind one doorbell"], ncols=5, loc="upper center")
+    figure.legend(handles, ["ours, one per doorbell", "stock LitePCIe, one per doorbell",
+        "best of AN 456, AN 855", "bound", "20 per doorbell"], ncols=5, loc="upper center")
     figure.tight_layout(rect=(0, 0, 1, 1 - .4/figure.get_figheight()))
     return figure
 
@@ -172,7 +172,7 @@ def _efficiency_bars(panel, at, row):
 
 
 def cycles(results):
-    """Stacked bars: what the active cycles of our engines were spent on."""
+    """Stacked bars: active cycles of our engines by cause."""
     bars = []
     for r in good_of(results, "notes", "gen3", "shapes"):
         if (r.point.design, r.point.sequence, r.point.update_fc) == \

@@ -4,8 +4,8 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Pictures of what host and link do to the card. Each takes results and gives a figure, or None
-without its sweep.
+"""Plots of the influence of host and link. Each function takes results and returns a figure, or None if its sweep was
+not run.
 """
 
 from litepcie_bench import waits
@@ -14,7 +14,7 @@ from litepcie_bench.points import DEFAULT_TAGS, OURS, STOCK
 from litepcie_bench.published import pio as pio_rows
 from litepcie_bench.records import rate
 
-# Shades of what has no colour of its own.
+# Shades for series without a colour of their own.
 SHADES = ("#9ec9e8", "#1f6fb4", "#0b3a66", "#f0b98a", "#e07b28", "#8a4208")
 
 
@@ -32,7 +32,7 @@ def _panels(count, **options):
 
 
 def latency(results):
-    """Share of the bound over the host's latency, with jitter and without."""
+    """Share of the bound over the latency of the host, with and without jitter."""
     found = good_of(results, "latency")
     if not found:
         return None
@@ -60,14 +60,14 @@ def latency(results):
 
 
 def tags(results):
-    """Share of the bound over latency, by requests outstanding."""
+    """Share of the bound over latency, by number of tags."""
     found = good_of(results, "tags")
     if not found:
         return None
     sizes        = sorted({r.point.mrrs for r in found}, reverse=True)
     figure, axes = _panels(len(sizes))
     for panel, mrrs in zip(axes, sizes):
-        # Lines that coincide stay to be seen: later ones are thinner.
+        # Later lines are thinner, so that lines which coincide stay visible.
         for n, (color, count) in enumerate(zip(SHADES, sorted({r.point.tags for r in found}))):
             line = sorted((r.point.latency_ns/1000, _of_bound(r)) for r in found
                 if (r.point.tags, r.point.mrrs) == (count, mrrs))
@@ -102,14 +102,14 @@ def completions(results):
                         fontsize=8)
         panel.set_xticks(range(len(sizes)), [f"{size} B" for size in sizes])
         panel.set_title(where, loc="left")
-        panel.set_xlabel("each completion of the host")
+        panel.set_xlabel("bytes of each completion from the host")
     figure.legend(*axes[0].get_legend_handles_labels(), ncols=2, loc="lower center")
     figure.tight_layout(rect=(0, .07, 1, 1))
     return figure
 
 
 def errors(results):
-    """Throughput over the share of TLPs that are damaged, what it is without as a thin line."""
+    """Throughput over the share of damaged TLPs; thin lines: no damaged TLPs."""
     found = [r for r in good_of(results, "errors") if r.point.sequence == "write-then-read"]
     if not any(r.point.lcrc_every for r in found):
         return None
@@ -127,7 +127,7 @@ def errors(results):
                     axes.axhline(rate(r, direction)/1e6, color=COLORS[design], lw=.6, alpha=.7)
     axes.set_xscale("log")
     axes.set_title(f"{found[0].point.where}, one direction at a time", loc="left")
-    axes.set_xlabel("share of TLPs damaged and replayed, each direction (thin lines: none)")
+    axes.set_xlabel("share of TLPs damaged and replayed in each direction (thin lines: none)")
     axes.set_ylabel("MB/s")
     axes.legend(loc="lower left")
     figure.tight_layout()
@@ -137,7 +137,7 @@ def errors(results):
 
 
 def pio(results):
-    """Bars: the processor's own accesses over Gen1 x1, beside 2007."""
+    """Bars: loads and stores of the processor over Gen1 x1, compared with 2007."""
     measured = [r for r in good_of(results, "pio") if r.point.gen == 1]
     if not measured:
         return None

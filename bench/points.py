@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What is measured: one point is one run of a host program."""
+"""Points: one point is one run of a host program with one set of parameters."""
 
 from dataclasses import dataclass
 
@@ -13,22 +13,22 @@ from litepcie_soc.common.link_rates import default_clock
 OURS  = "litepcie_soc"
 STOCK = "litepcie_stock"
 
-# Widths the simulated board is built with; the same Verilog serves every link and clock.
+# Data widths of the simulated boards. The same Verilog serves every link and every clock.
 DATA_WIDTHS = (64, 128, 256, 512)
 
-# Requests outstanding. A board has as many as it is built with, 64 if nothing else is said; without
-# the host's Extended Tag Field Enable it uses 32 of them.
+# Outstanding requests. A board is built with 64 tags by default. It uses 32 of them while the host leaves Extended
+# Tag Field Enable off.
 DEFAULT_TAGS     = 64
 UNEXTENDED_TAGS  = 32
 STOCK_TAGS       = 8     # max_pending_requests of add_pcie.
 
-AN_BYTES      = 100_000  # One transfer of the application notes,
-AN_ITERATIONS = 20       # and how many they average.
+AN_BYTES      = 100_000  # Bytes of one transfer in the application notes.
+AN_ITERATIONS = 20       # Transfers that the application notes average.
 
 
 @dataclass(frozen=True, order=True)
 class Board:
-    """What is built: ``width`` in bits; ``phy`` is "shared" (one pair of streams, big-endian payload,
+    """One simulated board: ``width`` in bits; ``phy`` is "shared" (one pair of streams, big-endian payload,
     as on 7-series) or "split" (requests and completions apart, little-endian, as on UltraScale);
     ``memory`` is "bram" or "ddr" (DDR3-1600 of 64 bit behind LiteDRAM).
     """
@@ -55,27 +55,27 @@ class Point:
 
     Attributes
     ----------
-    sweep      : the sweep it belongs to.
+    sweep      : name of the sweep.
     design     : OURS or STOCK.
     sequence   : "write-then-read" (one direction at a time), "read-and-write" (both at once) or
                  "pio".
-    bytes      : of one transfer, which is one descriptor.
-    batch      : transfers behind one doorbell, measured as one.
-    iterations : measured one by one.
-    completion : bytes of each completion of the host; 0: as many as MPS allows.
-    latency_ns : from a request's last byte at the host to its first completion.
-    store      : bytes of one store of the sequence "pio".
-    fill       : of STOCK, count the register writes that fill its table too.
-    tags       : of OURS, requests outstanding; 32: the host leaves Extended Tags off.
-    phy        : of OURS, as ``Board``.
-    address_bits : of the buffers: below (32) or above (64) 4 GiB, with 3 or 4 dword headers.
-    update_fc  : when credits come back, "guideline" or "minimum".
-    jitter_ns  : most that is added to ``latency_ns``, uniformly.
-    reorder    : completions of different requests overtake each other.
-    outlier_ns, outlier_every : addition to the latency of one request in so many; 0: none.
-    lcrc_every : every so manieth TLP of each direction is damaged and replayed; 0: none.
-    clock_mhz  : of the board; 0: the slowest usual clock that keeps up with the link.
-    memory     : of OURS, as ``Board``.
+    bytes      : bytes of one transfer; each transfer is one descriptor.
+    batch      : transfers per doorbell, measured as one.
+    iterations : how many batches are measured, one after the other.
+    completion : bytes of each completion from the host; 0: as many as MPS allows.
+    latency_ns : time from the last byte of a request at the host to its first completion.
+    store      : bytes of one store in the sequence "pio".
+    fill       : for STOCK: whether the register writes that fill its table are counted.
+    tags       : for OURS: outstanding requests; 32: the host leaves Extended Tags off.
+    phy        : for OURS: as in the class of the board.
+    address_bits : host buffers below 4 GiB (32: headers of 3 dwords) or above (64: headers of 4 dwords).
+    update_fc  : when the host returns credits: "guideline" or "minimum".
+    jitter_ns  : largest addition to ``latency_ns``, uniformly distributed.
+    reorder    : whether completions of different requests overtake each other.
+    outlier_ns, outlier_every : addition to the latency of every Nth request; 0: none.
+    lcrc_every : every Nth TLP of each direction is damaged and replayed; 0: none.
+    clock_mhz  : clock of the board; 0: the slowest usual clock that keeps up with the link.
+    memory     : for OURS: as in the class of the board.
     """
     sweep:      str
     design:     str
@@ -117,12 +117,12 @@ class Point:
 
     @property
     def link(self):
-        """Key of the link and data path."""
+        """Generation, lanes and data width: the key of a link."""
         return self.gen, self.lanes, self.width
 
     @property
     def where(self):
-        """Link and data path in words, with what is not as usual about it."""
+        """Link and data path in words, with everything that differs from the default."""
         words = link_name(*self.link)
         if self.clock_mhz:
             words += f", {self.clock_mhz} MHz"
@@ -135,11 +135,11 @@ class Point:
 
 
 def link_name(gen, lanes, width):
-    """In words, as every table and plot has it."""
+    """Returns the name of a link that all tables and plots use."""
     return f"Gen{gen} x{lanes}, {width} bit"
 
 
 def narrowest(gen, lanes):
-    """Bits of the narrowest data path that keeps up with a link."""
+    """Returns the bits of the narrowest data path that keeps up with a link."""
     raw = {1: 250, 2: 500, 3: 985}[gen]*lanes
     return next(width for width in DATA_WIDTHS if width//8*250 >= raw)

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""How far it is: a line that moves on a terminal, a line now and then elsewhere."""
+"""Progress on standard error: one changing line on a terminal, a line every 10 s elsewhere."""
 
 import sys
 import time
@@ -12,7 +12,7 @@ import time
 
 class Progress:
     """Counts ``total`` steps of ``what`` on standard error."""
-    QUIET_S = 10  # Seconds between lines when nobody watches.
+    QUIET_S = 10  # Seconds between lines if standard error is not a terminal.
 
     def __init__(self, what, total):
         self.what, self.total, self.count = what, total, 0

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Published figures, from the tables in bench/published/."""
+"""Published figures, read from the tables in bench/published/."""
 
 import csv
 
@@ -16,12 +16,12 @@ from litepcie_bench.points import narrowest
 FOLDER = Path(__file__).resolve().parent / "published"
 
 MB = 1e6
-# The notes of Freescale/NXP count both directions of a link in Gb/s.
+# The notes of Freescale/NXP add both directions of a link, in Gb/s.
 BOTH_WAYS_GBPS = 1e9/8/2
 
 
 def table(name):
-    """Rows of bench/published/``name``.csv as dicts of text; lines that begin with # are notes."""
+    """Returns the rows of bench/published/``name``.csv as dicts of text; lines that begin with # are comments."""
     with open(FOLDER / f"{name}.csv", newline="") as f:
         return list(csv.DictReader(line for line in f if not line.startswith("#")))
 
@@ -30,7 +30,7 @@ def table(name):
 
 @dataclass(frozen=True)
 class NoteRow:
-    """A row of AN 456 tables 8-11 or AN 855 table 6; rates in bytes a second."""
+    """A row of AN 456 tables 8-11 or AN 855 table 6; rates in bytes per second."""
     source:      str
     table:       int
     device:      str
@@ -38,7 +38,7 @@ class NoteRow:
     ip:          str
     gen:         int
     lanes:       int
-    width:       int   # Bits; where the note names none, the narrowest that keeps up.
+    width:       int   # Bits; where the note names no width, the narrowest that keeps up with the link.
     width_given: bool
     rates:       dict  # By "read", "write", "both_read", "both_write".
     theory:      float
@@ -48,7 +48,7 @@ class NoteRow:
         return f"{self.source.upper().replace('AN', 'AN ')} table {self.table}, {self.device}"
 
     def misprint(self, cell):
-        """No link carries more than its theory."""
+        """Whether a printed figure exceeds the theory of its link, which no link can do."""
         return self.rates[cell] > self.theory
 
 
@@ -57,7 +57,7 @@ CELLS = {"read": "read_mbs", "write": "write_mbs", "both_read": "simul_read_mbs"
 
 
 def application_notes():
-    """All rows of AN 456 and AN 855."""
+    """Returns all rows of AN 456 and AN 855."""
     rows = []
     for line in table("an456_throughput"):
         gen, lanes = int(line["gen"]), int(line["lanes"])
@@ -76,20 +76,20 @@ MSC_MPS = 256
 
 @dataclass(frozen=True)
 class Column:
-    """Rates over size of one column of the MSC8156 and MSC8157 notes, bytes a second each way."""
+    """One column of the MSC8156 and MSC8157 notes: rates over size, in bytes per second each way."""
     source:     str
     name:       str
     gen:        int
     lanes:      int
     mps:        int
     direction:  str   # read, write
-    batch:      int   # Requests back to back; 0: the note does not say.
+    batch:      int   # Requests back to back; 0: not given in the note.
     calculated: bool
-    rates:      dict  # By bytes of a transfer.
+    rates:      dict  # Key: bytes of a transfer.
 
 
 def _msc_column(source, name, rows, calculated):
-    """One column of a table; its name is, for example, write_x4_b2b4 or read_mps128_x4."""
+    """Returns one column of a table; its name is, for example, write_x4_b2b4 or read_mps128_x4."""
     words = name.removeprefix("calc_").removeprefix(f"{source}_").split("_")
     lanes = next(int(word[1:]) for word in words if word[0] == "x")
     mps   = 128 if "mps128" in words else MSC_MPS
@@ -100,7 +100,7 @@ def _msc_column(source, name, rows, calculated):
 
 
 def msc_columns():
-    """All columns of the MSC8156/8157 notes, measured and calculated."""
+    """Returns all columns of the MSC8156/8157 notes, measured and calculated."""
     columns = []
     for source in MSC_GEN:
         rows = table(f"{source}_measured_gbps")
@@ -114,10 +114,10 @@ def msc_columns():
 
 
 def msc_calculated(size, gen, lanes, direction, mps=MSC_MPS):
-    """Bytes a second each way by the notes' own formula, for widths they do not print.
+    """Returns bytes per second each way by the notes' formula, for links that they do not print.
 
-    TLPs of 20 bytes of overhead, a request of as many for each 256 bytes read, and an ACK and an
-    UpdateFC of 8 bytes each for every four TLPs.
+    Each TLP has 20 bytes of overhead. A read needs a request of 20 bytes for every 256 bytes. Every four TLPs need an
+    ACK and an UpdateFC of 8 bytes each.
     """
     ceil     = lambda a, b: -(-a//b)
     tlps     = ceil(size, mps)
@@ -129,18 +129,18 @@ def msc_calculated(size, gen, lanes, direction, mps=MSC_MPS):
 
 
 def pio():
-    """Rows of the PIO table: (method, direction, bytes a second, note), Gen1 x1."""
+    """Returns the rows of the PIO table: (method, direction, bytes per second, note), Gen1 x1."""
     return [(row["method"], row["direction"], float(row["mbs"])*MB, row["note"])
         for row in table("pio_2007")]
 
 
 def bus_mastering():
-    """Rows of the table of 2009: (direction, what, bytes a second), Gen1 x1."""
+    """Returns the rows of the table of 2009: (direction, what, bytes per second), Gen1 x1."""
     return [("read" if row["direction"].endswith("read") else
              "write" if row["direction"].endswith("write") else "either",
             row["what"], float(row["mbs"])*MB) for row in table("bus_mastering_2009")]
 
 
 def stock_baseline():
-    """Rows of the first measurement of stock LitePCIe, to be found again: dicts of text."""
+    """Returns the rows of the first measurement of stock LitePCIe as dicts of text."""
     return table("litepcie_stock_baseline")

@@ -4,14 +4,14 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""results.json: one record for each figure, measured or published."""
+"""results.json: one record per figure, measured or published."""
 
 from litepcie_bench.points import AN_BYTES, AN_ITERATIONS, OURS, STOCK, STOCK_TAGS
 from litepcie_bench.published import application_notes, bus_mastering, msc_columns, pio
 
 PUBLISHED = "published"
 
-# Keys of a record. A key that is absent was not measured, or is not known.
+# Keys of a record. An absent key was not measured or is not known.
 TEXT_KEYS   = ("design", "source", "sequence", "phy", "update_fc", "memory")
 TRUTH_KEYS  = ("reorder",)
 ZERO_KEYS   = ("latency_ns", "jitter_ns")  # Numbers that may be 0.
@@ -25,15 +25,15 @@ SEQUENCES   = ("read", "write", "read_write")
 
 
 def check(record):
-    """Raises ``ValueError`` unless ``record`` is one."""
+    """Raises ``ValueError`` if ``record`` is not a valid record."""
     for key, value in record.items():
         if key not in TEXT_KEYS + TRUTH_KEYS + NUMBER_KEYS:
-            raise ValueError(f"{key}: no key of a record")
+            raise ValueError(f"{key}: unknown key of a record")
         if key in TRUTH_KEYS and not isinstance(value, bool):
             raise ValueError(f"{key}: {value!r} is not true or false")
         if key in NUMBER_KEYS and (isinstance(value, bool) or not isinstance(value, (int, float))
             or value < 0 or (value == 0 and key not in ZERO_KEYS)):
-            raise ValueError(f"{key}: {value!r} is no measured number")
+            raise ValueError(f"{key}: {value!r} is not a measured number")
     if record.get("design") not in DESIGNS or record.get("sequence") not in SEQUENCES:
         raise ValueError(f"design or sequence: {record}")
     if not record.get("source"):
@@ -43,9 +43,10 @@ def check(record):
 
 
 def rate(result, direction):
-    """Bytes a second of "read" or "write" in a result, None if it did not move that way.
+    """Returns bytes per second of "read" or "write" in a result, or None if nothing moved in that direction.
 
-    Ours by the gateware's counters, doorbell to last byte. Stock has none: by the model's clock.
+    This project is measured by the counters of its gateware, from the doorbell to the last byte. Stock LitePCIe has no
+    such counters and is measured by the clock of the model.
     """
     if result.point.sequence == "pio":
         return result.data[f"{direction}_bytes_per_second"]
@@ -56,16 +57,16 @@ def rate(result, direction):
 def _source(point):
     words = [f"bench {point.sweep}"]
     if point.batch > 1:
-        words.append(f"{point.batch} transfers behind one doorbell")
+        words.append(f"{point.batch} transfers per doorbell")
     if point.fill:
-        words.append("with the writes that fill its table")
+        words.append("including the writes that fill its table")
     if point.sequence == "pio":
-        words.append(f"stores of {point.store} bytes, loads of 4 bytes, processor free of cost")
+        words.append(f"stores of {point.store} bytes, loads of 4 bytes, processor costs nothing")
     return ", ".join(words)
 
 
 def _conditions(point):
-    """What the card, the host and the link were like beyond their shape."""
+    """Returns conditions of card, host and link other than generation, lanes and width."""
     found = {"tags": STOCK_TAGS if point.design == STOCK else point.tags, "phy": point.phy,
         "address_bits": point.address_bits, "update_fc": point.update_fc,
         "jitter_ns": point.jitter_ns, "reorder": point.reorder, "memory": point.memory}
@@ -74,14 +75,14 @@ def _conditions(point):
 
 
 def _sequences(point):
-    """(sequence, directions) of the records a point gives."""
+    """Returns (sequence, directions) of the records that a point yields."""
     if point.sequence == "read-and-write":
         return [("read_write", ("read", "write"))]
     return [("read", ("read",)), ("write", ("write",))]
 
 
 def measured(result):
-    """Records of a result; none if it failed."""
+    """Returns the records of a result; none if it failed."""
     if result.failure:
         return []
     point, data = result.point, result.data
@@ -155,5 +156,5 @@ def _gen1_x1():
 
 
 def published():
-    """Records of every published figure."""
+    """Returns the records of every published figure."""
     return [*_notes(), *_msc(), *_gen1_x1()]

@@ -4,73 +4,79 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""report.html: one page with everything in it."""
+"""report.html: the whole report on one page."""
 
 from litepcie_bench import notes, plots, plots_host, tables, waits
 from litepcie_bench.page import STYLE, cards, note, picture, text
 from litepcie_bench.points import OURS, STOCK
 from litepcie_bench.rows import note_rows
 
-HOW = """<p>Ours and stock LitePCIe 2024.12 under one simulated link and host, the real Verilog of both, beside
-the figures others published. "Read" is host memory to FPGA, "write" FPGA to host memory. Ours by the gateware's own
-counters, doorbell to last byte. Stock LitePCIe has no such counters: by the model's clock, from the write that enables
-it to the last byte; its table of descriptors was filled before, which is not counted unless said. MPS 256, MRRS 512
-(the MSC notes: 256), 1 us of host latency where nothing else is said; 1 MB/s is 10<sup>6</sup> bytes a second.</p>
-<p><b>Chained</b>: all transfers behind one doorbell, what the link sustains. <b>Alone</b>: one transfer a doorbell,
-counted from doorbell to last byte. <b>Start-up</b>: the host's round trips before the first byte can move, the
-descriptor's and, of a read, the data's. <b>Bound</b>: what this link model lets an ideal card reach; with both
-directions at once it takes each at its bound, so a writer beside a slower reader may pass it. <b>Theory</b>:
-payload/(payload + 20), as the application notes have it.</p>"""
+HOW = """<p>This report measures this project ("ours") and stock LitePCIe 2024.12 under one simulated link and host,
+with the real Verilog of both, and compares them with published figures. The PHY and the host are <b>ideal</b>: the PHY
+has a completion buffer of 32 KiB, which no board has, and the host answers every request after the same time. With the
+buffers of real boards reads are slower (README, known limits). Stock LitePCIe has 8 pending requests, its default.</p>
+<p>"Read" moves host memory to the FPGA, "write" moves FPGA memory to the host. The gateware's own counters measure ours
+from the doorbell to the last byte. Stock LitePCIe has no such counters: the model's clock measures it from the write
+that enables it to the last byte. Its table of descriptors is filled before, and the filling is counted only where the
+text says so. The default is MPS 256, MRRS 512 (MSC notes: 256) and 1 us of host latency. 1 MB/s is 10<sup>6</sup> bytes
+per second.</p>
+<p><b>Chained</b>: one doorbell for all transfers, the rate that the link sustains. <b>Alone</b>: one transfer per
+doorbell, counted from the doorbell to the last byte. <b>Start-up</b>: the round trips to the host before the first byte
+can move: one for the descriptor, and for a read one for the data. <b>Bound</b>: the most that an ideal card reaches in
+this link model. With both directions at once each direction has its own bound, so a writer beside a slower reader may
+exceed it. <b>Theory</b>: payload/(payload + 20), the formula of the application notes.</p>"""
 
-# The parts of the page: (title, what is said of it, pictures, tables). Tables take results.
+# Sections of the page: (title, introduction, pictures, tables). Pictures and tables are functions of the results.
 SECTIONS = (
-    ("100 KB x 20", "Both readings of the notes' measurement: 20 transfers behind one doorbell, and one a doorbell. "
-        "Start-up counts in full in \"alone\"; the last share is of what it leaves. Green: 99 % of the bound, 98 % of "
-        "both at once. At 512 bit and 125 MHz the data path limits x8: a TLP of 268 bytes takes 5 beats. "
-        "Stock at 512 bit is measured too, as it can.",
+    ("100 KB x 20", "The notes' measurement can be read in two ways: 20 transfers per doorbell, or one per doorbell. "
+        "\"Alone\" includes the whole start-up; the last share excludes it. Green: at least 99 % of the bound, 98 % "
+        "with both directions at once. At 512 bit and 125 MHz the data path limits x8: a TLP of 268 bytes takes 5 "
+        "beats.",
         (plots.efficiency,), (tables.throughput,)),
-    ("Throughput over size", "Descriptors of one size, a chain of them behind a doorbell. In the table: % of the "
-        "calculated column of the MSC8156/8157 notes (their formula for links they do not print); the goal is 95.",
+    ("Throughput over size", "Chains of descriptors of one size, one doorbell per chain. The table shows % of the "
+        "calculated column of the MSC8156/8157 notes (their formula where they print no column); the goal is 95.",
         (plots.sizes, plots.sizes_gen1, plots.back_to_back), (tables.small,)),
     ("Fixed cost of a transfer: R(n) = n/(t0 + n/Rinf)", "Fitted to the chains above. Half-peak size: t0 x Rinf.",
         (), (tables.costs,)),
-    ("Latency of the host", "Jitter is added uniformly, and completions of different requests overtake each other. "
-        "Then requests leave in bursts, which the host acknowledges together: a read may pass the bound by a percent.",
+    ("Latency of the host", "Jitter is uniformly distributed, and completions of different requests overtake "
+        "each other. Requests then leave in bursts that the host acknowledges together: a read may exceed "
+        "the bound by 1 %.",
         (plots_host.latency,), (tables.latency,)),
-    ("A slow answer now and then", "Gen2 x4, 128 bit: one request in 1000 waits longer, and others overtake it.",
+    ("Rare slow completions", "Gen2 x4, 128 bit: one request in 1000 waits longer, and other requests overtake it.",
         (), (tables.outliers,)),
-    ("Requests outstanding", "The same board with 32 tags (the host leaves Extended Tags off), 64 (default) and 256. "
-        "What is outstanding also has to fit the completion buffer of the PHY, here 32 KiB, if the host answers 64 "
-        "bytes at a time, each with a header of 16: 51 requests of 512 bytes, whatever the tags.",
+    ("Outstanding requests", "The same board with 32 tags (the host leaves Extended Tags off), 64 (default) and 256. "
+        "All outstanding data must also fit the completion buffer of the PHY, here 32 KiB, even if the host returns 64 "
+        "bytes per completion with a header of 16 bytes each: 51 requests of 512 bytes, however many tags there are.",
         (plots_host.tags,), (tables.tags,)),
-    ("Size of the host's completions", "64 bytes is what many desktop machines return.",
+    ("Size of the host's completions", "Many desktop machines return 64 bytes per completion.",
         (plots_host.completions,), (tables.completions,)),
-    ("Damaged TLPs", "Every so manieth TLP of each direction arrives with a wrong LCRC and is replayed, with all "
-        "behind it. % of the throughput without.", (plots_host.errors,), (tables.errors,)),
+    ("Damaged TLPs", "Every Nth TLP of each direction arrives with a wrong LCRC; it and all later TLPs are "
+        "replayed. Figures are % of the throughput without damaged TLPs.", (plots_host.errors,), (tables.errors,)),
     ("Buffers above 4 GiB", "Headers of four dwords; the bound is computed for such headers. Stock is left out: it is "
         "built with its default of 32 bits of address.", (), (tables.addresses,)),
-    ("Where the cycles went", "By the counters of our engines, of transfers at the speed of the link. There a reader "
-        "waits for a tag, as all it may have outstanding is asked for, and a writer for the link. What a figure below "
-        "its goal waited for stands beside it, at the top.", (plots.cycles,), ()),
-    ("Loads and stores of the processor", "Beside the figures of 2007.", (plots_host.pio,), (notes.pio,)),
-    ("AN 456 tables 8-11, AN 855 table 6", "MB/s, one transfer a doorbell as the notes measure, its start-up counted. "
-        "\"Ours\": credits come back as the specification's guideline has it. \"Minimum\": only when half of those "
-        "advertised are used or 30 us passed, all that the specification demands. A printed figure is held against "
-        "\"ours\", and against \"minimum\" only where it is above what an ideal card reaches in our model under the "
-        "guideline: no card could have printed it behind such a host. The coloured cell is the one it is held against. "
-        "?: above the link's theory, a misprint of the note, left out.",
+    ("Where the cycles went", "Wait counters of our engines for transfers at the speed of the link. At that speed a "
+        "reader waits for a tag, because it has all its requests outstanding, and a writer waits for the link. The "
+        "table of goals names the wait of each figure below its goal.", (plots.cycles,), ()),
+    ("Loads and stores of the processor", "Compared with the figures of 2007.", (plots_host.pio,), (notes.pio,)),
+    ("AN 456 tables 8-11, AN 855 table 6", "MB/s, one transfer per doorbell including start-up, as the notes measure. "
+        "\"Ours\": the host returns credits as the specification's guideline says. \"Minimum\": it returns credits "
+        "only when half of them are used or after 30 us, the least that the specification demands. We compare a "
+        "printed figure with \"ours\". We compare it with \"minimum\" only where it exceeds what an ideal card "
+        "reaches in our model under the guideline: no card could reach it with such a host. The coloured cell "
+        "is the one compared. ?: above the link's theory, a misprint of the note, left out.",
         (), (notes.an456,)),
-    ("MSC8156, MSC8157", "MB/s each way (the notes count both ways, in Gb/s). \"One\", \"4\", \"8\": transfers behind "
-        "one doorbell, of which ours pay the fetch of their descriptors from host memory, a round trip of 1 us, and a "
-        "read its data's; the notes' \"one\" and \"4\" beside them.", (), (notes.msc,)),
+    ("MSC8156, MSC8157", "MB/s each way (the notes count both ways, in Gb/s). \"One\", \"4\", \"8\": transfers per "
+        "doorbell. Ours include the fetch of the descriptors from host memory, a round trip of 1 us. A read also "
+        "includes the round trip of its data. The notes' \"one\" and \"4\" are shown for comparison.",
+        (), (notes.msc,)),
     ("Bus mastering, 2009", "Gen1 x1.", (), (notes.mastering,)),
-    ("Stock LitePCIe, first measured and now", "% of theory. The first measurement fed descriptors directly, "
-        "without registers or a table.", (), (notes.baseline,)),
+    ("Stock LitePCIe, first measured and now", "% of theory. The first measurement fed descriptors directly into "
+        "the engine, without registers or a table.", (), (notes.baseline,)),
 )
 
 
 def _headline(results, cells):
-    """The figures of the top of the page: (figure, what it is)."""
+    """Returns the figures at the top of the page: (figure, caption)."""
     asked = [cell for cell in cells if cell.asked]
     below = [cell for cell in asked if not cell.reached]
     start = sum("start-up counted" in cell.goal for cell in below)
@@ -90,7 +96,7 @@ def _headline(results, cells):
         and not r.point.jitter_ns and r.point.link == (2, 4, 128)]
     if peer:
         worst = min(100*r.data["read"]["share_of_bound"] for r in peer)
-        found.append((f"{worst:.1f} %", "stock LitePCIe in the same place"))
+        found.append((f"{worst:.1f} %", "of the bound at least, stock LitePCIe, same latencies"))
     return found
 
 
@@ -108,7 +114,7 @@ def _section(title, words, pictures, texts, results, folder):
 
 
 def html(results, cells, synth, folder):
-    """The page; its pictures are written beside it into ``folder``."""
+    """Returns the page as HTML; writes its pictures into ``folder``."""
     parts = ["<h1>How close to the link</h1>", HOW, cards(_headline(results, cells))]
     if any(result.failure for result in results):
         parts += ["<h2>Failed</h2>", tables.failures(results)]
@@ -116,8 +122,8 @@ def html(results, cells, synth, folder):
         parts += ["<h2>Goals</h2>", tables.goal_summary([cell for cell in cells if cell.asked])]
         beyond = tables.goal_summary([cell for cell in cells if not cell.asked])
         if beyond:
-            parts += ["<h3>Beyond the goals, by the same measure</h3>", beyond]
-        parts += [note("Every cell of each, missed ones first:"), tables.goal_cells(cells)]
+            parts += ["<h3>Further figures without a goal, held to the same bounds</h3>", beyond]
+        parts += [note("All cells of each goal, those below the goal first:"), tables.goal_cells(cells)]
     parts += [_section(*section, results, folder) for section in SECTIONS]
     parts += ["<h2>Area and clock</h2>", tables.synthesis(synth)]
     checked = waits.clock_check(results)

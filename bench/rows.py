@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Rows of "100 KB x 20": what the table, the report and the plots show of one link and direction."""
+"""Rows of "100 KB x 20": the figures of one link and direction, for the table, the report and the plots."""
 
 from dataclasses import dataclass
 
@@ -22,11 +22,11 @@ class Row:
 
     Attributes
     ----------
-    where     : link, data path and what is not as usual, in words.
-    both      : the other direction runs too.
+    where     : link and data path in words, with everything that differs from the default.
+    both      : whether the other direction runs at the same time.
     direction : "read" or "write".
     found     : results by (design, whether chained).
-    published : best of AN 456 and AN 855 as printed, bytes a second, or None.
+    published : best figure of AN 456 and AN 855 in bytes per second, or None.
     """
     where:     str
     both:      bool
@@ -43,14 +43,14 @@ class Row:
         return result and figure(result, self.direction)
 
     def rate(self, design, chained):
-        """Bytes a second, None if not measured."""
+        """Returns bytes per second, or None if not measured."""
         return self._of(rate, design, chained)
 
     def bound(self):
         return next(waits.bound(result, self.direction) for result in self.found.values())
 
     def alone_bound(self):
-        """The ceiling with start-up counted, of one transfer a doorbell, None if not measured."""
+        """Returns the bound of one transfer per doorbell including start-up, or None if not measured."""
         return self._of(waits.alone_bound, OURS, False) or self._of(waits.alone_bound, STOCK, False)
 
     def theory(self):
@@ -68,7 +68,7 @@ def _published():
 
 
 def note_rows(results):
-    """``Row`` for each link, direction and sequence that was measured, under the guideline."""
+    """Returns a ``Row`` for each measured link, direction and sequence under the UpdateFC guideline."""
     good = [r for r in results if r.point.sweep in SWEEPS and not r.failure
         and r.point.update_fc == "guideline"]
     printed, rows = _published(), []

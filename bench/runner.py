@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Runs points with the host programs, in as many processes as there are processors."""
+"""Runs points with the host programs, one process per processor."""
 
 import json
 import os
@@ -22,14 +22,14 @@ TIMEOUT_S = 300
 
 @dataclass(frozen=True)
 class Result:
-    """What a host program said of a point: its JSON, or why there is none."""
+    """Result of a point: the JSON of the host program, or the reason why there is none."""
     point:   Point
     data:    dict
     failure: str = ""
 
 
 def command(point, json_path):
-    """Arguments that measure a point."""
+    """Returns the command line that measures a point."""
     line = [boards.host_program(point.board),
         "--gen", point.gen, "--lanes", point.lanes, "--clock-hz", point.clock_hz,
         "--sequence", point.sequence, "--length", point.bytes, "--mps", point.mps,
@@ -37,19 +37,19 @@ def command(point, json_path):
     if point.sequence == "pio":
         line += ["--store-bytes", point.store]
     else:
-        # One descriptor a transfer; said, for the bound to know that no TLP spans two.
+        # One descriptor per transfer. The bound needs this: no TLP spans two descriptors.
         line += ["--descriptor-bytes", point.bytes, "--iterations", point.iterations,
             "--batch", point.batch]
     if point.fill:
         line.append("--count-table")
-    # Completions of 256 bytes are those that MPS allows.
+    # Completions of MPS bytes are the default.
     if point.completion and point.completion < point.mps:
         line += ["--completion-bytes", point.completion]
     return [str(word) for word in line + host_options(point)]
 
 
 def host_options(point):
-    """Arguments for what the host and the link do that is not as usual."""
+    """Returns the arguments for conditions of host and link that differ from the default."""
     line = []
     if point.design == OURS and point.tags == UNEXTENDED_TAGS:
         line += ["--extended-tag", "off"]
@@ -70,13 +70,13 @@ def host_options(point):
 
 
 def measure(point):
-    """Runs one point."""
+    """Runs one point and returns its ``Result``."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "result.json"
         try:
             status, errors = processes.run(command(point, path), timeout=TIMEOUT_S, quiet=True)
         except subprocess.TimeoutExpired:
-            return Result(point, {}, f"not over after {TIMEOUT_S} s")
+            return Result(point, {}, f"no result after {TIMEOUT_S} s")
         except OSError as error:
             return Result(point, {}, f"{error.filename}: {error.strerror}")
         if status or not path.exists():
@@ -86,6 +86,6 @@ def measure(point):
 
 
 def measure_all(points, done):
-    """Results in the order of ``points``; calls ``done(result)`` as each comes."""
+    """Returns the results in the order of ``points``; calls ``done(result)`` after each."""
     results = processes.side_by_side(measure, points, os.cpu_count(), done)
     return [results[point] for point in points]

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The table at the end of a run."""
+"""The tables printed at the end of a run."""
 
 from rich.console import Console
 from rich.table import Table
@@ -15,23 +15,23 @@ from litepcie_bench.records import rate
 from litepcie_bench.rows import note_rows
 
 PLAIN_WIDTH = 160
-SHOWN       = 12  # Goals that are missed, the worst cell of each.
+SHOWN       = 12  # Goals printed with their worst cell if they are missed.
 
 
 def megabytes(value):
-    """Bytes a second as MB/s (10^6), a dash if not measured."""
+    """Returns bytes per second as text in MB/s (10^6), or a dash if not measured."""
     return "-" if value is None else f"{value/1e6:.0f}"
 
 
 def percent(value, of):
-    """A share as text, a dash if there is nothing to divide."""
+    """Returns a share as text in percent, or a dash if a value is missing."""
     return f"{100*value/of:.1f} %" if value and of else "-"
 
 
 def throughput(results):
     table = Table(title="MB/s, 100 KB x 20, MPS 256, MRRS 512",
-        caption="chained: 20 behind one doorbell; alone: one a doorbell, from doorbell to last byte; net: "
-            "of what its round trips before the first byte leave")
+        caption="ideal PHY and host; chained: 20 per doorbell; alone: one per doorbell, from doorbell to last byte; "
+            "net: without the round trips before the first byte")
     for name in ("link", ""):
         table.add_column(name, no_wrap=True)
     for name in ("ours, chained", "of bound", "ours, alone", "of bound", "net", "stock, chained",
@@ -48,7 +48,7 @@ def throughput(results):
 
 def goal_table(cells):
     table = Table(title="Goals", caption="lowest: the cell that is furthest from its goal; below the line: "
-        "beyond the goals, by the same measure")
+        "further figures without a goal")
     for name in ("goal", "cells", "reached", "lowest", "", "must"):
         table.add_column(name)
     for asked in (True, False):
@@ -63,7 +63,7 @@ def goal_table(cells):
 
 
 def console():
-    """Standard output; wide enough for the tables where nobody watches."""
+    """Returns the console on standard output, wide enough for the tables if it is not a terminal."""
     found = Console(highlight=False)
     if not found.is_terminal:
         found.width = PLAIN_WIDTH
@@ -71,7 +71,7 @@ def console():
 
 
 def show(console, results, cells):
-    """Prints what was found: throughput, fixed cost, goals, failures."""
+    """Prints throughput, fixed cost, goals and failures."""
     if note_rows(results):
         console.print(throughput(results))
     good = [result for result in results if not result.failure]
@@ -90,13 +90,13 @@ def show(console, results, cells):
         console.print(f"gateware counters and model clock: {checked}")
     if cells:
         console.print(goal_table(cells))
-    # What is furthest from its goal of each kind first.
+    # The cell furthest from its goal first, one per goal.
     below = sorted((cell for cell in cells if not cell.reached), key=lambda cell: cell.margin)
     for cell in list({cell.goal: cell for cell in reversed(below)}.values())[:SHOWN]:
         console.print(f"below its goal: {cell.what}: {cell.measured} {cell.unit}, not "
             f"{cell.bar}: {cell.why}", soft_wrap=True)
     if below:
-        console.print(f"{len(below)} figures are below their goal; the report has all")
+        console.print(f"{len(below)} figures are below their goal; the report lists all of them")
     for result in results:
         if result.failure:
             console.print(f"FAILED: {result.point.design} {result.point}: {result.failure}",

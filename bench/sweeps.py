@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The sweeps: lists of points. Each has a quick form that ends in seconds."""
+"""The sweeps: lists of points. Each sweep has a quick form that takes seconds."""
 
 from dataclasses import replace
 
@@ -27,35 +27,35 @@ OUTLIERS_NS = (0, 5000, 20000, 100000)
 OUTLIER_EVERY = 1000
 POLICIES    = ("guideline", "minimum")
 
-DDR_MHZ       = 200    # Of the controller: a quarter of the clock of DDR3-1600.
+DDR_MHZ       = 200    # Clock of the controller: a quarter of the clock of DDR3-1600.
 
-CHAIN_US      = 200    # So long that the first round trip is less than a hundredth,
-CHAIN_LONGEST = 4096   # within one ring of descriptors.
-STOCK_TABLE   = 256    # Descriptors the stock table holds.
+CHAIN_US      = 200    # Duration of a chain: the first round trip is less than 1 % of it.
+CHAIN_LONGEST = 4096   # Descriptors in the largest ring.
+STOCK_TABLE   = 256    # Descriptors in the table of stock LitePCIe.
 
 # Helpers ------------------------------------------------------------------------------------------
 
 
 def chain_length(gen, lanes, size, design=OURS):
-    """Descriptors behind one doorbell that keep the link busy for CHAIN_US."""
+    """Returns how many descriptors keep the link busy for CHAIN_US."""
     bytes_per_us = {1: 250, 2: 500, 3: 985}[gen]*lanes
     longest      = STOCK_TABLE if design == STOCK else CHAIN_LONGEST
     return max(8, min(longest, CHAIN_US*bytes_per_us//(size + 45)))
 
 
 def directions(**options):
-    """One direction at a time, and both at once."""
+    """Returns two points: one direction at a time, and both at once."""
     return [Point(sequence=sequence, **options)
         for sequence in ("write-then-read", "read-and-write")]
 
 
 def chained(point):
-    """The same transfers behind one doorbell: what the link sustains, without the first latency."""
+    """Returns the point with one doorbell for all its transfers: the rate that the link sustains."""
     return replace(point, batch=point.iterations, iterations=1)
 
 
 def whole(link):
-    """Bytes of a transfer of the notes, in words of the data path, as stock moves no less."""
+    """Returns the bytes of a transfer of the notes in whole words of the data path: stock moves whole words only."""
     word = link["width"]//8
     return AN_BYTES//word*word
 
@@ -68,7 +68,7 @@ def alone_and_chained(**options):
 
 
 def notes(quick):
-    """The rows of AN 456 and AN 855: 100 KB x 20, one transfer a doorbell and all behind one."""
+    """The rows of AN 456 and AN 855: 100 KB x 20, one transfer per doorbell and all 20 per doorbell."""
     links = sorted({(row.gen, row.lanes, row.width) for row in application_notes()})
     if quick:
         links = [tuple(DEFAULT.values())]
@@ -78,7 +78,7 @@ def notes(quick):
 
 
 def gen3(quick):
-    """Gen3 at 256 and 512 bit; x8 at 512 bit also with a clock at which the data path is no limit."""
+    """Gen3 at 256 and 512 bit; x8 at 512 bit also with a clock at which the data path is not the limit."""
     links = [FASTEST] if quick else [dict(gen=3, lanes=lanes, width=width) for lanes in (4, 8)
         for width in (256, 512)] + [WIDEST | dict(clock_mhz=250)]
     return [point for link in links for design in BOTH
@@ -86,13 +86,13 @@ def gen3(quick):
 
 
 def shapes(quick):
-    """Requests and completions in channels apart, little-endian, as on UltraScale."""
+    """Requests and completions in separate channels, little-endian, as on UltraScale."""
     points = alone_and_chained(sweep="shapes", design=OURS, phy="split", **FASTEST)
     return points[-2:] if quick else points
 
 
 def completions(quick):
-    """Sizes of the host's completions."""
+    """Sizes of the completions from the host."""
     return [chained(point) for link in ((DEFAULT,) if quick else (DEFAULT, FASTEST, WIDEST))
         for size in COMPLETIONS for design in BOTH
         for point in directions(sweep="completions", design=design, completion=size,
@@ -100,9 +100,9 @@ def completions(quick):
 
 
 def latency(quick):
-    """The host's round trip; then with jitter, completions overtaking each other.
+    """Latency of the host; then with jitter, where completions overtake each other.
 
-    On the fastest link with all tags, too: they are a window, which the oldest request holds up.
+    The fastest link is also measured with all tags: tags are a window, and its oldest request delays the others.
     """
     points = []
     for link in ((DEFAULT,) if quick else (DEFAULT, FASTEST)):
@@ -117,13 +117,13 @@ def latency(quick):
 
 
 def outliers(quick):
-    """A request now and then that waits much longer, behind which later ones are over first."""
+    """A rare request that waits much longer, while later requests complete first."""
     return [chained(Point("outliers", design, outlier_ns=ns, outlier_every=OUTLIER_EVERY*bool(ns),
         reorder=bool(ns), **DEFAULT)) for ns in OUTLIERS_NS[::2 if quick else 1] for design in BOTH]
 
 
 def tags(quick):
-    """Requests outstanding, against latency."""
+    """Number of outstanding requests against latency."""
     return [chained(Point("tags", OURS, tags=count, mrrs=mrrs, latency_ns=ns, **FASTEST))
         for count in TAGS for mrrs in ((512,) if quick else (128, 512))
         for ns in LATENCIES[2::4 if quick else 1]]
@@ -136,13 +136,13 @@ def addresses(quick):
 
 
 def errors(quick):
-    """Replays: every so manieth TLP of each direction is damaged."""
+    """Replays: every Nth TLP of each direction is damaged."""
     return [chained(replace(point, lcrc_every=every)) for every in LCRC_EVERY[::2 if quick else 1]
         for design in BOTH for point in directions(sweep="errors", design=design, **DEFAULT)]
 
 
 def sizes(quick):
-    """Chained descriptors of 8 B to 32 KB, as the MSC8156 (Gen1) and MSC8157 (Gen2) notes."""
+    """Chained descriptors of 8 B to 32 KB, as in the MSC8156 (Gen1) and MSC8157 (Gen2) notes."""
     if quick:
         return _sizes_of(Point("sizes", OURS, **DEFAULT, mrrs=256, iterations=1), MSC_SIZES[::4])
     points = []
@@ -161,7 +161,7 @@ def _sizes_of(point, sizes):
         chain = chain_length(point.gen, point.lanes, size)
         batches = [chain] if point.mps == 128 else [*MSC_BATCHES, chain]
         points += [replace(point, batch=batch) for batch in sorted(set(batches))]
-        # Stock moves whole words of its data path.
+        # Stock LitePCIe moves whole words of its data path.
         if point.lanes == 4 and point.mps == 256 and size >= point.width//8:
             stock   = replace(point, design=STOCK,
                 batch=chain_length(point.gen, point.lanes, size, STOCK))
@@ -170,7 +170,7 @@ def _sizes_of(point, sizes):
 
 
 def baseline(quick):
-    """The rows of the first measurement of stock LitePCIe, found again with ours beside."""
+    """The rows of the first measurement of stock LitePCIe, measured again, with ours for comparison."""
     gen1   = dict(gen=1, lanes=4, width=64)
     common = dict(sweep="baseline", iterations=1, batch=STOCK_TABLE)
     points = [] if quick else directions(design=STOCK, bytes=4096, **gen1, **common)
@@ -181,14 +181,14 @@ def baseline(quick):
 
 
 def pio(quick):
-    """The processor's own loads and stores, through the window."""
+    """Loads and stores of the processor through the window."""
     return [Point("pio", OURS, gen, lanes, width, sequence="pio", bytes=4096, store=store)
         for gen, lanes, width in [(1, 1, 64)] + ([] if quick else [(2, 4, 128)])
         for store in (4, 64)]
 
 
 def ddr(quick):
-    """DDR3-1600 of 64 bit beside block RAM, the data path at the same clock; at 512 bit the memory is the limit."""
+    """DDR3-1600 of 64 bit and block RAM with the same data path and clock. At 512 bit the DDR is the limit."""
     return [point for link in ((DEFAULT,) if quick else (DEFAULT, WIDEST)) for memory in ("bram", "ddr")
         for point in alone_and_chained(sweep="ddr", design=OURS, memory=memory, clock_mhz=DDR_MHZ,
             bytes=whole(link), **link)]

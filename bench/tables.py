@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Tables of the report: what was measured. Each is HTML, empty without its sweep."""
+"""Tables of the report: measured figures. Each function returns HTML, which is empty if its sweep was not run."""
 
 from litepcie_bench import area, goals, waits
 from litepcie_bench.page import Judged, details, note, table
@@ -16,7 +16,7 @@ from litepcie_bench.summary import megabytes, percent
 
 
 def of_sweep(results, sweep, **attributes):
-    """Results of a sweep that did not fail, of points with these attributes."""
+    """Returns the results of a sweep that did not fail and whose points have these attributes."""
     return [r for r in results if r.point.sweep == sweep and not r.failure
         and all(getattr(r.point, name) == value for name, value in attributes.items())]
 
@@ -24,7 +24,7 @@ def of_sweep(results, sweep, **attributes):
 
 
 def goal_summary(cells):
-    """A row a goal; empty without cells."""
+    """One row per goal; empty without cells."""
     rows = []
     for goal in dict.fromkeys(cell.goal for cell in cells):
         mine    = [cell for cell in cells if cell.goal == goal]
@@ -34,11 +34,11 @@ def goal_summary(cells):
             f"{worst.measured} {worst.unit}", f"{'at least' if worst.least else 'at most'} "
             f"{worst.bar}", "" if worst.reached else worst.why))
     return table(("goal", "reached", "furthest from its goal", "measured", "must be",
-        "if missed: what waits, and for what"), rows)
+        "if missed: what the engine waits for"), rows)
 
 
 def goal_cells(cells):
-    """One table a goal, its missed cells first."""
+    """One table per goal, cells below the goal first."""
     parts = []
     for goal in dict.fromkeys(cell.goal for cell in cells):
         mine   = sorted((c for c in cells if c.goal == goal), key=lambda cell: cell.reached)
@@ -46,7 +46,7 @@ def goal_cells(cells):
         rows   = [(cell.what, Judged(cell.measured, cell.reached), cell.bar,
             cell.unit, "" if cell.reached else cell.why) for cell in mine]
         title  = f"{goal}: {len(mine) - missed} of {len(mine)}"
-        parts.append(details(title, table(("cell", "measured", "must", "", "what waits"), rows)))
+        parts.append(details(title, table(("cell", "measured", "must", "", "what the engine waits for"), rows)))
     return "".join(parts)
 
 # 100 KB x 20 --------------------------------------------------------------------------------------
@@ -54,7 +54,7 @@ def goal_cells(cells):
 
 def throughput(results):
     head = ("link", "", "ours chained", "of bound", "ours alone", "of bound", "start-up, us",
-        "alone at most", "net of start-up", "stock chained", "stock alone", "best published",
+        "alone at most", "without start-up", "stock chained", "stock alone", "best published",
         "bound", "theory")
     rows = []
     for row in note_rows(results):
@@ -73,7 +73,7 @@ def throughput(results):
 
 
 def small(results):
-    """Share of the notes' calculated column, size by size."""
+    """Share of the notes' calculated column, by size."""
     chains = goals.longest_chains(results)
     sizes  = sorted({size for _, size in chains})
     rows   = []
@@ -97,7 +97,7 @@ def costs(results):
 
 
 def _shares(results, head, label, columns):
-    """Rows by ``label(point)``, columns by ``columns(point)``: read share of bound."""
+    """Shares of the bound for reads: rows by ``label(point)``, columns by ``columns(point)``."""
     good  = [r for r in results if r.point.sequence == "write-then-read"]
     names = list(dict.fromkeys(columns(r.point) for r in good))
     rows  = []
@@ -173,8 +173,8 @@ def errors(results):
 
 def synthesis(records):
     if not records:
-        return note("Not measured in this build folder: `make synth` writes build/bench/synth.json "
-            "(yosys for 7-series and ECP5, nextpnr-ecp5 for the clock); the next `make bench` shows it.")
+        return note("Not measured in this build folder. `make synth` writes build/bench/synth.json "
+            "(yosys for 7-series and ECP5, nextpnr-ecp5 for the clock), and the next `make bench` shows it.")
     show  = lambda record, key: "-" if record.get(key) is None else f"{record[key]:g}"
     stock = {id(ours): peer for ours, peer in area.pairs(records)}
     ratio = lambda record, key: f"{record[key]/stock[id(record)][key]:.2f} x" \
@@ -183,9 +183,9 @@ def synthesis(records):
     rows  = [(r["design"], area.name(r), show(r, "luts"), ratio(r, "luts"), show(r, "luts_as_memory"),
         show(r, "ffs"), show(r, "brams"), ratio(r, "brams"), r.get("bram_unit", ""),
         f"{r['fmax_hz']/1e6:.1f}" if r.get("fmax_hz") else "-") for r in order]
-    return note(f"Transaction layer, one reader and one writer, by yosys; clock by nextpnr-ecp5. Goals: at most "
-        f"{area.LUT_RATIO} x stock's LUTs and no more BRAM, {area.CLOCK_MHZ} MHz at 64 bit. docs/resources.md says "
-        "what is compared.") + table(("design", "", "LUTs", "to stock", "of them memory", "flip-flops", "BRAM",
+    return note(f"Transaction layer, one reader and one writer. Area by yosys, clock by nextpnr-ecp5. Goals: at "
+        f"most {area.LUT_RATIO} x stock's LUTs and no more BRAM, {area.CLOCK_MHZ} MHz at 64 bit. docs/resources.md "
+        "defines what is compared.") + table(("design", "", "LUTs", "to stock", "LUTs as memory", "flip-flops", "BRAM",
         "to stock", "", "clock, MHz"), rows)
 
 

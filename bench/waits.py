@@ -4,21 +4,21 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What the cycles of a transfer were spent on, by the counters of the gateware."""
+"""Wait cycles of a transfer by cause, from the counters of the gateware."""
 
 from litepcie_bench.points import OURS
 from litepcie_bench.records import rate
 
 WAITS = {
-    "wait_descriptor": "descriptors from the host, or its own work between them",
+    "wait_descriptor": "descriptors from the host, or the engine's own work between two descriptors",
     "wait_tag":        "a tag or room in the completion buffer",
     "wait_link":       "the link",
-    "wait_data":       "data: completions of the host, or the endpoint memory",
+    "wait_data":       "data: completions from the host, or the endpoint memory",
 }
 
 
 def spent(result, direction):
-    """Share of the active cycles by what they were spent on, "moved" and the wait counters."""
+    """Returns the share of active cycles that moved data ("moved"), and the share of each wait counter."""
     runs   = [run[direction] for run in result.data["runs"]]
     active = sum(run["active_cycles"] for run in runs)
     shares = {name: sum(run[name] for run in runs)/active for name in WAITS}
@@ -26,23 +26,23 @@ def spent(result, direction):
 
 
 def blame(result, direction):
-    """What took the most cycles without moving data, in words."""
+    """Returns in words which wait took the most cycles."""
     shares = spent(result, direction)
     name   = max(WAITS, key=shares.get)
     return f"{name} {100*shares[name]:.1f} % of the cycles: {WAITS[name]}"
 
 
 def blame_small(result, direction):
-    """The same for a chain of short descriptors, and how many of them a round trip saw."""
+    """As ``blame``, for a chain of short descriptors; adds how many of them one round trip covers."""
     point, data = result.point, result.data
     in_flight   = rate(result, direction)/point.bytes*point.latency_ns*1e-9
     tags        = f", the reader has {data['tags']} tags" if direction == "read" else ""
-    return f"{blame(result, direction)}; {in_flight:.0f} descriptors in a round trip of " \
+    return f"{blame(result, direction)}; {in_flight:.0f} descriptors in flight during a round trip of " \
         f"{point.latency_ns} ns{tags}"
 
 
 def clock_check(results):
-    """In words, how far the gateware's counters are from the model's clock; empty if ours did not run."""
+    """Returns in words how far the gateware's counters differ from the model's clock; empty without our design."""
     off, worst, runs = 0, "", 0
     for result in results:
         if result.failure or result.point.design != OURS or result.point.sequence == "pio":
@@ -57,29 +57,32 @@ def clock_check(results):
 
 # Start-up -----------------------------------------------------------------------------------------
 
-# Before the first byte moves: the descriptor is fetched, and a reader's data is asked for.
+# Round trips before the first byte moves: the engine fetches the descriptor; a reader then requests its data.
 ROUND_TRIPS = {"read": 2, "write": 1}
 
 
 def start_up(point, direction):
-    """Seconds of a transfer alone in which no card can move data: the host's round trips."""
+    """Returns the start-up of a single transfer in seconds: the round trips to the host before data can move.
+
+    A card that gets the descriptor with the doorbell would save the first of them.
+    """
     return ROUND_TRIPS[direction]*point.latency_ns*1e-9
 
 
 def excess(result, direction):
-    """What a transfer alone took beyond the link's time and its round trips, in words."""
+    """Returns in words what a single transfer took in addition to the link's time and its round trips."""
     size = result.point.bytes
     over = size/rate(result, direction) - size/alone_bound(result, direction)
-    return f"{1e9*over:.0f} ns, {over*result.point.clock_hz:.0f} cycles, beyond the link's time and the round " \
-        f"trips: the way of a descriptor, a request and the first data through card and wire"
+    return f"{1e9*over:.0f} ns, {over*result.point.clock_hz:.0f} cycles, in addition to the link's time and the " \
+        f"round trips: a descriptor, a request and the first data travel through the card and over the wire"
 
 
 def bound(result, direction):
-    """The link model's own ceiling, bytes a second."""
+    """Returns the bound of the link model in bytes per second."""
     return result.data[direction]["bound_bytes_per_second"]
 
 
 def alone_bound(result, direction):
-    """The ceiling of one transfer behind one doorbell, its start-up counted, bytes a second."""
+    """Returns the bound of one transfer per doorbell including its start-up, in bytes per second."""
     size = result.point.bytes
     return size/(size/bound(result, direction) + start_up(result.point, direction))

@@ -13,7 +13,7 @@ from litepcie_bench.points import OURS, STOCK
 
 
 def record(design, sequence, size, value, iterations=100, **others):
-    return {"design": design, "source": "bench sizes, 100 transfers behind one doorbell", "gen": 2, "lanes": 4,
+    return {"design": design, "source": "bench sizes, 100 transfers per doorbell", "gen": 2, "lanes": 4,
         "datapath_bits": 128, "mps": 256, "sequence": sequence, "transfer_bytes": size, "iterations": iterations,
         f"{sequence}_bytes_per_second": value, f"bound_{sequence}_bytes_per_second": 2e9, **others}
 
@@ -33,7 +33,7 @@ def test_rows_are_the_longest_chain_of_each_size():
 @pytest.mark.parametrize("others", [
     {"gen": 1},
     {"mps": 128},
-    {"source": "bench sizes, 100 transfers behind one doorbell, with the writes that fill its table"},
+    {"source": "bench sizes, 100 transfers per doorbell, including the writes that fill its table"},
     {"source": "bench notes"},
     {"design": "published"},
 ])
