@@ -31,9 +31,9 @@ check: setup
 	$(VENV)/ruff check .
 	$(VENV)/python -m tools.check_spdx
 	$(VENV)/python -m tools.check_links
-	$(VENV)/python -m litepcie_soc.soc.regs --check
+	$(VENV)/python -m litepcie_soc.build.regs --check
 	$(VENV)/python -m litepcie_soc.core.docs --check
-	$(VENV)/python -m litepcie_soc.board.docs --check
+	$(VENV)/python -m litepcie_soc.build.docs --check
 	$(MAKE) --no-print-directory -C software/user check
 
 # The default board first: most tests want it, and both workers would build it at once.

@@ -20,7 +20,7 @@ from litepcie_bench import area, boards, goals, pictures, processes, records, re
 from litepcie_bench.points import OURS, STOCK
 from litepcie_bench.progress import Progress
 from litepcie_bench.sweeps import SWEEPS
-from litepcie_soc.command_line import Parser, run
+from litepcie_soc.build.command_line import Parser, run
 
 OUT   = boards.ROOT / "build" / "bench"
 SYNTH = OUT / "synth.json"  # Written by `make synth`.

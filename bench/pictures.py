@@ -30,7 +30,7 @@ from matplotlib.ticker import FuncFormatter
 from litepcie_bench.boards import ROOT
 from litepcie_bench.plots import COLORS, size_label
 from litepcie_bench.points import OURS, STOCK
-from litepcie_soc.command_line import Parser, run
+from litepcie_soc.build.command_line import Parser, run
 
 FOLDER  = ROOT / "docs" / "pictures"
 RESULTS = ROOT / "build" / "bench" / "results.json"

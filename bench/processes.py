@@ -100,7 +100,7 @@ def side_by_side(work, items, at_once, done):
                 for job in ended:
                     results[jobs[job]] = job.result()
                     done(job.result())
-        except BaseException:   # An interrupt comes once: see litepcie_soc.command_line.
+        except BaseException:   # An interrupt comes once: see litepcie_soc.build.command_line.
             pool.shutdown(wait=False, cancel_futures=True)
             _running.stop()
             raise

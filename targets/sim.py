@@ -29,7 +29,7 @@ from litex.gen import *
 from litex.build.generic_platform import GenericPlatform, Pins
 from litex.soc.interconnect import stream
 
-from litepcie_soc.command_line import Parser, number, run
+from litepcie_soc.build.command_line import Parser, number, run
 from litepcie_soc.common.abi import BAR0_SIZE, MAX_CHANNELS, WINDOW_MAX
 from litepcie_soc.common.link_rates import data_path_rate, default_clock, link_rate, say_if_slow
 from litepcie_soc.common.pcie import DATA_WIDTHS, check_data_width

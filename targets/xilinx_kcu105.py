@@ -29,9 +29,9 @@ from litex_boards.platforms import xilinx_kcu105
 from litepcie_soc.board import ultrascale
 from litepcie_soc.board.board import CLOCK_MARGIN, Board, Memory
 from litepcie_soc.board.ddr4 import UltraScaleDDRClocks
-from litepcie_soc.board.main import main as board_main
-from litepcie_soc.board.program import OpenFPGALoader
 from litepcie_soc.board.soc import BoardSoC
+from litepcie_soc.build.main import main as board_main
+from litepcie_soc.build.program import OpenFPGALoader
 
 # Board --------------------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from litepcie_bench.synth import paths, table, targets, targets_table, tools
 from litepcie_bench.synth.count import FAMILIES
 from litepcie_bench.synth.designs import DESIGNS, OURS, TOP, USUAL, WIDTHS, Design
 from litepcie_bench.synth.measure import measure, steps
-from litepcie_soc.command_line import Parser, run
+from litepcie_soc.build.command_line import Parser, run
 
 OUT    = tools.ROOT / "build" / "bench" / "synth.json"
 BOARDS = tools.ROOT / "build" / "bench" / "synth_targets.json"

@@ -10,7 +10,7 @@ import re
 
 from litepcie_bench.boards import ROOT
 from litepcie_bench.synth.designs import OURS, STOCK, STOCK_BARE
-from litepcie_soc import generated
+from litepcie_soc.build import generated
 
 PATH      = ROOT / "docs" / "resources.md"
 TOLERANCE = 0.02  # Of every figure, before a row has grown.

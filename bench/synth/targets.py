@@ -18,7 +18,7 @@ from litepcie_bench.synth import elaborate, gates, project, tools
 from litepcie_bench.synth.count import area
 from litepcie_bench.synth.designs import OURS
 from litepcie_bench.synth.devices import HARD_BLOCKS, device_of
-from litepcie_soc.board.targets import NAMES, PATHS, load
+from litepcie_soc.build.targets import NAMES, PATHS, load
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 
 from litepcie_bench.synth.targets import targets
-from litepcie_soc import generated
+from litepcie_soc.build import generated
 
 # What yosys counts is exact, and the same in each run. Two in a hundred is what a correction may cost without new rows:
 # mapping a board takes minutes. As a row from which a figure shrank by more is refused as well, growth that is not seen

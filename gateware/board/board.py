@@ -104,7 +104,7 @@ class Board:
     links      : (gen, lanes) to {data width: Hz of ``sys`` when not given}; the first width of each is its default.
     link       : (gen, lanes) when not given.
     memory     : ``Memory``.
-    programmer : ``Programmer`` of ``gateware/board/program.py``.
+    programmer : ``Programmer`` of ``gateware/build/program.py``.
     channels   : DMA channels that fit, at most.
     tags       : requests outstanding, in all: the most that the hard block can have, and the default.
     clocks     : lowest and highest Hz of ``sys``.

@@ -20,12 +20,12 @@ from pathlib import Path
 
 from migen import log2_int
 
-from litepcie_soc import generated
+from litepcie_soc.build import generated
+from litepcie_soc.build.generated import table
 from litepcie_soc.core.config import config_of, leaves
 from litepcie_soc.core.core import Core
 from litepcie_soc.core.ports import meaning, place, ports_of
 from litepcie_soc.core.sheet import default_text
-from litepcie_soc.generated import table
 
 COMMITTED = Path(__file__).resolve().parents[2] / "docs" / "core.md"
 
@@ -103,8 +103,8 @@ def renewed(text):
 
 def main(argv=None):
     logging.basicConfig(level=logging.WARNING)  # LiteX tells a lot.
-    return generated.main(argv, "litepcie_soc.core.docs", "The tables of docs/core.md, from the gateware.", COMMITTED,
-        renewed, note="A port that changes or goes breaks its users: major version")
+    return generated.main(argv, "litepcie_soc.core.docs", "The tables of docs/core.md, from the gateware.",
+        {COMMITTED: renewed}, note="A port that changes or goes breaks its users: major version")
 
 
 if __name__ == "__main__":

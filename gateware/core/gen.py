@@ -18,7 +18,7 @@ import tempfile
 
 from pathlib import Path
 
-from litepcie_soc import command_line
+from litepcie_soc.build import command_line
 from litepcie_soc.common.link_rates import data_path_rate, link_rate, say_if_slow
 from litepcie_soc.core.config import ConfigError, leaves, read_config
 from litepcie_soc.core.core import Core

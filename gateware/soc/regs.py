@@ -6,21 +6,16 @@
 
 """The pinned register map as a C header, derived from the registers of the SoC.
 
-    python3 -m litepcie_soc.soc.regs --write     renews software/kernel/litepcie_regs.h
-    python3 -m litepcie_soc.soc.regs --check     compares it, exit 1 if it differs
+`python3 -m litepcie_soc.build.regs` writes it into ``software/kernel/litepcie_regs.h`` or compares it.
 """
 
-import logging
 import re
-import sys
 
 from pathlib import Path
 
-from litepcie_soc import generated
 from litepcie_soc.common import pcie
 from litepcie_soc.common import abi
 from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES, HOST_DESCRIPTOR_LAYOUT
-from litepcie_soc.soc.reference import ReferenceSoC
 
 COMMITTED = Path(__file__).resolve().parents[2] / "software" / "kernel" / "litepcie_regs.h"
 
@@ -31,7 +26,7 @@ BANNER = """\
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Pinned register map of LitePCIe SoC {major}.x, emitted by the gateware. Do not edit:
- * `python3 -m litepcie_soc.soc.regs --write` renews it, `make check` compares it.
+ * `python3 -m litepcie_soc.build.regs --write` renews it, `make check` compares it.
  *
  * Byte offsets in BAR0; every register is 32 bits wide.
  */
@@ -220,22 +215,3 @@ def moved(soc, path=COMMITTED):
     return [f"{name} is {gateware.get(name, 'missing')}, committed {committed.get(name, 'nowhere')}"
         for name in sorted(committed.keys() | gateware.keys())
         if committed.get(name) != gateware.get(name)]
-
-
-def reference_soc():
-    """A finalised SoC of no board; what is pinned in it is pinned in all."""
-    soc = ReferenceSoC()
-    soc.finalize()
-    return soc
-
-# Main ---------------------------------------------------------------------------------------------
-
-
-def main(argv=None):
-    logging.basicConfig(level=logging.WARNING)  # LiteX tells a lot.
-    return generated.main(argv, "litepcie_soc.soc.regs", "The pinned register map as a C header, from the gateware.",
-        COMMITTED, lambda committed: header(reference_soc()))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

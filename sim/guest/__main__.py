@@ -31,7 +31,7 @@ from litepcie_sim.guest.errors  import GuestError, GuestTimeout, say
 from litepcie_sim.guest.kernels import DEFAULT_KERNEL, KERNELS
 from litepcie_sim.guest.machine import Guest
 from litepcie_sim.guest.process import handle_signals
-from litepcie_soc.command_line  import Parser
+from litepcie_soc.build.command_line  import Parser
 
 STATUS_TIMEOUT = 124
 STATUS_FAILED  = 125

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Pinned register map of LitePCIe SoC 1.x, emitted by the gateware. Do not edit:
- * `python3 -m litepcie_soc.soc.regs --write` renews it, `make check` compares it.
+ * `python3 -m litepcie_soc.build.regs --write` renews it, `make check` compares it.
  *
  * Byte offsets in BAR0; every register is 32 bits wide.
  */

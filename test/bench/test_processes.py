@@ -19,7 +19,7 @@ from litepcie_bench import processes
 PROGRAM = """
 import sys
 from litepcie_bench import processes
-from litepcie_soc.command_line import run
+from litepcie_soc.build.command_line import run
 command = ["sh", "-c", "sleep 60 & echo $! >> $0; echo $$ >> $0; wait", sys.argv[1]]
 sys.exit(run(lambda: processes.side_by_side(lambda _: processes.run(command), range(2), 2, print), "program"))
 """

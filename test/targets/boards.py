@@ -12,8 +12,8 @@ from pathlib import Path
 
 from migen.fhdl import tracer
 
-from litepcie_soc.board.options import BoardParser
-from litepcie_soc.board.targets import NAMES, PATHS, load
+from litepcie_soc.build.options import BoardParser
+from litepcie_soc.build.targets import NAMES, PATHS, load
 
 HEADERS = Path("software/include/generated")
 TARGETS = list(PATHS.values())

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from test.gateware.board.test_vivado import report
+from test.gateware.build.test_vivado import report
 from test.targets.boards import BOARDS, MODULES, TARGETS, build_name
 
 OPTIONS = ("--build", "--load", "--flash", "--driver", "--no-compile", "--pcie-gen", "--pcie-lanes", "--data-width",

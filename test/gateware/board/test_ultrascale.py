@@ -13,8 +13,8 @@ from types import SimpleNamespace
 import pytest
 
 from litepcie_soc.board import ultrascale
-from litepcie_soc.board.tools import ToolError
-from litepcie_soc.board.vivado_program import Vivado
+from litepcie_soc.build.tools import ToolError
+from litepcie_soc.build.vivado_program import Vivado
 from litepcie_soc.common.link_rates import data_path_rate, link_rate
 from litepcie_soc.phy.ultrascale.phy import USER_CLOCKS
 

@@ -10,6 +10,7 @@ import pytest
 
 from litex.soc.cores.timer import Timer
 
+from litepcie_soc.build import regs as build_regs
 from litepcie_soc.common import abi
 from litepcie_soc.soc import regs
 from litepcie_soc.soc.reference import ReferenceSoC
@@ -80,7 +81,7 @@ def test_bank_that_moved_is_an_error():
 
 
 def test_check_of_the_committed_header(capsys):
-    assert regs.main(["--check"]) == 0
+    assert build_regs.main(["--check"]) == 0
     assert capsys.readouterr().out == ""
 
 
@@ -88,12 +89,12 @@ def test_check_shows_what_differs(committed, tmp_path, capsys):
     stale = tmp_path / "litepcie_regs.h"
     right, wrong = ("LITEPCIE_SCRATCH\t\t\t" + offset for offset in ("0x0028", "0x0024"))
     stale.write_text(committed.replace(right, wrong))
-    assert regs.main(["--check", "--file", str(stale)]) == 1
+    assert build_regs.main(["--check", "--file", str(stale)]) == 1
     output = capsys.readouterr()
     assert f"-#define {wrong}" in output.out and f"+#define {right}" in output.out
     assert len(output.out.splitlines()) < 8
     assert "--write renews it" in output.err
-    assert regs.main(["--write", "--file", str(stale)]) == 0
+    assert build_regs.main(["--write", "--file", str(stale)]) == 0
     assert stale.read_text() == committed
 
 
@@ -106,7 +107,7 @@ def test_moved_says_what(committed, tmp_path):
 
 
 def test_check_without_a_header(tmp_path):
-    assert regs.main(["--check", "--file", str(tmp_path / "litepcie_regs.h")]) == 1
+    assert build_regs.main(["--check", "--file", str(tmp_path / "litepcie_regs.h")]) == 1
 
 
 def test_lines_fit_the_kernel():

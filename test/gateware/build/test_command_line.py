@@ -13,7 +13,7 @@ import pytest
 
 PROGRAM = """
 import os, signal, sys
-from litepcie_soc.command_line import Parser, number, run
+from litepcie_soc.build.command_line import Parser, number, run
 
 def main():
     parser = Parser(prog="program")
@@ -49,7 +49,7 @@ def test_the_end_of_a_program(body, status, text):
 # Both are pending when the first is handled; more come while it tidies up.
 TWICE = """
 import os, signal, sys
-from litepcie_soc.command_line import run
+from litepcie_soc.build.command_line import run
 
 def send(*signals):
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)

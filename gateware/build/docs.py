@@ -4,21 +4,23 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The table of every configuration in `README.md`, from the boards in `targets/`.
+"""The tables of boards in `README.md` and `docs/boards.md`, from the boards in `targets/`.
 
-    python3 -m litepcie_soc.board.docs --write     renews it
-    python3 -m litepcie_soc.board.docs --check     compares it, exit 1 if it differs
+    python3 -m litepcie_soc.build.docs --write     renews them
+    python3 -m litepcie_soc.build.docs --check     compares them, exit 1 if they differ
 """
 
+import functools
 import sys
 
 from pathlib import Path
 
-from litepcie_soc import generated
 from litepcie_soc.board.board import size
-from litepcie_soc.board.targets import boards
+from litepcie_soc.build import generated
+from litepcie_soc.build.targets import boards
 
-COMMITTED = Path(__file__).resolve().parents[2] / "README.md"
+ROOT      = Path(__file__).resolve().parents[2]
+DOCUMENTS = {ROOT / "README.md": ("boards",), ROOT / "docs" / "boards.md": ("boards", "configurations")}
 
 # Table --------------------------------------------------------------------------------------------
 
@@ -68,18 +70,18 @@ def board_table(all_boards):
 # Command line -------------------------------------------------------------------------------------
 
 
-def document(text):
-    """A README with the tables of the boards as they are."""
+TABLES = {"boards": board_table, "configurations": configuration_table}
+
+
+def document(text, names):
+    """A document with the tables ``names`` as the boards have them. Raises ``ValueError`` if one has no place in it."""
     all_boards = boards()
-    return generated.renewed(text, {
-        "boards":         board_table(all_boards),
-        # Folded: the blank lines are what makes a table of it.
-        "configurations": f"\n{configuration_table(all_boards)}\n",
-    })
+    return generated.renewed(text, {name: TABLES[name](all_boards) for name in names})
 
 
 def main(argv=None):
-    return generated.main(argv, "litepcie_soc.board.docs", "The tables of boards in README.md.", COMMITTED, document)
+    return generated.main(argv, "litepcie_soc.build.docs", "The tables of boards in README.md and docs/boards.md.",
+        {path: functools.partial(document, names=names) for path, names in DOCUMENTS.items()})
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from litepcie_soc.board.tools import ToolError, run_tool
+from litepcie_soc.build.tools import ToolError, run_tool
 
 
 def test_runs_in_its_folder(tmp_path):
@@ -35,8 +35,7 @@ def test_failure_is_one_line(command, hint, message):
 
 
 PROGRAM = """
-from litepcie_soc import command_line
-from litepcie_soc.board import tools
+from litepcie_soc.build import command_line, tools
 import sys
 tools.PATIENCE_S = 0.5
 script = sys.argv[1] + "sleep 0.3; echo $$; sleep 60 & echo $!; wait"

@@ -6,8 +6,8 @@
 
 import pytest
 
-from litepcie_soc.board import docs, targets
 from litepcie_soc.board.board import Board, Memory
+from litepcie_soc.build import docs, targets
 
 
 class Platform:
@@ -20,7 +20,7 @@ def board(links, memory, **more):
 
 DDR3   = Memory(bram=1 << 20, ddr=1 << 30, kind="DDR3")
 DDR    = board({(2, 4): {128: 125e6, 64: 250e6}}, DDR3)
-README = """\
+DOCUMENT = """\
 text
 <!-- boards -->
 old
@@ -62,22 +62,25 @@ def test_sizes_are_whole_numbers(number, text):
 
 
 def test_every_target_is_in_the_tables():
-    text = docs.document(README)
+    text = docs.document(DOCUMENT, ["boards", "configurations"])
     for board in targets.boards():
         assert f"| `targets/{board.name}.py` |" in text
         for configuration in board.configurations():
             assert f"`{configuration.name(board)}" in text
 
 
-def test_the_command_renews_and_compares(tmp_path, capsys):
-    path = tmp_path / "README.md"
-    path.write_text(README)
-    assert docs.main(["--check", "--file", str(path)]) == 1
-    assert "not up to date; python3 -m litepcie_soc.board.docs --write renews it" in capsys.readouterr().err
-    assert docs.main(["--write", "--file", str(path)]) == 0
-    assert docs.main(["--check", "--file", str(path)]) == 0
-    assert path.read_text().startswith("text\n") and path.read_text().endswith("\nend\n")
-    path.write_text("no place\n")
-    assert docs.main(["--write", "--file", str(path)]) == 1
+def test_the_command_renews_and_compares(tmp_path, monkeypatch, capsys):
+    short, full = tmp_path / "README.md", tmp_path / "boards.md"
+    monkeypatch.setattr(docs, "DOCUMENTS", {short: ["boards"], full: ["boards", "configurations"]})
+    for path in (short, full):
+        path.write_text(DOCUMENT)
+    assert docs.main(["--check"]) == 1
+    assert "not up to date; python3 -m litepcie_soc.build.docs --write renews it" in capsys.readouterr().err
+    assert docs.main(["--write"]) == 0
+    assert docs.main(["--check"]) == 0
+    assert full.read_text().startswith("text\n") and full.read_text().endswith("\nend\n")
+    assert "_gen2_x4_128_ddr`" in full.read_text() and "_ddr`" not in short.read_text()
+    short.write_text("no place\n")
+    assert docs.main(["--write"]) == 1
     assert "no place for the boards" in capsys.readouterr().err
-    assert path.read_text() == "no place\n"
+    assert short.read_text() == "no place\n"

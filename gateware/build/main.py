@@ -12,13 +12,12 @@ import sys
 
 from pathlib import Path
 
-from litepcie_soc import command_line
-from litepcie_soc.board import vivado
 from litepcie_soc.board.board import mega
-from litepcie_soc.board.driver import lay_out_driver
-from litepcie_soc.board.emit import GATEWARE, HEADERS, emit
-from litepcie_soc.board.options import BoardParser
-from litepcie_soc.board.tools import ToolError
+from litepcie_soc.build import command_line, vivado
+from litepcie_soc.build.driver import lay_out_driver
+from litepcie_soc.build.emit import GATEWARE, HEADERS, emit
+from litepcie_soc.build.options import BoardParser
+from litepcie_soc.build.tools import ToolError
 from litepcie_soc.common.link_rates import say_if_slow
 from litepcie_soc.soc.export import PinnedMapError
 

@@ -15,8 +15,8 @@ import litex.soc.integration.soc  # First: it and the parser import each other. 
 
 from litex.build.parser import LiteXArgumentParser
 
-from litepcie_soc import command_line
 from litepcie_soc.board.board import Configuration, mega, size
+from litepcie_soc.build import command_line
 
 ACTIONS = ("build", "load", "flash", "driver")
 

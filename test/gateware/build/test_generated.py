@@ -8,7 +8,7 @@
 
 import pytest
 
-from litepcie_soc import generated
+from litepcie_soc.build import generated
 
 TEXT = "head\n<!-- one -->\nold\n<!-- end of one -->\nbetween\n<!-- two -->\n<!-- end of two -->\ntail\n"
 
@@ -30,7 +30,7 @@ def test_table():
 
 
 def program(argument, path, make):
-    return generated.main([argument, "--file", str(path)], "a.module", "A text.", path, make, note="So there")
+    return generated.main([argument, "--file", str(path)], "a.module", "A text.", {path: make}, note="So there")
 
 
 def test_write_and_check(tmp_path, capsys):

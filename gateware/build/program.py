@@ -8,7 +8,7 @@
 
 from dataclasses import dataclass
 
-from litepcie_soc.board.tools import ToolError, run_tool
+from litepcie_soc.build.tools import ToolError, run_tool
 
 
 def bitstream(path, suffix):

@@ -8,8 +8,8 @@
 
 import pytest
 
-from litepcie_soc.board.tools import ToolError
-from litepcie_soc.board.vivado import check_timing, slacks
+from litepcie_soc.build.tools import ToolError
+from litepcie_soc.build.vivado import check_timing, slacks
 
 # Columns and rules as report_timing_summary writes them.
 SUMMARY = """\

@@ -11,8 +11,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from litepcie_soc.board.program import bitstream
-from litepcie_soc.board.tools import run_tool
+from litepcie_soc.build.program import bitstream
+from litepcie_soc.build.tools import run_tool
 
 # Scripts ------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ import sys
 
 from pathlib import Path
 
-from litepcie_soc.command_line import Parser
+from litepcie_soc.build.command_line import Parser
 
 # Text ---------------------------------------------------------------------------------------------
 
@@ -47,36 +47,45 @@ def read(path):
 # Program ------------------------------------------------------------------------------------------
 
 
-def main(argv, module, about, path, make, note=""):
-    """The program of a generated text; returns its exit status.
+def main(argv, module, about, texts, note=""):
+    """The program of generated texts; returns its exit status.
 
     Parameters
     ----------
     argv   : arguments; those of the command line if None.
     module : what ``python3 -m`` runs.
     about  : what is generated, for ``--help``.
-    path   : the committed file.
-    make   : the text it should have, from the one it has. May raise ``ValueError``.
+    texts  : committed file to function that makes the text it should have, from the one it has. The function may
+        raise ``ValueError``.
     note   : one sentence behind the differences: what they mean to others.
     """
     parser = Parser(prog=module, description=about)
     action = parser.add_mutually_exclusive_group(required=True)
     action.add_argument("--write", action="store_true", help="Renew the committed text.")
     action.add_argument("--check", action="store_true", help="Compare it; exit 1 if it differs.")
-    parser.add_argument("--file", type=Path, default=path, metavar="FILE", help="Another file (%(default)s).")
+    if len(texts) == 1:
+        (path, make), = texts.items()
+        parser.add_argument("--file", type=Path, default=path, metavar="FILE", help="Another file (%(default)s).")
     args = parser.parse_args(argv)
+    if len(texts) == 1:
+        texts = {args.file: make}
+    return max(renew(file, make, args.write, module, note) for file, make in texts.items())
+
+
+def renew(file, make, write, module, note):
+    """Renews one file if ``write``, else compares it; returns the exit status."""
     try:
-        committed = read(args.file)
+        committed = read(file)
         text      = make(committed)
-        if args.write and text != committed:
-            args.file.write_text(text, encoding="utf-8")
+        if write and text != committed:
+            file.write_text(text, encoding="utf-8")
     except (OSError, ValueError) as error:
-        print(f"{args.file}: {getattr(error, 'strerror', None) or error}", file=sys.stderr)
+        print(f"{file}: {getattr(error, 'strerror', None) or error}", file=sys.stderr)
         return 1
-    if args.write or text == committed:
+    if write or text == committed:
         return 0
-    print("\n".join(difflib.unified_diff(committed.splitlines(), text.splitlines(), args.file.name, "generated",
+    print("\n".join(difflib.unified_diff(committed.splitlines(), text.splitlines(), file.name, "generated",
         lineterm="", n=0)))
-    print(f"{args.file.name} is not up to date; python3 -m {module} --write renews it{note and '. ' + note}",
+    print(f"{file.name} is not up to date; python3 -m {module} --write renews it{note and '. ' + note}",
         file=sys.stderr)
     return 1

@@ -8,7 +8,7 @@
 
 import re
 
-from litepcie_soc.board.tools import ToolError, run_tool
+from litepcie_soc.build.tools import ToolError, run_tool
 
 # Columns of the line of numbers in Vivado's "Design Timing Summary": the slack of setup, hold and pulse width, ns.
 SLACKS = {"setup": 0, "hold": 4, "pulse width": 8}

@@ -1,0 +1,35 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The committed register header `software/kernel/litepcie_regs.h`, from the registers of the SoC.
+
+    python3 -m litepcie_soc.build.regs --write     renews it
+    python3 -m litepcie_soc.build.regs --check     compares it, exit 1 if it differs
+"""
+
+import logging
+import sys
+
+from litepcie_soc.build import generated
+from litepcie_soc.soc.reference import ReferenceSoC
+from litepcie_soc.soc.regs import COMMITTED, header
+
+
+def text(_committed):
+    """The header of a SoC of no board; what is pinned in it is pinned in all."""
+    soc = ReferenceSoC()
+    soc.finalize()
+    return header(soc)
+
+
+def main(argv=None):
+    logging.basicConfig(level=logging.WARNING)  # LiteX logs much at INFO.
+    return generated.main(argv, "litepcie_soc.build.regs", "The pinned register map as a C header, from the gateware.",
+        {COMMITTED: text})
+
+
+if __name__ == "__main__":
+    sys.exit(main())
