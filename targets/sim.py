@@ -33,9 +33,9 @@ from litepcie_soc.build.command_line import Parser, number, run
 from litepcie_soc.common.abi import BAR0_SIZE, MAX_CHANNELS, WINDOW_MAX
 from litepcie_soc.common.link_rates import data_path_rate, default_clock, link_rate, say_if_slow
 from litepcie_soc.common.pcie import DATA_WIDTHS, check_data_width
-from litepcie_soc.memory.dram import DRAMMemory
-from litepcie_soc.memory.sim import CLOCK_HZ as DDR_CLOCK_HZ
-from litepcie_soc.memory.sim import SimDRAM, check_ddr
+from litepcie_soc.ddr.dram import DRAMMemory
+from litepcie_soc.ddr.sim import CLOCK_HZ as DDR_CLOCK_HZ
+from litepcie_soc.ddr.sim import SimDRAM, check_ddr
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
 from litepcie_soc.soc.export import PinnedMapError, export_headers, export_verilog
 from litepcie_soc.soc.soc import TAGS, LitePCIeSoC

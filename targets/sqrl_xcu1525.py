@@ -27,11 +27,12 @@ from litedram.modules import MT40A512M8
 from litex_boards.platforms import sqrl_xcu1525
 
 from litepcie_soc.board import ultrascale
-from litepcie_soc.board.board import CLOCK_MARGIN, Board, Memory
-from litepcie_soc.board.ddr4 import UltraScaleDDRClocks
+from litepcie_soc.board.board import Board, Memory
 from litepcie_soc.board.soc import BoardSoC
 from litepcie_soc.build.main import main as board_main
 from litepcie_soc.build.vivado_program import Vivado
+from litepcie_soc.common.link_rates import CLOCK_MARGIN
+from litepcie_soc.ddr.ddr4 import UltraScaleDDRClocks
 
 # Board --------------------------------------------------------------------------------------------
 

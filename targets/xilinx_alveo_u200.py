@@ -27,11 +27,12 @@ from litedram.modules import MTA18ASF2G72PZ
 from litex_boards.platforms import xilinx_alveo_u200
 
 from litepcie_soc.board import ultrascale
-from litepcie_soc.board.board import CLOCK_MARGIN, Board, Memory
-from litepcie_soc.board.ddr4 import UltraScaleDDRClocks
+from litepcie_soc.board.board import Board, Memory
 from litepcie_soc.board.soc import BoardSoC
 from litepcie_soc.build.main import main as board_main
 from litepcie_soc.build.vivado_program import Vivado
+from litepcie_soc.common.link_rates import CLOCK_MARGIN
+from litepcie_soc.ddr.ddr4 import UltraScaleDDRClocks
 
 FLASH_START = 0x01002000  # Behind the image the card comes with, which it falls back to.
 

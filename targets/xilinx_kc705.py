@@ -27,11 +27,12 @@ from litedram.modules import MT8JTF12864
 from litex_boards.platforms import xilinx_kc705
 
 from litepcie_soc.board import series7
-from litepcie_soc.board.board import CLOCK_MARGIN, Board, Memory
-from litepcie_soc.board.ddr3 import DDRClocks
+from litepcie_soc.board.board import Board, Memory
 from litepcie_soc.board.soc import BoardSoC
 from litepcie_soc.build.main import main as board_main
 from litepcie_soc.build.program import OpenFPGALoader
+from litepcie_soc.common.link_rates import CLOCK_MARGIN
+from litepcie_soc.ddr.ddr3 import DDRClocks
 
 # Board --------------------------------------------------------------------------------------------
 

@@ -12,9 +12,6 @@ from litepcie_soc.common import abi
 from litepcie_soc.common.link_rates import data_path_rate, link_rate
 from litepcie_soc.common.pcie import TAGS_WITHOUT_EXTENDED
 
-# Of ``sys`` from what it is said to be, as a crystal is off: throughput is computed from it.
-CLOCK_MARGIN = 100e-6
-
 # Helpers ------------------------------------------------------------------------------------------
 
 

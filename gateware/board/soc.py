@@ -13,12 +13,12 @@ from litex.gen.genlib.misc import WaitTimer
 
 from litepcie_soc.board import series7, ultrascale
 from litepcie_soc.board.constraints import add_link_constraints
-from litepcie_soc.board.ddr3 import Series7DDR3
-from litepcie_soc.board.ddr4 import DDR_CLK_FREQ, UltraScaleDDR4
 from litepcie_soc.board.identity import identify
 from litepcie_soc.board.pads import link_pads
 from litepcie_soc.board.taps import add_taps
-from litepcie_soc.memory.dram import DRAMMemory
+from litepcie_soc.ddr.ddr3 import Series7DDR3
+from litepcie_soc.ddr.ddr4 import DDR_CLK_FREQ, UltraScaleDDR4
+from litepcie_soc.ddr.dram import DRAMMemory
 from litepcie_soc.soc.soc import LitePCIeSoC
 
 # Families -----------------------------------------------------------------------------------------

@@ -13,6 +13,9 @@ LANE_RATES = {1: (2.5e9, 8 / 10), 2: (5e9, 8 / 10), 3: (8e9, 128 / 130)}
 
 CLOCKS = (125e6, 250e6)
 
+# Largest relative error of a PLL's output, about that of a crystal: the rates are computed from the nominal clock.
+CLOCK_MARGIN = 100e-6
+
 
 def link_rate(gen, lanes):
     """Bytes a second one direction of the link carries, framing and headers included."""

@@ -15,8 +15,8 @@ from migen import *
 
 from litex.gen import *
 
-from litepcie_soc.memory.dram import DRAMMemory
-from litepcie_soc.memory.sim import SimDRAM
+from litepcie_soc.ddr.dram import DRAMMemory
+from litepcie_soc.ddr.sim import SimDRAM
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
 from litepcie_soc.soc.soc import LitePCIeSoC
 

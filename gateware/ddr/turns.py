@@ -13,7 +13,7 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.arbiter import round_robin
-from litepcie_soc.memory.lines import line_read_layout, line_write_layout
+from litepcie_soc.ddr.lines import line_read_layout, line_write_layout
 
 # A read must not be passed by more writes than half of what a ticket counts.
 TICKET_BITS = 20

@@ -13,10 +13,10 @@ from litedram.modules import EDY4016A, MT41K512M16
 
 from test.gateware.simulation import simulate
 
-from litepcie_soc.board import ddr_commands, ddr_training
-from litepcie_soc.board.ddr_commands import ACTIVATE, CAS, CS, RAS, READ, WE, WRITE
-from litepcie_soc.board.ddr_delays import TAPS, RoundDelays
-from litepcie_soc.board.ddr_training import BEATS, DRAMTraining
+from litepcie_soc.ddr import commands, training
+from litepcie_soc.ddr.commands import ACTIVATE, CAS, CS, RAS, READ, WE, WRITE
+from litepcie_soc.ddr.delays import TAPS, RoundDelays
+from litepcie_soc.ddr.training import BEATS, DRAMTraining
 
 CLK_FREQ = 1e6  # Short waits: their sum is looked at in microseconds.
 
@@ -213,8 +213,8 @@ class Chips(Module):
 
 def train(lanes, monkeypatch, delays, pause=10, latency=LATENCY, memtype="DDR3"):
     """Chips, with what ``failed``; short pauses: a simulation of seconds, not of minutes."""
-    monkeypatch.setattr(ddr_commands, "GAP", 12)
-    monkeypatch.setattr(ddr_training, "PAUSE", pause)
+    monkeypatch.setattr(commands, "GAP", 12)
+    monkeypatch.setattr(training, "PAUSE", pause)
     module = MT41K512M16(100e6, "1:4") if memtype == "DDR3" else EDY4016A(156.25e6, "1:4")
     dut    = DRAMTraining(settings(len(lanes), memtype), module.timing_settings, 16, 3, CLK_FREQ, delays)
     chips  = Chips(dut, lanes, latency)

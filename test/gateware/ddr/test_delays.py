@@ -12,7 +12,7 @@ from migen import *
 
 from test.gateware.simulation import simulate
 
-from litepcie_soc.board.ddr_delays import SKEW_TAPS, TAPS, ResetDelays, RoundDelays
+from litepcie_soc.ddr.delays import SKEW_TAPS, TAPS, ResetDelays, RoundDelays
 
 BEAT_PS = 800
 

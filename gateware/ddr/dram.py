@@ -14,11 +14,11 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.memory_ports import memory_command_layout, memory_data_layout, memory_write_layout
+from litepcie_soc.ddr.lines import ReadMerger, ReadSplitter, WriteMerger
+from litepcie_soc.ddr.native import NativePath
+from litepcie_soc.ddr.partial import PartialWrites
+from litepcie_soc.ddr.turns import TICKET_BITS, RunArbiter, Turns, path_layout
 from litepcie_soc.memory.bram import EndpointMemory
-from litepcie_soc.memory.lines import ReadMerger, ReadSplitter, WriteMerger
-from litepcie_soc.memory.native import NativePath
-from litepcie_soc.memory.partial import PartialWrites
-from litepcie_soc.memory.turns import TICKET_BITS, RunArbiter, Turns, path_layout
 
 # Constants ----------------------------------------------------------------------------------------
 

@@ -26,10 +26,11 @@ from litex_boards.platforms import sqrl_xcu1525, xilinx_alveo_u200, xilinx_kcu10
 from litedram.modules import EDY4016A, MT40A512M8, MTA18ASF2G72PZ
 
 from litepcie_soc.board import ultrascale
-from litepcie_soc.board.board import CLOCK_MARGIN, Board, Memory
-from litepcie_soc.board.ddr4 import DDR_CLK_FREQ, UltraScaleDDRClocks
-from litepcie_soc.board.ddr_commands import CAS, CS, MODE, RAS, WE, write_recovery
+from litepcie_soc.board.board import Board, Memory
 from litepcie_soc.board.soc import BoardSoC
+from litepcie_soc.common.link_rates import CLOCK_MARGIN
+from litepcie_soc.ddr.commands import CAS, CS, MODE, RAS, WE, write_recovery
+from litepcie_soc.ddr.ddr4 import DDR_CLK_FREQ, UltraScaleDDRClocks
 
 # Boards -------------------------------------------------------------------------------------------
 

@@ -12,8 +12,8 @@ from litex.soc.cores.clock import S7MMCM, S7PLL
 
 from litedram.common import PHYPadsReducer
 
-from litepcie_soc.board.ddr3 import DDRClocks, Series7DDR3
-from litepcie_soc.board.ddr4 import DDR_CLK_FREQ, UltraScaleDDR4, UltraScaleDDRClocks
+from litepcie_soc.ddr.ddr3 import DDRClocks, Series7DDR3
+from litepcie_soc.ddr.ddr4 import DDR_CLK_FREQ, UltraScaleDDR4, UltraScaleDDRClocks
 
 # Ports --------------------------------------------------------------------------------------------
 

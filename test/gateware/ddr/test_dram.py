@@ -8,10 +8,10 @@
 
 import pytest
 
-from litepcie_soc.memory.dram import DRAMMemory
-from litepcie_soc.memory.sim import SimDRAM
+from litepcie_soc.ddr.dram import DRAMMemory
+from litepcie_soc.ddr.sim import SimDRAM
 
-from test.gateware.memory.dram_bench import WRITERS, build, counts
+from test.gateware.ddr.dram_bench import WRITERS, build, counts
 
 # Word and module, bits; whether LiteDRAM's controller has a clock of its own, and whether the model checks the timing
 # of its commands.

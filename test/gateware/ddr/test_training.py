@@ -10,11 +10,11 @@ import pytest
 
 from litedram.modules import MT8JTF12864, MT41K512M16
 
-from test.gateware.board.ddr_chips import Lane, RoundLane, settings, train
+from test.gateware.ddr.chips import Lane, RoundLane, settings, train
 
-from litepcie_soc.board.ddr_commands import ACTIVATE, CAS, CS, GAP, PRECHARGE, RAS, READ, WE, WRITE, initialisation
-from litepcie_soc.board.ddr_delays import ResetDelays, RoundDelays
-from litepcie_soc.board.ddr_training import PATTERNS, PAUSE, DRAMTraining
+from litepcie_soc.ddr.commands import ACTIVATE, CAS, CS, GAP, PRECHARGE, RAS, READ, WE, WRITE, initialisation
+from litepcie_soc.ddr.delays import ResetDelays, RoundDelays
+from litepcie_soc.ddr.training import PATTERNS, PAUSE, DRAMTraining
 
 # Without output delays ----------------------------------------------------------------------------
 

@@ -18,9 +18,9 @@ from litex.soc.interconnect.csr import CSR, CSRField, CSRStatus, CSRStorage
 from litedram.core import LiteDRAMCore
 from litedram.phy.usddrphy import USDDRPHY, USPDDRPHY
 
-from litepcie_soc.board.board import CLOCK_MARGIN
-from litepcie_soc.board.ddr_delays import RoundDelays
-from litepcie_soc.board.ddr_training import SLIPS, DRAMTraining
+from litepcie_soc.common.link_rates import CLOCK_MARGIN
+from litepcie_soc.ddr.delays import RoundDelays
+from litepcie_soc.ddr.training import SLIPS, DRAMTraining
 
 # Clocks -------------------------------------------------------------------------------------------
 

@@ -17,9 +17,9 @@ from litex.soc.interconnect.csr import CSRField, CSRStatus
 from litedram.core import LiteDRAMCore
 from litedram.phy.s7ddrphy import A7DDRPHY, K7DDRPHY
 
-from litepcie_soc.board.board import CLOCK_MARGIN
-from litepcie_soc.board.ddr_delays import ResetDelays
-from litepcie_soc.board.ddr_training import SLIPS, DRAMTraining
+from litepcie_soc.common.link_rates import CLOCK_MARGIN
+from litepcie_soc.ddr.delays import ResetDelays
+from litepcie_soc.ddr.training import SLIPS, DRAMTraining
 
 # Clocks -------------------------------------------------------------------------------------------
 

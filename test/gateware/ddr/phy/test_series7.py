@@ -12,8 +12,8 @@ from litex_boards.platforms import sqrl_acorn, xilinx_kc705
 
 from litedram.modules import MT8JTF12864, MT41K512M16
 
-from test.gateware.board.phy.bench import SERIES7, build, check, check_margins, fly_by, wrong_bytes
-from test.gateware.board.phy.boards import Series7
+from test.gateware.ddr.phy.bench import SERIES7, build, check, check_margins, fly_by, wrong_bytes
+from test.gateware.ddr.phy.boards import Series7
 
 # Picoseconds. A beat is 1000: half of it, less the chips' uncertainty, the deserializers' and the skew of bits is 270
 # for reads. DQS stands in the middle of the data of a write: 400. It may be 500 away from the chips' clock.

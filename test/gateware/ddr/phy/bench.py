@@ -13,7 +13,7 @@ from pathlib import Path
 
 from litex.gen.fhdl.verilog import convert
 
-from test.gateware.board.phy.cells import Cells
+from test.gateware.ddr.phy.cells import Cells
 
 # Settings -----------------------------------------------------------------------------------------
 

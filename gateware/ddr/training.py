@@ -12,8 +12,8 @@ from litex.gen import *
 
 from litedram.phy import dfi
 
-from litepcie_soc.board.ddr_commands import ACTIVATE, PRECHARGE, READ, WRITE, initialisation
-from litepcie_soc.board.ddr_search import WidestRun
+from litepcie_soc.ddr.commands import ACTIVATE, PRECHARGE, READ, WRITE, initialisation
+from litepcie_soc.ddr.search import WidestRun
 
 # Constants ----------------------------------------------------------------------------------------
 

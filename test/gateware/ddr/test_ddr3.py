@@ -24,9 +24,9 @@ from litex_boards.platforms import sqrl_acorn, xilinx_kc705
 from litedram.modules import MT8JTF12864, MT41K512M16
 
 from litepcie_soc.board.board import Board, Memory
-from litepcie_soc.board.ddr3 import DDRClocks
 from litepcie_soc.board.series7 import links
 from litepcie_soc.board.soc import BoardSoC
+from litepcie_soc.ddr.ddr3 import DDRClocks
 
 # Verilog ------------------------------------------------------------------------------------------
 

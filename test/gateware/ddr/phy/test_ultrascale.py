@@ -13,8 +13,8 @@ from litex_boards.platforms import xilinx_alveo_u200, xilinx_kcu105
 
 from litedram.modules import EDY4016A, MTA18ASF2G72PZ
 
-from test.gateware.board.phy.bench import ULTRASCALE, build, check, check_margins, fly_by, wrong_bytes
-from test.gateware.board.phy.boards import UltraScale
+from test.gateware.ddr.phy.bench import ULTRASCALE, build, check, check_margins, fly_by, wrong_bytes
+from test.gateware.ddr.phy.boards import UltraScale
 
 # Picoseconds. A beat is 800: half of it, less the chips' uncertainty, the deserializers' and the skew of bits is 220
 # for reads, which are tried every 8 taps, 120 if these are long. DQS stands in the middle of the data of a write: 320.

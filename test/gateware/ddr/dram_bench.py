@@ -14,8 +14,8 @@ from migen import ClockDomain, ClockDomainsRenamer, Module
 
 from litex.gen.fhdl.verilog import convert
 
-from litepcie_soc.memory.dram import DRAMMemory
-from litepcie_soc.memory.sim import CLOCK_HZ, SimDRAM
+from litepcie_soc.ddr.dram import DRAMMemory
+from litepcie_soc.ddr.sim import CLOCK_HZ, SimDRAM
 
 BENCH   = Path(__file__).with_suffix(".cpp")
 WRITERS = 2

@@ -13,7 +13,7 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.memory_ports import memory_data_layout
-from litepcie_soc.memory.turns import path_layout
+from litepcie_soc.ddr.turns import path_layout
 
 # Partial Writes -----------------------------------------------------------------------------------
 

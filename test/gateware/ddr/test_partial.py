@@ -14,9 +14,9 @@ import pytest
 
 from migen import passive
 
-from litepcie_soc.memory.partial import PartialWrites
+from litepcie_soc.ddr.partial import PartialWrites
 
-from test.gateware.memory.dram_bench import WRITERS, build, counts
+from test.gateware.ddr.dram_bench import WRITERS, build, counts
 from test.gateware.simulation import simulate
 
 # Word and module, bits; LiteDRAM moves eight times the module's at once.
