@@ -48,8 +48,8 @@ static void litepcie_async_end(struct work_struct *work)
 	unsigned int i;
 
 	for (i = 0; i < async->count; i++) {
-		bytes = litepcie_request_put(async->engine, async->requests[i],
-					     first);
+		bytes = litepcie_request_finish(async->engine, async->requests[i],
+						first);
 		/* What is behind a gap does not count, nor its error. */
 		if (first == &error)
 			moved += bytes;
@@ -60,21 +60,24 @@ static void litepcie_async_end(struct work_struct *work)
 		error = async->error;
 	kfree(async);
 	/* The file is open until ki_complete(): there is still an ld to wake. */
-	if (atomic_dec_and_test(&ld->asyncs))
+	if (atomic_dec_and_test(&ld->async_calls))
 		wake_up(&ld->idle);
 	iocb->ki_pos += moved;
-	iocb->ki_complete(iocb, litepcie_file_moved(iocb->ki_filp, direction,
-						    moved, error));
+	iocb->ki_complete(iocb, litepcie_transfer_result(iocb->ki_filp, direction,
+							 moved, error));
 }
 
-/**
- * litepcie_async_done() - a request of a call has ended
- * @async: the call; from the interrupt handler and elsewhere
- */
-void litepcie_async_done(struct litepcie_async *async)
+/* Drops one count of @pending; the last one ends the call. */
+static void litepcie_async_put(struct litepcie_async *async)
 {
 	if (atomic_dec_and_test(&async->pending))
 		queue_work(async->engine->ld->queue, &async->work);
+}
+
+/* litepcie_request.complete of an asynchronous call. */
+static void litepcie_async_complete(struct litepcie_request *req)
+{
+	litepcie_async_put(req->context);
 }
 
 /**
@@ -97,7 +100,7 @@ ssize_t litepcie_async(struct litepcie_engine *engine, struct kiocb *iocb,
 	int error;
 
 	if (is_sync_kiocb(iocb) || left > LITEPCIE_ASYNC_BYTES ||
-	    !litepcie_request_pins(engine, iter, left))
+	    !litepcie_request_can_pin(engine, iter, left))
 		return -EAGAIN;
 
 	/* The first request may begin within a page, the others do not. */
@@ -112,7 +115,8 @@ ssize_t litepcie_async(struct litepcie_engine *engine, struct kiocb *iocb,
 
 	while (left && async->count < most) {
 		atomic_inc(&async->pending);
-		req = litepcie_transfer_begin(engine, async, iter, endpoint, left);
+		req = litepcie_transfer_submit(engine, iter, endpoint, left,
+					       litepcie_async_complete, async);
 		if (IS_ERR(req)) {
 			atomic_dec(&async->pending);
 			async->error = PTR_ERR(req);
@@ -127,7 +131,7 @@ ssize_t litepcie_async(struct litepcie_engine *engine, struct kiocb *iocb,
 		kfree(async);
 		return error;
 	}
-	atomic_inc(&engine->ld->asyncs);
-	litepcie_async_done(async);
+	atomic_inc(&engine->ld->async_calls);
+	litepcie_async_put(async);
 	return -EIOCBQUEUED;
 }

@@ -10,29 +10,13 @@
 #include <linux/bitfield.h>
 #include <linux/iopoll.h>
 #include <linux/jiffies.h>
-#include <linux/moduleparam.h>
 
 #include "driver.h"
-
-static unsigned int timeout_ms = 10000;
-module_param(timeout_ms, uint, 0644);
-MODULE_PARM_DESC(timeout_ms,
-		 "How long a card may move nothing before it is reset, in milliseconds, at least 100 (10000)");
 
 static const char * const litepcie_engine_names[LITEPCIE_DIRECTIONS] = {
 	[LITEPCIE_READER] = "reader",
 	[LITEPCIE_WRITER] = "writer",
 };
-
-/**
- * litepcie_timeout() - how long a card may move nothing
- *
- * Return: jiffies.
- */
-unsigned long litepcie_timeout(void)
-{
-	return msecs_to_jiffies(max(READ_ONCE(timeout_ms), 100U));
-}
 
 /**
  * litepcie_engine_reset() - take host memory from an engine
@@ -66,10 +50,10 @@ int litepcie_engine_reset(struct litepcie_engine *engine)
 }
 
 /**
- * litepcie_engine_run() - set up an engine and let it run what waits
+ * litepcie_engine_enable() - set up an engine and let it run what waits
  * @engine: the engine, reset, its ring rewound, with its mutex
  */
-void litepcie_engine_run(struct litepcie_engine *engine)
+void litepcie_engine_enable(struct litepcie_engine *engine)
 {
 	void __iomem *regs = engine->regs;
 
@@ -84,23 +68,23 @@ void litepcie_engine_run(struct litepcie_engine *engine)
 	writel(LITEPCIE_ENGINE_CONTROL_ENABLE, regs + LITEPCIE_ENGINE_CONTROL);
 
 	spin_lock_irq(&engine->lock);
-	engine->state = LITEPCIE_ENGINE_RUNS;
+	engine->state = LITEPCIE_ENGINE_RUNNING;
 	litepcie_ring_feed(engine);
 	spin_unlock_irq(&engine->lock);
 }
 
 /**
- * litepcie_engine_hold() - keep requests where they are
+ * litepcie_engine_set_paused() - keep requests where they are
  * @engine: the engine, with its mutex
  *
  * Return: true if the engine was running.
  */
-bool litepcie_engine_hold(struct litepcie_engine *engine)
+bool litepcie_engine_set_paused(struct litepcie_engine *engine)
 {
 	bool runs;
 
 	spin_lock_irq(&engine->lock);
-	runs = engine->state == LITEPCIE_ENGINE_RUNS;
+	runs = engine->state == LITEPCIE_ENGINE_RUNNING;
 	if (runs)
 		engine->state = LITEPCIE_ENGINE_PAUSED;
 	spin_unlock_irq(&engine->lock);
@@ -111,10 +95,12 @@ bool litepcie_engine_hold(struct litepcie_engine *engine)
  * litepcie_engine_init() - make an engine of the card ready to be started
  * @ld: the device, identified, with its queue
  * @direction: LITEPCIE_READER or LITEPCIE_WRITER
+ * @watchdog: litepcie_watchdog(); a parameter, so that this file calls none above it
  *
  * Return: 0, also if the card has no such engine, or negative errno.
  */
-int litepcie_engine_init(struct litepcie_device *ld, unsigned int direction)
+int litepcie_engine_init(struct litepcie_device *ld, unsigned int direction,
+			 work_func_t watchdog)
 {
 	bool reader = direction == LITEPCIE_READER;
 	struct litepcie_engine *engine = &ld->engines[direction];
@@ -127,7 +113,7 @@ int litepcie_engine_init(struct litepcie_device *ld, unsigned int direction)
 	engine->direction = direction;
 	engine->dma = reader ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
 	mutex_init(&engine->control);
-	INIT_DELAYED_WORK(&engine->watch, litepcie_watch);
+	INIT_DELAYED_WORK(&engine->watchdog, watchdog);
 	spin_lock_init(&engine->lock);
 	INIT_LIST_HEAD(&engine->pending);
 	INIT_LIST_HEAD(&engine->inflight);
@@ -158,7 +144,7 @@ void litepcie_engine_free(struct litepcie_engine *engine)
 {
 	if (!engine->regs)
 		return;
-	cancel_delayed_work_sync(&engine->watch);
+	cancel_delayed_work_sync(&engine->watchdog);
 	litepcie_ring_free(engine);
 }
 
@@ -173,13 +159,13 @@ void litepcie_engine_start(struct litepcie_engine *engine)
 	if (!engine->regs)
 		return;
 	mutex_lock(&engine->control);
-	litepcie_engine_hold(engine);
+	litepcie_engine_set_paused(engine);
 	ret = litepcie_engine_reset(engine);
 	if (ret) {
 		litepcie_ring_fail(engine, ret);
 	} else {
 		litepcie_ring_rewind(engine, 0, 0, 0);
-		litepcie_engine_run(engine);
+		litepcie_engine_enable(engine);
 	}
 	mutex_unlock(&engine->control);
 }
@@ -196,7 +182,7 @@ void litepcie_engine_pause(struct litepcie_engine *engine)
 	if (!engine->regs)
 		return;
 	mutex_lock(&engine->control);
-	if (litepcie_engine_hold(engine)) {
+	if (litepcie_engine_set_paused(engine)) {
 		completed = readl(engine->regs + LITEPCIE_ENGINE_COMPLETED);
 		ret = litepcie_engine_reset(engine);
 		if (ret)
@@ -217,18 +203,18 @@ void litepcie_engine_stop(struct litepcie_engine *engine, int error)
 	if (!engine->regs)
 		return;
 	mutex_lock(&engine->control);
-	if (litepcie_engine_hold(engine))
+	if (litepcie_engine_set_paused(engine))
 		litepcie_engine_reset(engine);
 	litepcie_ring_fail(engine, error);
 	mutex_unlock(&engine->control);
 }
 
 /**
- * litepcie_engine_abandon() - as litepcie_engine_stop(), of a card cut off
+ * litepcie_engine_disconnect() - as litepcie_engine_stop(), of a card cut off
  * @engine: the engine, whose registers are not touched
  * @error: negative errno for the requests
  */
-void litepcie_engine_abandon(struct litepcie_engine *engine, int error)
+void litepcie_engine_disconnect(struct litepcie_engine *engine, int error)
 {
 	if (!engine->regs)
 		return;

@@ -16,8 +16,8 @@ static struct dentry *litepcie_debugfs;
 
 static const char * const litepcie_state_names[] = {
 	[LITEPCIE_ENGINE_PAUSED] = "paused",
-	[LITEPCIE_ENGINE_RUNS] = "runs",
-	[LITEPCIE_ENGINE_DEAD] = "dead",
+	[LITEPCIE_ENGINE_RUNNING] = "running",
+	[LITEPCIE_ENGINE_FAILED] = "failed",
 };
 
 static int ring_show(struct seq_file *s, void *unused)
@@ -27,7 +27,7 @@ static int ring_show(struct seq_file *s, void *unused)
 
 	spin_lock_irq(&engine->lock);
 	seq_printf(s, "state %s\n", litepcie_state_names[engine->state]);
-	if (engine->state == LITEPCIE_ENGINE_DEAD)
+	if (engine->state == LITEPCIE_ENGINE_FAILED)
 		seq_printf(s, "error %d\n", engine->error);
 	seq_printf(s, "size %lu descriptors\n", BIT(engine->ring_log2));
 	seq_printf(s, "produced %u\n", engine->produced);

@@ -50,14 +50,14 @@ u32 litepcie_ring_room(unsigned int log2, u32 produced, u32 completed)
 }
 
 /**
- * litepcie_ring_between() - can a count the card reports be true
+ * litepcie_ring_count_valid() - can a count the card reports be true
  * @completed: the last count that was believed
  * @reported: the count in question
  * @produced: descriptors ever made available
  *
  * Return: true if @reported is not behind @completed nor past @produced.
  */
-bool litepcie_ring_between(u32 completed, u32 reported, u32 produced)
+bool litepcie_ring_count_valid(u32 completed, u32 reported, u32 produced)
 {
 	return reported - completed <= produced - completed;
 }

@@ -26,7 +26,7 @@ struct litepcie_descriptor {
 void litepcie_descriptor_encode(struct litepcie_descriptor *descriptor,
 				u32 length, u32 flags, u32 endpoint, u64 host);
 u32 litepcie_ring_room(unsigned int log2, u32 produced, u32 completed);
-bool litepcie_ring_between(u32 completed, u32 reported, u32 produced);
+bool litepcie_ring_count_valid(u32 completed, u32 reported, u32 produced);
 size_t litepcie_chunk_bytes(unsigned long offset, size_t left,
 			    unsigned int pages, unsigned long page_size);
 int litepcie_reason_errno(u8 reason);

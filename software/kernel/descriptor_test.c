@@ -51,14 +51,14 @@ static void ring_room_wraps(struct kunit *test)
 
 static void ring_count_is_believed_between(struct kunit *test)
 {
-	KUNIT_EXPECT_TRUE(test, litepcie_ring_between(5, 5, 5));
-	KUNIT_EXPECT_TRUE(test, litepcie_ring_between(5, 5, 9));
-	KUNIT_EXPECT_TRUE(test, litepcie_ring_between(5, 9, 9));
-	KUNIT_EXPECT_FALSE(test, litepcie_ring_between(5, 10, 9));
-	KUNIT_EXPECT_FALSE(test, litepcie_ring_between(5, 4, 9));
-	KUNIT_EXPECT_FALSE(test, litepcie_ring_between(5, 0xffffffff, 9));
-	KUNIT_EXPECT_TRUE(test, litepcie_ring_between(0xfffffffe, 1, 3));
-	KUNIT_EXPECT_FALSE(test, litepcie_ring_between(0xfffffffe, 4, 3));
+	KUNIT_EXPECT_TRUE(test, litepcie_ring_count_valid(5, 5, 5));
+	KUNIT_EXPECT_TRUE(test, litepcie_ring_count_valid(5, 5, 9));
+	KUNIT_EXPECT_TRUE(test, litepcie_ring_count_valid(5, 9, 9));
+	KUNIT_EXPECT_FALSE(test, litepcie_ring_count_valid(5, 10, 9));
+	KUNIT_EXPECT_FALSE(test, litepcie_ring_count_valid(5, 4, 9));
+	KUNIT_EXPECT_FALSE(test, litepcie_ring_count_valid(5, 0xffffffff, 9));
+	KUNIT_EXPECT_TRUE(test, litepcie_ring_count_valid(0xfffffffe, 1, 3));
+	KUNIT_EXPECT_FALSE(test, litepcie_ring_count_valid(0xfffffffe, 4, 3));
 }
 
 static void chunks_end_with_pages(struct kunit *test)

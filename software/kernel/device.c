@@ -112,7 +112,7 @@ void litepcie_device_drain(struct litepcie_device *ld)
 	struct litepcie_file *lf;
 
 	synchronize_srcu(&ld->gate);
-	wait_event(ld->idle, !atomic_read(&ld->asyncs));
+	wait_event(ld->idle, !atomic_read(&ld->async_calls));
 	mutex_lock(&ld->files_lock);
 	list_for_each_entry(lf, &ld->files, node)
 		unmap_mapping_range(lf->file->f_mapping, 0, 0, 1);

@@ -57,13 +57,13 @@ struct litepcie_file {
 /**
  * enum litepcie_engine_state - what an engine does with its requests
  * @LITEPCIE_ENGINE_PAUSED: keeps them, until the engine runs again
- * @LITEPCIE_ENGINE_RUNS: moves them
- * @LITEPCIE_ENGINE_DEAD: refuses them
+ * @LITEPCIE_ENGINE_RUNNING: moves them
+ * @LITEPCIE_ENGINE_FAILED: refuses them
  */
 enum litepcie_engine_state {
 	LITEPCIE_ENGINE_PAUSED,
-	LITEPCIE_ENGINE_RUNS,
-	LITEPCIE_ENGINE_DEAD,
+	LITEPCIE_ENGINE_RUNNING,
+	LITEPCIE_ENGINE_FAILED,
 };
 
 /**
@@ -80,7 +80,7 @@ enum litepcie_engine_state {
  * @status_dma: address of @status for the card
  * @max_pages: pages a request may have
  * @control: held while the engine is reset, started or given up
- * @watch: looks after an engine that stopped or makes no progress
+ * @watchdog: looks after an engine that stopped or makes no progress
  * @lock: protects all that follows, against the interrupt handler too
  * @state: what becomes of requests
  * @error: negative errno of a dead engine
@@ -105,7 +105,7 @@ struct litepcie_engine {
 	dma_addr_t status_dma;
 	unsigned int max_pages;
 	struct mutex control;		/* of the hardware */
-	struct delayed_work watch;
+	struct delayed_work watchdog;
 
 	spinlock_t lock;		/* of all that follows */
 	enum litepcie_engine_state state;
@@ -152,14 +152,14 @@ struct litepcie_identity {
  * @regs: BAR0
  * @id: what the card is
  * @engines: of channel 0, by direction
- * @queue: where @watch of the engines runs
+ * @queue: where @watchdog of the engines runs
  * @gate: file operations are readers of it; unbinding waits for them
  * @gone: the driver is unbound from the card
  * @latch: held from a write or latch in the card to what is read back
  * @files_lock: protects @files
  * @files: all that is open
- * @asyncs: calls that were left behind and use the card
- * @idle: woken when @asyncs becomes 0
+ * @async_calls: calls that were left behind and use the card
+ * @idle: woken when @async_calls becomes 0
  * @debugfs: folder of the card
  */
 struct litepcie_device {
@@ -175,10 +175,13 @@ struct litepcie_device {
 	struct mutex latch;		/* of registers read in pairs */
 	struct mutex files_lock;	/* of the list */
 	struct list_head files;
-	atomic_t asyncs;
+	atomic_t async_calls;
 	wait_queue_head_t idle;
 	struct dentry *debugfs;
 };
+
+/* params.c: parameters of the module */
+unsigned long litepcie_timeout(void);
 
 /* ring.c: requests of one engine */
 int litepcie_ring_alloc(struct litepcie_engine *engine);
@@ -194,19 +197,19 @@ void litepcie_ring_rewind(struct litepcie_engine *engine, u32 completed,
 void litepcie_ring_fail(struct litepcie_engine *engine, int error);
 
 /* control.c: the hardware of one engine */
-unsigned long litepcie_timeout(void);
 int litepcie_engine_reset(struct litepcie_engine *engine);
-void litepcie_engine_run(struct litepcie_engine *engine);
-bool litepcie_engine_hold(struct litepcie_engine *engine);
-int litepcie_engine_init(struct litepcie_device *ld, unsigned int direction);
+void litepcie_engine_enable(struct litepcie_engine *engine);
+bool litepcie_engine_set_paused(struct litepcie_engine *engine);
+int litepcie_engine_init(struct litepcie_device *ld, unsigned int direction,
+			 work_func_t watchdog);
 void litepcie_engine_free(struct litepcie_engine *engine);
 void litepcie_engine_start(struct litepcie_engine *engine);
 void litepcie_engine_pause(struct litepcie_engine *engine);
 void litepcie_engine_stop(struct litepcie_engine *engine, int error);
-void litepcie_engine_abandon(struct litepcie_engine *engine, int error);
+void litepcie_engine_disconnect(struct litepcie_engine *engine, int error);
 
 /* watch.c: an engine in trouble */
-void litepcie_watch(struct work_struct *work);
+void litepcie_watchdog(struct work_struct *work);
 
 /* power.c: the card as a whole */
 extern const struct pci_error_handlers litepcie_error_handlers;
@@ -221,8 +224,6 @@ int litepcie_identify(struct litepcie_device *ld, struct litepcie_identity *id);
 void litepcie_check_link(struct litepcie_device *ld);
 
 /* file.c: what programs do with /dev/litepcieN */
-ssize_t litepcie_file_moved(struct file *file, unsigned int direction,
-			    size_t moved, int error);
 extern const struct file_operations litepcie_fops;
 
 /* device.c: /dev/litepcieN, coming and going */

@@ -16,7 +16,7 @@
 #include "driver.h"
 #include "request.h"
 
-static struct litepcie_device *litepcie_of(struct file *file)
+static struct litepcie_device *litepcie_from_file(struct file *file)
 {
 	struct litepcie_file *lf = file->private_data;
 
@@ -68,31 +68,7 @@ static int litepcie_release(struct inode *inode, struct file *file)
 static loff_t litepcie_llseek(struct file *file, loff_t offset, int whence)
 {
 	return fixed_size_llseek(file, offset, whence,
-				 litepcie_of(file)->id.memory_bytes);
-}
-
-/**
- * litepcie_file_moved() - what a call returns
- * @file: the file
- * @direction: LITEPCIE_READER or LITEPCIE_WRITER
- * @moved: bytes that were moved
- * @error: negative errno if that is not all
- *
- * An error of the card must not pass unseen because a part was moved before it:
- * the next call on the file is told.
- *
- * Return: @moved, or @error if that is 0.
- */
-ssize_t litepcie_file_moved(struct file *file, unsigned int direction,
-			    size_t moved, int error)
-{
-	struct litepcie_file *lf = file->private_data;
-
-	if (!moved)
-		return error;
-	if (error == -EIO || error == -ETIMEDOUT)
-		WRITE_ONCE(lf->errors[direction], error);
-	return moved;
+				 litepcie_from_file(file)->id.memory_bytes);
 }
 
 /*
@@ -115,13 +91,13 @@ static ssize_t litepcie_move(struct kiocb *iocb, struct iov_iter *iter,
 		return ret;
 	moved = litepcie_transfer(engine, iter, iocb->ki_pos, bytes, &error);
 	iocb->ki_pos += moved;
-	return litepcie_file_moved(iocb->ki_filp, engine->direction, moved, error);
+	return litepcie_transfer_result(iocb->ki_filp, engine->direction, moved, error);
 }
 
 static ssize_t litepcie_iter(struct kiocb *iocb, struct iov_iter *iter,
 			     unsigned int direction)
 {
-	struct litepcie_device *ld = litepcie_of(iocb->ki_filp);
+	struct litepcie_device *ld = litepcie_from_file(iocb->ki_filp);
 	struct litepcie_engine *engine = &ld->engines[direction];
 	size_t bytes = iov_iter_count(iter);
 	u64 size = ld->id.memory_bytes;
@@ -157,7 +133,7 @@ static ssize_t litepcie_write_iter(struct kiocb *iocb, struct iov_iter *iter)
 static long litepcie_unlocked_ioctl(struct file *file, unsigned int command,
 				    unsigned long argument)
 {
-	struct litepcie_device *ld = litepcie_of(file);
+	struct litepcie_device *ld = litepcie_from_file(file);
 	long ret;
 	int idx;
 
@@ -176,7 +152,7 @@ static long litepcie_unlocked_ioctl(struct file *file, unsigned int command,
  */
 static vm_fault_t litepcie_fault(struct vm_fault *vmf)
 {
-	struct litepcie_device *ld = litepcie_of(vmf->vma->vm_file);
+	struct litepcie_device *ld = litepcie_from_file(vmf->vma->vm_file);
 	vm_fault_t ret = VM_FAULT_SIGBUS;
 	int idx;
 
@@ -194,7 +170,7 @@ static const struct vm_operations_struct litepcie_vm_ops = {
 
 static int litepcie_mmap(struct file *file, struct vm_area_struct *vma)
 {
-	struct litepcie_device *ld = litepcie_of(file);
+	struct litepcie_device *ld = litepcie_from_file(file);
 	unsigned long pages = ld->id.window_bytes >> PAGE_SHIFT;
 
 	if (READ_ONCE(ld->gone) || !pages)

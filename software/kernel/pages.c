@@ -23,7 +23,7 @@
 atomic_t litepcie_pinned_pages = ATOMIC_INIT(0);
 
 /* Bytes at the front of a buffer that are in parts smaller than a page. */
-static size_t litepcie_gathered(const struct iov_iter *iter, size_t left)
+static size_t litepcie_bytes_to_gather(const struct iov_iter *iter, size_t left)
 {
 	struct iov_iter part = *iter;
 	size_t gathered = 0, bytes;
@@ -46,8 +46,8 @@ static unsigned long litepcie_line_bytes(struct litepcie_engine *engine)
 }
 
 /* Bytes of the next request if they must be copied, 0 if they can be pinned. */
-static size_t litepcie_to_copy(struct litepcie_engine *engine,
-			       struct iov_iter *iter, size_t left)
+static size_t litepcie_bytes_to_copy(struct litepcie_engine *engine,
+				     struct iov_iter *iter, size_t left)
 {
 	size_t segment = min(iov_iter_single_seg_count(iter), left);
 	unsigned long lines = litepcie_line_bytes(engine) - 1;
@@ -56,7 +56,7 @@ static size_t litepcie_to_copy(struct litepcie_engine *engine,
 
 	if (!user_backed_iter(iter))
 		return left;
-	gathered = litepcie_gathered(iter, left);
+	gathered = litepcie_bytes_to_gather(iter, left);
 	if (gathered > segment)
 		return gathered;
 	address = (unsigned long)iter_iov_addr(iter);
@@ -184,15 +184,15 @@ static struct litepcie_request *litepcie_pin(struct litepcie_engine *engine,
 }
 
 /**
- * litepcie_request_get() - make a request of the front of a buffer
+ * litepcie_request_create() - make a request of the front of a buffer
  * @engine: the engine it is for
  * @iter: the buffer; advanced by the bytes of the request, or anyhow on error
  * @left: bytes of the buffer that are wanted, not 0
  *
  * Return: a request mapped for the card, or an ERR_PTR().
  */
-struct litepcie_request *litepcie_request_get(struct litepcie_engine *engine,
-					      struct iov_iter *iter, size_t left)
+struct litepcie_request *litepcie_request_create(struct litepcie_engine *engine,
+						 struct iov_iter *iter, size_t left)
 {
 	struct device *dma = &engine->ld->pdev->dev;
 	unsigned int offset = 0;
@@ -201,7 +201,7 @@ struct litepcie_request *litepcie_request_get(struct litepcie_engine *engine,
 	int ret;
 
 	iov_iter_advance(iter, 0);	/* past empty parts */
-	copy = litepcie_to_copy(engine, iter, left);
+	copy = litepcie_bytes_to_copy(engine, iter, left);
 	if (copy) {
 		req = litepcie_bounce(engine, iter, copy);
 	} else {
@@ -232,15 +232,15 @@ err_free:
 }
 
 /**
- * litepcie_request_pins() - is a buffer one piece that needs no copy
+ * litepcie_request_can_pin() - is a buffer one piece that needs no copy
  * @engine: the engine it is for
  * @iter: the buffer
  * @left: bytes of the buffer that are wanted
  *
  * Return: true if no request of it needs the caller's address space to end.
  */
-bool litepcie_request_pins(struct litepcie_engine *engine,
-			   struct iov_iter *iter, size_t left)
+bool litepcie_request_can_pin(struct litepcie_engine *engine,
+			      struct iov_iter *iter, size_t left)
 {
 	unsigned long lines = litepcie_line_bytes(engine) - 1;
 
@@ -251,15 +251,15 @@ bool litepcie_request_pins(struct litepcie_engine *engine,
 }
 
 /**
- * litepcie_request_put() - give the memory of a request back
+ * litepcie_request_finish() - give the memory of a request back
  * @engine: the engine it was for
  * @req: a request the engine does not have any more; gone afterwards
  * @error: set to negative errno if the caller does not have all of it
  *
  * Return: bytes of it that the caller has, without a gap from its start.
  */
-size_t litepcie_request_put(struct litepcie_engine *engine,
-			    struct litepcie_request *req, int *error)
+size_t litepcie_request_finish(struct litepcie_engine *engine,
+			       struct litepcie_request *req, int *error)
 {
 	size_t moved = req->moved;
 

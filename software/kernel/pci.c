@@ -99,7 +99,7 @@ static int litepcie_init_engines(struct litepcie_device *ld)
 	if (!ld->queue)
 		return -ENOMEM;
 	for (i = 0; i < LITEPCIE_DIRECTIONS; i++) {
-		ret = litepcie_engine_init(ld, i);
+		ret = litepcie_engine_init(ld, i, litepcie_watchdog);
 		if (ret) {
 			litepcie_free_engines(ld);
 			return ret;

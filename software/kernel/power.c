@@ -42,12 +42,12 @@ void litepcie_stop(struct litepcie_device *ld, int error)
 		litepcie_engine_stop(&ld->engines[i], error);
 }
 
-static void litepcie_abandon(struct litepcie_device *ld, int error)
+static void litepcie_disconnect(struct litepcie_device *ld, int error)
 {
 	unsigned int i;
 
 	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
-		litepcie_engine_abandon(&ld->engines[i], error);
+		litepcie_engine_disconnect(&ld->engines[i], error);
 }
 
 static int litepcie_suspend(struct device *dev)
@@ -80,7 +80,7 @@ static void litepcie_restart(struct pci_dev *pdev)
 	struct litepcie_device *ld = pci_get_drvdata(pdev);
 
 	if (!litepcie_unchanged(ld)) {
-		litepcie_abandon(ld, -ENODEV);
+		litepcie_disconnect(ld, -ENODEV);
 		return;
 	}
 	pci_set_master(pdev);
@@ -110,11 +110,11 @@ static pci_ers_result_t litepcie_error_detected(struct pci_dev *pdev,
 	case pci_channel_io_frozen:
 		/* Pages are given back, so the card must not reach them now. */
 		pci_clear_master(pdev);
-		litepcie_abandon(ld, -EIO);
+		litepcie_disconnect(ld, -EIO);
 		return PCI_ERS_RESULT_NEED_RESET;
 	default:
 		pci_clear_master(pdev);
-		litepcie_abandon(ld, -ENODEV);
+		litepcie_disconnect(ld, -ENODEV);
 		return PCI_ERS_RESULT_DISCONNECT;
 	}
 }

@@ -15,7 +15,6 @@
 #include <linux/scatterlist.h>
 #include <linux/uio.h>
 
-struct litepcie_async;
 struct litepcie_engine;
 
 /**
@@ -34,8 +33,10 @@ enum litepcie_request_state {
  * struct litepcie_request - pages that go to or come from the card at once
  * @node: in a list of the engine
  * @state: which list; protected by the lock of the engine
- * @async: the call it is of, if nobody waits for it
- * @done: completed when @moved and @error are valid, if somebody does
+ * @complete: called once @moved and @error are valid, with the lock of the
+ *	engine held and interrupts off: must not sleep. It may free the request
+ * @context: for @complete: the asynchronous call, or NULL
+ * @done: for @complete: wakes the caller that waits for the request
  * @moved: bytes that landed, without a gap from the start
  * @error: 0 or negative errno
  * @first: count of its first descriptor
@@ -50,7 +51,8 @@ enum litepcie_request_state {
 struct litepcie_request {
 	struct list_head node;
 	enum litepcie_request_state state;
-	struct litepcie_async *async;
+	void (*complete)(struct litepcie_request *req);
+	void *context;
 	struct completion done;
 	size_t moved;
 	int error;
@@ -66,24 +68,26 @@ struct litepcie_request {
 
 /* pages.c: the memory of a request */
 extern atomic_t litepcie_pinned_pages;
-struct litepcie_request *litepcie_request_get(struct litepcie_engine *engine,
-					      struct iov_iter *iter, size_t left);
-bool litepcie_request_pins(struct litepcie_engine *engine,
-			   struct iov_iter *iter, size_t left);
-size_t litepcie_request_put(struct litepcie_engine *engine,
-			    struct litepcie_request *req, int *error);
+struct litepcie_request *litepcie_request_create(struct litepcie_engine *engine,
+						 struct iov_iter *iter, size_t left);
+bool litepcie_request_can_pin(struct litepcie_engine *engine,
+			      struct iov_iter *iter, size_t left);
+size_t litepcie_request_finish(struct litepcie_engine *engine,
+			       struct litepcie_request *req, int *error);
 
 /* transfer.c: requests of one caller */
-struct litepcie_request *litepcie_transfer_begin(struct litepcie_engine *engine,
-						 struct litepcie_async *async,
-						 struct iov_iter *iter,
-						 u32 endpoint, size_t left);
+struct litepcie_request *
+litepcie_transfer_submit(struct litepcie_engine *engine, struct iov_iter *iter,
+			 u32 endpoint, size_t left,
+			 void (*complete)(struct litepcie_request *req),
+			 void *context);
 size_t litepcie_transfer(struct litepcie_engine *engine, struct iov_iter *iter,
 			 u32 endpoint, size_t left, int *error);
+ssize_t litepcie_transfer_result(struct file *file, unsigned int direction,
+				 size_t moved, int error);
 
 /* async.c: requests of a caller who does not wait */
 ssize_t litepcie_async(struct litepcie_engine *engine, struct kiocb *iocb,
 		       struct iov_iter *iter, size_t left);
-void litepcie_async_done(struct litepcie_async *async);
 
 #endif /* _LITEPCIE_REQUEST_H */

@@ -60,8 +60,8 @@ void litepcie_ring_free(struct litepcie_engine *engine)
 }
 
 /* Writes the descriptors of a request at count @position, gives the next. */
-static u32 litepcie_ring_put(struct litepcie_engine *engine,
-			     struct litepcie_request *req, u32 position)
+static u32 litepcie_ring_encode(struct litepcie_engine *engine,
+				struct litepcie_request *req, u32 position)
 {
 	u32 mask = BIT(engine->ring_log2) - 1;
 	u32 endpoint = req->endpoint;
@@ -91,7 +91,7 @@ void litepcie_ring_feed(struct litepcie_engine *engine)
 	struct litepcie_request *req;
 
 	lockdep_assert_held(&engine->lock);
-	if (engine->state != LITEPCIE_ENGINE_RUNS || engine->stopped)
+	if (engine->state != LITEPCIE_ENGINE_RUNNING || engine->stopped)
 		return;
 	if (list_empty(&engine->inflight))
 		engine->progress = jiffies;
@@ -101,7 +101,7 @@ void litepcie_ring_feed(struct litepcie_engine *engine)
 							produced,
 							engine->completed))
 			break;
-		produced = litepcie_ring_put(engine, req, produced);
+		produced = litepcie_ring_encode(engine, req, produced);
 		req->state = LITEPCIE_REQUEST_INFLIGHT;
 		list_move_tail(&req->node, &engine->inflight);
 	}
@@ -110,7 +110,7 @@ void litepcie_ring_feed(struct litepcie_engine *engine)
 	engine->produced = produced;
 	/* writel() keeps the stores to coherent memory above before itself. */
 	writel(produced, engine->regs + LITEPCIE_ENGINE_DOORBELL);
-	queue_delayed_work(engine->ld->queue, &engine->watch,
+	queue_delayed_work(engine->ld->queue, &engine->watchdog,
 			   litepcie_timeout());
 }
 
@@ -128,9 +128,8 @@ int litepcie_ring_submit(struct litepcie_engine *engine,
 	unsigned long flags;
 	int ret = 0;
 
-	init_completion(&req->done);
 	spin_lock_irqsave(&engine->lock, flags);
-	if (engine->state == LITEPCIE_ENGINE_DEAD) {
+	if (engine->state == LITEPCIE_ENGINE_FAILED) {
 		ret = engine->error;
 	} else {
 		req->state = LITEPCIE_REQUEST_PENDING;
@@ -172,10 +171,7 @@ static void litepcie_ring_done(struct litepcie_request *req, size_t moved,
 	req->state = LITEPCIE_REQUEST_DONE;
 	req->moved = moved;
 	req->error = error;
-	if (req->async)
-		litepcie_async_done(req->async);
-	else
-		complete(&req->done);
+	req->complete(req);
 }
 
 /* Ends the requests whose last descriptor is below count @completed. */
@@ -207,18 +203,18 @@ void litepcie_ring_poll(struct litepcie_engine *engine)
 	u8 reason;
 
 	spin_lock_irqsave(&engine->lock, flags);
-	if (engine->state != LITEPCIE_ENGINE_RUNS)
+	if (engine->state != LITEPCIE_ENGINE_RUNNING)
 		goto unlock;
 	completed = le32_to_cpu(READ_ONCE(engine->status[LITEPCIE_STATUS_COMPLETED]));
 	/* The count is written after the data, and is read before it. */
 	dma_rmb();
 	reason = le32_to_cpu(READ_ONCE(engine->status[LITEPCIE_STATUS_REASON]));
 	/* A count that cannot be is left to the watch, which looks at the card. */
-	if (litepcie_ring_between(engine->completed, completed, engine->produced))
+	if (litepcie_ring_count_valid(engine->completed, completed, engine->produced))
 		litepcie_ring_retire(engine, completed);
 	if (reason && !engine->stopped) {
 		engine->stopped = true;
-		mod_delayed_work(engine->ld->queue, &engine->watch, 0);
+		mod_delayed_work(engine->ld->queue, &engine->watchdog, 0);
 	}
 	litepcie_ring_feed(engine);
 unlock:
@@ -257,7 +253,7 @@ void litepcie_ring_rewind(struct litepcie_engine *engine, u32 completed,
 	struct litepcie_request *req;
 
 	spin_lock_irq(&engine->lock);
-	if (litepcie_ring_between(engine->completed, completed, engine->produced)) {
+	if (litepcie_ring_count_valid(engine->completed, completed, engine->produced)) {
 		litepcie_ring_retire(engine, completed);
 	} else {
 		completed = engine->completed;
@@ -289,7 +285,7 @@ void litepcie_ring_fail(struct litepcie_engine *engine, int error)
 	struct litepcie_request *req, *next;
 
 	spin_lock_irq(&engine->lock);
-	engine->state = LITEPCIE_ENGINE_DEAD;
+	engine->state = LITEPCIE_ENGINE_FAILED;
 	engine->error = error;
 	list_splice_init(&engine->inflight, &engine->pending);
 	list_for_each_entry_safe(req, next, &engine->pending, node)

@@ -15,34 +15,45 @@
 #include "request.h"
 
 /**
- * litepcie_transfer_begin() - give the front of a buffer to an engine
+ * litepcie_transfer_submit() - give the front of a buffer to an engine
  * @engine: the engine
- * @async: the call it is of, if nobody will wait for it
- * @iter: the buffer; advanced by the bytes of the request, or anyhow on error
+ * @iter: the buffer; advanced by the bytes of the request, position undefined
+ *	on error
  * @endpoint: byte address in the memory of the card
  * @left: bytes of the buffer that are wanted, not 0
+ * @complete: litepcie_request.complete
+ * @context: litepcie_request.context
  *
  * Return: the request, or an ERR_PTR().
  */
-struct litepcie_request *litepcie_transfer_begin(struct litepcie_engine *engine,
-						 struct litepcie_async *async,
-						 struct iov_iter *iter,
-						 u32 endpoint, size_t left)
+struct litepcie_request *
+litepcie_transfer_submit(struct litepcie_engine *engine, struct iov_iter *iter,
+			 u32 endpoint, size_t left,
+			 void (*complete)(struct litepcie_request *req),
+			 void *context)
 {
 	struct litepcie_request *req;
 	int ret;
 
-	req = litepcie_request_get(engine, iter, left);
+	req = litepcie_request_create(engine, iter, left);
 	if (IS_ERR(req))
 		return req;
 	req->endpoint = endpoint;
-	req->async = async;
+	req->complete = complete;
+	req->context = context;
+	init_completion(&req->done);
 	ret = litepcie_ring_submit(engine, req);
 	if (!ret)
 		return req;
 	req->error = ret;
-	litepcie_request_put(engine, req, &ret);
+	litepcie_request_finish(engine, req, &ret);
 	return ERR_PTR(ret);
+}
+
+/* litepcie_request.complete of a caller that waits. */
+static void litepcie_transfer_wake(struct litepcie_request *req)
+{
+	complete(&req->done);
 }
 
 /* Gives the bytes that landed; @error is set if that is not all of them. */
@@ -58,7 +69,7 @@ static size_t litepcie_transfer_end(struct litepcie_engine *engine,
 		else
 			wait_for_completion(&req->done);
 	}
-	return litepcie_request_put(engine, req, error);
+	return litepcie_request_finish(engine, req, error);
 }
 
 /**
@@ -88,8 +99,10 @@ size_t litepcie_transfer(struct litepcie_engine *engine, struct iov_iter *iter,
 			if (last && task_sigpending(current))
 				next = ERR_PTR(-ERESTARTSYS);
 			else
-				next = litepcie_transfer_begin(engine, NULL, iter,
-							       endpoint, left);
+				next = litepcie_transfer_submit(engine, iter,
+								endpoint, left,
+								litepcie_transfer_wake,
+								NULL);
 			if (IS_ERR(next)) {
 				*error = PTR_ERR(next);
 				next = NULL;
@@ -110,5 +123,29 @@ size_t litepcie_transfer(struct litepcie_engine *engine, struct iov_iter *iter,
 
 	*iter = start;
 	iov_iter_advance(iter, moved);
+	return moved;
+}
+
+/**
+ * litepcie_transfer_result() - what a call returns
+ * @file: the file
+ * @direction: LITEPCIE_READER or LITEPCIE_WRITER
+ * @moved: bytes that were moved
+ * @error: negative errno if that is not all
+ *
+ * An error of the card must not pass unseen because a part was moved before it:
+ * the next call on the file is told.
+ *
+ * Return: @moved, or @error if that is 0.
+ */
+ssize_t litepcie_transfer_result(struct file *file, unsigned int direction,
+				 size_t moved, int error)
+{
+	struct litepcie_file *lf = file->private_data;
+
+	if (!moved)
+		return error;
+	if (error == -EIO || error == -ETIMEDOUT)
+		WRITE_ONCE(lf->errors[direction], error);
 	return moved;
 }
