@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls that are left behind: aio and io_uring. All requests of such a call are
- * given to the engine at once, the last one that ends sends for a worker, which
- * unpins the pages and tells the caller.
+ * Asynchronous calls: aio and io_uring. All requests of such a call are given
+ * to the engine at once. The last one that ends queues a worker, which unpins
+ * the pages and completes the call.
  *
- * Only for a buffer in one piece, and not too long, all of which is pinned: what
- * has to be copied needs the caller's address space, what is long would keep
- * much of its memory pinned. The others are moved while the caller waits.
+ * Only a contiguous buffer of at most LITEPCIE_ASYNC_BYTES is moved this way.
+ * A buffer that must be copied needs the caller's address space, and a long one
+ * would keep much memory pinned: those are moved while the caller waits.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -17,13 +17,13 @@
 #include "request.h"
 
 /**
- * struct litepcie_async - a call that is left behind
+ * struct litepcie_async - an asynchronous call
  * @iocb: the call
  * @engine: the engine of its direction
- * @work: ends it
- * @pending: requests that have not ended, and one until all are begun
- * @error: negative errno, if not all of the buffer could be given
- * @count: how many requests there are
+ * @work: ends the call
+ * @pending: requests that have not ended, plus 1 until all are submitted
+ * @error: negative errno if part of the buffer could not be submitted
+ * @count: number of requests
  * @requests: in the order of the buffer
  */
 struct litepcie_async {
@@ -50,7 +50,7 @@ static void litepcie_async_end(struct work_struct *work)
 	for (i = 0; i < async->count; i++) {
 		bytes = litepcie_request_finish(async->engine, async->requests[i],
 						first);
-		/* What is behind a gap does not count, nor its error. */
+		/* Bytes after a gap do not count, nor do their errors. */
 		if (first == &error)
 			moved += bytes;
 		if (error)
@@ -59,7 +59,7 @@ static void litepcie_async_end(struct work_struct *work)
 	if (!error)
 		error = async->error;
 	kfree(async);
-	/* The file is open until ki_complete(): there is still an ld to wake. */
+	/* ki_complete() has not run yet, so the open file still holds ld. */
 	if (atomic_dec_and_test(&ld->async_calls))
 		wake_up(&ld->idle);
 	iocb->ki_pos += moved;
@@ -67,7 +67,7 @@ static void litepcie_async_end(struct work_struct *work)
 							 moved, error));
 }
 
-/* Drops one count of @pending; the last one ends the call. */
+/* Drops one count of litepcie_async.pending; the last one ends the call. */
 static void litepcie_async_put(struct litepcie_async *async)
 {
 	if (atomic_dec_and_test(&async->pending))
@@ -81,14 +81,15 @@ static void litepcie_async_complete(struct litepcie_request *req)
 }
 
 /**
- * litepcie_async() - move a buffer, and do not wait until it is moved
+ * litepcie_async() - start to move a buffer and do not wait
  * @engine: the engine of the direction
- * @iocb: the call, with the byte address in the memory of the card
+ * @iocb: the call; its position is the byte address in the card's memory
  * @iter: the buffer
- * @left: bytes to move, not 0, all of them in the memory of the card
+ * @left: bytes to move, not 0, all of them inside the card's memory
  *
- * Return: -EIOCBQUEUED if the call will be completed; -EAGAIN if it must be
- * waited for; other negative errno if nothing was moved.
+ * Return: -EIOCBQUEUED if a worker will complete the call; -EAGAIN if this
+ * buffer cannot be moved asynchronously; another negative errno if nothing was
+ * moved.
  */
 ssize_t litepcie_async(struct litepcie_engine *engine, struct kiocb *iocb,
 		       struct iov_iter *iter, size_t left)
@@ -103,7 +104,7 @@ ssize_t litepcie_async(struct litepcie_engine *engine, struct kiocb *iocb,
 	    !litepcie_request_can_pin(engine, iter, left))
 		return -EAGAIN;
 
-	/* The first request may begin within a page, the others do not. */
+	/* Only the first request can begin inside a page: one more at most. */
 	most = DIV_ROUND_UP(left, engine->max_pages * PAGE_SIZE) + 1;
 	async = kzalloc(struct_size(async, requests, most), GFP_KERNEL);
 	if (!async)

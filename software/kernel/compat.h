@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What Linux 6.1 does not have yet. Not for a kernel tree: there this file
- * goes, and with it its #include lines.
+ * Functions that Linux 6.1 does not have. Delete this file and its #include
+ * lines when the driver moves into a kernel tree.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -12,14 +12,14 @@
 #include <linux/uio.h>
 #include <linux/version.h>
 
-/* Address of the next byte of an iterator over user memory, since 6.4. */
+/* Since 6.4: address of the next byte of an iterator over user memory. */
 #ifndef iter_iov_addr
 #define iter_iov_addr(iter)						\
 	((iter_is_ubuf(iter) ? (iter)->ubuf : (iter)->iov->iov_base) +	\
 	 (iter)->iov_offset)
 #endif
 
-/* Flags of a mapping are changed through a function since 6.3. */
+/* Since 6.3: sets flags of a mapping. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
 static inline void vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
 {

@@ -2,8 +2,34 @@
 /*
  * The hardware of an engine: reset, start, pause, stop.
  *
- * Whoever resets or starts an engine holds its mutex, so that the watch, the
- * power management, an error handler and unbinding come one after the other.
+ * States and events. An engine is PAUSED after litepcie_engine_init().
+ *
+ *                   start
+ *      +--------+ ----------> +---------+ --.
+ *      | PAUSED |    pause    | RUNNING |   | recover
+ *      +--------+ <---------- +---------+ <-'
+ *           |                   |     ^
+ *           |  stop, disconnect,|     | start
+ *           |  reset fails      v     |
+ *           |                 +---------+
+ *           `---------------> | FAILED  |
+ *                             +---------+
+ *
+ * event       called by                            engine     requests
+ * ----------  -----------------------------------  ---------  -----------------
+ * start       probe, resume, after a card reset    reset,     pending ones run
+ *                                                  enabled
+ * pause       suspend, before a card reset         reset      kept as pending
+ * recover     watchdog: the engine stopped or      reset,     one fails, others
+ *             makes no progress                    enabled    run again
+ * stop        remove, shutdown, watchdog of the    reset      all fail
+ *             other engine
+ * disconnect  PCI error handler, card that is not  untouched  all fail
+ *             the same after a reset
+ *
+ * start, pause and recover end in FAILED if the engine does not end its reset.
+ * pause does nothing in FAILED. litepcie_engine.control is held from the first
+ * to the last step of an event, so events never overlap.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -19,14 +45,16 @@ static const char * const litepcie_engine_names[LITEPCIE_DIRECTIONS] = {
 };
 
 /**
- * litepcie_engine_reset() - take host memory from an engine
- * @engine: the engine, held, with its mutex
+ * litepcie_engine_reset() - reset an engine and wait until it is idle
+ * @engine: the engine, not RUNNING, with its mutex held
  *
- * Drops the position of the engine in the ring and waits until it has nothing
- * outstanding. The read that sees the end pushes the last posted writes before
- * it. An engine that does not end is cut off from the bus, and all its card.
+ * Clears the engine's position in the ring and waits until no request of the
+ * engine is outstanding. The register read that sees the end of the reset also
+ * pushes the engine's last posted writes into host memory. If the reset does
+ * not end, bus mastering of the whole card is switched off.
  *
- * Return: 0, or negative errno; the engine does not reach host memory then.
+ * Return: 0 or negative errno. In both cases the engine no longer accesses host
+ * memory.
  */
 int litepcie_engine_reset(struct litepcie_engine *engine)
 {
@@ -44,14 +72,14 @@ int litepcie_engine_reset(struct litepcie_engine *engine)
 		return 0;
 	pci_clear_master(engine->ld->pdev);
 	dev_err(&engine->ld->dev, "%s %s\n", engine->name,
-		ret ? "does not end its reset: card disabled" :
-		      "does not answer: card gone");
+		ret ? "reset timed out: card disabled" :
+		      "registers read as all ones: card is gone");
 	return ret ? -EIO : -ENODEV;
 }
 
 /**
- * litepcie_engine_enable() - set up an engine and let it run what waits
- * @engine: the engine, reset, its ring rewound, with its mutex
+ * litepcie_engine_enable() - configure an engine and run pending requests
+ * @engine: the engine, reset, its ring rewound, with its mutex held
  */
 void litepcie_engine_enable(struct litepcie_engine *engine)
 {
@@ -74,8 +102,11 @@ void litepcie_engine_enable(struct litepcie_engine *engine)
 }
 
 /**
- * litepcie_engine_set_paused() - keep requests where they are
- * @engine: the engine, with its mutex
+ * litepcie_engine_set_paused() - give the card no more requests
+ * @engine: the engine, with its mutex held
+ *
+ * Changes the state from RUNNING to PAUSED; does not touch the hardware. After
+ * it, neither a caller nor the interrupt handler changes the ring.
  *
  * Return: true if the engine was running.
  */
@@ -92,12 +123,12 @@ bool litepcie_engine_set_paused(struct litepcie_engine *engine)
 }
 
 /**
- * litepcie_engine_init() - make an engine of the card ready to be started
+ * litepcie_engine_init() - prepare an engine for litepcie_engine_start()
  * @ld: the device, identified, with its queue
  * @direction: LITEPCIE_READER or LITEPCIE_WRITER
- * @watchdog: litepcie_watchdog(); a parameter, so that this file calls none above it
+ * @watchdog: litepcie_watchdog(), which is in a layer above this file
  *
- * Return: 0, also if the card has no such engine, or negative errno.
+ * Return: 0 or negative errno. A card without such an engine is no error.
  */
 int litepcie_engine_init(struct litepcie_device *ld, unsigned int direction,
 			 work_func_t watchdog)
@@ -123,7 +154,7 @@ int litepcie_engine_init(struct litepcie_device *ld, unsigned int direction,
 	engine->ring_log2 = min_t(u32, LITEPCIE_RING_LOG2,
 				  FIELD_GET(LITEPCIE_GEOMETRY_RING_LOG2_MASK,
 					    ld->id.geometry));
-	/* Two requests of one caller have room in the ring at once. */
+	/* The ring has room for two requests: a caller keeps two in flight. */
 	engine->max_pages = min_t(u32, BIT(engine->ring_log2) / 2,
 				  LITEPCIE_CHUNK_BYTES / PAGE_SIZE + 1);
 	engine->regs = ld->regs + (reader ? LITEPCIE_READER_BASE(0) :
@@ -138,7 +169,7 @@ int litepcie_engine_init(struct litepcie_device *ld, unsigned int direction,
 
 /**
  * litepcie_engine_free() - undo litepcie_engine_init()
- * @engine: stopped, or never started, or never initialised
+ * @engine: an engine that does not run; it need not be initialised
  */
 void litepcie_engine_free(struct litepcie_engine *engine)
 {
@@ -149,7 +180,7 @@ void litepcie_engine_free(struct litepcie_engine *engine)
 }
 
 /**
- * litepcie_engine_start() - let an engine run, from any state
+ * litepcie_engine_start() - reset an engine and run its requests, in any state
  * @engine: the engine
  */
 void litepcie_engine_start(struct litepcie_engine *engine)
@@ -172,7 +203,7 @@ void litepcie_engine_start(struct litepcie_engine *engine)
 
 /**
  * litepcie_engine_pause() - keep requests until litepcie_engine_start()
- * @engine: the engine; afterwards it does not reach host memory
+ * @engine: the engine; it does not access host memory after the return
  */
 void litepcie_engine_pause(struct litepcie_engine *engine)
 {
@@ -194,8 +225,8 @@ void litepcie_engine_pause(struct litepcie_engine *engine)
 }
 
 /**
- * litepcie_engine_stop() - end all requests and refuse those to come
- * @engine: the engine; afterwards it does not reach host memory
+ * litepcie_engine_stop() - reset an engine, end all requests, refuse new ones
+ * @engine: the engine; it does not access host memory after the return
  * @error: negative errno for the requests
  */
 void litepcie_engine_stop(struct litepcie_engine *engine, int error)
@@ -210,8 +241,8 @@ void litepcie_engine_stop(struct litepcie_engine *engine, int error)
 }
 
 /**
- * litepcie_engine_disconnect() - as litepcie_engine_stop(), of a card cut off
- * @engine: the engine, whose registers are not touched
+ * litepcie_engine_disconnect() - end all requests of a card that is cut off
+ * @engine: the engine; its registers are not accessed
  * @error: negative errno for the requests
  */
 void litepcie_engine_disconnect(struct litepcie_engine *engine, int error)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the driver is doing, for whoever looks for a fault in it: pages pinned
- * at this moment, and the ring of each engine. Nothing here tells a bus
- * address or reads the card.
+ * State of the driver for debugging: the number of pinned pages and the ring of
+ * each engine. Nothing here shows a bus address or reads the card.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -47,7 +46,7 @@ static int ring_show(struct seq_file *s, void *unused)
 DEFINE_SHOW_ATTRIBUTE(ring);
 
 /**
- * litepcie_debugfs_add() - show the rings of a card
+ * litepcie_debugfs_add() - create the files of a card
  * @ld: the device, published
  */
 void litepcie_debugfs_add(struct litepcie_device *ld)
@@ -64,7 +63,9 @@ void litepcie_debugfs_add(struct litepcie_device *ld)
 
 /**
  * litepcie_debugfs_remove() - undo litepcie_debugfs_add()
- * @ld: the device; nobody looks at its rings afterwards
+ * @ld: the device
+ *
+ * Waits until nobody reads the files.
  */
 void litepcie_debugfs_remove(struct litepcie_device *ld)
 {
@@ -72,7 +73,7 @@ void litepcie_debugfs_remove(struct litepcie_device *ld)
 }
 
 /**
- * litepcie_debugfs_init() - make the folder of the driver
+ * litepcie_debugfs_init() - create the folder of the driver
  */
 void litepcie_debugfs_init(void)
 {

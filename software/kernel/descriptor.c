@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Descriptors and positions in a ring: functions of their arguments alone.
+ * Descriptors and positions in a ring: pure functions, tested without a card.
  *
- * Counts of descriptors are 32 bits wide and wrap, in the card and here: only
- * differences of them mean something.
+ * Counts of descriptors are 32 bits wide and wrap, in the card and here, so
+ * only their differences are compared.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -20,11 +20,11 @@ static_assert(sizeof(struct litepcie_descriptor) == LITEPCIE_DESCRIPTOR_BYTES);
 
 /**
  * litepcie_descriptor_encode() - fill a descriptor
- * @descriptor: where, in the ring
+ * @descriptor: the slot in the ring
  * @length: bytes, 1 to LITEPCIE_DESCRIPTOR_LENGTH_MASK
  * @flags: LITEPCIE_DESCRIPTOR_INTERRUPT or 0
  * @endpoint: byte address in the memory of the card
- * @host: byte address in host memory, as the card sees it
+ * @host: bus address of the host memory
  */
 void litepcie_descriptor_encode(struct litepcie_descriptor *descriptor,
 				u32 length, u32 flags, u32 endpoint, u64 host)
@@ -38,11 +38,11 @@ void litepcie_descriptor_encode(struct litepcie_descriptor *descriptor,
 
 /**
  * litepcie_ring_room() - descriptors that can be added to a ring
- * @log2: logarithm of the size of the ring
- * @produced: descriptors ever made available
- * @completed: descriptors ever reported complete
+ * @log2: log2 of the number of descriptors in the ring
+ * @produced: descriptors made available since the reset
+ * @completed: descriptors reported complete since the reset
  *
- * Return: 0 to the size of the ring.
+ * Return: free descriptors, 0 to the size of the ring.
  */
 u32 litepcie_ring_room(unsigned int log2, u32 produced, u32 completed)
 {
@@ -50,12 +50,12 @@ u32 litepcie_ring_room(unsigned int log2, u32 produced, u32 completed)
 }
 
 /**
- * litepcie_ring_count_valid() - can a count the card reports be true
- * @completed: the last count that was believed
- * @reported: the count in question
- * @produced: descriptors ever made available
+ * litepcie_ring_count_valid() - is a count that the card reports possible
+ * @completed: the last valid count
+ * @reported: the count to check
+ * @produced: descriptors made available since the reset
  *
- * Return: true if @reported is not behind @completed nor past @produced.
+ * Return: true if @reported is in the range from @completed to @produced.
  */
 bool litepcie_ring_count_valid(u32 completed, u32 reported, u32 produced)
 {
@@ -64,15 +64,15 @@ bool litepcie_ring_count_valid(u32 completed, u32 reported, u32 produced)
 
 /**
  * litepcie_chunk_bytes() - how much of a buffer one request takes
- * @offset: of the first byte in its page
- * @left: bytes the buffer still has
- * @pages: pages a request may have
+ * @offset: offset of the first byte in its page
+ * @left: bytes left in the buffer
+ * @pages: largest number of pages in a request
  * @page_size: bytes of a page
  *
- * All but the last chunk of a buffer end with a page, so that all but the
- * first begin with one.
+ * Every chunk except the last ends at a page boundary, so every chunk except
+ * the first begins at one.
  *
- * Return: bytes, not 0 unless @left is.
+ * Return: bytes, 0 only if @left is 0.
  */
 size_t litepcie_chunk_bytes(unsigned long offset, size_t left,
 			    unsigned int pages, unsigned long page_size)
@@ -84,25 +84,25 @@ static const struct {
 	int error;
 	const char *name;
 } litepcie_reasons[] = {
-	[LITEPCIE_REASON_NONE] = { -EIO, "no reason" },
+	[LITEPCIE_REASON_NONE] = { -EIO, "no reason given" },
 	[LITEPCIE_REASON_UNSUPPORTED_REQUEST] = { -EIO, "unsupported request" },
 	[LITEPCIE_REASON_COMPLETER_ABORT] = { -EIO, "completer abort" },
 	[LITEPCIE_REASON_POISONED] = { -EIO, "poisoned completion" },
 	[LITEPCIE_REASON_TIMEOUT] = { -ETIMEDOUT, "completion timeout" },
 	[LITEPCIE_REASON_BAD_LENGTH] = { -EIO, "wrong completion length" },
 	[LITEPCIE_REASON_ZERO_LENGTH] = { -EIO, "descriptor of length 0" },
-	[LITEPCIE_REASON_MEMORY_RANGE] = { -EIO, "past the memory of the card" },
-	[LITEPCIE_REASON_BAD_LINK] = { -EIO, "bad link" },
-	[LITEPCIE_REASON_DOORBELL] = { -EIO, "doorbell past the ring" },
-	[LITEPCIE_REASON_BAD_RING] = { -EIO, "bad ring" },
+	[LITEPCIE_REASON_MEMORY_RANGE] = { -EIO, "address past the end of the card's memory" },
+	[LITEPCIE_REASON_BAD_LINK] = { -EIO, "bad LINK descriptor" },
+	[LITEPCIE_REASON_DOORBELL] = { -EIO, "doorbell past the end of the ring" },
+	[LITEPCIE_REASON_BAD_RING] = { -EIO, "ring or status block misaligned" },
 	[LITEPCIE_REASON_BUS_MASTER] = { -EIO, "bus mastering is off" },
 };
 
 /**
- * litepcie_reason_errno() - why an engine stopped, as its caller is told
- * @reason: LITEPCIE_REASON_*, or one of a later gateware
+ * litepcie_reason_errno() - errno for the reason why an engine stopped
+ * @reason: LITEPCIE_REASON_*, or an unknown one of later gateware
  *
- * Return: negative errno of the uapi header.
+ * Return: negative errno, as the uapi header says.
  */
 int litepcie_reason_errno(u8 reason)
 {
@@ -112,8 +112,8 @@ int litepcie_reason_errno(u8 reason)
 }
 
 /**
- * litepcie_reason_name() - why an engine stopped, in words
- * @reason: LITEPCIE_REASON_*, or one of a later gateware
+ * litepcie_reason_name() - text for the reason why an engine stopped
+ * @reason: LITEPCIE_REASON_*, or an unknown one of later gateware
  *
  * Return: a constant string.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Descriptors and positions in a ring: functions of their arguments alone.
+ * Descriptors and positions in a ring: pure functions, tested without a card.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -10,11 +10,11 @@
 #include <linux/types.h>
 
 /**
- * struct litepcie_descriptor - what an engine fetches, in its layout
+ * struct litepcie_descriptor - one descriptor, as the card reads it
  * @control: length in bytes, LITEPCIE_DESCRIPTOR_* flags
  * @endpoint: byte address in the memory of the card
- * @host_lo: byte address in host memory, low half
- * @host_hi: its high half
+ * @host_lo: bus address of the host memory, low half
+ * @host_hi: bus address of the host memory, high half
  */
 struct litepcie_descriptor {
 	__le32 control;

@@ -49,7 +49,7 @@ static void ring_room_wraps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, litepcie_ring_room(1, 0, 0xffffffff), 1u);
 }
 
-static void ring_count_is_believed_between(struct kunit *test)
+static void ring_count_is_valid_in_range(struct kunit *test)
 {
 	KUNIT_EXPECT_TRUE(test, litepcie_ring_count_valid(5, 5, 5));
 	KUNIT_EXPECT_TRUE(test, litepcie_ring_count_valid(5, 5, 9));
@@ -73,7 +73,7 @@ static void chunks_end_with_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, litepcie_chunk_bytes(65535, 100, 16, SZ_64K), (size_t)100);
 }
 
-/* Whatever the place and length, the chunks are the buffer, and none is too large. */
+/* For any offset and length: chunks cover the buffer, none is too large. */
 static void chunks_are_the_buffer(struct kunit *test)
 {
 	static const size_t lengths[] = { 1, 4095, 4096, 4097, 12289, 99999 };
@@ -128,7 +128,7 @@ static struct kunit_case litepcie_descriptor_cases[] = {
 	KUNIT_CASE(descriptor_has_its_layout),
 	KUNIT_CASE(descriptor_length_does_not_reach_flags),
 	KUNIT_CASE(ring_room_wraps),
-	KUNIT_CASE(ring_count_is_believed_between),
+	KUNIT_CASE(ring_count_is_valid_in_range),
 	KUNIT_CASE(chunks_end_with_pages),
 	KUNIT_CASE(chunks_are_the_buffer),
 	KUNIT_CASE(reasons_have_errors_and_names),

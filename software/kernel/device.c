@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The device of a card in class litepcie: what programs see, and what is left
- * of it while they keep it open after the card went.
+ * The device of class litepcie and its node /dev/litepcieN. The structure lives
+ * on while files are open, also after the card is gone.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -32,10 +32,10 @@ static void litepcie_device_release(struct device *dev)
 }
 
 /**
- * litepcie_device_alloc() - make the device of a card, not yet to be seen
+ * litepcie_device_alloc() - allocate the device of a card, without a node
  * @pdev: the card
  *
- * Return: a device to be given up with put_device(), or an ERR_PTR().
+ * Return: the device, to be released with put_device(), or an ERR_PTR().
  */
 struct litepcie_device *litepcie_device_alloc(struct pci_dev *pdev)
 {
@@ -81,8 +81,8 @@ err_free:
 }
 
 /**
- * litepcie_device_publish() - let programs see the device
- * @ld: the device, ready in all respects
+ * litepcie_device_publish() - create /dev/litepcieN and the sysfs attributes
+ * @ld: the device, ready for calls
  *
  * Return: 0 or negative errno.
  */
@@ -92,8 +92,8 @@ int litepcie_device_publish(struct litepcie_device *ld)
 }
 
 /**
- * litepcie_device_unpublish() - refuse what begins from now on
- * @ld: the device; what has begun may still use the card
+ * litepcie_device_unpublish() - remove /dev/litepcieN and refuse new calls
+ * @ld: the device; calls that have begun may still use the card
  */
 void litepcie_device_unpublish(struct litepcie_device *ld)
 {
@@ -102,10 +102,10 @@ void litepcie_device_unpublish(struct litepcie_device *ld)
 }
 
 /**
- * litepcie_device_drain() - wait until no call of a program uses the card
+ * litepcie_device_drain() - wait until no call uses the card
  * @ld: the device, unpublished, its requests ended
  *
- * Programs that mapped the window get SIGBUS from now on.
+ * Removes all mappings of the window: later accesses to it get SIGBUS.
  */
 void litepcie_device_drain(struct litepcie_device *ld)
 {
@@ -120,7 +120,7 @@ void litepcie_device_drain(struct litepcie_device *ld)
 }
 
 /**
- * litepcie_chardev_init() - prepare for cards
+ * litepcie_chardev_init() - register device numbers and class
  *
  * Return: 0 or negative errno.
  */

@@ -1,9 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the parts of the driver share.
+ * Structures and functions that the files of the driver share.
  *
- * "Reader" and "read" mean host memory to card, "writer" and "write" card to
- * host memory, as in the gateware: write(2) is served by the reader.
+ * "Reader" and "read" mean host memory to card, "writer" and "write" mean card
+ * to host memory, as in the gateware: write(2) is served by the reader.
+ *
+ * Layers: each file calls files of lower lines only. A function of a higher
+ * line is reached through a pointer: litepcie_request.complete, the watchdog's
+ * work function. test/software/kernel/test_layers.py checks this list.
+ *
+ *	pci.c					probe and remove
+ *	power.c debugfs.c device.c		the card as a whole, its device node
+ *	file.c watchdog.c			system calls; recovery of an engine
+ *	async.c ioctl.c				asynchronous calls; ioctls
+ *	transfer.c identity.c			one call's requests; what the card is
+ *	pages.c control.c			memory of a request; engine hardware
+ *	ring.c					requests in the descriptor ring
+ *	descriptor.c params.c			pure functions; module parameters
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -31,21 +44,21 @@
 
 #define LITEPCIE_NAME		"litepcie"
 #define LITEPCIE_DIRECTIONS	2	/* LITEPCIE_READER, LITEPCIE_WRITER */
-#define LITEPCIE_RING_LOG2	10	/* largest ring the driver makes */
-#define LITEPCIE_CHUNK_BYTES	SZ_1M	/* most one request moves, and pins */
-#define LITEPCIE_BOUNCE_BYTES	SZ_64K	/* most one request copies */
-#define LITEPCIE_ASYNC_BYTES	SZ_4M	/* most one call leaves behind, pinned */
+#define LITEPCIE_RING_LOG2	10	/* largest ring the driver allocates */
+#define LITEPCIE_CHUNK_BYTES	SZ_1M	/* largest request of pinned pages */
+#define LITEPCIE_BOUNCE_BYTES	SZ_64K	/* largest request that is copied */
+#define LITEPCIE_ASYNC_BYTES	SZ_4M	/* largest asynchronous call */
 
 struct litepcie_device;
 struct litepcie_request;
 
 /**
- * struct litepcie_file - what is open
+ * struct litepcie_file - one open file of the device
  * @ld: the device
  * @node: in litepcie_device.files
- * @file: the file, whose mappings are zapped when the card goes
- * @errors: by direction, what the next call is told: negative errno that cut
- *	the last one short, or 0
+ * @file: the file; its mappings are removed when the driver is unbound
+ * @errors: by direction: negative errno that the next call returns because it
+ *	cut the last call short, or 0
  */
 struct litepcie_file {
 	struct litepcie_device *ld;
@@ -55,10 +68,12 @@ struct litepcie_file {
 };
 
 /**
- * enum litepcie_engine_state - what an engine does with its requests
- * @LITEPCIE_ENGINE_PAUSED: keeps them, until the engine runs again
- * @LITEPCIE_ENGINE_RUNNING: moves them
- * @LITEPCIE_ENGINE_FAILED: refuses them
+ * enum litepcie_engine_state - what the driver does with the engine's requests
+ * @LITEPCIE_ENGINE_PAUSED: keeps them until the engine runs again
+ * @LITEPCIE_ENGINE_RUNNING: gives them to the card
+ * @LITEPCIE_ENGINE_FAILED: refuses them with litepcie_engine.error
+ *
+ * control.c has the diagram of states and events.
  */
 enum litepcie_engine_state {
 	LITEPCIE_ENGINE_PAUSED,
@@ -69,28 +84,28 @@ enum litepcie_engine_state {
 /**
  * struct litepcie_engine - one DMA engine of the card and its ring
  * @ld: the device
- * @name: for the log
+ * @name: "reader" or "writer", for the log
  * @direction: LITEPCIE_READER or LITEPCIE_WRITER
- * @dma: the same as the DMA interface calls it
+ * @dma: the same direction for the kernel's DMA functions
  * @regs: registers of the engine; NULL if the card has no such engine
  * @ring: descriptors, in coherent memory
- * @ring_dma: address of @ring for the card
- * @ring_log2: logarithm of the size of the ring
+ * @ring_dma: bus address of @ring
+ * @ring_log2: log2 of the number of descriptors in the ring
  * @status: status block, in coherent memory, written by the card
- * @status_dma: address of @status for the card
- * @max_pages: pages a request may have
- * @control: held while the engine is reset, started or given up
- * @watchdog: looks after an engine that stopped or makes no progress
- * @lock: protects all that follows, against the interrupt handler too
- * @state: what becomes of requests
- * @error: negative errno of a dead engine
+ * @status_dma: bus address of @status
+ * @max_pages: largest number of pages in a request
+ * @control: held while the state of the engine's hardware changes
+ * @watchdog: work that recovers an engine which stopped or makes no progress
+ * @lock: protects all members below; also taken by the interrupt handler
+ * @state: what happens to requests
+ * @error: negative errno for requests of a failed engine
  * @stopped: the card reported that the engine stopped
- * @produced: descriptors made available since the reset of the engine
- * @completed: descriptors reported complete since then
- * @seen: what the register COMPLETED said when it was last looked at
- * @progress: when the engine last moved something, in jiffies
- * @pending: requests that wait for room in the ring, in order
- * @inflight: requests in the ring, in order
+ * @produced: descriptors made available since the last reset of the engine
+ * @completed: descriptors reported complete since that reset
+ * @seen: register COMPLETED when the watchdog last read it
+ * @progress: when the engine last completed a descriptor, in jiffies
+ * @pending: requests that wait for room in the ring, oldest first
+ * @inflight: requests in the ring, oldest first
  */
 struct litepcie_engine {
 	struct litepcie_device *ld;
@@ -104,10 +119,10 @@ struct litepcie_engine {
 	__le32 *status;
 	dma_addr_t status_dma;
 	unsigned int max_pages;
-	struct mutex control;		/* of the hardware */
+	struct mutex control;		/* serialises hardware state changes */
 	struct delayed_work watchdog;
 
-	spinlock_t lock;		/* of all that follows */
+	spinlock_t lock;		/* protects all members below */
 	enum litepcie_engine_state state;
 	int error;
 	bool stopped;
@@ -120,15 +135,16 @@ struct litepcie_engine {
 };
 
 /**
- * struct litepcie_identity - what the card is, read once
- * @version: of the gateware, major << 16 | minor
+ * struct litepcie_identity - what the card is, read once at probe
+ * @version: version of the gateware, major << 16 | minor
  * @capabilities: LITEPCIE_CAPABILITY_*
  * @geometry: register GEOMETRY
  * @memory_bytes: size of the memory of the card
- * @window_start: physical address of the window onto it
+ * @window_start: physical address of the window onto that memory
  * @window_bytes: size of the window, a multiple of the page size; 0: none
- * @clock_hz: of the data path
+ * @clock_hz: clock of the data path
  * @built_link: register BUILT_LINK
+ * @streams: number of stream channels
  * @target: name the gateware was built with
  */
 struct litepcie_identity {
@@ -146,21 +162,21 @@ struct litepcie_identity {
 
 /**
  * struct litepcie_device - one card
- * @dev: the device in class litepcie; its references keep this structure
+ * @dev: device of class litepcie; its reference count frees this structure
  * @cdev: /dev/litepcieN
- * @pdev: not to be touched once @gone
+ * @pdev: PCI device; must not be used after @gone is set
  * @regs: BAR0
  * @id: what the card is
- * @engines: of channel 0, by direction
- * @queue: where @watchdog of the engines runs
- * @gate: file operations are readers of it; unbinding waits for them
+ * @engines: the two engines of channel 0, by direction
+ * @queue: runs the watchdogs and ends asynchronous calls
+ * @gate: file operations are its readers; unbinding waits for them
  * @gone: the driver is unbound from the card
- * @latch: held from a write or latch in the card to what is read back
+ * @latch: held between the two accesses of a 64-bit counter, or of SCRATCH
  * @files_lock: protects @files
- * @files: all that is open
- * @async_calls: calls that were left behind and use the card
+ * @files: all open files
+ * @async_calls: asynchronous calls in flight
  * @idle: woken when @async_calls becomes 0
- * @debugfs: folder of the card
+ * @debugfs: debugfs folder of the card
  */
 struct litepcie_device {
 	struct device dev;
@@ -172,8 +188,8 @@ struct litepcie_device {
 	struct workqueue_struct *queue;
 	struct srcu_struct gate;
 	bool gone;
-	struct mutex latch;		/* of registers read in pairs */
-	struct mutex files_lock;	/* of the list */
+	struct mutex latch;		/* serialises pairs of register accesses */
+	struct mutex files_lock;	/* protects the list */
 	struct list_head files;
 	atomic_t async_calls;
 	wait_queue_head_t idle;
@@ -208,7 +224,7 @@ void litepcie_engine_pause(struct litepcie_engine *engine);
 void litepcie_engine_stop(struct litepcie_engine *engine, int error);
 void litepcie_engine_disconnect(struct litepcie_engine *engine, int error);
 
-/* watch.c: an engine in trouble */
+/* watchdog.c: recovery of an engine that stopped or makes no progress */
 void litepcie_watchdog(struct work_struct *work);
 
 /* power.c: the card as a whole */
@@ -223,10 +239,10 @@ bool litepcie_alive(struct litepcie_device *ld);
 int litepcie_identify(struct litepcie_device *ld, struct litepcie_identity *id);
 void litepcie_check_link(struct litepcie_device *ld);
 
-/* file.c: what programs do with /dev/litepcieN */
+/* file.c: system calls on /dev/litepcieN */
 extern const struct file_operations litepcie_fops;
 
-/* device.c: /dev/litepcieN, coming and going */
+/* device.c: /dev/litepcieN */
 int litepcie_chardev_init(void);
 void litepcie_chardev_exit(void);
 struct litepcie_device *litepcie_device_alloc(struct pci_dev *pdev);
@@ -234,11 +250,11 @@ int litepcie_device_publish(struct litepcie_device *ld);
 void litepcie_device_unpublish(struct litepcie_device *ld);
 void litepcie_device_drain(struct litepcie_device *ld);
 
-/* ioctl.c */
+/* ioctl.c: ioctls of /dev/litepcieN */
 long litepcie_ioctl(struct litepcie_device *ld, unsigned int command,
 		    void __user *argument);
 
-/* debugfs.c */
+/* debugfs.c: state of the rings, for debugging */
 #ifdef CONFIG_DEBUG_FS
 void litepcie_debugfs_init(void);
 void litepcie_debugfs_exit(void);

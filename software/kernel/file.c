@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/litepcieN, the memory of a card.
+ * System calls on /dev/litepcieN, the memory of a card.
  *
- * The device may be unbound while files are open: each operation is a reader
- * of the gate, asks whether the card is gone, and is waited for by unbinding.
+ * The driver may be unbound while files are open. Each operation is therefore
+ * an SRCU reader of litepcie_device.gate and checks litepcie_device.gone;
+ * unbinding sets gone and waits for the readers.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -72,8 +73,8 @@ static loff_t litepcie_llseek(struct file *file, loff_t offset, int whence)
 }
 
 /*
- * A caller who does not want to wait is answered with -EAGAIN if that cannot be
- * helped: io_uring asks again from a worker.
+ * A call with IOCB_NOWAIT that cannot be asynchronous returns -EAGAIN: io_uring
+ * then repeats it from a worker thread, which may wait.
  */
 static ssize_t litepcie_move(struct kiocb *iocb, struct iov_iter *iter,
 			     struct litepcie_engine *engine, size_t bytes)
@@ -147,8 +148,8 @@ static long litepcie_unlocked_ioctl(struct file *file, unsigned int command,
 }
 
 /*
- * Pages of the window are mapped when they are touched, and not in mmap():
- * only then is it certain that unbinding finds the mapping.
+ * Pages of the window are mapped at the first access, not in mmap(): a mapping
+ * that mmap() is still setting up would be missed by litepcie_device_drain().
  */
 static vm_fault_t litepcie_fault(struct vm_fault *vmf)
 {
@@ -184,7 +185,7 @@ static int litepcie_mmap(struct file *file, struct vm_area_struct *vma)
 	return 0;
 }
 
-/* What programs can do with /dev/litepcieN. */
+/* File operations of /dev/litepcieN. */
 const struct file_operations litepcie_fops = {
 	.owner = THIS_MODULE,
 	.open = litepcie_open,
@@ -196,5 +197,5 @@ const struct file_operations litepcie_fops = {
 	.unlocked_ioctl = litepcie_unlocked_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.mmap = litepcie_mmap,
-	.fsync = noop_fsync,	/* what write() returned of is in the memory */
+	.fsync = noop_fsync,	/* write() returns after the data has landed */
 };

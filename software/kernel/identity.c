@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the card is, by its identity registers, and whether this driver can
- * serve it.
+ * Reads the identity registers and checks that this driver supports the card.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -13,17 +12,18 @@
 #include "driver.h"
 
 /**
- * litepcie_alive() - does the card answer
+ * litepcie_alive() - does a LitePCIe SoC answer
  * @ld: the device
  *
- * Return: false if the card is gone from the bus or is no LitePCIe SoC now.
+ * Return: false if register MAGIC has another value: the card is gone from the
+ * bus (all ones) or has another design.
  */
 bool litepcie_alive(struct litepcie_device *ld)
 {
 	return readl(ld->regs + LITEPCIE_MAGIC) == LITEPCIE_MAGIC_VALUE;
 }
 
-/* The line that says why a card is refused. */
+/* Checks magic and version; logs why a card is refused. */
 static int litepcie_check_version(struct litepcie_device *ld,
 				  struct litepcie_identity *id)
 {
@@ -40,7 +40,7 @@ static int litepcie_check_version(struct litepcie_device *ld,
 				     magic, LITEPCIE_MAGIC_VALUE);
 	if (major != LITEPCIE_VERSION_MAJOR)
 		return dev_err_probe(dev, -ENODEV,
-				     "gateware is of major version %u, this driver serves %u\n",
+				     "gateware has major version %u, this driver supports %u\n",
 				     major, LITEPCIE_VERSION_MAJOR);
 	id->version = version;
 	return 0;
@@ -72,11 +72,11 @@ static int litepcie_check_geometry(struct litepcie_device *ld,
 		return dev_err_probe(dev, -ENODEV, "card has no DMA channel\n");
 	if (ring < 1 || ring > 31)
 		return dev_err_probe(dev, -ENODEV,
-				     "card has a ring of 2^%u descriptors\n", ring);
-	/* A descriptor has 32 bits for an address in the memory. */
+				     "ring of 2^%u descriptors is not supported; 2^1 to 2^31 are\n", ring);
+	/* A descriptor addresses the memory with 32 bits. */
 	if (!id->memory_bytes || id->memory_bytes > BIT_ULL(32))
 		return dev_err_probe(dev, -ENODEV,
-				     "card has a memory of %llu bytes\n",
+				     "memory of %llu bytes is not supported; 1 to 4294967296 are\n",
 				     id->memory_bytes);
 	return 0;
 }
@@ -94,7 +94,7 @@ static int litepcie_read_window(struct litepcie_device *ld,
 		return dev_err_probe(&ld->pdev->dev, -ENODEV,
 				     "window of %#x bytes at %#x is not in BAR0\n",
 				     bytes, offset);
-	/* A page that is not all window cannot be given to a program. */
+	/* Programs map whole pages, and only pages that are all window. */
 	if (!PAGE_ALIGNED(offset))
 		return 0;
 	id->window_start = pci_resource_start(ld->pdev, 0) + offset;
@@ -105,10 +105,10 @@ static int litepcie_read_window(struct litepcie_device *ld,
 /**
  * litepcie_identify() - read what the card is
  * @ld: the device, with its registers mapped
- * @id: what it is, with no bit left to chance
+ * @id: filled in; padding is 0, so that two can be compared with memcmp()
  *
- * Return: 0, or -ENODEV after a line in the log that says why this driver does
- * not serve the card.
+ * Return: 0, or -ENODEV if this driver does not support the card, with the
+ * reason in the log.
  */
 int litepcie_identify(struct litepcie_device *ld, struct litepcie_identity *id)
 {
@@ -125,7 +125,7 @@ int litepcie_identify(struct litepcie_device *ld, struct litepcie_identity *id)
 	id->memory_bytes |= readl(ld->regs + LITEPCIE_MEMORY_SIZE_LO);
 	id->clock_hz = readl(ld->regs + LITEPCIE_CLOCK_HZ);
 	id->built_link = readl(ld->regs + LITEPCIE_BUILT_LINK);
-	/* Gateware before 1.1 has no such register, and 0 there. */
+	/* Reads as 0 in gateware before 1.1, which has no such register. */
 	id->streams = FIELD_GET(LITEPCIE_STREAMS_COUNT_MASK,
 				readl(ld->regs + LITEPCIE_STREAMS));
 	litepcie_read_target(ld, id->target);
@@ -136,10 +136,10 @@ int litepcie_identify(struct litepcie_device *ld, struct litepcie_identity *id)
 }
 
 /**
- * litepcie_check_link() - tell the log what link the card got
+ * litepcie_check_link() - log generation and lanes of the link
  * @ld: the device, identified
  *
- * Slower or narrower than the card is built for is worth a warning: a bad
+ * Warns if the link is slower or narrower than the card is built for: a bad
  * contact, a slot with fewer lanes, a slow port.
  */
 void litepcie_check_link(struct litepcie_device *ld)
@@ -155,7 +155,7 @@ void litepcie_check_link(struct litepcie_device *ld)
 	gen = FIELD_GET(PCI_EXP_LNKSTA_CLS, link);
 	lanes = FIELD_GET(PCI_EXP_LNKSTA_NLW, link);
 	if (gen < built_gen || lanes < built_lanes)
-		dev_warn(&ld->dev, "link is Gen%u x%u only, built for Gen%u x%u\n",
+		dev_warn(&ld->dev, "link is only Gen%u x%u, built for Gen%u x%u\n",
 			 gen, lanes, built_gen, built_lanes);
 	else
 		dev_info(&ld->dev, "link is Gen%u x%u, built for Gen%u x%u\n",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What programs ask of a card beside its memory. See the uapi header for what
- * they are promised.
+ * Ioctls of /dev/litepcieN. The uapi header describes them.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -13,7 +12,7 @@
 
 #include "driver.h"
 
-/* Without holes, and the same for 32 and 64 bit programs. */
+/* No padding, and the same size for 32-bit and 64-bit programs. */
 static_assert(sizeof(struct litepcie_info) == 240);
 static_assert(sizeof(struct litepcie_counters) == 120);
 static_assert(sizeof(struct litepcie_errors) == 72);
@@ -30,7 +29,7 @@ union litepcie_argument {
 	struct litepcie_scratch scratch;
 };
 
-/* A 64 bit counter: reading its low half holds its high half. */
+/* Reads a 64-bit counter: reading the low half latches the high half. */
 static u64 litepcie_read_counter(void __iomem *low)
 {
 	u32 value = readl(low);
@@ -138,48 +137,48 @@ static int litepcie_scratch(struct litepcie_device *ld, union litepcie_argument 
 }
 
 /**
- * struct litepcie_ioctl - a thing that can be asked
- * @size: bytes of its structure, as this driver knows it
- * @first: bytes of the first version of its structure
- * @ask: does it; the structure is in the kernel
+ * struct litepcie_ioctl - one ioctl
+ * @size: size of its structure in this driver
+ * @first: size of the first version of its structure
+ * @handle: fills the kernel's copy of the structure
  */
 struct litepcie_ioctl {
 	u32 size;
 	u32 first;
-	int (*ask)(struct litepcie_device *ld, union litepcie_argument *arg);
+	int (*handle)(struct litepcie_device *ld, union litepcie_argument *arg);
 };
 
 static const struct litepcie_ioctl litepcie_ioctls[] = {
 	[_IOC_NR(LITEPCIE_IOC_INFO)] = {
 		.size = sizeof(struct litepcie_info),
 		.first = offsetofend(struct litepcie_info, reserved),
-		.ask = litepcie_info,
+		.handle = litepcie_info,
 	},
 	[_IOC_NR(LITEPCIE_IOC_COUNTERS)] = {
 		.size = sizeof(struct litepcie_counters),
 		.first = offsetofend(struct litepcie_counters, reserved),
-		.ask = litepcie_counters,
+		.handle = litepcie_counters,
 	},
 	[_IOC_NR(LITEPCIE_IOC_ERRORS)] = {
 		.size = sizeof(struct litepcie_errors),
 		.first = offsetofend(struct litepcie_errors, reserved),
-		.ask = litepcie_errors,
+		.handle = litepcie_errors,
 	},
 	[_IOC_NR(LITEPCIE_IOC_SCRATCH)] = {
 		.size = sizeof(struct litepcie_scratch),
 		.first = offsetofend(struct litepcie_scratch, readback),
-		.ask = litepcie_scratch,
+		.handle = litepcie_scratch,
 	},
 };
 
 /**
- * litepcie_ioctl() - answer what a program asks
+ * litepcie_ioctl() - run an ioctl
  * @ld: the device
- * @command: LITEPCIE_IOC_*; the size in it is that of the caller's header and
- *	means nothing, the one in the structure counts
+ * @command: LITEPCIE_IOC_*; its size field is ignored, because the structure
+ *	contains its own size
  * @argument: the structure
  *
- * Return: 0 or negative errno of the uapi header.
+ * Return: 0 or a negative errno, as the uapi header says.
  */
 long litepcie_ioctl(struct litepcie_device *ld, unsigned int command,
 		    void __user *argument)
@@ -207,7 +206,7 @@ long litepcie_ioctl(struct litepcie_device *ld, unsigned int command,
 		return -EINVAL;
 	if (!litepcie_alive(ld))
 		return -ENODEV;
-	ret = ioctl->ask(ld, &arg);
+	ret = ioctl->handle(ld, &arg);
 	if (ret)
 		return ret;
 	arg.size = ioctl->size;

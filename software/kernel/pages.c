@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The memory of a request: the caller's pages, pinned; or pages of the driver
- * that are copied from and to the caller.
+ * The memory of a request: the caller's pages, pinned; or the driver's pages,
+ * with a copy from or to the caller's buffer.
  *
- * The caller's own pages are used wherever they can be. Copied are
- * - what is not user memory: splice, vectors of the kernel, fixed buffers;
- * - parts of a vector smaller than a page, which go together as one request;
- * - buffers that share a cache line with something else, on a machine whose
- *   caches the card does not see.
+ * The caller's own pages are used wherever possible. The driver copies
+ * - kernel memory: splice, vectors of the kernel, fixed buffers of io_uring;
+ * - vector elements smaller than a page: several of them form one request;
+ * - buffers that share a cache line with other data, on a machine whose caches
+ *   are not coherent with the card.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -19,10 +19,10 @@
 #include "driver.h"
 #include "request.h"
 
-/* Pages of callers pinned at this moment, for all cards. */
+/* Number of callers' pages pinned now, for all cards. */
 atomic_t litepcie_pinned_pages = ATOMIC_INIT(0);
 
-/* Bytes at the front of a buffer that are in parts smaller than a page. */
+/* Bytes at the start of a buffer that are in elements smaller than a page. */
 static size_t litepcie_bytes_to_gather(const struct iov_iter *iter, size_t left)
 {
 	struct iov_iter part = *iter;
@@ -39,13 +39,13 @@ static size_t litepcie_bytes_to_gather(const struct iov_iter *iter, size_t left)
 	return gathered;
 }
 
-/* Bytes of user memory whose cache lines a pinned request must not share. */
+/* Alignment that a pinned buffer needs to share no cache line. */
 static unsigned long litepcie_line_bytes(struct litepcie_engine *engine)
 {
 	return engine->dma == DMA_FROM_DEVICE ? dma_get_cache_alignment() : 1;
 }
 
-/* Bytes of the next request if they must be copied, 0 if they can be pinned. */
+/* Bytes of the next request if it must be copied, 0 if it can be pinned. */
 static size_t litepcie_bytes_to_copy(struct litepcie_engine *engine,
 				     struct iov_iter *iter, size_t left)
 {
@@ -77,7 +77,7 @@ static struct litepcie_request *litepcie_request_alloc(unsigned int nr_pages)
 	return req;
 }
 
-/* Drops the pages of a request, and the request. */
+/* Frees or unpins the pages of a request and frees the request. */
 static void litepcie_request_free(struct litepcie_engine *engine,
 				  struct litepcie_request *req)
 {
@@ -94,7 +94,7 @@ static void litepcie_request_free(struct litepcie_engine *engine,
 	kfree(req);
 }
 
-/* Copies the first @bytes of a request, whose pages begin with its data. */
+/* Copies the first @bytes of a request. Its data starts at the first page. */
 static size_t litepcie_bounce_copy(struct litepcie_request *req,
 				   struct iov_iter *iter, size_t bytes,
 				   bool to_caller)
@@ -113,6 +113,7 @@ static size_t litepcie_bounce_copy(struct litepcie_request *req,
 	return copied;
 }
 
+/* A request of up to @bytes in the driver's pages. */
 static struct litepcie_request *litepcie_bounce(struct litepcie_engine *engine,
 						struct iov_iter *iter, size_t bytes)
 {
@@ -149,6 +150,7 @@ err_free:
 	return ERR_PTR(ret);
 }
 
+/* A request in the caller's pages. */
 static struct litepcie_request *litepcie_pin(struct litepcie_engine *engine,
 					     struct iov_iter *iter, size_t left)
 {
@@ -176,7 +178,7 @@ static struct litepcie_request *litepcie_pin(struct litepcie_engine *engine,
 		return ERR_PTR(ret ? ret : -EFAULT);
 	}
 	atomic_add(ret, &litepcie_pinned_pages);
-	/* What lies behind is the next request's, which will say why. */
+	/* If fewer pages were pinned, the next request gets the error. */
 	req->nr_pages = ret;
 	req->bytes = min_t(size_t, bytes, ret * PAGE_SIZE - offset);
 	iov_iter_advance(iter, req->bytes);
@@ -184,12 +186,15 @@ static struct litepcie_request *litepcie_pin(struct litepcie_engine *engine,
 }
 
 /**
- * litepcie_request_create() - make a request of the front of a buffer
- * @engine: the engine it is for
- * @iter: the buffer; advanced by the bytes of the request, or anyhow on error
- * @left: bytes of the buffer that are wanted, not 0
+ * litepcie_request_create() - make a request of the first part of a buffer
+ * @engine: the engine of the direction
+ * @iter: the buffer; advanced past the request, position undefined on error
+ * @left: bytes of the buffer to move, not 0
  *
- * Return: a request mapped for the card, or an ERR_PTR().
+ * Allocates the request, pins or copies its memory and maps it for the card.
+ *
+ * Return: the request, to be ended with litepcie_request_finish(), or an
+ * ERR_PTR().
  */
 struct litepcie_request *litepcie_request_create(struct litepcie_engine *engine,
 						 struct iov_iter *iter, size_t left)
@@ -232,12 +237,13 @@ err_free:
 }
 
 /**
- * litepcie_request_can_pin() - is a buffer one piece that needs no copy
- * @engine: the engine it is for
+ * litepcie_request_can_pin() - is a buffer contiguous and needs no copy
+ * @engine: the engine of the direction
  * @iter: the buffer
- * @left: bytes of the buffer that are wanted
+ * @left: bytes of the buffer to move
  *
- * Return: true if no request of it needs the caller's address space to end.
+ * Return: true if its requests can be finished outside the caller's address
+ * space.
  */
 bool litepcie_request_can_pin(struct litepcie_engine *engine,
 			      struct iov_iter *iter, size_t left)
@@ -251,12 +257,14 @@ bool litepcie_request_can_pin(struct litepcie_engine *engine,
 }
 
 /**
- * litepcie_request_finish() - give the memory of a request back
- * @engine: the engine it was for
- * @req: a request the engine does not have any more; gone afterwards
- * @error: set to negative errno if the caller does not have all of it
+ * litepcie_request_finish() - unmap a request and free it
+ * @engine: the engine of the direction
+ * @req: a request that is done or was never submitted; freed
+ * @error: set to a negative errno if some bytes were not moved
  *
- * Return: bytes of it that the caller has, without a gap from its start.
+ * Copies the data to the caller's buffer if it is in the driver's pages.
+ *
+ * Return: bytes that were moved, without a gap from the start.
  */
 size_t litepcie_request_finish(struct litepcie_engine *engine,
 			       struct litepcie_request *req, int *error)

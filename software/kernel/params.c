@@ -13,12 +13,12 @@
 static unsigned int timeout_ms = 10000;
 module_param(timeout_ms, uint, 0644);
 MODULE_PARM_DESC(timeout_ms,
-		 "How long a card may move nothing before it is reset, in milliseconds, at least 100 (10000)");
+		 "Milliseconds without progress until an engine is reset, at least 100 (10000)");
 
 /**
- * litepcie_timeout() - how long a card may move nothing
+ * litepcie_timeout() - time without progress after which an engine is reset
  *
- * Return: jiffies.
+ * Return: module parameter timeout_ms, in jiffies.
  */
 unsigned long litepcie_timeout(void)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The card on its bus: found and lost.
+ * Probe and remove.
  *
- * A card is published when all of it works, and unpublished before any of it
- * goes: no new work, engines stopped, callers gone, then memory freed.
+ * The device node appears when everything works. Remove runs in this order: no
+ * new calls, engines stopped, running calls drained, memory freed.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -14,12 +14,12 @@
 
 #include "driver.h"
 
-/* The engines' registers end here; the window has no place below. */
+/* The smallest BAR0: all registers up to those of channel 0's engines. */
 #define LITEPCIE_REGS_BYTES	LITEPCIE_READER_BASE(1)
 
 /*
- * One vector serves both engines. It is an MSI and so of this card alone: an
- * interrupt that finds nothing is one whose work the last one did.
+ * One vector serves both engines. An MSI is never shared, so the interrupt is
+ * always handled: if it finds no work, an earlier interrupt has done it.
  */
 static irqreturn_t litepcie_interrupt(int irq, void *cookie)
 {
@@ -31,7 +31,7 @@ static irqreturn_t litepcie_interrupt(int irq, void *cookie)
 	return IRQ_HANDLED;
 }
 
-/* Maps the registers and asks the card what it is. */
+/* Maps the registers and reads what the card is. */
 static int litepcie_map(struct litepcie_device *ld)
 {
 	struct pci_dev *pdev = ld->pdev;
@@ -40,13 +40,14 @@ static int litepcie_map(struct litepcie_device *ld)
 	if (!(pci_resource_flags(pdev, 0) & IORESOURCE_MEM) ||
 	    pci_resource_len(pdev, 0) < LITEPCIE_REGS_BYTES)
 		return dev_err_probe(&pdev->dev, -ENODEV,
-				     "BAR0 is not of a LitePCIe SoC\n");
+				     "no LitePCIe SoC: BAR0 is not memory of at least %#x bytes\n",
+				     LITEPCIE_REGS_BYTES);
 	ret = pci_enable_device_mem(pdev);
 	if (ret)
-		return dev_err_probe(&pdev->dev, ret, "cannot enable the card\n");
+		return dev_err_probe(&pdev->dev, ret, "cannot enable the PCI device\n");
 	ret = pci_request_region(pdev, 0, LITEPCIE_NAME);
 	if (ret) {
-		dev_err_probe(&pdev->dev, ret, "BAR0 is in use\n");
+		dev_err_probe(&pdev->dev, ret, "BAR0 is in use by another driver\n");
 		goto err_disable;
 	}
 	ld->regs = pci_iomap(pdev, 0, 0);
@@ -92,7 +93,7 @@ static int litepcie_init_engines(struct litepcie_device *ld)
 
 	ret = dma_set_mask_and_coherent(dma, DMA_BIT_MASK(64));
 	if (ret)
-		return dev_err_probe(dma, ret, "no DMA\n");
+		return dev_err_probe(dma, ret, "the platform cannot do DMA for this card\n");
 	dma_set_max_seg_size(dma, min_t(size_t, SZ_8M, dma_max_mapping_size(dma)));
 
 	ld->queue = alloc_workqueue("%s", WQ_UNBOUND, 0, dev_name(&ld->dev));
@@ -116,11 +117,11 @@ static int litepcie_request_irq(struct litepcie_device *ld)
 	ret = pci_alloc_irq_vectors(pdev, 1, 1, PCI_IRQ_MSI);
 	if (ret < 0)
 		return dev_err_probe(&pdev->dev, ret,
-				     "no MSI, the card's only interrupt\n");
+				     "no MSI, which is the card's only interrupt\n");
 	ret = pci_request_irq(pdev, 0, litepcie_interrupt, NULL, ld, "%s",
 			      dev_name(&ld->dev));
 	if (ret) {
-		dev_err_probe(&pdev->dev, ret, "no interrupt\n");
+		dev_err_probe(&pdev->dev, ret, "cannot request the interrupt\n");
 		pci_free_irq_vectors(pdev);
 	}
 	return ret;
@@ -199,7 +200,7 @@ static void litepcie_shutdown(struct pci_dev *pdev)
 	pci_clear_master(pdev);
 }
 
-/* Cards are told by all four numbers: vendors use theirs for other designs. */
+/* All four numbers must match: vendors use the first two for other designs. */
 static const struct pci_device_id litepcie_ids[] = {
 	{ PCI_DEVICE_SUB(0x1234, 0x1ce0, 0x1234, 0x1ce0) },	/* simulation */
 	{ PCI_DEVICE_SUB(0x10ee, 0x1ce1, 0x1234, 0x1ce0) },	/* Artix-7 */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The card as a whole: started, stopped, suspended, reset, in error.
+ * The card as a whole: start, stop, suspend, resume, reset, bus errors.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -10,7 +10,7 @@
 #include "driver.h"
 
 /**
- * litepcie_start() - let all engines run, from any state
+ * litepcie_start() - reset all engines and run their requests, in any state
  * @ld: the device
  */
 void litepcie_start(struct litepcie_device *ld)
@@ -30,8 +30,8 @@ static void litepcie_pause(struct litepcie_device *ld)
 }
 
 /**
- * litepcie_stop() - end all requests and refuse those to come
- * @ld: the device; afterwards it does not reach host memory
+ * litepcie_stop() - reset all engines, end all requests, refuse new ones
+ * @ld: the device; it does not access host memory after the return
  * @error: negative errno for the requests
  */
 void litepcie_stop(struct litepcie_device *ld, int error)
@@ -57,24 +57,24 @@ static int litepcie_suspend(struct device *dev)
 }
 
 /*
- * Is it the card it was? An FPGA that lost its power has what is in its flash
- * now, which need not be what was loaded into it before.
+ * Is the card the same as before the reset? An FPGA that lost power boots from
+ * its flash, which may contain another design than the one that was loaded.
  */
 static bool litepcie_unchanged(struct litepcie_device *ld)
 {
 	struct litepcie_identity now;
 
 	if (!litepcie_alive(ld))
-		dev_err(&ld->dev, "card does not answer after its reset\n");
+		dev_err(&ld->dev, "no LitePCIe SoC answers after the reset\n");
 	else if (litepcie_identify(ld, &now) ||
 		 memcmp(&now, &ld->id, sizeof(now)))
-		dev_err(&ld->dev, "another bitstream after the reset: bind the driver again\n");
+		dev_err(&ld->dev, "another bitstream after the reset: unbind and bind the driver\n");
 	else
 		return true;
 	return false;
 }
 
-/* Of a card that was reset, by whatever: the host's side is set up again. */
+/* After a reset of the card: configure it and run the requests that waited. */
 static void litepcie_restart(struct pci_dev *pdev)
 {
 	struct litepcie_device *ld = pci_get_drvdata(pdev);
@@ -108,7 +108,7 @@ static pci_ers_result_t litepcie_error_detected(struct pci_dev *pdev,
 	case pci_channel_io_normal:
 		return PCI_ERS_RESULT_CAN_RECOVER;
 	case pci_channel_io_frozen:
-		/* Pages are given back, so the card must not reach them now. */
+		/* Ended requests free their pages: stop bus mastering before. */
 		pci_clear_master(pdev);
 		litepcie_disconnect(ld, -EIO);
 		return PCI_ERS_RESULT_NEED_RESET;
@@ -129,7 +129,7 @@ static pci_ers_result_t litepcie_slot_reset(struct pci_dev *pdev)
 	return PCI_ERS_RESULT_RECOVERED;
 }
 
-/* What the PCI core does when it finds an error or resets the card. */
+/* Called by the PCI core on a bus error and around a reset of the card. */
 const struct pci_error_handlers litepcie_error_handlers = {
 	.error_detected = litepcie_error_detected,
 	.slot_reset = litepcie_slot_reset,
@@ -137,5 +137,5 @@ const struct pci_error_handlers litepcie_error_handlers = {
 	.reset_done = litepcie_restart,
 };
 
-/* Suspend and resume: requests wait for the card. */
+/* Requests wait from suspend to resume. */
 DEFINE_SIMPLE_DEV_PM_OPS(litepcie_pm_ops, litepcie_suspend, litepcie_resume);

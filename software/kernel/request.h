@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Requests: what goes into a ring, from the caller's buffer to the list of an
- * engine and back.
+ * A request: a part of a caller's buffer that enters the ring as a whole.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -19,9 +18,10 @@ struct litepcie_engine;
 
 /**
  * enum litepcie_request_state - where a request is
- * @LITEPCIE_REQUEST_PENDING: in litepcie_engine.pending
- * @LITEPCIE_REQUEST_INFLIGHT: in litepcie_engine.inflight, the card has it
- * @LITEPCIE_REQUEST_DONE: in no list, the card is done with its pages
+ * @LITEPCIE_REQUEST_PENDING: in litepcie_engine.pending, unknown to the card
+ * @LITEPCIE_REQUEST_INFLIGHT: in litepcie_engine.inflight; the card may access
+ *	its pages
+ * @LITEPCIE_REQUEST_DONE: in no list; the card no longer accesses its pages
  */
 enum litepcie_request_state {
 	LITEPCIE_REQUEST_PENDING,
@@ -30,23 +30,24 @@ enum litepcie_request_state {
 };
 
 /**
- * struct litepcie_request - pages that go to or come from the card at once
+ * struct litepcie_request - one request
  * @node: in a list of the engine
  * @state: which list; protected by the lock of the engine
- * @complete: called once @moved and @error are valid, with the lock of the
- *	engine held and interrupts off: must not sleep. It may free the request
- * @context: for @complete: the asynchronous call, or NULL
- * @done: for @complete: wakes the caller that waits for the request
+ * @complete: called when @moved and @error are valid. The lock of the engine
+ *	is held and interrupts are off, so it must not sleep. The request may
+ *	be freed as soon as this was called
+ * @context: for @complete
+ * @done: for a @complete that wakes a waiting caller
  * @moved: bytes that landed, without a gap from the start
  * @error: 0 or negative errno
  * @first: count of its first descriptor
  * @endpoint: byte address in the memory of the card
- * @bytes: how much it moves
+ * @bytes: number of bytes to move
  * @sgt: its pages, mapped for the card
- * @iter: the buffer, at the first byte of this request
- * @bounced: the pages are the driver's, the data is copied
- * @nr_pages: how many are in @pages
- * @pages: of the caller, pinned; or of the driver
+ * @iter: the caller's buffer, at the first byte of this request
+ * @bounced: @pages belong to the driver; data is copied to or from @iter
+ * @nr_pages: number of pages in @pages
+ * @pages: the caller's pages, pinned; or the driver's, if @bounced
  */
 struct litepcie_request {
 	struct list_head node;
@@ -66,7 +67,7 @@ struct litepcie_request {
 	struct page *pages[];
 };
 
-/* pages.c: the memory of a request */
+/* pages.c: memory of a request */
 extern atomic_t litepcie_pinned_pages;
 struct litepcie_request *litepcie_request_create(struct litepcie_engine *engine,
 						 struct iov_iter *iter, size_t left);
@@ -75,7 +76,7 @@ bool litepcie_request_can_pin(struct litepcie_engine *engine,
 size_t litepcie_request_finish(struct litepcie_engine *engine,
 			       struct litepcie_request *req, int *error);
 
-/* transfer.c: requests of one caller */
+/* transfer.c: requests of one call */
 struct litepcie_request *
 litepcie_transfer_submit(struct litepcie_engine *engine, struct iov_iter *iter,
 			 u32 endpoint, size_t left,
@@ -86,7 +87,7 @@ size_t litepcie_transfer(struct litepcie_engine *engine, struct iov_iter *iter,
 ssize_t litepcie_transfer_result(struct file *file, unsigned int direction,
 				 size_t moved, int error);
 
-/* async.c: requests of a caller who does not wait */
+/* async.c: calls whose caller does not wait */
 ssize_t litepcie_async(struct litepcie_engine *engine, struct kiocb *iocb,
 		       struct iov_iter *iter, size_t left);
 

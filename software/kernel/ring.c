@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ring of an engine and the requests in it.
+ * The descriptor ring of an engine and the requests in it.
  *
- * Requests are served in the order they came, several at once in the ring. A
- * request goes into the ring as a whole, or waits until there is room for it.
- * Only its last descriptor asks for an interrupt. What is complete is read
- * from the status block, never from the card.
+ * Requests are served in order of arrival; several can be in the ring. A
+ * request enters the ring as a whole, or waits until there is room for all of
+ * it. Only its last descriptor asks for an interrupt. The count of complete
+ * descriptors is read from the status block, never from the card.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -16,10 +16,11 @@
 #include "request.h"
 
 /**
- * litepcie_ring_alloc() - memory that the card and the driver share
- * @engine: with ring_log2
+ * litepcie_ring_alloc() - allocate ring and status block
+ * @engine: the engine, with ring_log2 set
  *
- * The memory of each is aligned to a page at least, and to its size.
+ * dma_alloc_coherent() aligns to the size and at least to a page, which is what
+ * the card needs.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -59,7 +60,7 @@ void litepcie_ring_free(struct litepcie_engine *engine)
 	engine->ring = NULL;
 }
 
-/* Writes the descriptors of a request at count @position, gives the next. */
+/* Writes the descriptors of a request at @position; returns the next one. */
 static u32 litepcie_ring_encode(struct litepcie_engine *engine,
 				struct litepcie_request *req, u32 position)
 {
@@ -82,8 +83,8 @@ static u32 litepcie_ring_encode(struct litepcie_engine *engine,
 }
 
 /**
- * litepcie_ring_feed() - move waiting requests into the ring
- * @engine: with its lock held
+ * litepcie_ring_feed() - move pending requests into the ring
+ * @engine: the engine, with its lock held
  */
 void litepcie_ring_feed(struct litepcie_engine *engine)
 {
@@ -108,7 +109,7 @@ void litepcie_ring_feed(struct litepcie_engine *engine)
 	if (produced == engine->produced)
 		return;
 	engine->produced = produced;
-	/* writel() keeps the stores to coherent memory above before itself. */
+	/* writel() orders the stores to the ring before the doorbell. */
 	writel(produced, engine->regs + LITEPCIE_ENGINE_DOORBELL);
 	queue_delayed_work(engine->ld->queue, &engine->watchdog,
 			   litepcie_timeout());
@@ -117,10 +118,10 @@ void litepcie_ring_feed(struct litepcie_engine *engine)
 /**
  * litepcie_ring_submit() - give a request to the engine
  * @engine: the engine
- * @req: mapped for the card
+ * @req: the request, mapped for the card
  *
- * Return: 0, after which the request must be waited for or cancelled;
- * negative errno if the engine takes no requests.
+ * Return: 0 if @req will be completed, unless it is cancelled; negative errno
+ * if the engine has failed.
  */
 int litepcie_ring_submit(struct litepcie_engine *engine,
 			 struct litepcie_request *req)
@@ -141,11 +142,12 @@ int litepcie_ring_submit(struct litepcie_engine *engine,
 }
 
 /**
- * litepcie_ring_cancel() - take a request back that the card does not have yet
+ * litepcie_ring_cancel() - take back a request that is not in the ring yet
  * @engine: the engine
- * @req: a request given to it
+ * @req: a submitted request
  *
- * Return: true if it was taken back; false if it must be waited for.
+ * Return: true if it was taken back and will not be completed; false if it is
+ * in the ring or done.
  */
 bool litepcie_ring_cancel(struct litepcie_engine *engine,
 			  struct litepcie_request *req)
@@ -163,7 +165,7 @@ bool litepcie_ring_cancel(struct litepcie_engine *engine,
 	return pending;
 }
 
-/* The request is its caller's again, and gone, once this returns. */
+/* Ends a request. The caller may free it at once: do not use it afterwards. */
 static void litepcie_ring_done(struct litepcie_request *req, size_t moved,
 			       int error)
 {
@@ -174,7 +176,7 @@ static void litepcie_ring_done(struct litepcie_request *req, size_t moved,
 	req->complete(req);
 }
 
-/* Ends the requests whose last descriptor is below count @completed. */
+/* Ends the requests whose last descriptor comes before count @completed. */
 static void litepcie_ring_retire(struct litepcie_engine *engine, u32 completed)
 {
 	struct litepcie_request *req;
@@ -193,8 +195,10 @@ static void litepcie_ring_retire(struct litepcie_engine *engine, u32 completed)
 }
 
 /**
- * litepcie_ring_poll() - take over what the status block says
- * @engine: the engine; from the interrupt handler and elsewhere
+ * litepcie_ring_poll() - read the status block and end complete requests
+ * @engine: the engine
+ *
+ * Called by the interrupt handler and the watchdog.
  */
 void litepcie_ring_poll(struct litepcie_engine *engine)
 {
@@ -206,10 +210,10 @@ void litepcie_ring_poll(struct litepcie_engine *engine)
 	if (engine->state != LITEPCIE_ENGINE_RUNNING)
 		goto unlock;
 	completed = le32_to_cpu(READ_ONCE(engine->status[LITEPCIE_STATUS_COMPLETED]));
-	/* The count is written after the data, and is read before it. */
+	/* The card wrote the data before the count; read in reverse order. */
 	dma_rmb();
 	reason = le32_to_cpu(READ_ONCE(engine->status[LITEPCIE_STATUS_REASON]));
-	/* A count that cannot be is left to the watch, which looks at the card. */
+	/* Ignore an impossible count: the watchdog reads the card's register. */
 	if (litepcie_ring_count_valid(engine->completed, completed, engine->produced))
 		litepcie_ring_retire(engine, completed);
 	if (reason && !engine->stopped) {
@@ -239,13 +243,14 @@ static size_t litepcie_ring_landed(struct litepcie_request *req, u32 completed,
 }
 
 /**
- * litepcie_ring_rewind() - take the ring back from an engine that was reset
- * @engine: paused
+ * litepcie_ring_rewind() - empty the ring of an engine that was reset
+ * @engine: the engine, paused
  * @completed: descriptors that were complete before the reset
- * @bytes: bytes that landed of the one behind
- * @error: negative errno for the request that one is of; 0 spares it
+ * @bytes: bytes that landed of the first incomplete descriptor
+ * @error: negative errno for the request of that descriptor; 0 if it is to be
+ *	moved again
  *
- * What is behind it waits again, to be moved from its start.
+ * The requests after it become pending and are moved again from their start.
  */
 void litepcie_ring_rewind(struct litepcie_engine *engine, u32 completed,
 			  u32 bytes, int error)
@@ -276,9 +281,9 @@ void litepcie_ring_rewind(struct litepcie_engine *engine, u32 completed,
 }
 
 /**
- * litepcie_ring_fail() - end all requests, and refuse those to come
- * @engine: which can reach no page of a request any more
- * @error: negative errno for each of them
+ * litepcie_ring_fail() - end all requests and refuse new ones
+ * @engine: the engine; it can no longer access the pages of a request
+ * @error: negative errno for the requests
  */
 void litepcie_ring_fail(struct litepcie_engine *engine, int error)
 {

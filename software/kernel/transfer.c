@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What one caller moves: requests one behind the other, two at a time, so that
- * the pages of the next are pinned while the card moves those of the last.
+ * A call whose caller waits. It has two requests in flight, so that the pages
+ * of the next request are pinned while the card moves the current one.
  *
- * A caller that is killed takes back what the card does not have yet and waits
- * for the rest, which is at most two requests of LITEPCIE_CHUNK_BYTES and never
- * longer than the watch allows. Other signals are looked at between requests.
+ * A caller that is killed cancels the requests that the card does not have yet
+ * and waits for the others: at most two of LITEPCIE_CHUNK_BYTES, and no longer
+ * than the watchdog allows. Other signals are checked between requests.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -15,16 +15,16 @@
 #include "request.h"
 
 /**
- * litepcie_transfer_submit() - give the front of a buffer to an engine
+ * litepcie_transfer_submit() - give the first part of a buffer to an engine
  * @engine: the engine
- * @iter: the buffer; advanced by the bytes of the request, position undefined
- *	on error
+ * @iter: the buffer; advanced past the request, position undefined on error
  * @endpoint: byte address in the memory of the card
- * @left: bytes of the buffer that are wanted, not 0
+ * @left: bytes of the buffer to move, not 0
  * @complete: litepcie_request.complete
  * @context: litepcie_request.context
  *
- * Return: the request, or an ERR_PTR().
+ * Return: the request, to be ended with litepcie_request_finish() after
+ * @complete was called; or an ERR_PTR().
  */
 struct litepcie_request *
 litepcie_transfer_submit(struct litepcie_engine *engine, struct iov_iter *iter,
@@ -56,7 +56,7 @@ static void litepcie_transfer_wake(struct litepcie_request *req)
 	complete(&req->done);
 }
 
-/* Gives the bytes that landed; @error is set if that is not all of them. */
+/* Waits; returns the bytes that landed. Sets @error if some did not. */
 static size_t litepcie_transfer_end(struct litepcie_engine *engine,
 				    struct litepcie_request *req, int *error)
 {
@@ -73,12 +73,12 @@ static size_t litepcie_transfer_end(struct litepcie_engine *engine,
 }
 
 /**
- * litepcie_transfer() - move a buffer, and wait until it is moved
+ * litepcie_transfer() - move a buffer and wait until all of it is moved
  * @engine: the engine of the direction
  * @iter: the buffer
  * @endpoint: byte address in the memory of the card
- * @left: bytes to move, not 0, all of them in the memory of the card
- * @error: set to 0, or to a negative errno if not all of it was moved
+ * @left: bytes to move, not 0, all of them inside the card's memory
+ * @error: set to 0, or to a negative errno if some bytes were not moved
  *
  * Return: bytes that were moved, without a gap from the start.
  */
@@ -112,7 +112,7 @@ size_t litepcie_transfer(struct litepcie_engine *engine, struct iov_iter *iter,
 			}
 		}
 		if (last) {
-			/* What is behind a gap does not count, nor its error. */
+			/* Bytes after a gap do not count, nor do their errors. */
 			bytes = litepcie_transfer_end(engine, last,
 						      gap ? &late : error);
 			if (!gap)
@@ -127,14 +127,14 @@ size_t litepcie_transfer(struct litepcie_engine *engine, struct iov_iter *iter,
 }
 
 /**
- * litepcie_transfer_result() - what a call returns
+ * litepcie_transfer_result() - return value of a call
  * @file: the file
  * @direction: LITEPCIE_READER or LITEPCIE_WRITER
  * @moved: bytes that were moved
- * @error: negative errno if that is not all
+ * @error: negative errno if some bytes were not moved, else 0
  *
- * An error of the card must not pass unseen because a part was moved before it:
- * the next call on the file is told.
+ * A call that moved some bytes returns their number. If an error of the card
+ * cut it short, the next call of that direction on the file returns the error.
  *
  * Return: @moved, or @error if that is 0.
  */

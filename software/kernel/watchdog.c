@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is done about an engine that stopped or says nothing. It is only here
- * that a register of an engine is read.
+ * Watchdog of an engine: recovery when it stopped or makes no progress.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -11,9 +10,9 @@
 #include "driver.h"
 
 /*
- * Ends an engine's trouble: the request it happened in fails with @error, those
- * before it are complete, those behind it start again after the reset. Gives a
- * negative errno if the card is lost.
+ * Resets and restarts an engine. The first incomplete request fails with
+ * @error; the requests after it are moved again from their start. Returns a
+ * negative errno if the reset failed.
  */
 static int litepcie_watchdog_recover(struct litepcie_engine *engine, u32 bytes,
 				     int error)
@@ -32,7 +31,7 @@ static int litepcie_watchdog_recover(struct litepcie_engine *engine, u32 bytes,
 	return 0;
 }
 
-/* The card has said that the engine stopped: find out why. */
+/* The status block says that the engine stopped. */
 static int litepcie_watchdog_stopped(struct litepcie_engine *engine)
 {
 	u32 status = readl(engine->regs + LITEPCIE_ENGINE_STATUS);
@@ -45,8 +44,8 @@ static int litepcie_watchdog_stopped(struct litepcie_engine *engine)
 	empty = list_empty(&engine->inflight);
 	spin_unlock_irq(&engine->lock);
 	if (empty) {
-		/* Not the fault of a request: it would stop again at once. */
-		dev_err(&engine->ld->dev, "%s stopped with nothing to do: %s\n",
+		/* No request caused it, so a restarted engine would stop again. */
+		dev_err(&engine->ld->dev, "%s stopped without a request: %s\n",
 			engine->name, litepcie_reason_name(reason));
 		litepcie_engine_set_paused(engine);
 		ret = litepcie_engine_reset(engine);
@@ -58,7 +57,7 @@ static int litepcie_watchdog_stopped(struct litepcie_engine *engine)
 	return litepcie_watchdog_recover(engine, bytes, litepcie_reason_errno(reason));
 }
 
-/* Nothing was reported for the whole timeout: is anything happening? */
+/* The status block did not change for the whole timeout: ask the card. */
 static int litepcie_watchdog_silent(struct litepcie_engine *engine)
 {
 	u32 completed = readl(engine->regs + LITEPCIE_ENGINE_COMPLETED);
@@ -75,17 +74,17 @@ static int litepcie_watchdog_silent(struct litepcie_engine *engine)
 		queue_delayed_work(engine->ld->queue, &engine->watchdog, timeout);
 		return 0;
 	}
-	dev_warn_ratelimited(&engine->ld->dev, "%s moved nothing for %u ms\n",
+	dev_warn_ratelimited(&engine->ld->dev, "%s made no progress for %u ms\n",
 			     engine->name, jiffies_to_msecs(timeout));
 	return litepcie_watchdog_recover(engine, 0, -ETIMEDOUT);
 }
 
 /**
- * litepcie_watchdog() - look after an engine
+ * litepcie_watchdog() - recover an engine if it needs that
  * @work: litepcie_engine.watchdog
  *
- * Runs when the status block says that the engine stopped, and once in each
- * timeout while there are requests in the ring.
+ * Runs when the status block says that the engine stopped, and once per timeout
+ * while requests are in the ring.
  */
 void litepcie_watchdog(struct work_struct *work)
 {
@@ -98,7 +97,7 @@ void litepcie_watchdog(struct work_struct *work)
 	int lost = 0;
 
 	mutex_lock(&engine->control);
-	/* An interrupt that was lost must not look like a card that is. */
+	/* A lost interrupt must not be mistaken for a card without progress. */
 	litepcie_ring_poll(engine);
 
 	spin_lock_irq(&engine->lock);
@@ -118,7 +117,7 @@ void litepcie_watchdog(struct work_struct *work)
 		lost = litepcie_watchdog_silent(engine);
 	mutex_unlock(&engine->control);
 
-	/* The other engine is on the same card. */
+	/* A failed reset has cut off the whole card: the other engine too. */
 	if (lost)
 		litepcie_engine_stop(other, lost);
 }

@@ -54,7 +54,7 @@ def guest(changing):
 def test_another_major_version_is_refused(guest):
     assert guest.run("rmmod litepcie && insmod /lib/modules/litepcie.ko").status == 0
     said = guest.run("dmesg | grep litepcie").output
-    assert "gateware is of major version 2, this driver serves 1" in said
+    assert "gateware has major version 2, this driver supports 1" in said
     assert guest.run("test -e /dev/litepcie0").status != 0
     tool = guest.run("litepcie_util info")
     assert tool.status == 1 and "/dev/litepcie0" in tool.output
@@ -64,7 +64,7 @@ def test_another_major_version_is_refused(guest):
 def test_another_bitstream_behind_a_reset_is_not_used(guest):
     """As when an FPGA loads another design from its flash because a suspend took its power."""
     assert guest.run("echo 1 > /sys/bus/pci/devices/0000:01:00.0/reset").status == 0
-    assert "another bitstream after the reset: bind the driver again" in guest.run("dmesg").output
+    assert "another bitstream after the reset: unbind and bind the driver" in guest.run("dmesg").output
     said = guest.run("dd if=/dev/zero of=/dev/litepcie0 bs=4096 count=1")
     assert said.status == 1 and "No such device" in said.output
     assert guest.run("rmmod litepcie").status == 0

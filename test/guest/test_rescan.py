@@ -25,7 +25,7 @@ def guest(boot):
 
 
 def test_a_narrow_link_is_said(guest):
-    assert "litepcie0: link is Gen2 x1 only, built for Gen2 x4" in guest.run("dmesg")
+    assert "litepcie0: link is only Gen2 x1, built for Gen2 x4" in guest.run("dmesg")
     said = guest.run("litepcie_util info")
     assert "link      Gen2 x1," in said and "less than built for" in said
 
