@@ -92,8 +92,10 @@ def formatted(node):
 def targets():
     """What ends a target with status 1, and its notes."""
     gateware = ROOT / "gateware"
-    others   = [gateware / "soc" / "link.py", ROOT / "targets" / "environment.py"]
-    for path in [*sorted((gateware / "board").glob("*.py")), *others]:
+    files    = [path for folder in ("board", "build") for path in sorted((gateware / folder).glob("*.py"))
+        if path.name != "generated.py"]  # Developers' messages, not of a target.
+    others   = [gateware / "common" / "link_rates.py", ROOT / "targets" / "environment.py"]
+    for path in [*files, *others]:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
                 to_stderr = node.func.id == "print" and any(word.arg == "file" for word in node.keywords)
