@@ -9,14 +9,14 @@ namespace litepcie {
 // A reader or writer of stock LitePCIe: a table of descriptors in the card, filled register by register.
 class StockDma {
   public:
-    static constexpr unsigned kTable = 256;            // descriptors it holds
-    static constexpr uint32_t kLongest = (1 << 24) - 1;   // bytes of one
+    static constexpr unsigned kTable = 256;            // descriptors in the table
+    static constexpr uint32_t kLongest = (1 << 24) - 1;   // bytes of one descriptor
 
-    // Base: the address of its first register; offsets are those of the writer, which the reader shares.
+    // base: address of the first register. Reader and writer have the same offsets.
     enum class Kind { Reader, Writer };
     StockDma(HostDriver &driver, Kind kind);
 
-    // Off, with an empty table that is filled by the host.
+    // Disables the engine and clears its table, which the host then fills.
     void reset();
     void add(uint32_t host_address, uint32_t bytes);
     void enable();
@@ -28,7 +28,7 @@ class StockDma {
     uint32_t base_;
 };
 
-// Reader to writer inside the card, instead of their streams.
+// Connects reader and writer inside the card instead of their streams.
 void set_loopback(HostDriver &driver, bool on);
 
 }  // namespace litepcie

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 //
-// Drives stock LitePCIe behind the same model of link and host as litepcie_host, with the same options and report. Its card
-// counts nothing: the figures are the model's clock, from the write that enables an engine, its table already filled
-// (--count-table: from the first write that fills it), to the last byte in memory (writer) or the last completion taken
-// (reader).
+// Drives stock LitePCIe with the same model of link and host as litepcie_host, and the same options and report. Stock
+// LitePCIe has no counters, so the clock of the model measures each transfer. The time starts at the write that enables an
+// engine with a filled table (--count-table: at the first write that fills the table). It ends at the last byte in memory
+// (writer) or at the last completion that the card accepts (reader).
 #include "board_on_link.h"
 #include "command_line.h"
 #include "dma.h"
@@ -22,7 +22,7 @@ namespace {
 
 constexpr uint32_t kSource = 0x10000000, kTarget = 0x20000000;
 constexpr uint8_t kUntouched = 0xa5;
-constexpr uint64_t kSettle = 4000;          // cycles without traffic after which a transfer is over
+constexpr uint64_t kSettle = 4000;          // a transfer ends after so many cycles without traffic
 constexpr uint32_t kLoopBytes = 4096;
 
 struct HostOptions {
@@ -35,17 +35,17 @@ struct HostOptions {
 
 void add_options(CommandLine &line, HostOptions &o) {
     line.choice("--sequence", "transfers of an iteration", o.run.sequence, {"write-then-read", "read-and-write"});
-    line.number("--length", "BYTES", "of one transfer", o.run.length, 1, StockDma::kLongest);
-    line.number("--iterations", "N", "measured one by one (20)", o.run.iterations, 1, 1000000);
+    line.number("--length", "BYTES", "bytes of one transfer", o.run.length, 1, StockDma::kLongest);
+    line.number("--iterations", "N", "iterations, measured one by one (20)", o.run.iterations, 1, 1000000);
     line.number("--batch", "N", "transfers in the table, measured as one (1)", o.run.batch, 1, StockDma::kTable);
     line.choice("--mps", "Max_Payload_Size, bytes (256)", o.run.mps, {128, 256, 512});
     line.choice("--mrrs", "Max_Read_Request_Size, bytes (512)", o.run.mrrs, {128, 256, 512});
-    line.number("--descriptor-bytes", "BYTES", "for the bound: most of one descriptor (0)", o.run.descriptor_bytes, 0,
+    line.number("--descriptor-bytes", "BYTES", "largest descriptor, used for the bound (0)", o.run.descriptor_bytes, 0,
                 StockDma::kLongest);
-    line.choice("--gen", "of the link, instead of the board's own", o.link.gen, {1, 2, 3});
-    line.choice("--lanes", "of the link, instead of the board's own", o.link.lanes, {1, 2, 4, 8});
-    line.number("--clock-hz", "HZ", "of the board, instead of its own", o.link.clock_hz, 1000000, 1000000000);
-    line.flag("--count-table", "count the writes that fill the table too", o.count_table);
+    line.choice("--gen", "generation of the link, instead of the board's own", o.link.gen, {1, 2, 3});
+    line.choice("--lanes", "lanes of the link, instead of the board's own", o.link.lanes, {1, 2, 4, 8});
+    line.number("--clock-hz", "HZ", "clock of the board, instead of its own", o.link.clock_hz, 1000000, 1000000000);
+    line.flag("--count-table", "also count the writes that fill the table", o.count_table);
     line.text("--json", "FILE", "write the results as JSON", o.json);
     add_model_options(line, o.model);
 }
@@ -64,7 +64,7 @@ class StockRun {
         driver.memory().on_card_write = [this](uint64_t) { landed_ = driver_.model().cycle(); };
     }
 
-    // Host memory through reader and writer and back; throws HostError unless it is the same.
+    // Sends host memory through reader and writer and back; throws HostError if the data differs.
     void check_loopback() {
         uint8_t *source = driver_.memory().at(kSource, bytes_);
         for (uint32_t i = 0; i < kLoopBytes; i++)
@@ -73,7 +73,7 @@ class StockRun {
         transfer(true, true, kLoopBytes, 1);
         set_loopback(driver_, false);
         if (memcmp(source, driver_.memory().at(kTarget, bytes_), kLoopBytes))
-            throw HostError("what came back through the loopback is not what was sent");
+            throw HostError("data returned by the loopback differs from the data sent");
     }
 
     Iteration iterate() {
@@ -117,9 +117,9 @@ class StockRun {
         const CompleterCounts &after = model.completer_counts();
         if (!finished || (reads && after.read_bytes - before.read_bytes != total) ||
             (writes && after.written_bytes - before.written_bytes != total))
-            throw HostError("the card did not move what its table says");
+            throw HostError("the card did not move all bytes of its table");
         if (writes && (target[0] == kUntouched) && std::all_of(target, target + length, [](uint8_t b) { return b == kUntouched; }))
-            throw HostError("the writer's data did not reach memory");
+            throw HostError("data of the writer did not reach host memory");
         Iteration result;
         if (reads)
             result.read = measure(total, model.figures().last_completion_cycle - start);
@@ -167,7 +167,7 @@ int run(const HostOptions &o) {
 int main(int argc, char **argv) {
     const char *const name = "stock_host";
     try {
-        CommandLine line(name, "drives stock LitePCIe behind the same link and host as litepcie_host");
+        CommandLine line(name, "drives stock LitePCIe with the same link and host as litepcie_host");
         HostOptions options;
         add_options(line, options);
         return line.parse(argc, argv) ? run(options) : 0;

@@ -4,8 +4,9 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Stock LitePCIe behind the simulation PHY: its endpoint, crossbar and DMA as LiteX's own
-``add_pcie`` puts them together, and nothing of this project behind the PHY's ports.
+"""Stock LitePCIe with the simulation PHY: its endpoint, crossbar and DMA, connected as in LiteX's ``add_pcie``.
+
+Only the PHY is from this project.
 
     python -m litepcie_bench.stock.soc --data-width 128     build/stock_128/
 """
@@ -36,7 +37,7 @@ from litepcie_soc.soc.soc import PCI_ID
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# What add_pcie does when it is not told otherwise.
+# Defaults of add_pcie.
 MAX_PENDING_REQUESTS = 8
 BUFFERING_DEPTH      = 1024
 BAR0_SIZE            = 0x100000
@@ -51,7 +52,7 @@ class StockSoC(SoCMini):
     ----------
     platform   : GenericPlatform with the resources of ``sim_phy_io``, ``sys_clk`` and ``sys_rst``.
     data_width : bits of PHY and streams.
-    dma        : what ``LitePCIeDMA`` is told beside add_pcie's defaults.
+    dma        : further arguments of ``LitePCIeDMA``.
     """
     mem_map = {"csr": 0x0000_0000}
 

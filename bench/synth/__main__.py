@@ -4,11 +4,11 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Area and clock of ours and of stock LitePCIe, by yosys and nextpnr-ecp5.
+"""Measures area and clock of this project and of stock LitePCIe with yosys and nextpnr-ecp5.
 
-Writes build/bench/synth.json, the records of this run, and prints its tables. What was measured
-before is not measured again. Exit status: 0 measured; 1 a tool failed, or with --check a row grew or,
-of a board, is not as it was; 2 usage; 130 interrupted.
+Writes the records of this run to build/bench/synth.json and prints its tables. Results of earlier runs with the same
+input are reused. Exit status: 0 if everything was measured; 1 if a tool failed, or with --check if a figure differs
+from docs/resources.md by more than its limit; 2 for wrong usage; 130 if interrupted.
 """
 
 import json
@@ -32,24 +32,25 @@ BOARDS = tools.ROOT / "build" / "bench" / "synth_targets.json"
 def parse_args(argv):
     parser = Parser(prog="synth", description=__doc__.splitlines()[0])
     parser.add_argument("--width", type=int, action="append", choices=WIDTHS,
-        help="This data path; may be given again (64, 128, 256).")
-    parser.add_argument("--family", choices=FAMILIES, help="This family alone.")
-    parser.add_argument("--design", choices=sorted({design.name for design in DESIGNS}), help="This design alone.")
+        help="Measure this data width; may be repeated (64, 128, 256).")
+    parser.add_argument("--family", choices=FAMILIES, help="Measure this family only.")
+    parser.add_argument("--design", choices=sorted({design.name for design in DESIGNS}),
+        help="Measure this design only.")
     parser.add_argument("--no-clock", action="store_true", help="Area only: no place and route.")
     parser.add_argument("--paths", type=int, metavar="N",
-        help="Instead: the N longest paths of ours at --width (64), estimated before place and route.")
+        help="Only print the N longest paths of our design at --width (64), estimated before place and route.")
     parser.add_argument("--targets", nargs="*", metavar="NAME",
-        help=f"Instead: the boards, or these of them ({', '.join(targets.NAMES)}).")
+        help=f"Measure the boards instead, all or those named ({', '.join(targets.NAMES)}).")
     less = parser.add_mutually_exclusive_group()
-    less.add_argument("--elaborate", action="store_true", help="With --targets: no area, all else that is checked.")
+    less.add_argument("--elaborate", action="store_true", help="With --targets: only elaborate and check.")
     less.add_argument("--gates", action="store_true",
-        help="With --targets: before logic is mapped, a third of the time; what the tests compare.")
+        help="With --targets: count gates before mapping, in a third of the time. The tests compare these.")
     parser.add_argument("--output", type=Path, metavar="FILE",
-        help="For the records (build/bench/synth.json; of boards synth_targets.json).")
+        help="File for the records (build/bench/synth.json; for boards synth_targets.json).")
     after = parser.add_mutually_exclusive_group()
-    after.add_argument("--write", action="store_true", help="Renew the tables of docs/resources.md.")
+    after.add_argument("--write", action="store_true", help="Update the tables in docs/resources.md.")
     after.add_argument("--check", action="store_true",
-        help="Compare the area with docs/resources.md: exit status 1, and the rows that differ.")
+        help="Compare the area with docs/resources.md; print rows that differ and exit with status 1.")
     args = parser.parse_args(argv)
     check_args(parser, args)
     return args
@@ -58,24 +59,24 @@ def parse_args(argv):
 def check_args(parser, args):
     unknown = sorted(set(args.targets or []) - set(targets.NAMES))
     if unknown:
-        parser.error(f"argument --targets: no target {unknown[0]}, there are {', '.join(targets.NAMES)}")
+        parser.error(f"argument --targets: unknown target {unknown[0]}; choose from {', '.join(targets.NAMES)}")
     args.output = args.output or (OUT if args.targets is None else BOARDS)
     if args.targets is not None and (args.width or args.family or args.design or args.paths or args.no_clock):
-        parser.error("--targets has nothing to do with --width, --family, --design, --no-clock, --paths")
+        parser.error("--targets cannot be combined with --width, --family, --design, --no-clock or --paths")
     if args.elaborate and (args.targets is None or args.write or args.check):
-        parser.error("--elaborate goes with --targets, and without --write and --check")
+        parser.error("--elaborate needs --targets and cannot be combined with --write or --check")
     if args.gates and args.targets is None:
-        parser.error("--gates goes with --targets")
+        parser.error("--gates needs --targets")
     if args.write and (args.width or args.family or args.design):
-        parser.error("--write needs every row: without --width, --family, --design")
+        parser.error("--write needs every row; leave out --width, --family and --design")
     if args.paths is not None and args.paths < 1:
-        parser.error(f"argument --paths: {args.paths} is not 1 or more")
+        parser.error(f"argument --paths: {args.paths} is too small; the least is 1")
     if not choose(args)[0]:
-        parser.error(f"argument --design: {args.design} is not measured at that width")
+        parser.error(f"argument --design: {args.design} is not measured at this width; choose another --width")
 
 
 def choose(args):
-    """(design, family) whose area, and designs whose clock was asked for."""
+    """Returns (design, family) pairs to measure for area, and designs to measure for clock."""
     wanted  = [design for design in DESIGNS if design.width in args.width] if args.width else USUAL
     chosen  = [(design, family) for family in FAMILIES for design in wanted
         if args.family in (None, family) and args.design in (None, design.name)]
@@ -92,7 +93,7 @@ def measured(args):
 
 
 def show_paths(args):
-    """The longest paths of ours, one for each start and each set of carry chains."""
+    """Prints the longest paths of our design, one per start register and set of carry chains."""
     design  = Design(OURS, (args.width or [64])[0], 32)
     sources = design.sources()
     folder  = tools.synthesise(sources, "ecp5", TOP)["folder"]
@@ -110,7 +111,7 @@ def measured_targets(args):
 
 
 def finish(args, records):
-    """Prints, writes or compares; returns the exit status."""
+    """Prints, writes or compares the tables; returns the exit status."""
     args.output.parent.mkdir(parents=True, exist_ok=True)
     args.output.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
     which = table if args.targets is None else targets_table
@@ -120,7 +121,7 @@ def finish(args, records):
         table.PATH.write_text(which.update(text, records), encoding="utf-8")
     grown = which.grown(records, text) if args.check else []
     for line in grown:
-        print(f"synth: not as the document says: {line}", file=sys.stderr)
+        print(f"synth: differs from docs/resources.md: {line}", file=sys.stderr)
     return 1 if grown else 0
 
 

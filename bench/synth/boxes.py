@@ -4,15 +4,15 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Declarations of modules that have no source here, from how their instances are connected.
+"""Verilog declarations of modules without source, derived from the connections of their instances.
 
-The hard block of PCI Express comes out of Vivado's IP catalogue. A port of its instance is an output if nothing else
-drives what it is connected to.
+The hard block of PCI Express comes from Vivado's IP catalogue, so its source is not here. A port of its instance is an
+output if nothing else drives the connected wire.
 """
 
 
 def _driven(module):
-    """Bits of a module, as in yosys' JSON, that an input or a cell of known ports drives."""
+    """Returns the bits of a module, numbered as in yosys' JSON, that an input or a cell with known ports drives."""
     found = {bit for port in module["ports"].values() if port["direction"] != "output" for bit in port["bits"]}
     for cell in module["cells"].values():
         ways = cell.get("port_directions", {})
@@ -21,13 +21,13 @@ def _driven(module):
 
 
 def _port(name, bits, driven):
-    """Declaration of one port; constants are text in the JSON."""
+    """Returns the declaration of one port. Constants are text in the JSON."""
     given = any(isinstance(bit, str) or bit in driven for bit in bits)
     return f"{'input' if given else 'output'} [{max(len(bits), 1) - 1}:0] {name}"
 
 
 def declarations(netlist):
-    """Verilog of each module that ``netlist``, of ``write_json``, has an instance of but does not know; by name."""
+    """Returns Verilog for each module that ``netlist`` (``write_json``) instantiates but does not define, by name."""
     modules, found = netlist["modules"], {}
     for module in modules.values():
         unknown = [cell for cell in module["cells"].values()

@@ -4,28 +4,28 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Cells of a netlist as resources of the device.
+"""Converts the cells of a netlist into resources of a device.
 
-ECP5: as nextpnr counts "Total LUT4s": a LUT4 is one, a CCU2C (two bits of carry) two, a
-TRELLIS_DPR16X4 six: four LUTs are the memory, two more carry its write port. BRAM: DP16KD, 18 kbit.
+ECP5, as nextpnr counts "Total LUT4s": a LUT4 is one LUT and a CCU2C (two bits of carry) two. A TRELLIS_DPR16X4 is six:
+four LUTs hold the memory and two serve its write port. BRAM: DP16KD, 18 kbit.
 
-7-series, UltraScale, UltraScale+: a LUT of any size is one, an inverter too; RAM of LUTs and shift
-registers as many as the SLICEM uses (UG474, UG574). CARRY4 and MUXF have no LUT of their own: the
-LUTs in front are in the netlist. BRAM: RAMB36, 36 kbit, a RAMB18 is half of one.
+7-series, UltraScale, UltraScale+: a LUT of any size is one LUT, and so is an inverter. LUT RAM and shift registers
+count as many LUTs as the SLICEM uses (UG474, UG574). CARRY4 and MUXF have no LUT of their own: the LUTs at their inputs
+are in the netlist. BRAM: RAMB36, 36 kbit; a RAMB18 is half.
 """
 
 import re
 
 from dataclasses import asdict, dataclass
 
-FAMILIES  = ("ecp5", "xc7")  # Where designs are compared; boards have more.
+FAMILIES  = ("ecp5", "xc7")  # Families for comparing designs. Boards have further families.
 BRAM_UNIT = {"ecp5": "DP16KD", "xc7": "RAMB36"}
 
-# Cells of each family and how many each is of what; UltraScale adds to 7-series.
+# Resources of each cell type by family. UltraScale has the cells of 7-series and some of its own.
 
 
 def _xilinx(series7, ultrascale):
-    """The same tables by family; UltraScale and UltraScale+ have the same cells."""
+    """Returns the tables by family. UltraScale and UltraScale+ have the same cells."""
     both = {**series7, **ultrascale}
     return {"xc7": series7, "xcu": both, "xcup": both}
 
@@ -42,14 +42,14 @@ BRAMS    = {"ecp5": {"DP16KD": 1},          **_xilinx({"RAMB36E1": 1, "RAMB18E1"
 DSPS     = {"ecp5": {"MULT18X18D": 1, "ALU54B": 0}, **_xilinx({"DSP48E1": 1}, {"DSP48E2": 1})}
 FREE     = {"ecp5": {"PFUMX": 0, "L6MUX21": 0},     **_xilinx({"MUXF7": 0, "MUXF8": 0}, {"MUXF9": 0})}
 
-# What a board has besides: clocks, pins, what belongs to pins, JTAG; made of no LUT and no flip-flop.
+# Other cells of a board use no LUT and no flip-flop: clocking, I/O buffers, serializers, delays, JTAG.
 HARD = re.compile(r"BUFG(CTRL|CE|CE_DIV|_GT|_GT_SYNC)?|BUF(IO|R|H|MR)|[IO]+BUF(DS|T|TDS)?(_GTE[234]|E3)?|IBUFGDS|"
     r"(MMCM|PLL)E[234]_(ADV|BASE)|[IO](SERDES|DELAY)E[23]|IDELAYCTRL|[IO]DDR(E1)?|BSCANE2|STARTUPE[23]|DNA_PORT(E2)?")
 
 
 @dataclass(frozen=True)
 class Area:
-    """Resources; ``luts`` are all that are used, of which those of carry chains and of memory."""
+    """Used resources. ``luts`` includes LUTs of carry chains and LUTs used as memory."""
     luts:           int
     luts_as_carry:  int
     luts_as_memory: int
@@ -66,7 +66,7 @@ class Area:
 
 
 def area(cells, family, boxes=()):
-    """``Area`` of a netlist's cells by type, without ``boxes``. Raises ``ValueError`` for a type it cannot count."""
+    """Returns the ``Area`` of cells by type without ``boxes``. Raises ``ValueError`` for an unknown cell type."""
     tables  = [table[family] for table in (LUTS, CARRIES, MEMORIES, FFS, BRAMS, DSPS, FREE)]
     known   = {kind for table in tables for kind in table} | set(boxes)
     unknown = sorted(kind for kind in set(cells) - known if not HARD.fullmatch(kind))

@@ -4,19 +4,18 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The designs that are compared: each has one reader and one writer, the PHY's streams, the data
-side and MSI as top-level ports, and a name for its module.
+"""The designs whose area is compared. Each has one reader and one writer. The streams of the PHY, the data side and MSI
+are top-level ports.
 
-What makes it fair:
+The comparison is fair because:
 
-- Both stand behind the same ``SimPHY``: no hard block, no clock crossing, no endpoint memory.
-- Stock is what LiteX's ``add_pcie(ndmas=1)`` makes when it is told nothing (``bench/stock``): tables
-  of 256 descriptors, 8 pending requests, 1 KiB of buffering each way, loopback. ``stock_bare`` has
-  neither buffering nor loopback: the least that moves data.
-- Ours is what a target's ``add_litepcie(channels=1)`` makes, identity, error counters, MSI and the
-  window onto the endpoint memory with it. The memory is outside, as the user of stock's streams
-  is: four ports of the reader, the writer and the window.
-- Ports are ports: every input is unknown to synthesis and every output is needed, in both.
+- Both designs use the same ``SimPHY``, without hard block, clock crossing and endpoint memory.
+- Stock is LiteX's ``add_pcie(ndmas=1)`` with its defaults (``bench/stock``): tables of 256 descriptors, 8 pending
+  requests, 1 KiB of buffering each way, loopback. ``stock_bare`` has neither buffering nor loopback: it is the smallest
+  stock design that moves data.
+- Ours is a target's ``add_litepcie(channels=1)`` with identity, error counters, MSI and the window onto the endpoint
+  memory. The memory is outside, like the user of stock's streams: reader, writer and window use four ports.
+- In both designs synthesis knows no input value and must keep every output.
 """
 
 from dataclasses import dataclass
@@ -36,7 +35,7 @@ from litepcie_soc.soc.soc import LitePCIeSoC
 from litepcie_bench.stock.soc import StockSoC
 
 CLK_FREQ    = 125e6
-MEMORY_SIZE = 1 << 20  # Bytes behind ours: as many as the window shows.
+MEMORY_SIZE = 1 << 20  # Bytes of our endpoint memory: the size of the window.
 TOP         = "core"
 
 OURS, STOCK, STOCK_BARE = "litepcie_soc", "litepcie_stock", "litepcie_stock_bare"
@@ -49,7 +48,7 @@ def _bus(**widths):
 
 
 def memory_io(data_width):
-    """Ports of the endpoint memory: two that write, two that read."""
+    """Returns the ports of the endpoint memory: two write ports and two read ports."""
     address = word_address_width(data_width, MEMORY_SIZE)
     io = []
     for n in range(2):
@@ -61,7 +60,7 @@ def memory_io(data_width):
 
 
 def stream_io(data_width):
-    """Ports of stock's two streams, which have no byte enables."""
+    """Returns the ports of stock's two streams, which have no byte enables."""
     return [(name, 0, *_bus(valid=1, ready=1, first=1, last=1, data=data_width))
         for name in ("source", "sink")]
 
@@ -74,13 +73,13 @@ def platform_of(data_width, io):
 
 
 def _drive(pads, names, endpoint):
-    """Statements by which a stream's master end drives pads; ``ready`` comes back."""
+    """Returns the statements that connect a stream master to pads, including ``ready`` back from the pads."""
     return [getattr(pads, name).eq(getattr(endpoint, name)) for name in ("valid", *names)] \
         + [endpoint.ready.eq(pads.ready)]
 
 
 class BorderMemory(LiteXModule):
-    """In the place of ``EndpointMemory``: its ports are top-level ports."""
+    """Replaces ``EndpointMemory``: makes its ports top-level ports."""
     def __init__(self, platform, data_width):
         self.platform, self.data_width = platform, data_width
 
@@ -100,7 +99,7 @@ class BorderMemory(LiteXModule):
 
 
 class OurSoC(LitePCIeSoC):
-    """``LitePCIeSoC`` as a target makes it, with the endpoint memory outside."""
+    """``LitePCIeSoC`` as in a target, with the endpoint memory outside."""
     def __init__(self, platform, data_width, tags):
         self.cd_sys = ClockDomain()
         self.comb += [
@@ -125,7 +124,7 @@ class OurSoC(LitePCIeSoC):
 
 
 class StockCore(StockSoC):
-    """Stock as the benchmark runs it, its two streams as ports."""
+    """Stock LitePCIe as in the benchmark, with its two streams as ports."""
     def __init__(self, platform, data_width, **dma):
         self.pads = {name: platform.request(name) for name in ("source", "sink")}
         StockSoC.__init__(self, platform, data_width, CLK_FREQ, **dma)
@@ -141,14 +140,14 @@ class StockCore(StockSoC):
 
 @dataclass(frozen=True)
 class Design:
-    """What is built. ``tags`` is 0 for stock, which has none to choose."""
+    """A design to measure. ``tags`` is 0 for stock, which has no such option."""
     name:  str
     width: int
     tags:  int = 0
 
     @property
     def clocked(self):
-        """Whether place and route is worth its minutes: the goal is about these, and its peer."""
+        """Whether place and route is run, which takes minutes: only for designs with a clock goal and their peers."""
         return self.width == 64 and self.tags in (0, 32) and self.name != STOCK_BARE
 
     def __str__(self):
@@ -156,7 +155,7 @@ class Design:
         return f"{self.name} {self.width} bit{tags}"
 
     def soc(self):
-        """The SoC, not finalised."""
+        """Returns the SoC before it is finalised."""
         if self.name == OURS:
             return OurSoC(platform_of(self.width, memory_io(self.width)), self.width, self.tags)
         options  = dict(with_buffering=False, with_loopback=False) if self.name == STOCK_BARE else {}
@@ -164,7 +163,7 @@ class Design:
         return StockCore(platform, self.width, **options)
 
     def sources(self):
-        """Text by file name: the module ``core``, and what its memories are initialised from."""
+        """Returns texts by file name: the module ``core`` and the initial contents of its memories."""
         soc    = self.soc()
         soc.finalize()
         output = soc.platform.get_verilog(soc, name=TOP)
@@ -177,5 +176,5 @@ DESIGNS = [
     Design(OURS, 64, 64),
     *(design for width in WIDTHS for design in (Design(STOCK, width), Design(OURS, width, 32))),
 ]
-# What is measured when no width is asked for: 512 bit takes minutes more and says nothing new.
+# Designs measured without --width. 512 bit takes minutes more and shows nothing new.
 USUAL = [design for design in DESIGNS if design.width <= 256]

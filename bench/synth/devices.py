@@ -4,17 +4,17 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The devices of the boards: what each has in all, and what stands for its hard block of PCI Express."""
+"""Devices of the boards: their resources and the module name of their PCI Express hard block."""
 
 from dataclasses import dataclass
 
-# Module of the hard block, which Vivado's IP catalogue makes, by yosys' name of the family.
+# Module name of the hard block from Vivado's IP catalogue, by yosys' name of the family.
 HARD_BLOCKS = {"xc7": "pcie_s7", "xcu": "pcie_us", "xcup": "pcie_usp"}
 
 
 @dataclass(frozen=True)
 class Device:
-    """``family`` as yosys calls it; LUTs of six inputs, flip-flops, block RAMs of 36 kbit, DSPs."""
+    """Resources of a device: ``family`` in yosys' names, LUTs of six inputs, flip-flops, RAMs of 36 kbit, DSPs."""
     family: str
     luts:   int
     ffs:    int
@@ -35,7 +35,7 @@ DEVICES = {
 
 
 def device_of(part):
-    """Name and ``Device`` of a part as Vivado calls it. Raises ``ValueError`` for one that is not known here."""
+    """Returns name and ``Device`` of a part in Vivado's names. Raises ``ValueError`` for an unknown part."""
     name = part.split("-")[0]
     if name not in DEVICES:
         raise ValueError(f"{name}: nothing is known of this device (bench/synth/devices.py)")

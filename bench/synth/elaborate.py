@@ -4,9 +4,9 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A board's Verilog, elaborated and mapped for its family, the vendor's blocks as black boxes.
+"""Elaborates and maps the Verilog of a board, with the vendor's blocks as black boxes.
 
-Yosys knows the primitives; LitePCIe's Verilog around the hard block is read; the hard block itself is declared from
+Yosys knows the primitives and reads LitePCIe's Verilog around the hard block. The hard block itself is declared from
 the connections of its instance (``boxes.py``).
 """
 
@@ -16,18 +16,18 @@ from litepcie_bench.synth import tools
 from litepcie_bench.synth.boxes import declarations
 
 PRIMITIVES = "read_verilog -lib +/xilinx/cells_sim.v +/xilinx/cells_xtra.v; write_rtlil library.il"
-LIBRARY    = "read_rtlil library.il"  # The same, an eighth of the time; read three times for a board.
+LIBRARY    = "read_rtlil library.il"  # Reads the primitives in an eighth of the time; a board reads them three times.
 READ       = (LIBRARY + "; read_verilog {verilog}; hierarchy -top {top} -purge_lib; proc; blackbox =A:whitebox; "
     "write_json netlist.json; delete =A:blackbox; write_rtlil design.il")
-# In the top module, ours, every wire that is used has a driver, one, and there is no loop. LitePCIe's wrappers of the
-# UltraScale blocks have ports without.
+# In the top module every used wire must have exactly one driver, and there must be no combinatorial loop. Only the top
+# module is checked: LitePCIe's wrappers of the UltraScale blocks have undriven ports.
 CHECK      = LIBRARY + "; read_rtlil design.il; read_verilog boxes.v; hierarchy -check -top {top}; check -assert {top}"
 MAP        = ("read_rtlil design.il; read_verilog boxes.v; "
     "synth_xilinx -family {family} -flatten -noiopad -noclkbuf -top {top}; tee -q -o stat.json stat -json")
 
 
 def link_library(folder):
-    """Puts ``library.il`` into ``folder``: ports of all primitives."""
+    """Links ``library.il``, the ports of all primitives, into ``folder``."""
     def make(folder):
         tools.yosys(folder, PRIMITIVES, "library.log")
         return {}
@@ -37,9 +37,9 @@ def link_library(folder):
 
 
 def elaborate(project, hard_block):
-    """Elaborates and checks a ``Project``; ``hard_block`` is the one module that may have no source.
+    """Elaborates and checks a ``Project``. Only the module ``hard_block`` may lack a source.
 
-    Returns a dict with ``folder``, which has ``design.il`` and ``boxes.v``. Raises ``ToolError``.
+    Returns a dict whose ``folder`` contains ``design.il``, ``boxes.v`` and ``library.il``. Raises ``ToolError``.
     """
     verilog = " ".join(name for name in project.sources if name.endswith(".v"))
     read    = READ.format(verilog=verilog, top=project.name)

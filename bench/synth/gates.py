@@ -4,11 +4,11 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A board before its logic is mapped to LUTs: gates, registers, and what is mapped by then.
+"""Counts gates, registers and memories of a board before its logic is mapped to LUTs.
 
-Optimisation and mapping of logic are most of a synthesis' time. Before them memories are mapped as in a full synthesis,
-sums are carry chains, and the rest can be counted as gates: in a third of the time, so that each test run compares
-every board.
+Optimising and mapping logic takes most of the time of a synthesis. This count maps memories and carry chains as a full
+synthesis does, and counts the remaining logic as gates. It takes a third of the time, so that the tests can compare
+boards.
 """
 
 import re
@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from litepcie_bench.synth.count import area
 from litepcie_bench.synth.elaborate import LIBRARY, count_cells
 
-# Each optimisation once, not until nothing changes; DSPs, block RAM and RAM of LUTs as in a full synthesis.
+# Each optimisation runs once instead of until nothing changes. DSPs, block RAM and LUT RAM as in a full synthesis.
 SHRINK  = "opt_expr; opt_merge; opt_muxtree; opt_reduce; opt_dff; opt_clean; wreduce"
 XILINX  = "synth_xilinx -family {family} -flatten -top {top} -run"
 ADDERS  = "techmap -map +/techmap.v -map +/xilinx/arith_map.v -D LUT_SIZE=6"
@@ -33,8 +33,14 @@ CARRY    = {"CARRY4": 4, "CARRY8": 8}
 
 @dataclass(frozen=True)
 class Gates:
-    """``gates`` of two inputs, inverters and multiplexers; ``carries``: bits of carry chains; ``registers``: bits;
-    ``ram_luts``: LUTs that are memory; ``brams`` of 36 kbit; ``dsps``.
+    """Counts before mapping.
+
+    gates     : gates of two inputs, inverters and multiplexers.
+    carries   : bits of carry chains.
+    registers : bits of registers.
+    ram_luts  : LUTs used as memory.
+    brams     : block RAMs of 36 kbit.
+    dsps      : DSP blocks.
     """
     gates:     int
     carries:   int
@@ -48,7 +54,7 @@ class Gates:
 
 
 def gates_of(cells, family, hard_block):
-    """``Gates`` of cells by type. Raises ``ValueError`` for a type it cannot count."""
+    """Returns the ``Gates`` of cells by type. Raises ``ValueError`` for an unknown type."""
     registers = {kind for kind in cells if REGISTER.fullmatch(kind)}
     gates     = {kind for kind in cells if GATE.fullmatch(kind)} - registers
     mapped    = area({kind: cells[kind] for kind in set(cells) - gates - registers}, family, [hard_block])
@@ -63,5 +69,5 @@ def gates_of(cells, family, hard_block):
 
 
 def count(project, family, hard_block):
-    """``Gates`` of a ``Project``. Raises ``ToolError``."""
+    """Returns the ``Gates`` of a ``Project``. Raises ``ToolError``."""
     return gates_of(count_cells(COMMAND, project, family, hard_block), family, hard_block)

@@ -4,11 +4,11 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A design between registers, with four pins, for place and route.
+"""A harness of registers with three pins around a design, for place and route.
 
-Every input of the core comes from a flip-flop of a long shift register, every output goes to a
-flip-flop and from there into a pipelined parity: nothing can be optimised away, no path of the
-harness is longer than one LUT, and a path of the core begins and ends in a register, as at a PHY.
+A long shift register drives every input of the core. A flip-flop samples every output and feeds a pipelined parity. So
+nothing can be optimised away, no path of the harness is longer than one LUT, and every path of the core begins and ends
+in a register, as it does at a PHY.
 """
 
 import re
@@ -21,17 +21,17 @@ _PORT = re.compile(r"^\s*(input|output)\s+(?:wire|reg)\s*(?:\[(\d+):0\])?\s*(\w+
 
 
 def ports(verilog, module):
-    """(direction, width, name) of a module as LiteX writes it. Raises ``ValueError`` if not found."""
+    """Returns (direction, width, name) of the ports of a module in LiteX's style. Raises ``ValueError``."""
     header = re.search(rf"^module {module} \((.*?)^\);", verilog, re.MULTILINE | re.DOTALL)
     found  = [_PORT.match(line) for line in header[1].splitlines()] if header else []
     found  = [(match[1], int(match[2] or 0) + 1, match[3]) for match in found if match]
     if not found:
-        raise ValueError(f"no ports of module {module}")
+        raise ValueError(f"found no ports of module {module}")
     return found
 
 
 def _parity(bits, fan=4):
-    """Registers that reduce ``taken``, a vector of so many bits, to one: declarations, statements, name."""
+    """Returns declarations, statements and name of registers that reduce the vector ``taken`` to one bit."""
     declared, clocked, name, stage = [], [], "taken", 0
     while bits > 1:
         groups = -(-bits // fan)
@@ -44,7 +44,7 @@ def _parity(bits, fan=4):
 
 
 def harness(verilog, core):
-    """Text of the module ``harness`` around ``core``, whose clock is ``sys_clk``."""
+    """Returns the module ``harness`` around ``core``, whose clock is ``sys_clk``."""
     found   = [port for port in ports(verilog, core) if port[2] != "sys_clk"]
     inputs  = [port for port in found if port[0] == "input"]
     outputs = [port for port in found if port[0] == "output"]
@@ -75,6 +75,6 @@ endmodule
 
 
 def sources(design):
-    """Those of a ``Design`` with the harness around it."""
+    """Returns the sources of a ``Design`` with the harness around it."""
     found = design.sources()
     return {**found, f"{TOP}.v": harness(found[f"{designs.TOP}.v"], designs.TOP)}

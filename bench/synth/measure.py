@@ -4,13 +4,13 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Measures designs, two tools at a time, and makes the records of ``synth.json``.
+"""Measures designs, two in parallel, and makes the records of ``synth.json``.
 
-A record: ``design``, ``part`` ("layer+reader+writer"), ``family`` ("ecp5" or "xc7"), ``width``
+Keys of a record: ``design``, ``part`` ("layer+reader+writer"), ``family`` ("ecp5" or "xc7"), ``width``
 (bits), ``tags`` (ours), ``luts`` (all), ``luts_as_logic``, ``luts_as_carry``, ``luts_as_memory``,
 ``ffs``, ``brams`` of ``bram_unit``, ``dsps``, ``tools`` (versions). Where the clock was measured:
 ``fmax_hz`` (median of the seeds), ``fmax_best_hz``, ``speed_grade``, ``seeds``, ``critical_path``
-(first and last register of the median's longest path, ns of it). Absent is not measured.
+(first and last register of the median's longest path, and its delay in ns). An absent key was not measured.
 """
 
 import os
@@ -23,14 +23,14 @@ from litepcie_bench.synth.count import BRAM_UNIT, area
 from litepcie_bench.synth.paths import register
 
 PART        = "layer+reader+writer"
-SPEED_GRADE = 8  # Of ECP5: the fastest.
+SPEED_GRADE = 8  # The fastest ECP5.
 SEEDS       = (1, 2, 3)
 
 # Jobs ---------------------------------------------------------------------------------------------
 
 
 def _run(jobs, step):
-    """What each of the functions in ``jobs`` returns, by key; ``step(key)`` as each is done."""
+    """Calls the functions in ``jobs`` and returns their results by key; calls ``step(key)`` after each."""
     def work(key):
         return key, jobs[key]()
 
@@ -39,15 +39,15 @@ def _run(jobs, step):
 
 
 def areas(chosen, step):
-    """``Area`` of each (design, family)."""
-    sources = {design: design.sources() for design, _ in chosen}  # Not in threads: LiteX has global state.
+    """Returns the ``Area`` of each (design, family)."""
+    sources = {design: design.sources() for design, _ in chosen}  # Outside the threads, because LiteX has global state.
     found   = _run({(design, family): partial(tools.synthesise, sources[design], family, designs.TOP)
         for design, family in chosen}, step)
     return {key: area(done["cells"], key[1]) for key, done in found.items()}
 
 
 def clocks(chosen, step):
-    """What ``place_and_route`` returned for each design, a list by clock, slowest first."""
+    """Returns the results of ``place_and_route`` for each design, sorted by clock, slowest first."""
     netlists = _run({(design, "netlist"): partial(tools.synthesise, harness.sources(design), "ecp5",
         harness.TOP) for design in chosen}, step)
     routed   = _run({(design, f"seed {seed}"): partial(tools.place_and_route, netlist["folder"],
@@ -59,7 +59,7 @@ def clocks(chosen, step):
 
 
 def record(design, family, resources, runs=None):
-    """One record; ``runs`` are those of ``clocks``."""
+    """Returns one record; ``runs`` are the results from ``clocks``."""
     line = {"design": design.name, "part": PART, "family": family, "width": design.width}
     if design.tags:
         line["tags"] = design.tags
@@ -75,7 +75,7 @@ def record(design, family, resources, runs=None):
 
 
 def measure(chosen, clocked, progress):
-    """Records of each (design, family) in ``chosen``; the clock of those in ``clocked``, for ECP5.
+    """Returns a record for each (design, family) in ``chosen``, with the ECP5 clock of designs in ``clocked``.
 
     ``progress`` has ``step(text)``.
     """
@@ -87,5 +87,5 @@ def measure(chosen, clocked, progress):
 
 
 def steps(chosen, clocked):
-    """How many steps ``measure`` takes."""
+    """Returns the number of steps of ``measure``."""
     return len(chosen) + len(clocked)*(1 + len(SEEDS))

@@ -4,11 +4,10 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Longest paths of a netlist for ECP5 before place and route, from register to register by name.
+"""Estimates the longest paths of an ECP5 netlist before place and route, from register to register.
 
-What place and route says is one path, after minutes. This is every pair of registers, in seconds,
-with the delays of speed grade 6 and one guess for every net: good for what to cut next, not for a
-clock.
+Place and route reports one path after minutes. This estimate covers every pair of registers in seconds. It uses the
+delays of speed grade 6 and one typical delay for every net, so it shows which path to shorten next, not the clock.
 """
 
 import json
@@ -17,7 +16,7 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 
-# ns, speed grade 6; a net to a carry or to the multiplexer of the same slice has none.
+# Delays in ns, speed grade 6. A net to a carry or to the multiplexer of the same slice has no delay.
 NET        = 0.9
 LUT        = 0.24
 MUX        = 0.2
@@ -32,11 +31,11 @@ SEQUENTIAL = {"TRELLIS_FF": CLK_TO_Q, "DP16KD": BRAM_TO_Q}
 
 @dataclass
 class Path:
-    """The longest from one register to another.
+    """The longest path from one register to another.
 
     ns      : estimate, with a net at the end.
-    luts    : LUTs on the way, and multiplexers of their slices.
-    carries : text of the source lines whose carry chains are on the way.
+    luts    : LUTs on the path, and multiplexers of their slices.
+    carries : source lines whose carry chains are on the path.
     """
     ns:      float
     start:   str
@@ -50,12 +49,12 @@ class Path:
 
 
 def register(cell):
-    """A cell's name without what synthesis put behind the signal's."""
+    """Returns the name of a signal: the name of its cell without the suffix that synthesis appends."""
     return re.sub(r"(_TRELLIS_FF_.*|_(DP16KD|TRELLIS_DPR16X4)_.*|\.\d+\.\d+(_.*)?)$", "", cell)
 
 
 def _arcs(kind, pins):
-    """(input pin, output pin, delay without net, whether a net leads to it) of a combinatorial cell."""
+    """Returns (input pin, output pin, delay without net, whether a net leads to the pin) of a combinatorial cell."""
     outputs = [pin for pin, direction in pins.items() if direction == "output"]
     inputs  = [pin for pin, direction in pins.items() if direction == "input"]
     if kind == "CCU2C":
@@ -81,7 +80,7 @@ def _arcs(kind, pins):
 
 
 class Netlist:
-    """Arrival times in the flat module ``top`` of what ``write_json`` gives.
+    """Arrival times in the flat module ``top`` of a netlist from ``write_json``.
 
     ``source`` is the Verilog text it was made from, file ``core.v``.
     """
@@ -123,7 +122,7 @@ class Netlist:
                         self.into[target].append((bit, delay + NET*net, cell))
 
     def _arrive(self, bit):
-        """Arrival at ``bit``; without recursion, as chains are long."""
+        """Returns the arrival time at ``bit``. The function does not recurse, because chains are long."""
         stack = [bit]
         while stack:
             bit     = stack[-1]
@@ -137,7 +136,7 @@ class Netlist:
             stack += waiting if bit not in self.arrival else []
 
     def _line(self, cell):
-        """Text of the source line of a cell, or "" if synthesis forgot it."""
+        """Returns the source line of a cell, or "" if synthesis dropped it."""
         match = re.search(r"core\.v:(\d+)", cell["attributes"].get("src", ""))
         return self.source[int(match[1]) - 1].strip()[:160] if match else ""
 
@@ -155,7 +154,7 @@ class Netlist:
         return Path(self.arrival[bit] + NET, came, end, luts, carries[::-1])
 
     def longest(self):
-        """The longest ``Path`` to each register, the longest of all first."""
+        """Returns the longest ``Path`` to each register, longest first."""
         paths = []
         for end, bits in self.ends.items():
             bits = [bit for bit in bits if bit in self.arrival]
@@ -165,7 +164,7 @@ class Netlist:
 
 
 def report(path, source, count):
-    """Lines of text: the longest paths of a netlist file, one for each start and its carry chains."""
+    """Returns text lines: the longest paths of a netlist, one per start register and set of carry chains."""
     netlist = Netlist(json.loads(path.read_text(encoding="utf-8")), "core", source)
     groups  = defaultdict(list)
     for longest in netlist.longest():

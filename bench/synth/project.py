@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What a target writes for Vivado, read by others: part and Verilog."""
+"""Reads the Vivado project that a target writes: part and Verilog."""
 
 import hashlib
 import json
@@ -21,26 +21,26 @@ from litepcie_bench.synth.tools import ToolError
 
 @dataclass(frozen=True)
 class Project:
-    """``name`` of the build and of its top module; ``sources``: text by file name, Verilog first."""
+    """A Vivado project: ``name`` of build and top module, ``part``, ``sources``: text by file name, Verilog first."""
     name:    str
     part:    str
     sources: dict
 
     @property
     def digest(self):
-        """Eight digits that are others when anything in ``sources`` is."""
+        """Digest of ``sources``, eight hexadecimal digits."""
         return hashlib.sha256(json.dumps(self.sources, sort_keys=True).encode()).hexdigest()[:8]
 
 
 def _one(pattern, text, what):
     found = re.search(pattern, text, re.MULTILINE)
     if found is None:
-        raise ToolError(f"{what} has no line {pattern}")
+        raise ToolError(f"{what} has no line that matches {pattern}")
     return found[1]
 
 
 def read(folder):
-    """The ``Project`` in a target's folder ``gateware``: what its script gives to Vivado."""
+    """Reads the ``Project`` from the folder ``gateware`` of a build: the files that its script gives to Vivado."""
     (script,) = Path(folder).glob("*.tcl")
     text      = script.read_text(encoding="utf-8")
     verilog   = [script.parent / name for name in re.findall(r"^read_verilog \{(.*)\}$", text, re.MULTILINE)]
@@ -53,9 +53,9 @@ def read(folder):
 
 
 def emit(target, options):
-    """The ``Project`` that a target, ``targets/NAME.py``, writes without running Vivado. Raises ``ToolError``.
+    """Runs ``targets/NAME.py`` without Vivado and returns its ``Project``. Raises ``ToolError``.
 
-    In a process of its own: LiteX numbers some names through all SoCs of a process.
+    The target runs in a process of its own, because LiteX numbers some names across all SoCs of a process.
     """
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, target, "--build", "--no-compile", "--output-dir", folder, *options]

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The tables of ``docs/resources.md``: written from records, and read back to compare with others."""
+"""The tables of ``docs/resources.md``: written from records, and read back for comparison."""
 
 import re
 
@@ -13,7 +13,7 @@ from litepcie_bench.synth.designs import OURS, STOCK, STOCK_BARE
 from litepcie_soc.build import generated
 
 PATH      = ROOT / "docs" / "resources.md"
-TOLERANCE = 0.02  # Of every figure, before a row has grown.
+TOLERANCE = 0.02  # Relative growth of a figure that is accepted.
 NAMES     = {OURS: "LitePCIe SoC", STOCK: "LitePCIe 2024.12", STOCK_BARE: "LitePCIe 2024.12, bare"}
 ORDER     = list(NAMES)
 FAMILIES  = {"ecp5": "ECP5", "xc7": "7-series"}
@@ -31,7 +31,7 @@ def _ratio(value, stock):
 
 
 def _key(line):
-    """What names a row: family, bits, design, tags."""
+    """Returns the key of a row: family, bits, design, tags."""
     return (FAMILIES[line["family"]], str(line["width"]), NAMES[line["design"]], str(line.get("tags", "-")))
 
 
@@ -57,7 +57,7 @@ def _clock(records):
 
 
 def tables(records):
-    """Text of each table there are records of, by its name in the document."""
+    """Returns the text of each table with records, by its name in the document."""
     found = {"area": _area(records)}
     if any("fmax_hz" in line for line in records):
         found["clock"] = _clock(records)
@@ -65,14 +65,14 @@ def tables(records):
 
 
 def update(text, records):
-    """The document with its tables replaced. Raises ``ValueError`` if one has no place."""
+    """Returns the document with its tables replaced. Raises ``ValueError`` if a table has no place in it."""
     return generated.renewed(text, tables(records))
 
 # Comparing ----------------------------------------------------------------------------------------
 
 
 def read(text):
-    """The area rows of a document: {(family, bits, design, tags): {column: number}}."""
+    """Returns the area rows of a document: {(family, bits, design, tags): {column: number}}."""
     found = {}
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip("| ").split("|")]
@@ -83,15 +83,15 @@ def read(text):
 
 
 def grown(records, text):
-    """A line for each figure of ``records`` that is more than TOLERANCE above the document's, or in no row of it."""
+    """Returns a line per figure that exceeds the document by more than TOLERANCE, or that has no row in it."""
     written, lines = read(text), []
     for record in records:
         key  = _key(record)
         name = f"{key[0]} {key[1]} bit, {key[2]}" + (f", {key[3]} tags" if key[3] != "-" else "")
         if key not in written:
-            lines.append(f"{name}: no such row")
+            lines.append(f"{name}: docs/resources.md has no such row")
             continue
         for column, value in written[key].items():
             if record[COMPARED[column]] > value*(1 + TOLERANCE):
-                lines.append(f"{name}: {column} {record[COMPARED[column]]:g}, it was {value:g}")
+                lines.append(f"{name}: {column} {record[COMPARED[column]]:g}, the document has {value:g}")
     return lines

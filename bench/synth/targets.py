@@ -4,12 +4,12 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Area of the boards: each target as it is when nothing is chosen, and with its DDR.
+"""Area of the boards: each target with its defaults, and with its DDR.
 
-A record: ``design``, ``part`` ("board"), ``target``, ``build`` (name), ``verilog`` (digest of what was read),
+Keys of a record: ``design``, ``part`` ("board"), ``target``, ``build`` (name), ``verilog`` (digest of its sources),
 ``device``, ``family``, ``gates``, ``carries``, ``registers``, ``ram_luts``, ``brams``, ``dsps`` (see ``gates.py``),
-``tools`` (versions). When it was mapped, ``luts``, ``luts_as_carry``, ``luts_as_memory``, ``ffs``, and of the device
-``device_luts``, ``device_ffs``, ``device_brams``, ``device_dsps``.
+``tools`` (versions). A mapped board also has ``luts``, ``luts_as_carry``, ``luts_as_memory``, ``ffs``, and of its
+device ``device_luts``, ``device_ffs``, ``device_brams``, ``device_dsps``.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from litepcie_soc.build.targets import NAMES, PATHS, load
 
 @dataclass(frozen=True)
 class Target:
-    """What is built: ``name`` of the target."""
+    """A build of the target ``name``."""
     name:     str
     with_ddr: bool = False
 
@@ -40,7 +40,7 @@ class Target:
 
 
 def targets(names=None):
-    """Every ``Target``, or those of the names."""
+    """Returns every ``Target``, or those with the given names."""
     found = []
     for name in names or NAMES:
         found.append(Target(name))
@@ -66,12 +66,12 @@ def _counted(target, emitted):
 
 
 def counted(target):
-    """Elaborates a ``Target``, checks it and counts it before its logic is mapped; its record. Raises ``ToolError``."""
+    """Elaborates and checks a ``Target`` and returns its record, counted before mapping. Raises ``ToolError``."""
     return _counted(target, target.project())
 
 
 def record(target):
-    """Synthesises a ``Target`` too; its record. Raises ``ToolError``."""
+    """Elaborates, checks and maps a ``Target`` and returns its record. Raises ``ToolError``."""
     emitted   = target.project()
     _, device = device_of(emitted.part)
     block     = HARD_BLOCKS[device.family]
@@ -81,7 +81,7 @@ def record(target):
 
 
 def measure(chosen, step, work=record):
-    """What ``work`` returns of each target, one after the other: a board takes minutes and a gigabyte."""
+    """Returns ``work(target)`` for each target. They run one after the other: a board takes a gigabyte of memory."""
     found = []
     for target in chosen:
         found.append(work(target))

