@@ -31,6 +31,7 @@ check: setup
 	$(VENV)/ruff check .
 	$(VENV)/python -m tools.check_spdx
 	$(VENV)/python -m tools.check_links
+	$(VENV)/python docs/pictures/path.py --check
 	$(VENV)/python -m litepcie_soc.build.regs --check
 	$(VENV)/python -m litepcie_soc.core.docs --check
 	$(VENV)/python -m litepcie_soc.build.docs --check

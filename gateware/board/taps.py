@@ -7,7 +7,7 @@
 """Taps: LiteScope on the signals that say how the link is used (``--with-litescope``).
 
 The streams between transaction layer and PHY, cycle by cycle, and what each engine does or waits for, as
-its counters count it. Read through JTAG or a serial port, never by a program of the host: docs/taps.md.
+its counters count it. Read through JTAG or a serial port, never by a program of the host: docs/probes.md.
 """
 
 from pathlib import Path

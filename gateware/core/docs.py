@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The tables of `docs/core.md`, the keys and the port list, from the gateware.
+"""The tables of `docs/standalone-core.md`, the keys and the port list, from the gateware.
 
     python3 -m litepcie_soc.core.docs --write     renews them
     python3 -m litepcie_soc.core.docs --check     compares them, exit 1 if they differ
@@ -27,7 +27,7 @@ from litepcie_soc.core.core import Core
 from litepcie_soc.core.ports import meaning, place, ports_of
 from litepcie_soc.core.sheet import default_text
 
-COMMITTED = Path(__file__).resolve().parents[2] / "docs" / "core.md"
+COMMITTED = Path(__file__).resolve().parents[2] / "docs" / "standalone-core.md"
 
 # Keys ---------------------------------------------------------------------------------------------
 
@@ -103,7 +103,7 @@ def renewed(text):
 
 def main(argv=None):
     logging.basicConfig(level=logging.WARNING)  # LiteX tells a lot.
-    return generated.main(argv, "litepcie_soc.core.docs", "The tables of docs/core.md, from the gateware.",
+    return generated.main(argv, "litepcie_soc.core.docs", "The tables of docs/standalone-core.md, from the gateware.",
         {COMMITTED: renewed}, note="A port that changes or goes breaks its users: major version")
 
 

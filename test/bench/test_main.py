@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The benchmark program: usage, and a quick run on the default board."""
+"""The program: usage, and a quick run on the default board."""
 
 import json
 import subprocess
@@ -61,7 +61,7 @@ def test_a_build_that_fails_is_one_line_and_a_log(monkeypatch, tmp_path):
 
 
 def test_other_links_on_one_board(board):
-    """The link is an option of the model: a board built for Gen2 x4 runs on Gen1 x1."""
+    """The link is an option of the model: the board of Gen2 x4 behind Gen1 x1."""
     slow = runner.measure(Point("notes", OURS, 1, 1, 128, iterations=1))
     assert not slow.failure
     assert 0.2e9 < slow.data["write"]["average_bytes_per_second"] < 0.2315e9
@@ -80,14 +80,14 @@ def stock():
     boards.build(Board(STOCK, 128))
 
 
-def test_stock_moves_data_over_the_same_link(stock):
-    """The host program of stock first compares data through a loopback, so a result means that data arrived."""
+def test_stock_moves_data_behind_the_same_link(stock):
+    """Its host program compares a loopback first, so a result means that data came through."""
     wide  = runner.measure(Point("completions", STOCK, 2, 4, 128, iterations=2))
     short = runner.measure(Point("completions", STOCK, 2, 4, 128, iterations=2, completion=64))
     assert not wide.failure and not short.failure
     assert 0.95 < wide.data["write"]["share_of_bound"] <= 1
     assert 0.85 < wide.data["read"]["share_of_bound"] < 0.97
-    # Each completion takes stock two cycles more than its beats.
+    # A completion costs it two cycles more than its beats.
     assert short.data["read"]["share_of_bound"] < 0.85
 
 

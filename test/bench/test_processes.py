@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Child processes: their output and status, and that none survives the program."""
+"""Child processes: what they say, and that none is left behind."""
 
 import signal
 import subprocess
@@ -15,7 +15,7 @@ import pytest
 
 from litepcie_bench import processes
 
-# Starts two sleepers, each with a child of its own, and prints their process numbers.
+# Two sleepers, each with a child of its own; their numbers are printed.
 PROGRAM = """
 import sys
 from litepcie_bench import processes
@@ -26,7 +26,7 @@ sys.exit(run(lambda: processes.side_by_side(lambda _: processes.run(command), ra
 
 
 def is_there(pid):
-    """Whether a process runs. A zombie does not."""
+    """Whether a process runs; one that waits to be reaped does not."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
             return stat.read().rpartition(")")[2].split()[0] != "Z"
@@ -52,7 +52,7 @@ def test_an_interrupt_leaves_nothing(tmp_path, signals, status):
     wait_until(lambda: pids.exists() and len(pids.read_text().split()) == 4)
     found = [int(pid) for pid in pids.read_text().split()]
     assert all(map(is_there, found))
-    # The program is stopped while the signals arrive, so it sees all of them at once.
+    # Stopped meanwhile, it finds all of them at once.
     for number in (signal.SIGSTOP, *signals, signal.SIGCONT):
         program.send_signal(number)
     assert program.wait(30) == status

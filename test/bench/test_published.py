@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Published tables: every table is read, and every figure in it is used."""
+"""Published tables: all of them are read, and nothing in them is left unused."""
 
 import csv
 
@@ -23,7 +23,7 @@ READERS = {
     "litepcie_stock_baseline": lambda: len(published.stock_baseline()),
 }
 
-# Number of columns with figures in each file; 1 where a row is one figure.
+# Columns of figures in each file; 1 where a row is one figure.
 FIGURES = {
     "an456_throughput": 4, "msc8156_measured_gbps": 12, "msc8157_measured_gbps": 12,
     "msc815x_calculated_gbps": 6, "pio_2007": 1, "bus_mastering_2009": 1,
@@ -32,7 +32,7 @@ FIGURES = {
 
 
 def msc_figures(name):
-    """Returns the figures of the columns that come from one file."""
+    """Figures of the columns that come from one file."""
     header = set(published.table(name)[0])
     return sum(len(column.rates) for column in published.msc_columns() if column.name in header
         and ("815x" in name or name.startswith(column.source)))

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Records of results.json, and the goals that results are compared with."""
+"""Records, and what is judged of results."""
 
 from dataclasses import replace
 
@@ -94,20 +94,20 @@ def test_published_cells_are_shares_of_their_own_theory():
 
 
 def test_a_figure_above_the_guideline_is_held_against_the_minimum():
-    """With a round trip of 1 us a write reaches at most 1759 of 1790 MB/s: more than 1754, less than 1783."""
+    """A round trip of 1 us leaves a write 1759 of 1790 MB/s: more than 1754, less than 1783."""
     slow  = result({"read": 1700e6, "write": 1700e6})
     fast  = result({"read": 1790e6, "write": 1790e6}, update_fc="minimum")
     slow.data["write"]["bound_bytes_per_second"] = 1790e6
     cells = {cell.what: cell for cell in goals.cells([slow, fast]) if "AN 456" in cell.goal}
     assert not cells["AN 456 table 8, Stratix V GX, Gen2 x4: write"].reached     # 1754
     assert cells["AN 456 table 9, Stratix IV GX, Gen2 x4: write (UpdateFC minimum)"].reached
-    # Without a run under the other policy the cell is missed, and it says what an ideal card reaches.
+    # Without a run under the other policy it is a miss, and says what an ideal card reaches.
     cells = {cell.what: cell for cell in goals.cells([slow]) if "AN 456" in cell.goal}
     assert "exceeds the bound" in cells["AN 456 table 9, Stratix IV GX, Gen2 x4: write"].why
 
 
 def test_both_readings_of_100_kb_are_judged():
-    """A single transfer per doorbell includes two round trips for a read and one for a write."""
+    """One transfer per doorbell pays two round trips for a read, one for a write."""
     alone = result({"read": 1740e6, "write": 1740e6})
     found = {(c.goal, c.what): c for c in goals.cells([alone]) if "doorbell" in c.goal}
     net   = "one direction, one per doorbell, net of start-up"

@@ -4,9 +4,8 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Area and clock with open tools: counting, the harness, the document, estimated paths.
-
-One configuration is synthesised and compared with docs/resources.md.
+"""Area and clock by open tools: counting, the harness, the document, estimated paths; and one configuration synthesised
+and compared with what the document says.
 """
 
 import subprocess
@@ -149,7 +148,7 @@ def test_the_document_names_no_other_rows():
 
 
 def test_area_has_not_grown():
-    """The 64-bit design on ECP5, about 15 s if the gateware changed."""
+    """64 bit for ECP5: a quarter of a minute when the gateware changed."""
     records = measure([(Design(OURS, 64, 32), "ecp5")], [], Progress("synth", 1))
     assert table.grown(records, table.PATH.read_text(encoding="utf-8")) == []
     assert records[0]["brams"] > 0 and "fmax_hz" not in records[0]

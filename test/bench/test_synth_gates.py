@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The count before mapping: each kind of resource added to a small design appears in the right figure."""
+"""What is counted before mapping: each kind of resource that is added to a small design is seen, where it belongs."""
 
 import pytest
 

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Boards with open tools: each one elaborates, and its count before mapping matches docs/resources.md."""
+"""Boards by open tools: every one elaborates, and is before mapping as large as the document says."""
 
 import subprocess
 import sys
@@ -29,9 +29,9 @@ TARGETS = targets()
 def test_a_port_that_nothing_drives_is_an_output():
     known = {"type": "BUFG", "port_directions": {"O": "output", "I": "input"}, "connections": {"I": [2], "O": [3]}}
     block = {"type": "pcie_s7", "connections": {
-        "sys_clk": [3],         # Driven by a known cell.
-        "cfg_ds":  [2, 2],      # Driven by the input of the module.
-        "tied":    ["0", "x"],  # Driven by constants.
+        "sys_clk": [3],         # Driven by a known cell,
+        "cfg_ds":  [2, 2],      # by the input of the module,
+        "tied":    ["0", "x"],  # by a constant.
         "data":    [4, 5, 6],
         "free":    [],
     }}
@@ -155,7 +155,7 @@ def test_a_board_without_a_row():
 
 
 def test_the_document_has_every_board():
-    """Every build has a row before mapping. Mapped rows are a part of these, with the same block RAMs and DSPs."""
+    """Before mapping; of what is mapped it has no other builds, and as many pieces of each."""
     text            = PATH.read_text(encoding="utf-8")
     mapped, counted = MAPPED.read(text), COUNTED.read(text)
     builds          = [target.build for target in TARGETS]
@@ -168,7 +168,7 @@ def test_the_document_has_every_board():
 
 @pytest.mark.parametrize("target", TARGETS, ids=str)
 def test_every_board_elaborates_and_is_as_large_as_its_row(target):
-    """About 20 s per board if the gateware changed."""
+    """A third of a minute each when the gateware changed."""
     measured = counted(target)
     assert targets_table.grown([measured], PATH.read_text(encoding="utf-8")) == []
     assert measured["brams"] >= 8 and measured["registers"] > 5000

@@ -123,7 +123,7 @@ def test_without_litex_it_starts_again_in_the_venv(clone):
 
 
 def ports(width, phy):
-    """Contract 1 of ARCHITECTURE.md: (direction, bits) of each port."""
+    """The ports of docs/contracts/phy-boundary.md: name to (direction, bits)."""
     beat  = {"valid": 1, "first": 1, "last": 1, "dat": width, "be": width // 8}
     sides = ("req", "cmp") if phy == "split" else ("",)
     tx    = ["_".join(("tx", side)).strip("_") for side in sides]

@@ -182,7 +182,7 @@ MIGEN_HABITS = ("WIDTH", "COMBDLY", "CASEINCOMPLETE", "CMPCONST", "UNSIGNED", "U
 
 
 def test_the_document_tells_the_habits():
-    told = re.search(r"-Wall` finds(.*?)\n- ", docs.COMMITTED.read_text(), re.DOTALL)[1]
+    told = re.search(r"-Wall` reports(.*?)\n- ", docs.COMMITTED.read_text(), re.DOTALL)[1]
     assert set(re.findall(r"`(\w+)`", told)) == set(MIGEN_HABITS)
 
 
@@ -210,7 +210,7 @@ def test_iverilog(example, tmp_path):
         capture_output=True, text=True, timeout=120)
     assert result.returncode == 0, result.stderr
 
-# docs/core.md -------------------------------------------------------------------------------------
+# docs/standalone-core.md -------------------------------------------------------------------------------------
 
 
 @pytest.fixture
