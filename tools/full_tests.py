@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Runs the tests that only `make test-all` has (marker `full`), except where they have passed with the same files.
+
+    python tools/full_tests.py --plan     says which groups a run would skip, and why it runs the others
+    python tools/full_tests.py            runs them; says nothing if there is nothing to run
+
+A group is a folder of test/. Its key is a digest of all tracked files that can influence it and of the
+versions of the tools. When a group passes, its key is kept in the project's cache for a week. Without
+git, or with a file that git does not track or that differs from its commit, every group runs.
+"""
+
+import argparse
+import fnmatch
+import platform
+import subprocess
+import sys
+import time
+
+from pathlib import Path
+
+from litepcie_sim.guest import cache
+
+ROOT     = Path(__file__).resolve().parents[1]
+TOOLS    = ("verilator", "g++")
+KEPT     = 7*24*3600  # Seconds: the newest guest kernel and QEMU are not part of the key.
+NO_TESTS = 5          # Pytest's exit status.
+
+# Files that no test of a group uses. Everything else counts, and so does every new folder.
+PROSE   = ("*.md", "LICENSES/*", ".github/*", ".gitignore", ".editorconfig", "docs/*", "examples/*")
+IGNORES = {
+    "test/gateware" : ("software/user/*", "sim/src/*", "sim/demo/*"),
+    "test/guest"    : (*PROSE, "bench/*", "sim/demo/*"),
+    "test/sim"      : (*PROSE, "bench/*", "sim/demo/*"),
+    "test/software" : ("bench/*", "sim/demo/*"),
+}
+# Other groups whose files a group uses; a group that is not named here may use every other.
+USES = {"test/gateware": (), "test/guest": (), "test/sim": (), "test/software": ("test/guest",)}
+
+
+class NoKey(Exception):
+    """Why the state of the tree cannot be told."""
+
+
+def git(*arguments, root=ROOT):
+    try:
+        result = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True)
+    except OSError:
+        raise NoKey("git is not installed") from None
+    if result.returncode:
+        raise NoKey("git does not know this folder")
+    return result.stdout
+
+
+def tracked(root=ROOT):
+    """{path: mode and object of the tracked file}. Raises NoKey if a file is not as in the commit."""
+    if git("status", "--porcelain", root=root):
+        raise NoKey("files differ from the commit")
+    lines = (line.split("\t") for line in git("-c", "core.quotePath=off", "ls-files", "-s", root=root).splitlines())
+    return {path: content for content, path in lines}
+
+
+def versions():
+    said = [platform.python_version(), platform.machine()]
+    for tool in TOOLS:
+        try:
+            said.append(subprocess.run([tool, "--version"], capture_output=True, text=True).stdout)
+        except OSError:
+            raise NoKey(f"{tool} is not installed") from None
+    return said
+
+
+def groups(root=ROOT):
+    """Folders and files of test/ that hold tests."""
+    return sorted(str(path.relative_to(root)) for path in (root / "test").iterdir()
+        if path.match("test_*.py") or path.is_dir() and any(path.rglob("test_*.py")))
+
+
+def counts(group, path, others):
+    """Whether a tracked file can influence the tests of a group. `others`: all groups."""
+    if path.startswith(f"{group}/"):
+        return True
+    if group in USES and any(path.startswith(f"{other}/") for other in others if other not in USES[group]):
+        return False
+    return not any(fnmatch.fnmatch(path, ignored) for ignored in IGNORES.get(group, ()))
+
+
+def key(group, files, tools, others):
+    used = (f"{path} {content}" for path, content in sorted(files.items()) if counts(group, path, others))
+    return cache.digest(*tools, *used)
+
+
+def record(group, digest):
+    """The file that says that a group has passed."""
+    return cache.folder() / "full-tests" / f"{group.replace('/', '-')}-{digest}"
+
+
+def passed(group, digest):
+    try:
+        return time.time() - record(group, digest).stat().st_mtime < KEPT
+    except FileNotFoundError:
+        return False
+
+
+def keys(root=ROOT):
+    """{group: key}. Raises NoKey."""
+    files, tools, every = tracked(root), versions(), groups(root)
+    return {group: key(group, files, tools, every) for group in every}
+
+
+def plan(root=ROOT):
+    """Lists of the groups to run and to skip, and why the first are run."""
+    try:
+        digests = keys(root)
+    except NoKey as e:
+        return groups(root), [], str(e)
+    skipped = [group for group, digest in digests.items() if passed(group, digest)]
+    return [group for group in digests if group not in skipped], skipped, "files changed since they passed last"
+
+
+def run(root=ROOT):
+    """Pytest's exit status."""
+    chosen, _, _ = plan(root)
+    if not chosen:
+        return 0
+    try:
+        before = keys(root)
+    except NoKey:
+        before = {}
+    status = subprocess.run([sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadfile", "-m", "full", *chosen],
+        cwd=root).returncode
+    if status not in (0, NO_TESTS):
+        return status
+    try:
+        after = keys(root)
+    except NoKey:
+        after = {}
+    for group in chosen:
+        if group in before and before[group] == after.get(group):
+            path = record(group, before[group])
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Runs the tests of make test-all that make test does not run.")
+    parser.add_argument("--plan", action="store_true", help="Say what would run, and run nothing.")
+    args = parser.parse_args()
+    if not args.plan:
+        return run()
+    chosen, skipped, why = plan()
+    if skipped:
+        print(f"full tests: skipped, passed with the same files: {', '.join(skipped)}")
+    if chosen:
+        print(f"full tests: to run after make test ({why}): {', '.join(chosen)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
