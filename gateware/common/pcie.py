@@ -77,7 +77,7 @@ REASON_BUS_MASTER          = 11
 def check_data_width(data_width):
     """Raises ValueError unless `data_width` (bits) is one the gateware is made for."""
     if data_width not in DATA_WIDTHS:
-        raise ValueError(f"data_width must be one of {DATA_WIDTHS}, not {data_width!r}")
+        raise ValueError(f"data_width {data_width!r} is not supported; choose 64, 128, 256 or 512")
 
 
 def word_bits(data_width):

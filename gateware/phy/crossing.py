@@ -4,10 +4,11 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""From `sys` to the clock of the hard block and back, and from our data width to its own.
+"""Clock-domain crossings between `sys` and the clock of the hard block, with conversion of the data width.
 
-LitePCIe's PHYs have crossings too (`data_width`, `pcie_data_width`): wider in `sys` they lose beats (litepcie pull
-request 181), narrower they send TLPs with an empty last beat. So PHYs are made with `cd="pcie"` and these around them.
+LitePCIe's PHYs have crossings too (`data_width`, `pcie_data_width`). They lose beats where `sys` is the wider side
+(litepcie pull request 181), and send TLPs with an empty last beat where `sys` is the narrower side. We therefore
+create LitePCIe's PHYs with `cd="pcie"`, which leaves their crossings out, and put these crossings around them.
 """
 
 from migen import *
@@ -25,9 +26,11 @@ from litepcie_soc.phy.width import Narrower, Wider, check_widths
 
 # Helpers ------------------------------------------------------------------------------------------
 
-DEPTH = 16  # Beats between the clocks: more than pass while either side learns of the other's, at any ratio up to 1:4.
+# Beats in an asynchronous FIFO. It covers the round trip of the FIFO's pointers at clock ratios up to 1:4, so that the
+# slower side transfers a beat per cycle.
+DEPTH = 16
 
-# A reset of both sides lasts as long: over in neither before it has begun in the other.
+# Cycles of `sys` that a reset lasts: long enough for it to start on both sides before it ends on either.
 RESET_CYCLES = 32
 
 
@@ -45,26 +48,29 @@ def async_fifo(layout, write, read):
 
 
 def chain(stages):
-    """Statements: each stage's `source` to the `sink` of the next."""
+    """Statements that connect the `source` of each stage to the `sink` of the next one."""
     return [before.source.connect(after.sink) for before, after in zip(stages, stages[1:])]
 
 # Transmit -----------------------------------------------------------------------------------------
 
 class TransmitCrossing(LiteXModule):
-    """TLPs of the card. One that a reset cuts is ended towards the hard block by a beat that is none of its own.
+    """Carries TLPs of the card from `sys` to the hard block.
 
-    (7-series' waits for the end of a TLP over the loss of the link, and takes what comes then as part of it.)
+    If a reset of the crossing truncates a TLP, the crossing adds a last beat, so that the hard block sees the TLP end.
+    The 7-series block needs this: after a loss of the link it still waits for the end of the TLP, and would take the
+    next TLP as part of it.
 
     Parameters
     ----------
-    data_width, pcie_data_width : int, bits; equal, or twice as many on our side.
+    data_width      : int, bits in `sys`: `pcie_data_width` or twice that.
+    pcie_data_width : int, bits of the hard block.
 
     Attributes
     ----------
-    sink    : stream of `phy_layout(data_width)`, **in**, `sys`; taken and lost while the crossing is in reset.
+    sink    : stream of `phy_layout(data_width)`, **in**; beats are accepted and dropped while the crossing is in reset.
     source  : stream of `phy_layout(pcie_data_width)`, **out**, `pcie`.
     link_up : Signal(), **in**, `pcie`, the crossing is not in reset.
-    cut     : Signal(), **out**, `pcie`, with a beat of `source`: it ends a TLP that was cut.
+    cut     : Signal(), **out**, `pcie`, the beat on `source` was added to end a truncated TLP.
     """
     def __init__(self, data_width, pcie_data_width):
         check_widths(data_width, pcie_data_width)
@@ -78,7 +84,7 @@ class TransmitCrossing(LiteXModule):
         if data_width != pcie_data_width:
             self.narrower = in_link(Narrower(layout, pcie_layout))
             stages.append(self.narrower)
-        # The hard block's `ready`, which is late, goes no further.
+        # Registers `ready`, which the hard block drives late in the cycle.
         self.ready  = ready  = in_link(stream.PipeReady(pcie_layout))
         self.gate   = gate   = in_pcie(LinkGate(pcie_data_width, ends=True))
         self.comb  += chain([*stages, ready, gate])
@@ -91,16 +97,21 @@ class TransmitCrossing(LiteXModule):
 # Receive ------------------------------------------------------------------------------------------
 
 class ReceiveCrossing(LiteXModule):
-    """TLPs of the host. What is left of one that a reset cuts is dropped; its beginning may have come out.
+    """Carries TLPs of the host from the hard block to `sys`.
+
+    If a reset of the crossing truncates a TLP, the crossing drops the rest of it. Its first beats may already have
+    left `source`; the gate in `PHYShape` ends such a TLP.
 
     Parameters
     ----------
-    data_width, pcie_data_width : int, bits; equal, or twice as many on our side.
+    data_width      : int, bits in `sys`: `pcie_data_width` or twice that.
+    pcie_data_width : int, bits of the hard block.
 
     Attributes
     ----------
-    sink    : stream of `phy_layout(pcie_data_width)`, **in**, `pcie`; `first` is not looked at.
-    source  : stream of `phy_layout(data_width)`, **out**, `sys`; `valid` may fall with the link.
+    sink    : stream of `phy_layout(pcie_data_width)`, **in**, `pcie`; `first` is ignored.
+    source  : stream of `phy_layout(data_width)`, **out**; `valid` may deassert without a transfer when the link goes
+        down.
     link_up : Signal(), **in**, `pcie`, the crossing is not in reset.
     """
     def __init__(self, data_width, pcie_data_width):
@@ -109,7 +120,8 @@ class ReceiveCrossing(LiteXModule):
 
         # # #
 
-        # Not reset with the link: the hard block ends what it has begun, or is reset itself, with its clock.
+        # These two are not reset with the link. The hard block ends each TLP it has begun, unless it is itself in
+        # reset, and then all of `pcie` is.
         self.start  = start  = in_pcie(StartOfTLP(pcie_data_width))
         self.gate   = gate   = in_pcie(LinkGate(pcie_data_width))
         self.ready  = ready  = in_link(stream.PipeReady(pcie_layout))
@@ -124,22 +136,24 @@ class ReceiveCrossing(LiteXModule):
         self.source  = fifo.source
         self.link_up = gate.link_up
 
-# All of a PHY -------------------------------------------------------------------------------------
+# Link Crossing ------------------------------------------------------------------------------------
 
 class LinkCrossing(LiteXModule):
-    """The crossings of one PHY. While the link is down they are in reset, and then empty.
+    """All crossings of one PHY. They are held in reset, and therefore empty, while the link is down.
 
-    Domains `sys_link` and `pcie_link`: `sys` and `pcie`, with that reset in the place of their own. (Either's own alone
-    would leave one side with what the other has forgotten.)
+    Defines the clock domains `sys_link` and `pcie_link`. Their clocks are those of `sys` and `pcie`; one common reset
+    replaces the resets of these two. With separate resets, one side of a FIFO could lose beats or pointers that the
+    other side still counts on.
 
     Parameters
     ----------
-    data_width, pcie_data_width : int, bits; equal, or twice as many on our side.
-    link_up : Signal(), `sys`, as the hard block says.
+    data_width      : int, bits in `sys`: `pcie_data_width` or twice that.
+    pcie_data_width : int, bits of the hard block.
+    link_up         : Signal(), the hard block reports that the link is up.
 
     Attributes
     ----------
-    link_up : Signal(), **out**, `sys`: the link is up, and the crossings are out of reset.
+    link_up : Signal(), **out**, the link is up and both sides of the crossings are out of reset.
     """
     def __init__(self, data_width, pcie_data_width, link_up):
         self.widths       = (data_width, pcie_data_width)
@@ -151,7 +165,7 @@ class LinkCrossing(LiteXModule):
 
         pcie_reset = Signal()
         reset      = Signal(reset=1)
-        awake      = Signal()  # The other side too.
+        awake      = Signal()  # `pcie_link` is out of reset, as seen in `sys`.
         self.timer = timer = WaitTimer(RESET_CYCLES)
         self.specials += [
             MultiReg(ResetSignal("pcie"), pcie_reset, reset=1),
@@ -170,19 +184,19 @@ class LinkCrossing(LiteXModule):
         ]
 
     def transmit(self, sink):
-        """The crossing before `sink`."""
+        """Adds a `TransmitCrossing` that drives `sink` (`pcie`), and returns it."""
         crossing = TransmitCrossing(*self.widths)
         self.comb += crossing.source.connect(sink)
         return self.add(crossing)
 
     def receive(self, source):
-        """The crossing behind `source`."""
+        """Adds a `ReceiveCrossing` that `source` (`pcie`) drives, and returns it."""
         crossing = ReceiveCrossing(*self.widths)
         self.comb += source.connect(crossing.sink)
         return self.add(crossing)
 
     def message(self, sink):
-        """The crossing, a FIFO, before `sink`: of MSI."""
+        """Adds a FIFO for MSI that drives `sink` (`pcie`), and returns it."""
         crossing = stream.ClockDomainCrossing(sink.description, "sys_link", "pcie_link")
         self.submodules += crossing
         self.comb += crossing.source.connect(sink)

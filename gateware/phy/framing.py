@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Where a TLP begins and ends, for PHYs that do not say."""
+"""Start and end of TLPs, for PHYs whose streams do not mark them as our layout does."""
 
 from migen import *
 
@@ -17,13 +17,17 @@ from litepcie_soc.common.pcie import phy_layout
 # Start --------------------------------------------------------------------------------------------
 
 class StartOfTLP(LiteXModule):
-    """Marks the beat behind a last one as first; combinatorial.
+    """Asserts `first` on each beat that follows a last beat. The path from sink to source is combinatorial.
 
-    S7PCIEPHY leaves `first` at 0, at 64 bit and behind its 128-bit aligner.
+    LitePCIe's S7PCIEPHY never asserts `first`, neither at 64 bits nor after its 128-bit aligner.
+
+    Parameters
+    ----------
+    data_width : int, bits.
 
     Attributes
     ----------
-    sink   : stream of `phy_layout`, **in**; `first` is not looked at.
+    sink   : stream of `phy_layout`, **in**; `first` is ignored.
     source : stream of `phy_layout`, **out**.
     """
     def __init__(self, data_width):
@@ -32,7 +36,7 @@ class StartOfTLP(LiteXModule):
 
         # # #
 
-        inside = Signal()  # Of a TLP begun and not ended.
+        inside = Signal()  # A TLP has begun and not ended.
         self.comb += [
             sink.connect(source, omit={"first"}),
             source.first.eq(~inside),
@@ -42,18 +46,21 @@ class StartOfTLP(LiteXModule):
 # Straddle -----------------------------------------------------------------------------------------
 
 class StraddleAligner(LiteXModule):
-    """TLPs of the 7-series' hard block at 128 bit, each from dword 0 of a beat of its own.
+    """Aligns each TLP of the 128-bit 7-series hard block to dword 0 of a beat.
 
-    The block begins a TLP at dword 2 of the beat in which the one before it ends at dword 0 or 1 (PG054, 128-bit
-    receive interface). LitePCIe's own aligner gives up a TLP's last beat when such a TLP ends at dword 2 or 3.
-    Combinatorial, a beat a cycle; such an end costs one more.
+    The block may begin a TLP at dword 2 of the beat in which the previous TLP ends at dword 0 or 1 ("straddling";
+    PG054, 128-bit receive interface). LitePCIe's own aligner loses the last beat of such a TLP if the TLP ends at
+    dword 2 or 3. The path is combinatorial and transfers one beat per cycle; a straddling TLP that ends at dword 2 or
+    3 takes one extra cycle.
+
+    The module is written in `sys` and used in `pcie` (ClockDomainsRenamer).
 
     Attributes
     ----------
-    sink   : stream of `phy_layout`, **in**, `pcie`; `first`, `last` and `be` are not looked at.
-    sof    : Signal(5), **in**, with it, rx_is_sof: bit 4, a TLP begins here; bit 3, at dword 2.
-    eof    : Signal(5), **in**, rx_is_eof: bit 4, one ends here; bits 3:2, at which dword.
-    source : stream of `phy_layout`, **out**, `pcie`, without `first`.
+    sink   : stream of `phy_layout(128)`, **in**, `pcie`; `first`, `last` and `be` are ignored.
+    sof    : Signal(5), **in**, `pcie`, rx_is_sof of the beat: bit 4: a TLP begins in it; bit 3: it begins at dword 2.
+    eof    : Signal(5), **in**, `pcie`, rx_is_eof of the beat: bit 4: a TLP ends in it; bits 3:2: its last dword.
+    source : stream of `phy_layout(128)`, **out**, `pcie`; `first` is not driven.
     """
     def __init__(self):
         self.sink   = sink   = stream.Endpoint(phy_layout(128))
@@ -63,12 +70,12 @@ class StraddleAligner(LiteXModule):
 
         # # #
 
-        begins = Signal()   # At dword 2.
-        ends   = Signal()
+        begins = Signal()   # A TLP begins at dword 2 of this beat.
+        ends   = Signal()   # A TLP ends in this beat.
         final  = Signal(2)  # Dword at which it ends.
-        shift  = Signal()   # The TLP began at dword 2: two dwords of it are kept.
+        shift  = Signal()   # The current TLP began at dword 2, so `kept` holds its next two dwords.
         kept   = Signal(64)
-        flush  = Signal()   # All that is left of the TLP is in this beat's upper half.
+        flush  = Signal()   # Only the upper half of this beat is still to be sent.
         self.comb += [
             begins.eq(self.sof[4] & self.sof[3]),
             ends.eq(self.eof[4]),
@@ -87,7 +94,7 @@ class StraddleAligner(LiteXModule):
                 sink.ready.eq(source.ready & ~(ends & final[1])),
             ).Else(
                 source.dat.eq(sink.dat),
-                # Nothing of an earlier TLP: only the first two dwords of one, which are kept.
+                # A beat that holds nothing but the first two dwords of a TLP is only kept.
                 source.valid.eq(sink.valid & ~(begins & ~ends)),
                 source.last.eq(ends),
                 source.be.eq(0xffff),

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What passes between a PHY and the transaction layer while the link is down: nothing."""
+"""Isolates the transaction layer from the PHY while the link is down."""
 
 from migen import *
 
@@ -17,24 +17,25 @@ from litepcie_soc.common.pcie import phy_layout
 # Link Gate ----------------------------------------------------------------------------------------
 
 class LinkGate(LiteXModule):
-    """Takes and drops every beat while the link is down, and then the rest of the TLP that it cut; combinatorial.
+    """Accepts and drops beats while the link is down, so that no stage waits for a link partner that is gone.
 
-    In `sys`; for the hard block's side it is renamed.
+    If the link goes down in the middle of a TLP, the gate also drops the rest of that TLP after the link is up again.
+    With `ends`, the gate adds a last beat to such a truncated TLP, so that the receiver of `source` sees an end.
+    Without `ends`, the receiver has to discard the truncated TLP by itself. The path is combinatorial.
 
-    Nobody behind it waits for the other side of a link that is gone: a host's TLP that was begun is ended by a beat
-    that is none of its own, a card's is left to its PHY to forget.
+    The module is written in `sys`; ClockDomainsRenamer moves it to `pcie` where it faces the hard block.
 
     Parameters
     ----------
     data_width : int, bits.
-    ends       : bool, a TLP that is cut short gets a last beat.
+    ends       : bool, add a last beat to truncated TLPs.
 
     Attributes
     ----------
     sink    : stream of `phy_layout`, **in**.
-    source  : stream of `phy_layout`, **out**; a beat that was not taken when the link went is another one then.
-    link_up : Signal(), **in**.
-    cut     : Signal(), **out**, with a beat of `source`: nothing in it is of the TLP that it ends.
+    source  : stream of `phy_layout`, **out**; a beat that waits for `ready` may change when the link goes down.
+    link_up : Signal(), **in**, beats may pass.
+    cut     : Signal(), **out**, the beat on `source` was added to end a truncated TLP; its data is not of that TLP.
     """
     def __init__(self, data_width, ends=False):
         self.sink    = sink   = stream.Endpoint(phy_layout(data_width))
@@ -44,9 +45,9 @@ class LinkGate(LiteXModule):
 
         # # #
 
-        inside = Signal()  # Of a TLP that passes.
-        owed   = Signal()  # Its end, from before the link came back.
-        passes = Signal()
+        inside = Signal()  # The first beat of a TLP left `source`, its last beat did not yet.
+        owed   = Signal()  # The added last beat was not accepted yet; the link may be up again.
+        passes = Signal()  # The beat on `sink` goes to `source`; otherwise it is dropped.
         self.comb += [
             passes.eq(self.link_up & ~owed & (sink.first | inside)),
             sink.connect(source, omit={"valid", "ready", "first", "last"}),

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Requests with four header dwords, for a PHY that takes no others."""
+"""Converts requests with three header dwords to four, for a PHY that accepts no others."""
 
 from migen import *
 
@@ -17,15 +17,15 @@ from litepcie_soc.common.pcie import check_data_width, has_4_dwords, phy_layout
 # Four Dword Headers -------------------------------------------------------------------------------
 
 class FourDwordHeaders(LiteXModule):
-    """Gives a request of three header dwords an upper address of zero; combinatorial.
+    """Inserts an upper address of zero into requests with three header dwords.
 
-    UltraScale's descriptors have an address of 64 bits; the hard block makes the header the link needs. A beat a cycle;
-    a TLP that has no room for the dword in its last beat takes one more, in which the sink waits: what was accepted
-    there is at the source.
+    UltraScale's descriptors have a 64-bit address, and the hard block forms the header that the link needs. The path
+    is combinatorial and transfers one beat per cycle. If the last beat of a TLP has no room for the inserted dword,
+    the TLP takes an extra beat; the sink accepts its last beat together with that extra beat.
 
     Parameters
     ----------
-    data_width : int, bits, 128 or more.
+    data_width : int, bits, 128 or more (the header fits in the first beat).
 
     Attributes
     ----------
@@ -35,19 +35,19 @@ class FourDwordHeaders(LiteXModule):
     def __init__(self, data_width):
         check_data_width(data_width)
         if data_width < 128:
-            raise ValueError(f"data_width must be 128 or more, not {data_width!r}")
+            raise ValueError(f"data_width {data_width!r} is not supported here; choose 128, 256 or 512")
         self.sink   = sink   = stream.Endpoint(phy_layout(data_width))
         self.source = source = stream.Endpoint(phy_layout(data_width))
 
         # # #
 
-        short    = Signal()    # Of this TLP: three header dwords.
-        was      = Signal()
-        kept     = Signal(32)  # The dword pushed out of the beat before.
-        overflow = Signal()    # Of the last beat, into one more.
-        flush    = Signal()
+        short      = Signal()    # The TLP has three header dwords.
+        short_held = Signal()    # `short` for the beats after the first.
+        kept       = Signal(32)  # The dword shifted out of the previous beat.
+        overflow   = Signal()    # The last beat has no room for the dword that is shifted in.
+        flush      = Signal()    # The extra beat.
         self.comb += [
-            short.eq(Mux(sink.first, ~has_4_dwords(sink.dat), was)),
+            short.eq(Mux(sink.first, ~has_4_dwords(sink.dat), short_held)),
             overflow.eq(short & sink.last & sink.be[-4]),
             source.valid.eq(sink.valid),
             source.first.eq(sink.first & ~flush),
@@ -68,7 +68,7 @@ class FourDwordHeaders(LiteXModule):
             ),
         ]
         self.sync += If(source.valid & source.ready,
-            was.eq(short),
+            short_held.eq(short),
             kept.eq(sink.dat[-32:]),
             flush.eq(overflow & ~flush),
         )

@@ -4,7 +4,13 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What must not pass the posted requests before it: MSI, and completions where they have a channel of their own."""
+"""Keeps MSI and completions after the posted writes that precede them (PCIe 4.0 2.4.1).
+
+A hard block takes requests, completions and MSI through separate interfaces, and each crosses from `sys` on its own. A
+completion or an MSI could therefore overtake the status block that it announces whenever the link makes TLPs wait. Two
+counts prevent this: the posted requests that entered the PHY, and those that nothing can overtake any more
+("committed").
+"""
 
 from migen import *
 from migen.genlib.cdc import BusSynchronizer
@@ -16,21 +22,23 @@ from litex.soc.interconnect import stream
 
 # Posted Order -------------------------------------------------------------------------------------
 
-COUNT_BITS = 10  # Of TLPs, modulo: far more than are between a PHY's stream and its link.
+# Bits of the counts, which wrap. Far fewer than 2**(COUNT_BITS - 1) TLPs fit between a PHY's stream and its link.
+COUNT_BITS = 10
 
-PATIENCE = 2**18  # Cycles without one TLP of those that are waited for: about a millisecond.
+# Cycles without any progress of the committed count after which outstanding requests count as lost; about 1 ms.
+STALL_TIMEOUT_CYCLES = 2**18
 
 
-class Passed(LiteXModule):
-    """Counts, in the clock of the hard block, TLPs that nothing passes any more; the count is told in `sys`.
+class CommittedCounter(LiteXModule):
+    """Counts committed posted requests in the clock of the hard block, and transfers the count to `sys`.
 
     Parameters
     ----------
-    strobes : list of Signal(), **in**, `pcie`, each one such TLP.
+    strobes : list of Signal(), `pcie`, each signals one committed request per cycle.
 
     Attributes
     ----------
-    count : Signal(COUNT_BITS), **out**, `sys`, some cycles late. It goes on over a reset of the link.
+    count : Signal(COUNT_BITS), **out**, some cycles late; a reset of the link does not clear it.
     """
     def __init__(self, strobes):
         count      = Signal(COUNT_BITS, reset_less=True)
@@ -41,63 +49,66 @@ class Passed(LiteXModule):
 
 
 class PostedOrder(LiteXModule):
-    """Holds back what must stay behind posted requests (PCIe 4.0 2.4.1) until those before it have passed.
+    """Holds packets back until every posted request accepted before them is committed.
 
-    A hard block takes each kind through an interface of its own, and between it and `sys` are clock crossings: a
-    completion or an MSI would overtake the status block it tells of whenever the link makes TLPs wait.
-
-    A TLP that is lost, with the link or when bus mastering is taken away, is forgotten with `reset`, and else when
-    none moved for PATIENCE cycles: late is better than never.
+    A request can be lost with the link or when the host disables bus mastering: `reset` covers these cases. Any other
+    loss ends the wait after STALL_TIMEOUT_CYCLES without progress, since a late MSI is better than none.
 
     Attributes
     ----------
-    entered : Signal(), **in**, `sys`, a posted request was accepted by the PHY.
-    passed  : Signal(COUNT_BITS), **in**, `sys`, count of those nothing passes any more, see `Passed`.
-    reset   : Signal(), **in**, `sys`, nothing has to be waited for.
+    accepted  : Signal(), **in**, the PHY accepts a posted request.
+    committed : Signal(COUNT_BITS), **in**, count of committed requests, see `CommittedCounter`.
+    reset     : Signal(), **in**, treats every request so far as committed.
     """
     def __init__(self):
-        self.entered = Signal()
-        self.passed  = Signal(COUNT_BITS)
-        self.reset   = Signal()
+        self.accepted  = Signal()
+        self.committed = Signal(COUNT_BITS)
+        self.reset     = Signal()
 
         # # #
 
-        self.count  = count  = Signal(COUNT_BITS)  # Of those that entered.
-        self.forget = forget = Signal()
-        ahead = Signal(COUNT_BITS)
-        known = Signal(COUNT_BITS)
-        self.patience = patience = WaitTimer(PATIENCE)
+        self.count  = count  = Signal(COUNT_BITS)  # Accepted requests.
+        self.forget = forget = Signal()            # Treat all accepted requests as committed.
+        ahead    = Signal(COUNT_BITS)              # Requests accepted and not committed.
+        previous = Signal(COUNT_BITS)              # `committed` of the cycle before.
+        self.stall_timer = stall_timer = WaitTimer(STALL_TIMEOUT_CYCLES)
         self.comb += [
-            ahead.eq(count - self.passed),
-            patience.wait.eq((ahead != 0) & (known == self.passed)),
-            # More passed than entered: one came that was forgotten.
-            forget.eq(self.reset | ahead[-1] | patience.done),
+            ahead.eq(count - self.committed),
+            stall_timer.wait.eq((ahead != 0) & (previous == self.committed)),
+            # A negative difference: a request was committed after it had been counted as lost.
+            forget.eq(self.reset | ahead[-1] | stall_timer.done),
         ]
         self.sync += [
-            known.eq(self.passed),
-            count.eq(Mux(forget, self.passed, count) + self.entered),
+            previous.eq(self.committed),
+            count.eq(Mux(forget, self.committed, count) + self.accepted),
         ]
 
-    def behind(self, sink, packets):
-        """A stream before `sink` whose packets (`packets` False: beats) stay behind the TLPs that entered before."""
-        gate = _Gate(self, sink, packets)
+    def after_posted(self, sink, packets):
+        """Returns a stream that feeds `sink` and holds each packet until the requests before it are committed.
+
+        Parameters
+        ----------
+        sink    : stream endpoint.
+        packets : bool, packets end with `last`; if False, each beat is a packet.
+        """
+        gate = _OrderGate(self, sink, packets)
         self.submodules += gate
         return gate.sink
 
 
-class _Gate(LiteXModule):
+class _OrderGate(LiteXModule):
     def __init__(self, order, source, packets):
         self.sink = sink = stream.Endpoint(source.description)
 
         # # #
 
-        mark    = Signal(COUNT_BITS)  # How many must have passed.
-        left    = Signal(COUNT_BITS)
-        waiting = Signal()
-        inside  = Signal()            # Of a packet that passes.
+        mark    = Signal(COUNT_BITS)  # The packet may pass when `order.committed` has reached this count.
+        left    = Signal(COUNT_BITS)  # Requests that still have to be committed; zero or negative if none.
+        waiting = Signal()            # `mark` is valid for the packet on `sink`.
+        inside  = Signal()            # The first beat of a packet passed, its last beat did not yet.
         passes  = Signal()
         self.comb += [
-            left.eq(mark - order.passed),
+            left.eq(mark - order.committed),
             passes.eq(inside | (waiting & ((left == 0) | left[-1]))),
             sink.connect(source),
             If(~passes, source.valid.eq(0), sink.ready.eq(0)),
@@ -105,8 +116,8 @@ class _Gate(LiteXModule):
         self.sync += [
             If(~waiting,
                 waiting.eq(sink.valid & ~inside),
-                mark.eq(order.count + order.entered),
+                mark.eq(order.count + order.accepted),
             ),
             If(sink.valid & sink.ready, inside.eq(~sink.last if packets else 0), waiting.eq(0)),
-            If(order.forget, mark.eq(order.passed)),
+            If(order.forget, mark.eq(order.committed)),
         ]

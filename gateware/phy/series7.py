@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""LitePCIe's PHY of 7-series, with what the hard block has and needs and the PHY does not say or do."""
+"""LitePCIe's 7-series PHY with our own clock crossing, alignment, MSI ordering and link state."""
 
 from migen import *
 from migen.genlib.cdc import MultiReg
@@ -15,34 +15,37 @@ from litepcie.phy.s7pciephy import S7PCIEPHY
 
 from litepcie_soc.phy.crossing import LinkCrossing
 from litepcie_soc.phy.framing import StraddleAligner
-from litepcie_soc.phy.order import Passed, PostedOrder
+from litepcie_soc.phy.order import CommittedCounter, PostedOrder
 
 # PHY ----------------------------------------------------------------------------------------------
 
-PCIE_DATA_WIDTHS = (64, 128)  # Of the block.
+PCIE_DATA_WIDTHS = (64, 128)  # Bits of the hard block.
 
 
 class Series7PHY(S7PCIEPHY):
-    """`S7PCIEPHY` with our own crossing, in the place of LitePCIe's, and the link's state as `PHYShape` looks for it.
+    """`S7PCIEPHY` with our crossings in place of LitePCIe's, and with the signals that `PHYShape` needs.
+
+    Raises ValueError for an unsupported data width.
 
     Parameters
     ----------
-    data_width      : int, bits in `sys`; that of the block or twice as many.
-    pcie_data_width : int, bits of the block: 64 or 128; those nearest to `data_width` if None.
-    others as of `S7PCIEPHY`.
+    data_width      : int, bits in `sys`: `pcie_data_width` or twice that.
+    pcie_data_width : int, bits of the hard block, 64 or 128. None chooses `data_width`, at most 128.
+    options         : the other parameters of `S7PCIEPHY`.
 
     Attributes
     ----------
-    sink, source : streams of `phy_layout(data_width)`, **in** (card to host) and **out**, `sys`.
-    msi          : stream of `dat[8]`, **in**, `sys`; behind the TLPs before it as far as the ports of the block.
-    bus_master_enable, link_up, extended_tag : Signal(), **out**, `sys`.
-
-    Raises ValueError for widths that cannot be.
+    sink              : stream of `phy_layout(data_width)`, **in**, TLPs of the card.
+    source            : stream of `phy_layout(data_width)`, **out**, TLPs of the host.
+    msi               : stream of `dat[8]` (vector), **in**; an MSI enters the hard block after the TLPs before it.
+    bus_master_enable : Signal(), **out**, the host allows the card to send requests.
+    link_up           : Signal(), **out**, the link is up.
+    extended_tag      : Signal(), **out**, Extended Tag Field Enable.
     """
     def __init__(self, platform, pads, data_width=64, pcie_data_width=None, **options):
         pcie_data_width = pcie_data_width or min(data_width, max(PCIE_DATA_WIDTHS))
         if pcie_data_width not in PCIE_DATA_WIDTHS:
-            raise ValueError(f"pcie_data_width must be one of {PCIE_DATA_WIDTHS}, not {pcie_data_width!r}")
+            raise ValueError(f"pcie_data_width {pcie_data_width!r} is not supported; choose 64 or 128")
         S7PCIEPHY.__init__(self, platform, pads, data_width=pcie_data_width, cd="pcie", **options)
         self.data_width = data_width
 
@@ -56,28 +59,29 @@ class Series7PHY(S7PCIEPHY):
         self.sink     = transmit.sink
         self.source   = crossing.receive(self.source).source
         self.msi      = self.ordered(crossing.message(self.msi).sink, transmit.source)
-        # Transmit Source Discontinue: a TLP that a reset of `sys` cuts does not go out (PG054, "Transmit Interface").
+        # Transmit Source Discontinue: the block does not send a TLP that a reset truncated (PG054, "Transmit
+        # Interface").
         ports["i_s_axis_tx_tuser"] = Cat(Constant(0, 3), transmit.cut)
 
         self.link_up           = crossing.link_up
         self.bus_master_enable = self._bus_master_enable.status
         self.extended_tag      = Signal()
-        # Device Control, bit 8 (PCIe 4.0 7.5.3.4): set if the core says that it can ("Extended_Tag_Field").
+        # Device Control, bit 8 (PCIe 4.0 7.5.3.4). The host sets it only if the core offers it ("Extended_Tag_Field").
         self.specials += MultiReg(ports["o_cfg_dcommand"][8], self.extended_tag)
 
-    def ordered(self, msi, beyond):
-        """A stream before `msi` whose MSI wait until the TLPs before them are through `beyond` (`pcie`)."""
-        self.passed = passed = Passed([beyond.valid & beyond.ready & beyond.last])
-        self.order  = order  = PostedOrder()
+    def ordered(self, msi, transmitted):
+        """Returns a stream that feeds `msi` and holds an MSI until the TLPs before it left `transmitted` (`pcie`)."""
+        self.committed = committed = CommittedCounter([transmitted.valid & transmitted.ready & transmitted.last])
+        self.order     = order     = PostedOrder()
         self.comb += [
-            order.entered.eq(self.sink.valid & self.sink.ready & self.sink.last),
-            order.passed.eq(passed.count),
+            order.accepted.eq(self.sink.valid & self.sink.ready & self.sink.last),
+            order.committed.eq(committed.count),
             order.reset.eq(~self.crossing.link_up),
         ]
-        return order.behind(msi, packets=False)
+        return order.after_posted(msi, packets=False)
 
     def align(self, ports):
-        """An aligner before LitePCIe's, which then has nothing to do: no TLP begins at dword 2."""
+        """Inserts our aligner before LitePCIe's, which then never sees a TLP that begins at dword 2."""
         self.aligner = aligner = ClockDomainsRenamer("pcie")(StraddleAligner())
         sink, source = aligner.sink, aligner.source
         inner = {name: ports[f"o_m_axis_rx_{name}"] for name in ("tvalid", "tdata", "tkeep", "tuser")}

@@ -4,10 +4,11 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""One view of every PHY: four streams and the state of the link.
+"""One interface to every PHY: four streams and the state of the link.
 
-LitePCIe 2024.12 has two shapes: one shared pair of streams (7-series, Cyclone V), or channels split into
-requests and completions (UltraScale, UltraScale+). The transaction layer sees the split one.
+LitePCIe 2024.12's PHYs have one of two shapes. The shared shape is one pair of streams (7-series, Cyclone V); the
+split shape has separate channels for requests and completions (UltraScale, UltraScale+). The transaction layer always
+sees the split shape.
 """
 
 from migen import *
@@ -24,12 +25,17 @@ from litepcie_soc.phy.hard_block import check_phy
 # Shared Streams -----------------------------------------------------------------------------------
 
 class CompletionDemux(LiteXModule):
-    """Parts the TLPs of one stream into requests (and messages) and completions; combinatorial.
+    """Splits one stream into a stream of requests and messages and a stream of completions; combinatorial.
+
+    Parameters
+    ----------
+    data_width : int, bits.
 
     Attributes
     ----------
-    sink : stream of `phy_layout`, **in**, `sys`.
-    req_source, cmp_source : streams of `phy_layout`, **out**, `sys`.
+    sink       : stream of `phy_layout`, **in**, all TLPs.
+    req_source : stream of `phy_layout`, **out**, requests and messages.
+    cmp_source : stream of `phy_layout`, **out**, completions.
     """
     def __init__(self, data_width):
         self.sink       = sink = stream.Endpoint(phy_layout(data_width))
@@ -43,7 +49,7 @@ class CompletionDemux(LiteXModule):
         held          = Signal()
         self.comb += [
             is_completion.eq(Mux(sink.first, sink.dat[25:29] == TYPE_COMPLETION >> 1, held)),
-            # The beats go both ways: to gate them too would be a LUT for every bit.
+            # Both sources carry all data, and only one asserts `valid`: gating the data would cost a LUT per bit.
             sink.connect(self.cmp_source, omit={"valid", "ready"}),
             sink.connect(self.req_source, omit={"valid", "ready"}),
             self.cmp_source.valid.eq(sink.valid & is_completion),
@@ -57,30 +63,37 @@ class CompletionDemux(LiteXModule):
 class PHYShape(LiteXModule):
     """Split channels and link state of a PHY of either shape.
 
+    While the link is down no TLP passes and no stream blocks, see `LinkGate`. Raises ValueError for an unsupported PHY.
+
     Parameters
     ----------
-    phy : `Series7PHY`, `UltraScalePHY`, `UltraScalePlusPHY` or `SimPHY`: their streams (`sink` and `source`, or
-        `req_sink`, `cmp_sink`, `req_source`, `cmp_source`) and the state below.
+    phy : `Series7PHY`, `UltraScalePHY`, `UltraScalePlusPHY` or `SimPHY`. It has the streams of its shape (`sink` and
+        `source`, or `req_sink`, `cmp_sink`, `req_source` and `cmp_source`) and the state signals listed below.
 
     Attributes
     ----------
-    split : bool, the PHY has the split shape.
-    req_sink, cmp_sink     : streams of `phy_layout`, **in**, `sys`: requests and completions to the host.
-    req_source, cmp_source : streams of `phy_layout`, **out**, `sys`: requests and completions of the host.
-    id                : **out**, bus, device, function (16 bits).
-    bus_master_enable : **out**, requests may be sent.
-    req_cut, cmp_cut  : **out**, with a beat of `req_source`, `cmp_source`: it only ends a TLP that the link cut.
-    link_up           : **out**, link is up. While it is down nothing passes and nothing waits, see `LinkGate`.
-    extended_tag      : **out**, Extended Tag Field Enable.
-    msi               : stream of `dat[8]` (vector), **in**, `sys`, behind every TLP taken before it; None without.
-
-    Raises ValueError for a PHY that cannot be used.
+    split             : bool, the PHY has the split shape.
+    data_width        : int, bits.
+    endianness        : "big" or "little", byte order of payload dwords.
+    req_sink          : stream of `phy_layout`, **in**, requests to the host.
+    cmp_sink          : stream of `phy_layout`, **in**, completions to the host.
+    req_source        : stream of `phy_layout`, **out**, requests of the host.
+    cmp_source        : stream of `phy_layout`, **out**, completions of the host.
+    req_cut, cmp_cut  : Signal(), **out**, the beat on `req_source` or `cmp_source` was added to end a TLP that a loss
+        of the link truncated.
+    id                : Signal(16), **out**, bus, device and function number.
+    bus_master_enable : Signal(), **out**, requests may be sent.
+    link_up           : Signal(), **out**, the link is up.
+    extended_tag      : Signal(), **out**, Extended Tag Field Enable.
+    msi               : stream of `dat[8]` (vector), **in**, an MSI is sent after every TLP accepted before it; None if
+        the PHY has no MSI.
     """
     def __init__(self, phy):
         shared = hasattr(phy, "sink") and hasattr(phy, "source")
         split  = all(hasattr(phy, name) for name in ("req_sink", "cmp_sink", "req_source", "cmp_source"))
         if not (shared or split):
-            raise ValueError(f"phy has neither sink and source nor split channels: {type(phy).__name__}")
+            raise ValueError(f"{type(phy).__name__} is not a PHY: it must have sink and source, or req_sink, cmp_sink, "
+                f"req_source and cmp_source")
         check_phy(phy)
         self.split      = split
         self.data_width = phy.data_width
@@ -94,7 +107,7 @@ class PHYShape(LiteXModule):
         self.extended_tag      = phy.extended_tag
         self.msi               = getattr(phy, "msi", None)
 
-        # Requests to the host need no gate: their builder drops them while the link is down.
+        # Requests to the host need no gate: RequestBuilder drops them while the link is down.
         if split:
             self.req_sink   = phy.req_sink
             self.cmp_sink   = self.gated_sink(phy.cmp_sink)
@@ -102,7 +115,7 @@ class PHYShape(LiteXModule):
             self.cmp_source, self.cmp_cut = self.gated(phy.cmp_source)
             return
         source, cut = self.gated(phy.source)
-        # Reset while the link is down: a TLP cut short must not keep the other side locked out.
+        # Reset while the link is down: otherwise the arbiter would wait for the end of a truncated TLP.
         self.merge = merge = ResetInserter()(PacketArbiter(phy_layout(phy.data_width), 2))
         self.demux = demux = CompletionDemux(phy.data_width)
         self.comb += [
@@ -116,14 +129,14 @@ class PHYShape(LiteXModule):
         self.req_cut, self.cmp_cut       = cut, cut
 
     def gated(self, source):
-        """`source` behind a gate, where every TLP has an end; and what tells with a beat that it is not its own."""
+        """Adds a gate that `source` feeds and that ends truncated TLPs; returns its `source` and its `cut`."""
         gate = LinkGate(self.data_width, ends=True)
         self.submodules += gate
         self.comb += [source.connect(gate.sink), gate.link_up.eq(self.link_up)]
         return gate.source, gate.cut
 
     def gated_sink(self, sink):
-        """A sink before `sink`, with a gate."""
+        """Adds a gate that feeds `sink`; returns its `sink`."""
         gate = LinkGate(self.data_width)
         self.submodules += gate
         self.comb += [gate.source.connect(sink), gate.link_up.eq(self.link_up)]

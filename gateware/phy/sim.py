@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The PHY of the simulation: its far side are the top-level ports that the link model drives."""
+"""The PHY of the simulation. It connects its streams to top-level ports, which the link model drives."""
 
 from migen import *
 
@@ -17,7 +17,7 @@ from litepcie_soc.common.pcie import check_data_width, phy_layout
 
 # Ports --------------------------------------------------------------------------------------------
 
-# Streams of either shape: name of the ports, attribute of the PHY. Card to host, then host to card.
+# Streams of each shape, {prefix of the ports: attribute of the PHY}: card to host, then host to card.
 SHARED_STREAMS = ({"tx": "sink"}, {"rx": "source"})
 SPLIT_STREAMS  = (
     {"tx_req": "req_sink",   "tx_cmp": "cmp_sink"},
@@ -52,33 +52,40 @@ def sim_phy_io(data_width, split=False):
 # Simulation PHY -----------------------------------------------------------------------------------
 
 class SimPHY(LiteXModule):
-    """PHY in either shape of LitePCIe's, without a hard block behind it.
+    """A PHY of either shape without a hard block.
 
     Parameters
     ----------
     data_width : int, bits.
-    pads       : dict with every resource of `sim_phy_io`, by name; none in unit tests.
-    split      : bool, requests and completions on channels of their own, as on UltraScale.
-    endianness : "big" or "little", of payload dwords.
+    pads       : dict, every resource of `sim_phy_io` by name; None in unit tests.
+    split      : bool, separate channels for requests and completions, as on UltraScale.
+    endianness : "big" or "little", byte order of payload dwords.
     bar0_size  : int, bytes.
 
     Attributes
     ----------
-    sink, source : streams of `phy_layout`, **in** (card to host) and **out**, `sys`, of the shared shape.
-    req_sink, cmp_sink, req_source, cmp_source : the same of the split one. A completion that the card hands over
-        behind a posted write must not pass it on the way to the host; the far side sees to that.
-    msi          : stream of `dat[8]` (vector), **in**, `sys`; stands behind every TLP taken before it.
-    id           : Signal(16), **out**, bus, device, function.
-    max_payload_size, max_request_size : Signal(16), **out**, bytes.
-    extended_tag, bus_master_enable, link_up, msi_enable : Signal(), **out**.
-    completion_buffer_bytes : int; no completion of the link model's is ever held up for long.
+    sink                   : stream of `phy_layout`, **in**, shared shape, TLPs of the card.
+    source                 : stream of `phy_layout`, **out**, shared shape, TLPs of the host.
+    req_sink, cmp_sink     : streams of `phy_layout`, **in**, split shape, TLPs of the card. The link model keeps
+        completions after the posted writes accepted before them.
+    req_source, cmp_source : streams of `phy_layout`, **out**, split shape, TLPs of the host.
+    msi                    : stream of `dat[8]` (vector), **in**; the link model sends an MSI after every TLP accepted
+        before it.
+    id                     : Signal(16), **out**, bus, device and function number.
+    max_payload_size       : Signal(16), **out**, bytes.
+    max_request_size       : Signal(16), **out**, bytes.
+    extended_tag           : Signal(), **out**, Extended Tag Field Enable.
+    bus_master_enable      : Signal(), **out**, requests may be sent.
+    link_up                : Signal(), **out**, the link is up.
+    msi_enable             : Signal(), **out**, MSI Enable.
+    completion_buffer_bytes : int, an ample value: the link model paces completions and drops none.
     """
     qword_aligned           = False
     completion_buffer_bytes = 32768
     def __init__(self, data_width, *, pads=None, split=False, endianness="big", bar0_size=0x200000):
         check_data_width(data_width)
         if endianness not in ("big", "little"):
-            raise ValueError(f"endianness must be 'big' or 'little', not {endianness!r}")
+            raise ValueError(f"endianness {endianness!r} is not supported; choose 'big' or 'little'")
         self.data_width = data_width
         self.split      = split
         self.endianness = endianness

@@ -4,10 +4,11 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Packets from one data width to another: of twice the bits, or half.
+"""Converts packets to half or twice the data width.
 
-Layouts have `dat`; `be` (a bit a byte) or `keep` (a bit a dword), which says what of it there is; and `user`, if
-anything, of the same width on both sides, which goes with the first half. Everything here is in `sys`, to be renamed.
+The layouts have `dat` and its enables: `be` (one bit per byte) or `keep` (one bit per dword). They may have `user`, of
+the same width on both sides, which travels with the first half. The modules are written in `sys`; ClockDomainsRenamer
+moves them where they are needed.
 """
 
 from migen import *
@@ -22,21 +23,24 @@ from litepcie_soc.common.pcie import check_data_width
 
 
 def check_widths(wide, narrow):
-    """Raises ValueError unless TLPs of `wide` bits a beat can be carried over to `narrow` and back."""
+    """Raises ValueError unless `wide` (bits) is equal to `narrow` or twice that."""
     check_data_width(wide)
     check_data_width(narrow)
     if wide not in (narrow, 2*narrow):
-        raise ValueError(f"data_width must be {narrow} or {2*narrow} at a pcie_data_width of {narrow}, not {wide}")
+        raise ValueError(f"data_width {wide} is not supported with pcie_data_width {narrow}; choose {narrow} or "
+            f"{2*narrow}")
 
 
 def enables(endpoint):
-    """What says which part of the data there is."""
+    """The enables of the data: `be` or `keep`."""
     return endpoint.be if hasattr(endpoint, "be") else endpoint.keep
 
 # Narrower -----------------------------------------------------------------------------------------
 
 class Narrower(LiteXModule):
-    """Each beat as its two halves, the second only if there is something in it; combinatorial, a half a cycle.
+    """Splits each beat into its two halves, and skips an upper half that is not enabled.
+
+    The path is combinatorial and transfers one half per cycle.
 
     Parameters
     ----------
@@ -53,18 +57,18 @@ class Narrower(LiteXModule):
 
         # # #
 
-        half   = len(source.dat)
-        there  = enables(sink)
-        count  = len(there)//2
-        second = Signal()  # It is the turn of the second half.
-        done   = Signal()  # And of nothing behind this one.
+        half    = len(source.dat)
+        enabled = enables(sink)
+        count   = len(enabled)//2
+        second  = Signal()  # The upper half is on `source`.
+        done    = Signal()  # No other half follows of this beat.
         self.comb += [
-            done.eq(second | ~there[count]),
+            done.eq(second | ~enabled[count]),
             source.valid.eq(sink.valid),
             source.first.eq(sink.first & ~second),
             source.last.eq(sink.last & done),
             source.dat.eq(Mux(second, sink.dat[half:], sink.dat[:half])),
-            enables(source).eq(Mux(second, there[count:], there[:count])),
+            enables(source).eq(Mux(second, enabled[count:], enabled[:count])),
             sink.ready.eq(source.ready & done),
         ]
         if hasattr(sink, "user"):
@@ -74,9 +78,10 @@ class Narrower(LiteXModule):
 # Wider --------------------------------------------------------------------------------------------
 
 class Wider(LiteXModule):
-    """Two beats as one; a packet begins in the first of two, and one that ends there goes alone. A beat a cycle.
+    """Joins pairs of beats into beats of twice the width.
 
-    Combinatorial; a beat that is the first of two is kept.
+    A packet always begins in the lower half; a packet that ends there leaves without an upper half. The module stores
+    the first beat of a pair; the path of the second beat is combinatorial. It accepts one beat per cycle.
 
     Parameters
     ----------
@@ -85,7 +90,7 @@ class Wider(LiteXModule):
     Attributes
     ----------
     sink   : stream of `narrow`, **in**.
-    source : stream of `wide`, **out**; `dat` means nothing where it is not enabled.
+    source : stream of `wide`, **out**; `dat` is undefined where it is not enabled.
     """
     def __init__(self, narrow, wide):
         self.sink   = sink   = stream.Endpoint(narrow)
@@ -93,17 +98,17 @@ class Wider(LiteXModule):
 
         # # #
 
-        there  = enables(sink)
-        kept   = stream.Endpoint(narrow)
-        second = Signal()  # The first of two is kept.
-        goes   = Signal()
+        enabled = enables(sink)
+        kept    = stream.Endpoint(narrow)
+        second  = Signal()  # `kept` holds the first beat of a pair.
+        goes    = Signal()  # The beat on `sink` leaves at once: it completes a pair, or ends its packet.
         self.comb += [
             goes.eq(second | sink.last),
             source.valid.eq(sink.valid & goes),
             source.first.eq(Mux(second, kept.first, sink.first)),
             source.last.eq(sink.last),
             source.dat.eq(Cat(Mux(second, kept.dat, sink.dat), sink.dat)),
-            enables(source).eq(Mux(second, Cat(Replicate(1, len(there)), there), there)),
+            enables(source).eq(Mux(second, Cat(Replicate(1, len(enabled)), enabled), enabled)),
             sink.ready.eq(source.ready | ~goes),
         ]
         self.sync += [

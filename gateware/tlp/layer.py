@@ -76,7 +76,7 @@ class TransactionLayer(LiteXModule):
         relaxed_ordering=False, no_snoop=False, bar0_size=0x200000, window_bytes=0x100000):
         check_data_width(data_width)
         if phy.data_width != data_width:
-            raise ValueError(f"data_width must be the PHY's {phy.data_width}, not {data_width!r}")
+            raise ValueError(f"data_width {data_width!r} does not match the PHY; give {phy.data_width}")
         self.data_width              = data_width
         self.clk_freq                = clk_freq
         self.with_extended_tag       = with_extended_tag

@@ -4,27 +4,36 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The AXI streams of UltraScale's hard blocks: their layout, and what they cost.
+"""Layouts of the AXI streams of UltraScale's hard blocks.
 
-Four interfaces: requester request (RQ) and completer completion (CC) to the host, completer request (CQ) and requester
-completion (RC) of it. A TLP is a descriptor and its payload, dword by dword behind it ("Dword-aligned mode"), payload
-bytes in memory order. Sources: PG156 4.4 (UltraScale) and PG213 1.3 (UltraScale+), "AXI4-Stream Interface Description";
-the bits of `tuser` are in the tables "Sideband Signals" of each interface, those of 512 bit in tables of their own.
+A block has four interfaces. Requester request (RQ) and completer completion (CC) carry TLPs to the host; completer
+request (CQ) and requester completion (RC) carry TLPs of the host. A TLP is a descriptor, followed by its payload
+without padding ("Dword-aligned mode"); payload bytes are in memory order. Sources: PG156 4.4 (UltraScale) and PG213 1.3
+(UltraScale+), "AXI4-Stream Interface Description". The tables "Sideband Signals" of each interface list the bits of
+`tuser`; 512 bits has separate tables.
 
-512 bit is used without straddle: each TLP begins in a beat of its own. A write of 256 bytes takes five beats of 64 for
-its 272, so at 250 MHz writes end at 12.8 GB/s of the 14.4 that Gen3 x16 could carry; one of 512 takes nine (14.2 of
-15.0). Completions of 256 bytes take five (12.8 of 14.6), of 128 three (10.7 of 13.6), of 64 two (8.0 of 12.0 GB/s).
-At 128 and 256 bit there is no straddle but on RC (256 bit), where it is switched off, at the same rates of filling.
+Straddling is not used, so each TLP begins in a new beat, and the rest of a TLP's last beat is unused. The table shows
+the resulting limit at 512 bits and 250 MHz beside the limit of a Gen3 x16 link:
+
+    TLP                       beats   limit of the interface   limit of the link
+    write of 256 bytes        5       12.8 GB/s                14.4 GB/s
+    write of 512 bytes        9       14.2 GB/s                15.0 GB/s
+    completion of 256 bytes   5       12.8 GB/s                14.6 GB/s
+    completion of 128 bytes   3       10.7 GB/s                13.6 GB/s
+    completion of 64 bytes    2        8.0 GB/s                12.0 GB/s
+
+At 128 and 256 bits the blocks offer straddling only on RC at 256 bits, and we disable it there. The fraction of each
+beat that is used follows from the same calculation.
 """
 
 from litex.soc.interconnect import stream
 
 # Layout -------------------------------------------------------------------------------------------
 
-BLOCK_WIDTHS   = (64, 128, 256, 512)  # Of the hard blocks.
-ADAPTER_WIDTHS = (128, 256, 512)      # Of the adapters: a descriptor in one beat.
+BLOCK_WIDTHS   = (64, 128, 256, 512)  # Bits of the hard blocks.
+ADAPTER_WIDTHS = (128, 256, 512)      # Bits of the adapters, which need a whole descriptor in one beat.
 
-# Bits of `tuser`: UltraScale, UltraScale+, UltraScale+ at 512 bit.
+# Bits of `tuser`: UltraScale, UltraScale+ below 512 bits, UltraScale+ at 512 bits.
 USER_BITS = {
     "rq": (60, 62, 137),
     "rc": (75, 75, 161),
@@ -34,18 +43,18 @@ USER_BITS = {
 
 
 def axi_layout(interface, data_width, plus):
-    """Beats of an interface: `dat`, `keep` (a bit a dword), `user` (`tuser`).
+    """Beats of an interface: `dat`, `keep` (one bit per dword), `user` (`tuser`).
+
+    Raises ValueError for a width that the blocks do not have.
 
     Parameters
     ----------
     interface  : "rq", "rc", "cq" or "cc".
     data_width : int, bits.
     plus       : bool, UltraScale+.
-
-    Raises ValueError for a width the blocks do not have.
     """
     if data_width not in BLOCK_WIDTHS:
-        raise ValueError(f"data_width must be one of {BLOCK_WIDTHS}, not {data_width!r}")
+        raise ValueError(f"data_width {data_width!r} is not supported; choose 64, 128, 256 or 512")
     return stream.EndpointDescription([
         ("dat",  data_width),
         ("keep", data_width//32),
@@ -54,11 +63,11 @@ def axi_layout(interface, data_width, plus):
 
 
 def check_adapter(data_width):
-    """Raises ValueError for a width (bits) in which a descriptor takes more than one beat."""
+    """Raises ValueError unless a descriptor fits in one beat of `data_width` bits."""
     if data_width not in ADAPTER_WIDTHS:
-        raise ValueError(f"data_width must be one of {ADAPTER_WIDTHS}, not {data_width!r}")
+        raise ValueError(f"data_width {data_width!r} is not supported here; choose 128, 256 or 512")
 
 
 def dwords(dat, count=4):
-    """The first dwords of a beat."""
+    """List of the first `count` dwords of a beat."""
     return [dat[32*n:32*n + 32] for n in range(count)]

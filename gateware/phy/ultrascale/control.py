@@ -4,7 +4,10 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What UltraScale's hard blocks want of their user beside TLPs: MSI, configuration space, function level reset."""
+"""Control interfaces of UltraScale's hard blocks: MSI, configuration space, function-level reset.
+
+All modules are written in `sys`; the PHY moves them to `pcie`, the clock of the hard block, with ClockDomainsRenamer.
+"""
 
 from migen import *
 
@@ -16,15 +19,17 @@ from litex.soc.interconnect import stream
 # MSI ----------------------------------------------------------------------------------------------
 
 class MSIPort(LiteXModule):
-    """One MSI at a time: a pulse on the bit of its vector, then the block says sent or failed, and that is repeated.
+    """Sends one MSI at a time, and repeats an MSI that the block failed to send.
 
-    PG156, PG213: "MSI Interrupt Interface". All in the clock of the hard block.
+    It pulses the bit of the vector, then waits until the block asserts `sent` or `failed`. Source: PG156, PG213, "MSI
+    Interrupt Interface".
 
     Attributes
     ----------
-    sink      : stream of `dat[8]` (vector, 0 to 31), **in**; taken when sent.
-    interrupt : Signal(32), **out**, cfg_interrupt_msi_int.
-    sent, failed : Signal(), **in**.
+    sink      : stream of `dat[8]` (vector, 0 to 31), **in**, `pcie`; accepted when the block sent the MSI.
+    interrupt : Signal(32), **out**, `pcie`, cfg_interrupt_msi_int.
+    sent      : Signal(), **in**, `pcie`, cfg_interrupt_msi_sent.
+    failed    : Signal(), **in**, `pcie`, cfg_interrupt_msi_fail.
     """
     def __init__(self):
         self.sink      = sink = stream.Endpoint([("dat", 8)])
@@ -48,28 +53,28 @@ class MSIPort(LiteXModule):
 
 # Configuration Space ------------------------------------------------------------------------------
 
-DEVICE_CONTROL = 0x08   # In the PCI Express capability: Device Control in bits 15:0 (PCIe 4.0 7.5.3.4).
-EXTENDED_TAG   = 8      # Its bit Extended Tag Field Enable.
+DEVICE_CONTROL = 0x08   # Offset in the PCI Express capability; Device Control is in bits 15:0 (PCIe 4.0 7.5.3.4).
+EXTENDED_TAG   = 8      # Bit of Device Control: Extended Tag Field Enable.
 
-READ_INTERVAL = 256     # Cycles between two looks at it.
+READ_INTERVAL = 256     # Cycles between two reads of Device Control.
 
 
 class DeviceControl(LiteXModule):
-    """Reads Device Control over and over: the block has no port for Extended Tag Field Enable.
+    """Reads Device Control periodically, because the block has no port for Extended Tag Field Enable.
 
-    PG156, PG213: "Configuration Management Interface". All in the clock of the hard block.
+    Source: PG156, PG213, "Configuration Management Interface".
 
     Parameters
     ----------
-    capability : int, address of the PCI Express capability, bytes.
+    capability : int, byte address of the PCI Express capability.
 
     Attributes
     ----------
-    address : Constant, cfg_mgmt_addr, dwords.
-    read    : Signal(), **out**, stays until
-    done    : Signal(), **in**, when `data` is valid.
-    data    : Signal(32), **in**.
-    value   : Signal(16), **out**, Device Control; 0 until it was read.
+    address : Constant(10), **out**, cfg_mgmt_addr, address in dwords.
+    read    : Signal(), **out**, `pcie`, cfg_mgmt_read; stays asserted until `done`.
+    done    : Signal(), **in**, `pcie`, cfg_mgmt_read_write_done: `data` is valid.
+    data    : Signal(32), **in**, `pcie`, cfg_mgmt_read_data.
+    value   : Signal(16), **out**, `pcie`, Device Control; 0 before the first read.
     """
     def __init__(self, capability):
         self.address = Constant((capability + DEVICE_CONTROL)//4, 10)
@@ -90,14 +95,15 @@ class DeviceControl(LiteXModule):
 # Function Level Reset -----------------------------------------------------------------------------
 
 class FunctionLevelReset(LiteXModule):
-    """Says that a function level reset is done: nothing here has to be waited for, the engines stop by Bus Master.
+    """Acknowledges each function-level reset at once, with one pulse.
 
-    PG156, PG213: "Configuration Control Interface", a pulse per reset. All in the clock of the hard block.
+    No logic of ours has to be waited for: the reset clears Bus Master Enable, which stops the engines. Source: PG156,
+    PG213, "Configuration Control Interface".
 
     Attributes
     ----------
-    in_process : Signal(4), **in**, a bit a function.
-    done       : Signal(4), **out**.
+    in_process : Signal(4), **in**, `pcie`, cfg_flr_in_process, one bit per function.
+    done       : Signal(4), **out**, `pcie`, cfg_flr_done, one bit per function.
     """
     def __init__(self):
         self.in_process = Signal(4)
@@ -105,8 +111,8 @@ class FunctionLevelReset(LiteXModule):
 
         # # #
 
-        seen = Signal(4)
+        previous = Signal(4)
         self.sync += [
-            seen.eq(self.in_process),
-            self.done.eq(self.in_process & ~seen),
+            previous.eq(self.in_process),
+            self.done.eq(self.in_process & ~previous),
         ]

@@ -6,20 +6,20 @@
 
 """LitePCIe's PHYs of UltraScale and UltraScale+ with the project's own logic around the hard block.
 
-Of LitePCIe 2024.12's classes their clocking, registers and Vivado's configuration of the IP are used. What is left out
-is their clock crossing (see `crossing.py`) and their Verilog between streams and IP. Its faults, file by file:
+LitePCIe 2024.12's classes provide clocking, registers and Vivado's configuration of the IP. We replace their clock
+crossing (see `crossing.py`) and their Verilog between streams and IP, which has these faults:
 
-- `s_axis_rq_adapt_256b.v` takes the address from dwords 2 and 3 of the header whatever the format says, those of 128
-  and 512 bit send 0 for the upper address.
-- `m_axis_rc_adapt_*.v` tell a completion with data by its byte count: one with an error status, which has a count and
-  no data, becomes one of 1024 dwords; and they clear EP. That of 512 bit has a port of the wrong name: it does not
-  elaborate. `be` follows the bytes asked for, not the dwords there are.
-- `m_axis_cq_adapt_*.v` need a cycle more for each TLP that ends in its first beat, and make a memory read of what they
-  do not know (messages, atomic operations).
-- All lose Attr[2]; those of 512 bit leave sidebands open. None keeps `tvalid` up within a packet, and the block
-  nullifies one with a gap.
-- The support modules leave sequence numbers out, so nothing keeps a completion behind the writes before it, and the
-  vector of an MSI follows from how many are enabled, whichever is asked for.
+- `s_axis_rq_adapt_256b.v` takes the address from dwords 2 and 3 of the header for every format. The 128-bit and 512-bit
+  files send 0 for the upper address.
+- `m_axis_rc_adapt_*.v` recognise a completion with data by its byte count. A completion with an error status has a
+  count and no data; it becomes a completion of 1024 dwords. They also clear EP, and `be` follows the requested bytes
+  instead of the dwords present. The 512-bit file misnames a port and does not elaborate.
+- `m_axis_cq_adapt_*.v` need an extra cycle for each TLP that ends in its first beat. They turn messages and atomic
+  operations into memory reads.
+- All files lose Attr[2], and the 512-bit files leave sideband signals open. None keeps `tvalid` asserted within a
+  packet, and the block nullifies a packet with a gap.
+- The support modules leave out the sequence numbers, so completions can overtake the writes before them. They choose
+  the vector of an MSI by the number of enabled vectors and ignore the requested vector.
 """
 
 from migen import *
@@ -32,7 +32,7 @@ from litepcie.phy.usppciephy import USPPCIEPHY
 
 from litepcie_soc.common.pcie import DATA_WIDTHS, has_data
 from litepcie_soc.phy.crossing import LinkCrossing
-from litepcie_soc.phy.order import Passed, PostedOrder
+from litepcie_soc.phy.order import CommittedCounter, PostedOrder
 from litepcie_soc.phy.ultrascale.axi import axi_layout
 from litepcie_soc.phy.ultrascale.control import EXTENDED_TAG, DeviceControl, FunctionLevelReset, MSIPort
 from litepcie_soc.phy.ultrascale.ports import KEPT, TIED, TIED_ULTRASCALE, TIED_ULTRASCALE_PLUS
@@ -42,18 +42,20 @@ from litepcie_soc.phy.width import Narrower, Wider
 
 # Hard Block ---------------------------------------------------------------------------------------
 
-# User clock, MHz, of what the blocks offer at Gen3: (lanes, bits). PG213, "Supported Clock Frequencies and Interface
-# Widths"; UltraScale's has no x16 and no 512 bit (PG156, "AXI-ST Interface Width").
+# User clock in MHz for each (lanes, bits) of the adapters at Gen3. Source: PG213, "Supported Clock Frequencies and
+# Interface Widths". UltraScale has neither x16 nor 512 bits (PG156, "AXI-ST Interface Width").
 USER_CLOCKS = {(1, 128): 125, (2, 128): 125, (4, 128): 250, (4, 256): 125, (8, 256): 250, (16, 512): 250}
 
-# Bits of the block itself, where it has fewer: at x1 it knows no more than 64, and 1 GB/s of them suffices.
+# Bits of the block by lanes, where they differ from those of the adapters: at x1 the block offers 64 bits only. At
+# 125 MHz these carry the 1 GB/s of the link.
 BLOCK_WIDTHS = {1: 64}
 
-BUS_MASTER = 2   # Of cfg_function_status (PG156, PG213): I/O, memory, bus master, interrupt disable of function 0.
+# Bit of cfg_function_status (PG156, PG213), which holds I/O, memory and bus master enable of function 0, and more.
+BUS_MASTER = 2
 
 
 class _IPOnly:
-    """A platform for LitePCIe's `add_sources`, which takes the IP and not the Verilog around it."""
+    """A platform for LitePCIe's `add_sources` that accepts the IP and ignores the Verilog around it."""
     def __init__(self, platform):
         self.platform  = platform
         self.toolchain = platform.toolchain
@@ -67,14 +69,24 @@ class _IPOnly:
 # Common -------------------------------------------------------------------------------------------
 
 class _HardBlock:
-    """Both families: a mix-in before LitePCIe's class. `plus`: UltraScale+.
+    """What both families share: a mix-in that precedes LitePCIe's class.
 
-    `pcie_phy_params` are the connections of the IP itself. All state is as `PHYShape` looks for it:
+    It replaces `pcie_phy_params` by the connections of the IP itself, and adds the signals that `PHYShape` needs.
 
-    bus_master_enable, link_up, extended_tag : Signal(), **out**, `sys`.
-    req_sink, cmp_sink, req_source, cmp_source : streams of `phy_layout(data_width)`, `sys`.
-    msi, id : as LitePCIe's, `sys`. Completions and MSI stay behind the posted requests before them. (Where MSI enter
-        the pipeline the guides do not say; that no completion passes a request is the last the block tells of it.)
+    Completions and MSI wait for the posted requests before them. The guides do not describe where an MSI enters the
+    block's pipeline. The sequence number, which says that no completion can overtake a request, is the last report of
+    a request that the block gives, so MSI wait for it too.
+
+    Attributes
+    ----------
+    plus               : bool, UltraScale+.
+    req_sink, cmp_sink : streams of `phy_layout(data_width)`, **in**, TLPs of the card.
+    req_source, cmp_source : streams of `phy_layout(data_width)`, **out**, TLPs of the host.
+    msi                : stream of `dat[8]` (vector), **in**.
+    id                 : Signal(16), **out**, bus, device and function number.
+    bus_master_enable  : Signal(), **out**, requests may be sent.
+    link_up            : Signal(), **out**, the link is up.
+    extended_tag       : Signal(), **out**, Extended Tag Field Enable.
     """
     def add_hard_block(self, data_width):
         self.data_width  = data_width
@@ -97,22 +109,22 @@ class _HardBlock:
 
     @classmethod
     def adapter_width(cls, lanes, data_width):
-        """Bits of the adapters: those of `sys`, or half. Raises ValueError for what the block does not have."""
+        """Bits of the adapters: `data_width` or half of it. Raises ValueError if the block offers neither."""
         if (lanes, data_width) in USER_CLOCKS:
             return data_width
         if (lanes, data_width//2) in USER_CLOCKS and data_width in DATA_WIDTHS:
             return data_width//2
         widths = {width*n for have, width in USER_CLOCKS for n in (1, 2) if have == lanes} & set(DATA_WIDTHS)
-        raise ValueError(f"{cls.__name__}: data_width at Gen3 x{lanes} must be one of {sorted(widths)}, not "
-            f"{data_width}")
+        raise ValueError(f"{cls.__name__}: data_width {data_width} is not supported at Gen3 x{lanes}; choose one of "
+            f"{sorted(widths)}")
 
     def block_config(self):
-        """What LitePCIe does not say of the IP, or says too generally."""
+        """Settings of the IP that LitePCIe leaves out or that we change."""
         config = {
             "axisten_if_width":        f"{self.block_width}_bit",
             "axisten_freq":            USER_CLOCKS[self.nlanes, self.pcie_data_width],
             "extended_tag_field":      True,
-            "pf0_dev_cap_max_payload": "512_bytes",  # LitePCIe's registers know no more.
+            "pf0_dev_cap_max_payload": "512_bytes",  # The largest value that LitePCIe's registers can show.
             "pf0_bar0_size":           self.bar0_size >> 20,
         }
         if self.pcie_data_width == 512:
@@ -120,8 +132,11 @@ class _HardBlock:
         return config
 
     def add_streams(self):
-        """Between LitePCIe's streams in the clock of the hard block and the IP. (LitePCIe gives the two it receives a
-        `first` and `last` of its own; what is connected here comes later and counts.)"""
+        """Connects LitePCIe's streams (`pcie`) to the ports of the IP.
+
+        LitePCIe also drives `first` and `last` of the two streams that it receives. The statements added here come
+        later, so they take precedence.
+        """
         in_pcie = ClockDomainsRenamer("pcie")
         for name, adapter_class, tlps in (
             ("rq", RequesterRequest,    self.s_axis_rq),
@@ -137,7 +152,7 @@ class _HardBlock:
             self.add_axi(name, self.converted(name, beat, to_block), to_block)
 
     def converted(self, name, beat, to_block):
-        """`beat` in the width of the block."""
+        """Returns `beat`, converted to the width of the block if that differs."""
         if self.block_width == self.pcie_data_width:
             return beat
         adapter, block = (axi_layout(name, width, self.plus) for width in (self.pcie_data_width, self.block_width))
@@ -183,7 +198,7 @@ class _HardBlock:
         )
 
     def add_crossing(self):
-        """LitePCIe's streams, `pcie`, become those of `sys`."""
+        """Replaces LitePCIe's streams, which are in `pcie`, by streams in `sys`."""
         link_up         = self._link_status.fields.status
         self.crossing   = crossing = LinkCrossing(self.data_width, self.pcie_data_width, link_up)
         self.link_up    = crossing.link_up
@@ -199,21 +214,21 @@ class _HardBlock:
     def add_order(self):
         bits    = 6 if self.plus else 4
         strobes = []
-        for port in ("0", "1") if self.plus else ("",):   # The second is for two in a cycle.
+        for port in ("0", "1") if self.plus else ("",):   # UltraScale+ may report two requests in a cycle.
             number, valid = Signal(bits), Signal()
             self.ports[f"o_pcie_rq_seq_num{port}"]     = number
             self.ports[f"o_pcie_rq_seq_num_vld{port}"] = valid
             strobes.append(valid & number[-1])
-        self.passed = passed = Passed(strobes)
-        self.order  = order  = PostedOrder()
-        request     = self.req_sink
+        self.committed = committed = CommittedCounter(strobes)
+        self.order     = order     = PostedOrder()
+        request        = self.req_sink
         self.comb += [
-            order.entered.eq(request.valid & request.ready & request.first & has_data(request.dat)),
-            order.passed.eq(passed.count),
+            order.accepted.eq(request.valid & request.ready & request.first & has_data(request.dat)),
+            order.committed.eq(committed.count),
             order.reset.eq(~self.link_up | ~self.bus_master_enable),
         ]
-        self.cmp_sink = order.behind(self.cmp_sink, packets=True)
-        self.msi      = order.behind(self.msi,      packets=False)
+        self.cmp_sink = order.after_posted(self.cmp_sink, packets=True)
+        self.msi      = order.after_posted(self.msi,      packets=False)
 
     def add_sources(self, platform, phy_path=None, phy_filename=None):
         super().add_sources(_IPOnly(platform), phy_path, phy_filename)
@@ -226,16 +241,23 @@ class _HardBlock:
 # PHYs ---------------------------------------------------------------------------------------------
 
 class UltraScalePHY(_HardBlock, USPCIEPHY):
-    """UltraScale, Gen3 x1, x2, x4 or x8; parameters as of LitePCIe's `USPCIEPHY`;
-    `data_width`: that of the block or twice as many bits, in `sys`.
+    """UltraScale PHY, Gen3 x1, x2, x4 or x8.
 
-    max_tags : requests that can be outstanding (PG156, "Tag Management for Non-Posted Transactions").
+    Raises ValueError for a width that the block does not offer with the lanes of `pads`.
 
-    Raises ValueError for a width the block does not have at the lanes of `pads`.
+    Parameters
+    ----------
+    data_width : int, bits in `sys`: the width of the adapters or twice that (see USER_CLOCKS).
+    options    : the other parameters of LitePCIe's `USPCIEPHY`.
+
+    Attributes
+    ----------
+    max_tags : int, requests that can be outstanding (PG156, "Tag Management for Non-Posted Transactions").
+    others   : see `_HardBlock`.
     """
     plus       = False
     module     = "pcie_us"
-    capability = 0xc0   # Where the PCI Express capability is.
+    capability = 0xc0   # Byte address of the PCI Express capability.
     max_tags   = 64
 
     def __init__(self, platform, pads, data_width, **options):
@@ -245,16 +267,23 @@ class UltraScalePHY(_HardBlock, USPCIEPHY):
 
 
 class UltraScalePlusPHY(_HardBlock, USPPCIEPHY):
-    """UltraScale+, Gen3 x1, x2, x4, x8 or x16; parameters as of LitePCIe's `USPPCIEPHY`;
-    `data_width`: that of the block or twice as many bits, in `sys`.
+    """UltraScale+ PHY, Gen3 x1, x2, x4, x8 or x16.
 
-    max_tags : requests that can be outstanding (PG213, "Extended Tag").
+    Raises ValueError for a width that the block does not offer with the lanes of `pads`.
 
-    Raises ValueError for a width the block does not have at the lanes of `pads`.
+    Parameters
+    ----------
+    data_width : int, bits in `sys`: the width of the adapters or twice that (see USER_CLOCKS).
+    options    : the other parameters of LitePCIe's `USPPCIEPHY`.
+
+    Attributes
+    ----------
+    max_tags : int, requests that can be outstanding (PG213, "Extended Tag").
+    others   : see `_HardBlock`.
     """
     plus       = True
     module     = "pcie_usp"
-    capability = 0x70
+    capability = 0x70   # Byte address of the PCI Express capability.
     max_tags   = 256
 
     def __init__(self, platform, pads, data_width, **options):

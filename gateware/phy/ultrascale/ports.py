@@ -4,11 +4,11 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Ports of the IP of UltraScale's hard blocks that nothing has to be made for."""
+"""Ports of the IP of UltraScale's hard blocks that need no logic of ours."""
 
-# Inputs that say the same for ever.
+# Constant inputs of both families.
 TIED = dict(
-    i_pcie_cq_np_req                               = 1,  # Requests with completions are welcome, in order with others.
+    i_pcie_cq_np_req                               = 1,  # Accept non-posted requests, in order with posted ones.
     i_cfg_mgmt_write                               = 0,
     i_cfg_mgmt_write_data                          = 0,
     i_cfg_mgmt_byte_enable                         = 0,
@@ -17,7 +17,7 @@ TIED = dict(
     i_cfg_msg_transmit_type                        = 0,
     i_cfg_msg_transmit_data                        = 0,
     i_cfg_hot_reset_in                             = 0,
-    i_cfg_power_state_change_ack                   = 1,  # Nothing to be done before the link sleeps.
+    i_cfg_power_state_change_ack                   = 1,  # The card prepares nothing before a change of power state.
     i_cfg_err_cor_in                               = 0,
     i_cfg_err_uncor_in                             = 0,
     i_cfg_vf_flr_done                              = 0,
@@ -41,7 +41,7 @@ TIED = dict(
     i_cfg_interrupt_msi_pending_status_function_num = 0,
 )
 
-# And those of one block only.
+# Constant inputs of one family only.
 TIED_ULTRASCALE = dict(
     i_cfg_mgmt_type1_cfg_reg_access   = 0,
     i_cfg_per_func_status_control     = 0,
@@ -59,7 +59,7 @@ TIED_ULTRASCALE_PLUS = dict(
     i_cfg_pm_aspm_tx_l0s_entry_disable = 0,
 )
 
-# What LitePCIe's support module takes from the IP, or gives it, under the same name.
+# Ports that LitePCIe's support module connects under the names of the IP; these connections stay.
 KEPT = (
     "o_pci_exp_txp", "o_pci_exp_txn", "i_pci_exp_rxp", "i_pci_exp_rxn", "i_sys_clk", "i_sys_clk_gt", "o_user_lnk_up",
     "o_cfg_phy_link_down", "o_cfg_phy_link_status", "o_cfg_negotiated_width", "o_cfg_current_speed",

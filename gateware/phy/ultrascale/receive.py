@@ -4,7 +4,10 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""From the descriptors of UltraScale's hard blocks to TLPs."""
+"""Converts the descriptors of UltraScale's hard blocks to TLP headers, for TLPs of the host.
+
+The modules are written in `sys`; the PHY moves them to `pcie`, the clock of the hard block, with ClockDomainsRenamer.
+"""
 
 from migen import *
 
@@ -17,8 +20,8 @@ from litepcie_soc.phy.ultrascale.axi import axi_layout, check_adapter, dwords
 
 # Helpers ------------------------------------------------------------------------------------------
 
-def take(beat, source, header):
-    """Statements: `beat` of the hard block to `source`, the dwords of `header` in the place of its descriptor."""
+def replace_descriptor(beat, source, header):
+    """Statements that send `beat` of the hard block to `source`, with the dwords of `header` for its descriptor."""
     return [
         beat.connect(source, keep={"valid", "ready", "last"}),
         source.dat.eq(beat.dat),
@@ -28,7 +31,7 @@ def take(beat, source, header):
 
 # Completer Request --------------------------------------------------------------------------------
 
-# Type of the header by request type (PG213, "Transaction Types"), and whether there is data.
+# Request type of the descriptor: (type of the header, has data); PG213, "Transaction Types".
 REQUEST_TYPES = {
     0b0000: (0b00000, 0), 0b0001: (0b00000, 1),                        # Memory.
     0b0010: (0b00010, 0), 0b0011: (0b00010, 1),                        # I/O.
@@ -40,16 +43,17 @@ REQUEST_TYPES = {
 
 
 class CompleterRequest(LiteXModule):
-    """Requests of the host; a beat a cycle, latency 1, in the clock of the hard block.
+    """Converts requests of the host; one beat per cycle, latency 1.
 
-    Descriptor of four dwords: PG213, "Completer Request Descriptor Formats". It becomes a header of four dwords,
-    whatever the address and the type; so the payload stays where it is. Messages keep their type and no more, nobody
-    looks at them here.
+    The descriptor of four dwords (PG213, "Completer Request Descriptor Formats") becomes a header of four dwords for
+    every address and type, so the payload need not be shifted. Of a message only the type is kept, because the
+    completer ignores messages.
 
-    A poisoned request does not come: the descriptor has no such bit, and UltraScale+ hands out poisoned writes only if
-    told to (attribute AXISTEN_IF_CQ_EN_POISONED_MEM_WR); of UltraScale, PG156 does not say what becomes of them. Nor is
-    `discontinue` looked at (PG213: parity of the block's own RAM is wrong, known in the last beat, when the rest is
-    gone): the block reports it to the host as an error of its own.
+    Poisoned requests do not arrive, and the descriptor has no bit for them. UltraScale+ delivers poisoned writes only
+    if the attribute AXISTEN_IF_CQ_EN_POISONED_MEM_WR is set; PG156 does not describe what UltraScale does with them.
+
+    `discontinue` is ignored. It signals a parity error of the block's own RAM in the last beat, when the rest of the
+    TLP has already left this module (PG213); the block itself reports the error to the host.
 
     Parameters
     ----------
@@ -58,8 +62,8 @@ class CompleterRequest(LiteXModule):
 
     Attributes
     ----------
-    sink   : stream of `axi_layout` ("cq"), **in**, without `first`.
-    source : stream of `phy_layout`, **out**.
+    sink   : stream of `axi_layout("cq")`, **in**, `pcie`; `first` is ignored.
+    source : stream of `phy_layout`, **out**, `pcie`.
     """
     def __init__(self, data_width, plus):
         check_adapter(data_width)
@@ -82,7 +86,7 @@ class CompleterRequest(LiteXModule):
                 "default": [type.eq(TYPE_MESSAGE_4_3 << 3), data.eq(count != 0)],
             }),
             source.first.eq(~inside),
-            *take(beat, source, [
+            *replace_descriptor(beat, source, [
                 Cat(ds2[:10], Constant(0, 2), ds3[28:30], Constant(0, 4), ds3[30], Constant(0, 1), ds3[25:28],
                     Constant(0, 1), type, Constant(1, 1), data, Constant(0, 1)),
                 Cat(first_be, last_be, ds3[0:8], ds2[16:32]),
@@ -95,14 +99,17 @@ class CompleterRequest(LiteXModule):
 # Requester Completion -----------------------------------------------------------------------------
 
 class RequesterCompletion(LiteXModule):
-    """Completions of the host; a beat a cycle, latency 1, in the clock of the hard block.
+    """Converts completions of the host; one beat per cycle, latency 1.
 
-    Descriptor of three dwords: PG213, "Requester Completion Descriptor Format". It becomes the header again as it was
-    on the link, so what is wrong with a completion is found where all PHYs' completions are checked. (Of the lower
-    address the guide says "first byte referenced by the request", of seven bits of which each completion of a split
-    one has its own on the link; that these come here is how public designs in use read it.) Two are dropped, error
-    codes 1000 and 1001: the block makes them when a function is reset or a request is late, no field but the tag is
-    valid then, and who asked has a timeout of its own. `discontinue`: as of `CompleterRequest`.
+    The descriptor of three dwords (PG213, "Requester Completion Descriptor Format") becomes the header that the
+    completion had on the link. `CompletionCheck` can then find errors as with every other PHY.
+
+    The guide calls the lower address "first byte referenced by the request". On the link, each completion of a split
+    read has its own seven-bit lower address; public designs in use show that the block delivers this address.
+
+    Completions with error codes 1000 and 1001 are dropped. The block generates them itself when a function is reset or
+    a request times out; only their tag is valid. The requester has its own timeout. `discontinue` is ignored for the
+    reason given in `CompleterRequest`.
 
     Parameters
     ----------
@@ -111,8 +118,8 @@ class RequesterCompletion(LiteXModule):
 
     Attributes
     ----------
-    sink   : stream of `axi_layout` ("rc"), **in**, without `first`.
-    source : stream of `phy_layout`, **out**.
+    sink   : stream of `axi_layout("rc")`, **in**, `pcie`; `first` is ignored.
+    source : stream of `phy_layout`, **out**, `pcie`.
     """
     def __init__(self, data_width, plus):
         check_adapter(data_width)
@@ -124,15 +131,15 @@ class RequesterCompletion(LiteXModule):
 
         beat          = pipe.source
         ds0, ds1, ds2 = dwords(beat.dat, 3)
-        data   = Signal()
-        inside = Signal()
-        made   = Signal()   # By the block, not by the host.
-        drop   = Signal()
+        data      = Signal()
+        inside    = Signal()
+        dropping  = Signal()    # `drop` for the beats after the first.
+        drop      = Signal()    # The block generated this completion; the host did not send it.
         self.comb += [
             data.eq(ds1[:11] != 0),
-            drop.eq(Mux(inside, made, ds0[15])),
+            drop.eq(Mux(inside, dropping, ds0[15])),
             source.first.eq(~inside),
-            *take(beat, source, [
+            *replace_descriptor(beat, source, [
                 Cat(ds1[:10], Constant(0, 2), ds2[28:30], ds1[14], Constant(0, 3), ds2[30], Constant(0, 1), ds2[25:28],
                     Constant(0, 1), ds0[29], Constant(TYPE_COMPLETION >> 1, 4), Constant(0, 1), data, Constant(0, 1)),
                 Cat(ds0[16:28], Constant(0, 1), ds1[11:14], ds2[8:24]),
@@ -140,4 +147,4 @@ class RequesterCompletion(LiteXModule):
             ]),
             If(drop, source.valid.eq(0), beat.ready.eq(1)),
         ]
-        self.sync += If(beat.valid & beat.ready, inside.eq(~beat.last), made.eq(drop))
+        self.sync += If(beat.valid & beat.ready, inside.eq(~beat.last), dropping.eq(drop))

@@ -195,7 +195,7 @@ def test_read_sees_the_write_of_the_cycle_before():
 
 
 @pytest.mark.parametrize("data_width, size, message", [
-    (96,  2048, "data_width must be one of .* not 96"),
+    (96,  2048, "data_width 96 is not supported; choose 64, 128, 256 or 512"),
     (128, 3000, "power of two .* not 3000"),
     (128, 16,   "at least two words, not 16"),
 ])

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Which PHYs can be used, and what their hard blocks keep."""
+"""Supported PHYs, and the completion buffers of their hard blocks."""
 
 import pytest
 
@@ -25,15 +25,15 @@ def make(phy_class, lanes, data_width):
     bar0 = {} if phy_class is C5PCIEPHY else {"bar0_size": 0x200000}
     return phy_class(Platform(), pads(lanes), data_width=data_width, **bar0)
 
-# What cannot be -----------------------------------------------------------------------------------
+# Unsupported PHYs ---------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("phy, message", [
-    (lambda: make(C5PCIEPHY, 4, 64), "C5PCIEPHY aligns payload to 64 bits: not supported"),
-    (lambda: make(S7PCIEPHY, 4, 64), "S7PCIEPHY lacks what is around the hard block: take Series7PHY of litepcie_soc"),
-    (lambda: make(USPCIEPHY, 8, 256), "USPCIEPHY lacks .* take UltraScalePHY of litepcie_soc"),
-    (lambda: make(USPPCIEPHY, 16, 512), "USPPCIEPHY lacks .* take UltraScalePlusPHY of litepcie_soc"),
+    (lambda: make(C5PCIEPHY, 4, 64), "C5PCIEPHY is not supported: it aligns the payload of TLPs to 64 bits"),
+    (lambda: make(S7PCIEPHY, 4, 64), "S7PCIEPHY is not supported: it lacks crossing and ordering; use Series7PHY of "),
+    (lambda: make(USPCIEPHY, 8, 256), "USPCIEPHY is not supported: .* use UltraScalePHY of litepcie_soc"),
+    (lambda: make(USPPCIEPHY, 16, 512), "USPPCIEPHY is not supported: .* use UltraScalePlusPHY of litepcie_soc"),
 ])
-def test_phys_that_cannot_be_used(phy, message):
+def test_unsupported_phys(phy, message):
     with pytest.raises(ValueError, match=message):
         PHYShape(phy())
 
@@ -44,12 +44,12 @@ def test_phys_that_cannot_be_used(phy, message):
     (USPCIEPHY,  8, 256, 64, 15872), (USPPCIEPHY, 8, 256, 128, 32768), (USPHBMPCIEPHY, 8, 256, 128, 32768),
 ])
 def test_completion_buffers(phy_class, lanes, data_width, headers, data):
-    """As many completions of 64 bytes as are outstanding at most fit in headers and in data."""
+    """The most completions of 64 bytes that can be outstanding fit in the space for headers and in that for data."""
     blocks = completion_buffer_bytes(make(phy_class, lanes, data_width))//BLOCK_BYTES
     assert blocks == headers and 64*blocks <= data
 
 
-def test_completion_buffer_of_a_phy_that_is_not_known():
+def test_completion_buffer_of_an_unknown_phy():
     assert completion_buffer_bytes(SimPHY(64)) == 32768
-    with pytest.raises(ValueError, match="completion_buffer_bytes of object is not known: give it"):
+    with pytest.raises(ValueError, match="completion buffer of object is not known; pass completion_buffer_bytes"):
         completion_buffer_bytes(object())

@@ -66,5 +66,5 @@ def test_a_beat_a_cycle(data_width):
 
 
 def test_too_narrow():
-    with pytest.raises(ValueError, match="data_width must be 128 or more, not 64"):
+    with pytest.raises(ValueError, match="data_width 64 is not supported here; choose 128, 256 or 512"):
         FourDwordHeaders(64)

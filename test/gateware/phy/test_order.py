@@ -11,54 +11,54 @@ from migen import ClockDomainsRenamer, Module, Signal
 from litex.soc.interconnect import stream
 
 from litepcie_soc.phy import order
-from litepcie_soc.phy.order import COUNT_BITS, Passed, PostedOrder
+from litepcie_soc.phy.order import COUNT_BITS, CommittedCounter, PostedOrder
 
 from test.gateware.simulation import Stalls, Watch, accept, drive, forever, simulate
 
 # Bench --------------------------------------------------------------------------------------------
 
 class Bench(Module):
-    """MSI and completions behind posted requests."""
+    """MSI and completions that wait for posted requests."""
     def __init__(self):
         self.submodules.order = posted = PostedOrder()
         self.msi_source = stream.Endpoint([("dat", 8)])
         self.cpl_source = stream.Endpoint([("dat", 8)])
-        self.msi_sink   = posted.behind(self.msi_source, packets=False)
-        self.cpl_sink   = posted.behind(self.cpl_source, packets=True)
+        self.msi_sink   = posted.after_posted(self.msi_source, packets=False)
+        self.cpl_sink   = posted.after_posted(self.cpl_source, packets=True)
 
 
 class Requests:
-    """Posted requests that enter and pass at random; counts from `start`, modulo."""
+    """Posted requests that are accepted and committed at random; both counts begin at `start`."""
     def __init__(self, dut, rng, start=0):
         self.dut, self.rng = dut, rng
-        self.entered = self.passed = start
+        self.accepted = self.committed = start
 
     def run(self):
         while True:
-            enter = self.entered - self.passed < 40 and self.rng.random() < 0.3
-            leave = self.passed < self.entered and self.rng.random() < 0.3
-            yield self.dut.order.entered.eq(enter)
-            yield self.dut.order.passed.eq((self.passed + leave) % 2**COUNT_BITS)
+            accepts = self.accepted - self.committed < 40 and self.rng.random() < 0.3
+            commits = self.committed < self.accepted and self.rng.random() < 0.3
+            yield self.dut.order.accepted.eq(accepts)
+            yield self.dut.order.committed.eq((self.committed + commits) % 2**COUNT_BITS)
             yield
-            self.entered += enter
-            self.passed  += leave
+            self.accepted  += accepts
+            self.committed += commits
 
 # Tests --------------------------------------------------------------------------------------------
 
-def test_each_stays_behind_the_requests_before_it():
-    """And waits for no others; packets are not cut."""
+def test_packets_wait_for_the_requests_before_them():
+    """A packet waits for the requests accepted before it, and for no later ones. Packets stay whole."""
     rng      = random.Random(1)
     dut      = Bench()
     requests = Requests(dut, rng)
-    offered  = {"msi": [], "cpl": []}   # Requests entered when it was offered,
-    seen     = {"msi": [], "cpl": []}   # and passed when it came.
+    offered  = {"msi": [], "cpl": []}   # Count of accepted requests when each packet was offered.
+    seen     = {"msi": [], "cpl": []}   # Count of committed requests when each packet came out.
     outputs  = {"msi": Watch(dut.msi_source, framed=False), "cpl": Watch(dut.cpl_source, name="completions")}
 
     def source(name, sink, beats):
         for n in range(60):
             for _ in range(rng.randrange(30)):
                 yield
-            offered[name].append(requests.entered)
+            offered[name].append(requests.accepted)
             yield from drive(sink, [{"dat": n, "first": beat == 0, "last": beat == beats - 1} for beat in range(beats)],
                 Stalls(0.2, n + 1))
 
@@ -67,7 +67,7 @@ def test_each_stays_behind_the_requests_before_it():
             for name, output in outputs.items():
                 done = sum(beat["first"] for beat in output.beats)
                 while len(seen[name]) < done:
-                    seen[name].append(requests.passed)
+                    seen[name].append(requests.committed)
             yield
 
     simulate(dut, [source("msi", dut.msi_sink, 1), source("cpl", dut.cpl_sink, 3), forever(requests.run()),
@@ -76,18 +76,18 @@ def test_each_stays_behind_the_requests_before_it():
     assert [beat["dat"] for beat in outputs["msi"].beats] == list(range(60))
     assert [beat["dat"] for beat in outputs["cpl"].beats] == [n for n in range(60) for _ in range(3)]
     for name in offered:
-        late = [passed - entered for entered, passed in zip(offered[name], seen[name])]
+        late = [committed - accepted for accepted, committed in zip(offered[name], seen[name])]
         assert all(n >= -1 for n in late) and sum(late)/len(late) < 15, late
-    assert requests.passed > 150
+    assert requests.committed > 150
 
 
-def test_counts_go_round():
+def test_counts_wrap():
     dut      = Bench()
     requests = Requests(dut, random.Random(2), start=2**COUNT_BITS - 20)
     output   = Watch(dut.msi_source, framed=False)
 
     def source():
-        yield dut.order.passed.eq(2**COUNT_BITS - 20)
+        yield dut.order.committed.eq(2**COUNT_BITS - 20)
         yield dut.order.reset.eq(1)
         yield
         yield
@@ -101,7 +101,7 @@ def test_counts_go_round():
         yield from requests.run()
 
     simulate(dut, [source(), forever(later()), forever(accept(dut.msi_source)), forever(output.watch())], cycles=3000)
-    assert requests.passed > 2**COUNT_BITS
+    assert requests.committed > 2**COUNT_BITS
 
 
 def run_one(dut, *steps, cycles):
@@ -111,22 +111,22 @@ def run_one(dut, *steps, cycles):
     return output.beats[0]["cycle"]
 
 
-def test_nothing_is_waited_for_when_nothing_is_there():
+def test_no_wait_without_outstanding_requests():
     assert run_one(Bench(), cycles=10) < 5
 
 
-def enter(dut, count):
-    yield dut.order.entered.eq(1)
+def accept_requests(dut, count):
+    yield dut.order.accepted.eq(1)
     for _ in range(count):
         yield
-    yield dut.order.entered.eq(0)
+    yield dut.order.accepted.eq(0)
 
 
-def test_requests_lost_with_the_link_are_forgotten():
+def test_reset_ends_the_wait_for_lost_requests():
     dut = Bench()
 
     def lose():
-        yield from enter(dut, 5)
+        yield from accept_requests(dut, 5)
         for _ in range(20):
             yield
         yield dut.order.reset.eq(1)
@@ -136,25 +136,25 @@ def test_requests_lost_with_the_link_are_forgotten():
     assert 25 <= run_one(dut, lose(), cycles=100) < 35
 
 
-def test_a_request_lost_otherwise_is_waited_for_once(monkeypatch):
-    """And one that comes after it was forgotten does not count for another."""
-    monkeypatch.setattr(order, "PATIENCE", 50)
+def test_stall_timeout_ends_the_wait_once(monkeypatch):
+    """A request committed after the timeout does not count for a later request."""
+    monkeypatch.setattr(order, "STALL_TIMEOUT_CYCLES", 50)
     dut    = Bench()
     output = Watch(dut.msi_source, framed=False)
 
     def lose():
-        yield from enter(dut, 3)
+        yield from accept_requests(dut, 3)
         yield from drive(dut.msi_sink, [{"dat": 1}])
         yield from drive(dut.msi_sink, [{"dat": 2}])
-        yield dut.order.passed.eq(1)                # It was not lost.
+        yield dut.order.committed.eq(1)             # The first request was only late.
         for _ in range(3):
             yield
-        yield from enter(dut, 1)
+        yield from accept_requests(dut, 1)
         for _ in range(20):
             yield dut.msi_sink.valid.eq(1)
             yield
         assert len(output.beats) == 2
-        yield dut.order.passed.eq(2)
+        yield dut.order.committed.eq(2)
         yield from drive(dut.msi_sink, [{"dat": 3}])
 
     simulate(dut, [lose(), forever(accept(dut.msi_source)), forever(output.watch())], cycles=300)
@@ -162,9 +162,10 @@ def test_a_request_lost_otherwise_is_waited_for_once(monkeypatch):
     assert cycles[0] >= 50 and cycles[1] - cycles[0] < 5
 
 
-def test_the_count_crosses_clocks_whole():
+def test_committed_count_crosses_clocks():
+    """The count in `sys` is late, never too large, and never goes down."""
     strobes = [Signal(), Signal()]
-    dut     = ClockDomainsRenamer({"pcie": "sys"})(Passed(strobes))
+    dut     = ClockDomainsRenamer({"pcie": "sys"})(CommittedCounter(strobes))
     rng     = random.Random(3)
     total   = [0]
     seen    = []

@@ -192,9 +192,9 @@ def test_extended_tag_is_device_control_bit_8():
 
 
 @pytest.mark.parametrize("data_width, pcie_data_width, message", [
-    (64,  128,  "data_width must be 128 or 256 at a pcie_data_width of 128, not 64"),
-    (512, None, "data_width must be 128 or 256 at a pcie_data_width of 128, not 512"),
-    (256, 256,  r"pcie_data_width must be one of \(64, 128\), not 256"),
+    (64,  128,  "data_width 64 is not supported with pcie_data_width 128; choose 128 or 256"),
+    (512, None, "data_width 512 is not supported with pcie_data_width 128; choose 128 or 256"),
+    (256, 256,  "pcie_data_width 256 is not supported; choose 64 or 128"),
 ])
 def test_widths_that_cannot_be(data_width, pcie_data_width, message):
     with pytest.raises(ValueError, match=message):

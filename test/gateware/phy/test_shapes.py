@@ -90,9 +90,9 @@ def test_link_lost_in_a_request_does_not_lock_completions_out():
 
 
 def test_not_a_phy():
-    with pytest.raises(ValueError, match="phy has neither sink and source nor split channels"):
+    with pytest.raises(ValueError, match="is not a PHY: it must have sink and source, or req_sink"):
         PHYShape(object())
 
 def test_width_is_the_phys():
-    with pytest.raises(ValueError, match="data_width must be the PHY's 64, not 128"):
+    with pytest.raises(ValueError, match="data_width 128 does not match the PHY; give 64"):
         TransactionLayer(SimPHY(64), 128, 125e6)

@@ -82,8 +82,8 @@ def test_a_phy_has_the_streams_of_one_shape(split):
 
 
 @pytest.mark.parametrize("options, message", [
-    (dict(data_width=100),                     "data_width must be one of"),
-    (dict(data_width=64, endianness="middle"), "endianness must be 'big' or 'little', not 'middle'"),
+    (dict(data_width=100),                     "data_width .* is not supported; choose 64, 128, 256 or 512"),
+    (dict(data_width=64, endianness="middle"), "endianness 'middle' is not supported; choose 'big' or 'little'"),
 ])
 def test_bad_parameters(options, message):
     with pytest.raises(ValueError, match=message):

@@ -112,5 +112,5 @@ def test_beats_without_a_start_are_dropped():
 
 @pytest.mark.parametrize("data_width", [32, 96, None])
 def test_bad_width(data_width):
-    with pytest.raises(ValueError, match="data_width must be one of"):
+    with pytest.raises(ValueError, match="data_width .* is not supported; choose 64, 128, 256 or 512"):
         Parser(data_width, "big")

@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from litepcie_soc.phy.gapless import MAX_PAYLOAD, GaplessTLPs
+from litepcie_soc.phy.store_and_forward import MAX_PAYLOAD, StoreAndForward
 
 from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write, simulate
 
@@ -21,9 +21,9 @@ def requests(rng, count):
 
 @pytest.mark.parametrize("data_width", [128, 512])
 def test_no_gap_in_a_tlp(data_width):
-    """Whatever comes in with gaps, and however it is held up behind."""
+    """`valid` stays asserted within a TLP, although input has gaps and the output has back-pressure."""
     sent   = requests(random.Random(data_width), 60)
-    dut    = GaplessTLPs(data_width)
+    dut    = StoreAndForward(data_width)
     output = Watch(dut.source, name="source")
     gaps   = []
 
@@ -48,9 +48,9 @@ def test_no_gap_in_a_tlp(data_width):
 
 
 @pytest.mark.parametrize("data_width", [128, 512])
-def test_a_beat_a_cycle(data_width):
+def test_a_beat_per_cycle(data_width):
     sent   = requests(random.Random(data_width), 60)
-    dut    = GaplessTLPs(data_width)
+    dut    = StoreAndForward(data_width)
     output = Watch(dut.source, name="source")
     beats  = [beat for tlp in sent for beat in tlp.beats(data_width, "big")]
 
@@ -64,10 +64,10 @@ def test_a_beat_a_cycle(data_width):
     assert output.beats[-1]["cycle"] <= len(beats) + longest + 4
 
 
-def test_what_was_cut_is_dropped():
-    """And holds nothing up: neither the TLPs around it nor those of one beat."""
+def test_truncated_tlps_are_dropped():
+    """Truncated TLPs, also of one beat, are dropped; the TLPs around them pass."""
     sent   = requests(random.Random(3), 40)
-    dut    = GaplessTLPs(128)
+    dut    = StoreAndForward(128)
     output = Watch(dut.source, name="source")
 
     def card():
