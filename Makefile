@@ -33,7 +33,7 @@ check: setup
 	$(VENV)/python -m tools.check_links
 	$(VENV)/python docs/pictures/path.py --check
 	$(VENV)/python -m litepcie_soc.build.regs --check
-	$(VENV)/python -m litepcie_soc.core.docs --check
+	$(VENV)/python -m litepcie_soc.standalone.docs --check
 	$(VENV)/python -m litepcie_soc.build.docs --check
 	$(MAKE) --no-print-directory -C software/user check
 

@@ -28,8 +28,8 @@ setup(
     python_requires  = ">=3.11",
     package_dir      = FOLDERS,
     packages         = packages(),
-    package_data     = {"litepcie_sim": ["guest/init.sh"], "litepcie_soc.core": ["examples/*.yml"]},
-    entry_points     = {"console_scripts": ["litepcie_soc_gen = litepcie_soc.core.gen:main"]},
+    package_data     = {"litepcie_sim": ["guest/init.sh"], "litepcie_soc.standalone": ["examples/*.yml"]},
+    entry_points     = {"console_scripts": ["litepcie_soc_gen = litepcie_soc.standalone.gen:main"]},
     install_requires = ["litex==2024.12", "litepcie==2024.12", "litedram==2024.12", "litescope==2024.12",
         "litex-boards==2023.12", "migen==0.10.0", "pyyaml"],
 )

@@ -40,7 +40,7 @@ class Configuration:
     tags           : requests outstanding, in all.
     dma_channels   : each a reader and a writer.
     with_ddr       : endpoint memory in the board's DDR instead of block RAM.
-    with_litescope : taps on the link's use.
+    with_litescope : probes on the link's use.
     """
     gen:            int
     lanes:          int

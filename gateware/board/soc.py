@@ -15,7 +15,7 @@ from litepcie_soc.board import series7, ultrascale
 from litepcie_soc.board.constraints import add_link_constraints
 from litepcie_soc.board.identity import identify
 from litepcie_soc.board.pads import link_pads
-from litepcie_soc.board.taps import add_taps
+from litepcie_soc.board.probes import add_probes
 from litepcie_soc.ddr.ddr3 import Series7DDR3
 from litepcie_soc.ddr.ddr4 import DDR_CLK_FREQ, UltraScaleDDR4
 from litepcie_soc.ddr.dram import DRAMMemory
@@ -81,7 +81,7 @@ class BoardSoC(LitePCIeSoC):
             clock_domain=ddr.clock_domain, ready=ddr.ready, byte_mask=ddr.byte_mask)
 
     def add_link(self, memory=None):
-        """Adds the hard block, all between it and the memory, constraints, and taps if asked.
+        """Adds the hard block, all between it and the memory, constraints, and probes if asked.
 
         memory : what has the ports of ``EndpointMemory``; block RAM of the board's size if None.
         """
@@ -104,7 +104,7 @@ class BoardSoC(LitePCIeSoC):
             domains.append(self.crg.ddr.cd_ddr)
         add_link_constraints(self.platform, pads, domains, self.pcie_phy)
         if configuration.with_litescope:
-            add_taps(self)
+            add_probes(self)
 
     def add_leds(self, pads):
         """What the card is about, from LED 0: link up, the host lets it be bus master, an engine is active, a clock.

@@ -11,7 +11,7 @@ import tempfile
 
 from pathlib import Path
 
-from litepcie_soc.board.taps import export_taps
+from litepcie_soc.board.probes import export_probes
 from litepcie_soc.soc.export import export_headers, reproducible, write_if_changed
 
 GATEWARE = "gateware"
@@ -28,7 +28,7 @@ def emit(soc, name, folder, **toolchain):
     """
     export_headers(soc, folder / HEADERS)
     if soc.configuration.with_litescope:
-        export_taps(soc, folder / "litescope")
+        export_probes(soc, folder / "litescope")
     with tempfile.TemporaryDirectory() as scratch:
         soc.build(build_dir=scratch, build_name=name, run=False, **toolchain)
         for path in sorted(Path(scratch).iterdir()):

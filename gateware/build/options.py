@@ -65,7 +65,7 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
             help=f"Each a reader and a writer, 1 to {board.channels} (1).")
         add("--tags", type=int, metavar="N", help=f"Requests outstanding, in all ({default.tags}).")
         add("--with-ddr", action="store_true", help=self.ddr_help())
-        add("--with-litescope", action="store_true", help="Taps on the signals that tell how the link is used.")
+        add("--with-litescope", action="store_true", help="Probes on the signals that tell how the link is used.")
         add("--sys-clk-freq", type=float, metavar="HZ",
             help=f"Clock ({mega(default.sys_clk_freq)} at the default link).")
 

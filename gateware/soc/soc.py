@@ -20,7 +20,7 @@ from litepcie_soc.memory.bram import EndpointMemory
 from litepcie_soc.phy.hard_block import completion_buffer_bytes as phy_completion_buffer_bytes
 from litepcie_soc.soc.identity import Identity
 from litepcie_soc.soc.msi import MSIMerger, msi_enable
-from litepcie_soc.stream.engine import StreamChannel, StreamEngine
+from litepcie_soc.stream_dma.engine import StreamChannel, StreamEngine
 from litepcie_soc.tlp.layer import TransactionLayer
 
 # Constants ----------------------------------------------------------------------------------------

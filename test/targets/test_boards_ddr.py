@@ -11,10 +11,10 @@ import pytest
 from test.targets.boards import BOARDS, LINKS, build_name
 from test.targets.checks import check_build
 
-# Every link with every data path, and the taps.
+# Every link with every data path, and the probes.
 DDR    = [(name, [*options, "--with-ddr"]) for name, options in LINKS]
-TAPS   = [(name, ["--with-ddr", "--with-litescope"]) for name in BOARDS]
-BUILDS = DDR + TAPS
+PROBES = [(name, ["--with-ddr", "--with-litescope"]) for name in BOARDS]
+BUILDS = DDR + PROBES
 
 
 @pytest.mark.parametrize("name, options", BUILDS, ids=[build_name(*build) for build in BUILDS])

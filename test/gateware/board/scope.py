@@ -4,10 +4,10 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A SoC with taps in Verilator, and a host of 128 bit behind its PHY that LiteScope's own driver can use.
+"""A SoC with probes in Verilator, and a host of 128 bit behind its PHY that LiteScope's own driver can use.
 
 The host answers reads of its memory with one completion each, takes writes at random, and reaches registers with
-TLPs to BAR0. Beside them it writes down ``watched`` signals in every cycle: what the taps must have seen. A serial
+TLPs to BAR0. Beside them it writes down ``watched`` signals in every cycle: what the probes must have seen. A serial
 port reads registers as litex_server does.
 """
 
@@ -19,7 +19,7 @@ from litex.gen import *
 
 from litex.build.generic_platform import GenericPlatform, Pins, Subsignal
 
-from litepcie_soc.board.taps import BAUDRATE, add_taps
+from litepcie_soc.board.probes import BAUDRATE, add_probes
 from litepcie_soc.common.abi import BAR0_SIZE
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
 from litepcie_soc.soc.soc import LitePCIeSoC
@@ -47,8 +47,8 @@ class ScopeSoC(LitePCIeSoC):
             pads      = {name: platform.request(name) for name, *_ in sim_phy_io(WIDTH)},
             bar0_size = BAR0_SIZE,
         )
-        self.add_litepcie(self.pcie_phy, target="taps", gen=2, lanes=4, memory_size=1 << 16)
-        add_taps(self, depth, bridge="serial")
+        self.add_litepcie(self.pcie_phy, target="probes", gen=2, lanes=4, memory_size=1 << 16)
+        add_probes(self, depth, bridge="serial")
 
         # # #
 

@@ -11,7 +11,7 @@ import pytest
 from litepcie_soc.dma.engine import DMAEngine
 from litepcie_soc.soc.reference import ReferenceSoC
 from litepcie_soc.soc.soc import LitePCIeSoC, share_tags
-from litepcie_soc.stream.engine import StreamEngine
+from litepcie_soc.stream_dma.engine import StreamEngine
 
 
 @pytest.mark.parametrize("channels, tags, shares", [

@@ -15,9 +15,9 @@ from litex.soc.interconnect import stream
 from litepcie_soc.common.pcie import REASON_NONE
 from litepcie_soc.dma.descriptor import descriptor_layout, done_layout
 from litepcie_soc.dma.writer import Writer
-from litepcie_soc.stream.input import PacketInput
-from litepcie_soc.stream.ram import WORDS
-from litepcie_soc.stream.splitter import BufferSplitter
+from litepcie_soc.stream_dma.input import PacketInput
+from litepcie_soc.stream_dma.ram import WORDS
+from litepcie_soc.stream_dma.splitter import BufferSplitter
 
 # Stream Writer ------------------------------------------------------------------------------------
 

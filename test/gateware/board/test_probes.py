@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Taps: a capture by LiteScope's own driver is what the signals did, under the names of the csv."""
+"""Probes: a capture by LiteScope's own driver is what the signals did, under the names of the csv."""
 
 import struct
 
@@ -18,7 +18,7 @@ from litescope import LiteScopeAnalyzerDriver
 from litex.gen import LiteXModule
 from litex.tools.remote.csr_builder import CSRBuilder
 
-from litepcie_soc.board.taps import activity, add_taps, export_taps, signals
+from litepcie_soc.board.probes import activity, add_probes, export_probes, signals
 from litepcie_soc.common import abi
 from litepcie_soc.phy.sim import SimPHY
 from litepcie_soc.soc.export import check_pinned_map
@@ -41,7 +41,7 @@ NEVER = {"writer0_wait_tag"}  # A writer needs no tag.
 
 
 def watched(soc):
-    """Every tap, found another way than by ``signals``: at the pads of the PHY, and in the engines."""
+    """Every probe, found another way than by ``signals``: at the pads of the PHY, and in the engines."""
     phy   = soc.pcie_phy
     found = {}
     for name, stream in {"tx": phy.sink, "rx": phy.source}.items():
@@ -79,12 +79,12 @@ class Bench(CSRBuilder):
         self.host = Host(folder, soc)
         self.soc  = soc
         check_pinned_map(soc)
-        export_taps(soc, folder)
+        export_probes(soc, folder)
         CSRBuilder.__init__(self, self.host, str(folder / "csr.csv"))
         self.csv = folder / "analyzer.csv"
 
     def capture(self, trigger, process):
-        """Columns by name, as captured around a rising edge of a tap while `process` ran."""
+        """Columns by name, as captured around a rising edge of a probe while `process` ran."""
         driver = LiteScopeAnalyzerDriver(self.regs, "analyzer", config_csv=str(self.csv))
         driver.configure_group(0)
         driver.configure_subsampler(1)
@@ -148,7 +148,7 @@ class Board(LitePCIeSoC):
         self.crg      = CRG()
         self.pcie_phy = SimPHY(256, split=split)
         self.add_litepcie(self.pcie_phy, target=name, gen=3, lanes=8, memory_size=1 << 16)
-        add_taps(self)
+        add_probes(self)
 
 
 @pytest.mark.parametrize("name, split, cell", [
@@ -157,7 +157,7 @@ class Board(LitePCIeSoC):
     ("xilinx_alveo_u200", True,  None),
 ])
 def test_the_way_to_a_board(name, split, cell, tmp_path):
-    """JTAG where OpenOCD can address the one die, else the serial port; the csv names each tap once."""
+    """JTAG where OpenOCD can address the one die, else the serial port; the csv names each probe once."""
     soc = Board(name, split)
     soc.finalize()
     check_pinned_map(soc)
@@ -165,7 +165,7 @@ def test_the_way_to_a_board(name, split, cell, tmp_path):
     assert soc.platform.lookup_request("serial", loose=True) is not None if cell is None else soc.jtagbone
     verilog = soc.platform.get_verilog(soc, name="board").main_source
     assert cell is None or f"{cell} #" in verilog
-    export_taps(soc, tmp_path)
+    export_probes(soc, tmp_path)
     names = [line.split(",")[2] for line in (tmp_path / "analyzer.csv").read_text().splitlines()
         if line.startswith("signal,")]
     assert names == list(signals(soc))
@@ -178,4 +178,4 @@ def test_the_way_to_a_board(name, split, cell, tmp_path):
 ])
 def test_what_cannot_be(options, text):
     with pytest.raises(ValueError, match=text):
-        add_taps(ReferenceSoC(), **options)
+        add_probes(ReferenceSoC(), **options)

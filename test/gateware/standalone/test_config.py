@@ -8,7 +8,7 @@
 
 import pytest
 
-from litepcie_soc.core.config import ConfigError, config_of, leaves, load_yaml
+from litepcie_soc.standalone.config import ConfigError, config_of, leaves, load_yaml
 
 
 def config(text):

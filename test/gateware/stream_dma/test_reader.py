@@ -8,9 +8,9 @@
 
 import pytest
 
-from litepcie_soc.stream.ram import WORDS
+from litepcie_soc.stream_dma.ram import WORDS
 from test.gateware.dma.bench import HOST_HIGH, HOST_LOW, TABLES, Link
-from test.gateware.stream.bench import Bench, Descriptor, packets_of
+from test.gateware.stream_dma.bench import Bench, Descriptor, packets_of
 
 WIDTHS  = (64, 128, 256, 512)
 LENGTHS = (1, 2, 3, 4, 63, 64, 65, 1000, 4096, 4097)

@@ -18,7 +18,7 @@ from litepcie_soc.common.memory_ports import (
     memory_data_layout,
     memory_write_layout,
 )
-from litepcie_soc.core.memory import ExternalMemory
+from litepcie_soc.standalone.memory import ExternalMemory
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
 from litepcie_soc.soc.soc import PCI_ID, LitePCIeSoC
 
@@ -94,7 +94,7 @@ class Core(LitePCIeSoC):
 
     Parameters
     ----------
-    config : of ``litepcie_soc.core.config``.
+    config : of ``litepcie_soc.standalone.config``.
 
     Raises ``ValueError`` on what cannot be.
     """

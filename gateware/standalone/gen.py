@@ -20,10 +20,10 @@ from pathlib import Path
 
 from litepcie_soc.build import command_line
 from litepcie_soc.common.link_rates import data_path_rate, link_rate, say_if_slow
-from litepcie_soc.core.config import ConfigError, leaves, read_config
-from litepcie_soc.core.core import Core
-from litepcie_soc.core.ports import ports_of
-from litepcie_soc.core.sheet import default_text, sheet
+from litepcie_soc.standalone.config import ConfigError, leaves, read_config
+from litepcie_soc.standalone.core import Core
+from litepcie_soc.standalone.ports import ports_of
+from litepcie_soc.standalone.sheet import default_text, sheet
 from litepcie_soc.soc.export import PinnedMapError, export_headers, export_verilog, write_if_changed
 
 PROGRAM = "litepcie_soc_gen"

@@ -13,7 +13,7 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.memory_ports import MemoryReadStream
-from litepcie_soc.stream.ram import WORDS, StreamRAM, WordFIFO, user_layout
+from litepcie_soc.stream_dma.ram import WORDS, StreamRAM, WordFIFO, user_layout
 
 # Constants ----------------------------------------------------------------------------------------
 

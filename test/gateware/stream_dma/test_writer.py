@@ -9,7 +9,7 @@
 import pytest
 
 from test.gateware.dma.bench import HOST_HIGH, HOST_LOW, TABLES, Link
-from test.gateware.stream.bench import Bench, Descriptor, fill
+from test.gateware.stream_dma.bench import Bench, Descriptor, fill
 
 WIDTHS  = (64, 128, 256, 512)
 LENGTHS = (1, 2, 3, 4, 63, 64, 65, 255, 256, 257, 1000, 4096, 4097)

@@ -13,9 +13,9 @@ from migen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.dma.engine import DMAEngine
-from litepcie_soc.stream.ram import WordFIFO, user_layout
-from litepcie_soc.stream.reader import StreamReader, word_layout
-from litepcie_soc.stream.writer import StreamWriter
+from litepcie_soc.stream_dma.ram import WordFIFO, user_layout
+from litepcie_soc.stream_dma.reader import StreamReader, word_layout
+from litepcie_soc.stream_dma.writer import StreamWriter
 
 # Stream Engine ------------------------------------------------------------------------------------
 

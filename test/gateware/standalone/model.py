@@ -21,9 +21,9 @@ import sys
 from pathlib import Path
 
 ROOT      = Path(__file__).resolve().parents[3]
-BUILD     = ROOT / "build" / "test" / "core"
+BUILD     = ROOT / "build" / "test" / "standalone"
 GENERATOR = Path(sys.executable).with_name("litepcie_soc_gen")
-EXAMPLES  = ROOT / "gateware" / "core" / "examples"
+EXAMPLES  = ROOT / "gateware" / "standalone" / "examples"
 
 # Generate -----------------------------------------------------------------------------------------
 

@@ -10,9 +10,9 @@ import re
 
 import pytest
 
-from test.gateware.core.bench import BUFFER, MEMORY, RING, Bench
-from test.gateware.core.clients import ExternalMemory
-from test.gateware.core.model import EXAMPLES, generate
+from test.gateware.standalone.bench import BUFFER, MEMORY, RING, Bench
+from test.gateware.standalone.clients import ExternalMemory
+from test.gateware.standalone.model import EXAMPLES, generate
 
 # Cores --------------------------------------------------------------------------------------------
 

@@ -11,8 +11,8 @@ import re
 
 from collections import deque
 
-from test.gateware.core.ports import Giver, Taker
-from test.gateware.core.tlp import CPLD, MRD, MWR, Assembler, Tlp, beats
+from test.gateware.standalone.ports import Giver, Taker
+from test.gateware.standalone.tlp import CPLD, MRD, MWR, Assembler, Tlp, beats
 
 HOST, CARD, BAR0 = 0x0008, 0x0300, 0xfe000000
 RCB              = 64

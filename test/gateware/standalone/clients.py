@@ -8,7 +8,7 @@
 
 from collections import deque
 
-from test.gateware.core.ports import Giver, Taker
+from test.gateware.standalone.ports import Giver, Taker
 
 # Memory -------------------------------------------------------------------------------------------
 

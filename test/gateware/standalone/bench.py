@@ -9,9 +9,9 @@
 import random
 import re
 
-from test.gateware.core.clients import ExternalMemory, MemoryUser, StreamUser
-from test.gateware.core.host import Engine, Host, macros
-from test.gateware.core.model import Core
+from test.gateware.standalone.clients import ExternalMemory, MemoryUser, StreamUser
+from test.gateware.standalone.host import Engine, Host, macros
+from test.gateware.standalone.model import Core
 
 RING, BUFFER = 0x1_2000_0000, 0x1_3000_0000
 MEMORY       = 32 << 10  # Bytes of endpoint memory that tests use.

@@ -16,7 +16,7 @@ from litepcie_soc.common.memory_ports import MemoryWriteStream
 from litepcie_soc.common.pcie import REASON_NONE
 from litepcie_soc.dma.descriptor import descriptor_layout
 from litepcie_soc.dma.reader import Reader
-from litepcie_soc.stream.ram import WORDS, StreamRAM
+from litepcie_soc.stream_dma.ram import WORDS, StreamRAM
 
 # Packet Output ------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ import yaml
 from litepcie_soc.common import abi
 from litepcie_soc.common.link_rates import CLOCKS, LANE_RATES, default_clock
 from litepcie_soc.common.pcie import DATA_WIDTHS
-from litepcie_soc.core.values import Choice, Flag, Name, Size, Whole, shown
+from litepcie_soc.standalone.values import Choice, Flag, Name, Size, Whole, shown
 from litepcie_soc.soc.soc import PCI_ID, TAGS
 
 # Keys ---------------------------------------------------------------------------------------------

@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from litepcie_soc.core import docs, gen
-from litepcie_soc.core.config import config_of, leaves
-from test.gateware.core.model import EXAMPLES, GENERATOR, generate, header_ports
+from litepcie_soc.standalone import docs, gen
+from litepcie_soc.standalone.config import config_of, leaves
+from test.gateware.standalone.model import EXAMPLES, GENERATOR, generate, header_ports
 
 HEADERS = {"litepcie_regs.h", "csr.h", "csr.json", "soc.h"}
 

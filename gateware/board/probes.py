@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Taps: LiteScope on the signals that say how the link is used (``--with-litescope``).
+"""Probes: LiteScope on the signals that say how the link is used (``--with-litescope``).
 
 The streams between transaction layer and PHY, cycle by cycle, and what each engine does or waits for, as
 its counters count it. Read through JTAG or a serial port, never by a program of the host: docs/probes.md.
@@ -53,7 +53,7 @@ def activity(engine):
 
 
 def signals(soc):
-    """Name to expression of every tap, one bit each, sys; their order is that of a sample from bit 0."""
+    """Name to expression of every probe, one bit each, sys; their order is that of a sample from bit 0."""
     found = {f"{name}_{field}": getattr(endpoint, field)
         for name, endpoint in streams(soc).items() for field in HANDSHAKE}
     found["link_up"] = soc.tlp.shape.link_up
@@ -65,34 +65,34 @@ def signals(soc):
 
 
 class Analyzer(LiteScopeAnalyzer):
-    """LiteScope's, whose taps have the names of ``signals`` on every target.
+    """LiteScope's, whose probes have the names of ``signals`` on every target.
 
     Parameters
     ----------
-    taps     : name to expression, one bit each, sys.
+    probes   : name to expression, one bit each, sys.
     depth    : samples, one a cycle.
     clk_freq : Hz of ``sys``.
 
     Registers: LiteScope's, behind the pinned banks.
     """
-    def __init__(self, taps, depth, clk_freq):
-        self.named = [(name, Signal()) for name in taps]
+    def __init__(self, probes, depth, clk_freq):
+        self.named = [(name, Signal()) for name in probes]
         LiteScopeAnalyzer.__init__(self, [signal for _, signal in self.named], depth,
             samplerate = clk_freq,
-            register   = True,  # A tap must not lengthen a path of what it looks at.
+            register   = True,  # A probe must not lengthen a path of what it looks at.
             csr_csv    = None,
         )
 
         # # #
 
-        self.comb += [signal.eq(taps[name]) for name, signal in self.named]
+        self.comb += [signal.eq(probes[name]) for name, signal in self.named]
 
     def get_name(self, signal):
         return next(name for name, other in self.named if other is signal)
 
 # SoC ----------------------------------------------------------------------------------------------
 
-DEPTH      = 4096  # Samples: 3 block RAMs of 36 kbit for each 24 taps or so, 33 us at 125 MHz.
+DEPTH      = 4096  # Samples: 3 block RAMs of 36 kbit for each 24 probes or so, 33 us at 125 MHz.
 MAX_DEPTH  = 65536
 BAUDRATE   = 115200
 JTAG_HZ    = 20e6  # Fastest clock of the cable that the constraints allow.
@@ -107,7 +107,7 @@ def bridge_of(platform):
     return "jtag" if platform.device.startswith(JTAG_DEVICES) else "serial"
 
 
-def add_taps(soc, depth=DEPTH, bridge=None):
+def add_probes(soc, depth=DEPTH, bridge=None):
     """Adds the analyzer to a ``LitePCIeSoC``, behind ``add_litepcie``, and the way to it.
 
     Parameters
@@ -119,10 +119,10 @@ def add_taps(soc, depth=DEPTH, bridge=None):
     Raises ``ValueError`` on what cannot be.
     """
     if not 16 <= depth <= MAX_DEPTH:
-        raise ValueError(f"depth of the taps must be 16..{MAX_DEPTH} samples, not {depth!r}")
+        raise ValueError(f"depth of the probes must be 16..{MAX_DEPTH} samples, not {depth!r}")
     bridge = bridge or bridge_of(soc.platform)
     if bridge not in ("jtag", "serial"):
-        raise ValueError(f'bridge of the taps must be "jtag" or "serial", not {bridge!r}')
+        raise ValueError(f'bridge of the probes must be "jtag" or "serial", not {bridge!r}')
     soc.analyzer = Analyzer(signals(soc), depth, soc.sys_clk_freq)
     if bridge == "jtag":
         soc.add_jtagbone()
@@ -133,8 +133,8 @@ def add_taps(soc, depth=DEPTH, bridge=None):
         soc.add_uartbone(baudrate=BAUDRATE)
 
 
-def export_taps(soc, folder):
-    """Writes what ``litescope_cli`` asks for into ``folder``: ``analyzer.csv`` (the taps), ``csr.csv`` (registers).
+def export_probes(soc, folder):
+    """Writes what ``litescope_cli`` asks for into ``folder``: ``analyzer.csv`` (the probes), ``csr.csv`` (registers).
 
     Of a finalised SoC.
     """

@@ -11,7 +11,7 @@ from math import ceil
 import pytest
 
 from test.gateware.dma.bench import HOST_HIGH, HOST_LOW
-from test.gateware.stream.bench import Bench, Descriptor
+from test.gateware.stream_dma.bench import Bench, Descriptor
 
 WIDTHS = (64, 128, 256, 512)
 WAITS  = ("WAIT_DESCRIPTOR", "WAIT_TAG", "WAIT_LINK", "WAIT_DATA")

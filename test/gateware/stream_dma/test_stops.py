@@ -9,7 +9,7 @@
 import pytest
 
 from test.gateware.dma.bench import HOST_LOW, REASON, TABLES, Link
-from test.gateware.stream.bench import Bench, Descriptor, fill
+from test.gateware.stream_dma.bench import Bench, Descriptor, fill
 
 COUNT      = 20
 LENGTH     = 700

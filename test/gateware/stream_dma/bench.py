@@ -10,7 +10,7 @@ import struct
 
 from dataclasses import dataclass
 
-from litepcie_soc.stream.engine import StreamEngine
+from litepcie_soc.stream_dma.engine import StreamEngine
 from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
 from test.gateware.dma import bench, dut
 from test.gateware.dma.host import MsiModel, ReadPortModel, WritePortModel

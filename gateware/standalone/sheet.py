@@ -11,9 +11,9 @@ import textwrap
 from litepcie_soc.build.generated import table
 from litepcie_soc.common import abi
 from litepcie_soc.common.link_rates import data_path_rate, link_rate
-from litepcie_soc.core.example import BAR0, COMPLETER, REQUESTER, beats, example_answer, example_read
-from litepcie_soc.core.ports import GROUPS, group_of, meaning
-from litepcie_soc.core.values import Flag, Size, size_text
+from litepcie_soc.standalone.example import BAR0, COMPLETER, REQUESTER, beats, example_answer, example_read
+from litepcie_soc.standalone.ports import GROUPS, group_of, meaning
+from litepcie_soc.standalone.values import Flag, Size, size_text
 from litepcie_soc.soc.soc import PCI_ID
 
 # Helpers ------------------------------------------------------------------------------------------

@@ -6,8 +6,8 @@
 
 """The tables of `docs/standalone-core.md`, the keys and the port list, from the gateware.
 
-    python3 -m litepcie_soc.core.docs --write     renews them
-    python3 -m litepcie_soc.core.docs --check     compares them, exit 1 if they differ
+    python3 -m litepcie_soc.standalone.docs --write     renews them
+    python3 -m litepcie_soc.standalone.docs --check     compares them, exit 1 if they differ
 
 The committed table of ports is what users rely on: within a major version a port may be added to it, none changes.
 """
@@ -22,10 +22,10 @@ from migen import log2_int
 
 from litepcie_soc.build import generated
 from litepcie_soc.build.generated import table
-from litepcie_soc.core.config import config_of, leaves
-from litepcie_soc.core.core import Core
-from litepcie_soc.core.ports import meaning, place, ports_of
-from litepcie_soc.core.sheet import default_text
+from litepcie_soc.standalone.config import config_of, leaves
+from litepcie_soc.standalone.core import Core
+from litepcie_soc.standalone.ports import meaning, place, ports_of
+from litepcie_soc.standalone.sheet import default_text
 
 COMMITTED = Path(__file__).resolve().parents[2] / "docs" / "standalone-core.md"
 
@@ -103,8 +103,9 @@ def renewed(text):
 
 def main(argv=None):
     logging.basicConfig(level=logging.WARNING)  # LiteX tells a lot.
-    return generated.main(argv, "litepcie_soc.core.docs", "The tables of docs/standalone-core.md, from the gateware.",
-        {COMMITTED: renewed}, note="A port that changes or goes breaks its users: major version")
+    return generated.main(argv, "litepcie_soc.standalone.docs",
+        "The tables of docs/standalone-core.md, from the gateware.", {COMMITTED: renewed},
+        note="A port that changes or goes breaks its users: major version")
 
 
 if __name__ == "__main__":
