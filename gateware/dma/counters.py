@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What an engine counts: its progress, and the performance counters of AN 456."""
+"""Progress and performance counters of a DMA engine."""
 
 from migen import *
 
@@ -17,28 +17,28 @@ from litepcie_soc.dma.descriptor import done_layout
 
 
 class Progress(LiteXModule):
-    """Counts what is complete, in order, and nothing behind the first failure.
+    """Counts completed descriptors and bytes in order, up to the first failure.
 
     Attributes
     ----------
-    done        : Record(done_layout), in, sys.
-    completed   : 32, out, sys, slots of the ring,
-    slot        : 1, out, sys, one cycle: one more in the next.
-    descriptor  : 1, out, sys, one cycle: a descriptor becomes complete, those of tables too.
-    bytes       : 64, out, sys, bytes landed without a gap, those of an unfinished descriptor too.
-    part        : 24, out, sys, bytes of the unfinished descriptor.
-    reason      : 4, out, sys, of the first failure; nothing counts behind it.
-    interrupt   : 1, out, sys, one cycle: a descriptor with INTERRUPT becomes complete.
+    done             : Record(done_layout), **in**.
+    completed        : 32, **out**, completed ring slots.
+    slot             : 1, **out**, one cycle: ``completed`` increments in the next cycle.
+    descriptor       : 1, **out**, one cycle: a descriptor completes, in the ring or in a table.
+    bytes            : 64, **out**, bytes landed without a gap, including those of an unfinished descriptor.
+    unfinished_bytes : 24, **out**, bytes of the unfinished descriptor.
+    reason           : 4, **out**, reason of the first failure; nothing is counted after it.
+    interrupt        : 1, **out**, one cycle: a descriptor with INTERRUPT completes.
     """
     def __init__(self):
-        self.done        = done = Record(done_layout())
-        self.completed   = Signal(32)
-        self.slot        = Signal()
-        self.descriptor  = Signal()
-        self.bytes       = Signal(64)
-        self.part        = Signal(24)
-        self.reason      = Signal(4)
-        self.interrupt   = Signal()
+        self.done             = done = Record(done_layout())
+        self.completed        = Signal(32)
+        self.slot             = Signal()
+        self.descriptor       = Signal()
+        self.bytes            = Signal(64)
+        self.unfinished_bytes = Signal(24)
+        self.reason           = Signal(4)
+        self.interrupt        = Signal()
 
         # # #
 
@@ -54,9 +54,9 @@ class Progress(LiteXModule):
             If(counts,
                 self.reason.eq(done.reason),
                 self.bytes.eq(self.bytes + done.bytes),
-                self.part.eq(self.part + done.bytes)
+                self.unfinished_bytes.eq(self.unfinished_bytes + done.bytes)
             ),
-            If(good, self.part.eq(0)),
+            If(good, self.unfinished_bytes.eq(0)),
             If(self.slot, self.completed.eq(self.completed + 1)),
         ]
 
@@ -64,32 +64,33 @@ class Progress(LiteXModule):
 
 ACTIVE_LO, ACTIVE_HI, DESCRIPTORS, TLPS, WAIT_DESCRIPTOR, WAIT_TAG, WAIT_LINK, WAIT_DATA = range(8)
 
-WORDS    = 8  # Counters, and as many words that the host wrote.
-LOW_BITS = 6  # Go half round in more cycles than there are between two visits.
+WORDS    = 8  # Counters in the RAM; it has as many words for registers that the host wrote.
+LOW_BITS = 6  # 2^(LOW_BITS - 1) is more than the cycles between two visits, so a visit sees at most one wrap.
 
 
 class Counters(LiteXModule):
-    """Cycles from the doorbell to the last byte, and what those that moved nothing waited for.
+    """Performance counters as in Intel AN 456: active cycles, TLPs, and what idle cycles waited for.
 
-    ``active`` is the sum of the cycles that moved data and of the four ``wait`` counters. A cycle
-    for which the engine names no reason waited for a descriptor.
+    ``active`` counts the cycles from the doorbell to the last byte. It is the sum of the cycles that moved data
+    and of the four ``wait`` counters. A cycle for which the engine gives no reason waited for a descriptor.
 
-    The words lie in one small RAM, with one adder. Its counters are visited in turns. The low bits
-    of each count beside the RAM, without pause; a visit finds them behind those of the word and
-    takes them over, with a carry if they went round since. So a word is a few cycles old. Behind
-    the counters the RAM keeps what the host wrote into registers, for it to read back.
+    The counters are in one small RAM with one adder, which visits them round robin. The low bits of each
+    counter are also in registers beside the RAM, which count in every cycle. A visit copies these low bits
+    into the RAM word, and adds a carry if they have wrapped since the last visit. So a word read from the RAM is
+    a few cycles old. After the counters, the RAM holds the values that the host wrote into registers, for reading
+    them back.
 
     Attributes
     ----------
-    run             : 1, in, sys, there is work.
-    moved, wait_tag_now, wait_link_now, wait_data_now : 1, in, sys, at most one.
-    tlp             : 1, in, sys, a request or write of data was sent.
-    descriptor      : 1, in, sys, a descriptor was completed.
-    address, value  : 4, in, 32, out, sys, reads a word in the same cycle: a counter, or
-        ``WORDS`` + n.
-    hold            : 1, in, sys, ``value`` is ACTIVE_LO and is read: two cycles later
-    high            : 32, out, sys, is ACTIVE_HI as of then.
-    write, write_address, write_value : 1, 3, 32, in, sys, word ``WORDS`` + n.
+    run             : 1, **in**, there is work: this cycle is active.
+    moved, wait_tag_now, wait_link_now, wait_data_now : 1, **in**, at most one of them is set.
+    tlp             : 1, **in**, a data TLP was sent (read request or write).
+    descriptor      : 1, **in**, a descriptor was completed.
+    address, value  : 4, **in**; 32, **out**, reads a word in the same cycle: a counter, or the value of
+        register n at ``WORDS`` + n.
+    hold            : 1, **in**, ACTIVE_LO is read in this cycle: latches ACTIVE_HI.
+    high            : 32, **out**, ACTIVE_HI at the time of that read; valid two cycles after ``hold``.
+    write, write_address, write_value : 1, 3, 32, **in**, writes word ``WORDS`` + ``write_address``.
     """
     def __init__(self):
         self.run           = Signal()
@@ -109,61 +110,61 @@ class Counters(LiteXModule):
 
         # # #
 
-        storage = Memory(32, 2 * WORDS)  # No attribute: LiteX would map it as a memory of the CSR bus.
+        storage = Memory(32, 2 * WORDS)  # Not an attribute: LiteX would map it onto the CSR bus.
         write = storage.get_port(write_capable=True)
         visit = storage.get_port(async_read=True)
         read  = storage.get_port(async_read=True)
         self.specials += storage, write, visit, read
 
-        # Visits: none while the host writes a word. The cycle behind a read of ACTIVE_LO is that of
-        # the high half: a carry of the cycle of the read has not reached it yet, so the two are of
-        # one moment.
-        turn    = Signal(max=WORDS)
-        hold    = Signal()            # The high half is asked for.
-        index   = Signal(max=WORDS)   # What is visited: that, or what has its turn.
-        now     = Signal()
-        after   = Signal.like(turn)   # All three in the next cycle.
-        again   = Signal()
-        visited = Signal.like(index)
-        sample  = Signal(LOW_BITS)    # Low bits of what is visited, as of the last cycle;
-        is_high = Signal()            # but of the high half, so that it has every carry of the low one,
-        low     = Signal(LOW_BITS)    # as of now.
-        lapped  = Signal()            # They went round since the last visit.
-        upper   = Signal(32 - LOW_BITS + 1)
-        total   = Signal(32)
-        fresh   = Signal(reset=1)     # The first turns: the RAM holds what was before the reset.
-        self.first = Signal(32)       # ACTIVE_LO begins with it: 0, but where a test counts far.
+        # A visit takes one cycle; no counter is visited while the host writes a word. The cycle after a read
+        # of ACTIVE_LO visits ACTIVE_HI. A carry from the cycle of the read has not reached ACTIVE_HI yet, so
+        # both halves are from the same moment.
+        turn       = Signal(max=WORDS)   # Round-robin pointer.
+        hold       = Signal()            # Visit ACTIVE_HI out of turn, and latch it.
+        index      = Signal(max=WORDS)   # The counter visited: ACTIVE_HI with ``hold``, otherwise ``turn``.
+        visiting   = Signal()
+        next_turn  = Signal.like(turn)
+        next_hold  = Signal()
+        next_index = Signal.like(index)
+        sample     = Signal(LOW_BITS)    # Low bits of the visited counter, as of the last cycle.
+        is_high    = Signal()
+        low        = Signal(LOW_BITS)    # ``sample``; but ACTIVE_HI needs the present value, which has every carry.
+        wrapped    = Signal()            # The low bits have wrapped since the last visit.
+        upper      = Signal(32 - LOW_BITS + 1)
+        total      = Signal(32)
+        first_pass = Signal(reset=1)     # First pass after a reset: the RAM still holds the old values.
+        self.first = Signal(32)          # Initial value of ACTIVE_LO: 0; tests change it to reach a carry soon.
         self.lows  = lows = [Signal(LOW_BITS) for _ in range(WORDS)]
         self.comb += [
-            now.eq(~self.write),
-            after.eq(turn + (now & ~hold)),
-            again.eq(self.hold | (hold & ~now)),
-            visited.eq(Mux(again, ACTIVE_HI, after)),
+            visiting.eq(~self.write),
+            next_turn.eq(turn + (visiting & ~hold)),
+            next_hold.eq(self.hold | (hold & ~visiting)),
+            next_index.eq(Mux(next_hold, ACTIVE_HI, next_turn)),
             visit.adr.eq(index),
             low.eq(Mux(is_high, lows[ACTIVE_HI], sample)),
-            lapped.eq(visit.dat_r[LOW_BITS - 1] & ~low[-1]),
-            upper.eq(visit.dat_r[LOW_BITS:] + lapped),
-            total.eq(Cat(low, Mux(fresh, Mux(index == ACTIVE_LO, self.first[LOW_BITS:], 0), upper[:-1]))),
-            write.we.eq(now | self.write),
+            wrapped.eq(visit.dat_r[LOW_BITS - 1] & ~low[-1]),
+            upper.eq(visit.dat_r[LOW_BITS:] + wrapped),
+            total.eq(Cat(low, Mux(first_pass, Mux(index == ACTIVE_LO, self.first[LOW_BITS:], 0), upper[:-1]))),
+            write.we.eq(visiting | self.write),
             write.adr.eq(Mux(self.write, Cat(self.write_address, 1), index)),
             write.dat_w.eq(Mux(self.write, self.write_value, total)),
             read.adr.eq(self.address),
-            self.value.eq(Mux(fresh & ~self.address[-1], self.first, read.dat_r)),
+            self.value.eq(Mux(first_pass & ~self.address[-1], self.first, read.dat_r)),
         ]
         self.sync += [
-            turn.eq(after),
-            hold.eq(again),
-            index.eq(visited),
-            is_high.eq(visited == ACTIVE_HI),
-            sample.eq(Array(lows)[visited]),
-            If(now & hold, self.high.eq(total)),
-            If(now & ~hold & (turn == WORDS - 1), fresh.eq(0)),
+            turn.eq(next_turn),
+            hold.eq(next_hold),
+            index.eq(next_index),
+            is_high.eq(next_index == ACTIVE_HI),
+            sample.eq(Array(lows)[next_index]),
+            If(visiting & hold, self.high.eq(total)),
+            If(visiting & ~hold & (turn == WORDS - 1), first_pass.eq(0)),
         ]
-        for n, event in self.events(upper[-1] & (index == ACTIVE_LO) & now & ~fresh).items():
+        for n, event in self.events(upper[-1] & (index == ACTIVE_LO) & visiting & ~first_pass).items():
             self.sync += lows[n].eq(lows[n] + event)
 
     def events(self, carry):
-        """What a counter counts in this cycle, by counter; a register, as some of it comes a long way."""
+        """The event of each counter in this cycle, as a register: some events come through long paths."""
         waits = {
             WAIT_TAG:        self.wait_tag_now,
             WAIT_LINK:       ~self.wait_tag_now & self.wait_link_now,

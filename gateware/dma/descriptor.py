@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What a descriptor is in host memory, and how it is cut into requests."""
+"""Descriptor layouts, and the splitter that cuts descriptors into requests."""
 
 from migen import *
 
@@ -16,11 +16,11 @@ from litex.soc.interconnect import stream
 
 DESCRIPTOR_BYTES = 16
 
-# Four little-endian dwords; dwords 2 and 3 of a LINK are the address of a table.
+# Four little-endian dwords. Dwords 2 and 3 of a LINK hold the address of its table.
 HOST_DESCRIPTOR_LAYOUT = [
-    ("length",     24),  # Bytes; descriptors if LINK.
+    ("length",     24),  # Bytes; of a LINK, the number of descriptors in its table.
     ("interrupt",   1),
-    ("last",        1),  # Of a stream's reader: a packet ends with it.
+    ("last",        1),  # Stream readers only: this descriptor ends a packet.
     ("reserved",    5),
     ("link",        1),
     ("endpoint",   32),  # Byte address in the endpoint memory.
@@ -29,24 +29,24 @@ HOST_DESCRIPTOR_LAYOUT = [
 
 
 def descriptor_layout(endpoint_width):
-    """A descriptor on its way from the ring to the engine.
+    """A checked descriptor, as the ring passes it to the reader or writer.
 
-    ``endpoint_width`` is the width of a byte address in the endpoint memory; None for a stream,
-    which has no addresses but ends of packets. A descriptor with a ``reason`` moves nothing: it
-    stops the engine when everything before it is complete.
+    ``endpoint_width`` is the width of a byte address in the endpoint memory. It is None for a stream,
+    whose descriptors have a ``packet_end`` in place of an address. A descriptor with a ``reason`` moves
+    no data: it stops the engine when everything before it is complete.
     """
     return [
         ("host",      64),
         ("endpoint",  endpoint_width) if endpoint_width else ("packet_end", 1),
         ("length",    24),  # Bytes, 1..16 MiB - 1.
         ("interrupt",  1),
-        ("slot_last",  1),  # The last descriptor of its slot of the ring.
+        ("slot_last",  1),  # The last descriptor of its ring slot.
         ("reason",     4),  # LITEPCIE_REASON_*.
     ]
 
 
 def request_layout(endpoint_width):
-    """A piece of a descriptor that fits one TLP; ``last`` ends its descriptor."""
+    """A piece of a descriptor that fits in one TLP; ``last`` marks the last piece of its descriptor."""
     return [
         ("host",      64),
         ("endpoint",  endpoint_width),
@@ -58,10 +58,10 @@ def request_layout(endpoint_width):
 
 
 def done_layout():
-    """A request that is over, in the order of issue; one cycle of ``valid``, no back-pressure."""
+    """A finished request. Requests finish in issue order; ``valid`` lasts one cycle, without back-pressure."""
     return [
         ("valid",      1),
-        ("bytes",     13),  # Landed without a gap.
+        ("bytes",     13),  # Bytes that landed without a gap from the start of the request.
         ("last",       1),  # The last request of its descriptor.
         ("slot_last",  1),
         ("interrupt",  1),
@@ -70,7 +70,10 @@ def done_layout():
 
 
 def size_mask(size):
-    """An MPS or MRRS less one: 12 bits, of a power of two from 128 to 4096 (PCIe 4.0 7.5.3.4). No subtraction."""
+    """``size`` - 1 in 12 bits, made without a subtractor.
+
+    ``size`` is an MPS or MRRS: a power of two from 128 to 4096 (PCIe 4.0 7.5.3.4).
+    """
     return Cat(Constant(127, 7), *[size[n + 1:13] != 0 for n in range(7, 12)])
 
 # Splitter -----------------------------------------------------------------------------------------
@@ -79,8 +82,9 @@ def size_mask(size):
 class Splitter(LiteXModule):
     """Cuts descriptors at multiples of ``boundary`` of the host address.
 
-    Multiples of MPS or MRRS contain those of 4 KiB, so no request crosses 4 KiB (PCIe 4.0, 2.2.7).
-    A request a cycle, and a cycle between descriptors: ``sink.ready`` is a register's.
+    ``boundary`` is MPS or MRRS. Every multiple of 4 KiB is also a multiple of ``boundary``, so no request
+    crosses 4 KiB (PCIe 4.0 2.2.7). The splitter makes one request per cycle and spends one cycle between
+    descriptors, so that no combinatorial path leads from ``source.ready`` to ``sink.ready``.
 
     Parameters
     ----------
@@ -88,11 +92,11 @@ class Splitter(LiteXModule):
 
     Attributes
     ----------
-    sink     : Endpoint(descriptor_layout), in, sys.
-    source   : Endpoint(request_layout), out, sys.
-    boundary : 16, in, sys, bytes: a power of two, 128..4096, not while ``busy``.
-    run      : 1, in, sys, a new descriptor may begin; one that began goes on without it.
-    busy     : 1, out, sys, within a descriptor.
+    sink     : Endpoint(descriptor_layout), **in**.
+    source   : Endpoint(request_layout), **out**.
+    boundary : 16, **in**, bytes, a power of two from 128 to 4096; must not change while ``busy``.
+    run      : 1, **in**, a new descriptor may begin; one that has begun continues without it.
+    busy     : 1, **out**, a descriptor is being cut.
     """
     def __init__(self, endpoint_width):
         self.sink     = sink   = stream.Endpoint(descriptor_layout(endpoint_width))
@@ -103,10 +107,11 @@ class Splitter(LiteXModule):
 
         # # #
 
-        size   = Signal(13)                    # Of a block, as ``boundary``,
-        mask   = Signal(12)                    # and its bytes: a cycle late, decoded once.
-        more   = Signal(26)                    # Bytes behind this block; negative if it is not full.
-        offset = Signal(12)                    # Of the request in its block.
+        # A block is ``boundary`` bytes of host memory at a multiple of ``boundary``.
+        size   = Signal(13)                    # Bytes of a block, registered from ``boundary``.
+        mask   = Signal(12)                    # size - 1, registered too.
+        more   = Signal(26)                    # Bytes after this block; negative if the request ends before its end.
+        offset = Signal(12)                    # Offset of the request in its block.
         load   = Signal()
         self.sync += [size.eq(Cat(Constant(0, 7), self.boundary[7:13])), mask.eq(size_mask(self.boundary))]
         self.comb += [
@@ -117,16 +122,16 @@ class Splitter(LiteXModule):
             sink.ready.eq(self.run & ~self.busy),
             load.eq(~self.busy),
         ]
-        # One adder each, with what it adds to in front. Behind a boundary there is no offset, so
-        # the host address needs no carry from the length, and the room up to it is
-        # -(offset | ~mask).
+        # Each register has one adder, with a multiplexer in front of it. The next request begins at a
+        # boundary: its host address is (host | mask) + 1, so it needs no carry from the length. The
+        # bytes up to that boundary are -(offset | ~mask), sign-extended.
         self.sync += [
             If(source.ready & source.last, self.busy.eq(0)),
             If(load | source.ready,
                 source.host.eq(Mux(load, sink.host, source.host | mask) + self.busy),
                 source.endpoint.eq(Mux(load, sink.endpoint, source.endpoint)
                     - Mux(load, 0, Cat(offset | ~mask, Replicate(1, endpoint_width)))),
-                # Less a block, which is ~mask; the offset has room in its zeros.
+                # Subtracts a block: ~mask with ones above it is -size. Its zero bits hold the first request's offset.
                 more.eq(Mux(load, sink.length, more) + Cat(~mask | Mux(load, sink.host[:12], 0),
                     Replicate(1, len(more) - len(mask))))
             ),

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A DMA engine: ring, reader or writer, status unit, counters, and the control over them."""
+"""DMA engine: descriptor ring, reader or writer, status unit, counters and control."""
 
 from migen import *
 
@@ -29,9 +29,9 @@ DIRECTIONS = ("reader", "writer")
 class DMAEngine(LiteXModule):
     """Executes the descriptors of one ring in host memory.
 
-    OFF, RUN and the way between them follow ENABLE at a descriptor's boundary. An error ends in
-    STOPPED: no request is made from then on, what is under way is drained, then the status block
-    says why. RESET leads from everywhere to OFF with nothing under way and nothing remembered.
+    The engine starts and pauses with ENABLE; a pause begins at a descriptor boundary. An error stops it:
+    it issues no more requests, drains those in flight, then writes the reason into the status block
+    and waits in STOPPED. RESET returns every state to OFF: it drains the requests in flight and clears all state.
 
     Parameters
     ----------
@@ -42,20 +42,22 @@ class DMAEngine(LiteXModule):
     status_port     : MemoryWritePort for the status block.
     memory          : MemoryWriteStream of a reader, MemoryReadStream of a writer; None for a
         stream (``StreamEngine``).
-    descriptors     : descriptors fetched ahead, a power of two. A request is for half of them or
-        MRRS, whichever is less. What is asked for must last for the host's latency: 64 for about
-        100 cycles at two cycles a descriptor, more with 128 and four tags.
+    descriptors     : descriptors prefetched, a power of two. One request fetches at most half of them
+        and at most MRRS. The prefetched descriptors must cover the host's latency: at two cycles per
+        descriptor, 64 cover about 100 cycles; 128 with four tags cover more.
 
     Attributes
     ----------
-    max_payload_size, max_request_size : 16, in, sys, bytes, in force.
-    reset     : 1, in, sys, one cycle, as the register's RESET.
-    resetting : 1, out, sys, a reset is not over; from the cycle behind ``reset`` on.
-    msi       : Endpoint(``dat``: vector, always 0), out, sys.
+    max_payload_size, max_request_size : 16, **in**, MPS and MRRS in force, bytes.
+    reset     : 1, **in**, one cycle: resets the engine as the register field RESET does.
+    resetting : 1, **out**, a reset is in progress; high from the cycle after ``reset``.
+    msi       : Endpoint(``dat``: vector, always 0), **out**.
 
-    Registers: ENGINE_* of ``litepcie_regs.h``, in their place by ``get_csrs(sort=True)``.
+    Registers
+    ---------
+    ENGINE_* of ``litepcie_regs.h``, in the order of ``get_csrs(sort=True)``.
 
-    Raises ``ValueError`` on a direction that is none.
+    Raises ``ValueError`` if ``direction`` is neither "reader" nor "writer".
     """
     MOVERS = {"reader": Reader, "writer": Writer}
 
@@ -72,7 +74,7 @@ class DMAEngine(LiteXModule):
 
         # # #
 
-        # Everything that is cleared together, at the end of a reset.
+        # One ResetInserter: the end of a reset clears all these modules in the same cycle.
         clear = ResetInserter()
         mover = self.MOVERS[direction]
         self.ring      = clear(DescriptorRing(descriptor_port,
@@ -85,13 +87,13 @@ class DMAEngine(LiteXModule):
         self.counters  = clear(Counters())
         self.registers = EngineRegisters(self.counters)
 
-        self.doorbell = Signal(32)   # Accepted: not past the ring.
+        self.doorbell = Signal(32)   # The last doorbell that was at most a ring ahead of COMPLETED.
         self.reason   = Signal(4)    # Why the engine stops.
         self.clear    = Signal()
         self.work     = Signal()     # DOORBELL and COMPLETED differ; two cycles late.
-        self.drained  = Signal()     # No request is under way.
-        self.ended    = Signal()     # Nor will one be: drained while ``stopping``, a cycle late.
-        self.resting  = Signal()     # Drained, and nothing will begin by itself; a cycle late.
+        self.drained  = Signal()     # No request is in flight.
+        self.halted   = Signal()     # Drained while ``stopping``, so none will follow; one cycle late.
+        self.idle     = Signal()     # Drained, and no work is left or the engine is off; one cycle late.
         self.comb += [
             *[part.reset.eq(self.clear) for part in (
                 self.ring, self.mover, self.progress, self.status, self.counters)],
@@ -113,12 +115,12 @@ class DMAEngine(LiteXModule):
         control   = registers.control
         enable    = control.fields.enable
         reset     = control.fields.reset
-        requested = Signal()         # By ``reset``.
+        requested = Signal()         # ``reset`` was pulsed.
         self.running  = Signal()
-        self.stopping = Signal()     # No request is made.
-        self.stopped  = Signal()     # Drained, too.
+        self.stopping = Signal()     # No request is issued.
+        self.stopped  = Signal()     # Stopping, and drained.
         self.stopped_bytes = Signal(24)
-        self.overrun  = Signal()     # The doorbell is past the ring.
+        self.overrun  = Signal()     # The doorbell is more than a ring ahead of COMPLETED.
         self.failure  = Signal(4)
         self.comb += [
             self.resetting.eq(reset | requested),
@@ -163,7 +165,7 @@ class DMAEngine(LiteXModule):
             self.stopping.eq(1),
             If(self.resetting,
                 NextState("RESET")
-            ).Elif(self.ended,
+            ).Elif(self.halted,
                 self.status.stop.eq(1),
                 NextState("STOPPED")
             )
@@ -175,15 +177,15 @@ class DMAEngine(LiteXModule):
         )
         fsm.act("RESET",
             self.stopping.eq(1),
-            If(self.ended & self.status.idle,
+            If(self.halted & self.status.idle,
                 self.clear.eq(1),
                 NextValue(self.reason, REASON_NONE),
                 NextState("OFF")
             )
         )
         self.sync += [
-            self.ended.eq(self.stopping & self.drained),
-            If(fsm.ongoing("STOPPING"), self.stopped_bytes.eq(self.progress.part)),
+            self.halted.eq(self.stopping & self.drained),
+            If(fsm.ongoing("STOPPING"), self.stopped_bytes.eq(self.progress.unfinished_bytes)),
             If(self.clear, requested.eq(0), self.stopped_bytes.eq(0)),
             If(self.reset, requested.eq(1)),
         ]
@@ -195,11 +197,14 @@ class DMAEngine(LiteXModule):
             registers.status.fields.resetting.eq(self.resetting),
             registers.status.fields.reason.eq(self.reason),
             registers.status.fields.idle.eq(
-                (self.resting | self.stopped) & self.status.settled & ~self.resetting),
+                (self.idle | self.stopped) & self.status.settled & ~self.resetting),
         ]
 
     def bad_ring(self):
-        """Size, alignment of the ring (its size, 64 to 4096 bytes) or of the status block."""
+        """Expression: the ring's size is out of range, or the ring or the status block is misaligned.
+
+        The ring must be aligned to its size, but at least to 64 and at most to 4096 bytes.
+        """
         registers = self.registers
         log2      = registers.ring_log2.storage
         mask      = Cat(Constant(63, 6), self.ring.index_mask[6 - ADDRESS_SHIFT:12 - ADDRESS_SHIFT])
@@ -212,24 +217,26 @@ class DMAEngine(LiteXModule):
 
     def add_doorbell(self):
         register = self.registers.doorbell
-        rung     = Signal(32)        # The doorbell,
-        distance = Signal(32)        # from COMPLETED to it less one, so that the ring's is a mask,
-        differ   = Signal()          # of -1 if there is none,
-        checked  = Signal(32)        # and it again, with
-        far      = Signal()          # what is to be said of it: it is past the ring.
+        # The check takes two cycles, to keep its carry chains short. ``sampled`` is the register one cycle late,
+        # ``candidate`` two cycles late, at the same time as ``too_far``.
+        sampled   = Signal(32)
+        distance  = Signal(32)       # doorbell - completed - 1: below the ring size while the doorbell is valid.
+        differ    = Signal()         # Doorbell and COMPLETED differ; ``distance`` is -1 if they are equal.
+        candidate = Signal(32)
+        too_far   = Signal()         # ``candidate`` is more than a ring ahead of COMPLETED.
         self.comb += [
             differ.eq(distance != 2**32 - 1),
-            self.overrun.eq(self.running & far),
+            self.overrun.eq(self.running & too_far),
             register.clear.eq(self.clear),
         ]
         self.sync += [
-            # Behind COMPLETED, which only grows: never too generous.
-            rung.eq(register.storage),
+            sampled.eq(register.storage),
+            # COMPLETED only grows, so a late value makes the check stricter, never more lenient.
             distance.eq(register.storage + ~self.progress.completed),
-            checked.eq(rung),
+            candidate.eq(sampled),
             self.work.eq(differ),
-            far.eq(differ & (distance & ~Cat(self.ring.index_mask, Replicate(0, 20)) != 0)),
-            If(self.running & ~far, self.doorbell.eq(checked)),
+            too_far.eq(differ & (distance & ~Cat(self.ring.index_mask, Replicate(0, 20)) != 0)),
+            If(self.running & ~too_far, self.doorbell.eq(candidate)),
             If(self.clear, self.doorbell.eq(0))
         ]
 
@@ -267,11 +274,11 @@ class DMAEngine(LiteXModule):
             status.us.eq(registers.moderation.fields.us),
             status.slot.eq(progress.slot),
             status.interrupt.eq(progress.interrupt),
-            status.quiet.eq(self.resting & ~self.stopping),
+            status.quiet.eq(self.idle & ~self.stopping),
             status.enable.eq(~self.resetting),
             status.msi.connect(self.msi),
         ]
-        self.sync += self.resting.eq(
+        self.sync += self.idle.eq(
             self.drained & ~self.mover.splitter.busy & (~self.running | ~self.work))
 
     # Registers ------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Requests for descriptors: what is asked for, in which order, and what of it has landed."""
+"""Descriptor fetch: requests descriptors from host memory and follows LINKs."""
 
 from migen import *
 
@@ -16,45 +16,45 @@ from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES, HOST_DESCRIPTOR_LAYOUT
 # Constants ----------------------------------------------------------------------------------------
 
 RING_LOG2_MAX = 12
-COUNT_BITS    = RING_LOG2_MAX + 1  # Distances up to a whole ring.
+COUNT_BITS    = RING_LOG2_MAX + 1  # Distances from 0 to a whole ring.
 ADDRESS_SHIFT = log2_int(DESCRIPTOR_BYTES)
 
 # Descriptor Fetch ---------------------------------------------------------------------------------
 
 
 class DescriptorFetch(LiteXModule):
-    """Asks for descriptors in the order of execution, and follows the LINKs that the parser meets.
+    """Requests descriptors in execution order, and follows the LINKs that the parser finds.
 
-    First the rest of the current table, then the ring from the slot behind it. What is fetched
-    behind a LINK is guesswork that the LINK throws away: its requests become stale, and nothing is
-    to be read from the RAM before the last of them is retired.
+    It requests the rest of the current table first, then the ring from the next slot on. Descriptors
+    after a LINK are fetched speculatively. Following the LINK discards them: their requests become stale,
+    and the parser reads nothing from the RAM until the last stale request has retired.
 
-    Three counts, modulo their width, walk over the RAM: ``taken`` <= ``landed`` <= ``asked``.
-    Addresses of descriptors are kept in units of descriptors. There is one: it walks through a
-    table, and is made anew from the slot for each request from the ring. What is left of a table is
-    kept as its complement, which counts up.
+    Three counters, modulo twice the depth, point into the RAM: ``taken`` <= ``landed`` <= ``requested``.
+    Addresses are in units of descriptors. One address register serves tables and the ring: it increments
+    through a table, and is computed from the slot for each request to the ring. The number of descriptors left
+    in a table is kept as its ones' complement, so that it counts up with an adder and no subtractor.
 
     Parameters
     ----------
-    port  : MemoryReadPort of the ring, all but its ``data``.
-    depth : descriptors of the RAM; a request asks for up to half of them.
+    port  : MemoryReadPort of the ring; this module drives all of it except ``data``.
+    depth : descriptors in the RAM; one request fetches at most half of them.
 
     Attributes
     ----------
-    base, size_log2, doorbell, max_request_size, run, idle : of ``DescriptorRing``.
-    index_mask : 12, out, sys, slots of the ring less one; a cycle late.
-    stop       : 1, in, sys, no new request is made.
-    take       : 1, in, sys, a descriptor is read from the RAM, when ``ready``.
-    ready      : 1, out, sys, there is one,
-    taken      : out, sys, its place.
-    reason     : 4, out, sys, of the first fetch that failed.
-    head       : Record(HOST_DESCRIPTOR_LAYOUT), in, sys, the descriptor to be executed next.
-    link       : 1, in, sys, it is a LINK: stable until
-    link_good  : 1, out, sys, in this cycle it is followed, or
-    link_bad   : 1, out, sys, refused. Nothing is parsed in the cycle behind either.
-    table_last : 1, in, sys, it is the last one of its table, or in none.
-    endless    : 1, in, sys, too many LINKs lead to it without a descriptor between them.
-    resume     : 13, in, sys, slot of the ring behind the LINK, or behind the table it is in.
+    base, size_log2, doorbell, max_request_size, run, idle : as in ``DescriptorRing``.
+    index_mask : 12, **out**, ring size - 1; one cycle late.
+    stop       : 1, **in**, no new request is issued.
+    take       : 1, **in**, the parser reads a descriptor from the RAM; only while ``ready``.
+    ready      : 1, **out**, the RAM holds a descriptor to read.
+    taken      : log2(depth) + 1, **out**, position of that descriptor in the RAM, modulo the depth.
+    reason     : 4, **out**, reason of the first fetch that failed.
+    head       : Record(HOST_DESCRIPTOR_LAYOUT), **in**, the next descriptor to execute.
+    link       : 1, **in**, ``head`` is a LINK; stable until ``link_good`` or ``link_bad``.
+    link_good  : 1, **out**, one cycle, the LINK is followed.
+    link_bad   : 1, **out**, the LINK is refused. The parser does nothing in the cycle after either.
+    table_last : 1, **in**, ``head`` is the last descriptor of its table, or is not in a table.
+    endless    : 1, **in**, too many LINKs without a descriptor between them lead to ``head``.
+    resume     : 13, **in**, ring slot after ``head``, or after the table that ``head`` is in.
     """
     def __init__(self, port, depth):
         self.port             = port
@@ -81,17 +81,17 @@ class DescriptorFetch(LiteXModule):
 
         # # #
 
-        # Where the walk is.
-        self.address   = Signal(64 - ADDRESS_SHIFT)   # Next descriptor of the table to request.
-        self.requested = Signal(24, reset=2**24 - 1)  # Complement of those of it not yet requested.
-        self.slot      = Signal(COUNT_BITS)           # Next slot of the ring to request.
-        # What is on its way to the RAM.
-        self.asked     = Signal.like(self.taken)
-        self.landed    = Signal.like(self.taken)
-        self.pending   = Signal(max=port.tags + 1)    # Requests not yet retired.
-        self.stale     = Signal(max=port.tags + 1)    # Those of them that a LINK threw away.
-        self.accepted  = Signal()
-        self.linked    = Signal()                     # The head is a LINK, in the last cycle too.
+        # Position of the requests.
+        self.address      = Signal(64 - ADDRESS_SHIFT)   # Next descriptor of the table to request.
+        self.table_left_n = Signal(24, reset=2**24 - 1)  # Ones' complement of the table's descriptors left to request.
+        self.slot         = Signal(COUNT_BITS)           # Next ring slot to request.
+        # Counters into the RAM, and the requests in flight.
+        self.requested    = Signal.like(self.taken)
+        self.landed       = Signal.like(self.taken)
+        self.pending      = Signal(max=port.tags + 1)    # Requests not yet retired.
+        self.stale        = Signal(max=port.tags + 1)    # Pending requests that a LINK discarded.
+        self.accepted     = Signal()
+        self.linked       = Signal()                     # ``head`` was a LINK in the last cycle, not yet followed.
         self.sync += [
             self.index_mask.eq(Cat(*[self.size_log2 > n for n in range(RING_LOG2_MAX)])),
             self.linked.eq(self.link & ~self.link_good & ~self.link_bad),
@@ -106,19 +106,20 @@ class DescriptorFetch(LiteXModule):
     # Requests -------------------------------------------------------------------------------------
 
     def add_requests(self):
-        """A request in six cycles; each step of its arithmetic ends in a register."""
+        """Makes one request in six cycles; each step of its arithmetic ends in a register."""
         port       = self.port
         address    = self.address
         most_log2  = log2_int(self.depth // 2)
-        chunk_mask = Signal(most_log2)                 # Most descriptors of a request less one,
-        block_mask = Signal(most_log2)                 # and of one from the ring.
-        from_table = Signal()                          # As of the last cycle,
-        distance   = Signal(COUNT_BITS)                # slots to request, too,
-        free       = Signal.like(self.asked)           # and places in the RAM.
+        # ``from_table``, ``distance`` and ``free`` are registers: they show the last cycle.
+        chunk_mask = Signal(most_log2)                 # Most descriptors of one request, minus one.
+        block_mask = Signal(most_log2)                 # The same for the ring: at most its size.
+        from_table = Signal()                          # Descriptors of a table are left to request.
+        distance   = Signal(COUNT_BITS)                # Ring slots left to request.
+        free       = Signal.like(self.requested)       # Free places in the RAM.
         index      = Signal(RING_LOG2_MAX)
-        left       = Signal(24)
-        available  = Signal(most_log2 + 1)             # Most of all if its highest bit is set.
-        room       = Signal.like(available)            # Up to the end of the block.
+        left       = Signal(24)                        # Descriptors of the table left to request.
+        available  = Signal(most_log2 + 1)             # Descriptors left; the top bit means a full request or more.
+        room       = Signal.like(available)            # Descriptors up to the end of the block.
         count      = Signal.like(available)
         may_ask    = Signal()
         self.sync += [
@@ -126,31 +127,31 @@ class DescriptorFetch(LiteXModule):
             block_mask.eq(chunk_mask & self.index_mask),
             from_table.eq(left != 0),
             distance.eq(self.doorbell - self.slot),
-            # The size of the RAM is the highest bit.
-            free.eq((Mux(self.stale != 0, self.landed, self.taken) - self.asked) ^ self.depth),
+            # depth - (requested - taken). Adding the depth only inverts the top bit.
+            free.eq((Mux(self.stale != 0, self.landed, self.taken) - self.requested) ^ self.depth),
         ]
         self.comb += [
-            left.eq(~self.requested),
+            left.eq(~self.table_left_n),
             index.eq(self.slot & self.index_mask),
             port.request.address[ADDRESS_SHIFT:].eq(address),
             port.request.length.eq(count << ADDRESS_SHIFT),
-            port.request.destination.eq(self.asked[:log2_int(self.depth)] << ADDRESS_SHIFT),
+            port.request.destination.eq(self.requested[:log2_int(self.depth)] << ADDRESS_SHIFT),
             may_ask.eq(self.run & ~self.stop & (self.reason == REASON_NONE)),
             self.accepted.eq(port.request.valid & port.request.ready),
         ]
 
-        def least(value):
-            """``value``, or something that is most of all or more as it is."""
+        def saturated(value):
+            """``value`` in the width of ``available``: the top bit is set if it is a full request or more."""
             return Cat(value[:most_log2], value[most_log2:] != 0)
 
         self.fsm = fsm = FSM(reset_state="ADDRESS")
         fsm.act("ADDRESS",
-            # The ring is aligned: only with more slots than a page has is there something to add.
+            # The ring is aligned to its size or to 4 KiB, so the adder needs only the bits above 4 KiB.
             If(~from_table,
                 NextValue(address, Cat(self.base[ADDRESS_SHIFT:12] | index[:12 - ADDRESS_SHIFT],
                     self.base[12:] + index[12 - ADDRESS_SHIFT:]))
             ),
-            NextValue(available, Mux(from_table, least(left), least(distance))),
+            NextValue(available, Mux(from_table, saturated(left), saturated(distance))),
             If(self.linked,
                 NextState("FOLLOW")
             ).Elif(may_ask & (from_table | (distance != 0)),
@@ -158,7 +159,7 @@ class DescriptorFetch(LiteXModule):
             )
         )
         fsm.act("BLOCK",
-            # A block never crosses 4 KiB nor, as the ring is aligned, the end of the ring.
+            # A block never crosses 4 KiB. As the ring is aligned, it never crosses the end of the ring either.
             NextValue(room, (~address & Mux(from_table, chunk_mask, block_mask)) + 1),
             NextState("COUNT")
         )
@@ -183,24 +184,25 @@ class DescriptorFetch(LiteXModule):
         self.add_link(fsm)
         self.sync += [
             If(self.accepted,
-                self.asked.eq(self.asked + count),
+                self.requested.eq(self.requested + count),
                 address.eq(address + count),
                 If(from_table,
-                    self.requested.eq(self.requested + count)
+                    self.table_left_n.eq(self.table_left_n + count)
                 ).Else(
                     self.slot.eq(self.slot + count)
                 )
             ),
             If(self.link_good,
                 address.eq(self.head.host[ADDRESS_SHIFT:]),
-                self.requested.eq(~self.head.length),
+                self.table_left_n.eq(~self.head.length),
                 from_table.eq(1),
                 self.slot.eq(self.resume)
             )
         ]
 
     def add_link(self, fsm):
-        """A LINK is refused that is empty, not aligned, not the last of its table, or one of an endless chain."""
+        """Follows a LINK, or refuses it: if its table is empty or misaligned, if it is not the last descriptor of the
+        table it is in, or if it follows too many other LINKs directly."""
         bad = Signal()
         self.sync += bad.eq((self.head.length == 0) | (self.head.host[:ADDRESS_SHIFT] != 0)
             | ~self.table_last | self.endless)
@@ -214,7 +216,7 @@ class DescriptorFetch(LiteXModule):
 
     def add_retire(self):
         retire = self.port.retire
-        left   = Signal.like(self.pending)  # Pending without what retires in this cycle.
+        left   = Signal.like(self.pending)  # Pending requests after this cycle's retirement.
         self.comb += [
             retire.ready.eq(1),
             left.eq(self.pending - retire.valid),
@@ -232,10 +234,10 @@ class DescriptorFetch(LiteXModule):
                 )
             ),
             If(self.link_good,
-                # Go on in the table; forget what was guessed behind the LINK, errors too.
-                self.taken.eq(self.asked),
+                # Discards what was fetched speculatively after the LINK, including errors.
+                self.taken.eq(self.requested),
                 self.stale.eq(left),
-                If(left == 0, self.landed.eq(self.asked)),
+                If(left == 0, self.landed.eq(self.requested)),
                 self.reason.eq(REASON_NONE)
             )
         ]

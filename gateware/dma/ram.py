@@ -19,10 +19,10 @@ from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES
 
 
 class DescriptorRAM(LiteXModule):
-    """Takes words of any data width, gives descriptors; byte addresses wrap.
+    """Stores beats of any data width and returns descriptors; byte addresses wrap.
 
-    Descriptor n has byte address 16 n. A descriptor lies in one beat (two of 64 bits): host and
-    destination addresses are multiples of 16, and completions split at multiples of 64.
+    Descriptor n has byte address 16 n. A descriptor never spans two beats (two 64-bit beats hold one):
+    host and destination addresses are multiples of 16, and completions split at multiples of 64.
 
     Parameters
     ----------
@@ -31,10 +31,10 @@ class DescriptorRAM(LiteXModule):
 
     Attributes
     ----------
-    sink  : Endpoint(read_data_layout), in, sys, always ready.
-    slot  : log2(depth), in, sys, descriptor to read.
-    read  : 1, in, sys, read it; without, ``value`` holds.
-    value : 128, out, sys, the descriptor, one cycle after ``read``.
+    sink  : Endpoint(read_data_layout), **in**, always ready.
+    slot  : log2(depth), **in**, descriptor to read.
+    read  : 1, **in**, reads it; ``value`` does not change without it.
+    value : 128, **out**, the descriptor, one cycle after ``read``.
     """
     def __init__(self, data_width, depth):
         self.sink  = sink = stream.Endpoint(read_data_layout(data_width))
@@ -44,7 +44,7 @@ class DescriptorRAM(LiteXModule):
 
         # # #
 
-        # A row has whole descriptors: 128 bits, or a beat if that is more. Written by 64 bits.
+        # A row holds whole descriptors: it is as wide as a beat, but at least 128 bits. It is written in 64-bit parts.
         row_width = max(data_width, len(self.value))
         per_row   = row_width // len(self.value)
         beats     = row_width // data_width

@@ -15,16 +15,19 @@ from litex.soc.interconnect import stream
 from litepcie_soc.common.pcie import LENGTH_BITS, REASON_NONE, word_bits
 from litepcie_soc.dma.descriptor import Splitter, descriptor_layout, done_layout, request_layout
 
-START_BYTES = 1024  # What a reader at rest may ask for at once.
+START_BYTES = 1024  # An idle reader requests about this much without pacing.
 
 # Reader -------------------------------------------------------------------------------------------
 
 
 class Reader(LiteXModule):
-    """Asks for the data of descriptors, and says when they are complete.
+    """Requests the data of descriptors, writes it to endpoint memory and reports completion.
 
-    Data goes from the transaction layer straight to its place in the endpoint memory, in any
-    order. Requests retire in the order of issue, after their last byte was accepted there.
+    Data goes from the transaction layer straight to its address in the endpoint memory, in any
+    order. Requests retire in issue order, each after the memory accepted its last byte.
+
+    After the first ``START_BYTES``, the reader issues requests slightly slower than the data path moves data.
+    Faster requests would only queue more completions at the host, and descriptor fetches would wait in that queue.
 
     Parameters
     ----------
@@ -33,15 +36,15 @@ class Reader(LiteXModule):
 
     Attributes
     ----------
-    sink     : Endpoint(descriptor_layout), in, sys.
-    boundary : 16, in, sys, MRRS in bytes.
-    run      : 1, in, sys, a new descriptor may begin.
-    issue    : 1, in, sys, requests may be made; without, those made are only drained.
-    done     : Record(done_layout), out, sys.
-    idle     : 1, out, sys, nothing is under way.
-    tlp      : 1, out, sys, a request left.
-    moved    : 1, out, sys, data reached the memory in this cycle; else, at most one of
-    wait_tag, wait_link, wait_data : 1, out, sys, for what the reader waits.
+    sink     : Endpoint(descriptor_layout), **in**.
+    boundary : 16, **in**, MRRS in bytes.
+    run      : 1, **in**, a new descriptor may begin.
+    issue    : 1, **in**, requests may be issued; without it, outstanding requests only drain.
+    done     : Record(done_layout), **out**.
+    idle     : 1, **out**, nothing is in flight.
+    tlp      : 1, **out**, a request was accepted by the transaction layer.
+    moved    : 1, **out**, the memory accepts data in this cycle.
+    wait_tag, wait_link, wait_data : 1, **out**, what the reader waits for; at most one, and none with ``moved``.
     """
     def __init__(self, port, memory):
         endpoint_width = bits_for(memory.size - 1)
@@ -59,26 +62,28 @@ class Reader(LiteXModule):
 
         # # #
 
-        # Requests: held until accepted, whatever happens to the engine.
+        # Requests. One that is valid stays so until it is accepted, even if the engine stops.
         self.splitter = splitter = Splitter(endpoint_width)
         self.issued   = issued   = stream.SyncFIFO(
             [("last_request", 1), ("slot_last", 1), ("interrupt", 1), ("reason", 4)],
-            depth = port.tags + 2)  # The two that wait: in the port, and here.
+            depth = port.tags + 2)  # Two more than the tags: one request waits in the port, one here.
         piece   = splitter.source
         request = stream.Endpoint(request_layout(endpoint_width))
         blocked = Signal()          # A reason was issued: nothing follows it.
         load    = Signal()
         words   = word_bits(port.data_width)
-        ahead   = Signal((LENGTH_BITS - words + 2, True))  # Beats asked for too early,
-        step    = Signal.like(ahead)                       # and what comes to them.
-        early   = Signal()                                 # Not at rest: less with every cycle.
-        asked   = Signal()                                 # In the last cycle.
+        # Pacing, as a leaky bucket: it fills by 33/32 of the beats of each request and leaks a beat per
+        # cycle, down to about -START_BYTES. Requests may be issued while it is negative.
+        bucket  = Signal((LENGTH_BITS - words + 2, True))
+        step    = Signal.like(bucket)
+        leak    = Signal()
+        issued_one = Signal()       # A request was issued in the last cycle.
         self.comb += [
-            early.eq(~ahead[-1] | ahead[log2_int(START_BYTES) - words]),
+            leak.eq(~bucket[-1] | bucket[log2_int(START_BYTES) - words]),
             self.sink.connect(splitter.sink),
             splitter.boundary.eq(self.boundary),
             splitter.run.eq(self.run),
-            piece.ready.eq(self.issue & ~blocked & issued.sink.ready & ahead[-1]
+            piece.ready.eq(self.issue & ~blocked & issued.sink.ready & bucket[-1]
                 & (~request.valid | port.request.ready)),
             load.eq(piece.valid & piece.ready),
             issued.sink.valid.eq(load),
@@ -93,9 +98,9 @@ class Reader(LiteXModule):
             self.tlp.eq(port.request.valid & port.request.ready),
         ]
         self.sync += [
-            asked.eq(load & (piece.reason == REASON_NONE)),
-            step.eq(Mux(asked, request.length[words:] + request.length[words + 5:], 0) - early),
-            ahead.eq(ahead + step),
+            issued_one.eq(load & (piece.reason == REASON_NONE)),
+            step.eq(Mux(issued_one, request.length[words:] + request.length[words + 5:], 0) - leak),
+            bucket.eq(bucket + step),
             If(port.request.ready, request.valid.eq(0)),
             If(load,
                 request.valid.eq(piece.reason == REASON_NONE),
@@ -115,25 +120,25 @@ class Reader(LiteXModule):
             port.data.ready.eq(memory.ready),
         ]
 
-        # Ends: a request with its retirement, a reason when everything before it has retired.
-        over   = issued.source
+        # Completion: a request is done when it retires, a reason when everything before it has retired.
+        oldest = issued.source
         failed = Signal()
         self.comb += [
             port.retire.ready.eq(1),
-            failed.eq(over.valid & (over.reason != REASON_NONE)),
-            over.ready.eq(port.retire.valid | failed),
-            self.idle.eq(~over.valid & ~request.valid & ~done.valid),
+            failed.eq(oldest.valid & (oldest.reason != REASON_NONE)),
+            oldest.ready.eq(port.retire.valid | failed),
+            self.idle.eq(~oldest.valid & ~request.valid & ~done.valid),
         ]
         self.sync += [
-            done.valid.eq(over.ready),
+            done.valid.eq(oldest.ready),
             done.bytes.eq(Mux(failed, 0, port.retire.bytes)),
-            done.last.eq(over.last_request),
-            done.slot_last.eq(over.slot_last),
-            done.interrupt.eq(over.interrupt),
-            done.reason.eq(Mux(failed, over.reason, port.retire.reason)),
+            done.last.eq(oldest.last_request),
+            done.slot_last.eq(oldest.slot_last),
+            done.interrupt.eq(oldest.interrupt),
+            done.reason.eq(Mux(failed, oldest.reason, port.retire.reason)),
         ]
 
-        # What happens in this cycle.
+        # What happens in this cycle, for the counters.
         self.comb += [
             self.moved.eq(memory.valid & memory.ready),
             If(~self.moved,
@@ -141,7 +146,7 @@ class Reader(LiteXModule):
                     self.wait_tag.eq(1)
                 ).Elif(request.valid & ~port.request.ready,
                     self.wait_link.eq(1)
-                ).Elif(over.valid,
+                ).Elif(oldest.valid,
                     self.wait_data.eq(1)
                 )
             )

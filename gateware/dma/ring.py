@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Descriptor ring: parses what was fetched from host memory, and checks it."""
+"""Descriptor ring: parses and checks the descriptors fetched from host memory."""
 
 from migen import *
 
@@ -24,7 +24,8 @@ from litepcie_soc.dma.ram import DescriptorRAM
 
 # Constants ----------------------------------------------------------------------------------------
 
-LINKS_IN_A_ROW = 15  # Without a descriptor between them; one more is a chain that may lead nowhere but to itself.
+# Consecutive LINKs without a descriptor between them. One more is refused: the chain may never end.
+LINKS_IN_A_ROW = 15
 
 # Descriptor Ring ----------------------------------------------------------------------------------
 
@@ -32,23 +33,28 @@ LINKS_IN_A_ROW = 15  # Without a descriptor between them; one more is a chain th
 class DescriptorRing(LiteXModule):
     """Turns the ring, its LINKs and their tables into one stream of checked descriptors.
 
+    ``DescriptorFetch`` requests descriptors into a RAM. The parser here takes them from the RAM in order,
+    follows LINKs and checks the rest.
+
     Parameters
     ----------
     port        : MemoryReadPort of this ring; it can have ``port.tags`` requests outstanding.
-    memory_size : bytes of the endpoint memory; None for a stream, which has none.
-    depth       : descriptors of the RAM; a request asks for up to half of them.
+    memory_size : bytes of the endpoint memory, a power of two; None for a stream, which has no endpoint memory.
+    depth       : descriptors in the RAM, a power of two of at least 8; one request fetches at most half of them.
 
     Attributes
     ----------
-    base, size_log2  : 64, 4, in, sys, host address of the ring and log2 of its descriptors, stable.
-    doorbell         : 13, in, sys, low bits of the descriptors ever made available; not more than
-        a ring ahead of what is complete.
-    max_request_size : 16, in, sys, bytes, a power of two.
-    run              : 1, in, sys, new requests may be made.
-    source           : Endpoint(descriptor_layout), out, sys. A ``reason`` ends the stream: what
-        follows it is to be ignored up to the reset of the module.
-    idle             : 1, out, sys, no request of this ring is under way.
-    index_mask       : 12, out, sys, slots of the ring less one; a cycle late.
+    base, size_log2  : 64, 4, **in**, host address of the ring and log2 of its slots; stable.
+    doorbell         : 13, **in**, low bits of the number of descriptors ever made available; at most
+        a ring ahead of the completed ones.
+    max_request_size : 16, **in**, MRRS in bytes, a power of two.
+    run              : 1, **in**, new requests may be made.
+    source           : Endpoint(descriptor_layout), **out**. A descriptor with a ``reason`` is the last valid one:
+        ignore what follows until the module is reset.
+    idle             : 1, **out**, no request of this ring is in flight.
+    index_mask       : 12, **out**, ring size - 1; one cycle late.
+
+    Raises ``ValueError`` if ``depth`` is not a power of two of at least 8.
     """
     def __init__(self, port, *, memory_size=None, depth=64):
         if depth < 8 or depth & (depth - 1):
@@ -69,10 +75,10 @@ class DescriptorRing(LiteXModule):
         self.memory_size = memory_size
         self.ram         = DescriptorRAM(port.data_width, depth)
         self.comb       += port.data.connect(self.ram.sink, omit={"first", "last"})
-        # Where the parser is.
-        self.parse_slot  = Signal(COUNT_BITS)             # Slot of the ring.
-        self.parsed      = Signal(24, reset=2**24 - 1)    # Complement of the table's not yet parsed.
-        self.stopped     = Signal()                       # A reason was given: nothing goes on.
+        # Position of the parser.
+        self.parse_slot   = Signal(COUNT_BITS)            # Ring slot.
+        self.table_left_n = Signal(24, reset=2**24 - 1)   # Ones' complement of the table's descriptors left to parse.
+        self.stopped      = Signal()                      # A reason was issued: the parser has stopped.
         self.add_parser()
         self.add_check()
 
@@ -82,14 +88,14 @@ class DescriptorRing(LiteXModule):
         ram       = self.ram
         fetch     = self.fetch
         head      = Record(HOST_DESCRIPTOR_LAYOUT)
-        fetched   = Signal()     # The RAM's output holds a descriptor,
-        valid     = Signal()     # and ``head`` does.
-        move      = Signal()
-        passed    = Signal()     # It goes on to the check.
-        failed    = Signal()     # A fetch failed, and every descriptor before it is parsed.
+        fetched   = Signal()     # The RAM's output holds a descriptor.
+        valid     = Signal()     # ``head`` holds a descriptor.
+        move      = Signal()     # RAM output to ``head``.
+        accepted  = Signal()     # ``head`` is no LINK and moves to ``checked``.
+        failed    = Signal()     # A fetch failed, and every descriptor before it has been parsed.
         stopped   = self.stopped
         in_table  = Signal()
-        interrupt = Signal()     # Of the LINKs of the slot, for its last descriptor.
+        interrupt = Signal()     # A LINK of this slot had INTERRUPT: the slot's last descriptor takes it over.
         self.checked = checked = stream.Endpoint([
             ("host",     64), ("endpoint", 32), ("length",    24), ("end",      33),
             ("interrupt", 1), ("slot_last", 1), ("reason",     4)]
@@ -98,12 +104,13 @@ class DescriptorRing(LiteXModule):
         slot_last = Signal()
         next_slot = Signal(COUNT_BITS)
         links     = Signal(max=LINKS_IN_A_ROW + 1)
-        none_left = 2**len(self.parsed) - 1
+        none_left = 2**len(self.table_left_n) - 1
         self.comb += [
             ready.eq(~checked.valid | checked.ready),
-            in_table.eq(self.parsed != none_left),
-            slot_last.eq(self.parsed[1:] == none_left >> 1),   # The table's last, or none of a table.
-            # A LINK in the ring takes a slot, one in a table none.
+            in_table.eq(self.table_left_n != none_left),
+            # One or no descriptor of the table is left: this is the table's last, or one directly in the ring.
+            slot_last.eq(self.table_left_n[1:] == none_left >> 1),
+            # A LINK in the ring uses a slot, a LINK in a table does not.
             next_slot.eq(self.parse_slot + Mux(in_table, 0, 1)),
             fetch.head.eq(head),
             fetch.link.eq(valid & head.link),
@@ -112,10 +119,10 @@ class DescriptorRing(LiteXModule):
             fetch.resume.eq(next_slot),
             fetch.stop.eq(stopped),
             fetch.take.eq(ram.read),
-            passed.eq(valid & ~head.link & ready),
+            accepted.eq(valid & ~head.link & ready),
             failed.eq((fetch.reason != REASON_NONE) & ~valid & ~fetched & (fetch.stale == 0)
                 & (fetch.taken == fetch.landed)),
-            move.eq(fetched & (~valid | passed)),
+            move.eq(fetched & (~valid | accepted)),
             ram.slot.eq(fetch.taken),
             ram.read.eq(fetch.ready & ~stopped & (~fetched | move)),
         ]
@@ -128,12 +135,12 @@ class DescriptorRing(LiteXModule):
             If(move,
                 valid.eq(1),
                 head.raw_bits().eq(ram.value)
-            ).Elif(passed | fetch.link_good | (fetch.link_bad & ready),
+            ).Elif(accepted | fetch.link_good | (fetch.link_bad & ready),
                 valid.eq(0)
             ),
             If(checked.ready, checked.valid.eq(0)),
             If(ready,
-                checked.valid.eq(passed | fetch.link_bad | (failed & ~stopped)),
+                checked.valid.eq(accepted | fetch.link_bad | (failed & ~stopped)),
                 checked.host.eq(head.host),
                 checked.endpoint.eq(head.endpoint),
                 checked.length.eq(head.length),
@@ -145,17 +152,17 @@ class DescriptorRing(LiteXModule):
                 *([] if self.memory_size else [checked.packet_end.eq(head.last)]),
                 If(fetch.link_bad | failed, stopped.eq(1))
             ),
-            If(passed,
+            If(accepted,
                 links.eq(0),
-                If(in_table, self.parsed.eq(self.parsed + 1)),
+                If(in_table, self.table_left_n.eq(self.table_left_n + 1)),
                 self.parse_slot.eq(next_slot),
                 If(slot_last, interrupt.eq(0))
             ),
             If(fetch.link_good,
-                fetched.eq(0),   # What was behind the LINK.
+                fetched.eq(0),   # Drops the descriptor fetched after the LINK.
                 links.eq(links + 1),
                 interrupt.eq(interrupt | head.interrupt),
-                self.parsed.eq(~head.length),
+                self.table_left_n.eq(~head.length),
                 self.parse_slot.eq(next_slot)
             )
         ]
@@ -170,7 +177,8 @@ class DescriptorRing(LiteXModule):
             source.reason.eq(REASON_ZERO_LENGTH)
         )
         if self.memory_size:
-            # A power of two: exactly to its bit and not further. Nothing is above the bit of 4 GiB.
+            # The size is a power of two, so the end is past it if a higher bit is set, or its own bit and a lower one.
+            # ``end`` has 33 bits: with 4 GiB of memory there is no higher bit.
             bit  = log2_int(self.memory_size)
             past = [checked.end[bit + 1:] != 0] if bit + 1 < len(checked.end) else []
             good = good.Elif(Reduce("OR", [*past, checked.end[bit] & (checked.end[:bit] != 0)]),

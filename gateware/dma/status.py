@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Status block in host memory, and the MSI behind it."""
+"""Status block in host memory, and the MSI sent after it."""
 
 from math import ceil
 
@@ -24,7 +24,7 @@ STATUS_BYTES = 16
 
 
 class Moderation(LiteXModule):
-    """When interrupts that wait are due: enough of them, or the first waits long enough.
+    """Decides when waiting interrupts are due: when there are enough of them, or the first has waited long enough.
 
     Parameters
     ----------
@@ -32,10 +32,10 @@ class Moderation(LiteXModule):
 
     Attributes
     ----------
-    count, us : 16, in, sys, limits; 0 in either means at once.
-    waiting   : 16, in, sys, interrupts that wait.
-    restart   : 1, in, sys, those that waited so far do not any more.
-    due       : 1, out, sys, as of the last cycle.
+    count, us : 16, **in**, limits, interrupts and microseconds; 0 in either means no delay.
+    waiting   : 16, **in**, number of interrupts that wait.
+    restart   : 1, **in**, an MSI was sent: the time starts again from 0.
+    due       : 1, **out**, one cycle late.
     """
     def __init__(self, clk_freq):
         self.count   = Signal(16)
@@ -65,11 +65,12 @@ class Moderation(LiteXModule):
 
 
 class StatusUnit(LiteXModule):
-    """Writes the status block when something was completed that the host waits for.
+    """Writes the status block to host memory and raises the MSI after it.
 
-    What it reports has landed: a reader's data is in the endpoint memory, a writer's was accepted
-    by the PHY before this block. The MSI is raised after the block was accepted by the PHY. Events
-    while a block is on its way are reported by the next one.
+    A block is written when a descriptor with INTERRUPT completes, when the engine becomes idle with unreported
+    descriptors, and when the engine stops. What the block reports has landed: a reader's data is in the endpoint
+    memory; the PHY accepted a writer's data before this block. The MSI is raised after the PHY accepted the block.
+    The next block reports events that happen while a block is in flight.
 
     Parameters
     ----------
@@ -78,20 +79,19 @@ class StatusUnit(LiteXModule):
 
     Attributes
     ----------
-    address       : 64, in, sys, of the block, a multiple of 16.
-    completed     : 32, in, sys, with
-    reason, stopped_bytes, bytes : 8, 24, 64, in, sys, what the block says.
-    count, us     : 16, in, sys, moderation.
-    slot          : 1, in, sys, one cycle, ``completed`` grows.
-    interrupt     : 1, in, sys, a descriptor with INTERRUPT was completed: block and MSI.
-    quiet         : 1, in, sys, nothing to do: report what is not reported.
-    stop          : 1, in, sys, one cycle, the engine stopped: block and MSI, not moderated. A
-        block that begins in this cycle has the ``reason``.
-    enable        : 1, in, sys, blocks and MSIs may begin. Without, none waits.
-    no_block      : 1, in, sys, there is no place for a block.
-    msi           : Endpoint(``dat``: vector), out, sys.
-    idle          : 1, out, sys, no block is on its way.
-    settled       : 1, out, sys, everything is told, but for interrupts that moderation holds.
+    address       : 64, **in**, host address of the block, a multiple of 16.
+    completed, reason, stopped_bytes, bytes : 32, 8, 24, 64, **in**, contents of the block.
+    count, us     : 16, **in**, limits of ``Moderation``.
+    slot          : 1, **in**, one cycle: ``completed`` increments in the next cycle.
+    interrupt     : 1, **in**, one cycle: a descriptor with INTERRUPT completed; causes a block and an MSI.
+    quiet         : 1, **in**, the engine is idle: causes a block if something is unreported.
+    stop          : 1, **in**, one cycle: the engine stopped; causes a block and an MSI without moderation. A
+        block that begins in this cycle already contains the ``reason``.
+    enable        : 1, **in**, blocks and MSIs may begin; without it, an MSI that is not yet accepted is withdrawn.
+    no_block      : 1, **in**, ``address`` is not valid: no block is written.
+    msi           : Endpoint(``dat``: vector), **out**.
+    idle          : 1, **out**, no block is in flight.
+    settled       : 1, **out**, everything is reported, except for interrupts that moderation delays.
     """
     def __init__(self, port, *, clk_freq):
         self.address       = Signal(64)
@@ -115,16 +115,17 @@ class StatusUnit(LiteXModule):
 
         self.port       = port
         self.moderation = moderation = Moderation(clk_freq)
-        begin    = Signal()      # A block begins: what it says is as of this cycle.
-        raised   = Signal()      # The MSI was taken.
-        dirty    = Signal()      # An event is not in a block yet.
-        urgent   = Signal()      # The stop is not yet told.
-        untold   = Signal()      # ``completed`` is not what the last block said.
-        seen     = Signal(16)    # Interrupts, modulo 2**16; of these
-        reported = Signal(16)    # so many are in a block,
-        raised_for = Signal(16)  # and so many had their MSI.
-        waiting  = Signal(16)    # The others, as of the last cycle.
-        owed     = Signal()      # Some are in a block and had no MSI.
+        begin       = Signal()    # A block begins; its contents are those of this cycle.
+        raised      = Signal()    # The PHY accepted the MSI.
+        dirty       = Signal()    # An interrupt or the stop is not in a block yet.
+        urgent      = Signal()    # The MSI of the stop has not been sent.
+        unreported  = Signal()    # ``completed`` differs from the last block.
+        # Interrupts, modulo 2^16: all so far, those reported in a block, and those whose MSI was sent.
+        seen        = Signal(16)
+        reported    = Signal(16)
+        raised_for  = Signal(16)
+        waiting     = Signal(16)  # Interrupts whose MSI was not sent; one cycle late.
+        msi_pending = Signal()    # Some of them are in a block.
         self.comb += [
             moderation.count.eq(self.count),
             moderation.us.eq(self.us),
@@ -136,16 +137,16 @@ class StatusUnit(LiteXModule):
             waiting.eq(seen - raised_for),
             If(begin,
                 dirty.eq(self.interrupt),
-                untold.eq(self.slot),
+                unreported.eq(self.slot),
                 reported.eq(seen),
-                owed.eq(seen != raised_for)
+                msi_pending.eq(seen != raised_for)
             ).Else(
                 If(self.interrupt | self.stop, dirty.eq(1)),
-                If(self.slot, untold.eq(1))
+                If(self.slot, unreported.eq(1))
             ),
             If(raised,
                 raised_for.eq(reported),
-                owed.eq(0),
+                msi_pending.eq(0),
                 If(~dirty, urgent.eq(0))
             ),
             If(self.stop, urgent.eq(1)),
@@ -155,9 +156,9 @@ class StatusUnit(LiteXModule):
         self.fsm = fsm = FSM(reset_state="IDLE")
         fsm.act("IDLE",
             If(self.enable,
-                If((owed & moderation.due) | (urgent & ~dirty),
+                If((msi_pending & moderation.due) | (urgent & ~dirty),
                     NextState("MSI")
-                ).Elif(dirty | (self.quiet & untold),
+                ).Elif(dirty | (self.quiet & unreported),
                     begin.eq(1),
                     NextState("BLOCK"),
                     If(self.no_block, NextState("IDLE"))
@@ -172,31 +173,31 @@ class StatusUnit(LiteXModule):
             If(port.sent, NextState("IDLE"))
         )
         fsm.act("MSI",
-            # Taken back by a reset: a PHY whose MSI is not enabled may never take it.
+            # A reset withdraws the MSI: a PHY with MSI disabled may never accept it.
             self.msi.valid.eq(1),
             raised.eq(self.msi.ready),
             If(raised | ~self.enable, NextState("IDLE"))
         )
         self.comb += [
             self.idle.eq(~fsm.ongoing("BLOCK") & ~fsm.ongoing("SENT")),
-            self.settled.eq(fsm.ongoing("IDLE") & ~dirty & ~urgent & ~untold),
+            self.settled.eq(fsm.ongoing("IDLE") & ~dirty & ~urgent & ~unreported),
         ]
 
     def add_packet(self, begin):
-        """The four dwords, held from ``begin`` on, in the lanes they have in the TLP."""
+        """The block's four dwords, sampled at ``begin``, in the lanes they have in the TLP."""
         sink   = self.port.sink
         lanes  = len(sink.dat) // 32
         dwords = STATUS_BYTES // 4
-        long   = Signal()                    # Four dwords of header; the address is set long before.
+        long   = Signal()                    # Header of four dwords. A register: the address is set long before.
         beat   = Signal(max=4)
         block  = Signal(8 * STATUS_BYTES)
-        choice = [Signal(max=dwords) for _ in range(lanes)]  # Dword of a lane.
+        choice = [Signal(max=dwords) for _ in range(lanes)]  # Dword of the block in each lane.
         cases  = {}
         for is_long, header in ((0, HEADER_3DW // 4), (1, HEADER_4DW // 4)):
             lane  = header % lanes
             beats = ceil((lane + dwords) / lanes)
             cases[is_long] = [sink.last.eq(beat == beats - 1)]
-            # Lanes of the header and behind the end repeat dwords: one multiplexer of four a lane.
+            # Lanes before and after the block repeat its dwords: each lane needs just one 4:1 multiplexer.
             for n in range(lanes):
                 place = Signal(max=dwords)
                 self.comb += place.eq(lanes * beat + (n - lane) % dwords)

@@ -20,19 +20,20 @@ from litepcie_soc.tlp.realign import Realigner, placement, placement_layout
 
 
 class WordReader(LiteXModule):
-    """Reads the words of packets from the endpoint memory, a word a cycle over packet ends.
+    """Reads the words of packets from the endpoint memory, one per cycle, without a gap between packets.
 
     Parameters
     ----------
     memory    : MemoryReadStream of the endpoint memory.
-    in_flight : words that can be on their way from the memory.
-    packets   : packets that can.
+    in_flight : most words in flight from the memory.
+    packets   : most packets in flight.
 
     Attributes
     ----------
-    sink   : Endpoint(request_layout), in, sys, accepted when its first command can leave next.
-    source : Endpoint of ``Realigner``: payload ``dat``, where it goes as parameters, out, sys.
-    busy   : 1, out, sys, a packet is inside.
+    sink   : Endpoint(request_layout), **in**, a packet; accepted when its first command is next.
+    source : Endpoint, **out**, input of ``Realigner``: payload ``dat``; the packet's position in its words and in
+        its TLP as parameters.
+    busy   : 1, **out**, a packet is in flight.
     """
     def __init__(self, memory, in_flight=16, packets=16):
         width       = memory.data_width
@@ -44,26 +45,28 @@ class WordReader(LiteXModule):
 
         # # #
 
-        self.params  = packet = stream.SyncFIFO(params, packets)        # Of packets under way.
-        self.markers = marker = stream.SyncFIFO([("end", 1)], in_flight)  # Of words under way.
+        self.params  = packet = stream.SyncFIFO(params, packets)          # One entry per packet in flight.
+        self.markers = marker = stream.SyncFIFO([("end", 1)], in_flight)  # One entry per word in flight.
         command = memory.command
-        walking = Signal()
-        behind  = Signal(13 - word_bits + 1)  # Words behind the current one, as their complement: it counts up.
+        active  = Signal()                    # A packet has commands left.
+        words_left_n = Signal(13 - word_bits + 1)  # Ones' complement of the words left after this one: counts up.
         last    = Signal()
         load    = Signal()
-        before  = Signal((word_bits + 1, True))  # Minus its bytes before the packet's first,
-        end     = Signal(14)                  # and minus those up to its end: the complement of its last byte's.
-        out_offset = Signal(word_bits)        # Of its first byte in the TLP.
+        # Offsets in the packet's first word, as negative numbers: of its first byte, and of the byte after its
+        # last. The upper bits of the latter are the ones' complement of the words after the first.
+        minus_start = Signal((word_bits + 1, True))
+        minus_end   = Signal(14)
+        out_offset  = Signal(word_bits)       # Lane of the packet's first byte in the TLP.
         self.comb += [
             # Commands.
-            command.valid.eq(walking & marker.sink.ready),
+            command.valid.eq(active & marker.sink.ready),
             marker.sink.valid.eq(command.valid & command.ready),
-            last.eq(behind == 2**len(behind) - 1),
+            last.eq(words_left_n == 2**len(words_left_n) - 1),
             marker.sink.end.eq(last),
-            sink.ready.eq(packet.sink.ready & (~walking | (marker.sink.valid & last))),
+            sink.ready.eq(packet.sink.ready & (~active | (marker.sink.valid & last))),
             load.eq(sink.valid & sink.ready),
-            before.eq(-sink.endpoint[:word_bits]),
-            end.eq(before - sink.length),
+            minus_start.eq(-sink.endpoint[:word_bits]),
+            minus_end.eq(minus_start - sink.length),
             packet.sink.valid.eq(load),
             out_offset.eq(sink.host[:2] + Mux(sink.host[32:] == 0, HEADER_3DW, HEADER_4DW)),
             *placement(packet.sink, sink.endpoint[:word_bits], out_offset, sink.length[:word_bits]),
@@ -80,13 +83,13 @@ class WordReader(LiteXModule):
         self.sync += [
             If(command.valid & command.ready,
                 command.address.eq(command.address + 1),
-                behind.eq(behind + 1),
-                If(last, walking.eq(0))
+                words_left_n.eq(words_left_n + 1),
+                If(last, active.eq(0))
             ),
             If(load,
-                walking.eq(1),
+                active.eq(1),
                 command.address.eq(sink.endpoint[word_bits:]),
-                behind.eq(end[word_bits:])
+                words_left_n.eq(minus_end[word_bits:])
             )
         ]
         first = Signal(reset=1)
@@ -97,29 +100,30 @@ class WordReader(LiteXModule):
 
 
 class Writer(LiteXModule):
-    """Sends the data of descriptors as packets that follow each other without a gap.
+    """Reads the data of descriptors from endpoint memory and sends it as packets without gaps between them.
 
-    A packet is one TLP: it ends at a multiple of MPS of the host address. Its words come from the
-    endpoint memory and are rotated once, to the place they have in the TLP.
+    A packet is the payload of one TLP; it ends at a multiple of MPS of the host address, or with its
+    descriptor. The words from the endpoint memory are rotated once, to the lanes they have in the TLP.
 
     Parameters
     ----------
-    port    : MemoryWritePort of the data.
-    memory  : MemoryReadStream of the endpoint memory.
-    packets : packets between their first command and the PHY.
-    splitter : what cuts descriptors into packets, with the ports of ``Splitter``; one if None.
+    port     : MemoryWritePort of the data.
+    memory   : MemoryReadStream of the endpoint memory.
+    packets  : most packets in flight, from their first command to the PHY.
+    splitter : cuts descriptors into packets, with the ports of ``Splitter``; a ``Splitter`` if None.
 
     Attributes
     ----------
-    sink     : Endpoint(descriptor_layout), in, sys.
-    boundary : 16, in, sys, MPS in bytes.
-    run      : 1, in, sys, a new descriptor may begin.
-    issue    : 1, in, sys, packets may begin; without, those that began are sent.
-    done     : Record(done_layout), out, sys.
-    idle     : 1, out, sys, nothing is under way.
-    tlp      : 1, out, sys, a packet was sent.
-    moved    : 1, out, sys, data left in this cycle; else, at most one of
-    wait_tag, wait_link, wait_data : 1, out, sys, for what the writer waits (never for a tag).
+    sink     : Endpoint(descriptor_layout), **in**.
+    boundary : 16, **in**, MPS in bytes.
+    run      : 1, **in**, a new descriptor may begin.
+    issue    : 1, **in**, packets may begin; without it, packets that have begun are still sent.
+    done     : Record(done_layout), **out**.
+    idle     : 1, **out**, nothing is in flight.
+    tlp      : 1, **out**, a packet was sent.
+    moved    : 1, **out**, the transaction layer accepts data in this cycle.
+    wait_tag, wait_link, wait_data : 1, **out**, what the writer waits for; at most one, and none with ``moved``.
+        It never waits for a tag.
     """
     def __init__(self, port, memory, packets=32, splitter=None):
         width          = memory.data_width
@@ -138,7 +142,7 @@ class Writer(LiteXModule):
 
         # # #
 
-        # Packets: one that is counted here is sent, whatever happens to the engine.
+        # Packets. One that has entered ``issued`` is sent, even if the engine stops.
         self.splitter = splitter = splitter or Splitter(endpoint_width)
         self.issued   = issued   = stream.SyncFIFO(
             [("bytes", 13), ("last_packet", 1), ("slot_last", 1), ("interrupt", 1), ("reason", 4)],
@@ -153,8 +157,8 @@ class Writer(LiteXModule):
             self.sink.connect(splitter.sink),
             splitter.boundary.eq(self.boundary),
             splitter.run.eq(self.run),
-            # One in two cycles: only the first packet of a descriptor can be a single word, and
-            # descriptors are two cycles apart.
+            # One packet per two cycles is enough: only the first packet of a descriptor can be as short as one
+            # word, and descriptors are two cycles apart.
             piece.ready.eq(self.issue & ~blocked & issued.sink.ready & ~packet.valid),
             load.eq(piece.valid & piece.ready),
             issued.sink.valid.eq(load),
@@ -181,8 +185,8 @@ class Writer(LiteXModule):
             )
         ]
 
-        # Data: rotated to the lanes of the TLP, zero where the header goes. The header's address
-        # and length meet it behind the rotation.
+        # Data: rotated to the lanes of the TLP, zero in the lanes of the header. Address and length
+        # bypass the rotation and join the data after it.
         self.realigner = realigner = Realigner(width)
         self.comb += [
             words.source.connect(realigner.sink),
@@ -192,30 +196,30 @@ class Writer(LiteXModule):
             headers.source.ready.eq(port.sink.valid & port.sink.ready & port.sink.last),
         ]
 
-        # Ends: a packet when it was sent, a reason when everything before it was.
-        over    = issued.source
+        # Completion: a packet is done when it was sent, a reason when everything before it is done.
+        oldest  = issued.source
         failed  = Signal()
         sent    = Signal()
         dropped = Signal()
         self.comb += [
-            failed.eq(over.valid & (over.reason != REASON_NONE)),
-            over.ready.eq(sent | failed),
+            failed.eq(oldest.valid & (oldest.reason != REASON_NONE)),
+            oldest.ready.eq(sent | failed),
             self.tlp.eq(sent & ~dropped),
-            self.idle.eq(~over.valid & ~packet.valid & ~done.valid),
+            self.idle.eq(~oldest.valid & ~packet.valid & ~done.valid),
         ]
         self.sync += [
             sent.eq(port.sent),
             dropped.eq(port.dropped),
-            done.valid.eq(over.ready),
-            done.bytes.eq(Mux(failed | dropped, 0, over.bytes)),
-            done.last.eq(over.last_packet),
-            done.slot_last.eq(over.slot_last),
-            done.interrupt.eq(over.interrupt),
-            done.reason.eq(Mux(failed, over.reason,
+            done.valid.eq(oldest.ready),
+            done.bytes.eq(Mux(failed | dropped, 0, oldest.bytes)),
+            done.last.eq(oldest.last_packet),
+            done.slot_last.eq(oldest.slot_last),
+            done.interrupt.eq(oldest.interrupt),
+            done.reason.eq(Mux(failed, oldest.reason,
                 Mux(dropped, REASON_BUS_MASTER, REASON_NONE))),
         ]
 
-        # What happens in this cycle.
+        # What happens in this cycle, for the counters.
         self.comb += [
             self.moved.eq(port.sink.valid & port.sink.ready),
             If(~self.moved,
@@ -223,7 +227,7 @@ class Writer(LiteXModule):
                     self.wait_link.eq(1)
                 ).Elif(packet.valid | words.busy | realigner.busy,
                     self.wait_data.eq(1)
-                ).Elif(over.valid,
+                ).Elif(oldest.valid,
                     self.wait_link.eq(1)
                 )
             )

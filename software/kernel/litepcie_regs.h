@@ -73,51 +73,50 @@
 /* DMA engines: reader of channel c at READER(c), writer at WRITER(c) */
 #define LITEPCIE_READER_BASE(c)			(0x1000 + 0x1000 * (c))
 #define LITEPCIE_WRITER_BASE(c)			(0x1800 + 0x1000 * (c))
-/* control of the engine; a reset leaves it 0 */
-#define LITEPCIE_ENGINE_CONTROL			0x00
-/* run; 0 pauses behind the current descriptor */
+#define LITEPCIE_ENGINE_CONTROL			0x00	/* control of the engine; 0 after a reset */
+/* run; 0 pauses after the current descriptor */
 #define LITEPCIE_ENGINE_CONTROL_ENABLE		0x00000001
-/* drop the ring's position and clear everything; clears itself when drained */
+/* drain, then clear the ring position and all state; clears itself when done */
 #define LITEPCIE_ENGINE_CONTROL_RESET		0x00000002
 #define LITEPCIE_ENGINE_STATUS			0x04	/* state of the engine */
 #define LITEPCIE_ENGINE_STATUS_RUNNING		0x00000001	/* enabled and not stopped */
-#define LITEPCIE_ENGINE_STATUS_IDLE		0x00000002	/* nothing to do or outstanding */
+#define LITEPCIE_ENGINE_STATUS_IDLE		0x00000002	/* no work, nothing outstanding */
 /* stopped by an error; see reason */
 #define LITEPCIE_ENGINE_STATUS_STOPPED		0x00000004
-#define LITEPCIE_ENGINE_STATUS_RESETTING	0x00000008	/* a reset is not over */
+#define LITEPCIE_ENGINE_STATUS_RESETTING	0x00000008	/* a reset is in progress */
 #define LITEPCIE_ENGINE_STATUS_REASON_MASK	0x0000ff00	/* why it stopped, REASON_* */
-/* host address of the descriptor ring, low half; set while not enabled */
+/* host address of the descriptor ring, low half; write it while not enabled */
 #define LITEPCIE_ENGINE_RING_LO			0x08
 /* host address of the descriptor ring, high half */
 #define LITEPCIE_ENGINE_RING_HI			0x0c
-#define LITEPCIE_ENGINE_RING_LOG2		0x10	/* descriptors of the ring, log2: 1..12 */
+#define LITEPCIE_ENGINE_RING_LOG2		0x10	/* log2 of the ring size, 1..12 */
 /* host address of the status block, low half; a multiple of 16 */
 #define LITEPCIE_ENGINE_STATUS_ADDRESS_LO	0x14
 /* host address of the status block, high half */
 #define LITEPCIE_ENGINE_STATUS_ADDRESS_HI	0x18
-/* descriptors ever made available; writing starts them */
+/* number of descriptors ever made available, modulo 2^32; a write starts them */
 #define LITEPCIE_ENGINE_DOORBELL		0x1c
-/* descriptors of the ring completed since reset */
-#define LITEPCIE_ENGINE_COMPLETED		0x20
-/* moderation of the MSI, whichever comes first; 0 in either: at once */
+#define LITEPCIE_ENGINE_COMPLETED		0x20	/* ring descriptors completed since reset */
+/* MSI moderation, whichever limit comes first; 0 in either: no delay */
 #define LITEPCIE_ENGINE_MODERATION		0x24
-/* interrupts a message stands for at most */
+/* most interrupts combined into one MSI */
 #define LITEPCIE_ENGINE_MODERATION_COUNT_MASK	0x0000ffff
-/* microseconds an interrupt waits at most */
+/* most microseconds an interrupt is delayed */
 #define LITEPCIE_ENGINE_MODERATION_US_MASK	0xffff0000
 /* bytes of the failing descriptor that landed without a gap */
 #define LITEPCIE_ENGINE_STOPPED_BYTES		0x28
-/* cycles with work, low half; holds the high */
+/* cycles with work, low half; latches high */
 #define LITEPCIE_ENGINE_ACTIVE_LO		0x40
-#define LITEPCIE_ENGINE_ACTIVE_HI		0x44	/* cycles with work, high half as held */
-#define LITEPCIE_ENGINE_BYTES_LO		0x48	/* bytes landed, low half; holds the high */
-#define LITEPCIE_ENGINE_BYTES_HI		0x4c	/* bytes landed, high half as held */
+#define LITEPCIE_ENGINE_ACTIVE_HI		0x44	/* cycles with work, latched high half */
+#define LITEPCIE_ENGINE_BYTES_LO		0x48	/* bytes landed, low half; latches high */
+#define LITEPCIE_ENGINE_BYTES_HI		0x4c	/* bytes landed, latched high half */
 #define LITEPCIE_ENGINE_DESCRIPTORS		0x50	/* descriptors done, also in tables */
-#define LITEPCIE_ENGINE_TLPS			0x54	/* requests or writes of data */
-#define LITEPCIE_ENGINE_WAIT_DESCRIPTOR		0x58	/* active cycles, no descriptor */
-#define LITEPCIE_ENGINE_WAIT_TAG		0x5c	/* active cycles, no tag or room */
-#define LITEPCIE_ENGINE_WAIT_LINK		0x60	/* active cycles, link not ready */
-#define LITEPCIE_ENGINE_WAIT_DATA		0x64	/* active cycles, no data or memory */
+#define LITEPCIE_ENGINE_TLPS			0x54	/* data TLPs: read requests or writes */
+#define LITEPCIE_ENGINE_WAIT_DESCRIPTOR		0x58	/* active cycles waiting for descriptors */
+#define LITEPCIE_ENGINE_WAIT_TAG		0x5c	/* active cycles waiting for tags or room */
+#define LITEPCIE_ENGINE_WAIT_LINK		0x60	/* active cycles waiting for the link */
+/* active cycles waiting for data or memory */
+#define LITEPCIE_ENGINE_WAIT_DATA		0x64
 
 /* reasons in ENGINE_STATUS and in the status block */
 #define LITEPCIE_REASON_NONE			0
