@@ -12,7 +12,7 @@ SYNTH  ?=
 
 VENV := build/venv/bin
 
-.PHONY: help setup check test test-all demo bench synth clean
+.PHONY: help setup check test test-all demo bench synth docs clean
 
 help:
 	@echo "make setup   what the machine must have, and build/venv"
@@ -21,6 +21,7 @@ help:
 	@echo "make synth   area and clock beside stock LitePCIe, by yosys and nextpnr; SYNTH=--no-clock: area alone, SYNTH=--targets: the boards"
 	@echo "make test    tests of every kind, on the default board (TESTS=\"test/sim -k cpio\": some of them)"
 	@echo "make test-all  all tests: also every board, width, kernel and fault (takes TESTS too)"
+	@echo "make docs    the documentation as a site, in build/docs"
 	@echo "make check   style and static checks"
 	@echo "make clean   removes build/ (the cache of packages stays: ~/.cache/litepcie-soc)"
 
@@ -50,6 +51,9 @@ bench: setup
 
 synth: setup
 	@$(VENV)/python -m litepcie_bench.synth $(SYNTH)
+
+docs: setup
+	@$(VENV)/python -m mkdocs build --strict
 
 clean:
 	rm -rf build

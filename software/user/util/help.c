@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-/* help: prints the tables of commands and options. */
+/* help: the tables, printed. */
 #include <stdio.h>
 
 #include "commands.h"
@@ -8,16 +8,14 @@
 static void help_of_program(void)
 {
 	printf("usage: %s [options] COMMAND [options]\n\n", PROGRAM);
-	printf("Inspects, tests and measures LitePCIe SoC cards. A read moves data from host "
-	       "memory\n"
-	       "to the card, a write from the card to host memory.\n\ncommands:\n");
+	printf("Works with LitePCIe SoC cards. A read moves host memory to the card, a write card\n"
+	       "memory to the host.\n\ncommands:\n");
 	for (size_t i = 0; commands[i]; i++)
 		printf("  %-27s %s\n", commands[i]->name, commands[i]->summary);
 	printf("\noptions:\n");
 	options_help(global_options);
-	printf("\nexit status: 0 success, %d data mismatch or device error, %d wrong command "
-	       "line,\n"
-	       "128 + N ended by signal N\n",
+	printf("\nexit codes: 0 ok, %d data mismatch or device error, %d command line,\n"
+	       "128 + n ended by signal n\n",
 	       EXIT_FAILED, EXIT_USAGE);
 }
 
@@ -30,7 +28,7 @@ static void help_of_command(const struct command *command)
 		printf("\noptions:\n");
 		options_help(command->options);
 	}
-	printf("\noptions of all commands:\n");
+	printf("\noptions of every command:\n");
 	options_help(global_options);
 }
 
@@ -51,7 +49,7 @@ static int help_run(const struct settings *settings, const void *values, const c
 
 const struct command command_help = {
 	.name = "help",
-	.summary = "show help for the program or a command",
+	.summary = "say what the program, or a command, takes",
 	.argument = "[COMMAND]",
 	.run = help_run,
 };

@@ -1,0 +1,94 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""MkDocs' hooks for the site of `make docs`: the documents of the tree's root and the gateware reference become pages.
+
+Documents link to each other, and to sources, as files of the tree. On the site a link to a document becomes a link to
+its page; a link to another file keeps its text only, because the site does not have that file.
+"""
+
+import os
+import re
+
+from pathlib import Path, PurePosixPath
+from urllib.parse import urlsplit
+
+from mkdocs.structure.files import File
+
+from tools import docstrings, markdown_text
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = PurePosixPath("docs")
+
+# Documents of the tree's root, and their pages.
+PAGES = {
+    "README.md":       "index.md",
+    "ARCHITECTURE.md": "architecture.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md":    "changelog.md",
+}
+REFERENCE = PurePosixPath("reference")
+
+# Links --------------------------------------------------------------------------------------------
+
+
+def source_of(page):
+    """The path, in the tree, of the document that a page is made of."""
+    roots = {page: source for source, page in PAGES.items()}
+    return PurePosixPath(roots.get(page, DOCS / page))
+
+
+def page_of(path):
+    """The page, or the file of the site, that the file `path` of the tree becomes; None if it becomes none."""
+    if str(path) in PAGES:
+        return PAGES[str(path)]
+    if path.is_relative_to(DOCS) and path.suffix in (".md", ".svg", ".png"):
+        return str(path.relative_to(DOCS))
+    return None
+
+
+def relinked(text, page):
+    """The text of a page with links of the site in place of links of the tree."""
+    source = source_of(page)
+
+    def link(match):
+        words, target = match[1], match[2]
+        parts = urlsplit(target)
+        if parts.scheme or not parts.path:
+            return match[0]
+        path  = PurePosixPath(os.path.normpath(source.parent / parts.path))
+        other = page_of(path)
+        if other is None:
+            return words.removeprefix("!")[1:-1]
+        place = os.path.relpath(other, PurePosixPath(page).parent)
+        return f"{words}({place}{'#' + parts.fragment if parts.fragment else ''})"
+
+    prose = dict(markdown_text.prose(text))
+    return "\n".join(re.sub(r"(!?\[[^\[\]]*\])\(([^)\s]*)\)", link, line) if number in prose else line
+        for number, line in enumerate(text.splitlines(), 1)) + "\n"
+
+# Hooks of MkDocs ----------------------------------------------------------------------------------
+
+
+def on_config(config):
+    """Adds the pages of the reference to the navigation."""
+    pages = [{name: str(REFERENCE / f"{name}.md")} for name in docstrings.packages()]
+    config.nav.append({"Gateware reference": pages})
+    return config
+
+
+def on_files(files, config):
+    """Adds the pages that are no files in docs/."""
+    for source, page in PAGES.items():
+        files.append(File.generated(config, page, content=(ROOT / source).read_text(encoding="utf-8")))
+    for name in docstrings.packages():
+        files.append(File.generated(config, str(REFERENCE / f"{name}.md"), content=docstrings.page(name)))
+    return files
+
+
+def on_page_markdown(markdown, page, config, files):
+    """Turns links of the tree into links of the site."""
+    return relinked(markdown, page.file.src_uri)
