@@ -27,7 +27,7 @@ class BoardError(Exception):
 
 
 def folder(board):
-    """Where a ``Board`` is built, as ``targets/sim.py`` names it."""
+    """Where a ``SimulatedBoard`` is built, as ``targets/sim.py`` names it."""
     if board.design == STOCK:
         return ROOT / "build" / f"stock_{board.width}"
     gen, lanes = BUILT_AS[board.width]
@@ -37,13 +37,13 @@ def folder(board):
 
 
 def host_program(board):
-    """Path of the host program of a ``Board``."""
+    """Path of the host program of a ``SimulatedBoard``."""
     name = "stock_host" if board.design == STOCK else "litepcie_host"
     return folder(board) / "simulator" / name
 
 
 def command(board):
-    """Arguments that build a ``Board``."""
+    """Arguments that build a ``SimulatedBoard``."""
     if board.design == STOCK:
         return [sys.executable, "-m", "litepcie_bench.stock.soc", "--data-width", str(board.width)]
     gen, lanes = BUILT_AS[board.width]

@@ -27,7 +27,7 @@ AN_ITERATIONS = 20       # Transfers that the application notes average.
 
 
 @dataclass(frozen=True, order=True)
-class Board:
+class SimulatedBoard:
     """One simulated board: ``width`` in bits; ``phy`` is "shared" (one pair of streams, big-endian payload,
     as on 7-series) or "split" (requests and completions apart, little-endian, as on UltraScale);
     ``memory`` is "bram" or "ddr" (DDR3-1600 of 64 bit behind LiteDRAM).
@@ -106,10 +106,10 @@ class Point:
 
     @property
     def board(self):
-        """The ``Board`` it runs on."""
+        """The ``SimulatedBoard`` it runs on."""
         if self.design == STOCK:
-            return Board(STOCK, self.width)
-        return Board(OURS, self.width, max(self.tags, DEFAULT_TAGS), self.phy, self.memory)
+            return SimulatedBoard(STOCK, self.width)
+        return SimulatedBoard(OURS, self.width, max(self.tags, DEFAULT_TAGS), self.phy, self.memory)
 
     @property
     def clock_hz(self):

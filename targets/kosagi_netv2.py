@@ -28,6 +28,7 @@ from litex_boards.platforms import kosagi_netv2
 
 from litepcie_soc.board import series7
 from litepcie_soc.board.board import Board, Memory
+from litepcie_soc.board.link_widths import link_widths
 from litepcie_soc.board.soc import BoardSoC
 from litepcie_soc.build.main import main as board_main
 from litepcie_soc.build.program import OpenFPGALoader
@@ -40,7 +41,7 @@ BOARD = Board("kosagi_netv2",
     title      = "Kosagi NeTV2",
     family     = "artix7",
     platform   = kosagi_netv2.Platform,
-    links      = series7.links(lanes=(1, 2, 4), sys_clk_freqs={125: 125e6, 250: 125e6}),
+    links      = link_widths(series7.USER_CLOCKS, lanes=(1, 2, 4), sys_clk_freqs={125: 125e6, 250: 125e6}),
     link       = (2, 4),
     memory     = Memory(bram=1 << 16, ddr=1 << 29, kind="32 bit DDR3-800"),  # 16 of the 50 block RAMs.
     channels   = 3,  # By its registers, each takes about 3600 more of 20800 LUTs.

@@ -28,6 +28,7 @@ from litex_boards.platforms import sqrl_acorn
 
 from litepcie_soc.board import series7
 from litepcie_soc.board.board import Board, Memory
+from litepcie_soc.board.link_widths import link_widths
 from litepcie_soc.board.soc import BoardSoC
 from litepcie_soc.build.main import main as board_main
 from litepcie_soc.build.program import OpenFPGALoader
@@ -40,7 +41,7 @@ BOARD = Board("sqrl_acorn",
     title      = "SQRL Acorn CLE-215+",
     family     = "artix7",
     platform   = sqrl_acorn.Platform,
-    links      = series7.links(lanes=(1, 2, 4), sys_clk_freqs={125: 125e6, 250: 125e6}),
+    links      = link_widths(series7.USER_CLOCKS, lanes=(1, 2, 4), sys_clk_freqs={125: 125e6, 250: 125e6}),
     link       = (2, 4),
     memory     = Memory(bram=1 << 20, ddr=1 << 30, kind="16 bit DDR3-1000"),  # 256 of the 365 block RAMs.
     programmer = OpenFPGALoader(board="acornCle215"),

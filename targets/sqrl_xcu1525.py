@@ -28,6 +28,7 @@ from litex_boards.platforms import sqrl_xcu1525
 
 from litepcie_soc.board import ultrascale
 from litepcie_soc.board.board import Board, Memory
+from litepcie_soc.board.link_widths import link_widths
 from litepcie_soc.board.soc import BoardSoC
 from litepcie_soc.build.main import main as board_main
 from litepcie_soc.build.vivado_program import Vivado
@@ -40,7 +41,7 @@ BOARD = Board("sqrl_xcu1525",
     title      = "SQRL XCU1525",
     family     = "ultrascale_plus",
     platform   = sqrl_xcu1525.Platform,
-    links      = ultrascale.links(lanes=(2, 4, 8, 16), sys_clk_freqs={125: 125e6, 250: 250e6}),
+    links      = link_widths(ultrascale.USER_CLOCKS, lanes=(2, 4, 8, 16), sys_clk_freqs={125: 125e6, 250: 250e6}),
     link       = (3, 16),
     # 256 of the 720 block RAMs of a die; another die is far, at 250 MHz. A module of one rank, of eight chips.
     memory     = Memory(bram=1 << 20, ddr=4 << 30, kind="64 bit DDR4-1250", ddr_rate=10e9),

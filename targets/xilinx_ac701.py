@@ -29,6 +29,7 @@ from litex_boards.platforms import xilinx_ac701
 
 from litepcie_soc.board import series7
 from litepcie_soc.board.board import Board, Memory
+from litepcie_soc.board.link_widths import link_widths
 from litepcie_soc.board.soc import BoardSoC
 from litepcie_soc.build.main import main as board_main
 from litepcie_soc.build.program import OpenFPGALoader
@@ -41,7 +42,7 @@ BOARD = Board("xilinx_ac701",
     title      = "Xilinx AC701",
     family     = "artix7",
     platform   = xilinx_ac701.Platform,
-    links      = series7.links(lanes=(1, 2, 4), sys_clk_freqs={125: 125e6, 250: 125e6}),
+    links      = link_widths(series7.USER_CLOCKS, lanes=(1, 2, 4), sys_clk_freqs={125: 125e6, 250: 125e6}),
     link       = (2, 4),
     memory     = Memory(bram=1 << 20, ddr=1 << 29, kind="32 of 64 bit DDR3-800"),  # 256 of the 365 block RAMs.
     ddr_clocks = (76e6, 100e6),  # From where the chips' DLL locks to this speed grade's DDR3-800 (DS181).

@@ -28,6 +28,7 @@ from litex_boards.platforms import xilinx_alveo_u200
 
 from litepcie_soc.board import ultrascale
 from litepcie_soc.board.board import Board, Memory
+from litepcie_soc.board.link_widths import link_widths
 from litepcie_soc.board.soc import BoardSoC
 from litepcie_soc.build.main import main as board_main
 from litepcie_soc.build.vivado_program import Vivado
@@ -42,7 +43,7 @@ BOARD = Board("xilinx_alveo_u200",
     title      = "Xilinx Alveo U200",
     family     = "ultrascale_plus",
     platform   = xilinx_alveo_u200.Platform,
-    links      = ultrascale.links(lanes=(4, 8, 16), sys_clk_freqs={125: 125e6, 250: 250e6}),
+    links      = link_widths(ultrascale.USER_CLOCKS, lanes=(4, 8, 16), sys_clk_freqs={125: 125e6, 250: 250e6}),
     link       = (3, 16),
     # 256 of the 720 block RAMs of a die; another die is far, at 250 MHz. Of a module of 16 GiB
     # what a descriptor reaches.

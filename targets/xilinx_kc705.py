@@ -28,6 +28,7 @@ from litex_boards.platforms import xilinx_kc705
 
 from litepcie_soc.board import series7
 from litepcie_soc.board.board import Board, Memory
+from litepcie_soc.board.link_widths import link_widths
 from litepcie_soc.board.soc import BoardSoC
 from litepcie_soc.build.main import main as board_main
 from litepcie_soc.build.program import OpenFPGALoader
@@ -42,7 +43,8 @@ BOARD = Board("xilinx_kc705",
     platform   = xilinx_kc705.Platform,
     # 200 MHz is what this speed grade can be asked for, and 128 bit too little for Gen2 x8 then. 256 carry it at 150:
     # at 125 a completion of 64 bytes, three beats, takes longer than on the link.
-    links      = series7.links(lanes=(1, 2, 4, 8), sys_clk_freqs={125: 125e6, 250: 200e6}, doubled=150e6),
+    links      = link_widths(series7.USER_CLOCKS, lanes=(1, 2, 4, 8), sys_clk_freqs={125: 125e6, 250: 200e6},
+        doubled=150e6),
     link       = (2, 4),
     memory     = Memory(bram=1 << 20, ddr=1 << 30, kind="64 bit DDR3-1000"),  # 256 of the 445 block RAMs.
     # From where the chips' DLL locks to DDR3-1200: the module does 1333, serializers of this grade 1250 at least.

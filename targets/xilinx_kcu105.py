@@ -28,6 +28,7 @@ from litex_boards.platforms import xilinx_kcu105
 
 from litepcie_soc.board import ultrascale
 from litepcie_soc.board.board import Board, Memory
+from litepcie_soc.board.link_widths import link_widths
 from litepcie_soc.board.soc import BoardSoC
 from litepcie_soc.build.main import main as board_main
 from litepcie_soc.build.program import OpenFPGALoader
@@ -41,7 +42,8 @@ BOARD = Board("xilinx_kcu105",
     family     = "ultrascale",
     platform   = xilinx_kcu105.Platform,
     # 512 bit at 166.7 MHz are no slower than 256 at the block's 250, whatever the TLPs: two beats to its three.
-    links      = ultrascale.links(lanes=(1, 2, 4, 8), sys_clk_freqs={125: 125e6, 250: 250e6}, doubled=500e6/3),
+    links      = link_widths(ultrascale.USER_CLOCKS, lanes=(1, 2, 4, 8), sys_clk_freqs={125: 125e6, 250: 250e6},
+        doubled=500e6/3),
     link       = (3, 8),
     # 256 of the 600 block RAMs; all of the four chips.
     memory     = Memory(bram=1 << 20, ddr=2 << 30, kind="64 bit DDR4-1250", ddr_rate=10e9),

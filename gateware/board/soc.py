@@ -24,8 +24,8 @@ from litepcie_soc.soc.soc import LitePCIeSoC
 # Families -----------------------------------------------------------------------------------------
 
 PHYS = {
-    "artix7":          series7.Series7PHY,
-    "kintex7":         series7.Series7PHY,
+    "artix7":          series7.series7_phy,
+    "kintex7":         series7.series7_phy,
     "ultrascale":      ultrascale.ultrascale_phy,
     "ultrascale_plus": ultrascale.ultrascale_plus_phy,
 }

@@ -7,26 +7,12 @@
 """The hard blocks of UltraScale and UltraScale+, in every shape they have at Gen3; and their boards' flash."""
 
 from litepcie_soc.common.abi import BAR0_SIZE
-from litepcie_soc.common.pcie import DATA_WIDTHS
 from litepcie_soc.phy.ultrascale import phy
 
-# Links --------------------------------------------------------------------------------------------
+# User clocks --------------------------------------------------------------------------------------
 
-
-def links(lanes, sys_clk_freqs, doubled=None):
-    """``links`` of a ``Board``: every shape of the block with these lanes, the widest data path first.
-
-    lanes         : of the board's links.
-    sys_clk_freqs : {user clock in MHz: Hz of ``sys``}: what the fabric of this board reaches.
-    doubled       : Hz of ``sys`` for twice the block's bits, where even its widest asks for 250 MHz; None: not offered.
-    """
-    found = {}
-    for (n, width), clock in sorted(phy.USER_CLOCKS.items(), key=lambda item: (item[0][0], -item[0][1])):
-        if n in lanes:
-            if clock == 250 and doubled and (3, n) not in found and 2 * width in DATA_WIDTHS:
-                found[3, n] = {2 * width: doubled}
-            found.setdefault((3, n), {})[width] = sys_clk_freqs[clock]
-    return found
+# User clock in MHz, by (gen, lanes, bits).
+USER_CLOCKS = {(3, lanes, bits): clock for (lanes, bits), clock in phy.USER_CLOCKS.items()}
 
 # PHYs ---------------------------------------------------------------------------------------------
 

@@ -45,7 +45,7 @@ def descriptor_layout(endpoint_width):
     ]
 
 
-def request_layout(endpoint_width):
+def piece_layout(endpoint_width):
     """A piece of a descriptor that fits in one TLP; ``last`` marks the last piece of its descriptor."""
     return [
         ("host",      64),
@@ -93,14 +93,14 @@ class Splitter(LiteXModule):
     Attributes
     ----------
     sink     : Endpoint(descriptor_layout), **in**.
-    source   : Endpoint(request_layout), **out**.
+    source   : Endpoint(piece_layout), **out**.
     boundary : 16, **in**, bytes, a power of two from 128 to 4096; must not change while ``busy``.
     run      : 1, **in**, a new descriptor may begin; one that has begun continues without it.
     busy     : 1, **out**, a descriptor is being cut.
     """
     def __init__(self, endpoint_width):
         self.sink     = sink   = stream.Endpoint(descriptor_layout(endpoint_width))
-        self.source   = source = stream.Endpoint(request_layout(endpoint_width))
+        self.source   = source = stream.Endpoint(piece_layout(endpoint_width))
         self.boundary = Signal(16)
         self.run      = Signal()
         self.busy     = Signal()

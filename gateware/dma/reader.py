@@ -13,7 +13,7 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.pcie import LENGTH_BITS, REASON_NONE, word_bits
-from litepcie_soc.dma.descriptor import Splitter, descriptor_layout, done_layout, request_layout
+from litepcie_soc.dma.descriptor import Splitter, descriptor_layout, done_layout, piece_layout
 
 START_BYTES = 1024  # An idle reader requests about this much without pacing.
 
@@ -68,7 +68,7 @@ class Reader(LiteXModule):
             [("last_request", 1), ("slot_last", 1), ("interrupt", 1), ("reason", 4)],
             depth = port.tags + 2)  # Two more than the tags: one request waits in the port, one here.
         piece   = splitter.source
-        request = stream.Endpoint(request_layout(endpoint_width))
+        request = stream.Endpoint(piece_layout(endpoint_width))
         blocked = Signal()          # A reason was issued: nothing follows it.
         load    = Signal()
         words   = word_bits(port.data_width)

@@ -13,7 +13,7 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.pcie import HEADER_3DW, HEADER_4DW, REASON_BUS_MASTER, REASON_NONE
-from litepcie_soc.dma.descriptor import Splitter, descriptor_layout, done_layout, request_layout
+from litepcie_soc.dma.descriptor import Splitter, descriptor_layout, done_layout, piece_layout
 from litepcie_soc.tlp.realign import Realigner, placement, placement_layout
 
 # Word Reader --------------------------------------------------------------------------------------
@@ -30,7 +30,7 @@ class WordReader(LiteXModule):
 
     Attributes
     ----------
-    sink   : Endpoint(request_layout), **in**, a packet; accepted when its first command is next.
+    sink   : Endpoint(piece_layout), **in**, a packet; accepted when its first command is next.
     source : Endpoint, **out**, input of ``Realigner``: payload ``dat``; the packet's position in its words and in
         its TLP as parameters.
     busy   : 1, **out**, a packet is in flight.
@@ -39,7 +39,7 @@ class WordReader(LiteXModule):
         width       = memory.data_width
         word_bits   = log2_int(width // 8)
         params      = placement_layout(word_bits)
-        self.sink   = sink   = stream.Endpoint(request_layout(bits_for(memory.size - 1)))
+        self.sink   = sink   = stream.Endpoint(piece_layout(bits_for(memory.size - 1)))
         self.source = source = stream.Endpoint(stream.EndpointDescription([("dat", width)], params))
         self.busy   = Signal()
 
@@ -150,7 +150,7 @@ class Writer(LiteXModule):
         self.words    = words    = WordReader(memory, in_flight=memory.in_flight)
         self.headers  = headers  = stream.SyncFIFO([("address", 64), ("length", 13)], 16)
         piece   = splitter.source
-        packet  = stream.Endpoint(request_layout(endpoint_width))
+        packet  = stream.Endpoint(piece_layout(endpoint_width))
         blocked = Signal()          # A reason was issued: nothing follows it.
         load    = Signal()
         self.comb += [

@@ -14,7 +14,7 @@ from litex.soc.interconnect import stream
 
 from litepcie_soc.common import abi
 from litepcie_soc.common.pcie import REASON_NONE
-from litepcie_soc.dma.descriptor import descriptor_layout, request_layout
+from litepcie_soc.dma.descriptor import descriptor_layout, piece_layout
 
 # Buffer Splitter ----------------------------------------------------------------------------------
 
@@ -43,7 +43,7 @@ class BufferSplitter(LiteXModule):
     def __init__(self, packet_input):
         endpoint_width      = bits_for(packet_input.memory.size - 1)
         self.sink           = stream.Endpoint(descriptor_layout(endpoint_width))
-        self.source         = stream.Endpoint(request_layout(endpoint_width))
+        self.source         = stream.Endpoint(piece_layout(endpoint_width))
         self.boundary       = Signal(16)
         self.run            = Signal()
         self.busy           = Signal()

@@ -19,7 +19,7 @@ from litepcie_sim.guest.errors import GuestError, GuestTimeout
 START_SECONDS = 30  # The simulator makes its socket at once; a machine under load may take a while.
 
 
-class Board:
+class BuiltBoard:
     """A board's build folder; checked to be one.
 
     Attributes: `simulator` (path of the program), `gen`, `lanes` (of its link).

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from litepcie_sim.guest         import initramfs, process, qemu
-from litepcie_sim.guest.board   import Board, Simulator, socket_folder
+from litepcie_sim.guest.board   import BuiltBoard, Simulator, socket_folder
 from litepcie_sim.guest.console import Reply
 from litepcie_sim.guest.errors  import GuestError, GuestOff, GuestTimeout
 from litepcie_sim.guest.kernels import DEFAULT_KERNEL, Kernel
@@ -62,7 +62,7 @@ class Guest:
     def __init__(self, board=None, *, kernel=DEFAULT_KERNEL, mps=256, mrrs=512, load=True,
             files=(), with_fio=False, simulator_arguments=(), log=None, console=None, **machine):
         self.kernel       = Kernel(kernel)
-        self.board        = Board(board) if board is not None else None
+        self.board        = BuiltBoard(board) if board is not None else None
         self.simulator    = None
         self.boot_seconds = None
         self._conf        = {"mps": mps, "mrrs": mrrs, "load": int(load and self.board is not None)}

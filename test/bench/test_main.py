@@ -13,7 +13,7 @@ import sys
 import pytest
 
 from litepcie_bench import boards, records, runner
-from litepcie_bench.points import OURS, STOCK, Board, Point
+from litepcie_bench.points import OURS, STOCK, SimulatedBoard, Point
 
 
 def bench(*arguments):
@@ -55,7 +55,7 @@ def test_a_build_that_fails_is_one_line_and_a_log(monkeypatch, tmp_path):
     monkeypatch.setattr(boards, "LOGS", tmp_path)
     monkeypatch.setattr(boards, "command", lambda board: ["sh", "-c", "echo first; echo last; exit 2"])
     with pytest.raises(boards.BoardError) as raised:
-        boards.build(Board(OURS, 512))
+        boards.build(SimulatedBoard(OURS, 512))
     assert "litepcie_soc 512 bit failed: last" in str(raised.value) and "\n" not in str(raised.value)
     assert (tmp_path / "build_sim_gen3_x8_512.log").read_text() == "first\nlast\n"
 
@@ -77,7 +77,7 @@ def test_a_point_that_fails_says_why(board):
 
 @pytest.fixture(scope="module")
 def stock():
-    boards.build(Board(STOCK, 128))
+    boards.build(SimulatedBoard(STOCK, 128))
 
 
 def test_stock_moves_data_behind_the_same_link(stock):

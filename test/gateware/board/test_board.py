@@ -10,6 +10,7 @@ import pytest
 
 from litepcie_soc.board import series7
 from litepcie_soc.board.board import Board, Memory
+from litepcie_soc.board.link_widths import link_widths
 
 CLOCKS = {125: 125e6, 250: 200e6}
 
@@ -19,7 +20,7 @@ def make(**what):
         "title":      "Some Board",
         "family":     "kintex7",
         "platform":   None,
-        "links":      series7.links((1, 4), CLOCKS),
+        "links":      link_widths(series7.USER_CLOCKS, (1, 4), CLOCKS),
         "link":       (2, 4),
         "memory":     Memory(1 << 20, 1 << 30, "DDR3"),
         "programmer": None,
@@ -30,7 +31,8 @@ def make(**what):
 
 
 def test_links_of_the_7_series_widest_first():
-    assert {link: list(widths.items()) for link, widths in series7.links((1, 2, 4, 8), CLOCKS).items()} == {
+    found = link_widths(series7.USER_CLOCKS, (1, 2, 4, 8), CLOCKS)
+    assert {link: list(widths.items()) for link, widths in found.items()} == {
         (1, 1): [(64, 125e6)],
         (1, 2): [(64, 125e6)],
         (1, 4): [(64, 125e6)],

@@ -141,7 +141,7 @@ class CRG(LiteXModule):
         self.cd_sys = ClockDomain()
 
 
-class Board(LitePCIeSoC):
+class BoardWithProbes(LitePCIeSoC):
     """On the platform of a board, without its PHY."""
     def __init__(self, name, split):
         LitePCIeSoC.__init__(self, import_module(f"litex_boards.platforms.{name}").Platform(), 125e6)
@@ -158,7 +158,7 @@ class Board(LitePCIeSoC):
 ])
 def test_the_way_to_a_board(name, split, cell, tmp_path):
     """JTAG where OpenOCD can address the one die, else the serial port; the csv names each probe once."""
-    soc = Board(name, split)
+    soc = BoardWithProbes(name, split)
     soc.finalize()
     check_pinned_map(soc)
     assert soc.csr.regions["analyzer"].origin >= abi.CSR_PAGING*(2 + 2*abi.MAX_CHANNELS)

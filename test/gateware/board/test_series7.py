@@ -12,12 +12,12 @@ from litex_boards.platforms import sqrl_acorn, xilinx_ac701, xilinx_kc705
 
 from litepcie_soc.board.board import Configuration
 from litepcie_soc.board.pads import link_pads
-from litepcie_soc.board.series7 import USER_CLOCKS, Series7PHY
+from litepcie_soc.board.series7 import USER_CLOCKS, series7_phy
 
 
 def make(gen, lanes, width):
     platform = xilinx_kc705.Platform()
-    return Series7PHY(platform, link_pads(platform, lanes), Configuration(gen, lanes, width, 125e6, 64))
+    return series7_phy(platform, link_pads(platform, lanes), Configuration(gen, lanes, width, 125e6, 64))
 
 # Configuration ------------------------------------------------------------------------------------
 

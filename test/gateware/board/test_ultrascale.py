@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from litepcie_soc.board import ultrascale
+from litepcie_soc.board.link_widths import link_widths
 from litepcie_soc.build.tools import ToolError
 from litepcie_soc.build.vivado_program import Vivado
 from litepcie_soc.common.link_rates import data_path_rate, link_rate
@@ -22,7 +23,7 @@ from litepcie_soc.phy.ultrascale.phy import USER_CLOCKS
 
 
 def test_links_widest_first():
-    found = ultrascale.links((4, 8, 16), {125: 125e6, 250: 200e6})
+    found = link_widths(ultrascale.USER_CLOCKS, (4, 8, 16), {125: 125e6, 250: 200e6})
     assert {link: list(widths.items()) for link, widths in found.items()} == {
         (3, 4):  [(256, 125e6), (128, 200e6)],
         (3, 8):  [(256, 200e6)],

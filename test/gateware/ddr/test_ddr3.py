@@ -24,7 +24,8 @@ from litex_boards.platforms import sqrl_acorn, xilinx_kc705
 from litedram.modules import MT8JTF12864, MT41K512M16
 
 from litepcie_soc.board.board import Board, Memory
-from litepcie_soc.board.series7 import links
+from litepcie_soc.board.link_widths import link_widths
+from litepcie_soc.board.series7 import USER_CLOCKS
 from litepcie_soc.board.soc import BoardSoC
 from litepcie_soc.ddr.ddr3 import DDRClocks
 
@@ -46,7 +47,7 @@ class CRG(LiteXModule):
 
 def build(family):
     platform, pll, module = FAMILIES[family]
-    board = Board("some_board", "Some Board", family, platform, links((1,), {125: 125e6}), (2, 1),
+    board = Board("some_board", "Some Board", family, platform, link_widths(USER_CLOCKS, (1,), {125: 125e6}), (2, 1),
         Memory(1 << 20, 1 << 30, "DDR3"), None)
     soc     = BoardSoC(board, board.platform(), board.configure(with_ddr=True))
     soc.crg = CRG(soc.platform, pll(), soc.sys_clk_freq, family == "artix7")

@@ -27,6 +27,7 @@ from litedram.modules import EDY4016A, MT40A512M8, MTA18ASF2G72PZ
 
 from litepcie_soc.board import ultrascale
 from litepcie_soc.board.board import Board, Memory
+from litepcie_soc.board.link_widths import link_widths
 from litepcie_soc.board.soc import BoardSoC
 from litepcie_soc.common.link_rates import CLOCK_MARGIN
 from litepcie_soc.ddr.commands import CAS, CS, MODE, RAS, WE, write_recovery
@@ -59,7 +60,7 @@ class Built:
         self.name = name
         family, platform, oscillator, self.frequency, module, self.registered, self.strobes = BOARDS[name]
         self.plus = family == "ultrascale_plus"
-        links     = ultrascale.links((4, 8), {125: 125e6, 250: 250e6})
+        links     = link_widths(ultrascale.USER_CLOCKS, (4, 8), {125: 125e6, 250: 250e6})
         memory    = Memory(1 << 20, 1 << 30, "DDR4", 10e9)
         board     = Board("some_board", "Some Board", family, platform, links, (3, 4), memory, None)
         soc       = BoardSoC(board, board.platform(), board.configure(with_ddr=True))

@@ -41,7 +41,7 @@ def tlps(rng, count):
 
 # Whole SoC ----------------------------------------------------------------------------------------
 
-class Board(LitePCIeSoC):
+class Series7SoC(LitePCIeSoC):
     """As a target is made: a clock, the PHY, `add_litepcie`."""
     def __init__(self, lanes, data_width):
         platform = Platform()
@@ -55,7 +55,7 @@ class Board(LitePCIeSoC):
 @pytest.mark.parametrize("lanes, data_width", [(4, 128), (8, 256)])
 def test_soc_around_the_phy(lanes, data_width):
     """Everything elaborates to Verilog; what the layer looks for is there and is what it must be."""
-    soc = Board(lanes, data_width)
+    soc = Series7SoC(lanes, data_width)
     soc.finalize()
     verilog = soc.platform.get_verilog(soc, name="board", special_overrides=xilinx_special_overrides).main_source
     shape   = soc.tlp.shape

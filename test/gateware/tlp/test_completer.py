@@ -23,7 +23,7 @@ WINDOW = BAR0 + 0x10_0000
 
 # Model --------------------------------------------------------------------------------------------
 
-class Board:
+class CardModel:
     """Registers behind csr_bus and memory behind the window, with stalls; records what reached them."""
     def __init__(self, bench, latency=2):
         self.bench     = bench
@@ -127,7 +127,7 @@ def check_completion(request, tlp, read):
 
 def run(requests, data_width=64, *, shape="shared", endianness="big", stall=0.2, latency=2, **options):
     bench = Bench(data_width, shape=shape, endianness=endianness, stall=stall)
-    board = Board(bench, latency)
+    board = CardModel(bench, latency)
     bench.host.requests.extend(requests)
     bench.run([board], [wait(bench, requests)], **options)
     return bench, board
@@ -178,7 +178,7 @@ def check_all(requests, bench, memory):
             space.update({address - base & 0xf_ffff: byte for address, byte in written_bytes(request).items()})
         else:
             check_completion(request, next(completions),
-                lambda address: space.get(address - base & 0xf_ffff, Board.initial(address - base & 0xf_ffff)))
+                lambda address: space.get(address - base & 0xf_ffff, CardModel.initial(address - base & 0xf_ffff)))
     assert next(completions, None) is None
     return registers, memory
 

@@ -13,7 +13,7 @@ import pytest
 from test.gateware.simulation import TLP, Watch, accept, forever, memory_read, memory_write, simulate
 from test.gateware.tlp.bench import Bench, Reader
 from test.gateware.tlp.host import CARD, HOST
-from test.gateware.tlp.test_completer import BAR0, WINDOW, Board
+from test.gateware.tlp.test_completer import BAR0, WINDOW, CardModel
 
 
 class Cuts(Bench):
@@ -74,7 +74,7 @@ def pause(cycles):
 @pytest.mark.parametrize("down", [1, 40])
 def test_a_write_that_is_cut(data_width, shape, down):
     bench = Cuts(data_width, shape)
-    board = Board(bench)
+    board = CardModel(bench)
     data  = bytes(range(1, 25))
     done  = bytes(range(100, 108))
 
@@ -143,7 +143,7 @@ def test_a_completion_that_is_cut(data_width, shape, down):
 def test_a_read_is_answered_after_a_cut():
     """Requests of the host of which the link took the last beat, or the only one, before they could be answered."""
     bench = Cuts(64, "shared")
-    board = Board(bench, latency=9)
+    board = CardModel(bench, latency=9)
     read  = memory_read(BAR0, 16, requester=HOST, tag=5)
 
     def host():
@@ -158,4 +158,4 @@ def test_a_read_is_answered_after_a_cut():
 
     bench.play(host(), [board.bus(), board.writes(), board.reads()])
     answer = TLP.from_beats(bench.tx[0].beats, 64, bench.endianness)
-    assert (answer.tag, answer.status, answer.data) == (5, 0, bytes(Board.initial(n) for n in range(16)))
+    assert (answer.tag, answer.status, answer.data) == (5, 0, bytes(CardModel.initial(n) for n in range(16)))

@@ -15,7 +15,7 @@ import pytest
 
 from test.gateware.tlp.bench import Bench, Reader, Writer
 from test.gateware.tlp.host import Host
-from test.gateware.tlp.test_completer import Board, register_requests, window_requests
+from test.gateware.tlp.test_completer import CardModel, register_requests, window_requests
 from test.gateware.tlp.test_reads import random_requests
 from test.gateware.tlp.test_writes import random_writes
 from test.gateware.verilog import Recorder, replay
@@ -91,7 +91,7 @@ def test_verilog_is_what_was_simulated(tmp_path, data_width, shape, endianness):
         for port, longest, base in zip(write_ports, (256, 16), (0x10_0000, 0x7_0000_0000))]
     host.requests.extend(register_requests(rng) + window_requests(rng))
     recorder = Recorder(*ports(bench, read_ports, write_ports))
-    bench.run(clients + [Board(bench)], watchers=[recorder.watch()])
+    bench.run(clients + [CardModel(bench)], watchers=[recorder.watch()])
     assert sum(reason != 0 for reader in clients[:3] for reason, _ in reader.retired) > 5
     again = make(data_width, shape, endianness)
     replay(tmp_path, again[0], *ports(*again), recorder)

@@ -17,7 +17,7 @@ import time
 import pytest
 
 from litepcie_sim.guest         import qemu
-from litepcie_sim.guest.board   import Board, Simulator
+from litepcie_sim.guest.board   import BuiltBoard, Simulator
 from litepcie_sim.guest.errors  import GuestError
 from litepcie_sim.guest.kernels import Kernel
 
@@ -130,7 +130,7 @@ def test_the_machines_own_qemu_is_used_if_it_will_do(tmp_path, monkeypatch):
 
 
 def test_the_root_port_is_the_boards_link(board):
-    found     = Board(board)
+    found     = BuiltBoard(board)
     machine   = qemu.Machine(socket="/s", gen=found.gen, lanes=found.lanes, iommu=True,
         strict_writes=True)
     arguments = machine.arguments("k", "i", 3, 4)
@@ -151,12 +151,12 @@ def test_a_header_without_the_link(board):
     (board / "software/include/generated/soc.h").write_text("#define CONFIG_PCIE_GEN 2\n")
     with pytest.raises(GuestError,
         match="does not say CONFIG_PCIE_LANES; build it again: ./targets/sim.py --build"):
-        Board(board)
+        BuiltBoard(board)
 
 
 def start(board, tmp_path, text):
     script(board / "simulator" / "litepcie_simulator", text)
-    simulator = Simulator(Board(board), tmp_path / "socket", ["--seed", "1"], tmp_path / "log")
+    simulator = Simulator(BuiltBoard(board), tmp_path / "socket", ["--seed", "1"], tmp_path / "log")
     try:
         simulator.start()
     finally:

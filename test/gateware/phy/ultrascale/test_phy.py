@@ -219,7 +219,7 @@ def test_a_function_level_reset_is_answered_once():
 
 # Whole SoC ----------------------------------------------------------------------------------------
 
-class Board(LitePCIeSoC):
+class UltraScaleSoC(LitePCIeSoC):
     """As a target is made: a clock, the PHY, `add_litepcie`."""
     def __init__(self, shape):
         phy_class, lanes, data_width = shape
@@ -235,7 +235,7 @@ class Board(LitePCIeSoC):
 @pytest.mark.parametrize("shape", [SHAPES[2], SHAPES[4]], ids=["UltraScale", "UltraScale+"])
 def test_soc_around_the_phy(shape):
     """Everything elaborates to Verilog: the IP is there, LitePCIe's module around it is not."""
-    soc = Board(shape)
+    soc = UltraScaleSoC(shape)
     soc.finalize()
     verilog = soc.platform.get_verilog(soc, name="board", special_overrides=xilinx_special_overrides).main_source
     found   = soc.tlp.shape
