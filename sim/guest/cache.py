@@ -12,6 +12,7 @@
         tmp/            what is being made; renamed into place when complete
 
 Any of it can be deleted at any time when nothing runs. Another layout is another version folder.
+The time of an entry's folder is that of its last use: `prune` removes entries that nobody has used for long.
 """
 
 import contextlib
@@ -77,11 +78,11 @@ def entry(name, key, make, what=None):
     what  = what or name
     root  = folder()
     final = root / f"{name}-{key}"
-    if final.is_dir():
+    if _used(final):
         return final
     try:
         with locked(root / "locks" / f"{name}-{key}", what):
-            if final.is_dir():
+            if _used(final):
                 return final
             tmp = root / "tmp"
             tmp.mkdir(exist_ok=True)
@@ -100,3 +101,41 @@ def entry(name, key, make, what=None):
         raise GuestError(f"cannot make {what} in the cache {root}: {e.strerror or e}; "
             "LITEPCIE_CACHE names another folder") from e
     return final
+
+
+def _used(path):
+    """True if the entry exists, which is now used."""
+    with contextlib.suppress(PermissionError):
+        try:
+            os.utime(path)
+        except FileNotFoundError:
+            return False
+    return path.is_dir()
+
+
+def discard(path):
+    """Removes an entry. Processes that have its files open or mapped keep them."""
+    tmp = path.parent / "tmp"
+    tmp.mkdir(exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix="discarded.", dir=tmp))
+    with contextlib.suppress(FileNotFoundError):
+        path.rename(work / path.name)
+    shutil.rmtree(work, ignore_errors=True)
+
+
+def prune(name, days=30, most_bytes=4 << 30):
+    """Removes entries of `name` that were not used for some days, then the longest unused until the others fit.
+
+    An entry used within the last day stays: another process may be reading it.
+    """
+    day     = 24*60*60
+    entries = []
+    for path in folder().glob(f"{name}-*"):
+        with contextlib.suppress(FileNotFoundError):
+            size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+            entries.append((time.time() - path.stat().st_mtime, size, path))
+    left = sum(size for _, size, _ in entries)
+    for unused, size, path in sorted(entries, reverse=True):
+        if unused > days*day or left > most_bytes and unused > day:
+            discard(path)
+            left -= size

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
 #
-# bash completion of litepcie_util. Commands, options and values come from its own help, so there is
-# nothing to keep in step.
+# bash completion of litepcie_util. Commands, options and values are read from the tool's help.
 
 _litepcie_util()
 {
@@ -21,7 +20,7 @@ _litepcie_util()
 	-s | --sequence | --header)
 		word=$previous
 		[[ $word == -s ]] && word=--sequence
-		# The values stand in the line below the option.
+		# The values are in the line after the option.
 		mapfile -t COMPREPLY < <(compgen -W "$("$tool" help dma_test 2> /dev/null |
 			grep -A1 -e " $word " | tail -n 1 | tr -d ,)" -- "$current")
 		return ;;

@@ -18,6 +18,8 @@ from migen import ClockDomain
 
 from litex.gen.fhdl.verilog import convert
 
+from test.gateware.verilate import verilate
+
 # Record -------------------------------------------------------------------------------------------
 
 def words_of(signal):
@@ -41,9 +43,6 @@ class Recorder:
 
 # Replay -------------------------------------------------------------------------------------------
 
-# To compile takes longer than a run. (Verilator's makefile has its own choice behind -CFLAGS.)
-UNOPTIMISED = "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0"
-
 MAIN = """
 #include "Vtop.h"
 #include "verilated.h"
@@ -60,7 +59,7 @@ static void differs(const char *name)
         std::printf("cycle %lu: %s differs\\n", cycle, name);
 }
 
-int main(int argc, char **argv)
+int main(int, char **argv)
 {
     std::FILE *file = std::fopen(argv[1], "rb");
     std::vector<uint32_t> frame(@WORDS@);
@@ -103,16 +102,12 @@ def replay(folder, dut, inputs, outputs, recorder):
     set_inputs, offset = statements(inputs, names, 0, lambda port, value, name: f"{port} = {value};")
     check, offset = statements(outputs, names, offset,
         lambda port, value, name: f'if (({value}) != {port}) differs("{name}");')
-    verilog.write(str(folder/"top.v"))
     main = MAIN.replace("@WORDS@", str(offset)).replace("@INPUTS@", set_inputs).replace("@OUTPUTS@", check)
-    (folder/"main.cpp").write_text(main)
-    (folder/"trace.bin").write_bytes(recorder.words.tobytes())
-    build = subprocess.run(["verilator", "--cc", "--exe", "--build", "-O1", "-MAKEFLAGS", UNOPTIMISED, "-Wno-fatal",
-        "-Wno-WIDTH", "-Wno-CASEINCOMPLETE", "-Wno-COMBDLY", "--x-initial", "0", "--top-module", "top", "top.v",
-        "main.cpp"], cwd=folder, capture_output=True, text=True)
-    assert build.returncode == 0, build.stdout + build.stderr
-    loops = [line for line in build.stderr.splitlines() if "UNOPTFLAT" in line]
+    model = verilate({"top.v": verilog.main_source, "main.cpp": main})
+    loops = [line for line in model.messages.splitlines() if "UNOPTFLAT" in line]
     assert not loops, "combinatorial loops:\n" + "\n".join(loops)
-    run = subprocess.run(["./obj_dir/Vtop", "trace.bin"], cwd=folder, capture_output=True, text=True)
+    verilog.write(str(folder/"top.v"))  # With the contents of memories, which the model reads.
+    (folder/"trace.bin").write_bytes(recorder.words.tobytes())
+    run = subprocess.run([model.path, "trace.bin"], cwd=folder, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout
     assert f"{recorder.cycles} cycles" in run.stdout

@@ -27,14 +27,14 @@ def guest(boot):
 def test_a_narrow_link_is_said(guest):
     assert "litepcie0: link is only Gen2 x1, built for Gen2 x4" in guest.run("dmesg")
     said = guest.run("litepcie_util info")
-    assert "link      Gen2 x1," in said and "less than built for" in said
+    assert "link      Gen2 x1," in said and "slower than built for" in said
 
 
 def test_a_command_runs_while_the_card_is_gone(guest):
     said = guest.run(f"{RESCAN} sh -c 'test ! -e /dev/litepcie0 && echo gone'")
     assert said.count("gone") == 1
     assert f"{CARD} is /dev/litepcie0: sim gen2 x4 128 bit" in said
-    assert "hot-plug slot that can cut the power" in said  # QEMU's root port has one.
+    assert "can switch off the power" in said  # QEMU's root port has one.
     guest.works()
 
 
@@ -54,7 +54,7 @@ def test_a_card_that_was_not_there_is_found_by_its_port(guest):
 def test_a_card_without_its_driver_is_said(guest):
     guest.run("rmmod litepcie")
     said = guest.run(f"{RESCAN} --card {CARD}", status=1)
-    assert f"a card is at {CARD}, but litepcie did not take it: see dmesg (is the module loaded?)" in said
+    assert f"the litepcie driver did not accept the card at {CARD}: is the module loaded? See dmesg" in said
     guest.run("insmod /lib/modules/litepcie.ko && test -e /dev/litepcie0")
     guest.works()
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-/* The handle, and the ioctls of <linux/litepcie.h> as functions. */
+/* The handle; one function per ioctl of <linux/litepcie.h>. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static int fd_info(int fd, struct litepcie_info *info)
 	err = card_ioctl(fd, LITEPCIE_IOC_INFO, info);
 	if (err < 0)
 		return err;
-	/* Another driver may have an ioctl of this number; ours always fills its first version. */
+	/* Another driver may use the same ioctl number; ours fills at least the first version. */
 	if (info->size < FIRST_VERSION_OF_INFO || !info->uapi_version)
 		return -ENOTTY;
 	info->target[sizeof(info->target) - 1] = 0;
@@ -35,7 +35,7 @@ static int fd_info(int fd, struct litepcie_info *info)
 	return 0;
 }
 
-/* Opens @path if a driver of this project is behind it: a descriptor, or a negative errno. */
+/* Opens @path if it belongs to the litepcie driver: a file descriptor, or a negative errno. */
 static int open_fd(const char *path, int flags, struct litepcie_info *info)
 {
 	int fd = open(path, flags | O_CLOEXEC);

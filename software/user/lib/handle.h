@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026 LitePCIe SoC developers */
-/* What is behind the opaque handle. Never written after litepcie_open(): threads may share it. */
+/* The opaque handle. Not written after litepcie_open(), so threads may share it. */
 #ifndef LITEPCIE_HANDLE_H
 #define LITEPCIE_HANDLE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026 LitePCIe SoC developers */
 /*
- * liblitepcie: a LitePCIe SoC card from a program.
+ * liblitepcie: access to a LitePCIe SoC card.
  *
  *	struct litepcie *card;
  *	int err = litepcie_open_index(&card, 0);
@@ -11,19 +11,18 @@
  *	litepcie_pwrite(card, samples, sizeof(samples), 0);
  *	litepcie_close(card);
  *
- * Conventions, true of every function here:
- *   - "read" and "reader" are the card's: host memory to card. litepcie_pwrite() uses the reader,
- *     litepcie_pread() the writer, as pwrite(2) and pread(2) on /dev/litepcieN do.
- *   - Errors are negative errno values, 0 or a count is success. Nothing is printed, errno is not
- *     part of the interface, no signal handler is installed, and the library never ends the
- *program.
- *   - Sizes and offsets are in bytes, rates in bytes a second, clocks in hertz, counts in cycles of
- *     info.clock_hz.
- *   - A handle has no state that changes: several threads may use one at the same time. Only
- *     litepcie_close() must be the last call with it.
+ * Conventions of all functions:
+ *   - "read" and "reader" mean host memory to card, as seen from the card. litepcie_pwrite() uses
+ *     the reader, litepcie_pread() the writer, as pwrite(2) and pread(2) on /dev/litepcieN do.
+ *   - Errors are negative errno values; 0 or a count is success. The library does not set errno,
+ *     prints nothing, installs no signal handler and never ends the program.
+ *   - Sizes and offsets are in bytes, rates in bytes per second, clocks in hertz, cycles in cycles
+ *     of info.clock_hz.
+ *   - Several threads may use one handle at the same time. litepcie_close() must be the last call
+ *     with it.
  *
- * Structures of the driver (litepcie_info, litepcie_counters, litepcie_errors) are described in
- * <linux/litepcie.h>; the library fills in their size and flags.
+ * <linux/litepcie.h> describes the structures litepcie_info, litepcie_counters and litepcie_errors.
+ * The library fills in their size and flags.
  */
 #ifndef LIBLITEPCIE_H
 #define LIBLITEPCIE_H
@@ -42,16 +41,16 @@ extern "C" {
 struct litepcie;
 
 /*
- * Opens the character device at @path and asks its driver what the card is.
+ * Opens the character device at @path and checks the interface version of its driver.
  *
- * 0, with the handle in *@card; or
- *   -ENOENT            no such file: driver not loaded, or no card
- *   -EACCES            the caller may not open it
- *   -ENXIO, -ENODEV    a device file without a driver behind it, or a card that is gone
- *   -ENOTTY            not a device of this driver
- *   -EPROTONOSUPPORT   the driver speaks another version of the interface than this library;
- *                      litepcie_driver_version() tells which
- *   -ENOMEM            no memory
+ * Returns 0, with the handle in *@card; or
+ *   -ENOENT            no such file: the driver is not loaded, or there is no card
+ *   -EACCES            the caller has no permission to open it
+ *   -ENXIO, -ENODEV    the device file belongs to no driver, or the card is gone
+ *   -ENOTTY            not a device of the litepcie driver
+ *   -EPROTONOSUPPORT   the driver has another interface version than this library;
+ *                      litepcie_driver_version() returns it
+ *   -ENOMEM            not enough memory
  */
 int litepcie_open(struct litepcie **card, const char *path);
 
@@ -62,35 +61,35 @@ int litepcie_open_index(struct litepcie **card, unsigned int index);
 void litepcie_close(struct litepcie *card);
 
 /*
- * The file descriptor behind the handle, for poll, mmap, io_uring and everything the library does
- * not wrap. It stays the library's: do not close it.
+ * The file descriptor of the handle, for mmap, io_uring and everything else that the library does
+ * not wrap. The library owns it: do not close it.
  */
 int litepcie_fd(const struct litepcie *card);
 
 /*
- * LITEPCIE_UAPI_VERSION of the driver behind @path (1 or more), without opening a handle. The
- * errors are those of litepcie_open() except -EPROTONOSUPPORT.
+ * Returns LITEPCIE_UAPI_VERSION of the driver of @path (1 or more), or an error of litepcie_open()
+ * other than -EPROTONOSUPPORT.
  */
 int litepcie_driver_version(const char *path);
 
-/* ---- What it is and what it counted ---------------------------------------------------------- */
+/* ---- Identity and counters ------------------------------------------------------------------- */
 
-/* Identity, geometry and the state of the link now. -ENODEV when the card is gone. */
+/* Identity, geometry and current state of the link. -ENODEV if the card is gone. */
 int litepcie_get_info(struct litepcie *card, struct litepcie_info *info);
 
 /*
- * Counters of one engine since its last reset. @channel counts from 0 and is below info.channels,
- * @direction is LITEPCIE_READER or LITEPCIE_WRITER; -EINVAL for others. The 32-bit counters wrap:
- * subtract two samples as uint32_t. Other programs that use the card move the same counters.
+ * Counters of one engine since its last reset. @channel is 0 to info.channels - 1, @direction is
+ * LITEPCIE_READER or LITEPCIE_WRITER; -EINVAL for others. The 32-bit counters wrap: subtract two
+ * samples as uint32_t. Transfers of other programs count too.
  */
 int litepcie_get_counters(struct litepcie *card, unsigned int channel, unsigned int direction,
 			  struct litepcie_counters *counters);
 
-/* Errors the transaction layer of the card saw since its reset. */
+/* Errors that the card's transaction layer has counted since its reset. */
 int litepcie_get_errors(struct litepcie *card, struct litepcie_errors *errors);
 
 /*
- * Writes @value to the scratch register and reads it back over the link into *@readback. 0 says
+ * Writes @value to the scratch register and reads it back over the link into *@readback. 0 means
  * that both accesses were made, not that the values are equal.
  */
 int litepcie_scratch(struct litepcie *card, uint32_t value, uint32_t *readback);
@@ -98,97 +97,98 @@ int litepcie_scratch(struct litepcie *card, uint32_t value, uint32_t *readback);
 /* ---- Transfers ------------------------------------------------------------------------------- */
 
 /*
- * A call of the driver that moved less than asked, because of an error or a signal, is followed by
- * one for the rest. So an error that does not come again is not seen here; litepcie_get_errors()
- * has counted it.
+ * If a system call moves only a part, because of an error or a signal, the library calls again for
+ * the rest. The driver then returns the error that cut the first call short.
  */
 
 /*
- * Card memory to host (the card's writer): fills @buffer with @bytes bytes from @offset, in as many
- * system calls as it takes. Any alignment of buffer and offset.
+ * Card memory to host (the card's writer): fills @buffer with @bytes bytes from @offset. Buffer and
+ * offset may have any alignment.
  *
- * The number of bytes moved, less than @bytes only where the memory of the card ends; or
- *   -EINVAL      offset beyond what a file offset can hold
- *   -EFAULT      the buffer is not the caller's to write
- *   -EINTR       a signal before the first byte; a later one does not cut a transfer short
+ * Returns the number of bytes moved, which is less than @bytes only if the card's memory ends
+ * before; or
+ *   -EINVAL      @offset + @bytes is larger than a file offset can be
+ *   -EFAULT      the buffer is not accessible
+ *   -EINTR       a signal arrived before the first byte was moved; later ones are ignored
  *   -EOPNOTSUPP  the card has no engine for this direction
- *   -EIO, -ETIMEDOUT, -ENODEV   see <linux/litepcie.h>; how much was moved is then unknown
+ *   -EIO, -ETIMEDOUT, -ENODEV   see <linux/litepcie.h>; the number of bytes moved is unknown
  */
 ssize_t litepcie_pread(struct litepcie *card, void *buffer, size_t bytes, uint64_t offset);
 
 /*
  * Host to card memory (the card's reader). Returns @bytes, or the errors of litepcie_pread() and
- *   -ENOSPC      the end of the memory was reached; what lies before it was written
+ *   -ENOSPC      the card's memory ends before; the bytes up to its end were written
  */
 ssize_t litepcie_pwrite(struct litepcie *card, const void *buffer, size_t bytes, uint64_t offset);
 
 /* ---- Theory ---------------------------------------------------------------------------------- */
 
-/* A link, as far as its ceiling depends on it. */
+/* The properties of a link that limit its rate. */
 struct litepcie_link {
 	unsigned int gen;		     /* 1, 2 or 3 */
 	unsigned int lanes;		     /* 1, 2, 4, 8 or 16 */
-	unsigned int max_payload_bytes;	     /* MPS in force: 128 .. 4096, a power of two */
-	unsigned int max_read_request_bytes; /* MRRS in force: 128 .. 4096, a power of two */
+	unsigned int max_payload_bytes;	     /* current MPS: 128 .. 4096, a power of two */
+	unsigned int max_read_request_bytes; /* current MRRS: 128 .. 4096, a power of two */
 	unsigned int request_header_bytes;   /* 12: host addresses below 4 GiB; 16: above */
 };
 
-/* Payload rates, bytes a second. */
+/* Payload rates in bytes per second. */
 struct litepcie_rates {
 	double read;  /* host to card, alone */
 	double write; /* card to host, alone */
-	double both;  /* each way, both at once */
+	double both;  /* each direction while both run */
 };
 
-/* The link @info was sampled on. @request_header_bytes is 12 or 16 (see above). */
+/* The link of @info. @request_header_bytes is 12 or 16, see struct litepcie_link. */
 struct litepcie_link litepcie_link_of(const struct litepcie_info *info,
 				      unsigned int request_header_bytes);
 
 /*
- * Rate of the link after its line code, before any packet: 250e6 a Gen1 lane, 500e6 a Gen2 lane,
- * 8e9 * 128 / 130 / 8 a Gen3 lane. -EINVAL for another gen or number of lanes.
+ * Rate of the link after line coding, without packet overhead. Per lane: 250e6 for Gen1, 500e6 for
+ * Gen2, 8e9 * 128 / 130 / 8 for Gen3. -EINVAL for other generations or numbers of lanes.
  */
 int litepcie_theory_raw(unsigned int gen, unsigned int lanes, double *bytes_per_second);
 
 /*
- * The form of Intel's AN 456 and AN 855: raw * payload / (payload + overhead), with payload = MPS
- * and overhead = 8 bytes of framing and data link layer + the header. DLLPs and read requests are
- * ignored, so both at once is each alone. -EINVAL if the link is not one described above.
+ * The formula of Intel's AN 456 and AN 855: raw * payload / (payload + overhead), with payload =
+ * MPS and overhead = 8 bytes of framing and data link layer + the header. It ignores DLLPs and read
+ * requests, so "both" is the smaller of "read" and "write". -EINVAL if a member of @link is out of
+ * range.
  */
 int litepcie_theory_application_note(const struct litepcie_link *link,
 				     struct litepcie_rates *rates);
 
 /*
- * The form of pcie-bench (Neugebauer et al., SIGCOMM 2018) for one transfer of @transfer_bytes: the
- * raw rate less ACK and flow control DLLPs at the least distance the specification allows and less
- * SKP, shared between headers and payload. Corrected for lanes: a DLLP of 8 symbols takes 8 / lanes
- * symbol times, which the publication has for x1 only. The DLLPs are charged to the direction they
- * acknowledge; a link that carries little the other way can therefore go a little beyond it.
+ * The formula of pcie-bench (Neugebauer et al., SIGCOMM 2018) for one transfer of @transfer_bytes:
+ * the raw rate, less SKP and less ACK and flow control DLLPs at the highest rate that the
+ * specification asks for, is shared between headers and payload. Unlike the publication, which has
+ * x1 only, a DLLP of 8 symbols takes 8 / lanes symbol times. DLLPs are charged to the direction
+ * that they acknowledge, so a link with little traffic in the other direction can exceed the
+ * result.
  *
- * -EINVAL if the link is not one described above or @transfer_bytes is 0.
+ * -EINVAL if a member of @link is out of range or @transfer_bytes is 0.
  */
 int litepcie_theory_pcie_bench(const struct litepcie_link *link, uint64_t transfer_bytes,
 			       struct litepcie_rates *rates);
 
 /*
- * Longest time between two ACKs (and, the same, two flow control updates) in symbol times: PCI
- * Express Base Specification 3.0, 3.5.2.1 and table 3-7 and its companions for the other
- * generations. -EINVAL if gen, lanes or MPS are not those described above.
+ * Longest time between two ACKs, and between two flow control updates, in symbol times: PCI Express
+ * Base Specification 3.0, 3.5.2.1, table 3-7 and the tables of the other generations. -EINVAL if
+ * gen, lanes or MPS are out of range.
  */
 int litepcie_ack_limit(unsigned int gen, unsigned int lanes, unsigned int max_payload_bytes);
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-/* Name of bit @bit of info.capabilities ("reader", "writer", ...), NULL if the library knows none.
- */
+/* Name of bit @bit of info.capabilities ("reader", "writer", ...), NULL for an unknown bit. */
 const char *litepcie_capability_name(unsigned int bit);
 
 /* "reader" or "writer"; NULL for another direction. */
 const char *litepcie_direction_name(unsigned int direction);
 
 /*
- * What a negative errno of this library means for a user of the card, one line without a full stop.
- * Values the interface does not define give what strerror(3) says.
+ * Text for a negative errno of this library: one line without a full stop. For other values, the
+ * text of strerror(3).
  */
 const char *litepcie_strerror(int error);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-/* Words for the numbers of the interface. */
+/* Texts for the numbers of the interface. */
 #include <errno.h>
 #include <string.h>
 
@@ -23,15 +23,15 @@ static const struct {
 };
 /* clang-format on */
 
-/* The errors of <linux/litepcie.h> and of opening, in its words. */
+/* Errors of <linux/litepcie.h> and of open(). */
 static const struct {
 	int error;
 	const char *text;
 } errors[] = {
 	{ EACCES, "permission denied" },
-	{ EFAULT, "the buffer is not the caller's" },
-	{ EINTR, "interrupted by a signal before the first byte" },
-	{ EINVAL, "a value the driver does not accept" },
+	{ EFAULT, "the buffer is not accessible" },
+	{ EINTR, "interrupted by a signal before the first byte was moved" },
+	{ EINVAL, "the driver rejected a value" },
 	{ EIO, "the host answered a request of the card with an error (unsupported request, "
 	       "completer abort, poisoned or wrong data)" },
 	{ ENODEV, "the card is gone, or the driver was unbound" },
@@ -39,11 +39,11 @@ static const struct {
 	{ ENOMEM, "not enough memory" },
 	{ ENOSPC, "past the end of the card's memory" },
 	{ ENOTTY, "not a device of the LitePCIe SoC driver" },
-	{ ENXIO, "a device file without a driver behind it" },
+	{ ENXIO, "the device file belongs to no driver" },
 	{ EOPNOTSUPP, "the card has no engine for this direction" },
 	{ EPERM, "not permitted" },
-	{ EPROTONOSUPPORT, "the driver speaks another version of the interface" },
-	{ ETIMEDOUT, "a completion, or the card itself, did not come in time" },
+	{ EPROTONOSUPPORT, "the driver has another interface version" },
+	{ ETIMEDOUT, "a completion timed out, or the card made no progress" },
 };
 
 const char *litepcie_capability_name(unsigned int bit)

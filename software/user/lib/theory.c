@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
- * What a link can carry, computed twice: as the application notes do, and as pcie-bench does with
- * its DLLPs spread over the lanes. Nothing here is measured.
+ * Payload rates that a link can carry, by two formulas: that of Intel's application notes, and that
+ * of pcie-bench with DLLPs spread over the lanes. Nothing here is measured.
  */
 #include <errno.h>
 #include <stdbool.h>
 
 #include "liblitepcie.h"
 
-/* Bytes a TLP costs beside header and payload: STP, sequence number, LCRC, END. */
+/* Bytes per TLP in addition to header and payload: STP, sequence number, LCRC, END. */
 #define FRAMING		  8
 #define COMPLETION_HEADER 12
 
@@ -80,8 +80,8 @@ int litepcie_theory_application_note(const struct litepcie_link *link, struct li
 }
 
 /*
- * AckFactor of the specification: how many TLPs of the largest size may wait for one ACK. It grows
- * with the width, where a TLP is short, and shrinks with MPS, where it is long.
+ * AckFactor of the specification: how many TLPs of the largest size may share one ACK. It is larger
+ * for wide links, on which a TLP is short, and smaller for a large MPS.
  */
 static double ack_factor(unsigned int lanes, unsigned int max_payload_bytes)
 {
@@ -116,7 +116,7 @@ int litepcie_theory_pcie_bench(const struct litepcie_link *link, uint64_t transf
 	if (!link_valid(link) || !transfer_bytes)
 		return -EINVAL;
 	litepcie_theory_raw(link->gen, link->lanes, &raw);
-	/* One ACK and one flow control update every limit. */
+	/* One ACK and one flow control update per ACK limit. */
 	dllps = 2 * DLLP_SYMBOLS / link->lanes /
 		litepcie_ack_limit(link->gen, link->lanes, link->max_payload_bytes);
 	rate = raw * (1 - dllps - SKP_SHARE);
@@ -127,7 +127,7 @@ int litepcie_theory_pcie_bench(const struct litepcie_link *link, uint64_t transf
 		packets(transfer_bytes, link->max_payload_bytes) * (FRAMING + COMPLETION_HEADER);
 	rates->write = rate * bytes / (bytes + writes);
 	rates->read = least(rate * bytes / (bytes + completions), rate * bytes / reads);
-	/* The card's side of the link carries write payload and read requests. */
+	/* The card sends write payload and read requests over the same direction. */
 	rates->both = least(rate * bytes / (bytes + writes + reads),
 			    rate * bytes / (bytes + completions));
 	return 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-/* Whole transfers: pread(2) and pwrite(2), called until everything was moved. */
+/* Transfers of any length: pread(2) and pwrite(2) in a loop. */
 #include <errno.h>
 #include <unistd.h>
 
 #include "handle.h"
 
-/* A file offset is signed: no byte of the transfer may be at one that is not. */
+/* File offsets are signed: the offset of every byte must be at most INT64_MAX. */
 static int offset_fits(size_t bytes, uint64_t offset)
 {
 	return offset <= INT64_MAX && bytes <= (uint64_t)INT64_MAX - offset;

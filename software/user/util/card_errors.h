@@ -8,7 +8,7 @@
 
 struct card_error {
 	const char *key;  /* in JSON */
-	const char *text; /* for people */
+	const char *text; /* in text output */
 	size_t where;	  /* in struct litepcie_errors */
 };
 
@@ -16,7 +16,7 @@ extern const struct card_error card_errors[]; /* ends with a NULL key */
 
 uint32_t card_error_count(const struct litepcie_errors *errors, const struct card_error *which);
 
-/* "timeout 1, refused 2": what @now has more than @before; empty if nothing. */
+/* "timeout 1, refused 2": what was counted between @before and @now; empty if nothing. */
 void card_errors_since(const struct litepcie_errors *before, const struct litepcie_errors *now,
 		       char *text, size_t size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026 LitePCIe SoC developers */
-/* The commands, each in the file of its name. */
+/* The commands; each is in the file of its name. */
 #ifndef LITEPCIE_UTIL_COMMANDS_H
 #define LITEPCIE_UTIL_COMMANDS_H
 

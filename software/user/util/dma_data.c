@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-/* Data of dma_test: buffers between guards, bytes that tell where and when they belong, checks. */
+/* Data of dma_test: buffers with guards, test patterns, comparisons. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ void buffer_free(struct buffer *buffer)
 	free(buffer->allocation);
 }
 
-/* The finalizer of splitmix64: neighbours in, unrelated words out. */
+/* The finalizer of splitmix64: similar inputs give unrelated outputs. */
 static uint64_t mix(uint64_t x)
 {
 	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
@@ -34,7 +34,7 @@ static uint64_t mix(uint64_t x)
 	return x ^ (x >> 31);
 }
 
-/* Eight bytes added without a carry from one to the next. */
+/* Adds eight bytes in parallel, without a carry between them. */
 static uint64_t add_bytes(uint64_t a, uint64_t b)
 {
 	const uint64_t low = 0x7f7f7f7f7f7f7f7f;
@@ -42,10 +42,10 @@ static uint64_t add_bytes(uint64_t a, uint64_t b)
 	return ((a & low) + (b & low)) ^ ((a ^ b) & ~low);
 }
 
-void fill_pattern(uint8_t *data, uint64_t bytes, uint64_t seed, uint64_t turn)
+void fill_pattern(uint8_t *data, uint64_t bytes, uint64_t seed, uint64_t fill)
 {
-	/* An odd step visits all 256 values before it repeats one. */
-	uint64_t step = (turn * 0x9d & 0xff) * 0x0101010101010101;
+	/* With an odd factor, 256 fills give a byte 256 different values. */
+	uint64_t step = (fill * 0x9d & 0xff) * 0x0101010101010101;
 	uint64_t base = mix(seed);
 
 	for (uint64_t i = 0; i < bytes; i += 8) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
- * Errors the card saw during dma_test. A transfer that was cut short by one and went on without it
- * is whole in the end; the test fails all the same.
+ * Errors that the card counts during dma_test. The data can be right although the card has counted
+ * one, such as a completion that nobody waits for; the test fails nevertheless.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ int card_errors_check(struct dma_test *test, const struct side *side)
 {
 	struct litepcie_errors now;
 
-	/* Without an answer the next transfer says why. */
+	/* If the card does not answer, the next transfer reports it. */
 	if (litepcie_get_errors(test->card, &now) < 0)
 		return 0;
 	card_errors_since(&test->errors, &now, test->card_errors, sizeof(test->card_errors));
@@ -32,7 +32,7 @@ int card_errors_check(struct dma_test *test, const struct side *side)
 		return 0;
 	if (!test->error[0])
 		snprintf(test->error, sizeof(test->error),
-			 "%s, iteration %" PRIu64 ": an error the driver could get over",
+			 "%s, iteration %" PRIu64 ": the data is right, but there were errors",
 			 direction_word(side->direction), test->iteration);
 	return -1;
 }

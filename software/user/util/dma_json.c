@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-/* What dma_test measured, as JSON. What was not measured is absent. */
+/* Results of dma_test as JSON. Values that were not measured are absent. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/utsname.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-/* Measures of dma_test: differences of the card's counters, and the host's clock beside them. */
+/* Measurements of dma_test: differences of the card's counters, and the host's clock. */
 #include <stdio.h>
 
 #include "dma_test.h"
@@ -10,7 +10,7 @@ double counter_rate(const struct dma_test *test, uint64_t bytes, uint64_t cycles
 	return (double)bytes * test->info.clock_hz / (double)cycles;
 }
 
-/* Adds the transfer @side has just made. 0, or -1 with the error said. */
+/* Adds the last transfer of @side. 0, or -1 with test->error filled in. */
 int measure_add(struct dma_test *test, struct side *side)
 {
 	const struct litepcie_counters *before = &side->before;
@@ -27,13 +27,12 @@ int measure_add(struct dma_test *test, struct side *side)
 	}
 	bytes = after.bytes - before->bytes;
 	cycles = after.active_cycles - before->active_cycles;
-	/* Also when the engine was reset between the samples: then they go backwards. */
+	/* The counters decrease if the engine was reset between the samples. */
 	if (!bytes || !cycles || after.bytes < before->bytes ||
 	    after.active_cycles < before->active_cycles) {
 		snprintf(test->error, sizeof(test->error),
-			 "counters of the %s did not run: %llu bytes and %llu cycles before, %llu "
-			 "and "
-			 "%llu after a transfer",
+			 "counters of the %s did not increase: %llu bytes and %llu cycles before a "
+			 "transfer, %llu and %llu after it",
 			 litepcie_direction_name(side->direction),
 			 (unsigned long long)before->bytes,
 			 (unsigned long long)before->active_cycles, (unsigned long long)after.bytes,
@@ -51,7 +50,7 @@ int measure_add(struct dma_test *test, struct side *side)
 		m->peak_bytes = bytes;
 		m->peak_cycles = cycles;
 	}
-	/* These are 32 bits wide in the card and wrap. */
+	/* These counters are 32 bits wide and wrap; so do their types. */
 	m->wait_descriptor += after.wait_descriptor - before->wait_descriptor;
 	m->wait_tag += after.wait_tag - before->wait_tag;
 	m->wait_link += after.wait_link - before->wait_link;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-/* What dma_test measured, as text. */
+/* Results of dma_test as text. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/utsname.h>
@@ -43,7 +43,7 @@ static void theory(const struct dma_test *test, unsigned int direction, double a
 
 	if (litepcie_theory_application_note(&link, &note) < 0 ||
 	    litepcie_theory_pcie_bench(&link, test->options->length, &bench) < 0) {
-		printf("  theory                 none for a link of Gen%u x%u, MPS %u, MRRS %u\n",
+		printf("  theory                 not defined for Gen%u x%u, MPS %u, MRRS %u\n",
 		       link.gen, link.lanes, link.max_payload_bytes, link.max_read_request_bytes);
 		return;
 	}
@@ -71,17 +71,17 @@ static void of_side(const struct dma_test *test, const struct side *side)
 	printf("  %-22s %10.1f %10.1f %10.1f  MB/s\n", "hardware counter",
 	       counter_rate(test, m->peak_bytes, m->peak_cycles) / MB, average / MB,
 	       counter_rate(test, m->last_bytes, m->last_cycles) / MB);
-	printf("  %-22s %10.1f %10.1f %10.1f  MB/s; %.1f us a call\n", "host wall clock",
+	printf("  %-22s %10.1f %10.1f %10.1f  MB/s; %.1f us per call\n", "host wall clock",
 	       length / m->wall_least / MB, (double)m->bytes / m->wall_seconds / MB,
 	       length / m->wall_last / MB, 1e6 * m->wall_seconds / (double)m->transfers);
 	theory(test, side->direction, average);
 	printf("  %-22s descriptor %.1f, tag %.1f, link %.1f, data %.1f %% of the active cycles\n",
-	       "waited for", 100 * (double)m->wait_descriptor / active,
+	       "waiting for", 100 * (double)m->wait_descriptor / active,
 	       100 * (double)m->wait_tag / active, 100 * (double)m->wait_link / active,
 	       100 * (double)m->wait_data / active);
 	if (m->counter_bytes != m->bytes)
-		printf("  note: the counter saw %" PRIu64 " bytes for %" PRIu64
-		       " moved: does another program use the card?\n",
+		printf("  note: the counter has %" PRIu64 " bytes, but the test moved %" PRIu64
+		       ": another program may use the card\n",
 		       m->counter_bytes, m->bytes);
 }
 
@@ -96,14 +96,13 @@ void dma_report_text(const struct dma_test *test)
 		return;
 	printf("\n");
 	if (test->options->sequence == READ_AND_WRITE)
-		printf("Both at once in %.0f %% of the time of the longer call, by the host's "
+		printf("The two calls overlapped for %.0f %% of the longer one, by the host's "
 		       "clock.\n",
 		       100 * test->overlap / (double)test->sides[0].measure.transfers);
-	printf("MB/s is 10^6 bytes a second. The wall clock is the host's, around the system call: "
-	       "in\n"
-	       "simulation it says nothing about the link.\n");
+	printf("MB/s is 10^6 bytes per second. The host measures the wall clock around the system "
+	       "call;\nin simulation it says nothing about the link.\n");
 	if (!test->mismatch.what && !test->error[0] && !test->signal)
-		printf("%" PRIu64
-		       " transfers verified, every byte and the bytes beside the data.\n",
+		printf("%" PRIu64 " transfers verified: every byte, and the guard bytes around the "
+		       "data.\n",
 		       transfers);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-/* The iterations of dma_test. Iteration 0 is a warm-up: verified as the others, not measured. */
+/* The iterations of dma_test. Iteration 0 is a warm-up: verified, but not measured. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -18,7 +18,7 @@ static void on_signal(int number)
 	caught = number;
 }
 
-/* Once: a second Ctrl-C ends the program at once, and the driver cleans up behind it. */
+/* Only the first signal is caught: a second Ctrl-C ends the program at once. */
 static void catch_signals(void)
 {
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
@@ -56,7 +56,7 @@ static int to_host(struct dma_test *test, const struct side *side)
 	return whole(litepcie_pread(test->card, side->landing.data, bytes, side->offset), bytes);
 }
 
-/* -1 if @err is one: either the signal it stands for, or the error in words. */
+/* Returns -1 if @err is an error, with test->signal or test->error filled in. */
 static int failed(struct dma_test *test, const struct side *side, const char *step, int err)
 {
 	if (err >= 0)
@@ -80,17 +80,17 @@ static int read_guard(struct dma_test *test, const struct card_guard *guard, uin
 static int save_guards(struct dma_test *test, struct side *side)
 {
 	uint64_t end = side->offset + test->options->length, left = test->info.memory_bytes - end;
-	struct card_guard *before = &side->guards[0], *behind = &side->guards[1];
+	struct card_guard *before = &side->guards[0], *after = &side->guards[1];
 	int err;
 
 	before->bytes = side->offset < CARD_GUARD ? side->offset : CARD_GUARD;
 	before->offset = side->offset - before->bytes;
-	behind->bytes = left < CARD_GUARD ? left : CARD_GUARD;
-	behind->offset = end;
+	after->bytes = left < CARD_GUARD ? left : CARD_GUARD;
+	after->offset = end;
 	err = read_guard(test, before, before->saved);
 	if (err >= 0)
-		err = read_guard(test, behind, behind->saved);
-	return failed(test, side, "looking beside the area", err);
+		err = read_guard(test, after, after->saved);
+	return failed(test, side, "reading the guard bytes", err);
 }
 
 static int check_guards(struct dma_test *test, const struct side *side)
@@ -100,10 +100,10 @@ static int check_guards(struct dma_test *test, const struct side *side)
 	for (int i = 0; i < 2; i++) {
 		int err;
 
-		/* Bytes that never arrive must not look like those that should. */
+		/* If bytes do not arrive, the buffer must not contain the right ones. */
 		fill_inverse(bytes, side->guards[i].saved, side->guards[i].bytes);
 		err = read_guard(test, &side->guards[i], bytes);
-		if (failed(test, side, "looking beside the area", err))
+		if (failed(test, side, "reading the guard bytes", err))
 			return -1;
 		if (!card_guard_is_right(test, side, &side->guards[i], bytes))
 			return -1;
@@ -111,7 +111,7 @@ static int check_guards(struct dma_test *test, const struct side *side)
 	return 0;
 }
 
-/* New data in the source, its opposite in the landing, and for a write the data in the card. */
+/* Fills the source, fills the landing with the inverse, and for a write fills the card. */
 static int prepare(struct dma_test *test, struct side *side)
 {
 	uint64_t length = test->options->length;
@@ -121,7 +121,7 @@ static int prepare(struct dma_test *test, struct side *side)
 	fill_inverse(side->landing.data, side->source.data, length);
 	if (side->direction == LITEPCIE_READER)
 		return 0;
-	return failed(test, side, "filling the card", to_card(test, side));
+	return failed(test, side, "writing the test data", to_card(test, side));
 }
 
 static int sample(struct dma_test *test, struct side *side)
@@ -131,7 +131,7 @@ static int sample(struct dma_test *test, struct side *side)
 	return failed(test, side, "reading the counters", err);
 }
 
-/* The call that is measured. Touches nothing of the test but the side: it may run in a thread. */
+/* The measured call. Accesses nothing but @side, so that it can run in a thread. */
 static void move(struct dma_test *test, struct side *side)
 {
 	side->start = now();
@@ -154,7 +154,7 @@ static int verify(struct dma_test *test, struct side *side)
 		return -1;
 	if (landing_is_right(test, side))
 		return check_guards(test, side);
-	/* Whether the data is right in the card tells which way lost it. */
+	/* Reading back again tells whether the data in the card is wrong. */
 	if (test->mismatch.what == in_data && to_host(test, side) >= 0)
 		test->mismatch.again = landing_is_source(test, side) ? "right" : "wrong too";
 	return -1;
@@ -170,7 +170,7 @@ static int one(struct dma_test *test, unsigned int direction)
 	return measure(test, side) || verify(test, side) ? -1 : 0;
 }
 
-/* ---- Both at once ---------------------------------------------------------------------------- */
+/* ---- read-and-write -------------------------------------------------------------------------- */
 
 struct start_line {
 	struct dma_test *test;
@@ -178,8 +178,8 @@ struct start_line {
 };
 
 /*
- * Spins where a barrier would sleep: waking up takes as long as a transfer. The yield lets the
- * other thread come to the line where there is one processor only.
+ * Spins instead of sleeping in a barrier, because waking up takes as long as a transfer. On a
+ * single processor, sched_yield() lets the other thread run.
  */
 static void start_together(struct start_line *line)
 {
@@ -197,7 +197,7 @@ static void *reader_thread(void *argument)
 	return NULL;
 }
 
-/* The share of the longer call in which the other ran too. */
+/* The share of the longer call during which the other one ran too. */
 static double overlap(const struct side *a, const struct side *b)
 {
 	double start = a->start > b->start ? a->start : b->start;
@@ -217,11 +217,11 @@ static int both(struct dma_test *test)
 	pthread_t thread;
 	int err;
 
-	/* Each step for both before the next: filling and verifying move the counters too. */
+	/* Do each step for both directions before the next: all transfers change the counters. */
 	if (prepare(test, reader) || prepare(test, writer) || sample(test, reader) ||
 	    sample(test, writer))
 		return -1;
-	/* Signals are for this thread: the other inherits that it gets none. */
+	/* Only this thread handles signals: the new one inherits the blocked mask. */
 	sigfillset(&signals);
 	pthread_sigmask(SIG_BLOCK, &signals, &old);
 	err = -pthread_create(&thread, NULL, reader_thread, &line);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-/* dma_test: the command line, what the card can serve of it, and the verdict. */
+/* dma_test: the command line, the checks against the card, the result. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static const struct option options[] = {
 	  .letter = 'l',
 	  .kind = OPTION_SIZE,
 	  .argument = "BYTES",
-	  .help = "bytes a transfer, 4K, 1M allowed (default 100000)",
+	  .help = "bytes per transfer, such as 4K or 1M (default 100000)",
 	  .where = FIELD(length),
 	  .min = 1,
 	  .max = UINT64_C(1) << 40 },
@@ -39,7 +39,7 @@ static const struct option options[] = {
 	  .letter = 'n',
 	  .kind = OPTION_COUNT,
 	  .argument = "N",
-	  .help = "measured transfers each direction (default 20)",
+	  .help = "measured transfers per direction (default 20)",
 	  .where = FIELD(iterations),
 	  .min = 1,
 	  .max = 1000000000 },
@@ -47,25 +47,25 @@ static const struct option options[] = {
 	  .letter = 'o',
 	  .kind = OPTION_SIZE,
 	  .argument = "BYTES",
-	  .help = "where in the card's memory (default 0)",
+	  .help = "offset in the card's memory (default 0)",
 	  .where = FIELD(offset),
 	  .max = INT64_MAX },
 	{ .name = "host-offset",
 	  .kind = OPTION_SIZE,
 	  .argument = "BYTES",
-	  .help = "host buffer so far from a page boundary, 0 to 4095 (default 0)",
+	  .help = "offset of the host buffers in a page, 0 to 4095 (default 0)",
 	  .where = FIELD(host_offset),
 	  .max = AREA_ALIGN - 1 },
 	{ .name = "seed",
 	  .kind = OPTION_COUNT,
 	  .argument = "N",
-	  .help = "of the data (default 1)",
+	  .help = "seed of the test data (default 1)",
 	  .where = FIELD(seed),
 	  .max = UINT64_MAX },
 	{ .name = "header",
 	  .kind = OPTION_CHOICE,
 	  .argument = "BYTES",
-	  .help = "request header for the theory; 16: buffers above 4 GiB (default 12)",
+	  .help = "request header in the theory; 16 for buffers above 4 GiB (default 12)",
 	  .where = FIELD(header),
 	  .choices = header_names },
 	{ 0 },
@@ -95,7 +95,7 @@ const char *direction_word(unsigned int direction)
 	return direction == LITEPCIE_READER ? "read" : "write";
 }
 
-/* Data is verified by a round trip, so every sequence needs both engines. */
+/* Every sequence needs both engines, because data is verified by a round trip. */
 static int check_card(const struct dma_test *test)
 {
 	const struct litepcie_info *info = &test->info;
@@ -114,12 +114,12 @@ static int check_card(const struct dma_test *test)
 	if (!info->channels || !info->clock_hz)
 		return fail(EXIT_FAILED,
 			    "%s: the card reports %" PRIu32 " channels and a clock of %" PRIu32
-			    " Hz: nothing to measure with",
+			    " Hz: cannot measure",
 			    test->settings->device, info->channels, info->clock_hz);
 	return 0;
 }
 
-/* Both areas of read-and-write, the second so far behind that it has the same alignment. */
+/* read-and-write has two areas; the second one has the same alignment as the first. */
 static int place_areas(struct dma_test *test)
 {
 	const struct dma_options *o = test->options;
@@ -129,21 +129,23 @@ static int place_areas(struct dma_test *test)
 		second = (gap + AREA_ALIGN - 1) & ~(uint64_t)(AREA_ALIGN - 1);
 	if (o->offset >= memory)
 		return fail(EXIT_USAGE,
-			    "--offset: %" PRIu64 " is past the end of the card's memory of %" PRIu64
-			    " bytes",
-			    o->offset, memory);
+			    "--offset: %" PRIu64
+			    " is past the end of the card's memory; the most is %" PRIu64,
+			    o->offset, memory - 1);
 	if (second + o->length > memory - o->offset)
 		return fail(EXIT_USAGE,
-			    "--length: %" PRIu64 " bytes%s at offset %" PRIu64
-			    " go past the end of the card's memory of %" PRIu64 " bytes",
-			    o->length, second ? " twice (read and write have an area each)" : "",
-			    o->offset, memory);
+			    "--length: %" PRIu64 " is too large at offset %" PRIu64
+			    ": %s in the card's memory of %" PRIu64 " bytes",
+			    o->length, o->offset,
+			    second ? "the two areas of read-and-write do not fit"
+				   : "the area does not fit",
+			    memory);
 	test->sides[LITEPCIE_READER].offset = o->offset;
 	test->sides[LITEPCIE_WRITER].offset = o->offset + second;
 	return 0;
 }
 
-/* Two buffers for the reader; two more for the writer only if both run at once. */
+/* Two buffers, which both directions use; two more if both run at the same time. */
 static int allocate(struct dma_test *test)
 {
 	const struct dma_options *o = test->options;
@@ -186,11 +188,11 @@ static int wrong_byte(const struct dma_test *test, const struct mismatch *m)
 	char card[40] = "";
 
 	if (m->what == host_guard)
-		place = "beside the data in host memory";
+		place = "outside the data in host memory";
 	else
 		snprintf(card, sizeof(card), " (card offset 0x%" PRIx64 ")", m->card_offset);
 	if (m->what == card_guard)
-		place = "beside the data in the card's memory";
+		place = "outside the data in the card's memory";
 	return fail(EXIT_FAILED,
 		    "%s: %s, iteration %" PRIu64 "%s: wrong byte %" PRId64
 		    " %s%s: expected 0x%02x, got 0x%02x; %" PRIu64 " differ, seed %" PRIu64 "%s%s",
@@ -200,7 +202,7 @@ static int wrong_byte(const struct dma_test *test, const struct mismatch *m)
 		    m->again ? m->again : "");
 }
 
-/* What ended the test, in one line and as exit code. */
+/* Prints why the test failed, in one line; returns the exit code. */
 static int verdict(const struct dma_test *test)
 {
 	if (test->signal)
@@ -247,7 +249,7 @@ static int dma_test_run(const struct settings *settings, const void *values, con
 
 const struct command command_dma_test = {
 	.name = "dma_test",
-	.summary = "move data by DMA, verify it, and measure beside theory",
+	.summary = "move data by DMA, verify it, compare the rate with theory",
 	.options = options,
 	.defaults = defaults,
 	.run = dma_test_run,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026 LitePCIe SoC developers */
-/* dma_test from the inside: what is asked for, moved, measured and found wrong. */
+/* Structures and functions of dma_test. */
 #ifndef LITEPCIE_UTIL_DMA_TEST_H
 #define LITEPCIE_UTIL_DMA_TEST_H
 
@@ -13,11 +13,11 @@ extern const char *const sequence_names[];
 struct dma_options {
 	unsigned int sequence; /* enum sequence */
 	uint64_t length, iterations, offset, host_offset, seed;
-	unsigned int header; /* 0: 12 bytes, 1: 16; theory only */
+	unsigned int header; /* 0: 12 bytes, 1: 16 bytes; for the theory only */
 };
 
-#define HOST_GUARD  128 /* bytes before and behind a host buffer */
-#define CARD_GUARD  64	/* bytes before and behind an area of the card's memory, at most */
+#define HOST_GUARD  128 /* bytes before and after a host buffer */
+#define CARD_GUARD  64	/* most bytes before and after an area of the card's memory */
 #define AREA_ALIGN  4096
 #define GUARD_VALUE 0xa5
 
@@ -27,14 +27,14 @@ struct buffer {
 	uint8_t *data;
 };
 
-/* Bytes of the card's memory beside an area, which no transfer of the test may change. */
+/* Bytes of the card's memory before or after an area; no transfer may change them. */
 struct card_guard {
 	uint64_t offset;
 	size_t bytes;
 	uint8_t saved[CARD_GUARD];
 };
 
-/* What one direction achieved. Counter: of the card; wall: of the host, around the system call. */
+/* Results of one direction. Counter: of the card; wall: of the host, around the system call. */
 struct measure {
 	uint64_t transfers, bytes;
 	uint64_t counter_bytes, counter_cycles;
@@ -44,33 +44,33 @@ struct measure {
 };
 
 /*
- * One direction of the test. Its data always makes the whole way source, card, landing: the half
- * that names the direction is measured, the other prepares or verifies.
+ * One direction of the test. Data always goes from the source buffer to the card and from there to
+ * the landing buffer. One of the two transfers is measured, the other one prepares or verifies.
  */
 struct side {
 	unsigned int direction; /* LITEPCIE_READER or LITEPCIE_WRITER */
-	uint64_t offset;	/* of its area in the card's memory */
+	uint64_t offset;	/* offset of its area in the card's memory */
 	struct buffer source, landing;
 	struct card_guard guards[2];
 	struct litepcie_counters before;
 	struct measure measure;
-	double start, stop; /* of the measured call, seconds */
-	int result;	    /* of the measured call: 0 or a negative errno */
+	double start, stop; /* times of the measured call, seconds */
+	int result;	    /* result of the measured call: 0 or a negative errno */
 };
 
-/* Where a wrong byte was. */
+/* Places of a wrong byte. */
 extern const char in_data[], host_guard[], card_guard[];
 
 /* The first byte found wrong. */
 struct mismatch {
-	const char *what; /* NULL: none; else one of those above */
+	const char *what; /* NULL: no wrong byte; else in_data, host_guard or card_guard */
 	unsigned int direction;
 	uint64_t iteration;   /* 0: the warm-up */
 	int64_t position;     /* relative to the first byte of the data */
-	uint64_t card_offset; /* of the byte, without meaning for a host guard */
+	uint64_t card_offset; /* card address of the byte; not valid for host_guard */
 	uint8_t expected, got;
 	uint64_t differing; /* bytes of this transfer that differ */
-	const char *again;  /* "right" or "wrong too" when read back again; NULL: not tried */
+	const char *again;  /* result of reading back again: "right", "wrong too"; NULL: not done */
 };
 
 struct dma_test {
@@ -82,10 +82,10 @@ struct dma_test {
 	uint64_t iteration;
 	double overlap; /* sum over the iterations of READ_AND_WRITE, each 0 .. 1 */
 	struct mismatch mismatch;
-	struct litepcie_errors errors; /* of the card before the test */
+	struct litepcie_errors errors; /* the card's counters before the test */
 	char error[256];	       /* one line, empty: none */
-	char card_errors[128];	       /* what the card counted since, empty: nothing */
-	int signal;		       /* that ended the test, 0: none */
+	char card_errors[128];	       /* errors the card has counted since, empty: none */
+	int signal;		       /* signal that ended the test, 0: none */
 };
 
 /* Which directions a sequence measures. */
@@ -94,30 +94,30 @@ bool sequence_has(unsigned int sequence, unsigned int direction);
 /* "read" or "write" */
 const char *direction_word(unsigned int direction);
 
-/* dma_data.c. Bytes of @turn differ from those of the 255 turns before it, in every place. */
+/* dma_data.c. Every byte of a @fill differs from the same byte of the 255 fills before. */
 bool buffer_allocate(struct buffer *buffer, uint64_t bytes, uint64_t host_offset);
 void buffer_free(struct buffer *buffer);
-void fill_pattern(uint8_t *data, uint64_t bytes, uint64_t seed, uint64_t turn);
+void fill_pattern(uint8_t *data, uint64_t bytes, uint64_t seed, uint64_t fill);
 void fill_inverse(uint8_t *data, const uint8_t *of, uint64_t bytes);
 bool landing_is_source(const struct dma_test *test, const struct side *side);
-/* False, with the mismatch filled, if @side's landing is not its source between whole guards. */
+/* False, with the mismatch filled in, if @side's landing buffer or its guards are wrong. */
 bool landing_is_right(struct dma_test *test, const struct side *side);
-/* The same for bytes of the card's memory beside the area, as read back now. */
+/* The same for a guard in the card's memory; @now is its current content. */
 bool card_guard_is_right(struct dma_test *test, const struct side *side,
 			 const struct card_guard *guard, const uint8_t *now);
 
-/* dma_errors.c. 0, or -1 with the error said: what the card itself saw go wrong. */
+/* dma_errors.c: errors that the card has counted. 0, or -1 with test->error filled in. */
 int card_errors_begin(struct dma_test *test);
 int card_errors_check(struct dma_test *test, const struct side *side);
 
-/* dma_run.c. 0, or -1 with error, mismatch or signal saying why. */
+/* dma_run.c. 0, or -1 with test->error, mismatch or signal filled in. */
 int dma_run(struct dma_test *test);
 
 /* dma_measure.c */
 double counter_rate(const struct dma_test *test, uint64_t bytes, uint64_t cycles);
 int measure_add(struct dma_test *test, struct side *side);
 
-/* dma_report.c, dma_json.c: of a run that is over, whole or not. */
+/* dma_report.c, dma_json.c: reports of a complete or incomplete run. */
 void dma_report_text(const struct dma_test *test);
 void dma_report_json(const struct dma_test *test);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-/* help: the tables, printed. */
+/* help: prints the tables of commands and options. */
 #include <stdio.h>
 
 #include "commands.h"
@@ -8,14 +8,16 @@
 static void help_of_program(void)
 {
 	printf("usage: %s [options] COMMAND [options]\n\n", PROGRAM);
-	printf("Works with LitePCIe SoC cards. A read moves host memory to the card, a write card\n"
-	       "memory to the host.\n\ncommands:\n");
+	printf("Inspects, tests and measures LitePCIe SoC cards. A read moves data from host "
+	       "memory\n"
+	       "to the card, a write from the card to host memory.\n\ncommands:\n");
 	for (size_t i = 0; commands[i]; i++)
 		printf("  %-27s %s\n", commands[i]->name, commands[i]->summary);
 	printf("\noptions:\n");
 	options_help(global_options);
-	printf("\nexit codes: 0 ok, %d data mismatch or device error, %d command line,\n"
-	       "128 + n ended by signal n\n",
+	printf("\nexit status: 0 success, %d data mismatch or device error, %d wrong command "
+	       "line,\n"
+	       "128 + N ended by signal N\n",
 	       EXIT_FAILED, EXIT_USAGE);
 }
 
@@ -28,7 +30,7 @@ static void help_of_command(const struct command *command)
 		printf("\noptions:\n");
 		options_help(command->options);
 	}
-	printf("\noptions of every command:\n");
+	printf("\noptions of all commands:\n");
 	options_help(global_options);
 }
 
@@ -49,7 +51,7 @@ static int help_run(const struct settings *settings, const void *values, const c
 
 const struct command command_help = {
 	.name = "help",
-	.summary = "say what the program, or a command, takes",
+	.summary = "show help for the program or a command",
 	.argument = "[COMMAND]",
 	.run = help_run,
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-/* info: what the card is, how it is linked, what its engines counted and which errors it saw. */
+/* info: identity of the card, state of its link, counters of its engines, errors. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -20,7 +20,7 @@ static void text_size(const char *label, uint64_t bytes)
 	printf("\n");
 }
 
-/* What the host lets the card do. Of an older driver nothing is known. */
+/* State of the link and what the host has enabled. An older driver reports 0: unknown. */
 static const struct {
 	uint32_t mask;
 	const char *key, *text;
@@ -55,8 +55,8 @@ static void text_of_info(const struct settings *settings, const struct litepcie_
 	       info->link_gen, info->link_lanes, info->max_payload_bytes,
 	       info->max_read_request_bytes);
 	if (info->link_gen < info->built_gen || info->link_lanes < info->built_lanes)
-		printf("          less than built for: reseat the card; compare LnkCap of card and "
-		       "slot (lspci -vv)\n");
+		printf("          slower than built for: reseat the card; compare LnkCap of card "
+		       "and slot (lspci -vv)\n");
 	text_of_status(info->link_status);
 	text_size("memory", info->memory_bytes);
 	text_size("window", info->window_bytes);
@@ -68,7 +68,7 @@ static void text_of_info(const struct settings *settings, const struct litepcie_
 static void text_of_counters(const struct litepcie_counters *c)
 {
 	printf("%s %" PRIu32 "  %" PRIu64 " bytes, %" PRIu32 " descriptors, %" PRIu32
-	       " TLPs, %" PRIu64 " cycles active; cycles it waited for: descriptor %" PRIu32
+	       " TLPs, %" PRIu64 " active cycles; of these waiting for: descriptor %" PRIu32
 	       ", tag %" PRIu32 ", link %" PRIu32 ", data %" PRIu32 "\n",
 	       litepcie_direction_name(c->direction), c->channel, (uint64_t)c->bytes,
 	       c->descriptors, c->tlps, (uint64_t)c->active_cycles, c->wait_descriptor, c->wait_tag,
@@ -208,6 +208,6 @@ static int info_run(const struct settings *settings, const void *values, const c
 
 const struct command command_info = {
 	.name = "info",
-	.summary = "print what the card is, its link, counters and errors",
+	.summary = "print identity, link, counters and errors of the card",
 	.run = info_run,
 };

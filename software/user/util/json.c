@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-/* A JSON writer: it keeps what is open and whether a comma is due. */
+/* A JSON writer. It remembers the open objects and arrays, and whether a comma is needed. */
 #include "json.h"
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@ static void quoted(const char *text)
 		if (*c == '"' || *c == '\\')
 			printf("\\%c", *c);
 		else if (*c < 0x20 || *c > 0x7e)
-			/* Names are ASCII; a stray byte is kept as its number, which is Latin-1. */
+			/* Names are ASCII; any other byte is written as Latin-1. */
 			printf("\\u%04x", *c);
 		else
 			putchar(*c);

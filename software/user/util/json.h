@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026 LitePCIe SoC developers */
-/* JSON on stdout, written as it is said. Keys end in the unit of their value. */
+/* JSON on stdout, without a buffer. Keys end in the unit of their value. */
 #ifndef LITEPCIE_UTIL_JSON_H
 #define LITEPCIE_UTIL_JSON_H
 
@@ -10,7 +10,7 @@
 /* Opens a document with format_version and the name of the command. */
 void json_document(const char *command);
 
-/* @key is NULL inside an array. json_end() closes the innermost, with a newline the document. */
+/* @key is NULL in an array. json_end() closes the innermost object or array. */
 void json_object(const char *key);
 void json_array(const char *key);
 void json_end(void);

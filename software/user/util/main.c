@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-/* litepcie_util: the table of commands, and how one is found and run. */
+/* litepcie_util: the table of commands; parses the command line and runs one of them. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ const struct option global_options[] = {
 	{ .name = "help",
 	  .letter = 'h',
 	  .kind = OPTION_FLAG,
-	  .help = "say what the program, or a command, takes",
+	  .help = "show help for the program or a command",
 	  .where = offsetof(struct settings, help) },
 	{ 0 },
 };
@@ -46,7 +46,7 @@ int fail(int code, const char *format, ...)
 {
 	va_list arguments;
 
-	/* What was printed so far comes first, also when both go to one file. */
+	/* Keeps the order of output and error if both go to the same file. */
 	fflush(stdout);
 	fprintf(stderr, "%s: ", PROGRAM);
 	va_start(arguments, format);
@@ -93,7 +93,7 @@ static int run(const struct command *command, struct settings *settings, void *v
 			return EXIT_USAGE;
 	}
 	if (i < argc)
-		return fail(EXIT_USAGE, "%s: '%s' is one argument too many; see %s help %s",
+		return fail(EXIT_USAGE, "%s: unexpected argument '%s'; see %s help %s",
 			    command->name, argv[i], PROGRAM, command->name);
 	if (settings->help)
 		return command_help.run(settings, NULL, command->name);
@@ -102,11 +102,11 @@ static int run(const struct command *command, struct settings *settings, void *v
 	return command->run(settings, values, argument);
 }
 
-/* A result that was not written (disk full, pipe closed) is not a success. */
+/* If the output was not written (disk full, pipe closed), the command has failed. */
 static int flushed(int code)
 {
 	if (fflush(stdout) || ferror(stdout))
-		return fail(code ? code : EXIT_FAILED, "the output could not be written");
+		return fail(code ? code : EXIT_FAILED, "cannot write the output");
 	return code;
 }
 

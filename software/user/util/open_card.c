@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-/* Opening the card, and saying what to do when that fails. */
+/* Opens the card, and says what to do if that fails. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -10,17 +10,18 @@ static const char *advice(int error)
 {
 	switch (error) {
 	case -ENOENT:
-		return "is the module loaded (lsmod | grep litepcie), is the card there (lspci)?";
+		return "check that the module is loaded (lsmod | grep litepcie) and the card is "
+		       "there (lspci)";
 	case -EACCES:
 	case -EPERM:
-		return "run as root, or give your user the right to the device file";
+		return "run as root, or give your user permission for the device file";
 	case -ENXIO:
 	case -ENODEV:
-		return "is the card there (lspci), and what does the driver say (dmesg)?";
+		return "check that the card is there (lspci) and read the kernel log (dmesg)";
 	case -ENOTTY:
 		return "give the device file of a card, /dev/litepcieN";
 	default:
-		return "what does the driver say (dmesg)?";
+		return "read the kernel log (dmesg)";
 	}
 }
 
@@ -34,7 +35,7 @@ static void explain(const char *device, int error)
 	}
 	version = litepcie_driver_version(device);
 	fail(EXIT_FAILED,
-	     "%s: the driver speaks interface version %d, this program version %d: use module and "
+	     "%s: the driver has interface version %d, this program has version %d: use module and "
 	     "program of the same release",
 	     device, version, LITEPCIE_UAPI_VERSION);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-/* Options as tables: the parser and the help. */
+/* The parser of options, and their help. */
 #include "options.h"
 
 #include <errno.h>
@@ -29,49 +29,58 @@ static const struct option *find(const struct option_set *sets, size_t count, co
 	return NULL;
 }
 
-static bool parse_number(const char *text, bool with_suffix, uint64_t *number)
+/*
+ * Decimal or 0x, with K, M or G if @with_suffix. A number that is larger than UINT64_MAX becomes
+ * UINT64_MAX, with *@overflow set.
+ */
+static bool parse_number(const char *text, bool with_suffix, uint64_t *number, bool *overflow)
 {
 	const char *suffixes = "KMG";
 	const char *suffix;
 	char *end;
 	unsigned int shift;
 
-	/* strtoull takes signs and blanks, which no option here means. */
+	/* strtoull() accepts signs and blanks, which are not numbers here. */
 	if (text[0] < '0' || text[0] > '9')
 		return false;
 	errno = 0;
 	*number = strtoull(text, &end, text[0] == '0' && (text[1] | 32) == 'x' ? 16 : 10);
-	if (errno || end == text)
+	if ((errno && errno != ERANGE) || end == text)
 		return false;
+	*overflow = errno == ERANGE;
 	if (!*end)
 		return true;
 	suffix = strchr(suffixes, *end >= 'a' ? *end - 32 : *end);
 	if (!with_suffix || !suffix || end[1])
 		return false;
 	shift = 10 * (unsigned int)(suffix - suffixes + 1);
-	if (*number > UINT64_MAX >> shift)
-		return false;
+	if (*overflow || *number > UINT64_MAX >> shift) {
+		*overflow = true;
+		*number = UINT64_MAX;
+		return true;
+	}
 	*number <<= shift;
 	return true;
 }
 
 static bool set_number(const struct option *o, const char *text, uint64_t *value)
 {
-	bool size = o->kind == OPTION_SIZE;
+	bool size = o->kind == OPTION_SIZE, overflow = false;
 
-	if (!parse_number(text, size, value)) {
+	if (!parse_number(text, size, value, &overflow)) {
 		fail(EXIT_USAGE, "--%s: '%s' is not a %s", o->name, text,
-		     size ? "size: give bytes, K, M or G behind it for powers of 1024" : "number");
+		     size ? "size; give bytes, such as 4096, 0x1000 or 4K (K, M, G: powers of 1024)"
+			  : "number; give a decimal number, or hexadecimal digits after 0x");
 		return false;
 	}
 	if (*value < o->min) {
-		fail(EXIT_USAGE, "--%s: %s is too small, the least is %" PRIu64 "%s", o->name, text,
-		     o->min, size ? " (bytes)" : "");
+		fail(EXIT_USAGE, "--%s: %s is too small; the least is %" PRIu64, o->name, text,
+		     o->min);
 		return false;
 	}
-	if (*value > o->max) {
-		fail(EXIT_USAGE, "--%s: %s is too large, the most is %" PRIu64 "%s", o->name, text,
-		     o->max, size ? " (bytes)" : "");
+	if (overflow || *value > o->max) {
+		fail(EXIT_USAGE, "--%s: %s is too large; the most is %" PRIu64, o->name, text,
+		     o->max);
 		return false;
 	}
 	return true;
@@ -90,7 +99,7 @@ static bool set_choice(const struct option *o, const char *text, unsigned int *v
 		used += snprintf(allowed + used, sizeof(allowed) - used, "%s%s", i ? ", " : "",
 				 o->choices[i]);
 	}
-	fail(EXIT_USAGE, "--%s: '%s' is unknown; allowed: %s", o->name, text, allowed);
+	fail(EXIT_USAGE, "--%s: '%s' is not supported; choose one of %s", o->name, text, allowed);
 	return false;
 }
 

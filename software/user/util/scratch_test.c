@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-/* scratch_test: is a register of the card written and read back over the link as it should be? */
+/* scratch_test: writes the scratch register over the link, reads it back and compares. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 #define WALKING 32
 #define TOTAL	(4 + 2 * WALKING)
 
-/* All zeros and ones, both checkers, a one and then a zero walking through the bits. */
+/* All zeros, all ones, both checkerboards, a walking one, a walking zero. */
 static uint32_t pattern(unsigned int i)
 {
 	static const uint32_t first[] = { 0x00000000, 0xffffffff, 0x55555555, 0xaaaaaaaa };
@@ -72,7 +72,7 @@ static int scratch_test_run(const struct settings *settings, const void *values,
 	return fail(EXIT_FAILED,
 		    "%s: scratch register: expected 0x%08" PRIx32 ", got 0x%08" PRIx32 "%s",
 		    settings->device, pattern(done), got,
-		    got == UINT32_MAX ? " (the card does not answer?)" : "");
+		    got == UINT32_MAX ? " (all ones: the card may be gone)" : "");
 }
 
 const struct command command_scratch_test = {

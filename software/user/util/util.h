@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026 LitePCIe SoC developers */
-/* What the commands share: the table, the global options, errors, the exit codes. */
+/* Shared by the commands: their table, global options, errors, exit codes. */
 #ifndef LITEPCIE_UTIL_UTIL_H
 #define LITEPCIE_UTIL_UTIL_H
 
@@ -11,12 +11,12 @@
 
 #define PROGRAM "litepcie_util"
 
-/* Of every JSON document of the tool. Raised when a key changes its meaning or goes. */
+/* In every JSON document of the tool. Raised when a key changes its meaning or is removed. */
 #define FORMAT_VERSION 1
 
-/* Exit codes: 0, these, and 128 + n when signal n ended a test early. */
+/* Exit codes other than 0, and 128 + N if signal N ended a test early. */
 #define EXIT_FAILED 1 /* data mismatch, device error, device missing */
-#define EXIT_USAGE  2 /* command line, or values the card cannot serve */
+#define EXIT_USAGE  2 /* wrong command line, or a value that the card does not support */
 
 struct settings {
 	const char *device;
@@ -28,9 +28,9 @@ struct settings {
 struct command {
 	const char *name;
 	const char *summary;
-	const char *argument;	      /* what it takes beside options, NULL: nothing */
-	const struct option *options; /* NULL: none of its own */
-	/* A fresh structure with the defaults for @options to fill, NULL without options. */
+	const char *argument;	      /* its argument other than options, NULL: none */
+	const struct option *options; /* its own options, NULL: none */
+	/* Allocates the structure for @options with its defaults; NULL without options. */
 	void *(*defaults)(void);
 	/* @argument is NULL when not given. Returns the exit code. */
 	int (*run)(const struct settings *settings, const void *values, const char *argument);
@@ -45,12 +45,12 @@ const struct command *find_command(const char *name);
 int fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Opens the card the settings name and fills @info. NULL after one line that says what to do, with
- * *@code the exit code.
+ * Opens the card of the settings and fills @info. If that fails, prints one line that says what to
+ * do, sets *@code to the exit code and returns NULL.
  */
 struct litepcie *open_card(const struct settings *settings, struct litepcie_info *info, int *code);
 
-/* "reader, writer, msi", bits without a name as "bit 7". */
+/* "reader, writer, msi"; bits without a name are "bit 7". */
 void capability_names(uint32_t capabilities, char *text, size_t size);
 
 #endif /* LITEPCIE_UTIL_UTIL_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-/* version: of the program, and of the driver interface it speaks. */
+/* version: of the program and of the driver interface that it uses. */
 #include <stdio.h>
 
 #include "commands.h"
@@ -24,6 +24,6 @@ static int version_run(const struct settings *settings, const void *values, cons
 
 const struct command command_version = {
 	.name = "version",
-	.summary = "print the version of the program and of the driver interface it speaks",
+	.summary = "print the version of the program and of the driver interface it uses",
 	.run = version_run,
 };

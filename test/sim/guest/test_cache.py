@@ -116,3 +116,51 @@ def test_after_a_kill_the_next_makes_it(tmp_path, folder):
 def test_digest_counts_boundaries():
     assert cache.digest("ab", "c") != cache.digest("a", "bc")
     assert cache.digest("a", b"b") == cache.digest(b"a", "b")
+
+
+# Removal ------------------------------------------------------------------------------------------
+
+
+def used(path, days, size=1):
+    """An entry that was used so many days ago."""
+    path.mkdir(parents=True)
+    (path / "file").write_bytes(bytes(size))
+    os.utime(path, (time.time() - days*24*60*60,)*2)
+    return path
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir() if path.name != "tmp")
+
+
+def test_what_was_not_used_for_a_month_is_removed(folder):
+    used(folder / "thing-old", 31)
+    used(folder / "thing-new", 29)
+    used(folder / "other-old", 31)
+    cache.prune("thing")
+    assert names(folder) == ["other-old", "thing-new"]
+    assert list((folder / "tmp").iterdir()) == []
+
+
+def test_the_longest_unused_is_removed_when_there_is_no_room(folder):
+    for days in (0.5, 2, 3, 4):
+        used(folder / f"thing-{days}", days, 100)
+    cache.prune("thing", most_bytes=250)
+    assert names(folder) == ["thing-0.5", "thing-2"]
+    cache.prune("thing", most_bytes=0)
+    assert names(folder) == ["thing-0.5"]
+
+
+def test_use_is_noted(folder):
+    path = used(folder / "thing-k", 31)
+    assert cache.entry("thing", "k", maker([])) == path
+    cache.prune("thing")
+    assert names(folder) == ["thing-k"]
+
+
+def test_a_discarded_entry_is_made_again(folder):
+    calls = []
+    cache.discard(cache.entry("thing", "k", maker(calls)))
+    cache.discard(folder / "thing-k")
+    cache.entry("thing", "k", maker(calls))
+    assert len(calls) == 2

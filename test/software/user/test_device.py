@@ -9,13 +9,13 @@ import subprocess
 import pytest
 
 ADVICE = {
-    errno.ENOENT : "no such device file: is the module loaded (lsmod | grep litepcie), is the card "
-                   "there (lspci)?",
-    errno.EACCES : "permission denied: run as root, or give your user the right to the device file",
-    errno.ENXIO  : "a device file without a driver behind it: is the card there (lspci), and what "
-                   "does the driver say (dmesg)?",
-    errno.ENODEV : "the card is gone, or the driver was unbound: is the card there (lspci), and "
-                   "what does the driver say (dmesg)?",
+    errno.ENOENT : "no such device file: check that the module is loaded (lsmod | grep litepcie) and "
+                   "the card is there (lspci)",
+    errno.EACCES : "permission denied: run as root, or give your user permission for the device file",
+    errno.ENXIO  : "the device file belongs to no driver: check that the card is there (lspci) and "
+                   "read the kernel log (dmesg)",
+    errno.ENODEV : "the card is gone, or the driver was unbound: check that the card is there "
+                   "(lspci) and read the kernel log (dmesg)",
 }
 
 
@@ -40,8 +40,8 @@ def test_device_of_another_driver(card, device):
 
 def test_driver_of_another_version(card):
     result = card("info", uapi=2)
-    assert result == (1, "", "litepcie_util: /dev/litepcie0: the driver speaks interface version "
-        "2, this program version 1: use module and program of the same release\n")
+    assert result == (1, "", "litepcie_util: /dev/litepcie0: the driver has interface version "
+        "2, this program has version 1: use module and program of the same release\n")
 
 
 def test_info_names_unknown_capabilities(card):
@@ -66,4 +66,4 @@ def test_output_that_cannot_be_written(card):
         result = subprocess.run([card.build / "litepcie_util", "info"], stdout=full,
             stderr=subprocess.PIPE, text=True, env=card.environment())
     assert result.returncode == 1
-    assert result.stderr == "litepcie_util: the output could not be written\n"
+    assert result.stderr == "litepcie_util: cannot write the output\n"

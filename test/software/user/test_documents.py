@@ -49,7 +49,7 @@ def test_manual_has_every_option(card):
 def test_manual_has_every_value(card):
     text = MANUAL.read_text().replace("\\-", "-")
     error = card("dma_test", "-s", "?").err
-    for value in error.split("allowed: ")[1].strip().split(", "):
+    for value in error.split("choose one of ")[1].strip().split(", "):
         assert f".B {value}\n" in text
 
 

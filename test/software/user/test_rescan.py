@@ -95,7 +95,7 @@ def test_the_link_is_disabled_and_no_error_for_the_command_alone(tree, where):
 def test_a_failed_command_is_the_exit_status_and_the_link_enabled(tree):
     before = tree.config.read_bytes()
     code, out, err = tree.run("sh", "-c", f"{LOOK}; exit 9", str(tree.config))
-    assert (code, out) == (9, MEANWHILE) and "failed: exit status 9" in err
+    assert (code, out) == (9, MEANWHILE) and "failed with exit status 9" in err
     assert tree.config.read_bytes() == before
 
 
@@ -118,22 +118,22 @@ def test_a_link_that_stays_down_is_said(tree):
     space[EXPRESS + 0x13] = 0
     tree.config.write_bytes(space)
     code, _, err = tree.run("--timeout", "1")
-    assert (code, err) == (0, f"litepcie_rescan: the link below {PORT} did not come up in 1 s\n")
+    assert (code, err) == (0, f"litepcie_rescan: the link below {PORT} is not up after 1 s\n")
 
 
 def test_a_slot_that_can_cut_the_power_is_said(tmp_path):
-    assert "hot-plug slot that can cut the power" in Tree(tmp_path, hot_plug=True).run()[2]
+    assert "can switch off the power" in Tree(tmp_path, hot_plug=True).run()[2]
 
 
 def test_two_cards_are_not_chosen_from(tree):
     (tree.root / "class/litepcie/litepcie1").mkdir()
-    assert tree.run() == (1, "", "litepcie_rescan: there are 2 cards: give --card\n")
+    assert tree.run() == (1, "", "litepcie_rescan: the litepcie driver has 2 cards: choose one with --card\n")
 
 
 @pytest.mark.parametrize("arguments, said", [
-    ("--card 01:00.0",               "an address is like 0000:01:00.0 (lspci -D), not '01:00.0'"),
+    ("--card 01:00.0",               "'01:00.0' is not a PCI address; give one such as 0000:01:00.0 (lspci -D)"),
     (f"--card {CARD} --port {PORT}", "give --card or --port, not both"),
-    ("--timeout 0",                  "--timeout is 1 to 60 seconds, not '0'"),
+    ("--timeout 0",                  "--timeout 0 is not supported; give 1 to 60 seconds"),
     ("--port",                       "--port needs a value"),
     ("--fast",                       "unknown option '--fast'"),
 ])
