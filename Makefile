@@ -33,6 +33,7 @@ check: setup
 	$(VENV)/python -m tools.check_spdx
 	$(VENV)/python -m tools.check_links
 	$(VENV)/python docs/pictures/path.py --check
+	$(VENV)/python -m litepcie_bench.pictures --check
 	$(VENV)/python -m litepcie_soc.build.regs --check
 	$(VENV)/python -m litepcie_soc.standalone.docs --check
 	$(VENV)/python -m litepcie_soc.build.docs --check

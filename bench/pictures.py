@@ -38,12 +38,14 @@ RESULTS = ROOT / "build" / "bench" / "results.json"
 # Both plots show the default board on its own link, with the ideal host of the benchmark.
 LINK = {"gen": 2, "lanes": 4, "datapath_bits": 128, "mps": 256}
 
+CONDITIONS = "Gen2 x4, 128 bit, MPS 256, chained; ideal PHY and host"
+
 # Text stays text, and the identifiers inside the file are the same at each run.
 SVG_STYLE = {"svg.fonttype": "none", "svg.hashsalt": "litepcie", "font.family": "sans-serif", "font.size": 9,
     "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "#e4e4e4",
     "axes.axisbelow": True, "legend.frameon": False}
 
-LABELS = {OURS: "this project", STOCK: "stock LitePCIe", "bound": "bound of the link model"}
+LABELS = {OURS: "this project", STOCK: "stock LitePCIe, 8 requests", "bound": "bound of the link model"}
 STYLES = {OURS: "o-", STOCK: "s-", "bound": "--"}
 
 # Figures ------------------------------------------------------------------------------------------
@@ -147,12 +149,13 @@ def draw(picture, found):
     """Text of the SVG file."""
     directions = sorted({direction for direction, *_ in found}, reverse=True)
     with matplotlib.rc_context(SVG_STYLE):
-        figure = Figure(figsize=(4 + 3.6*(len(directions) - 1), 3.2), facecolor="white")
+        figure = Figure(figsize=(5 + 3.6*(len(directions) - 1), 3.4), facecolor="white")
         panels = figure.subplots(1, len(directions), sharey=True, squeeze=False)[0]
         for axes, direction in zip(panels, directions):
             _panel(axes, picture, found, direction)
         panels[0].set_ylabel(picture.ylabel)
         panels[-1].legend(loc="lower right")
+        figure.suptitle(CONDITIONS, x=.99, ha="right", fontsize=8, color="#5c6b78")
         figure.tight_layout()
         text = io.StringIO()
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": "litepcie_bench.pictures"})
