@@ -24,13 +24,17 @@ PROGRAMS = ("alignments", "errors", "concurrent", "holder")
 
 @pytest.fixture(scope="session")
 def programs():
-    """(path on the machine, path in the guest) of the test programs, static."""
+    """(path on the machine, path in the guest) of the test programs and the C examples, static."""
     BUILD.mkdir(parents=True, exist_ok=True)
     include = ROOT / "software" / "kernel" / "include" / "uapi"
     for name in PROGRAMS:
         subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-pthread",
             "-I", include, "-o", BUILD / name, SOURCES / f"{name}.c"], check=True)
-    return [(BUILD / name, f"/bin/{name}") for name in PROGRAMS]
+    examples = sorted(path.stem for path in (ROOT / "examples" / "c").glob("*.c"))
+    subprocess.run(["make", "-s", "-C", ROOT / "examples", f"BUILD={BUILD}/examples", "STATIC=1"], check=True,
+        stdout=subprocess.DEVNULL)
+    return [*[(BUILD / name, f"/bin/{name}") for name in PROGRAMS],
+        *[(BUILD / "examples" / name, f"/bin/{name}") for name in examples]]
 
 
 class TestGuest:

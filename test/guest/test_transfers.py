@@ -83,6 +83,32 @@ def test_fio_verify(guest, engine):
         timeout=600)
 
 
+def test_example_write_read(guest):
+    assert guest.run("write_read") == "100000 bytes written and read back at offset 0: equal\n"
+    assert guest.run("write_read /dev/litepcie0 4097 0x1001") == (
+        "4097 bytes written and read back at offset 4097: equal\n")
+    end = 64 << 20
+    assert "transfer failed: No space left on device" in guest.run(f"write_read /dev/litepcie0 100 {end}", status=1)
+
+
+def test_example_copy_file(guest):
+    guest.run("head -c 123457 /bin/busybox > /tmp/out")
+    assert "123457 bytes copied from /tmp/out" in guest.run("copy_file /tmp/out /dev/litepcie0")
+    assert "123457 bytes copied from /dev/litepcie0" in guest.run("copy_file /dev/litepcie0 /tmp/in 123457")
+    guest.run("cmp /tmp/out /tmp/in")
+
+
+def test_example_mmap_window(guest):
+    assert guest.run("mmap_window") == "window[16] = 0x12345678\nby DMA     = 0x12345678\n"
+
+
+def test_example_rate(guest):
+    """Not above the rate of the link."""
+    said = guest.run("rate 100000")
+    assert "Gen2 x4, 67108864 bytes of memory" in said
+    assert 0 < float(said.split(": ")[-1].split()[0]) < 2000
+
+
 def test_nothing_is_left_pinned(guest):
     guest.works()
 

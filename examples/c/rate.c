@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+/*
+ * Measures one write to the card with the card's own counters. Uses liblitepcie.
+ *
+ *	rate [BYTES]
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <liblitepcie.h>
+
+static int fail(const char *what, int error)
+{
+	fprintf(stderr, "%s: %s\n", what, litepcie_strerror(error));
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	size_t bytes = argc > 1 ? strtoull(argv[1], NULL, 0) : 1 << 20;
+	struct litepcie_counters before, after;
+	char *buffer = calloc(bytes, 1);
+	struct litepcie_info info;
+	struct litepcie *card;
+	uint64_t cycles;
+	ssize_t moved;
+	int error;
+
+	error = litepcie_open_index(&card, 0);
+	if (error < 0)
+		return fail("/dev/litepcie0", error);
+	error = litepcie_get_info(card, &info);
+	if (error < 0)
+		return fail("info", error);
+	printf("%s, Gen%" PRIu32 " x%" PRIu32 ", %" PRIu64 " bytes of memory\n", info.target,
+	       info.link_gen, info.link_lanes, (uint64_t)info.memory_bytes);
+
+	/* write(2) moves host memory to the card: the card's reader. */
+	error = litepcie_get_counters(card, 0, LITEPCIE_READER, &before);
+	if (error < 0)
+		return fail("counters", error);
+	moved = litepcie_pwrite(card, buffer, bytes, 0);
+	if (moved < 0)
+		return fail("transfer", (int)moved);
+	error = litepcie_get_counters(card, 0, LITEPCIE_READER, &after);
+	if (error < 0)
+		return fail("counters", error);
+
+	cycles = after.active_cycles - before.active_cycles;
+	printf("%zd bytes in %" PRIu64 " cycles of %.0f MHz: %.1f MB/s\n", moved, cycles,
+	       info.clock_hz / 1e6, (double)moved * info.clock_hz / (double)cycles / 1e6);
+	litepcie_close(card);
+	free(buffer);
+	return 0;
+}
