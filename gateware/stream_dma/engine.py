@@ -21,17 +21,27 @@ from litepcie_soc.stream_dma.writer import StreamWriter
 
 
 class StreamEngine(DMAEngine):
-    """A ``DMAEngine`` whose other end is a stream of the user in the place of a memory.
+    """A ``DMAEngine`` between host memory and a user stream, without endpoint memory.
 
-    RESET drops what is in the RAM of the engine. Of a reader, up to eight beats that had left it
-    stay until the user takes them; the next one has ``first``. A packet that was cut short has no
-    ``last``. A writer is not ready while it is off, and takes what comes behind as the beginning of
-    a packet.
+    RESET drops the contents of the engine's RAM. A packet that a reset cuts short has no ``last``.
+    After the reset of a reader, up to eight beats that had already left the RAM still wait at ``source``;
+    the beat after them has ``first``. A writer is not ready while it is off; the first beat that it takes
+    after a reset begins a packet.
 
-    Parameters and attributes as ``DMAEngine``, but without ``memory``, and with
+    Parameters
+    ----------
+    As ``DMAEngine``, without ``memory``.
 
-    source : Endpoint(user_layout), out, sys, of a reader.
-    sink   : Endpoint(user_layout), in, sys, of a writer.
+    Attributes
+    ----------
+    As ``DMAEngine``, and:
+
+    source : Endpoint(user_layout), **out**, readers only.
+    sink   : Endpoint(user_layout), **in**, writers only.
+
+    Registers
+    ---------
+    As ``DMAEngine``.
     """
     MOVERS = {"reader": StreamReader, "writer": StreamWriter}
 
@@ -64,6 +74,6 @@ class StreamEngine(DMAEngine):
 
 
 class StreamChannel(NamedTuple):
-    """What a user of the SoC sees of a stream: Endpoints of ``user_layout``, sys."""
+    """The two directions of a stream channel, for the user of the SoC: Endpoints of ``user_layout``, sys."""
     source : stream.Endpoint  # Host to user.
     sink   : stream.Endpoint  # User to host.

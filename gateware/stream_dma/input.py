@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What the user of a stream gives, and what is told of it, as a memory that a writer reads."""
+"""Buffers user packets; presents data and reports to the writer as memory."""
 
 from migen import *
 
@@ -17,34 +17,34 @@ from litepcie_soc.stream_dma.ram import WORDS, StreamRAM, WordFIFO, user_layout
 
 # Constants ----------------------------------------------------------------------------------------
 
-REPORT_BITS = 25  # [23:0] bytes of a buffer, [24] a packet ends with it.
+REPORT_BITS = 25  # [23:0] bytes in a buffer, [24] the buffer ends a packet.
 
 # Packet Input -------------------------------------------------------------------------------------
 
 
 class PacketInput(LiteXModule):
-    """Takes packets into a RAM, each from a word on, and knows where they end.
+    """Buffers user packets in a RAM; presents data and reports to the writer as memory.
 
-    The memory a writer reads has this RAM twice as its lower half, for what goes on at the front
-    of the RAM. Every word of its upper half is a report: what a buffer holds, for the host.
+    Each packet begins at a word of the RAM; a queue holds the offsets at which packets end. In the memory that
+    the writer reads, the lower half is this RAM twice, so that a packet that wraps in the RAM has contiguous addresses.
+    Every word of the upper half is a report: it tells the host what a buffer holds.
 
     Parameters
     ----------
-    data_width, words : of the RAM, bits and a power of two.
-    reports           : reports that can wait to be read, a power of two.
-    packets           : ends that can wait.
+    data_width, words : bits of a word, words of the RAM (a power of two).
+    reports           : most reports that wait to be read, a power of two.
+    packets           : most packet ends that wait.
 
     Attributes
     ----------
-    sink      : Endpoint(user_layout), in, sys. ``be`` counts with ``last`` only, ``first`` never.
-    enable    : 1, in, sys, without, nothing is taken.
-    filled    : log2(bytes of the RAM), out, sys, byte offset behind the last word taken.
-    end       : Endpoint (``offset``, behind the last byte of the oldest packet whose end is here),
-        out, sys.
-    report    : 25, in, sys, with ``put``: 1, becomes a report at
-    report_at : log2(reports), out, sys.
-    memory    : MemoryReadStream of four times the RAM's size; words before the one that was read
-        last are free again.
+    sink      : Endpoint(user_layout), **in**. ``be`` is used only with ``last``; ``first`` is ignored.
+    enable    : 1, **in**, beats are accepted only with it.
+    filled    : log2(bytes of the RAM), **out**, byte offset after the last accepted word.
+    end       : Endpoint(``offset``), **out**, byte offset after the last byte of the oldest packet that is complete.
+    report    : 25, **in**, a report to store, with ``put``.
+    put       : 1, **in**, stores ``report`` at ``report_at``.
+    report_at : log2(reports), **out**, where the next report is stored.
+    memory    : MemoryReadStream of four times the RAM's size. A read of a data word frees the words before it.
     """
     def __init__(self, data_width, words=WORDS, reports=32, packets=16):
         self.word_bits = log2_int(data_width // 8)
@@ -62,7 +62,7 @@ class PacketInput(LiteXModule):
 
         # # #
 
-        self.front = Signal(max=words)   # The word read last.
+        self.front = Signal(max=words)   # The data word read last.
         self.add_input(words, packets)
         self.add_reports(reports)
         self.add_memory()
@@ -73,11 +73,11 @@ class PacketInput(LiteXModule):
         sink, ram = self.sink, self.ram
         lanes = len(sink.be)
         place = Signal(max=words)
-        ahead = Signal(max=words, reset=1)   # One word stays free, so that full and empty differ.
-        room  = Signal()                     # For ends.
+        ahead = Signal(max=words, reset=1)   # place + 1: one word stays free, so that full and empty differ.
+        room  = Signal()                     # There is room for packet ends.
         taken = Signal()
-        edge  = Signal(lanes)
-        # The last byte of a packet, a cycle late.
+        edge  = Signal(lanes)                # One-hot: the lane of the last byte.
+        # Last byte of a packet, one cycle late.
         ended = Signal()
         word  = Signal.like(place)
         lane  = Signal(self.word_bits)
@@ -93,13 +93,13 @@ class PacketInput(LiteXModule):
         ]
         self.sync += [
             If(taken, place.eq(ahead), ahead.eq(ahead + 1)),
-            # One may be taken in this cycle, one is on its way.
+            # One end may be accepted in this cycle, and one is in ``ended``.
             room.eq(self.ends.level <= packets - 3),
             ended.eq(taken & sink.last),
             word.eq(place),
             *[lane[bit].eq(Reduce("OR", [edge[n] for n in range(lanes) if n >> bit & 1]))
                 for bit in range(self.word_bits)],
-            # As late as the end.
+            # One cycle late, as the ends are.
             self.filled.eq(Cat(Replicate(0, self.word_bits), place)),
         ]
 

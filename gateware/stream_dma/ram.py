@@ -14,34 +14,34 @@ from litex.soc.interconnect import stream
 
 # Constants ----------------------------------------------------------------------------------------
 
-WORDS = 512  # Of a RAM: what one block RAM of any family has at its full width.
+WORDS = 512  # Words of a RAM: the depth of one block RAM at full width, on every FPGA family.
 
 
 def user_layout(data_width):
-    """Bytes of packets: ``dat``, ``be`` without a gap from lane 0, partial with ``last`` only."""
+    """Bytes of packets: ``dat`` and ``be``, from lane 0 without a gap. Only the last beat may be partial."""
     return [("dat", data_width), ("be", data_width // 8)]
 
 # Stream RAM ---------------------------------------------------------------------------------------
 
 
 class StreamRAM(LiteXModule):
-    """One port writes, one reads a word a cycle. A read is never held up: see ``WordFIFO``.
+    """RAM with one write port and one read port; each serves a word per cycle.
 
-    A word that was written is seen by every read of a later cycle.
+    A read sees every write of an earlier cycle. Reads have no back-pressure: a ``WordFIFO`` after the RAM limits them.
 
     Parameters
     ----------
     data_width  : bits of a word.
-    words       : a power of two.
-    granularity : bits of a word that are written together.
-    params      : layout of what goes with a read and comes back with its word.
+    words       : number of words, a power of two.
+    granularity : bits per write enable; None for one enable per word.
+    params      : layout of the parameters that accompany a read and return with its word.
 
     Attributes
     ----------
-    write_address, write_data : log2(words), data_width, in, sys.
-    write_enable : data_width / granularity, in, sys.
-    sink         : Endpoint (``address``: log2(words), ``params``), in, sys; ready is not driven.
-    source       : Endpoint (``dat``: data_width, ``params``), out, sys, ``LATENCY`` cycles behind.
+    write_address, write_data : log2(words), data_width, **in**.
+    write_enable : data_width / granularity, **in**.
+    sink         : Endpoint(``address``: log2(words), ``params``), **in**; ``ready`` is not driven.
+    source       : Endpoint(``dat``: data_width, ``params``), **out**, ``LATENCY`` cycles after ``sink``.
     """
     LATENCY = 2
 
@@ -61,7 +61,7 @@ class StreamRAM(LiteXModule):
         self.write_data    = write.dat_w
         self.write_enable  = write.we
 
-        # The RAM's own register, then one more, which belongs to the RAM on every family.
+        # The RAM's own register, then an output register, which is part of the block RAM on every family.
         word = stream.Endpoint(params)
         self.comb += [read.adr.eq(sink.address), read.re.eq(sink.valid)]
         self.sync += [
@@ -76,22 +76,23 @@ class StreamRAM(LiteXModule):
 
 
 class WordFIFO(LiteXModule):
-    """Behind a ``StreamRAM``: room for what is under way, so that no ready leads back to the RAM.
+    """FIFO after a ``StreamRAM``, with room for every word in flight, so that the RAM needs no back-pressure.
 
     Attributes
     ----------
-    sink   : Endpoint, in, sys; ready is not looked at.
-    source : Endpoint, out, sys.
-    go     : 1, out, sys, a read may begin in this cycle; a register.
+    sink   : Endpoint, **in**; ``ready`` is ignored.
+    source : Endpoint, **out**.
+    go     : 1, **out**, a read may begin in this cycle; comes from a register.
     """
     def __init__(self, layout):
-        # A read of this cycle, of the next one, those in the RAM; as many again to go on with.
-        under_way   = StreamRAM.LATENCY + 2
-        self.fifo   = fifo = stream.SyncFIFO(layout, 2 * under_way)
+        # ``go`` is one cycle late, so reads of this and the next cycle may follow those in the RAM. The FIFO has
+        # twice that room, to keep a word per cycle.
+        in_flight   = StreamRAM.LATENCY + 2
+        self.fifo   = fifo = stream.SyncFIFO(layout, 2 * in_flight)
         self.sink   = fifo.sink
         self.source = fifo.source
         self.go     = Signal()
 
         # # #
 
-        self.sync += self.go.eq(fifo.level <= under_way)
+        self.sync += self.go.eq(fifo.level <= in_flight)

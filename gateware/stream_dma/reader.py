@@ -22,31 +22,31 @@ from litepcie_soc.stream_dma.ram import WORDS, StreamRAM
 
 
 def word_layout(data_width):
-    """A word on its way to the user: with ``last``, bytes up to ``lane``."""
+    """A word to the user. With ``last``, ``lane`` is the lane of the packet's last byte."""
     return [("dat", data_width), ("lane", log2_int(data_width // 8))]
 
 
 class PacketOutput(LiteXModule):
-    """Gives the words of the reorder RAM to the user when all of their bytes have landed.
+    """Sends the words of the reorder RAM to the user once all their bytes have landed.
 
-    Bytes lie in the RAM as they leave: a packet begins with a word, and between its descriptors
-    there is no gap.
+    Bytes are in the RAM in the order in which they leave: each packet begins at a word, and there is no gap
+    between its descriptors.
 
     Parameters
     ----------
-    data_width, words : of the RAM, bits and a power of two.
-    packets           : ends that can wait.
+    data_width, words : bits of a word, words of the RAM (a power of two).
+    packets           : most packet ends that wait.
 
     Attributes
     ----------
-    end    : Endpoint (``word``, ``lane`` of a packet's last byte), in, sys; before it lands.
-    room   : 1, out, sys, for four ends more.
-    landed : 13, in, sys, bytes that landed in this cycle, behind those before without a gap;
-    ends   : 1, in, sys, and the last of them is the last of its packet.
-    front  : log2(words) + 1, out, sys, words that left the RAM, modulo twice its size.
+    end    : Endpoint(``word``, ``lane``), **in**, position of a packet's last byte; given before that byte lands.
+    room   : 1, **out**, there is room for four more packet ends.
+    landed : 13, **in**, number of bytes that landed in this cycle, without a gap after the earlier ones.
+    ends   : 1, **in**, the last of these bytes is the last of its packet.
+    front  : log2(words) + 1, **out**, number of words that left the RAM, modulo twice its size.
     ram    : StreamRAM.
-    go     : 1, in, sys, words may leave.
-    source : Endpoint(word_layout), out, sys; ready is not looked at.
+    go     : 1, **in**, words may leave.
+    source : Endpoint(word_layout), **out**; ``ready`` is ignored.
     """
     def __init__(self, data_width, words, packets=16):
         word_bits   = log2_int(data_width // 8)
@@ -63,20 +63,21 @@ class PacketOutput(LiteXModule):
 
         # # #
 
-        # How far bytes landed: to the end of the word with the end of a packet.
-        back  = Signal(word_bits + len(front))
-        more  = Signal(14)
-        whole = Signal()
-        ahead = Signal.like(back)
-        self.comb += ahead.eq(back + more)
+        # Byte offset up to which bytes have landed. The end of a packet rounds it up to a word: the next packet
+        # begins there.
+        back      = Signal(word_bits + len(front))
+        step      = Signal(14)
+        round_up  = Signal()
+        next_back = Signal.like(back)
+        self.comb += next_back.eq(back + step)
         self.sync += [
-            more.eq(self.landed + Mux(self.ends, data_width // 8 - 1, 0)),
-            whole.eq(self.ends),
-            back.eq(ahead),
-            If(whole, back[:word_bits].eq(0)),
+            step.eq(self.landed + Mux(self.ends, data_width // 8 - 1, 0)),
+            round_up.eq(self.ends),
+            back.eq(next_back),
+            If(round_up, back[:word_bits].eq(0)),
         ]
 
-        # Whole words leave.
+        # Only whole words leave.
         end   = fifo.source
         first = Signal(reset=1)
         self.comb += [
@@ -100,27 +101,26 @@ class PacketOutput(LiteXModule):
 
 
 class StreamReader(LiteXModule):
-    """Moves the data of descriptors through a reorder RAM to the user, a beat a cycle.
+    """Moves the data of descriptors through a reorder RAM to the user, one beat per cycle.
 
-    A running byte offset stands in the place of the endpoint address, so that completions find
-    their place in the RAM by their tag, in any order. It is rounded up to a word behind a packet.
-    A request leaves only while the RAM has room for it: completions never wait for the user.
+    Requests use a running byte offset in place of an endpoint address, so the tag of a completion leads to
+    its place in the RAM and completions may come in any order. After each packet the offset is rounded up to a word.
+    A request is issued only while the RAM has room for it: completions never wait for the user.
 
-    Complete means landed in the RAM: the host's memory is free then, but the user may still have to
-    take up to the RAM's size. Behind a failure nothing more is given to the user.
+    Complete means landed in the RAM: the host may reuse its memory then, while up to a full RAM of data may
+    still wait for the user. After a failure the user gets no more data.
 
     Parameters
     ----------
     port  : MemoryReadPort of the data.
-    words : words of the reorder RAM, a power of two. Requests are for a quarter of it at most.
+    words : words of the reorder RAM, a power of two. A request is at most a quarter of it.
 
     Attributes
     ----------
-    go     : 1, in, sys, words may leave.
-    source : Endpoint(word_layout), out, sys; ``last`` behind a descriptor with LAST. Ready is not
-        looked at.
+    As ``Reader``, and:
 
-    Every other as ``Reader``.
+    go     : 1, **in**, words may leave.
+    source : Endpoint(word_layout), **out**, ``last`` at the end of a descriptor with LAST; ``ready`` is ignored.
     """
     def __init__(self, port, words=WORDS):
         width, size    = port.data_width, words * port.data_width // 8
@@ -130,11 +130,11 @@ class StreamReader(LiteXModule):
         self.boundary  = Signal(16)
         self.run       = Signal()
         self.issue     = Signal()
-        # Offsets are modulo twice the RAM, so that full and empty differ.
+        # Offsets are modulo twice the RAM's size, so that full and empty differ.
         self.memory    = MemoryWriteStream(width, 2 * size)
         self.reader    = reader = Reader(port, self.memory)
         self.output    = output = PacketOutput(width, words)
-        self.ends      = stream.SyncFIFO([("packet_end", 1)], port.tags + 4)  # Of what is issued.
+        self.ends      = stream.SyncFIFO([("packet_end", 1)], port.tags + 4)  # One entry per descriptor issued.
         self.go        = output.go
         self.source    = output.source
         self.done      = reader.done
@@ -160,16 +160,16 @@ class StreamReader(LiteXModule):
         return self.reader.splitter
 
     def add_descriptors(self):
-        """Gives each its place in the RAM, and tells where its packet ends."""
+        """Gives each descriptor its place in the RAM, and passes on where packets end."""
         sink, inner = self.sink, self.reader.sink
         piece       = self.splitter.source
         accepted    = Signal()
-        settled     = Signal(reset=1)     # ``offset`` is that of the next descriptor.
+        settled     = Signal(reset=1)      # ``offset`` is already that of the next descriptor.
         offset      = Signal(len(inner.endpoint))
-        behind      = Signal.like(offset)  # The descriptor that was accepted last,
-        final       = Signal.like(offset)  # its last byte.
+        end_offset  = Signal.like(offset)  # After the last byte of the descriptor accepted last.
+        last_byte   = Signal.like(offset)  # Its last byte.
         packet_end  = Signal()
-        ended       = Signal()             # Its last request is made.
+        ended       = Signal()             # Its last request was issued, and it ends a packet.
         self.comb += [
             sink.connect(inner, omit={"packet_end", "valid", "ready"}),
             inner.endpoint.eq(offset),
@@ -179,32 +179,33 @@ class StreamReader(LiteXModule):
             self.ends.sink.valid.eq(accepted),
             self.ends.sink.packet_end.eq(sink.packet_end),
             self.output.end.valid.eq(ended),
-            Cat(self.output.end.lane, self.output.end.word).eq(final),
+            Cat(self.output.end.lane, self.output.end.word).eq(last_byte),
         ]
         self.sync += [
             settled.eq(~accepted),
             If(accepted,
-                behind.eq(offset + sink.length),
+                end_offset.eq(offset + sink.length),
                 packet_end.eq(sink.packet_end)
             ),
-            offset.eq(behind),
+            offset.eq(end_offset),
             If(packet_end,
                 # The next packet begins with a word.
                 offset.eq(Cat(Replicate(0, self.word_bits),
-                    behind[self.word_bits:] + (behind[:self.word_bits] != 0)))
+                    end_offset[self.word_bits:] + (end_offset[:self.word_bits] != 0)))
             ),
-            final.eq(behind - 1),
+            last_byte.eq(end_offset - 1),
             ended.eq(piece.valid & piece.ready & piece.last & packet_end
                 & (piece.reason == REASON_NONE)),
         ]
 
     def add_requests(self):
-        """Lets them go while there is room for two of the largest size, and for some ends.
+        """Issues requests while the RAM has room for two of the largest size, and the queue for some packet ends.
 
-        What decides is a cycle old: in that, one request went, or an end of a packet was rounded.
+        Room for two, as ``room`` is one cycle old: in that cycle one more request may have been issued, or the end of
+        a packet was rounded up.
         """
         piece = self.splitter.source
-        reach = Signal(len(piece.endpoint))  # Of a request, from the front of the RAM on.
+        reach = Signal(len(piece.endpoint))  # Highest offset of a request after the front of the RAM.
         limit = Signal.like(reach)
         left  = Signal.like(reach)
         room  = Signal()

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Cuts buffers into the packets of a stream that fill them."""
+"""Splitter of a stream's writer: fills buffers with user packets, and makes their requests."""
 
 from migen import *
 
@@ -20,25 +20,24 @@ from litepcie_soc.dma.descriptor import descriptor_layout, piece_layout
 
 
 class BufferSplitter(LiteXModule):
-    """Fills buffers with what is in a ``PacketInput``, and says of each what it holds.
+    """Fills buffers with the packets of a ``PacketInput``, and reports what each buffer holds.
 
-    A slot of the ring is a buffer: one descriptor, or those of its table. It is complete when full
-    or at the end of a packet; what is left of its table then is passed over. Its report goes behind
-    its data, as a request of four bytes with ``slot_last``, which no other request has.
+    A ring slot is a buffer: one descriptor, or all descriptors of its table. A buffer is complete when it is full or
+    a packet ends in it; the rest of its table is then skipped. A report follows the data of each buffer. It is
+    a request of four bytes with ``slot_last``; no other request has that flag.
 
-    A request is for as much as goes in one TLP: up to ``boundary``, to the end of the descriptor or
-    of the packet. It is made when all of that is in the RAM. One takes three cycles or more.
+    A request is the payload of one TLP: it ends at a multiple of ``boundary``, at the end of the descriptor or at the
+    end of the packet. It is issued when all its bytes are in the RAM. A request takes three cycles or more.
 
     Parameters
     ----------
-    packet_input : PacketInput, where the packets are.
+    packet_input : PacketInput that holds the packets.
 
     Attributes
     ----------
-    sink, source, boundary, run, busy : as ``Splitter``. Requests are for half of the RAM at most.
-    status_address : 64, in, sys, host address of the status block; the array of the reports is
-        behind it.
-    ring_log2      : 4, in, sys, log2 of the descriptors of the ring.
+    sink, source, boundary, run, busy : as in ``Splitter``. A request is at most half of the RAM.
+    status_address : 64, **in**, host address of the status block; the array of reports follows the block.
+    ring_log2      : 4, **in**, log2 of the descriptors in the ring.
     """
     def __init__(self, packet_input):
         endpoint_width      = bits_for(packet_input.memory.size - 1)
@@ -53,38 +52,38 @@ class BufferSplitter(LiteXModule):
         # # #
 
         self.input = packet_input
-        self.host       = Signal(64)  # Of what is not requested yet,
-        self.rest       = Signal(25)  # its bytes and those before it in its block.
-        self.interrupt  = Signal()    # Of the slot.
+        self.host       = Signal(64)  # Host address of the next request.
+        self.rest       = Signal(25)  # Bytes left in the descriptor, plus the offset of ``host`` in its block.
+        self.interrupt  = Signal()    # A descriptor of the slot had INTERRUPT.
         self.slot_last  = Signal()
         self.reason     = Signal(4)
-        self.bytes      = Signal(24)  # In the buffer,
-        self.packet_end = Signal()    # whose last byte is the packet's.
+        self.bytes      = Signal(24)  # Bytes in the buffer so far.
+        self.packet_end = Signal()    # A packet ended in the buffer.
         self.add_measure()
         self.add_slot()
         self.add_requests()
 
-    # What there is --------------------------------------------------------------------------------
+    # Length of a request --------------------------------------------------------------------------
 
     def add_measure(self):
-        """How long the next request is, in two steps: what fits, and how much of it is there.
+        """Computes the length of the next request in two steps: what fits, and how much of it is available.
 
-        Both go on all the time: what is there grows while a request waits for it.
+        Both steps run in every cycle, as bytes become available while a request waits for them.
         """
         end, filled = self.input.end, self.input.filled
         most        = 1 << len(filled) - 1
-        self.size   = size  = Signal(13)                 # Of a block: TLPs end at its multiples.
+        self.size   = size  = Signal(13)                 # Bytes of a block: TLPs end at its multiples.
         self.mask   = mask  = Signal(12)
-        self.front  = front = Signal(len(filled))        # Byte offset of the next byte.
-        self.want   = want  = Signal(13)                 # What fits,
-        self.full   = Signal()                           # and fills the descriptor.
+        self.front  = front = Signal(len(filled))        # Offset in the RAM of the next byte to send.
+        self.want   = want  = Signal(13)                 # Bytes that fit in the request.
+        self.full   = Signal()                           # These fill the descriptor.
         self.length = Signal(13)
-        self.enough = Signal()                           # A request can be made,
-        self.final  = Signal()                           # and the packet ends with it.
-        outer = Signal(len(self.rest) - 7)               # Whole blocks of ``rest``, by 128 bytes.
+        self.enough = Signal()                           # A request can be issued.
+        self.final  = Signal()                           # The packet ends with this request.
+        outer = Signal(len(self.rest) - 7)               # Whole blocks of ``rest``, in units of 128 bytes.
         full  = Signal()
-        there = Signal(len(filled))
-        ends  = Signal()                                 # No more come: behind them the packet ends.
+        available = Signal(len(filled))                  # Bytes of the packet in the RAM.
+        ends  = Signal()                                 # The packet ends after these bytes.
         limit = Mux(self.boundary > most, most, self.boundary)
         self.comb += [
             outer.eq(self.rest[7:] & ~mask[7:]),
@@ -95,11 +94,11 @@ class BufferSplitter(LiteXModule):
             mask.eq(limit - 1),
             want.eq(Mux(full, self.rest[:13], size) - (self.host & mask)),
             self.full.eq(full),
-            there.eq(Mux(end.valid, end.offset, filled) - front),
+            available.eq(Mux(end.valid, end.offset, filled) - front),
             ends.eq(end.valid),
-            self.enough.eq(ends | (there >= want)),
-            self.final.eq(ends & (there <= want)),
-            self.length.eq(Mux(ends & (there <= want), there, want)),
+            self.enough.eq(ends | (available >= want)),
+            self.final.eq(ends & (available <= want)),
+            self.length.eq(Mux(ends & (available <= want), available, want)),
         ]
 
     # Slots and their reports ----------------------------------------------------------------------
@@ -108,13 +107,13 @@ class BufferSplitter(LiteXModule):
         self.slot           = slot = Signal(12)
         self.report_address = Signal(64)
         following           = Signal(13)
-        dword               = Signal(13)   # From the status block.
+        dword               = Signal(13)   # Dword offset of the report from the status block.
         self.comb += [
             following.eq(slot + 1),
             self.input.report.eq(Cat(self.bytes, self.packet_end)),
         ]
         self.sync += [
-            # Well before they are used: a report is several cycles behind the one before.
+            # Two cycles are no problem: reports are several cycles apart.
             dword.eq(slot + abi.REPORT_OFFSET // abi.REPORT_BYTES),
             self.report_address.eq(self.status_address + (dword << log2_int(abi.REPORT_BYTES))),
             If(self.input.put,
@@ -136,7 +135,7 @@ class BufferSplitter(LiteXModule):
             self.busy.eq(~fsm.ongoing("IDLE")),
             source.reason.eq(self.reason),
         ]
-        # Gone before the next request is measured.
+        # The end leaves its queue before the next request is measured.
         self.sync += inner.end.ready.eq(
             fsm.ongoing("REQUEST") & source.valid & source.ready & self.final)
         fsm.act("IDLE",
@@ -151,7 +150,7 @@ class BufferSplitter(LiteXModule):
                 If(sink.reason != REASON_NONE,
                     NextState("REASON")
                 ).Elif(self.packet_end,
-                    # Passed over.
+                    # The buffer is complete: skip the rest of its table.
                     NextState("IDLE"),
                     If(sink.slot_last, NextState("REPORT"))
                 )
@@ -164,10 +163,10 @@ class BufferSplitter(LiteXModule):
             source.host.eq(self.host),
             source.endpoint.eq(self.front),
             source.length.eq(self.length),
-            # The last one of a slot is its report.
+            # The last request of a slot is its report.
             source.last.eq((self.final | self.full) & ~self.slot_last),
             If(source.valid & source.ready,
-                # Only what follows a boundary needs an address: no carry from the length.
+                # The next request begins at a boundary, so its address needs no carry from the length.
                 NextValue(self.host, (self.host | self.mask) + 1),
                 NextValue(self.rest, self.rest - self.size),
                 NextValue(self.bytes, self.bytes + self.length),

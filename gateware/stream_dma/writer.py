@@ -23,12 +23,12 @@ from litepcie_soc.stream_dma.splitter import BufferSplitter
 
 
 class StreamWriter(LiteXModule):
-    """Moves packets of the user through a RAM into the buffers of descriptors, a beat a cycle.
+    """Moves user packets through a RAM into the buffers of descriptors, one beat per cycle.
 
-    A TLP is as long as MPS allows; it waits until its bytes are in the RAM. The end of a packet
-    sends what there is; without, bytes that are not enough for a TLP wait for more.
+    A TLP is as long as MPS allows; it waits until all its bytes are in the RAM. The end of a packet
+    sends the remaining bytes as a shorter TLP. Without it, they wait for more bytes.
 
-    Complete means sent: the data of a buffer, then the dword that says what it holds.
+    Complete means sent: first the data of a buffer, then its report dword.
 
     Parameters
     ----------
@@ -37,11 +37,11 @@ class StreamWriter(LiteXModule):
 
     Attributes
     ----------
-    user           : Endpoint(user_layout), in, sys; not ready while the engine is off.
-    status_address : 64, in, sys, with
-    ring_log2      : 4, in, sys, where the dwords go.
+    As ``Writer``, and:
 
-    Every other as ``Writer``.
+    user           : Endpoint(user_layout), **in**; not ready while the engine is off.
+    status_address : 64, **in**, host address of the status block; the array of reports follows the block.
+    ring_log2      : 4, **in**, log2 of the descriptors in the ring.
     """
     def __init__(self, port, words=WORDS):
         packets             = 32
@@ -68,7 +68,7 @@ class StreamWriter(LiteXModule):
         report = Signal()
         self.comb += [
             self.sink.connect(writer.sink, omit={"packet_end"}),
-            # Reports are none of the stream's bytes.
+            # The bytes of reports do not count as stream data.
             report.eq(writer.done.slot_last),
             done.eq(writer.done),
             If(report, done.bytes.eq(0)),
@@ -76,7 +76,7 @@ class StreamWriter(LiteXModule):
             self.wait_data.eq(writer.wait_data
                 | (self.splitter.busy & ~self.moved & ~self.wait_link)),
         ]
-        # A pause lets the buffer that began fill up.
+        # During a pause, the buffer that has begun may still fill.
         self.sync += self.input.enable.eq(self.issue & (self.run | self.splitter.busy))
 
     @property
