@@ -18,12 +18,12 @@ from litepcie_soc.common.pcie import check_data_width
 def word_address_width(data_width, size):
     """Bits of a word address: words of ``data_width`` bits in a memory of ``size`` bytes.
 
-    Raises ``ValueError`` for a data width that is not a PHY's, or a size that is not a power of
-    two of at least two words.
+    Raises ``ValueError`` if ``data_width`` is not supported, or ``size`` is not a power of two of at least two words.
     """
     check_data_width(data_width)
     if size < 2 * data_width // 8 or size & (size - 1):
-        raise ValueError(f"memory size must be a power of two of at least two words, not {size!r}")
+        raise ValueError(f"memory size must be a power of two of at least two words ({2 * data_width // 8} bytes), "
+            f"not {size!r}")
     return log2_int(size // (data_width // 8))
 
 # Layouts ------------------------------------------------------------------------------------------
@@ -48,9 +48,9 @@ def memory_data_layout(data_width):
 
 
 class MemoryWriteStream(stream.Endpoint):
-    """Writes to the endpoint memory, one beat a cycle.
+    """Writes to the endpoint memory, one beat per cycle.
 
-    A beat that was accepted is seen by every read command accepted in a later cycle.
+    Every read command that is accepted in a later cycle sees an accepted beat.
 
     Parameters
     ----------
@@ -59,10 +59,10 @@ class MemoryWriteStream(stream.Endpoint):
 
     Attributes
     ----------
-    valid, ready : 1, out/in to the client's side, sys.
-    address      : log2(size / (data_width / 8)), out, word address.
-    dat          : data_width, out, byte 0 of memory in bits 7:0.
-    be           : data_width / 8, out, bytes to write; a beat with none is legal.
+    valid, ready : 1, **in**, **out** of the memory.
+    address      : log2(size / (data_width / 8)), **in**, word address.
+    dat          : data_width, **in**, byte 0 of memory in bits 7:0.
+    be           : data_width / 8, **in**, bytes to write; a beat without any is legal.
     """
     def __init__(self, data_width, size):
         self.data_width = data_width
@@ -73,18 +73,18 @@ class MemoryWriteStream(stream.Endpoint):
 
 
 class MemoryReadStream:
-    """Reads from the endpoint memory: a command a cycle, data in the order of the commands.
+    """Reads from the endpoint memory: one command per cycle, data in the order of the commands.
 
     Parameters
     ----------
     data_width : bits of a word (64, 128, 256, 512).
     size       : bytes of the memory.
-    in_flight  : words a client should be waiting for, for a word a cycle.
+    in_flight  : words that a client must have in flight to get a word per cycle.
 
     Attributes
     ----------
-    command : Endpoint (``address``), client to memory, sys; a command accepted is answered once.
-    data    : Endpoint (``dat``), memory to client, sys; any latency, held until ``ready``.
+    command : Endpoint(``address``), **in** to the memory; each accepted command returns one word.
+    data    : Endpoint(``dat``), **out** of the memory, with any latency; held until ``ready``.
     """
     def __init__(self, data_width, size, in_flight=16):
         self.data_width = data_width
@@ -94,5 +94,5 @@ class MemoryReadStream:
         self.data       = stream.Endpoint(memory_data_layout(data_width))
 
     def connect(self, other):
-        """Statements by which this stream, on a client's side, drives ``other``, the memory's."""
+        """Statements that connect this stream, of a client, to ``other``, of a memory."""
         return [self.command.connect(other.command), other.data.connect(self.data)]

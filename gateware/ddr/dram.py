@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Endpoint memory in DRAM, over LiteDRAM's crossbar."""
+"""Endpoint memory in DRAM, through LiteDRAM's crossbar."""
 
 from migen import *
 from migen.genlib.cdc import MultiReg
@@ -17,44 +17,44 @@ from litepcie_soc.common.memory_ports import memory_command_layout, memory_data_
 from litepcie_soc.ddr.lines import ReadMerger, ReadSplitter, WriteMerger
 from litepcie_soc.ddr.native import NativePath
 from litepcie_soc.ddr.partial import PartialWrites
-from litepcie_soc.ddr.turns import TICKET_BITS, RunArbiter, Turns, path_layout
+from litepcie_soc.ddr.scheduler import WRITE_COUNT_BITS, BurstArbiter, ReadWriteScheduler, path_layout
 from litepcie_soc.memory.bram import EndpointMemory
 
 # Constants ----------------------------------------------------------------------------------------
 
-BLOCK_BYTES = 1024  # Of one client behind each other, where others wait too: rows stay open.
-TURN_BYTES  = 4096  # Of reads or of writes, where the others wait too: the bus turns seldom.
-TURN_LINES  = 128   # The same, where lines are short.
+BLOCK_BYTES = 1024  # Bytes of one client in a row while others wait: keeps rows open.
+BATCH_BYTES = 4096  # Bytes of reads, or of writes, in a row while the other kind waits: the bus turns around seldom.
+BATCH_LINES = 128   # The same limit in lines; it applies to short lines.
 
 # DRAM Memory --------------------------------------------------------------------------------------
 
 
 class DRAMMemory(EndpointMemory):
-    """Memory of the card in DRAM, in the place of ``EndpointMemory``: the same ports, the same order.
+    """Endpoint memory in DRAM: a replacement for ``EndpointMemory`` with the same ports and the same order.
 
-    Words that follow each other into one native word of LiteDRAM become one access. Reads and writes
-    share one path, in turns; its order is the memory's. A read carries the count of the writes that were accepted
-    before it and waits until all of these are on the path: a beat that was accepted is seen by every
-    read command accepted in a later cycle, whichever ports they came through.
+    Consecutive words of one native word of LiteDRAM become one access. Reads and writes share one path in batches,
+    and the memory executes them in the order of this path. A read carries the number of writes accepted before it, and
+    waits until all of these are on the path. So a read command sees every write that was accepted in an earlier cycle,
+    on any port.
 
     Parameters
     ----------
-    size         : bytes, a power of two, no more than the DRAM's.
+    size         : bytes, a power of two, at most the DRAM's size.
     data_width   : bits of a word (64, 128, 256, 512).
     crossbar     : LiteDRAM's (``LiteDRAMCore.crossbar``).
-    clock_domain : that of LiteDRAM's controller; the clients' is sys.
-    ready        : 1, in, of that clock: the DRAM was initialised and keeps what is written to it. Where it is not so,
-        accesses end as ever, and move nothing of use.
-    byte_mask    : whether the DRAM has data masks; without, a line that is not written whole is read first.
+    clock_domain : clock domain of LiteDRAM's controller; the clients are in sys.
+    ready        : 1, **in**, ``clock_domain``, the DRAM is initialised and stores data. Without it, accesses still
+        complete, but the data is not valid.
+    byte_mask    : whether the DRAM has data masks. Without them, a partly written line needs a read-modify-write.
 
     Attributes
     ----------
-    ready : 1, out, sys: without it, the card says that it has no memory.
+    ready : 1, **out**, the parameter ``ready`` in sys; while it is 0, the card reports that it has no memory.
 
-    Raises ``ValueError`` on a size or width that cannot be.
+    Raises ``ValueError`` if ``size`` or ``data_width`` is not supported, or ``size`` exceeds the DRAM.
     """
 
-    PLACES = 256  # Words under way to a client: what it needs through a refresh and a turn of writes.
+    PLACES = 256  # Words in flight to a client, to cover a refresh and a batch of writes.
     PLACES_BUFFERED = True
 
     def __init__(self, size, data_width, crossbar, clock_domain="sys", ready=1, byte_mask=True):
@@ -66,31 +66,31 @@ class DRAMMemory(EndpointMemory):
         native_width      = self.native_write.data_width
         dram_size         = (native_width // 8) << self.native_write.address_width
         if size > dram_size:
-            raise ValueError(f"memory size must be at most the DRAM's {dram_size} bytes, not {size!r}")
+            raise ValueError(f"memory size must be at most {dram_size} bytes, the size of the DRAM, not {size!r}")
         self.line_width   = max(data_width, native_width)
         self.ready        = Signal()
         self.specials    += MultiReg(ready, self.ready)
 
     def do_finalize(self):
-        # A memory that nobody reads or writes has a client that does nothing.
+        # The data path needs a client on each side: add an idle one if there is none.
         if not self._writes:
             self.add_write_port()
         if not self._reads:
             self.add_read_port()
         line_bytes   = self.line_width // 8
         address_bits = log2_int(self.size // line_bytes)
-        turn         = min(TURN_BYTES // line_bytes, TURN_LINES)
-        self.turns   = turns = Turns(self.line_width, address_bits, turn)
-        self.finalize_writes(turn)
-        # Those accepted during a turn of writes must wait for the next: there is room for one turn more.
-        self.finalize_reads(2 * turn)
+        batch        = min(BATCH_BYTES // line_bytes, BATCH_LINES)
+        self.scheduler = ReadWriteScheduler(self.line_width, address_bits, batch)
+        self.finalize_writes(batch)
+        # Reads accepted during a batch of writes wait for the next batch of reads: there is room for two batches.
+        self.finalize_reads(2 * batch)
         self.finalize_path(address_bits)
-        self.comb   += self.merger.flush.eq(turns.flush)
+        self.comb   += self.write_merger.flush.eq(self.scheduler.flush)
 
-    def run_arbiter(self, clients, layout):
-        """Clients take turns at the ends of blocks, and when one pauses."""
+    def burst_arbiter(self, clients, layout):
+        """Returns an arbiter that changes the client at the end of a block, and when the client pauses."""
         words   = BLOCK_BYTES * 8 // self.data_width
-        arbiter = RunArbiter(layout, len(clients))
+        arbiter = BurstArbiter(layout, len(clients))
         for client, sink in zip(clients, arbiter.sinks):
             self.comb += [
                 client.connect(sink, omit={"last"}),
@@ -100,41 +100,41 @@ class DRAMMemory(EndpointMemory):
 
     def finalize_writes(self, depth):
         layout        = memory_write_layout(self.data_width, self.size)
-        self.writes   = self.run_arbiter(self._writes, layout)
+        self.writes   = self.burst_arbiter(self._writes, layout)
         self.accepted = stream.Buffer(layout, pipe_valid=True, pipe_ready=True)
-        self.merger   = WriteMerger(self.data_width, self.size, self.line_width)
-        self.waiting  = stream.SyncFIFO(self.merger.source.description, depth, buffered=True)
+        self.write_merger   = WriteMerger(self.data_width, self.size, self.line_width)
+        self.waiting  = stream.SyncFIFO(self.write_merger.source.description, depth, buffered=True)
         self.comb    += [
             self.writes.source.connect(self.accepted.sink),
-            self.accepted.source.connect(self.merger.sink),
-            self.merger.source.connect(self.waiting.sink),
-            self.waiting.source.connect(self.turns.writes),
+            self.accepted.source.connect(self.write_merger.sink),
+            self.write_merger.source.connect(self.waiting.sink),
+            self.waiting.source.connect(self.scheduler.writes),
         ]
 
     def finalize_reads(self, depth):
         clients       = self._reads
-        self.reads    = self.run_arbiter([client.command for client in clients],
+        self.reads    = self.burst_arbiter([client.command for client in clients],
             memory_command_layout(self.data_width, self.size))
-        self.asked    = ReadMerger(self.data_width, self.size, self.line_width, len(clients), TICKET_BITS)
-        self.commands = stream.Buffer(self.asked.sink.description, pipe_valid=True, pipe_ready=True)
-        self.lines    = stream.SyncFIFO(self.asked.source.description, depth, buffered=True)
-        self.words    = stream.SyncFIFO(self.asked.words.description, 2 * self.PLACES, buffered=True)
+        self.read_merger    = ReadMerger(self.data_width, self.size, self.line_width, len(clients), WRITE_COUNT_BITS)
+        self.commands = stream.Buffer(self.read_merger.sink.description, pipe_valid=True, pipe_ready=True)
+        self.lines    = stream.SyncFIFO(self.read_merger.source.description, depth, buffered=True)
+        self.words    = stream.SyncFIFO(self.read_merger.words.description, 2 * self.PLACES, buffered=True)
         self.splitter = splitter = ReadSplitter(self.data_width, self.line_width, len(clients))
 
-        # What was accepted before: the count is the ticket of reads, the address spoils a line that was read.
+        # Accepted writes: reads carry their number; the address tells whether the line read last is still valid.
         accepted = self.writes.source.valid & self.writes.source.ready
         self.sync += [
-            If(accepted, self.asked.ticket.eq(self.asked.ticket + 1)),
-            self.asked.written.eq(accepted),
-            self.asked.written_address.eq(self.writes.source.address),
+            If(accepted, self.read_merger.write_count.eq(self.read_merger.write_count + 1)),
+            self.read_merger.written.eq(accepted),
+            self.read_merger.written_address.eq(self.writes.source.address),
         ]
         self.comb += [
             self.reads.source.connect(self.commands.sink),
             self.commands.sink.client.eq(self.reads.grant),
-            self.commands.source.connect(self.asked.sink),
-            self.asked.source.connect(self.lines.sink),
-            self.lines.source.connect(self.turns.reads),
-            self.asked.words.connect(self.words.sink),
+            self.commands.source.connect(self.read_merger.sink),
+            self.read_merger.source.connect(self.lines.sink),
+            self.lines.source.connect(self.scheduler.reads),
+            self.read_merger.words.connect(self.words.sink),
             self.words.source.connect(splitter.words),
         ]
         for n, client in enumerate(clients):
@@ -144,7 +144,7 @@ class DRAMMemory(EndpointMemory):
             ]
 
     def finalize_path(self, address_bits):
-        """The path, and the lines on the way back, through the controller's clock."""
+        """Connects the path and the returning lines to the native ports, through the controller's clock domain."""
         domain        = self.clock_domain
         self.native   = ClockDomainsRenamer(domain)(
             NativePath(self.native_write, self.native_read, self.line_width, address_bits))
@@ -158,7 +158,7 @@ class DRAMMemory(EndpointMemory):
             self.comb   += [partial.source.connect(path), data.connect(partial.lines)]
             path, data   = partial.sink, partial.data
         self.comb    += [
-            self.turns.path.connect(self.crossing.sink),
+            self.scheduler.path.connect(self.crossing.sink),
             self.crossing.source.connect(path),
             data.connect(self.crossing_back.sink),
             self.crossing_back.source.connect(self.splitter.lines),

@@ -4,7 +4,10 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Words of the data path and lines of a memory: a line is the wider of a word and what the memory moves at once."""
+"""Merges words of the data path into lines of the memory, and splits lines into words.
+
+A line is as wide as a word or as a native access of the memory, whichever is wider.
+"""
 
 from migen import *
 
@@ -16,34 +19,34 @@ from litepcie_soc.common.memory_ports import memory_command_layout, memory_data_
 
 # Layouts ------------------------------------------------------------------------------------------
 
-BEATS_BITS = 6  # Of the count of words that went into a line.
+BEATS_BITS = 6  # Bits of the number of writes merged into a line.
 
 
 def line_write_layout(line_width, address_bits):
     return [("address", address_bits), ("dat", line_width), ("be", line_width // 8), ("beats", BEATS_BITS)]
 
 
-def line_read_layout(address_bits, ticket_bits):
-    return [("address", address_bits), ("ticket", ticket_bits)]
+def line_read_layout(address_bits, count_bits):
+    return [("address", address_bits), ("write_count", count_bits)]
 
 
 def word_layout(clients, places):
-    """What is known of a word under way: ``new``: it is the first of the next line that comes."""
+    """A word wanted from a line. ``new``: it is the first from the next line that arrives."""
     return [("client", bits_for(clients - 1)), ("place", max(1, log2_int(places))), ("new", 1)]
 
 
 def place_of(address, places):
-    """Place in its line of the word at ``address``."""
+    """Position of the word at ``address`` in its line."""
     return address[:log2_int(places)] if places > 1 else Constant(0, 1)
 
 # Write Merger -------------------------------------------------------------------------------------
 
 
 class WriteMerger(LiteXModule):
-    """Merges writes that follow each other into the same line; a word a cycle, a line when it is over.
+    """Merges consecutive writes to the same line; accepts one word per cycle.
 
-    A line is over when all its bytes are here, or with a write to another line. What is in an open line leaves on
-    demand. (Pieces of a transfer, as completions, meet within a word: the line that has their ends leaves once.)
+    A line is closed when all its bytes are written, when a write to another line follows, or by ``flush``. Pieces of
+    a transfer, such as completions, may meet within a word; their line is then written only once.
 
     Parameters
     ----------
@@ -53,9 +56,9 @@ class WriteMerger(LiteXModule):
 
     Attributes
     ----------
-    sink   : Endpoint(memory_write_layout), in, sys.
-    source : Endpoint(line_write_layout), out, sys; ``beats``: how many of ``sink`` are in it.
-    flush  : 1, in, sys, the open line is wanted; held until a line came.
+    sink   : Endpoint(memory_write_layout), **in**.
+    source : Endpoint(line_write_layout), **out**; ``beats`` is the number of writes at ``sink`` merged into the line.
+    flush  : 1, **in**, closes the open line; held until a line has left.
     """
     def __init__(self, data_width, size, line_width):
         places      = line_width // data_width
@@ -68,11 +71,11 @@ class WriteMerger(LiteXModule):
 
         opened = Signal()
         full   = Signal()
-        same   = Signal()  # The next word is of the open line.
+        same   = Signal()  # The next word belongs to the open line.
         leaves = Signal()
         place  = place_of(sink.address, places)
         line   = sink.address[log2_int(places):]
-        # A signal of its own: equality of slices is no wider than they are.
+        # ``same`` has a signal of its own: in Verilog the comparison of slices must not take the width of its context.
         self.comb += [
             same.eq(line == source.address),
             source.valid.eq(opened & (full | self.flush | (sink.valid & ~same))),
@@ -81,7 +84,7 @@ class WriteMerger(LiteXModule):
         ]
         begins = Signal()
         self.comb += begins.eq(~opened | leaves)
-        # Bytes of the next word, in their place. ``begins`` is late: it chooses last.
+        # Byte enables of the next word at its position in the line. ``begins`` comes late, so it is the last selection.
         word, every = Signal(line_width // 8), 2**(line_width // 8) - 1
         self.comb += word.eq(Cat(*[Mux(place == n, sink.be, 0) for n in range(places)]))
         over = Mux(begins, word == every, (source.be | word) == every)
@@ -98,7 +101,7 @@ class WriteMerger(LiteXModule):
         ]
 
     def bytes_of(self, place, count):
-        """Statements: the bytes of the word go to their ``place``, those that are enabled."""
+        """Statements that write the enabled bytes of the word to ``place`` in the line."""
         sink, source = self.sink, self.source
         for n in range(count):
             at = place * count + n
@@ -108,50 +111,50 @@ class WriteMerger(LiteXModule):
 
 
 class ReadMerger(LiteXModule):
-    """Asks for a line once for all commands that follow each other into it.
+    """Requests a line once for all consecutive commands to it.
 
-    The line read last serves further commands until a word of it is written: a command must see what was
-    accepted before it. A command is here a cycle behind its acceptance at least, as is ``written``: what is known here
-    is never less than what the command must see.
+    The line read last serves further commands until a word of it is written, as a command must see every write
+    accepted before it. A command arrives here at least one cycle after its acceptance; ``written`` comes one
+    cycle after the acceptance of a write. So every write that a command must see is known here in time.
 
     Parameters
     ----------
-    data_width  : bits of a word.
-    size        : bytes of the memory.
-    line_width  : bits of a line, a multiple of ``data_width``.
-    clients     : of commands.
-    ticket_bits : bits of a count of writes.
+    data_width : bits of a word.
+    size       : bytes of the memory.
+    line_width : bits of a line, a multiple of ``data_width``.
+    clients    : number of clients that send commands.
+    count_bits : bits of a write count.
 
     Attributes
     ----------
-    sink   : Endpoint(memory_command_layout and ``client``), in, sys.
-    source : Endpoint(line_read_layout), out, sys: lines to read.
-    words  : Endpoint(word_layout), out, sys: the words wanted of them, in order.
-    ticket : ticket_bits, in, sys: writes that were accepted before this cycle.
-    written, written_address : 1 and a word's address, in, sys: a write that was accepted in the cycle before.
+    sink        : Endpoint(memory_command_layout and ``client``), **in**.
+    source      : Endpoint(line_read_layout), **out**, lines to read.
+    words       : Endpoint(word_layout), **out**, the words wanted from these lines, in order.
+    write_count : count_bits, **in**, number of writes accepted before this cycle.
+    written, written_address : 1, bits of a word address, **in**, a write was accepted in the last cycle; its address.
     """
-    def __init__(self, data_width, size, line_width, clients, ticket_bits):
+    def __init__(self, data_width, size, line_width, clients, count_bits):
         places      = line_width // data_width
         layout      = memory_command_layout(data_width, size)
         self.sink   = sink = stream.Endpoint(layout + [("client", bits_for(clients - 1))])
         self.source = source = stream.Endpoint(
-            line_read_layout(len(sink.address) - log2_int(places), ticket_bits))
+            line_read_layout(len(sink.address) - log2_int(places), count_bits))
         self.words  = words = stream.Endpoint(word_layout(clients, places))
-        self.ticket          = Signal(ticket_bits)
+        self.write_count          = Signal(count_bits)
         self.written         = Signal()
         self.written_address = Signal.like(sink.address)
 
         # # #
 
         latest = Signal.like(source.address)
-        usable = Signal()  # The latest line is as it was read.
+        usable = Signal()  # The latest line was not written since it was requested.
         hit    = Signal()
         line   = sink.address[log2_int(places):]
         self.comb += [
             hit.eq(usable & (line == latest)),
             source.valid.eq(sink.valid & ~hit & words.ready),
             source.address.eq(line),
-            source.ticket.eq(self.ticket),
+            source.write_count.eq(self.write_count),
             words.valid.eq(sink.valid & (hit | source.ready)),
             words.client.eq(sink.client),
             words.place.eq(place_of(sink.address, places)),
@@ -167,19 +170,19 @@ class ReadMerger(LiteXModule):
 
 
 class ReadSplitter(LiteXModule):
-    """Gives the words out of the lines that were read, a word a cycle.
+    """Splits the lines that were read into the wanted words, one per cycle.
 
     Parameters
     ----------
     data_width : bits of a word.
     line_width : bits of a line, a multiple of ``data_width``.
-    clients    : of the words.
+    clients    : number of clients.
 
     Attributes
     ----------
-    lines  : Endpoint(memory_data_layout), in, sys.
-    words  : Endpoint(word_layout), in, sys.
-    valid, client, dat : out, sys: a word for a client, which has room for it.
+    lines  : Endpoint(memory_data_layout), **in**.
+    words  : Endpoint(word_layout), **in**.
+    valid, client, dat : 1, log2(clients), data_width, **out**, a word for a client, which has reserved room for it.
     """
     def __init__(self, data_width, line_width, clients):
         places      = line_width // data_width

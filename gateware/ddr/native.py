@@ -13,31 +13,32 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.memory_ports import memory_data_layout
-from litepcie_soc.ddr.turns import path_layout
+from litepcie_soc.ddr.scheduler import path_layout
 
 # Native Path --------------------------------------------------------------------------------------
 
 
 class NativePath(LiteXModule):
-    """Executes reads and writes of lines in their order, over a write and a read port of LiteDRAM's crossbar.
+    """Executes reads and writes of lines in order, over a write port and a read port of LiteDRAM's crossbar.
 
-    Order: a command is offered when the one before it was accepted. The crossbar gives a bank to one port at a
-    time, until the bank's queue is empty, and a bank machine executes its queue in order; so what was accepted first is
-    executed first wherever two commands meet. LiteDRAM takes written data at a fixed time behind the command and
-    gives read data without asking: data is here before its command leaves, and a place for data is kept from
-    the command on.
+    Order: a command is offered only after the previous one was accepted. The crossbar grants a bank to one port
+    until the bank's queue is empty, and a bank machine executes its queue in order. So two commands to the same bank
+    execute in the order of their acceptance.
+
+    Data: LiteDRAM takes write data at a fixed time after the command and returns read data without back-pressure.
+    So the data of a write is here before its command leaves, and a read command reserves a place for its data.
 
     Parameters
     ----------
-    write, read  : LiteDRAMNativePort, of one width.
-    line_width   : bits of a line, a multiple of theirs.
+    write, read  : LiteDRAMNativePort, both of the same width.
+    line_width   : bits of a line, a multiple of the ports' width.
     address_bits : bits of a line's address.
-    places       : native words that can be on their way from the memory.
+    places       : most native words in flight from the memory.
 
     Attributes
     ----------
-    path : Endpoint(path_layout), in, sys (of the controller).
-    data : Endpoint(memory_data_layout), out, sys: the lines read, in order.
+    path : Endpoint(path_layout), **in**, controller's clock.
+    data : Endpoint(memory_data_layout), **out**, controller's clock, the lines read, in order.
     """
     def __init__(self, write, read, line_width, address_bits, places=64):
         native_width = write.data_width
@@ -47,7 +48,7 @@ class NativePath(LiteXModule):
 
         # # #
 
-        # Parts of a line, one after the other.
+        # A line is accessed in parts, each as wide as the ports.
         part  = Signal(max=max(parts, 2))
         final = Signal()
         goes  = Signal()
@@ -58,7 +59,7 @@ class NativePath(LiteXModule):
         self.sync += If(goes, part.eq(Mux(final, 0, part + 1)))
         address = path.address if parts == 1 else Cat(part, path.address)
 
-        # Writes: as many as a bank machine can hold wait for their time.
+        # Writes. The queue holds the data of all commands that the bank machines can hold.
         self.written = written = stream.SyncFIFO([("data", native_width), ("we", native_width // 8)], 32)
         self.comb += [
             write.cmd.valid.eq(path.valid & path.we & written.sink.ready),

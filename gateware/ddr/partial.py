@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Writes of parts of a line, for a memory that writes whole lines only."""
+"""Read-modify-write of partly written lines, for a memory without data masks."""
 
 from migen import *
 
@@ -13,30 +13,30 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.memory_ports import memory_data_layout
-from litepcie_soc.ddr.turns import path_layout
+from litepcie_soc.ddr.scheduler import path_layout
 
 # Partial Writes -----------------------------------------------------------------------------------
 
 
 class PartialWrites(LiteXModule):
-    """Stands in front of ``NativePath`` and makes whole writes of partial ones; all else passes, a line a cycle.
+    """Turns partial writes into read-modify-writes, before ``NativePath``; passes everything else, one line per cycle.
 
-    A line of which some bytes are written is read, and goes on as a write of all its bytes; what is behind it on the
-    path waits until then. Lines come back in order: the line of such a read comes when those of all reads
-    before it have left. A write without a byte ends here.
+    A partly written line is read first, and then written whole; the accesses after it wait meanwhile. Lines return
+    in order: the line of such a read arrives after the lines of all earlier reads have left. A write without any
+    enabled byte is dropped.
 
     Parameters
     ----------
     line_width   : bits of a line.
     address_bits : bits of a line's address.
-    places       : lines that can be on their way from the memory.
+    places       : most lines in flight from the memory.
 
     Attributes
     ----------
-    sink   : Endpoint(path_layout), in, sys (of the controller).
-    source : Endpoint(path_layout), out, sys: every byte of a write is enabled.
-    lines  : Endpoint(memory_data_layout), in, sys: the lines that were read at ``source``, in order.
-    data   : Endpoint(memory_data_layout), out, sys: the lines that were read at ``sink``, in order.
+    sink   : Endpoint(path_layout), **in**, controller's clock, like all of these.
+    source : Endpoint(path_layout), **out**, every byte of a write is enabled.
+    lines  : Endpoint(memory_data_layout), **in**, lines read at ``source``, in order.
+    data   : Endpoint(memory_data_layout), **out**, lines read at ``sink``, in order.
     """
     def __init__(self, line_width, address_bits, places=64):
         self.sink   = sink   = stream.Endpoint(path_layout(line_width, address_bits))
@@ -46,10 +46,10 @@ class PartialWrites(LiteXModule):
 
         # # #
 
-        # In front of a register, where ``ready`` of the crossbar ends.
-        self.leaving = leaving = stream.Buffer(path_layout(line_width, address_bits), pipe_valid=True, pipe_ready=True)
-        self.comb   += leaving.source.connect(source)
-        goes         = leaving.sink
+        # A register before the source, where the path of the crossbar's ``ready`` ends.
+        self.output = output = stream.Buffer(path_layout(line_width, address_bits), pipe_valid=True, pipe_ready=True)
+        self.comb  += output.source.connect(source)
+        next_access        = output.sink
 
         empty   = Signal()
         partial = Signal()
@@ -59,29 +59,28 @@ class PartialWrites(LiteXModule):
             partial.eq(sink.we & (sink.be != 0) & (sink.be != whole)),
         ]
 
-        # The line at the sink was asked for; how many lines of other reads come before it.
-        asked = Signal()
-        ahead = Signal(max=2 * places)  # Some are in registers besides.
-        own   = Signal()
+        requested = Signal()            # The old line of the partial write at the sink was requested.
+        ahead = Signal(max=2 * places)  # Lines of other reads that come before it. Some are in registers, so 2x.
+        own   = Signal()                # The line at ``lines`` is the requested one.
         taken = Signal()
         left  = Signal()
         self.comb += [
-            own.eq(asked & (ahead == 0)),
-            goes.valid.eq(sink.valid & ~empty & (~asked | (own & lines.valid))),
-            goes.we.eq(sink.we & (~partial | asked)),
-            goes.address.eq(sink.address),
-            goes.be.eq(whole),
-            # Of a whole write nothing comes from ``lines``.
-            [goes.dat[n:n + 8].eq(Mux(sink.be[n // 8], sink.dat[n:n + 8], lines.dat[n:n + 8]))
+            own.eq(requested & (ahead == 0)),
+            next_access.valid.eq(sink.valid & ~empty & (~requested | (own & lines.valid))),
+            next_access.we.eq(sink.we & (~partial | requested)),
+            next_access.address.eq(sink.address),
+            next_access.be.eq(whole),
+            # A whole write takes no byte from ``lines``.
+            [next_access.dat[n:n + 8].eq(Mux(sink.be[n // 8], sink.dat[n:n + 8], lines.dat[n:n + 8]))
                 for n in range(0, line_width, 8)],
-            sink.ready.eq(empty | (goes.ready & goes.valid & (~partial | asked))),
+            sink.ready.eq(empty | (next_access.ready & next_access.valid & (~partial | requested))),
             data.dat.eq(lines.dat),
             data.valid.eq(lines.valid & ~own),
-            lines.ready.eq(Mux(own, goes.ready, data.ready)),
+            lines.ready.eq(Mux(own, next_access.ready, data.ready)),
             taken.eq(sink.valid & sink.ready & ~sink.we),
             left.eq(data.valid & data.ready),
         ]
         self.sync += [
-            If(goes.valid & goes.ready & partial, asked.eq(~asked)),
+            If(next_access.valid & next_access.ready & partial, requested.eq(~requested)),
             ahead.eq(ahead + taken - left),
         ]

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""DDR3 of the simulation: LiteDRAM's controller in front of its model of chips and PHY."""
+"""DDR3 of the simulation: LiteDRAM's controller with LiteDRAM's model of PHY and chips."""
 
 from migen import *
 
@@ -16,34 +16,34 @@ from litedram.phy.model import SDRAMPHYModel
 
 # Module -------------------------------------------------------------------------------------------
 
-PHASES     = 4             # Of the memory's clock in one of the controller's.
-DATA_RATE  = 1600e6        # Transfers a second at most: DDR3-1600.
+PHASES     = 4             # Memory clock cycles per controller clock cycle.
+DATA_RATE  = 1600e6        # Most transfers per second: DDR3-1600.
 CLOCK_HZ   = DATA_RATE / 2 / PHASES
-CLOCK_MIN  = 300e6 / PHASES  # The chips' DLL runs from 300 MHz on.
+CLOCK_MIN  = 300e6 / PHASES  # The chips' DLL needs at least 300 MHz.
 
 
 def check_ddr(clk_freq):
-    """Raises ``ValueError`` for a clock that the chips have no timing for."""
+    """Raises ``ValueError`` if the chips have no timings for the controller clock ``clk_freq``."""
     if not CLOCK_MIN <= clk_freq <= CLOCK_HZ:
-        raise ValueError(f"DDR3-1600 needs from {CLOCK_MIN / 1e6:g}e6 to {CLOCK_HZ / 1e6:g}e6 Hz, a quarter of its own "
-            f"clock, not {clk_freq / 1e6:g}e6")
+        raise ValueError(f"with DDR3-1600 the clock must be from {CLOCK_MIN / 1e6:g}e6 to {CLOCK_HZ / 1e6:g}e6 Hz (a "
+            f"quarter of the memory clock), not {clk_freq / 1e6:g}e6")
 
 
 def sim_module(size, data_bits, clk_freq):
-    """DDR3-1600 of 16 bit chips beside each other, with as many rows as ``size`` bytes need.
+    """A module of 16-bit DDR3-1600 chips in parallel, with as many rows as ``size`` bytes need.
 
-    The timings, the pins and the width of a row are those of the chip; rows that nobody addresses are left out, which
-    keeps the simulation small. Raises ``ValueError`` if it cannot be.
+    Timings, pins and row width are those of the real chip. Rows beyond ``size`` are left out to keep the simulation
+    small. Raises ``ValueError`` if ``size`` or ``clk_freq`` is out of range.
     """
     check_ddr(clk_freq)
     module   = MT41K128M16(clk_freq, f"1:{PHASES}", speedgrade="1600")
     geometry = module.geom_settings
     rows     = size // (data_bits // 8) >> (geometry.bankbits + geometry.colbits)
     if not 2 <= rows <= module.nrows:
-        whole = module.nrows << (geometry.bankbits + geometry.colbits)
-        raise ValueError(f"memory of {data_bits} bit DDR3 chips must be up to {whole * data_bits // 8} bytes, "
-            f"not {size!r}")
-    geometry.rowbits = log2_int(rows)  # ``addressbits`` stays: A10 is more than an address.
+        row_bytes = data_bits // 8 << (geometry.bankbits + geometry.colbits)
+        raise ValueError(f"memory of {data_bits} bit DDR3 chips must be from {2 * row_bytes} to "
+            f"{module.nrows * row_bytes} bytes, not {size!r}")
+    geometry.rowbits = log2_int(rows)  # ``addressbits`` stays as it is: A10 also has a meaning in commands.
     return module
 
 # Sim DRAM -----------------------------------------------------------------------------------------
@@ -55,15 +55,16 @@ class SimDRAM(LiteXModule):
     Parameters
     ----------
     size      : bytes.
-    data_bits : width of the module's data bus (64).
-    clk_freq  : Hz of sys, a quarter of the memory's clock.
-    byte_mask : whether the chips have data masks; without, they write all bytes of a burst.
+    data_bits : width of the module's data bus.
+    clk_freq  : Hz of sys, a quarter of the memory clock.
+    verbosity : of LiteDRAM's model.
+    byte_mask : whether the chips have data masks; without them, every write writes all bytes of a burst.
 
     Attributes
     ----------
     crossbar : LiteDRAM's, for ``DRAMMemory``.
 
-    Raises ``ValueError`` on what cannot be.
+    Raises ``ValueError`` if ``size`` or ``clk_freq`` is out of range.
     """
     def __init__(self, size, data_bits=64, clk_freq=CLOCK_HZ, verbosity=0, byte_mask=True):
         module    = sim_module(size, data_bits, clk_freq)

@@ -26,15 +26,16 @@ from litepcie_soc.common.memory_ports import (
 
 
 class _ReadPort(LiteXModule):
-    """One client's share of the read side: room for every word that is under way to it.
+    """One client's read port, with room for every word in flight to it.
 
-    A command takes a place in the buffer when the arbiter accepts it and gives it back when its
-    word leaves, so a client that stops taking data never stops the others.
+    A command reserves a place in the buffer when the arbiter accepts it, and frees it when its word leaves. So a
+    client that stops accepting data never blocks the others.
 
     Parameters
     ----------
-    places   : words that can be under way; a word a cycle for as many cycles from accept to leave.
-    buffered : they are so many that they belong in block RAM.
+    places   : most words in flight. For a word per cycle it must be the number of cycles from a command's acceptance
+        until its word leaves, or more.
+    buffered : whether the buffer is large enough to belong in block RAM.
     """
     def __init__(self, data_width, size, places, buffered=False):
         self.stream  = MemoryReadStream(data_width, size, in_flight=max(places, 16))
@@ -62,11 +63,11 @@ class _ReadPort(LiteXModule):
 
 
 class EndpointMemory(LiteXModule):
-    """Memory of the card, in one true dual-port block RAM: one port writes, one reads.
+    """Endpoint memory in one true dual-port block RAM: one port writes, one reads.
 
-    Any number of clients on each side; each side serves a word a cycle, shared round robin. A read
-    command sees every write accepted in a cycle before it; whether it sees one accepted in the same
-    cycle is up to the RAM of the device.
+    Any number of clients share each side round robin; each side serves a word per cycle. A read
+    command sees every write that was accepted in an earlier cycle. Whether it sees a write of the same
+    cycle depends on the block RAM of the device.
 
     Parameters
     ----------
@@ -75,30 +76,30 @@ class EndpointMemory(LiteXModule):
 
     Attributes
     ----------
-    size, data_width : as given.
+    size, data_width : the parameters.
 
-    Raises ``ValueError`` on a size or width that cannot be.
+    Raises ``ValueError`` if ``size`` or ``data_width`` is not supported.
     """
 
     LATENCY = 3            # Cycles from an accepted command to its word in the client's buffer.
-    PLACES  = LATENCY + 2  # Words under way to a client: from accept to leave, a word a cycle.
+    PLACES  = LATENCY + 2  # Words in flight to a client, for a word per cycle.
     PLACES_BUFFERED = False
 
     def __init__(self, size, data_width):
-        word_address_width(data_width, size)  # Raises on what cannot be.
+        word_address_width(data_width, size)  # Raises if one of them is not supported.
         self.size        = size
         self.data_width  = data_width
         self._writes     = []
         self._reads      = []
 
     def add_write_port(self):
-        """Returns a new ``MemoryWriteStream``; before finalisation only."""
+        """Returns a new ``MemoryWriteStream``. Call it before finalisation."""
         port = MemoryWriteStream(self.data_width, self.size)
         self._writes.append(port)
         return port
 
     def add_read_port(self):
-        """Returns a new ``MemoryReadStream``; before finalisation only."""
+        """Returns a new ``MemoryReadStream``. Call it before finalisation."""
         port = _ReadPort(self.data_width, self.size, self.PLACES, self.PLACES_BUFFERED)
         self._reads.append(port)
         self.submodules += port
@@ -112,7 +113,7 @@ class EndpointMemory(LiteXModule):
             self._finalize_reads()
 
     def _arbiter(self, clients, layout):
-        """Every beat is a packet: the next client has its turn behind each, in the next cycle."""
+        """Returns an arbiter that can change the client after every beat: each beat is a packet."""
         arbiter = PacketArbiter(layout, len(clients))
         for client, sink in zip(clients, arbiter.sinks):
             self.comb += [client.connect(sink, omit={"last"}), sink.last.eq(1)]
@@ -123,7 +124,7 @@ class EndpointMemory(LiteXModule):
         port          = self.storage.get_port(write_capable=True, we_granularity=8, mode=READ_FIRST)
         self.specials += port
         self.writes   = self._arbiter(self._writes, layout)
-        # One register behind the arbiter; reads have one too, which keeps their order.
+        # One register after the arbiter, as for reads: writes and reads keep the order of their acceptance.
         write         = stream.Endpoint(layout)
         self.comb    += self.writes.source.ready.eq(1)
         self.sync    += [
@@ -142,7 +143,7 @@ class EndpointMemory(LiteXModule):
         self.specials += port
         self.reads    = self._arbiter([read.command for read in self._reads], layout)
         source        = self.reads.source
-        # Address register, RAM, output register (it belongs to the RAM on every family).
+        # Address register, RAM, and output register, which is part of the block RAM on every family.
         valid         = [Signal() for _ in range(self.LATENCY)]
         client        = [Signal.like(self.reads.grant) for _ in range(self.LATENCY)]
         dat           = Signal(self.data_width)

@@ -54,7 +54,7 @@ def test_is_executable():
     (("--build", "--memory-size", 1 << 31),   "to 1073741824, not 2147483648"),
     (("--build", "--memory-size", "lots"),    "--memory-size: 'lots' is not a whole number"),
     (("--build", "--sys-clk-freq", 10),       "--sys-clk-freq: 10 is not from 1e6 to 1e9 Hz"),
-    (("--build", "--with-ddr", "--sys-clk-freq", 250e6), "needs from 75e6 to 200e6 Hz"),
+    (("--build", "--with-ddr", "--sys-clk-freq", 250e6), "must be from 75e6 to 200e6 Hz"),
     (("--build", "--turbo"),                  "unrecognized arguments: --turbo"),
 ])
 def test_bad_input_is_one_line_and_status_2(args, message):

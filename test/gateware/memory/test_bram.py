@@ -197,7 +197,7 @@ def test_read_sees_the_write_of_the_cycle_before():
 @pytest.mark.parametrize("data_width, size, message", [
     (96,  2048, "data_width 96 is not supported; choose 64, 128, 256 or 512"),
     (128, 3000, "power of two .* not 3000"),
-    (128, 16,   "at least two words, not 16"),
+    (128, 16,   r"at least two words \(32 bytes\), not 16"),
 ])
 def test_what_cannot_be(data_width, size, message):
     with pytest.raises(ValueError, match=message):
