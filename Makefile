@@ -15,15 +15,16 @@ VENV := build/venv/bin
 .PHONY: help setup check test test-all demo bench synth docs clean
 
 help:
-	@echo "make setup   what the machine must have, and build/venv"
-	@echo "make demo    builds the board, boots the guest, moves data through it, prints the figures"
-	@echo "make bench   the sweeps beside stock LitePCIe and published figures; BENCH=--quick: a part of them"
-	@echo "make synth   area and clock beside stock LitePCIe, by yosys and nextpnr; SYNTH=--no-clock: area alone, SYNTH=--targets: the boards"
-	@echo "make test    tests of every kind, on the default board (TESTS=\"test/sim -k cpio\": some of them)"
+	@echo "make setup     packages of the machine and build/venv"
+	@echo "make demo      build the board, boot the guest, move data through it, print the figures"
+	@echo "make check     style and static checks"
+	@echo "make test      tests of every kind, on the default board (TESTS=\"test/sim -k cpio\": some of them)"
 	@echo "make test-all  all tests: also every board, width, kernel and fault (takes TESTS too)"
-	@echo "make docs    the documentation as a site, in build/docs"
-	@echo "make check   style and static checks"
-	@echo "make clean   removes build/ (the cache of packages stays: ~/.cache/litepcie-soc)"
+	@echo "make bench     the sweeps beside stock LitePCIe and published figures (BENCH=--quick: a part of them)"
+	@echo "make synth     area and clock beside stock LitePCIe, by yosys and nextpnr"
+	@echo "               (SYNTH=--no-clock: area alone; SYNTH=--targets: the boards)"
+	@echo "make docs      the documentation as a site, in build/docs"
+	@echo "make clean     remove build/ (the cache of packages stays: ~/.cache/litepcie-soc)"
 
 setup:
 	@$(PYTHON) tools/bootstrap.py

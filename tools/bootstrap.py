@@ -15,6 +15,7 @@ Exit status: 0 ready; 1 a step failed, and one line says which; 2 the machine la
 line says what to type.
 """
 
+import argparse
 import fcntl
 import hashlib
 import os
@@ -214,7 +215,12 @@ def make_venv():
 
 # Main ---------------------------------------------------------------------------------------------
 
-def main():
+def main(argv=()):
+    parser = argparse.ArgumentParser(prog="bootstrap.py",
+        description="Checks the packages of the machine and makes build/venv. As root it installs missing packages, "
+            "otherwise it prints the command that does.",
+        epilog="exit status: 0 ready; 1 a step failed; 2 packages are missing, or wrong usage; 130 interrupted")
+    parser.parse_args(argv)
     try:
         check_machine()
         make_venv()
@@ -231,4 +237,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

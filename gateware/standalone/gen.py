@@ -71,6 +71,9 @@ def generate(config, folder, with_sheet=True):
 # Main ---------------------------------------------------------------------------------------------
 
 
+STATUS = "exit status: 0 written; 1 a file could not be written; 2 wrong configuration or usage, and nothing is written"
+
+
 def keys_text():
     """The keys of a configuration, a line each."""
     rows  = [(name, default_text(name, kind), kind.allowed) for name, kind, _ in leaves()]
@@ -79,7 +82,8 @@ def keys_text():
 
 
 def parse_args(argv):
-    parser = command_line.Parser(prog=PROGRAM, epilog=keys_text(), formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = command_line.Parser(prog=PROGRAM, epilog=f"{keys_text()}\n\n{STATUS}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Writes a standalone Verilog core: NAME.v, litepcie_regs.h, csr.h, soc.h, csr.json and the "
             "integration sheet NAME.md.")
     parser.add_argument("config", metavar="CONFIG.yml", help="The configuration; `name: my_core` is enough.")

@@ -24,6 +24,7 @@ from rich.console import Console
 from litepcie_sim.demo.table import throughput_table
 from litepcie_sim.guest import Guest, GuestError, handle_signals, prepare
 from litepcie_sim.guest.kernels import DEFAULT_KERNEL, Kernel
+from litepcie_soc.build.command_line import Parser
 
 ROOT      = Path(__file__).resolve().parents[2]
 BOARD     = ROOT / "build" / "sim_gen2_x4_128"
@@ -126,7 +127,10 @@ def run(result):
     console.print(throughput_table(rows))
 
 
-def main():
+def main(argv=None):
+    Parser(prog="python -m litepcie_sim.demo", description=__doc__.splitlines()[0],
+        epilog="exit status: 0 all data was right; 1 it was not, or something failed; 2 wrong usage; 130 interrupted",
+    ).parse_args(argv)
     handle_signals()
     began  = time.monotonic()
     result = {"ok": False}

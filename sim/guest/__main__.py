@@ -95,7 +95,8 @@ def parser():
         help="an argument of litepcie_simulator (--simulator-arg=--reorder)")
     boot.add_argument("--log", metavar="FILE", help="console log (default DIR/guest/console.log)")
 
-    run = verbs.add_parser("run", parents=[boot], help="boot, run a command, exit with its status")
+    run = verbs.add_parser("run", parents=[boot], help="boot, run a command, exit with its status",
+        epilog="exit status: the command's; 124 if it did not end in time; 125 if the runner failed; 2 wrong usage")
     run.add_argument("--timeout", type=_positive, default=600, metavar="S",
         help="seconds the command may take (default %(default)s)")
     run.add_argument("command", nargs="+", metavar="COMMAND",
