@@ -213,6 +213,24 @@ def make_venv():
             f.write(fingerprint)
     return True
 
+# build/packages -----------------------------------------------------------------------------------
+
+# As in setup.py.
+PACKAGES = {"litepcie_soc": "gateware", "litepcie_sim": "sim", "litepcie_bench": "bench"}
+
+
+def make_packages():
+    """Makes links with the names of the packages to their folders: static tools (pyright, jedi) look there."""
+    folder = os.path.join(BUILD, "packages")
+    os.makedirs(folder, exist_ok=True)
+    for name, source in PACKAGES.items():
+        link = os.path.join(folder, name)
+        if not os.path.islink(link):
+            try:
+                os.symlink(os.path.join("..", "..", source), link)
+            except FileExistsError:
+                pass  # Another process was faster.
+
 # Main ---------------------------------------------------------------------------------------------
 
 def main(argv=()):
@@ -224,6 +242,7 @@ def main(argv=()):
     try:
         check_machine()
         make_venv()
+        make_packages()
     except BootstrapError as e:
         print("bootstrap: " + str(e), file=sys.stderr)
         return e.status

@@ -9,7 +9,9 @@
 The tests of requirements.txt look at the environment they run in, which bootstrap made.
 """
 
+import ast
 import importlib.metadata
+import os
 import re
 import subprocess
 import sys
@@ -154,6 +156,16 @@ def test_environment_is_made_once(made):
     assert made[1] == ["create", "install"]
     assert not bootstrap.make_venv()
     assert made[1] == ["create", "install"]
+
+
+def test_the_packages_have_links(made):
+    """As setup.py names them, relative, and making them twice is no error."""
+    mapping = re.search(r"package_dir += (\{.*\})", (ROOT / "setup.py").read_text())[1]
+    assert bootstrap.PACKAGES == ast.literal_eval(mapping)
+    for _ in range(2):
+        bootstrap.make_packages()
+    links = {path.name: os.readlink(path) for path in (made[0] / "build" / "packages").iterdir()}
+    assert links == {name: f"../../{folder}" for name, folder in bootstrap.PACKAGES.items()}
 
 
 def test_another_setup_py_is_installed_into_the_environment(made):
