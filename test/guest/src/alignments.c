@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
- * Every byte alignment of host and endpoint address against the sizes at which
- * DMA engines go wrong, with guard bytes around the host buffer and around the
- * place in the card's memory. usage: alignments [largest size in bytes]
+ * Every byte alignment of host and endpoint address, with sizes at which DMA
+ * engines often fail. Guard bytes surround the host buffer and the area in the
+ * card's memory. usage: alignments [largest size in bytes]
  */
 #include "check.h"
 
 static const size_t sizes[] = { 1, 2, 3, 4, 63, 64, 65, 4095, 4096, 4097, (1 << 20) + 1 };
 
-/* Offsets within a page: each alignment of a 256-bit word, and both sides of a page's end. */
+/* Offsets in a page: each alignment of a 256-bit word, and both sides of a page's end. */
 static size_t endpoint_offset(unsigned int step)
 {
 	return step < 32 ? step : 4096 - 36 + step - 32;
@@ -17,7 +17,7 @@ static size_t endpoint_offset(unsigned int step)
 
 static uint8_t *before, *after;
 
-/* Writes, then reads into another buffer, and looks at what is beside both. */
+/* Writes, reads back into another buffer, compares, and checks the guard bytes of both. */
 static void one(int fd, size_t size, off_t at, size_t misalign, uint32_t pass)
 {
 	struct guarded out = guarded_alloc(size, misalign);
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 	after = malloc((2 << 20) + 2 * GUARD_BYTES);
 	check(before && after, "no memory");
 	for (unsigned int s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
-		/* Long transfers meet every alignment too, but not in every pair. */
+		/* Long transfers have every alignment too, but not every pair of them. */
 		unsigned int stride = sizes[s] > 65536 ? 13 : sizes[s] > 64 ? 5 : 1;
 
 		if (sizes[s] > largest)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026 LitePCIe SoC developers */
 /*
- * What the programs that run in the guest share: a check that says what was
- * expected and where, byte patterns that differ in every place and pass, and
+ * Shared by the programs that run in the guest: a check that prints what was
+ * expected and where, byte patterns that differ by position and pass, and
  * buffers with guard bytes around them.
  */
 #ifndef LITEPCIE_TEST_CHECK_H
@@ -43,7 +43,7 @@ static inline int open_device(void)
 	return fd;
 }
 
-/* A byte that depends on its place and on the pass, so that stale or shifted data shows. */
+/* A byte that depends on its position and on the pass, so that stale or shifted data is found. */
 static inline uint8_t pattern(uint64_t place, uint32_t pass)
 {
 	uint64_t x = (place + 1) * 0x9e3779b97f4a7c15ull + (uint64_t)pass * 0xd1b54a32d192ed03ull;
@@ -78,7 +78,7 @@ static inline void check_value(const uint8_t *got, uint8_t value, size_t length,
 	checks++;
 }
 
-/* Allocates length bytes that begin misalign bytes into a page, between guards. */
+/* Allocates length bytes at offset misalign in a page, between guard bytes. */
 struct guarded {
 	uint8_t *whole;
 	uint8_t *bytes;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
- * Several callers at once, each on its own part of the card's memory, with
- * single and vector calls of random length. usage: concurrent [threads [rounds]]
+ * Several threads at the same time, each on its own part of the card's memory,
+ * with single and vector calls of random length. usage: concurrent [threads [rounds]]
  */
 #include <pthread.h>
 #include <sys/uio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
- * What a program gets for a bad pointer, offset, length or ioctl, and that the
- * card works afterwards.
+ * The errno for a bad pointer, offset, length or ioctl; the card works
+ * afterwards.
  */
 #include <linux/litepcie.h>
 #include <sys/ioctl.h>
@@ -20,7 +20,7 @@
 
 static int fd;
 static off_t memory_end;
-/* Volatile, so that the compiler does not refuse what the kernel is to refuse. */
+/* Volatile, so that the compiler does not warn about values the kernel must refuse. */
 static void *volatile unmapped = (void *)16;
 static void *volatile kernel_address = (void *)-4096l;
 
@@ -56,7 +56,7 @@ static void bad_pointers(void)
 	}
 	expect_errno(pread(fd, readonly, 8192, 0), EFAULT);
 	still_works();
-	/* The second page is not there: EFAULT, or only the bytes before it. */
+	/* The second page is not mapped: EFAULT, or only the bytes before it. */
 	check(!munmap(map + 4096, 4096), "%s", strerror(errno));
 	n = pwrite(fd, map + 96, 8000, 0);
 	check((n == -1 && errno == EFAULT) || (n > 0 && n <= 4000), "returned %zd", n);

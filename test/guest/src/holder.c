@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
- * Holds the device open, says so, and moves data until something goes wrong or
- * it is killed; then says the errno. With "map", it also holds a mapping.
+ * Opens the device, prints "open", and moves data until a call fails or the
+ * program is killed; prints the errno. With "map", it also has a mapping.
  * usage: holder read|write|idle|map BYTES
  */
 #include <sys/mman.h>

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The driver in a guest: the ways into it beside plain read and write."""
+"""The driver in a guest: transfers other than plain read and write, and the table of its cards."""
 
 import re
 import subprocess
@@ -32,7 +32,7 @@ def vectors(tmp_path_factory):
 
 
 def test_every_way_into_the_driver(boot, board, vectors):
-    """Under an IOMMU, where the simulator reports any access outside a live mapping."""
+    """With an IOMMU, so that the simulator reports every access outside a live mapping."""
     guest  = boot(board, files=[(vectors, "/bin/vectors")], iommu=True, cpus=2)
     result = guest.run("vectors", 240)
     assert result.status == 0, result.output
@@ -42,7 +42,7 @@ def test_every_way_into_the_driver(boot, board, vectors):
 
 @pytest.mark.guest
 def test_the_module_is_loaded_for_every_card_and_no_other():
-    """What udev goes by: the aliases that the kernel's tools made of the driver's table."""
+    """udev loads by the aliases that the kernel's tools made of the driver's table."""
     aliases = re.findall(rb"alias=pci:v(\w{8})d(\w{8})sv(\w{8})sd(\w{8})bc\*sc\*i\*\0",
         module(Kernel(DEFAULT_KERNEL)).read_bytes())
     cards   = [identity.pci_id(family) for family in identity.FAMILIES]

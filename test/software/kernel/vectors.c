@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
- * The ways into the driver beside plain read and write: vectors of odd parts,
+ * Ways to transfer data other than plain read and write: vectors of odd sizes,
  * splice, io_uring (also with fixed buffers), aio, mmap, huge pages.
  */
 #define _GNU_SOURCE
@@ -30,7 +30,7 @@ static void next_pass(void)
 	memset(in, GUARD_VALUE, AREA + GUARD_BYTES);
 }
 
-/* Moves length bytes as parts of the given sizes, over and over, with gaps between them. */
+/* Moves length bytes in parts of the given sizes, repeated, with gaps between them. */
 static void vector(const size_t *sizes, unsigned int count, size_t length, off_t offset)
 {
 	static struct iovec parts[1024];
@@ -95,7 +95,7 @@ static void splices(void)
 	}
 	check(pread(fd, in, 1000003, 12345) == 1000003, "%s", strerror(errno));
 	check_bytes(in, out, 1000003, "sendfile");
-	/* What is in the memory is moved by the card, not by the page cache: refused. */
+	/* splice from the device is not supported: the memory has no page cache. */
 	n = splice(fd, NULL, pipes[1], NULL, 4096, 0);
 	check(n == -1 && errno == EINVAL, "splice gave %zd: %s", n, strerror(errno));
 	close(file);
@@ -145,7 +145,7 @@ static void uring_add(struct uring *u, int op, void *bytes, size_t length, off_t
 	__atomic_store_n(u->sq_tail, *u->sq_tail + 1, __ATOMIC_RELEASE);
 }
 
-/* Submits and waits; each of the count requests must have moved length bytes. */
+/* Submits and waits; checks that each of the count requests has moved length bytes. */
 static void uring_run(struct uring *u, unsigned int count, int length)
 {
 	unsigned int head = *u->cq_head;
@@ -189,14 +189,14 @@ static void urings(int fixed)
 	close(u.fd);
 }
 
-/* What write() returned of is in the memory. */
+/* After write() returns, the data is in the card's memory. */
 static void synced(void)
 {
 	check(!fsync(fd), "%s", strerror(errno));
 	check(!fdatasync(fd), "%s", strerror(errno));
 }
 
-/* One call of aio; gives its result. */
+/* One call of aio; returns its result. */
 static long aio_call(aio_context_t context, int op, void *bytes, size_t length, off_t offset)
 {
 	struct iocb call = { .aio_lio_opcode = op, .aio_fildes = fd, .aio_buf = (uintptr_t)bytes,
@@ -204,7 +204,7 @@ static long aio_call(aio_context_t context, int op, void *bytes, size_t length, 
 	struct iocb *calls[] = { &call };
 	struct io_event event;
 
-	/* Refused at once or later: the same for the caller. */
+	/* The kernel may refuse at submission or at completion. */
 	if (syscall(SYS_io_submit, context, 1, calls) != 1)
 		return -errno;
 	check(syscall(SYS_io_getevents, context, 1, 1, &event, NULL) == 1, "%s", strerror(errno));
@@ -229,12 +229,12 @@ static void aio(void)
 		check_bytes(in, out, length, "aio");
 		check_value(in + length, GUARD_VALUE, GUARD_BYTES, "behind aio");
 	}
-	/* Longer than what is left behind: moved all the same. */
+	/* Longer than the driver moves asynchronously: moved nevertheless. */
 	hole = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	check(hole != MAP_FAILED, "%s", strerror(errno));
 	check(aio_call(context, IOCB_CMD_PREAD, hole, whole, 0) == (long)whole, "aio");
 	check_bytes(hole + 9, out, AREA, "long aio");
-	/* A buffer that ends in a hole moves what is before it, one in the hole nothing. */
+	/* A buffer that ends in a hole moves the bytes before it; one in the hole moves nothing. */
 	check(!munmap(hole + 8192, whole - 8192), "%s", strerror(errno));
 	check(aio_call(context, IOCB_CMD_PREAD, hole + 1, 3 << 20, 0) == 8191, "to a hole");
 	check(aio_call(context, IOCB_CMD_PREAD, hole + 8192, 4096, 0) == -EFAULT, "in a hole");
@@ -243,7 +243,7 @@ static void aio(void)
 	munmap(hole, 8192);
 }
 
-/* A caller who does not want to wait, and cannot be told later. */
+/* A synchronous call with RWF_NOWAIT can neither wait nor complete later. */
 static void nowait(void)
 {
 	struct iovec part = { in, 100 };
@@ -285,12 +285,12 @@ static void mappings(void)
 	window[bytes / 4 - 1] = 0x9abcdef0;
 	check(pread(fd, &word, 4, 0) == 4 && word == 0x12345678, "%#x", word);
 	check(pread(fd, &word, 4, bytes - 4) == 4 && word == 0x9abcdef0, "%#x", word);
-	/* The window is no memory a card could reach. */
+	/* The window is no memory that can be pinned. */
 	check(pread(fd, (void *)window, 8192, 0) == -1 && errno == EFAULT, "%s", strerror(errno));
 	munmap((void *)window, bytes);
 }
 
-/* Ten small parts one behind the other, the sixth where no memory is. */
+/* Ten small parts, one after the other; the sixth is not mapped. */
 static void faults(void)
 {
 	struct iovec parts[10];
@@ -322,7 +322,7 @@ static void huge(void)
 	munmap(bytes, 4 << 20);
 }
 
-/* A file mapped into memory as the buffer: its pages must be dirty afterwards. */
+/* A mapped file as the buffer: its pages must be dirty afterwards. */
 static void file_pages(void)
 {
 	char name[] = "/tmp/vectors.XXXXXX";
@@ -341,7 +341,7 @@ static void file_pages(void)
 	close(file);
 }
 
-/* A buffer with a child: what the card writes must be the parent's, after the copy. */
+/* A copy-on-write buffer: the card's data must land in the parent's pages. */
 static void forks(void)
 {
 	next_pass();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
- * MOCK, for the unit tests of the tool and the library only: a card made of a plain file, put under
- * them with LD_PRELOAD. The real driver and card are tested in the guest (test/guest/).
+ * A mock card for the unit tests of the tool and the library: a plain file instead of a card, by
+ * LD_PRELOAD. The real driver and card are tested in the guest (test/guest/).
  *
- * The file named by MOCK_FILE is the card's memory; open() of /dev/litepcie0 opens it. Everything
- * else is an environment variable with a number in it, see the list below.
+ * The file named by MOCK_FILE is the card's memory; open() of /dev/litepcie0 opens it. The other
+ * settings are environment variables with a number, described where they are used.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -40,7 +40,7 @@ static uint64_t setting(const char *name, uint64_t otherwise)
 
 static int open_card(int flags)
 {
-	/* MOCK_OPEN_ERRNO: what opening fails with. */
+	/* MOCK_OPEN_ERRNO: errno of open(). */
 	int err = (int)setting("MOCK_OPEN_ERRNO", 0);
 
 	if (err) {
@@ -72,7 +72,7 @@ static int give_info(struct litepcie_info *info)
 		errno = EINVAL;
 		return -1;
 	}
-	/* MOCK_UAPI, MOCK_CAPABILITIES, ...: what the card and its driver say they are. */
+	/* MOCK_UAPI, MOCK_CAPABILITIES, ...: values that card and driver report. */
 	*info = (struct litepcie_info){
 		.size = sizeof(*info),
 		.uapi_version = setting("MOCK_UAPI", LITEPCIE_UAPI_VERSION),
@@ -128,7 +128,7 @@ int ioctl(int fd, unsigned long request, ...)
 	case LITEPCIE_IOC_ERRORS:
 		*(struct litepcie_errors *)argument = (struct litepcie_errors){
 			.size = sizeof(struct litepcie_errors), .unexpected = 3,
-			/* MOCK_UR_FROM: calls from this one on leave an error behind. */
+			/* MOCK_UR_FROM: from this call on, an error is counted. */
 			.unsupported_request = calls >= setting("MOCK_UR_FROM", UINT64_MAX),
 		};
 		return 0;
@@ -149,11 +149,11 @@ int ioctl(int fd, unsigned long request, ...)
 	}
 }
 
-/* Counts a call and its bytes; nonzero, with errno, if this call is to fail. */
+/* Counts a call and its bytes; returns nonzero and sets errno if this call must fail. */
 static int account(unsigned int direction, size_t *bytes)
 {
 	struct litepcie_counters *c = &counters[direction];
-	/* MOCK_SHORT: most bytes a call moves. MOCK_FAIL_CALL, MOCK_FAIL_ERRNO: which, and how. */
+	/* MOCK_SHORT: most bytes per call. MOCK_FAIL_CALL: the call that fails, with MOCK_FAIL_ERRNO. */
 	size_t most = setting("MOCK_SHORT", SIZE_MAX);
 	int fails;
 
@@ -161,7 +161,7 @@ static int account(unsigned int direction, size_t *bytes)
 		*bytes = most;
 	pthread_mutex_lock(&lock);
 	fails = ++calls == setting("MOCK_FAIL_CALL", 0);
-	/* MOCK_STILL: counters that do not run. */
+	/* MOCK_STILL: counters do not increase. */
 	if (!fails && !setting("MOCK_STILL", 0)) {
 		uint64_t cycles = (*bytes + BYTES_PER_CYCLE - 1) / BYTES_PER_CYCLE;
 
@@ -169,12 +169,12 @@ static int account(unsigned int direction, size_t *bytes)
 		c->active_cycles += cycles;
 		c->descriptors++;
 		c->tlps += (*bytes + 255) / 256;
-		/* Just below their end, so that a test sees them wrap. */
+		/* Starts just below 2^32, so that a test sees it wrap. */
 		c->wait_link += cycles / 4;
 		c->wait_data = (c->wait_data ? c->wait_data : UINT32_MAX - 100) + cycles / 10;
 	}
 	pthread_mutex_unlock(&lock);
-	/* MOCK_DELAY_US: how long a call takes; a signal ends it early. */
+	/* MOCK_DELAY_US: duration of a call; a signal ends it early. */
 	if (setting("MOCK_DELAY_US", 0) && usleep(setting("MOCK_DELAY_US", 0)) < 0)
 		return -1;
 	if (fails)
@@ -190,14 +190,14 @@ ssize_t pread(int fd, void *buffer, size_t bytes, off_t offset)
 		return REAL(pread)(fd, buffer, bytes, offset);
 	if (account(LITEPCIE_WRITER, &bytes))
 		return -1;
-	/* MOCK_LOSE_READS: nothing arrives, from this call on, though it says so. */
+	/* MOCK_LOSE_READS: from this call on, nothing arrives, but the call reports success. */
 	if (calls >= setting("MOCK_LOSE_READS", UINT64_MAX))
 		return (ssize_t)bytes;
 	n = REAL(pread)(fd, buffer, bytes, offset);
-	/* MOCK_FLIP: place in each large transfer where a bit flips on the way to the host. */
+	/* MOCK_FLIP: offset in each large transfer at which a bit flips on the way to the host. */
 	if (n > (ssize_t)setting("MOCK_FLIP", SSIZE_MAX))
 		((uint8_t *)buffer)[setting("MOCK_FLIP", 0)] ^= 0x10;
-	/* MOCK_SPILL_HOST: one byte too many lands in host memory, behind or (2) before the rest. */
+	/* MOCK_SPILL_HOST: one byte too many is written to host memory, after (1) or before (2) the data. */
 	if (n > 64 && setting("MOCK_SPILL_HOST", 0) == 1)
 		((uint8_t *)buffer)[n] = 0;
 	if (n > 64 && setting("MOCK_SPILL_HOST", 0) == 2)
@@ -221,10 +221,10 @@ ssize_t pwrite(int fd, const void *buffer, size_t bytes, off_t offset)
 		bytes = memory - (uint64_t)offset;
 	if (account(LITEPCIE_READER, &bytes))
 		return -1;
-	/* MOCK_LOSE_FROM: calls from this one on land nowhere, and say they did. */
+	/* MOCK_LOSE_FROM: from this call on, nothing is written, but the call reports success. */
 	if (calls >= setting("MOCK_LOSE_FROM", UINT64_MAX))
 		return (ssize_t)bytes;
-	/* MOCK_SPILL_CARD: one byte too many lands in the card's memory. */
+	/* MOCK_SPILL_CARD: one byte too many is written to the card's memory. */
 	if (setting("MOCK_SPILL_CARD", 0))
 		REAL(pwrite)(fd, "\xee", 1, offset + (off_t)bytes);
 	return REAL(pwrite)(fd, buffer, bytes, offset);

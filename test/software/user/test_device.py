@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""Devices that cannot be opened or are not what the tool knows; info and scratch_test."""
+"""Devices that cannot be opened or are not supported; info and scratch_test."""
 
 import errno
 import json

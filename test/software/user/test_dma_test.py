@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""dma_test on a mock card: what it moves and counts, and that each way to be wrong is found.
+"""dma_test on a mock card: what it moves and counts; it finds every kind of wrong data.
 
 The real card and driver are tested in the guest; here a plain file loses, flips and spills bytes.
 """
@@ -45,7 +45,7 @@ def test_sequences(card, sequence, length, offset, host_offset):
     for direction in SEQUENCES[sequence]:
         side = result[direction]
         assert side["transfers"] == 3
-        # Filling and verifying go through the same engines and must not be in the measure.
+        # Filling and verifying use the same engines and must not be measured.
         assert side["counter_bytes"] == side["bytes"] == 3*length
         assert side["counter_active_cycles"] == 3*-(-length//10)
 
@@ -63,7 +63,7 @@ def test_counters_wrap(card):
 
 
 def test_throughput_is_from_the_counter(card):
-    """10 bytes a cycle at 125 MHz; the file behind the mock is faster or slower than that."""
+    """10 bytes per cycle at 125 MHz; the file of the mock is faster or slower than that."""
     _, result, _ = run(card)
     for direction in ("read", "write"):
         assert set(result[direction]["counter_bytes_per_second"].values()) == {1250000000}
@@ -98,7 +98,7 @@ def test_flipped_bit(card):
 @pytest.mark.parametrize("sequence", SEQUENCES)
 @pytest.mark.parametrize("first", [1, 2, 3, 4])
 def test_lost_writes(card, sequence, first):
-    """Stale data never passes: not that of an earlier run with the same seed, nor the last one."""
+    """Stale data is found, of an earlier run with the same seed and of the previous transfer."""
     assert run(card, "--sequence", sequence, "-n", 1)[0] == 0
     code, result, err = run(card, "--sequence", sequence, "-n", 3, lose_from=first)
     assert (code, result["ok"]) == (FAILED, False)
@@ -110,7 +110,7 @@ def test_lost_writes(card, sequence, first):
 @pytest.mark.parametrize("sequence", SEQUENCES)
 @pytest.mark.parametrize("first", range(3, 9))
 def test_bytes_that_never_arrive(card, sequence, first):
-    """What the host buffer held before never passes either: in no byte."""
+    """The previous content of the host buffer is found, in every byte."""
     code, result, _ = run(card, "--sequence", sequence, "-n", 3, lose_reads=first)
     assert code == FAILED
     lost = {"data": result["transfer_bytes"], "card guard": 64}
@@ -118,7 +118,7 @@ def test_bytes_that_never_arrive(card, sequence, first):
 
 
 @pytest.mark.parametrize("spill, position", [(1, 3001), (2, -1)])
-def test_bytes_beside_the_host_buffer(card, spill, position):
+def test_bytes_outside_the_host_buffer(card, spill, position):
     code, result, err = run(card, "-s", "write", "-l", 3001, "--host-offset", 9, spill_host=spill)
     assert code == FAILED
     assert result["mismatch"]["where"] == "host guard"
@@ -126,7 +126,7 @@ def test_bytes_beside_the_host_buffer(card, spill, position):
     assert f"wrong byte {position} outside the data in host memory: expected 0xa5, got 0x00" in err
 
 
-def test_bytes_beside_the_area_of_the_card(card):
+def test_bytes_outside_the_area_of_the_card(card):
     code, result, err = run(card, "-s", "read", "-l", 3001, "-o", 5, spill_card=1)
     assert code == FAILED
     assert result["mismatch"] | {"expected": 0, "got": 0} == {
@@ -146,7 +146,7 @@ def test_error_in_mid_test_shows_what_was_measured(card):
 
 
 def test_every_call_that_fails_is_reported(card):
-    """Whichever call of the test it is: filling, moving, verifying, reading the guards."""
+    """Every call of the test: filling, moving, verifying, reading the guards."""
     for call in range(1, 21):
         result = card("dma_test", "-n", 1, "-o", 100, fail_call=call, fail_errno=errno.ETIMEDOUT)
         assert result.code == FAILED, call
@@ -154,8 +154,8 @@ def test_every_call_that_fails_is_reported(card):
 
 
 @pytest.mark.parametrize("sequence", SEQUENCES)
-def test_errors_the_driver_got_over(card, sequence):
-    """The data is whole in the end, but the card saw an error: the test fails and names it."""
+def test_errors_with_right_data(card, sequence):
+    """The data is right, but the card has counted an error: the test fails and names it."""
     code, result, err = run(card, "-s", sequence, ur_from=30)
     assert code == FAILED and not result["ok"]
     assert result["card_errors"] == "unsupported request 1"
@@ -168,7 +168,7 @@ def test_error_with_its_count(card):
     assert result.err.endswith("poisoned or wrong data); the card counted: unsupported request 1\n")
 
 
-def test_counters_that_stand_still(card):
+def test_counters_that_do_not_increase(card):
     code, result, err = run(card, still=1)
     assert code == FAILED and "counters of the reader did not increase" in err
 
@@ -185,7 +185,7 @@ def test_missing_capability(card, capabilities, lacks):
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("sequence", ["read-then-write", "read-and-write"])
 def test_signal(card, number, code, sequence):
-    """What was measured so far is printed. Two milliseconds a call: some are over, not all."""
+    """The results so far are printed. With two milliseconds per call, some calls are done, but not all."""
     with card.start("dma_test", "--json", "-n", 100000, "-s", sequence, delay_us=2000) as process:
         time.sleep(0.5)
         process.send_signal(number)

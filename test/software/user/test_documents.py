@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""The manual page and the completion against the tables of the tool, which its help prints."""
+"""The manual page and the completion have the same commands and options as the help."""
 
 import re
 import shutil

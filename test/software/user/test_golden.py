@@ -28,7 +28,7 @@ GOLDEN = {
 
 
 def without_host(text):
-    """Takes out what depends on the host: its clock and its name."""
+    """Replaces what depends on the host: times and its name."""
     text = re.sub(r"(host wall clock )[ 0-9.]+MB/s; [0-9.]+ us", r"\1 # MB/s; # us", text)
     text = re.sub(r"overlapped for \d+ %", "overlapped for # %", text)
     return text.replace(" ".join(os.uname()[i] for i in (0, 2, 4)), "HOST")
@@ -50,19 +50,19 @@ def test_no_theory_for_an_unknown_link(card):
     assert "theory                 not defined for Gen0 x0, MPS 256, MRRS 512\n" in result.out
 
 
-def test_a_link_below_what_it_was_built_for_is_said(card):
+def test_a_slow_link_is_reported(card):
     result = card("info", lanes=1)
     assert ("link      Gen2 x1, MPS 256, MRRS 512 bytes\n"
         "          slower than built for: reseat the card; compare LnkCap of card and slot") in result.out
 
 
-def test_what_the_host_lets_the_card_do(card):
+def test_state_that_the_host_has_enabled(card):
     assert "state     link up: yes, bus master: no, MSI: no, extended tags: yes\n" in card("info", status=0x5).out
-    assert "extended tags" not in card("info", status=0).out  # An older driver: not known.
+    assert "extended tags" not in card("info", status=0).out  # Unknown with an older driver.
     assert json.loads(card("info", "--json", status=0x5).out)["link"].items() >= {
         "up": True, "bus_master": False, "msi": False, "extended_tags": True}.items()
     assert "up" not in json.loads(card("info", "--json", status=0).out)["link"]
 
 
-def test_streams_are_counted_beside_the_channels(card):
+def test_streams_are_counted_with_the_channels(card):
     assert "engines   1 channel, 2 streams, 32 tags\n" in card("info", streams=2).out

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""JSON of the tool against the schemas in schema/, which are what other programs may rely on."""
+"""JSON of the tool against the schemas in schema/, on which other programs may rely."""
 
 import json
 import re
@@ -29,17 +29,17 @@ FAULTS = {
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int,
     "number": (int, float)}
 
-# What says something about a document; the rest is for the reader.
+# Keywords that constrain a document; the others are for readers.
 KEYWORDS = {"type", "const", "enum", "minimum", "maximum", "pattern", "items", "properties",
     "required", "additionalProperties"}
 REMARKS  = {"$schema", "$comment", "title"}
 
 
 def errors(value, schema, where="$"):
-    """Yields where `value` is not as `schema` says; knows the part of JSON Schema used here."""
+    """Yields the places where `value` violates `schema`; supports the part of JSON Schema used here."""
     assert schema.keys() <= KEYWORDS | REMARKS, schema.keys()
     if "type" in schema:
-        # To Python true is an integer, to JSON it is not.
+        # In Python, True is an integer; in JSON, true is not.
         wrong_bool = isinstance(value, bool) and schema["type"] != "boolean"
         if wrong_bool or not isinstance(value, TYPES[schema["type"]]):
             yield f"{where}: {value!r} is no {schema['type']}"
@@ -123,6 +123,6 @@ def test_schema_refuses(card, wrong, error):
 
 
 def test_text_is_quoted(card):
-    """A device name with quotes and bytes that are no ASCII."""
+    """A device name with quotes and bytes that are not ASCII."""
     result = card("version", "--json", "--device", 'a"b\\c\n')
     assert json.loads(result.out)["command"] == "version"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""litepcie_rescan on a tree of files in the place of /sys: the port's Link Disable, wrong options.
+"""litepcie_rescan on a folder of files instead of /sys: the port's Link Disable, wrong options.
 
 The card that goes and comes back is in test/guest/test_rescan.py; QEMU's port cannot disable its link.
 """
@@ -17,13 +17,13 @@ import pytest
 SCRIPT  = Path(__file__).resolve().parents[3] / "software" / "user" / "litepcie_rescan"
 CARD    = "0000:01:00.0"
 PORT    = "0000:00:01.0"
-EXPRESS = 0x40  # Where the port has its PCI Express capability (PCIe 4.0 7.5.3).
+EXPRESS = 0x40  # Offset of the port's PCI Express capability (PCIe 4.0 7.5.3).
 CONTROL = EXPRESS + 0x10
 DISABLE = 0x10
 
 
 class Tree:
-    """/sys with one port and one card behind it; the files take what is written."""
+    """/sys with one port and one card below it, as plain files."""
     def __init__(self, folder, link_reports=True, hot_plug=False):
         self.root = folder
         port      = folder / "devices" / "pci0000:00" / PORT
@@ -77,7 +77,7 @@ def tree(tmp_path):
     return Tree(tmp_path)
 
 
-# Command, Device Control, Link Control; what they are meanwhile: no SERR#, no fatal errors reported, link disabled.
+# Command, Device Control and Link Control during the load: no SERR#, no fatal errors reported, link disabled.
 LOOK      = "; ".join(f'od -An -tx1 -j {offset} -N 2 "$0"' for offset in (0x04, EXPRESS + 0x08, CONTROL))
 MEANWHILE = " 07 04\n 2b 59\n 53 01\n"
 
@@ -113,7 +113,7 @@ def test_a_signal_enables_the_link_and_looks_for_the_card(tree, number, status):
     assert tree.rescan.read_text() == "1\n"
 
 
-def test_a_link_that_stays_down_is_said(tree):
+def test_a_link_that_stays_down_is_reported(tree):
     space = bytearray(tree.config.read_bytes())
     space[EXPRESS + 0x13] = 0
     tree.config.write_bytes(space)
@@ -121,11 +121,11 @@ def test_a_link_that_stays_down_is_said(tree):
     assert (code, err) == (0, f"litepcie_rescan: the link below {PORT} is not up after 1 s\n")
 
 
-def test_a_slot_that_can_cut_the_power_is_said(tmp_path):
+def test_a_slot_that_can_switch_off_the_power_is_reported(tmp_path):
     assert "can switch off the power" in Tree(tmp_path, hot_plug=True).run()[2]
 
 
-def test_two_cards_are_not_chosen_from(tree):
+def test_two_cards_need_a_choice(tree):
     (tree.root / "class/litepcie/litepcie1").mkdir()
     assert tree.run() == (1, "", "litepcie_rescan: the litepcie driver has 2 cards: choose one with --card\n")
 

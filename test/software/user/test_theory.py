@@ -21,7 +21,7 @@ ACK_LIMITS = {
 }
 
 # pcie-bench with DLLPs spread over the lanes: 64-bit addresses, MRRS 512, long transfers, MB/s.
-# (gen, lanes, MPS) -> write, read, both each way.
+# (gen, lanes, MPS) -> write, read, each direction while both run.
 PCIE_BENCH = {
     (1, 1, 128): ( 196,  201,  188),
     (1, 4, 128): ( 794,  815,  764),
@@ -65,7 +65,7 @@ def published():
     with path.open(newline="") as file:
         rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
     return sorted({(int(r["gen"]), int(r["lanes"]), int(r["theory_mbs"])) for r in rows
-        # The note gives some 64-bit data paths the theory of the data path and not of the link.
+        # For some 64-bit data paths, the note gives the rate of the data path, not of the link.
         if int(r["gen"])*int(r["lanes"])*231 <= int(r["theory_mbs"])*1.01})
 
 
@@ -95,7 +95,7 @@ def test_pcie_bench(library, link):
 
 
 def test_pcie_bench_short_transfers(library):
-    """One byte costs a whole header; a request per byte limits reads, too."""
+    """One byte costs a whole header; one request per byte limits reads too."""
     long  = pcie_bench(library, 1 << 30, 2, 4, 256, 512, 16)
     short = pcie_bench(library, 1,       2, 4, 256, 512, 16)
     rate  = long.write*280/256

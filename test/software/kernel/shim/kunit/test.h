@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026 LitePCIe SoC developers */
 /*
- * As much of KUnit as the driver's tests use, for a program: the suite runs
- * without a kernel. Exits with 1 at the end if anything was not as expected.
+ * The parts of KUnit that the driver's tests use, for a user-space program: the
+ * suite runs without a kernel. Exits with 1 if an expectation failed.
  */
 #ifndef LITEPCIE_SHIM_KUNIT_H
 #define LITEPCIE_SHIM_KUNIT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026 LitePCIe SoC developers */
-/* What the driver's pure functions use of the kernel, for a program. Little-endian machines only. */
+/* The kernel functions that descriptor.c uses, for a user-space program on a little-endian machine. */
 #ifndef LITEPCIE_SHIM_KERNEL_H
 #define LITEPCIE_SHIM_KERNEL_H
 
