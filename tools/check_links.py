@@ -4,11 +4,13 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Finds links of the documents that lead nowhere: files and anchors of the tree. Links to other sites are not followed.
+"""Finds links of the documents that lead nowhere, and names of files that do not exist.
 
-Exit status 1, and one line for each broken link.
+A link may lead to a file or an anchor of the tree; links to other sites are not followed. A name is a code span that
+begins with a folder of the tree. Exit status 1, and one line for each that is broken.
 """
 
+import re
 import sys
 
 from pathlib import Path
@@ -17,8 +19,22 @@ from urllib.parse import unquote, urlsplit
 from tools import markdown_text, tracked
 
 
+# A code span that names a file. BOARD, NAME and the like stand for any, and `...` or `*` for several.
+NAME = re.compile(r"(?:\.github|bench|docs|examples|gateware|sim|software|targets|test|tools)/[\w./-]*")
+ANY  = re.compile(r"\b[A-Z]{2,}\b|\.\.\.|\*")
+
+
+def broken_names(path, text, root):
+    """Yields one line for each file that a document names and that does not exist."""
+    for number, code in markdown_text.code_spans(text):
+        name = code.split(":")[0]
+        if NAME.fullmatch(name) and not ANY.search(name) and not (root / name).exists():
+            yield f"{path}:{number}: `{code}`: there is no {name}"
+
+
 def complaints(path, text, root=tracked.ROOT):
-    """Yields one line for each broken link of the document `path`, relative to `root`, that holds `text`."""
+    """Yields one line for each broken link or name of the document `path`, relative to `root`, that holds `text`."""
+    yield from broken_names(path, text, root)
     for number, target in markdown_text.links(text):
         parts = urlsplit(target)
         if parts.scheme or parts.netloc:
@@ -37,7 +53,7 @@ def complaints(path, text, root=tracked.ROOT):
 def main():
     documents = [path for path in tracked.files() if Path(path).suffix == ".md"]
     found = [line for path in documents for line in complaints(path, (tracked.ROOT / path).read_text(encoding="utf-8"))]
-    print("\n".join(found) or f"links: all links of {len(documents)} documents lead somewhere")
+    print("\n".join(found) or f"links: all links and names of files in {len(documents)} documents are right")
     return 1 if found else 0
 
 

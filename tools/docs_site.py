@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""MkDocs' hooks for the site of `make docs`: the documents of the tree's root and the gateware reference become pages.
+"""MkDocs' hooks for the site of `make docs`: documents outside docs/ and the gateware reference become pages.
 
 Documents link to each other, and to sources, as files of the tree. On the site a link to a document becomes a link to
 its page; a link to another file keeps its text only, because the site does not have that file.
@@ -23,12 +23,13 @@ from tools import docstrings, markdown_text
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = PurePosixPath("docs")
 
-# Documents of the tree's root, and their pages.
+# Documents outside docs/, and their pages.
 PAGES = {
-    "README.md":       "index.md",
-    "ARCHITECTURE.md": "architecture.md",
-    "CONTRIBUTING.md": "contributing.md",
-    "CHANGELOG.md":    "changelog.md",
+    "README.md":          "index.md",
+    "ARCHITECTURE.md":    "architecture.md",
+    "CONTRIBUTING.md":    "contributing.md",
+    "CHANGELOG.md":       "changelog.md",
+    "examples/README.md": "examples.md",
 }
 REFERENCE = PurePosixPath("reference")
 

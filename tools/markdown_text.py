@@ -55,6 +55,12 @@ def links(text):
             yield number, reference[1]
 
 
+def code_spans(text):
+    """(number, code) of each code span of a document."""
+    for number, line in prose(text):
+        yield from ((number, match[0].strip("` ")) for match in CODE_SPAN.finditer(line))
+
+
 def slug(heading):
     """The anchor that a forge gives a heading."""
     heading = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", heading)

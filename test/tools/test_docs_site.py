@@ -29,6 +29,8 @@ ROOT = Path(__file__).resolve().parents[2]
     ("start.md",         "[a](../README.md)",               "[a](index.md)"),
     ("contracts/dma.md", "[a](../../ARCHITECTURE.md#map)",  "[a](../architecture.md#map)"),
     ("contracts/dma.md", "[a](streams.md)",                 "[a](streams.md)"),
+    ("driver.md",        "[a](../examples/README.md)",      "[a](examples.md)"),
+    ("examples.md",      "[a](../docs/driver.md)",          "[a](driver.md)"),
     ("start.md",         "[a](#here)",                      "[a](#here)"),
     ("start.md",         "[a](https://example.org/x.md)",   "[a](https://example.org/x.md)"),
 ])
