@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Many packet streams into one."""
+"""Round-robin arbitration of packet streams."""
 
 from migen import *
 
@@ -15,7 +15,7 @@ from litex.soc.interconnect import stream
 # Round Robin --------------------------------------------------------------------------------------
 
 def round_robin(requests, latest, grant):
-    """Statements: `grant` is the first of `requests` behind `latest`, or `latest` if none requests."""
+    """Statements that set `grant` to the first requester after `latest`, or to `latest` if none requests."""
     count = len(requests)
     def chain(start):
         statement = grant.eq(latest)
@@ -28,11 +28,11 @@ def round_robin(requests, latest, grant):
 # Packet Arbiter -----------------------------------------------------------------------------------
 
 class PacketArbiter(LiteXModule):
-    """Joins packet streams, round robin, changing over at packet boundaries only.
+    """Merges packet streams round robin; the grant changes at packet boundaries only.
 
-    The next stream is chosen while the last beat of a packet passes, so that between the packets of streams
-    that wait there is no idle beat. Out of rest a stream other than the latest waits one cycle. Combinatorial
-    from sinks to source, with the choice in a register.
+    The arbiter chooses the next stream while the last beat of a packet passes, so waiting streams follow one another
+    without an idle beat. From idle, a stream other than the previous one waits one cycle. The path from sinks to source
+    is combinatorial, and the grant is a register.
 
     Parameters
     ----------
@@ -41,13 +41,13 @@ class PacketArbiter(LiteXModule):
 
     Attributes
     ----------
-    sinks  : list of streams, **in**, `sys`.
-    source : stream, **out**, `sys`.
-    grant  : Signal(), **out**, the sink whose beat is at the source.
+    sinks  : list of streams, **in**.
+    source : stream, **out**.
+    grant  : Signal(), **out**, index of the sink that drives the source.
     """
     def __init__(self, layout, count):
         if count < 1:
-            raise ValueError(f"count must be 1 or more, not {count!r}")
+            raise ValueError(f"count {count!r} is not supported; give 1 or more")
         self.sinks  = [stream.Endpoint(layout, name=f"sink{n}") for n in range(count)]
         self.source = source = stream.Endpoint(layout)
 
@@ -55,8 +55,8 @@ class PacketArbiter(LiteXModule):
 
         self.grant = grant = Signal(max=max(count, 2))
         choice = Signal.like(grant)
-        inside = Signal()  # Of a packet begun and not ended.
-        choose = Signal()
+        inside = Signal()  # A packet has begun and not ended.
+        choose = Signal()  # `grant` may change.
         self.comb += [
             Case(grant, {n: sink.connect(source) for n, sink in enumerate(self.sinks)}),
             round_robin([sink.valid for sink in self.sinks], grant, choice),

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Stream layouts, reasons and the constants of the PCIe specification that the gateware shares."""
+"""Constants of the PCIe specification, completion reasons and stream layouts that all gateware shares."""
 
 from math import log2
 
@@ -12,15 +12,15 @@ from litex.soc.interconnect.stream import EndpointDescription
 
 # Widths -------------------------------------------------------------------------------------------
 
-DATA_WIDTHS   = (64, 128, 256, 512)
-ADDRESS_BITS  = 64    # Host byte address.
-LENGTH_BITS   = 13    # Bytes of one TLP or request, 0..4096.
-TAG_BITS      = 8     # Tag field of a header (PCIe 4.0 2.2.6.2).
+DATA_WIDTHS   = (64, 128, 256, 512)  # Bits per beat.
+ADDRESS_BITS  = 64                   # Host byte address.
+LENGTH_BITS   = 13                   # Bytes of one TLP or request, 0..4096.
+TAG_BITS      = 8                    # Tag field of a header (PCIe 4.0 2.2.6.2).
 
 # Header (PCIe 4.0 2.2.1) --------------------------------------------------------------------------
 
-HEADER_3DW      = 12  # Completions, and requests below 4 GiB.
-HEADER_4DW      = 16  # Requests at and above 4 GiB.
+HEADER_3DW      = 12  # Bytes; completions, and requests below 4 GiB.
+HEADER_4DW      = 16  # Bytes; requests at and above 4 GiB.
 
 # dw0[31:24]: format and type.
 FMT_TYPE_MRD_32   = 0b000_00000
@@ -39,7 +39,7 @@ COMPLETION_UR     = 0b001
 COMPLETION_CRS    = 0b010
 COMPLETION_CA     = 0b100
 
-# Read Completion Boundary: the smallest a Root Complex may split at (PCIe 4.0 2.3.1.1).
+# The smallest Read Completion Boundary, at multiples of which a host may split completions (PCIe 4.0 2.3.1.1).
 RCB_BYTES = 64
 
 # Tags a requester may use without Extended Tag Field Enable (PCIe 4.0 2.2.6.2).
@@ -75,7 +75,7 @@ REASON_BUS_MASTER          = 11
 # Layouts ------------------------------------------------------------------------------------------
 
 def check_data_width(data_width):
-    """Raises ValueError unless `data_width` (bits) is one the gateware is made for."""
+    """Raises ValueError unless the gateware supports `data_width` (bits)."""
     if data_width not in DATA_WIDTHS:
         raise ValueError(f"data_width {data_width!r} is not supported; choose 64, 128, 256 or 512")
 
@@ -86,16 +86,17 @@ def word_bits(data_width):
 
 
 def phy_layout(data_width):
-    """Raw TLP beats at the PHY boundary, the layout LitePCIe's PHYs have.
+    """Raw TLP beats at the PHY boundary, as in LitePCIe's PHYs.
 
-    dat[data_width] : dword n of the TLP in dat[32n+31:32n] of its beats, payload right behind the header.
-    be[data_width/8]: 0xf for every dword of the TLP, 0x0 behind its end.
+    dat[data_width]  : the dwords of the TLP in order, dword n of a beat in bits 32n+31:32n. The payload follows the
+        header without padding.
+    be[data_width/8] : 0xf for every dword of the TLP, 0x0 after its end.
     """
     return EndpointDescription([("dat", data_width), ("be", data_width//8)])
 
 
 def read_request_layout():
-    """Read of host memory: `length` bytes (1..4096) from `address`, to be placed at `destination`."""
+    """A read of host memory: `length` bytes (1..4096) at host `address`, to be delivered to `destination`."""
     return EndpointDescription([
         ("address",     ADDRESS_BITS),
         ("length",      LENGTH_BITS),
@@ -104,7 +105,7 @@ def read_request_layout():
 
 
 def read_data_layout(data_width):
-    """Bytes read, placed: word `address` of the client's own space, enabled bytes of `dat` by `be`."""
+    """Data of a read: `be` enables the bytes of `dat` to write to word `address` of the client's own space."""
     return EndpointDescription([
         ("address", 32 - word_bits(data_width)),
         ("dat",     data_width),
@@ -113,12 +114,12 @@ def read_data_layout(data_width):
 
 
 def retire_layout():
-    """End of one read request: reason (0: good) and the bytes that landed without a gap."""
+    """End of a read request: `reason` (0 if successful), and the `bytes` that arrived without a gap from its start."""
     return EndpointDescription([("reason", REASON_BITS), ("bytes", LENGTH_BITS)])
 
 
 def write_packet_layout(data_width):
-    """Write of host memory: one packet is one TLP; `dat` in the lanes the payload has in the TLP."""
+    """A write of host memory. A packet is one TLP, with `dat` in the lanes that the payload has in the TLP."""
     return EndpointDescription(
         payload_layout = [("dat", data_width)],
         param_layout   = [("address", ADDRESS_BITS), ("length", LENGTH_BITS)],
@@ -126,5 +127,5 @@ def write_packet_layout(data_width):
 
 
 def first_byte_lane(header_bytes, address, data_width):
-    """Lane of the first payload byte in the first beat that holds payload (ints: for models, tests)."""
+    """Lane of the first payload byte in the first beat that holds payload. Works on int, for models and tests."""
     return (header_bytes + (address & 3)) % (data_width//8)

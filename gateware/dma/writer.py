@@ -14,7 +14,7 @@ from litex.soc.interconnect import stream
 
 from litepcie_soc.common.pcie import HEADER_3DW, HEADER_4DW, REASON_BUS_MASTER, REASON_NONE
 from litepcie_soc.dma.descriptor import Splitter, descriptor_layout, done_layout, piece_layout
-from litepcie_soc.tlp.realign import Realigner, placement, placement_layout
+from litepcie_soc.tlp.realign import Realigner, alignment, alignment_layout
 
 # Word Reader --------------------------------------------------------------------------------------
 
@@ -38,7 +38,7 @@ class WordReader(LiteXModule):
     def __init__(self, memory, in_flight=16, packets=16):
         width       = memory.data_width
         word_bits   = log2_int(width // 8)
-        params      = placement_layout(word_bits)
+        params      = alignment_layout(word_bits)
         self.sink   = sink   = stream.Endpoint(piece_layout(bits_for(memory.size - 1)))
         self.source = source = stream.Endpoint(stream.EndpointDescription([("dat", width)], params))
         self.busy   = Signal()
@@ -69,7 +69,7 @@ class WordReader(LiteXModule):
             minus_end.eq(minus_start - sink.length),
             packet.sink.valid.eq(load),
             out_offset.eq(sink.host[:2] + Mux(sink.host[32:] == 0, HEADER_3DW, HEADER_4DW)),
-            *placement(packet.sink, sink.endpoint[:word_bits], out_offset, sink.length[:word_bits]),
+            *alignment(packet.sink, sink.endpoint[:word_bits], out_offset, sink.length[:word_bits]),
             # Words.
             source.valid.eq(memory.data.valid),
             memory.data.ready.eq(source.ready),

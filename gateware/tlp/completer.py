@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Answers the host's requests to BAR0."""
+"""Completes the host's requests to BAR0."""
 
 from migen import *
 
@@ -20,20 +20,21 @@ from litepcie_soc.tlp.completer_access import DwordAccess
 from litepcie_soc.tlp.completer_window import WindowWriter
 from litepcie_soc.tlp.parser import memory_order, tlp_layout
 
-# Longest read answered, one completion: no Max_Payload_Size is smaller (PCIe 4.0 7.5.3.4).
+# Longest supported read: 128 bytes. This is the smallest Max_Payload_Size (PCIe 4.0 7.5.3.4), so one completion always
+# suffices.
 READ_DWORDS = 32
 
 # Helpers ------------------------------------------------------------------------------------------
 
 class ReadSpan(LiteXModule):
-    """Byte count and lower address of the completion of a read (PCIe 4.0 tables 2-36, 2-37), in registers.
+    """Byte count and lower address for the completion of a read (PCIe 4.0 tables 2-36, 2-37), pipelined.
 
     Attributes
     ----------
-    dwords            : Signal(11), **in**, `sys`, length of the request; stable from then on.
-    first_be, last_be : Signal(4), **in**.
-    byte_count        : Signal(12), **out**, two cycles later; 1 for a zero-length read.
-    lower             : Signal(2), **out**, one cycle later, bits 1:0 of the lower address.
+    dwords            : Signal(11), **in**, length of the request in dwords. All inputs must be stable for two cycles.
+    first_be, last_be : Signal(4), **in**, byte enables of the request.
+    byte_count        : Signal(12), **out**, after two cycles; 1 for a zero-length read.
+    lower             : Signal(2), **out**, after one cycle, bits 1:0 of the lower address.
     """
     def __init__(self):
         self.dwords     = Signal(11)
@@ -44,8 +45,8 @@ class ReadSpan(LiteXModule):
 
         # # #
 
-        tail_be = Signal(4)
-        behind  = Signal(2)  # Bytes of the last dword behind the last enabled one.
+        tail_be  = Signal(4)  # Byte enables of the last dword.
+        disabled = Signal(2)  # Bytes of the last dword after its last enabled byte.
         self.comb += tail_be.eq(Mux(self.dwords == 1, self.first_be, self.last_be))
         self.sync += [
             Case(self.first_be, {
@@ -53,37 +54,40 @@ class ReadSpan(LiteXModule):
                 "default": self.lower.eq(0),
             }),
             Case(tail_be, {
-                **{be: behind.eq(4 - be.bit_length()) for be in range(1, 16)},
-                "default": behind.eq(3),
+                **{be: disabled.eq(4 - be.bit_length()) for be in range(1, 16)},
+                "default": disabled.eq(3),
             }),
-            self.byte_count.eq(Cat(Constant(0, 2), self.dwords) - self.lower - behind),
+            self.byte_count.eq(Cat(Constant(0, 2), self.dwords) - self.lower - disabled),
         ]
 
 # Completer ----------------------------------------------------------------------------------------
 
 class Completer(LiteXModule):
-    """Memory requests to registers (lower half of BAR0) and window (upper half); everything else is refused.
+    """Serves memory requests to the registers (lower half of BAR0) and to the window (upper half).
 
-    Writes to the window flow at the speed of the bus, the rest goes one TLP at a time and in order behind them.
-    Reads are answered up to 128 bytes; longer ones and every other non-posted request with UR
-    (PCIe 4.0 2.3.1). Messages are dropped; so are other posted requests and poisoned writes, counted as refused.
+    Writes to the window transfer one beat per cycle. Every other request waits until the writes before it are in the
+    memory, and is then processed alone, dword by dword.
+
+    The completer supports reads of up to 128 bytes. It completes longer reads and every other non-posted request with
+    Unsupported Request (PCIe 4.0 2.3.1), and drops poisoned writes; all of these count as refused. It also drops
+    messages, misrouted completions and TLPs with a prefix, without counting them.
 
     Parameters
     ----------
     data_width   : int, bits.
-    endianness   : "big" or "little", of the PHY's payload dwords.
+    endianness   : "big" or "little", byte order of the PHY's payload dwords.
     bar0_size    : int, bytes.
     window_bytes : int, bytes of the window.
 
     Attributes
     ----------
-    sink      : stream of `tlp_layout`, **in**, `sys`: requests.
-    source    : stream of `phy_layout`, **out**, `sys`: completions.
-    completer : Signal(16), **in**, bus, device, function.
-    refused   : Signal(), **out**, one cycle for each request refused, the cycle behind it.
-    csr_bus      : wishbone.Interface, 32 bits, word addresses, master.
-    window_read  : MemoryReadStream, client's side.
-    window_write : MemoryWriteStream, client's side.
+    sink         : stream of `tlp_layout`, **in**, requests.
+    source       : stream of `phy_layout`, **out**, completions.
+    completer    : Signal(16), **in**, bus, device and function number of the card.
+    refused      : Signal(), **out**, a request was refused; one cycle per request, the cycle after it was accepted.
+    csr_bus      : wishbone.Interface, master, 32-bit data, word addresses.
+    window_read  : MemoryReadStream, **out**, reads of the window.
+    window_write : MemoryWriteStream, **out**, writes to the window.
     """
     def __init__(self, data_width, endianness, *, bar0_size, window_bytes):
         self.sink      = sink   = stream.Endpoint(tlp_layout(data_width))
@@ -101,7 +105,7 @@ class Completer(LiteXModule):
         lanes     = data_width//32
         lane_bits = log2_int(lanes)
 
-        # What it is -------------------------------------------------------------------------------
+        # Kind of request --------------------------------------------------------------------------
         dw0, dw1  = sink.dw0, sink.dw1
         address   = Signal(32)
         in_window = Signal()
@@ -119,16 +123,16 @@ class Completer(LiteXModule):
             write.eq(memory & has_data(dw0)),
             read.eq(memory & ~has_data(dw0) & (dw0[:10] != 0) & (dw0[:10] <= READ_DWORDS)),
             message.eq(dw0[27:29] == TYPE_MESSAGE_4_3),
-            # A completion that strayed here, and what has a prefix.
+            # A misrouted completion, or a TLP with a prefix.
             ignored.eq((dw0[25:29] == TYPE_COMPLETION >> 1) | dw0[31]),
         ]
 
-        # Where it goes ----------------------------------------------------------------------------
+        # Route ------------------------------------------------------------------------------------
         drop      = Signal()
         idle      = Signal()
-        to_window = Signal()
-        slow      = Signal()
-        consume   = Signal()  # By the state machine.
+        to_window = Signal()  # A write that the window writer takes.
+        slow      = Signal()  # A request for the state machine, which waits for the writes before it.
+        consume   = Signal()  # The state machine accepts the beat on `sink`.
         self.comb += [
             drop.eq(message | ignored | (write & poisoned) | (sink.cut & idle)),
             to_window.eq(write & in_window & ~drop),
@@ -138,14 +142,14 @@ class Completer(LiteXModule):
             sink.ready.eq(drop | (to_window & writer.sink.ready) | consume),
         ]
 
-        # Dword by dword ---------------------------------------------------------------------------
-        left  = Signal(11)  # With this one, which is
-        dword = Signal(30)
-        lane  = Signal(lane_bits)
-        first = Signal()
-        step  = Signal()
-        be    = Signal(4)
-        final = Signal()    # the last of them.
+        # Dword counters of the state machine ------------------------------------------------------
+        left  = Signal(11)         # Dwords that remain, the current one included.
+        dword = Signal(30)         # Address of the current dword, in dwords.
+        lane  = Signal(lane_bits)  # Its lane in the beat on `sink`.
+        first = Signal()           # It is the first dword of the request.
+        final = Signal()           # It is the last dword of the request.
+        be    = Signal(4)          # Its byte enables.
+        step  = Signal()           # Go to the next dword.
         self.comb += [
             be.eq(Mux(first, dw1[0:4], Mux(final, dw1[4:8], 0b1111))),
             access.window.eq(in_window),
@@ -158,12 +162,12 @@ class Completer(LiteXModule):
         )
 
         # Completion -------------------------------------------------------------------------------
-        # A request stands still while its completion is made, and what is computed of it is in registers: used first
-        # are, one cycle after IDLE, `refused`, two after it, the byte count, and three after it, the lower address.
+        # The request stays on `sink` while its completion is built, so values computed from it can be registered. Their
+        # first uses after IDLE: `refused` after one cycle, the byte count after two, the lower address after three.
         self.span = span = ReadSpan()
         refuse    = Signal()
         refused   = Signal()
-        locked    = Signal()  # MRdLk is answered by CplLk (PCIe 4.0 6.5.6).
+        locked    = Signal()  # The completion of MRdLk is CplLk (PCIe 4.0 6.5.6).
         header    = [Signal(32) for _ in range(3)]
         status     = Signal(3)
         byte_count = Signal(12)
@@ -175,33 +179,34 @@ class Completer(LiteXModule):
             span.first_be.eq(dw1[0:4]),
             span.last_be.eq(dw1[4:8]),
         ]
-        reads = Signal()  # What it asks for are bytes of memory.
+        memory_read = Signal()  # Byte count and lower address follow from the request; else they are constant.
         self.sync += [
             refused.eq(refuse),
-            reads.eq(memory | locked),
+            memory_read.eq(memory | locked),
         ]
         self.comb += [
-            byte_count.eq(Mux(reads, span.byte_count, 4)),
-            If(reads, lower.eq(Cat(span.lower, address[2:7]))),
+            byte_count.eq(Mux(memory_read, span.byte_count, 4)),
+            If(memory_read, lower.eq(Cat(span.lower, address[2:7]))),
         ]
         self.comb += [
             status.eq(Mux(refused, COMPLETION_UR, COMPLETION_SC)),
             header[0][0:10].eq(Mux(refused, 0, dw0[0:10])),
-            header[0][12:14].eq(dw0[12:14]),  # Attr,
+            # Attr and TC are those of the request.
+            header[0][12:14].eq(dw0[12:14]),
             header[0][18].eq(dw0[18]),
-            header[0][20:23].eq(dw0[20:23]),  # and TC as they came.
+            header[0][20:23].eq(dw0[20:23]),
             header[0][24:32].eq(Mux(refused, FMT_TYPE_CPL, FMT_TYPE_CPLD) | locked),
             header[1].eq(Cat(byte_count, Constant(0, 1), status, self.completer)),
             header[2].eq(Cat(lower, Constant(0, 1), dw1[8:16], dw1[16:32])),
         ]
 
-        # Beat under assembly: a dword a cycle, shown when full or final ---------------------------
-        put   = Signal()
-        value = Signal(32)
-        ends  = Signal()
-        slot  = Signal(lane_bits)
-        room  = Signal()
-        opened = Signal()
+        # Assembly of beats: one dword per cycle; a full beat and the final one become valid -------
+        put    = Signal()           # Add `value` to the beat.
+        value  = Signal(32)
+        ends   = Signal()           # `value` is the last dword of the completion.
+        slot   = Signal(lane_bits)  # Lane for `value`.
+        room   = Signal()           # No complete beat waits on `source`.
+        opened = Signal()           # A beat of this completion became valid.
         self.comb += room.eq(~source.valid | source.ready)
         self.sync += [
             If(source.ready, source.valid.eq(0)),

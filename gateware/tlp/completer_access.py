@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""One dword of BAR0: a register or a piece of the window."""
+"""Access to one dword of BAR0: a register, or a dword of the window."""
 
 from migen import *
 
@@ -19,26 +19,26 @@ from litepcie_soc.common.memory_ports import MemoryReadStream
 class DwordAccess(LiteXModule):
     """Reads or writes a register, or reads a dword of the window.
 
-    Register banks know whole dwords only, so a write with some bytes not enabled reads first and writes
-    these back as they were.
+    Register banks support whole dwords only. A write that does not enable all bytes therefore reads the register
+    first, and writes the disabled bytes back unchanged.
 
     Parameters
     ----------
     data_width   : int, bits of the endpoint memory.
-    window_bytes : int, size of the window.
+    window_bytes : int, bytes of the window.
 
     Attributes
     ----------
-    start  : Signal(), **in**, held until `done` with all of:
-    window : Signal(), **in**, the window and not a register (reads only).
-    we     : Signal(), **in**.
-    dword  : Signal(30), **in**, dwords from the start of registers or window.
-    be     : Signal(4), **in**; registers without any are not touched.
-    dat_w  : Signal(32), **in**.
-    dat_r  : Signal(32), **out**, with `done`; all ones after a bus error.
-    done   : Signal(), **out**, one cycle.
-    csr_bus     : wishbone.Interface, 32 bits, word addresses, master.
-    window_read : MemoryReadStream, client's side.
+    start       : Signal(), **in**, requests an access. It and the inputs below must be stable until `done`.
+    window      : Signal(), **in**, 1: the window (reads only), 0: the registers.
+    we          : Signal(), **in**, write.
+    dword       : Signal(30), **in**, address in dwords from the start of the registers or the window.
+    be          : Signal(4), **in**, byte enables; a register is not accessed if none is set.
+    dat_w       : Signal(32), **in**, data to write.
+    dat_r       : Signal(32), **out**, data read, valid with `done`; all ones after a bus error.
+    done        : Signal(), **out**, the access is complete; asserted for one cycle.
+    csr_bus     : wishbone.Interface, master, 32-bit data, word addresses.
+    window_read : MemoryReadStream, **out**, reads of the window.
     """
     def __init__(self, data_width, window_bytes):
         self.start  = Signal()

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What the layer knows of each tag: where its bytes go, how far it is, how it ended."""
+"""The state of each read request by its tag: where its data goes, its progress, and its result."""
 
 from migen import *
 
@@ -14,24 +14,30 @@ from litepcie_soc.common.pcie import LENGTH_BITS, TAG_BITS
 
 # Layouts ------------------------------------------------------------------------------------------
 
-REASON_KEPT_BITS = 4  # Of a reason, in the RAMs.
-COST_BITS        = 7  # Blocks of the completion buffer, see issue.py.
+REASON_KEPT_BITS = 4  # Bits of a reason in the RAMs; every reason fits.
+COST_BITS        = 7  # Bits of a cost in blocks of the completion buffer, see issue.py.
 
 def context_layout(clients):
-    """Written at issue: `end` and `lower_end` are destination and host address behind the last byte, so that a
-    completion's place is found from its byte count alone."""
+    """The constant part of a request's state, written when it is issued.
+
+    `end` and `lower_end` are the destination and the host address after the last byte. Subtracting the byte count of a
+    completion from them gives the addresses of its first byte.
+    """
     return [
         ("client", max(1, bits_for(clients - 1))), ("end", 32), ("lower_end", 7), ("length", LENGTH_BITS),
-        ("cost", COST_BITS), ("lap", 1),
+        ("cost", COST_BITS), ("generation", 1),
     ]
 
-# Written at issue and by every completion: `left` is 0 for a tag not in use; once `reason` is set, `landed` stays.
+# The progress of a request, written when it is issued and by each of its completions. `left` is the number of bytes
+# that are missing, 0 for a tag that is not in use. `reason` is that of the first bad completion; `landed` is the number
+# of bytes that had arrived before it.
 PROGRESS = [("left", LENGTH_BITS), ("reason", REASON_KEPT_BITS), ("landed", LENGTH_BITS)]
 
-# Written when a request is over.
+# The result of a request, written when it ends.
 RESULT = [("reason", REASON_KEPT_BITS), ("bytes", LENGTH_BITS)]
 
-BLOCK_RAM_DEPTH = 256  # From here on tools take a block RAM; so many LUTs are worth more than one.
+# Words of each RAM. From this depth on synthesis tools infer a block RAM, which costs less than that many LUTs.
+BLOCK_RAM_DEPTH = 256
 
 def layout_bits(layout):
     return sum(bits for _, bits in layout)
@@ -42,45 +48,51 @@ def packed(record, layout):
 # Tag Contexts -------------------------------------------------------------------------------------
 
 class TagContexts(LiteXModule):
-    """RAMs with a word for each tag, cleared after reset and when `clear` is asked for.
+    """RAMs with one word for each tag. They are cleared after reset and when `clear` is asserted.
 
-    Block RAMs with a register behind them, two cycles from tag to word; only the lap, which tells a request that is
-    over from the one before it with its tag, is a RAM of LUTs.
+    Context, progress and result are block RAMs with an output register, so a word is valid two cycles after its tag.
+    The generation of the last request that ended is a RAM of LUTs, which is read at once. It is equal to the generation
+    of the tag's current request if that request has ended, and differs if an earlier request with that tag was the last
+    to end.
 
     Parameters
     ----------
-    tags, clients : int, how many.
+    tags    : int, tags 0 to `tags - 1` may be in use.
+    clients : int, number of clients.
 
     Attributes
     ----------
-    layout       : that of `context`.
-    issue        : Record: `write` **in**, `ready` **out**, `tag`, context fields **in**: a request is issued. Waits
-        for completions, which use the same write port.
-    lookup_tag   : **in**; `context`, `progress` **out**: two cycles later.
-    update       : Record: `valid`, `write`, `tag`, PROGRESS fields, **in**. `valid`: there may be a `write`. A lookup
-        made in the next cycle sees it.
-    finish       : Record: `write`, `tag`, `lap`, RESULT fields, **in**.
-    retire_tag   : **in**; `retire_lap` **out**: at once; `result` **out**: two cycles later.
-    clear        : Signal(), **in**, every tag back to "not in use".
-    clearing     : Signal(), **out**, nothing may be issued, looked up or retired.
+    layout            : list, fields of `context`.
+    issue             : Record, **in**: `write` stores the context fields and starts the progress of `tag`. `ready`
+        (**out**) is deasserted while a completion uses the write port, and while clearing.
+    lookup_tag        : Signal(8), **in**, tag to look up.
+    context, progress : Record, **out**, state of `lookup_tag`, two cycles later.
+    update            : Record, **in**: `write` stores the PROGRESS fields of `tag`; `valid` reserves the write port. A
+        lookup in the next cycle sees the update.
+    finish            : Record, **in**: `write` stores the RESULT fields and `generation` of `tag`: its request ended.
+    retire_tag        : Signal(8), **in**, tag to retire.
+    retire_generation : Signal(), **out**, generation of the last request of `retire_tag` that ended, in the same cycle.
+    result            : Record, **out**, result of `retire_tag`, two cycles later.
+    clear             : Signal(), **in**, mark every tag as not in use.
+    clearing          : Signal(), **out**, nothing may be issued, looked up or retired.
     """
     def __init__(self, tags, clients):
         self.layout  = layout = context_layout(clients)
         self.issue   = issue  = Record([("write", 1), ("ready", 1), ("tag", TAG_BITS)] + layout)
         self.update  = update = Record([("valid", 1), ("write", 1), ("tag", TAG_BITS)] + PROGRESS)
-        self.finish  = finish = Record([("write", 1), ("tag", TAG_BITS), ("lap", 1)] + RESULT)
+        self.finish  = finish = Record([("write", 1), ("tag", TAG_BITS), ("generation", 1)] + RESULT)
         self.lookup_tag = Signal(TAG_BITS)
         self.context    = context  = Record(layout)
         self.progress   = progress = Record(PROGRESS)
         self.retire_tag = Signal(TAG_BITS)
-        self.retire_lap = Signal()
+        self.retire_generation = Signal()
         self.result     = result = Record(RESULT)
         self.clear      = Signal()
         self.clearing   = Signal(reset=1)
 
         # # #
 
-        # Clear: a walk over all tags, RAMs have no reset -------------------------------------------
+        # Clear: write all words in turn, because RAMs have no reset --------------------------------
         walk = Signal(TAG_BITS)
         self.sync += If(self.clearing,
             walk.eq(walk + 1),
@@ -115,25 +127,25 @@ class TagContexts(LiteXModule):
             ),
         ]
 
-        # Result and lap ---------------------------------------------------------------------------
+        # Result and generation --------------------------------------------------------------------
         write = self.block_ram(RESULT, self.retire_tag, result)
-        laps  = Memory(1, max(tags, 2))
-        lap   = laps.get_port(write_capable=True)
-        now   = laps.get_port(async_read=True)
-        self.specials += laps, lap, now
+        generations      = Memory(1, max(tags, 2))
+        write_generation = generations.get_port(write_capable=True)
+        read_generation  = generations.get_port(async_read=True)
+        self.specials += generations, write_generation, read_generation
         self.comb += [
             write.adr.eq(finish.tag),
             write.dat_w.eq(packed(finish, RESULT)),
             write.we.eq(finish.write),
-            lap.adr.eq(Mux(self.clearing, walk, finish.tag)),
-            lap.dat_w.eq(finish.lap & ~self.clearing),
-            lap.we.eq(finish.write | self.clearing),
-            now.adr.eq(self.retire_tag),
-            self.retire_lap.eq(now.dat_r),
+            write_generation.adr.eq(Mux(self.clearing, walk, finish.tag)),
+            write_generation.dat_w.eq(finish.generation & ~self.clearing),
+            write_generation.we.eq(finish.write | self.clearing),
+            read_generation.adr.eq(self.retire_tag),
+            self.retire_generation.eq(read_generation.dat_r),
         ]
 
     def block_ram(self, layout, tag, word):
-        """The word of `tag`, two cycles later; returns the port that writes."""
+        """Adds a block RAM that drives `word` with the word of `tag`, two cycles later; returns its write port."""
         memory = Memory(layout_bits(layout), BLOCK_RAM_DEPTH)
         write  = memory.get_port(write_capable=True, mode=READ_FIRST)
         read   = memory.get_port(mode=READ_FIRST)

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Reads of the clients on their way out: a tag, room for the completions, a context, then the request."""
+"""Issues the read requests of the clients: reserves a tag and room for the completions, then sends the request."""
 
 from migen import *
 
@@ -19,51 +19,53 @@ from litepcie_soc.tlp.request import ATTRIBUTE_BITS, request_layout
 
 # Layouts ------------------------------------------------------------------------------------------
 
-# A host may answer in completions of one Read Completion Boundary each. In the PHY's buffer each takes its
-# data and a header, in units of 16 bytes (PCIe 4.0 2.6.1).
+# The completion buffer is counted in blocks. A host may split a read into completions of one Read Completion Boundary
+# each. Such a completion takes its data and 16 bytes for its header in the PHY's buffer (PCIe 4.0 2.6.1).
 BLOCK_BYTES = RCB_BYTES + 16
 
 REQUEST_FIELDS = ("address", "length", "destination")
 
 
 def event_layout():
-    """A request ends without a completion of the host; `lap` tells it from another use of its tag."""
-    return [("tag", TAG_BITS), ("lap", 1), ("reason", REASON_BITS)]
+    """Ends a request without a completion. `generation` distinguishes it from other requests with the same tag."""
+    return [("tag", TAG_BITS), ("generation", 1), ("reason", REASON_BITS)]
 
 # Read Issue ---------------------------------------------------------------------------------------
 
 class ReadIssue(LiteXModule):
-    """Takes requests of the clients round robin, one in two cycles.
+    """Issues read requests of the clients round robin, at most one every two cycles.
 
-    Three steps, a register between each: a client is chosen; its request is taken with a tag, its cost is counted; when
-    there is room its context is written and it is offered to the PHY.
+    The pipeline has three steps: choose a client; accept its request with a tag and calculate its cost; write its
+    context and offer it to the PHY as soon as the completion buffer has room.
 
-    A request is issued when the completions of all outstanding ones, split as small as the host may, fit into
-    the completion buffer with its own; a request larger than that is issued alone. While bus mastering is off
-    or the link is down, nothing is sent and the request ends with REASON_BUS_MASTER.
+    The cost of a request is the number of blocks that its completions fill if the host splits them as small as it may.
+    A request is issued when the costs of all outstanding requests and its own fit in the completion buffer. A request
+    that is larger than the buffer is issued alone. While bus mastering is off or the link is down, a request is not
+    sent, and ends with REASON_BUS_MASTER.
 
     Parameters
     ----------
-    data_width : int, bits.
-    ports      : list of MemoryReadPort.
-    windows    : list of TagWindow, of the same clients.
-    contexts   : TagContexts.
-    completion_buffer_bytes : int, of the PHY.
+    data_width              : int, bits.
+    ports                   : list of MemoryReadPort.
+    windows                 : list of TagWindow, one per port.
+    contexts                : TagContexts.
+    completion_buffer_bytes : int, bytes of the PHY's completion buffer, headers included.
 
     Attributes
     ----------
-    source : stream of `request_layout`, **out**, `sys`: reads.
-    event  : stream of `event_layout`, **out**, `sys`: requests that cannot be sent.
-    enable : Signal(), **in**, bus mastering is on and the link up.
-    hold   : Signal(), **in**, no client is chosen.
-    release, release_cost : **in**, all completions of a request of that cost came.
-    idle   : Signal(), **out**, no request is inside.
+    source       : stream of `request_layout`, **out**, read requests.
+    event        : stream of `event_layout`, **out**, requests that cannot be sent.
+    enable       : Signal(), **in**, bus mastering is on and the link is up.
+    hold         : Signal(), **in**, choose no further client.
+    release      : Signal(), **in**, a request has ended and its blocks are free.
+    release_cost : Signal(7), **in**, cost of that request, in blocks.
+    idle         : Signal(), **out**, no request is in the pipeline.
     """
     def __init__(self, data_width, ports, windows, contexts, completion_buffer_bytes):
         blocks = completion_buffer_bytes//BLOCK_BYTES
         if blocks < 1:
-            raise ValueError(f"completion_buffer_bytes must be at least {BLOCK_BYTES}, not "
-                f"{completion_buffer_bytes!r}")
+            raise ValueError(f"completion_buffer_bytes {completion_buffer_bytes!r} is too small; give {BLOCK_BYTES} or "
+                f"more")
         self.source       = source = stream.Endpoint(request_layout(data_width))
         self.event        = event  = stream.Endpoint(event_layout())
         self.enable       = Signal()
@@ -76,7 +78,7 @@ class ReadIssue(LiteXModule):
 
         issue    = contexts.issue
         client   = Signal(len(issue.client))
-        chosen   = Signal()     # `client` is: its request waits, and it has a tag.
+        chosen   = Signal()     # `client` is valid: it has a request and a free tag.
         held     = Record([("valid", 1), ("attributes", ATTRIBUTE_BITS)] + [
             (name, bits) for name, bits, *_ in read_request_layout().payload_layout])
         accept   = Signal()
@@ -97,18 +99,18 @@ class ReadIssue(LiteXModule):
             chosen.eq(0),
         )
 
-        # Take; the cost are the blocks touched, between the first and the last byte ---------------
-        request = Record(held.layout)
-        tag     = Signal(TAG_BITS)
-        lap     = Signal()
-        cost    = Signal(COST_BITS)
+        # Accept; the cost is the number of blocks from the first to the last byte -----------------
+        request    = Record(held.layout)
+        tag        = Signal(TAG_BITS)
+        generation = Signal()
+        cost       = Signal(COST_BITS)
         self.comb += [
             accept.eq(chosen & ~held.valid),
             Case(client, {n: [
                 *[getattr(request, name).eq(getattr(port.request, name)) for name in REQUEST_FIELDS],
                 request.attributes.eq(port.attributes),
                 tag.eq(window.head),
-                lap.eq(window.head_lap),
+                generation.eq(window.head_generation),
                 port.request.ready.eq(accept),
                 window.take.eq(accept),
             ] for n, (port, window) in enumerate(zip(ports, windows))}),
@@ -121,14 +123,14 @@ class ReadIssue(LiteXModule):
                 cost.eq((request.address[:6] + request.length + RCB_BYTES - 1) >> 6),
                 issue.client.eq(client),
                 issue.tag.eq(tag),
-                issue.lap.eq(lap),
+                issue.generation.eq(generation),
             ),
         ]
 
         # Context, when there is room --------------------------------------------------------------
         free = Signal((max(bits_for(blocks), COST_BITS) + 1, True), reset=blocks)
         fits = Signal()
-        busy = Signal()     # A request is on its way out.
+        busy = Signal()     # The previous request is still offered to the PHY.
         self.comb += [
             fits.eq((cost <= free) | (free == blocks)),
             issue.write.eq(held.valid & fits & ~busy),
@@ -161,13 +163,15 @@ class ReadIssue(LiteXModule):
                 *[getattr(source, name).eq(getattr(held, name)) for name in ("address", "length", "attributes")],
                 source.tag.eq(issue.tag),
                 event.tag.eq(issue.tag),
-                event.lap.eq(issue.lap),
+                event.generation.eq(issue.generation),
             ),
         ]
 
     def add_budget(self, free, write, cost):
-        """Free blocks, a cycle behind: the next request looks at them two cycles after this one at the earliest. Below
-        0 while a request larger than the buffer is outstanding."""
+        """Counts the free blocks, with one cycle of delay: the next request uses them two cycles later at the earliest.
+
+        The count is negative while a request larger than the buffer is outstanding.
+        """
         taken = Signal(COST_BITS)
         given = Signal(COST_BITS)
         self.comb += If(self.release, given.eq(self.release_cost))

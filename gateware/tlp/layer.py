@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The transaction layer: host memory for the card's clients, BAR0 for the host."""
+"""The transaction layer: gives the card's clients access to host memory, and the host access to BAR0."""
 
 from migen import *
 
@@ -18,10 +18,10 @@ from litepcie_soc.common.pcie import check_data_width
 from litepcie_soc.phy.shapes import PHYShape
 from litepcie_soc.tlp.check import CompletionCheck
 from litepcie_soc.tlp.completer import Completer
+from litepcie_soc.tlp.completion_writer import CompletionWriter
 from litepcie_soc.tlp.context import TagContexts
 from litepcie_soc.tlp.issue import ReadIssue, event_layout
 from litepcie_soc.tlp.parser import Parser
-from litepcie_soc.tlp.place import Placement
 from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
 from litepcie_soc.tlp.request import ATTRIBUTE_NS, ATTRIBUTE_RO, PORT_BITS, RequestBuilder, request_layout
 from litepcie_soc.tlp.retire import Retire, Timeout
@@ -29,9 +29,9 @@ from litepcie_soc.tlp.tags import TagWindow, allocate_tags
 
 # Errors -------------------------------------------------------------------------------------------
 
-ERROR_BITS = 16  # Counters stop at their largest value.
+ERROR_BITS = 16  # Bits of an error counter, which stops at its largest value.
 
-# In the order of the register map.
+# Name and description of each error counter, in the order of the register map.
 ERRORS = [
     ("unsupported_request", "Completions with Unsupported Request"),
     ("completer_abort",     "Completions with Completer Abort"),
@@ -47,30 +47,48 @@ ERRORS = [
 class TransactionLayer(LiteXModule):
     """Everything between the PHY and the clients.
 
-    Add the ports before the design is finalised; each client gets a port of its own.
+    The clients are the blocks of the card that read or write host memory. Each gets its own port from `add_read_port`
+    or `add_write_port`; all ports must be added before the design is finalised.
+
+    A read passes these blocks, in this order:
+
+    1. `ReadIssue` gives it a tag of its client's `TagWindow`, waits for room in the completion buffer, and stores what
+       is needed to handle its completions in `TagContexts`.
+    2. `PacketArbiter` merges reads and writes, and `RequestBuilder` adds the TLP headers.
+    3. `Parser` removes the headers of its completions, and `CompletionCheck` compares them with `TagContexts`.
+    4. `CompletionWriter` aligns the data and writes it to the client's port.
+    5. `Retire` reports the end of each read to its client, in the order of issue. `Timeout` ends reads that the host
+       does not complete.
+
+    A write passes step 2 only. Requests of the host pass `Parser` and `Completer`, which serves the registers and the
+    window of BAR0.
 
     Parameters
     ----------
-    phy        : PHY of either LitePCIe shape; see `PHYShape`.
-    data_width : int, bits, the PHY's.
-    clk_freq   : Hz, of `sys`.
-    with_extended_tag       : bool, up to 256 tags, used while the host enables Extended Tags; else the read ports
+    phy                     : PHY of either shape, see `PHYShape`.
+    data_width              : int, bits; must be that of the PHY.
+    clk_freq                : float, frequency of `sys` in Hz.
+    with_extended_tag       : bool, use up to 256 tags while the host enables Extended Tags. Otherwise the read ports
         share 32, see `allocate_tags`.
-    completion_buffer_bytes : int, of the PHY; outstanding reads never ask for more than fits.
-    relaxed_ordering, no_snoop : bool, Attr bits of the requests of ports with `bulk`, and of no other.
-    bar0_size, window_bytes    : int, bytes.
+    completion_buffer_bytes : int, bytes of completions that the PHY can buffer; outstanding reads never need more.
+    relaxed_ordering        : bool, set the Relaxed Ordering attribute in requests of `bulk` ports.
+    no_snoop                : bool, set the No Snoop attribute in requests of `bulk` ports.
+    bar0_size               : int, bytes of BAR0.
+    window_bytes            : int, bytes of the window.
 
     Attributes
     ----------
-    timeout_us   : Signal(32), **in**, time the host has for a read, see `Timeout`.
-    csr_bus      : wishbone.Interface, 32 bits, word address = offset in BAR0 / 4, master.
-    window_read  : MemoryReadStream, client's side.
-    window_write : MemoryWriteStream, client's side.
-    tx_stall     : Signal(), **out**, a request is held up by the PHY.
-    rx_stall     : Signal(), **out**, completions are held up by a client.
+    timeout_us   : Signal(32), **in**, time the host has to complete a read, in microseconds, see `Timeout`.
+    csr_bus      : wishbone.Interface, master, 32-bit data; word address = offset in BAR0 / 4.
+    window_read  : MemoryReadStream, **out**, reads of the window.
+    window_write : MemoryWriteStream, **out**, writes to the window.
+    tx_stall     : Signal(), **out**, the PHY applies back-pressure to a request.
+    rx_stall     : Signal(), **out**, a client applies back-pressure to completions.
     tags         : int, tags of all read ports.
 
-    Registers: one counter for each of ERRORS, since reset.
+    Registers
+    ---------
+    One counter for each of ERRORS; they count since reset and stop at their largest value.
     """
     def __init__(self, phy, data_width, clk_freq, with_extended_tag=False, completion_buffer_bytes=8192, *,
         relaxed_ordering=False, no_snoop=False, bar0_size=0x200000, window_bytes=0x100000):
@@ -117,10 +135,10 @@ class TransactionLayer(LiteXModule):
         return sum(port.tags for port in self.read_ports)
 
     def add_read_port(self, name, tags, *, bulk=False):
-        """A MemoryReadPort of `tags` tags. Raises ValueError if the tags of all ports do not fit.
+        """Adds a MemoryReadPort with `tags` tags. Raises ValueError if all ports together want too many.
 
-        `bulk` is for the data of transfers: what tells of them (descriptors, status) must neither pass nor miss
-        what was written before, whatever the options say (PCIe 4.0 2.4.1).
+        Only requests of `bulk` ports, which carry the data of transfers, get the attributes chosen by
+        `relaxed_ordering` and `no_snoop`. Descriptors and status need strict ordering (PCIe 4.0 2.4.1).
         """
         self.check_open()
         allocate_tags([port.tags for port in self.read_ports] + [tags], self.with_extended_tag)
@@ -129,10 +147,10 @@ class TransactionLayer(LiteXModule):
         return port
 
     def add_write_port(self, name, *, bulk=False):
-        """A MemoryWritePort; `bulk` as of a read port. Raises ValueError if there are too many."""
+        """Adds a MemoryWritePort; for `bulk` see `add_read_port`. Raises ValueError if there are too many ports."""
         self.check_open()
         if len(self.write_ports) == 2**PORT_BITS:
-            raise ValueError(f"more than {2**PORT_BITS} write ports")
+            raise ValueError(f"write port {name!r} is one too many; a layer can have {2**PORT_BITS}")
         port = MemoryWritePort(self.data_width, name=name, attributes=self.attributes if bulk else 0)
         self.write_ports.append(port)
         return port
@@ -171,7 +189,7 @@ class TransactionLayer(LiteXModule):
         self.comb += arbiter.source.connect(self.builder.sink)
 
     def add_requests(self):
-        """Request builder, and the write ports in its layout."""
+        """Adds the request builder; returns the streams of the write ports in its layout."""
         shape = self.shape
         self.builder = builder = RequestBuilder(self.data_width, shape.endianness)
         self.comb += [
@@ -195,7 +213,7 @@ class TransactionLayer(LiteXModule):
         return requests
 
     def add_reads(self):
-        """Everything a read passes on its way out and back; returns the stream of requests."""
+        """Adds all blocks that a read passes; returns the stream of read requests."""
         shape, ports = self.shape, self.read_ports
         self.windows = [TagWindow(*ranges)
             for ranges in allocate_tags([port.tags for port in ports], self.with_extended_tag)]
@@ -206,7 +224,7 @@ class TransactionLayer(LiteXModule):
             self.completion_buffer_bytes)
         self.completion_parser = parser = Parser(self.data_width, shape.endianness)
         self.check    = check    = CompletionCheck(self.data_width, contexts, self.tags)
-        self.place    = place    = Placement(self.data_width, ports, contexts)
+        self.writer   = writer   = CompletionWriter(self.data_width, ports, contexts)
         self.retire   = retire   = Retire(ports, self.windows, contexts)
         self.timeout  = timeout  = Timeout(self.clk_freq, self.windows)
         self.events   = events   = stream.Buffer(event_layout())
@@ -214,16 +232,16 @@ class TransactionLayer(LiteXModule):
             shape.cmp_source.connect(parser.sink),
             parser.cut.eq(shape.cmp_cut),
             parser.source.connect(check.sink),
-            check.beats.connect(place.beats),
-            place.entry.eq(check.entry),
-            check.room.eq(place.room),
-            retire.ended.eq(place.release),
-            retire.client.eq(place.client),
+            check.beats.connect(writer.beats),
+            writer.entry.eq(check.entry),
+            check.room.eq(writer.room),
+            retire.ended.eq(writer.release),
+            retire.client.eq(writer.client),
             issue.enable.eq(self.enable),
-            issue.release.eq(place.release),
-            issue.release_cost.eq(place.release_cost),
+            issue.release.eq(writer.release),
+            issue.release_cost.eq(writer.release_cost),
             timeout.timeout_us.eq(self.timeout_us),
-            # A request that cannot be sent goes before a timeout: the issue of others waits for it.
+            # A request that cannot be sent has priority over a timeout, because it blocks the issue of others.
             If(issue.event.valid,
                 issue.event.connect(events.sink)
             ).Else(
@@ -232,21 +250,22 @@ class TransactionLayer(LiteXModule):
             events.source.connect(check.event),
             *[self.error_strobes[name].eq(getattr(check.error, name)) for name, _ in ERRORS[:-1]],
         ]
-        # What is outstanding when the link goes is lost, whatever of it comes to an end.
+        # Requests that are outstanding when the link goes down count as lost, even if they seem to end successfully.
         self.sync += If(~shape.link_up,
-            place.lost.eq(1),
+            writer.lost.eq(1),
         ).Elif(~Reduce("OR", [window.busy for window in self.windows]),
-            place.lost.eq(0),
+            writer.lost.eq(0),
         )
         self.sync += [
-            self.rx_stall.eq(parser.source.valid & ~(place.beats.ready & place.room)),
+            self.rx_stall.eq(parser.source.valid & ~(writer.beats.ready & writer.room)),
             timeout.hold.eq(self.rx_stall),
         ]
         self.add_extended_tag()
         return issue.source
 
     def add_extended_tag(self):
-        """Follows the host's Extended Tag Field Enable: requests wait, and when none is outstanding it counts."""
+        """Follows the host's Extended Tag Field Enable. A change stops issue, and takes effect once no read is
+        outstanding."""
         extended = Signal()
         change   = Signal()
         busy     = [window.busy for window in self.windows]

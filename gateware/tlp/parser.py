@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""From raw TLP beats to header fields and payload."""
+"""Separates raw TLP beats into header and payload."""
 
 from migen import *
 
@@ -17,9 +17,9 @@ from litepcie_soc.common.pcie import check_data_width, has_4_dwords, has_data, p
 # Helpers ------------------------------------------------------------------------------------------
 
 def tlp_layout(data_width):
-    """A parsed TLP: header dwords as parameters (dw3 means nothing with three), payload beats.
+    """A parsed TLP: header dwords as parameters (`dw3` is undefined if the header has three), and beats of payload.
 
-    A beat with `cut` has nothing of its TLP, it only ends it: the link went.
+    A last beat with `cut` holds no data of the TLP: it was added to end a TLP that a loss of the link truncated.
     """
     return stream.EndpointDescription(
         payload_layout = [("dat", data_width), ("cut", 1)],
@@ -28,7 +28,7 @@ def tlp_layout(data_width):
 
 
 def memory_order(dat, endianness):
-    """Payload of the PHY with byte 0 of each dword in its bits 7:0, and back."""
+    """Payload dwords of the PHY in memory order (byte 0 in bits 7:0); also the conversion from memory order."""
     if endianness == "little":
         return dat
     swapped = []
@@ -39,24 +39,26 @@ def memory_order(dat, endianness):
 # Parser -------------------------------------------------------------------------------------------
 
 class Parser(LiteXModule):
-    """Takes the header off; a beat a cycle, latency 1.
+    """Removes the header; one beat per cycle, latency 1.
 
-    Beats that are header only are dropped; the first beat of `source` is the one with the first payload dword, its
-    lanes below that one carry leftovers of the header. A TLP without payload is one beat. What stands behind the
-    payload (TLP digest) is dropped. The PHY is trusted that a TLP is as long as its header says: one that is
-    not is malformed, and the PHY's to drop (PCIe 4.0 2.3).
+    Beats that hold only header dwords are dropped. The first beat on `source` is the one that holds the first payload
+    dword; its lower lanes still hold header dwords. A TLP without payload has one beat. Dwords after the payload (the
+    TLP digest) are dropped.
+
+    The parser relies on the PHY to deliver each TLP in the length that its header says. A TLP of another length is
+    malformed, and the PHY has to drop it (PCIe 4.0 2.3).
 
     Parameters
     ----------
     data_width : int, bits.
-    endianness : "big" or "little", of the PHY's payload dwords.
+    endianness : "big" or "little", byte order of the PHY's payload dwords.
 
     Attributes
     ----------
-    sink   : stream of `phy_layout`, **in**, `sys`; `be` is not looked at, the header's length is.
-    cut    : Signal(), **in**, with a last beat of it: nothing in the beat is of the TLP, which is dropped if none of it
-        went out yet.
-    source : stream of `tlp_layout`, **out**, `sys`; payload in memory byte order.
+    sink   : stream of `phy_layout`, **in**; `be` is ignored, since the header holds the length.
+    cut    : Signal(), **in**, the last beat on `sink` was added to end a truncated TLP. The TLP is dropped if no beat
+        of it has left `source` yet.
+    source : stream of `tlp_layout`, **out**; payload in memory byte order.
     """
     def __init__(self, data_width, endianness):
         check_data_width(data_width)
@@ -68,13 +70,13 @@ class Parser(LiteXModule):
 
         dwords  = data_width//32
         dw0     = Signal(32)
-        left    = Signal(12)  # Dwords of the TLP behind the beat before.
-        last    = Signal()
-        open    = Signal()    # In a TLP of which beats are still wanted.
-        second  = Signal()    # This is the TLP's second beat.
-        opened  = Signal()    # A beat of this TLP went out.
+        left    = Signal(12)  # Dwords of the TLP after the previous beat.
+        last    = Signal()    # This beat holds the end of the TLP.
+        open    = Signal()    # The TLP has more payload after the previous beat.
+        second  = Signal()    # This is the second beat of the TLP.
+        opened  = Signal()    # A beat of this TLP left `source`.
         payload = Signal()    # This beat holds payload.
-        wanted  = Signal()
+        wanted  = Signal()    # This beat goes to `source`.
         take    = Signal()
 
         # Position in the TLP ----------------------------------------------------------------------
@@ -93,7 +95,8 @@ class Parser(LiteXModule):
             self.comb += payload.eq(1)
 
         length = Cat(dw0[:10], dw0[:10] == 0)
-        behind = Mux(has_4_dwords(dw0), Constant(4 - dwords, (12, True)), Constant(3 - dwords, (12, True)))
+        # Dwords of the header after the first beat; negative if payload follows in the first beat.
+        header = Mux(has_4_dwords(dw0), Constant(4 - dwords, (12, True)), Constant(3 - dwords, (12, True)))
         self.sync += If(take,
             second.eq(sink.first),
             open.eq((sink.first | open) & ~last),
@@ -101,7 +104,7 @@ class Parser(LiteXModule):
             If(~sink.first,
                 left.eq(left - dwords)
             ).Else(
-                left.eq(Mux(has_data(dw0), length, 0) + behind)
+                left.eq(Mux(has_data(dw0), length, 0) + header)
             ),
         )
 
@@ -117,7 +120,7 @@ class Parser(LiteXModule):
 
     @staticmethod
     def ends_at_once(dw0, dwords):
-        """The TLP ends with its first beat."""
+        """The TLP ends in its first beat."""
         if dwords == 2:
             return 0
         def fits(room):

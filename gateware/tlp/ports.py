@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Ports of the transaction layer for its clients: reads and writes of host memory."""
+"""Ports of the transaction layer, through which its clients read and write host memory."""
 
 from migen import *
 
@@ -17,27 +17,29 @@ from litepcie_soc.common.pcie import (
 # Memory Read Port ---------------------------------------------------------------------------------
 
 class MemoryReadPort:
-    """One client that reads host memory.
+    """The port of one client that reads host memory.
+
+    The client must keep Max_Read_Request_Size, and a request must not cross a 4 KiB boundary (PCIe 4.0 2.2.7).
 
     Parameters
     ----------
     data_width : int, bits.
-    tags       : int, requests that can be outstanding.
-    attributes : int, Attr[1:0] of its requests.
+    tags       : int, number of requests that can be outstanding.
+    name       : str, prefix of the signal names.
+    attributes : int, Attr[1:0] of the requests.
 
     Attributes
     ----------
-    request : stream, **in**, `sys`: `address[64]`, `length[13]` (bytes, 1..4096), `destination[32]` (byte
-        address in the client's own space). One beat is one request. The client keeps the Max Read Request
-        Size and the 4 KiB rule (PCIe 4.0 2.2.7).
-    data : stream, **out**, `sys`: `address[32 - log2(W/8)]` (destination, in words), `dat[W]`, `be[W/8]`.
-        Rotated and placed; the completions of different requests come in any order, `first` and `last`
-        mark the beats of one completion.
-    retire : stream, **out**, `sys`: `reason[8]` (REASON_*), `bytes[13]` landed without a gap from the
-        start. One for each request in the order of the requests, after its last byte was accepted on
-        `data`. `valid` is one cycle and `ready` is not looked at: a client always takes it.
-    outstanding : Signal(9), **out**, requests accepted and not yet retired.
-    no_tag : Signal(), **out**, `request` is valid and waits for a tag or for room in the completion buffer.
+    request     : stream, **in**, one beat per request: `address[64]` (host byte address), `length[13]` (bytes,
+        1..4096), `destination[32]` (byte address in the client's own space).
+    data        : stream, **out**, data aligned to its destination: `address[32 - log2(W/8)]` (destination in words of W
+        bits), `dat[W]`, `be[W/8]`. Completions of different requests come in any order; `first` and `last` delimit one
+        completion.
+    retire      : stream, **out**, the end of a request: `reason[8]` (REASON_*), `bytes[13]` (bytes that arrived without
+        a gap from its start). Requests retire in the order of `request`, each after its last byte was accepted on
+        `data`. `valid` is asserted for one cycle and `ready` is ignored: a client must always accept.
+    outstanding : Signal(9), **out**, number of requests accepted and not yet retired.
+    no_tag      : Signal(), **out**, `request` waits for a tag or for room in the completion buffer.
     """
     def __init__(self, data_width, tags, name="read", attributes=0):
         check_data_width(data_width)
@@ -54,22 +56,28 @@ class MemoryReadPort:
 # Memory Write Port --------------------------------------------------------------------------------
 
 class MemoryWritePort:
-    """One client that writes host memory.
+    """The port of one client that writes host memory.
+
+    A packet is one TLP. The client must keep Max_Payload_Size, and a packet must not cross a 4 KiB boundary
+    (PCIe 4.0 2.2.7).
+
+    The client aligns the payload to the lanes that it has in the TLP: its first byte is in lane
+    `(H + address[1:0]) mod (W/8)` of the first beat, where the header has H = 12 bytes below 4 GiB and 16 bytes above.
 
     Parameters
     ----------
     data_width : int, bits.
-    attributes : int, Attr[1:0] of its requests.
+    name       : str, prefix of the signal names.
+    attributes : int, Attr[1:0] of the requests.
 
     Attributes
     ----------
-    sink : stream, **in**, `sys`: parameters `address[64]`, `length[13]` (bytes, 1..Max_Payload_Size; the
-        client keeps that and the 4 KiB rule), payload `dat[W]`, `first`, `last`. The first payload byte is
-        at lane `(H + address[1:0]) mod (W/8)`, H = 12 below 4 GiB, else 16. Parameters are stable during a packet.
-    sent : Signal(), **out**, one cycle for each packet, in order: its last beat was accepted by the PHY, or
-        dropped.
-    dropped : Signal(), **out**, valid with `sent`: the packet was dropped, as bus mastering is off or the
-        link is down (REASON_BUS_MASTER).
+    sink    : stream, **in**, payload `dat[W]` and the parameters `address[64]` (host byte address) and `length[13]`
+        (bytes, 1..Max_Payload_Size), which must be stable during a packet.
+    sent    : Signal(), **out**, the PHY accepted the last beat of a packet, or the packet was dropped. One cycle per
+        packet, in order.
+    dropped : Signal(), **out**, valid with `sent`: the packet was dropped, because bus mastering is off or the link is
+        down (REASON_BUS_MASTER).
     """
     def __init__(self, data_width, name="write", attributes=0):
         check_data_width(data_width)

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The byte rotation between host addresses and endpoint addresses."""
+"""Byte alignment of packets, from the lanes of a TLP to the lanes of the endpoint memory or back."""
 
 from math import log2
 
@@ -19,9 +19,9 @@ from litepcie_soc.common.pcie import check_data_width
 # Helpers ------------------------------------------------------------------------------------------
 
 def rotate_left(value, amount, lane_bits):
-    """`value` with its lanes moved up by `amount` (a Signal of log2(lanes) bits), wrapping round.
+    """Rotates the lanes of `value` up by `amount`, a Signal of log2(lanes) bits.
 
-    Gives the statements that compute it, and the Signal they drive.
+    Returns the statements that compute the result, and the Signal that holds it.
     """
     width      = len(value)
     statements = []
@@ -34,14 +34,21 @@ def rotate_left(value, amount, lane_bits):
     return statements, value
 
 
-def placement_layout(offset_bits):
-    """Where a packet goes; see `placement`."""
+def alignment_layout(offset_bits):
+    """How to align a packet: lanes to move up, and the lanes of its first and last byte in the output."""
     return [("amount", offset_bits), ("start", offset_bits), ("end", offset_bits)]
 
 
-def placement(sink, in_offset, out_offset, length):
-    """Statements for the parameters of `placement_layout`: lanes of the first byte in the first beat in and out, and
-    the length, of which the bits of a beat are enough."""
+def alignment(sink, in_offset, out_offset, length):
+    """Statements that drive the fields of `alignment_layout` in `sink`.
+
+    Parameters
+    ----------
+    sink       : Record or stream endpoint with these fields.
+    in_offset  : lane of the packet's first byte in its first input beat.
+    out_offset : lane of that byte in the first output beat.
+    length     : length of the packet in lanes; its lower `offset_bits` bits are enough.
+    """
     return [
         sink.amount.eq(out_offset - in_offset),
         sink.start.eq(out_offset),
@@ -51,38 +58,37 @@ def placement(sink, in_offset, out_offset, length):
 # Realigner ----------------------------------------------------------------------------------------
 
 class Realigner(LiteXModule):
-    """Moves the bytes of a packet from one lane offset to another, a beat a cycle.
+    """Moves the data of a packet from one lane offset to another, one beat per cycle.
 
-    Every beat is rotated by `amount`. Lanes that wrapped belong to the output beat after the one
-    of those that did not, so an output beat is the rotated beat in its upper lanes and the one before it in its
-    lower lanes. A first beat that wrapped as a whole gives no output; a last beat that wrapped gives one more
-    (the flush). A flush shares its cycle with a following first beat that gives no output, so back-to-back
-    packets take max(input beats, output beats) cycles each, or fewer. Latency: 2 cycles.
+    Every beat is rotated by `amount`. The lanes that wrap belong to the next output beat. An output beat therefore has
+    its upper lanes from the current rotated beat and its lower lanes from the previous one. If all data of the first
+    beat wraps, that beat produces no output. If data of the last beat wraps, an extra beat follows (the flush). A
+    flush can share its cycle with a first beat of the next packet that produces no output. Back-to-back packets
+    therefore take at most max(input beats, output beats) cycles each. The latency is 2 cycles.
 
     Parameters
     ----------
     data_width   : int, bits of a beat.
-    lane_bits    : int, 8 to move bytes, 32 to move dwords only. Parameters and `be` count in lanes.
+    lane_bits    : int, bits of a lane: 8 to align bytes, 32 to align dwords. All lane numbers and `be` count in lanes.
     param_layout : list, parameters that travel with the packet.
 
     Attributes
     ----------
-    sink : stream, **in**, `sys`: payload `dat`; parameters, stable during a packet: `amount` (by which it moves up,
-        modulo the lanes), `start` and `end` (lanes in the output of the first and of the last byte; see `placement`),
-        `param_layout`. Beats without a gap; `first` and `last` are needed.
-    source : stream, **out**, `sys`: `dat`, `be` (lanes of the packet; others are 0), `param_layout`.
-    busy : Signal(), **out**, something of a packet is inside.
+    sink   : stream, **in**: `dat`, the fields of `alignment_layout`, and `param_layout`. All but `dat` must be stable
+        during a packet. Beats have no gaps between lanes; `first` and `last` must be driven.
+    source : stream, **out**: `dat`, `be` (one bit per lane of the packet; the other lanes are 0), and `param_layout`.
+    busy   : Signal(), **out**, a beat is in the pipeline.
     """
     def __init__(self, data_width, *, lane_bits=8, param_layout=()):
         check_data_width(data_width)
         if lane_bits not in (8, 32):
-            raise ValueError(f"lane_bits must be 8 or 32, not {lane_bits!r}")
+            raise ValueError(f"lane_bits {lane_bits!r} is not supported; choose 8 or 32")
         lanes       = data_width//lane_bits
         offset_bits = int(log2(lanes))
         params      = list(param_layout)
         self.sink = sink = stream.Endpoint(stream.EndpointDescription(
             payload_layout = [("dat", data_width)],
-            param_layout   = placement_layout(offset_bits) + params,
+            param_layout   = alignment_layout(offset_bits) + params,
         ))
         self.source = source = stream.Endpoint(stream.EndpointDescription(
             payload_layout = [("dat", data_width), ("be", lanes)],
@@ -97,8 +103,8 @@ class Realigner(LiteXModule):
         self.comb += statements
 
         rot = stream.Endpoint(stream.EndpointDescription(
-            payload_layout = [("dat", data_width), ("silent", 1), ("flush", 1)],
-            param_layout   = placement_layout(offset_bits) + params,
+            payload_layout = [("dat", data_width), ("no_output", 1), ("flush", 1)],
+            param_layout   = alignment_layout(offset_bits) + params,
         ))
         self.comb += sink.ready.eq(~rot.valid | rot.ready)
         self.sync += If(sink.ready,
@@ -106,25 +112,26 @@ class Realigner(LiteXModule):
             rot.first.eq(sink.first),
             rot.last.eq(sink.last),
             rot.dat.eq(rotated),
-            rot.silent.eq(sink.first & (sink.start < sink.amount)),
+            rot.no_output.eq(sink.first & (sink.start < sink.amount)),
             rot.flush.eq(sink.last & (sink.end < sink.amount)),
-            *[getattr(rot, name).eq(getattr(sink, name)) for name, *_ in placement_layout(offset_bits) + params],
+            *[getattr(rot, name).eq(getattr(sink, name)) for name, *_ in alignment_layout(offset_bits) + params],
         )
 
         # Merge ------------------------------------------------------------------------------------
-        # The packet that `previous` is of; its flush may share a cycle with the next packet's silent first beat.
-        previous = Signal(data_width)
-        flush    = Signal()
-        started  = Signal()
+        # All registers here belong to the packet of `previous`. Its flush may share a cycle with the next packet's
+        # first beat if that beat produces no output.
+        previous = Signal(data_width)  # The rotated beat before that in `rot`.
+        flush    = Signal()            # `previous` holds the data of an extra last beat.
+        started  = Signal()            # The packet has produced output.
         held     = Record([("start", offset_bits), ("end", offset_bits)] + params)
-        advance  = Signal()
-        take     = Signal()
-        emit     = Signal()
+        advance  = Signal()            # `source` can accept a beat.
+        take     = Signal()            # The beat in `rot` is used.
+        emit     = Signal()            # There is a beat for `source`.
         self.comb += [
             advance.eq(~source.valid | source.ready),
-            rot.ready.eq(advance & (~flush | rot.silent)),
+            rot.ready.eq(advance & (~flush | rot.no_output)),
             take.eq(rot.valid & rot.ready),
-            emit.eq(flush | (rot.valid & ~rot.silent)),
+            emit.eq(flush | (rot.valid & ~rot.no_output)),
             self.busy.eq(rot.valid | flush | source.valid),
         ]
         self.sync += [
@@ -135,7 +142,7 @@ class Realigner(LiteXModule):
             If(take,
                 previous.eq(rot.dat),
                 flush.eq(rot.flush),
-                If(rot.first, started.eq(~rot.silent)),
+                If(rot.first, started.eq(~rot.no_output)),
                 held.start.eq(rot.start),
                 held.end.eq(rot.end),
                 *[getattr(held, name).eq(getattr(rot, name)) for name, *_ in params],
@@ -162,7 +169,7 @@ class Realigner(LiteXModule):
             source.be.eq(be),
             *[getattr(source, name).eq(Mux(flush, getattr(held, name), getattr(rot, name)))
                 for name, *_ in params],
-            # What is not the packet's is cleared in the same LUT.
+            # Lanes outside the packet are cleared; this fits in the LUT of the multiplexer.
             *[source.dat[lane*lane_bits:(lane + 1)*lane_bits].eq(Replicate(be[lane], lane_bits) & Mux(
                 flush | (lane < rot.amount),
                 previous[lane*lane_bits:(lane + 1)*lane_bits],

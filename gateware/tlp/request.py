@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Memory requests to the host: from address and length to TLP."""
+"""Builds the TLPs of memory requests to the host."""
 
 from migen import *
 
@@ -21,13 +21,13 @@ from litepcie_soc.tlp.parser import memory_order
 # Layout -------------------------------------------------------------------------------------------
 
 ATTRIBUTE_BITS = 2  # Attr[1:0] (PCIe 4.0 2.2.6.3).
-ATTRIBUTE_RO   = 2  # Relaxed ordering.
-ATTRIBUTE_NS   = 1  # No snoop.
+ATTRIBUTE_RO   = 2  # Relaxed Ordering.
+ATTRIBUTE_NS   = 1  # No Snoop.
 
-PORT_BITS = 5  # Write ports one layer can have: 32; seven channels want three each.
+PORT_BITS = 5  # Bits of a write port's number: a layer can have 32 write ports; seven channels need three each.
 
 def request_layout(data_width):
-    """A request on its way out: a write with its payload in the lanes of the TLP, or a read of one beat without."""
+    """A request to send: a write with its payload in the lanes of the TLP, or a read, which has one beat."""
     return stream.EndpointDescription(
         payload_layout = [("dat", data_width)],
         param_layout   = [
@@ -36,7 +36,7 @@ def request_layout(data_width):
             ("read",    1),
             ("tag",     TAG_BITS),
             ("attributes", ATTRIBUTE_BITS),
-            ("port",    PORT_BITS),  # Of a write: whom to tell that it was sent.
+            ("port",    PORT_BITS),  # Write port that is told when a write was sent.
         ],
     )
 
@@ -47,10 +47,11 @@ class HeaderFields(LiteXModule):
 
     Attributes
     ----------
-    address : Signal(2), **in**, host byte address within its dword.
-    length  : Signal(13), **in**, bytes, at least 1.
-    dwords  : Signal(11), **out**, 1..1024.
-    first_be, last_be : Signal(4), **out**.
+    address  : Signal(2), **in**, host byte address within its dword.
+    length   : Signal(13), **in**, length in bytes, 1..4096.
+    dwords   : Signal(11), **out**, length in dwords, 1..1024.
+    first_be : Signal(4), **out**, byte enables of the first dword.
+    last_be  : Signal(4), **out**, byte enables of the last dword; 0 if there is only one.
     """
     def __init__(self):
         self.address  = Signal(2)
@@ -61,7 +62,7 @@ class HeaderFields(LiteXModule):
 
         # # #
 
-        final   = Signal(LENGTH_BITS + 1)  # Last byte, counted from the first dword.
+        final   = Signal(LENGTH_BITS + 1)  # Offset of the last byte from the first dword.
         from_be = Signal(4)
         upto_be = Signal(4)
         self.comb += [
@@ -81,28 +82,29 @@ class HeaderFields(LiteXModule):
 # Request Builder ----------------------------------------------------------------------------------
 
 class RequestBuilder(LiteXModule):
-    """Puts headers before requests; a beat a cycle, no idle beat between TLPs, latency 2.
+    """Adds the header to requests; one beat per cycle, no idle beat between TLPs, latency 2.
 
-    The sink's `ready` comes from registers, not from the PHY: behind the sink are the arbiter and all clients.
+    Headers have three dwords below 4 GiB and four above (PCIe 4.0 2.2.4.1). Requests are dropped while bus mastering is
+    off or the link is down: a write is reported with `sent` and `dropped`, a read ends by its timeout.
 
-    Three header dwords below 4 GiB, four above (PCIe 4.0 2.2.4.1). While `enable` or `link_up` is off a request is
-    dropped: a write is told as sent and dropped, a read is left to its timeout.
+    The `ready` of the sink comes from a register. The PHY's `ready` would otherwise pass through the arbiter to all
+    clients within one cycle.
 
     Parameters
     ----------
     data_width : int, bits.
-    endianness : "big" or "little", of the PHY's payload dwords.
+    endianness : "big" or "little", byte order of the PHY's payload dwords.
 
     Attributes
     ----------
-    sink      : stream of `request_layout`, **in**, `sys`.
-    source    : stream of `phy_layout`, **out**, `sys`.
-    requester : Signal(16), **in**, bus, device, function.
-    enable    : Signal(), **in**, bus mastering is on.
-    link_up   : Signal(), **in**.
-    sent      : Signal(32), **out**, bit n for a cycle: a write of port n was accepted by the PHY, or dropped, in the
-        cycle before.
-    dropped   : Signal(), **out**, with `sent`: it was dropped.
+    sink      : stream of `request_layout`, **in**.
+    source    : stream of `phy_layout`, **out**.
+    requester : Signal(16), **in**, bus, device and function number of the card.
+    enable    : Signal(), **in**, requests may be sent: bus mastering is on and the link is up.
+    link_up   : Signal(), **in**, the link is up.
+    sent      : Signal(32), **out**, one bit per write port: in the previous cycle the PHY accepted the last beat of a
+        write of that port, or the write was dropped.
+    dropped   : Signal(), **out**, valid with `sent`: the write was dropped.
     """
     def __init__(self, data_width, endianness):
         check_data_width(data_width)
@@ -118,8 +120,8 @@ class RequestBuilder(LiteXModule):
 
         beat_dwords = data_width//32
 
-        # Accept: registers behind the arbiter, of its beats and of their ready --------------------
-        # Whether a header has four dwords is known between the two, in front of the multiplexer of what is held.
+        # Accept: one register stage for the beats of the arbiter, and one for their `ready` -------
+        # Between the two stages `four` is calculated, so that it is registered before the header is built.
         layout = request_layout(data_width)
         self.accept = accept = stream.PipeValid(layout)
         self.hold   = hold   = stream.PipeReady(stream.EndpointDescription(
@@ -175,8 +177,8 @@ class RequestBuilder(LiteXModule):
         )
 
         # Output: header beats, then payload -------------------------------------------------------
-        index   = Signal(2)  # Beat of the TLP while its first payload beat waits.
-        consume = Signal()   # This output beat uses up the beat of `tlp`.
+        index   = Signal(2)  # Number of the output beat within the TLP's header and first payload beat.
+        consume = Signal()   # The beat of `tlp` is accepted with this output beat.
         drop    = Signal()
         advance = Signal()
         def beat_of(three, four):
@@ -205,7 +207,8 @@ class RequestBuilder(LiteXModule):
         ]
 
         # Drop -------------------------------------------------------------------------------------
-        # Decided when a TLP is first offered; only a lost link cuts one short, as its PHY may never take the rest.
+        # The decision is made when the first beat of a TLP is offered. After that, only a loss of the link truncates
+        # the TLP, because the PHY may never accept the rest.
         offered  = Signal()
         dropping = Signal()
         self.comb += drop.eq(~self.link_up | Mux(source.first & ~offered, ~self.enable, dropping))
@@ -222,7 +225,7 @@ class RequestBuilder(LiteXModule):
 
     @staticmethod
     def overlay(dat, index, tlp, beat_dwords):
-        """Header dwords over the lanes of beat `index` that they have."""
+        """Statements that put the header dwords of beat `index` into its lanes."""
         for n, dword in enumerate([tlp.dw0, tlp.dw1, tlp.dw2, tlp.dw3]):
             beat, lane = divmod(n, beat_dwords)
             present    = (index == beat) & (tlp.four if n == 3 else 1)

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The end of requests: told to the clients in order, and forced when the host stays silent."""
+"""Retires ended requests to their clients in order, and ends requests that the host does not complete in time."""
 
 from math import ceil
 
@@ -21,19 +21,22 @@ from litepcie_soc.tlp.issue import event_layout
 # Retire -------------------------------------------------------------------------------------------
 
 class Retire(LiteXModule):
-    """Looks whether the oldest request of a client is over when there is a reason to, and retires it if it is.
+    """Retires the oldest request of a client once it has ended.
 
-    Reasons are the end of any request of that client, and that one was just retired. A look and the next at the
-    same client are two cycles apart; `retire` is told two cycles after a look.
+    Requests may end in any order, but the client sees them retire in the order of issue. The block therefore checks
+    the oldest request of a client after any request of that client ended, and again after it retired one. Two checks
+    of the same client are at least two cycles apart. `retire` is valid two cycles after the check.
 
     Parameters
     ----------
-    ports, windows : lists of MemoryReadPort and TagWindow of the same clients.
-    contexts       : TagContexts.
+    ports    : list of MemoryReadPort.
+    windows  : list of TagWindow, one per port.
+    contexts : TagContexts.
 
     Attributes
     ----------
-    ended, client : **in**, a request of this client is over, as `contexts.finish.write` says in the same cycle.
+    ended  : Signal(), **in**, a request ended; asserted in the same cycle as `contexts.finish.write`.
+    client : Signal(), **in**, index of the port of that request.
     """
     def __init__(self, ports, windows, contexts):
         clients     = len(ports)
@@ -43,34 +46,34 @@ class Retire(LiteXModule):
         # # #
 
         # Choose -----------------------------------------------------------------------------------
-        wanted  = Signal(clients)
-        grant   = Signal.like(self.client)
-        looking = Signal()
-        client  = Signal.like(self.client)
-        lap     = Signal()
-        over    = Signal()
-        look = Signal(clients)
+        wanted     = Signal(clients)    # The oldest request of each client is to be checked.
+        grant      = Signal.like(self.client)
+        checking   = Signal()           # The check of `client`.
+        client     = Signal.like(self.client)
+        generation = Signal()
+        over       = Signal()           # The request under check has ended.
+        eligible   = Signal(clients)
         self.comb += [
-            *[look[n].eq(wanted[n] & ~(looking & (client == n))) for n in range(clients)],
-            round_robin([look[n] for n in range(clients)], client, grant),
+            *[eligible[n].eq(wanted[n] & ~(checking & (client == n))) for n in range(clients)],
+            round_robin([eligible[n] for n in range(clients)], client, grant),
         ]
         self.sync += [
-            looking.eq(look != 0),
+            checking.eq(eligible != 0),
             client.eq(grant),
-            Case(grant, {n: [contexts.retire_tag.eq(window.tail), lap.eq(window.tail_lap)]
+            Case(grant, {n: [contexts.retire_tag.eq(window.tail), generation.eq(window.tail_generation)]
                 for n, window in enumerate(windows)}),
         ]
 
-        # Look -------------------------------------------------------------------------------------
-        self.comb += over.eq(looking & (contexts.retire_lap == lap))
+        # Check ------------------------------------------------------------------------------------
+        self.comb += over.eq(checking & (contexts.retire_generation == generation))
         for n, window in enumerate(windows):
             self.comb += window.release.eq(over & (client == n))
             self.sync += [
-                If(look[n] & (grant == n), wanted[n].eq(0)),
+                If(eligible[n] & (grant == n), wanted[n].eq(0)),
                 If(window.release | (self.ended & (self.client == n)), wanted[n].eq(1)),
             ]
 
-        # Tell: what ended it comes out of a block RAM ---------------------------------------------
+        # Report: the result comes out of a block RAM two cycles later -----------------------------
         released = [[window.release for window in windows]]
         for _ in range(2):
             later = [Signal() for _ in windows]
@@ -88,28 +91,28 @@ class Retire(LiteXModule):
 
 # Timeout ------------------------------------------------------------------------------------------
 
-TICKS = 16  # Of one timeout: it ends between 16 and 17 of them.
+TICKS = 16  # Ticks of one timeout; a request ends after 16 to 17 of them.
 
 
 class Timeout(LiteXModule):
     """Ends the oldest request of a client when it has been the oldest for too long.
 
-    The time is `timeout_us` rounded down to a multiple of 16, at least 16, and up to a sixteenth more.
+    The timeout is `timeout_us` rounded down to a multiple of 16, at least 16, plus at most one sixteenth.
 
     Parameters
     ----------
-    clk_freq : Hz, at least 1 MHz.
+    clk_freq : float, frequency of `sys` in Hz, at least 1 MHz.
     windows  : list of TagWindow.
 
     Attributes
     ----------
     timeout_us : Signal(32), **in**, microseconds.
-    hold       : Signal(), **in**, completions wait for a client: the time is not the host's.
-    event      : stream of `event_layout`, **out**, `sys`; its request may have ended by itself meanwhile.
+    hold       : Signal(), **in**, completions wait for a client; this time does not count, as the host is not late.
+    event      : stream of `event_layout`, **out**; its request may have ended in the meantime.
     """
     def __init__(self, clk_freq, windows):
         if clk_freq < 1e6:
-            raise ValueError(f"clk_freq must be at least 1e6 (Hz), not {clk_freq!r}")
+            raise ValueError(f"clk_freq {clk_freq!r} is too low; give 1e6 (Hz) or more")
         self.timeout_us = Signal(32)
         self.hold       = Signal()
         self.event      = event = stream.Endpoint(event_layout())
@@ -119,10 +122,11 @@ class Timeout(LiteXModule):
         # Ticks ------------------------------------------------------------------------------------
         cycles = ceil(clk_freq/1e6)
         cycle  = Signal(max=max(cycles, 2))
-        us     = Signal(28, reset=1, reset_less=True)  # Wherever it begins, it is right after a period.
+        us     = Signal(28, reset=1, reset_less=True)  # Needs no reset: it is correct after one tick at the latest.
         over   = Signal()
         tick   = Signal()
-        # 1 to n; a period of 0 is taken as 1. A cycle late, if a microsecond has more than one.
+        # `us` counts from 1 to timeout_us/16, or to 1 if that is 0. The comparison is registered if a microsecond has
+        # more than one cycle.
         compare = over.eq(us >= self.timeout_us[4:])
         if cycles > 1:
             self.sync += compare
@@ -141,26 +145,26 @@ class Timeout(LiteXModule):
             ),
         ]
 
-        # A walk over the clients with each tick; the count of the oldest request is a word of a RAM ----
+        # At each tick visit all clients; a RAM holds the ticks that the oldest request of each has seen ----
         walking = Signal()
         client  = Signal(max=max(len(windows), 2))
-        fresh   = Signal(len(windows), reset=2**len(windows) - 1)  # The oldest was not it at the last tick.
+        fresh   = Signal(len(windows), reset=2**len(windows) - 1)  # The oldest request has not seen a tick yet.
         visit   = Signal()
         counts  = Memory(log2_int(TICKS), max(len(windows), 2))
         count   = counts.get_port(async_read=True, write_capable=True)
         self.specials += counts, count
         expires = Signal()
-        now     = Signal()      # Of `fresh`.
+        first   = Signal()      # `fresh` of the client that is visited.
         tag     = Signal.like(event.tag)
-        lap     = Signal()
+        generation = Signal()
         self.comb += [
             visit.eq(walking & ~event.valid),
-            Case(client, {n: [now.eq(fresh[n]), tag.eq(window.tail), lap.eq(window.tail_lap)]
+            Case(client, {n: [first.eq(fresh[n]), tag.eq(window.tail), generation.eq(window.tail_generation)]
                 for n, window in enumerate(windows)}),
-            expires.eq(visit & ~now & (count.dat_r == TICKS - 1)),
+            expires.eq(visit & ~first & (count.dat_r == TICKS - 1)),
             count.adr.eq(client),
             count.we.eq(visit),
-            If(~now, count.dat_w.eq(count.dat_r + 1)),
+            If(~first, count.dat_w.eq(count.dat_r + 1)),
             event.reason.eq(REASON_TIMEOUT),
         ]
         self.sync += [
@@ -171,7 +175,7 @@ class Timeout(LiteXModule):
             ),
             If(visit, client.eq(Mux(client == len(windows) - 1, 0, client + 1))),
             If(event.ready, event.valid.eq(0)),
-            If(expires, event.valid.eq(1), event.tag.eq(tag), event.lap.eq(lap)),
+            If(expires, event.valid.eq(1), event.tag.eq(tag), event.generation.eq(generation)),
             *[If(window.release | ~window.busy,
                 fresh[n].eq(1),
             ).Elif(visit & (client == n),

@@ -62,5 +62,5 @@ def test_no_idle_beat_and_fair(count):
 
 
 def test_bad_count():
-    with pytest.raises(ValueError, match="count must be 1 or more, not 0"):
+    with pytest.raises(ValueError, match="count 0 is not supported; give 1 or more"):
         PacketArbiter(LAYOUT, 0)

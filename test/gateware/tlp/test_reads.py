@@ -170,10 +170,10 @@ def test_allocation(wanted, without):
 
 
 @pytest.mark.parametrize("ports, with_extended_tag, message", [
-    ([28, 5],      False, "tags of the read ports are 33 in all, more than 32"),
-    ([0],          False, "tags of a read port must be 1 or more, not 0"),
-    ([200, 57],    True,  "tags of the read ports are 257 in all, more than 256"),
-    ([1]*33,       True,  "read ports are 33, more than the 32 tags there are without Extended Tag"),
+    ([28, 5],      False, "the read ports want 33 tags in all; give them at most 32"),
+    ([0],          False, "a read port with 0 tags is not supported; give it 1 or more"),
+    ([200, 57],    True,  "the read ports want 257 tags in all; give them at most 256"),
+    ([1]*33,       True,  "33 read ports are too many; at most 32 can share"),
 ])
 def test_tags_that_do_not_fit(ports, with_extended_tag, message):
     bench = Bench(64, with_extended_tag=with_extended_tag)

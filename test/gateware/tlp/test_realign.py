@@ -141,7 +141,7 @@ def test_same_packets_take_the_larger_count(in_offset, out_offset, length):
 
 @pytest.mark.parametrize("options, message", [
     (dict(data_width=96),               "data_width .* is not supported; choose 64, 128, 256 or 512"),
-    (dict(data_width=64, lane_bits=16), "lane_bits must be 8 or 32, not 16"),
+    (dict(data_width=64, lane_bits=16), "lane_bits 16 is not supported; choose 8 or 32"),
 ])
 def test_bad_parameters(options, message):
     with pytest.raises(ValueError, match=message):

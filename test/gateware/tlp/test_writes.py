@@ -129,5 +129,5 @@ def test_too_many_write_ports():
     bench = Bench(64)
     for n in range(32):
         bench.layer.add_write_port(f"port{n}")
-    with pytest.raises(ValueError, match="more than 32 write ports"):
+    with pytest.raises(ValueError, match="is one too many; a layer can have 32"):
         bench.layer.add_write_port("one more")

@@ -1,0 +1,139 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Delivers the data of checked completions to the clients."""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+
+from litepcie_soc.common.pcie import HEADER_3DW, LENGTH_BITS, REASON_BUS_MASTER, REASON_NONE, TAG_BITS, word_bits
+from litepcie_soc.tlp.check import beats_layout, entry_layout
+from litepcie_soc.tlp.context import COST_BITS, REASON_KEPT_BITS
+from litepcie_soc.tlp.realign import Realigner, alignment, alignment_layout
+
+# Completion Writer --------------------------------------------------------------------------------
+
+# Depth of the FIFOs, as many words as a RAM of LUTs has. Beats wait seven cycles for the result of their check.
+DEPTH = 16
+
+
+class CompletionWriter(LiteXModule):
+    """Aligns the data of completions to its destination, and writes it to the read port of the client.
+
+    Completions are delivered in the order of arrival; the tag of each decides the client and the destination address.
+    `CompletionCheck` has already looked these up. Its entry is split over two FIFOs: the one before the realigner says
+    how to align the beats of the next completion or to drop them, and the one after the realigner says where they go
+    and which request ends with them. A request ends when its last byte was accepted by the client.
+
+    Parameters
+    ----------
+    data_width : int, bits.
+    ports      : list of MemoryReadPort.
+    contexts   : TagContexts, receives the results of the requests that end.
+
+    Attributes
+    ----------
+    beats        : stream of `beats_layout`, **in**, beats of completions.
+    entry        : Record of `valid` and `entry_layout`, **in**, results of the check.
+    room         : Signal(), **out**, there is room for four entries.
+    lost         : Signal(), **in**, the link was lost: no request ends successfully.
+    release      : Signal(), **out**, a request ended; asserted for one cycle.
+    release_cost : Signal(7), **out**, its cost in blocks of the completion buffer, with `release`.
+    client       : Signal(), **out**, index of its port, with `release`.
+    """
+    def __init__(self, data_width, ports, contexts):
+        client_bits       = len(contexts.context.client)
+        offset_bits       = word_bits(data_width)
+        self.beats        = stream.Endpoint(beats_layout(data_width))
+        self.entry        = entry = Record([("valid", 1)] + entry_layout(data_width, client_bits))
+        self.room         = Signal()
+        self.lost         = Signal()
+        self.release      = Signal()
+        self.release_cost = Signal(COST_BITS)
+        self.client       = Signal(client_bits)
+
+        # # #
+
+        self.realigner = realigner = Realigner(data_width)
+        self.beat_fifo      = beat_fifo      = stream.SyncFIFO(beats_layout(data_width), depth=DEPTH, buffered=True)
+        self.alignment_fifo = alignment_fifo = stream.SyncFIFO([("good", 1)] + alignment_layout(offset_bits),
+            depth=DEPTH, buffered=True)
+        self.target_fifo    = target_fifo    = stream.SyncFIFO([
+            ("empty", 1), ("client", client_bits), ("address", 32 - offset_bits), ("done", 1), ("tag", TAG_BITS),
+            ("generation", 1), ("reason", REASON_KEPT_BITS), ("bytes", LENGTH_BITS), ("cost", COST_BITS),
+        ], depth=DEPTH, buffered=True)
+
+        # Entries ----------------------------------------------------------------------------------
+        self.comb += [
+            self.beats.connect(beat_fifo.sink),
+            alignment_fifo.sink.valid.eq(entry.valid & entry.has_beats),
+            alignment_fifo.sink.good.eq(entry.good),
+            *alignment(alignment_fifo.sink, HEADER_3DW + entry.lower, entry.destination[:offset_bits], entry.chunk),
+            target_fifo.sink.valid.eq(entry.valid & (entry.good | entry.done)),
+            target_fifo.sink.empty.eq(~entry.good),
+            target_fifo.sink.address.eq(entry.destination[offset_bits:]),
+            *[getattr(target_fifo.sink, name).eq(getattr(entry, name))
+                for name in ("client", "done", "tag", "generation", "reason", "bytes", "cost")],
+        ]
+        # Half of the depth leaves room for the entries in the pipeline of the check; the levels are one cycle old.
+        self.sync += self.room.eq((alignment_fifo.level < DEPTH//2) & (target_fifo.level < DEPTH//2))
+
+        # Beats to the realigner -------------------------------------------------------------------
+        beat, head = beat_fifo.source, alignment_fifo.source
+        self.comb += [
+            realigner.sink.valid.eq(beat.valid & head.valid & head.good),
+            realigner.sink.first.eq(beat.first),
+            realigner.sink.last.eq(beat.last),
+            realigner.sink.dat.eq(beat.dat),
+            *[getattr(realigner.sink, name).eq(getattr(head, name)) for name, _ in alignment_layout(offset_bits)],
+            beat.ready.eq(head.valid & (realigner.sink.ready | ~head.good)),
+            head.ready.eq(beat.valid & beat.last & (realigner.sink.ready | ~head.good)),
+        ]
+
+        # Aligned beats to the client --------------------------------------------------------------
+        target  = target_fifo.source
+        aligned = realigner.source
+        ready   = Signal()
+        next_address = Signal(32 - offset_bits)
+        address      = Signal(32 - offset_bits)
+        self.comb += [
+            address.eq(Mux(aligned.first, target.address, next_address)),
+            Case(target.client, {n: ready.eq(port.data.ready) for n, port in enumerate(ports)}),
+            aligned.ready.eq(ready & target.valid & ~target.empty),
+            target.ready.eq(target.empty | (aligned.valid & aligned.ready & aligned.last)),
+        ]
+        for n, port in enumerate(ports):
+            self.comb += [
+                port.data.valid.eq(aligned.valid & target.valid & ~target.empty & (target.client == n)),
+                port.data.first.eq(aligned.first),
+                port.data.last.eq(aligned.last),
+                port.data.address.eq(address),
+                port.data.dat.eq(aligned.dat),
+                port.data.be.eq(aligned.be),
+            ]
+        self.sync += If(aligned.valid & aligned.ready, next_address.eq(address + 1))
+
+        # End of a request -------------------------------------------------------------------------
+        finish = contexts.finish
+        over   = Signal()
+        self.comb += over.eq(target.valid & target.ready & target.done)
+        self.sync += [
+            finish.write.eq(over),
+            finish.tag.eq(target.tag),
+            finish.generation.eq(target.generation),
+            finish.reason.eq(target.reason),
+            finish.bytes.eq(target.bytes),
+            If(self.lost,
+                If(target.reason == REASON_NONE, finish.reason.eq(REASON_BUS_MASTER)),
+                finish.bytes.eq(0),
+            ),
+            self.release.eq(over),
+            self.release_cost.eq(target.cost),
+            self.client.eq(target.client),
+        ]
