@@ -72,7 +72,8 @@ static int litepcie_check_geometry(struct litepcie_device *ld,
 		return dev_err_probe(dev, -ENODEV, "card has no DMA channel\n");
 	if (ring < 1 || ring > 31)
 		return dev_err_probe(dev, -ENODEV,
-				     "ring of 2^%u descriptors is not supported; 2^1 to 2^31 are\n", ring);
+				     "ring of 2^%u descriptors is not supported; 2^1 to 2^31 are\n",
+				     ring);
 	/* A descriptor addresses the memory with 32 bits. */
 	if (!id->memory_bytes || id->memory_bytes > BIT_ULL(32))
 		return dev_err_probe(dev, -ENODEV,

@@ -58,7 +58,7 @@ struct litepcie_info {
 	__u32 uapi_version;		/* out: LITEPCIE_UAPI_VERSION of the driver */
 	__u32 gateware_version;		/* out: major << 16 | minor */
 	__u32 capabilities;		/* out: LITEPCIE_CAPABILITY_* of litepcie_regs.h */
-	__u32 channels;			/* out: channels of the memory: a reader and a writer each */
+	__u32 channels;			/* out: memory channels, each a reader and a writer */
 	__u64 memory_bytes;		/* out: size of the card's memory */
 	__u64 window_bytes;		/* out: bytes that mmap() can map; 0: no window */
 	__u32 clock_hz;			/* out: clock of data path and counters */
