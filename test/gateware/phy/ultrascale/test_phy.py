@@ -101,7 +101,7 @@ def test_two_requests_may_pass_in_a_cycle():
         yield dut.shape.msi.valid.eq(1)
         for _ in range(60):
             yield
-        assert (yield dut.phy.passed.count) == 6
+        assert (yield dut.phy.committed.count) == 6
 
     run(dut, [layer()], [forever(passing(dut, True, queue)), forever(receive(dut.axi("s_axis_rq"), taken, Stalls()))])
 
