@@ -40,6 +40,10 @@ LINK = {"gen": 2, "lanes": 4, "datapath_bits": 128, "mps": 256}
 
 CONDITIONS = "Gen2 x4, 128 bit, MPS 256, chained; ideal PHY and host"
 
+LICENCE   = """\
+<!-- SPDX-License-Identifier: BSD-2-Clause -->
+<!-- Copyright (c) 2026 LitePCIe SoC developers -->"""
+
 # Text stays text, and the identifiers inside the file are the same at each run.
 SVG_STYLE = {"svg.fonttype": "none", "svg.hashsalt": "litepcie", "font.family": "sans-serif", "font.size": 9,
     "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "#e4e4e4",
@@ -159,7 +163,8 @@ def draw(picture, found):
         figure.tight_layout()
         text = io.StringIO()
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": "litepcie_bench.pictures"})
-    return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
+    first, *others = (line.rstrip() for line in text.getvalue().splitlines())
+    return "\n".join([first, LICENCE, *others]) + "\n"
 
 
 def write(folder, records, pictures=PICTURES):
