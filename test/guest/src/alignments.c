@@ -41,7 +41,7 @@ static void one(int fd, size_t size, off_t at, size_t misalign, uint32_t pass)
 	check_bytes(after, before, GUARD_BYTES, "card memory before the place written");
 	check_bytes(after + GUARD_BYTES, out.bytes, size, "card memory");
 	check_bytes(after + GUARD_BYTES + size, before + GUARD_BYTES + size, GUARD_BYTES,
-		    "card memory behind the place written");
+		    "card memory after the area written");
 	free(out.whole);
 	free(in.whole);
 }

@@ -185,7 +185,7 @@ static void urings(int fixed)
 	}
 	uring_run(&u, 8, length);
 	check_bytes(in, out, 8 * length, fixed ? "io_uring, fixed buffers" : "io_uring");
-	check_value(in + 8 * length, GUARD_VALUE, GUARD_BYTES, "behind io_uring");
+	check_value(in + 8 * length, GUARD_VALUE, GUARD_BYTES, "after io_uring");
 	close(u.fd);
 }
 
@@ -227,7 +227,7 @@ static void aio(void)
 		check(aio_call(context, IOCB_CMD_PWRITE, out, length, 9) == length, "aio");
 		check(aio_call(context, IOCB_CMD_PREAD, in, length, 9) == length, "aio");
 		check_bytes(in, out, length, "aio");
-		check_value(in + length, GUARD_VALUE, GUARD_BYTES, "behind aio");
+		check_value(in + length, GUARD_VALUE, GUARD_BYTES, "after aio");
 	}
 	/* Longer than the driver moves asynchronously: moved nevertheless. */
 	hole = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -268,7 +268,7 @@ static void mappings(void)
 	check(mmap(NULL, bytes + 4096, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED &&
 	      errno == EINVAL, "past the window: %s", strerror(errno));
 	check(mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, bytes) == MAP_FAILED &&
-	      errno == EINVAL, "behind the window: %s", strerror(errno));
+	      errno == EINVAL, "past the window: %s", strerror(errno));
 	check(mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, -4096) == MAP_FAILED, "before it");
 	check(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0) == MAP_FAILED &&
 	      errno == EINVAL, "a private window: %s", strerror(errno));
