@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""The manual page and the completion have the same commands and options as the help."""
+"""The manual page, docs/tool.md and the completion have the commands, options and output of the tool."""
 
 import re
 import shutil
@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
-USER   = Path(__file__).resolve().parents[3] / "software" / "user"
+ROOT   = Path(__file__).resolve().parents[3]
+USER   = ROOT / "software" / "user"
 MANUAL = USER / "litepcie_util.1"
+PAGE   = ROOT / "docs" / "tool.md"
 
 
 def commands(card):
@@ -64,6 +66,26 @@ def test_manual_is_formatted_without_a_warning():
     result = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z", str(MANUAL)],
         capture_output=True, text=True)
     assert (result.returncode, result.stderr) == (0, "")
+
+
+def words(text):
+    """The text without numbers, which differ from card to card, and without the lines that name the card."""
+    lines = [line for line in text.splitlines() if not re.match(r"(device|gateware) ", line)]
+    return [re.sub(r"\byes\b|\bno\b|[0-9]+(\.[0-9]+)?( \(.* MiB\))?|[ ]+", " ", line).split() for line in lines]
+
+
+@pytest.mark.parametrize("command", ["info", "scratch_test", "dma_test", "version"])
+def test_the_page_has_the_output_of_the_tool(card, command):
+    shown = re.search(rf"^    \$ litepcie_util {command}\n((?:    .*\n|\n)*)", PAGE.read_text(), re.M)[1]
+    assert words(re.sub(r"^    ", "", shown, flags=re.M).strip()) == words(card(command).out.strip())
+
+
+def test_the_page_has_every_command_and_option(card):
+    text = PAGE.read_text()
+    for command in set(commands(card)) - {"help"}:
+        assert f"\n## {command}\n" in text
+    for option in options(card("help", "dma_test").out):
+        assert f"`--{option}" in text, option
 
 
 COMPLETE = r"""
