@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The real PHY classes without the vendors' IP: a platform to make them on, and a bench at the ports of the IP."""
+"""Simulates the real PHY classes without the vendors' IP: a platform for them, and a bench at the ports of the IP."""
 
 from types import SimpleNamespace
 
@@ -27,7 +27,7 @@ class Toolchain:
 
 
 class Platform(GenericPlatform):
-    """As much of a platform as a PHY asks for."""
+    """The parts of a platform that a PHY uses."""
     def __init__(self, device="xc7a200t"):
         GenericPlatform.__init__(self, device, [("clk", 0, Pins(1))], name="board")
         self.toolchain = Toolchain()
@@ -47,7 +47,7 @@ def pads(lanes):
 # Bench --------------------------------------------------------------------------------------------
 
 class AroundTheIP(Module):
-    """A PHY without the IP, and without what makes the IP's clocks. The link is up."""
+    """A PHY without the IP and its clock generation. The link is up."""
     def __init__(self, phy):
         self.clock_domains.cd_sys  = ClockDomain()
         self.clock_domains.cd_pcie = phy.cd_pcie
@@ -59,7 +59,7 @@ class AroundTheIP(Module):
 
 
 class Bench(AroundTheIP):
-    """And what the layer sees of it."""
+    """A PHY without the IP, with its `PHYShape`."""
     def __init__(self, phy):
         AroundTheIP.__init__(self, phy)
         self.submodules.shape = PHYShape(phy)
@@ -67,7 +67,7 @@ class Bench(AroundTheIP):
         self.ports            = phy.pcie_phy_params
 
     def axi(self, name):
-        """One AXI stream of the IP."""
+        """The signals of one AXI stream of the IP."""
         into, outof = ("i", "o") if name.startswith("s_axis") else ("o", "i")
         port = {field: self.ports[f"{into}_{name}_t{field}"]
             for field in ("valid", "data", "keep", "last", "user") if f"{into}_{name}_t{field}" in self.ports}
@@ -75,7 +75,7 @@ class Bench(AroundTheIP):
 
 
 def run(dut, in_sys, in_pcie, sys=80, pcie=80, phase=30, cycles=20000):
-    """Generators in each clock; periods and phase of `pcie` in even numbers of any unit."""
+    """Simulates generators in both clocks. Periods and the phase of `pcie` are even numbers of any one unit."""
     simulate(dut, {"sys": in_sys, "pcie": in_pcie}, cycles=cycles,
         clocks={"sys": sys, "sys_link": sys, "pcie": (pcie, phase), "pcie_link": (pcie, phase)})
 
@@ -91,7 +91,7 @@ def until(condition):
 
 
 def send(port, packets, stalls):
-    """What the hard block gives the card."""
+    """Drives `packets` from the hard block to the card."""
     for packet in packets:
         for beat in packet:
             while stalls.next():

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Two clocks of any ratio and phase, two widths. Periods are in units of 100 ps."""
+"""Clock crossings with several clock ratios, phases and data widths. Periods are in units of 100 ps."""
 
 import random
 
@@ -24,11 +24,11 @@ from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever,
 # Two Ends -----------------------------------------------------------------------------------------
 
 class Ends(Module):
-    """A crossing of each direction; hard block and its clock are outside."""
+    """A crossing in each direction; the test drives the side of the hard block and its clock."""
     def __init__(self, data_width, pcie_data_width):
         self.clock_domains.cd_sys  = ClockDomain()
         self.clock_domains.cd_pcie = ClockDomain()
-        self.up        = Signal()  # As the hard block says.
+        self.up        = Signal()  # The hard block reports that the link is up.
         self.to_host   = stream.Endpoint(phy_layout(pcie_data_width))
         self.from_host = stream.Endpoint(phy_layout(pcie_data_width))
         self.submodules.link = self.link = LinkCrossing(data_width, pcie_data_width, self.up)
@@ -43,7 +43,7 @@ class Ends(Module):
 
 
 def some_tlps(rng, count, dwords):
-    """Of all lengths, ends in every lane."""
+    """Shuffled TLPs of all lengths up to `dwords`, so that they end in every lane."""
     tlps = []
     for n in range(count):
         address, data = rng.choice((0x1000, 1 << 32)) + 4*n, rng.randbytes(4*(n % dwords + 1))
@@ -63,7 +63,7 @@ def decoded(watch, data_width):
 
 
 def both_ways(dut, widths, clocks, down, up, stalls=(0, 0, 0, 0)):
-    """What comes out at both ends, as Watches, of TLPs `down` (to the host) and `up`."""
+    """Sends TLPs `down` (to the host) and `up`; returns a Watch of each output."""
     data_width, pcie_data_width = widths
     to_host, to_card = Watch(dut.to_host, name="to host"), Watch(dut.gate.source, name="to card")
     stalls = [Stalls(share, seed) for seed, share in enumerate(stalls)]
@@ -87,13 +87,13 @@ def both_ways(dut, widths, clocks, down, up, stalls=(0, 0, 0, 0)):
 
 WIDTHS = [(64, 64), (128, 64), (128, 128), (256, 128), (512, 256)]
 
-# sys, pcie, phase of pcie: half, equal, twice, and what is not a multiple.
+# Period of sys, period and phase of pcie: pcie is twice as fast, as fast, half as fast, and no multiple (two cases).
 CLOCKS = [(80, 40, 6), (80, 80, 34), (40, 80, 20), (66, 40, 0), (160, 46, 30)]
 
 
 @pytest.mark.parametrize("widths", WIDTHS)
-def test_tlps_arrive_as_they_were(widths):
-    """All lengths up to some beats, with pauses at all four ends; `first`, `last` and `be` are right, none is empty."""
+def test_tlps_arrive_unchanged(widths):
+    """TLPs of all lengths, with pauses at all four ends: `first`, `last` and `be` are correct, and no beat is empty."""
     rng      = random.Random(1)
     clocks   = CLOCKS[WIDTHS.index(widths)]
     down, up = [some_tlps(rng, 120, dwords=widths[0]//32*3) for _ in "ab"]
@@ -115,19 +115,19 @@ SIZES = {
     ((128, 128), (80, 80, 10)), ((128, 128), (50, 40, 10)), ((256, 128), (66, 40, 6)), ((512, 256), (60, 40, 6)),
 ])
 def test_no_cycle_is_lost(size, widths, clocks):
-    """TLP behind TLP takes the time that its beats take on the slower side, and not a cycle more."""
+    """Back-to-back TLPs take the time of their beats on the slower side, and no cycle more."""
     tlps = 60*[SIZES[size]]
     each = max(len(beats(tlps[:1], width))*period for width, period in zip(widths, clocks))
     for watch, period in zip(both_ways(Ends(*widths), widths, clocks, tlps, tlps), (clocks[1], clocks[0])):
         ends  = [packet[-1]["cycle"]*period for packet in watch.packets()]
         taken = ends[-1] - ends[19]
-        assert taken <= 40*each + 2*max(clocks[:2]), f"{watch.name}: {taken/40} and not {each}"
+        assert taken <= 40*each + 2*max(clocks[:2]), f"{watch.name}: {taken/40} per TLP instead of {each}"
 
 
 # Loss of the Link ---------------------------------------------------------------------------------
 
 class Receiver:
-    """Takes TLPs at an endpoint, with pauses; those ended by a beat of none are counted apart."""
+    """Receives TLPs with pauses. `ended` counts truncated TLPs, which end with an added beat (`cut`)."""
     def __init__(self, endpoint, cut, data_width, seed, reset):
         self.endpoint, self.cut, self.data_width, self.reset = endpoint, cut, data_width, reset
         self.stalls = Stalls(0.2, seed)
@@ -149,7 +149,7 @@ class Receiver:
                     assert packet and beat["last"]
                     self.ended += 1
                 else:
-                    assert bool(beat["first"]) == (not packet), "not from the beginning"
+                    assert bool(beat["first"]) == (not packet), "`first` is wrong"
                     packet.append(beat)
                     if beat["last"]:
                         self.tlps.append(TLP.from_beats(packet, self.data_width, "little"))
@@ -158,8 +158,11 @@ class Receiver:
 
 
 class Sender:
-    """Gives TLPs without end while `number`, of the time that the link is up, is not None. One that a loss cuts goes on
-    to its end if `finishes`, as 7-series' hard block does, else it is forgotten."""
+    """Sends TLPs continuously while `number` is not None; `number` counts the periods in which the link is up.
+
+    When the link goes down, a TLP in progress is sent to its end if `finishes`, as the 7-series hard block does.
+    Otherwise the sender abandons it.
+    """
     def __init__(self, endpoint, data_width, seed, finishes):
         self.endpoint, self.data_width, self.finishes = endpoint, data_width, finishes
         self.random  = random.Random(seed)
@@ -194,8 +197,8 @@ LOSSES = 8
 
 @pytest.mark.parametrize("widths", [(128, 128), (256, 128)])
 @pytest.mark.parametrize("cause", ["link", "link and its clock's reset", "its clock's reset", "sys' reset"])
-def test_nothing_is_left_of_a_lost_link(widths, cause):
-    """At any moment: what was cut is ended, behind it only whole TLPs come, those given since and in order."""
+def test_recovery_from_a_loss_of_the_link(widths, cause):
+    """Truncated TLPs get an end. After the link is up again, the TLPs sent since then come, whole and in order."""
     rng    = random.Random(cause)
     dut    = Ends(*widths)
     clocks = "its clock" in cause

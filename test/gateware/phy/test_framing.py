@@ -29,8 +29,11 @@ def test_first_follows_last(data_width):
 # Straddle -----------------------------------------------------------------------------------------
 
 class RawBlock:
-    """Receive interface of the 7-series' block at 128 bit: a TLP begins at dword 0, or at dword 2 of the beat in which
-    the one before it ends in the lower half, if it is there already (`straddle`: how often)."""
+    """Beats of the 128-bit receive interface of the 7-series hard block.
+
+    A TLP begins at dword 0. If the previous TLP ends in the lower half of a beat, it may begin at dword 2 of that beat;
+    `straddle` is the probability of this.
+    """
     def __init__(self, tlps, straddle, rng):
         self.beats = []                 # [dat, sof, eof]
         for tlp in tlps:
@@ -85,6 +88,6 @@ def test_straddled_tlps(straddle, share):
     ])
     assert [TLP.from_beats(packet, 128, "big") for packet in output.packets()] == sent
     assert straddle == 0 or sum(sof == 0b11000 for _, sof, _ in raw.beats) > 10
-    if not share:   # A beat a cycle, whichever side has more.
+    if not share:   # One beat per cycle, and one extra cycle for each straddling TLP that ends at dword 2 or 3.
         ends_high = sum(eof in (0b11011, 0b11111) for _, _, eof in raw.beats)
         assert output.beats[-1]["cycle"] <= len(raw.beats) + ends_high + 2

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The link goes and comes back at any moment: what passes are whole TLPs, and ends of those that were cut."""
+"""The link goes down and up at random moments. Only whole TLPs pass the gate, and truncated TLPs get an end."""
 
 import random
 
@@ -18,20 +18,20 @@ WIDTH = 64
 
 
 def packets(count, seed):
-    """TLPs as lists of beats; `dat` of the first beat tells them apart."""
+    """TLPs as lists of beats; `dat` of the first two beats identifies the TLP."""
     rng = random.Random(seed)
     return [list(memory_write(0x1000 * n, bytes(4 * rng.randrange(1, 12))).beats(WIDTH, "big")) for n in range(count)]
 
 
-def host(dut, tlps, rude, rng):
-    """Gives TLPs while the link comes and goes. `rude`: what was begun is not ended, and nothing waits."""
+def host(dut, tlps, abandons, rng):
+    """Sends TLPs while the link goes down and up. With `abandons`, a TLP that is interrupted is never completed."""
     yield dut.link_up.eq(1)
     for tlp in tlps:
         down = rng.randrange(len(tlp)) if rng.random() < 0.5 else None
         for n, beat in enumerate(tlp):
             if n == down:
                 yield dut.link_up.eq(0)
-                if rude:
+                if abandons:
                     yield dut.sink.valid.eq(0)
                     for _ in range(rng.choice((1, 2, 9))):
                         yield
@@ -50,7 +50,7 @@ def host(dut, tlps, rude, rng):
 
 
 def watch(dut, beats):
-    """Of the source, with `cut`: taken beats."""
+    """Records the beats that are accepted at the source, with `cut`."""
     while True:
         if (yield dut.source.valid) and (yield dut.source.ready):
             beat = {"cut": (yield dut.cut)}
@@ -60,12 +60,12 @@ def watch(dut, beats):
         yield
 
 
-@pytest.mark.parametrize("rude", [False, True], ids=["ends", "cuts"])
+@pytest.mark.parametrize("abandons", [False, True], ids=["completes", "abandons"])
 @pytest.mark.parametrize("stall", [0, 0.5])
-def test_every_tlp_has_an_end(rude, stall):
+def test_every_tlp_has_an_end(abandons, stall):
     sent = packets(120, seed=3)
     dut, beats = LinkGate(WIDTH, ends=True), []
-    simulate(dut, [host(dut, sent, rude, random.Random(4)), forever(accept(dut.source, Stalls(stall, 5))),
+    simulate(dut, [host(dut, sent, abandons, random.Random(4)), forever(accept(dut.source, Stalls(stall, 5))),
         forever(watch(dut, beats))])
     came, whole, cut = {}, 0, 0
     for tlp in sent:
@@ -83,8 +83,8 @@ def test_every_tlp_has_an_end(rude, stall):
     assert cut > 20 and whole > 40
 
 
-def test_nobody_waits_for_a_link_that_is_gone():
-    """The card's side: taken whatever the PHY does, nothing offered to it, and no rest of a TLP when it is back."""
+def test_no_back_pressure_while_the_link_is_down():
+    """On the card's side, the gate accepts and drops all beats, and later the rest of the TLP that was truncated."""
     dut, beats = LinkGate(WIDTH), []
     first, second, third = packets(3, seed=1)
 

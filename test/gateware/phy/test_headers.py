@@ -26,7 +26,7 @@ def requests(rng):
 
 
 def dwords(beats, data_width):
-    """Enabled dwords of a packet; a hole is an error."""
+    """The enabled dwords of a packet, which must not have gaps."""
     enabled = [beat["dat"] >> 32*n & 0xffffffff if beat["be"] >> 4*n & 15 == 15 else None
         for beat in beats for n in range(data_width//32)]
     assert all(beat["be"] == 2**(data_width//8) - 1 for beat in beats[:-1])
@@ -47,7 +47,7 @@ def run(data_width, sent, share):
     packets = output.packets()
     wanted  = [replace(tlp, fmt=tlp.fmt | 1).dwords("little") for tlp in sent]
     assert [dwords(packet, data_width) for packet in packets] == wanted
-    # What was accepted is at the source.
+    # The sink accepts the last beat of a TLP together with the last beat at the source.
     assert [packet[-1]["cycle"] for packet in taken.packets()] == [packet[-1]["cycle"] for packet in packets]
     return output
 
@@ -59,7 +59,7 @@ def test_every_length_with_stalls(data_width):
 
 
 @pytest.mark.parametrize("data_width", [256])
-def test_a_beat_a_cycle(data_width):
+def test_a_beat_per_cycle(data_width):
     output = run(data_width, requests(random.Random(1)), 0)
     cycles = [beat["cycle"] for beat in output.beats]
     assert cycles == list(range(cycles[0], cycles[0] + len(cycles)))

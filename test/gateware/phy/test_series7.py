@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""LitePCIe's PHY of 7-series with what is around it: as far as goes without the vendor's tools."""
+"""The 7-series PHY, tested at the ports of the IP."""
 
 import random
 import re
@@ -23,7 +23,7 @@ from test.gateware.phy.bench import Bench, Platform, pads, run, send, until, wai
 from test.gateware.phy.test_framing import RawBlock
 from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write
 
-# Bits in sys, bits of the block, lanes.
+# Bits in sys, bits of the hard block, lanes.
 SHAPES = [(64, 64, 1), (128, 64, 4), (128, 128, 4), (256, 128, 8)]
 
 every_shape = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: f"{shape[0]}-{shape[1]}")
@@ -42,7 +42,7 @@ def tlps(rng, count):
 # Whole SoC ----------------------------------------------------------------------------------------
 
 class Series7SoC(LitePCIeSoC):
-    """As a target is made: a clock, the PHY, `add_litepcie`."""
+    """A SoC like that of a target: a clock, the PHY, `add_litepcie`."""
     def __init__(self, lanes, data_width):
         platform = Platform()
         LitePCIeSoC.__init__(self, platform, 125e6)
@@ -54,7 +54,7 @@ class Series7SoC(LitePCIeSoC):
 
 @pytest.mark.parametrize("lanes, data_width", [(4, 128), (8, 256)])
 def test_soc_around_the_phy(lanes, data_width):
-    """Everything elaborates to Verilog; what the layer looks for is there and is what it must be."""
+    """The SoC elaborates to Verilog, and the transaction layer finds every attribute of the PHY that it needs."""
     soc = Series7SoC(lanes, data_width)
     soc.finalize()
     verilog = soc.platform.get_verilog(soc, name="board", special_overrides=xilinx_special_overrides).main_source
@@ -71,7 +71,7 @@ def test_soc_around_the_phy(lanes, data_width):
 
 @every_shape
 def test_receives(shape):
-    """With `first` made from `last`, and straddled TLPs at 128 bit."""
+    """Requests and completions arrive whole, at 128 bits with straddling. The block itself does not drive `first`."""
     rng     = random.Random(1)
     sent    = tlps(rng, 60)
     dut     = bench(shape)
@@ -98,7 +98,7 @@ def test_receives(shape):
 
 
 def receive(port, packets, stalls):
-    """What the block takes of the card."""
+    """Receives the card's packets at the hard block."""
     packet = []
     while True:
         ready = not stalls.next()
@@ -115,12 +115,12 @@ def receive(port, packets, stalls):
 
 @every_shape
 def test_sends(shape):
-    """Requests and completions by turns; each MSI behind the TLPs before it, and no later than it must be."""
+    """Requests and completions arrive in order; each MSI comes after the TLPs before it, at most 8 TLPs later."""
     rng     = random.Random(2)
     wanted  = tlps(rng, 40)
     dut     = bench(shape)
     packets = []
-    told    = []    # Of each MSI: TLPs given before it, and those the block has when it comes.
+    told    = []    # Per MSI: its vector (the TLPs sent before it, less one), and the TLPs that the block has by then.
     sinks   = {False: dut.shape.req_sink, True: dut.shape.cmp_sink}
     asked   = (dut.ports["i_cfg_interrupt"], dut.ports["i_cfg_interrupt_di"], dut.ports["o_cfg_interrupt_rdy"])
 
@@ -150,8 +150,8 @@ def test_sends(shape):
 
 # State --------------------------------------------------------------------------------------------
 
-def test_a_tlp_that_a_reset_cuts_does_not_go_out():
-    """Transmit Source Discontinue, with the beat that ends it."""
+def test_a_tlp_truncated_by_a_reset_is_discontinued():
+    """The beat that ends a truncated TLP asserts Transmit Source Discontinue."""
     dut  = bench(SHAPES[2])
     port = dut.axi("s_axis_tx")
     seen = []
@@ -196,6 +196,6 @@ def test_extended_tag_is_device_control_bit_8():
     (512, None, "data_width 512 is not supported with pcie_data_width 128; choose 128 or 256"),
     (256, 256,  "pcie_data_width 256 is not supported; choose 64 or 128"),
 ])
-def test_widths_that_cannot_be(data_width, pcie_data_width, message):
+def test_unsupported_widths(data_width, pcie_data_width, message):
     with pytest.raises(ValueError, match=message):
         bench((data_width, pcie_data_width, 4))

@@ -15,7 +15,7 @@ from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever,
 # Shared shape -------------------------------------------------------------------------------------
 
 class Shared(PHYShape):
-    """Shape with its PHY inside, for the simulator; the link is up unless a test says else."""
+    """A `PHYShape` with its PHY inside, for the simulator; the link is up unless a test changes that."""
     def __init__(self, data_width=64):
         phy = SimPHY(data_width)
         phy.link_up.reset = 1
@@ -32,7 +32,7 @@ def decode(watch, data_width=64):
 
 
 @pytest.mark.parametrize("data_width", [64, 512])
-def test_completions_part_from_requests(data_width):
+def test_completions_are_separated_from_requests(data_width):
     dut      = Shared(data_width)
     def completion(n, kind):
         return TLP(fmt=2, type=kind, length=3, byte_count=12, tag=n, data=bytes(12))
@@ -50,7 +50,7 @@ def test_completions_part_from_requests(data_width):
     assert decode(requests, data_width) == [tlp for tlp in sent if not tlp.is_completion]
 
 
-def test_both_directions_to_one_stream():
+def test_requests_and_completions_share_one_stream():
     dut      = Shared()
     requests = [memory_write(64*n, bytes(40)) for n in range(20)]
     answers  = [TLP(fmt=2, type=0b01010, length=2, byte_count=8, tag=n, data=bytes(8)) for n in range(20)]
@@ -70,7 +70,7 @@ def test_both_directions_to_one_stream():
     assert [tlp for tlp in sent if not tlp.is_completion] == requests
 
 
-def test_link_lost_in_a_request_does_not_lock_completions_out():
+def test_link_lost_in_a_request_does_not_block_completions():
     dut    = Shared()
     answer = TLP(fmt=2, type=0b01010, length=2, byte_count=8, tag=1, data=bytes(8))
     output = Watch(dut.phy.sink, framed=False)
@@ -93,6 +93,6 @@ def test_not_a_phy():
     with pytest.raises(ValueError, match="is not a PHY: it must have sink and source, or req_sink"):
         PHYShape(object())
 
-def test_width_is_the_phys():
+def test_data_width_must_match_the_phy():
     with pytest.raises(ValueError, match="data_width 128 does not match the PHY; give 64"):
         TransactionLayer(SimPHY(64), 128, 125e6)

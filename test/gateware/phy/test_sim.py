@@ -30,7 +30,8 @@ SIDES = {False: ("tx", "rx"), True: ("tx_req", "tx_cmp", "rx_req", "rx_cmp")}
 
 @pytest.mark.parametrize("data_width", [64, 128, 256, 512])
 @pytest.mark.parametrize("split", [False, True])
-def test_ports_are_those_of_the_contract(data_width, split):
+def test_ports(data_width, split):
+    """The top-level ports are those of docs/contracts/phy-boundary.md."""
     ports = {f"{name}_{field[0]}": field[1]
         for name, record in pads_of(data_width, split).items() for field in record.layout}
     beat  = dict(valid=1, ready=1, first=1, last=1, dat=data_width, be=data_width//8)
@@ -43,8 +44,8 @@ def test_ports_are_those_of_the_contract(data_width, split):
 
 
 @pytest.mark.parametrize("split", [False, True])
-def test_pads_and_streams_are_the_same(split):
-    """Each input shows at its stream and the other way round, in the same cycle."""
+def test_pads_are_connected_to_streams(split):
+    """Each input drives its stream, and each stream its output, in the same cycle."""
     pads = pads_of(64, split)
     phy  = SimPHY(64, pads=pads, split=split)
     beat = ("valid", "first", "last", "dat", "be")

@@ -4,9 +4,9 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""UltraScale's hard blocks at their AXI streams: packets made and read from the tables of PG156 and PG213.
+"""A model of UltraScale's hard blocks at their AXI streams: encodes and decodes packets.
 
-Shares no code with the gateware. Dword-aligned, without straddle.
+It follows the tables of PG156 and PG213 (dword-aligned mode, no straddling), and shares no code with the gateware.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from test.gateware.simulation import TLP, byte_enables
 
 # Descriptors --------------------------------------------------------------------------------------
 
-REQUEST = {     # Requester request; what only that has is 0 in a completer request, and the other way round.
+REQUEST = {     # Requester request.
     "address_type": (0, 2), "address": (2, 62), "count": (64, 11), "type": (75, 4), "poisoned": (79, 1),
     "requester": (80, 16), "tag": (96, 8), "completer": (104, 16), "requester_enable": (120, 1), "tc": (121, 3),
     "attr": (124, 3), "ecrc": (127, 1),
@@ -35,7 +35,7 @@ REQUESTER_COMPLETION = {
     "completer": (72, 16), "tc": (89, 3), "attr": (92, 3),
 }
 
-# Request types: of a header's type, without and with data.
+# Type of the header: request type of the descriptor without data, and with data.
 TYPES = {
     0b00000: (0, 1), 0b00010: (2, 3), 0b00001: (7, None),
     0b01100: (None, 4), 0b01101: (None, 5), 0b01110: (None, 6),
@@ -64,7 +64,7 @@ def unpack(table, value):
 
 @dataclass
 class Interface:
-    """An interface of a block: data width, and UltraScale+ or not."""
+    """An AXI stream interface of a block; `plus`: UltraScale+."""
     data_width: int
     plus:       bool
 
@@ -73,7 +73,7 @@ class Interface:
         return self.data_width//32
 
     def beats(self, dwords, first=0, every=lambda beat, lanes: 0):
-        """Of a packet to the card; `first`: sidebands of the first beat, `every`: of each."""
+        """Beats of a packet to the card. `first` is `tuser` of the first beat; `every` returns that of each beat."""
         for start in range(0, len(dwords), self.dwords):
             part = dwords[start:start + self.dwords]
             yield dict(
@@ -84,16 +84,16 @@ class Interface:
             )
 
     def packet(self, beats):
-        """Dwords of a packet of the card, and the sidebands of its first beat."""
+        """Dwords of a packet of the card, and `tuser` of its first beat."""
         found = []
         for beat in beats:
             count = beat["keep"].bit_count()
-            assert beat["keep"] == 2**count - 1 and (beat["last"] or count == self.dwords), "hole in tkeep"
+            assert beat["keep"] == 2**count - 1 and (beat["last"] or count == self.dwords), "gap in tkeep"
             found += [beat["data"] >> 32*n & 0xffffffff for n in range(count)]
         return found, beats[0]["user"]
 
     def delimiters(self, beats, sop, eop, pointer):
-        """At 512 bit each beat says whether a TLP begins, or ends and where; returns what is left of the first's."""
+        """Checks the bits of `tuser` at 512 bits that mark where a TLP begins and ends."""
         for n, beat in enumerate(beats):
             user  = beat["user"]
             final = n == len(beats) - 1
@@ -104,7 +104,7 @@ class Interface:
 # From the Card ------------------------------------------------------------------------------------
 
     def request(self, beats):
-        """(TLP, sequence number) of a packet on RQ; the TLP with three header dwords where it can."""
+        """(TLP, sequence number) of a packet on RQ; below 4 GiB the TLP has three header dwords."""
         dwords, user = self.packet(beats)
         fields       = unpack(REQUEST, sum(dword << 32*n for n, dword in enumerate(dwords[:4])))
         if self.data_width == 512:
@@ -127,7 +127,7 @@ class Interface:
             **{name: fields[name] for name in ("tag", "requester", "tc", "attr")}), sequence
 
     def completion(self, beats):
-        """TLP of a packet on CC."""
+        """The TLP of a packet on CC."""
         dwords, user = self.packet(beats)
         fields       = unpack(COMPLETION, sum(dword << 32*n for n, dword in enumerate(dwords[:3])))
         if self.data_width == 512:
@@ -146,7 +146,7 @@ class Interface:
 # To the Card --------------------------------------------------------------------------------------
 
     def completer_request(self, tlp, function=0, bar=0, aperture=21):
-        """Beats on CQ of a request of the host."""
+        """Beats on CQ for a request of the host."""
         kind   = MESSAGE if tlp.type >> 3 == 0b10 else TYPES[tlp.type][tlp.fmt >> 1]
         fields = dict(address=tlp.address >> 2, count=tlp.length, type=kind, requester=tlp.requester, tag=tlp.tag,
             function=function, bar=bar, aperture=aperture, tc=tlp.tc, attr=tlp.attr)
@@ -161,7 +161,7 @@ class Interface:
         return self.beats(dwords, first, byte_en)
 
     def requester_completion(self, tlp, error=None, completed=1):
-        """Beats on RC of a completion of the host; `error`: of the descriptor, if not what the TLP says."""
+        """Beats on RC for a completion of the host. `error` overrides the error code that follows from the TLP."""
         if error is None:
             error = 0b0010 if tlp.status else 0b0001 if tlp.ep else 0
         fields = dict(lower_address=tlp.lower_address | 0xa80*(error == 0), error=error, completed=completed,
@@ -170,7 +170,7 @@ class Interface:
         descriptor = pack(REQUESTER_COMPLETION, **fields)
         dwords     = [descriptor >> 32*n & 0xffffffff for n in range(3)]
         dwords    += [int.from_bytes(tlp.data[n:n + 4], "little") for n in range(0, len(tlp.data), 4)]
-        # Bytes the request did not ask for are not enabled: what is there counts as a dword all the same.
+        # Bytes that were not requested are not enabled, but their dword is counted.
         asked      = min(tlp.byte_count or 4096, len(tlp.data) - (tlp.lower_address & 3))
         enables    = [0]*3
         if tlp.data:

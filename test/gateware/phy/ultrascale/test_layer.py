@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The transaction layer on UltraScale's PHYs, with a host behind the AXI streams of the hard block."""
+"""The transaction layer on UltraScale's PHYs, with a model of the hard block and the host at the AXI streams."""
 
 import random
 
@@ -28,7 +28,7 @@ from test.gateware.tlp.test_writes import expected, random_writes, registers
 # Bench --------------------------------------------------------------------------------------------
 
 class BlockBench(Bench):
-    """Layer, PHY and block. The block puts its own ID into requests, and tells of each that went."""
+    """Layer, PHY and hard block. The block fills in the requester ID and returns the sequence number of requests."""
     def __init__(self, shape, host):
         phy_class, lanes, data_width = shape
         self.interface = interface(shape)
@@ -36,8 +36,8 @@ class BlockBench(Bench):
         self.stall     = 0.2
         self.seed      = 10
         self.errors    = {}
-        self.told      = []     # Sequence numbers of requests that nothing passes any more.
-        self.waiting   = 0      # Packets to the card that are not there yet.
+        self.committed = []     # Sequence numbers of requests that nothing can overtake any more, not yet returned.
+        self.waiting   = 0      # Packets to the card that have not arrived yet.
         self.phy       = phy_class(phy_bench.Platform(), phy_bench.pads(lanes), data_width=data_width,
             bar0_size=0x200000)
         self.ports     = self.phy.pcie_phy_params
@@ -45,7 +45,7 @@ class BlockBench(Bench):
         self.blocks    = completion_buffer_bytes(self.phy)//BLOCK_BYTES
 
     def top(self):
-        """What is simulated: all but the IP."""
+        """The module to simulate: everything but the IP."""
         top = phy_bench.AroundTheIP(self.phy)
         top.submodules += self.layer
         top.comb       += self._fragment.comb
@@ -53,7 +53,7 @@ class BlockBench(Bench):
         return top
 
     def port(self, name, field):
-        """Signal of an AXI stream, whichever way it goes."""
+        """A signal of an AXI stream of either direction."""
         return next(signal for key, signal in self.ports.items() if key[2:].endswith(f"_axis_{name}_t{field}"))
 
     def run(self, clients, cycles=30000):
@@ -75,9 +75,9 @@ class BlockBench(Bench):
         phy_bench.run(self.top(), [setup(), self.quiet(left), forever(self.clock()), *[ends(p) for p in processes],
             *[forever(watcher) for watcher in watchers]], [forever(self.take("rq")), forever(self.take("cc")),
             forever(self.give("rc", self.host.next_completion, self.interface.requester_completion)),
-            forever(self.give("cq", self.next_request, self.interface.completer_request)), forever(self.tell()),
+            forever(self.give("cq", self.next_request, self.interface.completer_request)), forever(self.commit()),
         ], cycles=cycles)
-        assert self.host.most_blocks <= self.blocks, "more outstanding than the block holds"
+        assert self.host.most_blocks <= self.blocks, "more data outstanding than fits in the completion buffer"
 
     @passive
     def clock(self):
@@ -88,7 +88,8 @@ class BlockBench(Bench):
     def quiet(self, left):
         quiet = 0
         while quiet < 100:
-            quiet = 0 if left[0] or self.host.pending or self.host.requests or self.waiting or self.told else quiet + 1
+            busy  = left[0] or self.host.pending or self.host.requests or self.waiting or self.committed
+            quiet = 0 if busy else quiet + 1
             yield
         for name, _ in ERRORS:
             self.errors[name] = (yield getattr(self.layer, f"_{name}").status)
@@ -118,18 +119,19 @@ class BlockBench(Bench):
             self.host.take(self.interface.completion(packet))
         else:
             tlp, sequence = self.interface.request(packet)
-            self.told.append(sequence)
+            self.committed.append(sequence)
             self.host.take(replace(tlp, requester=CARD))
 
-    def tell(self):
+    def commit(self):
+        """Returns the sequence numbers at random moments."""
         name  = "0" if self.interface.plus else ""
         rng   = random.Random(7)
         valid = self.ports[f"o_pcie_rq_seq_num_vld{name}"]
         while True:
-            tells = self.told and rng.random() < 0.5
-            yield valid.eq(bool(tells))
-            if tells:
-                yield self.ports[f"o_pcie_rq_seq_num{name}"].eq(self.told.pop(0))
+            returns = self.committed and rng.random() < 0.5
+            yield valid.eq(bool(returns))
+            if returns:
+                yield self.ports[f"o_pcie_rq_seq_num{name}"].eq(self.committed.pop(0))
             yield
 
     def give(self, name, next_tlp, beats_of):
@@ -175,8 +177,8 @@ def test_reads_writes_and_registers(shape):
 
 
 @every_shape
-def test_errors_of_the_host_have_their_reasons(shape):
-    """A poisoned completion, and one with Unsupported Request, which has a byte count and no data."""
+def test_reasons_of_bad_completions(shape):
+    """A poisoned completion, and one with Unsupported Request, which has a byte count but no data."""
     bench  = BlockBench(shape, Host(split=128, latency=5))
     reader = Reader(bench.layer.add_read_port("reader", 8), [(0x1000*n, 100, 0x1000*n) for n in range(1, 5)],
         bench.stalls())

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What UltraScale's PHYs do beside TLPs: order, MSI, configuration space, and what Vivado is told."""
+"""Ordering, MSI, configuration space and Vivado settings of UltraScale's PHYs."""
 
 import re
 
@@ -26,21 +26,21 @@ from test.gateware.simulation import Stalls, TLP, drive, forever, memory_read, m
 
 # Order --------------------------------------------------------------------------------------------
 
-def passing(dut, plus, queue):
-    """The block says of each request in `queue`, when it is in it, that nothing passes it any more."""
+def committing(dut, plus, queue):
+    """The block returns the sequence numbers in `queue` as soon as they are put there: nothing can overtake them."""
     ports = [(dut.ports[f"o_pcie_rq_seq_num{n}"], dut.ports[f"o_pcie_rq_seq_num_vld{n}"])
         for n in (("0", "1") if plus else ("",))]
     while True:
         for number, valid in ports:
-            told = queue.pop(0) if queue else None
-            yield valid.eq(told is not None)
-            yield number.eq(told or 0)
+            returned = queue.pop(0) if queue else None
+            yield valid.eq(returned is not None)
+            yield number.eq(returned or 0)
         yield
 
 
 @every_shape
 def test_completions_and_msi_wait_for_the_writes_before_them(shape):
-    """A read that the block lets pass does not count."""
+    """Completion and MSI wait until both writes are committed; the sequence number of a read does not count."""
     plus    = shape[0].plus
     posted  = 0x20 if plus else 0x8
     dut     = bench(shape)
@@ -61,11 +61,11 @@ def test_completions_and_msi_wait_for_the_writes_before_them(shape):
                 yield getattr(dut.shape.cmp_sink, name).eq(value)
             yield dut.shape.cmp_sink.valid.eq(1)
             if n == 0:
-                for told in (0, posted):    # The read, one write.
+                for sequence in (0, posted):    # Those of the read and of one write.
                     for _ in range(60):
                         yield
                     assert not pulses and not taken["cc"]
-                    queue.append(told)
+                    queue.append(sequence)
                 for _ in range(60):
                     yield
                 assert not pulses and not taken["cc"]
@@ -82,12 +82,12 @@ def test_completions_and_msi_wait_for_the_writes_before_them(shape):
                 pulses.append((yield dut.ports["i_cfg_interrupt_msi_int"]))
             yield
 
-    run(dut, [layer()], [forever(watch()), forever(passing(dut, plus, queue)),
+    run(dut, [layer()], [forever(watch()), forever(committing(dut, plus, queue)),
         *[forever(receive(dut.axi(f"s_axis_{name}"), packets, Stalls(0.2, 1))) for name, packets in taken.items()]])
     assert pulses == [1 << 3]
 
 
-def test_two_requests_may_pass_in_a_cycle():
+def test_two_requests_may_be_committed_in_a_cycle():
     dut    = bench((UltraScalePlusPHY, 16, 512))
     taken  = []
     queue  = []
@@ -103,16 +103,17 @@ def test_two_requests_may_pass_in_a_cycle():
             yield
         assert (yield dut.phy.committed.count) == 6
 
-    run(dut, [layer()], [forever(passing(dut, True, queue)), forever(receive(dut.axi("s_axis_rq"), taken, Stalls()))])
+    run(dut, [layer()], [forever(committing(dut, True, queue)),
+        forever(receive(dut.axi("s_axis_rq"), taken, Stalls()))])
 
 # Loss of the Link ---------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("shape", [SHAPES[2], SHAPES[5]], ids=["256", "512"])
-def test_the_block_sees_nothing_of_a_tlp_that_was_cut(shape):
-    """Neither its beginning nor its end, of requests and of completions; what is given after it comes."""
+def test_the_block_receives_no_part_of_a_truncated_tlp(shape):
+    """A truncated request or completion is dropped completely; the TLPs after it arrive."""
     dut   = bench(shape)
     taken = {"rq": [], "cc": []}
-    # Completions first: behind a write they wait for what the block says of it.
+    # Completions first: after a write, they would wait until the block commits it.
     sinks = (dut.shape.cmp_sink, dut.shape.req_sink)
     cut   = [TLP(fmt=2, type=0b01010, length=32, byte_count=128, data=bytes(128)), memory_write(0x1000, bytes(256))]
     after = [TLP(fmt=2, type=0b01010, length=2, byte_count=8, data=bytes(8)), memory_write(0x2000, bytes(range(100)))]
@@ -141,7 +142,7 @@ def test_the_block_sees_nothing_of_a_tlp_that_was_cut(shape):
 
 # MSI ----------------------------------------------------------------------------------------------
 
-def test_an_msi_that_fails_is_sent_again():
+def test_a_failed_msi_is_sent_again():
     dut    = bench((UltraScalePHY, 8, 256))
     pulses = []
 
@@ -172,7 +173,7 @@ def test_an_msi_that_fails_is_sent_again():
 
 @every_shape
 def test_state_of_the_link(shape):
-    """Bus master is bit 2 of the function's status; Extended Tags are read from Device Control."""
+    """Bus master enable is bit 2 of the function status; Extended Tags are read from Device Control."""
     dut     = bench(shape)
     control = {"value": 0}
     address = (0x78 if shape[0].plus else 0xc8)//4
@@ -204,7 +205,7 @@ def test_state_of_the_link(shape):
     run(dut, [check()], [forever(block())])
 
 
-def test_a_function_level_reset_is_answered_once():
+def test_a_function_level_reset_is_acknowledged_once():
     dut  = bench((UltraScalePlusPHY, 8, 256))
     seen = []
 
@@ -220,7 +221,7 @@ def test_a_function_level_reset_is_answered_once():
 # Whole SoC ----------------------------------------------------------------------------------------
 
 class UltraScaleSoC(LitePCIeSoC):
-    """As a target is made: a clock, the PHY, `add_litepcie`."""
+    """A SoC like that of a target: a clock, the PHY, `add_litepcie`."""
     def __init__(self, shape):
         phy_class, lanes, data_width = shape
         platform = Platform()
@@ -234,7 +235,7 @@ class UltraScaleSoC(LitePCIeSoC):
 
 @pytest.mark.parametrize("shape", [SHAPES[2], SHAPES[4]], ids=["UltraScale", "UltraScale+"])
 def test_soc_around_the_phy(shape):
-    """Everything elaborates to Verilog: the IP is there, LitePCIe's module around it is not."""
+    """The SoC elaborates to Verilog, with the IP and without LitePCIe's module around it."""
     soc = UltraScaleSoC(shape)
     soc.finalize()
     verilog = soc.platform.get_verilog(soc, name="board", special_overrides=xilinx_special_overrides).main_source
@@ -253,24 +254,24 @@ def test_soc_around_the_phy(shape):
     (UltraScalePHY, 1, 128, 125), (UltraScalePlusPHY, 16, 512, 250),
 ])
 def test_user_clock(phy_class, lanes, data_width, clock):
-    """LitePCIe says 250 MHz for all, and the width of its streams."""
+    """Clock and width are those of the block; LitePCIe sets 250 MHz and the width of its streams for all."""
     config = phy_class(Platform(), pads(lanes), data_width=data_width).config
     assert config["axisten_freq"] == clock
     assert config["axisten_if_width"] == f"{ {1: 64, 8: 256}.get(lanes, data_width)}_bit"
 
-# What cannot be -----------------------------------------------------------------------------------
+# Unsupported Widths -------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("phy_class, lanes, data_width, message", [
     (UltraScalePHY,     8, 128,  r"data_width 128 is not supported at Gen3 x8; choose one of \[256, 512\]"),
     (UltraScalePlusPHY, 16, 256, r"data_width 256 is not supported at Gen3 x16; choose one of \[512\]"),
     (UltraScalePlusPHY, 1, 64,   r"data_width 64 is not supported at Gen3 x1; choose one of \[128, 256\]"),
 ])
-def test_widths_the_block_does_not_have(phy_class, lanes, data_width, message):
+def test_widths_that_the_block_does_not_offer(phy_class, lanes, data_width, message):
     with pytest.raises(ValueError, match=message):
         phy_class(Platform(), pads(lanes), data_width=data_width)
 
 
-def test_widths_without_descriptors_in_one_beat():
+def test_widths_too_small_for_a_descriptor():
     with pytest.raises(ValueError, match="data_width 64 is not supported here; choose 128, 256 or 512"):
         RequesterRequest(64, False)
     with pytest.raises(ValueError, match="data_width 32 is not supported; choose 64, 128, 256 or 512"):

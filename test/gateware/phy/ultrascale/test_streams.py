@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Every TLP the transaction layer sends and takes, through the PHYs with a model in the place of the hard block."""
+"""TLPs of every kind through UltraScale's PHYs, with a model instead of the hard block."""
 
 import random
 
@@ -32,12 +32,12 @@ def bench(shape):
 
 
 def interface(shape):
-    """That of the block."""
+    """The interface of the hard block."""
     return Interface({1: 64, 8: 256}.get(shape[1], shape[2]), shape[0].plus)
 
 
 def receive(port, packets, stalls):
-    """What the hard block takes of the card, into `packets`; one with a gap it would not send."""
+    """Receives the card's packets at the hard block, which does not accept a gap inside a packet."""
     packet, cycle = [], 0
     while True:
         ready = not stalls.next()
@@ -45,7 +45,7 @@ def receive(port, packets, stalls):
         yield
         cycle += 1
         valid = (yield port.valid)
-        assert valid or not packet, "tvalid fell within a packet"
+        assert valid or not packet, "tvalid deasserted within a packet"
         if ready and valid:
             beat = {"cycle": cycle}
             for name in ("data", "keep", "user", "last"):
@@ -57,7 +57,7 @@ def receive(port, packets, stalls):
 
 
 def up(dut):
-    """Link up, bus mastering on."""
+    """Waits for the link, with bus mastering on."""
     yield dut.ports["o_cfg_function_status"].eq(0b100)
     yield from wait_for(dut.shape.link_up)
 
@@ -119,8 +119,8 @@ def test_completions_of_every_length(shape):
 
 
 @every_shape
-def test_no_beat_is_lost_between_requests(shape):
-    """A beat a cycle, as many as the descriptors and the payload need; only the longest TLP is waited for once."""
+def test_no_cycle_is_lost_between_requests(shape):
+    """One beat per cycle and no more beats than needed; storing the first TLPs delays the start only once."""
     wanted  = [memory_write(0x1_0000_0000*(n % 2) + 64*n, bytes(range(n % 7*20 + 1))) for n in range(60)]
     packets = sent_through(bench(shape), "rq", wanted, 0, shape[2])
     beats   = [beat for packet in packets for beat in packet]
@@ -136,7 +136,7 @@ def host_requests(rng):
             tag=rng.randrange(256))
         made  += [memory_write(0x9000_0000 + rng.randrange(64), rng.randbytes(length), **fields),
             memory_read(0x3_9000_0000 + rng.randrange(64), length, **fields)]
-    for be in range(16):    # Any enables, with holes.
+    for be in range(16):    # All byte enables, also with gaps.
         made += [replace(memory_write(0x100, b"four"), first_be=be), replace(memory_read(0x100, 4), first_be=be)]
     made += [
         TLP(fmt=0, type=0b00010, length=1, first_be=15, address=0x100), TLP(fmt=2, type=0b00010, length=1, first_be=1,
@@ -189,7 +189,7 @@ def test_requests_of_the_host(shape):
 
 @every_shape
 def test_messages_stay_messages(shape):
-    """And so are dropped behind."""
+    """A message keeps the type of a message, so the completer drops it."""
     sent  = [TLP(fmt=1, type=0b10100), TLP(fmt=3, type=0b10010, length=2, data=bytes(8))]
     raw   = [list(interface(shape).completer_request(tlp)) for tlp in sent]
     watch = received(bench(shape), "cq", len(sent), raw, 0, shape[2])
@@ -198,7 +198,7 @@ def test_messages_stay_messages(shape):
 
 @every_shape
 def test_completions_of_the_host(shape):
-    """Poisoned and failed ones too; not those that the block makes itself."""
+    """Completions arrive, also poisoned and failed ones, except those that the block generates itself."""
     sent, model = host_completions(random.Random(4)), interface(shape)
     raw         = []
     for n, tlp in enumerate(sent):
@@ -211,12 +211,12 @@ def test_completions_of_the_host(shape):
 
 @every_shape
 @pytest.mark.parametrize("name", ["cq", "rc"])
-def test_no_beat_is_lost_on_the_way_in(shape, name):
+def test_no_cycle_is_lost_on_receive(shape, name):
     model = interface(shape)
     if name == "cq":
         raw = [list(model.completer_request(tlp)) for tlp in host_requests(random.Random(3))]
     else:
         raw = [list(model.requester_completion(tlp)) for tlp in host_completions(random.Random(4))]
     beats = received(bench(shape), name, len(raw), raw, 0, shape[2]).beats
-    given = sum(map(len, raw)) - (shape[1] == 1)    # The first at x1 has its other half to wait for.
+    given = sum(map(len, raw)) - (shape[1] == 1)    # At x1, the first output beat needs two input beats.
     assert beats[-1]["cycle"] - beats[0]["cycle"] == given - 1
