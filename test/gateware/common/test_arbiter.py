@@ -17,7 +17,7 @@ LAYOUT = [("dat", 16)]
 # Helpers ------------------------------------------------------------------------------------------
 
 def packets_of(sink, count, rng):
-    """Beats whose data say sink, packet and beat."""
+    """Beats whose data hold the numbers of sink, packet and beat."""
     for packet in range(count):
         length = rng.randrange(1, 5)
         for n in range(length):
@@ -53,7 +53,7 @@ def test_packets_stay_whole_and_in_order(count):
 
 @pytest.mark.parametrize("count", [2, 3, 5])
 def test_no_idle_beat_and_fair(count):
-    """With all waiting: a beat every cycle, and turns in a circle."""
+    """While all sinks have packets, every cycle carries a beat, and the sinks are served round robin."""
     output = run(count, 30, 0)
     cycles = [beat["cycle"] for beat in output.beats]
     assert cycles == list(range(cycles[0], cycles[0] + len(cycles)))

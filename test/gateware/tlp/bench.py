@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A transaction layer between a host and clients, all in plain Python and all watched."""
+"""A transaction layer between a host and clients, which are Python models that check every transfer."""
 
 from migen import Signal, passive
 
@@ -22,7 +22,7 @@ from test.gateware.tlp.host import CARD, Host
 # PHYs ---------------------------------------------------------------------------------------------
 
 class SplitPHY(LiteXModule):
-    """The split shape, with the names LitePCIe's UltraScale PHYs have."""
+    """A PHY of the split shape, with the names of LitePCIe's UltraScale PHYs."""
     def __init__(self, data_width, endianness="little"):
         self.data_width = data_width
         self.endianness = endianness
@@ -38,12 +38,12 @@ class SplitPHY(LiteXModule):
 # Clients ------------------------------------------------------------------------------------------
 
 class Reader:
-    """Client of a read port: requests from a list, bytes into a dictionary, every retirement checked."""
+    """Client of a read port: issues a list of requests, stores the bytes, and checks them at each retirement."""
     def __init__(self, port, requests, stalls, request_stalls=None):
         self.port     = port
         self.requests = requests            # (address, length, destination)
         self.space    = {}
-        self.landed   = []                  # Destination byte addresses in the order of landing.
+        self.landed   = []                  # Destination byte addresses in the order in which the bytes arrived.
         self.retired  = []                  # (reason, bytes)
         self.stalls   = stalls
         self.request_stalls = request_stalls or Stalls()
@@ -106,12 +106,12 @@ class Reader:
 
 
 class Writer:
-    """Client of a write port: (address, bytes) from a list."""
+    """Client of a write port: writes a list of (address, bytes)."""
     def __init__(self, port, writes, stalls=None):
         self.port   = port
         self.writes = writes
         self.stalls = stalls or Stalls()
-        self.sent   = []                    # dropped flags
+        self.sent   = []                    # `dropped` of each packet.
 
     def processes(self):
         return [self.issue(), self.watch()]
@@ -150,7 +150,7 @@ class Writer:
 # Bench --------------------------------------------------------------------------------------------
 
 class Bench(LiteXModule):
-    """PHY of either shape, layer, host. Add ports to `layer`, then `run` with the clients' processes."""
+    """PHY of either shape, layer, host. Add ports to `layer`, then `run` with their clients."""
     def __init__(self, data_width=64, *, shape="shared", endianness="big", host=None, stall=0.0, clk_freq=1e6,
         timeout_us=100000, buffer_blocks=64, with_extended_tag=False, **options):
         self.host    = host or Host()
@@ -173,7 +173,7 @@ class Bench(LiteXModule):
         return Stalls(self.stall, self.seed)
 
     def run(self, clients, processes=(), *, watchers=(), cycles=50000, bus_master=1, extended_tag=0):
-        """Runs until clients, processes and the host have nothing to do; checks the rules every host has."""
+        """Runs until clients, processes and the host are idle; checks that the completion buffer never overflows."""
         processes = [*processes, *[process for client in clients for process in client.processes()]]
         watchers  = [*watchers] + [watcher for client in clients for watcher in client.watchers()]
         sinks   = [self.phy.sink] if self.shape_name == "shared" else [self.phy.req_sink, self.phy.cmp_sink]
@@ -209,7 +209,7 @@ class Bench(LiteXModule):
             *[forever(self.send(source, n)) for n, source in enumerate(sources)],
             self.collect(left),
         ], cycles=cycles)
-        assert self.host.most_blocks <= self.buffer_blocks, "more outstanding than the buffer holds"
+        assert self.host.most_blocks <= self.buffer_blocks, "more data outstanding than fits in the completion buffer"
 
     def take(self, beats):
         self.host.take(TLP.from_beats(beats, self.data_width, self.endianness))
@@ -244,7 +244,7 @@ class Bench(LiteXModule):
             self.rx_idle = True
 
     def collect(self, left):
-        """Reads the error counters when everything is quiet."""
+        """Reads the error counters after everything was idle for 60 cycles."""
         quiet = 0
         while quiet < 60:
             busy  = left[0] or self.host.pending or self.host.requests or not self.rx_idle

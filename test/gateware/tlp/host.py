@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The host of the tests: its memory, what it asks of the card, and the rules it holds the card's requests to."""
+"""A model of the host: its memory, its requests to the card, and the checks of the card's requests."""
 
 import random
 
@@ -18,28 +18,31 @@ HOST = 0x0008
 # Host ---------------------------------------------------------------------------------------------
 
 class Host:
-    """Memory behind a root port. Reads are answered in pieces of `split` bytes after `latency` cycles,
-    the completions of different requests in any order if `reorder`."""
+    """A root port with memory.
+
+    It completes a read after `latency` cycles, in completions of `split` bytes. With `reorder`, completions of
+    different requests come in random order.
+    """
     def __init__(self, *, split=64, latency=20, reorder=False, seed=1, max_payload=256):
         self.split       = split
         self.latency     = latency
         self.reorder     = reorder
         self.max_payload = max_payload
         self.random      = random.Random(seed)
-        self.reads       = []      # MRds that came, in order.
-        self.writes      = []      # MWrs that came, in order.
-        self.completions = []      # Completions that came.
+        self.reads       = []      # MRds received, in order.
+        self.writes      = []      # MWrs received, in order.
+        self.completions = []      # Completions received, in order.
         self.written     = {}      # Host memory: address -> byte.
-        self.pending     = {}      # tag -> completions to send, and when.
-        self.requests    = deque() # TLPs of the host's own.
-        self.answer      = None    # Takes the MRd and its completions, gives what to send.
+        self.pending     = {}      # tag -> [completions to send, cycle from which to send them].
+        self.requests    = deque() # Requests of the host to send.
+        self.answer      = None    # Function: (MRd, its completions) -> completions to send instead.
         self.cycle       = 0
-        self.outstanding = {}      # tag -> (request, bytes left).
-        self.blocks      = {}      # tag -> blocks of 64 bytes its completions may need.
-        self.most_blocks = 0
+        self.outstanding = {}      # tag -> bytes of the request that still have to come, 0 if all came.
+        self.blocks      = {}      # tag -> blocks of 64 bytes that its completions may fill.
+        self.most_blocks = 0       # The largest number of blocks that were outstanding at a time.
 
     def take(self, tlp):
-        """A TLP of the card."""
+        """Receives a TLP of the card."""
         if tlp.is_completion:
             self.completions.append(tlp)
         elif tlp.fmt & 2:
@@ -60,7 +63,6 @@ class Host:
 
     def start_read(self, tlp):
         completions = list(read_completions(tlp, self.memory, split=self.split))
-        # 0: all came, and what a test sends besides is dropped with the tag.
         assert not self.outstanding.get(tlp.tag), f"tag {tlp.tag} is in use"
         self.outstanding[tlp.tag] = completions[0].byte_count
         self.count_blocks(tlp, completions)
@@ -79,7 +81,7 @@ class Host:
         return self.written.get(address, pattern(address))
 
     def next_completion(self):
-        """The next TLP to the card's reads, or None."""
+        """The next completion of the card's reads, or None."""
         ready = [tag for tag, (completions, due) in self.pending.items() if due <= self.cycle]
         if not ready:
             return None

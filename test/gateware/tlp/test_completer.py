@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The host's requests to BAR0, against a model of what they do."""
+"""The host's requests to BAR0, compared with a model of the card."""
 
 import random
 
@@ -18,20 +18,20 @@ from test.gateware.simulation import TLP, Watch, memory_read, memory_write, writ
 from test.gateware.tlp.bench import Bench
 from test.gateware.tlp.host import CARD, HOST
 
-BAR0   = 0xfe00_0000       # Where the host mapped it; the card sees the low 21 bits.
+BAR0   = 0xfe00_0000       # Host address of BAR0; the card uses the lower 21 bits.
 WINDOW = BAR0 + 0x10_0000
 
 # Model --------------------------------------------------------------------------------------------
 
 class CardModel:
-    """Registers behind csr_bus and memory behind the window, with stalls; records what reached them."""
+    """Models the registers at `csr_bus` and the memory of the window, with stalls; records all accesses."""
     def __init__(self, bench, latency=2):
         self.bench     = bench
         self.registers = {}       # Byte address -> byte.
         self.memory    = {}
         self.accesses  = []       # (we, byte address, sel)
         self.latency   = latency
-        self.beats     = []       # Cycles of window writes.
+        self.beats     = []       # Cycles in which the window was written.
         assert memory_data_layout(bench.data_width)[0][1] == bench.data_width
 
     @staticmethod
@@ -64,7 +64,7 @@ class CardModel:
         address, sel = 4*(yield bus.adr), (yield bus.sel)
         if (yield bus.we):
             value = (yield bus.dat_w)
-            # As LiteX's CSR bridge: the whole dword is written, whatever `sel`.
+            # Like LiteX's CSR bridge, this writes the whole dword and ignores `sel`.
             self.registers.update({address + n: value >> 8*n & 0xff for n in range(4)})
             self.accesses.append((1, address, sel))
         else:
@@ -111,7 +111,7 @@ def enabled_bytes(tlp):
 
 
 def check_completion(request, tlp, read):
-    """The one completion of a read: fields of PCIe 4.0 2.2.9 and 2.3.1.1."""
+    """Checks the single completion of a read: fields of PCIe 4.0 2.2.9 and 2.3.1.1."""
     enabled = enabled_bytes(request)
     assert (tlp.fmt, tlp.type, tlp.status) == (0b010, 0b01010, 0)
     assert (tlp.completer, tlp.requester, tlp.tag) == (CARD, request.requester, request.tag)
@@ -167,7 +167,7 @@ def test_registers(data_width, shape, endianness):
 
 
 def check_all(requests, bench, memory):
-    """Plays the requests in order on a model, compares each completion."""
+    """Applies the requests to a model in order, and compares each completion."""
     registers   = {}
     completions = iter(bench.host.completions)
     for request in requests:
@@ -191,7 +191,7 @@ def window_requests(rng):
     for n in range(30):
         length  = rng.choice([4, 5, 8, 16, 64, 64, 64, 128, 250])
         address = WINDOW + 0x1000 + rng.randrange(0, 0x700)
-        high    = rng.choice([0, 0x12 << 32])     # The same BAR through a header of four dwords.
+        high    = rng.choice([0, 0x12 << 32])     # An address above 4 GiB takes a header of four dwords.
         requests.append(memory_write(high + address, bytes(rng.randrange(256) for _ in range(length)), requester=HOST))
         length  = rng.choice([0, 1, 2, 3, 4, 8, 64, 100, 125])
         address = WINDOW + rng.choice([0, 0x1000 + rng.randrange(0, 0x700)])
@@ -202,7 +202,7 @@ def window_requests(rng):
 @pytest.mark.parametrize("data_width", [64, 128, 256, 512])
 @pytest.mark.parametrize("shape, endianness", [("shared", "big"), ("split", "little")])
 def test_window(data_width, shape, endianness):
-    """Writes and reads in order, every read sees the writes before it."""
+    """Writes and reads are served in order, so that every read returns the data of the writes before it."""
     requests = window_requests(random.Random(data_width))
     bench, board = run(requests, data_width, shape=shape, endianness=endianness)
     _, memory = check_all(requests, bench, {})
@@ -212,7 +212,7 @@ def test_window(data_width, shape, endianness):
 
 @pytest.mark.parametrize("data_width", [64, 128, 256, 512])
 def test_write_combined_writes_at_full_rate(data_width):
-    """64-byte writes back to back: a raw beat every cycle."""
+    """Back-to-back writes of 64 bytes: the layer accepts a beat of the PHY in every cycle."""
     requests = [memory_write(WINDOW + 64*n, bytes(range(n, n + 64)), requester=HOST) for n in range(40)]
     bench, board = run(requests, data_width, stall=0)
     beats = [beat["cycle"] for beat in bench.rx[0].beats]
@@ -222,7 +222,7 @@ def test_write_combined_writes_at_full_rate(data_width):
 
 @pytest.mark.parametrize("data_width", [64, 128, 256, 512])
 def test_window_writes_of_any_length_at_full_rate(data_width):
-    """Whole dwords from word boundaries, either header: a raw beat every cycle."""
+    """Writes of whole dwords to word boundaries, with both header sizes: a beat of the PHY in every cycle."""
     rng      = random.Random(data_width)
     requests = [memory_write(WINDOW + 512*n + (n % 2 << 32), rng.randbytes(length), requester=HOST)
         for n, length in enumerate([4, 8, 16, 52, 64, 68, 128, 200, 256, 508, 512]*2)]
@@ -233,7 +233,7 @@ def test_window_writes_of_any_length_at_full_rate(data_width):
 
 
 def test_partial_register_write_keeps_the_other_bytes():
-    """Through a bridge that writes whole dwords."""
+    """The model of the CSR bridge writes whole dwords, so the completer has to write the other bytes back."""
     requests = [
         memory_write(BAR0 + 0x10, bytes.fromhex("01020304"), requester=HOST),
         memory_write(BAR0 + 0x11, b"\xaa", requester=HOST),
@@ -243,7 +243,7 @@ def test_partial_register_write_keeps_the_other_bytes():
     assert bytes(board.registers[0x10 + n] for n in range(4)) == bytes.fromhex("01aa03bb")
 
 
-def test_nothing_enabled_touches_nothing():
+def test_no_access_without_byte_enables():
     requests = [
         memory_read(BAR0 + 0x20, 0, requester=HOST, tag=1),
         TLP(fmt=2, type=0, length=1, first_be=0, address=BAR0 + 0x20, data=bytes(4), requester=HOST),
@@ -275,7 +275,7 @@ UNSUPPORTED = {
 
 @pytest.mark.parametrize("data_width", [64, 128, 256, 512])
 def test_unsupported_requests(data_width):
-    """UR for each, with the fields of its request; the requests around them are served."""
+    """Each is completed with UR and the fields of its request; the requests around them are served."""
     requests = []
     for n, (request, _, _) in enumerate(UNSUPPORTED.values()):
         requests.append(replace(request, requester=HOST, tag=n, tc=2, attr=1))
@@ -292,7 +292,8 @@ def test_unsupported_requests(data_width):
     assert [answer.tag for answer in answers] == [100 + n for n in range(len(UNSUPPORTED))]
 
 
-def test_posted_requests_that_are_dropped():
+def test_dropped_posted_requests():
+    """Messages and poisoned writes have no effect and no completion; only the poisoned writes count as refused."""
     requests = [
         TLP(fmt=0b001, type=0b10100, first_be=0x9, last_be=0x1, requester=HOST),                              # Msg
         TLP(fmt=0b011, type=0b10010, length=1, requester=HOST, data=bytes(4), first_be=0xe, last_be=0x7),     # MsgD

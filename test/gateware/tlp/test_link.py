@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A link that goes in the middle of a TLP: nothing of what did not come is done, and what comes next is as ever."""
+"""The link goes down in the middle of a TLP. Missing data has no effect, and the next TLPs are handled as usual."""
 
 from types import SimpleNamespace
 
@@ -17,7 +17,7 @@ from test.gateware.tlp.test_completer import BAR0, WINDOW, CardModel
 
 
 class Cuts(Bench):
-    """A bench whose host's TLPs are cut: `give` a TLP, or its first beats and then no link for a while."""
+    """A bench that truncates TLPs of the host: `give` sends a TLP, or its first beats before the link goes down."""
     def __init__(self, data_width, shape):
         Bench.__init__(self, data_width, shape=shape, timeout_us=320)
         split        = shape == "split"
@@ -33,7 +33,7 @@ class Cuts(Bench):
             for name, value in beat.items():
                 yield getattr(sink, name).eq(value)
             if n == beats:
-                break  # It lies there, and is never valid.
+                break  # The data of this beat is driven but never becomes valid.
             yield sink.valid.eq(1)
             yield
             while not (yield sink.ready):
@@ -72,7 +72,7 @@ def pause(cycles):
 
 @pytest.mark.parametrize("data_width, shape", [(64, "shared"), (128, "split"), (512, "shared")])
 @pytest.mark.parametrize("down", [1, 40])
-def test_a_write_that_is_cut(data_width, shape, down):
+def test_truncated_write(data_width, shape, down):
     bench = Cuts(data_width, shape)
     board = CardModel(bench)
     data  = bytes(range(1, 25))
@@ -87,19 +87,19 @@ def test_a_write_that_is_cut(data_width, shape, down):
             yield from pause(200)
 
     bench.play(host(), [board.bus(), board.writes(), board.reads()])
-    # In register space and in the window: what came of a cut write, and only that; and all that came behind it.
+    # Registers and window hold all of the write that follows, and of the truncated write only bytes that arrived.
     for n in range(1, bench.count(memory_write(BAR0, data))):
-        whole = 4 * max(0, n * data_width // 32 - 3)
+        arrived = 4 * max(0, n * data_width // 32 - 3)
         for space in (board.registers, board.memory):
-            there = {at - 0x1000 * n: byte for at, byte in space.items() if at // 0x1000 == n}
-            assert bytes(there.pop(0x800 + k) for k in range(8)) == done
-            assert all(k < whole and data[k] == byte for k, byte in there.items()), (n, there)
+            written = {at - 0x1000 * n: byte for at, byte in space.items() if at // 0x1000 == n}
+            assert bytes(written.pop(0x800 + k) for k in range(8)) == done
+            assert all(k < arrived and data[k] == byte for k, byte in written.items()), (n, written)
 
 
 @pytest.mark.parametrize("data_width, shape", [(64, "shared"), (256, "split")])
 @pytest.mark.parametrize("down", [1, 40])
-def test_a_completion_that_is_cut(data_width, shape, down):
-    """Its request ends without a byte, and so does what was outstanding with it; the next one ends well."""
+def test_truncated_completion(data_width, shape, down):
+    """Its request ends with an error and without a byte, and so do the others outstanding; later ones succeed."""
     bench = Cuts(data_width, shape)
     port  = bench.layer.add_read_port("a", 4)
     size  = 64
@@ -114,7 +114,7 @@ def test_a_completion_that_is_cut(data_width, shape, down):
         yield from bench.give("cmp", tlp, beats, down)
 
     def turn(n, cut):
-        """Three requests: the second completion is cut; or all come."""
+        """Completes three requests, or with `cut` only the first: the second completion has only `cut` beats."""
         while reader.issued < 3 * n + 3:
             yield
         yield from pause(30)
@@ -130,7 +130,7 @@ def test_a_completion_that_is_cut(data_width, shape, down):
             yield from turn(n - 1, n)
         yield from turn(beats - 1, None)
 
-    # Three requests at a time: the next are made when those are over.
+    # Three requests at a time: the next three are made after these have ended.
     reader.request_stalls = SimpleNamespace(next=lambda: reader.issued >= len(reader.retired) // 3 * 3 + 3)
     bench.play(host(), [*reader.processes(), *reader.watchers()])
     for n in range(beats - 1):
@@ -140,8 +140,8 @@ def test_a_completion_that_is_cut(data_width, shape, down):
     assert reader.retired[-3:] == [(0, size)] * 3
 
 
-def test_a_read_is_answered_after_a_cut():
-    """Requests of the host of which the link took the last beat, or the only one, before they could be answered."""
+def test_read_after_truncated_requests():
+    """A read is completed although the link went down during earlier reads, or before their completion was sent."""
     bench = Cuts(64, "shared")
     board = CardModel(bench, latency=9)
     read  = memory_read(BAR0, 16, requester=HOST, tag=5)

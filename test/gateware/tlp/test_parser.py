@@ -17,7 +17,7 @@ from test.gateware.simulation import (
 # Model --------------------------------------------------------------------------------------------
 
 def tlps(rng):
-    """Every header and length class, in random order."""
+    """TLPs of every kind of header and length, in random order."""
     made = []
     for base in (0x12345000, 0x7_12345000):
         for offset in range(4):
@@ -78,7 +78,7 @@ def test_round_trip_with_stalls(data_width, endianness):
 
 @pytest.mark.parametrize("data_width", [64, 128, 256, 512])
 def test_no_idle_cycle_on_input(data_width):
-    """The parser takes a raw beat every cycle, whatever the TLPs."""
+    """The parser accepts a beat in every cycle, for any sequence of TLPs."""
     sent = tlps(random.Random(2))
     beats, output = run(data_width, "big", sent, 0)
     assert output.beats[-1]["cycle"] <= len(beats) + 2
@@ -86,7 +86,7 @@ def test_no_idle_cycle_on_input(data_width):
 
 @pytest.mark.parametrize("data_width", [64, 128, 256, 512])
 def test_digest_is_dropped(data_width):
-    """A TLP digest behind the payload does not come out, even where it makes a beat of its own."""
+    """A TLP digest after the payload is dropped, even if it takes an extra beat."""
     rng  = random.Random(3)
     sent = []
     for length in range(4, 80, 4):
@@ -97,7 +97,7 @@ def test_digest_is_dropped(data_width):
 
 
 def test_beats_without_a_start_are_dropped():
-    """After a reset in mid TLP the rest of it is not taken for one."""
+    """After a reset in the middle of a TLP, the rest of that TLP is not taken for a new one."""
     dut    = Parser(64, "big")
     output = Watch(dut.source)
     tail   = [dict(dat=0x0a0a0a0a0a0a0a0a, be=0xff, first=0, last=n == 2) for n in range(3)]

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Completions that are wrong, late or missing: a reason for the client, a count, and on it goes."""
+"""Bad, late and missing completions: the client gets a reason, a counter counts, and other requests succeed."""
 
 from collections import deque
 from dataclasses import replace
@@ -20,14 +20,14 @@ from test.gateware.simulation import TLP, Stalls, read_completions
 from test.gateware.tlp.bench import Bench, Reader
 from test.gateware.tlp.host import HOST, Host
 
-LENGTH = 256   # Of every request: four completions of 64 bytes.
-COUNT  = 12
-VICTIM = 4     # Request whose completions are tampered with.
+LENGTH = 256   # Bytes of every request: four completions of 64 bytes.
+COUNT  = 12    # Requests.
+VICTIM = 4     # The request whose completions are modified.
 
 # Helpers ------------------------------------------------------------------------------------------
 
 def run(answer, *, width=64, stall=0.2, timeout_us=2000, reorder=True, tags=4, **options):
-    """COUNT reads of LENGTH bytes, `answer(completions)` in the place of the victim's; returns bench and reader."""
+    """Makes COUNT reads; the host sends `answer(completions)` for the victim. Returns bench and reader."""
     host  = Host(split=64, latency=20, reorder=reorder)
     bench = Bench(width, host=host, stall=stall, timeout_us=timeout_us, **options)
     seen  = []
@@ -41,7 +41,7 @@ def run(answer, *, width=64, stall=0.2, timeout_us=2000, reorder=True, tags=4, *
     reader      = Reader(port, [(0x10000 + 0x1000*n, LENGTH, 0x1003*n) for n in range(COUNT)], bench.stalls())
     bench.run([reader])
     others = [result for n, result in enumerate(reader.retired) if n != VICTIM]
-    assert others == [(REASON_NONE, LENGTH)]*(COUNT - 1), "another request suffered"
+    assert others == [(REASON_NONE, LENGTH)]*(COUNT - 1), "another request failed"
     return bench, reader
 
 
@@ -52,7 +52,7 @@ def errors(**counts):
 
 
 def failed(completion, status):
-    """Cpl with an error status in the place of a CplD."""
+    """`completion` (CplD) as a Cpl with an error status."""
     return replace(completion, fmt=0b000, length=0, status=status, data=b"")
 
 # Status -------------------------------------------------------------------------------------------
@@ -65,14 +65,14 @@ def failed(completion, status):
 ])
 @pytest.mark.parametrize("good", [0, 1, 3])
 def test_error_status(status, reason, counter, good):
-    """An error status after `good` completions ends the request there."""
+    """An error status after `good` completions ends the request at once."""
     bench, reader = run(lambda c: c[:good] + [failed(c[good], status)])
     assert reader.retired[VICTIM] == (reason, 64*good)
     assert bench.errors == errors(**{counter: 1})
 
 
 @pytest.mark.parametrize("width", [64, 128, 256, 512])
-def test_completions_behind_an_error_are_unexpected(width):
+def test_completions_after_an_error_are_unexpected(width):
     bench, reader = run(lambda c: [failed(c[0], 1)] + c[1:], width=width, tags=28)
     assert reader.retired[VICTIM] == (REASON_UNSUPPORTED_REQUEST, 0)
     assert bench.errors == errors(unsupported_request=1, unexpected=3)
@@ -81,7 +81,7 @@ def test_completions_behind_an_error_are_unexpected(width):
 
 @pytest.mark.parametrize("which", [0, 1, 3])
 def test_poisoned(which):
-    """The poisoned completion and those behind it do not land, and are not unexpected."""
+    """The data of the poisoned completion and of those after it is dropped; they do not count as unexpected."""
     bench, reader = run(lambda c: [replace(p, ep=int(n == which)) for n, p in enumerate(c)])
     assert reader.retired[VICTIM] == (REASON_POISONED, 64*which)
     assert bench.errors == errors(poisoned=1)
@@ -89,7 +89,7 @@ def test_poisoned(which):
     assert len(landed) == 64*which
 
 
-def test_poisoned_and_the_rest_never_comes():
+def test_poisoned_and_remaining_completions_missing():
     bench, reader = run(lambda c: [c[0], replace(c[1], ep=1)], timeout_us=600)
     assert reader.retired[VICTIM] == (REASON_POISONED, 64)
     assert bench.errors == errors(poisoned=1, timeout=1)
@@ -110,7 +110,7 @@ BAD = {
 @pytest.mark.parametrize("width", [64, 256, 512])
 @pytest.mark.parametrize("what", BAD)
 def test_bad_length(what, width):
-    """What remains of the request may still come: its tag is not free before the timeout."""
+    """The request ends at the timeout: until then its remaining completions may come, so its tag stays in use."""
     bench, reader = run(BAD[what], width=width, timeout_us=600)
     landed = {"second one skipped": 64, "last one too long": 192, "again": 64}.get(what, 0)
     assert reader.retired[VICTIM] == (REASON_BAD_LENGTH, landed)
@@ -118,15 +118,15 @@ def test_bad_length(what, width):
 
 
 @pytest.mark.parametrize("which", [0, 1, 2])
-def test_one_too_many_in_the_middle(which):
-    """A completion that comes twice: the rest of its request is taken, and not for another's."""
+def test_duplicate_in_the_middle(which):
+    """After a completion that comes twice, the remaining completions are still counted to their own request."""
     bench, reader = run(lambda c: c[:which] + [c[which]] + c[which:])
     assert reader.retired[VICTIM] == (REASON_BAD_LENGTH, 64*(which + 1))
     assert bench.errors == errors(bad_length=1)
 
 
 def test_last_one_short():
-    """A last completion with fewer dwords than its byte count is not the last: the rest is waited for."""
+    """If the last completion has fewer dwords than its byte count, the request waits for another one."""
     bench, reader = run(lambda c: c[:3] + [replace(c[3], length=15, data=c[3].data[:60])], timeout_us=600)
     assert reader.retired[VICTIM] == (REASON_TIMEOUT, 252)
     assert bench.errors == errors(timeout=1)
@@ -140,8 +140,8 @@ def test_duplicate_of_the_last_completion():
 
 
 @pytest.mark.parametrize("width", [64, 128, 256])
-def test_tags_never_used(width):
-    """Stray completions among good ones, for tags in range and out of it."""
+def test_tags_not_in_use(width):
+    """Unexpected completions among good ones, with tags inside and outside the allocated range."""
     def stray(tag):
         request = TLP(fmt=0, type=0, length=4, first_be=15, last_be=15, address=0x1000, tag=tag, requester=HOST)
         return list(read_completions(request, lambda address: 0))
@@ -158,7 +158,7 @@ def test_timeout(arrived):
 
 
 def test_every_request_lost():
-    """Nothing is ever answered: each request gets its own timeout, one after the other."""
+    """The host completes nothing: the requests end one by one, each after a full timeout."""
     host  = Host(latency=10)
     bench = Bench(64, host=host, timeout_us=160)
     ports = [bench.layer.add_read_port(f"port{n}", 2) for n in range(2)]
@@ -168,12 +168,12 @@ def test_every_request_lost():
     for reader in readers:
         assert reader.retired == [(REASON_TIMEOUT, 0)]*5
         gaps = [b - a for a, b in zip(reader.cycles, reader.cycles[1:])]
-        assert all(160 <= gap <= 185 for gap in gaps)    # 1 MHz: 1 cycle a microsecond.
+        assert all(160 <= gap <= 185 for gap in gaps)    # At 1 MHz, a cycle is 1 us.
     assert bench.errors == errors(timeout=10)
 
 
 def test_late_completions_are_dropped():
-    """Answers after the timeout: unexpected, and the next requests with other tags are good."""
+    """Completions after the timeout are unexpected; the next requests, with other tags, succeed."""
     host    = Host(split=64, latency=20)
     bench   = Bench(64, host=host, timeout_us=320)
     port    = bench.layer.add_read_port("port", 8)
@@ -199,8 +199,8 @@ def test_late_completions_are_dropped():
     assert bench.errors == errors(timeout=1, unexpected=4)
 
 
-def test_client_that_does_not_take_data_is_no_timeout():
-    """The time does not run while completions wait for the client."""
+def test_back_pressure_of_a_client_causes_no_timeout():
+    """The timeout does not count while completions wait for the client."""
     host   = Host(split=64, latency=20)
     bench  = Bench(64, host=host, timeout_us=320)
     port   = bench.layer.add_read_port("port", 4)
@@ -212,7 +212,7 @@ def test_client_that_does_not_take_data_is_no_timeout():
 # Bus Master ---------------------------------------------------------------------------------------
 
 def test_bus_master_off():
-    """Nothing is sent; every request ends with its reason, at once."""
+    """No request is sent; each ends with REASON_BUS_MASTER at once."""
     bench   = Bench(64)
     ports   = [bench.layer.add_read_port("port", 4), bench.layer.add_read_port("other", 2)]
     readers = [Reader(port, [(0x10000 + 64*n, 64, 64*n) for n in range(9)], Stalls()) for port in ports]
@@ -239,8 +239,8 @@ def test_bus_master_goes_off_and_on():
     assert bench.errors == errors()
 
 
-def test_shorter_timeout_counts_at_once():
-    """A time of an hour that becomes 160 microseconds: the request outstanding ends by the new one."""
+def test_shorter_timeout_applies_at_once():
+    """The timeout changes from an hour to 160 us; an outstanding request ends after the new timeout."""
     host   = Host(latency=10)
     bench  = Bench(64, host=host, timeout_us=2**32 - 1)
     reader = Reader(bench.layer.add_read_port("port", 2), [(0x10000, 64, 0)], Stalls())

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Reads of host memory through the whole layer: placement, order, tags, buffer."""
+"""Reads of host memory through the whole layer: alignment, order, tags, completion buffer."""
 
 import random
 
@@ -21,7 +21,7 @@ NO_ERRORS = dict(unsupported_request=0, completer_abort=0, poisoned=0, unexpecte
 # Helpers ------------------------------------------------------------------------------------------
 
 def random_requests(rng, count, longest):
-    """Requests at any byte address and to any destination, inside 4 KiB each, destinations apart."""
+    """Requests from random byte addresses to random destinations; none crosses 4 KiB, and no destinations overlap."""
     requests    = []
     destination = 0x40_0000
     for _ in range(count):
@@ -41,14 +41,14 @@ def readers_of(bench, lists):
 def run_readers(bench, readers, **options):
     bench.run(readers, **options)
     for reader in readers:
-        assert len(set(reader.landed)) == len(reader.landed), "a byte landed twice"
+        assert len(set(reader.landed)) == len(reader.landed), "a byte was written twice"
 
 # Tests --------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("data_width", [64, 128, 256, 512])
 @pytest.mark.parametrize("shape, endianness", [("shared", "big"), ("split", "little")])
 def test_random_reads(data_width, shape, endianness):
-    """Three clients, completions of 64 bytes in any order, stalls everywhere; every byte in its place."""
+    """Three clients, completions of 64 bytes in random order, stalls at all streams: all data is correct."""
     rng   = random.Random(data_width)
     bench = Bench(data_width, shape=shape, endianness=endianness, stall=0.25,
         host=Host(split=64, latency=30, reorder=True))
@@ -77,7 +77,7 @@ def test_longest_request():
 @pytest.mark.parametrize("data_width", [64, 128, 256, 512])
 @pytest.mark.parametrize("split, offset", [(64, 0), (256, 0), (64, 1), (64, 5), (64, 12), (64, 31)])
 def test_completions_at_full_rate(data_width, split, offset):
-    """Reads of 512 bytes to any byte alignment: the layer takes a raw beat of completions every cycle."""
+    """Reads of 512 bytes to any byte alignment: the layer accepts a beat of completions in every cycle."""
     count   = 28
     bench   = Bench(data_width, host=Host(split=split, latency=400), buffer_blocks=count*8)
     readers = readers_of(bench, [(count, [(0x10000 + 512*n, 512, 512*n + offset) for n in range(count)])])
@@ -86,7 +86,7 @@ def test_completions_at_full_rate(data_width, split, offset):
     assert beats == list(range(beats[0], beats[0] + len(beats)))
 
 
-def test_every_tag_is_used_and_no_more():
+def test_exactly_the_allocated_tags_are_used():
     bench   = Bench(64, host=Host(latency=600), buffer_blocks=1000)
     readers = readers_of(bench, [
         (28, [(0x10000 + 64*n, 64, 64*n) for n in range(60)]), (2, [(0x30000 + 64*n, 16, 64*n) for n in range(6)])])
@@ -98,7 +98,7 @@ def test_every_tag_is_used_and_no_more():
 
 @pytest.mark.parametrize("blocks", [1, 8, 9, 20])
 def test_completion_buffer_is_not_exceeded(blocks):
-    """512 bytes not aligned touch 9 blocks; with a smaller buffer they go one by one."""
+    """A read of 512 bytes that is not aligned needs 9 blocks. If the buffer is smaller, reads are issued one by one."""
     bench   = Bench(64, host=Host(latency=40), buffer_blocks=blocks)
     readers = readers_of(bench, [(28, [(0x10020 + 1024*n, 512, 512*n) for n in range(12)])])
     most    = max(blocks, 9)
@@ -107,17 +107,17 @@ def test_completion_buffer_is_not_exceeded(blocks):
     assert bench.host.most_blocks == {1: 9, 8: 9, 9: 9, 20: 18}[blocks]
 
 
-def test_no_tag_is_told():
+def test_no_tag_is_reported():
     bench   = Bench(64, host=Host(latency=300), buffer_blocks=1000)
     readers = readers_of(bench, [(2, [(0x10000 + 64*n, 64, 64*n) for n in range(4)]), (2, [(0x20000, 64, 0)])])
-    told    = [0, 0]
+    cycles  = [0, 0]
     def watch():
         for _ in range(250):
             for n, reader in enumerate(readers):
-                told[n] += (yield reader.port.no_tag)
+                cycles[n] += (yield reader.port.no_tag)
             yield
     bench.run(readers, [watch()])
-    assert told[0] > 150 and told[1] == 0
+    assert cycles[0] > 150 and cycles[1] == 0
 
 
 @pytest.mark.parametrize("extended_tag, tags", [(0, 32), (1, 64)])
@@ -130,7 +130,7 @@ def test_extended_tags_follow_the_host(extended_tag, tags):
 
 
 def test_extended_tag_changes_while_reading():
-    """Set and cleared under load: it counts when what was asked for has come, each time, and nothing is lost."""
+    """Extended Tag Field Enable changes under load. Each change takes effect, and no request is lost."""
     bench   = Bench(64, host=Host(latency=50, split=64), buffer_blocks=1000, with_extended_tag=True)
     readers = readers_of(bench, [(tags, [(0x10000*tags + 64*n, 16, 64*n) for n in range(12*tags)])
         for tags in (4, 30, 40)])
@@ -160,7 +160,7 @@ def test_extended_tag_changes_while_reading():
     ([1]*32,                    [1]*32),
 ])
 def test_allocation(wanted, without):
-    """Without Extended Tag all ports share 32; with it each has what it wants; no tag has two owners."""
+    """Without Extended Tags all ports share 32; with them each port gets what it wants. No tag has two owners."""
     ranges = allocate_tags(wanted, True)
     shares = [[window.tags for window in column] for column in zip(*ranges)]
     assert shares == [without, wanted]

@@ -15,7 +15,7 @@ from test.gateware.simulation import Stalls, Watch, accept, drive, forever, simu
 # Model --------------------------------------------------------------------------------------------
 
 def beats_of(packet, lanes, lane_bits, rng):
-    """Input beats of a packet; lanes that are not the packet's carry noise."""
+    """Input beats of a packet; lanes outside the packet carry random data."""
     in_offset, out_offset, data, ident = packet
     total = -(-(in_offset + len(data))//lanes)
     cells = [rng.getrandbits(lane_bits) for _ in range(total*lanes)]
@@ -43,7 +43,8 @@ def check_output(packet, beats, lanes, lane_bits):
     assert got == data
 
 
-def is_silent(packet):
+def no_first_output(packet):
+    """The first beat wraps completely, so it produces no output."""
     return packet[1] < packet[0]
 
 
@@ -117,21 +118,21 @@ def test_sweep_with_stalls(data_width, lane_bits, offsets, lengths):
 @pytest.mark.parametrize("data_width, lane_bits, offsets, lengths", SWEEPS,
     ids=[f"{s[0]}-{s[1]}" for s in SWEEPS])
 def test_sweep_at_full_rate(data_width, lane_bits, offsets, lengths):
-    """Exact cycle count: a flush costs a cycle unless the next packet's first beat is silent."""
+    """Exact cycle count: a flush takes an extra cycle unless the next packet's first beat produces no output."""
     packets = make_packets(data_width, lane_bits, offsets, lengths, random.Random(6))
     lanes   = data_width//lane_bits
     beats, output = run(data_width, lane_bits, packets, 0)
-    lonely  = sum(has_flush(a, lanes) and not is_silent(b) for a, b in zip(packets, packets[1:]))
-    first   = is_silent(packets[0])
+    extra   = sum(has_flush(a, lanes) and not no_first_output(b) for a, b in zip(packets, packets[1:]))
+    first   = no_first_output(packets[0])
     final   = has_flush(packets[-1], lanes)
-    expect  = len(beats) + lonely - first + final
+    expect  = len(beats) + extra - first + final
     assert output.beats[-1]["cycle"] - output.beats[0]["cycle"] + 1 == expect
 
 
 @pytest.mark.parametrize("in_offset, out_offset", [(0, 0), (4, 0), (4, 7), (0, 5), (7, 1), (5, 4), (1, 6)])
 @pytest.mark.parametrize("length", [8, 13, 64])
 def test_same_packets_take_the_larger_count(in_offset, out_offset, length):
-    """Packets of one shape, back to back: max(input beats, output beats) cycles each."""
+    """Back-to-back packets of one length and alignment take max(input beats, output beats) cycles each."""
     packets = make_packets(64, 8, [(in_offset, out_offset)]*20, [length], random.Random(7))
     _, output = run(64, 8, packets, 0)
     ends    = [beat["cycle"] for beat in output.beats if beat["last"]]

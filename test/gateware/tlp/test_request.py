@@ -20,7 +20,7 @@ REQUESTER = 0x0308
 # Model --------------------------------------------------------------------------------------------
 
 def write_beats(address, data, data_width, port=0, attributes=0):
-    """A write packet in the lanes of the TLP; header lanes carry zeros, as the contract says."""
+    """A write packet in the lanes of the TLP; header lanes are zero, as docs/contracts/transaction-layer.md says."""
     lane  = first_byte_lane(16 if address >> 32 else 12, address, data_width)
     step  = data_width//8
     bytes_ = bytes(lane) + data
@@ -37,7 +37,7 @@ def read_beats(address, length, tag, attributes=0):
 
 
 def requests(rng, lengths):
-    """(beats maker, address, data or length, tag) over every byte alignment, either side of 4 GiB."""
+    """(address, data or length, None or tag) of writes or reads at every byte alignment, below and above 4 GiB."""
     made = []
     for base in (0x0000_1000, 0xffff_f000, 0x1_0000_0000, 0x89ab_cdef_0000_2000):
         for offset in range(4):
@@ -116,7 +116,7 @@ def test_round_trip_with_stalls(data_width, endianness):
 
 @pytest.mark.parametrize("data_width", [64, 128, 256, 512])
 def test_no_idle_beat_between_tlps(data_width):
-    """With requests waiting, every cycle from the first TLP to the last carries a beat."""
+    """While requests wait, every cycle carries a beat."""
     packets, _ = run(data_width, "big", requests(random.Random(2), (1, 4, 9, 64, 129)), 0)
     beats = [beat["cycle"] for packet in packets for beat in packet]
     assert beats == list(range(beats[0], beats[0] + len(beats)))
@@ -135,7 +135,10 @@ def test_attributes(attributes):
 # Bus Master, Link ---------------------------------------------------------------------------------
 
 def run_switched(switch, cycles):
-    """Writes of 32 bytes for ever on 64 bits; `switch(dut, cycle)` works the inputs. Returns events and output."""
+    """Sends writes of 32 bytes continuously, while `switch(dut, cycle)` drives the inputs.
+
+    Returns the list of (cycle, dropped) of the writes, and a Watch of the output.
+    """
     dut    = RequestBuilder(64, "big")
     output = Watch(dut.source, name="source", handshake=False, framed=False)
     events = []
@@ -173,7 +176,7 @@ def test_writes_are_dropped_without_bus_master():
     assert events[-1][1] == 0
 
 
-def test_link_down_with_a_stuck_phy_does_not_hang():
+def test_link_down_ends_back_pressure_of_the_phy():
     def switch(dut, cycle):
         if cycle == 42:
             yield dut.source.ready.eq(0)

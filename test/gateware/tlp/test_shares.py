@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What each port gets when all want more than there is: turns, rates, and the attributes that are its own."""
+"""Arbitration between ports under saturation, request rates, and the attributes of each port."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from test.gateware.tlp.bench import Bench, Reader, Writer
 from test.gateware.tlp.host import HOST, Host
 from test.gateware.tlp.test_reads import NO_ERRORS
 
-# Turns --------------------------------------------------------------------------------------------
+# Arbitration --------------------------------------------------------------------------------------
 
 WRITERS = 3
 READERS = 3
@@ -21,7 +21,7 @@ COUNT   = 24     # TLPs of each port.
 
 
 def saturated(data_width):
-    """The port of every TLP of the card, in order: three writers, three readers, and register reads of the host."""
+    """Port numbers of the card's TLPs, in order, with all ports busy; "host" for completions of register reads."""
     bench   = Bench(data_width, host=Host(latency=20), buffer_blocks=1000)
     writers = [Writer(bench.layer.add_write_port(f"writer{n}"),
         [(0x100_0000*(n + 1) + 256*m, bytes(256)) for m in range(COUNT)]) for n in range(WRITERS)]
@@ -40,26 +40,33 @@ def saturated(data_width):
 
 
 @pytest.mark.parametrize("data_width", [64, 256])
-def test_nobody_starves(data_width):
-    """Three writers and the reads take turns, and among the reads the readers; answers go between any two requests."""
-    order    = saturated(data_width)
-    requests = [port for port in order if port != "host"]
-    all_wait = requests[:COUNT*WRITERS]      # Until the first writer has no more.
-    turn     = WRITERS + 1
+def test_no_port_starves(data_width):
+    """Three writers and the reads are served round robin, and so are the readers among the reads.
+
+    Completions of the host's reads can go between any two requests.
+    """
+    order     = saturated(data_width)
+    requests  = [port for port in order if port != "host"]
+    saturated_requests = requests[:COUNT*WRITERS]      # After these the first writer has no more.
+    sources   = WRITERS + 1
     for n in range(WRITERS + READERS):
-        own   = turn if n < WRITERS else turn*READERS
-        turns = [at for at, port in enumerate(all_wait) if port == n + 1]
-        assert max(b - a for a, b in zip([0] + turns, turns + [len(all_wait)])) <= own + 2, (n, turns)
-        assert len(turns) >= len(all_wait)//own - 1
+        interval = sources if n < WRITERS else sources*READERS
+        grants   = [at for at, port in enumerate(saturated_requests) if port == n + 1]
+        gaps     = [b - a for a, b in zip([0] + grants, grants + [len(saturated_requests)])]
+        assert max(gaps) <= interval + 2, (n, grants)
+        assert len(grants) >= len(saturated_requests)//interval - 1
     answers = [at for at, port in enumerate(order) if port == "host"]
-    assert len(answers) == COUNT and max(b - a for a, b in zip(answers, answers[1:])) <= 2*turn
+    assert len(answers) == COUNT and max(b - a for a, b in zip(answers, answers[1:])) <= 2*sources
 
 
 # Rates --------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("data_width", [256, 512])
-def test_read_in_two_cycles(data_width):
-    """A request in two cycles, and a completion of one beat and its retirement in two, three clients or one."""
+def test_read_every_two_cycles(data_width):
+    """The layer issues a request every two cycles, and completes and retires one every two cycles.
+
+    This holds for three clients together; towards the end only the first client is left.
+    """
     bench   = Bench(data_width, host=Host(latency=400), buffer_blocks=1000)
     readers = [Reader(bench.layer.add_read_port(f"port{n}", tags),
         [(0x10000*(n + 1) + 64*m, 16, 64*m) for m in range(tags)], Stalls()) for n, tags in enumerate((24, 4, 4))]
@@ -80,7 +87,7 @@ def test_read_in_two_cycles(data_width):
     (dict(relaxed_ordering=True, no_snoop=True), 3),
 ])
 def test_attributes_of_bulk_ports_only(options, attributes):
-    """What tells of a transfer, as a status block, never has them: it would pass the data, or a cache."""
+    """Status blocks and descriptors never have attributes: they must not overtake the data or bypass a cache."""
     bench   = Bench(64, **options)
     layer   = bench.layer
     clients = []

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The Verilog of the layer does in every cycle what Migen's simulation of it did."""
+"""The Verilog of the layer behaves like Migen's simulation of it, in every cycle."""
 
 import random
 import shutil
@@ -31,14 +31,14 @@ def make(data_width, shape, endianness, host=None):
 
 
 def stream_ports(endpoint, to_design):
-    """(inputs, outputs) of an endpoint; `to_design`: its data flow in."""
+    """(inputs, outputs) of an endpoint; `to_design`: its data goes into the design."""
     ready = [endpoint.ready]
     rest  = [signal for signal in endpoint.flatten() if signal is not endpoint.ready]
     return (rest, ready) if to_design else (ready, rest)
 
 
 def ports(bench, readers, writers):
-    """All ports of the design, in an order that is the same for the same design."""
+    """(inputs, outputs) of the design, in an order that depends only on the parameters of the design."""
     phy, layer = bench.phy, bench.layer
     shared     = hasattr(phy, "sink")
     sinks      = [phy.sink] if shared else [phy.req_sink, phy.cmp_sink]
@@ -64,7 +64,7 @@ def ports(bench, readers, writers):
 
 
 def tamper(rng):
-    """Every now and then a completion that is not as it should be."""
+    """Sometimes makes the host send bad, duplicate or too few completions."""
     def answer(tlp, completions):
         first = completions[0]
         return {

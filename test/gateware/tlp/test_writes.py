@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Writes to host memory through the whole layer, beside reads and completions."""
+"""Writes to host memory through the whole layer, together with reads and completions."""
 
 import random
 
@@ -37,7 +37,7 @@ def expected(writers):
 @pytest.mark.parametrize("data_width", [64, 128, 256, 512])
 @pytest.mark.parametrize("shape, endianness", [("shared", "big"), ("split", "little")])
 def test_writes_and_reads_together(data_width, shape, endianness):
-    """Three writers and a reader, with register reads of the host in between; stalls everywhere."""
+    """Three writers and a reader, with register reads of the host in between and stalls at all streams."""
     rng     = random.Random(data_width)
     bench   = Bench(data_width, shape=shape, endianness=endianness, stall=0.2, host=Host(latency=30, reorder=True))
     reader  = Reader(bench.layer.add_read_port("reader", 4),
@@ -54,7 +54,7 @@ def test_writes_and_reads_together(data_width, shape, endianness):
 
 
 def registers(bench):
-    """A bus that answers every cycle after it was asked."""
+    """A register bus that acknowledges each access one cycle later."""
     bus = bench.layer.csr_bus
     bench.comb += bus.dat_r.eq(bus.adr)
     bench.sync += bus.ack.eq(bus.cyc & bus.stb & ~bus.ack)
@@ -62,7 +62,7 @@ def registers(bench):
 
 @pytest.mark.parametrize("data_width", [64, 128, 256, 512])
 def test_no_idle_beat(data_width):
-    """Two writers with packets waiting and a reader: every cycle carries a beat."""
+    """While two writers and a reader have packets, every cycle carries a beat."""
     bench   = Bench(data_width, host=Host(latency=3000), buffer_blocks=1000)
     writers = [Writer(bench.layer.add_write_port(f"writer{n}"),
         [(base + 64*m, bytes(64)) for m in range(40)]) for n, base in enumerate((0x10000, 0x1_0000_0000))]
@@ -75,7 +75,7 @@ def test_no_idle_beat(data_width):
 
 @pytest.mark.parametrize("data_width", [64, 128, 256, 512])
 def test_no_idle_beat_at_any_length(data_width):
-    """Both header sizes in turn, 1 byte to 512, aligned or not: every cycle carries a beat."""
+    """Writes of 1 to 512 bytes, aligned or not, with both header sizes in turn: every cycle carries a beat."""
     rng     = random.Random(data_width)
     lengths = [1, 4, 5, 8, 16, 20, 32, 52, 60, 64, 68, 127, 128, 200, 256, 500, 508, 512]*2
     offsets = [0, 0, 1, 2, 3, 4, 32, 60, 63]
@@ -90,7 +90,7 @@ def test_no_idle_beat_at_any_length(data_width):
 
 
 def test_round_robin():
-    """Ports take turns at packet boundaries, reads among them."""
+    """Write ports and reads are served round robin, at packet boundaries."""
     bench   = Bench(64, host=Host(latency=3000), buffer_blocks=1000)
     writers = [Writer(bench.layer.add_write_port(f"writer{n}"),
         [(base + 256*m, bytes(256)) for m in range(6)]) for n, base in enumerate((0x10000, 0x20000))]
@@ -99,8 +99,8 @@ def test_round_robin():
     take    = bench.host.take
     bench.host.take = lambda tlp: (order.append(tlp.address >> 16), take(tlp))
     bench.run([*writers, reader])
-    turns = order[1:16]
-    assert all(len(set(turns[n:n + 3])) == 3 for n in range(0, 13)), order
+    grants = order[1:16]
+    assert all(len(set(grants[n:n + 3])) == 3 for n in range(0, 13)), order
 
 
 def test_dropped_without_bus_master():
@@ -112,7 +112,7 @@ def test_dropped_without_bus_master():
 
 
 def test_completions_are_not_starved():
-    """Two writers that never pause: a register read is still answered within a few TLPs."""
+    """While two writers send continuously, register reads are still completed within a few TLPs."""
     bench   = Bench(64)
     writers = [Writer(bench.layer.add_write_port(f"writer{n}"),
         [(0x10000*(n + 1) + 256*m, bytes(256)) for m in range(30)]) for n in range(2)]
