@@ -9,12 +9,10 @@
 from dataclasses import dataclass
 
 from litepcie_soc.common.link_rates import default_clock
+from litepcie_soc.common.pcie import DATA_WIDTHS
 
 OURS  = "litepcie_soc"
 STOCK = "litepcie_stock"
-
-# Data widths of the simulated boards. The same Verilog serves every link and every clock.
-DATA_WIDTHS = (64, 128, 256, 512)
 
 # Outstanding requests. A board is built with 64 tags by default. It uses 32 of them while the host leaves Extended
 # Tag Field Enable off.
