@@ -71,7 +71,7 @@ def test_manual_is_formatted_without_a_warning():
 def words(text):
     """The text without numbers, which differ from card to card, and without the lines that name the card."""
     lines = [line for line in text.splitlines() if not re.match(r"(device|gateware) ", line)]
-    return [re.sub(r"\byes\b|\bno\b|[0-9]+(\.[0-9]+)?( \(.* MiB\))?|[ ]+", " ", line).split() for line in lines]
+    return [re.sub(r" \([0-9.]+ MiB\)|\b(yes|no)\b|[0-9.]+", " ", line).split() for line in lines]
 
 
 @pytest.mark.parametrize("command", ["info", "scratch_test", "dma_test", "version"])

@@ -69,7 +69,7 @@ struct litepcie_info {
 	__u32 link_lanes;		/* out: current number of lanes */
 	__u32 max_payload_bytes;	/* out: current MPS */
 	__u32 max_read_request_bytes;	/* out: current MRRS */
-	__u32 tags;			/* out: most outstanding read requests of the card */
+	__u32 tags;			/* out: most outstanding read requests of a reader */
 	__u32 streams;			/* out: stream channels; 0 from older drivers */
 	char target[64];		/* out: name the gateware was built with */
 	char bus_address[32];		/* out: PCI address, "0000:01:00.0" */
