@@ -27,9 +27,10 @@
  * disconnect  PCI error handler, card that is not  untouched  all fail
  *             the same after a reset
  *
- * start, pause and recover end in FAILED if the engine does not end its reset.
- * pause does nothing in FAILED. litepcie_engine.control is held from the first
- * to the last step of an event, so events never overlap.
+ * start, pause and recover end in FAILED if the engine does not end its reset,
+ * recover also if the engine stopped without a request. pause does nothing in
+ * FAILED. litepcie_engine.control is held from the first to the last step of an
+ * event, so events never overlap.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
