@@ -103,6 +103,7 @@ class CompletionCheck(LiteXModule):
 
     @staticmethod
     def header_layout():
+        """Fields of the header; `available` is the number of bytes that the completion holds for the request."""
         return [
             ("valid", 1), ("tag", TAG_BITS), ("in_range", 1), ("same_tag", 1), ("event", 1), ("generation", 1),
             ("reason", REASON_KEPT_BITS), ("poisoned", 1), ("has_data", 1), ("available", LENGTH_BITS),
@@ -166,6 +167,13 @@ class CompletionCheck(LiteXModule):
     # Step 2: the RAMs read; compare the length of the completion with its byte count --------------
 
     def read_layout(self):
+        """Adds to the header fields:
+
+        final : the completion reaches the end of the request.
+        exact : it also has no dword more than the request needs.
+        chunk : bytes of the completion that belong to the request.
+        rest  : bytes of the request that are missing after it.
+        """
         return [(name, bits) for name, bits in self.header_layout() if name != "available"] + [
             ("exact", 1), ("final", 1), ("chunk", LENGTH_BITS), ("rest", LENGTH_BITS)]
 
@@ -194,6 +202,14 @@ class CompletionCheck(LiteXModule):
 
     @staticmethod
     def found_layout(client_bits):
+        """Fields of the request that was found, and the result of the comparison:
+
+        live   : the tag is in use (for an event: by the same request).
+        match  : the completion is the one that the request expects next.
+        left   : bytes that were missing before it.
+        prior  : reason of an earlier bad completion.
+        landed : bytes that had arrived before the first bad completion.
+        """
         return [
             ("valid", 1), ("tag", TAG_BITS), ("live", 1), ("event", 1), ("reason", REASON_KEPT_BITS),
             ("poisoned", 1), ("match", 1), ("exact", 1), ("final", 1), ("chunk", LENGTH_BITS),

@@ -36,10 +36,10 @@ ERRORS = [
     ("unsupported_request", "Completions with Unsupported Request"),
     ("completer_abort",     "Completions with Completer Abort"),
     ("poisoned",            "Completions with poisoned data"),
-    ("unexpected",          "Completions for no request outstanding: late, duplicate or stray"),
+    ("unexpected",          "Completions without an outstanding request: late, duplicate or misrouted"),
     ("timeout",             "Requests that the host did not complete in time"),
-    ("bad_length",          "Completions whose byte count, lower address or length is not what remains"),
-    ("refused",             "Requests of the host answered with Unsupported Request, or dropped"),
+    ("bad_length",          "Completions whose byte count, lower address or length is not the expected one"),
+    ("refused",             "Requests of the host completed with Unsupported Request, or dropped"),
 ]
 
 # Transaction Layer --------------------------------------------------------------------------------

@@ -61,13 +61,13 @@
 #define LITEPCIE_ERROR_COMPLETER_ABORT		0x0804
 /* completions with poisoned data. Stops at 65535 */
 #define LITEPCIE_ERROR_POISONED			0x0808
-/* completions for no request outstanding: late, duplicate or stray. Stops at 65535 */
+/* completions without an outstanding request: late, duplicate or misrouted. Stops at 65535 */
 #define LITEPCIE_ERROR_UNEXPECTED		0x080c
 /* requests that the host did not complete in time. Stops at 65535 */
 #define LITEPCIE_ERROR_TIMEOUT			0x0810
-/* completions whose byte count, lower address or length is not what remains. Stops at 65535 */
+/* completions whose byte count, lower address or length is not the expected one. Stops at 65535 */
 #define LITEPCIE_ERROR_BAD_LENGTH		0x0814
-/* requests of the host answered with Unsupported Request, or dropped. Stops at 65535 */
+/* requests of the host completed with Unsupported Request, or dropped. Stops at 65535 */
 #define LITEPCIE_ERROR_REFUSED			0x0818
 
 /* DMA engines: reader of channel c at READER(c), writer at WRITER(c) */
