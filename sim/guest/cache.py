@@ -108,7 +108,7 @@ def _used(path):
     with contextlib.suppress(PermissionError):
         try:
             os.utime(path)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return False
     return path.is_dir()
 

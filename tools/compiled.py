@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Takes compiled files from the project's cache, or runs the command that makes them and keeps a copy.
+
+The key covers the given text, the names and texts of all inputs, and what the programs say to --version.
+It covers no paths, so that all clones of a user share the cache.
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+
+from pathlib import Path
+
+from litepcie_sim.guest import GuestError, cache
+
+# Of one name's entries.
+MOST_BYTES = 500 << 20
+
+
+def text_of(path):
+    """A file's bytes, without the comments of Verilog: LiteX writes a date into them."""
+    data = path.read_bytes()
+    if path.suffix == ".v":
+        data = b"".join(line for line in data.splitlines(True) if not line.startswith(b"//"))
+    return data
+
+
+def key(text, inputs, programs):
+    versions = [subprocess.run([program, "--version"], capture_output=True, check=True).stdout for program in programs]
+    return cache.digest(text, *versions, *(part for path in sorted(inputs) for part in (path.name, text_of(path))))
+
+
+def copy(origin, target, patterns):
+    """Copies the files that the patterns name, in the order of the patterns: make(1) compares their times."""
+    for pattern in patterns:
+        for path in sorted(origin.glob(pattern)):
+            to = target / path.relative_to(origin)
+            to.parent.mkdir(parents=True, exist_ok=True)
+            to.unlink(missing_ok=True)
+            shutil.copyfile(path, to)
+
+
+def make_or_copy(args):
+    """The exit status of the command; 0 if the cache had its files."""
+    statuses = []
+
+    def make(entry):
+        statuses.append(subprocess.run(args.command).returncode)
+        if statuses[0]:
+            raise GuestError("the command failed")
+        copy(args.folder, entry, args.keep)
+
+    try:
+        entry = cache.entry(args.name, key(args.key, args.input, args.program), make)
+    except GuestError:
+        # A failed command has said why. Without a cache the command has not run yet.
+        return statuses[0] if statuses else subprocess.run(args.command).returncode
+    if not statuses:
+        copy(entry, args.folder, args.keep)
+    cache.prune(args.name, most_bytes=MOST_BYTES)
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("name", help="Name of the entries in the cache.")
+    parser.add_argument("folder", type=Path, help="Folder where the command leaves the files.")
+    parser.add_argument("--keep", nargs="+", required=True, metavar="PATTERN", help="Files of the folder to keep.")
+    parser.add_argument("--input", nargs="+", required=True, type=Path, metavar="FILE", help="What the command reads.")
+    parser.add_argument("--program", nargs="+", required=True, help="Programs that the command runs.")
+    parser.add_argument("--key", required=True, metavar="TEXT", help="Options that the command gives to them.")
+    parser.add_argument("--unless", type=Path, metavar="FILE", help="Do nothing if this file exists.")
+    parser.add_argument("command", nargs="+")
+    args = parser.parse_args()
+    return 0 if args.unless and args.unless.exists() else make_or_copy(args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
