@@ -4,10 +4,9 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What is fixed for a major version and no register says: version, places, status block.
+"""Constants of the register map that are fixed for a major version: version, addresses, status block.
 
-Plain numbers without a dependency; ``soc/regs.py`` writes them into
-``software/kernel/litepcie_regs.h`` beside the registers.
+``soc/regs.py`` writes them into ``software/kernel/litepcie_regs.h`` together with the registers.
 """
 
 # Identity -----------------------------------------------------------------------------------------
@@ -18,7 +17,7 @@ VERSION_MINOR = 1
 
 TARGET_BYTES  = 64
 
-# Places in BAR0, bytes ----------------------------------------------------------------------------
+# Byte offsets in BAR0 -----------------------------------------------------------------------------
 
 CSR_PAGING     = 0x800
 IDENTITY_BASE  = 0x0000
@@ -26,16 +25,16 @@ TLP_BASE       = 0x0800
 READER_BASE    = 0x1000
 WRITER_BASE    = 0x1800
 CHANNEL_STRIDE = 0x1000
-MAX_CHANNELS   = 7  # LiteX's own banks, which are not pinned, begin behind them.
+MAX_CHANNELS   = 7  # The banks of LiteX cores follow; they are not pinned.
 
-# Registers in the lower half, the window onto the endpoint memory in the upper.
+# The lower half holds registers, the upper half the window onto the endpoint memory.
 BAR0_SIZE      = 2 << 20
 WINDOW_OFFSET  = BAR0_SIZE // 2
 WINDOW_MAX     = BAR0_SIZE // 2
 
 
 def csr_map():
-    """Page of every pinned bank, for LiteX's ``csr_map``."""
+    """Returns the page of every pinned bank, for LiteX's ``csr_map``."""
     pages = {"identity": IDENTITY_BASE // CSR_PAGING, "tlp": TLP_BASE // CSR_PAGING}
     for channel in range(MAX_CHANNELS):
         pages[f"reader{channel}"] = (READER_BASE + channel * CHANNEL_STRIDE) // CSR_PAGING
@@ -46,17 +45,17 @@ def csr_map():
 
 STATUS_BYTES  = 16
 STATUS_DWORDS = {
-    "COMPLETED": (0, "dword 0: ring descriptors done"),
+    "COMPLETED": (0, "dword 0: completed ring descriptors"),
     "REASON":    (1, "dword 1: [7:0] reason, [31:8] STOPPED_BYTES"),
-    "BYTES_LO":  (2, "dwords 2, 3: bytes done since reset"),
+    "BYTES_LO":  (2, "dwords 2, 3: bytes moved since reset"),
     "BYTES_HI":  (3, ""),
 }
 
-# Behind the status block of a stream's writer, a dword for each slot of the ring ------------------
+# Reports after the status block of a stream writer: a dword per slot of the ring -----------------
 
-REPORT_OFFSET = 64  # From the status block.
+REPORT_OFFSET = 64  # Bytes from the start of the status block.
 REPORT_BYTES  = 4
 REPORT_FIELDS = {
-    "BYTES_MASK": (0x00ffffff, "in the buffer"),
-    "LAST":       (0x01000000, "the last of them is the last of its packet"),
+    "BYTES_MASK": (0x00ffffff, "bytes in the buffer"),
+    "LAST":       (0x01000000, "the packet ends in this buffer"),
 }

@@ -4,10 +4,10 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What a target emits for the software: ``csr.h``, ``soc.h``, ``csr.json``, ``litepcie_regs.h``.
+"""Exports the files of a target for the software: ``csr.h``, ``soc.h``, ``csr.json``, ``litepcie_regs.h``.
 
-A file whose text is as before is not touched, and no text has in it when it was made: what is built
-from the files stays up to date.
+A file is written only if its text changes, and no text contains a date. So builds that depend on these files stay up to
+date.
 """
 
 import re
@@ -22,14 +22,14 @@ from litepcie_soc.soc import regs
 
 
 class PinnedMapError(Exception):
-    """The SoC's registers are not those of the committed header."""
+    """The registers of the SoC differ from the committed header."""
 
 
 def reproducible(text):
-    """``text`` of LiteX without what differs between two runs: the time, a git revision, the tree of modules.
+    """Returns ``text`` from LiteX without the parts that differ between runs: time, git revision, tree of modules.
 
-    (LiteX asks git in its own folder; in ``build/venv`` that answers with this project's. Vendor blocks stand in the
-    tree, a comment, in the order of a set of objects.)
+    LiteX asks git for the revision of its own folder; in ``build/venv`` git answers with the revision of this project.
+    The tree of modules is a comment whose vendor blocks have the random order of a set.
     """
     text = re.sub(r"^// *(Date|LiteX sha1) +:.*\n", "", text, flags=re.MULTILINE)
     text = re.sub(r"(Auto-[Gg]enerated by LiteX) \([0-9a-f-]+\)", r"\1", text)
@@ -38,7 +38,7 @@ def reproducible(text):
 
 
 def write_if_changed(path, text):
-    """Writes ``text`` unless the file has it; makes the folder; True if it was written."""
+    """Writes ``text`` unless the file already has this text, and makes its folder. Returns whether it wrote."""
     path = Path(path)
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return False
@@ -50,20 +50,20 @@ def write_if_changed(path, text):
 
 
 def check_pinned_map(soc):
-    """Raises ``PinnedMapError``, saying what, unless a finalised SoC has the committed map."""
+    """Raises ``PinnedMapError`` with the differences if a finalised SoC does not have the committed map."""
     try:
         lines = regs.moved(soc)
     except (ValueError, OSError) as error:
         raise PinnedMapError(str(error)) from error
     if lines:
         text = "; ".join(lines)
-        raise PinnedMapError(f"registers are not those of {regs.COMMITTED.name}: {text}")
+        raise PinnedMapError(f"registers differ from {regs.COMMITTED.name}: {text}")
 
 
 def export_headers(soc, folder):
-    """Emits the headers of a finalised ``LitePCIeSoC`` into ``folder``, and ``csr.json``.
+    """Writes the headers and ``csr.json`` of a finalised ``LitePCIeSoC`` into ``folder``.
 
-    Raises ``PinnedMapError`` before anything is written.
+    Raises ``PinnedMapError`` before it writes anything.
     """
     check_pinned_map(soc)
     folder    = Path(folder)
@@ -79,7 +79,7 @@ def export_headers(soc, folder):
 
 
 def export_verilog(soc, platform, folder, name):
-    """Emits ``name.v``, and the files its memories are initialised from, into ``folder``."""
+    """Writes ``name.v`` and the initial contents of its memories into ``folder``."""
     output = platform.get_verilog(soc, name=name)
     write_if_changed(Path(folder) / f"{name}.v", reproducible(output.main_source))
     for path, text in output.data_files.items():

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Identity bank: what the card is, at the same place in every bitstream of a major version."""
+"""Identity bank: describes the card, at the same address in every bitstream of a major version."""
 
 from migen import *
 
@@ -26,7 +26,7 @@ def _packed(name, n, description, *fields):
 
 
 def target_words(target):
-    """The 16 dwords of a target's name, first character lowest; ``ValueError`` if it cannot be."""
+    """Returns a target's name as 16 dwords, first character in the low byte. Raises ``ValueError``."""
     name = target.encode("ascii", errors="replace")
     if not 0 < len(name) < abi.TARGET_BYTES or not target.isascii() or not target.isprintable():
         raise ValueError(
@@ -38,32 +38,34 @@ def target_words(target):
 
 
 class Identity(LiteXModule):
-    """What the card is, the scratch register, and what holds for all engines.
+    """Describes the card; holds the scratch register and the controls of all engines.
 
     Parameters
     ----------
     target      : name of the bitstream, up to 63 ASCII characters.
-    channels    : DMA channels, each a reader and a writer.
-    streams     : stream channels, the engines behind those.
-    data_width  : bits of the data path.
-    ring_log2   : largest ring, log2 of its descriptors.
-    tags        : read requests a reader can have outstanding.
-    memory_size : bytes of the endpoint memory.
-    window_size : bytes of it behind the window.
-    clk_freq    : Hz of ``sys``.
-    gen, lanes  : link the bitstream was built for.
+    channels    : number of memory channels, each with a reader and a writer.
+    streams     : number of stream channels; their engines follow those of the memory channels.
+    data_width  : width of the data path in bits.
+    ring_log2   : log2 of the number of descriptors in the largest ring.
+    tags        : number of read requests that a reader can have outstanding.
+    memory_size : size of the endpoint memory in bytes.
+    window_size : bytes of the endpoint memory that the window shows.
+    clk_freq    : frequency of ``sys`` in Hz.
+    gen, lanes  : link for which the bitstream was built.
 
     Attributes
     ----------
-    timeout_us            : 32, out, sys, completion timeout in microseconds.
-    memory_ready          : 1, in, sys, the endpoint memory is initialised; without it, it has a size of 0.
-    reset                 : 1, out, sys, one cycle: reset every engine.
-    resetting             : 1, in, sys, an engine is in reset; from the cycle behind ``reset`` on.
-    max_payload_size      : 16, in, sys, bytes.
-    max_request_size      : 16, in, sys, bytes.
-    link_up, bus_master, extended_tag, msi_enable : 1, in, sys.
+    timeout_us       : Signal(32), **out**; completion timeout in microseconds.
+    memory_ready     : Signal(), **in**; the endpoint memory is initialised. MEMORY_SIZE reads 0 while it is low.
+    reset            : Signal(), **out**; high for one cycle to reset every engine.
+    resetting        : Signal(), **in**; an engine is in reset. High from the cycle after ``reset``.
+    max_payload_size : Signal(16), **in**; MPS in bytes.
+    max_request_size : Signal(16), **in**; MRRS in bytes.
+    link_up, bus_master, extended_tag, msi_enable : Signal(), **in**; state of the link and the host's enables.
 
-    Registers: see ``software/kernel/litepcie_regs.h``.
+    Registers
+    ---------
+    Those of the identity section in ``software/kernel/litepcie_regs.h``.
     """
     def __init__(self, target, *, channels, data_width, ring_log2, tags, memory_size, window_size,
         clk_freq, gen, lanes, streams=0):
@@ -88,11 +90,11 @@ class Identity(LiteXModule):
     def add_constants(self, target, channels, data_width, ring_log2, tags, memory_size,
         window_size, clk_freq, gen, lanes, streams):
         self.magic        = _constant("magic", 0, abi.MAGIC, "Reads as MAGIC_VALUE.")
-        self.version      = _packed("version", 1, "Of this map.",
+        self.version      = _packed("version", 1, "Version of this map.",
             CSRField("minor", 16, offset=0,  reset=abi.VERSION_MINOR),
             CSRField("major", 16, offset=16, reset=abi.VERSION_MAJOR),
         )
-        self.capabilities = _packed("capabilities", 2, "What the card has.",
+        self.capabilities = _packed("capabilities", 2, "Parts that the card has.",
             CSRField("reader", reset=1),
             CSRField("writer", reset=1),
             CSRField("msi",    reset=1),
@@ -100,11 +102,11 @@ class Identity(LiteXModule):
             CSRField("window", reset=int(window_size != 0)),
             CSRField("stream", reset=int(streams != 0)),
         )
-        self.geometry     = _packed("geometry", 3, "Of the design.",
-            CSRField("channels",  8, offset=0,  reset=channels, description="of the memory"),
+        self.geometry     = _packed("geometry", 3, "Size of the design.",
+            CSRField("channels",  8, offset=0,  reset=channels, description="memory channels"),
             CSRField("width",     8, offset=8,  reset=data_width // 32,
-                description="data path, dwords"),
-            CSRField("ring_log2", 8, offset=16, reset=ring_log2, description="largest ring"),
+                description="width of the data path, dwords"),
+            CSRField("ring_log2", 8, offset=16, reset=ring_log2, description="log2 of the largest ring"),
             CSRField("tags",      8, offset=24, reset=tags - 1,  description="tags - 1"),
         )
         self.memory_size_lo = CSRStatus(32, name="memory_size_lo", n=4, description="Endpoint memory, low half.")
@@ -114,14 +116,14 @@ class Identity(LiteXModule):
             self.memory_size_hi.status.eq(memory_size >> 32),
         )
         self.window_offset  = _constant("window_offset", 6, abi.WINDOW_OFFSET,
-            "Place of the window in BAR0.")
-        self.window_size    = _constant("window_size", 7, window_size, "Bytes behind the window.")
-        self.clock_hz       = _constant("clock_hz", 8, int(clk_freq), "Of data path and counters.")
-        self.built_link     = _packed("built_link", 9, "What it is made for.",
+            "Offset of the window in BAR0.")
+        self.window_size    = _constant("window_size", 7, window_size, "Bytes of the window.")
+        self.clock_hz       = _constant("clock_hz", 8, int(clk_freq), "Clock of data path and counters.")
+        self.built_link     = _packed("built_link", 9, "Link it was built for.",
             CSRField("gen",   4, offset=0, reset=gen),
             CSRField("lanes", 6, offset=8, reset=lanes),
         )
-        self.streams        = _packed("streams", 15, "Channels behind those of the memory.",
+        self.streams        = _packed("streams", 15, "Stream channels, after memory channels.",
             CSRField("count", 8, offset=0, reset=streams),
         )
         self.target = [
@@ -133,13 +135,13 @@ class Identity(LiteXModule):
     def add_controls(self):
         self.scratch = CSRStorage(32, name="scratch", n=10, description="Reads as written.")
         self.control = CSRStorage(name="control", n=11, write_from_dev=True, fields=[
-            CSRField("reset", description="every engine's RESET"),
-        ], description="Of all engines at once.")
-        # 10 ms: PCIe 4.0 2.8 advises against less.
+            CSRField("reset", description="RESET of every engine"),
+        ], description="Control of all engines.")
+        # PCIe 4.0 2.8 advises against a completion timeout below 10 ms.
         self.timeout = CSRStorage(32, name="timeout_us", n=12, reset=10000,
-            description="Of completions.")
+            description="Completion timeout.")
 
-        # RESET reads as one until the last engine has drained.
+        # Software polls RESET: it reads as one until no engine has a request outstanding.
         started = Signal()
         self.sync += started.eq(self.reset)
         self.comb += [
@@ -149,7 +151,7 @@ class Identity(LiteXModule):
         ]
 
     def add_link(self):
-        self.link_sizes  = _packed("link_sizes", 13, "In force now.",
+        self.link_sizes  = _packed("link_sizes", 13, "Sizes in force.",
             CSRField("mps",  16, offset=0,  description="bytes"),
             CSRField("mrrs", 16, offset=16, description="bytes"),
         )

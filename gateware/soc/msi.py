@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""MSI of every engine, one at a time to the PHY."""
+"""Passes the MSI requests of all engines to the PHY, one at a time."""
 
 from migen import *
 
@@ -18,29 +18,29 @@ from litepcie_soc.common.arbiter import PacketArbiter
 
 
 def msi_layout():
-    """LitePCIe's: ``dat`` is the vector."""
+    """Returns LitePCIe's layout of an MSI request: ``dat`` is the vector."""
     return [("dat", 8)]
 
 
 def msi_enable(phy):
-    """Signal of a PHY: MSI enabled by the host. LitePCIe's PHYs have it in a register only."""
+    """Returns the signal of a PHY that says whether the host enabled MSI. LitePCIe's PHYs have it in a CSR only."""
     return phy.msi_enable if hasattr(phy, "msi_enable") else phy._msi_enable.status
 
 
 class MSIMerger(LiteXModule):
-    """Passes the MSI of the engines to the PHY, round robin.
+    """Passes the MSI requests of the engines to the PHY, round robin.
 
-    While the host has not enabled MSI, a request is taken and dropped: a driver that polls must
-    not stop an engine (PCI Local Bus 3.0, 6.8.1.3: a function may not send it then).
+    While the host has not enabled MSI, the merger accepts and drops requests: a function must not send them then (PCI
+    Local Bus 3.0 6.8.1.3), and engines must not stall when the driver polls.
 
     Parameters
     ----------
-    sources : streams of ``msi_layout``, one for each engine.
+    sources : list of streams of ``msi_layout``, one per engine.
 
     Attributes
     ----------
-    source : Endpoint, out, sys, to the PHY.
-    enable : 1, in, sys, MSI enabled by the host.
+    source : stream of ``msi_layout``, **out**; to the PHY.
+    enable : Signal(), **in**; the host enabled MSI.
     """
     def __init__(self, sources):
         self.source = stream.Endpoint(msi_layout())
@@ -50,7 +50,7 @@ class MSIMerger(LiteXModule):
 
         self.arbiter = PacketArbiter(msi_layout(), len(sources))
         for source, sink in zip(sources, self.arbiter.sinks):
-            # A register each: no path leads from the PHY's ready through the arbiter to itself.
+            # A register per engine breaks the combinatorial path from the PHY's ready through the arbiter to its valid.
             buffer = stream.Buffer(msi_layout())
             self.submodules += buffer
             self.comb += [

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The SoC without a board, for what is the same on every board."""
+"""A SoC without a board, from which tools derive what is the same on every board."""
 
 from litex.build.generic_platform import GenericPlatform
 
@@ -15,7 +15,7 @@ from litepcie_soc.soc.soc import LitePCIeSoC
 
 
 class ReferenceSoC(LitePCIeSoC):
-    """Simulation PHY without pads, a small memory; ``channels`` DMA channels, ``streams`` more."""
+    """SoC with a simulation PHY without pads, a small memory, ``channels`` memory channels and ``streams`` streams."""
     def __init__(self, data_width=128, channels=1, memory_size=64 << 10, streams=0):
         LitePCIeSoC.__init__(self, GenericPlatform("none", [], name="reference"), 125e6)
         self.pcie_phy = SimPHY(data_width)

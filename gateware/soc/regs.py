@@ -6,7 +6,7 @@
 
 """The pinned register map as a C header, derived from the registers of the SoC.
 
-`python3 -m litepcie_soc.build.regs` writes it into ``software/kernel/litepcie_regs.h`` or compares it.
+`python3 -m litepcie_soc.build.regs` writes ``software/kernel/litepcie_regs.h`` or compares it.
 """
 
 import re
@@ -20,13 +20,13 @@ from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES, HOST_DESCRIPTOR_LAYOUT
 COMMITTED = Path(__file__).resolve().parents[2] / "software" / "kernel" / "litepcie_regs.h"
 
 COLUMNS = 100
-VALUES  = 48  # Column of the values.
+VALUES  = 48  # Column where values begin.
 
 BANNER = """\
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Pinned register map of LitePCIe SoC {major}.x, emitted by the gateware. Do not edit:
- * `python3 -m litepcie_soc.build.regs --write` renews it, `make check` compares it.
+ * `python3 -m litepcie_soc.build.regs --write` updates it, `make check` compares it.
  *
  * Byte offsets in BAR0; every register is 32 bits wide.
  */
@@ -34,17 +34,17 @@ BANNER = """\
 #define _LITEPCIE_REGS_H
 """
 
-# Names of fields that do not begin with the name of their register.
+# Registers whose fields do not begin with the name of the register.
 FIELD_PREFIX = {"CAPABILITIES": "CAPABILITY"}
 
-# Comments of constants that are no registers.
+# Comments of the stop reasons.
 REASONS = {
     "BAD_LENGTH":   "completion byte count or address",
     "ZERO_LENGTH":  "descriptor of length 0",
-    "MEMORY_RANGE": "past the endpoint memory",
-    "BAD_LINK":     "to itself, empty or not aligned",
-    "DOORBELL":     "past the ring",
-    "BAD_RING":     "ring or status block not aligned, size",
+    "MEMORY_RANGE": "beyond the endpoint memory",
+    "BAD_LINK":     "LINK in a circle, empty or not aligned",
+    "DOORBELL":     "beyond the ring",
+    "BAD_RING":     "ring or status block misaligned",
     "BUS_MASTER":   "bus mastering off",
 }
 
@@ -52,7 +52,7 @@ REASONS = {
 
 
 def define(name, value, comment=""):
-    """Lines of one macro; a comment that does not fit behind it goes above."""
+    """Returns the lines of one macro. A comment that does not fit on its line goes above it."""
     text  = f"#define LITEPCIE_{name}"
     tabs  = max(1, (VALUES - len(text) + 7) // 8)
     line  = text + "\t" * tabs + value
@@ -65,7 +65,7 @@ def define(name, value, comment=""):
 
 
 def phrase(description):
-    """A docstring's sentence as a comment: no capital, no full stop."""
+    """Returns a description as a comment, without a capital and a full stop."""
     text = " ".join((description or "").split()).rstrip(".")
     word = text.split(" ")[0].rstrip(",;:")
     return text[:1].lower() + text[1:] if word[1:].islower() or len(word) == 1 else text
@@ -80,7 +80,7 @@ def field_lines(register, fields):
 
 
 def register_lines(csrs, base=0, prefix="", digits=4, extra=None):
-    """Lines of a bank: its registers in order, each with its fields and what ``extra`` adds."""
+    """Yields the lines of a bank: registers in order, each with its fields and the lines of ``extra``."""
     for n, csr in enumerate(csrs):
         name = csr.name.upper()
         if name.startswith("RESERVED") or (name.startswith("TARGET") and name != "TARGET0"):
@@ -101,12 +101,12 @@ def identity_section(csrs):
                  + define("VERSION_MINOR", str(abi.VERSION_MINOR)),
         "TARGET":  define("TARGET_BYTES", str(abi.TARGET_BYTES)),
     }
-    yield "/* identity: what the card is */"
+    yield "/* identity of the card */"
     yield from register_lines(csrs, abi.IDENTITY_BASE, extra=extra)
 
 
 def error_section(csrs):
-    yield "/* transaction layer: errors seen since reset */"
+    yield "/* transaction layer: error counters since reset */"
     yield from register_lines(csrs, abi.TLP_BASE, prefix="ERROR_")
 
 
@@ -118,19 +118,19 @@ def engine_section(csrs):
 
 
 def reason_section():
-    yield "/* reasons in ENGINE_STATUS and in the status block */"
+    yield "/* stop reasons in ENGINE_STATUS and in the status block */"
     for name, value in vars(pcie).items():
         if name.startswith("REASON_") and name != "REASON_BITS":
             yield from define(name, str(value), REASONS.get(name.removeprefix("REASON_"), ""))
 
 
 def descriptor_section():
-    """From the layout the gateware parses: dword 0 is what lies in its first 32 bits."""
+    """Derives the descriptor from the layout that the gateware decodes: dword 0 is its first 32 bits."""
     comments = {
-        "length":    "dword 0: bytes; descriptors if LINK",
-        "interrupt": "status write-back and MSI when done",
-        "last":      "stream's reader: a packet ends here",
-        "link":      "dwords 2, 3: address of a table",
+        "length":    "dword 0: bytes; with LINK: descriptors",
+        "interrupt": "status block and MSI when complete",
+        "last":      "stream reader: a packet ends here",
+        "link":      "dwords 2, 3 are the address of a table",
     }
     yield "/* descriptor: four little-endian dwords in host memory */"
     yield from define("DESCRIPTOR_BYTES", str(DESCRIPTOR_BYTES))
@@ -146,15 +146,15 @@ def descriptor_section():
 
 
 def status_section():
-    yield "/* status block: four little-endian dwords in host memory, one write of the card */"
+    yield "/* status block: four little-endian dwords in host memory, which the card writes at once */"
     yield from define("STATUS_BYTES", str(abi.STATUS_BYTES))
     for name, (dword, comment) in abi.STATUS_DWORDS.items():
         yield from define(f"STATUS_{name}", str(dword), comment)
 
 
 def report_section():
-    yield "/* report of a buffer of a stream's writer, written behind its data: a dword for each slot */"
-    yield from define("REPORT_OFFSET", str(abi.REPORT_OFFSET), "bytes from the status block")
+    yield "/* report of a stream writer for a buffer: a dword per slot, written after the data */"
+    yield from define("REPORT_OFFSET", str(abi.REPORT_OFFSET), "bytes after the status block")
     yield from define("REPORT_BYTES", str(abi.REPORT_BYTES))
     for name, (mask, comment) in abi.REPORT_FIELDS.items():
         yield from define(f"REPORT_{name}", f"0x{mask:08x}", comment)
@@ -163,9 +163,9 @@ def report_section():
 
 
 def pinned_banks(soc):
-    """Name to CSRs, by place, of every pinned bank of a finalised SoC.
+    """Returns the CSRs of every pinned bank of a finalised SoC, by name.
 
-    Raises ``ValueError`` if a bank is not where it is pinned.
+    Raises ``ValueError`` if a bank is not at its pinned address.
     """
     banks = {}
     for name, page in abi.csr_map().items():
@@ -173,7 +173,7 @@ def pinned_banks(soc):
         if region is None:
             continue
         if region.origin != page * abi.CSR_PAGING:
-            raise ValueError(f"bank {name} is at 0x{region.origin:x}, pinned at "
+            raise ValueError(f"bank {name} is at 0x{region.origin:x}, but must be at "
                 f"0x{page * abi.CSR_PAGING:x}")
         if any(csr.size > 32 for csr in region.obj):
             raise ValueError(f"bank {name} has a register wider than 32 bits")
@@ -185,16 +185,16 @@ def pinned_banks(soc):
 
 
 def header(soc):
-    """Text of ``litepcie_regs.h`` for a finalised ``LitePCIeSoC``.
+    """Returns the text of ``litepcie_regs.h`` for a finalised ``LitePCIeSoC``.
 
-    Raises ``ValueError`` if the SoC breaks the pinned map within itself: a bank in another place,
-    or two engines whose registers differ.
+    Raises ``ValueError`` if the SoC cannot have a pinned map: a bank is at another address, or the registers of two
+    engines differ.
     """
     banks  = pinned_banks(soc)
     engine = [*engine_section(banks["reader0"])]
     for name, csrs in banks.items():
         if name.startswith(("reader", "writer")) and [*engine_section(csrs)] != engine:
-            raise ValueError(f"registers of {name} are not those of reader0")
+            raise ValueError(f"registers of {name} differ from those of reader0")
     sections = [
         identity_section(banks["identity"]), error_section(banks["tlp"]), engine,
         reason_section(), descriptor_section(), status_section(), report_section(),
@@ -205,12 +205,12 @@ def header(soc):
 
 
 def macros(text):
-    """Name to value of every macro of a header's text."""
+    """Returns the value of every macro in the text of a header, by name."""
     return dict(re.findall(r"^#define (LITEPCIE_[\w()]+)\t+([^\t\n]+)", text, flags=re.MULTILINE))
 
 
 def moved(soc, path=COMMITTED):
-    """One line for every macro of which a finalised SoC and the header at ``path`` differ."""
+    """Returns a line per macro that differs between a finalised SoC and the header at ``path``."""
     committed, gateware = macros(path.read_text(encoding="ascii")), macros(header(soc))
     return [f"{name} is {gateware.get(name, 'missing')}, committed {committed.get(name, 'nowhere')}"
         for name in sorted(committed.keys() | gateware.keys())

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The SoC of every target."""
+"""The SoC that every target uses."""
 
 from migen import *
 
@@ -25,9 +25,9 @@ from litepcie_soc.tlp.layer import TransactionLayer
 
 # Constants ----------------------------------------------------------------------------------------
 
-TAGS = (32, 64, 128, 256)  # In all; more than 32 are used while the host enables Extended Tags.
+TAGS = (32, 64, 128, 256)  # Tags of all channels. More than 32 need Extended Tags, which the host enables.
 
-# PCI identity of the simulation; a board that ships has its own.
+# PCI identity in simulation. Boards have their own (gateware/board/identity.py).
 PCI_ID = {
     "vendor_id":           0x1234,
     "device_id":           0x1ce0,
@@ -38,10 +38,10 @@ PCI_ID = {
 
 
 def share_tags(channels, tags=32):
-    """Tags of each reader and of each descriptor fetch: an equal share for each channel.
+    """Returns the tags of each reader and of each descriptor fetch. Every channel gets an equal share.
 
-    A channel with plenty fetches descriptors four or six requests ahead, any other two, and one where there are not
-    enough tags for two. Raises ``ValueError`` if that cannot be.
+    With many tags a channel has four or six descriptor fetches outstanding, with fewer tags two, and else one. Raises
+    ``ValueError`` if an argument is not supported.
     """
     if not 1 <= channels <= abi.MAX_CHANNELS:
         raise ValueError(f"channels must be 1..{abi.MAX_CHANNELS}, not {channels!r}")
@@ -56,57 +56,57 @@ def share_tags(channels, tags=32):
 
 
 class LitePCIeSoC(SoCMini):
-    """LiteX SoC without a CPU whose bus master is the host.
+    """LiteX SoC without a CPU; the host is its bus master.
 
-    A target makes its clocks and its PHY and calls ``add_litepcie``; LiteX cores it adds besides
-    get register banks behind the pinned ones.
+    A target makes its clocks and its PHY, then calls ``add_litepcie``. Register banks of further LiteX cores follow the
+    pinned banks.
     """
     csr_map = abi.csr_map()
     mem_map = {"csr": 0x0000_0000}
 
     def __init__(self, platform, sys_clk_freq, **kwargs):
-        # The register half of BAR0 is one CSR region: what no bank claims reads as zero.
+        # The register half of BAR0 is one CSR region: addresses without a bank read as zero.
         SoCMini.__init__(self, platform, sys_clk_freq,
             csr_data_width    = 32,
             csr_address_width = log2_int(abi.WINDOW_OFFSET // 4),
             csr_paging        = abi.CSR_PAGING,
-            # No controller: a reset from a register would cut a TLP in two; engines have their own, and
-            # the identity bank has the scratch register.
+            # No SoC controller, because its reset would cut a TLP in two. Engines have their own reset, and the
+            # identity bank has the scratch register.
             with_ctrl         = False,
             **kwargs,
         )
 
     def add_csr_bridge(self, name="csr", origin=None, register=True):
-        """LiteX's with registers, whatever is asked: decoding and reading the banks is a cycle's work by itself."""
+        """Adds LiteX's CSR bridge, always with registers: decoding and reading the banks takes a whole cycle."""
         SoCMini.add_csr_bridge(self, name, origin, register=True)
 
     def add_litepcie(self, phy, *, target, gen, lanes, memory_size, channels=1,
         tags=32, completion_buffer_bytes=None, pci_id=PCI_ID,
         memory=None, streams=0, relaxed_ordering=False, no_snoop=False):
-        """Adds all that is between ``phy`` and the endpoint memory.
+        """Adds everything between ``phy`` and the endpoint memory.
 
         Parameters
         ----------
-        phy         : LitePCIe's or ``SimPHY``; its data width is the SoC's.
+        phy         : LitePCIe's PHY or ``SimPHY``. The SoC takes its data width.
         target      : name of the bitstream, up to 63 ASCII characters.
-        gen, lanes  : link the PHY was built for.
-        memory_size : bytes of endpoint memory, a power of two.
-        channels    : each a reader and a writer; 1..7.
-        tags        : requests that can be outstanding, in all: 32, 64, 128 or 256. All channels share 32 while
-            the host does not enable Extended Tags.
-        completion_buffer_bytes : bytes of completions the PHY can hold, 16 for each header; what is known of the PHY
-            if None.
-        pci_id      : what the PHY says in configuration space, for ``soc.h``.
-        memory      : what has the ports of ``EndpointMemory``; block RAM if None.
-        streams     : stream channels behind the others, with which they share the tags. The user's
-            ends are ``self.streams[n].source`` (host to user) and ``.sink`` (user to host).
-        relaxed_ordering, no_snoop : Attr bits of requests for data (PCIe 4.0 2.2.6.4, 2.2.6.5), and of no
-            other: descriptors and status.
+        gen, lanes  : link for which the PHY was built.
+        memory_size : size of the endpoint memory in bytes, a power of two.
+        channels    : number of memory channels, each with a reader and a writer; 1..7 with the streams.
+        tags        : number of requests that all channels can have outstanding: 32, 64, 128 or 256. All channels share
+            32 while the host does not enable Extended Tags.
+        completion_buffer_bytes : bytes of completions that the PHY can hold, 16 for each header. None: the size known
+            for the type of the PHY.
+        pci_id      : identity that the PHY has in configuration space, for ``soc.h``.
+        memory      : a memory with the ports of ``EndpointMemory``. None: block RAM.
+        streams     : number of stream channels. They follow the memory channels and share the tags with them. The user
+            connects to ``self.streams[n].source`` (host to user) and ``.sink`` (user to host).
+        relaxed_ordering, no_snoop : Attr bits of requests for data (PCIe 4.0 2.2.6.4, 2.2.6.5). Descriptors and status
+            blocks never have them.
 
-        Raises ``ValueError`` on what cannot be.
+        Raises ``ValueError`` if an argument is not supported.
         """
         if streams < 0 or channels + streams > abi.MAX_CHANNELS:
-            raise ValueError(f"streams must be 0..{abi.MAX_CHANNELS - channels} beside {channels} "
+            raise ValueError(f"streams must be 0..{abi.MAX_CHANNELS - channels} with {channels} "
                 f"channels, not {streams!r}")
         reader_tags, fetch_tags = share_tags(channels + streams, tags)
         if completion_buffer_bytes is None:
@@ -141,7 +141,7 @@ class LitePCIeSoC(SoCMini):
         self.add_link_constants(phy, gen, lanes, memory_size, tags, completion_buffer_bytes, pci_id)
 
     def add_channel(self, channel, reader_tags, fetch_tags, is_stream=False):
-        """Adds ``readerN`` and ``writerN`` with their ports."""
+        """Adds the engines ``readerN`` and ``writerN`` of a channel, with their ports."""
         for direction in DIRECTIONS:
             name   = f"{direction}{channel}"
             reader = direction == "reader"
@@ -189,7 +189,7 @@ class LitePCIeSoC(SoCMini):
             ]
 
     def add_link_constants(self, phy, gen, lanes, memory_size, tags, completion_buffer_bytes, pci_id):
-        """``CONFIG_*`` of ``soc.h``, what the simulator reads."""
+        """Adds the ``CONFIG_*`` constants of ``soc.h``, which the simulator reads."""
         constants = {
             "gen":                     gen,
             "lanes":                   lanes,

@@ -1,46 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Pinned register map of LitePCIe SoC 1.x, emitted by the gateware. Do not edit:
- * `python3 -m litepcie_soc.build.regs --write` renews it, `make check` compares it.
+ * `python3 -m litepcie_soc.build.regs --write` updates it, `make check` compares it.
  *
  * Byte offsets in BAR0; every register is 32 bits wide.
  */
 #ifndef _LITEPCIE_REGS_H
 #define _LITEPCIE_REGS_H
 
-/* identity: what the card is */
+/* identity of the card */
 #define LITEPCIE_MAGIC				0x0000	/* reads as MAGIC_VALUE */
 #define LITEPCIE_MAGIC_VALUE			0x4c504953
-#define LITEPCIE_VERSION			0x0004	/* of this map */
+#define LITEPCIE_VERSION			0x0004	/* version of this map */
 #define LITEPCIE_VERSION_MAJOR			1
 #define LITEPCIE_VERSION_MINOR			1
 #define LITEPCIE_VERSION_MINOR_MASK		0x0000ffff
 #define LITEPCIE_VERSION_MAJOR_MASK		0xffff0000
-#define LITEPCIE_CAPABILITIES			0x0008	/* what the card has */
+#define LITEPCIE_CAPABILITIES			0x0008	/* parts that the card has */
 #define LITEPCIE_CAPABILITY_READER		0x00000001
 #define LITEPCIE_CAPABILITY_WRITER		0x00000002
 #define LITEPCIE_CAPABILITY_MSI			0x00000004
 #define LITEPCIE_CAPABILITY_LINK		0x00000008
 #define LITEPCIE_CAPABILITY_WINDOW		0x00000010
 #define LITEPCIE_CAPABILITY_STREAM		0x00000020
-#define LITEPCIE_GEOMETRY			0x000c	/* of the design */
-#define LITEPCIE_GEOMETRY_CHANNELS_MASK		0x000000ff	/* of the memory */
-#define LITEPCIE_GEOMETRY_WIDTH_MASK		0x0000ff00	/* data path, dwords */
-#define LITEPCIE_GEOMETRY_RING_LOG2_MASK	0x00ff0000	/* largest ring */
+#define LITEPCIE_GEOMETRY			0x000c	/* size of the design */
+#define LITEPCIE_GEOMETRY_CHANNELS_MASK		0x000000ff	/* memory channels */
+#define LITEPCIE_GEOMETRY_WIDTH_MASK		0x0000ff00	/* width of the data path, dwords */
+#define LITEPCIE_GEOMETRY_RING_LOG2_MASK	0x00ff0000	/* log2 of the largest ring */
 #define LITEPCIE_GEOMETRY_TAGS_MASK		0xff000000	/* tags - 1 */
 #define LITEPCIE_MEMORY_SIZE_LO			0x0010	/* endpoint memory, low half */
 #define LITEPCIE_MEMORY_SIZE_HI			0x0014	/* endpoint memory, high half */
-#define LITEPCIE_WINDOW_OFFSET			0x0018	/* place of the window in BAR0 */
-#define LITEPCIE_WINDOW_SIZE			0x001c	/* bytes behind the window */
-#define LITEPCIE_CLOCK_HZ			0x0020	/* of data path and counters */
-#define LITEPCIE_BUILT_LINK			0x0024	/* what it is made for */
+#define LITEPCIE_WINDOW_OFFSET			0x0018	/* offset of the window in BAR0 */
+#define LITEPCIE_WINDOW_SIZE			0x001c	/* bytes of the window */
+#define LITEPCIE_CLOCK_HZ			0x0020	/* clock of data path and counters */
+#define LITEPCIE_BUILT_LINK			0x0024	/* link it was built for */
 #define LITEPCIE_BUILT_LINK_GEN_MASK		0x0000000f
 #define LITEPCIE_BUILT_LINK_LANES_MASK		0x00003f00
 #define LITEPCIE_SCRATCH			0x0028	/* reads as written */
-#define LITEPCIE_CONTROL			0x002c	/* of all engines at once */
-#define LITEPCIE_CONTROL_RESET			0x00000001	/* every engine's RESET */
-#define LITEPCIE_TIMEOUT_US			0x0030	/* of completions */
-#define LITEPCIE_LINK_SIZES			0x0034	/* in force now */
+#define LITEPCIE_CONTROL			0x002c	/* control of all engines */
+#define LITEPCIE_CONTROL_RESET			0x00000001	/* RESET of every engine */
+#define LITEPCIE_TIMEOUT_US			0x0030	/* completion timeout */
+#define LITEPCIE_LINK_SIZES			0x0034	/* sizes in force */
 #define LITEPCIE_LINK_SIZES_MPS_MASK		0x0000ffff	/* bytes */
 #define LITEPCIE_LINK_SIZES_MRRS_MASK		0xffff0000	/* bytes */
 #define LITEPCIE_LINK_STATUS			0x0038	/* state of the link */
@@ -48,13 +48,13 @@
 #define LITEPCIE_LINK_STATUS_BUS_MASTER		0x00000002
 #define LITEPCIE_LINK_STATUS_EXTENDED_TAG	0x00000004
 #define LITEPCIE_LINK_STATUS_MSI		0x00000008
-#define LITEPCIE_STREAMS			0x003c	/* channels behind those of the memory */
+#define LITEPCIE_STREAMS			0x003c	/* stream channels, after memory channels */
 #define LITEPCIE_STREAMS_COUNT_MASK		0x000000ff
 /* name of the bitstream: 16 registers, ASCII, first character lowest */
 #define LITEPCIE_TARGET				0x0040
 #define LITEPCIE_TARGET_BYTES			64
 
-/* transaction layer: errors seen since reset */
+/* transaction layer: error counters since reset */
 /* completions with Unsupported Request. Stops at 65535 */
 #define LITEPCIE_ERROR_UNSUPPORTED_REQUEST	0x0800
 /* completions with Completer Abort. Stops at 65535 */
@@ -118,7 +118,7 @@
 /* active cycles waiting for data or memory */
 #define LITEPCIE_ENGINE_WAIT_DATA		0x64
 
-/* reasons in ENGINE_STATUS and in the status block */
+/* stop reasons in ENGINE_STATUS and in the status block */
 #define LITEPCIE_REASON_NONE			0
 #define LITEPCIE_REASON_UNSUPPORTED_REQUEST	1
 #define LITEPCIE_REASON_COMPLETER_ABORT		2
@@ -126,38 +126,37 @@
 #define LITEPCIE_REASON_TIMEOUT			4
 #define LITEPCIE_REASON_BAD_LENGTH		5	/* completion byte count or address */
 #define LITEPCIE_REASON_ZERO_LENGTH		6	/* descriptor of length 0 */
-#define LITEPCIE_REASON_MEMORY_RANGE		7	/* past the endpoint memory */
-#define LITEPCIE_REASON_BAD_LINK		8	/* to itself, empty or not aligned */
-#define LITEPCIE_REASON_DOORBELL		9	/* past the ring */
-#define LITEPCIE_REASON_BAD_RING		10	/* ring or status block not aligned, size */
+#define LITEPCIE_REASON_MEMORY_RANGE		7	/* beyond the endpoint memory */
+#define LITEPCIE_REASON_BAD_LINK		8	/* LINK in a circle, empty or not aligned */
+#define LITEPCIE_REASON_DOORBELL		9	/* beyond the ring */
+#define LITEPCIE_REASON_BAD_RING		10	/* ring or status block misaligned */
 #define LITEPCIE_REASON_BUS_MASTER		11	/* bus mastering off */
 
 /* descriptor: four little-endian dwords in host memory */
 #define LITEPCIE_DESCRIPTOR_BYTES		16
-/* dword 0: bytes; descriptors if LINK */
+/* dword 0: bytes; with LINK: descriptors */
 #define LITEPCIE_DESCRIPTOR_LENGTH_MASK		0x00ffffff
-/* status write-back and MSI when done */
+/* status block and MSI when complete */
 #define LITEPCIE_DESCRIPTOR_INTERRUPT		0x01000000
-/* stream's reader: a packet ends here */
+/* stream reader: a packet ends here */
 #define LITEPCIE_DESCRIPTOR_LAST		0x02000000
-/* dwords 2, 3: address of a table */
+/* dwords 2, 3 are the address of a table */
 #define LITEPCIE_DESCRIPTOR_LINK		0x80000000
 /* dword 1: endpoint byte address; dwords 2, 3: host byte address, low and high */
 /* a stream has no endpoint address */
 
-/* status block: four little-endian dwords in host memory, one write of the card */
+/* status block: four little-endian dwords in host memory, which the card writes at once */
 #define LITEPCIE_STATUS_BYTES			16
-#define LITEPCIE_STATUS_COMPLETED		0	/* dword 0: ring descriptors done */
+#define LITEPCIE_STATUS_COMPLETED		0	/* dword 0: completed ring descriptors */
 /* dword 1: [7:0] reason, [31:8] STOPPED_BYTES */
 #define LITEPCIE_STATUS_REASON			1
-#define LITEPCIE_STATUS_BYTES_LO		2	/* dwords 2, 3: bytes done since reset */
+#define LITEPCIE_STATUS_BYTES_LO		2	/* dwords 2, 3: bytes moved since reset */
 #define LITEPCIE_STATUS_BYTES_HI		3
 
-/* report of a buffer of a stream's writer, written behind its data: a dword for each slot */
-#define LITEPCIE_REPORT_OFFSET			64	/* bytes from the status block */
+/* report of a stream writer for a buffer: a dword per slot, written after the data */
+#define LITEPCIE_REPORT_OFFSET			64	/* bytes after the status block */
 #define LITEPCIE_REPORT_BYTES			4
-#define LITEPCIE_REPORT_BYTES_MASK		0x00ffffff	/* in the buffer */
-/* the last of them is the last of its packet */
-#define LITEPCIE_REPORT_LAST			0x01000000
+#define LITEPCIE_REPORT_BYTES_MASK		0x00ffffff	/* bytes in the buffer */
+#define LITEPCIE_REPORT_LAST			0x01000000	/* the packet ends in this buffer */
 
 #endif /* _LITEPCIE_REGS_H */

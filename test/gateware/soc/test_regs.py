@@ -76,7 +76,7 @@ def test_bank_that_moved_is_an_error():
     class Moved(ReferenceSoC):
         csr_map = abi.csr_map() | {"tlp": 20}
 
-    with pytest.raises(ValueError, match="bank tlp is at 0xa000, pinned at 0x800"):
+    with pytest.raises(ValueError, match="bank tlp is at 0xa000, but must be at 0x800"):
         regs.header(finalised(Moved()))
 
 

@@ -41,9 +41,9 @@ def test_streams_stand_behind_the_channels():
 
 
 @pytest.mark.parametrize("channels, streams, message", [
-    (1, 7, "streams must be 0..6 beside 1 channels, not 7"),
-    (7, 1, "streams must be 0..0 beside 7 channels, not 1"),
-    (1, -1, "streams must be 0..6 beside 1 channels, not -1"),
+    (1, 7, "streams must be 0..6 with 1 channels, not 7"),
+    (7, 1, "streams must be 0..0 with 7 channels, not 1"),
+    (1, -1, "streams must be 0..6 with 1 channels, not -1"),
 ])
 def test_streams_that_cannot_be(channels, streams, message):
     with pytest.raises(ValueError, match=message):
