@@ -33,6 +33,7 @@ check: setup
 	$(VENV)/ruff check .
 	$(VENV)/python -m tools.check_spdx
 	$(VENV)/python -m tools.check_links
+	$(VENV)/python -m tools.check_columns
 	$(VENV)/python -m tools.check_imports
 	$(VENV)/python docs/pictures/path.py --check
 	$(VENV)/python -m litepcie_bench.pictures --check

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 //
 // Drives stock LitePCIe with the same model of link and host as litepcie_host, and the same options and report. Stock
-// LitePCIe has no counters, so the clock of the model measures each transfer. The time starts at the write that enables an
-// engine with a filled table (--count-table: at the first write that fills the table). It ends at the last byte in memory
-// (writer) or at the last completion that the card accepts (reader).
+// LitePCIe has no counters, so the clock of the model measures each transfer. The time starts at the write that enables
+// an engine with a filled table (--count-table: at the first write that fills the table). It ends at the last byte in
+// memory (writer) or at the last completion that the card accepts (reader).
 #include "board_on_link.h"
 #include "command_line.h"
 #include "dma.h"
@@ -57,8 +57,8 @@ class StockRun {
           writer_(driver, StockDma::Kind::Writer), bytes_(std::max<uint64_t>(options.length, kLoopBytes)) {
         const unsigned word = driver.model().info().data_width / 8;
         if (options.length % word)
-            throw HostError("length of " + std::to_string(options.length) + " bytes: stock LitePCIe moves whole words of " +
-                            std::to_string(word) + " bytes");
+            throw HostError("length of " + std::to_string(options.length) +
+                            " bytes: stock LitePCIe moves whole words of " + std::to_string(word) + " bytes");
         driver.memory().add_region(kSource, bytes_);
         driver.memory().add_region(kTarget, bytes_);
         driver.memory().on_card_write = [this](uint64_t) { landed_ = driver_.model().cycle(); };
@@ -118,7 +118,7 @@ class StockRun {
         if (!finished || (reads && after.read_bytes - before.read_bytes != total) ||
             (writes && after.written_bytes - before.written_bytes != total))
             throw HostError("the card did not move all bytes of its table");
-        if (writes && (target[0] == kUntouched) && std::all_of(target, target + length, [](uint8_t b) { return b == kUntouched; }))
+        if (writes && std::all_of(target, target + length, [](uint8_t b) { return b == kUntouched; }))
             throw HostError("data of the writer did not reach host memory");
         Iteration result;
         if (reads)

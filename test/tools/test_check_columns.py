@@ -50,3 +50,7 @@ def test_prose_of_markdown_may_not_be_long(line):
 @pytest.mark.parametrize("path", ["LICENSES/a.txt", "test/x/golden/a.txt", "a.csv", "a.svg"])
 def test_what_has_no_limit(path):
     assert list(check_columns.complaints(path, LONG)) == []
+
+
+def test_the_tree_has_no_long_line():
+    assert check_columns.main() == 0
