@@ -17,4 +17,4 @@ def files():
     """Paths, relative to ROOT, of the files in the repository and of those that `git add` would add."""
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT,
         check=True, capture_output=True, text=True).stdout
-    return sorted(path for path in listed.split("\0") if path and (ROOT / path).is_file())
+    return sorted({path for path in listed.split("\0") if path and (ROOT / path).is_file()})
