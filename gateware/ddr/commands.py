@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Commands to DDR3 and DDR4 chips, and those that initialise them."""
+"""Commands of DDR3 and DDR4 chips, and their initialisation sequence."""
 
 import copy
 import math
@@ -13,47 +13,55 @@ from litedram.init import cmds, get_sdram_phy_init_sequence
 
 # Constants ----------------------------------------------------------------------------------------
 
-# JESD79-3, 3.3.1, and JESD79-4, 3.3.1: power to reset's end, reset's end to CKE, CKE to the first command; seconds.
+# Seconds from power-up to the end of reset, from there to CKE, and from CKE to the first command (JESD79-3 3.3.1,
+# JESD79-4 3.3.1).
 RESET_S, CKE_S, COMMAND_S = 200e-6, 500e-6, 1e-6
 
-# Cycles of the controller behind any command: of four of the chips', so that tDLLK (512 of theirs; DDR4 597), tZQinit
-# (512; DDR4 1024) and all shorter ones are kept.
+# Controller cycles after every command. Each is four cycles of the chips: enough for tDLLK (512 chip cycles, DDR4 597),
+# tZQinit (512, DDR4 1024) and everything shorter.
 GAP = 260
 
-# Behind a command to a register of addresses (RCD): its clocks, and all it drives, are stable again (JESD82-31, tSTAB).
+# Seconds after a command to an RCD, a DIMM's register of addresses and commands, until its clocks and outputs are
+# stable again (JESD82-31, tSTAB).
 REGISTER_S = 100e-6
 
-# Bits of a command.
+# Bits of a command: a set bit asserts the pin.
 CS, WE, CAS, RAS = (1 << n for n in range(4))
 
 ACTIVATE, PRECHARGE, WRITE, READ = RAS | CS, RAS | WE | CS, CAS | WE | CS, CAS | CS
 
 MODE = RAS | CAS | WE | CS
 
-# DDR4's mode registers; the last is the RCD's control words.
+# Mode registers of DDR4. Number 7 selects the RCD's control words.
 MR5, MR6, RCD = 5, 6, 7
 
-MR5_DM = 1 << 10  # Data masks.
+MR5_DM = 1 << 10  # Enables data masks.
 
-# DDR4 knows no reference voltage of DQ until it is told one (JESD79-4, DQ Vref training): in the middle between high,
-# VDDQ, and low, where the FPGA's 40 ohm pull against 120 of the chip (RTT_WR): 62.6 % of VDDQ; range 1, steps of 0.65
-# from 60.
+# DDR4 has no reference voltage for DQ until one is written (JESD79-4, DQ Vref training). We choose the middle of the
+# signal: high is VDDQ; low is where the FPGA's 40 ohm driver pulls against the chip's 120 ohm termination (RTT_WR).
+# That is 62.6 % of VDDQ: step 4 of range 1, which begins at 60 % and has steps of 0.65 %.
 MR6_VREF_TRAINING, MR6_VREF = 1 << 7, 4
 
-# What an RCD inverts on its B side: A3 to A9, A11, A13; BA and BG (JESD82-31, output inversion).
+# Bits that an RCD inverts on its B side: A3 to A9, A11, A13; BA and BG (JESD82-31, output inversion).
 B_SIDE_ADDRESS, B_SIDE_BANK = 0x2bf8, 0xf
 
-T_WR_S = 15e-9  # Write recovery of DDR4, of all speed bins.
+T_WR_S = 15e-9  # Write recovery of DDR4, the same in all speed bins.
 
 # Initialisation -----------------------------------------------------------------------------------
 
 
 def initialisation(settings, timings, clk_freq, masks=True):
-    """LiteDRAM's sequence as (control, command, address, bank, cycles behind it); control is ODT, CKE and RESET#.
+    """LiteDRAM's sequence as a list of (control, command, address, bank, cycles to wait after it).
 
-    ODT stays low until all is done, since mode register 1 has a termination for it (JESD79-3 and -4, 3.3.1).
+    The bits of control are ODT, CKE and RESET#. ODT stays low until the end of the sequence, as mode register 1
+    enables a termination (JESD79-3 3.3.1, JESD79-4 3.3.1).
 
-    masks : the chips have data masks; DDR4.
+    Parameters
+    ----------
+    settings : LiteDRAM's PHY settings.
+    timings  : LiteDRAM's timings of the chips.
+    clk_freq : Hz of the controller.
+    masks    : whether the chips have data masks (DDR4 only).
     """
     control      = ("ODT", "DFII_CONTROL_CKE", "DFII_CONTROL_RESET_N")
     commands     = {"DFII_COMMAND_CS": CS, "DFII_COMMAND_WE": WE, "DFII_COMMAND_CAS": CAS, "DFII_COMMAND_RAS": RAS}
@@ -72,7 +80,7 @@ def initialisation(settings, timings, clk_freq, masks=True):
 
 
 def sequence(settings, timings, clk_freq, masks):
-    """LiteDRAM's, with what it leaves out, as (address, bank, what)."""
+    """LiteDRAM's sequence with the steps it leaves out, as a list of (address, bank, command or control signals)."""
     ddr4         = settings.memtype == "DDR4"
     timings      = copy.copy(timings)
     timings.tWTR = (write_recovery(clk_freq*settings.nphases)/settings.nphases) if ddr4 else timings.tWR
@@ -89,13 +97,19 @@ def sequence(settings, timings, clk_freq, masks):
 
 
 def write_recovery(frequency):
-    """What mode register 0 says of DDR4, the least there is: cycles of the chips until a row that was written can be
-    closed, and half as many from a read on, for which LiteDRAM's controller has no time of its own."""
+    """Write recovery of DDR4 for mode register 0, in chip cycles of ``frequency``: the smallest allowed value.
+
+    It is the time from a write until its row may be closed. The register also sets the time from a read until its row
+    may be closed (half as many cycles), for which LiteDRAM's controller has no timing of its own.
+    """
     return max(10, 2*math.ceil(T_WR_S*frequency/2))
 
 
 def both_sides(address, bank, what):
-    """A mode register is written twice behind an RCD: its B side has bits inverted, and both know what is theirs."""
+    """Yields the step, and for a mode register of an RDIMM a second one for the RCD's B side, with its inverted bits.
+
+    Each side ignores the command of the other.
+    """
     yield address, bank, what
     if what == cmds["MODE_REGISTER"] and bank != RCD:
         yield address ^ B_SIDE_ADDRESS, bank ^ B_SIDE_BANK, what

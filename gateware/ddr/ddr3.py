@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""DDR3 of boards with an Artix-7 or a Kintex-7: PHY, controller and training; and the clocks that they need."""
+"""DDR3 of boards with an Artix-7 or a Kintex-7: PHY, controller, training and their clocks."""
 
 from migen import *
 from migen.genlib.resetsync import AsyncResetSynchronizer
@@ -18,27 +18,31 @@ from litedram.core import LiteDRAMCore
 from litedram.phy.s7ddrphy import A7DDRPHY, K7DDRPHY
 
 from litepcie_soc.common.link_rates import CLOCK_MARGIN
-from litepcie_soc.ddr.delays import ResetDelays
+from litepcie_soc.ddr.delays import ResettableDelays
 from litepcie_soc.ddr.training import SLIPS, DRAMTraining
 
 # Clocks -------------------------------------------------------------------------------------------
 
 IDELAY_HZ = 200e6
-TAP_S     = 1/(64*IDELAY_HZ)  # Of a delay (DS181, DS182).
+TAP_S     = 1/(64*IDELAY_HZ)  # Seconds per tap of a delay (DS181, DS182).
 
 
 class DDRClocks(LiteXModule):
-    """What DDR adds to a ``_CRG``: four times ``sys``, the reference of the delays, and ``training``.
+    """Clocks that DDR adds to a ``_CRG``: ``sys4x``, the reference clock of the delays, and ``training``.
 
-    ``training`` is ``sys`` that runs while ``sys`` is still in reset: all else waits until the memory is there.
+    ``training`` has the clock of ``sys``, but leaves reset earlier: ``sys`` stays in reset until the memory is trained.
 
-    pll    : the PLL of ``cd_sys``, which is made here.
-    cd_sys : clock domain.
-    with_dqs : four times ``sys`` a quarter later too, for a PHY without output delays.
+    Parameters
+    ----------
+    pll          : PLL that generates all these clocks, ``cd_sys`` included.
+    cd_sys       : ClockDomain of sys; this module drives its clock and reset.
+    sys_clk_freq : Hz of sys.
+    with_dqs     : also generates ``sys4x_dqs``, which is ``sys4x`` a quarter of a cycle later, for a PHY without
+        output delays.
 
     Attributes
     ----------
-    trained : 1, **in**, training.
+    trained : 1, **in**, training, the training is done.
     """
     def __init__(self, pll, cd_sys, sys_clk_freq, with_dqs=True):
         self.trained     = Signal()
@@ -67,13 +71,13 @@ class DDRClocks(LiteXModule):
 
 READ_TAPS = 32
 
-# Of the delays, and what of the PHY each moves.
+# Pulses of ``ResettableDelays``, and the registers of the PHY that each of them strobes.
 PULSES = {
     "read_delay_rst": ("_rdly_dq_rst",),
     "read_delay_inc": ("_rdly_dq_inc",),
 }
 
-# The same with output delays. DQS stays a quarter of a cycle behind the data, as the PHY has it after a reset.
+# The same with output delays. DQS keeps the quarter of a cycle after the data that the PHY gives it at reset.
 PULSES_OUTPUT_DELAYS = {
     **PULSES,
     "write_delay_rst": ("_wdly_dq_rst", "_wdly_dqs_rst"),
@@ -82,24 +86,26 @@ PULSES_OUTPUT_DELAYS = {
 
 
 class Series7DDR3(LiteXModule):
-    """DDR3 behind LiteDRAM, brought up without a CPU.
+    """DDR3 with LiteDRAM's PHY and controller, initialised and trained without a CPU.
 
     Parameters
     ----------
-    pads         : of the chips.
-    module       : LiteDRAM's, made for ``sys_clk_freq`` at 1:4.
-    sys_clk_freq : Hz of ``sys``, a quarter of the chips' clock.
-    clocks       : ``DDRClocks``.
-    output_delays : the pads have them (banks of a Kintex-7 that are HP).
+    pads          : pads of the chips.
+    module        : LiteDRAM's module, made for ``sys_clk_freq`` at 1:4.
+    sys_clk_freq  : Hz of ``sys``, a quarter of the chips' clock.
+    clocks        : ``DDRClocks``.
+    output_delays : whether the pads have output delays (HP banks of a Kintex-7).
 
     Attributes
     ----------
     crossbar : LiteDRAM's, for ``DRAMMemory``.
-    failed   : one a byte of the bus, **out**, training: no setting reads it.
+    failed   : one bit per byte of the bus, **out**, training, no setting of this byte passed.
 
-    Registers: LiteDRAM's; ``training``: what came of it.
+    Registers
+    ---------
+    Those of LiteDRAM's controller, and ``training``.
     """
-    autocsr_exclude = {"phy"}  # Its registers are driven by the training.
+    autocsr_exclude = {"phy"}  # The training drives its registers.
 
     def __init__(self, pads, module, sys_clk_freq, clocks, output_delays):
         phy_class = K7DDRPHY if output_delays else A7DDRPHY
@@ -112,7 +118,7 @@ class Series7DDR3(LiteXModule):
         self.core     = core = LiteDRAMCore(phy, module.geom_settings, module.timing_settings, sys_clk_freq)
         self.crossbar = core.crossbar
         ext_dfi       = core.dfii.ext_dfi
-        delays        = ResetDelays(READ_TAPS, round(1/(8*sys_clk_freq)/TAP_S) if output_delays else 1)
+        delays        = ResettableDelays(READ_TAPS, round(1/(8*sys_clk_freq)/TAP_S) if output_delays else 1)
         trainer       = DRAMTraining(phy.settings, module.timing_settings,
             addressbits = len(ext_dfi.phases[0].address),
             bankbits    = len(ext_dfi.phases[0].bank),
@@ -121,8 +127,8 @@ class Series7DDR3(LiteXModule):
         )
         self.trainer  = ClockDomainsRenamer("training")(trainer)
         self.failed   = trainer.failed
-        self.training = CSRStatus(description="Of the DDR.", fields=[
-            CSRField("failed", len(trainer.failed), description="bytes of the bus that no setting reads"),
+        self.training = CSRStatus(description="Result of the DDR training.", fields=[
+            CSRField("failed", len(trainer.failed), description="Bytes of the bus for which no setting passed."),
         ])
 
         # # #
@@ -138,7 +144,8 @@ class Series7DDR3(LiteXModule):
         for source, named in ((trainer, SLIPS), (delays, pulses)):
             self.comb += [getattr(phy, move).re.eq(getattr(source, name))
                 for name, moves in named.items() for move in moves]
-        # What nobody writes, since the registers are in no bank: the chips' clock is as early as it can be.
+        # The PHY's other registers are in no CSR bank, so nothing writes them: they keep their reset values. The chips'
+        # clock stays as early as possible.
         self.comb += [register.storage.eq(register.storage.reset)
             for register in (phy._rst, phy._wlevel_en, phy._rdphase, phy._wrphase)]
         unused = [phy._wlevel_strobe, *([phy._cdly_rst, phy._cdly_inc] if output_delays else [])]

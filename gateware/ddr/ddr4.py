@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""DDR4 of boards with an UltraScale or an UltraScale+: PHY, controller and training; and the clocks that they need."""
+"""DDR4 of boards with an UltraScale or an UltraScale+: PHY, controller, training and their clocks."""
 
 from migen import *
 from migen.genlib.cdc import MultiReg
@@ -19,31 +19,34 @@ from litedram.core import LiteDRAMCore
 from litedram.phy.usddrphy import USDDRPHY, USPDDRPHY
 
 from litepcie_soc.common.link_rates import CLOCK_MARGIN
-from litepcie_soc.ddr.delays import RoundDelays
+from litepcie_soc.ddr.delays import WrappingDelays
 from litepcie_soc.ddr.training import SLIPS, DRAMTraining
 
 # Clocks -------------------------------------------------------------------------------------------
 
-# Of the controller, a quarter of the chips': 1250 MT/s. Slower, DDR4 has no DLL (JESD79-4); faster, the serializers'
-# clock is out of their range (DS892, DS923).
+# Clock of the controller, a quarter of the chips' clock: 1250 MT/s. At a lower clock DDR4's DLL does not work
+# (JESD79-4); a higher one is out of range for the serializers (DS892, DS923).
 DDR_CLK_FREQ = 156.25e6
 
-IDELAY_HZ = 312.5e6  # Reference of the delays: UltraScale from 200 MHz on, UltraScale+ from 300.
+IDELAY_HZ = 312.5e6  # Reference clock of the delays: at least 200 MHz on UltraScale, 300 MHz on UltraScale+.
 
 
 class UltraScaleDDRClocks(LiteXModule):
-    """Clocks of DDR4, from an oscillator beside its banks: ``ddr`` and four times that, which the serializers see
-    aligned, since both are made from one output; and ``training``.
+    """Clocks of DDR4, from an oscillator next to its banks: ``ddr``, ``ddr4x`` and ``training``.
 
-    ``training`` is ``ddr`` that runs while ``ddr`` is still in reset: controller and memory wait until the training is
-    over. Both are in reset until the delays are calibrated.
+    ``ddr`` and ``ddr4x`` come from one output of the MMCM, so the serializers see them aligned.
+    ``training`` has the clock of ``ddr``, but leaves reset earlier: ``ddr`` stays in reset until the memory is trained.
+    Both are in reset until the delays are calibrated.
 
-    clkin, clkin_freq : of the oscillator, pads or signal; Hz.
-    plus              : UltraScale+.
+    Parameters
+    ----------
+    clkin      : clock of the oscillator, pads or signal.
+    clkin_freq : Hz.
+    plus       : True on UltraScale+, False on UltraScale.
 
     Attributes
     ----------
-    trained : 1, **in**, training.
+    trained : 1, **in**, training, the training is done.
     """
     def __init__(self, clkin, clkin_freq, plus):
         self.trained     = Signal()
@@ -55,7 +58,7 @@ class UltraScaleDDRClocks(LiteXModule):
 
         # # #
 
-        # The fast clock is not the first of the outputs: that may be divided by fractions, which jitter.
+        # The fast clock is not the MMCM's first output: that one may get a fractional divider, which adds jitter.
         self.pll = pll = (USPMMCM if plus else USMMCM)(speedgrade=-2)
         pll.register_clkin(clkin, clkin_freq)
         pll.create_clkout(self.cd_idelay, IDELAY_HZ, margin=CLOCK_MARGIN)
@@ -68,16 +71,17 @@ class UltraScaleDDRClocks(LiteXModule):
         ]
         self.comb          += self.cd_training.clk.eq(self.cd_ddr.clk)
         self.sync.training += ready.eq(self.trained)
-        # It is a register that begins as it is reset: in reset.
+        # The reset is a register; its initial value 1 puts the domain into reset at configuration.
         self.cd_training.rst = Signal(reset=1, name_override="training_rst")
         self.idelayctrl      = (USPIDELAYCTRL if plus else USIDELAYCTRL)(self.cd_idelay, self.cd_training)
 
 # DDR4 ---------------------------------------------------------------------------------------------
 
-# At 1.6 ns (JESD79-4, speed bins): CL 11 begins below 1.5.
+# Latencies at 1.6 ns (JESD79-4, speed bins); CL 11 is for cycles shorter than 1.5 ns.
 CL, CWL = 10, 9
 
-# Of the delays, and what of the PHY each moves. DQS stays a quarter of a cycle behind the data, as it was calibrated.
+# Pulses of ``WrappingDelays``, and the registers of the PHY that each of them strobes. DQS keeps its calibrated quarter
+# of a cycle after the data.
 PULSES = {
     "read_delay_inc":  ("_rdly_dq_inc",),
     "write_delay_inc": ("_wdly_dq_inc", "_wdly_dqs_inc"),
@@ -85,7 +89,7 @@ PULSES = {
 
 
 def hold(registers):
-    """What nobody writes, since the registers are in no bank: they stay what they are."""
+    """Statements that keep CSRs at their reset values. They are in no CSR bank, so nothing else drives them."""
     for register in registers:
         if isinstance(register, CSRStorage):
             yield register.storage.eq(register.storage.reset)
@@ -97,27 +101,30 @@ def hold(registers):
 
 
 class UltraScaleDDR4(LiteXModule):
-    """DDR4 behind LiteDRAM, brought up without a CPU.
+    """DDR4 with LiteDRAM's PHY and controller, initialised and trained without a CPU.
 
     Parameters
     ----------
-    pads       : of the chips; 64 bit.
-    module     : LiteDRAM's, made for ``DDR_CLK_FREQ`` at 1:4.
+    pads       : pads of the chips; 64 data bits.
+    module     : LiteDRAM's module, made for ``DDR_CLK_FREQ`` at 1:4.
     clocks     : ``UltraScaleDDRClocks``.
-    plus       : UltraScale+.
-    registered : the module has a register of addresses and commands (RDIMM).
+    plus       : True on UltraScale+, False on UltraScale.
+    registered : whether the module is an RDIMM, with a register of addresses and commands.
 
     Attributes
     ----------
     crossbar     : LiteDRAM's, for ``DRAMMemory``.
-    clock_domain : of the crossbar.
+    clock_domain : clock domain of the crossbar.
     byte_mask    : whether the chips have data masks.
-    ready        : 1, **out**, training: trained, and all bytes of the bus can be read.
-    failed       : one a byte of the bus, **out**, training: no setting reads it.
+    ready        : 1, **out**, training, the training is done, and every byte of the bus passed.
+    failed       : one bit per byte of the bus, **out**, training, no setting of this byte passed.
 
-    Registers: ``training``: what came of it.
+    Registers
+    ---------
+    ``training``.
     """
-    autocsr_exclude = {"phy", "core"}  # In another clock; the training, or nobody, has what they are for.
+    # Their registers are in another clock domain. The training drives those that it needs, ``hold`` the others.
+    autocsr_exclude = {"phy", "core"}
 
     clock_domain = "ddr"
 
@@ -129,12 +136,12 @@ class UltraScaleDDR4(LiteXModule):
             iodelay_clk_freq = IDELAY_HZ,
             cl               = CL,
             cwl              = CWL,
-            cmd_latency      = int(registered),  # The register's.
+            cmd_latency      = int(registered),  # An RDIMM's register adds a cycle.
             is_rdimm         = registered,
         )
         core          = LiteDRAMCore(phy, module.geom_settings, module.timing_settings, DDR_CLK_FREQ)
         ext_dfi       = core.dfii.ext_dfi
-        delays        = RoundDelays()
+        delays        = WrappingDelays()
         trainer       = DRAMTraining(phy.settings, module.timing_settings,
             addressbits = len(ext_dfi.phases[0].address),
             bankbits    = len(ext_dfi.phases[0].bank),
@@ -148,8 +155,8 @@ class UltraScaleDDR4(LiteXModule):
         self.crossbar = core.crossbar
         self.failed   = trainer.failed
         self.ready    = Signal()
-        self.training = CSRStatus(description="Of the DDR.", fields=[
-            CSRField("failed", len(trainer.failed), description="bytes of the bus that no setting reads"),
+        self.training = CSRStatus(description="Result of the DDR training.", fields=[
+            CSRField("failed", len(trainer.failed), description="Bytes of the bus for which no setting passed."),
         ])
 
         # # #
@@ -162,8 +169,8 @@ class UltraScaleDDR4(LiteXModule):
             delays.clock_taps.eq(phy._cdly_value.status),
             delays.dqs_taps.eq(phy._half_sys8x_taps.status),
         ]
-        # What goes to the delays of every pin comes out of a register. These follow voltage and temperature
-        # (EN_VTC) but while they are moved (UG571).
+        # A register drives everything that goes to the delays of all pins. The delays track voltage and temperature
+        # (EN_VTC), except while the training moves them (UG571).
         driven = {"_dly_sel": trainer.select, "_en_vtc": ~trainer.moving}
         for source, named in ((trainer, SLIPS), (delays, PULSES)):
             driven.update((move, getattr(source, name)) for name, moves in named.items() for move in moves)

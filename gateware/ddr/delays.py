@@ -4,29 +4,32 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Delays of a PHY: how those of a byte come to a position that the training asks for."""
+"""Delays of a PHY: moves the delays of a byte to the position that the training chooses."""
 
 from migen import *
 
 from litex.gen import *
 
-# Delays that are reset ----------------------------------------------------------------------------
+# Resettable delays --------------------------------------------------------------------------------
 
 
-class ResetDelays(LiteXModule):
-    """Delays that can be put to their first tap, and are counted up from there: a position is a tap.
+class ResettableDelays(LiteXModule):
+    """Moves delays that can be reset to their first tap, and then incremented. A position is a tap.
 
-    read_positions, write_positions : how many there are; of writes in a beat, 1 if they have no delays.
+    Parameters
+    ----------
+    read_positions  : number of positions of reads.
+    write_positions : number of positions of writes within a beat; 1 if writes have no delays.
 
     Attributes
     ----------
-    start    : 1, **in**: the five below are there, and stay until done.
-    writing  : 1, **in**: reads stay where they are.
-    choosing : 1, **in**: those for whom the pulses are stand at position 0.
-    read_position, write_position : log2, **in**.
-    done     : 1, **out**: there; from the cycle behind start on.
-    read_delay_rst, read_delay_inc, write_delay_rst, write_delay_inc : 1, **out**, pulses.
-    cycles   : that it takes, at most, until done.
+    start    : 1, **in**, one cycle: moves the delays to the positions below, which must not change until ``done``.
+    writing  : 1, **in**, moves only writes: reads stay where they are.
+    choosing : 1, **in**, the selected bytes start from position 0.
+    read_position, write_position : log2(positions), **in**.
+    done     : 1, **out**, the delays are in position; valid from the cycle after ``start``.
+    read_delay_rst, read_delay_inc, write_delay_rst, write_delay_inc : 1, **out**, pulses for the PHY.
+    cycles   : int, the most cycles from ``start`` to ``done``.
     """
     def __init__(self, read_positions, write_positions):
         self.read_positions  = read_positions
@@ -63,27 +66,34 @@ class ResetDelays(LiteXModule):
             ),
         ]
 
-# Delays that go round -----------------------------------------------------------------------------
+# Wrapping delays ----------------------------------------------------------------------------------
 
-TAPS = 512  # Of a delay of UltraScale; the first comes behind the last (UG571).
+TAPS = 512  # Taps of an UltraScale delay; the count wraps from the last to the first (UG571).
 
-SKEW_TAPS = 16  # By which the delays of two pins differ, at most, when they are calibrated to the same time.
+# Delays of two pins that are calibrated to the same time differ by at most so many taps.
+SKEW_TAPS = 16
 
 
-class RoundDelays(LiteXModule):
-    """Delays that are never reset but go on round to where they were: those of UltraScale in TIME format.
+class WrappingDelays(LiteXModule):
+    """Moves delays that are never reset but wrap around: those of UltraScale in TIME format.
 
-    (There a reset asks for another calibration, and DQS has none in LiteDRAM's PHY.) Data and DQS are moved together
-    from where they were calibrated. A tap is 2.5 to 15 ps long (DS892, DS923): how many make a beat is told by the
-    delay of DQS, which begins a quarter of the chips' clock, half a beat, behind that of the clock. It must not get
-    past the last tap while data is moved; then positions are a little closer to each other than they should be.
+    A reset would start another calibration there, and LiteDRAM's PHY has no reset of the DQS delay. So a delay returns
+    to its start by wrapping around. Data and DQS move together from where they were calibrated.
 
-    read_step       : taps between two positions of a read; these reach over all taps.
-    write_positions : in a beat; a power of two.
+    A tap is 2.5 to 15 ps long (DS892, DS923). The delay of DQS tells how many taps a beat has: it starts
+    a quarter of the chips' clock cycle, half a beat, after the delay of the clock. While data is transferred it must
+    not pass the last tap. Where a whole beat would not fit, the positions are closer together.
 
-    Attributes: as ``ResetDelays``, without ``*_rst``, and
+    Parameters
     ----------
-    clock_taps, dqs_taps : 9, **in**: what the delays of clock and DQS were calibrated to; at the first start.
+    read_step       : taps between two positions of reads; the positions span all taps.
+    write_positions : number of positions within a beat, a power of two.
+
+    Attributes
+    ----------
+    As ``ResettableDelays``, without ``*_rst``, and:
+
+    clock_taps, dqs_taps : 9, **in**, calibrated taps of the clock's and of DQS's delay; sampled at the first start.
     """
     def __init__(self, read_step=8, write_positions=16):
         self.read_positions  = TAPS//read_step
@@ -117,11 +127,11 @@ class RoundDelays(LiteXModule):
             ),
         ]
 
-        # From where those that are moved are, to where they shall be.
+        # Present and target taps of the delays that move.
         read, read_to   = Signal(max=TAPS), Signal(max=TAPS)
         write, write_to = Signal(max=TAPS), Signal(max=TAPS)
         moving          = Signal()
-        # As wide as it gets: in Verilog a product is no wider than what it is assigned to.
+        # A signal of full width: in Verilog a product is only as wide as its context.
         product         = Signal(len(self.write_position) + len(span))
         self.comb += [
             product.eq(self.write_position*span),
@@ -136,7 +146,7 @@ class RoundDelays(LiteXModule):
             If(self.write_delay_inc, write.eq(write + 1)),
             If(moving & ~self.read_delay_inc & ~self.write_delay_inc,
                 moving.eq(0),
-                If(self.choosing, read.eq(0), write.eq(0)),  # Where the next ones are.
+                If(self.choosing, read.eq(0), write.eq(0)),  # The next selected bytes start from position 0.
             ),
             If(self.start, moving.eq(1)),
         ]

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The widest run of settings that passed."""
+"""Search for the widest run of passing settings."""
 
 from migen import *
 
@@ -14,19 +14,23 @@ from litex.gen import *
 
 
 class WidestRun(LiteXModule):
-    """Of positions that are judged one behind the other, the middle of the most that passed in a row.
+    """Finds the longest run of consecutive positions that passed, and its middle.
 
-    positions : how many there are, at most, in one row.
+    Positions are judged in increasing order, in one or more rows; a run never extends from one row to the next.
+
+    Parameters
+    ----------
+    positions : most positions in a row.
 
     Attributes
     ----------
-    judge    : 1, **in**: the four below are there.
-    passed   : 1, **in**.
-    first    : 1, **in**: a row begins; no run goes on from the position before.
-    position : log2, **in**: one more than the last, but where a row begins.
-    wider    : 1, **out**, with judge: this position makes its run the widest.
-    length   : log2, **out**: of the widest run; 0 when nothing passed.
-    middle   : log2, **out**: its position; the lower one of two.
+    judge    : 1, **in**, ``passed``, ``first`` and ``position`` are valid.
+    passed   : 1, **in**, this position passed.
+    first    : 1, **in**, this position begins a row.
+    position : log2(positions), **in**, one more than the previous one, except at the beginning of a row.
+    wider    : 1, **out**, with ``judge``: this position makes its run the longest so far.
+    length   : log2(positions + 1), **out**, length of the longest run; 0 when nothing passed.
+    middle   : log2(positions), **out**, its middle; the lower one of two.
     """
     def __init__(self, positions):
         self.judge    = Signal()

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Brings up DDR without a CPU: the chips' initialisation, then where each byte of the bus is written and read."""
+"""Initialises and trains DDR without a CPU."""
 
 from migen import *
 
@@ -17,13 +17,13 @@ from litepcie_soc.ddr.search import WidestRun
 
 # Constants ----------------------------------------------------------------------------------------
 
-# Cycles of the controller behind a command and behind a setting: tRC, a write's recovery (50 ns, at any clock up to
-# 200 MHz), and a read's way back are shorter.
+# Controller cycles after a command and after a change of the setting. tRC, write recovery (50 ns, at any clock up to
+# 200 MHz) and the return of read data take less.
 PAUSE = 32
 
-BEATS = 8  # Bitslips, of reads and of writes.
+BEATS = 8  # Number of bitslip positions, of reads and of writes.
 
-# What of LiteDRAM's PHYs each pulse moves, beside the delays.
+# Bitslip pulses of ``DRAMTraining``, and the registers of LiteDRAM's PHYs that each of them strobes.
 SLIPS = {
     "read_slip_rst":  ("_rdly_dq_bitslip_rst",),
     "read_slip":      ("_rdly_dq_bitslip",),
@@ -31,8 +31,8 @@ SLIPS = {
     "write_slip":     ("_wdly_dq_bitslip",),
 }
 
-# Two bursts of eight beats, on every byte of the bus. Each is in the chips when the other is written: a write that did
-# not arrive is seen. No beat equals its neighbours, or the one of the other burst at any shift of two.
+# Two bursts of eight beats, sent on every byte of the bus. When one is written, the chips still hold the other, so
+# a write that did not arrive is detected. All beats differ, so a beat in a wrong place is detected too.
 PATTERNS = (
     (0x1e, 0xa5, 0x7c, 0xd2, 0x09, 0xf3, 0x68, 0xb7),
     (0xc4, 0x3b, 0x95, 0x0e, 0xe1, 0x5a, 0x86, 0x4d),
@@ -42,37 +42,40 @@ PATTERNS = (
 
 
 class DRAMTraining(LiteXModule):
-    """Initialises DDR3 or DDR4 chips, then tries the settings of a PHY and takes the best of each byte of the bus.
+    """Initialises DDR3 or DDR4 chips, then finds the best setting of the PHY for each byte of the bus.
 
-    A setting is when a byte is written and when it is read; it passes when two bursts come back as they were written.
-    Writes can be later by beats (half a cycle of the chips: bitslips) and, of a PHY with output delays, by positions
-    within a beat: one row from the earliest to the latest, DQS and data together. Reads can be later by beats and taps.
+    A setting says when a byte is written and when it is read. It passes if two bursts are read back as they were
+    written. Writes can be delayed by beats (bitslips; a beat is half a cycle of the chips). With output delays
+    they can also be delayed by positions within a beat, DQS and data together; all these form one row from the earliest
+    to the latest. Reads can be delayed by beats and taps.
 
-    First all settings of reads, with a write every half beat: each byte gets the middle of its widest run of delays.
-    Then, with these, all writes: the middle of the widest run is where DQS meets the chip's clock, however late that
-    reaches it, if DQS may be as early as late (JESD79-3, JESD79-4, tDQSS). Last, one trial of what was chosen.
+    1. All settings of reads are tried, with a write every half beat. Each byte takes the middle of its widest run of
+       passing read delays.
+    2. With these, all settings of writes are tried. In the middle of the widest run, DQS is aligned to the clock at the
+       chip, whatever the clock's flight time, as the tolerance of DQS is symmetric (JESD79-3, JESD79-4, tDQSS).
+    3. The chosen settings are tried once more.
 
-    Takes, without the chips' initialisation, ``cycles`` at most: at 125 MHz and with delays as those of series 7 11 ms
-    with output delays and 6 ms without; at 156.25 MHz and with those of UltraScale 46 ms (18 where taps are of 5 ps).
+    After the chips' initialisation this takes at most ``cycles``. At 125 MHz with the delays of series 7 that is 11 ms
+    with output delays, 6 ms without. At 156.25 MHz with the delays of UltraScale it is 46 ms (18 ms with 5 ps taps).
 
     Parameters
     ----------
-    settings, timings : LiteDRAM's, of PHY and chips; DDR3 or DDR4, four phases.
-    addressbits, bankbits : of the DFI.
-    clk_freq : Hz of ``sys``, the PHY's controller side.
-    delays   : the PHY's, as ``ResetDelays``; becomes a submodule. With one position of writes these are later by whole
-        beats: DQS meets the chips' clock to a quarter of its cycle.
-    masks    : the chips have data masks; DDR4.
+    settings, timings     : LiteDRAM's settings of the PHY and timings of the chips; DDR3 or DDR4, four phases.
+    addressbits, bankbits : widths of the DFI.
+    clk_freq : Hz of ``sys``, the clock of the PHY's controller side.
+    delays   : delays of the PHY, as ``ResettableDelays``; becomes a submodule. With only one write position, writes
+        are delayed by whole beats, and DQS is aligned to the chips' clock within a quarter of its cycle.
+    masks    : whether the chips have data masks (DDR4 only).
 
     Attributes
     ----------
-    dfi     : DFI, **out**, sys; the chips' while not done.
-    select  : one a byte, **out**: whom the pulses below, and those of ``delays``, are for.
-    read_slip_rst, read_slip, write_slip_rst, write_slip : 1, **out**, pulses. The first slip makes a write seven
-        beats later, each further one a beat earlier.
-    moving  : 1, **out**: delays are moved, from long before the first to the last.
-    done    : 1, **out**: the memory is the controller's.
-    failed  : one a byte, **out**, with done: what was chosen, if anything passed, did not pass again.
+    dfi     : DFI, **out**, drives the chips until ``done``.
+    select  : one bit per byte, **out**, the bytes that the pulses below, and those of ``delays``, apply to.
+    read_slip_rst, read_slip, write_slip_rst, write_slip : 1, **out**, bitslip pulses. The first slip of a write delays
+        it by seven beats; each further one makes it a beat earlier.
+    moving  : 1, **out**, the training moves delays; set long before the first and until the last movement.
+    done    : 1, **out**, the controller may use the memory.
+    failed  : one bit per byte, **out**, with ``done``: no setting passed, or the chosen one failed the last trial.
     """
     def __init__(self, settings, timings, addressbits, bankbits, clk_freq, delays, masks=True):
         lanes    = settings.strobes
@@ -108,12 +111,12 @@ class DRAMTraining(LiteXModule):
         self.add_initialisation(fsm)
         self.add_setting(fsm)
         self.add_trial(fsm)
-        self.add_walk(fsm)
+        self.add_sweep(fsm)
         fsm.act("DONE", self.done.eq(1))
 
     @property
     def cycles(self):
-        """Of ``sys``, the most that the training takes behind the initialisation."""
+        """The most cycles of ``sys`` that the training takes after the initialisation."""
         settings = BEATS*self.reads
         rows     = BEATS*self.writes
         setting  = max(self.delays.cycles, BEATS) + 3
@@ -121,7 +124,7 @@ class DRAMTraining(LiteXModule):
         return (BEATS*min(self.writes, 2)*settings + rows + 1)*trial + (settings + rows)*setting
 
     def add_commands(self):
-        """Commands on phase 0, data commands on the phases the PHY says."""
+        """Sends commands on phase 0, and READ and WRITE on the phases that the PHY's settings give."""
         cas = self.command[2] & ~self.command[3]
         self.write = Signal()
         self.comb += self.write.eq(cas & self.command[1])
@@ -146,9 +149,9 @@ class DRAMTraining(LiteXModule):
             ]
 
     def add_data(self, lanes):
-        """A burst is on the DFI in its cycle only, as the controller's: one written a burst too late does not pass.
+        """Drives the patterns and checks the read data; a wrong beat clears ``passed`` of its byte.
 
-        ``passed`` of a byte falls when a beat of it is not the pattern's.
+        Like the controller, it drives a burst for one cycle only: a setting that writes a whole burst too late fails.
         """
         now = self.write
         for _ in range(self.settings.write_latency):
@@ -168,7 +171,7 @@ class DRAMTraining(LiteXModule):
                 self.sync += If(phase.rddata_valid & Reduce("OR", wrong), self.passed[lane].eq(0))
 
     def add_search(self, lanes):
-        """What of reads and of writes is best for each byte; while choosing, who is selected for what is set."""
+        """Finds the best settings of each byte. While choosing, selects the bytes that take the present setting."""
         self.writing, self.choosing, self.judge = Signal(), Signal(), Signal()
         self.read_tap   = Signal(max=self.reads)
         self.read_beat  = Signal(max=BEATS)
@@ -176,7 +179,7 @@ class DRAMTraining(LiteXModule):
         self.write_beat = Signal(max=BEATS)
         rows            = BEATS*self.writes
         self.write_row  = Signal(max=rows)
-        # All go where the walk begins, and from there, one by one, to what is best for them.
+        # Choosing sweeps all settings again: all bytes move to the first one, then each one moves to its best.
         first           = Signal()
         self.comb += first.eq(Mux(self.writing, self.write_row == 0, (self.read_beat == 0) & (self.read_tap == 0)))
         for lane in range(lanes):
@@ -219,7 +222,7 @@ class DRAMTraining(LiteXModule):
         )
 
     def add_setting(self, fsm):
-        """Moves those selected to where the walk is, pulse by pulse; reads only while they are sought."""
+        """Moves the selected bytes to the present setting, pulse by pulse; read delays only in the sweep of reads."""
         delays = self.delays
         reads  = Signal(max=BEATS)
         writes = Signal(max=BEATS)
@@ -246,12 +249,12 @@ class DRAMTraining(LiteXModule):
         )
 
     def command_state(self, fsm, name, command, then):
-        """Issues a command to row, bank and column 0 and keeps the pause behind it."""
+        """States that issue a command to row, bank and column 0, and then pause."""
         fsm.act(name, self.command.eq(command), NextValue(self.count, PAUSE), NextState(f"{name}-PAUSE"))
         fsm.act(f"{name}-PAUSE", If(self.count == 0, NextState(then)))
 
     def add_trial(self, fsm):
-        """Both patterns with what is set; what is said of it the last time is the result."""
+        """Writes and reads both patterns with the present setting. The last trial gives ``failed``."""
         fsm.act("SETTLE", NextValue(self.passed, 2**len(self.passed) - 1), NextValue(self.count, PAUSE),
             NextState("SETTLE-PAUSE"))
         fsm.act("SETTLE-PAUSE", If(self.count == 0, NextState("ACTIVATE")))
@@ -269,8 +272,8 @@ class DRAMTraining(LiteXModule):
             If(self.last, NextValue(self.failed, ~self.passed), NextState("DONE")),
         )
 
-    def add_walk(self, fsm):
-        """What is tried, or chosen, next: reads, then writes."""
+    def add_sweep(self, fsm):
+        """Steps to the next setting of the sweep: reads are tried, then chosen; the same for writes."""
         half = self.writes//2
         end  = Signal()
         self.comb += If(self.writing,

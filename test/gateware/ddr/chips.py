@@ -15,7 +15,7 @@ from test.gateware.simulation import simulate
 
 from litepcie_soc.ddr import commands, training
 from litepcie_soc.ddr.commands import ACTIVATE, CAS, CS, RAS, READ, WE, WRITE
-from litepcie_soc.ddr.delays import TAPS, RoundDelays
+from litepcie_soc.ddr.delays import TAPS, WrappingDelays
 from litepcie_soc.ddr.training import BEATS, DRAMTraining
 
 CLK_FREQ = 1e6  # Short waits: their sum is looked at in microseconds.
@@ -220,7 +220,7 @@ def train(lanes, monkeypatch, delays, pause=10, latency=LATENCY, memtype="DDR3")
     chips  = Chips(dut, lanes, latency)
 
     def bench():
-        if isinstance(delays, RoundDelays):
+        if isinstance(delays, WrappingDelays):
             yield delays.clock_taps.eq(lanes[0].home["data"])
             yield delays.dqs_taps.eq(lanes[0].home["dqs"])
         yield from chips.run()

@@ -12,7 +12,7 @@ from migen import *
 
 from test.gateware.simulation import simulate
 
-from litepcie_soc.ddr.delays import SKEW_TAPS, TAPS, ResetDelays, RoundDelays
+from litepcie_soc.ddr.delays import SKEW_TAPS, TAPS, ResettableDelays, WrappingDelays
 
 BEAT_PS = 800
 
@@ -56,7 +56,7 @@ def go(dut, pins, read=0, write=0, writing=0, choosing=0):
 
 def run(pins, bench):
     """bench: of dut; the delays say what they were calibrated to, then whatever they are moved to."""
-    dut = RoundDelays()
+    dut = WrappingDelays()
 
     def main():
         yield dut.clock_taps.eq(pins.clock)
@@ -160,7 +160,7 @@ def test_nonsense_moves_nothing_or_little_and_ends(clock, dqs):
 
 
 def test_reset_and_counted_up():
-    dut, log = ResetDelays(32, 13), []
+    dut, log = ResettableDelays(32, 13), []
 
     def bench():
         for read, write, writing in ((31, 12, 0), (3, 5, 1)):

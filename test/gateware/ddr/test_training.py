@@ -13,7 +13,7 @@ from litedram.modules import MT8JTF12864, MT41K512M16
 from test.gateware.ddr.chips import Lane, RoundLane, settings, train
 
 from litepcie_soc.ddr.commands import ACTIVATE, CAS, CS, GAP, PRECHARGE, RAS, READ, WE, WRITE, initialisation
-from litepcie_soc.ddr.delays import ResetDelays, RoundDelays
+from litepcie_soc.ddr.delays import ResettableDelays, WrappingDelays
 from litepcie_soc.ddr.training import PATTERNS, PAUSE, DRAMTraining
 
 # Without output delays ----------------------------------------------------------------------------
@@ -21,7 +21,7 @@ from litepcie_soc.ddr.training import PATTERNS, PAUSE, DRAMTraining
 
 def test_each_byte_gets_the_middle_of_its_widest_run(monkeypatch):
     lanes = [Lane(1, [6], (5, range(1, 6))), Lane(1, [2], (0, [0, 3, 4])), Lane(1, [0], (7, [*range(3), 5, 6, 7]))]
-    chips = train(lanes, monkeypatch, ResetDelays(8, 1))
+    chips = train(lanes, monkeypatch, ResettableDelays(8, 1))
     assert chips.failed == 0
     assert [lane.write_position for lane in lanes] == [6, 2, 0]
     assert [lane.read_position for lane in lanes] == [(5, 3), (0, 3), (7, 1)]
@@ -44,7 +44,7 @@ def check_initialisation(log):
 
 def test_a_byte_that_never_passes_is_told(monkeypatch):
     lanes = [Lane(1, [0], (2, range(8))), Lane(1, [2], (1, []))]
-    assert train(lanes, monkeypatch, ResetDelays(8, 1)).failed == 0b10
+    assert train(lanes, monkeypatch, ResettableDelays(8, 1)).failed == 0b10
     assert lanes[0].read_position == (2, 3)
 
 # With output delays -------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ def test_each_byte_is_written_in_the_middle_of_its_widest_run(monkeypatch):
         Lane(5, range(31, 40),              (3, range(4, 8))),
         Lane(5, [],                         (3, range(4, 8))),
     ]
-    assert train(lanes, monkeypatch, ResetDelays(8, 5)).failed == 0b10000
+    assert train(lanes, monkeypatch, ResettableDelays(8, 5)).failed == 0b10000
     assert [lane.write_position for lane in lanes[:4]] == [2, 6, 14, 35]
     assert [lane.read_position for lane in lanes[:4]] == [(2, 3), (2, 4), (3, 1), (3, 5)]
 
@@ -79,7 +79,7 @@ ROUND = {
 def test_each_byte_is_written_at_its_clock_and_read_in_its_middle(taps, monkeypatch):
     """Within a position, which is 50 ps of a write, and what is cut off at a row's end."""
     step, lanes = ROUND[taps]
-    chips       = train(lanes, monkeypatch, RoundDelays(step), pause=2, latency=1, memtype="DDR4")
+    chips       = train(lanes, monkeypatch, WrappingDelays(step), pause=2, latency=1, memtype="DDR4")
     assert chips.failed == 0
     for lane in lanes:
         assert abs(lane.early) <= 75 + lane.tap, [lane.early for lane in lanes]
@@ -98,7 +98,7 @@ def check_moves(chips):
 
 def test_a_byte_that_never_passes_is_told_and_the_others_are_not_worse(monkeypatch):
     lanes = [RoundLane(5, 400, 1300), RoundLane(5, 400, 1300, dqss=None), RoundLane(5, 400, 1300, eye=0)]
-    chips = train(lanes, monkeypatch, RoundDelays(32, 4), pause=2, latency=1, memtype="DDR4")
+    chips = train(lanes, monkeypatch, WrappingDelays(32, 4), pause=2, latency=1, memtype="DDR4")
     assert chips.failed == 0b110
     assert abs(lanes[0].early) <= 210 and abs(lanes[0].off_center) <= 250
 
@@ -129,7 +129,7 @@ def test_pause_keeps_what_a_trial_needs():
 def test_training_is_short():
     for taps, seconds in ((13, 12e-3), (1, 6e-3)):
         assert DRAMTraining(settings(8), MT41K512M16(125e6, "1:4").timing_settings, 16, 3, 125e6,
-            ResetDelays(32, taps)).cycles/125e6 < seconds
+            ResettableDelays(32, taps)).cycles/125e6 < seconds
 
 
 def test_patterns_differ_at_every_shift():
