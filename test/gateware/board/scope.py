@@ -24,6 +24,8 @@ from litepcie_soc.common.abi import BAR0_SIZE
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
 from litepcie_soc.soc.soc import LitePCIeSoC
 
+from test.gateware.verilate import verilate
+
 WIDTH   = 128
 CLOCK   = 125e6
 LATENCY = 150   # Cycles from a read to its completion: more than the tags of a reader can hide.
@@ -227,16 +229,13 @@ class Host:
     """Builds a `ScopeSoC` in `folder` and runs it; `with` ends it."""
     def __init__(self, folder, soc):
         self.folder = folder
-        soc.platform.get_verilog(soc, name="top").write(str(folder / "top.v"))
-        (folder / "main.cpp").write_text(MAIN.replace("@LATENCY@", str(LATENCY))
-            .replace("@BIT@", str(round(CLOCK/BAUDRATE))))
-        build = subprocess.run(["verilator", "--cc", "--exe", "--build", "-O1", "-CFLAGS", "-O0", "-Wno-fatal",
-            "-Wno-WIDTH", "-Wno-CASEINCOMPLETE", "-Wno-COMBDLY", "--x-initial", "0", "--top-module", "top", "top.v",
-            "main.cpp"], cwd=folder, capture_output=True, text=True)
-        assert build.returncode == 0, build.stdout + build.stderr
+        verilog = soc.platform.get_verilog(soc, name="top")
+        verilog.write(str(folder / "top.v"))  # With the contents of memories, which the model reads.
+        main  = MAIN.replace("@LATENCY@", str(LATENCY)).replace("@BIT@", str(round(CLOCK/BAUDRATE)))
+        self.model = verilate({"top.v": verilog.main_source, "main.cpp": main})
 
     def __enter__(self):
-        self.process = subprocess.Popen(["./obj_dir/Vtop", "trace.bin"], cwd=self.folder, text=True,
+        self.process = subprocess.Popen([self.model.path, "trace.bin"], cwd=self.folder, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         return self
 

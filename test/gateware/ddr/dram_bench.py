@@ -17,6 +17,8 @@ from litex.gen.fhdl.verilog import convert
 from litepcie_soc.ddr.dram import DRAMMemory
 from litepcie_soc.ddr.sim import CLOCK_HZ, SimDRAM
 
+from test.gateware.verilate import verilate
+
 BENCH   = Path(__file__).with_suffix(".cpp")
 WRITERS = 2
 READERS = 2
@@ -78,19 +80,12 @@ def build(folder, **shape):
     clock; it returns the exit status and the lines printed.
     """
     dut = Dut(**shape)
-    convert(dut, dut.ports, name="top").write(str(folder / "top.v"))
-    (folder / "dut.h").write_text(header(dut, **shape))
-    (folder / "main.cpp").write_text(BENCH.read_text())
-    # One file of C++, not optimised: to compile takes longer than all runs, and the same headers in many files half
-    # of that.
-    result = subprocess.run(["verilator", "--cc", "--exe", "--build", "-O3", "--output-split", "0", "-MAKEFLAGS",
-        "VM_PARALLEL_BUILDS=0 OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0", "-Wno-fatal", "-Wno-lint", "-Wno-style",
-        "--no-timing", "--x-initial", "0", "--top-module", "top", "top.v", "main.cpp"],
-        cwd=folder, capture_output=True, text=True)
-    assert result.returncode == 0, result.stdout + result.stderr
+    verilog = convert(dut, dut.ports, name="top")
+    verilog.write(str(folder / "top.v"))  # With the contents of memories, which the model reads.
+    model = verilate({"top.v": verilog.main_source, "dut.h": header(dut, **shape), "main.cpp": BENCH.read_text()})
 
     def run(seed, cycles, mode, clocks):
-        result = subprocess.run([folder / "obj_dir" / "Vtop", *map(str, (seed, cycles, mode, *clocks))],
+        result = subprocess.run([model.path, *map(str, (seed, cycles, mode, *clocks))], cwd=folder,
             capture_output=True, text=True, timeout=120)
         return result.returncode, result.stdout.splitlines()
     return run

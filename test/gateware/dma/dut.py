@@ -7,17 +7,11 @@
 """Two engines with all their ports at the top, as Verilog, compiled by Verilator, driven by Python.
 
 Whole engines are too much for Migen's simulator: this runs some ten thousand cycles a second, and
-it runs the Verilog that the FPGA gets. Compiled models are kept in ``build/test/dma``, by content.
+it runs the Verilog that the FPGA gets.
 """
 
 import ctypes
-import fcntl
 import functools
-import hashlib
-import os
-import subprocess
-
-from pathlib import Path
 
 from migen import *
 
@@ -30,7 +24,8 @@ from litepcie_soc.dma.engine import DIRECTIONS, DMAEngine
 from litepcie_soc.memory.bram import EndpointMemory
 from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
 
-BUILD       = Path(__file__).resolve().parents[3] / "build" / "test" / "dma"
+from test.gateware.verilate import verilate
+
 CLK_FREQ    = 4e6        # Four cycles a microsecond: moderation in few cycles.
 MEMORY_SIZE = 64 << 10
 DATA_TAGS   = 32
@@ -141,10 +136,8 @@ def start_at(engine, count):
 
 
 def verilog(top):
-    """Verilog of ``top`` without comments: they hold the date."""
     ios = {*top.inputs.values(), *top.outputs.values(), top.cd_sys.clk, top.cd_sys.rst}
-    source = convert(top, ios=ios, name="dma_dut").main_source
-    return "".join(line for line in source.splitlines(True) if not line.startswith("//"))
+    return convert(top, ios=ios, name="dma_dut").main_source
 
 # Compilation --------------------------------------------------------------------------------------
 
@@ -189,40 +182,7 @@ void step(Vdma_dut *top, const uint32_t *in, uint32_t *out, int reset) {{
     top->eval();
 }}
 }}
-double sc_time_stamp() {{ return 0; }}
 """
-
-
-def run(*command, cwd):
-    result = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
-    if result.returncode:
-        raise RuntimeError(f"{command[0]} failed:\n{result.stdout}{result.stderr}")
-
-
-def compile_model(source, wrapper):
-    """Path of the shared object for this Verilog; built once, safe for several processes."""
-    key    = hashlib.sha256((source + wrapper).encode()).hexdigest()[:16]
-    folder = BUILD / key
-    model  = folder / "model.so"
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not model.exists():
-            (folder / "dma_dut.v").write_text(source)
-            (folder / "wrapper.cpp").write_text(wrapper)
-            run("verilator", "--cc", "dma_dut.v", "--Mdir", "obj", "-O3", "-Wno-fatal",
-                "-Wno-WIDTH", cwd=folder)
-            root = subprocess.run(["verilator", "--getenv", "VERILATOR_ROOT"], check=True,
-                capture_output=True, text=True).stdout.strip()
-            include = Path(root) / "include"
-            runtime = [str(include / name) for name in ("verilated.cpp", "verilated_threads.cpp")
-                if (include / name).exists()]
-            generated = [str(path.relative_to(folder)) for path in (folder / "obj").glob("*.cpp")]
-            run("g++", "-std=c++20", "-O1", "-fPIC", "-shared", "-w", "-pthread", f"-I{include}",
-                f"-I{include}/vltstd", "-Iobj", "wrapper.cpp", *generated, *runtime,
-                "-o", "model.tmp", cwd=folder)
-            os.rename(folder / "model.tmp", model)
-    return model
 
 
 class Model:
@@ -268,7 +228,8 @@ def _library(data_width, top_class=Top, **kwargs):
     top     = top_class(data_width, **kwargs)
     inputs, outputs = top.inputs, top.outputs
     wrapper = WRAPPER.format(inputs=copies(inputs, True), outputs=copies(outputs, False))
-    library = ctypes.CDLL(str(compile_model(verilog(top), wrapper)))
+    program = verilate({"dma_dut.v": verilog(top), "wrapper.cpp": wrapper}, top="dma_dut", shared=True)
+    library = ctypes.CDLL(str(program.path))
     library.create.restype   = ctypes.c_void_p
     library.destroy.argtypes = [ctypes.c_void_p]
     library.step.argtypes    = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int]

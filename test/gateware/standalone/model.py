@@ -6,22 +6,19 @@
 
 """A core as its user gets it: files from `litepcie_soc_gen`, compiled by Verilator, its ports by name.
 
-Nothing here knows what is inside: the ports are read from the module's header. Compiled cores are kept in
-``build/test/core``, by content.
+Nothing here knows what is inside: the ports are read from the module's header.
 """
 
 import ctypes
-import fcntl
-import hashlib
-import os
 import re
 import subprocess
 import sys
 
 from pathlib import Path
 
+from test.gateware.verilate import verilate
+
 ROOT      = Path(__file__).resolve().parents[3]
-BUILD     = ROOT / "build" / "test" / "standalone"
 GENERATOR = Path(sys.executable).with_name("litepcie_soc_gen")
 EXAMPLES  = ROOT / "gateware" / "standalone" / "examples"
 
@@ -55,39 +52,15 @@ void *port(V@TOP@ *top, int n) { void *all[] = {@PORTS@}; return all[n]; }
 void settle(V@TOP@ *top) { top->sys_clk = 0; top->eval(); }
 void edge(V@TOP@ *top) { top->sys_clk = 1; top->eval(); }
 }
-double sc_time_stamp() { return 0; }
 """
 
 
-def run(*command, cwd):
-    result = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
-    assert result.returncode == 0, f"{command[0]} failed:\n{result.stdout}{result.stderr}"
-
-
 def compile_core(folder, name):
-    """Path of the shared object of ``NAME.v``; built once, safe for several processes."""
+    """Path of the shared object of ``NAME.v``."""
     verilog = (folder / f"{name}.v").read_text()
     ports   = header_ports(verilog)
     wrapper = WRAPPER.replace("@TOP@", name).replace("@PORTS@", ", ".join(f"&top->{port}" for port in ports))
-    key     = hashlib.sha256((verilog + wrapper).encode()).hexdigest()[:16]
-    place   = BUILD / f"{name}_{key}"
-    place.mkdir(parents=True, exist_ok=True)
-    with open(place / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (place / "model.so").exists():
-            (place / f"{name}.v").write_text(verilog)
-            (place / "wrapper.cpp").write_text(wrapper)
-            run("verilator", "--cc", f"{name}.v", "--top-module", name, "--Mdir", "obj", "-O3", "--x-assign", "fast",
-                "-Wno-fatal", "-Wno-lint", "-Wno-COMBDLY", cwd=place)
-            root = subprocess.run(["verilator", "--getenv", "VERILATOR_ROOT"], check=True, capture_output=True,
-                text=True).stdout.strip()
-            include = Path(root) / "include"
-            sources = [str(path.relative_to(place)) for path in sorted((place / "obj").glob("*.cpp"))]
-            sources += [str(include / f"verilated{part}.cpp") for part in ("", "_threads")]
-            run("g++", "-std=c++20", "-O0", "-fPIC", "-shared", "-w", "-pthread", f"-I{include}",
-                f"-I{include}/vltstd", "-Iobj", "wrapper.cpp", *sources, "-o", "model.tmp", cwd=place)
-            os.rename(place / "model.tmp", place / "model.so")
-    return place / "model.so"
+    return verilate({f"{name}.v": verilog, "wrapper.cpp": wrapper}, top=name, shared=True).path
 
 # Core ---------------------------------------------------------------------------------------------
 

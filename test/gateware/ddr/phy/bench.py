@@ -14,6 +14,7 @@ from pathlib import Path
 from litex.gen.fhdl.verilog import convert
 
 from test.gateware.ddr.phy.cells import Cells
+from test.gateware.verilate import verilate
 
 # Settings -----------------------------------------------------------------------------------------
 
@@ -64,16 +65,14 @@ def build(folder, dut, **family):
     """Function that runs a board: its settings, which replace those above, to what came of it (bench.cpp)."""
     fragment = dut.get_fragment()
     cells    = Cells(fragment)
-    convert(fragment, {*dut.ports, *cells.ports}, name="top").write(str(folder/"top.v"))
-    (folder/"dut.h").write_text("\n".join(["#pragma once",
-        f"constexpr unsigned LINE_BYTES = {dut.line//8}, ADDRESS_BITS = {dut.words};", cells.header(dut.pads)]))
+    verilog  = convert(fragment, {*dut.ports, *cells.ports}, name="top")
+    verilog.write(str(folder/"top.v"))  # With the contents of memories, which the model reads.
+    constants = "\n".join(["#pragma once",
+        f"constexpr unsigned LINE_BYTES = {dut.line//8}, ADDRESS_BITS = {dut.words};", cells.header(dut.pads)])
     here  = Path(__file__).parent
-    flags = f"-std=c++17 -Wall -Wextra -Werror -I{here} -I{folder}"
-    made  = subprocess.run(["verilator", "--cc", "--exe", "--build", "-O3", "-CFLAGS", flags, "-MAKEFLAGS",
-        "OPT_FAST=-O1 OPT_SLOW=-O0 OPT_GLOBAL=-O0", "--output-split", "100000", "-Wno-fatal", "-Wno-lint",
-        "-Wno-style", "-Wno-COMBDLY", "--no-timing", "--x-initial", "0", "--x-assign", "0", "--top-module", "top",
-        "top.v", str(here/"bench.cpp")], cwd=folder, capture_output=True, text=True)
-    assert made.returncode == 0, made.stderr[-3000:]
+    files = {path.name: path.read_text() for path in [here/"bench.cpp", *sorted(here.glob("*.h"))]}
+    model = verilate({"top.v": verilog.main_source, "dut.h": constants, **files}, options=["-O3", "--x-assign", "0"],
+        optimise="-O1")
     common = {**SETTINGS, "beat_ps": 1e12/8/dut.clk_freq, **LANES, **family}
     lanes  = len(dut.pads.dqs_p)
 
@@ -86,7 +85,7 @@ def build(folder, dut, **family):
         file = folder/"settings"
         file.write_text("".join(f"{name} {' '.join(map(str, value)) if name in LANES else value}\n"
             for name, value in settings.items()))
-        result = subprocess.run([folder/"obj_dir"/"Vtop", file], capture_output=True, text=True)
+        result = subprocess.run([model.path, file], cwd=folder, capture_output=True, text=True)
         assert result.returncode == 0, result.stdout
         return json.loads(result.stdout)
     return run
