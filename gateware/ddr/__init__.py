@@ -3,3 +3,5 @@
 #
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+
+"""Endpoint memory in DDR: LiteDRAM's controller, its connection to the data path, and the training of boards."""

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""An engine with its surroundings, and a driver for it: ring, doorbell, status block."""
+"""Test bench of an engine: models of its surroundings, and a driver that uses ring, doorbell and status block."""
 
 import random
 import re
@@ -32,7 +32,7 @@ HEADER = Path(__file__).resolve().parents[3] / "software" / "kernel" / "litepcie
 
 
 def engine_map():
-    """ENGINE_* and the like of the committed header, as a driver sees them."""
+    """Register numbers, ENGINE_* and others, of the committed header, as a driver sees them."""
     pattern = r"#define\s+LITEPCIE_((?:ENGINE|REASON|DESCRIPTOR|REPORT)_\w+)\s+(0x[0-9a-f]+|\d+)"
     return {name: int(value, 0) for name, value in re.findall(pattern, HEADER.read_text())}
 
@@ -59,11 +59,11 @@ class Descriptor:
 
 @dataclass
 class Link:
-    """A LINK to ``table`` (of Descriptors, the last may be a Link), placed at ``address``."""
+    """A LINK to ``table``, placed at ``address``. The table has Descriptors; its last entry may be a Link."""
     table:     list
     address:   int
     interrupt: bool = False
-    length:    int  = None   # Other than the table's.
+    length:    int  = None   # If it differs from the table's.
 
     def pack(self):
         length = len(self.table) if self.length is None else self.length
@@ -80,7 +80,7 @@ class Status:
 
 
 def flatten(entries):
-    """Descriptors in the order of execution."""
+    """Descriptors in execution order."""
     for entry in entries:
         yield from flatten(entry.table) if isinstance(entry, Link) else [entry]
 
@@ -96,7 +96,7 @@ STATUS     = 0x0030_0040
 
 
 class Bench:
-    """One engine at work; the other is in the DUT too, and does nothing unless a bench is beside."""
+    """One engine of the DUT. The other one does nothing, unless ``beside`` gives it a bench."""
     def __init__(self, direction="reader", data_width=128, *, seed=1, mps=256, mrrs=512, latency=20,
         jitter=0, stall=0.0, reorder=False, ring_log2=6, ring=RINGS, status=STATUS, dut=None,
         models=True, **kwargs):
@@ -114,7 +114,7 @@ class Bench:
         self.status     = status
         self.first      = kwargs.get("first_count", 0)
         self.fetch_tags = kwargs.get("fetch_tags", duts.DESCRIPTOR_TAGS)
-        self.benches    = [self]    # Those that share the DUT and its time.
+        self.benches    = [self]    # Benches that share the DUT and its time.
         self.doorbell   = self.first
         self.pushed     = []
         self.blocks     = []
@@ -154,7 +154,7 @@ class Bench:
     # Time -----------------------------------------------------------------------------------------
 
     def beside(self, **kwargs):
-        """A bench of the other engine of this DUT; time goes on for both."""
+        """Returns a bench of the other engine of this DUT; a cycle of one bench is a cycle of both."""
         other = Bench("writer" if self.direction == "reader" else "reader", self.data_width,
             dut=self.dut, **kwargs)
         other.now     = self.now
@@ -247,7 +247,7 @@ class Bench:
                 self.place(inner, entry.address + 16 * n)
 
     def push(self, *entries, ring=True):
-        """Puts entries into the next slots; rings the doorbell."""
+        """Puts entries into the next slots, and rings the doorbell."""
         for entry in entries:
             slot = self.doorbell % (1 << self.ring_log2)
             self.place(entry, self.ring + 16 * slot)
@@ -261,7 +261,7 @@ class Bench:
         return self.blocks[-1].completed if self.blocks else self.first
 
     def finish(self, limit=20000):
-        """Until the status block says that everything is complete."""
+        """Runs until the status block says that everything is complete."""
         return self.until(lambda: self.blocks and self.completed == self.doorbell, limit)
 
     def feed(self, entries, limit=20000):
@@ -278,7 +278,7 @@ class Bench:
         self.finish(limit)
 
     def stop(self, limit=5000):
-        """Until the engine stopped, its status block and its MSI came; returns the block."""
+        """Runs until the engine stopped and its status block and MSI arrived; returns the block."""
         messages = len(self.msi.times)
         self.until(lambda: self.blocks and self.blocks[-1].reason, limit)
         self.until(lambda: len(self.msi.times) > messages, limit)
@@ -292,11 +292,11 @@ class Bench:
     # What must be in memory afterwards ------------------------------------------------------------
 
     def expect(self):
-        """Snapshot to compare with, before the descriptors are pushed."""
+        """Takes the snapshot that ``check`` compares with. Call it before pushing descriptors."""
         self.before = (bytes(self.memory), bytes(self.low), bytes(self.high))
 
     def check(self, descriptors, touched=()):
-        """Memories are as before but for ``descriptors``; those of ``touched`` may have landed."""
+        """Memories changed only by ``descriptors``; the data of ``touched`` may have landed or not."""
         memory, low, high = (bytearray(image) for image in self.before)
         for descriptor in descriptors:
             image, base = (low, HOST_LOW) if descriptor.host < HOST_HIGH else (high, HOST_HIGH)
@@ -314,7 +314,7 @@ class Bench:
         assert self.high   == high,   first_difference(self.high, high)
 
     def place_apart(self, lengths, guard=40):
-        """Descriptors of ``lengths`` at places of their own, with guard bytes between them."""
+        """Descriptors of ``lengths`` at separate addresses, with guard bytes between them."""
         endpoint, host = self.rng.randrange(64), {HOST_LOW: self.rng.randrange(4096), HOST_HIGH: 7}
         descriptors = []
         for length in lengths:

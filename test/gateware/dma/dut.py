@@ -6,7 +6,7 @@
 
 """Two engines with all their ports at the top, as Verilog, compiled by Verilator, driven by Python.
 
-Whole engines are too much for Migen's simulator: this runs some ten thousand cycles a second, and
+Migen's simulator is too slow for whole engines. This runs some ten thousand cycles per second, and
 it runs the Verilog that the FPGA gets.
 """
 
@@ -26,11 +26,11 @@ from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
 
 from test.gateware.verilate import verilate
 
-CLK_FREQ    = 4e6        # Four cycles a microsecond: moderation in few cycles.
+CLK_FREQ    = 4e6        # Four cycles per microsecond: moderation takes few cycles.
 MEMORY_SIZE = 64 << 10
 DATA_TAGS   = 32
-DESCRIPTORS     = 128   # Fetched ahead, with
-DESCRIPTOR_TAGS = 4     # requests, as in the SoC of one channel.
+DESCRIPTORS     = 128   # Prefetched descriptors, as in the SoC with one channel.
+DESCRIPTOR_TAGS = 4     # Their tags.
 CSR_PAGING  = 0x800
 
 # Top ----------------------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ CSR_PAGING  = 0x800
 class Top(Module):
     """Reader and writer on their own memory streams, or both on one ``EndpointMemory``.
 
-    DOORBELL, COMPLETED and ACTIVE begin at ``first_count``: a test need not count up to 2^32.
+    DOORBELL, COMPLETED and ACTIVE begin at ``first_count``, so that a test reaches their wrap at 2^32 soon.
     ``inputs`` and ``outputs`` map names to Signals, seen from the engines.
     """
     def __init__(self, data_width, *, real_memory=False, first_count=0, descriptors=DESCRIPTORS,
@@ -171,7 +171,7 @@ WRAPPER = """\
 extern "C" {{
 Vdma_dut *create() {{ return new Vdma_dut; }}
 void destroy(Vdma_dut *top) {{ delete top; }}
-// One cycle: inputs, the outputs that they cause, the clock edge.
+// One cycle: sets the inputs, gets the outputs that they cause, then the clock edge.
 void step(Vdma_dut *top, const uint32_t *in, uint32_t *out, int reset) {{
     {inputs}
     top->sys_rst = reset;
@@ -186,7 +186,7 @@ void step(Vdma_dut *top, const uint32_t *in, uint32_t *out, int reset) {{
 
 
 class Model:
-    """The compiled DUT. Set inputs by name, ``step``, get outputs of that cycle by name."""
+    """The compiled DUT: set inputs by name, ``step``, get the outputs of that cycle by name."""
     def __init__(self, library, inputs, outputs):
         self.library  = library
         self.handle   = library.create()

@@ -4,10 +4,10 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What stands around an engine, in plain Python: host memory, its ports, endpoint memory, MSI.
+"""Models of an engine's surroundings, in plain Python: host memory, its ports, endpoint memory, MSI.
 
-Every model has ``drive`` (sets the inputs of a cycle) and ``clock`` (looks at what happened in it).
-They check what the contracts say and raise ``AssertionError`` at the cycle of the violation.
+Every model has ``drive``, which sets the inputs of a cycle, and ``clock``, which evaluates the cycle.
+The models check the contracts of the ports and raise ``AssertionError`` in the cycle of a violation.
 """
 
 from collections import deque
@@ -19,7 +19,7 @@ from test.gateware.dma.dut import MEMORY_SIZE
 
 
 class HostMemory:
-    """Regions of bytes; any access outside of them fails the test."""
+    """Regions of bytes; an access outside of them fails the test."""
     def __init__(self):
         self.regions = []
 
@@ -31,7 +31,7 @@ class HostMemory:
         for base, content in self.regions:
             if base <= address and address + length <= base + len(content):
                 return content, address - base
-        raise AssertionError(f"{length} bytes at {address:#x} are not the card's")
+        raise AssertionError(f"{length} bytes at {address:#x} are outside of the card's host memory")
 
     def read(self, address, length):
         content, offset = self.find(address, length)
@@ -45,7 +45,7 @@ class HostMemory:
 
 
 class Timing:
-    """How the surroundings behave: cycles, and the probability of a stall in a cycle."""
+    """Timing of the surroundings: latencies in cycles, and probabilities of a stall in a cycle."""
     def __init__(self, rng, latency=20, jitter=0, stall=0.0, reorder=False):
         self.rng     = rng
         self.latency = latency
@@ -61,22 +61,22 @@ class Timing:
 
 
 class ReadPortModel:
-    """Answers requests as the transaction layer: data in any order, retirement in order.
+    """Answers requests like the transaction layer: data in any order, retirement in order.
 
-    ``faults``: list of (first byte, reason): a request that holds that byte fails there; what is
-    before the byte lands, as completions of 64 bytes do.
+    ``faults`` is a list of (address of a byte, reason): a request that includes the byte fails there. Whole
+    completions of 64 bytes before the byte still land.
     """
     def __init__(self, bench, name, tags, space):
         self.bench    = bench
         self.name     = name
         self.tags     = tags
         self.bytes    = bench.data_width // 8
-        self.space    = space           # Bytes of the client's own space; None: it wraps.
+        self.space    = space           # Bytes of the client's address space; None if addresses wrap.
         self.waiting  = []              # Requests with data to deliver.
         self.issued   = deque()         # Requests not retired, in order.
-        self.beats    = deque()         # Of the completion on its way.
+        self.beats    = deque()         # Beats of the completion in progress.
         self.faults   = []
-        self.requests = []              # (cycle, address, length), all.
+        self.requests = []              # All requests: (cycle, address, length).
         self.offered  = False
 
     def drive(self):
@@ -141,7 +141,7 @@ class ReadPortModel:
         self.waiting.append(request)
 
     def choose(self):
-        """Begins a completion: of the oldest request, or of any that is due."""
+        """Begins a completion of the oldest request, or with ``reorder`` of any that is due."""
         due = [request for request in self.waiting if request.due <= self.bench.now]
         if not due:
             return
@@ -153,7 +153,7 @@ class ReadPortModel:
             return
         length = request.left
         done   = request.landed - length
-        if timing.reorder:    # Split at any multiple of 64.
+        if timing.reorder:    # Completions split at any multiple of 64.
             first  = 64 - (request.address + done) % 64
             length = timing.rng.choice([n for n in range(first, length, 64)] + [length])
         data = self.bench.host.read(request.address + done, length)
@@ -164,7 +164,7 @@ class ReadPortModel:
         while data:
             lane = place % self.bytes
             part = data[:self.bytes - lane]
-            # Lanes that are not enabled hold garbage.
+            # Lanes that are not enabled carry garbage.
             word = bytes(timing.rng.randbytes(lane)) + part
             word = word + timing.rng.randbytes(self.bytes - len(word))
             self.beats.append((place // self.bytes, int.from_bytes(word, "little"),
@@ -174,17 +174,17 @@ class ReadPortModel:
 
 
 class WritePortModel:
-    """Takes packets as the transaction layer, writes host memory when the PHY took them."""
+    """Accepts packets like the transaction layer; writes host memory when the PHY has accepted them."""
     def __init__(self, bench, name):
         self.bench   = bench
         self.name    = name
         self.bytes   = bench.data_width // 8
         self.packet  = None
         self.waiting = deque()    # (due, address, data).
-        self.packets = []         # (cycle of the last beat, address, length), all.
+        self.packets = []         # All packets: (cycle of the last beat, address, length).
         self.beats   = 0
         self.drop    = False
-        self.room    = 64         # Packets between here and the PHY.
+        self.room    = 64         # Most packets between here and the PHY.
         self.on_sent = lambda address, data: None
 
     def drive(self):
@@ -239,7 +239,7 @@ class WritePortModel:
 
 
 class MemoryWriteModel:
-    """Behind the reader's MemoryWriteStream."""
+    """Endpoint memory at the reader's MemoryWriteStream."""
     def __init__(self, bench):
         self.bench = bench
         self.bytes = bench.data_width // 8
@@ -261,7 +261,7 @@ class MemoryWriteModel:
 
 
 class MemoryReadModel:
-    """Behind the writer's MemoryReadStream: a command a cycle, words four cycles later."""
+    """Endpoint memory at the writer's MemoryReadStream: one command per cycle, words four cycles later."""
     LATENCY = 4
 
     def __init__(self, bench):
@@ -299,7 +299,7 @@ class MsiModel:
         self.bench = bench
         self.name  = name
         self.times = []       # Cycle of each message.
-        self.block = False    # The PHY takes none.
+        self.block = False    # The PHY accepts no MSI.
 
     def drive(self):
         self.ready = not self.block and not self.bench.timing.stalls()

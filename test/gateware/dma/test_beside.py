@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A ring that is wrong stops its engine, and no other: the second one works all the time."""
+"""A wrong ring stops only its own engine: the other one keeps working."""
 
 import pytest
 
@@ -48,7 +48,7 @@ WRONG = {
 
 
 def moved_on(other, before):
-    """The other engine completes more than ``before``; gives what it completed."""
+    """Checks that the other engine completed more than ``before``; returns its count."""
     assert other.flag("RUNNING") and not other.flag("STOPPED")
     other.until(lambda: other.read("COMPLETED") > before, 500)
     return other.read("COMPLETED")
@@ -57,7 +57,7 @@ def moved_on(other, before):
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.__name__)
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_other_engine_goes_on(direction, wrong):
-    """Reason in STATUS and in the block, nothing counted behind; a reset of that engine alone."""
+    """The reason is in STATUS and in the block, nothing after it is counted; a reset affects that engine only."""
     bench = Bench(direction, stall=0.1, reorder=True, jitter=20, ring_log2=5)
     other = bench.beside(seed=2, stall=0.1, reorder=True, ring_log2=8)
     other.start()

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""ENABLE, RESET, DOORBELL and the registers, at any moment of a transfer."""
+"""ENABLE, RESET, DOORBELL and the registers, at any time of a transfer."""
 
 import pytest
 
@@ -19,7 +19,7 @@ FIRST_COUNT = 0xffffffe5
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_doorbell_while_running(direction):
-    """One slot at a time, rung at any moment; the ring wraps."""
+    """The doorbell makes one slot available at a time, at any time; the ring wraps."""
     bench = Bench(direction, ring_log2=3, stall=0.1, reorder=True)
     bench.start()
     bench.expect()
@@ -34,7 +34,7 @@ def test_doorbell_while_running(direction):
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_counts_wrap(direction):
-    """DOORBELL and COMPLETED go through 2^32 in mid-transfer."""
+    """DOORBELL and COMPLETED wrap at 2^32 during a transfer."""
     bench = Bench(direction, ring_log2=3, first_count=FIRST_COUNT)
     assert bench.read("COMPLETED") == FIRST_COUNT
     bench.start()
@@ -48,7 +48,7 @@ def test_counts_wrap(direction):
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_largest_ring(direction):
-    """4096 descriptors, all made available at once, twice."""
+    """4096 descriptors, all made available at once; twice."""
     bench = Bench(direction, ring_log2=12, reorder=True)
     bench.start()
     for _ in range(2):
@@ -76,7 +76,7 @@ def test_doorbell_before_enable(direction):
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_pause(direction):
-    """ENABLE off ends behind a whole descriptor; on again, the rest follows."""
+    """Without ENABLE the engine pauses after a whole descriptor; with it, the rest follows."""
     bench = Bench(direction, stall=0.2, reorder=True, jitter=30, mrrs=128)
     bench.start()
     bench.expect()
@@ -108,7 +108,7 @@ def test_pause(direction):
 @pytest.mark.parametrize("by_register", (True, False), ids=("register", "signal"))
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_reset_at_any_time(direction, by_register):
-    """In each phase of a transfer; what was under way is drained, and the next run is clean."""
+    """A reset in each phase of a transfer drains what is in flight, and the next run is clean."""
     bench = Bench(direction, stall=0.2, reorder=True, jitter=100, latency=60)
     for delay in (0, 1, 2, 3, 5, 10, 20, 40, 65, 70, 75, 80, 90, 120, 150, 170, 200, 250, 300, 400):
         bench.start()
@@ -142,7 +142,7 @@ def test_reset_at_any_time(direction, by_register):
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_reset_of_waiting_msi(direction):
-    """A PHY that takes no MSI does not hold up a reset."""
+    """A PHY that accepts no MSI does not delay a reset."""
     bench = Bench(direction)
     bench.msi.block = True
     bench.start()
@@ -156,7 +156,7 @@ def test_reset_of_waiting_msi(direction):
 
 
 def test_reset_waits():
-    """RESET stays 1 until the last completion came; nothing of it is counted."""
+    """RESET stays 1 until the last completion arrived; its bytes are not counted."""
     bench = Bench("reader", latency=500)
     bench.start()
     bench.push(*bench.place_apart([2000]))
@@ -176,7 +176,7 @@ def test_registers_read_back():
         ("STATUS_ADDRESS_LO", 0xdeadbee0), ("STATUS_ADDRESS_HI", 0x01020304),
         ("MODERATION", 0x00640010)):
         bench.write(name, value)
-        bench.cycle()   # What is kept is there a cycle later; the bus of BAR0 takes longer.
+        bench.cycle()   # The value reads back one cycle after the write; BAR0 takes longer than that.
         assert bench.read(name) == value
     for offset in range(0x2c, 0x40, 4):
         REGS["ENGINE_HOLE"] = offset
@@ -186,13 +186,13 @@ def test_registers_read_back():
 
 
 def test_low_half_holds_high():
-    """ACTIVE is one value though it is read by halves while it goes through 2^32."""
+    """ACTIVE is one consistent value, although the two halves are read while it wraps at 2^32."""
     bench = Bench("reader", latency=2000, first_count=FIRST_COUNT)
     bench.start()
     bench.push(*bench.place_apart([100]))
     low = bench.read("ACTIVE_LO")
     assert FIRST_COUNT <= low
-    bench.cycles(100)                          # Through 2^32.
+    bench.cycles(100)                          # Past 2^32.
     assert bench.read("ACTIVE_HI") == 0
     assert bench.read("ACTIVE_LO") < 200
     assert bench.read("ACTIVE_HI") == 1

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Whole engines: every byte in its place and nothing beside it, for any length and alignment."""
+"""Whole engines: every byte lands in its place, and no other byte changes, for any length and alignment."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def test_sizes_and_offsets(direction, width, base):
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_longest(direction):
-    """More than one hundred requests in one descriptor, the whole memory."""
+    """One descriptor for the whole memory: more than one hundred requests."""
     bench = Bench(direction)
     bench.start()
     bench.expect()
@@ -50,7 +50,7 @@ def test_longest(direction):
 @pytest.mark.parametrize("mps, mrrs", ((128, 128), (256, 512), (512, 4096)))
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_request_sizes(direction, mps, mrrs):
-    """No request is longer than allowed, and those between a descriptor's ends are that long."""
+    """No request is longer than allowed, and all but a descriptor's first and last are exactly that long."""
     bench = Bench(direction, mps=mps, mrrs=mrrs)
     bench.start()
     bench.push(Descriptor(20000, 5, HOST_LOW + 100))
@@ -68,7 +68,7 @@ def test_request_sizes(direction, mps, mrrs):
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_random(direction, width, seed):
-    """Stalls everywhere, completions out of order, a small ring that wraps many times."""
+    """Stalls on all ports, completions out of order, a small ring that wraps many times."""
     bench = Bench(direction, width, seed=seed, ring_log2=1 + seed, latency=10,
         jitter=(0, 60)[seed % 2], stall=(0, 0.1, 0.3, 0.6)[seed], reorder=seed > 0,
         mps=(128, 256, 512, 128)[seed], mrrs=(128, 512, 4096, 256)[seed])
@@ -85,7 +85,7 @@ def test_random(direction, width, seed):
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_blocks_are_true(direction):
-    """Whenever a status block arrives, the data of what it calls complete is there."""
+    """When a status block arrives, the data of every descriptor that it reports complete has landed."""
     bench = Bench(direction, stall=0.2, reorder=True, jitter=100, latency=40)
     bench.start()
     bench.expect()
@@ -115,7 +115,7 @@ def test_blocks_are_true(direction):
 
 
 def test_real_memory():
-    """The endpoint memory of the boards: in by the reader, out by the writer."""
+    """Both engines on one ``EndpointMemory``: the reader writes it, the writer reads it."""
     reader = Bench("reader", models=False, real_memory=True, stall=0.1, reorder=True)
     writer = Bench("writer", models=False, dut=reader.dut, stall=0.1)
     places = reader.place_apart(reader.random_lengths(50))

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""LINK descriptors: tables anywhere, chains of them, what is prefetched behind them."""
+"""LINK descriptors: tables at any address, chains of tables, and what is prefetched after a LINK."""
 
 import pytest
 
@@ -14,7 +14,7 @@ DIRECTIONS = ("reader", "writer")
 
 
 def split(bench, descriptors, count):
-    """``descriptors`` in ``count`` tables that are not empty."""
+    """Splits ``descriptors`` into ``count`` tables, none of them empty."""
     cuts = sorted(bench.rng.sample(range(1, len(descriptors)), count - 1))
     return [descriptors[a:b] for a, b in zip([0, *cuts], [*cuts, len(descriptors)])]
 
@@ -22,7 +22,7 @@ def split(bench, descriptors, count):
 @pytest.mark.parametrize("width", (64, 128, 256))
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_tables(direction, width):
-    """Slots of the ring are descriptors and tables in any order; a table counts as one."""
+    """Ring slots are descriptors and tables in any order; a table counts as one slot."""
     bench = Bench(direction, width, ring_log2=3, stall=0.1, reorder=True)
     bench.start()
     bench.expect()
@@ -42,7 +42,7 @@ def test_tables(direction, width):
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_chain_over_pages(direction):
-    """Tables that end in a LINK to the next, each at the end of its page; then the ring goes on."""
+    """Each table ends at the end of its page with a LINK to the next table; then the ring continues."""
     bench = Bench(direction, ring_log2=2)
     bench.start()
     bench.expect()
@@ -56,14 +56,14 @@ def test_chain_over_pages(direction):
     bench.finish()
     bench.check(descriptors)
     assert bench.completed == 4
-    # One request for each chunk of a table, none across a page: the model checks that.
+    # One request for each chunk of a table. The model checks that none crosses a page.
     assert {a // 4096 for _, a, _ in bench.descriptors.requests} >= {
         TABLES // 4096 + n for n in range(8)}
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_links_in_a_row(direction):
-    """Fifteen LINKs to LINKs lead to a descriptor; again, as each descriptor begins a new row."""
+    """Fifteen consecutive LINKs may lead to a descriptor, several times: each descriptor restarts the count."""
     bench = Bench(direction)
     bench.start()
     bench.expect()
@@ -90,7 +90,7 @@ def test_table_across_page(direction):
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_many_links_behind_each_other(direction):
-    """Every slot is a LINK to one descriptor: all that is prefetched is thrown away every time."""
+    """Every slot is a LINK to one descriptor: each LINK discards everything prefetched."""
     bench = Bench(direction, ring_log2=5, jitter=30, reorder=True)
     bench.start()
     bench.expect()
@@ -102,7 +102,7 @@ def test_many_links_behind_each_other(direction):
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_interrupt_of_link(direction):
-    """INTERRUPT of a LINK tells of its table's end; of a descriptor in it, of that."""
+    """INTERRUPT of a LINK reports the end of its table, INTERRUPT of a descriptor in it that descriptor."""
     bench = Bench(direction)
     bench.start()
     descriptors = bench.place_apart([500] * 6)
@@ -116,15 +116,15 @@ def test_interrupt_of_link(direction):
 
 
 def test_guess_may_fail():
-    """A fetch that fails behind a LINK in a table is forgotten: it was not yet wanted."""
+    """The failure of a speculative fetch after a LINK in a table is ignored."""
     bench = Bench("reader", ring_log2=2)
     bench.start()
     bench.expect()
     descriptors = bench.place_apart([64] * 4)
-    # The table is asked for with the slot behind it; only its last entry says that it goes on.
+    # The table is fetched together with the slot after it; only its last entry, a LINK, continues it.
     chain = Link([descriptors[0], Link([descriptors[1]], TABLES + 8192)], TABLES)
     bench.push(chain, descriptors[2])
-    # The first fetch has both slots; the guess behind the table asks for slot 1 alone.
+    # The first fetch has both slots; the speculative fetch after the table requests slot 1 only.
     bench.descriptors.faults = []
     seen = bench.descriptors.requests
     bench.until(lambda: len(seen) == 3)
@@ -138,7 +138,7 @@ def test_guess_may_fail():
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_guess_lands_as_link_is_followed(direction):
-    """What is behind a LINK that ends its request lands in every cycle around the one that drops it."""
+    """Descriptors after a LINK land in every cycle around the one in which the LINK discards them."""
     bench = Bench(direction, latency=10, ring_log2=7)
     late  = 0
     accept = bench.descriptors.accept
@@ -154,7 +154,7 @@ def test_guess_lands_as_link_is_followed(direction):
         late = cycles
         bench.expect()
         descriptors = bench.place_apart([8] * 45)
-        at = -1 - bench.doorbell % 32 + 32      # The last of the 32 that a request asks for.
+        at = -1 - bench.doorbell % 32 + 32      # The last of the 32 descriptors of a request.
         bench.push(*descriptors[:at], Link(descriptors[at:at + 3], TABLES + 16), *descriptors[at + 3:])
         bench.finish()
         bench.check(descriptors)
@@ -163,7 +163,7 @@ def test_guess_lands_as_link_is_followed(direction):
 @pytest.mark.parametrize("tags", (2, 4))
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_link_meets_retirement(direction, tags):
-    """What a LINK throws away arrives before it, in its very cycle, or long after the table did."""
+    """What a LINK discards arrives before it is followed, in the same cycle, or long after its table."""
     bench = Bench(direction, latency=10, ring_log2=7)
     bench.descriptors.tags = tags
     accept = bench.descriptors.accept
@@ -178,7 +178,7 @@ def test_link_meets_retirement(direction, tags):
     bench.start()
     places = [(at, 0) for at in range(40)] + [(0, late) for late in (1, 200, 400)]
     for at, late in places:
-        # The second request is behind the LINK, or the LINK is parsed when it ends.
+        # The second request comes after the LINK, or the LINK is parsed when the request ends.
         delays[:] = [0, late]
         bench.expect()
         descriptors = bench.place_apart(bench.random_lengths(160, 40))

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Cycles: TLPs without a gap, small descriptors at their rate, start-up, and counters that add up."""
+"""Rates in cycles: TLPs without gaps, small descriptors, start-up, and the sums of the counters."""
 
 from math import ceil
 
@@ -30,10 +30,10 @@ def gaps(bench, count, skip):
 @pytest.mark.parametrize("base", (HOST_LOW, HOST_HIGH), ids=("3dw", "4dw"))
 @pytest.mark.parametrize("width", WIDTHS)
 def test_writer_packets_back_to_back(width, base, endpoint):
-    """TLPs of 256 bytes follow each other: the beats of their payload, nothing between them.
+    """TLPs of 256 bytes follow each other without gaps: only the beats of their payload.
 
-    With 128 bits and three dwords of header that is 17 beats, the whole TLP. Four dwords fill a
-    beat of their own, which the builder sends: 16 here.
+    With 128 bits and a header of three dwords that is 17 beats, the whole TLP. With four dwords it is 16:
+    the header fills a beat of its own, which the builder adds.
     """
     bench = Bench("writer", width)
     bench.start()
@@ -49,7 +49,7 @@ def test_writer_packets_back_to_back(width, base, endpoint):
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_reader_beat_a_cycle(width):
-    """The host's data flows over requests and descriptors once it began, but for the place of headers."""
+    """Once data flows, it flows across requests and descriptors in every cycle, except for the headers."""
     bench = Bench("reader", width)
     bench.start()
     bench.push(*[Descriptor(4096, 4096 * n, HOST_LOW + 4096 * n) for n in range(8)])
@@ -58,13 +58,13 @@ def test_reader_beat_a_cycle(width):
     active = bench.read64("ACTIVE")
     idle   = sum(bench.read(name) for name in WAITS)
     assert active - idle == beats
-    # Doorbell to the first byte: a fetch, a request, 20 cycles of the host for each.
+    # From the doorbell to the first byte: a fetch and a request, 20 cycles of host latency each.
     assert idle < 110 + beats // 32
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_reader_request_a_cycle(width):
-    """Requests of a descriptor leave one a cycle, those of the next a cycle behind them, up to a KiB."""
+    """Within the first KiB, a request leaves in each cycle, with one cycle between descriptors."""
     bench = Bench("reader", width, mrrs=128, latency=200)
     bench.start()
     bench.push(*[Descriptor(512, 512 * n, HOST_LOW + 512 * n) for n in range(4)])
@@ -76,7 +76,7 @@ def test_reader_request_a_cycle(width):
 @pytest.mark.parametrize("mrrs", (128, 512, 4096))
 @pytest.mark.parametrize("width", (64, 256))
 def test_reader_no_faster_than_data(width, mrrs):
-    """Behind the first KiB, requests leave at the rate of the data path, with headers."""
+    """After the first KiB, requests leave at the rate of the data path, headers included."""
     bench = Bench("reader", width, mrrs=mrrs, latency=2000)
     bench.start()
     bench.push(*[Descriptor(4096, 4096 * n, HOST_LOW + 4096 * n) for n in range(4)])
@@ -86,25 +86,25 @@ def test_reader_no_faster_than_data(width, mrrs):
     spent = requests[-1][0] - requests[0][0]
     beats = lambda length: length * 8 // width + length * 8 // width // 32
     asked = sum(beats(length) for _, _, length in requests[:-1])
-    # The last of the first KiB, and one that was on its way, may be too many.
+    # The last request of the first KiB, and the one after it, may come early.
     assert asked - beats(1024) - 2 * beats(mrrs) <= spent <= asked + 8
 
 # Chains of Descriptors ----------------------------------------------------------------------------
 
 
 def chain(direction, width, size, latency=1):
-    """Many descriptors of ``size`` behind one doorbell; the bench, when all is done."""
+    """Runs many descriptors of ``size`` bytes after one doorbell; returns the bench."""
     bench = Bench(direction, width, ring_log2=10, latency=latency)
     bench.start()
     bench.push(*[Descriptor(size, size * n % 32768, HOST_LOW + size * n % 65536)
         for n in range(max(12, min(1024, 16384 // size)))])
     bench.finish(100000)
-    bench.cycles(31)        # Counters are up to that old.
+    bench.cycles(31)        # The counters' words may be that old.
     return bench
 
 
 def cycles_a_tlp(bench, skip=64):
-    """From the first TLPs, which wait for their descriptors, to the last but those of one."""
+    """Cycles per TLP, without the first TLPs, which wait for descriptors, and without those of the last descriptor."""
     pieces = bench.data.packets if bench.direction == "writer" else bench.data.requests
     per    = len(pieces) // len(bench.pushed)
     first  = min(skip, len(bench.pushed) // 4) * per
@@ -115,9 +115,9 @@ def cycles_a_tlp(bench, skip=64):
 @pytest.mark.parametrize("size", (8, 64, 256, 4096))
 @pytest.mark.parametrize("width", (*WIDTHS, 512))
 def test_writer_chain(width, size):
-    """A PHY that is always ready gets a beat in every cycle: header and payload share one.
+    """A PHY that is always ready gets a beat in every cycle: header and payload share one beat.
 
-    Descriptors of one TLP of one beat need two cycles: only eight bytes at 256 bits and more.
+    A descriptor of one single-beat TLP needs two cycles; here only 8 bytes at 256 bits and more.
     """
     bench = chain("writer", width, size)
     word  = width // 8
@@ -131,29 +131,29 @@ def test_writer_chain(width, size):
 @pytest.mark.parametrize("size", (64, 256, 4096))
 @pytest.mark.parametrize("width", (*WIDTHS, 512))
 def test_reader_chain(width, size):
-    """The reader asks ahead: the host's data fills every cycle from the first completion on.
+    """The reader requests ahead: the host's data fills every cycle from the first completion on.
 
-    One descriptor, and one request, in two cycles are enough for 64 bytes at up to 256 bits.
+    One descriptor, and one request, per two cycles are enough for 64 bytes at up to 256 bits.
     """
     bench = chain("reader", width, size)
     beats = len(bench.pushed) * size * 8 // width
     waits = {name: bench.read(name) for name in WAITS}
     slow  = len(bench.pushed) if (width, size) == (512, 64) else 0
     assert bench.read64("ACTIVE") == beats + sum(waits.values())
-    # Doorbell to the first data: a request of 512 bytes of descriptors, and 20 cycles. This host has no headers.
+    # From the doorbell to the first data: a fetch of 512 bytes, and 20 cycles. This host model sends no headers.
     assert sum(waits.values()) - slow <= 512 * 8 // width + 20 + beats // 32, waits
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("width", WIDTHS)
 def test_small_descriptors(direction, width):
-    """Eight bytes each, a host that answers at once: what the engine itself needs."""
+    """Descriptors of 8 bytes and a host without latency: measures the cycles the engine itself needs."""
     assert cycles_a_tlp(chain(direction, width, 8)) <= 2.05
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_small_descriptors_with_latency(direction):
-    """Half a microsecond of latency at 125 MHz: the prefetch hides it."""
+    """The prefetch hides half a microsecond of latency at 125 MHz."""
     assert cycles_a_tlp(chain(direction, 128, 8, latency=60)) <= 2.3
 
 # Start-up -----------------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ def test_small_descriptors_with_latency(direction):
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_start_up(direction):
-    """Cycles of each stage of one transfer that the host does not cause."""
+    """The engine's own cycles in each stage of one transfer, without those of the host."""
     bench = Bench(direction, 128, latency=20)
     bench.start()
     bench.cycles(20)
@@ -170,7 +170,7 @@ def test_start_up(direction):
     bench.write("DOORBELL", 1)
     bench.until(lambda: bench.descriptors.retiring)
     landed = bench.now - 1
-    done   = []                        # Cycles in which the last request was told to be over.
+    done   = []                        # Cycles in which ``done`` reported the last request.
     while not bench.msi.times:
         bench.cycle()
         over = bench.data.retiring if direction == "reader" else bench.data.sent
@@ -190,7 +190,7 @@ def test_start_up(direction):
 @pytest.mark.parametrize("stall", (0, 0.3))
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_counters(direction, stall):
-    """ACTIVE is the time from the doorbell to the last byte: cycles that moved plus the waits."""
+    """ACTIVE, the time from the doorbell to the last byte, is the cycles that moved data plus the wait counters."""
     bench = Bench(direction, stall=stall, reorder=stall > 0)
     bench.start()
     moved = 0
@@ -232,7 +232,7 @@ def test_counters(direction, stall):
     ("writer", "fetch", "WAIT_DESCRIPTOR"),
 ))
 def test_wait_reason(direction, slow, counter):
-    """What is slow is what most waiting is for."""
+    """Most waits are counted for what is slow."""
     bench = Bench(direction, latency=10)
     bench.start()
     slow_down(bench, slow)
@@ -243,7 +243,7 @@ def test_wait_reason(direction, slow, counter):
 
 
 def slow_down(bench, what):
-    """The host takes long, has one tag, or a port is ready in one of fifty cycles."""
+    """Makes the host slow, leaves one tag, or makes a port ready in one of fifty cycles."""
     if what == "tags":
         bench.data.tags = 1
     elif what in ("host", "fetch"):

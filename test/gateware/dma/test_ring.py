@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The descriptor ring at every size of its RAM and any number of requests."""
+"""The descriptor ring at every size of its RAM, with any number of requests in flight."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from test.gateware.dma.bench import REASON, TABLES, Bench, Link
 
 DIRECTIONS = ("reader", "writer")
 
-# Bits of the data path, descriptors of the RAM, requests under way: a request is for half the RAM.
+# Bits of the data path, descriptors in the RAM, tags. A request is for half the RAM.
 SHAPES = (
     (64,  8,   1),
     (64,  256, 8),
@@ -22,7 +22,7 @@ SHAPES = (
 
 
 def entries_of(bench, descriptors):
-    """Ring slots: descriptors, and every now and then a table of some of them."""
+    """Ring slots: descriptors, with a table of some of them now and then."""
     entries, address, rest = [], TABLES + 16, list(descriptors)
     while rest:
         if bench.rng.random() < 0.2:
@@ -38,7 +38,7 @@ def entries_of(bench, descriptors):
 @pytest.mark.parametrize("width, descriptors, tags", SHAPES)
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_shapes(direction, width, descriptors, tags):
-    """A ring that wraps, tables in it, stalls everywhere; then a fetch that fails, and a clean run."""
+    """A ring with tables wraps, with stalls on all ports; then a fetch fails, and a clean run follows."""
     bench = Bench(direction, width, ring_log2=5, stall=0.1, reorder=True, jitter=30, mrrs=4096,
         descriptors=descriptors, fetch_tags=tags)
     bench.start()
@@ -51,7 +51,7 @@ def test_shapes(direction, width, descriptors, tags):
     longest = max(length for _, _, length in bench.descriptors.requests)
     assert longest <= 16 * descriptors // 2
 
-    # The ring's slots hold what they held: only the one that cannot be read matters.
+    # The ring keeps its old slots: only the slot whose fetch fails matters.
     slot = bench.doorbell % 32
     bench.descriptors.faults = [(bench.ring + 16 * slot, REASON["UNSUPPORTED_REQUEST"])]
     bench.push(places[0])
@@ -66,12 +66,12 @@ def test_shapes(direction, width, descriptors, tags):
 
 @pytest.mark.parametrize("width, descriptors, tags", SHAPES)
 def test_fetches_ahead(width, descriptors, tags):
-    """As many requests wait for the host as there are tags and room for, and not one more."""
+    """Outstanding requests are limited by tags and by room in the RAM, and by nothing else."""
     bench = Bench("reader", width, ring_log2=9, latency=400, mrrs=4096, descriptors=descriptors, fetch_tags=tags)
     bench.start()
     bench.push(*bench.place_apart([4] * 500))
     bench.until(lambda: bench.descriptors.requests)
     bench.cycles(100)
-    assert len(bench.descriptors.issued) == min(tags, 2)   # Each is for half of the RAM.
+    assert len(bench.descriptors.issued) == min(tags, 2)   # Each request is for half of the RAM.
     assert len(bench.descriptors.requests) == len(bench.descriptors.issued)
     bench.finish(60000)

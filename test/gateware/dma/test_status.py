@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Status block and MSI: when, what, in which order, how many."""
+"""Status block and MSI: their times, contents, order and number."""
 
 import pytest
 
@@ -28,7 +28,7 @@ def with_interrupts(bench, count, length=64):
 @pytest.mark.parametrize("width", (64, 128, 256))
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_block(direction, width, status):
-    """Without INTERRUPT: one block when everything is done, and no message."""
+    """Without INTERRUPT there is one block when everything is done, and no MSI."""
     bench = Bench(direction, width, status=status)
     bench.start()
     bench.push(*bench.place_apart([100, 200, 300]))
@@ -41,7 +41,7 @@ def test_block(direction, width, status):
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_interrupt(direction):
-    """A descriptor with INTERRUPT is told of while others follow it, then its message comes."""
+    """A descriptor with INTERRUPT is reported while others follow it; its MSI comes after the block."""
     bench = Bench(direction)
     bench.start()
     descriptors = bench.place_apart([100, 3000, 3000, 3000])
@@ -58,7 +58,7 @@ def test_interrupt(direction):
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_every_interrupt_is_told(direction):
-    """Messages stand behind blocks that report the descriptors they are for."""
+    """Each MSI comes after a block that reports the descriptors it is for."""
     bench = Bench(direction, stall=0.2)
     bench.start()
     descriptors = with_interrupts(bench, 40)
@@ -66,7 +66,7 @@ def test_every_interrupt_is_told(direction):
     bench.finish()
     bench.until(lambda: bench.msi.times and bench.msi.times[-1] > bench.blocks[-1].cycle)
     bench.cycles(100)
-    # Blocks coalesce, but each has its message, and the last block has everything.
+    # Blocks may report several interrupts, but each block has its MSI, and the last block reports everything.
     assert 1 < len(bench.blocks) <= 40
     times = [block.cycle for block in bench.blocks]
     for before, after in zip(times, [*times[1:], bench.now]):
@@ -79,7 +79,7 @@ def test_moderation_count(direction):
     bench.start(moderation(8, 60000))
     for descriptor in with_interrupts(bench, 32, 8):
         bench.push(descriptor)
-        bench.finish()       # One at a time: one interrupt a block.
+        bench.finish()       # One at a time: one interrupt per block.
     bench.cycles(100)
     assert len(bench.blocks) == 32
     assert len(bench.msi.times) == 4
@@ -87,7 +87,7 @@ def test_moderation_count(direction):
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_moderation_time(direction):
-    """Four cycles are a microsecond; the first interrupt that waits starts the time."""
+    """The time starts with the first interrupt that waits. A microsecond is four cycles here."""
     bench = Bench(direction)
     bench.start(moderation(1000, 250))
     for descriptor in with_interrupts(bench, 5, 8):
@@ -106,7 +106,7 @@ def test_moderation_time(direction):
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_moderation_while_busy(direction):
-    """Interrupts without end: messages come as often as they may, blocks more often."""
+    """With continuous interrupts, MSIs come as often as moderation allows, and blocks more often."""
     bench = Bench(direction, ring_log2=4)
     bench.start(moderation(65535, 100))
     start = bench.now
@@ -141,7 +141,7 @@ def test_stop_is_not_moderated(direction):
 
 
 def test_slow_block():
-    """What is completed while a block is on its way is told by the next one."""
+    """Descriptors that complete while a block is in flight are reported by the next block."""
     bench = Bench("reader", latency=400)
     bench.start()
     first, second = with_interrupts(bench, 2)
@@ -156,7 +156,7 @@ def test_slow_block():
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_block_ends_when_engine_stops(direction):
-    """Whatever the block before it does in the cycle of the stop, the stop is told, by an MSI."""
+    """A stop is reported, with an MSI, whatever the previous block does in the cycle of the stop."""
     for latency in range(5, 80):
         bench = Bench(direction, latency=10)
         bench.start()
@@ -173,7 +173,7 @@ def test_block_ends_when_engine_stops(direction):
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_interrupt_while_block_begins(direction):
-    """An interrupt in the very cycle in which a block begins is told by the next one."""
+    """An interrupt in the same cycle in which a block begins is reported by the next block."""
     for latency in range(5, 60):
         bench = Bench(direction, latency=10, mrrs=128)
         bench.start()
@@ -185,7 +185,7 @@ def test_interrupt_while_block_begins(direction):
 
 
 def take_blocks_after(bench, latency):
-    """Status blocks need ``latency`` cycles to the PHY, everything else as before."""
+    """Status blocks take ``latency`` cycles to the PHY; everything else is unchanged."""
     clock = bench.blocks_port.clock
 
     def slow():
@@ -198,7 +198,7 @@ def take_blocks_after(bench, latency):
 
 @pytest.mark.parametrize("beats", (1, 2, 3))
 def test_reset_in_block(beats):
-    """A block that began is sent as a whole; its end is not taken for that of the next one."""
+    """A block that has begun is sent whole at a reset; its ``sent`` is not taken for that of the next block."""
     bench = Bench("reader", 64, latency=30)
     bench.start()
     bench.push(*with_interrupts(bench, 1))

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Every reason to stop, at the first, a middle and the last descriptor, then a clean run."""
+"""Every reason to stop, at the first, a middle and the last descriptor, each followed by a clean run."""
 
 import pytest
 
@@ -17,7 +17,7 @@ HOST_ERROR = ("UNSUPPORTED_REQUEST", "COMPLETER_ABORT", "POISONED", "TIMEOUT", "
 
 
 def run_clean(bench):
-    """Reset, then a transfer that works: nothing is left of the failure."""
+    """Resets the engine and runs a transfer, which must not be affected by the failure."""
     bench.reset()
     assert bench.read("STATUS") == 2            # IDLE.
     assert bench.read("CONTROL") == bench.read("DOORBELL") == bench.read("COMPLETED") == 0
@@ -49,7 +49,7 @@ def check_stop(bench, descriptors, position, reason, stopped=0):
     bench.cycles(100)
     assert bench.blocks[-1] == block and bench.read("COMPLETED") == position
     assert bench.flag("IDLE")
-    # Those behind the failure may have landed, but are not counted.
+    # Descriptors after the failure may have landed, but are not counted.
     behind = descriptors[position:] if bench.direction == "reader" else ()
     bench.check(descriptors[:position], touched=behind)
     run_clean(bench)
@@ -72,7 +72,7 @@ def test_data_fails(reason, position):
 @pytest.mark.parametrize("position", POSITIONS)
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_fetch_fails(direction, position):
-    """The descriptors of the same request that came before the failure are executed."""
+    """When a fetch fails, the descriptors that arrived before the failure are executed."""
     bench, descriptors = bench_with(direction, position)
     byte = bench.ring + 16 * position
     bench.descriptors.faults = [(byte, REASON["COMPLETER_ABORT"])]
@@ -139,7 +139,7 @@ def test_wrong_descriptor(direction, wrong, position):
 @pytest.mark.parametrize("position", POSITIONS)
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_wrong_descriptor_in_table(direction, position):
-    """COMPLETED is the table's slot; BYTES tells how far the table got."""
+    """COMPLETED counts up to the table's slot; BYTES tells how far the table got."""
     bench, descriptors = bench_with(direction, position)
     table = list(descriptors)
     table[position] = zero_length(descriptors[position])
@@ -152,7 +152,7 @@ def test_wrong_descriptor_in_table(direction, position):
 
 
 def test_just_fits():
-    """The last byte of the endpoint memory belongs to it."""
+    """A descriptor may end at the last byte of the endpoint memory."""
     bench, descriptors = bench_with("writer", 1)
     descriptors = [Descriptor(1, MEMORY_SIZE - 1, descriptors[0].host),
         Descriptor(100, MEMORY_SIZE - 100, descriptors[1].host)]
@@ -215,7 +215,7 @@ def test_wrong_link(direction, wrong, position):
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_doorbell_past_ring(direction):
-    """In mid-transfer: what is under way is drained, counted, and nothing else begins."""
+    """During a transfer: what is in flight is drained and counted, and nothing else begins."""
     bench, _ = bench_with(direction, 1, ring_log2=5, mrrs=128)
     descriptors = bench.place_apart([2000] * COUNT)
     bench.push(*descriptors)
@@ -281,7 +281,7 @@ def test_ring_alignment(ring_log2, ring, good):
 
 
 def test_status_block_not_aligned():
-    """No block, as there is no place for it; the MSI makes the driver look at the registers."""
+    """No block is written, as its address is not valid; the MSI makes the driver read the registers."""
     bench = Bench("reader", status=RINGS - 0x1000 + 8)
     bench.start()
     bench.until(lambda: bench.msi.times, 200)

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What an engine is made with: parameters, pinned registers, Verilog without loops."""
+"""Parameters of an engine, its pinned registers, and the lint of its Verilog."""
 
 import subprocess
 
@@ -46,7 +46,7 @@ def test_descriptors(descriptors):
 
 @pytest.mark.parametrize("direction", ("reader", "writer"))
 def test_registers_are_pinned(direction):
-    """Each register of litepcie_regs.h is where the header says, and has a description."""
+    """Each engine register has the address that litepcie_regs.h gives, and a description."""
     csrs   = engine(direction).get_csrs(sort=True)
     places = {csr.name: 4 * n for n, csr in enumerate(csrs)}
     pinned = {name[len("ENGINE_"):].lower(): offset for name, offset in REGS.items()

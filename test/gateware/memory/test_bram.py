@@ -20,7 +20,7 @@ SIZE = 2048
 
 
 class Model:
-    """What the memory must hold, and the order in which it was asked for it."""
+    """Expected contents of the memory."""
     def __init__(self, data_width):
         self.bytes = data_width // 8
         self.image = bytearray(SIZE)
@@ -46,7 +46,7 @@ class Bench:
         self.stall   = stall
         self.rng     = random.Random(seed)
         self.wanted  = [[] for _ in self.reads]   # For each client: (allowed values).
-        self.taken   = [[] for _ in self.reads]   # For each client: cycle of each word.
+        self.taken   = [[] for _ in self.reads]   # For each client: cycle of each accepted word.
         self.written = []                         # Cycle of each accepted write.
 
     def chance(self, p):
@@ -86,7 +86,7 @@ class Bench:
 
     @passive
     def monitor(self):
-        """Follows the rules of the ports: a command sees what was accepted before its cycle."""
+        """Applies the rule of the ports: a read command sees every write accepted before its cycle."""
         cycle = 0
         while True:
             yield
@@ -131,7 +131,7 @@ class Bench:
 # Tests --------------------------------------------------------------------------------------------
 
 
-# Every width with every number of clients, and every pause with each of both.
+# Every width with every number of clients, and every idle and stall rate with each of these.
 WIDTHS  = [64, 128, 512]
 CLIENTS = [(1, 1), (2, 2), (3, 1), (1, 3)]
 PAUSES  = [(0, 0), (0.3, 0.7), (0.7, 0.2)]
@@ -150,7 +150,7 @@ def test_word_a_cycle_each_way(readers):
     bench.run(60, 60)
     assert bench.written == list(range(bench.written[0], bench.written[0] + 120))
     cycles = sorted(cycle for taken in bench.taken for cycle in taken)
-    # The clients' words come out of separate buffers: full speed means as many cycles as words.
+    # The clients have separate buffers; at full rate, the number of cycles is the number of words.
     assert cycles[-1] - cycles[0] <= 60 * readers + EndpointMemory.LATENCY
 
 

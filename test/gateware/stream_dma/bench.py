@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The engines of a stream with their surroundings: those of any engine, and a user."""
+"""Test bench of a stream's engines: the models of any engine, and those of the user."""
 
 import struct
 
@@ -25,7 +25,7 @@ REPORT_LAST   = REGS["REPORT_LAST"]
 
 
 class Top(dut.Top):
-    """Both engines of a stream: ``reader_user`` comes out, ``writer_user`` goes in."""
+    """Both engines of a stream: ``reader_user`` is the output to the user, ``writer_user`` the input."""
     def make_engine(self, direction, data_width, real_memory):
         reader          = direction == "reader"
         descriptor_port = MemoryReadPort(data_width, dut.DESCRIPTOR_TAGS)
@@ -57,16 +57,16 @@ class Top(dut.Top):
 # User ---------------------------------------------------------------------------------------------
 
 
-class TakerModel:
-    """Takes what the reader gives; checks the rules of the stream in every cycle."""
+class ConsumerModel:
+    """User of the reader: accepts beats, and checks the rules of the stream in every cycle."""
     def __init__(self, bench):
         self.bench   = bench
         self.bytes   = bench.data_width // 8
-        self.packets = [bytearray()]   # The last one is not over.
-        self.cut     = 0               # Packets without an end.
-        self.beats   = []              # Cycle of each.
+        self.packets = [bytearray()]   # The last packet has not ended.
+        self.cut     = 0               # Packets cut short, without ``last``.
+        self.beats   = []              # Cycle of each beat.
         self.stall   = bench.timing.stalls
-        self.held    = None            # A beat that was offered and not taken.
+        self.held    = None            # A beat that was offered and not accepted.
 
     def drive(self):
         self.ready = not self.stall()
@@ -75,10 +75,10 @@ class TakerModel:
     def clock(self):
         get = self.bench.dut.get
         if not get("reader_user_valid"):
-            assert self.held is None, "a beat that was offered is gone"
+            assert self.held is None, "a beat was withdrawn before it was accepted"
             return
         beat = tuple(get(f"reader_user_{name}") for name in ("dat", "be", "first", "last"))
-        assert self.held in (None, beat), "a beat that was offered changed"
+        assert self.held in (None, beat), "a beat changed before it was accepted"
         self.held = None if self.ready else beat
         if self.ready:
             self.take(*beat)
@@ -101,15 +101,15 @@ class TakerModel:
         return b"".join(self.packets)
 
 
-class GiverModel:
-    """Gives packets to the writer: a list of (bytes, whether it ends)."""
+class ProducerModel:
+    """User of the writer: sends a list of (bytes, whether the packet ends)."""
     def __init__(self, bench):
         self.bench   = bench
         self.bytes   = bench.data_width // 8
         self.queue   = []      # Beats: dat, be, first, last.
         self.stall   = bench.timing.stalls
         self.offered = False
-        self.beats   = []      # Cycle of each.
+        self.beats   = []      # Cycle of each beat.
 
     def give(self, packet, last=True):
         assert last or len(packet) % self.bytes == 0
@@ -148,7 +148,7 @@ class Descriptor:
 
 
 class Bench(bench.Bench):
-    """One engine of a stream at work, with its user."""
+    """One engine of a stream, with its user."""
     def __init__(self, direction, data_width=128, **kwargs):
         bench.Bench.__init__(self, direction, data_width, top_class=Top, **kwargs)
 
@@ -163,10 +163,10 @@ class Bench(bench.Bench):
         self.blocks_port.on_sent = self.on_block
         if name == "reader":
             self.data = ReadPortModel(self, "reader_data", dut.DATA_TAGS, None)
-            self.user = TakerModel(self)
+            self.user = ConsumerModel(self)
         else:
             self.data = WritePortModel(self, "writer_data")
-            self.user = GiverModel(self)
+            self.user = ProducerModel(self)
         self.msi    = MsiModel(self, name)
         self.models = [self.descriptors, self.blocks_port, self.data, self.msi, self.user]
 
@@ -179,7 +179,7 @@ class Bench(bench.Bench):
 
 
 def packets_of(host_bench, entries):
-    """The packets that descriptors lead to; the last one is not over, and may be empty."""
+    """The packets that descriptors give; the last one has not ended, and may be empty."""
     packets = [b""]
     for descriptor in bench.flatten(entries):
         packets[-1] += host_bench.host.read(descriptor.host, descriptor.length)
@@ -189,7 +189,7 @@ def packets_of(host_bench, entries):
 
 
 def fill(packets, slots):
-    """What ends up in each slot: ((bytes, packet ends), [(host address, bytes)]), as far as it is used."""
+    """Expected contents of each used slot: ((bytes, packet ends), [(host address, bytes)])."""
     slots, filled = iter(slots), []
     for packet in packets:
         while packet:

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Cycles: a beat each, over packets and descriptors, and counters that add up."""
+"""Rates of streams: a beat per cycle across packets and descriptors, and the sums of the counters."""
 
 from math import ceil
 
@@ -19,7 +19,7 @@ WAITS  = ("WAIT_DESCRIPTOR", "WAIT_TAG", "WAIT_LINK", "WAIT_DATA")
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_reader_beat_a_cycle(width):
-    """The user has a beat a cycle over packets of several descriptors, once it began, but for the place of headers."""
+    """Once data flows, the user gets a beat per cycle across packets and descriptors, except for the headers."""
     bench = Bench("reader", width)
     bench.start()
     bench.push(*[Descriptor(2048, HOST_LOW + 2048 * n, last=n % 3 == 2) for n in range(15)])
@@ -32,7 +32,7 @@ def test_reader_beat_a_cycle(width):
 
 @pytest.mark.parametrize("latency, bound", ((60, 33/32), (200, 33/32), (400, 1.35)))
 def test_reader_latency(latency, bound):
-    """The RAM covers the host's latency up to three quarters of its words: cycles a beat."""
+    """The RAM covers a host latency of up to three quarters of its words; ``bound`` is in cycles per beat."""
     bench = Bench("reader", latency=latency, mrrs=512)
     bench.start()
     bench.push(*[Descriptor(4096, HOST_LOW + 4096 * n) for n in range(16)])
@@ -45,7 +45,7 @@ def test_reader_latency(latency, bound):
 @pytest.mark.parametrize("base", (HOST_LOW, HOST_HIGH), ids=("3dw", "4dw"))
 @pytest.mark.parametrize("width", WIDTHS)
 def test_writer_tlps_back_to_back(width, base):
-    """TLPs of 256 bytes follow each other over buffers; of a buffer, only its report is between."""
+    """TLPs of 256 bytes follow each other across buffers, with only the report of each buffer between."""
     bench = Bench("writer", width)
     bench.start()
     bench.user.give(bytes(32768))
@@ -58,13 +58,13 @@ def test_writer_tlps_back_to_back(width, base):
     data    = sum(length == 256 for _, _, length in packets) - 1
     reports = sum(length == 4 for _, _, length in packets)
     assert (data, reports) == (123, 8)
-    # The descriptor behind a report has been read by then.
+    # The descriptor after a report has been read by then.
     assert packets[-1][0] - packets[0][0] <= data * beats[256] + reports * (beats[4] + 1)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_writer_small_packets(width):
-    """A packet of a beat needs its data, its report, and no more than six cycles."""
+    """A packet of one beat takes the cycles of its data and its report, and at most six more."""
     bench = Bench("writer", width, ring_log2=9, latency=1)
     bench.start()
     for _ in range(300):
@@ -77,7 +77,7 @@ def test_writer_small_packets(width):
 
 @pytest.mark.parametrize("direction", ("reader", "writer"))
 def test_counters(direction):
-    """ACTIVE is the sum of what moved and what was waited for; a slow user is WAIT_DATA."""
+    """ACTIVE is the cycles that moved data plus the wait counters; a slow user counts as WAIT_DATA."""
     bench = Bench(direction)
     bench.start()
     bench.user.stall = lambda: bench.rng.random() < 0.95

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Host memory to a user: packets as the descriptors say, whatever the host and the user do."""
+"""Host memory to a user: the descriptors' packets arrive, whatever the host's and the user's timing."""
 
 import pytest
 
@@ -18,12 +18,12 @@ OFFSETS = (0, 1, 2, 3, 31, 4092, 4095)
 
 
 def run(bench, descriptors):
-    """Moves ``descriptors`` and checks what the user has of them."""
+    """Moves ``descriptors`` and checks the packets that the user gets."""
     bench.feed(descriptors, 100000)
     expected = packets_of(bench, descriptors)
     bench.until(lambda: len(bench.user.packets) == len(expected) and (
         len(bench.user.packets[-1]) >= len(expected[-1]) // bench.user.bytes * bench.user.bytes))
-    # What does not fill a beat waits for its packet to go on.
+    # Bytes that do not fill a beat wait for the rest of their packet.
     whole = expected.pop()[:len(bench.user.packets[-1])]
     assert bench.user.packets == expected + [whole]
     assert bench.user.cut == 0
@@ -32,7 +32,7 @@ def run(bench, descriptors):
 @pytest.mark.parametrize("base", (HOST_LOW, HOST_HIGH), ids=("3dw", "4dw"))
 @pytest.mark.parametrize("width", WIDTHS)
 def test_lengths_and_offsets(width, base):
-    """Of descriptors that are packets, and of descriptors that join without a gap."""
+    """Descriptors that are whole packets, and descriptors that form one packet without gaps."""
     bench = Bench("reader", width)
     bench.start()
     places = [(length, base + 8192 + offset) for length in LENGTHS for offset in OFFSETS]
@@ -47,7 +47,7 @@ def test_lengths_and_offsets(width, base):
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("width", WIDTHS)
 def test_random(width, seed):
-    """Stalls everywhere, completions out of order in pieces of 64 bytes, a ring that wraps."""
+    """Stalls on all ports, completions out of order in pieces of 64 bytes, a ring that wraps."""
     bench = Bench("reader", width, seed=seed, ring_log2=1 + seed, latency=10,
         jitter=(0, 60)[seed % 2], stall=(0, 0.1, 0.3, 0.6)[seed], reorder=seed > 0,
         mrrs=(128, 512, 4096, 256)[seed])
@@ -61,7 +61,7 @@ def random_descriptor(bench, length):
 
 
 def test_tables():
-    """Packets over tables and rings: LAST counts in a table as in the ring."""
+    """Packets across tables and the ring: LAST has the same meaning in both."""
     bench   = Bench("reader", stall=0.1, reorder=True)
     bench.start()
     entries = []
@@ -72,7 +72,7 @@ def test_tables():
 
 
 def test_longer_than_the_ram():
-    """An end far ahead is not taken for one of the words that leave before it."""
+    """A packet end more than a RAM ahead is not mistaken for the end of words that leave before it."""
     bench = Bench("reader", reorder=True)
     bench.start()
     run(bench, [Descriptor(70000 + n, HOST_LOW + n, last=True) for n in range(3)])
@@ -87,7 +87,7 @@ def test_more_packets_than_ends():
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_user_that_takes_nothing(width):
-    """Requests stop when the RAM is full; nothing is lost; what landed is complete."""
+    """Requests stop when the RAM is full; nothing is lost, and what has landed counts as complete."""
     bench = Bench("reader", width, mrrs=256)
     bench.start()
     blocked = True
@@ -95,7 +95,7 @@ def test_user_that_takes_nothing(width):
     bench.push(*[Descriptor(1001, HOST_LOW + 1001 * n) for n in range(60)])
     bench.cycles(4000)
     size = WORDS * width // 8
-    # The RAM, and up to eight words that left it and wait behind the one that is offered.
+    # A full RAM, and up to eight words that have left it and wait for the user.
     asked = sum(length for _, _, length in bench.data.requests)
     assert size - 512 <= asked <= size + 8 * width // 8
     assert bench.read("COMPLETED") == asked // 1001

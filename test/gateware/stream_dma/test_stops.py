@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Errors, resets and pauses of streams, what the user sees of them, and a clean run behind each."""
+"""Errors, resets and pauses of streams, what the user sees of them, and a clean run after each."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def descriptors(**kwargs):
 
 
 def clean_reader(bench):
-    """Reset, then packets: at most the beat that was offered is left of what was before."""
+    """Resets a reader and moves packets: of the old data, only beats that had left the RAM may still come."""
     bench.user.stall = lambda: True
     bench.reset()
     assert bench.read("STATUS") == 2   # IDLE.
@@ -29,7 +29,7 @@ def clean_reader(bench):
     bench.user.packets, before = [bytearray()], bench.user.cut
     bench.user.stall = bench.timing.stalls
     if offered and not offered[2]:
-        # It goes on with a packet whose beginning was taken.
+        # It continues a packet whose beginning was accepted.
         bench.user.packets[-1] = bytearray(b"?")
     bench.start()
     bench.feed([Descriptor(LENGTH, HOST_LOW + 5 + 1000 * n, last=True) for n in range(5)])
@@ -40,7 +40,7 @@ def clean_reader(bench):
 
 
 def clean_writer(bench):
-    """Reset, then packets: what follows begins one."""
+    """Resets a writer and moves packets: the first beat after the reset begins a packet."""
     bench.user.queue.clear()
     bench.user.offered = False
     bench.reset()
@@ -61,7 +61,7 @@ def clean_writer(bench):
 @pytest.mark.parametrize("position", POSITIONS)
 @pytest.mark.parametrize("reason", ("UNSUPPORTED_REQUEST", "TIMEOUT"))
 def test_data_fails(reason, position):
-    """The user has what landed before, in whole beats, and nothing behind."""
+    """The user gets what landed before the failure, in whole beats, and nothing after it."""
     bench = Bench("reader", seed=position, stall=0.1, reorder=True, jitter=40)
     bench.start()
     all_   = descriptors()
@@ -79,7 +79,7 @@ def test_data_fails(reason, position):
 
 
 def test_reason_does_not_wait_for_the_user():
-    """A bad descriptor behind a full RAM is told at once."""
+    """A bad descriptor is reported at once, even when the RAM before it is full."""
     bench = Bench("reader")
     bench.start()
     bench.user.stall = lambda: True
@@ -106,7 +106,7 @@ def test_zero_length(direction, position):
 
 @pytest.mark.parametrize("position", (0, 1, 40))
 def test_write_dropped(position):
-    """Bus mastering off: the buffer is not complete, what came before is counted."""
+    """With bus mastering off, the buffer does not complete; earlier ones are counted."""
     bench = Bench("writer", latency=5)
     bench.start()
     bench.user.give(bytes(COUNT * LENGTH))
@@ -121,7 +121,7 @@ def test_write_dropped(position):
     drive, bench.data.drive = bench.data.drive, dropping
     bench.push(*descriptors())
     bench.until(lambda: bench.flag("STOPPED"))
-    # Three TLPs and the report are a buffer: a report that was dropped is an error as well.
+    # A buffer is three TLPs and its report; a dropped report is an error too.
     assert bench.reason == REASON["BUS_MASTER"]
     reports = sum(address >= bench.status for _, address, _ in bench.data.packets[:position])
     assert bench.read("COMPLETED") == reports
@@ -131,7 +131,7 @@ def test_write_dropped(position):
 
 
 def test_table_fails_within_a_buffer():
-    """Its first descriptor is full, the second one is bad: no report, but the bytes are counted."""
+    """The first descriptor of a buffer is full, the second one is bad: no report, but the bytes are counted."""
     bench = Bench("writer")
     bench.start()
     bench.user.give(bytes(COUNT * LENGTH))
@@ -160,7 +160,7 @@ def test_reset_in_the_middle(direction, cycles, width):
 
 
 def test_reset_does_not_wait_for_the_user():
-    """Neither for one that takes nothing, nor for one that gives nothing."""
+    """A reset completes even if the user accepts nothing, or sends nothing."""
     reader = Bench("reader")
     reader.start()
     reader.user.stall = lambda: True
@@ -193,7 +193,7 @@ def test_sink_is_not_ready_while_off():
 
 
 def test_pause_loses_nothing():
-    """ENABLE off lets the buffer that began fill up, and no other; on, packets go on as given."""
+    """Without ENABLE the buffer that has begun still fills, but no other; with it, the packets continue."""
     bench = Bench("writer")
     bench.start()
     packets = [bench.rng.randbytes(1000) for _ in range(8)]

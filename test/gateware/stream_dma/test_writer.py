@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A user to host memory: buffers and their reports hold the packets, and nothing else changes."""
+"""A user to host memory: buffers and reports hold the packets, and nothing else changes."""
 
 import pytest
 
@@ -17,7 +17,7 @@ OFFSETS = (0, 1, 2, 3, 31, 4092, 4095)
 
 
 def run(bench, packets, slots):
-    """Gives ``packets``, which fill all of ``slots``; checks host memory and reports."""
+    """Sends ``packets``, which must fill all of ``slots``; checks host memory and reports."""
     expected = fill(packets, slots)
     assert len(expected) == len(slots), "packets do not fill the slots"
     for packet in packets:
@@ -40,7 +40,7 @@ def run(bench, packets, slots):
 
 
 def apart(bench, lengths):
-    """Descriptors of ``lengths`` at places of their own."""
+    """Descriptors of ``lengths`` at separate addresses."""
     at = {HOST_LOW: HOST_LOW + bench.rng.randrange(4096), HOST_HIGH: HOST_HIGH + 5}
     descriptors = []
     for length in lengths:
@@ -53,7 +53,7 @@ def apart(bench, lengths):
 @pytest.mark.parametrize("base", (HOST_LOW, HOST_HIGH), ids=("3dw", "4dw"))
 @pytest.mark.parametrize("width", WIDTHS)
 def test_lengths_and_offsets(width, base):
-    """A packet in each buffer, to every alignment."""
+    """One packet per buffer, at every alignment."""
     bench = Bench("writer", width)
     bench.start()
     for offset in OFFSETS:
@@ -67,7 +67,7 @@ def test_lengths_and_offsets(width, base):
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("width", WIDTHS)
 def test_random(width, seed):
-    """Packets over several buffers, stalls everywhere, a ring that wraps."""
+    """Packets across several buffers, stalls on all ports, a ring that wraps."""
     bench = Bench("writer", width, seed=seed, ring_log2=1 + seed, latency=10,
         stall=(0, 0.1, 0.3, 0.6)[seed], mps=(128, 256, 512, 128)[seed])
     bench.start()
@@ -76,7 +76,7 @@ def test_random(width, seed):
 
 
 def packets_and_buffers(bench, count, longest):
-    """Packets, and as many buffers as they fill."""
+    """Random packets, and the buffers that they fill."""
     packets, slots = [bench.rng.randbytes(length) for length in bench.random_lengths(count, longest)], []
     while sum(ends for (_, ends), _ in fill(packets, slots)) < count:
         slots = apart(bench, bench.random_lengths(4 * count, 1000))
@@ -84,7 +84,7 @@ def packets_and_buffers(bench, count, longest):
 
 
 def test_buffer_as_long_as_its_packet():
-    """One buffer, full at the packet's end: no empty one behind it."""
+    """A packet that ends with its buffer full uses one buffer: no empty one follows."""
     bench = Bench("writer")
     bench.start()
     lengths = (1, 16, 100, 256, 512, 1000)
@@ -93,14 +93,14 @@ def test_buffer_as_long_as_its_packet():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_tables(seed):
-    """A table is one scattered buffer; what a packet leaves of it is passed over."""
+    """A table is one scattered buffer; the part that a packet does not fill is skipped."""
     bench = Bench("writer", seed=seed, stall=0.2 * seed)
     bench.start()
     packets = [bench.rng.randbytes(length) for length in (10, 400, 401, 1000, 3, 800, 1)]
     tables  = [apart(bench, bench.random_lengths(6, 300)) for _ in range(40)]
     slots   = []
     for n, table in enumerate(tables):
-        # Places of their own for all of them.
+        # Separate addresses for all of them.
         for m, descriptor in enumerate(table):
             descriptor.host = HOST_LOW + 3000 * n + 400 * m + bench.rng.randrange(100)
         slots.append(Link(table, TABLES + 1024 * n, interrupt=n % 3 == 0))
@@ -108,7 +108,7 @@ def test_tables(seed):
 
 
 def test_largest_tlp():
-    """MPS as long as the RAM: TLPs of half of it, which always fit."""
+    """With an MPS of the RAM's size, TLPs are half of the RAM, which always fit."""
     bench = Bench("writer", 64, mps=4096)
     bench.start()
     run(bench, [bench.rng.randbytes(10000)], [Descriptor(12000, HOST_LOW + 100)])
@@ -116,7 +116,7 @@ def test_largest_tlp():
 
 
 def test_interrupt_of_a_slot():
-    """INTERRUPT of a LINK, or anywhere in its table, is one interrupt of the buffer."""
+    """INTERRUPT of a LINK or anywhere in its table causes one interrupt for the buffer."""
     bench = Bench("writer")
     bench.start()
     table = [Descriptor(100, HOST_LOW), Descriptor(100, HOST_LOW + 100, interrupt=True)]
@@ -130,7 +130,7 @@ def test_interrupt_of_a_slot():
 
 
 def test_waits_for_a_whole_tlp():
-    """Without an end, what is not enough for a TLP stays; the end sends it."""
+    """Without a packet end, bytes that do not fill a TLP wait; the end sends them."""
     bench = Bench("writer", mps=256)
     bench.start()
     bench.push(Descriptor(8192, HOST_LOW + 16))
@@ -147,9 +147,9 @@ def test_waits_for_a_whole_tlp():
 
 @pytest.mark.parametrize("status", (0x0030_0040, 0x1_ffff_ff40))
 def test_reports_are_behind_the_data(status):
-    """When a report arrives, its data is there; when a block does, its reports are.
+    """When a report arrives, its data has landed; when a status block arrives, its reports have.
 
-    The second array begins below a multiple of 4 GiB and ends above it.
+    The second array of reports crosses a multiple of 4 GiB.
     """
     bench = Bench("writer", stall=0.2, latency=40, status=status)
     bench.start()
