@@ -17,16 +17,16 @@ VENV = ROOT / "build" / "venv"
 
 
 def ensure():
-    """Goes on if LiteX and this package can be imported, else starts again in ``build/venv``.
+    """Returns if LiteX and this package can be imported, else starts the program again in ``build/venv``.
 
-    Ends the program with one line and status 2 if there is no such place.
+    Ends the program with one line and status 2 if there is no ``build/venv``.
     """
     missing = [name for name in ("migen", "litex", "litepcie", "litepcie_soc")
         if importlib.util.find_spec(name) is None]
     if not missing:
         return
     python = VENV / "bin" / "python"
-    # In a virtual environment ``sys.prefix`` is its folder: there is nowhere else to go.
+    # In a virtual environment ``sys.prefix`` is its folder. If it is build/venv already, starting again does not help.
     if python.exists() and Path(sys.prefix).resolve() != VENV.resolve():
         os.execv(python, [str(python), *sys.argv])
     print(f"{Path(sys.argv[0]).name}: {', '.join(missing)} not found; run `make setup`",

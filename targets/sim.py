@@ -6,9 +6,9 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The board everybody has: the SoC behind a simulated link, in front of a virtual machine.
+"""The simulated board: the SoC on a simulated link to a virtual machine.
 
-    ./targets/sim.py --build          emits Verilog and headers, builds the simulator
+    ./targets/sim.py --build          writes Verilog and headers, builds the simulator
     ./targets/sim.py --load           boots the guest and gives a shell in it
 """
 
@@ -49,7 +49,7 @@ _io = [
 
 
 class Platform(GenericPlatform):
-    """Top-level ports instead of pins."""
+    """Platform with top-level ports instead of pins."""
     def __init__(self, data_width, split):
         GenericPlatform.__init__(self, "sim", _io + sim_phy_io(data_width, split), name="litepcie_soc_sim")
 
@@ -71,19 +71,19 @@ class _CRG(LiteXModule):
 
 
 class BaseSoC(LitePCIeSoC):
-    """SoC of the simulation.
+    """SoC of the simulated board.
 
     Parameters
     ----------
     gen, lanes   : link.
-    data_width   : bits of the data path.
-    memory_size  : bytes of endpoint memory, a power of two of at least the window's size.
-    sys_clk_freq : Hz; the slowest usual clock that keeps up with the link if None.
-    phy          : "shared", one pair of streams as on 7-series, or "split" as on UltraScale.
-    endianness   : "big" or "little", of the PHY's payload dwords.
-    tags         : requests outstanding, in all.
-    streams      : stream channels; what comes out of one goes into it again.
-    with_ddr     : endpoint memory in DDR3-1600 of 64 bit with LiteDRAM; its clock is four times ``sys``.
+    data_width   : width of the data path in bits.
+    memory_size  : size of the endpoint memory in bytes, a power of two and at least the size of the window.
+    sys_clk_freq : Hz. None: the slowest usual clock that keeps up with the link.
+    phy          : "shared": one pair of streams as on 7-series; "split": four streams as on UltraScale.
+    endianness   : "big" or "little": byte order of payload dwords at the PHY.
+    tags         : number of requests that all channels can have outstanding.
+    streams      : number of stream channels; each is looped back.
+    with_ddr     : endpoint memory in DDR3-1600 of 64 bit with LiteDRAM, whose clock is four times ``sys``.
     """
     def __init__(self, gen=2, lanes=4, data_width=128, memory_size=64 << 20, sys_clk_freq=None, *,
         phy="shared", endianness="big", tags=64, streams=0, with_ddr=False):
@@ -130,12 +130,12 @@ class BaseSoC(LitePCIeSoC):
 
 
 def usual_clock(gen, lanes, data_width, with_ddr):
-    """Hz: the slowest usual clock that keeps up with the link; with DDR, that of its controller."""
+    """Returns the default clock in Hz: the slowest that keeps up with the link, or with DDR that of its controller."""
     return DDR_CLOCK_HZ if with_ddr else default_clock(gen, lanes, data_width)
 
 
 def check_memory_size(size):
-    """Raises ``ValueError`` for a size the simulation has no memory of."""
+    """Raises ``ValueError`` if the simulation does not support this size of the endpoint memory."""
     if size & (size - 1) or not WINDOW_MAX <= size <= 1 << 30:
         raise ValueError(f"memory size must be a power of two from {WINDOW_MAX} (the window) to "
             f"{1 << 30}, not {size}")
@@ -144,9 +144,9 @@ def check_memory_size(size):
 
 
 def build(soc, folder, compile_simulator=True):
-    """Emits the board into ``folder`` and builds its simulator; returns make's exit status.
+    """Writes the board into ``folder`` and builds its simulator; returns make's exit status.
 
-    What is up to date is left alone. A second build of the same folder waits for the first.
+    Files that are up to date are not touched. A second build of the same folder waits for the first.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / ".lock", "w", encoding="ascii") as lock:
@@ -165,15 +165,15 @@ def wait_for(lock):
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        print(f"sim.py: another build of {Path(lock.name).parent} is under way; waiting",
+        print(f"sim.py: waiting for another build of {Path(lock.name).parent}",
             file=sys.stderr)
         fcntl.flock(lock, fcntl.LOCK_EX)
 
 
 def load(folder):
-    """Becomes the guest runner: a shell in the guest, behind the board in ``folder``.
+    """Replaces this process by the guest runner with a shell in the guest, for the board in ``folder``.
 
-    One process, so that a signal reaches the one that tidies up.
+    There is only one process, so a signal always reaches the one that cleans up.
     """
     guest = [sys.executable, "-m", "litepcie_sim.guest", "shell", "--board", str(folder)]
     sys.stdout.flush()
@@ -186,32 +186,33 @@ def parse_args(argv):
     parser = Parser(description="LitePCIe SoC in simulation.")
     target = parser.add_argument_group(title="Target options")
     target.add_argument("--build", action="store_true", help="Build design and simulator.")
-    target.add_argument("--load",  action="store_true", help="Boot the guest, give a shell in it.")
-    target.add_argument("--gen",   default=2, type=int, choices=[1, 2, 3], help="Generation (2).")
-    target.add_argument("--lanes", default=4, type=int, choices=[1, 2, 4, 8, 16], help="Lanes (4).")
-    target.add_argument("--data-width", default=128, type=int, choices=DATA_WIDTHS, help="Data path, bits (128).")
+    target.add_argument("--load",  action="store_true", help="Boot the guest and open a shell in it.")
+    target.add_argument("--gen",   default=2, type=int, choices=[1, 2, 3], help="Generation of the link (2).")
+    target.add_argument("--lanes", default=4, type=int, choices=[1, 2, 4, 8, 16], help="Lanes of the link (4).")
+    target.add_argument("--data-width", default=128, type=int, choices=DATA_WIDTHS,
+        help="Width of the data path in bits (128).")
     target.add_argument("--phy", default="shared", choices=["shared", "split"],
-        help="Streams of the PHY: one pair, or requests and completions apart (shared).")
+        help="Streams of the PHY: one pair, or separate ones for requests and completions (shared).")
     target.add_argument("--endianness", default="big", choices=["big", "little"],
-        help="Payload dwords of the PHY (big).")
+        help="Byte order of payload dwords at the PHY (big).")
     target.add_argument("--tags", default=64, type=int, choices=TAGS,
-        help="Requests outstanding, in all; above 32 with Extended Tags (64).")
+        help="Requests that all channels can have outstanding; more than 32 need Extended Tags (64).")
     target.add_argument("--streams", default=0, type=int, choices=range(MAX_CHANNELS),
         help="Stream channels, looped back (0).")
     target.add_argument("--with-ddr", action="store_true",
-        help="Endpoint memory in simulated DDR3-1600 of 64 bit, behind LiteDRAM, instead of block RAM.")
+        help="Endpoint memory in simulated DDR3-1600 of 64 bit with LiteDRAM, instead of block RAM.")
     target.add_argument("--memory-size", default=64 << 20, type=number, metavar="BYTES",
-        help="Endpoint memory (64 MiB): a power of two from 1 MiB, the window, to 1 GiB.")
+        help="Size of the endpoint memory, a power of two from 1 MiB to 1 GiB (64 MiB).")
     target.add_argument("--sys-clk-freq", type=float, metavar="HZ",
-        help="Clock (125e6 where that keeps up with the link, else 250e6; 200e6 with DDR).")
+        help="Clock of the data path (125e6 if that keeps up with the link, else 250e6; 200e6 with DDR).")
     builder = parser.add_argument_group(title="Builder options")
     builder.add_argument("--output-dir", type=Path, metavar="DIR",
-        help="Build folder (build/sim_gen2_x4_128: generation, lanes, data path, and what is not default).")
+        help="Build folder (named after the options: build/sim_gen2_x4_128).")
     builder.add_argument("--no-compile", action="store_true",
-        help="Emit Verilog and headers, without the simulator.")
+        help="Write Verilog and headers, but do not build the simulator.")
     logs = parser.add_argument_group(title="Logging options")
     logs.add_argument("--log-level", default="warning",
-        choices=["debug", "info", "warning", "error"], help="What LiteX says (warning).")
+        choices=["debug", "info", "warning", "error"], help="Level of LiteX's messages (warning).")
     args = parser.parse_args(argv)
     check_args(parser, args)
     return args
@@ -219,7 +220,7 @@ def parse_args(argv):
 
 def check_args(parser, args):
     if not (args.build or args.load):
-        parser.error("nothing to do: give --build, --load or both (--help tells more)")
+        parser.error("nothing to do; give --build, --load or both (see --help)")
     if args.sys_clk_freq is None:
         args.sys_clk_freq = usual_clock(args.gen, args.lanes, args.data_width, args.with_ddr)
     if not 1e6 <= args.sys_clk_freq <= 1e9:
@@ -238,7 +239,7 @@ def check_args(parser, args):
 
 
 def board_name(args):
-    """Folder of a board: what it is always, then what is not default."""
+    """Returns the build folder's name: link and width, then everything that is not a default."""
     name = f"sim_gen{args.gen}_x{args.lanes}_{args.data_width}"
     name += f"_{args.phy}" * (args.phy != "shared") + f"_{args.endianness}" * (args.endianness != "big")
     name += f"_tags{args.tags}" * (args.tags != 64) + f"_streams{args.streams}" * (args.streams != 0)

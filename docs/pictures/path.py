@@ -132,7 +132,8 @@ def main(argv=None):
     if args.write:
         PICTURE.write_text(picture(), encoding="utf-8")
     elif not PICTURE.exists() or PICTURE.read_text(encoding="utf-8") != picture():
-        print(f"{PICTURE.name} is not up to date; python3 docs/pictures/path.py --write renews it", file=sys.stderr)
+        print(f"{PICTURE.name} is not up to date; update it with python3 docs/pictures/path.py --write",
+            file=sys.stderr)
         return 1
     return 0
 

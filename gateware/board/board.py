@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What a board can do, and one choice of it."""
+"""Boards: their options and limits, and one choice of options."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from litepcie_soc.common.pcie import TAGS_WITHOUT_EXTENDED
 
 
 def size(number):
-    """Bytes for people: the largest unit that leaves a whole number."""
+    """Returns bytes as text in the largest unit that gives a whole number."""
     for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
         if number and number % unit == 0:
             return f"{number // unit} {name}"
@@ -24,7 +24,7 @@ def size(number):
 
 
 def mega(freq):
-    """A clock as one would type it: 125e6."""
+    """Returns a frequency in the form of the option --sys-clk-freq: 125e6."""
     return f"{freq / 1e6:g}e6" if freq >= 1e6 else f"{freq:g}"
 
 # Configuration ------------------------------------------------------------------------------------
@@ -32,15 +32,15 @@ def mega(freq):
 
 @dataclass(frozen=True)
 class Configuration:
-    """One choice among what a board can do; ``Board.configure`` fills in what is not said.
+    """One choice of options. ``Board.configure`` makes it and fills in defaults.
 
     gen, lanes     : link.
-    data_width     : bits of the data path: as many as the hard block's, or twice.
-    sys_clk_freq   : Hz of ``sys``.
-    tags           : requests outstanding, in all.
-    dma_channels   : each a reader and a writer.
+    data_width     : width of the data path in bits: the width of the hard block or twice that.
+    sys_clk_freq   : frequency of ``sys`` in Hz.
+    tags           : number of requests that all channels can have outstanding.
+    dma_channels   : number of memory channels, each with a reader and a writer.
     with_ddr       : endpoint memory in the board's DDR instead of block RAM.
-    with_litescope : probes on the link's use.
+    with_litescope : LiteScope probes on the use of the link.
     """
     gen:            int
     lanes:          int
@@ -53,16 +53,16 @@ class Configuration:
 
     @property
     def link_rate(self):
-        """Bytes a second of one direction of the link."""
+        """Rate of one direction of the link in bytes per second."""
         return link_rate(self.gen, self.lanes)
 
     @property
     def data_path_rate(self):
-        """Bytes a second of the data path."""
+        """Rate of the data path in bytes per second."""
         return data_path_rate(self.data_width, self.sys_clk_freq)
 
     def name(self, board):
-        """Of the build folder and of the bitstream: what it is always, then what is not the board's default."""
+        """Returns the name of build folder and bitstream: link and width, then everything that is not a default."""
         default = board.configure(self.gen, self.lanes, self.data_width, with_ddr=self.with_ddr)
         name    = f"{board.name}_gen{self.gen}_x{self.lanes}_{self.data_width}"
         name   += "_ddr" * self.with_ddr
@@ -76,13 +76,13 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Memory:
-    """Endpoint memory of a board: bytes, powers of two.
+    """Endpoint memory of a board. Sizes are in bytes and powers of two.
 
-    bram     : what fits beside the rest in the FPGA's block RAM.
-    ddr      : of the DDR.
-    kind     : of the DDR, for people ("16 bit DDR3-1000").
-    ddr_rate : bytes a second of the DDR, reads and writes together, where it has a clock of its own; None: as many as
-        the data path's, or more.
+    bram     : size in block RAM, chosen to leave room for the rest of the design.
+    ddr      : size of the DDR.
+    kind     : name of the DDR ("16 bit DDR3-1000").
+    ddr_rate : bytes per second of the DDR, reads and writes together, if it has a clock of its own. None: the DDR keeps
+        up with the data path.
     """
     bram:     int
     ddr:      int
@@ -92,20 +92,20 @@ class Memory:
 
 @dataclass(frozen=True)
 class Board:
-    """What a board and its hard block can do.
+    """A target board: its options and limits.
 
-    name       : of the target; begins the name of every build.
-    title      : for people.
-    family     : of ``gateware/board/identity.py``.
+    name       : name of the target; every build name begins with it.
+    title      : name of the board for documents and messages.
+    family     : FPGA family, a key of ``gateware/board/identity.py``.
     platform   : LiteX platform class.
-    links      : (gen, lanes) to {data width: Hz of ``sys`` when not given}; the first width of each is its default.
-    link       : (gen, lanes) when not given.
+    links      : {(gen, lanes): {data width: default Hz of ``sys``}}; the first width of a link is its default.
+    link       : default (gen, lanes).
     memory     : ``Memory``.
-    programmer : ``Programmer`` of ``gateware/build/program.py``.
-    channels   : DMA channels that fit, at most.
-    tags       : requests outstanding, in all: the most that the hard block can have, and the default.
+    programmer : an object with ``load`` and ``flash``, as in ``gateware/build/program.py``.
+    channels   : largest number of memory channels that fits.
+    tags       : largest number of outstanding requests of the hard block, and the default.
     clocks     : lowest and highest Hz of ``sys``.
-    ddr_clocks : the same with DDR, where the memory sets them.
+    ddr_clocks : lowest and highest Hz of ``sys`` with DDR, if the memory limits them.
     """
     name:       str
     title:      str
@@ -133,7 +133,7 @@ class Board:
         return sorted({width for widths in self.links.values() for width in widths})
 
     def configure(self, gen=None, lanes=None, data_width=None, *, sys_clk_freq=None, tags=None, **options):
-        """A ``Configuration`` that is checked, with the board's defaults. Raises ``ValueError``, one line."""
+        """Returns a checked ``Configuration`` with the board's defaults. Raises ``ValueError`` with one line."""
         gen    = gen or self.link[0]
         lanes  = lanes or self.link[1]
         widths = self.links.get((gen, lanes), {})
@@ -147,49 +147,50 @@ class Board:
         return configuration
 
     def usual_clock(self, freq, with_ddr):
-        """Hz of ``sys`` when not given, of a link that would have ``freq``: DDR may not go that far."""
+        """Returns the default Hz of ``sys``: ``freq`` of the link, within the limits of the board or its DDR."""
         low, high = self.ddr_clocks if with_ddr and self.ddr_clocks else self.clocks
         return freq and min(max(freq, low), high)
 
     def check(self, configuration):
-        """Raises ``ValueError``, one line that says which option and what is possible, unless the board can do it."""
+        """Raises ``ValueError`` if the board does not support a configuration; the line names option and choices."""
         for check in (self.check_link, self.check_channels, self.check_clock):
             check(configuration)
 
     def check_link(self, c):
         links = ", ".join(f"Gen{gen} x{lanes}" for gen, lanes in self.links)
         if c.gen not in self.gens:
-            raise ValueError(f"--pcie-gen {c.gen}: {self.title} has {links}")
+            raise ValueError(f"--pcie-gen {c.gen} is not supported; {self.title} has {links}")
         if (c.gen, c.lanes) not in self.links:
-            raise ValueError(f"--pcie-lanes {c.lanes}: {self.title} has {links}")
+            raise ValueError(f"--pcie-lanes {c.lanes} is not supported at Gen{c.gen}; {self.title} has {links}")
         widths = self.links[c.gen, c.lanes]
         if c.data_width not in widths:
-            raise ValueError(f"--data-width {c.data_width}: {' or '.join(map(str, sorted(widths)))} bit "
-                f"at Gen{c.gen} x{c.lanes}")
+            raise ValueError(f"--data-width {c.data_width} is not supported at Gen{c.gen} x{c.lanes}; choose "
+                f"{' or '.join(map(str, sorted(widths)))}")
 
     def check_channels(self, c):
         if not 1 <= c.dma_channels <= self.channels:
-            raise ValueError(f"--dma-channels {c.dma_channels}: 1 to {self.channels}")
+            raise ValueError(f"--dma-channels {c.dma_channels} is not supported; choose 1 to {self.channels}")
         tags = [tags for tags in (TAGS_WITHOUT_EXTENDED, 64, 128, 256) if tags <= self.tags]
         if c.tags not in tags:
-            raise ValueError(f"--tags {c.tags}: the hard block can have {' or '.join(map(str, tags))}")
+            raise ValueError(f"--tags {c.tags} is not supported; choose {' or '.join(map(str, tags))}")
 
     def check_clock(self, c):
         low, high = (self.ddr_clocks or self.clocks) if c.with_ddr else self.clocks
         if not low <= c.sys_clk_freq <= high:
-            raise ValueError(f"--sys-clk-freq {mega(c.sys_clk_freq)}: {mega(low)} to {mega(high)} Hz"
-                f"{' with --with-ddr' * (c.with_ddr and self.ddr_clocks is not None)}")
+            raise ValueError(f"--sys-clk-freq {mega(c.sys_clk_freq)} is not supported"
+                f"{' with --with-ddr' * (c.with_ddr and self.ddr_clocks is not None)}; "
+                f"choose {mega(low)} to {mega(high)} Hz")
 
     def memory_size(self, configuration):
-        """Bytes of endpoint memory."""
+        """Returns the size of the endpoint memory in bytes."""
         return self.memory.ddr if configuration.with_ddr else self.memory.bram
 
     def memory_rate(self, configuration):
-        """Bytes a second of the endpoint memory, both directions together; None: as the data path's, or more."""
+        """Returns the rate of the endpoint memory in bytes per second, or None if it keeps up with the data path."""
         return self.memory.ddr_rate if configuration.with_ddr else None
 
     def configurations(self, **options):
-        """Every link and data path of the board, with ``options`` of ``configure``."""
+        """Yields a configuration for every link and data width, with ``options`` of ``configure``."""
         for (gen, lanes), widths in self.links.items():
             for width in widths:
                 yield self.configure(gen, lanes, width, **options)

@@ -4,23 +4,24 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What Vivado must know of a link's clocks and reset."""
+"""Timing constraints of the link's clocks and reset."""
 
-# Of the clock on a net, and all that are made from it.
+# Selects the clock on a net and all clocks generated from it.
 CLOCKS = "[get_clocks -include_generated_clocks -of_objects [get_nets {}]]"
 
 
 def add_link_constraints(platform, pads, domains, phy):
-    """Link and board have nothing to do with each other but through clock crossings; nor has the slot's reset.
+    """Declares the clocks of link and board asynchronous, and the slot's reset a false path.
 
-    (The reference clock's period is the PHY's matter, that of the board's oscillator the platform's.)
+    All data between them goes through clock crossings. The PHY constrains the reference clock, and the platform the
+    oscillator of the board.
 
-    domains : clock domains that data crosses from and to, the link's left out; each a group of its own.
+    domains : clock domains of the board that exchange data with the link or with each other. Each is a group.
     """
     clocks = {cd.name: cd.clk for cd in (*domains, phy.cd_pcie)}
     for clk in clocks.values():
         clk.attr.add("keep")
-    # Behind synthesis: the link's clock comes with the hard block's netlist, which is a black box before.
+    # After synthesis, because the netlist of the hard block, a black box before, defines the link's clock.
     groups = " ".join("-group " + CLOCKS.format(f"{{{name}}}") for name in clocks)
     platform.toolchain.pre_placement_commands.add(f"set_clock_groups -asynchronous {groups}", **clocks)
     platform.add_platform_command("set_false_path -from [get_ports {rst_n}]", rst_n=pads.rst_n)

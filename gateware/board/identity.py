@@ -4,22 +4,21 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What a card says in configuration space before anybody has read its registers: one identity for each FPGA family.
+"""PCI identity of a card in configuration space, one for each FPGA family.
 
-The numbers, and why:
+The numbers and their reasons:
 
-- Vendor 0x10ee is who made the silicon, and the hard blocks' default. Another vendor would have to be allocated by the
-  PCI-SIG first; and Vivado resets a block's device number when its vendor changes.
-- Device 0x1ce1..0x1ce4, one for each family, and not the hard blocks' defaults (0x70xx, 0x80xx, 0x90xx by generation
-  and lanes): these are in each untouched design with such a block, and drivers that go by vendor and device alone
-  (XDMA's, QDMA's, stock LitePCIe's) take every card that has them.
-- Subsystem 0x1234:0x1ce0, the mark of this project on every card, the simulated one included. Vendor 0x1234 is not
-  allocated, so no card that is sold has it by right. The driver compares all four numbers and then the magic register:
-  it takes a card of this project or none.
-- Class 0x058000, "memory controller, other": what the card is to the host, and a class no driver goes by.
+- Vendor 0x10ee is the maker of the silicon and the default of the hard blocks. The PCI-SIG would have to allocate
+  another vendor. Vivado also resets the device number of a block when its vendor changes.
+- Device 0x1ce1..0x1ce4, one for each family. The defaults of the hard blocks (0x70xx, 0x80xx, 0x90xx by generation and
+  lanes) are in every unchanged design with such a block. Drivers that match vendor and device only (XDMA, QDMA, stock
+  LitePCIe) bind to every such card.
+- Subsystem 0x1234:0x1ce0 marks every card of this project, including the simulated one. Vendor 0x1234 is not allocated,
+  so no product uses it. The driver compares all four numbers and then the magic register, so it binds to cards of this
+  project only.
+- Class 0x058000, "memory controller, other", describes the card to the host. No driver matches this class.
 
-Who ships a product puts numbers of their own here and in the driver's table (``software/kernel/pci.c``), which a test
-compares with this file.
+A product needs numbers of its own here and in the driver's table (``software/kernel/pci.c``). A test compares both.
 """
 
 from litepcie_soc.common import abi
@@ -42,7 +41,7 @@ REVISION_ID = 0x00
 
 
 def pci_id(family):
-    """Identity of ``family``'s cards, with the keys of ``soc.PCI_ID``; ``ValueError`` if it is none of ``FAMILIES``."""
+    """Returns the identity of a family with the keys of ``soc.PCI_ID``. Raises ``ValueError`` for an unknown family."""
     if family not in FAMILIES:
         raise ValueError(f"family must be one of {', '.join(FAMILIES)}, not {family!r}")
     if family == "sim":
@@ -51,7 +50,7 @@ def pci_id(family):
 
 # Hard Blocks --------------------------------------------------------------------------------------
 
-# Vivado's names of the same things in its IP: pcie_7x (PG054); pcie3_ultrascale (PG156) and pcie4_uscale_plus (PG213).
+# Property names in Vivado's IP: pcie_7x (PG054); pcie3_ultrascale (PG156) and pcie4_uscale_plus (PG213).
 _KEYS_7SERIES = {
     "vendor":        "Vendor_ID",
     "device":        "Device_ID",
@@ -85,13 +84,12 @@ _KEYS = {
 
 
 def phy_config(pci_id, family):
-    """Entries for a LitePCIe PHY's ``update_config()``: who the card is and BAR0's size.
+    """Returns the entries for ``update_config()`` of a LitePCIe PHY: PCI identity and size of BAR0.
 
-    pci_id : as ``pci_id()`` gives it.
-    family : "artix7", "kintex7", "ultrascale" or "ultrascale_plus"; ``ValueError`` on another.
+    pci_id : identity from ``pci_id()``.
+    family : "artix7", "kintex7", "ultrascale" or "ultrascale_plus". Raises ``ValueError`` for another family.
 
-    Numbers are hexadecimal digits without a prefix, as Vivado's properties have them, but for the size of BAR0, which
-    is decimal.
+    Vivado's properties are hexadecimal digits without a prefix; the size of BAR0 is decimal.
     """
     if family not in _KEYS:
         raise ValueError(f"family must be one of {', '.join(_KEYS)}, not {family!r}")
@@ -112,10 +110,10 @@ def phy_config(pci_id, family):
 
 
 def identify(phy, family):
-    """Gives a LitePCIe PHY, before it is finalised, the identity of ``family``; returns it as ``pci_id()`` does."""
+    """Sets the identity of ``family`` in a LitePCIe PHY before it is finalised, and returns the identity."""
     identity = pci_id(family)
     phy.update_config(phy_config(identity, family))
-    # UltraScale's block takes the subsystem's vendor from a port, whatever its configuration says.
+    # UltraScale's block reads the subsystem vendor from a port and ignores its property.
     if "i_cfg_subsys_vend_id" in phy.pcie_phy_params:
         phy.pcie_phy_params["i_cfg_subsys_vend_id"] = identity["subsystem_vendor_id"]
     return identity

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The lanes of a link, on boards whose platform names only some of its widths."""
+"""Pads of a link, also for a number of lanes that the platform does not name."""
 
 from litex.build.generic_platform import Pins, Subsignal
 
@@ -12,12 +12,12 @@ LANES = ("rx_p", "rx_n", "tx_p", "tx_n")
 
 
 def resource_of(platform, name):
-    """The entry of a platform's table of pins with that name, or None."""
+    """Returns the entry with that name in the pin table of a platform, or None."""
     return next((entry for entry in platform.constraint_manager.available if entry[0] == name), None)
 
 
 def narrowed(entry, name, lanes):
-    """The same entry under another name, with its first ``lanes`` lanes only."""
+    """Returns the entry under another name with its first ``lanes`` lanes only."""
     def narrow(subsignal):
         if subsignal.name not in LANES:
             return subsignal
@@ -27,7 +27,7 @@ def narrowed(entry, name, lanes):
 
 
 def link_pads(platform, lanes):
-    """Requests ``pcie_xN``, or the first N lanes of the narrowest wider link that the platform has."""
+    """Requests ``pcie_xN``, or the first N lanes of the narrowest wider link in the platform."""
     name = f"pcie_x{lanes}"
     if resource_of(platform, name) is None:
         wider = (resource_of(platform, f"pcie_x{n}") for n in (2, 4, 8, 16) if n > lanes)

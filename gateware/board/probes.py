@@ -4,10 +4,10 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Probes: LiteScope on the signals that say how the link is used (``--with-litescope``).
+"""LiteScope probes on the signals that show the use of the link (``--with-litescope``).
 
-The streams between transaction layer and PHY, cycle by cycle, and what each engine does or waits for, as
-its counters count it. Read through JTAG or a serial port, never by a program of the host: docs/probes.md.
+The probes record every cycle of the streams between transaction layer and PHY, and the activity or wait of each engine
+as its counters see it. They are read through JTAG or a serial port, not by programs of the host: docs/probes.md.
 """
 
 from pathlib import Path
@@ -29,17 +29,17 @@ HANDSHAKE = ("valid", "ready", "first", "last")
 
 
 def streams(soc):
-    """Name to stream of the PHY, to the host (``tx*``) and from it (``rx*``), as the transaction layer sees them."""
+    """Returns the PHY streams by name, as the transaction layer sees them: ``tx*`` to the host, ``rx*`` from it."""
     phy, shape = soc.pcie_phy, soc.tlp.shape
     tx, rx     = SPLIT_STREAMS if shape.split else SHARED_STREAMS
-    # LitePCIe's PHYs have no ``first`` of their own: the shape finds it.
+    # LitePCIe's PHYs do not drive ``first``; the shape reconstructs it.
     received = {name: getattr(shape, attribute) for name, attribute in rx.items()} if shape.split else {
         "rx": shape.demux.sink}
     return {**{name: getattr(phy, attribute) for name, attribute in tx.items()}, **received}
 
 
 def activity(engine):
-    """Name to expression of what an engine does: ``active``, of which each cycle is one of the others."""
+    """Returns an engine's activity by name. In each ``active`` cycle exactly one of the others is high."""
     counters = engine.counters
     waits    = {
         "wait_tag":  counters.wait_tag_now,
@@ -53,7 +53,7 @@ def activity(engine):
 
 
 def signals(soc):
-    """Name to expression of every probe, one bit each, sys; their order is that of a sample from bit 0."""
+    """Returns the expressions of all probes by name, one bit each, in ``sys``, in the order of a sample from bit 0."""
     found = {f"{name}_{field}": getattr(endpoint, field)
         for name, endpoint in streams(soc).items() for field in HANDSHAKE}
     found["link_up"] = soc.tlp.shape.link_up
@@ -65,21 +65,23 @@ def signals(soc):
 
 
 class Analyzer(LiteScopeAnalyzer):
-    """LiteScope's, whose probes have the names of ``signals`` on every target.
+    """LiteScope analyzer whose probes have the names of ``signals`` on every target.
 
     Parameters
     ----------
-    probes   : name to expression, one bit each, sys.
-    depth    : samples, one a cycle.
-    clk_freq : Hz of ``sys``.
+    probes   : {name: expression}, one bit each, in ``sys``.
+    depth    : number of samples, one per cycle.
+    clk_freq : frequency of ``sys`` in Hz.
 
-    Registers: LiteScope's, behind the pinned banks.
+    Registers
+    ---------
+    Those of LiteScope, after the pinned banks.
     """
     def __init__(self, probes, depth, clk_freq):
         self.named = [(name, Signal()) for name in probes]
         LiteScopeAnalyzer.__init__(self, [signal for _, signal in self.named], depth,
             samplerate = clk_freq,
-            register   = True,  # A probe must not lengthen a path of what it looks at.
+            register   = True,  # A register keeps probes from lengthening paths of the design.
             csr_csv    = None,
         )
 
@@ -92,31 +94,31 @@ class Analyzer(LiteScopeAnalyzer):
 
 # SoC ----------------------------------------------------------------------------------------------
 
-DEPTH      = 4096  # Samples: 3 block RAMs of 36 kbit for each 24 probes or so, 33 us at 125 MHz.
+DEPTH      = 4096  # Samples. About 24 probes need 3 block RAMs of 36 kbit; 33 us at 125 MHz.
 MAX_DEPTH  = 65536
 BAUDRATE   = 115200
-JTAG_HZ    = 20e6  # Fastest clock of the cable that the constraints allow.
+JTAG_HZ    = 20e6  # Fastest cable clock that the constraints allow.
 
-# Devices of one die whose user register litex_server can address through OpenOCD. The others are several dies in
-# one chain (VU9P, U200): there the serial port is the way.
+# Devices with a single die, whose user register litex_server can address through OpenOCD. Devices with several dies in
+# one JTAG chain (VU9P, U200) use the serial port.
 JTAG_DEVICES = ("xc7", "xcku040")
 
 
 def bridge_of(platform):
-    """"jtag" or "serial": how LiteScope's host side reaches a board."""
+    """Returns "jtag" or "serial": the connection of LiteScope's host side to a board."""
     return "jtag" if platform.device.startswith(JTAG_DEVICES) else "serial"
 
 
 def add_probes(soc, depth=DEPTH, bridge=None):
-    """Adds the analyzer to a ``LitePCIeSoC``, behind ``add_litepcie``, and the way to it.
+    """Adds the analyzer and its connection to a ``LitePCIeSoC``, after ``add_litepcie``.
 
     Parameters
     ----------
-    soc    : with ``crg.cd_sys`` where the way is JTAG.
-    depth  : samples, one a cycle of sys.
-    bridge : "jtag" or "serial", a second master of the register bus; what fits the device if None.
+    soc    : the SoC; with JTAG it needs ``crg.cd_sys``.
+    depth  : number of samples, one per cycle of ``sys``.
+    bridge : "jtag" or "serial", a second master of the register bus. None: the one that fits the device.
 
-    Raises ``ValueError`` on what cannot be.
+    Raises ``ValueError`` if an argument is not supported.
     """
     if not 16 <= depth <= MAX_DEPTH:
         raise ValueError(f"depth of the probes must be 16..{MAX_DEPTH} samples, not {depth!r}")
@@ -134,9 +136,9 @@ def add_probes(soc, depth=DEPTH, bridge=None):
 
 
 def export_probes(soc, folder):
-    """Writes what ``litescope_cli`` asks for into ``folder``: ``analyzer.csv`` (the probes), ``csr.csv`` (registers).
+    """Writes the files that ``litescope_cli`` needs: ``analyzer.csv`` (probes) and ``csr.csv`` (registers).
 
-    Of a finalised SoC.
+    The SoC must be finalised.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)

@@ -4,14 +4,14 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The hard block of Artix-7 and Kintex-7, in every shape it has."""
+"""The hard block of Artix-7 and Kintex-7 in all its link and data widths."""
 
 from litepcie_soc.common.abi import BAR0_SIZE
 from litepcie_soc.phy.series7 import Series7PHY
 
 # User clocks --------------------------------------------------------------------------------------
 
-# User clock in MHz, by (gen, lanes, bits): what the block offers that carries the link (PG054 "Interface Width").
+# User clock in MHz by (gen, lanes, bits): settings of the block that keep up with the link (PG054 "Interface Width").
 USER_CLOCKS = {
     (1, 1,  64): 125,
     (1, 2,  64): 125,
@@ -29,10 +29,12 @@ USER_CLOCKS = {
 
 
 def series7_phy(platform, pads, configuration):
-    """LitePCIe's PHY, which knows Gen2 at x1 and x2 of 64 bit and x4 and x8 of 128 bit, in every shape.
+    """Returns LitePCIe's PHY, configured for any generation, lanes and data width of the block.
 
-    platform, pads : where the block is and its lanes.
-    configuration  : ``Configuration``: gen, lanes, data width.
+    By itself LitePCIe's PHY supports Gen2 only: x1 and x2 at 64 bit, x4 and x8 at 128 bit.
+
+    platform, pads : LiteX platform and the pads of the lanes.
+    configuration  : ``Configuration`` with gen, lanes and data width.
     """
     gen, width = configuration.gen, configuration.data_width
     bits       = width if (gen, configuration.lanes, width) in USER_CLOCKS else width // 2
@@ -50,7 +52,7 @@ def series7_phy(platform, pads, configuration):
 
 
 def set_user_clocks(phy, freq, width):
-    """The block's own side has 64 bits: ``userclk1`` is twice the user clock where that has 128 (PG054)."""
-    for n, clock in ((2, freq * width / 64), (3, freq)):  # In the order LitePCIe makes them: userclk1, userclk2.
+    """Sets the user clocks. The block has 64 bits, so ``userclk1`` is twice the user clock at 128 bit (PG054)."""
+    for n, clock in ((2, freq * width / 64), (3, freq)):  # LitePCIe creates userclk1, then userclk2.
         clkout, _, phase, margin = phy.mmcm.clkouts[n]
         phy.mmcm.clkouts[n] = (clkout, clock, phase, margin)

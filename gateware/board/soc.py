@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The SoC of every board: what a target does not have to say."""
+"""The SoC of every board: everything that targets share."""
 
 from migen import *
 
@@ -30,23 +30,23 @@ PHYS = {
     "ultrascale_plus": ultrascale.ultrascale_plus_phy,
 }
 
-LED_SECONDS = 0.05  # That a short transfer is seen.
+LED_SECONDS = 0.05  # Keeps the LED on long enough to make a short transfer visible.
 
 # Board SoC ----------------------------------------------------------------------------------------
 
 
 class BoardSoC(LitePCIeSoC):
-    """``LitePCIeSoC`` on a board. A target makes its clocks, and its DDR if asked, then calls ``add_link``.
+    """``LitePCIeSoC`` on a board. A target makes its clocks, and its DDR if selected, then calls ``add_link``.
 
     Parameters
     ----------
     board         : ``Board``.
     platform      : LiteX platform of the board.
-    configuration : ``Configuration`` that the board can do.
+    configuration : ``Configuration`` that the board supports.
 
     Attributes
     ----------
-    board, configuration : as given.
+    board, configuration : the parameters.
     """
     def __init__(self, board, platform, configuration):
         self.board         = board
@@ -54,10 +54,10 @@ class BoardSoC(LitePCIeSoC):
         LitePCIeSoC.__init__(self, platform, configuration.sys_clk_freq)
 
     def add_ddr3(self, pads, module):
-        """Adds the DDR3 of a board of series 7; returns the endpoint memory in it, for ``add_link``.
+        """Adds the DDR3 of a 7-series board and returns the endpoint memory for ``add_link``.
 
-        pads   : of the chips.
-        module : LiteDRAM's class of them.
+        pads   : pads of the chips.
+        module : LiteDRAM's class of the chips or module.
         """
         self.ddr = ddr = Series7DDR3(pads, module(self.sys_clk_freq, "1:4"), self.sys_clk_freq, self.crg.ddr,
             output_delays=self.board.family == "kintex7")
@@ -65,15 +65,15 @@ class BoardSoC(LitePCIeSoC):
             ready=ddr.failed == 0)
 
     def add_ddr4(self, pads, module, registered=False):
-        """Adds the DDR4 of a board with an UltraScale or UltraScale+; returns the endpoint memory in it.
+        """Adds the DDR4 of an UltraScale or UltraScale+ board and returns the endpoint memory for ``add_link``.
 
-        pads       : of the chips.
-        module     : LiteDRAM's class of them.
-        registered : the module has a register of addresses and commands (RDIMM).
+        pads       : pads of the chips.
+        module     : LiteDRAM's class of the chips or module.
+        registered : whether the module registers addresses and commands (RDIMM).
         """
         self.ddr = ddr = UltraScaleDDR4(pads, module(DDR_CLK_FREQ, "1:4"), self.crg.ddr,
             plus=self.board.family == "ultrascale_plus", registered=registered)
-        # A serializer bears little skew between its two clocks: they are routed alike (UG949).
+        # A serializer tolerates little skew between its two clocks, so both get the same routing (UG949).
         for domain in (self.crg.ddr.cd_ddr, self.crg.ddr.cd_ddr4x):
             domain.clk.attr.add("keep")
             self.platform.add_platform_command("set_property CLOCK_DELAY_GROUP ddr [get_nets {clk}]", clk=domain.clk)
@@ -81,9 +81,9 @@ class BoardSoC(LitePCIeSoC):
             clock_domain=ddr.clock_domain, ready=ddr.ready, byte_mask=ddr.byte_mask)
 
     def add_link(self, memory=None):
-        """Adds the hard block, all between it and the memory, constraints, and probes if asked.
+        """Adds the hard block, everything between it and the memory, constraints, and probes if selected.
 
-        memory : what has the ports of ``EndpointMemory``; block RAM of the board's size if None.
+        memory : a memory with the ports of ``EndpointMemory``. None: block RAM of the board's size.
         """
         board, configuration = self.board, self.configuration
         pads                 = link_pads(self.platform, configuration.lanes)
@@ -107,9 +107,9 @@ class BoardSoC(LitePCIeSoC):
             add_probes(self)
 
     def add_leds(self, pads):
-        """What the card is about, from LED 0: link up, the host lets it be bus master, an engine is active, a clock.
+        """Adds LEDs; from LED 0: link up, bus mastering enabled, an engine is active, heartbeat of the clock.
 
-        The clock's stays dark if the DDR cannot be read.
+        The heartbeat stays off if the DDR is not ready.
         """
         self.activity = activity = WaitTimer(self.sys_clk_freq * LED_SECONDS)
         heartbeat     = Signal(log2_int(int(self.sys_clk_freq), need_pow2=False))

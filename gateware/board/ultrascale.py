@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The hard blocks of UltraScale and UltraScale+, in every shape they have at Gen3; and their boards' flash."""
+"""The hard blocks of UltraScale and UltraScale+ in all their Gen3 widths, and the flash of their boards."""
 
 from litepcie_soc.common.abi import BAR0_SIZE
 from litepcie_soc.phy.ultrascale import phy
@@ -18,7 +18,7 @@ USER_CLOCKS = {(3, lanes, bits): clock for (lanes, bits), clock in phy.USER_CLOC
 
 
 def made_from(phy_class):
-    """Makes a PHY as ``BoardSoC`` asks for it: of a platform, pads and a ``Configuration``."""
+    """Returns a function that makes a PHY from a platform, pads and a ``Configuration``, as ``BoardSoC`` calls it."""
     def make(platform, pads, configuration):
         return phy_class(platform, pads, speed="gen3", data_width=configuration.data_width, bar0_size=BAR0_SIZE)
     return make
@@ -31,12 +31,12 @@ ultrascale_plus_phy = made_from(phy.UltraScalePlusPHY)
 
 
 def add_flash_image(platform, kind, mbytes, start=0):
-    """Has Vivado write an image for a quad SPI flash behind the bitstream.
+    """Makes Vivado write an image for a quad SPI flash after the bitstream.
 
     platform : LiteX platform, before it is built.
     kind     : "bin" or "mcs".
-    mbytes   : size of the flash.
-    start    : byte at which the FPGA looks for the bitstream.
+    mbytes   : size of the flash in MB.
+    start    : byte address at which the FPGA reads the bitstream.
     """
     toolchain = platform.toolchain
     toolchain.bitstream_commands += ["set_property BITSTREAM.CONFIG.SPI_BUSWIDTH 4 [current_design]"]

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What the command lines of targets and programs have in common: bad input is one line. Standard library only."""
+"""Command lines of targets and programs: one-line errors, interrupts, exit status. Standard library only."""
 
 import argparse
 import signal
@@ -12,13 +12,13 @@ import sys
 
 
 class Parser(argparse.ArgumentParser):
-    """Errors are one line, what is wrong and what is allowed, and exit status 2."""
+    """Parser whose errors are one line, with exit status 2."""
     def error(self, message):
         self.exit(2, f"{self.prog}: error: {message}\n")
 
 
 def number(text):
-    """Type of an argument: a whole number, also as 0x..."""
+    """Argument type: a whole number, also in hexadecimal as 0x..."""
     try:
         return int(text, 0)
     except ValueError:
@@ -31,22 +31,22 @@ INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def _interrupt(signal_number, _):
-    """Ends the program, once: what tidies up is not interrupted by another signal, not even of the same instant."""
+    """Ends the program once. Further signals do not interrupt the clean-up, even if they arrive at the same time."""
     for each in INTERRUPTS:
-        signal.signal(each, lambda *_: None)  # Not SIG_IGN, which children would inherit.
+        signal.signal(each, lambda *_: None)  # Not SIG_IGN, because children would inherit it.
     if signal_number == signal.SIGINT:
         raise KeyboardInterrupt
     sys.exit(128 + signal_number)
 
 
 def run(main, program):
-    """The exit status of a program whose body is ``main``, which returns it.
+    """Runs ``main``, which returns an exit status, and returns the exit status of the program.
 
-    130 interrupted, 143 terminated, 129 its terminal closed, all with ``finally`` and ``with`` done; 1 and one line if
-    the system refused something (``OSError``: a full disk, a folder that may not be written).
+    The status is 130 after an interrupt, 143 after SIGTERM and 129 after the terminal closed; ``finally`` and ``with``
+    blocks run before. An ``OSError`` (a full disk, a folder without permission) prints one line and gives status 1.
     """
     for each in INTERRUPTS:
-        if signal.getsignal(each) != signal.SIG_IGN:  # As it is for what a shell has in the background.
+        if signal.getsignal(each) != signal.SIG_IGN:  # A shell ignores some signals for background jobs.
             signal.signal(each, _interrupt)
     try:
         return main()

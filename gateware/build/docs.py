@@ -4,10 +4,10 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The tables of boards in `README.md` and `docs/boards.md`, from the boards in `targets/`.
+"""Generates the tables of boards in `README.md` and `docs/boards.md` from `targets/`.
 
-    python3 -m litepcie_soc.build.docs --write     renews them
-    python3 -m litepcie_soc.build.docs --check     compares them, exit 1 if they differ
+    python3 -m litepcie_soc.build.docs --write     updates them
+    python3 -m litepcie_soc.build.docs --check     compares them; exit status 1 if they differ
 """
 
 import functools
@@ -26,16 +26,16 @@ DOCUMENTS = {ROOT / "README.md": ("boards",), ROOT / "docs" / "boards.md": ("boa
 
 
 def at_most(board, configuration):
-    """Bytes a second of one direction."""
+    """Returns the most bytes per second that one direction can reach: the least of link, data path and memory."""
     c = configuration
     return min(c.link_rate, c.data_path_rate, board.memory_rate(c) or c.data_path_rate)
 
 
 def row(board, configuration, memory, suffix=""):
-    """A line of the table.
+    """Returns a row of the table.
 
-    memory : bytes, for people.
-    suffix : of the name, where one line stands for two configurations.
+    memory : size of the memory as text.
+    suffix : suffix of the name, if the row describes two configurations.
     """
     c    = configuration
     rate = at_most(board, c) / 1e6
@@ -44,7 +44,7 @@ def row(board, configuration, memory, suffix=""):
 
 
 def rows(board):
-    """Every link and data path of a board, with DDR in the same line where nothing else changes."""
+    """Yields a row per link and data width, with block RAM and DDR in one row if nothing else differs."""
     for c in board.configurations():
         bram = size(board.memory_size(c))
         ddr  = board.configure(c.gen, c.lanes, c.data_width, with_ddr=True)
@@ -74,13 +74,13 @@ TABLES = {"boards": board_table, "configurations": configuration_table}
 
 
 def document(text, names):
-    """A document with the tables ``names`` as the boards have them. Raises ``ValueError`` if one has no place in it."""
+    """Returns a document with its tables updated. Raises ``ValueError`` if a table has no place in it."""
     all_boards = boards()
     return generated.renewed(text, {name: TABLES[name](all_boards) for name in names})
 
 
 def main(argv=None):
-    return generated.main(argv, "litepcie_soc.build.docs", "The tables of boards in README.md and docs/boards.md.",
+    return generated.main(argv, "litepcie_soc.build.docs", "Tables of the boards in README.md and docs/boards.md.",
         {path: functools.partial(document, names=names) for path, names in DOCUMENTS.items()})
 
 

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Lays out what the machine with the board needs: driver, library, tool, and a build's headers."""
+"""Lays out the software for the machine with the board: driver, library, tool and the headers of a build."""
 
 import shutil
 
@@ -16,12 +16,12 @@ MAKEFILE = """\
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
 #
-# What a machine with the board needs; laid out by the target that built its bitstream. May be copied as it is.
+# Driver and tool for the machine with the board, laid out by the target that built the bitstream. Copy it there.
 #
 #   make            builds driver and tool into build/
-#   make load       puts the driver into the running kernel (as root)
+#   make load       loads the driver into the running kernel (as root)
 #
-# generated/ are the headers of this bitstream, for programs that know it; the driver is the same for every one.
+# generated/ has the headers of this bitstream, for programs made for it. The driver serves every bitstream.
 
 HERE := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 
@@ -36,10 +36,12 @@ load:
 
 
 def lay_out_driver(root, headers, folder):
-    """Makes ``folder``, or what is ours in it anew: kernel/, user/, generated/, Makefile. Returns what to type.
+    """Writes kernel/, user/, generated/ and a Makefile into ``folder``, replacing those of an earlier run.
 
-    root    : of the project.
-    headers : folder of the build's headers.
+    root    : folder of the project.
+    headers : folder with the headers of the build.
+
+    Returns the commands to type.
     """
     makefile = folder / "Makefile"
     sources  = {**{name: root / "software" / name for name in SOURCES}, "generated": headers}

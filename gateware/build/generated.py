@@ -4,9 +4,9 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Texts of the tree that a program makes: ``--write`` renews them, ``--check`` compares them. Standard library only.
+"""Generated texts in the tree: ``--write`` updates them, ``--check`` compares them. Standard library only.
 
-A whole file, or places of a document: what stands between the lines ``<!-- name -->`` and ``<!-- end of name -->``.
+A text is a whole file, or a section of a document between the lines ``<!-- name -->`` and ``<!-- end of name -->``.
 """
 
 import difflib
@@ -21,24 +21,24 @@ from litepcie_soc.build.command_line import Parser
 
 
 def table(heads, rows):
-    """A table of Markdown."""
+    """Returns a Markdown table."""
     lines = [heads, ["---"] * len(heads), *rows]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
 def renewed(text, bodies):
-    """A document with other texts in its places, ``bodies`` by name. Raises ``ValueError`` if a place is missing."""
+    """Returns a document with its sections replaced, ``bodies`` by name. Raises ``ValueError`` if one is missing."""
     for name, body in bodies.items():
         begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
         pieces     = re.split(f"^({begin}).*^({end})", text, flags=re.DOTALL | re.MULTILINE)
         if len(pieces) != 4:
-            raise ValueError(f"no place for the {name}: {begin.strip()} ... {end.strip()}")
+            raise ValueError(f"the document has no section {begin.strip()} ... {end.strip()}")
         text = f"{pieces[0]}{begin}{body}\n{end}{pieces[3]}"
     return text
 
 
 def read(path):
-    """Text of a file; empty if there is none."""
+    """Returns the text of a file, or an empty text if there is no such file."""
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -48,24 +48,25 @@ def read(path):
 
 
 def main(argv, module, about, texts, note=""):
-    """The program of generated texts; returns its exit status.
+    """Body of a program that generates texts; returns its exit status.
 
     Parameters
     ----------
-    argv   : arguments; those of the command line if None.
-    module : what ``python3 -m`` runs.
-    about  : what is generated, for ``--help``.
-    texts  : committed file to function that makes the text it should have, from the one it has. The function may
-        raise ``ValueError``.
-    note   : one sentence behind the differences: what they mean to others.
+    argv   : arguments. None: those of the command line.
+    module : name of the module for ``python3 -m``.
+    about  : description for ``--help``.
+    texts  : {committed file: function}. The function takes the present text and returns the text that the file should
+        have. It may raise ``ValueError``.
+    note   : a sentence printed after the differences.
     """
     parser = Parser(prog=module, description=about)
     action = parser.add_mutually_exclusive_group(required=True)
-    action.add_argument("--write", action="store_true", help="Renew the committed text.")
-    action.add_argument("--check", action="store_true", help="Compare it; exit 1 if it differs.")
+    action.add_argument("--write", action="store_true", help="Update the committed text.")
+    action.add_argument("--check", action="store_true", help="Compare the committed text; exit status 1 if it differs.")
     if len(texts) == 1:
         (path, make), = texts.items()
-        parser.add_argument("--file", type=Path, default=path, metavar="FILE", help="Another file (%(default)s).")
+        parser.add_argument("--file", type=Path, default=path, metavar="FILE",
+            help="File to write or compare (%(default)s).")
     args = parser.parse_args(argv)
     if len(texts) == 1:
         texts = {args.file: make}
@@ -73,7 +74,7 @@ def main(argv, module, about, texts, note=""):
 
 
 def renew(file, make, write, module, note):
-    """Renews one file if ``write``, else compares it; returns the exit status."""
+    """Updates one file if ``write`` is set, else compares it. Returns the exit status."""
     try:
         committed = read(file)
         text      = make(committed)
@@ -86,6 +87,6 @@ def renew(file, make, write, module, note):
         return 0
     print("\n".join(difflib.unified_diff(committed.splitlines(), text.splitlines(), file.name, "generated",
         lineterm="", n=0)))
-    print(f"{file.name} is not up to date; python3 -m {module} --write renews it{note and '. ' + note}",
+    print(f"{file.name} is not up to date; update it with python3 -m {module} --write{note and '. ' + note}",
         file=sys.stderr)
     return 1

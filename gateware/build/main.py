@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The program that every ``targets/BOARD.py`` is."""
+"""The program of every ``targets/BOARD.py``."""
 
 import contextlib
 import gc
@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @contextlib.contextmanager
 def without_collection():
-    """Nothing of a design becomes garbage before its end, and looking for some takes as long as all else."""
+    """Disables garbage collection: a design makes no garbage, and searching for it doubles the time of a build."""
     gc.disable()
     try:
         yield
@@ -35,18 +35,19 @@ def without_collection():
 
 
 def design(soc_class, configuration):
-    """The SoC, finalised. (Its signals are named after this function.)"""
+    """Returns the finalised SoC. LiteX names signals after this function."""
     soc = soc_class(configuration)
     soc.finalize()
     return soc
 
 
 def emit_files(parser, args, soc_class, name, folder):
-    """Writes what ``--build`` and ``--driver`` are about."""
+    """Writes the files for ``--build`` and ``--driver``."""
     try:
         soc = design(soc_class, args.configuration)
     except ValueError as error:
-        freq = f"--sys-clk-freq {mega(args.configuration.sys_clk_freq)}: the board's PLL cannot make it"
+        freq = f"--sys-clk-freq {mega(args.configuration.sys_clk_freq)}: the board's PLL cannot make this clock; " \
+            "choose another"
         parser.error(freq if "config found" in str(error) else str(error))  # LiteX's "No PLL config found".
     emit(soc, name, folder, **parser.toolchain_argdict)
     if args.driver:
@@ -54,14 +55,14 @@ def emit_files(parser, args, soc_class, name, folder):
 
 
 def say_what_is_slow(program, board, configuration):
-    """Notes on standard error, of what the link can be too fast for."""
+    """Warns on standard error if the data path or the memory is slower than the link."""
     say_if_slow(program, configuration.data_path_rate, configuration.link_rate)
     if board.memory_rate(configuration):
         say_if_slow(program, board.memory_rate(configuration), configuration.link_rate, "DDR")
 
 
 def perform(parser, soc_class, argv):
-    """What the command line asks for: write, build, load, flash. Raises ``ToolError``, ``PinnedMapError``."""
+    """Writes, builds, loads and flashes as the arguments say. Raises ``ToolError`` and ``PinnedMapError``."""
     args   = parser.parse_args(argv)
     name   = args.configuration.name(parser.board)
     folder = (args.output_dir or ROOT / "build" / name).resolve()
@@ -79,10 +80,10 @@ def perform(parser, soc_class, argv):
 
 
 def main(board, soc_class, argv=None):
-    """Body of a target; returns its exit status: 1 if something could not be done, 2 on bad options.
+    """Body of a target. Returns its exit status: 1 if a step failed, 2 on bad options.
 
     board     : ``Board``.
-    soc_class : makes the SoC of a ``Configuration``.
+    soc_class : class of the SoC; takes a ``Configuration``.
     """
     parser = BoardParser(board)
 

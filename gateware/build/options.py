@@ -4,14 +4,14 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The command line of a board: LiteX's, with what makes sense for a SoC without a CPU."""
+"""The command line of a board: LiteX's options that make sense for a SoC without a CPU, and our own."""
 
 import argparse
 import logging
 
 from pathlib import Path
 
-import litex.soc.integration.soc  # First: it and the parser import each other.  # noqa: F401
+import litex.soc.integration.soc  # First, because this module and the parser import each other.  # noqa: F401
 
 from litex.build.parser import LiteXArgumentParser
 
@@ -20,7 +20,7 @@ from litepcie_soc.build import command_line
 
 ACTIONS = ("build", "load", "flash", "driver")
 
-# Of Vivado's steps, what LiteX can pass on and is not offered here.
+# Arguments of LiteX's Vivado toolchain without an option here.
 VIVADO_DEFAULTS = {
     "synth_mode":                           "vivado",
     "vivado_opt_directive":                 "default",
@@ -30,7 +30,7 @@ VIVADO_DEFAULTS = {
 
 
 class BoardParser(command_line.Parser, LiteXArgumentParser):
-    """LiteX's parser of targets without options for CPU, UART, ROM and the like.
+    """LiteX's parser of targets, without the options for CPU, UART and ROM.
 
     board : ``Board``.
     """
@@ -50,51 +50,55 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
     def add_logging_group(self):
         logs = self.add_argument_group(title="Logging options")
         logs.add_argument("--log-level", default="warning", choices=["debug", "info", "warning", "error"],
-            help="What LiteX says (warning).")
+            help="Level of LiteX's messages (warning).")
 
     def add_target_options(self):
         board, default = self.board, self.board.configure()
         add = self.add_target_argument
         add("--flash",  action="store_true", help="Write the bitstream into the board's flash.")
-        add("--driver", action="store_true", help="Lay out driver, library and tool with this build's headers.")
+        add("--driver", action="store_true", help="Lay out driver, library and tool with the headers of this build.")
         add("--cable",  metavar="NAME", help="JTAG cable (the programmer's choice for the board).")
-        add("--pcie-gen", type=int, choices=board.gens, help=f"Generation ({default.gen}).")
-        add("--pcie-lanes", type=int, choices=board.lanes, help=f"Lanes ({default.lanes}).")
-        add("--data-width", type=int, choices=board.data_widths, help="Data path, bits (widest of the link).")
+        add("--pcie-gen", type=int, choices=board.gens, help=f"Generation of the link ({default.gen}).")
+        add("--pcie-lanes", type=int, choices=board.lanes, help=f"Lanes of the link ({default.lanes}).")
+        add("--data-width", type=int, choices=board.data_widths,
+            help="Width of the data path in bits (the widest for the link).")
         add("--dma-channels", type=int, default=1, metavar="N",
-            help=f"Each a reader and a writer, 1 to {board.channels} (1).")
-        add("--tags", type=int, metavar="N", help=f"Requests outstanding, in all ({default.tags}).")
+            help=f"Memory channels, each with a reader and a writer, 1 to {board.channels} (1).")
+        add("--tags", type=int, metavar="N", help=f"Requests that all channels can have outstanding ({default.tags}).")
         add("--with-ddr", action="store_true", help=self.ddr_help())
-        add("--with-litescope", action="store_true", help="Probes on the signals that tell how the link is used.")
+        add("--with-litescope", action="store_true",
+            help="Add LiteScope probes on the signals that show the use of the link.")
         add("--sys-clk-freq", type=float, metavar="HZ",
-            help=f"Clock ({mega(default.sys_clk_freq)} at the default link).")
+            help=f"Clock of the data path ({mega(default.sys_clk_freq)} at the default link).")
 
     def ddr_help(self):
         memory = self.board.memory
         rate   = f", {memory.ddr_rate / 1e6:.0f} MB/s for both directions together" if memory.ddr_rate else ""
-        return f"Endpoint memory in {memory.kind}, {size(memory.ddr)}{rate}, not in {size(memory.bram)} of block RAM."
+        return (f"Endpoint memory in {memory.kind}, {size(memory.ddr)}{rate}, "
+            f"instead of {size(memory.bram)} of block RAM.")
 
     def add_builder_options(self):
         builder = self.add_argument_group(title="Builder options")
         builder.add_argument("--output-dir", type=Path, metavar="DIR",
-            help=f"Build folder (build/{self.board.configure().name(self.board)}: named after the options).")
-        builder.add_argument("--no-compile", action="store_true", help="Write everything, do not run Vivado.")
+            help=f"Build folder (named after the options: build/{self.board.configure().name(self.board)}).")
+        builder.add_argument("--no-compile", action="store_true", help="Write all files, but do not run Vivado.")
 
     def add_vivado_options(self):
         vivado = self.add_argument_group(title="Vivado options")
         for step in ("synth", "place", "route"):
             vivado.add_argument(f"--vivado-{step}-directive", default="default", metavar="NAME",
-                help=f"Of {step}_design (default).")
-        vivado.add_argument("--vivado-max-threads", type=int, metavar="N", help="Threads (Vivado's own choice).")
+                help=f"Directive of {step}_design (default).")
+        vivado.add_argument("--vivado-max-threads", type=int, metavar="N",
+            help="Largest number of threads (Vivado's default).")
         argparse.ArgumentParser.set_defaults(self, **VIVADO_DEFAULTS)
 
     def parse_args(self, args=None, namespace=None):
-        """Arguments, with ``configuration``, which the board can do, and ``output_dir``; else one line and status 2."""
+        """Returns the arguments with a checked ``configuration``; ends with one line and status 2 if they are wrong."""
         self._args = args = argparse.ArgumentParser.parse_args(self, args, namespace)
         logging.basicConfig(level=args.log_level.upper())
         self._toolchain = args.toolchain
         if not any(getattr(args, action) for action in ACTIONS):
-            self.error(f"nothing to do: give {', '.join(f'--{action}' for action in ACTIONS)} (--help tells more)")
+            self.error(f"nothing to do; give one of {', '.join(f'--{action}' for action in ACTIONS)} (see --help)")
         try:
             args.configuration = self.configuration(args)
         except ValueError as error:

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""How a bitstream gets into a board: loaded (gone with the power) or written into its flash."""
+"""Loads a bitstream into the FPGA, where it is lost with the power, or writes it into the flash of the board."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from litepcie_soc.build.tools import ToolError, run_tool
 
 
 def bitstream(path, suffix):
-    """A build's file with that suffix; raises ``ToolError`` if there is none."""
+    """Returns the file of a build with that suffix. Raises ``ToolError`` if there is none."""
     file = path.parent / f"{path.name}{suffix}"
     if not file.is_file():
         raise ToolError(f"no bitstream {file}; add --build to build it")
@@ -23,9 +23,9 @@ def bitstream(path, suffix):
 class OpenFPGALoader:
     """Programs through JTAG with openFPGALoader.
 
-    board  : its name of the board, or none.
-    part   : its name of the FPGA, where it does not know the board.
-    offset : byte of the flash that the FPGA starts to read at.
+    board  : openFPGALoader's name of the board, if it knows the board.
+    part   : its name of the FPGA, if it does not know the board.
+    offset : byte address in the flash at which the FPGA starts to read.
     """
     board:  str = ""
     part:   str = ""

@@ -4,10 +4,10 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The committed register header `software/kernel/litepcie_regs.h`, from the registers of the SoC.
+"""Generates the committed header `software/kernel/litepcie_regs.h` from the registers of the SoC.
 
-    python3 -m litepcie_soc.build.regs --write     renews it
-    python3 -m litepcie_soc.build.regs --check     compares it, exit 1 if it differs
+    python3 -m litepcie_soc.build.regs --write     updates it
+    python3 -m litepcie_soc.build.regs --check     compares it; exit status 1 if it differs
 """
 
 import logging
@@ -19,7 +19,7 @@ from litepcie_soc.soc.regs import COMMITTED, header
 
 
 def text(_committed):
-    """The header of a SoC of no board; what is pinned in it is pinned in all."""
+    """Returns the header of a SoC without a board. All boards have the same pinned registers."""
     soc = ReferenceSoC()
     soc.finalize()
     return header(soc)

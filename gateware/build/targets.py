@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The boards of the tree: each file in ``targets/`` that is about one."""
+"""Finds the boards of the tree: one file per board in ``targets/``."""
 
 import functools
 import importlib.util
@@ -13,14 +13,14 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[2] / "targets"
-OTHERS = ("environment", "sim")  # They are about this machine.
+OTHERS = ("environment", "sim")  # Files in targets/ that are not about an FPGA board.
 PATHS  = {path.stem: path for path in sorted(FOLDER.glob("*.py")) if path.stem not in OTHERS}
 NAMES  = tuple(PATHS)
 
 
 @functools.cache
 def load(name):
-    """The module of a target; its neighbours can be imported meanwhile."""
+    """Returns the module of a target. It can import other files of ``targets/``."""
     sys.path.insert(0, str(FOLDER))
     try:
         spec   = importlib.util.spec_from_file_location(name, PATHS[name])
@@ -32,5 +32,5 @@ def load(name):
 
 
 def boards():
-    """``Board`` of every target, in the order of the names."""
+    """Returns the ``Board`` of every target, sorted by name."""
     return [load(name).BOARD for name in NAMES]

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Vivado's hardware manager as a programmer, where openFPGALoader does not know the board or its flash."""
+"""Vivado's hardware manager as the programmer of boards that openFPGALoader does not support."""
 
 import tempfile
 
@@ -21,7 +21,7 @@ open_hw_manager
 connect_hw_server
 open_hw_target {target}
 set device [lindex [get_hw_devices {{{device}*}}] 0]
-if {{$device == ""}} {{ error "no {device} behind the cable" }}
+if {{$device == ""}} {{ error "no {device} on the cable" }}
 current_hw_device $device
 refresh_hw_device -update_hw_probes false $device
 """
@@ -51,23 +51,23 @@ program_hw_cfgmem -hw_cfgmem $flash
 
 @dataclass(frozen=True)
 class Vivado:
-    """Programs through JTAG with Vivado, or with Vivado Lab, which has no licence and no synthesis.
+    """Programs through JTAG with Vivado or with Vivado Lab, which needs no licence.
 
-    device : begins Vivado's name of the FPGA.
-    memory : Vivado's name of its flash.
+    device : beginning of Vivado's name of the FPGA.
+    memory : Vivado's name of the flash.
     """
     device: str
     memory: str
 
     def run(self, script, file, cable):
-        """``cable`` : part of Vivado's name of the target, if there are several."""
+        """Runs a script. ``cable`` is a part of Vivado's name of the target, to choose among several."""
         target = f"[lindex [get_hw_targets {{*{cable}*}}] 0]" if cable else ""
         text   = (OPEN + script).format(target=target, device=self.device, memory=self.memory, file=file)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "program.tcl"
             path.write_text(text)
             run_tool(["vivado", "-mode", "batch", "-nojournal", "-nolog", "-source", str(path)], folder,
-                hint="Vivado programs this board; Vivado Lab will do")
+                hint="this board needs Vivado or Vivado Lab for programming")
 
     def load(self, path, cable=None):
         """Loads the bitstream of the build ``path`` (its files without their suffixes). Raises ``ToolError``."""

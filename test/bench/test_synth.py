@@ -82,7 +82,7 @@ def test_tables_are_replaced_and_the_text_stays():
     assert text.startswith("# Before\n") and text.endswith("after\n") and "between" in text
     assert text.count("| ECP5 | 64 | LitePCIe SoC | 32 | 1200 |") == 1 and "| 1.20 | 1.00 |" in text
     assert "| 64 | LitePCIe SoC | 130.0 | 131.0 | 7.5 ns, `a` to `b` |" in text
-    with pytest.raises(ValueError, match="no place for the area"):
+    with pytest.raises(ValueError, match="the document has no section <!-- area -->"):
         table.update("nothing", records)
 
 

@@ -32,7 +32,7 @@ def test_a_missing_or_changed_picture_is_found(path, capsys):
     assert path.main(["--check"]) == 0
     path.PICTURE.write_text(path.PICTURE.read_text().replace("doorbell", "bell"))
     assert path.main(["--check"]) == 1
-    assert "--write renews it" in capsys.readouterr().err
+    assert "update it with" in capsys.readouterr().err
 
 
 def test_the_boxes_lie_in_the_picture_and_no_two_overlap(path):

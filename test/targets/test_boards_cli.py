@@ -71,15 +71,15 @@ def test_help_names_every_option(path):
 
 @pytest.mark.parametrize("name", BOARDS)
 @pytest.mark.parametrize("args, message", [
-    ((),                                    "nothing to do: give --build, --load, --flash, --driver"),
+    ((),                                    "nothing to do; give one of --build, --load, --flash, --driver"),
     (("--build", "--pcie-gen", 4),          "argument --pcie-gen: invalid choice: 4 (choose from "),
     (("--build", "--pcie-lanes", 3),        "argument --pcie-lanes: invalid choice: 3 (choose from "),
     (("--build", "--data-width", 32),       "argument --data-width: invalid choice: 32 (choose from "),
-    (("--build", "--dma-channels", 0),      "--dma-channels 0: 1 to "),
-    (("--build", "--dma-channels", 8),      "--dma-channels 8: 1 to "),
-    (("--build", "--tags", 48),             "--tags 48: the hard block can have 32"),
-    (("--build", "--tags", 512),            "--tags 512: the hard block can have 32"),
-    (("--build", "--sys-clk-freq", 1),      "--sys-clk-freq 1: "),
+    (("--build", "--dma-channels", 0),      "--dma-channels 0 is not supported; choose 1 to "),
+    (("--build", "--dma-channels", 8),      "--dma-channels 8 is not supported; choose 1 to "),
+    (("--build", "--tags", 48),             "--tags 48 is not supported; choose 32"),
+    (("--build", "--tags", 512),            "--tags 512 is not supported; choose 32"),
+    (("--build", "--sys-clk-freq", 1),      "--sys-clk-freq 1 is not supported; choose "),
     (("--build", "--sys-clk-freq", "fast"), "argument --sys-clk-freq: invalid float value: 'fast'"),
     (("--build", "--toolchain", "ise"),     "argument --toolchain: invalid choice: 'ise' (choose from 'vivado')"),
     (("--build", "--cpu-type", "vexriscv"), "unrecognized arguments: --cpu-type vexriscv"),
@@ -105,8 +105,9 @@ def test_links_that_the_board_has_not(name, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("name, kind", [
-    ("sqrl_acorn",    "16 bit DDR3-1000, 1 GiB, not in 1 MiB of block RAM."),
-    ("xilinx_kcu105", "64 bit DDR4-1250, 2 GiB, 10000 MB/s for both directions together, not in 1 MiB of block RAM."),
+    ("sqrl_acorn",    "16 bit DDR3-1000, 1 GiB, instead of 1 MiB of block RAM."),
+    ("xilinx_kcu105",
+        "64 bit DDR4-1250, 2 GiB, 10000 MB/s for both directions together, instead of 1 MiB of block RAM."),
 ])
 def test_help_says_what_the_ddr_is(name, kind, capsys):
     assert run(name, "--help") == 0
@@ -115,7 +116,7 @@ def test_help_says_what_the_ddr_is(name, kind, capsys):
 
 def test_clock_that_the_pll_cannot_make(tmp_path, capsys):
     assert run("kosagi_netv2", "--build", "--sys-clk-freq", "249.1e6", "--output-dir", tmp_path / "out") == 2
-    check_nothing_written(tmp_path / "out", capsys, "the board's PLL cannot make it")
+    check_nothing_written(tmp_path / "out", capsys, "the board's PLL cannot make this clock; choose another")
     assert gc.isenabled()
 
 # Vivado -------------------------------------------------------------------------------------------
@@ -128,7 +129,7 @@ SMALL = ("--pcie-lanes", 1)
 def test_without_vivado_all_is_written_and_said(tmp_path, tools, capsys):
     assert run("sqrl_acorn", "--build", *SMALL, "--output-dir", tmp_path / "out") == 1
     gateware = tmp_path / "out" / "gateware"
-    assert capsys.readouterr().err == ("sqrl_acorn.py: vivado is not on the PATH; all is written: run "
+    assert capsys.readouterr().err == ("sqrl_acorn.py: vivado is not on the PATH; all files are written: run "
         f"`vivado -mode batch -source {BUILD}.tcl` in {gateware}\n")
     assert (gateware / f"{BUILD}.tcl").is_file()
 

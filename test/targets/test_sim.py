@@ -41,7 +41,7 @@ def test_is_executable():
 
 
 @pytest.mark.parametrize("args, message", [
-    ((),                                      "nothing to do: give --build, --load or both"),
+    ((),                                      "nothing to do; give --build, --load or both"),
     (("--build", "--gen", 4),                 "--gen: invalid choice: 4 (choose from 1, 2, 3)"),
     (("--build", "--lanes", 3),               "invalid choice: 3 (choose from 1, 2, 4, 8, 16)"),
     (("--build", "--data-width", 32),         "invalid choice: 32 (choose from 64, 128, 256, 512)"),
@@ -85,7 +85,7 @@ def test_second_build_waits_for_the_first(tmp_path):
         second = subprocess.Popen([sys.executable, TARGET, "--build", "--no-compile",
             "--output-dir", tmp_path], stderr=subprocess.PIPE, text=True)
         assert second.stderr.readline() == (
-            f"sim.py: another build of {tmp_path} is under way; waiting\n")
+            f"sim.py: waiting for another build of {tmp_path}\n")
         assert not (tmp_path / "gateware").exists()
     assert second.wait(120) == 0
     assert (tmp_path / "gateware" / "litepcie_soc_sim.v").exists()

@@ -21,7 +21,7 @@ def test_places_are_renewed_and_the_rest_stays():
 
 @pytest.mark.parametrize("missing", ["<!-- one -->\n", "<!-- end of one -->\n"])
 def test_a_place_that_is_missing_is_named(missing):
-    with pytest.raises(ValueError, match="no place for the one: <!-- one --> ... <!-- end of one -->"):
+    with pytest.raises(ValueError, match="the document has no section <!-- one --> ... <!-- end of one -->"):
         generated.renewed(TEXT.replace(missing, ""), {"one": "1"})
 
 
@@ -44,7 +44,7 @@ def test_write_and_check(tmp_path, capsys):
     assert program("--check", path, make) == 1
     output = capsys.readouterr()
     assert "-other\n+second\n" in output.out and "first" not in output.out
-    assert output.err == "text is not up to date; python3 -m a.module --write renews it. So there\n"
+    assert output.err == "text is not up to date; update it with python3 -m a.module --write. So there\n"
 
 
 def test_what_cannot_be_is_one_line(tmp_path, capsys):

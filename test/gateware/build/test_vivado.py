@@ -54,5 +54,5 @@ def test_not_met(values, message):
     "", "nothing of the kind\n", SUMMARY.split("    -------")[0], report("NA", "NA", "NA"),
 ])
 def test_report_without_figures_is_not_met(text):
-    with pytest.raises(ToolError, match="no Design Timing Summary in Vivado's report"):
+    with pytest.raises(ToolError, match="Vivado's report has no Design Timing Summary"):
         check_timing(text, "there")

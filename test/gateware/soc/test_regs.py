@@ -93,7 +93,7 @@ def test_check_shows_what_differs(committed, tmp_path, capsys):
     output = capsys.readouterr()
     assert f"-#define {wrong}" in output.out and f"+#define {right}" in output.out
     assert len(output.out.splitlines()) < 8
-    assert "--write renews it" in output.err
+    assert "update it with python3 -m litepcie_soc.build.regs --write" in output.err
     assert build_regs.main(["--write", "--file", str(stale)]) == 0
     assert stale.read_text() == committed
 

@@ -235,7 +235,7 @@ def test_check_of_the_document(document, capsys):
     assert document.read_text() == text
     document.write_text(text.replace("<!-- end of keys -->", ""))
     assert docs.main(["--check", *args]) == 1
-    assert "no place for the keys" in capsys.readouterr().err
+    assert "the document has no section <!-- keys -->" in capsys.readouterr().err
 
 
 def test_port_list(example):
