@@ -14,8 +14,8 @@ constexpr size_t kLoadBytes = 64;  // of one read of the host towards the card
 
 }  // namespace
 
-Simulator::Simulator(Board &board, const ModelOptions &options)
-    : model_(board, memory_, options), server_(*this, memory_) {
+Simulator::Simulator(Board &board, const ModelOptions &options, const std::string &faults)
+    : model_(board, memory_, options), server_(*this, memory_), faults_(faults) {
     model_.on_interrupt = [this](uint8_t) { server_.interrupt(); };
 }
 
@@ -82,6 +82,8 @@ void Simulator::run(ClientSocket &client) {
             answer_stream_error(client);
             return;
         }
+        // Before the message is handled: what was written before the guest's access counts for it.
+        faults_.take(model_.faults());
         model_.busy_clock().start();
         std::vector<uint8_t> reply = server_.handle(*message);
         model_.busy_clock().stop();

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
+#include "fault_pipe.h"
 #include "message_queue.h"
 #include "model.h"
 #include "socket.h"
@@ -13,7 +14,8 @@ namespace litepcie {
 // and runs the clock while the model is busy.
 class Simulator : private vfio_user::Device {
   public:
-    Simulator(Board &board, const ModelOptions &options);
+    // `faults`: path of a named pipe that faults come from (FaultPipe), or empty.
+    Simulator(Board &board, const ModelOptions &options, const std::string &faults = "");
 
     // Serves the client until it closes the socket, `stop` becomes readable, or the card breaks a rule (Violation).
     // Throws vfio_user::StreamError if the client's stream cannot be followed.
@@ -37,6 +39,7 @@ class Simulator : private vfio_user::Device {
     Model model_;
     vfio_user::Server server_;
     MessageQueue queue_;
+    FaultPipe faults_;
     std::exception_ptr reader_error_;
 };
 

@@ -30,11 +30,11 @@ int exit_status(int signals) {
     return read(signals, &info, sizeof(info)) == sizeof(info) ? 128 + int(info.ssi_signo) : 0;
 }
 
-int run(const std::string &path, const ModelOptions &options, const LinkOptions &link) {
+int run(const std::string &path, const std::string &faults, const ModelOptions &options, const LinkOptions &link) {
     Fd signals = signal_descriptor();
     ListeningSocket socket(path);
     BoardOnLink board(make_board(), link);
-    Simulator simulator(board, options);
+    Simulator simulator(board, options, faults);
     printf("listening on %s\n", path.c_str());
     fflush(stdout);
     std::string violation;
@@ -66,15 +66,17 @@ int main(int argc, char **argv) {
         CommandLine line(name, "serves the card to QEMU's vfio-user-pci on a UNIX socket");
         ModelOptions options;
         LinkOptions link;
-        std::string path;
+        std::string path, faults;
         line.text("--socket", "PATH", "UNIX socket to listen on", path);
+        line.text("--inject-pipe", "PATH", "named pipe that takes lines FAULT@N, counted from the next completion",
+                  faults);
         add_link_options(line, link);
         add_model_options(line, options);
         if (!line.parse(argc, argv))
             return 0;
         if (path.empty())
             throw UsageError("--socket PATH is needed");
-        return run(path, options, link);
+        return run(path, faults, options, link);
     } catch (const UsageError &error) {
         fprintf(stderr, "%s: %s\n", name, error.what());
         return kExitUsage;

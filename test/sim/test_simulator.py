@@ -149,6 +149,44 @@ def test_injected_fault(simulator, path, fault, status):
         client.close()
         assert server.end()[0] == 0
 
+
+@pytest.mark.parametrize("fault, status", [("ur@1", 1), ("ca@2", 4)])
+def test_fault_by_pipe(simulator, path, tmp_path, fault, status):
+    """What the pipe holds is counted from the next completion."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with Simulator(simulator, path, "--inject-pipe", pipe) as server, Client(path) as client:
+        def read():
+            command(client, READ, 0x100000, 1)
+            assert client.wait_interrupt() == 1
+            return client.read(BAR0, STATUS)
+
+        client.set_up()
+        client.map(0x100000, 0x1000)
+        assert read() == 0
+        pipe.write_text(f"{fault}\n")
+        number = int(fault[-1])
+        assert [read() for _ in range(number + 1)] == [0]*(number - 1) + [status, 0]
+        client.close()
+        assert server.end()[0] == 0
+
+
+def test_a_pipe_with_another_text_ends_the_simulator(simulator, path, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with Simulator(simulator, path, "--inject-pipe", pipe) as server, Client(path) as client:
+        pipe.write_text("nothing\n")
+        with pytest.raises((ConnectionError, AssertionError, OSError)):
+            client.set_up()
+        status, errors = server.end()
+        assert status == 1 and "'nothing' is not FAULT@N; allowed: ur, ca," in errors
+
+
+def test_a_pipe_that_is_not_there(simulator, path):
+    result = run(simulator, "--socket", path, "--inject-pipe", "/nowhere/pipe")
+    assert result.returncode == 1
+    assert result.stderr == "litepcie_simulator: cannot open the pipe /nowhere/pipe: No such file or directory\n"
+
 # Clock --------------------------------------------------------------------------------------------
 
 def processor_seconds(pid):
