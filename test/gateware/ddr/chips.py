@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Bytes of a bus with DDR chips behind a PHY, and what the settings of the PHY do to them."""
+"""Models of DDR chips and the bytes of their bus, and the effect of the PHY's settings on them."""
 
 from migen import *
 
@@ -18,7 +18,7 @@ from litepcie_soc.ddr.commands import ACTIVATE, CAS, CS, RAS, READ, WE, WRITE
 from litepcie_soc.ddr.delays import TAPS, WrappingDelays
 from litepcie_soc.ddr.training import BEATS, DRAMTraining
 
-CLK_FREQ = 1e6  # Short waits: their sum is looked at in microseconds.
+CLK_FREQ = 1e6  # A slow clock keeps waits short; tests add them up in microseconds.
 
 LATENCY, WRITE_LATENCY = 9, 2
 
@@ -34,8 +34,9 @@ def settings(lanes, memtype="DDR3"):
 class Lane:
     """One byte of the bus.
 
-    write : of one row, beats of ``taps`` each, where a write arrives; elsewhere it does not, what was there stays.
-    read  : (beat, delays) that read right; of others the last beat but one is wrong.
+    write : positions, in one row of beats with ``taps`` positions each, at which a write arrives. At others the
+        stored data does not change.
+    read  : (beat, delays) that read correctly; with others the last beat but one is wrong.
     """
     def __init__(self, taps, write, read):
         self.taps   = taps
@@ -47,11 +48,11 @@ class Lane:
     def obey(self, name):
         kind, reset = name.removesuffix("_inc").removesuffix("_rst"), name.endswith("_rst")
         self.moves[kind] = 0 if reset else self.moves[kind] + 1
-        assert self.moves["write_delay"] is None or self.moves["write_delay"] < self.taps  # DQS has few behind them.
+        assert self.moves["write_delay"] is None or self.moves["write_delay"] < self.taps  # DQS has no more.
 
     @property
     def write_position(self):
-        """The first slip is seven beats later, each further one a beat earlier: litedram.common.BitSlip."""
+        """The first slip delays by seven beats, each further one makes it a beat earlier: litedram.common.BitSlip."""
         return -self.moves["write_slip"] % BEATS*self.taps + self.moves["write_delay"]
 
     @property
@@ -73,17 +74,17 @@ class Lane:
         return self.stored if self.reads() else bytes(beat ^ 0x10*(n == 6) for n, beat in enumerate(self.stored))
 
 
-class RoundLane(Lane):
-    """One byte of the bus behind a PHY of UltraScale, at 1250 MT/s; times in ps.
+class WrappingLane(Lane):
+    """One byte of the bus with the PHY of UltraScale, at 1250 MT/s; times in ps.
 
-    Data leaves a beat, a slip or a tap later; DQS half a beat behind it, by its delay; both come round from their last
-    tap to their first. The chip's clock rises half a cycle behind a command, and ``skew`` later at this chip.
+    Each beat, slip or tap delays the data. The delay of DQS keeps it half a beat after the data. Both delays wrap from
+    their last tap to the first. The chip's clock rises half a cycle after a command, and ``skew`` later at this chip.
 
-    tap, align : of a delay: how long; how many in any case, since it was calibrated to 0.
-    skew       : of the clock.
-    arrival    : of what is read, behind the first beat that can be had.
-    eye        : of a beat that is read, what is sure.
-    dqss       : how far DQS may be from the clock; JESD79-4: 0.27 of a cycle. None: it is never seen.
+    tap, align : length of a tap; taps of a delay that was calibrated to 0.
+    skew       : delay of the clock at this chip.
+    arrival    : time of read data after the first beat that the PHY can sample.
+    eye        : time in a beat of read data during which it is valid.
+    dqss       : largest distance of DQS from the clock (JESD79-4: 0.27 of a cycle); None: the chip never sees DQS.
     """
     BEAT = 800
 
@@ -103,17 +104,17 @@ class RoundLane(Lane):
             self.moves[kind] = 0 if name != kind else self.moves[kind] + 1
 
     def later(self, delay, home):
-        """By its taps than one that was calibrated as the other."""
+        """How much later ``delay`` is than one still calibrated as ``home``."""
         return (self.taps[delay] - self.home[home])*self.tap
 
     @property
     def early(self):
-        """Of the chip's clock, before DQS, if there were no slips to make it so."""
+        """Time from the chip's clock to DQS; 0 is aligned."""
         return -self.moves["write_slip"]%BEATS*self.BEAT + self.later("dqs", "data") - self.BEAT - self.skew
 
     @property
     def off_center(self):
-        """Of what is read, behind the middle of the beat that is taken."""
+        """Time of the read data after the middle of the beat that the PHY samples."""
         beat = (BEATS - 1 + self.moves["read_slip"])%BEATS
         return self.arrival + self.later("read", "read") - (beat + 0.5)*self.BEAT
 
@@ -129,7 +130,7 @@ class RoundLane(Lane):
 
 
 class Chips(Module):
-    """Obeys pulses and commands; logs (cycle, phase, control, command, address, bank)."""
+    """Executes pulses and commands, logs (cycle, phase, control, command, address, bank)."""
 
     SLIPS  = ("write_slip_rst", "write_slip", "read_slip_rst", "read_slip")
     DELAYS = ("write_delay_rst", "write_delay_inc", "read_delay_rst", "read_delay_inc")
@@ -197,7 +198,7 @@ class Chips(Module):
                     self.reads.add(self.cycle + self.latency)
 
     def write(self):
-        """Of the cycle's data: that of the cycles around it is another's."""
+        """Writes the data of this cycle only: that of the cycles around it belongs to other writes."""
         words = []
         for phase in self.dut.dfi.phases:
             words.append((yield phase.wrdata))
@@ -212,7 +213,7 @@ class Chips(Module):
 
 
 def train(lanes, monkeypatch, delays, pause=10, latency=LATENCY, memtype="DDR3"):
-    """Chips, with what ``failed``; short pauses: a simulation of seconds, not of minutes."""
+    """Runs a training with short pauses, to simulate for seconds, not minutes; returns the chips, with ``failed``."""
     monkeypatch.setattr(commands, "GAP", 12)
     monkeypatch.setattr(training, "PAUSE", pause)
     module = MT41K512M16(100e6, "1:4") if memtype == "DDR3" else EDY4016A(156.25e6, "1:4")

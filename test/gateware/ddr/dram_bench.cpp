@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 //
-// Clients that try to make DRAMMemory forget, reorder or stop: `top SEED CYCLES MODE SYS DRAM`: halves of the
-// periods of the two clocks.
+// Clients that try to make DRAMMemory lose data, reorder or hang: `top SEED CYCLES MODE SYS DRAM`. SYS and DRAM are
+// half the periods of the two clocks.
 //
-// A read must give a value that its word had between the acceptance of its command and its answer: every write that
-// was accepted in an earlier cycle is in it. Ends with 1 and a line at the first word that is not so.
+// A read must return a value that its word had between the acceptance of its command and its answer. So it includes
+// every write accepted in an earlier cycle. At the first violation the program prints a line and ends with status 1.
 #include "Vtop.h"
 #include "dut.h" // WORD_BYTES, WORDS, LINE_WORDS, WRITERS, READERS, CROSSING, FOR_EACH_WRITE, FOR_EACH_READ
 #include "verilated.h"
@@ -25,7 +25,7 @@ namespace {
 using Word = std::vector<uint8_t>;
 
 struct Version {
-    long until; // The first cycle in which commands see the next one.
+    long until; // First cycle in which commands see the next version.
     Word value;
 };
 
@@ -37,7 +37,7 @@ struct Command {
 struct Writer {
     bool valid = false;
     unsigned address = 0, next = 0, left = 0;
-    unsigned begin = 0, end = 0; // Bytes of a piece that are to be written yet.
+    unsigned begin = 0, end = 0; // Bytes of a piece that are still to be written.
     uint64_t enable = 0;
     Word dat = Word(WORD_BYTES);
     long accepted = 0;
@@ -57,11 +57,11 @@ long cycle, sys_half, dram_half;
 unsigned hot;
 std::vector<Word> image(WORDS, Word(WORD_BYTES));
 std::vector<std::deque<Version>> history(WORDS);
-std::deque<unsigned> written; // Latest addresses, to be read at once.
+std::deque<unsigned> written; // Latest addresses, to read them at once.
 
 bool chance(unsigned percent) { return rng() % 100 < percent; }
 
-// Runs over consecutive words, single words of a few lines, or what was written just now.
+// Consecutive words, single words of a few lines, or words written just before.
 unsigned choose(unsigned &next, unsigned &left, bool read) {
     if (mode == "stream")
         return next = (next + 1) % (WORDS / 2);
@@ -76,7 +76,7 @@ unsigned choose(unsigned &next, unsigned &left, bool read) {
     return next = chance(80) ? (hot + rng() % (3 * LINE_WORDS)) % WORDS : rng() % WORDS;
 }
 
-// Pieces of any length from any byte on, as an engine writes them; some begin where the one before ended.
+// Pieces of any length at any byte, as an engine writes them; some begin at the end of the previous one.
 void next_of_piece(Writer &writer) {
     if (writer.begin == writer.end) {
         if (chance(60) || writer.end >= WORDS * WORD_BYTES)
@@ -127,7 +127,7 @@ void write(Writer &writer) {
 
 bool answer(Reader &reader, const uint8_t *dat) {
     if (reader.wanted.empty()) {
-        std::printf("cycle %ld: a word nobody asked for\n", cycle);
+        std::printf("cycle %ld: a word without a command\n", cycle);
         return false;
     }
     const Command command = reader.wanted.front();
@@ -137,12 +137,12 @@ bool answer(Reader &reader, const uint8_t *dat) {
     for (const auto &version : history[command.address])
         found = found || (version.until > command.cycle && !memcmp(version.value.data(), dat, WORD_BYTES));
     if (!found)
-        std::printf("cycle %ld: word %u asked for in cycle %ld is not what was written\n", cycle, command.address,
+        std::printf("cycle %ld: word %u, requested in cycle %ld, is not what was written\n", cycle, command.address,
                     command.cycle);
     return found;
 }
 
-// Versions that no command under way may see any more.
+// Drops versions that no command in flight may see any more.
 void forget(const std::vector<Reader> &readers) {
     long oldest = cycle;
     for (const auto &reader : readers)
@@ -153,7 +153,7 @@ void forget(const std::vector<Reader> &readers) {
             versions.pop_front();
 }
 
-// To just before the next rising edge of sys.
+// Runs until just before the next rising edge of sys.
 void tick() {
     static long time = 0;
     do {
@@ -207,7 +207,7 @@ int main(int, char **argv) {
     top.read##n##_data_ready = readers[n].ready;
         FOR_EACH_READ(DRIVE_READ)
         top.eval();
-        // Commands first: in a cycle, a read may see the write or not.
+        // Commands first: a read may see a write of the same cycle or not.
         bool moved = false, good = true, waits = false;
 #define TAKE_COMMAND(n)                                                                                                \
     if (readers[n].valid && top.read##n##_command_ready) {                                                             \
@@ -236,9 +236,9 @@ int main(int, char **argv) {
         for (const auto &writer : writers)
             waits = waits || writer.valid;
         progress = moved || !waits ? cycle : progress;
-        // Without masks, a turn of writes of parts of lines takes thousands of cycles.
+        // Without masks, a batch of partial writes takes thousands of cycles.
         if (cycle - progress > 8000) {
-            std::printf("cycle %ld: nothing moves\n", cycle);
+            std::printf("cycle %ld: no client made progress\n", cycle);
             return 1;
         }
         drained = ending && !waits ? drained + 1 : 0;

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""DRAMMemory over LiteDRAM's controller and its model of DDR3, in Verilator, and dram_bench.cpp around it."""
+"""DRAMMemory with LiteDRAM's controller and its model of DDR3, in Verilator, driven by dram_bench.cpp."""
 
 import subprocess
 
@@ -27,13 +27,13 @@ READERS = 2
 
 
 class Dut(Module):
-    """The memory with its clients' ports at the top; ``ports``: their signals.
+    """The memory with its clients' ports at the top; ``ports`` has their signals.
 
     width, data_bits : bits of a word and of the module's data bus.
-    crossing         : LiteDRAM's controller has a clock of its own, of ``clk_freq`` Hz.
-    checked          : the model checks the timing of its commands.
-    byte_mask        : the chips have data masks.
-    merged           : partial writes are merged in front of the chips; where these have no masks, if None.
+    crossing         : whether LiteDRAM's controller has its own clock, of ``clk_freq`` Hz.
+    checked          : whether the model checks the timing of its commands.
+    byte_mask        : whether the chips have data masks.
+    merged           : whether partial writes become read-modify-writes; if None, only for chips without masks.
     """
     def __init__(self, width, data_bits, crossing=False, clk_freq=CLOCK_HZ, checked=False, byte_mask=True, merged=None):
         self.clock_domains.cd_sys = ClockDomain("sys")
@@ -74,10 +74,10 @@ def header(dut, width, crossing=False, **others):
 
 
 def build(folder, **shape):
-    """Builds the bench of a shape, arguments of ``Dut``, in a folder.
+    """Builds the bench in a folder; ``shape`` is arguments of ``Dut``.
 
-    Returns a function that runs it: seed, cycles, mode, and halves of the periods of sys and of the controller's
-    clock; it returns the exit status and the lines printed.
+    Returns a function that runs it, with the arguments seed, cycles, mode, and half the periods of sys and of the
+    controller's clock. The function returns the exit status and the lines printed.
     """
     dut = Dut(**shape)
     verilog = convert(dut, dut.ports, name="top")
@@ -92,5 +92,5 @@ def build(folder, **shape):
 
 
 def counts(lines):
-    """What the last line of a run counts: cycles, then the accesses of each client."""
+    """Numbers in the last line of a run: cycles, then the accesses of each client."""
     return [int(count) for count in lines[-1].split()[1:]]

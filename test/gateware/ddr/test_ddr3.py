@@ -4,9 +4,9 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""DDR3 of the boards of series 7: that training and PHY are put together as they are meant to be.
+"""DDR3 of series 7 boards: connections of clocks, training and PHY.
 
-The PHY is made of vendor blocks and cannot be simulated: the Verilog is looked at.
+The PHY consists of vendor blocks, which Migen cannot simulate; these tests inspect the Verilog.
 """
 
 import re
@@ -101,7 +101,7 @@ def test_training_moves_output_delays_of_dqs_and_data_together(kintex7):
 
 
 def test_no_setting_floats(verilog):
-    """Registers of the PHY are in no bank: each has a driver."""
+    """The PHY's registers are in no CSR bank: each has another driver."""
     for name in ("rst_storage", "wlevel_en_storage", "rdphase_storage", "wrphase_storage", "wlevel_strobe_re"):
         assert re.search(rf"^assign \w*7ddrphy_{name} = \d'd\d;$", verilog, flags=re.MULTILINE), name
 
@@ -112,7 +112,7 @@ def test_commands_and_clock_are_not_delayed(kintex7):
 
 
 def delays(verilog, block):
-    """Of each: its parameters."""
+    """Parameters of each instance of ``block``."""
     blocks = re.findall(rf"^{block} #\((.*?)^\)", verilog, flags=re.MULTILINE | re.DOTALL)
     return [dict(re.findall(r"\.(\w+)\s*\(([^)]*)\)", parameters)) for parameters in blocks]
 

@@ -4,10 +4,9 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""DDR4 of the boards with an UltraScale or an UltraScale+: that clocks, training and PHY are put together as they are
-meant to be, and what the chips are told.
+"""DDR4 of UltraScale and UltraScale+ boards: connections of clocks, training and PHY, and the chips' initialisation.
 
-The PHY is made of vendor blocks: here the Verilog is looked at.
+The PHY consists of vendor blocks, which Migen cannot simulate; these tests inspect the Verilog.
 """
 
 import re
@@ -35,7 +34,7 @@ from litepcie_soc.ddr.ddr4 import DDR_CLK_FREQ, UltraScaleDDRClocks
 
 # Boards -------------------------------------------------------------------------------------------
 
-# Family, platform, oscillator and its Hz, chips, registered, strobes.
+# Family, platform, oscillator, its Hz, chips, RDIMM or not, strobes.
 BOARDS = {
     "kcu105":  ("ultrascale",      xilinx_kcu105.Platform,     "clk125", 125e6, EDY4016A,       False, 8),
     "xcu1525": ("ultrascale_plus", sqrl_xcu1525.Platform,      "clk300", 300e6, MT40A512M8,     False, 8),
@@ -55,7 +54,7 @@ class CRG(LiteXModule):
 
 
 class Built:
-    """Of a board: its Verilog, and the blocks in it as (parameters, ports)."""
+    """A board's Verilog, and the vendor blocks in it as (parameters, ports)."""
     def __init__(self, name):
         self.name = name
         family, platform, oscillator, self.frequency, module, self.registered, self.strobes = BOARDS[name]
@@ -93,7 +92,7 @@ def number(text):
 
 def test_mmcm_makes_the_clocks_without_a_fraction_of_the_fast_one(board):
     mmcms = board.blocks("MMCME4_ADV" if board.plus else "MMCME2_ADV")
-    assert len(mmcms) == 2  # And that of ``sys``.
+    assert len(mmcms) == 2  # The second one makes ``sys``.
     (parameters, _), = [mmcm for mmcm in mmcms if "CLKOUT1" in mmcm[1]]
     vco = board.frequency*number(parameters["CLKFBOUT_MULT_F"])/number(parameters["DIVCLK_DIVIDE"])
     assert (800e6 if board.plus else 600e6) <= vco <= 1440e6
@@ -195,7 +194,7 @@ INVERTED = (3, 4, 5, 6, 7, 8, 9, 11, 13)  # Addresses on the B side of an RCD, J
 
 
 def bits(word, *places):
-    """The first place is the highest."""
+    """Bits of ``word`` as a number; the first place is the most significant."""
     value = 0
     for place in places:
         value = value << 1 | word >> place & 1
@@ -203,13 +202,13 @@ def bits(word, *places):
 
 
 def mode_registers(board, side):
-    """What the chips of one side take: (register, value, cycles behind it), in order."""
+    """Mode register writes that the chips of one side accept: (register, value, cycles after it), in order."""
     found = []
     for _, command, address, bank, wait in board.ddr.trainer.steps:
         if side == B_SIDE:
             address ^= sum(1 << place for place in INVERTED)
             bank    ^= 15
-        if command == MODE and not bank >> 3 and bank < 7:  # BG1 is low for whom it is.
+        if command == MODE and not bank >> 3 and bank < 7:  # BG1 is low on the side the command is for.
             found.append((bank, address, wait))
     return found
 
@@ -221,10 +220,10 @@ def sides(board):
 def test_mode_registers_come_in_the_order_of_the_specification(board):
     for registers in sides(board):
         assert [register for register, *_ in registers] == [3, 6, 5, 4, 2, 1, 0, 6, 6, 6]
-        assert min(wait for *_, wait in registers)*4 >= 597  # tDLLK at 1.6 ns, of all the longest.
+        assert min(wait for *_, wait in registers)*4 >= 597  # tDLLK at 1.6 ns, the longest of all times.
 
 
-def test_mode_registers_say_what_the_controller_does(board):
+def test_mode_registers_match_the_controller(board):
     """JESD79-4, 3.5, field by field."""
     for registers in sides(board):
         mr = {register: value for register, value, _ in registers[:7]}
@@ -241,14 +240,14 @@ def test_mode_registers_say_what_the_controller_does(board):
         assert bits(mr[2], 5, 4, 3) == 0b000               # CWL 9.
         assert bits(mr[2], 11, 10, 9) == 0b001             # RTT_WR 120 ohm.
         assert bits(mr[2], 12) == 0                        # No CRC.
-        assert mr[3] == 0                                  # No MPR, no gear-down, refresh at once its rate.
-        assert mr[4] == 0                                  # Preambles of a clock, no latency of commands.
-        assert mr[5] == (0 if board.registered else 1 << 10)  # Data masks, where the chips have them; no parity.
+        assert mr[3] == 0                                  # No MPR, no gear-down, normal refresh rate.
+        assert mr[4] == 0                                  # Preambles of one clock, no command latency.
+        assert mr[5] == (0 if board.registered else 1 << 10)  # Data masks if the chips have them; no parity.
         assert mr[6] == 0                                  # tCCD_L 4, for up to 1333 MT/s.
 
 
 def test_reference_voltage_is_set_in_its_mode(board):
-    """JESD79-4, DQ Vref Training: entered, set, left. 62.6 % of VDDQ: in the middle of 40 ohm against 120."""
+    """JESD79-4, DQ Vref Training: enter, set, leave. 62.6 % of VDDQ is the middle with 40 ohm against 120 ohm."""
     for registers in sides(board):
         vref = [value for register, value, _ in registers[7:]]
         assert [bits(value, 7) for value in vref] == [1, 1, 0]
@@ -259,7 +258,7 @@ def test_reference_voltage_is_set_in_its_mode(board):
 
 
 def test_chips_wake_in_time(board):
-    """JESD79-4, 3.3.1: ODT is low until the end, RESET# 200 us, CKE 500 us later, tXPR; ZQ calibration 1024 nCK."""
+    """JESD79-4, 3.3.1: ODT low until the end, 200 us of RESET#, 500 us to CKE, tXPR; 1024 nCK for ZQ calibration."""
     steps    = board.ddr.trainer.steps
     controls = [(control, wait) for control, command, _, _, wait in steps if not command]
     odt, cke, reset_n = 1, 2, 4
@@ -274,7 +273,7 @@ def test_chips_wake_in_time(board):
 
 
 def test_register_of_addresses_is_set_before_the_chips(board):
-    """JESD82-31: words of 4 bit are in A3 to A0 behind their number, those of 8 bit in A7 to A0."""
+    """JESD82-31: 4-bit control words are in A3 to A0, their number above; 8-bit control words are in A7 to A0."""
     steps = [(address, wait) for _, command, address, bank, wait in board.ddr.trainer.steps
         if (command, bank) == (MODE, 7)]
     if not board.registered:
@@ -286,14 +285,14 @@ def test_register_of_addresses_is_set_before_the_chips(board):
     assert words.pop(0xf) == 4                     # RC0F: no cycle added to commands.
     assert words.pop(0xd) == 4                     # RC0D: RDIMM, direct dual CS, no mirroring.
     assert words.pop(0xa) == 0                     # RC0A: up to 1600 MT/s, with the PLL.
-    assert set(words) == {3, 4, 5}                 # How strongly it drives.
+    assert set(words) == {3, 4, 5}                 # Drive strengths.
     assert [address for address, _ in steps if address >= 0x100] == [3 << 8]  # RC3x: 1240 to 1260 MT/s.
     assert all(wait/DDR_CLK_FREQ >= 100e-6 for _, wait in steps)
     order = [(command, bank) == (MODE, 7) for _, command, _, bank, _ in board.ddr.trainer.steps]
     assert order.index(True) == 3 and order[3:3 + len(steps)] == [True]*len(steps)
 
 
-def test_each_side_is_told_the_same(board):
+def test_both_sides_get_the_same_mode_registers(board):
     if board.registered:
         assert mode_registers(board, A_SIDE) == mode_registers(board, B_SIDE)
 
@@ -304,8 +303,10 @@ def test_write_recovery_is_the_least_even_number_of_cycles(frequency, cycles):
 
 
 def test_controller_gives_a_row_its_time(board):
-    """A row closed by a read, of itself, half of the write recovery behind it; LiteDRAM begins it at once: the chips
-    are ready again when it is, and a cycle later, less a phase, than tRP."""
+    """Auto-precharge after a read: the chips start tRP half the write recovery later, LiteDRAM starts it at once.
+
+    LiteDRAM's tRP, and the cycle less a phase that it waits besides, must cover both.
+    """
     timing = board.ddr.core.controller.settings.timing
     t_rp   = 14.16e-9 if board.registered else 13.32e-9
     assert 4*timing.tWR >= write_recovery(625e6) >= 15e-9*625e6

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Delays of a byte: where the pulses take them."""
+"""Delays of a byte: the positions that the pulses move them to."""
 
 import pytest
 
@@ -20,12 +20,12 @@ BEAT_PS = 800
 
 
 class Pins:
-    """Delays of UltraScale, calibrated in TIME format: ``align`` taps are there in any case (AR 64743)."""
+    """Delays of UltraScale, calibrated in TIME format: a delay of 0 has ``align`` taps (AR 64743)."""
     def __init__(self, tap_ps, align):
         self.clock = align
         self.home  = {"read": align, "data": align, "dqs": align + round(BEAT_PS/2/tap_ps)}
         self.taps  = dict(self.home)
-        self.most  = dict(self.home)  # The longest each was.
+        self.most  = dict(self.home)  # Most taps of each so far.
 
     def obey(self, read, write):
         for name, inc in (("read", read), ("data", write), ("dqs", write)):
@@ -37,7 +37,7 @@ class Pins:
 
 
 def go(dut, pins, read=0, write=0, writing=0, choosing=0):
-    """To a setting; returns the cycles it took."""
+    """Moves the delays to a position; returns the cycles it took."""
     yield dut.read_position.eq(read)
     yield dut.write_position.eq(write)
     yield dut.writing.eq(writing)
@@ -55,7 +55,7 @@ def go(dut, pins, read=0, write=0, writing=0, choosing=0):
 
 
 def run(pins, bench):
-    """bench: of dut; the delays say what they were calibrated to, then whatever they are moved to."""
+    """Runs ``bench(dut)``. The delays give their calibration at first, and later their present taps."""
     dut = WrappingDelays()
 
     def main():
@@ -67,7 +67,7 @@ def run(pins, bench):
     simulate(dut, [main()], cycles=100000)
     return dut
 
-# Round --------------------------------------------------------------------------------------------
+# Wrapping delays ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("tap_ps", [2.5, 3.3, 5, 8, 15])
@@ -86,15 +86,15 @@ def test_positions_of_writes_are_spread_over_a_beat(tap_ps):
     assert placed[:16] == placed[16:]
     assert placed[0] == 0
     steps = [after - before for before, after in zip(placed, [*placed[1:16], BEAT_PS])]
-    short = tap_ps == 2.5  # There DQS would go past its last tap.
+    short = tap_ps == 2.5  # With these, DQS would pass its last tap.
     assert all(abs(step - BEAT_PS/16) <= 2*tap_ps for step in steps[:15]) or short
     assert abs(steps[15] - BEAT_PS/16) <= (BEAT_PS/8 if short else 2*tap_ps)
 
 
 @pytest.mark.parametrize("tap_ps", [2.5, 15])
 @pytest.mark.parametrize("align", [0, 45, 65, 200])
-def test_dqs_stays_behind_the_data(tap_ps, align):
-    """It wraps only where all go round, at the end of a beat."""
+def test_dqs_stays_after_the_data(tap_ps, align):
+    """DQS wraps only when all delays return to their start, after the last position of a beat."""
     pins = Pins(tap_ps, align)
 
     def bench(dut):
@@ -105,7 +105,7 @@ def test_dqs_stays_behind_the_data(tap_ps, align):
     assert pins.most["dqs"] <= TAPS - SKEW_TAPS
 
 
-def test_reads_go_over_all_taps_and_round():
+def test_reads_cover_all_taps_and_wrap():
     pins = Pins(5, 54)
 
     def bench(dut):
@@ -117,7 +117,7 @@ def test_reads_go_over_all_taps_and_round():
     assert dut.read_positions*8 == TAPS
 
 
-def test_reads_stay_while_writes_are_sought():
+def test_reads_stay_while_writes_are_trained():
     pins = Pins(5, 54)
 
     def bench(dut):
@@ -128,8 +128,8 @@ def test_reads_stay_while_writes_are_sought():
     run(pins, bench)
 
 
-def test_who_is_chosen_comes_from_position_0():
-    """One after the other; each is another byte, and stands there."""
+def test_chosen_bytes_start_from_position_0():
+    """Bytes are chosen one after the other, and each starts from position 0."""
     pins = [Pins(5, 54) for _ in range(3)]
 
     def bench(dut):

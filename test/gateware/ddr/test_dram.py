@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""DRAMMemory over LiteDRAM's controller and its model of DDR3, in Verilator: order, room, and speed."""
+"""DRAMMemory with LiteDRAM's controller and its model of DDR3, in Verilator: order, back-pressure and rate."""
 
 import pytest
 
@@ -13,24 +13,24 @@ from litepcie_soc.ddr.sim import SimDRAM
 
 from test.gateware.ddr.dram_bench import WRITERS, build, counts
 
-# Word and module, bits; whether LiteDRAM's controller has a clock of its own, and whether the model checks the timing
-# of its commands.
+# Bits of a word and of the module; whether LiteDRAM's controller has its own clock, and whether the model checks the
+# timing of its commands.
 SHAPES = {
     "four words a line":   dict(width=64,  data_bits=32, crossing=True),
     "two accesses a word": dict(width=128, data_bits=8,  checked=True),
 }
-CLOCKS = [(8, 5), (5, 8)]  # Halves of the periods of sys and of the controller's clock, where that is another.
+CLOCKS = [(8, 5), (5, 8)]  # Half the periods of sys and of the controller's clock, if it has its own.
 
 
 @pytest.fixture(scope="module", params=SHAPES)
 def bench(request, tmp_path_factory):
-    """Function that runs the bench of a shape: (seed, cycles, mode, clocks) to the counts it prints."""
+    """Function that runs the bench of a shape with (seed, cycles, mode, clocks) and returns the counts it prints."""
     program = build(tmp_path_factory.mktemp("dram"), **SHAPES[request.param])
 
     def run(seed, cycles, mode, clocks=CLOCKS[0]):
         status, lines = program(seed, cycles, mode, clocks)
         assert status == 0, lines
-        # That a refresh may close a row too early is LiteDRAM's.
+        # LiteDRAM's refresh may close a row too early; that is not checked here.
         assert [line for line in lines[:-1] if "ACT->PRE violation" not in line] == []
         return counts(lines)
     run.shape = request.param
@@ -53,10 +53,10 @@ def test_a_stopped_client_stops_nobody(bench):
 
 
 def test_streams_reach_the_rate_of_the_ports_or_of_the_memory(bench):
-    """Every client asks in every cycle, each direction half of what can be had: the bus turns seldom."""
+    """With requests of every client in every cycle, each direction gets half the rate: the bus turns around seldom."""
     cycles, *accesses = bench(1, 40000, "stream")
     writes, reads     = sum(accesses[:WRITERS]) / cycles, sum(accesses[WRITERS:]) / cycles
-    # A word a cycle each way; or two accesses for each word, with refresh, turns and rows in between.
+    # A word per cycle each way; or two accesses per word, less refreshes, bus turnarounds and row changes.
     most = {"four words a line": 2, "two accesses a word": 0.5}[bench.shape]
     assert writes + reads > 0.85 * most
     assert 0.9 < writes / reads < 1.1

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""PartialWrites: alone, and in DRAMMemory over LiteDRAM's controller and a model of DDR3 without data masks."""
+"""PartialWrites: alone, and in DRAMMemory with LiteDRAM's controller and a model of DDR3 without data masks."""
 
 import random
 
@@ -19,20 +19,20 @@ from litepcie_soc.ddr.partial import PartialWrites
 from test.gateware.ddr.dram_bench import WRITERS, build, counts
 from test.gateware.simulation import simulate
 
-# Word and module, bits; LiteDRAM moves eight times the module's at once.
+# Bits of a word and of the module; LiteDRAM's access is eight times as wide as the module.
 SHAPES = {
     "two words a line":     dict(width=64,  data_bits=16),
     "a word a line":        dict(width=512, data_bits=64),
     "four accesses a word": dict(width=512, data_bits=16),
 }
 CHIPS  = dict(crossing=True, clk_freq=156.25e6, byte_mask=False)
-# Halves of the periods of sys, at 125, 166.7 and 250 MHz, and of the controller's clock.
+# Half the periods of sys, at 125, 166.7 and 250 MHz, and of the controller's clock.
 CLOCKS = [(5, 4), (15, 16), (5, 8)]
 
 
 @pytest.fixture(scope="module", params=SHAPES)
 def bench(request, tmp_path_factory):
-    """Function that runs the bench of a shape: (seed, cycles, mode, clocks) to the counts it prints."""
+    """Function that runs the bench of a shape with (seed, cycles, mode, clocks) and returns the counts it prints."""
     program = build(tmp_path_factory.mktemp("partial"), **SHAPES[request.param], **CHIPS)
 
     def run(seed, cycles, mode, clocks):
@@ -49,17 +49,17 @@ WHOLE        = 2**(WIDTH // 8) - 1
 
 
 def merged(line, dat, be):
-    """The line after a write of those bytes of ``dat`` that are enabled."""
+    """The line after a write of the enabled bytes of ``dat``."""
     mask = sum(0xff << 8 * n for n in range(WIDTH // 8) if be >> n & 1)
     return line & ~mask | dat & mask
 
 
 class Path:
-    """PartialWrites with a client on one side and on the other a memory that writes whole lines only.
+    """PartialWrites between a client and a memory that writes only whole lines.
 
-    beats : (we, address, dat, be), as the client gives them.
-    stall : how often the memory, and the client's side of the data, do not take what is there.
-    idle  : how often the client pauses.
+    beats : (we, address, dat, be), as the client sends them.
+    stall : probability that the memory, or the client's side of the data, does not accept in a cycle.
+    idle  : probability that the client pauses.
     """
     def __init__(self, beats, stall=0.0, idle=0.0, latency=12, seed=0):
         self.dut     = PartialWrites(WIDTH, 4)
@@ -69,8 +69,8 @@ class Path:
         self.latency = latency
         self.rng     = random.Random(seed)
         self.image   = [0] * LINES
-        self.moved   = []  # Cycle, and what came out: (we, address, dat, be).
-        self.data    = []  # Lines the client got.
+        self.moved   = []  # Cycle and access at the memory: (we, address, dat, be).
+        self.data    = []  # Lines that the client got.
 
     def run(self):
         simulate(self.dut, [self.client(), self.memory(), self.taker()])
@@ -92,7 +92,7 @@ class Path:
             waited = 0
             while not (yield sink.ready):
                 waited += 1
-                assert waited < 500, "nothing moves"
+                assert waited < 500, "no beat was accepted in 500 cycles"
                 yield
         yield sink.valid.eq(0)
         for _ in range(200):
@@ -149,13 +149,13 @@ def test_reads_and_writes_of_all_kinds(stall, idle, latency):
     assert path.data  == wanted
     assert path.image == image
     assert {be for _, we, _, _, be in path.moved if we} == {WHOLE}
-    # One access each, two for a part of a line, none for nothing.
+    # One access each, two for a partial write, none for an empty write.
     assert len(path.moved) == sum(1 if not we or be == WHOLE else 2 * (be != 0) for we, _, _, be in beats)
 
 
 @pytest.mark.parametrize("be", [WHOLE, 0])
 def test_a_line_a_cycle(be):
-    """Reads and whole writes, and writes of nothing between them."""
+    """Reads and whole writes move one line per cycle, with empty writes between them."""
     beats = [(n % 3 != 0, n % LINES, n, be if n % 3 == 1 else WHOLE) for n in range(120)]
     path  = Path(beats).run()
     first, last = path.moved[0][0], path.moved[-1][0]
@@ -163,7 +163,7 @@ def test_a_line_a_cycle(be):
 
 
 def test_a_part_of_a_line_costs_one_read():
-    """From one whole write to the next: the read, its line, and the merged write."""
+    """A partial write adds a read, its latency, and the merged write."""
     beats  = [(1, n % LINES, n, 1 if n == 5 else WHOLE) for n in range(10)]
     path   = Path(beats, latency=20).run()
     cycles = [cycle for cycle, *_ in path.moved]
@@ -176,7 +176,7 @@ def test_a_part_of_a_line_costs_one_read():
 @pytest.mark.parametrize("clocks", CLOCKS)
 @pytest.mark.parametrize("mode", ["busy", "calm", "pieces", "stop"])
 def test_what_a_write_leaves_out_stays(bench, mode, clocks):
-    """As with masks, whatever is read while parts of the same lines are written."""
+    """Random accesses give the same data as with masks, also while parts of the same lines are written."""
     _, *accesses = bench(CLOCKS.index(clocks), 20000, mode, clocks)
     assert sum(accesses[:WRITERS]) > 300
     assert min(accesses) > 100
@@ -186,7 +186,7 @@ def test_what_a_write_leaves_out_stays(bench, mode, clocks):
 def test_whole_lines_at_the_rate_of_the_ports_or_of_the_memory(bench, clocks):
     cycles, *accesses = bench(1, 20000, "stream", clocks)
     shape = SHAPES[bench.shape]
-    # A word a cycle each way; or an access in each of the controller's cycles, with refresh, turns and rows in between.
+    # A word per cycle each way; or an access per controller cycle, less refreshes, bus turnarounds and row changes.
     ports = 2 * shape["width"]
     dram  = 8 * shape["data_bits"] * clocks[0] / clocks[1]
     share = sum(accesses) * shape["width"] / cycles / min(ports, dram)
@@ -194,7 +194,7 @@ def test_whole_lines_at_the_rate_of_the_ports_or_of_the_memory(bench, clocks):
 
 
 def test_left_out_it_is_noticed(tmp_path):
-    """What a memory that believes in masks does to chips that have none."""
+    """Without the read-modify-write, the bench finds wrong data on chips without masks."""
     program = build(tmp_path, **SHAPES["two words a line"], **CHIPS, merged=False)
     for mode in ("busy", "calm", "pieces"):
         status, lines = program(1, 20000, mode, CLOCKS[0])

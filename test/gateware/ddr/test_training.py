@@ -4,13 +4,13 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Bringing up DDR, against a model of what a PHY's settings do to the bytes of a bus."""
+"""Training of DDR, with a model of the effect of a PHY's settings on the bytes of the bus."""
 
 import pytest
 
 from litedram.modules import MT8JTF12864, MT41K512M16
 
-from test.gateware.ddr.chips import Lane, RoundLane, settings, train
+from test.gateware.ddr.chips import Lane, WrappingLane, settings, train
 
 from litepcie_soc.ddr.commands import ACTIVATE, CAS, CS, GAP, PRECHARGE, RAS, READ, WE, WRITE, initialisation
 from litepcie_soc.ddr.delays import ResettableDelays, WrappingDelays
@@ -29,7 +29,7 @@ def test_each_byte_gets_the_middle_of_its_widest_run(monkeypatch):
 
 
 def check_initialisation(log):
-    """Mode registers 2, 3, 1, 0 and ZQ calibration, CKE and RESET# high, as long behind power as JESD79-3 says."""
+    """Mode registers 2, 3, 1, 0 and ZQ calibration, then CKE and RESET#, with the waits of JESD79-3."""
     first = log[:5]
     mode  = RAS | CAS | WE | CS
     assert [(command, bank) for _, _, _, command, _, bank in first] == [
@@ -51,9 +51,9 @@ def test_a_byte_that_never_passes_is_told(monkeypatch):
 
 
 def test_each_byte_is_written_in_the_middle_of_its_widest_run(monkeypatch):
-    """The clock reaches each byte later than the one before: by a third of a beat, over an end of beats, by two."""
+    """The clock reaches each byte later than the one before: by a third of a beat, past a beat's end, by two beats."""
     lanes = [
-        Lane(5, range(6),                   (2, range(1, 6))),  # The earliest are not to be had: the run is cut.
+        Lane(5, range(6),                   (2, range(1, 6))),  # Earlier settings do not exist: the run is cut.
         Lane(5, range(2, 11),               (2, range(2, 7))),
         Lane(5, [*range(3), *range(9, 20)], (3, range(3))),
         Lane(5, range(31, 40),              (3, range(4, 8))),
@@ -63,22 +63,22 @@ def test_each_byte_is_written_in_the_middle_of_its_widest_run(monkeypatch):
     assert [lane.write_position for lane in lanes[:4]] == [2, 6, 14, 35]
     assert [lane.read_position for lane in lanes[:4]] == [(2, 3), (2, 4), (3, 1), (3, 5)]
 
-# With delays that go round ------------------------------------------------------------------------
+# With wrapping delays -----------------------------------------------------------------------------
 
-# Taps between two reads, and bytes: both ends of what a tap's length can be (one between is below); the clock comes
-# later to each, by up to five beats; what is read arrives anywhere. Delays of one FPGA have taps of about the same
-# length, calibrated to much the same; chips see DQS as far from their clock as they must, or less.
-ROUND = {
-    "short": (16, [RoundLane(2.5, skew, at) for skew, at in ((0, 0), (500, 1900), (1700, 2650))]),
-    "long":  (8, [RoundLane(tap, skew, at, align, dqss=dqss) for tap, skew, at, align, dqss in (
+# Taps between two read positions, and the bytes: with the shortest and the longest taps (a length between is tested
+# below). The clock reaches each byte later, by up to five beats; read data arrives at any time. The taps of one FPGA
+# have about the same length and calibration. Chips accept DQS as far from their clock as the standard demands, or less.
+WRAPPING = {
+    "short": (16, [WrappingLane(2.5, skew, at) for skew, at in ((0, 0), (500, 1900), (1700, 2650))]),
+    "long":  (8, [WrappingLane(tap, skew, at, align, dqss=dqss) for tap, skew, at, align, dqss in (
         (15, 200, 1000, 54, 432), (14.6, 2400, 2000, 50, 300), (15, 3900, 3950, 56, 432))]),
 }
 
 
-@pytest.mark.parametrize("taps", ROUND)
+@pytest.mark.parametrize("taps", WRAPPING)
 def test_each_byte_is_written_at_its_clock_and_read_in_its_middle(taps, monkeypatch):
-    """Within a position, which is 50 ps of a write, and what is cut off at a row's end."""
-    step, lanes = ROUND[taps]
+    """Within the error of a position, which is 50 ps for writes, and of runs cut short at the end of a row."""
+    step, lanes = WRAPPING[taps]
     chips       = train(lanes, monkeypatch, WrappingDelays(step), pause=2, latency=1, memtype="DDR4")
     assert chips.failed == 0
     for lane in lanes:
@@ -89,15 +89,15 @@ def test_each_byte_is_written_at_its_clock_and_read_in_its_middle(taps, monkeypa
 
 
 def check_moves(chips):
-    """Delays are moved while they do not follow the temperature, and the last trial, of two, is with those that do."""
+    """Delays move only while they do not track temperature; the last trial, of two bursts, runs while they do."""
     assert len(chips.moves) > 1000 and all(moving for _, moving in chips.moves)
     assert chips.trials[-2:] == [0, 0] and all(chips.trials[:-2])
     first = next(cycle for cycle, *_, command, _, _ in chips.log if command == ACTIVATE)
     assert chips.moves[0][0] - first > 10  # UG571.
 
 
-def test_a_byte_that_never_passes_is_told_and_the_others_are_not_worse(monkeypatch):
-    lanes = [RoundLane(5, 400, 1300), RoundLane(5, 400, 1300, dqss=None), RoundLane(5, 400, 1300, eye=0)]
+def test_a_byte_that_never_passes_is_reported_and_the_others_are_trained(monkeypatch):
+    lanes = [WrappingLane(5, 400, 1300), WrappingLane(5, 400, 1300, dqss=None), WrappingLane(5, 400, 1300, eye=0)]
     chips = train(lanes, monkeypatch, WrappingDelays(32, 4), pause=2, latency=1, memtype="DDR4")
     assert chips.failed == 0b110
     assert abs(lanes[0].early) <= 210 and abs(lanes[0].off_center) <= 250
@@ -105,14 +105,14 @@ def test_a_byte_that_never_passes_is_told_and_the_others_are_not_worse(monkeypat
 # Constants ----------------------------------------------------------------------------------------
 
 
-def test_gap_keeps_the_longest_time_of_the_chips():
+def test_gap_covers_the_longest_time_of_the_chips():
     assert 4*GAP >= 1024  # DDR4's tZQinit.
 
 
 @pytest.mark.parametrize("module", [MT41K512M16, MT8JTF12864])
 @pytest.mark.parametrize("clk_freq", [76e6, 100e6, 125e6, 133e6, 150e6])
-def test_chips_know_how_long_a_write_needs(module, clk_freq):
-    """Mode register 0, bits 11:9, in cycles of the chips: 15 ns, and no more than the controller waits."""
+def test_mode_register_0_has_the_write_recovery(module, clk_freq):
+    """Mode register 0, bits 11:9: write recovery in chip cycles, at least 15 ns, at most the controller's wait."""
     timings   = module(clk_freq, "1:4").timing_settings
     steps     = initialisation(settings(8), timings, clk_freq)
     (address,) = [address for _, command, address, bank, _ in steps if (command, bank) == (RAS | CAS | WE | CS, 0)]
@@ -120,10 +120,10 @@ def test_chips_know_how_long_a_write_needs(module, clk_freq):
     assert 15e-9*4*clk_freq <= recovery <= 4*timings.tWR
 
 
-def test_pause_keeps_what_a_trial_needs():
-    """tRC, and a write's: five cycles until it is there, four and its recovery, 15 ns."""
+def test_pause_covers_the_times_of_a_trial():
+    """The pause covers tRC, and a write: five cycles until its data, four cycles of data, 15 ns of recovery."""
     assert PAUSE/200e6 >= 50e-9
-    assert PAUSE > 16  # A read's way back.
+    assert PAUSE > 16  # Return of read data.
 
 
 def test_training_is_short():

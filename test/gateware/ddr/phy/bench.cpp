@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 //
-// The DDR of a board against models of the FPGA's cells and of the chips: `Vtop SETTINGS`. First the training, then
-// traffic; prints what came of both as JSON. Ends with 1 if the training or the traffic does not end.
+// The DDR of a board with models of the FPGA's cells and of the chips: `Vtop SETTINGS`. Runs the training, then
+// traffic, and prints the results as JSON. Ends with status 1 if either does not finish in time.
 #include "Vtop.h"
 #include "verilated.h"
 
@@ -14,7 +14,7 @@
 
 namespace {
 
-// Chips that see the same commands: all, or those at one side of a register.
+// Chips that see the same commands: all of them, or those on one side of a register.
 struct Side {
     Chips chips;
     std::vector<Lane> lanes;
@@ -35,7 +35,7 @@ class Board {
         }
     }
 
-    // At a rising edge of the controller's clock, before it: what the design sees behind it is given in `sample`.
+    // Just before a rising edge of the controller's clock. `sample` is what the design sees after that edge.
     void clock(uint8_t *sample, void *count) {
         cells.clock(top);
         cells.show_counts(count);
@@ -92,9 +92,9 @@ class Board {
             pins.bg = see(PAD_BG, time, 0);
         }
         pins.unstable = unstable;
-        const auto behind = registered ? rcd.clock(pins) : std::array{pins, pins};
+        const auto seen = registered ? rcd.clock(pins) : std::array{pins, pins};
         for (unsigned n = 0; n < sides.size(); n++)
-            give(sides[n], behind[n], time);
+            give(sides[n], seen[n], time);
     }
 
     void give(Side &side, const Pins &pins, double time) {

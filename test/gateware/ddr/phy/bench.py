@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Builds the DDR of a board with Verilator and the models of cells and chips, and runs it as a board is."""
+"""Builds the DDR of a board with Verilator and models of cells and chips, and runs its training and traffic."""
 
 import json
 import subprocess
@@ -18,18 +18,18 @@ from test.gateware.verilate import verilate
 
 # Settings -----------------------------------------------------------------------------------------
 
-# Of a run; times in the unit of their name.
+# Settings of a run; each name ends with its unit.
 SETTINGS = {
     "seed": 1,
-    "limit": 9000000,        # Cycles of the controller until all must be over.
-    "tap_ps": 78.125,        # DS181, DS182: 1/64 of the reference's cycle.
-    "tap_spread": 0.03,      # Part of it by which taps of two delays differ, at most.
-    "setup_ps": 100,         # That chips want commands and data to be stable before an edge, and behind it.
-    "dqsq_ps": 150,          # At each end of a bit that a chip drives, it is not there.
-    "sample_setup_ps": 50,   # As setup_ps, of a deserializer.
-    "skew_ps": 30,           # Of a bit of a byte, at most.
+    "limit": 9000000,        # Most controller cycles of a run.
+    "tap_ps": 78.125,        # DS181, DS182: 1/64 of the reference clock's cycle.
+    "tap_spread": 0.03,      # Largest relative difference between the taps of two delays.
+    "setup_ps": 100,         # Setup and hold time of commands and data at the chips.
+    "dqsq_ps": 150,          # A bit that a chip drives is not valid for so long at each end.
+    "sample_setup_ps": 50,   # Setup and hold time of a deserializer.
+    "skew_ps": 30,           # Most skew of a bit in its byte.
     "masks": 1,              # The chips have data masks.
-    "accesses": 3000,        # At random, once the memory is trained.
+    "accesses": 3000,        # Random accesses after the training.
     # JESD79-3, JESD79-4, and the chips' datasheets.
     "reset_us": 200,
     "cke_us": 500,
@@ -40,18 +40,18 @@ SETTINGS = {
     "wtr_ns": 7.5,
 }
 
-# Of each DQS; a number is that of all.
+# Settings of each DQS: a list, or one number for all.
 LANES = {
     "clock_ps": 1000,        # Clock and commands, from the FPGA to the chip.
-    "data_ps": 700,          # Data, each way.
+    "data_ps": 700,          # Data, in each direction.
     "access_ps": 0,          # From the chip's clock to its data (tDQSCK).
     "dead": 0,               # The chip never drives.
     "deaf": 0,               # The chip never sees DQS.
 }
 
-# Serializers, in beats: from the edge that takes a word to its first bit (UG471, table 3-11: four clocks), from the
-# sample of a first bit to the edge that shows it, from the edge behind which a pin's T is taken to when it acts. Where
-# the manuals do not say it, what boards with LiteX tell when they train their memory.
+# Latencies in beats. serializer: from the edge that takes a word to its first bit (UG471, table 3-11: four clocks).
+# deserializer: from the sample of a first bit to the edge that shows it. tristate: from the edge that takes a pin's T
+# to its effect. Values that are not in the manuals come from the training results of LiteX boards.
 SERIES7    = {"serializer_beats": 8, "deserializer_beats": 15, "tristate_beats": -8, "taps": 32, "align_taps": 0,
     "vtc_cycles": 0, "ddr4": 0, "registered": 0}
 ULTRASCALE = {"serializer_beats": 6, "deserializer_beats": 8, "tristate_beats": -2, "taps": 512, "align_taps": 54,
@@ -62,7 +62,7 @@ ULTRASCALE = {"serializer_beats": 6, "deserializer_beats": 8, "tristate_beats": 
 
 
 def build(folder, dut, **family):
-    """Function that runs a board: its settings, which replace those above, to what came of it (bench.cpp)."""
+    """Returns a function that runs a board. Arguments replace settings above; it returns the results of bench.cpp."""
     fragment = dut.get_fragment()
     cells    = Cells(fragment)
     verilog  = convert(fragment, {*dut.ports, *cells.ports}, name="top")
@@ -94,7 +94,7 @@ def build(folder, dut, **family):
 
 
 def check(result, **floors):
-    """A memory that works."""
+    """Checks that the memory works."""
     assert result["complaints"] == []
     assert result["failed"] == 0
     assert result["reads"] > 1000 and result["wrong"] == 0
@@ -102,17 +102,17 @@ def check(result, **floors):
 
 
 def check_margins(result, but=(), **floors):
-    """floors: the least that is to be left of each margin, ps; but: DQS that are not asked."""
+    """Checks margins. floors: smallest allowed value of each margin, ps; but: numbers of DQS that are not checked."""
     print({name: result[name] for name in ("trained", *floors)})
     for name, floor in floors.items():
         assert min(margin for n, margin in enumerate(result[name]) if n not in but) >= floor, (name, result[name])
 
 
 def wrong_bytes(result, width):
-    """Bytes of the bus, which has so many, that came back other than they were written."""
+    """Numbers of the bytes with wrong read data, on a bus of ``width`` bytes."""
     return {n % width for n, wrong in enumerate(result["wrong_in"]) if wrong}
 
 
 def fly_by(first, last, lanes):
-    """Of each lane: the clock reaches one behind the other."""
+    """Clock delays of the lanes in fly-by topology: the clock reaches them one after the other."""
     return [first + (last - first)*n/max(lanes - 1, 1) for n in range(lanes)]

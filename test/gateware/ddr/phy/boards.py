@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The DDR of boards, from their pads to a port of LiteDRAM's crossbar: with their clocks, and nothing else."""
+"""DDR designs of boards, with only the clocks, and a port of LiteDRAM's crossbar."""
 
 from migen import ClockDomain, Module, ResetSignal, Signal
 
@@ -19,13 +19,14 @@ from litepcie_soc.ddr.ddr4 import DDR_CLK_FREQ, UltraScaleDDR4, UltraScaleDDRClo
 
 
 class DDR(Module):
-    """What the designs below share. The ports are in the domain of the memory's controller.
+    """Base of the designs below. The ports are in the clock domain of the memory controller.
 
     Ports, of the top
     -----------------
-    done        : 1, **out**: trained, and the controller is out of its reset. failed: one a byte of the bus, **out**.
-    command_*   : ``valid``, ``ready``, ``we``, ``addr``: of a line, eight beats of the bus.
-    write_*     : ``valid``, ``ready``, ``data``, ``we`` (one a byte), in the order of the commands.
+    done        : 1, **out**, the training is done, and the controller is out of reset.
+    failed      : one bit per byte of the bus, **out**.
+    command_*   : ``valid``, ``ready``, ``we``, ``addr``; a command accesses a line, eight beats of the bus.
+    write_*     : ``valid``, ``ready``, ``data``, ``we`` (one bit per byte), in the order of the commands.
     read_*      : ``valid``, ``data``, in the order of the commands.
     """
     def add_ports(self, crossbar, domain, trained, failed):
@@ -51,7 +52,7 @@ class DDR(Module):
 
 
 class Series7(DDR):
-    """platform, module, sys_clk_freq, kintex7: of the board. used: bytes of the bus, all if None."""
+    """DDR3 of a board: its platform, module, sys_clk_freq and family. used: bytes of the bus; all if None."""
     def __init__(self, platform, module, sys_clk_freq, kintex7, used=None):
         self.clock_domains.cd_sys = cd_sys = ClockDomain("sys")
         self.submodules.pll = pll = S7MMCM(speedgrade=-2) if kintex7 else S7PLL(speedgrade=-3)
@@ -68,12 +69,12 @@ class Series7(DDR):
 
 
 class UltraScale(DDR):
-    """platform, clkin_freq, module, plus, registered: of the board."""
+    """DDR4 of a board: its platform, oscillator, module, family, and whether the module is an RDIMM."""
     def __init__(self, platform, clkin_freq, module, plus, registered=False):
         self.pads = platform.request("ddram", 0)
         self.submodules.clocks = clocks = UltraScaleDDRClocks(Signal(), clkin_freq, plus)
         self.submodules.ddr    = ddr = UltraScaleDDR4(self.pads, module(DDR_CLK_FREQ, "1:4"), clocks, plus, registered)
         self.clk_freq = DDR_CLK_FREQ
-        self.clock_domains.cd_sys = cd_sys = ClockDomain("sys", reset_less=True)  # Of who reads what failed.
+        self.clock_domains.cd_sys = cd_sys = ClockDomain("sys", reset_less=True)  # Of the CSR ``training``.
         self.comb += cd_sys.clk.eq(clocks.cd_ddr.clk)
         self.add_ports(ddr.crossbar, ddr.clock_domain, clocks.trained, ddr.failed)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 //
-// Xilinx's serializers and delays as they are in time: a serializer gives a bit a beat (UG471, UG571), a delay makes
-// what passes it later by its taps.
+// Timing of Xilinx's serializers and delays. A serializer sends a bit per beat (UG471, UG571); a delay delays its
+// signal by its taps.
 //
-// Times are picoseconds from the first edge of the controller's clock, at the FPGA's pins. Nothing is simulated
-// between: what was serialized is kept, and looked at where somebody samples it.
+// Times are picoseconds from the first edge of the controller's clock, at the FPGA's pins. A cycle has no simulation
+// steps: serialized bits are kept, and evaluated when something samples them.
 #pragma once
 
 #include "settings.h"
@@ -19,8 +19,8 @@
 
 struct Output {
     int serializer, delay;
-    bool late;      // By a quarter of the chips' cycle: its clock is.
-    bool tristate;  // It can be released.
+    bool late;      // Its clock, and so its output, is a quarter of the chips' cycle late.
+    bool tristate;  // It can release its pin.
 };
 struct Input {
     int deserializer, delay;
@@ -31,13 +31,13 @@ struct Input {
 class Cells {
   public:
     static constexpr int FLOATING = -1, UNSTABLE = -2;
-    const double beat, cycle;  // Half a cycle of the chips, and one of the controller.
+    const double beat, cycle;  // Half a cycle of the chips, and a cycle of the controller.
 
     explicit Cells(const Settings &settings)
         : beat(settings.one("beat_ps")), cycle(8 * beat), serial(settings.one("serializer_beats") * beat),
           deserial(settings.one("deserializer_beats") * beat), tristate(settings.one("tristate_beats") * beat),
           modulus(unsigned(settings.one("taps"))), vtc(long(settings.one("vtc_cycles"))) {
-        // Those of UltraScale are given times, which they keep as taps behind an offset that aligns them (UG571).
+        // Delays of UltraScale are set to times, which they keep as taps after an alignment offset (UG571).
         const double tap_ps = settings.one("tap_ps"), spread = settings.one("tap_spread");
         const bool times = modulus > 32;
         std::uniform_real_distribution<double> both(-1, 1);
@@ -50,7 +50,7 @@ class Cells {
         count = first;
     }
 
-    // A rising edge of the controller's clock: what the design shows before it.
+    // A rising edge of the controller's clock: samples the design's outputs before it.
     template <class Top> void clock(const Top &top) {
         Words &now = history[unsigned(++last) % HISTORY];
         std::memcpy(now.word.data(), &top.word, SERIALIZERS);
@@ -68,13 +68,13 @@ class Cells {
                 count[n] = first[n];
             else if (move[n / 8] & mask) {
                 if (last - kept < vtc)
-                    complain("a delay moves too early behind EN_VTC");
+                    complain("a delay moves too early after EN_VTC");
                 count[n] = (count[n] + 1) % modulus;
             }
         }
     }
 
-    // What the design sees of the delays behind the edge; unless that is what it saw before.
+    // Shows the delays' taps to the design after the edge, if they changed.
     void show_counts(void *port) {
         if (!moved)
             return;
@@ -88,10 +88,10 @@ class Cells {
     double delay(int n) const { return n < 0 ? 0 : count[unsigned(n)] * tap[unsigned(n)]; }
     unsigned taps(int n) const { return n < 0 ? 0 : count[unsigned(n)]; }
 
-    // Of a deserializer's word that its design sees behind the last edge: when its first bit was sampled.
+    // When the first bit was sampled of the word that a deserializer shows after the last edge.
     double sampled() const { return double(last) * cycle - deserial; }
 
-    // All pins are known until here.
+    // The values of all pins are known until this time.
     double known() const { return double(last + 1) * cycle + std::min(serial, tristate); }
 
     // Bit n of a pin starts at start(pin) + n beats.
@@ -108,23 +108,24 @@ class Cells {
         return history[of % HISTORY].floating[unsigned(pin.serializer) / 8] >> pin.serializer % 8 & 1;
     }
 
-    // What is seen of a pin by who wants it stable for so long before and behind; how much longer it is, in `margin`.
+    // Value of a pin for a receiver that needs it stable for `setup` before and `hold` after `time`. `margin` gets the
+    // time to spare.
     int sample(const Output &pin, double time, double setup, double hold, double *margin = nullptr) const {
         const double place = (time - start(pin)) / beat;
         const long n = long(std::floor(place));
-        const double before = (place - double(n)) * beat - setup, behind = beat - hold - (place - double(n)) * beat;
+        const double before = (place - double(n)) * beat - setup, after = beat - hold - (place - double(n)) * beat;
         if (margin)
-            *margin = std::min({*margin, before, behind});
+            *margin = std::min({*margin, before, after});
         if (floats(pin, time - setup) || floats(pin, time + hold))
             return FLOATING;
-        if ((before < 0 && bit(pin, n - 1) != bit(pin, n)) || (behind < 0 && bit(pin, n + 1) != bit(pin, n)))
+        if ((before < 0 && bit(pin, n - 1) != bit(pin, n)) || (after < 0 && bit(pin, n + 1) != bit(pin, n)))
             return UNSTABLE;
         return bit(pin, n);
     }
 
   private:
     static constexpr unsigned HISTORY = 64;  // Cycles of the controller.
-    static constexpr long FIRST = 16;        // Some are looked back at.
+    static constexpr long FIRST = 16;        // Earlier cycles are looked up too.
     using PerDelay = std::array<uint8_t, (DELAYS + 7) / 8>;
     struct Words {
         std::array<uint8_t, SERIALIZERS> word;
@@ -132,11 +133,11 @@ class Cells {
     };
     const double serial, deserial, tristate;
     const unsigned modulus;
-    const long vtc;  // Cycles behind EN_VTC in which delays do not move (UG571).
+    const long vtc;  // Cycles after a change of EN_VTC in which delays must not move (UG571).
     long last = FIRST - 1;
     std::array<Words, HISTORY> history{};
     std::array<double, DELAYS> tap;
     std::array<unsigned, DELAYS> count, first;
     bool moved = true;
-    long kept = -1000000;  // By EN_VTC.
+    long kept = -1000000;  // Last cycle in which EN_VTC kept the delay's time.
 };

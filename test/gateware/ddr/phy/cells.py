@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Xilinx's cells taken out of a design: what the design sees of each becomes ports at the top, for models in C++."""
+"""Takes Xilinx's cells out of a design; their signals become ports at the top, for models in C++."""
 
 from migen import Cat, Constant, Instance, Mux, Signal
 from migen.fhdl.structure import _Assign, _Slice
@@ -19,10 +19,10 @@ PINS          = ("IOBUF", "IOBUFDS", "IOBUFDSE3", "OBUFDS")
 PLLS          = ("PLLE2_ADV", "MMCME2_ADV", "PLLE3_ADV", "MMCME3_ADV", "PLLE4_ADV", "MMCME4_ADV")
 BUFFERS       = ("BUFG", "BUFGCE", "BUFGCE_DIV", "FDCE")
 
-# What a cell drives, and what that follows.
+# Outputs of cells, and the inputs they follow.
 OUT = {"OQ": None, "OFB": None, "DATAOUT": ("ODATAIN", "IDATAIN"), "IO": ("I",), "O": ("I",)}
 
-# What the models are of, where a cell can be another.
+# The models support cells with these parameters only.
 MODES = {"DATA_WIDTH": 8, "DATA_RATE": "DDR", "DATA_RATE_OQ": "DDR", "DATA_RATE_TQ": "BUF", "DELAY_FORMAT": "TIME",
     "INTERFACE_TYPE": "NETWORKING", "DELAY_TYPE": "VARIABLE", "IDELAY_TYPE": "VARIABLE", "ODELAY_TYPE": "VARIABLE",
     "CASCADE": "NONE", "IS_CLK_INVERTED": 0}
@@ -33,7 +33,7 @@ DATA     = ("dqs_p", "dm", "dq")
 
 
 def bits(expression):
-    """Each as (signal's number, place), if the expression is a signal or a part of one."""
+    """Bits of a signal or of a slice of one, each as (signal's number, place); of other expressions, none."""
     if isinstance(expression, Signal):
         return [(expression.duid, n) for n in range(len(expression))]
     if isinstance(expression, _Slice) and isinstance(expression.value, Signal):
@@ -42,7 +42,7 @@ def bits(expression):
 
 
 def parameter(cell, name, default=None):
-    """Integers and texts alike."""
+    """Value of a cell's parameter, a number or a string."""
     for item in cell.items:
         if isinstance(item, Instance.Parameter) and item.name == name:
             return item.value.value if isinstance(item.value, Constant) else item.value
@@ -50,12 +50,12 @@ def parameter(cell, name, default=None):
 
 
 def tristate(serializer):
-    """What releases its pin, or None."""
+    """The input that releases the serializer's pin, or None."""
     return serializer.get_io("T1" if serializer.of == "OSERDESE2" else "T")
 
 
 def is_late(serializer):
-    """By a quarter of the chips' cycle: its clock is."""
+    """Whether the serializer, like its clock, is a quarter of the chips' cycle late."""
     return getattr(serializer.get_io("CLK"), "cd", "").endswith("_dqs")
 
 
@@ -64,17 +64,20 @@ def port(name, width):
 
 
 class Cells:
-    """Takes the cells out of a fragment, which is changed, and says what is wired to which pad.
+    """Removes the cells from a fragment (in place), and tells which cells are wired to which pad.
 
-    All that has a clock runs on one: that of the PHY's controller side.
+    Everything that has a clock runs on one clock: that of the PHY's controller side.
 
     Ports, of the top
     -----------------
-    clk, locked : 1, **in**: of every PLL, and of what waits for delays.
-    word    : 8 a serializer, **out**: first bit first. floating: 1 each, **out**: its pin is not driven.
-    sample  : 8 a deserializer, **in**: first bit first.
-    reset, move, vtc : 1 a delay, **out**: to its first tap; one tap on; it keeps its time by itself.
-    count   : 9 a delay, **in**: the tap it is at.
+    clk, locked : 1, **in**, of every PLL; locked also of the delay controllers.
+    word     : 8 per serializer, **out**, first bit first.
+    floating : 1 per serializer, **out**, its pin is not driven.
+    sample   : 8 per deserializer, **in**, first bit first.
+    reset    : 1 per delay, **out**, moves it to its first tap.
+    move     : 1 per delay, **out**, moves it by one tap.
+    vtc      : 1 per delay, **out**, it tracks voltage and temperature (EN_VTC).
+    count    : 9 per delay, **in**, its present tap.
     """
     def __init__(self, fragment):
         cells = [special for special in fragment.specials if isinstance(special, Instance)]
@@ -169,7 +172,7 @@ class Cells:
     # Wires ----------------------------------------------------------------------------------------
 
     def output(self, bit):
-        """(serializer, delay or -1) that drive a bit."""
+        """(serializer, delay or -1) that drive the pad of a bit."""
         delay, cell = -1, self.drivers[bit]
         while isinstance(cell, tuple):
             bit, cell = cell, self.drivers[cell]
@@ -181,14 +184,14 @@ class Cells:
         return self.serializers.index(cell), delay
 
     def input(self, bit):
-        """(deserializer, delay) that a bit drives, the pad of an IOBUF."""
+        """(deserializer, delay) that the pad of a bit, an IOBUF's, drives."""
         (bit,) = bits(self.drivers[bit].get_io("O"))
         delay  = self.readers[bit]
         (bit,) = bits(delay.get_io("DATAOUT"))
         return self.deserializers.index(self.readers[bit]), self.delays.index(delay)
 
     def header(self, pads):
-        """C++: how many there are of each, and what is at which pad."""
+        """C++ header: the number of cells of each kind, and the cells at each pad."""
         lines = [f"constexpr unsigned SERIALIZERS = {len(self.serializers)}, DELAYS = {len(self.delays)};",
             f"constexpr unsigned DESERIALIZERS = {len(self.deserializers)};"]
         of     = lambda name: [pad[n] for pad in [getattr(pads, name, [])] for n in range(len(pad))]

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 //
-// What memory chips make of the commands: modes, open rows, and times that must be kept between (JESD79-3, JESD79-4).
-// Chips of one board that see the same commands are one.
+// Model of memory chips: modes, open rows, and times between commands (JESD79-3, JESD79-4). Chips that see the same
+// commands share a model.
 #pragma once
 
 #include "settings.h"
@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 
-// Of a rising edge of the clock; with `unstable`, commands mean nothing.
+// The pins at a rising edge of the clock; with `unstable`, the command is not valid.
 struct Pins {
     bool reset_n, cke, selected, unstable;
     bool act_n, ras_n, cas_n, we_n;
@@ -26,15 +26,15 @@ struct Access {
     bool write;
     uint64_t burst;  // Bank, row and column, in one number.
     int latency;     // Cycles from its command to the first beat.
-    bool masked;     // The data mask is looked at.
+    bool masked;     // The data mask applies.
 };
 
-// What differs between DDR3 and DDR4; cycles where not said.
+// Differences between DDR3 and DDR4, in cycles unless noted.
 struct Standard {
     bool ddr4;
     unsigned modes;  // Registers that must be written.
     long to_mode, to_other, dll, calibration;
-    double dqss;  // DQS may be so early or late.
+    double dqss;  // How early or late DQS may be.
 };
 constexpr Standard DDR3{false, 4, 4, 12, 512, 512, 0.25}, DDR4{true, 7, 8, 24, 597, 1024, 0.27};
 
@@ -81,7 +81,7 @@ class Chips {
     long accessed = NEVER, write_ends = NEVER;
     unsigned mode_set = 0;
     bool calibrated = false, masked = true;
-    bool vref_training = false, referred = false;  // DDR4: VrefDQ is written in its training.
+    bool vref_training = false, referred = false;  // DDR4: VrefDQ was written in its training mode.
     int cl = 0, cwl = 0;
     std::array<Bank, 16> banks;
 
@@ -98,14 +98,14 @@ class Chips {
         if (!pins.reset_n && was_reset_n)
             reset_since = time;
         if (pins.reset_n && !was_reset_n) {
-            need(time - reset_since >= reset_ps, "RESET# is low too shortly");
+            need(time - reset_since >= reset_ps, "RESET# is low for too short a time");
             need(!pins.cke && !was_cke, "CKE is not low when RESET# rises");
             released = time;
             mode_set = 0;
             calibrated = referred = false;
         }
         if (pins.cke && !was_cke) {
-            need(pins.reset_n && time - released >= cke_ps, "CKE rises too early behind RESET#");
+            need(pins.reset_n && time - released >= cke_ps, "CKE rises too early after RESET#");
             woken = edge;
         }
         was_reset_n = pins.reset_n;
@@ -144,11 +144,11 @@ class Chips {
     }
 
     void set_mode(unsigned number, bool other_side, unsigned value) {
-        if (other_side)  // For chips that see it inverted.
+        if (other_side)  // It is for the chips that see inverted bits.
             return;
         since(woken, std::max(5L, rfc + cycles(10)), "tXPR");
         since(mode_at, standard.to_mode, "tMRD");
-        need(number < standard.modes, "a mode register that is not there");
+        need(number < standard.modes, "a mode register that does not exist");
         mode_at = edge;
         mode_set |= 1u << number;
         if (number == 0)
@@ -162,7 +162,7 @@ class Chips {
         if (number == 3)
             need(!(value >> 2 & 3), "the multi purpose register or gear-down mode is on");
         if (number == 4)
-            need(!(value >> 6), "a latency of commands, or a preamble of two cycles");
+            need(!(value >> 6), "a command latency, or a preamble of two cycles");
         if (number == 5) {
             masked = value >> 10 & 1;
             need(!(value & (7 | 3 << 11)), "parity or inverted data are on");
@@ -204,7 +204,7 @@ class Chips {
     void activate(const Pins &pins, unsigned row) {
         Bank &bank = banks[pins.ba | pins.bg << 2];
         initialised("a row is opened before the chips are initialised");
-        need(!bank.open, "a row is opened in a bank that has one");
+        need(!bank.open, "a row is opened in a bank with an open row");
         since(bank.closed, rp, "tRP");
         bank.open = true;
         bank.row = row;
@@ -235,10 +235,10 @@ class Chips {
         initialised("data before the chips are initialised");
         need(!standard.ddr4 || (referred && !vref_training), "data without a reference voltage");
         since(dll_at, standard.dll, "tDLLK");
-        need(bank.open, "data of a bank without a row");
+        need(bank.open, "data of a bank without an open row");
         since(bank.opened, rcd, "tRCD");
         since(accessed, 4, "tCCD");
-        need((a & 7) == 0, "a burst that begins inside of itself");
+        need((a & 7) == 0, "a burst that does not begin at a multiple of eight columns");
         if (!write)
             since(write_ends, wtr, "tWTR");
         accessed = edge;

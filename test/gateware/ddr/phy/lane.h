@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 //
-// The data of one DQS, in time: what a chip takes of what the FPGA's pins show, and what its pins see of the chip's.
+// Timing of the data of one DQS: what a chip samples of the FPGA's pins, and what the FPGA samples of the chip's pins.
 #pragma once
 
 #include "cells.h"
@@ -11,20 +11,20 @@
 #include <limits>
 #include <unordered_map>
 
-// Picoseconds; the smallest that were left of what is wanted.
+// Smallest margins so far, in picoseconds.
 struct Margins {
-    double read = 1e9;   // Of the bits' windows, around a deserializer's sample.
+    double read = 1e9;   // Of valid bits around a deserializer's sample.
     double write = 1e9;  // The same around an edge of DQS at the chip.
-    double dqss = 1e9;   // Of how far DQS may be from the chip's clock.
+    double dqss = 1e9;   // Of the distance between DQS and the chip's clock.
 };
 
 class Lane {
   public:
     using Burst = std::array<uint8_t, 8>;
     Margins margins;
-    const double clock_ps;  // From the FPGA to the chip: clock and commands.
+    const double clock_ps;  // Delay of clock and commands from the FPGA to the chip.
 
-    // Bits from `first` on of the bus; one of its DQS.
+    // Bits of the bus from `first` on, which belong to DQS `number`.
     Lane(const Settings &settings, const Cells &cells, unsigned number, unsigned width)
         : clock_ps(settings.of("clock_ps", number)), cells(cells), dqs(PAD_DQS_P[number]), number(number), width(width),
           data_ps(settings.of("data_ps", number)), access_ps(settings.of("access_ps", number)),
@@ -36,7 +36,7 @@ class Lane {
             bit = both(rng);
     }
 
-    // A command whose clock's edge was at the FPGA's pins at `time`.
+    // A command; the edge of its clock was at the FPGA's pins at `time`.
     void obey(const Access &access, double time, double dqss) {
         const double edge = time + clock_ps + access.latency * 2 * cells.beat;
         if (access.write)
@@ -45,7 +45,7 @@ class Lane {
             reads.push_back({edge + access_ps + data_ps, access.burst, {}});
     }
 
-    // What of the bus is known by now.
+    // Processes what is known of the bus by now.
     void look() {
         while (!writes.empty() && writes.front().time + 10 * cells.beat < cells.known()) {
             take(writes.front());
@@ -58,7 +58,7 @@ class Lane {
                 read.data = stored(read.burst);
     }
 
-    // Eight bits a deserializer, from sample on.
+    // Eight bits per deserializer, from `sample` on.
     void show(uint8_t *sample) {
         if (reads.empty())
             return;
@@ -73,20 +73,20 @@ class Lane {
 
   private:
     struct Write {
-        double time, dqss;  // Where DQS should rise, at the chip, and how far from it it may.
+        double time, dqss;  // When DQS should rise at the chip, and its tolerance.
         uint64_t burst;
         bool masked;
     };
     struct Read {
-        double time;  // Of the first beat, at the FPGA's pins.
+        double time;  // Time of the first beat at the FPGA's pins.
         uint64_t burst;
-        std::optional<Burst> data;  // When it is about to be seen.
+        std::optional<Burst> data;  // Set when it is about to be sampled.
     };
     const Cells &cells;
     const Output dqs;
     const unsigned number, width;
     const double data_ps, access_ps, setup, lost, skew_ps;
-    const bool inverted, dead, deaf;  // Its mask is; it never drives; never sees DQS.
+    const bool inverted, dead, deaf;  // The mask is inverted; the chip never drives; it never sees DQS.
     std::mt19937 rng;
     std::array<double, 8> skew;
     std::unordered_map<uint64_t, Burst> memory;
@@ -103,7 +103,7 @@ class Lane {
         return place->second;
     }
 
-    // The bit of DQS that rises nearest to where it should, all eight edges there; or none.
+    // The bit of DQS that rises nearest to the expected time, if all eight edges follow; otherwise none.
     std::optional<long> strobe(double time, double dqss) {
         const double place = (time - cells.start(dqs)) / cells.beat;
         long first = std::lround(place);
@@ -143,14 +143,14 @@ class Lane {
         }
     }
 
-    // A bit at a time at the FPGA's pins.
+    // A bit at the FPGA's pins at a given time.
     bool seen(unsigned bit, double time) {
         for (const auto &read : reads) {
             const double place = (time - skew[bit] - read.time) / cells.beat;
             if (place < 0 || place >= 8)
                 continue;
-            const double before = (place - std::floor(place)) * cells.beat, behind = cells.beat - before;
-            const double left = std::min(before, behind) - lost;
+            const double before = (place - std::floor(place)) * cells.beat, after = cells.beat - before;
+            const double left = std::min(before, after) - lost;
             margins.read = std::min(margins.read, left);
             if (dead || left < 0 || !cells.floats(PAD_DQ[number * width + bit], time))
                 return garbage();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 //
-// The register between a board and the chips of an RDIMM (JESD82-31): commands are a clock later behind it, more if it
-// is told so; its B side has bits inverted; what is for itself does not reach the chips.
+// The register between a board and the chips of an RDIMM (JESD82-31). It delays commands by a clock, or more if
+// configured so; its B side inverts some bits; commands for the register itself do not reach the chips.
 #pragma once
 
 #include "chips.h"
@@ -12,7 +12,7 @@
 
 class Register {
   public:
-    // What the chips of its sides A and B see at an edge.
+    // What the chips on its sides A and B see at an edge.
     std::array<Pins, 2> clock(const Pins &pins) {
         Pins now = pins;
         if (!pins.reset_n)
@@ -36,14 +36,14 @@ class Register {
     }
 
   private:
-    size_t delay = 2;  // Clocks: its own, and one that is added until it is told not to.
+    size_t delay = 2;  // In clocks: its own, and one that it adds until configured otherwise.
     std::deque<Pins> held;
 
     static bool own(const Pins &pins) {
         return pins.act_n && !pins.ras_n && !pins.cas_n && !pins.we_n && (pins.ba | pins.bg << 2) == 7;
     }
 
-    // A control word: its number and four bits, or eight of some.
+    // A control word: its number and four bits; some have eight bits.
     void write(unsigned a) {
         if (a >> 4 == 0xf)
             delay = (a & 7) == 4 ? 1 : 2 + (a & 3);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 //
-// What a run is told, and what its models complain about.
+// Settings of a run, and the complaints of its models.
 #pragma once
 
 #include <cstdio>
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-// Lines of a name and its values.
+// Settings are lines of a name and its values.
 class Settings {
   public:
     explicit Settings(const char *path) {
@@ -38,7 +38,7 @@ class Settings {
     std::map<std::string, std::vector<double>> values;
 };
 
-// What the chips or the cells do not allow; each is kept once.
+// Violations of what the chips or the cells allow; each is listed once.
 inline std::vector<std::string> complaints;
 
 inline void complain(const std::string &what) {

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""DDR3 of boards with a series 7, whole: training, LiteDRAM's PHY and controller, against models of cells and chips."""
+"""DDR3 of series 7 boards as a whole: training, LiteDRAM's PHY and controller, with models of cells and chips."""
 
 import pytest
 
@@ -15,11 +15,11 @@ from litedram.modules import MT8JTF12864, MT41K512M16
 from test.gateware.ddr.phy.bench import SERIES7, build, check, check_margins, fly_by, wrong_bytes
 from test.gateware.ddr.phy.boards import Series7
 
-# Picoseconds. A beat is 1000: half of it, less the chips' uncertainty, the deserializers' and the skew of bits is 270
-# for reads. DQS stands in the middle of the data of a write: 400. It may be 500 away from the chips' clock.
+# Picoseconds. A beat is 1000. The margin of reads is half of it, less the chips' and the deserializers' uncertainty and
+# the skew of bits: 270. DQS is in the middle of write data: 400. It may be 500 away from the chips' clock.
 READ, WRITE, DQSS = 170, 280, 400
 
-# Without output delays: DQS is moved by steps of 1000, between which it is 500 off.
+# Without output delays, DQS moves in steps of 1000, so it may be up to 500 off.
 COARSE_DQSS = 0
 
 
@@ -47,7 +47,7 @@ def test_artix7_is_trained_however_late_the_clock_is(acorn, settings):
 
 
 def test_artix7_tells_a_chip_whose_data_is_too_late(acorn):
-    """By two cycles of the controller: of the other byte nothing is lost."""
+    """The data is late by two controller cycles; the other byte works."""
     result = acorn(access_ps=[0, 16000])
     assert result["failed"] == 0b10
     assert wrong_bytes(result, 2) == {1}
@@ -55,10 +55,10 @@ def test_artix7_tells_a_chip_whose_data_is_too_late(acorn):
 
 
 def test_chips_complain(acorn):
-    """About what they are told, and the times between: here they want more than JESD79-3 does."""
+    """The models complain about times between commands; here they need more than JESD79-3 does."""
     wanted = {
-        "reset_us": (300, "RESET# is low too shortly"),
-        "cke_us":   (600, "CKE rises too early behind RESET#"),
+        "reset_us": (300, "RESET# is low for too short a time"),
+        "cke_us":   (600, "CKE rises too early after RESET#"),
         "wr_ns":    (30,  "the write recovery is less than tWR"),
         "rcd_ns":   (300, "tRCD"),
     }
@@ -74,7 +74,7 @@ def test_kintex7_is_trained_along_the_clock(kc705):
 
 
 def test_kintex7_tells_dead_and_deaf_chips(kc705):
-    """And all others work: with other taps, and a clock that comes from the other side and before the data."""
+    """The other bytes work, with other taps, and a clock that comes from the other side and before the data."""
     result = kc705(clock_ps=fly_by(2000, 500, 8), dead=[0, 0, 1, 0, 0, 0, 0, 0], deaf=[0, 0, 0, 0, 0, 1, 0, 0],
         tap_ps=73, deserializer_beats=14, seed=3)
     assert result["failed"] == 0b100100

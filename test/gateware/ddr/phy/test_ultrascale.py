@@ -4,8 +4,8 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""DDR4 of boards with an UltraScale or an UltraScale+, whole: training, LiteDRAM's PHY and controller, against models
-of cells, of chips, and of the register of an RDIMM."""
+"""DDR4 of UltraScale and UltraScale+ boards as a whole: training, LiteDRAM's PHY and controller, with models of cells,
+of chips, and of the register of an RDIMM."""
 
 import pytest
 
@@ -16,12 +16,12 @@ from litedram.modules import EDY4016A, MTA18ASF2G72PZ
 from test.gateware.ddr.phy.bench import ULTRASCALE, build, check, check_margins, fly_by, wrong_bytes
 from test.gateware.ddr.phy.boards import UltraScale
 
-# Picoseconds. A beat is 800: half of it, less the chips' uncertainty, the deserializers' and the skew of bits is 220
-# for reads, which are tried every 8 taps, 120 if these are long. DQS stands in the middle of the data of a write: 320.
+# Picoseconds. A beat is 800. The margin of reads is half of it, less the chips' and the deserializers' uncertainty and
+# the skew of bits: 220. Read positions are 8 taps apart, 120 with long taps. DQS is in the middle of write data: 320.
 # It may be 432 away from the chips' clock.
 READ, WRITE, DQSS = 100, 220, 350
 
-# Two chips of four bits have one setting; here the clock reaches one 100 behind the other.
+# Two chips of four bits share one setting; here the clock reaches one of them 100 later than the other.
 PAIR_DQSS = 290
 
 
@@ -39,11 +39,11 @@ def u200(tmp_path_factory):
 
 
 def test_ultrascale_is_trained_along_the_clock_but_for_a_dead_chip(kcu105):
-    """With taps as long as they can be; the cells want many more cycles behind EN_VTC than UG571 does."""
+    """With the longest taps; the cells need many more cycles after EN_VTC than UG571 says, so they complain."""
     result = kcu105(clock_ps=fly_by(900, 2400, 8), tap_ps=15, dead=[0, 0, 0, 0, 1, 0, 0, 0], vtc_cycles=100000)
     assert result["failed"] == 0b10000
     assert wrong_bytes(result, 8) == {4}
-    assert result["complaints"] == ["a delay moves too early behind EN_VTC"]
+    assert result["complaints"] == ["a delay moves too early after EN_VTC"]
     check_margins(result, but=(4,), read_ps=READ, write_ps=WRITE, dqss_ps=DQSS)
 
 

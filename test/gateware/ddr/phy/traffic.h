@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 //
-// A client of LiteDRAM's crossbar that writes and reads lines all over the memory, and knows what they hold.
+// A client of LiteDRAM's crossbar that writes and reads lines all over the memory, and checks their contents.
 #pragma once
 
 #include "dut.h"  // LINE_BYTES, ADDRESS_BITS
@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-// Writes each of some lines whole, writes and reads them at random, bytes masked if the memory can, reads each.
+// Writes some lines whole, accesses them at random (with byte masks if the memory has them), then reads each.
 class Traffic {
   public:
     using Line = std::array<uint8_t, LINE_BYTES>;
@@ -31,7 +31,7 @@ class Traffic {
 
     bool done() const { return left <= -long(LINES) && !offered && writes.empty() && wanted.empty(); }
 
-    // What it shows in a cycle, and what of that was taken at its end.
+    // Drives a cycle's inputs, and then evaluates what was accepted.
     template <class Top> void drive(Top &top) {
         if (!offered && left > -long(LINES) && rng() % 4)
             choose();
@@ -59,7 +59,7 @@ class Traffic {
   private:
     static constexpr unsigned LINES = 128;
     const bool masks;
-    long left;  // Accesses at random; below 0, the last reads.
+    long left;  // Random accesses left; below 0, the last reads.
     std::mt19937 rng;
     std::vector<uint32_t> lines;
     unsigned filled = 0;
@@ -95,7 +95,7 @@ class Traffic {
 
     void compare(const uint8_t *data) {
         if (wanted.empty()) {
-            complain("data of a read that nobody asked for");
+            complain("read data without a command");
             return;
         }
         reads++;
