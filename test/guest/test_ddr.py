@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The driver and the tool on the card with DDR3; all other tests on it: LITEPCIE_DDR=1."""
+"""The driver and the tool on the card with DDR3. LITEPCIE_DDR=1 runs all other tests on this card."""
 
 import json
 

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A simulated card as Alveo U200: 512 bit, chips without data masks, LiteDRAM's controller in a clock of its own."""
+"""A simulated card like the Alveo U200: 512 bit, chips without data masks, LiteDRAM's controller in its own clock."""
 
 import importlib.util
 import sys
@@ -45,7 +45,7 @@ def load_target():
 
 
 class _CRG(LiteXModule):
-    """``sys`` from the top, and ``ddr``: five of eight of its cycles."""
+    """``sys`` from the top, and ``ddr``, which has five of eight of its cycles."""
     def __init__(self, platform):
         self.cd_sys  = ClockDomain()
         self.cd_fall = ClockDomain(reset_less=True)
@@ -53,7 +53,7 @@ class _CRG(LiteXModule):
 
         # # #
 
-        # What gates the clock changes while the clock is low.
+        # The gate changes while the clock is low.
         count = Signal(3)
         gate  = Signal()
         self.sync.fall += [count.eq(count + 1), gate.eq(Array([1, 0, 1, 0, 1, 1, 0, 1])[count])]
@@ -69,7 +69,7 @@ class _CRG(LiteXModule):
 
 
 class SoC(LitePCIeSoC):
-    """The card."""
+    """SoC of the card."""
     def __init__(self, platform):
         self.crg   = _CRG(platform)
         LitePCIeSoC.__init__(self, platform, SYS_HZ)

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The whole card with its memory in DDR3: what it holds, and at what speed.
+"""The whole card with its memory in DDR3: data and rates.
 
 LITEPCIE_DDR=1 runs all other tests of the default board on this one.
 """
@@ -37,7 +37,7 @@ def test_random_lists(host, tmp_path, args, setup):
 
 
 def test_complete_means_landed(host, tmp_path):
-    """What a reader has just completed goes back at once, from the same few rows, many times over."""
+    """Reads back at once what a reader has just completed, from the same few rows, many times."""
     steps = [*PREPARE]
     for n in range(60):
         at, length = 4093 * n, 1 + 97 * n % 700
@@ -55,7 +55,7 @@ def test_window_and_dma_see_the_same_memory(host, tmp_path):
     passes(host, tmp_path, [*steps, transfer("writer", (HIGH + 5, 0, 4096)), {"do": "verify"}])
 
 
-# bench/ measures it beside block RAM; here so that it is noticed when it goes.
+# bench/ compares this rate with block RAM's; this test only finds a loss.
 def test_speed_of_the_link(host, tmp_path):
     out    = tmp_path / "out.json"
     result = subprocess.run([host, "--sequence", "read-and-write", "--length", "100000", "--iterations", "1",

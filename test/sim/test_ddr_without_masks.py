@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The whole card with a memory whose chips have no data masks: what DMA and stores leave out stays."""
+"""The whole card with memory chips without data masks: bytes that DMA and stores do not write keep their values."""
 
 import json
 import random
@@ -19,7 +19,7 @@ from test.sim.scripts import HIGH, LOW, MEMORY, PREPARE, random_steps, run_scrip
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Every byte of the card that scripts use is known, and comes back at the end.
+# Every byte of the card that the scripts use is known, and is read back at the end.
 FILL     = [*PREPARE, transfer("reader", *((LOW + at, at, 1 << 18) for at in range(0, MEMORY, 1 << 18)))]
 GIVE     = [transfer("writer", *((HIGH + at, at, 1 << 18) for at in range(0, MEMORY, 1 << 18))), {"do": "verify"}]
 LENGTHS  = (1, 2, 3, 4, 31, 63, 64, 65, 127, 500, 4095, 4096, 4097, 9001)
@@ -43,7 +43,7 @@ def passes(host, folder, steps, *args, setup=None):
 @pytest.mark.parametrize("args", [(), REORDERS], ids=["order", "reorder"])
 @pytest.mark.parametrize("host_offset, offset", [(0, 0), (0, 1), (3, 0), (61, 33), (4093, 63)])
 def test_lengths_and_offsets(host, tmp_path, host_offset, offset, args):
-    """Pieces with guards around them, one way and then back."""
+    """Pieces with guard bytes around them, to the card and back."""
     places = [(n * 16384 + host_offset, n * 16384 + offset, length) for n, length in enumerate(LENGTHS, 1)]
     passes(host, tmp_path, [*FILL,
         {"do": "fill", "address": LOW, "bytes": 1 << 20, "seed": 3},
@@ -53,7 +53,7 @@ def test_lengths_and_offsets(host, tmp_path, host_offset, offset, args):
 
 @pytest.mark.parametrize("args", [(), REORDERS], ids=["order", "reorder"])
 def test_pieces_that_touch(host, tmp_path, args):
-    """Pieces of odd lengths without a gap in the card: each line is written by several."""
+    """Pieces of odd lengths without gaps on the card: several of them write each line."""
     rng, at, places = random.Random(1), 5, []
     while at < 60000:
         length = rng.choice((rng.randint(1, 9), rng.randint(1, 80), rng.randint(1, 700)))
@@ -66,13 +66,13 @@ def test_pieces_that_touch(host, tmp_path, args):
 
 @pytest.mark.parametrize("args", [(), REORDERS], ids=["order", "reorder"])
 def test_random_lists(host, tmp_path, args):
-    """Both engines, also at the same time."""
+    """Random lists of descriptors for both engines, also at the same time."""
     for seed in (1, 2):
         passes(host, tmp_path, random_steps(seed), "--seed", str(seed), *args)
 
 
 def test_window(host, tmp_path):
-    """Stores of the processor between what the engines write."""
+    """The processor stores through the window between data that the engines write."""
     window = 0x100000
     steps  = [*FILL]
     for offset, data in ((0, "a0"), (6, "c2c3"), (9, "d4d5d6"), (64, "e7" * 64), (130, "f8" * 7), (1021, "0123456789")):
@@ -84,7 +84,7 @@ def test_window(host, tmp_path):
 
 
 def test_speed_at_odd_offsets(host, tmp_path):
-    """Where completions follow each other, only the ends of a transfer are parts of lines."""
+    """Consecutive completions merge into whole lines, so only the ends of a transfer are partial writes."""
     def rate(*args):
         out    = tmp_path / "out.json"
         result = subprocess.run([host, "--sequence", "read", "--length", "100000", "--iterations", "1", "--batch", "10",

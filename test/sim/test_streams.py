@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A stream of the whole card, looped back: packets of the host come back as they went."""
+"""A looped-back stream of the whole card: the host's packets return unchanged."""
 
 import random
 
@@ -15,11 +15,11 @@ from test.sim.scripts import HIGH, LOW, PREPARE, random_steps, run_script, trans
 # litepcie_regs.h.
 CAPABILITIES, GEOMETRY, STREAMS = 0x0008, 0x000c, 0x003c
 STATUS, COMPLETED = 0x04, 0x20
-WRITER            = 0x2800   # Of the stream, behind one memory channel.
+WRITER            = 0x2800   # Of the stream, after one memory channel.
 REPORT_OFFSET   = 64
 REPORT_LAST     = 0x1000000
 
-REPORTS_AT = 0x1c0000 + 0x5000 + 0x4000 + REPORT_OFFSET   # Behind the status block of writer1.
+REPORTS_AT = 0x1c0000 + 0x5000 + 0x4000 + REPORT_OFFSET   # After the status block of writer1.
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def peek(address, size):
 
 
 def cut(rng, length):
-    """Lengths of descriptors for a packet."""
+    """Random lengths of the descriptors of a packet."""
     while length:
         part = min(length, rng.randint(1, rng.choice((10, 300, 3000))))
         length -= part
@@ -52,7 +52,7 @@ def cut(rng, length):
 
 
 def random_packets(rng, count):
-    """Packets at places of their own in both regions: lists of (address, length)."""
+    """Packets at separate addresses in both regions: lists of (address, length)."""
     at, packets = {LOW: LOW + rng.randrange(4096), HIGH: HIGH + 1}, []
     for _ in range(count):
         packets.append([])
@@ -69,7 +69,7 @@ def sent(packets):
 
 
 def filled(packets, buffers):
-    """Where each packet ends up, as (address, length), and the dwords the card writes of it."""
+    """Where each packet lands, as (address, length), and the report dwords that the card writes for it."""
     places, reports, buffers = [], [], iter(buffers)
     for packet in packets:
         left = sum(length for _, length in packet)
@@ -96,7 +96,7 @@ HOSTS = {
 
 @pytest.mark.parametrize("options", HOSTS)
 def test_loopback(host, tmp_path, options):
-    """Random packets, cut at random on the way in and on the way out."""
+    """Random packets, split at random into descriptors and into buffers."""
     args, setup = HOSTS[options]
     rng     = random.Random(len(options))
     packets = random_packets(rng, 60)
@@ -119,7 +119,7 @@ def test_loopback(host, tmp_path, options):
 
 
 def random_buffers(rng, count):
-    """Buffers behind what ``random_packets`` uses, each of a place of its own."""
+    """Buffers at separate addresses, after those that ``random_packets`` uses."""
     at, buffers = LOW + (2 << 20), []
     for _ in range(count):
         length = rng.randint(1, rng.choice((100, 1500, 4096)))
@@ -129,7 +129,7 @@ def random_buffers(rng, count):
 
 
 def test_beside_the_memory_channel(host, tmp_path):
-    """Both channels at once, in both directions: none takes the other's data or place."""
+    """Both channels at once, in both directions: neither gets the other's data or memory."""
     rng     = random.Random(1)
     packets = random_packets(rng, 60)
     buffers = random_buffers(rng, 400)
@@ -146,7 +146,7 @@ def test_beside_the_memory_channel(host, tmp_path):
         peek(REPORTS_AT, 4 * len(reports)),
         *[peek(*place) for packet in packets for place in packet],
         *[peek(*place) for packet in places for place in packet],
-        # The memory channel's bytes come back to the other half of the region.
+        # The memory channel's bytes return to the other half of the region.
         transfer("writer", *[(HIGH + (3 << 20) + 8192 * n, 8192 * n, 8000) for n in range(20)]),
         {"do": "reset_engine", "engine": "writer1"},
         *[peek(host, size) for host, _, size in reads],
@@ -166,7 +166,7 @@ def transfer_list(engine, descriptors):
 
 
 def test_identity(host, tmp_path):
-    """The stream is counted apart: a driver of memory channels sees those only."""
+    """Streams are counted separately: a driver of memory channels sees only those."""
     run(host, tmp_path, [
         {"do": "read_register", "offset": STREAMS,      "expect": 1},
         {"do": "read_register", "offset": GEOMETRY,     "expect": 1, "mask": 0xff},
@@ -182,7 +182,7 @@ def test_memory_channel_is_as_ever(host, tmp_path):
     ("ur@1", "UNSUPPORTED_REQUEST"), ("poison@3", "POISONED"), ("drop@9", "TIMEOUT"),
 ])
 def test_error_stops_the_stream_alone(host, tmp_path, fault, reason):
-    """The reader stops with the reason; its reset is enough, and the next packet is whole."""
+    """The reader stops with the reason; resetting it is enough, and the next packet is whole."""
     data   = LOW + 77
     packet = [{"host": data, "length": 3000, "last": True}]
     post   = [{"do": "post", "engine": "writer1", "descriptors": [
@@ -193,13 +193,13 @@ def test_error_stops_the_stream_alone(host, tmp_path, fault, reason):
         {"do": "write_register", "offset": 0x30, "value": 100},
         {"do": "post", "engine": "reader1", "descriptors": packet},
         {"do": "run", "cycles": 1000},
-        # Counted from here: a fetch of descriptors, then data.
+        # Faults count from here: a descriptor fetch, then data.
         {"do": "inject", "fault": fault},
         {"do": "doorbell", "engine": "reader1"},
         {"do": "wait", "engine": "reader1", "reason": reason, "completed": 0},
         {"do": "read_register", "offset": WRITER + STATUS, "expect": 1, "mask": 5},
         transfer("reader", (LOW, 0, 100)),
-        # First what gives, then what took: nothing of the packet that was cut is left between.
+        # The source is reset first, then the sink: nothing of the packet that was cut is left in between.
         {"do": "configure", "engine": "reader1"},
         {"do": "run", "cycles": 1000},
         peek(REPORTS_AT, 8),
@@ -216,9 +216,9 @@ def test_error_stops_the_stream_alone(host, tmp_path, fault, reason):
 
 
 def test_rate(host, tmp_path):
-    """Both directions at once, 12.5 of the link's 16 bytes a cycle each, three microseconds away.
+    """Both directions at once, with 3 us of latency: 12.5 bytes per cycle each, of the link's 16.
 
-    A TLP of 256 bytes costs 276 to 280 on the link, the requests and reports of the other direction
+    A TLP of 256 bytes takes 276 to 280 bytes on the link; the requests and reports of the other direction
     come on top.
     """
     count, size = 100, 16384

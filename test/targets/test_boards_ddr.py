@@ -4,14 +4,14 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Every board of targets/ with its DDR: what it emits, as without."""
+"""Every board of targets/ with its DDR: the same checks of the emitted files as without DDR."""
 
 import pytest
 
 from test.targets.boards import BOARDS, LINKS, build_name
 from test.targets.checks import check_build
 
-# Every link with every data path, and the probes.
+# Every link with every data path, and with the probes.
 DDR    = [(name, [*options, "--with-ddr"]) for name, options in LINKS]
 PROBES = [(name, ["--with-ddr", "--with-litescope"]) for name in BOARDS]
 BUILDS = DDR + PROBES
