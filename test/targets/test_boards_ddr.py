@@ -8,7 +8,7 @@
 
 import pytest
 
-from test.targets.boards import BOARDS, LINKS, build_name
+from test.targets.boards import BOARDS, LINKS, OF_FAMILY, configuration, parameters
 from test.targets.checks import check_build
 
 # Every link with every data path, and with the probes.
@@ -17,6 +17,11 @@ PROBES = [(name, ["--with-ddr", "--with-litescope"]) for name in BOARDS]
 BUILDS = DDR + PROBES
 
 
-@pytest.mark.parametrize("name, options", BUILDS, ids=[build_name(*build) for build in BUILDS])
+def in_make_test(name, options):
+    """True for a board of each family with its default link."""
+    return name in OF_FAMILY.values() and configuration(name, options) == BOARDS[name].configure(with_ddr=True)
+
+
+@pytest.mark.parametrize("name, options", parameters(BUILDS, in_make_test))
 def test_build_without_compile(name, options, tmp_path, capsys):
     check_build(name, options, tmp_path, capsys)
