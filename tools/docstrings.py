@@ -28,7 +28,7 @@ def escaped(text):
     text  = text.replace("``", "`")
     parts = re.split(r"(`[^`]*`|\*\*(?:in|out)\*\*)", text)
     for n in range(0, len(parts), 2):
-        parts[n] = re.sub(r"([\\*_<>\[\]|#])", r"\\\1", parts[n])
+        parts[n] = re.sub(r"([\\*_>\[\]#])", r"\\\1", parts[n]).replace("<", "&lt;")
     return "".join(parts)
 
 
@@ -109,7 +109,7 @@ def signature(node):
             return node.name
         text = ast.unparse(inits[0].args)
         return f"{node.name}({re.sub(r'^self(, )?', '', text)})"
-    return f"{node.name}({ast.unparse(node.args)})"
+    return f"{node.name}({re.sub(r'^self(, )?', '', ast.unparse(node.args))})"
 
 
 def parts(path):
@@ -125,6 +125,17 @@ def parts(path):
                 yield f"### {escaped(node.name)}"
                 yield f"    {signature(node)}"
                 yield body(text)
+                yield from methods(node)
+
+
+def methods(node):
+    """Yields the pieces of those public methods of a class whose docstring has sections."""
+    for part in node.body if isinstance(node, ast.ClassDef) else ():
+        text = isinstance(part, ast.FunctionDef) and not part.name.startswith("_") and ast.get_docstring(part)
+        if text and len(sections(text)) > 1:
+            yield f"#### {escaped(f'{node.name}.{part.name}')}"
+            yield f"    {signature(part)}"
+            yield body(text)
 
 
 def packages():

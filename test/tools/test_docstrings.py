@@ -37,6 +37,17 @@ class Shown(Base):
     def __init__(self, width, *, depth=4):
         pass
 
+    def add(self, port):
+        """Adds a port.
+
+        Parameters
+        ----------
+        port : a port.
+        """
+
+    def short(self):
+        """Has no sections."""
+
 
 class Silent:
     pass
@@ -79,6 +90,16 @@ With `code` and a\\_name.
 
 Registers: none.
 
+#### Shown.add
+
+    add(port)
+
+Adds a port.
+
+**Parameters**
+
+- `port`: a port.
+
 ### function
 
     function(a, b=1)
@@ -112,7 +133,7 @@ def test_every_folder_of_the_gateware_has_a_page():
 
 
 @pytest.mark.parametrize("text, markdown", [
-    ("a < b and c_d",    r"a \< b and c\_d"),
+    ("a < b and c_d",    r"a &lt; b and c\_d"),
     ("``a_b`` and `c`",  "`a_b` and `c`"),
     ("**in**, *x*",      r"**in**, \*x\*"),
 ])
