@@ -117,7 +117,7 @@ def delays(verilog, block):
     return [dict(re.findall(r"\.(\w+)\s*\(([^)]*)\)", parameters)) for parameters in blocks]
 
 
-def test_dqs_is_a_quarter_of_a_cycle_behind_the_data_and_has_taps_for_a_beat_left(kintex7):
+def test_dqs_is_a_quarter_of_a_cycle_after_the_data_and_has_taps_for_a_beat_left(kintex7):
     found = delays(kintex7, "ODELAYE2")
     dqs   = [delay for delay in found if int(re.sub(r".*d", "", delay["ODELAY_VALUE"]))]
     assert len(dqs) == 8
@@ -128,7 +128,7 @@ def test_dqs_is_a_quarter_of_a_cycle_behind_the_data_and_has_taps_for_a_beat_lef
         assert quarter + 13 <= 32
 
 
-def test_phy_runs_while_all_else_waits(verilog):
+def test_phy_runs_while_sys_is_in_reset(verilog):
     assert "assign training_clk = sys_clk;" in verilog
     serdes = re.findall(r"^OSERDESE2 #\(.*?^\);", verilog, flags=re.MULTILINE | re.DOTALL)
     assert len(serdes) > 40

@@ -130,7 +130,7 @@ def test_delays_are_calibrated_before_anything_runs(board):
     assert re.search(r"assign \w+_trained = \w+_trainer_done;", board.verilog)
 
 
-def test_dqs_is_calibrated_to_a_quarter_of_the_clock_behind_the_data(board):
+def test_dqs_is_calibrated_to_a_quarter_of_the_clock_after_the_data(board):
     values = [number(parameters["DELAY_VALUE"]) for parameters, _ in board.blocks("ODELAYE3")]
     assert sorted(set(values)) == [0, 400]
     assert values.count(400) == board.strobes
@@ -154,13 +154,13 @@ def test_training_moves_the_settings_of_the_phy(board, move, of_training):
     assert re.search(rf"^ +\w+_{move} <= \w+_{of_training};$", board.verilog, flags=re.MULTILINE)
 
 
-def test_delays_follow_voltage_and_temperature_but_while_they_are_moved(board):
+def test_delays_track_voltage_and_temperature_except_while_they_move(board):
     (name,) = {ports["EN_VTC"] for kind in ("IDELAYE3", "ODELAYE3") for _, ports in board.blocks(kind)}
     assert re.search(rf"reg +{name} = 1'd1;", board.verilog)
     assert re.search(rf"^ +{name} <= \(~\w+_trainer_moving\);$", board.verilog, flags=re.MULTILINE)
 
 
-def test_delays_tell_the_training_what_they_were_calibrated_to(board):
+def test_training_gets_the_calibrated_taps(board):
     for status, port in (("cdly_value", "clock_taps"), ("half_sys8x_taps", "dqs_taps")):
         assert re.search(rf"assign \w+_{port} = \w+_{status}_status;", board.verilog)
         assert re.search(rf"\.CNTVALUEOUT +\(\w+_{status}_status\)", board.verilog)
@@ -183,11 +183,11 @@ def test_the_memory_is_of_the_ddr_clock_and_has_masks_where_the_chips_have(board
     assert board.memory.native_write.data_width == 512
 
 
-def test_training_is_over_before_a_host_asks(board):
+def test_training_ends_before_a_host_enumerates(board):
     assert board.ddr.trainer.cycles/DDR_CLK_FREQ < 50e-3
     assert sum(step[-1] for step in board.ddr.trainer.steps)/DDR_CLK_FREQ < 2e-3
 
-# What chips are told ------------------------------------------------------------------------------
+# Initialisation of the chips ----------------------------------------------------------------------
 
 A_SIDE, B_SIDE = 0, 1
 INVERTED = (3, 4, 5, 6, 7, 8, 9, 11, 13)  # Addresses on the B side of an RCD, JESD82-31.

@@ -146,7 +146,7 @@ def test_chosen_bytes_start_from_position_0():
 
 
 @pytest.mark.parametrize("clock, dqs", [(54, 54), (80, 20), (0, 0), (0, TAPS - 1), (TAPS - 1, TAPS - 1)])
-def test_nonsense_moves_nothing_or_little_and_ends(clock, dqs):
+def test_impossible_calibration_moves_no_data_and_ends(clock, dqs):
     pins             = Pins(5, clock)
     pins.home["dqs"] = dqs
 

@@ -46,7 +46,7 @@ def test_reads_see_every_write_before_them(bench, mode, clocks):
     assert min(accesses) > 500
 
 
-def test_a_stopped_client_stops_nobody(bench):
+def test_stopped_client_blocks_no_other(bench):
     _, first, second, stopped, reads = bench(1, 20000, "stop")
     assert stopped <= DRAMMemory.PLACES + 2
     assert min(first, second, reads) > 1000
@@ -62,7 +62,7 @@ def test_streams_reach_the_rate_of_the_ports_or_of_the_memory(bench):
     assert 0.9 < writes / reads < 1.1
 
 
-def test_more_than_the_dram_has():
+def test_size_beyond_the_dram():
     sdram = SimDRAM(1 << 18, 64)
     with pytest.raises(ValueError, match="at most 262144 bytes, the size of the DRAM, not 524288"):
         DRAMMemory(1 << 19, 128, sdram.crossbar)
@@ -72,6 +72,6 @@ def test_more_than_the_dram_has():
     (1 << 20, 250e6, r"must be from 75e6 to 200e6 Hz \(a quarter of the memory clock\), not 250e6"),
     (1 << 31, 200e6, "to 1073741824 bytes, not 2147483648"),
 ])
-def test_modules_that_cannot_be(size, clk_freq, message):
+def test_module_errors(size, clk_freq, message):
     with pytest.raises(ValueError, match=message):
         SimDRAM(size, 64, clk_freq)

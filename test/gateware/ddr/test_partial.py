@@ -42,7 +42,7 @@ def bench(request, tmp_path_factory):
     run.shape = request.param
     return run
 
-# Alone --------------------------------------------------------------------------------------------
+# PartialWrites alone ------------------------------------------------------------------------------
 
 WIDTH, LINES = 64, 16
 WHOLE        = 2**(WIDTH // 8) - 1
@@ -154,7 +154,7 @@ def test_reads_and_writes_of_all_kinds(stall, idle, latency):
 
 
 @pytest.mark.parametrize("be", [WHOLE, 0])
-def test_a_line_a_cycle(be):
+def test_one_line_per_cycle(be):
     """Reads and whole writes move one line per cycle, with empty writes between them."""
     beats = [(n % 3 != 0, n % LINES, n, be if n % 3 == 1 else WHOLE) for n in range(120)]
     path  = Path(beats).run()
@@ -162,7 +162,7 @@ def test_a_line_a_cycle(be):
     assert last - first == len(beats) - 1
 
 
-def test_a_part_of_a_line_costs_one_read():
+def test_partial_write_adds_one_read():
     """A partial write adds a read, its latency, and the merged write."""
     beats  = [(1, n % LINES, n, 1 if n == 5 else WHOLE) for n in range(10)]
     path   = Path(beats, latency=20).run()
@@ -170,12 +170,12 @@ def test_a_part_of_a_line_costs_one_read():
     assert len(cycles) == 11
     assert cycles[-1] - cycles[0] == 10 + path.latency + 1
 
-# In the memory ------------------------------------------------------------------------------------
+# In DRAMMemory ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("clocks", CLOCKS)
 @pytest.mark.parametrize("mode", ["busy", "calm", "pieces", "stop"])
-def test_what_a_write_leaves_out_stays(bench, mode, clocks):
+def test_bytes_not_written_stay(bench, mode, clocks):
     """Random accesses give the same data as with masks, also while parts of the same lines are written."""
     _, *accesses = bench(CLOCKS.index(clocks), 20000, mode, clocks)
     assert sum(accesses[:WRITERS]) > 300
@@ -193,7 +193,7 @@ def test_whole_lines_at_the_rate_of_the_ports_or_of_the_memory(bench, clocks):
     assert share > 0.7
 
 
-def test_left_out_it_is_noticed(tmp_path):
+def test_bench_finds_missing_read_modify_write(tmp_path):
     """Without the read-modify-write, the bench finds wrong data on chips without masks."""
     program = build(tmp_path, **SHAPES["two words a line"], **CHIPS, merged=False)
     for mode in ("busy", "calm", "pieces"):

@@ -42,7 +42,7 @@ def check_initialisation(log):
     assert min(after - before for before, after in zip(cycles[:5], cycles[1:6])) >= 12
 
 
-def test_a_byte_that_never_passes_is_told(monkeypatch):
+def test_a_byte_that_never_passes_is_reported(monkeypatch):
     lanes = [Lane(1, [0], (2, range(8))), Lane(1, [2], (1, []))]
     assert train(lanes, monkeypatch, ResettableDelays(8, 1)).failed == 0b10
     assert lanes[0].read_position == (2, 3)

@@ -13,7 +13,7 @@ from test.gateware.dma.bench import MEMORY_SIZE, REASON, TABLES, Bench, Descript
 DIRECTIONS = ("reader", "writer")
 POSITION   = 5
 
-# What Is Wrong ------------------------------------------------------------------------------------
+# Errors -------------------------------------------------------------------------------------------
 
 
 def length_zero(bench, good):
@@ -56,7 +56,7 @@ def moved_on(other, before):
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.__name__)
 @pytest.mark.parametrize("direction", DIRECTIONS)
-def test_other_engine_goes_on(direction, wrong):
+def test_other_engine_keeps_working(direction, wrong):
     """The reason is in STATUS and in the block, nothing after it is counted; a reset affects that engine only."""
     bench = Bench(direction, stall=0.1, reorder=True, jitter=20, ring_log2=5)
     other = bench.beside(seed=2, stall=0.1, reorder=True, ring_log2=8)

@@ -185,7 +185,7 @@ def test_registers_read_back():
     del REGS["ENGINE_HOLE"]
 
 
-def test_low_half_holds_high():
+def test_low_half_latches_high():
     """ACTIVE is one consistent value, although the two halves are read while it wraps at 2^32."""
     bench = Bench("reader", latency=2000, first_count=FIRST_COUNT)
     bench.start()

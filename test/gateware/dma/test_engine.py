@@ -84,7 +84,7 @@ def test_random(direction, width, seed):
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
-def test_blocks_are_true(direction):
+def test_blocks_report_only_landed_data(direction):
     """When a status block arrives, the data of every descriptor that it reports complete has landed."""
     bench = Bench(direction, stall=0.2, reorder=True, jitter=100, latency=40)
     bench.start()

@@ -89,7 +89,7 @@ def test_table_across_page(direction):
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
-def test_many_links_behind_each_other(direction):
+def test_many_consecutive_links(direction):
     """Every slot is a LINK to one descriptor: each LINK discards everything prefetched."""
     bench = Bench(direction, ring_log2=5, jitter=30, reorder=True)
     bench.start()
@@ -115,7 +115,7 @@ def test_interrupt_of_link(direction):
     assert bench.blocks[0].bytes >= 1000
 
 
-def test_guess_may_fail():
+def test_failed_speculative_fetch_is_ignored():
     """The failure of a speculative fetch after a LINK in a table is ignored."""
     bench = Bench("reader", ring_log2=2)
     bench.start()
@@ -137,7 +137,7 @@ def test_guess_may_fail():
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
-def test_guess_lands_as_link_is_followed(direction):
+def test_speculative_fetch_lands_as_link_is_followed(direction):
     """Descriptors after a LINK land in every cycle around the one in which the LINK discards them."""
     bench = Bench(direction, latency=10, ring_log2=7)
     late  = 0

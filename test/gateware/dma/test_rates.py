@@ -23,7 +23,7 @@ def gaps(bench, count, skip):
     packets = bench.data.packets
     return packets[skip + count][0] - packets[skip][0]
 
-# A Beat a Cycle -----------------------------------------------------------------------------------
+# Beats per Cycle ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("endpoint", (0, 1, 77))
@@ -48,7 +48,7 @@ def test_writer_packets_back_to_back(width, base, endpoint):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_reader_beat_a_cycle(width):
+def test_reader_beat_per_cycle(width):
     """Once data flows, it flows across requests and descriptors in every cycle, except for the headers."""
     bench = Bench("reader", width)
     bench.start()
@@ -63,7 +63,7 @@ def test_reader_beat_a_cycle(width):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_reader_request_a_cycle(width):
+def test_reader_request_per_cycle(width):
     """Within the first KiB, a request leaves in each cycle, with one cycle between descriptors."""
     bench = Bench("reader", width, mrrs=128, latency=200)
     bench.start()

@@ -57,7 +57,7 @@ def test_interrupt(direction):
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
-def test_every_interrupt_is_told(direction):
+def test_every_interrupt_is_reported(direction):
     """Each MSI comes after a block that reports the descriptors it is for."""
     bench = Bench(direction, stall=0.2)
     bench.start()

@@ -54,7 +54,7 @@ def check_stop(bench, descriptors, position, reason, stopped=0):
     bench.check(descriptors[:position], touched=behind)
     run_clean(bench)
 
-# The Host Says No ---------------------------------------------------------------------------------
+# Errors of the Host -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("position", POSITIONS)
@@ -98,7 +98,7 @@ def test_write_dropped():
     bench.data.drop = bench.blocks_port.drop = False
     run_clean(bench)
 
-# The Descriptor Is Wrong --------------------------------------------------------------------------
+# Errors in Descriptors ----------------------------------------------------------------------------
 
 
 def zero_length(good):
@@ -160,7 +160,7 @@ def test_just_fits():
     bench.finish()
     bench.check(descriptors)
 
-# The LINK Is Wrong --------------------------------------------------------------------------------
+# Errors in LINKs ----------------------------------------------------------------------------------
 
 
 def link_empty(bench, slot, good):
@@ -210,7 +210,7 @@ def test_wrong_link(direction, wrong, position):
     bench.check(descriptors[:position + inner])
     run_clean(bench)
 
-# The Driver Is Wrong ------------------------------------------------------------------------------
+# Errors of the Driver -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)

@@ -145,7 +145,7 @@ def test_random_clients(data_width, writers, readers, idle, stall):
 
 
 @pytest.mark.parametrize("readers", [1, 2, 3])
-def test_word_a_cycle_each_way(readers):
+def test_word_per_cycle_each_way(readers):
     bench = Bench(128, 2, readers)
     bench.run(60, 60)
     assert bench.written == list(range(bench.written[0], bench.written[0] + 120))
@@ -199,6 +199,6 @@ def test_read_sees_the_write_of_the_cycle_before():
     (128, 3000, "power of two .* not 3000"),
     (128, 16,   r"at least two words \(32 bytes\), not 16"),
 ])
-def test_what_cannot_be(data_width, size, message):
+def test_parameter_errors(data_width, size, message):
     with pytest.raises(ValueError, match=message):
         EndpointMemory(size, data_width)

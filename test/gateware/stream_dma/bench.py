@@ -175,7 +175,7 @@ class Bench(bench.Bench):
         value, = struct.unpack_from("<I", self.reports, 4 * slot)
         return value & REPORT_BYTES, bool(value & REPORT_LAST)
 
-# What is expected ---------------------------------------------------------------------------------
+# Expected Results ---------------------------------------------------------------------------------
 
 
 def packets_of(host_bench, entries):

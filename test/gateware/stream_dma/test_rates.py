@@ -18,7 +18,7 @@ WAITS  = ("WAIT_DESCRIPTOR", "WAIT_TAG", "WAIT_LINK", "WAIT_DATA")
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_reader_beat_a_cycle(width):
+def test_reader_beat_per_cycle(width):
     """Once data flows, the user gets a beat per cycle across packets and descriptors, except for the headers."""
     bench = Bench("reader", width)
     bench.start()

@@ -86,7 +86,7 @@ def test_more_packets_than_ends():
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_user_that_takes_nothing(width):
+def test_user_that_accepts_nothing(width):
     """Requests stop when the RAM is full; nothing is lost, and what has landed counts as complete."""
     bench = Bench("reader", width, mrrs=256)
     bench.start()

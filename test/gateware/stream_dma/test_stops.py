@@ -174,7 +174,7 @@ def test_reset_does_not_wait_for_the_user():
     writer.cycles(500)
     writer.reset(limit=50)
 
-# Off ----------------------------------------------------------------------------------------------
+# Pause and Off ------------------------------------------------------------------------------------
 
 
 def test_sink_is_not_ready_while_off():

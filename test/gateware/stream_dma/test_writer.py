@@ -146,7 +146,7 @@ def test_waits_for_a_whole_tlp():
 
 
 @pytest.mark.parametrize("status", (0x0030_0040, 0x1_ffff_ff40))
-def test_reports_are_behind_the_data(status):
+def test_reports_come_after_the_data(status):
     """When a report arrives, its data has landed; when a status block arrives, its reports have.
 
     The second array of reports crosses a multiple of 4 GiB.

@@ -46,7 +46,7 @@ def test_artix7_is_trained_however_late_the_clock_is(acorn, settings):
     check(acorn(**settings), read_ps=READ, write_ps=WRITE, dqss_ps=COARSE_DQSS)
 
 
-def test_artix7_tells_a_chip_whose_data_is_too_late(acorn):
+def test_artix7_reports_a_chip_whose_data_is_too_late(acorn):
     """The data is late by two controller cycles; the other byte works."""
     result = acorn(access_ps=[0, 16000])
     assert result["failed"] == 0b10
@@ -54,7 +54,7 @@ def test_artix7_tells_a_chip_whose_data_is_too_late(acorn):
     assert result["complaints"] == []
 
 
-def test_chips_complain(acorn):
+def test_chip_models_report_violations(acorn):
     """The models complain about times between commands; here they need more than JESD79-3 does."""
     wanted = {
         "reset_us": (300, "RESET# is low for too short a time"),
@@ -73,7 +73,7 @@ def test_kintex7_is_trained_along_the_clock(kc705):
     check(result, read_ps=READ, write_ps=WRITE, dqss_ps=DQSS)
 
 
-def test_kintex7_tells_dead_and_deaf_chips(kc705):
+def test_kintex7_reports_dead_and_deaf_chips(kc705):
     """The other bytes work, with other taps, and a clock that comes from the other side and before the data."""
     result = kc705(clock_ps=fly_by(2000, 500, 8), dead=[0, 0, 1, 0, 0, 0, 0, 0], deaf=[0, 0, 0, 0, 0, 1, 0, 0],
         tap_ps=73, deserializer_beats=14, seed=3)

@@ -38,7 +38,7 @@ def u200(tmp_path_factory):
         **{**ULTRASCALE, "registered": 1, "masks": 0, "rfc_ns": 350})
 
 
-def test_ultrascale_is_trained_along_the_clock_but_for_a_dead_chip(kcu105):
+def test_ultrascale_is_trained_along_the_clock_except_a_dead_chip(kcu105):
     """With the longest taps; the cells need many more cycles after EN_VTC than UG571 says, so they complain."""
     result = kcu105(clock_ps=fly_by(900, 2400, 8), tap_ps=15, dead=[0, 0, 0, 0, 1, 0, 0, 0], vtc_cycles=100000)
     assert result["failed"] == 0b10000
@@ -47,5 +47,5 @@ def test_ultrascale_is_trained_along_the_clock_but_for_a_dead_chip(kcu105):
     check_margins(result, but=(4,), read_ps=READ, write_ps=WRITE, dqss_ps=DQSS)
 
 
-def test_ultrascale_plus_is_trained_behind_a_register(u200):
+def test_ultrascale_plus_is_trained_with_an_rdimm(u200):
     check(u200(clock_ps=fly_by(900, 2400, 16), tap_ps=2.5), read_ps=READ, write_ps=WRITE, dqss_ps=PAIR_DQSS)
