@@ -4,11 +4,44 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Every test of gateware begins without the designs of the tests before it."""
+"""Selection of parameters for `make test`; every test of gateware begins without the designs of the tests before it."""
 
 import pytest
 
 from migen.fhdl import tracer
+
+# Selection ----------------------------------------------------------------------------------------
+
+
+def groups(item):
+    """The parameters of a test as lists of names: names of one `parametrize` change together."""
+    found = [[name.strip() for name in mark.args[0].split(",")] for mark in item.iter_markers("parametrize")]
+    named = {name for names in found for name in names}
+    return found + [[name] for name in item.callspec.params if name not in named]
+
+
+def count_unusual(item, first, given):
+    """How many groups of parameters differ from their usual value: that in `given`, or in `first` for other groups."""
+    params = item.callspec.params
+    return sum(any(params[name] != given.get(name, first[name]) for name in given.keys() & names or names)
+        for names in groups(item))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """`one_at_a_time`: marks combinations full in which more than one parameter has an unusual value.
+
+    The usual value of a parameter is that of the marker. Without one it is the first.
+    """
+    first = {}
+    for item in items:
+        marker = item.get_closest_marker("one_at_a_time")
+        if marker:
+            usual = first.setdefault(item.nodeid.split("[")[0], item.callspec.params)
+            if count_unusual(item, usual, marker.kwargs) > 1:
+                item.add_marker(pytest.mark.full)
+
+# Designs ------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(autouse=True)

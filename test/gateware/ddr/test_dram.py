@@ -39,6 +39,7 @@ def bench(request, tmp_path_factory):
 # Tests --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("clocks", CLOCKS)
 @pytest.mark.parametrize("mode", ["busy", "calm"])
 def test_reads_see_every_write_before_them(bench, mode, clocks):

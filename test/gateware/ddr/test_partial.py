@@ -135,6 +135,7 @@ def random_beats(rng, count):
         yield (rng.randrange(2), rng.randrange(LINES), rng.getrandbits(WIDTH), be)
 
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("stall, idle", [(0, 0), (0.5, 0), (0, 0.5), (0.3, 0.3)])
 @pytest.mark.parametrize("latency", [1, 3, 12])
 def test_reads_and_writes_of_all_kinds(stall, idle, latency):
@@ -173,6 +174,7 @@ def test_partial_write_adds_one_read():
 # In DRAMMemory ------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("clocks", CLOCKS)
 @pytest.mark.parametrize("mode", ["busy", "calm", "pieces", "stop"])
 def test_bytes_not_written_stay(bench, mode, clocks):
@@ -182,6 +184,7 @@ def test_bytes_not_written_stay(bench, mode, clocks):
     assert min(accesses) > 100
 
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("clocks", CLOCKS)
 def test_whole_lines_at_the_rate_of_the_ports_or_of_the_memory(bench, clocks):
     cycles, *accesses = bench(1, 20000, "stream", clocks)

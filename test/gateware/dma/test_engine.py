@@ -18,6 +18,7 @@ OFFSETS    = (0, 1, 2, 3, 4, 31, 4092, 4093, 4095)
 # Sizes and Alignments -----------------------------------------------------------------------------
 
 
+@pytest.mark.one_at_a_time(width=128)
 @pytest.mark.parametrize("base", (HOST_LOW, HOST_HIGH), ids=("3dw", "4dw"))
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("direction", DIRECTIONS)
@@ -64,6 +65,7 @@ def test_request_sizes(direction, mps, mrrs):
 # Random -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_at_a_time(width=128)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("direction", DIRECTIONS)

@@ -26,6 +26,7 @@ def gaps(bench, count, skip):
 # Beats per Cycle ----------------------------------------------------------------------------------
 
 
+@pytest.mark.one_at_a_time(width=128)
 @pytest.mark.parametrize("endpoint", (0, 1, 77))
 @pytest.mark.parametrize("base", (HOST_LOW, HOST_HIGH), ids=("3dw", "4dw"))
 @pytest.mark.parametrize("width", WIDTHS)
@@ -73,6 +74,7 @@ def test_reader_request_per_cycle(width):
     assert cycles[7] - cycles[0] == 7 + 1
 
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("mrrs", (128, 512, 4096))
 @pytest.mark.parametrize("width", (64, 256))
 def test_reader_no_faster_than_data(width, mrrs):
@@ -112,6 +114,7 @@ def cycles_a_tlp(bench, skip=64):
     return (pieces[last][0] - pieces[first][0]) / (last - first)
 
 
+@pytest.mark.one_at_a_time(width=128)
 @pytest.mark.parametrize("size", (8, 64, 256, 4096))
 @pytest.mark.parametrize("width", (*WIDTHS, 512))
 def test_writer_chain(width, size):
@@ -128,6 +131,7 @@ def test_writer_chain(width, size):
         assert cycles_a_tlp(bench) == beats
 
 
+@pytest.mark.one_at_a_time(width=128)
 @pytest.mark.parametrize("size", (64, 256, 4096))
 @pytest.mark.parametrize("width", (*WIDTHS, 512))
 def test_reader_chain(width, size):

@@ -156,6 +156,7 @@ def register_requests(rng):
     return requests
 
 
+@pytest.mark.one_at_a_time(data_width=128)
 @pytest.mark.parametrize("data_width", [64, 128, 256, 512])
 @pytest.mark.parametrize("shape, endianness", [("shared", "big"), ("split", "little")])
 def test_registers(data_width, shape, endianness):
@@ -199,6 +200,7 @@ def window_requests(rng):
     return requests
 
 
+@pytest.mark.one_at_a_time(data_width=128)
 @pytest.mark.parametrize("data_width", [64, 128, 256, 512])
 @pytest.mark.parametrize("shape, endianness", [("shared", "big"), ("split", "little")])
 def test_window(data_width, shape, endianness):

@@ -70,6 +70,7 @@ def pause(cycles):
         yield
 
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("data_width, shape", [(64, "shared"), (128, "split"), (512, "shared")])
 @pytest.mark.parametrize("down", [1, 40])
 def test_truncated_write(data_width, shape, down):
@@ -96,6 +97,7 @@ def test_truncated_write(data_width, shape, down):
             assert all(k < arrived and data[k] == byte for k, byte in written.items()), (n, written)
 
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("data_width, shape", [(64, "shared"), (256, "split")])
 @pytest.mark.parametrize("down", [1, 40])
 def test_truncated_completion(data_width, shape, down):

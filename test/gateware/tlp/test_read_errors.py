@@ -57,6 +57,7 @@ def failed(completion, status):
 
 # Status -------------------------------------------------------------------------------------------
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("status, reason, counter", [
     (0b001, REASON_UNSUPPORTED_REQUEST, "unsupported_request"),
     (0b100, REASON_COMPLETER_ABORT,     "completer_abort"),
@@ -107,6 +108,7 @@ BAD = {
     "again":                   lambda c: [c[0], c[0]],
 }
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("width", [64, 256, 512])
 @pytest.mark.parametrize("what", BAD)
 def test_bad_length(what, width):

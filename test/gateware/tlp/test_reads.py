@@ -74,6 +74,7 @@ def test_longest_request():
     assert bench.errors == NO_ERRORS
 
 
+@pytest.mark.one_at_a_time(data_width=128)
 @pytest.mark.parametrize("data_width", [64, 128, 256, 512])
 @pytest.mark.parametrize("split, offset", [(64, 0), (256, 0), (64, 1), (64, 5), (64, 12), (64, 31)])
 def test_completions_at_full_rate(data_width, split, offset):

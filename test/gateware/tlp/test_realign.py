@@ -129,6 +129,7 @@ def test_sweep_at_full_rate(data_width, lane_bits, offsets, lengths):
     assert output.beats[-1]["cycle"] - output.beats[0]["cycle"] + 1 == expect
 
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("in_offset, out_offset", [(0, 0), (4, 0), (4, 7), (0, 5), (7, 1), (5, 4), (1, 6)])
 @pytest.mark.parametrize("length", [8, 13, 64])
 def test_same_packets_take_the_larger_count(in_offset, out_offset, length):

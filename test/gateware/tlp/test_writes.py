@@ -34,6 +34,7 @@ def expected(writers):
 
 # Tests --------------------------------------------------------------------------------------------
 
+@pytest.mark.one_at_a_time(data_width=128)
 @pytest.mark.parametrize("data_width", [64, 128, 256, 512])
 @pytest.mark.parametrize("shape, endianness", [("shared", "big"), ("split", "little")])
 def test_writes_and_reads_together(data_width, shape, endianness):
