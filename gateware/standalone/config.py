@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The configuration of a standalone core: its keys, and how it is read from YAML."""
+"""The configuration of a standalone core: its keys and their reading from YAML."""
 
 import difflib
 
@@ -20,36 +20,36 @@ from litepcie_soc.soc.soc import PCI_ID, TAGS
 
 # Keys ---------------------------------------------------------------------------------------------
 
-MEMORY_MAX = 1 << 32  # Bytes: a descriptor has 32 bits of address.
+MEMORY_MAX = 1 << 32  # Bytes: a descriptor has 32 bits of endpoint address.
 
-# Key, or section of keys: (kind of value, meaning).
+# {key: (kind of value, meaning)}, or {section: keys}.
 KEYS = {
-    "name":       (Name("litepcie_core"), "module, and files"),
-    "data_width": (Choice(128, DATA_WIDTHS), "bits of the data path"),
+    "name":       (Name("litepcie_core"), "name of the module and its files"),
+    "data_width": (Choice(128, DATA_WIDTHS), "width of the data path in bits"),
     "clk_freq":   (Whole(None, 1_000_000, 1_000_000_000),
         f"Hz of `sys_clk`; default: the slowest of {CLOCKS[0] / 1e6:g} and {CLOCKS[1] / 1e6:g} MHz that keeps up "
         "with the link"),
-    "tags":       (Choice(64, TAGS), "read requests outstanding; above 32 while the host enables Extended Tags"),
-    "channels":   (Whole(1, 1, abi.MAX_CHANNELS), "DMA channels to and from memory, each a reader and a writer"),
-    "streams":    (Whole(0, 0, abi.MAX_CHANNELS - 1), "stream channels, each a source and a sink"),
+    "tags":       (Choice(64, TAGS), "outstanding read requests; more than 32 need Extended Tags"),
+    "channels":   (Whole(1, 1, abi.MAX_CHANNELS), "memory channels, each with a reader and a writer"),
+    "streams":    (Whole(0, 0, abi.MAX_CHANNELS - 1), "stream channels, each with a source and a sink"),
     "pcie": {
         "gen":   (Choice(2, tuple(LANE_RATES)), "generation of the link"),
         "lanes": (Choice(4, (1, 2, 4, 8, 16)), "lanes of the link"),
         **{name: (Whole(value, 0, 0xffffff if name == "class_code" else 0xffff, 6 if name == "class_code" else 4),
-            "of configuration space, which is the PHY's; for `soc.h`") for name, value in PCI_ID.items()},
+            "value that the PHY has in configuration space, for `soc.h`") for name, value in PCI_ID.items()},
     },
     "phy": {
-        "shape":      (Choice("shared", ("shared", "split")), "one pair of TLP streams, or requests and completions "
-            "apart"),
-        "endianness": (Choice("big", ("big", "little")), "of payload dwords"),
-        "completion_buffer_bytes": (Whole(16384, 1024, 1 << 20), "completions the PHY can hold"),
+        "shape":      (Choice("shared", ("shared", "split")), "one pair of TLP streams, or separate ones for requests "
+            "and completions"),
+        "endianness": (Choice("big", ("big", "little")), "byte order of payload dwords"),
+        "completion_buffer_bytes": (Whole(16384, 1024, 1 << 20), "bytes of completions that the PHY can hold"),
     },
     "memory": {
-        "kind":       (Choice("bram", ("bram", "external")), "in the core, or behind its memory ports"),
+        "kind":       (Choice("bram", ("bram", "external")), "in the core, or connected to its memory ports"),
         "size":       (Size(64 << 10, 4 << 10, MEMORY_MAX), "endpoint memory"),
-        "user_ports": (Flag(), "`bram`: a write and a read port for your logic"),
-        "read_ahead": (Choice(64, (16, 32, 64, 128)), "`external`: words each client asks for ahead, to cover "
-            "as many cycles of latency"),
+        "user_ports": (Flag(), "`bram`: adds a write and a read port for your logic"),
+        "read_ahead": (Choice(64, (16, 32, 64, 128)), "`external`: words that each client requests ahead, "
+            "which hides as many cycles of latency"),
     },
     "ordering": {
         "relaxed_ordering": (Flag(), "Attr bit of requests for data"),
@@ -61,7 +61,7 @@ BRAM_MAX = 1 << 30  # Bytes.
 
 
 def leaves(keys=KEYS, path=""):
-    """(dotted name, kind, meaning) of every key."""
+    """Yields (dotted name, kind, meaning) of every key."""
     for name, what in keys.items():
         if isinstance(what, dict):
             yield from leaves(what, f"{name}.")
@@ -72,22 +72,22 @@ def leaves(keys=KEYS, path=""):
 
 
 class ConfigError(Exception):
-    """One line: the key, what is wrong, what is allowed."""
+    """The configuration is wrong. The text is one line: the key, the error, the allowed values."""
 
 
 class _Loader(yaml.SafeLoader):
-    """Refuses a key that is there twice; YAML's own takes the last."""
+    """YAML loader that refuses a key given twice. YAML's own loader uses the last one."""
     def construct_mapping(self, node, deep=False):
         seen = set()
         for key in [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]:
             if key.value in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"key {key.value!r} is there twice", key.start_mark)
+                raise yaml.constructor.ConstructorError(None, None, f"key {key.value!r} is given twice", key.start_mark)
             seen.add(key.value)
         return super().construct_mapping(node, deep)
 
 
 def load_yaml(text):
-    """The mapping that ``text`` (str or bytes) is. Raises ``ConfigError``."""
+    """Returns the mapping in ``text`` (str or bytes). Raises ``ConfigError``."""
     try:
         data = yaml.load(text, _Loader)
     except yaml.MarkedYAMLError as error:
@@ -99,7 +99,7 @@ def load_yaml(text):
     except (RecursionError, ValueError) as error:
         raise ConfigError(f"not a configuration: {' '.join(str(error).split())}") from error
     if data is None:
-        raise ConfigError("empty: one line `name: my_core` is enough")
+        raise ConfigError("the file is empty; one line `name: my_core` is enough")
     if not isinstance(data, dict):
         raise ConfigError(f"{shown(data)} is not a mapping of keys; allowed: {', '.join(KEYS)}")
     return data
@@ -108,7 +108,7 @@ def load_yaml(text):
 
 
 def unknown_key(name, keys, path):
-    """The message for a key that is none."""
+    """Returns the message for an unknown key."""
     exact  = [dotted for dotted, *_ in leaves() if dotted.rpartition(".")[2] == name]
     hint   = (exact or difflib.get_close_matches(str(name), keys, n=1) or [None])[0]
     text   = f"{path}: " if path else ""
@@ -118,8 +118,8 @@ def unknown_key(name, keys, path):
 
 
 def check(data, keys=KEYS, path=""):
-    """A namespace with every key of ``keys``, from ``data`` or its default. Raises ``ConfigError``."""
-    if data is None:  # A section whose keys are all commented out.
+    """Returns a namespace with every key of ``keys``, from ``data`` or its default. Raises ``ConfigError``."""
+    if data is None:  # All keys of the section are commented out.
         data = {}
     if not isinstance(data, dict):
         raise ConfigError(f"{path}: {shown(data)} is not a mapping of keys; allowed: {', '.join(keys)}")
@@ -141,22 +141,23 @@ def check(data, keys=KEYS, path=""):
 
 
 def check_together(config, data):
-    """Raises ``ConfigError`` for values that cannot be side by side; ``data`` is what the user wrote."""
+    """Raises ``ConfigError`` for values that exclude each other; ``data`` is the mapping from the user."""
     memory = config.memory
     if memory.kind == "external" and memory.user_ports:
-        raise ConfigError("memory.user_ports: true is not for kind external, whose memory is yours; allowed: false")
+        raise ConfigError("memory.user_ports: true is not supported with kind external, whose memory is outside the "
+            "core; allowed: false")
     if memory.kind == "bram" and "read_ahead" in (data.get("memory") or {}):
-        raise ConfigError("memory.read_ahead: is for kind external; leave it out")
+        raise ConfigError("memory.read_ahead: supported with kind external only; leave it out")
     if memory.kind == "bram" and memory.size > BRAM_MAX:
-        raise ConfigError(f"memory.size: {memory.size} is not a size of block RAM, at most {BRAM_MAX}; "
-            "kind external takes more")
+        raise ConfigError(f"memory.size: {memory.size} is too large for kind bram; the most is {BRAM_MAX}, "
+            "kind external supports more")
     if config.channels + config.streams > abi.MAX_CHANNELS:
-        raise ConfigError(f"streams: {config.streams} beside {config.channels} channels are too many; allowed: "
-            f"{abi.MAX_CHANNELS} in all")
+        raise ConfigError(f"streams: {config.streams} with {config.channels} channels are too many; allowed: "
+            f"{abi.MAX_CHANNELS} together")
 
 
 def config_of(data):
-    """The checked configuration of a mapping, with the clock worked out. Raises ``ConfigError``."""
+    """Returns the checked configuration of a mapping, with its default clock. Raises ``ConfigError``."""
     config = check(data)
     check_together(config, data)
     if config.clk_freq is None:
@@ -165,6 +166,6 @@ def config_of(data):
 
 
 def read_config(path):
-    """The checked configuration of a file. Raises ``ConfigError``, ``OSError``."""
+    """Returns the checked configuration of a file. Raises ``ConfigError`` and ``OSError``."""
     with open(path, "rb") as file:
         return config_of(load_yaml(file.read()))

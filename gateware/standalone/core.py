@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The SoC with plain ports in the place of a board."""
+"""The SoC of a standalone core: plain ports instead of a board."""
 
 from migen import *
 
@@ -26,7 +26,7 @@ from litepcie_soc.soc.soc import PCI_ID, LitePCIeSoC
 
 
 def endpoint_io(name, layout):
-    """Platform resource ``NAME_valid``, ``NAME_ready`` and the fields of ``layout``."""
+    """Returns a platform resource with ``NAME_valid``, ``NAME_ready`` and the fields of ``layout``."""
     signals = [("valid", 1), ("ready", 1), *layout]
     return (name, 0, *[Subsignal(signal, Pins(bits)) for signal, bits in signals])
 
@@ -49,7 +49,7 @@ def stream_io(data_width, streams):
 
 
 class Platform(GenericPlatform):
-    """Top-level ports of a core: `sys_clk`, `sys_rst`, the PHY's, the memory's, the streams'."""
+    """Top-level ports of a core: `sys_clk`, `sys_rst`, and the ports of PHY, memory and streams."""
     def __init__(self, config):
         io = [("sys_clk", 0, Pins(1)), ("sys_rst", 0, Pins(1))]
         io += sim_phy_io(config.data_width, config.phy.shape == "split")
@@ -65,7 +65,7 @@ def has_memory_ports(config):
 
 
 def forward(source, sink, layout):
-    """Statements by which ``source`` drives ``sink``; either can be pads."""
+    """Returns the statements that connect ``source`` to ``sink``; either can be pads."""
     fields = ["valid", *[name for name, *_ in layout]]
     return [
         *[getattr(sink, name).eq(getattr(source, name)) for name in fields],
@@ -94,9 +94,9 @@ class Core(LitePCIeSoC):
 
     Parameters
     ----------
-    config : of ``litepcie_soc.standalone.config``.
+    config : checked configuration of ``litepcie_soc.standalone.config``.
 
-    Raises ``ValueError`` on what cannot be.
+    Raises ``ValueError`` if the SoC does not support it.
     """
     def __init__(self, config):
         platform = Platform(config)
@@ -143,7 +143,7 @@ class Core(LitePCIeSoC):
             self.comb += forward(pads[f"stream{n}_sink"], channel.sink, layout)
 
     def add_memory_ports(self, config, pads):
-        """The core's requests to an external memory, or the user's to the core's memory."""
+        """Adds the ports of an external memory, or the user's ports to the memory of the core."""
         external = config.memory.kind == "external"
         write    = self.memory.write if external else self.memory.add_write_port()
         read     = self.memory.read  if external else self.memory.add_read_port()

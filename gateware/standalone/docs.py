@@ -4,12 +4,12 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The tables of `docs/standalone-core.md`, the keys and the port list, from the gateware.
+"""Generates the tables of `docs/standalone-core.md`, keys and ports, from the gateware.
 
-    python3 -m litepcie_soc.standalone.docs --write     renews them
-    python3 -m litepcie_soc.standalone.docs --check     compares them, exit 1 if they differ
+    python3 -m litepcie_soc.standalone.docs --write     updates them
+    python3 -m litepcie_soc.standalone.docs --check     compares them; exit status 1 if they differ
 
-The committed table of ports is what users rely on: within a major version a port may be added to it, none changes.
+Users rely on the committed port list: within a major version ports may be added, but no port changes.
 """
 
 import logging
@@ -38,7 +38,7 @@ def key_table():
 
 # Ports --------------------------------------------------------------------------------------------
 
-# What adds ports: the keys that do. The first is what the others are compared with.
+# Keys that add ports. The other variants are compared with the first.
 VARIANTS = (
     ("`phy.shape: shared`",       {}),
     ("`phy.shape: split`",        {"phy": {"shape": "split"}}),
@@ -47,7 +47,8 @@ VARIANTS = (
     ("`streams`: N from 0",       {"streams": 1}),
 )
 
-# Widths are told from numbers by cores that differ in both: SMALL for each of VARIANTS, LARGE with all in two.
+# Cores of two sizes show which widths depend on data width and memory size: SMALL for each of VARIANTS, and two LARGE
+# cores that together have all ports.
 SMALL, LARGE = (64, 64 << 10), (256, 1 << 20)
 ALL_IN_TWO   = (
     {"memory": {"user_ports": True}, "streams": 1},
@@ -56,7 +57,7 @@ ALL_IN_TWO   = (
 
 
 def ports(keys, size):
-    """Ports of the Verilog of a core of a data width and memory size, by name."""
+    """Returns the ports in the Verilog of a core with a data width and memory size, by name."""
     data_width, memory_size = size
     memory = {**keys.get("memory", {}), "size": memory_size}
     config = config_of({**keys, "data_width": data_width, "memory": memory})
@@ -66,7 +67,7 @@ def ports(keys, size):
 
 
 def width(name, small, large):
-    """Bits of a port as a formula, from its bits in two cores. Raises ``ValueError`` if there is none."""
+    """Returns the width of a port as a formula, from its bits in two cores. Raises ``ValueError`` if none fits."""
     def formulas(data_width, size):
         return {str(small): small, "W": data_width, "W/8": data_width // 8, "A": log2_int(8 * size // data_width)}
 
@@ -77,7 +78,7 @@ def width(name, small, large):
 
 
 def port_rows():
-    """(port, direction, bits, there with, meaning) of every port any core can have."""
+    """Yields (port, direction, bits, condition, meaning) of every port that a core can have."""
     small  = {when: ports(keys, SMALL) for when, keys in VARIANTS}
     large  = {name: port.bits for keys in ALL_IN_TWO for name, port in ports(keys, LARGE).items()}
     shared, split = [small[when] for when, _ in VARIANTS[:2]]
@@ -91,21 +92,21 @@ def port_rows():
 
 
 def port_table():
-    return table(("port", "direction", "bits", "there with", "meaning"), port_rows())
+    return table(("port", "direction", "bits", "present with", "meaning"), port_rows())
 
 # Document -----------------------------------------------------------------------------------------
 
 
 def renewed(text):
-    """The document with its tables as the gateware has them. Raises ``ValueError`` if a place is missing."""
+    """Returns the document with its tables updated. Raises ``ValueError`` if a table has no place in it."""
     return generated.renewed(text, {"keys": key_table(), "ports": port_table()})
 
 
 def main(argv=None):
-    logging.basicConfig(level=logging.WARNING)  # LiteX tells a lot.
+    logging.basicConfig(level=logging.WARNING)  # LiteX logs much at INFO.
     return generated.main(argv, "litepcie_soc.standalone.docs",
-        "The tables of docs/standalone-core.md, from the gateware.", {COMMITTED: renewed},
-        note="A port that changes or goes breaks its users: major version")
+        "Tables of docs/standalone-core.md, generated from the gateware.", {COMMITTED: renewed},
+        note="A port that changes or disappears needs a new major version")
 
 
 if __name__ == "__main__":

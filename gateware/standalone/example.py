@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The example of the integration sheet: the host reads MAGIC, the core answers (PCIe 4.0 2.2)."""
+"""Example TLPs of the integration sheet: the host reads MAGIC and the core completes the request (PCIe 4.0 2.2)."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ COMPLETER = 0x0300
 
 @dataclass(frozen=True)
 class Beat:
-    """A beat at the PHY boundary."""
+    """One beat at the PHY boundary."""
     dat: int
     be: int
     first: int
@@ -28,7 +28,7 @@ class Beat:
 
 
 def beats(dwords, data_width):
-    """A TLP, a list of dwords, as the list of its beats."""
+    """Returns the beats of a TLP, which is a list of dwords."""
     lanes  = data_width // 32
     pieces = [dwords[n:n + lanes] for n in range(0, len(dwords), lanes)]
     return [Beat(
@@ -42,11 +42,11 @@ def beats(dwords, data_width):
 
 
 def example_read():
-    """MRd of one dword: length 1, tag 0, all bytes."""
+    """Returns a MRd of one dword with tag 0 and all byte enables."""
     return [FMT_TYPE_MRD_32 << 24 | 1, REQUESTER << 16 | 0x0f, BAR0 + abi.IDENTITY_BASE]
 
 
 def example_answer(endianness):
-    """CplD of one dword: good, 4 bytes."""
+    """Returns a CplD of one dword: successful, 4 bytes."""
     wire = abi.MAGIC.to_bytes(4, "little")
     return [FMT_TYPE_CPLD << 24 | 1, COMPLETER << 16 | 4, REQUESTER << 16, int.from_bytes(wire, endianness)]

@@ -4,10 +4,10 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""``litepcie_soc_gen config.yml``: a standalone Verilog core.
+"""``litepcie_soc_gen config.yml``: writes a standalone Verilog core.
 
-Exit status: 0 written, 1 it could not be written, 2 the configuration or the command line is wrong; then nothing is
-written. What is written is the same for the same configuration, byte for byte.
+Exit status: 0 if the files were written, 1 if a file could not be written, 2 if the configuration or the command line
+is wrong; then nothing is written. Equal configurations give equal files, byte for byte.
 """
 
 import argparse
@@ -34,7 +34,7 @@ PROGRAM = "litepcie_soc_gen"
 def write_core(config, folder, with_sheet=True):
     """Writes every file of a core into an existing folder.
 
-    Raises ``ValueError`` on a configuration that cannot be, ``PinnedMapError``, ``OSError``.
+    Raises ``ValueError`` for an unsupported configuration, ``PinnedMapError`` and ``OSError``.
     """
     core = Core(config)
     core.finalize()
@@ -46,7 +46,7 @@ def write_core(config, folder, with_sheet=True):
 
 
 def move_files(source, target):
-    """Moves the files of one folder into another; one that has the same text stays as it is. Returns all names."""
+    """Moves the files of one folder into another and returns their names. Files with equal text are not replaced."""
     names = sorted(path.name for path in source.iterdir())
     for name in names:
         old, new = target / name, source / name
@@ -56,11 +56,11 @@ def move_files(source, target):
 
 
 def generate(config, folder, with_sheet=True):
-    """Writes a core into ``folder``, whole or not at all; returns the names of its files."""
+    """Writes a core into ``folder``, completely or not at all, and returns the names of its files."""
     made = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        # Beside its place, so that a move is a rename.
+        # On the same file system, so that moving a file is a rename.
         with tempfile.TemporaryDirectory(prefix=f".{PROGRAM}-", dir=folder) as scratch:
             write_core(config, Path(scratch), with_sheet)
             return move_files(Path(scratch), folder)
@@ -71,14 +71,14 @@ def generate(config, folder, with_sheet=True):
 # Main ---------------------------------------------------------------------------------------------
 
 
-STATUS = "exit status: 0 written; 1 a file could not be written; 2 wrong configuration or usage, and nothing is written"
+STATUS = "exit status: 0 if all is written; 1 if a file cannot be written; 2 for a wrong configuration or usage"
 
 
 def keys_text():
-    """The keys of a configuration, a line each."""
+    """Returns the keys of a configuration, one per line."""
     rows  = [(name, default_text(name, kind), kind.allowed) for name, kind, _ in leaves()]
     lines = [f"  {name:28} {default:12} {allowed}" for name, default, allowed in rows]
-    return "\n".join(["keys of the configuration, with default and what is allowed:", *lines])
+    return "\n".join(["keys of the configuration with default and allowed values:", *lines])
 
 
 def parse_args(argv):
@@ -86,7 +86,7 @@ def parse_args(argv):
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Writes a standalone Verilog core: NAME.v, litepcie_regs.h, csr.h, soc.h, csr.json and the "
             "integration sheet NAME.md.")
-    parser.add_argument("config", metavar="CONFIG.yml", help="The configuration; `name: my_core` is enough.")
+    parser.add_argument("config", metavar="CONFIG.yml", help="Configuration; `name: my_core` is enough.")
     parser.add_argument("--output-dir", type=Path, metavar="DIR", help="Folder of the files (./NAME).")
     parser.add_argument("--no-sheet", action="store_true", help="Leave out the integration sheet.")
     return parser.parse_args(argv)
@@ -99,7 +99,7 @@ def fail(status, message):
 
 def write(argv):
     args = parse_args(argv)
-    logging.basicConfig(level=logging.WARNING)  # LiteX tells a lot.
+    logging.basicConfig(level=logging.WARNING)  # LiteX logs much at INFO.
     try:
         config = read_config(args.config)
     except ConfigError as error:

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Endpoint memory that is somewhere else: its clients share one write and one read port."""
+"""Endpoint memory outside the core: all clients in the core share one write and one read port."""
 
 from migen import *
 
@@ -24,23 +24,22 @@ from litepcie_soc.memory.bram import EndpointMemory
 
 
 class ExternalMemory(EndpointMemory):
-    """The clients' side of ``EndpointMemory`` in front of a memory outside.
+    """Has the client ports of ``EndpointMemory`` and connects them to a memory outside the core.
 
-    The memory must show a write to every read command that it accepts in a later cycle than the
-    write; then it holds for the clients, too: a write passes in the cycle in which it is accepted.
-    It answers read commands in their order, at any time. There is room for every answer: ``read.data``
-    is never held up.
+    A read command that the memory accepts in a later cycle than a write must return the written data. Clients then see
+    the same order, because a write passes in the cycle in which it is accepted. The memory answers read commands in
+    order, after any time. There is room for every answer, so ``read.data`` never stalls.
 
     Parameters
     ----------
-    size       : bytes, a power of two.
+    size       : size in bytes, a power of two.
     data_width : bits of a word (64, 128, 256, 512).
-    read_ahead : words each client can be waiting for; a word a cycle up to that latency.
+    read_ahead : words that each client can have outstanding. Reads move one word per cycle up to that latency.
 
     Attributes
     ----------
-    write : MemoryWriteStream, out, sys.
-    read  : MemoryReadStream, client's side: ``command`` out, ``data`` in, sys.
+    write : MemoryWriteStream, **out**; writes of all clients.
+    read  : MemoryReadStream; ``command`` is **out**, ``data`` is **in**.
     """
     def __init__(self, size, data_width, read_ahead):
         EndpointMemory.__init__(self, size, data_width)
@@ -53,7 +52,7 @@ class ExternalMemory(EndpointMemory):
         self.finalize_reads()
 
     def finalize_writes(self):
-        # No register behind the arbiter: a read could overtake what waits in it.
+        # No register after the arbiter, because a read could overtake a write that waits in it.
         self.writes = self._arbiter(self._writes, memory_write_layout(self.data_width, self.size))
         self.comb  += self.writes.source.connect(self.write)
 
@@ -62,7 +61,7 @@ class ExternalMemory(EndpointMemory):
         clients      = self._reads
         self.reads   = self._arbiter([client.command for client in clients], layout)
         self.pending = stream.Buffer(layout)
-        # Whose word comes next: a place for each that can be under way.
+        # Clients of the outstanding words, in order; one place per outstanding word.
         self.order   = stream.SyncFIFO([("client", len(self.reads.grant))], self.PLACES * len(clients))
         accepted     = self.reads.source.valid & self.reads.source.ready
         self.comb   += [

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The ports of a core, as its Verilog has them, and what each is for."""
+"""The ports of a core, read from its Verilog, and their meaning."""
 
 import re
 
@@ -15,25 +15,25 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Port:
-    """Name, ``input`` or ``output``, and bits of a port of the module."""
+    """A port of the module: name, direction (``input`` or ``output``) and width in bits."""
     name: str
     way:  str
     bits: int
 
 
 def ports_of(verilog):
-    """The ports of the module that a text of Verilog begins with."""
+    """Returns the ports of the first module in a Verilog text."""
     header = verilog[:verilog.index(");")]
     found  = re.findall(r"^ +(input|output) +(?:wire|reg) +(?:\[(\d+):0\])? +(\w+),?$", header, flags=re.MULTILINE)
     return sorted((Port(name, way, int(high or 0) + 1) for way, high, name in found), key=place)
 
 # Meaning ------------------------------------------------------------------------------------------
 
-# Groups in the order of tables: pattern of the names, title.
+# Groups in the order of the tables: (pattern of the names, title).
 GROUPS = (
     (r"sys_",              "Clock and reset"),
     (r"tx_",               "TLPs to the host"),
-    (r"rx_",               "TLPs of the host"),
+    (r"rx_",               "TLPs from the host"),
     (r"phy_",              "State of the PHY's configuration space"),
     (r"msi_",              "Interrupts"),
     (r"memory_write_",     "Writes to memory"),
@@ -49,51 +49,51 @@ MEANINGS = (
     (r"sys_clk",                   "clock of every port"),
     (r"sys_rst",                   "reset, synchronous, active high"),
     (r"phy_id",                    "bus [15:8], device [7:3], function [2:0]: requester and completer ID"),
-    (r"phy_max_payload_size",      "bytes, in force: 128 to 4096"),
-    (r"phy_max_request_size",      "bytes, in force: 128 to 4096"),
+    (r"phy_max_payload_size",      "bytes in force, 128 to 4096"),
+    (r"phy_max_request_size",      "bytes in force, 128 to 4096"),
     (r"phy_extended_tag",          "Extended Tag Field Enable"),
     (r"phy_bus_master_enable",     "Bus Master Enable"),
     (r"phy_link_up",               "data link layer up"),
     (r"phy_msi_enable",            "MSI Enable"),
-    (r"msi_valid",                 "send an MSI; held until taken"),
-    (r"msi_ready",                 "taken at this clock edge"),
-    (r"msi_dat",                   "vector: 0"),
-    (r"memory_\w+_address",        "word of W bits"),
+    (r"msi_valid",                 "request an MSI; held until `msi_ready`"),
+    (r"msi_ready",                 "accepts the MSI at this clock edge"),
+    (r"msi_dat",                   "vector, always 0"),
+    (r"memory_\w+_address",        "address in words of W bits"),
     (r"memory_write_be",           "bytes to write"),
     (r"memory_\w+_dat",            "byte 0 of memory in bits 7:0"),
-    (r"memory_read_command_valid", "a word is asked for"),
-    (r"memory_read_data_valid",    "the next answer, in the order of the commands"),
+    (r"memory_read_command_valid", "request for a word"),
+    (r"memory_read_data_valid",    "the next word, in the order of the commands"),
     (r"stream\w+_dat",             "byte 0 in bits 7:0"),
     (r"stream\w+_be",              "bytes of the beat, from lane 0 without a gap; only the last beat is partial"),
-    (r"\w+_valid",                 "a beat is there; held, with all beside it, until taken"),
-    (r"\w+_ready",                 "taken at this clock edge if valid"),
+    (r"\w+_valid",                 "a beat is valid; it stays unchanged until accepted"),
+    (r"\w+_ready",                 "accepts a valid beat at this clock edge"),
     (r"\w+_first",                 "first beat of a {packet}"),
     (r"\w+_last",                  "last beat of a {packet}"),
     (r"[rt]x_\w*dat",              "dword n of the beat in 32n+31:32n"),
-    (r"[rt]x_\w*be",               "0xf for each dword of the TLP, 0x0 behind its end"),
+    (r"[rt]x_\w*be",               "0xf for each dword of the TLP, 0x0 after its end"),
 )
 
 
 def match(name, table):
-    """Index of the first pattern of ``table`` that the name is; ``LookupError`` if none."""
+    """Returns the index of the first pattern in ``table`` that matches the name. Raises ``LookupError``."""
     for n, (pattern, _) in enumerate(table):
         if re.fullmatch(pattern, name):
             return n
-    raise LookupError(f"nothing is said of port {name}")
+    raise LookupError(f"port {name} has no description")
 
 
 def group_of(name):
-    """Index in GROUPS."""
+    """Returns the index of a port's group in GROUPS."""
     return match(name, [(pattern + r"\w+", title) for pattern, title in GROUPS])
 
 
 def meaning(name):
-    """What a port is for, in a few words. Raises ``LookupError`` for a port that nothing is said of."""
+    """Returns the meaning of a port. Raises ``LookupError`` for a port without a description."""
     return MEANINGS[match(name, MEANINGS)][1].format(packet="packet" if name.startswith("stream") else "TLP")
 
 
 def place(port):
-    """Key by which ports are sorted: group, stream or channel, then handshake before payload."""
+    """Returns the sort key of a port: group, stream or channel, then handshake before payload."""
     name = port.name
     rest = name.rpartition("_")
     end  = next((n for n, part in enumerate(ORDER) if name.endswith("_" + part)), len(ORDER))

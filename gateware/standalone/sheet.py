@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The integration sheet of a core: what to connect, and the rules of each port."""
+"""The integration sheet of a core: its ports, their rules, and what to connect."""
 
 import textwrap
 
@@ -22,7 +22,7 @@ COLUMNS = 120
 
 
 def default_text(name, kind):
-    """A key's default as a user would write it."""
+    """Returns the default of a key in the form of the configuration file."""
     value = kind.default
     if value is None:
         return "(link)"
@@ -34,11 +34,11 @@ def default_text(name, kind):
 
 
 def flow(text):
-    """Prose as paragraphs and items of lines of up to COLUMNS; tables and titles as they are."""
+    """Wraps paragraphs and list items at COLUMNS; leaves tables and titles unchanged."""
     lines = []
     for line in text.split("\n"):
-        goes_on = line.startswith("  ") or line[:1].isalnum() and lines and lines[-1][:1].isalnum()
-        if goes_on:
+        continued = line.startswith("  ") or line[:1].isalnum() and lines and lines[-1][:1].isalnum()
+        if continued:
             lines[-1] += " " + line.strip()
         else:
             lines.append(line)
@@ -57,7 +57,7 @@ def port_table(ports):
 
 
 def beat_table(prefix, tlp, data_width):
-    """A TLP as its beats: a row for each, highest dword of `dat` first."""
+    """Returns the table of a TLP's beats, one per row, highest dword of `dat` first."""
     rows = []
     for beat in beats(tlp, data_width):
         dat, be = f"`0x{beat.dat:0{data_width // 4}x}`", f"`0x{beat.be:0{data_width // 32}x}`"
@@ -71,21 +71,21 @@ def summary(config):
     pcie = config.pcie
     path = data_path_rate(config.data_width, config.clk_freq) / 1e6
     link = link_rate(pcie.gen, pcie.lanes) / 1e6
-    kind = {"bram": "block RAM", "external": "behind the memory ports"}[config.memory.kind]
+    kind = {"bram": "block RAM", "external": "outside the core"}[config.memory.kind]
     return f"""\
 # {config.name}: integration sheet
 
 LitePCIe SoC core, register map {abi.VERSION_MAJOR}.{abi.VERSION_MINOR}, for PCI Express Gen{pcie.gen} x{pcie.lanes}:
-{config.data_width} bit at {config.clk_freq / 1e6:g} MHz ({path:.0f} MB/s; the link has {link:.0f} MB/s each way).
+{config.data_width} bit at {config.clk_freq / 1e6:g} MHz ({path:.0f} MB/s; the link carries {link:.0f} MB/s each way).
 {plural(config.channels, "DMA channel")}, {plural(config.streams, "stream")}, {config.tags} tags,
 {size_text(config.memory.size)} of endpoint memory ({kind}).
 
 | file | what |
 | --- | --- |
-| `{config.name}.v` | the core, module `{config.name}`, Verilog 2001, no other module needed |
-| `litepcie_regs.h` | pinned register map, descriptor, status block: what a driver needs |
-| `csr.h`, `csr.json` | every register, LiteX's own included |
-| `soc.h` | what the core was made with, `CONFIG_*` |"""
+| `{config.name}.v` | the core, module `{config.name}`, Verilog 2001; needs no other module |
+| `litepcie_regs.h` | pinned register map, descriptor, status block, for a driver |
+| `csr.h`, `csr.json` | every register, including those of LiteX |
+| `soc.h` | configuration of the core as `CONFIG_*` |"""
 
 
 def plural(number, what):
@@ -101,14 +101,14 @@ def rules_section(config):
     rx, tx = ("`rx_req` and `rx_cmp`", "`tx_req` and `tx_cmp`") if split else ("`rx`", "`tx`")
     return f"""\
 ## Clock, reset, handshake
-- Every port belongs to `sys_clk`. It must run at {config.clk_freq / 1e6:g} MHz: the core counts time with it (timeouts,
-  interrupt moderation). Use the PHY's user clock, or cross to `sys_clk` in the PHY.
-- Hold `sys_rst` for a cycle or more with the clock running, whenever the PHY is in reset.
-- A beat moves at a clock edge with valid and ready. Valid does not wait for ready; what is valid stays as it is until
-  taken. Ready may come and go at will, with or without valid.
-- While `phy_link_up` is low the core takes and throws away what comes on {rx}, and waits for nobody on {tx}. It may cut
-  a TLP short there, as you may on {rx}; when the link is back, begin with a first beat. Reads that were outstanding
-  fail after their timeout, or are forgotten with `sys_rst`."""
+- `sys_clk` is the clock of every port. It must run at {config.clk_freq / 1e6:g} MHz, because the core measures
+  time with it (timeouts, interrupt moderation). Use the PHY's user clock, or cross to `sys_clk` in the PHY.
+- Assert `sys_rst` for at least one clock cycle whenever the PHY is in reset.
+- A beat moves at a clock edge with valid and ready. Valid does not wait for ready, and a valid beat stays
+  unchanged until it is accepted. Ready may change in any cycle, with or without valid.
+- While `phy_link_up` is low the core accepts and drops everything on {rx}, and does not wait for ready on {tx}. It may
+  cut a TLP short on {tx}, and you may do so on {rx}. When the link is up again, begin with a first beat. Reads
+  that were outstanding fail after their timeout; `sys_rst` drops them at once."""
 
 
 def tlp_section(config):
@@ -118,31 +118,32 @@ def tlp_section(config):
     }[config.phy.endianness]
     split  = config.phy.shape == "split"
     rx, tx = ("rx_req", "tx_cmp") if split else ("rx", "tx")
-    order  = SPLIT_ORDER if split else "TLPs leave the PHY in the order in which they were taken."
+    order  = SPLIT_ORDER if split else "the PHY sends TLPs in the order in which it accepts them."
     read, answer = example_read(), example_answer(config.phy.endianness)
     return f"""\
 ## TLPs
-Raw TLPs without sequence number, LCRC or ECRC; each begins in dword 0 of a beat. Header dwords are integers (bits 31:24
-of dword 0: format and type); payload follows without padding; {payload}.
+The streams carry raw TLPs without sequence number, LCRC or ECRC. Each TLP begins in dword 0 of a beat. Header
+dwords are integers (bits 31:24 of dword 0: format and type). Payload follows without padding; {payload}.
 Example: the host reads MAGIC (BAR0 at 0x{BAR0:08x}, requester 0x{REQUESTER:04x}, `phy_id` 0x{COMPLETER:04x}),
-the core answers:
+and the core completes the request:
 
 {beat_table(rx, read, config.data_width)}
 
 {beat_table(tx, answer, config.data_width)}
 
 - Present memory requests that hit BAR0{" (`rx_req`)" if split else ""} and completions{" (`rx_cmp`)" if split else ""}.
-  Other non-posted requests are answered with Unsupported Request. Configuration and messages are the PHY's.
-- Requests have 3 dwords of header below 4 GiB, 4 above; none crosses 4 KiB, `phy_max_payload_size` or
-  `phy_max_request_size`. What is outstanding never needs more than {config.phy.completion_buffer_bytes} bytes of
-  the PHY's completion buffer (64 bytes a completion, 16 more for its header), unless a single request does.
+  The core completes other non-posted requests with Unsupported Request. The PHY handles configuration and messages.
+- Requests have a header of 3 dwords below 4 GiB and of 4 dwords above. No request crosses 4 KiB or exceeds
+  `phy_max_payload_size` or `phy_max_request_size`. Outstanding requests never need more than
+  {config.phy.completion_buffer_bytes} bytes of the PHY's completion buffer (completions of 64 bytes, each with a header
+  of 16 bytes), unless a single request does.
 - Order: {order}
-- MSI: `msi_valid` stays until `msi_ready`. An MSI taken at a clock edge stands behind every TLP taken before it: data
-  and status are in host memory when the host sees it."""
+- MSI: `msi_valid` stays high until `msi_ready`. Send an MSI after every TLP that the PHY accepted before it. Data and
+  status are then in host memory when the host gets the MSI."""
 
 
-SPLIT_ORDER = """the order between `tx_req` and `tx_cmp` is that of last beats; a completion must not pass a posted
-  write that was taken before it. Likewise a completion on `rx_cmp` may not pass a posted write on `rx_req`."""
+SPLIT_ORDER = """the last beats define the order between `tx_req` and `tx_cmp`. A completion must not pass a posted
+  write that the PHY accepted before it. Likewise a completion on `rx_cmp` must not pass a posted write on `rx_req`."""
 
 
 def memory_section(config):
@@ -151,17 +152,16 @@ def memory_section(config):
     if memory.kind == "external":
         return f"""\
 ## Memory
-The core is the client: {what}. Answer every read command once, in order, at any time; there is always room for the
-answer. A read command taken in a later cycle than a write must see it. Each client in the core asks for up to
-{memory.read_ahead} words ahead: a word a cycle, up to that latency in cycles. A DMA read is complete when its
-last write was taken."""
+Connect a memory of {what}. Answer every read command once and in order, after any time; the core always has
+room for the answer. A read command that is accepted in a later cycle than a write must return the written data. Each
+client in the core requests up to {memory.read_ahead} words ahead, so it gets one word per cycle up to that latency in
+cycles. A DMA read is complete when the memory accepted its last write."""
     if memory.user_ports:
         return f"""\
 ## Memory
-You are a client of the core's memory beside the DMA, sharing its write and its read side round robin: {what}.
-Answers come in the order of the read commands and wait for `memory_read_data_ready`.
-A read command taken in a later cycle than a
-write sees it. Tie the valid inputs and `memory_read_data_ready` low if not used."""
+The memory of the core has {what}. Your logic shares its write side and its read side with the DMA, round robin. Answers
+come in the order of the read commands and wait for `memory_read_data_ready`. A read command that is accepted in a later
+cycle than a write returns the written data. Tie unused valid inputs and `memory_read_data_ready` low."""
     return ""
 
 
@@ -170,10 +170,11 @@ def stream_section(config):
         return ""
     return """\
 ## Streams
-Bytes fill a beat from lane 0 without a gap; only the last beat of a packet may be partial, none is empty. `source`
-gives what the host wrote, a packet ending where its descriptor says LAST; `sink` takes packets,
-each ending a buffer of the
-host. A sink takes some beats ahead of the host's buffers, none while its engine is off."""
+Bytes fill a beat from lane 0 without a gap. Only the last beat of a packet may be partial, and no packet is empty.
+`source` carries the data from the host; a packet ends where its descriptor has LAST. `sink` accepts packets;
+each packet ends a buffer of the host. A sink accepts some beats before the host provides buffers, but none
+while its engine
+is off."""
 
 
 def phy_section():
@@ -181,15 +182,15 @@ def phy_section():
 ## What to connect
 - **LitePCIe's PHYs** (7-series: `shape: shared`, `big`; UltraScale, UltraScale+: `split`, `little`): `tx` to `sink`,
   `rx` from `source` (split: `req_` and `cmp_` likewise), `msi` to `msi`, `id` and sizes by name. They leave `first`
-  at 0: it is the beat behind a `last`. In a LiteX design `LitePCIeSoC` does all of it without a core, and mends
-  what `gateware/phy/hard_block.py` names.
+  at 0: set it in the beat after a `last`. In a LiteX design use `LitePCIeSoC` instead of a core. It does all
+  this, and it works around the faults that `gateware/phy/hard_block.py` names.
 - **Xilinx 7-series block**, 64 bit: `s_axis_tx` from `tx`, `m_axis_rx` to `rx`: `tdata` is `dat`, `tkeep` is `be`,
-  `tlast` is `last`; `first` is the beat behind a `tlast`. At 128 bit it begins TLPs in mid-beat: realign them.
-  `cfg_interrupt`, `_di`, `_rdy` are `msi_valid`, `_dat`, `_ready`; MPS is 128 << `cfg_dcommand[7:5]`, MRRS 128 <<
-  `[14:12]`, Extended Tag `[8]`, Bus Master `cfg_command[2]`.
+  `tlast` is `last`; `first` is the beat after a `tlast`. At 128 bit the block starts TLPs in the middle of a
+  beat: realign them. `cfg_interrupt`, `_di`, `_rdy` are `msi_valid`, `_dat`, `_ready`; MPS is 128 <<
+  `cfg_dcommand[7:5]`, MRRS 128 << `[14:12]`, Extended Tag `[8]`, Bus Master `cfg_command[2]`.
   UltraScale's blocks have descriptors for headers: adapt them as LitePCIe does.
-- **A PHY of your own, a test bench**: whole TLPs as above. Give `tx_ready` only with credits for the TLP; return a
-  credit when the core took the TLP."""
+- **A PHY of your own, a test bench**: whole TLPs as above. Assert `tx_ready` only if there are credits for the TLP.
+  Return a credit when the core accepted a TLP."""
 
 
 def host_section(config):
@@ -197,21 +198,23 @@ def host_section(config):
     ids    = f"{pcie.vendor_id:04x} {pcie.device_id:04x}"
     window = size_text(min(config.memory.size, abi.WINDOW_MAX))
     known  = {name: getattr(pcie, name) for name in PCI_ID} == PCI_ID
-    bind   = "" if known else f", then `echo {ids} > /sys/bus/pci/drivers/litepcie/new_id`: the driver does not know it"
+    bind   = "" if known else (f", then `echo {ids} > /sys/bus/pci/drivers/litepcie/new_id`, "
+        "because the driver does not know this identity")
     return f"""\
 ## The host
-BAR0: {size_text(abi.BAR0_SIZE)}, 32 bit, not prefetchable; registers below 0x{abi.WINDOW_OFFSET:x}, above it the
-window onto the first {window} of the endpoint memory. MSI: one vector. Identity: vendor 0x{pcie.vendor_id:04x},
+BAR0: {size_text(abi.BAR0_SIZE)}, 32 bit, not prefetchable. Registers are below 0x{abi.WINDOW_OFFSET:x}, and above is
+the window onto the first {window} of the endpoint memory. MSI: one vector. Identity: vendor 0x{pcie.vendor_id:04x},
 device 0x{pcie.device_id:04x}, subsystem 0x{pcie.subsystem_vendor_id:04x}:0x{pcie.subsystem_device_id:04x},
 class 0x{pcie.class_code:06x}. Driver: `make -C software/kernel`, `insmod build/kernel/litepcie.ko`{bind}.
-`litepcie_util info` names this core, `litepcie_util dma_test` moves data, `/dev/litepcie0` is the endpoint memory.
+`litepcie_util info` shows the name of this core, `litepcie_util dma_test` moves data, and `/dev/litepcie0` is the
+endpoint memory.
 """
 
 # Sheet --------------------------------------------------------------------------------------------
 
 
 def sheet(config, ports):
-    """Markdown text for a checked configuration and the ports of its Verilog."""
+    """Returns the sheet as Markdown for a checked configuration and the ports of its Verilog."""
     sections = [summary(config), ports_section(ports), rules_section(config), tlp_section(config),
         memory_section(config), stream_section(config), phy_section(), host_section(config)]
     return flow("\n\n".join(section for section in sections if section))

@@ -4,10 +4,10 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Kinds of values a configuration has: each says what is allowed and takes nothing else.
+"""Kinds of values in a configuration. Each kind defines the allowed values.
 
-``parse(value)`` gives what the core is made with, or raises ``ValueError``: the message goes behind the name of the
-key. ``allowed`` says the same in a few words, for tables; ``default`` is the value of a key that is not there.
+``parse(value)`` returns the value for the core or raises ``ValueError``; its message follows the name of the key.
+``allowed`` describes the allowed values for tables. ``default`` is the value of an absent key.
 """
 
 import re
@@ -18,13 +18,13 @@ from litex.gen.fhdl.verilog import _ieee_1800_2017_verilog_reserved_keywords as 
 
 # Helpers ------------------------------------------------------------------------------------------
 
-SHOWN = 40  # Characters of a wrong value that a message repeats.
+SHOWN = 40  # A message repeats at most so many characters of a wrong value.
 
 UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
 def shown(value):
-    """A wrong value on one line, as the user wrote it."""
+    """Returns a wrong value as text on one line."""
     if value is None:
         return "nothing"
     if isinstance(value, bool):
@@ -34,7 +34,7 @@ def shown(value):
 
 
 def whole(value):
-    """The whole number that ``value`` is, or None. YAML 1.1 gives 125e6 as text."""
+    """Returns ``value`` as a whole number, or None if it is not one. YAML 1.1 reads 125e6 as text."""
     if isinstance(value, str):
         try:
             return int(value, 0)
@@ -49,7 +49,7 @@ def whole(value):
 
 
 def size_text(size):
-    """Bytes, in the largest unit that divides them."""
+    """Returns bytes as text in the largest unit that gives a whole number."""
     for unit, factor in reversed(UNITS.items()):
         if size % factor == 0:
             return f"{size // factor} {unit}"
@@ -78,11 +78,11 @@ class Choice:
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole number from ``low`` to ``high``. A default of None: worked out from other keys."""
+    """A whole number from ``low`` to ``high``. With a default of None, other keys determine the value."""
     default: object
     low:  int
     high: int
-    hex_digits: int = 0  # Written so in tables and messages.
+    hex_digits: int = 0  # Digits in tables and messages; 0: decimal.
 
     def text(self, number):
         return f"0x{number:0{self.hex_digits}x}" if self.hex_digits else str(number)
@@ -100,7 +100,7 @@ class Whole:
 
 @dataclass(frozen=True)
 class Size:
-    """Bytes, a power of two: a number, or one with KiB, MiB or GiB."""
+    """A size in bytes, a power of two: a number, alone or with KiB, MiB or GiB."""
     default: int
     low:  int
     high: int
@@ -134,7 +134,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class Name:
-    """A Verilog identifier; it names files, too."""
+    """A Verilog identifier, which is also a file name."""
     default: str
     longest: int = 40
 

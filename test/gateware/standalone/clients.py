@@ -49,7 +49,7 @@ class MemoryUser:
 
 
 class ExternalMemory:
-    """A memory behind a core's ports: late, with stalls, in order."""
+    """A memory at the ports of a core: it answers late, with stalls, and in order."""
     def __init__(self, host, stall=0.0, latency=(1, 40)):
         core         = host.core
         self.host    = host
