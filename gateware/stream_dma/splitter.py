@@ -113,7 +113,7 @@ class BufferSplitter(LiteXModule):
             self.input.report.eq(Cat(self.bytes, self.packet_end)),
         ]
         self.sync += [
-            # Two cycles are no problem: reports are several cycles apart.
+            # Takes two cycles, which is early enough: reports are several cycles apart.
             dword.eq(slot + abi.REPORT_OFFSET // abi.REPORT_BYTES),
             self.report_address.eq(self.status_address + (dword << log2_int(abi.REPORT_BYTES))),
             If(self.input.put,
