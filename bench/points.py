@@ -28,7 +28,7 @@ AN_ITERATIONS = 20       # Transfers that the application notes average.
 class SimulatedBoard:
     """One simulated board: ``width`` in bits; ``phy`` is "shared" (one pair of streams, big-endian payload,
     as on 7-series) or "split" (requests and completions apart, little-endian, as on UltraScale);
-    ``memory`` is "bram" or "ddr" (DDR3-1600 of 64 bit behind LiteDRAM).
+    ``memory`` is "bram" or "ddr" (64-bit DDR3-1600 with LiteDRAM).
     """
     design: str
     width:  int

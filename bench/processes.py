@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Child processes, each with all that it starts in a group of its own, so that none is left behind."""
+"""Runs each child process in a process group of its own, so that none of its children survives it."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 PATIENCE_S = 3
 
-# An interrupt that comes as a wait without end begins is not seen before it ends.
+# Waits end after this time and start again: a wait without a time limit could miss an interrupt.
 LOOK_S = 1
 
 
@@ -41,7 +41,7 @@ class _Running:
             self.groups.discard(child.pid)
 
     def stop(self):
-        """Asks all to end, so that make deletes what is half written; kills what does not."""
+        """Asks all groups to end, so that make deletes half-written files; kills the groups that do not end."""
         with self.lock:
             self.stopped = True
             groups       = list(self.groups)
@@ -55,7 +55,7 @@ class _Running:
 
 
 def _signal(group, number):
-    """Sends it, if the group is there; returns whether it is."""
+    """Sends a signal to a process group. Returns whether the group exists."""
     try:
         os.killpg(group, number)
         return True
@@ -69,7 +69,7 @@ _running = _Running()
 def run(command, cwd=None, timeout=None, quiet=False):
     """(exit status, text) of a command: its output and errors, with ``quiet`` its errors alone.
 
-    Raises ``subprocess.TimeoutExpired`` after ``timeout`` seconds; then nothing of it runs any more.
+    Raises ``subprocess.TimeoutExpired`` after ``timeout`` seconds. All its processes have ended by then.
     """
     output = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE} if quiet else \
         {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}

@@ -23,7 +23,7 @@ per second.</p>
 <p><b>Chained</b>: one doorbell for all transfers, the rate that the link sustains. <b>Alone</b>: one transfer per
 doorbell, counted from the doorbell to the last byte. <b>Start-up</b>: the round trips to the host before the first byte
 can move: one for the descriptor, and for a read one for the data. <b>Bound</b>: the most that an ideal card reaches in
-this link model. With both directions at once each direction has its own bound, so a writer beside a slower reader may
+this link model. With both directions at once each direction has its own bound, so a writer next to a slower reader may
 exceed it. <b>Theory</b>: payload/(payload + 20), the formula of the application notes.</p>"""
 
 # Sections of the page: (title, introduction, pictures, tables). Pictures and tables are functions of the results.

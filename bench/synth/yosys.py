@@ -6,8 +6,8 @@
 
 """Yosys as a program: ``python -m litepcie_bench.synth.yosys "COMMAND; COMMAND..."``.
 
-The package pyosys is yosys as a library, compiled for the machine. What it says goes to standard output, an error to
-standard error; exit status 1 then.
+The package pyosys is yosys as a library, compiled for the machine. Its messages go to standard output. An error goes
+to standard error, and the exit status is 1.
 """
 
 import sys

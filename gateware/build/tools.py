@@ -13,19 +13,19 @@ import signal
 import subprocess
 
 
-PATIENCE_S = 10  # For a tool to end when asked to; then it is killed.
+PATIENCE_S = 10  # Time that a tool has to end when asked to. After it, the tool is killed.
 
 
 class ToolError(Exception):
-    """What a program of others could not do, one line."""
+    """A failure of an external program, as one line."""
 
 
 def run_tool(command, folder=None, hint=""):
-    """Runs a command to its end, its output where ours goes. Raises ``ToolError`` if it is missing or fails.
+    """Runs a command to its end; its output goes where ours goes. Raises ``ToolError`` if it is missing or fails.
 
-    hint : one line for who does not have it.
+    hint : one line that is added to the error if the command is not installed.
 
-    An interrupt ends all that it started: such tools are scripts that start the program behind them.
+    An interrupt ends the command and all its children: such tools are scripts that start the real program.
     """
     if shutil.which(command[0]) is None:
         raise ToolError(f"{command[0]} is not on the PATH{hint and '; ' + hint}")

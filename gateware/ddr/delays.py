@@ -80,7 +80,7 @@ class WrappingDelays(LiteXModule):
     A reset would start another calibration there, and LiteDRAM's PHY has no reset of the DQS delay. So a delay returns
     to its start by wrapping around. Data and DQS move together from where they were calibrated.
 
-    A tap is 2.5 to 15 ps long (DS892, DS923). The delay of DQS tells how many taps a beat has: it starts
+    A tap is 2.5 to 15 ps long (DS892, DS923). The delay of DQS shows how many taps a beat has: it starts
     a quarter of the chips' clock cycle, half a beat, after the delay of the clock. While data is transferred it must
     not pass the last tap. Where a whole beat would not fit, the positions are closer together.
 

@@ -121,7 +121,7 @@ class DRAMMemory(EndpointMemory):
         self.words    = stream.SyncFIFO(self.read_merger.words.description, 2 * self.PLACES, buffered=True)
         self.splitter = splitter = ReadSplitter(self.data_width, self.line_width, len(clients))
 
-        # Accepted writes: reads carry their number; the address tells whether the line read last is still valid.
+        # Accepted writes: reads carry their number; the address shows whether the line read last is still valid.
         accepted = self.writes.source.valid & self.writes.source.ready
         self.sync += [
             If(accepted, self.read_merger.write_count.eq(self.read_merger.write_count + 1)),

@@ -21,7 +21,7 @@ from litepcie_soc.ddr.scheduler import path_layout
 class PartialWrites(LiteXModule):
     """Turns partial writes into read-modify-writes, before ``NativePath``; passes everything else, one line per cycle.
 
-    A partly written line is read first, and then written whole; the accesses after it wait meanwhile. Lines return
+    A partly written line is read first, and then written whole; the accesses after it wait until then. Lines return
     in order: the line of such a read arrives after the lines of all earlier reads have left. A write without any
     enabled byte is dropped.
 

@@ -75,7 +75,7 @@ class Counters(LiteXModule):
     and of the four ``wait`` counters. A cycle for which the engine gives no reason waited for a descriptor.
 
     The counters are in one small RAM with one adder, which visits them round robin. The low bits of each
-    counter are also in registers beside the RAM, which count in every cycle. A visit copies these low bits
+    counter are also in registers next to the RAM, which count in every cycle. A visit copies these low bits
     into the RAM word, and adds a carry if they have wrapped since the last visit. So a word read from the RAM is
     a few cycles old. After the counters, the RAM holds the values that the host wrote into registers, for reading
     them back.

@@ -48,9 +48,9 @@ def say(text):
 # Steps --------------------------------------------------------------------------------------------
 
 def build():
-    """The board by its own target, and meanwhile what the guest is made of."""
+    """Builds the board by its own target, and fetches the guest's parts at the same time."""
     began = time.monotonic()
-    say("building the board (gateware, Verilog, C++), and fetching the guest's parts meanwhile")
+    say("building the board (gateware, Verilog, C++), and fetching the guest's parts at the same time")
     with ThreadPoolExecutor(1) as pool:
         parts = pool.submit(prepare)
         built = subprocess.run([sys.executable, ROOT / "targets" / "sim.py", "--build"], cwd=ROOT,

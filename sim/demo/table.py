@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The throughput table: what dma_test measured beside theory and the published rows."""
+"""The throughput table: what dma_test measured, compared with theory and the published rows."""
 
 import csv
 

@@ -13,7 +13,7 @@ without padding ("Dword-aligned mode"); payload bytes are in memory order. Sourc
 `tuser`; 512 bits has separate tables.
 
 Straddling is not used, so each TLP begins in a new beat, and the rest of a TLP's last beat is unused. The table shows
-the resulting limit at 512 bits and 250 MHz beside the limit of a Gen3 x16 link:
+the resulting limit at 512 bits and 250 MHz, compared with the limit of a Gen3 x16 link:
 
     TLP                       beats   limit of the interface   limit of the link
     write of 256 bytes        5       12.8 GB/s                14.4 GB/s
