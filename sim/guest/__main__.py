@@ -10,9 +10,9 @@
     python -m litepcie_sim.guest shell --board build/sim_gen2_x4_128
     python -m litepcie_sim.guest prepare
 
-The command's output goes to the output stream, all else (progress, the kernel's console) to the
-error stream. Exit status: the command's; 124 if it did not end in time, 125 if the runner failed
-(one line says why), as timeout(1) has it; 2 for bad usage.
+The command's output goes to standard output. Progress and the kernel's console go to standard
+error. Exit status: the command's; 124 if it did not end in time, 125 if the runner failed
+(one line says why), as for timeout(1); 2 for wrong usage.
 """
 
 import argparse
@@ -90,7 +90,7 @@ def parser():
     boot.add_argument("--no-load", action="store_true", help="do not load the module")
     boot.add_argument("--with-fio", action="store_true", help="Debian's fio in the guest")
     boot.add_argument("--file", type=_file, action="append", default=[], metavar="HOST:GUEST",
-        help="a file to bring into the guest")
+        help="copy the file HOST of this machine to GUEST in the guest")
     boot.add_argument("--simulator-arg", action="append", default=[], metavar="ARG",
         help="an argument of litepcie_simulator (--simulator-arg=--reorder)")
     boot.add_argument("--log", metavar="FILE", help="console log (default DIR/guest/console.log)")
@@ -102,7 +102,7 @@ def parser():
     run.add_argument("command", nargs="+", metavar="COMMAND",
         help="after --; a single word is text for the shell")
     verbs.add_parser("shell", parents=[boot], help="boot, give a shell")
-    get = verbs.add_parser("prepare", help="fetch and build all that a guest needs")
+    get = verbs.add_parser("prepare", help="fetch and build everything that a guest needs")
     get.add_argument("--kernel", action="append", choices=KERNELS,
         help=f"for this guest kernel (default {DEFAULT_KERNEL})")
     get.add_argument("--with-fio", action="store_true", help="Debian's fio too")
@@ -137,7 +137,7 @@ def run(args):
 
 @contextlib.contextmanager
 def _raw(fd):
-    """Keys go to the guest one by one, Ctrl-C too."""
+    """Sends each key to the guest at once, Ctrl-C too."""
     if not os.isatty(fd):
         yield
         return

@@ -20,7 +20,7 @@ START_SECONDS = 30  # The simulator makes its socket at once; a machine under lo
 
 
 class BuiltBoard:
-    """A board's build folder; checked to be one.
+    """The build folder of a board; raises GuestError if no board is built there.
 
     Attributes: `simulator` (path of the program), `gen`, `lanes` (of its link).
     """
@@ -45,7 +45,7 @@ class BuiltBoard:
 
 
 class Simulator:
-    """The simulator process. What it says goes to the file `log`."""
+    """The simulator process. Its output goes to the file `log`."""
 
     def __init__(self, board, socket, arguments=(), log=None):
         self.log     = Path(log)
@@ -54,7 +54,7 @@ class Simulator:
         self.process = None
 
     def start(self):
-        """Starts it and returns when its socket takes connections."""
+        """Starts the simulator and returns when its socket takes connections."""
         with open(self.log, "wb") as log:
             self.process = process.start(self.command, stdout=log, stderr=log)
         deadline = time.monotonic() + START_SECONDS
@@ -67,11 +67,11 @@ class Simulator:
             time.sleep(0.01)
 
     def ended(self):
-        """Its exit status, or None while it runs."""
+        """Returns the simulator's exit status, or None while it runs."""
         return self.process.poll() if self.process else None
 
     def error(self):
-        """The error that its end is."""
+        """Returns the error to raise when the simulator has ended."""
         status = self.process.wait()
         how    = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
         return GuestError(f"the simulator {how}{self._last_lines()}")
@@ -81,11 +81,11 @@ class Simulator:
         return ": " + "\n".join(lines) if lines else ", without a word"
 
     def kill(self):
-        """Ends it at once, as a crash would."""
+        """Kills the simulator at once, as a crash would end it."""
         process.stop(self.process, grace=0)
 
     def stop(self, grace=2.0):
-        """Lets it end by itself for `grace` seconds (QEMU has closed the socket), then ends it."""
+        """Waits `grace` seconds for the simulator to end (QEMU has closed the socket), then ends it."""
         if self.process is None:
             return None
         deadline = time.monotonic() + grace
@@ -95,9 +95,9 @@ class Simulator:
 
 
 def listening(path):
-    """Whether a process listens on the UNIX socket `path`.
+    """Returns whether a process listens on the UNIX socket `path`.
 
-    Looked up and not tried, as the simulator serves one connection.
+    It does not connect: the simulator serves one connection only.
 
     Source: proc(5), /proc/net/unix: 00010000 in the fourth column is __SO_ACCEPTCON.
     """
@@ -109,5 +109,5 @@ def listening(path):
 
 
 def socket_folder():
-    """A temporary folder with a short path: that of a UNIX socket has 107 bytes at most."""
+    """Returns a temporary folder with a short path: the path of a UNIX socket has at most 107 bytes."""
     return tempfile.TemporaryDirectory(prefix=f"litepcie-{os.getpid()}-", dir="/tmp")

@@ -4,15 +4,15 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The cache that all clones of a user share: things made once, whole or not at all.
+"""The cache that all clones of a user share. An entry is complete or does not exist.
 
     ${LITEPCIE_CACHE:-${XDG_CACHE_HOME:-~/.cache}/litepcie-soc}/v1/
-        NAME-HASH/      what `entry` made; HASH covers all that it depends on
-        locks/          one lock an entry, held while it is made
-        tmp/            what is being made; renamed into place when complete
+        NAME-HASH/      an entry that `entry` made; HASH covers everything that it depends on
+        locks/          one lock per entry, held while the entry is made
+        tmp/            unfinished entries; renamed into place when complete
 
-Any of it can be deleted at any time when nothing runs. Another layout is another version folder.
-The time of an entry's folder is that of its last use: `prune` removes entries that nobody has used for long.
+All of it can be deleted when no guest and no build runs. A new layout gets a new version folder.
+The modification time of an entry's folder is the time of its last use: `prune` removes entries unused for long.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ VERSION = "v1"
 
 
 def folder():
-    """The versioned cache folder, as the environment says."""
+    """Returns the versioned cache folder, as the environment sets it."""
     base = os.environ.get("LITEPCIE_CACHE")
     if not base:
         base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "litepcie-soc"
@@ -40,7 +40,7 @@ def folder():
 
 
 def digest(*parts):
-    """Short hash of strings and bytes, order and boundaries counted."""
+    """Returns a short hash of strings and bytes, which depends on their order and boundaries."""
     sha = hashlib.sha256()
     for part in parts:
         data = part if isinstance(part, bytes) else str(part).encode()
@@ -50,7 +50,7 @@ def digest(*parts):
 
 @contextlib.contextmanager
 def locked(path, what):
-    """Holds the lock file `path`; says so when it has to wait for another process."""
+    """Holds the lock file `path`; prints a line if it has to wait for another process."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w") as lock:
         try:
@@ -70,10 +70,10 @@ def _wait_for(lock):
 
 
 def entry(name, key, make, what=None):
-    """Path of the cache entry `name` for `key` (from `digest`), made by `make(folder)` if missing.
+    """Returns the path of the cache entry `name` for `key` (from `digest`); `make(folder)` makes it if missing.
 
-    `make` gets an empty folder that becomes the entry when it returns, and is removed when it
-    raises. Processes that want the same entry at once wait for the first of them.
+    `make` gets an empty folder. The folder becomes the entry when `make` returns, and is removed if `make`
+    raises an error. If several processes want the same entry, the first makes it and the others wait.
     """
     what  = what or name
     root  = folder()
@@ -86,7 +86,7 @@ def entry(name, key, make, what=None):
                 return final
             tmp = root / "tmp"
             tmp.mkdir(exist_ok=True)
-            # We hold the lock: what is left of this entry was left by a process that was killed.
+            # We hold the lock, so a process that was killed left these unfinished folders.
             for stale in tmp.glob(f"{name}-{key}.*"):
                 shutil.rmtree(stale, ignore_errors=True)
             work = Path(tempfile.mkdtemp(prefix=f"{name}-{key}.", dir=tmp))
@@ -104,7 +104,7 @@ def entry(name, key, make, what=None):
 
 
 def _used(path):
-    """True if the entry exists, which is now used."""
+    """Sets the time of an entry's last use to now. Returns whether the entry exists."""
     with contextlib.suppress(PermissionError):
         try:
             os.utime(path)

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Running programs inside an unpacked root, with whatever right this machine gives."""
+"""Runs programs inside an unpacked root, by the first way that this machine allows."""
 
 from litepcie_sim.guest import process
 
@@ -34,9 +34,7 @@ _WAYS = [
 
 
 def way(root):
-    """The words before a command that run it inside `root`; None if this machine does not allow
-    it.
-    """
+    """Returns the words to put before a command so that it runs inside `root`. None if the machine allows no way."""
     for words in _WAYS:
         if process.run([*words, root, "/bin/true"])[0] == 0:
             return [*words, str(root)]

@@ -4,14 +4,13 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What the runner and the guest say to each other, over the guest's second serial port.
+"""The protocol of the runner and the guest over the guest's second serial port.
 
     runner   TOKEN MODE CODE newline      MODE is run, shell or off; CODE is the command in base64
     guest    the command's output, then   TOKEN STATUS newline
 
-TOKEN is new and random for each command and is held by the guest's init alone, so no output can
-pass for the end of a command, whatever its bytes. The first serial port is the kernel's console and
-carries nothing that is parsed.
+TOKEN is random, new for each command, and known to the guest's init only. So no output of a command
+can look like its end. The first serial port is the kernel's console and is not parsed.
 """
 
 import base64
@@ -25,7 +24,7 @@ class Reply:
     def __init__(self, token=None):
         self.token  = token or secrets.token_hex(16)
         self.status = None
-        self.rest   = b""  # What came behind the end: nothing, in a guest that works.
+        self.rest   = b""  # Bytes after the status: none, in a guest that works.
         self._held  = b""
         self._mark  = self.token.encode()
 
@@ -34,7 +33,7 @@ class Reply:
         return f"{self.token} {mode} {base64.b64encode(command.encode()).decode()}\n".encode()
 
     def feed(self, data):
-        """The output in `data` that is certain to be output; the rest is held until more comes."""
+        """Returns the bytes that are certainly output; holds the others until more bytes come."""
         self._held += data
         at = self._held.find(self._mark)
         if at < 0:
@@ -49,7 +48,7 @@ class Reply:
         return output
 
     def _partial(self):
-        """How many of the last bytes may be the beginning of the mark."""
+        """Returns how many of the last bytes may be the beginning of the mark."""
         for length in range(min(len(self._mark) - 1, len(self._held)), 0, -1):
             if self._mark.startswith(self._held[-length:]):
                 return length

@@ -6,7 +6,7 @@
 
 """A cpio archive of the "newc" kind, which Linux unpacks as initial RAM file system.
 
-Written here because no tool of the machine is needed this way, and no right: devices and owners are
+Written here because it needs no tool of the machine and no root rights: devices and owners are
 just numbers in the archive. Format: Documentation/driver-api/early-userspace/buffer-format.rst of
 the kernel. Archives may follow each other.
 """
@@ -49,22 +49,22 @@ class Archive:
             self._entry(name, stat.S_IFDIR | mode)
 
     def file(self, name, content, mode=0o644):
-        """A regular file of `content` (bytes or text)."""
+        """Adds a regular file with `content` (bytes or text)."""
         content = content.encode() if isinstance(content, str) else content
         self._entry(name, stat.S_IFREG | mode, content)
 
     def copy(self, name, path, mode=None):
-        """A regular file of what the machine's file `path` holds; its permissions if no `mode`."""
+        """Adds a copy of the machine's file `path`, with that file's permissions if `mode` is None."""
         path = Path(path)
         mode = stat.S_IMODE(path.stat().st_mode) if mode is None else mode
         self.file(name, path.read_bytes(), mode)
 
     def link(self, name, target):
-        """A symbolic link."""
+        """Adds a symbolic link."""
         self._entry(name, stat.S_IFLNK | 0o777, str(target).encode())
 
     def device(self, name, major, minor, mode=0o600):
-        """A character device."""
+        """Adds a character device."""
         self._entry(name, stat.S_IFCHR | mode, device=(major, minor))
 
     def data(self):

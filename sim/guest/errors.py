@@ -10,7 +10,7 @@ import sys
 
 
 class GuestError(Exception):
-    """Something the user can act on: the message is one line, and logs behind it."""
+    """An error that the user can act on. The message is one line; lines of a log may follow it."""
 
 
 class GuestTimeout(GuestError):

@@ -11,9 +11,9 @@
 export PATH=/bin:/sbin:/usr/bin HOME=/root TERM=vt100
 control=/dev/ttyS1
 
-# Orphans become children of process 1, and the death of a child makes the shell's `read` begin anew, without what it
-# had of the line. So process 1 only waits, and what reads commands has no children but them. (Not a job in the
-# background: that would not hear Ctrl-C.)
+# Orphans become children of process 1. When a child dies, the shell's `read` starts again and loses the part of the
+# line that it had. So process 1 only waits, and the commands are the only children of the shell that reads them.
+# (That shell is not a background job: such a job would ignore Ctrl-C.)
 if [ $$ = 1 ]; then
     mount -t devtmpfs dev /dev
     "$0"
@@ -32,7 +32,7 @@ cd /root
 
 raw() { stty -F $control raw -echo -hupcl clocal; }
 
-# The board behind the root port, and the module. Anything amiss is said and is the status.
+# Sets up the board below the root port and loads the module. Prints what failed and returns its status.
 board() {
     [ -e /sys/bus/pci/devices/0000:01:00.0 ] || { echo "no board on the guest's PCI bus"; return 1; }
     pcie_sizes "$mps" "$mrrs" || return
@@ -58,8 +58,8 @@ while read -r token mode code <&3; do
         status=$?
         ;;
     shell)
-        # A terminal of its own: job control, line editing, Ctrl-C. The end of its session hangs the port up: what was
-        # written must be out by then (stty waits for that), and the port must be opened again.
+        # The shell gets a terminal of its own: job control, line editing, Ctrl-C. The end of its session hangs up the
+        # port. So its output must be sent before (stty waits for that), and the port must be opened again.
         stty -F $control sane
         eval "$command"
         setsid -c sh -c 'sh -il; status=$?; stty sane; exit $status' <>$control >&0 2>&1

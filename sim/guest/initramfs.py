@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What the guest boots into: busybox, the board's module and tool, the user's files, all in RAM."""
+"""The guest's root file system, in RAM: busybox, the board's module and tool, the user's files."""
 
 import shutil
 
@@ -21,7 +21,7 @@ USER = ROOT / "software" / "user"
 
 
 def base():
-    """The archive that every guest has: folders, busybox under all its names, init."""
+    """Returns the archive that every guest has: folders, busybox under all its names, init."""
     _, busybox     = packages.find(Recipe("busybox", "busybox", "bookworm",
         packages = ("busybox-static",),
         expect   = "bin/busybox"))
@@ -45,7 +45,7 @@ def base():
 
 
 def tools():
-    """Paths of the tool's programs, statically linked; built if their makefile finds need."""
+    """Returns paths of the tool's programs, statically linked; make builds them if they are out of date."""
     build = ROOT / "build" / "user-guest"
     with cache.locked(ROOT / "build" / "user-guest.lock", "litepcie_util"):
         status, output = process.run(["make", "-C", USER, f"BUILD={build}", "STATIC=1"])
@@ -57,13 +57,13 @@ def tools():
 
 
 def fio():
-    """Path of an archive with Debian's fio and every library it loads, at their own paths."""
+    """Returns the path of an archive with Debian's fio and every library it loads, at their own paths."""
     recipe = Recipe("fio", "fio", "trixie", ("fio",), "usr/bin/fio",
         keep = r"(?!python|libpython|perl|systemd|dpkg|tzdata|adduser|passwd|debconf|dmsetup)")
     root, program = packages.find(recipe)
     libraries     = root / "usr/lib/x86_64-linux-gnu"
     loader        = root / "usr/lib64/ld-linux-x86-64.so.2"
-    search        = f"{libraries}:{libraries}/ceph"  # A library of fio's has one of its own.
+    search        = f"{libraries}:{libraries}/ceph"  # A library that fio loads needs one from ceph.
 
     def make(path):
         status, output = process.run([loader, "--library-path", search, "--list", program])
@@ -83,7 +83,7 @@ def fio():
 
 
 def write(path, archives, extra=()):
-    """Writes `archives` (Archive) and `extra` (paths of archives) one behind the other.
+    """Writes `archives` (Archive) and `extra` (paths of archives) one after the other.
 
     Not compressed: unpacking costs the guest more time than reading.
     """

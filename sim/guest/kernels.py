@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The guest kernels: Debian's cloud kernels as they are, and what builds a module for each."""
+"""The guest kernels: Debian's unchanged cloud kernels, and the compiler and headers to build a module for each."""
 
 import dataclasses
 import re
@@ -15,13 +15,13 @@ from litepcie_sim.guest          import packages
 from litepcie_sim.guest.errors   import GuestError, say
 from litepcie_sim.guest.packages import Recipe
 
-# Name of a kernel: the Debian suite that carries it; that of backports goes on to new versions. The
-# cloud flavour has PCI hot-plug, AER, MSI, VT-d, io_uring and the serial ports built in.
+# Name of a kernel, and the Debian suite that carries it; the suite of backports moves to new versions.
+# The cloud flavour has PCI hot-plug, AER, MSI, VT-d, io_uring and the serial ports built in.
 KERNELS        = {"6.1": "bookworm", "6.12": "trixie", "newest": "trixie-backports"}
 DEFAULT_KERNEL = "6.1"
 
-# What `make` and the kernel's scripts run, beside the compiler. base-files holds the links of a
-# merged /usr.
+# Programs that `make` and the kernel's scripts run, besides the compiler. base-files holds the links
+# of a merged /usr.
 _TOOLS = ("base-files", "dash", "bash", "coreutils", "sed", "grep", "mawk", "findutils",
     "diffutils", "perl-base", "tar", "gzip", "libc-bin", "gcc", "binutils", "make")
 
@@ -32,7 +32,7 @@ _NO_USE = (r"(?!linux-(image|binary|modules|base)|systemd|libsystemd|udev|initra
 
 @dataclasses.dataclass(frozen=True)
 class Kernel:
-    """One of `KERNELS`, by name; checked."""
+    """One of `KERNELS`, by name; raises GuestError for another name."""
     name : str
 
     def __post_init__(self):
@@ -44,7 +44,7 @@ class Kernel:
         return KERNELS[self.name]
 
     def image(self):
-        """Path of the bootable image, fetched if need be."""
+        """Returns the path of the bootable image, which is fetched if it is missing."""
         return packages.find(Recipe(f"kernel-{self.name}", f"kernel {self.name}", self.suite,
             packages = ("linux-image-cloud-amd64",),
             keep     = r"linux-(image|binary)-\d",
@@ -53,18 +53,18 @@ class Kernel:
 
     @property
     def release(self):
-        """What `uname -r` says in the guest."""
+        """The kernel's release, as `uname -r` prints it in the guest."""
         image   = self.image()
         # Either /boot/vmlinuz-RELEASE or modules/RELEASE/vmlinuz.
         release = image.name.removeprefix("vmlinuz-")
         release = image.parent.name if release == "vmlinuz" else release
         if self.name != "newest" and not re.match(re.escape(self.name) + r"\b", release):
-            say(f"Debian {self.suite} now carries {release}; used in the place of {self.name}")
+            say(f"Debian {self.suite} now carries {release}; it is used instead of {self.name}")
         return release
 
     def compiler(self):
-        """(root, headers): a root with this kernel's headers and its suite's compiler, fetched if
-        need be, and the headers' path as seen in it.
+        """Returns (root, headers): a root with this kernel's headers and its suite's compiler, fetched if
+        it is missing, and the path of the headers inside the root.
         """
         root, headers = packages.find(Recipe(f"compiler-{self.name}",
             f"headers and compiler of kernel {self.name}", self.suite,

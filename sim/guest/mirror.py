@@ -15,7 +15,7 @@ from pathlib import Path
 
 from litepcie_sim.guest.errors import GuestError
 
-# Of the package python-apt-common.
+# This file belongs to the package python-apt-common.
 TEMPLATE = "/usr/share/python-apt/templates/Debian.info"
 
 # Suites of the Debian archive proper. Security and third-party archives use other names or none of
@@ -27,7 +27,7 @@ _URI   = re.compile(r"^(mirror\+)?(https?|file|copy|tor\+https?):")
 
 
 def parse_one_line(text):
-    """(uri, suite, components) of each binary entry in the one-line format of sources.list(5)."""
+    """Yields (uri, suite, components) of each binary entry in the one-line format of sources.list(5)."""
     for line in text.splitlines():
         line  = line.split("#", 1)[0]
         match = re.match(r"^\s*deb\s+(?:\[[^]]*\]\s*)?(\S+)\s+(\S+)\s*(.*)$", line)
@@ -36,7 +36,7 @@ def parse_one_line(text):
 
 
 def parse_deb822(text):
-    """(uri, suite, components) of each enabled binary entry in the deb822 format of it."""
+    """Yields (uri, suite, components) of each enabled binary entry in the deb822 format of sources.list(5)."""
     for stanza in re.split(r"\n[ \t]*\n", text):
         fields, name = {}, None
         for line in stanza.splitlines():
@@ -58,7 +58,7 @@ def parse_deb822(text):
 
 
 def machine_sources(etc="/etc/apt"):
-    """Every entry of the machine's apt set-up, in apt's order."""
+    """Yields every entry of the machine's apt set-up, in apt's order."""
     etc   = Path(etc)
     parts = etc / "sources.list.d"
     files = [etc / "sources.list"] + sorted(parts.iterdir() if parts.is_dir() else [])
@@ -70,7 +70,7 @@ def machine_sources(etc="/etc/apt"):
 
 
 def template_mirror(template):
-    """The URI that the templates have for the newest suite of Debian, or None."""
+    """Returns the URI that the templates have for the newest suite of Debian, or None."""
     if os.access(template, os.R_OK):
         if match := re.search(r"^BaseURI:\s*(\S+)", Path(template).read_text(), re.MULTILINE):
             return match[1]
@@ -78,7 +78,7 @@ def template_mirror(template):
 
 
 def debian_mirror(etc="/etc/apt", environ=os.environ, template=TEMPLATE):
-    """The archive's URI, without a slash at its end. Raises GuestError if nothing names one."""
+    """Returns the archive's URI without a slash at its end. Raises GuestError if nothing names one."""
     if environ.get("DEBIAN_MIRROR"):
         return environ["DEBIAN_MIRROR"].rstrip("/")
     for uri, suite, components in machine_sources(etc):

@@ -29,7 +29,7 @@ def _is_source(path):
 
 
 def sources(folder=SOURCES):
-    """{relative name: content} of what the module is made of, not what a build left there."""
+    """Returns {relative name: content} of the module's sources, without files that a build left there."""
     names = [path for path in sorted(folder.rglob("*")) if path.is_file() and _is_source(path)]
     if not any(path.name == "Makefile" for path in names):
         raise GuestError(f"no driver sources in {folder}")
@@ -37,7 +37,7 @@ def sources(folder=SOURCES):
 
 
 def module(kernel, folder=SOURCES):
-    """Path of the .ko that `folder` builds for `kernel`; built if these sources were not yet."""
+    """Returns the path of the .ko for `kernel`; builds it if the cache has none from these sources in `folder`."""
     files = sources(folder)
     key   = cache.digest(kernel.image().parent, *[part for file in files.items() for part in file])
 
@@ -79,7 +79,7 @@ def _build(kernel, folder):
 
 
 def _build_inside(inside, root, headers, folder):
-    """By the root's own compiler."""
+    """Builds with the root's own compiler."""
     (root / "tmp").mkdir(exist_ok=True)
     # A folder of its own in the root: any number of builds share a root.
     with tempfile.TemporaryDirectory(prefix="module-", dir=root / "tmp") as work:
@@ -89,11 +89,11 @@ def _build_inside(inside, root, headers, folder):
 
 
 def _build_outside(kernel, root, headers, folder):
-    """By the machine's compiler, on the root's headers: where nobody may enter a root."""
+    """Builds with the machine's compiler and the root's headers, for machines that do not allow entering a root."""
     origin = root / headers.relative_to("/")
     if not _machine_will_do(origin):
         raise GuestError(_FORBIDDEN.format(release=kernel.release))
-    # The one file of the headers that says where they are.
+    # The Makefile is the only file of the headers that holds their path.
     moved = folder / "headers"
     moved.mkdir()
     for path in origin.iterdir():
@@ -101,7 +101,7 @@ def _build_outside(kernel, root, headers, folder):
             (moved / path.name).symlink_to(path)
     (moved / "Makefile").write_text(
         (origin / "Makefile").read_text().replace("/usr/src/", f"{root}/usr/src/"))
-    # What the headers' programs load and the machine may lack.
+    # Libraries that the headers' programs load and that the machine may not have.
     libraries = folder / "libraries"
     libraries.mkdir()
     for path in (root / "usr/lib/x86_64-linux-gnu").glob("libelf*.so.1"):
@@ -111,9 +111,9 @@ def _build_outside(kernel, root, headers, folder):
 
 
 def _machine_will_do(headers):
-    """Whether the machine is new enough: to run the headers' own programs, and its compiler.
+    """Returns whether the machine can run the headers' own programs and its compiler is new enough.
 
-    From Linux 6.13 on, the headers say where they are in more than one place: not moved here.
+    From Linux 6.13 on, the headers hold their path in more than one file, so they cannot be moved here.
     """
     moves  = "KBUILD_OUTPUT" not in (headers / "Makefile").read_text()
     runs   = "Usage" in process.run([headers / "scripts" / "basic" / "fixdep"])[1]

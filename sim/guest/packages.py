@@ -32,14 +32,14 @@ KEYRINGS = [
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """What a root is made of. Another recipe is another root.
+    """The contents of a root. Each recipe has a root of its own.
 
-    name     : of the root in the cache
-    what     : the same for people
-    suite    : taken first; a backports suite brings its base suite along
-    packages : with everything they depend on
-    expect   : a pattern of which the root holds one path exactly, or it is not kept
-    keep     : regular expression of the package names to unpack, of those that apt resolved
+    name     : name of the root in the cache
+    what     : the name in messages
+    suite    : Debian suite that packages come from first; a backports suite adds its base suite
+    packages : packages to fetch with everything they depend on
+    expect   : a pattern that must match exactly one path in the root; otherwise the root is discarded
+    keep     : regular expression of the package names to unpack, among those that apt resolved
     exclude  : tar patterns to leave out of every package
     """
     name     : str
@@ -58,13 +58,13 @@ class Recipe:
 
 
 def root(recipe):
-    """Path of the unpacked `recipe`, fetched if it is not in the cache."""
+    """Returns the path of the unpacked `recipe`, which is fetched if it is not in the cache."""
     return cache.entry(recipe.name, cache.digest(recipe), lambda path: _make(recipe, path),
         recipe.what)
 
 
 def find(recipe):
-    """(root, the path in it that the recipe is about), fetched if need be."""
+    """Returns (root, the path that `recipe.expect` matches in it); fetches the root if it is missing."""
     path = root(recipe)
     return path, next(path.glob(recipe.expect))
 
@@ -119,20 +119,20 @@ class Apt:
         return output
 
     def resolve(self, recipe):
-        """[(name, version)] of the recipe's packages and all they depend on."""
+        """Returns [(name, version)] of the recipe's packages and all they depend on."""
         output = self("install", "-y", "--no-install-recommends", "--print-uris",
             "-t", recipe.suite, *recipe.packages)
         names  = re.findall(r"^'\S+' (\S+)_(\S+)_\w+\.deb \d+", output, re.MULTILINE)
         return [(name, urllib.parse.unquote(version)) for name, version in names]
 
     def download(self, packages):
-        """Fetches [(name, version)]; paths of the .deb files."""
+        """Fetches packages, [(name, version)]; returns the paths of the .deb files."""
         self("download", *(f"{name}={version}" for name, version in packages), cwd=self.archives)
         return sorted(self.archives.glob("*.deb"))
 
 
 def _machine_settings():
-    """How the machine reaches mirrors (proxies, certificates), from its own apt set-up."""
+    """Returns the machine's own apt settings for reaching mirrors (proxies, certificates)."""
     status, output = process.run(["apt-config", "dump"])
     lines = [line for line in output.splitlines()
         if re.match(r"Acquire::(https?|ftp|socks|ForceIPv)", line)]
@@ -149,7 +149,7 @@ _NO_SUITE = re.compile(
 
 
 def reason(output, mirror):
-    """Apt's many lines as one that says what to do."""
+    """Returns apt's error output as one line that says what to do."""
     advice = "check the network, or set DEBIAN_MIRROR"
     errors = [line[2:].strip() for line in output.splitlines() if line.startswith("E:")]
     detail = (errors or output.strip().splitlines()[-1:] or ["no reason given"])[0]
@@ -167,14 +167,14 @@ def reason(output, mirror):
 # Roots --------------------------------------------------------------------------------------------
 
 def unpack(debs, path, exclude=()):
-    """Unpacks .deb files into `path`, without what matches `exclude`.
+    """Unpacks .deb files into `path`, without the paths that match `exclude`.
 
     base-files goes first: it holds the links (/bin, /lib) that the rest goes through.
     """
     path.mkdir(exist_ok=True)
     patterns = " ".join(f"--exclude='{pattern}'" for pattern in exclude)
     for deb in sorted(debs, key=lambda deb: not deb.name.startswith("base-files_")):
-        # Owners and set-user-id bits stay out: nothing in a root is ever more than its user.
+        # Owners and set-user-id bits are not unpacked: no file in a root may have more rights than its user.
         status, output = process.run(["bash", "-o", "pipefail", "-c",
             'dpkg-deb --fsys-tarfile "$1" | tar -x -C "$2" --keep-directory-symlink '
             f"--no-same-owner --no-same-permissions {patterns}", "bash", deb, path])

@@ -6,8 +6,8 @@
 
 """Child processes that never outlive the runner.
 
-Each child is its own process group, is ended with its whole group, and gets SIGKILL from the kernel
-should the runner itself be killed (`setpriv --pdeathsig`; prctl(2), PR_SET_PDEATHSIG).
+Each child has a process group of its own and is ended with the whole group. If the runner itself is killed,
+the kernel sends SIGKILL to the child (`setpriv --pdeathsig`; prctl(2), PR_SET_PDEATHSIG).
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from litepcie_sim.guest.errors import GuestError
 
 
 def start(command, **kwargs):
-    """`subprocess.Popen` of `command`, a group of its own, bound to the calling thread's life."""
+    """Starts `command` in a process group of its own; it is killed when the calling thread ends. Returns a `Popen`."""
     setpriv = shutil.which("setpriv")
     if setpriv is None:
         raise GuestError("setpriv is missing; type: sudo apt-get install util-linux")
@@ -56,7 +56,7 @@ def check_ending():
 
 
 def run(command, **kwargs):
-    """Runs `command` to its end; (exit status, what it wrote to both streams)."""
+    """Runs `command` to its end. Returns (exit status, text of both of its streams)."""
     check_ending()
     process = start(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         errors="replace", **kwargs)
@@ -72,19 +72,19 @@ def run(command, **kwargs):
 
 
 def _on_signal(number, frame):
-    # The main thread may be waiting for others, and those for their commands.
+    # The main thread may wait for other threads, and these for their commands.
     _ending.set()
     for process in list(_runs):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGTERM)
-    # Exceptions like any other: what runs is ended on their way out.
+    # As exceptions they unwind the stack, which ends all processes that run.
     if number == signal.SIGINT:
         raise KeyboardInterrupt
     sys.exit(128 + number)
 
 
 def handle_signals():
-    """Makes the usual signals exceptions, for programs that run guests: Ctrl-C, SIGTERM, SIGHUP."""
-    # SIGINT too: the shell may have started this in the background, with it ignored.
+    """Turns Ctrl-C, SIGTERM and SIGHUP into exceptions, for programs that run guests."""
+    # SIGINT needs a handler too: a shell starts background jobs with SIGINT ignored.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _on_signal)

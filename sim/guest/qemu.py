@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""QEMU: which one, and its command line."""
+"""Finds a usable QEMU and makes its command line."""
 
 import dataclasses
 import json
@@ -38,7 +38,7 @@ def _dotted(numbers):
 
 
 def version(command, environ=None):
-    """(major, minor, micro) of a QEMU, or None if it does not start."""
+    """Returns (major, minor, micro) of a QEMU, or None if it does not start."""
     try:
         status, output = process.run([*command, "--version"], env=environ)
     except OSError:
@@ -48,7 +48,7 @@ def version(command, environ=None):
 
 
 def unfit(command, environ=None):
-    """Why a QEMU cannot be used; None if it can."""
+    """Returns why a QEMU cannot be used, or None if it can."""
     found = version(command, environ)
     if found is None:
         return "it does not start"
@@ -60,7 +60,7 @@ def unfit(command, environ=None):
 
 
 def find():
-    """The QEMU to use: LITEPCIE_QEMU if set, the machine's own if it will do, or Debian's."""
+    """Returns the QEMU to use: LITEPCIE_QEMU if set, the machine's own if it is usable, or Debian's."""
     named = os.environ.get("LITEPCIE_QEMU")
     if named:
         why = unfit([named])
@@ -78,8 +78,8 @@ def _private():
         packages = ("qemu-system-x86",),
         expect   = "usr/bin/qemu-system-x86_64",
         exclude  = (*Recipe.exclude, "./usr/share/fonts", "./usr/share/perl*")))
-    # Its own loader and libraries: the machine's may be older. Its own modules: an older QEMU's
-    # must not be found.
+    # It runs with its own loader and libraries, as the machine's may be older. It uses its own modules,
+    # so that it does not load those of an older QEMU.
     libraries = root / "usr/lib/x86_64-linux-gnu"
     command   = [root / "usr/lib64/ld-linux-x86-64.so.2", "--library-path", libraries, program]
     for data in ("usr/share/qemu", "usr/share/seabios", "usr/lib/ipxe/qemu"):
@@ -95,7 +95,7 @@ def _private():
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
-    """The virtual machine's shape.
+    """The virtual machine's memory, processors and devices.
 
     memory        : size of the guest's memory, as QEMU takes it ("512M")
     cpus          : number of processors
@@ -118,7 +118,7 @@ class Machine:
         return arguments + (["intel_iommu=on", "iommu.strict=1"] if self.iommu else [])
 
     def arguments(self, kernel, initrd, console, control):
-        """QEMU's arguments. `console` and `control`: file descriptors of connected sockets."""
+        """Returns QEMU's arguments. `console` and `control` are file descriptors of connected sockets."""
         arguments = ["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
             "-machine",
             "q35,accel=tcg,memory-backend=memory,sata=off,smbus=off,smm=off,i8042=off",
