@@ -27,7 +27,7 @@ class BoardError(Exception):
 
 
 def folder(board):
-    """Where a ``SimulatedBoard`` is built, as ``targets/sim.py`` names it."""
+    """Returns the build folder of a ``SimulatedBoard``, as ``targets/sim.py`` names it."""
     if board.design == STOCK:
         return ROOT / "build" / f"stock_{board.width}"
     gen, lanes = BUILT_AS[board.width]

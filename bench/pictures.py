@@ -6,7 +6,7 @@
 
 """The two plots of the README: throughput over size, and reads over the latency of the host.
 
-`make bench` writes both as SVG into its output folder. The committed plots are in docs/pictures/, each beside a CSV
+`make bench` writes both as SVG into its output folder. The committed plots are in docs/pictures/, each next to a CSV
 file with its figures. `--write` takes the figures from a results.json and draws the plots; `--check` draws them again
 from the committed figures, so that a plot never differs from its figures.
 """

@@ -48,7 +48,7 @@ class NoteRow:
         return f"{self.source.upper().replace('AN', 'AN ')} table {self.table}, {self.device}"
 
     def misprint(self, cell):
-        """Whether a printed figure exceeds the theory of its link, which no link can do."""
+        """Returns whether a printed figure exceeds the theory of its link, which is impossible."""
         return self.rates[cell] > self.theory
 
 

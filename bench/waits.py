@@ -33,7 +33,7 @@ def blame(result, direction):
 
 
 def blame_small(result, direction):
-    """As ``blame``, for a chain of short descriptors; adds how many of them one round trip covers."""
+    """Does the same as ``blame`` for a chain of short descriptors; adds how many of them one round trip covers."""
     point, data = result.point, result.data
     in_flight   = rate(result, direction)/point.bytes*point.latency_ns*1e-9
     tags        = f", the reader has {data['tags']} tags" if direction == "read" else ""

@@ -78,7 +78,7 @@ def build_board():
 
 
 def _board_folder(gen=2, lanes=4, data_width=128, phy="shared", endianness="big", tags=64, with_ddr=False, **others):
-    """As targets/sim.py names it; what that has no name for comes last."""
+    """Returns the folder that targets/sim.py uses. Options that it does not name are appended."""
     extra = "".join(f"_{value}" for value, default in ((phy, "shared"), (endianness, "big")) if value != default)
     extra += f"_tags{tags}" * (tags != 64)
     extra += "".join(f"_{name}{value}" for name, value in sorted(others.items()))
@@ -90,13 +90,13 @@ def board(build_board):
     """Folder of the default board."""
     return build_board(with_ddr=True) if os.environ.get("LITEPCIE_DDR") else build_board()
 
-# A fault of QEMU 11.1, not of what is tested: its vfio-user client reports an error twice, and aborts,
-# when the other side of the socket vanishes at certain moments.
+# A fault of QEMU 11.1, not of this project: its vfio-user client reports an error twice and aborts
+# when the other side closes the socket at certain moments.
 QEMU_ABORT = "error_setv: Assertion"
 
 
 def despite_qemu(attempt):
-    """What `attempt()` returns; tried again, up to three times, when QEMU aborted by itself."""
+    """Returns the result of `attempt()`. Tries up to three times if QEMU itself aborted."""
     for last in (False, False, True):
         try:
             return attempt()
@@ -107,7 +107,7 @@ def despite_qemu(attempt):
 # Guests -------------------------------------------------------------------------------------------
 
 def _log(request):
-    """Path of the console log for what `request` is about."""
+    """Returns the path of the console log for the test or module of `request`."""
     name = re.sub(r"[^\w.-]+", "_", request.node.nodeid.removeprefix("test/"))
     return LOGS / name / "console.log"
 

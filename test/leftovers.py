@@ -6,9 +6,9 @@
 
 """Pytest hooks that end the processes which a test leaves running.
 
-After a test that exceeded its time limit, all processes ended that were started since it began: also
-those of its fixtures, because a guest with a hung command cannot be used again. At the end of the
-session, every process ended that pytest or one of its descendants started.
+After a test that exceeded its time limit, we kill all processes that were started since it began. These
+include the processes of its fixtures, because a guest with a hung command cannot be used again. At the
+end of the session, we kill every process that pytest or one of its descendants started.
 """
 
 import contextlib
@@ -58,7 +58,7 @@ def descendants(since=0.0):
 
 
 def end(since=0.0):
-    """Kills the processes of `descendants`, and those that they start meanwhile."""
+    """Kills the processes of `descendants`, and those that they start while it runs."""
     while numbers := descendants(since):
         for number in numbers:
             with contextlib.suppress(ProcessLookupError):

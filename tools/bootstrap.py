@@ -54,7 +54,7 @@ def _module(*names):
 
 
 def _names_debian():
-    """Whether sim/guest/mirror.py finds a Debian mirror: in DEBIAN_MIRROR, apt's templates or sources."""
+    """Returns whether sim/guest/mirror.py finds a Debian mirror: in DEBIAN_MIRROR, apt's templates or sources."""
     if os.environ.get("DEBIAN_MIRROR") or os.path.exists("/usr/share/python-apt/templates/Debian.info"):
         return True
     try:
@@ -64,7 +64,7 @@ def _names_debian():
         return False
 
 
-# Package name, and a function that tells whether its files are there, installed by apt or not.
+# Package name, and a function that returns whether its files exist, installed by apt or not.
 NEEDS = [
     ("python3-venv",           _module("venv", "ensurepip")),
     ("g++",                    _program("g++")),
@@ -148,7 +148,7 @@ def _digest(text, name):
 
 
 def _fingerprint():
-    """Two digests, one a line: of all that the environment depends on, and of the project's own install."""
+    """Returns two digests, one per line: of the environment's inputs, and of the project's own installation."""
     where = "{} {} {}".format(sys.version_info[:2], sys.base_prefix, ROOT)
     return _digest(where, "requirements.txt") + "\n" + _digest("", "setup.py") + "\n"
 
@@ -163,7 +163,7 @@ def _pip(*arguments):
 
 
 def _pip_reason(output):
-    """The cause of a failure of pip, in one line."""
+    """Returns the cause of a failure of pip, in one line."""
     network = ("NewConnectionError", "Temporary failure in name resolution", "Max retries exceeded",
         "ReadTimeout", "ConnectionResetError", "ProxyError", "Could not connect")
     if any(word in output for word in network):
@@ -183,9 +183,9 @@ def _create():
 
 
 def make_venv():
-    """Makes `build/venv` anew if requirements.txt changed, and installs the project into it if setup.py changed.
+    """Makes a new `build/venv` if requirements.txt changed, and installs the project into it if setup.py changed.
 
-    Returns whether it did either.
+    Returns whether it did one of the two.
     """
     os.makedirs(BUILD, exist_ok=True)
     stamp       = os.path.join(VENV, ".fingerprint")

@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 from tools import markdown_text, tracked
 
 
-# A code span that names a file. BOARD, NAME and the like stand for any, and `...` or `*` for several.
+# A code span that names a file. BOARD, NAME and similar words match any name, and `...` or `*` match several.
 NAME = re.compile(r"(?:\.github|bench|docs|examples|gateware|sim|software|targets|test|tools)/[\w./-]*")
 ANY  = re.compile(r"\b[A-Z]{2,}\b|\.\.\.|\*")
 

@@ -69,7 +69,7 @@ def item(entry):
 
 
 def sections(text):
-    """(title, lines) of a docstring: first what stands before any section, with the title None."""
+    """Returns (title, lines) of each section of a docstring. The text before the first section has the title None."""
     found = [(None, [])]
     lines = text.splitlines()
     for number, line in enumerate(lines):

@@ -44,7 +44,7 @@ USES = {"test/gateware": (), "test/guest": (), "test/sim": (), "test/software": 
 
 
 class NoKey(Exception):
-    """Why the state of the tree cannot be told."""
+    """The state of the tree cannot be determined; the message says why."""
 
 
 def git(*arguments, root=ROOT):
@@ -82,7 +82,7 @@ def groups(root=ROOT):
 
 
 def counts(group, path, others):
-    """Whether a tracked file can influence the tests of a group. `others`: all groups."""
+    """Returns whether a tracked file can influence the tests of a group. `others` holds all groups."""
     if path.startswith(f"{group}/"):
         return True
     if group in USES and any(path.startswith(f"{other}/") for other in others if other not in USES[group]):

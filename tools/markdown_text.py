@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What the checks must know about Markdown: code, links, headings. Standard library only."""
+"""Finds code, links and headings in Markdown, for the checks. Standard library only."""
 
 import re
 
@@ -21,7 +21,7 @@ LIST_ITEM = re.compile(r"^\s*(?:[-*+]|\d+\.)\s")
 def prose(text):
     """(number, line) of each line that is not code. Lines are numbered from 1.
 
-    An indented block is code when a blank line stands before it, and the paragraph before that is no list item.
+    An indented block is code if it follows a blank line and the paragraph before that is not a list item.
     """
     fence, code, blank, in_list = None, False, True, False
     for number, line in enumerate(text.splitlines(), 1):

@@ -147,7 +147,7 @@ class Design:
 
     @property
     def clocked(self):
-        """Whether place and route is run, which takes minutes: only for designs with a clock goal and their peers."""
+        """Whether to place and route, which takes minutes: only for designs with a clock goal and their peers."""
         return self.width == 64 and self.tags in (0, 32) and self.name != STOCK_BARE
 
     def __str__(self):

@@ -4,4 +4,4 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What all boards share."""
+"""Gateware that all boards share."""

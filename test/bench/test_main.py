@@ -61,7 +61,7 @@ def test_a_build_that_fails_is_one_line_and_a_log(monkeypatch, tmp_path):
 
 
 def test_other_links_on_one_board(board):
-    """The link is an option of the model: the board of Gen2 x4 behind Gen1 x1."""
+    """The link is an option of the model: the board built for Gen2 x4 runs at Gen1 x1."""
     slow = runner.measure(Point("notes", OURS, 1, 1, 128, iterations=1))
     assert not slow.failure
     assert 0.2e9 < slow.data["write"]["average_bytes_per_second"] < 0.2315e9

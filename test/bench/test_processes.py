@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Child processes: what they say, and that none is left behind."""
+"""Child processes: their output is kept, and none of them survives the program."""
 
 import signal
 import subprocess
@@ -52,7 +52,7 @@ def test_an_interrupt_leaves_nothing(tmp_path, signals, status):
     wait_until(lambda: pids.exists() and len(pids.read_text().split()) == 4)
     found = [int(pid) for pid in pids.read_text().split()]
     assert all(map(is_there, found))
-    # Stopped meanwhile, it finds all of them at once.
+    # The program is stopped while the signals are sent, so that it sees all of them at once.
     for number in (signal.SIGSTOP, *signals, signal.SIGCONT):
         program.send_signal(number)
     assert program.wait(30) == status

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Records, and what is judged of results."""
+"""Records of results, and the judgement of results."""
 
 from dataclasses import replace
 

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What is counted before mapping: each kind of resource that is added to a small design is seen, where it belongs."""
+"""Counts before mapping: a resource of each kind that is added to a small design is counted in the right place."""
 
 import pytest
 

@@ -157,7 +157,7 @@ def test_a_board_without_a_row():
 
 
 def test_the_document_has_every_board():
-    """Before mapping; of what is mapped it has no other builds, and as many pieces of each."""
+    """The table before mapping has every board. The mapped table has no other builds, and as many pieces of each."""
     text            = PATH.read_text(encoding="utf-8")
     mapped, counted = MAPPED.read(text), COUNTED.read(text)
     builds          = [target.build for target in TARGETS]

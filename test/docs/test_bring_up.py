@@ -90,10 +90,10 @@ def formatted(node):
 
 
 def targets():
-    """What ends a target with status 1, and its notes."""
+    """Yields the messages with which a target ends with status 1, and its notes on standard error."""
     gateware = ROOT / "gateware"
     files    = [path for folder in ("board", "build") for path in sorted((gateware / folder).glob("*.py"))
-        if path.name != "generated.py"]  # Developers' messages, not of a target.
+        if path.name != "generated.py"]  # Its messages are for developers; no target prints them.
     others   = [gateware / "common" / "link_rates.py", ROOT / "targets" / "environment.py"]
     for path in [*files, *others]:
         for node in ast.walk(ast.parse(path.read_text())):
@@ -106,7 +106,7 @@ def targets():
 
 
 def pattern(message):
-    """What the guide must have, of a format: anything in the place of a conversion, and at both ends of it."""
+    """Returns the regular expression that a format must match in the guide: any text stands for a conversion."""
     message = message.replace(r"\n", "").replace(r"\"", '"').strip()
     message = re.sub(rf"^(?:{CONVERSION}[:,]? )+", "", message)
     pieces  = re.split(CONVERSION, message.replace("%%", "%"))
@@ -114,7 +114,7 @@ def pattern(message):
 
 
 def worth_words(message):
-    """Not what only puts others together."""
+    """Returns whether a message has words of its own. Some formats only join other messages."""
     return len(re.sub(rf"{CONVERSION}|[^a-zA-Z]", "", message.replace(r"\n", ""))) >= 8
 
 

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""CHANGELOG.md has the version of setup.py, under a heading for what is not released yet."""
+"""CHANGELOG.md has the version of setup.py, under a heading for unreleased changes."""
 
 import re
 

@@ -21,7 +21,7 @@ def groups(item):
 
 
 def count_unusual(item, first, given):
-    """How many groups of parameters differ from their usual value: that in `given`, or in `first` for other groups."""
+    """Counts the groups of parameters that differ from their usual values, which are in `given` or else in `first`."""
     params = item.callspec.params
     return sum(any(params[name] != given.get(name, first[name]) for name in given.keys() & names or names)
         for names in groups(item))
@@ -31,7 +31,7 @@ def count_unusual(item, first, given):
 def pytest_collection_modifyitems(items):
     """`one_at_a_time`: marks combinations full in which more than one parameter has an unusual value.
 
-    The usual value of a parameter is that of the marker. Without one it is the first.
+    The usual value of a parameter is its value in the marker. If the marker has none, it is the first value.
     """
     first = {}
     for item in items:

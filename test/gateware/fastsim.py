@@ -195,7 +195,7 @@ class FastSimulator(Simulator):
                 return
 
     def edges(self):
-        """The domains whose clocks rise together, for ever."""
+        """Yields, without end, the lists of domains whose clocks rise together."""
         if len(self.time.clocks) == 1:
             yield from repeat(list(self.time.clocks))
         while True:
@@ -235,7 +235,7 @@ class FastSimulator(Simulator):
         return functions["combinatorial"], synchronous, self.resets(groups)
 
     def sorted_groups(self):
-        """Groups of statements with common targets, each behind those it reads from as far as that goes."""
+        """Returns groups of statements with common targets. Each comes after the groups it reads from, if possible."""
         groups  = grouped(self.fragment.comb)
         writer  = {target.duid: n for n, (targets, _) in enumerate(groups) for target in targets}
         needs   = [{writer[s.duid] for s in list_inputs(statements) if s.duid in writer} - {n}
@@ -286,6 +286,6 @@ def grouped(statements):
 
 
 def run_fast(dut, generators, clocks):
-    """As `run_simulation(dut, generators, clocks)`."""
+    """Does the same as `run_simulation(dut, generators, clocks)`."""
     with FastSimulator(dut, generators, clocks) as simulator:
         simulator.run()

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What the gateware tests share: stream drivers, a passive checker, and a TLP model in plain Python.
+"""Helpers of the gateware tests: stream drivers, a passive checker, and a TLP model in plain Python.
 
 The TLP model is written from the specification and shares no code with the gateware.
 """
@@ -88,7 +88,7 @@ def drive(endpoint, beats, stalls=None):
 
 
 def accept(endpoint, stalls=None):
-    """Drives `ready` for ever."""
+    """Drives `ready` until the simulation ends."""
     stalls = stalls or Stalls()
     yield endpoint.ready.eq(1)
     yield
@@ -100,8 +100,8 @@ def accept(endpoint, stalls=None):
 
 @dataclass
 class Watch:
-    """Passive checker of an endpoint: valid holds until ready, payload stands still meanwhile, packets open with
-    `first` and close with `last`. Records every accepted beat with its cycle."""
+    """Passive checker of an endpoint: valid and payload are stable until ready, packets begin with `first` and end
+    with `last`. Records every accepted beat with its cycle."""
     endpoint: object
     framed:   bool = True
     handshake: bool = True
@@ -184,7 +184,7 @@ class TLP:
         return 16 if self.fmt & 1 else 12
 
     def dwords(self, endianness):
-        """The TLP as the dwords that stand on the PHY's streams."""
+        """Returns the TLP as the dwords of the PHY's streams."""
         dw0 = self.fmt << 29 | self.type << 24 | self.tc << 20 | self.td << 15 | self.ep << 14
         dw0 |= (self.attr & 3) << 12 | (self.attr >> 2) << 18 | self.length % 1024
         if self.is_completion:

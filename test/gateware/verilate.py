@@ -38,7 +38,7 @@ class Model:
 
 
 def run(command, folder):
-    """What a command says on its two streams. Raises ``AssertionError`` if it fails."""
+    """Runs a command and returns the text of its two streams. Raises ``AssertionError`` if it fails."""
     result = subprocess.run(list(map(str, command)), cwd=folder, capture_output=True, text=True)
     assert result.returncode == 0, f"{command[0]} failed:\n{result.stdout}{result.stderr}"
     return result.stdout + result.stderr

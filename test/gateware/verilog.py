@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What Migen's simulation showed at the ports of a design, held against its Verilog in Verilator.
+"""Compares the ports of a design in Migen's simulation with the ports of its Verilog in Verilator.
 
 Migen computes with integers of any size, Verilog with widths and signs: a test that passes in the one can fail
 in the other. `Recorder` writes down every port in every cycle, `replay` plays it to the Verilog.

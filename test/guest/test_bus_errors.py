@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Errors of the bus that the port above the card reports (Advanced Error Reporting), and what is left of the card."""
+"""Bus errors that the port above the card reports (Advanced Error Reporting), and the state of the card after them."""
 
 import socket
 
@@ -52,7 +52,7 @@ def guest(boot, monitor):
 
 
 def wait_for(guest, first, then=""):
-    """Until the kernel's log has two texts, one behind the other."""
+    """Waits until the kernel's log has two texts, one after the other."""
     guest.run(f"for i in $(seq 200); do dmesg | sed -n '/{first}/,$p' | grep -q '{then}' && exit 0; sleep 0.1; done;"
         " dmesg | tail; exit 1")
 

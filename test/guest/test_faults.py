@@ -15,7 +15,7 @@ FAULTS = {
     "ur"       : ("Input/output error",),
     "ca"       : ("Input/output error",),
     "poison"   : ("Input/output error",),
-    # What follows a short one does not fit; behind the last one of a request nothing follows.
+    # The completion after a short one does not fit. If the last one of a request is short, none follows.
     "short"    : ("Input/output error", "Connection timed out"),
     "drop"     : ("Connection timed out",),
 }

@@ -62,7 +62,7 @@ def test_another_major_version_is_refused(guest):
 
 
 def test_another_bitstream_behind_a_reset_is_not_used(guest):
-    """As when an FPGA loads another design from its flash because a suspend took its power."""
+    """An FPGA loads another design from its flash because a suspend cut its power."""
     assert guest.run("echo 1 > /sys/bus/pci/devices/0000:01:00.0/reset").status == 0
     assert "another bitstream after the reset: unbind and bind the driver" in guest.run("dmesg").output
     said = guest.run("dd if=/dev/zero of=/dev/litepcie0 bs=4096 count=1")

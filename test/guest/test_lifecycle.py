@@ -34,7 +34,7 @@ def hold(guest, how, size=4096):
 
 
 def held(guest):
-    """What the program said in the end."""
+    """Waits for the program to end and returns its output."""
     return guest.run("for i in $(seq 200); do grep -q over /tmp/holder && break; sleep 0.1; done;"
         " cat /tmp/holder")
 
@@ -76,7 +76,7 @@ def test_a_killed_caller_leaves_nothing(guest, how):
 
 
 def test_the_simulator_dies_in_a_transfer(boot):
-    """The application gets an errno, and the guest goes on."""
+    """The application gets an errno, and the guest continues to run."""
     despite_qemu(lambda: simulator_dies(boot))
 
 

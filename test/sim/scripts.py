@@ -57,10 +57,10 @@ def free_endpoint(rng, length, taken):
 
 
 def random_descriptor(rng, taken):
-    """Of a list of descriptors that leave each other's endpoint bytes alone: which of two reads
-    lands last is the host's choice."""
+    """Returns a descriptor whose endpoint bytes are not in `taken`: the host may complete two reads in any order,
+    so descriptors of one list must not overlap."""
     length = random_length(rng)
-    # Near a page's end every other time.
+    # Half of the offsets are near the end of a page.
     page   = rng.randrange(DATA_BYTES - length) & ~0xfff
     offset = rng.choice((rng.randrange(4096), 4096 - rng.randint(1, 20)))
     host   = rng.choice((LOW, HIGH)) + min(page + offset, DATA_BYTES - length)

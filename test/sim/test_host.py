@@ -91,7 +91,7 @@ def measure(host, folder, *args):
 
 
 def test_replays_cost_what_they_take(host, tmp_path):
-    """Each damaged TLP takes the wire twice, and so does the one that was behind it."""
+    """Each damaged TLP is sent twice, and so is the TLP that followed it."""
     rates = {}
     for every in (0, 100):
         report, stats = measure(host, tmp_path, "--sequence", "read-and-write", "--lcrc-every", every)
@@ -112,7 +112,7 @@ def test_naks_are_in_the_trace(host, tmp_path):
 
 
 def test_sparse_updates_leave_more_to_reads(host, tmp_path):
-    """Gen2 x1, where AN 456 prints reads of 455 MB/s and writes beside them of 429."""
+    """At Gen2 x1, AN 456 prints 455 MB/s for reads and 429 MB/s for simultaneous writes."""
     rates = {}
     for policy in ("guideline", "minimum"):
         link = ("--gen", 2, "--lanes", 1, "--update-fc", policy)

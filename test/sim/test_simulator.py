@@ -152,7 +152,7 @@ def test_injected_fault(simulator, path, fault, status):
 
 @pytest.mark.parametrize("fault, status", [("ur@1", 1), ("ca@2", 4)])
 def test_fault_by_pipe(simulator, path, tmp_path, fault, status):
-    """What the pipe holds is counted from the next completion."""
+    """A fault in the pipe counts completions from the next one on."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with Simulator(simulator, path, "--inject-pipe", pipe) as server, Client(path) as client:
@@ -218,7 +218,7 @@ def test_malformed_messages_are_answered(simulator, path):
         for number, payload in ((99, b""), (REGION_READ, b"short"), (GET_INFO, b"")):
             with pytest.raises(ClientError):
                 client.call(number, payload)
-        assert client.read(CONFIG, 0) == 0x1ce01234  # And goes on.
+        assert client.read(CONFIG, 0) == 0x1ce01234  # The simulator still answers.
         client.socket.sendall(struct.pack("<HHIII", 7, 4, 3, 0, 0))
         header = struct.unpack("<HHIII", client.socket.recv(16))
         assert header[0] == 7 and header[3] & ERROR

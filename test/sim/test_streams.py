@@ -69,7 +69,7 @@ def sent(packets):
 
 
 def filled(packets, buffers):
-    """Where each packet lands, as (address, length), and the report dwords that the card writes for it."""
+    """Returns the places of each packet, as (address, length), and the report dwords that the card writes for it."""
     places, reports, buffers = [], [], iter(buffers)
     for packet in packets:
         left = sum(length for _, length in packet)

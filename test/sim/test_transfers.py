@@ -91,7 +91,7 @@ FAULTS = {
 
 
 def clean_restart():
-    """After a stop: the engine starts again and moves what it should."""
+    """After a stop, the engine starts again and moves the right data."""
     return [
         {"do": "configure", "engine": "reader"},
         TRANSFER,

@@ -6,4 +6,4 @@
 
 import pytest
 
-pytest.register_assert_rewrite("test.targets.checks")  # Its asserts say what differs, as those of tests.
+pytest.register_assert_rewrite("test.targets.checks")  # A failed assert shows the values, as in tests.

@@ -67,7 +67,7 @@ def parameters(builds, in_make_test):
 
 def emitted(name, options, folder):
     """Emits a board into ``folder``; returns its ``Configuration``."""
-    # Migen numbers what it has ever seen, and keeps it: here every board is the first.
+    # Migen keeps and numbers all names it has seen. Forget them, so that names do not depend on earlier boards.
     tracer.classname_to_objs.clear()
     gc.collect()
     assert MODULES[name].main(["--build", "--no-compile", "--output-dir", str(folder), *options]) == 0

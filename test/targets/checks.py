@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What is true of the files of any build of any board."""
+"""Checks of the files of any build of any board."""
 
 import re
 
@@ -24,7 +24,7 @@ def constants(soc_h):
 
 
 def ip_config(tcl):
-    """What the script configures the hard block with."""
+    """Returns the settings that the Tcl script gives to the hard block."""
     return dict(re.findall(r"CONFIG\.(\w+) \{([^}]*)\}", tcl))
 
 
@@ -37,7 +37,7 @@ def check_files(folder, build, c):
 
 
 def check_headers(folder, board, c):
-    """The link in ``soc.h`` is that of the options; the register map is the committed one, byte for byte."""
+    """The link in ``soc.h`` matches the options; the register map is the committed one, byte for byte."""
     soc_h = constants((folder / HEADERS / "soc.h").read_text())
     assert soc_h.items() >= {
         "PCIE_GEN":        c.gen,
@@ -53,7 +53,7 @@ def check_headers(folder, board, c):
 
 
 def check_identity(soc_h, config, board):
-    """What ``soc.h`` says, which the simulator and the driver's table go by, is what the hard block will say."""
+    """The identity in ``soc.h``, which the simulator and the driver's table use, is that of the hard block."""
     said = {key: soc_h[f"PCIE_{key.upper()}"] for key in pci_id(board.family)}
     assert said == pci_id(board.family)
     for key, value in phy_config(said, board.family).items():
@@ -63,9 +63,9 @@ def check_identity(soc_h, config, board):
 
 
 def check_constraints(tcl, xdc, domains):
-    """Reference clock, reset of the slot, and link and board apart from each other: that behind synthesis.
+    """The reference clock and the slot's reset are constrained, and synthesis is followed by the clock groups.
 
-    domains : clocks that have nothing to do with each other.
+    domains : clocks that are asynchronous to each other.
     """
     assert re.search(r"^create_clock -name pcie_\w+_clk_p -period 10.0 \[get_ports pcie_\w+\]$", xdc, re.MULTILINE)
     assert re.search(r"^set_false_path -from \[get_ports pcie_\w+_rst_n\]$", xdc, re.MULTILINE)
@@ -76,14 +76,14 @@ def check_constraints(tcl, xdc, domains):
 
 
 def pins_of(board, resource):
-    """Pins that the platform has for a resource, number 0."""
+    """Returns the pins that the platform has for number 0 of a resource."""
     entry = next(entry for entry in board.platform().constraint_manager.available if entry[:2] == (resource, 0))
     return {pin for signal in entry[2:] if isinstance(signal, Subsignal)
         for constraint in signal.constraints if isinstance(constraint, Pins) for pin in constraint.identifiers}
 
 
 def check_ddr(verilog, xdc, board, c):
-    """The DDR's pins are used if it is asked for; DDR4 has an MMCM of its own, whose oscillator nobody else has."""
+    """Only builds with DDR use its pins. DDR4 has an MMCM of its own, with an oscillator that no other part uses."""
     placed = dict(re.findall(r"^set_property LOC (\w+) \[get_ports {?([^\s}]+)}?\]", xdc, flags=re.MULTILINE))
     used   = {pin for pin, port in placed.items() if re.match(r"ddram\d*_", port) and port != "ddram_reset_gate"}
     assert used == (pins_of(board, "ddram") if c.with_ddr else set())
@@ -99,13 +99,13 @@ def check_ddr(verilog, xdc, board, c):
 
 
 def slow_parts(board, c):
-    """What the line on standard error says of parts that are slower than the link."""
+    """Returns the names of the parts that standard error must report as slower than the link."""
     rates = {"data path": c.data_path_rate, "DDR": board.memory_rate(c) or c.link_rate}
     return [name for name, rate in rates.items() if rate < c.link_rate]
 
 
 def check_build(name, options, folder, capsys):
-    """Emits a board into ``folder`` and looks at all of it."""
+    """Emits a board into ``folder`` and checks all of its files."""
     board = BOARDS[name]
     c     = emitted(name, options, folder)
     build = c.name(board)
@@ -121,7 +121,7 @@ def check_build(name, options, folder, capsys):
     assert f"module {build} (" in verilog
     assert "Hierarchy" not in verilog
     check_ddr(verilog, xdc, board, c)
-    # What is slower than the link is told, anything else not.
+    # Parts that are slower than the link are reported, other parts are not.
     said = capsys.readouterr()
     assert re.findall(r"the ([\w ]+) \(\d+ MB/s\) is slower than the link", said.err) == slow_parts(board, c)
     assert said.out == ""

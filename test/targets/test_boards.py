@@ -4,10 +4,10 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Every board of targets/: what it emits, that its hard block says what its headers say, and one register map for all.
+"""Every board of targets/: its files, the same identity in hard block and headers, and one register map for all boards.
 
-No Vivado is needed: the tests read what is emitted and do not build it. Boards with DDR have a file of their own, for
-another worker. `make test` emits one board of each family; the options of all builds are checked.
+No Vivado is needed: the tests read the emitted files and do not build them. Boards with DDR have a file of their own,
+for another worker. `make test` emits one board of each family; the options of all builds are checked.
 """
 
 import os

@@ -39,7 +39,7 @@ def run(name, *args):
 
 @pytest.fixture
 def tools(tmp_path, monkeypatch):
-    """The only folder on the PATH beside those of the system; ``add`` puts a script there."""
+    """Sets the PATH to a folder and the system's folders; ``add`` puts a script into this folder."""
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The command line of targets/sim.py and what it emits."""
+"""The command line of targets/sim.py and the files it emits."""
 
 import fcntl
 import os

@@ -159,7 +159,7 @@ def test_environment_is_made_once(made):
 
 
 def test_the_packages_have_links(made):
-    """As setup.py names them, relative, and making them twice is no error."""
+    """The links are those in setup.py and relative, and making them twice is not an error."""
     mapping = re.search(r"package_dir += (\{.*\})", (ROOT / "setup.py").read_text())[1]
     assert bootstrap.PACKAGES == ast.literal_eval(mapping)
     for _ in range(2):

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""tools/compiled.py with a "compiler" that joins files: what it takes from the cache, and what makes it run again."""
+"""tools/compiled.py with a "compiler" that joins files: when it uses the cache, and when it compiles again."""
 
 import subprocess
 import sys

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Tests of what the checks know about Markdown."""
+"""Tests of the Markdown parser of the checks."""
 
 import pytest
 

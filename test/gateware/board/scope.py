@@ -4,10 +4,10 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A SoC with probes in Verilator, and a host of 128 bit behind its PHY that LiteScope's own driver can use.
+"""A SoC with probes in Verilator, and a 128-bit host on its PHY that LiteScope's own driver can use.
 
-The host answers reads of its memory with one completion each, takes writes at random, and reaches registers with
-TLPs to BAR0. Beside them it writes down ``watched`` signals in every cycle: what the probes must have seen. A serial
+The host answers each read of its memory with one completion, takes writes at random, and reaches registers with
+TLPs to BAR0. It also records the ``watched`` signals in every cycle: the probes must have seen the same. A serial
 port reads registers as litex_server does.
 """
 
@@ -34,7 +34,7 @@ LATENCY = 150   # Cycles from a read to its completion: more than the tags of a 
 
 
 class ScopeSoC(LitePCIeSoC):
-    """As a target is, with ports in the place of pins; `watched(soc)` are signals brought out, name to expression."""
+    """A SoC like that of a target, with ports instead of pins. `watched(soc)` maps names to expressions to record."""
     def __init__(self, depth, watched):
         io = [("sys_clk", 0, Pins(1)), ("sys_rst", 0, Pins(1)),
             ("serial", 0, Subsignal("tx", Pins(1)), Subsignal("rx", Pins(1)))]
@@ -150,7 +150,7 @@ static void cycle()
     now++;
 }
 
-// A byte over the serial port: eight bits behind a start bit, least significant first, a stop bit.
+// A byte over the serial port: a start bit, eight bits with the least significant first, a stop bit.
 
 static void bit_time(double bits)
 {

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What a board can do, and the names of what it is asked for."""
+"""The options that a board supports, and the names of its configurations."""
 
 import pytest
 

@@ -59,7 +59,7 @@ def test_the_driver_knows_every_identity_and_no_other():
 
 @pytest.mark.parametrize("family", PHYS)
 def test_the_hard_block_is_made_with_it(family):
-    """What LitePCIe's PHY writes for Vivado."""
+    """Returns the settings that LitePCIe's PHY writes for Vivado."""
     board, phy_class, pads, arguments = PHYS[family]()
     platform = board.Platform()
     phy      = phy_class(platform, platform.request(pads), bar0_size=abi.BAR0_SIZE, **arguments)

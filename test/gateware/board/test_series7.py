@@ -40,7 +40,7 @@ def test_block_is_what_the_link_needs(gen, lanes, width):
 
 
 def test_clocks_keep_their_order():
-    """LitePCIe's PHY makes userclk1 and userclk2 third and fourth: what is changed by place is what is meant."""
+    """LitePCIe's PHY makes userclk1 and userclk2 third and fourth. We change these clocks by their position."""
     phy   = make(2, 4, 128)
     names = ["clk125", "clk250", "userclk1", "userclk2"]
     assert len(phy.mmcm.clkouts) == len(names)

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What all command lines have in common: one line, and the exit status."""
+"""All command lines report an error in one line and with the same exit status."""
 
 import subprocess
 import sys
@@ -74,7 +74,7 @@ def test_tidying_up_is_not_interrupted():
 
 
 def test_an_interrupt_that_is_ignored_stays_ignored():
-    """As of what a shell has in the background."""
+    """A shell starts background jobs with interrupts ignored."""
     body = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)" + PROGRAM
     done = subprocess.run([sys.executable, "-c", body, "os.kill(os.getpid(), signal.SIGINT) or 3"], timeout=60)
     assert done.returncode == 3

@@ -60,7 +60,7 @@ def test_an_interrupt_leaves_nothing_running(number, status, before):
 
 
 def running(pid):
-    """Whether a process is there and not a zombie that nobody waits for."""
+    """Returns whether a process exists and is no zombie."""
     try:
         os.kill(pid, 0)
         with open(f"/proc/{pid}/stat", encoding="ascii") as stat:

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Whether timing is met, out of Vivado's report."""
+"""Vivado's timing report shows whether timing is met."""
 
 import pytest
 

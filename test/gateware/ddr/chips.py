@@ -104,7 +104,7 @@ class WrappingLane(Lane):
             self.moves[kind] = 0 if name != kind else self.moves[kind] + 1
 
     def later(self, delay, home):
-        """How much later ``delay`` is than one still calibrated as ``home``."""
+        """Returns how much later ``delay`` is than a delay that is still calibrated as ``home``."""
         return (self.taps[delay] - self.home[home])*self.tap
 
     @property
@@ -198,7 +198,7 @@ class Chips(Module):
                     self.reads.add(self.cycle + self.latency)
 
     def write(self):
-        """Writes the data of this cycle only: that of the cycles around it belongs to other writes."""
+        """Writes the data of this cycle only: the data of the cycles around it belongs to other writes."""
         words = []
         for phase in self.dut.dfi.phases:
             words.append((yield phase.wrdata))

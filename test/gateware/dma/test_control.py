@@ -108,7 +108,7 @@ def test_pause(direction):
 @pytest.mark.parametrize("by_register", (True, False), ids=("register", "signal"))
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_reset_at_any_time(direction, by_register):
-    """A reset in each phase of a transfer drains what is in flight, and the next run is clean."""
+    """A reset in each phase of a transfer drains the requests in flight, and the next run is clean."""
     bench = Bench(direction, stall=0.2, reorder=True, jitter=100, latency=60)
     for delay in (0, 1, 2, 3, 5, 10, 20, 40, 65, 70, 75, 80, 90, 120, 150, 170, 200, 250, 300, 400):
         bench.start()

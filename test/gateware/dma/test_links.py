@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""LINK descriptors: tables at any address, chains of tables, and what is prefetched after a LINK."""
+"""LINK descriptors: tables at any address, chains of tables, and descriptors prefetched after a LINK."""
 
 import pytest
 
@@ -163,7 +163,7 @@ def test_speculative_fetch_lands_as_link_is_followed(direction):
 @pytest.mark.parametrize("tags", (2, 4))
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_link_meets_retirement(direction, tags):
-    """What a LINK discards arrives before it is followed, in the same cycle, or long after its table."""
+    """The descriptors that a LINK discards arrive before it is followed, in the same cycle, or long after its table."""
     bench = Bench(direction, latency=10, ring_log2=7)
     bench.descriptors.tags = tags
     accept = bench.descriptors.accept

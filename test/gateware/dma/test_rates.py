@@ -236,7 +236,7 @@ def test_counters(direction, stall):
     ("writer", "fetch", "WAIT_DESCRIPTOR"),
 ))
 def test_wait_reason(direction, slow, counter):
-    """Most waits are counted for what is slow."""
+    """Most waits are counted for the part that is slow."""
     bench = Bench(direction, latency=10)
     bench.start()
     slow_down(bench, slow)

@@ -139,7 +139,7 @@ def test_wrong_descriptor(direction, wrong, position):
 @pytest.mark.parametrize("position", POSITIONS)
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_wrong_descriptor_in_table(direction, position):
-    """COMPLETED counts up to the table's slot; BYTES tells how far the table got."""
+    """COMPLETED counts up to the table's slot; BYTES shows how far the table got."""
     bench, descriptors = bench_with(direction, position)
     table = list(descriptors)
     table[position] = zero_length(descriptors[position])
@@ -215,7 +215,7 @@ def test_wrong_link(direction, wrong, position):
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_doorbell_past_ring(direction):
-    """During a transfer: what is in flight is drained and counted, and nothing else begins."""
+    """During a transfer, the requests in flight are drained and counted, and no request begins."""
     bench, _ = bench_with(direction, 1, ring_log2=5, mrrs=128)
     descriptors = bench.place_apart([2000] * COUNT)
     bench.push(*descriptors)

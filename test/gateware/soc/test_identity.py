@@ -28,7 +28,7 @@ class Bench(LiteXModule):
 
     def read(self, offset):
         yield from self.bus.read(offset // 4)
-        yield  # The register behind the bank.
+        yield  # The bank registers its output.
         return (yield self.bus.dat_r)
 
     def write(self, offset, value):

@@ -15,7 +15,7 @@ from litepcie_soc.common import abi
 from litepcie_soc.soc import regs
 from litepcie_soc.soc.reference import ReferenceSoC
 
-# A register never moves within a major version: some of version 1, for ever.
+# A register never moves within a major version. These registers of version 1 must keep their addresses.
 VERSION_1 = {
     "MAGIC": 0x0000, "VERSION": 0x0004, "CAPABILITIES": 0x0008, "GEOMETRY": 0x000c,
     "SCRATCH": 0x0028, "CONTROL": 0x002c, "TIMEOUT_US": 0x0030, "LINK_STATUS": 0x0038,

@@ -134,7 +134,7 @@ def run(requests, data_width=64, *, shape="shared", endianness="big", stall=0.2,
 
 
 def wait(bench, requests):
-    """Until every non-posted request has its completion."""
+    """Waits until every non-posted request has its completion."""
     posted = sum(tlp.type >> 3 == 0b10 or tlp.type == 0 and tlp.fmt & 2 == 2 for tlp in requests)
     while len(bench.host.completions) < len(requests) - posted:
         yield

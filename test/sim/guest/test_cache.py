@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The cache: whole or not at all, whoever else is at it."""
+"""The cache: an entry is complete or missing, even if several processes use it."""
 
 import os
 import signal

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The runner's command line and what it says when something is missing. No guest is booted."""
+"""The runner's command line and its messages when something is missing. No guest is booted."""
 
 import os
 import signal
@@ -185,7 +185,7 @@ def test_a_simulator_without_a_socket(board, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_download_ends_at_once_and_leaves_nothing(tmp_path, number, status):
-    """A mirror that takes the connection and never answers, as seen behind some firewalls."""
+    """A mirror that takes the connection and never answers, as some firewalls cause."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         mirror = f"http://127.0.0.1:{silent.getsockname()[1]}/debian"
         runner = subprocess.Popen([sys.executable, "-m", "litepcie_sim.guest", "prepare"],

@@ -28,7 +28,7 @@ def test_one_line_format():
     text = """
 # deb http://commented.example/debian bookworm main
 deb-src http://source.example/debian bookworm main
-deb [arch=amd64 signed-by=/k.gpg] http://a.example/debian bookworm main contrib # behind
+deb [arch=amd64 signed-by=/k.gpg] http://a.example/debian bookworm main contrib # after
 deb	http://b.example/debian/	sid	main
 deb http://flat.example/ ./
 """

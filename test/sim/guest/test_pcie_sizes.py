@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""pcie_sizes, the guest's script, on a file in the place of the board's configuration space."""
+"""pcie_sizes, the guest's script, on a file instead of the board's configuration space."""
 
 import struct
 import subprocess

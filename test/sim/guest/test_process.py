@@ -18,7 +18,7 @@ from litepcie_sim.guest import process
 
 
 def alive(pid):
-    """Whether a process runs (a zombie that nobody has waited for does not)."""
+    """Returns whether a process runs (a zombie that nobody has waited for does not)."""
     try:
         with open(f"/proc/{pid}/stat") as f:
             return f.read().rpartition(")")[2].split()[0] != "Z"

@@ -56,7 +56,7 @@ def test_a_missing_kernel_is_one_clear_line(tmp_path):
 
 
 def test_dkms_builds_the_module_of_this_release(tmp_path):
-    """What dkms does with its file: reads it, and inserts its own words after the first word of a command."""
+    """Does with the file what dkms does: reads it, and inserts its own words after the first word of a command."""
     (tmp_path / "kernel").mkdir()
     (tmp_path / "kernel" / "Makefile").write_text(
         "modules clean:\n\t@echo $@ $(M) $(CONFIG_LITEPCIE) $(KERNELRELEASE)\n")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""dma_test on a mock card: what it moves and counts; it finds every kind of wrong data.
+"""dma_test on a mock card: it moves and counts the right data and finds every kind of wrong data.
 
 The real card and driver are tested in the guest; here a plain file loses, flips and spills bytes.
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""The command line: what it accepts; everything else ends with one line and exit code 2."""
+"""The command line: valid options are accepted; all others end with one line and exit code 2."""
 
 import json
 

@@ -55,7 +55,7 @@ def tristate(serializer):
 
 
 def is_late(serializer):
-    """Whether the serializer, like its clock, is a quarter of the chips' cycle late."""
+    """Returns whether the serializer, like its clock, is late by a quarter of the chips' cycle."""
     return getattr(serializer.get_io("CLK"), "cd", "").endswith("_dqs")
 
 
@@ -64,9 +64,9 @@ def port(name, width):
 
 
 class Cells:
-    """Removes the cells from a fragment (in place), and tells which cells are wired to which pad.
+    """Removes the cells from a fragment (in place), and records which cells are wired to which pad.
 
-    Everything that has a clock runs on one clock: that of the PHY's controller side.
+    All clocked parts run on one clock, the clock of the PHY's controller side.
 
     Ports, of the top
     -----------------

@@ -45,7 +45,7 @@ class Lane {
             reads.push_back({edge + access_ps + data_ps, access.burst, {}});
     }
 
-    // Processes what is known of the bus by now.
+    // Processes the part of the bus's history that is known by now.
     void look() {
         while (!writes.empty() && writes.front().time + 10 * cells.beat < cells.known()) {
             take(writes.front());

@@ -12,7 +12,7 @@
 
 class Register {
   public:
-    // What the chips on its sides A and B see at an edge.
+    // The signals that the chips on its sides A and B see at an edge.
     std::array<Pins, 2> clock(const Pins &pins) {
         Pins now = pins;
         if (!pins.reset_n)

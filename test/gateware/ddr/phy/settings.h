@@ -38,7 +38,7 @@ class Settings {
     std::map<std::string, std::vector<double>> values;
 };
 
-// Violations of what the chips or the cells allow; each is listed once.
+// Violations of the limits of the chips or the cells; each is listed once.
 inline std::vector<std::string> complaints;
 
 inline void complain(const std::string &what) {
