@@ -75,7 +75,7 @@ WRAPPING = {
 }
 
 
-@pytest.mark.parametrize("taps", WRAPPING)
+@pytest.mark.parametrize("taps", ["short", pytest.param("long", marks=pytest.mark.full)])
 def test_each_byte_is_written_at_its_clock_and_read_in_its_middle(taps, monkeypatch):
     """Within the error of a position, which is 50 ps for writes, and of runs cut short at the end of a row."""
     step, lanes = WRAPPING[taps]

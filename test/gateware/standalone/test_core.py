@@ -243,6 +243,7 @@ def restart(bench):
     host.write(regs["TIMEOUT_US"], 10000)
 
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("rude", [False, True], ids=["ends", "cuts"])
 def test_the_link_goes_and_comes_back(bench, rude):
     """In mid-transfer, and in a completion; after a reset everything is as new."""

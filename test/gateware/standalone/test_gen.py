@@ -77,6 +77,7 @@ def test_everything_has_every_key():
     assert names == {name for name, *_ in leaves()}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("keys", [
     "{data_width: 64, channels: 7, tags: 32, memory: {kind: external, size: 4 GiB, read_ahead: 128}}",
     "{data_width: 64, streams: 6, tags: 256, memory: {size: 4 KiB}}",
@@ -194,6 +195,7 @@ def test_lint(example):
     assert (lint.returncode, lint.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("example", ["small", pytest.param("everything", marks=pytest.mark.full)], indirect=True)
 def test_yosys(example):
     """It elaborates; nothing has two drivers or none, no loop."""
     name, folder = example
