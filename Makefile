@@ -41,6 +41,7 @@ check: setup
 	$(VENV)/python -m litepcie_soc.standalone.docs --check
 	$(VENV)/python -m litepcie_soc.build.docs --check
 	$(MAKE) --no-print-directory -C software/user check
+	$(MAKE) --no-print-directory -C sim check
 
 # The default board first: most tests want it, and both workers would build it at once.
 test test-all: setup

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
-#include "host_driver.h"
+#include "run/host_driver.h"
 
 namespace litepcie {
 

@@ -5,12 +5,12 @@
 // LitePCIe has no counters, so the clock of the model measures each transfer. The time starts at the write that enables
 // an engine with a filled table (--count-table: at the first write that fills the table). It ends at the last byte in
 // memory (writer) or at the last completion that the card accepts (reader).
-#include "board_on_link.h"
-#include "command_line.h"
+#include "card/card_on_link.h"
+#include "common/command_line.h"
 #include "dma.h"
-#include "model_options.h"
-#include "run_report.h"
-#include "transfer_run.h"
+#include "model/model_options.h"
+#include "run/run_report.h"
+#include "run/transfer_run.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -144,9 +144,9 @@ class StockRun {
 };
 
 int run(const HostOptions &o) {
-    BoardOnLink board(make_board(), o.link);
+    CardOnLink card(make_card(), o.link);
     Arena memory;
-    Model model(board, memory, o.model);
+    Model model(card, memory, o.model);
     HostDriver driver(model, memory);
     driver.set_up({o.run.mps, o.run.mrrs});
     StockRun run(driver, o.run, o.count_table);

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#include "card/card_receive.h"
+
+#include "link/tlp_checker.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace litepcie {
+
+namespace {
+
+// A header counts 16 bytes.
+unsigned buffer_bytes(const Tlp &tlp) { return 16 + kCreditBytes * tlp.data_credits(); }
+
+}  // namespace
+
+CardReceive::CardReceive(const CardInfo &card, LinkDirection &link, LinkDirection &back)
+    : dwords_(card.data_width / 32), little_endian_(card.little_endian), completion_buffer_(card.completion_buffer),
+      link_(link), back_(back), channels_(card.channels()) {}
+
+void CardReceive::arrive(HostTlp arrived) {
+    Channel &channel = channels_[arrived.tlp.is_completion() ? channels_.size() - 1 : 0];
+    channel.waiting.push_back({std::move(arrived), posted_arrived_});
+    const Tlp &tlp = channel.waiting.back().tlp.tlp;
+    posted_arrived_ += tlp.is_memory_write();
+    back_.want_ack();
+    if (!tlp.is_completion())
+        return;
+    completion_bytes_ += buffer_bytes(tlp);
+    completion_peak_ = std::max(completion_peak_, completion_bytes_);
+    if (completion_bytes_ > completion_buffer_)
+        throw Violation("completions overflow the PHY's receive buffer of " + std::to_string(completion_buffer_) +
+                            " bytes: the card asked for more than it takes",
+                        tlp);
+}
+
+void CardReceive::show_beat(const Channel &channel, RxInput &rx) const {
+    const Tlp &tlp = channel.waiting.front().tlp.tlp;
+    const size_t at = channel.position;
+    const size_t n = std::min<size_t>(dwords_, tlp.dw.size() - at);
+    memcpy(rx.beat.dat, tlp.dw.data() + at, 4 * n);
+    memset(rx.beat.dat + n, 0, 4 * (dwords_ - n));
+    if (little_endian_)
+        for (size_t i = tlp.header_dwords() > at ? tlp.header_dwords() - at : 0; i < n; i++)
+            rx.beat.dat[i] = __builtin_bswap32(rx.beat.dat[i]);
+    rx.beat.be = ~uint64_t(0) >> (64 - 4 * n);
+    rx.beat.first = at == 0;
+    rx.beat.last = at + n == tlp.dw.size();
+    rx.changed = true;
+}
+
+void CardReceive::drive(CardInputs &inputs) {
+    for (size_t i = 0; i < channels_.size(); i++) {
+        Channel &channel = channels_[i];
+        RxInput &rx = inputs.rx[i];
+        rx.valid = !channel.waiting.empty() && (i == 0 || channel.waiting.front().behind <= posted_taken_);
+        if (!rx.valid || channel.shown)
+            continue;
+        show_beat(channel, rx);
+        channel.shown = true;
+    }
+}
+
+void CardReceive::clock(const CardInputs &inputs, const CardOutputs &outputs) {
+    for (size_t i = 0; i < channels_.size(); i++)
+        if (inputs.rx[i].valid && outputs.rx_ready[i])
+            beat_taken(channels_[i]);
+}
+
+void CardReceive::beat_taken(Channel &channel) {
+    const HostTlp &front = channel.waiting.front().tlp;
+    channel.shown = false;
+    if (channel.position == 0 && on_begin)
+        on_begin(front);
+    channel.position += dwords_;
+    if (channel.position < front.tlp.dw.size())
+        return;
+    channel.position = 0;
+    posted_taken_ += front.tlp.is_memory_write();
+    release(front.tlp);
+    back_.want_update();
+    if (on_end)
+        on_end(front);
+    channel.waiting.pop_front();
+}
+
+void CardReceive::release(const Tlp &tlp) {
+    if (tlp.is_completion())
+        completion_bytes_ -= buffer_bytes(tlp);
+    link_.return_credit(tlp.credit_class(), tlp.data_credits());
+}
+
+bool CardReceive::empty() const {
+    return std::all_of(channels_.begin(), channels_.end(), [](const Channel &c) { return c.waiting.empty(); });
+}
+
+void CardReceive::reset() {
+    for (Channel &channel : channels_) {
+        for (const Waiting &waiting : channel.waiting)
+            release(waiting.tlp.tlp);
+        channel = Channel{};
+    }
+    posted_arrived_ = posted_taken_ = 0;
+}
+
+}  // namespace litepcie

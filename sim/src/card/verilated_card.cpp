@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+//
+// The one file that is compiled for each board: it knows the width of the ports and the board's soc.h.
+#include "card/card.h"
+
+#include "Vlitepcie_soc_sim.h"
+#include "soc.h"
+
+#include <verilated.h>
+
+#include <cstring>
+#include <filesystem>
+
+// What the simulated PHY is if the board does not say.
+#ifndef CONFIG_PCIE_COMPLETION_BUFFER_BYTES
+#define CONFIG_PCIE_COMPLETION_BUFFER_BYTES 32768
+#endif
+#ifndef CONFIG_PCIE_TAGS
+#define CONFIG_PCIE_TAGS 32
+#endif
+#ifndef CONFIG_PCIE_PHY_SPLIT
+#define CONFIG_PCIE_PHY_SPLIT 0
+#endif
+#ifndef CONFIG_PCIE_ENDIANNESS_LITTLE
+#define CONFIG_PCIE_ENDIANNESS_LITTLE 0
+#endif
+
+// EACH(channel, ports of the card to the host, ports of the host to the card)
+#if CONFIG_PCIE_PHY_SPLIT
+#define FOR_EACH_CHANNEL(EACH) EACH(0, tx_req, rx_req) EACH(1, tx_cmp, rx_cmp)
+#else
+#define FOR_EACH_CHANNEL(EACH) EACH(0, tx, rx)
+#endif
+
+namespace litepcie {
+
+namespace {
+
+constexpr unsigned kDwords = CONFIG_PCIE_DATA_WIDTH / 32;
+static_assert(CONFIG_PCIE_DATA_WIDTH == 64 || CONFIG_PCIE_DATA_WIDTH == 128 || CONFIG_PCIE_DATA_WIDTH == 256 ||
+                  CONFIG_PCIE_DATA_WIDTH == 512,
+              "data path of 64, 128, 256 or 512 bit");
+
+// Verilated ports up to 64 bit are integers, wider ones arrays of 32 bit words; both are little-endian in memory here.
+template <typename Port> void put(Port &port, const void *value) { memcpy(&port, value, sizeof(port)); }
+template <typename Port> void get(const Port &port, void *value) { memcpy(value, &port, sizeof(port)); }
+
+constexpr CardInfo kInfo = {
+    CONFIG_PCIE_GEN,
+    CONFIG_PCIE_LANES,
+    CONFIG_PCIE_DATA_WIDTH,
+    CONFIG_CLOCK_FREQUENCY,
+    CONFIG_PCIE_BAR0_SIZE,
+    CONFIG_PCIE_VENDOR_ID,
+    CONFIG_PCIE_DEVICE_ID,
+    CONFIG_PCIE_SUBSYSTEM_VENDOR_ID,
+    CONFIG_PCIE_SUBSYSTEM_DEVICE_ID,
+    CONFIG_PCIE_CLASS_CODE,
+    CONFIG_MEMORY_SIZE,
+    CONFIG_PCIE_COMPLETION_BUFFER_BYTES,
+    CONFIG_PCIE_TAGS,
+    CONFIG_PCIE_PHY_SPLIT,
+    CONFIG_PCIE_ENDIANNESS_LITTLE,
+};
+
+class VerilatedCard : public Card {
+  public:
+    VerilatedCard() : top_(&context_, "litepcie_soc_sim") {
+        // Memories are loaded from files named relative to the Verilog, at the first evaluation.
+        namespace fs = std::filesystem;
+        const fs::path here = fs::current_path();
+        const fs::path gateware = fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "gateware";
+        if (fs::is_directory(gateware))
+            fs::current_path(gateware);
+        top_.sys_clk = 0;
+        top_.sys_rst = 1;
+        top_.eval();
+        fs::current_path(here);
+    }
+
+    ~VerilatedCard() override { top_.final(); }
+
+    const CardInfo &info() const override { return kInfo; }
+
+    void settle(CardInputs &in, CardOutputs &out) override {
+        top_.sys_rst = in.reset;
+        top_.msi_ready = in.msi_ready;
+#define DRIVE(n, TX, RX)                                                                                               \
+    top_.TX##_ready = in.tx_ready[n];                                                                                  \
+    top_.RX##_valid = in.rx[n].valid;                                                                                  \
+    if (in.rx[n].changed) {                                                                                            \
+        in.rx[n].changed = false;                                                                                      \
+        put(top_.RX##_dat, in.rx[n].beat.dat);                                                                         \
+        put(top_.RX##_be, &in.rx[n].beat.be);                                                                          \
+        top_.RX##_first = in.rx[n].beat.first;                                                                         \
+        top_.RX##_last = in.rx[n].beat.last;                                                                           \
+    }
+        FOR_EACH_CHANNEL(DRIVE)
+#undef DRIVE
+        top_.phy_id = in.id;
+        top_.phy_max_payload_size = in.max_payload_size;
+        top_.phy_max_request_size = in.max_request_size;
+        top_.phy_extended_tag = in.extended_tag;
+        top_.phy_bus_master_enable = in.bus_master_enable;
+        top_.phy_link_up = in.link_up;
+        top_.phy_msi_enable = in.msi_enable;
+        top_.sys_clk = 0;
+        top_.eval();
+#define OBSERVE(n, TX, RX)                                                                                             \
+    out.rx_ready[n] = top_.RX##_ready;                                                                                 \
+    out.tx_valid[n] = top_.TX##_valid;                                                                                 \
+    if (out.tx_valid[n]) {                                                                                             \
+        get(top_.TX##_dat, out.tx[n].dat);                                                                             \
+        out.tx[n].be = top_.TX##_be;                                                                                   \
+        out.tx[n].first = top_.TX##_first;                                                                             \
+        out.tx[n].last = top_.TX##_last;                                                                               \
+    }
+        FOR_EACH_CHANNEL(OBSERVE)
+#undef OBSERVE
+        out.msi_valid = top_.msi_valid;
+        out.msi_vector = top_.msi_dat;
+    }
+
+    void edge() override {
+        top_.sys_clk = 1;
+        top_.eval();
+    }
+
+  private:
+    VerilatedContext context_;
+    Vlitepcie_soc_sim top_;
+};
+
+static_assert(kDwords <= kMaxBeatDwords, "widest beat");
+
+}  // namespace
+
+std::unique_ptr<Card> make_card() { return std::make_unique<VerilatedCard>(); }
+
+}  // namespace litepcie

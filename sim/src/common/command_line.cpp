@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#include "common/command_line.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+namespace litepcie {
+
+namespace {
+
+std::string join(const std::vector<std::string> &items) {
+    std::string text;
+    for (const std::string &item : items)
+        text += (text.empty() ? "" : ", ") + item;
+    return text;
+}
+
+}  // namespace
+
+uint64_t parse_number(const std::string &what, const std::string &text, uint64_t least, uint64_t most) {
+    bool starts_well = !text.empty() && text[0] >= '0' && text[0] <= '9';
+    bool hex = text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    char *end = nullptr;
+    errno = 0;
+    uint64_t value = strtoull(text.c_str(), &end, hex ? 16 : 10);
+    if (!starts_well || *end || errno || value < least || value > most)
+        throw UsageError(what + ": '" + text + "' is not a number from " + std::to_string(least) + " to " +
+                         std::to_string(most));
+    return value;
+}
+
+void CommandLine::text(const char *name, const char *value, const char *help, std::string &target) {
+    each(name, value, help, [name, &target](const std::string &given) {
+        if (given.empty())
+            throw UsageError(std::string(name) + ": empty");
+        target = given;
+    });
+}
+
+void CommandLine::number(const char *name, const char *value, const char *help, uint64_t &target, uint64_t least,
+                         uint64_t most) {
+    each(name, value, help,
+         [=, &target](const std::string &given) { target = parse_number(name, given, least, most); });
+}
+
+void CommandLine::choice(const char *name, const char *help, const std::vector<std::string> &allowed,
+                         std::function<void(size_t)> chosen) {
+    const std::string value = join(allowed);
+    each(name, value.c_str(), help, [=](const std::string &given) {
+        auto one = std::find(allowed.begin(), allowed.end(), given);
+        if (one == allowed.end())
+            throw UsageError(std::string(name) + ": '" + given + "' is not allowed; allowed: " + value);
+        chosen(one - allowed.begin());
+    });
+}
+
+void CommandLine::choice(const char *name, const char *help, unsigned &target, std::vector<unsigned> allowed) {
+    std::vector<std::string> names;
+    for (unsigned one : allowed)
+        names.push_back(std::to_string(one));
+    choice(name, help, names, [&target, allowed](size_t i) { target = allowed[i]; });
+}
+
+void CommandLine::choice(const char *name, const char *help, std::string &target, std::vector<std::string> allowed) {
+    choice(name, help, allowed, [&target, allowed](size_t i) { target = allowed[i]; });
+}
+
+void CommandLine::flag(const char *name, const char *help, bool &target) {
+    options_.push_back({name, "", help, [&target](const std::string &) { target = true; }});
+}
+
+void CommandLine::each(const char *name, const char *value, const char *help,
+                       std::function<void(const std::string &)> add) {
+    options_.push_back({name, value, help, std::move(add)});
+}
+
+const CommandLine::Option &CommandLine::find(const std::string &name) const {
+    for (const Option &option : options_)
+        if (option.name == name)
+            return option;
+    throw UsageError("unknown option '" + name + "'; --help lists them");
+}
+
+bool CommandLine::parse(int argc, char **argv) const {
+    for (int i = 1; i < argc; i++) {
+        std::string name = argv[i], value;
+        if (name == "--help" || name == "-h") {
+            print_help();
+            return false;
+        }
+        size_t equals = name.find('=');
+        const bool attached = equals != std::string::npos;
+        if (attached) {
+            value = name.substr(equals + 1);
+            name.resize(equals);
+        }
+        const Option &option = find(name);
+        if (option.value.empty() && attached)
+            throw UsageError(name + " takes no value");
+        if (!option.value.empty() && !attached) {
+            if (++i == argc)
+                throw UsageError(name + " needs a value: " + option.value);
+            value = argv[i];
+        }
+        option.set(value);
+    }
+    for (const auto &check : checks_)
+        check();
+    return true;
+}
+
+void CommandLine::print_help() const {
+    printf("%s: %s\n\n", program_.c_str(), purpose_.c_str());
+    for (const Option &option : options_)
+        printf("  %s %s\n        %s\n", option.name.c_str(), option.value.c_str(), option.help.c_str());
+    printf("\nexit status: 0 done, 1 data mismatch or failure, 2 usage, 3 the card broke a rule of PCI Express, 4 "
+           "socket in use\n");
+}
+
+}  // namespace litepcie

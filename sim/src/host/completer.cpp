@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#include "host/completer.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace litepcie {
+
+namespace {
+
+constexpr size_t kCompletionsAhead = 4;  // in the root port's queue; more could not be overtaken any more
+constexpr uint8_t kNotAsked = 0xee;      // bytes of a completion outside the request
+constexpr uint16_t kHostId = 0;
+
+}  // namespace
+
+Completer::Completer(HostMemory &memory, FaultInjector &faults, const CompleterOptions &options, Report unmapped)
+    : memory_(memory), faults_(faults), options_(options), unmapped_(std::move(unmapped)), random_(options.seed) {}
+
+void Completer::write(const Tlp &tlp) {
+    std::vector<uint8_t> data(4 * tlp.length());
+    tlp.payload_bytes(data.data());
+    unsigned lead = tlp.first_byte() - tlp.address();
+    unsigned bytes = tlp.enabled_bytes();
+    if (!tlp.first_be())
+        return;  // a write of no bytes
+    const bool holes = tlp.length() <= 2 && unsigned(__builtin_popcount(tlp.first_be() | tlp.last_be() << 4)) != bytes;
+    bool mapped = true;
+    if (!holes) {
+        mapped = memory_.write(tlp.first_byte(), data.data() + lead, bytes);
+    } else {
+        unsigned be = tlp.first_be() | tlp.last_be() << 4;
+        for (unsigned i = 0; i < 4 * tlp.length(); i++)
+            if (be >> i & 1)
+                mapped &= memory_.write(tlp.address() + i, data.data() + i, 1);
+    }
+    if (mapped) {
+        counts_.written_bytes += bytes;
+        return;
+    }
+    counts_.unmapped_writes++;
+    unmapped_(tlp);
+}
+
+void Completer::receive(const Tlp &tlp, uint64_t cycle) {
+    if (tlp.is_memory_write()) {
+        write(tlp);
+        return;
+    }
+    const uint64_t when = due(cycle);
+    // The card counts from the request's departure to the last completion: half of its time may be all there is.
+    const bool late = when - cycle >= timeout_cycles_ / 2;
+    if (late)
+        abandoned_.push_back(tlp.tag());
+    waiting_.emplace(when, Read{tlp, tlp.first_byte(), tlp.enabled_bytes(), late});
+}
+
+// The cycle at which a request that arrives now gets its first completion.
+uint64_t Completer::due(uint64_t cycle) {
+    uint64_t due = cycle + options_.latency_cycles;
+    if (options_.jitter_cycles)
+        due += random_() % (options_.jitter_cycles + 1);
+    if (options_.outlier_cycles && ++requests_ % options_.outlier_every == 0)
+        due += options_.outlier_cycles;
+    if (!options_.reorder)
+        due = std::max(due, last_due_);
+    last_due_ = due;
+    return due;
+}
+
+unsigned Completer::piece_bytes(const Read &read) const {
+    const uint64_t each = options_.completion_bytes;
+    uint64_t end = each ? (read.address & ~(each - 1)) + each : (read.address + mps_) & ~uint64_t(options_.rcb - 1);
+    return std::min<uint64_t>(read.bytes, end - read.address);
+}
+
+void Completer::refuse(const Read &read, CplStatus status, Egress &egress) {
+    egress.push({Tlp::completion(kHostId, read.request.requester(), read.request.tag(), status, read.bytes,
+                                 read.address & 0x7f),
+                 true});
+}
+
+bool Completer::complete(Read &read, uint64_t cycle, Egress &egress) {
+    unsigned bytes = piece_bytes(read);
+    unsigned count = read.bytes;
+    Fault fault = faults_.next();
+    switch (fault) {
+    case Fault::Unsupported: refuse(read, CplStatus::Unsupported, egress); return true;
+    case Fault::Abort: refuse(read, CplStatus::Abort, egress); return true;
+    case Fault::Drop: abandoned_.push_back(read.request.tag()); return true;
+    case Fault::Late:
+        abandoned_.push_back(read.request.tag());
+        read.abandoned = true;
+        waiting_.emplace(cycle + 2 * timeout_cycles_, read);
+        return true;
+    case Fault::Short:
+        bytes = count = bytes > 4 ? bytes - 4 : bytes > 1 ? bytes - 1 : 1;
+        if (count == read.bytes)
+            count = 2;  // one byte cannot be shorter: a wrong count instead
+        break;
+    default: break;
+    }
+    unsigned lead = read.address & 3;
+    unsigned dwords = (lead + bytes + 3) / 4;
+    uint8_t data[4096 + 8];
+    memset(data, kNotAsked, 4 * dwords);
+    if (!memory_.read(read.address, data + lead, bytes)) {
+        counts_.unmapped_reads++;
+        unmapped_(read.request);
+        refuse(read, CplStatus::Unsupported, egress);
+        return true;
+    }
+    counts_.read_bytes += bytes;
+    HostTlp completion;
+    completion.tlp = Tlp::completion_data(kHostId, read.request.requester(), read.request.tag(), count,
+                                          read.address & 0x7f, data, dwords);
+    const bool over = bytes == read.bytes || fault == Fault::Short;
+    completion.ends_request = over && !read.abandoned;
+    if (fault == Fault::Poison)
+        completion.tlp.poison();
+    egress.push(completion);
+    if (fault == Fault::Duplicate)
+        egress.push(completion);
+    read.address += bytes;
+    read.bytes -= bytes;
+    return over;
+}
+
+void Completer::advance(uint64_t cycle, Egress &egress) {
+    while (!waiting_.empty() && waiting_.begin()->first <= cycle) {
+        active_.push_back(std::move(waiting_.begin()->second));
+        waiting_.erase(waiting_.begin());
+    }
+    while (!active_.empty() && egress.completions() < kCompletionsAhead) {
+        size_t chosen = options_.reorder ? random_() % active_.size() : 0;
+        if (complete(active_[chosen], cycle, egress))
+            active_.erase(active_.begin() + chosen);
+    }
+}
+
+void Completer::clear() {
+    waiting_.clear();
+    active_.clear();
+    abandoned_.clear();
+    last_due_ = 0;
+}
+
+}  // namespace litepcie

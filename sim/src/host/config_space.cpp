@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#include "host/config_space.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace litepcie {
+
+namespace {
+
+// Offsets; fields as named in PCIe 4.0 7.5 to 7.8.
+constexpr unsigned kCommand = 0x04, kBar0 = 0x10;
+constexpr unsigned kPowerManagement = 0x40, kMsi = 0x48, kExpress = 0x60, kErrors = 0x100;
+constexpr unsigned kDeviceControl = kExpress + 0x08;
+constexpr uint32_t kFunctionReset = 1u << 15;
+constexpr uint32_t kDeviceControlDefault = 2u << 12 | 1u << 11 | 1u << 4;  // MRRS 512, no snoop, relaxed ordering
+constexpr uint32_t kMpsMask = 7u << 5;
+constexpr uint32_t kExtendedTagSupported = 1u << 5, kExtendedTagEnable = 1u << 8;
+constexpr uint32_t kDeviceControlWritable = 0x7fff;
+
+unsigned code_of_size(unsigned bytes) {
+    unsigned code = 0;
+    while ((128u << code) < bytes)
+        code++;
+    return code;
+}
+
+}  // namespace
+
+ConfigSpace::ConfigSpace(const CardInfo &card, unsigned mps_supported, bool extended_tag)
+    : bar0_size_(card.bar0_size), mps_code_(code_of_size(mps_supported)), extended_tag_supported_(extended_tag) {
+    build_header(card);
+    build_capabilities(card);
+    initial_ = value_;
+}
+
+void ConfigSpace::set(unsigned offset, unsigned bytes, uint32_t value, uint32_t writable, uint32_t clears) {
+    for (unsigned i = 0; i < bytes; i++) {
+        value_[offset + i] = value >> 8 * i;
+        writable_[offset + i] = writable >> 8 * i;
+        clears_[offset + i] = clears >> 8 * i;
+    }
+}
+
+void ConfigSpace::build_header(const CardInfo &card) {
+    set(0x00, 2, card.vendor);
+    set(0x02, 2, card.device);
+    set(kCommand, 2, 0, 0x0546);              // memory, bus master, parity, SERR, INTx disable
+    set(0x06, 2, 0x0010, 0, 0xf900);          // capability list
+    set(0x08, 4, card.class_code << 8);       // revision 0
+    set(0x0c, 1, 0, 0xff);                    // cache line size: kept, without effect
+    set(kBar0, 4, 0, ~(card.bar0_size - 1));  // 32 bit, not prefetchable
+    set(0x2c, 2, card.subsystem_vendor);
+    set(0x2e, 2, card.subsystem_device);
+    set(0x34, 1, kPowerManagement);
+    set(0x3c, 1, 0, 0xff);  // interrupt line; no pin: MSI only
+}
+
+void ConfigSpace::build_capabilities(const CardInfo &card) {
+    set(kPowerManagement, 4, kMsi << 8 | 0x01 | 0x0003 << 16);
+    set(kPowerManagement + 4, 4, 0x0008, 0x0003);  // no soft reset; power state
+    set(kMsi, 2, kExpress << 8 | 0x05);
+    set(kMsi + 2, 2, 0x0080, 0x0001);  // 64 bit, one vector; enable
+    set(kMsi + 4, 4, 0, 0xfffffffc);
+    set(kMsi + 8, 4, 0, 0xffffffff);
+    set(kMsi + 12, 2, 0, 0xffff);
+
+    const uint32_t link = card.lanes << 4 | card.gen;
+    set(kExpress, 4, 0x00020010);                              // version 2, endpoint, last capability
+    set(kExpress + 0x04, 4, mps_code_ | 1u << 15 | 1u << 28);  // role-based errors, function level reset
+    // The enable bit of a card without extended tags is hardwired to 0: PCIe 4.0 7.5.3.4.
+    if (extended_tag_supported_)
+        value_[kExpress + 0x04] |= kExtendedTagSupported;
+    set(kDeviceControl, 2, kDeviceControlDefault,
+        kDeviceControlWritable & ~(extended_tag_supported_ ? 0 : kExtendedTagEnable));
+    set(kDeviceControl + 2, 2, 0, 0, 0x000f);
+    set(kExpress + 0x0c, 4, link | 1u << 22);
+    set(kExpress + 0x10, 2, 0, 0x00c8);        // RCB, common clock, extended sync
+    set(kExpress + 0x12, 2, link | 1u << 12);  // slot clock
+    set(kExpress + 0x24, 4, 0x10);             // completion timeout can be disabled
+    set(kExpress + 0x28, 2, 0, 0x0010);
+    set(kExpress + 0x2c, 4, ((1u << card.gen) - 1) << 1);
+    set(kExpress + 0x30, 2, card.gen, 0x000f);
+
+    set(kErrors, 4, 0x00010001);  // Advanced Error Reporting, last
+    set(kErrors + 0x04, 4, 0, 0, 0x003ff030);
+    set(kErrors + 0x08, 4, 0, 0x003ff030);
+    set(kErrors + 0x0c, 4, 0x00062030, 0x003ff030);
+    set(kErrors + 0x10, 4, 0, 0, 0x0000f1c1);
+    set(kErrors + 0x14, 4, 0x00002000, 0x0000f1c1);
+    set(kErrors + 0x18, 4, 0);
+}
+
+uint32_t ConfigSpace::read(unsigned offset, unsigned bytes) const {
+    uint32_t value = 0;
+    for (unsigned i = 0; i < bytes && offset + i < kBytes; i++)
+        value |= uint32_t(value_[offset + i]) << 8 * i;
+    return value;
+}
+
+void ConfigSpace::read(unsigned offset, uint8_t *data, size_t bytes) const {
+    memcpy(data, value_.data() + offset, bytes);
+}
+
+void ConfigSpace::write(unsigned offset, const uint8_t *data, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned at = offset + i;
+        value_[at] = (value_[at] & ~writable_[at]) | (data[i] & writable_[at]);
+        value_[at] &= ~(data[i] & clears_[at]);
+        // Function Level Reset reads as 0.
+        if (at == kDeviceControl + 1 && data[i] & (kFunctionReset >> 8))
+            function_reset_ = true;
+    }
+}
+
+bool ConfigSpace::take_function_reset() {
+    bool asked = function_reset_;
+    function_reset_ = false;
+    return asked;
+}
+
+void ConfigSpace::reset() {
+    value_ = initial_;
+    function_reset_ = false;
+}
+
+void ConfigSpace::function_reset() {
+    uint32_t mps = read(kDeviceControl, 2) & kMpsMask;
+    reset();
+    value_[kDeviceControl] |= mps;
+}
+
+bool ConfigSpace::memory_enabled() const { return read(kCommand, 2) & 2; }
+bool ConfigSpace::bus_master() const { return read(kCommand, 2) & 4; }
+
+unsigned ConfigSpace::mps() const {
+    unsigned code = (read(kDeviceControl, 2) & kMpsMask) >> 5;
+    return 128u << std::min(code, mps_code_);
+}
+
+unsigned ConfigSpace::mrrs() const { return 128u << std::min(read(kDeviceControl, 2) >> 12 & 7, 5u); }
+bool ConfigSpace::extended_tag() const { return read(kDeviceControl, 2) & kExtendedTagEnable; }
+bool ConfigSpace::msi_enabled() const { return read(kMsi + 2, 2) & 1; }
+uint64_t ConfigSpace::msi_address() const { return uint64_t(read(kMsi + 8, 4)) << 32 | read(kMsi + 4, 4); }
+uint32_t ConfigSpace::msi_data() const { return read(kMsi + 12, 2); }
+uint32_t ConfigSpace::bar0() const { return read(kBar0, 4); }
+
+}  // namespace litepcie

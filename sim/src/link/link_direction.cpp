@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#include "link/link_direction.h"
+
+namespace litepcie {
+
+LinkDirection::LinkDirection(const LinkShape &shape, unsigned mps, const Credits &credits, UpdateFc policy)
+    : shape_(shape), rate_(shape), policy_(policy), credits_(credits),
+      skip_interval_(kSkpInterval * rate_.symbol_ticks),
+      update_period_(int64_t(kUpdateFcSeconds * double(shape.clock_hz)) * rate_.cycle_ticks) {
+    set_mps(mps);
+}
+
+void LinkDirection::set_mps(unsigned mps) {
+    mps_ = mps;
+    dllp_interval_ = ack_limit_symbols(shape_, mps) * rate_.symbol_ticks;
+}
+
+void LinkDirection::send_dllp() {
+    counts_.dllps++;
+    send_overhead(kDllpBytes);
+}
+
+void LinkDirection::send_dllp(DllpTimer &timer) {
+    timer.pending = false;
+    timer.wait += dllp_interval_;
+    send_dllp();
+}
+
+void LinkDirection::send_skip() {
+    skip_ -= skip_interval_;
+    counts_.skips++;
+    send_overhead(kSkpSymbols * shape_.lanes);
+}
+
+void LinkDirection::send_nak() {
+    counts_.naks++;
+    send_dllp();
+    ack_ = {false, dllp_interval_};
+}
+
+void LinkDirection::update_sparingly(LinkDirection &other) {
+    for (size_t i = 0; i < kTlpClasses; i++) {
+        since_update_[i] += rate_.cycle_ticks;
+        const bool periodic = since_update_[i] >= update_period_ && other.credits_.advertised().finite(i);
+        if (!periodic && !other.credits_.must_update(i, mps_))
+            continue;
+        since_update_[i] = 0;
+        other.credits_.grant(i);
+        send_dllp();
+    }
+}
+
+}  // namespace litepcie

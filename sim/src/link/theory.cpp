@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#include "link/theory.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace litepcie {
+
+namespace {
+
+constexpr unsigned kCompletionHeader = 12;
+
+double skip_share() { return double(kSkpSymbols) / kSkpInterval; }
+
+// Splitting `total` bytes into packets of at most `limit`.
+struct Split {
+    double count;  // packets per `total`
+    double total;
+    double average() const { return total / count; }
+};
+
+Split split(uint64_t descriptor_bytes, unsigned limit) {
+    uint64_t total = descriptor_bytes ? descriptor_bytes : limit;
+    return {std::ceil(double(total) / limit), double(total)};
+}
+
+// TLPs a second of one direction, by class.
+struct TlpRates {
+    double posted = 0, non_posted = 0, completions = 0;
+    double sum() const { return posted + non_posted + completions; }
+};
+
+// UpdateFCs a second for one class: each time half of the credits are used and freed, at least every 30 us.
+double fewest_updates(double tlps, int64_t headers, double data_of_each, int64_t data) {
+    const double per_update = std::min(std::ceil(headers / 2.0), std::ceil(data / 2.0 / std::max(data_of_each, 1e-9)));
+    return std::max(tlps / per_update, 1 / kUpdateFcSeconds);
+}
+
+// Bytes a second of the DLLPs that answer `tlps`, whose receiver advertises `credits`.
+double dllp_bytes(const BoundParameters &p, const TlpRates &tlps, double posted_bytes, const Credits &credits) {
+    const double limit = raw_bytes_per_second(p.shape) / (ack_limit_symbols(p.shape, p.mps) * double(p.shape.lanes));
+    const double acks = std::min(tlps.sum(), limit);
+    if (p.update_fc == UpdateFc::Guideline)
+        return 2 * kDllpBytes * acks;
+    const double posted_credits = std::ceil(posted_bytes / kCreditBytes);
+    return kDllpBytes * (acks + fewest_updates(tlps.posted, credits.header[0], posted_credits, credits.data[0]) +
+                         fewest_updates(tlps.non_posted, credits.header[1], 0, credits.data[1]));
+}
+
+// Beats of the data path a TLP takes; each begins a new one.
+double beats(const BoundParameters &p, double payload, unsigned header) {
+    return std::ceil((header + payload) * 8 / p.data_width);
+}
+
+}  // namespace
+
+double application_note_rate(const LinkShape &shape, unsigned payload) {
+    return raw_bytes_per_second(shape) * payload / (payload + kFramingBytes + kCompletionHeader);
+}
+
+PcieBench pcie_bench_rates(const LinkShape &shape, unsigned mps, unsigned mrrs, unsigned header_bytes) {
+    double limit = ack_limit_symbols(shape, mps) * double(shape.lanes);
+    double capacity = raw_bytes_per_second(shape) * (1 - 2 * kDllpBytes / limit - skip_share());
+    double write_wire = double(mps + kFramingBytes + header_bytes) / mps;
+    double read_wire = double(mps + kFramingBytes + kCompletionHeader) / mps;
+    double request_wire = double(kFramingBytes + header_bytes) / mrrs;
+    return {capacity / write_wire, capacity / std::max(read_wire, request_wire),
+            std::min(capacity / (write_wire + request_wire), capacity / read_wire)};
+}
+
+Rates link_bound(const BoundParameters &p) {
+    const bool reads = p.traffic != Traffic::Write, writes = p.traffic != Traffic::Read;
+    const double capacity = raw_bytes_per_second(p.shape) * (1 - skip_share());
+    const Split write = split(p.descriptor_bytes, p.mps);
+    const Split request = split(p.descriptor_bytes, p.mrrs);
+    const Split completion =
+        split(p.descriptor_bytes, std::min(p.completion_bytes ? p.completion_bytes : p.mps, p.mps));
+    const double write_wire = 1 + write.count * (kFramingBytes + p.header_bytes) / write.total;
+    const double completion_wire = 1 + completion.count * (kFramingBytes + kCompletionHeader) / completion.total;
+    const double request_wire = request.count * (kFramingBytes + p.header_bytes) / request.total;
+    const double path = p.shape.clock_hz / beats(p, completion.average(), kCompletionHeader) * completion.average();
+
+    // Each direction's DLLPs depend on the other's TLPs, but little: a few rounds settle it.
+    Rates rates = {reads ? path : 0, writes ? capacity : 0};
+    for (int round = 0; round < 20; round++) {
+        const TlpRates of_card = {rates.write / write.average(), rates.read / request.average(), 0};
+        const TlpRates of_host = {0, 0, rates.read / completion.average()};
+        if (reads) {
+            const double left = capacity - dllp_bytes(p, of_card, write.average(), kRootPortCredits);
+            rates.read = std::min(left / completion_wire, path);
+        }
+        if (writes) {
+            const double left = capacity - rates.read * request_wire - dllp_bytes(p, of_host, 0, card_credits(p.mps));
+            const double free_beats = p.shape.clock_hz - of_card.non_posted * beats(p, 0, p.header_bytes);
+            rates.write =
+                std::min(left / write_wire, free_beats / beats(p, write.average(), p.header_bytes) * write.average());
+        }
+    }
+    return rates;
+}
+
+}  // namespace litepcie

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#include "model/idle_rule.h"
+
+#include "litepcie_regs.h"
+
+#include <algorithm>
+
+namespace litepcie {
+
+void IdleRule::host_writes(uint64_t offset, uint32_t value) {
+    if (offset == LITEPCIE_TIMEOUT_US) {
+        timeout_us_ = value;
+        return;
+    }
+    const bool engine = offset >= LITEPCIE_READER_BASE(0) && offset < LITEPCIE_READER_BASE(256);
+    const uint64_t stride = LITEPCIE_WRITER_BASE(0) - LITEPCIE_READER_BASE(0);
+    if (engine && offset % stride == LITEPCIE_ENGINE_MODERATION) {
+        uint64_t us = (value & LITEPCIE_ENGINE_MODERATION_US_MASK) >> 16;
+        linger_ = std::max(linger_, kLingerCycles + cycles(us));
+    }
+}
+
+void IdleRule::reset() {
+    linger_ = kLingerCycles;
+    timeout_us_ = kDefaultTimeoutUs;
+}
+
+}  // namespace litepcie

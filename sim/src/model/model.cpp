@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#include "model/model.h"
+
+#include <cstdio>
+#include <cstring>
+
+namespace litepcie {
+
+namespace {
+
+constexpr uint16_t kCardId = 0x0100;  // 01:00.0, behind a root port
+constexpr uint16_t kHostId = 0;
+constexpr unsigned kResetCycles = 16;
+constexpr uint64_t kExpiryPeriod = 1024;  // cycles between looks at the host's completion timeout
+constexpr uint64_t kReportsWithoutIommu = 10;
+
+CompleterOptions completer_options(const ModelOptions &options, uint64_t clock_hz) {
+    auto cycles = [clock_hz](uint64_t ns) { return (ns * clock_hz + 500000000) / 1000000000; };
+    return {cycles(options.latency_ns),
+            cycles(options.latency_jitter_ns),
+            cycles(options.latency_outlier_ns),
+            options.latency_outlier_every,
+            options.rcb,
+            options.completion_bytes,
+            options.seed,
+            options.reorder};
+}
+
+}  // namespace
+
+Model::Model(Card &card, HostMemory &memory, const ModelOptions &options)
+    : card_(card), options_(options), config_(card.info(), options.mps_supported, options.extended_tag),
+      phy_(card.info(), kRootPortCredits, card_credits(options.mps_supported), {options.update_fc, options.lcrc_every}),
+      completer_(memory, faults_, completer_options(options, card.info().clock_hz),
+                 [this](const Tlp &tlp) { unmapped(tlp); }),
+      idle_(card.info().clock_hz), trace_(options.trace, card.info().clock_hz) {
+    for (const std::string &fault : options.faults)
+        faults_.add(fault);
+    phy_.receive().on_begin = [this](const HostTlp &tlp) {
+        if (tlp.tlp.is_completion() && tlp.ends_request)
+            checker_.card_request_done(tlp.tlp.tag());
+    };
+    phy_.receive().on_end = [this](const HostTlp &tlp) { card_took(tlp.tlp); };
+    phy_.transmit().on_accept = [this](const Tlp &tlp) {
+        trace_.tlp(cycle_, '<', tlp);
+        checker_.from_card(tlp, cycle_);
+        TrafficCounts::add(traffic_.to_host, tlp);
+    };
+    restart_card();
+    apply_config();
+}
+
+void Model::apply_config() {
+    in_.id = kCardId;
+    in_.max_payload_size = config_.mps();
+    in_.max_request_size = config_.mrrs();
+    in_.extended_tag = config_.extended_tag();
+    in_.bus_master_enable = config_.bus_master();
+    in_.msi_enable = config_.msi_enabled();
+    checker_.set_limits({kCardId, config_.mps(), config_.mrrs(), config_.extended_tag(), config_.bus_master()}, cycle_);
+    phy_.set_mps(config_.mps());
+    completer_.set_mps(config_.mps());
+    cpu_.set_mps(config_.mps());
+}
+
+void Model::config_write(unsigned offset, const uint8_t *data, size_t bytes) {
+    config_.write(offset, data, bytes);
+    if (config_.take_function_reset()) {
+        config_.function_reset();
+        restart_card();
+    }
+    apply_config();
+}
+
+void Model::reset() {
+    config_.reset();
+    restart_card();
+    apply_config();
+}
+
+void Model::restart_card() {
+    phy_.reset();
+    egress_.clear();
+    completer_.clear();
+    cpu_.fail_all();
+    checker_.reset();
+    idle_.reset();
+    completer_.set_timeout_cycles(idle_.timeout_cycles());
+    idle_.activity(cycle_);
+    stores_ = 0;
+    in_.reset = true;
+    in_.link_up = false;
+    reset_cycles_ = kResetCycles;
+}
+
+bool Model::busy() const {
+    return !idle_.may_stop(cycle_) || completer_.outstanding() || cpu_.outstanding() || !egress_.empty() ||
+           !phy_.quiet();
+}
+
+void Model::step() {
+    phy_.advance(cycle_);
+    if (reset_cycles_) {
+        reset_cycle();
+        return;
+    }
+    host_side();
+    phy_.drive(cycle_, in_);
+    if (trace_.on())
+        trace_naks();
+    card_.settle(in_, out_);
+    phy_.clock(cycle_, in_, out_, interrupt_bytes());
+    if (streams_move())
+        idle_.activity(cycle_);
+    card_.edge();
+    cycle_++;
+}
+
+void Model::trace_naks() {
+    const uint64_t to_host = phy_.to_host().counts().naks, to_card = phy_.to_card().counts().naks;
+    if (to_host + to_card == traced_naks_)
+        return;
+    traced_naks_ = to_host + to_card;
+    trace_.event(cycle_, '-',
+                 "NAK, " + std::to_string(to_host) + " to the host and " + std::to_string(to_card) +
+                     " to the card so far");
+}
+
+void Model::reset_cycle() {
+    in_.tx_ready = {};
+    for (RxInput &rx : in_.rx)
+        rx.valid = false;
+    in_.msi_ready = false;
+    card_.settle(in_, out_);
+    card_.edge();
+    cycle_++;
+    in_.reset = --reset_cycles_ != 0;
+    in_.link_up = !in_.reset;
+}
+
+void Model::host_side() {
+    CardItem item;
+    while (phy_.receive(cycle_, item))
+        from_card(item);
+    completer_.advance(cycle_, egress_);
+    if (completer_.has_abandoned()) {
+        for (uint8_t tag : completer_.take_abandoned())
+            checker_.card_request_abandoned(tag);
+        idle_.unanswered(cycle_);
+    }
+    phy_.send(egress_, cycle_, [this](const Tlp &tlp) {
+        trace_.tlp(cycle_, '>', tlp);
+        TrafficCounts::add(traffic_.to_card, tlp);
+    });
+    if (cycle_ % kExpiryPeriod == 0 && cpu_.outstanding())
+        expire_loads();
+}
+
+void Model::expire_loads() {
+    int tag;
+    while ((tag = cpu_.expire(cycle_, kLoadTimeoutUs * info().clock_hz / 1000000)) >= 0) {
+        checker_.host_read_over(tag);
+        figures_.load_timeouts++;
+        fprintf(stderr, "the card did not answer a read of the host (tag %d) within %llu us\n", tag,
+                (unsigned long long)kLoadTimeoutUs);
+    }
+}
+
+void Model::from_card(const CardItem &item) {
+    if (item.interrupt)
+        interrupt(item.vector);
+    else if (item.tlp.is_completion())
+        cpu_.complete(item.tlp);
+    else
+        request(item.tlp);
+}
+
+void Model::request(const Tlp &tlp) {
+    if (config_.bus_master()) {
+        if (tlp.is_memory_write())
+            figures_.last_write_cycle = cycle_;
+        completer_.receive(tlp, cycle_);
+        return;
+    }
+    // On its way when the host turned bus mastering off.
+    figures_.dropped_requests++;
+    if (tlp.is_memory_read())
+        egress_.push({Tlp::completion(kHostId, tlp.requester(), tlp.tag(), CplStatus::Unsupported, tlp.enabled_bytes(),
+                                      tlp.first_byte() & 0x7f),
+                      true});
+}
+
+void Model::interrupt(uint8_t vector) {
+    if (vector != 0)
+        throw Violation("MSI vector " + std::to_string(vector) + ", but the host granted one vector");
+    if (!config_.msi_enabled() || !config_.bus_master()) {
+        figures_.masked_interrupts++;
+        return;
+    }
+    figures_.interrupts++;
+    TrafficCounts::add(traffic_.to_host, "MSI", 4, interrupt_bytes());
+    if (trace_.on())
+        trace_.event(cycle_, '<', "MSI vector " + std::to_string(vector));
+    if (on_interrupt)
+        on_interrupt(vector);
+}
+
+unsigned Model::interrupt_bytes() const { return kFramingBytes + (config_.msi_address() >> 32 ? 16 : 12) + 4; }
+
+bool Model::streams_move() const {
+    return out_.tx_valid[0] | out_.tx_valid[1] | in_.rx[0].valid | in_.rx[1].valid | out_.msi_valid;
+}
+
+void Model::card_took(const Tlp &tlp) {
+    if (!tlp.is_completion()) {
+        stores_ -= tlp.is_memory_write();
+        return;
+    }
+    if (tlp.has_data())
+        figures_.last_completion_cycle = cycle_;
+}
+
+void Model::store(uint64_t offset, const uint8_t *data, size_t bytes) {
+    if (!config_.memory_enabled())
+        return;
+    for (size_t i = 0; i + 4 <= bytes; i += 4) {
+        uint32_t value;
+        memcpy(&value, data + i, 4);
+        idle_.host_writes(offset + i, value);
+    }
+    idle_.activity(cycle_);
+    completer_.set_timeout_cycles(idle_.timeout_cycles());
+    stores_ += cpu_.write(config_.bar0() + offset, data, bytes, egress_);
+}
+
+bool Model::load(uint64_t offset, uint8_t *data, size_t bytes) {
+    memset(data, 0xff, bytes);
+    if (!config_.memory_enabled())
+        return false;
+    Tlp request;
+    uint8_t tag = cpu_.read(config_.bar0() + offset, bytes, cycle_, egress_, &request);
+    checker_.host_read(request);
+    while (cpu_.state(tag) == HostCpu::State::Waiting)
+        step();
+    bool answered = cpu_.state(tag) == HostCpu::State::Done;
+    cpu_.take(tag, data, bytes);
+    return answered;
+}
+
+void Model::unmapped(const Tlp &tlp) {
+    figures_.unmapped++;
+    if (options_.iommu || figures_.unmapped <= kReportsWithoutIommu)
+        fprintf(stderr, "access outside a live mapping: address 0x%llx, %u bytes: %s\n",
+                (unsigned long long)tlp.first_byte(), tlp.enabled_bytes(), tlp.describe().c_str());
+}
+
+}  // namespace litepcie

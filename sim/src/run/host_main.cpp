@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#include "card/card_on_link.h"
+#include "common/command_line.h"
+#include "model/model_options.h"
+#include "model/stats.h"
+#include "run/pio_run.h"
+#include "run/run_report.h"
+#include "run/script.h"
+#include "run/transfer_run.h"
+
+#include <cstdio>
+
+using namespace litepcie;
+
+namespace {
+
+struct HostOptions {
+    ModelOptions model;
+    RunOptions run;
+    LinkOptions link;
+    unsigned store_bytes = 4;
+    std::string script, json;
+};
+
+void add_options(CommandLine &line, HostOptions &o) {
+    constexpr uint64_t kMost = 1 << 30;
+    line.choice(
+        "--sequence",
+        "transfers of an iteration, named from the card; pio: stores and loads of the processor (write-then-read)",
+        o.run.sequence, {"write", "read", "read-then-write", "write-then-read", "read-and-write", "pio"});
+    line.number("--length", "BYTES", "of one transfer (100000)", o.run.length, 1, kMost);
+    line.number("--iterations", "N", "measured one by one (20)", o.run.iterations, 1, 1000000);
+    line.number("--batch", "N", "transfers behind one doorbell, measured as one (1)", o.run.batch, 1, 100000);
+    line.choice("--mps", "Max_Payload_Size, bytes (256)", o.run.mps, {128, 256, 512, 1024, 2048, 4096});
+    line.choice("--mrrs", "Max_Read_Request_Size, bytes (512)", o.run.mrrs, {128, 256, 512, 1024, 2048, 4096});
+    line.number("--host-offset", "BYTES", "of the buffers past a 4 KiB boundary (0)", o.run.host_offset, 0, kMost);
+    line.number("--endpoint-offset", "BYTES", "in the card's memory (0)", o.run.endpoint_offset, 0, UINT32_MAX);
+    line.number("--descriptor-bytes", "BYTES", "most of one descriptor; 0: 8 MiB (0)", o.run.descriptor_bytes, 0,
+                (1 << 24) - 1);
+    line.choice("--address-bits", "buffers below (32) or above (64) 4 GiB (32)", o.run.address_bits, {32, 64});
+    line.choice("--store-bytes", "of one store of the sequence pio: 64 as a write-combining buffer sends (4)",
+                o.store_bytes, {4, 64});
+    add_link_options(line, o.link);
+    line.text("--script", "FILE", "run the steps of a JSON file instead of a sequence", o.script);
+    line.text("--json", "FILE", "write the results as JSON", o.json);
+    add_model_options(line, o.model);
+}
+
+void run_sequence(HostDriver &driver, const HostOptions &o) {
+    driver.set_up({o.run.mps, o.run.mrrs});
+    const Identity identity = driver.identify();
+    RunReport report(driver.model(), identity, o.run);
+    std::string failure;
+    try {
+        TransferRun run(driver, identity, o.run);
+        for (uint64_t i = 0; i < o.run.iterations; i++)
+            report.add(run.iterate());
+        report.print();
+    } catch (const HostError &error) {
+        failure = error.what();
+    }
+    if (!o.json.empty())
+        report.write_json(o.json, failure);
+    if (!failure.empty())
+        throw HostError(failure);
+}
+
+void run_window(HostDriver &driver, const HostOptions &o) {
+    driver.set_up({o.run.mps, o.run.mrrs});
+    const PioOptions options = {o.run.length, o.store_bytes};
+    report_pio(driver.model(), options, run_pio(driver, driver.identify(), options), o.json);
+}
+
+int run(const HostOptions &o) {
+    CardOnLink card(make_card(), o.link);
+    Arena memory;
+    Model model(card, memory, o.model);
+    HostDriver driver(model, memory);
+    std::string violation;
+    std::exception_ptr error;
+    model.busy_clock().start();
+    try {
+        if (!o.script.empty())
+            Script(driver).run(o.script, o.json);
+        else if (o.run.sequence == "pio")
+            run_window(driver, o);
+        else
+            run_sequence(driver, o);
+    } catch (const Violation &broken) {
+        violation = broken.what();
+        fprintf(stderr, "the card broke a rule of PCI Express at cycle %llu: %s\n", (unsigned long long)model.cycle(),
+                broken.what());
+    } catch (...) {
+        error = std::current_exception();
+    }
+    model.busy_clock().stop();
+    if (!o.model.stats.empty())
+        write_stats(model, o.model.stats, violation);
+    if (error)
+        std::rethrow_exception(error);
+    return violation.empty() ? 0 : kExitViolation;
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    const char *const name = "litepcie_host";
+    try {
+        CommandLine line(name, "drives the simulated card without QEMU: transfers, verified and measured");
+        HostOptions options;
+        add_options(line, options);
+        return line.parse(argc, argv) ? run(options) : 0;
+    } catch (const UsageError &error) {
+        fprintf(stderr, "%s: %s\n", name, error.what());
+        return kExitUsage;
+    } catch (const std::exception &error) {
+        fprintf(stderr, "%s: %s\n", name, error.what());
+        return kExitMismatch;
+    }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#include "run/run_report.h"
+
+#include "link/theory.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+namespace litepcie {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double rate(uint64_t bytes, uint64_t cycles, uint64_t clock_hz) {
+    return cycles ? double(bytes) * clock_hz / cycles : 0;
+}
+
+// Peak, average and last of one direction.
+struct Summary {
+    double peak = 0, average = 0, last = 0, model = 0;
+    size_t count = 0;
+};
+
+Summary summarize(const std::vector<Iteration> &iterations, std::optional<Measure> Iteration::*which,
+                  uint64_t clock_hz) {
+    Summary s;
+    uint64_t bytes = 0, cycles = 0, model_cycles = 0;
+    for (const Iteration &iteration : iterations) {
+        const std::optional<Measure> &m = iteration.*which;
+        if (!m)
+            continue;
+        s.last = rate(m->counters.bytes, m->counters.active, clock_hz);
+        s.peak = std::max(s.peak, s.last);
+        bytes += m->counters.bytes;
+        cycles += m->counters.active;
+        model_cycles += m->model_cycles;
+        s.count++;
+    }
+    s.average = rate(bytes, cycles, clock_hz);
+    s.model = rate(bytes, model_cycles, clock_hz);
+    return s;
+}
+
+BoundParameters bound_parameters(const Model &model, const RunOptions &options) {
+    BoundParameters p;
+    p.shape = {model.info().gen, model.info().lanes, model.info().clock_hz};
+    p.data_width = model.info().data_width;
+    p.mps = options.mps;
+    p.mrrs = options.mrrs;
+    p.completion_bytes = model.options().completion_bytes;
+    p.update_fc = model.options().update_fc;
+    p.header_bytes = options.address_bits == 64 ? 16 : 12;
+    p.descriptor_bytes = options.descriptor_bytes;
+    return p;
+}
+
+// One at a time unless both directions run together.
+Rates bound(const Model &model, const RunOptions &options) {
+    BoundParameters p = bound_parameters(model, options);
+    if (options.sequence == "read-and-write") {
+        p.traffic = Traffic::Both;
+        return link_bound(p);
+    }
+    Rates rates;
+    p.traffic = Traffic::Read;
+    rates.read = link_bound(p).read;
+    p.traffic = Traffic::Write;
+    rates.write = link_bound(p).write;
+    return rates;
+}
+
+Json measure_json(const Measure &m, uint64_t clock_hz) {
+    const EngineCounters &c = m.counters;
+    return {{"bytes", c.bytes},
+            {"active_cycles", c.active},
+            {"bytes_per_second", rate(c.bytes, c.active, clock_hz)},
+            {"model_cycles", m.model_cycles},
+            {"model_bytes_per_second", rate(c.bytes, m.model_cycles, clock_hz)},
+            {"descriptors", c.descriptors},
+            {"tlps", c.tlps},
+            {"wait_descriptor", c.wait_descriptor},
+            {"wait_tag", c.wait_tag},
+            {"wait_link", c.wait_link},
+            {"wait_data", c.wait_data}};
+}
+
+Json summary_json(const Summary &s, double bound) {
+    return {{"average_bytes_per_second", s.average}, {"peak_bytes_per_second", s.peak},
+            {"last_bytes_per_second", s.last},       {"model_bytes_per_second", s.model},
+            {"bound_bytes_per_second", bound},       {"share_of_bound", s.average / bound}};
+}
+
+}  // namespace
+
+void RunReport::print() const {
+    const uint64_t clock = model_.info().clock_hz;
+    const Rates limits = bound(model_, options_);
+    const double theory = application_note_rate({model_.info().gen, model_.info().lanes, clock}, options_.mps);
+    printf("%s: %llu bytes x %zu, MPS %u, MRRS %u, Gen%u x%u, %u bit at %.0f MHz\n", options_.sequence.c_str(),
+           (unsigned long long)options_.length, iterations_.size(), options_.mps, options_.mrrs, model_.info().gen,
+           model_.info().lanes, model_.info().data_width, clock / 1e6);
+    printf("%-6s %10s %10s %10s %12s %10s %8s %10s   (MB/s)\n", "", "average", "peak", "last", "model clock", "bound",
+           "share", "theory");
+    const struct {
+        const char *name;
+        std::optional<Measure> Iteration::*which;
+        double limit;
+    } rows[] = {{"read", &Iteration::read, limits.read}, {"write", &Iteration::write, limits.write}};
+    for (const auto &row : rows) {
+        Summary s = summarize(iterations_, row.which, clock);
+        if (s.count)
+            printf("%-6s %10.1f %10.1f %10.1f %12.1f %10.1f %7.1f%% %10.1f\n", row.name, s.average / 1e6, s.peak / 1e6,
+                   s.last / 1e6, s.model / 1e6, row.limit / 1e6, 100 * s.average / row.limit, theory / 1e6);
+    }
+}
+
+void RunReport::write_json(const std::string &path, const std::string &failure) const {
+    const CardInfo &card = model_.info();
+    const Rates limits = bound(model_, options_);
+    const LinkShape shape{card.gen, card.lanes, card.clock_hz};
+    Json json = {
+        {"ok", failure.empty()},
+        {"target", identity_.target},
+        {"gen", card.gen},
+        {"lanes", card.lanes},
+        {"datapath_bits", card.data_width},
+        {"clock_hz", card.clock_hz},
+        {"tags", identity_.tags},
+        {"mps", options_.mps},
+        {"mrrs", options_.mrrs},
+        {"completion_bytes", model_.options().completion_bytes ? model_.options().completion_bytes : options_.mps},
+        {"latency_ns", model_.options().latency_ns},
+        {"update_fc", model_.options().update_fc == UpdateFc::Minimum ? "minimum" : "guideline"},
+        {"header_bytes", options_.address_bits == 64 ? 16 : 12},
+        {"transfer_bytes", options_.length},
+        {"descriptor_bytes", options_.descriptor_bytes},
+        {"iterations", iterations_.size()},
+        {"batch", options_.batch},
+        {"sequence", options_.sequence},
+        {"theory_bytes_per_second", application_note_rate(shape, options_.mps)},
+    };
+    if (!failure.empty())
+        json["failure"] = failure;
+    PcieBench bench = pcie_bench_rates(shape, options_.mps, options_.mrrs, options_.address_bits == 64 ? 16 : 12);
+    json["pcie_bench"] = {{"read_bytes_per_second", bench.read},
+                          {"write_bytes_per_second", bench.write},
+                          {"both_bytes_per_second", bench.both}};
+    Summary read = summarize(iterations_, &Iteration::read, card.clock_hz);
+    Summary write = summarize(iterations_, &Iteration::write, card.clock_hz);
+    if (read.count)
+        json["read"] = summary_json(read, limits.read);
+    if (write.count)
+        json["write"] = summary_json(write, limits.write);
+    json["runs"] = Json::array();
+    for (const Iteration &iteration : iterations_) {
+        Json run = Json::object();
+        if (iteration.read)
+            run["read"] = measure_json(*iteration.read, card.clock_hz);
+        if (iteration.write)
+            run["write"] = measure_json(*iteration.write, card.clock_hz);
+        json["runs"].push_back(run);
+    }
+    std::ofstream file(path);
+    file << json.dump(2) << "\n";
+    file.close();
+    if (!file)
+        throw std::runtime_error("cannot write " + path + ": " + strerror(errno));
+}
+
+}  // namespace litepcie

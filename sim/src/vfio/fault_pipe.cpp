@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#include "vfio/fault_pipe.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+
+namespace litepcie {
+
+FaultPipe::FaultPipe(const std::string &path) {
+    if (path.empty())
+        return;
+    // Open for writing too: a pipe without a writer would read as ended.
+    pipe_ = Fd(open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+    if (!pipe_)
+        throw std::runtime_error("cannot open the pipe " + path + ": " + strerror(errno));
+}
+
+void FaultPipe::take(FaultInjector &faults) {
+    char text[256];
+    ssize_t bytes;
+    while (pipe_ && (bytes = read(pipe_.get(), text, sizeof(text))) > 0)
+        rest_.append(text, size_t(bytes));
+    for (size_t end; (end = rest_.find('\n')) != std::string::npos; rest_.erase(0, end + 1))
+        faults.add_next(rest_.substr(0, end));
+}
+
+}  // namespace litepcie

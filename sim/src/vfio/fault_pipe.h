@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#pragma once
+
+#include "host/faults.h"
+#include "vfio/fd.h"
+
+#include <string>
+
+namespace litepcie {
+
+// A named pipe that takes faults while the simulator runs: one "FAULT@N" per line, counted from the next completion.
+class FaultPipe {
+  public:
+    // An empty path: no pipe. Throws std::runtime_error if the pipe cannot be opened.
+    explicit FaultPipe(const std::string &path);
+    // Adds the faults that were written since the last call. Throws std::invalid_argument for any other line.
+    void take(FaultInjector &faults);
+
+  private:
+    Fd pipe_;
+    std::string rest_;  // of a line that has not come whole
+};
+
+}  // namespace litepcie

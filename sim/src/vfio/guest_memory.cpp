@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#include "vfio/guest_memory.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace litepcie {
+
+int GuestMemory::map(uint64_t address, uint64_t bytes, Fd file, uint64_t offset, bool readable, bool writable) {
+    if (!bytes || address + (bytes - 1) < address)
+        return EINVAL;
+    auto next = mappings_.lower_bound(address);
+    if (next != mappings_.end() && next->first - address < bytes)
+        return EEXIST;
+    if (next != mappings_.begin()) {
+        auto before = std::prev(next);
+        if (address - before->first < before->second.bytes)
+            return EEXIST;
+    }
+    Mapping mapping{bytes, nullptr, readable, writable};
+    if (file) {
+        // A file that is too short would end this process at the first access.
+        struct stat status;
+        if (fstat(file.get(), &status))
+            return errno;
+        uint64_t size = status.st_size;
+        if (offset > size || bytes > size - offset)
+            return EINVAL;
+        int protection = (readable ? PROT_READ : 0) | (writable ? PROT_WRITE : 0);
+        void *memory = mmap(nullptr, bytes, protection, MAP_SHARED, file.get(), offset);
+        if (memory == MAP_FAILED)
+            return errno;
+        mapping.memory = static_cast<uint8_t *>(memory);
+    }
+    last_ = mappings_.emplace(address, mapping).first;
+    return 0;
+}
+
+int GuestMemory::unmap(uint64_t address, uint64_t bytes) {
+    if (!bytes || address + (bytes - 1) < address)
+        return EINVAL;
+    const uint64_t last = address + (bytes - 1);
+    auto begin = mappings_.lower_bound(address);
+    if (begin != mappings_.begin() && address - std::prev(begin)->first < std::prev(begin)->second.bytes)
+        return EINVAL;
+    auto end = mappings_.upper_bound(last);
+    if (begin != end && std::prev(end)->first + (std::prev(end)->second.bytes - 1) > last)
+        return EINVAL;
+    for (auto it = begin; it != end; ++it)
+        if (it->second.memory)
+            munmap(it->second.memory, it->second.bytes);
+    mappings_.erase(begin, end);
+    last_ = mappings_.end();
+    return 0;
+}
+
+void GuestMemory::unmap_all() {
+    for (auto &[address, mapping] : mappings_)
+        if (mapping.memory)
+            munmap(mapping.memory, mapping.bytes);
+    mappings_.clear();
+    last_ = mappings_.end();
+}
+
+GuestMemory::Map::iterator GuestMemory::find(uint64_t address) {
+    if (last_ != mappings_.end() && address >= last_->first && address - last_->first < last_->second.bytes)
+        return last_;
+    auto it = mappings_.upper_bound(address);
+    if (it == mappings_.begin())
+        return mappings_.end();
+    --it;
+    if (address - it->first >= it->second.bytes)
+        return mappings_.end();
+    return last_ = it;
+}
+
+bool GuestMemory::covered(uint64_t address, size_t bytes, bool write) {
+    while (bytes) {
+        auto it = find(address);
+        if (it == mappings_.end() || !it->second.memory || !(write ? it->second.writable : it->second.readable))
+            return false;
+        size_t here = std::min<uint64_t>(bytes, it->second.bytes - (address - it->first));
+        address += here;
+        bytes -= here;
+    }
+    return true;
+}
+
+template <typename Move> bool GuestMemory::access(uint64_t address, size_t bytes, bool write, Move move) {
+    if (!covered(address, bytes, write))
+        return false;
+    while (bytes) {
+        auto it = find(address);
+        uint64_t offset = address - it->first;
+        size_t here = std::min<uint64_t>(bytes, it->second.bytes - offset);
+        move(it->second.memory + offset, here);
+        address += here;
+        bytes -= here;
+    }
+    return true;
+}
+
+bool GuestMemory::read(uint64_t address, uint8_t *data, size_t bytes) {
+    return access(address, bytes, false, [&data](const uint8_t *memory, size_t n) {
+        memcpy(data, memory, n);
+        data += n;
+    });
+}
+
+bool GuestMemory::write(uint64_t address, const uint8_t *data, size_t bytes) {
+    return access(address, bytes, true, [&data](uint8_t *memory, size_t n) {
+        memcpy(memory, data, n);
+        data += n;
+    });
+}
+
+}  // namespace litepcie

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#pragma once
+
+#include "host/host_memory.h"
+#include "vfio/fd.h"
+
+#include <map>
+
+namespace litepcie {
+
+// The guest's memory as the vfio-user client maps it for the card: what is not mapped is not there.
+class GuestMemory : public HostMemory {
+  public:
+    ~GuestMemory() override { unmap_all(); }
+
+    // Maps `bytes` of `file` from `offset` on at `address`; without a file the range is known, but the card cannot
+    // reach it. Returns 0 or an errno: EEXIST if it overlaps a mapping, EINVAL if it is empty, wraps or is longer than
+    // the file.
+    int map(uint64_t address, uint64_t bytes, Fd file, uint64_t offset, bool readable, bool writable);
+    // Removes every mapping inside the range; none is fine. Returns 0, or EINVAL if one is only partly inside.
+    int unmap(uint64_t address, uint64_t bytes);
+    void unmap_all();
+
+    bool read(uint64_t address, uint8_t *data, size_t bytes) override;
+    bool write(uint64_t address, const uint8_t *data, size_t bytes) override;
+    size_t mappings() const { return mappings_.size(); }
+
+  private:
+    struct Mapping {
+        uint64_t bytes;
+        uint8_t *memory;  // nullptr without a file
+        bool readable, writable;
+    };
+    using Map = std::map<uint64_t, Mapping>;
+
+    Map::iterator find(uint64_t address);
+    // True if every byte is mapped for the access.
+    bool covered(uint64_t address, size_t bytes, bool write);
+    template <typename Move> bool access(uint64_t address, size_t bytes, bool write, Move move);
+
+    Map mappings_;
+    Map::iterator last_ = mappings_.end();  // the last one used
+};
+
+}  // namespace litepcie

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#pragma once
+
+#include "vfio/vfio_user_message.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+
+namespace litepcie {
+
+// From the thread of the socket to the thread of the model, bounded: a client that posts faster than the model works
+// waits in its own socket. empty() is cheap enough to ask between clock cycles.
+class MessageQueue {
+  public:
+    static constexpr size_t kMost = 4096;
+
+    void push(vfio_user::Message message) {
+        std::unique_lock<std::mutex> lock(mutex_);
+        room_.wait(lock, [this] { return messages_.size() < kMost || closed_; });
+        messages_.push_back(std::move(message));
+        waiting_ = true;
+        filled_.notify_one();
+    }
+
+    // No more will come.
+    void close() {
+        std::lock_guard<std::mutex> lock(mutex_);
+        closed_ = waiting_ = true;
+        filled_.notify_all();
+        room_.notify_all();
+    }
+
+    // Nothing to pop() and not closed.
+    bool empty() const { return !waiting_.load(std::memory_order_relaxed); }
+
+    // Waits for a message; nothing if closed and all were taken.
+    std::optional<vfio_user::Message> pop() {
+        std::unique_lock<std::mutex> lock(mutex_);
+        filled_.wait(lock, [this] { return !messages_.empty() || closed_; });
+        if (messages_.empty())
+            return std::nullopt;
+        vfio_user::Message message = std::move(messages_.front());
+        messages_.pop_front();
+        waiting_ = !messages_.empty() || closed_;
+        room_.notify_one();
+        return message;
+    }
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable filled_, room_;
+    std::deque<vfio_user::Message> messages_;
+    std::atomic<bool> waiting_{false};
+    bool closed_ = false;
+};
+
+}  // namespace litepcie

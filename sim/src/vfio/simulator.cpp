@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#include "vfio/simulator.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <thread>
+
+namespace litepcie {
+
+namespace {
+
+constexpr size_t kLoadBytes = 64;  // of one read of the host towards the card
+
+}  // namespace
+
+Simulator::Simulator(Card &card, const ModelOptions &options, const std::string &faults)
+    : model_(card, memory_, options), server_(*this, memory_), faults_(faults) {
+    model_.on_interrupt = [this](uint8_t) { server_.interrupt(); };
+}
+
+int Simulator::bar0_read(uint64_t offset, uint8_t *data, size_t bytes) {
+    // An error of the card reads as all ones, as on a real machine.
+    while (bytes) {
+        size_t now = std::min({bytes, kLoadBytes, size_t(4096 - offset % 4096)});
+        model_.load(offset, data, now);
+        offset += now;
+        data += now;
+        bytes -= now;
+    }
+    return 0;
+}
+
+int Simulator::bar0_write(uint64_t offset, const uint8_t *data, size_t bytes, bool posted) {
+    model_.store(offset, data, bytes);
+    const uint64_t deadline = model_.cycle() + Model::kLoadTimeoutUs * model_.info().clock_hz / 1000000;
+    while (!posted && !model_.stores_done()) {
+        if (model_.cycle() > deadline)
+            return ETIMEDOUT;
+        model_.step();
+    }
+    return 0;
+}
+
+void Simulator::config_read(unsigned offset, uint8_t *data, size_t bytes) { model_.config().read(offset, data, bytes); }
+
+void Simulator::config_write(unsigned offset, const uint8_t *data, size_t bytes) {
+    model_.config_write(offset, data, bytes);
+}
+
+void Simulator::read_client(ClientSocket &client) {
+    try {
+        vfio_user::Message message;
+        while (vfio_user::read_message(client, message))
+            queue_.push(std::move(message));
+    } catch (...) {
+        reader_error_ = std::current_exception();
+    }
+    queue_.close();
+}
+
+// A message that cannot be followed is answered too, as far as its header is known.
+void Simulator::answer_stream_error(ClientSocket &client) {
+    try {
+        if (reader_error_)
+            std::rethrow_exception(reader_error_);
+    } catch (const vfio_user::StreamError &stream) {
+        client.send(vfio_user::make_error(stream.header, EINVAL));
+    } catch (const std::exception &) {
+        // serve() throws it again
+    }
+}
+
+void Simulator::run(ClientSocket &client) {
+    while (true) {
+        model_.busy_clock().start();
+        while (queue_.empty() && model_.busy())
+            model_.step();
+        model_.busy_clock().stop();
+        std::optional<vfio_user::Message> message = queue_.pop();
+        if (!message) {
+            answer_stream_error(client);
+            return;
+        }
+        // Before the message is handled: what was written before the guest's access counts for it.
+        faults_.take(model_.faults());
+        model_.busy_clock().start();
+        std::vector<uint8_t> reply = server_.handle(*message);
+        model_.busy_clock().stop();
+        if (!reply.empty() && !client.send(reply))
+            return;
+    }
+}
+
+void Simulator::serve(ClientSocket &client) {
+    std::thread reader([this, &client] { read_client(client); });
+    std::exception_ptr error;
+    try {
+        run(client);
+    } catch (...) {
+        error = std::current_exception();
+    }
+    client.shut();
+    queue_.close();
+    reader.join();
+    if (error)
+        std::rethrow_exception(error);
+    if (reader_error_)
+        std::rethrow_exception(reader_error_);
+}
+
+}  // namespace litepcie

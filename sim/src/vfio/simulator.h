@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#pragma once
+
+#include "model/model.h"
+#include "vfio/fault_pipe.h"
+#include "vfio/message_queue.h"
+#include "vfio/socket.h"
+#include "vfio/vfio_user.h"
+
+namespace litepcie {
+
+// The model as the device of a vfio-user client: one thread reads the socket, the calling thread owns everything else
+// and runs the clock while the model is busy.
+class Simulator : private vfio_user::Device {
+  public:
+    // `faults`: path of a named pipe that faults come from (FaultPipe), or empty.
+    Simulator(Card &card, const ModelOptions &options, const std::string &faults = "");
+
+    // Serves the client until it closes the socket, `stop` becomes readable, or the card breaks a rule (Violation).
+    // Throws vfio_user::StreamError if the client's stream cannot be followed.
+    void serve(ClientSocket &client);
+    const Model &model() const { return model_; }
+
+  private:
+    uint64_t bar0_size() const override { return model_.info().bar0_size; }
+    size_t config_size() const override { return ConfigSpace::kBytes; }
+    int bar0_read(uint64_t offset, uint8_t *data, size_t bytes) override;
+    int bar0_write(uint64_t offset, const uint8_t *data, size_t bytes, bool posted) override;
+    void config_read(unsigned offset, uint8_t *data, size_t bytes) override;
+    void config_write(unsigned offset, const uint8_t *data, size_t bytes) override;
+    void reset() override { model_.reset(); }
+
+    void read_client(ClientSocket &client);
+    void answer_stream_error(ClientSocket &client);
+    void run(ClientSocket &client);
+
+    GuestMemory memory_;
+    Model model_;
+    vfio_user::Server server_;
+    MessageQueue queue_;
+    FaultPipe faults_;
+    std::exception_ptr reader_error_;
+};
+
+}  // namespace litepcie

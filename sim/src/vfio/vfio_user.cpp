@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#include "vfio/vfio_user.h"
+
+#include <nlohmann/json.hpp>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+namespace litepcie::vfio_user {
+
+namespace {
+
+constexpr uint32_t kRegions = 9, kIrqs = 5;
+constexpr uint32_t kBar0 = 0, kConfig = 7;
+constexpr uint32_t kIrqIntx = 0, kIrqMsi = 1, kIrqErr = 3;
+constexpr uint32_t kInfoReset = 1, kInfoPci = 2;
+constexpr uint32_t kRegionReadable = 1, kRegionWritable = 2;
+constexpr uint32_t kIrqEventfd = 1;
+constexpr uint32_t kDataNone = 1, kDataBool = 2, kDataEventfd = 4, kActionMask = 8, kActionUnmask = 16,
+                   kActionTrigger = 32;
+constexpr uint32_t kMapRead = 1, kMapWrite = 2, kUnmapAll = 2;
+
+struct DmaMap {
+    uint32_t argsz, flags;
+    uint64_t offset, address, size;
+};
+struct DmaUnmap {
+    uint32_t argsz, flags;
+    uint64_t address, size;
+};
+struct Info {
+    uint32_t argsz, flags, regions, irqs;
+};
+struct RegionInfo {
+    uint32_t argsz, flags, index, cap_offset;
+    uint64_t size, offset;
+};
+struct IrqInfo {
+    uint32_t argsz, flags, index, count;
+};
+struct SetIrqs {
+    uint32_t argsz, flags, index, start, count;
+};
+struct RegionAccess {
+    uint64_t offset;
+    uint32_t region, count;
+};
+static_assert(sizeof(DmaMap) == 32 && sizeof(DmaUnmap) == 24 && sizeof(Info) == 16 && sizeof(RegionInfo) == 32 &&
+                  sizeof(IrqInfo) == 16 && sizeof(SetIrqs) == 20 && sizeof(RegionAccess) == 16,
+              "payloads of vfio-user");
+
+// The request is refused with this errno.
+struct Refusal {
+    int error;
+};
+
+// The structure a payload begins with; a payload that is too short, or says so itself, is refused.
+template <typename T> T structure(const Message &message) {
+    T value;
+    if (message.payload.size() < sizeof(T))
+        throw Refusal{EINVAL};
+    memcpy(&value, message.payload.data(), sizeof(T));
+    return value;
+}
+
+template <typename T> T sized_structure(const Message &message) {
+    T value = structure<T>(message);
+    if (value.argsz < sizeof(T))
+        throw Refusal{EINVAL};
+    return value;
+}
+
+template <typename T> std::vector<uint8_t> bytes_of(const T &value) {
+    auto *begin = reinterpret_cast<const uint8_t *>(&value);
+    return {begin, begin + sizeof(value)};
+}
+
+void check(int error) {
+    if (error)
+        throw Refusal{error};
+}
+
+}  // namespace
+
+std::vector<uint8_t> Server::handle(Message &message) {
+    const bool wants_reply = message.wants_reply();
+    if ((message.header.flags & kTypeMask) == kTypeReply)
+        return {};  // to nothing this server asked
+    try {
+        if ((message.header.flags & kTypeMask) != kTypeCommand)
+            throw Refusal{EINVAL};
+        std::vector<uint8_t> payload = dispatch(message);
+        if (wants_reply)
+            return make_reply(message.header, payload);
+    } catch (const Refusal &refusal) {
+        if (wants_reply)
+            return make_error(message.header, refusal.error);
+    }
+    return {};
+}
+
+std::vector<uint8_t> Server::dispatch(Message &message) {
+    if (!negotiated_ && message.header.command != kVersion)
+        throw Refusal{EINVAL};
+    switch (message.header.command) {
+    case kVersion: return version(message);
+    case kDmaMap: return dma_map(message);
+    case kDmaUnmap: return dma_unmap(message);
+    case kGetInfo: return get_info(message);
+    case kGetRegionInfo: return get_region_info(message);
+    case kGetIrqInfo: return get_irq_info(message);
+    case kSetIrqs: return set_irqs(message);
+    case kRegionRead: return region_read(message);
+    case kRegionWrite: return region_write(message);
+    case kDeviceReset: device_.reset(); return {};
+    }
+    throw Refusal{ENOSYS};
+}
+
+std::vector<uint8_t> Server::version(const Message &message) {
+    struct Version {
+        uint16_t major, minor;
+    };
+    Version asked = structure<Version>(message);
+    if (asked.major != 0)
+        throw Refusal{ENOTSUP};
+    // What the client can do changes nothing here, but what is no JSON is no client.
+    if (message.payload.size() > sizeof(Version)) {
+        const char *text = reinterpret_cast<const char *>(message.payload.data()) + sizeof(Version);
+        size_t length = message.payload.size() - sizeof(Version);
+        if (text[length - 1] != 0 || nlohmann::json::parse(text, text + length - 1, nullptr, false).is_discarded())
+            throw Refusal{EINVAL};
+    }
+    negotiated_ = true;
+    nlohmann::json capabilities = {{"capabilities", {{"max_msg_fds", kMaxFds}, {"max_data_xfer_size", kMaxTransfer}}}};
+    std::string text = capabilities.dump();
+    std::vector<uint8_t> payload(sizeof(Version) + text.size() + 1);  // version 0.0
+    memcpy(payload.data() + sizeof(Version), text.c_str(), text.size() + 1);
+    return payload;
+}
+
+std::vector<uint8_t> Server::dma_map(Message &message) {
+    DmaMap map = sized_structure<DmaMap>(message);
+    if (map.flags & ~(kMapRead | kMapWrite) || message.fds.size() > 1)
+        throw Refusal{EINVAL};
+    Fd file = message.fds.empty() ? Fd() : std::move(message.fds[0]);
+    check(memory_.map(map.address, map.size, std::move(file), map.offset, map.flags & kMapRead, map.flags & kMapWrite));
+    return {};
+}
+
+std::vector<uint8_t> Server::dma_unmap(const Message &message) {
+    DmaUnmap unmap = sized_structure<DmaUnmap>(message);
+    if (unmap.flags & ~kUnmapAll)
+        throw Refusal{EINVAL};
+    if (unmap.flags & kUnmapAll)
+        memory_.unmap_all();
+    else
+        check(memory_.unmap(unmap.address, unmap.size));
+    return bytes_of(unmap);
+}
+
+std::vector<uint8_t> Server::get_info(const Message &message) {
+    sized_structure<Info>(message);
+    return bytes_of(Info{sizeof(Info), kInfoReset | kInfoPci, kRegions, kIrqs});
+}
+
+uint64_t Server::region_size(uint32_t index) const {
+    return index == kBar0 ? device_.bar0_size() : index == kConfig ? device_.config_size() : 0;
+}
+
+std::vector<uint8_t> Server::get_region_info(const Message &message) {
+    RegionInfo info = sized_structure<RegionInfo>(message);
+    if (info.index >= kRegions)
+        throw Refusal{EINVAL};
+    uint64_t size = region_size(info.index);
+    return bytes_of(
+        RegionInfo{sizeof(RegionInfo), size ? kRegionReadable | kRegionWritable : 0, info.index, 0, size, 0});
+}
+
+std::vector<uint8_t> Server::get_irq_info(const Message &message) {
+    IrqInfo info = sized_structure<IrqInfo>(message);
+    // No error interrupt: only a refusal keeps the client from trying to enable it.
+    if (info.index >= kIrqs || info.index == kIrqErr)
+        throw Refusal{EINVAL};
+    return bytes_of(
+        IrqInfo{sizeof(IrqInfo), info.index == kIrqMsi ? kIrqEventfd : 0, info.index, info.index == kIrqMsi});
+}
+
+std::vector<uint8_t> Server::set_irqs(Message &message) {
+    SetIrqs set = sized_structure<SetIrqs>(message);
+    const uint32_t data = set.flags & (kDataNone | kDataBool | kDataEventfd);
+    const uint32_t action = set.flags & (kActionMask | kActionUnmask | kActionTrigger);
+    const uint32_t count = set.index == kIrqMsi ? 1 : 0;
+    if (set.index >= kIrqs || set.flags & ~(data | action) || set.start > count || set.count > count - set.start)
+        throw Refusal{EINVAL};
+    if (action != kActionTrigger || (set.count && data == kDataBool))
+        throw Refusal{EINVAL};  // nothing can be masked
+    if (set.index != kIrqMsi || !set.count) {
+        if (set.index == kIrqMsi && data == kDataNone)
+            msi_.close();
+        return {};
+    }
+    if (data == kDataNone)
+        interrupt();
+    else if (data == kDataEventfd)
+        msi_ = message.fds.empty() ? Fd() : std::move(message.fds[0]);
+    else
+        throw Refusal{EINVAL};
+    return {};
+}
+
+std::vector<uint8_t> Server::region_read(const Message &message) {
+    RegionAccess access = structure<RegionAccess>(message);
+    uint64_t size = region_size(access.region);
+    if (!access.count || access.count > kMaxTransfer || access.offset > size || access.count > size - access.offset)
+        throw Refusal{EINVAL};
+    std::vector<uint8_t> reply = bytes_of(access);
+    reply.resize(sizeof(access) + access.count);
+    uint8_t *data = reply.data() + sizeof(access);
+    if (access.region == kConfig)
+        device_.config_read(access.offset, data, access.count);
+    else
+        check(device_.bar0_read(access.offset, data, access.count));
+    return reply;
+}
+
+std::vector<uint8_t> Server::region_write(const Message &message) {
+    RegionAccess access = structure<RegionAccess>(message);
+    uint64_t size = region_size(access.region);
+    if (!access.count || access.offset > size || access.count > size - access.offset ||
+        message.payload.size() - sizeof(access) != access.count)
+        throw Refusal{EINVAL};
+    const uint8_t *data = message.payload.data() + sizeof(access);
+    if (access.region == kConfig)
+        device_.config_write(access.offset, data, access.count);
+    else
+        check(device_.bar0_write(access.offset, data, access.count, !message.wants_reply()));
+    return bytes_of(access);
+}
+
+void Server::interrupt() {
+    if (!msi_)
+        return;
+    std::atomic_thread_fence(std::memory_order_release);
+    const uint64_t one = 1;
+    // An eventfd can only refuse if its counter is full, and then it is signalled already.
+    if (write(msi_.get(), &one, sizeof(one)) != sizeof(one))
+        return;
+}
+
+}  // namespace litepcie::vfio_user

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#pragma once
+
+#include "vfio/guest_memory.h"
+#include "vfio/vfio_user_message.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace litepcie::vfio_user {
+
+// The device behind the protocol. Errors are errnos, 0 is none.
+class Device {
+  public:
+    virtual ~Device() = default;
+    virtual uint64_t bar0_size() const = 0;
+    virtual size_t config_size() const = 0;
+    virtual int bar0_read(uint64_t offset, uint8_t *data, size_t bytes) = 0;
+    // Not posted: returns when the card has taken it.
+    virtual int bar0_write(uint64_t offset, const uint8_t *data, size_t bytes, bool posted) = 0;
+    virtual void config_read(unsigned offset, uint8_t *data, size_t bytes) = 0;
+    virtual void config_write(unsigned offset, const uint8_t *data, size_t bytes) = 0;
+    virtual void reset() = 0;
+};
+
+// The server's side of the protocol, without a transport: a message in, the bytes of its reply out.
+class Server {
+  public:
+    Server(Device &device, GuestMemory &memory) : device_(device), memory_(memory) {}
+
+    // Empty if the message wants no reply.
+    std::vector<uint8_t> handle(Message &message);
+
+    // Signals the MSI's eventfd, if the client gave one; everything written before is visible to whom it wakes.
+    void interrupt();
+    bool interrupt_connected() const { return bool(msi_); }
+
+  private:
+    std::vector<uint8_t> dispatch(Message &message);
+    std::vector<uint8_t> version(const Message &message);
+    std::vector<uint8_t> dma_map(Message &message);
+    std::vector<uint8_t> dma_unmap(const Message &message);
+    std::vector<uint8_t> get_info(const Message &message);
+    std::vector<uint8_t> get_region_info(const Message &message);
+    std::vector<uint8_t> get_irq_info(const Message &message);
+    std::vector<uint8_t> set_irqs(Message &message);
+    std::vector<uint8_t> region_read(const Message &message);
+    std::vector<uint8_t> region_write(const Message &message);
+    uint64_t region_size(uint32_t index) const;
+
+    Device &device_;
+    GuestMemory &memory_;
+    Fd msi_;
+    bool negotiated_ = false;
+};
+
+}  // namespace litepcie::vfio_user

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+//
+// Shapes of the card's streams, byte order, replay.
+#include "link/tlp_checker.h"
+#include "phy_test.h"
+
+using namespace litepcie;
+
+// Shapes -------------------------------------------------------------------------------------------
+
+// The card's write is under way when its completion ends: that goes behind it.
+TEST_F(PhyTest, CompletionStaysBehindThePostedWrite) {
+    make(true);
+    card_sends(kRequests, write(256));
+    run(4);
+    pause[kRequests] = true;
+    card_sends(kCompletions, completion(4));
+    run(200);
+    EXPECT_TRUE(received.empty());
+    EXPECT_FALSE(phy->quiet());
+    pause[kRequests] = false;
+    run(200);
+    ASSERT_EQ(received.size(), 2u);
+    EXPECT_TRUE(received[0].is_memory_write());
+    EXPECT_TRUE(received[1].is_completion());
+    EXPECT_TRUE(phy->quiet());
+}
+
+// A write that waits for credit holds it too.
+TEST_F(PhyTest, CompletionStaysBehindAWriteWithoutCredit) {
+    make(true, {{1, 1, Credits::kInfinite}, {16, 1, Credits::kInfinite}});
+    host_receives = false;
+    card_sends(kRequests, write(4));
+    card_sends(kRequests, write(4));
+    run(4);
+    card_sends(kCompletions, completion(4));
+    run(400);
+    EXPECT_EQ(phy->to_host().counts().tlps, 2u);  // the second write has not gone
+    host_receives = true;
+    run(400);
+    ASSERT_EQ(received.size(), 3u);
+    EXPECT_TRUE(received[1].is_memory_write());
+    EXPECT_TRUE(received[2].is_completion());
+}
+
+TEST_F(PhyTest, CompletionPassesARead) {
+    make(true, {{1, 0, Credits::kInfinite}, {16, 0, Credits::kInfinite}});
+    card_sends(kRequests, read());
+    run(4);
+    card_sends(kCompletions, completion(4));
+    run(200);
+    ASSERT_EQ(received.size(), 1u);
+    EXPECT_TRUE(received[0].is_completion());
+}
+
+TEST_F(PhyTest, EachStreamHasItsKind) {
+    make(true);
+    card_sends(kRequests, completion(4));
+    EXPECT_THROW(run(10), Violation);
+    make(true);
+    card_sends(kCompletions, write(4));
+    EXPECT_THROW(run(10), Violation);
+}
+
+// A completion of the host is not shown before the posted write that came before it was taken; reads do not hold it.
+TEST_F(PhyTest, HostsCompletionWaitsForItsPostedWrite) {
+    make(true);
+    card_takes = {false, true};
+    egress.push({write(64, 0xe0000000), false});
+    egress.push({completion(64), true});
+    run(200);
+    EXPECT_TRUE(taken[kCompletions].empty());
+    card_takes[kRequests] = true;
+    run(20);
+    EXPECT_EQ(taken_dwords(kCompletions), completion(64).dw);
+    taken = {};
+    card_takes = {false, true};
+    egress.push({read(), false});
+    egress.push({completion(64), true});
+    run(200);
+    EXPECT_EQ(taken_dwords(kCompletions), completion(64).dw);
+}
+
+TEST_F(PhyTest, SharedStreamKeepsTheOrderOfArrival) {
+    make(false);
+    egress.push({completion(64), true});
+    egress.push({write(64, 0xe0000000), false});
+    run(200);
+    std::vector<uint32_t> both = completion(64).dw;
+    const Tlp second = write(64, 0xe0000000);
+    both.insert(both.end(), second.dw.begin(), second.dw.end());
+    EXPECT_EQ(taken_dwords(0), both);
+    EXPECT_TRUE(taken[1].empty());
+}
+
+// Payload dwords are swapped in both directions, header dwords are not, whatever their place in a beat.
+TEST_F(PhyTest, LittleEndianPayload) {
+    for (uint64_t address : {uint64_t(0x10000000), uint64_t(0x100000000)}) {
+        make(true, kRootPortCredits, card_credits(512), {}, true);
+        const Tlp tlp = write(23, address);
+        card_sends(kRequests, tlp);
+        egress.push({tlp, false});
+        run(100);
+        ASSERT_EQ(received.size(), 1u);
+        EXPECT_EQ(received[0].dw, tlp.dw);
+        std::vector<uint32_t> shown = tlp.dw;
+        for (size_t i = tlp.header_dwords(); i < shown.size(); i++)
+            shown[i] = __builtin_bswap32(shown[i]);
+        EXPECT_EQ(taken_dwords(kRequests), shown);
+    }
+}
+
+// Replay -------------------------------------------------------------------------------------------
+
+// Every third TLP of each direction damaged, with both directions busy: all arrive, once, in order.
+TEST_F(PhyTest, ReplayKeepsOrderAndContent) {
+    for (bool split : {false, true})
+        for (uint64_t every : {1, 2, 3, 10}) {
+            make(split, kRootPortCredits, card_credits(512), {UpdateFc::Guideline, every});
+            std::vector<uint32_t> expected;
+            for (unsigned i = 0; i < 60; i++) {
+                card_sends(kRequests, write(4 + i, 0x10000000 + 1024 * i));
+                const Tlp tlp = write(4 + i, 0xe0000000 + 1024 * i);
+                egress.push({tlp, false});
+                expected.insert(expected.end(), tlp.dw.begin(), tlp.dw.end());
+            }
+            run(6000);
+            ASSERT_EQ(received.size(), 60u) << "every " << every;
+            for (unsigned i = 0; i < 60; i++)
+                EXPECT_EQ(received[i].dw, write(4 + i, 0x10000000 + 1024 * i).dw);
+            EXPECT_EQ(taken_dwords(kRequests), expected);
+            EXPECT_EQ(phy->to_host().counts().naks, 60 / every);
+            EXPECT_EQ(phy->to_card().counts().naks, 60 / every);
+            EXPECT_EQ(phy->to_host().counts().tlps, 60u);
+            EXPECT_GE(phy->to_host().counts().replayed_tlps, 60 / every);
+            EXPECT_TRUE(phy->quiet());
+        }
+}
+
+// An interrupt is a TLP like any other: replayed behind the write it follows.
+TEST_F(PhyTest, ReplayOfAnInterrupt) {
+    make(false, kRootPortCredits, card_credits(512), {UpdateFc::Guideline, 1});
+    card_sends(0, write(64));
+    run(20);
+    out.msi_valid = true;
+    run(1);
+    out.msi_valid = false;
+    std::vector<bool> interrupts;
+    host_receives = false;
+    for (int i = 0; i < 300; i++) {
+        step();
+        CardItem item;
+        while (phy->receive(cycle, item))
+            interrupts.push_back(item.interrupt);
+    }
+    EXPECT_EQ(interrupts, std::vector<bool>{true});
+    EXPECT_EQ(received.size(), 1u);
+    EXPECT_EQ(phy->to_card().counts().naks, 2u);
+}

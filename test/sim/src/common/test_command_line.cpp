@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#include "common/command_line.h"
+#include "model/model_options.h"
+
+#include <gtest/gtest.h>
+
+using namespace litepcie;
+
+namespace {
+
+ModelOptions parse(std::vector<std::string> words) {
+    CommandLine line("test", "");
+    ModelOptions options;
+    add_model_options(line, options);
+    std::vector<char *> argv = {const_cast<char *>("test")};
+    for (std::string &word : words)
+        argv.push_back(word.data());
+    line.parse(argv.size(), argv.data());
+    return options;
+}
+
+std::string error_of(std::vector<std::string> words) {
+    try {
+        parse(std::move(words));
+    } catch (const UsageError &error) {
+        return error.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST(CommandLine, Values) {
+    ModelOptions o = parse(
+        {"--rcb", "128", "--latency-ns=4000", "--reorder", "--inject", "ur@1", "--inject", "drop@7", "--seed", "0x10"});
+    EXPECT_EQ(o.rcb, 128u);
+    EXPECT_EQ(o.latency_ns, 4000u);
+    EXPECT_EQ(o.seed, 16u);
+    EXPECT_TRUE(o.reorder);
+    EXPECT_EQ(o.faults, (std::vector<std::string>{"ur@1", "drop@7"}));
+}
+
+TEST(CommandLine, SaysWhatIsAllowed) {
+    EXPECT_EQ(error_of({"--rcb", "63"}), "--rcb: '63' is not allowed; allowed: 64, 128");
+    EXPECT_EQ(error_of({"--completion-bytes", "32"}), "--completion-bytes: '32' is not allowed; allowed: 0, 64, 128");
+    EXPECT_EQ(error_of({"--latency-ns", "-5"}), "--latency-ns: '-5' is not a number from 0 to 1000000000");
+    EXPECT_NE(error_of({"--latency-ns", "12ns"}), "");
+    EXPECT_NE(error_of({"--latency-ns", "99999999999"}), "");
+    EXPECT_NE(error_of({"--latency-ns", ""}), "");
+    EXPECT_EQ(error_of({"--rcb"}), "--rcb needs a value: 64, 128");
+    EXPECT_EQ(error_of({"--reorder=1"}), "--reorder takes no value");
+    EXPECT_EQ(error_of({"--nothing"}), "unknown option '--nothing'; --help lists them");
+    EXPECT_NE(error_of({"--inject", "bang@1"}).find("allowed: ur, ca, poison"), std::string::npos);
+}

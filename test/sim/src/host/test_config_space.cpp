@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#include "host/config_space.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+using namespace litepcie;
+
+namespace {
+
+const CardInfo kCard = {2, 4, 128, 125000000, 1 << 21, 0x1234, 0x1ce0, 0x1234, 0x1ce0, 0x058000, 64 << 20, 32768};
+
+void write(ConfigSpace &config, unsigned offset, uint32_t value, unsigned bytes) {
+    uint8_t data[4];
+    memcpy(data, &value, 4);
+    config.write(offset, data, bytes);
+}
+
+// Offset of a capability by its number, walking the list as a host does; 0 if there is none.
+unsigned capability(const ConfigSpace &config, unsigned id) {
+    unsigned at = config.read(0x34, 1);
+    for (int steps = 0; at && steps < 48; steps++) {
+        if (config.read(at, 1) == id)
+            return at;
+        at = config.read(at + 1, 1);
+    }
+    return 0;
+}
+
+}  // namespace
+
+TEST(ConfigSpace, Identity) {
+    ConfigSpace config(kCard, 512);
+    EXPECT_EQ(config.read(0x00, 4), 0x1ce01234u);
+    EXPECT_EQ(config.read(0x08, 4), 0x05800000u);
+    EXPECT_EQ(config.read(0x2c, 4), 0x1ce01234u);
+    EXPECT_EQ(config.read(0x0e, 1), 0u);       // type 0, one function
+    EXPECT_EQ(config.read(0x3d, 1), 0u);       // no INTx
+    EXPECT_TRUE(config.read(0x06, 2) & 0x10);  // capability list
+    write(config, 0x00, 0xffffffff, 4);
+    EXPECT_EQ(config.read(0x00, 4), 0x1ce01234u);
+}
+
+TEST(ConfigSpace, Bar0IsSizedAndPlaced) {
+    ConfigSpace config(kCard, 512);
+    write(config, 0x10, 0xffffffff, 4);
+    EXPECT_EQ(config.read(0x10, 4), 0xffe00000u);  // 2 MiB, 32 bit, not prefetchable
+    write(config, 0x10, 0xe0000000, 4);
+    EXPECT_EQ(config.bar0(), 0xe0000000u);
+    for (unsigned bar = 0x14; bar < 0x28; bar += 4) {
+        write(config, bar, 0xffffffff, 4);
+        EXPECT_EQ(config.read(bar, 4), 0u);
+    }
+}
+
+TEST(ConfigSpace, Capabilities) {
+    ConfigSpace config(kCard, 512);
+    unsigned express = capability(config, 0x10), msi = capability(config, 0x05);
+    ASSERT_TRUE(express && msi && capability(config, 0x01));
+    EXPECT_EQ(capability(config, 0x11), 0u);                    // no MSI-X
+    EXPECT_EQ(config.read(express + 2, 2), 0x0002u);            // version 2, endpoint
+    EXPECT_EQ(config.read(express + 4, 4) & 7, 2u);             // MPS 512
+    EXPECT_TRUE(config.read(express + 4, 4) & 1 << 5);          // extended tags
+    EXPECT_TRUE(config.read(express + 4, 4) & 1 << 28);         // function level reset
+    EXPECT_EQ(config.read(express + 0x0c, 4) & 0x3ff, 0x042u);  // Gen2 x4
+    EXPECT_EQ(config.read(express + 0x12, 2) & 0x3ff, 0x042u);
+    EXPECT_EQ(config.read(msi + 2, 2), 0x0080u);    // 64 bit, one vector, no mask bits
+    EXPECT_EQ(config.read(0x100, 4), 0x00010001u);  // AER, the last extended capability
+}
+
+TEST(ConfigSpace, CommandAndDeviceControl) {
+    ConfigSpace config(kCard, 512);
+    EXPECT_FALSE(config.memory_enabled() || config.bus_master());
+    write(config, 0x04, 0x0006, 2);
+    EXPECT_TRUE(config.memory_enabled() && config.bus_master());
+    EXPECT_EQ(config.mps(), 128u);
+    EXPECT_EQ(config.mrrs(), 512u);
+    EXPECT_FALSE(config.extended_tag());
+    unsigned control = capability(config, 0x10) + 8;
+    write(config, control, 5 << 12 | 1 << 8 | 1 << 5, 2);
+    EXPECT_EQ(config.mps(), 256u);
+    EXPECT_EQ(config.mrrs(), 4096u);
+    EXPECT_TRUE(config.extended_tag());
+    write(config, control, 5 << 5, 2);
+    EXPECT_EQ(config.mps(), 512u);  // not more than announced
+}
+
+TEST(ConfigSpace, ExtendedTagsAsOffered) {
+    ConfigSpace config(kCard, 512, false);
+    unsigned express = capability(config, 0x10);
+    EXPECT_FALSE(config.read(express + 4, 4) & 1 << 5);
+    write(config, express + 8, 5 << 12 | 1 << 8 | 1 << 5, 2);
+    EXPECT_EQ(config.read(express + 8, 2), uint32_t(5 << 12 | 1 << 5));  // hardwired to 0
+    EXPECT_FALSE(config.extended_tag());
+    config.function_reset();
+    write(config, express + 8, 1 << 8, 2);
+    EXPECT_FALSE(config.extended_tag());
+}
+
+TEST(ConfigSpace, Msi) {
+    ConfigSpace config(kCard, 512);
+    unsigned msi = capability(config, 0x05);
+    write(config, msi + 4, 0xfee00004, 4);
+    write(config, msi + 8, 0x1, 4);
+    write(config, msi + 12, 0x4021, 2);
+    EXPECT_FALSE(config.msi_enabled());
+    write(config, msi + 2, 0x0001, 2);
+    EXPECT_TRUE(config.msi_enabled());
+    EXPECT_EQ(config.msi_address(), 0x1fee00004u);
+    EXPECT_EQ(config.msi_data(), 0x4021u);
+}
+
+TEST(ConfigSpace, StatusBitsAreClearedByOnes) {
+    ConfigSpace config(kCard, 512);
+    unsigned status = capability(config, 0x10) + 10;
+    write(config, status, 0xffff, 2);
+    EXPECT_EQ(config.read(status, 2), 0u);
+    write(config, 0x104, 0xffffffff, 4);
+    EXPECT_EQ(config.read(0x104, 4), 0u);
+}
+
+TEST(ConfigSpace, Resets) {
+    ConfigSpace config(kCard, 512);
+    unsigned control = capability(config, 0x10) + 8;
+    write(config, 0x04, 0x0006, 2);
+    write(config, 0x10, 0xe0000000, 4);
+    write(config, control, 1 << 5, 2);
+    EXPECT_FALSE(config.take_function_reset());
+    write(config, control, 1 << 15 | 1 << 5, 2);
+    EXPECT_TRUE(config.take_function_reset());
+    EXPECT_FALSE(config.take_function_reset());
+    EXPECT_FALSE(config.read(control, 2) & 1 << 15);
+    config.function_reset();
+    EXPECT_FALSE(config.bus_master());
+    EXPECT_EQ(config.bar0(), 0u);
+    EXPECT_EQ(config.mps(), 256u);  // stays
+    config.reset();
+    EXPECT_EQ(config.mps(), 128u);
+}

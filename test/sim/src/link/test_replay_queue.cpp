@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#include "link/replay_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+using namespace litepcie;
+
+namespace {
+
+constexpr unsigned kTlp = 276;     // bytes: 256 of payload
+constexpr unsigned kCycle = 16;    // bytes: Gen2 x4 at 125 MHz
+constexpr uint64_t kCycles = 380;  // no SKP before 1538 symbols = 384.5 cycles
+
+// When the last of `bytes` is at the other end.
+uint64_t cycle_of(unsigned bytes) { return (bytes + kCycle - 1) / kCycle; }
+
+// TLPs 0, 1, 2 ... of 276 bytes back to back.
+class Wire {
+  public:
+    explicit Wire(uint64_t damage_every) : queue(link, back, damage_every) {}
+
+    // Returns the cycle at which each is accepted. `busy` bytes go the other way at cycle `busy_at`.
+    std::map<int, uint64_t> run(uint64_t busy_at = 0, unsigned busy = 0) {
+        std::map<int, uint64_t> accepted;
+        for (uint64_t cycle = 0; cycle < kCycles; cycle++) {
+            link.advance(back);
+            back.advance(link);
+            queue.replay(cycle, true);
+            if (busy && cycle == busy_at)
+                back.send_bytes(busy);
+            int item;
+            while (queue.receive(cycle, item)) {
+                EXPECT_EQ(item, int(accepted.size()));  // in order, none twice, none missing
+                accepted[item] = cycle;
+            }
+            while (link.free_this_cycle()) {
+                link.send_bytes(kTlp);
+                queue.push(next++, kTlp, cycle);
+            }
+        }
+        return accepted;
+    }
+
+    static constexpr LinkShape kShape = {2, 4, 125000000};
+    LinkDirection link{kShape, 256, kRootPortCredits}, back{kShape, 256, kRootPortCredits};
+    ReplayQueue<int> queue;
+    int next = 0;
+};
+
+}  // namespace
+
+TEST(ReplayQueue, NothingDamaged) {
+    Wire wire(0);
+    std::map<int, uint64_t> accepted = wire.run();
+    ASSERT_GT(accepted.size(), 20u);
+    for (const auto &[item, cycle] : accepted)
+        EXPECT_EQ(cycle, cycle_of(kTlp * (item + 1)));
+    EXPECT_EQ(wire.link.counts().replayed_tlps, 0u);
+    EXPECT_EQ(wire.back.counts().naks, 0u);
+}
+
+// TLP 4 arrives damaged at byte 5 * 276, cycle 87; the NAK takes 8 bytes, a cycle; TLP 5 is on the wire by then. Both
+// go again behind it: bytes 6 * 276 to 8 * 276.
+TEST(ReplayQueue, TimeOfOneReplay) {
+    Wire wire(5);
+    std::map<int, uint64_t> accepted = wire.run();
+    EXPECT_EQ(accepted.at(3), cycle_of(4 * kTlp));
+    EXPECT_EQ(accepted.at(4), cycle_of(7 * kTlp));
+    EXPECT_EQ(accepted.at(5), cycle_of(8 * kTlp));
+    EXPECT_EQ(accepted.at(8), cycle_of(11 * kTlp));
+    EXPECT_EQ(accepted.at(9), cycle_of(14 * kTlp));  // the next one damaged: number 10
+    EXPECT_EQ(wire.back.counts().naks, accepted.size() / 5);
+    EXPECT_EQ(wire.link.counts().replayed_tlps, 2 * (accepted.size() / 5));
+}
+
+// The NAK waits for 276 bytes that left just before it: 284 bytes, 18 cycles. TLP 5 has arrived and was dropped, TLP 6
+// is on the wire.
+TEST(ReplayQueue, NakWaitsForTheWire) {
+    Wire wire(5);
+    std::map<int, uint64_t> accepted = wire.run(cycle_of(5 * kTlp), kTlp);
+    EXPECT_EQ(accepted.at(4), cycle_of(8 * kTlp));
+    EXPECT_EQ(accepted.at(5), cycle_of(9 * kTlp));
+    EXPECT_EQ(accepted.at(6), cycle_of(10 * kTlp));
+}
+
+// Each one damaged once: it costs its damaged copy, its good one, and that of the next which was on the wire in vain.
+TEST(ReplayQueue, EveryTlpDamaged) {
+    Wire wire(1);
+    std::map<int, uint64_t> accepted = wire.run();
+    ASSERT_GT(accepted.size(), 5u);
+    for (const auto &[item, cycle] : accepted)
+        EXPECT_EQ(cycle, cycle_of(kTlp * 3 * (item + 1)));
+    EXPECT_GE(wire.back.counts().naks, accepted.size());
+}
+
+// An ACK that was due goes with the NAK, and the next has its interval to wait.
+TEST(ReplayQueue, NakAcknowledges) {
+    LinkDirection link(Wire::kShape, 256, kRootPortCredits), other = link;
+    link.want_ack();
+    link.send_nak();
+    for (int i = 0; i < 40; i++)
+        link.advance(other);
+    EXPECT_EQ(link.counts().dllps, 1u);
+    link.want_ack();
+    for (int i = 0; i < 4; i++)  // 169 symbols = 42.25 cycles
+        link.advance(other);
+    EXPECT_EQ(link.counts().dllps, 2u);
+}
+
+TEST(ReplayQueue, ClearForgetsTheNak) {
+    Wire wire(5);
+    wire.run();
+    unsigned lost = 0;
+    wire.queue.clear([&](int) { lost++; });
+    EXPECT_GT(lost, 0u);
+    EXPECT_TRUE(wire.queue.empty());
+    EXPECT_FALSE(wire.queue.replaying());
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#include "link/theory.h"
+
+#include <gtest/gtest.h>
+
+using namespace litepcie;
+
+namespace {
+
+LinkShape shape(unsigned gen, unsigned lanes) { return {gen, lanes, 125000000}; }
+
+}  // namespace
+
+// Limits of the specification as published, x1 x4 x8 x16.
+TEST(LinkRate, AckLimits) {
+    const unsigned lanes[] = {1, 4, 8, 16};
+    const struct {
+        unsigned gen, mps, symbols[4];
+    } rows[] = {
+        {1, 128, {237, 73, 67, 48}},    {1, 256, {416, 118, 107, 72}},  {2, 128, {288, 124, 118, 99}},
+        {2, 256, {467, 169, 158, 123}}, {3, 128, {333, 169, 163, 144}}, {3, 256, {512, 214, 203, 168}},
+    };
+    for (const auto &row : rows)
+        for (int i = 0; i < 4; i++)
+            EXPECT_EQ(ack_limit_symbols(shape(row.gen, lanes[i]), row.mps), row.symbols[i])
+                << "gen " << row.gen << " x" << lanes[i] << " MPS " << row.mps;
+}
+
+TEST(LinkRate, TicksAreExact) {
+    LinkRate rate({2, 4, 125000000});
+    EXPECT_EQ(rate.cycle_ticks, 16);  // bytes a cycle
+    EXPECT_EQ(rate.byte_ticks, 1);
+    LinkRate gen3({3, 8, 250000000});  // 984.615 MB/s x 8 at 250 MHz = 31.508 bytes a cycle
+    EXPECT_EQ(gen3.cycle_ticks * 65, gen3.byte_ticks * 2048);
+    EXPECT_THROW(LinkRate({4, 4, 125000000}), std::invalid_argument);
+    EXPECT_THROW(LinkRate({2, 3, 125000000}), std::invalid_argument);
+}
+
+TEST(Theory, ApplicationNotes) {
+    const struct { unsigned gen, lanes, mbs; } rows[] = {{1, 1, 231}, {1, 4, 927}, {2, 4, 1855}, {2, 8, 3710}};
+    for (const auto &row : rows)
+        EXPECT_NEAR(application_note_rate(shape(row.gen, row.lanes), 256) / 1e6, row.mbs, 1.0);
+}
+
+// Corrected column: 64 bit addresses, long transfers, MRRS 512; write, read, both each way in MB/s.
+TEST(Theory, PcieBenchCorrectedForLanes) {
+    const struct {
+        unsigned gen, lanes, mps;
+        double write, read, both;
+    } rows[] = {
+        {1, 1, 128, 196, 201, 188},    {1, 4, 128, 794, 815, 764},    {2, 4, 128, 1626, 1669, 1564},
+        {2, 4, 256, 1781, 1806, 1707}, {2, 8, 256, 3601, 3654, 3453}, {3, 8, 256, 7112, 7215, 6820},
+    };
+    for (const auto &row : rows) {
+        PcieBench rates = pcie_bench_rates(shape(row.gen, row.lanes), row.mps, 512, 16);
+        EXPECT_NEAR(rates.write / 1e6, row.write, 1.0);
+        EXPECT_NEAR(rates.read / 1e6, row.read, 1.0);
+        EXPECT_NEAR(rates.both / 1e6, row.both, 1.0);
+    }
+}
+
+TEST(Theory, BoundOfOneDirection) {
+    BoundParameters p;
+    p.shape = shape(2, 4);
+    p.traffic = Traffic::Write;
+    EXPECT_NEAR(link_bound(p).write, 2e9 * (1 - 4.0 / 1538) * 256 / 276, 1e3);
+    EXPECT_EQ(link_bound(p).read, 0);
+    p.traffic = Traffic::Read;  // a request every 138 symbols: DLLPs at their limit of 169
+    EXPECT_NEAR(link_bound(p).read, 2e9 * (1 - 16.0 / (4 * 169) - 4.0 / 1538) * 256 / 276, 1e3);
+    p.completion_bytes = 64;  // DLLPs for a request every 168 symbols
+    EXPECT_NEAR(link_bound(p).read / 2e9, 0.7419, 0.002);
+}
+
+TEST(Theory, BoundKnowsBeats) {
+    BoundParameters p;
+    p.shape = shape(2, 4);
+    p.data_width = 64;  // 1000 MB/s of data path under a 2000 MB/s link: 269 header and payload bytes, 34 beats
+    EXPECT_NEAR(link_bound(p).write, 125e6 * 256 / 34, 1e3);
+    p.descriptor_bytes = 8;  // 20 bytes: 3 beats
+    EXPECT_NEAR(link_bound(p).write, 125e6 * 8 / 3, 1e3);
+    // Both ways the requests of reads take beats from writes: 9 beats a write, one a request.
+    p = BoundParameters();
+    p.shape = {3, 8, 250000000};
+    p.data_width = 256;
+    p.traffic = Traffic::Both;
+    Rates both = link_bound(p);
+    EXPECT_NEAR(both.write, (250e6 - both.read / 512) / 9 * 256, 1e3);
+}
+
+// One way, the model is the application notes' form less SKP.
+TEST(Theory, OneWayWritesAreTheApplicationNotes) {
+    for (unsigned gen : {1, 2, 3})
+        for (unsigned lanes : {1, 4, 8, 16}) {
+            BoundParameters p;
+            p.shape = shape(gen, lanes);
+            p.data_width = 1024;
+            p.shape.clock_hz = 250000000;
+            EXPECT_NEAR(link_bound(p).write, application_note_rate(p.shape, 256) * (1 - 4.0 / 1538), 1e3);
+        }
+}
+
+// AN 456, Stratix V Gen2 x1: reads of 455, writes beside them of 429 MB/s. One ACK a request of 512 bytes leaves so
+// much; an UpdateFC beside each would not.
+TEST(Theory, RootPortsUpdateSparingly) {
+    BoundParameters p;
+    p.shape = shape(2, 1);
+    p.data_width = 64;
+    p.traffic = Traffic::Read;
+    EXPECT_LT(link_bound(p).read, 450e6);
+    p.update_fc = UpdateFc::Minimum;
+    const double capacity = 500e6 * (1 - 4.0 / 1538);
+    // An ACK a request; UpdateFCs every 30 us, for fewer than 32 requests, and for posted writes though there are none.
+    EXPECT_NEAR(link_bound(p).read, (capacity - 2 * 8 / 30e-6) * 512 / (2 * 276 + 8), 1e3);
+    EXPECT_GT(link_bound(p).read, 455e6);
+    p.traffic = Traffic::Both;
+    EXPECT_GT(link_bound(p).write, 429e6);
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#include "link/tlp_checker.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+using namespace litepcie;
+
+namespace {
+
+constexpr uint16_t kId = 0x0100;
+const CardLimits kLimits = {kId, 256, 512, false, true};
+constexpr uint64_t kLater = 100000;
+
+class TlpCheckerTest : public testing::Test {
+  protected:
+    TlpCheckerTest() { checker.set_limits(kLimits, 0); }
+
+    static Tlp write(uint64_t address, size_t bytes) {
+        static const std::vector<uint8_t> data(8192);
+        return Tlp::memory_write(kId, address, data.data(), bytes);
+    }
+    static Tlp read(uint64_t address, size_t bytes, uint8_t tag = 0) {
+        return Tlp::memory_read(kId, tag, address, bytes);
+    }
+
+    void passes(const Tlp &tlp) { EXPECT_NO_THROW(checker.from_card(tlp, kLater)) << tlp.describe(); }
+    void breaks(const char *rule, const Tlp &tlp) {
+        try {
+            checker.from_card(tlp, kLater);
+            ADD_FAILURE() << "passed: " << tlp.describe();
+        } catch (const Violation &violation) {
+            EXPECT_NE(std::string(violation.what()).find(rule), std::string::npos) << violation.what();
+            if (!tlp.dw.empty()) {
+                EXPECT_NE(std::string(violation.what()).find(tlp.hex()), std::string::npos);
+            }
+        }
+    }
+    void breaks_if(const char *rule, Tlp tlp, const std::function<void(Tlp &)> &change) {
+        change(tlp);
+        breaks(rule, tlp);
+    }
+
+    TlpChecker checker;
+};
+
+}  // namespace
+
+TEST_F(TlpCheckerTest, LegalTlpsPass) {
+    passes(write(0x1000, 256));
+    passes(write(0xffff, 1));
+    passes(write(0x123456780001, 7));
+    passes(read(0x1e00, 512, 0));
+    passes(read(0x100000000, 1, 31));
+    Tlp holes = write(0x1000, 1);
+    holes.dw[1] |= 0x5;  // not contiguous is legal within one dword
+    passes(holes);
+    Tlp flush = read(0x1000, 4, 5);
+    flush.dw[1] &= ~0xfu;  // a read of no bytes
+    passes(flush);
+}
+
+TEST_F(TlpCheckerTest, Shape) {
+    breaks("ends in its header", [] {
+        Tlp t;
+        t.dw = {0x40000001, 0};
+        return t;
+    }());
+    breaks_if("format and type", write(0x1000, 4), [](Tlp &t) { t.dw[0] |= 0x04000000; });
+    breaks_if("reserved bits", write(0x1000, 4), [](Tlp &t) { t.dw[0] |= 1u << 23; });
+    breaks_if("traffic class", write(0x1000, 4), [](Tlp &t) { t.dw[0] |= 1u << 20; });
+    breaks_if("digest", write(0x1000, 4), [](Tlp &t) { t.dw[0] |= 1u << 15; });
+    breaks_if("poison", write(0x1000, 4), [](Tlp &t) { t.poison(); });
+    breaks_if("address type", write(0x1000, 4), [](Tlp &t) { t.dw[0] |= 1u << 10; });
+    breaks_if("there are 2", write(0x1000, 4), [](Tlp &t) { t.dw.push_back(0); });
+    breaks_if("there are 0", write(0x1000, 4), [](Tlp &t) { t.dw.pop_back(); });
+    breaks_if("there are 1", read(0x1000, 4), [](Tlp &t) { t.dw.push_back(0); });
+}
+
+TEST_F(TlpCheckerTest, Requests) {
+    breaks("MPS", write(0x1000, 260));
+    breaks("MRRS", read(0x1000, 516));
+    breaks("MRRS", read(0x1001, 512));  // five bytes past a dword make a dword more
+    breaks("4 KiB", write(0x1f80, 256));
+    breaks_if("four-dword header", write(0x1000, 4), [](Tlp &t) {
+        t.dw[0] |= 1u << 29;
+        t.dw.insert(t.dw.begin() + 2, 0);
+    });
+    breaks_if("low address bits", write(0x1000, 4), [](Tlp &t) { t.dw[2] |= 1; });
+    breaks_if("requester", write(0x1000, 4), [](Tlp &t) { t.dw[1] ^= 1u << 16; });
+    breaks_if("one-dword", write(0x1000, 4), [](Tlp &t) { t.dw[1] |= 0x10; });
+    breaks_if("are 0", write(0x1000, 8), [](Tlp &t) { t.dw[1] &= ~0xf0u; });
+    breaks_if("are 0", write(0x1000, 8), [](Tlp &t) { t.dw[1] &= ~0x0fu; });
+    breaks_if("hole", write(0x1000, 12), [](Tlp &t) { t.dw[1] = (t.dw[1] & ~0xfu) | 0x7; });
+    breaks_if("hole", write(0x1000, 12), [](Tlp &t) { t.dw[1] = (t.dw[1] & ~0xf0u) | 0xe0; });
+    passes([] {
+        Tlp t = write(0x1000, 8);
+        t.dw[1] = (t.dw[1] & ~0xffu) | 0x5a;
+        return t;
+    }());  // a quadword may
+    breaks_if("hole", write(0x1004, 8), [](Tlp &t) { t.dw[1] = (t.dw[1] & ~0xffu) | 0x5a; });
+}
+
+TEST_F(TlpCheckerTest, Tags) {
+    passes(read(0x1000, 4, 3));
+    passes(read(0x1000, 4, 4));
+    EXPECT_EQ(checker.card_requests(), 2u);
+    breaks("used again", read(0x1000, 4, 3));
+    checker.card_request_done(3);
+    passes(read(0x1000, 4, 3));
+    breaks("above 31", read(0x1000, 4, 32));
+    checker.set_limits({kId, 256, 512, true, true}, kLater);
+    passes(read(0x1000, 4, 255));
+    checker.card_request_abandoned(255);
+    passes(read(0x1000, 4, 255));
+}
+
+TEST_F(TlpCheckerTest, LimitsChangeWithGrace) {
+    checker.set_limits({kId, 128, 512, false, false}, kLater);
+    EXPECT_NO_THROW(checker.from_card(write(0x1000, 256), kLater + TlpChecker::kGraceCycles));
+    EXPECT_THROW(checker.from_card(write(0x1000, 4), kLater + TlpChecker::kGraceCycles + 1), Violation);
+}
+
+TEST_F(TlpCheckerTest, CompletionsOfTheCard) {
+    const std::vector<uint8_t> data(512);
+    auto completion = [&](uint8_t tag, unsigned count, unsigned lower, unsigned dwords) {
+        return Tlp::completion_data(kId, 0, tag, count, lower, data.data(), dwords);
+    };
+    breaks("no outstanding", completion(1, 4, 0, 1));
+    checker.host_read(Tlp::memory_read(0, 1, 0xe0000042, 5));
+    breaks("byte count should be 5", completion(1, 4, 0x42, 2));
+    breaks("lower address should be 66", completion(1, 5, 0x40, 2));
+    breaks("longer", completion(1, 5, 0x42, 3));
+    breaks("split", completion(1, 5, 0x42, 1));
+    breaks_if("completer", completion(1, 5, 0x42, 2), [](Tlp &t) { t.dw[1] ^= 1u << 16; });
+    breaks_if("BCM", completion(1, 5, 0x42, 2), [](Tlp &t) { t.dw[1] |= 1u << 12; });
+    passes(completion(1, 5, 0x42, 2));
+    breaks("no outstanding", completion(1, 5, 0x42, 2));
+    // Split at a multiple of 128.
+    checker.host_read(Tlp::memory_read(0, 2, 0xe0000040, 128));
+    passes(completion(2, 128, 0x40, 16));
+    passes(completion(2, 64, 0x00, 16));
+    // Errors end it; they carry no data.
+    checker.host_read(Tlp::memory_read(0, 3, 0xe0000000, 4));
+    breaks_if("carries data", completion(3, 4, 0, 1), [](Tlp &t) { t.dw[1] |= 1u << 13; });
+    breaks("no data", Tlp::completion(kId, 0, 3, CplStatus::Success, 4, 0));
+    passes(Tlp::completion(kId, 0, 3, CplStatus::Unsupported, 4, 0));
+    EXPECT_THROW(checker.from_card(Tlp::completion(kId, 0, 3, CplStatus::Unsupported, 4, 0), kLater), Violation);
+}

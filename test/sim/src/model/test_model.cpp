@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+//
+// The whole model around the test endpoint of fixture/litepcie_soc_sim.v.
+#include "litepcie_regs.h"
+#include "run/host_driver.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+using namespace litepcie;
+
+namespace {
+
+// Registers of the test endpoint.
+enum Register {
+    kAddressLow = 0x40,
+    kAddressHigh = 0x44,
+    kDwords = 0x48,
+    kTag = 0x4c,
+    kCommand = 0x50,
+    kStatus = 0x54,
+    kCount = 0x58,
+    kData = 0x80
+};
+enum Command { kWrite = 1, kRead = 2, kInterrupt = 3, kSilent = 4, kBreakStream = 5 };
+
+// The board behind a link of one lane, which is always slower than it.
+class SlowLink : public Card {
+  public:
+    explicit SlowLink(Card &card) : card_(card), info_(card.info()) { info_.gen = info_.lanes = 1; }
+    const CardInfo &info() const override { return info_; }
+    void settle(CardInputs &inputs, CardOutputs &outputs) override { card_.settle(inputs, outputs); }
+    void edge() override { card_.edge(); }
+
+  private:
+    Card &card_;
+    CardInfo info_;
+};
+
+class ModelTest : public testing::Test {
+  protected:
+    ModelTest() : card(make_card()) {
+        memory.add_region(0x10000000, 0x10000);
+        memory.add_region(0x100000000, 0x10000);
+    }
+    void start(const HostSetup &setup = {}) {
+        model = std::make_unique<Model>(*card, memory, options);
+        driver = std::make_unique<HostDriver>(*model, memory);
+        driver->set_up(setup);
+    }
+    void command(unsigned code, uint64_t address, unsigned dwords, unsigned tag = 0) {
+        driver->write(kAddressLow, address);
+        driver->write(kAddressHigh, address >> 32);
+        driver->write(kDwords, dwords);
+        driver->write(kTag, tag);
+        driver->write(kCommand, code);
+    }
+    void run_until_idle() {
+        while (model->busy())
+            model->step();
+    }
+    std::string violation(unsigned code, uint64_t address, unsigned dwords) {
+        try {
+            command(code, address, dwords);
+            run_until_idle();
+        } catch (const Violation &broken) {
+            return broken.what();
+        }
+        return "";
+    }
+
+    ModelOptions options;
+    Arena memory;
+    std::unique_ptr<Card> card;
+    std::unique_ptr<Model> model;
+    std::unique_ptr<HostDriver> driver;
+};
+
+}  // namespace
+
+TEST_F(ModelTest, RegistersOfEverySize) {
+    start();
+    EXPECT_EQ(driver->read(LITEPCIE_MAGIC), uint32_t(LITEPCIE_MAGIC_VALUE));
+    driver->write(LITEPCIE_SCRATCH, 0x12345678);
+    EXPECT_EQ(driver->read(LITEPCIE_SCRATCH), 0x12345678u);
+    uint8_t data[8];
+    EXPECT_TRUE(model->load(LITEPCIE_SCRATCH + 1, data, 2));
+    EXPECT_EQ(data[0], 0x56);
+    EXPECT_EQ(data[1], 0x34);
+    const uint8_t bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    model->store(LITEPCIE_SCRATCH, bytes, 8);
+    EXPECT_TRUE(model->load(LITEPCIE_SCRATCH, data, 8));
+    EXPECT_EQ(memcmp(data, bytes, 8), 0);
+    uint8_t line[64];
+    EXPECT_TRUE(model->load(0, line, 64));
+    EXPECT_EQ(memcmp(line + LITEPCIE_SCRATCH, bytes, 8), 0);
+}
+
+TEST_F(ModelTest, NothingWithoutMemoryEnable) {
+    start();
+    const uint8_t off[2] = {4, 0};
+    model->config_write(4, off, 2);
+    uint8_t data[4];
+    EXPECT_FALSE(model->load(0, data, 4));
+    EXPECT_EQ(data[0], 0xff);
+}
+
+TEST_F(ModelTest, WriteReachesMemoryAndInterruptComesBehind) {
+    start();
+    uint64_t seen_at_interrupt = 0;
+    model->on_interrupt = [&](uint8_t) { memcpy(&seen_at_interrupt, memory.at(0x10000100, 8), 8); };
+    driver->write(kData, 0x03020100);
+    driver->write(kData + 4, 0x07060504);
+    command(kWrite, 0x10000100, 2);
+    driver->write(kCommand, kInterrupt);
+    run_until_idle();
+    EXPECT_EQ(seen_at_interrupt, 0x0706050403020100u);
+    EXPECT_EQ(model->figures().interrupts, 1u);
+    EXPECT_EQ(*memory.at(0x10000108, 1), 0);
+}
+
+TEST_F(ModelTest, MaskedInterruptGoesNowhere) {
+    start({256, 512, true, true, false});
+    driver->write(kCommand, kInterrupt);
+    run_until_idle();
+    EXPECT_EQ(model->figures().interrupts, 0u);
+    EXPECT_EQ(model->figures().masked_interrupts, 1u);
+}
+
+TEST_F(ModelTest, ReadBelowAndAbove4GiB) {
+    start();
+    for (uint64_t address : {uint64_t(0x10000040), uint64_t(0x100000040)}) {
+        for (unsigned i = 0; i < 32; i++)
+            memcpy(memory.at(address + 4 * i, 4), &i, 4);
+        command(kRead, address, 32, 5);
+        run_until_idle();
+        EXPECT_EQ(driver->read(kStatus), 0u);
+        for (unsigned i = 0; i < 32; i++)
+            EXPECT_EQ(driver->read(kData + 4 * i), i);
+    }
+    EXPECT_EQ(model->figures().interrupts, 2u);
+}
+
+TEST_F(ModelTest, LatencyIsTheHosts) {
+    std::vector<uint64_t> took;
+    for (uint64_t ns : {300, 4000}) {
+        options.latency_ns = ns;
+        start();
+        command(kRead, 0x10000000, 1);
+        driver->flush();
+        uint64_t begin = model->cycle();
+        driver->run_until([&] { return model->figures().interrupts == 1; });
+        took.push_back(model->cycle() - begin);
+    }
+    EXPECT_NEAR(double(took[1] - took[0]), 3700 / 8.0, 2);
+}
+
+TEST_F(ModelTest, UnmappedIsRefusedAndCounted) {
+    options.iommu = true;
+    start();
+    command(kRead, 0x20000000, 4);
+    run_until_idle();
+    EXPECT_EQ(driver->read(kStatus), 1u);  // unsupported request
+    command(kWrite, 0x10010000, 4);
+    run_until_idle();
+    EXPECT_EQ(model->figures().unmapped, 2u);
+}
+
+TEST_F(ModelTest, MalformedTlpsEndTheRun) {
+    start();
+    EXPECT_NE(violation(kWrite, 0x10000ff0, 8).find("crosses a 4 KiB"), std::string::npos);
+    for (const auto &[code, address, dwords, rule] :
+         std::vector<std::tuple<unsigned, uint64_t, unsigned, const char *>>{
+             {kWrite, 0x10000000, 65, "exceeds MPS 256"},
+             {kRead, 0x10000000, 129, "exceeds MRRS 512"},
+             {kWrite, 0x10000002, 1, "low address bits"}}) {
+        model->reset();
+        driver->set_up({});
+        EXPECT_NE(violation(code, address, dwords).find(rule), std::string::npos) << rule;
+    }
+}
+
+TEST_F(ModelTest, TagsAbove31AreTheHostsToAllow) {
+    auto broken = [&](unsigned tag) {
+        start();
+        try {
+            command(kRead, 0x10000000, 1, tag);
+            run_until_idle();
+        } catch (const Violation &rule) {
+            return std::string(rule.what()).find("tag above 31") != std::string::npos;
+        }
+        EXPECT_EQ(model->figures().interrupts, 1u);
+        return false;
+    };
+    EXPECT_FALSE(broken(255));
+    options.extended_tag = false;
+    EXPECT_FALSE(broken(31));
+    EXPECT_TRUE(broken(32));
+}
+
+TEST_F(ModelTest, BusMasterIsEnforced) {
+    start({256, 512, true, false, true});
+    driver->run(2 * TlpChecker::kGraceCycles);
+    EXPECT_NE(violation(kWrite, 0x10000000, 1).find("bus mastering is off"), std::string::npos);
+}
+
+TEST_F(ModelTest, BrokenStreamEndsTheRun) {
+    SlowLink slow(*card);
+    model = std::make_unique<Model>(slow, memory, options);
+    driver = std::make_unique<HostDriver>(*model, memory);
+    driver->set_up({});
+    std::string rule = violation(kBreakStream, 0x10000000, 64);
+    EXPECT_NE(rule.find("valid fell"), std::string::npos) << rule;
+}
+
+TEST_F(ModelTest, SlowLinkStallsAndLosesNothing) {
+    SlowLink slow(*card);
+    model = std::make_unique<Model>(slow, memory, options);
+    driver = std::make_unique<HostDriver>(*model, memory);
+    driver->set_up({});
+    driver->write(kData, 0x01234567);
+    command(kWrite, 0x10000000, 64);
+    driver->flush();
+    uint64_t begin = model->cycle();
+    driver->run_until([&] { return model->figures().last_write_cycle > begin; });
+    EXPECT_GE(model->cycle() - begin, 276u / 2 - 16);  // 2 bytes a cycle
+    EXPECT_EQ(*memory.at(0x10000003, 1), 0x01);
+}
+
+TEST_F(ModelTest, SilentCardGivesAllOnesAfterTheTimeout) {
+    start();
+    driver->write(kCommand, kSilent);
+    driver->run(100);
+    uint8_t data[4] = {};
+    EXPECT_FALSE(model->load(0, data, 4));
+    EXPECT_EQ(data[3], 0xff);
+    EXPECT_EQ(model->figures().load_timeouts, 1u);
+    model->reset();
+    driver->set_up({});
+    EXPECT_EQ(driver->read(LITEPCIE_MAGIC), uint32_t(LITEPCIE_MAGIC_VALUE));
+}
+
+TEST_F(ModelTest, ResetInTheMiddle) {
+    start();
+    command(kRead, 0x10000000, 128);
+    driver->run(40);
+    model->reset();
+    run_until_idle();
+    EXPECT_EQ(model->figures().interrupts, 0u);
+    driver->set_up({});
+    command(kRead, 0x10000000, 32);
+    run_until_idle();
+    EXPECT_EQ(model->figures().interrupts, 1u);
+}
+
+TEST_F(ModelTest, FunctionLevelResetReachesTheCard) {
+    start();
+    driver->write(LITEPCIE_SCRATCH, 1);
+    EXPECT_EQ(driver->read(LITEPCIE_SCRATCH), 1u);
+    const uint8_t reset[2] = {0, 0x80};
+    model->config_write(0x68, reset, 2);
+    driver->set_up({});
+    EXPECT_EQ(driver->read(LITEPCIE_SCRATCH), 0u);
+}
+
+TEST_F(ModelTest, ClockStopsAndTimersKeepItGoing) {
+    start();
+    driver->read(LITEPCIE_SCRATCH);
+    uint64_t begin = model->cycle();
+    run_until_idle();
+    EXPECT_NEAR(double(model->cycle() - begin), double(IdleRule::kLingerCycles), 100);
+    // The longest moderation a host asked for: 2000 us = 250000 cycles.
+    driver->write(LITEPCIE_READER_BASE(0) + LITEPCIE_ENGINE_MODERATION, 2000u << 16);
+    begin = model->cycle();
+    run_until_idle();
+    EXPECT_NEAR(double(model->cycle() - begin), 250000.0 + IdleRule::kLingerCycles, 200);
+    // A request left unanswered keeps it going for the card's own timeout.
+    model->reset();
+    driver->set_up({});
+    driver->write(LITEPCIE_TIMEOUT_US, 1000);
+    model->faults().add_next("drop@1");
+    command(kRead, 0x10000000, 1);
+    driver->flush();
+    begin = model->cycle();
+    run_until_idle();
+    EXPECT_GE(model->cycle() - begin, 125000u);
+}
+
+TEST_F(ModelTest, PostedWritesAreBoundByTheCardsCredits) {
+    start();
+    std::vector<uint8_t> line(64, 0x77);
+    for (int i = 0; i < 400; i++)
+        model->store(0x80, line.data(), 64);
+    driver->flush();
+    EXPECT_GT(model->to_card().counts().credit_wait_cycles, 0u);
+    EXPECT_EQ(driver->read(0x80), 0x77777777u);
+}
