@@ -161,7 +161,7 @@ def test_pio(host, tmp_path):
 def test_does_not_fit(host):
     result = run(host, "--length", 4096, "--endpoint-offset", (64 << 20) - 100)
     assert result.returncode == 1
-    assert "does not fit the card's memory of 67108864 bytes" in result.stderr
+    assert "does not fit into the card's memory of 67108864 bytes" in result.stderr
 
 
 def test_payload_larger_than_announced(host):
@@ -192,7 +192,7 @@ def test_usage(host, args, words):
 def test_test_endpoint_is_no_card(test_endpoint):
     result = run(test_endpoint / "simulator" / "litepcie_host")
     assert (result.returncode, result.stderr) == \
-        (1, "litepcie_host: gateware of major version 0, this program knows 1\n")
+        (1, "litepcie_host: the gateware has major version 0, but this program supports only 1\n")
 
 # Scripts ------------------------------------------------------------------------------------------
 
@@ -230,7 +230,7 @@ def test_verify_sees_what_is_missing(host, tmp_path):
 @pytest.mark.parametrize("steps, words", [
     ([{"do": "dance"}], "unknown step 'dance'"),
     ([{}], "step 0:"),
-    ([{"do": "configure", "engine": "both"}], "engine 'both' is not reader or writer"),
+    ([{"do": "configure", "engine": "both"}], "engine 'both' does not exist"),
     ([{"do": "configure", "engine": "reader7"}], "not reader or writer, nor reader1 to writer6"),
     ([{"do": "write_register", "offset": "five", "value": 0}], "'five' is not a number"),
 ])

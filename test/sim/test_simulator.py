@@ -298,7 +298,7 @@ def test_bad_paths(simulator, tmp_path):
 # Options ------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("args, words", [
-    ([], "--socket PATH is needed"),
+    ([], "--socket PATH is missing"),
     (["--socket"], "--socket needs a value"),
     (["--extended-tag", "yes"], "allowed: on, off"),
     (["--rcb", "63"], "allowed: 64, 128"),

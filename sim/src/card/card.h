@@ -10,14 +10,14 @@ namespace litepcie {
 
 constexpr unsigned kMaxBeatDwords = 16;
 
-// One beat of a stream at the PHY boundary, any width up to 512 bit.
+// One beat of a stream at the PHY boundary, of any width up to 512 bit.
 struct Beat {
     uint32_t dat[kMaxBeatDwords];
     uint64_t be;
     bool first, last;
 };
 
-// What the board was built as, from its soc.h.
+// The parameters that the card was built with, from its soc.h.
 struct CardInfo {
     unsigned gen, lanes, data_width;
     uint64_t clock_hz;
@@ -25,24 +25,24 @@ struct CardInfo {
     uint16_t vendor, device, subsystem_vendor, subsystem_device;
     uint32_t class_code;
     uint64_t memory_size;
-    uint32_t completion_buffer;  // bytes of completions the PHY holds until the card takes them
-    unsigned tags = 32;          // most of the card's own requests, with extended tags
-    bool split = false;          // streams of their own for requests and completions
-    bool little_endian = false;  // of payload dwords
+    uint32_t completion_buffer;  // bytes of completions that the PHY can hold until the card accepts them
+    unsigned tags = 32;          // most outstanding requests of the card, with extended tags
+    bool split = false;          // requests and completions have separate streams
+    bool little_endian = false;  // payload dwords are little-endian
 
     unsigned channels() const { return split ? 2 : 1; }
 };
 
-constexpr unsigned kMaxChannels = 2;  // requests, then completions; shared: one for both
+constexpr unsigned kMaxChannels = 2;  // channel 0 is for requests, 1 for completions; a shared stream is channel 0
 
-// A stream of the host to the card.
+// A stream from the host to the card.
 struct RxInput {
     bool valid = false;
-    bool changed = false;  // another beat than at the last edge
+    bool changed = false;  // `beat` is not the beat of the previous cycle
     Beat beat{};
 };
 
-// Inputs of the board; a change becomes visible at its next clock edge.
+// Inputs of the card. The card sees a change at its next clock edge.
 struct CardInputs {
     bool reset = true;
     std::array<bool, kMaxChannels> tx_ready{};
@@ -53,7 +53,7 @@ struct CardInputs {
     bool msi_ready = false;
 };
 
-// What the board shows before a clock edge.
+// Outputs of the card before a clock edge.
 struct CardOutputs {
     std::array<bool, kMaxChannels> tx_valid{};
     std::array<Beat, kMaxChannels> tx{};  // meaningful while tx_valid
@@ -62,7 +62,10 @@ struct CardOutputs {
     uint8_t msi_vector = 0;
 };
 
-// The board: `litepcie_soc_sim`, Verilated. A cycle is settle(), which shows the outputs for these inputs, then edge().
+// The card: the Verilog module `litepcie_soc_sim`, compiled by Verilator. In each clock cycle, settle() first evaluates
+// the outputs for the given inputs, then edge() gives the rising edge of the clock.
+//
+// This folder is the card and its PHY: the streams of TLPs on one side, the link on the other.
 class Card {
   public:
     virtual ~Card() = default;
@@ -71,6 +74,7 @@ class Card {
     virtual void edge() = 0;
 };
 
+// The Verilated card that this program is linked with.
 std::unique_ptr<Card> make_card();
 
 }  // namespace litepcie

@@ -9,20 +9,22 @@
 
 namespace litepcie {
 
-// A link and clock other than those a board was built for; 0: as built.
+// A link and a clock in place of those that the card was built for. 0 leaves the value as built.
 struct LinkOptions {
     unsigned gen = 0, lanes = 0;
     uint64_t clock_hz = 0;
 };
 
 inline void add_link_options(CommandLine &line, LinkOptions &link) {
-    line.choice("--gen", "of the link, instead of the board's own", link.gen, {1, 2, 3});
-    line.choice("--lanes", "of the link, instead of the board's own", link.lanes, {1, 2, 4, 8, 16});
-    line.number("--clock-hz", "HZ", "of the board, instead of its own", link.clock_hz, 1000000, 1000000000);
+    line.choice("--gen", "generation of the link, in place of the one the card was built for", link.gen, {1, 2, 3});
+    line.choice("--lanes", "lanes of the link, in place of those the card was built for", link.lanes, {1, 2, 4, 8, 16});
+    line.number("--clock-hz", "HZ", "clock of the card, in place of the one it was built for", link.clock_hz, 1000000,
+                1000000000);
 }
 
-// A board behind another link, or at another clock. Its logic knows neither, but for what its identity registers say
-// and for the microseconds of its timers, which it counts in cycles of the clock it was built for.
+// A card that runs on another link, or with another clock, than it was built for. The card's logic depends on neither,
+// with two exceptions: its identity registers tell the values it was built for, and its timers count microseconds in
+// cycles of the clock it was built for.
 class CardOnLink : public Card {
   public:
     CardOnLink(std::unique_ptr<Card> card, const LinkOptions &link) : card_(std::move(card)), info_(card_->info()) {

@@ -11,7 +11,7 @@ namespace litepcie {
 
 namespace {
 
-// A header counts 16 bytes.
+// A header takes 16 bytes of the buffer.
 unsigned buffer_bytes(const Tlp &tlp) { return 16 + kCreditBytes * tlp.data_credits(); }
 
 }  // namespace
@@ -32,7 +32,7 @@ void CardReceive::arrive(HostTlp arrived) {
     completion_peak_ = std::max(completion_peak_, completion_bytes_);
     if (completion_bytes_ > completion_buffer_)
         throw Violation("completions overflow the PHY's receive buffer of " + std::to_string(completion_buffer_) +
-                            " bytes: the card asked for more than it takes",
+                            " bytes: the card requested more data than it can accept",
                         tlp);
 }
 
@@ -55,7 +55,7 @@ void CardReceive::drive(CardInputs &inputs) {
     for (size_t i = 0; i < channels_.size(); i++) {
         Channel &channel = channels_[i];
         RxInput &rx = inputs.rx[i];
-        rx.valid = !channel.waiting.empty() && (i == 0 || channel.waiting.front().behind <= posted_taken_);
+        rx.valid = !channel.waiting.empty() && (i == 0 || channel.waiting.front().posted_before <= posted_taken_);
         if (!rx.valid || channel.shown)
             continue;
         show_beat(channel, rx);

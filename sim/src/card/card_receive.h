@@ -11,42 +11,43 @@
 
 namespace litepcie {
 
-// The receive side of the card's PHY: TLPs of the host, as a whole, shown beat by beat on one stream, or on one for
-// requests and one for completions. A completion is not shown before the card took all posted writes that arrived
-// before it (PCIe 4.0 2.4).
+// The receive side of the card's PHY. It buffers whole TLPs from the host and presents them beat by beat to the card:
+// on one stream, or on one for requests and one for completions. A completion is presented only after the card has
+// accepted all posted writes that arrived before it (PCIe 4.0 2.4).
 class CardReceive {
   public:
-    // `link` is the direction the TLPs come in, `back` the one their DLLPs take.
+    // `link` is the direction of the TLPs, `back` the direction of the DLLPs that answer them.
     CardReceive(const CardInfo &card, LinkDirection &link, LinkDirection &back);
 
-    // A TLP is in the PHY's buffer. Throws Violation if completions overflow it: the card asked for more than it takes.
+    // Puts a TLP into the PHY's buffer. Throws Violation if completions overflow it: the card requested more data than
+    // it can accept.
     void arrive(HostTlp tlp);
 
-    // Inputs for the coming clock edge; then what happens at it.
+    // drive() sets the card's inputs for the next clock edge; clock() removes the beats accepted at that edge.
     void drive(CardInputs &inputs);
     void clock(const CardInputs &inputs, const CardOutputs &outputs);
 
-    // Called when the card takes the first beat of a TLP, and when it has taken the last one.
+    // Called when the card accepts the first beat of a TLP, and the last one.
     std::function<void(const HostTlp &)> on_begin, on_end;
 
     bool empty() const;
-    unsigned completion_peak() const { return completion_peak_; }  // bytes
+    unsigned completion_peak() const { return completion_peak_; }  // most bytes of completions held at once
     void reset();
 
   private:
     struct Waiting {
         HostTlp tlp;
-        uint64_t behind;  // posted writes to be taken before
+        uint64_t posted_before;  // number of posted writes that arrived before it
     };
     struct Channel {
         std::deque<Waiting> waiting;
-        size_t position = 0;  // dwords of the front that were taken
-        bool shown = false;   // the beat at `position` is in the inputs
+        size_t position = 0;  // dwords of the first TLP that the card has accepted
+        bool shown = false;   // the inputs already hold the beat at `position`
     };
 
     void show_beat(const Channel &channel, RxInput &rx) const;
     void beat_taken(Channel &channel);
-    // Of the receiver's buffer: free again.
+    // Frees the buffer space of a TLP and returns its credit.
     void release(const Tlp &tlp);
 
     const unsigned dwords_;

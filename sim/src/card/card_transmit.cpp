@@ -25,7 +25,7 @@ void CardTransmit::wait_for_credit(uint64_t cycle, Channel &channel) {
     link_.take_credit(channel.tlp_class, channel.data);
     channel.credit_wait = false;
     if (!channel.stream.inside())
-        end(cycle, channel);  // it was taken whole
+        end(cycle, channel);  // its last beat was accepted before
 }
 
 void CardTransmit::drive(uint64_t cycle, CardInputs &inputs) {
@@ -67,8 +67,8 @@ void CardTransmit::end(uint64_t cycle, Channel &channel) {
     const Tlp &tlp = channel.stream.tlp();
     link_.count_tlp();
     if (&channel != &requests()) {
-        const bool posted_under_way = requests().open() && requests().tlp_class == TlpClass::Posted;
-        if (posted_under_way)
+        const bool posted_unfinished = requests().open() && requests().tlp_class == TlpClass::Posted;
+        if (posted_unfinished)
             held_.push_back(tlp);
         else
             wire_.push({tlp}, tlp.wire_bytes(), cycle);
@@ -89,7 +89,7 @@ void CardTransmit::take_interrupt(uint64_t cycle, uint8_t vector, unsigned bytes
 
 void CardTransmit::clock(uint64_t cycle, const CardInputs &inputs, const CardOutputs &outputs,
                          unsigned interrupt_bytes) {
-    // Behind every TLP taken before: what is taken at this edge comes behind it.
+    // An MSI comes after the TLPs accepted at earlier edges, and before those accepted at this edge.
     if (outputs.msi_valid && inputs.msi_ready)
         take_interrupt(cycle, outputs.msi_vector, interrupt_bytes);
     for (size_t i = 0; i < channels_.size(); i++) {

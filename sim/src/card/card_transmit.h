@@ -13,7 +13,7 @@
 
 namespace litepcie {
 
-// What comes from the card: a TLP, or its request for an interrupt.
+// What the card sends to the host: a TLP, or an MSI, which is a posted write on the link.
 struct CardItem {
     Tlp tlp;
     bool interrupt = false;
@@ -23,26 +23,26 @@ struct CardItem {
     unsigned data_credits() const { return interrupt ? 1 : tlp.data_credits(); }
 };
 
-// The transmit side of the card's PHY: one stream, or one for requests and one for completions. Beats are taken as long
-// as no more than kBeats of them wait for the wire; a TLP whose class has no credit stops its stream.
+// The transmit side of the card's PHY, with one stream, or one for requests and one for completions. It accepts beats
+// while at most kBeats of them wait for the wire. A TLP without credit stops its stream.
 //
-// Order is that of last beats, but a completion whose last beat comes while a posted write is under way stays behind
-// that: no completion passes a posted write (PCIe 4.0 2.4).
+// TLPs leave in the order of their last beats, with one exception. A completion that ends while the card is sending a
+// posted write leaves after that write, as no completion may pass a posted write (PCIe 4.0 2.4).
 class CardTransmit {
   public:
     static constexpr unsigned kBeats = 4;
 
     CardTransmit(const CardInfo &card, LinkDirection &link, ReplayQueue<CardItem> &wire);
 
-    // Inputs for the coming clock edge; then what happens at it, from what the board showed. `interrupt_bytes` is the
-    // size of the memory write an MSI is.
+    // drive() sets the card's inputs for the next clock edge. clock() accepts the beats and the MSI that the card
+    // shows; `interrupt_bytes` is the size of the memory write that an MSI is on the link.
     void drive(uint64_t cycle, CardInputs &inputs);
     void clock(uint64_t cycle, const CardInputs &inputs, const CardOutputs &outputs, unsigned interrupt_bytes);
 
-    // Called with each TLP when its last beat is taken, before it is on the wire.
+    // Called with each TLP when its last beat is accepted. The TLP may still wait for credit.
     std::function<void(const Tlp &)> on_accept;
 
-    // No TLP is on the wire in part. One that waits for credit is not on it yet.
+    // Whether no TLP is partly on the wire. A TLP that waits for credit has not begun.
     bool between_tlps() const;
     bool idle() const;
     void reset();
@@ -50,9 +50,9 @@ class CardTransmit {
   private:
     struct Channel {
         StreamChecker stream;
-        bool credit_wait = false;  // the TLP that began has no credit yet
+        bool credit_wait = false;  // the current TLP waits for credit
         TlpClass tlp_class = TlpClass::Posted;
-        unsigned data = 0;  // credits
+        unsigned data = 0;  // data credits of the current TLP
 
         bool open() const { return stream.inside() || credit_wait; }
     };
@@ -68,7 +68,7 @@ class CardTransmit {
     LinkDirection &link_;
     ReplayQueue<CardItem> &wire_;
     std::vector<Channel> channels_;
-    std::deque<Tlp> held_;  // completions behind the posted write under way
+    std::deque<Tlp> held_;  // completions that leave after the posted write that the card is sending
 };
 
 }  // namespace litepcie

@@ -23,9 +23,9 @@ void Phy::set_mps(unsigned mps) {
 void Phy::advance(uint64_t cycle) {
     to_host_.advance(to_card_);
     to_card_.advance(to_host_);
-    if (host_wire_.disturbed())
+    if (host_wire_.replay_pending())
         host_wire_.replay(cycle, true);
-    if (card_wire_.disturbed())
+    if (card_wire_.replay_pending())
         card_wire_.replay(cycle, transmit_.between_tlps());
 }
 
@@ -62,7 +62,7 @@ void Phy::clock(uint64_t cycle, const CardInputs &inputs, const CardOutputs &out
 }
 
 void Phy::reset() {
-    // Credits of what is lost come back: link training starts anew in a real reset.
+    // The credits of dropped TLPs return, as in a real reset the link is trained and initialises its credits again.
     card_wire_.clear(
         [this](const CardItem &item) { to_host_.return_credit(item.credit_class(), item.data_credits()); });
     host_wire_.clear(

@@ -11,22 +11,22 @@
 
 namespace litepcie {
 
-// How the two ends of the link run it.
+// What both ends of the link do beyond sending TLPs.
 struct LinkPolicy {
     UpdateFc update_fc = UpdateFc::Guideline;
-    uint64_t lcrc_every = 0;  // every so many TLPs of a direction one arrives damaged; 0: none
+    uint64_t lcrc_every = 0;  // every lcrc_every-th TLP of a direction arrives damaged; 0: none
 };
 
-// The PHY of the card with the link behind it, both directions of it.
+// The PHY of the card and both directions of the link to the root port.
 class Phy {
   public:
     Phy(const CardInfo &info, const Credits &root_port, const Credits &card, const LinkPolicy &policy = {});
 
-    // One cycle of link time.
+    // Advances the link by one clock cycle.
     void advance(uint64_t cycle);
-    // Towards the host: next item that has arrived by `cycle`.
+    // Gives the next item from the card that has arrived at the host by `cycle`; false if there is none.
     bool receive(uint64_t cycle, CardItem &item) { return card_wire_.arrived(cycle) && take(cycle, item); }
-    // Towards the card: sends what is in the queue as fast as the wire and the credits allow.
+    // Sends TLPs of the queue to the card while the wire is free and credit is left. Calls `sent` for each.
     template <typename Sent> void send(Egress &egress, uint64_t cycle, Sent sent) {
         while (to_card_.free_this_cycle() && !egress.empty()) {
             if (!egress.next(to_card_)) {
@@ -41,8 +41,8 @@ class Phy {
         }
     }
 
-    // Inputs for the coming clock edge; then what happens at it, from what the board showed. `interrupt_bytes` is the
-    // size of the memory write an MSI is.
+    // drive() sets the card's inputs for the next clock edge. clock() transfers the beats and the MSI that both sides
+    // accept at that edge; `interrupt_bytes` is the size of the memory write that an MSI is on the link.
     void drive(uint64_t cycle, CardInputs &inputs);
     void clock(uint64_t cycle, const CardInputs &inputs, const CardOutputs &outputs, unsigned interrupt_bytes);
 

@@ -17,12 +17,12 @@ void StreamChecker::fail(const char *rule, const Beat &beat) const {
 void StreamChecker::observe(bool valid, bool ready, const Beat &beat) {
     if (held_) {
         if (!valid)
-            fail("valid fell before the beat was taken", shown_);
+            fail("valid was deasserted before the beat was accepted", shown_);
         bool same = beat.be == shown_.be && beat.first == shown_.first && beat.last == shown_.last;
-        for (unsigned i = 0; i < dwords_; i++)  // what is not enabled may be anything
+        for (unsigned i = 0; i < dwords_; i++)  // bytes that are not enabled may have any value
             same &= beat.dat[i] == shown_.dat[i] || !(beat.be >> 4 * i & 0xf);
         if (!same)
-            fail("beat changed before it was taken", beat);
+            fail("beat changed before it was accepted", beat);
     }
     held_ = valid && !ready;
     if (held_)
@@ -34,7 +34,7 @@ unsigned StreamChecker::dwords_of(const Beat &beat) const {
     if (beat.be == all)
         return dwords_;
     if (!beat.last)
-        fail("bytes not enabled before the end of the TLP", beat);
+        fail("bytes are not enabled before the end of the TLP", beat);
     for (unsigned n = 1; n < dwords_; n++)
         if (beat.be == all >> 4 * (dwords_ - n))
             return n;
@@ -43,7 +43,7 @@ unsigned StreamChecker::dwords_of(const Beat &beat) const {
 
 bool StreamChecker::take(const Beat &beat) {
     if (beat.first == inside_)
-        fail(inside_ ? "first inside a TLP" : "TLP begins without first", beat);
+        fail(inside_ ? "first is set inside a TLP" : "first is not set at the start of a TLP", beat);
     if (!inside_)
         tlp_.dw.clear();
     unsigned n = dwords_of(beat);
@@ -53,7 +53,7 @@ bool StreamChecker::take(const Beat &beat) {
         for (size_t i = tlp_.header_dwords(); i < tlp_.dw.size(); i++)
             tlp_.dw[i] = __builtin_bswap32(tlp_.dw[i]);
     if (tlp_.dw.size() > 4 + 1024)
-        fail("TLP does not end", beat);
+        fail("TLP is longer than the longest possible", beat);
     return beat.last;
 }
 

@@ -7,21 +7,21 @@
 
 namespace litepcie {
 
-// Puts the beats of the card together to TLPs and checks the rules of the stream on the way: valid holds and its beat
-// stays as it is, where its bytes are enabled, until it is taken; first on the first beat and only there; every byte
-// enabled until the end of the TLP, nothing after it. Throws Violation. Lanes that are not enabled are not compared: no
-// PHY looks at them.
+// Assembles the card's beats into TLPs, and checks the rules of the stream. It throws Violation if one is broken:
+// - valid stays high, and the beat unchanged, until the beat is accepted. Bytes that are not enabled may change.
+// - `first` marks the first beat of a TLP and no other.
+// - All bytes are enabled up to the end of the TLP, none after it.
 class StreamChecker {
   public:
-    // `name` is how it is called in a Violation. Payload dwords that come `little_endian` are big-endian in tlp().
+    // A Violation begins with `name`. If the stream's payload is `little_endian`, tlp() has it big-endian.
     explicit StreamChecker(unsigned dwords, const char *name = "stream to the PHY", bool little_endian = false)
         : dwords_(dwords), name_(name), little_endian_(little_endian) {}
 
-    // What the card shows in this cycle, and whether it is taken.
+    // Checks what the card shows in this cycle; it is accepted if `valid` and `ready`.
     void observe(bool valid, bool ready, const Beat &beat);
-    // Dwords of the beat that belong to the TLP. Throws Violation if the byte enables are no such number.
+    // Number of dwords of the beat that belong to the TLP. Throws Violation if the byte enables are wrong.
     unsigned dwords_of(const Beat &beat) const;
-    // Adds a taken beat; true when it completed `tlp`.
+    // Adds an accepted beat; true if it was the last of its TLP.
     bool take(const Beat &beat);
     const Tlp &tlp() const { return tlp_; }
     bool inside() const { return inside_; }
@@ -34,7 +34,7 @@ class StreamChecker {
     const char *name_;
     bool little_endian_;
     bool inside_ = false;
-    bool held_ = false;  // a beat was shown and not taken
+    bool held_ = false;  // the previous cycle showed a beat that was not accepted
     Beat shown_{};
     Tlp tlp_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 //
-// The one file that is compiled for each board: it knows the width of the ports and the board's soc.h.
+// The only file that is compiled for each build of the card: it knows the width of the ports and the build's soc.h.
 #include "card/card.h"
 
 #include "Vlitepcie_soc_sim.h"
@@ -12,7 +12,7 @@
 #include <cstring>
 #include <filesystem>
 
-// What the simulated PHY is if the board does not say.
+// Values of the simulated PHY for a card whose soc.h does not define them.
 #ifndef CONFIG_PCIE_COMPLETION_BUFFER_BYTES
 #define CONFIG_PCIE_COMPLETION_BUFFER_BYTES 32768
 #endif
@@ -40,9 +40,10 @@ namespace {
 constexpr unsigned kDwords = CONFIG_PCIE_DATA_WIDTH / 32;
 static_assert(CONFIG_PCIE_DATA_WIDTH == 64 || CONFIG_PCIE_DATA_WIDTH == 128 || CONFIG_PCIE_DATA_WIDTH == 256 ||
                   CONFIG_PCIE_DATA_WIDTH == 512,
-              "data path of 64, 128, 256 or 512 bit");
+              "the data path must have 64, 128, 256 or 512 bit");
 
-// Verilated ports up to 64 bit are integers, wider ones arrays of 32 bit words; both are little-endian in memory here.
+// Verilator makes ports of up to 64 bit integers, and wider ones arrays of 32 bit words. On this machine both are
+// little-endian in memory.
 template <typename Port> void put(Port &port, const void *value) { memcpy(&port, value, sizeof(port)); }
 template <typename Port> void get(const Port &port, void *value) { memcpy(value, &port, sizeof(port)); }
 
@@ -67,7 +68,7 @@ constexpr CardInfo kInfo = {
 class VerilatedCard : public Card {
   public:
     VerilatedCard() : top_(&context_, "litepcie_soc_sim") {
-        // Memories are loaded from files named relative to the Verilog, at the first evaluation.
+        // The first evaluation loads memories from files whose names are relative to the folder of the Verilog.
         namespace fs = std::filesystem;
         const fs::path here = fs::current_path();
         const fs::path gateware = fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "gateware";
@@ -132,7 +133,7 @@ class VerilatedCard : public Card {
     Vlitepcie_soc_sim top_;
 };
 
-static_assert(kDwords <= kMaxBeatDwords, "widest beat");
+static_assert(kDwords <= kMaxBeatDwords, "the data path is wider than a Beat");
 
 }  // namespace
 

@@ -35,7 +35,7 @@ uint64_t parse_number(const std::string &what, const std::string &text, uint64_t
 void CommandLine::text(const char *name, const char *value, const char *help, std::string &target) {
     each(name, value, help, [name, &target](const std::string &given) {
         if (given.empty())
-            throw UsageError(std::string(name) + ": empty");
+            throw UsageError(std::string(name) + " needs a value that is not empty");
         target = given;
     });
 }
@@ -81,7 +81,7 @@ const CommandLine::Option &CommandLine::find(const std::string &name) const {
     for (const Option &option : options_)
         if (option.name == name)
             return option;
-    throw UsageError("unknown option '" + name + "'; --help lists them");
+    throw UsageError("unknown option '" + name + "'; --help lists all options");
 }
 
 bool CommandLine::parse(int argc, char **argv) const {
@@ -116,8 +116,8 @@ void CommandLine::print_help() const {
     printf("%s: %s\n\n", program_.c_str(), purpose_.c_str());
     for (const Option &option : options_)
         printf("  %s %s\n        %s\n", option.name.c_str(), option.value.c_str(), option.help.c_str());
-    printf("\nexit status: 0 done, 1 data mismatch or failure, 2 usage, 3 the card broke a rule of PCI Express, 4 "
-           "socket in use\n");
+    printf("\nexit status: 0 success, 1 data mismatch or failure, 2 usage error, 3 the card broke a rule of PCI "
+           "Express, 4 socket in use\n");
 }
 
 }  // namespace litepcie

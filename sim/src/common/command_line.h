@@ -10,7 +10,7 @@
 
 namespace litepcie {
 
-// The user asked for something there is not; exit status 2.
+// The command line is wrong; the message is for the user. The program ends with kExitUsage.
 class UsageError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
@@ -19,7 +19,8 @@ class UsageError : public std::runtime_error {
 // Exit statuses of the simulator's programs.
 constexpr int kExitMismatch = 1, kExitUsage = 2, kExitViolation = 3, kExitSocketInUse = 4;
 
-// Long options, `--name VALUE` or `--name=VALUE`, and flags.
+// Parses a command line of long options (`--name VALUE` or `--name=VALUE`) and flags (`--name`). In the methods that
+// add an option, `value` names the value in the help, and `target` is set if the option is given.
 class CommandLine {
   public:
     CommandLine(std::string program, std::string purpose)
@@ -27,7 +28,7 @@ class CommandLine {
 
     void text(const char *name, const char *value, const char *help, std::string &target);
     void number(const char *name, const char *value, const char *help, uint64_t &target, uint64_t least, uint64_t most);
-    // One of `allowed`, by name.
+    // The value must be the name of one of `allowed`.
     template <typename T>
     void choice(const char *name, const char *help, T &target, std::vector<std::pair<std::string, T>> allowed) {
         std::vector<std::string> names;
@@ -38,12 +39,13 @@ class CommandLine {
     void choice(const char *name, const char *help, unsigned &target, std::vector<unsigned> allowed);
     void choice(const char *name, const char *help, std::string &target, std::vector<std::string> allowed);
     void flag(const char *name, const char *help, bool &target);
+    // An option that may be repeated: calls `add` for each.
     void each(const char *name, const char *value, const char *help, std::function<void(const std::string &)> add);
 
-    // Called when all options are set; throws UsageError if they do not go together.
+    // Adds a check that runs after all options are set, and throws UsageError if they do not fit together.
     void check(std::function<void()> together) { checks_.push_back(std::move(together)); }
 
-    // Throws UsageError. False if only help was asked for and printed.
+    // Sets all targets. Returns false if help was asked for, which it then printed. Throws UsageError.
     bool parse(int argc, char **argv) const;
 
   private:
@@ -62,7 +64,8 @@ class CommandLine {
     std::vector<std::function<void()>> checks_;
 };
 
-// A number as people write it: decimal or 0x hexadecimal. Throws UsageError naming `what`.
+// Parses a decimal or 0x hexadecimal number. Throws UsageError, which begins with `what`, if it is none or out of
+// range.
 uint64_t parse_number(const std::string &what, const std::string &text, uint64_t least, uint64_t most);
 
 }  // namespace litepcie

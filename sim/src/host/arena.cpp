@@ -9,7 +9,7 @@ namespace litepcie {
 
 void Arena::add_region(uint64_t address, size_t bytes) {
     if (!bytes || address + bytes < address)
-        throw std::invalid_argument("region of host memory is empty or wraps");
+        throw std::invalid_argument("region of host memory is empty or exceeds the address space");
     for (const Region &region : regions_)
         if (address < region.address + region.bytes.size() && region.address < address + bytes)
             throw std::invalid_argument("regions of host memory overlap");

@@ -9,17 +9,17 @@
 
 namespace litepcie {
 
-// Memory of this process at addresses of its choice, for runs without QEMU.
+// Host memory that is made of buffers of this process, for runs without QEMU.
 class Arena : public HostMemory {
   public:
-    // Adds `bytes` of zeros at `address`; regions must not overlap (std::invalid_argument).
+    // Adds a region of `bytes` zeros at `address`. Throws std::invalid_argument if it overlaps another region.
     void add_region(uint64_t address, size_t bytes);
     bool read(uint64_t address, uint8_t *data, size_t bytes) override;
     bool write(uint64_t address, const uint8_t *data, size_t bytes) override;
-    // The host's own view; nullptr outside.
+    // Where the host itself accesses these bytes; nullptr if they are not in one region.
     uint8_t *at(uint64_t address, size_t bytes);
 
-    // Called for each write of the card, with the address of its first byte.
+    // Called after each write of the card, with the address of its first byte.
     std::function<void(uint64_t address)> on_card_write;
 
     struct Region {

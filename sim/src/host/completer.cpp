@@ -9,8 +9,8 @@ namespace litepcie {
 
 namespace {
 
-constexpr size_t kCompletionsAhead = 4;  // in the root port's queue; more could not be overtaken any more
-constexpr uint8_t kNotAsked = 0xee;      // bytes of a completion outside the request
+constexpr size_t kCompletionsAhead = 4;  // most completions in the root port's queue, where none can overtake
+constexpr uint8_t kNotRequested = 0xee;  // value of the bytes of a completion that were not requested
 constexpr uint16_t kHostId = 0;
 
 }  // namespace
@@ -24,7 +24,7 @@ void Completer::write(const Tlp &tlp) {
     unsigned lead = tlp.first_byte() - tlp.address();
     unsigned bytes = tlp.enabled_bytes();
     if (!tlp.first_be())
-        return;  // a write of no bytes
+        return;  // no byte is enabled
     const bool holes = tlp.length() <= 2 && unsigned(__builtin_popcount(tlp.first_be() | tlp.last_be() << 4)) != bytes;
     bool mapped = true;
     if (!holes) {
@@ -49,7 +49,8 @@ void Completer::receive(const Tlp &tlp, uint64_t cycle) {
         return;
     }
     const uint64_t when = due(cycle);
-    // The card counts from the request's departure to the last completion: half of its time may be all there is.
+    // The card's timer runs from sending the request to receiving the last completion, so a first completion after half
+    // of the timeout may already be too late.
     const bool late = when - cycle >= timeout_cycles_ / 2;
     if (late)
         abandoned_.push_back(tlp.tag());
@@ -97,14 +98,14 @@ bool Completer::complete(Read &read, uint64_t cycle, Egress &egress) {
     case Fault::Short:
         bytes = count = bytes > 4 ? bytes - 4 : bytes > 1 ? bytes - 1 : 1;
         if (count == read.bytes)
-            count = 2;  // one byte cannot be shorter: a wrong count instead
+            count = 2;  // a read of one byte cannot be shortened, so its byte count is wrong instead
         break;
     default: break;
     }
     unsigned lead = read.address & 3;
     unsigned dwords = (lead + bytes + 3) / 4;
     uint8_t data[4096 + 8];
-    memset(data, kNotAsked, 4 * dwords);
+    memset(data, kNotRequested, 4 * dwords);
     if (!memory_.read(read.address, data + lead, bytes)) {
         counts_.unmapped_reads++;
         unmapped_(read.request);

@@ -15,45 +15,51 @@
 
 namespace litepcie {
 
+// How the host answers reads.
 struct CompleterOptions {
-    uint64_t latency_cycles = 125;  // from the last byte of a request to its first completion ready to be sent
-    uint64_t jitter_cycles = 0;     // uniform addition, 0 to this
-    uint64_t outlier_cycles = 0;    // addition to every outlier_every-th request
+    uint64_t latency_cycles = 125;  // from the last byte of a request until its first completion can be sent
+    uint64_t jitter_cycles = 0;     // adds a uniformly distributed 0 to jitter_cycles to each request's latency
+    uint64_t outlier_cycles = 0;    // adds this to the latency of every outlier_every-th request
     uint64_t outlier_every = 1000;
-    unsigned rcb = 64;              // read completion boundary: 64 or 128
-    unsigned completion_bytes = 0;  // 64, 128: a completion ends at each multiple; 0: as long as MPS allows
-    uint64_t seed = 1;
-    bool reorder = false;  // completions of different requests overtake each other
+    unsigned rcb = 64;              // read completion boundary, bytes: 64 or 128
+    unsigned completion_bytes = 0;  // 64 or 128: completions end at every multiple of it; 0: as long as MPS allows
+    uint64_t seed = 1;              // of the random numbers for jitter and order
+    bool reorder = false;           // completions of different requests may overtake each other
 };
 
-// What the card did to host memory.
+// What the card did to host memory. "Unmapped" counts accesses outside of it.
 struct CompleterCounts {
     uint64_t unmapped_reads = 0, unmapped_writes = 0;
     uint64_t read_bytes = 0, written_bytes = 0;
 };
 
-// The root complex towards the card's requests: writes go to memory as they arrive; reads are answered after a latency,
-// split at the read completion boundary. Their data is what memory holds when a completion is made. Completions of one
-// request come in order of address; those of different ones too unless `reorder`.
+// The part of the root complex that serves the card's requests.
+//
+// A write changes memory when it arrives. A read is answered after a latency, with completions that are split at the
+// read completion boundary; a completion has the data that is in memory when it is made. Completions of one request
+// come in order of address. Requests are answered in order unless `reorder`.
+//
+// This folder is the root complex: it serves the card's requests, makes the host's loads and stores, holds the card's
+// configuration space, and injects faults.
 class Completer {
   public:
     using Report = std::function<void(const Tlp &)>;
 
-    // `unmapped` is told of every access outside the host's memory.
+    // Calls `unmapped` with every request that accesses an address outside the host's memory.
     Completer(HostMemory &memory, FaultInjector &faults, const CompleterOptions &options, Report unmapped);
 
     void set_mps(unsigned mps) { mps_ = mps; }
-    // The card's completion timeout; the fault `late` delays by twice as much.
+    // The card's completion timeout. Fault::Late delays a completion by twice this time.
     void set_timeout_cycles(uint64_t cycles) { timeout_cycles_ = cycles; }
 
-    // A checked memory request of the card, arrived now. False: the host will not answer it.
+    // Serves a memory request of the card that arrives now. The TLP has passed the TlpChecker.
     void receive(const Tlp &tlp, uint64_t cycle);
-    // Hands completions that are due to `egress`, a few at a time so that new ones can overtake.
+    // Hands completions that are due to `egress`. It keeps only a few there, so that later ones can still overtake.
     void advance(uint64_t cycle, Egress &egress);
 
-    // Requests the host will still answer.
+    // Whether the host still has to answer a request.
     bool outstanding() const { return !waiting_.empty() || !active_.empty(); }
-    // Tags the host just gave up on or delays past the card's timeout; empties the list.
+    // Returns and clears the list of tags that the host answers after the card's timeout, or never.
     std::vector<uint8_t> take_abandoned() { return std::move(abandoned_); }
     bool has_abandoned() const { return !abandoned_.empty(); }
     const CompleterCounts &counts() const { return counts_; }
@@ -62,15 +68,15 @@ class Completer {
   private:
     struct Read {
         Tlp request;
-        uint64_t address;  // next byte
-        unsigned bytes;    // left
-        bool abandoned;    // so late that the card may have used its tag again
+        uint64_t address;  // of the next byte
+        unsigned bytes;    // still to be sent
+        bool abandoned;    // so late that the card may have timed out and used the tag again
     };
 
     void write(const Tlp &tlp);
     uint64_t due(uint64_t cycle);
     unsigned piece_bytes(const Read &read) const;
-    // Makes the next completion of a read; true if the read is over.
+    // Makes the next completion of a read; true if it was the last.
     bool complete(Read &read, uint64_t cycle, Egress &egress);
     void refuse(const Read &read, CplStatus status, Egress &egress);
 
@@ -83,8 +89,8 @@ class Completer {
     uint64_t timeout_cycles_ = UINT64_MAX;
     uint64_t last_due_ = 0;
     uint64_t requests_ = 0;
-    std::multimap<uint64_t, Read> waiting_;  // by the cycle they are due
-    std::deque<Read> active_;                // due
+    std::multimap<uint64_t, Read> waiting_;  // keyed by the cycle in which they are due
+    std::deque<Read> active_;                // due, and not answered completely
     std::vector<uint8_t> abandoned_;
     CompleterCounts counts_;
 };

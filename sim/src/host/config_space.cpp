@@ -9,7 +9,7 @@ namespace litepcie {
 
 namespace {
 
-// Offsets; fields as named in PCIe 4.0 7.5 to 7.8.
+// Offsets of registers and capabilities (PCIe 4.0 7.5 to 7.8).
 constexpr unsigned kCommand = 0x04, kBar0 = 0x10;
 constexpr unsigned kPowerManagement = 0x40, kMsi = 0x48, kExpress = 0x60, kErrors = 0x100;
 constexpr unsigned kDeviceControl = kExpress + 0x08;
@@ -49,12 +49,12 @@ void ConfigSpace::build_header(const CardInfo &card) {
     set(kCommand, 2, 0, 0x0546);              // memory, bus master, parity, SERR, INTx disable
     set(0x06, 2, 0x0010, 0, 0xf900);          // capability list
     set(0x08, 4, card.class_code << 8);       // revision 0
-    set(0x0c, 1, 0, 0xff);                    // cache line size: kept, without effect
+    set(0x0c, 1, 0, 0xff);                    // cache line size: can be written, has no effect
     set(kBar0, 4, 0, ~(card.bar0_size - 1));  // 32 bit, not prefetchable
     set(0x2c, 2, card.subsystem_vendor);
     set(0x2e, 2, card.subsystem_device);
     set(0x34, 1, kPowerManagement);
-    set(0x3c, 1, 0, 0xff);  // interrupt line; no pin: MSI only
+    set(0x3c, 1, 0, 0xff);  // interrupt line; no interrupt pin, as the card has MSI only
 }
 
 void ConfigSpace::build_capabilities(const CardInfo &card) {
@@ -69,7 +69,7 @@ void ConfigSpace::build_capabilities(const CardInfo &card) {
     const uint32_t link = card.lanes << 4 | card.gen;
     set(kExpress, 4, 0x00020010);                              // version 2, endpoint, last capability
     set(kExpress + 0x04, 4, mps_code_ | 1u << 15 | 1u << 28);  // role-based errors, function level reset
-    // The enable bit of a card without extended tags is hardwired to 0: PCIe 4.0 7.5.3.4.
+    // A card without extended tags hardwires the enable bit to 0 (PCIe 4.0 7.5.3.4).
     if (extended_tag_supported_)
         value_[kExpress + 0x04] |= kExtendedTagSupported;
     set(kDeviceControl, 2, kDeviceControlDefault,

@@ -10,33 +10,32 @@
 
 namespace litepcie {
 
-// The card's configuration space, 4 KiB, as the hard block of an FPGA keeps it: type 0 header, power management, MSI
-// (one vector, 64 bit), PCI Express endpoint, and Advanced Error Reporting.
+// The card's configuration space of 4 KiB, as the hard block of an FPGA implements it: type 0 header, power management,
+// MSI (one vector, 64 bit address), PCI Express endpoint, and Advanced Error Reporting.
 class ConfigSpace {
   public:
     static constexpr size_t kBytes = 4096;
 
-    // `mps_supported`: 128 to 4096 bytes. Without `extended_tag` the card has no tags above 31: the host cannot enable
-    // them.
+    // `mps_supported`: 128 to 4096 bytes. `extended_tag`: the card offers extended tags, and the host can enable them.
     ConfigSpace(const CardInfo &card, unsigned mps_supported, bool extended_tag = true);
 
     uint32_t read(unsigned offset, unsigned bytes) const;
-    // Any range within 4 KiB, byte by byte.
+    // Reads or writes any range of bytes within 4 KiB.
     void read(unsigned offset, uint8_t *data, size_t bytes) const;
     void write(unsigned offset, const uint8_t *data, size_t bytes);
 
-    // True once after Function Level Reset was written.
+    // Whether the host wrote Function Level Reset since the last call.
     bool take_function_reset();
-    // Values after power-on.
+    // Restores the values after power-on.
     void reset();
-    // As reset(), but Device Control keeps MPS: PCIe 4.0 6.6.2.
+    // As reset(), but Device Control keeps MPS (PCIe 4.0 6.6.2).
     void function_reset();
 
     bool memory_enabled() const;
     bool bus_master() const;
     unsigned mps() const;       // bytes
     unsigned mrrs() const;      // bytes
-    bool extended_tag() const;  // enabled
+    bool extended_tag() const;  // enabled by the host
     bool msi_enabled() const;
     uint64_t msi_address() const;
     uint32_t msi_data() const;
@@ -50,7 +49,7 @@ class ConfigSpace {
 
     std::array<uint8_t, kBytes> value_{}, initial_{}, writable_{}, clears_{};
     uint32_t bar0_size_;
-    unsigned mps_code_;  // MPS supported, as encoded in Device Capabilities
+    unsigned mps_code_;  // the largest MPS, as encoded in Device Capabilities
     bool extended_tag_supported_;
     bool function_reset_ = false;
 };

@@ -22,7 +22,7 @@ void FaultInjector::parse(const std::string &text, uint64_t base) {
     bool digits = !count.empty() && count.size() <= 18 && count.find_first_not_of("0123456789") == std::string::npos;
     if (name == kNames.end() || !digits || std::stoull(count) == 0)
         throw std::invalid_argument(
-            "'" + text + "' is not FAULT@N; allowed: ur, ca, poison, drop, short, duplicate, late, and N from 1");
+            "'" + text + "' is not FAULT@N with FAULT ur, ca, poison, drop, short, duplicate or late, and N from 1");
     faults_[base + std::stoull(count)] = name->second;
 }
 

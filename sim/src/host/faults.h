@@ -8,24 +8,24 @@
 
 namespace litepcie {
 
-// What the host does to a completion of a card's read.
+// What the host does wrong with a completion of a read of the card.
 //
-// Unsupported, Abort   answers with that status and ends the request
+// Unsupported, Abort   answers with that status and no data; the request ends
 // Poison               sets the poisoned bit
-// Drop                 this completion and all that remain of the request never come
-// Short                answers as if the request were shorter: fewer bytes, a byte count to match, and no more
-// Duplicate            sends it twice
-// Late                 sends it, and what follows, after the card's completion timeout has passed twice
+// Drop                 never sends this completion nor the following ones of the request
+// Short                answers as if the request were shorter: fewer bytes, a matching byte count; the request ends
+// Duplicate            sends the completion twice
+// Late                 sends it, and the following ones of the request, after twice the card's completion timeout
 enum class Fault { None, Unsupported, Abort, Poison, Drop, Short, Duplicate, Late };
 
-// Faults by number of completion; the first completion of a card's read is 1.
+// Faults to be injected, by the number of the completion. Completions of the card's reads are counted from 1.
 class FaultInjector {
   public:
-    // "FAULT@N", N counted from 1 on. Throws std::invalid_argument with what is allowed.
+    // Adds a fault given as "FAULT@N". Throws std::invalid_argument, with the allowed values, if the text is wrong.
     void add(const std::string &text);
-    // As add(), counted from the next completion.
+    // As add(), but N is counted from the next completion: N = 1 is the next one.
     void add_next(const std::string &text);
-    // The fault of the completion about to be sent.
+    // Counts a completion that is about to be sent, and returns its fault.
     Fault next();
     uint64_t injected() const { return injected_; }
 

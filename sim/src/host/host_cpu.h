@@ -10,28 +10,28 @@
 
 namespace litepcie {
 
-// The root complex as requester: loads and stores of a processor to the card's BARs, as TLPs.
+// The part of the root complex that turns loads and stores of a processor to the card's BARs into requests.
 class HostCpu {
   public:
-    // Stores; split at MPS and at 4 KiB. Returns the number of TLPs.
+    // Makes memory writes, split at MPS and at multiples of 4 KiB. Returns the number of TLPs.
     unsigned write(uint64_t address, const uint8_t *data, size_t bytes, Egress &egress);
 
-    // A load of 1 to 128 bytes within 4 KiB; returns its tag. All 32 tags in use: std::runtime_error.
+    // Makes a memory read of 1 to 128 bytes that crosses no multiple of 4 KiB; returns its tag. Throws
+    // std::runtime_error if all 32 tags are in use.
     uint8_t read(uint64_t address, size_t bytes, uint64_t cycle, Egress &egress, Tlp *request = nullptr);
 
     enum class State { Idle, Waiting, Done, Failed };
     State state(uint8_t tag) const { return loads_[tag].state; }
-    // The bytes of a load that is Done; the tag is free afterwards. A failed one gives all ones, as a processor sees
-    // it.
+    // Copies the bytes of a load that is Done, and frees its tag. A failed load gives all ones, as on a real processor.
     void take(uint8_t tag, uint8_t *data, size_t bytes);
 
-    // A checked completion of the card.
+    // Handles a completion of the card that has passed the TlpChecker.
     void complete(const Tlp &tlp);
-    // Gives up loads older than the completion timeout; returns the tag of one, or -1.
+    // Fails one load that is older than the completion timeout, and returns its tag; -1 if there is none.
     int expire(uint64_t cycle, uint64_t timeout_cycles);
     bool outstanding() const { return waiting_; }
     void set_mps(unsigned mps) { mps_ = mps; }
-    // Every load that waits fails.
+    // Fails all outstanding loads.
     void fail_all();
 
   private:

@@ -7,11 +7,11 @@
 
 namespace litepcie {
 
-// Memory of the host as the card addresses it.
+// The memory of the host, as the card's requests address it.
 class HostMemory {
   public:
     virtual ~HostMemory() = default;
-    // False, and nothing moved, if a byte is not mapped for this kind of access.
+    // False if a byte is not mapped for this kind of access; then nothing is transferred.
     virtual bool read(uint64_t address, uint8_t *data, size_t bytes) = 0;
     virtual bool write(uint64_t address, const uint8_t *data, size_t bytes) = 0;
 };

@@ -23,7 +23,7 @@ void Egress::push(HostTlp tlp) {
 }
 
 HostTlp *Egress::next(const LinkDirection &link) {
-    if (!reads_.empty() && reads_.front().behind <= popped_ && may_go(reads_.front().tlp.tlp, link)) {
+    if (!reads_.empty() && reads_.front().position <= popped_ && may_go(reads_.front().tlp.tlp, link)) {
         next_is_read_ = true;
         return &reads_.front().tlp;
     }

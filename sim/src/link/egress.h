@@ -9,20 +9,22 @@
 
 namespace litepcie {
 
-// A TLP on its way to the card. `ends_request`: the card's request of this tag is over when the card has taken it.
+// A TLP from the host to the card. `ends_request` marks the last completion of a request: when it arrives, the card may
+// use the tag again.
 struct HostTlp {
     Tlp tlp;
     bool ends_request = false;
 };
 
-// The root port's queue towards the card, with the order PCIe 4.0 2.4 asks for: posted writes and completions in one
-// queue, so that no completion passes a posted write; a read passes neither, and is passed by both if it has no credit.
+// The root port's queue towards the card, which keeps the order that PCIe 4.0 2.4 demands. Posted writes and
+// completions share one queue, so no completion passes a posted write. A read passes neither of them; both may pass a
+// read that has no credit.
 class Egress {
   public:
     void push(HostTlp tlp);
-    // The TLP that may go now, nullptr if none has the credit.
+    // The TLP to send next, or nullptr if none has credit.
     HostTlp *next(const LinkDirection &link);
-    // Takes away the one next() gave.
+    // Removes and returns the TLP that next() gave.
     HostTlp pop();
     bool empty() const { return queue_.empty() && reads_.empty(); }
     size_t completions() const { return completions_; }
@@ -31,7 +33,7 @@ class Egress {
   private:
     struct Read {
         HostTlp tlp;
-        uint64_t behind;  // how many of the queue must have gone before
+        uint64_t position;  // value of `popped_` from which on it may be sent
     };
 
     std::deque<HostTlp> queue_;

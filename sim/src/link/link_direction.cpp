@@ -39,7 +39,7 @@ void LinkDirection::send_nak() {
     ack_ = {false, dllp_interval_};
 }
 
-void LinkDirection::update_sparingly(LinkDirection &other) {
+void LinkDirection::send_minimum_updates(LinkDirection &other) {
     for (size_t i = 0; i < kTlpClasses; i++) {
         since_update_[i] += rate_.cycle_ticks;
         const bool periodic = since_update_[i] >= update_period_ && other.credits_.advertised().finite(i);

@@ -10,48 +10,51 @@
 
 namespace litepcie {
 
-// What travelled in one direction, in bytes on the wire.
+// Counts of what one direction carried.
 struct DirectionCounts {
-    uint64_t tlps = 0;           // each once
-    uint64_t tlp_bytes = 0;      // replays among them
-    uint64_t replayed_tlps = 0;  // sent again
-    uint64_t dllps = 0;          // NAKs among them
+    uint64_t tlps = 0;           // without replays
+    uint64_t tlp_bytes = 0;      // on the wire, replays included
+    uint64_t replayed_tlps = 0;  // TLPs that were sent again
+    uint64_t dllps = 0;          // NAKs included
     uint64_t naks = 0;
-    uint64_t skips = 0;
-    uint64_t credit_wait_cycles = 0;  // a TLP was there, the wire free, and no credit
+    uint64_t skips = 0;               // SKP ordered sets
+    uint64_t credit_wait_cycles = 0;  // cycles in which the wire was free, and a TLP waited for credit only
 };
 
 // One direction of the link, paced byte by byte.
 //
-// The wire is a backlog: ticks until everything handed to it has been sent. Each cycle takes a cycle's ticks away; each
-// TLP, DLLP and SKP ordered set adds the ticks of its bytes. DLLPs of this direction answer TLPs of the other one: an
-// ACK at once if the last one is at least the limit of the specification ago, otherwise when that has passed; one
-// covers all TLPs that arrived since. UpdateFCs do the same or follow the other policy of flow_control.h.
+// The wire is modelled as a backlog: the ticks (LinkRate) until all bytes handed to it have been sent. Each clock cycle
+// takes a cycle's ticks away. Each TLP, DLLP and SKP ordered set adds the ticks of its bytes.
+//
+// DLLPs of this direction answer TLPs of the other one. An ACK leaves at once if the previous ACK left at least the
+// specification's ACK interval before, else when that interval is over; it covers all TLPs that arrived meanwhile.
+// UpdateFCs follow the same interval or the policy UpdateFc::Minimum.
 class LinkDirection {
   public:
     LinkDirection(const LinkShape &shape, unsigned mps, const Credits &credits, UpdateFc policy = UpdateFc::Guideline);
 
-    // One clock cycle passes. UpdateFCs sent in it give `other`, whose TLPs they answer, its credits.
+    // Advances by one clock cycle. `other` is the opposite direction: it gets the credits that the UpdateFCs sent in
+    // this cycle return.
     void advance(LinkDirection &other) {
         backlog_ = std::max<int64_t>(backlog_ - rate_.cycle_ticks, 0);
         skip_ += rate_.cycle_ticks;
         if (skip_ >= skip_interval_)
             send_skip();
-        if (passes(ack_))
+        if (tick_and_due(ack_))
             send_dllp(ack_);
         if (policy_ == UpdateFc::Minimum) {
-            update_sparingly(other);
-        } else if (passes(update_)) {
+            send_minimum_updates(other);
+        } else if (tick_and_due(update_)) {
             send_dllp(update_);
             other.credits_.grant();
         }
     }
 
-    // Free before the next clock cycle, so a TLP handed over now leaves no gap.
+    // Whether the backlog ends within this cycle. A TLP handed over now then leaves no gap on the wire.
     bool free_this_cycle() const { return backlog_ < rate_.cycle_ticks; }
-    // Not more than `bytes` wait to be sent.
+    // Whether at most `bytes` wait to be sent.
     bool backlog_within(unsigned bytes) const { return backlog_ <= int64_t(bytes) * rate_.byte_ticks; }
-    // Clock cycles until all handed over has arrived at the other end.
+    // Clock cycles until all bytes handed over have arrived at the receiver.
     uint64_t cycles_to_drain() const { return (backlog_ + rate_.cycle_ticks - 1) / rate_.cycle_ticks; }
 
     void send_bytes(unsigned bytes) {
@@ -62,16 +65,18 @@ class LinkDirection {
     void count_replay() { counts_.replayed_tlps++; }
     void count_credit_wait() { counts_.credit_wait_cycles++; }
 
-    // Credits of the receiver at the end of this direction. What is returned counts when an UpdateFC told of it.
+    // Credits for the receiver's buffer at the end of this direction. A returned credit can be used only after an
+    // UpdateFC has announced it.
     bool has_credit(TlpClass tlp_class, unsigned data) const { return credits_.has(tlp_class, data); }
     void take_credit(TlpClass tlp_class, unsigned data) { credits_.take(tlp_class, data); }
     void return_credit(TlpClass tlp_class, unsigned data) { credits_.free(tlp_class, data); }
     void grant_returned() { credits_.grant(); }
 
-    // A TLP of the other direction arrived here: it wants an ACK; its buffer was freed: it wants an UpdateFC.
+    // A TLP of the other direction arrived, so an ACK is due.
     void want_ack() { ack_.pending = true; }
+    // The buffer of a TLP of the other direction was freed, so an UpdateFC is due.
     void want_update() { update_.pending = true; }
-    // A TLP of the other direction arrived damaged. The NAK acknowledges those before it.
+    // A TLP of the other direction arrived damaged. The NAK also acknowledges the TLPs before it.
     void send_nak();
 
     bool quiet() const { return backlog_ == 0 && !ack_.pending && !update_.pending; }
@@ -81,19 +86,19 @@ class LinkDirection {
   private:
     struct DllpTimer {
         bool pending = false;
-        int64_t wait = 0;  // ticks until the next one may go
+        int64_t wait = 0;  // ticks until the next one may be sent
     };
 
-    // A cycle passes: true if the DLLP is due. What is left of the cycle in which the wait ended counts for the next
-    // one, but no more than a cycle.
-    bool passes(DllpTimer &timer) {
+    // Advances a timer by one cycle; true if its DLLP is to be sent now. `wait` may fall below zero by up to one cycle,
+    // so that the rest of the cycle in which the wait ended shortens the next one.
+    bool tick_and_due(DllpTimer &timer) {
         timer.wait = std::max(timer.wait - rate_.cycle_ticks, -rate_.cycle_ticks);
         return timer.pending && timer.wait <= 0;
     }
     void send_dllp(DllpTimer &timer);
     void send_dllp();
     void send_skip();
-    void update_sparingly(LinkDirection &other);
+    void send_minimum_updates(LinkDirection &other);
     void send_overhead(unsigned bytes) { backlog_ += int64_t(bytes) * rate_.byte_ticks; }
 
     LinkShape shape_;

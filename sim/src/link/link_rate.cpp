@@ -10,7 +10,7 @@ namespace litepcie {
 
 namespace {
 
-// Bytes a second of a lane as a fraction: Gen3 is 8 GT/s with 128b/130b.
+// Bytes per second of a lane as a fraction: Gen3 is 8 GT/s with 128b/130b encoding.
 struct Fraction {
     int64_t numerator, denominator;
 };
@@ -41,7 +41,7 @@ unsigned ack_factor_tenths(unsigned lanes, unsigned mps) {
 LinkRate::LinkRate(const LinkShape &shape) {
     check_lanes(shape.lanes);
     if (!shape.clock_hz)
-        throw std::invalid_argument("clock of 0 Hz");
+        throw std::invalid_argument("a clock of 0 Hz is not possible");
     Fraction lane = lane_rate(shape.gen);
     cycle_ticks = lane.numerator * shape.lanes;
     byte_ticks = lane.denominator * int64_t(shape.clock_hz);

@@ -10,23 +10,23 @@
 
 namespace litepcie {
 
-// The TLPs of one direction that are on the wire or in the transmitter's replay buffer: PCIe 3.0 3.5.
+// The TLPs of one direction that are on the wire or in the transmitter's replay buffer (PCIe 3.0 3.5).
 //
-// Every `damage_every`-th TLP that the receiver would accept arrives damaged, once; 0: none. The receiver drops it and
-// all behind it and sends a NAK on `back`; until that has arrived the transmitter goes on with new TLPs. Then it sends
-// the damaged one and all behind it again, in order, and their bytes take the wire once more.
+// Every `damage_every`-th TLP arrives damaged, once; 0 means none. The receiver drops the damaged TLP and all TLPs
+// after it, and sends a NAK on `back`. Until the NAK arrives, the transmitter sends new TLPs. Then it sends the damaged
+// TLP and all TLPs after it again, in order, and their bytes take time on the wire again.
 template <typename Item> class ReplayQueue {
   public:
     ReplayQueue(LinkDirection &link, LinkDirection &back, uint64_t damage_every)
         : link_(link), back_(back), damage_every_(damage_every) {}
 
-    // A TLP whose last byte was just handed to the link; not while replaying().
+    // Adds a TLP whose last byte was just handed to the link. Not allowed while replaying().
     void push(Item item, unsigned wire_bytes, uint64_t cycle) {
         sent_.push_back({std::move(item), wire_bytes, cycle + link_.cycles_to_drain(), false});
     }
 
     bool arrived(uint64_t cycle) const { return !sent_.empty() && sent_.front().arrival <= cycle; }
-    // The next TLP that has arrived by `cycle` and is accepted.
+    // Gives the next TLP that has arrived by `cycle`; false if none has, or if the receiver drops it.
     bool receive(uint64_t cycle, Item &item) {
         if (nak_ || !arrived(cycle))
             return false;
@@ -42,8 +42,8 @@ template <typename Item> class ReplayQueue {
         return true;
     }
 
-    // Hands the TLPs of a replay to the link, one by one as it becomes free. `between_tlps`: none is handed to it in
-    // part; that one is finished before.
+    // Hands the TLPs of a replay to the link, one by one, whenever the link is free. A replay begins only when
+    // `between_tlps` is true, so that a TLP that is handed to the link in parts is finished first.
     void replay(uint64_t cycle, bool between_tlps) {
         if (nak_ && nak_arrival_ <= cycle && between_tlps) {
             nak_ = false;
@@ -59,12 +59,12 @@ template <typename Item> class ReplayQueue {
         }
     }
 
-    // A NAK is on its way or a replay under way: replay() has something to do.
-    bool disturbed() const { return nak_ || to_replay_; }
-    // Nothing new goes before a replay is over.
+    // Whether replay() has work: a NAK is on its way, or a replay has begun.
+    bool replay_pending() const { return nak_ || to_replay_; }
+    // Whether a replay has begun. No new TLP is sent until it is over.
     bool replaying() const { return to_replay_; }
     bool empty() const { return sent_.empty(); }
-    // Forgets everything; `lost` is told of each TLP.
+    // Drops all TLPs, and calls `lost` for each.
     template <typename Lost> void clear(Lost lost) {
         for (const Sent &sent : sent_)
             lost(sent.item);
@@ -78,15 +78,15 @@ template <typename Item> class ReplayQueue {
         Item item;
         unsigned wire_bytes;
         uint64_t arrival;  // cycle of its last byte at the receiver
-        bool damaged;      // once already
+        bool damaged;      // has arrived damaged once already
     };
 
     LinkDirection &link_, &back_;
     uint64_t damage_every_;
     std::deque<Sent> sent_;
-    size_t to_replay_ = 0;  // the last so many of them
+    size_t to_replay_ = 0;  // how many TLPs, at the end of `sent_`, are still to be sent again
     uint64_t accepted_ = 0;
-    bool nak_ = false;  // on its way to the transmitter
+    bool nak_ = false;  // a NAK is on its way to the transmitter
     uint64_t nak_arrival_ = 0;
 };
 

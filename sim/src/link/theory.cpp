@@ -13,9 +13,9 @@ constexpr unsigned kCompletionHeader = 12;
 
 double skip_share() { return double(kSkpSymbols) / kSkpInterval; }
 
-// Splitting `total` bytes into packets of at most `limit`.
+// A transfer of `total` bytes, split into `count` packets.
 struct Split {
-    double count;  // packets per `total`
+    double count;
     double total;
     double average() const { return total / count; }
 };
@@ -25,19 +25,19 @@ Split split(uint64_t descriptor_bytes, unsigned limit) {
     return {std::ceil(double(total) / limit), double(total)};
 }
 
-// TLPs a second of one direction, by class.
+// TLPs per second of one direction, by class.
 struct TlpRates {
     double posted = 0, non_posted = 0, completions = 0;
     double sum() const { return posted + non_posted + completions; }
 };
 
-// UpdateFCs a second for one class: each time half of the credits are used and freed, at least every 30 us.
+// UpdateFCs per second of one class with UpdateFc::Minimum: one per half of the credits, at least one per 30 us.
 double fewest_updates(double tlps, int64_t headers, double data_of_each, int64_t data) {
     const double per_update = std::min(std::ceil(headers / 2.0), std::ceil(data / 2.0 / std::max(data_of_each, 1e-9)));
     return std::max(tlps / per_update, 1 / kUpdateFcSeconds);
 }
 
-// Bytes a second of the DLLPs that answer `tlps`, whose receiver advertises `credits`.
+// Bytes per second of the DLLPs that answer `tlps`, where the receiver advertises `credits`.
 double dllp_bytes(const BoundParameters &p, const TlpRates &tlps, double posted_bytes, const Credits &credits) {
     const double limit = raw_bytes_per_second(p.shape) / (ack_limit_symbols(p.shape, p.mps) * double(p.shape.lanes));
     const double acks = std::min(tlps.sum(), limit);
@@ -48,7 +48,7 @@ double dllp_bytes(const BoundParameters &p, const TlpRates &tlps, double posted_
                          fewest_updates(tlps.non_posted, credits.header[1], 0, credits.data[1]));
 }
 
-// Beats of the data path a TLP takes; each begins a new one.
+// Beats that a TLP takes on the data path. Each TLP begins in a beat of its own.
 double beats(const BoundParameters &p, double payload, unsigned header) {
     return std::ceil((header + payload) * 8 / p.data_width);
 }
@@ -81,7 +81,7 @@ Rates link_bound(const BoundParameters &p) {
     const double request_wire = request.count * (kFramingBytes + p.header_bytes) / request.total;
     const double path = p.shape.clock_hz / beats(p, completion.average(), kCompletionHeader) * completion.average();
 
-    // Each direction's DLLPs depend on the other's TLPs, but little: a few rounds settle it.
+    // The DLLPs of a direction depend on the other direction's rate, but only a little: this iteration converges.
     Rates rates = {reads ? path : 0, writes ? capacity : 0};
     for (int round = 0; round < 20; round++) {
         const TlpRates of_card = {rates.write / write.average(), rates.read / request.average(), 0};

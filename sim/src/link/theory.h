@@ -7,15 +7,16 @@
 
 namespace litepcie {
 
-// Bytes a second of each direction. "Read" is host memory to FPGA.
+// Bytes per second in each direction. "Read" is host memory to FPGA.
 struct Rates {
     double read = 0, write = 0;
 };
 
-// Application notes' form (AN 456, AN 855): payload / (payload + 20), DLLPs ignored.
+// The formula of the application notes AN 456 and AN 855: payload / (payload + 20), without DLLPs.
 double application_note_rate(const LinkShape &shape, unsigned payload);
 
-// pcie-bench (SIGCOMM 2018) with DLLPs spread over all lanes. Headers: 12 bytes below 4 GiB, 16 above.
+// The model of pcie-bench (SIGCOMM 2018), with DLLPs spread over all lanes. `header_bytes` is 12 for addresses below
+// 4 GiB and 16 above.
 struct PcieBench {
     double write, read, both;
 };
@@ -25,19 +26,21 @@ enum class Traffic { Read, Write, Both };
 
 struct BoundParameters {
     LinkShape shape;
-    unsigned data_width = 128;       // bits, of the PHY boundary
+    unsigned data_width = 128;       // of the PHY boundary, bits
     unsigned mps = 256, mrrs = 512;  // bytes
-    unsigned completion_bytes = 0;   // largest completion; 0: MPS
-    unsigned header_bytes = 12;      // of requests of the card: 12 or 16
-    uint64_t descriptor_bytes = 0;   // length of one descriptor, which a TLP never spans; 0: long
+    unsigned completion_bytes = 0;   // bytes of the largest completion; 0: MPS
+    unsigned header_bytes = 12;      // of the card's requests: 12 or 16
+    uint64_t descriptor_bytes = 0;   // length of a descriptor, as no TLP spans two; 0: much more than MPS and MRRS
     Traffic traffic = Traffic::Write;
     UpdateFc update_fc = UpdateFc::Guideline;
 };
 
-// The ceiling of this link model: what an ideal card that always has a TLP ready reaches. Each direction loses SKP and
-// the ACKs and UpdateFCs that the other direction's TLPs ask for: one ACK per TLP or per limit, whichever is rarer;
-// UpdateFCs the same, or as few as the policy allows. No direction is faster than its TLPs, the requests of the other
-// among them, fit into beats of the data path.
+// The upper bound of this link model: the rate of an ideal card that always has a TLP ready.
+//
+// Each direction loses the bytes of SKP ordered sets, and of the ACKs and UpdateFCs that answer the other direction's
+// TLPs. There is one ACK per TLP or per ACK interval, whichever is rarer; the same holds for UpdateFCs, unless the
+// policy needs fewer. A direction is also limited by the beats that its TLPs take on the data path; read requests share
+// them with writes.
 Rates link_bound(const BoundParameters &parameters);
 
 }  // namespace litepcie

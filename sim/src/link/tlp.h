@@ -16,19 +16,24 @@ constexpr unsigned kTlpClasses = 3;
 // Completion status (PCIe 4.0 2.2.9).
 enum class CplStatus : uint8_t { Success = 0, Unsupported = 1, Abort = 4 };
 
-// One transaction layer packet, PCIe 4.0 2.2: header dwords as integers (dword 0, bits 31:24, is format and type), then
-// payload dwords as big-endian integers of the bytes on the wire: the form it has at the PHY boundary.
+// One transaction layer packet (PCIe 4.0 2.2), in the form it has at the PHY boundary.
+//
+// `dw` holds the header dwords as integers (bits 31:24 of dword 0 are format and type), then the payload dwords, each
+// the big-endian integer of its four bytes on the wire.
+//
+// This folder is the link between card and host: TLPs, their rules, flow control credits, and the time that everything
+// takes on the wire. It knows neither the card nor the host.
 class Tlp {
   public:
     std::vector<uint32_t> dw;
 
-    // Builders. `address` and `bytes` are in bytes; byte enables follow from them. A header has three dwords below 4
-    // GiB and four above, as the specification demands.
+    // Builders of memory requests. `address` and `bytes` are in bytes and may be unaligned: the byte enables follow
+    // from them. The header has three dwords for an address below 4 GiB and four above, as the specification demands.
     static Tlp memory_write(uint16_t requester, uint64_t address, const uint8_t *data, size_t bytes);
     static Tlp memory_read(uint16_t requester, uint8_t tag, uint64_t address, size_t bytes);
     static Tlp completion(uint16_t completer, uint16_t requester, uint8_t tag, CplStatus status, unsigned byte_count,
                           unsigned lower_address);
-    // `dwords` dwords of `data` (multiple of four bytes, in memory order).
+    // The payload is `dwords` dwords of `data`, whose bytes are in memory order.
     static Tlp completion_data(uint16_t completer, uint16_t requester, uint8_t tag, unsigned byte_count,
                                unsigned lower_address, const uint8_t *data, unsigned dwords);
 
@@ -48,33 +53,33 @@ class Tlp {
     bool is_memory_read() const { return is_memory() && !has_data(); }
     bool is_completion() const { return type() == 0x0a; }
     TlpClass credit_class() const;
-    unsigned data_credits() const { return has_data() ? (length() + 3) / 4 : 0; }  // of 16 bytes
+    unsigned data_credits() const { return has_data() ? (length() + 3) / 4 : 0; }  // one per 16 bytes
 
-    // Memory requests.
+    // Fields of memory requests. `requester` and `tag` work for completions too.
     uint16_t requester() const { return is_completion() ? dw[2] >> 16 : dw[1] >> 16; }
     uint8_t tag() const { return is_completion() ? dw[2] >> 8 : dw[1] >> 8; }
     unsigned first_be() const { return dw[1] & 0xf; }
     unsigned last_be() const { return dw[1] >> 4 & 0xf; }
     uint64_t address() const;        // of the first dword
     uint64_t first_byte() const;     // address of the first enabled byte
-    unsigned enabled_bytes() const;  // from the first to the last enabled byte; 1 for a request that enables none
+    unsigned enabled_bytes() const;  // from the first to the last enabled byte; 1 if none is enabled
 
-    // Completions.
+    // Fields of completions.
     uint16_t completer() const { return dw[1] >> 16; }
     unsigned status() const { return dw[1] >> 13 & 7; }
     unsigned byte_count() const { return (dw[1] & 0xfff) ? (dw[1] & 0xfff) : 4096; }
     unsigned lower_address() const { return dw[2] & 0x7f; }
 
-    // Payload in memory order; `payload_dwords` is what is there, whatever the length field says.
+    // The dwords of payload that the packet holds, whatever its length field says, and their bytes in memory order.
     unsigned payload_dwords() const { return dw.size() > header_dwords() ? dw.size() - header_dwords() : 0; }
     void payload_bytes(uint8_t *out) const;
 
-    // Bytes on the link: header, payload, framing, sequence number and LCRC.
+    // Bytes that the TLP takes on the link: framing, sequence number, header, payload and LCRC.
     unsigned wire_bytes() const { return 8 + 4 * dw.size(); }
 
     const char *name() const;      // MRd32, MWr64, CplD ...
-    std::string describe() const;  // one line, decoded
-    std::string hex() const;       // the dwords
+    std::string describe() const;  // the decoded fields in one line
+    std::string hex() const;       // the dwords, separated by spaces
 };
 
 }  // namespace litepcie

@@ -48,13 +48,13 @@ void TlpChecker::check_shape(const Tlp &tlp) const {
     if (tlp.dw.size() < 3 || tlp.dw.size() < tlp.header_dwords())
         throw Violation("TLP ends in its header", tlp);
     if (!tlp.is_memory() && !(tlp.is_completion() && (tlp.fmt() == 0 || tlp.fmt() == 2)))
-        throw Violation("format and type are no memory request or completion", tlp);
+        throw Violation("format and type are not of a memory request or a completion", tlp);
     if (tlp.dw[0] & kReservedDw0)
         throw Violation("reserved bits of the first dword are set", tlp);
     if (tlp.traffic_class())
         throw Violation("traffic class is not 0", tlp);
     if (tlp.digest())
-        throw Violation("digest bit set but there is no ECRC", tlp);
+        throw Violation("digest bit is set, but the card offers no ECRC", tlp);
     if (tlp.address_type())
         throw Violation("address type is not 0", tlp);
     if (tlp.poisoned())
@@ -108,7 +108,7 @@ void TlpChecker::check_completion(const Tlp &tlp) {
         if (tlp.has_data())
             throw Violation("completion with an error status carries data", tlp);
         if (status != unsigned(CplStatus::Unsupported) && status != unsigned(CplStatus::Abort))
-            throw Violation("completion status is none a memory read can have", tlp);
+            throw Violation("completion status is not one that a memory read can have", tlp);
         read.outstanding = false;
         return;
     }

@@ -11,7 +11,7 @@
 
 namespace litepcie {
 
-// The card broke a rule: the run ends.
+// The card broke a rule of PCI Express. The program prints the rule and the TLP, and ends.
 class Violation : public std::runtime_error {
   public:
     explicit Violation(const std::string &rule) : std::runtime_error(rule) {}
@@ -19,7 +19,7 @@ class Violation : public std::runtime_error {
         : std::runtime_error(rule + "\n  " + tlp.describe() + "\n  " + tlp.hex()) {}
 };
 
-// What the host allows the card, from its configuration space.
+// The limits that the host set in the card's configuration space.
 struct CardLimits {
     uint16_t id = 0;      // bus, device, function
     unsigned mps = 128;   // bytes
@@ -33,25 +33,27 @@ struct CardLimits {
     }
 };
 
-// Checks every TLP of the card against PCIe 4.0 2.2 and 2.3 and throws Violation for the first that breaks a rule.
+// Checks every TLP of the card against PCIe 4.0 2.2 and 2.3, and throws Violation for the first that breaks a rule.
 //
-// After the host changed a limit, TLPs that keep the old one are let through for kGraceCycles: they were on their way.
+// It knows the outstanding requests of both sides, so it finds a tag that is used twice and a completion that answers
+// no request. After the host changes a limit, TLPs that obey the old limit pass for kGraceCycles: the card may have
+// built them before it saw the change.
 class TlpChecker {
   public:
     static constexpr uint64_t kGraceCycles = 1024;
 
     void set_limits(const CardLimits &limits, uint64_t cycle);
 
-    // A complete TLP of the card.
+    // Checks a complete TLP of the card.
     void from_card(const Tlp &tlp, uint64_t cycle);
 
-    // A completion that ends a request of the card has reached it: the tag is free.
+    // The last completion of a request reached the card, so the card may use the tag again.
     void card_request_done(uint8_t tag) { card_tags_[tag] = Tag::Free; }
-    // The host will not answer, or late: the card may give the tag up at any time.
+    // The host answers this request too late or never. The card may time out and use the tag again at any time.
     void card_request_abandoned(uint8_t tag) { card_tags_[tag] = Tag::Abandoned; }
-    unsigned card_requests() const;  // outstanding
+    unsigned card_requests() const;  // number of outstanding requests of the card
 
-    // A memory read of the host towards the card, and its end without a completion.
+    // The host sends a memory read to the card; the host gives that read up without a completion.
     void host_read(const Tlp &tlp);
     void host_read_over(uint8_t tag) { host_reads_[tag].outstanding = false; }
 
@@ -61,8 +63,8 @@ class TlpChecker {
     enum class Tag : uint8_t { Free, InUse, Abandoned };
     struct HostRead {
         bool outstanding = false;
-        uint64_t address = 0;  // of the next byte
-        unsigned bytes = 0;    // left
+        uint64_t address = 0;  // of the next byte to be completed
+        unsigned bytes = 0;    // still to be completed
     };
 
     void check_shape(const Tlp &tlp) const;

@@ -11,10 +11,10 @@
 
 namespace litepcie {
 
-// One line for each TLP: cycle, nanoseconds, direction (> to the card, < to the host), the TLP decoded.
+// Writes a text file with one line for each TLP: cycle, nanoseconds, direction (> to the card, < to the host), fields.
 class Trace {
   public:
-    // An empty path traces nothing. Throws std::runtime_error if the file cannot be written.
+    // With an empty path it writes nothing. Throws std::runtime_error if the file cannot be written.
     Trace(const std::string &path, uint64_t clock_hz);
     bool on() const { return file_ != nullptr; }
     void tlp(uint64_t cycle, char direction, const Tlp &tlp);

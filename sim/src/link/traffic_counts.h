@@ -11,7 +11,7 @@
 
 namespace litepcie {
 
-// TLPs by name (MRd32, CplD ...), each way.
+// Counts of TLPs in each direction, by name (MRd32, CplD ...).
 struct TrafficCounts {
     struct Count {
         uint64_t tlps = 0, payload_bytes = 0, wire_bytes = 0;
@@ -29,7 +29,7 @@ struct TrafficCounts {
     }
 };
 
-// Time of the wall and of this thread's processor while the clock of the model runs.
+// Measures wall time and processor time of this thread while the simulated clock runs.
 class BusyClock {
   public:
     void start() {

@@ -6,21 +6,22 @@
 
 namespace litepcie {
 
-// When the clock may stop: the card has been silent for so long that nothing will come from it unasked.
+// Decides when the simulated clock may stop: when the card has sent nothing for so long that it will not send anything
+// unprompted.
 //
-// After the last TLP or MSI, or the last cycle with a request outstanding in either direction, the clock goes on for
-// kLingerCycles. Two timers of the card may speak later than that, and the host set both: the longest interrupt
-// moderation it wrote to an engine, and the completion timeout, which only runs if the host leaves a request
-// unanswered.
+// The clock runs for kLingerCycles after the last TLP or MSI, and after the last cycle with an outstanding request. Two
+// timers of the card may expire later, and the rule waits for them too. The host set both: the interrupt moderation of
+// an engine, and the completion timeout, which matters only after the host left a request unanswered.
 class IdleRule {
   public:
     static constexpr uint64_t kLingerCycles = 65536;
-    static constexpr uint32_t kDefaultTimeoutUs = 50000;  // the longest of PCIe 4.0 2.8, if the host sets none
+    static constexpr uint32_t kDefaultTimeoutUs = 50000;  // the longest allowed (PCIe 4.0 2.8), until the host sets one
 
     explicit IdleRule(uint64_t clock_hz) : clock_hz_(clock_hz), linger_(kLingerCycles) {}
 
     // The host writes `value` to the register at `offset` of BAR0.
     void host_writes(uint64_t offset, uint32_t value);
+    // A TLP or an MSI moves in this cycle.
     void activity(uint64_t cycle) { awake_until(cycle + linger_); }
     // The host leaves a request of the card unanswered.
     void unanswered(uint64_t cycle) { awake_until(cycle + timeout_cycles() + linger_); }

@@ -9,10 +9,10 @@ namespace litepcie {
 
 namespace {
 
-constexpr uint16_t kCardId = 0x0100;  // 01:00.0, behind a root port
+constexpr uint16_t kCardId = 0x0100;  // 01:00.0, as the card is below a root port on bus 0
 constexpr uint16_t kHostId = 0;
 constexpr unsigned kResetCycles = 16;
-constexpr uint64_t kExpiryPeriod = 1024;  // cycles between looks at the host's completion timeout
+constexpr uint64_t kExpiryPeriod = 1024;  // cycles between checks of the host's completion timeout
 constexpr uint64_t kReportsWithoutIommu = 10;
 
 CompleterOptions completer_options(const ModelOptions &options, uint64_t clock_hz) {
@@ -41,7 +41,7 @@ Model::Model(Card &card, HostMemory &memory, const ModelOptions &options)
         if (tlp.tlp.is_completion() && tlp.ends_request)
             checker_.card_request_done(tlp.tlp.tag());
     };
-    phy_.receive().on_end = [this](const HostTlp &tlp) { card_took(tlp.tlp); };
+    phy_.receive().on_end = [this](const HostTlp &tlp) { card_accepted(tlp.tlp); };
     phy_.transmit().on_accept = [this](const Tlp &tlp) {
         trace_.tlp(cycle_, '<', tlp);
         checker_.from_card(tlp, cycle_);
@@ -183,7 +183,7 @@ void Model::request(const Tlp &tlp) {
         completer_.receive(tlp, cycle_);
         return;
     }
-    // On its way when the host turned bus mastering off.
+    // The request was on its way when the host turned bus mastering off.
     figures_.dropped_requests++;
     if (tlp.is_memory_read())
         egress_.push({Tlp::completion(kHostId, tlp.requester(), tlp.tag(), CplStatus::Unsupported, tlp.enabled_bytes(),
@@ -212,7 +212,7 @@ bool Model::streams_move() const {
     return out_.tx_valid[0] | out_.tx_valid[1] | in_.rx[0].valid | in_.rx[1].valid | out_.msi_valid;
 }
 
-void Model::card_took(const Tlp &tlp) {
+void Model::card_accepted(const Tlp &tlp) {
     if (!tlp.is_completion()) {
         stores_ -= tlp.is_memory_write();
         return;

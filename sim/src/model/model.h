@@ -20,46 +20,49 @@
 
 namespace litepcie {
 
-// The whole machine below the host's software: board, PHY, link, root complex, configuration space; one clock.
+// The machine below the host's software: card, PHY, link, root complex and configuration space, all on the card's
+// clock.
 //
-// Everything runs in the thread that calls it. Whatever steps the clock may throw Violation.
+// Each call does its work in the calling thread. Calls that step the clock may throw Violation.
 class Model {
   public:
     static constexpr uint64_t kLoadTimeoutUs = 10000;  // completion timeout of the host
 
     Model(Card &card, HostMemory &memory, const ModelOptions &options);
 
-    // One clock cycle.
+    // Simulates one clock cycle.
     void step();
-    // Something is outstanding, queued or may still come from the card by itself (IdleRule).
+    // Whether the clock must not stop yet: a TLP is queued or a request outstanding, or the card may still send
+    // something unprompted (IdleRule).
     bool busy() const;
     uint64_t cycle() const { return cycle_; }
     const CardInfo &info() const { return card_.info(); }
 
-    // Processor accesses to BAR0. A store is posted; store_done() is true when the card has taken all of them. A load
-    // steps the clock until it is answered: false, and all ones, if by an error or not at all.
+    // Accesses of a processor to BAR0. store() only queues posted writes; stores_done() is true once the card has
+    // accepted all of them. load() steps the clock until the read is answered. It returns false, and data of all ones,
+    // if the answer is an error or does not come in time.
     void store(uint64_t offset, const uint8_t *data, size_t bytes);
     bool stores_done() const { return stores_ == 0; }
     bool load(uint64_t offset, uint8_t *data, size_t bytes);
 
-    // Configuration space; a write takes effect at the next step.
+    // Configuration space. A write takes effect at the next step.
     const ConfigSpace &config() const { return config_; }
     void config_write(unsigned offset, const uint8_t *data, size_t bytes);
 
-    // A reset of the card: what is under way in either direction is lost; configuration space as after power-on.
+    // Resets the card. TLPs in flight in either direction are lost, and configuration space is as after power-on.
     void reset();
 
-    // Called when an MSI reaches the host, after all data sent before it is in memory.
+    // Called when an MSI reaches the host. All data that the card sent before the MSI is in memory by then.
     std::function<void(uint8_t vector)> on_interrupt;
 
     FaultInjector &faults() { return faults_; }
     struct Figures {
-        uint64_t last_write_cycle = 0;       // a posted write of the card reached memory
-        uint64_t last_completion_cycle = 0;  // the card took the last beat of a completion with data
+        uint64_t last_write_cycle = 0;       // when the latest posted write of the card reached memory
+        uint64_t last_completion_cycle = 0;  // when the card accepted the last beat of the latest completion with data
         uint64_t interrupts = 0, masked_interrupts = 0;
-        uint64_t dropped_requests = 0;  // while bus mastering was off, within the checker's grace
+        uint64_t dropped_requests = 0;  // requests of the card that arrived just after bus mastering was turned off
         uint64_t load_timeouts = 0;
-        uint64_t unmapped = 0;
+        uint64_t unmapped = 0;  // accesses of the card outside of host memory
     };
     const Figures &figures() const { return figures_; }
     const LinkDirection &to_host() const { return phy_.to_host(); }
@@ -81,7 +84,7 @@ class Model {
     void request(const Tlp &tlp);
     void expire_loads();
     void interrupt(uint8_t vector);
-    void card_took(const Tlp &tlp);
+    void card_accepted(const Tlp &tlp);
     bool streams_move() const;
     void trace_naks();
     void unmapped(const Tlp &tlp);
@@ -105,7 +108,7 @@ class Model {
     CardOutputs out_;
     uint64_t cycle_ = 0;
     unsigned reset_cycles_ = 0;
-    uint64_t stores_ = 0;  // TLPs of stores the card has not taken
+    uint64_t stores_ = 0;  // TLPs of stores that the card has not accepted
     Figures figures_;
 };
 

@@ -10,32 +10,36 @@ namespace litepcie {
 
 void add_model_options(CommandLine &line, ModelOptions &o) {
     constexpr uint64_t kSecond = 1000000000;
-    line.choice("--mps-supported", "largest payload the card announces, bytes (512)", o.mps_supported,
+    line.choice("--mps-supported", "largest Max_Payload_Size that the card announces, bytes (512)", o.mps_supported,
                 {128, 256, 512, 1024, 2048, 4096});
-    line.choice<bool>("--extended-tag", "the card offers extended tags, and the host enables them: tags above 31 (on)",
+    line.choice<bool>("--extended-tag", "the card offers extended tags (above 31), and the host enables them (on)",
                       o.extended_tag, {{"on", true}, {"off", false}});
-    line.number("--latency-ns", "NS", "host: read request to first completion (1000)", o.latency_ns, 0, kSecond);
-    line.number("--latency-jitter-ns", "NS", "host: uniform addition to it (0)", o.latency_jitter_ns, 0, kSecond);
-    line.number("--latency-outlier-ns", "NS", "host: addition to it for a request now and then (0)",
-                o.latency_outlier_ns, 0, kSecond);
-    line.number("--latency-outlier-every", "N", "one such request in so many (1000)", o.latency_outlier_every, 1,
+    line.number("--latency-ns", "NS", "host: time from a read request to its first completion (1000)", o.latency_ns, 0,
                 kSecond);
+    line.number("--latency-jitter-ns", "NS", "host: adds a uniformly distributed 0 to NS to the latency (0)",
+                o.latency_jitter_ns, 0, kSecond);
+    line.number("--latency-outlier-ns", "NS", "host: adds NS to the latency of some requests (0)", o.latency_outlier_ns,
+                0, kSecond);
+    line.number("--latency-outlier-every", "N", "host: every N-th request gets --latency-outlier-ns (1000)",
+                o.latency_outlier_every, 1, kSecond);
     line.choice("--rcb", "read completion boundary, bytes (64)", o.rcb, {64, 128});
-    line.choice("--completion-bytes", "0: completions up to MPS; 64, 128: so many bytes each (0)", o.completion_bytes,
-                {0, 64, 128});
+    line.choice("--completion-bytes", "completions end at multiples of 64 or 128 bytes; 0: as long as MPS allows (0)",
+                o.completion_bytes, {0, 64, 128});
     line.check([&o] {
         if (o.completion_bytes && o.completion_bytes < o.rcb)
-            throw UsageError("--completion-bytes 64 with --rcb 128: completions end at multiples of 128 bytes");
+            throw UsageError(
+                "--completion-bytes 64 is not possible with --rcb 128; use --completion-bytes 128 or --rcb 64");
     });
-    line.number("--seed", "N", "of latency jitter and order (1)", o.seed, 0, UINT64_MAX);
-    line.flag("--reorder", "completions of different requests overtake each other", o.reorder);
+    line.number("--seed", "N", "seed of the random latency and order (1)", o.seed, 0, UINT64_MAX);
+    line.flag("--reorder", "completions of different requests may overtake each other", o.reorder);
     line.choice<UpdateFc>("--update-fc",
-                          "credits come back at the recommended interval, or as seldom as they may (guideline)",
+                          "credits return at the recommended interval, or as rarely as allowed (guideline)",
                           o.update_fc, {{"guideline", UpdateFc::Guideline}, {"minimum", UpdateFc::Minimum}});
     line.number("--lcrc-every", "N", "every N-th TLP of each direction arrives damaged and is replayed; 0: none (0)",
                 o.lcrc_every, 0, kSecond);
-    line.flag("--iommu", "report every access outside a live mapping", o.iommu);
-    line.each("--inject", "FAULT@N", "on the N-th completion: ur, ca, poison, drop, short, duplicate, late; repeatable",
+    line.flag("--iommu", "report every access outside a live mapping, not only the first 10", o.iommu);
+    line.each("--inject", "FAULT@N",
+              "fault of the N-th completion: ur, ca, poison, drop, short, duplicate, late; repeatable",
               [&o](const std::string &fault) {
                   try {
                       FaultInjector().add(fault);
@@ -44,8 +48,8 @@ void add_model_options(CommandLine &line, ModelOptions &o) {
                   }
                   o.faults.push_back(fault);
               });
-    line.text("--stats", "FILE", "write figures as JSON", o.stats);
-    line.text("--trace", "FILE", "write one line for each TLP", o.trace);
+    line.text("--stats", "FILE", "write the figures of the run as JSON", o.stats);
+    line.text("--trace", "FILE", "write one line for each TLP to FILE", o.trace);
 }
 
 }  // namespace litepcie

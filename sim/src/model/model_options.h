@@ -11,26 +11,26 @@
 
 namespace litepcie {
 
-// What the host and the link are like; the same options for every program of the simulator.
+// Properties of the host and of the link, which are options of every program of the simulator.
 struct ModelOptions {
-    unsigned mps_supported = 512;     // bytes
-    bool extended_tag = true;         // offered to the host: tags above 31
-    uint64_t latency_ns = 1000;       // request's last byte to first completion
-    uint64_t latency_jitter_ns = 0;   // uniform addition
-    uint64_t latency_outlier_ns = 0;  // addition to every latency_outlier_every-th request
+    unsigned mps_supported = 512;     // largest MPS that the card announces, bytes
+    bool extended_tag = true;         // the card offers extended tags (above 31)
+    uint64_t latency_ns = 1000;       // from the last byte of a read request to its first completion
+    uint64_t latency_jitter_ns = 0;   // adds a uniformly distributed 0 to latency_jitter_ns
+    uint64_t latency_outlier_ns = 0;  // adds this to every latency_outlier_every-th request
     uint64_t latency_outlier_every = 1000;
-    unsigned rcb = 64;              // bytes
-    unsigned completion_bytes = 0;  // 0: up to MPS
+    unsigned rcb = 64;              // read completion boundary, bytes
+    unsigned completion_bytes = 0;  // completions end at multiples of this; 0: as long as MPS allows
     uint64_t seed = 1;
     bool reorder = false;
     UpdateFc update_fc = UpdateFc::Guideline;
-    uint64_t lcrc_every = 0;          // 0: no TLP arrives damaged
-    bool iommu = false;               // report every access outside a live mapping
-    std::vector<std::string> faults;  // FAULT@N
-    std::string stats, trace;         // file names, empty: none
+    uint64_t lcrc_every = 0;          // every lcrc_every-th TLP of a direction arrives damaged; 0: none
+    bool iommu = false;               // report every access outside a live mapping, not only the first ones
+    std::vector<std::string> faults;  // each FAULT@N
+    std::string stats, trace;         // names of output files; empty: not written
 };
 
-// Adds the options of the model, which every program of the simulator has.
+// Adds these options to a command line.
 void add_model_options(CommandLine &line, ModelOptions &options);
 
 }  // namespace litepcie

@@ -8,8 +8,9 @@ namespace litepcie {
 
 class Model;
 
-// The figures of a run as JSON: time, speed of the simulation, traffic and use of the link each way, the link's bound,
-// what went wrong. `violation` is empty if none. Throws std::runtime_error if the file cannot be written.
+// Writes the figures of a run as JSON: simulated time, speed of the simulation, traffic and utilisation of the link in
+// each direction, upper bounds of the link, and errors. `violation` is the broken rule, or empty. Throws
+// std::runtime_error if the file cannot be written.
 void write_stats(const Model &model, const std::string &path, const std::string &violation);
 
 }  // namespace litepcie

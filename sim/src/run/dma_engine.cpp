@@ -35,7 +35,7 @@ void DmaEngine::reset() {
     write(LITEPCIE_ENGINE_CONTROL, LITEPCIE_ENGINE_CONTROL_RESET);
     for (unsigned tries = 0; read(LITEPCIE_ENGINE_CONTROL) & LITEPCIE_ENGINE_CONTROL_RESET; tries++) {
         if (tries == 10000)
-            throw HostError(std::string(name()) + ": reset does not end");
+            throw HostError(std::string(name()) + ": the reset does not complete");
         driver_.run(100);
     }
     posted_ = 0;
@@ -60,7 +60,7 @@ void DmaEngine::configure(const Layout &layout) {
 void DmaEngine::put(uint64_t address, const Descriptor &d) {
     uint8_t *slot = driver_.memory().at(address, LITEPCIE_DESCRIPTOR_BYTES);
     if (!slot)
-        throw HostError("descriptor is outside host memory");
+        throw HostError("the descriptor is outside host memory");
     const uint32_t words[4] = {(d.length & LITEPCIE_DESCRIPTOR_LENGTH_MASK) |
                                    (d.interrupt ? LITEPCIE_DESCRIPTOR_INTERRUPT : 0) |
                                    (d.last ? LITEPCIE_DESCRIPTOR_LAST : 0) | (d.link ? LITEPCIE_DESCRIPTOR_LINK : 0),
@@ -83,7 +83,7 @@ void DmaEngine::doorbell() { write(LITEPCIE_ENGINE_DOORBELL, posted_); }
 EngineReport DmaEngine::report() const {
     uint32_t words[4];
     if (!status_)
-        throw HostError("status block is outside host memory");
+        throw HostError("the status block is outside host memory");
     memcpy(words, status_, sizeof(words));
     return {words[LITEPCIE_STATUS_COMPLETED], words[LITEPCIE_STATUS_REASON] & 0xff, words[LITEPCIE_STATUS_REASON] >> 8,
             words[LITEPCIE_STATUS_BYTES_LO] | uint64_t(words[LITEPCIE_STATUS_BYTES_HI]) << 32};

@@ -12,17 +12,18 @@ namespace litepcie {
 
 enum class Direction { Reader, Writer };
 
-// One descriptor as it lies in host memory; with `link`, `length` counts the descriptors of the table at `host`.
+// The fields of a descriptor in host memory. If `link` is set, it is a LINK to a table at `host`, and `length` is the
+// number of descriptors in the table.
 struct Descriptor {
     uint64_t host = 0;
     uint32_t endpoint = 0;
     uint32_t length = 0;
     bool interrupt = false;
     bool link = false;
-    bool last = false;  // of a stream's packet
+    bool last = false;  // it ends a packet of a stream
 };
 
-// Reads the counters of one engine; differences of two give a transfer.
+// The counters of an engine. The difference of two readings describes the transfers between them.
 struct EngineCounters {
     uint64_t active = 0, bytes = 0;
     uint32_t descriptors = 0, tlps = 0;
@@ -31,9 +32,9 @@ struct EngineCounters {
     EngineCounters operator-(const EngineCounters &before) const;
 };
 
-// What an engine reported in its status block.
+// The contents of an engine's status block.
 struct EngineReport {
-    uint32_t completed = 0;  // ring descriptors
+    uint32_t completed = 0;  // descriptors of the ring
     unsigned reason = 0;     // LITEPCIE_REASON_*
     uint32_t stopped_bytes = 0;
     uint64_t bytes = 0;
@@ -41,10 +42,10 @@ struct EngineReport {
 
 const char *reason_name(unsigned reason);
 
-// A reader or writer of one channel, driven through its ring.
+// Drives the reader or the writer of a channel through its descriptor ring.
 class DmaEngine {
   public:
-    // Ring and status block lie at these host addresses of the arena.
+    // Host addresses of the ring and of the status block.
     struct Layout {
         uint64_t ring;
         unsigned ring_log2;
@@ -54,22 +55,25 @@ class DmaEngine {
 
     DmaEngine(HostDriver &driver, Direction direction, unsigned channel = 0);
 
-    // Resets the engine, gives it ring and status block, and enables it. Throws HostError if the reset does not end.
+    // Resets the engine, sets its ring and status block, and enables it. Throws HostError if the reset does not
+    // complete.
     void configure(const Layout &layout);
-    // Leaves the engine disabled and drained.
+    // Resets the engine, which leaves it disabled with nothing outstanding.
     void reset();
 
-    // Puts a descriptor into the next slot of the ring; it is not seen before the doorbell.
+    // Writes a descriptor into the next slot of the ring. The engine sees it after the next doorbell.
     void add(const Descriptor &descriptor);
-    // Writes a table of descriptors, 16 byte each, at a host address.
+    // Writes a table of descriptors to a host address.
     void write_table(uint64_t address, const std::vector<Descriptor> &table);
+    // Tells the engine about all descriptors added so far.
     void doorbell();
+    // How many descriptors were added since the engine was configured.
     uint32_t posted() const { return posted_; }
 
     EngineReport report() const;
-    // Every descriptor behind the doorbell is reported complete, or the engine reported a stop.
+    // Whether the status block reports all descriptors complete, or a stop.
     bool settled() const;
-    // Runs until settled(); throws HostError with the engine's registers if that does not come.
+    // Runs until settled(). Throws HostError, which shows the engine's registers, if that does not happen.
     EngineReport wait();
     EngineCounters counters();
 
@@ -89,7 +93,7 @@ class DmaEngine {
     Direction direction_;
     uint32_t base_;
     Layout layout_{};
-    uint8_t *status_ = nullptr;  // the status block, where this process has it
+    uint8_t *status_ = nullptr;  // the status block in this process's memory
     uint32_t posted_ = 0;
 };
 

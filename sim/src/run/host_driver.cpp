@@ -43,7 +43,7 @@ uint32_t field(uint32_t value, uint32_t mask) { return (value & mask) >> __built
 
 void HostDriver::set_up(const HostSetup &setup) {
     config_write(model_, kBar0Register, kBar0, 4);
-    // As Linux does: enabled wherever the card offers it.
+    // Linux, too, enables extended tags wherever the card offers them.
     const bool extended_tag =
         setup.extended_tag && model_.config().read(kDeviceCapabilities, 4) & kExtendedTagSupported;
     config_write(model_, kDeviceControl,
@@ -74,7 +74,7 @@ void HostDriver::run(uint64_t cycles) {
         model_.step();
 }
 
-bool HostDriver::run_until(const std::function<bool()> &done, uint64_t patience, uint64_t limit) {
+bool HostDriver::run_until(const std::function<bool()> &done, uint64_t quiet_limit, uint64_t limit) {
     uint64_t tlps = 0, quiet_since = model_.cycle();
     const uint64_t start = model_.cycle();
     while (!done()) {
@@ -84,7 +84,7 @@ bool HostDriver::run_until(const std::function<bool()> &done, uint64_t patience,
             tlps = now;
             quiet_since = model_.cycle();
         }
-        if (model_.cycle() - quiet_since > patience || model_.cycle() - start >= limit)
+        if (model_.cycle() - quiet_since > quiet_limit || model_.cycle() - start >= limit)
             return done();
     }
     return true;
@@ -92,19 +92,20 @@ bool HostDriver::run_until(const std::function<bool()> &done, uint64_t patience,
 
 void HostDriver::flush() {
     if (!run_until([this] { return model_.stores_done(); }))
-        throw HostError("the card takes no writes of the host any more");
+        throw HostError("the card no longer accepts writes of the host");
 }
 
 Identity HostDriver::identify() {
     uint32_t magic = read(LITEPCIE_MAGIC);
     if (magic != LITEPCIE_MAGIC_VALUE)
-        throw HostError("no LitePCIe SoC: magic " + hex(magic) + ", not " + hex(LITEPCIE_MAGIC_VALUE));
+        throw HostError("the card is not a LitePCIe SoC: its magic register is " + hex(magic) + ", not " +
+                        hex(LITEPCIE_MAGIC_VALUE));
     Identity id;
     id.version = read(LITEPCIE_VERSION);
     unsigned major = field(id.version, LITEPCIE_VERSION_MAJOR_MASK);
     if (major != LITEPCIE_VERSION_MAJOR)
-        throw HostError("gateware of major version " + std::to_string(major) + ", this program knows " +
-                        std::to_string(LITEPCIE_VERSION_MAJOR));
+        throw HostError("the gateware has major version " + std::to_string(major) +
+                        ", but this program supports only " + std::to_string(LITEPCIE_VERSION_MAJOR));
     id.capabilities = read(LITEPCIE_CAPABILITIES);
     uint32_t geometry = read(LITEPCIE_GEOMETRY);
     id.channels = field(geometry, LITEPCIE_GEOMETRY_CHANNELS_MASK);

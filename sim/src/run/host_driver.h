@@ -11,13 +11,13 @@
 
 namespace litepcie {
 
-// The card or the run is not as it must be; exit status 1.
+// A check of the card or of the run failed. The program ends with exit status 1.
 class HostError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
 
-// What the identity registers say.
+// The contents of the identity registers.
 struct Identity {
     uint32_t version, capabilities;
     unsigned channels, data_width, ring_log2, tags;
@@ -27,40 +27,45 @@ struct Identity {
     std::string target;
 };
 
-// What the host's firmware writes to configuration space.
+// The values that the host's firmware writes to configuration space.
 struct HostSetup {
     unsigned mps = 256, mrrs = 512;  // bytes
-    bool extended_tag = true;        // if the card offers it
+    bool extended_tag = true;        // enable it if the card offers it
     bool bus_master = true;
     bool msi = true;
 };
 
-// A driver's view of the card: registers and interrupts, in simulated time.
+// The part of a driver that both kinds of run need: set-up, registers and interrupts, in simulated time.
+//
+// This folder is the program litepcie_host: it drives the model without QEMU, with transfers, scripts or PIO, and
+// verifies the data.
 class HostDriver {
   public:
     static constexpr uint32_t kBar0 = 0xe0000000;
 
     HostDriver(Model &model, Arena &memory) : model_(model), memory_(memory) {}
 
-    // Enumerates the card. Throws HostError if MPS or MRRS is more than it announces or no power of two.
+    // Writes configuration space. Throws HostError if MPS or MRRS is not a legal size, or MPS more than the card
+    // announces.
     void set_up(const HostSetup &setup);
-    // Throws HostError for a card that is none of ours.
+    // Reads the identity registers. Throws HostError if the card is not a LitePCIe SoC of this major version.
     Identity identify();
 
-    // Registers of BAR0, byte offsets. A read that is not answered throws HostError.
+    // Access registers of BAR0 by byte offset. read() throws HostError if the card does not answer.
     uint32_t read(uint32_t offset);
     void write(uint32_t offset, uint32_t value);
-    // Runs until the card has taken every write.
+    // Runs until the card has accepted all writes.
     void flush();
     void run(uint64_t cycles);
-    // Runs until `done`; false if nothing moved on the link for `patience` cycles, or after `limit` cycles.
-    bool run_until(const std::function<bool()> &done, uint64_t patience = kPatience, uint64_t limit = UINT64_MAX);
+    // Runs until done() is true, and returns true. Returns false if the link carried no TLP for `quiet_limit` cycles,
+    // or after `limit` cycles.
+    bool run_until(const std::function<bool()> &done, uint64_t quiet_limit = kQuietLimit, uint64_t limit = UINT64_MAX);
     uint64_t interrupts() const { return model_.figures().interrupts; }
 
     Model &model() { return model_; }
     Arena &memory() { return memory_; }
 
-    static constexpr uint64_t kPatience = 4000000;  // cycles
+    static constexpr uint64_t kQuietLimit = 4000000;  // cycles
 
   private:
     Model &model_;

@@ -25,25 +25,27 @@ struct HostOptions {
 
 void add_options(CommandLine &line, HostOptions &o) {
     constexpr uint64_t kMost = 1 << 30;
-    line.choice(
-        "--sequence",
-        "transfers of an iteration, named from the card; pio: stores and loads of the processor (write-then-read)",
-        o.run.sequence, {"write", "read", "read-then-write", "write-then-read", "read-and-write", "pio"});
-    line.number("--length", "BYTES", "of one transfer (100000)", o.run.length, 1, kMost);
-    line.number("--iterations", "N", "measured one by one (20)", o.run.iterations, 1, 1000000);
-    line.number("--batch", "N", "transfers behind one doorbell, measured as one (1)", o.run.batch, 1, 100000);
+    line.choice("--sequence",
+                "transfers of an iteration: read is host to card, write is card to host; pio: stores and loads of the "
+                "processor (write-then-read)",
+                o.run.sequence, {"write", "read", "read-then-write", "write-then-read", "read-and-write", "pio"});
+    line.number("--length", "BYTES", "length of a transfer (100000)", o.run.length, 1, kMost);
+    line.number("--iterations", "N", "number of iterations; each is measured (20)", o.run.iterations, 1, 1000000);
+    line.number("--batch", "N", "transfers per doorbell, measured as one (1)", o.run.batch, 1, 100000);
     line.choice("--mps", "Max_Payload_Size, bytes (256)", o.run.mps, {128, 256, 512, 1024, 2048, 4096});
     line.choice("--mrrs", "Max_Read_Request_Size, bytes (512)", o.run.mrrs, {128, 256, 512, 1024, 2048, 4096});
-    line.number("--host-offset", "BYTES", "of the buffers past a 4 KiB boundary (0)", o.run.host_offset, 0, kMost);
-    line.number("--endpoint-offset", "BYTES", "in the card's memory (0)", o.run.endpoint_offset, 0, UINT32_MAX);
-    line.number("--descriptor-bytes", "BYTES", "most of one descriptor; 0: 8 MiB (0)", o.run.descriptor_bytes, 0,
+    line.number("--host-offset", "BYTES", "offset of the buffers from a 4 KiB boundary (0)", o.run.host_offset, 0,
+                kMost);
+    line.number("--endpoint-offset", "BYTES", "offset in the card's memory (0)", o.run.endpoint_offset, 0, UINT32_MAX);
+    line.number("--descriptor-bytes", "BYTES", "longest descriptor; 0: 8 MiB (0)", o.run.descriptor_bytes, 0,
                 (1 << 24) - 1);
-    line.choice("--address-bits", "buffers below (32) or above (64) 4 GiB (32)", o.run.address_bits, {32, 64});
-    line.choice("--store-bytes", "of one store of the sequence pio: 64 as a write-combining buffer sends (4)",
+    line.choice("--address-bits", "address of the buffers: below (32) or above (64) 4 GiB (32)", o.run.address_bits,
+                {32, 64});
+    line.choice("--store-bytes", "size of a store of the sequence pio; 64: as from a write-combining buffer (4)",
                 o.store_bytes, {4, 64});
     add_link_options(line, o.link);
     line.text("--script", "FILE", "run the steps of a JSON file instead of a sequence", o.script);
-    line.text("--json", "FILE", "write the results as JSON", o.json);
+    line.text("--json", "FILE", "write the results as JSON to FILE", o.json);
     add_model_options(line, o.model);
 }
 
@@ -107,7 +109,7 @@ int run(const HostOptions &o) {
 int main(int argc, char **argv) {
     const char *const name = "litepcie_host";
     try {
-        CommandLine line(name, "drives the simulated card without QEMU: transfers, verified and measured");
+        CommandLine line(name, "drives the simulated card without QEMU, and verifies and measures the transfers");
         HostOptions options;
         add_options(line, options);
         return line.parse(argc, argv) ? run(options) : 0;

@@ -9,17 +9,18 @@
 namespace litepcie {
 
 struct PioOptions {
-    uint64_t length = 4096;    // bytes, of the window from its start
-    unsigned store_bytes = 4;  // of one store: 4, or 64 as a write-combining buffer sends
+    uint64_t length = 4096;    // bytes, from the start of the window
+    unsigned store_bytes = 4;  // size of a store: 4, or 64 like those of a write-combining buffer
 };
 
 struct PioFigures {
-    uint64_t write_cycles = 0;  // from the first store to the cycle the card took the last
-    uint64_t read_cycles = 0;   // loads of 4 bytes, one after the other as a processor does
+    uint64_t write_cycles = 0;  // from the first store until the card has accepted the last
+    uint64_t read_cycles = 0;   // for loads of 4 bytes, each issued when the previous one is answered
 };
 
-// Moves bytes through the window of BAR0 with a processor that costs no time: what card and link allow. The bytes read
-// are compared with those written; throws HostError at the first difference, or if the window is smaller.
+// Writes and reads the memory window in BAR0 with a processor that takes no time itself, so the figures are the limits
+// of card and link. Throws HostError for the first byte that does not read back, or if the window is smaller than
+// `length`.
 PioFigures run_pio(HostDriver &driver, const Identity &identity, const PioOptions &options);
 
 // Prints the figures, and writes them as JSON unless `json` is empty.

@@ -21,7 +21,7 @@ double rate(uint64_t bytes, uint64_t cycles, uint64_t clock_hz) {
     return cycles ? double(bytes) * clock_hz / cycles : 0;
 }
 
-// Peak, average and last of one direction.
+// Rates of one direction in bytes per second. `model` is by the model's clock, the others by the gateware's counters.
 struct Summary {
     double peak = 0, average = 0, last = 0, model = 0;
     size_t count = 0;
@@ -60,7 +60,7 @@ BoundParameters bound_parameters(const Model &model, const RunOptions &options) 
     return p;
 }
 
-// One at a time unless both directions run together.
+// Upper bounds for the sequence. Directions share the link only if they run at the same time.
 Rates bound(const Model &model, const RunOptions &options) {
     BoundParameters p = bound_parameters(model, options);
     if (options.sequence == "read-and-write") {

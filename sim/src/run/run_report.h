@@ -10,7 +10,7 @@
 
 namespace litepcie {
 
-// What a run of transfers gave: one line an iteration and direction on standard output, everything as JSON.
+// The results of a TransferRun: a table with a row for each direction on standard output, and all figures as JSON.
 class RunReport {
   public:
     RunReport(const Model &model, const Identity &identity, const RunOptions &options)
@@ -18,7 +18,7 @@ class RunReport {
 
     void add(const Iteration &iteration) { iterations_.push_back(iteration); }
     void print() const;
-    // `failure` is empty if all went well. Throws std::runtime_error if the file cannot be written.
+    // `failure` is the error that ended the run, or empty. Throws std::runtime_error if the file cannot be written.
     void write_json(const std::string &path, const std::string &failure) const;
 
   private:

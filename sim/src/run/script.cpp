@@ -41,7 +41,7 @@ void Script::run(const std::string &path, const std::string &json) {
         throw UsageError("--script: cannot read " + path);
     Json script = Json::parse(file, nullptr, false);
     if (script.is_discarded() || !script.contains("steps") || !script.at("steps").is_array())
-        throw UsageError("--script: " + path + " is no JSON with a list of steps");
+        throw UsageError("--script: " + path + " is not JSON with a list \"steps\"");
     Json results = Json::array();
     std::string failure;
     size_t number = 0;
@@ -92,7 +92,7 @@ void Script::step(const Json &step, Json &result) {
         shadow_->forget_endpoint(0, identity_.memory_size);
     } else if (what == "wait_interrupts") {
         const uint64_t count = number(step, "count");
-        const uint64_t limit = number(step, "cycles", HostDriver::kPatience);
+        const uint64_t limit = number(step, "cycles", HostDriver::kQuietLimit);
         driver_.run_until([&] { return driver_.interrupts() >= count; }, limit, limit);
         result["interrupts"] = driver_.interrupts();
         expect("interrupts", driver_.interrupts(), count);
@@ -127,7 +127,7 @@ void Script::memory_step(const std::string &what, const Json &step, Json &result
         const uint64_t address = number(step, "address"), bytes = number(step, "bytes");
         uint8_t *memory = driver_.memory().at(address, bytes);
         if (!memory)
-            throw HostError("fill: outside host memory");
+            throw HostError("fill: the address is outside host memory");
         std::mt19937_64 random(number(step, "seed", 1));
         if (step.contains("value"))
             memset(memory, number(step, "value"), bytes);
@@ -138,7 +138,7 @@ void Script::memory_step(const std::string &what, const Json &step, Json &result
         const uint64_t bytes = number(step, "bytes");
         const uint8_t *memory = driver_.memory().at(number(step, "address"), bytes);
         if (!memory)
-            throw HostError("peek: outside host memory");
+            throw HostError("peek: the address is outside host memory");
         result["hex"] = to_hex({memory, memory + bytes});
         if (step.contains("expect"))
             expect("host memory", to_hex({memory, memory + bytes}), step.at("expect").get<std::string>());

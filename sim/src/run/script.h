@@ -14,44 +14,51 @@
 
 namespace litepcie {
 
-// A directed test of the card, as JSON. Numbers may be given as strings, "0x10000000".
+// Runs a directed test of the card, which is a JSON file. A number may also be a string such as "0x10000000".
 //
 //   {"setup": {"mps": 256, "mrrs": 512, "extended_tag": true, "bus_master": true, "msi": true}, "steps": [STEP, ...]}
 //
-// Host memory: 4 MiB at 0x10000000 and 4 MiB at 0x100000000 for data, watched by a shadow that follows every transfer;
-// 1 MiB at 0x00100000 and 1 MiB at 0x1f0000000 for rings, status blocks and tables, not watched. Steps:
+// Host memory has 4 MiB at 0x10000000 and 4 MiB at 0x100000000 for data. A Shadow follows every transfer and knows what
+// these bytes must be. Another 1 MiB at 0x00100000 and 1 MiB at 0x1f0000000 are for rings, status blocks and tables.
 //
-//   {"do": "fill", "address", "bytes", "seed" or "value"}          host memory: random or one value
-//   {"do": "peek", "address", "bytes", "expect" (hex)}             host memory, as it is
-//   {"do": "write_register", "offset", "value"}                    32 bit, BAR0
-//   {"do": "read_register", "offset", "expect", "mask"}            expect and mask may be left out
-//   {"do": "store", "offset", "hex"}                               any bytes to BAR0, as one store
-//   {"do": "load", "offset", "bytes", "expect" (hex)}              up to 128 bytes; "fails": true if it must be refused
+// The steps:
+//
+//   {"do": "fill", "address", "bytes", "seed" or "value"}          fills host memory: random bytes or one value
+//   {"do": "peek", "address", "bytes", "expect" (hex)}             reads host memory
+//   {"do": "write_register", "offset", "value"}                    writes a 32 bit register of BAR0
+//   {"do": "read_register", "offset", "expect", "mask"}            reads it; "expect" and "mask" are optional
+//   {"do": "store", "offset", "hex"}                               writes any number of bytes to BAR0 in one store
+//   {"do": "load", "offset", "bytes", "expect" (hex)}              reads up to 128 bytes of BAR0; with "fails": true
+//   the
+//                                                                  card must refuse
 //   {"do": "config_write", "offset", "value", "bytes"}
 //   {"do": "configure", "engine", "ring_log2", "ring", "status", "moderation_count", "moderation_us"}
-//   {"do": "post", "engine", "descriptors": [D, ...]}              into the ring, without the doorbell
-//   {"do": "doorbell", "engine", "value"}                          value: anything but what was posted
+//   {"do": "post", "engine", "descriptors": [D, ...]}              adds descriptors to the ring, without the doorbell
+//   {"do": "doorbell", "engine", "value"}                          rings it; "value" replaces the number posted
 //   {"do": "wait", "engine", "reason", "completed", "stopped_bytes", "interrupts"}
-//   {"do": "transfer", ...}                                        post, doorbell and wait
-//   {"do": "wait_interrupts", "count", "cycles"}                   since the script began; at most so many cycles
-//   {"do": "run", "cycles"}
-//   {"do": "inject", "fault": "ur@1"}                              counted from the next completion
+//   {"do": "transfer", ...}                                        does post, doorbell and wait
+//   {"do": "wait_interrupts", "count", "cycles"}                   waits at most "cycles" until "count" interrupts have
+//                                                                  arrived since the script began
+//   {"do": "run", "cycles"}                                        runs the clock
+//   {"do": "inject", "fault": "ur@1"}                              adds a fault; 1 is the next completion
 //   {"do": "reset_engine", "engine"}, {"do": "reset_card"}
-//   {"do": "verify"}                                               host memory against the shadow
+//   {"do": "verify"}                                               compares host memory with the shadow
 //
-// An engine is "reader" or "writer", of another channel "reader1"; those of streams stand behind the others. Their
-// default places have room for rings of 512 descriptors.
+// An engine is "reader" or "writer" of channel 0, or "reader1" to "writer6" of another channel; the channels of streams
+// come after the memory channels. Without "ring" and "status", a ring may have up to 512 descriptors.
 //
-// D is {"host", "endpoint", "length", "interrupt", "last"}, or {"table": [D, ...], "at", "interrupt"}: a LINK to a
-// table that is written to host address `at`; "count" makes the LINK say another number. A wait expects reason NONE and
-// every descriptor completed unless told otherwise; of a stopped engine, bytes past what it reports are unknown to the
-// shadow, and of a stream all.
+// A descriptor D is {"host", "endpoint", "length", "interrupt", "last"}, or {"table": [D, ...], "at", "interrupt"}: a
+// LINK to a table, which is written to host address "at"; "count" replaces the number of descriptors in the LINK.
+//
+// A wait expects reason NONE and all descriptors completed, unless the step says otherwise. If the engine stopped, the
+// shadow treats the bytes beyond those reported as unknown. It does not know the data of streams at all.
 class Script {
   public:
     explicit Script(HostDriver &driver);
     ~Script();
-    // Throws HostError for the first step that fails, with its number; UsageError if `path` is no script. What each
-    // step gave goes to the file `json`, unless that is empty.
+    // Runs the script in the file `path`, and writes the result of each step to the file `json` unless that is empty.
+    // Throws HostError, with the number of the step, for the first step that fails, and UsageError if the script is
+    // wrong.
     void run(const std::string &path, const std::string &json);
 
   private:
@@ -60,8 +67,8 @@ class Script {
         std::unique_ptr<DmaEngine> dma;
         Direction direction;
         unsigned channel;
-        std::vector<std::vector<Descriptor>> posted;  // of each ring slot, the transfers behind it
-        size_t applied = 0;                           // of them, known to the shadow
+        std::vector<std::vector<Descriptor>> posted;  // for each descriptor of the ring, its transfers
+        size_t applied = 0;                           // how many of `posted` the shadow knows about
     };
 
     void step(const Json &step, Json &result);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-// The steps of a script that have an engine.
+//
+// The steps of a script that name an engine.
 #include "common/command_line.h"
 #include "litepcie_regs.h"
 #include "run/script.h"
@@ -13,7 +14,7 @@ namespace litepcie {
 namespace {
 
 constexpr uint64_t kRing[] = {0x00100000, 0x00110000}, kStatus[] = {0x00120000, 0x00120040};
-// Of each engine of a further channel.
+// Default addresses for the engines of channels above 0: the first ring, bytes for each engine, offset of its status.
 constexpr uint64_t kMore = 0x001c0000, kMoreBytes = 0x5000, kMoreStatus = 0x4000;
 constexpr uint32_t kStoppedBytesUnknown = 0;
 
@@ -23,7 +24,8 @@ Script::Engine &Script::engine(const Json &step) {
     const std::string name = step.at("engine"), kind = name.substr(0, 6), digits = name.substr(kind.size());
     const unsigned channel = digits.empty() ? 0 : digits[0] - '0';
     if ((kind != "reader" && kind != "writer") || (digits != "" && (digits < "1" || digits > "6" || digits[1])))
-        throw UsageError("--script: engine '" + name + "' is not reader or writer, nor reader1 to writer6");
+        throw UsageError("--script: engine '" + name +
+                         "' does not exist; allowed: reader, writer, reader1 to reader6, writer1 to writer6");
     Engine &e = engines_[name];
     if (!e.dma) {
         const Direction direction = kind == "reader" ? Direction::Reader : Direction::Writer;
@@ -70,7 +72,7 @@ void Script::configure(Engine &e, const Json &step) {
     e.applied = 0;
 }
 
-// The descriptor for one item; the transfers it leads to, in order.
+// Makes the descriptor for one item, and appends the transfers that it leads to, in order.
 Descriptor Script::describe(Engine &e, const Json &item, std::vector<Descriptor> &transfers) {
     Descriptor d;
     d.interrupt = item.value("interrupt", false);
@@ -123,7 +125,7 @@ void Script::wait(Engine &e, const Json &step, Json &result) {
     follow(e, report);
 }
 
-// Tells the shadow what an engine did.
+// Updates the shadow with the transfers that an engine reports.
 void Script::follow(Engine &e, const EngineReport &report) {
     if (e.channel >= identity_.channels) {
         for (; e.applied < e.posted.size(); e.applied++)
@@ -138,7 +140,7 @@ void Script::follow(Engine &e, const EngineReport &report) {
             shadow_->transferred(e.direction, d, d.length);
     if (!stopped)
         return;
-    // Bytes of the descriptor that failed landed without a gap; of a table it is not known which one that was.
+    // The descriptor that failed transferred its first stopped_bytes. In a table, it is not known which one failed.
     for (size_t i = e.applied; i < e.posted.size(); i++)
         for (const Descriptor &d : e.posted[i]) {
             const bool failed = i == e.applied && e.posted[i].size() == 1;

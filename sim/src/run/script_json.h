@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
-// Small helpers for scripts in JSON.
+// Helpers for JSON: numbers, hexadecimal bytes, comparisons, output files.
 namespace litepcie {
 
-// A number, or a string that is one.
+// The value of `key`: a number, or a string that holds a number.
 inline uint64_t number(const nlohmann::json &object, const char *key) {
     const auto &value = object.at(key);
     return value.is_string() ? parse_number(key, value.get<std::string>(), 0, UINT64_MAX) : value.get<uint64_t>();

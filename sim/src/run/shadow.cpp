@@ -38,8 +38,8 @@ uint16_t *Shadow::host(uint64_t address, uint64_t *left) {
 void Shadow::host_wrote(uint64_t address, uint64_t bytes) {
     const uint8_t *memory = arena_.at(address, bytes);
     if (!memory)
-        throw HostError("the host has no such memory");
-    // A range of the arena lies in one region or none.
+        throw HostError("the address is outside host memory");
+    // The range is inside one region of the arena, which is watched as a whole or not at all.
     uint64_t left = 0;
     uint16_t *cells = host(address, &left);
     for (uint64_t i = 0; cells && i < bytes && i < left; i++)

@@ -11,7 +11,7 @@ namespace litepcie {
 
 namespace {
 
-// Host addresses. Rings and tables stay below 4 GiB, the data goes where the run wants it.
+// Host addresses. Rings and tables are always below 4 GiB, the data where the options say.
 constexpr uint64_t kReaderRing = 0x100000, kWriterRing = 0x120000, kReaderStatus = 0x140000, kWriterStatus = 0x140040;
 constexpr uint64_t kControlBytes = 0x50000;
 constexpr uint64_t kReaderTable = 0x1000000, kWriterTable = 0x8000000;
@@ -45,10 +45,10 @@ TransferRun::TransferRun(HostDriver &driver, const Identity &identity, const Run
         if (address >= target_ && address < target_ + region_bytes_)
             landed_ = driver_.model().cycle();
     };
-    // The endpoint memory begins with known bytes where this run looks at it.
+    // Fills the checked part of the endpoint memory with known bytes.
     fill_random(host(scratch_, image_.size()), image_.size());
     memcpy(image_.data(), host(scratch_, image_.size()), image_.size());
-    move(reader_, scratch_, window_, image_.size());
+    move(reader_, scratch_, image_start_, image_.size());
 }
 
 void TransferRun::lay_out(const Identity &identity) {
@@ -58,10 +58,10 @@ void TransferRun::lay_out(const Identity &identity) {
         write_endpoint_ += step;
     if (write_endpoint_ + options_.length > identity.memory_size)
         throw HostError("transfer of " + std::to_string(options_.length) + " bytes at endpoint offset " +
-                        std::to_string(write_endpoint_) + " does not fit the card's memory of " +
+                        std::to_string(write_endpoint_) + " does not fit into the card's memory of " +
                         std::to_string(identity.memory_size) + " bytes");
-    window_ = read_endpoint_ - std::min(read_endpoint_, kGuard);
-    image_.resize(std::min(write_endpoint_ + options_.length + kGuard, identity.memory_size) - window_);
+    image_start_ = read_endpoint_ - std::min(read_endpoint_, kGuard);
+    image_.resize(std::min(write_endpoint_ + options_.length + kGuard, identity.memory_size) - image_start_);
 
     data_ = kPage + options_.host_offset;
     region_bytes_ = data_ + step + kPage;
@@ -76,7 +76,7 @@ void TransferRun::lay_out(const Identity &identity) {
     const uint64_t piece = options_.descriptor_bytes ? options_.descriptor_bytes : kLongestDescriptor;
     const uint64_t table = (options_.length / piece + 1) * options_.batch * LITEPCIE_DESCRIPTOR_BYTES;
     if (table > kWriterTable - kReaderTable)
-        throw HostError("too many descriptors: fewer bytes or longer descriptors");
+        throw HostError("too many descriptors; transfer fewer bytes or make the descriptors longer");
     memory.add_region(kReaderTable, round_up(table, kPage));
     memory.add_region(kWriterTable, round_up(table, kPage));
 }
@@ -84,7 +84,7 @@ void TransferRun::lay_out(const Identity &identity) {
 uint8_t *TransferRun::host(uint64_t address, uint64_t bytes) {
     uint8_t *memory = driver_.memory().at(address, bytes);
     if (!memory)
-        throw HostError("buffer is outside host memory");
+        throw HostError("the buffer is outside host memory");
     return memory;
 }
 
@@ -98,7 +98,7 @@ void TransferRun::fill_random(uint8_t *bytes, uint64_t count) {
     }
 }
 
-// In the ring if they fit, otherwise as a table behind one LINK.
+// Adds the descriptors to the ring if they fit, else as a table and a LINK to it.
 void TransferRun::add_descriptors(DmaEngine &engine, uint64_t host, uint64_t endpoint, uint64_t bytes) {
     const uint64_t piece = options_.descriptor_bytes ? options_.descriptor_bytes : kLongestDescriptor;
     std::vector<Descriptor> list;
@@ -120,7 +120,7 @@ void TransferRun::add_descriptors(DmaEngine &engine, uint64_t host, uint64_t end
     engine.add({table, 0, uint32_t(list.size()), true, true});
 }
 
-// A transfer that is not measured: a few long descriptors.
+// Transfers data with a few long descriptors, without measuring.
 void TransferRun::move(DmaEngine &engine, uint64_t host, uint64_t endpoint, uint64_t bytes) {
     for (uint64_t done = 0; done < bytes; done += kLongestDescriptor) {
         uint32_t length = std::min(kLongestDescriptor, bytes - done);
@@ -176,16 +176,16 @@ void TransferRun::prepare_buffers() {
 
 void TransferRun::check_target() {
     expected_.assign(region_bytes_, kUntouched);
-    memcpy(expected_.data() + data_, image_.data() + (write_endpoint_ - window_), options_.length);
+    memcpy(expected_.data() + data_, image_.data() + (write_endpoint_ - image_start_), options_.length);
     compare("host", target_, host(target_, region_bytes_), expected_.data(), region_bytes_);
 }
 
-// Reads the endpoint memory back, guards included.
+// Reads the endpoint memory back, guard bytes included, and compares it.
 void TransferRun::check_endpoint() {
-    memcpy(image_.data() + (read_endpoint_ - window_), host(source_ + data_, options_.length), options_.length);
+    memcpy(image_.data() + (read_endpoint_ - image_start_), host(source_ + data_, options_.length), options_.length);
     memset(host(scratch_, image_.size()), kUntouched, image_.size());
-    move(writer_, scratch_, window_, image_.size());
-    compare("endpoint", window_, host(scratch_, image_.size()), image_.data(), image_.size());
+    move(writer_, scratch_, image_start_, image_.size());
+    compare("endpoint", image_start_, host(scratch_, image_.size()), image_.data(), image_.size());
 }
 
 Iteration TransferRun::iterate() {

@@ -8,7 +8,7 @@
 
 namespace litepcie {
 
-// A file descriptor that is closed with its owner.
+// Owns a file descriptor, and closes it on destruction.
 class Fd {
   public:
     Fd() = default;

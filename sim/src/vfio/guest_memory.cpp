@@ -24,7 +24,7 @@ int GuestMemory::map(uint64_t address, uint64_t bytes, Fd file, uint64_t offset,
     }
     Mapping mapping{bytes, nullptr, readable, writable};
     if (file) {
-        // A file that is too short would end this process at the first access.
+        // Access to a mapping past the end of its file would end this process with SIGBUS.
         struct stat status;
         if (fstat(file.get(), &status))
             return errno;

@@ -9,16 +9,16 @@
 
 namespace litepcie {
 
-// The guest's memory as the vfio-user client maps it for the card: what is not mapped is not there.
+// The guest's memory as the vfio-user client maps it for the card. The card cannot access what is not mapped.
 class GuestMemory : public HostMemory {
   public:
     ~GuestMemory() override { unmap_all(); }
 
-    // Maps `bytes` of `file` from `offset` on at `address`; without a file the range is known, but the card cannot
-    // reach it. Returns 0 or an errno: EEXIST if it overlaps a mapping, EINVAL if it is empty, wraps or is longer than
-    // the file.
+    // Maps `bytes` bytes of `file`, starting at `offset`, at `address`. Without a file the range is recorded, but the
+    // card cannot access it. Returns 0 or an errno: EEXIST if the range overlaps a mapping; EINVAL if it is empty,
+    // exceeds the address space, or is longer than the file.
     int map(uint64_t address, uint64_t bytes, Fd file, uint64_t offset, bool readable, bool writable);
-    // Removes every mapping inside the range; none is fine. Returns 0, or EINVAL if one is only partly inside.
+    // Removes all mappings inside the range; there may be none. Returns 0, or EINVAL if one is only partly inside.
     int unmap(uint64_t address, uint64_t bytes);
     void unmap_all();
 
@@ -35,12 +35,12 @@ class GuestMemory : public HostMemory {
     using Map = std::map<uint64_t, Mapping>;
 
     Map::iterator find(uint64_t address);
-    // True if every byte is mapped for the access.
+    // Whether all bytes are mapped for the access.
     bool covered(uint64_t address, size_t bytes, bool write);
     template <typename Move> bool access(uint64_t address, size_t bytes, bool write, Move move);
 
     Map mappings_;
-    Map::iterator last_ = mappings_.end();  // the last one used
+    Map::iterator last_ = mappings_.end();  // the mapping that was used last
 };
 
 }  // namespace litepcie

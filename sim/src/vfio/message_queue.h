@@ -12,11 +12,11 @@
 
 namespace litepcie {
 
-// From the thread of the socket to the thread of the model, bounded: a client that posts faster than the model works
-// waits in its own socket. empty() is cheap enough to ask between clock cycles.
+// Messages from the thread that reads the socket to the thread of the model. The queue is bounded: a client that sends
+// posted writes faster than the model handles them waits in its own socket.
 class MessageQueue {
   public:
-    static constexpr size_t kMost = 4096;
+    static constexpr size_t kMost = 4096;  // messages
 
     void push(vfio_user::Message message) {
         std::unique_lock<std::mutex> lock(mutex_);
@@ -26,7 +26,7 @@ class MessageQueue {
         filled_.notify_one();
     }
 
-    // No more will come.
+    // Ends the queue: nothing more is added, and pop() no longer waits.
     void close() {
         std::lock_guard<std::mutex> lock(mutex_);
         closed_ = waiting_ = true;
@@ -34,10 +34,10 @@ class MessageQueue {
         room_.notify_all();
     }
 
-    // Nothing to pop() and not closed.
+    // Whether pop() would wait. Cheap enough to be asked in each clock cycle.
     bool empty() const { return !waiting_.load(std::memory_order_relaxed); }
 
-    // Waits for a message; nothing if closed and all were taken.
+    // Waits for a message and removes it. Returns nothing if the queue is closed and empty.
     std::optional<vfio_user::Message> pop() {
         std::unique_lock<std::mutex> lock(mutex_);
         filled_.wait(lock, [this] { return !messages_.empty() || closed_; });

@@ -10,7 +10,7 @@ namespace litepcie {
 
 namespace {
 
-constexpr size_t kLoadBytes = 64;  // of one read of the host towards the card
+constexpr size_t kLoadBytes = 64;  // most bytes of one memory read from host to card
 
 }  // namespace
 
@@ -20,7 +20,7 @@ Simulator::Simulator(Card &card, const ModelOptions &options, const std::string 
 }
 
 int Simulator::bar0_read(uint64_t offset, uint8_t *data, size_t bytes) {
-    // An error of the card reads as all ones, as on a real machine.
+    // A read that the card does not answer gives all ones, as on a real machine.
     while (bytes) {
         size_t now = std::min({bytes, kLoadBytes, size_t(4096 - offset % 4096)});
         model_.load(offset, data, now);
@@ -59,7 +59,7 @@ void Simulator::read_client(ClientSocket &client) {
     queue_.close();
 }
 
-// A message that cannot be followed is answered too, as far as its header is known.
+// A malformed message gets an error reply, if its header is known.
 void Simulator::answer_stream_error(ClientSocket &client) {
     try {
         if (reader_error_)
@@ -67,7 +67,7 @@ void Simulator::answer_stream_error(ClientSocket &client) {
     } catch (const vfio_user::StreamError &stream) {
         client.send(vfio_user::make_error(stream.header, EINVAL));
     } catch (const std::exception &) {
-        // serve() throws it again
+        // serve() throws it again.
     }
 }
 

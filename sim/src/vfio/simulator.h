@@ -10,15 +10,17 @@
 
 namespace litepcie {
 
-// The model as the device of a vfio-user client: one thread reads the socket, the calling thread owns everything else
-// and runs the clock while the model is busy.
+// The model as the device of a vfio-user client such as QEMU. One thread reads the socket. The calling thread does all
+// other work, and runs the simulated clock while the model is busy.
+//
+// This folder is the program litepcie_simulator: the vfio-user protocol, its socket, and the memory of the guest.
 class Simulator : private vfio_user::Device {
   public:
     // `faults`: path of a named pipe that faults come from (FaultPipe), or empty.
     Simulator(Card &card, const ModelOptions &options, const std::string &faults = "");
 
     // Serves the client until it closes the socket, `stop` becomes readable, or the card breaks a rule (Violation).
-    // Throws vfio_user::StreamError if the client's stream cannot be followed.
+    // Throws vfio_user::StreamError if the client's stream is malformed.
     void serve(ClientSocket &client);
     const Model &model() const { return model_; }
 

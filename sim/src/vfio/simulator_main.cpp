@@ -15,7 +15,8 @@ using namespace litepcie;
 
 namespace {
 
-// SIGINT and SIGTERM end the program in order: the figures are written, the socket's file goes.
+// SIGINT and SIGTERM become readable here instead of ending the program at once, so that it writes its figures and
+// removes the socket's file.
 Fd signal_descriptor() {
     sigset_t signals;
     sigemptyset(&signals);
@@ -75,7 +76,7 @@ int main(int argc, char **argv) {
         if (!line.parse(argc, argv))
             return 0;
         if (path.empty())
-            throw UsageError("--socket PATH is needed");
+            throw UsageError("--socket PATH is missing");
         return run(path, faults, options, link);
     } catch (const UsageError &error) {
         fprintf(stderr, "%s: %s\n", name, error.what());

@@ -26,17 +26,18 @@ sockaddr_un socket_address(const std::string &path) {
     return address;
 }
 
-// Removes a socket file nobody listens on.
+// Removes the file of a socket that no process listens on.
 void remove_stale(const std::string &path, const sockaddr_un &address) {
     struct stat status;
     if (lstat(path.c_str(), &status))
         return;
     if (!S_ISSOCK(status.st_mode))
-        throw std::runtime_error("socket path " + path + " exists and is no socket");
+        throw std::runtime_error("socket path " + path +
+                                 " exists and is not a socket; choose another path or remove the file");
     Fd probe(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!probe)
         fail("socket");
-    // EAGAIN: its queue of clients is full, so it lives.
+    // EAGAIN: the backlog of a listening server is full.
     if (!connect(probe.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address)) || errno == EAGAIN)
         throw SocketInUse("socket " + path + " is in use by another server");
     if (errno == ECONNREFUSED && unlink(path.c_str()))
@@ -62,7 +63,7 @@ ListeningSocket::ListeningSocket(const std::string &path) : fd_(socket(AF_UNIX, 
     if (bind(fd_.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address))) {
         if (errno == EADDRINUSE)
             throw SocketInUse("socket " + path + " is in use by another server");
-        fail("cannot make socket " + path);
+        fail("cannot create socket " + path);
     }
     path_ = path;
     if (listen(fd_.get(), 4))
@@ -106,7 +107,7 @@ size_t ClientSocket::read(uint8_t *data, size_t bytes, std::vector<Fd> &fds) {
         got = recvmsg(fd_.get(), &header, MSG_CMSG_CLOEXEC);
     while (got < 0 && errno == EINTR);
     if (got < 0)
-        return 0;  // the client is gone
+        return 0;  // the client has closed the connection
     for (cmsghdr *c = CMSG_FIRSTHDR(&header); c; c = CMSG_NXTHDR(&header, c)) {
         if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
             continue;

@@ -17,16 +17,16 @@ class SocketInUse : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// A listening UNIX socket. Its file goes with it.
+// A listening UNIX socket. Its file is removed when the object is destroyed.
 class ListeningSocket {
   public:
-    // Replaces a socket file nobody listens on. Throws SocketInUse, or std::runtime_error with what is wrong with the
-    // path.
+    // Replaces the file of a socket that no process listens on. Throws SocketInUse if one does, and std::runtime_error
+    // if the path cannot be used.
     explicit ListeningSocket(const std::string &path);
     ~ListeningSocket();
     ListeningSocket(const ListeningSocket &) = delete;
-    // A client that says something (one that only looks whether a server lives is passed over). Empty if `stop` becomes
-    // readable first.
+    // Waits for a client that sends data; one that only connects, to see whether a server listens, is ignored. Returns
+    // an empty Fd if `stop` becomes readable first.
     Fd accept(int stop);
 
   private:
@@ -34,15 +34,15 @@ class ListeningSocket {
     Fd fd_;
 };
 
-// The client's end: bytes with descriptors in, replies out.
+// The connection to a client: reads bytes and file descriptors, sends replies.
 class ClientSocket : public vfio_user::ByteSource {
   public:
-    // Reading ends when `stop` becomes readable.
+    // read() returns 0, the end of the stream, as soon as `stop` is readable.
     ClientSocket(Fd fd, int stop) : fd_(std::move(fd)), stop_(stop) {}
     size_t read(uint8_t *data, size_t bytes, std::vector<Fd> &fds) override;
-    // In one piece if the socket takes it. False if the client is gone.
+    // Sends all bytes. False if the client has closed the connection.
     bool send(const std::vector<uint8_t> &bytes);
-    // Wakes a reader for good.
+    // Ends the connection; a thread that waits in read() returns.
     void shut();
 
   private:

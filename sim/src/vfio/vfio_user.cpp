@@ -51,12 +51,12 @@ static_assert(sizeof(DmaMap) == 32 && sizeof(DmaUnmap) == 24 && sizeof(Info) == 
                   sizeof(IrqInfo) == 16 && sizeof(SetIrqs) == 20 && sizeof(RegionAccess) == 16,
               "payloads of vfio-user");
 
-// The request is refused with this errno.
+// Thrown to refuse a request with this errno.
 struct Refusal {
     int error;
 };
 
-// The structure a payload begins with; a payload that is too short, or says so itself, is refused.
+// The structure at the start of a payload. Refuses a payload that is too short, or whose own size field is too small.
 template <typename T> T structure(const Message &message) {
     T value;
     if (message.payload.size() < sizeof(T))
@@ -87,7 +87,7 @@ void check(int error) {
 std::vector<uint8_t> Server::handle(Message &message) {
     const bool wants_reply = message.wants_reply();
     if ((message.header.flags & kTypeMask) == kTypeReply)
-        return {};  // to nothing this server asked
+        return {};  // the server sends no commands, so it expects no replies
     try {
         if ((message.header.flags & kTypeMask) != kTypeCommand)
             throw Refusal{EINVAL};
@@ -126,7 +126,7 @@ std::vector<uint8_t> Server::version(const Message &message) {
     Version asked = structure<Version>(message);
     if (asked.major != 0)
         throw Refusal{ENOTSUP};
-    // What the client can do changes nothing here, but what is no JSON is no client.
+    // The client's capabilities are not used, but they must be valid JSON.
     if (message.payload.size() > sizeof(Version)) {
         const char *text = reinterpret_cast<const char *>(message.payload.data()) + sizeof(Version);
         size_t length = message.payload.size() - sizeof(Version);
@@ -181,7 +181,7 @@ std::vector<uint8_t> Server::get_region_info(const Message &message) {
 
 std::vector<uint8_t> Server::get_irq_info(const Message &message) {
     IrqInfo info = sized_structure<IrqInfo>(message);
-    // No error interrupt: only a refusal keeps the client from trying to enable it.
+    // There is no error interrupt. The client tries to enable it unless this request is refused.
     if (info.index >= kIrqs || info.index == kIrqErr)
         throw Refusal{EINVAL};
     return bytes_of(
@@ -196,7 +196,7 @@ std::vector<uint8_t> Server::set_irqs(Message &message) {
     if (set.index >= kIrqs || set.flags & ~(data | action) || set.start > count || set.count > count - set.start)
         throw Refusal{EINVAL};
     if (action != kActionTrigger || (set.count && data == kDataBool))
-        throw Refusal{EINVAL};  // nothing can be masked
+        throw Refusal{EINVAL};  // there is no masking, and MSI has no boolean trigger
     if (set.index != kIrqMsi || !set.count) {
         if (set.index == kIrqMsi && data == kDataNone)
             msi_.close();
@@ -245,7 +245,7 @@ void Server::interrupt() {
         return;
     std::atomic_thread_fence(std::memory_order_release);
     const uint64_t one = 1;
-    // An eventfd can only refuse if its counter is full, and then it is signalled already.
+    // The write fails only if the eventfd's counter is full, and then the eventfd is already signalled.
     if (write(msi_.get(), &one, sizeof(one)) != sizeof(one))
         return;
 }

@@ -10,29 +10,29 @@
 
 namespace litepcie::vfio_user {
 
-// The device behind the protocol. Errors are errnos, 0 is none.
+// The device that the server presents to its client. Functions that return int return 0 or an errno.
 class Device {
   public:
     virtual ~Device() = default;
     virtual uint64_t bar0_size() const = 0;
     virtual size_t config_size() const = 0;
     virtual int bar0_read(uint64_t offset, uint8_t *data, size_t bytes) = 0;
-    // Not posted: returns when the card has taken it.
+    // If not `posted`, it returns only when the card has accepted the write.
     virtual int bar0_write(uint64_t offset, const uint8_t *data, size_t bytes, bool posted) = 0;
     virtual void config_read(unsigned offset, uint8_t *data, size_t bytes) = 0;
     virtual void config_write(unsigned offset, const uint8_t *data, size_t bytes) = 0;
     virtual void reset() = 0;
 };
 
-// The server's side of the protocol, without a transport: a message in, the bytes of its reply out.
+// The server's side of the protocol without the transport: handles a message and gives the bytes of the reply.
 class Server {
   public:
     Server(Device &device, GuestMemory &memory) : device_(device), memory_(memory) {}
 
-    // Empty if the message wants no reply.
+    // Returns the reply, or nothing if the message wants none.
     std::vector<uint8_t> handle(Message &message);
 
-    // Signals the MSI's eventfd, if the client gave one; everything written before is visible to whom it wakes.
+    // Signals the eventfd of the MSI, if the client gave one. The thread it wakes sees all memory written before.
     void interrupt();
     bool interrupt_connected() const { return bool(msi_); }
 

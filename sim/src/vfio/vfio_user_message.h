@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
-// Messages of the vfio-user protocol, QEMU docs/interop/vfio-user.rst: little-endian, packed.
+// Messages of the vfio-user protocol (QEMU docs/interop/vfio-user.rst). All fields are little-endian and packed.
 namespace litepcie::vfio_user {
 
 enum Command : uint16_t {
@@ -29,15 +29,15 @@ constexpr uint32_t kTypeMask = 0xf, kTypeCommand = 0, kTypeReply = 1, kNoReply =
 
 struct Header {
     uint16_t id, command;
-    uint32_t size;  // of the whole message
+    uint32_t size;  // bytes of the whole message
     uint32_t flags;
-    uint32_t error;  // errno, with kError
+    uint32_t error;  // errno, if kError is set
 };
 static_assert(sizeof(Header) == 16, "header of vfio-user");
 
-constexpr uint32_t kMaxTransfer = 1 << 20;  // bytes of data in a message, as announced
+constexpr uint32_t kMaxTransfer = 1 << 20;  // most bytes of data in a message, announced to the client
 constexpr uint32_t kMaxMessage = kMaxTransfer + 4096;
-constexpr unsigned kMaxFds = 8;  // as announced
+constexpr unsigned kMaxFds = 8;  // most file descriptors with a message, announced to the client
 
 struct Message {
     Header header{};
@@ -47,25 +47,27 @@ struct Message {
     bool wants_reply() const { return !(header.flags & kNoReply); }
 };
 
-// Where messages come from: a socket, or bytes in memory.
+// A source of messages: a socket, or bytes in memory.
 class ByteSource {
   public:
     virtual ~ByteSource() = default;
-    // Reads 1 to `bytes` bytes, adds descriptors that come with them; 0 at the end.
+    // Reads 1 to `bytes` bytes, and appends the file descriptors that come with them. Returns 0 at the end of the
+    // stream.
     virtual size_t read(uint8_t *data, size_t bytes, std::vector<Fd> &fds) = 0;
 };
 
-// The stream cannot be followed any more; the header, if there is one, is what to answer.
+// The stream is malformed. `header` is the header to reply to, or all zeros.
 class StreamError : public std::runtime_error {
   public:
     StreamError(const char *what, const Header &header) : std::runtime_error(what), header(header) {}
     Header header;
 };
 
-// Next message; false at the end of the stream, StreamError in the middle of one or if its size is impossible.
+// Reads the next message; false at the end of the stream. Throws StreamError if the stream ends inside a message, or if
+// a message's size is impossible.
 bool read_message(ByteSource &source, Message &message);
 
-// A reply: header and payload in one piece. With an error it is the header only.
+// The bytes of a reply: header and payload, or with an error the header only.
 std::vector<uint8_t> make_reply(const Header &request, const std::vector<uint8_t> &payload);
 std::vector<uint8_t> make_error(const Header &request, int error);
 

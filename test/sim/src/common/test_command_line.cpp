@@ -50,6 +50,6 @@ TEST(CommandLine, SaysWhatIsAllowed) {
     EXPECT_NE(error_of({"--latency-ns", ""}), "");
     EXPECT_EQ(error_of({"--rcb"}), "--rcb needs a value: 64, 128");
     EXPECT_EQ(error_of({"--reorder=1"}), "--reorder takes no value");
-    EXPECT_EQ(error_of({"--nothing"}), "unknown option '--nothing'; --help lists them");
+    EXPECT_EQ(error_of({"--nothing"}), "unknown option '--nothing'; --help lists all options");
     EXPECT_NE(error_of({"--inject", "bang@1"}).find("allowed: ur, ca, poison"), std::string::npos);
 }

@@ -212,7 +212,7 @@ TEST_F(ModelTest, BrokenStreamEndsTheRun) {
     driver = std::make_unique<HostDriver>(*model, memory);
     driver->set_up({});
     std::string rule = violation(kBreakStream, 0x10000000, 64);
-    EXPECT_NE(rule.find("valid fell"), std::string::npos) << rule;
+    EXPECT_NE(rule.find("valid was deasserted"), std::string::npos) << rule;
 }
 
 TEST_F(ModelTest, SlowLinkStallsAndLosesNothing) {
