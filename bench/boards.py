@@ -12,6 +12,7 @@ from pathlib import Path
 
 from litepcie_bench import processes
 from litepcie_bench.points import DEFAULT_TAGS, STOCK
+from litepcie_soc.build.simulation import build_name
 
 ROOT = Path(__file__).resolve().parents[1]
 LOGS = ROOT / "build" / "bench"
@@ -30,10 +31,9 @@ def folder(board):
     """Returns the build folder of a ``SimulatedBoard``, as ``targets/sim.py`` names it."""
     if board.design == STOCK:
         return ROOT / "build" / f"stock_{board.width}"
-    gen, lanes = BUILT_AS[board.width]
-    name = f"sim_gen{gen}_x{lanes}_{board.width}" + "_split_little"*(board.phy == "split")
-    name += f"_tags{board.tags}"*(board.tags != DEFAULT_TAGS)
-    return ROOT / "build" / (name + "_ddr"*(board.memory == "ddr"))
+    endianness = "little" if board.phy == "split" else "big"
+    return ROOT / "build" / build_name(*BUILT_AS[board.width], board.width, board.phy, endianness, board.tags,
+        with_ddr=board.memory == "ddr")
 
 
 def host_program(board):

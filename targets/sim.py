@@ -30,6 +30,7 @@ from litex.build.generic_platform import GenericPlatform, Pins
 from litex.soc.interconnect import stream
 
 from litepcie_soc.build.command_line import Parser, number, run
+from litepcie_soc.build.simulation import build_name
 from litepcie_soc.common.abi import BAR0_SIZE, MAX_CHANNELS, WINDOW_MAX
 from litepcie_soc.common.link_rates import data_path_rate, default_clock, link_rate, say_if_slow
 from litepcie_soc.common.pcie import DATA_WIDTHS, check_data_width
@@ -235,15 +236,8 @@ def check_args(parser, args):
         except ValueError as error:
             parser.error(f"argument --sys-clk-freq: {error}")
     if args.output_dir is None:
-        args.output_dir = environment.ROOT / "build" / board_name(args)
-
-
-def board_name(args):
-    """Returns the build folder's name: link and width, then everything that is not a default."""
-    name = f"sim_gen{args.gen}_x{args.lanes}_{args.data_width}"
-    name += f"_{args.phy}" * (args.phy != "shared") + f"_{args.endianness}" * (args.endianness != "big")
-    name += f"_tags{args.tags}" * (args.tags != 64) + f"_streams{args.streams}" * (args.streams != 0)
-    return name + "_ddr" * args.with_ddr
+        args.output_dir = environment.ROOT / "build" / build_name(args.gen, args.lanes, args.data_width, args.phy,
+            args.endianness, args.tags, args.streams, args.with_ddr)
 
 
 def main(argv=None):

@@ -23,6 +23,7 @@ from pathlib import Path
 import pytest
 
 from litepcie_sim.guest import Guest, GuestError
+from litepcie_soc.build.simulation import build_name
 
 from test import leftovers
 
@@ -64,7 +65,7 @@ def build_board():
     def build(**options):
         key = tuple(sorted(options.items()))
         if key not in built:
-            folder  = _board_folder(**options)
+            folder  = ROOT / "build" / build_name(**options)
             command = [sys.executable, ROOT / "targets" / "sim.py", "--build", "--output-dir",
                 folder]
             for name, value in options.items():
@@ -75,14 +76,6 @@ def build_board():
         return built[key]
 
     return build
-
-
-def _board_folder(gen=2, lanes=4, data_width=128, phy="shared", endianness="big", tags=64, with_ddr=False, **others):
-    """Returns the folder that targets/sim.py uses. Options that it does not name are appended."""
-    extra = "".join(f"_{value}" for value, default in ((phy, "shared"), (endianness, "big")) if value != default)
-    extra += f"_tags{tags}" * (tags != 64)
-    extra += "".join(f"_{name}{value}" for name, value in sorted(others.items()))
-    return ROOT / "build" / f"sim_gen{gen}_x{lanes}_{data_width}{extra}{'_ddr' * with_ddr}"
 
 
 @pytest.fixture(scope="session")

@@ -25,9 +25,10 @@ from litepcie_sim.demo.table import throughput_table
 from litepcie_sim.guest import Guest, GuestError, handle_signals, prepare
 from litepcie_sim.guest.kernels import DEFAULT_KERNEL, Kernel
 from litepcie_soc.build.command_line import Parser
+from litepcie_soc.build.simulation import build_name
 
 ROOT      = Path(__file__).resolve().parents[2]
-BOARD     = ROOT / "build" / "sim_gen2_x4_128"
+BOARD     = ROOT / "build" / build_name()
 RESULT    = ROOT / "build" / "demo" / "result.json"
 SEQUENCES = ("write", "read", "read-and-write")
 LINK_KEYS = ("gen", "lanes", "mps", "mrrs", "datapath_bits", "clock_hz")

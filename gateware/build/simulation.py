@@ -1,0 +1,25 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The name of a simulated board's build folder. Standard library only."""
+
+
+def build_name(gen=2, lanes=4, data_width=128, phy="shared", endianness="big", tags=64, streams=0, with_ddr=False,
+    **others):
+    """Returns the name of the folder in ``build/`` for a board that ``targets/sim.py`` builds.
+
+    Link and data path are always in the name, other options only if they are not the default.
+
+    Parameters
+    ----------
+    gen, lanes, ... : options of ``targets/sim.py`` with their defaults.
+    others          : further options that the folder must be named after.
+    """
+    name = f"sim_gen{gen}_x{lanes}_{data_width}"
+    name += f"_{phy}"*(phy != "shared") + f"_{endianness}"*(endianness != "big")
+    name += f"_tags{tags}"*(tags != 64) + f"_streams{streams}"*(streams != 0)
+    name += "".join(f"_{option}{value}" for option, value in sorted(others.items()))
+    return name + "_ddr"*with_ddr
