@@ -16,7 +16,7 @@ import time
 
 from pathlib import Path
 
-from litepcie_bench import area, boards, goals, pictures, processes, records, report, runner, summary
+from litepcie_bench import area, boards, goals, parallel, pictures, records, report, runner, summary
 from litepcie_bench.points import OURS, STOCK
 from litepcie_bench.progress import Progress
 from litepcie_bench.sweeps import SWEEPS
@@ -48,7 +48,7 @@ def choose(args):
 def build(points):
     needed   = sorted({point.board for point in points})
     progress = Progress("boards", len(needed))
-    processes.side_by_side(boards.build, needed, boards.AT_ONCE,
+    parallel.side_by_side(boards.build, needed, boards.AT_ONCE,
         lambda board: progress.step(str(board)))
     progress.end()
 

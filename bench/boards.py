@@ -10,8 +10,8 @@ import sys
 
 from pathlib import Path
 
-from litepcie_bench import processes
 from litepcie_bench.points import DEFAULT_TAGS, STOCK
+from litepcie_soc.build import processes
 from litepcie_soc.build.simulation import build_name
 
 ROOT = Path(__file__).resolve().parents[1]

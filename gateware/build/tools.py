@@ -4,50 +4,43 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Running the programs of others."""
+"""Runs tools such as Vivado and openFPGALoader."""
 
-import contextlib
-import os
 import shutil
-import signal
-import subprocess
 
+from litepcie_soc.build import processes
 
-PATIENCE_S = 10  # Time that a tool has to end when asked to. After it, the tool is killed.
+GRACE_S = 10  # Time for a tool to end after an interrupt, before it is killed.
 
 
 class ToolError(Exception):
-    """A failure of an external program, as one line."""
+    """A tool is missing or failed; the text is one line for the user."""
 
 
 def run_tool(command, folder=None, hint=""):
-    """Runs a command to its end; its output goes where ours goes. Raises ``ToolError`` if it is missing or fails.
+    """Runs a command to its end, with its output on the program's own streams.
 
-    hint : one line that is added to the error if the command is not installed.
+    Raises ``ToolError`` if the tool is missing or fails. An interrupt also ends all that the tool started, as many
+    tools are scripts that start the real program.
 
-    An interrupt ends the command and all its children: such tools are scripts that start the real program.
+    Parameters
+    ----------
+    command : list of words.
+    folder  : working directory.
+    hint    : what to do if the tool is missing, one line.
     """
     if shutil.which(command[0]) is None:
         raise ToolError(f"{command[0]} is not on the PATH{hint and '; ' + hint}")
-    child = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, start_new_session=True)
+    child = processes.start(command, cwd=folder)
     try:
         status = child.wait()
     except BaseException:
-        end(child)
+        processes.stop(child, GRACE_S)
         raise
     if status:
         raise ToolError(f"{' '.join(map(str, command))}: {outcome(status)}")
 
 
-def end(child):
-    """Ends a child and all in its group."""
-    with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
-        os.killpg(child.pid, signal.SIGTERM)
-        child.wait(PATIENCE_S)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
-
-
 def outcome(status):
+    """Describes the end of a process that failed."""
     return f"exit status {status}" if status > 0 else f"ended by signal {-status}"

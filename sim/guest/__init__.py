@@ -14,7 +14,7 @@ from litepcie_sim.guest.errors      import GuestError, GuestTimeout
 from litepcie_sim.guest.kernels     import DEFAULT_KERNEL, KERNELS
 from litepcie_sim.guest.machine     import Guest
 from litepcie_sim.guest.preparation import prepare
-from litepcie_sim.guest.process     import handle_signals
+from litepcie_soc.build.processes   import handle_signals
 
 __all__ = ["DEFAULT_KERNEL", "KERNELS", "Guest", "GuestError", "GuestTimeout", "handle_signals",
     "prepare"]

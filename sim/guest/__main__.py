@@ -30,8 +30,8 @@ from litepcie_sim.guest.preparation import prepare
 from litepcie_sim.guest.errors  import GuestError, GuestTimeout, say
 from litepcie_sim.guest.kernels import DEFAULT_KERNEL, KERNELS
 from litepcie_sim.guest.machine import Guest
-from litepcie_sim.guest.process import handle_signals
-from litepcie_soc.build.command_line  import Parser
+from litepcie_soc.build.command_line import Parser
+from litepcie_soc.build.processes import handle_signals
 
 STATUS_TIMEOUT = 124
 STATUS_FAILED  = 125

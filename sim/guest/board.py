@@ -13,14 +13,14 @@ import time
 
 from pathlib import Path
 
-from litepcie_sim.guest        import process
 from litepcie_sim.guest.errors import GuestError, GuestTimeout
+from litepcie_soc.build import processes
 
 START_SECONDS = 30  # The simulator makes its socket at once; a machine under load may take a while.
 
 
 class BuiltBoard:
-    """The build folder of a board; raises GuestError if no board is built there.
+    """A board's build folder; checked to be one.
 
     Attributes: `simulator` (path of the program), `gen`, `lanes` (of its link).
     """
@@ -45,7 +45,7 @@ class BuiltBoard:
 
 
 class Simulator:
-    """The simulator process. Its output goes to the file `log`."""
+    """The simulator process. What it says goes to the file `log`."""
 
     def __init__(self, board, socket, arguments=(), log=None):
         self.log     = Path(log)
@@ -54,9 +54,9 @@ class Simulator:
         self.process = None
 
     def start(self):
-        """Starts the simulator and returns when its socket takes connections."""
+        """Starts it and returns when its socket takes connections."""
         with open(self.log, "wb") as log:
-            self.process = process.start(self.command, stdout=log, stderr=log)
+            self.process = processes.start(self.command, stdout=log, stderr=log)
         deadline = time.monotonic() + START_SECONDS
         while not listening(self.socket):
             if self.process.poll() is not None:
@@ -67,11 +67,11 @@ class Simulator:
             time.sleep(0.01)
 
     def ended(self):
-        """Returns the simulator's exit status, or None while it runs."""
+        """Its exit status, or None while it runs."""
         return self.process.poll() if self.process else None
 
     def error(self):
-        """Returns the error to raise when the simulator has ended."""
+        """The error that its end is."""
         status = self.process.wait()
         how    = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
         return GuestError(f"the simulator {how}{self._last_lines()}")
@@ -81,23 +81,23 @@ class Simulator:
         return ": " + "\n".join(lines) if lines else ", without a word"
 
     def kill(self):
-        """Kills the simulator at once, as a crash would end it."""
-        process.stop(self.process, grace=0)
+        """Ends it at once, as a crash would."""
+        processes.stop(self.process, grace=0)
 
     def stop(self, grace=2.0):
-        """Waits `grace` seconds for the simulator to end (QEMU has closed the socket), then ends it."""
+        """Lets it end by itself for `grace` seconds (QEMU has closed the socket), then ends it."""
         if self.process is None:
             return None
         deadline = time.monotonic() + grace
         while self.process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.01)
-        return process.stop(self.process)
+        return processes.stop(self.process)
 
 
 def listening(path):
-    """Returns whether a process listens on the UNIX socket `path`.
+    """Whether a process listens on the UNIX socket `path`.
 
-    It does not connect: the simulator serves one connection only.
+    Looked up and not tried, as the simulator serves one connection.
 
     Source: proc(5), /proc/net/unix: 00010000 in the fourth column is __SO_ACCEPTCON.
     """
@@ -109,5 +109,5 @@ def listening(path):
 
 
 def socket_folder():
-    """Returns a temporary folder with a short path: the path of a UNIX socket has at most 107 bytes."""
+    """A temporary folder with a short path: that of a UNIX socket has 107 bytes at most."""
     return tempfile.TemporaryDirectory(prefix=f"litepcie-{os.getpid()}-", dir="/tmp")

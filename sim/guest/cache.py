@@ -25,8 +25,8 @@ import time
 
 from pathlib import Path
 
-from litepcie_sim.guest        import process
 from litepcie_sim.guest.errors import GuestError, say
+from litepcie_soc.build import processes
 
 VERSION = "v1"
 
@@ -63,7 +63,7 @@ def locked(path, what):
 
 def _wait_for(lock):
     while True:
-        process.check_ending()
+        processes.check_ending()
         with contextlib.suppress(BlockingIOError):
             return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         time.sleep(0.1)

@@ -6,7 +6,7 @@
 
 """Runs programs inside an unpacked root, by the first way that this machine allows."""
 
-from litepcie_sim.guest import process
+from litepcie_soc.build import processes
 
 # $1 is the root. Mounts are the namespace's own and vanish with it.
 _MOUNT = """
@@ -36,6 +36,6 @@ _WAYS = [
 def way(root):
     """Returns the words to put before a command so that it runs inside `root`. None if the machine allows no way."""
     for words in _WAYS:
-        if process.run([*words, root, "/bin/true"])[0] == 0:
+        if processes.run([*words, root, "/bin/true"])[0] == 0:
             return [*words, str(root)]
     return None

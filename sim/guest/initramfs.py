@@ -10,10 +10,11 @@ import shutil
 
 from pathlib import Path
 
-from litepcie_sim.guest          import cache, packages, process
+from litepcie_sim.guest          import cache, packages
 from litepcie_sim.guest.cpio     import Archive
 from litepcie_sim.guest.errors   import GuestError
 from litepcie_sim.guest.packages import Recipe
+from litepcie_soc.build import processes
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -25,7 +26,7 @@ def base():
     _, busybox     = packages.find(Recipe("busybox", "busybox", "bookworm",
         packages = ("busybox-static",),
         expect   = "bin/busybox"))
-    status, output = process.run([busybox, "--list"])
+    status, output = processes.run([busybox, "--list"])
     if status:
         raise GuestError(f"{busybox} does not run on this machine")
     archive = Archive()
@@ -48,7 +49,7 @@ def tools():
     """Returns paths of the tool's programs, statically linked; make builds them if they are out of date."""
     build = ROOT / "build" / "user-guest"
     with cache.locked(ROOT / "build" / "user-guest.lock", "litepcie_util"):
-        status, output = process.run(["make", "-C", USER, f"BUILD={build}", "STATIC=1"])
+        status, output = processes.run(["make", "-C", USER, f"BUILD={build}", "STATIC=1"])
     if status:
         lines = [line for line in output.splitlines() if "error" in line or "***" in line]
         lines = lines or output.splitlines()
@@ -66,7 +67,7 @@ def fio():
     search        = f"{libraries}:{libraries}/ceph"  # A library that fio loads needs one from ceph.
 
     def make(path):
-        status, output = process.run([loader, "--library-path", search, "--list", program])
+        status, output = processes.run([loader, "--library-path", search, "--list", program])
         if status or "not found" in output:
             raise GuestError(f"fio lacks a library: {output.strip().splitlines()[-1]}")
         archive = Archive()

@@ -15,19 +15,20 @@ import time
 
 from pathlib import Path
 
-from litepcie_sim.guest         import initramfs, process, qemu
+from litepcie_sim.guest         import initramfs, qemu
 from litepcie_sim.guest.board   import BuiltBoard, Simulator, socket_folder
 from litepcie_sim.guest.console import Reply
 from litepcie_sim.guest.errors  import GuestError, GuestOff, GuestTimeout
 from litepcie_sim.guest.kernels import DEFAULT_KERNEL, Kernel
 from litepcie_sim.guest.module  import module
+from litepcie_soc.build import processes
 
 BOOT_SECONDS = 180
 
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """A command's exit status, and its standard output and standard error together."""
+    """A command's exit status, and what it wrote to both of its streams."""
     status : int
     output : str
 
@@ -45,7 +46,7 @@ class Guest:
     files : (path on the machine, path in the guest) of files to bring along
     with_fio : whether Debian's fio is in the guest
     simulator_arguments : further arguments of litepcie_simulator
-    log : path of the console log; the simulator's is next to it. None: both are deleted with the guest
+    log : path of the console log; the simulator's is next to it. None: both vanish with the guest
     console : called with bytes of the kernel's console as they come
     memory, cpus, iommu, strict_writes : see `qemu.Machine`
 
@@ -143,20 +144,20 @@ class Guest:
         console, control = ends["console"].fileno(), ends["control"].fileno()
         arguments        = machine.arguments(image, folder / "initrd", console, control)
         with open(folder / "qemu.log", "wb") as log:
-            self._qemu = process.start([*program.command, *arguments], env=program.environ,
+            self._qemu = processes.start([*program.command, *arguments], env=program.environ,
                 stdout=log, stderr=log, pass_fds=(console, control))
         for end in ends.values():
             end.close()
 
     def close(self, off=True):
-        """Ends the guest. With `off` it is switched off, so that its kernel shuts the driver down."""
+        """Ends the guest; `off`: by switching it off, so that its kernel tells the driver."""
         if off and self._idle and not self._killed:
             try:
                 self._send(Reply().request("off"))
                 self._qemu.wait(10)
             except (GuestError, OSError, subprocess.TimeoutExpired):
                 pass
-        process.stop(self._qemu, grace=0.5)
+        processes.stop(self._qemu, grace=0.5)
         if self.simulator:
             self.simulator.stop()
         for end in self._sockets.values():
@@ -173,7 +174,7 @@ class Guest:
         """Runs `command` in the guest's shell; `Result`.
 
         `stream` is called with the output's bytes as they come. A command that takes longer than
-        `timeout` seconds raises GuestTimeout. It still runs in the guest, so nothing else can be run.
+        `timeout` seconds raises GuestTimeout; the guest is still at it, so nothing else can be run.
         """
         output = bytearray()
 
@@ -190,13 +191,13 @@ class Guest:
         return Result(reply.status, output.decode(errors="replace"))
 
     def kill_simulator(self):
-        """Kills the simulator, as a crash would, without an error. QEMU and the guest continue to run."""
+        """Ends the simulator as a crash would: no error from here on. QEMU and the guest go on."""
         self._killed = True
         self.simulator.kill()
 
     def interact(self, take, keys, rows=24, columns=80, leave=None):
-        """Runs a shell in the guest. `keys` is a file descriptor with the user's input; `take` is called
-        with bytes to show.
+        """A shell in the guest: `keys` is a file descriptor of what is typed, `take` is called with
+        bytes to show.
 
         Returns the shell's exit status; 0 if the key `leave` was typed or the guest was switched
         off from inside.
@@ -222,7 +223,7 @@ class Guest:
         end.setblocking(False)
 
     def _pump(self, reply, deadline, take, late="the guest did not boot", keys=None, leave=None):
-        """Moves bytes between the guest and the caller until `reply` has its status."""
+        """Moves bytes until `reply` has its status."""
         with selectors.DefaultSelector() as selector:
             for name, end in self._sockets.items():
                 selector.register(end, selectors.EVENT_READ, name)
@@ -259,7 +260,7 @@ class Guest:
         data = os.read(keys, 4096)
         if leave and leave in data:
             raise GuestOff("left")
-        if not data:  # The user's input has ended: pass the end of file on to the shell in the guest.
+        if not data:  # The end of what is typed: the same for the shell in the guest.
             selector.unregister(keys)
             data = b"\x04"
         self._send(data)
@@ -268,8 +269,8 @@ class Guest:
         return self.simulator and not self._killed and self.simulator.ended() not in (None, 0)
 
     def _gone(self):
-        """Returns the error to raise when QEMU has ended."""
-        status = process.stop(self._qemu, grace=2)
+        """The error that QEMU's end is."""
+        status = processes.stop(self._qemu, grace=2)
         if self._simulator_failed():
             return self.simulator.error()
         if status == 0:

@@ -13,8 +13,9 @@ import tempfile
 
 from pathlib import Path
 
-from litepcie_sim.guest        import cache, chroot, process
+from litepcie_sim.guest        import cache, chroot
 from litepcie_sim.guest.errors import GuestError, say
+from litepcie_soc.build import processes
 
 SOURCES = Path(__file__).resolve().parents[2] / "software" / "kernel"
 
@@ -116,9 +117,9 @@ def _machine_will_do(headers):
     From Linux 6.13 on, the headers hold their path in more than one file, so they cannot be moved here.
     """
     moves  = "KBUILD_OUTPUT" not in (headers / "Makefile").read_text()
-    runs   = "Usage" in process.run([headers / "scripts" / "basic" / "fixdep"])[1]
+    runs   = "Usage" in processes.run([headers / "scripts" / "basic" / "fixdep"])[1]
     wanted = re.search(r"gcc-(\d+)", (headers / ".kernelvariables").read_text())
-    found  = re.match(r"\d+", process.run(["gcc", "-dumpversion"])[1])
+    found  = re.match(r"\d+", processes.run(["gcc", "-dumpversion"])[1])
     return moves and runs and wanted and found and int(found[0]) >= int(wanted[1])
 
 
@@ -128,7 +129,7 @@ def _fetch(build, folder):
 
 
 def _run(command, environ=None):
-    status, output = process.run(command, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+    status, output = processes.run(command, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
         "LC_ALL": "C", "HOME": "/", **(environ or {})})
     if status:
         lines  = output.splitlines()

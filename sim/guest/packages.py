@@ -20,9 +20,10 @@ import urllib.parse
 
 from pathlib import Path
 
-from litepcie_sim.guest        import cache, process
+from litepcie_sim.guest        import cache
 from litepcie_sim.guest.errors import GuestError, say
 from litepcie_sim.guest.mirror import debian_mirror
+from litepcie_soc.build import processes
 
 KEYRINGS = [
     Path("/usr/share/keyrings/debian-archive-keyring.gpg"),
@@ -32,14 +33,14 @@ KEYRINGS = [
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """The contents of a root. Each recipe has a root of its own.
+    """What a root is made of. Another recipe is another root.
 
-    name     : name of the root in the cache
-    what     : the name in messages
-    suite    : Debian suite that packages come from first; a backports suite adds its base suite
-    packages : packages to fetch with everything they depend on
-    expect   : a pattern that must match exactly one path in the root; otherwise the root is discarded
-    keep     : regular expression of the package names to unpack, among those that apt resolved
+    name     : of the root in the cache
+    what     : the same for people
+    suite    : taken first; a backports suite brings its base suite along
+    packages : with everything they depend on
+    expect   : a pattern of which the root holds one path exactly, or it is not kept
+    keep     : regular expression of the package names to unpack, of those that apt resolved
     exclude  : tar patterns to leave out of every package
     """
     name     : str
@@ -58,13 +59,13 @@ class Recipe:
 
 
 def root(recipe):
-    """Returns the path of the unpacked `recipe`, which is fetched if it is not in the cache."""
+    """Path of the unpacked `recipe`, fetched if it is not in the cache."""
     return cache.entry(recipe.name, cache.digest(recipe), lambda path: _make(recipe, path),
         recipe.what)
 
 
 def find(recipe):
-    """Returns (root, the path that `recipe.expect` matches in it); fetches the root if it is missing."""
+    """(root, the path in it that the recipe is about), fetched if need be."""
     path = root(recipe)
     return path, next(path.glob(recipe.expect))
 
@@ -113,27 +114,27 @@ class Apt:
         self.env = dict(os.environ, APT_CONFIG=str(state / "apt.conf"), LC_ALL="C")
 
     def __call__(self, *arguments, cwd=None):
-        status, output = process.run(["apt-get", "-q", *arguments], env=self.env, cwd=cwd)
+        status, output = processes.run(["apt-get", "-q", *arguments], env=self.env, cwd=cwd)
         if status:
             raise GuestError(reason(output, self.mirror))
         return output
 
     def resolve(self, recipe):
-        """Returns [(name, version)] of the recipe's packages and all they depend on."""
+        """[(name, version)] of the recipe's packages and all they depend on."""
         output = self("install", "-y", "--no-install-recommends", "--print-uris",
             "-t", recipe.suite, *recipe.packages)
         names  = re.findall(r"^'\S+' (\S+)_(\S+)_\w+\.deb \d+", output, re.MULTILINE)
         return [(name, urllib.parse.unquote(version)) for name, version in names]
 
     def download(self, packages):
-        """Fetches packages, [(name, version)]; returns the paths of the .deb files."""
+        """Fetches [(name, version)]; paths of the .deb files."""
         self("download", *(f"{name}={version}" for name, version in packages), cwd=self.archives)
         return sorted(self.archives.glob("*.deb"))
 
 
 def _machine_settings():
-    """Returns the machine's own apt settings for reaching mirrors (proxies, certificates)."""
-    status, output = process.run(["apt-config", "dump"])
+    """How the machine reaches mirrors (proxies, certificates), from its own apt set-up."""
+    status, output = processes.run(["apt-config", "dump"])
     lines = [line for line in output.splitlines()
         if re.match(r"Acquire::(https?|ftp|socks|ForceIPv)", line)]
     return "".join(line + "\n" for line in lines) if status == 0 else ""
@@ -149,7 +150,7 @@ _NO_SUITE = re.compile(
 
 
 def reason(output, mirror):
-    """Returns apt's error output as one line that says what to do."""
+    """Apt's many lines as one that says what to do."""
     advice = "check the network, or set DEBIAN_MIRROR"
     errors = [line[2:].strip() for line in output.splitlines() if line.startswith("E:")]
     detail = (errors or output.strip().splitlines()[-1:] or ["no reason given"])[0]
@@ -167,15 +168,15 @@ def reason(output, mirror):
 # Roots --------------------------------------------------------------------------------------------
 
 def unpack(debs, path, exclude=()):
-    """Unpacks .deb files into `path`, without the paths that match `exclude`.
+    """Unpacks .deb files into `path`, without what matches `exclude`.
 
     base-files goes first: it holds the links (/bin, /lib) that the rest goes through.
     """
     path.mkdir(exist_ok=True)
     patterns = " ".join(f"--exclude='{pattern}'" for pattern in exclude)
     for deb in sorted(debs, key=lambda deb: not deb.name.startswith("base-files_")):
-        # Owners and set-user-id bits are not unpacked: no file in a root may have more rights than its user.
-        status, output = process.run(["bash", "-o", "pipefail", "-c",
+        # Owners and set-user-id bits stay out: nothing in a root is ever more than its user.
+        status, output = processes.run(["bash", "-o", "pipefail", "-c",
             'dpkg-deb --fsys-tarfile "$1" | tar -x -C "$2" --keep-directory-symlink '
             f"--no-same-owner --no-same-permissions {patterns}", "bash", deb, path])
         if status:

@@ -12,9 +12,10 @@ import os
 import re
 import shutil
 
-from litepcie_sim.guest          import packages, process
+from litepcie_sim.guest          import packages
 from litepcie_sim.guest.errors   import GuestError
 from litepcie_sim.guest.packages import Recipe
+from litepcie_soc.build import processes
 
 VERSION_MIN = (10, 1)  # The first with vfio-user-pci.
 
@@ -40,7 +41,7 @@ def _dotted(numbers):
 def version(command, environ=None):
     """Returns (major, minor, micro) of a QEMU, or None if it does not start."""
     try:
-        status, output = process.run([*command, "--version"], env=environ)
+        status, output = processes.run([*command, "--version"], env=environ)
     except OSError:
         return None
     match = re.search(r"version (\d+)\.(\d+)\.(\d+)", output)
@@ -54,7 +55,7 @@ def unfit(command, environ=None):
         return "it does not start"
     if found[:2] < VERSION_MIN:
         return f"it is version {_dotted(found)}, and {_dotted(VERSION_MIN)} or newer is needed"
-    if "vfio-user-pci" not in process.run([*command, "-device", "help"], env=environ)[1]:
+    if "vfio-user-pci" not in processes.run([*command, "-device", "help"], env=environ)[1]:
         return "it has no vfio-user-pci device"
     return None
 

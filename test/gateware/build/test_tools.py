@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Running the programs of others: missing, failing, interrupted."""
+"""Tests of tools that are missing, fail, or are interrupted."""
 
 import os
 import signal
@@ -37,7 +37,7 @@ def test_failure_is_one_line(command, hint, message):
 PROGRAM = """
 from litepcie_soc.build import command_line, tools
 import sys
-tools.PATIENCE_S = 0.5
+tools.GRACE_S = 0.5
 script = sys.argv[1] + "sleep 0.3; echo $$; sleep 60 & echo $!; wait"
 sys.exit(command_line.run(lambda: tools.run_tool(["sh", "-c", script]), "program"))
 """

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Child processes: their output is kept, and none of them survives the program."""
+"""Tests of parallel jobs: their results, and that an interrupt leaves no process behind."""
 
 import signal
 import subprocess
@@ -13,20 +13,21 @@ import time
 
 import pytest
 
-from litepcie_bench import processes
+from litepcie_bench import parallel
 
-# Two sleepers, each with a child of its own; their numbers are printed.
+# Two processes that sleep, each with a child. They write the numbers of all four to a file.
 PROGRAM = """
 import sys
-from litepcie_bench import processes
+from litepcie_bench import parallel
+from litepcie_soc.build import processes
 from litepcie_soc.build.command_line import run
 command = ["sh", "-c", "sleep 60 & echo $! >> $0; echo $$ >> $0; wait", sys.argv[1]]
-sys.exit(run(lambda: processes.side_by_side(lambda _: processes.run(command), range(2), 2, print), "program"))
+sys.exit(run(lambda: parallel.side_by_side(lambda _: processes.run(command), range(2), 2, print), "program"))
 """
 
 
 def is_there(pid):
-    """Whether a process runs; one that waits to be reaped does not."""
+    """Whether a process runs. A zombie, which has ended, does not."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
             return stat.read().rpartition(")")[2].split()[0] != "Z"
@@ -52,26 +53,14 @@ def test_an_interrupt_leaves_nothing(tmp_path, signals, status):
     wait_until(lambda: pids.exists() and len(pids.read_text().split()) == 4)
     found = [int(pid) for pid in pids.read_text().split()]
     assert all(map(is_there, found))
-    # The program is stopped while the signals are sent, so that it sees all of them at once.
+    # While it is stopped, the signals collect, so that it gets all of them at once.
     for number in (signal.SIGSTOP, *signals, signal.SIGCONT):
         program.send_signal(number)
     assert program.wait(30) == status
     wait_until(lambda: not any(map(is_there, found)))
 
 
-def test_output_and_status():
-    assert processes.run(["sh", "-c", "echo out; echo err >&2; exit 3"]) == (3, "out\nerr\n")
-    assert processes.run(["sh", "-c", "echo out; echo err >&2"], quiet=True) == (0, "err\n")
-
-
-def test_what_takes_too_long_is_ended(tmp_path):
-    pid = tmp_path / "pid"
-    with pytest.raises(subprocess.TimeoutExpired):
-        processes.run(["sh", "-c", f"sleep 60 & echo $! > {pid}; wait"], timeout=1)
-    wait_until(lambda: not is_there(int(pid.read_text())))
-
-
 def test_results_come_by_item():
     seen = []
-    assert processes.side_by_side(lambda n: n*n, [1, 2, 3], 2, seen.append) == {1: 1, 2: 4, 3: 9}
+    assert parallel.side_by_side(lambda n: n*n, [1, 2, 3], 2, seen.append) == {1: 1, 2: 4, 3: 9}
     assert sorted(seen) == [1, 4, 9]
