@@ -4,4 +4,4 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The simulated host of the board: guest runner, demo and what both need from the machine."""
+"""The simulator: C++ model in `src/`, guest runner, demonstration."""

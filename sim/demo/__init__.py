@@ -4,4 +4,4 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""`make demo`: the whole path once, from the gateware's build to a file compared."""
+"""`make demo`: builds the board, boots the guest, moves data and verifies it."""

@@ -4,10 +4,10 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Builds the board, boots the guest, moves data both ways with the tool and with dd, compares.
+"""Builds the board, boots the guest, moves data in both directions with the tool and with dd, and verifies it.
 
-Writes build/demo/result.json. Exit status: 0 all data was right; 1 it was not, or something failed
-(one line says what); 130 interrupted.
+Writes build/demo/result.json. Exit status: 0 all data was correct; 1 data was wrong or a step failed (one
+line says which); 130 interrupted.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ console = Console(highlight=False, soft_wrap=True, markup=False)
 
 
 class DemoError(Exception):
-    """Text for the user."""
+    """A step of the demonstration failed; the text is for the user."""
 
 
 def say(text):
@@ -49,9 +49,9 @@ def say(text):
 # Steps --------------------------------------------------------------------------------------------
 
 def build():
-    """Builds the board by its own target, and fetches the guest's parts at the same time."""
+    """Builds the board with its target, and fetches the parts of the guest in parallel."""
     began = time.monotonic()
-    say("building the board (gateware, Verilog, C++), and fetching the guest's parts at the same time")
+    say("building the board (gateware, Verilog, C++) and fetching the parts of the guest")
     with ThreadPoolExecutor(1) as pool:
         parts = pool.submit(prepare)
         built = subprocess.run([sys.executable, ROOT / "targets" / "sim.py", "--build"], cwd=ROOT,
@@ -75,7 +75,7 @@ def command(guest, text):
 
 
 def dma_test(guest, sequence):
-    """Runs one dma_test with its default length and iterations; returns the tool's JSON."""
+    """Runs dma_test with its default length and iterations; returns the tool's JSON."""
     file = f"{sequence}.json"
     try:
         command(guest, f"litepcie_util --json dma_test --sequence {sequence} > {file}")
@@ -93,7 +93,7 @@ def dma_test(guest, sequence):
 
 
 def copy_file(guest):
-    """The guest's kernel image through the card in odd block sizes; the sums before and after."""
+    """Copies the guest's kernel image through the card in odd block sizes; returns the checksums before and after."""
     image  = Kernel(DEFAULT_KERNEL).image()
     size   = image.stat().st_size
     blocks = -(-size//READ_BLOCK_BYTES)
@@ -103,7 +103,7 @@ def copy_file(guest):
     text = command(guest, "sha256sum /boot/vmlinuz /tmp/readback")
     sums = [line.split()[0] for line in text.splitlines()]
     if sums[0] != hashlib.sha256(image.read_bytes()).hexdigest():
-        raise DemoError("the guest's /boot/vmlinuz is not the file that was brought into it")
+        raise DemoError("the guest's /boot/vmlinuz differs from the file that was copied into the guest")
     if sums[0] != sums[1]:
         raise DemoError("the file read back from the card differs from the file written to it")
     return sums
@@ -141,7 +141,7 @@ def main(argv=None):
         run(result)
         result["ok"] = True
         seconds = time.monotonic() - began
-        say(f"every byte was right; {seconds:.0f} s; see {RESULT.relative_to(ROOT)}")
+        say(f"every byte was correct; {seconds:.0f} s; see {RESULT.relative_to(ROOT)}")
     except (DemoError, GuestError) as e:
         result["error"] = str(e)
         console.print(f"demo: error: {e}", style="red")

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The throughput table: what dma_test measured, compared with theory and the published rows."""
+"""Makes the throughput table: figures of dma_test, of theory, and of published tables."""
 
 import csv
 
@@ -20,7 +20,7 @@ THEORIES  = {
 
 
 def published(row):
-    """Rows of AN 456 and AN 855 for the same generation, lanes and data path."""
+    """Returns the rows of AN 456 and AN 855 for the same generation, lanes and data path."""
     with open(PUBLISHED, newline="") as f:
         return [line for line in csv.DictReader(f)
             if (int(line["gen"]), int(line["lanes"])) == (row["gen"], row["lanes"])
@@ -28,12 +28,12 @@ def published(row):
 
 
 def megabytes(value):
-    """`value` bytes per second as text in MB/s (10^6)."""
+    """Returns `value`, in bytes per second, as text in MB/s (10^6)."""
     return f"{value/1e6:.0f}"
 
 
 def throughput_table(rows):
-    """A rich table of `rows`: dma_test's JSON by sequence (write, read, read-and-write)."""
+    """Returns a rich table. `rows` is the JSON of dma_test by sequence (write, read, read-and-write)."""
     row   = rows["write"]
     table = Table(caption="MB/s, by the gateware's counters from doorbell to last byte",
         title=f"Gen{row['gen']} x{row['lanes']}, {row['datapath_bits']} bit, MPS {row['mps']}, "

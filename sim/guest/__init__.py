@@ -4,11 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A virtual machine with the simulated board in it: packages, kernel, module, QEMU, commands.
-
-Standard library only, and importable from any Python 3.11, so that the parts of the guest can be
-fetched while the rest of the environment is still being made.
-"""
+"""Runs a virtual machine with the simulated board: packages, kernel, module, QEMU, commands. Standard library only."""
 
 from litepcie_sim.guest.errors      import GuestError, GuestTimeout
 from litepcie_sim.guest.kernels     import DEFAULT_KERNEL, KERNELS

@@ -10,9 +10,10 @@
     python -m litepcie_sim.guest shell --board build/sim_gen2_x4_128
     python -m litepcie_sim.guest prepare
 
-The command's output goes to standard output. Progress and the kernel's console go to standard
-error. Exit status: the command's; 124 if it did not end in time, 125 if the runner failed
-(one line says why), as for timeout(1); 2 for wrong usage.
+The output stream gets the output of the command. The error stream gets progress and the kernel's console.
+
+Exit status: that of the command; 124 if it did not end in time; 125 if the runner failed (one line says
+why); 2 for bad usage. timeout(1) has the same 124 and 125.
 """
 
 import argparse
@@ -42,7 +43,7 @@ LEAVE          = b"\x1d"  # Ctrl-]
 def _file(text):
     host, colon, guest = text.rpartition(":")
     if not colon or not host or not guest.startswith("/"):
-        raise argparse.ArgumentTypeError(f"a file is HOST:GUEST, with GUEST from /, not {text!r}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not HOST:GUEST with an absolute path GUEST")
     return host, guest
 
 
@@ -52,13 +53,13 @@ def _positive(text):
     except ValueError:
         value = 0
     if value <= 0:
-        raise argparse.ArgumentTypeError(f"a number of seconds above 0, not {text!r}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
     return value
 
 
 def _memory(text):
     if not re.fullmatch(r"[1-9]\d*[MG]", text):
-        raise argparse.ArgumentTypeError(f"a size like 512M or 1G, not {text!r}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 512M or 1G")
     return text
 
 
@@ -67,7 +68,7 @@ SIZES = (128, 256, 512, 1024, 2048, 4096)
 
 def parser():
     main = Parser(prog="python -m litepcie_sim.guest",
-        description="A virtual machine with the simulated board in it.")
+        description="Runs a virtual machine with the simulated board.")
     verbs = main.add_subparsers(dest="verb", required=True)
 
     boot = Parser(add_help=False)
@@ -76,36 +77,36 @@ def parser():
     boot.add_argument("--kernel", choices=KERNELS, default=DEFAULT_KERNEL,
         help="guest kernel (default %(default)s)")
     boot.add_argument("--mps", type=int, choices=SIZES, default=256,
-        help="largest payload (default %(default)s)")
+        help="Max_Payload_Size of the board, bytes (default %(default)s)")
     boot.add_argument("--mrrs", type=int, choices=SIZES, default=512,
-        help="largest read request (default %(default)s)")
+        help="Max_Read_Request_Size of the board, bytes (default %(default)s)")
     boot.add_argument("--iommu", action="store_true",
-        help="the guest uses an IOMMU; stray DMA is an error")
+        help="the guest uses an IOMMU; DMA outside a mapping is reported as an error")
     boot.add_argument("--cpus", type=int, choices=range(1, 5), default=1, metavar="N",
-        help="the guest's processors, 1 to 4 (default %(default)s)")
+        help="number of processors, 1 to 4 (default %(default)s)")
     boot.add_argument("--memory", type=_memory, default="512M",
-        help="the guest's memory (default %(default)s)")
+        help="size of the guest's memory (default %(default)s)")
     boot.add_argument("--strict-writes", action="store_true",
         help="the guest waits for each write to the board instead of posting it")
     boot.add_argument("--no-load", action="store_true", help="do not load the module")
-    boot.add_argument("--with-fio", action="store_true", help="Debian's fio in the guest")
+    boot.add_argument("--with-fio", action="store_true", help="put Debian's fio into the guest")
     boot.add_argument("--file", type=_file, action="append", default=[], metavar="HOST:GUEST",
-        help="copy the file HOST of this machine to GUEST in the guest")
+        help="copy a file into the guest; may be repeated")
     boot.add_argument("--simulator-arg", action="append", default=[], metavar="ARG",
-        help="an argument of litepcie_simulator (--simulator-arg=--reorder)")
-    boot.add_argument("--log", metavar="FILE", help="console log (default DIR/guest/console.log)")
+        help="argument for litepcie_simulator, for example --simulator-arg=--reorder; may be repeated")
+    boot.add_argument("--log", metavar="FILE", help="file of the console log (default DIR/guest/console.log)")
 
-    run = verbs.add_parser("run", parents=[boot], help="boot, run a command, exit with its status",
+    run = verbs.add_parser("run", parents=[boot], help="boot, run a command and exit with its status",
         epilog="exit status: the command's; 124 if it did not end in time; 125 if the runner failed; 2 wrong usage")
     run.add_argument("--timeout", type=_positive, default=600, metavar="S",
-        help="seconds the command may take (default %(default)s)")
+        help="time limit of the command in seconds (default %(default)s)")
     run.add_argument("command", nargs="+", metavar="COMMAND",
-        help="after --; a single word is text for the shell")
-    verbs.add_parser("shell", parents=[boot], help="boot, give a shell")
-    get = verbs.add_parser("prepare", help="fetch and build everything that a guest needs")
+        help="command after --; a single word is a command line for the shell")
+    verbs.add_parser("shell", parents=[boot], help="boot and give a shell")
+    get = verbs.add_parser("prepare", help="fetch and build all that a guest needs")
     get.add_argument("--kernel", action="append", choices=KERNELS,
-        help=f"for this guest kernel (default {DEFAULT_KERNEL})")
-    get.add_argument("--with-fio", action="store_true", help="Debian's fio too")
+        help=f"for this guest kernel; may be repeated (default {DEFAULT_KERNEL})")
+    get.add_argument("--with-fio", action="store_true", help="also fetch Debian's fio")
     return main
 
 # Verbs --------------------------------------------------------------------------------------------
@@ -129,7 +130,7 @@ def _to_stdout(data):
 
 
 def run(args):
-    # One word is shell text as it is; several are a command and its arguments.
+    # One word is a command line for the shell. Several words are a command and its arguments.
     command = args.command[0] if len(args.command) == 1 else shlex.join(args.command)
     with _guest(args) as guest:
         return guest.run(command, args.timeout, _to_stdout).status
@@ -137,7 +138,7 @@ def run(args):
 
 @contextlib.contextmanager
 def _raw(fd):
-    """Sends each key to the guest at once, Ctrl-C too."""
+    """Sends each key to the guest as it is typed, also Ctrl-C."""
     if not os.isatty(fd):
         yield
         return
@@ -152,7 +153,7 @@ def _raw(fd):
 def shell(args):
     with _guest(args) as guest:
         say(f"booted kernel {guest.kernel.release} in {guest.boot_seconds:.1f} s; "
-            "`exit` leaves, Ctrl-] ends the guest at once")
+            "type `exit` to leave, or Ctrl-] to end the guest at once")
         columns, rows = shutil.get_terminal_size()
         with _raw(sys.stdin.fileno()):
             return guest.interact(_to_stdout, sys.stdin.fileno(), rows, columns, leave=LEAVE)

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The board as the guest runner sees it: a build folder of targets/sim.py and its simulator."""
+"""The build folder of a simulated board, and the simulator process that serves the board to QEMU."""
 
 import os
 import re
@@ -16,13 +16,16 @@ from pathlib import Path
 from litepcie_sim.guest.errors import GuestError, GuestTimeout
 from litepcie_soc.build import processes
 
-START_SECONDS = 30  # The simulator makes its socket at once; a machine under load may take a while.
+START_SECONDS = 30  # The simulator creates its socket at once, but a machine under load may be slow.
 
 
 class BuiltBoard:
-    """A board's build folder; checked to be one.
+    """The build folder of a simulated board. Raises GuestError if the board is not built.
 
-    Attributes: `simulator` (path of the program), `gen`, `lanes` (of its link).
+    Attributes
+    ----------
+    simulator  : path of the program litepcie_simulator.
+    gen, lanes : of the board's link.
     """
 
     def __init__(self, folder):
@@ -36,16 +39,16 @@ class BuiltBoard:
         self.lanes   = self.constant("CONFIG_PCIE_LANES")
 
     def constant(self, name):
-        """Integer constant `name` of the board's soc.h."""
+        """Returns the integer constant `name` of the board's soc.h."""
         match = re.search(rf"^#define\s+{name}\s+(0x[0-9a-fA-F]+|\d+)", self._header, re.MULTILINE)
         if match is None:
-            raise GuestError(f"{self.folder} does not say {name}; "
+            raise GuestError(f"soc.h of {self.folder} does not define {name}; "
                 "build it again: ./targets/sim.py --build")
         return int(match[1], 0)
 
 
 class Simulator:
-    """The simulator process. What it says goes to the file `log`."""
+    """The simulator process. Its output goes to the file `log`."""
 
     def __init__(self, board, socket, arguments=(), log=None):
         self.log     = Path(log)
@@ -54,7 +57,7 @@ class Simulator:
         self.process = None
 
     def start(self):
-        """Starts it and returns when its socket takes connections."""
+        """Starts the process, and returns when its socket accepts connections."""
         with open(self.log, "wb") as log:
             self.process = processes.start(self.command, stdout=log, stderr=log)
         deadline = time.monotonic() + START_SECONDS
@@ -63,29 +66,29 @@ class Simulator:
                 raise self.error()
             if time.monotonic() > deadline:
                 raise GuestTimeout(
-                    f"the simulator made no socket in {START_SECONDS} s{self._last_lines()}")
+                    f"the simulator created no socket within {START_SECONDS} s{self._last_lines()}")
             time.sleep(0.01)
 
     def ended(self):
-        """Its exit status, or None while it runs."""
+        """Returns the exit status, or None while the process runs."""
         return self.process.poll() if self.process else None
 
     def error(self):
-        """The error that its end is."""
+        """Returns the error for a simulator that ended unexpectedly."""
         status = self.process.wait()
         how    = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
         return GuestError(f"the simulator {how}{self._last_lines()}")
 
     def _last_lines(self, count=8):
         lines = self.log.read_text(errors="replace").strip().splitlines()[-count:]
-        return ": " + "\n".join(lines) if lines else ", without a word"
+        return ": " + "\n".join(lines) if lines else " without output"
 
     def kill(self):
-        """Ends it at once, as a crash would."""
+        """Ends the process at once, like a crash."""
         processes.stop(self.process, grace=0)
 
     def stop(self, grace=2.0):
-        """Lets it end by itself for `grace` seconds (QEMU has closed the socket), then ends it."""
+        """Waits `grace` seconds for the process to end by itself, as QEMU has closed the socket, then ends it."""
         if self.process is None:
             return None
         deadline = time.monotonic() + grace
@@ -95,11 +98,10 @@ class Simulator:
 
 
 def listening(path):
-    """Whether a process listens on the UNIX socket `path`.
+    """Returns whether a process listens on the UNIX socket `path`.
 
-    Looked up and not tried, as the simulator serves one connection.
-
-    Source: proc(5), /proc/net/unix: 00010000 in the fourth column is __SO_ACCEPTCON.
+    It reads /proc/net/unix (proc(5): 00010000 in the fourth column is __SO_ACCEPTCON). It does not connect, because the
+    simulator serves only one connection.
     """
     for line in Path("/proc/net/unix").read_text().splitlines()[1:]:
         fields = line.split(None, 7)
@@ -109,5 +111,5 @@ def listening(path):
 
 
 def socket_folder():
-    """A temporary folder with a short path: that of a UNIX socket has 107 bytes at most."""
+    """Makes a temporary folder with a short path, as the path of a UNIX socket has at most 107 bytes."""
     return tempfile.TemporaryDirectory(prefix=f"litepcie-{os.getpid()}-", dir="/tmp")

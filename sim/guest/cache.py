@@ -4,15 +4,15 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The cache that all clones of a user share. An entry is complete or does not exist.
+"""The cache that all clones of a user share. An entry is made once, and never visible incomplete.
 
     ${LITEPCIE_CACHE:-${XDG_CACHE_HOME:-~/.cache}/litepcie-soc}/v1/
-        NAME-HASH/      an entry that `entry` made; HASH covers everything that it depends on
-        locks/          one lock per entry, held while the entry is made
-        tmp/            unfinished entries; renamed into place when complete
+        NAME-HASH/      an entry that `entry` made; HASH covers all that it depends on
+        locks/          one lock for each entry, held while the entry is made
+        tmp/            entries that are being made, renamed into place when complete
 
-All of it can be deleted when no guest and no build runs. A new layout gets a new version folder.
-The modification time of an entry's folder is the time of its last use: `prune` removes entries unused for long.
+Anything in it may be deleted while nothing runs. Another layout needs another version folder. The
+modification time of an entry's folder is the time of its last use; `prune` removes entries by it.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ VERSION = "v1"
 
 
 def folder():
-    """Returns the versioned cache folder, as the environment sets it."""
+    """Returns the cache folder of this version, as the environment variables name it."""
     base = os.environ.get("LITEPCIE_CACHE")
     if not base:
         base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "litepcie-soc"
@@ -40,7 +40,7 @@ def folder():
 
 
 def digest(*parts):
-    """Returns a short hash of strings and bytes, which depends on their order and boundaries."""
+    """Returns a short hash of strings and bytes that depends on their order and boundaries."""
     sha = hashlib.sha256()
     for part in parts:
         data = part if isinstance(part, bytes) else str(part).encode()
@@ -70,10 +70,10 @@ def _wait_for(lock):
 
 
 def entry(name, key, make, what=None):
-    """Returns the path of the cache entry `name` for `key` (from `digest`); `make(folder)` makes it if missing.
+    """Returns the path of the cache entry `name` for `key` (from `digest`); calls `make(folder)` if it is missing.
 
-    `make` gets an empty folder. The folder becomes the entry when `make` returns, and is removed if `make`
-    raises an error. If several processes want the same entry, the first makes it and the others wait.
+    `make` gets an empty folder. It becomes the entry when `make` returns, and is removed when `make` raises. Other
+    processes that need the same entry wait meanwhile.
     """
     what  = what or name
     root  = folder()
@@ -86,7 +86,7 @@ def entry(name, key, make, what=None):
                 return final
             tmp = root / "tmp"
             tmp.mkdir(exist_ok=True)
-            # We hold the lock, so a process that was killed left these unfinished folders.
+            # This process holds the lock, so a process that was killed left these.
             for stale in tmp.glob(f"{name}-{key}.*"):
                 shutil.rmtree(stale, ignore_errors=True)
             work = Path(tempfile.mkdtemp(prefix=f"{name}-{key}.", dir=tmp))
@@ -99,12 +99,12 @@ def entry(name, key, make, what=None):
                 raise
     except OSError as e:
         raise GuestError(f"cannot make {what} in the cache {root}: {e.strerror or e}; "
-            "LITEPCIE_CACHE names another folder") from e
+            "set LITEPCIE_CACHE to another folder") from e
     return final
 
 
 def _used(path):
-    """Sets the time of an entry's last use to now. Returns whether the entry exists."""
+    """Returns whether the entry exists, and records its use."""
     with contextlib.suppress(PermissionError):
         try:
             os.utime(path)
@@ -114,7 +114,7 @@ def _used(path):
 
 
 def discard(path):
-    """Removes an entry. Processes that have its files open or mapped keep them."""
+    """Removes an entry. Processes that have its files open or mapped can still use them."""
     tmp = path.parent / "tmp"
     tmp.mkdir(exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix="discarded.", dir=tmp))
@@ -124,9 +124,9 @@ def discard(path):
 
 
 def prune(name, days=30, most_bytes=4 << 30):
-    """Removes entries of `name` that were not used for some days, then the longest unused until the others fit.
+    """Removes entries of `name` that were not used for `days`, then the longest unused until the others fit.
 
-    An entry used within the last day stays: another process may be reading it.
+    An entry used within the last day stays, as another process may be reading it.
     """
     day     = 24*60*60
     entries = []

@@ -4,11 +4,11 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Runs programs inside an unpacked root, by the first way that this machine allows."""
+"""Runs programs inside an unpacked root file system, in a way that the user's rights on this machine allow."""
 
 from litepcie_soc.build import processes
 
-# $1 is the root. Mounts are the namespace's own and vanish with it.
+# $1 is the root. The mounts belong to the mount namespace and vanish with it.
 _MOUNT = """
 root=$1; shift
 for folder in dev proc; do
@@ -17,8 +17,7 @@ done
 exec chroot "$root" "$@"
 """
 
-# In a container, root may change its root but not mount. A build needs no more than this of /dev
-# and /proc.
+# In a container, root may call chroot but not mount. A build needs only these files of /dev and /proc.
 _PLAIN = """
 root=$1; shift
 mkdir -p "$root/dev" "$root/proc/self" && cat /proc/self/maps > "$root/proc/self/maps" || exit 1
@@ -34,7 +33,7 @@ _WAYS = [
 
 
 def way(root):
-    """Returns the words to put before a command so that it runs inside `root`. None if the machine allows no way."""
+    """Returns the words to put before a command to run it inside `root`, or None if this machine does not allow it."""
     for words in _WAYS:
         if processes.run([*words, root, "/bin/true"])[0] == 0:
             return [*words, str(root)]

@@ -4,11 +4,11 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A cpio archive of the "newc" kind, which Linux unpacks as initial RAM file system.
+"""Writes cpio archives of the "newc" format, which Linux unpacks as initial RAM file system.
 
-Written here because it needs no tool of the machine and no root rights: devices and owners are
-just numbers in the archive. Format: Documentation/driver-api/early-userspace/buffer-format.rst of
-the kernel. Archives may follow each other.
+Written in Python, it needs no program of the machine and no rights: devices and owners are only
+numbers in the archive. An image may be several archives one after the other. Format:
+Documentation/driver-api/early-userspace/buffer-format.rst of the kernel.
 """
 
 import stat
@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 
 
 class Archive:
-    """Collects entries; `data()` is the archive. Folders above an entry are made on their own."""
+    """Collects entries; `data()` returns the archive. Parent folders of an entry are added automatically."""
 
     def __init__(self):
         self._parts   = []
@@ -27,7 +27,7 @@ class Archive:
     def _entry(self, name, mode, content=b"", device=(0, 0)):
         name = PurePosixPath("/") / name
         if ".." in name.parts:
-            raise ValueError(f"a path of the archive must not hold '..', not {str(name)!r}")
+            raise ValueError(f"a path in the archive must not contain '..': {str(name)!r}")
         if name != PurePosixPath("/"):
             self.folder(name.parent)
         self._append(str(name).lstrip("/"), mode, content, device)
@@ -35,8 +35,8 @@ class Archive:
     def _append(self, name, mode, content=b"", device=(0, 0)):
         self._inode += 1
         raw    = name.encode() + b"\0"
-        # inode, mode, user, group, links, time, size, device of the file, device it is, name's
-        # size, checksum (unused).
+        # inode, mode, user, group, links, time, size, device that holds the file (2), device number of a
+        # device file (2), size of the name, checksum (unused).
         fields = (self._inode, mode, 0, 0, 1, 0, len(content), 0, 0, *device, len(raw), 0)
         header = b"070701" + b"".join(b"%08X" % field for field in fields)
         self._parts += [header, raw, bytes(-(len(header) + len(raw)) % 4)]
@@ -54,7 +54,7 @@ class Archive:
         self._entry(name, stat.S_IFREG | mode, content)
 
     def copy(self, name, path, mode=None):
-        """Adds a copy of the machine's file `path`, with that file's permissions if `mode` is None."""
+        """Adds a copy of the machine's file `path`, with its permissions unless `mode` is given."""
         path = Path(path)
         mode = stat.S_IMODE(path.stat().st_mode) if mode is None else mode
         self.file(name, path.read_bytes(), mode)

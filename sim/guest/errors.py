@@ -4,23 +4,23 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Errors of the guest runner, and its lines of progress."""
+"""Errors and progress messages of the guest runner."""
 
 import sys
 
 
 class GuestError(Exception):
-    """An error that the user can act on. The message is one line; lines of a log may follow it."""
+    """A failure of the guest runner. The message is one line for the user; lines of a log may follow."""
 
 
 class GuestTimeout(GuestError):
-    """A command, or the boot, did not end in time."""
+    """The boot or a command did not end in time."""
 
 
 class GuestOff(GuestError):
-    """The guest switched itself off, or its kernel crashed."""
+    """The guest powered off, or its kernel crashed."""
 
 
 def say(message):
-    """A line of progress. On the error stream: the output stream is the guest's commands'."""
+    """Prints a line of progress on the error stream, as the output stream is for the guest's commands."""
     print(f"guest: {message}", file=sys.stderr, flush=True)

@@ -5,15 +5,16 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-# The first program of the guest: sets the board up, then obeys the second serial port (see console.py).
-# /etc/guest.conf, written by the runner: token= (for the word "ready"), load= (1: the board and its module).
+# The first program of the guest. It sets up the board, then runs commands from the second serial port (console.py).
+# The runner writes /etc/guest.conf: mps=, mrrs=, load= (1: set up the board and load its module), and token=, which
+# this program replies with when it is ready.
 
 export PATH=/bin:/sbin:/usr/bin HOME=/root TERM=vt100
 control=/dev/ttyS1
 
-# Orphans become children of process 1. When a child dies, the shell's `read` starts again and loses the part of the
-# line that it had. So process 1 only waits, and the commands are the only children of the shell that reads them.
-# (That shell is not a background job: such a job would ignore Ctrl-C.)
+# Orphans become children of process 1. When a child ends, the shell's `read` starts again and loses the part of the line
+# that it had. So process 1 only waits, and a second process reads commands and has no other children. It is not a
+# background job, as that would ignore Ctrl-C.
 if [ $$ = 1 ]; then
     mount -t devtmpfs dev /dev
     "$0"
@@ -32,7 +33,7 @@ cd /root
 
 raw() { stty -F $control raw -echo -hupcl clocal; }
 
-# Sets up the board below the root port and loads the module. Prints what failed and returns its status.
+# Sets up the board and loads the module. Prints a message and fails if something is wrong.
 board() {
     [ -e /sys/bus/pci/devices/0000:01:00.0 ] || { echo "no board on the guest's PCI bus"; return 1; }
     pcie_sizes "$mps" "$mrrs" || return
@@ -58,8 +59,8 @@ while read -r token mode code <&3; do
         status=$?
         ;;
     shell)
-        # The shell gets a terminal of its own: job control, line editing, Ctrl-C. The end of its session hangs up the
-        # port. So its output must be sent before (stty waits for that), and the port must be opened again.
+        # The shell gets a session with the port as its terminal, for job control, line editing and Ctrl-C. The end of
+        # the session hangs up the port: stty waits until all output is sent, and the port must be opened again.
         stty -F $control sane
         eval "$command"
         setsid -c sh -c 'sh -il; status=$?; stty sane; exit $status' <>$control >&0 2>&1

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The guest's root file system, in RAM: busybox, the board's module and tool, the user's files."""
+"""Makes the guest's initial RAM file system: busybox, the driver's module, the tool, files of the user."""
 
 import shutil
 
@@ -22,7 +22,7 @@ USER = ROOT / "software" / "user"
 
 
 def base():
-    """Returns the archive that every guest has: folders, busybox under all its names, init."""
+    """Returns the archive of every guest: folders, busybox with a link for each of its commands, init."""
     _, busybox     = packages.find(Recipe("busybox", "busybox", "bookworm",
         packages = ("busybox-static",),
         expect   = "bin/busybox"))
@@ -46,7 +46,7 @@ def base():
 
 
 def tools():
-    """Returns paths of the tool's programs, statically linked; make builds them if they are out of date."""
+    """Returns the paths of the statically linked programs of software/user, after make has updated them."""
     build = ROOT / "build" / "user-guest"
     with cache.locked(ROOT / "build" / "user-guest.lock", "litepcie_util"):
         status, output = processes.run(["make", "-C", USER, f"BUILD={build}", "STATIC=1"])
@@ -58,13 +58,13 @@ def tools():
 
 
 def fio():
-    """Returns the path of an archive with Debian's fio and every library it loads, at their own paths."""
+    """Returns the path of an archive with Debian's fio and all libraries that it loads."""
     recipe = Recipe("fio", "fio", "trixie", ("fio",), "usr/bin/fio",
         keep = r"(?!python|libpython|perl|systemd|dpkg|tzdata|adduser|passwd|debconf|dmsetup)")
     root, program = packages.find(recipe)
     libraries     = root / "usr/lib/x86_64-linux-gnu"
     loader        = root / "usr/lib64/ld-linux-x86-64.so.2"
-    search        = f"{libraries}:{libraries}/ceph"  # A library that fio loads needs one from ceph.
+    search        = f"{libraries}:{libraries}/ceph"  # One library is in a folder of its own.
 
     def make(path):
         status, output = processes.run([loader, "--library-path", search, "--list", program])
@@ -86,7 +86,7 @@ def fio():
 def write(path, archives, extra=()):
     """Writes `archives` (Archive) and `extra` (paths of archives) one after the other.
 
-    Not compressed: unpacking costs the guest more time than reading.
+    The result is not compressed, as the guest reads faster than it decompresses.
     """
     with open(path, "wb") as out:
         for archive in archives:

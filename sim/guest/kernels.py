@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The guest kernels: Debian's unchanged cloud kernels, and the compiler and headers to build a module for each."""
+"""The guest kernels: Debian's unmodified cloud kernels, with headers and compiler to build a module for each."""
 
 import dataclasses
 import re
@@ -15,36 +15,36 @@ from litepcie_sim.guest          import packages
 from litepcie_sim.guest.errors   import GuestError, say
 from litepcie_sim.guest.packages import Recipe
 
-# Name of a kernel, and the Debian suite that carries it; the suite of backports moves to new versions.
-# The cloud flavour has PCI hot-plug, AER, MSI, VT-d, io_uring and the serial ports built in.
+# The Debian suite of each kernel, by the kernel's name. The backports suite moves on to new versions. The
+# cloud flavour has PCI hot-plug, AER, MSI, VT-d, io_uring and the serial ports built in.
 KERNELS        = {"6.1": "bookworm", "6.12": "trixie", "newest": "trixie-backports"}
 DEFAULT_KERNEL = "6.1"
 
-# Programs that `make` and the kernel's scripts run, besides the compiler. base-files holds the links
-# of a merged /usr.
+# The compiler, and the programs that make and the kernel's scripts run. base-files has the links of a
+# merged /usr.
 _TOOLS = ("base-files", "dash", "bash", "coreutils", "sed", "grep", "mawk", "findutils",
     "diffutils", "perl-base", "tar", "gzip", "libc-bin", "gcc", "binutils", "make")
 
-# Dependencies that a compiler and headers have and a module's build does not use.
+# Dependencies of the compiler and of the headers that the build of a module does not use.
 _NO_USE = (r"(?!linux-(image|binary|modules|base)|systemd|libsystemd|udev|initramfs|dracut|kmod|"
     r"klibc|libklibc|debconf|mount$|cpio$|lib(a|hwa|l|t|ub)san\d|libgprofng|libpam|logsave)")
 
 
 @dataclasses.dataclass(frozen=True)
 class Kernel:
-    """One of `KERNELS`, by name; raises GuestError for another name."""
+    """One of `KERNELS`, by name. Raises GuestError if there is no such kernel."""
     name : str
 
     def __post_init__(self):
         if self.name not in KERNELS:
-            raise GuestError(f"no guest kernel {self.name!r}; there are {', '.join(KERNELS)}")
+            raise GuestError(f"there is no guest kernel {self.name!r}; choose one of {', '.join(KERNELS)}")
 
     @property
     def suite(self):
         return KERNELS[self.name]
 
     def image(self):
-        """Returns the path of the bootable image, which is fetched if it is missing."""
+        """Returns the path of the bootable image, which is fetched if it is not in the cache."""
         return packages.find(Recipe(f"kernel-{self.name}", f"kernel {self.name}", self.suite,
             packages = ("linux-image-cloud-amd64",),
             keep     = r"linux-(image|binary)-\d",
@@ -59,12 +59,12 @@ class Kernel:
         release = image.name.removeprefix("vmlinuz-")
         release = image.parent.name if release == "vmlinuz" else release
         if self.name != "newest" and not re.match(re.escape(self.name) + r"\b", release):
-            say(f"Debian {self.suite} now carries {release}; it is used instead of {self.name}")
+            say(f"Debian {self.suite} now has kernel {release}, which is used instead of {self.name}")
         return release
 
     def compiler(self):
-        """Returns (root, headers): a root with this kernel's headers and its suite's compiler, fetched if
-        it is missing, and the path of the headers inside the root.
+        """Returns (root, headers): a root file system with this kernel's headers and its suite's compiler, which is
+        fetched if it is not in the cache, and the path of the headers inside it.
         """
         root, headers = packages.find(Recipe(f"compiler-{self.name}",
             f"headers and compiler of kernel {self.name}", self.suite,

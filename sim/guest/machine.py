@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""One run of a virtual machine with the simulated board in it."""
+"""Boots a virtual machine with the simulated board, and runs commands in it."""
 
 import dataclasses
 import os
@@ -28,36 +28,34 @@ BOOT_SECONDS = 180
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """A command's exit status, and what it wrote to both of its streams."""
+    """Exit status of a command, and its output and errors as one text."""
     status : int
     output : str
 
 
 class Guest:
-    """A booted guest. A context manager: boots on entry, ends all its processes on exit.
+    """A guest, as a context manager: it boots on entry, and all its processes end on exit.
+
+    Raises GuestError when something is missing or fails, and GuestTimeout when the boot takes too long.
 
     Parameters
     ----------
-    board : build folder of targets/sim.py, or None: a guest without a board
-    kernel : name of a guest kernel (`litepcie_sim.guest.KERNELS`)
-    mps, mrrs : largest payload and read request in bytes, written to the board before the module
-        loads
-    load : whether the module is loaded
-    files : (path on the machine, path in the guest) of files to bring along
-    with_fio : whether Debian's fio is in the guest
-    simulator_arguments : further arguments of litepcie_simulator
-    log : path of the console log; the simulator's is next to it. None: both vanish with the guest
-    console : called with bytes of the kernel's console as they come
-    memory, cpus, iommu, strict_writes : see `qemu.Machine`
+    board     : build folder of targets/sim.py, or None for a guest without a board.
+    kernel    : name of a guest kernel (`litepcie_sim.guest.KERNELS`).
+    mps, mrrs : Max_Payload_Size and Max_Read_Request_Size in bytes, set before the module is loaded.
+    load      : whether the module is loaded.
+    files     : (path on the machine, path in the guest) of files to copy into the guest.
+    with_fio  : whether Debian's fio is in the guest.
+    simulator_arguments : further arguments of litepcie_simulator.
+    log       : path of the console log; the simulator's log is beside it. None: both are deleted with the guest.
+    console   : function that is called with bytes of the kernel's console as they arrive.
+    memory, cpus, iommu, strict_writes : see `qemu.Machine`.
 
     Attributes
     ----------
-    boot_seconds : from the start of QEMU to the first command taken
-    log : path of the console log
-    simulator : `board.Simulator`, or None
-
-    Raises GuestError (one line, for the user) when anything is missing or goes wrong; GuestTimeout
-    when it takes too long.
+    boot_seconds : time from the start of QEMU until the guest accepts commands.
+    log          : path of the console log.
+    simulator    : `board.Simulator`, or None.
     """
 
     def __init__(self, board=None, *, kernel=DEFAULT_KERNEL, mps=256, mrrs=512, load=True,
@@ -74,8 +72,8 @@ class Guest:
         self._console     = console or (lambda data: None)
         self._folder      = None
         self._qemu        = None
-        self._killed      = False  # The simulator, on purpose.
-        self._idle        = False  # The guest's init waits for a command.
+        self._killed      = False  # kill_simulator() was called.
+        self._idle        = False  # The guest waits for a command.
         self._sockets     = {}
         self._tail        = b""
         self.log          = Path(log) if log else None
@@ -121,7 +119,7 @@ class Guest:
         (folder / "initrd").unlink()
         if boot.status:
             said = output.decode(errors="replace").strip()
-            raise GuestError(f"the guest could not set the board up: {said}")
+            raise GuestError(f"the guest could not set up the board: {said}")
 
     def _write_initrd(self, path, image, token):
         archive = initramfs.base()
@@ -150,7 +148,7 @@ class Guest:
             end.close()
 
     def close(self, off=True):
-        """Ends the guest; `off`: by switching it off, so that its kernel tells the driver."""
+        """Ends the guest. With `off` the guest powers off, so that its kernel shuts the driver down."""
         if off and self._idle and not self._killed:
             try:
                 self._send(Reply().request("off"))
@@ -171,10 +169,10 @@ class Guest:
     # Commands -----------------------------------------------------------------------------------
 
     def run(self, command, timeout=120, stream=None):
-        """Runs `command` in the guest's shell; `Result`.
+        """Runs `command` in the guest's shell; returns its `Result`.
 
-        `stream` is called with the output's bytes as they come. A command that takes longer than
-        `timeout` seconds raises GuestTimeout; the guest is still at it, so nothing else can be run.
+        `stream` is called with bytes of the output as they arrive. If the command takes longer than `timeout` seconds,
+        GuestTimeout is raised. The command still runs then, so no other command can be run.
         """
         output = bytearray()
 
@@ -191,16 +189,14 @@ class Guest:
         return Result(reply.status, output.decode(errors="replace"))
 
     def kill_simulator(self):
-        """Ends the simulator as a crash would: no error from here on. QEMU and the guest go on."""
+        """Ends the simulator like a crash. QEMU and the guest keep running, and this causes no error here."""
         self._killed = True
         self.simulator.kill()
 
     def interact(self, take, keys, rows=24, columns=80, leave=None):
-        """A shell in the guest: `keys` is a file descriptor of what is typed, `take` is called with
-        bytes to show.
+        """Runs a shell in the guest. `keys` is a file descriptor to read keys from; `take` is called with its output.
 
-        Returns the shell's exit status; 0 if the key `leave` was typed or the guest was switched
-        off from inside.
+        Returns the exit status of the shell, or 0 if the key `leave` was typed or the guest powered off.
         """
         reply = Reply()
         self._send(reply.request("shell", f"stty -F /dev/ttyS1 rows {rows} cols {columns}"))
@@ -223,7 +219,7 @@ class Guest:
         end.setblocking(False)
 
     def _pump(self, reply, deadline, take, late="the guest did not boot", keys=None, leave=None):
-        """Moves bytes until `reply` has its status."""
+        """Transfers bytes between user, log and guest until `reply` has its status."""
         with selectors.DefaultSelector() as selector:
             for name, end in self._sockets.items():
                 selector.register(end, selectors.EVENT_READ, name)
@@ -231,7 +227,7 @@ class Guest:
                 selector.register(keys, selectors.EVENT_READ, "keys")
             while reply.status is None:
                 if deadline and time.monotonic() > deadline:
-                    raise GuestTimeout(late + self._last_words())
+                    raise GuestTimeout(late + self._console_end())
                 for key, _ in selector.select(0.1):
                     if key.data == "keys":
                         self._type(selector, keys, leave)
@@ -260,7 +256,7 @@ class Guest:
         data = os.read(keys, 4096)
         if leave and leave in data:
             raise GuestOff("left")
-        if not data:  # The end of what is typed: the same for the shell in the guest.
+        if not data:  # End of input: Ctrl-D ends the input of the guest's shell.
             selector.unregister(keys)
             data = b"\x04"
         self._send(data)
@@ -269,15 +265,15 @@ class Guest:
         return self.simulator and not self._killed and self.simulator.ended() not in (None, 0)
 
     def _gone(self):
-        """The error that QEMU's end is."""
+        """Returns the error for a QEMU that has ended."""
         status = processes.stop(self._qemu, grace=2)
         if self._simulator_failed():
             return self.simulator.error()
         if status == 0:
-            return GuestOff(f"the guest went off{self._last_words()}")
+            return GuestOff(f"the guest powered off{self._console_end()}")
         said = (Path(self._folder.name) / "qemu.log").read_text(errors="replace").strip()
         return GuestError(f"QEMU ended (status {status}): " + "\n".join(said.splitlines()[-5:]))
 
-    def _last_words(self):
+    def _console_end(self):
         lines = self._tail.decode(errors="replace").strip().splitlines()[-10:]
         return "; the end of its console:\n" + "\n".join(lines) if lines else ""

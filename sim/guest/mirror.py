@@ -4,8 +4,9 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Which Debian mirror to use: `DEBIAN_MIRROR`, else the one of the machine's own apt, else the one that
-apt's own templates for Debian name (Ubuntu's apt is set up for Ubuntu's archive only).
+"""Finds a Debian mirror: `DEBIAN_MIRROR`, else that of the machine's own apt, else that of apt's template for Debian.
+
+The template is for Ubuntu, whose apt has sources for Ubuntu's archive only.
 """
 
 import os
@@ -15,11 +16,10 @@ from pathlib import Path
 
 from litepcie_sim.guest.errors import GuestError
 
-# This file belongs to the package python-apt-common.
+# A file of the package python-apt-common.
 TEMPLATE = "/usr/share/python-apt/templates/Debian.info"
 
-# Suites of the Debian archive proper. Security and third-party archives use other names or none of
-# these.
+# Suites of the main Debian archive. Security and third-party archives have other names.
 _SUITE = re.compile(r"^(bullseye|bookworm|trixie|forky|duke|sid|(old){,2}stable|testing|unstable)"
     r"(-updates|-backports|-proposed-updates)?$")
 _NO    = ("no", "false", "without", "off", "disable", "0")
@@ -58,7 +58,7 @@ def parse_deb822(text):
 
 
 def machine_sources(etc="/etc/apt"):
-    """Yields every entry of the machine's apt set-up, in apt's order."""
+    """Yields (uri, suite, components) of each source of the machine's apt, in apt's order."""
     etc   = Path(etc)
     parts = etc / "sources.list.d"
     files = [etc / "sources.list"] + sorted(parts.iterdir() if parts.is_dir() else [])
@@ -70,7 +70,7 @@ def machine_sources(etc="/etc/apt"):
 
 
 def template_mirror(template):
-    """Returns the URI that the templates have for the newest suite of Debian, or None."""
+    """Returns the URI of the newest Debian suite in apt's template, or None."""
     if os.access(template, os.R_OK):
         if match := re.search(r"^BaseURI:\s*(\S+)", Path(template).read_text(), re.MULTILINE):
             return match[1]
@@ -78,7 +78,7 @@ def template_mirror(template):
 
 
 def debian_mirror(etc="/etc/apt", environ=os.environ, template=TEMPLATE):
-    """Returns the archive's URI without a slash at its end. Raises GuestError if nothing names one."""
+    """Returns the URI of the mirror, without a slash at its end. Raises GuestError if there is none."""
     if environ.get("DEBIAN_MIRROR"):
         return environ["DEBIAN_MIRROR"].rstrip("/")
     for uri, suite, components in machine_sources(etc):
@@ -86,4 +86,4 @@ def debian_mirror(etc="/etc/apt", environ=os.environ, template=TEMPLATE):
             return uri.rstrip("/")
     if uri := template_mirror(template):
         return uri.rstrip("/")
-    raise GuestError("nothing on this machine names a Debian mirror; set DEBIAN_MIRROR to one")
+    raise GuestError("no Debian mirror is configured on this machine; set DEBIAN_MIRROR to the URL of one")

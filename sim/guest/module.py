@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The driver, built for a guest kernel by that kernel's own compiler."""
+"""Builds the driver for a guest kernel, with that kernel's own compiler."""
 
 import os
 import re
@@ -19,8 +19,8 @@ from litepcie_soc.build import processes
 
 SOURCES = Path(__file__).resolve().parents[2] / "software" / "kernel"
 
-_FORBIDDEN = ("this machine does not let a user make user namespaces, which building the driver "
-    "for the guest needs; type: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0, "
+_FORBIDDEN = ("building the driver for the guest needs user namespaces, which this machine does not "
+    "allow; type: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0, "
     "or run as root, or install linux-headers-{release}")
 
 
@@ -38,7 +38,7 @@ def sources(folder=SOURCES):
 
 
 def module(kernel, folder=SOURCES):
-    """Returns the path of the .ko for `kernel`; builds it if the cache has none from these sources in `folder`."""
+    """Returns the path of the .ko of the sources in `folder` for `kernel`; builds it if it is not in the cache."""
     files = sources(folder)
     key   = cache.digest(kernel.image().parent, *[part for file in files.items() for part in file])
 
@@ -59,15 +59,15 @@ def module(kernel, folder=SOURCES):
 
 
 def _make_command(kdir, folder, *more):
-    # Without BTF: its tool does not run in the root, and a test module does not need it.
+    # Without BTF: the tool that makes it does not run in the root, and the guest does not need it.
     return ["make", "-C", str(folder), f"KDIR={kdir}", f"O={folder}/build",
         "CONFIG_DEBUG_INFO_BTF_MODULES=", f"-j{min(2, os.cpu_count())}", *more]
 
 
 def _build(kernel, folder):
-    """Builds the module in `folder`, where the .ko is left."""
+    """Builds the module in `folder`, and leaves the .ko there."""
     own = Path(f"/lib/modules/{kernel.release}/build")
-    if own.is_dir():  # The machine happens to have these very headers, and their compiler.
+    if own.is_dir():  # The machine itself has these headers, and their compiler.
         _run(_make_command(own, folder))
         _fetch(folder / "build", folder)
         return
@@ -80,9 +80,9 @@ def _build(kernel, folder):
 
 
 def _build_inside(inside, root, headers, folder):
-    """Builds with the root's own compiler."""
+    """Builds with the compiler of the root, inside it."""
     (root / "tmp").mkdir(exist_ok=True)
-    # A folder of its own in the root: any number of builds share a root.
+    # Each build has a folder of its own, as several builds may use the root at once.
     with tempfile.TemporaryDirectory(prefix="module-", dir=root / "tmp") as work:
         shutil.copytree(folder, work, dirs_exist_ok=True)
         _run([*inside, *_make_command(headers, Path("/tmp") / Path(work).name)])
@@ -90,11 +90,11 @@ def _build_inside(inside, root, headers, folder):
 
 
 def _build_outside(kernel, root, headers, folder):
-    """Builds with the machine's compiler and the root's headers, for machines that do not allow entering a root."""
+    """Builds with the machine's compiler and the root's headers, where the machine does not allow chroot."""
     origin = root / headers.relative_to("/")
     if not _machine_will_do(origin):
         raise GuestError(_FORBIDDEN.format(release=kernel.release))
-    # The Makefile is the only file of the headers that holds their path.
+    # Only the Makefile of the headers contains their path.
     moved = folder / "headers"
     moved.mkdir()
     for path in origin.iterdir():
@@ -102,7 +102,7 @@ def _build_outside(kernel, root, headers, folder):
             (moved / path.name).symlink_to(path)
     (moved / "Makefile").write_text(
         (origin / "Makefile").read_text().replace("/usr/src/", f"{root}/usr/src/"))
-    # Libraries that the headers' programs load and that the machine may not have.
+    # A library that programs of the headers load, and that the machine may not have.
     libraries = folder / "libraries"
     libraries.mkdir()
     for path in (root / "usr/lib/x86_64-linux-gnu").glob("libelf*.so.1"):
@@ -112,9 +112,9 @@ def _build_outside(kernel, root, headers, folder):
 
 
 def _machine_will_do(headers):
-    """Returns whether the machine can run the headers' own programs and its compiler is new enough.
+    """Returns whether the machine can run the programs of the headers, and its compiler is new enough.
 
-    From Linux 6.13 on, the headers hold their path in more than one file, so they cannot be moved here.
+    Since Linux 6.13 the headers contain their path in several files, which is not supported here.
     """
     moves  = "KBUILD_OUTPUT" not in (headers / "Makefile").read_text()
     runs   = "Usage" in processes.run([headers / "scripts" / "basic" / "fixdep"])[1]

@@ -4,11 +4,11 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Folders of unpacked Debian packages, without root and without touching the machine.
+"""Makes folders of unpacked Debian packages, without root rights and without changing the machine.
 
-Ordinary apt with its own configuration, sources, lists and status: it resolves, downloads and
-verifies (signatures of the Debian archive keyring, checksums of every package); `dpkg-deb` and
-`tar` unpack. No maintainer script runs.
+The machine's apt, with a configuration, sources, lists and status of its own, resolves and downloads the
+packages and verifies the archive's signature and every checksum. dpkg-deb and tar unpack them. Maintainer
+scripts do not run.
 """
 
 import dataclasses
@@ -33,15 +33,15 @@ KEYRINGS = [
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """What a root is made of. Another recipe is another root.
+    """What a root file system is made of.
 
-    name     : of the root in the cache
-    what     : the same for people
-    suite    : taken first; a backports suite brings its base suite along
-    packages : with everything they depend on
-    expect   : a pattern of which the root holds one path exactly, or it is not kept
-    keep     : regular expression of the package names to unpack, of those that apt resolved
-    exclude  : tar patterns to leave out of every package
+    name     : name in the cache.
+    what     : name in messages.
+    suite    : preferred suite; with a backports suite, its base suite is used too.
+    packages : packages, which are taken with all their dependencies.
+    expect   : pattern of the path that the root is made for; exactly one path must match it.
+    keep     : regular expression for the names of the resolved packages to unpack.
+    exclude  : tar patterns of files to leave out.
     """
     name     : str
     what     : str
@@ -59,20 +59,20 @@ class Recipe:
 
 
 def root(recipe):
-    """Path of the unpacked `recipe`, fetched if it is not in the cache."""
+    """Returns the path of the root for `recipe`, which is fetched if it is not in the cache."""
     return cache.entry(recipe.name, cache.digest(recipe), lambda path: _make(recipe, path),
         recipe.what)
 
 
 def find(recipe):
-    """(root, the path in it that the recipe is about), fetched if need be."""
+    """Returns the root for `recipe`, and the path in it that matches `recipe.expect`."""
     path = root(recipe)
     return path, next(path.glob(recipe.expect))
 
 # Apt ----------------------------------------------------------------------------------------------
 
 class Apt:
-    """apt-get with all its state in `state`."""
+    """Runs apt-get with all its state in the folder `state`."""
 
     def __init__(self, state, mirror, suites):
         self.mirror = mirror
@@ -120,20 +120,20 @@ class Apt:
         return output
 
     def resolve(self, recipe):
-        """[(name, version)] of the recipe's packages and all they depend on."""
+        """Returns [(name, version)] of the recipe's packages and all their dependencies."""
         output = self("install", "-y", "--no-install-recommends", "--print-uris",
             "-t", recipe.suite, *recipe.packages)
         names  = re.findall(r"^'\S+' (\S+)_(\S+)_\w+\.deb \d+", output, re.MULTILINE)
         return [(name, urllib.parse.unquote(version)) for name, version in names]
 
     def download(self, packages):
-        """Fetches [(name, version)]; paths of the .deb files."""
+        """Downloads packages given as [(name, version)]; returns the paths of the .deb files."""
         self("download", *(f"{name}={version}" for name, version in packages), cwd=self.archives)
         return sorted(self.archives.glob("*.deb"))
 
 
 def _machine_settings():
-    """How the machine reaches mirrors (proxies, certificates), from its own apt set-up."""
+    """Returns the settings of the machine's apt for reaching mirrors: proxies, certificates."""
     status, output = processes.run(["apt-config", "dump"])
     lines = [line for line in output.splitlines()
         if re.match(r"Acquire::(https?|ftp|socks|ForceIPv)", line)]
@@ -150,7 +150,7 @@ _NO_SUITE = re.compile(
 
 
 def reason(output, mirror):
-    """Apt's many lines as one that says what to do."""
+    """Returns one line for apt's output: what failed, and what to do."""
     advice = "check the network, or set DEBIAN_MIRROR"
     errors = [line[2:].strip() for line in output.splitlines() if line.startswith("E:")]
     detail = (errors or output.strip().splitlines()[-1:] or ["no reason given"])[0]
@@ -168,14 +168,14 @@ def reason(output, mirror):
 # Roots --------------------------------------------------------------------------------------------
 
 def unpack(debs, path, exclude=()):
-    """Unpacks .deb files into `path`, without what matches `exclude`.
+    """Unpacks .deb files into `path`, without files that match `exclude`.
 
-    base-files goes first: it holds the links (/bin, /lib) that the rest goes through.
+    base-files comes first, as it has the links (/bin, /lib) that paths of other packages go through.
     """
     path.mkdir(exist_ok=True)
     patterns = " ".join(f"--exclude='{pattern}'" for pattern in exclude)
     for deb in sorted(debs, key=lambda deb: not deb.name.startswith("base-files_")):
-        # Owners and set-user-id bits stay out: nothing in a root is ever more than its user.
+        # Without owners and set-user-id bits, so that no program in the root has more rights than its user.
         status, output = processes.run(["bash", "-o", "pipefail", "-c",
             'dpkg-deb --fsys-tarfile "$1" | tar -x -C "$2" --keep-directory-symlink '
             f"--no-same-owner --no-same-permissions {patterns}", "bash", deb, path])
@@ -206,7 +206,7 @@ def _make(recipe, path):
     _link(path)
     found = len(list(path.glob(recipe.expect)))
     if found != 1:
-        raise GuestError(f"the packages of {recipe.what} hold {found} of {recipe.expect}, not one "
+        raise GuestError(f"the packages of {recipe.what} have {found} files {recipe.expect} instead of one "
             f"(mirror {mirror})")
     (path / ".packages").write_text("".join(f"{name} {version}\n" for name, version in packages))
     shutil.rmtree(state)

@@ -5,8 +5,8 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-# pcie_sizes MPS MRRS: writes the board's Device Control register (PCI Express Base 4.0, 7.5.3.4), sizes in bytes.
-# The virtual root port can only say 128, so Linux would leave the payload there; a real board's port says more.
+# pcie_sizes MPS MRRS: writes both sizes, in bytes, to the board's Device Control register (PCIe 4.0 7.5.3.4).
+# Linux would leave MPS at 128, as QEMU's root port supports no more. Real root ports do.
 
 device=${3:-/sys/bus/pci/devices/0000:01:00.0}
 fail() { echo "pcie_sizes: $*" >&2; exit 1; }
@@ -14,7 +14,7 @@ fail() { echo "pcie_sizes: $*" >&2; exit 1; }
 code() {
     case $1 in
     128) echo 0 ;; 256) echo 1 ;; 512) echo 2 ;; 1024) echo 3 ;; 2048) echo 4 ;; 4096) echo 5 ;;
-    *) fail "a size is 128, 256, 512, 1024, 2048 or 4096, not '$1'" ;;
+    *) fail "'$1' is not a size; choose 128, 256, 512, 1024, 2048 or 4096" ;;
     esac
 }
 mps=$(code "$1")  || exit
@@ -32,7 +32,7 @@ done
 [ "$at" -ge 64 ] || fail "the board has no PCI Express capability"
 
 eval "supported=\$((\${$((at + 5))} & 7)) low=\${$((at + 9))} high=\${$((at + 10))}"
-[ "$mps" -le "$supported" ] || fail "the board supports payloads up to $((128 << supported)) bytes"
+[ "$mps" -le "$supported" ] || fail "MPS $mps is not supported by the board; the most is $((128 << supported)) bytes"
 low=$(((low & 0x1f) | (mps << 5)))
 high=$(((high & 0x8f) | (mrrs << 4)))
 printf "$(printf '\\%03o\\%03o' $low $high)" |

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Fetches and builds all parts of a guest at the same time."""
+"""Fetches and builds everything that a guest needs, in parallel."""
 
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
@@ -14,7 +14,7 @@ from litepcie_sim.guest.module  import SOURCES, module
 
 
 def prepare(kernels=(DEFAULT_KERNEL,), with_fio=False, with_module=True):
-    """Fills the cache with all parts that guests of `kernels` need. Raises GuestError."""
+    """Fills the cache with all that guests with `kernels` need. Raises GuestError."""
     jobs = [qemu.find, initramfs.base]
     if with_fio:
         jobs.append(initramfs.fio)
@@ -27,10 +27,10 @@ def prepare(kernels=(DEFAULT_KERNEL,), with_fio=False, with_module=True):
     with ThreadPoolExecutor(len(jobs)) as pool:
         waiting = [pool.submit(job) for job in jobs]
         while waiting:
-            # With a time limit: Python would handle a signal that comes just before an endless wait only after it.
+            # With a timeout, because Python handles a signal only after the wait in which it arrives.
             done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_EXCEPTION)
             for future in done:
-                future.result()  # Asked for, so that the first error is raised.
+                future.result()  # Raises the error of a job that failed.
     if with_module:
         for kernel in map(Kernel, kernels):
             module(kernel, SOURCES)

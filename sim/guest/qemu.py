@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Finds a usable QEMU and makes its command line."""
+"""Finds QEMU, and makes its command line."""
 
 import dataclasses
 import json
@@ -17,15 +17,15 @@ from litepcie_sim.guest.errors   import GuestError
 from litepcie_sim.guest.packages import Recipe
 from litepcie_soc.build import processes
 
-VERSION_MIN = (10, 1)  # The first with vfio-user-pci.
+VERSION_MIN = (10, 1)  # The first version with vfio-user-pci.
 
-# x-speed of a root port, by PCIe generation.
+# Values of a root port's x-speed by PCIe generation.
 SPEEDS = {1: "2_5", 2: "5", 3: "8", 4: "16"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Qemu:
-    """How to start a QEMU that has vfio-user-pci."""
+    """A QEMU that has vfio-user-pci: command, environment, version."""
     command : tuple
     environ : dict
     version : tuple
@@ -61,7 +61,7 @@ def unfit(command, environ=None):
 
 
 def find():
-    """Returns the QEMU to use: LITEPCIE_QEMU if set, the machine's own if it is usable, or Debian's."""
+    """Returns the QEMU to use: LITEPCIE_QEMU if set, else the machine's own if it can be used, else Debian's."""
     named = os.environ.get("LITEPCIE_QEMU")
     if named:
         why = unfit([named])
@@ -79,8 +79,8 @@ def _private():
         packages = ("qemu-system-x86",),
         expect   = "usr/bin/qemu-system-x86_64",
         exclude  = (*Recipe.exclude, "./usr/share/fonts", "./usr/share/perl*")))
-    # It runs with its own loader and libraries, as the machine's may be older. It uses its own modules,
-    # so that it does not load those of an older QEMU.
+    # It uses its own loader and libraries, because the machine's may be older, and its own modules, because it
+    # must not load those of another QEMU.
     libraries = root / "usr/lib/x86_64-linux-gnu"
     command   = [root / "usr/lib64/ld-linux-x86-64.so.2", "--library-path", libraries, program]
     for data in ("usr/share/qemu", "usr/share/seabios", "usr/lib/ipxe/qemu"):
@@ -96,14 +96,14 @@ def _private():
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
-    """The virtual machine's memory, processors and devices.
+    """The hardware of the virtual machine.
 
-    memory        : size of the guest's memory, as QEMU takes it ("512M")
-    cpus          : number of processors
-    iommu         : an Intel IOMMU with interrupt remapping, in use by the guest
-    strict_writes : the guest waits for each of its writes to the board, instead of posting them
-    socket        : path of the simulator's socket, or None: no board
-    gen, lanes    : of the root port
+    memory        : size of the guest's memory in QEMU's notation ("512M").
+    cpus          : number of processors.
+    iommu         : the guest has, and uses, an Intel IOMMU with interrupt remapping.
+    strict_writes : the guest waits for each write to the board instead of posting it.
+    socket        : path of the simulator's socket, or None for a guest without a board.
+    gen, lanes    : link of the root port.
     """
     memory        : str  = "512M"
     cpus          : int  = 1
@@ -123,8 +123,7 @@ class Machine:
         arguments = ["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
             "-machine",
             "q35,accel=tcg,memory-backend=memory,sata=off,smbus=off,smm=off,i8042=off",
-            # Shared, so that the simulator can map it: the board's DMA goes straight to the guest's
-            # memory.
+            # Shared memory, so that the simulator maps it and the board's DMA accesses it directly.
             "-object", f"memory-backend-memfd,id=memory,size={self.memory},share=on",
             "-m", self.memory, "-smp", str(self.cpus),
             "-kernel", str(kernel), "-initrd", str(initrd),
@@ -145,7 +144,7 @@ class Machine:
             "bus"                : "root-port",
             "rombar"             : 0,
             "socket"             : {"type": "unix", "path": str(self.socket)},
-            # ms. A simulated board may be slow, and QEMU gives a board up at its first late answer.
+            # In ms. A simulated board may be slow, and QEMU disables a board after one late reply.
             "x-msg-timeout"      : 100_000_000,
             "x-no-posted-writes" : self.strict_writes,
         }

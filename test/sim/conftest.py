@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The test endpoint of src/fixture as a board, and its programs."""
+"""Fixtures: the board with the test endpoint of src/fixture, and the simulator's programs."""
 
 import subprocess
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="session")
 def test_endpoint():
-    """Folder of the board that holds the test endpoint."""
+    """Build folder of the board with the test endpoint."""
     result = subprocess.run(["make", "-C", ROOT / "sim", "fixture"], capture_output=True, text=True)
     assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-4000:]
     return ROOT / "build" / "sim_fixture"
@@ -25,7 +25,7 @@ def test_endpoint():
 
 @pytest.fixture(scope="session")
 def simulator(test_endpoint):
-    """`litepcie_simulator` around the test endpoint."""
+    """`litepcie_simulator` of the test endpoint."""
     return test_endpoint / "simulator" / "litepcie_simulator"
 
 

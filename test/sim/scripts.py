@@ -4,18 +4,18 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Scripts for litepcie_host: running them, and making random ones."""
+"""Runs scripts for litepcie_host, and makes random ones."""
 
 import json
 import random
 import subprocess
 
-LOW, HIGH  = 0x10000000, 0x100000000   # Data regions of a script, watched.
+LOW, HIGH  = 0x10000000, 0x100000000   # Data regions of a script, which the shadow watches.
 DATA_BYTES = 4 << 20
-TABLES     = 0x00130000                # Not watched.
-MEMORY     = 1 << 20                   # Of the endpoint, as much as scripts use.
+TABLES     = 0x00130000                # In a region that the shadow does not watch.
+MEMORY     = 1 << 20                   # Bytes of the endpoint memory that scripts use.
 
-# Steps that every script begins with.
+# The first steps of every script.
 PREPARE = [
     {"do": "fill", "address": LOW,  "bytes": DATA_BYTES, "seed": 1},
     {"do": "fill", "address": HIGH, "bytes": DATA_BYTES, "seed": 2},
@@ -25,7 +25,7 @@ PREPARE = [
 
 
 def run_script(host, folder, steps, *args, setup=None, timeout=300):
-    """Runs the steps; returns exit status, standard error, and what each step gave."""
+    """Runs the steps; returns exit status, standard error, and the result of each step."""
     script, results = folder / "script.json", folder / "results.json"
     script.write_text(json.dumps({"setup": setup or {}, "steps": steps}))
     result = subprocess.run([host, "--script", script, "--json", results, *args],
@@ -35,7 +35,7 @@ def run_script(host, folder, steps, *args, setup=None, timeout=300):
 
 
 def transfer(engine, *descriptors, **expect):
-    """A step; a descriptor is (host address, endpoint address, length)."""
+    """Returns a transfer step. A descriptor is (host address, endpoint address, length)."""
     items = [{"host": host, "endpoint": endpoint, "length": length}
         for host, endpoint, length in descriptors]
     return {"do": "transfer", "engine": engine, "descriptors": items, **expect}
@@ -48,7 +48,7 @@ def random_length(rng):
 
 
 def free_endpoint(rng, length, taken):
-    """Address of a place in the endpoint memory that no range of `taken` touches; adds it."""
+    """Returns an endpoint address whose range overlaps none of `taken`, and adds the range to `taken`."""
     while True:
         start = rng.randrange(MEMORY - length)
         if all(start + length <= begin or end <= start for begin, end in taken):
@@ -57,10 +57,12 @@ def free_endpoint(rng, length, taken):
 
 
 def random_descriptor(rng, taken):
-    """Returns a descriptor whose endpoint bytes are not in `taken`: the host may complete two reads in any order,
-    so descriptors of one list must not overlap."""
+    """Returns a descriptor whose endpoint bytes overlap none of `taken`.
+
+    If two reads wrote the same endpoint bytes, the host's choice of order would decide the result.
+    """
     length = random_length(rng)
-    # Half of the offsets are near the end of a page.
+    # Half of them near the end of a page.
     page   = rng.randrange(DATA_BYTES - length) & ~0xfff
     offset = rng.choice((rng.randrange(4096), 4096 - rng.randint(1, 20)))
     host   = rng.choice((LOW, HIGH)) + min(page + offset, DATA_BYTES - length)
@@ -69,7 +71,7 @@ def random_descriptor(rng, taken):
 
 
 def random_item(rng, tables, taken):
-    """A descriptor, or one time of six a table of some, or a chain of tables."""
+    """Returns a descriptor, or in one of six cases a table of descriptors or a chain of tables."""
     def several(most):
         return [random_descriptor(rng, taken) for _ in range(rng.randint(1, most))]
 
@@ -82,7 +84,7 @@ def random_item(rng, tables, taken):
 
 
 def random_steps(seed, rounds=12):
-    """Steps that move random bytes with both engines, one after the other and at the same time."""
+    """Returns steps that move random bytes with both engines, one after the other and at the same time."""
     rng    = random.Random(seed)
     tables = iter(range(TABLES, TABLES + 0x80000, 0x400))
     steps  = list(PREPARE)
@@ -94,15 +96,17 @@ def random_steps(seed, rounds=12):
             steps += together(rng)
         if not rng.randrange(4):
             steps.append({"do": "verify"})
-    # Everything of the endpoint memory that is known comes back at the end.
+    # At the end, reads back all known bytes of the endpoint memory.
     for i in range(4):
         steps.append(transfer("writer", (LOW + (i << 18), i << 18, 1 << 18)))
     return steps + [{"do": "verify"}]
 
 
 def together(rng):
-    """Both engines at once: reads from LOW, writes to HIGH, apart in the endpoint memory, so that
-    what must come out is known."""
+    """Returns steps that run both engines at once.
+
+    Reads are from LOW and writes to HIGH, in different parts of the endpoint memory, so that the result is known.
+    """
     taken  = []
     reads  = [random_descriptor(rng, taken) for _ in range(rng.randint(1, 7))]
     writes = [random_descriptor(rng, taken) for _ in range(rng.randint(1, 7))]

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""litepcie_host on the default board: sequences, what they report, and what goes wrong."""
+"""Tests of litepcie_host on the default board: sequences, their reports, and errors."""
 
 import json
 import re
@@ -42,7 +42,7 @@ def test_sequence(host, tmp_path, sequence, directions, address_bits):
         assert set(one) == directions
         for figures in one.values():
             assert figures["bytes"] == LENGTH
-            # The gateware's counter and the model's clock see the same transfer.
+            # The gateware's counter and the model's clock measure the same transfer.
             assert figures["active_cycles"] == pytest.approx(figures["model_cycles"], abs=40)
     for direction in directions:
         figures = report[direction]
@@ -54,7 +54,7 @@ def test_sequence(host, tmp_path, sequence, directions, address_bits):
     ("--host-offset", 1, "--endpoint-offset", 2),
     ("--host-offset", 4095, "--endpoint-offset", 63),
     ("--descriptor-bytes", 1),
-    ("--descriptor-bytes", 7, "--batch", 3),   # More than the ring holds: by a table.
+    ("--descriptor-bytes", 7, "--batch", 3),   # More than the ring holds, so a table is used.
     ("--mps", 128, "--mrrs", 4096, "--rcb", 128),
     ("--mps", 512, "--mrrs", 128, "--completion-bytes", 64),
     ("--reorder", "--latency-jitter-ns", 3000),
@@ -69,7 +69,7 @@ def test_shapes(host, args):
     assert (result.returncode, result.stderr) == (0, "")
 
 
-# One of the figures of the design, here to be noticed when it goes: bench/ measures them all.
+# bench/ measures all figures of the design; this test notices when one gets worse.
 def test_speed_of_the_link(host, tmp_path):
     out = tmp_path / "out.json"
     assert run(host, "--sequence", "read-and-write", "--length", 100000, "--iterations", 1,
@@ -82,7 +82,7 @@ def test_speed_of_the_link(host, tmp_path):
 # Link ---------------------------------------------------------------------------------------------
 
 def measure(host, folder, *args):
-    """Report and statistics of 20 chained transfers of 100 KB, verified."""
+    """Returns report and statistics of 20 transfers of 100 KB with one doorbell, verified."""
     out, stats = folder / "out.json", folder / "stats.json"
     result = run(host, "--length", 100000, "--iterations", 1, "--batch", 20, "--json", out,
         "--stats", stats, *args)
@@ -91,7 +91,7 @@ def measure(host, folder, *args):
 
 
 def test_replays_cost_what_they_take(host, tmp_path):
-    """Each damaged TLP is sent twice, and so is the TLP that followed it."""
+    """A damaged TLP is sent twice, and so is the TLP that followed it."""
     rates = {}
     for every in (0, 100):
         report, stats = measure(host, tmp_path, "--sequence", "read-and-write", "--lcrc-every", every)
@@ -112,7 +112,7 @@ def test_naks_are_in_the_trace(host, tmp_path):
 
 
 def test_sparse_updates_leave_more_to_reads(host, tmp_path):
-    """At Gen2 x1, AN 456 prints 455 MB/s for reads and 429 MB/s for simultaneous writes."""
+    """Gen2 x1, where AN 456 has reads of 455 MB/s and, at the same time, writes of 429 MB/s."""
     rates = {}
     for policy in ("guideline", "minimum"):
         link = ("--gen", 2, "--lanes", 1, "--update-fc", policy)
@@ -156,7 +156,7 @@ def test_pio(host, tmp_path):
             "--json", out).returncode == 0
         assert json.loads(out.read_text())["ok"]
 
-# What goes wrong ----------------------------------------------------------------------------------
+# Errors -------------------------------------------------------------------------------------------
 
 def test_does_not_fit(host):
     result = run(host, "--length", 4096, "--endpoint-offset", (64 << 20) - 100)
@@ -213,7 +213,7 @@ def test_script_fails(host, tmp_path, steps, words):
 
 
 def test_verify_sees_what_is_missing(host, tmp_path):
-    """A LINK that says fewer descriptors than the shadow follows."""
+    """A LINK with fewer descriptors than the shadow expects."""
     link = {"at": TABLES, "count": 1, "table": [
         {"host": HIGH + 5000, "endpoint": 0, "length": 100},
         {"host": HIGH, "endpoint": 200, "length": 9},
@@ -231,7 +231,7 @@ def test_verify_sees_what_is_missing(host, tmp_path):
     ([{"do": "dance"}], "unknown step 'dance'"),
     ([{}], "step 0:"),
     ([{"do": "configure", "engine": "both"}], "engine 'both' does not exist"),
-    ([{"do": "configure", "engine": "reader7"}], "not reader or writer, nor reader1 to writer6"),
+    ([{"do": "configure", "engine": "reader7"}], "reader1 to reader6, writer1 to writer6"),
     ([{"do": "write_register", "offset": "five", "value": 0}], "'five' is not a number"),
 ])
 def test_script_is_none(host, tmp_path, steps, words):

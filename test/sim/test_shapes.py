@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The whole card with a split, little-endian PHY as UltraScale's, and at 512 bit."""
+"""Tests of the whole card with a split, little-endian PHY like that of UltraScale, and with 512 bit."""
 
 import json
 import subprocess
@@ -18,14 +18,14 @@ SHAPES = {
     "512": dict(gen=3, lanes=8, data_width=512, phy="split", endianness="little", tags=256),
 }
 
-# Lengths and offsets around words, payloads and pages of these widths.
+# Lengths and offsets near the sizes of words, payloads and pages.
 LENGTHS = (1, 3, 4, 31, 32, 33, 52, 63, 64, 65, 128, 255, 256, 257, 500, 4095, 4096, 4097, 9000)
 OFFSETS = ((0, 0), (1, 2), (3, 0), (4, 60), (63, 1), (4093, 33))
 
 
 @pytest.fixture(scope="module", params=SHAPES)
 def host(request, build_board):
-    """`litepcie_host` of each board."""
+    """Path of `litepcie_host` of each board."""
     return build_board(**SHAPES[request.param]) / "simulator" / "litepcie_host"
 
 
@@ -54,7 +54,7 @@ def test_random_lists(host, tmp_path, seed, args):
 
 
 def test_window(host, tmp_path):
-    """Byte enables of the processor's accesses, and what the engines see of them."""
+    """Byte enables of the processor's accesses, whose effects the engines then read."""
     window = 0x100000
     steps  = [*PREPARE, transfer("reader", (LOW, 0, 8192))]
     for offset, data in ((0, "a0"), (6, "c2c3"), (9, "d4d5d6"), (64, "e7" * 64), (130, "f8" * 7)):
@@ -80,7 +80,7 @@ def test_fault_stops_with_its_reason(host, tmp_path, fault, reason):
 
 # Speed --------------------------------------------------------------------------------------------
 
-# bench/ measures it everywhere; here so that it is noticed when it goes.
+# bench/ measures the speed of all shapes; this test notices when it gets worse.
 @pytest.mark.parametrize("address_bits", ["32", "64"])
 def test_speed_of_the_link(host, tmp_path, address_bits):
     out    = tmp_path / "out.json"

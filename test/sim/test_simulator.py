@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""litepcie_simulator around the test endpoint, with a client in QEMU's place."""
+"""Tests of litepcie_simulator with the test endpoint and a client in place of QEMU."""
 
 import json
 import os
@@ -99,7 +99,7 @@ def test_access_outside_a_mapping(simulator, path, tmp_path, iommu):
         command(client, WRITE, 0x100000, 1)
         command(client, INTERRUPT)
         assert client.wait_interrupt() == 1
-        assert client.memory[0:4] == b"kept"  # Read only.
+        assert client.memory[0:4] == b"kept"  # It is mapped read-only.
         client.close()
         status, errors = server.end()
     assert status == 0
@@ -118,7 +118,7 @@ def test_violation_ends_the_run(simulator, path, tmp_path):
         status, errors = server.end()
     assert status == 3
     assert "request crosses a 4 KiB boundary" in errors
-    assert "MWr32 length 8" in errors and "00100ff0" in errors  # Decoded, and the dwords.
+    assert "MWr32 length 8" in errors and "00100ff0" in errors  # The decoded TLP, and its dwords.
     assert json.loads(stats.read_text())["violations"] == 1
     assert not path.exists()
 
@@ -130,7 +130,7 @@ def test_reset(simulator, path):
         assert client.read(BAR0, SCRATCH) == 1
         client.call(DEVICE_RESET)
         assert client.read(CONFIG, 0x10) == 0
-        assert client.read(BAR0, SCRATCH) == 0xffffffff  # Memory decoding is off.
+        assert client.read(BAR0, SCRATCH) == 0xffffffff  # Memory space is disabled.
         client.write(CONFIG, 0x10, 0xe0000000, posted=False)
         client.write(CONFIG, 0x04, 6, 2, posted=False)
         assert client.read(BAR0, SCRATCH) == 0
@@ -152,7 +152,7 @@ def test_injected_fault(simulator, path, fault, status):
 
 @pytest.mark.parametrize("fault, status", [("ur@1", 1), ("ca@2", 4)])
 def test_fault_by_pipe(simulator, path, tmp_path, fault, status):
-    """A fault in the pipe counts completions from the next one on."""
+    """What the pipe holds is counted from the next completion."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with Simulator(simulator, path, "--inject-pipe", pipe) as server, Client(path) as client:
@@ -200,7 +200,7 @@ def test_sleeps_while_nothing_is_outstanding(simulator, path):
         client.read(BAR0, MAGIC)
         deadline = time.monotonic() + TIMEOUT
         before, now = -1, processor_seconds(server.process.pid)
-        while before != now:  # Until a second passes in which it uses nothing.
+        while before != now:  # Until the simulator uses no processor time in a second.
             assert time.monotonic() < deadline
             time.sleep(1)
             before, now = now, processor_seconds(server.process.pid)
@@ -213,12 +213,12 @@ def test_sleeps_while_nothing_is_outstanding(simulator, path):
 def test_malformed_messages_are_answered(simulator, path):
     with Simulator(simulator, path) as server, Client(path) as client:
         with pytest.raises(ClientError):
-            client.call(GET_INFO, bytes(16))     # Before VERSION.
+            client.call(GET_INFO, bytes(16))     # Not allowed before VERSION.
         client.negotiate()
         for number, payload in ((99, b""), (REGION_READ, b"short"), (GET_INFO, b"")):
             with pytest.raises(ClientError):
                 client.call(number, payload)
-        assert client.read(CONFIG, 0) == 0x1ce01234  # The simulator still answers.
+        assert client.read(CONFIG, 0) == 0x1ce01234  # The server still works.
         client.socket.sendall(struct.pack("<HHIII", 7, 4, 3, 0, 0))
         header = struct.unpack("<HHIII", client.socket.recv(16))
         assert header[0] == 7 and header[3] & ERROR
@@ -254,9 +254,9 @@ def test_socket_in_use(simulator, path):
         result = run(simulator, "--socket", path)
         assert (result.returncode, result.stderr) == \
             (4, f"litepcie_simulator: socket {path} is in use by another server\n")
-        with Client(path) as client:  # The first one was not disturbed,
+        with Client(path) as client:  # The second server left the first one alone,
             client.negotiate()
-            assert run(simulator, "--socket", path).returncode == 4  # nor while it serves.
+            assert run(simulator, "--socket", path).returncode == 4  # and does so while the first has a client.
             assert client.read(CONFIG, 0) == 0x1ce01234
         assert server.end()[0] == 0
 

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The whole card moving bytes, driven by litepcie_host's scripts: random lists, faults, resets."""
+"""Tests of the whole card with scripts of litepcie_host: random descriptors, faults, resets."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from test.sim.scripts import (
     HIGH, LOW, PREPARE, TABLES, random_steps, run_script, transfer,
 )
 
-# Registers, litepcie_regs.h.
+# Registers of litepcie_regs.h.
 TIMEOUT_US, READER, WRITER = 0x0030, 0x1000, 0x1800
 CONTROL, STATUS, DOORBELL  = 0x00, 0x04, 0x1c
 ERRORS = {"UNSUPPORTED_REQUEST": 0x800, "COMPLETER_ABORT": 0x804, "POISONED": 0x808,
@@ -24,7 +24,7 @@ def passes(host, folder, steps, *args, setup=None):
     assert (status, errors) == (0, ""), errors
     return gave
 
-# Random lists -------------------------------------------------------------------------------------
+# Random descriptors -------------------------------------------------------------------------------
 
 HOSTS = {
     "plain":    ((), {}),
@@ -91,7 +91,7 @@ FAULTS = {
 
 
 def clean_restart():
-    """After a stop, the engine starts again and moves the right data."""
+    """Returns steps that start the engine again after a stop, and check a transfer."""
     return [
         {"do": "configure", "engine": "reader"},
         TRANSFER,
@@ -100,7 +100,7 @@ def clean_restart():
     ]
 
 
-# Completion 1 answers the descriptor fetch, 2 to 33 are the data.
+# Completion 1 answers the descriptor fetch; completions 2 to 33 are the data.
 @pytest.mark.parametrize("number", [1, 2, 9, 17, 33])
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("args", [(), ("--reorder", "--latency-jitter-ns", "500")],
@@ -110,12 +110,12 @@ def test_fault_stops_with_its_reason(host, tmp_path, fault, number, args):
     gave = passes(host, tmp_path, [
         *PREPARE,
         {"do": "write_register", "offset": TIMEOUT_US, "value": 20},
-        {"do": "run", "cycles": 80000},  # A sixteenth of the time before is still counted.
+        {"do": "run", "cycles": 80000},  # The step of the timer that began with the old timeout ends.
         {"do": "inject", "fault": f"{fault}@{number}"},
         {**TRANSFER, "reason": reason},
         {"do": "verify"},
         {"do": "read_register", "offset": ERRORS[reason], "expect": 1},
-        {"do": "run", "cycles": 20000},  # Late completions come in the meantime.
+        {"do": "run", "cycles": 20000},  # Late completions arrive in this time.
         *clean_restart(),
     ], *args)
     stop = next(step for step in gave if step.get("reason") == reason)
@@ -140,7 +140,7 @@ def test_duplicate_inside_a_request_stops(host, tmp_path):
 
 
 def test_outside_host_memory(host, tmp_path):
-    """Reads are refused; writes are lost without the card's knowing, as on a real machine."""
+    """Reads are refused. Writes are lost, and the card does not notice, as on a real machine."""
     status, errors, _ = run_script(host, tmp_path, [
         *PREPARE,
         {**transfer("reader", (0x50000000, 0, 64)), "reason": "UNSUPPORTED_REQUEST"},
@@ -200,7 +200,7 @@ def test_ring_wraps(host, tmp_path, ring_log2):
 
 
 def test_interrupts_are_moderated(host, tmp_path):
-    # Long enough that none is reported together with the next.
+    # Long enough that each is reported before the next completes.
     each  = [{"host": LOW + i * 4096, "endpoint": i * 4096, "length": 4096, "interrupt": True}
         for i in range(8)]
     steps = [
@@ -230,7 +230,7 @@ def test_reset_in_the_middle(host, tmp_path, engine, cycles):
         {"do": "doorbell", "engine": engine},
         {"do": "run", "cycles": cycles},
         {"do": "reset_engine", "engine": engine},
-        {"do": "fill", "address": HIGH, "bytes": 65536, "seed": 9},  # Nothing may come any more.
+        {"do": "fill", "address": HIGH, "bytes": 65536, "seed": 9},  # The engines must not write any more.
         {"do": "run", "cycles": 5000},
         {"do": "verify"},
         {"do": "configure", "engine": engine},

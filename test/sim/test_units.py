@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The C++ unit tests of the simulator, test/sim/src."""
+"""Runs the C++ unit tests of the simulator, test/sim/src."""
 
 import subprocess
 

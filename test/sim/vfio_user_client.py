@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A vfio-user client that says what QEMU says, for tests of the server without a guest."""
+"""A vfio-user client that sends the same messages as QEMU, for tests of the server without a guest."""
 
 import json
 import mmap
@@ -19,11 +19,11 @@ SET_IRQS, REGION_READ, REGION_WRITE, DEVICE_RESET = 8, 9, 10, 13
 
 NO_REPLY, ERROR = 0x10, 0x20
 BAR0, CONFIG    = 0, 7
-TIMEOUT         = 30  # Seconds to a reply.
+TIMEOUT         = 30  # Seconds to wait for a reply.
 
 
 class ClientError(Exception):
-    """The server refused; `errno` says why."""
+    """The server refused a request with `errno`."""
     def __init__(self, errno):
         super().__init__(os.strerror(errno))
         self.errno = errno
@@ -47,13 +47,13 @@ class Simulator:
         self.process.communicate()
 
     def end(self):
-        """Waits for the end; returns exit status and standard error."""
+        """Waits for the simulator to end; returns its exit status and standard error."""
         _, errors = self.process.communicate(timeout=TIMEOUT)
         return self.process.returncode, errors
 
 
 class Client:
-    """The connection, with guest memory of `memory_bytes` that the server may map."""
+    """A connection to the server, with `memory_bytes` of guest memory that the server can map."""
     def __init__(self, path, memory_bytes=1 << 20):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.socket.settimeout(TIMEOUT)
@@ -131,7 +131,7 @@ class Client:
             self.receive()
 
     def set_up(self, mps=256, mrrs=512):
-        """BAR0, bus master, MSI: what firmware and driver do."""
+        """Sets up BAR0, bus mastering and MSI, as firmware and driver do."""
         code = {128: 0, 256: 1, 512: 2, 1024: 3, 2048: 4, 4096: 5}
         self.negotiate()
         self.write(CONFIG, 0x10, 0xe0000000, posted=False)
@@ -141,7 +141,7 @@ class Client:
         self.write(CONFIG, 0x4a, 0x81, 2, posted=False)
 
     def wait_interrupt(self, seconds=TIMEOUT):
-        """Number of interrupts since the last call, at least one; 0 if none came in time."""
+        """Waits for an interrupt; returns the number since the last call, or 0 if none came in time."""
         if not select.select([self.event], [], [], seconds)[0]:
             return 0
         return os.eventfd_read(self.event)

@@ -124,7 +124,7 @@ def test_a_command_that_takes_too_long(boot):
 def test_a_guest_that_goes_off(boot, command):
     guest = boot(None)
     pid   = guest._qemu.pid
-    with pytest.raises(GuestOff, match="the guest went off"):
+    with pytest.raises(GuestOff, match="the guest powered off"):
         guest.run(command, timeout=30)
     assert gone(pid)
 

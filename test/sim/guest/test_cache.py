@@ -70,7 +70,7 @@ def test_leftovers_of_a_killed_process_are_removed(folder):
 def test_a_place_that_cannot_be_written(monkeypatch):
     monkeypatch.setenv("LITEPCIE_CACHE", "/proc/nowhere")
     with pytest.raises(GuestError, match="cannot make a thing in the cache /proc/nowhere/v1: .*"
-            "LITEPCIE_CACHE names another folder"):
+            "set LITEPCIE_CACHE to another folder"):
         cache.entry("thing", "k", maker([]), "a thing")
 
 

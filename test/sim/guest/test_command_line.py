@@ -55,13 +55,13 @@ def board(tmp_path):
         "invalid choice: '5.10' (choose from '6.1', '6.12', 'newest')"),
     (["run", "--board", "x", "--mps", "300", "--", "true"],
         "argument --mps: invalid choice: 300 (choose from 128, 256, 512, 1024, 2048, 4096)"),
-    (["run", "--board", "x", "--memory", "12X", "--", "true"], "a size like 512M or 1G, not '12X'"),
+    (["run", "--board", "x", "--memory", "12X", "--", "true"], "'12X' is not a size such as 512M or 1G"),
     (["run", "--board", "x", "--cpus", "0", "--", "true"],
         "argument --cpus: invalid choice: 0"),
     (["run", "--board", "x", "--timeout", "-1", "--", "true"],
-        "a number of seconds above 0, not '-1'"),
+        "'-1' is not a number of seconds above 0"),
     (["run", "--board", "x", "--file", "a", "--", "true"],
-        "a file is HOST:GUEST, with GUEST from /, not 'a'"),
+        "'a' is not HOST:GUEST with an absolute path GUEST"),
     (["prepare", "--kernel", "6"], "invalid choice: '6'"),
 ])
 def test_bad_usage_is_one_line_and_status_2(arguments, message):
@@ -143,14 +143,14 @@ def test_the_root_port_is_the_boards_link(board):
 # Kernels and boards -------------------------------------------------------------------------------
 
 def test_unknown_kernel():
-    with pytest.raises(GuestError, match="no guest kernel '5.10'; there are 6.1, 6.12, newest"):
+    with pytest.raises(GuestError, match="no guest kernel '5.10'; choose one of 6.1, 6.12, newest"):
         Kernel("5.10")
 
 
 def test_a_header_without_the_link(board):
     (board / "software/include/generated/soc.h").write_text("#define CONFIG_PCIE_GEN 2\n")
     with pytest.raises(GuestError,
-        match="does not say CONFIG_PCIE_LANES; build it again: ./targets/sim.py --build"):
+        match="does not define CONFIG_PCIE_LANES; build it again: ./targets/sim.py --build"):
         BuiltBoard(board)
 
 
@@ -166,8 +166,8 @@ def start(board, tmp_path, text):
 @pytest.mark.parametrize("text, message", [
     ("echo first; echo a TLP is malformed >&2; exit 3\n",
         "the simulator ended with status 3: first\na TLP is malformed"),
-    ("exit 4\n", "the simulator ended with status 4, without a word"),
-    ("kill -SEGV $$\n", "the simulator was killed by signal 11, without a word"),
+    ("exit 4\n", "the simulator ended with status 4 without output"),
+    ("kill -SEGV $$\n", "the simulator was killed by signal 11 without output"),
     ('echo "$@"; exit 2\n', "the simulator ended with status 2: --socket {socket} --seed 1"),
 ])
 def test_a_simulator_that_ends_at_once(board, tmp_path, text, message):
@@ -178,7 +178,7 @@ def test_a_simulator_that_ends_at_once(board, tmp_path, text, message):
 
 def test_a_simulator_without_a_socket(board, tmp_path, monkeypatch):
     monkeypatch.setattr("litepcie_sim.guest.board.START_SECONDS", 0.3)
-    with pytest.raises(GuestError, match="the simulator made no socket in 0.3 s: thinking"):
+    with pytest.raises(GuestError, match="the simulator created no socket within 0.3 s: thinking"):
         start(board, tmp_path, "echo thinking; exec sleep 60\n")
 
 # Interrupted --------------------------------------------------------------------------------------

@@ -80,5 +80,5 @@ def test_copy_keeps_content_and_permissions(tmp_path):
 
 
 def test_a_path_out_of_the_archive_is_refused():
-    with pytest.raises(ValueError, match=r"must not hold '\.\.', not '/a/\.\./\.\./etc'"):
+    with pytest.raises(ValueError, match=r"must not contain '\.\.': '/a/\.\./\.\./etc'"):
         Archive().file("a/../../etc", b"")

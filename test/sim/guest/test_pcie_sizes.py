@@ -50,10 +50,10 @@ def test_writes_device_control(tmp_path, mps, mrrs, before, after):
 
 @pytest.mark.parametrize("data, sizes, message", [
     (space(),                        (300, 512),
-        "a size is 128, 256, 512, 1024, 2048 or 4096, not '300'"),
+        "'300' is not a size; choose 128, 256, 512, 1024, 2048 or 4096"),
     (space(),                        (256, ""),
-        "a size is 128, 256, 512, 1024, 2048 or 4096, not ''"),
-    (space(supported=1),             (512, 512),  "the board supports payloads up to 256 bytes"),
+        "'' is not a size; choose 128, 256, 512, 1024, 2048 or 4096"),
+    (space(supported=1),             (512, 512),  "MPS 512 is not supported by the board; the most is 256 bytes"),
     (space(chain=()),                (256, 512),  "the board has no PCI Express capability"),
     (space(chain=((0x40, 0x05),)),   (256, 512),  "the board has no PCI Express capability"),
     (space()[:64],                   (256, 512),  "cannot read"),

@@ -32,7 +32,7 @@ inline Tlp completion(unsigned bytes) {
     return Tlp::completion_data(kCard, kHost, 0, bytes, 0, data.data(), bytes / 4);
 }
 
-// The PHY and the link with a card and a host that do what the test says.
+// The PHY and the link, with a card and a host that the test controls.
 class PhyTest : public testing::Test {
   protected:
     void make(bool split, const Credits &root_port = kRootPortCredits, const Credits &card = card_credits(512),
@@ -90,14 +90,14 @@ class PhyTest : public testing::Test {
         for (unsigned i = 0; i < cycles; i++)
             step();
     }
-    // The host's TLPs the card took the beats of, one after the other on a stream.
+    // Assembles the beats that the card accepted on a stream into the host's TLPs.
     std::vector<uint32_t> taken_dwords(unsigned channel) const {
         std::vector<uint32_t> all;
         for (const Beat &beat : taken[channel])
             all.insert(all.end(), beat.dat, beat.dat + __builtin_popcountll(beat.be) / 4);
         return all;
     }
-    // TLPs of the card that begin before it waits for credit, with a host that frees nothing.
+    // Returns how many TLPs the card can send until it waits for credit, while the host frees no buffer.
     unsigned card_sends_until_it_waits(const Tlp &tlp) {
         host_receives = false;
         for (int i = 0; i < 200; i++)
@@ -107,7 +107,7 @@ class PhyTest : public testing::Test {
         const uint64_t before = phy->to_host().counts().tlps;
         host_receives = true;
         run(8000);
-        EXPECT_EQ(phy->to_host().counts().tlps, 200u);  // all that was freed came back
+        EXPECT_EQ(phy->to_host().counts().tlps, 200u);  // all freed credits have returned
         return before;
     }
     unsigned host_sends_until_it_waits(const Tlp &tlp) {

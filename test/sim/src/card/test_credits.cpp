@@ -6,7 +6,7 @@ using namespace litepcie;
 
 // Credits ------------------------------------------------------------------------------------------
 
-// Each kind of credit, exhausted by either side; the TLP that begins without credit is not counted.
+// Each kind of credit, exhausted by either side. `sent` is the number of TLPs that have credit.
 constexpr int64_t kMany = 1000;
 const struct {
     Credits credits;
@@ -37,7 +37,7 @@ TEST_F(PhyTest, HostExhaustsEachCredit) {
         }
 }
 
-// The real sets: a hard block's and a root port's.
+// The default credits of a hard block and of a root port.
 TEST_F(PhyTest, CreditsAdvertised) {
     make(false);
     EXPECT_EQ(card_sends_until_it_waits(write(256)), 16u);  // 4 KiB
@@ -47,13 +47,14 @@ TEST_F(PhyTest, CreditsAdvertised) {
     EXPECT_EQ(host_sends_until_it_waits(write(64)), 32u);
     make(false);
     EXPECT_EQ(host_sends_until_it_waits(read()), 12u);
-    EXPECT_EQ(card_credits(4096).data[0], 256);  // one payload at least
+    EXPECT_EQ(card_credits(4096).data[0], 256);  // at least one payload
 }
 
 // UpdateFC -----------------------------------------------------------------------------------------
 
-// The card writes 4 bytes a TLP, far apart: an ACK each. At the guideline an UpdateFC each; at the minimum when half of
-// 64 headers are used, and 30 us (3750 cycles) after the last one, for posted writes and for reads.
+// The card writes TLPs of 4 bytes with long pauses, so each gets an ACK. With Guideline each also gets an UpdateFC.
+// With Minimum there is one when half of the 64 headers are used, and one per 30 us (3750 cycles) for posted writes and
+// reads.
 TEST_F(PhyTest, UpdatesOfEitherPolicy) {
     auto dllps = [&](UpdateFc policy, unsigned writes) {
         make(false, kRootPortCredits, card_credits(512), {policy, 0});
@@ -75,7 +76,7 @@ TEST_F(PhyTest, UpdatesOfEitherPolicy) {
     EXPECT_EQ(phy->to_card().counts().dllps, 4u);
 }
 
-// Charged to the direction they travel in: writes of the card cost the way to the card alone, and the other way round.
+// DLLPs take time in the direction they travel: writes of the card cost DLLPs only towards the card, and vice versa.
 TEST_F(PhyTest, DllpsTravelAgainstTheTlps) {
     make(false);
     card_sends(0, write(256));

@@ -9,7 +9,7 @@ using namespace litepcie;
 
 // Shapes -------------------------------------------------------------------------------------------
 
-// The card's write is under way when its completion ends: that goes behind it.
+// The card is sending a write when its completion ends, so the completion leaves after the write.
 TEST_F(PhyTest, CompletionStaysBehindThePostedWrite) {
     make(true);
     card_sends(kRequests, write(256));
@@ -27,7 +27,7 @@ TEST_F(PhyTest, CompletionStaysBehindThePostedWrite) {
     EXPECT_TRUE(phy->quiet());
 }
 
-// A write that waits for credit holds it too.
+// A write that waits for credit delays the completion too.
 TEST_F(PhyTest, CompletionStaysBehindAWriteWithoutCredit) {
     make(true, {{1, 1, Credits::kInfinite}, {16, 1, Credits::kInfinite}});
     host_receives = false;
@@ -36,7 +36,7 @@ TEST_F(PhyTest, CompletionStaysBehindAWriteWithoutCredit) {
     run(4);
     card_sends(kCompletions, completion(4));
     run(400);
-    EXPECT_EQ(phy->to_host().counts().tlps, 2u);  // the second write has not gone
+    EXPECT_EQ(phy->to_host().counts().tlps, 2u);  // the second write waits
     host_receives = true;
     run(400);
     ASSERT_EQ(received.size(), 3u);
@@ -63,7 +63,8 @@ TEST_F(PhyTest, EachStreamHasItsKind) {
     EXPECT_THROW(run(10), Violation);
 }
 
-// A completion of the host is not shown before the posted write that came before it was taken; reads do not hold it.
+// A completion of the host is presented only after the card accepted the posted write that arrived before it. A read
+// does not delay it.
 TEST_F(PhyTest, HostsCompletionWaitsForItsPostedWrite) {
     make(true);
     card_takes = {false, true};
@@ -94,7 +95,7 @@ TEST_F(PhyTest, SharedStreamKeepsTheOrderOfArrival) {
     EXPECT_TRUE(taken[1].empty());
 }
 
-// Payload dwords are swapped in both directions, header dwords are not, whatever their place in a beat.
+// Payload dwords are swapped in both directions; header dwords are not, at any position in a beat.
 TEST_F(PhyTest, LittleEndianPayload) {
     for (uint64_t address : {uint64_t(0x10000000), uint64_t(0x100000000)}) {
         make(true, kRootPortCredits, card_credits(512), {}, true);
@@ -113,7 +114,7 @@ TEST_F(PhyTest, LittleEndianPayload) {
 
 // Replay -------------------------------------------------------------------------------------------
 
-// Every third TLP of each direction damaged, with both directions busy: all arrive, once, in order.
+// Every third TLP of each direction arrives damaged while both directions are busy. All arrive once, in order.
 TEST_F(PhyTest, ReplayKeepsOrderAndContent) {
     for (bool split : {false, true})
         for (uint64_t every : {1, 2, 3, 10}) {
@@ -138,7 +139,7 @@ TEST_F(PhyTest, ReplayKeepsOrderAndContent) {
         }
 }
 
-// An interrupt is a TLP like any other: replayed behind the write it follows.
+// An interrupt is a TLP too, and is replayed after the write that it follows.
 TEST_F(PhyTest, ReplayOfAnInterrupt) {
     make(false, kRootPortCredits, card_credits(512), {UpdateFc::Guideline, 1});
     card_sends(0, write(64));

@@ -18,7 +18,7 @@ void write(ConfigSpace &config, unsigned offset, uint32_t value, unsigned bytes)
     config.write(offset, data, bytes);
 }
 
-// Offset of a capability by its number, walking the list as a host does; 0 if there is none.
+// Finds a capability by its number in the list, as a host does. Returns its offset, or 0.
 unsigned capability(const ConfigSpace &config, unsigned id) {
     unsigned at = config.read(0x34, 1);
     for (int steps = 0; at && steps < 48; steps++) {
@@ -84,7 +84,7 @@ TEST(ConfigSpace, CommandAndDeviceControl) {
     EXPECT_EQ(config.mrrs(), 4096u);
     EXPECT_TRUE(config.extended_tag());
     write(config, control, 5 << 5, 2);
-    EXPECT_EQ(config.mps(), 512u);  // not more than announced
+    EXPECT_EQ(config.mps(), 512u);  // never more than announced
 }
 
 TEST(ConfigSpace, ExtendedTagsAsOffered) {
@@ -135,7 +135,7 @@ TEST(ConfigSpace, Resets) {
     config.function_reset();
     EXPECT_FALSE(config.bus_master());
     EXPECT_EQ(config.bar0(), 0u);
-    EXPECT_EQ(config.mps(), 256u);  // stays
+    EXPECT_EQ(config.mps(), 256u);  // a function level reset keeps it
     config.reset();
     EXPECT_EQ(config.mps(), 128u);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
+#include "host/arena.h"
 #include "host/completer.h"
 #include "host/host_cpu.h"
 #include "link/egress.h"
@@ -18,7 +19,7 @@ constexpr Credits kMany = {{100, 100, Credits::kInfinite}, {1000, 1000, Credits:
 const LinkShape kShape = {2, 4, 125000000};
 constexpr uint16_t kCard = 0x0100;
 
-// A completer with memory 0x1000..0x9000 that holds its own offsets.
+// A completer with memory at 0x1000..0x9000 whose bytes follow from their addresses.
 class CompleterTest : public testing::Test {
   protected:
     CompleterTest() {
@@ -35,7 +36,7 @@ class CompleterTest : public testing::Test {
     }
     static uint8_t pattern(uint64_t address) { return address * 7 + (address >> 8); }
 
-    // All that comes within `cycles`; `at` of each its cycle.
+    // Returns all completions that come within `cycles`; `at` gets the cycle of each.
     std::vector<HostTlp> collect(uint64_t cycles) {
         std::vector<HostTlp> all;
         LinkDirection link(kShape, 256, kMany);
@@ -62,7 +63,7 @@ class CompleterTest : public testing::Test {
     unsigned reports = 0;
 };
 
-// Checks the completions of one read against PCIe 4.0 2.3.1.1 and gives their number.
+// Checks the completions of one read against PCIe 4.0 2.3.1.1, and returns their number.
 size_t check_read(const std::vector<HostTlp> &tlps, uint64_t address, unsigned bytes, unsigned rcb, unsigned most,
                   const std::function<uint8_t(uint64_t)> &pattern) {
     unsigned left = bytes;
@@ -127,7 +128,7 @@ TEST_F(CompleterTest, LatencyAndJitter) {
     EXPECT_GT(delays.size(), 30u);
 }
 
-// Every tenth request is slow. In order it holds those behind it; with reorder they overtake it.
+// Every tenth request is slow. It delays the requests after it, unless they may overtake it with reorder.
 TEST_F(CompleterTest, Outliers) {
     options.outlier_cycles = 500;
     options.outlier_every = 10;
@@ -149,7 +150,7 @@ TEST_F(CompleterTest, Outliers) {
     }
 }
 
-// An answer that may come after the card's completion timeout does not give its tag back.
+// An answer that may come after the card's completion timeout does not free its tag.
 TEST_F(CompleterTest, OutlierPastTheTimeout) {
     options.outlier_cycles = 2500;
     options.outlier_every = 2;
@@ -175,7 +176,8 @@ TEST_F(CompleterTest, OrderOfRequests) {
         EXPECT_EQ(tlps[i].tlp.tag(), i / 2);
 }
 
-// With reorder requests overtake each other and interleave; each is in order by itself; a seed gives the same again.
+// With reorder, completions of different requests interleave, those of one request stay in order, and the same seed
+// gives the same order.
 TEST_F(CompleterTest, Reorder) {
     options.reorder = true;
     options.seed = 7;
@@ -218,7 +220,7 @@ TEST_F(CompleterTest, OutsideMemory) {
     const uint8_t data[4] = {};
     completer->receive(Tlp::memory_write(kCard, 0x9ffe, data, 4), 0);
     EXPECT_EQ(completer->counts().unmapped_writes, 1u);
-    ask(0x8fc0, 128);  // begins inside, ends outside
+    ask(0x8fc0, 128);  // begins inside memory, ends outside
     std::vector<HostTlp> tlps = collect(100);
     ASSERT_EQ(tlps.size(), 1u);
     EXPECT_EQ(tlps[0].tlp.status(), unsigned(CplStatus::Unsupported));
@@ -280,7 +282,7 @@ TEST(Egress, CompletionsStayBehindWritesAndReadsGetOutOfTheWay) {
     const uint8_t data[4] = {};
     Egress egress;
     LinkDirection link(kShape, 256, {{1, 0, Credits::kInfinite}, {100, 0, Credits::kInfinite}});
-    egress.push({Tlp::memory_read(0, 1, 0xe0000000, 4), false});  // no credit for it
+    egress.push({Tlp::memory_read(0, 1, 0xe0000000, 4), false});  // it has no credit
     egress.push({Tlp::memory_write(0, 0xe0000000, data, 4), false});
     egress.push({Tlp::memory_write(0, 0xe0000004, data, 4), false});
     egress.push({Tlp::completion(0, kCard, 0, CplStatus::Unsupported, 4, 0), true});
@@ -288,7 +290,7 @@ TEST(Egress, CompletionsStayBehindWritesAndReadsGetOutOfTheWay) {
     EXPECT_TRUE(egress.next(link)->tlp.is_memory_write());
     link.take_credit(TlpClass::Posted, 1);
     egress.pop();
-    EXPECT_EQ(egress.next(link), nullptr);  // the completion has credit, the write before it has not
+    EXPECT_EQ(egress.next(link), nullptr);  // the completion has credit, but the write before it has none
     link.return_credit(TlpClass::Posted, 1);
     link.grant_returned();
     egress.next(link);

@@ -12,7 +12,7 @@ namespace {
 constexpr Credits kUnlimited = {{Credits::kInfinite, Credits::kInfinite, Credits::kInfinite},
                                 {Credits::kInfinite, Credits::kInfinite, Credits::kInfinite}};
 
-// Two directions with a card that always has a TLP ready and a host that answers at once.
+// Both directions, with a card that always has a TLP ready and a host that answers at once.
 class SaturatedLink {
   public:
     SaturatedLink(const LinkShape &shape, unsigned mps, unsigned mrrs, unsigned header,
@@ -91,8 +91,8 @@ double mbs(uint64_t bytes, const Row &row) { return bytes / (kCycles / double(ro
 
 }  // namespace
 
-// The model, run, against the published formula with N lanes. The formula always subtracts the DLLPs at their
-// limit; in the model it takes traffic in the other direction to ask for them, so reads alone may be faster.
+// The simulated rates against the published formula with N lanes. The formula always subtracts DLLPs at their highest
+// rate. In the model only traffic of the other direction causes DLLPs, so reads alone may be faster.
 TEST(LinkDirection, PacesLikeTheTestVectors) {
     for (const Row &row : kRows) {
         LinkShape shape{row.gen, row.lanes, row.clock_hz};
@@ -114,7 +114,7 @@ TEST(LinkDirection, PacesLikeTheTestVectors) {
     }
 }
 
-// The bound that is quoted is what the model does, for every generation, width, payload, header and policy.
+// link_bound() equals the simulated rates for every generation, width, payload, header and policy.
 TEST(LinkDirection, ReachesItsBound) {
     constexpr uint64_t kClock = 250000000;
     for (UpdateFc policy : {UpdateFc::Guideline, UpdateFc::Minimum})
@@ -125,7 +125,7 @@ TEST(LinkDirection, ReachesItsBound) {
                         for (Traffic traffic : {Traffic::Write, Traffic::Read, Traffic::Both}) {
                             BoundParameters p;
                             p.shape = {gen, lanes, kClock};
-                            p.data_width = 1024;  // the link alone
+                            p.data_width = 1024;  // so that only the link limits
                             p.mps = mps;
                             p.header_bytes = header;
                             p.traffic = traffic;
@@ -134,7 +134,7 @@ TEST(LinkDirection, ReachesItsBound) {
                             link.reads = traffic != Traffic::Write;
                             link.writes = traffic != Traffic::Read;
                             const uint64_t cycles =
-                                lanes <= 2 ? kCycles : kCycles / 4;  // many TLPs, or the last one counts
+                                lanes <= 2 ? kCycles : kCycles / 4;  // long enough for the last TLP not to matter
                             link.run(cycles);
                             const Rates bound = link_bound(p);
                             const double seconds = cycles / double(kClock);
@@ -147,7 +147,7 @@ TEST(LinkDirection, ReachesItsBound) {
 }
 
 TEST(LinkDirection, ArrivalIsTheLastByte) {
-    LinkDirection link({2, 4, 125000000}, 256, kUnlimited);  // 16 bytes a cycle
+    LinkDirection link({2, 4, 125000000}, 256, kUnlimited);  // 16 bytes per cycle
     LinkDirection back = link;
     link.send_bytes(276);
     EXPECT_EQ(link.cycles_to_drain(), 18u);
@@ -168,15 +168,15 @@ TEST(LinkDirection, CreditsBlockAndComeBack) {
     EXPECT_FALSE(link.has_credit(TlpClass::Posted, 0));
     EXPECT_TRUE(link.has_credit(TlpClass::NonPosted, 0));
     link.return_credit(TlpClass::Posted, 16);
-    EXPECT_FALSE(link.has_credit(TlpClass::Posted, 16));  // not before the UpdateFC
+    EXPECT_FALSE(link.has_credit(TlpClass::Posted, 16));  // returned only by the UpdateFC
     link.grant_returned();
     EXPECT_TRUE(link.has_credit(TlpClass::Posted, 16));
 }
 
-// TLPs that arrive closer together than the limit share an ACK.
+// TLPs that arrive within one ACK interval share an ACK.
 TEST(LinkDirection, OneAckForSeveralTlps) {
     LinkShape shape{2, 4, 125000000};
-    LinkDirection link(shape, 256, kUnlimited);  // limit 169 symbols = 42.25 cycles
+    LinkDirection link(shape, 256, kUnlimited);  // the interval is 169 symbols = 42.25 cycles
     LinkDirection other = link;
     for (int i = 0; i < 42250; i++) {
         link.want_ack();

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 //
-// The calculated columns of the MSC8156 and MSC8157 note, Gbit/s with both directions counted, against the pacing of
-// the model. The two coincide in what a TLP costs: 20 bytes each. They cannot in the rest, which is therefore taken
-// from the note: it charges an ACK and an UpdateFC for every four TLPs to the direction of the data, as well as the
-// requests of its reads; in the model both travel the other way, and the DLLPs keep the interval of the specification.
-// The note knows no SKP.
+// Compares the model's pacing with the calculated columns of the MSC8156 and MSC8157 note, in Gbit/s of both
+// directions.
+//
+// Both charge 20 bytes of overhead per TLP. The rest differs and is taken from the note: it charges an ACK and an
+// UpdateFC per four TLPs, and the read requests, to the direction of the data. In the model these travel in the other
+// direction, and DLLPs follow the interval of the specification. The note ignores SKP ordered sets.
 #include "link/link_direction.h"
 
 #include <gtest/gtest.h>
@@ -25,9 +26,9 @@ const Row kRows[] = {
     {512, 14.42, 28.85, 13.47, 26.95, 13.47, 12.34},  {1024, 14.63, 29.26, 13.65, 27.31, 13.47, 12.49},
     {4096, 14.63, 29.26, 13.65, 27.31, 13.47, 12.49}, {32768, 14.63, 29.26, 13.65, 27.31, 13.47, 12.49},
 };
-constexpr unsigned kRequest = 256;  // bytes of a read request of the note
+constexpr unsigned kRequest = 256;  // bytes per read request in the note
 
-// Wire bytes that a transfer takes in the model, SKP aside: a link busy with such transfers.
+// Bytes on the wire per transfer in the model, without SKP, measured on a link that is busy with such transfers.
 double paced_bytes(const LinkShape &shape, unsigned transfer, unsigned mps) {
     constexpr uint64_t kCycles = 200000;
     LinkDirection link(shape, mps, kRootPortCredits), other = link;
@@ -51,7 +52,7 @@ double paced_bytes(const LinkShape &shape, unsigned transfer, unsigned mps) {
 void compare(unsigned gen, double column, unsigned bytes, unsigned mps, bool read) {
     const LinkShape shape{gen, 4, 125000000};
     const unsigned tlps = (bytes + mps - 1) / mps, requests = read ? (bytes + kRequest - 1) / kRequest : 0;
-    // Its column of reads with MPS 128 counts the requests among the TLPs that are acknowledged, the others do not.
+    // Only the note's column of reads with MPS 128 counts read requests among the TLPs that get an ACK.
     const unsigned acknowledged = tlps + (mps == 128 ? requests : 0);
     const double wire = paced_bytes(shape, bytes, mps) + requests * 20 + (acknowledged + 3) / 4 * 2 * kDllpBytes;
     const double gbps = 2 * 8e-9 * raw_bytes_per_second(shape) * bytes / wire;

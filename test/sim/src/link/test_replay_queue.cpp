@@ -10,19 +10,19 @@ using namespace litepcie;
 
 namespace {
 
-constexpr unsigned kTlp = 276;     // bytes: 256 of payload
-constexpr unsigned kCycle = 16;    // bytes: Gen2 x4 at 125 MHz
-constexpr uint64_t kCycles = 380;  // no SKP before 1538 symbols = 384.5 cycles
+constexpr unsigned kTlp = 276;     // bytes on the wire, 256 of them payload
+constexpr unsigned kCycle = 16;    // bytes per cycle: Gen2 x4 at 125 MHz
+constexpr uint64_t kCycles = 380;  // the first SKP comes after 1538 symbols = 384.5 cycles
 
-// When the last of `bytes` is at the other end.
+// The cycle in which the last of `bytes` bytes has arrived.
 uint64_t cycle_of(unsigned bytes) { return (bytes + kCycle - 1) / kCycle; }
 
-// TLPs 0, 1, 2 ... of 276 bytes back to back.
+// Sends TLPs 0, 1, 2 ... of 276 bytes back to back.
 class Wire {
   public:
     explicit Wire(uint64_t damage_every) : queue(link, back, damage_every) {}
 
-    // Returns the cycle at which each is accepted. `busy` bytes go the other way at cycle `busy_at`.
+    // Returns the cycle in which each is accepted. The other direction sends `busy` bytes at cycle `busy_at`.
     std::map<int, uint64_t> run(uint64_t busy_at = 0, unsigned busy = 0) {
         std::map<int, uint64_t> accepted;
         for (uint64_t cycle = 0; cycle < kCycles; cycle++) {
@@ -33,7 +33,7 @@ class Wire {
                 back.send_bytes(busy);
             int item;
             while (queue.receive(cycle, item)) {
-                EXPECT_EQ(item, int(accepted.size()));  // in order, none twice, none missing
+                EXPECT_EQ(item, int(accepted.size()));  // in order, without loss and repetition
                 accepted[item] = cycle;
             }
             while (link.free_this_cycle()) {
@@ -62,8 +62,8 @@ TEST(ReplayQueue, NothingDamaged) {
     EXPECT_EQ(wire.back.counts().naks, 0u);
 }
 
-// TLP 4 arrives damaged at byte 5 * 276, cycle 87; the NAK takes 8 bytes, a cycle; TLP 5 is on the wire by then. Both
-// go again behind it: bytes 6 * 276 to 8 * 276.
+// TLP 4 arrives damaged at byte 5 * 276, cycle 87. The NAK takes 8 bytes, one cycle, and TLP 5 is on the wire by then.
+// Both are sent again after it: bytes 6 * 276 to 8 * 276.
 TEST(ReplayQueue, TimeOfOneReplay) {
     Wire wire(5);
     std::map<int, uint64_t> accepted = wire.run();
@@ -71,13 +71,13 @@ TEST(ReplayQueue, TimeOfOneReplay) {
     EXPECT_EQ(accepted.at(4), cycle_of(7 * kTlp));
     EXPECT_EQ(accepted.at(5), cycle_of(8 * kTlp));
     EXPECT_EQ(accepted.at(8), cycle_of(11 * kTlp));
-    EXPECT_EQ(accepted.at(9), cycle_of(14 * kTlp));  // the next one damaged: number 10
+    EXPECT_EQ(accepted.at(9), cycle_of(14 * kTlp));  // TLP 10 is the next one damaged
     EXPECT_EQ(wire.back.counts().naks, accepted.size() / 5);
     EXPECT_EQ(wire.link.counts().replayed_tlps, 2 * (accepted.size() / 5));
 }
 
-// The NAK waits for 276 bytes that left just before it: 284 bytes, 18 cycles. TLP 5 has arrived and was dropped, TLP 6
-// is on the wire.
+// The NAK waits for 276 bytes that were sent just before it: 284 bytes, 18 cycles. By then TLP 5 has arrived and was
+// dropped, and TLP 6 is on the wire.
 TEST(ReplayQueue, NakWaitsForTheWire) {
     Wire wire(5);
     std::map<int, uint64_t> accepted = wire.run(cycle_of(5 * kTlp), kTlp);
@@ -86,7 +86,8 @@ TEST(ReplayQueue, NakWaitsForTheWire) {
     EXPECT_EQ(accepted.at(6), cycle_of(10 * kTlp));
 }
 
-// Each one damaged once: it costs its damaged copy, its good one, and that of the next which was on the wire in vain.
+// Each TLP is damaged once. The wire carries its damaged copy, its good copy, and a copy of the next TLP that is
+// dropped.
 TEST(ReplayQueue, EveryTlpDamaged) {
     Wire wire(1);
     std::map<int, uint64_t> accepted = wire.run();
@@ -96,7 +97,7 @@ TEST(ReplayQueue, EveryTlpDamaged) {
     EXPECT_GE(wire.back.counts().naks, accepted.size());
 }
 
-// An ACK that was due goes with the NAK, and the next has its interval to wait.
+// A NAK replaces an ACK that was due, and the next ACK waits for the ACK interval.
 TEST(ReplayQueue, NakAcknowledges) {
     LinkDirection link(Wire::kShape, 256, kRootPortCredits), other = link;
     link.want_ack();

@@ -12,7 +12,7 @@ LinkShape shape(unsigned gen, unsigned lanes) { return {gen, lanes, 125000000}; 
 
 }  // namespace
 
-// Limits of the specification as published, x1 x4 x8 x16.
+// The ACK limits of the specification for x1, x4, x8, x16.
 TEST(LinkRate, AckLimits) {
     const unsigned lanes[] = {1, 4, 8, 16};
     const struct {
@@ -29,9 +29,9 @@ TEST(LinkRate, AckLimits) {
 
 TEST(LinkRate, TicksAreExact) {
     LinkRate rate({2, 4, 125000000});
-    EXPECT_EQ(rate.cycle_ticks, 16);  // bytes a cycle
+    EXPECT_EQ(rate.cycle_ticks, 16);  // bytes per cycle
     EXPECT_EQ(rate.byte_ticks, 1);
-    LinkRate gen3({3, 8, 250000000});  // 984.615 MB/s x 8 at 250 MHz = 31.508 bytes a cycle
+    LinkRate gen3({3, 8, 250000000});  // 984.615 MB/s x 8 at 250 MHz = 31.508 bytes per cycle
     EXPECT_EQ(gen3.cycle_ticks * 65, gen3.byte_ticks * 2048);
     EXPECT_THROW(LinkRate({4, 4, 125000000}), std::invalid_argument);
     EXPECT_THROW(LinkRate({2, 3, 125000000}), std::invalid_argument);
@@ -43,7 +43,8 @@ TEST(Theory, ApplicationNotes) {
         EXPECT_NEAR(application_note_rate(shape(row.gen, row.lanes), 256) / 1e6, row.mbs, 1.0);
 }
 
-// Corrected column: 64 bit addresses, long transfers, MRRS 512; write, read, both each way in MB/s.
+// The corrected column of the paper, for 64 bit addresses, long transfers and MRRS 512: MB/s of writes, of reads, and
+// of each direction when both run.
 TEST(Theory, PcieBenchCorrectedForLanes) {
     const struct {
         unsigned gen, lanes, mps;
@@ -66,20 +67,20 @@ TEST(Theory, BoundOfOneDirection) {
     p.traffic = Traffic::Write;
     EXPECT_NEAR(link_bound(p).write, 2e9 * (1 - 4.0 / 1538) * 256 / 276, 1e3);
     EXPECT_EQ(link_bound(p).read, 0);
-    p.traffic = Traffic::Read;  // a request every 138 symbols: DLLPs at their limit of 169
+    p.traffic = Traffic::Read;  // a request per 138 symbols, so DLLPs come at their limit of 169
     EXPECT_NEAR(link_bound(p).read, 2e9 * (1 - 16.0 / (4 * 169) - 4.0 / 1538) * 256 / 276, 1e3);
-    p.completion_bytes = 64;  // DLLPs for a request every 168 symbols
+    p.completion_bytes = 64;  // a request, and its DLLPs, per 168 symbols
     EXPECT_NEAR(link_bound(p).read / 2e9, 0.7419, 0.002);
 }
 
 TEST(Theory, BoundKnowsBeats) {
     BoundParameters p;
     p.shape = shape(2, 4);
-    p.data_width = 64;  // 1000 MB/s of data path under a 2000 MB/s link: 269 header and payload bytes, 34 beats
+    p.data_width = 64;  // the data path has 1000 MB/s, the link 2000; header and payload take 34 beats
     EXPECT_NEAR(link_bound(p).write, 125e6 * 256 / 34, 1e3);
-    p.descriptor_bytes = 8;  // 20 bytes: 3 beats
+    p.descriptor_bytes = 8;  // 20 bytes take 3 beats
     EXPECT_NEAR(link_bound(p).write, 125e6 * 8 / 3, 1e3);
-    // Both ways the requests of reads take beats from writes: 9 beats a write, one a request.
+    // With both directions, read requests share the beats with writes: 9 beats per write, one per request.
     p = BoundParameters();
     p.shape = {3, 8, 250000000};
     p.data_width = 256;
@@ -88,7 +89,7 @@ TEST(Theory, BoundKnowsBeats) {
     EXPECT_NEAR(both.write, (250e6 - both.read / 512) / 9 * 256, 1e3);
 }
 
-// One way, the model is the application notes' form less SKP.
+// For one direction, the model is the application notes' formula minus SKP.
 TEST(Theory, OneWayWritesAreTheApplicationNotes) {
     for (unsigned gen : {1, 2, 3})
         for (unsigned lanes : {1, 4, 8, 16}) {
@@ -100,8 +101,8 @@ TEST(Theory, OneWayWritesAreTheApplicationNotes) {
         }
 }
 
-// AN 456, Stratix V Gen2 x1: reads of 455, writes beside them of 429 MB/s. One ACK a request of 512 bytes leaves so
-// much; an UpdateFC beside each would not.
+// AN 456, Stratix V Gen2 x1: reads of 455 MB/s and, at the same time, writes of 429 MB/s. One ACK per request of 512
+// bytes allows that; with an UpdateFC per request it would be impossible.
 TEST(Theory, RootPortsUpdateSparingly) {
     BoundParameters p;
     p.shape = shape(2, 1);
@@ -110,7 +111,8 @@ TEST(Theory, RootPortsUpdateSparingly) {
     EXPECT_LT(link_bound(p).read, 450e6);
     p.update_fc = UpdateFc::Minimum;
     const double capacity = 500e6 * (1 - 4.0 / 1538);
-    // An ACK a request; UpdateFCs every 30 us, for fewer than 32 requests, and for posted writes though there are none.
+    // One ACK per request. One UpdateFC per 30 us for requests, fewer than 32 in that time, and one for posted writes,
+    // although there are none.
     EXPECT_NEAR(link_bound(p).read, (capacity - 2 * 8 / 30e-6) * 512 / (2 * 276 + 8), 1e3);
     EXPECT_GT(link_bound(p).read, 455e6);
     p.traffic = Traffic::Both;

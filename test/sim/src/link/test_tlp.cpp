@@ -8,7 +8,7 @@
 
 using namespace litepcie;
 
-// Header dwords as the specification writes them out.
+// Header dwords as in the specification.
 TEST(Tlp, WriteBelow4GiB) {
     const uint8_t data[] = {0x11, 0x22, 0x33, 0x44, 0x55};
     Tlp tlp = Tlp::memory_write(0x0100, 0x1003, data, 5);
@@ -40,7 +40,7 @@ TEST(Tlp, CompletionWithData) {
     EXPECT_EQ(tlp.credit_class(), TlpClass::Completion);
 }
 
-// Every length and alignment comes back: address, byte count, data.
+// Address, byte count and data can be read back for every length and alignment.
 TEST(Tlp, RoundTripOfBytes) {
     for (unsigned offset = 0; offset < 4; offset++)
         for (unsigned bytes = 1; bytes <= 70; bytes++) {

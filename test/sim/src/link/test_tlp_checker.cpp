@@ -55,10 +55,10 @@ TEST_F(TlpCheckerTest, LegalTlpsPass) {
     passes(read(0x1e00, 512, 0));
     passes(read(0x100000000, 1, 31));
     Tlp holes = write(0x1000, 1);
-    holes.dw[1] |= 0x5;  // not contiguous is legal within one dword
+    holes.dw[1] |= 0x5;  // gaps between enabled bytes are legal in a single dword
     passes(holes);
     Tlp flush = read(0x1000, 4, 5);
-    flush.dw[1] &= ~0xfu;  // a read of no bytes
+    flush.dw[1] &= ~0xfu;  // a read with no byte enabled
     passes(flush);
 }
 
@@ -82,7 +82,7 @@ TEST_F(TlpCheckerTest, Shape) {
 TEST_F(TlpCheckerTest, Requests) {
     breaks("MPS", write(0x1000, 260));
     breaks("MRRS", read(0x1000, 516));
-    breaks("MRRS", read(0x1001, 512));  // five bytes past a dword make a dword more
+    breaks("MRRS", read(0x1001, 512));  // the unaligned start needs one dword more
     breaks("4 KiB", write(0x1f80, 256));
     breaks_if("four-dword header", write(0x1000, 4), [](Tlp &t) {
         t.dw[0] |= 1u << 29;
@@ -99,7 +99,7 @@ TEST_F(TlpCheckerTest, Requests) {
         Tlp t = write(0x1000, 8);
         t.dw[1] = (t.dw[1] & ~0xffu) | 0x5a;
         return t;
-    }());  // a quadword may
+    }());  // an aligned quadword may have gaps
     breaks_if("hole", write(0x1004, 8), [](Tlp &t) { t.dw[1] = (t.dw[1] & ~0xffu) | 0x5a; });
 }
 
@@ -138,11 +138,11 @@ TEST_F(TlpCheckerTest, CompletionsOfTheCard) {
     breaks_if("BCM", completion(1, 5, 0x42, 2), [](Tlp &t) { t.dw[1] |= 1u << 12; });
     passes(completion(1, 5, 0x42, 2));
     breaks("no outstanding", completion(1, 5, 0x42, 2));
-    // Split at a multiple of 128.
+    // Completions that are split at a multiple of 128.
     checker.host_read(Tlp::memory_read(0, 2, 0xe0000040, 128));
     passes(completion(2, 128, 0x40, 16));
     passes(completion(2, 64, 0x00, 16));
-    // Errors end it; they carry no data.
+    // A completion with an error ends the request and carries no data.
     checker.host_read(Tlp::memory_read(0, 3, 0xe0000000, 4));
     breaks_if("carries data", completion(3, 4, 0, 1), [](Tlp &t) { t.dw[1] |= 1u << 13; });
     breaks("no data", Tlp::completion(kId, 0, 3, CplStatus::Success, 4, 0));

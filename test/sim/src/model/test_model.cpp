@@ -26,7 +26,7 @@ enum Register {
 };
 enum Command { kWrite = 1, kRead = 2, kInterrupt = 3, kSilent = 4, kBreakStream = 5 };
 
-// The board behind a link of one lane, which is always slower than it.
+// The card on a link of one lane, which is always slower than the card.
 class SlowLink : public Card {
   public:
     explicit SlowLink(Card &card) : card_(card), info_(card.info()) { info_.gen = info_.lanes = 1; }
@@ -225,7 +225,7 @@ TEST_F(ModelTest, SlowLinkStallsAndLosesNothing) {
     driver->flush();
     uint64_t begin = model->cycle();
     driver->run_until([&] { return model->figures().last_write_cycle > begin; });
-    EXPECT_GE(model->cycle() - begin, 276u / 2 - 16);  // 2 bytes a cycle
+    EXPECT_GE(model->cycle() - begin, 276u / 2 - 16);  // 2 bytes per cycle
     EXPECT_EQ(*memory.at(0x10000003, 1), 0x01);
 }
 
@@ -271,12 +271,12 @@ TEST_F(ModelTest, ClockStopsAndTimersKeepItGoing) {
     uint64_t begin = model->cycle();
     run_until_idle();
     EXPECT_NEAR(double(model->cycle() - begin), double(IdleRule::kLingerCycles), 100);
-    // The longest moderation a host asked for: 2000 us = 250000 cycles.
+    // The longest interrupt moderation that the host set: 2000 us = 250000 cycles.
     driver->write(LITEPCIE_READER_BASE(0) + LITEPCIE_ENGINE_MODERATION, 2000u << 16);
     begin = model->cycle();
     run_until_idle();
     EXPECT_NEAR(double(model->cycle() - begin), 250000.0 + IdleRule::kLingerCycles, 200);
-    // A request left unanswered keeps it going for the card's own timeout.
+    // After an unanswered request the clock runs for the card's completion timeout.
     model->reset();
     driver->set_up({});
     driver->write(LITEPCIE_TIMEOUT_US, 1000);

@@ -32,11 +32,11 @@ TEST(GuestMemory, MapsAccessesAndUnmaps) {
     uint8_t back[4];
     EXPECT_TRUE(memory.read(0x10ffe, back, 4));
     EXPECT_EQ(back[0], 1);
-    EXPECT_FALSE(memory.read(0x11ffe, back, 4));  // over the end
+    EXPECT_FALSE(memory.read(0x11ffe, back, 4));  // past the end
     EXPECT_FALSE(memory.write(0xffff, data, 1));
     EXPECT_EQ(memory.unmap(0x10000, 0x2000), 0);
     EXPECT_FALSE(memory.read(0x10ffe, back, 4));
-    EXPECT_EQ(memory.unmap(0x10000, 0x2000), 0);  // nothing there is fine
+    EXPECT_EQ(memory.unmap(0x10000, 0x2000), 0);  // an empty range is no error
 }
 
 TEST(GuestMemory, AccessAcrossMappings) {
@@ -47,7 +47,7 @@ TEST(GuestMemory, AccessAcrossMappings) {
     EXPECT_TRUE(memory.write(0x1ffc, data, 8));
     EXPECT_TRUE(memory.read(0x1ffc, back, 8));
     EXPECT_EQ(back[7], 8);
-    // All or nothing.
+    // An access that is not mapped completely transfers nothing.
     EXPECT_FALSE(memory.write(0x2ffc, data, 8));
     EXPECT_TRUE(memory.read(0x2ffc, back, 4));
     EXPECT_EQ(back[0], 0);
@@ -68,7 +68,7 @@ TEST(GuestMemory, RefusesWhatDoesNotFit) {
     GuestMemory memory;
     EXPECT_EQ(memory.map(0x1000, 0, Fd(), 0, true, true), EINVAL);
     EXPECT_EQ(memory.map(UINT64_MAX, 2, Fd(), 0, true, true), EINVAL);
-    EXPECT_EQ(memory.map(0x1000, 0x2000, file_of(0x1000), 0, true, true), EINVAL);  // file too short
+    EXPECT_EQ(memory.map(0x1000, 0x2000, file_of(0x1000), 0, true, true), EINVAL);  // the file is too short
     EXPECT_EQ(memory.map(0x1000, 0x1000, file_of(0x2000), 0x1001, true, true), EINVAL);
     EXPECT_EQ(memory.map(0x1000, 0x1000, Fd(), 0, true, true), 0);
     EXPECT_EQ(memory.map(0x1fff, 0x1000, Fd(), 0, true, true), EEXIST);

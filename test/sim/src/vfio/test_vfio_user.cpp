@@ -42,7 +42,7 @@ class FakeDevice : public Device {
     int resets = 0;
 };
 
-// Bytes in memory, given in pieces of `piece`.
+// A source of bytes in memory, which gives at most `piece` bytes per read.
 class Bytes : public ByteSource {
   public:
     Bytes(std::vector<uint8_t> bytes, size_t piece) : bytes_(std::move(bytes)), piece_(piece) {}
@@ -75,7 +75,7 @@ class VfioUserTest : public testing::Test {
   protected:
     VfioUserTest() : server(device, memory) {}
 
-    // Words of 32 bit as payload.
+    // Makes a payload of 32 bit words.
     static std::vector<uint8_t> words(std::initializer_list<uint32_t> list) {
         std::vector<uint8_t> bytes(4 * list.size());
         memcpy(bytes.data(), list.begin(), bytes.size());
@@ -99,12 +99,12 @@ class VfioUserTest : public testing::Test {
         EXPECT_EQ(reply.header.size, bytes.size());
         EXPECT_EQ(reply.header.flags & kTypeMask, kTypeReply);
         if (reply.error()) {
-            EXPECT_TRUE(reply.payload.empty());  // an error is the header only
+            EXPECT_TRUE(reply.payload.empty());  // an error reply is the header only
         }
         return reply;
     }
     static std::vector<uint8_t> version_payload() {
-        // As QEMU 11.1.3 sends it.
+        // QEMU 11.1.3 sends this.
         const std::string json =
             "{\"capabilities\": {\"pgsizes\": 4096, \"max_msg_fds\": 16, \"max_dma_maps\": 65535, "
             "\"max_data_xfer_size\": "
@@ -128,13 +128,13 @@ class VfioUserTest : public testing::Test {
 }  // namespace
 
 TEST_F(VfioUserTest, Version) {
-    EXPECT_EQ(send(kGetInfo, words({16, 0, 0, 0})).error(), EINVAL);  // not before
+    EXPECT_EQ(send(kGetInfo, words({16, 0, 0, 0})).error(), EINVAL);  // not allowed before VERSION
     std::vector<uint8_t> asked = version_payload();
     Reply reply = send(kVersion, asked);
     EXPECT_EQ(reply.error(), 0);
     EXPECT_EQ(reply.at<uint32_t>(0), 0u);
     EXPECT_EQ(reply.payload.back(), 0);
-    EXPECT_LE(reply.payload.size(), asked.size());  // QEMU takes no longer one
+    EXPECT_LE(reply.payload.size(), asked.size());  // QEMU accepts no longer reply
     EXPECT_NE(strstr(reinterpret_cast<char *>(reply.payload.data()) + 4, "max_data_xfer_size"), nullptr);
 }
 
@@ -187,7 +187,7 @@ TEST_F(VfioUserTest, Regions) {
     EXPECT_TRUE(send(kRegionWrite, words({12, 0, 0, 4, 1}), kNoReply).none);
     EXPECT_TRUE(device.last_posted);
     EXPECT_EQ(device.last_offset, 12u);
-    EXPECT_TRUE(send(kRegionWrite, words({0, 0, 0, 8, 1}), kNoReply).none);  // wrong, but nobody asked
+    EXPECT_TRUE(send(kRegionWrite, words({0, 0, 0, 8, 1}), kNoReply).none);  // wrong, but the client wants no reply
     EXPECT_EQ(send(kRegionWrite, words({0, 0, 0, 8, 1})).error(), EINVAL);
     EXPECT_EQ(send(kRegionWrite, words({4, 0, 7, 2, 6})).error(), EINVAL);
     EXPECT_EQ(send(kDeviceReset, {}).error(), 0);
@@ -200,7 +200,7 @@ TEST_F(VfioUserTest, Dma) {
     ASSERT_EQ(ftruncate(file.get(), 0x10000), 0);
     EXPECT_EQ(send(kDmaMap, map(0x100000, 0x8000, 3, 0x1000), 0, Fd(dup(file.get()))).error(), 0);
     EXPECT_EQ(send(kDmaMap, map(0x107000, 0x1000), 0, Fd(dup(file.get()))).error(), EEXIST);
-    EXPECT_EQ(send(kDmaMap, map(0xfffc0000, 0x40000, 1)).error(), 0);  // the BIOS: without a file
+    EXPECT_EQ(send(kDmaMap, map(0xfffc0000, 0x40000, 1)).error(), 0);  // the BIOS, which has no file
     EXPECT_EQ(send(kDmaMap, map(0, 0x1000, 4)).error(), EINVAL);
     EXPECT_EQ(send(kDmaMap, words({32, 3})).error(), EINVAL);
     const uint8_t data[2] = {0x5a, 0xa5};
@@ -211,7 +211,7 @@ TEST_F(VfioUserTest, Dma) {
     std::vector<uint8_t> unmap = words({24, 0, 0x100000, 0, 0x8000, 0});
     EXPECT_EQ(send(kDmaUnmap, unmap).payload, unmap);
     EXPECT_FALSE(memory.write(0x100010, data, 2));
-    EXPECT_EQ(send(kDmaUnmap, unmap).error(), 0);                       // QEMU does so at reset
+    EXPECT_EQ(send(kDmaUnmap, unmap).error(), 0);                       // QEMU repeats it at reset
     EXPECT_EQ(send(kDmaUnmap, words({24, 2, 0, 0, 0, 0})).error(), 0);  // all
     EXPECT_EQ(memory.mappings(), 0u);
 }
@@ -219,7 +219,7 @@ TEST_F(VfioUserTest, Dma) {
 TEST_F(VfioUserTest, Interrupts) {
     negotiate();
     int event = eventfd(0, EFD_NONBLOCK);
-    server.interrupt();  // to nobody
+    server.interrupt();  // before there is an eventfd
     EXPECT_EQ(send(kSetIrqs, words({20, 0x24, 1, 0, 1}), 0, Fd(dup(event))).error(), 0);
     server.interrupt();
     server.interrupt();
@@ -281,7 +281,7 @@ TEST(VfioUserMessage, ImpossibleStreams) {
     }
 }
 
-// Whatever bytes come, the server answers with a message or not at all.
+// The server answers random bytes with a valid message or not at all.
 TEST_F(VfioUserTest, RandomMessages) {
     negotiate();
     uint64_t random = 88172645463325252;
