@@ -12,9 +12,9 @@
 export PATH=/bin:/sbin:/usr/bin HOME=/root TERM=vt100
 control=/dev/ttyS1
 
-# Orphans become children of process 1. When a child ends, the shell's `read` starts again and loses the part of the line
-# that it had. So process 1 only waits, and a second process reads commands and has no other children. It is not a
-# background job, as that would ignore Ctrl-C.
+# Orphans become children of process 1. When a child ends, the shell's `read` starts again and loses the part of the
+# line that it had. So process 1 only waits, and a second process reads commands and has no other children. It is not
+# a background job, as that would ignore Ctrl-C.
 if [ $$ = 1 ]; then
     mount -t devtmpfs dev /dev
     "$0"
