@@ -4,9 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The runner with a board: its set-up before the module, its command line, and a simulator that
-dies.
-"""
+"""Tests of guests with a board: set-up of the board, the runner's command line, a simulator that ends early."""
 
 import os
 import pty
@@ -28,7 +26,7 @@ GUEST = {"mps": 512, "mrrs": 1024}
 
 
 def device_control(guest):
-    """The board's Device Control register, as the guest reads it."""
+    """Returns the board's Device Control register as the guest reads it."""
     data = guest.run("od -An -v -tu1 -N 256 /sys/bus/pci/devices/0000:01:00.0/config").output
     data = [int(byte) for byte in data.split()]
     at   = data[0x34]
@@ -71,7 +69,7 @@ def test_everything_at_once(board, boot):
     assert guest.run("ls -d /sys/bus/pci/devices/0000:01:00.0/iommu_group").status == 0
     assert guest.run("litepcie_util dma_test --iterations 2 --length 10000").status == 0
 
-# A simulator that dies ----------------------------------------------------------------------------
+# A simulator that ends early ----------------------------------------------------------------------
 
 def test_the_death_of_the_simulator_is_said(board, boot):
     guest = boot(board)
@@ -128,7 +126,7 @@ def test_run_says_when_it_took_too_long(board, tmp_path):
 
 
 def talk(fd, keys, wanted, seconds=120):
-    """Types `keys`; what the terminal showed until `wanted` came."""
+    """Types `keys`; returns what the terminal showed until `wanted`."""
     os.write(fd, keys)
     shown, deadline = b"", time.monotonic() + seconds
     while wanted not in shown:
@@ -155,7 +153,7 @@ def test_shell_on_a_terminal(board, tmp_path, end, status):
         talk(fd, b"true\r", b"# ")
         assert time.monotonic() - began < 60
         os.write(fd, end)
-        with pytest.raises(OSError):  # The end of a terminal.
+        with pytest.raises(OSError):  # The terminal is closed.
             while True:
                 assert select.select([fd], [], [], 60)[0]
                 os.read(fd, 4096)

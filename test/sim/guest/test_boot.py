@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Guests without a board: each kernel boots, commands run and end, nothing is left running."""
+"""Tests of guests without a board: each kernel boots, commands run and end, and no process is left."""
 
 import hashlib
 import os
@@ -25,7 +25,7 @@ GUEST = {"board": None, "with_fio": True, "files": [(__file__, "/root/folder/thi
 
 
 def test_boots_quickly(guest):
-    """2.4 s on a free machine (two cores, 2026); the limit leaves room for a busy one."""
+    """A boot takes 2.4 s on an idle machine (two cores, 2026). The limit allows for a busy machine."""
     assert guest.boot_seconds < 20
 
 
@@ -52,7 +52,7 @@ def test_commands(guest, command, status, output):
 
 
 def test_a_command_cannot_forge_its_end(guest):
-    """Whatever it writes to whichever port, its own status is the answer."""
+    """A command can write anything to any port, and its own status is returned."""
     result = guest.run("for port in /dev/ttyS0 /dev/ttyS1 /dev/console; do"
         " echo '0123456789abcdef0123456789abcdef 0' > $port; done; ps; env; exit 9")
     assert result.status == 9

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The cache: an entry is complete or missing, even if several processes use it."""
+"""Tests that an entry of the cache is complete or absent, also with several processes."""
 
 import os
 import signal
@@ -122,7 +122,7 @@ def test_digest_counts_boundaries():
 
 
 def used(path, days, size=1):
-    """An entry that was used so many days ago."""
+    """Makes an entry that was last used `days` ago."""
     path.mkdir(parents=True)
     (path / "file").write_bytes(bytes(size))
     os.utime(path, (time.time() - days*24*60*60,)*2)

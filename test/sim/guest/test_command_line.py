@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The runner's command line and its messages when something is missing. No guest is booted."""
+"""Tests of the runner's command line, and of its messages when something is missing. No guest is booted."""
 
 import os
 import signal
@@ -36,7 +36,7 @@ def script(path, text):
 
 @pytest.fixture
 def board(tmp_path):
-    """A folder that looks like a board; its simulator is a script."""
+    """A folder that looks like a built board, with a script as its simulator."""
     header = tmp_path / "board" / "software" / "include" / "generated" / "soc.h"
     header.parent.mkdir(parents=True)
     header.write_text("#define CONFIG_PCIE_GEN 3\n#define CONFIG_PCIE_LANES 8\n")
@@ -81,7 +81,7 @@ def test_help_names_every_option():
 
 
 def error(result):
-    """The one line of a runner that failed."""
+    """Returns the line that a failed runner printed."""
     assert result.returncode == 125
     assert result.stdout == ""
     lines = result.stderr.splitlines()
@@ -185,7 +185,7 @@ def test_a_simulator_without_a_socket(board, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_download_ends_at_once_and_leaves_nothing(tmp_path, number, status):
-    """A mirror that takes the connection and never answers, as some firewalls cause."""
+    """A mirror that accepts connections and never answers, like one that a firewall blocks."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         mirror = f"http://127.0.0.1:{silent.getsockname()[1]}/debian"
         runner = subprocess.Popen([sys.executable, "-m", "litepcie_sim.guest", "prepare"],

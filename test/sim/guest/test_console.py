@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The channel between runner and guest: where output ends and a status begins."""
+"""Tests of the protocol between runner and guest: where output ends and a status begins."""
 
 import base64
 import random
@@ -17,7 +17,7 @@ TOKEN = "0123456789abcdef0123456789abcdef"
 
 
 def feed(reply, data, sizes):
-    """All output of `reply` when `data` comes in pieces of `sizes`."""
+    """Returns all output of `reply` when `data` arrives in pieces of `sizes`."""
     output, at = b"", 0
     for size in sizes:
         output += reply.feed(data[at:at + size])
@@ -47,7 +47,7 @@ def test_any_split(status, size):
 
 
 def test_output_that_looks_like_an_end():
-    """Neither other tokens, nor beginnings of the right one, nor statuses end a command."""
+    """Other tokens, beginnings of the right token, and statuses alone do not end a command."""
     token  = TOKEN.encode()
     tricky = b"f" * 32 + b" 0\n" + token[:31] + b" 0\n" + token[:5] * 9 + b"\0\r\n"
     for seed in range(50):

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The archive that the kernel unpacks, read back by the letter of its format."""
+"""Tests of cpio archives, which are read back as their format is specified."""
 
 import stat
 
@@ -14,7 +14,7 @@ from litepcie_sim.guest.cpio import Archive
 
 
 def entries(data):
-    """[(name, mode, content, device)] of an archive, by the letter of the format."""
+    """Returns [(name, mode, content, device)] of an archive, as the format is specified."""
     at, found = 0, []
     while True:
         assert data[at:at + 6] == b"070701"

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The mirror, out of every shape of apt set-up that is about."""
+"""Tests that the mirror is found in all usual kinds of apt configurations."""
 
 import pytest
 
@@ -68,8 +68,7 @@ Components: main
 
 
 @pytest.mark.parametrize("files, mirror", [
-    # Debian 12 and 13, as installed; as in a container; as in a cloud image; with other archives
-    # first.
+    # Debian 12 and 13: installed, in a container, in a cloud image, and with other archives first.
     ({"main": "deb http://x.example/debian/ trixie main\n"}, "http://x.example/debian"),
     ({"debian_sources": stanza("http://x.example/debian", "trixie")}, "http://x.example/debian"),
     ({"debian_sources": stanza("mirror+file:///etc/apt/mirrors/debian.list", "trixie")},
@@ -79,10 +78,10 @@ Components: main
         "deb cdrom:[Debian]/ bookworm main\n"
         "deb https://x.example/debian bookworm main non-free-firmware\n"},
         "https://x.example/debian"),
-    # Files that apt itself does not read.
+    # Files that apt does not read.
     ({"main": "", "debian_sources.save": "deb http://x.example/debian trixie main\n"},
         None),
-    # Ubuntu 24.04, and nothing at all.
+    # Ubuntu 24.04, and no sources at all.
     ({"ubuntu_sources": stanza("http://u.example/ubuntu", "noble noble-updates", "main universe")},
         None),
     ({}, None),

@@ -4,9 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Modules built for the guest's kernels: by every way into a root, and loaded. On a module of a few
-lines.
-"""
+"""Tests that a small module is built for each guest kernel, in every way, and loaded."""
 
 import shutil
 
@@ -31,13 +29,13 @@ MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("test");
 """
 
-# The shape of the driver's: KDIR and O are given, the module lands in O.
+# Like the driver's Makefile: it gets KDIR and O, and leaves the module in O.
 MAKEFILE = """
 ifneq ($(KERNELRELEASE),)
 obj-m := hello.o
 ccflags-y += -DUTS_RELEASE_TEXT='"$(KERNELRELEASE)"'
 else
-# Kbuild would take O for its own.
+# Kbuild would use O itself.
 MAKEOVERRIDES := $(filter-out O=%,$(MAKEOVERRIDES))
 unexport O
 all:
@@ -49,7 +47,7 @@ endif
 
 @pytest.fixture(autouse=True)
 def no_leftovers():
-    """Takes what a test built out of the user's cache again."""
+    """Removes what a test built from the user's cache."""
     before = set(cache.folder().glob("module-*"))
     yield
     for path in set(cache.folder().glob("module-*")) - before:
@@ -59,7 +57,7 @@ def no_leftovers():
 
 @pytest.fixture
 def sources(tmp_path):
-    """Folder with the sources of a module that nobody has built: its path is part of them."""
+    """Folder with the sources of a module that is not in the cache, as they contain the folder's path."""
     folder = tmp_path / "sources"
     folder.mkdir()
     (folder / "hello.c").write_text(f"{MODULE}/* {tmp_path} */\n")
@@ -81,7 +79,7 @@ def test_no_sources(tmp_path):
 
 
 def load(boot, kernel, path):
-    """The module's line in the log of a guest that loads it."""
+    """Returns the module's line in the kernel log of a guest that loads it."""
     guest  = boot(None, kernel=kernel.name, files=[(path, "/root/hello.ko")])
     result = guest.run("insmod hello.ko && dmesg | grep 'hello from'; rmmod hello")
     assert result.status == 0, result.output

@@ -4,9 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Packages: what the user is told when they cannot be had (by the real apt, on loopback), and how
-they are unpacked.
-"""
+"""Tests of packages: messages when they cannot be fetched, with the real apt on loopback, and unpacking."""
 
 import functools
 import http.server
@@ -33,7 +31,7 @@ def cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def server(tmp_path):
-    """(folder, address) of a web server of this folder."""
+    """(folder, address) of a web server for this folder."""
     class Quiet(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *args):
             pass
@@ -118,7 +116,7 @@ def test_a_backports_suite_brings_its_base_along():
 # Unpacking ----------------------------------------------------------------------------------------
 
 def deb(folder, name, **files):
-    """A package of `files` (path: content, or a link's target after '->')."""
+    """Makes a package of `files`: path to content, or to '->' and the target of a link."""
     tree = folder / name
     (tree / "DEBIAN").mkdir(parents=True)
     (tree / "DEBIAN" / "control").write_text(
@@ -139,7 +137,7 @@ def deb(folder, name, **files):
 
 
 def test_links_of_base_files_are_gone_through(tmp_path):
-    """A package that has /bin as a folder lands in /usr/bin where base-files made /bin a link."""
+    """Files of a package with a folder /bin go to /usr/bin if base-files made /bin a link."""
     debs = [deb(tmp_path, "a-tool", bin__tool="tool"),
         deb(tmp_path, "base-files", bin="->usr/bin", usr__bin__first="first")]
     root = tmp_path / "root"

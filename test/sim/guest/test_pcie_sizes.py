@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""pcie_sizes, the guest's script, on a file instead of the board's configuration space."""
+"""Tests of the guest's script pcie_sizes on a file in place of the board's configuration space."""
 
 import struct
 import subprocess
@@ -18,7 +18,7 @@ CAP    = 0x70
 
 
 def space(supported=2, control=0x2810, chain=((0x40, 0x01), (0x50, 0x05), (CAP, 0x10))):
-    """Configuration space with a list of capabilities (offset, identifier)."""
+    """Makes configuration space with a list of capabilities (offset, identifier)."""
     data = bytearray(256)
     data[0x34] = chain[0][0] if chain else 0
     for (offset, identifier), following in zip(chain, [*chain[1:], (0, 0)]):
@@ -36,7 +36,7 @@ def run(tmp_path, data, *sizes):
 
 @pytest.mark.parametrize("mps, mrrs, before, after", [
     (256,  512, 0x2810, 0x2830),
-    (128,  128, 0xffff, 0x8f1f),   # Every other bit stays.
+    (128,  128, 0xffff, 0x8f1f),   # All other bits keep their value.
     (512, 4096, 0x0000, 0x5040),
     (128, 2048, 0x2950, 0x4910),
 ])
