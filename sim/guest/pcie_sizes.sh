@@ -32,7 +32,8 @@ done
 [ "$at" -ge 64 ] || fail "the board has no PCI Express capability"
 
 eval "supported=\$((\${$((at + 5))} & 7)) low=\${$((at + 9))} high=\${$((at + 10))}"
-[ "$mps" -le "$supported" ] || fail "MPS $((128 << mps)) is not supported by the board; the most is $((128 << supported)) bytes"
+[ "$mps" -le "$supported" ] ||
+    fail "MPS $((128 << mps)) is not supported by the board; the most is $((128 << supported)) bytes"
 low=$(((low & 0x1f) | (mps << 5)))
 high=$(((high & 0x8f) | (mrrs << 4)))
 printf "$(printf '\\%03o\\%03o' $low $high)" |
