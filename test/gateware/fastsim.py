@@ -194,6 +194,18 @@ class FastSimulator(Simulator):
             if not self._continue_simulation():
                 return
 
+    def _evalexec_nested_lists(self, x):
+        """As Migen's, which needs longer to find out that a generator reads a signal, or gives it a number."""
+        kind = type(x)
+        if kind is Signal:
+            value = self.evaluator.signal_values[x.duid]
+            return x.reset.value if value is None else value
+        if kind is list:
+            return [self._evalexec_nested_lists(element) for element in x]
+        if kind is _Assign and type(x.l) is Signal and type(x.r) is Constant:
+            return self.evaluator.assign(x.l, x.r.value)
+        return Simulator._evalexec_nested_lists(self, x)
+
     def edges(self):
         """Yields, without end, the lists of domains whose clocks rise together."""
         if len(self.time.clocks) == 1:

@@ -34,10 +34,12 @@ class Recorder:
         self.cycles  = 0
 
     def watch(self):
+        bits  = [len(signal) for signal in self.signals]
+        sizes = [4*words_of(signal) for signal in self.signals]
         while True:
-            for signal, value in zip(self.signals, (yield self.signals)):
-                for n in range(words_of(signal)):
-                    self.words.append(int(value) >> 32*n & 0xffffffff)
+            values = yield self.signals
+            self.words.frombytes(b"".join([(value & (1 << nbits) - 1).to_bytes(size, "little")
+                for value, nbits, size in zip(values, bits, sizes)]))
             self.cycles += 1
             yield
 
