@@ -179,7 +179,7 @@ def test_a_pipe_with_another_text_ends_the_simulator(simulator, path, tmp_path):
         with pytest.raises((ConnectionError, AssertionError, OSError)):
             client.set_up()
         status, errors = server.end()
-        assert status == 1 and "'nothing' is not FAULT@N; allowed: ur, ca," in errors
+        assert status == 1 and "'nothing' is not FAULT@N with FAULT ur, ca," in errors
 
 
 def test_a_pipe_that_is_not_there(simulator, path):
@@ -288,7 +288,7 @@ def test_signal_ends_in_order(simulator, path, tmp_path, number, connected):
 
 def test_bad_paths(simulator, tmp_path):
     (tmp_path / "file").write_text("precious")
-    for path, words in ((tmp_path / "file", "is no socket"), (tmp_path / "none" / "s", "No such"),
+    for path, words in ((tmp_path / "file", "is not a socket"), (tmp_path / "none" / "s", "No such"),
             (tmp_path / ("x" * 120), "longer than 107")):
         result = run(simulator, "--socket", path)
         assert result.returncode == 1 and words in result.stderr
@@ -304,12 +304,12 @@ def test_bad_paths(simulator, tmp_path):
     (["--rcb", "63"], "allowed: 64, 128"),
     (["--mps-supported", "100"], "allowed: 128, 256, 512, 1024, 2048, 4096"),
     (["--completion-bytes", "32"], "allowed: 0, 64, 128"),
-    (["--completion-bytes", "64", "--rcb", "128"], "end at multiples of 128 bytes"),
+    (["--completion-bytes", "64", "--rcb", "128"], "--completion-bytes 64 is not possible with --rcb 128"),
     (["--update-fc", "seldom"], "allowed: guideline, minimum"),
     (["--lcrc-every", "-1"], "is not a number from 0"),
     (["--latency-outlier-every", "0"], "is not a number from 1"),
     (["--latency-ns", "much"], "is not a number from 0"),
-    (["--inject", "explode@1"], "allowed: ur, ca, poison, drop, short, duplicate, late"),
+    (["--inject", "explode@1"], "FAULT ur, ca, poison, drop, short, duplicate or late"),
     (["--inject", "ur"], "FAULT@N"),
     (["--nothing"], "unknown option '--nothing'"),
 ])
