@@ -74,13 +74,16 @@ def test_a_place_that_cannot_be_written(monkeypatch):
         cache.entry("thing", "k", maker([]), "a thing")
 
 
+# Makes an entry for the given time, or until the file CALLS.done exists.
 CHILD = """
 import sys, time
 from pathlib import Path
 from litepcie_sim.guest import cache
 def make(path):
     Path(sys.argv[1]).open("a").write("made\\n")
-    time.sleep(float(sys.argv[2]))
+    end = time.monotonic() + float(sys.argv[2])
+    while time.monotonic() < end and not Path(sys.argv[1] + ".done").exists():
+        time.sleep(0.01)
 print(cache.entry("thing", "k", make))
 """
 
@@ -91,21 +94,29 @@ def child(calls, seconds):
         stderr=subprocess.PIPE, text=True)
 
 
+def wait_for(path):
+    deadline = time.monotonic() + 30
+    while not path.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
 def test_many_processes_at_once(tmp_path):
-    calls    = tmp_path / "calls"
-    children = [child(calls, 0.5) for _ in range(4)]
-    results  = [process.communicate(timeout=60) for process in children]
+    calls = tmp_path / "calls"
+    first = child(calls, 60)
+    wait_for(calls)
+    others = [child(calls, 60) for _ in range(3)]
+    for process in others:
+        assert "waiting for another process that makes thing" in process.stderr.readline()
+    (tmp_path / "calls.done").touch()
+    results = [process.communicate(timeout=60)[0] for process in (first, *others)]
     assert calls.read_text() == "made\n"
-    assert len({out for out, _ in results}) == 1
-    assert sum("waiting for another process that makes thing" in err for _, err in results) >= 1
+    assert len(set(results)) == 1
 
 
 def test_after_a_kill_the_next_makes_it(tmp_path, folder):
     calls = tmp_path / "calls"
     first = child(calls, 60)
-    deadline = time.monotonic() + 30
-    while not calls.exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_for(calls)
     os.kill(first.pid, signal.SIGKILL)
     first.communicate()
     assert not (folder / "thing-k").exists()
