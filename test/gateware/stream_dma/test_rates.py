@@ -42,6 +42,7 @@ def test_reader_latency(latency, bound):
     assert (beats[-1] - beats[0] + 1) / len(beats) <= bound
 
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("base", (HOST_LOW, HOST_HIGH), ids=("3dw", "4dw"))
 @pytest.mark.parametrize("width", WIDTHS)
 def test_writer_tlps_back_to_back(width, base):

@@ -29,6 +29,7 @@ def run(bench, descriptors):
     assert bench.user.cut == 0
 
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("base", (HOST_LOW, HOST_HIGH), ids=("3dw", "4dw"))
 @pytest.mark.parametrize("width", WIDTHS)
 def test_lengths_and_offsets(width, base):
@@ -44,6 +45,7 @@ def test_lengths_and_offsets(width, base):
     assert bench.read("DESCRIPTORS") == 2 * len(places)
 
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("width", WIDTHS)
 def test_random(width, seed):

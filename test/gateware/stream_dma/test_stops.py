@@ -58,6 +58,7 @@ def clean_writer(bench):
 # Errors -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("position", POSITIONS)
 @pytest.mark.parametrize("reason", ("UNSUPPORTED_REQUEST", "TIMEOUT"))
 def test_data_fails(reason, position):
@@ -145,6 +146,7 @@ def test_table_fails_within_a_buffer():
 # Reset --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("width", (64, 256))
 @pytest.mark.parametrize("cycles", (20, 45, 70, 100, 150, 333))
 @pytest.mark.parametrize("direction", ("reader", "writer"))

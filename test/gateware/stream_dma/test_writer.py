@@ -50,6 +50,7 @@ def apart(bench, lengths):
     return descriptors
 
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("base", (HOST_LOW, HOST_HIGH), ids=("3dw", "4dw"))
 @pytest.mark.parametrize("width", WIDTHS)
 def test_lengths_and_offsets(width, base):
@@ -64,6 +65,7 @@ def test_lengths_and_offsets(width, base):
     assert bench.read64("BYTES") == len(OFFSETS) * sum(LENGTHS)
 
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("width", WIDTHS)
 def test_random(width, seed):
