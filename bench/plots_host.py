@@ -41,7 +41,7 @@ def latency(results):
     for panel, where in zip(axes, links):
         for design in (OURS, STOCK):
             for sequence, jitter, count, style, what in (("write-then-read", False, DEFAULT_TAGS, "o-", ""),
-                ("read-and-write", False, DEFAULT_TAGS, "s--", ", beside writes"),
+                ("read-and-write", False, DEFAULT_TAGS, "s--", ", during writes"),
                 ("write-then-read", True, DEFAULT_TAGS, "^:", ", + 0..1 us, reordered"),
                 ("write-then-read", True, 256, "v-.", ", + 0..1 us, reordered, 256 tags")):
                 line = sorted((r.point.latency_ns/1000, _of_bound(r)) for r in found

@@ -131,7 +131,7 @@ class BaseSoC(LitePCIeSoC):
 
 
 def usual_clock(gen, lanes, data_width, with_ddr):
-    """Returns the default clock in Hz: the slowest that keeps up with the link, or with DDR that of its controller."""
+    """Returns the default clock in Hz: the slowest that keeps up with the link, or the DDR controller's clock."""
     return DDR_CLOCK_HZ if with_ddr else default_clock(gen, lanes, data_width)
 
 

@@ -75,7 +75,7 @@ class BaseSoC(BoardSoC):
         memory   = None
         if configuration.with_ddr:
             memory = self.add_ddr4(self.platform.request("ddram", 0), MT40A512M8)
-            # As LiteX's own target: Vivado 2018.2 stops at this check.
+            # LiteX's own target does the same: Vivado 2018.2 stops at this check.
             self.platform.add_platform_command("set_property SEVERITY {{Warning}} [get_drc_checks PDCN-2736]")
         self.add_link(memory)
         self.add_leds(self.platform.request_all("user_led"))

@@ -49,8 +49,8 @@ BOARD = Board("xilinx_ac701",
     programmer = OpenFPGALoader(board="ac701"),
 )
 
-# Of the SODIMM's eight. Its clock reaches each chip later than the one before, and without output delays (Artix-7 has
-# none) bytes that are far apart cannot all be written at one time.
+# Four of the SODIMM's eight bytes. Its clock reaches each chip later than the one before. Artix-7 has no output delays,
+# so bytes whose chips are far apart cannot be written at the same time.
 DDR_BYTES = (0, 1, 2, 3)
 
 # CRG ----------------------------------------------------------------------------------------------

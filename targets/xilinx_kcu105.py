@@ -41,7 +41,7 @@ BOARD = Board("xilinx_kcu105",
     title      = "Xilinx KCU105",
     family     = "ultrascale",
     platform   = xilinx_kcu105.Platform,
-    # 512 bit at 166.7 MHz are no slower than 256 at the block's 250, whatever the TLPs: two beats to its three.
+    # 512 bits at 166.7 MHz are never slower than 256 bits at the block's 250 MHz: two beats take the time of three.
     links      = link_widths(ultrascale.USER_CLOCKS, lanes=(1, 2, 4, 8), sys_clk_freqs={125: 125e6, 250: 250e6},
         doubled=500e6/3),
     link       = (3, 8),

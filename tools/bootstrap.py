@@ -215,7 +215,7 @@ def make_venv():
 
 # build/packages -----------------------------------------------------------------------------------
 
-# As in setup.py.
+# The same mapping as in setup.py.
 PACKAGES = {"litepcie_soc": "gateware", "litepcie_sim": "sim", "litepcie_bench": "bench"}
 
 

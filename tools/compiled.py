@@ -20,7 +20,7 @@ from pathlib import Path
 
 from litepcie_sim.guest import GuestError, cache
 
-# Of one name's entries.
+# Limit for the entries of one name.
 MOST_BYTES = 500 << 20
 
 

@@ -82,7 +82,7 @@ def on_config(config):
 
 
 def on_files(files, config):
-    """Adds the pages that are no files in docs/."""
+    """Adds the pages that are not files in docs/."""
     for source, page in PAGES.items():
         files.append(File.generated(config, page, content=(ROOT / source).read_text(encoding="utf-8")))
     for name in docstrings.packages():

@@ -24,7 +24,7 @@ LEFT   = 20
 MIDDLE = 620   # The right edge of the boxes; the places are named to the right of it.
 GAP    = 16    # Between boxes of one row.
 STEP   = 76    # From one row to the next.
-HEIGHT = 54    # Of a box.
+HEIGHT = 54    # Height of a box.
 
 # Colours for light and dark backgrounds: a browser takes the second set when its user prefers dark.
 STYLE = """\

@@ -6,7 +6,7 @@
 
 """Child processes that end with the program that started them. Standard library only.
 
-Each child leads a process group, so that it is ended together with all that it started. If the program itself is
+Each child leads a process group, so that it is ended together with all its children. If the program itself is
 killed, the kernel kills the child (``setpriv --pdeathsig``; prctl(2), PR_SET_PDEATHSIG).
 """
 
@@ -111,7 +111,7 @@ def run(command, timeout=None, quiet=False, **options):
 
 
 def interrupt_all():
-    """Asks all that ``run`` started to end, and lets ``run`` start nothing more. Returns the children."""
+    """Asks all children that ``run`` started to end; ``run`` starts no more. Returns the children."""
     _ending.set()
     children = list(_runs)
     for child in children:
@@ -120,7 +120,7 @@ def interrupt_all():
 
 
 def end_all():
-    """Ends all that ``run`` started, and lets ``run`` start nothing more.
+    """Ends all children that ``run`` started; ``run`` starts no more.
 
     Processes have ``GRACE_S`` to end by themselves: make, for example, deletes a file that is only half written.
     """

@@ -20,7 +20,7 @@ class ToolError(Exception):
 def run_tool(command, folder=None, hint=""):
     """Runs a command to its end, with its output on the program's own streams.
 
-    Raises ``ToolError`` if the tool is missing or fails. An interrupt also ends all that the tool started, as many
+    Raises ``ToolError`` if the tool is missing or fails. An interrupt also ends the tool's children, as many
     tools are scripts that start the real program.
 
     Parameters

@@ -138,7 +138,7 @@ class Reader(LiteXModule):
             done.reason.eq(Mux(failed, oldest.reason, port.retire.reason)),
         ]
 
-        # What happens in this cycle, for the counters.
+        # Events of this cycle, for the counters.
         self.comb += [
             self.moved.eq(memory.valid & memory.ready),
             If(~self.moved,

@@ -219,7 +219,7 @@ class Writer(LiteXModule):
                 Mux(dropped, REASON_BUS_MASTER, REASON_NONE))),
         ]
 
-        # What happens in this cycle, for the counters.
+        # Events of this cycle, for the counters.
         self.comb += [
             self.moved.eq(port.sink.valid & port.sink.ready),
             If(~self.moved,

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A SoC without a board, from which tools derive what is the same on every board."""
+"""A SoC without a board, from which tools derive the files that are the same on every board."""
 
 from litex.build.generic_platform import GenericPlatform
 

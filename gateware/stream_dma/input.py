@@ -27,7 +27,7 @@ class PacketInput(LiteXModule):
 
     Each packet begins at a word of the RAM; a queue holds the offsets at which packets end. In the memory that
     the writer reads, the lower half is this RAM twice, so that a packet that wraps in the RAM has contiguous addresses.
-    Every word of the upper half is a report: it tells the host what a buffer holds.
+    Every word of the upper half is a report of the contents of a buffer for the host.
 
     Parameters
     ----------

@@ -103,7 +103,7 @@ def parser():
     run.add_argument("command", nargs="+", metavar="COMMAND",
         help="command after --; a single word is a command line for the shell")
     verbs.add_parser("shell", parents=[boot], help="boot and give a shell")
-    get = verbs.add_parser("prepare", help="fetch and build all that a guest needs")
+    get = verbs.add_parser("prepare", help="fetch and build everything that a guest needs")
     get.add_argument("--kernel", action="append", choices=KERNELS,
         help=f"for this guest kernel; may be repeated (default {DEFAULT_KERNEL})")
     get.add_argument("--with-fio", action="store_true", help="also fetch Debian's fio")

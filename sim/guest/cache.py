@@ -7,7 +7,7 @@
 """The cache that all clones of a user share. An entry is made once, and never visible incomplete.
 
     ${LITEPCIE_CACHE:-${XDG_CACHE_HOME:-~/.cache}/litepcie-soc}/v1/
-        NAME-HASH/      an entry that `entry` made; HASH covers all that it depends on
+        NAME-HASH/      an entry that `entry` made; HASH covers everything it depends on
         locks/          one lock for each entry, held while the entry is made
         tmp/            entries that are being made, renamed into place when complete
 
@@ -73,7 +73,7 @@ def entry(name, key, make, what=None):
     """Returns the path of the cache entry `name` for `key` (from `digest`); calls `make(folder)` if it is missing.
 
     `make` gets an empty folder. It becomes the entry when `make` returns, and is removed when `make` raises. Other
-    processes that need the same entry wait meanwhile.
+    processes that need the same entry wait for it.
     """
     what  = what or name
     root  = folder()

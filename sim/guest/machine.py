@@ -47,7 +47,7 @@ class Guest:
     files     : (path on the machine, path in the guest) of files to copy into the guest.
     with_fio  : whether Debian's fio is in the guest.
     simulator_arguments : further arguments of litepcie_simulator.
-    log       : path of the console log; the simulator's log is beside it. None: both are deleted with the guest.
+    log       : path of the console log; the simulator's log is next to it. None: both are deleted with the guest.
     console   : function that is called with bytes of the kernel's console as they arrive.
     memory, cpus, iommu, strict_writes : see `qemu.Machine`.
 

@@ -14,7 +14,7 @@ from litepcie_sim.guest.module  import SOURCES, module
 
 
 def prepare(kernels=(DEFAULT_KERNEL,), with_fio=False, with_module=True):
-    """Fills the cache with all that guests with `kernels` need. Raises GuestError."""
+    """Fills the cache with everything that guests with `kernels` need. Raises GuestError."""
     jobs = [qemu.find, initramfs.base]
     if with_fio:
         jobs.append(initramfs.fio)

@@ -129,7 +129,7 @@ bool litepcie_engine_set_paused(struct litepcie_engine *engine)
  * @direction: LITEPCIE_READER or LITEPCIE_WRITER
  * @watchdog: litepcie_watchdog(), which is in a layer above this file
  *
- * Return: 0 or negative errno. A card without such an engine is no error.
+ * Return: 0 or negative errno. A card without this engine is not an error.
  */
 int litepcie_engine_init(struct litepcie_device *ld, unsigned int direction,
 			 work_func_t watchdog)

@@ -63,7 +63,7 @@ class Compiler:
         if isinstance(node, ResetSignal):
             reset = self.clock_domains[node.cd].rst
             return "0" if reset is None else self.expression(reset)
-        if isinstance(node, ClockSignal):   # Of no matter: the simulator's clocks say which edges come.
+        if isinstance(node, ClockSignal):   # It is not needed: the simulator's clocks define the edges.
             return self.expression(self.clock_domains[node.cd].clk)
         raise NotImplementedError(node)
 

@@ -167,7 +167,7 @@ class TLP:
     tag:       int = 0
     first_be:  int = 0
     last_be:   int = 0
-    address:   int = 0    # Of the first dword.
+    address:   int = 0    # Address of the first dword.
     # completions
     completer:     int = 0
     status:        int = 0

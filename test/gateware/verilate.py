@@ -18,7 +18,7 @@ from pathlib import Path
 
 from litepcie_sim.guest import cache
 
-# What every model is compiled with. Migen's Verilog has many harmless warnings of style and width.
+# Options for every model. Migen's Verilog causes many harmless warnings about style and width.
 VERILATOR = ["verilator", "--cc", "-Wno-fatal", "-Wno-lint", "-Wno-style", "-Wno-COMBDLY", "-Wwarn-UNOPTFLAT",
     "--output-split", "20000", "--x-initial", "0", "--no-timing"]
 COMPILER  = ["g++", "-std=c++17", "-fPIC", "-pthread"]

@@ -19,7 +19,7 @@ from test.guest.conftest import BUILD, ROOT
 pytestmark = pytest.mark.guest
 
 
-# What `litepcie_util scratch_test` leaves in the register.
+# The value that `litepcie_util scratch_test` leaves in the register.
 LAST_PATTERN = "32'h7fffffff"
 
 

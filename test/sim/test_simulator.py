@@ -152,7 +152,7 @@ def test_injected_fault(simulator, path, fault, status):
 
 @pytest.mark.parametrize("fault, status", [("ur@1", 1), ("ca@2", 4)])
 def test_fault_by_pipe(simulator, path, tmp_path, fault, status):
-    """What the pipe holds is counted from the next completion."""
+    """A fault in the pipe counts completions from the next one on."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with Simulator(simulator, path, "--inject-pipe", pipe) as server, Client(path) as client:

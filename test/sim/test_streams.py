@@ -15,7 +15,7 @@ from test.sim.scripts import HIGH, LOW, PREPARE, random_steps, run_script, trans
 # litepcie_regs.h.
 CAPABILITIES, GEOMETRY, STREAMS = 0x0008, 0x000c, 0x003c
 STATUS, COMPLETED = 0x04, 0x20
-WRITER            = 0x2800   # Of the stream, after one memory channel.
+WRITER            = 0x2800   # Writer of the stream, after one memory channel.
 REPORT_OFFSET   = 64
 REPORT_LAST     = 0x1000000
 

@@ -159,7 +159,7 @@ def emitted_ports(verilog):
     return {name: (way, int(high or 0) + 1) for way, high, name in declarations}
 
 
-# What Verilator warns of in all Verilog from Migen: widths that are extended, <= in combinational
+# Verilator's warnings about all Verilog from Migen: widths that are extended, <= in combinational
 # blocks, cases whose default is the assignment before them, comparisons that are constant.
 MIGEN_HABITS = [f"-Wno-{name}" for name in (
     "WIDTH", "COMBDLY", "CASEINCOMPLETE", "CMPCONST", "UNSIGNED")]

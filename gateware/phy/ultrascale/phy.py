@@ -69,7 +69,7 @@ class _IPOnly:
 # Common -------------------------------------------------------------------------------------------
 
 class _HardBlock:
-    """What both families share: a mix-in that precedes LitePCIe's class.
+    """Common part of both families: a mix-in that precedes LitePCIe's class.
 
     It replaces `pcie_phy_params` by the connections of the IP itself, and adds the signals that `PHYShape` needs.
 

@@ -23,7 +23,7 @@ inline void add_link_options(CommandLine &line, LinkOptions &link) {
 }
 
 // A card that runs on another link, or with another clock, than it was built for. The card's logic depends on neither,
-// with two exceptions: its identity registers tell the values it was built for, and its timers count microseconds in
+// with two exceptions: its identity registers show the values it was built for, and its timers count microseconds in
 // cycles of the clock it was built for.
 class CardOnLink : public Card {
   public:

@@ -27,7 +27,7 @@ struct CompleterOptions {
     bool reorder = false;           // completions of different requests may overtake each other
 };
 
-// What the card did to host memory. "Unmapped" counts accesses outside of it.
+// The card's accesses to host memory. "Unmapped" counts accesses outside of it.
 struct CompleterCounts {
     uint64_t unmapped_reads = 0, unmapped_writes = 0;
     uint64_t read_bytes = 0, written_bytes = 0;

@@ -27,7 +27,7 @@ struct DirectionCounts {
 // takes a cycle's ticks away. Each TLP, DLLP and SKP ordered set adds the ticks of its bytes.
 //
 // DLLPs of this direction answer TLPs of the other one. An ACK leaves at once if the previous ACK left at least the
-// specification's ACK interval before, else when that interval is over; it covers all TLPs that arrived meanwhile.
+// specification's ACK interval before, else when that interval is over; it covers all TLPs that arrived since then.
 // UpdateFCs follow the same interval or the policy UpdateFc::Minimum.
 class LinkDirection {
   public:

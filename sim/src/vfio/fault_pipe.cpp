@@ -13,7 +13,7 @@ namespace litepcie {
 FaultPipe::FaultPipe(const std::string &path) {
     if (path.empty())
         return;
-    // Open for writing too: a pipe without a writer would read as ended.
+    // We open the pipe for writing too: without a writer, reads would return the end of file.
     pipe_ = Fd(open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
     if (!pipe_)
         throw std::runtime_error("cannot open the pipe " + path + ": " + strerror(errno));

@@ -19,7 +19,7 @@ class FaultPipe {
 
   private:
     Fd pipe_;
-    std::string rest_;  // of a line that has not come whole
+    std::string rest_;  // the beginning of an incomplete line
 };
 
 }  // namespace litepcie

@@ -82,7 +82,7 @@ void Simulator::run(ClientSocket &client) {
             answer_stream_error(client);
             return;
         }
-        // Before the message is handled: what was written before the guest's access counts for it.
+        // Faults are read before the message is handled, so that those written before the guest's access apply to it.
         faults_.take(model_.faults());
         model_.busy_clock().start();
         std::vector<uint8_t> reply = server_.handle(*message);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
- * Payload rates that a link can carry, by two formulas: that of Intel's application notes, and that
+ * Payload rates that a link can carry, by two formulas: one of Intel's application notes, and one
  * of pcie-bench with DLLPs spread over the lanes. Nothing here is measured.
  */
 #include <errno.h>

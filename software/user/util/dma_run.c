@@ -154,7 +154,7 @@ static int verify(struct dma_test *test, struct side *side)
 		return -1;
 	if (landing_is_right(test, side))
 		return check_guards(test, side);
-	/* Reading back again tells whether the data in the card is wrong. */
+	/* Reading back again shows whether the data in the card is wrong. */
 	if (test->mismatch.what == in_data && to_host(test, side) >= 0)
 		test->mismatch.again = landing_is_source(test, side) ? "right" : "wrong too";
 	return -1;

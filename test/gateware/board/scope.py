@@ -74,7 +74,7 @@ struct Waiting { uint64_t due; std::vector<Beat> beats; };
 static Vtop top;
 static uint64_t now;
 static uint32_t noise = 1;
-static std::vector<uint32_t> memory(1 << 16);        // Of the host, dwords from address 0.
+static std::vector<uint32_t> memory(1 << 16);        // Memory of the host, in dwords from address 0.
 static std::deque<std::vector<Beat>> to_card;        // TLPs on their way; beats of the first one go.
 static std::deque<Waiting> later;                    // Completions, by when they are due.
 static std::vector<uint32_t> from_card;              // The TLP that is arriving.
@@ -95,10 +95,10 @@ static std::vector<Beat> beats_of(const std::vector<uint32_t> &tlp)
 static void take(const std::vector<uint32_t> &tlp)
 {
     uint32_t kind = tlp[0] >> 24, dwords = tlp[0] & 0x3ff;
-    if (kind == 0x4a) {                              // Of a register.
+    if (kind == 0x4a) {                              // Completion of a register read.
         answer   = swap(tlp[3]);
         answered = true;
-    } else if (kind == 0x00) {                       // Of host memory, dwords, below 4 GiB.
+    } else if (kind == 0x00) {                       // Read of host memory below 4 GiB, in dwords.
         std::vector<uint32_t> done = {0x4a000000 | dwords, dwords * 4,
             (tlp[1] & 0xffffff00) | (tlp[2] & 0x7f)};
         for (uint32_t n = 0; n < dwords; n++)
@@ -258,7 +258,7 @@ class Host:
         self.tell("s", address, 0)
         return int(self.process.stdout.readline(), 16)
 
-    # As LiteX's RemoteClient, which LiteScope's driver was made for.
+    # The same functions as LiteX's RemoteClient, which LiteScope's driver uses.
 
     def write(self, address, values):
         for n, value in enumerate(values if isinstance(values, list) else [values]):

@@ -37,7 +37,7 @@ ENGINES = {"reader0": abi.READER_BASE, "writer0": abi.WRITER_BASE}
 
 NEVER = {"writer0_wait_tag"}  # A writer needs no tag.
 
-# What happened ------------------------------------------------------------------------------------
+# Captured data ------------------------------------------------------------------------------------
 
 
 def watched(soc):

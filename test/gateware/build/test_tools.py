@@ -60,7 +60,7 @@ def test_an_interrupt_leaves_nothing_running(number, status, before):
 
 
 def running(pid):
-    """Returns whether a process exists and is no zombie."""
+    """Returns whether a process exists and is not a zombie."""
     try:
         os.kill(pid, 0)
         with open(f"/proc/{pid}/stat", encoding="ascii") as stat:

@@ -198,7 +198,7 @@ def take_blocks_after(bench, latency):
 
 @pytest.mark.parametrize("beats", (1, 2, 3))
 def test_reset_in_block(beats):
-    """A block that has begun is sent whole at a reset; its ``sent`` is not taken for that of the next block."""
+    """A block that has begun is sent whole at a reset; its ``sent`` does not count for the next block."""
     bench = Bench("reader", 64, latency=30)
     bench.start()
     bench.push(*with_interrupts(bench, 1))

@@ -86,7 +86,7 @@ def test_registers_and_window(data_width):
         yield from host.write(0x0028, 0x11223344)
         yield from host.write(0x0028, 0xffeeddcc, be=0b0010)
         assert (yield from host.read(0x0028)) == 0x1122dd44
-        # Pages without a bank take writes and read as zero, and are no mirror of another.
+        # Pages without a bank take writes and read as zero, and do not mirror another page.
         for address in (0x7828, 0x80028, 0xffffc):
             yield from host.write(address, 0xffffffff)
             assert (yield from host.read(address)) == 0, f"0x{address:x}"

@@ -29,7 +29,7 @@ def run(engines, messages, enable, stall=0.0):
             while not (yield source.ready):
                 yield
         yield source.valid.eq(0)
-        for _ in range(100):  # What the registers still hold.
+        for _ in range(100):  # Values that are still in the registers.
             yield
 
     @passive

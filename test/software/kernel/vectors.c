@@ -285,7 +285,7 @@ static void mappings(void)
 	window[bytes / 4 - 1] = 0x9abcdef0;
 	check(pread(fd, &word, 4, 0) == 4 && word == 0x12345678, "%#x", word);
 	check(pread(fd, &word, 4, bytes - 4) == 4 && word == 0x9abcdef0, "%#x", word);
-	/* The window is no memory that can be pinned. */
+	/* The window is memory that cannot be pinned. */
 	check(pread(fd, (void *)window, 8192, 0) == -1 && errno == EFAULT, "%s", strerror(errno));
 	munmap((void *)window, bytes);
 }

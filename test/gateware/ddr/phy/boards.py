@@ -75,6 +75,6 @@ class UltraScale(DDR):
         self.submodules.clocks = clocks = UltraScaleDDRClocks(Signal(), clkin_freq, plus)
         self.submodules.ddr    = ddr = UltraScaleDDR4(self.pads, module(DDR_CLK_FREQ, "1:4"), clocks, plus, registered)
         self.clk_freq = DDR_CLK_FREQ
-        self.clock_domains.cd_sys = cd_sys = ClockDomain("sys", reset_less=True)  # Of the CSR ``training``.
+        self.clock_domains.cd_sys = cd_sys = ClockDomain("sys", reset_less=True)  # For the CSR ``training``.
         self.comb += cd_sys.clk.eq(clocks.cd_ddr.clk)
         self.add_ports(ddr.crossbar, ddr.clock_domain, clocks.trained, ddr.failed)

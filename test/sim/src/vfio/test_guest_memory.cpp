@@ -36,7 +36,7 @@ TEST(GuestMemory, MapsAccessesAndUnmaps) {
     EXPECT_FALSE(memory.write(0xffff, data, 1));
     EXPECT_EQ(memory.unmap(0x10000, 0x2000), 0);
     EXPECT_FALSE(memory.read(0x10ffe, back, 4));
-    EXPECT_EQ(memory.unmap(0x10000, 0x2000), 0);  // an empty range is no error
+    EXPECT_EQ(memory.unmap(0x10000, 0x2000), 0);  // an empty range is not an error
 }
 
 TEST(GuestMemory, AccessAcrossMappings) {
