@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from litepcie_bench.plots import pyplot
 
 MISSING = "-"
-SHORT   = 46   # A cell with at most so many characters stays on one line.
+SHORT   = 46   # The most characters of a cell that stays on one line.
 
 STYLE = """
 :root { --ink: #1d2730; --soft: #5c6b78; --line: #dfe4e8; --good: #e3f4e6; --bad: #fde3df }

@@ -102,7 +102,7 @@ def _apt_reason(output):
 def check_machine(install=None):
     """Installs missing packages if root; else raises BootstrapError with the command to type.
 
-    `install`: True or False installs or raises whatever the user is.
+    `install`: True installs and False raises, for any user.
     """
     if sys.version_info < PYTHON_MIN:
         raise BootstrapError("Python {}.{} is too old: {}.{} or newer is needed "

@@ -22,7 +22,7 @@ namespace {
 
 constexpr uint32_t kSource = 0x10000000, kTarget = 0x20000000;
 constexpr uint8_t kUntouched = 0xa5;
-constexpr uint64_t kSettle = 4000;          // a transfer ends after so many cycles without traffic
+constexpr uint64_t kSettle = 4000;          // cycles without traffic after which a transfer has ended
 constexpr uint32_t kLoopBytes = 4096;
 
 struct HostOptions {

@@ -46,7 +46,7 @@ def start(command, **options):
 
 
 def _in_folder(program, folder):
-    """Whether ``program`` is a path relative to the folder that the child starts in."""
+    """Returns whether ``program`` is a path relative to the folder that the child starts in."""
     return folder is not None and os.path.dirname(program) and os.access(os.path.join(folder, program), os.X_OK)
 
 

@@ -70,7 +70,7 @@ class ResettableDelays(LiteXModule):
 
 TAPS = 512  # Taps of an UltraScale delay; the count wraps from the last to the first (UG571).
 
-# Delays of two pins that are calibrated to the same time differ by at most so many taps.
+# The most taps by which delays of two pins differ that are calibrated to the same time.
 SKEW_TAPS = 16
 
 

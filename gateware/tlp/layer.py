@@ -135,7 +135,7 @@ class TransactionLayer(LiteXModule):
         return sum(port.tags for port in self.read_ports)
 
     def add_read_port(self, name, tags, *, bulk=False):
-        """Adds a MemoryReadPort with `tags` tags. Raises ValueError if all ports together want too many.
+        """Adds a MemoryReadPort with `tags` tags. Raises ValueError if all ports together ask for too many.
 
         Only requests of `bulk` ports, which carry the data of transfers, get the attributes chosen by
         `relaxed_ordering` and `no_snoop`. Descriptors and status need strict ordering (PCIe 4.0 2.4.1).

@@ -35,7 +35,7 @@ def rotate_left(value, amount, lane_bits):
 
 
 def alignment_layout(offset_bits):
-    """How to align a packet: lanes to move up, and the lanes of its first and last byte in the output."""
+    """Alignment of a packet: lanes to move up, and the lanes of its first and last byte in the output."""
     return [("amount", offset_bits), ("start", offset_bits), ("end", offset_bits)]
 
 

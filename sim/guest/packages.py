@@ -33,7 +33,7 @@ KEYRINGS = [
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """What a root file system is made of.
+    """The contents of a root file system.
 
     name     : name in the cache.
     what     : name in messages.

@@ -65,7 +65,7 @@ void litepcie_debugfs_add(struct litepcie_device *ld)
  * litepcie_debugfs_remove() - undo litepcie_debugfs_add()
  * @ld: the device
  *
- * Waits until nobody reads the files.
+ * Waits until no process reads the files.
  */
 void litepcie_debugfs_remove(struct litepcie_device *ld)
 {

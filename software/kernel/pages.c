@@ -3,7 +3,7 @@
  * The memory of a request: the caller's pages, pinned; or the driver's pages,
  * with a copy from or to the caller's buffer.
  *
- * The caller's own pages are used wherever possible. The driver copies
+ * The caller's own pages are used if possible. The driver copies
  * - kernel memory: splice, vectors of the kernel, fixed buffers of io_uring;
  * - vector elements smaller than a page: several of them form one request;
  * - buffers that share a cache line with other data, on a machine whose caches

@@ -27,7 +27,7 @@ sys.exit(run(lambda: parallel.side_by_side(lambda _: processes.run(command), ran
 
 
 def is_there(pid):
-    """Whether a process runs. A zombie, which has ended, does not."""
+    """Returns whether a process runs. A zombie, which has ended, does not."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
             return stat.read().rpartition(")")[2].split()[0] != "Z"

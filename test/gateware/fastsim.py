@@ -195,7 +195,7 @@ class FastSimulator(Simulator):
                 return
 
     def _evalexec_nested_lists(self, x):
-        """As Migen's, which needs longer to find out that a generator reads a signal, or gives it a number."""
+        """Replaces Migen's method, which takes longer to see that a generator reads a signal or returns a number."""
         kind = type(x)
         if kind is Signal:
             value = self.evaluator.signal_values[x.duid]

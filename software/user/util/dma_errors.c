@@ -2,7 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
  * Errors that the card counts during dma_test. The data can be right although the card has counted
- * one, such as a completion that nobody waits for; the test fails nevertheless.
+ * one, such as a completion that no request expects; then the test still fails.
  */
 #include <inttypes.h>
 #include <stdio.h>

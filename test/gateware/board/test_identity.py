@@ -43,7 +43,7 @@ def test_every_family_is_told_from_every_other():
 
 
 def test_no_number_is_a_default_of_the_hard_blocks():
-    """XDMA's driver takes vendor 10ee with any of these, whatever the subsystem."""
+    """XDMA's driver takes vendor 10ee with any of these device IDs and with any subsystem."""
     for family in PHYS:
         vendor, device, *subsystem = numbers(family)
         assert vendor == 0x10ee and device >> 12 not in (0x7, 0x8, 0x9, 0xb)

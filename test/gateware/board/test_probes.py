@@ -73,7 +73,7 @@ def transfer(host, regs, name):
 
 
 class Bench(CSRBuilder):
-    """A board at work, from the files that a person at it has."""
+    """A running board, reached with the files that its user has."""
     def __init__(self, folder):
         soc       = ScopeSoC(DEPTH, watched)
         self.host = Host(folder, soc)
@@ -142,7 +142,7 @@ class CRG(LiteXModule):
 
 
 class BoardWithProbes(LitePCIeSoC):
-    """On the platform of a board, without its PHY."""
+    """A SoC with the platform of a board, but without its PHY."""
     def __init__(self, name, split):
         LitePCIeSoC.__init__(self, import_module(f"litex_boards.platforms.{name}").Platform(), 125e6)
         self.crg      = CRG()

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The hard block of the 7-series as it is configured, in every shape; and its lanes and constraints."""
+"""The configuration, lanes and constraints of the 7-series hard block, for every shape."""
 
 import pytest
 

@@ -18,7 +18,7 @@ from litepcie_soc.build import processes
 
 
 def alive(pid):
-    """Whether a process runs. A zombie, which has ended, does not."""
+    """Returns whether a process runs. A zombie, which has ended, does not."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
             return stat.read().rpartition(")")[2].split()[0] != "Z"

@@ -156,7 +156,7 @@ def test_slow_block():
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_block_ends_when_engine_stops(direction):
-    """A stop is reported, with an MSI, whatever the previous block does in the cycle of the stop."""
+    """A stop is reported, with an MSI, in any state of the previous block."""
     for latency in range(5, 80):
         bench = Bench(direction, latency=10)
         bench.start()

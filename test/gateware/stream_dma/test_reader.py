@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Host memory to a user: the descriptors' packets arrive, whatever the host's and the user's timing."""
+"""Host memory to a user: the descriptors' packets arrive with any timing of the host and the user."""
 
 import pytest
 

@@ -161,7 +161,7 @@ def test_extended_tag_changes_while_reading():
     ([1]*32,                    [1]*32),
 ])
 def test_allocation(wanted, without):
-    """Without Extended Tags all ports share 32; with them each port gets what it wants. No tag has two owners."""
+    """Without Extended Tags all ports share 32; with them each gets the tags it requests. No tag has two owners."""
     ranges = allocate_tags(wanted, True)
     shares = [[window.tags for window in column] for column in zip(*ranges)]
     assert shares == [without, wanted]

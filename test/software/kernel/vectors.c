@@ -229,7 +229,7 @@ static void aio(void)
 		check_bytes(in, out, length, "aio");
 		check_value(in + length, GUARD_VALUE, GUARD_BYTES, "after aio");
 	}
-	/* Longer than the driver moves asynchronously: moved nevertheless. */
+	/* The transfer works too if it is longer than the driver moves asynchronously. */
 	hole = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	check(hole != MAP_FAILED, "%s", strerror(errno));
 	check(aio_call(context, IOCB_CMD_PREAD, hole, whole, 0) == (long)whole, "aio");

@@ -42,7 +42,7 @@ def errors(value, schema, where="$"):
         # In Python, True is an integer; in JSON, true is not.
         wrong_bool = isinstance(value, bool) and schema["type"] != "boolean"
         if wrong_bool or not isinstance(value, TYPES[schema["type"]]):
-            yield f"{where}: {value!r} is no {schema['type']}"
+            yield f"{where}: {value!r} is not of type {schema['type']}"
             return
     if "const" in schema and value != schema["const"]:
         yield f"{where}: {value!r} is not {schema['const']!r}"
@@ -110,8 +110,8 @@ def test_schema_of_failures(card, name, fault):
 @pytest.mark.parametrize("wrong, error", [
     ({"more": 1},                "$: more is unknown"),
     ({"format_version": 2},      "$.format_version: 2 is not 1"),
-    ({"ok": 1},                  "$.ok: 1 is no boolean"),
-    ({"gen": True},              "$.gen: True is no integer"),
+    ({"ok": 1},                  "$.ok: 1 is not of type boolean"),
+    ({"gen": True},              "$.gen: True is not of type integer"),
     ({"iterations": 0},          "$.iterations: 0 is out of range"),
     ({"sequence": "both"},       "$.sequence: 'both' is not in ['write', 'read', "),
     ({"gateware_version": "1"},  "$.gateware_version: '1' is not like ^"),
