@@ -12,6 +12,7 @@ kept in build/test/, one a guest, to look at when a test failed.
 LITEPCIE_DDR=1 takes the default board with DDR, for all tests that take `board`.
 """
 
+import collections
 import os
 import re
 import signal
@@ -33,16 +34,15 @@ LOGS = ROOT / "build" / "test"
 # Programs leave an ignored signal ignored, and a shell starts programs in the background with SIGINT ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-
 # Seconds for a test, with its fixtures, that may build a board or boot a guest; the others' limit is in pyproject.toml.
-LONG_LIMIT = 600
+LONG_LIMIT = 900
 
 
 def pytest_configure(config):
     config.pluginmanager.register(leftovers)
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
         if {"guest", "boot"} & fixtures:
@@ -50,6 +50,18 @@ def pytest_collection_modifyitems(items):
         is_long = item.get_closest_marker("guest") or {"board", "build_board", "test_endpoint"} & fixtures
         if is_long and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(LONG_LIMIT))
+    if hasattr(config, "workerinput"):
+        items.sort(key=long_files_first(items))
+
+
+def long_files_first(items):
+    """Sort key for several workers, which take whole files: guests first, then files with many tests.
+
+    With a long file at the end, one worker would run alone.
+    """
+    tests  = collections.Counter(item.path for item in items)
+    guests = {item.path for item in items if item.get_closest_marker("guest")}
+    return lambda item: (item.path not in guests, -tests[item.path])
 
 # Boards -------------------------------------------------------------------------------------------
 

@@ -132,8 +132,8 @@ def run(root=ROOT):
         before = keys(root)
     except NoKey:
         before = {}
-    status = subprocess.run([sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadfile", "-m", "full", *chosen],
-        cwd=root).returncode
+    status = subprocess.run([sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder",
+        "-m", "full", *chosen], cwd=root).returncode
     if status not in (0, NO_TESTS):
         return status
     try:

@@ -115,7 +115,7 @@ class Machine:
 
     def kernel_arguments(self):
         arguments = ["console=ttyS0", "quiet", "loglevel=5", "panic=-1", "mitigations=off",
-            "audit=0", "random.trust_cpu=on", "no_timer_check", "8250.nr_uarts=2"]
+            "audit=0", "cryptomgr.notests", "random.trust_cpu=on", "no_timer_check", "8250.nr_uarts=2"]
         return arguments + (["intel_iommu=on", "iommu.strict=1"] if self.iommu else [])
 
     def arguments(self, kernel, initrd, console, control):

@@ -8,7 +8,9 @@
 
 import contextlib
 import json
+import os
 import subprocess
+import sys
 
 from pathlib import Path
 
@@ -68,7 +70,7 @@ class TestGuest:
 
 
 @pytest.fixture(scope="session")
-def boot(board, programs, tmp_path_factory):
+def boot(board, programs):
     """Context manager that boots a guest of the default board or another; on its end, the simulator's statistics are
     checked.
 
@@ -76,9 +78,10 @@ def boot(board, programs, tmp_path_factory):
     """
     @contextlib.contextmanager
     def booted(name, simulator_arguments=(), check=True, files=(), board=board, **options):
-        folder = tmp_path_factory.mktemp(name)
+        folder = BUILD / name
+        folder.mkdir(parents=True, exist_ok=True)
         stats  = folder / "stats.json"
-        log    = BUILD / name / "console.log"
+        log    = folder / "console.log"
         arguments = ["--stats", str(stats), *simulator_arguments]
         with Guest(board, files=[*programs, *files], log=log, simulator_arguments=arguments,
                 **options) as guest:
@@ -91,3 +94,51 @@ def boot(board, programs, tmp_path_factory):
             for name in ("violations", "unmapped_reads", "unmapped_writes"):
                 assert counted[name] == 0, (name, counted)
     return booted
+
+
+class SharedGuest:
+    """One guest for several modules: two processors, fio, the default board, faults on demand.
+
+    Booted for the first module. A module that leaves it in a bad state fails, and the next one boots another.
+    """
+    def __init__(self, boot):
+        # Each worker of pytest-xdist has one.
+        self.name  = f"shared-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+        self.boot  = boot
+        self.pipe  = BUILD / self.name / "faults"
+        self.stack = None
+        self.pipe.parent.mkdir(parents=True, exist_ok=True)
+        self.pipe.unlink(missing_ok=True)
+        os.mkfifo(self.pipe)
+
+    @contextlib.contextmanager
+    def borrow(self):
+        """A `TestGuest` for one module."""
+        if self.stack is None:
+            self.stack = contextlib.ExitStack()
+            self.guest = self.stack.enter_context(self.boot(self.name, cpus=2, with_fio=True,
+                simulator_arguments=["--inject-pipe", str(self.pipe)]))
+        try:
+            yield self.guest
+            self.guest.works()
+            assert self.guest.kernel_complaints() == ""
+        except BaseException:
+            stack, self.stack = self.stack, None
+            stack.__exit__(*sys.exc_info())
+            raise
+
+    def inject(self, fault):
+        """Makes a completion fail; `fault` is FAULT@N, counted from the next completion."""
+        self.pipe.write_text(f"{fault}\n")
+
+    def close(self):
+        if self.stack:
+            self.stack.close()
+
+
+@pytest.fixture(scope="session")
+def shared_guest(boot):
+    """The `SharedGuest` of this pytest process."""
+    shared = SharedGuest(boot)
+    yield shared
+    shared.close()

@@ -13,16 +13,29 @@ import pytest
 pytestmark = pytest.mark.guest
 
 
-def test_data_through_the_card(boot, build_board):
+@pytest.fixture(scope="module")
+def guest(boot, build_board):
     with boot("ddr", board=build_board(with_ddr=True)) as guest:
-        data_through_the_card(guest)
+        yield guest
 
 
-def data_through_the_card(guest):
+def test_info_says_that_the_memory_is_ddr(guest):
     info = json.loads(guest.run("litepcie_util --json info"))
     assert info["memory_bytes"] == 64 << 20 and "ddr" in info["target"]
-    assert "checks passed" in guest.run("alignments 65", timeout=600)
+
+
+def test_dma_test(guest):
     guest.run("litepcie_util dma_test --sequence read-and-write --iterations 2")
+    guest.works()
+
+
+@pytest.mark.full
+def test_every_alignment(guest):
+    assert "checks passed" in guest.run("alignments 65", timeout=600)
+
+
+@pytest.mark.full
+def test_file_through_the_card(guest):
     guest.run("head -c 1000003 /boot/vmlinuz > /tmp/file; dd if=/tmp/file of=/dev/litepcie0 bs=100003 2>/dev/null")
     guest.run("dd if=/dev/litepcie0 bs=777 count=1288 2>/dev/null | head -c 1000003 | cmp - /tmp/file", timeout=600)
     guest.works()

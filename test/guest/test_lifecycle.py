@@ -20,8 +20,8 @@ LOAD   = "insmod /lib/modules/litepcie.ko"
 
 
 @pytest.fixture(scope="module")
-def guest(boot):
-    with boot("lifecycle", cpus=2) as guest:
+def guest(shared_guest):
+    with shared_guest.borrow() as guest:
         yield guest
 
 

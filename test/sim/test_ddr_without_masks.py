@@ -40,6 +40,7 @@ def passes(host, folder, steps, *args, setup=None):
 # Moving bytes -------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("args", [(), REORDERS], ids=["order", "reorder"])
 @pytest.mark.parametrize("host_offset, offset", [(0, 0), (0, 1), (3, 0), (61, 33), (4093, 63)])
 def test_lengths_and_offsets(host, tmp_path, host_offset, offset, args):
@@ -51,7 +52,7 @@ def test_lengths_and_offsets(host, tmp_path, host_offset, offset, args):
         transfer("writer", *((HIGH + at, to, length) for at, to, length in places)), {"do": "verify"}, *GIVE], *args)
 
 
-@pytest.mark.parametrize("args", [(), REORDERS], ids=["order", "reorder"])
+@pytest.mark.parametrize("args", [pytest.param((), marks=pytest.mark.full), REORDERS], ids=["order", "reorder"])
 def test_pieces_that_touch(host, tmp_path, args):
     """Pieces of odd lengths without gaps on the card: several of them write each line."""
     rng, at, places = random.Random(1), 5, []
@@ -64,6 +65,7 @@ def test_pieces_that_touch(host, tmp_path, args):
     passes(host, tmp_path, [*FILL, {"do": "fill", "address": LOW, "bytes": 2 << 20, "seed": 3}, *steps, *GIVE], *args)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("args", [(), REORDERS], ids=["order", "reorder"])
 def test_random_lists(host, tmp_path, args):
     """Random lists of descriptors for both engines, also at the same time."""
@@ -71,6 +73,7 @@ def test_random_lists(host, tmp_path, args):
         passes(host, tmp_path, random_steps(seed), "--seed", str(seed), *args)
 
 
+@pytest.mark.full
 def test_window(host, tmp_path):
     """The processor stores through the window between data that the engines write."""
     window = 0x100000
@@ -83,6 +86,7 @@ def test_window(host, tmp_path):
 # Speed --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_speed_at_odd_offsets(host, tmp_path):
     """Consecutive completions merge into whole lines, so only the ends of a transfer are partial writes."""
     def rate(*args):

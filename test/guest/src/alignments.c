@@ -3,7 +3,9 @@
 /*
  * Every byte alignment of host and endpoint address, with sizes at which DMA
  * engines often fail. Guard bytes surround the host buffer and the area in the
- * card's memory. usage: alignments [largest size in bytes]
+ * card's memory.
+ *
+ * usage: alignments [largest size in bytes [N]]: of all pairs of alignments, each N-th
  */
 #include "check.h"
 
@@ -20,12 +22,18 @@ static uint8_t *before, *after;
 /* Writes, reads back into another buffer, compares, and checks the guard bytes of both. */
 static void one(int fd, size_t size, off_t at, size_t misalign, uint32_t pass)
 {
+	static size_t last_size;
+	static off_t last_at;
 	struct guarded out = guarded_alloc(size, misalign);
 	struct guarded in = guarded_alloc(size, (misalign * 7 + pass) % 64);
 	size_t around = size + 2 * GUARD_BYTES;
 
-	check(pread(fd, before, around, at - GUARD_BYTES) == (ssize_t)around, "%s",
-	      strerror(errno));
+	/* The last call left this very place in `after`. */
+	if (size == last_size && at == last_at)
+		memcpy(before, after, around);
+	else
+		check(pread(fd, before, around, at - GUARD_BYTES) == (ssize_t)around, "%s",
+		      strerror(errno));
 	fill(out.bytes, size, pass);
 	check(pwrite(fd, out.bytes, size, at) == (ssize_t)size, "size %zu at %lld: %s", size,
 	      (long long)at, strerror(errno));
@@ -42,6 +50,8 @@ static void one(int fd, size_t size, off_t at, size_t misalign, uint32_t pass)
 	check_bytes(after + GUARD_BYTES, out.bytes, size, "card memory");
 	check_bytes(after + GUARD_BYTES + size, before + GUARD_BYTES + size, GUARD_BYTES,
 		    "card memory after the area written");
+	last_size = size;
+	last_at = at;
 	free(out.whole);
 	free(in.whole);
 }
@@ -49,6 +59,7 @@ static void one(int fd, size_t size, off_t at, size_t misalign, uint32_t pass)
 int main(int argc, char **argv)
 {
 	size_t largest = argc > 1 ? strtoul(argv[1], NULL, 0) : sizes[10];
+	uint32_t step = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
 	int fd = open_device();
 	uint32_t pass = 0;
 
@@ -63,7 +74,8 @@ int main(int argc, char **argv)
 			break;
 		for (unsigned int e = 0; e < 72; e += sizes[s] > 65536 ? 3 : 1)
 			for (unsigned int h = e % stride; h < 16; h += stride, pass++)
-				one(fd, sizes[s], 65536 + endpoint_offset(e), h, pass);
+				if (pass % step == 0)
+					one(fd, sizes[s], 65536 + endpoint_offset(e), h, pass);
 		printf("size %zu: %u transfers each way\n", sizes[s], pass);
 	}
 	finish("alignments");

@@ -110,6 +110,7 @@ def test_run_gives_output_and_status(board, tmp_path):
     assert "guest: error" not in result.stderr
 
 
+@pytest.mark.full
 @pytest.mark.guest
 def test_run_quotes_the_words_of_a_command(board, tmp_path):
     result = subprocess.run(command("run", board, tmp_path, "--", "echo", "two  words", "$HOME"),
@@ -138,7 +139,8 @@ def talk(fd, keys, wanted, seconds=120):
 
 @pytest.mark.guest
 @pytest.mark.parametrize("end, status",
-    [(b"exit 4\r", 4), (b"\x04", 0), (b"poweroff -f\r", 0), (b"\x1d", 0)])
+    [(b"exit 4\r", 4), pytest.param(b"\x04", 0, marks=pytest.mark.full),
+        pytest.param(b"poweroff -f\r", 0, marks=pytest.mark.full), (b"\x1d", 0)])
 def test_shell_on_a_terminal(board, tmp_path, end, status):
     pid, fd = pty.fork()
     if pid == 0:
@@ -162,6 +164,7 @@ def test_shell_on_a_terminal(board, tmp_path, end, status):
         os.close(fd)
 
 
+@pytest.mark.full
 @pytest.mark.guest
 def test_shell_of_a_script(board, tmp_path):
     result = subprocess.run(command("shell", board, tmp_path), input="echo $((6 * 7))\nexit 5\n",

@@ -103,6 +103,8 @@ def test_the_log_holds_console_and_commands(guest):
     assert "to-the-console" in log
 
 
+# make test boots them with the board: test/guest/test_kernels.py.
+@pytest.mark.full
 @pytest.mark.parametrize("kernel", [name for name in KERNELS if name != "6.1"])
 def test_every_kernel_boots(boot, kernel):
     guest = boot(None, kernel=kernel, cpus=2)
@@ -120,7 +122,8 @@ def test_a_command_that_takes_too_long(boot):
     assert gone(pid)
 
 
-@pytest.mark.parametrize("command", ["poweroff -f", "reboot -f", "echo c > /proc/sysrq-trigger"])
+@pytest.mark.parametrize("command", ["poweroff -f", pytest.param("reboot -f", marks=pytest.mark.full),
+    pytest.param("echo c > /proc/sysrq-trigger", marks=pytest.mark.full)])
 def test_a_guest_that_goes_off(boot, command):
     guest = boot(None)
     pid   = guest._qemu.pid
@@ -149,7 +152,8 @@ with Guest() as guest:
 
 
 @pytest.mark.guest
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.full), signal.SIGTERM,
+    pytest.param(signal.SIGHUP, marks=pytest.mark.full), signal.SIGKILL])
 def test_signals_end_the_guest(number):
     runner = subprocess.Popen([sys.executable, "-c", RUNNER], stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True)

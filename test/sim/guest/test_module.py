@@ -13,7 +13,7 @@ import pytest
 from litepcie_sim.guest         import cache, chroot
 from litepcie_sim.guest         import module as build
 from litepcie_sim.guest.errors  import GuestError
-from litepcie_sim.guest.kernels import KERNELS, Kernel
+from litepcie_sim.guest.kernels import DEFAULT_KERNEL, KERNELS, Kernel
 
 MODULE = """// SPDX-License-Identifier: GPL-2.0-only
 #include <linux/module.h>
@@ -86,7 +86,8 @@ def load(boot, kernel, path):
     return result.output.strip()
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", [name if name == DEFAULT_KERNEL else pytest.param(name, marks=pytest.mark.full)
+    for name in KERNELS])
 def test_builds_and_loads(boot, sources, name):
     kernel = Kernel(name)
     path   = build.module(kernel, sources)

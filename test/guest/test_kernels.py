@@ -1,0 +1,45 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The module on the guest kernels that other tests do not use: each boots once in make test."""
+
+import pytest
+
+from litepcie_sim.guest         import DEFAULT_KERNEL, KERNELS
+from litepcie_sim.guest.kernels import Kernel
+
+pytestmark = pytest.mark.guest
+
+
+@pytest.fixture(scope="module", params=[name for name in KERNELS if name != DEFAULT_KERNEL])
+def kernel(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def guest(boot, kernel):
+    with boot(f"kernel-{kernel}", kernel=kernel) as guest:
+        yield guest
+
+
+def test_the_module_moves_data(guest, kernel):
+    assert guest.run("uname -r").strip() == Kernel(kernel).release
+    guest.works()
+
+
+@pytest.mark.full
+def test_every_alignment(guest):
+    assert "checks passed" in guest.run("alignments 65", timeout=600)
+
+
+@pytest.mark.full
+def test_errors_leave_the_card_usable(guest):
+    assert "checks passed" in guest.run("errors")
+    guest.works()
+
+
+def test_the_module_unloads(guest):
+    guest.run("rmmod litepcie")
