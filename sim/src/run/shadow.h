@@ -26,6 +26,7 @@ class Shadow {
     // The first `bytes` of a transfer were done. uncertain(): any byte after `from` may have been transferred or not.
     void transferred(Direction direction, const Descriptor &descriptor, uint64_t bytes);
     void uncertain(Direction direction, const Descriptor &descriptor, uint64_t from);
+    // Makes bytes of the endpoint memory unknown.
     void forget_endpoint(uint64_t endpoint, uint64_t bytes);
 
     // Throws HostError for the first byte that is wrong. Returns the number of bytes compared.
