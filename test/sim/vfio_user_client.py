@@ -14,6 +14,8 @@ import socket
 import struct
 import subprocess
 
+from litepcie_soc.build import processes
+
 VERSION, DMA_MAP, DMA_UNMAP, GET_INFO = 1, 2, 3, 4
 SET_IRQS, REGION_READ, REGION_WRITE, DEVICE_RESET = 8, 9, 10, 13
 
@@ -33,7 +35,7 @@ class Simulator:
     """A running litepcie_simulator that listens on a socket."""
     def __init__(self, program, path, *args):
         self.path    = path
-        self.process = subprocess.Popen([program, "--socket", path, *args], text=True,
+        self.process = processes.start([program, "--socket", path, *args], text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         line = self.process.stdout.readline()
         assert line.startswith("listening"), self.process.communicate(timeout=TIMEOUT)

@@ -96,6 +96,7 @@ bool Completer::complete(Read &read, uint64_t cycle, Egress &egress) {
         waiting_.emplace(cycle + 2 * timeout_cycles_, read);
         return true;
     case Fault::Short:
+        shortened_ = true;
         bytes = count = bytes > 4 ? bytes - 4 : bytes > 1 ? bytes - 1 : 1;
         if (count == read.bytes)
             count = 2;  // a read of one byte cannot be shortened, so its byte count is wrong instead
@@ -144,6 +145,7 @@ void Completer::clear() {
     waiting_.clear();
     active_.clear();
     abandoned_.clear();
+    shortened_ = false;
     last_due_ = 0;
 }
 

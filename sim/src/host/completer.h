@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <random>
+#include <utility>
 
 namespace litepcie {
 
@@ -62,6 +63,8 @@ class Completer {
     // Returns and clears the list of tags that the host answers after the card's timeout, or never.
     std::vector<uint8_t> take_abandoned() { return std::move(abandoned_); }
     bool has_abandoned() const { return !abandoned_.empty(); }
+    // Whether a request was answered short since the last call: the card waits for the rest.
+    bool take_shortened() { return std::exchange(shortened_, false); }
     const CompleterCounts &counts() const { return counts_; }
     void clear();
 
@@ -92,6 +95,7 @@ class Completer {
     std::multimap<uint64_t, Read> waiting_;  // keyed by the cycle in which they are due
     std::deque<Read> active_;                // due, and not answered completely
     std::vector<uint8_t> abandoned_;
+    bool shortened_ = false;
     CompleterCounts counts_;
 };
 

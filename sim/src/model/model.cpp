@@ -149,6 +149,8 @@ void Model::host_side() {
             checker_.card_request_abandoned(tag);
         idle_.unanswered(cycle_);
     }
+    if (completer_.take_shortened())
+        idle_.unanswered(cycle_);
     phy_.send(egress_, cycle_, [this](const Tlp &tlp) {
         trace_.tlp(cycle_, '>', tlp);
         TrafficCounts::add(traffic_.to_card, tlp);

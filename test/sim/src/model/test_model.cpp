@@ -276,16 +276,18 @@ TEST_F(ModelTest, ClockStopsAndTimersKeepItGoing) {
     begin = model->cycle();
     run_until_idle();
     EXPECT_NEAR(double(model->cycle() - begin), 250000.0 + IdleRule::kLingerCycles, 200);
-    // After an unanswered request the clock runs for the card's completion timeout.
-    model->reset();
-    driver->set_up({});
-    driver->write(LITEPCIE_TIMEOUT_US, 1000);
-    model->faults().add_next("drop@1");
-    command(kRead, 0x10000000, 1);
-    driver->flush();
-    begin = model->cycle();
-    run_until_idle();
-    EXPECT_GE(model->cycle() - begin, 125000u);
+    // After a request that is not answered, or not to its end, the clock runs for the card's completion timeout.
+    for (const char *fault : {"drop@1", "short@1"}) {
+        model->reset();
+        driver->set_up({});
+        driver->write(LITEPCIE_TIMEOUT_US, 1000);
+        model->faults().add_next(fault);
+        command(kRead, 0x10000000, 2);
+        driver->flush();
+        begin = model->cycle();
+        run_until_idle();
+        EXPECT_GE(model->cycle() - begin, 125000u) << fault;
+    }
 }
 
 TEST_F(ModelTest, PostedWritesAreBoundByTheCardsCredits) {
