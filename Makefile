@@ -46,7 +46,8 @@ check: setup
 # The default board first: most tests want it, and both workers would build it at once.
 test test-all: setup
 	@$(VENV)/python targets/sim.py --build --log-level warning
-	$(VENV)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(if $(filter test,$@),-m "not full") $(TESTS)
+	$(VENV)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
+		$(if $(filter test,$@),-m "not full") $(TESTS)
 
 demo: setup
 	@$(VENV)/python -m litepcie_sim.demo

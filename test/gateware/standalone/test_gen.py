@@ -101,7 +101,7 @@ def test_slow_data_path_is_said(tmp_path):
 @pytest.mark.parametrize("text, message", [
     (b"pcie: {lanes: 3}",  "pcie.lanes: 3 is not one of 1, 2, 4, 8, 16"),
     (b"pcie: {lane: 4}",   "pcie: unknown key 'lane', did you mean 'lanes'? allowed: gen, lanes, "),
-    (b"",                  "empty: "),
+    (b"",                  "the file is empty; "),
     (b"\x7fELF\0\0",       "not YAML: "),
 ])
 def test_one_line_and_nothing_written(tmp_path, text, message):

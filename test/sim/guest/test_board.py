@@ -20,7 +20,7 @@ import pytest
 from litepcie_sim.guest import GuestError
 
 from test.conftest import despite_qemu
-from test.sim.guest.test_process import gone
+from test.gateware.build.test_processes import gone
 
 GUEST = {"mps": 512, "mrrs": 1024}
 

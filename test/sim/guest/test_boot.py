@@ -19,7 +19,7 @@ from litepcie_sim.guest         import KERNELS, Guest, GuestTimeout
 from litepcie_sim.guest.errors  import GuestOff
 from litepcie_sim.guest.kernels import Kernel
 
-from test.sim.guest.test_process import gone
+from test.gateware.build.test_processes import gone
 
 GUEST = {"board": None, "with_fio": True, "files": [(__file__, "/root/folder/this.py")]}
 
