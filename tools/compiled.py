@@ -7,8 +7,8 @@
 
 """Takes compiled files from the project's cache, or runs the command that makes them and keeps a copy.
 
-The key covers the given text, the names and texts of all inputs, and what the programs say to --version.
-It covers no paths, so that all clones of a user share the cache.
+The key covers the given text, the names and texts of all inputs, and what the programs say to --version. A source of
+the tree is named by its path in the tree, a generated file by its name alone: all clones of a user share the cache.
 """
 
 import argparse
@@ -19,6 +19,8 @@ import sys
 from pathlib import Path
 
 from litepcie_sim.guest import GuestError, cache
+
+ROOT = Path(__file__).resolve().parents[1]
 
 # Limit for the entries of one name.
 MOST_BYTES = 500 << 20
@@ -32,9 +34,15 @@ def text_of(path):
     return data
 
 
+def name_of(path):
+    path = path.resolve()
+    source = path.is_relative_to(ROOT) and not path.is_relative_to(ROOT / "build")
+    return path.relative_to(ROOT).as_posix() if source else path.name
+
+
 def key(text, inputs, programs):
     versions = [subprocess.run([program, "--version"], capture_output=True, check=True).stdout for program in programs]
-    return cache.digest(text, *versions, *(part for path in sorted(inputs) for part in (path.name, text_of(path))))
+    return cache.digest(text, *versions, *(part for path in sorted(inputs) for part in (name_of(path), text_of(path))))
 
 
 def copy(origin, target, patterns):

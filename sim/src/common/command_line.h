@@ -16,7 +16,7 @@ class UsageError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// Exit statuses of the simulator's programs. This folder is what they share beside the model.
+// Exit statuses of the simulator's programs. This folder is what they share in addition to the model.
 constexpr int kExitMismatch = 1, kExitUsage = 2, kExitViolation = 3, kExitSocketInUse = 4;
 
 // Parses a command line of long options (`--name VALUE` or `--name=VALUE`) and flags (`--name`). In the methods that

@@ -96,7 +96,7 @@ def test_window(bench):
 
 
 def test_a_read_sees_the_write_before_it(bench):
-    """However late the memory takes writes, and beside another client that reads."""
+    """However late the memory takes writes, and while another client reads the memory."""
     offset = bench.host.read(bench.regs["WINDOW_OFFSET"])
     writer = bench.engine("writer")
     writer.submit([(0x8000_0000, 0, 4096, 0)])
@@ -126,7 +126,7 @@ def scatter(bench, base):
 
 
 def test_reader(bench):
-    """Host memory to endpoint memory, behind the host's back of the memory's neighbours."""
+    """Host memory to endpoint memory; the bytes around the pieces stay as they were."""
     memory = bytearray(bench.bytes(MEMORY))
     bench.memory.write(0, bytes(memory))
     pieces = scatter(bench, BUFFER)
