@@ -16,7 +16,6 @@ from migen import *
 from migen.genlib.cdc import BusSynchronizer
 
 from litex.gen import *
-from litex.gen.genlib.misc import WaitTimer
 
 from litex.soc.interconnect import stream
 
@@ -24,9 +23,6 @@ from litex.soc.interconnect import stream
 
 # Bits of the counts, which wrap. Far fewer than 2**(COUNT_BITS - 1) TLPs fit between a PHY's stream and its link.
 COUNT_BITS = 10
-
-# Cycles without any progress of the committed count after which outstanding requests count as lost; about 1 ms.
-STALL_TIMEOUT_CYCLES = 2**18
 
 
 class CommittedCounter(LiteXModule):
@@ -51,8 +47,9 @@ class CommittedCounter(LiteXModule):
 class PostedOrder(LiteXModule):
     """Holds packets back until every posted request accepted before them is committed.
 
-    A request can be lost with the link or when the host disables bus mastering: `reset` covers these cases. Any other
-    loss ends the wait after STALL_TIMEOUT_CYCLES without progress, since a late MSI is better than none.
+    A request can be lost with the link, when the host disables bus mastering, or in a function level reset: `reset`
+    covers these cases. Nothing else ends the wait. A host may withhold credits for any time, and a completion or an
+    MSI that passed a posted write then would announce data that is not in memory (PCIe 4.0 2.4.1).
 
     Attributes
     ----------
@@ -70,18 +67,12 @@ class PostedOrder(LiteXModule):
         self.count  = count  = Signal(COUNT_BITS)  # Accepted requests.
         self.forget = forget = Signal()            # Treat all accepted requests as committed.
         ahead    = Signal(COUNT_BITS)              # Requests accepted and not committed.
-        previous = Signal(COUNT_BITS)              # `committed` of the cycle before.
-        self.stall_timer = stall_timer = WaitTimer(STALL_TIMEOUT_CYCLES)
         self.comb += [
             ahead.eq(count - self.committed),
-            stall_timer.wait.eq((ahead != 0) & (previous == self.committed)),
             # A negative difference: a request was committed after it had been counted as lost.
-            forget.eq(self.reset | ahead[-1] | stall_timer.done),
+            forget.eq(self.reset | ahead[-1]),
         ]
-        self.sync += [
-            previous.eq(self.committed),
-            count.eq(Mux(forget, self.committed, count) + self.accepted),
-        ]
+        self.sync += count.eq(Mux(forget, self.committed, count) + self.accepted)
 
     def after_posted(self, sink, packets):
         """Returns a stream that feeds `sink` and holds each packet until the requests before it are committed.
@@ -119,5 +110,7 @@ class _OrderGate(LiteXModule):
                 mark.eq(order.count + order.accepted),
             ),
             If(sink.valid & sink.ready, inside.eq(~sink.last if packets else 0), waiting.eq(0)),
+            # An MSI may be taken back and offered again later, after other requests.
+            If(~sink.valid, waiting.eq(0)),
             If(order.forget, mark.eq(order.committed)),
         ]
