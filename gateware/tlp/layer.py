@@ -79,6 +79,10 @@ class TransactionLayer(LiteXModule):
     Attributes
     ----------
     timeout_us   : Signal(32), **in**, time the host has to complete a read, in microseconds, see `Timeout`.
+    abandon      : Signal(), **in**, while asserted no request is sent, and reads that would be sent end with
+        REASON_BUS_MASTER.
+    drained      : Signal(), **out**, no read is outstanding.
+    rcb_128      : Signal(), **in**, Read Completion Boundary of Link Control: 128 bytes instead of 64.
     csr_bus      : wishbone.Interface, master, 32-bit data; word address = offset in BAR0 / 4.
     window_read  : MemoryReadStream, **out**, reads of the window.
     window_write : MemoryWriteStream, **out**, writes to the window.
@@ -103,6 +107,9 @@ class TransactionLayer(LiteXModule):
         self.read_ports              = []
         self.write_ports             = []
         self.timeout_us              = Signal(32)
+        self.abandon                 = Signal()
+        self.drained                 = Signal(reset=1)
+        self.rcb_128                 = Signal()
         self.tx_stall                = Signal()
         self.rx_stall                = Signal()
 
@@ -119,7 +126,7 @@ class TransactionLayer(LiteXModule):
         self.window_read    = completer.window_read
         self.window_write   = completer.window_write
         self.comb += [
-            enable.eq(shape.bus_master_enable & shape.link_up),
+            enable.eq(shape.bus_master_enable & shape.link_up & ~self.abandon),
             shape.req_source.connect(request_parser.sink),
             request_parser.cut.eq(shape.req_cut),
             request_parser.source.connect(completer.sink),
@@ -250,6 +257,7 @@ class TransactionLayer(LiteXModule):
             events.source.connect(check.event),
             *[self.error_strobes[name].eq(getattr(check.error, name)) for name, _ in ERRORS[:-1]],
         ]
+        self.sync += self.drained.eq(issue.idle & ~Reduce("OR", [window.busy for window in self.windows]))
         # Requests that are outstanding when the link goes down count as lost, even if they seem to end successfully.
         self.sync += If(~shape.link_up,
             writer.lost.eq(1),
