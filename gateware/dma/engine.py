@@ -50,6 +50,7 @@ class DMAEngine(LiteXModule):
     ----------
     max_payload_size, max_request_size : 16, **in**, MPS and MRRS in force, bytes.
     reset     : 1, **in**, one cycle: resets the engine as the register field RESET does.
+    forget    : 1, **in**, a reset that ends meanwhile also sets the registers that the host wrote to 0.
     resetting : 1, **out**, a reset is in progress; high from the cycle after ``reset``.
     msi       : Endpoint(``dat``: vector, always 0), **out**.
 
@@ -69,6 +70,7 @@ class DMAEngine(LiteXModule):
         self.max_payload_size = Signal(16)
         self.max_request_size = Signal(16)
         self.reset            = Signal()
+        self.forget           = Signal()
         self.resetting        = Signal()
         self.msi              = stream.Endpoint([("dat", 8)])
 
@@ -192,6 +194,7 @@ class DMAEngine(LiteXModule):
         self.comb += [
             control.we.eq(self.clear),
             control.dat_w.eq(0),
+            registers.forget.eq(self.clear & self.forget),
             registers.status.fields.running.eq(enable & ~self.stopping & ~self.resetting),
             registers.status.fields.stopped.eq(self.stopped),
             registers.status.fields.resetting.eq(self.resetting),

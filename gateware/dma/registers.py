@@ -80,14 +80,16 @@ class EngineRegisters(LiteXModule):
 
     Attributes
     ----------
-    bytes : 64, **in**, value of the registers BYTES_LO and BYTES_HI. Every other value is driven through its CSR.
+    bytes  : 64, **in**, value of the registers BYTES_LO and BYTES_HI. Every other value is driven through its CSR.
+    forget : 1, **in**, sets the registers of ring, status block and moderation to 0.
 
     Registers
     ---------
     ENGINE_* of ``litepcie_regs.h``.
     """
     def __init__(self, counters):
-        self.bytes = Signal(64)
+        self.bytes  = Signal(64)
+        self.forget = Signal()
 
         # # #
 
@@ -163,6 +165,7 @@ class EngineRegisters(LiteXModule):
         }
         shadowed = (self.ring_lo, self.ring_hi, self.ring_log2, self.status_address_lo,
             self.status_address_hi, self.moderation, self.doorbell)
+        self.comb += [register.clear.eq(self.forget) for register in shadowed if register is not self.doorbell]
         reads    = [(n, register.we) for n, register in groups.items()]
         reads   += [(WORDS + n, register.reading) for n, register in enumerate(shadowed)]
         writes   = [(n, register.written) for n, register in enumerate(shadowed)]

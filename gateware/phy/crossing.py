@@ -12,7 +12,7 @@ create LitePCIe's PHYs with `cd="pcie"`, which leaves their crossings out, and p
 """
 
 from migen import *
-from migen.genlib.cdc import MultiReg
+from migen.genlib.cdc import BlindTransfer, MultiReg
 
 from litex.gen import *
 from litex.gen.genlib.misc import WaitTimer
@@ -201,6 +201,13 @@ class LinkCrossing(LiteXModule):
         self.submodules += crossing
         self.comb += crossing.source.connect(sink)
         return crossing
+
+    def strobe(self, strobe):
+        """Returns a strobe of one cycle in `pcie` for a strobe in `sys`. A second one within some cycles is lost."""
+        transfer         = BlindTransfer("sys_link", "pcie_link")
+        self.submodules += transfer
+        self.comb       += transfer.i.eq(strobe)
+        return transfer.o
 
     def add(self, crossing):
         self.submodules += crossing

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Isolates the transaction layer from the PHY while the link is down."""
+"""Gates that keep TLPs from a link that is down, and MSI from a host that does not allow them."""
 
 from migen import *
 
@@ -62,3 +62,34 @@ class LinkGate(LiteXModule):
             self.sync += owed.eq(self.cut & ~source.ready)
         else:
             self.sync += If(~self.link_up, inside.eq(0))
+
+# MSI Gate -----------------------------------------------------------------------------------------
+
+class MSIGate(LiteXModule):
+    """Holds an MSI while bus mastering is off, and drops it while the host does not enable MSI; combinatorial.
+
+    An MSI is a memory write. Without Bus Master Enable a function must not send one (PCIe 4.0 7.5.1.1.3), but the host
+    still has to get it later.
+
+    Attributes
+    ----------
+    sink   : stream of `dat[8]` (vector), **in**.
+    source : stream of `dat[8]` (vector), **out**; `valid` may deassert without a transfer.
+    enable : Signal(), **in**, MSI Enable.
+    master : Signal(), **in**, Bus Master Enable.
+    """
+    def __init__(self):
+        self.sink   = sink   = stream.Endpoint([("dat", 8)])
+        self.source = source = stream.Endpoint([("dat", 8)])
+        self.enable = Signal()
+        self.master = Signal()
+
+        # # #
+
+        allowed = Signal()
+        self.comb += [
+            allowed.eq(self.enable & self.master),
+            sink.connect(source, omit={"valid", "ready"}),
+            source.valid.eq(sink.valid & allowed),
+            sink.ready.eq(Mux(allowed, source.ready, ~self.enable)),
+        ]

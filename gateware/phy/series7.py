@@ -13,8 +13,10 @@ from litex.gen import *
 
 from litepcie.phy.s7pciephy import S7PCIEPHY
 
-from litepcie_soc.phy.crossing import LinkCrossing
+from litepcie_soc.phy.crossing import LinkCrossing, in_pcie
+from litepcie_soc.phy.errors import error_record
 from litepcie_soc.phy.framing import StraddleAligner
+from litepcie_soc.phy.gate import MSIGate
 from litepcie_soc.phy.order import CommittedCounter, PostedOrder
 
 # PHY ----------------------------------------------------------------------------------------------
@@ -41,6 +43,12 @@ class Series7PHY(S7PCIEPHY):
     bus_master_enable : Signal(), **out**, the host allows the card to send requests.
     link_up           : Signal(), **out**, the link is up.
     extended_tag      : Signal(), **out**, Extended Tag Field Enable.
+    relaxed_ordering_enable, no_snoop_enable : Signal(), **out**, of Device Control.
+    rcb_128           : Signal(), **out**, Read Completion Boundary of Link Control.
+    function_reset    : Signal(), **out**, always 0: the block has no function level reset (PG054, "cfg_received_func_
+        lvl_rst"). A hot reset takes the link down.
+    function_reset_done : Signal(), **in**, ignored.
+    errors            : Record of `error_record`, **in**, see `add_error_reports`.
     """
     def __init__(self, platform, pads, data_width=64, pcie_data_width=None, **options):
         pcie_data_width = pcie_data_width or min(data_width, max(PCIE_DATA_WIDTHS))
@@ -58,16 +66,59 @@ class Series7PHY(S7PCIEPHY):
         transmit      = crossing.transmit(self.sink)
         self.sink     = transmit.sink
         self.source   = crossing.receive(self.source).source
-        self.msi      = self.ordered(crossing.message(self.msi).sink, transmit.source)
+        self.msi      = self.ordered(crossing.message(self.gated(self.msi, ports)).sink, transmit.source)
         # Transmit Source Discontinue: the block does not send a TLP that a reset truncated (PG054, "Transmit
         # Interface").
         ports["i_s_axis_tx_tuser"] = Cat(Constant(0, 3), transmit.cut)
 
         self.link_up           = crossing.link_up
         self.bus_master_enable = self._bus_master_enable.status
-        self.extended_tag      = Signal()
-        # Device Control, bit 8 (PCIe 4.0 7.5.3.4). The host sets it only if the core offers it ("Extended_Tag_Field").
-        self.specials += MultiReg(ports["o_cfg_dcommand"][8], self.extended_tag)
+        self.add_configuration(ports)
+        self.add_error_reports(ports)
+
+    def add_configuration(self, ports):
+        """Transfers bits of Device Control and Link Control (PCIe 4.0 7.5.3.4, 7.5.3.7) to `sys`."""
+        self.extended_tag            = Signal()
+        self.relaxed_ordering_enable = Signal()
+        self.no_snoop_enable         = Signal()
+        self.rcb_128                 = Signal()
+        self.function_reset          = Constant(0)
+        self.function_reset_done     = Signal()
+        device_control, link_control = ports["o_cfg_dcommand"], Signal(16)
+        ports["o_cfg_lcommand"]      = link_control
+        # The host sets bit 8 only if the core offers it ("Extended_Tag_Field").
+        for bit, signal in (
+            (device_control[8],  self.extended_tag),
+            (device_control[4],  self.relaxed_ordering_enable),
+            (device_control[11], self.no_snoop_enable),
+            (link_control[3],    self.rcb_128),
+        ):
+            self.specials += MultiReg(bit, signal)
+
+    def add_error_reports(self, ports):
+        """Reports errors through cfg_err_*, each with a strobe of one cycle of `pcie` (PG054, "Error Reporting").
+
+        A timeout is advisory, as the driver repeats or fails the transfer: cfg_err_norecovery stays 0. The block
+        itself reports a poisoned TLP (parameter DISABLE_RX_POISONED_RESP is FALSE). cfg_err_ur would make the block
+        send a completion, which the card's own completer does. The error is therefore reported as a correctable one,
+        as PCIe 4.0 6.2.3.2.4.1 demands for a request with a completion.
+        """
+        self.errors = errors = error_record()
+        ports.update(
+            i_cfg_err_cpl_timeout  = self.crossing.strobe(errors.completion_timeout),
+            i_cfg_err_cpl_unexpect = self.crossing.strobe(errors.unexpected_completion),
+            i_cfg_err_cor          = self.crossing.strobe(errors.unsupported_request),
+        )
+
+    def gated(self, msi, ports):
+        """Returns a stream in `pcie` that feeds cfg_interrupt while the host allows an MSI."""
+        self.msi_gate = gate = in_pcie(MSIGate())
+        self.comb += [
+            gate.source.connect(msi),
+            gate.enable.eq(ports["o_cfg_interrupt_msienable"]),
+            gate.master.eq(ports["o_cfg_command"][2]),
+        ]
+        return gate.sink
 
     def ordered(self, msi, transmitted):
         """Returns a stream that feeds `msi` and holds an MSI until the TLPs before it left `transmitted` (`pcie`)."""
@@ -82,7 +133,7 @@ class Series7PHY(S7PCIEPHY):
 
     def align(self, ports):
         """Inserts our aligner before LitePCIe's, which then never sees a TLP that begins at dword 2."""
-        self.aligner = aligner = ClockDomainsRenamer("pcie")(StraddleAligner())
+        self.aligner = aligner = in_pcie(StraddleAligner())
         sink, source = aligner.sink, aligner.source
         inner = {name: ports[f"o_m_axis_rx_{name}"] for name in ("tvalid", "tdata", "tkeep", "tuser")}
         ready = ports["i_m_axis_rx_tready"]

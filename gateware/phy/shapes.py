@@ -85,6 +85,12 @@ class PHYShape(LiteXModule):
     bus_master_enable : Signal(), **out**, requests may be sent.
     link_up           : Signal(), **out**, the link is up.
     extended_tag      : Signal(), **out**, Extended Tag Field Enable.
+    relaxed_ordering_enable, no_snoop_enable : Signal(), **out**, Enable Relaxed Ordering, Enable No Snoop (PCIe 4.0
+        7.5.3.4).
+    rcb_128           : Signal(), **out**, Read Completion Boundary: 128 bytes, else 64 (PCIe 4.0 7.5.3.7).
+    function_reset    : Signal(), **out**, a function level reset waits for `function_reset_done`.
+    function_reset_done : Signal(), **in**, one cycle: the function is reset (PCIe 4.0 6.6.2).
+    errors            : Record of `error_record`, **in**, errors to be reported to the host.
     msi               : stream of `dat[8]` (vector), **in**, an MSI is sent after every TLP accepted before it; None if
         the PHY has no MSI.
     """
@@ -105,6 +111,12 @@ class PHYShape(LiteXModule):
         self.bus_master_enable = phy.bus_master_enable
         self.link_up           = phy.link_up
         self.extended_tag      = phy.extended_tag
+        self.relaxed_ordering_enable = phy.relaxed_ordering_enable
+        self.no_snoop_enable         = phy.no_snoop_enable
+        self.rcb_128                 = phy.rcb_128
+        self.function_reset          = phy.function_reset
+        self.function_reset_done     = phy.function_reset_done
+        self.errors                  = phy.errors
         self.msi               = getattr(phy, "msi", None)
 
         # Requests to the host need no gate: RequestBuilder drops them while the link is down.

@@ -14,6 +14,7 @@ from litex.build.generic_platform import Pins, Subsignal
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.pcie import check_data_width, phy_layout
+from litepcie_soc.phy.errors import REPORTED_ERRORS, error_record
 
 # Ports --------------------------------------------------------------------------------------------
 
@@ -45,6 +46,12 @@ def sim_phy_io(data_width, split=False):
             Subsignal("bus_master_enable", Pins(1)),
             Subsignal("link_up",           Pins(1)),
             Subsignal("msi_enable",        Pins(1)),
+            Subsignal("relaxed_ordering_enable", Pins(1)),
+            Subsignal("no_snoop_enable",   Pins(1)),
+            Subsignal("rcb_128",           Pins(1)),
+            Subsignal("function_reset",    Pins(1)),
+            Subsignal("function_reset_done", Pins(1)),
+            *[Subsignal(f"error_{name}", Pins(1)) for name in REPORTED_ERRORS],
         ),
         ("msi", 0, Subsignal("valid", Pins(1)), Subsignal("ready", Pins(1)), Subsignal("dat", Pins(8))),
     ]
@@ -78,6 +85,11 @@ class SimPHY(LiteXModule):
     bus_master_enable      : Signal(), **out**, requests may be sent.
     link_up                : Signal(), **out**, the link is up.
     msi_enable             : Signal(), **out**, MSI Enable.
+    relaxed_ordering_enable, no_snoop_enable : Signal(), **out**, Enable Relaxed Ordering and Enable No Snoop.
+    rcb_128                : Signal(), **out**, the host splits completions at multiples of 128 bytes only.
+    function_reset         : Signal(), **out**, a function level reset waits for `function_reset_done`.
+    function_reset_done    : Signal(), **in**, one cycle: the function is reset.
+    errors                 : Record of `error_record`, **in**.
     completion_buffer_bytes : int, an ample value: the link model paces completions and drops none.
     """
     qword_aligned           = False
@@ -103,6 +115,13 @@ class SimPHY(LiteXModule):
         self.bus_master_enable = Signal()
         self.link_up           = Signal()
         self.msi_enable        = Signal()
+        # Without pads these two have the values that they have after a reset (PCIe 4.0 7.5.3.4).
+        self.relaxed_ordering_enable = Signal(reset=1)
+        self.no_snoop_enable         = Signal(reset=1)
+        self.rcb_128                 = Signal()
+        self.function_reset          = Signal()
+        self.function_reset_done     = Signal()
+        self.errors                  = error_record()
 
         # # #
 
@@ -119,9 +138,11 @@ class SimPHY(LiteXModule):
             msi.valid.eq(self.msi.valid),
             msi.dat.eq(self.msi.dat),
             self.msi.ready.eq(msi.ready),
+            phy.function_reset_done.eq(self.function_reset_done),
+            *[getattr(phy, f"error_{name}").eq(getattr(self.errors, name)) for name in REPORTED_ERRORS],
         ]
-        for name in ("id", "max_payload_size", "max_request_size", "extended_tag", "bus_master_enable",
-            "link_up", "msi_enable"):
+        for name in ("id", "max_payload_size", "max_request_size", "extended_tag", "bus_master_enable", "link_up",
+            "msi_enable", "relaxed_ordering_enable", "no_snoop_enable", "rcb_128", "function_reset"):
             self.comb += getattr(self, name).eq(getattr(phy, name))
 
     def connect_stream(self, source, sink):

@@ -14,6 +14,10 @@ from litex.soc.interconnect.csr import CSRField, CSRStatus, CSRStorage
 
 from litepcie_soc.common import abi
 
+# Constants ----------------------------------------------------------------------------------------
+
+TIMEOUT_US = 10000  # Initial completion timeout. PCIe 4.0 2.8 advises against one below 10 ms.
+
 # Helpers ------------------------------------------------------------------------------------------
 
 
@@ -59,6 +63,7 @@ class Identity(LiteXModule):
     memory_ready     : Signal(), **in**; the endpoint memory is initialised. MEMORY_SIZE reads 0 while it is low.
     reset            : Signal(), **out**; high for one cycle to reset every engine.
     resetting        : Signal(), **in**; an engine is in reset. High from the cycle after ``reset``.
+    clear            : Signal(), **in**; return SCRATCH and TIMEOUT_US to their initial values.
     max_payload_size : Signal(16), **in**; MPS in bytes.
     max_request_size : Signal(16), **in**; MRRS in bytes.
     link_up, bus_master, extended_tag, msi_enable : Signal(), **in**; state of the link and the host's enables.
@@ -73,6 +78,7 @@ class Identity(LiteXModule):
         self.memory_ready     = Signal(reset=1)
         self.reset            = Signal()
         self.resetting        = Signal()
+        self.clear            = Signal()
         self.max_payload_size = Signal(16)
         self.max_request_size = Signal(16)
         self.link_up          = Signal()
@@ -133,12 +139,11 @@ class Identity(LiteXModule):
         ]
 
     def add_controls(self):
-        self.scratch = CSRStorage(32, name="scratch", n=10, description="Reads as written.")
+        self.scratch = CSRStorage(32, name="scratch", n=10, write_from_dev=True, description="Reads as written.")
         self.control = CSRStorage(name="control", n=11, write_from_dev=True, fields=[
             CSRField("reset", description="RESET of every engine"),
         ], description="Control of all engines.")
-        # PCIe 4.0 2.8 advises against a completion timeout below 10 ms.
-        self.timeout = CSRStorage(32, name="timeout_us", n=12, reset=10000,
+        self.timeout = CSRStorage(32, name="timeout_us", n=12, reset=TIMEOUT_US, write_from_dev=True,
             description="Completion timeout.")
 
         # Software polls RESET: it reads as one until no engine has a request outstanding.
@@ -146,6 +151,9 @@ class Identity(LiteXModule):
         self.sync += started.eq(self.reset)
         self.comb += [
             self.timeout_us.eq(self.timeout.storage),
+            self.scratch.we.eq(self.clear),
+            self.timeout.we.eq(self.clear),
+            self.timeout.dat_w.eq(TIMEOUT_US),
             self.reset.eq(self.control.re & self.control.fields.reset),
             self.control.we.eq(~self.reset & ~started & ~self.resetting),
         ]

@@ -13,6 +13,7 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.arbiter import PacketArbiter
+from litepcie_soc.phy.gate import MSIGate
 
 # MSI Merger ---------------------------------------------------------------------------------------
 
@@ -31,7 +32,9 @@ class MSIMerger(LiteXModule):
     """Passes the MSI requests of the engines to the PHY, round robin.
 
     While the host has not enabled MSI, the merger accepts and drops requests: a function must not send them then (PCI
-    Local Bus 3.0 6.8.1.3), and engines must not stall when the driver polls.
+    Local Bus 3.0 6.8.1.3), and engines must not stall when the driver polls. While bus mastering is off or the link is
+    down, the merger holds requests: an MSI is a memory write, which the function must not send then (PCIe 4.0
+    7.5.1.1.3), but which the host still has to get.
 
     Parameters
     ----------
@@ -40,11 +43,13 @@ class MSIMerger(LiteXModule):
     Attributes
     ----------
     source : stream of ``msi_layout``, **out**; to the PHY.
-    enable : Signal(), **in**; the host enabled MSI.
+    enable : Signal(), **in**; the host enabled MSI, and the function is not being reset.
+    master : Signal(), **in**; bus mastering is on and the link is up.
     """
     def __init__(self, sources):
         self.source = stream.Endpoint(msi_layout())
         self.enable = Signal()
+        self.master = Signal()
 
         # # #
 
@@ -58,8 +63,10 @@ class MSIMerger(LiteXModule):
                 buffer.source.connect(sink, omit={"last"}),
                 sink.last.eq(1),
             ]
+        self.gate  = gate = MSIGate()
         self.comb += [
-            self.arbiter.source.connect(self.source, omit={"valid", "ready"}),
-            self.source.valid.eq(self.arbiter.source.valid & self.enable),
-            self.arbiter.source.ready.eq(self.source.ready | ~self.enable),
+            self.arbiter.source.connect(gate.sink, keep={"valid", "ready", "dat"}),
+            gate.enable.eq(self.enable),
+            gate.master.eq(self.master),
+            gate.source.connect(self.source),
         ]

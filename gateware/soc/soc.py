@@ -17,9 +17,11 @@ from litepcie_soc.common.pcie import TAGS_WITHOUT_EXTENDED
 from litepcie_soc.dma.engine import DIRECTIONS, DMAEngine
 from litepcie_soc.dma.fetch import RING_LOG2_MAX
 from litepcie_soc.memory.bram import EndpointMemory
+from litepcie_soc.phy.errors import REPORTED_ERRORS
 from litepcie_soc.phy.hard_block import completion_buffer_bytes as phy_completion_buffer_bytes
 from litepcie_soc.soc.identity import Identity
 from litepcie_soc.soc.msi import MSIMerger, msi_enable
+from litepcie_soc.soc.reset import FunctionReset
 from litepcie_soc.stream_dma.engine import StreamChannel, StreamEngine
 from litepcie_soc.tlp.layer import TransactionLayer
 
@@ -133,6 +135,8 @@ class LitePCIeSoC(SoCMini):
         self.streams = []
         for channel in range(channels + streams):
             self.add_channel(channel, reader_tags, fetch_tags, is_stream=channel >= channels)
+        self.add_function_reset()
+        self.add_error_reports()
         self.add_msi(phy)
         self.add_identity(phy, target=target, channels=channels, data_width=data_width,
             ring_log2=RING_LOG2_MAX, tags=reader_tags, memory_size=memory_size,
@@ -164,9 +168,33 @@ class LitePCIeSoC(SoCMini):
             reader, writer = self.engines[-len(DIRECTIONS):]
             self.streams.append(StreamChannel(reader.source, writer.sink))
 
+    def add_function_reset(self):
+        shape, resets = self.tlp.shape, FunctionReset()
+        self.function_reset = resets
+        self.comb += [
+            resets.link_up.eq(shape.link_up),
+            resets.function_reset.eq(shape.function_reset),
+            resets.busy.eq(Reduce("OR", [engine.resetting for engine in self.engines]) | ~self.tlp.drained),
+            shape.function_reset_done.eq(resets.done),
+            self.tlp.abandon.eq(resets.active),
+            self.tlp.rcb_128.eq(shape.rcb_128),
+            *[engine.forget.eq(resets.active) for engine in self.engines],
+        ]
+
+    def add_error_reports(self):
+        strobes = self.tlp.error_strobes
+        for error, counters in REPORTED_ERRORS.items():
+            strobe     = Signal()
+            self.sync += strobe.eq(Reduce("OR", [strobes[name] for name in counters]))
+            self.comb += getattr(self.tlp.shape.errors, error).eq(strobe)
+
     def add_msi(self, phy):
-        self.msi = MSIMerger([engine.msi for engine in self.engines])
-        self.comb += [self.msi.source.connect(self.tlp.shape.msi), self.msi.enable.eq(msi_enable(phy))]
+        self.msi = msi = MSIMerger([engine.msi for engine in self.engines])
+        self.comb += [
+            msi.source.connect(self.tlp.shape.msi),
+            msi.enable.eq(msi_enable(phy) & ~self.function_reset.active),
+            msi.master.eq(self.tlp.shape.bus_master_enable & self.tlp.shape.link_up),
+        ]
 
     def add_identity(self, phy, **what):
         self.identity = identity = Identity(**what)
@@ -179,11 +207,13 @@ class LitePCIeSoC(SoCMini):
             identity.extended_tag.eq(self.tlp.shape.extended_tag),
             identity.msi_enable.eq(msi_enable(phy)),
             identity.resetting.eq(Reduce("OR", [engine.resetting for engine in self.engines])),
-            self.tlp.timeout_us.eq(identity.timeout_us),
+            identity.clear.eq(self.function_reset.active),
+            # During a reset of the function, reads end after the shortest timeout.
+            If(~self.function_reset.active, self.tlp.timeout_us.eq(identity.timeout_us)),
         ]
         for engine in self.engines:
             self.comb += [
-                engine.reset.eq(identity.reset),
+                engine.reset.eq(identity.reset | self.function_reset.reset),
                 engine.max_payload_size.eq(phy.max_payload_size),
                 engine.max_request_size.eq(phy.max_request_size),
             ]

@@ -202,6 +202,7 @@ class TransactionLayer(LiteXModule):
         self.comb += [
             builder.requester.eq(shape.id),
             builder.enable.eq(self.enable),
+            builder.allowed.eq(Cat(shape.no_snoop_enable, shape.relaxed_ordering_enable)),
             builder.link_up.eq(shape.link_up),
             builder.source.connect(shape.req_sink),
             self.tx_stall.eq(builder.source.valid & ~builder.source.ready),

@@ -102,6 +102,8 @@ class RequestBuilder(LiteXModule):
     requester : Signal(16), **in**, bus, device and function number of the card.
     enable    : Signal(), **in**, requests may be sent: bus mastering is on and the link is up.
     link_up   : Signal(), **in**, the link is up.
+    allowed   : Signal(2), **in**, Attr[1:0] that the host permits (Device Control, PCIe 4.0 7.5.3.4); others are sent
+        as 0.
     sent      : Signal(32), **out**, one bit per write port: in the previous cycle the PHY accepted the last beat of a
         write of that port, or the write was dropped.
     dropped   : Signal(), **out**, valid with `sent`: the write was dropped.
@@ -113,6 +115,7 @@ class RequestBuilder(LiteXModule):
         self.requester = Signal(16)
         self.enable    = Signal()
         self.link_up   = Signal()
+        self.allowed   = Signal(ATTRIBUTE_BITS)
         self.sent      = Signal(2**PORT_BITS)
         self.dropped   = Signal()
 
@@ -160,7 +163,7 @@ class RequestBuilder(LiteXModule):
             tlp.last.eq(taken.last),
             tlp.dat.eq(taken.dat),
             If(taken.valid & taken.first,
-                tlp.dw0.eq(Cat(fields.dwords[:10], Constant(0, 2), taken.attributes, Constant(0, 10),
+                tlp.dw0.eq(Cat(fields.dwords[:10], Constant(0, 2), taken.attributes & self.allowed, Constant(0, 10),
                     self.fmt_type(taken.read, four))),
                 tlp.dw1.eq(Cat(fields.first_be, fields.last_be, taken.tag, self.requester)),
                 If(four,

@@ -148,7 +148,11 @@ def ports(width, phy):
         "phy_id": ("input", 16), "phy_max_payload_size": ("input", 16),
         "phy_max_request_size": ("input", 16), "phy_extended_tag": ("input", 1),
         "phy_bus_master_enable": ("input", 1), "phy_link_up": ("input", 1),
-        "phy_msi_enable": ("input", 1),
+        "phy_msi_enable": ("input", 1), "phy_relaxed_ordering_enable": ("input", 1),
+        "phy_no_snoop_enable": ("input", 1), "phy_rcb_128": ("input", 1),
+        "phy_function_reset": ("input", 1), "phy_function_reset_done": ("output", 1),
+        "phy_error_completion_timeout": ("output", 1), "phy_error_unexpected_completion": ("output", 1),
+        "phy_error_poisoned": ("output", 1), "phy_error_unsupported_request": ("output", 1),
         "msi_valid": ("output", 1), "msi_ready": ("input", 1), "msi_dat": ("output", 8),
     }
 

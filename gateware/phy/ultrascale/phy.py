@@ -32,9 +32,12 @@ from litepcie.phy.usppciephy import USPPCIEPHY
 
 from litepcie_soc.common.pcie import DATA_WIDTHS, has_data
 from litepcie_soc.phy.crossing import LinkCrossing
+from litepcie_soc.phy.errors import error_record
 from litepcie_soc.phy.order import CommittedCounter, PostedOrder
 from litepcie_soc.phy.ultrascale.axi import axi_layout
-from litepcie_soc.phy.ultrascale.control import EXTENDED_TAG, DeviceControl, FunctionLevelReset, MSIPort
+from litepcie_soc.phy.ultrascale.control import (
+    EXTENDED_TAG, NO_SNOOP, RELAXED_ORDERING, DeviceControl, FunctionLevelReset, FunctionResetEnd, MSIPort,
+)
 from litepcie_soc.phy.ultrascale.ports import KEPT, TIED, TIED_ULTRASCALE, TIED_ULTRASCALE_PLUS
 from litepcie_soc.phy.ultrascale.receive import CompleterRequest, RequesterCompletion
 from litepcie_soc.phy.ultrascale.transmit import CompleterCompletion, RequesterRequest
@@ -87,12 +90,19 @@ class _HardBlock:
     bus_master_enable  : Signal(), **out**, requests may be sent.
     link_up            : Signal(), **out**, the link is up.
     extended_tag       : Signal(), **out**, Extended Tag Field Enable.
+    relaxed_ordering_enable, no_snoop_enable : Signal(), **out**, of Device Control.
+    rcb_128            : Signal(), **out**, Read Completion Boundary of Link Control.
+    function_reset     : Signal(), **out**, a function level reset waits for `function_reset_done`.
+    function_reset_done : Signal(), **in**, one cycle: the function is reset.
+    errors             : Record of `error_record`, **in**, see `add_error_reports`.
     """
     def add_hard_block(self, data_width):
         self.data_width  = data_width
         self.block_width = BLOCK_WIDTHS.get(self.nlanes, self.pcie_data_width)
         self.ports = ports = {name: self.pcie_phy_params[name] for name in KEPT}
-        self.extended_tag, self.bus_master_enable = Signal(), Signal()
+        for name in ("bus_master_enable", "extended_tag", "relaxed_ordering_enable", "no_snoop_enable", "rcb_128",
+            "function_reset", "function_reset_done"):
+            setattr(self, name, Signal())
         ports.update(TIED)
         ports.update(TIED_ULTRASCALE_PLUS if self.plus else TIED_ULTRASCALE)
         ports.update(
@@ -104,6 +114,7 @@ class _HardBlock:
         self.add_control()
         self.add_crossing()
         self.add_order()
+        self.add_error_reports()
         self.pcie_phy_params = ports
         self.update_config(self.block_config())
 
@@ -173,22 +184,30 @@ class _HardBlock:
         self.msi_port = msi     = in_pcie(MSIPort())
         self.control  = control = in_pcie(DeviceControl(self.capability))
         self.flr      = flr     = in_pcie(FunctionLevelReset())
+        rcb           = Signal(4)   # One bit per function.
         enabled, payload = Signal(4), Signal(2 if self.plus else 3)
         self.comb += [
             self.msi.connect(msi.sink),
+            msi.enable.eq(enabled[0]),
+            msi.master.eq(self.ports["o_cfg_function_status"][BUS_MASTER]),
             self.pcie_phy_params["o_cfg_interrupt_msi_enable"].eq(enabled[0]),
             self.pcie_phy_params["o_cfg_max_payload"].eq(payload),
         ]
         self.specials += [
-            MultiReg(control.value[EXTENDED_TAG], self.extended_tag),
+            MultiReg(control.value[EXTENDED_TAG],     self.extended_tag),
+            MultiReg(control.value[RELAXED_ORDERING], self.relaxed_ordering_enable),
+            MultiReg(control.value[NO_SNOOP],         self.no_snoop_enable),
+            MultiReg(rcb[0],                          self.rcb_128),
             MultiReg(self.ports["o_cfg_function_status"][BUS_MASTER], self.bus_master_enable),
         ]
+        self.add_function_reset(flr)
         self.ports.update(
             o_cfg_max_payload          = payload,
             i_cfg_mgmt_addr            = control.address,
             i_cfg_mgmt_read            = control.read,
             o_cfg_mgmt_read_data       = control.data,
             o_cfg_mgmt_read_write_done = control.done,
+            o_cfg_rcb_status           = rcb,
             o_cfg_flr_in_process       = flr.in_process,
             i_cfg_flr_done             = flr.done,
             o_cfg_interrupt_msi_enable = enabled,
@@ -196,6 +215,18 @@ class _HardBlock:
             o_cfg_interrupt_msi_sent   = msi.sent,
             o_cfg_interrupt_msi_fail   = msi.failed,
         )
+
+    def add_function_reset(self, flr):
+        """Transfers the function level reset to `sys`, and its end to `pcie`."""
+        self.flr_end = end = FunctionResetEnd()
+        self.comb += [
+            end.function_reset.eq(self.function_reset),
+            end.done.eq(self.function_reset_done),
+        ]
+        self.specials += [
+            MultiReg(flr.waiting, self.function_reset),
+            MultiReg(end.reset, flr.reset, "pcie"),
+        ]
 
     def add_crossing(self):
         """Replaces LitePCIe's streams, which are in `pcie`, by streams in `sys`."""
@@ -225,10 +256,24 @@ class _HardBlock:
         self.comb += [
             order.accepted.eq(request.valid & request.ready & request.first & has_data(request.dat)),
             order.committed.eq(committed.count),
-            order.reset.eq(~self.link_up | ~self.bus_master_enable),
+            order.reset.eq(~self.link_up | ~self.bus_master_enable | self.function_reset),
         ]
         self.cmp_sink = order.after_posted(self.cmp_sink, packets=True)
         self.msi      = order.after_posted(self.msi,      packets=False)
+
+    def add_error_reports(self):
+        """Reports errors as corrected internal errors: cfg_err_cor_in, one cycle (PG156, PG213, "Configuration Control
+        Interface").
+
+        The block offers only this and cfg_err_uncor_in, an uncorrectable internal error, which is fatal unless the
+        host changes its severity (PCIe 4.0 7.8.4.4): the host would reset the link. The driver recovers from each of
+        our errors, and such errors are signalled as correctable ones (PCIe 4.0 6.2.3.2.4). The block itself reports
+        poisoned TLPs.
+        """
+        self.errors = errors = error_record()
+        strobe      = self.crossing.strobe
+        self.ports["i_cfg_err_cor_in"] = (strobe(errors.completion_timeout) | strobe(errors.unexpected_completion) |
+            strobe(errors.unsupported_request))
 
     def add_sources(self, platform, phy_path=None, phy_filename=None):
         super().add_sources(_IPOnly(platform), phy_path, phy_filename)

@@ -50,6 +50,9 @@ struct CardInputs {
     uint16_t id = 0;
     uint16_t max_payload_size = 128, max_request_size = 512;  // bytes
     bool extended_tag = false, bus_master_enable = false, link_up = false, msi_enable = false;
+    bool relaxed_ordering_enable = true, no_snoop_enable = true;  // Device Control
+    bool rcb_128 = false;                                         // Link Control
+    bool function_reset = false;                                  // waits for function_reset_done
     bool msi_ready = false;
 };
 
@@ -60,6 +63,9 @@ struct CardOutputs {
     std::array<bool, kMaxChannels> rx_ready{};
     bool msi_valid = false;
     uint8_t msi_vector = 0;
+    bool function_reset_done = false;
+    bool completion_timeout = false, unexpected_completion = false;  // errors to be reported
+    bool poisoned = false, unsupported_request = false;
 };
 
 // The card: the Verilog module `litepcie_soc_sim`, compiled by Verilator. In each clock cycle, settle() first evaluates

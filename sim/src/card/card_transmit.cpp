@@ -81,6 +81,8 @@ void CardTransmit::end(uint64_t cycle, Channel &channel) {
 }
 
 void CardTransmit::take_interrupt(uint64_t cycle, uint8_t vector, unsigned bytes) {
+    if (on_interrupt)
+        on_interrupt();
     link_.take_credit(TlpClass::Posted, 1);
     link_.send_bytes(bytes);
     link_.count_tlp();

@@ -106,6 +106,10 @@ class VerilatedCard : public Card {
         top_.phy_bus_master_enable = in.bus_master_enable;
         top_.phy_link_up = in.link_up;
         top_.phy_msi_enable = in.msi_enable;
+        top_.phy_relaxed_ordering_enable = in.relaxed_ordering_enable;
+        top_.phy_no_snoop_enable = in.no_snoop_enable;
+        top_.phy_rcb_128 = in.rcb_128;
+        top_.phy_function_reset = in.function_reset;
         top_.sys_clk = 0;
         top_.eval();
 #define OBSERVE(n, TX, RX)                                                                                             \
@@ -121,6 +125,11 @@ class VerilatedCard : public Card {
 #undef OBSERVE
         out.msi_valid = top_.msi_valid;
         out.msi_vector = top_.msi_dat;
+        out.function_reset_done = top_.phy_function_reset_done;
+        out.completion_timeout = top_.phy_error_completion_timeout;
+        out.unexpected_completion = top_.phy_error_unexpected_completion;
+        out.poisoned = top_.phy_error_poisoned;
+        out.unsupported_request = top_.phy_error_unsupported_request;
     }
 
     void edge() override {

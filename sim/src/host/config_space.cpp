@@ -12,9 +12,12 @@ namespace {
 // Offsets of registers and capabilities (PCIe 4.0 7.5 to 7.8).
 constexpr unsigned kCommand = 0x04, kBar0 = 0x10;
 constexpr unsigned kPowerManagement = 0x40, kMsi = 0x48, kExpress = 0x60, kErrors = 0x100;
-constexpr unsigned kDeviceControl = kExpress + 0x08;
+constexpr unsigned kErrorsEnd = kErrors + 0x48;
+constexpr unsigned kDeviceControl = kExpress + 0x08, kDeviceStatus = kExpress + 0x0a;
 constexpr uint32_t kFunctionReset = 1u << 15;
-constexpr uint32_t kDeviceControlDefault = 2u << 12 | 1u << 11 | 1u << 4;  // MRRS 512, no snoop, relaxed ordering
+constexpr unsigned kLinkControl = kExpress + 0x10;
+constexpr uint32_t kRelaxedOrderingEnable = 1u << 4, kNoSnoopEnable = 1u << 11;
+constexpr uint32_t kDeviceControlDefault = 2u << 12 | kNoSnoopEnable | kRelaxedOrderingEnable;  // MRRS 512
 constexpr uint32_t kMpsMask = 7u << 5;
 constexpr uint32_t kExtendedTagSupported = 1u << 5, kExtendedTagEnable = 1u << 8;
 constexpr uint32_t kDeviceControlWritable = 0x7fff;
@@ -74,9 +77,9 @@ void ConfigSpace::build_capabilities(const CardInfo &card) {
         value_[kExpress + 0x04] |= kExtendedTagSupported;
     set(kDeviceControl, 2, kDeviceControlDefault,
         kDeviceControlWritable & ~(extended_tag_supported_ ? 0 : kExtendedTagEnable));
-    set(kDeviceControl + 2, 2, 0, 0, 0x000f);
+    set(kDeviceStatus, 2, 0, 0, 0x000f);
     set(kExpress + 0x0c, 4, link | 1u << 22);
-    set(kExpress + 0x10, 2, 0, 0x00c8);        // RCB, common clock, extended sync
+    set(kLinkControl, 2, 0, 0x00c8);           // RCB, common clock, extended sync
     set(kExpress + 0x12, 2, link | 1u << 12);  // slot clock
     set(kExpress + 0x24, 4, 0x10);             // completion timeout can be disabled
     set(kExpress + 0x28, 2, 0, 0x0010);
@@ -126,9 +129,20 @@ void ConfigSpace::reset() {
 }
 
 void ConfigSpace::function_reset() {
-    uint32_t mps = read(kDeviceControl, 2) & kMpsMask;
+    const uint32_t mps = read(kDeviceControl, 2) & kMpsMask;
+    const auto before = value_;
     reset();
     value_[kDeviceControl] |= mps;
+    std::copy(before.begin() + kErrors, before.begin() + kErrorsEnd, value_.begin() + kErrors);
+}
+
+void ConfigSpace::report(Error error) {
+    auto set_bit = [this](unsigned offset, unsigned bit) { value_[offset + bit / 8] |= 1u << bit % 8; };
+    set_bit(kDeviceStatus, 0);  // Correctable Error Detected
+    if (error == Error::UnsupportedRequest)
+        set_bit(kDeviceStatus, 3);
+    set_bit(kErrors + 0x04, unsigned(error));  // Uncorrectable Error Status
+    set_bit(kErrors + 0x10, 13);               // Correctable Error Status: Advisory Non-Fatal Error
 }
 
 bool ConfigSpace::memory_enabled() const { return read(kCommand, 2) & 2; }
@@ -141,6 +155,9 @@ unsigned ConfigSpace::mps() const {
 
 unsigned ConfigSpace::mrrs() const { return 128u << std::min(read(kDeviceControl, 2) >> 12 & 7, 5u); }
 bool ConfigSpace::extended_tag() const { return read(kDeviceControl, 2) & kExtendedTagEnable; }
+bool ConfigSpace::relaxed_ordering() const { return read(kDeviceControl, 2) & kRelaxedOrderingEnable; }
+bool ConfigSpace::no_snoop() const { return read(kDeviceControl, 2) & kNoSnoopEnable; }
+bool ConfigSpace::rcb_128() const { return read(kLinkControl, 2) & 1u << 3; }
 bool ConfigSpace::msi_enabled() const { return read(kMsi + 2, 2) & 1; }
 uint64_t ConfigSpace::msi_address() const { return uint64_t(read(kMsi + 8, 4)) << 32 | read(kMsi + 4, 4); }
 uint32_t ConfigSpace::msi_data() const { return read(kMsi + 12, 2); }

@@ -16,6 +16,9 @@ class ConfigSpace {
   public:
     static constexpr size_t kBytes = 4096;
 
+    // An error that the card reports; the value is its bit in the AER registers (PCIe 4.0 7.8.4.2).
+    enum class Error { Poisoned = 12, CompletionTimeout = 14, UnexpectedCompletion = 16, UnsupportedRequest = 20 };
+
     // `mps_supported`: 128 to 4096 bytes. `extended_tag`: the card offers extended tags, and the host can enable them.
     ConfigSpace(const CardInfo &card, unsigned mps_supported, bool extended_tag = true);
 
@@ -28,14 +31,19 @@ class ConfigSpace {
     bool take_function_reset();
     // Restores the values after power-on.
     void reset();
-    // As reset(), but Device Control keeps MPS (PCIe 4.0 6.6.2).
+    // As reset(), but Device Control keeps MPS (PCIe 4.0 6.6.2), and the AER registers, which are sticky, keep all.
     void function_reset();
+    // Sets the bits of an error from which the function recovers: it is advisory (PCIe 4.0 6.2.3.2.4).
+    void report(Error error);
 
     bool memory_enabled() const;
     bool bus_master() const;
     unsigned mps() const;       // bytes
     unsigned mrrs() const;      // bytes
     bool extended_tag() const;  // enabled by the host
+    bool relaxed_ordering() const;
+    bool no_snoop() const;
+    bool rcb_128() const;  // completions end at multiples of 128 bytes, else of 64
     bool msi_enabled() const;
     uint64_t msi_address() const;
     uint32_t msi_data() const;

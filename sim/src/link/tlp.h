@@ -45,6 +45,8 @@ class Tlp {
     unsigned traffic_class() const { return (dw[0] >> 20) & 7; }
     bool digest() const { return dw[0] >> 15 & 1; }
     bool poisoned() const { return dw[0] >> 14 & 1; }
+    bool relaxed_ordering() const { return dw[0] >> 13 & 1; }
+    bool no_snoop() const { return dw[0] >> 12 & 1; }
     unsigned address_type() const { return (dw[0] >> 10) & 3; }
     void poison() { dw[0] |= 1u << 14; }
 

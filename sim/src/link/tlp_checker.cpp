@@ -70,6 +70,10 @@ void TlpChecker::check_request(const Tlp &tlp, const CardLimits &limits) const {
     unsigned bytes = 4 * tlp.length();
     if (!limits.bus_master)
         throw Violation("request while bus mastering is off", tlp);
+    if (tlp.relaxed_ordering() && !limits.relaxed_ordering)
+        throw Violation("relaxed ordering attribute, which the host does not enable", tlp);
+    if (tlp.no_snoop() && !limits.no_snoop)
+        throw Violation("no snoop attribute, which the host does not enable", tlp);
     if (tlp.requester() != limits.id)
         throw Violation("requester ID is not the card's", tlp);
     if (tlp.has_data() && bytes > limits.mps)
@@ -152,6 +156,14 @@ void TlpChecker::from_card(const Tlp &tlp, uint64_t cycle) {
     }
     if (!tlp.has_data())
         check_tag(tlp);
+}
+
+void TlpChecker::interrupt_from_card(uint64_t cycle) const {
+    const bool graced = cycle - changed_at_ <= kGraceCycles;
+    if (!limits_.bus_master && !(graced && before_.bus_master))
+        throw Violation("MSI while bus mastering is off");
+    if (!limits_.msi && !(graced && before_.msi))
+        throw Violation("MSI while the host does not enable MSI");
 }
 
 unsigned TlpChecker::card_requests() const { return std::count(card_tags_.begin(), card_tags_.end(), Tag::InUse); }

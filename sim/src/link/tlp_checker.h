@@ -26,10 +26,13 @@ struct CardLimits {
     unsigned mrrs = 512;  // bytes
     bool extended_tag = false;
     bool bus_master = false;
+    bool msi = true;                                  // MSI Enable
+    bool relaxed_ordering = false, no_snoop = false;  // requests may have these attributes
 
     bool operator==(const CardLimits &o) const {
         return id == o.id && mps == o.mps && mrrs == o.mrrs && extended_tag == o.extended_tag &&
-               bus_master == o.bus_master;
+               bus_master == o.bus_master && msi == o.msi && relaxed_ordering == o.relaxed_ordering &&
+               no_snoop == o.no_snoop;
     }
 };
 
@@ -46,6 +49,8 @@ class TlpChecker {
 
     // Checks a complete TLP of the card.
     void from_card(const Tlp &tlp, uint64_t cycle);
+    // Checks an MSI that the card's PHY accepts. It is a memory write (PCIe 4.0 6.1.4).
+    void interrupt_from_card(uint64_t cycle) const;
 
     // The last completion of a request reached the card, so the card may use the tag again.
     void card_request_done(uint8_t tag) { card_tags_[tag] = Tag::Free; }

@@ -14,6 +14,7 @@ constexpr uint16_t kHostId = 0;
 constexpr unsigned kResetCycles = 16;
 constexpr uint64_t kExpiryPeriod = 1024;  // cycles between checks of the host's completion timeout
 constexpr uint64_t kReportsWithoutIommu = 10;
+constexpr uint64_t kFunctionResetsPerSecond = 10;  // a function level reset lasts at most 100 ms (PCIe 4.0 6.6.2)
 
 CompleterOptions completer_options(const ModelOptions &options, uint64_t clock_hz) {
     auto cycles = [clock_hz](uint64_t ns) { return (ns * clock_hz + 500000000) / 1000000000; };
@@ -47,6 +48,7 @@ Model::Model(Card &card, HostMemory &memory, const ModelOptions &options)
         checker_.from_card(tlp, cycle_);
         TrafficCounts::add(traffic_.to_host, tlp);
     };
+    phy_.transmit().on_interrupt = [this] { checker_.interrupt_from_card(cycle_); };
     restart_card();
     apply_config();
 }
@@ -58,7 +60,12 @@ void Model::apply_config() {
     in_.extended_tag = config_.extended_tag();
     in_.bus_master_enable = config_.bus_master();
     in_.msi_enable = config_.msi_enabled();
-    checker_.set_limits({kCardId, config_.mps(), config_.mrrs(), config_.extended_tag(), config_.bus_master()}, cycle_);
+    in_.relaxed_ordering_enable = config_.relaxed_ordering();
+    in_.no_snoop_enable = config_.no_snoop();
+    in_.rcb_128 = config_.rcb_128();
+    checker_.set_limits({kCardId, config_.mps(), config_.mrrs(), config_.extended_tag(), config_.bus_master(),
+                         config_.msi_enabled(), config_.relaxed_ordering(), config_.no_snoop()},
+                        cycle_);
     phy_.set_mps(config_.mps());
     completer_.set_mps(config_.mps());
     cpu_.set_mps(config_.mps());
@@ -66,11 +73,29 @@ void Model::apply_config() {
 
 void Model::config_write(unsigned offset, const uint8_t *data, size_t bytes) {
     config_.write(offset, data, bytes);
-    if (config_.take_function_reset()) {
-        config_.function_reset();
-        restart_card();
-    }
+    if (config_.take_function_reset())
+        function_reset();
+    else
+        apply_config();
+}
+
+// Completions of requests of before still arrive: the link stays up.
+void Model::function_reset() {
+    const uint64_t deadline = cycle_ + info().clock_hz / kFunctionResetsPerSecond;
+    // A configuration write does not pass the posted writes before it.
+    while (!stores_done() && cycle_ < deadline)
+        step();
+    config_.function_reset();
     apply_config();
+    idle_.reset();
+    completer_.set_timeout_cycles(idle_.timeout_cycles());
+    in_.function_reset = true;
+    while (in_.function_reset) {
+        if (cycle_ >= deadline)
+            throw Violation("function level reset takes longer than 100 ms");
+        step();
+        in_.function_reset = !out_.function_reset_done;
+    }
 }
 
 void Model::reset() {
@@ -111,6 +136,7 @@ void Model::step() {
         trace_naks();
     card_.settle(in_, out_);
     phy_.clock(cycle_, in_, out_, interrupt_bytes());
+    report_errors();
     if (streams_move())
         idle_.activity(cycle_);
     card_.edge();
@@ -137,6 +163,17 @@ void Model::reset_cycle() {
     cycle_++;
     in_.reset = --reset_cycles_ != 0;
     in_.link_up = !in_.reset;
+}
+
+void Model::report_errors() {
+    if (out_.completion_timeout)
+        config_.report(ConfigSpace::Error::CompletionTimeout);
+    if (out_.unexpected_completion)
+        config_.report(ConfigSpace::Error::UnexpectedCompletion);
+    if (out_.poisoned)
+        config_.report(ConfigSpace::Error::Poisoned);
+    if (out_.unsupported_request)
+        config_.report(ConfigSpace::Error::UnsupportedRequest);
 }
 
 void Model::host_side() {
@@ -194,6 +231,7 @@ void Model::request(const Tlp &tlp) {
 }
 
 void Model::interrupt(uint8_t vector) {
+    // An MSI that the checker passed may still arrive after the host has turned bus mastering or MSI off.
     if (vector != 0)
         throw Violation("MSI vector " + std::to_string(vector) + ", but the host granted one vector");
     if (!config_.msi_enabled() || !config_.bus_master()) {

@@ -45,7 +45,8 @@ class Model {
     bool stores_done() const { return stores_ == 0; }
     bool load(uint64_t offset, uint8_t *data, size_t bytes);
 
-    // Configuration space. A write takes effect at the next step.
+    // Configuration space. A write takes effect at the next step. After a write that starts a function level reset, the
+    // clock runs until the card has ended it; a card that takes too long breaks a rule.
     const ConfigSpace &config() const { return config_; }
     void config_write(unsigned offset, const uint8_t *data, size_t bytes);
 
@@ -78,8 +79,10 @@ class Model {
   private:
     void apply_config();
     void restart_card();
+    void function_reset();
     void host_side();
     void reset_cycle();
+    void report_errors();
     void from_card(const CardItem &item);
     void request(const Tlp &tlp);
     void expire_loads();

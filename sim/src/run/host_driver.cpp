@@ -15,6 +15,8 @@ namespace {
 constexpr unsigned kCommand = 0x04, kBar0Register = 0x10, kMsi = 0x48, kDeviceCapabilities = 0x64,
                    kDeviceControl = 0x68;
 constexpr uint32_t kExtendedTagSupported = 1u << 5, kExtendedTagEnable = 1u << 8;
+constexpr uint32_t kAttributeEnables = 1u << 11 | 1u << 4;  // no snoop, relaxed ordering
+constexpr uint32_t kFunctionReset = 1u << 15;
 constexpr uint32_t kMsiAddress = 0xfee00000;
 
 void config_write(Model &model, unsigned offset, uint32_t value, unsigned bytes) {
@@ -48,7 +50,7 @@ void HostDriver::set_up(const HostSetup &setup) {
         setup.extended_tag && model_.config().read(kDeviceCapabilities, 4) & kExtendedTagSupported;
     config_write(model_, kDeviceControl,
                  size_code("MPS", setup.mps) << 5 | size_code("MRRS", setup.mrrs) << 12 |
-                     (extended_tag ? kExtendedTagEnable : 0),
+                     (extended_tag ? kExtendedTagEnable : 0) | kAttributeEnables,
                  2);
     config_write(model_, kMsi + 4, kMsiAddress, 4);
     config_write(model_, kMsi + 2, setup.msi ? 1 : 0, 2);
@@ -56,6 +58,10 @@ void HostDriver::set_up(const HostSetup &setup) {
     if (model_.config().mps() != setup.mps)
         throw HostError("MPS of " + std::to_string(setup.mps) + " bytes is more than the card announces (" +
                         std::to_string(model_.config().mps()) + ")");
+}
+
+void HostDriver::function_reset() {
+    config_write(model_, kDeviceControl, model_.config().read(kDeviceControl, 2) | kFunctionReset, 2);
 }
 
 uint32_t HostDriver::read(uint32_t offset) {

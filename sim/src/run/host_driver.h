@@ -48,6 +48,8 @@ class HostDriver {
     // Writes configuration space. Throws HostError if MPS or MRRS is not a legal size, or MPS more than the card
     // announces.
     void set_up(const HostSetup &setup);
+    // Resets the function by Device Control; configuration space has to be set up again.
+    void function_reset();
     // Reads the identity registers. Throws HostError if the card is not a LitePCIe SoC of this major version.
     Identity identify();
 

@@ -86,10 +86,10 @@ void Script::step(const Json &step, Json &result) {
         driver_.model().faults().add_next(step.at("fault"));
     } else if (what == "reset_card") {
         driver_.model().reset();
-        driver_.set_up(setup_);
-        for (auto &[name, engine] : engines_)
-            engine.posted.clear(), engine.applied = 0;
-        shadow_->forget_endpoint(0, identity_.memory_size);
+        set_up_again();
+    } else if (what == "function_reset") {
+        driver_.function_reset();
+        set_up_again();
     } else if (what == "wait_interrupts") {
         const uint64_t count = number(step, "count");
         const uint64_t limit = number(step, "cycles", HostDriver::kQuietLimit);
@@ -101,6 +101,14 @@ void Script::step(const Json &step, Json &result) {
     } else if (!register_step(what, step, result)) {
         memory_step(what, step, result);
     }
+}
+
+// After a reset of the card or the function. Transfers that it ended have written part of the endpoint memory.
+void Script::set_up_again() {
+    driver_.set_up(setup_);
+    for (auto &[name, engine] : engines_)
+        engine.posted.clear(), engine.applied = 0;
+    shadow_->forget_endpoint(0, identity_.memory_size);
 }
 
 bool Script::register_step(const std::string &what, const Json &step, Json &result) {

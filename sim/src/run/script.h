@@ -42,6 +42,7 @@ namespace litepcie {
 //   {"do": "run", "cycles"}                                        runs the clock
 //   {"do": "inject", "fault": "ur@1"}                              adds a fault; 1 is the next completion
 //   {"do": "reset_engine", "engine"}, {"do": "reset_card"}
+//   {"do": "function_reset"}                                       function level reset; then sets the card up again
 //   {"do": "verify"}                                               compares host memory with the shadow
 //
 // An engine is "reader" or "writer" of channel 0, or "reader1" to "writer6" of another channel; the channels of streams
@@ -72,6 +73,7 @@ class Script {
     };
 
     void step(const Json &step, Json &result);
+    void set_up_again();
     void memory_step(const std::string &what, const Json &step, Json &result);
     void engine_step(const std::string &what, const Json &step, Json &result);
     bool register_step(const std::string &what, const Json &step, Json &result);

@@ -4,13 +4,14 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The link goes down and up at random moments. Only whole TLPs pass the gate, and truncated TLPs get an end."""
+"""The link goes down and up at random moments. Only whole TLPs pass the gate, and truncated TLPs get an end. An MSI
+waits for bus mastering."""
 
 import random
 
 import pytest
 
-from litepcie_soc.phy.gate import LinkGate
+from litepcie_soc.phy.gate import LinkGate, MSIGate
 
 from test.gateware.simulation import Stalls, accept, forever, memory_write, simulate
 
@@ -109,3 +110,23 @@ def test_no_back_pressure_while_the_link_is_down():
 
     simulate(dut, [card(), forever(watch(dut, beats))])
     assert [beat["dat"] for beat in beats] == [beat["dat"] for beat in first[:2] + third]
+
+
+def test_an_msi_waits_for_bus_mastering_and_is_dropped_while_msi_is_disabled():
+    dut  = MSIGate()
+    seen = []
+
+    def check():
+        yield dut.sink.valid.eq(1)
+        for enable, master, ready in [(e, m, r) for e in (0, 1) for m in (0, 1) for r in (0, 1)]:
+            yield dut.enable.eq(enable)
+            yield dut.master.eq(master)
+            yield dut.source.ready.eq(ready)
+            yield
+            yield
+            seen.append((enable, master, ready, (yield dut.source.valid), (yield dut.sink.ready)))
+
+    simulate(dut, [check()])
+    for enable, master, ready, valid, taken in seen:
+        assert valid == (enable and master)
+        assert taken == (ready if valid else not enable)

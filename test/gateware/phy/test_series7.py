@@ -133,6 +133,8 @@ def test_sends(shape):
         yield from until(lambda: len(packets) == len(wanted) and len(told) == len(wanted)//8)
 
     def interrupt():
+        yield dut.ports["o_cfg_interrupt_msienable"].eq(1)
+        yield dut.ports["o_cfg_command"].eq(4)
         while True:
             valid, vector = (yield asked[0]), (yield asked[1])
             if valid:
@@ -178,17 +180,86 @@ def test_a_tlp_truncated_by_a_reset_is_discontinued():
     assert seen[-2:] == [(1, 8), (1, 0)] and set(seen[:-2]) == {(0, 0)}
 
 
-def test_extended_tag_is_device_control_bit_8():
-    dut = bench(SHAPES[0])
+def test_bits_of_configuration_space():
+    """Bits 8, 4 and 11 of Device Control, bit 3 of Link Control (PCIe 4.0 7.5.3.4, 7.5.3.7)."""
+    dut   = bench(SHAPES[0])
+    shape = dut.shape
+    bits  = [("o_cfg_dcommand", 8, shape.extended_tag), ("o_cfg_dcommand", 4, shape.relaxed_ordering_enable),
+        ("o_cfg_dcommand", 11, shape.no_snoop_enable), ("o_cfg_lcommand", 3, shape.rcb_128)]
 
     def check():
-        for value, enabled in ((0x100, 1), (0xfeff, 0)):
-            yield dut.ports["o_cfg_dcommand"].eq(value)
-            for _ in range(4):
-                yield
-            assert (yield dut.shape.extended_tag) == enabled
+        for port, bit, signal in bits:
+            for value in (1 << bit, 0xffff & ~(1 << bit)):
+                yield dut.ports[port].eq(value)
+                for _ in range(4):
+                    yield
+                assert (yield signal) == value >> bit & 1
+        assert not (yield shape.function_reset)
 
     run(dut, [check()], [])
+
+
+def test_msi_waits_for_bus_mastering():
+    """The block gets no MSI while bus mastering is off, and none is lost; while MSI is disabled it is dropped."""
+    dut   = bench(SHAPES[0])
+    ports = dut.ports
+    asked = []
+
+    def layer():
+        yield from wait_for(dut.shape.link_up)
+        for enable, command, vector in ((1, 3, 5), (0, 7, 6), (1, 7, 7)):
+            yield ports["o_cfg_interrupt_msienable"].eq(enable)
+            yield ports["o_cfg_command"].eq(command)
+            for _ in range(20):
+                yield
+            yield from drive(dut.shape.msi, [{"dat": vector}])
+            for _ in range(40):
+                yield
+            if vector == 5:
+                assert not asked
+                yield ports["o_cfg_command"].eq(7)
+                yield from until(lambda: asked)
+                yield ports["o_cfg_command"].eq(3)
+        yield from until(lambda: len(asked) == 2)
+
+    def interrupts():
+        """Accepts each MSI one cycle after it is asked for."""
+        while True:
+            if (yield ports["i_cfg_interrupt"]):
+                asked.append((yield ports["i_cfg_interrupt_di"]))
+                yield ports["o_cfg_interrupt_rdy"].eq(1)
+                yield
+                yield ports["o_cfg_interrupt_rdy"].eq(0)
+            yield
+
+    run(dut, [layer()], [forever(interrupts())])
+    assert asked == [5, 7]
+
+
+@pytest.mark.parametrize("error, port", [("completion_timeout", "i_cfg_err_cpl_timeout"),
+    ("unexpected_completion", "i_cfg_err_cpl_unexpect"), ("unsupported_request", "i_cfg_err_cor"), ("poisoned", None)])
+def test_an_error_is_reported_for_one_cycle(error, port):
+    """The block itself reports a poisoned TLP."""
+    dut  = bench(SHAPES[1])
+    seen = {name: 0 for name in ("i_cfg_err_cpl_timeout", "i_cfg_err_cpl_unexpect", "i_cfg_err_cor")}
+
+    def layer():
+        yield from wait_for(dut.shape.link_up)
+        for _ in range(3):
+            yield getattr(dut.shape.errors, error).eq(1)
+            yield
+            yield getattr(dut.shape.errors, error).eq(0)
+            for _ in range(20):
+                yield
+
+    def watch():
+        while True:
+            for name in seen:
+                seen[name] += yield dut.ports[name]
+            yield
+
+    run(dut, [layer()], [forever(watch())], sys=100, pcie=80)
+    assert seen == {name: 3*(name == port) for name in seen}
 
 
 @pytest.mark.parametrize("data_width, pcie_data_width, message", [

@@ -39,6 +39,9 @@ def test_ports(data_width, split):
         **{f"{side}_{name}": width for side in SIDES[split] for name, width in beat.items()},
         "phy_id": 16, "phy_max_payload_size": 16, "phy_max_request_size": 16, "phy_extended_tag": 1,
         "phy_bus_master_enable": 1, "phy_link_up": 1, "phy_msi_enable": 1,
+        "phy_relaxed_ordering_enable": 1, "phy_no_snoop_enable": 1, "phy_rcb_128": 1, "phy_function_reset": 1,
+        "phy_function_reset_done": 1, "phy_error_completion_timeout": 1, "phy_error_unexpected_completion": 1,
+        "phy_error_poisoned": 1, "phy_error_unsupported_request": 1,
         "msi_valid": 1, "msi_ready": 1, "msi_dat": 8,
     }
 
@@ -58,7 +61,8 @@ def test_pads_are_connected_to_streams(split):
         *[(endpoint, pads[name], ("ready",)) for name, endpoint in out.items()],
         (phy.msi, pads["msi"], ("valid", "dat")), (pads["msi"], phy.msi, ("ready",)),
         (pads["phy"], phy, ("id", "max_payload_size", "max_request_size", "extended_tag", "bus_master_enable",
-            "link_up", "msi_enable")),
+            "link_up", "msi_enable", "relaxed_ordering_enable", "no_snoop_enable", "rcb_128", "function_reset")),
+        (phy, pads["phy"], ("function_reset_done",)),
     ]
 
     def check():

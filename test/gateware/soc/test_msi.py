@@ -35,6 +35,7 @@ def run(engines, messages, enable, stall=0.0):
     @passive
     def phy():
         yield dut.enable.eq(enable)
+        yield dut.master.eq(1)
         offered = None
         while True:
             yield dut.source.ready.eq(int(rng.random() >= stall))
@@ -65,3 +66,33 @@ def test_no_engine_waits_behind_another_twice():
 
 def test_dropped_while_disabled_and_engines_go_on():
     assert run(2, 20, enable=0, stall=1) == []
+
+
+def test_messages_wait_while_bus_mastering_is_off():
+    """No MSI leaves meanwhile, and none is lost."""
+    sources = [stream.Endpoint(msi_layout()) for _ in range(3)]
+    dut     = MSIMerger(sources)
+    seen    = []
+
+    def engine(source, vector):
+        yield source.dat.eq(vector)
+        yield source.valid.eq(1)
+        yield
+        while not (yield source.ready):
+            yield
+        yield source.valid.eq(0)
+
+    def phy():
+        yield dut.enable.eq(1)
+        yield dut.source.ready.eq(1)
+        for master in (0, 1):
+            yield dut.master.eq(master)
+            yield
+            for _ in range(50):
+                if (yield dut.source.valid):
+                    assert master
+                    seen.append((yield dut.source.dat))
+                yield
+
+    run_simulation(dut, [engine(source, n) for n, source in enumerate(sources)] + [phy()])
+    assert sorted(seen) == [0, 1, 2]

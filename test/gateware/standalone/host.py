@@ -67,6 +67,10 @@ class Host:
         core["phy_bus_master_enable"] = 1
         core["phy_link_up"]           = 1
         core["phy_msi_enable"]        = 1
+        core["phy_relaxed_ordering_enable"] = 1
+        core["phy_no_snoop_enable"]   = 1
+        core["phy_rcb_128"]           = 0
+        core["phy_function_reset"]    = 0
         core["sys_rst"]               = 1
         core.settle()
         core.edge()

@@ -12,6 +12,7 @@ from litex.gen import LiteXModule
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.pcie import first_byte_lane, phy_layout
+from litepcie_soc.phy.errors import error_record
 from litepcie_soc.phy.sim import SimPHY
 from litepcie_soc.tlp.issue import BLOCK_BYTES
 from litepcie_soc.tlp.layer import ERRORS, TransactionLayer
@@ -34,6 +35,12 @@ class SplitPHY(LiteXModule):
         self.bus_master_enable = Signal()
         self.link_up           = Signal()
         self.extended_tag      = Signal()
+        self.relaxed_ordering_enable = Signal(reset=1)
+        self.no_snoop_enable         = Signal(reset=1)
+        self.rcb_128                 = Signal()
+        self.function_reset          = Signal()
+        self.function_reset_done     = Signal()
+        self.errors                  = error_record()
 
 # Clients ------------------------------------------------------------------------------------------
 

@@ -63,7 +63,7 @@ def check(request, tlp):
         assert written_bytes(tlp) == {address + n: byte for n, byte in enumerate(what)}
 
 
-def run(data_width, endianness, made, share, **options):
+def run(data_width, endianness, made, share, allowed=3, **options):
     dut    = RequestBuilder(data_width, endianness)
     output = Watch(dut.source, name="source")
     sent   = []
@@ -76,6 +76,7 @@ def run(data_width, endianness, made, share, **options):
         yield dut.requester.eq(REQUESTER)
         yield dut.enable.eq(1)
         yield dut.link_up.eq(1)
+        yield dut.allowed.eq(allowed)
         while sum(beat["last"] for beat in output.beats) < len(made):
             yield
 
@@ -126,11 +127,13 @@ def test_longest():
     run(128, "big", [(0x1000, bytes(range(256))*16, None), (0x2000, 4096, 3)], 0)
 
 
+@pytest.mark.parametrize("allowed", range(4))
 @pytest.mark.parametrize("attributes", range(4))
-def test_attributes(attributes):
-    """Attr[1:0] of writes and reads."""
-    _, tlps = run(64, "big", [(0x1000, b"abc", None), (0x1000, 3, 1)], 0, attributes=attributes)
-    assert [tlp.attr for tlp in tlps] == [attributes]*2
+def test_attributes(attributes, allowed):
+    """Only attributes that the host enables are sent."""
+    made = [(0x1000, b"abc", None), (0x1000, 3, 1)]
+    _, tlps = run(64, "big", made, 0, allowed=allowed, attributes=attributes)
+    assert [tlp.attr for tlp in tlps] == [attributes & allowed]*2
 
 # Bus Master, Link ---------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from migen import ClockDomain
 from litex.build.xilinx.common import xilinx_special_overrides
 
 from litepcie_soc.phy.hard_block import completion_buffer_bytes
+from litepcie_soc.phy.ultrascale import control
 from litepcie_soc.phy.ultrascale.axi import axi_layout
 from litepcie_soc.phy.ultrascale.phy import UltraScalePHY, UltraScalePlusPHY
 from litepcie_soc.phy.ultrascale.transmit import RequesterRequest
@@ -142,23 +143,25 @@ def test_the_block_receives_no_part_of_a_truncated_tlp(shape):
 
 # MSI ----------------------------------------------------------------------------------------------
 
-def test_a_failed_msi_is_sent_again():
+def msi_block(dut, answers, pulses):
+    """Answers each MSI with the next of `answers`: "sent", "fail" or None. Appends (cycle, pulse) to `pulses`."""
+    answers, cycle = iter(answers), 0
+    while True:
+        pulse  = yield dut.ports["i_cfg_interrupt_msi_int"]
+        answer = None
+        if pulse:
+            pulses.append((cycle, pulse))
+            answer = next(answers)
+        for name in ("sent", "fail"):
+            yield dut.ports[f"o_cfg_interrupt_msi_{name}"].eq(answer == name)
+        cycle += 1
+        yield
+
+
+def test_a_failed_msi_is_sent_again_after_a_pause(monkeypatch):
+    monkeypatch.setattr(control, "REPEAT_CYCLES", 40)
     dut    = bench((UltraScalePHY, 8, 256))
     pulses = []
-
-    def block():
-        answers = ["fail", "fail", "sent", "sent"]
-        while True:
-            if (yield dut.ports["i_cfg_interrupt_msi_int"]):
-                pulses.append((yield dut.ports["i_cfg_interrupt_msi_int"]))
-                yield
-                assert not (yield dut.ports["i_cfg_interrupt_msi_int"]), "more than one cycle"
-                yield
-                answer = dut.ports[f"o_cfg_interrupt_msi_{answers.pop(0)}"]
-                yield answer.eq(1)
-                yield
-                yield answer.eq(0)
-            yield
 
     def layer():
         yield from up(dut)
@@ -166,8 +169,73 @@ def test_a_failed_msi_is_sent_again():
             yield from drive(dut.shape.msi, [{"dat": vector}])
         yield from until(lambda: len(pulses) == 4)
 
-    run(dut, [layer()], [forever(block())], cycles=400)
-    assert pulses == [1, 1, 1, 1 << 31]
+    run(dut, [layer()], [forever(msi_block(dut, ["fail", "fail", "sent", "sent"], pulses))], cycles=400)
+    assert [pulse for _, pulse in pulses] == [1, 1, 1, 1 << 31]
+    times = [cycle for cycle, _ in pulses]
+    assert all(40 <= after - before < 50 for before, after in zip(times[:2], times[1:3]))
+
+
+def test_an_msi_without_an_answer_is_sent_again(monkeypatch):
+    monkeypatch.setattr(control, "ANSWER_CYCLES", 100)
+    dut    = bench((UltraScalePlusPHY, 8, 256))
+    pulses = []
+
+    def layer():
+        yield from up(dut)
+        yield from drive(dut.shape.msi, [{"dat": 0}, {"dat": 1}])
+        yield from until(lambda: len(pulses) == 3)
+
+    run(dut, [layer()], [forever(msi_block(dut, [None, "sent", "sent"], pulses))], cycles=600)
+    assert [pulse for _, pulse in pulses] == [1, 1, 2]
+    assert 100 <= pulses[1][0] - pulses[0][0] < 110
+
+
+@pytest.mark.parametrize("answer", ["fail", None])
+def test_no_msi_while_bus_mastering_is_off(monkeypatch, answer):
+    """In a pause of bus mastering no MSI is tried; afterwards none is lost."""
+    monkeypatch.setattr(control, "ANSWER_CYCLES", 30)
+    monkeypatch.setattr(control, "REPEAT_CYCLES", 30)
+    dut    = bench((UltraScalePHY, 8, 256))
+    pulses = []
+
+    def layer():
+        yield from up(dut)
+        yield from drive(dut.shape.msi, [{"dat": 0}])
+        yield from until(lambda: pulses)
+        yield dut.ports["o_cfg_function_status"].eq(0)
+        for _ in range(10):
+            yield
+        tried = len(pulses)
+        yield from drive(dut.shape.msi, [{"dat": 1}])
+        for _ in range(300):
+            yield
+        assert len(pulses) == tried
+        yield dut.ports["o_cfg_function_status"].eq(0b100)
+        yield from until(lambda: len(pulses) == tried + 2)
+
+    run(dut, [layer()], [forever(msi_block(dut, [answer, "sent", "sent"], pulses))], cycles=1000)
+    assert [pulse for _, pulse in pulses] == [1, 1, 2]
+
+
+def test_an_msi_is_dropped_while_msi_is_disabled():
+    dut    = bench((UltraScalePHY, 8, 256))
+    pulses = []
+
+    def layer():
+        yield from up(dut)
+        yield dut.ports["o_cfg_interrupt_msi_enable"].eq(0)
+        for _ in range(10):
+            yield
+        yield from drive(dut.shape.msi, [{"dat": 0}]*40)    # More than all stages hold.
+        for _ in range(40):
+            yield
+        assert not pulses
+        yield dut.ports["o_cfg_interrupt_msi_enable"].eq(1)
+        for _ in range(40):
+            yield
+        assert not pulses
+
+    run(dut, [layer()], [forever(msi_block(dut, [], pulses))], cycles=1000)
 
 # State --------------------------------------------------------------------------------------------
 
@@ -196,27 +264,94 @@ def test_state_of_the_link(shape):
             control["value"] = value
             yield dut.ports["o_cfg_function_status"].eq(status)
             yield dut.ports["o_cfg_max_payload"].eq(status % 3)
+            yield dut.ports["o_cfg_rcb_status"].eq(status & 0xf)
             for _ in range(600):
                 yield
             assert (yield dut.shape.bus_master_enable) == status >> 2 & 1
             assert (yield dut.shape.extended_tag) == value >> 8 & 1
+            assert (yield dut.shape.relaxed_ordering_enable) == value >> 4 & 1
+            assert (yield dut.shape.no_snoop_enable) == value >> 11 & 1
+            assert (yield dut.shape.rcb_128) == status & 1
             assert (yield dut.phy.max_payload_size) == 128 << status % 3
 
     run(dut, [check()], [forever(block())])
 
 
-def test_a_function_level_reset_is_acknowledged_once():
+@pytest.mark.parametrize("sys, pcie", [(80, 80), (40, 100), (100, 40)])
+def test_a_function_level_reset_waits_for_the_function(sys, pcie):
+    """The block gets one pulse for each reset, not before the function is reset."""
+    dut  = bench((UltraScalePlusPHY, 8, 256))
+    ends = {"reset": 0, "told": 0}
+
+    def block():
+        in_process, done = dut.ports["o_cfg_flr_in_process"], dut.ports["i_cfg_flr_done"]
+        for _reset in range(3):
+            yield in_process.eq(1)
+            while not (yield done):
+                yield
+            ends["told"] += 1
+            assert (yield done) == 1 and ends["reset"] == ends["told"]
+            for _ in range(3):                              # The block needs some cycles.
+                yield
+                assert not (yield done)
+            yield in_process.eq(0)
+            yield
+
+    def function():
+        yield from up(dut)
+        for _ in range(3):
+            yield from wait_for(dut.shape.function_reset)
+            for _ in range(50):
+                yield
+                assert ends["told"] == ends["reset"]
+            ends["reset"] += 1
+            yield dut.shape.function_reset_done.eq(1)
+            yield
+            yield dut.shape.function_reset_done.eq(0)
+            yield from wait_for(dut.shape.function_reset, 0)
+
+    run(dut, [function()], [block()], sys=sys, pcie=pcie)
+    assert ends == {"reset": 3, "told": 3}
+
+
+def test_a_reset_of_another_function_is_acknowledged_at_once():
     dut  = bench((UltraScalePlusPHY, 8, 256))
     seen = []
 
     def check():
-        for process in (0, 1, 1, 1, 0, 0, 1, 0):
+        for process in (0, 2, 2, 2, 0, 0, 2, 0):
             yield dut.ports["o_cfg_flr_in_process"].eq(process)
             yield
             seen.append((yield dut.ports["i_cfg_flr_done"]))
+        assert not (yield dut.phy.flr.waiting)
 
     run(dut, [], [check()])
-    assert sum(seen) == 2
+    assert seen.count(2) == 2 and set(seen) == {0, 2}
+
+
+@pytest.mark.parametrize("error", ["completion_timeout", "unexpected_completion", "unsupported_request"])
+def test_an_error_is_reported_for_one_cycle(error):
+    """A poisoned TLP is reported by the block itself."""
+    dut  = bench((UltraScalePHY, 8, 256))
+    seen = []
+
+    def layer():
+        yield from up(dut)
+        for _ in range(3):
+            for name in (error, "poisoned"):
+                yield getattr(dut.shape.errors, name).eq(1)
+                yield
+                yield getattr(dut.shape.errors, name).eq(0)
+                for _ in range(20):
+                    yield
+
+    def watch():
+        while True:
+            seen.append((yield dut.ports["i_cfg_err_cor_in"]))
+            yield
+
+    run(dut, [layer()], [forever(watch())])
+    assert sum(seen) == 3
 
 # Whole SoC ----------------------------------------------------------------------------------------
 

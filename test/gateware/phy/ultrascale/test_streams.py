@@ -61,8 +61,9 @@ def receive(port, packets, stalls):
 
 
 def up(dut):
-    """Waits for the link, with bus mastering on."""
+    """Waits for the link, with bus mastering and MSI on."""
     yield dut.ports["o_cfg_function_status"].eq(0b100)
+    yield dut.ports["o_cfg_interrupt_msi_enable"].eq(1)
     yield from wait_for(dut.shape.link_up)
 
 # From the Card ------------------------------------------------------------------------------------

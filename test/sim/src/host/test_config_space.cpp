@@ -78,11 +78,16 @@ TEST(ConfigSpace, CommandAndDeviceControl) {
     EXPECT_EQ(config.mps(), 128u);
     EXPECT_EQ(config.mrrs(), 512u);
     EXPECT_FALSE(config.extended_tag());
+    EXPECT_TRUE(config.relaxed_ordering() && config.no_snoop());
+    EXPECT_FALSE(config.rcb_128());
     unsigned control = capability(config, 0x10) + 8;
+    write(config, control + 8, 1 << 3, 2);
+    EXPECT_TRUE(config.rcb_128());
     write(config, control, 5 << 12 | 1 << 8 | 1 << 5, 2);
     EXPECT_EQ(config.mps(), 256u);
     EXPECT_EQ(config.mrrs(), 4096u);
     EXPECT_TRUE(config.extended_tag());
+    EXPECT_FALSE(config.relaxed_ordering() || config.no_snoop());
     write(config, control, 5 << 5, 2);
     EXPECT_EQ(config.mps(), 512u);  // never more than announced
 }
@@ -138,4 +143,23 @@ TEST(ConfigSpace, Resets) {
     EXPECT_EQ(config.mps(), 256u);  // a function level reset keeps it
     config.reset();
     EXPECT_EQ(config.mps(), 128u);
+}
+
+TEST(ConfigSpace, ErrorsAreAdvisoryAndSticky) {
+    ConfigSpace config(kCard, 512);
+    const unsigned status = capability(config, 0x10) + 10;
+    config.report(ConfigSpace::Error::CompletionTimeout);
+    EXPECT_EQ(config.read(status, 2), 1u);
+    EXPECT_EQ(config.read(0x104, 4), 1u << 14);
+    EXPECT_EQ(config.read(0x110, 4), 1u << 13);
+    config.report(ConfigSpace::Error::UnsupportedRequest);
+    EXPECT_EQ(config.read(status, 2), 9u);
+    EXPECT_EQ(config.read(0x104, 4), 1u << 14 | 1u << 20);
+    config.function_reset();
+    EXPECT_EQ(config.read(status, 2), 0u);
+    EXPECT_EQ(config.read(0x104, 4), 1u << 14 | 1u << 20);
+    write(config, 0x104, 1u << 14, 4);
+    EXPECT_EQ(config.read(0x104, 4), 1u << 20);
+    config.reset();
+    EXPECT_EQ(config.read(0x104, 4), 0u);
 }

@@ -149,3 +149,33 @@ TEST_F(TlpCheckerTest, CompletionsOfTheCard) {
     passes(Tlp::completion(kId, 0, 3, CplStatus::Unsupported, 4, 0));
     EXPECT_THROW(checker.from_card(Tlp::completion(kId, 0, 3, CplStatus::Unsupported, 4, 0), kLater), Violation);
 }
+
+TEST_F(TlpCheckerTest, AttributesAreTheHostsToAllow) {
+    constexpr unsigned kRelaxedOrdering = 1u << 13, kNoSnoop = 1u << 12;
+    for (Tlp tlp : {write(0x1000, 64), read(0x1000, 64)}) {
+        breaks_if("relaxed ordering", tlp, [](Tlp &t) { t.dw[0] |= kRelaxedOrdering; });
+        breaks_if("no snoop", tlp, [](Tlp &t) { t.dw[0] |= kNoSnoop; });
+    }
+    CardLimits limits = kLimits;
+    limits.relaxed_ordering = limits.no_snoop = true;
+    checker.set_limits(limits, 0);
+    Tlp both = write(0x1000, 64);
+    both.dw[0] |= kRelaxedOrdering | kNoSnoop;
+    passes(both);
+    checker.set_limits(kLimits, kLater);
+    passes(both);  // built before the card saw the change
+    EXPECT_THROW(checker.from_card(both, kLater + TlpChecker::kGraceCycles + 1), Violation);
+}
+
+TEST_F(TlpCheckerTest, InterruptsAreTheHostsToAllow) {
+    CardLimits limits = kLimits;
+    EXPECT_NO_THROW(checker.interrupt_from_card(kLater));
+    limits.bus_master = false;
+    checker.set_limits(limits, kLater);
+    EXPECT_NO_THROW(checker.interrupt_from_card(kLater + TlpChecker::kGraceCycles));
+    EXPECT_THROW(checker.interrupt_from_card(kLater + TlpChecker::kGraceCycles + 1), Violation);
+    limits = kLimits;
+    limits.msi = false;
+    checker.set_limits(limits, 2 * kLater);
+    EXPECT_THROW(checker.interrupt_from_card(3 * kLater), Violation);
+}

@@ -121,12 +121,14 @@ TEST_F(ModelTest, WriteReachesMemoryAndInterruptComesBehind) {
     EXPECT_EQ(*memory.at(0x10000108, 1), 0);
 }
 
-TEST_F(ModelTest, MaskedInterruptGoesNowhere) {
-    start({256, 512, true, true, false});
-    driver->write(kCommand, kInterrupt);
-    run_until_idle();
-    EXPECT_EQ(model->figures().interrupts, 0u);
-    EXPECT_EQ(model->figures().masked_interrupts, 1u);
+TEST_F(ModelTest, InterruptsAreTheHostsToAllow) {
+    for (const auto &[setup, rule] : std::vector<std::pair<HostSetup, const char *>>{
+             {{256, 512, true, true, false}, "MSI while the host does not enable MSI"},
+             {{256, 512, true, false, true}, "MSI while bus mastering is off"}}) {
+        start(setup);
+        driver->run(2 * TlpChecker::kGraceCycles);
+        EXPECT_NE(violation(kInterrupt, 0, 0).find(rule), std::string::npos) << rule;
+    }
 }
 
 TEST_F(ModelTest, ReadBelowAndAbove4GiB) {
@@ -263,6 +265,14 @@ TEST_F(ModelTest, FunctionLevelResetReachesTheCard) {
     model->config_write(0x68, reset, 2);
     driver->set_up({});
     EXPECT_EQ(driver->read(LITEPCIE_SCRATCH), 0u);
+    driver->write(kCommand, kSilent);
+    driver->run(100);
+    try {
+        model->config_write(0x68, reset, 2);
+        ADD_FAILURE() << "a function level reset without an end";
+    } catch (const Violation &rule) {
+        EXPECT_NE(std::string(rule.what()).find("longer than 100 ms"), std::string::npos) << rule.what();
+    }
 }
 
 TEST_F(ModelTest, ClockStopsAndTimersKeepItGoing) {
