@@ -13,7 +13,8 @@ namespace {
 
 // Offsets in configuration space, as config_space.cpp lays it out.
 constexpr unsigned kCommand = 0x04, kBar0Register = 0x10, kMsi = 0x48, kDeviceCapabilities = 0x64,
-                   kDeviceControl = 0x68;
+                   kDeviceControl = 0x68, kLinkControl = 0x70;
+constexpr uint32_t kRcb128 = 1u << 3;
 constexpr uint32_t kExtendedTagSupported = 1u << 5, kExtendedTagEnable = 1u << 8;
 constexpr uint32_t kAttributeEnables = 1u << 11 | 1u << 4;  // no snoop, relaxed ordering
 constexpr uint32_t kFunctionReset = 1u << 15;
@@ -52,6 +53,8 @@ void HostDriver::set_up(const HostSetup &setup) {
                  size_code("MPS", setup.mps) << 5 | size_code("MRRS", setup.mrrs) << 12 |
                      (extended_tag ? kExtendedTagEnable : 0) | kAttributeEnables,
                  2);
+    // Firmware tells the card the read completion boundary of the root port.
+    config_write(model_, kLinkControl, model_.options().rcb == 128 ? kRcb128 : 0, 2);
     config_write(model_, kMsi + 4, kMsiAddress, 4);
     config_write(model_, kMsi + 2, setup.msi ? 1 : 0, 2);
     config_write(model_, kCommand, 2 | (setup.bus_master ? 4 : 0), 2);
