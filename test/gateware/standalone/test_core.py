@@ -234,19 +234,22 @@ def test_without_bus_mastering_nothing_is_sent(bench):
     assert status >> 8 & 0xff == bench.regs["REASON_BUS_MASTER"]
 
 
-def restart(bench):
-    """As a driver does when the link is back."""
-    regs, host = bench.regs, bench.host
-    host.write(regs["TIMEOUT_US"], 2)  # For reads that nobody answers any more.
-    host.write(regs["CONTROL"], regs["CONTROL_RESET"])
-    host.wait(lambda: host.read(regs["CONTROL"]) == 0, "the end of the reset")
-    host.write(regs["TIMEOUT_US"], 10000)
+REMEMBERED = ("CONTROL", "RING_LO", "RING_HI", "RING_LOG2", "STATUS_ADDRESS_LO", "STATUS_ADDRESS_HI", "DOORBELL",
+    "COMPLETED", "MODERATION", "STOPPED_BYTES", "BYTES_LO", "DESCRIPTORS")
+
+
+def forgotten(bench, *engines):
+    """After a reset of the function no engine is enabled, and no register has a value of before."""
+    for engine in engines:
+        bench.host.wait(lambda: not engine.read("STATUS") & bench.regs["ENGINE_STATUS_RESETTING"], "the reset")
+        assert {name: engine.read(name) for name in REMEMBERED} == dict.fromkeys(REMEMBERED, 0)
+        bench.host.put(engine.status, bytes(16))
 
 
 @pytest.mark.one_at_a_time
 @pytest.mark.parametrize("rude", [False, True], ids=["ends", "cuts"])
 def test_the_link_goes_and_comes_back(bench, rude):
-    """In mid-transfer, and in a completion; after a reset everything is as new."""
+    """In mid-transfer, and in a completion; afterwards everything is as new."""
     host = bench.host
     data = bench.bytes(4096)
     host.put(BUFFER, data)
@@ -259,15 +262,35 @@ def test_the_link_goes_and_comes_back(bench, rude):
         host.link(up=False, rude=rude)
         host.ticks(300)
         host.link(up=True)
-        restart(bench)
-        for engine in (reader, writer):
-            host.put(engine.status, bytes(16))
+        forgotten(bench, reader, writer)
+    works(bench, data)
+
+
+def works(bench, data):
+    """Moves 4096 bytes both ways."""
     reader, writer = bench.engine("reader"), bench.engine("writer")
     reader.submit([(BUFFER, 0, 4096, 0)])
     reader.wait()
     writer.submit([(0x8000_0000, 0, 4096, 0)])
     writer.wait()
-    assert bench.memory.read(0, 4096) == host.get(0x8000_0000, 4096) == data
+    assert bench.memory.read(0, 4096) == bench.host.get(0x8000_0000, 4096) == data
+
+
+def test_a_function_level_reset_in_a_transfer(bench):
+    """The function is reset in less than 100 ms, although completions of before still come."""
+    host = bench.host
+    data = bench.bytes(4096)
+    host.put(BUFFER, data)
+    for turn in range(3):
+        reader, writer = bench.engine("reader"), bench.engine("writer")
+        reader.submit([(BUFFER, 0, 4096, 0)])
+        writer.submit([(0x8000_0000, 0x4000, 4096, 0)])
+        host.ticks(150 + 40 * turn)
+        bench.core["phy_function_reset"] = 1
+        host.wait(lambda: bench.core["phy_function_reset_done"], "the end of the function level reset")
+        bench.core["phy_function_reset"] = 0
+        forgotten(bench, reader, writer)
+    works(bench, data)
 
 # Streams ------------------------------------------------------------------------------------------
 
