@@ -18,6 +18,27 @@ from litepcie_soc.common import abi
 
 TIMEOUT_US = 10000  # Initial completion timeout. PCIe 4.0 2.8 advises against one below 10 ms.
 
+# Cleared Storage ----------------------------------------------------------------------------------
+
+
+class ClearedStorage(CSRStorage):
+    """A CSRStorage that returns to its initial value on ``clear``.
+
+    ``clear`` overrides a write of the host. With the opposite priority, as in ``write_from_dev``, a flip-flop of Xilinx
+    needs a LUT for it.
+
+    Attributes
+    ----------
+    clear : Signal(), **in**.
+    """
+    def __init__(self, *args, **kwargs):
+        CSRStorage.__init__(self, *args, **kwargs)
+        self.clear = Signal()
+
+    def do_finalize(self, busword, ordering):
+        CSRStorage.do_finalize(self, busword, ordering)
+        self.sync += If(self.clear, self.storage.eq(self.storage.reset))
+
 # Helpers ------------------------------------------------------------------------------------------
 
 
@@ -139,11 +160,11 @@ class Identity(LiteXModule):
         ]
 
     def add_controls(self):
-        self.scratch = CSRStorage(32, name="scratch", n=10, write_from_dev=True, description="Reads as written.")
+        self.scratch = ClearedStorage(32, name="scratch", n=10, description="Reads as written.")
         self.control = CSRStorage(name="control", n=11, write_from_dev=True, fields=[
             CSRField("reset", description="RESET of every engine"),
         ], description="Control of all engines.")
-        self.timeout = CSRStorage(32, name="timeout_us", n=12, reset=TIMEOUT_US, write_from_dev=True,
+        self.timeout = ClearedStorage(32, name="timeout_us", n=12, reset=TIMEOUT_US,
             description="Completion timeout.")
 
         # Software polls RESET: it reads as one until no engine has a request outstanding.
@@ -151,9 +172,8 @@ class Identity(LiteXModule):
         self.sync += started.eq(self.reset)
         self.comb += [
             self.timeout_us.eq(self.timeout.storage),
-            self.scratch.we.eq(self.clear),
-            self.timeout.we.eq(self.clear),
-            self.timeout.dat_w.eq(TIMEOUT_US),
+            self.scratch.clear.eq(self.clear),
+            self.timeout.clear.eq(self.clear),
             self.reset.eq(self.control.re & self.control.fields.reset),
             self.control.we.eq(~self.reset & ~started & ~self.resetting),
         ]
