@@ -83,11 +83,12 @@ class BaseSoC(LitePCIeSoC):
     phy          : "shared": one pair of streams as on 7-series; "split": four streams as on UltraScale.
     endianness   : "big" or "little": byte order of payload dwords at the PHY.
     tags         : number of requests that all channels can have outstanding.
+    channels     : number of memory channels.
     streams      : number of stream channels; each is looped back.
     with_ddr     : endpoint memory in DDR3-1600 of 64 bit with LiteDRAM, whose clock is four times ``sys``.
     """
     def __init__(self, gen=2, lanes=4, data_width=128, memory_size=64 << 20, sys_clk_freq=None, *,
-        phy="shared", endianness="big", tags=64, streams=0, with_ddr=False):
+        phy="shared", endianness="big", tags=64, channels=1, streams=0, with_ddr=False):
         check_data_width(data_width)
         check_memory_size(memory_size)
         split        = phy == "split"
@@ -120,6 +121,7 @@ class BaseSoC(LitePCIeSoC):
             memory_size = memory_size,
             memory      = memory,
             tags        = tags,
+            channels    = channels,
             streams     = streams,
         )
 
@@ -198,6 +200,8 @@ def parse_args(argv):
         help="Byte order of payload dwords at the PHY (big).")
     target.add_argument("--tags", default=64, type=int, choices=TAGS,
         help="Requests that all channels can have outstanding; more than 32 need Extended Tags (64).")
+    target.add_argument("--channels", default=1, type=int, choices=range(1, MAX_CHANNELS + 1),
+        help="Memory channels, each with a reader and a writer; at most 7 together with the streams (1).")
     target.add_argument("--streams", default=0, type=int, choices=range(MAX_CHANNELS),
         help="Stream channels, looped back (0).")
     target.add_argument("--with-ddr", action="store_true",
@@ -230,6 +234,8 @@ def check_args(parser, args):
         check_memory_size(args.memory_size)
     except ValueError as error:
         parser.error(f"argument --memory-size: {error}")
+    if args.channels + args.streams > MAX_CHANNELS:
+        parser.error(f"argument --channels: {args.channels} with {args.streams} streams is more than {MAX_CHANNELS}")
     if args.with_ddr:
         try:
             check_ddr(args.sys_clk_freq)
@@ -237,7 +243,7 @@ def check_args(parser, args):
             parser.error(f"argument --sys-clk-freq: {error}")
     if args.output_dir is None:
         args.output_dir = environment.ROOT / "build" / build_name(args.gen, args.lanes, args.data_width, args.phy,
-            args.endianness, args.tags, args.streams, args.with_ddr)
+            args.endianness, args.tags, args.streams, args.with_ddr, args.channels)
 
 
 def main(argv=None):
@@ -246,8 +252,8 @@ def main(argv=None):
     say_if_slow("sim.py", data_path_rate(args.data_width, args.sys_clk_freq), link_rate(args.gen, args.lanes))
     if args.build:
         soc = BaseSoC(args.gen, args.lanes, args.data_width, args.memory_size, args.sys_clk_freq,
-            phy=args.phy, endianness=args.endianness, tags=args.tags, streams=args.streams,
-            with_ddr=args.with_ddr)
+            phy=args.phy, endianness=args.endianness, tags=args.tags, channels=args.channels,
+            streams=args.streams, with_ddr=args.with_ddr)
         try:
             status = build(soc, args.output_dir, compile_simulator=not args.no_compile)
         except PinnedMapError as error:

@@ -43,7 +43,8 @@ def test_help_names_every_option():
     result = run("--help")
     assert result.returncode == 0
     for option in ("--build", "--load", "--gen", "--lanes", "--data-width", "--memory-size",
-        "--sys-clk-freq", "--with-ddr", "--phy", "--endianness", "--tags", "--output-dir"):
+        "--sys-clk-freq", "--with-ddr", "--phy", "--endianness", "--tags", "--channels",
+        "--output-dir"):
         assert option in result.stdout
 
 
@@ -66,6 +67,7 @@ def test_is_executable():
     (("--build", "--memory-size", "lots"),    "--memory-size: 'lots' is not a whole number"),
     (("--build", "--sys-clk-freq", 10),       "--sys-clk-freq: 10 is not from 1e6 to 1e9 Hz"),
     (("--build", "--with-ddr", "--sys-clk-freq", 250e6), "must be from 75e6 to 200e6 Hz"),
+    (("--build", "--channels", 4, "--streams", 4), "--channels: 4 with 4 streams is more than 7"),
     (("--build", "--turbo"),                  "unrecognized arguments: --turbo"),
 ])
 def test_bad_input_is_one_line_and_status_2(args, message, target, capsys):
