@@ -15,6 +15,9 @@ DATA_BYTES = 4 << 20
 TABLES     = 0x00130000                # In a region that the shadow does not watch.
 MEMORY     = 1 << 20                   # Bytes of the endpoint memory that scripts use.
 
+# Options of the board with several channels, which several test files use.
+MANY_CHANNELS = {"streams": 1, "channels": 2, "memory_size": MEMORY}
+
 # The first steps of every script.
 PREPARE = [
     {"do": "fill", "address": LOW,  "bytes": DATA_BYTES, "seed": 1},

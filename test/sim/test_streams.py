@@ -10,21 +10,21 @@ import random
 
 import pytest
 
-from test.sim.scripts import HIGH, LOW, PREPARE, random_steps, run_script, transfer
+from test.sim.scripts import HIGH, LOW, MANY_CHANNELS, PREPARE, random_steps, run_script, transfer
 
 # litepcie_regs.h.
 CAPABILITIES, GEOMETRY, STREAMS = 0x0008, 0x000c, 0x003c
 STATUS, COMPLETED = 0x04, 0x20
-WRITER            = 0x2800   # Writer of the stream, after one memory channel.
+WRITER            = 0x3800   # Writer of the stream, after two memory channels.
 REPORT_OFFSET   = 64
 REPORT_LAST     = 0x1000000
 
-REPORTS_AT = 0x1c0000 + 0x5000 + 0x4000 + REPORT_OFFSET   # After the status block of writer1.
+REPORTS_AT = 0x1c0000 + 3*0x5000 + 0x4000 + REPORT_OFFSET   # After the status block of writer2.
 
 
 @pytest.fixture(scope="module")
 def host(build_board):
-    return build_board(streams=1) / "simulator" / "litepcie_host"
+    return build_board(**MANY_CHANNELS) / "simulator" / "litepcie_host"
 
 
 def run(host, folder, steps, *args, setup=None):
@@ -36,7 +36,7 @@ def run(host, folder, steps, *args, setup=None):
 def prepare(ring_log2=6):
     return [*PREPARE[:2], *[
         {"do": "configure", "engine": engine, "ring_log2": ring_log2}
-        for engine in ("reader1", "writer1")]]
+        for engine in ("reader2", "writer2")]]
 
 
 def peek(address, size):
@@ -103,9 +103,9 @@ def test_loopback(host, tmp_path, options):
     buffers = random_buffers(rng, 400)
     places, reports = filled(packets, buffers)
     gave = run(host, tmp_path, prepare(ring_log2=9) + [
-        {"do": "post", "engine": "writer1", "descriptors": buffers},
-        {"do": "doorbell", "engine": "writer1"},
-        {"do": "transfer", "engine": "reader1", "descriptors": sent(packets)},
+        {"do": "post", "engine": "writer2", "descriptors": buffers},
+        {"do": "doorbell", "engine": "writer2"},
+        {"do": "transfer", "engine": "reader2", "descriptors": sent(packets)},
         {"do": "run", "cycles": 20000},
         {"do": "read_register", "offset": WRITER + COMPLETED, "expect": len(reports)},
         peek(REPORTS_AT, 4 * len(reports) + 4),
@@ -136,19 +136,19 @@ def test_beside_the_memory_channel(host, tmp_path):
     places, reports = filled(packets, buffers)
     reads   = [(HIGH + (2 << 20) + 8192 * n + n, 8192 * n, 8000) for n in range(20)]
     gave = run(host, tmp_path, prepare(ring_log2=9) + PREPARE[2:] + [
-        {"do": "post", "engine": "writer1", "descriptors": buffers},
-        {"do": "post", "engine": "reader1", "descriptors": sent(packets)},
+        {"do": "post", "engine": "writer2", "descriptors": buffers},
+        {"do": "post", "engine": "reader2", "descriptors": sent(packets)},
         {"do": "post", **transfer_list("reader", reads)},
-        *[{"do": "doorbell", "engine": engine} for engine in ("writer1", "reader1", "reader")],
+        *[{"do": "doorbell", "engine": engine} for engine in ("writer2", "reader2", "reader")],
         {"do": "wait", "engine": "reader"},
-        {"do": "wait", "engine": "reader1"},
+        {"do": "wait", "engine": "reader2"},
         {"do": "run", "cycles": 20000},
         peek(REPORTS_AT, 4 * len(reports)),
         *[peek(*place) for packet in packets for place in packet],
         *[peek(*place) for packet in places for place in packet],
         # The memory channel's bytes return to the other half of the region.
         transfer("writer", *[(HIGH + (3 << 20) + 8192 * n, 8192 * n, 8000) for n in range(20)]),
-        {"do": "reset_engine", "engine": "writer1"},
+        {"do": "reset_engine", "engine": "writer2"},
         *[peek(host, size) for host, _, size in reads],
         *[peek(HIGH + (3 << 20) + 8192 * n, 8000) for n in range(20)],
     ], "--reorder", "--latency-jitter-ns", "1000")
@@ -169,7 +169,7 @@ def test_identity(host, tmp_path):
     """Streams are counted separately: a driver of memory channels sees only those."""
     run(host, tmp_path, [
         {"do": "read_register", "offset": STREAMS,      "expect": 1},
-        {"do": "read_register", "offset": GEOMETRY,     "expect": 1, "mask": 0xff},
+        {"do": "read_register", "offset": GEOMETRY,     "expect": 2, "mask": 0xff},
         {"do": "read_register", "offset": CAPABILITIES, "expect": 0x20, "mask": 0x20},
     ])
 
@@ -185,27 +185,27 @@ def test_error_stops_the_stream_alone(host, tmp_path, fault, reason):
     """The reader stops with the reason; resetting it is enough, and the next packet is whole."""
     data   = LOW + 77
     packet = [{"host": data, "length": 3000, "last": True}]
-    post   = [{"do": "post", "engine": "writer1", "descriptors": [
+    post   = [{"do": "post", "engine": "writer2", "descriptors": [
         {"host": HIGH + 8192 * n, "length": 8192} for n in range(4)]},
-        {"do": "doorbell", "engine": "writer1"}]
+        {"do": "doorbell", "engine": "writer2"}]
     gave   = run(host, tmp_path, prepare() + post + [
         {"do": "configure", "engine": "reader"},
         {"do": "write_register", "offset": 0x30, "value": 100},
-        {"do": "post", "engine": "reader1", "descriptors": packet},
+        {"do": "post", "engine": "reader2", "descriptors": packet},
         {"do": "run", "cycles": 1000},
         # Faults count from here: a descriptor fetch, then data.
         {"do": "inject", "fault": fault},
-        {"do": "doorbell", "engine": "reader1"},
-        {"do": "wait", "engine": "reader1", "reason": reason, "completed": 0},
+        {"do": "doorbell", "engine": "reader2"},
+        {"do": "wait", "engine": "reader2", "reason": reason, "completed": 0},
         {"do": "read_register", "offset": WRITER + STATUS, "expect": 1, "mask": 5},
         transfer("reader", (LOW, 0, 100)),
         # The source is reset first, then the sink: nothing of the packet that was cut is left in between.
-        {"do": "configure", "engine": "reader1"},
+        {"do": "configure", "engine": "reader2"},
         {"do": "run", "cycles": 1000},
         peek(REPORTS_AT, 8),
-        {"do": "configure", "engine": "writer1"},
+        {"do": "configure", "engine": "writer2"},
         *post,
-        {"do": "transfer", "engine": "reader1", "descriptors": packet},
+        {"do": "transfer", "engine": "reader2", "descriptors": packet},
         {"do": "run", "cycles": 5000},
         peek(REPORTS_AT, 8), peek(HIGH, 3000), peek(data, 3000),
     ], setup={"mps": 256, "mrrs": 256})
@@ -227,11 +227,11 @@ def test_rate(host, tmp_path):
         return [{"host": region + size * n, "length": size, "last": True} for n in range(count)]
 
     gave = run(host, tmp_path, prepare(ring_log2=7) + [
-        {"do": "post", "engine": "writer1", "descriptors": places(HIGH)},
-        {"do": "post", "engine": "reader1", "descriptors": places(LOW)},
-        {"do": "doorbell", "engine": "writer1"},
-        {"do": "doorbell", "engine": "reader1"},
-        {"do": "wait", "engine": "reader1"},
-        {"do": "wait", "engine": "writer1"},
+        {"do": "post", "engine": "writer2", "descriptors": places(HIGH)},
+        {"do": "post", "engine": "reader2", "descriptors": places(LOW)},
+        {"do": "doorbell", "engine": "writer2"},
+        {"do": "doorbell", "engine": "reader2"},
+        {"do": "wait", "engine": "reader2"},
+        {"do": "wait", "engine": "writer2"},
     ], "--latency-ns", "3000")
     assert all(count * size / step["active_cycles"] > 12.5 for step in gave[-2:])

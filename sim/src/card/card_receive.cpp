@@ -12,7 +12,9 @@ namespace litepcie {
 namespace {
 
 // A header takes 16 bytes of the buffer.
-unsigned buffer_bytes(const Tlp &tlp) { return 16 + kCreditBytes * tlp.data_credits(); }
+unsigned buffer_bytes(const HostTlp &tlp) {
+    return tlp.tlp.is_completion() && !tlp.stray ? 16 + kCreditBytes * tlp.tlp.data_credits() : 0;
+}
 
 }  // namespace
 
@@ -23,17 +25,15 @@ CardReceive::CardReceive(const CardInfo &card, LinkDirection &link, LinkDirectio
 void CardReceive::arrive(HostTlp arrived) {
     Channel &channel = channels_[arrived.tlp.is_completion() ? channels_.size() - 1 : 0];
     channel.waiting.push_back({std::move(arrived), posted_arrived_});
-    const Tlp &tlp = channel.waiting.back().tlp.tlp;
-    posted_arrived_ += tlp.is_memory_write();
+    const HostTlp &tlp = channel.waiting.back().tlp;
+    posted_arrived_ += tlp.tlp.is_memory_write();
     back_.want_ack();
-    if (!tlp.is_completion())
-        return;
     completion_bytes_ += buffer_bytes(tlp);
     completion_peak_ = std::max(completion_peak_, completion_bytes_);
     if (completion_bytes_ > completion_buffer_)
         throw Violation("completions overflow the PHY's receive buffer of " + std::to_string(completion_buffer_) +
                             " bytes: the card requested more data than it can accept",
-                        tlp);
+                        tlp.tlp);
 }
 
 void CardReceive::show_beat(const Channel &channel, RxInput &rx) const {
@@ -79,17 +79,16 @@ void CardReceive::beat_taken(Channel &channel) {
         return;
     channel.position = 0;
     posted_taken_ += front.tlp.is_memory_write();
-    release(front.tlp);
+    release(front);
     back_.want_update();
     if (on_end)
         on_end(front);
     channel.waiting.pop_front();
 }
 
-void CardReceive::release(const Tlp &tlp) {
-    if (tlp.is_completion())
-        completion_bytes_ -= buffer_bytes(tlp);
-    link_.return_credit(tlp.credit_class(), tlp.data_credits());
+void CardReceive::release(const HostTlp &tlp) {
+    completion_bytes_ -= buffer_bytes(tlp);
+    link_.return_credit(tlp.tlp.credit_class(), tlp.tlp.data_credits());
 }
 
 bool CardReceive::empty() const {
@@ -99,7 +98,7 @@ bool CardReceive::empty() const {
 void CardReceive::reset() {
     for (Channel &channel : channels_) {
         for (const Waiting &waiting : channel.waiting)
-            release(waiting.tlp.tlp);
+            release(waiting.tlp);
         channel = Channel{};
     }
     posted_arrived_ = posted_taken_ = 0;

@@ -20,7 +20,7 @@ class CardReceive {
     CardReceive(const CardInfo &card, LinkDirection &link, LinkDirection &back);
 
     // Puts a TLP into the PHY's buffer. Throws Violation if completions overflow it: the card requested more data than
-    // it can accept.
+    // it can accept. Stray completions do not count, as that is the host's fault.
     void arrive(HostTlp tlp);
 
     // drive() sets the card's inputs for the next clock edge; clock() removes the beats accepted at that edge.
@@ -48,7 +48,7 @@ class CardReceive {
     void show_beat(const Channel &channel, RxInput &rx) const;
     void beat_taken(Channel &channel);
     // Frees the buffer space of a TLP and returns its credit.
-    void release(const Tlp &tlp);
+    void release(const HostTlp &tlp);
 
     const unsigned dwords_;
     const bool little_endian_;

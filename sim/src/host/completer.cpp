@@ -13,6 +13,14 @@ constexpr size_t kCompletionsAhead = 4;  // most completions in the root port's 
 constexpr uint8_t kNotRequested = 0xee;  // value of the bytes of a completion that were not requested
 constexpr uint16_t kHostId = 0;
 
+// The completion as it were for another function of the card, with all bits of the data inverted.
+HostTlp misdirected(Tlp tlp) {
+    tlp.dw[2] ^= 1u << 16;
+    for (size_t i = tlp.header_dwords(); i < tlp.dw.size(); i++)
+        tlp.dw[i] = ~tlp.dw[i];
+    return {std::move(tlp), false, true};
+}
+
 }  // namespace
 
 Completer::Completer(HostMemory &memory, FaultInjector &faults, const CompleterOptions &options, Report unmapped)
@@ -70,16 +78,26 @@ uint64_t Completer::due(uint64_t cycle) {
     return due;
 }
 
-unsigned Completer::piece_bytes(const Read &read) const {
-    const uint64_t each = options_.completion_bytes;
-    uint64_t end = each ? (read.address & ~(each - 1)) + each : (read.address + mps_) & ~uint64_t(options_.rcb - 1);
+unsigned Completer::piece_bytes(const Read &read) {
+    const uint64_t each = options_.completion_bytes, rcb = options_.rcb;
+    uint64_t end = each ? (read.address & ~(each - 1)) + each : (read.address + mps_) & ~(rcb - 1);
+    if (options_.split_at_random) {
+        const uint64_t first = (read.address & ~(rcb - 1)) + rcb;
+        end = first + rcb * (random_() % ((end - first) / rcb + 1));
+    }
     return std::min<uint64_t>(read.bytes, end - read.address);
+}
+
+void Completer::postpone(Read read, uint64_t due) {
+    abandoned_.push_back(read.request.tag());
+    read.abandoned = true;
+    waiting_.emplace(due, std::move(read));
 }
 
 void Completer::refuse(const Read &read, CplStatus status, Egress &egress) {
     egress.push({Tlp::completion(kHostId, read.request.requester(), read.request.tag(), status, read.bytes,
                                  read.address & 0x7f),
-                 true});
+                 true, read.abandoned});
 }
 
 bool Completer::complete(Read &read, uint64_t cycle, Egress &egress) {
@@ -90,11 +108,8 @@ bool Completer::complete(Read &read, uint64_t cycle, Egress &egress) {
     case Fault::Unsupported: refuse(read, CplStatus::Unsupported, egress); return true;
     case Fault::Abort: refuse(read, CplStatus::Abort, egress); return true;
     case Fault::Drop: abandoned_.push_back(read.request.tag()); return true;
-    case Fault::Late:
-        abandoned_.push_back(read.request.tag());
-        read.abandoned = true;
-        waiting_.emplace(cycle + 2 * timeout_cycles_, read);
-        return true;
+    case Fault::Late: postpone(read, cycle + 2 * timeout_cycles_); return true;
+    case Fault::Hold: postpone(read, cycle + random_() % (4 * timeout_cycles_)); return true;
     case Fault::Short:
         shortened_ = true;
         bytes = count = bytes > 4 ? bytes - 4 : bytes > 1 ? bytes - 1 : 1;
@@ -114,16 +129,21 @@ bool Completer::complete(Read &read, uint64_t cycle, Egress &egress) {
         return true;
     }
     counts_.read_bytes += bytes;
+    if (fault == Fault::Wrong)
+        data[lead + random_() % bytes] ^= 1u << random_() % 8;
     HostTlp completion;
     completion.tlp = Tlp::completion_data(kHostId, read.request.requester(), read.request.tag(), count,
                                           read.address & 0x7f, data, dwords);
     const bool over = bytes == read.bytes || fault == Fault::Short;
-    completion.ends_request = over && !read.abandoned;
+    completion.ends_request = over;
+    completion.stray = read.abandoned;
     if (fault == Fault::Poison)
         completion.tlp.poison();
+    if (fault == Fault::Requester)
+        egress.push(misdirected(completion.tlp));
     egress.push(completion);
     if (fault == Fault::Duplicate)
-        egress.push(completion);
+        egress.push({completion.tlp, false, true});
     read.address += bytes;
     read.bytes -= bytes;
     return over;

@@ -26,6 +26,7 @@ struct CompleterOptions {
     unsigned completion_bytes = 0;  // 64 or 128: completions end at every multiple of it; 0: as long as MPS allows
     uint64_t seed = 1;              // of the random numbers for jitter and order
     bool reorder = false;           // completions of different requests may overtake each other
+    bool split_at_random = false;   // completions end at random multiples of `rcb`, at most MPS bytes apart
 };
 
 // The card's accesses to host memory. "Unmapped" counts accesses outside of it.
@@ -38,7 +39,7 @@ struct CompleterCounts {
 //
 // A write changes memory when it arrives. A read is answered after a latency, with completions that are split at the
 // read completion boundary; a completion has the data that is in memory when it is made. Completions of one request
-// come in order of address. Requests are answered in order unless `reorder`.
+// come in order of address. Requests are answered in order unless `reorder`, or if a fault holds one back.
 //
 // This folder is the root complex: it serves the card's requests, makes the host's loads and stores, holds the card's
 // configuration space, and injects faults.
@@ -78,10 +79,12 @@ class Completer {
 
     void write(const Tlp &tlp);
     uint64_t due(uint64_t cycle);
-    unsigned piece_bytes(const Read &read) const;
+    unsigned piece_bytes(const Read &read);
     // Makes the next completion of a read; true if it was the last.
     bool complete(Read &read, uint64_t cycle, Egress &egress);
     void refuse(const Read &read, CplStatus status, Egress &egress);
+    // Answers the rest of a read after a delay in which its request may time out.
+    void postpone(Read read, uint64_t due);
 
     HostMemory &memory_;
     FaultInjector &faults_;

@@ -9,21 +9,29 @@ namespace litepcie {
 namespace {
 
 const std::map<std::string, Fault> kNames = {
-    {"ur", Fault::Unsupported}, {"ca", Fault::Abort},  {"poison", Fault::Poison},       {"drop", Fault::Drop},
-    {"short", Fault::Short},    {"late", Fault::Late}, {"duplicate", Fault::Duplicate},
+    {"ur", Fault::Unsupported},      {"ca", Fault::Abort},    {"poison", Fault::Poison},       {"drop", Fault::Drop},
+    {"short", Fault::Short},         {"late", Fault::Late},   {"duplicate", Fault::Duplicate}, {"hold", Fault::Hold},
+    {"requester", Fault::Requester}, {"wrong", Fault::Wrong},
 };
 
 }  // namespace
 
 void FaultInjector::parse(const std::string &text, uint64_t base) {
-    size_t at = text.find('@');
-    std::string count = at == std::string::npos ? "" : text.substr(at + 1);
-    auto name = kNames.find(text.substr(0, at));
-    bool digits = !count.empty() && count.size() <= 18 && count.find_first_not_of("0123456789") == std::string::npos;
-    if (name == kNames.end() || !digits || std::stoull(count) == 0)
-        throw std::invalid_argument(
-            "'" + text + "' is not FAULT@N with FAULT ur, ca, poison, drop, short, duplicate or late, and N from 1");
-    faults_[base + std::stoull(count)] = name->second;
+    const size_t at = text.find_first_of("@%");
+    const std::string digits = at == std::string::npos ? "" : text.substr(at + 1);
+    const auto name = kNames.find(text.substr(0, at));
+    const bool number =
+        !digits.empty() && digits.size() <= 18 && digits.find_first_not_of("0123456789") == std::string::npos;
+    const uint64_t count = number ? std::stoull(digits) : 0;
+    const bool share = number && text[at] == '%';
+    if (name == kNames.end() || count == 0 || (share && count > 1000))
+        throw std::invalid_argument("'" + text +
+                                    "' is not FAULT@N or FAULT%P with FAULT ur, ca, poison, drop, short, duplicate, "
+                                    "late, hold, requester or wrong, N from 1, and P from 1 to 1000");
+    if (share)
+        at_random_.emplace_back(name->second, count);
+    else
+        faults_[base + count] = name->second;
 }
 
 void FaultInjector::add(const std::string &text) { parse(text, 0); }
@@ -32,15 +40,19 @@ void FaultInjector::add_next(const std::string &text) { parse(text, completions_
 
 Fault FaultInjector::next() {
     completions_++;
-    if (faults_.empty())
-        return Fault::None;
-    auto fault = faults_.find(completions_);
-    if (fault == faults_.end())
-        return Fault::None;
-    injected_++;
-    Fault kind = fault->second;
-    faults_.erase(fault);
-    return kind;
+    const auto fault = faults_.find(completions_);
+    if (fault != faults_.end()) {
+        const Fault kind = fault->second;
+        faults_.erase(fault);
+        injected_++;
+        return kind;
+    }
+    for (const auto &[kind, share] : at_random_)
+        if (random_() % 1000 < share) {
+            injected_++;
+            return kind;
+        }
+    return Fault::None;
 }
 
 }  // namespace litepcie

@@ -10,10 +10,12 @@
 namespace litepcie {
 
 // A TLP from the host to the card. `ends_request` marks the last completion of a request: when it arrives, the card may
-// use the tag again.
+// use the tag again. A `stray` completion is one for which the card may hold no room any more: it is late, or a second
+// time the same, or for another function.
 struct HostTlp {
     Tlp tlp;
     bool ends_request = false;
+    bool stray = false;
 };
 
 // The root port's queue towards the card, which keeps the order that PCIe 4.0 2.4 demands. Posted writes and

@@ -93,10 +93,23 @@ bool TlpChecker::keeps(const Tlp &tlp, const CardLimits &limits) const {
     }
 }
 
-void TlpChecker::check_tag(const Tlp &tlp) {
-    if (card_tags_[tlp.tag()] == Tag::InUse)
+void TlpChecker::check_tag(const Tlp &tlp, uint64_t cycle) {
+    Tag &tag = card_tags_[tlp.tag()];
+    if (tag == Tag::InUse)
         throw Violation("tag of an outstanding request is used again", tlp);
-    card_tags_[tlp.tag()] = Tag::InUse;
+    if (tag == Tag::Abandoned && cycle - abandoned_at_[tlp.tag()] < quarantine_)
+        throw Violation("tag is used again although late completions of its request may still come", tlp);
+    tag = Tag::InUse;
+}
+
+void TlpChecker::card_request_abandoned(uint8_t tag, uint64_t cycle) {
+    card_tags_[tag] = Tag::Abandoned;
+    abandoned_at_[tag] = cycle;
+}
+
+void TlpChecker::card_request_answered_late(uint8_t tag) {
+    if (card_tags_[tag] == Tag::Abandoned)
+        card_tags_[tag] = Tag::Free;
 }
 
 void TlpChecker::check_completion(const Tlp &tlp) {
@@ -155,7 +168,7 @@ void TlpChecker::from_card(const Tlp &tlp, uint64_t cycle) {
             throw;
     }
     if (!tlp.has_data())
-        check_tag(tlp);
+        check_tag(tlp, cycle);
 }
 
 void TlpChecker::interrupt_from_card(uint64_t cycle) const {

@@ -54,8 +54,13 @@ class TlpChecker {
 
     // The last completion of a request reached the card, so the card may use the tag again.
     void card_request_done(uint8_t tag) { card_tags_[tag] = Tag::Free; }
-    // The host answers this request too late or never. The card may time out and use the tag again at any time.
-    void card_request_abandoned(uint8_t tag) { card_tags_[tag] = Tag::Abandoned; }
+    // The host answers this request too late or never. After its timeout, the card may use the tag again only after
+    // the late completions arrived or the quarantine passed, which begins now.
+    void card_request_abandoned(uint8_t tag, uint64_t cycle);
+    // The last late completion reached the card.
+    void card_request_answered_late(uint8_t tag);
+    // How long no late completion must meet another request, in cycles; 0: a tag is free at once.
+    void set_quarantine(uint64_t cycles) { quarantine_ = cycles; }
     unsigned card_requests() const;  // number of outstanding requests of the card
 
     // The host sends a memory read to the card; the host gives that read up without a completion.
@@ -75,12 +80,14 @@ class TlpChecker {
     void check_shape(const Tlp &tlp) const;
     void check_request(const Tlp &tlp, const CardLimits &limits) const;
     bool keeps(const Tlp &tlp, const CardLimits &limits) const;
-    void check_tag(const Tlp &tlp);
+    void check_tag(const Tlp &tlp, uint64_t cycle);
     void check_completion(const Tlp &tlp);
 
     CardLimits limits_, before_;
     uint64_t changed_at_ = 0;
+    uint64_t quarantine_ = 0;
     std::array<Tag, 256> card_tags_{};
+    std::array<uint64_t, 256> abandoned_at_{};
     std::array<HostRead, 256> host_reads_{};
 };
 

@@ -25,13 +25,15 @@ CompleterOptions completer_options(const ModelOptions &options, uint64_t clock_h
             options.rcb,
             options.completion_bytes,
             options.seed,
-            options.reorder};
+            options.reorder,
+            options.split_at_random};
 }
 
 }  // namespace
 
 Model::Model(Card &card, HostMemory &memory, const ModelOptions &options)
-    : card_(card), options_(options), config_(card.info(), options.mps_supported, options.extended_tag),
+    : card_(card), options_(options), faults_(options.seed),
+      config_(card.info(), options.mps_supported, options.extended_tag),
       phy_(card.info(), kRootPortCredits, card_credits(options.mps_supported), {options.update_fc, options.lcrc_every}),
       completer_(memory, faults_, completer_options(options, card.info().clock_hz),
                  [this](const Tlp &tlp) { unmapped(tlp); }),
@@ -39,9 +41,14 @@ Model::Model(Card &card, HostMemory &memory, const ModelOptions &options)
     for (const std::string &fault : options.faults)
         faults_.add(fault);
     phy_.receive().on_begin = [this](const HostTlp &tlp) {
-        if (tlp.tlp.is_completion() && tlp.ends_request)
+        if (!tlp.tlp.is_completion() || !tlp.ends_request)
+            return;
+        if (tlp.stray)
+            checker_.card_request_answered_late(tlp.tlp.tag());
+        else
             checker_.card_request_done(tlp.tlp.tag());
     };
+    checker_.set_quarantine(options.quarantine_us * card.info().clock_hz / 1000000);
     phy_.receive().on_end = [this](const HostTlp &tlp) { card_accepted(tlp.tlp); };
     phy_.transmit().on_accept = [this](const Tlp &tlp) {
         trace_.tlp(cycle_, '<', tlp);
@@ -104,7 +111,21 @@ void Model::reset() {
     apply_config();
 }
 
+void Model::link_down(uint64_t cycles) {
+    config_.reset();
+    cut_link();
+    apply_config();
+    down_cycles_ = cycles;
+}
+
 void Model::restart_card() {
+    cut_link();
+    in_.reset = true;
+    reset_cycles_ = kResetCycles;
+}
+
+// Loses everything that is in flight.
+void Model::cut_link() {
     phy_.reset();
     egress_.clear();
     completer_.clear();
@@ -114,9 +135,7 @@ void Model::restart_card() {
     completer_.set_timeout_cycles(idle_.timeout_cycles());
     idle_.activity(cycle_);
     stores_ = 0;
-    in_.reset = true;
     in_.link_up = false;
-    reset_cycles_ = kResetCycles;
 }
 
 bool Model::busy() const {
@@ -126,8 +145,8 @@ bool Model::busy() const {
 
 void Model::step() {
     phy_.advance(cycle_);
-    if (reset_cycles_) {
-        reset_cycle();
+    if (reset_cycles_ || down_cycles_) {
+        closed_cycle();
         return;
     }
     host_side();
@@ -153,16 +172,20 @@ void Model::trace_naks() {
                      " to the card so far");
 }
 
-void Model::reset_cycle() {
-    in_.tx_ready = {};
+// A cycle in which nothing passes the link. Without a link, a PHY may take beats of the card, which are lost, or not.
+void Model::closed_cycle() {
+    in_.tx_ready.fill(!reset_cycles_ && cycle_ & 8);
     for (RxInput &rx : in_.rx)
         rx.valid = false;
     in_.msi_ready = false;
     card_.settle(in_, out_);
     card_.edge();
     cycle_++;
-    in_.reset = --reset_cycles_ != 0;
-    in_.link_up = !in_.reset;
+    if (reset_cycles_)
+        in_.reset = --reset_cycles_ != 0;
+    if (down_cycles_)
+        down_cycles_--;
+    in_.link_up = !reset_cycles_ && !down_cycles_;
 }
 
 void Model::report_errors() {
@@ -183,7 +206,7 @@ void Model::host_side() {
     completer_.advance(cycle_, egress_);
     if (completer_.has_abandoned()) {
         for (uint8_t tag : completer_.take_abandoned())
-            checker_.card_request_abandoned(tag);
+            checker_.card_request_abandoned(tag, cycle_);
         idle_.unanswered(cycle_);
     }
     if (completer_.take_shortened())

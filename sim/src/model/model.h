@@ -52,6 +52,9 @@ class Model {
 
     // Resets the card. TLPs in flight in either direction are lost, and configuration space is as after power-on.
     void reset();
+    // The link goes down now and is up again after `cycles`. All TLPs in flight are lost, and configuration space is as
+    // after power-on (PCIe 4.0 2.9.1, 6.6.1). The card itself is not reset. A hot reset looks the same to the card.
+    void link_down(uint64_t cycles);
 
     // Called when an MSI reaches the host. All data that the card sent before the MSI is in memory by then.
     std::function<void(uint8_t vector)> on_interrupt;
@@ -66,6 +69,8 @@ class Model {
         uint64_t unmapped = 0;  // accesses of the card outside of host memory
     };
     const Figures &figures() const { return figures_; }
+    bool link_up() const { return in_.link_up; }
+    unsigned card_requests() const { return checker_.card_requests(); }
     const LinkDirection &to_host() const { return phy_.to_host(); }
     const LinkDirection &to_card() const { return phy_.to_card(); }
     const CompleterCounts &completer_counts() const { return completer_.counts(); }
@@ -79,9 +84,10 @@ class Model {
   private:
     void apply_config();
     void restart_card();
+    void cut_link();
     void function_reset();
     void host_side();
-    void reset_cycle();
+    void closed_cycle();
     void report_errors();
     void from_card(const CardItem &item);
     void request(const Tlp &tlp);
@@ -111,6 +117,7 @@ class Model {
     CardOutputs out_;
     uint64_t cycle_ = 0;
     unsigned reset_cycles_ = 0;
+    uint64_t down_cycles_ = 0;
     uint64_t stores_ = 0;  // TLPs of stores that the card has not accepted
     Figures figures_;
 };

@@ -30,16 +30,22 @@ void add_model_options(CommandLine &line, ModelOptions &o) {
             throw UsageError(
                 "--completion-bytes 64 is not possible with --rcb 128; use --completion-bytes 128 or --rcb 64");
     });
-    line.number("--seed", "N", "seed of the random latency and order (1)", o.seed, 0, UINT64_MAX);
+    line.number("--seed", "N", "seed of the random latency, order, splits and faults (1)", o.seed, 0, UINT64_MAX);
     line.flag("--reorder", "completions of different requests may overtake each other", o.reorder);
+    line.flag("--split-at-random", "completions end at random multiples of --rcb", o.split_at_random);
     line.choice<UpdateFc>("--update-fc",
                           "credits return at the recommended interval, or as rarely as allowed (guideline)",
                           o.update_fc, {{"guideline", UpdateFc::Guideline}, {"minimum", UpdateFc::Minimum}});
     line.number("--lcrc-every", "N", "every N-th TLP of each direction arrives damaged and is replayed; 0: none (0)",
                 o.lcrc_every, 0, kSecond);
+    line.number("--quarantine-us", "US",
+                "time for which the card must not use the tag of an unanswered request again, unless its late "
+                "completions came; 0: not checked (0)",
+                o.quarantine_us, 0, kSecond);
     line.flag("--iommu", "report every access outside a live mapping, not only the first 10", o.iommu);
     line.each("--inject", "FAULT@N",
-              "fault of the N-th completion: ur, ca, poison, drop, short, duplicate, late; repeatable",
+              "fault of the N-th completion, or with FAULT%P of P in 1000 at random: ur, ca, poison, drop, short, "
+              "duplicate, late, hold, requester, wrong; repeatable",
               [&o](const std::string &fault) {
                   try {
                       FaultInjector().add(fault);

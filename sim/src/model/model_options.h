@@ -23,10 +23,12 @@ struct ModelOptions {
     unsigned completion_bytes = 0;  // completions end at multiples of this; 0: as long as MPS allows
     uint64_t seed = 1;
     bool reorder = false;
+    bool split_at_random = false;  // completions end at random multiples of rcb
     UpdateFc update_fc = UpdateFc::Guideline;
+    uint64_t quarantine_us = 0;       // the card must keep the tag of an unanswered request so long; 0: not checked
     uint64_t lcrc_every = 0;          // every lcrc_every-th TLP of a direction arrives damaged; 0: none
     bool iommu = false;               // report every access outside a live mapping, not only the first ones
-    std::vector<std::string> faults;  // each FAULT@N
+    std::vector<std::string> faults;  // each FAULT@N or FAULT%P
     std::string stats, trace;         // names of output files; empty: not written
 };
 

@@ -7,6 +7,7 @@
 #include "run/pio_run.h"
 #include "run/run_report.h"
 #include "run/script.h"
+#include "run/stress.h"
 #include "run/transfer_run.h"
 
 #include <cstdio>
@@ -19,6 +20,7 @@ struct HostOptions {
     ModelOptions model;
     RunOptions run;
     LinkOptions link;
+    StressOptions stress;
     unsigned store_bytes = 4;
     std::string script, json;
 };
@@ -45,6 +47,26 @@ void add_options(CommandLine &line, HostOptions &o) {
                 o.store_bytes, {4, 64});
     add_link_options(line, o.link);
     line.text("--script", "FILE", "run the steps of a JSON file instead of a sequence", o.script);
+    std::vector<std::string> events;
+    for (const auto &[name, event] : kStressEvents)
+        events.push_back(name);
+    line.number("--stress", "SEEDS",
+                "run random loads with wrong completions and resets instead of a sequence, from --seed on; --inject is "
+                "for the clean run after each",
+                o.stress.seeds, 1, 1000000);
+    line.choice("--stress-event", "what interrupts every load (a random event for each)", o.stress.event, events);
+    line.number("--stress-limit", "CYCLES", "cycles within which the engines of a load must settle (600000)",
+                o.stress.limit, 1, UINT32_MAX);
+    line.each("--stress-fault", "FAULT%P", "fault of --inject during every load, or none (some at random); repeatable",
+              [&o](const std::string &fault) {
+                  try {
+                      if (fault != "none")
+                          FaultInjector().add(fault);
+                  } catch (const std::invalid_argument &error) {
+                      throw UsageError(std::string("--stress-fault: ") + error.what());
+                  }
+                  o.stress.load_faults.push_back(fault);
+              });
     line.text("--json", "FILE", "write the results as JSON to FILE", o.json);
     add_model_options(line, o.model);
 }
@@ -72,6 +94,12 @@ void run_window(HostDriver &driver, const HostOptions &o) {
     driver.set_up({o.run.mps, o.run.mrrs});
     const PioOptions options = {o.run.length, o.store_bytes};
     report_pio(driver.model(), options, run_pio(driver, driver.identify(), options), o.json);
+}
+
+int run_stress(const HostOptions &o) {
+    StressOptions stress = o.stress;
+    stress.clean_faults = o.model.faults;
+    return Stress(o.link, o.model, stress).run(o.json) ? 0 : kExitMismatch;
 }
 
 int run(const HostOptions &o) {
@@ -112,7 +140,9 @@ int main(int argc, char **argv) {
         CommandLine line(name, "drives the simulated card without QEMU, and verifies and measures the transfers");
         HostOptions options;
         add_options(line, options);
-        return line.parse(argc, argv) ? run(options) : 0;
+        if (!line.parse(argc, argv))
+            return 0;
+        return options.stress.seeds ? run_stress(options) : run(options);
     } catch (const UsageError &error) {
         fprintf(stderr, "%s: %s\n", name, error.what());
         return kExitUsage;

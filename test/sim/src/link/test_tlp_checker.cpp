@@ -113,8 +113,22 @@ TEST_F(TlpCheckerTest, Tags) {
     breaks("above 31", read(0x1000, 4, 32));
     checker.set_limits({kId, 256, 512, true, true}, kLater);
     passes(read(0x1000, 4, 255));
-    checker.card_request_abandoned(255);
+    checker.card_request_abandoned(255, 0);
     passes(read(0x1000, 4, 255));
+}
+
+TEST_F(TlpCheckerTest, TagWaitsForItsLateCompletions) {
+    checker.set_quarantine(1000);
+    for (bool answered : {true, false}) {
+        checker.reset();
+        checker.from_card(read(0x1000, 4, 3), 50);
+        checker.card_request_abandoned(3, 100);
+        if (answered)
+            checker.card_request_answered_late(3);
+        else
+            EXPECT_THROW(checker.from_card(read(0x1000, 4, 3), 1099), Violation);
+        EXPECT_NO_THROW(checker.from_card(read(0x1000, 4, 3), answered ? 200 : 1100));
+    }
 }
 
 TEST_F(TlpCheckerTest, LimitsChangeWithGrace) {

@@ -275,6 +275,27 @@ TEST_F(ModelTest, FunctionLevelResetReachesTheCard) {
     }
 }
 
+TEST_F(ModelTest, LinkThatGoesDownLosesWhatIsInFlight) {
+    start();
+    driver->write(LITEPCIE_SCRATCH, 5);
+    command(kRead, 0x10000000, 128);
+    driver->run(40);
+    model->link_down(300);
+    uint8_t data[4] = {};
+    EXPECT_FALSE(model->load(LITEPCIE_SCRATCH, data, 4));
+    EXPECT_EQ(data[0], 0xff);
+    for (int i = 0; i < 300; i++) {
+        EXPECT_FALSE(model->link_up());
+        model->step();
+    }
+    EXPECT_TRUE(model->link_up());
+    EXPECT_FALSE(model->config().bus_master());
+    driver->set_up({});
+    driver->run(2000);
+    EXPECT_EQ(model->figures().interrupts, 0u);     // no completion of before comes
+    EXPECT_EQ(driver->read(LITEPCIE_SCRATCH), 5u);  // the card was not reset
+}
+
 TEST_F(ModelTest, ClockStopsAndTimersKeepItGoing) {
     start();
     driver->read(LITEPCIE_SCRATCH);

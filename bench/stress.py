@@ -1,0 +1,95 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Runs many random loads that the host disturbs, on boards of both shapes of the PHY, and prints what failed.
+
+docs/contracts/simulator.md describes the loads. Exit status: 0 if all passed, 1 if one failed or a board could not be
+built.
+"""
+
+import json
+import os
+import sys
+import tempfile
+import time
+
+from pathlib import Path
+
+from litepcie_bench import boards, parallel
+from litepcie_soc.build import processes
+from litepcie_soc.build.command_line import Parser, number, run
+from litepcie_soc.build.simulation import build_name
+
+MEMORY = 1 << 20
+BOARDS = [
+    {"streams": 1, "channels": 2},
+    {"channels": 2, "gen": 1, "lanes": 1, "data_width": 64, "tags": 32},
+    {"channels": 3, "gen": 3, "lanes": 8, "data_width": 256, "phy": "split", "endianness": "little", "tags": 256},
+]
+AT_ONCE   = 50   # Seeds of one process.
+TIMEOUT_S = 900  # For one process.
+
+
+def build(options):
+    """Builds a board; returns its ``litepcie_host``. Raises ``BoardError``."""
+    options = {**options, "memory_size": MEMORY}
+    folder  = boards.ROOT / "build" / build_name(**options)
+    line    = [sys.executable, boards.ROOT / "targets" / "sim.py", "--build", "--output-dir", folder]
+    for name, value in options.items():
+        line += [f"--{name.replace('_', '-')}", str(value)]
+    status, output = processes.run(line, cwd=boards.ROOT)
+    if status:
+        raise boards.BoardError(f"building {folder.name} failed:\n{output}")
+    return folder / "simulator" / "litepcie_host"
+
+
+def measure(job):
+    """Runs the seeds of a job, (host program, first seed, number of seeds); returns what to print and the summary."""
+    host, first, seeds = job
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "stress.json"
+        _, text = processes.run([host, "--stress", str(seeds), "--seed", str(first), "--json", out],
+            timeout=TIMEOUT_S, quiet=True)
+        board = host.parents[1].name
+        if not out.exists():
+            return f"{board}, seeds from {first}: {text}", {}
+        summary = json.loads(out.read_text())
+    lines = [f"{board}: seed {one['seed']}, event {one['event']}, {one['phase']}: {one['message']}"
+        for one in summary["failures"]]
+    return "\n".join(lines), summary
+
+
+def main(argv=None):
+    parser = Parser(prog="stress", description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=number, default=2000, metavar="N", help="Seeds of all boards together (2000).")
+    parser.add_argument("--first", type=number, default=1, metavar="SEED", help="The first seed (1).")
+    args  = parser.parse_args(argv)
+    began = time.monotonic()
+    try:
+        hosts = [build(options) for options in BOARDS]
+    except boards.BoardError as error:
+        print(f"stress: error: {error}", file=sys.stderr)
+        return 1
+    jobs = [(hosts[n % len(hosts)], args.first + first, min(AT_ONCE, args.seeds - first))
+        for n, first in enumerate(range(0, args.seeds, AT_ONCE))]
+    totals, failed = {}, []
+
+    def done(result):
+        text, summary = result
+        if text:
+            print(text, flush=True)
+            failed.append(text)
+        for name in ("seeds", "cycles", "faults", "timeouts", "unexpected_completions", "bytes"):
+            totals[name] = totals.get(name, 0) + summary.get(name, 0)
+
+    parallel.side_by_side(measure, jobs, os.cpu_count(), done)
+    print(f"{totals['seeds']} random loads in {time.monotonic() - began:.0f} s, {len(failed)} of {len(jobs)} runs with "
+        f"failures; " + ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in totals.items()))
+    return 1 if failed or totals["seeds"] != args.seeds else 0
+
+
+if __name__ == "__main__":
+    sys.exit(run(main, "stress"))

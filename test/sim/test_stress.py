@@ -1,0 +1,103 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Random loads on all memory channels, which the host disturbs: wrong and late completions, resets, a lost link.
+
+`python -m litepcie_bench.stress` runs more seeds of the same, on more boards.
+"""
+
+import json
+import re
+import subprocess
+
+import pytest
+
+from test.sim.scripts import MANY_CHANNELS
+
+SEEDS = 15  # For each event: 105 in all.
+
+# What interrupts the loads; in place of None, why it is not withstood yet.
+EVENTS = {
+    "nothing":        "late completions are taken for those of other requests",
+    "engine-reset":   "late completions are taken for those of other requests",
+    "card-reset":     "late completions are taken for those of other requests",
+    "bus-master-off": "a status block that was dropped is not written again",
+    "function-reset": "late completions are taken for those of other requests",
+    "hot-reset":      "engines stay enabled",
+    "link-down":      "engines stay enabled",
+}
+
+
+@pytest.fixture(scope="module")
+def host(build_board):
+    return build_board(**MANY_CHANNELS) / "simulator" / "litepcie_host"
+
+
+def stress(host, folder, seeds, *args):
+    """Returns exit status, standard error, and the summary of the run."""
+    out    = folder / "stress.json"
+    result = subprocess.run([host, "--stress", str(seeds), "--json", out, *map(str, args)],
+        capture_output=True, text=True, timeout=280)
+    return result.returncode, result.stderr, json.loads(out.read_text())
+
+
+@pytest.mark.parametrize("event", [pytest.param(event, marks=[pytest.mark.xfail(reason=reason)] if reason else [])
+    for event, reason in EVENTS.items()])
+def test_no_wrong_byte_and_no_hang(host, tmp_path, event):
+    status, errors, summary = stress(host, tmp_path, SEEDS, "--stress-event", event)
+    assert (status, errors) == (0, "")
+    assert summary["events"] == {event: SEEDS}
+    # The loads were disturbed indeed.
+    assert summary["faults"] >= SEEDS
+    assert summary["bytes"] >= SEEDS * 100_000
+    if event in ("nothing", "engine-reset"):
+        assert summary["timeouts"] >= 5 and summary["unexpected_completions"] >= 10
+
+
+@pytest.mark.parametrize("event", ["nothing", "engine-reset", "card-reset"])
+def test_without_faults(host, tmp_path, event):
+    """Only the event, on a host whose latency, order and splits are random."""
+    status, errors, summary = stress(host, tmp_path, 8, "--stress-event", event, "--stress-fault", "none")
+    assert (status, errors) == (0, "")
+    assert (summary["faults"], summary["timeouts"], summary["unexpected_completions"]) == (0, 0, 0)
+
+# The check itself ---------------------------------------------------------------------------------
+
+QUIET = ("--stress-event", "nothing", "--stress-fault", "none")
+
+
+def test_one_wrong_bit_is_found(host, tmp_path):
+    """A completion of the clean run has one wrong bit, which no rule of PCI Express forbids."""
+    status, errors, summary = stress(host, tmp_path, 10, *QUIET, "--inject", "wrong@60")
+    assert status == 1 and len(summary["failures"]) == 10
+    assert all("wrong data: byte" in failure["message"] or "stopped: " in failure["message"]
+        for failure in summary["failures"])
+    assert sum("; 1 bytes of it are wrong" in failure["message"] for failure in summary["failures"]) >= 7
+
+
+def test_hang_is_reported_with_seed_and_state(host, tmp_path):
+    status, errors, summary = stress(host, tmp_path, 2, *QUIET, "--seed", 70, "--stress-limit", 500)
+    assert status == 1
+    assert [(failure["seed"], failure["phase"]) for failure in summary["failures"]] == [(70, "set-up"), (71, "set-up")]
+    assert errors.count("hang: an engine is neither complete nor stopped after 500 cycles") == 2
+    assert re.search(r"link up, \d+ requests of the card outstanding\n  reader0: 1 of 1 slots posted, 0 reported, "
+        r"reason NONE; registers: control 0x1", errors)
+
+
+def test_seed_repeats_the_run(host, tmp_path):
+    """A seed does the same alone as among others."""
+    gave = [stress(host, tmp_path, seeds, "--seed", seed, "--stress-fault", "none", "--stress-event", "engine-reset")[2]
+        for seeds, seed in ((1, 6), (1, 5), (2, 5))]
+    assert gave[0]["cycles"] + gave[1]["cycles"] == gave[2]["cycles"]
+
+
+@pytest.mark.parametrize("args, words", [
+    (("--stress-event", "flood"), "allowed: nothing, engine-reset, card-reset, bus-master-off, function-reset"),
+    (("--stress-fault", "ur"), "--stress-fault: 'ur' is not FAULT@N or FAULT%P"),
+])
+def test_usage(host, args, words):
+    result = subprocess.run([host, "--stress", "1", *args], capture_output=True, text=True, timeout=60)
+    assert result.returncode == 2 and words in result.stderr and result.stderr.count("\n") == 1
