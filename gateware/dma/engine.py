@@ -89,7 +89,7 @@ class DMAEngine(LiteXModule):
         self.counters  = clear(Counters())
         self.registers = EngineRegisters(self.counters)
 
-        self.doorbell = Signal(32)   # The last doorbell that was at most a ring ahead of COMPLETED.
+        self.doorbell = Signal(32)   # The last doorbell that was legal.
         self.reason   = Signal(4)    # Why the engine stops.
         self.clear    = Signal()
         self.work     = Signal()     # DOORBELL and COMPLETED differ; two cycles late.
@@ -122,13 +122,13 @@ class DMAEngine(LiteXModule):
         self.stopping = Signal()     # No request is issued.
         self.stopped  = Signal()     # Stopping, and drained.
         self.stopped_bytes = Signal(24)
-        self.overrun  = Signal()     # The doorbell is more than a ring ahead of COMPLETED.
+        self.bad_doorbell = Signal() # The doorbell moved backwards, or is more than a ring ahead of COMPLETED.
         self.failure  = Signal(4)
         self.comb += [
             self.resetting.eq(reset | requested),
             If(self.progress.reason != REASON_NONE,
                 self.failure.eq(self.progress.reason)
-            ).Elif(self.overrun,
+            ).Elif(self.bad_doorbell,
                 self.failure.eq(REASON_DOORBELL)
             )
         ]
@@ -221,15 +221,24 @@ class DMAEngine(LiteXModule):
     def add_doorbell(self):
         register = self.registers.doorbell
         # The check takes two cycles, to keep its carry chains short. ``sampled`` is the register one cycle late,
-        # ``candidate`` two cycles late, at the same time as ``too_far``.
+        # ``candidate`` two cycles late, at the same time as ``too_far`` and ``backwards``.
         sampled   = Signal(32)
         distance  = Signal(32)       # doorbell - completed - 1: below the ring size while the doorbell is valid.
         differ    = Signal()         # Doorbell and COMPLETED differ; ``distance`` is -1 if they are equal.
         candidate = Signal(32)
-        too_far   = Signal()         # ``candidate`` is more than a ring ahead of COMPLETED.
+        too_far   = Signal()         # ``candidate`` is more than a ring ahead of COMPLETED, or less than it.
+        backwards = Signal()         # ``candidate`` is less than ``doorbell``; valid unless ``too_far``.
+        accept    = Signal()
+        # Two doorbells that are not too far from COMPLETED differ by at most the largest ring.
+        low       = COUNT_BITS + 1
+        following = Signal(low)      # ``doorbell`` of the next cycle.
+        step      = Signal(low)
         self.comb += [
             differ.eq(distance != 2**32 - 1),
-            self.overrun.eq(self.running & too_far),
+            accept.eq(self.running & ~too_far & ~backwards),
+            self.bad_doorbell.eq(self.running & (too_far | backwards)),
+            following.eq(Mux(accept, candidate[:low], self.doorbell[:low])),
+            step.eq(sampled[:low] - following),
             register.clear.eq(self.clear),
         ]
         self.sync += [
@@ -239,7 +248,8 @@ class DMAEngine(LiteXModule):
             candidate.eq(sampled),
             self.work.eq(differ),
             too_far.eq(differ & (distance & ~Cat(self.ring.index_mask, Replicate(0, 20)) != 0)),
-            If(self.running & ~too_far, self.doorbell.eq(candidate)),
+            backwards.eq(step[-1]),
+            If(accept, self.doorbell.eq(candidate)),
             If(self.clear, self.doorbell.eq(0))
         ]
 

@@ -43,7 +43,7 @@ REASONS = {
     "ZERO_LENGTH":  "descriptor of length 0",
     "MEMORY_RANGE": "beyond the endpoint memory",
     "BAD_LINK":     "LINK in a circle, empty or not aligned",
-    "DOORBELL":     "beyond the ring",
+    "DOORBELL":     "beyond the ring, or backwards",
     "BAD_RING":     "ring or status block misaligned",
     "BUS_MASTER":   "bus mastering off",
 }

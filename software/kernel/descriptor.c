@@ -93,7 +93,7 @@ static const struct {
 	[LITEPCIE_REASON_ZERO_LENGTH] = { -EIO, "descriptor of length 0" },
 	[LITEPCIE_REASON_MEMORY_RANGE] = { -EIO, "address past the end of the card's memory" },
 	[LITEPCIE_REASON_BAD_LINK] = { -EIO, "bad LINK descriptor" },
-	[LITEPCIE_REASON_DOORBELL] = { -EIO, "doorbell past the end of the ring" },
+	[LITEPCIE_REASON_DOORBELL] = { -EIO, "doorbell beyond the ring or backwards" },
 	[LITEPCIE_REASON_BAD_RING] = { -EIO, "ring or status block misaligned" },
 	[LITEPCIE_REASON_BUS_MASTER] = { -EIO, "bus mastering is off" },
 };

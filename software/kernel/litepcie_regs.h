@@ -128,7 +128,7 @@
 #define LITEPCIE_REASON_ZERO_LENGTH		6	/* descriptor of length 0 */
 #define LITEPCIE_REASON_MEMORY_RANGE		7	/* beyond the endpoint memory */
 #define LITEPCIE_REASON_BAD_LINK		8	/* LINK in a circle, empty or not aligned */
-#define LITEPCIE_REASON_DOORBELL		9	/* beyond the ring */
+#define LITEPCIE_REASON_DOORBELL		9	/* beyond the ring, or backwards */
 #define LITEPCIE_REASON_BAD_RING		10	/* ring or status block misaligned */
 #define LITEPCIE_REASON_BUS_MASTER		11	/* bus mastering off */
 
