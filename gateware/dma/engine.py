@@ -49,6 +49,8 @@ class DMAEngine(LiteXModule):
     Attributes
     ----------
     max_payload_size, max_request_size : 16, **in**, MPS and MRRS in force, bytes.
+    can_send  : 1, **in**, requests can be sent: bus mastering is on and the link is up. The status block and its MSI
+        wait for it.
     reset     : 1, **in**, one cycle: resets the engine as the register field RESET does.
     forget    : 1, **in**, a reset that ends meanwhile also sets the registers that the host wrote to 0.
     resetting : 1, **out**, a reset is in progress; high from the cycle after ``reset``.
@@ -69,6 +71,7 @@ class DMAEngine(LiteXModule):
         self.direction        = direction
         self.max_payload_size = Signal(16)
         self.max_request_size = Signal(16)
+        self.can_send         = Signal(reset=1)
         self.reset            = Signal()
         self.forget           = Signal()
         self.resetting        = Signal()
@@ -291,6 +294,7 @@ class DMAEngine(LiteXModule):
             status.enable.eq(~self.resetting),
             status.msi.connect(self.msi),
         ]
+            status.can_send.eq(self.can_send),
         self.sync += self.idle.eq(
             self.drained & ~self.mover.splitter.busy & (~self.running | ~self.work))
 

@@ -72,6 +72,9 @@ class StatusUnit(LiteXModule):
     memory; the PHY accepted a writer's data before this block. The MSI is raised after the PHY accepted the block.
     The next block reports events that happen while a block is in flight.
 
+    The transaction layer drops blocks while bus mastering is off or the link is down. The unit writes a dropped block
+    again, and raises no MSI before a block has reached the host.
+
     Parameters
     ----------
     port     : MemoryWritePort of the block.
@@ -88,6 +91,8 @@ class StatusUnit(LiteXModule):
     stop          : 1, **in**, one cycle: the engine stopped; causes a block and an MSI without moderation. A
         block that begins in this cycle already contains the ``reason``.
     enable        : 1, **in**, blocks and MSIs may begin; without it, an MSI that is not yet accepted is withdrawn.
+    can_send      : 1, **in**, requests can be sent: bus mastering is on and the link is up. Without it, as without
+        ``enable``.
     no_block      : 1, **in**, ``address`` is not valid: no block is written.
     msi           : Endpoint(``dat``: vector), **out**.
     idle          : 1, **out**, no block is in flight.
@@ -106,6 +111,7 @@ class StatusUnit(LiteXModule):
         self.quiet         = Signal()
         self.stop          = Signal()
         self.enable        = Signal()
+        self.can_send      = Signal()
         self.no_block      = Signal()
         self.msi           = stream.Endpoint([("dat", 8)])
         self.idle          = Signal()
@@ -116,7 +122,9 @@ class StatusUnit(LiteXModule):
         self.port       = port
         self.moderation = moderation = Moderation(clk_freq)
         begin       = Signal()    # A block begins; its contents are those of this cycle.
+        lost        = Signal()    # The block was dropped.
         raised      = Signal()    # The PHY accepted the MSI.
+        may_begin   = Signal()
         dirty       = Signal()    # An interrupt or the stop is not in a block yet.
         urgent      = Signal()    # The MSI of the stop has not been sent.
         unreported  = Signal()    # ``completed`` differs from the last block.
@@ -131,6 +139,7 @@ class StatusUnit(LiteXModule):
             moderation.us.eq(self.us),
             moderation.waiting.eq(waiting),
             moderation.restart.eq(raised),
+            may_begin.eq(self.enable & self.can_send),
         ]
         self.sync += [
             seen.eq(seen + self.interrupt),
@@ -150,12 +159,14 @@ class StatusUnit(LiteXModule):
                 If(~dirty, urgent.eq(0))
             ),
             If(self.stop, urgent.eq(1)),
+            # The next block reports again what this one did, and decides about the MSI.
+            If(lost, dirty.eq(1), msi_pending.eq(0)),
         ]
         self.add_packet(begin)
 
         self.fsm = fsm = FSM(reset_state="IDLE")
         fsm.act("IDLE",
-            If(self.enable,
+            If(may_begin,
                 If((msi_pending & moderation.due) | (urgent & ~dirty),
                     NextState("MSI")
                 ).Elif(dirty | (self.quiet & unreported),
@@ -170,13 +181,14 @@ class StatusUnit(LiteXModule):
             If(port.sink.ready & port.sink.last, NextState("SENT"))
         )
         fsm.act("SENT",
+            lost.eq(port.sent & port.dropped),
             If(port.sent, NextState("IDLE"))
         )
         fsm.act("MSI",
             # A reset withdraws the MSI: a PHY with MSI disabled may never accept it.
-            self.msi.valid.eq(1),
-            raised.eq(self.msi.ready),
-            If(raised | ~self.enable, NextState("IDLE"))
+            self.msi.valid.eq(self.can_send),
+            raised.eq(self.can_send & self.msi.ready),
+            If(raised | ~may_begin, NextState("IDLE"))
         )
         self.comb += [
             self.idle.eq(~fsm.ongoing("BLOCK") & ~fsm.ongoing("SENT")),

@@ -214,6 +214,7 @@ class LitePCIeSoC(SoCMini):
         for engine in self.engines:
             self.comb += [
                 engine.reset.eq(identity.reset | self.function_reset.reset),
+                engine.can_send.eq(self.tlp.enable & ~self.tlp.abandon),
                 engine.max_payload_size.eq(phy.max_payload_size),
                 engine.max_request_size.eq(phy.max_request_size),
             ]

@@ -123,6 +123,7 @@ class Bench:
         for name in ("reader", "writer"):
             self.dut.set(f"{name}_max_payload_size", mps)
             self.dut.set(f"{name}_max_request_size", mrrs)
+            self.dut.set(f"{name}_can_send", 1)
 
     def add_host(self):
         self.host = HostMemory()
@@ -218,6 +219,13 @@ class Bench:
     @property
     def reason(self):
         return self.read("STATUS") >> 8 & 0xff
+
+    def bus_master(self, on):
+        """Switches bus mastering on or off: without it, the transaction layer drops what is written."""
+        self.dut.set(f"{self.direction}_can_send", on)
+        self.blocks_port.drop = not on
+        if self.direction == "writer":
+            self.data.drop = not on
 
     # Driver ---------------------------------------------------------------------------------------
 

@@ -96,7 +96,7 @@ class Top(Module):
                 self.expose_stream(f"{direction}_command", memory.command, from_engine=True)
                 self.expose_stream(f"{direction}_words", memory.data, from_engine=False)
         self.expose_stream(f"{direction}_msi", engine.msi, from_engine=True)
-        for name in ("max_payload_size", "max_request_size", "reset"):
+        for name in ("max_payload_size", "max_request_size", "reset", "can_send"):
             self.expose(self.inputs, f"{direction}_{name}", getattr(engine, name))
         self.expose(self.outputs, f"{direction}_resetting", engine.resetting)
         return engine

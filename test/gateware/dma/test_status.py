@@ -209,3 +209,97 @@ def test_reset_in_block(beats):
     bench.push(*with_interrupts(bench, 1))
     bench.until(lambda: bench.msi.times)
     assert bench.blocks and bench.msi.times[0] > bench.blocks[0].cycle
+
+# Bus Mastering Off --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("interrupt", (False, True))
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_dropped_block_is_told_again(direction, interrupt):
+    """Blocks are dropped from any time on around the first; later there is a block, then its MSI if it has one."""
+    for off in range(30, 130, 2):
+        bench = Bench(direction, latency=10)
+        bench.start()
+        descriptor, = bench.place_apart([64])
+        descriptor.interrupt = interrupt
+        bench.push(descriptor)
+        bench.until(lambda: bench.now >= off)
+        bench.blocks_port.drop = True
+        bench.dut.set(f"{direction}_can_send", 0)
+        told, messages = len(bench.blocks), len(bench.msi.times)
+        bench.cycles(200)
+        assert bench.read("COMPLETED") == 1
+        assert (len(bench.blocks), len(bench.msi.times)) == (told, messages)
+        bench.bus_master(True)
+        bench.finish(100)
+        bench.cycles(50)
+        assert len(bench.blocks) == 1 and bench.completed == 1
+        assert len(bench.msi.times) == interrupt
+        assert not interrupt or bench.msi.times[0] > bench.blocks[0].cycle
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_dropped_block_of_a_stop(direction):
+    bench = Bench(direction)
+    bench.start()
+    bench.bus_master(False)
+    bench.push(*with_interrupts(bench, 2)) if direction == "writer" else bench.write("DOORBELL", 1000)
+    bench.until(lambda: bench.flag("STOPPED"), 1000)
+    bench.cycles(300)
+    assert not bench.blocks and not bench.msi.times
+    bench.bus_master(True)
+    block = bench.stop(100)
+    assert block.reason == REASON["BUS_MASTER" if direction == "writer" else "DOORBELL"]
+    bench.cycles(100)
+    assert len(bench.blocks) == len(bench.msi.times) == 1
+
+
+def test_dropped_block_after_a_delayed_interrupt():
+    """The MSI of an earlier block, which moderation delays, waits for the block that is told again."""
+    bench = Bench("reader")
+    bench.start(moderation(2, 60000))
+    first, second = with_interrupts(bench, 2)
+    bench.push(first)
+    bench.finish()
+    bench.blocks_port.drop = True
+    bench.push(second)
+    packets = len(bench.blocks_port.packets)
+    bench.until(lambda: len(bench.blocks_port.packets) > packets)
+    bench.bus_master(False)
+    bench.cycles(200)
+    assert bench.completed == 1 and not bench.msi.times
+    bench.bus_master(True)
+    bench.finish(100)
+    bench.cycles(50)
+    assert len(bench.msi.times) == 1 and bench.msi.times[0] > bench.blocks[-1].cycle
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_reset_while_a_block_waits(direction):
+    bench = Bench(direction)
+    bench.start()
+    bench.push(*with_interrupts(bench, 1))
+    bench.until(lambda: bench.read("COMPLETED"))
+    bench.bus_master(False)
+    bench.cycles(100)
+    bench.reset(200)
+    bench.cycles(100)
+    told = len(bench.blocks)
+    bench.bus_master(True)
+    bench.cycles(100)
+    assert len(bench.blocks) == told, "a block of before the reset"
+
+
+def test_no_msi_while_bus_mastering_is_off():
+    """Also not if the block was sent before: an MSI is a memory write of the card."""
+    bench = Bench("reader", latency=10)
+    bench.msi.block = True
+    bench.start()
+    bench.push(*with_interrupts(bench, 1))
+    bench.until(lambda: bench.dut.get("reader_msi_valid"))
+    bench.bus_master(False)
+    bench.msi.block = False
+    bench.cycles(100)
+    assert not bench.msi.times
+    bench.bus_master(True)
+    bench.until(lambda: bench.msi.times, 20)

@@ -49,7 +49,7 @@ class Top(dut.Top):
             self.expose(self.outputs if reader else self.inputs, f"{direction}_user_{name}",
                 getattr(user, name))
         self.expose_stream(f"{direction}_msi", engine.msi, from_engine=True)
-        for name in ("max_payload_size", "max_request_size", "reset"):
+        for name in ("max_payload_size", "max_request_size", "reset", "can_send"):
             self.expose(self.inputs, f"{direction}_{name}", getattr(engine, name))
         self.expose(self.outputs, f"{direction}_resetting", engine.resetting)
         return engine
