@@ -98,7 +98,7 @@ class DMAEngine(LiteXModule):
         self.work     = Signal()     # DOORBELL and COMPLETED differ; two cycles late.
         self.drained  = Signal()     # No request is in flight.
         self.halted   = Signal()     # Drained while ``stopping``, so none will follow; one cycle late.
-        self.idle     = Signal()     # Drained, and no work is left or the engine is off; one cycle late.
+        self.idle     = Signal(reset=1)  # Drained, and no work is left or the engine is off; one cycle late.
         self.comb += [
             *[part.reset.eq(self.clear) for part in (
                 self.ring, self.mover, self.progress, self.status, self.counters)],
@@ -193,6 +193,8 @@ class DMAEngine(LiteXModule):
             If(fsm.ongoing("STOPPING"), self.stopped_bytes.eq(self.progress.unfinished_bytes)),
             If(self.clear, requested.eq(0), self.stopped_bytes.eq(0)),
             If(self.reset, requested.eq(1)),
+            # The ring, its requests and the status block in flight use the registers until the engine is off and idle.
+            registers.locked.eq(enable | ~fsm.ongoing("OFF") | ~self.idle | ~self.status.idle),
         ]
         self.comb += [
             control.we.eq(self.clear),
@@ -292,9 +294,9 @@ class DMAEngine(LiteXModule):
             status.interrupt.eq(progress.interrupt),
             status.quiet.eq(self.idle & ~self.stopping),
             status.enable.eq(~self.resetting),
+            status.can_send.eq(self.can_send),
             status.msi.connect(self.msi),
         ]
-            status.can_send.eq(self.can_send),
         self.sync += self.idle.eq(
             self.drained & ~self.mover.splitter.busy & (~self.running | ~self.work))
 

@@ -26,7 +26,8 @@ class ShadowedStorage(CSRStorage):
 
     Attributes
     ----------
-    written    : 1, **out**, the host writes the register in this cycle.
+    locked     : 1, **in**, writes of the host are ignored.
+    written    : 1, **out**, the host writes the register in this cycle, and it is not locked.
     dat        : 32, **out**, the value written, with ``written``.
     reading    : 1, **out**, the host reads the register in this cycle; at least two cycles after a write.
     read_value : 32, **in**, the value the host reads, with ``reading``.
@@ -34,6 +35,7 @@ class ShadowedStorage(CSRStorage):
     """
     def __init__(self, *args, **kwargs):
         CSRStorage.__init__(self, *args, **kwargs)
+        self.locked     = Signal()
         self.written    = Signal()
         self.dat        = Signal(self.size)
         self.reading    = Signal()
@@ -45,13 +47,13 @@ class ShadowedStorage(CSRStorage):
         bus = CSR(self.size, self.name)
         self.simple_csrs.append(bus)
         self.comb += [
-            self.written.eq(bus.re),
+            self.written.eq(bus.re & ~self.locked),
             self.dat.eq(bus.r),
             self.reading.eq(bus.we),
             bus.w.eq(self.read_value),
         ]
         self.sync += [
-            If(bus.re, self.storage.eq(bus.r)),
+            If(self.written, self.storage.eq(bus.r)),
             If(self.clear, self.storage.eq(0)),
             self.re.eq(bus.re),
         ]
@@ -82,6 +84,7 @@ class EngineRegisters(LiteXModule):
     ----------
     bytes  : 64, **in**, value of the registers BYTES_LO and BYTES_HI. Every other value is driven through its CSR.
     forget : 1, **in**, sets the registers of ring, status block and moderation to 0.
+    locked : 1, **in**, writes to RING_* and STATUS_ADDRESS_* are ignored.
 
     Registers
     ---------
@@ -90,6 +93,7 @@ class EngineRegisters(LiteXModule):
     def __init__(self, counters):
         self.bytes  = Signal(64)
         self.forget = Signal()
+        self.locked = Signal()
 
         # # #
 
@@ -122,6 +126,8 @@ class EngineRegisters(LiteXModule):
             "Host address of the status block, low half; a multiple of 16.")
         self.status_address_hi = _shadowed("status_address_hi", 6,
             "Host address of the status block, high half.")
+        self.comb += [register.locked.eq(self.locked) for register in (
+            self.ring_lo, self.ring_hi, self.ring_log2, self.status_address_lo, self.status_address_hi)]
         self.doorbell = _shadowed("doorbell", 7,
             "Number of descriptors ever made available, modulo 2^32; a write starts them.")
 

@@ -185,6 +185,53 @@ def test_registers_read_back():
     del REGS["ENGINE_HOLE"]
 
 
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_ring_registers_while_enabled(direction):
+    """Writes to the registers of ring and status block do nothing while the engine is enabled, and read back as before;
+    the same holds in a pause before the engine is idle."""
+    bench = Bench(direction, ring_log2=3, stall=0.1)
+    names = ("RING_LO", "RING_HI", "RING_LOG2", "STATUS_ADDRESS_LO", "STATUS_ADDRESS_HI")
+    bench.start()
+    before = [bench.read(name) for name in names]
+    bench.expect()
+    descriptors = bench.place_apart([30] * 60, guard=4)
+    for at, descriptor in enumerate(descriptors):
+        descriptor.interrupt = at % 4 == 0
+        bench.until(lambda: bench.doorbell - bench.completed < 8)
+        fetches = len(bench.descriptors.requests)
+        bench.push(descriptor)
+        bench.write(bench.rng.choice(names), bench.rng.getrandbits(32))
+        if at % 10 == 3:
+            # The fetch is outstanding for twenty cycles, so the engine is not idle.
+            bench.until(lambda: len(bench.descriptors.requests) > fetches)
+            bench.enable(False)
+            bench.write(bench.rng.choice(names), bench.rng.getrandbits(32))
+            bench.enable()
+    bench.finish()
+    bench.check(descriptors)
+    assert [bench.read(name) for name in names] == before
+
+
+def test_ring_registers_while_paused():
+    """In a pause the host may move ring and status block, once the engine is idle."""
+    bench = Bench("reader", ring_log2=3)
+    bench.start()
+    bench.expect()
+    descriptors = bench.place_apart([30] * 8)
+    bench.push(*descriptors[:3])
+    bench.finish()
+    bench.enable(False)
+    bench.until(lambda: bench.flag("IDLE"))
+    bench.ring   += 0x8000
+    bench.status += 0x1000
+    bench.host.add(bench.ring, bytes(128))
+    bench.host.add(bench.status, bytes(16))
+    bench.start()
+    bench.push(*descriptors[3:])
+    bench.finish()
+    bench.check(descriptors)
+
+
 def test_low_half_latches_high():
     """ACTIVE is one consistent value, although the two halves are read while it wraps at 2^32."""
     bench = Bench("reader", latency=2000, first_count=FIRST_COUNT)
