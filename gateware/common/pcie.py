@@ -71,6 +71,7 @@ REASON_BAD_LINK            = 8
 REASON_DOORBELL            = 9
 REASON_BAD_RING            = 10
 REASON_BUS_MASTER          = 11
+REASON_RESERVED            = 12
 
 # Layouts ------------------------------------------------------------------------------------------
 

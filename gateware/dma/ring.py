@@ -16,6 +16,7 @@ from litepcie_soc.common.pcie import (
     REASON_BAD_LINK,
     REASON_MEMORY_RANGE,
     REASON_NONE,
+    REASON_RESERVED,
     REASON_ZERO_LENGTH,
 )
 from litepcie_soc.dma.descriptor import HOST_DESCRIPTOR_LAYOUT, descriptor_layout
@@ -87,9 +88,12 @@ class DescriptorRing(LiteXModule):
     def add_parser(self):
         ram       = self.ram
         fetch     = self.fetch
+        word      = Record(HOST_DESCRIPTOR_LAYOUT)   # The RAM's output.
         head      = Record(HOST_DESCRIPTOR_LAYOUT)
         fetched   = Signal()     # The RAM's output holds a descriptor.
         valid     = Signal()     # ``head`` holds a descriptor.
+        is_link   = Signal()     # ``head`` is a LINK.
+        reserved  = Signal()     # ``head`` has a reserved bit; it is no LINK then.
         move      = Signal()     # RAM output to ``head``.
         accepted  = Signal()     # ``head`` is no LINK and moves to ``checked``.
         failed    = Signal()     # A fetch failed, and every descriptor before it has been parsed.
@@ -98,7 +102,7 @@ class DescriptorRing(LiteXModule):
         interrupt = Signal()     # A LINK of this slot had INTERRUPT: the slot's last descriptor takes it over.
         self.checked = checked = stream.Endpoint([
             ("host",     64), ("endpoint", 32), ("length",    24), ("end",      33),
-            ("interrupt", 1), ("slot_last", 1), ("reason",     4)]
+            ("interrupt", 1), ("slot_last", 1), ("reason",     4), ("reserved", 1)]
             + ([] if self.memory_size else [("packet_end", 1)]))
         ready     = Signal()
         slot_last = Signal()
@@ -106,6 +110,7 @@ class DescriptorRing(LiteXModule):
         links     = Signal(max=LINKS_IN_A_ROW + 1)
         none_left = 2**len(self.table_left_n) - 1
         self.comb += [
+            word.raw_bits().eq(ram.value),
             ready.eq(~checked.valid | checked.ready),
             in_table.eq(self.table_left_n != none_left),
             # One or no descriptor of the table is left: this is the table's last, or one directly in the ring.
@@ -113,13 +118,13 @@ class DescriptorRing(LiteXModule):
             # A LINK in the ring uses a slot, a LINK in a table does not.
             next_slot.eq(self.parse_slot + Mux(in_table, 0, 1)),
             fetch.head.eq(head),
-            fetch.link.eq(valid & head.link),
+            fetch.link.eq(valid & is_link),
             fetch.table_last.eq(slot_last),
             fetch.endless.eq(links == LINKS_IN_A_ROW),
             fetch.resume.eq(next_slot),
             fetch.stop.eq(stopped),
             fetch.take.eq(ram.read),
-            accepted.eq(valid & ~head.link & ready),
+            accepted.eq(valid & ~is_link & ready),
             failed.eq((fetch.reason != REASON_NONE) & ~valid & ~fetched & (fetch.stale == 0)
                 & (fetch.taken == fetch.landed)),
             move.eq(fetched & (~valid | accepted)),
@@ -134,7 +139,9 @@ class DescriptorRing(LiteXModule):
             ),
             If(move,
                 valid.eq(1),
-                head.raw_bits().eq(ram.value)
+                head.eq(word),
+                is_link.eq(word.link & (word.reserved == 0)),
+                reserved.eq(word.reserved != 0)
             ).Elif(accepted | fetch.link_good | (fetch.link_bad & ready),
                 valid.eq(0)
             ),
@@ -147,6 +154,7 @@ class DescriptorRing(LiteXModule):
                 checked.end.eq(head.endpoint + head.length),
                 checked.slot_last.eq(slot_last),
                 checked.interrupt.eq(head.interrupt | (slot_last & interrupt)),
+                checked.reserved.eq(reserved),
                 checked.reason.eq(Mux(fetch.link_bad, REASON_BAD_LINK,
                     Mux(failed, fetch.reason, REASON_NONE))),
                 *([] if self.memory_size else [checked.packet_end.eq(head.last)]),
@@ -173,6 +181,8 @@ class DescriptorRing(LiteXModule):
         source, checked = self.source, self.checked
         good = If(checked.reason != REASON_NONE,
             source.reason.eq(checked.reason)
+        ).Elif(checked.reserved,
+            source.reason.eq(REASON_RESERVED)
         ).Elif(checked.length == 0,
             source.reason.eq(REASON_ZERO_LENGTH)
         )
@@ -185,4 +195,4 @@ class DescriptorRing(LiteXModule):
                 source.reason.eq(REASON_MEMORY_RANGE)
             )
             self.comb += source.endpoint.eq(checked.endpoint)
-        self.comb += [checked.connect(source, omit={"reason", "endpoint", "end"}), good]
+        self.comb += [checked.connect(source, omit={"reason", "reserved", "endpoint", "end"}), good]

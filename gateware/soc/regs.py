@@ -46,6 +46,7 @@ REASONS = {
     "DOORBELL":     "beyond the ring, or backwards",
     "BAD_RING":     "ring or status block misaligned",
     "BUS_MASTER":   "bus mastering off",
+    "RESERVED":     "reserved bit of a descriptor set",
 }
 
 # Lines --------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@
 #define LITEPCIE_MAGIC_VALUE			0x4c504953
 #define LITEPCIE_VERSION			0x0004	/* version of this map */
 #define LITEPCIE_VERSION_MAJOR			1
-#define LITEPCIE_VERSION_MINOR			1
+#define LITEPCIE_VERSION_MINOR			2
 #define LITEPCIE_VERSION_MINOR_MASK		0x0000ffff
 #define LITEPCIE_VERSION_MAJOR_MASK		0xffff0000
 #define LITEPCIE_CAPABILITIES			0x0008	/* parts that the card has */
@@ -131,6 +131,7 @@
 #define LITEPCIE_REASON_DOORBELL		9	/* beyond the ring, or backwards */
 #define LITEPCIE_REASON_BAD_RING		10	/* ring or status block misaligned */
 #define LITEPCIE_REASON_BUS_MASTER		11	/* bus mastering off */
+#define LITEPCIE_REASON_RESERVED		12	/* reserved bit of a descriptor set */
 
 /* descriptor: four little-endian dwords in host memory */
 #define LITEPCIE_DESCRIPTOR_BYTES		16

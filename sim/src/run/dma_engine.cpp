@@ -23,7 +23,7 @@ EngineCounters EngineCounters::operator-(const EngineCounters &b) const {
 const char *reason_name(unsigned reason) {
     static const char *const names[] = {"NONE",       "UNSUPPORTED_REQUEST", "COMPLETER_ABORT", "POISONED", "TIMEOUT",
                                         "BAD_LENGTH", "ZERO_LENGTH",         "MEMORY_RANGE",    "BAD_LINK", "DOORBELL",
-                                        "BAD_RING",   "BUS_MASTER"};
+                                        "BAD_RING",   "BUS_MASTER",          "RESERVED"};
     return reason < sizeof(names) / sizeof(names[0]) ? names[reason] : "unknown";
 }
 

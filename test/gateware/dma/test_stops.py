@@ -6,9 +6,11 @@
 
 """Every reason to stop, at the first, a middle and the last descriptor, each followed by a clean run."""
 
+import struct
+
 import pytest
 
-from test.gateware.dma.bench import MEMORY_SIZE, REASON, RINGS, TABLES, Bench, Descriptor, Link
+from test.gateware.dma.bench import LINK, MEMORY_SIZE, REASON, RINGS, TABLES, Bench, Descriptor, Link
 
 DIRECTIONS = ("reader", "writer")
 COUNT      = 30
@@ -117,6 +119,21 @@ def too_long(good):
     return Descriptor(0xffffff, good.endpoint, good.host)
 
 
+class Reserved(Descriptor):
+    """With one reserved bit set, and LINK if ``link``."""
+    bit, link = 26, False
+
+    def pack(self):
+        length, rest = struct.unpack("<I12s", Descriptor.pack(self))
+        return struct.pack("<I12s", length | 1 << self.bit | LINK * self.link, rest)
+
+
+def reserved(good, bit, link=False):
+    wrong = Reserved(good.length, good.endpoint, good.host)
+    wrong.bit, wrong.link = bit, link
+    return wrong
+
+
 WRONG = {
     zero_length:       "ZERO_LENGTH",
     behind_memory:     "MEMORY_RANGE",
@@ -134,6 +151,30 @@ def test_wrong_descriptor(direction, wrong, position):
     ring[position] = wrong(descriptors[position])
     bench.push(*ring)
     check_stop(bench, descriptors, position, WRONG[wrong])
+
+
+@pytest.mark.parametrize("position", (0, 13))
+@pytest.mark.parametrize("link", (False, True))
+@pytest.mark.parametrize("bit", range(26, 31))
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_reserved_bit(direction, bit, link, position):
+    """Also in a LINK, which is not followed: no descriptor is read from its address."""
+    bench, descriptors = bench_with(direction, bit)
+    ring = list(descriptors)
+    ring[position] = reserved(descriptors[position], bit, link)
+    bench.push(*ring)
+    check_stop(bench, descriptors, position, "RESERVED")
+    assert all(bench.ring <= address < bench.ring + 1024 for _, address, _ in bench.descriptors.requests)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_last_is_no_reserved_bit(direction):
+    """LAST has a meaning for streams; other engines ignore it."""
+    bench, descriptors = bench_with(direction, 1)
+    marked = [reserved(descriptor, 25) for descriptor in descriptors]
+    bench.push(*marked)
+    bench.finish()
+    bench.check(descriptors)
 
 
 @pytest.mark.parametrize("position", POSITIONS)
