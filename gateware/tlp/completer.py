@@ -17,48 +17,9 @@ from litepcie_soc.common.pcie import (
     has_4_dwords, has_data, phy_layout,
 )
 from litepcie_soc.tlp.completer_access import DwordAccess
-from litepcie_soc.tlp.completer_window import WindowWriter
+from litepcie_soc.tlp.completer_span import COMPLETION_DWORDS, ReadSpan
+from litepcie_soc.tlp.completer_window import PAGE_BYTES, WindowReader, WindowWriter
 from litepcie_soc.tlp.parser import memory_order, tlp_layout
-
-# Longest supported read: 128 bytes. This is the smallest Max_Payload_Size (PCIe 4.0 7.5.3.4), so one completion always
-# suffices.
-READ_DWORDS = 32
-
-# Helpers ------------------------------------------------------------------------------------------
-
-class ReadSpan(LiteXModule):
-    """Byte count and lower address for the completion of a read (PCIe 4.0 tables 2-36, 2-37), pipelined.
-
-    Attributes
-    ----------
-    dwords            : Signal(11), **in**, length of the request in dwords. All inputs must be stable for two cycles.
-    first_be, last_be : Signal(4), **in**, byte enables of the request.
-    byte_count        : Signal(12), **out**, after two cycles; 1 for a zero-length read.
-    lower             : Signal(2), **out**, after one cycle, bits 1:0 of the lower address.
-    """
-    def __init__(self):
-        self.dwords     = Signal(11)
-        self.first_be   = Signal(4)
-        self.last_be    = Signal(4)
-        self.byte_count = Signal(12)
-        self.lower      = Signal(2)
-
-        # # #
-
-        tail_be  = Signal(4)  # Byte enables of the last dword.
-        disabled = Signal(2)  # Bytes of the last dword after its last enabled byte.
-        self.comb += tail_be.eq(Mux(self.dwords == 1, self.first_be, self.last_be))
-        self.sync += [
-            Case(self.first_be, {
-                **{be: self.lower.eq((be & -be).bit_length() - 1) for be in range(1, 16)},
-                "default": self.lower.eq(0),
-            }),
-            Case(tail_be, {
-                **{be: disabled.eq(4 - be.bit_length()) for be in range(1, 16)},
-                "default": disabled.eq(3),
-            }),
-            self.byte_count.eq(Cat(Constant(0, 2), self.dwords) - self.lower - disabled),
-        ]
 
 # Completer ----------------------------------------------------------------------------------------
 
@@ -66,24 +27,30 @@ class Completer(LiteXModule):
     """Serves memory requests to the registers (lower half of BAR0) and to the window (upper half).
 
     Writes to the window transfer one beat per cycle. Every other request waits until the writes before it are in the
-    memory, and is then processed alone, dword by dword.
+    memory, and is then processed alone, dword by dword: one per cycle from the window, one in some cycles from the
+    registers.
 
-    The completer supports reads of up to 128 bytes. It completes longer reads and every other non-posted request with
-    Unsupported Request (PCIe 4.0 2.3.1), and drops poisoned writes; all of these count as refused. It also drops
-    messages, misrouted completions and TLPs with a prefix, without counting them.
+    Reads have up to 4096 bytes; each completion ends at a multiple of 128 bytes or with its request. The window repeats
+    nothing: beyond `window_bytes`, reads return 0 and writes are dropped.
+
+    The completer completes every other non-posted request with Unsupported Request (PCIe 4.0 2.3.1), and drops poisoned
+    writes; all of these count as refused. It also drops messages, misrouted completions and TLPs with a prefix, without
+    counting them.
 
     Parameters
     ----------
     data_width   : int, bits.
     endianness   : "big" or "little", byte order of the PHY's payload dwords.
     bar0_size    : int, bytes.
-    window_bytes : int, bytes of the window.
+    window_bytes : int, bytes of the window, at least 4096.
 
     Attributes
     ----------
     sink         : stream of `tlp_layout`, **in**, requests.
     source       : stream of `phy_layout`, **out**, completions.
     completer    : Signal(16), **in**, bus, device and function number of the card.
+    link_up      : Signal(), **in**, the link is up. A request that came before the link was lost gets no further
+        completions.
     refused      : Signal(), **out**, a request was refused; one cycle per request, the cycle after it was accepted.
     csr_bus      : wishbone.Interface, master, 32-bit data, word addresses.
     window_read  : MemoryReadStream, **out**, reads of the window.
@@ -93,11 +60,15 @@ class Completer(LiteXModule):
         self.sink      = sink   = stream.Endpoint(tlp_layout(data_width))
         self.source    = source = stream.Endpoint(phy_layout(data_width))
         self.completer = Signal(16)
+        self.link_up   = Signal(reset=1)
         self.refused   = Signal()
-        self.access    = access = DwordAccess(data_width, window_bytes)
-        self.writer    = writer = WindowWriter(data_width, window_bytes)
+        if window_bytes < PAGE_BYTES:
+            raise ValueError(f"window_bytes {window_bytes!r} is not supported; give {PAGE_BYTES} or more")
+        self.access    = access = DwordAccess()
+        self.writer    = writer = WindowWriter(data_width, window_bytes, bar0_size//2)
+        self.reader    = reader = WindowReader(data_width, window_bytes, bar0_size//2)
         self.csr_bus      = access.csr_bus
-        self.window_read  = access.window_read
+        self.window_read  = reader.window_read
         self.window_write = writer.source
 
         # # #
@@ -121,7 +92,7 @@ class Completer(LiteXModule):
             memory.eq(dw0[24:29] == TYPE_MEMORY),
             poisoned.eq(dw0[14]),
             write.eq(memory & has_data(dw0)),
-            read.eq(memory & ~has_data(dw0) & (dw0[:10] != 0) & (dw0[:10] <= READ_DWORDS)),
+            read.eq(memory & ~has_data(dw0)),
             message.eq(dw0[27:29] == TYPE_MESSAGE_4_3),
             # A misrouted completion, or a TLP with a prefix.
             ignored.eq((dw0[25:29] == TYPE_COMPLETION >> 1) | dw0[31]),
@@ -149,10 +120,11 @@ class Completer(LiteXModule):
         first = Signal()           # It is the first dword of the request.
         final = Signal()           # It is the last dword of the request.
         be    = Signal(4)          # Its byte enables.
+        last  = Signal()           # It is the last dword of its completion.
         step  = Signal()           # Go to the next dword.
         self.comb += [
+            last.eq(final | (dword[:log2_int(COMPLETION_DWORDS)] == COMPLETION_DWORDS - 1)),
             be.eq(Mux(first, dw1[0:4], Mux(final, dw1[4:8], 0b1111))),
-            access.window.eq(in_window),
             access.dword.eq(dword),
             access.be.eq(be),
             Case(lane, {n: access.dat_w.eq(sink.dat[32*n:32*n + 32]) for n in range(lanes)}),
@@ -162,8 +134,8 @@ class Completer(LiteXModule):
         )
 
         # Completion -------------------------------------------------------------------------------
-        # The request stays on `sink` while its completion is built, so values computed from it can be registered. Their
-        # first uses after IDLE: `refused` after one cycle, the byte count after two, the lower address after three.
+        # The request stays on `sink` while its completions are built, so values computed from it can be registered.
+        # Their first uses: `refused` one cycle after IDLE; byte count and length one cycle after MEASURE.
         self.span = span = ReadSpan()
         refuse    = Signal()
         refused   = Signal()
@@ -175,7 +147,10 @@ class Completer(LiteXModule):
         self.comb += [
             locked.eq(dw0[24:29] == TYPE_MEMORY + 1),
             refuse.eq(~read | poisoned),
-            span.dwords.eq(Cat(dw0[:10], dw0[:10] == 0)),
+            span.single.eq(dw0[:10] == 1),
+            span.left.eq(left),
+            span.dword.eq(dword),
+            span.first.eq(first),
             span.first_be.eq(dw1[0:4]),
             span.last_be.eq(dw1[4:8]),
         ]
@@ -186,11 +161,12 @@ class Completer(LiteXModule):
         ]
         self.comb += [
             byte_count.eq(Mux(memory_read, span.byte_count, 4)),
-            If(memory_read, lower.eq(Cat(span.lower, address[2:7]))),
+            # A completion that is not the first begins at a boundary.
+            If(memory_read & first, lower.eq(Cat(span.lower, address[2:7]))),
         ]
         self.comb += [
             status.eq(Mux(refused, COMPLETION_UR, COMPLETION_SC)),
-            header[0][0:10].eq(Mux(refused, 0, dw0[0:10])),
+            header[0][0:10].eq(Mux(refused, 0, span.dwords)),
             # Attr and TC are those of the request.
             header[0][12:14].eq(dw0[12:14]),
             header[0][18].eq(dw0[18]),
@@ -207,6 +183,7 @@ class Completer(LiteXModule):
         slot   = Signal(lane_bits)  # Lane for `value`.
         room   = Signal()           # No complete beat waits on `source`.
         opened = Signal()           # A beat of this completion became valid.
+        mute   = Signal()           # The completion is not sent.
         self.comb += room.eq(~source.valid | source.ready)
         self.sync += [
             If(source.ready, source.valid.eq(0)),
@@ -217,7 +194,7 @@ class Completer(LiteXModule):
                 source.last.eq(ends),
                 slot.eq(slot + 1),
                 If(ends | (slot == lanes - 1),
-                    source.valid.eq(1),
+                    source.valid.eq(~mute),
                     slot.eq(0),
                     opened.eq(~ends),
                 ),
@@ -226,7 +203,15 @@ class Completer(LiteXModule):
 
         # State machine ----------------------------------------------------------------------------
         self.fsm = fsm = FSM(reset_state="IDLE")
-        self.comb += idle.eq(fsm.ongoing("IDLE"))
+        lost     = Signal()     # The link was lost since the request came.
+        reading  = Signal()     # The request is a read of the window.
+        self.comb += [
+            idle.eq(fsm.ongoing("IDLE")),
+            reader.address.eq(address),
+            reader.dwords.eq(Cat(dw0[:10], dw0[:10] == 0)),
+            reader.enable.eq(reading),
+        ]
+        self.sync += lost.eq(~idle & (lost | ~self.link_up))
         begin = sink.valid & sink.first & slow
         fsm.act("IDLE",
             NextValue(left, Cat(dw0[:10], dw0[:10] == 0)),
@@ -235,7 +220,8 @@ class Completer(LiteXModule):
             NextValue(lane, Mux(has_4_dwords(dw0), 4 % lanes, 3 % lanes)),
             NextValue(first, 1),
             If(begin,
-                If(write, NextState("WRITE")).Else(NextState("HEADER-0"))
+                NextValue(reading, ~refuse & in_window),
+                If(write, NextState("WRITE"), NextValue(reading, 0)).Else(NextState("MEASURE"))
             )
         )
         fsm.act("WRITE",
@@ -249,34 +235,42 @@ class Completer(LiteXModule):
                 NextState("IDLE")
             )
         )
+        fsm.act("MEASURE",
+            NextValue(mute, lost),
+            NextState("HEADER-0")
+        )
+        after_header = If(refused, NextState("LAST")).Elif(reading, NextState("WINDOW")).Else(NextState("READ"))
         for n in range(3):
             fsm.act(f"HEADER-{n}",
                 value.eq(header[n]),
                 put.eq(room),
                 ends.eq(refused if n == 2 else 0),
-                If(room,
-                    NextState(f"HEADER-{n + 1}") if n < 2 else
-                    If(refused, NextState("LAST")).Else(NextState("READ"))
-                )
+                If(room, NextState(f"HEADER-{n + 1}") if n < 2 else after_header)
             )
         fsm.act("READ",
-            value.eq(memory_order(access.dat_r, endianness)),
             access.start.eq(1),
-            If(access.done,
-                NextState("PAYLOAD")
-            )
+            If(access.done, NextState("PAYLOAD"))
         )
-        fsm.act("PAYLOAD",
-            value.eq(memory_order(access.dat_r, endianness)),
-            put.eq(room),
-            ends.eq(final),
-            If(room,
-                step.eq(1),
-                If(final, NextState("LAST")).Else(NextState("READ"))
+        for state, dat, there in [("PAYLOAD", access.dat_r, 1), ("WINDOW", reader.dat, reader.valid)]:
+            fsm.act(state,
+                value.eq(memory_order(dat, endianness)),
+                put.eq(room & there),
+                reader.ready.eq(room),
+                ends.eq(last),
+                If(put,
+                    step.eq(1),
+                    If(final,
+                        NextState("LAST")
+                    ).Elif(last,
+                        NextState("MEASURE")
+                    ).Elif(~reading,
+                        NextState("READ")
+                    )
+                )
             )
-        )
         fsm.act("LAST",
             consume.eq(1),
+            NextValue(reading, 0),
             If(sink.valid & sink.last, NextState("IDLE"))
         )
         self.sync += self.refused.eq(sink.valid & sink.first & sink.ready & ~message & ~ignored &

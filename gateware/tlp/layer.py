@@ -132,6 +132,7 @@ class TransactionLayer(LiteXModule):
             request_parser.source.connect(completer.sink),
             completer.source.connect(shape.cmp_sink),
             completer.completer.eq(shape.id),
+            completer.link_up.eq(shape.link_up),
         ]
         self.add_errors()
 

@@ -110,19 +110,32 @@ def enabled_bytes(tlp):
         if (tlp.first_be if n == 0 else tlp.last_be if n == tlp.length - 1 else 0xf) >> byte & 1]
 
 
-def check_completion(request, tlp, read):
-    """Checks the single completion of a read: fields of PCIe 4.0 2.2.9 and 2.3.1.1."""
+def check_completions(request, completions, read):
+    """Takes all completions of a read from an iterator and checks them: fields of PCIe 4.0 2.2.9 and 2.3.1.1."""
     enabled = enabled_bytes(request)
-    assert (tlp.fmt, tlp.type, tlp.status) == (0b010, 0b01010, 0)
-    assert (tlp.completer, tlp.requester, tlp.tag) == (CARD, request.requester, request.tag)
-    assert (tlp.tc, tlp.attr, tlp.length, tlp.ep, tlp.td) == (request.tc, request.attr, request.length, 0, 0)
-    if not enabled:
-        assert (tlp.byte_count, tlp.lower_address) == (1, request.address & 127)
-        return
-    assert tlp.byte_count == enabled[-1] - enabled[0] + 1
-    assert tlp.lower_address == enabled[0] & 127
-    for address in enabled:
-        assert tlp.data[address - request.address] == read(address), f"byte at {address:#x}"
+    end     = request.address + 4*request.length
+    dword   = request.address
+    while dword < end:
+        tlp = next(completions)
+        assert (tlp.fmt, tlp.type, tlp.status) == (0b010, 0b01010, 0)
+        assert (tlp.completer, tlp.requester, tlp.tag) == (CARD, request.requester, request.tag)
+        assert (tlp.tc, tlp.attr, tlp.ep, tlp.td) == (request.tc, request.attr, 0, 0)
+        # The Read Completion Boundary of an endpoint is 128 bytes, and so is the smallest MPS.
+        assert tlp.length == (min(end, dword - dword % 128 + 128) - dword)//4
+        if not enabled:
+            assert (tlp.byte_count, tlp.lower_address) == (1, request.address & 127)
+            return
+        first = max(dword, enabled[0])
+        assert tlp.byte_count == (enabled[-1] - first + 1) % 4096
+        assert tlp.lower_address == first & 127
+        for address in enabled:
+            if dword <= address < dword + 4*tlp.length:
+                assert tlp.data[address - dword] == read(address), f"byte at {address:#x}"
+        dword += 4*tlp.length
+
+
+def count_completions(request):
+    return (request.address % 128 + 4*request.length + 127)//128 if request.type == request.fmt & 2 == 0 else 1
 
 
 def run(requests, data_width=64, *, shape="shared", endianness="big", stall=0.2, latency=2, **options):
@@ -134,9 +147,10 @@ def run(requests, data_width=64, *, shape="shared", endianness="big", stall=0.2,
 
 
 def wait(bench, requests):
-    """Waits until every non-posted request has its completion."""
-    posted = sum(tlp.type >> 3 == 0b10 or tlp.type == 0 and tlp.fmt & 2 == 2 for tlp in requests)
-    while len(bench.host.completions) < len(requests) - posted:
+    """Waits until every non-posted request has its completions."""
+    expected = sum(count_completions(tlp) for tlp in requests
+        if tlp.type >> 3 != 0b10 and not (tlp.type == 0 and tlp.fmt & 2))
+    while len(bench.host.completions) < expected:
         yield
 
 # Reads, writes ------------------------------------------------------------------------------------
@@ -148,11 +162,11 @@ def register_requests(rng):
         data = bytes(rng.randrange(256) for _ in range(4))
         requests.append(TLP(fmt=2, type=0, length=1, first_be=be, address=BAR0 + 4*be, data=data, requester=HOST))
         requests.append(TLP(fmt=0, type=0, length=1, first_be=be, address=BAR0 + 4*be, requester=HOST, tag=be))
-    for length in (5, 8, 11, 64, 125, 128):
+    for length in (5, 8, 11, 64, 125, 128, 300):
         address = BAR0 + 0x1000 + rng.randrange(0, 4 if length < 126 else 1)
         requests.append(memory_write(address, bytes(rng.randrange(256) for _ in range(length)), requester=HOST))
-        requests.append(memory_read(address - address % 4, length, requester=HOST, tag=length, tc=3, attr=2))
-        requests.append(memory_read(address, length, requester=HOST, tag=length + 1))
+        requests.append(memory_read(address - address % 4, length, requester=HOST, tag=length % 256, tc=3, attr=2))
+        requests.append(memory_read(address, length, requester=HOST, tag=(length + 1) % 256))
     return requests
 
 
@@ -178,10 +192,85 @@ def check_all(requests, bench, memory):
         if request.fmt & 2:
             space.update({address - base & 0xf_ffff: byte for address, byte in written_bytes(request).items()})
         else:
-            check_completion(request, next(completions),
+            check_completions(request, completions,
                 lambda address: space.get(address - base & 0xf_ffff, CardModel.initial(address - base & 0xf_ffff)))
     assert next(completions, None) is None
     return registers, memory
+
+
+def long_requests(rng, base, writes):
+    """Reads that need several completions, from any address; the last bytes before a multiple of 4 KiB among them."""
+    requests = [memory_write(base + at, rng.randbytes(256), requester=HOST) for at in range(0, 8192, 256)]*writes
+    cases    = [(0, 4096), (1, 4095), (4096, 129), (124, 5), (127, 2), (127, 129), (125, 4096 - 125), (3*128, 128)]
+    cases   += [(at, min(rng.randint(1, 700), 4096 - at)) for at in [rng.randrange(4096) for _ in range(4)]]
+    for n, (at, length) in enumerate(cases):
+        requests.append(memory_read(base + at, length, requester=HOST, tag=n, tc=n % 8, attr=n % 8))
+        requests.append(memory_write(base + at, rng.randbytes(min(length, 8, 4096 - at)), requester=HOST))
+    return requests
+
+
+@pytest.mark.one_at_a_time(data_width=128)
+@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+@pytest.mark.parametrize("shape, endianness", [("shared", "big"), ("split", "little")])
+def test_long_reads_of_window(data_width, shape, endianness):
+    requests = long_requests(random.Random(data_width), WINDOW + 0x3000, True)
+    bench, board = run(requests, data_width, shape=shape, endianness=endianness)
+    _, memory = check_all(requests, bench, {})
+    assert board.memory == memory
+    assert bench.errors["refused"] == 0
+
+
+@pytest.mark.parametrize("data_width", [64, 256])
+def test_long_reads_of_registers(data_width):
+    """As of the window, and no register is read that the request does not enable."""
+    requests = long_requests(random.Random(data_width), BAR0 + 0x3000, False)
+    bench, board = run(requests, data_width, stall=0, latency=0)
+    check_all(requests, bench, {})
+    assert bench.errors["refused"] == 0
+    reads = [address for we, address, _ in board.accesses if not we]
+    assert len(reads) >= sum(tlp.length for tlp in requests if not tlp.fmt & 2)
+
+
+@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+def test_rate_of_window_reads(data_width):
+    """A dword per cycle, if the memory has the latency of block RAM: other traffic does not wait for long."""
+    requests = [memory_read(WINDOW, 4096, requester=HOST)]
+    bench, board = run(requests, data_width, stall=0)
+    cycles = [beat["cycle"] for watch in bench.tx for beat in watch.beats]
+    assert cycles[-1] - cycles[0] < {64: 4000, 128: 2400, 256: 1700, 512: 1400}[data_width]
+
+
+@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+def test_beyond_the_window(data_width):
+    """A window that is smaller than its half of BAR0 repeats nothing: reads are 0, writes are dropped."""
+    size = 0x4000
+    rng  = random.Random(data_width)
+    requests = []
+    for n in range(12):
+        at = rng.choice((size - 64, size, 2*size - 64, 2*size, 5*size + 64*n, 0x10_0000 - 64))
+        for place in (at, at % size):
+            requests.append(memory_write(WINDOW + place, rng.randbytes(48), requester=HOST))
+        for tag, place in enumerate((at, at % size)):
+            requests.append(memory_read(WINDOW + place + 3, 60, requester=HOST, tag=2*n + tag))
+    bench = Bench(data_width, stall=0.2, window_bytes=size)
+    board = CardModel(bench)
+    bench.host.requests.extend(requests)
+    bench.run([board], [wait(bench, requests)])
+    inside, completions = {}, iter(bench.host.completions)
+    for request in requests:
+        offset = request.address - WINDOW
+        if request.fmt & 2:
+            inside.update({at - WINDOW: byte for at, byte in written_bytes(request).items() if offset < size})
+        else:
+            check_completions(request, completions, lambda address: 0 if address - WINDOW >= size else
+                inside.get(address - WINDOW, CardModel.initial(address - WINDOW)))
+    assert board.memory == inside
+    assert bench.errors["refused"] == 0
+
+
+def test_window_of_less_than_a_page():
+    with pytest.raises(ValueError, match="window_bytes 2048 is not supported; give 4096 or more"):
+        Bench(64, window_bytes=2048)
 
 
 def window_requests(rng):
@@ -265,8 +354,6 @@ def test_bus_error_reads_as_all_ones():
 # Refused ------------------------------------------------------------------------------------------
 
 UNSUPPORTED = {
-    "long read":   (TLP(fmt=0, type=0, length=33, first_be=0xe, last_be=0x7, address=WINDOW + 4), 130, 5),
-    "4 KiB read":  (TLP(fmt=1, type=0, length=1024, first_be=0xf, last_be=0xf, address=WINDOW), 4096, 0),
     "locked read": (TLP(fmt=0, type=1, length=1, first_be=0x6, address=WINDOW + 8), 2, 9),
     "I/O read":    (TLP(fmt=0, type=2, length=1, first_be=0xf, address=0x100), 4, 0),
     "I/O write":   (TLP(fmt=2, type=2, length=1, first_be=0xf, address=0x100, data=bytes(4)), 4, 0),
