@@ -124,6 +124,10 @@ bool Script::register_step(const std::string &what, const Json &step, Json &resu
         const uint32_t value = number(step, "value");
         driver_.model().config_write(number(step, "offset"), reinterpret_cast<const uint8_t *>(&value),
                                      number(step, "bytes"));
+    } else if (what == "config_read") {
+        const uint32_t value = driver_.model().config().read(number(step, "offset"), number(step, "bytes"));
+        result["value"] = value;
+        expect("configuration space", value & number(step, "mask", UINT32_MAX), number(step, "expect"));
     } else {
         return false;
     }

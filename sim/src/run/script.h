@@ -32,6 +32,7 @@ namespace litepcie {
 //   the
 //                                                                  card must refuse
 //   {"do": "config_write", "offset", "value", "bytes"}
+//   {"do": "config_read", "offset", "bytes", "expect", "mask"}     "mask" is optional
 //   {"do": "configure", "engine", "ring_log2", "ring", "status", "moderation_count", "moderation_us"}
 //   {"do": "post", "engine", "descriptors": [D, ...]}              adds descriptors to the ring, without the doorbell
 //   {"do": "doorbell", "engine", "value"}                          rings it; "value" replaces the number posted
