@@ -5,6 +5,8 @@
 PYTHON ?= python3
 # Arguments for pytest: make test TESTS="test/sim -k cpio"
 TESTS  ?=
+# What the proofs are asked for: make prove PROVE=--quick
+PROVE  ?=
 # What the benchmark is asked for: make bench BENCH="--quick --only latency"
 BENCH  ?=
 # What area and clock are asked for: make synth SYNTH="--width 64 --no-clock"
@@ -12,7 +14,7 @@ SYNTH  ?=
 
 VENV := build/venv/bin
 
-.PHONY: help setup check test test-all demo bench synth docs clean
+.PHONY: help setup check test test-all prove demo bench synth docs clean
 
 help:
 	@echo "make setup     packages of the machine and build/venv"
@@ -20,6 +22,7 @@ help:
 	@echo "make check     style and static checks"
 	@echo "make test      tests of every kind, on the default board (TESTS=\"test/sim -k cpio\": some of them)"
 	@echo "make test-all  all tests: also every board, width, kernel and fault (takes TESTS too)"
+	@echo "make prove     formal properties of the gateware, with a table of what is proven (PROVE=--quick: a part)"
 	@echo "make bench     the sweeps, compared with stock LitePCIe and published figures (BENCH=--quick: a part)"
 	@echo "make synth     area and clock, compared with stock LitePCIe, by yosys and nextpnr"
 	@echo "               (SYNTH=--no-clock: area alone; SYNTH=--targets: the boards)"
@@ -48,6 +51,9 @@ test test-all: setup
 	@$(VENV)/python targets/sim.py --build --log-level warning
 	$(VENV)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
 		$(if $(filter test,$@),-m "not full") $(TESTS)
+
+prove: setup
+	@$(VENV)/python -m test.formal $(PROVE)
 
 demo: setup
 	@$(VENV)/python -m litepcie_sim.demo

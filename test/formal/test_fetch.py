@@ -1,0 +1,175 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Descriptor fetch: gateware/dma/fetch.py."""
+
+import pytest
+
+from migen import *
+
+from litex.gen import *
+
+from litepcie_soc.common.pcie import REASON_NONE
+from litepcie_soc.dma import fetch
+from litepcie_soc.tlp.ports import MemoryReadPort
+
+from test.formal.harness import Harness, inner
+from test.formal.proof import Mutant, Proof, quick
+
+DEPTH = 8
+TAGS  = 2
+SHIFT = fetch.ADDRESS_SHIFT
+
+# Surroundings -------------------------------------------------------------------------------------
+
+
+class Fetch(Harness):
+    """A fetch with a legal ring, a doorbell that only moves forward, and a host that ends requests in order.
+
+    The ring's registers and MRRS do not change and are set two cycles before `run`. The doorbell is at most a ring
+    ahead of the oldest slot in use. The parser takes a descriptor only while `ready`, does not change a LINK that
+    waits, and resumes at a slot that was requested and is not older than the oldest slot in use.
+    """
+    def __init__(self):
+        Harness.__init__(self)
+        self.port = port = MemoryReadPort(64, TAGS)
+        self.dut  = dut  = fetch.DescriptorFetch(port, DEPTH)
+        self.free(port.request.ready, port.retire, dut.doorbell, dut.run, dut.stop, dut.take, dut.head, dut.link,
+            dut.table_last, dut.endless, dut.resume)
+        self.constant(dut.base, dut.size_log2, dut.max_request_size)
+
+        # Registers --------------------------------------------------------------------------------
+        self.size = size = Signal(fetch.COUNT_BITS)
+        self.comb += size.eq(1 << dut.size_log2)
+        self.assume("max_request_size", Reduce("OR", [dut.max_request_size == 1 << n for n in range(7, 13)]))
+        self.assume("size", (dut.size_log2 != 0) & (dut.size_log2 <= fetch.RING_LOG2_MAX))
+        self.assume("aligned", (dut.base[:6] == 0) & ((dut.base[:12] & (Cat(Constant(0, SHIFT), size) - 1)) == 0))
+        self.assume("set_before_run", ~dut.run | self.previous(~self.first_cycle))
+
+        # Doorbell ---------------------------------------------------------------------------------
+        self.oldest = oldest = Signal(fetch.COUNT_BITS)
+        step        = Signal(fetch.COUNT_BITS)
+        ahead       = Signal(fetch.COUNT_BITS)  # Slots from the oldest one to the doorbell.
+        moved       = Signal(fetch.COUNT_BITS)  # Slots by which the doorbell moved.
+        self.free(step)
+        self.comb += [
+            ahead.eq(dut.doorbell - oldest),
+            moved.eq(dut.doorbell - self.previous(dut.doorbell)),
+        ]
+        self.sync += oldest.eq(oldest + step)
+        self.assume("doorbell_forward", moved <= self.size)
+        self.assume("doorbell_at_most_a_ring", (ahead <= size) & (moved <= ahead))
+        self.requested = Signal(fetch.COUNT_BITS)   # Slots from the oldest one to the next to request.
+        self.comb += self.requested.eq(dut.slot - oldest)
+        self.assume("oldest_was_requested", step <= self.requested)
+
+        # Parser -----------------------------------------------------------------------------------
+        answered = self.previous(dut.link_good | dut.link_bad)
+        asked    = self.previous(dut.link & ~dut.link_good & ~dut.link_bad)
+        lead     = Signal(fetch.COUNT_BITS)
+        head     = Cat(dut.head.raw_bits(), dut.table_last, dut.endless)
+        self.comb += lead.eq(dut.resume - oldest)
+        self.assume("take", ~dut.take | dut.ready)
+        self.assume("link", (~asked | (dut.link & (head == self.previous(head)))) & ~(answered & dut.link))
+        self.assume("resume", ~dut.link | ((lead <= self.requested) & (step <= lead)))
+
+        # Host -------------------------------------------------------------------------------------
+        retire = port.retire
+        self.count  = count  = Signal(4)    # Descriptors of the request.
+        self.counts = counts = [Signal(4, name=f"count{n}") for n in range(TAGS)]   # Of those in flight, in order.
+        self.flight = flight = Signal(max=TAGS + 1)
+        self.comb += count.eq(port.request.length >> SHIFT)
+        after = Signal.like(flight)
+        self.comb += after.eq(flight - retire.valid)
+        self.sync += [
+            flight.eq(after + dut.accepted),
+            If(retire.valid, *[counts[n].eq(counts[n + 1]) for n in range(TAGS - 1)]),
+            If(dut.accepted, *[If(after == n, counts[n].eq(count)) for n in range(TAGS)]),
+        ]
+        self.assume("retire", ~retire.valid | (flight != 0))
+        self.assume("bytes", Mux(retire.reason == REASON_NONE, retire.bytes == counts[0] << SHIFT,
+            retire.bytes <= counts[0] << SHIFT))
+
+# Properties ---------------------------------------------------------------------------------------
+
+
+class FetchInOrder(Fetch):
+    """taken <= landed <= requested, the RAM never overflows, and no slot past the doorbell is requested."""
+    def __init__(self):
+        Fetch.__init__(self)
+        dut, port = self.dut, self.port
+        landed    = Signal.like(dut.taken)  # Descriptors to take.
+        requested = Signal.like(dut.taken)  # Descriptors to take, or requested and still to take.
+        open      = Signal.like(dut.taken)  # Places of the RAM that requests in flight may still fill.
+        total     = Signal.like(dut.taken)
+        slots     = Signal(fetch.COUNT_BITS)
+        self.comb += [
+            landed.eq(dut.landed - dut.taken),
+            requested.eq(dut.requested - dut.taken),
+            open.eq(dut.requested - dut.landed),
+            slots.eq(dut.doorbell - dut.slot),
+            total.eq(sum([Mux(self.flight > n, count, 0) for n, count in enumerate(self.counts)])),
+        ]
+        fresh = dut.stale == 0
+        self.implies("taken_landed_requested", fresh, (landed <= requested) & (requested <= DEPTH))
+        self.check("ram_holds_what_is_in_flight", (total <= open) & (open <= DEPTH))
+        self.implies("slot_up_to_doorbell", ~self.first_cycle, slots <= self.size)
+        self.check("pending", dut.pending == self.flight)
+        self.check("stale", dut.stale <= dut.pending)
+        self.implies("ready", dut.ready, fresh & (landed != 0))
+        self.implies("request", port.request.valid, self.count + Mux(fresh, requested, open) <= DEPTH)
+        self.implies("requested_slots", port.request.valid & ~inner(dut, "from_table"), self.count <= slots)
+        self.check("stable", ~self.previous(port.request.valid & ~port.request.ready) | port.request.valid)
+
+
+class FetchAddresses(Fetch):
+    """Requests ask for consecutive slots of the ring, or for the table of a LINK and no more, and are legal."""
+    def __init__(self):
+        Fetch.__init__(self)
+        dut, request = self.dut, self.port.request
+        address = Signal(64 - SHIFT)    # Of the table that the last LINK named.
+        left    = Signal(24)
+        self.sync += [
+            If(dut.accepted & (left != 0), address.eq(address + self.count), left.eq(left - self.count)),
+            If(dut.link_good, address.eq(dut.head.host[SHIFT:]), left.eq(dut.head.length)),
+        ]
+        asks  = request.valid
+        index = dut.slot & (self.size - 1)
+        self.implies("length", asks, (request.length[:SHIFT] == 0) & (request.length != 0)
+            & (request.length <= dut.max_request_size))
+        self.implies("within_4_kib", asks, request.address[:12] + request.length <= 4096)
+        self.implies("table", asks & (left != 0), (request.address[SHIFT:] == address) & (self.count <= left)
+            & (request.address[:SHIFT] == 0))
+        self.implies("ring", asks & (left == 0), (request.address == dut.base + (index << SHIFT))
+            & (index + self.count <= self.size))
+        self.implies("destination", asks, request.destination == (dut.requested[:3] << SHIFT))
+
+PROOFS = [
+    Proof("descriptor fetch", FetchInOrder, depth=24),
+    Proof("descriptor fetch", FetchAddresses, depth=20),
+    Proof("descriptor fetch, longer", FetchInOrder, depth=32, deep=True),
+    Proof("descriptor fetch, longer", FetchAddresses, depth=28, deep=True),
+]
+
+MUTANTS = [
+    Mutant("ignores_full_ram", PROOFS[0], fetch, "(free >= count)", "(free != 0)"),
+    Mutant("one_slot_past_the_doorbell", PROOFS[0], fetch, "distance.eq(self.doorbell - self.slot)",
+        "distance.eq(self.doorbell - self.slot + 1)"),
+    Mutant("stale_data_is_ready", PROOFS[0], fetch, "(self.taken != self.landed) & (self.stale == 0)",
+        "self.taken != self.landed"),
+    Mutant("ignores_4_kib", PROOFS[1], fetch, "Mux(from_table, chunk_mask, block_mask)) + 1",
+        "Mux(from_table, chunk_mask, block_mask)) + 2"),
+]
+
+
+@pytest.mark.parametrize("proof", quick(PROOFS), ids=str)
+def test_descriptors_are_fetched_in_order(proof):
+    proof.check()
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
+def test_fetch_fails_on_mutant(mutant):
+    mutant.check()
