@@ -97,10 +97,12 @@ class _OrderGate(LiteXModule):
         left    = Signal(COUNT_BITS)  # Requests that still have to be committed; zero or negative if none.
         waiting = Signal()            # `mark` is valid for the packet on `sink`.
         inside  = Signal()            # The first beat of a packet passed, its last beat did not yet.
+        reached = Signal()            # None is left.
         passes  = Signal()
         self.comb += [
             left.eq(mark - order.committed),
-            passes.eq(inside | (waiting & ((left == 0) | left[-1]))),
+            reached.eq((left == 0) | left[-1]),
+            passes.eq(inside | (waiting & reached)),
             sink.connect(source),
             If(~passes, source.valid.eq(0), sink.ready.eq(0)),
         ]
@@ -108,6 +110,9 @@ class _OrderGate(LiteXModule):
             If(~waiting,
                 waiting.eq(sink.valid & ~inside),
                 mark.eq(order.count + order.accepted),
+            ).Elif(reached,
+                # The packet may wait for `source` while the count wraps: `left` must not become positive again.
+                mark.eq(order.committed),
             ),
             If(sink.valid & sink.ready, inside.eq(~sink.last if packets else 0), waiting.eq(0)),
             # An MSI may be taken back and offered again later, after other requests.
