@@ -46,6 +46,8 @@ class Phy {
     void drive(uint64_t cycle, CardInputs &inputs);
     void clock(uint64_t cycle, const CardInputs &inputs, const CardOutputs &outputs, unsigned interrupt_bytes);
 
+    // Whether everything that the card sent has arrived at the host.
+    bool all_sent() const { return card_wire_.empty() && transmit_.idle(); }
     bool quiet() const { return card_wire_.empty() && host_wire_.empty() && transmit_.idle() && receive_.empty(); }
     void set_mps(unsigned mps);
     void reset();

@@ -18,7 +18,7 @@ HostTlp misdirected(Tlp tlp) {
     tlp.dw[2] ^= 1u << 16;
     for (size_t i = tlp.header_dwords(); i < tlp.dw.size(); i++)
         tlp.dw[i] = ~tlp.dw[i];
-    return {std::move(tlp), false, true};
+    return {std::move(tlp), false, false, true};
 }
 
 }  // namespace
@@ -136,14 +136,14 @@ bool Completer::complete(Read &read, uint64_t cycle, Egress &egress) {
                                           read.address & 0x7f, data, dwords);
     const bool over = bytes == read.bytes || fault == Fault::Short;
     completion.ends_request = over;
-    completion.stray = read.abandoned;
+    completion.late = read.abandoned;
     if (fault == Fault::Poison)
         completion.tlp.poison();
     if (fault == Fault::Requester)
         egress.push(misdirected(completion.tlp));
     egress.push(completion);
     if (fault == Fault::Duplicate)
-        egress.push({completion.tlp, false, true});
+        egress.push({completion.tlp, false, false, true});
     read.address += bytes;
     read.bytes -= bytes;
     return over;

@@ -10,12 +10,12 @@
 namespace litepcie {
 
 // A TLP from the host to the card. `ends_request` marks the last completion of a request: when it arrives, the card may
-// use the tag again. A `stray` completion is one for which the card may hold no room any more: it is late, or a second
-// time the same, or for another function.
+// use the tag again. A `late` completion may come after the card's timeout; the card keeps its tag and its room. For a
+// `stray` completion the card has no room: it comes a second time, or is for another function.
 struct HostTlp {
     Tlp tlp;
     bool ends_request = false;
-    bool stray = false;
+    bool late = false, stray = false;
 };
 
 // The root port's queue towards the card, which keeps the order that PCIe 4.0 2.4 demands. Posted writes and

@@ -9,12 +9,8 @@ namespace litepcie {
 
 namespace {
 
-constexpr uint16_t kCardId = 0x0100;  // 01:00.0, as the card is below a root port on bus 0
-constexpr uint16_t kHostId = 0;
-constexpr unsigned kResetCycles = 16;
 constexpr uint64_t kExpiryPeriod = 1024;  // cycles between checks of the host's completion timeout
 constexpr uint64_t kReportsWithoutIommu = 10;
-constexpr uint64_t kFunctionResetsPerSecond = 10;  // a function level reset lasts at most 100 ms (PCIe 4.0 6.6.2)
 
 CompleterOptions completer_options(const ModelOptions &options, uint64_t clock_hz) {
     auto cycles = [clock_hz](uint64_t ns) { return (ns * clock_hz + 500000000) / 1000000000; };
@@ -43,7 +39,7 @@ Model::Model(Card &card, HostMemory &memory, const ModelOptions &options)
     phy_.receive().on_begin = [this](const HostTlp &tlp) {
         if (!tlp.tlp.is_completion() || !tlp.ends_request)
             return;
-        if (tlp.stray)
+        if (tlp.late)
             checker_.card_request_answered_late(tlp.tlp.tag());
         else
             checker_.card_request_done(tlp.tlp.tag());
@@ -58,84 +54,6 @@ Model::Model(Card &card, HostMemory &memory, const ModelOptions &options)
     phy_.transmit().on_interrupt = [this] { checker_.interrupt_from_card(cycle_); };
     restart_card();
     apply_config();
-}
-
-void Model::apply_config() {
-    in_.id = kCardId;
-    in_.max_payload_size = config_.mps();
-    in_.max_request_size = config_.mrrs();
-    in_.extended_tag = config_.extended_tag();
-    in_.bus_master_enable = config_.bus_master();
-    in_.msi_enable = config_.msi_enabled();
-    in_.relaxed_ordering_enable = config_.relaxed_ordering();
-    in_.no_snoop_enable = config_.no_snoop();
-    in_.rcb_128 = config_.rcb_128();
-    checker_.set_limits({kCardId, config_.mps(), config_.mrrs(), config_.extended_tag(), config_.bus_master(),
-                         config_.msi_enabled(), config_.relaxed_ordering(), config_.no_snoop()},
-                        cycle_);
-    phy_.set_mps(config_.mps());
-    completer_.set_mps(config_.mps());
-    cpu_.set_mps(config_.mps());
-}
-
-void Model::config_write(unsigned offset, const uint8_t *data, size_t bytes) {
-    config_.write(offset, data, bytes);
-    if (config_.take_function_reset())
-        function_reset();
-    else
-        apply_config();
-}
-
-// Completions of requests of before still arrive: the link stays up.
-void Model::function_reset() {
-    const uint64_t deadline = cycle_ + info().clock_hz / kFunctionResetsPerSecond;
-    // A configuration write does not pass the posted writes before it.
-    while (!stores_done() && cycle_ < deadline)
-        step();
-    config_.function_reset();
-    apply_config();
-    idle_.reset();
-    completer_.set_timeout_cycles(idle_.timeout_cycles());
-    in_.function_reset = true;
-    while (in_.function_reset) {
-        if (cycle_ >= deadline)
-            throw Violation("function level reset takes longer than 100 ms");
-        step();
-        in_.function_reset = !out_.function_reset_done;
-    }
-}
-
-void Model::reset() {
-    config_.reset();
-    restart_card();
-    apply_config();
-}
-
-void Model::link_down(uint64_t cycles) {
-    config_.reset();
-    cut_link();
-    apply_config();
-    down_cycles_ = cycles;
-}
-
-void Model::restart_card() {
-    cut_link();
-    in_.reset = true;
-    reset_cycles_ = kResetCycles;
-}
-
-// Loses everything that is in flight.
-void Model::cut_link() {
-    phy_.reset();
-    egress_.clear();
-    completer_.clear();
-    cpu_.fail_all();
-    checker_.reset();
-    idle_.reset();
-    completer_.set_timeout_cycles(idle_.timeout_cycles());
-    idle_.activity(cycle_);
-    stores_ = 0;
-    in_.link_up = false;
 }
 
 bool Model::busy() const {
@@ -238,19 +156,12 @@ void Model::from_card(const CardItem &item) {
         request(item.tlp);
 }
 
+// The root port does not know whether bus mastering is off at the card: it serves what the card sent before.
 void Model::request(const Tlp &tlp) {
-    if (config_.bus_master()) {
-        if (tlp.is_memory_write())
-            figures_.last_write_cycle = cycle_;
-        completer_.receive(tlp, cycle_);
-        return;
-    }
-    // The request was on its way when the host turned bus mastering off.
-    figures_.dropped_requests++;
-    if (tlp.is_memory_read())
-        egress_.push({Tlp::completion(kHostId, tlp.requester(), tlp.tag(), CplStatus::Unsupported, tlp.enabled_bytes(),
-                                      tlp.first_byte() & 0x7f),
-                      true});
+    figures_.requests_without_bus_master += !config_.bus_master();
+    if (tlp.is_memory_write())
+        figures_.last_write_cycle = cycle_;
+    completer_.receive(tlp, cycle_);
 }
 
 void Model::interrupt(uint8_t vector) {

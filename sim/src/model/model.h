@@ -45,8 +45,9 @@ class Model {
     bool stores_done() const { return stores_ == 0; }
     bool load(uint64_t offset, uint8_t *data, size_t bytes);
 
-    // Configuration space. A write takes effect at the next step. After a write that starts a function level reset, the
-    // clock runs until the card has ended it; a card that takes too long breaks a rule.
+    // Configuration space. A write takes effect at the next step. After a write that turns bus mastering off, the clock
+    // runs until the requests of before have arrived. After a write that starts a function level reset, it runs until
+    // the card has ended the reset; a card that takes too long breaks a rule.
     const ConfigSpace &config() const { return config_; }
     void config_write(unsigned offset, const uint8_t *data, size_t bytes);
 
@@ -64,7 +65,7 @@ class Model {
         uint64_t last_write_cycle = 0;       // when the latest posted write of the card reached memory
         uint64_t last_completion_cycle = 0;  // when the card accepted the last beat of the latest completion with data
         uint64_t interrupts = 0, masked_interrupts = 0;
-        uint64_t dropped_requests = 0;  // requests of the card that arrived just after bus mastering was turned off
+        uint64_t requests_without_bus_master = 0;  // those that arrived just after bus mastering was turned off
         uint64_t load_timeouts = 0;
         uint64_t unmapped = 0;  // accesses of the card outside of host memory
     };
@@ -86,6 +87,7 @@ class Model {
     void restart_card();
     void cut_link();
     void function_reset();
+    void flush_requests();
     void host_side();
     void closed_cycle();
     void report_errors();

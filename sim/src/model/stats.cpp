@@ -97,7 +97,7 @@ void write_stats(const Model &model, const std::string &path, const std::string 
         {"faults_injected", model.faults().injected()},
         {"unmapped_reads", model.completer_counts().unmapped_reads},
         {"unmapped_writes", model.completer_counts().unmapped_writes},
-        {"requests_without_bus_master", figures.dropped_requests},
+        {"requests_without_bus_master", figures.requests_without_bus_master},
         {"host_read_timeouts", figures.load_timeouts},
         {"violations", violation.empty() ? 0 : 1},
     };

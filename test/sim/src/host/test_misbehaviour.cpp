@@ -99,7 +99,7 @@ TEST_F(MisbehaviourTest, HoldsForUpToFourTimeouts) {
         faults.add_next("hold@1");
         const std::vector<HostTlp> tlps = read(0x1000, 256);
         ASSERT_EQ(tlps.size(), 1u);
-        EXPECT_TRUE(tlps[0].stray && tlps[0].ends_request);
+        EXPECT_TRUE(tlps[0].late && tlps[0].ends_request);
         EXPECT_EQ(completer->take_abandoned(), std::vector<uint8_t>{9});
         EXPECT_LE(took, 4 * kTimeout + 20);
         late.insert(took > kTimeout);

@@ -162,8 +162,8 @@ TEST_F(CompleterTest, OutlierPastTheTimeout) {
     std::vector<HostTlp> tlps = collect(3000);
     ASSERT_EQ(tlps.size(), 2u);
     EXPECT_TRUE(tlps[0].ends_request);
-    EXPECT_FALSE(tlps[0].stray);
-    EXPECT_TRUE(tlps[1].stray && tlps[1].ends_request);
+    EXPECT_FALSE(tlps[0].late);
+    EXPECT_TRUE(tlps[1].late && tlps[1].ends_request);
 }
 
 TEST_F(CompleterTest, OrderOfRequests) {

@@ -208,6 +208,23 @@ TEST_F(ModelTest, BusMasterIsEnforced) {
     EXPECT_NE(violation(kWrite, 0x10000000, 1).find("bus mastering is off"), std::string::npos);
 }
 
+// The completion of the configuration write comes after the writes that the card sent before it.
+TEST_F(ModelTest, WriteBeforeBusMasterGoesOffArrives) {
+    SlowLink slow(*card);
+    model = std::make_unique<Model>(slow, memory, options);
+    driver = std::make_unique<HostDriver>(*model, memory);
+    driver->set_up({});
+    driver->write(kData, 0x01234567);
+    command(kWrite, 0x10000000, 64);
+    driver->flush();
+    driver->run(100);
+    EXPECT_EQ(*memory.at(0x10000000, 1), 0);
+    const uint8_t off[2] = {2, 0};
+    model->config_write(4, off, 2);
+    EXPECT_EQ(*memory.at(0x10000000, 1), 0x67);
+    EXPECT_EQ(model->figures().requests_without_bus_master, 1u);
+}
+
 TEST_F(ModelTest, BrokenStreamEndsTheRun) {
     SlowLink slow(*card);
     model = std::make_unique<Model>(slow, memory, options);

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+//
+// The configuration space of the Model, and what resets the card, the function or the link.
+#include "model/model.h"
+
+namespace litepcie {
+
+namespace {
+
+constexpr uint16_t kCardId = 0x0100;  // 01:00.0, as the card is below a root port on bus 0
+constexpr unsigned kResetCycles = 16;
+constexpr unsigned kQuietCycles = 16;              // within which a card sends a request that it has begun
+constexpr uint64_t kFunctionResetsPerSecond = 10;  // a function level reset lasts at most 100 ms (PCIe 4.0 6.6.2)
+
+}  // namespace
+
+void Model::apply_config() {
+    in_.id = kCardId;
+    in_.max_payload_size = config_.mps();
+    in_.max_request_size = config_.mrrs();
+    in_.extended_tag = config_.extended_tag();
+    in_.bus_master_enable = config_.bus_master();
+    in_.msi_enable = config_.msi_enabled();
+    in_.relaxed_ordering_enable = config_.relaxed_ordering();
+    in_.no_snoop_enable = config_.no_snoop();
+    in_.rcb_128 = config_.rcb_128();
+    checker_.set_limits({kCardId, config_.mps(), config_.mrrs(), config_.extended_tag(), config_.bus_master(),
+                         config_.msi_enabled(), config_.relaxed_ordering(), config_.no_snoop()},
+                        cycle_);
+    phy_.set_mps(config_.mps());
+    completer_.set_mps(config_.mps());
+    cpu_.set_mps(config_.mps());
+}
+
+void Model::config_write(unsigned offset, const uint8_t *data, size_t bytes) {
+    const bool bus_master = config_.bus_master();
+    config_.write(offset, data, bytes);
+    if (config_.take_function_reset()) {
+        function_reset();
+        return;
+    }
+    apply_config();
+    if (bus_master && !config_.bus_master())
+        flush_requests();
+}
+
+// The completion of a configuration write pushes the posted writes that the card sent before it (PCIe 4.0 2.4.1).
+void Model::flush_requests() {
+    const uint64_t end = cycle_ + TlpChecker::kGraceCycles;
+    for (unsigned quiet = 0; quiet < kQuietCycles && cycle_ < end; quiet = phy_.all_sent() ? quiet + 1 : 0)
+        step();
+}
+
+// Completions of requests of before still arrive: the link stays up.
+void Model::function_reset() {
+    const uint64_t deadline = cycle_ + info().clock_hz / kFunctionResetsPerSecond;
+    // A configuration write does not pass the posted writes before it.
+    while (!stores_done() && cycle_ < deadline)
+        step();
+    config_.function_reset();
+    apply_config();
+    idle_.reset();
+    completer_.set_timeout_cycles(idle_.timeout_cycles());
+    in_.function_reset = true;
+    while (in_.function_reset) {
+        if (cycle_ >= deadline)
+            throw Violation("function level reset takes longer than 100 ms");
+        step();
+        in_.function_reset = !out_.function_reset_done;
+    }
+}
+
+void Model::reset() {
+    config_.reset();
+    restart_card();
+    apply_config();
+}
+
+void Model::link_down(uint64_t cycles) {
+    config_.reset();
+    cut_link();
+    apply_config();
+    down_cycles_ = cycles;
+}
+
+void Model::restart_card() {
+    cut_link();
+    in_.reset = true;
+    reset_cycles_ = kResetCycles;
+}
+
+// Loses everything that is in flight.
+void Model::cut_link() {
+    phy_.reset();
+    egress_.clear();
+    completer_.clear();
+    cpu_.fail_all();
+    checker_.reset();
+    idle_.reset();
+    completer_.set_timeout_cycles(idle_.timeout_cycles());
+    idle_.activity(cycle_);
+    stores_ = 0;
+    in_.link_up = false;
+}
+
+}  // namespace litepcie
