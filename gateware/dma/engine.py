@@ -234,6 +234,8 @@ class DMAEngine(LiteXModule):
         too_far   = Signal()         # ``candidate`` is more than a ring ahead of COMPLETED, or less than it.
         backwards = Signal()         # ``candidate`` is less than ``doorbell``; valid unless ``too_far``.
         accept    = Signal()
+        moved     = Signal()         # ``candidate`` is not ``doorbell``.
+        direct    = Signal(3)        # DIRECT_DOORBELL was written; one, two and three cycles late.
         # Two doorbells that are not too far from COMPLETED differ by at most the largest ring.
         low       = COUNT_BITS + 1
         following = Signal(low)      # ``doorbell`` of the next cycle.
@@ -254,6 +256,9 @@ class DMAEngine(LiteXModule):
             self.work.eq(differ),
             too_far.eq(differ & (distance & ~Cat(self.ring.index_mask, Replicate(0, 20)) != 0)),
             backwards.eq(step[-1]),
+            moved.eq(step != 0),
+            direct.eq(Cat(self.registers.direct_doorbell.written, direct)),
+            self.ring.direct_go.eq(accept & moved & direct[-1]),
             If(accept, self.doorbell.eq(candidate)),
             If(self.clear, self.doorbell.eq(0))
         ]
@@ -268,6 +273,8 @@ class DMAEngine(LiteXModule):
             ring.doorbell.eq(self.doorbell[:COUNT_BITS]),
             ring.max_request_size.eq(self.max_request_size),
             ring.run.eq(self.running),
+            ring.direct.eq(Cat(*[register.written for register in registers.direct])),
+            ring.direct_dat.eq(registers.direct_doorbell.dat),   # All registers see the same bus data.
             ring.source.connect(mover.sink),
             mover.boundary.eq(
                 self.max_request_size if self.direction == "reader" else self.max_payload_size),

@@ -55,6 +55,8 @@ class DescriptorFetch(LiteXModule):
     table_last : 1, **in**, ``head`` is the last descriptor of its table, or is not in a table.
     endless    : 1, **in**, too many LINKs without a descriptor between them lead to ``head``.
     resume     : 13, **in**, ring slot after ``head``, or after the table that ``head`` is in.
+    quiet      : 1, **out**, no table and no ring slot is left to request, and no LINK is followed.
+    skip       : 1, **in**, the descriptor of the next slot need not be fetched; only one cycle after ``quiet``.
     """
     def __init__(self, port, depth):
         self.port             = port
@@ -78,6 +80,8 @@ class DescriptorFetch(LiteXModule):
         self.table_last       = Signal()
         self.endless          = Signal()
         self.resume           = Signal(COUNT_BITS)
+        self.quiet            = Signal()
+        self.skip             = Signal()
 
         # # #
 
@@ -122,7 +126,10 @@ class DescriptorFetch(LiteXModule):
         room       = Signal.like(available)            # Descriptors up to the end of the block.
         count      = Signal.like(available)
         may_ask    = Signal()
+        self.fsm   = fsm = FSM(reset_state="ADDRESS")
+        skipped    = Signal()                          # ``distance`` does not show a skipped slot yet.
         self.sync += [
+            skipped.eq(self.skip),
             chunk_mask.eq(size_mask(self.max_request_size)[ADDRESS_SHIFT:ADDRESS_SHIFT + most_log2]),
             block_mask.eq(chunk_mask & self.index_mask),
             from_table.eq(left != 0),
@@ -138,23 +145,25 @@ class DescriptorFetch(LiteXModule):
             port.request.destination.eq(self.requested[:log2_int(self.depth)] << ADDRESS_SHIFT),
             may_ask.eq(self.run & ~self.stop & (self.reason == REASON_NONE)),
             self.accepted.eq(port.request.valid & port.request.ready),
+            self.quiet.eq(fsm.ongoing("ADDRESS") & (left == 0) & (self.slot == self.doorbell) & ~self.linked
+                & (self.reason == REASON_NONE)),
         ]
 
         def saturated(value):
             """``value`` in the width of ``available``: the top bit is set if it is a full request or more."""
             return Cat(value[:most_log2], value[most_log2:] != 0)
 
-        self.fsm = fsm = FSM(reset_state="ADDRESS")
         fsm.act("ADDRESS",
             # The ring is aligned to its size or to 4 KiB, so the adder needs only the bits above 4 KiB.
             If(~from_table,
                 NextValue(address, Cat(self.base[ADDRESS_SHIFT:12] | index[:12 - ADDRESS_SHIFT],
                     self.base[12:] + index[12 - ADDRESS_SHIFT:]))
             ),
+            NextValue(count, 1),     # For ``skip``.
             NextValue(available, Mux(from_table, saturated(left), saturated(distance))),
             If(self.linked,
                 NextState("FOLLOW")
-            ).Elif(may_ask & (from_table | (distance != 0)),
+            ).Elif(may_ask & ~skipped & (from_table | (distance != 0)),
                 NextState("BLOCK")
             )
         )
@@ -186,12 +195,9 @@ class DescriptorFetch(LiteXModule):
             If(self.accepted,
                 self.requested.eq(self.requested + count),
                 address.eq(address + count),
-                If(from_table,
-                    self.table_left_n.eq(self.table_left_n + count)
-                ).Else(
-                    self.slot.eq(self.slot + count)
-                )
+                If(from_table, self.table_left_n.eq(self.table_left_n + count))
             ),
+            If((self.accepted & ~from_table) | self.skip, self.slot.eq(self.slot + count)),
             If(self.link_good,
                 address.eq(self.head.host[ADDRESS_SHIFT:]),
                 self.table_left_n.eq(~self.head.length),

@@ -27,6 +27,7 @@ class ShadowedStorage(CSRStorage):
     Attributes
     ----------
     locked     : 1, **in**, writes of the host are ignored.
+    also       : 1, **in**, the host writes another register, and the value is for this one, too.
     written    : 1, **out**, the host writes the register in this cycle, and it is not locked.
     dat        : 32, **out**, the value written, with ``written``.
     reading    : 1, **out**, the host reads the register in this cycle; at least two cycles after a write.
@@ -36,6 +37,7 @@ class ShadowedStorage(CSRStorage):
     def __init__(self, *args, **kwargs):
         CSRStorage.__init__(self, *args, **kwargs)
         self.locked     = Signal()
+        self.also       = Signal()
         self.written    = Signal()
         self.dat        = Signal(self.size)
         self.reading    = Signal()
@@ -47,7 +49,7 @@ class ShadowedStorage(CSRStorage):
         bus = CSR(self.size, self.name)
         self.simple_csrs.append(bus)
         self.comb += [
-            self.written.eq(bus.re & ~self.locked),
+            self.written.eq((bus.re | self.also) & ~self.locked),
             self.dat.eq(bus.r),
             self.reading.eq(bus.we),
             bus.w.eq(self.read_value),
@@ -100,6 +102,7 @@ class EngineRegisters(LiteXModule):
         self.add_control()
         self.add_ring()
         self.add_progress()
+        self.add_direct()
         self.add_counters()
         self.add_words(counters)
 
@@ -140,9 +143,18 @@ class EngineRegisters(LiteXModule):
         self.stopped_bytes = _status("stopped_bytes", 10,
             "Bytes of the failing descriptor that landed without a gap.")
 
-        # LiteX orders pinned registers correctly only if there are no gaps.
-        for n in range(11, 16):
-            setattr(self, f"reserved{n}", _status(f"reserved{n}", n, "Reserved, reads 0."))
+    def add_direct(self):
+        """Registers that the host writes only; they read 0."""
+        self.direct = []
+        for n in range(4):
+            register = _shadowed(f"direct{n}", 11 + n,
+                f"Dword {n} of the next descriptor; see DIRECT_DOORBELL." if n else
+                "Dword 0 of the next descriptor; see DIRECT_DOORBELL. Bits 30:26: its count modulo 32.")
+            setattr(self, f"direct{n}", register)
+            self.direct.append(register)
+        self.direct_doorbell = _shadowed("direct_doorbell", 15,
+            "As DOORBELL; the engine need not fetch the descriptor in DIRECT0 to DIRECT3.")
+        self.comb += self.doorbell.also.eq(self.direct_doorbell.written)
 
     def add_counters(self):
         self.active_lo = _status("active_lo", 16, "Cycles with work, low half; latches high.")

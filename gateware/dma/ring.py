@@ -54,6 +54,10 @@ class DescriptorRing(LiteXModule):
         ignore what follows until the module is reset.
     idle             : 1, **out**, no request of this ring is in flight.
     index_mask       : 12, **out**, ring size - 1; one cycle late.
+    direct           : 4, **in**, one cycle: the host writes this dword of the next slot's descriptor.
+    direct_dat       : 32, **in**, its value.
+    direct_go        : 1, **in**, one cycle after ``doorbell`` made that slot available: executes the descriptor if it
+        is whole.
 
     Raises ``ValueError`` if ``depth`` is not a power of two of at least 8.
     """
@@ -68,6 +72,9 @@ class DescriptorRing(LiteXModule):
         self.run              = fetch.run
         self.idle             = fetch.idle
         self.index_mask       = fetch.index_mask
+        self.direct           = Signal(4)
+        self.direct_dat       = Signal(32)
+        self.direct_go        = Signal()
         self.source           = stream.Endpoint(
             descriptor_layout(bits_for(memory_size - 1) if memory_size else None))
 
@@ -104,11 +111,15 @@ class DescriptorRing(LiteXModule):
             ("host",     64), ("endpoint", 32), ("length",    24), ("end",      33),
             ("interrupt", 1), ("slot_last", 1), ("reason",     4), ("reserved", 1)]
             + ([] if self.memory_size else [("packet_end", 1)]))
+        injected  = Signal()     # ``head`` is the descriptor that the host wrote into registers.
+        caught_up = Signal()     # Every descriptor that the doorbell made available has been parsed; one cycle late.
         ready     = Signal()
         slot_last = Signal()
         next_slot = Signal(COUNT_BITS)
         links     = Signal(max=LINKS_IN_A_ROW + 1)
         none_left = 2**len(self.table_left_n) - 1
+        dwords    = [Cat(head.length, head.interrupt, head.last, head.reserved, head.link), head.endpoint,
+            head.host[:32], head.host[32:]]
         self.comb += [
             word.raw_bits().eq(ram.value),
             ready.eq(~checked.valid | checked.ready),
@@ -145,6 +156,10 @@ class DescriptorRing(LiteXModule):
             ).Elif(accepted | fetch.link_good | (fetch.link_bad & ready),
                 valid.eq(0)
             ),
+            caught_up.eq(fetch.quiet & (self.parse_slot == fetch.slot) & ~in_table & ~valid & ~fetched & ~stopped),
+            *[If(caught_up & ~self.direct_go & self.direct[n], dword.eq(self.direct_dat)) for n, dword in enumerate(dwords)],
+            If(caught_up & ~self.direct_go & self.direct[0], is_link.eq(self.direct_dat[-1]), reserved.eq(0)),
+            If(injected, valid.eq(1)),
             If(checked.ready, checked.valid.eq(0)),
             If(ready,
                 checked.valid.eq(accepted | fetch.link_bad | (failed & ~stopped)),
@@ -173,6 +188,26 @@ class DescriptorRing(LiteXModule):
                 self.table_left_n.eq(~head.length),
                 self.parse_slot.eq(next_slot)
             )
+        ]
+
+        self.comb += fetch.skip.eq(injected)
+        self.add_direct(head, caught_up, injected)
+
+    # Direct Descriptor ----------------------------------------------------------------------------
+
+    def add_direct(self, head, caught_up, injected):
+        """Takes a descriptor that the host writes into registers into ``head``, while the parser has nothing to do.
+
+        The descriptor is also in its slot, so ignoring it is always correct. It is used only if its four dwords were
+        written in ascending order, and the tag in place of its reserved bits is that of the slot. So it is ignored if
+        something between host and card changes the order of the writes.
+        """
+        count = Signal(max=5)   # Dwords that were written in order.
+        tag   = len(head.reserved)
+        self.comb += injected.eq(self.direct_go & caught_up & (count == 4) & (head.reserved == self.fetch.slot[:tag]))
+        self.sync += [
+            *[If(self.direct[n], count.eq(Mux(count == n, n + 1, 0) if n else 1)) for n in range(4)],
+            If(~caught_up | injected, count.eq(0)),
         ]
 
     # Check ----------------------------------------------------------------------------------------

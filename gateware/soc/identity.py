@@ -128,6 +128,7 @@ class Identity(LiteXModule):
             CSRField("link",   reset=1),
             CSRField("window", reset=int(window_size != 0)),
             CSRField("stream", reset=int(streams != 0)),
+            CSRField("direct", reset=1, description="registers DIRECT*"),
         )
         self.geometry     = _packed("geometry", 3, "Size of the design.",
             CSRField("channels",  8, offset=0,  reset=channels, description="memory channels"),

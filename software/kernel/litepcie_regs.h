@@ -23,6 +23,7 @@
 #define LITEPCIE_CAPABILITY_LINK		0x00000008
 #define LITEPCIE_CAPABILITY_WINDOW		0x00000010
 #define LITEPCIE_CAPABILITY_STREAM		0x00000020
+#define LITEPCIE_CAPABILITY_DIRECT		0x00000040	/* registers DIRECT* */
 #define LITEPCIE_GEOMETRY			0x000c	/* size of the design */
 #define LITEPCIE_GEOMETRY_CHANNELS_MASK		0x000000ff	/* memory channels */
 #define LITEPCIE_GEOMETRY_WIDTH_MASK		0x0000ff00	/* width of the data path, dwords */
@@ -105,6 +106,16 @@
 #define LITEPCIE_ENGINE_MODERATION_US_MASK	0xffff0000
 /* bytes of the failing descriptor that landed without a gap */
 #define LITEPCIE_ENGINE_STOPPED_BYTES		0x28
+/* dword 0 of the next descriptor; see DIRECT_DOORBELL. Bits 30:26: its count modulo 32 */
+#define LITEPCIE_ENGINE_DIRECT0			0x2c
+/* dword 1 of the next descriptor; see DIRECT_DOORBELL */
+#define LITEPCIE_ENGINE_DIRECT1			0x30
+/* dword 2 of the next descriptor; see DIRECT_DOORBELL */
+#define LITEPCIE_ENGINE_DIRECT2			0x34
+/* dword 3 of the next descriptor; see DIRECT_DOORBELL */
+#define LITEPCIE_ENGINE_DIRECT3			0x38
+/* as DOORBELL; the engine need not fetch the descriptor in DIRECT0 to DIRECT3 */
+#define LITEPCIE_ENGINE_DIRECT_DOORBELL		0x3c
 /* cycles with work, low half; latches high */
 #define LITEPCIE_ENGINE_ACTIVE_LO		0x40
 #define LITEPCIE_ENGINE_ACTIVE_HI		0x44	/* cycles with work, latched high half */

@@ -33,9 +33,12 @@ class Doorbell(LiteXModule):
         self.storage      = Signal(32)
         self.completed    = Signal(32)
         self.index_mask   = Signal(fetch.RING_LOG2_MAX)
-        self.registers    = SimpleNamespace(doorbell=SimpleNamespace(storage=self.storage, clear=Signal()))
+        self.written      = Signal()
+        self.direct_go    = Signal()
+        self.registers    = SimpleNamespace(doorbell=SimpleNamespace(storage=self.storage, clear=Signal()),
+            direct_doorbell=SimpleNamespace(written=self.written))
         self.progress     = SimpleNamespace(completed=self.completed)
-        self.ring         = SimpleNamespace(index_mask=self.index_mask)
+        self.ring         = SimpleNamespace(index_mask=self.index_mask, direct_go=self.direct_go)
         engine.DMAEngine.add_doorbell(self)
 
 
@@ -49,7 +52,7 @@ class DoorbellForward(Harness):
     def __init__(self):
         Harness.__init__(self)
         self.dut = dut = Doorbell()
-        self.free(dut.storage, dut.completed, dut.running)
+        self.free(dut.storage, dut.completed, dut.running, dut.written)
         self.tied(dut.clear)
         self.constant(dut.index_mask)
         size  = Signal(fetch.COUNT_BITS)

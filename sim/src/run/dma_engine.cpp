@@ -20,6 +20,10 @@ EngineCounters EngineCounters::operator-(const EngineCounters &b) const {
             wait_data - b.wait_data};
 }
 
+// In DIRECT0, the reserved bits of a descriptor hold its count modulo 32.
+constexpr unsigned kDirectTagShift = 26;
+constexpr uint32_t kDirectTagMask = 31u << kDirectTagShift;
+
 const char *reason_name(unsigned reason) {
     static const char *const names[] = {"NONE",       "UNSUPPORTED_REQUEST", "COMPLETER_ABORT", "POISONED", "TIMEOUT",
                                         "BAD_LENGTH", "ZERO_LENGTH",         "MEMORY_RANGE",    "BAD_LINK", "DOORBELL",
@@ -38,7 +42,7 @@ void DmaEngine::reset() {
             throw HostError(std::string(name()) + ": the reset does not complete");
         driver_.run(100);
     }
-    posted_ = 0;
+    posted_ = rung_ = 0;
 }
 
 void DmaEngine::configure(const Layout &layout) {
@@ -78,7 +82,20 @@ void DmaEngine::write_table(uint64_t address, const std::vector<Descriptor> &tab
         put(address + i * LITEPCIE_DESCRIPTOR_BYTES, table[i]);
 }
 
-void DmaEngine::doorbell() { write(LITEPCIE_ENGINE_DOORBELL, posted_); }
+void DmaEngine::doorbell() {
+    const bool direct = direct_ && posted_ != rung_ && report().completed == rung_;
+    if (direct) {
+        const uint32_t slot = rung_ & ((1u << layout_.ring_log2) - 1);
+        uint32_t words[5];
+        memcpy(words, driver_.memory().at(layout_.ring + uint64_t(slot) * LITEPCIE_DESCRIPTOR_BYTES, 16), 16);
+        words[0] |= rung_ << kDirectTagShift & kDirectTagMask;
+        words[4] = posted_;
+        driver_.write(base_ + LITEPCIE_ENGINE_DIRECT0, words, 5);
+    } else {
+        write(LITEPCIE_ENGINE_DOORBELL, posted_);
+    }
+    rung_ = posted_;
+}
 
 EngineReport DmaEngine::report() const {
     uint32_t words[4];

@@ -65,8 +65,10 @@ class DmaEngine {
     void add(const Descriptor &descriptor);
     // Writes a table of descriptors to a host address.
     void write_table(uint64_t address, const std::vector<Descriptor> &table);
-    // Tells the engine about all descriptors added so far.
+    // Tells the engine about all descriptors added so far. With `use_direct`, an engine that has nothing to do gets the
+    // first of them in the same write.
     void doorbell();
+    void use_direct(bool on) { direct_ = on; }
     // How many descriptors were added since the engine was configured.
     uint32_t posted() const { return posted_; }
 
@@ -95,6 +97,8 @@ class DmaEngine {
     Layout layout_{};
     uint8_t *status_ = nullptr;  // the status block in this process's memory
     uint32_t posted_ = 0;
+    uint32_t rung_ = 0;  // the last doorbell
+    bool direct_ = false;
 };
 
 }  // namespace litepcie

@@ -78,6 +78,10 @@ void HostDriver::write(uint32_t offset, uint32_t value) {
     model_.store(offset, reinterpret_cast<uint8_t *>(&value), sizeof(value));
 }
 
+void HostDriver::write(uint32_t offset, const uint32_t *values, unsigned count) {
+    model_.store(offset, reinterpret_cast<const uint8_t *>(values), count * sizeof(uint32_t));
+}
+
 void HostDriver::run(uint64_t cycles) {
     for (uint64_t i = 0; i < cycles; i++)
         model_.step();

@@ -56,6 +56,8 @@ class HostDriver {
     // Access registers of BAR0 by byte offset. read() throws HostError if the card does not answer.
     uint32_t read(uint32_t offset);
     void write(uint32_t offset, uint32_t value);
+    // Writes consecutive registers with one store, as from a write-combining buffer.
+    void write(uint32_t offset, const uint32_t *values, unsigned count);
     // Runs until the card has accepted all writes.
     void flush();
     void run(uint64_t cycles);

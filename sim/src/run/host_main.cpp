@@ -34,6 +34,8 @@ void add_options(CommandLine &line, HostOptions &o) {
     line.number("--length", "BYTES", "length of a transfer (100000)", o.run.length, 1, kMost);
     line.number("--iterations", "N", "number of iterations; each is measured (20)", o.run.iterations, 1, 1000000);
     line.number("--batch", "N", "transfers per doorbell, measured as one (1)", o.run.batch, 1, 100000);
+    line.flag("--direct", "write the first descriptor of a doorbell into the card's registers, not only into the ring",
+              o.run.direct);
     line.choice("--mps", "Max_Payload_Size, bytes (256)", o.run.mps, {128, 256, 512, 1024, 2048, 4096});
     line.choice("--mrrs", "Max_Read_Request_Size, bytes (512)", o.run.mrrs, {128, 256, 512, 1024, 2048, 4096});
     line.number("--host-offset", "BYTES", "offset of the buffers from a 4 KiB boundary (0)", o.run.host_offset, 0,

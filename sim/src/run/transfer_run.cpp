@@ -41,6 +41,10 @@ TransferRun::TransferRun(HostDriver &driver, const Identity &identity, const Run
     const unsigned ring_log2 = std::min(identity.ring_log2, 12u);
     reader_.configure({kReaderRing, ring_log2, kReaderStatus});
     writer_.configure({kWriterRing, ring_log2, kWriterStatus});
+    if (options_.direct && !(identity.capabilities & LITEPCIE_CAPABILITY_DIRECT))
+        throw HostError("the card has no registers for a direct descriptor; leave out --direct");
+    reader_.use_direct(options_.direct);
+    writer_.use_direct(options_.direct);
     driver_.memory().on_card_write = [this](uint64_t address) {
         if (address >= target_ && address < target_ + region_bytes_)
             landed_ = driver_.model().cycle();

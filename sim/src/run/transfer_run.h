@@ -20,6 +20,7 @@ struct RunOptions {
     uint64_t endpoint_offset = 0;    // byte address in the endpoint memory
     uint64_t descriptor_bytes = 0;   // longest descriptor, bytes; 0: 8 MiB
     unsigned address_bits = 32;      // buffers below (32) or above (64) 4 GiB
+    bool direct = false;             // the first descriptor goes into registers, with the doorbell
     uint64_t batch = 1;              // transfers per doorbell, which are measured as one
 };
 

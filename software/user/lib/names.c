@@ -20,6 +20,7 @@ static const struct {
 	{ LITEPCIE_CAPABILITY_LINK, "link" },
 	{ LITEPCIE_CAPABILITY_WINDOW, "window" },
 	{ LITEPCIE_CAPABILITY_STREAM, "stream" },
+	{ LITEPCIE_CAPABILITY_DIRECT, "direct" },
 };
 /* clang-format on */
 
