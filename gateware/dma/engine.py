@@ -26,6 +26,10 @@ from litepcie_soc.dma.writer import Writer
 DIRECTIONS = ("reader", "writer")
 
 
+# Below this width the registers of the direct descriptor are ignored, to save LUTs: their links are slow.
+DIRECT_BITS = 128
+
+
 class DMAEngine(LiteXModule):
     """Executes the descriptors of one ring in host memory.
 
@@ -82,9 +86,11 @@ class DMAEngine(LiteXModule):
         # One ResetInserter: the end of a reset clears all these modules in the same cycle.
         clear = ResetInserter()
         mover = self.MOVERS[direction]
+        self.direct = data_port.data_width >= DIRECT_BITS
         self.ring      = clear(DescriptorRing(descriptor_port,
             memory_size = None if memory is None else memory.size,
             depth       = descriptors,
+            direct      = self.direct,
         ))
         self.mover     = clear(mover(data_port) if memory is None else mover(data_port, memory))
         self.progress  = clear(Progress())

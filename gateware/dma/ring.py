@@ -42,6 +42,7 @@ class DescriptorRing(LiteXModule):
     port        : MemoryReadPort of this ring; it can have ``port.tags`` requests outstanding.
     memory_size : bytes of the endpoint memory, a power of two; None for a stream, which has no endpoint memory.
     depth       : descriptors in the RAM, a power of two of at least 8; one request fetches at most half of them.
+    direct      : whether a descriptor that the host writes into registers is used; otherwise it is ignored.
 
     Attributes
     ----------
@@ -61,7 +62,7 @@ class DescriptorRing(LiteXModule):
 
     Raises ``ValueError`` if ``depth`` is not a power of two of at least 8.
     """
-    def __init__(self, port, *, memory_size=None, depth=64):
+    def __init__(self, port, *, memory_size=None, depth=64, direct=True):
         if depth < 8 or depth & (depth - 1):
             raise ValueError(f"depth must be a power of two of at least 8, not {depth!r}")
         self.fetch = fetch    = DescriptorFetch(port, depth)
@@ -81,6 +82,7 @@ class DescriptorRing(LiteXModule):
         # # #
 
         self.memory_size = memory_size
+        self.use_direct  = direct
         self.ram         = DescriptorRAM(port.data_width, depth)
         self.comb       += port.data.connect(self.ram.sink, omit={"first", "last"})
         # Position of the parser.
@@ -117,6 +119,7 @@ class DescriptorRing(LiteXModule):
         slot_last = Signal()
         next_slot = Signal(COUNT_BITS)
         links     = Signal(max=LINKS_IN_A_ROW + 1)
+        writable  = caught_up & ~self.direct_go if self.use_direct else 0
         none_left = 2**len(self.table_left_n) - 1
         dwords    = [Cat(head.length, head.interrupt, head.last, head.reserved, head.link), head.endpoint,
             head.host[:32], head.host[32:]]
@@ -157,8 +160,8 @@ class DescriptorRing(LiteXModule):
                 valid.eq(0)
             ),
             caught_up.eq(fetch.quiet & (self.parse_slot == fetch.slot) & ~in_table & ~valid & ~fetched & ~stopped),
-            *[If(caught_up & ~self.direct_go & self.direct[n], dword.eq(self.direct_dat)) for n, dword in enumerate(dwords)],
-            If(caught_up & ~self.direct_go & self.direct[0], is_link.eq(self.direct_dat[-1]), reserved.eq(0)),
+            *[If(writable & self.direct[n], dword.eq(self.direct_dat)) for n, dword in enumerate(dwords)],
+            If(writable & self.direct[0], is_link.eq(self.direct_dat[-1]), reserved.eq(0)),
             If(injected, valid.eq(1)),
             If(checked.ready, checked.valid.eq(0)),
             If(ready,
@@ -191,7 +194,8 @@ class DescriptorRing(LiteXModule):
         ]
 
         self.comb += fetch.skip.eq(injected)
-        self.add_direct(head, caught_up, injected)
+        if self.use_direct:
+            self.add_direct(head, caught_up, injected)
 
     # Direct Descriptor ----------------------------------------------------------------------------
 

@@ -69,6 +69,7 @@ class Identity(LiteXModule):
     ----------
     target      : name of the bitstream, up to 63 ASCII characters.
     channels    : number of memory channels, each with a reader and a writer.
+    direct      : whether the engines use the registers DIRECT*.
     streams     : number of stream channels; their engines follow those of the memory channels.
     data_width  : width of the data path in bits.
     ring_log2   : log2 of the number of descriptors in the largest ring.
@@ -94,7 +95,7 @@ class Identity(LiteXModule):
     Those of the identity section in ``software/kernel/litepcie_regs.h``.
     """
     def __init__(self, target, *, channels, data_width, ring_log2, tags, memory_size, window_size,
-        clk_freq, gen, lanes, streams=0):
+        clk_freq, gen, lanes, streams=0, direct=True):
         self.timeout_us       = Signal(32)
         self.memory_ready     = Signal(reset=1)
         self.reset            = Signal()
@@ -110,12 +111,12 @@ class Identity(LiteXModule):
         # # #
 
         self.add_constants(target, channels, data_width, ring_log2, tags, memory_size,
-            window_size, clk_freq, gen, lanes, streams)
+            window_size, clk_freq, gen, lanes, streams, direct)
         self.add_controls()
         self.add_link()
 
     def add_constants(self, target, channels, data_width, ring_log2, tags, memory_size,
-        window_size, clk_freq, gen, lanes, streams):
+        window_size, clk_freq, gen, lanes, streams, direct):
         self.magic        = _constant("magic", 0, abi.MAGIC, "Reads as MAGIC_VALUE.")
         self.version      = _packed("version", 1, "Version of this map.",
             CSRField("minor", 16, offset=0,  reset=abi.VERSION_MINOR),
@@ -128,7 +129,7 @@ class Identity(LiteXModule):
             CSRField("link",   reset=1),
             CSRField("window", reset=int(window_size != 0)),
             CSRField("stream", reset=int(streams != 0)),
-            CSRField("direct", reset=1, description="registers DIRECT*"),
+            CSRField("direct", reset=int(direct), description="registers DIRECT*"),
         )
         self.geometry     = _packed("geometry", 3, "Size of the design.",
             CSRField("channels",  8, offset=0,  reset=channels, description="memory channels"),

@@ -141,7 +141,7 @@ class LitePCIeSoC(SoCMini):
         self.add_identity(phy, target=target, channels=channels, data_width=data_width,
             ring_log2=RING_LOG2_MAX, tags=reader_tags, memory_size=memory_size,
             window_size=window_size, clk_freq=self.sys_clk_freq,
-            gen=gen, lanes=lanes, streams=streams)
+            gen=gen, lanes=lanes, streams=streams, direct=all(engine.direct for engine in self.engines))
         self.add_link_constants(phy, gen, lanes, memory_size, tags, completion_buffer_bytes, pci_id)
 
     def add_channel(self, channel, reader_tags, fetch_tags, is_stream=False):

@@ -39,7 +39,7 @@ def fetched(bench):
 # Use ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width", (64, 128, 256))
+@pytest.mark.parametrize("width", (128, 256, 512))
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_alone(direction, width):
     """A descriptor in the registers is not fetched; DOORBELL reads as if it had been written."""
@@ -136,6 +136,20 @@ def test_doorbell_first():
         write_direct(bench, at)
     bench.check(descriptors)
     assert fetched(bench) == list(range(6))
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_64_bits(direction):
+    """Designs of 64 bits have the registers and ignore them: DIRECT_DOORBELL is DOORBELL."""
+    bench = Bench(direction, 64)
+    bench.start()
+    bench.expect()
+    descriptors = bench.place_apart([100] * 2)
+    for descriptor in descriptors:
+        push_direct(bench, descriptor)
+        bench.finish()
+    bench.check(descriptors)
+    assert fetched(bench) == [0, 1]
 
 
 def test_other_slot():
