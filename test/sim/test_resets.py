@@ -4,7 +4,8 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""After a function level reset no engine runs, no register remembers, and the next transfer is right."""
+"""After a function level reset or a loss of the link no engine runs, no register remembers, and the next transfer is
+right."""
 
 import pytest
 
@@ -32,8 +33,12 @@ def transfers(engine, size, count=8):
         "descriptors": [{"host": HIGH + i*size, "endpoint": i*size, "length": size} for i in range(count)]}
 
 
+RESETS = {"function level reset": {"do": "function_reset"}, "link down": {"do": "link_down", "cycles": 40}}
+
+
+@pytest.mark.parametrize("reset", RESETS)
 @pytest.mark.parametrize("cycles", [0, 10, 150, 300, 700, 1500])
-def test_function_level_reset_in_the_middle(host, tmp_path, cycles):
+def test_reset_in_the_middle(host, tmp_path, cycles, reset):
     status, errors, _ = run_script(host, tmp_path, [
         *PREPARE,
         {"do": "write_register", "offset": SCRATCH, "value": 0x12345678},
@@ -45,7 +50,7 @@ def test_function_level_reset_in_the_middle(host, tmp_path, cycles):
         {"do": "doorbell", "engine": "reader"},
         {"do": "doorbell", "engine": "writer"},
         {"do": "run", "cycles": cycles},
-        {"do": "function_reset"},
+        RESETS[reset],
         # The engines must not write any more.
         {"do": "fill", "address": HIGH, "bytes": 65536, "seed": 9},
         {"do": "run", "cycles": 20000},

@@ -133,7 +133,8 @@ def test_reset(simulator, path):
         assert client.read(BAR0, SCRATCH) == 0xffffffff  # Memory space is disabled.
         client.write(CONFIG, 0x10, 0xe0000000, posted=False)
         client.write(CONFIG, 0x04, 6, 2, posted=False)
-        assert client.read(BAR0, SCRATCH) == 0
+        # The link was down. The test endpoint keeps its power and remembers; the card clears its registers itself.
+        assert client.read(BAR0, SCRATCH) == 1
         client.close()
         assert server.end()[0] == 0
 

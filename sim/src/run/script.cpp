@@ -90,6 +90,10 @@ void Script::step(const Json &step, Json &result) {
     } else if (what == "function_reset") {
         driver_.function_reset();
         set_up_again();
+    } else if (what == "link_down") {
+        driver_.model().link_down(number(step, "cycles"));
+        driver_.run(number(step, "cycles") + 1000);
+        set_up_again();
     } else if (what == "wait_interrupts") {
         const uint64_t count = number(step, "count");
         const uint64_t limit = number(step, "cycles", HostDriver::kQuietLimit);

@@ -44,6 +44,7 @@ namespace litepcie {
 //   {"do": "inject", "fault": "ur@1"}                              adds a fault; 1 is the next completion
 //   {"do": "reset_engine", "engine"}, {"do": "reset_card"}
 //   {"do": "function_reset"}                                       function level reset; then sets the card up again
+//   {"do": "link_down", "cycles"}                                  loss of the link for so long, as function_reset
 //   {"do": "verify"}                                               compares host memory with the shadow
 //
 // An engine is "reader" or "writer" of channel 0, or "reader1" to "writer6" of another channel; the channels of streams

@@ -10,7 +10,8 @@ namespace litepcie {
 
 namespace {
 
-constexpr size_t kLoadBytes = 64;  // most bytes of one memory read from host to card
+constexpr size_t kLoadBytes = 64;           // most bytes of one memory read from host to card
+constexpr uint64_t kHotResetCycles = 1024;  // the link is down for so long, and nothing is accessed for so long after
 
 }  // namespace
 
@@ -46,6 +47,14 @@ void Simulator::config_read(unsigned offset, uint8_t *data, size_t bytes) { mode
 
 void Simulator::config_write(unsigned offset, const uint8_t *data, size_t bytes) {
     model_.config_write(offset, data, bytes);
+}
+
+// QEMU resets a device with its bus: by a hot reset of the port above, or with the whole machine. Either takes the link
+// down, and neither resets the FPGA. A function level reset comes as a write of Device Control.
+void Simulator::reset() {
+    model_.link_down(kHotResetCycles);
+    for (uint64_t i = 0; i < 2 * kHotResetCycles; i++)
+        model_.step();
 }
 
 void Simulator::read_client(ClientSocket &client) {

@@ -31,7 +31,7 @@ class Simulator : private vfio_user::Device {
     int bar0_write(uint64_t offset, const uint8_t *data, size_t bytes, bool posted) override;
     void config_read(unsigned offset, uint8_t *data, size_t bytes) override;
     void config_write(unsigned offset, const uint8_t *data, size_t bytes) override;
-    void reset() override { model_.reset(); }
+    void reset() override;
 
     void read_client(ClientSocket &client);
     void answer_stream_error(ClientSocket &client);
