@@ -180,7 +180,7 @@ def test_a_pipe_with_another_text_ends_the_simulator(simulator, path, tmp_path):
         with pytest.raises((ConnectionError, AssertionError, OSError)):
             client.set_up()
         status, errors = server.end()
-        assert status == 1 and "'nothing' is not FAULT@N with FAULT ur, ca," in errors
+        assert status == 1 and "'nothing' is not FAULT@N or FAULT%P with FAULT ur, ca," in errors
 
 
 def test_a_pipe_that_is_not_there(simulator, path):
@@ -310,7 +310,7 @@ def test_bad_paths(simulator, tmp_path):
     (["--lcrc-every", "-1"], "is not a number from 0"),
     (["--latency-outlier-every", "0"], "is not a number from 1"),
     (["--latency-ns", "much"], "is not a number from 0"),
-    (["--inject", "explode@1"], "FAULT ur, ca, poison, drop, short, duplicate or late"),
+    (["--inject", "explode@1"], "FAULT ur, ca, poison, drop, short, duplicate, late, hold"),
     (["--inject", "ur"], "FAULT@N"),
     (["--nothing"], "unknown option '--nothing'"),
 ])
