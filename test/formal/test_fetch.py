@@ -31,14 +31,15 @@ class Fetch(Harness):
 
     The ring's registers and MRRS do not change and are set two cycles before `run`. The doorbell is at most a ring
     ahead of the oldest slot in use. The parser takes a descriptor only while `ready`, does not change a LINK that
-    waits, and resumes at a slot that was requested and is not older than the oldest slot in use.
+    waits, and resumes at a slot that was requested and is not older than the oldest slot in use. A slot is
+    skipped in the cycle after `quiet` in which the doorbell makes it available.
     """
     def __init__(self):
         Harness.__init__(self)
         self.port = port = MemoryReadPort(64, TAGS)
         self.dut  = dut  = fetch.DescriptorFetch(port, DEPTH)
         self.free(port.request.ready, port.retire, dut.doorbell, dut.run, dut.stop, dut.take, dut.head, dut.link,
-            dut.table_last, dut.endless, dut.resume)
+            dut.table_last, dut.endless, dut.resume, dut.skip)
         self.constant(dut.base, dut.size_log2, dut.max_request_size)
 
         # Registers --------------------------------------------------------------------------------
@@ -73,6 +74,7 @@ class Fetch(Harness):
         head     = Cat(dut.head.raw_bits(), dut.table_last, dut.endless)
         self.comb += lead.eq(dut.resume - oldest)
         self.assume("take", ~dut.take | dut.ready)
+        self.assume("skip", ~dut.skip | (self.previous(dut.quiet) & (dut.doorbell != dut.slot)))
         self.assume("link", (~asked | (dut.link & (head == self.previous(head)))) & ~(answered & dut.link))
         self.assume("resume", ~dut.link | ((lead <= self.requested) & (step <= lead)))
 
