@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""`make prove`: all proofs, also the deep ones, and a table of what each has proven.
+"""`make prove`: all proofs, also the deep ones, with a table of what each has proven that grows as they end.
 
 Exit status: 0 all properties hold; 1 some do not, and the counterexamples follow the table.
 """
@@ -15,10 +15,7 @@ import sys
 
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-
-from test.formal.proof import ProofError, quick
+from test.formal.proof import quick
 
 
 def proofs():
@@ -36,22 +33,21 @@ def main():
     parser = argparse.ArgumentParser(prog="make prove", description="Proves the properties of the gateware.")
     parser.add_argument("--quick", action="store_true", help="only the proofs of make test")
     arguments = parser.parse_args()
-    console   = Console()
-    table     = Table("unit", "property", "holds for", "seconds", title="Formal properties of the emitted Verilog")
     failed    = []
     chosen    = quick(proofs()) if arguments.quick else proofs()
+    unit      = max(len(proof.unit) for proof in chosen)
+    row       = f"{{:{unit}}}  {{:26}}  {{:>7}}  {{}}"
+    print(row.format("unit", "holds for", "seconds", "property"), flush=True)
     for proof in chosen:
-        with console.status(f"{proof}"):
-            try:
-                result = f"{proof.check():.1f}"
-            except ProofError as error:
-                failed.append(error)
-                result = "FAILS"
-        table.add_row(proof.unit, proof.text, extent(proof), result)
-    console.print(table)
+        try:
+            result = f"{proof.check():.1f}"
+        except AssertionError as error:
+            failed.append(error)
+            result = "FAILS"
+        print(row.format(proof.unit, extent(proof), result, proof.text), flush=True)
     for error in failed:
-        console.print(str(error), markup=False, highlight=False)
-    console.print(f"{len(chosen) - len(failed)} of {len(chosen)} proofs hold.")
+        print(error)
+    print(f"{len(chosen) - len(failed)} of {len(chosen)} proofs hold.")
     return 1 if failed else 0
 
 
