@@ -18,6 +18,7 @@ import os
 import subprocess
 import sys
 
+from argparse import ArgumentTypeError
 from pathlib import Path
 
 import environment  # First: starts again in build/venv if LiteX is not here.
@@ -37,7 +38,7 @@ from litepcie_soc.common.pcie import DATA_WIDTHS, check_data_width
 from litepcie_soc.ddr.dram import DRAMMemory
 from litepcie_soc.ddr.sim import CLOCK_HZ as DDR_CLOCK_HZ
 from litepcie_soc.ddr.sim import SimDRAM, check_ddr
-from litepcie_soc.phy.sim import SimPHY, sim_phy_io
+from litepcie_soc.phy.sim import IDEAL_SPACE, SimPHY, sim_phy_io
 from litepcie_soc.soc.export import PinnedMapError, export_headers, export_verilog
 from litepcie_soc.soc.soc import TAGS, LitePCIeSoC
 
@@ -84,11 +85,14 @@ class BaseSoC(LitePCIeSoC):
     endianness   : "big" or "little": byte order of payload dwords at the PHY.
     tags         : number of requests that all channels can have outstanding.
     channels     : number of memory channels.
+    completion_space  : completions, and bytes of their data, that the hard block holds. None: an ideal one.
+    fabric_width : bits of a hard block with a completion buffer in the fabric, as on UltraScale; only with "split".
     streams      : number of stream channels; each is looped back.
     with_ddr     : endpoint memory in DDR3-1600 of 64 bit with LiteDRAM, whose clock is four times ``sys``.
     """
     def __init__(self, gen=2, lanes=4, data_width=128, memory_size=64 << 20, sys_clk_freq=None, *,
-        phy="shared", endianness="big", tags=64, channels=1, streams=0, with_ddr=False):
+        phy="shared", endianness="big", tags=64, channels=1, streams=0, with_ddr=False, completion_space=None,
+        fabric_width=0):
         check_data_width(data_width)
         check_memory_size(memory_size)
         split        = phy == "split"
@@ -113,6 +117,8 @@ class BaseSoC(LitePCIeSoC):
             split      = split,
             endianness = endianness,
             bar0_size  = BAR0_SIZE,
+            completion_space  = completion_space or IDEAL_SPACE,
+            fabric_width      = fabric_width,
         )
         self.add_litepcie(self.pcie_phy,
             target      = f"sim gen{gen} x{lanes} {data_width} bit" + " ddr" * with_ddr,
@@ -202,6 +208,10 @@ def parse_args(argv):
         help="Requests that all channels can have outstanding; more than 32 need Extended Tags (64).")
     target.add_argument("--channels", default=1, type=int, choices=range(1, MAX_CHANNELS + 1),
         help="Memory channels, each with a reader and a writer; at most 7 together with the streams (1).")
+    target.add_argument("--completion-space", type=space_of, metavar="N,BYTES",
+        help="Completions, and bytes of their data, that the hard block holds (ideal: it limits no read).")
+    target.add_argument("--fabric-width", default=0, type=int, choices=[0, 128, 256, 512],
+        help="Width of a hard block with a completion buffer in the fabric, as on UltraScale; needs --phy split (0).")
     target.add_argument("--streams", default=0, type=int, choices=range(MAX_CHANNELS),
         help="Stream channels, looped back (0).")
     target.add_argument("--with-ddr", action="store_true",
@@ -223,7 +233,17 @@ def parse_args(argv):
     return args
 
 
+def space_of(text):
+    """Returns ``N,BYTES`` of the option --completion-space as two numbers."""
+    words = text.split(",")
+    if len(words) != 2 or not all(word.isdecimal() and int(word) >= 64 for word in words):
+        raise ArgumentTypeError(f"{text!r} is not supported; give two numbers of at least 64, as in 72,13600")
+    return int(words[0]), int(words[1])
+
+
 def check_args(parser, args):
+    if args.fabric_width and args.phy != "split":
+        parser.error("argument --fabric-width: not supported with --phy shared; add --phy split")
     if not (args.build or args.load):
         parser.error("nothing to do; give --build, --load or both (see --help)")
     if args.sys_clk_freq is None:
@@ -243,7 +263,8 @@ def check_args(parser, args):
             parser.error(f"argument --sys-clk-freq: {error}")
     if args.output_dir is None:
         args.output_dir = environment.ROOT / "build" / build_name(args.gen, args.lanes, args.data_width, args.phy,
-            args.endianness, args.tags, args.streams, args.with_ddr, args.channels)
+            args.endianness, args.tags, args.streams, args.with_ddr, args.channels, args.completion_space,
+            args.fabric_width)
 
 
 def main(argv=None):
@@ -253,7 +274,8 @@ def main(argv=None):
     if args.build:
         soc = BaseSoC(args.gen, args.lanes, args.data_width, args.memory_size, args.sys_clk_freq,
             phy=args.phy, endianness=args.endianness, tags=args.tags, channels=args.channels,
-            streams=args.streams, with_ddr=args.with_ddr)
+            streams=args.streams, with_ddr=args.with_ddr, completion_space=args.completion_space,
+            fabric_width=args.fabric_width)
         try:
             status = build(soc, args.output_dir, compile_simulator=not args.no_compile)
         except PinnedMapError as error:

@@ -14,38 +14,86 @@ from litepcie_soc.common.pcie import RCB_BYTES
 
 # Completion Buffers -------------------------------------------------------------------------------
 
-HEADER_CREDIT = 16  # Bytes of the completion buffer that we count for the header of a completion (PCIe 4.0 2.6.1).
+HEADER_CREDIT = 16  # Bytes of the completion buffer for the header of a completion (PCIe 4.0 2.6.1).
 
-# An endpoint advertises infinite completion credits, so a hard block loses completions that exceed its buffer.
+# An endpoint advertises infinite completion credits, so a hard block loses completions that exceed its buffer. The
+# tables hold (completions, bytes of data) by family, and for 7-series by lanes.
 #
-# 7-series: CPLH and CPLD of the core as LitePCIe configures it, from c_fc_cplh and c_fc_cpld of the cores that
-# LitePCIe's repository carried (phy/xilinx_s7_gen2_x4: 850 credits of 16 bytes; _x8: 370).
-# UltraScale: PG156 4.4, UltraScale+: PG213 1.3, both appendix "Managing Receive-Buffer Space", "Completion Space".
-def completion_space(phy):
-    """Completion buffer of a LitePCIe PHY's hard block: (completions, bytes of data), or None for an unknown PHY."""
-    if isinstance(phy, S7PCIEPHY):
-        return (72, 370*16) if phy.nlanes == 8 else (72, 850*16)
-    if isinstance(phy, USPPCIEPHY):
-        return (128, 32768)
-    if isinstance(phy, USPCIEPHY):
-        return (64, 15872)
-    return None
+# Guides: UltraScale: PG156 4.4, UltraScale+: PG213 1.3, both appendix "Managing Receive-Buffer Space", "Completion
+# Space". 7-series (PG054) takes them from the options of the core. LitePCIe asks for buffers that are optimized for bus
+# masters (Buf_Opt_BMA), with payloads of up to 512 bytes, 256 at x8; Vivado then reports c_fc_cplh 72 and c_fc_cpld 850
+# credits of 16 bytes, 370 at x8.
+GUIDE = {
+    "7-series":    {8: (72, 370*16), None: (72, 850*16)},
+    "UltraScale":  {None: (64, 15872)},
+    "UltraScale+": {None: (128, 32768)},
+}
+
+# Limits of designs in use. verilog-pcie's DMA keeps a part of the data in reserve: 64 of 1024 credits on UltraScale,
+# 256 of 2048 on UltraScale+, where it counts 256 headers. The core of 7-series without Buf_Opt_BMA, which many designs
+# use and which LitePCIe does not make, has 36 headers and 461 credits, 205 at x8.
+PRACTICE = {
+    "7-series":    {8: (36, 205*16), None: (36, 461*16)},
+    "UltraScale":  {None: (64, 15360)},
+    "UltraScale+": {None: (256, 28672)},
+}
+
+FAMILIES = {S7PCIEPHY: "7-series", USPPCIEPHY: "UltraScale+", USPCIEPHY: "UltraScale"}
+
+SOURCES = ("safe", "guide", "practice")
 
 
-def completion_buffer_bytes(phy):
-    """Bytes of completions that fit in a PHY's buffer, HEADER_CREDIT included for each header.
+def space_of_family(family, lanes, source="safe"):
+    """Completion buffer of a hard block: (completions, bytes of data). `family` is a key of GUIDE.
 
-    This is the PHY's own attribute `completion_buffer_bytes` if it has one. Otherwise it follows from the hard block: a
-    host may answer in completions of 64 bytes, so the space for headers limits the bytes too. Raises ValueError for an
-    unknown PHY.
+    `source` is "guide", "practice", or "safe": the smaller of both. On 7-series "safe" is the guide's value, because
+    LitePCIe sets the option that it needs. Raises ValueError for another `source`.
     """
-    if hasattr(phy, "completion_buffer_bytes"):
-        return phy.completion_buffer_bytes
+    if source not in SOURCES:
+        raise ValueError(f"source {source!r} is not supported; choose one of {SOURCES}")
+
+    def of(table):
+        return table[family].get(lanes, table[family][None])
+    if source == "safe":
+        return of(GUIDE) if family == "7-series" else tuple(map(min, of(GUIDE), of(PRACTICE)))
+    return of(GUIDE if source == "guide" else PRACTICE)
+
+
+def completion_space(phy, source="safe"):
+    """Completion buffer of a PHY's hard block, see `space_of_family`, or None for an unknown PHY.
+
+    This is the PHY's own attribute `completion_space` if it has one.
+    """
+    if hasattr(phy, "completion_space"):
+        return phy.completion_space
+    family = next((name for phy_class, name in FAMILIES.items() if isinstance(phy, phy_class)), None)
+    return family and space_of_family(family, phy.nlanes, source)
+
+
+def own_blocks(phy):
+    """Blocks that the hard block's own buffer holds: (blocks of 64 bytes, blocks of 128 bytes).
+
+    A host with a Read Completion Boundary of 64 bytes may answer in completions of 64 bytes, so the space for headers
+    limits the bytes too. Raises ValueError for an unknown PHY.
+    """
     space = completion_space(phy)
     if space is None:
         raise ValueError(f"the completion buffer of {type(phy).__name__} is not known; pass completion_buffer_bytes")
     completions, data = space
-    return min(completions, data//RCB_BYTES)*(RCB_BYTES + HEADER_CREDIT)
+    return min(completions, data//RCB_BYTES), min(completions, data//(2*RCB_BYTES))
+
+
+def completion_blocks(phy):
+    """Blocks that outstanding reads of a PHY may need at most: (with RCB 64, with RCB 128).
+
+    These are its `fabric_blocks` if it has a CompletionBuffer in the fabric, else those of the hard block.
+    """
+    return getattr(phy, "fabric_blocks", None) or own_blocks(phy)
+
+
+def completion_buffer_bytes(phy):
+    """`own_blocks` with a Read Completion Boundary of 64 bytes, in bytes: each block with HEADER_CREDIT."""
+    return own_blocks(phy)[0]*(RCB_BYTES + HEADER_CREDIT)
 
 # Check --------------------------------------------------------------------------------------------
 

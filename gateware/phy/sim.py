@@ -13,8 +13,9 @@ from litex.gen import *
 from litex.build.generic_platform import Pins, Subsignal
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common.pcie import check_data_width, phy_layout
+from litepcie_soc.common.pcie import RCB_BYTES, check_data_width, phy_layout
 from litepcie_soc.phy.errors import REPORTED_ERRORS, error_record
+from litepcie_soc.phy.completion_buffer import DEPTH, blocks_of
 
 # Ports --------------------------------------------------------------------------------------------
 
@@ -58,6 +59,10 @@ def sim_phy_io(data_width, split=False):
 
 # Simulation PHY -----------------------------------------------------------------------------------
 
+# Completion buffer of an ideal PHY, which limits no read: (completions, bytes of data).
+IDEAL_SPACE = (512, 512*RCB_BYTES)
+
+
 class SimPHY(LiteXModule):
     """A PHY of either shape without a hard block.
 
@@ -68,6 +73,10 @@ class SimPHY(LiteXModule):
     split      : bool, separate channels for requests and completions, as on UltraScale.
     endianness : "big" or "little", byte order of payload dwords.
     bar0_size  : int, bytes.
+    completion_space  : (int, int), completions and bytes of data that the hard block holds. The link model reports an
+        error if outstanding reads need more.
+    fabric_width      : int, bits of a hard block whose completions go through a CompletionBuffer in the fabric, as on
+        UltraScale; 0: there is none. The link model has that buffer, and reports an error if it overflows.
 
     Attributes
     ----------
@@ -90,18 +99,26 @@ class SimPHY(LiteXModule):
     function_reset         : Signal(), **out**, a function level reset waits for `function_reset_done`.
     function_reset_done    : Signal(), **in**, one cycle: the function is reset.
     errors                 : Record of `error_record`, **in**.
-    completion_buffer_bytes : int, an ample value: the link model paces completions and drops none.
+    completion_space  : (int, int), the parameter.
+    fabric_width, fabric_beats : int, the parameter, and the beats of that buffer.
+    fabric_blocks     : (int, int), blocks of 64 and of 128 bytes that it holds; None if there is none.
     """
-    qword_aligned           = False
-    completion_buffer_bytes = 32768
-    def __init__(self, data_width, *, pads=None, split=False, endianness="big", bar0_size=0x200000):
+    qword_aligned     = False
+    def __init__(self, data_width, *, pads=None, split=False, endianness="big", bar0_size=0x200000,
+        completion_space=IDEAL_SPACE, fabric_width=0):
         check_data_width(data_width)
         if endianness not in ("big", "little"):
             raise ValueError(f"endianness {endianness!r} is not supported; choose 'big' or 'little'")
+        if fabric_width and not split:
+            raise ValueError("fabric_width is not supported with one stream for requests and completions; choose split")
         self.data_width = data_width
         self.split      = split
         self.endianness = endianness
         self.bar0_size  = bar0_size
+        self.completion_space  = completion_space
+        self.fabric_width      = fabric_width
+        self.fabric_beats      = DEPTH if fabric_width else 0
+        self.fabric_blocks     = blocks_of(DEPTH, fabric_width) if fabric_width else None
 
         self.tx_streams, self.rx_streams = SPLIT_STREAMS if split else SHARED_STREAMS
         for name in (*self.tx_streams.values(), *self.rx_streams.values()):

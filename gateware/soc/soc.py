@@ -19,6 +19,7 @@ from litepcie_soc.dma.fetch import RING_LOG2_MAX
 from litepcie_soc.memory.bram import EndpointMemory
 from litepcie_soc.phy.errors import REPORTED_ERRORS
 from litepcie_soc.phy.hard_block import completion_buffer_bytes as phy_completion_buffer_bytes
+from litepcie_soc.phy.hard_block import completion_space
 from litepcie_soc.soc.identity import Identity
 from litepcie_soc.soc.msi import MSIMerger, msi_enable
 from litepcie_soc.soc.reset import FunctionReset
@@ -221,13 +222,17 @@ class LitePCIeSoC(SoCMini):
 
     def add_link_constants(self, phy, gen, lanes, memory_size, tags, completion_buffer_bytes, pci_id):
         """Adds the ``CONFIG_*`` constants of ``soc.h``, which the simulator reads."""
+        completions, data = completion_space(phy)
         constants = {
             "gen":                     gen,
             "lanes":                   lanes,
             "data_width":              phy.data_width,
             "phy_split":               int(self.tlp.shape.split),
             "endianness_little":       int(phy.endianness == "little"),
-            "completion_buffer_bytes": completion_buffer_bytes,
+            "completion_buffer_bytes": completion_buffer_bytes,  # That outstanding reads use at most.
+            "completion_headers":      completions,              # That the hard block holds.
+            "completion_data":         data,                     # Bytes, likewise.
+            **{name: getattr(phy, name, 0) for name in ("fabric_width", "fabric_beats")},
             "tags":                    tags,
             "bar0_size":               abi.BAR0_SIZE,
             **pci_id,

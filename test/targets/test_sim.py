@@ -193,7 +193,7 @@ def test_build_without_compile(tmp_path, gen, lanes, width, phy, endianness, tag
     assert constants((tmp_path / generated / "soc.h").read_text()).items() >= {
         "PCIE_GEN": gen, "PCIE_LANES": lanes, "PCIE_DATA_WIDTH": width, "PCIE_PHY_SPLIT": int(phy == "split"),
         "PCIE_ENDIANNESS_LITTLE": int(endianness == "little"), "PCIE_TAGS": tags,
-        "PCIE_COMPLETION_BUFFER_BYTES": 32768,
+        "PCIE_COMPLETION_HEADERS": 512, "PCIE_COMPLETION_DATA": 32768, "PCIE_FABRIC_WIDTH": 0,
     }.items()
     # One array for the endpoint memory, filled by nothing.
     assert re.search(rf"reg \[{width - 1}:0\] \w+\[0:{(64 << 20) * 8 // width - 1}\];",

@@ -17,6 +17,12 @@ struct Beat {
     bool first, last;
 };
 
+// Completions that the hard block can hold until the card accepts them: their number, and the bytes of their data in
+// units of a credit. An endpoint advertises infinite credits for completions, so it loses those that exceed this.
+struct CompletionSpace {
+    unsigned headers, data;
+};
+
 // The parameters that the card was built with, from its soc.h.
 struct CardInfo {
     unsigned gen, lanes, data_width;
@@ -25,11 +31,17 @@ struct CardInfo {
     uint16_t vendor, device, subsystem_vendor, subsystem_device;
     uint32_t class_code;
     uint64_t memory_size;
-    uint32_t completion_buffer;  // bytes of completions that the PHY can hold until the card accepts them
-    unsigned tags = 32;          // most outstanding requests of the card, with extended tags
-    bool split = false;          // requests and completions have separate streams
-    bool little_endian = false;  // payload dwords are little-endian
+    CompletionSpace completion_space;
+    unsigned tags = 32;           // most outstanding requests of the card, with extended tags
+    bool split = false;           // requests and completions have separate streams
+    bool little_endian = false;   // payload dwords are little-endian
+    unsigned fabric_width = 0;    // bits of the completion buffer in the fabric; 0: there is none
+    unsigned fabric_beats = 0;    // its beats
+    unsigned block_width = 0;     // of the hard block in bits; 0: the block never limits the card's streams
+    uint64_t block_clock_hz = 0;  // of the hard block
 
+    // The straddle option of the hard block, with which several completions share a beat.
+    bool straddle() const { return fabric_width >= 256; }
     unsigned channels() const { return split ? 2 : 1; }
 };
 

@@ -13,7 +13,8 @@ CardTransmit::CardTransmit(const CardInfo &card, LinkDirection &link, ReplayQueu
     static const char *const kNames[] = {"stream of requests to the PHY", "stream of completions to the PHY"};
     for (unsigned i = 0; i < card.channels(); i++) {
         const char *name = card.split ? kNames[i] : "stream to the PHY";
-        channels_.push_back({StreamChecker(card.data_width / 32, name, card.little_endian)});
+        channels_.push_back({StreamChecker(card.data_width / 32, name, card.little_endian),
+                             BlockSide(card, card.block_width / 8, kCrossingBeats)});
     }
 }
 
@@ -33,7 +34,8 @@ void CardTransmit::drive(uint64_t cycle, CardInputs &inputs) {
     for (size_t i = 0; i < channels_.size(); i++) {
         if (channels_[i].credit_wait && !wire_.replaying())
             wait_for_credit(cycle, channels_[i]);
-        inputs.tx_ready[i] = room && !channels_[i].credit_wait;
+        channels_[i].block.clock();
+        inputs.tx_ready[i] = room && !channels_[i].credit_wait && channels_[i].block.ready();
     }
     inputs.msi_ready = room && !requests().open() && link_.has_credit(TlpClass::Posted, 1);
 }
@@ -54,7 +56,9 @@ void CardTransmit::begin(Channel &channel) {
 void CardTransmit::take_beat(uint64_t cycle, Channel &channel, const Beat &beat) {
     const bool first = !channel.stream.inside();
     const bool last = channel.stream.take(beat);
-    link_.send_bytes(4 * channel.stream.dwords_of(beat) + (first ? kFramingBytes : 0));
+    const unsigned bytes = 4 * channel.stream.dwords_of(beat);
+    channel.block.take(bytes);
+    link_.send_bytes(bytes + (first ? kFramingBytes : 0));
     if (first)
         begin(channel);
     if (last && on_accept)

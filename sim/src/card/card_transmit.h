@@ -2,6 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
+#include "card/block_side.h"
 #include "card/card.h"
 #include "card/stream_checker.h"
 #include "link/link_direction.h"
@@ -31,6 +32,7 @@ struct CardItem {
 class CardTransmit {
   public:
     static constexpr unsigned kBeats = 4;
+    static constexpr unsigned kCrossingBeats = 16;  // that a crossing to the hard block stores
 
     CardTransmit(const CardInfo &card, LinkDirection &link, ReplayQueue<CardItem> &wire);
 
@@ -52,6 +54,7 @@ class CardTransmit {
   private:
     struct Channel {
         StreamChecker stream;
+        BlockSide block;
         bool credit_wait = false;  // the current TLP waits for credit
         TlpClass tlp_class = TlpClass::Posted;
         unsigned data = 0;  // data credits of the current TLP

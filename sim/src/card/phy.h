@@ -56,7 +56,7 @@ class Phy {
     CardReceive &receive() { return receive_; }
     const LinkDirection &to_host() const { return to_host_; }
     const LinkDirection &to_card() const { return to_card_; }
-    unsigned completion_buffer_peak() const { return receive_.completion_peak(); }
+    const CompletionSpace &completion_peak() const { return receive_.completion_peak(); }
 
   private:
     bool take(uint64_t cycle, CardItem &item);

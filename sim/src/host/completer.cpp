@@ -95,9 +95,10 @@ void Completer::postpone(Read read, uint64_t due) {
 }
 
 void Completer::refuse(const Read &read, CplStatus status, Egress &egress) {
-    egress.push({Tlp::completion(kHostId, read.request.requester(), read.request.tag(), status, read.bytes,
-                                 read.address & 0x7f),
-                 true, read.abandoned});
+    Tlp completion =
+        Tlp::completion(kHostId, read.request.requester(), read.request.tag(), status, read.bytes, read.address & 0x7f);
+    completion.answer(read.request);
+    egress.push({completion, true, read.abandoned});
 }
 
 bool Completer::complete(Read &read, uint64_t cycle, Egress &egress) {
@@ -134,6 +135,7 @@ bool Completer::complete(Read &read, uint64_t cycle, Egress &egress) {
     HostTlp completion;
     completion.tlp = Tlp::completion_data(kHostId, read.request.requester(), read.request.tag(), count,
                                           read.address & 0x7f, data, dwords);
+    completion.tlp.answer(read.request);
     const bool over = bytes == read.bytes || fault == Fault::Short;
     completion.ends_request = over;
     completion.late = read.abandoned;

@@ -10,6 +10,7 @@ namespace litepcie {
 namespace {
 
 constexpr unsigned kCompletionHeader = 12;
+constexpr unsigned kSegmentBits = 128;  // at whose multiples a completion begins with the straddle option
 
 double skip_share() { return double(kSkpSymbols) / kSkpInterval; }
 
@@ -48,9 +49,16 @@ double dllp_bytes(const BoundParameters &p, const TlpRates &tlps, double posted_
                          fewest_updates(tlps.non_posted, credits.header[1], 0, credits.data[1]));
 }
 
-// Beats that a TLP takes on the data path. Each TLP begins in a beat of its own.
-double beats(const BoundParameters &p, double payload, unsigned header) {
-    return std::ceil((header + payload) * 8 / p.data_width);
+// Clock cycles of the card that a TLP takes on the data path, or at the hard block if that is slower. Each TLP begins
+// in a beat of its own, unless it `shares` beats of the hard block.
+double beats(const BoundParameters &p, double payload, unsigned header, bool shares = false) {
+    const double bits = (header + payload) * 8;
+    const double of_card = std::ceil(bits / p.data_width);
+    if (!p.block_width)
+        return of_card;
+    const double of_block =
+        shares ? std::ceil(bits / kSegmentBits) * kSegmentBits / p.block_width : std::ceil(bits / p.block_width);
+    return std::max(of_card, of_block * p.shape.clock_hz / p.block_clock_hz);
 }
 
 }  // namespace
@@ -79,7 +87,8 @@ Rates link_bound(const BoundParameters &p) {
     const double write_wire = 1 + write.count * (kFramingBytes + p.header_bytes) / write.total;
     const double completion_wire = 1 + completion.count * (kFramingBytes + kCompletionHeader) / completion.total;
     const double request_wire = request.count * (kFramingBytes + p.header_bytes) / request.total;
-    const double path = p.shape.clock_hz / beats(p, completion.average(), kCompletionHeader) * completion.average();
+    const double path =
+        p.shape.clock_hz / beats(p, completion.average(), kCompletionHeader, p.straddle) * completion.average();
 
     // The DLLPs of a direction depend on the other direction's rate, but only a little: this iteration converges.
     Rates rates = {reads ? path : 0, writes ? capacity : 0};

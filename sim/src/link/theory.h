@@ -27,6 +27,9 @@ enum class Traffic { Read, Write, Both };
 struct BoundParameters {
     LinkShape shape;
     unsigned data_width = 128;       // of the PHY boundary, bits
+    unsigned block_width = 0;        // of a hard block with another clock, bits; 0: there is none
+    uint64_t block_clock_hz = 0;     // of that hard block
+    bool straddle = false;           // completions share beats of that hard block
     unsigned mps = 256, mrrs = 512;  // bytes
     unsigned completion_bytes = 0;   // bytes of the largest completion; 0: MPS
     unsigned header_bytes = 12;      // of the card's requests: 12 or 16

@@ -26,6 +26,7 @@ enum class CplStatus : uint8_t { Success = 0, Unsupported = 1, Abort = 4 };
 class Tlp {
   public:
     std::vector<uint32_t> dw;
+    static constexpr uint32_t kAnswered = 7u << 20 | 1u << 18 | 3u << 12;  // traffic class and attributes in dword 0
 
     // Builders of memory requests. `address` and `bytes` are in bytes and may be unaligned: the byte enables follow
     // from them. The header has three dwords for an address below 4 GiB and four above, as the specification demands.
@@ -49,6 +50,8 @@ class Tlp {
     bool no_snoop() const { return dw[0] >> 12 & 1; }
     unsigned address_type() const { return (dw[0] >> 10) & 3; }
     void poison() { dw[0] |= 1u << 14; }
+    // Gives a completion the attributes and the traffic class of its request (PCIe 4.0 2.2.9).
+    void answer(const Tlp &request) { dw[0] |= request.dw[0] & kAnswered; }
 
     bool is_memory() const { return type() == 0 && fmt() < 4; }
     bool is_memory_write() const { return is_memory() && has_data(); }

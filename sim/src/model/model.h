@@ -77,7 +77,7 @@ class Model {
     const CompleterCounts &completer_counts() const { return completer_.counts(); }
     const FaultInjector &faults() const { return faults_; }
     const TrafficCounts &traffic() const { return traffic_; }
-    unsigned completion_buffer_peak() const { return phy_.completion_buffer_peak(); }
+    const CompletionSpace &completion_peak() const { return phy_.completion_peak(); }
     const ModelOptions &options() const { return options_; }
     BusyClock &busy_clock() { return busy_clock_; }
     const BusyClock &busy_clock() const { return busy_clock_; }

@@ -38,6 +38,9 @@ Json bounds(const Model &model) {
     BoundParameters p;
     p.shape = {model.info().gen, model.info().lanes, model.info().clock_hz};
     p.data_width = model.info().data_width;
+    p.block_width = model.info().block_width;
+    p.block_clock_hz = model.info().block_clock_hz;
+    p.straddle = model.info().straddle();
     p.mps = model.config().mps();
     p.mrrs = model.config().mrrs();
     p.completion_bytes = model.options().completion_bytes;
@@ -91,7 +94,8 @@ void write_stats(const Model &model, const std::string &path, const std::string 
         {"bound", bounds(model)},
         {"card_read_bytes", model.completer_counts().read_bytes},
         {"card_written_bytes", model.completer_counts().written_bytes},
-        {"completion_buffer_peak_bytes", model.completion_buffer_peak()},
+        {"completion_buffer_peak",
+         {{"completions", model.completion_peak().headers}, {"data_bytes", model.completion_peak().data}}},
         {"interrupts", figures.interrupts},
         {"interrupts_while_disabled", figures.masked_interrupts},
         {"faults_injected", model.faults().injected()},

@@ -51,6 +51,9 @@ BoundParameters bound_parameters(const Model &model, const RunOptions &options) 
     BoundParameters p;
     p.shape = {model.info().gen, model.info().lanes, model.info().clock_hz};
     p.data_width = model.info().data_width;
+    p.block_width = model.info().block_width;
+    p.block_clock_hz = model.info().block_clock_hz;
+    p.straddle = model.info().straddle();
     p.mps = options.mps;
     p.mrrs = options.mrrs;
     p.completion_bytes = model.options().completion_bytes;

@@ -13,9 +13,11 @@ from litepcie.phy.s7pciephy import S7PCIEPHY
 from litepcie.phy.uspciephy import USPCIEPHY
 from litepcie.phy.usppciephy import USPHBMPCIEPHY, USPPCIEPHY
 
-from litepcie_soc.phy.hard_block import completion_buffer_bytes
+from litepcie_soc.phy.hard_block import completion_blocks, completion_buffer_bytes, completion_space, own_blocks
+from litepcie_soc.phy.series7 import Series7PHY
 from litepcie_soc.phy.shapes import PHYShape
 from litepcie_soc.phy.sim import SimPHY
+from litepcie_soc.phy.ultrascale.phy import UltraScalePHY, UltraScalePlusPHY
 from litepcie_soc.tlp.issue import BLOCK_BYTES
 
 from test.gateware.phy.bench import Platform, pads
@@ -39,17 +41,47 @@ def test_unsupported_phys(phy, message):
 
 # Completion Buffers -------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("phy_class, lanes, data_width, headers, data", [
-    (S7PCIEPHY,  4, 128, 72, 13600), (S7PCIEPHY, 8, 128, 72, 5920),
-    (USPCIEPHY,  8, 256, 64, 15872), (USPPCIEPHY, 8, 256, 128, 32768), (USPHBMPCIEPHY, 8, 256, 128, 32768),
+@pytest.mark.parametrize("phy_class, lanes, data_width, safe, guide, practice", [
+    (S7PCIEPHY,     4, 128, (72,  13600), (72,  13600), (36,  7376)),
+    (S7PCIEPHY,     8, 128, (72,  5920),  (72,  5920),  (36,  3280)),
+    (USPCIEPHY,     8, 256, (64,  15360), (64,  15872), (64,  15360)),
+    (USPPCIEPHY,    8, 256, (128, 28672), (128, 32768), (256, 28672)),
+    (USPHBMPCIEPHY, 8, 256, (128, 28672), (128, 32768), (256, 28672)),
 ])
-def test_completion_buffers(phy_class, lanes, data_width, headers, data):
-    """The most completions of 64 bytes that can be outstanding fit in the space for headers and in that for data."""
-    blocks = completion_buffer_bytes(make(phy_class, lanes, data_width))//BLOCK_BYTES
-    assert blocks == headers and 64*blocks <= data
+def test_completion_space(phy_class, lanes, data_width, safe, guide, practice):
+    phy = make(phy_class, lanes, data_width)
+    assert completion_space(phy) == completion_space(phy, "safe") == safe
+    assert (completion_space(phy, "guide"), completion_space(phy, "practice")) == (guide, practice)
+    with pytest.raises(ValueError, match="source 'best' is not supported; choose one of"):
+        completion_space(phy, "best")
+
+
+@pytest.mark.parametrize("phy_class, lanes, data_width, blocks", [
+    (S7PCIEPHY, 4, 128, (72, 72)), (S7PCIEPHY, 8, 128, (72, 46)), (USPCIEPHY, 8, 256, (64, 64)),
+    (USPPCIEPHY, 8, 256, (128, 128)),
+])
+def test_blocks_of_the_hard_block(phy_class, lanes, data_width, blocks):
+    """Blocks of 64 and of 128 bytes, each a completion of its own, fit in the space for headers and in that for
+    data."""
+    phy = make(phy_class, lanes, data_width)
+    headers, data = completion_space(phy)
+    assert own_blocks(phy) == completion_blocks(phy) == blocks
+    assert all(count <= headers and count*size <= data for count, size in zip(blocks, (64, 128)))
+    assert completion_buffer_bytes(phy)//BLOCK_BYTES == blocks[0]
+
+
+@pytest.mark.parametrize("make_phy, lanes, data_width, blocks", [
+    (Series7PHY, 4, 128, (72, 72)), (UltraScalePHY, 8, 512, (165, 99)), (UltraScalePHY, 8, 256, (165, 99)),
+    (UltraScalePlusPHY, 16, 512, (251, 167)), (UltraScalePlusPHY, 4, 128, (95, 53)),
+])
+def test_blocks_of_our_phys(make_phy, lanes, data_width, blocks):
+    """PHYs with a stream for completions have the room of the buffer in the fabric."""
+    assert completion_blocks(make(make_phy, lanes, data_width)) == blocks
 
 
 def test_completion_buffer_of_an_unknown_phy():
-    assert completion_buffer_bytes(SimPHY(64)) == 32768
+    assert completion_blocks(SimPHY(64)) == (512, 256)
+    assert completion_blocks(SimPHY(64, completion_space=(72, 5920))) == (72, 46)
+    assert completion_space(object()) is None
     with pytest.raises(ValueError, match="completion buffer of object is not known; pass completion_buffer_bytes"):
         completion_buffer_bytes(object())

@@ -15,7 +15,7 @@ constexpr uint16_t kCard = 0x0100, kHost = 0;
 constexpr unsigned kDwords = 4;
 
 inline CardInfo small_card(bool split, bool little_endian = false) {
-    CardInfo info{2, 4, 32 * kDwords, 125000000, 1 << 21, 0, 0, 0, 0, 0, 1 << 20, 32768};
+    CardInfo info{2, 4, 32 * kDwords, 125000000, 1 << 21, 0, 0, 0, 0, 0, 1 << 20, {512, 32768}};
     info.split = split;
     info.little_endian = little_endian;
     return info;
@@ -37,9 +37,19 @@ class PhyTest : public testing::Test {
   protected:
     void make(bool split, const Credits &root_port = kRootPortCredits, const Credits &card = card_credits(512),
               const LinkPolicy &policy = {}, bool little_endian = false) {
-        phy = std::make_unique<Phy>(small_card(split, little_endian), root_port, card, policy);
-        phy->set_mps(256);
+        make(split, small_card(split, little_endian), root_port, card, policy);
         little = little_endian;
+    }
+    void make(bool split, const CompletionSpace &space) {
+        CardInfo info = small_card(split);
+        info.completion_space = space;
+        make(split, info);
+    }
+    void make(bool, const CardInfo &info, const Credits &root_port = kRootPortCredits,
+              const Credits &card = card_credits(512), const LinkPolicy &policy = {}) {
+        phy = std::make_unique<Phy>(info, root_port, card, policy);
+        phy->set_mps(256);
+        little = false;
         egress.clear();
         beats = {};
         received.clear();

@@ -95,6 +95,85 @@ TEST_F(PhyTest, SharedStreamKeepsTheOrderOfArrival) {
     EXPECT_TRUE(taken[1].empty());
 }
 
+// A completion with the Relaxed Ordering attribute passes a posted write that waits.
+TEST_F(PhyTest, RelaxedCompletionPassesAPostedWrite) {
+    make(true);
+    card_takes = {false, true};
+    Tlp relaxed = completion(64);
+    relaxed.dw[0] |= 1u << 13;
+    egress.push({write(64, 0xe0000000), false});
+    egress.push({relaxed, true});
+    run(200);
+    EXPECT_EQ(taken_dwords(kCompletions), relaxed.dw);
+}
+
+// Completion buffers -------------------------------------------------------------------------------
+
+// The hard block holds three completions, or 160 bytes of data. The card takes none.
+TEST_F(PhyTest, CompletionsOverflowTheHardBlock) {
+    for (const CompletionSpace &space : {CompletionSpace{3, 32768}, CompletionSpace{512, 160}})
+        for (unsigned count : {2, 4}) {
+            make(true, space);
+            card_takes = {true, false};
+            for (unsigned i = 0; i < count; i++)
+                egress.push({completion(64), true});
+            if (count > 3)
+                EXPECT_THROW(run(400), Violation);
+            else
+                run(400);
+        }
+}
+
+// The hard block sends all of them to the buffer in the fabric: five beats of 16 bytes each.
+TEST_F(PhyTest, CompletionsWaitInTheFabric) {
+    for (unsigned beats : {20, 19}) {
+        CardInfo card = small_card(true);
+        card.completion_space = {1, 64};
+        card.fabric_width = 128;
+        card.fabric_beats = beats;
+        make(true, card);
+        card_takes = {true, false};
+        for (unsigned i = 0; i < 4; i++)
+            egress.push({completion(64), true});
+        if (beats < 20) {
+            EXPECT_THROW(run(400), Violation);
+            continue;
+        }
+        run(400);
+        EXPECT_TRUE(taken[kCompletions].empty());
+        card_takes = {true, true};
+        run(40);
+        EXPECT_EQ(taken_dwords(kCompletions).size(), 4 * completion(64).dw.size());
+        EXPECT_TRUE(phy->quiet());
+    }
+}
+
+// A hard block of half the width and the same clock: a completion of 76 bytes takes 10 cycles instead of 5, a write of
+// 80 bytes too. With the straddle option parts of 16 bytes count, at 256 bits and half of the clock.
+TEST_F(PhyTest, RateOfTheHardBlock) {
+    const struct {
+        unsigned width;
+        uint64_t clock;
+        unsigned fabric;
+        unsigned cycles;
+    } blocks[] = {{0, 0, 0, 6}, {64, 125000000, 0, 10}, {128, 62500000, 0, 10}, {256, 31250000, 256, 10}};
+    for (const auto &block : blocks) {
+        CardInfo card = small_card(true);
+        card.gen = 3, card.lanes = 16;
+        card.block_width = block.width;
+        card.block_clock_hz = block.clock;
+        card.fabric_width = block.fabric;
+        card.fabric_beats = block.fabric ? 512 : 0;
+        make(true, card);
+        for (unsigned i = 0; i < 60; i++)
+            egress.push({completion(64), true});
+        unsigned cycles = 0;
+        while (taken_dwords(kCompletions).size() < 60 * completion(64).dw.size() && cycles < 2000)
+            run(1), cycles++;
+        EXPECT_NEAR(cycles / 60.0, block.cycles, 1) << block.width;
+    }
+}
+
 // Payload dwords are swapped in both directions; header dwords are not, at any position in a beat.
 TEST_F(PhyTest, LittleEndianPayload) {
     for (uint64_t address : {uint64_t(0x10000000), uint64_t(0x100000000)}) {

@@ -10,7 +10,8 @@ using namespace litepcie;
 
 namespace {
 
-const CardInfo kCard = {2, 4, 128, 125000000, 1 << 21, 0x1234, 0x1ce0, 0x1234, 0x1ce0, 0x058000, 64 << 20, 32768};
+const CardInfo kCard = {2,      4,      128,    125000000, 1 << 21,  0x1234,
+                        0x1ce0, 0x1234, 0x1ce0, 0x058000,  64 << 20, {512, 32768}};
 
 void write(ConfigSpace &config, unsigned offset, uint32_t value, unsigned bytes) {
     uint8_t data[4];
