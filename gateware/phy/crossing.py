@@ -150,12 +150,14 @@ class LinkCrossing(LiteXModule):
     data_width      : int, bits in `sys`: `pcie_data_width` or twice that.
     pcie_data_width : int, bits of the hard block.
     link_up         : Signal(), the hard block reports that the link is up.
+    drained         : Signal(), `pcie`, buffers between the hard block and the crossings are empty. While the link is
+        down their beats are dropped; the crossings stay in reset until none is left.
 
     Attributes
     ----------
     link_up : Signal(), **out**, the link is up and both sides of the crossings are out of reset.
     """
-    def __init__(self, data_width, pcie_data_width, link_up):
+    def __init__(self, data_width, pcie_data_width, link_up, drained=None):
         self.widths       = (data_width, pcie_data_width)
         self.link_up      = Signal()
         self.cd_sys_link  = ClockDomain()
@@ -166,14 +168,17 @@ class LinkCrossing(LiteXModule):
         pcie_reset = Signal()
         reset      = Signal(reset=1)
         awake      = Signal()  # `pcie_link` is out of reset, as seen in `sys`.
+        empty      = Signal(reset=1)  # `drained`, as seen in `sys`.
         self.timer = timer = WaitTimer(RESET_CYCLES)
         self.specials += [
             MultiReg(ResetSignal("pcie"), pcie_reset, reset=1),
             MultiReg(reset, self.cd_pcie_link.rst, "pcie", reset=1),
             MultiReg(~self.cd_pcie_link.rst, awake),
         ]
+        if drained is not None:
+            self.specials += MultiReg(drained, empty)
         self.comb += [
-            timer.wait.eq(link_up & ~pcie_reset),
+            timer.wait.eq(link_up & ~pcie_reset & (empty | ~reset)),
             self.cd_sys_link.clk.eq(ClockSignal("sys")),
             self.cd_sys_link.rst.eq(reset),
             self.cd_pcie_link.clk.eq(ClockSignal("pcie")),

@@ -12,8 +12,9 @@ without padding ("Dword-aligned mode"); payload bytes are in memory order. Sourc
 (UltraScale+), "AXI4-Stream Interface Description". The tables "Sideband Signals" of each interface list the bits of
 `tuser`; 512 bits has separate tables.
 
-Straddling is not used, so each TLP begins in a new beat, and the rest of a TLP's last beat is unused. The table shows
-the resulting limit at 512 bits and 250 MHz, compared with the limit of a Gen3 x16 link:
+On RC at 256 and 512 bits several completions may share a beat (`straddle.py`). Everywhere else each TLP begins in a
+new beat, and the rest of a TLP's last beat is unused. Behind the aligner this holds for completions too. The table
+shows the resulting limit at 512 bits and 250 MHz, compared with the limit of a Gen3 x16 link:
 
     TLP                       beats   limit of the interface   limit of the link
     write of 256 bytes        5       12.8 GB/s                14.4 GB/s
@@ -22,8 +23,7 @@ the resulting limit at 512 bits and 250 MHz, compared with the limit of a Gen3 x
     completion of 128 bytes   3       10.7 GB/s                13.6 GB/s
     completion of 64 bytes    2        8.0 GB/s                12.0 GB/s
 
-At 128 and 256 bits the blocks offer straddling only on RC at 256 bits, and we disable it there. The fraction of each
-beat that is used follows from the same calculation.
+The fraction of each beat that is used at other widths follows from the same calculation.
 """
 
 from litex.soc.interconnect import stream

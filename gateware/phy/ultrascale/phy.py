@@ -27,10 +27,14 @@ from migen.genlib.cdc import MultiReg
 
 from litex.gen import *
 
+from litex.soc.interconnect import stream
+
 from litepcie.phy.uspciephy import USPCIEPHY
 from litepcie.phy.usppciephy import USPPCIEPHY
 
 from litepcie_soc.common.pcie import DATA_WIDTHS, has_data
+from litepcie_soc.common.link_rates import link_rate
+from litepcie_soc.phy.completion_buffer import DEPTH, CompletionBuffer, blocks_of, keeps_up
 from litepcie_soc.phy.crossing import LinkCrossing
 from litepcie_soc.phy.errors import error_record
 from litepcie_soc.phy.order import CommittedCounter, PostedOrder
@@ -40,6 +44,7 @@ from litepcie_soc.phy.ultrascale.control import (
 )
 from litepcie_soc.phy.ultrascale.ports import KEPT, TIED, TIED_ULTRASCALE, TIED_ULTRASCALE_PLUS
 from litepcie_soc.phy.ultrascale.receive import CompleterRequest, RequesterCompletion
+from litepcie_soc.phy.ultrascale.straddle import STRADDLE_WIDTHS, SegmentAligner, SegmentMarks, segments_layout
 from litepcie_soc.phy.ultrascale.transmit import CompleterCompletion, RequesterRequest
 from litepcie_soc.phy.width import Narrower, Wider
 
@@ -85,6 +90,9 @@ class _HardBlock:
     plus               : bool, UltraScale+.
     req_sink, cmp_sink : streams of `phy_layout(data_width)`, **in**, TLPs of the card.
     req_source, cmp_source : streams of `phy_layout(data_width)`, **out**, TLPs of the host.
+    completion_buffer  : CompletionBuffer, holds completions of the host (`pcie`).
+    fabric_blocks      : (int, int), blocks of 64 and of 128 bytes that it holds, see `blocks_of`; None if the block's
+        interface is slower than the link, so that completions gather before it.
     msi                : stream of `dat[8]` (vector), **in**.
     id                 : Signal(16), **out**, bus, device and function number.
     bus_master_enable  : Signal(), **out**, requests may be sent.
@@ -139,8 +147,9 @@ class _HardBlock:
             "pf0_bar0_size":           self.bar0_size >> 20,
         }
         if self.pcie_data_width == 512:
-            config |= {f"AXISTEN_IF_EXT_512_{name}_STRADDLE": False for name in ("CQ", "RQ", "RC", "RC_4TLP")}
-        return config
+            config |= {f"AXISTEN_IF_EXT_512_{name}_STRADDLE": name == "RC_4TLP"
+                for name in ("CQ", "RQ", "RC", "RC_4TLP")}
+        return config | {"AXISTEN_IF_RC_STRADDLE": self.pcie_data_width == 256}
 
     def add_streams(self):
         """Connects LitePCIe's streams (`pcie`) to the ports of the IP.
@@ -160,7 +169,36 @@ class _HardBlock:
             setattr(self, f"{name}_adapter", adapter)
             self.comb += tlps.connect(adapter.sink) if to_block else adapter.source.connect(tlps)
             beat = adapter.source if to_block else adapter.sink
+            if name == "rc":
+                beat = self.buffered(beat)
             self.add_axi(name, self.converted(name, beat, to_block), to_block)
+
+    @property
+    def straddle(self):
+        """Whether the block may send parts of several completions in one beat, see `straddle.py`."""
+        return self.pcie_data_width in STRADDLE_WIDTHS
+
+    def buffered(self, beat):
+        """Returns a stream that feeds `beat` through the completion buffer and, with straddle, the aligner."""
+        in_pcie, width = ClockDomainsRenamer("pcie"), self.pcie_data_width
+        clock    = USER_CLOCKS[self.nlanes, width]*1e6
+        fits     = keeps_up(link_rate(3, self.nlanes), self.block_width, clock, self.straddle)
+        self.fabric_blocks     = blocks_of(DEPTH, width) if fits else None
+        layout                 = segments_layout(width) if self.straddle else [("dat", width), ("keep", width//32)]
+        self.completion_buffer = buffer = in_pcie(CompletionBuffer(layout))
+        if not self.straddle:
+            self.comb += buffer.source.connect(beat)
+            sink       = stream.Endpoint(beat.description)
+            self.comb += sink.connect(buffer.sink, omit={"user"})
+            return sink
+        self.marks   = marks   = in_pcie(SegmentMarks(width, self.plus))
+        self.aligner = aligner = in_pcie(SegmentAligner(width, self.plus))
+        self.comb += [
+            marks.source.connect(buffer.sink),
+            buffer.source.connect(aligner.sink),
+            aligner.source.connect(beat),
+        ]
+        return marks.sink
 
     def converted(self, name, beat, to_block):
         """Returns `beat`, converted to the width of the block if that differs."""
@@ -231,7 +269,8 @@ class _HardBlock:
     def add_crossing(self):
         """Replaces LitePCIe's streams, which are in `pcie`, by streams in `sys`."""
         link_up         = self._link_status.fields.status
-        self.crossing   = crossing = LinkCrossing(self.data_width, self.pcie_data_width, link_up)
+        self.crossing   = crossing = LinkCrossing(self.data_width, self.pcie_data_width, link_up,
+            drained=self.completion_buffer.level == 0)
         self.link_up    = crossing.link_up
         requests        = crossing.transmit(self.req_sink)
         completions     = crossing.transmit(self.cmp_sink)

@@ -6,7 +6,8 @@
 
 """A model of UltraScale's hard blocks at their AXI streams: encodes and decodes packets.
 
-It follows the tables of PG156 and PG213 (dword-aligned mode, no straddling), and shares no code with the gateware.
+It follows the tables of PG156 and PG213 (dword-aligned mode; straddling on RC at 256 and 512 bits), and shares no code
+with the gateware.
 """
 
 from dataclasses import dataclass
@@ -162,6 +163,43 @@ class Interface:
 
     def requester_completion(self, tlp, error=None, completed=1):
         """Beats on RC for a completion of the host. `error` overrides the error code that follows from the TLP."""
+        dwords, byte_en = self.requester_completion_dwords(tlp, error, completed)
+        if self.data_width >= 256:
+            return self.straddled([dwords], lambda: False)
+        return self.beats(dwords, 1 << 32, byte_en)
+
+    def straddled(self, packets, follows):
+        """Beats with the straddle option. `follows()`: whether a packet begins in the beat in which the one before it
+        ends, if there is room for it: at the next multiple of 16 bytes."""
+        beats = []
+        at    = self.dwords     # Next free dword of the last beat.
+        for dwords in packets:
+            at = -(-at//4)*4
+            if at >= self.dwords or not follows():
+                at = self.dwords
+            for n, dword in enumerate(dwords):
+                if at == self.dwords:
+                    beats.append((dict(data=0, keep=2**self.dwords - 1, last=0), [], []))
+                    at = 0
+                beat, begins, ends = beats[-1]
+                beat["data"] |= dword << 32*at
+                if n == 0:
+                    begins.append(at)
+                if n == len(dwords) - 1:
+                    ends.append(at)
+                at += 1
+        return [beat | {"user": self.marks(begins, ends)} for beat, begins, ends in beats]
+
+    def marks(self, begins, ends):
+        """`tuser` of a beat with the straddle option: dwords at which TLPs begin and end."""
+        if self.data_width == 512:
+            return sum(1 << 64 + n | at//4 << 68 + 2*n for n, at in enumerate(begins)) | \
+                sum(1 << 76 + n | at << 80 + 4*n for n, at in enumerate(ends))
+        return sum(1 << 32 + n for n, _ in enumerate(begins)) | \
+            sum((1 | at << 1) << 34 + 4*n for n, at in enumerate(ends))
+
+    def requester_completion_dwords(self, tlp, error=None, completed=1):
+        """Dwords of a completion on RC, and the function that gives the byte enables of its beats."""
         if error is None:
             error = 0b0010 if tlp.status else 0b0001 if tlp.ep else 0
         fields = dict(lower_address=tlp.lower_address | 0xa80*(error == 0), error=error, completed=completed,
@@ -178,4 +216,4 @@ class Interface:
             enables += [first, *[0xf]*(count - 2), last][:count]
         def byte_en(start, count):
             return sum(enable << 4*n for n, enable in enumerate(enables[start:start + count]))
-        return self.beats(dwords, 1 << (64 if self.data_width == 512 else 32), byte_en)
+        return dwords, byte_en

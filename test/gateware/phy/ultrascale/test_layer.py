@@ -19,7 +19,7 @@ from litepcie_soc.tlp.layer import ERRORS, TransactionLayer
 
 from test.gateware.phy import bench as phy_bench
 from test.gateware.phy.ultrascale.test_streams import every_shape, interface
-from test.gateware.simulation import TLP, forever, memory_read, memory_write
+from test.gateware.simulation import Stalls, TLP, forever, memory_read, memory_write
 from test.gateware.tlp.bench import Bench, Reader, Writer
 from test.gateware.tlp.host import CARD, HOST, Host
 from test.gateware.tlp.test_reads import NO_ERRORS, random_requests
@@ -38,6 +38,7 @@ class BlockBench(Bench):
         self.errors    = {}
         self.committed = []     # Sequence numbers of requests that nothing can overtake any more, not yet returned.
         self.waiting   = 0      # Packets to the card that have not arrived yet.
+        self.waits     = {"rc": 0, "cq": 0}  # Cycles in which a beat to the card was not accepted.
         self.phy       = phy_class(phy_bench.Platform(), phy_bench.pads(lanes), data_width=data_width,
             bar0_size=0x200000)
         self.ports     = self.phy.pcie_phy_params
@@ -151,6 +152,7 @@ class BlockBench(Bench):
                     yield self.port(name, field).eq(value)
                 yield
                 while not (yield self.port(name, "ready")):
+                    self.waits[name] += 1
                     yield
                 yield self.port(name, "valid").eq(0)
             self.waiting -= 1
@@ -174,6 +176,31 @@ def test_reads_writes_and_registers(shape):
     assert all(reason == 0 for reason, _ in reader.retired)
     assert [(tlp.tag, tlp.status) for tlp in bench.host.completions] == [*[(n, 0) for n in range(10)], (10, 1)]
     assert bench.errors == {**NO_ERRORS, "refused": 1}
+    assert not bench.waits["rc"]
+
+
+class LongStall(Stalls):
+    """A client that takes nothing for some time, then everything."""
+    def __init__(self, cycles):
+        Stalls.__init__(self, 1)
+        self.left = cycles
+
+    def next(self):
+        self.left -= 1
+        return self.left > 0
+
+
+@every_shape
+def test_the_block_never_waits_for_a_client(shape):
+    """The host answers all requests that are allowed in completions of 64 bytes, while the client takes none."""
+    bench  = BlockBench(shape, Host(split=64, latency=5))
+    bench.stall = 0
+    count  = 3*bench.blocks//16
+    reader = Reader(bench.layer.add_read_port("reader", 64), [(0x1_0000 + 512*n, 512, 512*n) for n in range(count)],
+        LongStall(2500))
+    bench.run([reader])
+    assert bench.host.most_blocks >= bench.blocks - 8 and not bench.waits["rc"]
+    assert all(reason == 0 for reason, _ in reader.retired)
 
 
 @every_shape

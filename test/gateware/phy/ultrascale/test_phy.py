@@ -21,9 +21,9 @@ from litepcie_soc.phy.ultrascale.phy import UltraScalePHY, UltraScalePlusPHY
 from litepcie_soc.phy.ultrascale.transmit import RequesterRequest
 from litepcie_soc.soc.soc import LitePCIeSoC
 
-from test.gateware.phy.bench import Platform, pads, run, until, wait_for
+from test.gateware.phy.bench import Platform, pads, run, send, until, wait_for
 from test.gateware.phy.ultrascale.test_streams import SHAPES, bench, every_shape, interface, receive, up
-from test.gateware.simulation import Stalls, TLP, drive, forever, memory_read, memory_write
+from test.gateware.simulation import Stalls, TLP, Watch, drive, forever, memory_read, memory_write
 
 # Order --------------------------------------------------------------------------------------------
 
@@ -140,6 +140,47 @@ def test_the_block_receives_no_part_of_a_truncated_tlp(shape):
     model = interface(shape)
     assert [model.request(packet)[0] for packet in taken["rq"]] == [after[1]]
     assert [model.completion(packet) for packet in taken["cc"]] == [after[0]]
+
+@pytest.mark.parametrize("shape", [SHAPES[1], SHAPES[2], SHAPES[4]], ids=["128", "256", "512"])
+def test_no_completion_of_before_a_loss_of_the_link_arrives(shape):
+    """The link is down for two cycles, while the completion buffer holds what the card has not taken."""
+    dut    = bench(shape)
+    model  = interface(shape)
+    source = dut.shape.cmp_source
+    watch  = Watch(source, name="completions")
+    before = [TLP(fmt=2, type=0b01010, length=16, byte_count=64, data=bytes([n])*64) for n in range(60)]
+    after  = TLP(fmt=2, type=0b01010, length=2, byte_count=8, data=b"new data")
+    state  = {"given": False, "up": False}
+
+    def layer():
+        yield from up(dut)
+        yield source.ready.eq(0)
+        yield from until(lambda: state["given"])
+        yield dut.ports["o_user_lnk_up"].eq(0)
+        for _ in range(2):
+            yield
+        yield dut.ports["o_user_lnk_up"].eq(1)
+        for _ in range(8):
+            yield
+        yield source.ready.eq(1)
+        yield from until(lambda: watch.packets())
+
+    def watch_the_new_link():
+        yield from wait_for(dut.shape.link_up)
+        yield from wait_for(dut.shape.link_up, 0)
+        yield from wait_for(dut.shape.link_up)
+        state["up"] = True
+        yield from watch.watch()
+
+    def block():
+        yield from wait_for(dut.shape.link_up)
+        yield from send(dut.axi("m_axis_rc"), [model.requester_completion(tlp) for tlp in before], Stalls())
+        state["given"] = True
+        yield from until(lambda: state["up"])
+        yield from send(dut.axi("m_axis_rc"), [model.requester_completion(after)], Stalls())
+
+    run(dut, [layer(), forever(watch_the_new_link())], [forever(block())])
+    assert [TLP.from_beats(packet, shape[2], "little") for packet in watch.packets()] == [after]
 
 # MSI ----------------------------------------------------------------------------------------------
 
@@ -381,7 +422,8 @@ def test_soc_around_the_phy(shape):
     assert soc.constants["CONFIG_PCIE_COMPLETION_BUFFER_BYTES"] == completion_buffer_bytes(soc.pcie_phy)
     tcl = "\n".join(soc.platform.toolchain.pre_synthesis_commands)
     assert f"-module_name {shape[0].module}" in tcl and "CONFIG.extended_tag_field {{True}}" in tcl
-    assert ("AXISTEN_IF_EXT_512_RC_4TLP_STRADDLE {{False}}" in tcl) == (shape[2] == 512)
+    assert ("AXISTEN_IF_EXT_512_RC_4TLP_STRADDLE {{True}}" in tcl) == (shape[2] == 512)
+    assert ("AXISTEN_IF_RC_STRADDLE {{True}}" in tcl) == (shape[2] == 256)
 
 
 @pytest.mark.parametrize("phy_class, lanes, data_width, clock", [

@@ -225,3 +225,58 @@ def test_no_cycle_is_lost_on_receive(shape, name):
     beats = received(bench(shape), name, len(raw), raw, 0, shape[2]).beats
     given = sum(map(len, raw)) - (shape[1] == 1)    # At x1, the first output beat needs two input beats.
     assert beats[-1]["cycle"] - beats[0]["cycle"] == given - 1
+
+# Straddle -----------------------------------------------------------------------------------------
+
+straddling = pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape[1] >= 8],
+    ids=lambda shape: f"{shape[0].__name__}-x{shape[1]}-{shape[2]}")
+
+
+@straddling
+@pytest.mark.parametrize("share", [0, 0.5, 1])
+def test_completions_share_beats(shape, share):
+    """Completions of every length follow each other in the same beat: never, at random, always."""
+    rng, model = random.Random(5), interface(shape)
+    sent  = host_completions(rng) + host_completions(rng)
+    beats = model.straddled([model.requester_completion_dwords(tlp)[0] for tlp in sent], lambda: rng.random() < share)
+    watch = received(bench(shape), "rc", len(sent), [[beat] for beat in beats], 0.3, shape[2])
+    assert decode(watch, shape[2]) == sent
+
+
+@straddling
+@pytest.mark.parametrize("payload", [64, 128, 256])
+def test_straddled_completions_at_full_rate(shape, payload):
+    """Completions that follow each other without a gap: the block's interface never waits. They leave with no more
+    beats than they need, one beat per cycle, at the width of the block."""
+    rng, model = random.Random(6), interface(shape)
+    sent  = [TLP(fmt=2, type=0b01010, length=payload//4, byte_count=payload, data=rng.randbytes(payload), tag=n)
+        for n in range(40)]
+    beats = model.straddled([model.requester_completion_dwords(tlp)[0] for tlp in sent], lambda: True)
+    dut   = bench(shape)
+    watch = Watch(dut.phy.rc_adapter.source, name="rc")
+    waits = []
+
+    def block():
+        yield from wait_for(dut.shape.link_up)
+        port = dut.axi("m_axis_rc")
+        for beat in beats:
+            yield port.valid.eq(1)
+            for name, value in beat.items():
+                yield getattr(port, name).eq(value)
+            yield
+            waits.append(not (yield port.ready))
+        yield port.valid.eq(0)
+
+    def slow():
+        """The card takes nothing until all is in the buffer."""
+        yield dut.shape.cmp_source.ready.eq(0)
+        yield from until(lambda: len(waits) == len(beats))
+        for _ in range(60):
+            yield
+        yield dut.shape.cmp_source.ready.eq(1)
+        yield from until(lambda: len(watch.packets()) == len(sent))
+
+    run(dut, [slow()], [forever(block()), forever(watch.watch())], sys=80 if shape[2] == model.data_width else 120)
+    assert not any(waits)
+    assert [TLP.from_beats(packet, model.data_width, "little") for packet in watch.packets()] == sent
+    assert len(watch.beats) == len(sent)*-(-(3 + payload//4)//model.dwords)
