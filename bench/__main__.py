@@ -16,10 +16,11 @@ import time
 
 from pathlib import Path
 
-from litepcie_bench import area, boards, goals, parallel, pictures, records, report, runner, summary
+from litepcie_bench import area, board_sweeps, boards, goals, parallel, pictures, records, report, runner, summary
 from litepcie_bench.points import OURS, STOCK
 from litepcie_bench.progress import Progress
 from litepcie_bench.sweeps import SWEEPS
+from litepcie_soc.build.targets import NAMES
 from litepcie_soc.build.command_line import Parser, run
 
 OUT   = boards.ROOT / "build" / "bench"
@@ -31,6 +32,8 @@ def parse_args(argv):
     parser.add_argument("--quick", action="store_true", help="Measure a part of each sweep.")
     parser.add_argument("--only", action="append", choices=sorted(SWEEPS), metavar="SWEEP",
         help=f"Measure this sweep only; may be repeated: {', '.join(SWEEPS)}.")
+    parser.add_argument("--boards", nargs="*", choices=NAMES, metavar="BOARD",
+        help="Measure only the rows of these boards, or of all boards.")
     parser.add_argument("--design", choices=(OURS, STOCK), help="Measure this design only.")
     parser.add_argument("--output-dir", type=Path, default=OUT, metavar="DIR",
         help="Folder of results.json and report.html (build/bench).")
@@ -39,6 +42,8 @@ def parse_args(argv):
 
 def choose(args):
     """Returns the points that the arguments select."""
+    if args.boards is not None:
+        return board_sweeps.boards(args.quick, args.boards)
     points = [point for name, sweep in SWEEPS.items() if not args.only or name in args.only
         for point in sweep(args.quick)]
     points = [point for point in points if args.design in (None, point.design)]

@@ -33,7 +33,7 @@ def folder(board):
         return ROOT / "build" / f"stock_{board.width}"
     endianness = "little" if board.phy == "split" else "big"
     return ROOT / "build" / build_name(*BUILT_AS[board.width], board.width, board.phy, endianness, board.tags,
-        with_ddr=board.memory == "ddr")
+        with_ddr=board.memory == "ddr", completion_space=board.space, fabric_width=board.fabric)
 
 
 def host_program(board):
@@ -55,6 +55,10 @@ def command(board):
         line += ["--tags", str(board.tags)]
     if board.memory == "ddr":
         line.append("--with-ddr")
+    if board.space:
+        line += ["--completion-space", "{},{}".format(*board.space)]
+    if board.fabric:
+        line += ["--fabric-width", str(board.fabric)]
     return line
 
 

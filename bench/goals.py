@@ -8,7 +8,7 @@
 
 from dataclasses import dataclass, replace
 
-from litepcie_bench import area
+from litepcie_bench import area, board_rows
 from litepcie_bench.fit import fit
 from litepcie_bench.points import DEFAULT_TAGS, OURS, link_name
 from litepcie_bench.published import MSC_MPS, application_notes, msc_calculated
@@ -236,6 +236,15 @@ def _pio(results):
         if result.point.gen == 1 and result.point.store == 64]
 
 
+def _boards(results):
+    """Figures with the parameters of real boards."""
+    found = []
+    for goal, what, value, must, unit, result, direction, asked in board_rows.judged(results):
+        why = blame_small if result.point.sweep == "board_sizes" else blame
+        found.append(Cell(goal, what, value, must, unit, why(result, direction), asked=asked))
+    return found
+
+
 def _area(records):
     return [Cell(*figures) for figures in area.judged(records)]
 
@@ -244,7 +253,7 @@ def cells(results, synth=()):
     """Returns the cells of all goals that a run measured; ``synth``: records of ``make synth``."""
     good  = [result for result in results if not result.failure]
     sweep = lambda *names: [r for r in good if r.point.sweep in names]
-    found = [*_throughput(sweep("notes", "gen3", "shapes")), *_host(sweep("completions", "latency")),
+    found = [*_boards(good), *_throughput(sweep("notes", "gen3", "shapes")), *_host(sweep("completions", "latency")),
         *_peer_cells(good), *_size_cells(good), *_half_peak(good), *_pio(sweep("pio")),
         *_ddr(sweep("ddr")), *_area(synth)]
     order = list(dict.fromkeys(GOALS + tuple(cell.goal for cell in found)))

@@ -8,6 +8,7 @@
 
 from dataclasses import dataclass
 
+from litepcie_bench.hardware import Hardware
 from litepcie_soc.common.link_rates import default_clock
 from litepcie_soc.common.pcie import DATA_WIDTHS
 
@@ -28,13 +29,17 @@ AN_ITERATIONS = 20       # Transfers that the application notes average.
 class SimulatedBoard:
     """One simulated board: ``width`` in bits; ``phy`` is "shared" (one pair of streams, big-endian payload,
     as on 7-series) or "split" (requests and completions apart, little-endian, as on UltraScale);
-    ``memory`` is "bram" or "ddr" (64-bit DDR3-1600 with LiteDRAM).
+    ``memory`` is "bram" or "ddr" (64-bit DDR3-1600 with LiteDRAM); ``space`` is the hard block's completion buffer,
+    completions and bytes, empty if it is ideal; ``fabric``: bits of the hard block if the fabric has a completion
+    buffer, else 0.
     """
     design: str
     width:  int
     tags:   int = DEFAULT_TAGS
     phy:    str = "shared"
     memory: str = "bram"
+    space:  tuple = ()
+    fabric: int = 0
 
     def __str__(self):
         words = [self.design, f"{self.width} bit"]
@@ -44,6 +49,10 @@ class SimulatedBoard:
             words.append(self.phy)
         if self.memory != "bram":
             words.append(self.memory)
+        if self.space:
+            words.append("{} completions, {} bytes".format(*self.space))
+        if self.fabric:
+            words.append(f"fabric {self.fabric} bit")
         return " ".join(words)
 
 
@@ -74,6 +83,7 @@ class Point:
     lcrc_every : every Nth TLP of each direction is damaged and replayed; 0: none.
     clock_mhz  : clock of the board; 0: the slowest usual clock that keeps up with the link.
     memory     : for OURS: as in the class of the board.
+    hardware   : ``Hardware`` of a real board, whose parameters replace those of the ideal PHY; None: the ideal PHY.
     """
     sweep:      str
     design:     str
@@ -101,16 +111,22 @@ class Point:
     lcrc_every: int = 0
     clock_mhz:  int = 0
     memory:     str = "bram"
+    hardware:   Hardware = None
 
     @property
     def board(self):
         """The ``SimulatedBoard`` it runs on."""
         if self.design == STOCK:
             return SimulatedBoard(STOCK, self.width)
+        if self.hardware:
+            return SimulatedBoard(OURS, self.width, self.tags, self.phy, self.memory, self.hardware.space,
+                self.hardware.fabric)
         return SimulatedBoard(OURS, self.width, max(self.tags, DEFAULT_TAGS), self.phy, self.memory)
 
     @property
     def clock_hz(self):
+        if self.hardware:
+            return self.hardware.clock_hz
         return self.clock_mhz*1000000 or int(default_clock(self.gen, self.lanes, self.width))
 
     @property
@@ -122,6 +138,8 @@ class Point:
     def where(self):
         """Link and data path in words, with everything that differs from the default."""
         words = link_name(*self.link)
+        if self.hardware:
+            return f"{self.hardware.title}, {words}"
         if self.clock_mhz:
             words += f", {self.clock_mhz} MHz"
         words += ", split little-endian PHY"*(self.phy == "split")

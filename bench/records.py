@@ -12,14 +12,14 @@ from litepcie_bench.published import application_notes, bus_mastering, msc_colum
 PUBLISHED = "published"
 
 # Keys of a record. An absent key was not measured or is not known.
-TEXT_KEYS   = ("design", "source", "sequence", "phy", "update_fc", "memory")
-TRUTH_KEYS  = ("reorder",)
+TEXT_KEYS   = ("design", "source", "sequence", "phy", "update_fc", "memory", "board")
+TRUTH_KEYS  = ("reorder", "fabric_buffer")
 ZERO_KEYS   = ("latency_ns", "jitter_ns")  # Numbers that may be 0.
 NUMBER_KEYS = ("gen", "lanes", "datapath_bits", "clock_hz", "mps", "mrrs", "completion_bytes",
     "latency_ns", "transfer_bytes", "iterations", "read_bytes_per_second",
     "write_bytes_per_second", "bound_read_bytes_per_second", "bound_write_bytes_per_second",
     "theory_bytes_per_second", "tags", "address_bits", "jitter_ns", "outlier_ns", "outlier_every",
-    "lcrc_every")
+    "lcrc_every", "completion_headers", "completion_data")
 DESIGNS     = (OURS, STOCK, PUBLISHED)
 SEQUENCES   = ("read", "write", "read_write")
 
@@ -70,6 +70,9 @@ def _conditions(point):
     found = {"tags": STOCK_TAGS if point.design == STOCK else point.tags, "phy": point.phy,
         "address_bits": point.address_bits, "update_fc": point.update_fc,
         "jitter_ns": point.jitter_ns, "reorder": point.reorder, "memory": point.memory}
+    if point.hardware:
+        found |= {"board": ", ".join(point.hardware.names), "fabric_buffer": bool(point.hardware.fabric),
+            **dict(zip(("completion_headers", "completion_data"), point.hardware.space))}
     rare = {name: getattr(point, name) for name in ("outlier_ns", "outlier_every", "lcrc_every")}
     return found | {name: value for name, value in rare.items() if value}
 

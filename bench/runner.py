@@ -34,7 +34,7 @@ def command(point, json_path):
     line = [boards.host_program(point.board),
         "--gen", point.gen, "--lanes", point.lanes, "--clock-hz", point.clock_hz,
         "--sequence", point.sequence, "--length", point.bytes, "--mps", point.mps,
-        "--mrrs", point.mrrs, "--latency-ns", point.latency_ns, "--json", json_path]
+        "--mrrs", point.mrrs, "--latency-ns", latency(point), "--json", json_path]
     if point.sequence == "pio":
         line += ["--store-bytes", point.store]
     else:
@@ -49,6 +49,11 @@ def command(point, json_path):
     return [str(word) for word in line + host_options(point)]
 
 
+def latency(point):
+    """Returns ns from a request at the PHY to its completion there: a real board adds its clock crossing."""
+    return point.latency_ns + (point.hardware.crossing_ns if point.hardware else 0)
+
+
 def host_options(point):
     """Returns the arguments for conditions of host and link that differ from the default."""
     line = []
@@ -56,6 +61,8 @@ def host_options(point):
         line += ["--extended-tag", "off"]
     if point.address_bits != 32:
         line += ["--address-bits", point.address_bits]
+    if point.hardware and point.hardware.block_width:
+        line += ["--block-width", point.hardware.block_width, "--block-clock-hz", point.hardware.block_clock_hz]
     if point.update_fc != "guideline":
         line += ["--update-fc", point.update_fc]
     if point.jitter_ns:

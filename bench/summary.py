@@ -9,7 +9,7 @@
 from rich.console import Console
 from rich.table import Table
 
-from litepcie_bench import goals, waits
+from litepcie_bench import board_rows, goals, waits
 from litepcie_bench.points import OURS, STOCK, link_name
 from litepcie_bench.records import rate
 from litepcie_bench.rows import note_rows
@@ -46,6 +46,24 @@ def throughput(results):
     return table
 
 
+def boards(results):
+    table = Table(title="Boards: 100 KB x 20, MPS 256, MRRS 512, 1 us, each with its own parameters, % of bound")
+    table.add_column("board")
+    table.add_column("link", no_wrap=True)
+    for name in ("read, MB/s", "read", "64-byte completions", "write", "both: read", "both: write", "read alone",
+        f"reads reach {board_rows.TOLERATED} % up to"):
+        table.add_column(name, justify="right")
+    for row in board_rows.rows(results):
+        found  = row.hardware
+        shares = [board_rows.share(result, direction) for result, direction in ((row.one, "read"), (row.split, "read"),
+            (row.one, "write"), (row.both, "read"), (row.both, "write"), (row.alone, "read"))]
+        table.add_row(found.title, link_name(found.gen, found.lanes, found.width),
+            megabytes(row.one and rate(row.one, "read")),
+            *("-" if value is None else f"{value:.1f}" for value in shares),
+            f"{row.tolerated/1000:g} us" if len(row.latencies) > 1 and row.tolerated else "-")
+    return table
+
+
 def goal_table(cells):
     table = Table(title="Goals", caption="lowest: the cell that is furthest from its goal; below the line: "
         "further figures without a goal")
@@ -72,6 +90,8 @@ def console():
 
 def show(console, results, cells):
     """Prints throughput, fixed cost, goals and failures."""
+    if board_rows.rows(results):
+        console.print(boards(results))
     if note_rows(results):
         console.print(throughput(results))
     good = [result for result in results if not result.failure]

@@ -6,7 +6,7 @@
 
 """Tables of the report: measured figures. Each function returns HTML, which is empty if its sweep was not run."""
 
-from litepcie_bench import area, goals, waits
+from litepcie_bench import area, board_rows, goals, waits
 from litepcie_bench.page import Judged, details, note, table
 from litepcie_bench.points import DEFAULT_TAGS, OURS, STOCK, link_name
 from litepcie_bench.published import msc_calculated
@@ -48,6 +48,59 @@ def goal_cells(cells):
         title  = f"{goal}: {len(mine) - missed} of {len(mine)}"
         parts.append(details(title, table(("cell", "measured", "must", "", "what the engine waits for"), rows)))
     return "".join(parts)
+
+# Boards -------------------------------------------------------------------------------------------
+
+
+def _buffer(found):
+    text = "{} x {} B".format(*found.space)
+    return text + f", fabric {found.fabric} bit"*bool(found.fabric)
+
+
+def by_board(results):
+    """One row per build of a board: shares of the bound, and the latency that its reads tolerate."""
+    head = ("board", "link", "clock, MHz", "tags", "completions of the block", "read, MB/s", "of bound",
+        "64-byte completions", "write", "both: read", "both: write", "read alone",
+        f"reads reach {board_rows.TOLERATED} % up to")
+    body = []
+    for row in board_rows.rows(results):
+        found = row.hardware
+        must  = board_rows.READ_X16 if found.lanes == 16 else board_rows.READ
+
+        def share(result, direction, least=None):
+            value = board_rows.share(result, direction)
+            if value is None:
+                return "-"
+            return f"{value:.1f} %" if least is None else Judged(f"{value:.1f} %", value >= least)
+        body.append((found.title, link_name(found.gen, found.lanes, found.width), f"{found.clock_hz/1e6:g}", found.tags,
+            _buffer(found), megabytes(row.one and rate(row.one, "read")), share(row.one, "read", must),
+            share(row.split, "read", board_rows.SPLIT), share(row.one, "write"), share(row.both, "read"),
+            share(row.both, "write"), share(row.alone, "read", board_rows.ALONE.get(found.link)),
+            f"{row.tolerated/1000:g} us" if len(row.latencies) > 1 and row.tolerated else "-"))
+    return table(head, body)
+
+
+def board_latency(results):
+    """Reads of each board over the latency of the host, % of bound."""
+    found = [row for row in board_rows.rows(results) if len(row.latencies) > 1]
+    each  = sorted({ns for row in found for ns in row.latencies})
+    return table(("read, % of bound", *(f"{ns/1000:g} us" for ns in each)), [
+        (f"{row.hardware.title}, {link_name(row.hardware.gen, row.hardware.lanes, row.hardware.width)}",
+            *(f"{board_rows.share(row.latencies[ns], 'read'):.1f}" if ns in row.latencies else "" for ns in each))
+        for row in found])
+
+
+def board_sizes(results):
+    """Small transfers of the boards, % of bound."""
+    good  = of_sweep(results, "board_sizes")
+    sizes = sorted({r.point.bytes for r in good})
+    rows  = []
+    for hardware in dict.fromkeys(r.point.hardware for r in good):
+        for direction in ("read", "write"):
+            mine = {r.point.bytes: board_rows.share(r, direction) for r in good if r.point.hardware == hardware}
+            rows.append((hardware.title, direction, *(Judged(f"{mine[size]:.0f}", mine[size] >= (
+                board_rows.SMALLEST if size <= 32 else board_rows.SMALL)) if size in mine else "" for size in sizes)))
+    return table(("board", "", *(f"{size} B" for size in sizes)), rows)
 
 # 100 KB x 20 --------------------------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ def bench(*arguments):
     (["--only", "nothing"], "--only"),
     (["--design", "xdma"], "--design"),
     (["--fast"], "--fast"),
+    (["--boards", "no_board"], "--boards"),
     (["--only", "pio", "--design", "litepcie_stock"], "no point"),
 ])
 def test_usage(arguments, text):

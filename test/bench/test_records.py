@@ -35,7 +35,8 @@ def test_one_at_a_time_gives_two_records():
     assert read["read_bytes_per_second"] == 1.7e9 and "write_bytes_per_second" not in read
     assert write["iterations"] == 400 and "20 transfers" in write["source"]
     assert set(read) | set(write) == set(records.TEXT_KEYS + records.TRUTH_KEYS
-        + records.NUMBER_KEYS) - {"lcrc_every", "outlier_ns", "outlier_every"}
+        + records.NUMBER_KEYS) - {"lcrc_every", "outlier_ns", "outlier_every", "board", "fabric_buffer",
+            "completion_headers", "completion_data"}
     for record in (read, write):
         records.check(record)
 
@@ -143,8 +144,8 @@ def test_counters_are_held_against_the_model():
 @pytest.mark.parametrize("name", SWEEPS)
 def test_points_are_measured_once(name, quick):
     points = SWEEPS[name](quick)
-    assert points and len(set(points)) == len(points)
-    assert {point.sweep for point in points} == {name}
+    assert (points or (name, quick) == ("links", True)) and len(set(points)) == len(points)
+    assert {point.sweep for point in points} <= {name}
 
 
 @pytest.mark.parametrize("name", SWEEPS)
@@ -177,7 +178,8 @@ def test_sweeps_cover_what_is_asked():
 def test_a_board_for_each_shape_and_no_more():
     points = [p for sweep in SWEEPS.values() for p in sweep(False)]
     assert Point("tags", OURS, 3, 8, 256, tags=32).board == Point("gen3", OURS, 3, 8, 256).board
-    assert len({p.board for p in points}) <= 12
+    assert len({p.board for p in points if not p.hardware}) <= 12
+    assert len({p.board for p in points if p.hardware}) <= 10
     folders = [boards.folder(board) for board in {p.board for p in points}]
     assert len(set(folders)) == len(folders)
 

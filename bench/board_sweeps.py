@@ -1,0 +1,67 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Sweeps with the parameters of real boards: clock, data width, completion buffer, tags, clock crossing."""
+
+from dataclasses import replace
+
+from litepcie_bench.hardware import defaults, everything, hardware
+from litepcie_bench.points import OURS, Point
+from litepcie_soc.build.targets import load
+
+# Latencies of the host in ns.
+LATENCIES = (300, 600, 1000, 1250, 1500, 1750, 2000, 2500, 3000, 3500, 4000)
+
+SIZES       = tuple(8 << n for n in range(13))  # 8 B to 32 KB.
+DESCRIPTORS = 256                               # In a chain of small transfers.
+SMALL       = ("sqrl_acorn", "xilinx_kcu105")   # Boards of the small transfers: Gen2 x4 and Gen3 x8.
+
+# Helpers ------------------------------------------------------------------------------------------
+
+
+def _point(sweep, found, **options):
+    return Point(sweep, OURS, found.gen, found.lanes, found.width, tags=found.tags,
+        phy="split" if found.split else "shared", hardware=found, **options)
+
+
+def _chained(point):
+    return replace(point, batch=point.iterations, iterations=1)
+
+
+def _at_1_us(sweep, found):
+    """20 x 100 KB after one doorbell: one direction at a time, both, and with completions of 64 bytes."""
+    one = _chained(_point(sweep, found))
+    return [one, replace(one, sequence="read-and-write"), replace(one, completion=64)]
+
+# Sweeps -------------------------------------------------------------------------------------------
+
+
+def boards(quick, only=()):
+    """Each board's default build and its widest link; ``only``: names of targets."""
+    points = []
+    for found in defaults(only):
+        points += _at_1_us("boards", found)
+        points += [replace(points[-3], latency_ns=ns) for ns in LATENCIES if ns != 1000 and not quick]
+        points.append(_point("boards", found))
+    return points
+
+
+def links(quick):
+    """All other links and data paths of the boards that keep up with the link."""
+    known = {replace(found, names=()) for found in defaults()}
+    return [] if quick else [point for found in everything() if replace(found, names=()) not in known
+        for point in _at_1_us("links", found)]
+
+
+def board_sizes(quick):
+    """Chains of 256 descriptors of one size, one direction at a time."""
+    points = []
+    for name in SMALL[:1 if quick else None]:
+        board = load(name).BOARD
+        found = hardware(board, board.configure())
+        points += [_point("board_sizes", found, bytes=size, batch=DESCRIPTORS, iterations=1)
+            for size in SIZES[::6 if quick else 1]]
+    return points

@@ -1,0 +1,104 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What the benchmark takes from real boards: the parameters that decide how fast a build of a target can be."""
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+
+from litepcie_soc.board import series7, ultrascale
+from litepcie_soc.build.targets import boards
+from litepcie_soc.phy.hard_block import space_of_family
+from litepcie_soc.phy.ultrascale.phy import BLOCK_WIDTHS
+
+# Family of the hard block (`GUIDE` of hard_block.py) by family of the FPGA.
+HARD_BLOCKS = {"artix7": "7-series", "kintex7": "7-series", "ultrascale": "UltraScale",
+    "ultrascale_plus": "UltraScale+"}
+
+# Cycles of `sys` and of the hard block that a request and its completion take to cross the clocks, both ways together:
+# registers, pointers of the FIFOs, and on UltraScale the adapters. The simulated boards lack these stages, so the time
+# is added to the host's latency.
+CROSSING_CYCLES = {False: (6, 5), True: (6, 11)}
+
+
+@dataclass(frozen=True, order=True)
+class Hardware:
+    """A build of one or more targets that are the same to the benchmark.
+
+    names          : names of the targets, empty if this is not known yet.
+    gen, lanes     : link.
+    width          : data path in bits.
+    clock_hz       : clock of the data path.
+    tags           : outstanding requests.
+    split          : requests and completions have separate streams.
+    space          : completion buffer of the hard block: completions, bytes of their data.
+    fabric         : bits of the hard block if the fabric has a completion buffer, else 0.
+    block_width, block_clock_hz : of the hard block.
+    crossing_ns    : time that a request and its completion take to cross the clocks.
+    """
+    names:          tuple
+    gen:            int
+    lanes:          int
+    width:          int
+    clock_hz:       int
+    tags:           int
+    split:          bool
+    space:          tuple
+    fabric:         int
+    block_width:    int
+    block_clock_hz: int
+    crossing_ns:    int
+
+    @property
+    def link(self):
+        return self.gen, self.lanes
+
+    @property
+    def title(self):
+        return ", ".join(self.names)
+
+
+def hardware(board, configuration):
+    """Returns the ``Hardware`` of a ``Configuration`` of a ``Board``."""
+    gen, lanes, width = configuration.gen, configuration.lanes, configuration.data_width
+    block  = HARD_BLOCKS[board.family]
+    split  = block != "7-series"
+    clocks = ultrascale.USER_CLOCKS if split else series7.USER_CLOCKS
+    bits   = width if (gen, lanes, width) in clocks else width//2
+    clock  = clocks[gen, lanes, bits]*1000000
+    sys_clock  = round(configuration.sys_clk_freq)
+    of_sys, of_block = CROSSING_CYCLES[split]
+    return Hardware((board.name,), gen, lanes, width, sys_clock, configuration.tags, split,
+        space          = space_of_family(block, lanes),
+        fabric         = bits if split else 0,
+        block_width    = BLOCK_WIDTHS.get(lanes, bits) if split else bits,
+        block_clock_hz = clock,
+        crossing_ns    = round(1e9*(of_sys/sys_clock + of_block/clock)),
+    )
+
+
+def grouped(found):
+    """Returns each different ``Hardware`` once, with the names of all its targets."""
+    names = defaultdict(list)
+    for one in found:
+        names[replace(one, names=())] += [name for name in one.names if name not in names[replace(one, names=())]]
+    return [replace(one, names=tuple(targets)) for one, targets in names.items()]
+
+
+def defaults(only=()):
+    """Returns the ``Hardware`` of each board's default build and of its widest link; ``only``: names of targets."""
+    found = []
+    for board in boards():
+        if not only or board.name in only:
+            widest = max(board.links, key=lambda link: (link[1], link[0]))
+            found += [hardware(board, board.configure()), hardware(board, board.configure(*widest))]
+    return grouped(found)
+
+
+def everything():
+    """Returns the ``Hardware`` of each link and data path of each board that keeps up with the link."""
+    return grouped(hardware(board, one) for board in boards() for one in board.configurations()
+        if one.data_path_rate >= one.link_rate)
