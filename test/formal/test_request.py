@@ -55,6 +55,8 @@ class Requests(Harness):
         lanes     = data_width//8
         self.bits = Signal(lanes)   # One bit for each byte of payload: the others of a byte are equal to it.
         self.free(sink.valid, sink.first, sink.last, sink.param, dut.source.ready, dut.enable, dut.link_up, self.bits)
+        self.free(*[getattr(dut, name) for name in ("closed",) if hasattr(dut, name)])
+        self.tied("read_sent_refused")
         self.constant(dut.requester)
         self.comb += dut.allowed.eq(MARK)
         self.comb += sink.dat.eq(Cat(*[Replicate(bit, 8) for bit in self.bits]))
@@ -246,8 +248,7 @@ MUTANTS = [
     Mutant("one_dword_too_many", PROOFS[0], request, "self.dwords.eq(final[2:] + 1)",
         "self.dwords.eq(((self.address + self.length) >> 2) + 1)"),
     Mutant("three_dwords_only", PROOFS[1], request, "accept.source.address[32:] != 0", "0"),
-    Mutant("drops_in_the_middle", PROOFS[1], request, "Mux(source.first & ~offered, ~self.enable, dropping)",
-        "~self.enable"),
+    Mutant("drops_in_the_middle", PROOFS[1], request, "Mux(source.first & ~offered, ", "Mux(1, "),
     Mutant("loses_the_end", PROOFS[1], request, "tlp.end.eq(dwords + 2 + four)", "tlp.end.eq(dwords + 2)"),
     Mutant("sent_twice", PROOFS[2], request, "tlp.valid & advance & source.last & ~tlp.read",
         "tlp.valid & source.last & ~tlp.read"),
