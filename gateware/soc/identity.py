@@ -73,7 +73,7 @@ class Identity(LiteXModule):
     streams     : number of stream channels; their engines follow those of the memory channels.
     data_width  : width of the data path in bits.
     ring_log2   : log2 of the number of descriptors in the largest ring.
-    tags        : number of read requests that a reader can have outstanding.
+    tags        : the most read requests that one reader can have outstanding.
     memory_size : size of the endpoint memory in bytes.
     window_size : bytes of the endpoint memory that the window shows.
     clk_freq    : frequency of ``sys`` in Hz.

@@ -13,7 +13,7 @@ from litex.gen import *
 from litex.soc.integration.soc_core import SoCMini
 
 from litepcie_soc.common import abi
-from litepcie_soc.common.pcie import TAGS_WITHOUT_EXTENDED
+from litepcie_soc.common.pcie import RCB_BYTES, TAGS_WITHOUT_EXTENDED
 from litepcie_soc.dma.engine import DIRECTIONS, DMAEngine
 from litepcie_soc.dma.fetch import RING_LOG2_MAX
 from litepcie_soc.memory.bram import EndpointMemory
@@ -28,6 +28,8 @@ from litepcie_soc.tlp.layer import TransactionLayer
 
 # Constants ----------------------------------------------------------------------------------------
 
+HEADER_BYTES = 16  # Bytes of a PHY's completion buffer that we count for the header of a completion.
+
 TAGS = (32, 64, 128, 256)  # Tags of all channels. More than 32 need Extended Tags, which the host enables.
 
 # PCI identity in simulation. Boards have their own (gateware/board/identity.py).
@@ -41,10 +43,11 @@ PCI_ID = {
 
 
 def share_tags(channels, tags=32):
-    """Returns the tags of each reader and of each descriptor fetch. Every channel gets an equal share.
+    """Returns the most tags that a reader and that a descriptor fetch can have in use.
 
-    With many tags a channel has four or six descriptor fetches outstanding, with fewer tags two, and else one. Raises
-    ``ValueError`` if an argument is not supported.
+    All channels share the tags. Each reader and each descriptor fetch has one reserved; a reader can have all others.
+    With many tags for each channel, a channel has four or six descriptor fetches outstanding, with fewer tags two, and
+    else one. Raises ``ValueError`` if an argument is not supported.
     """
     if not 1 <= channels <= abi.MAX_CHANNELS:
         raise ValueError(f"channels must be 1..{abi.MAX_CHANNELS}, not {channels!r}")
@@ -53,7 +56,13 @@ def share_tags(channels, tags=32):
     share = tags // channels
     fetch = (6 if share >= 2 * TAGS_WITHOUT_EXTENDED else 4 if share >= TAGS_WITHOUT_EXTENDED else
         2 if share > 2 * len(DIRECTIONS) else 1)
-    return share - len(DIRECTIONS) * fetch, fetch
+    ports = channels * (1 + len(DIRECTIONS))
+    return tags - (ports - 1), fetch
+
+
+def completion_blocks(completion_buffer_bytes):
+    """Completions of 64 and of 128 bytes of data that fit in a buffer, with their headers."""
+    return tuple(completion_buffer_bytes // (rcb + HEADER_BYTES) for rcb in (RCB_BYTES, 2 * RCB_BYTES))
 
 # LitePCIe SoC -------------------------------------------------------------------------------------
 
@@ -120,8 +129,8 @@ class LitePCIeSoC(SoCMini):
         self.tlp    = TransactionLayer(phy,
             data_width              = data_width,
             clk_freq                = self.sys_clk_freq,
-            with_extended_tag       = tags > TAGS_WITHOUT_EXTENDED,
-            completion_buffer_bytes = completion_buffer_bytes,
+            tags                    = tags,
+            completion_blocks       = completion_blocks(completion_buffer_bytes),
             bar0_size               = abi.BAR0_SIZE,
             window_bytes            = window_size,
             relaxed_ordering        = relaxed_ordering,
@@ -209,8 +218,7 @@ class LitePCIeSoC(SoCMini):
             identity.msi_enable.eq(msi_enable(phy)),
             identity.resetting.eq(Reduce("OR", [engine.resetting for engine in self.engines])),
             identity.clear.eq(self.function_reset.active),
-            # During a reset of the function, reads end after the shortest timeout.
-            If(~self.function_reset.active, self.tlp.timeout_us.eq(identity.timeout_us)),
+            self.tlp.timeout_us.eq(identity.timeout_us),
         ]
         for engine in self.engines:
             self.comb += [

@@ -16,9 +16,9 @@ from litepcie_soc.common.pcie import (
     COMPLETION_CA, COMPLETION_SC, LENGTH_BITS, REASON_BAD_LENGTH, REASON_COMPLETER_ABORT, REASON_NONE,
     REASON_POISONED, REASON_TIMEOUT, REASON_UNSUPPORTED_REQUEST, TAG_BITS, has_data, word_bits,
 )
-from litepcie_soc.tlp.context import COST_BITS, PROGRESS, REASON_KEPT_BITS
-from litepcie_soc.tlp.issue import event_layout
+from litepcie_soc.tlp.context import PROGRESS, REASON_KEPT_BITS
 from litepcie_soc.tlp.parser import tlp_layout
+from litepcie_soc.tlp.timeout import event_layout
 
 # Layouts ------------------------------------------------------------------------------------------
 
@@ -31,17 +31,21 @@ def entry_layout(data_width, client_bits):
     """The result of a check: one entry for each completion, and one for each event that ends a request."""
     return [
         ("has_beats",   1),                     # The entry is for a completion; an event has no beats.
+        ("live",        1),                     # The entry is for a request; otherwise its beats are to be dropped.
         ("good",        1),                     # The data is to be delivered; otherwise it is to be dropped.
         ("client",      client_bits),
         ("destination", 32),                    # Address of the first byte in the client's space.
-        ("lower",       2),                     # Host byte address of the first byte within its dword.
+        ("lower",       7),                     # Low bits of the host address of the first byte.
         ("chunk",       word_bits(data_width)), # Bytes of the completion, modulo the bytes of a beat.
+        ("covered",     LENGTH_BITS),           # Bytes from `lower` on that do not have to come any more.
+        ("covers_end",  1),                     # These are all bytes that were missing.
+        ("returned",    1),                     # The tag leaves quarantine.
         ("done",        1),                     # The request ends; the fields below say how.
+        ("late",        1),                     # Its completions may still come.
         ("tag",         TAG_BITS),
         ("generation",  1),
         ("reason",      REASON_KEPT_BITS),
         ("bytes",       LENGTH_BITS),           # Bytes that arrived without a gap from the start of the request.
-        ("cost",        COST_BITS),             # Blocks of the completion buffer that become free.
     ]
 
 # Completion Check ---------------------------------------------------------------------------------
@@ -53,13 +57,17 @@ class CompletionCheck(LiteXModule):
     beat. The pipeline between never stalls, because a completion is accepted only if there is room for its entry. It
     transfers one beat per cycle, and accepts one completion every two cycles.
 
-    A completion for a tag that is not in use is dropped ("unexpected"), and so is the data of a bad completion. A
-    request ends with its last byte, with an error status (PCIe 4.0 2.2.9), or with an event such as a timeout.
+    A completion for a tag that is not in use, or with another requester ID, is dropped ("unexpected"), and so is the
+    data of a bad completion. A request ends with its last byte, with an error status (PCIe 4.0 2.2.9), or with an event
+    such as a timeout.
+
+    A request that an event ended although its completions may still come leaves its tag in quarantine. Later
+    completions are dropped as unexpected, but still counted to it. The tag is returned when the request has retired and
+    the last completion came, or an event says that none can come any more.
 
     A completion is bad if it is poisoned, or if its byte count, lower address or length differs from what the request
     still expects ("bad length"). Such a completion does not end the request at once. The request stays open until its
-    remaining bytes arrived or its timeout passed, and then ends with the first such reason. Until then the tag is not
-    used again, so that no late completion can be taken for part of another request.
+    remaining bytes arrived or its timeout passed, and then ends with the first such reason.
 
     Parameters
     ----------
@@ -70,9 +78,12 @@ class CompletionCheck(LiteXModule):
     Attributes
     ----------
     sink   : stream of `tlp_layout`, **in**, completions.
-    event  : stream of `event_layout`, **in**, ends a request; accepted between completions.
+    requester : Signal(16), **in**, bus, device and function number of the card; 0 if it is not known (UltraScale, whose
+        block compares it), or not known yet: then every completion is for the card.
+    event  : stream of `event_layout`, **in**, accepted between completions.
     beats  : stream of `beats_layout`, **out**.
     entry  : Record of `valid` and `entry_layout`, **out**; each entry is valid for one cycle.
+    busy   : Signal(), **out**, a completion or an event is being checked.
     room   : Signal(), **in**, there is room for four entries: those in the pipeline, and that of the next completion.
     error  : Record of Signal(), **out**, one-cycle strobes: `unsupported_request`, `completer_abort`, `poisoned`,
         `unexpected`, `timeout`, `bad_length`.
@@ -80,9 +91,11 @@ class CompletionCheck(LiteXModule):
     def __init__(self, data_width, contexts, tags):
         client_bits = len(contexts.context.client)
         self.sink   = stream.Endpoint(tlp_layout(data_width))
+        self.requester = Signal(16)
         self.event  = stream.Endpoint(event_layout())
         self.beats  = stream.Endpoint(beats_layout(data_width))
         self.entry  = Record([("valid", 1)] + entry_layout(data_width, client_bits))
+        self.busy   = Signal()
         self.room   = Signal()
         self.error  = Record([(name, 1) for name in (
             "unsupported_request", "completer_abort", "poisoned", "unexpected", "timeout", "bad_length")])
@@ -94,6 +107,7 @@ class CompletionCheck(LiteXModule):
         read    = Record(self.read_layout())
         found   = Record(self.found_layout(client_bits))
         updated = Record(PROGRESS)      # The most recent update, which the RAMs may not show yet.
+        self.comb += self.busy.eq(header.valid | read.valid | found.valid | self.entry.valid)
         self.add_lookup(header, read, found, contexts, tags)
         self.add_read(header, read, found)
         self.add_compare(read, found, updated, contexts)
@@ -106,6 +120,7 @@ class CompletionCheck(LiteXModule):
         """Fields of the header; `available` is the number of bytes that the completion holds for the request."""
         return [
             ("valid", 1), ("tag", TAG_BITS), ("in_range", 1), ("same_tag", 1), ("event", 1), ("generation", 1),
+            ("any", 1), ("end", 1), ("free", 1), ("unsent", 1),
             ("reason", REASON_KEPT_BITS), ("poisoned", 1), ("has_data", 1), ("available", LENGTH_BITS),
             ("byte_count", LENGTH_BITS), ("lower", 7),
         ]
@@ -120,6 +135,7 @@ class CompletionCheck(LiteXModule):
         take         = Signal()   # The beat on `sink` may leave.
         tag          = Signal(TAG_BITS)
         previous_tag = Signal(TAG_BITS)
+        known        = Signal()   # `requester` is known.
         status       = sink.dw1[13:16]
         self.comb += [
             choose_event.eq(event.valid & ~inside),
@@ -151,11 +167,14 @@ class CompletionCheck(LiteXModule):
             If(header.valid, previous_tag.eq(header.tag)),
             header.valid.eq(event.ready | (sink.valid & sink.ready & sink.first)),
             header.tag.eq(tag),
-            header.in_range.eq(tag < tags),
+            known.eq(self.requester != 0),
+            header.in_range.eq(choose_event | ((tag < tags) & (~known | (sink.dw2[16:] == self.requester)))),
             # The previous lookup, two or three cycles ago, had the same tag; the RAMs do not show its update yet.
             header.same_tag.eq((tag == previous_tag) & (read.valid | found.valid)),
             header.event.eq(choose_event),
-            header.generation.eq(event.generation),
+            *[getattr(header, name).eq(getattr(event, name))
+                for name in ("generation", "any", "end", "free")],
+            header.unsent.eq(choose_event & event.unsent),
             header.reason.eq(reason),
             header.poisoned.eq(sink.dw0[14]),
             header.has_data.eq(has_data(sink.dw0)),
@@ -204,24 +223,29 @@ class CompletionCheck(LiteXModule):
     def found_layout(client_bits):
         """Fields of the request that was found, and the result of the comparison:
 
-        live   : the tag is in use (for an event: by the same request).
+        live   : the completion or the event is for a request with this tag.
         match  : the completion is the one that the request expects next.
         left   : bytes that were missing before it.
+        start  : low bits of the host address of the first byte that was missing.
+        late   : the request has ended before its last completion.
+        retired : the client has been told.
         prior  : reason of an earlier bad completion.
         landed : bytes that had arrived before the first bad completion.
         """
         return [
-            ("valid", 1), ("tag", TAG_BITS), ("live", 1), ("event", 1), ("reason", REASON_KEPT_BITS),
-            ("poisoned", 1), ("match", 1), ("exact", 1), ("final", 1), ("chunk", LENGTH_BITS),
-            ("rest", LENGTH_BITS), ("left", LENGTH_BITS),
-            ("prior", REASON_KEPT_BITS), ("landed", LENGTH_BITS), ("length", LENGTH_BITS), ("lower", 2),
-            ("client", client_bits), ("destination", 32), ("generation", 1), ("cost", COST_BITS),
+            ("valid", 1), ("tag", TAG_BITS), ("live", 1), ("event", 1), ("end", 1), ("free", 1), ("unsent", 1),
+            ("reason", REASON_KEPT_BITS), ("poisoned", 1), ("match", 1), ("exact", 1), ("final", 1),
+            ("chunk", LENGTH_BITS), ("rest", LENGTH_BITS), ("left", LENGTH_BITS), ("start", 7), ("late", 1),
+            ("retired", 1), ("prior", REASON_KEPT_BITS), ("landed", LENGTH_BITS), ("length", LENGTH_BITS),
+            ("client", client_bits), ("destination", 32), ("generation", 1),
         ]
 
     def add_compare(self, read, found, updated, contexts):
         context  = contexts.context
         progress = Record(PROGRESS)
         lower    = Signal(7)
+        missing  = Signal()     # Bytes of the request are missing.
+        known    = Signal()     # The event is for a request with this tag.
         self.comb += [
             If(read.same_tag,
                 *[getattr(progress, name).eq(getattr(updated, name)) for name, _ in PROGRESS]
@@ -229,21 +253,27 @@ class CompletionCheck(LiteXModule):
                 *[getattr(progress, name).eq(getattr(contexts.progress, name)) for name, _ in PROGRESS]
             ),
             lower.eq(context.lower_end - read.byte_count),
+            missing.eq(progress.left != 0),
+            # An event ends a request once, and releases a tag from quarantine once.
+            known.eq(((read.generation == context.generation) | read.any) &
+                Mux(read.end, missing & (read.free | ~progress.late), progress.late)),
         ]
         self.sync += [
             *[getattr(found, name).eq(getattr(read, name)) for name in (
-                "valid", "tag", "event", "reason", "poisoned", "lower", "exact", "final", "chunk", "rest")],
-            found.live.eq(read.in_range & (progress.left != 0) &
-                ~(read.event & (read.generation != context.generation))),
+                "valid", "tag", "event", "end", "free", "unsent", "reason", "poisoned", "exact", "final", "chunk",
+                "rest")],
+            found.live.eq(read.in_range & Mux(read.event, known, missing)),
             found.match.eq(read.has_data & (read.byte_count == progress.left) & (read.lower == lower)),
             found.left.eq(progress.left),
+            found.start.eq(context.lower_end - progress.left),
+            found.late.eq(progress.late),
+            found.retired.eq(progress.retired),
             found.prior.eq(progress.reason),
             found.landed.eq(Mux(progress.reason != REASON_NONE, progress.landed, context.length - progress.left)),
             found.length.eq(context.length),
             found.client.eq(context.client),
             found.destination.eq(context.end - read.byte_count),
             found.generation.eq(context.generation),
-            found.cost.eq(context.cost),
         ]
 
     # Step 4: decide, update the progress ----------------------------------------------------------
@@ -251,48 +281,64 @@ class CompletionCheck(LiteXModule):
     def add_decision(self, found, updated, contexts):
         update, error = contexts.update, self.error
         entry    = Record(self.entry.layout)
-        kill     = Signal()                 # The request ends although bytes of it are missing.
+        kill     = Signal()                 # No completion can come any more, although bytes are missing.
         reason   = Signal(REASON_KEPT_BITS) # Why this completion is bad.
         good     = Signal()
-        done     = Signal()
         mismatch = Signal()                 # The completion is not what the request still expects.
+        over     = Signal()                 # No byte is missing any more.
+        retired  = Signal()
+        live     = Signal()                 # The request has not ended yet.
         self.comb += [
+            live.eq(found.live & ~found.late),
+            retired.eq(found.retired | (found.event & ~found.end & ~found.free)),
             mismatch.eq(~found.match | (found.final & ~found.exact)),
-            If(found.reason != REASON_NONE,
-                kill.eq(1), reason.eq(found.reason),
+            If(found.event | (found.reason != REASON_NONE),
+                kill.eq(~found.event | found.free), reason.eq(found.reason),
             ).Elif(mismatch,
                 reason.eq(REASON_BAD_LENGTH),
             ).Elif(found.poisoned,
                 reason.eq(REASON_POISONED),
             ),
             good.eq((reason == REASON_NONE) & (found.prior == REASON_NONE)),
-            done.eq(kill | (found.final & ~mismatch)),
+            over.eq(Mux(found.event | kill, kill | (found.left == 0), found.final & ~mismatch)),
 
             entry.valid.eq(found.valid & (found.live | ~found.event)),
             entry.has_beats.eq(~found.event),
-            entry.good.eq(found.live & good),
-            entry.done.eq(found.live & done),
+            entry.live.eq(found.live),
+            entry.good.eq(live & good & ~found.event),
+            entry.done.eq(live & (over | found.event)),
+            entry.late.eq(~over),
+            entry.returned.eq(found.live & found.late & over & retired),
             entry.reason.eq(Mux(found.prior != REASON_NONE, found.prior, reason)),
             entry.bytes.eq(Mux(good, found.length, found.landed)),
+            entry.lower.eq(found.start),
+            If(kill,
+                entry.covered.eq(Mux(found.unsent, 0, found.left)),
+            ).Elif(~found.event & ~mismatch,
+                entry.covered.eq(found.chunk),
+            ),
+            entry.covers_end.eq(over & ~found.unsent & (found.left != 0)),
             *[getattr(entry, name).eq(getattr(found, name))
-                for name in ("destination", "client", "lower", "chunk", "tag", "generation", "cost")],
+                for name in ("destination", "client", "chunk", "tag", "generation")],
 
             update.valid.eq(found.valid),
             update.write.eq(found.valid & found.live),
             update.tag.eq(found.tag),
-            update.left.eq(Mux(done, 0, Mux(mismatch, found.left, found.rest))),
+            If(~over, update.left.eq(Mux(found.event | mismatch, found.left, found.rest))),
             update.reason.eq(entry.reason),
             update.landed.eq(found.landed),
+            update.late.eq((found.late & ~entry.returned) | (found.event & ~over)),
+            update.retired.eq(retired & ~entry.returned),
         ]
         self.sync += self.entry.eq(entry)
         self.sync += If(found.valid, *[getattr(updated, name).eq(getattr(update, name)) for name, _ in PROGRESS])
         self.comb += [
-            If(update.write, Case(reason, {
+            If(found.valid & live, Case(reason, {
                 REASON_UNSUPPORTED_REQUEST: error.unsupported_request.eq(1),
                 REASON_COMPLETER_ABORT:     error.completer_abort.eq(1),
                 REASON_POISONED:            error.poisoned.eq(1),
                 REASON_TIMEOUT:             error.timeout.eq(1),
                 REASON_BAD_LENGTH:          error.bad_length.eq(1),
             })),
-            error.unexpected.eq(found.valid & ~found.live & ~found.event),
+            error.unexpected.eq(found.valid & ~live & ~found.event),
         ]

@@ -14,7 +14,8 @@ from litex.soc.interconnect import stream
 
 from litepcie_soc.common.pcie import HEADER_3DW, LENGTH_BITS, REASON_BUS_MASTER, REASON_NONE, TAG_BITS, word_bits
 from litepcie_soc.tlp.check import beats_layout, entry_layout
-from litepcie_soc.tlp.context import COST_BITS, REASON_KEPT_BITS
+from litepcie_soc.tlp.context import BLOCKS_BITS, REASON_KEPT_BITS
+from litepcie_soc.tlp.issue import blocks_of
 from litepcie_soc.tlp.realign import Realigner, alignment, alignment_layout
 
 # Completion Writer --------------------------------------------------------------------------------
@@ -29,7 +30,8 @@ class CompletionWriter(LiteXModule):
     Completions are delivered in the order of arrival; the tag of each decides the client and the destination address.
     `CompletionCheck` has already looked these up. Its entry is split over two FIFOs: the one before the realigner says
     how to align the beats of the next completion or to drop them, and the one after the realigner says where they go
-    and which request ends with them. A request ends when its last byte was accepted by the client.
+    and which request ends with them. A request ends when its last byte was accepted by the client. The blocks of the
+    completion buffer that a completion filled are given back at the same time.
 
     Parameters
     ----------
@@ -42,10 +44,15 @@ class CompletionWriter(LiteXModule):
     beats        : stream of `beats_layout`, **in**, beats of completions.
     entry        : Record of `valid` and `entry_layout`, **in**, results of the check.
     room         : Signal(), **out**, there is room for four entries.
+    busy         : Signal(), **out**, beats or entries are in the FIFOs, or a request is ending.
     lost         : Signal(), **in**, the link was lost: no request ends successfully.
-    release      : Signal(), **out**, a request ended; asserted for one cycle.
-    release_cost : Signal(7), **out**, its cost in blocks of the completion buffer, with `release`.
-    client       : Signal(), **out**, index of its port, with `release`.
+    large        : Signal(), **in**, blocks have 128 bytes.
+    give         : Signal(), **out**, `given` blocks are free; asserted for one cycle.
+    given        : Signal(7), **out**.
+    ended        : Signal(), **out**, a request of port `client` ended; asserted for one cycle.
+    client       : Signal(), **out**.
+    filling      : Signal(), **in**, no tag may be returned.
+    put          : Record of `valid`, `ready`, `tag` and `generation`, **out**, a tag that has left quarantine.
     """
     def __init__(self, data_width, ports, contexts):
         client_bits       = len(contexts.context.client)
@@ -53,10 +60,15 @@ class CompletionWriter(LiteXModule):
         self.beats        = stream.Endpoint(beats_layout(data_width))
         self.entry        = entry = Record([("valid", 1)] + entry_layout(data_width, client_bits))
         self.room         = Signal()
+        self.busy         = Signal()
         self.lost         = Signal()
-        self.release      = Signal()
-        self.release_cost = Signal(COST_BITS)
+        self.large        = Signal()
+        self.give         = Signal()
+        self.given        = Signal(BLOCKS_BITS)
+        self.ended        = Signal()
         self.client       = Signal(client_bits)
+        self.filling      = Signal()
+        self.put          = put = Record([("valid", 1), ("ready", 1), ("tag", TAG_BITS), ("generation", 1)])
 
         # # #
 
@@ -65,8 +77,9 @@ class CompletionWriter(LiteXModule):
         self.alignment_fifo = alignment_fifo = stream.SyncFIFO([("good", 1)] + alignment_layout(offset_bits),
             depth=DEPTH, buffered=True)
         self.target_fifo    = target_fifo    = stream.SyncFIFO([
-            ("empty", 1), ("client", client_bits), ("address", 32 - offset_bits), ("done", 1), ("tag", TAG_BITS),
-            ("generation", 1), ("reason", REASON_KEPT_BITS), ("bytes", LENGTH_BITS), ("cost", COST_BITS),
+            ("empty", 1), ("client", client_bits), ("address", 32 - offset_bits), ("done", 1), ("late", 1),
+            ("returned", 1), ("tag", TAG_BITS), ("generation", 1), ("reason", REASON_KEPT_BITS), ("bytes", LENGTH_BITS),
+            ("blocks", BLOCKS_BITS),
         ], depth=DEPTH, buffered=True)
 
         # Entries ----------------------------------------------------------------------------------
@@ -74,13 +87,15 @@ class CompletionWriter(LiteXModule):
             self.beats.connect(beat_fifo.sink),
             alignment_fifo.sink.valid.eq(entry.valid & entry.has_beats),
             alignment_fifo.sink.good.eq(entry.good),
-            *alignment(alignment_fifo.sink, HEADER_3DW + entry.lower, entry.destination[:offset_bits], entry.chunk),
-            target_fifo.sink.valid.eq(entry.valid & (entry.good | entry.done)),
+            *alignment(alignment_fifo.sink, HEADER_3DW + entry.lower[:2], entry.destination[:offset_bits], entry.chunk),
+            target_fifo.sink.valid.eq(entry.valid & entry.live),
             target_fifo.sink.empty.eq(~entry.good),
             target_fifo.sink.address.eq(entry.destination[offset_bits:]),
             *[getattr(target_fifo.sink, name).eq(getattr(entry, name))
-                for name in ("client", "done", "tag", "generation", "reason", "bytes", "cost")],
+                for name in ("client", "done", "late", "returned", "tag", "generation", "reason", "bytes")],
+            target_fifo.sink.blocks.eq(blocks_of(entry.lower, entry.covered, entry.covers_end, self.large)),
         ]
+        self.comb += self.busy.eq((beat_fifo.level != 0) | (target_fifo.level != 0) | self.give)
         # Half of the depth leaves room for the entries in the pipeline of the check; the levels are one cycle old.
         self.sync += self.room.eq((alignment_fifo.level < DEPTH//2) & (target_fifo.level < DEPTH//2))
 
@@ -100,13 +115,15 @@ class CompletionWriter(LiteXModule):
         target  = target_fifo.source
         aligned = realigner.source
         ready   = Signal()
+        waits   = Signal()      # The tag cannot be returned yet.
         next_address = Signal(32 - offset_bits)
         address      = Signal(32 - offset_bits)
         self.comb += [
             address.eq(Mux(aligned.first, target.address, next_address)),
             Case(target.client, {n: ready.eq(port.data.ready) for n, port in enumerate(ports)}),
             aligned.ready.eq(ready & target.valid & ~target.empty),
-            target.ready.eq(target.empty | (aligned.valid & aligned.ready & aligned.last)),
+            waits.eq(target.returned & (put.valid | self.filling)),
+            target.ready.eq(Mux(target.empty, ~waits, aligned.valid & aligned.ready & aligned.last)),
         ]
         for n, port in enumerate(ports):
             self.comb += [
@@ -119,21 +136,29 @@ class CompletionWriter(LiteXModule):
             ]
         self.sync += If(aligned.valid & aligned.ready, next_address.eq(address + 1))
 
-        # End of a request -------------------------------------------------------------------------
+        # End of a completion, of a request, and of a quarantine ------------------------------------
         finish = contexts.finish
-        over   = Signal()
-        self.comb += over.eq(target.valid & target.ready & target.done)
+        taken  = Signal()
+        self.comb += taken.eq(target.valid & target.ready)
         self.sync += [
-            finish.write.eq(over),
+            finish.write.eq(taken & (target.done | target.returned)),
             finish.tag.eq(target.tag),
             finish.generation.eq(target.generation),
+            finish.late.eq(target.late & ~target.returned),
             finish.reason.eq(target.reason),
             finish.bytes.eq(target.bytes),
             If(self.lost,
                 If(target.reason == REASON_NONE, finish.reason.eq(REASON_BUS_MASTER)),
                 finish.bytes.eq(0),
             ),
-            self.release.eq(over),
-            self.release_cost.eq(target.cost),
+            self.give.eq(taken),
+            self.given.eq(target.blocks),
+            self.ended.eq(taken & target.done),
             self.client.eq(target.client),
+            If(put.ready, put.valid.eq(0)),
+            If(taken & target.returned,
+                put.valid.eq(1),
+                put.tag.eq(target.tag),
+                put.generation.eq(~target.generation),
+            ),
         ]

@@ -15,7 +15,7 @@ from litepcie_soc.common.pcie import LENGTH_BITS, TAG_BITS
 # Layouts ------------------------------------------------------------------------------------------
 
 REASON_KEPT_BITS = 4  # Bits of a reason in the RAMs; every reason fits.
-COST_BITS        = 7  # Bits of a cost in blocks of the completion buffer, see issue.py.
+BLOCKS_BITS      = 7  # Bits of a number of blocks of the completion buffer, see issue.py.
 
 def context_layout(clients):
     """The constant part of a request's state, written when it is issued.
@@ -25,13 +25,14 @@ def context_layout(clients):
     """
     return [
         ("client", max(1, bits_for(clients - 1))), ("end", 32), ("lower_end", 7), ("length", LENGTH_BITS),
-        ("cost", COST_BITS), ("generation", 1),
+        ("generation", 1),
     ]
 
 # The progress of a request, written when it is issued and by each of its completions. `left` is the number of bytes
 # that are missing, 0 for a tag that is not in use. `reason` is that of the first bad completion; `landed` is the number
-# of bytes that had arrived before it.
-PROGRESS = [("left", LENGTH_BITS), ("reason", REASON_KEPT_BITS), ("landed", LENGTH_BITS)]
+# of bytes that had arrived before it. `late`: the request ended without its last completions, so the tag is in
+# quarantine; `retired`: the client has been told.
+PROGRESS = [("left", LENGTH_BITS), ("reason", REASON_KEPT_BITS), ("landed", LENGTH_BITS), ("late", 1), ("retired", 1)]
 
 # The result of a request, written when it ends.
 RESULT = [("reason", REASON_KEPT_BITS), ("bytes", LENGTH_BITS)]
@@ -48,12 +49,12 @@ def packed(record, layout):
 # Tag Contexts -------------------------------------------------------------------------------------
 
 class TagContexts(LiteXModule):
-    """RAMs with one word for each tag. They are cleared after reset and when `clear` is asserted.
+    """RAMs with one word for each tag. They are cleared after reset.
 
     Context, progress and result are block RAMs with an output register, so a word is valid two cycles after its tag.
     The generation of the last request that ended is a RAM of LUTs, which is read at once. It is equal to the generation
     of the tag's current request if that request has ended, and differs if an earlier request with that tag was the last
-    to end.
+    to end. A further bit of this RAM says that the tag is in quarantine.
 
     Parameters
     ----------
@@ -69,36 +70,36 @@ class TagContexts(LiteXModule):
     context, progress : Record, **out**, state of `lookup_tag`, two cycles later.
     update            : Record, **in**: `write` stores the PROGRESS fields of `tag`; `valid` reserves the write port. A
         lookup in the next cycle sees the update.
-    finish            : Record, **in**: `write` stores the RESULT fields and `generation` of `tag`: its request ended.
+    finish            : Record, **in**: `write` stores the RESULT fields, `generation` and `late` of `tag`: its request
+        ended, or left quarantine.
     retire_tag        : Signal(8), **in**, tag to retire.
     retire_generation : Signal(), **out**, generation of the last request of `retire_tag` that ended, in the same cycle.
+    retire_late       : Signal(), **out**, that request is in quarantine.
     result            : Record, **out**, result of `retire_tag`, two cycles later.
-    clear             : Signal(), **in**, mark every tag as not in use.
     clearing          : Signal(), **out**, nothing may be issued, looked up or retired.
+    walk              : Signal(8), **out**, tag that is cleared while `clearing`.
     """
     def __init__(self, tags, clients):
         self.layout  = layout = context_layout(clients)
         self.issue   = issue  = Record([("write", 1), ("ready", 1), ("tag", TAG_BITS)] + layout)
         self.update  = update = Record([("valid", 1), ("write", 1), ("tag", TAG_BITS)] + PROGRESS)
-        self.finish  = finish = Record([("write", 1), ("tag", TAG_BITS), ("generation", 1)] + RESULT)
+        self.finish  = finish = Record([("write", 1), ("tag", TAG_BITS), ("generation", 1), ("late", 1)] + RESULT)
         self.lookup_tag = Signal(TAG_BITS)
         self.context    = context  = Record(layout)
         self.progress   = progress = Record(PROGRESS)
         self.retire_tag = Signal(TAG_BITS)
         self.retire_generation = Signal()
+        self.retire_late       = Signal()
         self.result     = result = Record(RESULT)
-        self.clear      = Signal()
         self.clearing   = Signal(reset=1)
+        self.walk       = walk = Signal(TAG_BITS)
 
         # # #
 
         # Clear: write all words in turn, because RAMs have no reset --------------------------------
-        walk = Signal(TAG_BITS)
         self.sync += If(self.clearing,
             walk.eq(walk + 1),
-            If(walk == tags - 1, walk.eq(0), self.clearing.eq(0)),
-        ).Elif(self.clear,
-            self.clearing.eq(1),
+            If(walk == tags - 1, self.clearing.eq(0)),
         )
 
         # Context ----------------------------------------------------------------------------------
@@ -129,19 +130,19 @@ class TagContexts(LiteXModule):
 
         # Result and generation --------------------------------------------------------------------
         write = self.block_ram(RESULT, self.retire_tag, result)
-        generations      = Memory(1, max(tags, 2))
-        write_generation = generations.get_port(write_capable=True)
-        read_generation  = generations.get_port(async_read=True)
-        self.specials += generations, write_generation, read_generation
+        ended       = Memory(2, tags)
+        write_ended = ended.get_port(write_capable=True)
+        read_ended  = ended.get_port(async_read=True)
+        self.specials += ended, write_ended, read_ended
         self.comb += [
             write.adr.eq(finish.tag),
             write.dat_w.eq(packed(finish, RESULT)),
             write.we.eq(finish.write),
-            write_generation.adr.eq(Mux(self.clearing, walk, finish.tag)),
-            write_generation.dat_w.eq(finish.generation & ~self.clearing),
-            write_generation.we.eq(finish.write | self.clearing),
-            read_generation.adr.eq(self.retire_tag),
-            self.retire_generation.eq(read_generation.dat_r),
+            write_ended.adr.eq(Mux(self.clearing, walk, finish.tag)),
+            write_ended.dat_w.eq(Mux(self.clearing, 0, Cat(finish.generation, finish.late))),
+            write_ended.we.eq(finish.write | self.clearing),
+            read_ended.adr.eq(self.retire_tag),
+            Cat(self.retire_generation, self.retire_late).eq(read_ended.dat_r),
         ]
 
     def block_ram(self, layout, tag, word):

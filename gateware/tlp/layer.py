@@ -14,18 +14,19 @@ from litex.soc.interconnect import stream
 from litex.soc.interconnect.csr import CSRStatus
 
 from litepcie_soc.common.arbiter import PacketArbiter
-from litepcie_soc.common.pcie import check_data_width
+from litepcie_soc.common.pcie import TAGS_WITHOUT_EXTENDED, check_data_width
 from litepcie_soc.phy.shapes import PHYShape
 from litepcie_soc.tlp.check import CompletionCheck
 from litepcie_soc.tlp.completer import Completer
 from litepcie_soc.tlp.completion_writer import CompletionWriter
 from litepcie_soc.tlp.context import TagContexts
-from litepcie_soc.tlp.issue import ReadIssue, event_layout
+from litepcie_soc.tlp.issue import ReadIssue
 from litepcie_soc.tlp.parser import Parser
 from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
 from litepcie_soc.tlp.request import ATTRIBUTE_NS, ATTRIBUTE_RO, PORT_BITS, RequestBuilder, request_layout
-from litepcie_soc.tlp.retire import Retire, Timeout
-from litepcie_soc.tlp.tags import TagWindow, allocate_tags
+from litepcie_soc.tlp.retire import Retire
+from litepcie_soc.tlp.tags import TagPool, check_port, check_tags
+from litepcie_soc.tlp.timeout import QUARANTINE_US, Ticks, Timeout, event_layout
 
 # Errors -------------------------------------------------------------------------------------------
 
@@ -52,13 +53,13 @@ class TransactionLayer(LiteXModule):
 
     A read passes these blocks, in this order:
 
-    1. `ReadIssue` gives it a tag of its client's `TagWindow`, waits for room in the completion buffer, and stores what
-       is needed to handle its completions in `TagContexts`.
+    1. `ReadIssue` gives it a tag of the `TagPool`, waits for room in the completion buffer, and stores what is needed
+       to handle its completions in `TagContexts`.
     2. `PacketArbiter` merges reads and writes, and `RequestBuilder` adds the TLP headers.
     3. `Parser` removes the headers of its completions, and `CompletionCheck` compares them with `TagContexts`.
     4. `CompletionWriter` aligns the data and writes it to the client's port.
-    5. `Retire` reports the end of each read to its client, in the order of issue. `Timeout` ends reads that the host
-       does not complete.
+    5. `Retire` reports the end of each read to its client, in the order of issue, and its tag returns to the pool.
+       `Timeout` ends reads that the host does not complete; their tags are in quarantine until no completion can come.
 
     A write passes step 2 only. Requests of the host pass `Parser` and `Completer`, which serves the registers and the
     window of BAR0.
@@ -68,47 +69,52 @@ class TransactionLayer(LiteXModule):
     phy                     : PHY of either shape, see `PHYShape`.
     data_width              : int, bits; must be that of the PHY.
     clk_freq                : float, frequency of `sys` in Hz.
-    with_extended_tag       : bool, use up to 256 tags while the host enables Extended Tags. Otherwise the read ports
-        share 32, see `allocate_tags`.
-    completion_buffer_bytes : int, bytes of completions that the PHY can buffer; outstanding reads never need more.
+    tags                    : int, 32 to 256 tags that all read ports share. Those from 32 on are used while the host
+        enables Extended Tags.
+    completion_blocks       : (int, int), completions of one Read Completion Boundary (RCB) each that the PHY can
+        buffer with an RCB of 64 and of 128 bytes; outstanding reads never need more, see `Budget`.
     relaxed_ordering        : bool, set the Relaxed Ordering attribute in requests of `bulk` ports.
     no_snoop                : bool, set the No Snoop attribute in requests of `bulk` ports.
     bar0_size               : int, bytes of BAR0.
     window_bytes            : int, bytes of the window.
+    quarantine_us           : int, microseconds for which a completion may come after its timeout.
 
     Attributes
     ----------
     timeout_us   : Signal(32), **in**, time the host has to complete a read, in microseconds, see `Timeout`.
-    abandon      : Signal(), **in**, while asserted no request is sent, and reads that would be sent end with
-        REASON_BUS_MASTER.
-    drained      : Signal(), **out**, no read is outstanding.
+    abandon      : Signal(), **in**, while asserted no request is sent, and every read ends with REASON_BUS_MASTER. It
+        takes effect on every read if it is asserted for two walks over the tags: until `drained`.
+    drained      : Signal(), **out**, no read is outstanding. Tags in quarantine do not count.
     rcb_128      : Signal(), **in**, Read Completion Boundary of Link Control: 128 bytes instead of 64.
     csr_bus      : wishbone.Interface, master, 32-bit data; word address = offset in BAR0 / 4.
     window_read  : MemoryReadStream, **out**, reads of the window.
     window_write : MemoryWriteStream, **out**, writes to the window.
     tx_stall     : Signal(), **out**, the PHY applies back-pressure to a request.
     rx_stall     : Signal(), **out**, a client applies back-pressure to completions.
-    tags         : int, tags of all read ports.
+    tags         : int, tags that all read ports share.
 
     Registers
     ---------
     One counter for each of ERRORS; they count since reset and stop at their largest value.
     """
-    def __init__(self, phy, data_width, clk_freq, with_extended_tag=False, completion_buffer_bytes=8192, *,
-        relaxed_ordering=False, no_snoop=False, bar0_size=0x200000, window_bytes=0x100000):
+    def __init__(self, phy, data_width, clk_freq, tags=32, completion_blocks=(64, 64), *,
+        relaxed_ordering=False, no_snoop=False, bar0_size=0x200000, window_bytes=0x100000,
+        quarantine_us=QUARANTINE_US):
         check_data_width(data_width)
+        check_tags(tags)
         if phy.data_width != data_width:
             raise ValueError(f"data_width {data_width!r} does not match the PHY; give {phy.data_width}")
         self.data_width              = data_width
         self.clk_freq                = clk_freq
-        self.with_extended_tag       = with_extended_tag
-        self.completion_buffer_bytes = completion_buffer_bytes
+        self.tags                    = tags
+        self.completion_blocks       = completion_blocks
+        self.quarantine_us           = quarantine_us
         self.attributes              = ATTRIBUTE_RO*relaxed_ordering | ATTRIBUTE_NS*no_snoop
         self.read_ports              = []
         self.write_ports             = []
         self.timeout_us              = Signal(32)
         self.abandon                 = Signal()
-        self.drained                 = Signal(reset=1)
+        self.drained                 = Signal()
         self.rcb_128                 = Signal()
         self.tx_stall                = Signal()
         self.rx_stall                = Signal()
@@ -117,6 +123,7 @@ class TransactionLayer(LiteXModule):
 
         self.shape     = shape     = PHYShape(phy)
         self.enable    = enable    = Signal()
+        self.closed    = Signal()   # Reads of before `abandon` or a loss of the link have not all ended.
         self.completer = completer = Completer(data_width, shape.endianness,
             bar0_size    = bar0_size,
             window_bytes = window_bytes,
@@ -138,19 +145,18 @@ class TransactionLayer(LiteXModule):
 
     # Ports ----------------------------------------------------------------------------------------
 
-    @property
-    def tags(self):
-        return sum(port.tags for port in self.read_ports)
+    def add_read_port(self, name, tags, *, reserve=1, bulk=False):
+        """Adds a MemoryReadPort that can have `tags` requests outstanding, and always as many as `reserve`.
 
-    def add_read_port(self, name, tags, *, bulk=False):
-        """Adds a MemoryReadPort with `tags` tags. Raises ValueError if all ports together ask for too many.
+        Raises ValueError if this is not supported, or if the reserves of all ports together are too many.
 
         Only requests of `bulk` ports, which carry the data of transfers, get the attributes chosen by
         `relaxed_ordering` and `no_snoop`. Descriptors and status need strict ordering (PCIe 4.0 2.4.1).
         """
         self.check_open()
-        allocate_tags([port.tags for port in self.read_ports] + [tags], self.with_extended_tag)
-        port = MemoryReadPort(self.data_width, tags, name=name, attributes=self.attributes if bulk else 0)
+        check_port(tags, reserve, [port.reserve for port in self.read_ports])
+        port = MemoryReadPort(self.data_width, tags, name=name, attributes=self.attributes if bulk else 0,
+            reserve=reserve)
         self.read_ports.append(port)
         return port
 
@@ -204,6 +210,7 @@ class TransactionLayer(LiteXModule):
             builder.requester.eq(shape.id),
             builder.enable.eq(self.enable),
             builder.allowed.eq(Cat(shape.no_snoop_enable, shape.relaxed_ordering_enable)),
+            builder.closed.eq(self.closed),
             builder.link_up.eq(shape.link_up),
             builder.source.connect(shape.req_sink),
             self.tx_stall.eq(builder.source.valid & ~builder.source.ready),
@@ -224,67 +231,130 @@ class TransactionLayer(LiteXModule):
     def add_reads(self):
         """Adds all blocks that a read passes; returns the stream of read requests."""
         shape, ports = self.shape, self.read_ports
-        self.windows = [TagWindow(*ranges)
-            for ranges in allocate_tags([port.tags for port in ports], self.with_extended_tag)]
-        for window in self.windows:
-            self.submodules += window
+        self.pool     = pool     = TagPool(self.tags, ports)
         self.contexts = contexts = TagContexts(self.tags, len(ports))
-        self.issue    = issue    = ReadIssue(self.data_width, ports, self.windows, contexts,
-            self.completion_buffer_bytes)
+        self.issue    = issue    = ReadIssue(self.data_width, ports, pool, contexts, self.completion_blocks)
         self.completion_parser = parser = Parser(self.data_width, shape.endianness)
         self.check    = check    = CompletionCheck(self.data_width, contexts, self.tags)
         self.writer   = writer   = CompletionWriter(self.data_width, ports, contexts)
-        self.retire   = retire   = Retire(ports, self.windows, contexts)
-        self.timeout  = timeout  = Timeout(self.clk_freq, self.windows)
-        self.events   = events   = stream.Buffer(event_layout())
+        self.retire   = retire   = Retire(ports, pool, contexts)
+        self.ticks    = ticks    = Ticks(self.clk_freq, self.quarantine_us)
+        self.timeout  = timeout  = Timeout(ticks, self.tags)
         self.comb += [
             shape.cmp_source.connect(parser.sink),
             parser.cut.eq(shape.cmp_cut),
             parser.source.connect(check.sink),
+            check.requester.eq(shape.id),
             check.beats.connect(writer.beats),
             writer.entry.eq(check.entry),
             check.room.eq(writer.room),
-            retire.ended.eq(writer.release),
+            writer.large.eq(issue.budget.large),
+            retire.entered.eq(issue.entered),
+            retire.ended.eq(writer.ended),
             retire.client.eq(writer.client),
+            retire.refused.eq(issue.refused),
             issue.enable.eq(self.enable),
-            issue.release.eq(writer.release),
-            issue.release_cost.eq(writer.release_cost),
-            timeout.timeout_us.eq(self.timeout_us),
-            # A request that cannot be sent has priority over a timeout, because it blocks the issue of others.
-            If(issue.event.valid,
-                issue.event.connect(events.sink)
-            ).Else(
-                timeout.event.connect(events.sink)
-            ),
-            events.source.connect(check.event),
+            issue.pause.eq(self.enable & self.closed),
+            issue.budget.rcb_128.eq(self.rcb_128),
+            issue.budget.give.eq(writer.give),
+            issue.budget.given.eq(writer.given),
+            ticks.timeout_us.eq(self.timeout_us),
+            # Reads that are outstanding when the link goes down count as lost, even if they seem to end successfully.
+            writer.lost.eq(timeout.lost),
+            timeout.abandon.eq(self.abandon),
+            timeout.clearing.eq(contexts.clearing),
+            timeout.clear_tag.eq(contexts.walk),
             *[self.error_strobes[name].eq(getattr(check.error, name)) for name, _ in ERRORS[:-1]],
         ]
-        self.sync += self.drained.eq(issue.idle & ~Reduce("OR", [window.busy for window in self.windows]))
-        # Requests that are outstanding when the link goes down count as lost, even if they seem to end successfully.
-        self.sync += If(~shape.link_up,
-            writer.lost.eq(1),
-        ).Elif(~Reduce("OR", [window.busy for window in self.windows]),
-            writer.lost.eq(0),
-        )
         self.sync += [
+            self.drained.eq(issue.idle & (pool.live == 0)),
             self.rx_stall.eq(parser.source.valid & ~(writer.beats.ready & writer.room)),
-            timeout.hold.eq(self.rx_stall),
+            ticks.hold.eq(self.rx_stall),
         ]
-        self.add_extended_tag()
+        self.add_events()
+        self.add_closed()
+        self.add_free_list()
         return issue.source
 
-    def add_extended_tag(self):
-        """Follows the host's Extended Tag Field Enable. A change stops issue, and takes effect once no read is
-        outstanding."""
+    def add_events(self):
+        """Merges the events of reads. Those that the issue or the retirement of other reads waits for go first.
+
+        `Timeout` is told about reads that are not sent too, so that it never takes an earlier read for such a one.
+        """
+        issue, retire, timeout = self.issue.event, self.retire.event, self.timeout.event
+        self.events = events = stream.Buffer(event_layout())
+        told, sent  = self.timeout.sent, self.builder.read_sent
+        self.comb += [
+            If(retire.valid,
+                retire.connect(events.sink),
+            ).Elif(issue.valid & ~sent.valid,
+                issue.connect(events.sink),
+            ).Else(
+                timeout.connect(events.sink),
+            ),
+            events.source.connect(self.check.event),
+            If(sent.valid,
+                told.eq(sent),
+            ).Else(
+                told.valid.eq(issue.valid & issue.ready),
+                told.refused.eq(1),
+                told.tag.eq(issue.tag),
+                told.generation.eq(issue.generation),
+            ),
+        ]
+
+    def add_closed(self):
+        """After `abandon` and after a loss of the link, no read is sent until a walk over all tags found none to end.
+
+        After a loss of the link the walk also frees the tags in quarantine, because no completion of before can come.
+        Completions and events that are still on their way have to pass before a tag is used again.
+        """
+        timeout, parser = self.timeout, self.completion_parser
+        walking = Signal()      # The walk began after the cause was over.
+        passed  = Signal()      # No completion or event of before is on its way.
+        settled = Signal()
+        self.comb += settled.eq(walking & passed & timeout.walked & timeout.quiet)
+        self.sync += [
+            If(timeout.walked, walking.eq(1)),
+            If(~parser.source.valid & ~self.events.source.valid & ~self.check.busy & ~self.writer.busy, passed.eq(1)),
+            If(timeout.event.valid, passed.eq(0)),
+            If(settled, self.closed.eq(0), timeout.lost.eq(0)),
+            If(self.abandon | ~self.shape.link_up,
+                self.closed.eq(1),
+                walking.eq(0),
+                passed.eq(0),
+                If(~self.shape.link_up, timeout.lost.eq(1)),
+            ),
+        ]
+
+    def add_free_list(self):
+        """Tags return to the free list when they retire or leave quarantine.
+
+        The list is filled after reset, and after a change of Extended Tag Field Enable, which stops issue and takes
+        effect once no read is outstanding.
+        """
+        pool, issue, contexts, retire, writer = self.pool, self.issue, self.contexts, self.retire, self.writer
         extended = Signal()
-        change   = Signal()
-        busy     = [window.busy for window in self.windows]
-        if self.with_extended_tag:
+        if self.tags > TAGS_WITHOUT_EXTENDED:
             self.comb += [
-                self.issue.hold.eq(extended != self.shape.extended_tag),
-                change.eq(self.issue.hold & ~self.contexts.clearing & self.issue.idle & ~Reduce("OR", busy)),
+                issue.hold.eq(extended != self.shape.extended_tag),
+                pool.fill.eq(issue.hold & ~pool.filling & issue.idle & (pool.live == 0)),
             ]
-            self.sync += If(change, extended.eq(~extended))
-        self.comb += self.contexts.clear.eq(change)
-        for window in self.windows:
-            self.comb += [window.extended.eq(extended), window.clear.eq(change | self.contexts.clearing)]
+            self.sync += If(pool.fill, extended.eq(~extended))
+        self.comb += [
+            pool.extended.eq(extended),
+            pool.may_fill.eq(~contexts.clearing & ~writer.put.valid & ~contexts.finish.write),
+            writer.filling.eq(pool.filling),
+            pool.visited.eq(contexts.retire_tag),
+            pool.visited_generation.eq(contexts.retire_generation),
+            pool.visited_late.eq(contexts.retire_late),
+            writer.put.ready.eq(~retire.put.valid),
+            pool.put.valid.eq(retire.put.valid | writer.put.valid),
+            If(retire.put.valid,
+                pool.put.tag.eq(retire.put.tag),
+                pool.put.generation.eq(retire.put.generation),
+            ).Else(
+                pool.put.tag.eq(writer.put.tag),
+                pool.put.generation.eq(writer.put.generation),
+            ),
+        ]

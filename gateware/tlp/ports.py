@@ -24,9 +24,10 @@ class MemoryReadPort:
     Parameters
     ----------
     data_width : int, bits.
-    tags       : int, number of requests that can be outstanding.
+    tags       : int, the most requests that can be outstanding.
     name       : str, prefix of the signal names.
     attributes : int, Attr[1:0] of the requests.
+    reserve    : int, tags that no other client can take.
 
     Attributes
     ----------
@@ -41,10 +42,11 @@ class MemoryReadPort:
     outstanding : Signal(9), **out**, number of requests accepted and not yet retired.
     no_tag      : Signal(), **out**, `request` waits for a tag or for room in the completion buffer.
     """
-    def __init__(self, data_width, tags, name="read", attributes=0):
+    def __init__(self, data_width, tags, name="read", attributes=0, reserve=1):
         check_data_width(data_width)
         self.data_width  = data_width
         self.tags        = tags
+        self.reserve     = reserve
         self.attributes  = attributes
         self.name        = name
         self.request     = stream.Endpoint(read_request_layout(),         name=f"{name}_request")

@@ -26,6 +26,11 @@ ATTRIBUTE_NS   = 1  # No Snoop.
 
 PORT_BITS = 5  # Bits of a write port's number: a layer can have 32 write ports; seven channels need three each.
 
+def sent_layout():
+    """A read that was sent, or `dropped` instead, or `refused`: its end is known already."""
+    return [("valid", 1), ("dropped", 1), ("refused", 1), ("tag", TAG_BITS), ("generation", 1)]
+
+
 def request_layout(data_width):
     """A request to send: a write with its payload in the lanes of the TLP, or a read, which has one beat."""
     return stream.EndpointDescription(
@@ -35,6 +40,7 @@ def request_layout(data_width):
             ("length",  LENGTH_BITS),
             ("read",    1),
             ("tag",     TAG_BITS),
+            ("generation", 1),       # Of the tag of a read.
             ("attributes", ATTRIBUTE_BITS),
             ("port",    PORT_BITS),  # Write port that is told when a write was sent.
         ],
@@ -85,7 +91,7 @@ class RequestBuilder(LiteXModule):
     """Adds the header to requests; one beat per cycle, no idle beat between TLPs, latency 2.
 
     Headers have three dwords below 4 GiB and four above (PCIe 4.0 2.2.4.1). Requests are dropped while bus mastering is
-    off or the link is down: a write is reported with `sent` and `dropped`, a read ends by its timeout.
+    off or the link is down.
 
     The `ready` of the sink comes from a register. The PHY's `ready` would otherwise pass through the arbiter to all
     clients within one cycle.
@@ -101,12 +107,15 @@ class RequestBuilder(LiteXModule):
     source    : stream of `phy_layout`, **out**.
     requester : Signal(16), **in**, bus, device and function number of the card.
     enable    : Signal(), **in**, requests may be sent: bus mastering is on and the link is up.
+    closed    : Signal(), **in**, no read may be sent.
     link_up   : Signal(), **in**, the link is up.
     allowed   : Signal(2), **in**, Attr[1:0] that the host permits (Device Control, PCIe 4.0 7.5.3.4); others are sent
         as 0.
     sent      : Signal(32), **out**, one bit per write port: in the previous cycle the PHY accepted the last beat of a
         write of that port, or the write was dropped.
     dropped   : Signal(), **out**, valid with `sent`: the write was dropped.
+    read_sent : Record of `sent_layout`, **out**, in the previous cycle the PHY accepted the last beat of a read, or the
+        read was dropped.
     """
     def __init__(self, data_width, endianness):
         check_data_width(data_width)
@@ -114,10 +123,12 @@ class RequestBuilder(LiteXModule):
         self.source    = source = stream.Endpoint(phy_layout(data_width))
         self.requester = Signal(16)
         self.enable    = Signal()
+        self.closed    = Signal()
         self.link_up   = Signal()
         self.allowed   = Signal(ATTRIBUTE_BITS)
         self.sent      = Signal(2**PORT_BITS)
         self.dropped   = Signal()
+        self.read_sent = Record(sent_layout())
 
         # # #
 
@@ -149,7 +160,7 @@ class RequestBuilder(LiteXModule):
             payload_layout = [("dat", data_width)],
             param_layout   = [
                 ("dw0", 32), ("dw1", 32), ("dw2", 32), ("dw3", 32),
-                ("four", 1), ("read", 1), ("port", PORT_BITS), ("end", log2_int(beat_dwords)),
+                ("four", 1), ("read", 1), ("generation", 1), ("port", PORT_BITS), ("end", log2_int(beat_dwords)),
             ],
         ))
         dwords = Signal(11)
@@ -174,6 +185,7 @@ class RequestBuilder(LiteXModule):
                 ),
                 tlp.four.eq(four),
                 tlp.read.eq(taken.read),
+                tlp.generation.eq(taken.generation),
                 tlp.port.eq(taken.port),
                 tlp.end.eq(dwords + 2 + four),
             ),
@@ -207,6 +219,10 @@ class RequestBuilder(LiteXModule):
             If(tlp.valid & advance & source.last & ~tlp.read,
                 self.sent.eq(1 << tlp.port),
             ),
+            self.read_sent.valid.eq(tlp.valid & advance & source.last & tlp.read),
+            self.read_sent.dropped.eq(drop),
+            self.read_sent.tag.eq(tlp.dw1[8:16]),
+            self.read_sent.generation.eq(tlp.generation),
         ]
 
         # Drop -------------------------------------------------------------------------------------
@@ -214,7 +230,8 @@ class RequestBuilder(LiteXModule):
         # the TLP, because the PHY may never accept the rest.
         offered  = Signal()
         dropping = Signal()
-        self.comb += drop.eq(~self.link_up | Mux(source.first & ~offered, ~self.enable, dropping))
+        self.comb += drop.eq(~self.link_up |
+            Mux(source.first & ~offered, ~self.enable | (tlp.read & self.closed), dropping))
         self.sync += [
             offered.eq(tlp.valid & ~advance),
             If(tlp.valid | ~self.link_up, dropping.eq(drop)),

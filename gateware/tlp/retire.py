@@ -4,9 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Retires ended requests to their clients in order, and ends requests that the host does not complete in time."""
-
-from math import ceil
+"""Retires ended requests to their clients, in the order of issue."""
 
 from migen import *
 
@@ -15,170 +13,184 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.arbiter import round_robin
-from litepcie_soc.common.pcie import REASON_TIMEOUT
-from litepcie_soc.tlp.issue import event_layout
+from litepcie_soc.common.pcie import TAG_BITS
+from litepcie_soc.tlp.context import BLOCK_RAM_DEPTH
+from litepcie_soc.tlp.timeout import event_layout
+
+# Order --------------------------------------------------------------------------------------------
+
+def rings_of(ports):
+    """Ring of each client in the order RAM: a list of (base, size), and the words of the RAM.
+
+    A ring is larger than the number of requests that its client can have outstanding, and its base is a multiple of its
+    size.
+    """
+    sizes = [2**bits_for(port.tags) for port in ports]
+    bases = [0]*len(ports)
+    depth = 0
+    for n in sorted(range(len(ports)), key=lambda n: -sizes[n]):
+        bases[n] = depth
+        depth   += sizes[n]
+    return list(zip(bases, sizes)), max(depth, BLOCK_RAM_DEPTH)
 
 # Retire -------------------------------------------------------------------------------------------
 
 class Retire(LiteXModule):
     """Retires the oldest request of a client once it has ended.
 
-    Requests may end in any order, but the client sees them retire in the order of issue. The block therefore checks
-    the oldest request of a client after any request of that client ended, and again after it retired one. Two checks
-    of the same client are at least two cycles apart. `retire` is valid two cycles after the check.
+    Requests may end in any order, but the client sees them retire in the order of issue. A block RAM holds the tags of
+    each client in this order, as a ring, and `first` holds the oldest one. It is checked after any request of that
+    client ended, and when it has become the oldest. While it is checked, the RAM reads the next one. Two checks of the
+    same client are at least two cycles apart. `retire` is valid two cycles after the check.
 
     Parameters
     ----------
     ports    : list of MemoryReadPort.
-    windows  : list of TagWindow, one per port.
-    contexts : TagContexts.
+    pool     : TagPool.
+    contexts : TagContexts; `issue` has the request that enters.
 
     Attributes
     ----------
-    ended  : Signal(), **in**, a request ended; asserted in the same cycle as `contexts.finish.write`.
-    client : Signal(), **in**, index of the port of that request.
+    entered : Signal(), **in**, the request of `contexts.issue` is outstanding from now on.
+    ended   : Signal(), **in**, a request ended; asserted in the same cycle as `contexts.finish.write`.
+    client  : Signal(), **in**, index of the port of that request.
+    refused : Record of `valid`, `client` and `reason`, **in**, a request that ended before it got a tag.
+    event   : stream of `event_layout`, **out**, a request in quarantine has retired.
+    put     : Record of `valid`, `tag` and `generation`, **out**, the tag of a retired request is free.
     """
-    def __init__(self, ports, windows, contexts):
-        clients     = len(ports)
-        self.ended  = Signal()
-        self.client = Signal(max=max(clients, 2))
+    def __init__(self, ports, pool, contexts):
+        clients      = len(ports)
+        issue        = contexts.issue
+        self.entered = Signal()
+        self.ended   = Signal()
+        self.client  = Signal.like(issue.client)
+        self.refused = Record([("valid", 1), ("client", len(issue.client)), ("reason", len(contexts.result.reason))])
+        self.event   = event = stream.Endpoint(event_layout())
+        self.put     = Record([("valid", 1), ("tag", TAG_BITS), ("generation", 1)])
 
         # # #
 
+        rings, depth = rings_of(ports)
+        order  = Memory(TAG_BITS + 1, depth)
+        write  = order.get_port(write_capable=True, mode=READ_FIRST)
+        read   = order.get_port(mode=READ_FIRST)
+        self.specials += order, write, read
+
+        def place(base, index):
+            """Address of word `index` of the ring at `base`."""
+            return Cat(index, Constant(base >> len(index), max(1, bits_for(depth - 1) - len(index))))
+
         # Choose -----------------------------------------------------------------------------------
         wanted     = Signal(clients)    # The oldest request of each client is to be checked.
-        grant      = Signal.like(self.client)
-        checking   = Signal()           # The check of `client`.
-        client     = Signal.like(self.client)
-        generation = Signal()
-        over       = Signal()           # The request under check has ended.
+        loaded     = Signal(clients)    # `first` is valid.
         eligible   = Signal(clients)
+        grant      = Signal.like(issue.client)
+        checking   = Signal()           # The check of `client`.
+        client     = Signal.like(issue.client)
+        has_first  = Signal()
+        has_next   = Signal()
+        generation = Signal()
+        heads      = [Signal(max=size) for _, size in rings]    # Where the next request enters.
+        nexts      = [Signal(max=size) for _, size in rings]    # The request after `first`.
+        firsts     = [Signal(TAG_BITS + 1) for _ in rings]      # Tag and generation of the oldest request.
+        more       = Signal(clients)                            # The word at `next` is valid.
         self.comb += [
-            *[eligible[n].eq(wanted[n] & ~(checking & (client == n))) for n in range(clients)],
             round_robin([eligible[n] for n in range(clients)], client, grant),
+            Case(issue.client, {n: write.adr.eq(place(base, head))
+                for n, ((base, _), head) in enumerate(zip(rings, heads))}),
+            write.dat_w.eq(Cat(issue.tag, issue.generation)),
+            write.we.eq(self.entered),
+            Case(grant, {n: read.adr.eq(place(base, following))
+                for n, ((base, _), following) in enumerate(zip(rings, nexts))}),
         ]
         self.sync += [
             checking.eq(eligible != 0),
             client.eq(grant),
-            Case(grant, {n: [contexts.retire_tag.eq(window.tail), generation.eq(window.tail_generation)]
-                for n, window in enumerate(windows)}),
+            Case(grant, {n: [
+                Cat(contexts.retire_tag, generation).eq(firsts[n]),
+                has_first.eq(loaded[n]),
+                has_next.eq(more[n]),
+            ] for n in range(clients)}),
+            If(pool.walking, contexts.retire_tag.eq(pool.walk)),
         ]
 
         # Check ------------------------------------------------------------------------------------
-        self.comb += over.eq(checking & (contexts.retire_generation == generation))
-        for n, window in enumerate(windows):
-            self.comb += window.release.eq(over & (client == n))
+        retired = Record([("valid", 1), ("late", 1), ("client", len(client)), ("tag", TAG_BITS), ("generation", 1)])
+        over   = Signal()   # The request under check has ended, and retires.
+        busy   = Signal()   # It has ended, but the event of an earlier one has to be accepted first.
+        shift  = Signal()   # `first` is to be loaded.
+        ended  = Signal()
+        self.comb += [
+            ended.eq(checking & has_first & (contexts.retire_generation == generation)),
+            busy.eq(ended & contexts.retire_late & (event.valid | (retired.valid & retired.late))),
+            over.eq(ended & ~busy),
+            shift.eq(checking & (~has_first | over)),
+        ]
+        for n in range(clients):
+            checked = Signal()
+            self.comb += [
+                checked.eq(checking & (client == n)),
+                more[n].eq(heads[n] != nexts[n]),
+                eligible[n].eq((wanted[n] | (~loaded[n] & more[n])) & ~checked),
+            ]
             self.sync += [
+                If(self.entered & (issue.client == n), heads[n].eq(heads[n] + 1)),
                 If(eligible[n] & (grant == n), wanted[n].eq(0)),
-                If(window.release | (self.ended & (self.client == n)), wanted[n].eq(1)),
+                If(checked & shift,
+                    loaded[n].eq(has_next),
+                    firsts[n].eq(read.dat_r),
+                    nexts[n].eq(nexts[n] + has_next),
+                ),
+                If((checked & ((shift & has_next) | busy)) | (self.ended & (self.client == n)), wanted[n].eq(1)),
             ]
 
-        # Report: the result comes out of a block RAM two cycles later -----------------------------
-        released = [[window.release for window in windows]]
+        # Give the tag back, or tell that a request in quarantine has retired ----------------------
+        self.comb += [
+            pool.retire.eq(retired.valid),
+            pool.retire_client.eq(retired.client),
+            self.put.valid.eq(retired.valid & ~retired.late),
+            self.put.tag.eq(retired.tag),
+            self.put.generation.eq(~retired.generation),
+        ]
+        self.sync += [
+            retired.valid.eq(over),
+            retired.late.eq(contexts.retire_late),
+            retired.client.eq(client),
+            retired.tag.eq(contexts.retire_tag),
+            retired.generation.eq(generation),
+            If(event.ready, event.valid.eq(0)),
+            If(retired.valid & retired.late,
+                event.valid.eq(1),
+                event.tag.eq(retired.tag),
+                event.generation.eq(retired.generation),
+            ),
+        ]
+
+        # Report: the result comes out of a block RAM two cycles later ------------------------------
+        # Nothing is outstanding when a request is refused, so it can use the same path.
+        reports = [[over & (client == n) | self.refused.valid & (self.refused.client == n) for n in range(clients)]]
+        refused = [self.refused]
         for _ in range(2):
-            later = [Signal() for _ in windows]
-            self.sync += [after.eq(before) for after, before in zip(later, released[-1])]
-            released.append(later)
-        for port, window, valid in zip(ports, windows, released[-1]):
+            later = [Signal() for _ in ports]
+            again = Record(self.refused.layout)
+            self.sync += [after.eq(before) for after, before in zip(later, reports[-1])]
+            self.sync += again.eq(refused[-1])
+            reports.append(later)
+            refused.append(again)
+        reason = Signal(len(self.refused.reason))
+        arrived = Signal(len(contexts.result.bytes))
+        self.comb += If(refused[-1].valid,
+            reason.eq(refused[-1].reason),
+        ).Else(
+            reason.eq(contexts.result.reason),
+            arrived.eq(contexts.result.bytes),
+        )
+        for port, outstanding, valid in zip(ports, pool.outstanding, reports[-1]):
             self.comb += [
-                port.outstanding.eq(window.outstanding),
+                port.outstanding.eq(outstanding),
                 port.retire.valid.eq(valid),
                 port.retire.first.eq(1),
                 port.retire.last.eq(1),
-                port.retire.reason.eq(contexts.result.reason),
-                port.retire.bytes.eq(contexts.result.bytes),
+                port.retire.reason.eq(reason),
+                port.retire.bytes.eq(arrived),
             ]
-
-# Timeout ------------------------------------------------------------------------------------------
-
-TICKS = 16  # Ticks of one timeout; a request ends after 16 to 17 of them.
-
-
-class Timeout(LiteXModule):
-    """Ends the oldest request of a client when it has been the oldest for too long.
-
-    The timeout is `timeout_us` rounded down to a multiple of 16, at least 16, plus at most one sixteenth.
-
-    Parameters
-    ----------
-    clk_freq : float, frequency of `sys` in Hz, at least 1 MHz.
-    windows  : list of TagWindow.
-
-    Attributes
-    ----------
-    timeout_us : Signal(32), **in**, microseconds.
-    hold       : Signal(), **in**, completions wait for a client; this time does not count, as the host is not late.
-    event      : stream of `event_layout`, **out**; its request may have ended in the meantime.
-    """
-    def __init__(self, clk_freq, windows):
-        if clk_freq < 1e6:
-            raise ValueError(f"clk_freq {clk_freq!r} is too low; give 1e6 (Hz) or more")
-        self.timeout_us = Signal(32)
-        self.hold       = Signal()
-        self.event      = event = stream.Endpoint(event_layout())
-
-        # # #
-
-        # Ticks ------------------------------------------------------------------------------------
-        cycles = ceil(clk_freq/1e6)
-        cycle  = Signal(max=max(cycles, 2))
-        us     = Signal(28, reset=1, reset_less=True)  # Needs no reset: it is correct after one tick at the latest.
-        over   = Signal()
-        tick   = Signal()
-        # `us` counts from 1 to timeout_us/16, or to 1 if that is 0. The comparison is registered if a microsecond has
-        # more than one cycle.
-        compare = over.eq(us >= self.timeout_us[4:])
-        if cycles > 1:
-            self.sync += compare
-        else:
-            self.comb += compare
-        self.sync += [
-            tick.eq(0),
-            cycle.eq(cycle + 1),
-            If(cycle == cycles - 1,
-                cycle.eq(0),
-                us.eq(us + 1),
-                If(over,
-                    us.eq(1),
-                    tick.eq(1),
-                ),
-            ),
-        ]
-
-        # At each tick visit all clients; a RAM holds the ticks that the oldest request of each has seen ----
-        walking = Signal()
-        client  = Signal(max=max(len(windows), 2))
-        fresh   = Signal(len(windows), reset=2**len(windows) - 1)  # The oldest request has not seen a tick yet.
-        visit   = Signal()
-        counts  = Memory(log2_int(TICKS), max(len(windows), 2))
-        count   = counts.get_port(async_read=True, write_capable=True)
-        self.specials += counts, count
-        expires = Signal()
-        first   = Signal()      # `fresh` of the client that is visited.
-        tag     = Signal.like(event.tag)
-        generation = Signal()
-        self.comb += [
-            visit.eq(walking & ~event.valid),
-            Case(client, {n: [first.eq(fresh[n]), tag.eq(window.tail), generation.eq(window.tail_generation)]
-                for n, window in enumerate(windows)}),
-            expires.eq(visit & ~first & (count.dat_r == TICKS - 1)),
-            count.adr.eq(client),
-            count.we.eq(visit),
-            If(~first, count.dat_w.eq(count.dat_r + 1)),
-            event.reason.eq(REASON_TIMEOUT),
-        ]
-        self.sync += [
-            If(tick & ~self.hold,
-                walking.eq(1),
-            ).Elif(visit & (client == len(windows) - 1),
-                walking.eq(0),
-            ),
-            If(visit, client.eq(Mux(client == len(windows) - 1, 0, client + 1))),
-            If(event.ready, event.valid.eq(0)),
-            If(expires, event.valid.eq(1), event.tag.eq(tag), event.generation.eq(generation)),
-            *[If(window.release | ~window.busy,
-                fresh[n].eq(1),
-            ).Elif(visit & (client == n),
-                fresh[n].eq(0),
-            ) for n, window in enumerate(windows)],
-        ]

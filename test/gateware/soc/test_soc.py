@@ -15,8 +15,8 @@ from litepcie_soc.stream_dma.engine import StreamEngine
 
 
 @pytest.mark.parametrize("channels, tags, shares", [
-    (1, 32, (24, 4)), (2, 32, (12, 2)), (6, 32, (1, 2)), (7, 32, (2, 1)),
-    (1, 64, (52, 6)), (2, 64, (24, 4)), (4, 64, (12, 2)), (7, 128, (14, 2)), (7, 256, (28, 4)), (1, 256, (244, 6)),
+    (1, 32, (30, 4)), (2, 32, (27, 2)), (6, 32, (15, 2)), (7, 32, (12, 1)),
+    (1, 64, (62, 6)), (2, 64, (59, 4)), (4, 64, (53, 2)), (7, 128, (108, 2)), (7, 256, (236, 4)), (1, 256, (254, 6)),
 ])
 def test_share_tags(channels, tags, shares):
     assert share_tags(channels, tags) == shares

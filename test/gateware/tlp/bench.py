@@ -14,7 +14,6 @@ from litex.soc.interconnect import stream
 from litepcie_soc.common.pcie import first_byte_lane, phy_layout
 from litepcie_soc.phy.errors import error_record
 from litepcie_soc.phy.sim import SimPHY
-from litepcie_soc.tlp.issue import BLOCK_BYTES
 from litepcie_soc.tlp.layer import ERRORS, TransactionLayer
 
 from test.gateware.simulation import Stalls, TLP, Watch, accept, forever, pattern, simulate
@@ -159,13 +158,13 @@ class Writer:
 class Bench(LiteXModule):
     """PHY of either shape, layer, host. Add ports to `layer`, then `run` with their clients."""
     def __init__(self, data_width=64, *, shape="shared", endianness="big", host=None, stall=0.0, clk_freq=1e6,
-        timeout_us=100000, buffer_blocks=64, with_extended_tag=False, **options):
+        timeout_us=100000, buffer_blocks=64, completion_blocks=None, tags=32, **options):
         self.host    = host or Host()
         self.stall   = stall
         self.phy     = phy = SimPHY(data_width, endianness=endianness) if shape == "shared" else \
             SplitPHY(data_width, endianness)
-        self.layer   = TransactionLayer(phy, data_width, clk_freq, with_extended_tag,
-            buffer_blocks*BLOCK_BYTES, **options)
+        self.layer   = TransactionLayer(phy, data_width, clk_freq, tags,
+            completion_blocks or (buffer_blocks, buffer_blocks), **options)
         self.shape_name    = shape
         self.data_width    = data_width
         self.endianness    = endianness
@@ -174,6 +173,7 @@ class Bench(LiteXModule):
         self.errors        = {}
         self.rx_idle       = True
         self.seed          = 10
+        self.tx_stalls     = None   # Instead of random stalls, when the PHY does not accept.
 
     def stalls(self):
         self.seed += 1
@@ -204,6 +204,9 @@ class Bench(LiteXModule):
         left = [len(processes)]
 
         def ends(process):
+            if hasattr(self.layer, "pool"):
+                while (yield self.layer.pool.filling) or (yield self.layer.closed):
+                    yield
             yield from process
             left[0] -= 1
 
@@ -211,7 +214,7 @@ class Bench(LiteXModule):
             setup(), clock(),
             *[ends(process) for process in processes],
             *[forever(process) for process in watchers],
-            *[forever(accept(sink, self.stalls())) for sink in sinks],
+            *[forever(accept(sink, self.tx_stalls or self.stalls())) for sink in sinks],
             *[forever(watch.watch()) for watch in self.tx + self.rx],
             *[forever(self.send(source, n)) for n, source in enumerate(sources)],
             self.collect(left),

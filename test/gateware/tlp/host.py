@@ -36,9 +36,12 @@ class Host:
         self.pending     = {}      # tag -> [completions to send, cycle from which to send them].
         self.requests    = deque() # Requests of the host to send.
         self.answer      = None    # Function: (MRd, its completions) -> completions to send instead.
+        self.hold        = None    # Function: MRd -> whether its completions are held back until `let_go`.
+        self.held        = {}      # tag -> completions that are held back.
         self.cycle       = 0
         self.outstanding = {}      # tag -> bytes of the request that still have to come, 0 if all came.
-        self.blocks      = {}      # tag -> blocks of 64 bytes that its completions may fill.
+        self.rcb         = 64      # Read Completion Boundary in bytes.
+        self.blocks      = {}      # tag -> blocks of RCB bytes that completions still to come may fill.
         self.most_blocks = 0       # The largest number of blocks that were outstanding at a time.
 
     def take(self, tlp):
@@ -63,19 +66,29 @@ class Host:
 
     def start_read(self, tlp):
         completions = list(read_completions(tlp, self.memory, split=self.split))
-        assert not self.outstanding.get(tlp.tag), f"tag {tlp.tag} is in use"
+        assert not self.outstanding.get(tlp.tag) and tlp.tag not in self.held, f"tag {tlp.tag} is in use"
         self.outstanding[tlp.tag] = completions[0].byte_count
-        self.count_blocks(tlp, completions)
+        self.count_blocks(completions[0], completions[0].byte_count)
         if self.answer:
             completions = self.answer(tlp, completions)
+        if self.hold and self.hold(tlp):
+            self.held[tlp.tag] = completions
+            del self.outstanding[tlp.tag]
+            return
         self.pending[tlp.tag] = [deque(completions), self.cycle + self.latency]
 
-    def count_blocks(self, tlp, completions):
-        start  = tlp.address & ~63
-        end    = (tlp.address & ~3) + completions[0].lower_address % 4 + completions[0].byte_count
-        self.blocks[tlp.tag] = -(-(end - start)//64)
-        live = sum(self.blocks[tag] for tag in self.outstanding)
-        self.most_blocks = max(self.most_blocks, live)
+    def let_go(self, tag):
+        """Sends the completions of a request that were held back, before those of other requests."""
+        self.pending = {("late", tag): [deque(self.held[tag]), 0], **self.pending}
+        while ("late", tag) in self.pending:
+            yield
+        del self.held[tag]
+
+    def count_blocks(self, tlp, left):
+        """Counts the blocks of the last `left` bytes of a request of which `tlp` is the first completion to come."""
+        end = tlp.lower_address + tlp.byte_count
+        self.blocks[tlp.tag] = -(-end//self.rcb) - (end - left)//self.rcb if left else 0
+        self.most_blocks = max(self.most_blocks, sum(self.blocks.values()))
 
     def memory(self, address):
         return self.written.get(address, pattern(address))
@@ -91,7 +104,9 @@ class Host:
         if tlp and tlp.fmt & 2 and tlp.status == 0:
             last = tlp.byte_count <= 4*tlp.length - tlp.lower_address % 4
             self.outstanding[tag] = 0 if last else self.outstanding.get(tag, 0)
+            self.count_blocks(tlp, 0 if last else tlp.byte_count - 4*tlp.length + tlp.lower_address % 4)
         if not tlps:
             del self.pending[tag]
             self.outstanding.pop(tag, None)
+            self.blocks.pop(tag, None)
         return tlp

@@ -25,6 +25,7 @@ class Cuts(Bench):
             for kind in ("req", "cmp")}
         self.sinks   = [self.phy.req_sink, self.phy.cmp_sink] if split else [self.phy.sink]
         self.came    = []
+        self.up      = True
         self.tx      = [Watch(sink, framed=False, handshake=True) for sink in self.sinks]
 
     def give(self, kind, tlp, beats=None, down=3):
@@ -40,10 +41,12 @@ class Cuts(Bench):
                 yield
         yield sink.valid.eq(0)
         if beats is not None:
+            self.up = False
             yield self.phy.link_up.eq(0)
             for _ in range(down):
                 yield
             yield self.phy.link_up.eq(1)
+            self.up = True
         yield
 
     def play(self, process, others=(), cycles=20000):
@@ -111,7 +114,10 @@ def test_truncated_completion(data_width, shape, down):
     reader = Reader(port, reads, bench.stalls())
     reader.check_retired = lambda reason, count: reader.retired.append((reason, count))
 
-    def answer(tag, beats=None):
+    def answer(n, beats=None):
+        """Completes request n of the reader."""
+        packets = bench.tx[0].packets()
+        tag = TLP.from_beats(packets[n], data_width, bench.endianness).tag
         tlp = TLP(fmt=2, type=0b01010, length=size // 4, requester=CARD, tag=tag, byte_count=size, data=data)
         yield from bench.give("cmp", tlp, beats, down)
 
@@ -122,7 +128,7 @@ def test_truncated_completion(data_width, shape, down):
         yield from pause(30)
         for k in range(3):
             if not (cut and k == 2):
-                yield from answer((3 * n + k) % 4, cut if k == 1 else None)
+                yield from answer(3 * n + k, cut if k == 1 else None)
                 yield from pause(20)
         while len(reader.retired) < 3 * n + 3:
             yield
@@ -132,8 +138,9 @@ def test_truncated_completion(data_width, shape, down):
             yield from turn(n - 1, n)
         yield from turn(beats - 1, None)
 
-    # Three requests at a time: the next three are made after these have ended.
-    reader.request_stalls = SimpleNamespace(next=lambda: reader.issued >= len(reader.retired) // 3 * 3 + 3)
+    # Three requests at a time: the next three are made after these have ended, and the link is up.
+    reader.request_stalls = SimpleNamespace(
+        next=lambda: not bench.up or reader.issued >= len(reader.retired) // 3 * 3 + 3)
     bench.play(host(), [*reader.processes(), *reader.watchers()])
     for n in range(beats - 1):
         first, *lost = reader.retired[3 * n:3 * n + 3]

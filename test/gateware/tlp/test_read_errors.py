@@ -160,17 +160,16 @@ def test_timeout(arrived):
 
 
 def test_every_request_lost():
-    """The host completes nothing: the requests end one by one, each after a full timeout."""
+    """The host completes nothing: the requests end together, one timeout after the PHY accepted them."""
     host  = Host(latency=10)
-    bench = Bench(64, host=host, timeout_us=160)
-    ports = [bench.layer.add_read_port(f"port{n}", 2) for n in range(2)]
+    bench = Bench(64, host=host, timeout_us=640)
+    ports = [bench.layer.add_read_port(f"port{n}", 5) for n in range(2)]
     host.answer = lambda tlp, completions: []
     readers = [Reader(port, [(0x10000 + 64*n, 64, 64*n) for n in range(5)], Stalls()) for port in ports]
     bench.run(readers)
     for reader in readers:
         assert reader.retired == [(REASON_TIMEOUT, 0)]*5
-        gaps = [b - a for a, b in zip(reader.cycles, reader.cycles[1:])]
-        assert all(160 <= gap <= 185 for gap in gaps)    # At 1 MHz, a cycle is 1 us.
+        assert all(640 <= cycle <= 640 + 200 for cycle in reader.cycles)    # At 1 MHz, a cycle is 1 us.
     assert bench.errors == errors(timeout=10)
 
 
@@ -253,4 +252,4 @@ def test_shorter_timeout_applies_at_once():
         yield bench.layer.timeout_us.eq(160)
     bench.run([reader], [shorten()], cycles=1000)
     assert reader.retired == [(REASON_TIMEOUT, 0)]
-    assert 460 <= reader.cycles[0] <= 490
+    assert 460 <= reader.cycles[0] <= 530

@@ -24,8 +24,8 @@ from test.gateware.verilog import Recorder, replay
 
 def make(data_width, shape, endianness, host=None):
     bench   = Bench(data_width, shape=shape, endianness=endianness, stall=0.2, timeout_us=3000, host=host,
-        with_extended_tag=data_width == 256)
-    readers = [bench.layer.add_read_port(f"reader{n}", tags) for n, tags in enumerate((24, 2, 3))]
+        tags=64 if data_width == 256 else 32)
+    readers = [bench.layer.add_read_port(f"reader{n}", tags, reserve=2) for n, tags in enumerate((24, 2, 3))]
     writers = [bench.layer.add_write_port(f"writer{n}") for n in range(2)]
     return bench, readers, writers
 
@@ -44,8 +44,9 @@ def ports(bench, readers, writers):
     sinks      = [phy.sink] if shared else [phy.req_sink, phy.cmp_sink]
     sources    = [phy.source] if shared else [phy.req_source, phy.cmp_source]
     streams    = [(sink, False) for sink in sinks] + [(source, True) for source in sources]
-    inputs     = [phy.id, phy.bus_master_enable, phy.link_up, phy.extended_tag, layer.timeout_us]
-    outputs    = [layer.tx_stall, layer.rx_stall]
+    inputs     = [phy.id, phy.bus_master_enable, phy.link_up, phy.extended_tag, layer.timeout_us, layer.abandon,
+        layer.rcb_128]
+    outputs    = [layer.tx_stall, layer.rx_stall, layer.drained]
     for port in readers:
         streams += [(port.request, True), (port.data, False), (port.retire, False)]
         outputs += [port.outstanding, port.no_tag]

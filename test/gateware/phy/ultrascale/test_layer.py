@@ -42,8 +42,8 @@ class BlockBench(Bench):
         self.phy       = phy_class(phy_bench.Platform(), phy_bench.pads(lanes), data_width=data_width,
             bar0_size=0x200000)
         self.ports     = self.phy.pcie_phy_params
-        self.layer     = TransactionLayer(self.phy, data_width, 1e6, True, completion_buffer_bytes(self.phy))
         self.blocks    = completion_buffer_bytes(self.phy)//BLOCK_BYTES
+        self.layer     = TransactionLayer(self.phy, data_width, 1e6, 64, (self.blocks, self.blocks))
 
     def top(self):
         """The module to simulate: everything but the IP."""
