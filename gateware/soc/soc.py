@@ -18,6 +18,7 @@ from litepcie_soc.dma.engine import DIRECTIONS, DMAEngine
 from litepcie_soc.dma.fetch import RING_LOG2_MAX
 from litepcie_soc.memory.bram import EndpointMemory
 from litepcie_soc.phy.errors import REPORTED_ERRORS
+from litepcie_soc.phy.hard_block import completion_blocks as phy_completion_blocks
 from litepcie_soc.phy.hard_block import completion_buffer_bytes as phy_completion_buffer_bytes
 from litepcie_soc.phy.hard_block import completion_space
 from litepcie_soc.soc.identity import Identity
@@ -122,7 +123,10 @@ class LitePCIeSoC(SoCMini):
                 f"channels, not {streams!r}")
         reader_tags, fetch_tags = share_tags(channels + streams, tags)
         if completion_buffer_bytes is None:
+            blocks                  = phy_completion_blocks(phy)
             completion_buffer_bytes = phy_completion_buffer_bytes(phy)
+        else:
+            blocks = completion_blocks(completion_buffer_bytes)
         data_width  = phy.data_width
         window_size = min(memory_size, abi.WINDOW_MAX)
         self.memory = memory or EndpointMemory(memory_size, data_width)
@@ -130,7 +134,7 @@ class LitePCIeSoC(SoCMini):
             data_width              = data_width,
             clk_freq                = self.sys_clk_freq,
             tags                    = tags,
-            completion_blocks       = completion_blocks(completion_buffer_bytes),
+            completion_blocks       = blocks,
             bar0_size               = abi.BAR0_SIZE,
             window_bytes            = window_size,
             relaxed_ordering        = relaxed_ordering,

@@ -9,8 +9,11 @@ from functools import partialmethod
 import pytest
 
 from litepcie_soc.dma.engine import DMAEngine
+from litepcie_soc.phy.hard_block import completion_blocks
+from litepcie_soc.phy.sim import SimPHY
 from litepcie_soc.soc.reference import ReferenceSoC
 from litepcie_soc.soc.soc import LitePCIeSoC, share_tags
+from litepcie_soc.soc.soc import completion_blocks as blocks_of_bytes
 from litepcie_soc.stream_dma.engine import StreamEngine
 
 
@@ -30,6 +33,12 @@ def test_share_tags(channels, tags, shares):
 def test_channels_that_cannot_be(channels, tags, message):
     with pytest.raises(ValueError, match=message):
         share_tags(channels, tags)
+
+
+def test_room_for_completions_is_that_of_the_phy():
+    """Blocks of the fabric's buffer if the PHY has one, else of the hard block; or of the bytes given."""
+    assert ReferenceSoC().tlp.completion_blocks == completion_blocks(SimPHY(64))
+    assert blocks_of_bytes(5000) == (62, 34)
 
 
 def test_streams_stand_behind_the_channels():
