@@ -1,0 +1,116 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Budget of the completion buffer: gateware/tlp/issue.py."""
+
+import pytest
+
+from migen import *
+
+from litex.gen import *
+
+from litepcie_soc.common.pcie import LENGTH_BITS, RCB_BYTES
+from litepcie_soc.tlp import issue
+from litepcie_soc.tlp.context import BLOCKS_BITS
+
+from test.formal.harness import Harness, inner
+from test.formal.proof import Mutant, Proof, quick
+
+MOST = 65   # Blocks of a request of 4096 bytes that is not aligned.
+
+# Properties ---------------------------------------------------------------------------------------
+
+
+class BudgetKept(Harness):
+    """Outstanding blocks never exceed the buffer, unless one request alone does, and all are free again at idle.
+
+    For any sizes of requests, any order in which blocks are given back, and an RCB that changes at any time. Assumed,
+    as `ReadIssue` does: a request takes its blocks only while they fit and at most every second cycle, no more is given
+    back than was taken, and `settled` is deasserted from a request until two cycles after it took its blocks.
+    """
+    def __init__(self, completion_blocks):
+        Harness.__init__(self)
+        self.dut = dut = issue.Budget(completion_blocks)
+        small, large   = completion_blocks
+        self.free(dut.rcb_128, dut.settled, dut.blocks, dut.take, dut.give, dut.given)
+        taken    = Signal(12)   # Blocks that are outstanding.
+        alone    = Signal()     # The buffer was empty when the latest request took its blocks.
+        given    = Signal(BLOCKS_BITS)
+        capacity = Signal(12)
+        took     = self.previous(dut.take)
+        self.comb += [
+            If(dut.give, given.eq(dut.given)),
+            capacity.eq(Mux(dut.large, large, small)),
+        ]
+        self.sync += [
+            taken.eq(taken + Mux(dut.take, dut.blocks, 0) - given),
+            If(dut.take, alone.eq(taken == 0)),
+        ]
+        self.assume("blocks", (dut.blocks != 0) & (dut.blocks <= MOST))
+        self.assume("take", ~dut.take | (dut.fits & ~took))
+        self.assume("give", given <= taken)
+        self.assume("settled", ~dut.settled | ~(dut.take | took | self.previous(took)))
+        self.check("within_the_buffer", (taken <= capacity) | (alone & (taken <= MOST)))
+        self.implies("whole_at_idle", (taken == 0) & ~took, dut.free == capacity)
+        self.implies("fits_at_idle", (taken == 0) & ~took, dut.fits)
+        missing = Signal((13, True))
+        self.comb += missing.eq(capacity - taken)
+        self.helper("free", (dut.free - inner(dut, "taken")) == missing)
+        self.helper("took", (inner(dut, "taken") == 0) | took)
+
+
+class BlocksAddUp(Harness):
+    """The blocks that the completions of a request give back are those that the request took.
+
+    For one split of any request at any byte, and both RCB; further splits follow from it. Combinatorial.
+    """
+    def __init__(self):
+        Harness.__init__(self)
+        address, length, part = Signal(64), Signal(LENGTH_BITS), Signal(LENGTH_BITS)
+        large, following      = Signal(), Signal(64)
+        whole, first, second  = Signal(12), Signal(12), Signal(12)
+        self.free(address, length, part, large)
+        self.assume("split", (length <= 4096) & (part != 0) & (part < length))
+        self.comb += [
+            following.eq(address + part),
+            whole.eq(issue.blocks_of(address, length, 1, large)),
+            first.eq(issue.blocks_of(address, part, 0, large)),
+            second.eq(issue.blocks_of(following, (length - part)[:LENGTH_BITS], 1, large)),
+        ]
+        self.check("add_up", whole == first + second)
+        size, reach = Signal(8), Signal(14)     # Bytes of a block; the request's end from the begin of its first block.
+        self.comb += [
+            size.eq(Mux(large, 2*RCB_BYTES, RCB_BYTES)),
+            reach.eq((address[:7] & (size - 1)) + length),
+        ]
+        self.check("blocks_touched", (whole*size >= reach) & ((whole - 1)*size < reach))
+        self.check("at_most", (whole != 0) & (whole <= MOST))
+
+# Proofs -------------------------------------------------------------------------------------------
+
+PROOFS = [
+    Proof("budget", BudgetKept, depth=8, induction=3, options=dict(completion_blocks=(100, 60))),
+    Proof("budget, smaller than a request", BudgetKept, depth=8, induction=3, options=dict(completion_blocks=(20, 12))),
+    Proof("blocks of completions", BlocksAddUp, depth=1, induction=1),
+]
+
+MUTANTS = [
+    Mutant("not_given_back", PROOFS[0], issue, "free.eq(free + given - taken)", "free.eq(free - taken)"),
+    Mutant("fits_if_any_is_free", PROOFS[0], issue, "(self.blocks <= free) | empty", "(free > 0) | empty"),
+    Mutant("rcb_changes_while_outstanding", PROOFS[0], issue, "If(differ & self.settled & empty,", "If(differ,"),
+    Mutant("last_block_not_counted", PROOFS[2], issue, "2*RCB_BYTES - 1, RCB_BYTES - 1), 0)",
+        "2*RCB_BYTES - 1, RCB_BYTES - 2), 0)"),
+]
+
+
+@pytest.mark.parametrize("proof", quick(PROOFS), ids=str)
+def test_budget_is_kept(proof):
+    proof.check()
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
+def test_budget_fails_on_mutant(mutant):
+    mutant.check()
