@@ -193,7 +193,7 @@ class LongStall(Stalls):
 @every_shape
 def test_the_block_never_waits_for_a_client(shape):
     """The host answers all requests that are allowed in completions of 64 bytes, while the client takes none."""
-    bench  = BlockBench(shape, Host(split=64, latency=5))
+    bench  = BlockBench(shape, Host(split=64, latency=300))
     bench.stall = 0
     count  = 3*bench.blocks//16
     reader = Reader(bench.layer.add_read_port("reader", 64), [(0x1_0000 + 512*n, 512, 512*n) for n in range(count)],
