@@ -92,8 +92,8 @@ def completion_blocks(phy):
 
 
 def completion_buffer_bytes(phy):
-    """`own_blocks` with a Read Completion Boundary of 64 bytes, in bytes: each block with HEADER_CREDIT."""
-    return own_blocks(phy)[0]*(RCB_BYTES + HEADER_CREDIT)
+    """`completion_blocks` with a Read Completion Boundary of 64 bytes, in bytes: each block with HEADER_CREDIT."""
+    return completion_blocks(phy)[0]*(RCB_BYTES + HEADER_CREDIT)
 
 # Check --------------------------------------------------------------------------------------------
 

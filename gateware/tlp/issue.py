@@ -42,10 +42,13 @@ class Budget(LiteXModule):
     Parameters
     ----------
     completion_blocks : (int, int), blocks that fit in the buffer with an RCB of 64 and of 128 bytes.
+    strict_blocks     : (int, int), the same without Relaxed Ordering, see `completion_buffer.py`; None: no difference.
 
     Attributes
     ----------
     rcb_128 : Signal(), **in**, the host's RCB is 128 bytes; may change at any time.
+    relaxed : Signal(), **in**, the host enables Relaxed Ordering; may change at any time. `strict_blocks` stay in force
+        until every request without the attribute has ended.
     settled : Signal(), **in**, no request is outstanding or waits for room.
     hold    : Signal(), **out**, no further request may be accepted, because a change of the RCB waits.
     large   : Signal(), **out**, blocks have 128 bytes, for requests and for completions.
@@ -55,10 +58,11 @@ class Budget(LiteXModule):
     give    : Signal(), **in**, `given` blocks are free again.
     given   : Signal(7), **in**.
     """
-    def __init__(self, completion_blocks):
+    def __init__(self, completion_blocks, strict_blocks=None):
         if min(completion_blocks) < 1:
             raise ValueError(f"completion_blocks {completion_blocks!r} are too few; give 1 or more for each RCB")
         self.rcb_128 = Signal()
+        self.relaxed = Signal()
         self.settled = Signal()
         self.hold    = Signal()
         self.large   = Signal()
@@ -76,10 +80,19 @@ class Budget(LiteXModule):
         given = Signal(BLOCKS_BITS)
         empty = Signal()
         differ = Signal()
+        usable = free
+        if strict_blocks is not None:
+            strict, wide = Signal.like(free, reset=strict_blocks[0]), Signal()
+            usable = Mux(wide, free, strict)
+            self.sync += [
+                strict.eq(strict + given - taken),
+                If(differ & self.settled & empty, strict.eq(Mux(self.rcb_128, strict_blocks[1], strict_blocks[0]))),
+                If(~self.relaxed, wide.eq(0)).Elif(empty, wide.eq(1)),
+            ]
         self.comb += [
             If(self.give, given.eq(self.given)),
             empty.eq(free == (small if small == large else Mux(self.large, large, small))),
-            self.fits.eq((self.blocks <= free) | empty),
+            self.fits.eq((self.blocks <= usable) | empty),
             # A change waits for the blocks in quarantine too, but meanwhile requests are not held up for them.
             differ.eq(self.rcb_128 != self.large),
             self.hold.eq(differ & (~self.settled | empty)),
@@ -126,7 +139,7 @@ class ReadIssue(LiteXModule):
     ports             : list of MemoryReadPort.
     pool              : TagPool.
     contexts          : TagContexts.
-    completion_blocks : (int, int), see `Budget`.
+    completion_blocks, strict_blocks : (int, int), see `Budget`.
 
     Attributes
     ----------
@@ -139,7 +152,7 @@ class ReadIssue(LiteXModule):
     entered : Signal(), **out**, the request of `contexts.issue` is outstanding from now on.
     refused : Record, **out**, `valid`, for one cycle: a request of `client` ended with `reason` before it got a tag.
     """
-    def __init__(self, data_width, ports, pool, contexts, completion_blocks):
+    def __init__(self, data_width, ports, pool, contexts, completion_blocks, strict_blocks=None):
         issue        = contexts.issue
         self.source  = source = stream.Endpoint(request_layout(data_width))
         self.event   = event  = stream.Endpoint(event_layout())
@@ -149,7 +162,7 @@ class ReadIssue(LiteXModule):
         self.idle    = Signal()
         self.entered = Signal()
         self.refused = Record([("valid", 1), ("client", len(issue.client)), ("reason", REASON_KEPT_BITS)])
-        self.budget  = budget = Budget(completion_blocks)
+        self.budget  = budget = Budget(completion_blocks, strict_blocks)
 
         # # #
 

@@ -15,6 +15,7 @@ from litex.soc.interconnect.csr import CSRStatus
 
 from litepcie_soc.common.arbiter import PacketArbiter
 from litepcie_soc.common.pcie import TAGS_WITHOUT_EXTENDED, check_data_width
+from litepcie_soc.phy.hard_block import own_blocks
 from litepcie_soc.phy.shapes import PHYShape
 from litepcie_soc.tlp.check import CompletionCheck
 from litepcie_soc.tlp.completer import Completer
@@ -110,6 +111,8 @@ class TransactionLayer(LiteXModule):
         self.completion_blocks       = completion_blocks
         self.quarantine_us           = quarantine_us
         self.attributes              = ATTRIBUTE_RO*relaxed_ordering | ATTRIBUTE_NS*no_snoop
+        self.relaxed_reads           = getattr(phy, "fabric_blocks", None) is not None
+        self.strict_blocks           = own_blocks(phy) if self.relaxed_reads else None
         self.read_ports              = []
         self.write_ports             = []
         self.timeout_us              = Signal(32)
@@ -152,10 +155,14 @@ class TransactionLayer(LiteXModule):
 
         Only requests of `bulk` ports, which carry the data of transfers, get the attributes chosen by
         `relaxed_ordering` and `no_snoop`. Descriptors and status need strict ordering (PCIe 4.0 2.4.1).
+
+        With a completion buffer in the fabric, all reads have the Relaxed Ordering attribute. In a read it only lets
+        the completions pass writes of the host, on which no client depends.
         """
         self.check_open()
         check_port(tags, reserve, [port.reserve for port in self.read_ports])
-        port = MemoryReadPort(self.data_width, tags, name=name, attributes=self.attributes if bulk else 0,
+        port = MemoryReadPort(self.data_width, tags, name=name,
+            attributes = (self.attributes if bulk else 0) | ATTRIBUTE_RO*self.relaxed_reads,
             reserve=reserve)
         self.read_ports.append(port)
         return port
@@ -233,7 +240,8 @@ class TransactionLayer(LiteXModule):
         shape, ports = self.shape, self.read_ports
         self.pool     = pool     = TagPool(self.tags, ports)
         self.contexts = contexts = TagContexts(self.tags, len(ports))
-        self.issue    = issue    = ReadIssue(self.data_width, ports, pool, contexts, self.completion_blocks)
+        self.issue    = issue    = ReadIssue(self.data_width, ports, pool, contexts, self.completion_blocks,
+            self.strict_blocks)
         self.completion_parser = parser = Parser(self.data_width, shape.endianness)
         self.check    = check    = CompletionCheck(self.data_width, contexts, self.tags)
         self.writer   = writer   = CompletionWriter(self.data_width, ports, contexts)
@@ -256,6 +264,7 @@ class TransactionLayer(LiteXModule):
             issue.enable.eq(self.enable),
             issue.pause.eq(self.enable & self.closed),
             issue.budget.rcb_128.eq(self.rcb_128),
+            issue.budget.relaxed.eq(shape.relaxed_ordering_enable if self.relaxed_reads else 0),
             issue.budget.give.eq(writer.give),
             issue.budget.given.eq(writer.given),
             ticks.timeout_us.eq(self.timeout_us),

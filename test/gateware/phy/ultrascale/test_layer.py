@@ -10,15 +10,17 @@ import random
 
 from dataclasses import replace
 
+import pytest
+
 from migen import passive
 
 from litepcie_soc.common.pcie import REASON_POISONED, REASON_UNSUPPORTED_REQUEST
-from litepcie_soc.phy.hard_block import completion_buffer_bytes
+from litepcie_soc.phy.hard_block import completion_buffer_bytes, own_blocks
 from litepcie_soc.tlp.issue import BLOCK_BYTES
 from litepcie_soc.tlp.layer import ERRORS, TransactionLayer
 
 from test.gateware.phy import bench as phy_bench
-from test.gateware.phy.ultrascale.test_streams import every_shape, interface
+from test.gateware.phy.ultrascale.test_streams import SHAPES, every_shape, interface
 from test.gateware.simulation import Stalls, TLP, forever, memory_read, memory_write
 from test.gateware.tlp.bench import Bench, Reader, Writer
 from test.gateware.tlp.host import CARD, HOST, Host
@@ -36,6 +38,7 @@ class BlockBench(Bench):
         self.stall     = 0.2
         self.seed      = 10
         self.errors    = {}
+        self.device_control = 1 << 8 | 1 << 4   # Extended Tag Field Enable, Enable Relaxed Ordering.
         self.committed = []     # Sequence numbers of requests that nothing can overtake any more, not yet returned.
         self.waiting   = 0      # Packets to the card that have not arrived yet.
         self.waits     = {"rc": 0, "cq": 0}  # Cycles in which a beat to the card was not accepted.
@@ -64,12 +67,15 @@ class BlockBench(Bench):
 
         def ends(process):
             yield from phy_bench.wait_for(self.layer.enable)
+            yield from phy_bench.wait_for(self.phy.relaxed_ordering_enable, self.device_control >> 4 & 1)
+            yield
+            yield
             yield from process
             left[0] -= 1
 
         def setup():
             yield self.ports["o_cfg_function_status"].eq(0b100)
-            yield self.ports["o_cfg_mgmt_read_data"].eq(1 << 8)
+            yield self.ports["o_cfg_mgmt_read_data"].eq(self.device_control)
             yield self.ports["o_cfg_mgmt_read_write_done"].eq(1)
             yield self.layer.timeout_us.eq(100000)
 
@@ -199,8 +205,24 @@ def test_the_block_never_waits_for_a_client(shape):
     reader = Reader(bench.layer.add_read_port("reader", 64), [(0x1_0000 + 512*n, 512, 512*n) for n in range(count)],
         LongStall(2500))
     bench.run([reader])
-    assert bench.host.most_blocks >= bench.blocks - 8 and not bench.waits["rc"]
+    assert bench.host.most_blocks > 0.8*bench.blocks and not bench.waits["rc"]
     assert all(reason == 0 for reason, _ in reader.retired)
+
+
+@pytest.mark.parametrize("shape", [SHAPES[2], SHAPES[4]], ids=["256", "512"])
+@pytest.mark.parametrize("relaxed", [0, 1])
+def test_reads_follow_relaxed_ordering(shape, relaxed):
+    """The block holds completions back while a write of the host waits, unless they have Relaxed Ordering. Without it
+    no more is outstanding than the block's own buffer holds."""
+    bench  = BlockBench(shape, Host(split=64, latency=900))
+    bench.stall = 0
+    bench.device_control = 1 << 8 | relaxed << 4
+    own    = own_blocks(bench.phy)[0]
+    reader = Reader(bench.layer.add_read_port("reader", 62), [(0x1_0000 + 512*n, 512, 512*n) for n in range(60)],
+        bench.stalls())
+    bench.run([reader])
+    assert {tlp.attr for tlp in bench.host.reads} == {2*relaxed}
+    assert bench.host.most_blocks >= bench.blocks - 8 if relaxed else own - 8 <= bench.host.most_blocks <= own
 
 
 @every_shape
