@@ -1,0 +1,174 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Reads through the whole transaction layer: gateware/tlp/layer.py."""
+
+import contextlib
+
+from unittest import mock
+
+import pytest
+
+from migen import *
+
+from litex.gen import *
+
+from litepcie_soc.common.pcie import FMT_TYPE_CPLD, TAG_BITS
+from litepcie_soc.tlp import completion_writer, context, layer, retire, tags, timeout
+
+from test.formal.harness import Harness
+from test.formal.proof import Mutant, Proof, quick
+from test.gateware.tlp.bench import SplitPHY
+
+TAGS     = 2
+PLACES   = 3    # Bits of a request's number.
+LATEST   = 40   # Cycles after which no completion of a request comes.
+
+# Small parts, so that much happens in few cycles.
+SMALL = [(tags, "TAGS_WITHOUT_EXTENDED", TAGS), (layer, "TAGS_WITHOUT_EXTENDED", TAGS), (timeout, "TICKS", 2),
+    (timeout, "SLOW_TICKS", 8), (timeout, "BLOCK_RAM_DEPTH", 2), (context, "BLOCK_RAM_DEPTH", 2),
+    (retire, "BLOCK_RAM_DEPTH", 2), (completion_writer, "DEPTH", 8)]
+
+# Surroundings -------------------------------------------------------------------------------------
+
+
+class Reads(Harness):
+    """One client that reads single dwords, and a host that answers in any order, late, or not at all.
+
+    With `calm`, the client always has a request, and neither the PHY nor the client applies back-pressure.
+
+    Request n is for the host's dword 8n, which holds n, and its destination is 8n. A completion comes at most `LATEST`
+    cycles after the host accepted its request, which is less than timeout and quarantine together.
+    """
+    def __init__(self, calm):
+        Harness.__init__(self)
+        self.phy = phy = SplitPHY(64)
+        with contextlib.ExitStack() as stack:
+            for module, name, value in SMALL:
+                stack.enter_context(mock.patch.object(module, name, value))
+            self.dut = dut = layer.TransactionLayer(phy, 64, 1e6, tags=TAGS, completion_blocks=(8, 8), quarantine_us=48)
+            self.port = port = dut.add_read_port("read", TAGS)
+            dut.finalize()
+        self.submodules += phy
+        self.comb += [phy.bus_master_enable.eq(1), phy.link_up.eq(1)]
+
+        self.tied("*")
+
+        # Client -----------------------------------------------------------------------------------
+        self.number = number = Signal(PLACES)
+        self.free(number)
+        if calm:
+            self.comb += [port.request.valid.eq(1), port.data.ready.eq(1)]
+        else:
+            self.free(port.request.valid, port.data.ready)
+        self.comb += [
+            port.request.address.eq(number << 3),
+            port.request.destination.eq(number << 3),
+            port.request.length.eq(4),
+        ]
+        self.assume("request", self.stable(port.request))
+
+        # Host: requests ---------------------------------------------------------------------------
+        request, completion = phy.req_sink, phy.cmp_source
+        if calm:
+            self.comb += request.ready.eq(1)
+        else:
+            self.free(request.ready)
+        header  = Signal(64)
+        tag     = Signal(TAG_BITS)
+        self.accepted = accepted = Signal()
+        self.opened   = opened = Array([Signal(name=f"open{n}") for n in range(TAGS)])  # A completion may come.
+        self.numbers  = numbers = Array([Signal(PLACES, name=f"number{n}") for n in range(TAGS)])
+        ages    = [Signal(max=LATEST + 1, name=f"age{n}") for n in range(TAGS)]
+        self.sync += If(request.valid & request.ready & request.first, header.eq(request.dat))
+        self.comb += [
+            tag.eq(header[40:48]),
+            accepted.eq(request.valid & request.ready & request.last),
+        ]
+
+        # Host: completions ------------------------------------------------------------------------
+        chosen = Signal(max=TAGS)
+        second = Signal()
+        held   = Signal(max=TAGS)
+        self.free(completion.valid, chosen)
+        self.assume("completion", ~completion.valid | second | opened[chosen])
+        self.assume("no_gap", ~second | completion.valid)
+        self.assume("same_tag", ~(second | self.previous(completion.valid & ~completion.ready)) | (chosen == held))
+        self.assume("waits", ~self.previous(completion.valid & ~completion.ready) | completion.valid)
+        self.comb += [
+            completion.first.eq(~second),
+            completion.last.eq(second),
+            completion.be.eq(0xff),
+            If(second,
+                completion.dat.eq(Cat(numbers[chosen] << 3 & 0x7f, Constant(0, 1), chosen)),
+                completion.dat[:8].eq(numbers[chosen] << 3),
+                completion.dat[8:16].eq(chosen),
+                completion.dat[32:].eq(numbers[chosen]),
+            ).Else(
+                completion.dat[24:32].eq(FMT_TYPE_CPLD),
+                completion.dat[:10].eq(1),
+                completion.dat[32:44].eq(4),
+            ),
+        ]
+        self.sync += [
+            held.eq(chosen),
+            If(completion.valid & completion.ready,
+                second.eq(~second),
+                If(second, opened[chosen].eq(0)),
+            ),
+        ]
+        for n in range(TAGS):
+            busy = completion.valid & (chosen == n)
+            self.sync += [
+                If(opened[n], ages[n].eq(ages[n] + 1)),
+                If(opened[n] & (ages[n] >= LATEST - 1) & ~busy, opened[n].eq(0)),
+                If(accepted & (tag == n), opened[n].eq(1), ages[n].eq(0), numbers[n].eq(request.dat[3:3 + PLACES])),
+            ]
+            self.assume(f"not_later_{n}", ages[n] != LATEST)
+
+        self.tag = tag
+
+# Properties ---------------------------------------------------------------------------------------
+
+
+class TagsNotReissued(Reads):
+    """No tag is sent again while a completion of its last request may come, and every word lands at its place."""
+    def __init__(self, calm):
+        Reads.__init__(self, calm)
+        port = self.port
+        self.implies("in_range", self.accepted, self.tag < TAGS)
+        open = Reduce("OR", [self.opened[n] & (self.tag == n) for n in range(TAGS)])
+        self.implies("not_reissued", self.accepted, ~open)
+        data = port.data
+        self.implies("right_place", data.valid & data.be[0], data.dat[:PLACES] == data.address[:PLACES])
+        self.implies("only_the_dword", data.valid, data.be[4:] == 0)
+
+        # No more ends than requests.
+        count = Signal(max=TAGS + 3)
+        self.sync += count.eq(count + (port.request.valid & port.request.ready) - port.retire.valid)
+        self.implies("one_done", port.retire.valid, count != 0)
+
+# Proofs -------------------------------------------------------------------------------------------
+
+PROOFS = [
+    Proof("reads", TagsNotReissued, depth=42, options=dict(calm=True), replay=False),
+    Proof("reads, longer", TagsNotReissued, depth=56, options=dict(calm=True), replay=False, deep=True),
+]
+
+MUTANTS = [
+    Mutant("timeout_frees_the_tag", PROOFS[0], timeout,
+        "event.free.eq(is_dropped | self.lost", "event.free.eq(1 | self.lost"),
+]
+
+
+@pytest.mark.parametrize("proof", quick(PROOFS), ids=str)
+def test_tags_are_not_reissued(proof):
+    proof.check()
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
+def test_reads_fail_on_mutant(mutant):
+    mutant.check()
