@@ -13,7 +13,7 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.pcie import (
-    COMPLETION_CA, COMPLETION_SC, LENGTH_BITS, REASON_BAD_LENGTH, REASON_COMPLETER_ABORT, REASON_NONE,
+    COMPLETION_CA, COMPLETION_SC, LENGTH_BITS, RCB_BYTES, REASON_BAD_LENGTH, REASON_COMPLETER_ABORT, REASON_NONE,
     REASON_POISONED, REASON_TIMEOUT, REASON_UNSUPPORTED_REQUEST, TAG_BITS, has_data, word_bits,
 )
 from litepcie_soc.tlp.context import PROGRESS, REASON_KEPT_BITS
@@ -66,8 +66,9 @@ class CompletionCheck(LiteXModule):
     the last completion came, or an event says that none can come any more.
 
     A completion is bad if it is poisoned, or if its byte count, lower address or length differs from what the request
-    still expects ("bad length"). Such a completion does not end the request at once. The request stays open until its
-    remaining bytes arrived or its timeout passed, and then ends with the first such reason.
+    still expects ("bad length"). All completions but the last must end at a multiple of RCB_BYTES (PCIe 4.0 2.3.1.1);
+    the RAM of descriptors relies on that. A bad completion does not end the request at once. The request stays open
+    until its remaining bytes arrived or its timeout passed, and then ends with the first such reason.
 
     Parameters
     ----------
@@ -189,7 +190,7 @@ class CompletionCheck(LiteXModule):
         """Adds to the header fields:
 
         final : the completion reaches the end of the request.
-        exact : it also has no dword more than the request needs.
+        exact : it has no dword more than the request needs, or else ends at a multiple of RCB_BYTES.
         chunk : bytes of the completion that belong to the request.
         rest  : bytes of the request that are missing after it.
         """
@@ -200,10 +201,12 @@ class CompletionCheck(LiteXModule):
         # Bytes of the completion after the end of the request, modulo 2**14; the last dword may hold up to 3.
         past          = Signal(LENGTH_BITS + 1)
         final         = Signal()    # The completion reaches the end of the request.
+        end           = Signal(log2_int(RCB_BYTES))     # Where the completion ends in its block of RCB_BYTES.
         previous_live = Signal()    # `found.live` of the previous lookup.
         self.sync += If(found.valid, previous_live.eq(found.live))
         self.comb += [
             past.eq(header.available - header.byte_count),
+            end.eq(header.lower + header.available),
             final.eq(~past[-1]),
         ]
         self.sync += [
@@ -211,7 +214,7 @@ class CompletionCheck(LiteXModule):
                 for name, _ in self.header_layout() if name not in ("available", "same_tag")],
             # A lookup of a tag that was not in use made no update that would have to be forwarded.
             read.same_tag.eq(header.same_tag & Mux(found.valid, found.live, previous_live)),
-            read.exact.eq(past[2:] == 0),
+            read.exact.eq(Mux(final, past[2:] == 0, end[2:] == 0)),
             read.final.eq(final),
             read.chunk.eq(Mux(final, header.byte_count, header.available)),
             read.rest.eq(header.byte_count - header.available),
@@ -291,7 +294,7 @@ class CompletionCheck(LiteXModule):
         self.comb += [
             live.eq(found.live & ~found.late),
             retired.eq(found.retired | (found.event & ~found.end & ~found.free)),
-            mismatch.eq(~found.match | (found.final & ~found.exact)),
+            mismatch.eq(~found.match | ~found.exact),
             If(found.event | (found.reason != REASON_NONE),
                 kill.eq(~found.event | found.free), reason.eq(found.reason),
             ).Elif(mismatch,
