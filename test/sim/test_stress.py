@@ -19,16 +19,7 @@ from test.sim.scripts import MANY_CHANNELS
 
 SEEDS = 15  # For each event: 105 in all.
 
-# What interrupts the loads; in place of None, why it is not withstood yet.
-EVENTS = {
-    "nothing":        "late completions are taken for those of other requests",
-    "engine-reset":   "late completions are taken for those of other requests",
-    "card-reset":     "late completions are taken for those of other requests",
-    "bus-master-off": "a status block that was dropped is not written again",
-    "function-reset": "late completions are taken for those of other requests",
-    "hot-reset":      "engines stay enabled",
-    "link-down":      "engines stay enabled",
-}
+EVENTS = ("nothing", "engine-reset", "card-reset", "bus-master-off", "function-reset", "hot-reset", "link-down")
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +35,7 @@ def stress(host, folder, seeds, *args):
     return result.returncode, result.stderr, json.loads(out.read_text())
 
 
-@pytest.mark.parametrize("event", [pytest.param(event, marks=[pytest.mark.xfail(reason=reason)] if reason else [])
-    for event, reason in EVENTS.items()])
+@pytest.mark.parametrize("event", EVENTS)
 def test_no_wrong_byte_and_no_hang(host, tmp_path, event):
     status, errors, summary = stress(host, tmp_path, SEEDS, "--stress-event", event)
     assert (status, errors) == (0, "")
@@ -57,12 +47,14 @@ def test_no_wrong_byte_and_no_hang(host, tmp_path, event):
         assert summary["timeouts"] >= 5 and summary["unexpected_completions"] >= 10
 
 
-@pytest.mark.parametrize("event", ["nothing", "engine-reset", "card-reset"])
+@pytest.mark.parametrize("event", EVENTS)
 def test_without_faults(host, tmp_path, event):
     """Only the event, on a host whose latency, order and splits are random."""
     status, errors, summary = stress(host, tmp_path, 8, "--stress-event", event, "--stress-fault", "none")
     assert (status, errors) == (0, "")
-    assert (summary["faults"], summary["timeouts"], summary["unexpected_completions"]) == (0, 0, 0)
+    assert (summary["faults"], summary["timeouts"]) == (0, 0)
+    # A reset of the function ends requests whose completions come nevertheless.
+    assert summary["unexpected_completions"] == 0 or event == "function-reset"
 
 # The check itself ---------------------------------------------------------------------------------
 

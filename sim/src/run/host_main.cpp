@@ -57,8 +57,9 @@ void add_options(CommandLine &line, HostOptions &o) {
                 "for the clean run after each",
                 o.stress.seeds, 1, 1000000);
     line.choice("--stress-event", "what interrupts every load (a random event for each)", o.stress.event, events);
-    line.number("--stress-limit", "CYCLES", "cycles within which the engines of a load must settle (600000)",
-                o.stress.limit, 1, UINT32_MAX);
+    line.number("--stress-limit", "CYCLES",
+                "cycles within which the engines must settle (60000 and four of the card's timeouts)", o.stress.limit,
+                1, UINT32_MAX);
     line.each("--stress-fault", "FAULT%P", "fault of --inject during every load, or none (some at random); repeatable",
               [&o](const std::string &fault) {
                   try {

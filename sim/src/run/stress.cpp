@@ -8,12 +8,18 @@
 
 namespace litepcie {
 
+namespace {
+
+constexpr uint64_t kQuarantineUs = 64000000;  // the longest completion timeout that a device may have (PCIe 4.0 2.8)
+
+}  // namespace
+
 void Stress::run_seed(uint64_t seed) {
     CardOnLink card(make_card(), link_);
     Arena memory;
     ModelOptions options = stress_model_options(seed);
     options.trace = model_.trace;
-    options.quarantine_us = model_.quarantine_us;
+    options.quarantine_us = model_.quarantine_us ? model_.quarantine_us : kQuarantineUs;
     Model model(card, memory, options);
     HostDriver driver(model, memory);
     StressCase one(driver, seed, options_);

@@ -23,7 +23,15 @@ namespace {
 constexpr uint64_t kData[] = {0x10000000, 0x100000000}, kDataStep = 0x100000;  // host memory of the channels
 constexpr uint64_t kStatus = 0x1000, kTables = 0x2000;  // offsets of status block and tables from the ring
 
-constexpr uint64_t kStep = 32;  // cycles between two looks of the host at the status blocks
+constexpr uint64_t kLimit = 60000;  // cycles within which everything settles on a host without faults
+constexpr uint64_t kStep = 32;      // cycles between two looks of the host at the status blocks
+
+// A host without faults answers within this time even when all that the card may have in flight is on its way.
+uint32_t least_timeout_us(const CardInfo &card) {
+    const unsigned bytes = std::max(card.completion_space.data, card.fabric_width / 8 * card.fabric_beats);
+    const double all_us = 1e6 * bytes / raw_bytes_per_second({card.gen, card.lanes, card.clock_hz});
+    return 16 + 2 * uint32_t(all_us);
+}
 
 }  // namespace
 
@@ -49,7 +57,8 @@ StressCase::StressCase(HostDriver &driver, uint64_t seed, const StressOptions &o
                  kStressEvents.begin();
     if (event_ == kStressEvents.size())
         throw std::invalid_argument("the event '" + options.event + "' does not exist");
-    timeout_us_ = any_of(random_, {16u, 32u, 96u});
+    timeout_us_ = least_timeout_us(driver.model().info()) * any_of(random_, {1u, 2u, 5u});
+    limit_ = options.limit ? options.limit : kLimit + 4 * timeout_us_ * driver.model().info().clock_hz / 1000000;
     setup_.mps = any_of(random_, {128u, 256u, 512u});
     setup_.mrrs = any_of(random_, {128u, 256u, 512u, 512u, 4096u});
     setup_.extended_tag = !one_in(random_, 4);
@@ -153,14 +162,14 @@ std::vector<StressEngine *> StressCase::all() {
 
 // Feeds the engines until each is over.
 void StressCase::settle(const std::vector<StressEngine *> &engines) {
-    const uint64_t end = driver_.model().cycle() + options_.limit;
+    const uint64_t end = driver_.model().cycle() + limit_;
     auto busy = [](StressEngine *engine) { return !engine->over(); };
     while (std::any_of(engines.begin(), engines.end(), busy)) {
         for (StressEngine *engine : engines)
             engine->feed(random_, false);
         driver_.run(kStep);
         if (driver_.model().cycle() > end)
-            throw HostError("hang: an engine is neither complete nor stopped after " + std::to_string(options_.limit) +
+            throw HostError("hang: an engine is neither complete nor stopped after " + std::to_string(limit_) +
                             " cycles");
     }
 }

@@ -25,8 +25,8 @@ extern const std::vector<std::pair<std::string, StressEvent>> kStressEvents;
 
 struct StressOptions {
     uint64_t seeds = 0;
-    std::string event;                      // of all seeds; empty: a random one for each
-    uint64_t limit = 600000;                // cycles within which engines must settle and resets complete
+    std::string event;   // of all seeds; empty: a random one for each
+    uint64_t limit = 0;  // cycles within which everything must settle; 0: 60000 and four of the card's timeouts
     std::vector<std::string> load_faults;   // in place of random ones, each FAULT%P or "none"
     std::vector<std::string> clean_faults;  // each FAULT@N, counted from the start of the clean run
 };
@@ -98,6 +98,7 @@ class StressCase {
     Random random_;
     size_t event_;
     uint32_t timeout_us_;
+    uint64_t limit_;  // cycles within which everything must settle
     HostSetup setup_;
     std::vector<Channel> channels_;
     std::vector<StressEngine> engines_;

@@ -40,7 +40,7 @@ void StressCase::strike() {
     } else if (event == StressEvent::CardReset) {
         rest.clear();
         driver_.write(LITEPCIE_CONTROL, LITEPCIE_CONTROL_RESET);
-        const uint64_t end = driver_.model().cycle() + options_.limit;
+        const uint64_t end = driver_.model().cycle() + limit_;
         while (driver_.read(LITEPCIE_CONTROL) & LITEPCIE_CONTROL_RESET)
             if (driver_.model().cycle() > end)
                 throw HostError("hang: the reset of all engines does not complete");
