@@ -99,8 +99,9 @@ PROOFS = [
 
 MUTANTS = [
     Mutant("not_given_back", PROOFS[0], issue, "free.eq(free + given - taken)", "free.eq(free - taken)"),
-    Mutant("fits_if_any_is_free", PROOFS[0], issue, "(self.blocks <= free) | empty", "(free > 0) | empty"),
-    Mutant("rcb_changes_while_outstanding", PROOFS[0], issue, "If(differ & self.settled & empty,", "If(differ,"),
+    Mutant("fits_if_any_is_free", PROOFS[0], issue, "(self.blocks <= usable) | empty", "(free > 0) | empty"),
+    Mutant("rcb_changes_while_outstanding", PROOFS[0], issue,
+        "If(differ & self.settled & empty,\n                self.large", "If(differ,\n                self.large"),
     Mutant("last_block_not_counted", PROOFS[2], issue, "2*RCB_BYTES - 1, RCB_BYTES - 1), 0)",
         "2*RCB_BYTES - 1, RCB_BYTES - 2), 0)"),
 ]
