@@ -84,10 +84,13 @@ class Host:
             yield
         del self.held[tag]
 
-    def count_blocks(self, tlp, left):
-        """Counts the blocks of the last `left` bytes of a request of which `tlp` is the first completion to come."""
+    def count_blocks(self, tlp, left, most=1024):
+        """Counts the blocks of the last `left` bytes of a request of which `tlp` is the first completion to come.
+
+        A completion whose byte count is wrong does not add to the `most` blocks that the request had before it.
+        """
         end = tlp.lower_address + tlp.byte_count
-        self.blocks[tlp.tag] = -(-end//self.rcb) - (end - left)//self.rcb if left else 0
+        self.blocks[tlp.tag] = min(most, -(-end//self.rcb) - (end - left)//self.rcb) if left else 0
         self.most_blocks = max(self.most_blocks, sum(self.blocks.values()))
 
     def memory(self, address):
@@ -104,7 +107,8 @@ class Host:
         if tlp and tlp.fmt & 2 and tlp.status == 0:
             last = tlp.byte_count <= 4*tlp.length - tlp.lower_address % 4
             self.outstanding[tag] = 0 if last else self.outstanding.get(tag, 0)
-            self.count_blocks(tlp, 0 if last else tlp.byte_count - 4*tlp.length + tlp.lower_address % 4)
+            left = 0 if last else tlp.byte_count - 4*tlp.length + tlp.lower_address % 4
+            self.count_blocks(tlp, left, self.blocks.get(tlp.tag, 0))
         if not tlps:
             del self.pending[tag]
             self.outstanding.pop(tag, None)
