@@ -67,6 +67,8 @@ def main(argv=None):
     parser.add_argument("--seeds", type=number, default=2000, metavar="N", help="Seeds of all boards together (2000).")
     parser.add_argument("--first", type=number, default=1, metavar="SEED", help="The first seed (1).")
     args  = parser.parse_args(argv)
+    if args.seeds < 1 or args.first < 0:
+        parser.error(f"--seeds {args.seeds} --first {args.first}: give at least 1 seed, and a first one from 0")
     began = time.monotonic()
     try:
         hosts = [build(options) for options in BOARDS]

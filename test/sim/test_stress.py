@@ -93,3 +93,9 @@ def test_seed_repeats_the_run(host, tmp_path):
 def test_usage(host, args, words):
     result = subprocess.run([host, "--stress", "1", *args], capture_output=True, text=True, timeout=60)
     assert result.returncode == 2 and words in result.stderr and result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", ["--stress-event nothing", "--stress-fault none", "--stress-limit 100"])
+def test_options_need_stress(host, option):
+    result = subprocess.run([host, *option.split()], capture_output=True, text=True, timeout=60)
+    assert result.returncode == 2 and "need --stress SEEDS" in result.stderr and result.stderr.count("\n") == 1

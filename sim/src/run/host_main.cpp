@@ -70,6 +70,11 @@ void add_options(CommandLine &line, HostOptions &o) {
                   }
                   o.stress.load_faults.push_back(fault);
               });
+    line.check([&o] {
+        const StressOptions &stress = o.stress;
+        if (!stress.seeds && (!stress.event.empty() || stress.limit || !stress.load_faults.empty()))
+            throw UsageError("--stress-event, --stress-fault and --stress-limit need --stress SEEDS");
+    });
     line.text("--json", "FILE", "write the results as JSON to FILE", o.json);
     add_model_options(line, o.model);
 }
