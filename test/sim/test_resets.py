@@ -33,6 +33,13 @@ def transfers(engine, size, count=8):
         "descriptors": [{"host": HIGH + i*size, "endpoint": i*size, "length": size} for i in range(count)]}
 
 
+CLEAN_RUN = [
+    {"do": "configure", "engine": "reader"},
+    {"do": "configure", "engine": "writer"},
+    transfer("reader", (LOW + 1, 3, 20000)),
+    transfer("writer", (HIGH + 5, 3, 20000)),
+    {"do": "verify"},
+]
 RESETS = {"function level reset": {"do": "function_reset"}, "link down": {"do": "link_down", "cycles": 40}}
 
 
@@ -56,11 +63,7 @@ def test_reset_in_the_middle(host, tmp_path, cycles, reset):
         {"do": "run", "cycles": 20000},
         {"do": "verify"},
         *registers_are_initial(),
-        {"do": "configure", "engine": "reader"},
-        {"do": "configure", "engine": "writer"},
-        transfer("reader", (LOW + 1, 3, 20000)),
-        transfer("writer", (HIGH + 5, 3, 20000)),
-        {"do": "verify"},
+        *CLEAN_RUN,
     ])
     assert status == 0, errors
 
@@ -73,11 +76,7 @@ def test_function_level_reset_does_not_wait_for_completions(host, tmp_path):
         {"do": "doorbell", "engine": "reader"},
         {"do": "run", "cycles": 2000},
         {"do": "function_reset"},
-        {"do": "configure", "engine": "reader"},
-        {"do": "configure", "engine": "writer"},
-        transfer("reader", (LOW + 1, 3, 20000)),
-        transfer("writer", (HIGH + 5, 3, 20000)),
-        {"do": "verify"},
+        *CLEAN_RUN,
     ])
     assert status == 0, errors
     before, after = (step["cycle"] for step in results if step["do"] in ("run", "function_reset"))

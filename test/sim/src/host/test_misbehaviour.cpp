@@ -2,11 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 //
 // What the host does wrong, or rarely, with completions: random splits, late ones, and those for other functions.
-#include "host/arena.h"
-#include "host/completer.h"
-#include "link/egress.h"
-
-#include <gtest/gtest.h>
+#include "completer_fixture.h"
 
 #include <set>
 
@@ -14,27 +10,12 @@ using namespace litepcie;
 
 namespace {
 
-constexpr Credits kMany = {{100, 100, Credits::kInfinite}, {1000, 1000, Credits::kInfinite}};
-constexpr uint16_t kCard = 0x0100;
-constexpr uint64_t kTimeout = 2500;
-
-class MisbehaviourTest : public testing::Test {
+class MisbehaviourTest : public CompleterFixture {
   protected:
-    MisbehaviourTest() {
-        memory.add_region(0x1000, 0x8000);
-        for (unsigned i = 0; i < 0x8000; i++)
-            *memory.at(0x1000 + i, 1) = pattern(0x1000 + i);
-        options.latency_cycles = 10;
-    }
-    static uint8_t pattern(uint64_t address) { return address * 7 + (address >> 8); }
-    void make() {
-        completer = std::make_unique<Completer>(memory, faults, options, [](const Tlp &) {});
-        completer->set_mps(256);
-        completer->set_timeout_cycles(kTimeout);
-    }
+    MisbehaviourTest() : CompleterFixture(3) {}
     // Returns the completions of one read, and how long the last one took.
     std::vector<HostTlp> read(uint64_t address, unsigned bytes) {
-        LinkDirection link({2, 4, 125000000}, 256, kMany);
+        LinkDirection link(kShape, 256, kMany);
         std::vector<HostTlp> all;
         const uint64_t begin = cycle;
         completer->receive(Tlp::memory_read(kCard, 9, address, bytes), cycle);
@@ -47,12 +28,7 @@ class MisbehaviourTest : public testing::Test {
         return all;
     }
 
-    Arena memory;
-    FaultInjector faults{3};
-    CompleterOptions options;
-    std::unique_ptr<Completer> completer;
-    Egress egress;
-    uint64_t cycle = 0, took = 0;
+    uint64_t took = 0;
 };
 
 }  // namespace

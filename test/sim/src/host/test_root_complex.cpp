@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-#include "host/arena.h"
-#include "host/completer.h"
+#include "completer_fixture.h"
 #include "host/host_cpu.h"
-#include "link/egress.h"
-
-#include <gtest/gtest.h>
 
 #include <map>
 #include <numeric>
@@ -15,26 +11,9 @@ using namespace litepcie;
 
 namespace {
 
-constexpr Credits kMany = {{100, 100, Credits::kInfinite}, {1000, 1000, Credits::kInfinite}};
-const LinkShape kShape = {2, 4, 125000000};
-constexpr uint16_t kCard = 0x0100;
-
-// A completer with memory at 0x1000..0x9000 whose bytes follow from their addresses.
-class CompleterTest : public testing::Test {
+class CompleterTest : public CompleterFixture {
   protected:
-    CompleterTest() {
-        memory.add_region(0x1000, 0x8000);
-        for (unsigned i = 0; i < 0x8000; i++)
-            *memory.at(0x1000 + i, 1) = pattern(0x1000 + i);
-        options.latency_cycles = 10;
-        make();
-    }
-    void make() {
-        completer = std::make_unique<Completer>(memory, faults, options, [this](const Tlp &) { reports++; });
-        completer->set_mps(256);
-        completer->set_timeout_cycles(2500);
-    }
-    static uint8_t pattern(uint64_t address) { return address * 7 + (address >> 8); }
+    CompleterTest() : CompleterFixture(1) {}
 
     // Returns all completions that come within `cycles`; `at` gets the cycle of each.
     std::vector<HostTlp> collect(uint64_t cycles) {
@@ -53,14 +32,7 @@ class CompleterTest : public testing::Test {
         completer->receive(Tlp::memory_read(kCard, tag, address, bytes), cycle);
     }
 
-    Arena memory;
-    FaultInjector faults;
-    CompleterOptions options;
-    std::unique_ptr<Completer> completer;
-    Egress egress;
-    uint64_t cycle = 0;
     std::vector<uint64_t> at;
-    unsigned reports = 0;
 };
 
 // Checks the completions of one read against PCIe 4.0 2.3.1.1, and returns their number.
