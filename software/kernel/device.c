@@ -7,7 +7,6 @@
  */
 #include <linux/fs.h>
 #include <linux/idr.h>
-#include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "driver.h"
@@ -54,6 +53,8 @@ struct litepcie_device *litepcie_device_alloc(struct pci_dev *pdev)
 		goto err_srcu;
 	}
 	ld->pdev = pdev;
+	init_rwsem(&ld->card_lock);
+	init_waitqueue_head(&ld->card_change);
 	mutex_init(&ld->latch);
 	mutex_init(&ld->files_lock);
 	INIT_LIST_HEAD(&ld->files);
@@ -109,14 +110,9 @@ void litepcie_device_unpublish(struct litepcie_device *ld)
  */
 void litepcie_device_drain(struct litepcie_device *ld)
 {
-	struct litepcie_file *lf;
-
+	litepcie_card_set(ld, LITEPCIE_CARD_LOST);
 	synchronize_srcu(&ld->gate);
 	wait_event(ld->idle, !atomic_read(&ld->async_calls));
-	mutex_lock(&ld->files_lock);
-	list_for_each_entry(lf, &ld->files, node)
-		unmap_mapping_range(lf->file->f_mapping, 0, 0, 1);
-	mutex_unlock(&ld->files_lock);
 }
 
 /**

@@ -14,7 +14,8 @@
  *	file.c watchdog.c			system calls; recovery of an engine
  *	async.c ioctl.c				asynchronous calls; ioctls
  *	transfer.c identity.c			one call's requests; what the card is
- *	pages.c control.c			memory of a request; engine hardware
+ *	pages.c control.c window.c		memory of a request; engine hardware;
+ *						mappings of the window
  *	ring.c					requests in the descriptor ring
  *	descriptor.c params.c			pure functions; module parameters
  *
@@ -31,6 +32,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/pci.h>
+#include <linux/rwsem.h>
 #include <linux/sizes.h>
 #include <linux/spinlock.h>
 #include <linux/srcu.h>
@@ -135,6 +137,18 @@ struct litepcie_engine {
 };
 
 /**
+ * enum litepcie_card - is the card there
+ * @LITEPCIE_CARD_AWAY: not probed yet, suspended or in a reset
+ * @LITEPCIE_CARD_PRESENT: it answers and is the card that was probed
+ * @LITEPCIE_CARD_LOST: cut off by a bus error, changed by a reset, or unbound
+ */
+enum litepcie_card {
+	LITEPCIE_CARD_AWAY,
+	LITEPCIE_CARD_PRESENT,
+	LITEPCIE_CARD_LOST,
+};
+
+/**
  * struct litepcie_identity - what the card is, read once at probe
  * @version: version of the gateware, major << 16 | minor
  * @capabilities: LITEPCIE_CAPABILITY_*
@@ -171,6 +185,10 @@ struct litepcie_identity {
  * @queue: runs the watchdogs and ends asynchronous calls
  * @gate: file operations are its readers; unbinding waits for them
  * @gone: the driver is unbound from the card
+ * @card_lock: held for writing while @card changes, for reading while @card
+ *	must not change
+ * @card: is the card there
+ * @card_change: woken when @card changes
  * @latch: held between the two accesses of a 64-bit counter, or of SCRATCH
  * @files_lock: protects @files
  * @files: all open files
@@ -188,6 +206,9 @@ struct litepcie_device {
 	struct workqueue_struct *queue;
 	struct srcu_struct gate;
 	bool gone;
+	struct rw_semaphore card_lock;	/* protects the state of the card */
+	enum litepcie_card card;
+	wait_queue_head_t card_change;
 	struct mutex latch;		/* serialises pairs of register accesses */
 	struct mutex files_lock;	/* protects the list */
 	struct list_head files;
@@ -223,6 +244,10 @@ void litepcie_engine_start(struct litepcie_engine *engine);
 void litepcie_engine_pause(struct litepcie_engine *engine);
 void litepcie_engine_stop(struct litepcie_engine *engine, int error);
 void litepcie_engine_disconnect(struct litepcie_engine *engine, int error);
+
+/* window.c: is the card there, and mappings of the window */
+void litepcie_card_set(struct litepcie_device *ld, enum litepcie_card card);
+int litepcie_window_mmap(struct litepcie_device *ld, struct vm_area_struct *vma);
 
 /* watchdog.c: recovery of an engine that stopped or makes no progress */
 void litepcie_watchdog(struct work_struct *work);

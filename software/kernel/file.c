@@ -9,11 +9,9 @@
  * Copyright (c) 2026 LitePCIe SoC developers
  */
 #include <linux/fs.h>
-#include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/splice.h>
 
-#include "compat.h"
 #include "driver.h"
 #include "request.h"
 
@@ -147,42 +145,9 @@ static long litepcie_unlocked_ioctl(struct file *file, unsigned int command,
 	return ret;
 }
 
-/*
- * Pages of the window are mapped at the first access, not in mmap(): a mapping
- * that mmap() is still setting up would be missed by litepcie_device_drain().
- */
-static vm_fault_t litepcie_fault(struct vm_fault *vmf)
-{
-	struct litepcie_device *ld = litepcie_from_file(vmf->vma->vm_file);
-	vm_fault_t ret = VM_FAULT_SIGBUS;
-	int idx;
-
-	idx = srcu_read_lock(&ld->gate);
-	if (!READ_ONCE(ld->gone))
-		ret = vmf_insert_pfn(vmf->vma, vmf->address,
-				     PHYS_PFN(ld->id.window_start) + vmf->pgoff);
-	srcu_read_unlock(&ld->gate, idx);
-	return ret;
-}
-
-static const struct vm_operations_struct litepcie_vm_ops = {
-	.fault = litepcie_fault,
-};
-
 static int litepcie_mmap(struct file *file, struct vm_area_struct *vma)
 {
-	struct litepcie_device *ld = litepcie_from_file(file);
-	unsigned long pages = ld->id.window_bytes >> PAGE_SHIFT;
-
-	if (READ_ONCE(ld->gone) || !pages)
-		return -ENODEV;
-	if (!(vma->vm_flags & VM_MAYSHARE) || vma->vm_pgoff >= pages ||
-	    vma_pages(vma) > pages - vma->vm_pgoff)
-		return -EINVAL;
-	vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
-	vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);
-	vma->vm_ops = &litepcie_vm_ops;
-	return 0;
+	return litepcie_window_mmap(litepcie_from_file(file), vma);
 }
 
 /* File operations of /dev/litepcieN. */

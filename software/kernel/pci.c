@@ -196,7 +196,10 @@ static void litepcie_remove(struct pci_dev *pdev)
 
 static void litepcie_shutdown(struct pci_dev *pdev)
 {
-	litepcie_stop(pci_get_drvdata(pdev), -ENODEV);
+	struct litepcie_device *ld = pci_get_drvdata(pdev);
+
+	litepcie_card_set(ld, LITEPCIE_CARD_LOST);
+	litepcie_stop(ld, -ENODEV);
 	pci_clear_master(pdev);
 }
 

@@ -19,14 +19,21 @@ void litepcie_start(struct litepcie_device *ld)
 
 	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
 		litepcie_engine_start(&ld->engines[i]);
+	litepcie_card_set(ld, LITEPCIE_CARD_PRESENT);
 }
 
+/*
+ * Before a reset or a suspend. Bus mastering stays off, also in the state that
+ * the PCI core saves and restores, until the card is known to be the same.
+ */
 static void litepcie_pause(struct litepcie_device *ld)
 {
 	unsigned int i;
 
+	litepcie_card_set(ld, LITEPCIE_CARD_AWAY);
 	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
 		litepcie_engine_pause(&ld->engines[i]);
+	pci_clear_master(ld->pdev);
 }
 
 /**
@@ -42,10 +49,14 @@ void litepcie_stop(struct litepcie_device *ld, int error)
 		litepcie_engine_stop(&ld->engines[i], error);
 }
 
+/* The card is cut off, or is another one: no request can reach it any more. */
 static void litepcie_disconnect(struct litepcie_device *ld, int error)
 {
 	unsigned int i;
 
+	/* Ended requests free their pages: stop bus mastering before. */
+	pci_clear_master(ld->pdev);
+	litepcie_card_set(ld, LITEPCIE_CARD_LOST);
 	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
 		litepcie_engine_disconnect(&ld->engines[i], error);
 }
@@ -108,12 +119,9 @@ static pci_ers_result_t litepcie_error_detected(struct pci_dev *pdev,
 	case pci_channel_io_normal:
 		return PCI_ERS_RESULT_CAN_RECOVER;
 	case pci_channel_io_frozen:
-		/* Ended requests free their pages: stop bus mastering before. */
-		pci_clear_master(pdev);
 		litepcie_disconnect(ld, -EIO);
 		return PCI_ERS_RESULT_NEED_RESET;
 	default:
-		pci_clear_master(pdev);
 		litepcie_disconnect(ld, -ENODEV);
 		return PCI_ERS_RESULT_DISCONNECT;
 	}

@@ -115,6 +115,8 @@ void litepcie_watchdog(struct work_struct *work)
 				   due - jiffies);
 	else if (runs)
 		lost = litepcie_watchdog_silent(engine);
+	if (lost == -ENODEV)
+		litepcie_card_set(engine->ld, LITEPCIE_CARD_LOST);
 	mutex_unlock(&engine->control);
 
 	/* A failed reset has cut off the whole card: the other engine too. */

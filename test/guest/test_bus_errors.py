@@ -78,3 +78,14 @@ def test_a_fatal_error_ends_all_calls_and_the_card_works_behind_its_reset(guest,
     wait_for(guest, "Root Port link has been reset (0)", "AER: device recovery successful")
     assert "ended: Input/output error\nover" in guest.run("cat /tmp/holder")
     guest.works()
+
+
+def test_a_mapping_of_the_window_does_not_outlive_a_fatal_error(guest, monitor):
+    until = "touch /tmp/mapped; until test -e /tmp/go; do sleep 0.1; done"
+    guest.run(f"rm -f /tmp/go; (window '{until}' > /tmp/window 2>&1; echo over >> /tmp/window) &"
+        " until test -e /tmp/mapped; do sleep 0.05; done; dmesg -c > /tmp/earlier")
+    monitor.inject("SDN")
+    wait_for(guest, "Root Port link has been reset (0)", "AER: device recovery successful")
+    guest.run("touch /tmp/go; until grep over /tmp/window; do sleep 0.05; done", timeout=20)
+    assert guest.run("cat /tmp/window").split() == ["again", "over"]
+    guest.works()

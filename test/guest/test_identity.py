@@ -19,6 +19,9 @@ from test.guest.conftest import BUILD, ROOT
 pytestmark = pytest.mark.guest
 
 
+CARD       = "/sys/bus/pci/devices/0000:01:00.0"
+BUS_MASTER = 4  # Bit of the command register.
+
 # The value that `litepcie_util scratch_test` leaves in the register.
 LAST_PATTERN = "32'h7fffffff"
 
@@ -45,8 +48,8 @@ endmodule"""))
 
 
 @pytest.fixture
-def guest(changing):
-    with Guest(changing, log=BUILD / "changing" / "console.log") as guest:
+def guest(changing, programs):
+    with Guest(changing, files=programs, log=BUILD / "changing" / "console.log") as guest:
         assert guest.run("litepcie_util scratch_test").status == 0
         yield guest
 
@@ -63,7 +66,12 @@ def test_another_major_version_is_refused(guest):
 
 def test_another_bitstream_behind_a_reset_is_not_used(guest):
     """An FPGA loads another design from its flash because a suspend cut its power."""
-    assert guest.run("echo 1 > /sys/bus/pci/devices/0000:01:00.0/reset").status == 0
+    command = guest.run(f"hexdump -s 4 -n 1 -e '1/1 \"%d\"' {CARD}/config").output
+    assert int(command) & BUS_MASTER
+    mapped  = guest.run(f"window 'echo 1 > {CARD}/reset'")
+    assert mapped.status == 0 and mapped.output.split() == ["SIGBUS"]
+    command = guest.run(f"hexdump -s 4 -n 1 -e '1/1 \"%d\"' {CARD}/config").output
+    assert not int(command) & BUS_MASTER
     assert "another bitstream after the reset: unbind and bind the driver" in guest.run("dmesg").output
     said = guest.run("dd if=/dev/zero of=/dev/litepcie0 bs=4096 count=1")
     assert said.status == 1 and "No such device" in said.output

@@ -64,6 +64,12 @@ def test_unbind_while_open(guest, how):
     guest.works()
 
 
+def test_a_mapping_ends_with_the_driver(guest):
+    said = guest.run(f"window 'echo {BDF} > {DRIVER}/unbind'; echo {BDF} > {DRIVER}/bind")
+    assert said.split() == ["SIGBUS"]
+    guest.works()
+
+
 @pytest.mark.parametrize("how", ["read", "write"])
 def test_a_killed_caller_leaves_nothing(guest, how):
     for pause in (0, 0.01, 0.05, 0.1, 0.3):

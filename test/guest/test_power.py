@@ -53,3 +53,24 @@ def test_suspend_to_ram_and_resume(guest):
     guest.run(SUSPEND)
     assert times_found(guest) == before + 1
     guest.works()
+
+
+@pytest.mark.parametrize("loss", ["flr", "bus", "suspend"])
+def test_no_mapping_of_the_window_outlives_the_card(guest, loss):
+    """The program's next access maps the page again, after the driver has found the same card."""
+    if loss == "suspend":
+        command = SUSPEND
+    else:
+        guest.run(f"echo {loss} > {DEVICE}/reset_method")
+        command = RESET
+    assert guest.run(f"window '{command}'").split() == ["again"]
+    guest.run(f"echo default > {DEVICE}/reset_method")
+    guest.works()
+
+
+def test_an_access_to_the_window_waits_for_the_end_of_a_reset(guest):
+    """A program that uses the window all the time sees no error from resets."""
+    said = guest.run(f"window use & sleep 0.1; for i in 1 2 3 4 5; do {RESET} || exit; done; sleep 0.1;"
+        " kill $! && wait")
+    assert "SIGBUS" not in said
+    guest.works()

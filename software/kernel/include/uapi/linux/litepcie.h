@@ -26,6 +26,9 @@
  * Errors of mmap():
  *   EINVAL    not MAP_SHARED, or not inside the window
  *   ENODEV    the card has no window or is gone, or the driver was unbound
+ * An access to a mapping waits during a reset or suspend of the card. It causes
+ * SIGBUS while the card is cut off by a bus error, after a reset that brought
+ * another bitstream, and after the driver was unbound.
  *
  * Every ioctl structure begins with its size, as known to the caller. The
  * kernel fills the members that both sides know and sets size to the size it
