@@ -18,17 +18,21 @@ from litepcie_soc.common.pcie import check_data_width
 
 # Helpers ------------------------------------------------------------------------------------------
 
-def rotate_left(value, amount, lane_bits):
-    """Rotates the lanes of `value` up by `amount`, a Signal of log2(lanes) bits.
+def moved_up(value, step):
+    """`value` rotated up by `step` bits."""
+    return Cat(value[len(value) - step:], value[:len(value) - step])
+
+
+def rotate_left(value, amount, bits, lane_bits):
+    """Rotates the lanes of `value` up by the lowest `bits` bits of `amount`.
 
     Returns the statements that compute the result, and the Signal that holds it.
     """
-    width      = len(value)
     statements = []
-    for bit in range(len(amount)):
+    for bit in range(bits):
         step   = lane_bits << bit
-        moved  = Cat(value[width - step:], value[:width - step])
-        chosen = Signal(width)
+        moved  = moved_up(value, step)
+        chosen = Signal(len(value))
         statements.append(chosen.eq(Mux(amount[bit], moved, value)))
         value = chosen
     return statements, value
@@ -60,11 +64,13 @@ def alignment(sink, in_offset, out_offset, length):
 class Realigner(LiteXModule):
     """Moves the data of a packet from one lane offset to another, one beat per cycle.
 
-    Every beat is rotated by `amount`. The lanes that wrap belong to the next output beat. An output beat therefore has
-    its upper lanes from the current rotated beat and its lower lanes from the previous one. If all data of the first
-    beat wraps, that beat produces no output. If data of the last beat wraps, an extra beat follows (the flush). A
-    flush can share its cycle with a first beat of the next packet that produces no output. Back-to-back packets
-    therefore take at most max(input beats, output beats) cycles each. The latency is 2 cycles.
+    Every beat is rotated by `amount`. The last stage of the rotation, by half a beat, follows the register of the
+    rotated beat: it shares a LUT of six inputs with the multiplexer there. The lanes that wrap belong to the next
+    output beat. An output beat therefore has its upper lanes from the current rotated beat and its lower lanes from the
+    previous one. If all data of the first beat wraps, that beat produces no output. If data of the last beat wraps, an
+    extra beat follows (the flush). A flush can share its cycle with a first beat of the next packet that produces no
+    output. Back-to-back packets therefore take at most max(input beats, output beats) cycles each. The latency is 2
+    cycles.
 
     Parameters
     ----------
@@ -99,7 +105,7 @@ class Realigner(LiteXModule):
         # # #
 
         # Rotate -----------------------------------------------------------------------------------
-        statements, rotated = rotate_left(sink.dat, sink.amount, lane_bits)
+        statements, rotated = rotate_left(sink.dat, sink.amount, offset_bits - 1, lane_bits)
         self.comb += statements
 
         rot = stream.Endpoint(stream.EndpointDescription(
@@ -120,10 +126,10 @@ class Realigner(LiteXModule):
         # Merge ------------------------------------------------------------------------------------
         # All registers here belong to the packet of `previous`. Its flush may share a cycle with the next packet's
         # first beat if that beat produces no output.
-        previous = Signal(data_width)  # The rotated beat before that in `rot`.
+        previous = Signal(data_width)  # The beat before that in `rot`, rotated as far.
         flush    = Signal()            # `previous` holds the data of an extra last beat.
         started  = Signal()            # The packet has produced output.
-        held     = Record([("start", offset_bits), ("end", offset_bits)] + params)
+        held     = Record([("start", offset_bits), ("end", offset_bits), ("turn", 1)] + params)
         advance  = Signal()            # `source` can accept a beat.
         take     = Signal()            # The beat in `rot` is used.
         emit     = Signal()            # There is a beat for `source`.
@@ -145,6 +151,7 @@ class Realigner(LiteXModule):
                 If(rot.first, started.eq(~rot.no_output)),
                 held.start.eq(rot.start),
                 held.end.eq(rot.end),
+                held.turn.eq(rot.amount[-1]),
                 *[getattr(held, name).eq(getattr(rot, name)) for name, *_ in params],
             ),
         ]
@@ -160,6 +167,15 @@ class Realigner(LiteXModule):
             first.eq(~started | (rot.first & ~flush)),
             last.eq(flush | (rot.last & ~rot.flush)),
         ]
+        turn = Signal()  # Rotate both beats by half a beat: without a flush they are of the same packet.
+        old  = Signal(data_width)
+        new  = Signal(data_width)
+        self.comb += [
+            turn.eq(Mux(flush, held.turn, rot.amount[-1])),
+            old.eq(Mux(turn, moved_up(previous, data_width//2), previous)),
+            new.eq(Mux(turn, moved_up(rot.dat, data_width//2), rot.dat)),
+        ]
+        source.dat.reset_less = True  # The flip-flops have one reset input, which clears the lanes outside the packet.
         be = Signal(lanes)
         self.comb += [be[lane].eq((~first | (lane >= start)) & (~last | (lane <= finish))) for lane in range(lanes)]
         self.sync += If(advance,
@@ -169,9 +185,10 @@ class Realigner(LiteXModule):
             source.be.eq(be),
             *[getattr(source, name).eq(Mux(flush, getattr(held, name), getattr(rot, name)))
                 for name, *_ in params],
-            # Lanes outside the packet are cleared; this fits in the LUT of the multiplexer.
-            *[source.dat[lane*lane_bits:(lane + 1)*lane_bits].eq(Replicate(be[lane], lane_bits) & Mux(
-                flush | (lane < rot.amount),
-                previous[lane*lane_bits:(lane + 1)*lane_bits],
-                rot.dat[lane*lane_bits:(lane + 1)*lane_bits])) for lane in range(lanes)],
+            # Lanes outside the packet are cleared.
+            *[source.dat[lane*lane_bits:(lane + 1)*lane_bits].eq(Mux(be[lane],
+                Mux(flush | (lane < rot.amount),
+                    old[lane*lane_bits:(lane + 1)*lane_bits],
+                    new[lane*lane_bits:(lane + 1)*lane_bits]),
+                0)) for lane in range(lanes)],
         )

@@ -138,6 +138,7 @@ MUTANTS = [
     Mutant("no_flush", PROOFS[0], realign, "rot.flush.eq(sink.last & (sink.end < sink.amount))", "rot.flush.eq(0)"),
     Mutant("flush_overwritten", PROOFS[0], realign, "advance & (~flush | rot.no_output)", "advance"),
     Mutant("rotates_by_two", PROOFS[0], realign, "step   = lane_bits << bit", "step   = lane_bits << min(bit + 1, 2)"),
+    Mutant("turns_with_the_next_packet", PROOFS[0], realign, "Mux(flush, held.turn, rot.amount[-1])", "rot.amount[-1]"),
     Mutant("wrong_multiplexer", PROOFS[1], realign, "flush | (lane < rot.amount)", "flush | (lane <= rot.amount)"),
 ]
 
