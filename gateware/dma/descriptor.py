@@ -84,12 +84,11 @@ class Splitter(LiteXModule):
 
     ``boundary`` is MPS or MRRS. Every multiple of 4 KiB is also a multiple of ``boundary``, so no request
     crosses 4 KiB (PCIe 4.0 2.2.7). The splitter makes one request per cycle. It spends one cycle between
-    descriptors, so that no combinatorial path leads from ``source.ready`` to ``sink.ready``, unless ``back_to_back``.
+    descriptors, so that no combinatorial path leads from ``source.ready`` to ``sink.ready``.
 
     Parameters
     ----------
     endpoint_width : width of a byte address in the endpoint memory.
-    back_to_back   : no cycle between descriptors; ``sink`` then needs a buffer in front of it that registers ``ready``.
 
     Attributes
     ----------

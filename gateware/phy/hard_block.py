@@ -95,6 +95,11 @@ def completion_buffer_bytes(phy):
     """`completion_blocks` with a Read Completion Boundary of 64 bytes, in bytes: each block with HEADER_CREDIT."""
     return completion_blocks(phy)[0]*(RCB_BYTES + HEADER_CREDIT)
 
+
+def blocks_of_bytes(size):
+    """Completions of 64 and of 128 bytes of data that fit in a buffer of `size` bytes, each with HEADER_CREDIT."""
+    return tuple(size//(rcb + HEADER_CREDIT) for rcb in (RCB_BYTES, 2*RCB_BYTES))
+
 # Check --------------------------------------------------------------------------------------------
 
 # LitePCIe's own classes, which lack the logic around the hard block, and our classes that add it.

@@ -13,14 +13,13 @@ from litex.gen import *
 from litex.soc.integration.soc_core import SoCMini
 
 from litepcie_soc.common import abi
-from litepcie_soc.common.pcie import RCB_BYTES, TAGS_WITHOUT_EXTENDED
+from litepcie_soc.common.pcie import TAGS_WITHOUT_EXTENDED
 from litepcie_soc.dma.engine import DIRECTIONS, DMAEngine
 from litepcie_soc.dma.fetch import RING_LOG2_MAX
 from litepcie_soc.memory.bram import EndpointMemory
 from litepcie_soc.phy.errors import REPORTED_ERRORS
-from litepcie_soc.phy.hard_block import completion_blocks as phy_completion_blocks
+from litepcie_soc.phy.hard_block import blocks_of_bytes, completion_blocks, completion_space
 from litepcie_soc.phy.hard_block import completion_buffer_bytes as phy_completion_buffer_bytes
-from litepcie_soc.phy.hard_block import completion_space
 from litepcie_soc.soc.identity import Identity
 from litepcie_soc.soc.msi import MSIMerger, msi_enable
 from litepcie_soc.soc.reset import FunctionReset
@@ -28,8 +27,6 @@ from litepcie_soc.stream_dma.engine import StreamChannel, StreamEngine
 from litepcie_soc.tlp.layer import TransactionLayer
 
 # Constants ----------------------------------------------------------------------------------------
-
-HEADER_BYTES = 16  # Bytes of a PHY's completion buffer that we count for the header of a completion.
 
 TAGS = (32, 64, 128, 256)  # Tags of all channels. More than 32 need Extended Tags, which the host enables.
 
@@ -60,10 +57,6 @@ def share_tags(channels, tags=32):
     ports = channels * (1 + len(DIRECTIONS))
     return tags - (ports - 1), fetch
 
-
-def completion_blocks(completion_buffer_bytes):
-    """Completions of 64 and of 128 bytes of data that fit in a buffer, with their headers."""
-    return tuple(completion_buffer_bytes // (rcb + HEADER_BYTES) for rcb in (RCB_BYTES, 2 * RCB_BYTES))
 
 # LitePCIe SoC -------------------------------------------------------------------------------------
 
@@ -123,10 +116,10 @@ class LitePCIeSoC(SoCMini):
                 f"channels, not {streams!r}")
         reader_tags, fetch_tags = share_tags(channels + streams, tags)
         if completion_buffer_bytes is None:
-            blocks                  = phy_completion_blocks(phy)
+            blocks                  = completion_blocks(phy)
             completion_buffer_bytes = phy_completion_buffer_bytes(phy)
         else:
-            blocks = completion_blocks(completion_buffer_bytes)
+            blocks = blocks_of_bytes(completion_buffer_bytes)
         data_width  = phy.data_width
         window_size = min(memory_size, abi.WINDOW_MAX)
         self.memory = memory or EndpointMemory(memory_size, data_width)
@@ -227,7 +220,7 @@ class LitePCIeSoC(SoCMini):
         for engine in self.engines:
             self.comb += [
                 engine.reset.eq(identity.reset | self.function_reset.reset),
-                engine.can_send.eq(self.tlp.enable & ~self.tlp.abandon),
+                engine.can_send.eq(self.tlp.enable),
                 engine.max_payload_size.eq(phy.max_payload_size),
                 engine.max_request_size.eq(phy.max_request_size),
             ]

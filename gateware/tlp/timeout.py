@@ -172,7 +172,7 @@ class Timeout(LiteXModule):
         age   = Signal(STAMP_BITS)
         aged  = Signal(SLOW_BITS)
         due   = Signal()
-        todo  = Signal()
+        found = Signal()    # The request in `word` is to end, or its quarantine.
         act   = Signal()
         is_sent, is_dropped, is_late = [word.kind == kind for kind in (KIND_SENT, KIND_DROPPED, KIND_LATE)]
         self.comb += [
@@ -184,12 +184,12 @@ class Timeout(LiteXModule):
                 KIND_DROPPED: due.eq(1),
                 KIND_LATE:    due.eq((aged > SLOW_TICKS) | self.lost),
             }),
-            todo.eq(valid[2] & ~fresh[2] & (due | self.abandon)),
-            retry.eq(todo & (event.valid | sent.valid)),
-            act.eq(todo & ~retry),
-            self.walked.eq(valid[2] & (tag == tags - 1) & ~todo),
+            found.eq(valid[2] & ~fresh[2] & (due | self.abandon)),
+            retry.eq(found & (event.valid | sent.valid)),
+            act.eq(found & ~retry),
+            self.walked.eq(valid[2] & (tag == tags - 1) & ~found),
         ]
-        self.sync += If(todo | sent.valid | self.clearing,
+        self.sync += If(found | sent.valid | self.clearing,
             self.quiet.eq(0),
         ).Elif(valid[2] & (tag == tags - 1),
             self.quiet.eq(1),

@@ -9,11 +9,10 @@ from functools import partialmethod
 import pytest
 
 from litepcie_soc.dma.engine import DMAEngine
-from litepcie_soc.phy.hard_block import completion_blocks
+from litepcie_soc.phy.hard_block import blocks_of_bytes, completion_blocks
 from litepcie_soc.phy.sim import SimPHY
 from litepcie_soc.soc.reference import ReferenceSoC
 from litepcie_soc.soc.soc import LitePCIeSoC, share_tags
-from litepcie_soc.soc.soc import completion_blocks as blocks_of_bytes
 from litepcie_soc.stream_dma.engine import StreamEngine
 
 
