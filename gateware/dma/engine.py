@@ -66,7 +66,8 @@ class DMAEngine(LiteXModule):
 
     Raises ``ValueError`` if ``direction`` is neither "reader" nor "writer".
     """
-    MOVERS = {"reader": Reader, "writer": Writer}
+    MOVERS  = {"reader": Reader, "writer": Writer}
+    FLUSHES = False  # Whether there is a register FLUSH_US.
 
     def __init__(self, direction, *, clk_freq, descriptor_port, data_port, status_port,
         memory=None, descriptors=64):
@@ -96,7 +97,7 @@ class DMAEngine(LiteXModule):
         self.progress  = clear(Progress())
         self.status    = clear(StatusUnit(status_port, clk_freq=clk_freq))
         self.counters  = clear(Counters())
-        self.registers = EngineRegisters(self.counters)
+        self.registers = EngineRegisters(self.counters, self.FLUSHES)
 
         self.doorbell = Signal(32)   # The last doorbell that was legal.
         self.reason   = Signal(4)    # Why the engine stops.

@@ -81,6 +81,7 @@ class EngineRegisters(LiteXModule):
     Parameters
     ----------
     counters : Counters; their RAM also keeps the values that the host wrote.
+    flush    : whether the register FLUSH_US is used; otherwise it is always 0.
 
     Attributes
     ----------
@@ -92,7 +93,7 @@ class EngineRegisters(LiteXModule):
     ---------
     ENGINE_* of ``litepcie_regs.h``.
     """
-    def __init__(self, counters):
+    def __init__(self, counters, flush=False):
         self.bytes  = Signal(64)
         self.forget = Signal()
         self.locked = Signal()
@@ -104,7 +105,9 @@ class EngineRegisters(LiteXModule):
         self.add_progress()
         self.add_direct()
         self.add_counters()
-        self.add_words(counters)
+        self.flush_us = ShadowedStorage(16, name="flush_us", n=26, description=
+            "Stream writer: microseconds after which a buffer with data is completed; 0: never.")
+        self.add_words(counters, flush)
 
     def add_control(self):
         self.control = CSRStorage(name="control", n=0, write_from_dev=True, fields=[
@@ -170,7 +173,7 @@ class EngineRegisters(LiteXModule):
         self.wait_link       = _status("wait_link",       24, "Active cycles waiting for the link.")
         self.wait_data       = _status("wait_data",       25, "Active cycles waiting for data or memory.")
 
-    def add_words(self, counters):
+    def add_words(self, counters, flush):
         """Connects the registers that are read from the counters' RAM; the bus reads one of them at a time."""
         groups = {
             ACTIVE_LO:       self.active_lo,
@@ -182,7 +185,7 @@ class EngineRegisters(LiteXModule):
             WAIT_DATA:       self.wait_data,
         }
         shadowed = (self.ring_lo, self.ring_hi, self.ring_log2, self.status_address_lo,
-            self.status_address_hi, self.moderation, self.doorbell)
+            self.status_address_hi, self.moderation, self.doorbell) + ((self.flush_us,) if flush else ())
         self.comb += [register.clear.eq(self.forget) for register in shadowed if register is not self.doorbell]
         reads    = [(n, register.we) for n, register in groups.items()]
         reads   += [(WORDS + n, register.reading) for n, register in enumerate(shadowed)]

@@ -13,6 +13,7 @@ from migen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.dma.engine import DMAEngine
+from litepcie_soc.stream_dma.flush import FlushTimer
 from litepcie_soc.stream_dma.ram import WordFIFO, user_layout
 from litepcie_soc.stream_dma.reader import StreamReader, word_layout
 from litepcie_soc.stream_dma.writer import StreamWriter
@@ -46,6 +47,7 @@ class StreamEngine(DMAEngine):
     MOVERS = {"reader": StreamReader, "writer": StreamWriter}
 
     def __init__(self, direction, **kwargs):
+        self.FLUSHES = direction == "writer"
         DMAEngine.__init__(self, direction, **kwargs)
 
         # # #
@@ -62,12 +64,16 @@ class StreamEngine(DMAEngine):
                     for n in range(width // 8)],
             ]
         else:
-            registers = self.registers
-            self.sink = self.mover.user
+            registers  = self.registers
+            self.sink  = self.mover.user
+            self.timer = timer = FlushTimer(kwargs["clk_freq"])
             self.comb += [
                 self.mover.ring_log2.eq(registers.ring_log2.storage),
                 self.mover.status_address.eq(
                     Cat(registers.status_address_lo.storage, registers.status_address_hi.storage)),
+                timer.us.eq(registers.flush_us.storage),
+                timer.wait.eq(self.mover.splitter.pending),
+                self.mover.splitter.flush.eq(timer.due),
             ]
 
 # Stream Channel -----------------------------------------------------------------------------------

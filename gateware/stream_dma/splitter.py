@@ -29,6 +29,9 @@ class BufferSplitter(LiteXModule):
     A request is the payload of one TLP: it ends at a multiple of ``boundary``, at the end of the descriptor or at the
     end of the packet. It is issued when all its bytes are in the RAM. A request takes three cycles or more.
 
+    With ``flush``, a buffer that holds data, or for which data waits in the RAM, does not wait for more: a request
+    sends what is in the RAM, and the buffer is complete. Its report says that the packet goes on.
+
     Parameters
     ----------
     packet_input : PacketInput that holds the packets.
@@ -38,6 +41,8 @@ class BufferSplitter(LiteXModule):
     sink, source, boundary, run, busy : as in ``Splitter``. A request is at most half of the RAM.
     status_address : 64, **in**, host address of the status block; the array of reports follows the block.
     ring_log2      : 4, **in**, log2 of the descriptors in the ring.
+    pending        : 1, **out**, there is a buffer, and data in it or for it.
+    flush          : 1, **in**, completes the buffer; valid with ``pending``.
     """
     def __init__(self, packet_input):
         endpoint_width      = bits_for(packet_input.memory.size - 1)
@@ -48,6 +53,8 @@ class BufferSplitter(LiteXModule):
         self.busy           = Signal()
         self.status_address = Signal(64)
         self.ring_log2      = Signal(4)
+        self.pending        = Signal()
+        self.flush          = Signal()
 
         # # #
 
@@ -59,6 +66,7 @@ class BufferSplitter(LiteXModule):
         self.reason     = Signal(4)
         self.bytes      = Signal(24)  # Bytes in the buffer so far.
         self.packet_end = Signal()    # A packet ended in the buffer.
+        self.flushed    = Signal()    # The buffer was flushed.
         self.add_measure()
         self.add_slot()
         self.add_requests()
@@ -82,8 +90,8 @@ class BufferSplitter(LiteXModule):
         self.final  = Signal()                           # The packet ends with this request.
         outer = Signal(len(self.rest) - 7)               # Whole blocks of ``rest``, in units of 128 bytes.
         full  = Signal()
-        available = Signal(len(filled))                  # Bytes of the packet in the RAM.
-        ends  = Signal()                                 # The packet ends after these bytes.
+        self.available = available = Signal(len(filled)) # Bytes of the packet in the RAM.
+        self.ends      = ends      = Signal()            # The packet ends after these bytes.
         limit = Mux(self.boundary > most, most, self.boundary)
         self.comb += [
             outer.eq(self.rest[7:] & ~mask[7:]),
@@ -121,6 +129,7 @@ class BufferSplitter(LiteXModule):
                 If((following >> self.ring_log2)[0], slot.eq(0)),
                 self.bytes.eq(0),
                 self.packet_end.eq(0),
+                self.flushed.eq(0),
                 self.interrupt.eq(0)
             )
         ]
@@ -129,11 +138,13 @@ class BufferSplitter(LiteXModule):
 
     def add_requests(self):
         sink, source, inner = self.sink, self.source, self.input
+        self.part = Signal(len(self.available))   # Bytes of a request that a flush makes.
         word_bits = inner.word_bits
         self.fsm  = fsm = FSM(reset_state="IDLE")
         self.comb += [
             self.busy.eq(~fsm.ongoing("IDLE")),
             source.reason.eq(self.reason),
+            self.pending.eq(~self.flushed & ((self.bytes != 0) | (self.busy & (self.available != 0)))),
         ]
         # The end leaves its queue before the next request is measured.
         self.sync += inner.end.ready.eq(
@@ -149,7 +160,7 @@ class BufferSplitter(LiteXModule):
                 NextState("FIT"),
                 If(sink.reason != REASON_NONE,
                     NextState("REASON")
-                ).Elif(self.packet_end,
+                ).Elif(self.packet_end | self.flushed,
                     # The buffer is complete: skip the rest of its table.
                     NextState("IDLE"),
                     If(sink.slot_last, NextState("REPORT"))
@@ -182,6 +193,24 @@ class BufferSplitter(LiteXModule):
                     NextState("IDLE"),
                     If(self.slot_last, NextState("REPORT"))
                 )
+            ).Elif(self.flush & ~self.enough & ~self.ends & (self.available < self.want),
+                # ``length`` of the request must not grow while it waits for the port.
+                NextValue(self.part, self.available),
+                NextValue(self.flushed, 1),
+                NextState("FLUSH")
+            )
+        )
+        fsm.act("FLUSH",
+            source.valid.eq(self.part != 0),
+            source.host.eq(self.host),
+            source.endpoint.eq(self.front),
+            source.length.eq(self.part),
+            source.last.eq(~self.slot_last),
+            If(source.ready | ~source.valid,
+                NextValue(self.bytes, self.bytes + self.part),
+                NextValue(self.front, self.front + self.part),
+                NextState("IDLE"),
+                If(self.slot_last, NextState("REPORT"))
             )
         )
         fsm.act("REPORT",

@@ -128,6 +128,8 @@
 #define LITEPCIE_ENGINE_WAIT_LINK		0x60	/* active cycles waiting for the link */
 /* active cycles waiting for data or memory */
 #define LITEPCIE_ENGINE_WAIT_DATA		0x64
+/* stream writer: microseconds after which a buffer with data is completed; 0: never */
+#define LITEPCIE_ENGINE_FLUSH_US		0x68
 
 /* stop reasons in ENGINE_STATUS and in the status block */
 #define LITEPCIE_REASON_NONE			0
