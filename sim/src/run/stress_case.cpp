@@ -26,11 +26,12 @@ constexpr uint64_t kStatus = 0x1000, kTables = 0x2000;  // offsets of status blo
 constexpr uint64_t kLimit = 60000;  // cycles within which everything settles on a host without faults
 constexpr uint64_t kStep = 32;      // cycles between two looks of the host at the status blocks
 
-// A host without faults answers within this time even when all that the card may have in flight is on its way.
+// A host without faults answers within this time even when all that the card may have in flight is on its way: framing
+// and headers add up to half to short completions, and the link sends some TLPs twice.
 uint32_t least_timeout_us(const CardInfo &card) {
     const unsigned bytes = std::max(card.completion_space.data, card.fabric_width / 8 * card.fabric_beats);
     const double all_us = 1e6 * bytes / raw_bytes_per_second({card.gen, card.lanes, card.clock_hz});
-    return 16 + 2 * uint32_t(all_us);
+    return 16 + 4 * uint32_t(all_us);
 }
 
 }  // namespace
