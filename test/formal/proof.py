@@ -38,7 +38,7 @@ AIGER   = READ.format(memory="memory_map; ", then="setundef -undriven -anyseq; o
     "abc -g AND; opt_clean; write_aiger -I -B -zinit -no-startoffset -map formal.aim formal.aig")
 BOUNDED = ("read_aiger formal.aig; fold; strash; scorr; dc2; bmc3 -F {depth} -T {limit}; write_cex -a formal.aiw")
 REPLAYED = ("input", "init", "latch", "invlatch")   # What smtbmc reads of the names that yosys gives to abc.
-LIMIT   = 400   # Seconds for a bounded proof.
+LIMIT   = 1500  # Seconds for a bounded proof; the deepest takes minutes on a quiet machine.
 YOSYS   = "import sys; from pyosys import libyosys; libyosys.run_pass(sys.argv[1], libyosys.Design())"
 PASSED  = "Status: PASSED"
 FAILED  = re.compile(r"Assert failed in formal: is_assert_(\w+)")
