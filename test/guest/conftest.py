@@ -21,7 +21,13 @@ from litepcie_sim.guest import Guest
 ROOT     = Path(__file__).resolve().parents[2]
 SOURCES  = Path(__file__).resolve().parent / "src"
 BUILD    = ROOT / "build" / "test" / "guest"
-PROGRAMS = ("alignments", "errors", "concurrent", "holder", "window")
+PROGRAMS = ("alignments", "errors", "concurrent", "holder", "storm", "window")
+
+
+def sources(name):
+    """The C sources of the test program `name`: one file, or all in its folder."""
+    folder = SOURCES / name
+    return sorted(folder.glob("*.c")) if folder.is_dir() else [SOURCES / f"{name}.c"]
 
 
 @pytest.fixture(scope="session")
@@ -31,7 +37,7 @@ def programs():
     include = ROOT / "software" / "kernel" / "include" / "uapi"
     for name in PROGRAMS:
         subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-pthread",
-            "-I", include, "-o", BUILD / name, SOURCES / f"{name}.c"], check=True)
+            "-I", include, "-o", BUILD / name, *sources(name)], check=True)
     examples = sorted(path.stem for path in (ROOT / "examples" / "c").glob("*.c"))
     subprocess.run(["make", "-s", "-C", ROOT / "examples", f"BUILD={BUILD}/examples", "STATIC=1"], check=True,
         stdout=subprocess.DEVNULL)

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the parts of the storm share: random numbers, counters of calls, memory to aim at.
+ *
+ * Copyright (c) 2026 LitePCIe SoC developers
+ */
+#ifndef LITEPCIE_TEST_STORM_H
+#define LITEPCIE_TEST_STORM_H
+
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define CARD_BYTES	(64l << 20)
+/* The witnesses own this part of the card's memory; no hand writes to it. */
+#define WITNESS_AT	(40l << 20)
+#define WITNESS_BYTES	(20l << 20)
+#define HAND_BYTES	(16l << 20)
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Random numbers of a thread. They depend on the seed, the hand and the thread alone. */
+void random_seed(uint64_t seed, uint64_t hand, uint64_t thread);
+uint64_t random_bits(void);
+/* Returns 0 to count - 1. */
+uint64_t pick(uint64_t count);
+/* Returns whether one of `count` equally likely cases occurred. */
+static inline int one_in(uint64_t count)
+{
+	return pick(count) == 0;
+}
+
+/* Counters of one kind of call, shared by all processes. */
+struct kind {
+	const char *name;
+	void (*act)(void);
+};
+
+#define EVENTS		5	/* of the weather */
+#define EVENTS_AT	48	/* where their counters begin */
+#define DATA_AT		62	/* the counters of the witnesses */
+#define PAGES_AT	63
+
+struct counters {
+	unsigned long calls[64];
+	unsigned long succeeded[64];
+	double longest[EVENTS];	/* s */
+};
+
+extern struct counters *counters;
+extern __thread unsigned int current_kind;
+double seconds(void);
+/* Counts a call of the current kind. Returns its result. */
+long counted(long result);
+
+/* Opens the card. While files of an unbound card are open, the card has another number when it is bound again. */
+int device_open(int flags);
+
+/* The memory and the files of a hand. */
+void *some_memory(void);
+size_t some_length(void);
+/* An offset in the card's memory that is not the witnesses'. */
+off_t some_offset(size_t length);
+int some_file(void);
+void files_open(void);
+void memory_map(void);
+/* Reads or writes memory of the process, which may not be there. */
+void touch(volatile uint8_t *at, int write);
+void faults_catch(void);
+
+extern const struct kind kinds[];
+extern const unsigned int kinds_count;
+extern const struct kind async_kinds[];
+extern const unsigned int async_kinds_count;
+
+/* Processes; they do not return. */
+void hand(uint64_t seed, unsigned int number);
+void weather(uint64_t seed);
+void witness_data(uint64_t seed);
+void witness_pages(uint64_t seed);
+
+void weather_print(void);
+
+#endif

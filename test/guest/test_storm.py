@@ -1,0 +1,102 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Random calls of every kind, kills, unbinds, resets and faults of the link at once (src/storm/).
+
+LITEPCIE_STORM_SECONDS is the length, LITEPCIE_STORM_SEED the seed. For an hour on the debug kernel:
+LITEPCIE_STORM_SECONDS=3600 make test-debug-kernel TESTS=test/guest/test_storm.py
+"""
+
+import os
+import random
+import re
+import threading
+
+import pytest
+
+SECONDS = int(os.environ.get("LITEPCIE_STORM_SECONDS", 20))
+SEED    = int(os.environ.get("LITEPCIE_STORM_SEED", 1))
+# What the storm needs besides: the boot, the hands' end (src/storm/main.c), the checks.
+pytestmark = [pytest.mark.guest, pytest.mark.timeout(SECONDS + 900)]
+
+# A lost completion takes the card's 10 ms, seconds of the simulator's time.
+FAULTS  = {"ur": 8, "ca": 8, "poison": 8, "duplicate": 8, "short": 1, "drop": 1}
+DRIVER  = "/sys/bus/pci/drivers/litepcie"
+CARD    = "0000:01:00.0"
+
+
+class Faults(threading.Thread):
+    """Gives the simulator a fault now and then, until `stop()`."""
+
+    def __init__(self, pipe, seed):
+        super().__init__(daemon=True)
+        self.pipe   = pipe
+        self.random = random.Random(seed)
+        self.over   = threading.Event()
+        self.given  = 0
+
+    def run(self):
+        while not self.over.wait(self.random.uniform(0.1, 2)):
+            fault, = self.random.choices(list(FAULTS), FAULTS.values())
+            self.pipe.write_text(f"{fault}@{self.random.randint(1, 200)}\n")
+            self.given += 1
+
+    def stop(self):
+        self.over.set()
+        self.join()
+
+
+@pytest.fixture(scope="module")
+def pipe(tmp_path_factory):
+    path = tmp_path_factory.mktemp("storm") / "faults"
+    os.mkfifo(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def guest(boot, pipe):
+    with boot("storm-guest", cpus=2, simulator_arguments=["--inject-pipe", str(pipe)]) as guest:
+        yield guest
+
+
+def counted(said):
+    """{kind of call: (calls, succeeded)} of the storm's output; kinds of several parts are added up."""
+    result = {}
+    for name, *numbers in re.findall(r"^(.+): (\d+) calls, (\d+) succeeded$", said, re.MULTILINE):
+        before       = result.get(name, (0, 0))
+        result[name] = tuple(map(sum, zip(before, map(int, numbers))))
+    return result
+
+
+def pins(guest):
+    """Pages pinned by all drivers of the guest (Documentation/core-api/pin_user_pages.rst)."""
+    said = dict(line.split() for line in guest.run("grep nr_foll_pin /proc/vmstat").splitlines())
+    return int(said["nr_foll_pin_acquired"]) - int(said["nr_foll_pin_released"])
+
+
+def test_a_storm_leaves_nothing_behind(guest, pipe):
+    before = pins(guest)
+    faults = Faults(pipe, SEED)
+    faults.start()
+    try:
+        said = guest.run(f"storm {SEED} {SECONDS}", timeout=SECONDS + 300)
+    finally:
+        faults.stop()
+    print(said, f"faults of the link: {faults.given}", sep="")
+    for name, (calls, succeeded) in counted(said).items():
+        assert calls and succeeded, f"{name} was not tried, or never succeeded\n{said}"
+    # Children of killed processes end by themselves within 5 s.
+    guest.run("for i in $(seq 200); do [ $(cat /sys/module/litepcie/refcnt) = 0 ] && exit 0; sleep 0.1; done; exit 1")
+    assert guest.pinned_pages() == 0
+    assert pins(guest) == before
+    guest.run(f"test -e {DRIVER}/{CARD} || echo {CARD} > {DRIVER}/bind")
+    guest.run(f"echo {CARD} > {DRIVER}/unbind && echo {CARD} > {DRIVER}/bind", timeout=60)
+    # Faults wait for their completion.
+    guest.run("for i in $(seq 20); do dd if=/dev/zero of=/dev/litepcie0 bs=64k count=1 2>/dev/null; done; true")
+    guest.works()
+    assert guest.kernel_complaints() == ""
+    guest.run("rmmod litepcie && insmod /lib/modules/litepcie.ko", timeout=60)
+    guest.works()
