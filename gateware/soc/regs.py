@@ -16,6 +16,7 @@ from pathlib import Path
 from litepcie_soc.common import pcie
 from litepcie_soc.common import abi
 from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES, HOST_DESCRIPTOR_LAYOUT
+from litepcie_soc.dma.fetch import RING_LOG2_MAX
 
 COMMITTED = Path(__file__).resolve().parents[2] / "software" / "kernel" / "litepcie_regs.h"
 
@@ -115,6 +116,8 @@ def engine_section(csrs):
     yield "/* DMA engines: reader of channel c at READER(c), writer at WRITER(c) */"
     for name, base in (("READER", abi.READER_BASE), ("WRITER", abi.WRITER_BASE)):
         yield from define(f"{name}_BASE(c)", f"(0x{base:04x} + 0x{abi.CHANNEL_STRIDE:04x} * (c))")
+    yield from define("MAX_CHANNELS", str(abi.MAX_CHANNELS), "memory and stream channels together")
+    yield from define("MAX_RING_LOG2", str(RING_LOG2_MAX), "log2 of the largest ring")
     yield from register_lines(csrs, prefix="ENGINE_", digits=2)
 
 

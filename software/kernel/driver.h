@@ -46,6 +46,8 @@
 
 #define LITEPCIE_NAME		"litepcie"
 #define LITEPCIE_DIRECTIONS	2	/* LITEPCIE_READER, LITEPCIE_WRITER */
+/* The pinned registers end here: the smallest BAR0. */
+#define LITEPCIE_REGS_BYTES	LITEPCIE_READER_BASE(LITEPCIE_MAX_CHANNELS)
 #define LITEPCIE_RING_LOG2	10	/* largest ring the driver allocates */
 #define LITEPCIE_CHUNK_BYTES	SZ_1M	/* largest request of pinned pages */
 #define LITEPCIE_BOUNCE_BYTES	SZ_64K	/* largest request that is copied */

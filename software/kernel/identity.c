@@ -6,6 +6,7 @@
  */
 #include <linux/bitfield.h>
 #include <linux/ctype.h>
+#include <linux/log2.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
 
@@ -66,14 +67,22 @@ static int litepcie_check_geometry(struct litepcie_device *ld,
 				   const struct litepcie_identity *id)
 {
 	struct device *dev = &ld->pdev->dev;
+	u32 channels = FIELD_GET(LITEPCIE_GEOMETRY_CHANNELS_MASK, id->geometry);
+	u32 width = FIELD_GET(LITEPCIE_GEOMETRY_WIDTH_MASK, id->geometry);
 	u32 ring = FIELD_GET(LITEPCIE_GEOMETRY_RING_LOG2_MASK, id->geometry);
 
-	if (!FIELD_GET(LITEPCIE_GEOMETRY_CHANNELS_MASK, id->geometry))
-		return dev_err_probe(dev, -ENODEV, "card has no DMA channel\n");
-	if (ring < 1 || ring > 31)
+	if (!channels || channels + id->streams > LITEPCIE_MAX_CHANNELS)
 		return dev_err_probe(dev, -ENODEV,
-				     "ring of 2^%u descriptors is not supported; 2^1 to 2^31 are\n",
-				     ring);
+				     "card has %u memory and %u stream channels; 1 to %u, with a memory channel, are supported\n",
+				     channels, id->streams, LITEPCIE_MAX_CHANNELS);
+	if (width < 2 || width > 16 || !is_power_of_2(width))
+		return dev_err_probe(dev, -ENODEV,
+				     "data path of %u dwords is not supported; 2, 4, 8 and 16 are\n",
+				     width);
+	if (ring < 1 || ring > LITEPCIE_MAX_RING_LOG2)
+		return dev_err_probe(dev, -ENODEV,
+				     "ring of 2^%u descriptors is not supported; 2^1 to 2^%u are\n",
+				     ring, LITEPCIE_MAX_RING_LOG2);
 	/* A descriptor addresses the memory with 32 bits. */
 	if (!id->memory_bytes || id->memory_bytes > BIT_ULL(32))
 		return dev_err_probe(dev, -ENODEV,
@@ -82,18 +91,35 @@ static int litepcie_check_geometry(struct litepcie_device *ld,
 	return 0;
 }
 
+/*
+ * The window must be in BAR0 and clear of the pinned registers, which end
+ * LITEPCIE_REGS_BYTES after the start of BAR0.
+ */
 static int litepcie_read_window(struct litepcie_device *ld,
 				struct litepcie_identity *id)
 {
 	resource_size_t bar = pci_resource_len(ld->pdev, 0);
+	struct device *dev = &ld->pdev->dev;
 	u32 offset = readl(ld->regs + LITEPCIE_WINDOW_OFFSET);
 	u32 bytes = readl(ld->regs + LITEPCIE_WINDOW_SIZE);
 
 	if (!(id->capabilities & LITEPCIE_CAPABILITY_WINDOW))
 		return 0;
-	if (offset > bar || bytes > bar - offset || bytes > id->memory_bytes)
-		return dev_err_probe(&ld->pdev->dev, -ENODEV,
-				     "window of %#x bytes at %#x is not in BAR0\n",
+	if (!bytes || offset > bar || bytes > bar - offset)
+		return dev_err_probe(dev, -ENODEV,
+				     "window of %#x bytes at %#x is not in BAR0 of %#llx bytes\n",
+				     bytes, offset, (u64)bar);
+	if (bytes > id->memory_bytes)
+		return dev_err_probe(dev, -ENODEV,
+				     "window of %#x bytes is larger than the memory of %#llx bytes\n",
+				     bytes, id->memory_bytes);
+	if (offset < LITEPCIE_REGS_BYTES)
+		return dev_err_probe(dev, -ENODEV,
+				     "window of %#x bytes at %#x is over the registers, which end at %#x\n",
+				     bytes, offset, LITEPCIE_REGS_BYTES);
+	if (!IS_ALIGNED(offset, SZ_4K))
+		return dev_err_probe(dev, -ENODEV,
+				     "window of %#x bytes at %#x is not aligned to 4096 bytes\n",
 				     bytes, offset);
 	/* Programs map whole pages, and only pages that are all window. */
 	if (!PAGE_ALIGNED(offset))

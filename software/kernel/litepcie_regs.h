@@ -74,6 +74,8 @@
 /* DMA engines: reader of channel c at READER(c), writer at WRITER(c) */
 #define LITEPCIE_READER_BASE(c)			(0x1000 + 0x1000 * (c))
 #define LITEPCIE_WRITER_BASE(c)			(0x1800 + 0x1000 * (c))
+#define LITEPCIE_MAX_CHANNELS			7	/* memory and stream channels together */
+#define LITEPCIE_MAX_RING_LOG2			12	/* log2 of the largest ring */
 #define LITEPCIE_ENGINE_CONTROL			0x00	/* control of the engine; 0 after a reset */
 /* run; 0 pauses after the current descriptor */
 #define LITEPCIE_ENGINE_CONTROL_ENABLE		0x00000001

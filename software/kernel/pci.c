@@ -14,9 +14,6 @@
 
 #include "driver.h"
 
-/* The smallest BAR0: all registers up to those of channel 0's engines. */
-#define LITEPCIE_REGS_BYTES	LITEPCIE_READER_BASE(1)
-
 /*
  * One vector serves both engines. An MSI is never shared, so the interrupt is
  * always handled: if it finds no work, an earlier interrupt has done it.

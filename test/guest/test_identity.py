@@ -4,75 +4,130 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A bitstream that this driver does not serve: one clear line, nothing bound, the module stays."""
+"""A bitstream that this driver does not serve, or whose registers claim what cannot be: one clear line, nothing bound,
+the module stays."""
 
 import re
-import shutil
 import subprocess
+import sys
 
 import pytest
 
-from litepcie_sim.guest import Guest
+from litepcie_sim.guest import Guest, qemu
 
 from test.guest.conftest import BUILD, ROOT
 
 pytestmark = pytest.mark.guest
 
+BDF        = "0000:01:00.0"
+CARD       = f"/sys/bus/pci/devices/{BDF}"
+DRIVER     = "/sys/bus/pci/drivers/litepcie"
+BUS_MASTER = 4     # Bit of the command register.
+SCRATCH    = 0x28  # Register.
 
-CARD       = "/sys/bus/pci/devices/0000:01:00.0"
-BUS_MASTER = 4  # Bit of the command register.
+# What the card's registers say: 2 memory channels, 1 stream, 128 bits, rings of 2^12.
+GEOMETRY   = 0x000c0402
+HONEST     = 0
 
-# The value that `litepcie_util scratch_test` leaves in the register.
-LAST_PATTERN = "32'h7fffffff"
+# (register in the Verilog, its value, what the driver says), by number: the card claims it from the moment on at which
+# SCRATCH is written with 0xc1a10000 + number.
+CLAIMS = {
+    1:  ("version",       0x00020002, "gateware has major version 2, this driver supports 1"),
+    2:  ("geometry",      GEOMETRY & ~0xff, "card has 0 memory and 1 stream channels; 1 to 7, with a memory channel, are"),
+    3:  ("geometry",      GEOMETRY & ~0xff | 7, "card has 7 memory and 1 stream channels; 1 to 7, with a memory channel"),
+    4:  ("streams",       6,          "card has 2 memory and 6 stream channels; 1 to 7, with a memory channel, are"),
+    5:  ("geometry",      0x000d0402, "ring of 2^13 descriptors is not supported; 2^1 to 2^12 are"),
+    6:  ("geometry",      0x00000402, "ring of 2^0 descriptors is not supported; 2^1 to 2^12 are"),
+    7:  ("geometry",      0x000c0302, "data path of 3 dwords is not supported; 2, 4, 8 and 16 are"),
+    8:  ("window_offset", 0x00001000, "window of 0x100000 bytes at 0x1000 is over the registers"),
+    9:  ("window_offset", 0x001ff000, "window of 0x100000 bytes at 0x1ff000 is not in BAR0"),
+    10: ("window_offset", 0xfffff000, "window of 0x100000 bytes at 0xfffff000 is not in BAR0"),
+    11: ("window_offset", 0x00080800, "window of 0x100000 bytes at 0x80800 is not aligned to 4096 bytes"),
+    12: ("window_size",   0x00100004, "window of 0x100004 bytes at 0x100000 is not in BAR0"),
+    13: ("window_size",   0,          "window of 0 bytes at 0x100000 is not in BAR0"),
+}
+GONE = 15  # All registers read as ones.
 
 
 @pytest.fixture(scope="module")
-def changing(board):
-    """The default board, but of the next major version from the first `scratch_test` on, whatever resets it."""
-    other   = BUILD / "changing"
+def changing():
+    """A board whose registers claim something else after a write to SCRATCH, whatever resets it."""
+    other = BUILD / "changing"
+    subprocess.run([sys.executable, ROOT / "targets" / "sim.py", "--build", "--no-compile", "--log-level", "warning",
+        "--channels", "2", "--streams", "1", "--output-dir", other], check=True)
     verilog = other / "gateware" / "litepcie_soc_sim.v"
-    for folder in ("gateware", "software"):
-        shutil.copytree(board / folder, other / folder, dirs_exist_ok=True)
-    text, changed = re.subn(r"(version_status\[31:16\] <= )(\w+_major);", r"\1\2 + changed;", verilog.read_text())
-    scratch       = re.search(r"reg +\[31:0\] (\w+_scratch_storage)", text)[1]
+    text    = verilog.read_text()
+    scratch = re.search(r"reg +\[31:0\] (\w+_scratch_storage)", text)[1]
+    for name in {claim[0] for claim in CLAIMS.values()}:
+        values = "".join(f"claim == {number} ? 32'd{value} : "
+            for number, (register, value, _) in CLAIMS.items() if register == name)
+        text, changed = re.subn(rf"(assign \w+_csrbank0_{name}_w = )", rf"\1{values}", text)
+        assert changed == 1, name
+    text, changed = re.subn(r"(assign \w+_completer_access_csr_bus_dat_r = )", rf"\1{{32{{claim == {GONE}}}}} | ", text)
+    assert changed == 1
+    # Before the first use, and without a reset.
+    text, changed = re.subn(r"^(wire .*\n)", rf"reg [15:0] claim = 0;\n\1", text, count=1, flags=re.M)
     assert changed == 1
     verilog.write_text(text.replace("\nendmodule", f"""
-reg changed = 0;
 always @(posedge sys_clk)
-    if ({scratch} == {LAST_PATTERN})
-        changed <= 1;
+    if ({scratch}[31:16] == 16'hc1a1)
+        claim <= {scratch}[15:0];
 
 endmodule"""))
     subprocess.run(["make", "-s", "-C", ROOT / "sim", f"BOARD={other}"], check=True)
     return other
 
 
+@pytest.fixture(scope="module")
+def booted(changing, programs):
+    arguments = qemu.Machine.kernel_arguments
+    with pytest.MonkeyPatch.context() as patch:
+        # Registers are written beside the driver.
+        patch.setattr(qemu.Machine, "kernel_arguments", lambda self: [*arguments(self), "iomem=relaxed"])
+        with Guest(changing, files=programs, log=BUILD / "changing" / "console.log") as guest:
+            yield guest
+
+
 @pytest.fixture
-def guest(changing, programs):
-    with Guest(changing, files=programs, log=BUILD / "changing" / "console.log") as guest:
-        assert guest.run("litepcie_util scratch_test").status == 0
-        yield guest
+def guest(booted):
+    """The card is honest and bound, at the begin and at the end."""
+    assert booted.run("test -e /dev/litepcie0 && dmesg -c").status == 0
+    yield booted
+    booted.run(f"echo {BDF} > {DRIVER}/unbind")
+    claim(booted, HONEST)
+    assert booted.run(f"echo {BDF} > {DRIVER}/bind").status == 0
+    assert booted.run("litepcie_util dma_test --sequence read-then-write --iterations 2").status == 0
 
 
-def test_another_major_version_is_refused(guest):
-    assert guest.run("rmmod litepcie && insmod /lib/modules/litepcie.ko").status == 0
-    said = guest.run("dmesg | grep litepcie").output
-    assert "gateware has major version 2, this driver supports 1" in said
+def claim(guest, number):
+    assert guest.run(f"poke {SCRATCH} {0xc1a10000 + number}").status == 0
+
+
+def bus_master(guest):
+    return int(guest.run(f"hexdump -s 4 -n 1 -e '1/1 \"%d\"' {CARD}/config").output) & BUS_MASTER
+
+
+@pytest.mark.parametrize("number", CLAIMS)
+def test_a_claim_that_cannot_be_is_refused(guest, number):
+    assert guest.run(f"echo {BDF} > {DRIVER}/unbind").status == 0
+    claim(guest, number)
+    bound = guest.run(f"echo {BDF} > {DRIVER}/bind")
+    assert bound.status == 1 and "No such device" in bound.output
+    said  = [line for line in guest.run("dmesg").output.splitlines() if "litepcie" in line]
+    assert len(said) == 1 and CLAIMS[number][2] in said[0]
     assert guest.run("test -e /dev/litepcie0").status != 0
-    tool = guest.run("litepcie_util info")
+    assert not bus_master(guest)
+    tool  = guest.run("litepcie_util info")
     assert tool.status == 1 and "/dev/litepcie0" in tool.output
-    assert guest.run("rmmod litepcie").status == 0
 
 
 def test_another_bitstream_behind_a_reset_is_not_used(guest):
     """An FPGA loads another design from its flash because a suspend cut its power."""
-    command = guest.run(f"hexdump -s 4 -n 1 -e '1/1 \"%d\"' {CARD}/config").output
-    assert int(command) & BUS_MASTER
-    mapped  = guest.run(f"window 'echo 1 > {CARD}/reset'")
+    claim(guest, 1)
+    assert bus_master(guest)
+    mapped = guest.run(f"window 'echo 1 > {CARD}/reset'")
     assert mapped.status == 0 and mapped.output.split() == ["SIGBUS"]
-    command = guest.run(f"hexdump -s 4 -n 1 -e '1/1 \"%d\"' {CARD}/config").output
-    assert not int(command) & BUS_MASTER
+    assert not bus_master(guest)
     assert "another bitstream after the reset: unbind and bind the driver" in guest.run("dmesg").output
     said = guest.run("dd if=/dev/zero of=/dev/litepcie0 bs=4096 count=1")
     assert said.status == 1 and "No such device" in said.output
-    assert guest.run("rmmod litepcie").status == 0

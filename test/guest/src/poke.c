@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+/*
+ * Reads or writes a register of the card beside the driver, through BAR0 in
+ * sysfs. The kernel allows that while no driver is bound, or with
+ * iomem=relaxed.
+ * usage: poke OFFSET [VALUE]
+ */
+#include <sys/mman.h>
+#include "check.h"
+
+int main(int argc, char **argv)
+{
+	const char *bar = "/sys/bus/pci/devices/0000:01:00.0/resource0";
+	int fd = open(bar, O_RDWR);
+	volatile uint32_t *regs;
+	size_t offset;
+
+	check(argc == 2 || argc == 3, "usage: poke OFFSET [VALUE]");
+	check(fd >= 0, "%s: %s", bar, strerror(errno));
+	offset = strtoul(argv[1], NULL, 0);
+	regs = mmap(NULL, 0x10000, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	check(regs != MAP_FAILED, "%s", strerror(errno));
+	check(offset < 0x10000, "offset %#zx", offset);
+	if (argc == 3)
+		regs[offset / 4] = strtoul(argv[2], NULL, 0);
+	else
+		printf("%#x\n", regs[offset / 4]);
+	return 0;
+}
