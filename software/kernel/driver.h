@@ -278,8 +278,8 @@ void litepcie_device_unpublish(struct litepcie_device *ld);
 void litepcie_device_drain(struct litepcie_device *ld);
 
 /* ioctl.c: ioctls of /dev/litepcieN */
-long litepcie_ioctl(struct litepcie_device *ld, unsigned int command,
-		    void __user *argument);
+long litepcie_ioctl(struct litepcie_device *ld, fmode_t mode,
+		    unsigned int command, void __user *argument);
 
 /* debugfs.c: state of the rings, for debugging */
 #ifdef CONFIG_DEBUG_FS

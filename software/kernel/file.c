@@ -140,7 +140,8 @@ static long litepcie_unlocked_ioctl(struct file *file, unsigned int command,
 	if (READ_ONCE(ld->gone))
 		ret = -ENODEV;
 	else
-		ret = litepcie_ioctl(ld, command, (void __user *)argument);
+		ret = litepcie_ioctl(ld, file->f_mode, command,
+				     (void __user *)argument);
 	srcu_read_unlock(&ld->gate, idx);
 	return ret;
 }

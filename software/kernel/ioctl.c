@@ -6,6 +6,7 @@
  */
 #include <linux/bitfield.h>
 #include <linux/build_bug.h>
+#include <linux/fs.h>
 #include <linux/stddef.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
@@ -138,11 +139,13 @@ static int litepcie_scratch(struct litepcie_device *ld, union litepcie_argument 
 
 /**
  * struct litepcie_ioctl - one ioctl
+ * @writes: it changes the card, so the file must be open for writing
  * @size: size of its structure in this driver
  * @first: size of the first version of its structure
  * @handle: fills the kernel's copy of the structure
  */
 struct litepcie_ioctl {
+	bool writes;
 	u32 size;
 	u32 first;
 	int (*handle)(struct litepcie_device *ld, union litepcie_argument *arg);
@@ -165,6 +168,7 @@ static const struct litepcie_ioctl litepcie_ioctls[] = {
 		.handle = litepcie_errors,
 	},
 	[_IOC_NR(LITEPCIE_IOC_SCRATCH)] = {
+		.writes = true,
 		.size = sizeof(struct litepcie_scratch),
 		.first = offsetofend(struct litepcie_scratch, readback),
 		.handle = litepcie_scratch,
@@ -174,14 +178,15 @@ static const struct litepcie_ioctl litepcie_ioctls[] = {
 /**
  * litepcie_ioctl() - run an ioctl
  * @ld: the device
+ * @mode: file.f_mode of the open file
  * @command: LITEPCIE_IOC_*; its size field is ignored, because the structure
  *	contains its own size
  * @argument: the structure
  *
  * Return: 0 or a negative errno, as the uapi header says.
  */
-long litepcie_ioctl(struct litepcie_device *ld, unsigned int command,
-		    void __user *argument)
+long litepcie_ioctl(struct litepcie_device *ld, fmode_t mode,
+		    unsigned int command, void __user *argument)
 {
 	const struct litepcie_ioctl *ioctl;
 	union litepcie_argument arg = { };
@@ -193,6 +198,8 @@ long litepcie_ioctl(struct litepcie_device *ld, unsigned int command,
 	    _IOC_NR(command) >= ARRAY_SIZE(litepcie_ioctls))
 		return -ENOTTY;
 	ioctl = &litepcie_ioctls[_IOC_NR(command)];
+	if (ioctl->writes && !(mode & FMODE_WRITE))
+		return -EBADF;
 	if (get_user(size, (u32 __user *)argument))
 		return -EFAULT;
 	if (size < ioctl->first)

@@ -116,6 +116,21 @@ static void ioctls(void)
 	still_works();
 }
 
+/* Files that are open for one direction only. */
+static void read_only(void)
+{
+	struct litepcie_scratch scratch = { .size = sizeof(scratch), .value = 0xfeedface };
+	struct litepcie_errors errors = { .size = sizeof(errors) };
+	int readable = open(DEVICE, O_RDONLY), writable = open(DEVICE, O_WRONLY);
+
+	check(readable >= 0 && writable >= 0, "%s", strerror(errno));
+	expect_errno(ioctl(readable, LITEPCIE_IOC_SCRATCH, &scratch), EBADF);
+	check(!ioctl(readable, LITEPCIE_IOC_ERRORS, &errors), "%s", strerror(errno));
+	check(!ioctl(writable, LITEPCIE_IOC_SCRATCH, &scratch), "%s", strerror(errno));
+	check(scratch.readback == 0xfeedface, "%08x", scratch.readback);
+	check(!close(readable) && !close(writable), "%s", strerror(errno));
+}
+
 static void mapping(void)
 {
 	struct litepcie_info info = { .size = sizeof(info) };
@@ -153,6 +168,7 @@ int main(void)
 	bad_pointers();
 	offsets();
 	ioctls();
+	read_only();
 	mapping();
 	finish("errors");
 }

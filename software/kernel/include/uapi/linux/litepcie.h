@@ -40,6 +40,7 @@
  *             larger than a page
  *   ENOTTY    unknown ioctl
  *   EFAULT    the structure is not accessible by the caller
+ *   EBADF     the ioctl changes the card, and the file is not open for writing
  *   ENODEV    the card is gone, or the driver was unbound
  */
 #ifndef _UAPI_LINUX_LITEPCIE_H
@@ -119,7 +120,10 @@ struct litepcie_errors {
 	__u64 reserved[4];		/* 0 */
 };
 
-/* LITEPCIE_IOC_SCRATCH: writes a value to the scratch register and reads it back. */
+/*
+ * LITEPCIE_IOC_SCRATCH: writes a value to the scratch register and reads it back.
+ * The file must be open for writing.
+ */
 struct litepcie_scratch {
 	__u32 size;			/* in, out: bytes of this structure */
 	__u32 flags;			/* in: 0 */
