@@ -148,8 +148,9 @@ static int litepcie_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = litepcie_request_irq(ld);
 	if (ret)
 		goto err_engines;
-	pci_set_master(pdev);
+	/* Without bus mastering: slot_reset restores this state. */
 	pci_save_state(pdev);
+	pci_set_master(pdev);
 	litepcie_start(ld);
 	ret = litepcie_device_publish(ld);
 	if (ret)

@@ -94,6 +94,8 @@ static void litepcie_restart(struct pci_dev *pdev)
 		litepcie_disconnect(ld, -ENODEV);
 		return;
 	}
+	/* Restoring the state has used it up; slot_reset needs one. */
+	pci_save_state(pdev);
 	pci_set_master(pdev);
 	litepcie_start(ld);
 	litepcie_check_link(ld);
@@ -127,20 +129,30 @@ static pci_ers_result_t litepcie_error_detected(struct pci_dev *pdev,
 	}
 }
 
+/* Other functions may still be cut off: engines run again in resume only. */
 static pci_ers_result_t litepcie_slot_reset(struct pci_dev *pdev)
 {
 	pci_restore_state(pdev);
 	pci_save_state(pdev);
 	if (!litepcie_alive(pci_get_drvdata(pdev)))
 		return PCI_ERS_RESULT_DISCONNECT;
-	litepcie_restart(pdev);
 	return PCI_ERS_RESULT_RECOVERED;
+}
+
+/* Also called after an error that stopped nothing. */
+static void litepcie_error_resume(struct pci_dev *pdev)
+{
+	struct litepcie_device *ld = pci_get_drvdata(pdev);
+
+	if (READ_ONCE(ld->card) != LITEPCIE_CARD_PRESENT)
+		litepcie_restart(pdev);
 }
 
 /* Called by the PCI core on a bus error and around a reset of the card. */
 const struct pci_error_handlers litepcie_error_handlers = {
 	.error_detected = litepcie_error_detected,
 	.slot_reset = litepcie_slot_reset,
+	.resume = litepcie_error_resume,
 	.reset_prepare = litepcie_reset_prepare,
 	.reset_done = litepcie_restart,
 };

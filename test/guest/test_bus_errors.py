@@ -6,6 +6,7 @@
 
 """Bus errors that the port above the card reports (Advanced Error Reporting), and the state of the card after them."""
 
+import re
 import socket
 
 import pytest
@@ -73,9 +74,14 @@ def test_an_error_that_harms_nothing_stops_nothing(guest, monitor):
 
 
 def test_a_fatal_error_ends_all_calls_and_the_card_works_behind_its_reset(guest, monitor):
+    guest.run("echo file drivers/pci/pcie/err.c +p > /sys/kernel/debug/dynamic_debug/control")
     hold(guest)
     monitor.inject("SDN")
     wait_for(guest, "Root Port link has been reset (0)", "AER: device recovery successful")
+    # Documentation/PCI/pci-error-recovery.rst: a driver starts no I/O before its resume().
+    steps = re.findall("broadcast slot_reset message|broadcast resume message|link is Gen2 x4", guest.run(
+        "dmesg | sed -n '/Root Port link has been reset (0)/,$p'"))
+    assert steps == ["broadcast slot_reset message", "broadcast resume message", "link is Gen2 x4"]
     assert "ended: Input/output error\nover" in guest.run("cat /tmp/holder")
     guest.works()
 
