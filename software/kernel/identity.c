@@ -178,7 +178,10 @@ void litepcie_check_link(struct litepcie_device *ld)
 	u32 gen, lanes;
 	u16 link = 0;
 
-	pcie_capability_read_word(ld->pdev, PCI_EXP_LNKSTA, &link);
+	/* All ones if the card is gone, which others report. */
+	if (pcie_capability_read_word(ld->pdev, PCI_EXP_LNKSTA, &link) ||
+	    PCI_POSSIBLE_ERROR(link))
+		return;
 	gen = FIELD_GET(PCI_EXP_LNKSTA_CLS, link);
 	lanes = FIELD_GET(PCI_EXP_LNKSTA_NLW, link);
 	if (gen < built_gen || lanes < built_lanes)

@@ -175,6 +175,32 @@ static const struct litepcie_ioctl litepcie_ioctls[] = {
 	},
 };
 
+/*
+ * Waits for the end of a reset and lets none begin meanwhile. A card that went
+ * away while it was read has answered with all ones, which is no data.
+ */
+static int litepcie_ioctl_run(struct litepcie_device *ld,
+			      const struct litepcie_ioctl *ioctl,
+			      union litepcie_argument *arg)
+{
+	int ret;
+
+	ret = wait_event_interruptible(ld->card_change,
+				       READ_ONCE(ld->card) != LITEPCIE_CARD_AWAY);
+	if (ret)
+		return ret;
+	down_read(&ld->card_lock);
+	if (ld->card != LITEPCIE_CARD_PRESENT || !litepcie_alive(ld)) {
+		ret = -ENODEV;
+	} else {
+		ret = ioctl->handle(ld, arg);
+		if (!ret && !litepcie_alive(ld))
+			ret = -ENODEV;
+	}
+	up_read(&ld->card_lock);
+	return ret;
+}
+
 /**
  * litepcie_ioctl() - run an ioctl
  * @ld: the device
@@ -211,9 +237,7 @@ long litepcie_ioctl(struct litepcie_device *ld, fmode_t mode,
 		return ret;
 	if (arg.flags)
 		return -EINVAL;
-	if (!litepcie_alive(ld))
-		return -ENODEV;
-	ret = ioctl->handle(ld, &arg);
+	ret = litepcie_ioctl_run(ld, ioctl, &arg);
 	if (ret)
 		return ret;
 	arg.size = ioctl->size;

@@ -131,3 +131,12 @@ def test_another_bitstream_behind_a_reset_is_not_used(guest):
     assert "another bitstream after the reset: unbind and bind the driver" in guest.run("dmesg").output
     said = guest.run("dd if=/dev/zero of=/dev/litepcie0 bs=4096 count=1")
     assert said.status == 1 and "No such device" in said.output
+    tool = guest.run("litepcie_util info")
+    assert tool.status == 1 and "the card is gone" in tool.output
+
+
+def test_a_card_that_goes_away_while_it_is_read_is_no_data(guest):
+    """The ioctl checks that the card answers and writes SCRATCH; all later reads are ones."""
+    assert guest.run("scratch 0x12345678").output.strip() == "0x12345678"
+    said = guest.run(f"scratch {0xc1a10000 + GONE}").output
+    assert "No such device" in said and "0xffffffff" not in said
