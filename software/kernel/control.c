@@ -20,16 +20,16 @@
  * start       probe, resume, after a card reset    reset,     pending ones run
  *                                                  enabled
  * pause       suspend, before a card reset         reset      kept as pending
- * recover     watchdog: the engine stopped or      reset,     one fails, others
- *             makes no progress                    enabled    run again
+ * recover     watchdog: the engine stopped or      reset,     the one that it
+ *             makes no progress                    enabled    stopped in fails,
+ *                                                             others run again
  * stop        remove, shutdown, watchdog of the    reset      all fail
  *             other engine
  * disconnect  PCI error handler, card that is not  untouched  all fail
  *             the same after a reset
  *
- * start, pause and recover end in FAILED if the engine does not end its reset,
- * recover also if the engine stopped without a request. pause does nothing in
- * FAILED. litepcie_engine.control is held from the first to the last step of an
+ * start, pause and recover end in FAILED if the engine does not end its reset.
+ * pause does nothing in FAILED. litepcie_engine.control is held from the first to the last step of an
  * event, so events never overlap.
  *
  * Copyright (c) 2026 LitePCIe SoC developers

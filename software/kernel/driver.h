@@ -99,6 +99,8 @@ enum litepcie_engine_state {
  * @status_dma: bus address of @status
  * @max_pages: largest number of pages in a request
  * @control: held while the state of the engine's hardware changes
+ * @idle_stop: when the engine last stopped without a request, in jiffies; 0:
+ *	never. Used by the watchdog only
  * @watchdog: work that recovers an engine which stopped or makes no progress
  * @lock: protects all members below; also taken by the interrupt handler
  * @state: what happens to requests
@@ -124,6 +126,7 @@ struct litepcie_engine {
 	dma_addr_t status_dma;
 	unsigned int max_pages;
 	struct mutex control;		/* serialises hardware state changes */
+	unsigned long idle_stop;
 	struct delayed_work watchdog;
 
 	spinlock_t lock;		/* protects all members below */

@@ -11,8 +11,8 @@
 
 /*
  * Resets and restarts an engine. The first incomplete request fails with
- * @error; the requests after it are moved again from their start. Returns a
- * negative errno if the reset failed.
+ * @error, unless that is 0; the requests after it are moved again from their
+ * start. Returns a negative errno if the reset failed.
  */
 static int litepcie_watchdog_recover(struct litepcie_engine *engine, u32 bytes,
 				     int error)
@@ -31,6 +31,26 @@ static int litepcie_watchdog_recover(struct litepcie_engine *engine, u32 bytes,
 	return 0;
 }
 
+/*
+ * The engine stopped although no request was in the ring. It is restarted at
+ * once, but only once per timeout: it may stop again for the same reason.
+ */
+static int litepcie_watchdog_idle(struct litepcie_engine *engine, u8 reason)
+{
+	unsigned long again = engine->idle_stop + litepcie_timeout();
+
+	if (engine->idle_stop && time_before(jiffies, again)) {
+		queue_delayed_work(engine->ld->queue, &engine->watchdog,
+				   again - jiffies);
+		return 0;
+	}
+	/* 0 means never. */
+	engine->idle_stop = jiffies | 1;
+	dev_err(&engine->ld->dev, "%s stopped without a request: %s\n",
+		engine->name, litepcie_reason_name(reason));
+	return litepcie_watchdog_recover(engine, 0, 0);
+}
+
 /* The status block says that the engine stopped. */
 static int litepcie_watchdog_stopped(struct litepcie_engine *engine)
 {
@@ -38,20 +58,12 @@ static int litepcie_watchdog_stopped(struct litepcie_engine *engine)
 	u32 bytes = readl(engine->regs + LITEPCIE_ENGINE_STOPPED_BYTES);
 	u8 reason = FIELD_GET(LITEPCIE_ENGINE_STATUS_REASON_MASK, status);
 	bool empty;
-	int ret;
 
 	spin_lock_irq(&engine->lock);
 	empty = list_empty(&engine->inflight);
 	spin_unlock_irq(&engine->lock);
-	if (empty) {
-		/* No request caused it, so a restarted engine would stop again. */
-		dev_err(&engine->ld->dev, "%s stopped without a request: %s\n",
-			engine->name, litepcie_reason_name(reason));
-		litepcie_engine_set_paused(engine);
-		ret = litepcie_engine_reset(engine);
-		litepcie_ring_fail(engine, ret ? ret : -EIO);
-		return ret;
-	}
+	if (empty)
+		return litepcie_watchdog_idle(engine, reason);
 	dev_warn_ratelimited(&engine->ld->dev, "%s stopped: %s\n",
 			     engine->name, litepcie_reason_name(reason));
 	return litepcie_watchdog_recover(engine, bytes, litepcie_reason_errno(reason));

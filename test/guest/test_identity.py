@@ -23,7 +23,15 @@ BDF        = "0000:01:00.0"
 CARD       = f"/sys/bus/pci/devices/{BDF}"
 DRIVER     = "/sys/bus/pci/drivers/litepcie"
 BUS_MASTER = 4     # Bit of the command register.
-SCRATCH    = 0x28  # Register.
+TIMEOUT_MS = "/sys/module/litepcie/parameters/timeout_ms"
+
+# Registers.
+SCRATCH    = 0x28
+DOORBELL   = 0x1c
+
+
+def reader(channel):
+    return 0x1000 + 0x1000 * channel
 
 # What the card's registers say: 2 memory channels, 1 stream, 128 bits, rings of 2^12.
 GEOMETRY   = 0x000c0402
@@ -44,7 +52,7 @@ CLAIMS = {
     10: ("window_offset", 0xfffff000, "window of 0x100000 bytes at 0xfffff000 is not in BAR0"),
     11: ("window_offset", 0x00080800, "window of 0x100000 bytes at 0x80800 is not aligned to 4096 bytes"),
     12: ("window_size",   0x00100004, "window of 0x100004 bytes at 0x100000 is not in BAR0"),
-    13: ("window_size",   0,          "window of 0 bytes at 0x100000 is not in BAR0"),
+    13: ("window_size",   0,          "window of 0x0 bytes at 0x100000 is not in BAR0"),
 }
 GONE = 15  # All registers read as ones.
 
@@ -93,7 +101,7 @@ def guest(booted):
     """The card is honest and bound, at the begin and at the end."""
     assert booted.run("test -e /dev/litepcie0 && dmesg -c").status == 0
     yield booted
-    booted.run(f"echo {BDF} > {DRIVER}/unbind")
+    booted.run(f"echo {BDF} > {DRIVER}/unbind; echo 10000 > {TIMEOUT_MS}")
     claim(booted, HONEST)
     assert booted.run(f"echo {BDF} > {DRIVER}/bind").status == 0
     assert booted.run("litepcie_util dma_test --sequence read-then-write --iterations 2").status == 0
@@ -140,3 +148,14 @@ def test_a_card_that_goes_away_while_it_is_read_is_no_data(guest):
     assert guest.run("scratch 0x12345678").output.strip() == "0x12345678"
     said = guest.run(f"scratch {0xc1a10000 + GONE}").output
     assert "No such device" in said and "0xffffffff" not in said
+
+
+def test_a_stop_while_idle_leaves_no_engine_dead(guest):
+    """A doorbell that no ring allows, twice: the second stop is recovered after the timeout."""
+    assert guest.run(f"echo 1000 > {TIMEOUT_MS}").status == 0
+    for _ in range(2):
+        assert guest.run(f"poke {reader(0) + DOORBELL} 99999").status == 0
+        written = guest.run("sleep 0.1; dd if=/dev/zero of=/dev/litepcie0 bs=4096 count=1")
+        assert written.status == 0, written.output
+    said = guest.run("dmesg").output
+    assert said.count("reader stopped without a request: ") == 2 and "reader stopped: " not in said
