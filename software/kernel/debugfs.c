@@ -22,25 +22,27 @@ static const char * const litepcie_state_names[] = {
 static int ring_show(struct seq_file *s, void *unused)
 {
 	struct litepcie_engine *engine = s->private;
-	struct litepcie_request *req;
+	enum litepcie_engine_state state;
+	u32 produced, completed;
+	int error;
 
+	/* A copy: interrupts are off for a few loads, however many requests wait. */
 	spin_lock_irq(&engine->lock);
-	seq_printf(s, "state %s\n", litepcie_state_names[engine->state]);
-	if (engine->state == LITEPCIE_ENGINE_FAILED)
-		seq_printf(s, "error %d\n", engine->error);
+	state = engine->state;
+	error = engine->error;
+	produced = engine->produced;
+	completed = engine->completed;
+	spin_unlock_irq(&engine->lock);
+
+	seq_printf(s, "state %s\n", litepcie_state_names[state]);
+	if (state == LITEPCIE_ENGINE_FAILED)
+		seq_printf(s, "error %d\n", error);
 	seq_printf(s, "size %lu descriptors\n", BIT(engine->ring_log2));
-	seq_printf(s, "produced %u\n", engine->produced);
-	seq_printf(s, "completed %u\n", engine->completed);
+	seq_printf(s, "produced %u\n", produced);
+	seq_printf(s, "completed %u\n", completed);
 	seq_printf(s, "status %u %#x\n",
 		   le32_to_cpu(engine->status[LITEPCIE_STATUS_COMPLETED]),
 		   le32_to_cpu(engine->status[LITEPCIE_STATUS_REASON]));
-	list_for_each_entry(req, &engine->inflight, node)
-		seq_printf(s, "inflight first %u descriptors %u endpoint %#x bytes %zu\n",
-			   req->first, req->sgt.nents, req->endpoint, req->bytes);
-	list_for_each_entry(req, &engine->pending, node)
-		seq_printf(s, "pending descriptors %u endpoint %#x bytes %zu\n",
-			   req->sgt.nents, req->endpoint, req->bytes);
-	spin_unlock_irq(&engine->lock);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(ring);

@@ -70,6 +70,16 @@ def test_a_mapping_ends_with_the_driver(guest):
     guest.works()
 
 
+def test_debugfs_does_not_grow_with_the_requests(guest):
+    """The file is made with interrupts off only for as long as the copy of a few counts takes."""
+    hold(guest, "write", 16 << 20)
+    said = guest.run("for i in $(seq 20); do cat /sys/kernel/debug/litepcie/litepcie0/reader; done")
+    guest.run("killall holder")
+    held(guest)
+    assert {line.split()[0] for line in said.splitlines()} == {"state", "size", "produced", "completed", "status"}
+    assert len(said.splitlines()) == 20 * 5
+
+
 @pytest.mark.parametrize("how", ["read", "write"])
 def test_a_killed_caller_leaves_nothing(guest, how):
     for pause in (0, 0.01, 0.05, 0.1, 0.3):
