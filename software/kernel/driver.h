@@ -239,6 +239,7 @@ void litepcie_ring_rewind(struct litepcie_engine *engine, u32 completed,
 void litepcie_ring_fail(struct litepcie_engine *engine, int error);
 
 /* control.c: the hardware of one engine */
+int litepcie_reset_engines(struct litepcie_device *ld);
 int litepcie_engine_reset(struct litepcie_engine *engine);
 void litepcie_engine_enable(struct litepcie_engine *engine);
 bool litepcie_engine_set_paused(struct litepcie_engine *engine);

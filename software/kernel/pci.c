@@ -88,6 +88,9 @@ static int litepcie_init_engines(struct litepcie_device *ld)
 	unsigned int i;
 	int ret;
 
+	ret = litepcie_reset_engines(ld);
+	if (ret)
+		return ret;
 	ret = dma_set_mask_and_coherent(dma, DMA_BIT_MASK(64));
 	if (ret)
 		return dev_err_probe(dma, ret, "the platform cannot do DMA for this card\n");

@@ -90,7 +90,7 @@ static void litepcie_restart(struct pci_dev *pdev)
 {
 	struct litepcie_device *ld = pci_get_drvdata(pdev);
 
-	if (!litepcie_unchanged(ld)) {
+	if (!litepcie_unchanged(ld) || litepcie_reset_engines(ld)) {
 		litepcie_disconnect(ld, -ENODEV);
 		return;
 	}

@@ -27,22 +27,27 @@ TIMEOUT_MS = "/sys/module/litepcie/parameters/timeout_ms"
 
 # Registers.
 SCRATCH    = 0x28
+CONTROL    = 0x00
+RING_LOG2  = 0x10
 DOORBELL   = 0x1c
 
 
 def reader(channel):
     return 0x1000 + 0x1000 * channel
 
+
+def writer(channel):
+    return reader(channel) + 0x800
+
 # What the card's registers say: 2 memory channels, 1 stream, 128 bits, rings of 2^12.
-GEOMETRY   = 0x000c0402
 HONEST     = 0
 
 # (register in the Verilog, its value, what the driver says), by number: the card claims it from the moment on at which
 # SCRATCH is written with 0xc1a10000 + number.
 CLAIMS = {
     1:  ("version",       0x00020002, "gateware has major version 2, this driver supports 1"),
-    2:  ("geometry",      GEOMETRY & ~0xff, "card has 0 memory and 1 stream channels; 1 to 7, with a memory channel, are"),
-    3:  ("geometry",      GEOMETRY & ~0xff | 7, "card has 7 memory and 1 stream channels; 1 to 7, with a memory channel"),
+    2:  ("geometry",      0x000c0400, "card has 0 memory and 1 stream channels; 1 to 7, with a memory channel"),
+    3:  ("geometry",      0x000c0407, "card has 7 memory and 1 stream channels; 1 to 7, with a memory channel"),
     4:  ("streams",       6,          "card has 2 memory and 6 stream channels; 1 to 7, with a memory channel, are"),
     5:  ("geometry",      0x000d0402, "ring of 2^13 descriptors is not supported; 2^1 to 2^12 are"),
     6:  ("geometry",      0x00000402, "ring of 2^0 descriptors is not supported; 2^1 to 2^12 are"),
@@ -159,3 +164,16 @@ def test_a_stop_while_idle_leaves_no_engine_dead(guest):
         assert written.status == 0, written.output
     said = guest.run("dmesg").output
     assert said.count("reader stopped without a request: ") == 2 and "reader stopped: " not in said
+
+
+def test_every_engine_is_reset_before_bus_mastering(guest):
+    """The second memory channel and the stream were left enabled, with a doorbell, by whoever had the card before."""
+    others = [engine(channel) for engine in (reader, writer) for channel in (1, 2)]
+    poke   = "poke {} 4; poke {} 1; poke {} 1"
+    assert guest.run(f"echo {BDF} > {DRIVER}/unbind").status == 0
+    for engine in others:
+        assert guest.run(poke.format(engine + RING_LOG2, engine + CONTROL, engine + DOORBELL)).status == 0
+        assert guest.run(f"poke {engine + CONTROL}").output.strip() == "0x1"
+    assert guest.run(f"echo {BDF} > {DRIVER}/bind").status == 0
+    for engine in others:
+        assert guest.run(f"poke {engine + CONTROL}").output.strip() == "0"
