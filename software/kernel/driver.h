@@ -194,6 +194,8 @@ struct litepcie_identity {
  *	must not change
  * @card: is the card there
  * @card_change: woken when @card changes
+ * @scratch: value of SCRATCH before a suspend
+ * @memory_losses: resumes after which the card's memory may have been lost
  * @latch: held between the two accesses of a 64-bit counter, or of SCRATCH
  * @files_lock: protects @files
  * @files: all open files
@@ -214,6 +216,8 @@ struct litepcie_device {
 	struct rw_semaphore card_lock;	/* protects the state of the card */
 	enum litepcie_card card;
 	wait_queue_head_t card_change;
+	u32 scratch;
+	atomic_t memory_losses;
 	struct mutex latch;		/* serialises pairs of register accesses */
 	struct mutex files_lock;	/* protects the list */
 	struct list_head files;

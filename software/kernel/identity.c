@@ -212,9 +212,19 @@ static ssize_t target_show(struct device *dev,
 }
 static DEVICE_ATTR_RO(target);
 
+static ssize_t memory_losses_show(struct device *dev,
+				  struct device_attribute *attribute, char *buf)
+{
+	struct litepcie_device *ld = container_of(dev, struct litepcie_device, dev);
+
+	return sysfs_emit(buf, "%d\n", atomic_read(&ld->memory_losses));
+}
+static DEVICE_ATTR_RO(memory_losses);
+
 static struct attribute *litepcie_attrs[] = {
 	&dev_attr_gateware_version.attr,
 	&dev_attr_target.attr,
+	&dev_attr_memory_losses.attr,
 	NULL,
 };
 

@@ -61,9 +61,16 @@ static void litepcie_disconnect(struct litepcie_device *ld, int error)
 		litepcie_engine_disconnect(&ld->engines[i], error);
 }
 
+/* Value of SCRATCH during a suspend; a reset or a loss of power clears it. */
+#define LITEPCIE_SUSPEND_MARK	0x5055534c
+
 static int litepcie_suspend(struct device *dev)
 {
-	litepcie_pause(dev_get_drvdata(dev));
+	struct litepcie_device *ld = dev_get_drvdata(dev);
+
+	litepcie_pause(ld);
+	ld->scratch = readl(ld->regs + LITEPCIE_SCRATCH);
+	writel(LITEPCIE_SUSPEND_MARK, ld->regs + LITEPCIE_SCRATCH);
 	return 0;
 }
 
@@ -101,8 +108,20 @@ static void litepcie_restart(struct pci_dev *pdev)
 	litepcie_check_link(ld);
 }
 
+/*
+ * A platform may cut the power of a slot during a suspend (D3cold), and block
+ * RAM and DDR then lose what they had. The driver does not save it.
+ */
 static int litepcie_resume(struct device *dev)
 {
+	struct litepcie_device *ld = dev_get_drvdata(dev);
+
+	if (readl(ld->regs + LITEPCIE_SCRATCH) == LITEPCIE_SUSPEND_MARK) {
+		writel(ld->scratch, ld->regs + LITEPCIE_SCRATCH);
+	} else {
+		atomic_inc(&ld->memory_losses);
+		dev_warn(dev, "card was reset or without power during the suspend: its memory may be lost\n");
+	}
 	litepcie_restart(to_pci_dev(dev));
 	return 0;
 }

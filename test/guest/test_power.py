@@ -29,6 +29,10 @@ def times_found(guest):
     return guest.run("dmesg").count(AGAIN)
 
 
+def memory_losses(guest):
+    return int(guest.run("cat /sys/class/litepcie/litepcie0/memory_losses"))
+
+
 @pytest.mark.parametrize("method", ["flr", "bus"])
 def test_a_reset_in_a_transfer_is_not_seen_by_the_caller(guest, method):
     """A function level reset, and a hot reset by the port above. Both directions go on, and no byte is wrong."""
@@ -49,9 +53,24 @@ def test_a_reset_in_a_transfer_is_not_seen_by_the_caller(guest, method):
 
 
 def test_suspend_to_ram_and_resume(guest):
-    before = times_found(guest)
+    before, lost = times_found(guest), memory_losses(guest)
     guest.run(SUSPEND)
     assert times_found(guest) == before + 1
+    # QEMU resets its devices, as a platform that cuts the power of the slot.
+    assert memory_losses(guest) == lost + 1
+    assert guest.run("dmesg").count("its memory may be lost") == lost + 1
+    guest.run(RESET)
+    assert memory_losses(guest) == lost + 1
+    guest.works()
+
+
+def test_open_files_and_transfers_outlive_a_suspend(guest):
+    """What docs/driver.md says: a transfer goes on after the resume, on the file that was open before."""
+    said = guest.run(f"""
+        (dd if=/bin/busybox of=/dev/litepcie0 bs=8M 2>&1; echo wrote $?) > /tmp/writer &
+        sleep 0.05; {SUSPEND}; wait; cat /tmp/writer
+        head -c $(stat -c %s /bin/busybox) < /dev/litepcie0 | cmp - /bin/busybox && echo equal""")
+    assert "wrote 0" in said and "equal" in said
     guest.works()
 
 
