@@ -29,8 +29,8 @@
  *             the same after a reset
  *
  * start, pause and recover end in FAILED if the engine does not end its reset.
- * pause does nothing in FAILED. litepcie_engine.control is held from the first to the last step of an
- * event, so events never overlap.
+ * pause does nothing in FAILED. litepcie_engine.control is held from the first
+ * to the last step of an event, so events never overlap.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -102,7 +102,8 @@ int litepcie_reset_engines(struct litepcie_device *ld)
 	if (!ret && control != ~0U)
 		return 0;
 	dev_err(&ld->pdev->dev, "engines %s\n",
-		ret ? "did not end their reset" : "read as all ones: card is gone");
+		ret ? "did not end their reset" :
+		      "read as all ones: card is gone");
 	return ret ? -EIO : -ENODEV;
 }
 

@@ -14,8 +14,7 @@
  *	file.c watchdog.c			system calls; recovery of an engine
  *	async.c ioctl.c				asynchronous calls; ioctls
  *	transfer.c identity.c			one call's requests; what the card is
- *	pages.c control.c window.c		memory of a request; engine hardware;
- *						mappings of the window
+ *	pages.c control.c window.c		memory of a request; engine; mmap()
  *	ring.c					requests in the descriptor ring
  *	descriptor.c params.c			pure functions; module parameters
  *
@@ -42,11 +41,12 @@
 #include <linux/litepcie.h>
 
 #include "descriptor.h"
+#include "identity.h"
 #include "litepcie_regs.h"
 
 #define LITEPCIE_NAME		"litepcie"
 #define LITEPCIE_DIRECTIONS	2	/* LITEPCIE_READER, LITEPCIE_WRITER */
-/* The pinned registers end here: the smallest BAR0. */
+/* End of the pinned registers. */
 #define LITEPCIE_REGS_BYTES	LITEPCIE_READER_BASE(LITEPCIE_MAX_CHANNELS)
 #define LITEPCIE_RING_LOG2	10	/* largest ring the driver allocates */
 #define LITEPCIE_CHUNK_BYTES	SZ_1M	/* largest request of pinned pages */
@@ -99,8 +99,7 @@ enum litepcie_engine_state {
  * @status_dma: bus address of @status
  * @max_pages: largest number of pages in a request
  * @control: held while the state of the engine's hardware changes
- * @idle_stop: when the engine last stopped without a request, in jiffies; 0:
- *	never. Used by the watchdog only
+ * @idle_stop: jiffies when it last stopped without a request, 0: never
  * @watchdog: work that recovers an engine which stopped or makes no progress
  * @lock: protects all members below; also taken by the interrupt handler
  * @state: what happens to requests
@@ -145,38 +144,12 @@ struct litepcie_engine {
  * enum litepcie_card - is the card there
  * @LITEPCIE_CARD_AWAY: not probed yet, suspended or in a reset
  * @LITEPCIE_CARD_PRESENT: it answers and is the card that was probed
- * @LITEPCIE_CARD_LOST: cut off by a bus error, changed by a reset, or unbound
+ * @LITEPCIE_CARD_LOST: cut off by a bus error, changed by a reset, unbound
  */
 enum litepcie_card {
 	LITEPCIE_CARD_AWAY,
 	LITEPCIE_CARD_PRESENT,
 	LITEPCIE_CARD_LOST,
-};
-
-/**
- * struct litepcie_identity - what the card is, read once at probe
- * @version: version of the gateware, major << 16 | minor
- * @capabilities: LITEPCIE_CAPABILITY_*
- * @geometry: register GEOMETRY
- * @memory_bytes: size of the memory of the card
- * @window_start: physical address of the window onto that memory
- * @window_bytes: size of the window, a multiple of the page size; 0: none
- * @clock_hz: clock of the data path
- * @built_link: register BUILT_LINK
- * @streams: number of stream channels
- * @target: name the gateware was built with
- */
-struct litepcie_identity {
-	u32 version;
-	u32 capabilities;
-	u32 geometry;
-	u64 memory_bytes;
-	phys_addr_t window_start;
-	u32 window_bytes;
-	u32 clock_hz;
-	u32 built_link;
-	u32 streams;
-	char target[LITEPCIE_TARGET_BYTES];
 };
 
 /**
@@ -190,8 +163,7 @@ struct litepcie_identity {
  * @queue: runs the watchdogs and ends asynchronous calls
  * @gate: file operations are its readers; unbinding waits for them
  * @gone: the driver is unbound from the card
- * @card_lock: held for writing while @card changes, for reading while @card
- *	must not change
+ * @card_lock: @card changes only while this is held for writing
  * @card: is the card there
  * @card_change: woken when @card changes
  * @scratch: value of SCRATCH before a suspend
@@ -213,7 +185,7 @@ struct litepcie_device {
 	struct workqueue_struct *queue;
 	struct srcu_struct gate;
 	bool gone;
-	struct rw_semaphore card_lock;	/* protects the state of the card */
+	struct rw_semaphore card_lock;	/* protects the next member */
 	enum litepcie_card card;
 	wait_queue_head_t card_change;
 	u32 scratch;

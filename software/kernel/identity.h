@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a card is.
+ *
+ * Copyright (c) 2026 LitePCIe SoC developers
+ */
+#ifndef _LITEPCIE_IDENTITY_H
+#define _LITEPCIE_IDENTITY_H
+
+#include <linux/types.h>
+
+#include "litepcie_regs.h"
+
+/**
+ * struct litepcie_identity - what the card is, read once at probe
+ * @version: version of the gateware, major << 16 | minor
+ * @capabilities: LITEPCIE_CAPABILITY_*
+ * @geometry: register GEOMETRY
+ * @memory_bytes: size of the memory of the card
+ * @window_start: physical address of the window onto that memory
+ * @window_bytes: size of the window, a multiple of the page size; 0: none
+ * @clock_hz: clock of the data path
+ * @built_link: register BUILT_LINK
+ * @streams: number of stream channels
+ * @target: name the gateware was built with
+ */
+struct litepcie_identity {
+	u32 version;
+	u32 capabilities;
+	u32 geometry;
+	u64 memory_bytes;
+	phys_addr_t window_start;
+	u32 window_bytes;
+	u32 clock_hz;
+	u32 built_link;
+	u32 streams;
+	char target[LITEPCIE_TARGET_BYTES];
+};
+
+#endif /* _LITEPCIE_IDENTITY_H */
