@@ -31,8 +31,8 @@ class Info(ctypes.Structure):
     ]
 
 
-# _IOWR(0xCE, 0x00, struct litepcie_info), as <linux/ioctl.h> of x86 and arm encodes it.
-LITEPCIE_IOC_INFO = 3 << 30 | ctypes.sizeof(Info) << 16 | 0xCE << 8 | 0x00
+# _IOWR(0xD6, 0x00, struct litepcie_info), as <linux/ioctl.h> of x86 and arm encodes it.
+LITEPCIE_IOC_INFO = 3 << 30 | ctypes.sizeof(Info) << 16 | 0xD6 << 8 | 0x00
 
 
 def main():

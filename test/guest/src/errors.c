@@ -5,6 +5,7 @@
  * afterwards.
  */
 #include <linux/litepcie.h>
+#include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -116,6 +117,82 @@ static void ioctls(void)
 	still_works();
 }
 
+/* What holds for every ioctl: sizes, flags, reserved members, pointers, directions. */
+static void ioctl_sizes(unsigned long command, size_t size, size_t reserved)
+{
+	union {
+		struct {
+			uint32_t size, flags;
+		};
+		uint8_t bytes[8192];
+	} arg;
+	uint8_t *map = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	check(map != MAP_FAILED && !munmap(map + 4096, 4096), "%s", strerror(errno));
+	for (size_t given = 0; given < size; given += 4) {
+		memset(&arg, 0, sizeof(arg));
+		arg.size = given;
+		expect_errno(ioctl(fd, command, &arg), EINVAL);
+	}
+	/* This version, and larger ones whose further bytes are 0. */
+	for (size_t given = size; given <= 4096; given += given < size + 16 ? 1 : 367) {
+		memset(&arg, 0, sizeof(arg));
+		memset(arg.bytes + given, 0x5a, sizeof(arg) - given);
+		arg.size = given;
+		check(!ioctl(fd, command, &arg), "size %zu: %s", given, strerror(errno));
+		check(arg.size == size, "size %u", arg.size);
+		check_value(arg.bytes + given, 0x5a, sizeof(arg) - given, "after the structure");
+		if (given > size) {
+			memset(&arg, 0, sizeof(arg));
+			arg.size = given;
+			arg.bytes[given - 1] = 1;
+			expect_errno(ioctl(fd, command, &arg), E2BIG);
+		}
+	}
+	memset(&arg, 0, sizeof(arg));
+	arg.size = 4097;
+	expect_errno(ioctl(fd, command, &arg), E2BIG);
+	arg.size = ~0u;
+	expect_errno(ioctl(fd, command, &arg), E2BIG);
+	for (int bit = 0; bit < 32; bit++) {
+		memset(&arg, 0, sizeof(arg));
+		arg.size = size;
+		arg.flags = 1u << bit;
+		expect_errno(ioctl(fd, command, &arg), EINVAL);
+	}
+	for (size_t at = reserved; at < size; at++) {
+		memset(&arg, 0, sizeof(arg));
+		arg.size = size;
+		arg.bytes[at] = 1;
+		expect_errno(ioctl(fd, command, &arg), EINVAL);
+	}
+	expect_errno(ioctl(fd, command, NULL), EFAULT);
+	expect_errno(ioctl(fd, command, unmapped), EFAULT);
+	expect_errno(ioctl(fd, command, kernel_address), EFAULT);
+	/* The structure ends after the last page that is mapped. */
+	memcpy(map + 4096 - 8, &(uint32_t[2]){ size, 0 }, 8);
+	expect_errno(ioctl(fd, command, map + 4096 - 8), EFAULT);
+	check(!munmap(map, 4096), "%s", strerror(errno));
+	expect_errno(ioctl(fd, command & ~((unsigned long)_IOC_DIRMASK << _IOC_DIRSHIFT), &arg), ENOTTY);
+}
+
+static void every_ioctl(void)
+{
+	ioctl_sizes(LITEPCIE_IOC_INFO, sizeof(struct litepcie_info),
+		    offsetof(struct litepcie_info, reserved0));
+	ioctl_sizes(LITEPCIE_IOC_COUNTERS, sizeof(struct litepcie_counters),
+		    offsetof(struct litepcie_counters, reserved));
+	ioctl_sizes(LITEPCIE_IOC_ERRORS, sizeof(struct litepcie_errors),
+		    offsetof(struct litepcie_errors, reserved0));
+	ioctl_sizes(LITEPCIE_IOC_SCRATCH, sizeof(struct litepcie_scratch),
+		    sizeof(struct litepcie_scratch));
+	for (unsigned int number = 4; number < 256; number++)
+		expect_errno(ioctl(fd, _IOC(_IOC_READ | _IOC_WRITE, LITEPCIE_IOC_MAGIC, number, 16), &fd),
+			     ENOTTY);
+	expect_errno(ioctl(fd, _IOWR(LITEPCIE_IOC_MAGIC + 1, 0, struct litepcie_info), &fd), ENOTTY);
+	still_works();
+}
+
 /* Files that are open for one direction only. */
 static void read_only(void)
 {
@@ -168,6 +245,7 @@ int main(void)
 	bad_pointers();
 	offsets();
 	ioctls();
+	every_ioctl();
 	read_only();
 	mapping();
 	finish("errors");

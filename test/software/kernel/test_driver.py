@@ -49,6 +49,19 @@ def test_user_structures_are_the_same_for_32_and_64_bits(tmp_path, bits):
     assert result.returncode == 0, result.stderr
 
 
+def test_the_user_interface_needs_no_other_header(tmp_path):
+    """Programs have <linux/litepcie.h> only; what it says is defined there or in the headers that it includes."""
+    text = (UAPI / "linux" / "litepcie.h").read_text()
+    assert set(re.findall(r"[\w/]+\.h\b", text)) == {"linux/ioctl.h", "linux/types.h"}
+    for family in set(re.findall(r"(LITEPCIE_\w+_)\*", text)):
+        assert re.search(rf"#define {family}\w+\t+0x", text), family
+    # The compiler warns about a constant that is another one in the register map.
+    source = tmp_path / "both.c"
+    source.write_text('#include <linux/litepcie.h>\n#include "litepcie_regs.h"\n')
+    result = run("gcc", "-Werror", "-fsyntax-only", "-I", UAPI, "-I", DRIVER, source)
+    assert result.returncode == 0, result.stderr
+
+
 def test_a_missing_kernel_is_one_clear_line(tmp_path):
     result = run("make", "-s", "-C", DRIVER, "KDIR=/nowhere", f"O={tmp_path}/out")
     assert result.returncode == 2

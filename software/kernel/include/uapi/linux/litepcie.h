@@ -55,13 +55,28 @@
 #define LITEPCIE_READER		0	/* host memory to card: write(2) */
 #define LITEPCIE_WRITER		1	/* card to host memory: read(2) */
 
+/* litepcie_info.capabilities */
+#define LITEPCIE_CAPABILITY_READER		0x00000001	/* engines for write(2) */
+#define LITEPCIE_CAPABILITY_WRITER		0x00000002	/* engines for read(2) */
+#define LITEPCIE_CAPABILITY_MSI			0x00000004	/* interrupts */
+#define LITEPCIE_CAPABILITY_LINK		0x00000008	/* descriptors that jump */
+#define LITEPCIE_CAPABILITY_WINDOW		0x00000010	/* a window for mmap() */
+#define LITEPCIE_CAPABILITY_STREAM		0x00000020	/* stream channels */
+#define LITEPCIE_CAPABILITY_DIRECT		0x00000040	/* descriptors in registers */
+
+/* litepcie_info.link_status */
+#define LITEPCIE_LINK_STATUS_UP			0x00000001	/* the link is up */
+#define LITEPCIE_LINK_STATUS_BUS_MASTER		0x00000002	/* the card may do DMA */
+#define LITEPCIE_LINK_STATUS_EXTENDED_TAG	0x00000004	/* more than 32 tags */
+#define LITEPCIE_LINK_STATUS_MSI		0x00000008	/* MSI is on */
+
 /* LITEPCIE_IOC_INFO: what the card is, and its link. */
 struct litepcie_info {
 	__u32 size;			/* in, out: bytes of this structure */
 	__u32 flags;			/* in: 0 */
 	__u32 uapi_version;		/* out: LITEPCIE_UAPI_VERSION of the driver */
 	__u32 gateware_version;		/* out: major << 16 | minor */
-	__u32 capabilities;		/* out: LITEPCIE_CAPABILITY_* of litepcie_regs.h */
+	__u32 capabilities;		/* out: LITEPCIE_CAPABILITY_* */
 	__u32 channels;			/* out: memory channels, each a reader and a writer */
 	__u64 memory_bytes;		/* out: size of the card's memory */
 	__u64 window_bytes;		/* out: bytes that mmap() can map; 0: no window */
@@ -131,7 +146,8 @@ struct litepcie_scratch {
 	__u32 readback;			/* out: value read back */
 };
 
-#define LITEPCIE_IOC_MAGIC	0xCE
+/* No other driver of ioctl-number.rst has it. */
+#define LITEPCIE_IOC_MAGIC	0xD6
 #define LITEPCIE_IOC_INFO	_IOWR(LITEPCIE_IOC_MAGIC, 0x00, struct litepcie_info)
 #define LITEPCIE_IOC_COUNTERS	_IOWR(LITEPCIE_IOC_MAGIC, 0x01, struct litepcie_counters)
 #define LITEPCIE_IOC_ERRORS	_IOWR(LITEPCIE_IOC_MAGIC, 0x02, struct litepcie_errors)
