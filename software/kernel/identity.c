@@ -73,7 +73,7 @@ static int litepcie_check_geometry(struct litepcie_device *ld,
 
 	if (!channels || channels + id->streams > LITEPCIE_MAX_CHANNELS)
 		return dev_err_probe(dev, -ENODEV,
-				     "card has %u memory and %u stream channels; 1 to %u, with a memory channel, are supported\n",
+				     "%u memory and %u stream channels are not supported; 1 to %u in all are\n",
 				     channels, id->streams, LITEPCIE_MAX_CHANNELS);
 	if (width < 2 || width > 16 || !is_power_of_2(width))
 		return dev_err_probe(dev, -ENODEV,

@@ -46,9 +46,9 @@ HONEST     = 0
 # SCRATCH is written with 0xc1a10000 + number.
 CLAIMS = {
     1:  ("version",       0x00020002, "gateware has major version 2, this driver supports 1"),
-    2:  ("geometry",      0x000c0400, "card has 0 memory and 1 stream channels; 1 to 7, with a memory channel"),
-    3:  ("geometry",      0x000c0407, "card has 7 memory and 1 stream channels; 1 to 7, with a memory channel"),
-    4:  ("streams",       6,          "card has 2 memory and 6 stream channels; 1 to 7, with a memory channel, are"),
+    2:  ("geometry",      0x000c0400, "0 memory and 1 stream channels are not supported; 1 to 7 in all are"),
+    3:  ("geometry",      0x000c0407, "7 memory and 1 stream channels are not supported; 1 to 7 in all are"),
+    4:  ("streams",       6,          "2 memory and 6 stream channels are not supported; 1 to 7 in all are"),
     5:  ("geometry",      0x000d0402, "ring of 2^13 descriptors is not supported; 2^1 to 2^12 are"),
     6:  ("geometry",      0x00000402, "ring of 2^0 descriptors is not supported; 2^1 to 2^12 are"),
     7:  ("geometry",      0x000c0302, "data path of 3 dwords is not supported; 2, 4, 8 and 16 are"),
@@ -79,7 +79,7 @@ def changing():
     text, changed = re.subn(r"(assign \w+_completer_access_csr_bus_dat_r = )", rf"\1{{32{{claim == {GONE}}}}} | ", text)
     assert changed == 1
     # Before the first use, and without a reset.
-    text, changed = re.subn(r"^(wire .*\n)", rf"reg [15:0] claim = 0;\n\1", text, count=1, flags=re.M)
+    text, changed = re.subn(r"^(wire .*\n)", r"reg [15:0] claim = 0;\n\1", text, count=1, flags=re.M)
     assert changed == 1
     verilog.write_text(text.replace("\nendmodule", f"""
 always @(posedge sys_clk)
