@@ -132,18 +132,8 @@ static ssize_t litepcie_write_iter(struct kiocb *iocb, struct iov_iter *iter)
 static long litepcie_unlocked_ioctl(struct file *file, unsigned int command,
 				    unsigned long argument)
 {
-	struct litepcie_device *ld = litepcie_from_file(file);
-	long ret;
-	int idx;
-
-	idx = srcu_read_lock(&ld->gate);
-	if (READ_ONCE(ld->gone))
-		ret = -ENODEV;
-	else
-		ret = litepcie_ioctl(ld, file->f_mode, command,
-				     (void __user *)argument);
-	srcu_read_unlock(&ld->gate, idx);
-	return ret;
+	return litepcie_ioctl(litepcie_from_file(file), file->f_mode, command,
+			      (void __user *)argument);
 }
 
 static int litepcie_mmap(struct file *file, struct vm_area_struct *vma)

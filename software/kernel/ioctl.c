@@ -177,20 +177,24 @@ static const struct litepcie_ioctl litepcie_ioctls[] = {
 
 /*
  * Waits for the end of a reset and lets none begin meanwhile. A card that went
- * away while it was read has answered with all ones, which is no data.
+ * away while it was read has answered with all ones, which is no data. No user
+ * memory is accessed here: its pages may come late or never, and unbinding
+ * waits for litepcie_device.gate.
  */
 static int litepcie_ioctl_run(struct litepcie_device *ld,
 			      const struct litepcie_ioctl *ioctl,
 			      union litepcie_argument *arg)
 {
-	int ret;
+	int idx, ret;
 
 	ret = wait_event_interruptible(ld->card_change,
 				       READ_ONCE(ld->card) != LITEPCIE_CARD_AWAY);
 	if (ret)
 		return ret;
+	idx = srcu_read_lock(&ld->gate);
 	down_read(&ld->card_lock);
-	if (ld->card != LITEPCIE_CARD_PRESENT || !litepcie_alive(ld)) {
+	if (READ_ONCE(ld->gone) || ld->card != LITEPCIE_CARD_PRESENT ||
+	    !litepcie_alive(ld)) {
 		ret = -ENODEV;
 	} else {
 		ret = ioctl->handle(ld, arg);
@@ -198,6 +202,7 @@ static int litepcie_ioctl_run(struct litepcie_device *ld,
 			ret = -ENODEV;
 	}
 	up_read(&ld->card_lock);
+	srcu_read_unlock(&ld->gate, idx);
 	return ret;
 }
 

@@ -64,6 +64,14 @@ def test_unbind_while_open(guest, how):
     guest.works()
 
 
+def test_an_ioctl_that_waits_for_memory_does_not_stop_unbind(guest):
+    """Its page comes 2 s after unbind has begun."""
+    said = guest.run(f"stalled_ioctl '(echo {BDF} > {DRIVER}/unbind; echo unbound) & sleep 2; echo come'; sleep 1")
+    assert said.splitlines() == ["unbound", "come", "No such device"]
+    guest.run(f"echo {BDF} > {DRIVER}/bind")
+    guest.works()
+
+
 def test_a_mapping_ends_with_the_driver(guest):
     said = guest.run(f"window 'echo {BDF} > {DRIVER}/unbind'; echo {BDF} > {DRIVER}/bind")
     assert said.split() == ["SIGBUS"]
