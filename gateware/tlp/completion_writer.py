@@ -14,9 +14,9 @@ from litex.soc.interconnect import stream
 
 from litepcie_soc.common.pcie import HEADER_3DW, LENGTH_BITS, REASON_BUS_MASTER, REASON_NONE, TAG_BITS, word_bits
 from litepcie_soc.tlp.check import beats_layout, entry_layout
-from litepcie_soc.tlp.context import BLOCKS_BITS, REASON_KEPT_BITS
-from litepcie_soc.tlp.issue import blocks_of
+from litepcie_soc.tlp.context import REASON_KEPT_BITS
 from litepcie_soc.tlp.realign import Realigner, alignment, alignment_layout
+from litepcie_soc.tlp.room import BlockReturn
 
 # Completion Writer --------------------------------------------------------------------------------
 
@@ -31,7 +31,7 @@ class CompletionWriter(LiteXModule):
     `CompletionCheck` has already looked these up. Its entry is split over two FIFOs: the one before the realigner says
     how to align the beats of the next completion or to drop them, and the one after the realigner says where they go
     and which request ends with them. A request ends when its last byte was accepted by the client. The blocks of the
-    completion buffer that a completion filled are given back at the same time.
+    PHY's buffer that a completion filled are given back earlier, see `BlockReturn`.
 
     Parameters
     ----------
@@ -46,9 +46,7 @@ class CompletionWriter(LiteXModule):
     room         : Signal(), **out**, there is room for four entries.
     busy         : Signal(), **out**, beats or entries are in the FIFOs, or a request is ending.
     lost         : Signal(), **in**, the link was lost: no request ends successfully.
-    large        : Signal(), **in**, blocks have 128 bytes.
-    give         : Signal(), **out**, `given` blocks are free; asserted for one cycle.
-    given        : Signal(7), **out**.
+    blocks       : BlockReturn, gives blocks of the PHY's buffer back.
     ended        : Signal(), **out**, a request of port `client` ended; asserted for one cycle.
     client       : Signal(), **out**.
     filling      : Signal(), **in**, no tag may be returned.
@@ -62,9 +60,6 @@ class CompletionWriter(LiteXModule):
         self.room         = Signal()
         self.busy         = Signal()
         self.lost         = Signal()
-        self.large        = Signal()
-        self.give         = Signal()
-        self.given        = Signal(BLOCKS_BITS)
         self.ended        = Signal()
         self.client       = Signal(client_bits)
         self.filling      = Signal()
@@ -72,6 +67,7 @@ class CompletionWriter(LiteXModule):
 
         # # #
 
+        self.blocks    = blocks    = BlockReturn(entry)
         self.realigner = realigner = Realigner(data_width)
         self.beat_fifo      = beat_fifo      = stream.SyncFIFO(beats_layout(data_width), depth=DEPTH, buffered=True)
         self.alignment_fifo = alignment_fifo = stream.SyncFIFO([("good", 1)] + alignment_layout(offset_bits),
@@ -79,7 +75,6 @@ class CompletionWriter(LiteXModule):
         self.target_fifo    = target_fifo    = stream.SyncFIFO([
             ("empty", 1), ("client", client_bits), ("address", 32 - offset_bits), ("done", 1), ("late", 1),
             ("returned", 1), ("tag", TAG_BITS), ("generation", 1), ("reason", REASON_KEPT_BITS), ("bytes", LENGTH_BITS),
-            ("blocks", BLOCKS_BITS),
         ], depth=DEPTH, buffered=True)
 
         # Entries ----------------------------------------------------------------------------------
@@ -93,9 +88,8 @@ class CompletionWriter(LiteXModule):
             target_fifo.sink.address.eq(entry.destination[offset_bits:]),
             *[getattr(target_fifo.sink, name).eq(getattr(entry, name))
                 for name in ("client", "done", "late", "returned", "tag", "generation", "reason", "bytes")],
-            target_fifo.sink.blocks.eq(blocks_of(entry.lower, entry.covered, entry.covers_end, self.large)),
+            blocks.last.eq(beat_fifo.sink.valid & beat_fifo.sink.ready & beat_fifo.sink.last),
         ]
-        self.comb += self.busy.eq((beat_fifo.level != 0) | (target_fifo.level != 0) | self.give)
         # Half of the depth leaves room for the entries in the pipeline of the check; the levels are one cycle old.
         self.sync += self.room.eq((alignment_fifo.level < DEPTH//2) & (target_fifo.level < DEPTH//2))
 
@@ -139,7 +133,11 @@ class CompletionWriter(LiteXModule):
         # End of a completion, of a request, and of a quarantine ------------------------------------
         finish = contexts.finish
         taken  = Signal()
-        self.comb += taken.eq(target.valid & target.ready)
+        ending = Signal()
+        self.comb += [
+            taken.eq(target.valid & target.ready),
+            self.busy.eq((beat_fifo.level != 0) | (target_fifo.level != 0) | ending),
+        ]
         self.sync += [
             finish.write.eq(taken & (target.done | target.returned)),
             finish.tag.eq(target.tag),
@@ -151,8 +149,7 @@ class CompletionWriter(LiteXModule):
                 If(target.reason == REASON_NONE, finish.reason.eq(REASON_BUS_MASTER)),
                 finish.bytes.eq(0),
             ),
-            self.give.eq(taken),
-            self.given.eq(target.blocks),
+            ending.eq(taken),
             self.ended.eq(taken & target.done),
             self.client.eq(target.client),
             If(put.ready, put.valid.eq(0)),

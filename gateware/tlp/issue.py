@@ -32,7 +32,8 @@ class Budget(LiteXModule):
 
     A host may split a read into completions that end at multiples of the Read Completion Boundary (RCB, PCIe 4.0
     2.3.1.1). A block is the room for one such completion, with its header. A request takes a block for each RCB-sized
-    piece of host memory that it touches, and gives them back as its completions are taken out of the buffer.
+    piece of host memory that it touches, and gives them back as its completions are taken out of the buffer, see
+    `BlockReturn`.
 
     A request in quarantine keeps the blocks of the completions that are missing. They may come at any time, also while
     a client applies back-pressure, and then they wait in the buffer among those of other requests.
