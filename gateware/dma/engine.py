@@ -26,6 +26,8 @@ from litepcie_soc.dma.writer import Writer
 DIRECTIONS = ("reader", "writer")
 
 
+MRRS_MAX = 4096     # Bytes (PCIe 4.0 7.5.3.4).
+
 # Below this width the registers of the direct descriptor are ignored, to save LUTs: their links are slow.
 DIRECT_BITS = 128
 
@@ -49,6 +51,7 @@ class DMAEngine(LiteXModule):
     descriptors     : descriptors prefetched, a power of two. One request fetches at most half of them
         and at most MRRS. The prefetched descriptors must cover the host's latency: at two cycles per
         descriptor, 64 cover about 100 cycles; 128 with four tags cover more.
+    longest_read    : most bytes of a request for data, a power of two from 128, even if MRRS is larger.
 
     Attributes
     ----------
@@ -70,10 +73,11 @@ class DMAEngine(LiteXModule):
     FLUSHES = False  # Whether there is a register FLUSH_US.
 
     def __init__(self, direction, *, clk_freq, descriptor_port, data_port, status_port,
-        memory=None, descriptors=64):
+        memory=None, descriptors=64, longest_read=MRRS_MAX):
         if direction not in DIRECTIONS:
             raise ValueError(f"direction must be one of {DIRECTIONS}, not {direction!r}")
         self.direction        = direction
+        self.longest_read     = longest_read
         self.max_payload_size = Signal(16)
         self.max_request_size = Signal(16)
         self.can_send         = Signal(reset=1)
@@ -274,6 +278,9 @@ class DMAEngine(LiteXModule):
 
     def add_data_path(self):
         registers, ring, mover = self.registers, self.ring, self.mover
+        boundary = self.max_request_size if self.direction == "reader" else self.max_payload_size
+        if self.direction == "reader" and self.longest_read < MRRS_MAX:
+            boundary = Mux(boundary[log2_int(self.longest_read) + 1:] != 0, self.longest_read, boundary)
         self.comb += [
             ring.base.eq(Cat(registers.ring_lo.storage, registers.ring_hi.storage)),
             ring.size_log2.eq(registers.ring_log2.storage),
@@ -283,8 +290,7 @@ class DMAEngine(LiteXModule):
             ring.direct.eq(Cat(*[register.written for register in registers.direct])),
             ring.direct_dat.eq(registers.direct_doorbell.dat),   # All registers see the same bus data.
             ring.source.connect(mover.sink),
-            mover.boundary.eq(
-                self.max_request_size if self.direction == "reader" else self.max_payload_size),
+            mover.boundary.eq(boundary),
             mover.run.eq(self.running),
             mover.issue.eq(~self.stopping),
             self.progress.done.eq(mover.done),

@@ -13,8 +13,9 @@ from litex.gen import *
 from litex.soc.integration.soc_core import SoCMini
 
 from litepcie_soc.common import abi
-from litepcie_soc.common.pcie import TAGS_WITHOUT_EXTENDED
-from litepcie_soc.dma.engine import DIRECTIONS, DMAEngine
+from litepcie_soc.common.link_rates import link_rate
+from litepcie_soc.common.pcie import RCB_BYTES, TAGS_WITHOUT_EXTENDED
+from litepcie_soc.dma.engine import DIRECTIONS, MRRS_MAX, DMAEngine
 from litepcie_soc.dma.fetch import RING_LOG2_MAX
 from litepcie_soc.memory.bram import EndpointMemory
 from litepcie_soc.phy.errors import REPORTED_ERRORS
@@ -28,7 +29,13 @@ from litepcie_soc.tlp.layer import TransactionLayer
 
 # Constants ----------------------------------------------------------------------------------------
 
+MRRS_MIN = 128      # Bytes (PCIe 4.0 7.5.3.4).
+
 TAGS = (32, 64, 128, 256)  # Tags of all channels. More than 32 need Extended Tags, which the host enables.
+
+# A round trip to a host that answers after 1 us, with the card's own time and that of the request on the link.
+ROUND_TRIP_S       = 1.3e-6
+REQUESTS_IN_BUFFER = 16  # Requests that fit in a completion buffer which limits reads.
 
 # PCI identity in simulation. Boards have their own (gateware/board/identity.py).
 PCI_ID = {
@@ -57,6 +64,17 @@ def share_tags(channels, tags=32):
     ports = channels * (1 + len(DIRECTIONS))
     return tags - (ports - 1), fetch
 
+
+def longest_read(blocks, link_bytes_per_second):
+    """Returns the most bytes of a request for data of a PHY whose completion buffer holds ``blocks`` of 64 bytes.
+
+    A request waits until all its blocks are free, so long ones leave a part of the buffer unused. That matters where
+    the buffer is smaller than what the link carries during a round trip. There, requests are at most a sixteenth of it.
+    """
+    if blocks * RCB_BYTES >= link_bytes_per_second * ROUND_TRIP_S:
+        return MRRS_MAX
+    share = blocks * RCB_BYTES // REQUESTS_IN_BUFFER
+    return min(max(MRRS_MIN, 1 << share.bit_length() - 1), MRRS_MAX)
 
 # LitePCIe SoC -------------------------------------------------------------------------------------
 
@@ -141,7 +159,8 @@ class LitePCIeSoC(SoCMini):
         self.engines = []
         self.streams = []
         for channel in range(channels + streams):
-            self.add_channel(channel, reader_tags, fetch_tags, is_stream=channel >= channels)
+            self.add_channel(channel, reader_tags, fetch_tags, longest_read(blocks[0], link_rate(gen, lanes)),
+                is_stream=channel >= channels)
         self.add_function_reset()
         self.add_error_reports()
         self.add_msi(phy)
@@ -151,7 +170,7 @@ class LitePCIeSoC(SoCMini):
             gen=gen, lanes=lanes, streams=streams, direct=all(engine.direct for engine in self.engines))
         self.add_link_constants(phy, gen, lanes, memory_size, tags, completion_buffer_bytes, pci_id)
 
-    def add_channel(self, channel, reader_tags, fetch_tags, is_stream=False):
+    def add_channel(self, channel, reader_tags, fetch_tags, longest, is_stream=False):
         """Adds the engines ``readerN`` and ``writerN`` of a channel, with their ports."""
         for direction in DIRECTIONS:
             name   = f"{direction}{channel}"
@@ -166,8 +185,9 @@ class LitePCIeSoC(SoCMini):
                 ports["memory"] = (
                     self.memory.add_write_port() if reader else self.memory.add_read_port())
             engine = (StreamEngine if is_stream else DMAEngine)(direction,
-                clk_freq    = self.sys_clk_freq,
-                descriptors = 32 << log2_int(fetch_tags, need_pow2=False),
+                clk_freq     = self.sys_clk_freq,
+                descriptors  = 32 << log2_int(fetch_tags, need_pow2=False),
+                longest_read = longest,
                 **ports)
             self.add_module(name, engine)
             self.engines.append(engine)

@@ -10,6 +10,8 @@ import subprocess
 
 import pytest
 
+from migen import run_simulation
+
 from litepcie_soc.dma.engine import DMAEngine
 from litepcie_soc.common.memory_ports import MemoryReadStream, MemoryWriteStream
 from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
@@ -40,6 +42,21 @@ def test_direction():
 def test_descriptors(descriptors):
     with pytest.raises(ValueError, match=f"a power of two of at least 8, not {descriptors}"):
         engine(descriptors=descriptors)
+
+
+@pytest.mark.parametrize("direction, mrrs, boundary", [
+    ("reader", 4096, 256), ("reader", 512, 256), ("reader", 256, 256), ("reader", 128, 128), ("writer", 512, 1024)])
+def test_longest_read(direction, mrrs, boundary):
+    """Requests for data have at most `longest_read` bytes, those for descriptors MRRS, and writes MPS."""
+    unit = engine(direction, longest_read=256)
+
+    def check():
+        yield unit.max_request_size.eq(mrrs)
+        yield unit.max_payload_size.eq(1024)
+        yield
+        assert (yield unit.mover.boundary) == boundary
+        assert (yield unit.ring.max_request_size) == mrrs
+    run_simulation(unit, check())
 
 # Registers ----------------------------------------------------------------------------------------
 

@@ -8,11 +8,12 @@ from functools import partialmethod
 
 import pytest
 
+from litepcie_soc.common.link_rates import link_rate
 from litepcie_soc.dma.engine import DMAEngine
 from litepcie_soc.phy.hard_block import blocks_of_bytes, completion_blocks
 from litepcie_soc.phy.sim import SimPHY
 from litepcie_soc.soc.reference import ReferenceSoC
-from litepcie_soc.soc.soc import LitePCIeSoC, share_tags
+from litepcie_soc.soc.soc import LitePCIeSoC, longest_read, share_tags
 from litepcie_soc.stream_dma.engine import StreamEngine
 
 
@@ -38,6 +39,21 @@ def test_room_for_completions_is_that_of_the_phy():
     """Blocks of the fabric's buffer if the PHY has one, else of the hard block; or of the bytes given."""
     assert ReferenceSoC().tlp.completion_blocks == completion_blocks(SimPHY(64))
     assert blocks_of_bytes(5000) == (62, 34)
+
+
+@pytest.mark.parametrize("blocks, link, longest", [
+    (72, (2, 8), 256), (72, (2, 4), 4096), (72, (1, 8), 4096), (165, (3, 8), 4096), (251, (3, 16), 512), (20, (2, 4), 128),
+])
+def test_requests_are_short_where_the_completion_buffer_limits_reads(blocks, link, longest):
+    """A buffer smaller than what the link carries in a round trip holds at least 16 requests, if that is possible."""
+    assert longest_read(blocks, link_rate(*link)) == longest
+
+
+def test_engines_of_a_fast_link_make_short_requests(monkeypatch):
+    add = LitePCIeSoC.add_litepcie
+    monkeypatch.setattr(LitePCIeSoC, "add_litepcie", lambda soc, phy, **options: add(soc, phy,
+        **{**options, "lanes": 8, "completion_buffer_bytes": 72*80}))
+    assert {engine.longest_read for engine in ReferenceSoC(256).engines} == {256}
 
 
 def test_streams_stand_behind_the_channels():
