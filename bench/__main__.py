@@ -37,7 +37,13 @@ def parse_args(argv):
     parser.add_argument("--design", choices=(OURS, STOCK), help="Measure this design only.")
     parser.add_argument("--output-dir", type=Path, default=OUT, metavar="DIR",
         help="Folder of results.json and report.html (build/bench).")
-    return parser.parse_args(argv)
+    args = parser.parse_args(argv)
+    if args.boards is not None:
+        for option in ("only", "design"):
+            if getattr(args, option):
+                parser.error(f"argument --{option}: not supported with --boards, which measures this project's rows of "
+                    "boards only; leave out one of them")
+    return args
 
 
 def choose(args):
@@ -82,7 +88,7 @@ def main(argv=None):
     began  = time.monotonic()
     points = choose(args)
     if not points:
-        print("bench: error: this sweep has no point of this design; choose another --only or --design",
+        print("bench: error: these options select no point; choose another --only or --design, or leave out --quick",
             file=sys.stderr)
         return 2
     args.output_dir.mkdir(parents=True, exist_ok=True)

@@ -42,6 +42,10 @@ from litepcie_soc.phy.sim import IDEAL_SPACE, SimPHY, sim_phy_io
 from litepcie_soc.soc.export import PinnedMapError, export_headers, export_verilog
 from litepcie_soc.soc.soc import TAGS, LitePCIeSoC
 
+# What --completion-space allows: completions, and bytes of their data.
+COMPLETIONS      = range(16, 4096 + 1)
+COMPLETION_BYTES = range(1024, (1 << 20) + 1)
+
 # Platform -----------------------------------------------------------------------------------------
 
 _io = [
@@ -236,14 +240,20 @@ def parse_args(argv):
 def space_of(text):
     """Returns ``N,BYTES`` of the option --completion-space as two numbers."""
     words = text.split(",")
-    if len(words) != 2 or not all(word.isdecimal() and int(word) >= 64 for word in words):
-        raise ArgumentTypeError(f"{text!r} is not supported; give two numbers of at least 64, as in 72,13600")
-    return int(words[0]), int(words[1])
+    if len(words) == 2 and all(word.isdecimal() for word in words):
+        completions, data = map(int, words)
+        if completions in COMPLETIONS and data in COMPLETION_BYTES:
+            return completions, data
+    raise ArgumentTypeError(f"{text!r} is not supported; give {COMPLETIONS[0]} to {COMPLETIONS[-1]} completions and "
+        f"{COMPLETION_BYTES[0]} to {COMPLETION_BYTES[-1]} bytes, as in 72,13600")
 
 
 def check_args(parser, args):
     if args.fabric_width and args.phy != "split":
         parser.error("argument --fabric-width: not supported with --phy shared; add --phy split")
+    if args.fabric_width not in (0, args.data_width, args.data_width//2):
+        parser.error(f"argument --fabric-width: {args.fabric_width} is not supported with --data-width "
+            f"{args.data_width}; give the same width or half of it")
     if not (args.build or args.load):
         parser.error("nothing to do; give --build, --load or both (see --help)")
     if args.sys_clk_freq is None:

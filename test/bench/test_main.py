@@ -25,7 +25,10 @@ def bench(*arguments):
     (["--only", "nothing"], "--only"),
     (["--design", "xdma"], "--design"),
     (["--fast"], "--fast"),
-    (["--boards", "no_board"], "--boards"),
+    (["--boards", "no_board"], "invalid choice: 'no_board'"),
+    (["--boards", "sqrl_acorn", "--only", "notes"], "--only: not supported with --boards"),
+    (["--boards", "--design", STOCK], "--design: not supported with --boards"),
+    (["--only", "links", "--quick"], "no point"),
     (["--only", "pio", "--design", "litepcie_stock"], "no point"),
 ])
 def test_usage(arguments, text):
