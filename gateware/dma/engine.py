@@ -31,6 +31,10 @@ MRRS_MAX = 4096     # Bytes (PCIe 4.0 7.5.3.4).
 # Below this width the registers of the direct descriptor are ignored, to save LUTs: their links are slow.
 DIRECT_BITS = 128
 
+# Width at which a writer begins its fetch with short requests. Wider paths have faster links, on which all requests in
+# flight must be long to cover the round trip; the narrow one saves the LUTs.
+EARLY_BITS = 128
+
 
 class DMAEngine(LiteXModule):
     """Executes the descriptors of one ring in host memory.
@@ -96,6 +100,7 @@ class DMAEngine(LiteXModule):
             memory_size = None if memory is None else memory.size,
             depth       = descriptors,
             direct      = self.direct,
+            early       = direction == "writer" and data_port.data_width == EARLY_BITS,
         ))
         self.mover     = clear(mover(data_port) if memory is None else mover(data_port, memory))
         self.progress  = clear(Progress())

@@ -19,6 +19,10 @@ RING_LOG2_MAX = 12
 COUNT_BITS    = RING_LOG2_MAX + 1  # Distances from 0 to a whole ring.
 ADDRESS_SHIFT = log2_int(DESCRIPTOR_BYTES)
 
+# Most descriptors of an early request while the RAM is empty, and while fewer than MANY are there or under way. SECOND
+# is a completion of 256 bytes.
+FIRST, SECOND, MANY = 4, 16, 32
+
 # Descriptor Fetch ---------------------------------------------------------------------------------
 
 
@@ -38,6 +42,9 @@ class DescriptorFetch(LiteXModule):
     ----------
     port  : MemoryReadPort of the ring; this module drives all of it except ``data``.
     depth : descriptors in the RAM; one request fetches at most half of them.
+    early : the first requests are short, because the descriptors of a request can be used when all of them are here.
+        Not for a reader: its data would come no earlier, as it shares the path of completions with the descriptors.
+        Nor for a link so fast that requests in flight would then not cover the round trip.
 
     Attributes
     ----------
@@ -58,9 +65,10 @@ class DescriptorFetch(LiteXModule):
     quiet      : 1, **out**, no table and no ring slot is left to request, and no LINK is followed.
     skip       : 1, **in**, the descriptor of the next slot need not be fetched; only one cycle after ``quiet``.
     """
-    def __init__(self, port, depth):
+    def __init__(self, port, depth, early=False):
         self.port             = port
         self.depth            = depth
+        self.early            = early
         self.base             = Signal(64)
         self.size_log2        = Signal(4)
         self.doorbell         = Signal(COUNT_BITS)
@@ -126,12 +134,16 @@ class DescriptorFetch(LiteXModule):
         room       = Signal.like(available)            # Descriptors up to the end of the block.
         count      = Signal.like(available)
         may_ask    = Signal()
+        most       = size_mask(self.max_request_size)[ADDRESS_SHIFT:ADDRESS_SHIFT + most_log2]
+        if self.early:
+            few  = Reduce("AND", free[log2_int(MANY):-1]) if self.depth > MANY else 0
+            most = most & Mux(free[-1], FIRST - 1, Mux(few, SECOND - 1, self.depth // 2 - 1))
         self.fsm   = fsm = FSM(reset_state="ADDRESS")
         skipped    = Signal()                          # ``distance`` does not show a skipped slot yet.
         self.sync += [
             skipped.eq(self.skip),
-            chunk_mask.eq(size_mask(self.max_request_size)[ADDRESS_SHIFT:ADDRESS_SHIFT + most_log2]),
-            block_mask.eq(chunk_mask & self.index_mask),
+            chunk_mask.eq(most),
+            block_mask.eq(most & self.index_mask),
             from_table.eq(left != 0),
             distance.eq(self.doorbell - self.slot),
             # depth - (requested - taken). Adding the depth only inverts the top bit.

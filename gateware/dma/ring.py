@@ -43,6 +43,7 @@ class DescriptorRing(LiteXModule):
     memory_size : bytes of the endpoint memory, a power of two; None for a stream, which has no endpoint memory.
     depth       : descriptors in the RAM, a power of two of at least 8; one request fetches at most half of them.
     direct      : whether a descriptor that the host writes into registers is used; otherwise it is ignored.
+    early       : as in ``DescriptorFetch``.
 
     Attributes
     ----------
@@ -62,10 +63,10 @@ class DescriptorRing(LiteXModule):
 
     Raises ``ValueError`` if ``depth`` is not a power of two of at least 8.
     """
-    def __init__(self, port, *, memory_size=None, depth=64, direct=True):
+    def __init__(self, port, *, memory_size=None, depth=64, direct=True, early=False):
         if depth < 8 or depth & (depth - 1):
             raise ValueError(f"depth must be a power of two of at least 8, not {depth!r}")
-        self.fetch = fetch    = DescriptorFetch(port, depth)
+        self.fetch = fetch    = DescriptorFetch(port, depth, early)
         self.base             = fetch.base
         self.size_log2        = fetch.size_log2
         self.doorbell         = fetch.doorbell
