@@ -29,9 +29,6 @@ from litepcie_soc.common.pcie import HEADER_3DW, RCB_BYTES
 
 DEPTH = 512  # Beats: the depth at which block RAM of UltraScale is widest (72 bits; UG573), so fewer beats save none.
 
-# Payload of the longest completion: the largest Max_Payload_Size of LitePCIe's PHYs.
-MAX_PAYLOAD = 512
-
 # Bytes at whose multiples a TLP may begin in a beat with the straddle option (PG156, PG213).
 SEGMENT = 16
 
@@ -49,11 +46,9 @@ def blocks_of(depth, data_width):
 
     A host with a Read Completion Boundary of 64 bytes may send every block of 64 bytes as a completion of its own, and
     longer completions never take more beats than their blocks. With the straddle option completions share beats, but
-    only if they follow each other at once. The room of a completion is given back when its check is done; its last
-    beats may still be here. Room for one completion of the largest size is therefore kept free.
+    only if they follow each other at once. The room of a completion is given back after its last beat left the PHY.
     """
-    usable = depth - beats_of(MAX_PAYLOAD, data_width)
-    return usable//beats_of(RCB_BYTES, data_width), usable//beats_of(2*RCB_BYTES, data_width)
+    return depth//beats_of(RCB_BYTES, data_width), depth//beats_of(2*RCB_BYTES, data_width)
 
 
 def keeps_up(link_rate, data_width, clk_freq, straddle):

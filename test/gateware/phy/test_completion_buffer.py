@@ -14,7 +14,7 @@ from migen import passive
 
 from litepcie_soc.common.link_rates import link_rate
 from litepcie_soc.common.pcie import phy_layout
-from litepcie_soc.phy.completion_buffer import DEPTH, MAX_PAYLOAD, CompletionBuffer, beats_of, blocks_of, keeps_up
+from litepcie_soc.phy.completion_buffer import DEPTH, CompletionBuffer, beats_of, blocks_of, keeps_up
 from litepcie_soc.phy.sim import SimPHY
 
 from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever, simulate
@@ -44,9 +44,9 @@ def test_no_split_needs_more_beats_than_its_blocks(data_width, rcb):
         assert sum(beats_of(piece, data_width) for piece in pieces) <= blocks*beats_of(rcb, data_width)
 
 
-@pytest.mark.parametrize("data_width, blocks", [(128, (95, 53)), (256, (165, 99)), (512, (251, 167))])
+@pytest.mark.parametrize("data_width, blocks", [(128, (102, 56)), (256, (170, 102)), (512, (256, 170))])
 def test_blocks(data_width, blocks):
-    """A completion of 64 bytes takes 5, 3 or 2 beats, one of 128 bytes 9, 5 or 3; one of 512 bytes stays free."""
+    """A completion of 64 bytes takes 5, 3 or 2 beats, one of 128 bytes 9, 5 or 3."""
     assert blocks_of(512, data_width) == blocks
 
 
@@ -63,10 +63,10 @@ def test_interfaces_that_keep_up_with_the_link(lanes, data_width, clk_freq, plai
 @pytest.mark.parametrize("data_width", [128, 256, 512])
 @pytest.mark.parametrize("rcb", [0, 1], ids=["64", "128"])
 def test_ready_never_falls(data_width, rcb):
-    """All blocks come in the smallest completions, and one completion of the largest size, while nothing leaves."""
+    """All blocks come in the smallest completions while nothing leaves."""
     dut   = CompletionBuffer(phy_layout(data_width))
     count = blocks_of(DEPTH, data_width)[rcb]
-    sent  = [completion(bytes([n % 256])*(64 << rcb)) for n in range(count)] + [completion(bytes(MAX_PAYLOAD))]
+    sent  = [completion(bytes([n % 256])*(64 << rcb)) for n in range(count)]
     full  = beats(sent, data_width)
     output = Watch(dut.source, name="source")
 
@@ -140,6 +140,6 @@ def test_bad_depth(depth):
 def test_sim_phy():
     assert SimPHY(256).fabric_blocks is None
     phy = SimPHY(512, split=True, fabric_width=256)
-    assert (phy.fabric_blocks, phy.fabric_width, phy.fabric_beats) == ((165, 99), 256, 512)
+    assert (phy.fabric_blocks, phy.fabric_width, phy.fabric_beats) == ((170, 102), 256, 512)
     with pytest.raises(ValueError, match="fabric_width is not supported with one stream .*; choose split"):
         SimPHY(256, fabric_width=256)

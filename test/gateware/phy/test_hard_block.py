@@ -71,8 +71,8 @@ def test_blocks_of_the_hard_block(phy_class, lanes, data_width, blocks):
 
 
 @pytest.mark.parametrize("make_phy, lanes, data_width, blocks", [
-    (Series7PHY, 4, 128, (72, 72)), (UltraScalePHY, 8, 512, (165, 99)), (UltraScalePHY, 8, 256, (165, 99)),
-    (UltraScalePlusPHY, 16, 512, (251, 167)), (UltraScalePlusPHY, 4, 128, (95, 53)),
+    (Series7PHY, 4, 128, (72, 72)), (UltraScalePHY, 8, 512, (170, 102)), (UltraScalePHY, 8, 256, (170, 102)),
+    (UltraScalePlusPHY, 16, 512, (256, 170)), (UltraScalePlusPHY, 4, 128, (102, 56)),
 ])
 def test_blocks_of_our_phys(make_phy, lanes, data_width, blocks):
     """PHYs with a stream for completions have the room of the buffer in the fabric."""

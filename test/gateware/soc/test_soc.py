@@ -42,7 +42,8 @@ def test_room_for_completions_is_that_of_the_phy():
 
 
 @pytest.mark.parametrize("blocks, link, longest", [
-    (72, (2, 8), 256), (72, (2, 4), 4096), (72, (1, 8), 4096), (165, (3, 8), 4096), (251, (3, 16), 512), (20, (2, 4), 128),
+    (72, (2, 8), 256), (72, (2, 4), 4096), (72, (1, 8), 4096), (170, (3, 8), 4096), (256, (3, 16), 1024),
+    (20, (2, 4), 128),
 ])
 def test_requests_are_short_where_the_completion_buffer_limits_reads(blocks, link, longest):
     """A buffer smaller than what the link carries in a round trip holds at least 16 requests, if that is possible."""
