@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from litepcie_bench.board_sweeps import DESCRIPTORS
 from litepcie_bench.records import rate
-from litepcie_bench.waits import bound
+from litepcie_bench.waits import bound, buffer_bound, chain_bound
 
 SWEEPS = ("boards", "links")
 
@@ -27,12 +27,32 @@ def share(result, direction):
     return result and 100*rate(result, direction)/bound(result, direction)
 
 
+def allowed(result):
+    """Returns reads as % of what the link and the completion buffer allow, or None."""
+    return result and 100*rate(result, "read")/min(bound(result, "read"), buffer_bound(result))
+
+
+def buffered(result):
+    """Returns what the completion buffer allows as % of the link's bound of reads, or None."""
+    return result and 100*buffer_bound(result)/bound(result, "read")
+
+
+def of_chain(result, direction):
+    """Returns a figure of a chain as % of the bound that counts its descriptors and its start-up."""
+    return 100*rate(result, direction)/chain_bound(result, direction)
+
+
+def least_of(size):
+    """Returns the share that transfers of `size` bytes in a chain are to reach, %."""
+    return SMALLEST if size <= 32 else SMALL
+
+
 @dataclass(frozen=True)
 class BoardRow:
     """The results of one ``Hardware``; None: not measured.
 
     one, both, split : 20 x 100 KB at 1 us: one direction at a time, both at once, completions of 64 bytes.
-    alone            : one transfer per doorbell at 1 us.
+    alone, direct    : one transfer per doorbell at 1 us; with its descriptor in the card's registers.
     latencies        : results of ``one`` by latency in ns.
     """
     hardware:  object
@@ -40,6 +60,7 @@ class BoardRow:
     both:      object
     split:     object
     alone:     object
+    direct:    object
     latencies: dict
 
     @property
@@ -68,7 +89,8 @@ def rows(results, sweeps=SWEEPS):
         found.append(BoardRow(hardware, plain.get(1000),
             only(r for r in chained if r.point.sequence == "read-and-write"),
             only(r for r in chained if r.point.completion == 64),
-            only(r for r in mine if r.point.batch == 1), plain))
+            *(only(r for r in mine if r.point.batch == 1 and r.point.direct == direct) for direct in (False, True)),
+            plain))
     return found
 
 
@@ -84,9 +106,10 @@ def judged(results):
             ("writes",                          row.one,   "write", must,  False),
             ("both at once, read",              row.both,  "read",  must,  False),
             ("both at once, write",             row.both,  "write", must,  False),
-            ("one read of 100 KB alone",        row.alone, "read",  ALONE.get(link, 0), link in ALONE),
+            ("one read of 100 KB alone",        row.direct, "read", ALONE.get(link), True),
+            ("one read of 100 KB alone, descriptor fetched", row.alone, "read", ALONE.get(link), False),
         ):
-            if result:
+            if result and least:
                 yield (f"boards: {name}", where, share(result, direction), least, "% of bound", result, direction,
                     asked)
     for result in results:
@@ -94,5 +117,5 @@ def judged(results):
         if point.sweep == "board_sizes" and not result.failure:
             for direction in ("read", "write"):
                 yield (f"boards: small transfers, {DESCRIPTORS} descriptors", f"Gen{point.gen} x{point.lanes}, "
-                    f"{point.bytes} B {direction}", share(result, direction), SMALLEST if point.bytes <= 32 else SMALL,
-                    "% of bound", result, direction, True)
+                    f"{point.bytes} B {direction}", of_chain(result, direction), least_of(point.bytes),
+                    "% of bound with descriptors", result, direction, True)

@@ -46,7 +46,9 @@ class Cell:
 
     @property
     def measured(self):
-        return figure(self.value)
+        """The figure as text, with a further decimal if it would look as if it reached the goal."""
+        text = figure(self.value)
+        return text if self.reached or text != self.bar else f"{self.value:.2f}"
 
     @property
     def bar(self):

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 
 from litepcie_soc.board import series7, ultrascale
 from litepcie_soc.build.targets import boards
+from litepcie_soc.common.pcie import RCB_BYTES
+from litepcie_soc.phy.completion_buffer import DEPTH, blocks_of
 from litepcie_soc.phy.hard_block import space_of_family
 from litepcie_soc.phy.ultrascale.phy import BLOCK_WIDTHS
 
@@ -55,6 +57,14 @@ class Hardware:
     @property
     def link(self):
         return self.gen, self.lanes
+
+    @property
+    def blocks(self):
+        """Completions of 64 bytes that outstanding reads may need at most: the buffer in the fabric, or the block's."""
+        if self.fabric:
+            return blocks_of(DEPTH, self.fabric)[0]
+        completions, data = self.space
+        return min(completions, data//RCB_BYTES)
 
     @property
     def title(self):

@@ -83,6 +83,7 @@ class Point:
     lcrc_every : every Nth TLP of each direction is damaged and replayed; 0: none.
     clock_mhz  : clock of the board; 0: the slowest usual clock that keeps up with the link.
     memory     : for OURS: as in the class of the board.
+    direct     : the host writes the first descriptor of a doorbell into the card's registers.
     hardware   : ``Hardware`` of a real board, whose parameters replace those of the ideal PHY; None: the ideal PHY.
     """
     sweep:      str
@@ -111,6 +112,7 @@ class Point:
     lcrc_every: int = 0
     clock_mhz:  int = 0
     memory:     str = "bram"
+    direct:     bool = False
     hardware:   Hardware = None
 
     @property
@@ -130,6 +132,11 @@ class Point:
         return self.clock_mhz*1000000 or int(default_clock(self.gen, self.lanes, self.width))
 
     @property
+    def response_ns(self):
+        """Time from a request at the PHY to its first completion there: a real board adds its clock crossing."""
+        return self.latency_ns + (self.hardware.crossing_ns if self.hardware else 0)
+
+    @property
     def link(self):
         """Generation, lanes and data width: the key of a link."""
         return self.gen, self.lanes, self.width
@@ -146,7 +153,7 @@ class Point:
         return words + ", DDR"*(self.memory == "ddr")
 
     def __str__(self):
-        text = f"{self.where} {self.sequence} {self.bytes} B"
+        text = f"{self.where} {self.sequence} {self.bytes} B" + " direct"*self.direct
         return text + (f" x {self.batch}" if self.batch > 1 else "")
 
 

@@ -13,7 +13,7 @@ PUBLISHED = "published"
 
 # Keys of a record. An absent key was not measured or is not known.
 TEXT_KEYS   = ("design", "source", "sequence", "phy", "update_fc", "memory", "board")
-TRUTH_KEYS  = ("reorder", "fabric_buffer")
+TRUTH_KEYS  = ("reorder", "fabric_buffer", "direct")
 ZERO_KEYS   = ("latency_ns", "jitter_ns")  # Numbers that may be 0.
 NUMBER_KEYS = ("gen", "lanes", "datapath_bits", "clock_hz", "mps", "mrrs", "completion_bytes",
     "latency_ns", "transfer_bytes", "iterations", "read_bytes_per_second",
@@ -70,6 +70,8 @@ def _conditions(point):
     found = {"tags": STOCK_TAGS if point.design == STOCK else point.tags, "phy": point.phy,
         "address_bits": point.address_bits, "update_fc": point.update_fc,
         "jitter_ns": point.jitter_ns, "reorder": point.reorder, "memory": point.memory}
+    if point.direct:
+        found["direct"] = True
     if point.hardware:
         found |= {"board": ", ".join(point.hardware.names), "fabric_buffer": bool(point.hardware.fabric),
             **dict(zip(("completion_headers", "completion_data"), point.hardware.space))}

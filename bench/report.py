@@ -31,8 +31,11 @@ exceed it. <b>Theory</b>: payload/(payload + 20), the formula of the application
 SECTIONS = (
     ("Boards", "20 x 100 KB after one doorbell, MPS 256, MRRS 512, 1 us of host latency, with each board's clock, data "
         "width, tags, clock crossing and completion buffer: each board's default build and its widest link, then all "
-        "other links. \"Read alone\": one transfer per doorbell, start-up included. Small transfers: chains of 256 "
-        "descriptors.", (), (tables.by_board, tables.board_latency, tables.board_sizes)),
+        "other links. \"Buffer allows\": Little's law for the completion buffer, as a share of the link's bound. "
+        "\"Both\": of what the other direction, as measured, leaves. \"Read alone\": one transfer per doorbell, with "
+        "its start-up; \"direct\": its descriptor is in the card's registers. Small transfers: 256 descriptors, "
+        "% of the bound with descriptors and start-up, in brackets % of the plain bound.", (),
+        (tables.by_board, tables.board_latency, tables.board_sizes)),
     ("100 KB x 20", "The notes' measurement can be read in two ways: 20 transfers per doorbell, or one per doorbell. "
         "\"Alone\" includes the whole start-up; the last share excludes it. Green: at least 99 % of the bound, 98 % "
         "with both directions at once. At 512 bit and 125 MHz the data path limits x8: a TLP of 268 bytes takes 5 "

@@ -34,24 +34,21 @@ def command(point, json_path):
     line = [boards.host_program(point.board),
         "--gen", point.gen, "--lanes", point.lanes, "--clock-hz", point.clock_hz,
         "--sequence", point.sequence, "--length", point.bytes, "--mps", point.mps,
-        "--mrrs", point.mrrs, "--latency-ns", latency(point), "--json", json_path]
+        "--mrrs", point.mrrs, "--latency-ns", point.response_ns, "--json", json_path]
     if point.sequence == "pio":
         line += ["--store-bytes", point.store]
     else:
         # One descriptor per transfer. The bound needs this: no TLP spans two descriptors.
         line += ["--descriptor-bytes", point.bytes, "--iterations", point.iterations,
             "--batch", point.batch]
+    if point.direct:
+        line.append("--direct")
     if point.fill:
         line.append("--count-table")
     # Completions of MPS bytes are the default.
     if point.completion and point.completion < point.mps:
         line += ["--completion-bytes", point.completion]
     return [str(word) for word in line + host_options(point)]
-
-
-def latency(point):
-    """Returns ns from a request at the PHY to its completion there: a real board adds its clock crossing."""
-    return point.latency_ns + (point.hardware.crossing_ns if point.hardware else 0)
 
 
 def host_options(point):

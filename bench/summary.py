@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from litepcie_bench import board_rows, goals, waits
+from litepcie_bench.board_sweeps import DESCRIPTORS
 from litepcie_bench.points import OURS, STOCK, link_name
 from litepcie_bench.records import rate
 from litepcie_bench.rows import note_rows
@@ -47,20 +48,40 @@ def throughput(results):
 
 
 def boards(results):
-    table = Table(title="Boards: 100 KB x 20, MPS 256, MRRS 512, 1 us, each with its own parameters, % of bound")
+    table = Table(title="Boards: 100 KB x 20, MPS 256, MRRS 512, 1 us, each with its own parameters, % of bound",
+        caption="both: of what the other direction, as measured, leaves; buffer allows: completion buffer over round "
+            "trip, of the link's bound; alone: one per doorbell, descriptor fetched, or written into the registers")
     table.add_column("board")
     table.add_column("link", no_wrap=True)
-    for name in ("read, MB/s", "read", "64-byte completions", "write", "both: read", "both: write", "read alone",
-        f"reads reach {board_rows.TOLERATED} % up to"):
+    for name in ("read, MB/s", "read", "buffer allows", "64-byte completions", "write", "both: read", "both: write",
+        "read alone", "direct", f"reads reach {board_rows.TOLERATED} % up to"):
         table.add_column(name, justify="right")
     for row in board_rows.rows(results):
         found  = row.hardware
         shares = [board_rows.share(result, direction) for result, direction in ((row.one, "read"), (row.split, "read"),
-            (row.one, "write"), (row.both, "read"), (row.both, "write"), (row.alone, "read"))]
+            (row.one, "write"), (row.both, "read"), (row.both, "write"), (row.alone, "read"), (row.direct, "read"))]
+        shares.insert(1, board_rows.buffered(row.one))
         table.add_row(found.title, link_name(found.gen, found.lanes, found.width),
             megabytes(row.one and rate(row.one, "read")),
             *("-" if value is None else f"{value:.1f}" for value in shares),
             f"{row.tolerated/1000:g} us" if len(row.latencies) > 1 and row.tolerated else "-")
+    return table
+
+
+def small_transfers(results):
+    """Chains of small transfers of the boards: % of the bound with descriptors and start-up, and of the plain one."""
+    sizes = sorted({r.point.bytes for r in results})
+    table = Table(title=f"Boards: {DESCRIPTORS} descriptors after one doorbell, 1 us, % of the bound with descriptors "
+        "and start-up (% of the bound without)")
+    table.add_column("board")
+    table.add_column("", no_wrap=True)
+    for size in sizes:
+        table.add_column(f"{size} B", justify="right")
+    for hardware in dict.fromkeys(r.point.hardware for r in results):
+        for direction in ("read", "write"):
+            mine = {r.point.bytes: f"{board_rows.of_chain(r, direction):.1f} ({board_rows.share(r, direction):.0f})"
+                for r in results if r.point.hardware == hardware}
+            table.add_row(hardware.title, direction, *(mine.get(size, "-") for size in sizes))
     return table
 
 
@@ -71,7 +92,7 @@ def goal_table(cells):
         table.add_column(name)
     for asked in (True, False):
         for goal in dict.fromkeys(cell.goal for cell in cells if cell.asked == asked):
-            mine  = [cell for cell in cells if cell.goal == goal]
+            mine  = [cell for cell in cells if (cell.goal, cell.asked) == (goal, asked)]
             worst = min(mine, key=lambda cell: cell.margin)
             table.add_row(goal, str(len(mine)), str(sum(cell.reached for cell in mine)),
                 worst.what, f"{worst.measured} {worst.unit}",
@@ -92,6 +113,9 @@ def show(console, results, cells):
     """Prints throughput, fixed cost, goals and failures."""
     if board_rows.rows(results):
         console.print(boards(results))
+    small = [result for result in results if result.point.sweep == "board_sizes" and not result.failure]
+    if small:
+        console.print(small_transfers(small))
     if note_rows(results):
         console.print(throughput(results))
     good = [result for result in results if not result.failure]

@@ -60,8 +60,8 @@ def _buffer(found):
 def by_board(results):
     """One row per build of a board: shares of the bound, and the latency that its reads tolerate."""
     head = ("board", "link", "clock, MHz", "tags", "completions of the block", "read, MB/s", "of bound",
-        "64-byte completions", "write", "both: read", "both: write", "read alone",
-        f"reads reach {board_rows.TOLERATED} % up to")
+        "buffer allows", "of what link and buffer allow", "64-byte completions", "write", "both: read", "both: write",
+        "read alone", "direct", f"reads reach {board_rows.TOLERATED} % up to")
     body = []
     for row in board_rows.rows(results):
         found = row.hardware
@@ -74,32 +74,37 @@ def by_board(results):
             return f"{value:.1f} %" if least is None else Judged(f"{value:.1f} %", value >= least)
         body.append((found.title, link_name(found.gen, found.lanes, found.width), f"{found.clock_hz/1e6:g}", found.tags,
             _buffer(found), megabytes(row.one and rate(row.one, "read")), share(row.one, "read", must),
+            percent(board_rows.buffered(row.one), 100), percent(board_rows.allowed(row.one), 100),
             share(row.split, "read", board_rows.SPLIT), share(row.one, "write"), share(row.both, "read"),
-            share(row.both, "write"), share(row.alone, "read", board_rows.ALONE.get(found.link)),
+            share(row.both, "write"), share(row.alone, "read"),
+            share(row.direct, "read", board_rows.ALONE.get(found.link)),
             f"{row.tolerated/1000:g} us" if len(row.latencies) > 1 and row.tolerated else "-"))
     return table(head, body)
 
 
 def board_latency(results):
-    """Reads of each board over the latency of the host, % of bound."""
+    """Reads of each board over the latency of the host: % of bound, and of what link and completion buffer allow."""
     found = [row for row in board_rows.rows(results) if len(row.latencies) > 1]
     each  = sorted({ns for row in found for ns in row.latencies})
-    return table(("read, % of bound", *(f"{ns/1000:g} us" for ns in each)), [
+    return table(("read, % of bound (% of what link and buffer allow)", *(f"{ns/1000:g} us" for ns in each)), [
         (f"{row.hardware.title}, {link_name(row.hardware.gen, row.hardware.lanes, row.hardware.width)}",
-            *(f"{board_rows.share(row.latencies[ns], 'read'):.1f}" if ns in row.latencies else "" for ns in each))
+            *(f"{board_rows.share(row.latencies[ns], 'read'):.1f} ({board_rows.allowed(row.latencies[ns]):.1f})"
+                if ns in row.latencies else "" for ns in each))
         for row in found])
 
 
 def board_sizes(results):
-    """Small transfers of the boards, % of bound."""
+    """Small transfers of the boards: % of the bound with descriptors and start-up, and of the plain bound."""
     good  = of_sweep(results, "board_sizes")
     sizes = sorted({r.point.bytes for r in good})
     rows  = []
     for hardware in dict.fromkeys(r.point.hardware for r in good):
         for direction in ("read", "write"):
-            mine = {r.point.bytes: board_rows.share(r, direction) for r in good if r.point.hardware == hardware}
-            rows.append((hardware.title, direction, *(Judged(f"{mine[size]:.0f}", mine[size] >= (
-                board_rows.SMALLEST if size <= 32 else board_rows.SMALL)) if size in mine else "" for size in sizes)))
+            mine = {r.point.bytes: r for r in good if r.point.hardware == hardware}
+            full = {size: board_rows.of_chain(r, direction) for size, r in mine.items()}
+            rows.append((hardware.title, direction, *(Judged(
+                f"{full[size]:.1f} ({board_rows.share(mine[size], direction):.0f})",
+                full[size] >= board_rows.least_of(size)) if size in mine else "" for size in sizes)))
     return table(("board", "", *(f"{size} B" for size in sizes)), rows)
 
 # 100 KB x 20 --------------------------------------------------------------------------------------

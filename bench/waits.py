@@ -8,6 +8,10 @@
 
 from litepcie_bench.points import OURS
 from litepcie_bench.records import rate
+from litepcie_soc.common.link_rates import link_rate
+from litepcie_soc.common.pcie import RCB_BYTES
+
+FRAMED_HEADER = 20  # Bytes on the link of a header of three dwords with its framing.
 
 WAITS = {
     "wait_descriptor": "descriptors from the host, or the engine's own work between two descriptors",
@@ -80,6 +84,30 @@ def excess(result, direction):
 def bound(result, direction):
     """Returns the bound of the link model in bytes per second."""
     return result.data[direction]["bound_bytes_per_second"]
+
+
+def buffer_bound(result):
+    """Returns the rate of reads that the completion buffer of a real board allows, in bytes per second.
+
+    Little's law: the bytes in flight, at most the blocks of the buffer, over the time for which a block is taken. An
+    ideal card needs none of its own cycles for that: the request goes out, the host answers, the completion comes in.
+    """
+    point = result.point
+    wire  = (2*FRAMED_HEADER + result.data["completion_bytes"])/link_rate(point.gen, point.lanes)
+    return point.hardware.blocks*RCB_BYTES/(point.response_ns*1e-9 + wire)
+
+
+def chain_bound(result, direction):
+    """Returns the bound of one chain of descriptors, with their fetch and the start-up, in bytes per second.
+
+    The descriptors come one round trip after the doorbell. From then on the receive path carries the rest of them and
+    the data of reads, which comes one more round trip later.
+    """
+    size  = result.point.bytes*result.point.batch
+    trip  = result.point.response_ns*1e-9
+    plain = size/bound(result, direction)
+    full  = size/result.data[direction]["bound_with_descriptors_bytes_per_second"]
+    return size/(trip + (max(trip + plain, full) if direction == "read" else full))
 
 
 def alone_bound(result, direction):

@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import pytest
 
-from litepcie_bench import board_rows, boards, goals, records, runner
+from litepcie_bench import board_rows, boards, goals, records, runner, waits
+from litepcie_bench.board_sweeps import board_sizes, links
 from litepcie_bench.board_sweeps import boards as board_sweep
-from litepcie_bench.board_sweeps import links
 from litepcie_bench.hardware import defaults, everything
 from litepcie_bench.runner import Result
 from litepcie_soc.build.targets import NAMES
@@ -33,7 +33,8 @@ def measured(point, read, write=1.0):
     data = {"clock_hz": point.clock_hz, "completion_bytes": 256, "theory_bytes_per_second": 1e9, "tags": 60,
         "runs": [{"read": RUN, "write": RUN}]}
     for direction, share in (("read", read), ("write", write)):
-        data[direction] = {"average_bytes_per_second": share*1e9, "bound_bytes_per_second": 1e9}
+        data[direction] = {"average_bytes_per_second": share*1e9, "bound_bytes_per_second": 1e9,
+            "bound_with_descriptors_bytes_per_second": 0.5e9}
     return Result(point, data)
 
 # Hardware -----------------------------------------------------------------------------------------
@@ -79,7 +80,7 @@ def test_points_run_with_the_parameters_of_the_board():
 
 
 def test_sweeps_cover_each_link_once():
-    assert len(board_sweep(False, ["sqrl_acorn"])) == 14
+    assert len(board_sweep(False, ["sqrl_acorn"])) == 15
     assert not {(p.hardware.link, p.width, p.hardware.clock_hz, p.hardware.space) for p in links(False)} \
         & {(p.hardware.link, p.width, p.hardware.clock_hz, p.hardware.space) for p in board_sweep(False)}
     assert not links(True)
@@ -100,6 +101,7 @@ def test_rows(results):
     assert board_rows.share(row.one, "read") == pytest.approx(99)
     assert board_rows.share(row.split, "read") == pytest.approx(90)
     assert row.alone.point.batch == 1 and row.both.point.sequence == "read-and-write"
+    assert row.direct.point.batch == 1 and row.direct.point.direct and not row.alone.point.direct
 
 
 def test_goals(results):
@@ -108,6 +110,58 @@ def test_goals(results):
     assert not cells["boards: reads, 64-byte completions"].reached
     assert "wait_tag" in cells["boards: reads, 64-byte completions"].why
     assert cells["boards: one read of 100 KB alone"].must == 91
+
+
+def test_a_goal_has_one_line_whether_asked_or_not():
+    """The figure of a link without a goal of its own has another name, so that no line of the table repeats."""
+    points  = [point for name in ("sqrl_acorn", "sqrl_xcu1525") for point in board_sweep(True, [name])]
+    results = [measured(point, 0.97) for point in points]
+    found   = goals.cells(results)
+    named   = {goal: {cell.asked for cell in found if cell.goal == goal} for goal in {cell.goal for cell in found}}
+    assert all(len(asked) == 1 for asked in named.values()), named
+    alone = [cell for cell in found if cell.goal == "boards: one read of 100 KB alone"]
+    assert [cell.must for cell in alone] == [97.5] and alone[0].asked
+
+
+def test_direct_is_measured_where_the_card_has_the_registers():
+    lines = [runner.command(point, "x.json") for point in board_sweep(True, ["sqrl_acorn"]) if point.batch == 1]
+    assert ["--direct" in line for line in lines] == [False, True]
+    narrow, = {one for one in everything() if one.link == (1, 1) and one.width == 64}
+    assert not any(point.direct for point in links(False) if point.hardware == narrow)
+
+# Bounds -------------------------------------------------------------------------------------------
+
+
+def test_what_the_completion_buffer_allows():
+    """72 blocks of 64 bytes in flight; a block is taken for 1 us, the crossing, and 20 + 276 bytes on the link."""
+    point, = [point for point in board_sweep(True, ["xilinx_kc705"]) if point.hardware.lanes == 8 and point.completion]
+    found  = measured(point, 0.9)
+    trip   = 1e-6 + 60e-9 + (20 + 276)/4e9
+    assert waits.buffer_bound(found) == pytest.approx(72*64/trip)
+    assert board_rows.buffered(found) == pytest.approx(100*72*64/trip/1e9)
+    assert board_rows.allowed(found) == pytest.approx(90)
+    slow = measured(replace(point, latency_ns=9000), 0.4)
+    assert board_rows.allowed(slow) == pytest.approx(100*0.4e9/waits.buffer_bound(slow))
+    assert of("xilinx_kcu105", 8).blocks == 170
+
+
+@pytest.mark.parametrize("size, latency_ns, seconds", [
+    (8192, 1000, 1e-6 + 256*8192/0.5e9),                # The descriptors and the data take longer than a round trip.
+    (8, 100000, 2*100e-6 + 256*8/1e9),                  # The descriptors come while the first read is under way.
+])
+def test_bound_of_a_chain(size, latency_ns, seconds):
+    """Doorbell, a round trip, then all descriptors and data, but the data after one more round trip."""
+    point = next(point for point in board_sizes(False) if point.bytes == size)
+    found = measured(replace(point, latency_ns=latency_ns - point.hardware.crossing_ns), 0.5)
+    assert waits.chain_bound(found, "read") == pytest.approx(256*size/seconds)
+    assert waits.chain_bound(found, "write") == pytest.approx(256*size/(latency_ns*1e-9 + 256*size/0.5e9))
+
+
+def test_small_transfers_are_judged_with_their_descriptors():
+    found = goals.cells([measured(point, 0.5) for point in board_sizes(False) if point.bytes in (32, 64)])
+    cells = [cell for cell in found if "small transfers" in cell.goal]
+    assert {cell.must for cell in cells} == {90, 97}
+    assert all(cell.unit == "% of bound with descriptors" for cell in cells)
 
 
 def test_records_say_which_board(results):

@@ -10,6 +10,7 @@ namespace litepcie {
 namespace {
 
 constexpr unsigned kCompletionHeader = 12;
+constexpr unsigned kDescriptorBytes = 16;
 constexpr unsigned kSegmentBits = 128;  // at whose multiples a completion begins with the straddle option
 
 double skip_share() { return double(kSkpSymbols) / kSkpInterval; }
@@ -49,16 +50,27 @@ double dllp_bytes(const BoundParameters &p, const TlpRates &tlps, double posted_
                          fewest_updates(tlps.non_posted, credits.header[1], 0, credits.data[1]));
 }
 
-// Clock cycles of the card that a TLP takes on the data path, or at the hard block if that is slower. Each TLP begins
-// in a beat of its own, unless it `shares` beats of the hard block.
-double beats(const BoundParameters &p, double payload, unsigned header, bool shares = false) {
+// Clock cycles of the card that TLPs take on the data path, and at the hard block.
+struct Beats {
+    double of_card = 0, of_block = 0;
+    double slower() const { return std::max(of_card, of_block); }
+};
+
+// Those of one TLP. Each TLP begins in a beat of its own, unless it `shares` beats of the hard block.
+Beats beats(const BoundParameters &p, double payload, unsigned header, bool shares = false) {
     const double bits = (header + payload) * 8;
-    const double of_card = std::ceil(bits / p.data_width);
-    if (!p.block_width)
-        return of_card;
-    const double of_block =
-        shares ? std::ceil(bits / kSegmentBits) * kSegmentBits / p.block_width : std::ceil(bits / p.block_width);
-    return std::max(of_card, of_block * p.shape.clock_hz / p.block_clock_hz);
+    Beats found = {std::ceil(bits / p.data_width), 0};
+    if (p.block_width)
+        found.of_block =
+            (shares ? std::ceil(bits / kSegmentBits) * kSegmentBits / p.block_width : std::ceil(bits / p.block_width)) *
+            p.shape.clock_hz / p.block_clock_hz;
+    return found;
+}
+
+// TLPs with `each` beats per second, where others take `used` beats in each second.
+double tlps_beside(double clock_hz, const Beats &each, const Beats &used) {
+    const double at_card = (clock_hz - used.of_card) / each.of_card;
+    return each.of_block > 0 ? std::min(at_card, (clock_hz - used.of_block) / each.of_block) : at_card;
 }
 
 }  // namespace
@@ -85,10 +97,23 @@ Rates link_bound(const BoundParameters &p) {
     const Split completion =
         split(p.descriptor_bytes, std::min(p.completion_bytes ? p.completion_bytes : p.mps, p.mps));
     const double write_wire = 1 + write.count * (kFramingBytes + p.header_bytes) / write.total;
-    const double completion_wire = 1 + completion.count * (kFramingBytes + kCompletionHeader) / completion.total;
-    const double request_wire = request.count * (kFramingBytes + p.header_bytes) / request.total;
+    // For one byte of data: bytes of descriptors, and what their requests and completions take.
+    const double fetched = p.with_descriptors && p.descriptor_bytes ? kDescriptorBytes / double(p.descriptor_bytes) : 0;
+    const double answer = std::min(p.completion_bytes ? p.completion_bytes : p.mps, p.mps);
+    const double fetch_wire = fetched * (1 + (kFramingBytes + kCompletionHeader) / answer);
+    const Beats fetch = beats(p, answer, kCompletionHeader, p.straddle);
+    const double fetch_request_wire = fetched / p.mrrs * (kFramingBytes + p.header_bytes);
+    const double completion_wire =
+        1 + completion.count * (kFramingBytes + kCompletionHeader) / completion.total + fetch_wire;
+    const double request_wire = request.count * (kFramingBytes + p.header_bytes) / request.total + fetch_request_wire;
+    const Beats of_completion = beats(p, completion.average(), kCompletionHeader, p.straddle);
+    const double fetches = fetched / answer * completion.average();  // for each completion of data
     const double path =
-        p.shape.clock_hz / beats(p, completion.average(), kCompletionHeader, p.straddle) * completion.average();
+        p.shape.clock_hz /
+        Beats{of_completion.of_card + fetches * fetch.of_card, of_completion.of_block + fetches * fetch.of_block}
+            .slower() *
+        completion.average();
+    const Beats of_request = beats(p, 0, p.header_bytes), of_write = beats(p, write.average(), p.header_bytes);
 
     // The DLLPs of a direction depend on the other direction's rate, but only a little: this iteration converges.
     Rates rates = {reads ? path : 0, writes ? capacity : 0};
@@ -96,14 +121,19 @@ Rates link_bound(const BoundParameters &p) {
         const TlpRates of_card = {rates.write / write.average(), rates.read / request.average(), 0};
         const TlpRates of_host = {0, 0, rates.read / completion.average()};
         if (reads) {
-            const double left = capacity - dllp_bytes(p, of_card, write.average(), kRootPortCredits);
+            const double left =
+                capacity - dllp_bytes(p, of_card, write.average(), kRootPortCredits) - rates.write * fetch_wire;
             rates.read = std::min(left / completion_wire, path);
+            if (p.most.read > 0)
+                rates.read = std::min(rates.read, p.most.read);
         }
         if (writes) {
             const double left = capacity - rates.read * request_wire - dllp_bytes(p, of_host, 0, card_credits(p.mps));
-            const double free_beats = p.shape.clock_hz - of_card.non_posted * beats(p, 0, p.header_bytes);
-            rates.write =
-                std::min(left / write_wire, free_beats / beats(p, write.average(), p.header_bytes) * write.average());
+            const double wire = write_wire + fetch_request_wire;
+            const Beats used = {of_card.non_posted * of_request.of_card, of_card.non_posted * of_request.of_block};
+            rates.write = std::min(left / wire, tlps_beside(p.shape.clock_hz, of_write, used) * write.average());
+            if (p.most.write > 0)
+                rates.write = std::min(rates.write, p.most.write);
         }
     }
     return rates;

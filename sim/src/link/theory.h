@@ -34,7 +34,9 @@ struct BoundParameters {
     unsigned completion_bytes = 0;   // bytes of the largest completion; 0: MPS
     unsigned header_bytes = 12;      // of the card's requests: 12 or 16
     uint64_t descriptor_bytes = 0;   // length of a descriptor, as no TLP spans two; 0: much more than MPS and MRRS
+    bool with_descriptors = false;   // each descriptor of 16 bytes is fetched from the host
     Traffic traffic = Traffic::Write;
+    Rates most;  // with Traffic::Both: what each direction really moves, 0: as much as it can
     UpdateFc update_fc = UpdateFc::Guideline;
 };
 
@@ -44,6 +46,9 @@ struct BoundParameters {
 // TLPs. There is one ACK per TLP or per ACK interval, whichever is rarer; the same holds for UpdateFCs, unless the
 // policy needs fewer. A direction is also limited by the beats that its TLPs take on the data path; read requests share
 // them with writes.
+//
+// With descriptors, the card requests as many as MRRS allows in one TLP, and their completions of up to MPS share the
+// receive path with the data of reads.
 Rates link_bound(const BoundParameters &parameters);
 
 }  // namespace litepcie

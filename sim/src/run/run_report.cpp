@@ -24,6 +24,7 @@ double rate(uint64_t bytes, uint64_t cycles, uint64_t clock_hz) {
 // Rates of one direction in bytes per second. `model` is by the model's clock, the others by the gateware's counters.
 struct Summary {
     double peak = 0, average = 0, last = 0, model = 0;
+    double seconds = 0;  // while the engine was active
     size_t count = 0;
 };
 
@@ -43,6 +44,7 @@ Summary summarize(const std::vector<Iteration> &iterations, std::optional<Measur
         s.count++;
     }
     s.average = rate(bytes, cycles, clock_hz);
+    s.seconds = double(cycles) / clock_hz;
     s.model = rate(bytes, model_cycles, clock_hz);
     return s;
 }
@@ -63,19 +65,35 @@ BoundParameters bound_parameters(const Model &model, const RunOptions &options) 
     return p;
 }
 
-// Upper bounds for the sequence. Directions share the link only if they run at the same time.
-Rates bound(const Model &model, const RunOptions &options) {
-    BoundParameters p = bound_parameters(model, options);
-    if (options.sequence == "read-and-write") {
-        p.traffic = Traffic::Both;
-        return link_bound(p);
-    }
+// Upper bounds of each direction alone.
+Rates bound_alone(BoundParameters p) {
     Rates rates;
     p.traffic = Traffic::Read;
     rates.read = link_bound(p).read;
     p.traffic = Traffic::Write;
     rates.write = link_bound(p).write;
     return rates;
+}
+
+// Upper bounds of each direction beside the other one as it was measured: a direction that is slower, or that ends
+// earlier, leaves more of the link to the other.
+Rates bound_beside(const BoundParameters &p, const Summary &read, const Summary &write) {
+    const Rates alone = bound_alone(p);
+    BoundParameters with_write = p, with_read = p;
+    with_write.traffic = with_read.traffic = Traffic::Both;
+    with_write.most.write = write.average;
+    with_read.most.read = read.average;
+    const double beside = std::min(read.seconds, write.seconds);
+    Rates rates;
+    rates.read = (link_bound(with_write).read * beside + alone.read * (read.seconds - beside)) / read.seconds;
+    rates.write = (link_bound(with_read).write * beside + alone.write * (write.seconds - beside)) / write.seconds;
+    return rates;
+}
+
+// Upper bounds for the sequence. Directions share the link only if they run at the same time.
+Rates bound(const BoundParameters &p, const RunOptions &options, const Summary &read, const Summary &write) {
+    return options.sequence == "read-and-write" && read.seconds > 0 && write.seconds > 0 ? bound_beside(p, read, write)
+                                                                                         : bound_alone(p);
 }
 
 Json measure_json(const Measure &m, uint64_t clock_hz) {
@@ -93,17 +111,23 @@ Json measure_json(const Measure &m, uint64_t clock_hz) {
             {"wait_data", c.wait_data}};
 }
 
-Json summary_json(const Summary &s, double bound) {
-    return {{"average_bytes_per_second", s.average}, {"peak_bytes_per_second", s.peak},
-            {"last_bytes_per_second", s.last},       {"model_bytes_per_second", s.model},
-            {"bound_bytes_per_second", bound},       {"share_of_bound", s.average / bound}};
+Json summary_json(const Summary &s, double bound, double with_descriptors) {
+    return {{"average_bytes_per_second", s.average},
+            {"peak_bytes_per_second", s.peak},
+            {"last_bytes_per_second", s.last},
+            {"model_bytes_per_second", s.model},
+            {"bound_bytes_per_second", bound},
+            {"share_of_bound", s.average / bound},
+            {"bound_with_descriptors_bytes_per_second", with_descriptors}};
 }
 
 }  // namespace
 
 void RunReport::print() const {
     const uint64_t clock = model_.info().clock_hz;
-    const Rates limits = bound(model_, options_);
+    const Summary read = summarize(iterations_, &Iteration::read, clock);
+    const Summary write = summarize(iterations_, &Iteration::write, clock);
+    const Rates limits = bound(bound_parameters(model_, options_), options_, read, write);
     const double theory = application_note_rate({model_.info().gen, model_.info().lanes, clock}, options_.mps);
     printf("%s: %llu bytes x %zu, MPS %u, MRRS %u, Gen%u x%u, %u bit at %.0f MHz\n", options_.sequence.c_str(),
            (unsigned long long)options_.length, iterations_.size(), options_.mps, options_.mrrs, model_.info().gen,
@@ -112,11 +136,11 @@ void RunReport::print() const {
            "share", "theory");
     const struct {
         const char *name;
-        std::optional<Measure> Iteration::*which;
+        const Summary &of;
         double limit;
-    } rows[] = {{"read", &Iteration::read, limits.read}, {"write", &Iteration::write, limits.write}};
+    } rows[] = {{"read", read, limits.read}, {"write", write, limits.write}};
     for (const auto &row : rows) {
-        Summary s = summarize(iterations_, row.which, clock);
+        const Summary &s = row.of;
         if (s.count)
             printf("%-6s %10.1f %10.1f %10.1f %12.1f %10.1f %7.1f%% %10.1f\n", row.name, s.average / 1e6, s.peak / 1e6,
                    s.last / 1e6, s.model / 1e6, row.limit / 1e6, 100 * s.average / row.limit, theory / 1e6);
@@ -125,7 +149,12 @@ void RunReport::print() const {
 
 void RunReport::write_json(const std::string &path, const std::string &failure) const {
     const CardInfo &card = model_.info();
-    const Rates limits = bound(model_, options_);
+    const Summary read = summarize(iterations_, &Iteration::read, card.clock_hz);
+    const Summary write = summarize(iterations_, &Iteration::write, card.clock_hz);
+    BoundParameters parameters = bound_parameters(model_, options_);
+    const Rates limits = bound(parameters, options_, read, write);
+    parameters.with_descriptors = true;
+    const Rates with_descriptors = bound(parameters, options_, read, write);
     const LinkShape shape{card.gen, card.lanes, card.clock_hz};
     Json json = {
         {"ok", failure.empty()},
@@ -154,12 +183,10 @@ void RunReport::write_json(const std::string &path, const std::string &failure) 
     json["pcie_bench"] = {{"read_bytes_per_second", bench.read},
                           {"write_bytes_per_second", bench.write},
                           {"both_bytes_per_second", bench.both}};
-    Summary read = summarize(iterations_, &Iteration::read, card.clock_hz);
-    Summary write = summarize(iterations_, &Iteration::write, card.clock_hz);
     if (read.count)
-        json["read"] = summary_json(read, limits.read);
+        json["read"] = summary_json(read, limits.read, with_descriptors.read);
     if (write.count)
-        json["write"] = summary_json(write, limits.write);
+        json["write"] = summary_json(write, limits.write, with_descriptors.write);
     json["runs"] = Json::array();
     for (const Iteration &iteration : iterations_) {
         Json run = Json::object();

@@ -118,3 +118,52 @@ TEST(Theory, RootPortsUpdateSparingly) {
     p.traffic = Traffic::Both;
     EXPECT_GT(link_bound(p).write, 429e6);
 }
+
+// A descriptor of 16 bytes for each transfer; 16 of them share a completion of 256 bytes.
+TEST(Theory, BoundWithDescriptors) {
+    BoundParameters p;
+    p.shape = shape(2, 4);
+    p.data_width = 512;  // each TLP takes less time on the data path than on the link
+    p.traffic = Traffic::Read;
+    p.descriptor_bytes = 8;
+    const double plain = link_bound(p).read;
+    p.with_descriptors = true;
+    // 28 bytes for the completion of the data, 276/16 for the descriptor.
+    EXPECT_NEAR(link_bound(p).read / plain, 28 / (28 + 276 / 16.0), 0.01);
+    p.traffic = Traffic::Write;  // descriptors arrive on the other path, and a request for 32 of them has 20 bytes
+    p.with_descriptors = false;
+    const double writes = link_bound(p).write;
+    p.with_descriptors = true;
+    EXPECT_NEAR(link_bound(p).write / writes, 28 / (28 + 20 / 32.0), 0.001);
+}
+
+// A direction that moves less than it could leaves more to the other one.
+TEST(Theory, BoundBesideASlowDirection) {
+    BoundParameters p;
+    p.shape = {2, 8, 250000000};
+    p.data_width = 256;
+    p.traffic = Traffic::Both;
+    const Rates both = link_bound(p);
+    p.most.read = both.read / 2;
+    EXPECT_NEAR(link_bound(p).read, both.read / 2, 1);
+    const double gain = both.read / 2 * 20 / 512;  // requests that are not sent
+    EXPECT_NEAR(link_bound(p).write, both.write + gain * 256 / 276, both.write * 0.005);
+    EXPECT_GT(link_bound(p).write, both.write + gain * 0.9);
+    p.most = {0, 1e6};
+    EXPECT_GE(link_bound(p).read, both.read);
+}
+
+// At 512 bit and 166 MHz the hard block, 256 bit at 250 MHz, limits writes to 9 of its beats. A request takes one of
+// them, which is less than a cycle of the card.
+TEST(Theory, BoundKnowsTheBlocksBeats) {
+    BoundParameters p;
+    p.shape = {3, 8, 166666667};
+    p.data_width = 512;
+    p.block_width = 256;
+    p.block_clock_hz = 250000000;
+    p.traffic = Traffic::Write;
+    EXPECT_NEAR(link_bound(p).write, 250e6 * 256 / 9, 1e4);
+    p.traffic = Traffic::Both;
+    const Rates both = link_bound(p);
+    EXPECT_NEAR(both.write, (250e6 - both.read / 512) * 256 / 9, 1e4);
+}
