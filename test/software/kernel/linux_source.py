@@ -1,0 +1,95 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Linux's own checks of a driver: Debian's source of the default kernel, with its compiler, sparse and coccinelle.
+
+All of it comes from Debian packages into the cache, as the guest kernels do.
+"""
+
+import contextlib
+import shutil
+import subprocess
+import tempfile
+
+from pathlib import Path
+
+from litepcie_sim.guest          import cache, chroot, packages
+from litepcie_sim.guest.kernels  import DEFAULT_KERNEL, KERNELS
+from litepcie_sim.guest.module   import sources
+from litepcie_sim.guest.packages import Recipe
+
+SOURCE = f"linux-source-{DEFAULT_KERNEL}"
+
+RECIPE = Recipe("linux-checks", f"source of kernel {DEFAULT_KERNEL} and checkers", KERNELS[DEFAULT_KERNEL],
+    packages = ("linux-headers-cloud-amd64", SOURCE, "sparse", "coccinelle", "libpython3-dev", "base-files", "dash",
+        "bash", "coreutils", "sed", "grep", "mawk", "findutils", "diffutils", "perl", "tar", "gzip", "xz-utils",
+        "libc-bin", "gcc", "binutils", "make", "libc6-dev", "libelf-dev", "bc", "bison", "flex"),
+    # Without what coccinelle's and sparse's further programs need.
+    keep     = r"(?!linux-(image|binary|modules|base)|systemd|libsystemd|udev|initramfs|dracut|kmod|klibc|libklibc|"
+        r"debconf|libllvm|libicu|libz3|lib(a|hwa|l|t|ub)san\d|libgprofng|libpam|logsave)",
+    expect   = f"usr/src/{SOURCE}.tar.xz",
+    exclude  = (*Recipe.exclude, "*/lto1", "*/gprofng*", "./usr/share/i18n", "./usr/lib/x86_64-linux-gnu/gconv"))
+
+# What the checks read of the source; the whole of it has 1.3 GB.
+PARTS = ("scripts", "Documentation/userspace-api/ioctl")
+
+
+def _unpack(folder, *parts):
+    """Unpacks the kernel's source, or parts of it, into `folder`."""
+    archive = packages.root(RECIPE) / RECIPE.expect
+    subprocess.run(["tar", "-xf", archive, "-C", folder, "--strip-components=1",
+        *[f"{SOURCE}/{part}" for part in parts]], check=True)
+
+
+def parts():
+    """Returns the folder of `PARTS`, unpacked once, in the cache."""
+    return cache.entry("linux-checks-parts", cache.digest(packages.root(RECIPE).name, *PARTS),
+        lambda path: _unpack(path, *PARTS), "the kernel's scripts")
+
+
+@contextlib.contextmanager
+def workshop():
+    """A folder inside the root, as (path on this machine, function that runs a command in the root in this folder)."""
+    root   = packages.root(RECIPE)
+    inside = chroot.way(root)
+    assert inside, "this machine allows neither chroot nor user namespaces"
+    (root / "tmp").mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="check-", dir=root / "tmp") as work:
+        def run(*command):
+            name = f"/tmp/{Path(work).name}"
+            return subprocess.run([*inside, "sh", "-c", 'cd "$0" && exec "$@"', name, *command], text=True,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "HOME": "/"})
+        yield Path(work), run
+
+
+def copy_driver(folder):
+    """Copies the driver's sources into `folder`."""
+    for name, content in sources().items():
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+
+
+def headers():
+    """Path of the kernel's headers inside the root."""
+    root  = packages.root(RECIPE)
+    found = next(root.glob("usr/src/linux-headers-*-cloud-amd64"))
+    return "/" / found.relative_to(root)
+
+
+def whole(folder):
+    """Unpacks the whole source into `folder`, with the driver where it belongs."""
+    _unpack(folder)
+    driver = folder / "drivers" / "misc" / "litepcie"
+    copy_driver(driver)
+    for name, line in (("Kconfig", 'source "drivers/misc/litepcie/Kconfig"\n'),
+            ("Makefile", "obj-$(CONFIG_LITEPCIE) += litepcie/\n")):
+        path = folder / "drivers" / "misc" / name
+        text = path.read_text()
+        path.write_text(text.replace("endmenu", line + "endmenu") if name == "Kconfig" else text + line)
+    shutil.move(driver / "include/uapi/linux/litepcie.h", folder / "include/uapi/linux/litepcie.h")
+    shutil.rmtree(driver / "include")
