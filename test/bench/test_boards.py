@@ -123,6 +123,11 @@ def test_a_goal_has_one_line_whether_asked_or_not():
     assert [cell.must for cell in alone] == [97.5] and alone[0].asked
 
 
+def test_a_figure_just_below_its_goal_does_not_look_reached():
+    assert goals.Cell("goal", "what", 97.48, 97.5, "%").measured == "97.48"
+    assert [goals.Cell("goal", "what", value, 97.5, "%").measured for value in (97.5, 97.4)] == ["97.5", "97.4"]
+
+
 def test_direct_is_measured_where_the_card_has_the_registers():
     lines = [runner.command(point, "x.json") for point in board_sweep(True, ["sqrl_acorn"]) if point.batch == 1]
     assert ["--direct" in line for line in lines] == [False, True]
