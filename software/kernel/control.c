@@ -17,8 +17,8 @@
  *
  * event       called by                            engine     requests
  * ----------  -----------------------------------  ---------  -----------------
- * start       probe, resume, after a card reset    reset,     pending ones run
- *                                                  enabled
+ * start       probe, resume, after a card reset,   reset,     pending ones run
+ *             ioctl                                enabled
  * pause       suspend, before a card reset         reset      kept as pending
  * recover     watchdog: the engine stopped or      reset,     the one that it
  *             makes no progress                    enabled    stopped in fails,
@@ -75,35 +75,6 @@ int litepcie_engine_reset(struct litepcie_engine *engine)
 	dev_err(&engine->ld->dev, "%s %s\n", engine->name,
 		ret ? "reset timed out: card disabled" :
 		      "registers read as all ones: card is gone");
-	return ret ? -EIO : -ENODEV;
-}
-
-/**
- * litepcie_reset_engines() - reset every engine that the card has
- * @ld: the device; no engine is RUNNING
- *
- * Another driver, or the one before a kexec, may have left any channel or
- * stream enabled. Called before bus mastering is switched on.
- *
- * Return: 0 or negative errno.
- */
-int litepcie_reset_engines(struct litepcie_device *ld)
-{
-	u64 timeout_us = (u64)jiffies_to_msecs(litepcie_timeout()) * USEC_PER_MSEC;
-	u32 control;
-	int ret;
-
-	writel(LITEPCIE_CONTROL_RESET, ld->regs + LITEPCIE_CONTROL);
-	/* Reads as 1 until no engine has a request outstanding. */
-	ret = readl_poll_timeout(ld->regs + LITEPCIE_CONTROL, control,
-				 control == ~0U ||
-				 !(control & LITEPCIE_CONTROL_RESET),
-				 100, timeout_us);
-	if (!ret && control != ~0U)
-		return 0;
-	dev_err(&ld->pdev->dev, "engines %s\n",
-		ret ? "did not end their reset" :
-		      "read as all ones: card is gone");
 	return ret ? -EIO : -ENODEV;
 }
 
@@ -207,26 +178,59 @@ void litepcie_engine_free(struct litepcie_engine *engine)
 	litepcie_ring_free(engine);
 }
 
+/* Resets an engine and runs its requests. */
+static int litepcie_engine_run(struct litepcie_engine *engine)
+{
+	int ret;
+
+	lockdep_assert_held(&engine->control);
+	litepcie_engine_set_paused(engine);
+	ret = litepcie_engine_reset(engine);
+	if (ret) {
+		litepcie_ring_fail(engine, ret);
+		return ret;
+	}
+	litepcie_ring_rewind(engine, 0, 0, 0);
+	litepcie_engine_enable(engine);
+	return 0;
+}
+
 /**
  * litepcie_engine_start() - reset an engine and run its requests, in any state
  * @engine: the engine
  */
 void litepcie_engine_start(struct litepcie_engine *engine)
 {
-	int ret;
-
 	if (!engine->regs)
 		return;
 	mutex_lock(&engine->control);
-	litepcie_engine_set_paused(engine);
-	ret = litepcie_engine_reset(engine);
-	if (ret) {
-		litepcie_ring_fail(engine, ret);
-	} else {
-		litepcie_ring_rewind(engine, 0, 0, 0);
-		litepcie_engine_enable(engine);
-	}
+	litepcie_engine_run(engine);
 	mutex_unlock(&engine->control);
+}
+
+/**
+ * litepcie_engine_restart() - reset a running engine because a program asks
+ * @engine: the engine
+ *
+ * Its requests start again.
+ *
+ * Return: 0; -ENODEV if the card is away or lost; the errno of an engine that
+ * has failed: only a reset of the card helps then.
+ */
+int litepcie_engine_restart(struct litepcie_engine *engine)
+{
+	int ret;
+
+	mutex_lock(&engine->control);
+	/* Each loss of the card says so before it takes the mutex. */
+	if (READ_ONCE(engine->ld->card) != LITEPCIE_CARD_PRESENT)
+		ret = -ENODEV;
+	else if (READ_ONCE(engine->state) == LITEPCIE_ENGINE_FAILED)
+		ret = READ_ONCE(engine->error);
+	else
+		ret = litepcie_engine_run(engine);
+	mutex_unlock(&engine->control);
+	return ret;
 }
 
 /**

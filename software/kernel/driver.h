@@ -215,7 +215,6 @@ void litepcie_ring_rewind(struct litepcie_engine *engine, u32 completed,
 void litepcie_ring_fail(struct litepcie_engine *engine, int error);
 
 /* control.c: the hardware of one engine */
-int litepcie_reset_engines(struct litepcie_device *ld);
 int litepcie_engine_reset(struct litepcie_engine *engine);
 void litepcie_engine_enable(struct litepcie_engine *engine);
 bool litepcie_engine_set_paused(struct litepcie_engine *engine);
@@ -223,6 +222,7 @@ int litepcie_engine_init(struct litepcie_device *ld, unsigned int direction,
 			 work_func_t watchdog);
 void litepcie_engine_free(struct litepcie_engine *engine);
 void litepcie_engine_start(struct litepcie_engine *engine);
+int litepcie_engine_restart(struct litepcie_engine *engine);
 void litepcie_engine_pause(struct litepcie_engine *engine);
 void litepcie_engine_stop(struct litepcie_engine *engine, int error);
 void litepcie_engine_disconnect(struct litepcie_engine *engine, int error);
@@ -237,6 +237,7 @@ void litepcie_watchdog(struct work_struct *work);
 /* power.c: the card as a whole */
 extern const struct pci_error_handlers litepcie_error_handlers;
 extern const struct dev_pm_ops litepcie_pm_ops;
+int litepcie_reset_engines(struct litepcie_device *ld);
 void litepcie_start(struct litepcie_device *ld);
 void litepcie_stop(struct litepcie_device *ld, int error);
 

@@ -6,6 +6,7 @@
  */
 #include <linux/bitfield.h>
 #include <linux/build_bug.h>
+#include <linux/capability.h>
 #include <linux/fs.h>
 #include <linux/stddef.h>
 #include <linux/string.h>
@@ -18,6 +19,7 @@ static_assert(sizeof(struct litepcie_info) == 240);
 static_assert(sizeof(struct litepcie_counters) == 120);
 static_assert(sizeof(struct litepcie_errors) == 72);
 static_assert(sizeof(struct litepcie_scratch) == 16);
+static_assert(sizeof(struct litepcie_reset) == 32);
 
 union litepcie_argument {
 	struct {
@@ -28,6 +30,7 @@ union litepcie_argument {
 	struct litepcie_counters counters;
 	struct litepcie_errors errors;
 	struct litepcie_scratch scratch;
+	struct litepcie_reset reset;
 };
 
 /* Reads a 64-bit counter: reading the low half latches the high half. */
@@ -137,15 +140,32 @@ static int litepcie_scratch(struct litepcie_device *ld, union litepcie_argument 
 	return 0;
 }
 
+static int litepcie_reset(struct litepcie_device *ld, union litepcie_argument *arg)
+{
+	struct litepcie_reset *reset = &arg->reset;
+
+	if (!capable(CAP_SYS_ADMIN))
+		return -EPERM;
+	/* The driver runs the engines of channel 0. */
+	if (memchr_inv(reset->reserved, 0, sizeof(reset->reserved)) ||
+	    reset->channel || reset->direction >= LITEPCIE_DIRECTIONS ||
+	    !ld->engines[reset->direction].regs)
+		return -EINVAL;
+	return litepcie_engine_restart(&ld->engines[reset->direction]);
+}
+
 /**
  * struct litepcie_ioctl - one ioctl
  * @writes: it changes the card, so the file must be open for writing
+ * @resets: it takes litepcie_engine.control, which comes before
+ *	litepcie_device.card_lock
  * @size: size of its structure in this driver
  * @first: size of the first version of its structure
  * @handle: fills the kernel's copy of the structure
  */
 struct litepcie_ioctl {
 	bool writes;
+	bool resets;
 	u32 size;
 	u32 first;
 	int (*handle)(struct litepcie_device *ld, union litepcie_argument *arg);
@@ -173,6 +193,13 @@ static const struct litepcie_ioctl litepcie_ioctls[] = {
 		.first = offsetofend(struct litepcie_scratch, readback),
 		.handle = litepcie_scratch,
 	},
+	[_IOC_NR(LITEPCIE_IOC_RESET)] = {
+		.writes = true,
+		.resets = true,
+		.size = sizeof(struct litepcie_reset),
+		.first = offsetofend(struct litepcie_reset, reserved),
+		.handle = litepcie_reset,
+	},
 };
 
 /*
@@ -196,12 +223,14 @@ static int litepcie_ioctl_run(struct litepcie_device *ld,
 	if (READ_ONCE(ld->gone) || ld->card != LITEPCIE_CARD_PRESENT ||
 	    !litepcie_alive(ld)) {
 		ret = -ENODEV;
-	} else {
+	} else if (!ioctl->resets) {
 		ret = ioctl->handle(ld, arg);
 		if (!ret && !litepcie_alive(ld))
 			ret = -ENODEV;
 	}
 	up_read(&ld->card_lock);
+	if (!ret && ioctl->resets)
+		ret = ioctl->handle(ld, arg);
 	srcu_read_unlock(&ld->gate, idx);
 	return ret;
 }

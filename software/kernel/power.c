@@ -4,10 +4,41 @@
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
+#include <linux/iopoll.h>
+#include <linux/jiffies.h>
 #include <linux/pm.h>
 #include <linux/string.h>
 
 #include "driver.h"
+
+/**
+ * litepcie_reset_engines() - reset every engine that the card has
+ * @ld: the device; no engine is RUNNING
+ *
+ * Another driver, or the one before a kexec, may have left any channel or
+ * stream enabled. Called before bus mastering is switched on.
+ *
+ * Return: 0 or negative errno.
+ */
+int litepcie_reset_engines(struct litepcie_device *ld)
+{
+	u64 timeout_us = (u64)jiffies_to_msecs(litepcie_timeout()) * USEC_PER_MSEC;
+	u32 control;
+	int ret;
+
+	writel(LITEPCIE_CONTROL_RESET, ld->regs + LITEPCIE_CONTROL);
+	/* Reads as 1 until no engine has a request outstanding. */
+	ret = readl_poll_timeout(ld->regs + LITEPCIE_CONTROL, control,
+				 control == ~0U ||
+				 !(control & LITEPCIE_CONTROL_RESET),
+				 100, timeout_us);
+	if (!ret && control != ~0U)
+		return 0;
+	dev_err(&ld->pdev->dev, "engines %s\n",
+		ret ? "did not end their reset" :
+		      "read as all ones: card is gone");
+	return ret ? -EIO : -ENODEV;
+}
 
 /**
  * litepcie_start() - reset all engines and run their requests, in any state

@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include "check.h"
 
 #define expect_errno(call, code)                                                                  \
@@ -186,7 +187,9 @@ static void every_ioctl(void)
 		    offsetof(struct litepcie_errors, reserved0));
 	ioctl_sizes(LITEPCIE_IOC_SCRATCH, sizeof(struct litepcie_scratch),
 		    sizeof(struct litepcie_scratch));
-	for (unsigned int number = 4; number < 256; number++)
+	ioctl_sizes(LITEPCIE_IOC_RESET, sizeof(struct litepcie_reset),
+		    offsetof(struct litepcie_reset, reserved));
+	for (unsigned int number = 5; number < 256; number++)
 		expect_errno(ioctl(fd, _IOC(_IOC_READ | _IOC_WRITE, LITEPCIE_IOC_MAGIC, number, 16), &fd),
 			     ENOTTY);
 	expect_errno(ioctl(fd, _IOWR(LITEPCIE_IOC_MAGIC + 1, 0, struct litepcie_info), &fd), ENOTTY);
@@ -206,6 +209,41 @@ static void read_only(void)
 	check(!ioctl(writable, LITEPCIE_IOC_SCRATCH, &scratch), "%s", strerror(errno));
 	check(scratch.readback == 0xfeedface, "%08x", scratch.readback);
 	check(!close(readable) && !close(writable), "%s", strerror(errno));
+}
+
+/* Resets both engines while a child moves data, which must not see it. */
+static void engine_reset(void)
+{
+	struct litepcie_reset reset = { .size = sizeof(reset), .channel = 1 };
+	int status, readable = open(DEVICE, O_RDONLY);
+	pid_t child = fork();
+
+	check(child >= 0 && readable >= 0, "%s", strerror(errno));
+	if (!child) {
+		for (int i = 0; i < 20; i++)
+			still_works();
+		_exit(0);
+	}
+	for (int i = 0; i < 200; i++) {
+		reset = (struct litepcie_reset){ .size = sizeof(reset), .direction = i % 2 };
+		check(!ioctl(fd, LITEPCIE_IOC_RESET, &reset), "%s", strerror(errno));
+	}
+	check(waitpid(child, &status, 0) == child && !status, "status %#x", status);
+	reset = (struct litepcie_reset){ .size = sizeof(reset), .channel = 1 };
+	expect_errno(ioctl(fd, LITEPCIE_IOC_RESET, &reset), EINVAL);
+	reset = (struct litepcie_reset){ .size = sizeof(reset), .direction = 2 };
+	expect_errno(ioctl(fd, LITEPCIE_IOC_RESET, &reset), EINVAL);
+	reset = (struct litepcie_reset){ .size = sizeof(reset) };
+	expect_errno(ioctl(readable, LITEPCIE_IOC_RESET, &reset), EBADF);
+	child = fork();
+	if (!child) {
+		check(!setuid(65534), "%s", strerror(errno));
+		expect_errno(ioctl(fd, LITEPCIE_IOC_RESET, &reset), EPERM);
+		_exit(0);
+	}
+	check(waitpid(child, &status, 0) == child && !status, "status %#x", status);
+	check(!close(readable), "%s", strerror(errno));
+	still_works();
 }
 
 static void mapping(void)
@@ -247,6 +285,7 @@ int main(void)
 	ioctls();
 	every_ioctl();
 	read_only();
+	engine_reset();
 	mapping();
 	finish("errors");
 }

@@ -39,7 +39,7 @@ def test_kunit_suite_runs_without_a_kernel(tmp_path):
 @pytest.mark.parametrize("bits", [32, 64])
 def test_user_structures_are_the_same_for_32_and_64_bits(tmp_path, bits):
     sizes  = {"litepcie_info": 240, "litepcie_counters": 120, "litepcie_errors": 72,
-        "litepcie_scratch": 16}
+        "litepcie_scratch": 16, "litepcie_reset": 32}
     source = tmp_path / "sizes.c"
     source.write_text("#include <linux/litepcie.h>\n" + "".join(
         f'_Static_assert(sizeof(struct {name}) == {size}, "{name}");\n'

@@ -146,11 +146,27 @@ struct litepcie_scratch {
 	__u32 readback;			/* out: value read back */
 };
 
+/*
+ * LITEPCIE_IOC_RESET: resets an engine that the driver runs. The transfers that
+ * it had start again; their callers see no error. Needs CAP_SYS_ADMIN and a file
+ * open for writing. Errors besides those above:
+ *   EPERM     the caller does not have CAP_SYS_ADMIN
+ *   EIO       the reset did not end, now or before: reset the card
+ */
+struct litepcie_reset {
+	__u32 size;			/* in, out: bytes of this structure */
+	__u32 flags;			/* in: 0 */
+	__u32 channel;			/* in: 0 */
+	__u32 direction;		/* in: LITEPCIE_READER or LITEPCIE_WRITER */
+	__u64 reserved[2];		/* 0 */
+};
+
 /* No other driver of ioctl-number.rst has it. */
 #define LITEPCIE_IOC_MAGIC	0xD6
 #define LITEPCIE_IOC_INFO	_IOWR(LITEPCIE_IOC_MAGIC, 0x00, struct litepcie_info)
 #define LITEPCIE_IOC_COUNTERS	_IOWR(LITEPCIE_IOC_MAGIC, 0x01, struct litepcie_counters)
 #define LITEPCIE_IOC_ERRORS	_IOWR(LITEPCIE_IOC_MAGIC, 0x02, struct litepcie_errors)
 #define LITEPCIE_IOC_SCRATCH	_IOWR(LITEPCIE_IOC_MAGIC, 0x03, struct litepcie_scratch)
+#define LITEPCIE_IOC_RESET	_IOWR(LITEPCIE_IOC_MAGIC, 0x04, struct litepcie_reset)
 
 #endif /* _UAPI_LINUX_LITEPCIE_H */
