@@ -27,14 +27,14 @@ def beats_layout(data_width):
     return stream.EndpointDescription([("dat", data_width)])
 
 
-def entry_layout(data_width, client_bits):
+def entry_layout(data_width, client_bits, destination_bits):
     """The result of a check: one entry for each completion, and one for each event that ends a request."""
     return [
         ("has_beats",   1),                     # The entry is for a completion; an event has no beats.
         ("live",        1),                     # The entry is for a request; otherwise its beats are to be dropped.
         ("good",        1),                     # The data is to be delivered; otherwise it is to be dropped.
         ("client",      client_bits),
-        ("destination", 32),                    # Address of the first byte in the client's space.
+        ("destination", destination_bits),      # Address of the first byte in the client's space.
         ("lower",       7),                     # Low bits of the host address of the first byte.
         ("chunk",       word_bits(data_width)), # Bytes of the completion, modulo the bytes of a beat.
         ("covered",     LENGTH_BITS),           # Bytes from `lower` on that do not have to come any more.
@@ -90,12 +90,13 @@ class CompletionCheck(LiteXModule):
         `unexpected`, `timeout`, `bad_length`.
     """
     def __init__(self, data_width, contexts, tags):
-        client_bits = len(contexts.context.client)
+        context     = contexts.context
+        sizes       = len(context.client), len(context.end)
         self.sink   = stream.Endpoint(tlp_layout(data_width))
         self.requester = Signal(16)
         self.event  = stream.Endpoint(event_layout())
         self.beats  = stream.Endpoint(beats_layout(data_width))
-        self.entry  = Record([("valid", 1)] + entry_layout(data_width, client_bits))
+        self.entry  = Record([("valid", 1)] + entry_layout(data_width, *sizes))
         self.busy   = Signal()
         self.room   = Signal()
         self.error  = Record([(name, 1) for name in (
@@ -106,7 +107,7 @@ class CompletionCheck(LiteXModule):
         # The registers after each step of the pipeline.
         header  = Record(self.header_layout())
         read    = Record(self.read_layout())
-        found   = Record(self.found_layout(client_bits))
+        found   = Record(self.found_layout(*sizes))
         updated = Record(PROGRESS)      # The most recent update, which the RAMs may not show yet.
         self.comb += self.busy.eq(header.valid | read.valid | found.valid | self.entry.valid)
         self.add_lookup(header, read, found, contexts, tags)
@@ -167,7 +168,7 @@ class CompletionCheck(LiteXModule):
             If(sink.valid & sink.ready, inside.eq(~sink.last)),
             If(header.valid, previous_tag.eq(header.tag)),
             header.valid.eq(event.ready | (sink.valid & sink.ready & sink.first)),
-            header.tag.eq(tag),
+            header.tag.eq(tag[:contexts.tag_bits]),
             known.eq(self.requester != 0),
             header.in_range.eq(choose_event | ((tag < tags) & (~known | (sink.dw2[16:] == self.requester)))),
             # The previous lookup, two or three cycles ago, had the same tag; the RAMs do not show its update yet.
@@ -223,7 +224,7 @@ class CompletionCheck(LiteXModule):
     # Step 3: compare the header with what the request still expects -------------------------------
 
     @staticmethod
-    def found_layout(client_bits):
+    def found_layout(client_bits, destination_bits):
         """Fields of the request that was found, and the result of the comparison:
 
         live   : the completion or the event is for a request with this tag.
@@ -240,7 +241,7 @@ class CompletionCheck(LiteXModule):
             ("reason", REASON_KEPT_BITS), ("poisoned", 1), ("match", 1), ("exact", 1), ("final", 1),
             ("chunk", LENGTH_BITS), ("rest", LENGTH_BITS), ("left", LENGTH_BITS), ("start", 7), ("late", 1),
             ("retired", 1), ("prior", REASON_KEPT_BITS), ("landed", LENGTH_BITS), ("length", LENGTH_BITS),
-            ("client", client_bits), ("destination", 32), ("generation", 1),
+            ("client", client_bits), ("destination", destination_bits), ("generation", 1),
         ]
 
     def add_compare(self, read, found, updated, contexts):

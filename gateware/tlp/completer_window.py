@@ -131,12 +131,12 @@ class WindowReader(LiteXModule):
         lanes     = data_width//32
         lane_bits = log2_int(lanes)
         beyond    = Signal()
-        words     = Signal(12 - lane_bits)  # Words left to ask for.
+        left      = Signal(12)              # Dwords left to ask for, up to the end of their last word.
         lane      = Signal(lane_bits)       # Lane of the next dword.
         dword     = Signal(32)
         take      = Signal()
         self.comb += [
-            window.command.valid.eq(self.enable & ~beyond & (words != 0)),
+            window.command.valid.eq(self.enable & ~beyond & (left[lane_bits:] != 0)),
             window.command.first.eq(1),
             window.command.last.eq(1),
             Case(lane, {n: dword.eq(window.data.dat[32*n:32*n + 32]) for n in range(lanes)}),
@@ -151,14 +151,17 @@ class WindowReader(LiteXModule):
                 lane.eq(lane + 1)
             ),
             If(window.command.valid & window.command.ready,
-                window.command.address.eq(window.command.address + 1),
-                words.eq(words - 1)
+                window.command.address.eq(window.command.address + 1)
+            ),
+            # One adder, with a multiplexer in front of each input.
+            If(~self.enable | (window.command.valid & window.command.ready),
+                left.eq(Mux(self.enable, left, self.dwords) +
+                    Mux(self.enable, 2**len(left) - lanes, self.address[2:2 + lane_bits] + (lanes - 1)))
             ),
             If(~self.enable,
                 self.valid.eq(0),
                 beyond.eq(beyond_window(self.address, window_bytes, space_bytes)),
                 lane.eq(self.address[2:]),
-                window.command.address.eq(self.address[2 + lane_bits:]),
-                words.eq((self.dwords + self.address[2:2 + lane_bits] + (lanes - 1)) >> lane_bits)
+                window.command.address.eq(self.address[2 + lane_bits:])
             ),
         ]

@@ -12,7 +12,7 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common.pcie import HEADER_3DW, LENGTH_BITS, REASON_BUS_MASTER, REASON_NONE, TAG_BITS, word_bits
+from litepcie_soc.common.pcie import HEADER_3DW, LENGTH_BITS, REASON_BUS_MASTER, REASON_NONE, word_bits
 from litepcie_soc.tlp.check import beats_layout, entry_layout
 from litepcie_soc.tlp.context import REASON_KEPT_BITS
 from litepcie_soc.tlp.realign import Realigner, alignment, alignment_layout
@@ -54,16 +54,17 @@ class CompletionWriter(LiteXModule):
     """
     def __init__(self, data_width, ports, contexts):
         client_bits       = len(contexts.context.client)
+        destination_bits  = len(contexts.context.end)
         offset_bits       = word_bits(data_width)
         self.beats        = stream.Endpoint(beats_layout(data_width))
-        self.entry        = entry = Record([("valid", 1)] + entry_layout(data_width, client_bits))
+        self.entry        = entry = Record([("valid", 1)] + entry_layout(data_width, client_bits, destination_bits))
         self.room         = Signal()
         self.busy         = Signal()
         self.lost         = Signal()
         self.ended        = Signal()
         self.client       = Signal(client_bits)
         self.filling      = Signal()
-        self.put          = put = Record([("valid", 1), ("ready", 1), ("tag", TAG_BITS), ("generation", 1)])
+        self.put          = put = Record([("valid", 1), ("ready", 1), ("tag", contexts.tag_bits), ("generation", 1)])
 
         # # #
 
@@ -73,8 +74,9 @@ class CompletionWriter(LiteXModule):
         self.alignment_fifo = alignment_fifo = stream.SyncFIFO([("good", 1)] + alignment_layout(offset_bits),
             depth=DEPTH, buffered=True)
         self.target_fifo    = target_fifo    = stream.SyncFIFO([
-            ("empty", 1), ("client", client_bits), ("address", 32 - offset_bits), ("done", 1), ("late", 1),
-            ("returned", 1), ("tag", TAG_BITS), ("generation", 1), ("reason", REASON_KEPT_BITS), ("bytes", LENGTH_BITS),
+            ("empty", 1), ("client", client_bits), ("address", destination_bits - offset_bits), ("done", 1),
+            ("late", 1), ("returned", 1), ("tag", contexts.tag_bits), ("generation", 1), ("reason", REASON_KEPT_BITS),
+            ("bytes", LENGTH_BITS),
         ], depth=DEPTH, buffered=True)
 
         # Entries ----------------------------------------------------------------------------------
@@ -110,8 +112,8 @@ class CompletionWriter(LiteXModule):
         aligned = realigner.source
         ready   = Signal()
         waits   = Signal()      # The tag cannot be returned yet.
-        next_address = Signal(32 - offset_bits)
-        address      = Signal(32 - offset_bits)
+        next_address = Signal(destination_bits - offset_bits)
+        address      = Signal(destination_bits - offset_bits)
         self.comb += [
             address.eq(Mux(aligned.first, target.address, next_address)),
             Case(target.client, {n: ready.eq(port.data.ready) for n, port in enumerate(ports)}),
@@ -134,6 +136,7 @@ class CompletionWriter(LiteXModule):
         finish = contexts.finish
         taken  = Signal()
         ending = Signal()
+        finish.bytes.reset_less = True  # The reset input of the flip-flops is used by `lost`.
         self.comb += [
             taken.eq(target.valid & target.ready),
             self.busy.eq((beat_fifo.level != 0) | (target_fifo.level != 0) | ending),

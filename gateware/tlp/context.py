@@ -10,21 +10,21 @@ from migen import *
 
 from litex.gen import *
 
-from litepcie_soc.common.pcie import LENGTH_BITS, TAG_BITS
+from litepcie_soc.common.pcie import LENGTH_BITS
 
 # Layouts ------------------------------------------------------------------------------------------
 
 REASON_KEPT_BITS = 4  # Bits of a reason in the RAMs; every reason fits.
 BLOCKS_BITS      = 7  # Bits of a number of blocks of the completion buffer, see issue.py.
 
-def context_layout(clients):
+def context_layout(clients, destination_bits):
     """The constant part of a request's state, written when it is issued.
 
     `end` and `lower_end` are the destination and the host address after the last byte. Subtracting the byte count of a
     completion from them gives the addresses of its first byte.
     """
     return [
-        ("client", max(1, bits_for(clients - 1))), ("end", 32), ("lower_end", 7), ("length", LENGTH_BITS),
+        ("client", max(1, bits_for(clients - 1))), ("end", destination_bits), ("lower_end", 7), ("length", LENGTH_BITS),
         ("generation", 1),
     ]
 
@@ -60,39 +60,42 @@ class TagContexts(LiteXModule):
     ----------
     tags    : int, tags 0 to `tags - 1` may be in use.
     clients : int, number of clients.
+    destination_bits : int, bits of a destination that are kept.
 
     Attributes
     ----------
     layout            : list, fields of `context`.
+    tag_bits          : int, bits of a tag in use; the RAMs and FIFOs of all modules keep no more.
     issue             : Record, **in**: `write` stores the context fields and starts the progress of `tag`. `ready`
-        (**out**) is deasserted while a completion uses the write port, and while clearing.
-    lookup_tag        : Signal(8), **in**, tag to look up.
+        (**out**) is deasserted while a completion uses the write port, and while clearing, when `length` must be 0.
+    lookup_tag        : Signal(tag_bits), **in**, tag to look up.
     context, progress : Record, **out**, state of `lookup_tag`, two cycles later.
     update            : Record, **in**: `write` stores the PROGRESS fields of `tag`; `valid` reserves the write port. A
         lookup in the next cycle sees the update.
     finish            : Record, **in**: `write` stores the RESULT fields, `generation` and `late` of `tag`: its request
         ended, or left quarantine.
-    retire_tag        : Signal(8), **in**, tag to retire.
+    retire_tag        : Signal(tag_bits), **in**, tag to retire.
     retire_generation : Signal(), **out**, generation of the last request of `retire_tag` that ended, in the same cycle.
     retire_late       : Signal(), **out**, that request is in quarantine.
     result            : Record, **out**, result of `retire_tag`, two cycles later.
     clearing          : Signal(), **out**, nothing may be issued, looked up or retired.
-    walk              : Signal(8), **out**, tag that is cleared while `clearing`.
+    walk              : Signal(tag_bits), **out**, tag that is cleared while `clearing`.
     """
-    def __init__(self, tags, clients):
-        self.layout  = layout = context_layout(clients)
-        self.issue   = issue  = Record([("write", 1), ("ready", 1), ("tag", TAG_BITS)] + layout)
-        self.update  = update = Record([("valid", 1), ("write", 1), ("tag", TAG_BITS)] + PROGRESS)
-        self.finish  = finish = Record([("write", 1), ("tag", TAG_BITS), ("generation", 1), ("late", 1)] + RESULT)
-        self.lookup_tag = Signal(TAG_BITS)
+    def __init__(self, tags, clients, destination_bits=32):
+        self.layout  = layout = context_layout(clients, destination_bits)
+        self.tag_bits = tag_bits = bits_for(tags - 1)
+        self.issue   = issue  = Record([("write", 1), ("ready", 1), ("tag", tag_bits)] + layout)
+        self.update  = update = Record([("valid", 1), ("write", 1), ("tag", tag_bits)] + PROGRESS)
+        self.finish  = finish = Record([("write", 1), ("tag", tag_bits), ("generation", 1), ("late", 1)] + RESULT)
+        self.lookup_tag = Signal(tag_bits)
         self.context    = context  = Record(layout)
         self.progress   = progress = Record(PROGRESS)
-        self.retire_tag = Signal(TAG_BITS)
+        self.retire_tag = Signal(tag_bits)
         self.retire_generation = Signal()
         self.retire_late       = Signal()
         self.result     = result = Record(RESULT)
         self.clearing   = Signal(reset=1)
-        self.walk       = walk = Signal(TAG_BITS)
+        self.walk       = walk = Signal(tag_bits)
 
         # # #
 
@@ -112,18 +115,25 @@ class TagContexts(LiteXModule):
         ]
 
         # Progress ---------------------------------------------------------------------------------
+        # While clearing, no update is valid and `issue.length` is 0. `landed` has no meaning without a `reason`.
         write = self.block_ram(PROGRESS, self.lookup_tag, progress)
+        after = Record(PROGRESS)
         self.comb += [
+            after.landed.eq(update.landed),
+            If(update.valid,
+                *[getattr(after, name).eq(getattr(update, name)) for name, _ in PROGRESS if name != "landed"],
+            ).Else(
+                after.left.eq(issue.length),
+            ),
+            write.dat_w.eq(packed(after, PROGRESS)),
             If(self.clearing,
                 write.adr.eq(walk),
                 write.we.eq(1),
             ).Elif(update.valid,
                 write.adr.eq(update.tag),
-                write.dat_w.eq(packed(update, PROGRESS)),
                 write.we.eq(update.write),
             ).Else(
                 write.adr.eq(issue.tag),
-                write.dat_w.eq(issue.length),
                 write.we.eq(issue.write),
             ),
         ]

@@ -116,8 +116,9 @@ def blocks_of(address, length, last, large):
     over the completions of a request, of which only the last one has `last`, is the number for the request itself.
     """
     start = Cat(address[:log2_int(RCB_BYTES)], address[log2_int(RCB_BYTES)] & large)
-    end   = start + length + Mux(last, Mux(large, 2*RCB_BYTES - 1, RCB_BYTES - 1), 0)
-    return Mux(large, end >> log2_int(2*RCB_BYTES), end >> log2_int(RCB_BYTES))
+    end   = start + length
+    part  = (end & Mux(large, 2*RCB_BYTES - 1, RCB_BYTES - 1)) != 0     # Of the block in which the last byte is.
+    return Mux(large, end >> log2_int(2*RCB_BYTES), end >> log2_int(RCB_BYTES)) + (part & last)
 
 # Read Issue ---------------------------------------------------------------------------------------
 

@@ -148,8 +148,10 @@ class TransactionLayer(LiteXModule):
 
     # Ports ----------------------------------------------------------------------------------------
 
-    def add_read_port(self, name, tags, *, reserve=1, bulk=False):
+    def add_read_port(self, name, tags, *, reserve=1, bulk=False, destination_bits=32):
         """Adds a MemoryReadPort that can have `tags` requests outstanding, and always as many as `reserve`.
+
+        Its client uses the lowest `destination_bits` of a destination.
 
         Raises ValueError if this is not supported, or if the reserves of all ports together are too many.
 
@@ -163,7 +165,7 @@ class TransactionLayer(LiteXModule):
         check_port(tags, reserve, [port.reserve for port in self.read_ports])
         port = MemoryReadPort(self.data_width, tags, name=name,
             attributes = (self.attributes if bulk else 0) | ATTRIBUTE_RO*self.relaxed_reads,
-            reserve=reserve)
+            reserve=reserve, destination_bits=destination_bits)
         self.read_ports.append(port)
         return port
 
@@ -239,7 +241,8 @@ class TransactionLayer(LiteXModule):
         """Adds all blocks that a read passes; returns the stream of read requests."""
         shape, ports = self.shape, self.read_ports
         self.pool     = pool     = TagPool(self.tags, ports)
-        self.contexts = contexts = TagContexts(self.tags, len(ports))
+        self.contexts = contexts = TagContexts(self.tags, len(ports),
+            max(port.destination_bits for port in ports))
         self.issue    = issue    = ReadIssue(self.data_width, ports, pool, contexts, self.completion_blocks,
             self.strict_blocks)
         self.completion_parser = parser = Parser(self.data_width, shape.endianness)

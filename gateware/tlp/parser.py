@@ -94,18 +94,17 @@ class Parser(LiteXModule):
         else:
             self.comb += payload.eq(1)
 
-        length = Cat(dw0[:10], dw0[:10] == 0)
+        head   = sink.dat[:32]
+        length = Cat(head[:10], head[:10] == 0)
         # Dwords of the header after the first beat; negative if payload follows in the first beat.
-        header = Mux(has_4_dwords(dw0), Constant(4 - dwords, (12, True)), Constant(3 - dwords, (12, True)))
+        header = Mux(has_4_dwords(head), Constant(4 - dwords, (12, True)), Constant(3 - dwords, (12, True)))
         self.sync += If(take,
             second.eq(sink.first),
             open.eq((sink.first | open) & ~last),
             opened.eq(wanted | (opened & ~sink.first)),
-            If(~sink.first,
-                left.eq(left - dwords)
-            ).Else(
-                left.eq(Mux(has_data(dw0), length, 0) + header)
-            ),
+            # One adder for both, with a multiplexer in front of each input.
+            left.eq(Mux(sink.first, Mux(has_data(head), length, 0), left) +
+                Mux(sink.first, header, Constant(-dwords, (12, True)))),
         )
 
         # Output -----------------------------------------------------------------------------------

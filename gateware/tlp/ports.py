@@ -28,6 +28,7 @@ class MemoryReadPort:
     name       : str, prefix of the signal names.
     attributes : int, Attr[1:0] of the requests.
     reserve    : int, tags that no other client can take.
+    destination_bits : int, bits of a destination that the client uses; those above are undefined on `data`.
 
     Attributes
     ----------
@@ -42,8 +43,9 @@ class MemoryReadPort:
     outstanding : Signal(9), **out**, number of requests accepted and not yet retired.
     no_tag      : Signal(), **out**, `request` waits for a tag or for room in the completion buffer.
     """
-    def __init__(self, data_width, tags, name="read", attributes=0, reserve=1):
+    def __init__(self, data_width, tags, name="read", attributes=0, reserve=1, destination_bits=32):
         check_data_width(data_width)
+        self.destination_bits = destination_bits
         self.data_width  = data_width
         self.tags        = tags
         self.reserve     = reserve

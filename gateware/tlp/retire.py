@@ -13,7 +13,6 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.arbiter import round_robin
-from litepcie_soc.common.pcie import TAG_BITS
 from litepcie_soc.tlp.context import BLOCK_RAM_DEPTH
 from litepcie_soc.tlp.timeout import event_layout
 
@@ -66,12 +65,13 @@ class Retire(LiteXModule):
         self.client  = Signal.like(issue.client)
         self.refused = Record([("valid", 1), ("client", len(issue.client)), ("reason", len(contexts.result.reason))])
         self.event   = event = stream.Endpoint(event_layout())
-        self.put     = Record([("valid", 1), ("tag", TAG_BITS), ("generation", 1)])
+        self.put     = Record([("valid", 1), ("tag", contexts.tag_bits), ("generation", 1)])
 
         # # #
 
         rings, depth = rings_of(ports)
-        order  = Memory(TAG_BITS + 1, depth)
+        tag_bits = contexts.tag_bits
+        order  = Memory(tag_bits + 1, depth)
         write  = order.get_port(write_capable=True, mode=READ_FIRST)
         read   = order.get_port(mode=READ_FIRST)
         self.specials += order, write, read
@@ -92,7 +92,7 @@ class Retire(LiteXModule):
         generation = Signal()
         heads      = [Signal(max=size) for _, size in rings]    # Where the next request enters.
         nexts      = [Signal(max=size) for _, size in rings]    # The request after `first`.
-        firsts     = [Signal(TAG_BITS + 1) for _ in rings]      # Tag and generation of the oldest request.
+        firsts     = [Signal(tag_bits + 1) for _ in rings]      # Tag and generation of the oldest request.
         more       = Signal(clients)                            # The word at `next` is valid.
         self.comb += [
             round_robin([eligible[n] for n in range(clients)], client, grant),
@@ -115,7 +115,7 @@ class Retire(LiteXModule):
         ]
 
         # Check ------------------------------------------------------------------------------------
-        retired = Record([("valid", 1), ("late", 1), ("client", len(client)), ("tag", TAG_BITS), ("generation", 1)])
+        retired = Record([("valid", 1), ("late", 1), ("client", len(client)), ("tag", tag_bits), ("generation", 1)])
         over   = Signal()   # The request under check has ended, and retires.
         busy   = Signal()   # It has ended, but the event of an earlier one has to be accepted first.
         shift  = Signal()   # `first` is to be loaded.

@@ -61,7 +61,7 @@ class TagPool(LiteXModule):
     filling         : Signal(), **out**, no tag can be taken.
     walking         : Signal(), **out**, the walk that fills the list visits tag `walk`, which is to be given as
         `visited` in the next cycle.
-    walk            : Signal(8), **out**.
+    walk            : Signal(), **out**, as many bits as a tag in use needs.
     visited         : Signal(8), **in**.
     visited_generation : Signal(), **in**, generation of the last request of `visited`.
     visited_late    : Signal(), **in**, tag `visited` is in quarantine.
@@ -82,7 +82,7 @@ class TagPool(LiteXModule):
         self.may_fill        = Signal()
         self.filling         = Signal(reset=1)
         self.walking         = Signal()
-        self.walk            = Signal(TAG_BITS)
+        self.walk            = Signal(bits_for(tags - 1))
         self.visited         = Signal(TAG_BITS)
         self.visited_generation = Signal()
         self.visited_late    = Signal()
@@ -101,7 +101,7 @@ class TagPool(LiteXModule):
         # # #
 
         # Free list --------------------------------------------------------------------------------
-        self.free = free = ResetInserter()(stream.SyncFIFO([("tag", TAG_BITS), ("generation", 1)],
+        self.free = free = ResetInserter()(stream.SyncFIFO([("tag", len(self.walk)), ("generation", 1)],
             depth=tags, buffered=True))
         begin  = Signal()   # The walk begins in the next cycle.
         visit  = Signal()   # `visited` is valid.

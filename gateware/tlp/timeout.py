@@ -15,7 +15,7 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.pcie import REASON_BUS_MASTER, REASON_NONE, REASON_TIMEOUT, TAG_BITS
-from litepcie_soc.tlp.context import BLOCK_RAM_DEPTH, REASON_KEPT_BITS, layout_bits, packed
+from litepcie_soc.tlp.context import REASON_KEPT_BITS, layout_bits, packed
 from litepcie_soc.tlp.request import sent_layout
 
 # Layouts ------------------------------------------------------------------------------------------
@@ -142,13 +142,13 @@ class Timeout(LiteXModule):
 
         # # #
 
-        memory = Memory(layout_bits(WATCHED), BLOCK_RAM_DEPTH)
+        memory = Memory(layout_bits(WATCHED), tags)     # RAM of LUTs with few tags: a block RAM would be nearly empty.
         write  = memory.get_port(write_capable=True, mode=READ_FIRST)
         read   = memory.get_port(mode=READ_FIRST)
         self.specials += memory, write, read
 
         # Walk: the tag that is read, the tag on the RAM's output, and the tag in `word` -------------
-        tags_of = [Signal(TAG_BITS) for _ in range(3)]
+        tags_of = [Signal(max=tags) for _ in range(3)]
         valid   = [Constant(1)] + [Signal() for _ in range(2)]
         fresh   = [Constant(0)] + [Signal() for _ in range(2)]  # The word was written after it was read.
         retry   = Signal()                                      # Go back to the tag in `word`.

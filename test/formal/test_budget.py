@@ -102,8 +102,8 @@ MUTANTS = [
     Mutant("fits_if_any_is_free", PROOFS[0], issue, "(self.blocks <= usable) | empty", "(free > 0) | empty"),
     Mutant("rcb_changes_while_outstanding", PROOFS[0], issue,
         "If(differ & self.settled & empty,\n                self.large", "If(differ,\n                self.large"),
-    Mutant("last_block_not_counted", PROOFS[2], issue, "2*RCB_BYTES - 1, RCB_BYTES - 1), 0)",
-        "2*RCB_BYTES - 1, RCB_BYTES - 2), 0)"),
+    Mutant("last_block_not_counted", PROOFS[2], issue, "2*RCB_BYTES - 1, RCB_BYTES - 1)) != 0",
+        "2*RCB_BYTES - 1, RCB_BYTES - 2)) != 0"),
 ]
 
 

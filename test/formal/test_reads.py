@@ -29,8 +29,8 @@ LATEST   = 40   # Cycles after which no completion of a request comes.
 
 # Small parts, so that much happens in few cycles.
 SMALL = [(tags, "TAGS_WITHOUT_EXTENDED", TAGS), (layer, "TAGS_WITHOUT_EXTENDED", TAGS), (timeout, "TICKS", 2),
-    (timeout, "SLOW_TICKS", 8), (timeout, "BLOCK_RAM_DEPTH", 2), (context, "BLOCK_RAM_DEPTH", 2),
-    (retire, "BLOCK_RAM_DEPTH", 2), (completion_writer, "DEPTH", 8)]
+    (timeout, "SLOW_TICKS", 8), (context, "BLOCK_RAM_DEPTH", 2), (retire, "BLOCK_RAM_DEPTH", 2),
+    (completion_writer, "DEPTH", 8)]
 
 # Surroundings -------------------------------------------------------------------------------------
 

@@ -34,7 +34,7 @@ class RoomComesBackOnce(Harness):
     """
     def __init__(self):
         Harness.__init__(self)
-        entry = Record([("valid", 1)] + entry_layout(64, 1))
+        entry = Record([("valid", 1)] + entry_layout(64, 1, 32))
         self.dut = dut = room.BlockReturn(entry)
         first, last, event = Signal(), Signal(), Signal()
         inside = Signal()   # A completion has begun and not ended.
