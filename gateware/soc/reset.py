@@ -9,7 +9,6 @@
 from migen import *
 
 from litex.gen import *
-from litex.gen.genlib.misc import WaitTimer
 
 # Constants ----------------------------------------------------------------------------------------
 
@@ -50,11 +49,17 @@ class FunctionReset(LiteXModule):
         cause = Signal()
         last  = Signal()  # The cause was gone when this pass began.
         asked = Signal()  # The function level reset was asked for when this pass began.
-        self.settle = settle = WaitTimer(SETTLE_CYCLES)
+        lasted  = Signal(bits_for(SETTLE_CYCLES))  # Cycles of the function level reset.
+        settled = Signal()
         self.comb += [
             cause.eq(~self.link_up | self.function_reset),
-            settle.wait.eq(self.function_reset),
+            settled.eq(lasted == SETTLE_CYCLES),
         ]
+        self.sync += If(~self.function_reset,
+            lasted.eq(0)
+        ).Elif(~settled,
+            lasted.eq(lasted + 1)
+        )
         self.fsm = fsm = FSM(reset_state="IDLE")
         self.comb += self.active.eq(~fsm.ongoing("IDLE"))
         fsm.act("IDLE",
@@ -71,7 +76,7 @@ class FunctionReset(LiteXModule):
         )
         fsm.act("WAIT",
             If(~self.busy,
-                self.done.eq(asked & self.function_reset & settle.done),
+                self.done.eq(asked & self.function_reset & settled),
                 If(last & ~cause, NextState("IDLE")).Else(NextState("RESET"))
             )
         )
