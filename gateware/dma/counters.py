@@ -64,7 +64,8 @@ class Progress(LiteXModule):
 
 ACTIVE_LO, ACTIVE_HI, DESCRIPTORS, TLPS, WAIT_DESCRIPTOR, WAIT_TAG, WAIT_LINK, WAIT_DATA = range(8)
 
-WORDS    = 8  # Counters in the RAM; it has as many words for registers that the host wrote.
+WORDS    = 8  # Counters in the RAM; it has as many words for registers that the host wrote, and for LATCHED.
+LATCHED  = 2*WORDS - 1  # Word that keeps ACTIVE_HI for the host.
 LOW_BITS = 6  # 2^(LOW_BITS - 1) is more than the cycles between two visits, so a visit sees at most one wrap.
 
 
@@ -78,7 +79,7 @@ class Counters(LiteXModule):
     counter are also in registers next to the RAM, which count in every cycle. A visit copies these low bits
     into the RAM word, and adds a carry if they have wrapped since the last visit. So a word read from the RAM is
     a few cycles old. After the counters, the RAM holds the values that the host wrote into registers, for reading
-    them back.
+    them back, and in its last word ACTIVE_HI as of the last read of ACTIVE_LO.
 
     Attributes
     ----------
@@ -88,8 +89,8 @@ class Counters(LiteXModule):
     descriptor      : 1, **in**, a descriptor was completed.
     address, value  : 4, **in**; 32, **out**, reads a word in the same cycle: a counter, or the value of
         register n at ``WORDS`` + n.
-    hold            : 1, **in**, ACTIVE_LO is read in this cycle: latches ACTIVE_HI.
-    high            : 32, **out**, ACTIVE_HI at the time of that read; valid two cycles after ``hold``.
+    hold            : 1, **in**, ACTIVE_LO is read in this cycle: keeps ACTIVE_HI of this moment in word ``LATCHED``,
+        which can be read three cycles later.
     write, write_address, write_value : 1, 3, 32, **in**, writes word ``WORDS`` + ``write_address``.
     """
     def __init__(self):
@@ -103,7 +104,6 @@ class Counters(LiteXModule):
         self.address       = Signal(max=2 * WORDS)
         self.value         = Signal(32)
         self.hold          = Signal()
-        self.high          = Signal(32)
         self.write         = Signal()
         self.write_address = Signal(max=WORDS)
         self.write_value   = Signal(32)
@@ -120,7 +120,8 @@ class Counters(LiteXModule):
         # of ACTIVE_LO visits ACTIVE_HI. A carry from the cycle of the read has not reached ACTIVE_HI yet, so
         # both halves are from the same moment.
         turn       = Signal(max=WORDS)   # Round-robin pointer.
-        hold       = Signal()            # Visit ACTIVE_HI out of turn, and latch it.
+        hold       = Signal()            # Visit ACTIVE_HI out of turn, and write it to word LATCHED instead.
+        latched    = Signal()            # Word LATCHED was written since the last reset.
         index      = Signal(max=WORDS)   # The counter visited: ACTIVE_HI with ``hold``, otherwise ``turn``.
         visiting   = Signal()
         next_turn  = Signal.like(turn)
@@ -146,10 +147,11 @@ class Counters(LiteXModule):
             upper.eq(visit.dat_r[LOW_BITS:] + wrapped),
             total.eq(Cat(low, Mux(first_pass, Mux(index == ACTIVE_LO, self.first[LOW_BITS:], 0), upper[:-1]))),
             write.we.eq(visiting | self.write),
-            write.adr.eq(Mux(self.write, Cat(self.write_address, 1), index)),
+            write.adr.eq(Mux(self.write, Cat(self.write_address, 1), Mux(hold, LATCHED, index))),
             write.dat_w.eq(Mux(self.write, self.write_value, total)),
             read.adr.eq(self.address),
-            self.value.eq(Mux(first_pass & ~self.address[-1], self.first, read.dat_r)),
+            self.value.eq(Mux(first_pass & ~self.address[-1], self.first,
+                Mux((self.address == LATCHED) & ~latched, 0, read.dat_r))),
         ]
         self.sync += [
             turn.eq(next_turn),
@@ -157,7 +159,7 @@ class Counters(LiteXModule):
             index.eq(next_index),
             is_high.eq(next_index == ACTIVE_HI),
             sample.eq(Array(lows)[next_index]),
-            If(visiting & hold, self.high.eq(total)),
+            If(visiting & hold, latched.eq(1)),
             If(visiting & ~hold & (turn == WORDS - 1), first_pass.eq(0)),
         ]
         for n, event in self.events(upper[-1] & (index == ACTIVE_LO) & visiting & ~first_pass).items():

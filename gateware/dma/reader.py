@@ -77,9 +77,11 @@ class Reader(LiteXModule):
         bucket  = Signal((LENGTH_BITS - words + 2, True))
         step    = Signal.like(bucket)
         leak    = Signal()
+        small   = Signal((LENGTH_BITS - words - 5 + 1, True))  # Of `step`: 1/32 of the beats, and `leak`.
         issued_one = Signal()       # A request was issued in the last cycle.
         self.comb += [
             leak.eq(~bucket[-1] | bucket[log2_int(START_BYTES) - words]),
+            small.eq(Mux(issued_one, request.length[words + 5:], 0) - leak),
             self.sink.connect(splitter.sink),
             splitter.boundary.eq(self.boundary),
             splitter.run.eq(self.run),
@@ -99,7 +101,7 @@ class Reader(LiteXModule):
         ]
         self.sync += [
             issued_one.eq(load & (piece.reason == REASON_NONE)),
-            step.eq(Mux(issued_one, request.length[words:] + request.length[words + 5:], 0) - leak),
+            step.eq(Mux(issued_one, request.length[words:], 0) + small),
             bucket.eq(bucket + step),
             If(port.request.ready, request.valid.eq(0)),
             If(load,
@@ -129,9 +131,10 @@ class Reader(LiteXModule):
             oldest.ready.eq(port.retire.valid | failed),
             self.idle.eq(~oldest.valid & ~request.valid & ~done.valid),
         ]
+        done.bytes.reset_less = True
         self.sync += [
             done.valid.eq(oldest.ready),
-            done.bytes.eq(Mux(failed, 0, port.retire.bytes)),
+            done.bytes.eq(Mux(failed, 0, port.retire.bytes)),   # By the reset input of the flip-flops.
             done.last.eq(oldest.last_request),
             done.slot_last.eq(oldest.slot_last),
             done.interrupt.eq(oldest.interrupt),

@@ -13,7 +13,7 @@ from litex.gen import *
 from litex.soc.interconnect.csr import CSR, CSRField, CSRStatus, CSRStorage
 
 from litepcie_soc.dma.counters import (
-    ACTIVE_LO, DESCRIPTORS, TLPS, WAIT_DATA, WAIT_DESCRIPTOR, WAIT_LINK, WAIT_TAG, WORDS,
+    ACTIVE_LO, DESCRIPTORS, LATCHED, TLPS, WAIT_DATA, WAIT_DESCRIPTOR, WAIT_LINK, WAIT_TAG, WORDS,
 )
 
 # Shadowed Storage ---------------------------------------------------------------------------------
@@ -30,8 +30,7 @@ class ShadowedStorage(CSRStorage):
     also       : 1, **in**, the host writes another register, and the value is for this one, too.
     written    : 1, **out**, the host writes the register in this cycle, and it is not locked.
     dat        : 32, **out**, the value written, with ``written``.
-    reading    : 1, **out**, the host reads the register in this cycle; at least two cycles after a write.
-    read_value : 32, **in**, the value the host reads, with ``reading``.
+    read_value : 32, **in**, the value the host reads; at least two cycles after a write.
     clear      : 1, **in**, sets the register to 0; overrides a write of the host.
     """
     def __init__(self, *args, **kwargs):
@@ -40,7 +39,6 @@ class ShadowedStorage(CSRStorage):
         self.also       = Signal()
         self.written    = Signal()
         self.dat        = Signal(self.size)
-        self.reading    = Signal()
         self.read_value = Signal(self.size)
         self.clear      = Signal()
 
@@ -51,7 +49,6 @@ class ShadowedStorage(CSRStorage):
         self.comb += [
             self.written.eq((bus.re | self.also) & ~self.locked),
             self.dat.eq(bus.r),
-            self.reading.eq(bus.we),
             bus.w.eq(self.read_value),
         ]
         self.sync += [
@@ -86,6 +83,8 @@ class EngineRegisters(LiteXModule):
     Attributes
     ----------
     bytes  : 64, **in**, value of the registers BYTES_LO and BYTES_HI. Every other value is driven through its CSR.
+    selected : 5, **in**, low bits of the address on the register bus. A RAM holds the values of many registers, and
+        its address would come late if it were made of the decoded addresses.
     forget : 1, **in**, sets the registers of ring, status block and moderation to 0.
     locked : 1, **in**, writes to RING_* and STATUS_ADDRESS_* are ignored.
 
@@ -95,6 +94,7 @@ class EngineRegisters(LiteXModule):
     """
     def __init__(self, counters, flush=False):
         self.bytes  = Signal(64)
+        self.selected = Signal(5)
         self.forget = Signal()
         self.locked = Signal()
 
@@ -177,6 +177,7 @@ class EngineRegisters(LiteXModule):
         """Connects the registers that are read from the counters' RAM; the bus reads one of them at a time."""
         groups = {
             ACTIVE_LO:       self.active_lo,
+            LATCHED:         self.active_hi,
             DESCRIPTORS:     self.descriptors,
             TLPS:            self.tlps,
             WAIT_DESCRIPTOR: self.wait_descriptor,
@@ -185,21 +186,22 @@ class EngineRegisters(LiteXModule):
             WAIT_DATA:       self.wait_data,
         }
         shadowed = (self.ring_lo, self.ring_hi, self.ring_log2, self.status_address_lo,
-            self.status_address_hi, self.moderation, self.doorbell) + ((self.flush_us,) if flush else ())
-        self.comb += [register.clear.eq(self.forget) for register in shadowed if register is not self.doorbell]
-        reads    = [(n, register.we) for n, register in groups.items()]
-        reads   += [(WORDS + n, register.reading) for n, register in enumerate(shadowed)]
+            self.status_address_hi, self.moderation, self.doorbell)
+        self.comb += [register.clear.eq(self.forget) for register in (*shadowed, self.flush_us)
+            if register is not self.doorbell]
+        if flush:   # The RAM has no word left.
+            self.comb += self.flush_us.read_value.eq(self.flush_us.storage)
+        places   = {register.n: n for n, register in groups.items()}
+        places  |= {register.n: WORDS + n for n, register in enumerate(shadowed)}
         writes   = [(n, register.written) for n, register in enumerate(shadowed)]
         known    = Signal(len(shadowed))  # The host wrote it since it was last 0: the RAM holds its value.
         value    = Signal(32)
+        zero     = Signal()               # The register selected is 0, whatever the RAM holds.
         self.comb += [
-            counters.address.eq(one_hot_to_number(reads)),
+            Case(self.selected, {n: counters.address.eq(place) for n, place in places.items()}),
+            Case(self.selected, {register.n: zero.eq(~known[n]) for n, register in enumerate(shadowed)}),
             counters.hold.eq(self.active_lo.we),
-            value.eq(counters.value),
-            If(Reduce("OR", [register.reading & ~known[n] for n, register in enumerate(shadowed)]),
-                value.eq(0)
-            ),
-            self.active_hi.status.eq(counters.high),
+            If(~zero, value.eq(counters.value)),
             *[register.status.eq(value) for register in groups.values()],
             *[register.read_value.eq(value) for register in shadowed],
         ]

@@ -15,6 +15,7 @@ from litex.soc.integration.soc_core import SoCMini
 from litepcie_soc.common import abi
 from litepcie_soc.common.link_rates import link_rate
 from litepcie_soc.common.pcie import RCB_BYTES, TAGS_WITHOUT_EXTENDED
+from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES
 from litepcie_soc.dma.engine import DIRECTIONS, MRRS_MAX, DMAEngine
 from litepcie_soc.dma.fetch import RING_LOG2_MAX
 from litepcie_soc.memory.bram import EndpointMemory
@@ -103,6 +104,8 @@ class LitePCIeSoC(SoCMini):
     def add_csr_bridge(self, name="csr", origin=None, register=True):
         """Adds LiteX's CSR bridge, always with registers: decoding and reading the banks takes a whole cycle."""
         SoCMini.add_csr_bridge(self, name, origin, register=True)
+        bus = getattr(self, f"{name}_bridge").csr
+        self.comb += [engine.registers.selected.eq(bus.adr) for engine in getattr(self, "engines", [])]
 
     def add_litepcie(self, phy, *, target, gen, lanes, memory_size, channels=1,
         tags=32, completion_buffer_bytes=None, pci_id=PCI_ID,
@@ -139,6 +142,7 @@ class LitePCIeSoC(SoCMini):
         else:
             blocks = blocks_of_bytes(completion_buffer_bytes)
         data_width  = phy.data_width
+        self.memory_size = memory_size
         window_size = min(memory_size, abi.WINDOW_MAX)
         self.memory = memory or EndpointMemory(memory_size, data_width)
         self.tlp    = TransactionLayer(phy,
@@ -175,9 +179,13 @@ class LitePCIeSoC(SoCMini):
         for direction in DIRECTIONS:
             name   = f"{direction}{channel}"
             reader = direction == "reader"
+            depth  = 32 << log2_int(fetch_tags, need_pow2=False)
+            # A stream reorders its data in a RAM of its own, whose addresses are not known here.
+            bits   = 32 if is_stream else bits_for(self.memory_size - 1)
             ports  = {
-                "descriptor_port": self.tlp.add_read_port(f"{name}_descriptors", fetch_tags),
-                "data_port":       self.tlp.add_read_port(name, reader_tags, bulk=True) if reader
+                "descriptor_port": self.tlp.add_read_port(f"{name}_descriptors", fetch_tags,
+                    destination_bits=log2_int(DESCRIPTOR_BYTES*depth)),
+                "data_port":       self.tlp.add_read_port(name, reader_tags, bulk=True, destination_bits=bits) if reader
                     else self.tlp.add_write_port(name, bulk=True),
                 "status_port":     self.tlp.add_write_port(f"{name}_status"),
             }
@@ -186,7 +194,7 @@ class LitePCIeSoC(SoCMini):
                     self.memory.add_write_port() if reader else self.memory.add_read_port())
             engine = (StreamEngine if is_stream else DMAEngine)(direction,
                 clk_freq     = self.sys_clk_freq,
-                descriptors  = 32 << log2_int(fetch_tags, need_pow2=False),
+                descriptors  = depth,
                 longest_read = longest,
                 **ports)
             self.add_module(name, engine)

@@ -56,6 +56,7 @@ class Top(Module):
         for n, direction in enumerate(DIRECTIONS):
             engine = self.make_engine(direction, data_width, real_memory)
             start_at(engine, first_count)
+            self.comb += engine.registers.selected.eq(self.csr.adr)
             bank = csr_bus.CSRBank(engine.get_csrs(sort=True), n,
                 bus    = csr_bus.Interface(data_width=32, address_width=14),
                 paging = CSR_PAGING)
