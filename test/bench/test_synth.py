@@ -13,6 +13,7 @@ import sys
 
 import pytest
 
+from litepcie_bench.area import LUT_RATIO
 from litepcie_bench.progress import Progress
 from litepcie_bench.synth import table
 from litepcie_bench.synth.count import FAMILIES, area
@@ -138,6 +139,14 @@ def test_usage(arguments, text):
     done = synth(*arguments)
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1 and text in done.stderr
+
+
+def test_the_document_keeps_the_goals_for_area():
+    rows = table.read(table.PATH.read_text(encoding="utf-8"))
+    for (family, bits, design, tags), row in rows.items():
+        if design == table.NAMES[OURS]:
+            stock = rows[family, bits, table.NAMES[STOCK], "-"]
+            assert row["LUTs"] <= LUT_RATIO*stock["LUTs"] and row["BRAM"] <= stock["BRAM"], (family, bits, tags)
 
 
 def test_the_document_names_no_other_rows():
