@@ -1,55 +1,85 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Asynchronous calls: aio and io_uring. All requests of such a call are given
- * to the engine at once. The last one that ends queues a worker, which unpins
- * the pages and completes the call.
+ * Asynchronous calls: aio and io_uring. All requests of such a call are queued
+ * at once. The last one that ends queues a worker, which unpins the pages and
+ * completes the call.
  *
  * Only a contiguous buffer of at most LITEPCIE_ASYNC_BYTES is moved this way.
  * A buffer that must be copied needs the caller's address space, and a long one
  * would keep much memory pinned: those are moved while the caller waits.
  *
+ * Requests that the card does not have are cancelled by io_cancel(), by the
+ * exit of the process, and when the process closes the file.
+ *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
+#include <linux/aio.h>
 #include <linux/fs.h>
 #include <linux/slab.h>
 
+#include "compat.h"
 #include "driver.h"
 #include "request.h"
+
+/*
+ * Ends calls, of all cards. Unpinning may wait for a page that a file system
+ * of a user has locked, so unbinding a card must not wait for this queue.
+ */
+static struct workqueue_struct *litepcie_async_queue;
 
 /**
  * struct litepcie_async - an asynchronous call
  * @iocb: the call
- * @engine: the engine of its direction
+ * @flow: queue of its open file
  * @work: ends the call
  * @pending: requests that have not ended, plus 1 until all are submitted
+ * @held: its reservation
  * @error: negative errno if part of the buffer could not be submitted
  * @count: number of requests
  * @requests: in the order of the buffer
  */
 struct litepcie_async {
 	struct kiocb *iocb;
-	struct litepcie_engine *engine;
+	struct litepcie_flow *flow;
 	struct work_struct work;
 	atomic_t pending;
+	size_t held;
 	int error;
 	unsigned int count;
 	struct litepcie_request *requests[];
 };
 
+/**
+ * litepcie_async_init() - prepare for calls of any card
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int litepcie_async_init(void)
+{
+	litepcie_async_queue = alloc_workqueue(LITEPCIE_NAME, WQ_UNBOUND, 0);
+	return litepcie_async_queue ? 0 : -ENOMEM;
+}
+
+/**
+ * litepcie_async_exit() - undo litepcie_async_init()
+ */
+void litepcie_async_exit(void)
+{
+	destroy_workqueue(litepcie_async_queue);
+}
+
 static void litepcie_async_end(struct work_struct *work)
 {
 	struct litepcie_async *async =
 		container_of(work, struct litepcie_async, work);
-	unsigned int direction = async->engine->direction;
-	struct litepcie_device *ld = async->engine->ld;
+	struct litepcie_flow *flow = async->flow;
 	struct kiocb *iocb = async->iocb;
 	int error = 0, late, *first = &error;
 	size_t moved = 0, bytes;
 	unsigned int i;
 
 	for (i = 0; i < async->count; i++) {
-		bytes = litepcie_request_finish(async->engine, async->requests[i],
-						first);
+		bytes = litepcie_request_finish(async->requests[i], first);
 		/* Bytes after a gap do not count, nor do their errors. */
 		if (first == &error)
 			moved += bytes;
@@ -58,20 +88,18 @@ static void litepcie_async_end(struct work_struct *work)
 	}
 	if (!error)
 		error = async->error;
-	kfree(async);
-	/* ki_complete() has not run yet, so the open file still holds ld. */
-	if (atomic_dec_and_test(&ld->async_calls))
-		wake_up(&ld->idle);
+	litepcie_flow_release(flow, async->held);
 	iocb->ki_pos += moved;
-	iocb->ki_complete(iocb, litepcie_transfer_result(iocb->ki_filp, direction,
-							 moved, error));
+	iocb->ki_complete(iocb, litepcie_transfer_result(iocb, flow, moved, error));
+	/* Until here, io_cancel() could find it. */
+	kfree(async);
 }
 
 /* Drops one count of litepcie_async.pending; the last one ends the call. */
 static void litepcie_async_put(struct litepcie_async *async)
 {
 	if (atomic_dec_and_test(&async->pending))
-		queue_work(async->engine->ld->queue, &async->work);
+		queue_work(litepcie_async_queue, &async->work);
 }
 
 /* litepcie_request.complete of an asynchronous call. */
@@ -80,44 +108,49 @@ static void litepcie_async_complete(struct litepcie_request *req)
 	litepcie_async_put(req->context);
 }
 
-/**
- * litepcie_async() - start to move a buffer and do not wait
- * @engine: the engine of the direction
- * @iocb: the call; its position is the byte address in the card's memory
- * @iter: the buffer
- * @left: bytes to move, not 0, all of them inside the card's memory
- *
- * Return: -EIOCBQUEUED if a worker will complete the call; -EAGAIN if this
- * buffer cannot be moved asynchronously; another negative errno if nothing was
- * moved.
- */
-ssize_t litepcie_async(struct litepcie_engine *engine, struct kiocb *iocb,
-		       struct iov_iter *iter, size_t left)
+/* io_cancel(), or the end of the aio context. Called in atomic context. */
+static int litepcie_async_cancel(struct kiocb *iocb)
 {
-	u32 endpoint = iocb->ki_pos;
+	struct litepcie_async *async = iocb->private;
+	unsigned int i;
+
+	/* The requests exist until the last count is dropped. */
+	if (!atomic_inc_not_zero(&async->pending))
+		return 0;
+	for (i = 0; i < async->count; i++)
+		litepcie_cancel(async->requests[i], -ECANCELED);
+	litepcie_async_put(async);
+	return 0;
+}
+
+/**
+ * litepcie_async_can() - may a call be asynchronous
+ * @flow: queue of the open file
+ * @iocb: the call
+ * @iter: the buffer
+ * @left: bytes to move
+ *
+ * Return: true if litepcie_async() can move the buffer.
+ */
+bool litepcie_async_can(struct litepcie_flow *flow, struct kiocb *iocb,
+			struct iov_iter *iter, size_t left)
+{
+	return !is_sync_kiocb(iocb) && left <= LITEPCIE_ASYNC_BYTES &&
+	       litepcie_request_can_pin(flow->engine, iter, left);
+}
+
+/* Queues the requests of a call, of which there are at most @most. */
+static void litepcie_async_submit(struct litepcie_async *async,
+				  struct iov_iter *iter, size_t left,
+				  unsigned int most)
+{
+	u32 endpoint = async->iocb->ki_pos;
 	struct litepcie_request *req;
-	struct litepcie_async *async;
-	unsigned int most;
-	int error;
-
-	if (is_sync_kiocb(iocb) || left > LITEPCIE_ASYNC_BYTES ||
-	    !litepcie_request_can_pin(engine, iter, left))
-		return -EAGAIN;
-
-	/* Only the first request can begin inside a page: one more at most. */
-	most = DIV_ROUND_UP(left, engine->max_pages * PAGE_SIZE) + 1;
-	async = kzalloc(struct_size(async, requests, most), GFP_KERNEL);
-	if (!async)
-		return -ENOMEM;
-	async->iocb = iocb;
-	async->engine = engine;
-	INIT_WORK(&async->work, litepcie_async_end);
-	atomic_set(&async->pending, 1);
 
 	while (left && async->count < most) {
 		atomic_inc(&async->pending);
-		req = litepcie_transfer_submit(engine, iter, endpoint, left,
-					       litepcie_async_complete, async);
+		req = litepcie_submit(async->flow, iter, endpoint, left,
+				      litepcie_async_complete, async);
 		if (IS_ERR(req)) {
 			atomic_dec(&async->pending);
 			async->error = PTR_ERR(req);
@@ -127,12 +160,55 @@ ssize_t litepcie_async(struct litepcie_engine *engine, struct kiocb *iocb,
 		endpoint += req->bytes;
 		left -= req->bytes;
 	}
+}
+
+/**
+ * litepcie_async() - start to move a buffer and do not wait for the card
+ * @flow: queue of the open file
+ * @iocb: the call; its position is the byte address in the card's memory
+ * @iter: the buffer
+ * @left: bytes to move, not 0, all of them inside the card's memory
+ * @wait: whether to wait for room in the queue
+ *
+ * Return: -EIOCBQUEUED if a worker will complete the call; another negative
+ * errno if nothing was moved.
+ */
+ssize_t litepcie_async(struct litepcie_flow *flow, struct kiocb *iocb,
+		       struct iov_iter *iter, size_t left, bool wait)
+{
+	struct litepcie_async *async;
+	unsigned int most;
+	int error;
+
+	error = litepcie_flow_reserve(flow, left, wait);
+	if (error)
+		return error;
+	/* Only the first request can begin inside a page: one more at most. */
+	most = DIV_ROUND_UP(left, flow->engine->max_pages * PAGE_SIZE) + 1;
+	async = kzalloc(struct_size(async, requests, most), GFP_KERNEL_ACCOUNT);
+	if (!async) {
+		error = -ENOMEM;
+		goto err_release;
+	}
+	async->iocb = iocb;
+	async->flow = flow;
+	async->held = left;
+	INIT_WORK(&async->work, litepcie_async_end);
+	atomic_set(&async->pending, 1);
+	litepcie_async_submit(async, iter, left, most);
 	if (!async->count) {
 		error = async->error;
 		kfree(async);
-		return error;
+		goto err_release;
 	}
-	atomic_inc(&engine->ld->async_calls);
+	iocb->private = async;
+	/* Linux before 6.8 must not be asked for a call that is not of aio. */
+	if (iocb->ki_flags & IOCB_AIO_RW)
+		kiocb_set_cancel_fn(iocb, litepcie_async_cancel);
 	litepcie_async_put(async);
 	return -EIOCBQUEUED;
+
+err_release:
+	litepcie_flow_release(flow, left);
+	return error;
 }

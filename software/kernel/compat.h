@@ -8,6 +8,7 @@
 #ifndef _LITEPCIE_COMPAT_H
 #define _LITEPCIE_COMPAT_H
 
+#include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/uio.h>
 #include <linux/version.h>
@@ -17,6 +18,11 @@
 #define iter_iov_addr(iter)						\
 	((iter_is_ubuf(iter) ? (iter)->ubuf : (iter)->iov->iov_base) +	\
 	 (iter)->iov_offset)
+#endif
+
+/* Since 6.1.80 and 6.8: a call of aio. Without it, calls are not cancelled. */
+#ifndef IOCB_AIO_RW
+#define IOCB_AIO_RW 0
 #endif
 
 /* Since 6.3: sets flags of a mapping. */

@@ -35,6 +35,7 @@
  * Copyright (c) 2026 LitePCIe SoC developers
  */
 #include <linux/bitfield.h>
+#include <linux/dma-mapping.h>
 #include <linux/iopoll.h>
 #include <linux/jiffies.h>
 
@@ -157,7 +158,8 @@ int litepcie_engine_init(struct litepcie_device *ld, unsigned int direction,
 					    ld->id.geometry));
 	/* The ring has room for two requests: a caller keeps two in flight. */
 	engine->max_pages = min_t(u32, BIT(engine->ring_log2) / 2,
-				  LITEPCIE_CHUNK_BYTES / PAGE_SIZE + 1);
+				  LITEPCIE_CHUNK_BYTES / PAGE_SIZE);
+	engine->max_segment = dma_get_max_seg_size(&ld->pdev->dev);
 	engine->regs = ld->regs + (reader ? LITEPCIE_READER_BASE(0) :
 					    LITEPCIE_WRITER_BASE(0));
 	ret = litepcie_ring_alloc(engine);

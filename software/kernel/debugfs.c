@@ -24,6 +24,7 @@ static int ring_show(struct seq_file *s, void *unused)
 	struct litepcie_engine *engine = s->private;
 	enum litepcie_engine_state state;
 	u32 produced, completed;
+	size_t held, committed;
 	int error;
 
 	/* A copy: interrupts are off for a few loads, however many requests wait. */
@@ -32,6 +33,8 @@ static int ring_show(struct seq_file *s, void *unused)
 	error = engine->error;
 	produced = engine->produced;
 	completed = engine->completed;
+	held = engine->held;
+	committed = engine->committed;
 	spin_unlock_irq(&engine->lock);
 
 	seq_printf(s, "state %s\n", litepcie_state_names[state]);
@@ -43,6 +46,8 @@ static int ring_show(struct seq_file *s, void *unused)
 	seq_printf(s, "status %u %#x\n",
 		   le32_to_cpu(engine->status[LITEPCIE_STATUS_COMPLETED]),
 		   le32_to_cpu(engine->status[LITEPCIE_STATUS_REASON]));
+	seq_printf(s, "held %zu bytes\n", held);
+	seq_printf(s, "committed %zu bytes\n", committed);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(ring);

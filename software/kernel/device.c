@@ -58,7 +58,6 @@ struct litepcie_device *litepcie_device_alloc(struct pci_dev *pdev)
 	mutex_init(&ld->latch);
 	mutex_init(&ld->files_lock);
 	INIT_LIST_HEAD(&ld->files);
-	init_waitqueue_head(&ld->idle);
 
 	device_initialize(&ld->dev);
 	ld->dev.parent = &pdev->dev;
@@ -112,7 +111,6 @@ void litepcie_device_drain(struct litepcie_device *ld)
 {
 	litepcie_card_set(ld, LITEPCIE_CARD_LOST);
 	synchronize_srcu(&ld->gate);
-	wait_event(ld->idle, !atomic_read(&ld->async_calls));
 }
 
 /**

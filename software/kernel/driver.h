@@ -14,9 +14,11 @@
  *	file.c watchdog.c			system calls; recovery of an engine
  *	async.c ioctl.c				asynchronous calls; ioctls
  *	transfer.c identity.c			one call's requests; what the card is
+ *	submit.c				requests enter and leave the queue
  *	pages.c control.c window.c		memory of a request; engine; mmap()
  *	ring.c					requests in the descriptor ring
- *	descriptor.c params.c			pure functions; module parameters
+ *	queue.c					requests before the ring; limits
+ *	descriptor.c fair.c params.c		pure functions; module parameters
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -43,33 +45,19 @@
 #include "descriptor.h"
 #include "identity.h"
 #include "litepcie_regs.h"
+#include "queue.h"
 
 #define LITEPCIE_NAME		"litepcie"
-#define LITEPCIE_DIRECTIONS	2	/* LITEPCIE_READER, LITEPCIE_WRITER */
 /* End of the pinned registers. */
 #define LITEPCIE_REGS_BYTES	LITEPCIE_READER_BASE(LITEPCIE_MAX_CHANNELS)
 #define LITEPCIE_RING_LOG2	10	/* largest ring the driver allocates */
 #define LITEPCIE_CHUNK_BYTES	SZ_1M	/* largest request of pinned pages */
+#define LITEPCIE_COMMIT_BYTES	SZ_2M	/* most bytes that the card has at a time */
 #define LITEPCIE_BOUNCE_BYTES	SZ_64K	/* largest request that is copied */
 #define LITEPCIE_ASYNC_BYTES	SZ_4M	/* largest asynchronous call */
 
 struct litepcie_device;
 struct litepcie_request;
-
-/**
- * struct litepcie_file - one open file of the device
- * @ld: the device
- * @node: in litepcie_device.files
- * @file: the file; its mappings are removed when the driver is unbound
- * @errors: by direction: negative errno that the next call returns because it
- *	cut the last call short, or 0
- */
-struct litepcie_file {
-	struct litepcie_device *ld;
-	struct list_head node;
-	struct file *file;
-	int errors[LITEPCIE_DIRECTIONS];
-};
 
 /**
  * enum litepcie_engine_state - what the driver does with the engine's requests
@@ -98,6 +86,7 @@ enum litepcie_engine_state {
  * @status: status block, in coherent memory, written by the card
  * @status_dma: bus address of @status
  * @max_pages: largest number of pages in a request
+ * @max_segment: most bytes of a descriptor
  * @control: held while the state of the engine's hardware changes
  * @idle_stop: jiffies when it last stopped without a request, 0: never
  * @watchdog: work that recovers an engine which stopped or makes no progress
@@ -109,7 +98,10 @@ enum litepcie_engine_state {
  * @completed: descriptors reported complete since that reset
  * @seen: register COMPLETED when the watchdog last read it
  * @progress: when the engine last completed a descriptor, in jiffies
- * @pending: requests that wait for room in the ring, oldest first
+ * @held: bytes of all calls that have not ended
+ * @fair: open files with queued requests
+ * @pending: requests that a reset took out of the ring, oldest first
+ * @committed: bytes of the requests in the ring
  * @inflight: requests in the ring, oldest first
  */
 struct litepcie_engine {
@@ -124,6 +116,7 @@ struct litepcie_engine {
 	__le32 *status;
 	dma_addr_t status_dma;
 	unsigned int max_pages;
+	unsigned int max_segment;
 	struct mutex control;		/* serialises hardware state changes */
 	unsigned long idle_stop;
 	struct delayed_work watchdog;
@@ -136,7 +129,10 @@ struct litepcie_engine {
 	u32 completed;
 	u32 seen;
 	unsigned long progress;
+	size_t held;
+	struct litepcie_fair fair;
 	struct list_head pending;
+	size_t committed;
 	struct list_head inflight;
 };
 
@@ -160,7 +156,7 @@ enum litepcie_card {
  * @regs: BAR0
  * @id: what the card is
  * @engines: the two engines of channel 0, by direction
- * @queue: runs the watchdogs and ends asynchronous calls
+ * @queue: runs the watchdogs
  * @gate: file operations are its readers; unbinding waits for them
  * @gone: the driver is unbound from the card
  * @card_lock: @card changes only while this is held for writing
@@ -171,8 +167,6 @@ enum litepcie_card {
  * @latch: held between the two accesses of a 64-bit counter, or of SCRATCH
  * @files_lock: protects @files
  * @files: all open files
- * @async_calls: asynchronous calls in flight
- * @idle: woken when @async_calls becomes 0
  * @debugfs: debugfs folder of the card
  */
 struct litepcie_device {
@@ -193,23 +187,20 @@ struct litepcie_device {
 	struct mutex latch;		/* serialises pairs of register accesses */
 	struct mutex files_lock;	/* protects the list */
 	struct list_head files;
-	atomic_t async_calls;
-	wait_queue_head_t idle;
 	struct dentry *debugfs;
 };
 
 /* params.c: parameters of the module */
 unsigned long litepcie_timeout(void);
+size_t litepcie_file_bytes(void);
+size_t litepcie_engine_bytes(void);
 
 /* ring.c: requests of one engine */
 int litepcie_ring_alloc(struct litepcie_engine *engine);
 void litepcie_ring_free(struct litepcie_engine *engine);
-int litepcie_ring_submit(struct litepcie_engine *engine,
-			 struct litepcie_request *req);
-bool litepcie_ring_cancel(struct litepcie_engine *engine,
-			  struct litepcie_request *req);
 void litepcie_ring_poll(struct litepcie_engine *engine);
 void litepcie_ring_feed(struct litepcie_engine *engine);
+void litepcie_ring_end(struct litepcie_engine *engine, struct list_head *done);
 void litepcie_ring_rewind(struct litepcie_engine *engine, u32 completed,
 			  u32 bytes, int error);
 void litepcie_ring_fail(struct litepcie_engine *engine, int error);

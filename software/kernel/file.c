@@ -3,8 +3,9 @@
  * System calls on /dev/litepcieN, the memory of a card.
  *
  * The driver may be unbound while files are open. Each operation is therefore
- * an SRCU reader of litepcie_device.gate and checks litepcie_device.gone;
- * unbinding sets gone and waits for the readers.
+ * an SRCU reader of litepcie_device.gate and checks litepcie_device.gone while
+ * it uses the card; unbinding sets gone and waits for the readers. No reader
+ * touches the memory of a program, which can make it wait for ever.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -27,13 +28,17 @@ static int litepcie_open(struct inode *inode, struct file *file)
 	struct litepcie_device *ld =
 		container_of(inode->i_cdev, struct litepcie_device, cdev);
 	struct litepcie_file *lf;
+	unsigned int i;
 	int idx, ret = 0;
 
-	lf = kzalloc(sizeof(*lf), GFP_KERNEL);
+	lf = kzalloc(sizeof(*lf), GFP_KERNEL_ACCOUNT);
 	if (!lf)
 		return -ENOMEM;
 	lf->ld = ld;
 	lf->file = file;
+	spin_lock_init(&lf->lock);
+	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
+		litepcie_flow_init(&lf->flows[i], &ld->engines[i]);
 
 	idx = srcu_read_lock(&ld->gate);
 	if (READ_ONCE(ld->gone)) {
@@ -49,6 +54,21 @@ static int litepcie_open(struct inode *inode, struct file *file)
 	}
 	srcu_read_unlock(&ld->gate, idx);
 	return ret;
+}
+
+/*
+ * A process closes one of its descriptors of the file, or exits. Its
+ * asynchronous calls keep the file open, so this is where they are cancelled.
+ */
+static int litepcie_flush(struct file *file, fl_owner_t id)
+{
+	struct litepcie_file *lf = file->private_data;
+	unsigned int i;
+
+	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
+		if (lf->flows[i].engine->regs)
+			litepcie_cancel_owner(&lf->flows[i], id);
+	return 0;
 }
 
 static int litepcie_release(struct inode *inode, struct file *file)
@@ -71,52 +91,50 @@ static loff_t litepcie_llseek(struct file *file, loff_t offset, int whence)
 }
 
 /*
- * A call with IOCB_NOWAIT that cannot be asynchronous returns -EAGAIN: io_uring
- * then repeats it from a worker thread, which may wait.
+ * O_NONBLOCK means what it means for direct I/O on a disk: the call does not
+ * wait for room in the queue, behind other calls. It does wait for its own
+ * transfer, unless it is asynchronous.
+ *
+ * RWF_NOWAIT forbids that too: a call that is not asynchronous returns -EAGAIN.
+ * io_uring then repeats it from a worker thread, which may wait.
  */
 static ssize_t litepcie_move(struct kiocb *iocb, struct iov_iter *iter,
-			     struct litepcie_engine *engine, size_t bytes)
+			     struct litepcie_flow *flow, size_t bytes)
 {
-	struct litepcie_file *lf = iocb->ki_filp->private_data;
+	bool nowait = iocb->ki_flags & IOCB_NOWAIT;
+	bool wait = !nowait && !(iocb->ki_filp->f_flags & O_NONBLOCK);
 	size_t moved;
-	ssize_t ret;
 	int error;
 
-	error = xchg(&lf->errors[engine->direction], 0);
+	error = litepcie_transfer_lost(iocb, flow);
 	if (error)
 		return error;
-	ret = litepcie_async(engine, iocb, iter, bytes);
-	if (ret != -EAGAIN || iocb->ki_flags & IOCB_NOWAIT)
-		return ret;
-	moved = litepcie_transfer(engine, iter, iocb->ki_pos, bytes, &error);
+	if (litepcie_async_can(flow, iocb, iter, bytes))
+		return litepcie_async(flow, iocb, iter, bytes, wait);
+	if (nowait)
+		return -EAGAIN;
+	moved = litepcie_transfer(flow, iter, iocb->ki_pos, bytes, wait, &error);
 	iocb->ki_pos += moved;
-	return litepcie_transfer_result(iocb->ki_filp, engine->direction, moved, error);
+	return litepcie_transfer_result(iocb, flow, moved, error);
 }
 
 static ssize_t litepcie_iter(struct kiocb *iocb, struct iov_iter *iter,
 			     unsigned int direction)
 {
-	struct litepcie_device *ld = litepcie_from_file(iocb->ki_filp);
-	struct litepcie_engine *engine = &ld->engines[direction];
+	struct litepcie_file *lf = iocb->ki_filp->private_data;
+	struct litepcie_flow *flow = &lf->flows[direction];
+	u64 size = lf->ld->id.memory_bytes;
 	size_t bytes = iov_iter_count(iter);
-	u64 size = ld->id.memory_bytes;
-	ssize_t ret;
-	int idx;
 
-	idx = srcu_read_lock(&ld->gate);
-	if (READ_ONCE(ld->gone))
-		ret = -ENODEV;
-	else if (!engine->regs)
-		ret = -EOPNOTSUPP;
-	else if (!bytes)
-		ret = 0;
-	else if (iocb->ki_pos >= size)
-		ret = direction == LITEPCIE_READER ? -ENOSPC : 0;
-	else
-		ret = litepcie_move(iocb, iter, engine,
-				    min_t(u64, bytes, size - iocb->ki_pos));
-	srcu_read_unlock(&ld->gate, idx);
-	return ret;
+	if (READ_ONCE(lf->ld->gone))
+		return -ENODEV;
+	if (!flow->engine->regs)
+		return -EOPNOTSUPP;
+	if (!bytes)
+		return 0;
+	if (iocb->ki_pos >= size)
+		return direction == LITEPCIE_READER ? -ENOSPC : 0;
+	return litepcie_move(iocb, iter, flow, min_t(u64, bytes, size - iocb->ki_pos));
 }
 
 static ssize_t litepcie_read_iter(struct kiocb *iocb, struct iov_iter *iter)
@@ -145,6 +163,7 @@ static int litepcie_mmap(struct file *file, struct vm_area_struct *vma)
 const struct file_operations litepcie_fops = {
 	.owner = THIS_MODULE,
 	.open = litepcie_open,
+	.flush = litepcie_flush,
 	.release = litepcie_release,
 	.llseek = litepcie_llseek,
 	.read_iter = litepcie_read_iter,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The memory of a request: the caller's pages, pinned; or the driver's pages,
- * with a copy from or to the caller's buffer.
+ * with a copy from or to the caller's buffer. All that is allocated here is
+ * charged to the caller's memory cgroup.
  *
  * The caller's own pages are used if possible. The driver copies
  * - kernel memory: splice, vectors of the kernel, fixed buffers of io_uring;
@@ -71,7 +72,7 @@ static struct litepcie_request *litepcie_request_alloc(unsigned int nr_pages)
 {
 	struct litepcie_request *req;
 
-	req = kzalloc(struct_size(req, pages, nr_pages), GFP_KERNEL);
+	req = kzalloc(struct_size(req, pages, nr_pages), GFP_KERNEL_ACCOUNT);
 	if (req)
 		req->nr_pages = nr_pages;
 	return req;
@@ -130,7 +131,7 @@ static struct litepcie_request *litepcie_bounce(struct litepcie_engine *engine,
 	req->bounced = true;
 	req->iter = *iter;
 	for (i = 0; i < nr_pages; i++) {
-		req->pages[i] = alloc_page(GFP_KERNEL);
+		req->pages[i] = alloc_page(GFP_KERNEL_ACCOUNT);
 		if (!req->pages[i])
 			goto err_free;
 	}
@@ -187,19 +188,20 @@ static struct litepcie_request *litepcie_pin(struct litepcie_engine *engine,
 
 /**
  * litepcie_request_create() - make a request of the first part of a buffer
- * @engine: the engine of the direction
+ * @flow: queue of the open file
  * @iter: the buffer; advanced past the request, position undefined on error
  * @left: bytes of the buffer to move, not 0
  *
- * Allocates the request, pins or copies its memory and maps it for the card.
+ * Allocates the request, and pins or copies its memory. May wait for the
+ * caller's pages, so it must not be called inside litepcie_device.gate.
  *
  * Return: the request, to be ended with litepcie_request_finish(), or an
  * ERR_PTR().
  */
-struct litepcie_request *litepcie_request_create(struct litepcie_engine *engine,
+struct litepcie_request *litepcie_request_create(struct litepcie_flow *flow,
 						 struct iov_iter *iter, size_t left)
 {
-	struct device *dma = &engine->ld->pdev->dev;
+	struct litepcie_engine *engine = flow->engine;
 	unsigned int offset = 0;
 	struct litepcie_request *req;
 	size_t copy;
@@ -216,22 +218,15 @@ struct litepcie_request *litepcie_request_create(struct litepcie_engine *engine,
 	if (IS_ERR(req))
 		return req;
 
+	req->flow = flow;
 	ret = sg_alloc_table_from_pages_segment(&req->sgt, req->pages,
 						DIV_ROUND_UP(offset + req->bytes,
 							     PAGE_SIZE),
 						offset, req->bytes,
-						dma_get_max_seg_size(dma),
-						GFP_KERNEL);
-	if (ret)
-		goto err_free;
-	ret = dma_map_sgtable(dma, &req->sgt, engine->dma, 0);
-	if (ret)
-		goto err_table;
-	return req;
-
-err_table:
-	sg_free_table(&req->sgt);
-err_free:
+						engine->max_segment,
+						GFP_KERNEL_ACCOUNT);
+	if (!ret)
+		return req;
 	litepcie_request_free(engine, req);
 	return ERR_PTR(ret);
 }
@@ -257,26 +252,28 @@ bool litepcie_request_can_pin(struct litepcie_engine *engine,
 }
 
 /**
- * litepcie_request_finish() - unmap a request and free it
- * @engine: the engine of the direction
+ * litepcie_request_finish() - free a request
  * @req: a request that is done or was never submitted; freed
  * @error: set to a negative errno if some bytes were not moved
  *
- * Copies the data to the caller's buffer if it is in the driver's pages.
+ * Copies the data to the caller's buffer if it is in the driver's pages. May
+ * wait for the caller's pages, so it must not be called inside
+ * litepcie_device.gate.
  *
  * Return: bytes that were moved, without a gap from the start.
  */
-size_t litepcie_request_finish(struct litepcie_engine *engine,
-			       struct litepcie_request *req, int *error)
+size_t litepcie_request_finish(struct litepcie_request *req, int *error)
 {
-	size_t moved = req->moved;
+	struct litepcie_flow *flow = req->flow;
+	size_t moved = req->moved, held = req->held;
 
-	dma_unmap_sgtable(&engine->ld->pdev->dev, &req->sgt, engine->dma, 0);
 	sg_free_table(&req->sgt);
-	if (req->bounced && engine->dma == DMA_FROM_DEVICE)
+	if (req->bounced && flow->engine->dma == DMA_FROM_DEVICE)
 		moved = litepcie_bounce_copy(req, &req->iter, moved, true);
 	if (moved < req->bytes)
 		*error = req->error ? req->error : -EFAULT;
-	litepcie_request_free(engine, req);
+	litepcie_request_free(flow->engine, req);
+	if (held)
+		litepcie_flow_release(flow, held);
 	return moved;
 }

@@ -13,6 +13,7 @@
 #include <linux/module.h>
 
 #include "driver.h"
+#include "request.h"
 
 /*
  * One vector serves both engines. An MSI is never shared, so the interrupt is
@@ -229,15 +230,23 @@ static int __init litepcie_init(void)
 {
 	int ret;
 
-	ret = litepcie_chardev_init();
+	ret = litepcie_async_init();
 	if (ret)
 		return ret;
+	ret = litepcie_chardev_init();
+	if (ret)
+		goto err_async;
 	litepcie_debugfs_init();
 	ret = pci_register_driver(&litepcie_driver);
-	if (ret) {
-		litepcie_debugfs_exit();
-		litepcie_chardev_exit();
-	}
+	if (ret)
+		goto err_chardev;
+	return 0;
+
+err_chardev:
+	litepcie_debugfs_exit();
+	litepcie_chardev_exit();
+err_async:
+	litepcie_async_exit();
 	return ret;
 }
 module_init(litepcie_init);
@@ -247,6 +256,7 @@ static void __exit litepcie_exit(void)
 	pci_unregister_driver(&litepcie_driver);
 	litepcie_debugfs_exit();
 	litepcie_chardev_exit();
+	litepcie_async_exit();
 }
 module_exit(litepcie_exit);
 

@@ -14,16 +14,20 @@
 #include <linux/scatterlist.h>
 #include <linux/uio.h>
 
-struct litepcie_engine;
+#include "queue.h"
 
 /**
  * enum litepcie_request_state - where a request is
- * @LITEPCIE_REQUEST_PENDING: in litepcie_engine.pending, unknown to the card
+ * @LITEPCIE_REQUEST_QUEUED: in litepcie_flow.queue, unknown to the card
+ * @LITEPCIE_REQUEST_PENDING: in litepcie_engine.pending: a reset took it out of
+ *	the ring, and it enters the ring again before all queued requests
  * @LITEPCIE_REQUEST_INFLIGHT: in litepcie_engine.inflight; the card may access
  *	its pages
- * @LITEPCIE_REQUEST_DONE: in no list; the card no longer accesses its pages
+ * @LITEPCIE_REQUEST_DONE: the card no longer accesses its pages; @complete was
+ *	called or is about to be called
  */
 enum litepcie_request_state {
+	LITEPCIE_REQUEST_QUEUED,
 	LITEPCIE_REQUEST_PENDING,
 	LITEPCIE_REQUEST_INFLIGHT,
 	LITEPCIE_REQUEST_DONE,
@@ -31,32 +35,38 @@ enum litepcie_request_state {
 
 /**
  * struct litepcie_request - one request
- * @node: in a list of the engine
- * @state: which list; protected by the lock of the engine
- * @complete: called when @moved and @error are valid. The lock of the engine
- *	is held and interrupts are off, so it must not sleep. The request may
- *	be freed as soon as this was called
+ * @flow: queue of the open file
+ * @node: in a list that @state names
+ * @state: where it is; protected by the lock of the engine
+ * @owner: files of the process that does not wait for it; NULL if it waits. Only
+ *	compared, never followed
+ * @complete: called when @moved and @error are valid and @sgt is unmapped. It
+ *	must not sleep. The request may be freed as soon as this was called
  * @context: for @complete
  * @done: for a @complete that wakes a waiting caller
  * @moved: bytes that landed, without a gap from the start
  * @error: 0 or negative errno
+ * @held: reservation that ends with this request, 0 if it has none
  * @first: count of its first descriptor
  * @endpoint: byte address in the memory of the card
  * @bytes: number of bytes to move
- * @sgt: its pages, mapped for the card
+ * @sgt: its pages; mapped for the card until it is done
  * @iter: the caller's buffer, at the first byte of this request
  * @bounced: @pages belong to the driver; data is copied to or from @iter
  * @nr_pages: number of pages in @pages
  * @pages: the caller's pages, pinned; or the driver's, if @bounced
  */
 struct litepcie_request {
+	struct litepcie_flow *flow;
 	struct list_head node;
 	enum litepcie_request_state state;
+	fl_owner_t owner;
 	void (*complete)(struct litepcie_request *req);
 	void *context;
 	struct completion done;
 	size_t moved;
 	int error;
+	size_t held;
 	u32 first;
 	u32 endpoint;
 	size_t bytes;
@@ -69,26 +79,33 @@ struct litepcie_request {
 
 /* pages.c: memory of a request */
 extern atomic_t litepcie_pinned_pages;
-struct litepcie_request *litepcie_request_create(struct litepcie_engine *engine,
+struct litepcie_request *litepcie_request_create(struct litepcie_flow *flow,
 						 struct iov_iter *iter, size_t left);
 bool litepcie_request_can_pin(struct litepcie_engine *engine,
 			      struct iov_iter *iter, size_t left);
-size_t litepcie_request_finish(struct litepcie_engine *engine,
-			       struct litepcie_request *req, int *error);
+size_t litepcie_request_finish(struct litepcie_request *req, int *error);
+
+/* submit.c: into the queue and out of it */
+struct litepcie_request *
+litepcie_submit(struct litepcie_flow *flow, struct iov_iter *iter, u32 endpoint,
+		size_t left, void (*complete)(struct litepcie_request *req),
+		void *context);
+void litepcie_cancel(struct litepcie_request *req, int error);
+void litepcie_cancel_owner(struct litepcie_flow *flow, fl_owner_t owner);
 
 /* transfer.c: requests of one call */
-struct litepcie_request *
-litepcie_transfer_submit(struct litepcie_engine *engine, struct iov_iter *iter,
-			 u32 endpoint, size_t left,
-			 void (*complete)(struct litepcie_request *req),
-			 void *context);
-size_t litepcie_transfer(struct litepcie_engine *engine, struct iov_iter *iter,
-			 u32 endpoint, size_t left, int *error);
-ssize_t litepcie_transfer_result(struct file *file, unsigned int direction,
+size_t litepcie_transfer(struct litepcie_flow *flow, struct iov_iter *iter,
+			 u32 endpoint, size_t left, bool wait, int *error);
+ssize_t litepcie_transfer_result(struct kiocb *iocb, struct litepcie_flow *flow,
 				 size_t moved, int error);
+int litepcie_transfer_lost(struct kiocb *iocb, struct litepcie_flow *flow);
 
 /* async.c: calls whose caller does not wait */
-ssize_t litepcie_async(struct litepcie_engine *engine, struct kiocb *iocb,
-		       struct iov_iter *iter, size_t left);
+int litepcie_async_init(void);
+void litepcie_async_exit(void);
+bool litepcie_async_can(struct litepcie_flow *flow, struct kiocb *iocb,
+			struct iov_iter *iter, size_t left);
+ssize_t litepcie_async(struct litepcie_flow *flow, struct kiocb *iocb,
+		       struct iov_iter *iter, size_t left, bool wait);
 
 #endif /* _LITEPCIE_REQUEST_H */

@@ -2,7 +2,7 @@
 /*
  * The descriptor ring of an engine and the requests in it.
  *
- * Requests are served in order of arrival; several can be in the ring. A
+ * Several requests can be in the ring, of LITEPCIE_COMMIT_BYTES together. A
  * request enters the ring as a whole, or waits until there is room for all of
  * it. Only its last descriptor asks for an interrupt. The count of complete
  * descriptors is read from the status block, never from the card.
@@ -82,8 +82,30 @@ static u32 litepcie_ring_encode(struct litepcie_engine *engine,
 	return position;
 }
 
+/* The request that enters the ring next, taken from its list; NULL if none may. */
+static struct litepcie_request *litepcie_ring_next(struct litepcie_engine *engine,
+						   u32 produced)
+{
+	struct litepcie_request *req;
+
+	req = list_first_entry_or_null(&engine->pending, struct litepcie_request, node);
+	if (!req)
+		req = litepcie_queue_first(engine);
+	if (!req || (engine->committed &&
+		     engine->committed + req->bytes > LITEPCIE_COMMIT_BYTES))
+		return NULL;
+	if (req->sgt.nents > litepcie_ring_room(engine->ring_log2, produced,
+						engine->completed))
+		return NULL;
+	if (req->state == LITEPCIE_REQUEST_QUEUED)
+		litepcie_queue_take(req);
+	else
+		list_del_init(&req->node);
+	return req;
+}
+
 /**
- * litepcie_ring_feed() - move pending requests into the ring
+ * litepcie_ring_feed() - move requests into the ring
  * @engine: the engine, with its lock held
  */
 void litepcie_ring_feed(struct litepcie_engine *engine)
@@ -96,88 +118,55 @@ void litepcie_ring_feed(struct litepcie_engine *engine)
 		return;
 	if (list_empty(&engine->inflight))
 		engine->progress = jiffies;
-	while ((req = list_first_entry_or_null(&engine->pending,
-					       struct litepcie_request, node))) {
-		if (req->sgt.nents > litepcie_ring_room(engine->ring_log2,
-							produced,
-							engine->completed))
-			break;
+	while ((req = litepcie_ring_next(engine, produced))) {
 		produced = litepcie_ring_encode(engine, req, produced);
 		req->state = LITEPCIE_REQUEST_INFLIGHT;
-		list_move_tail(&req->node, &engine->inflight);
+		engine->committed += req->bytes;
+		list_add_tail(&req->node, &engine->inflight);
 	}
 	if (produced == engine->produced)
 		return;
 	engine->produced = produced;
 	/* writel() orders the stores to the ring before the doorbell. */
 	writel(produced, engine->regs + LITEPCIE_ENGINE_DOORBELL);
-	queue_delayed_work(engine->ld->queue, &engine->watchdog,
-			   litepcie_timeout());
+	queue_delayed_work(engine->ld->queue, &engine->watchdog, litepcie_timeout());
 }
 
 /**
- * litepcie_ring_submit() - give a request to the engine
- * @engine: the engine
- * @req: the request, mapped for the card
+ * litepcie_ring_end() - tell the callers of requests that they are done
+ * @engine: the engine, without its lock
+ * @done: requests; the callers may free them at once
  *
- * Return: 0 if @req will be completed, unless it is cancelled; negative errno
- * if the engine has failed.
+ * Unmaps the requests: their callers may outlive the card.
  */
-int litepcie_ring_submit(struct litepcie_engine *engine,
-			 struct litepcie_request *req)
+void litepcie_ring_end(struct litepcie_engine *engine, struct list_head *done)
 {
-	unsigned long flags;
-	int ret = 0;
+	struct device *dma = &engine->ld->pdev->dev;
+	struct litepcie_request *req, *next;
 
-	spin_lock_irqsave(&engine->lock, flags);
-	if (engine->state == LITEPCIE_ENGINE_FAILED) {
-		ret = engine->error;
-	} else {
-		req->state = LITEPCIE_REQUEST_PENDING;
-		list_add_tail(&req->node, &engine->pending);
-		litepcie_ring_feed(engine);
+	list_for_each_entry_safe(req, next, done, node) {
+		list_del_init(&req->node);
+		dma_unmap_sgtable(dma, &req->sgt, engine->dma, 0);
+		req->complete(req);
 	}
-	spin_unlock_irqrestore(&engine->lock, flags);
-	return ret;
 }
 
-/**
- * litepcie_ring_cancel() - take back a request that is not in the ring yet
- * @engine: the engine
- * @req: a submitted request
- *
- * Return: true if it was taken back and will not be completed; false if it is
- * in the ring or done.
- */
-bool litepcie_ring_cancel(struct litepcie_engine *engine,
-			  struct litepcie_request *req)
+/* Moves a request to @done, the list for litepcie_ring_end(). */
+static void litepcie_ring_done(struct litepcie_engine *engine,
+			       struct litepcie_request *req, size_t moved,
+			       int error, struct list_head *done)
 {
-	unsigned long flags;
-	bool pending;
-
-	spin_lock_irqsave(&engine->lock, flags);
-	pending = req->state == LITEPCIE_REQUEST_PENDING;
-	if (pending) {
-		list_del(&req->node);
-		req->state = LITEPCIE_REQUEST_DONE;
-	}
-	spin_unlock_irqrestore(&engine->lock, flags);
-	return pending;
-}
-
-/* Ends a request. The caller may free it at once: do not use it afterwards. */
-static void litepcie_ring_done(struct litepcie_request *req, size_t moved,
-			       int error)
-{
-	list_del(&req->node);
+	if (req->state == LITEPCIE_REQUEST_INFLIGHT)
+		engine->committed -= req->bytes;
 	req->state = LITEPCIE_REQUEST_DONE;
 	req->moved = moved;
 	req->error = error;
-	req->complete(req);
+	list_move_tail(&req->node, done);
 }
 
 /* Ends the requests whose last descriptor comes before count @completed. */
-static void litepcie_ring_retire(struct litepcie_engine *engine, u32 completed)
+static void litepcie_ring_retire(struct litepcie_engine *engine, u32 completed,
+				 struct list_head *done)
 {
 	struct litepcie_request *req;
 
@@ -189,7 +178,7 @@ static void litepcie_ring_retire(struct litepcie_engine *engine, u32 completed)
 					       struct litepcie_request, node))) {
 		if (completed - req->first < req->sgt.nents)
 			break;
-		litepcie_ring_done(req, req->bytes, 0);
+		litepcie_ring_done(engine, req, req->bytes, 0, done);
 	}
 	engine->completed = completed;
 }
@@ -203,6 +192,7 @@ static void litepcie_ring_retire(struct litepcie_engine *engine, u32 completed)
 void litepcie_ring_poll(struct litepcie_engine *engine)
 {
 	unsigned long flags;
+	LIST_HEAD(done);
 	u32 completed;
 	u8 reason;
 
@@ -215,7 +205,7 @@ void litepcie_ring_poll(struct litepcie_engine *engine)
 	reason = le32_to_cpu(READ_ONCE(engine->status[LITEPCIE_STATUS_REASON]));
 	/* Ignore an impossible count: the watchdog reads the card's register. */
 	if (litepcie_ring_count_valid(engine->completed, completed, engine->produced))
-		litepcie_ring_retire(engine, completed);
+		litepcie_ring_retire(engine, completed, &done);
 	if (reason && !engine->stopped) {
 		engine->stopped = true;
 		mod_delayed_work(engine->ld->queue, &engine->watchdog, 0);
@@ -223,6 +213,7 @@ void litepcie_ring_poll(struct litepcie_engine *engine)
 	litepcie_ring_feed(engine);
 unlock:
 	spin_unlock_irqrestore(&engine->lock, flags);
+	litepcie_ring_end(engine, &done);
 }
 
 /* Bytes of a request that landed before the engine stopped in it. */
@@ -256,10 +247,11 @@ void litepcie_ring_rewind(struct litepcie_engine *engine, u32 completed,
 			  u32 bytes, int error)
 {
 	struct litepcie_request *req;
+	LIST_HEAD(done);
 
 	spin_lock_irq(&engine->lock);
 	if (litepcie_ring_count_valid(engine->completed, completed, engine->produced)) {
-		litepcie_ring_retire(engine, completed);
+		litepcie_ring_retire(engine, completed, &done);
 	} else {
 		completed = engine->completed;
 		bytes = 0;
@@ -267,17 +259,20 @@ void litepcie_ring_rewind(struct litepcie_engine *engine, u32 completed,
 	req = list_first_entry_or_null(&engine->inflight,
 				       struct litepcie_request, node);
 	if (req && error)
-		litepcie_ring_done(req, litepcie_ring_landed(req, completed, bytes),
-				   error);
+		litepcie_ring_done(engine, req,
+				   litepcie_ring_landed(req, completed, bytes),
+				   error, &done);
 	list_for_each_entry(req, &engine->inflight, node)
 		req->state = LITEPCIE_REQUEST_PENDING;
 	list_splice_init(&engine->inflight, &engine->pending);
+	engine->committed = 0;
 	engine->produced = 0;
 	engine->completed = 0;
 	engine->seen = 0;
 	engine->stopped = false;
 	memset(engine->status, 0, LITEPCIE_STATUS_BYTES);
 	spin_unlock_irq(&engine->lock);
+	litepcie_ring_end(engine, &done);
 }
 
 /**
@@ -288,12 +283,18 @@ void litepcie_ring_rewind(struct litepcie_engine *engine, u32 completed,
 void litepcie_ring_fail(struct litepcie_engine *engine, int error)
 {
 	struct litepcie_request *req, *next;
+	LIST_HEAD(done);
 
 	spin_lock_irq(&engine->lock);
 	engine->state = LITEPCIE_ENGINE_FAILED;
 	engine->error = error;
 	list_splice_init(&engine->inflight, &engine->pending);
 	list_for_each_entry_safe(req, next, &engine->pending, node)
-		litepcie_ring_done(req, 0, error);
+		litepcie_ring_done(engine, req, 0, error, &done);
+	while ((req = litepcie_queue_first(engine))) {
+		litepcie_queue_remove(req);
+		litepcie_ring_done(engine, req, 0, error, &done);
+	}
 	spin_unlock_irq(&engine->lock);
+	litepcie_ring_end(engine, &done);
 }

@@ -1,54 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A call whose caller waits. It has two requests in flight, so that the pages
- * of the next request are pinned while the card moves the current one.
+ * A call whose caller waits. It has up to two requests, so that the pages of
+ * the next request are pinned while the card moves the current one.
  *
- * A caller that is killed cancels the requests that the card does not have yet
- * and waits for the others: at most two of LITEPCIE_CHUNK_BYTES, and no longer
- * than the watchdog allows. Other signals are checked between requests.
+ * A signal ends the call: requests that the card does not have are cancelled.
+ * Those that it has, at most LITEPCIE_COMMIT_BYTES, end first, no later than the
+ * watchdog allows.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
+#include <linux/minmax.h>
 #include <linux/sched/signal.h>
 
 #include "driver.h"
 #include "request.h"
-
-/**
- * litepcie_transfer_submit() - give the first part of a buffer to an engine
- * @engine: the engine
- * @iter: the buffer; advanced past the request, position undefined on error
- * @endpoint: byte address in the memory of the card
- * @left: bytes of the buffer to move, not 0
- * @complete: litepcie_request.complete
- * @context: litepcie_request.context
- *
- * Return: the request, to be ended with litepcie_request_finish() after
- * @complete was called; or an ERR_PTR().
- */
-struct litepcie_request *
-litepcie_transfer_submit(struct litepcie_engine *engine, struct iov_iter *iter,
-			 u32 endpoint, size_t left,
-			 void (*complete)(struct litepcie_request *req),
-			 void *context)
-{
-	struct litepcie_request *req;
-	int ret;
-
-	req = litepcie_request_create(engine, iter, left);
-	if (IS_ERR(req))
-		return req;
-	req->endpoint = endpoint;
-	req->complete = complete;
-	req->context = context;
-	init_completion(&req->done);
-	ret = litepcie_ring_submit(engine, req);
-	if (!ret)
-		return req;
-	req->error = ret;
-	litepcie_request_finish(engine, req, &ret);
-	return ERR_PTR(ret);
-}
 
 /* litepcie_request.complete of a caller that waits. */
 static void litepcie_transfer_wake(struct litepcie_request *req)
@@ -56,34 +21,55 @@ static void litepcie_transfer_wake(struct litepcie_request *req)
 	complete(&req->done);
 }
 
-/* Waits; returns the bytes that landed. Sets @error if some did not. */
-static size_t litepcie_transfer_end(struct litepcie_engine *engine,
-				    struct litepcie_request *req, int *error)
+/* Reserves room for the next request and queues it. */
+static struct litepcie_request *litepcie_transfer_next(struct litepcie_flow *flow,
+						       struct iov_iter *iter,
+						       u32 endpoint, size_t left,
+						       bool wait)
 {
+	size_t held = min_t(size_t, left, LITEPCIE_CHUNK_BYTES);
+	struct litepcie_request *req;
 	int ret;
 
-	ret = wait_for_completion_killable(&req->done);
+	ret = litepcie_flow_reserve(flow, held, wait);
+	if (ret)
+		return ERR_PTR(ret);
+	req = litepcie_submit(flow, iter, endpoint, left, litepcie_transfer_wake, NULL);
+	if (IS_ERR(req))
+		litepcie_flow_release(flow, held);
+	else
+		req->held = held;
+	return req;
+}
+
+/* Waits; returns the bytes that landed. Sets @error if some did not. */
+static size_t litepcie_transfer_end(struct litepcie_request *req, bool cancel,
+				    int *error)
+{
+	int ret = -ECANCELED;
+
+	if (!cancel)
+		ret = wait_for_completion_interruptible(&req->done);
 	if (ret) {
-		if (litepcie_ring_cancel(engine, req))
-			req->error = ret;
-		else
-			wait_for_completion(&req->done);
+		litepcie_cancel(req, ret);
+		wait_for_completion(&req->done);
 	}
-	return litepcie_request_finish(engine, req, error);
+	return litepcie_request_finish(req, error);
 }
 
 /**
  * litepcie_transfer() - move a buffer and wait until all of it is moved
- * @engine: the engine of the direction
+ * @flow: queue of the open file
  * @iter: the buffer
  * @endpoint: byte address in the memory of the card
  * @left: bytes to move, not 0, all of them inside the card's memory
+ * @wait: whether to wait for room in the queue
  * @error: set to 0, or to a negative errno if some bytes were not moved
  *
  * Return: bytes that were moved, without a gap from the start.
  */
-size_t litepcie_transfer(struct litepcie_engine *engine, struct iov_iter *iter,
-			 u32 endpoint, size_t left, int *error)
+size_t litepcie_transfer(struct litepcie_flow *flow, struct iov_iter *iter,
+			 u32 endpoint, size_t left, bool wait, int *error)
 {
 	struct litepcie_request *last = NULL, *next;
 	struct iov_iter start = *iter;
@@ -96,30 +82,29 @@ size_t litepcie_transfer(struct litepcie_engine *engine, struct iov_iter *iter,
 
 		next = NULL;
 		if (left && !gap) {
-			if (last && task_sigpending(current))
+			/* A caller with a request must not wait for room: it has room. */
+			if (last && signal_pending(current))
 				next = ERR_PTR(-ERESTARTSYS);
 			else
-				next = litepcie_transfer_submit(engine, iter,
-								endpoint, left,
-								litepcie_transfer_wake,
-								NULL);
-			if (IS_ERR(next)) {
-				*error = PTR_ERR(next);
-				next = NULL;
-			} else {
+				next = litepcie_transfer_next(flow, iter, endpoint, left,
+							      wait && !last);
+			if (!IS_ERR(next)) {
 				endpoint += next->bytes;
 				left -= next->bytes;
+			} else {
+				if (!last || PTR_ERR(next) != -EAGAIN)
+					*error = PTR_ERR(next);
+				next = NULL;
 			}
 		}
 		if (last) {
 			/* Bytes after a gap do not count, nor do their errors. */
-			bytes = litepcie_transfer_end(engine, last,
-						      gap ? &late : error);
+			bytes = litepcie_transfer_end(last, gap, gap ? &late : error);
 			if (!gap)
 				moved += bytes;
 		}
 		last = next;
-	} while (last);
+	} while (last || (left && !*error));
 
 	*iter = start;
 	iov_iter_advance(iter, moved);
@@ -128,24 +113,52 @@ size_t litepcie_transfer(struct litepcie_engine *engine, struct iov_iter *iter,
 
 /**
  * litepcie_transfer_result() - return value of a call
- * @file: the file
- * @direction: LITEPCIE_READER or LITEPCIE_WRITER
+ * @iocb: the call; its position is behind the bytes that were moved
+ * @flow: queue of the open file
  * @moved: bytes that were moved
  * @error: negative errno if some bytes were not moved, else 0
  *
  * A call that moved some bytes returns their number. If an error of the card
- * cut it short, the next call of that direction on the file returns the error.
+ * cut it short, the next call of that direction on the file returns the error
+ * if it continues at this position. Any other call has nothing to do with the
+ * error, and the error is then forgotten: litepcie_transfer_lost().
  *
  * Return: @moved, or @error if that is 0.
  */
-ssize_t litepcie_transfer_result(struct file *file, unsigned int direction,
+ssize_t litepcie_transfer_result(struct kiocb *iocb, struct litepcie_flow *flow,
 				 size_t moved, int error)
 {
-	struct litepcie_file *lf = file->private_data;
+	struct litepcie_file *lf = iocb->ki_filp->private_data;
+	struct litepcie_lost *lost = &lf->lost[flow->engine->direction];
 
 	if (!moved)
 		return error;
-	if (error == -EIO || error == -ETIMEDOUT)
-		WRITE_ONCE(lf->errors[direction], error);
+	if (error == -EIO || error == -ETIMEDOUT) {
+		spin_lock(&lf->lock);
+		lost->position = iocb->ki_pos;
+		lost->error = error;
+		spin_unlock(&lf->lock);
+	}
 	return moved;
+}
+
+/**
+ * litepcie_transfer_lost() - error that cut the last call short
+ * @iocb: a new call
+ * @flow: queue of the open file
+ *
+ * Return: the negative errno if this call continues where bytes were lost,
+ * else 0.
+ */
+int litepcie_transfer_lost(struct kiocb *iocb, struct litepcie_flow *flow)
+{
+	struct litepcie_file *lf = iocb->ki_filp->private_data;
+	struct litepcie_lost *lost = &lf->lost[flow->engine->direction];
+	int error;
+
+	spin_lock(&lf->lock);
+	error = lost->position == iocb->ki_pos ? lost->error : 0;
+	lost->error = 0;
+	spin_unlock(&lf->lock);
+	return error;
 }

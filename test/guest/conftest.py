@@ -21,7 +21,8 @@ from litepcie_sim.guest import Guest
 ROOT     = Path(__file__).resolve().parents[2]
 SOURCES  = Path(__file__).resolve().parent / "src"
 BUILD    = ROOT / "build" / "test" / "guest"
-PROGRAMS = ("alignments", "concurrent", "errors", "holder", "poke", "scratch", "stalled_ioctl", "storm", "window")
+PROGRAMS = ("alignments", "concurrent", "continued", "errors", "holder", "poke", "queue", "scratch", "stalled",
+    "stalled_ioctl", "storm", "window")
 
 
 def sources(name):

@@ -45,6 +45,13 @@ def test_a_bad_completion_is_an_errno(guest, shared_guest, fault):
     guest.works()
 
 
+@pytest.mark.parametrize("where", ["there", "elsewhere"])
+def test_the_error_of_a_short_call_is_for_the_call_that_continues_it(guest, shared_guest, where):
+    shared_guest.inject("ur@5000")
+    assert "checks passed" in guest.run(f"continued {where}")
+    guest.works()
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("fault", FAULTS)
 def test_every_alignment_after_a_bad_completion(guest, shared_guest, fault):

@@ -77,12 +77,12 @@ def test_file_through_the_card(guest, size, write_block, read_block):
     assert before.split()[0] == after.split()[0]
 
 
-@pytest.mark.parametrize("engine", ["psync", "io_uring"])
+@pytest.mark.parametrize("engine", ["psync", "io_uring", "libaio"])
 def test_fio_verify(guest, engine):
     """Several jobs, each on its own part, mixed block sizes, crc32c of every block."""
-    guest.run(f"fio --name=verify --filename=/dev/litepcie0 --ioengine={engine} --iodepth=4"
-        " --numjobs=3 --size=2M --offset_increment=4M --rw=randrw --bsrange=512-64k --bs_unaligned"
-        " --verify=crc32c --verify_fatal=1 --randrepeat=1 --filesize=16M --allow_file_create=0",
+    guest.run(f"fio --name=verify --filename=/dev/litepcie0 --ioengine={engine} --iodepth=32"
+        " --numjobs=8 --size=1M --offset_increment=4M --rw=randrw --bsrange=512-64k --bs_unaligned"
+        " --verify=crc32c --verify_fatal=1 --randrepeat=1 --filesize=40M --allow_file_create=0",
         timeout=600)
 
 

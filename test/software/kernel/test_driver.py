@@ -23,16 +23,17 @@ def run(*command, **options):
     return subprocess.run(list(map(str, command)), capture_output=True, text=True, **options)
 
 
-def test_kunit_suite_runs_without_a_kernel(tmp_path):
+@pytest.mark.parametrize("name", ["descriptor", "fair"])
+def test_kunit_suite_runs_without_a_kernel(tmp_path, name):
     shim   = HERE / "shim"
     result = run("gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror",
         "-Wno-missing-field-initializers", "-fsanitize=undefined", "-fno-sanitize-recover",
-        "-include", shim / "linux" / "kernel.h", "-I", shim, DRIVER / "descriptor.c",
-        DRIVER / "descriptor_test.c", "-o", tmp_path / "suite")
+        "-include", shim / "linux" / "kernel.h", "-I", shim, DRIVER / f"{name}.c",
+        DRIVER / f"{name}_test.c", "-o", tmp_path / "suite")
     assert result.returncode == 0, result.stderr
     result = run(tmp_path / "suite")
     assert result.returncode == 0, result.stdout + result.stderr
-    cases  = re.findall(r"KUNIT_CASE\((\w+)\)", (DRIVER / "descriptor_test.c").read_text())
+    cases  = re.findall(r"KUNIT_CASE\((\w+)\)", (DRIVER / f"{name}_test.c").read_text())
     assert result.stdout.split()[1::2] == cases
 
 

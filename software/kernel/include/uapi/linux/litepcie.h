@@ -18,10 +18,17 @@
  *   ETIMEDOUT a completion timed out, or the card made no progress
  *   ENODEV    the card is gone, or the driver was unbound
  *   EINTR     a signal arrived before the first byte was moved
+ *   EAGAIN    O_NONBLOCK or RWF_NOWAIT, and the file or the card has no room for
+ *             another call: module parameters file_bytes and engine_bytes.
+ *             RWF_NOWAIT, and the call is not asynchronous
+ *   ECANCELED an asynchronous call was cancelled before the first byte was moved
+ *   ENOMEM    no memory, or the kernel cannot map the buffer for the card
  *   EOPNOTSUPP the card has no engine for this direction
  * A call that moved some bytes before an error returns their number. If the
  * error was EIO or ETIMEDOUT, the next call of the same direction on the same
- * open file returns it and moves nothing.
+ * open file returns it and moves nothing if this call begins at the first byte
+ * that was not moved. Any other call is not affected, and the error is dropped;
+ * a call that continues later moves the bytes or meets the error again.
  *
  * Errors of mmap():
  *   EINVAL    not MAP_SHARED, or not inside the window

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026 LitePCIe SoC developers */
-/* The kernel functions that descriptor.c uses, for a user-space program on a little-endian machine. */
+/* The kernel functions that descriptor.c and fair.c use, for a user-space program on a little-endian machine. */
 #ifndef LITEPCIE_SHIM_KERNEL_H
 #define LITEPCIE_SHIM_KERNEL_H
 
@@ -19,6 +19,9 @@ typedef __u64 u64;
 #define BIT(n)			(1ul << (n))
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 #define min_t(type, a, b)	((type)(a) < (type)(b) ? (type)(a) : (type)(b))
+#define max_t(type, a, b)	((type)(a) > (type)(b) ? (type)(a) : (type)(b))
+#define max(a, b)		((a) > (b) ? (a) : (b))
+#define div_u64(dividend, divisor) ((u64)(dividend) / (u32)(divisor))
 #define cpu_to_le32(value)	((__le32)(u32)(value))
 #define le32_to_cpu(value)	((u32)(value))
 #define lower_32_bits(value)	((u32)(value))

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Requests of open files that the card does not have yet: how much may wait,
+ * and which request is next.
+ *
+ * Each open file has a queue per engine. litepcie_ring_feed() takes requests
+ * from the queues in the order of fair.c and commits at most
+ * LITEPCIE_COMMIT_BYTES to the card. The rest stays here, where a signal, exit,
+ * close() or io_cancel() cancels it.
+ *
+ * What calls hold is bounded per open file and per engine. The kernel's memory
+ * is charged to the caller's memory cgroup, and so are the pinned pages, as
+ * memory of the program. Pins are not counted against RLIMIT_MEMLOCK: as with
+ * direct I/O on a block device they last as long as one transfer, the watchdog
+ * bounds that time, and a program without that limit may use the card. The
+ * limits here bound the number of pins instead.
+ *
+ * Copyright (c) 2026 LitePCIe SoC developers
+ */
+#include <linux/minmax.h>
+
+#include "driver.h"
+#include "request.h"
+
+/**
+ * litepcie_flow_init() - prepare the queue of an open file for an engine
+ * @flow: the queue, all zero
+ * @engine: the engine
+ */
+void litepcie_flow_init(struct litepcie_flow *flow, struct litepcie_engine *engine)
+{
+	flow->engine = engine;
+	INIT_LIST_HEAD(&flow->queue);
+	init_waitqueue_head(&flow->room);
+}
+
+/* Each call counts as at least a page, so the limit in bytes also limits calls. */
+static size_t litepcie_flow_size(size_t bytes)
+{
+	return max_t(size_t, bytes, SZ_4K);
+}
+
+/*
+ * A file without a call may always make one, and may always have as much as is
+ * committed ahead. Other files therefore cannot stop it with their own calls.
+ */
+static bool litepcie_flow_has_room(struct litepcie_flow *flow, size_t bytes)
+{
+	size_t held = flow->held + bytes;
+
+	if (!flow->held)
+		return true;
+	if (held > litepcie_file_bytes())
+		return false;
+	return held <= LITEPCIE_COMMIT_BYTES ||
+	       flow->engine->held + bytes <= litepcie_engine_bytes();
+}
+
+static bool litepcie_flow_try(struct litepcie_flow *flow, size_t bytes)
+{
+	struct litepcie_engine *engine = flow->engine;
+	unsigned long flags;
+	bool room;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	room = litepcie_flow_has_room(flow, bytes);
+	if (room) {
+		flow->held += bytes;
+		engine->held += bytes;
+	}
+	spin_unlock_irqrestore(&engine->lock, flags);
+	return room;
+}
+
+/**
+ * litepcie_flow_reserve() - wait until a call may hold memory
+ * @flow: queue of the open file
+ * @bytes: bytes that the call moves
+ * @wait: whether to wait
+ *
+ * The caller must not have another reservation while it waits.
+ *
+ * Return: 0, -EAGAIN if there is no room and @wait is false, or -ERESTARTSYS
+ * after a signal.
+ */
+int litepcie_flow_reserve(struct litepcie_flow *flow, size_t bytes, bool wait)
+{
+	bytes = litepcie_flow_size(bytes);
+	if (litepcie_flow_try(flow, bytes))
+		return 0;
+	if (!wait)
+		return -EAGAIN;
+	return wait_event_interruptible(flow->room, litepcie_flow_try(flow, bytes));
+}
+
+/**
+ * litepcie_flow_release() - undo litepcie_flow_reserve()
+ * @flow: queue of the open file
+ * @bytes: the same number
+ */
+void litepcie_flow_release(struct litepcie_flow *flow, size_t bytes)
+{
+	struct litepcie_engine *engine = flow->engine;
+	unsigned long flags;
+
+	bytes = litepcie_flow_size(bytes);
+	spin_lock_irqsave(&engine->lock, flags);
+	flow->held -= bytes;
+	engine->held -= bytes;
+	spin_unlock_irqrestore(&engine->lock, flags);
+	wake_up(&flow->room);
+}
+
+/* Cost of the oldest request of a queue, 0 if there is none. */
+static u32 litepcie_queue_cost(struct litepcie_flow *flow)
+{
+	struct litepcie_request *req;
+
+	req = list_first_entry_or_null(&flow->queue, struct litepcie_request, node);
+	return req ? litepcie_fair_cost(req->bytes) : 0;
+}
+
+/**
+ * litepcie_queue_add() - append a request to the queue of its open file
+ * @req: the request; the lock of its engine is held
+ */
+void litepcie_queue_add(struct litepcie_request *req)
+{
+	struct litepcie_flow *flow = req->flow;
+
+	req->state = LITEPCIE_REQUEST_QUEUED;
+	list_add_tail(&req->node, &flow->queue);
+	if (list_is_first(&req->node, &flow->queue))
+		litepcie_fair_add(&flow->engine->fair, &flow->share,
+				  litepcie_fair_cost(req->bytes));
+}
+
+/**
+ * litepcie_queue_first() - choose the request that the card gets next
+ * @engine: the engine, with its lock held
+ *
+ * Return: the request, which stays in its queue, or NULL if there is none.
+ */
+struct litepcie_request *litepcie_queue_first(struct litepcie_engine *engine)
+{
+	struct litepcie_share *share = litepcie_fair_first(&engine->fair);
+
+	if (!share)
+		return NULL;
+	return list_first_entry(&container_of(share, struct litepcie_flow, share)->queue,
+				struct litepcie_request, node);
+}
+
+/**
+ * litepcie_queue_take() - take a request for the card
+ * @req: what litepcie_queue_first() returned; afterwards it is in no list
+ */
+void litepcie_queue_take(struct litepcie_request *req)
+{
+	struct litepcie_flow *flow = req->flow;
+
+	list_del_init(&req->node);
+	litepcie_fair_serve(&flow->engine->fair, &flow->share,
+			    litepcie_fair_cost(req->bytes), litepcie_queue_cost(flow));
+}
+
+/**
+ * litepcie_queue_remove() - take a request that will not be moved
+ * @req: a queued request; the lock of its engine is held; afterwards it is in no
+ *	list
+ */
+void litepcie_queue_remove(struct litepcie_request *req)
+{
+	struct litepcie_flow *flow = req->flow;
+	bool first = list_is_first(&req->node, &flow->queue);
+
+	list_del_init(&req->node);
+	if (first)
+		litepcie_fair_drop(&flow->engine->fair, &flow->share,
+				   litepcie_fair_cost(req->bytes),
+				   litepcie_queue_cost(flow));
+}

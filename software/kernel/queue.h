@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Open files, and their requests that the card does not have yet.
+ *
+ * Copyright (c) 2026 LitePCIe SoC developers
+ */
+#ifndef _LITEPCIE_QUEUE_H
+#define _LITEPCIE_QUEUE_H
+
+#include <linux/fs.h>
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+
+#include "fair.h"
+
+#define LITEPCIE_DIRECTIONS	2	/* LITEPCIE_READER, LITEPCIE_WRITER */
+
+struct litepcie_device;
+struct litepcie_engine;
+struct litepcie_request;
+
+/**
+ * struct litepcie_flow - what one open file wants of one engine
+ * @engine: the engine, whose lock protects the members below
+ * @share: its share of the engine
+ * @queue: its requests that the card does not have yet, oldest first
+ * @held: bytes of all its calls that have not ended
+ * @room: calls that wait until @held is smaller
+ */
+struct litepcie_flow {
+	struct litepcie_engine *engine;
+	struct litepcie_share share;
+	struct list_head queue;
+	size_t held;
+	wait_queue_head_t room;
+};
+
+/**
+ * struct litepcie_lost - where an error of the card cut a call short
+ * @position: of the first byte that was not moved
+ * @error: negative errno for the next call of this direction if it begins there;
+ *	0: none
+ */
+struct litepcie_lost {
+	loff_t position;
+	int error;
+};
+
+/**
+ * struct litepcie_file - one open file of the device
+ * @ld: the device
+ * @node: in litepcie_device.files
+ * @file: the file; its mappings are removed when the driver is unbound
+ * @flows: its queues, by direction
+ * @lock: protects @lost
+ * @lost: by direction
+ */
+struct litepcie_file {
+	struct litepcie_device *ld;
+	struct list_head node;
+	struct file *file;
+	struct litepcie_flow flows[LITEPCIE_DIRECTIONS];
+	spinlock_t lock;		/* protects lost */
+	struct litepcie_lost lost[LITEPCIE_DIRECTIONS];
+};
+
+/* queue.c: limits, and the choice of the next request */
+void litepcie_flow_init(struct litepcie_flow *flow, struct litepcie_engine *engine);
+int litepcie_flow_reserve(struct litepcie_flow *flow, size_t bytes, bool wait);
+void litepcie_flow_release(struct litepcie_flow *flow, size_t bytes);
+void litepcie_queue_add(struct litepcie_request *req);
+struct litepcie_request *litepcie_queue_first(struct litepcie_engine *engine);
+void litepcie_queue_take(struct litepcie_request *req);
+void litepcie_queue_remove(struct litepcie_request *req);
+
+#endif /* _LITEPCIE_QUEUE_H */

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How requests enter and leave the queue of their open file.
+ *
+ *	create ---> QUEUED ---> INFLIGHT ---> DONE ---> finish
+ *	               |          |  ^          ^
+ *	               |   reset  v  | replay   |
+ *	               |         PENDING        |
+ *	               `---- cancel --`---------'
+ *
+ * The lock of the engine protects the state. A request is mapped for the card
+ * from QUEUED to DONE: the caller's memory is touched only before and after.
+ * A page that does not come therefore delays its caller, and not unbinding.
+ *
+ * Copyright (c) 2026 LitePCIe SoC developers
+ */
+#include <linux/dma-mapping.h>
+#include <linux/sched.h>
+
+#include "driver.h"
+#include "request.h"
+
+/* Maps a request for the card and queues it. */
+static int litepcie_submit_mapped(struct litepcie_request *req)
+{
+	struct litepcie_engine *engine = req->flow->engine;
+	struct device *dma = &engine->ld->pdev->dev;
+	unsigned long flags;
+	int ret;
+
+	ret = dma_map_sgtable(dma, &req->sgt, engine->dma, 0);
+	if (ret)	/* the machine's resources: -EIO means an error of the card */
+		return ret == -EIO ? -ENOMEM : ret;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	if (engine->state == LITEPCIE_ENGINE_FAILED) {
+		ret = engine->error;
+	} else {
+		litepcie_queue_add(req);
+		litepcie_ring_feed(engine);
+	}
+	spin_unlock_irqrestore(&engine->lock, flags);
+	if (ret)
+		dma_unmap_sgtable(dma, &req->sgt, engine->dma, 0);
+	return ret;
+}
+
+/**
+ * litepcie_submit() - queue the first part of a buffer
+ * @flow: queue of the open file, in which the caller has a reservation
+ * @iter: the buffer; advanced past the request, position undefined on error
+ * @endpoint: byte address in the memory of the card
+ * @left: bytes of the buffer to move, not 0
+ * @complete: litepcie_request.complete
+ * @context: litepcie_request.context; NULL if the caller waits
+ *
+ * Return: the request, to be ended with litepcie_request_finish() after
+ * @complete was called; or an ERR_PTR().
+ */
+struct litepcie_request *
+litepcie_submit(struct litepcie_flow *flow, struct iov_iter *iter, u32 endpoint,
+		size_t left, void (*complete)(struct litepcie_request *req),
+		void *context)
+{
+	struct litepcie_device *ld = flow->engine->ld;
+	struct litepcie_request *req;
+	int idx, ret;
+
+	req = litepcie_request_create(flow, iter, left);
+	if (IS_ERR(req))
+		return req;
+	req->endpoint = endpoint;
+	req->complete = complete;
+	req->context = context;
+	if (context)
+		req->owner = current->files;
+	init_completion(&req->done);
+
+	/* The driver may have been unbound while the pages came. */
+	idx = srcu_read_lock(&ld->gate);
+	ret = READ_ONCE(ld->gone) ? -ENODEV : litepcie_submit_mapped(req);
+	srcu_read_unlock(&ld->gate, idx);
+	if (!ret)
+		return req;
+	req->error = ret;
+	litepcie_request_finish(req, &ret);
+	return ERR_PTR(ret);
+}
+
+/* Moves a request that the card does not have to @done; false if it has it. */
+static bool litepcie_cancel_locked(struct litepcie_request *req, int error,
+				   struct list_head *done)
+{
+	if (req->state == LITEPCIE_REQUEST_QUEUED)
+		litepcie_queue_remove(req);
+	else if (req->state != LITEPCIE_REQUEST_PENDING)
+		return false;
+	req->state = LITEPCIE_REQUEST_DONE;
+	req->error = error;
+	list_move_tail(&req->node, done);
+	return true;
+}
+
+/**
+ * litepcie_cancel() - end a request unless the card has it
+ * @req: a submitted request that was not finished
+ * @error: negative errno for the request
+ *
+ * May be called in atomic context. If the card has the request, the request
+ * ends as if it was not cancelled.
+ */
+void litepcie_cancel(struct litepcie_request *req, int error)
+{
+	struct litepcie_engine *engine = req->flow->engine;
+	unsigned long flags;
+	LIST_HEAD(done);
+	int idx;
+
+	/* While a request is queued, unbinding has not come to the gate. */
+	idx = srcu_read_lock(&engine->ld->gate);
+	spin_lock_irqsave(&engine->lock, flags);
+	litepcie_cancel_locked(req, error, &done);
+	spin_unlock_irqrestore(&engine->lock, flags);
+	litepcie_ring_end(engine, &done);
+	srcu_read_unlock(&engine->ld->gate, idx);
+}
+
+/**
+ * litepcie_cancel_owner() - end the queued requests of a process
+ * @flow: queue of the open file
+ * @owner: litepcie_request.owner, not NULL
+ */
+void litepcie_cancel_owner(struct litepcie_flow *flow, fl_owner_t owner)
+{
+	struct litepcie_engine *engine = flow->engine;
+	struct litepcie_request *req, *next;
+	LIST_HEAD(done);
+	int idx;
+
+	idx = srcu_read_lock(&engine->ld->gate);
+	spin_lock_irq(&engine->lock);
+	list_for_each_entry_safe(req, next, &flow->queue, node)
+		if (req->owner == owner)
+			litepcie_cancel_locked(req, -ECANCELED, &done);
+	spin_unlock_irq(&engine->lock);
+	litepcie_ring_end(engine, &done);
+	srcu_read_unlock(&engine->ld->gate, idx);
+}

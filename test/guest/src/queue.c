@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+/*
+ * The queue of the driver: limits, cancellation, fairness, signals. Bytes are
+ * counted by the card, so nothing here depends on the speed of the machine.
+ *
+ * usage: queue bound|nowait|signal|cancel|close|killed|killed-uring
+ *        queue flood FILES   reads for ever, as much as the driver takes
+ *        queue ahead COUNT   prints the bytes that the card moved during each 1-byte read
+ */
+#define _GNU_SOURCE
+#include <linux/aio_abi.h>
+#include <linux/io_uring.h>
+#include <linux/litepcie.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include "check.h"
+
+#define CALL_BYTES (4 << 20)
+#define CALLS 64
+#define FILE_LIMIT (8 << 20)
+#define COMMITTED (2 << 20)
+/* The card moves this at most between a system call and the read of its counter beside it. */
+#define SLACK (1 << 20)
+
+static int fd;
+static uint8_t *buffer;
+static aio_context_t context;
+static struct iocb calls[CALLS];
+static long long results[CALLS];
+static unsigned int ended;
+
+static uint64_t card_bytes(void)
+{
+	struct litepcie_counters counters = { .size = sizeof(counters),
+					      .direction = LITEPCIE_WRITER };
+
+	check(!ioctl(fd, LITEPCIE_IOC_COUNTERS, &counters), "%s", strerror(errno));
+	return counters.bytes;
+}
+
+static long pinned_pages(void)
+{
+	FILE *file = fopen("/sys/kernel/debug/litepcie/pinned_pages", "r");
+	long pages = -1;
+
+	check(file && fscanf(file, "%ld", &pages) == 1, "no debugfs");
+	fclose(file);
+	return pages;
+}
+
+static void nonblocking(bool on)
+{
+	check(!fcntl(fd, F_SETFL, on ? O_NONBLOCK : 0), "%s", strerror(errno));
+}
+
+/* Puts the results of calls that have ended into `results` by number; waits for `least` of them. */
+static void collect(unsigned int least)
+{
+	struct timespec now = { 0 };
+	struct io_event events[CALLS];
+	long count;
+
+	do {
+		count = syscall(SYS_io_getevents, context, least ? 1 : 0, CALLS, events,
+				least ? NULL : &now);
+		check(count >= 0, "%s", strerror(errno));
+		for (long i = 0; i < count; i++)
+			results[events[i].data] = events[i].res;
+		ended += count;
+		least -= (unsigned long)count < least ? count : least;
+	} while (least);
+}
+
+/* Starts call number n, a read of CALL_BYTES; true, or false if the driver has no room. */
+static bool start(unsigned int n)
+{
+	struct iocb *call = &calls[n];
+
+	*call = (struct iocb){ .aio_fildes = fd, .aio_lio_opcode = IOCB_CMD_PREAD,
+			       .aio_buf = (uintptr_t)buffer, .aio_nbytes = CALL_BYTES,
+			       .aio_offset = (off_t)(n % 8) * CALL_BYTES, .aio_data = n };
+	results[n] = 0;
+	check(syscall(SYS_io_submit, context, 1, &call) == 1, "%s", strerror(errno));
+	collect(0);
+	if (results[n] != -EAGAIN)
+		return true;
+	ended--;
+	return false;
+}
+
+/* Starts calls until the driver refuses one; the number of calls. */
+static unsigned int fill_queue(void)
+{
+	unsigned int n = 0;
+
+	ended = 0;
+	nonblocking(true);
+	while (n < CALLS && start(n))
+		n++;
+	nonblocking(false);
+	check(n, "no room in an empty queue");
+	return n;
+}
+
+/* Waits for the other calls of fill_queue(). */
+static void empty_queue(unsigned int count)
+{
+	collect(count - ended);
+}
+
+static void bound(void)
+{
+	unsigned int count = fill_queue();
+
+	/* One call may have ended during the submission of the next ones. */
+	check(count <= FILE_LIMIT / CALL_BYTES + 1, "%u calls of 4 MiB were queued", count);
+	check(pinned_pages() <= FILE_LIMIT / 4096, "%ld pages are pinned", pinned_pages());
+	empty_queue(count);
+	for (unsigned int i = 0; i < count; i++)
+		check(results[i] == CALL_BYTES, "call %u: %lld", i, results[i]);
+	/* Without O_NONBLOCK, io_submit() waits for room. */
+	ended = 0;
+	for (unsigned int i = 0; i < 8; i++)
+		check(start(i), "refused");
+	empty_queue(8);
+	for (unsigned int i = 0; i < 8; i++)
+		check(results[i] == CALL_BYTES, "call %u: %lld", i, results[i]);
+}
+
+static void nowait(void)
+{
+	struct iovec byte = { buffer, 1 };
+	unsigned int count;
+	uint8_t other;
+
+	/* A transfer takes time, so RWF_NOWAIT refuses each call that is not asynchronous. */
+	check(preadv2(fd, &byte, 1, 0, RWF_NOWAIT) == -1 && errno == EAGAIN, "RWF_NOWAIT: %s",
+	      strerror(errno));
+	count = fill_queue();
+	nonblocking(true);
+	check(pread(fd, &other, 1, 0) == -1 && errno == EAGAIN, "O_NONBLOCK: %s", strerror(errno));
+	nonblocking(false);
+	empty_queue(count);
+	nonblocking(true);
+	check(pread(fd, &other, 1, 0) == 1, "O_NONBLOCK: %s", strerror(errno));
+}
+
+static void nothing(int number)
+{
+	(void)number;
+}
+
+/* A call that waits for room ends with EINTR. Room may come before the signal: then it is tried again. */
+static void interrupted(void)
+{
+	struct sigaction action = { .sa_handler = nothing };
+	struct itimerval soon = { .it_value = { .tv_usec = 1000 } };
+	unsigned int count, tries = 0;
+	uint8_t other;
+	ssize_t n;
+
+	check(!sigaction(SIGALRM, &action, NULL), "%s", strerror(errno));
+	do {
+		count = fill_queue();
+		check(!setitimer(ITIMER_REAL, &soon, NULL), "%s", strerror(errno));
+		n = pread(fd, &other, 1, 0);
+		check(n == 1 || errno == EINTR, "returned %zd: %s", n, strerror(errno));
+		empty_queue(count);
+	} while (n == 1 && ++tries < 50);
+	check(n == -1, "no signal ended a call that waits");
+}
+
+static void cancel(void)
+{
+	unsigned int count = fill_queue();
+	struct io_event event;
+
+	for (unsigned int i = count; i--;)
+		check(syscall(SYS_io_cancel, context, &calls[i], &event) == -1 &&
+		      errno == EINPROGRESS, "io_cancel: %s", strerror(errno));
+	empty_queue(count);
+	check(results[count - 1] == -ECANCELED, "the last call: %lld", results[count - 1]);
+}
+
+static void closing(void)
+{
+	unsigned int count = fill_queue();
+
+	check(!close(fd), "%s", strerror(errno));
+	empty_queue(count);
+	check(results[count - 1] == -ECANCELED, "the last call: %lld", results[count - 1]);
+}
+
+/* As fill_queue(), with io_uring. */
+static void fill_uring(void)
+{
+	struct io_uring_params p = { 0 };
+	struct io_uring_sqe *entries;
+	unsigned int *ring;
+	int uring = syscall(SYS_io_uring_setup, CALLS, &p);
+
+	check(uring >= 0, "%s", strerror(errno));
+	ring = mmap(NULL, p.sq_off.array + CALLS * 4, PROT_READ | PROT_WRITE, MAP_SHARED, uring,
+		    IORING_OFF_SQ_RING);
+	entries = mmap(NULL, CALLS * sizeof(*entries), PROT_READ | PROT_WRITE, MAP_SHARED, uring,
+		       IORING_OFF_SQES);
+	check(ring != MAP_FAILED && entries != MAP_FAILED, "%s", strerror(errno));
+	for (unsigned int i = 0; i < CALLS; i++) {
+		entries[i] = (struct io_uring_sqe){ .opcode = IORING_OP_READ, .fd = fd,
+			.addr = (uintptr_t)buffer, .len = CALL_BYTES,
+			.off = (uint64_t)(i % 8) * CALL_BYTES };
+		ring[p.sq_off.array / 4 + i] = i;
+	}
+	__atomic_store_n(&ring[p.sq_off.tail / 4], CALLS, __ATOMIC_RELEASE);
+	check(syscall(SYS_io_uring_enter, uring, CALLS, 0, 0, NULL, 0) == CALLS, "%s",
+	      strerror(errno));
+}
+
+/* A process is killed with a full queue: the card moves only what it had. */
+static void killed(void (*fill)(void))
+{
+	uint64_t before, moved;
+	int pipes[2];
+	char byte;
+	pid_t pid;
+
+	check(!pipe(pipes), "%s", strerror(errno));
+	pid = fork();
+	check(pid >= 0, "%s", strerror(errno));
+	if (!pid) {
+		check(!syscall(SYS_io_setup, CALLS, &context), "%s", strerror(errno));
+		fill();
+		check(write(pipes[1], "", 1) == 1, "%s", strerror(errno));
+		for (;;)
+			pause();
+	}
+	check(read(pipes[0], &byte, 1) == 1, "%s", strerror(errno));
+	before = card_bytes();
+	check(!kill(pid, SIGKILL) && waitpid(pid, NULL, 0) == pid, "%s", strerror(errno));
+	while (pinned_pages())
+		usleep(1000);
+	moved = card_bytes() - before;
+	check(moved <= COMMITTED + SLACK, "%llu bytes were moved after the kill",
+	      (unsigned long long)moved);
+}
+
+static void fill_aio(void)
+{
+	fill_queue();
+}
+
+/* Reads for ever from `files` open files, with a process for each. */
+static void flood(unsigned int files)
+{
+	while (--files && fork() > 0)
+		;
+	fd = open_device();
+	check(!syscall(SYS_io_setup, CALLS, &context), "%s", strerror(errno));
+	for (;;) {
+		ended = 0;
+		for (unsigned int i = 0; i < CALLS; i++)
+			start(i);
+		empty_queue(CALLS);
+	}
+}
+
+static void ahead(unsigned int count)
+{
+	uint64_t before;
+	uint8_t byte;
+
+	while (count--) {
+		before = card_bytes();
+		check(pread(fd, &byte, 1, 0) == 1, "%s", strerror(errno));
+		printf("%llu\n", (unsigned long long)(card_bytes() - before));
+	}
+	exit(0);
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "";
+
+	fd = open_device();
+	check(!posix_memalign((void **)&buffer, 4096, CALL_BYTES), "no memory");
+	memset(buffer, 0x3c, CALL_BYTES);
+	if (!strcmp(how, "flood"))
+		flood(atoi(argv[2]));
+	if (!strcmp(how, "ahead"))
+		ahead(atoi(argv[2]));
+	if (!strcmp(how, "killed"))
+		killed(fill_aio);
+	if (!strcmp(how, "killed-uring"))
+		killed(fill_uring);
+	check(!syscall(SYS_io_setup, CALLS, &context), "%s", strerror(errno));
+	if (!strcmp(how, "bound"))
+		bound();
+	if (!strcmp(how, "nowait"))
+		nowait();
+	if (!strcmp(how, "signal"))
+		interrupted();
+	if (!strcmp(how, "cancel"))
+		cancel();
+	if (!strcmp(how, "close"))
+		closing();
+	finish(how);
+}

@@ -1,0 +1,56 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What callers may queue, who is served next, and what ends a call that waits."""
+
+import pytest
+
+from test.guest.test_lifecycle import BDF, DRIVER, held
+
+pytestmark = pytest.mark.guest
+
+COMMITTED = 2 << 20  # LITEPCIE_COMMIT_BYTES: what the card has at most
+
+
+@pytest.fixture(scope="module")
+def guest(shared_guest):
+    with shared_guest.borrow() as guest:
+        yield guest
+
+
+@pytest.mark.parametrize("how", ["bound", "nowait", "signal", "cancel", "close", "killed", "killed-uring"])
+def test_queue(guest, how):
+    """`bound`: an open file has at most 8 MiB in calls. The others: what ends or refuses a call in a full queue."""
+    assert "checks passed" in guest.run(f"queue {how}")
+    guest.works()
+
+
+@pytest.mark.parametrize("files", [1, 16])
+def test_a_byte_beside_a_flood_waits_only_for_what_is_committed(guest, files):
+    """The median of several calls: the card also moves bytes between each call and the reads of its counter."""
+    guest.run(f"(queue flood {files} > /tmp/flood 2>&1) & sleep 1; cat /tmp/flood")
+    try:
+        moved = sorted(map(int, guest.run("queue ahead 15").split()))
+    finally:
+        guest.run("killall -9 queue; for i in $(seq 100); do killall -0 queue 2>/dev/null || break; sleep 0.1; done")
+    assert moved[-1] > 0, "there was no flood"
+    assert moved[len(moved)//2] <= COMMITTED + (256 << 10), moved
+    guest.works()
+
+
+@pytest.mark.parametrize("how", ["read", "write", "gather", "scatter"])
+def test_a_page_that_does_not_come_does_not_stop_unbind(guest, how):
+    guest.run(f"(stalled {how} > /tmp/holder 2>&1; echo over >> /tmp/holder) & echo started")
+    guest.run("for i in $(seq 200); do grep -q open /tmp/holder && exit 0; sleep 0.05; done; cat /tmp/holder; exit 1")
+    guest.run(f"(echo {BDF} > {DRIVER}/unbind; echo unbound > /tmp/unbound) & echo started")
+    ended = guest.run("for i in $(seq 100); do test -e /tmp/unbound && break; sleep 0.1; done;"
+        " cat /tmp/unbound; rm -f /tmp/unbound; killall -USR1 stalled; true")
+    said = held(guest)
+    guest.run(f"test -e {DRIVER}/{BDF} || echo {BDF} > {DRIVER}/bind")
+    assert "unbound" in ended
+    # What the card has moved before the unbind counts; only `gather` has nothing for the card without its pages.
+    assert "ended: No such device" in said or how != "gather" and "bytes were moved" in said, said
+    guest.works()
