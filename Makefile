@@ -14,7 +14,7 @@ SYNTH  ?=
 
 VENV := build/venv/bin
 
-.PHONY: help setup check test test-all prove demo bench synth docs clean
+.PHONY: help setup check test test-all test-debug-kernel prove demo bench synth docs clean
 
 help:
 	@echo "make setup     packages of the machine and build/venv"
@@ -22,6 +22,9 @@ help:
 	@echo "make check     style and static checks"
 	@echo "make test      tests of every kind, on the default board (TESTS=\"test/sim -k cpio\": some of them)"
 	@echo "make test-all  all tests: also every board, width, kernel and fault (takes TESTS too)"
+	@echo "make test-debug-kernel"
+	@echo "               lets each allocation of the driver fail, in a guest whose kernel finds faults (KASAN,"
+	@echo "               lockdep, kmemleak); TESTS=test/guest/test_storm.py: other guest tests under that kernel"
 	@echo "make prove     formal properties of the gateware, with a table of what is proven (PROVE=--quick: a part)"
 	@echo "make bench     the sweeps, compared with stock LitePCIe and published figures (BENCH=--quick: a part)"
 	@echo "make synth     area and clock, compared with stock LitePCIe, by yosys and nextpnr"
@@ -51,6 +54,11 @@ test test-all: setup
 	@$(VENV)/python targets/sim.py --build --log-level warning
 	$(VENV)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
 		$(if $(filter test,$@),-m "not full") $(TESTS)
+
+test-debug-kernel: setup
+	@$(VENV)/python targets/sim.py --build --log-level warning
+	LITEPCIE_GUEST_KERNEL=6.1-debug $(VENV)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
+		-m "guest and not full" $(or $(TESTS),test/guest/test_debug_kernel.py)
 
 prove: setup
 	@$(VENV)/python -m test.formal $(PROVE)

@@ -22,7 +22,7 @@ DEFAULT_KERNEL = "6.1"
 
 # The compiler, and the programs that make and the kernel's scripts run. base-files has the links of a
 # merged /usr.
-_TOOLS = ("base-files", "dash", "bash", "coreutils", "sed", "grep", "mawk", "findutils",
+TOOLS = ("base-files", "dash", "bash", "coreutils", "sed", "grep", "mawk", "findutils",
     "diffutils", "perl-base", "tar", "gzip", "libc-bin", "gcc", "binutils", "make")
 
 # Dependencies of the compiler and of the headers that the build of a module does not use.
@@ -68,7 +68,7 @@ class Kernel:
         """
         root, headers = packages.find(Recipe(f"compiler-{self.name}",
             f"headers and compiler of kernel {self.name}", self.suite,
-            packages = ("linux-headers-cloud-amd64", *_TOOLS),
+            packages = ("linux-headers-cloud-amd64", *TOOLS),
             keep     = _NO_USE,
             expect   = "usr/src/linux-headers-*-cloud-amd64",
             exclude  = (*Recipe.exclude, "*/lto1", "*/gprofng*", "./usr/share/i18n",

@@ -18,8 +18,9 @@ from pathlib import Path
 from litepcie_sim.guest         import initramfs, qemu
 from litepcie_sim.guest.board   import BuiltBoard, Simulator, socket_folder
 from litepcie_sim.guest.console import Reply
+from litepcie_sim.guest.debug_kernel import kernel as named_kernel
 from litepcie_sim.guest.errors  import GuestError, GuestOff, GuestTimeout
-from litepcie_sim.guest.kernels import DEFAULT_KERNEL, Kernel
+from litepcie_sim.guest.kernels import DEFAULT_KERNEL
 from litepcie_sim.guest.module  import module
 from litepcie_soc.build import processes
 
@@ -41,7 +42,7 @@ class Guest:
     Parameters
     ----------
     board     : build folder of targets/sim.py, or None for a guest without a board.
-    kernel    : name of a guest kernel (`litepcie_sim.guest.KERNELS`).
+    kernel    : name of a guest kernel (`litepcie_sim.guest.KERNELS`), or `DEBUG_KERNEL`.
     mps, mrrs : Max_Payload_Size and Max_Read_Request_Size in bytes, set before the module is loaded.
     load      : whether the module is loaded.
     files     : (path on the machine, path in the guest) of files to copy into the guest.
@@ -49,7 +50,7 @@ class Guest:
     simulator_arguments : further arguments of litepcie_simulator.
     log       : path of the console log; the simulator's log is next to it. None: both are deleted with the guest.
     console   : function that is called with bytes of the kernel's console as they arrive.
-    memory, cpus, iommu, strict_writes : see `qemu.Machine`.
+    memory, cpus, iommu, strict_writes, parameters : see `qemu.Machine`.
 
     Attributes
     ----------
@@ -60,7 +61,7 @@ class Guest:
 
     def __init__(self, board=None, *, kernel=DEFAULT_KERNEL, mps=256, mrrs=512, load=True,
             files=(), with_fio=False, simulator_arguments=(), log=None, console=None, **machine):
-        self.kernel       = Kernel(kernel)
+        self.kernel       = named_kernel(kernel)
         self.board        = BuiltBoard(board) if board is not None else None
         self.simulator    = None
         self.boot_seconds = None

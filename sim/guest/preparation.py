@@ -9,7 +9,8 @@
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
 from litepcie_sim.guest         import initramfs, qemu
-from litepcie_sim.guest.kernels import DEFAULT_KERNEL, Kernel
+from litepcie_sim.guest.debug_kernel import kernel as named_kernel
+from litepcie_sim.guest.kernels import DEFAULT_KERNEL
 from litepcie_sim.guest.module  import SOURCES, module
 
 
@@ -20,7 +21,7 @@ def prepare(kernels=(DEFAULT_KERNEL,), with_fio=False, with_module=True):
         jobs.append(initramfs.fio)
     if with_module:
         jobs.append(initramfs.tools)
-    for kernel in map(Kernel, kernels):
+    for kernel in map(named_kernel, kernels):
         jobs.append(kernel.image)
         if with_module:
             jobs.append(kernel.compiler)
@@ -32,5 +33,5 @@ def prepare(kernels=(DEFAULT_KERNEL,), with_fio=False, with_module=True):
             for future in done:
                 future.result()  # Raises the error of a job that failed.
     if with_module:
-        for kernel in map(Kernel, kernels):
+        for kernel in map(named_kernel, kernels):
             module(kernel, SOURCES)

@@ -104,6 +104,7 @@ class Machine:
     strict_writes : the guest waits for each write to the board instead of posting it.
     socket        : path of the simulator's socket, or None for a guest without a board.
     gen, lanes    : link of the root port.
+    parameters    : further words of the kernel's command line.
     """
     memory        : str  = "512M"
     cpus          : int  = 1
@@ -112,11 +113,12 @@ class Machine:
     socket        : str  = None
     gen           : int  = 2
     lanes         : int  = 4
+    parameters    : tuple = ()
 
     def kernel_arguments(self):
         arguments = ["console=ttyS0", "quiet", "loglevel=5", "panic=-1", "mitigations=off",
             "audit=0", "cryptomgr.notests", "random.trust_cpu=on", "no_timer_check", "8250.nr_uarts=2"]
-        return arguments + (["intel_iommu=on", "iommu.strict=1"] if self.iommu else [])
+        return [*arguments, *(["intel_iommu=on", "iommu.strict=1"] if self.iommu else []), *self.parameters]
 
     def arguments(self, kernel, initrd, console, control):
         """Returns QEMU's arguments. `console` and `control` are file descriptors of connected sockets."""

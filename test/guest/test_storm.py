@@ -6,8 +6,8 @@
 
 """Random calls of every kind, kills, unbinds, resets and faults of the link at once (src/storm/).
 
-LITEPCIE_STORM_SECONDS is the length, LITEPCIE_STORM_SEED the seed. For an hour on the debug kernel:
-LITEPCIE_STORM_SECONDS=3600 make test-debug-kernel TESTS=test/guest/test_storm.py
+LITEPCIE_STORM_SECONDS is the length, LITEPCIE_STORM_SEED the seed. For an hour:
+LITEPCIE_STORM_SECONDS=3600 make test TESTS=test/guest/test_storm.py
 """
 
 import os
@@ -17,8 +17,13 @@ import threading
 
 import pytest
 
-SECONDS = int(os.environ.get("LITEPCIE_STORM_SECONDS", 20))
+from litepcie_sim.guest  import DEBUG_KERNEL
+from test.guest.conftest import KERNEL
+
+SECONDS = int(os.environ.get("LITEPCIE_STORM_SECONDS", 60 if KERNEL == DEBUG_KERNEL else 20))
 SEED    = int(os.environ.get("LITEPCIE_STORM_SEED", 1))
+# How long a hand lives, about: time for some calls.
+PAUSE_MS = 1000 if KERNEL == DEBUG_KERNEL else 100
 # What the storm needs besides: the boot, the hands' end (src/storm/main.c), the checks.
 pytestmark = [pytest.mark.guest, pytest.mark.timeout(SECONDS + 900)]
 
@@ -82,7 +87,7 @@ def test_a_storm_leaves_nothing_behind(guest, pipe):
     faults = Faults(pipe, SEED)
     faults.start()
     try:
-        said = guest.run(f"storm {SEED} {SECONDS}", timeout=SECONDS + 300)
+        said = guest.run(f"storm {SEED} {SECONDS} {PAUSE_MS}", timeout=SECONDS + 300)
     finally:
         faults.stop()
     print(said, f"faults of the link: {faults.given}", sep="")

@@ -3,7 +3,8 @@
  * A storm on /dev/litepcie0: hands make random calls and are killed; the weather unbinds, resets and removes the card;
  * witnesses check data and memory. Each process makes the same calls again for the same seed; their order among each
  * other is the scheduler's.
- * usage: storm SEED SECONDS [HANDS]
+ * usage: storm SEED SECONDS [PAUSE_MS]
+ * A hand is disturbed, mostly killed, about every PAUSE_MS/2 (default 100: a slow kernel needs more to make calls).
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -22,7 +23,7 @@
 
 /* A request that the card has takes its time, and the watchdog its own. */
 #define END_SECONDS	120
-#define MOST_HANDS	32
+#define HANDS		6
 #define NUMBERS		16	/* of devices that exist at once */
 
 struct counters *counters;
@@ -162,12 +163,10 @@ int main(int argc, char **argv)
 {
 	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
 	double deadline = seconds() + (argc > 2 ? atof(argv[2]) : 10);
-	unsigned int hands = argc > 3 ? atoi(argv[3]) : 6, next = 0;
-	pid_t children[MOST_HANDS], others[3];
+	unsigned int pause_us = 1000 * (argc > 3 ? atoi(argv[3]) : 100), next = 0;
+	pid_t children[HANDS], others[3];
 	int failed = 0;
 
-	if (hands > MOST_HANDS)
-		return 2;
 	counters = mmap(NULL, sizeof(*counters), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	printf("storm: seed %llu\n", (unsigned long long)seed);
 	fflush(stdout);
@@ -175,18 +174,18 @@ int main(int argc, char **argv)
 	others[0] = start(witness_data, seed);
 	others[1] = start(witness_pages, seed);
 	others[2] = start(weather, seed);
-	for (unsigned int i = 0; i < hands; i++)
+	for (unsigned int i = 0; i < HANDS; i++)
 		children[i] = start_hand(seed, next++);
 	while (seconds() < deadline) {
-		unsigned int which = pick(hands);
+		unsigned int which = pick(HANDS);
 
-		usleep(pick(100000));
+		usleep(pick(pause_us));
 		if (disturb(children[which]))
 			children[which] = start_hand(seed, next++);
 	}
-	for (unsigned int i = 0; i < hands; i++)
+	for (unsigned int i = 0; i < HANDS; i++)
 		kill(-children[i], SIGKILL);
-	for (unsigned int i = 0; i < hands; i++)
+	for (unsigned int i = 0; i < HANDS; i++)
 		end(children[i], "a killed hand");
 	for (unsigned int i = 0; i < ARRAY_SIZE(others); i++) {
 		kill(others[i], SIGTERM);

@@ -1,0 +1,81 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The debug kernel finds faults, and each allocation of the driver may fail. Only in `make test-debug-kernel`."""
+
+import re
+
+import pytest
+
+from litepcie_sim.guest.debug_kernel import kernel
+from litepcie_sim.guest.module       import module
+
+from test.guest.conftest import COMPLAINTS, KERNEL, SOURCES
+
+pytestmark = pytest.mark.guest
+
+FAULTS = {
+    "warn"           : "WARNING: CPU",
+    "use_after_free" : "KASAN: use-after-free",
+    "out_of_bounds"  : "KASAN: slab-out-of-bounds",
+    "atomic_sleep"   : "sleeping function called from invalid context",
+    "leak"           : "detect",
+    "list"           : "list_del corruption",
+    "free_work"      : "ODEBUG: free active",
+    # The last one: lockdep gives up.
+    "inversion"      : "possible circular locking dependency",
+}
+# Paths of src/fail_nth.c, and how many calls failed at least when an allocation did.
+PATHS = {"open": 1, "read": 2, "write": 2, "vector": 2, "gather": 2, "fresh": 2, "splice": 2, "ioctl": 1, "map": 1,
+    "aio": 1, "io_uring": 0, "reset": 1, "probe": 10, "remove": 1}
+
+
+@pytest.fixture(scope="module")
+def faulty(boot):
+    """A guest with the module of faults."""
+    detect = module(kernel(KERNEL), SOURCES / "detect")
+    with boot("detect", files=[(detect, "/lib/modules/detect.ko")], check=False,
+            parameters=("kasan_multi_shot",)) as guest:
+        assert guest.kernel_complaints() == ""
+        yield guest
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_found(faulty, fault):
+    """With the means by which all tests look for faults; before the first fault there is no complaint."""
+    faulty.run("dmesg -c > /dev/null")
+    faulty.guest.run(f"insmod /lib/modules/detect.ko fault={fault}")
+    found = faulty.leaks() if fault == "leak" else faulty.reports()
+    assert FAULTS[fault] in found, found
+    faulty.guest.run("rmmod detect")
+
+
+@pytest.fixture(scope="module")
+def guest(boot):
+    with boot("fail-nth", check=False) as guest:
+        yield guest
+        assert guest.leaks() == ""  # Of all paths.
+
+
+def reports(guest):
+    """Lines of the kernel's log by which it reports a fault, without one that is the kernel's own.
+
+    If it could not make an entry of /proc/irq, it warns when it removes it. The driver has no entries in /proc.
+    """
+    parts = re.split(r"(?=-+\[ cut here \]-+)|(?<=\[ end trace 0000000000000000 \]---)", guest.run("dmesg"))
+    lines = "\n".join(part for part in parts if " remove_proc_entry+" not in part).splitlines()
+    return [line for line in lines if re.search(COMPLAINTS, line)]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_each_allocation_may_fail(guest, path):
+    """No report, no leak, and the card moves data after each failure."""
+    guest.run("dmesg -c > /dev/null")
+    said = guest.run(f"fail_nth {path}", timeout=800)
+    print(said)
+    assert int(re.search(r"(\d+) calls with them", said)[1]) >= PATHS[path], said
+    assert guest.pinned_pages() == 0
+    assert reports(guest) == []

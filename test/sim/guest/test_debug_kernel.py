@@ -1,0 +1,26 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+import pytest
+
+from litepcie_sim.guest              import DEBUG_KERNEL, GuestError
+from litepcie_sim.guest.debug_kernel import CONFIG, DebugKernel, check_config, kernel
+from litepcie_sim.guest.kernels      import Kernel
+
+
+def test_the_names_of_kernels():
+    assert kernel("6.12") == Kernel("6.12")
+    assert isinstance(kernel(DEBUG_KERNEL), DebugKernel)
+    assert kernel(DEBUG_KERNEL).suite == Kernel("6.1").suite
+    with pytest.raises(GuestError, match="there is no guest kernel '5.10'"):
+        kernel("5.10")
+
+
+def test_an_option_that_kconfig_dropped_is_an_error():
+    wanted = CONFIG.read_text()
+    check_config(wanted, wanted)
+    with pytest.raises(GuestError, match="the debug kernel cannot have CONFIG_KASAN=y; change debug.config"):
+        check_config(wanted, wanted.replace("CONFIG_KASAN=y\n", "# CONFIG_KASAN is not set\n"))
