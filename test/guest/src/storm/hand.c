@@ -137,6 +137,11 @@ void *some_memory(void)
 	return areas[area] + (one_in(2) ? pick(AREA / 8192) * 4096 : pick(AREA / 2));
 }
 
+void *private_memory(void)
+{
+	return areas[PRIVATE] + pick(AREA / 8192) * 4096;
+}
+
 size_t some_length(void)
 {
 	switch (pick(20)) {

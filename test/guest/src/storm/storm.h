@@ -60,6 +60,8 @@ int device_open(int flags);
 
 /* The memory and the files of a hand. */
 void *some_memory(void);
+/* Not of the area whose pages never come. */
+void *private_memory(void);
 size_t some_length(void);
 /* An offset in the card's memory that is not the witnesses'. */
 off_t some_offset(size_t length);
