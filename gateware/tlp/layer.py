@@ -217,12 +217,16 @@ class TransactionLayer(LiteXModule):
         self.builder = builder = RequestBuilder(self.data_width, shape.endianness)
         self.comb += [
             builder.requester.eq(shape.id),
-            builder.enable.eq(self.enable),
             builder.allowed.eq(Cat(shape.no_snoop_enable, shape.relaxed_ordering_enable)),
             builder.closed.eq(self.closed),
-            builder.link_up.eq(shape.link_up),
             builder.source.connect(shape.req_sink),
             self.tx_stall.eq(builder.source.valid & ~builder.source.ready),
+        ]
+        # A cycle late, for the clock: these fan out widely, and the builder's longest path begins with them. What it
+        # offers in that cycle is dropped by the PHY's gate, and `closed` keeps reads back until it has ended.
+        self.sync += [
+            builder.enable.eq(self.enable),
+            builder.link_up.eq(shape.link_up),
         ]
         requests = []
         for n, port in enumerate(self.write_ports):
