@@ -33,8 +33,9 @@ class BufferSplitterCovers(Harness):
     """Requests carry consecutive bytes of a packet into consecutive bytes of a descriptor; none crosses the boundary.
 
     They never reach past the descriptor, the packet's end or the bytes that are in the RAM; a descriptor is left only
-    when it is full or the packet has ended. For any packets, descriptors, boundaries and back-pressure. Assumed: the
-    boundary is constant and set two cycles before `run`; the input keeps to the docstring of `PacketInput`.
+    when it is full, the packet has ended or the buffer was flushed. For any packets, descriptors, boundaries, flushes
+    and back-pressure. Assumed: the boundary is constant and set two cycles before `run`; the input keeps to the
+    docstring of `PacketInput`; `flush` follows `pending` by a cycle at most.
     """
     def __init__(self):
         Harness.__init__(self)
@@ -49,13 +50,16 @@ class BufferSplitterCovers(Harness):
         )
         self.dut = dut = splitter.BufferSplitter(inner)
         sink, source   = dut.sink, dut.source
-        self.free(sink, source.ready, dut.run, inner.end.valid, inner.end.offset, inner.filled, inner.report_at)
+        self.free(sink, source.ready, dut.run, inner.end.valid, inner.end.offset, inner.filled, inner.report_at,
+            dut.flush)
         self.constant(dut.boundary, dut.status_address, dut.ring_log2)
         self.tied(source.first, "end_first", "end_last")
         most = 1 << OFFSET_BITS - 1
         self.assume("boundary", Reduce("OR", [dut.boundary == 1 << n for n in range(7, 13)]))
         self.assume("set_before_run", ~dut.run | self.previous(~self.first_cycle))
         self.assume("descriptor", (sink.length != 0) & (Cat(sink.host, Constant(0, 1)) + sink.length <= 1 << 64))
+
+        self.assume("flush", ~dut.flush | dut.pending | self.previous(dut.pending))
 
         # The input: whole words enter; an end is offered until it is taken, and lies in the words that are there ----
         before = self.previous(inner.filled)
@@ -83,19 +87,23 @@ class BufferSplitterCovers(Harness):
         place = Signal(OFFSET_BITS)
         ended = Signal()
         data  = Signal()
+        final = Signal()
+        flush = Signal()
         size  = Signal(14)
         offset = Signal(13)
         self.comb += [
             size.eq(Mux(dut.boundary > most, most, dut.boundary)),
             offset.eq(source.host & (size - 1)),
-            data.eq(dut.fsm.ongoing("REQUEST") & source.valid),
+            flush.eq(dut.fsm.ongoing("FLUSH") & source.valid),
+            data.eq((dut.fsm.ongoing("REQUEST") & source.valid) | flush),
+            final.eq(dut.final & ~flush),
         ]
         self.sync += [
             If(sink.valid & sink.ready, host.eq(sink.host), left.eq(sink.length)),
             If(data & source.ready, host.eq(host + source.length), left.eq(left - source.length),
-                place.eq(Mux(dut.final, Cat(Constant(0, WORD_BITS),
+                place.eq(Mux(final, Cat(Constant(0, WORD_BITS),
                     inner.end.offset[WORD_BITS:] + (inner.end.offset[:WORD_BITS] != 0)), place + source.length)),
-                ended.eq(dut.final)),
+                ended.eq(final)),
         ]
         self.implies("not_empty", data, source.length != 0)
         self.implies("covers_host", data, source.host == host)
@@ -105,11 +113,14 @@ class BufferSplitterCovers(Harness):
         self.implies("within_4_kib", data, source.host[:12] + source.length <= 4096)
         self.implies("within_ram", data, source.length <= level)
         self.implies("within_packet", data & inner.end.valid, source.length <= part)
-        self.implies("final_ends_packet", data & dut.final, inner.end.valid & (source.length == part))
-        self.implies("left_when_full", data & dut.full & ~dut.final, source.length == left)
+        self.implies("final_ends_packet", data & final, inner.end.valid & (source.length == part))
+        self.implies("left_when_full", data & dut.full & ~final & ~flush, source.length == left)
+        self.implies("flush_keeps_the_end", flush & inner.end.valid, source.length < part)
+        self.implies("flush_waits", self.previous(flush & ~source.ready),
+            flush & (source.length == self.previous(source.length)))
         report = dut.fsm.ongoing("REPORT")
         self.implies("report", report, source.valid & source.slot_last & (source.length == abi.REPORT_BYTES))
-        self.implies("report_after_data", report, (left == 0) | ended | (dut.packet_end != 0))
+        self.implies("report_after_data", report, (left == 0) | ended | dut.packet_end | dut.flushed)
         self.implies("reason", dut.fsm.ongoing("REASON"), source.reason != REASON_NONE)
 
 # Proofs -------------------------------------------------------------------------------------------
@@ -124,6 +135,9 @@ MUTANTS = [
     Mutant("ignores_the_end", PROOFS[0], splitter, "self.length.eq(Mux(ends & (available <= want), available, want))",
         "self.length.eq(want)"),
     Mutant("sends_what_is_not_there", PROOFS[0], splitter, "ends | (available >= want)", "ends | (available != 0)"),
+    Mutant("flush_of_a_whole_request", PROOFS[0], splitter, "& (self.available < self.want)", ""),
+    Mutant("flush_sends_what_came_later", PROOFS[0], splitter, "source.length.eq(self.part)",
+        "source.length.eq(self.available)"),
 ]
 
 
