@@ -127,22 +127,25 @@ bool litepcie_engine_set_paused(struct litepcie_engine *engine)
 /**
  * litepcie_engine_init() - prepare an engine for litepcie_engine_start()
  * @ld: the device, identified, with its queue
+ * @channel: number of a memory channel
  * @direction: LITEPCIE_READER or LITEPCIE_WRITER
  * @watchdog: litepcie_watchdog(), which is in a layer above this file
  *
  * Return: 0 or negative errno. A card without this engine is not an error.
  */
-int litepcie_engine_init(struct litepcie_device *ld, unsigned int direction,
-			 work_func_t watchdog)
+int litepcie_engine_init(struct litepcie_device *ld, unsigned int channel,
+			 unsigned int direction, work_func_t watchdog)
 {
 	bool reader = direction == LITEPCIE_READER;
-	struct litepcie_engine *engine = &ld->engines[direction];
+	struct litepcie_engine *engine = &ld->engines[channel][direction];
 	u32 capability = reader ? LITEPCIE_CAPABILITY_READER :
 				  LITEPCIE_CAPABILITY_WRITER;
 	int ret;
 
 	engine->ld = ld;
-	engine->name = litepcie_engine_names[direction];
+	snprintf(engine->name, sizeof(engine->name), "%s%u",
+		 litepcie_engine_names[direction], channel);
+	engine->channel = channel;
 	engine->direction = direction;
 	engine->dma = reader ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
 	mutex_init(&engine->control);
@@ -160,22 +163,23 @@ int litepcie_engine_init(struct litepcie_device *ld, unsigned int direction,
 	engine->max_pages = min_t(u32, BIT(engine->ring_log2) / 2,
 				  LITEPCIE_CHUNK_BYTES / PAGE_SIZE);
 	engine->max_segment = dma_get_max_seg_size(&ld->pdev->dev);
-	engine->regs = ld->regs + (reader ? LITEPCIE_READER_BASE(0) :
-					    LITEPCIE_WRITER_BASE(0));
+	engine->regs = ld->regs + (reader ? LITEPCIE_READER_BASE(channel) :
+					    LITEPCIE_WRITER_BASE(channel));
 	ret = litepcie_ring_alloc(engine);
-	if (ret)
+	if (ret) {
 		engine->regs = NULL;
-	return ret;
+		return ret;
+	}
+	list_add_tail(&engine->node, &ld->all_engines);
+	return 0;
 }
 
 /**
  * litepcie_engine_free() - undo litepcie_engine_init()
- * @engine: an engine that does not run; it need not be initialised
+ * @engine: an engine that does not run
  */
 void litepcie_engine_free(struct litepcie_engine *engine)
 {
-	if (!engine->regs)
-		return;
 	cancel_delayed_work_sync(&engine->watchdog);
 	litepcie_ring_free(engine);
 }
@@ -203,8 +207,6 @@ static int litepcie_engine_run(struct litepcie_engine *engine)
  */
 void litepcie_engine_start(struct litepcie_engine *engine)
 {
-	if (!engine->regs)
-		return;
 	mutex_lock(&engine->control);
 	litepcie_engine_run(engine);
 	mutex_unlock(&engine->control);
@@ -244,8 +246,6 @@ void litepcie_engine_pause(struct litepcie_engine *engine)
 	u32 completed;
 	int ret;
 
-	if (!engine->regs)
-		return;
 	mutex_lock(&engine->control);
 	if (litepcie_engine_set_paused(engine)) {
 		completed = readl(engine->regs + LITEPCIE_ENGINE_COMPLETED);
@@ -265,8 +265,6 @@ void litepcie_engine_pause(struct litepcie_engine *engine)
  */
 void litepcie_engine_stop(struct litepcie_engine *engine, int error)
 {
-	if (!engine->regs)
-		return;
 	mutex_lock(&engine->control);
 	if (litepcie_engine_set_paused(engine))
 		litepcie_engine_reset(engine);
@@ -281,8 +279,6 @@ void litepcie_engine_stop(struct litepcie_engine *engine, int error)
  */
 void litepcie_engine_disconnect(struct litepcie_engine *engine, int error)
 {
-	if (!engine->regs)
-		return;
 	mutex_lock(&engine->control);
 	litepcie_ring_fail(engine, error);
 	mutex_unlock(&engine->control);

@@ -58,14 +58,12 @@ DEFINE_SHOW_ATTRIBUTE(ring);
  */
 void litepcie_debugfs_add(struct litepcie_device *ld)
 {
-	unsigned int i;
+	struct litepcie_engine *engine;
 
 	ld->debugfs = debugfs_create_dir(dev_name(&ld->dev), litepcie_debugfs);
-	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
-		if (ld->engines[i].regs)
-			debugfs_create_file(ld->engines[i].name, 0400,
-					    ld->debugfs, &ld->engines[i],
-					    &ring_fops);
+	list_for_each_entry(engine, &ld->all_engines, node)
+		debugfs_create_file(engine->name, 0400, ld->debugfs, engine,
+				    &ring_fops);
 }
 
 /**

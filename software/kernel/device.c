@@ -58,6 +58,7 @@ struct litepcie_device *litepcie_device_alloc(struct pci_dev *pdev)
 	mutex_init(&ld->latch);
 	mutex_init(&ld->files_lock);
 	INIT_LIST_HEAD(&ld->files);
+	INIT_LIST_HEAD(&ld->all_engines);
 
 	device_initialize(&ld->dev);
 	ld->dev.parent = &pdev->dev;

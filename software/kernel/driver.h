@@ -76,7 +76,9 @@ enum litepcie_engine_state {
 /**
  * struct litepcie_engine - one DMA engine of the card and its ring
  * @ld: the device
- * @name: "reader" or "writer", for the log
+ * @node: in litepcie_device.all_engines
+ * @name: direction and channel, for the log and debugfs: "reader0"
+ * @channel: its memory channel
  * @direction: LITEPCIE_READER or LITEPCIE_WRITER
  * @dma: the same direction for the kernel's DMA functions
  * @regs: registers of the engine; NULL if the card has no such engine
@@ -106,7 +108,9 @@ enum litepcie_engine_state {
  */
 struct litepcie_engine {
 	struct litepcie_device *ld;
-	const char *name;
+	struct list_head node;
+	char name[16];
+	unsigned int channel;
 	unsigned int direction;
 	enum dma_data_direction dma;
 	void __iomem *regs;
@@ -155,7 +159,8 @@ enum litepcie_card {
  * @pdev: PCI device; must not be used after @gone is set
  * @regs: BAR0
  * @id: what the card is
- * @engines: the two engines of channel 0, by direction
+ * @engines: by memory channel and direction
+ * @all_engines: the engines that the card has
  * @queue: runs the watchdogs
  * @gate: file operations are its readers; unbinding waits for them
  * @gone: the driver is unbound from the card
@@ -175,7 +180,8 @@ struct litepcie_device {
 	struct pci_dev *pdev;
 	void __iomem *regs;
 	struct litepcie_identity id;
-	struct litepcie_engine engines[LITEPCIE_DIRECTIONS];
+	struct litepcie_engine engines[LITEPCIE_MAX_CHANNELS][LITEPCIE_DIRECTIONS];
+	struct list_head all_engines;
 	struct workqueue_struct *queue;
 	struct srcu_struct gate;
 	bool gone;
@@ -209,8 +215,8 @@ void litepcie_ring_fail(struct litepcie_engine *engine, int error);
 int litepcie_engine_reset(struct litepcie_engine *engine);
 void litepcie_engine_enable(struct litepcie_engine *engine);
 bool litepcie_engine_set_paused(struct litepcie_engine *engine);
-int litepcie_engine_init(struct litepcie_device *ld, unsigned int direction,
-			 work_func_t watchdog);
+int litepcie_engine_init(struct litepcie_device *ld, unsigned int channel,
+			 unsigned int direction, work_func_t watchdog);
 void litepcie_engine_free(struct litepcie_engine *engine);
 void litepcie_engine_start(struct litepcie_engine *engine);
 int litepcie_engine_restart(struct litepcie_engine *engine);

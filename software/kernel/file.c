@@ -38,7 +38,7 @@ static int litepcie_open(struct inode *inode, struct file *file)
 	lf->file = file;
 	spin_lock_init(&lf->lock);
 	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
-		litepcie_flow_init(&lf->flows[i], &ld->engines[i]);
+		litepcie_flow_init(&lf->flows[i], &ld->engines[0][i]);
 
 	idx = srcu_read_lock(&ld->gate);
 	if (READ_ONCE(ld->gone)) {

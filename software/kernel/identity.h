@@ -7,6 +7,7 @@
 #ifndef _LITEPCIE_IDENTITY_H
 #define _LITEPCIE_IDENTITY_H
 
+#include <linux/bitfield.h>
 #include <linux/types.h>
 
 #include "litepcie_regs.h"
@@ -36,5 +37,11 @@ struct litepcie_identity {
 	u32 streams;
 	char target[LITEPCIE_TARGET_BYTES];
 };
+
+/* Number of memory channels, which have banks 0, 1, ...; streams come after them. */
+static inline unsigned int litepcie_channels(const struct litepcie_identity *id)
+{
+	return FIELD_GET(LITEPCIE_GEOMETRY_CHANNELS_MASK, id->geometry);
+}
 
 #endif /* _LITEPCIE_IDENTITY_H */

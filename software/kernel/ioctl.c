@@ -57,7 +57,7 @@ static int litepcie_info(struct litepcie_device *ld, union litepcie_argument *ar
 		.uapi_version = LITEPCIE_UAPI_VERSION,
 		.gateware_version = id->version,
 		.capabilities = id->capabilities,
-		.channels = FIELD_GET(LITEPCIE_GEOMETRY_CHANNELS_MASK, id->geometry),
+		.channels = litepcie_channels(id),
 		.memory_bytes = id->memory_bytes,
 		.window_bytes = id->window_bytes,
 		.clock_hz = id->clock_hz,
@@ -86,8 +86,7 @@ static int litepcie_counters(struct litepcie_device *ld, union litepcie_argument
 
 	if (memchr_inv(counters->reserved, 0, sizeof(counters->reserved)))
 		return -EINVAL;
-	if (counters->channel >= FIELD_GET(LITEPCIE_GEOMETRY_CHANNELS_MASK,
-					   ld->id.geometry))
+	if (counters->channel >= litepcie_channels(&ld->id))
 		return -EINVAL;
 	if (counters->direction == LITEPCIE_READER &&
 	    ld->id.capabilities & LITEPCIE_CAPABILITY_READER)
@@ -143,15 +142,16 @@ static int litepcie_scratch(struct litepcie_device *ld, union litepcie_argument 
 static int litepcie_reset(struct litepcie_device *ld, union litepcie_argument *arg)
 {
 	struct litepcie_reset *reset = &arg->reset;
+	struct litepcie_engine *engine;
 
 	if (!capable(CAP_SYS_ADMIN))
 		return -EPERM;
-	/* The driver runs the engines of channel 0. */
 	if (memchr_inv(reset->reserved, 0, sizeof(reset->reserved)) ||
-	    reset->channel || reset->direction >= LITEPCIE_DIRECTIONS ||
-	    !ld->engines[reset->direction].regs)
+	    reset->channel >= LITEPCIE_MAX_CHANNELS ||
+	    reset->direction >= LITEPCIE_DIRECTIONS)
 		return -EINVAL;
-	return litepcie_engine_restart(&ld->engines[reset->direction]);
+	engine = &ld->engines[reset->channel][reset->direction];
+	return engine->regs ? litepcie_engine_restart(engine) : -EINVAL;
 }
 
 /**

@@ -16,16 +16,16 @@
 #include "request.h"
 
 /*
- * One vector serves both engines. An MSI is never shared, so the interrupt is
+ * One vector serves all engines. An MSI is never shared, so the interrupt is
  * always handled: if it finds no work, an earlier interrupt has done it.
  */
 static irqreturn_t litepcie_interrupt(int irq, void *cookie)
 {
 	struct litepcie_device *ld = cookie;
-	unsigned int i;
+	struct litepcie_engine *engine;
 
-	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
-		litepcie_ring_poll(&ld->engines[i]);
+	list_for_each_entry(engine, &ld->all_engines, node)
+		litepcie_ring_poll(engine);
 	return IRQ_HANDLED;
 }
 
@@ -76,16 +76,17 @@ static void litepcie_unmap(struct litepcie_device *ld)
 
 static void litepcie_free_engines(struct litepcie_device *ld)
 {
-	unsigned int i;
+	struct litepcie_engine *engine;
 
-	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
-		litepcie_engine_free(&ld->engines[i]);
+	list_for_each_entry(engine, &ld->all_engines, node)
+		litepcie_engine_free(engine);
 	destroy_workqueue(ld->queue);
 }
 
 static int litepcie_init_engines(struct litepcie_device *ld)
 {
 	struct device *dma = &ld->pdev->dev;
+	unsigned int channels = litepcie_channels(&ld->id);
 	unsigned int i;
 	int ret;
 
@@ -100,8 +101,10 @@ static int litepcie_init_engines(struct litepcie_device *ld)
 	ld->queue = alloc_workqueue("%s", WQ_UNBOUND, 0, dev_name(&ld->dev));
 	if (!ld->queue)
 		return -ENOMEM;
-	for (i = 0; i < LITEPCIE_DIRECTIONS; i++) {
-		ret = litepcie_engine_init(ld, i, litepcie_watchdog);
+	for (i = 0; i < channels * LITEPCIE_DIRECTIONS; i++) {
+		ret = litepcie_engine_init(ld, i / LITEPCIE_DIRECTIONS,
+					   i % LITEPCIE_DIRECTIONS,
+					   litepcie_watchdog);
 		if (ret) {
 			litepcie_free_engines(ld);
 			return ret;

@@ -46,10 +46,10 @@ int litepcie_reset_engines(struct litepcie_device *ld)
  */
 void litepcie_start(struct litepcie_device *ld)
 {
-	unsigned int i;
+	struct litepcie_engine *engine;
 
-	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
-		litepcie_engine_start(&ld->engines[i]);
+	list_for_each_entry(engine, &ld->all_engines, node)
+		litepcie_engine_start(engine);
 	litepcie_card_set(ld, LITEPCIE_CARD_PRESENT);
 }
 
@@ -59,11 +59,11 @@ void litepcie_start(struct litepcie_device *ld)
  */
 static void litepcie_pause(struct litepcie_device *ld)
 {
-	unsigned int i;
+	struct litepcie_engine *engine;
 
 	litepcie_card_set(ld, LITEPCIE_CARD_AWAY);
-	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
-		litepcie_engine_pause(&ld->engines[i]);
+	list_for_each_entry(engine, &ld->all_engines, node)
+		litepcie_engine_pause(engine);
 	pci_clear_master(ld->pdev);
 }
 
@@ -74,22 +74,22 @@ static void litepcie_pause(struct litepcie_device *ld)
  */
 void litepcie_stop(struct litepcie_device *ld, int error)
 {
-	unsigned int i;
+	struct litepcie_engine *engine;
 
-	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
-		litepcie_engine_stop(&ld->engines[i], error);
+	list_for_each_entry(engine, &ld->all_engines, node)
+		litepcie_engine_stop(engine, error);
 }
 
 /* The card is cut off, or is another one: no request can reach it any more. */
 static void litepcie_disconnect(struct litepcie_device *ld, int error)
 {
-	unsigned int i;
+	struct litepcie_engine *engine;
 
 	/* Ended requests free their pages: stop bus mastering before. */
 	pci_clear_master(ld->pdev);
 	litepcie_card_set(ld, LITEPCIE_CARD_LOST);
-	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
-		litepcie_engine_disconnect(&ld->engines[i], error);
+	list_for_each_entry(engine, &ld->all_engines, node)
+		litepcie_engine_disconnect(engine, error);
 }
 
 /* Value of SCRATCH during a suspend; a reset or a loss of power clears it. */

@@ -102,8 +102,7 @@ void litepcie_watchdog(struct work_struct *work)
 {
 	struct litepcie_engine *engine =
 		container_of(to_delayed_work(work), struct litepcie_engine, watchdog);
-	struct litepcie_engine *other =
-		&engine->ld->engines[!engine->direction];
+	struct litepcie_engine *other;
 	unsigned long due;
 	bool runs, stopped;
 	int lost = 0;
@@ -131,7 +130,10 @@ void litepcie_watchdog(struct work_struct *work)
 		litepcie_card_set(engine->ld, LITEPCIE_CARD_LOST);
 	mutex_unlock(&engine->control);
 
-	/* A failed reset has cut off the whole card: the other engine too. */
-	if (lost)
-		litepcie_engine_stop(other, lost);
+	if (!lost)
+		return;
+	/* A failed reset has cut off the whole card: the other engines too. */
+	list_for_each_entry(other, &engine->ld->all_engines, node)
+		if (other != engine)
+			litepcie_engine_stop(other, lost);
 }

@@ -163,7 +163,7 @@ def test_a_stop_while_idle_leaves_no_engine_dead(guest):
         written = guest.run("sleep 0.1; dd if=/dev/zero of=/dev/litepcie0 bs=4096 count=1")
         assert written.status == 0, written.output
     said = guest.run("dmesg").output
-    assert said.count("reader stopped without a request: ") == 2 and "reader stopped: " not in said
+    assert said.count("reader0 stopped without a request: ") == 2 and "reader0 stopped: " not in said
 
 
 def test_every_engine_is_reset_before_bus_mastering(guest):
@@ -176,4 +176,4 @@ def test_every_engine_is_reset_before_bus_mastering(guest):
         assert guest.run(f"poke {engine + CONTROL}").output.strip() == "0x1"
     assert guest.run(f"echo {BDF} > {DRIVER}/bind").status == 0
     for engine in others:
-        assert guest.run(f"poke {engine + CONTROL}").output.strip() == "0"
+        assert guest.run(f"poke {engine + DOORBELL}").output.strip() == "0"

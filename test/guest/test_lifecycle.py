@@ -81,7 +81,7 @@ def test_a_mapping_ends_with_the_driver(guest):
 def test_debugfs_does_not_grow_with_the_requests(guest):
     """The file is made with interrupts off only for as long as the copy of a few counts takes."""
     hold(guest, "write", 16 << 20)
-    said = guest.run("for i in $(seq 20); do cat /sys/kernel/debug/litepcie/litepcie0/reader; done")
+    said = guest.run("for i in $(seq 20); do cat /sys/kernel/debug/litepcie/litepcie0/reader0; done")
     guest.run("killall holder")
     held(guest)
     names = {"state", "size", "produced", "completed", "status", "held", "committed"}

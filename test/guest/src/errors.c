@@ -214,22 +214,25 @@ static void read_only(void)
 /* Resets both engines while a child moves data, which must not see it. */
 static void engine_reset(void)
 {
-	struct litepcie_reset reset = { .size = sizeof(reset), .channel = 1 };
+	struct litepcie_info info = { .size = sizeof(info) };
+	struct litepcie_reset reset;
 	int status, readable = open(DEVICE, O_RDONLY);
 	pid_t child = fork();
 
 	check(child >= 0 && readable >= 0, "%s", strerror(errno));
+	check(!ioctl(fd, LITEPCIE_IOC_INFO, &info), "%s", strerror(errno));
 	if (!child) {
 		for (int i = 0; i < 20; i++)
 			still_works();
 		_exit(0);
 	}
 	for (int i = 0; i < 200; i++) {
-		reset = (struct litepcie_reset){ .size = sizeof(reset), .direction = i % 2 };
+		reset = (struct litepcie_reset){ .size = sizeof(reset), .direction = i % 2,
+						 .channel = i / 2 % info.channels };
 		check(!ioctl(fd, LITEPCIE_IOC_RESET, &reset), "%s", strerror(errno));
 	}
 	check(waitpid(child, &status, 0) == child && !status, "status %#x", status);
-	reset = (struct litepcie_reset){ .size = sizeof(reset), .channel = 1 };
+	reset = (struct litepcie_reset){ .size = sizeof(reset), .channel = info.channels };
 	expect_errno(ioctl(fd, LITEPCIE_IOC_RESET, &reset), EINVAL);
 	reset = (struct litepcie_reset){ .size = sizeof(reset), .direction = 2 };
 	expect_errno(ioctl(fd, LITEPCIE_IOC_RESET, &reset), EINVAL);

@@ -163,7 +163,7 @@ struct litepcie_scratch {
 struct litepcie_reset {
 	__u32 size;			/* in, out: bytes of this structure */
 	__u32 flags;			/* in: 0 */
-	__u32 channel;			/* in: 0 */
+	__u32 channel;			/* in: memory channel */
 	__u32 direction;		/* in: LITEPCIE_READER or LITEPCIE_WRITER */
 	__u64 reserved[2];		/* 0 */
 };
