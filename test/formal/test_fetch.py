@@ -151,7 +151,7 @@ class FetchAddresses(Fetch):
 
 PROOFS = [
     Proof("descriptor fetch", FetchInOrder, depth=24),
-    Proof("descriptor fetch", FetchAddresses, depth=20),
+    Proof("descriptor fetch", FetchAddresses, depth=18),
     Proof("descriptor fetch, longer", FetchInOrder, depth=32, deep=True),
     Proof("descriptor fetch, longer", FetchAddresses, depth=26, deep=True),
 ]

@@ -126,7 +126,7 @@ class BufferSplitterCovers(Harness):
 # Proofs -------------------------------------------------------------------------------------------
 
 PROOFS = [
-    Proof("stream splitter", BufferSplitterCovers, depth=13),
+    Proof("stream splitter", BufferSplitterCovers, depth=12),
     Proof("stream splitter, longer", BufferSplitterCovers, depth=18, deep=True),
 ]
 

@@ -76,7 +76,7 @@ class Host:
         run_simulation(self.soc, setup())
 
 
-@pytest.mark.parametrize("data_width", [64, 128, 256])
+@pytest.mark.parametrize("data_width", [64, *[pytest.param(width, marks=pytest.mark.full) for width in (128, 256)]])
 def test_registers_and_window(data_width):
     def process(host):
         assert (yield from host.read(0x0000)) == 0x4c504953

@@ -68,11 +68,13 @@ def test_chip_models_report_violations(acorn):
 # With output delays -------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_kintex7_is_trained_along_the_clock(kc705):
     result = kc705(clock_ps=fly_by(900, 2400, 8))
     check(result, read_ps=READ, write_ps=WRITE, dqss_ps=DQSS)
 
 
+@pytest.mark.full
 def test_kintex7_reports_dead_and_deaf_chips(kc705):
     """The other bytes work, with other taps, and a clock that comes from the other side and before the data."""
     result = kc705(clock_ps=fly_by(2000, 500, 8), dead=[0, 0, 1, 0, 0, 0, 0, 0], deaf=[0, 0, 0, 0, 0, 1, 0, 0],

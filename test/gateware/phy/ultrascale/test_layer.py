@@ -209,7 +209,7 @@ def test_the_block_never_waits_for_a_client(shape):
     assert all(reason == 0 for reason, _ in reader.retired)
 
 
-@pytest.mark.parametrize("shape", [SHAPES[2], SHAPES[4]], ids=["256", "512"])
+@pytest.mark.parametrize("shape", [pytest.param(SHAPES[2], marks=pytest.mark.full), SHAPES[4]], ids=["256", "512"])
 @pytest.mark.parametrize("relaxed", [0, 1])
 def test_reads_follow_relaxed_ordering(shape, relaxed):
     """The block holds completions back while a write of the host waits, unless they have Relaxed Ordering. Without it
