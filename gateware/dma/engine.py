@@ -65,7 +65,7 @@ class DMAEngine(LiteXModule):
     reset     : 1, **in**, one cycle: resets the engine as the register field RESET does.
     forget    : 1, **in**, a reset that ends meanwhile also sets the registers that the host wrote to 0.
     resetting : 1, **out**, a reset is in progress; high from the cycle after ``reset``.
-    msi       : Endpoint(``dat``: vector, always 0), **out**.
+    msi       : Endpoint(``dat``: vector), **out**.
 
     Registers
     ---------
@@ -315,6 +315,8 @@ class DMAEngine(LiteXModule):
             status.bytes.eq(progress.bytes),
             status.count.eq(registers.moderation.fields.count),
             status.us.eq(registers.moderation.fields.us),
+            status.vector.eq(registers.interrupt.fields.vector),
+            status.when_idle.eq(registers.interrupt.fields.idle),
             status.slot.eq(progress.slot),
             status.interrupt.eq(progress.interrupt),
             status.quiet.eq(self.idle & ~self.stopping),

@@ -107,6 +107,12 @@ class EngineRegisters(LiteXModule):
         self.add_counters()
         self.flush_us = ShadowedStorage(16, name="flush_us", n=26, description=
             "Stream writer: microseconds after which a buffer with data is completed; 0: never.")
+        self.interrupt = ShadowedStorage(name="interrupt", n=27, fields=[
+            CSRField("vector", size=5, offset=0, description="Of the interrupts of this engine."),
+            CSRField("idle",   size=1, offset=8, description=
+                "An engine that runs out of descriptors sends the MSI without moderation."),
+        ], description="Vector, and what ends moderation.")
+        self.comb += self.interrupt.read_value.eq(self.interrupt.storage)
         self.add_words(counters, flush)
 
     def add_control(self):
@@ -187,7 +193,7 @@ class EngineRegisters(LiteXModule):
         }
         shadowed = (self.ring_lo, self.ring_hi, self.ring_log2, self.status_address_lo,
             self.status_address_hi, self.moderation, self.doorbell)
-        self.comb += [register.clear.eq(self.forget) for register in (*shadowed, self.flush_us)
+        self.comb += [register.clear.eq(self.forget) for register in (*shadowed, self.flush_us, self.interrupt)
             if register is not self.doorbell]
         if flush:   # The RAM has no word left.
             self.comb += self.flush_us.read_value.eq(self.flush_us.storage)

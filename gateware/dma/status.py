@@ -88,6 +88,8 @@ class StatusUnit(LiteXModule):
     slot          : 1, **in**, one cycle: ``completed`` increments in the next cycle.
     interrupt     : 1, **in**, one cycle: a descriptor with INTERRUPT completed; causes a block and an MSI.
     quiet         : 1, **in**, the engine is idle: causes a block if something is unreported.
+    when_idle     : 1, **in**, while the engine is idle, an MSI is sent without moderation.
+    vector        : 5, **in**, vector of the MSI.
     stop          : 1, **in**, one cycle: the engine stopped; causes a block and an MSI without moderation. A
         block that begins in this cycle already contains the ``reason``.
     enable        : 1, **in**, blocks and MSIs may begin; without it, an MSI that is not yet accepted is withdrawn.
@@ -109,6 +111,8 @@ class StatusUnit(LiteXModule):
         self.slot          = Signal()
         self.interrupt     = Signal()
         self.quiet         = Signal()
+        self.when_idle     = Signal()
+        self.vector        = Signal(5)
         self.stop          = Signal()
         self.enable        = Signal()
         self.can_send      = Signal()
@@ -167,7 +171,7 @@ class StatusUnit(LiteXModule):
         self.fsm = fsm = FSM(reset_state="IDLE")
         fsm.act("IDLE",
             If(may_begin,
-                If((msi_pending & moderation.due) | (urgent & ~dirty),
+                If((msi_pending & (moderation.due | (self.when_idle & self.quiet))) | (urgent & ~dirty),
                     NextState("MSI")
                 ).Elif(dirty | (self.quiet & unreported),
                     begin.eq(1),
@@ -187,6 +191,7 @@ class StatusUnit(LiteXModule):
         fsm.act("MSI",
             # A reset withdraws the MSI: a PHY with MSI disabled may never accept it.
             self.msi.valid.eq(self.can_send),
+            self.msi.dat.eq(self.vector),
             raised.eq(self.can_send & self.msi.ready),
             If(raised | ~may_begin, NextState("IDLE"))
         )

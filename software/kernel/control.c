@@ -79,6 +79,42 @@ int litepcie_engine_reset(struct litepcie_engine *engine)
 	return ret ? -EIO : -ENODEV;
 }
 
+/*
+ * Sets the vector of an engine, and how many completions share an interrupt. The
+ * last one of those that the engine has is never delayed. Older gateware cannot
+ * tell it from the others: no interrupt is delayed there.
+ */
+static void litepcie_engine_interrupts(struct litepcie_engine *engine)
+{
+	struct litepcie_device *ld = engine->ld;
+
+	if (!litepcie_has_interrupt(&ld->id)) {
+		writel(0, engine->regs + LITEPCIE_ENGINE_MODERATION);
+		return;
+	}
+	writel(FIELD_PREP(LITEPCIE_ENGINE_MODERATION_COUNT_MASK,
+			  READ_ONCE(ld->moderation_count)) |
+	       FIELD_PREP(LITEPCIE_ENGINE_MODERATION_US_MASK,
+			  READ_ONCE(ld->moderation_us)),
+	       engine->regs + LITEPCIE_ENGINE_MODERATION);
+	writel(FIELD_PREP(LITEPCIE_ENGINE_INTERRUPT_VECTOR_MASK, engine->vector) |
+	       LITEPCIE_ENGINE_INTERRUPT_IDLE,
+	       engine->regs + LITEPCIE_ENGINE_INTERRUPT);
+}
+
+/**
+ * litepcie_engine_moderate() - a parameter of interrupt moderation has changed
+ * @engine: the engine
+ */
+void litepcie_engine_moderate(struct litepcie_engine *engine)
+{
+	mutex_lock(&engine->control);
+	/* In another state, the card may be away; enabling sets the registers. */
+	if (READ_ONCE(engine->state) == LITEPCIE_ENGINE_RUNNING)
+		litepcie_engine_interrupts(engine);
+	mutex_unlock(&engine->control);
+}
+
 /**
  * litepcie_engine_enable() - configure an engine and run pending requests
  * @engine: the engine, reset, its ring rewound, with its mutex held
@@ -94,13 +130,13 @@ void litepcie_engine_enable(struct litepcie_engine *engine)
 	       regs + LITEPCIE_ENGINE_STATUS_ADDRESS_LO);
 	writel(upper_32_bits(engine->status_dma),
 	       regs + LITEPCIE_ENGINE_STATUS_ADDRESS_HI);
-	writel(0, regs + LITEPCIE_ENGINE_MODERATION);
+	litepcie_engine_interrupts(engine);
 	writel(LITEPCIE_ENGINE_CONTROL_ENABLE, regs + LITEPCIE_ENGINE_CONTROL);
 
-	spin_lock_irq(&engine->lock);
+	spin_lock_irq(&engine->pool->lock);
 	engine->state = LITEPCIE_ENGINE_RUNNING;
-	litepcie_ring_feed(engine);
-	spin_unlock_irq(&engine->lock);
+	litepcie_ring_feed(engine->pool);
+	spin_unlock_irq(&engine->pool->lock);
 }
 
 /**
@@ -116,11 +152,11 @@ bool litepcie_engine_set_paused(struct litepcie_engine *engine)
 {
 	bool runs;
 
-	spin_lock_irq(&engine->lock);
+	spin_lock_irq(&engine->pool->lock);
 	runs = engine->state == LITEPCIE_ENGINE_RUNNING;
 	if (runs)
 		engine->state = LITEPCIE_ENGINE_PAUSED;
-	spin_unlock_irq(&engine->lock);
+	spin_unlock_irq(&engine->pool->lock);
 	return runs;
 }
 
@@ -148,9 +184,9 @@ int litepcie_engine_init(struct litepcie_device *ld, unsigned int channel,
 	engine->channel = channel;
 	engine->direction = direction;
 	engine->dma = reader ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
+	engine->pool = &ld->pools[direction];
 	mutex_init(&engine->control);
 	INIT_DELAYED_WORK(&engine->watchdog, watchdog);
-	spin_lock_init(&engine->lock);
 	INIT_LIST_HEAD(&engine->pending);
 	INIT_LIST_HEAD(&engine->inflight);
 	if (!(ld->id.capabilities & capability))
@@ -171,6 +207,7 @@ int litepcie_engine_init(struct litepcie_device *ld, unsigned int channel,
 		return ret;
 	}
 	list_add_tail(&engine->node, &ld->all_engines);
+	list_add_tail(&engine->share, &engine->pool->engines);
 	return 0;
 }
 

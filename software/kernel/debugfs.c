@@ -28,14 +28,14 @@ static int ring_show(struct seq_file *s, void *unused)
 	int error;
 
 	/* A copy: interrupts are off for a few loads, however many requests wait. */
-	spin_lock_irq(&engine->lock);
+	spin_lock_irq(&engine->pool->lock);
 	state = engine->state;
 	error = engine->error;
 	produced = engine->produced;
 	completed = engine->completed;
-	held = engine->held;
+	held = engine->pool->held;
 	committed = engine->committed;
-	spin_unlock_irq(&engine->lock);
+	spin_unlock_irq(&engine->pool->lock);
 
 	seq_printf(s, "state %s\n", litepcie_state_names[state]);
 	if (state == LITEPCIE_ENGINE_FAILED)

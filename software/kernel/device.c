@@ -39,6 +39,7 @@ static void litepcie_device_release(struct device *dev)
 struct litepcie_device *litepcie_device_alloc(struct pci_dev *pdev)
 {
 	struct litepcie_device *ld;
+	unsigned int i;
 	int minor, ret;
 
 	ld = kzalloc(sizeof(*ld), GFP_KERNEL);
@@ -53,12 +54,16 @@ struct litepcie_device *litepcie_device_alloc(struct pci_dev *pdev)
 		goto err_srcu;
 	}
 	ld->pdev = pdev;
+	ld->moderation_count = LITEPCIE_MODERATION_COUNT;
+	ld->moderation_us = LITEPCIE_MODERATION_US;
 	init_rwsem(&ld->card_lock);
 	init_waitqueue_head(&ld->card_change);
 	mutex_init(&ld->latch);
 	mutex_init(&ld->files_lock);
 	INIT_LIST_HEAD(&ld->files);
 	INIT_LIST_HEAD(&ld->all_engines);
+	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
+		litepcie_pool_init(&ld->pools[i]);
 
 	device_initialize(&ld->dev);
 	ld->dev.parent = &pdev->dev;

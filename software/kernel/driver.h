@@ -11,12 +11,14 @@
  *
  *	pci.c					probe and remove
  *	power.c debugfs.c device.c		the card as a whole, its device node
+ *	irq.c sysfs.c				interrupts; attributes
  *	file.c watchdog.c			system calls; recovery of an engine
  *	async.c ioctl.c				asynchronous calls; ioctls
  *	transfer.c identity.c			one call's requests; what the card is
  *	submit.c				requests enter and leave the queue
  *	pages.c control.c window.c		memory of a request; engine; mmap()
  *	ring.c					requests in the descriptor ring
+ *	feed.c					requests enter the rings
  *	queue.c					requests before the ring; limits
  *	descriptor.c fair.c params.c		pure functions; module parameters
  *
@@ -52,8 +54,10 @@
 #define LITEPCIE_REGS_BYTES	LITEPCIE_READER_BASE(LITEPCIE_MAX_CHANNELS)
 #define LITEPCIE_RING_LOG2	10	/* largest ring the driver allocates */
 #define LITEPCIE_CHUNK_BYTES	SZ_1M	/* largest request of pinned pages */
-#define LITEPCIE_COMMIT_BYTES	SZ_2M	/* most bytes that the card has at a time */
+#define LITEPCIE_COMMIT_BYTES	SZ_2M	/* most bytes that the card has, per direction */
 #define LITEPCIE_BOUNCE_BYTES	SZ_64K	/* largest request that is copied */
+#define LITEPCIE_MODERATION_COUNT	16	/* completions for an interrupt, at most */
+#define LITEPCIE_MODERATION_US	50	/* that an interrupt waits for more, at most */
 #define LITEPCIE_ASYNC_BYTES	SZ_4M	/* largest asynchronous call */
 
 struct litepcie_device;
@@ -89,19 +93,20 @@ enum litepcie_engine_state {
  * @status_dma: bus address of @status
  * @max_pages: largest number of pages in a request
  * @max_segment: most bytes of a descriptor
+ * @vector: number of its interrupt among those of the card
  * @control: held while the state of the engine's hardware changes
  * @idle_stop: jiffies when it last stopped without a request, 0: never
  * @watchdog: work that recovers an engine which stopped or makes no progress
- * @lock: protects all members below; also taken by the interrupt handler
+ * @pool: the engines of its direction; the lock protects all members below
+ * @share: in litepcie_pool.engines
  * @state: what happens to requests
  * @error: negative errno for requests of a failed engine
  * @stopped: the card reported that the engine stopped
- * @produced: descriptors made available since the last reset of the engine
+ * @produced: descriptors in the ring since the last reset of the engine
+ * @rung: value of the doorbell
  * @completed: descriptors reported complete since that reset
  * @seen: register COMPLETED when the watchdog last read it
  * @progress: when the engine last completed a descriptor, in jiffies
- * @held: bytes of all calls that have not ended
- * @fair: open files with queued requests
  * @pending: requests that a reset took out of the ring, oldest first
  * @committed: bytes of the requests in the ring
  * @inflight: requests in the ring, oldest first
@@ -121,23 +126,34 @@ struct litepcie_engine {
 	dma_addr_t status_dma;
 	unsigned int max_pages;
 	unsigned int max_segment;
+	unsigned int vector;
 	struct mutex control;		/* serialises hardware state changes */
 	unsigned long idle_stop;
 	struct delayed_work watchdog;
 
-	spinlock_t lock;		/* protects all members below */
+	struct litepcie_pool *pool;
+	struct list_head share;
 	enum litepcie_engine_state state;
 	int error;
 	bool stopped;
 	u32 produced;
+	u32 rung;
 	u32 completed;
 	u32 seen;
 	unsigned long progress;
-	size_t held;
-	struct litepcie_fair fair;
 	struct list_head pending;
 	size_t committed;
 	struct list_head inflight;
+};
+
+/**
+ * struct litepcie_vector - an interrupt of a card
+ * @ld: the device
+ * @number: its number among the interrupts of the card
+ */
+struct litepcie_vector {
+	struct litepcie_device *ld;
+	unsigned int number;
 };
 
 /**
@@ -161,6 +177,11 @@ enum litepcie_card {
  * @id: what the card is
  * @engines: by memory channel and direction
  * @all_engines: the engines that the card has
+ * @pools: by direction
+ * @vectors: interrupts of the card
+ * @nr_vectors: number of them
+ * @moderation_count: most completions that share an interrupt; 0 or 1: none do
+ * @moderation_us: most microseconds that an interrupt waits for others; 0: none
  * @queue: runs the watchdogs
  * @gate: file operations are its readers; unbinding waits for them
  * @gone: the driver is unbound from the card
@@ -182,6 +203,11 @@ struct litepcie_device {
 	struct litepcie_identity id;
 	struct litepcie_engine engines[LITEPCIE_MAX_CHANNELS][LITEPCIE_DIRECTIONS];
 	struct list_head all_engines;
+	struct litepcie_pool pools[LITEPCIE_DIRECTIONS];
+	struct litepcie_vector vectors[LITEPCIE_MAX_CHANNELS * LITEPCIE_DIRECTIONS];
+	unsigned int nr_vectors;
+	u16 moderation_count;
+	u16 moderation_us;
 	struct workqueue_struct *queue;
 	struct srcu_struct gate;
 	bool gone;
@@ -201,11 +227,13 @@ unsigned long litepcie_timeout(void);
 size_t litepcie_file_bytes(void);
 size_t litepcie_engine_bytes(void);
 
+/* feed.c: into the rings of a direction */
+void litepcie_ring_feed(struct litepcie_pool *pool);
+
 /* ring.c: requests of one engine */
 int litepcie_ring_alloc(struct litepcie_engine *engine);
 void litepcie_ring_free(struct litepcie_engine *engine);
 void litepcie_ring_poll(struct litepcie_engine *engine);
-void litepcie_ring_feed(struct litepcie_engine *engine);
 void litepcie_ring_end(struct litepcie_engine *engine, struct list_head *done);
 void litepcie_ring_rewind(struct litepcie_engine *engine, u32 completed,
 			  u32 bytes, int error);
@@ -214,6 +242,7 @@ void litepcie_ring_fail(struct litepcie_engine *engine, int error);
 /* control.c: the hardware of one engine */
 int litepcie_engine_reset(struct litepcie_engine *engine);
 void litepcie_engine_enable(struct litepcie_engine *engine);
+void litepcie_engine_moderate(struct litepcie_engine *engine);
 bool litepcie_engine_set_paused(struct litepcie_engine *engine);
 int litepcie_engine_init(struct litepcie_device *ld, unsigned int channel,
 			 unsigned int direction, work_func_t watchdog);
@@ -238,8 +267,14 @@ int litepcie_reset_engines(struct litepcie_device *ld);
 void litepcie_start(struct litepcie_device *ld);
 void litepcie_stop(struct litepcie_device *ld, int error);
 
-/* identity.c: what the card is */
+/* sysfs.c: attributes */
 extern const struct attribute_group *litepcie_groups[];
+
+/* irq.c: interrupts */
+int litepcie_irq_init(struct litepcie_device *ld);
+void litepcie_irq_free(struct litepcie_device *ld);
+
+/* identity.c: what the card is */
 bool litepcie_alive(struct litepcie_device *ld);
 int litepcie_identify(struct litepcie_device *ld, struct litepcie_identity *id);
 void litepcie_check_link(struct litepcie_device *ld);

@@ -8,7 +8,6 @@
 #include <linux/ctype.h>
 #include <linux/log2.h>
 #include <linux/string.h>
-#include <linux/sysfs.h>
 
 #include "driver.h"
 
@@ -191,49 +190,3 @@ void litepcie_check_link(struct litepcie_device *ld)
 		dev_info(&ld->dev, "link is Gen%u x%u, built for Gen%u x%u\n",
 			 gen, lanes, built_gen, built_lanes);
 }
-
-static ssize_t gateware_version_show(struct device *dev,
-				     struct device_attribute *attribute, char *buf)
-{
-	struct litepcie_device *ld = container_of(dev, struct litepcie_device, dev);
-
-	return sysfs_emit(buf, "%u.%u\n",
-			  FIELD_GET(LITEPCIE_VERSION_MAJOR_MASK, ld->id.version),
-			  FIELD_GET(LITEPCIE_VERSION_MINOR_MASK, ld->id.version));
-}
-static DEVICE_ATTR_RO(gateware_version);
-
-static ssize_t target_show(struct device *dev,
-			   struct device_attribute *attribute, char *buf)
-{
-	struct litepcie_device *ld = container_of(dev, struct litepcie_device, dev);
-
-	return sysfs_emit(buf, "%s\n", ld->id.target);
-}
-static DEVICE_ATTR_RO(target);
-
-static ssize_t memory_losses_show(struct device *dev,
-				  struct device_attribute *attribute, char *buf)
-{
-	struct litepcie_device *ld = container_of(dev, struct litepcie_device, dev);
-
-	return sysfs_emit(buf, "%d\n", atomic_read(&ld->memory_losses));
-}
-static DEVICE_ATTR_RO(memory_losses);
-
-static struct attribute *litepcie_attrs[] = {
-	&dev_attr_gateware_version.attr,
-	&dev_attr_target.attr,
-	&dev_attr_memory_losses.attr,
-	NULL,
-};
-
-static const struct attribute_group litepcie_group = {
-	.attrs = litepcie_attrs,
-};
-
-/* Attributes of /sys/class/litepcie/litepcieN. */
-const struct attribute_group *litepcie_groups[] = {
-	&litepcie_group,
-	NULL,
-};

@@ -44,4 +44,10 @@ static inline unsigned int litepcie_channels(const struct litepcie_identity *id)
 	return FIELD_GET(LITEPCIE_GEOMETRY_CHANNELS_MASK, id->geometry);
 }
 
+/* Gateware since 1.3: each engine has a vector and reports the last completion at once. */
+static inline bool litepcie_has_interrupt(const struct litepcie_identity *id)
+{
+	return FIELD_GET(LITEPCIE_VERSION_MINOR_MASK, id->version) >= 3;
+}
+
 #endif /* _LITEPCIE_IDENTITY_H */

@@ -13,7 +13,7 @@
 #define LITEPCIE_MAGIC_VALUE			0x4c504953
 #define LITEPCIE_VERSION			0x0004	/* version of this map */
 #define LITEPCIE_VERSION_MAJOR			1
-#define LITEPCIE_VERSION_MINOR			2
+#define LITEPCIE_VERSION_MINOR			3
 #define LITEPCIE_VERSION_MINOR_MASK		0x0000ffff
 #define LITEPCIE_VERSION_MAJOR_MASK		0xffff0000
 #define LITEPCIE_CAPABILITIES			0x0008	/* parts that the card has */
@@ -132,6 +132,11 @@
 #define LITEPCIE_ENGINE_WAIT_DATA		0x64
 /* stream writer: microseconds after which a buffer with data is completed; 0: never */
 #define LITEPCIE_ENGINE_FLUSH_US		0x68
+#define LITEPCIE_ENGINE_INTERRUPT		0x6c	/* vector, and what ends moderation */
+/* of the interrupts of this engine */
+#define LITEPCIE_ENGINE_INTERRUPT_VECTOR_MASK	0x0000001f
+/* an engine that runs out of descriptors sends the MSI without moderation */
+#define LITEPCIE_ENGINE_INTERRUPT_IDLE		0x00000100
 
 /* stop reasons in ENGINE_STATUS and in the status block */
 #define LITEPCIE_REASON_NONE			0

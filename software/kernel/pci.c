@@ -9,25 +9,10 @@
  */
 #include <linux/bitfield.h>
 #include <linux/dma-mapping.h>
-#include <linux/interrupt.h>
 #include <linux/module.h>
 
 #include "driver.h"
 #include "request.h"
-
-/*
- * One vector serves all engines. An MSI is never shared, so the interrupt is
- * always handled: if it finds no work, an earlier interrupt has done it.
- */
-static irqreturn_t litepcie_interrupt(int irq, void *cookie)
-{
-	struct litepcie_device *ld = cookie;
-	struct litepcie_engine *engine;
-
-	list_for_each_entry(engine, &ld->all_engines, node)
-		litepcie_ring_poll(engine);
-	return IRQ_HANDLED;
-}
 
 /* Maps the registers and reads what the card is. */
 static int litepcie_map(struct litepcie_device *ld)
@@ -113,30 +98,6 @@ static int litepcie_init_engines(struct litepcie_device *ld)
 	return 0;
 }
 
-static int litepcie_request_irq(struct litepcie_device *ld)
-{
-	struct pci_dev *pdev = ld->pdev;
-	int ret;
-
-	ret = pci_alloc_irq_vectors(pdev, 1, 1, PCI_IRQ_MSI);
-	if (ret < 0)
-		return dev_err_probe(&pdev->dev, ret,
-				     "no MSI, which is the card's only interrupt\n");
-	ret = pci_request_irq(pdev, 0, litepcie_interrupt, NULL, ld, "%s",
-			      dev_name(&ld->dev));
-	if (ret) {
-		dev_err_probe(&pdev->dev, ret, "cannot request the interrupt\n");
-		pci_free_irq_vectors(pdev);
-	}
-	return ret;
-}
-
-static void litepcie_free_irq(struct litepcie_device *ld)
-{
-	pci_free_irq(ld->pdev, 0, ld);
-	pci_free_irq_vectors(ld->pdev);
-}
-
 static int litepcie_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
 	struct litepcie_device *ld;
@@ -152,7 +113,7 @@ static int litepcie_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (ret)
 		goto err_unmap;
 	pci_set_drvdata(pdev, ld);
-	ret = litepcie_request_irq(ld);
+	ret = litepcie_irq_init(ld);
 	if (ret)
 		goto err_engines;
 	/* Without bus mastering: slot_reset restores this state. */
@@ -174,7 +135,7 @@ static int litepcie_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 err_stop:
 	litepcie_stop(ld, -ENODEV);
 	pci_clear_master(pdev);
-	litepcie_free_irq(ld);
+	litepcie_irq_free(ld);
 err_engines:
 	litepcie_free_engines(ld);
 err_unmap:
@@ -193,7 +154,7 @@ static void litepcie_remove(struct pci_dev *pdev)
 	litepcie_stop(ld, -ENODEV);
 	litepcie_device_drain(ld);
 	pci_clear_master(pdev);
-	litepcie_free_irq(ld);
+	litepcie_irq_free(ld);
 	litepcie_free_engines(ld);
 	litepcie_unmap(ld);
 	put_device(&ld->dev);
@@ -206,6 +167,8 @@ static void litepcie_shutdown(struct pci_dev *pdev)
 	litepcie_card_set(ld, LITEPCIE_CARD_LOST);
 	litepcie_stop(ld, -ENODEV);
 	pci_clear_master(pdev);
+	/* The kernel that a kexec starts finds MSI off. */
+	litepcie_irq_free(ld);
 }
 
 /* All four numbers must match: vendors use the first two for other designs. */

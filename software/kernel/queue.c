@@ -3,12 +3,17 @@
  * Requests of open files that the card does not have yet: how much may wait,
  * and which request is next.
  *
- * Each open file has a queue per engine. litepcie_ring_feed() takes requests
- * from the queues in the order of fair.c and commits at most
- * LITEPCIE_COMMIT_BYTES to the card. The rest stays here, where a signal, exit,
- * close() or io_cancel() cancels it.
+ * Each open file has a queue per direction. litepcie_ring_feed() takes requests
+ * from the queues in the order of fair.c, gives each to the engine with the
+ * least to do, and commits at most LITEPCIE_COMMIT_BYTES to all engines of a
+ * direction together. The rest stays here, where a signal, exit, close() or
+ * io_cancel() cancels it.
  *
- * What calls hold is bounded per open file and per engine. The kernel's memory
+ * All engines of a direction take from the same queues, so fairness and limits
+ * are those of the card, however many channels it has. A file that was bound to
+ * a channel would share it with those files that chance put there.
+ *
+ * What calls hold is bounded per open file and per direction. The kernel's memory
  * is charged to the caller's memory cgroup, and so are the pinned pages, as
  * memory of the program. Pins are not counted against RLIMIT_MEMLOCK: as with
  * direct I/O on a block device they last as long as one transfer, the watchdog
@@ -23,9 +28,39 @@
 #include "request.h"
 
 /**
- * litepcie_flow_init() - prepare the queue of an open file for an engine
+ * litepcie_pool_init() - prepare a direction of a card
+ * @pool: the pool, all zero
+ */
+void litepcie_pool_init(struct litepcie_pool *pool)
+{
+	INIT_LIST_HEAD(&pool->engines);
+	spin_lock_init(&pool->lock);
+}
+
+/**
+ * litepcie_pool_error() - why no request can be moved
+ * @pool: the engines, with their lock held
+ *
+ * Return: 0 if an engine takes requests or will take them, else the negative
+ * errno of the engine that failed last in the order of channels.
+ */
+int litepcie_pool_error(struct litepcie_pool *pool)
+{
+	struct litepcie_engine *engine;
+	int error = 0;
+
+	list_for_each_entry(engine, &pool->engines, share) {
+		if (engine->state != LITEPCIE_ENGINE_FAILED)
+			return 0;
+		error = engine->error;
+	}
+	return error;
+}
+
+/**
+ * litepcie_flow_init() - prepare the queue of an open file for a direction
  * @flow: the queue, all zero
- * @engine: the engine
+ * @engine: the engine of that direction and of channel 0
  */
 void litepcie_flow_init(struct litepcie_flow *flow, struct litepcie_engine *engine)
 {
@@ -53,22 +88,22 @@ static bool litepcie_flow_has_room(struct litepcie_flow *flow, size_t bytes)
 	if (held > litepcie_file_bytes())
 		return false;
 	return held <= LITEPCIE_COMMIT_BYTES ||
-	       flow->engine->held + bytes <= litepcie_engine_bytes();
+	       flow->engine->pool->held + bytes <= litepcie_engine_bytes();
 }
 
 static bool litepcie_flow_try(struct litepcie_flow *flow, size_t bytes)
 {
-	struct litepcie_engine *engine = flow->engine;
+	struct litepcie_pool *pool = flow->engine->pool;
 	unsigned long flags;
 	bool room;
 
-	spin_lock_irqsave(&engine->lock, flags);
+	spin_lock_irqsave(&pool->lock, flags);
 	room = litepcie_flow_has_room(flow, bytes);
 	if (room) {
 		flow->held += bytes;
-		engine->held += bytes;
+		pool->held += bytes;
 	}
-	spin_unlock_irqrestore(&engine->lock, flags);
+	spin_unlock_irqrestore(&pool->lock, flags);
 	return room;
 }
 
@@ -100,14 +135,14 @@ int litepcie_flow_reserve(struct litepcie_flow *flow, size_t bytes, bool wait)
  */
 void litepcie_flow_release(struct litepcie_flow *flow, size_t bytes)
 {
-	struct litepcie_engine *engine = flow->engine;
+	struct litepcie_pool *pool = flow->engine->pool;
 	unsigned long flags;
 
 	bytes = litepcie_flow_size(bytes);
-	spin_lock_irqsave(&engine->lock, flags);
+	spin_lock_irqsave(&pool->lock, flags);
 	flow->held -= bytes;
-	engine->held -= bytes;
-	spin_unlock_irqrestore(&engine->lock, flags);
+	pool->held -= bytes;
+	spin_unlock_irqrestore(&pool->lock, flags);
 	wake_up(&flow->room);
 }
 
@@ -122,7 +157,7 @@ static u32 litepcie_queue_cost(struct litepcie_flow *flow)
 
 /**
  * litepcie_queue_add() - append a request to the queue of its open file
- * @req: the request; the lock of its engine is held
+ * @req: the request; the lock of its pool is held
  */
 void litepcie_queue_add(struct litepcie_request *req)
 {
@@ -131,19 +166,19 @@ void litepcie_queue_add(struct litepcie_request *req)
 	req->state = LITEPCIE_REQUEST_QUEUED;
 	list_add_tail(&req->node, &flow->queue);
 	if (list_is_first(&req->node, &flow->queue))
-		litepcie_fair_add(&flow->engine->fair, &flow->share,
+		litepcie_fair_add(&flow->engine->pool->fair, &flow->share,
 				  litepcie_fair_cost(req->bytes));
 }
 
 /**
  * litepcie_queue_first() - choose the request that the card gets next
- * @engine: the engine, with its lock held
+ * @pool: the engines, with their lock held
  *
  * Return: the request, which stays in its queue, or NULL if there is none.
  */
-struct litepcie_request *litepcie_queue_first(struct litepcie_engine *engine)
+struct litepcie_request *litepcie_queue_first(struct litepcie_pool *pool)
 {
-	struct litepcie_share *share = litepcie_fair_first(&engine->fair);
+	struct litepcie_share *share = litepcie_fair_first(&pool->fair);
 
 	if (!share)
 		return NULL;
@@ -160,13 +195,13 @@ void litepcie_queue_take(struct litepcie_request *req)
 	struct litepcie_flow *flow = req->flow;
 
 	list_del_init(&req->node);
-	litepcie_fair_serve(&flow->engine->fair, &flow->share,
+	litepcie_fair_serve(&flow->engine->pool->fair, &flow->share,
 			    litepcie_fair_cost(req->bytes), litepcie_queue_cost(flow));
 }
 
 /**
  * litepcie_queue_remove() - take a request that will not be moved
- * @req: a queued request; the lock of its engine is held; afterwards it is in no
+ * @req: a queued request; the lock of its pool is held; afterwards it is in no
  *	list
  */
 void litepcie_queue_remove(struct litepcie_request *req)
@@ -176,7 +211,7 @@ void litepcie_queue_remove(struct litepcie_request *req)
 
 	list_del_init(&req->node);
 	if (first)
-		litepcie_fair_drop(&flow->engine->fair, &flow->share,
+		litepcie_fair_drop(&flow->engine->pool->fair, &flow->share,
 				   litepcie_fair_cost(req->bytes),
 				   litepcie_queue_cost(flow));
 }

@@ -22,9 +22,29 @@ struct litepcie_engine;
 struct litepcie_request;
 
 /**
- * struct litepcie_flow - what one open file wants of one engine
- * @engine: the engine, whose lock protects the members below
- * @share: its share of the engine
+ * struct litepcie_pool - the engines of one direction and the calls of that
+ *	direction, of all open files
+ * @engines: its engines
+ * @lock: protects the members below and the rings of all its engines; also
+ *	taken by the interrupt handler
+ * @held: bytes of all calls that have not ended
+ * @fair: open files with queued requests
+ * @committed: bytes of the requests in all rings
+ */
+struct litepcie_pool {
+	struct list_head engines;
+
+	spinlock_t lock;		/* protects all members below, and the rings */
+	size_t held;
+	struct litepcie_fair fair;
+	size_t committed;
+};
+
+/**
+ * struct litepcie_flow - what one open file wants of the engines of a direction
+ * @engine: the first of them. Direction and limits are the same for all. The
+ *	lock of its pool protects the members below
+ * @share: its share of the engines
  * @queue: its requests that the card does not have yet, oldest first
  * @held: bytes of all its calls that have not ended
  * @room: calls that wait until @held is smaller
@@ -67,11 +87,13 @@ struct litepcie_file {
 };
 
 /* queue.c: limits, and the choice of the next request */
+void litepcie_pool_init(struct litepcie_pool *pool);
+int litepcie_pool_error(struct litepcie_pool *pool);
 void litepcie_flow_init(struct litepcie_flow *flow, struct litepcie_engine *engine);
 int litepcie_flow_reserve(struct litepcie_flow *flow, size_t bytes, bool wait);
 void litepcie_flow_release(struct litepcie_flow *flow, size_t bytes);
 void litepcie_queue_add(struct litepcie_request *req);
-struct litepcie_request *litepcie_queue_first(struct litepcie_engine *engine);
+struct litepcie_request *litepcie_queue_first(struct litepcie_pool *pool);
 void litepcie_queue_take(struct litepcie_request *req);
 void litepcie_queue_remove(struct litepcie_request *req);
 

@@ -37,7 +37,7 @@ enum litepcie_request_state {
  * struct litepcie_request - one request
  * @flow: queue of the open file
  * @node: in a list that @state names
- * @state: where it is; protected by the lock of the engine
+ * @state: where it is; protected by the lock of the pool
  * @owner: files of the process that does not wait for it; NULL if it waits. Only
  *	compared, never followed
  * @complete: called when @moved and @error are valid and @sgt is unmapped. It

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The descriptor ring of an engine and the requests in it.
- *
- * Several requests can be in the ring, of LITEPCIE_COMMIT_BYTES together. A
- * request enters the ring as a whole, or waits until there is room for all of
- * it. Only its last descriptor asks for an interrupt. The count of complete
+ * The descriptor ring of an engine and the requests in it. The count of complete
  * descriptors is read from the status block, never from the card.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
@@ -60,78 +56,6 @@ void litepcie_ring_free(struct litepcie_engine *engine)
 	engine->ring = NULL;
 }
 
-/* Writes the descriptors of a request at @position; returns the next one. */
-static u32 litepcie_ring_encode(struct litepcie_engine *engine,
-				struct litepcie_request *req, u32 position)
-{
-	u32 mask = BIT(engine->ring_log2) - 1;
-	u32 endpoint = req->endpoint;
-	struct scatterlist *sg;
-	unsigned int i;
-
-	req->first = position;
-	for_each_sgtable_dma_sg(&req->sgt, sg, i) {
-		bool last = i + 1 == req->sgt.nents;
-
-		litepcie_descriptor_encode(&engine->ring[position++ & mask],
-					   sg_dma_len(sg),
-					   last ? LITEPCIE_DESCRIPTOR_INTERRUPT : 0,
-					   endpoint, sg_dma_address(sg));
-		endpoint += sg_dma_len(sg);
-	}
-	return position;
-}
-
-/* The request that enters the ring next, taken from its list; NULL if none may. */
-static struct litepcie_request *litepcie_ring_next(struct litepcie_engine *engine,
-						   u32 produced)
-{
-	struct litepcie_request *req;
-
-	req = list_first_entry_or_null(&engine->pending, struct litepcie_request, node);
-	if (!req)
-		req = litepcie_queue_first(engine);
-	if (!req || (engine->committed &&
-		     engine->committed + req->bytes > LITEPCIE_COMMIT_BYTES))
-		return NULL;
-	if (req->sgt.nents > litepcie_ring_room(engine->ring_log2, produced,
-						engine->completed))
-		return NULL;
-	if (req->state == LITEPCIE_REQUEST_QUEUED)
-		litepcie_queue_take(req);
-	else
-		list_del_init(&req->node);
-	return req;
-}
-
-/**
- * litepcie_ring_feed() - move requests into the ring
- * @engine: the engine, with its lock held
- */
-void litepcie_ring_feed(struct litepcie_engine *engine)
-{
-	u32 produced = engine->produced;
-	struct litepcie_request *req;
-
-	lockdep_assert_held(&engine->lock);
-	if (engine->state != LITEPCIE_ENGINE_RUNNING || engine->stopped)
-		return;
-	if (list_empty(&engine->inflight))
-		engine->progress = jiffies;
-	while ((req = litepcie_ring_next(engine, produced))) {
-		produced = litepcie_ring_encode(engine, req, produced);
-		req->state = LITEPCIE_REQUEST_INFLIGHT;
-		engine->committed += req->bytes;
-		list_add_tail(&req->node, &engine->inflight);
-	}
-	if (produced == engine->produced)
-		return;
-	engine->produced = produced;
-	/* writel() orders the stores to the ring before the doorbell. */
-	writel(produced, engine->regs + LITEPCIE_ENGINE_DOORBELL);
-	queue_delayed_work(engine->ld->queue, &engine->watchdog, litepcie_timeout());
-}
-
 /**
  * litepcie_ring_end() - tell the callers of requests that they are done
  * @engine: the engine, without its lock
@@ -156,8 +80,10 @@ static void litepcie_ring_done(struct litepcie_engine *engine,
 			       struct litepcie_request *req, size_t moved,
 			       int error, struct list_head *done)
 {
-	if (req->state == LITEPCIE_REQUEST_INFLIGHT)
+	if (req->state == LITEPCIE_REQUEST_INFLIGHT) {
 		engine->committed -= req->bytes;
+		engine->pool->committed -= req->bytes;
+	}
 	req->state = LITEPCIE_REQUEST_DONE;
 	req->moved = moved;
 	req->error = error;
@@ -170,7 +96,7 @@ static void litepcie_ring_retire(struct litepcie_engine *engine, u32 completed,
 {
 	struct litepcie_request *req;
 
-	lockdep_assert_held(&engine->lock);
+	lockdep_assert_held(&engine->pool->lock);
 	if (completed == engine->completed)
 		return;
 	engine->progress = jiffies;
@@ -196,7 +122,7 @@ void litepcie_ring_poll(struct litepcie_engine *engine)
 	u32 completed;
 	u8 reason;
 
-	spin_lock_irqsave(&engine->lock, flags);
+	spin_lock_irqsave(&engine->pool->lock, flags);
 	if (engine->state != LITEPCIE_ENGINE_RUNNING)
 		goto unlock;
 	completed = le32_to_cpu(READ_ONCE(engine->status[LITEPCIE_STATUS_COMPLETED]));
@@ -210,9 +136,9 @@ void litepcie_ring_poll(struct litepcie_engine *engine)
 		engine->stopped = true;
 		mod_delayed_work(engine->ld->queue, &engine->watchdog, 0);
 	}
-	litepcie_ring_feed(engine);
+	litepcie_ring_feed(engine->pool);
 unlock:
-	spin_unlock_irqrestore(&engine->lock, flags);
+	spin_unlock_irqrestore(&engine->pool->lock, flags);
 	litepcie_ring_end(engine, &done);
 }
 
@@ -249,7 +175,7 @@ void litepcie_ring_rewind(struct litepcie_engine *engine, u32 completed,
 	struct litepcie_request *req;
 	LIST_HEAD(done);
 
-	spin_lock_irq(&engine->lock);
+	spin_lock_irq(&engine->pool->lock);
 	if (litepcie_ring_count_valid(engine->completed, completed, engine->produced)) {
 		litepcie_ring_retire(engine, completed, &done);
 	} else {
@@ -265,36 +191,45 @@ void litepcie_ring_rewind(struct litepcie_engine *engine, u32 completed,
 	list_for_each_entry(req, &engine->inflight, node)
 		req->state = LITEPCIE_REQUEST_PENDING;
 	list_splice_init(&engine->inflight, &engine->pending);
+	engine->pool->committed -= engine->committed;
 	engine->committed = 0;
 	engine->produced = 0;
+	engine->rung = 0;
 	engine->completed = 0;
 	engine->seen = 0;
 	engine->stopped = false;
 	memset(engine->status, 0, LITEPCIE_STATUS_BYTES);
-	spin_unlock_irq(&engine->lock);
+	spin_unlock_irq(&engine->pool->lock);
 	litepcie_ring_end(engine, &done);
 }
 
 /**
- * litepcie_ring_fail() - end all requests and refuse new ones
+ * litepcie_ring_fail() - end the requests of an engine and give it no others
  * @engine: the engine; it can no longer access the pages of a request
  * @error: negative errno for the requests
+ *
+ * If this was the last engine of the direction, ends all requests and refuses
+ * new ones.
  */
 void litepcie_ring_fail(struct litepcie_engine *engine, int error)
 {
+	struct litepcie_pool *pool = engine->pool;
 	struct litepcie_request *req, *next;
 	LIST_HEAD(done);
 
-	spin_lock_irq(&engine->lock);
+	spin_lock_irq(&pool->lock);
 	engine->state = LITEPCIE_ENGINE_FAILED;
 	engine->error = error;
 	list_splice_init(&engine->inflight, &engine->pending);
 	list_for_each_entry_safe(req, next, &engine->pending, node)
 		litepcie_ring_done(engine, req, 0, error, &done);
-	while ((req = litepcie_queue_first(engine))) {
+	while (litepcie_pool_error(pool) && (req = litepcie_queue_first(pool))) {
 		litepcie_queue_remove(req);
 		litepcie_ring_done(engine, req, 0, error, &done);
 	}
-	spin_unlock_irq(&engine->lock);
+	/* What went to this engine leaves room; a lost card gets nothing more. */
+	if (READ_ONCE(engine->ld->card) == LITEPCIE_CARD_PRESENT)
+		litepcie_ring_feed(pool);
+	spin_unlock_irq(&pool->lock);
 	litepcie_ring_end(engine, &done);
 }

@@ -8,7 +8,7 @@
  *	               |         PENDING        |
  *	               `---- cancel --`---------'
  *
- * The lock of the engine protects the state. A request is mapped for the card
+ * The lock of the pool protects the state. A request is mapped for the card
  * from QUEUED to DONE: the caller's memory is touched only before and after.
  * A page that does not come therefore delays its caller, and not unbinding.
  *
@@ -32,14 +32,13 @@ static int litepcie_submit_mapped(struct litepcie_request *req)
 	if (ret)	/* the machine's resources: -EIO means an error of the card */
 		return ret == -EIO ? -ENOMEM : ret;
 
-	spin_lock_irqsave(&engine->lock, flags);
-	if (engine->state == LITEPCIE_ENGINE_FAILED) {
-		ret = engine->error;
-	} else {
+	spin_lock_irqsave(&engine->pool->lock, flags);
+	ret = litepcie_pool_error(engine->pool);
+	if (!ret) {
 		litepcie_queue_add(req);
-		litepcie_ring_feed(engine);
+		litepcie_ring_feed(engine->pool);
 	}
-	spin_unlock_irqrestore(&engine->lock, flags);
+	spin_unlock_irqrestore(&engine->pool->lock, flags);
 	if (ret)
 		dma_unmap_sgtable(dma, &req->sgt, engine->dma, 0);
 	return ret;
@@ -118,9 +117,9 @@ void litepcie_cancel(struct litepcie_request *req, int error)
 
 	/* While a request is queued, unbinding has not come to the gate. */
 	idx = srcu_read_lock(&engine->ld->gate);
-	spin_lock_irqsave(&engine->lock, flags);
+	spin_lock_irqsave(&engine->pool->lock, flags);
 	litepcie_cancel_locked(req, error, &done);
-	spin_unlock_irqrestore(&engine->lock, flags);
+	spin_unlock_irqrestore(&engine->pool->lock, flags);
 	litepcie_ring_end(engine, &done);
 	srcu_read_unlock(&engine->ld->gate, idx);
 }
@@ -138,11 +137,11 @@ void litepcie_cancel_owner(struct litepcie_flow *flow, fl_owner_t owner)
 	int idx;
 
 	idx = srcu_read_lock(&engine->ld->gate);
-	spin_lock_irq(&engine->lock);
+	spin_lock_irq(&engine->pool->lock);
 	list_for_each_entry_safe(req, next, &flow->queue, node)
 		if (req->owner == owner)
 			litepcie_cancel_locked(req, -ECANCELED, &done);
-	spin_unlock_irq(&engine->lock);
+	spin_unlock_irq(&engine->pool->lock);
 	litepcie_ring_end(engine, &done);
 	srcu_read_unlock(&engine->ld->gate, idx);
 }

@@ -59,9 +59,9 @@ static int litepcie_watchdog_stopped(struct litepcie_engine *engine)
 	u8 reason = FIELD_GET(LITEPCIE_ENGINE_STATUS_REASON_MASK, status);
 	bool empty;
 
-	spin_lock_irq(&engine->lock);
+	spin_lock_irq(&engine->pool->lock);
 	empty = list_empty(&engine->inflight);
-	spin_unlock_irq(&engine->lock);
+	spin_unlock_irq(&engine->pool->lock);
 	if (empty)
 		return litepcie_watchdog_idle(engine, reason);
 	dev_warn_ratelimited(&engine->ld->dev, "%s stopped: %s\n",
@@ -76,12 +76,12 @@ static int litepcie_watchdog_silent(struct litepcie_engine *engine)
 	unsigned long timeout = litepcie_timeout();
 	bool moves;
 
-	spin_lock_irq(&engine->lock);
+	spin_lock_irq(&engine->pool->lock);
 	moves = time_before(jiffies, engine->progress + timeout) ||
 		(completed != engine->seen && completed != engine->completed &&
 		 completed != ~0U);
 	engine->seen = completed;
-	spin_unlock_irq(&engine->lock);
+	spin_unlock_irq(&engine->pool->lock);
 	if (moves) {
 		queue_delayed_work(engine->ld->queue, &engine->watchdog, timeout);
 		return 0;
@@ -111,13 +111,13 @@ void litepcie_watchdog(struct work_struct *work)
 	/* A lost interrupt must not be mistaken for a card without progress. */
 	litepcie_ring_poll(engine);
 
-	spin_lock_irq(&engine->lock);
+	spin_lock_irq(&engine->pool->lock);
 	runs = engine->state == LITEPCIE_ENGINE_RUNNING;
 	stopped = engine->stopped;
 	due = engine->progress + litepcie_timeout();
 	if (runs && !stopped && list_empty(&engine->inflight))
 		runs = false;
-	spin_unlock_irq(&engine->lock);
+	spin_unlock_irq(&engine->pool->lock);
 
 	if (runs && stopped)
 		lost = litepcie_watchdog_stopped(engine);

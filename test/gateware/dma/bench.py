@@ -229,13 +229,14 @@ class Bench:
 
     # Driver ---------------------------------------------------------------------------------------
 
-    def start(self, moderation=0):
+    def start(self, moderation=0, interrupt=0):
         self.write("RING_LO", self.ring & 0xffffffff)
         self.write("RING_HI", self.ring >> 32)
         self.write("RING_LOG2", self.ring_log2)
         self.write("STATUS_ADDRESS_LO", self.status & 0xffffffff)
         self.write("STATUS_ADDRESS_HI", self.status >> 32)
         self.write("MODERATION", moderation)
+        self.write("INTERRUPT", interrupt)
         self.enable()
 
     def enable(self, on=True):

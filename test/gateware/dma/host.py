@@ -300,6 +300,7 @@ class MsiModel:
         self.name  = name
         self.times = []       # Cycle of each message.
         self.block = False    # The PHY accepts no MSI.
+        self.vector = 0       # That every message must have.
 
     def drive(self):
         self.ready = not self.block and not self.bench.timing.stalls()
@@ -307,5 +308,5 @@ class MsiModel:
 
     def clock(self):
         if self.ready and self.bench.dut.get(f"{self.name}_msi_valid"):
-            assert self.bench.dut.get(f"{self.name}_msi_dat") == 0
+            assert self.bench.dut.get(f"{self.name}_msi_dat") == self.vector
             self.times.append(self.bench.now)

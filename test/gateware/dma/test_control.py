@@ -174,7 +174,7 @@ def test_registers_read_back():
     bench = Bench("writer")
     for name, value in (("RING_LO", 0x12345678), ("RING_HI", 0x9abcdef0), ("RING_LOG2", 12),
         ("STATUS_ADDRESS_LO", 0xdeadbee0), ("STATUS_ADDRESS_HI", 0x01020304),
-        ("MODERATION", 0x00640010)):
+        ("MODERATION", 0x00640010), ("INTERRUPT", 0x11f)):
         bench.write(name, value)
         bench.cycle()   # The value reads back one cycle after the write; BAR0 takes longer than that.
         assert bench.read(name) == value

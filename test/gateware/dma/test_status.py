@@ -8,7 +8,7 @@
 
 import pytest
 
-from test.gateware.dma.bench import REASON, Bench
+from test.gateware.dma.bench import REASON, REGS, Bench
 
 DIRECTIONS = ("reader", "writer")
 
@@ -126,6 +126,31 @@ def test_moderation_zero(zero):
         bench.finish()
         bench.cycles(20)
     assert len(bench.msi.times) == 4
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_an_idle_engine_does_not_moderate(direction):
+    """A lone descriptor has its MSI at once; while descriptors follow, the count decides."""
+    bench = Bench(direction, ring_log2=5)
+    bench.start(moderation(8, 60000), REGS["ENGINE_INTERRUPT_IDLE"])
+    for n, descriptor in enumerate(with_interrupts(bench, 4, 64)):
+        bench.push(descriptor)
+        bench.finish()
+        bench.until(lambda: len(bench.msi.times) == n + 1, 20)
+    before = len(bench.msi.times)
+    bench.push(*with_interrupts(bench, 30, 1000))
+    bench.finish()
+    bench.until(lambda: bench.msi.times[-1] > bench.blocks[-1].cycle, 20)
+    assert 2 <= len(bench.msi.times) - before <= 4
+
+
+def test_vector():
+    bench = Bench("writer")
+    bench.msi.vector = 21
+    bench.start(interrupt=21)
+    bench.push(*with_interrupts(bench, 3))
+    bench.finish()
+    bench.until(lambda: bench.msi.times)
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)

@@ -38,11 +38,19 @@ static unsigned int ended;
 
 static uint64_t card_bytes(void)
 {
-	struct litepcie_counters counters = { .size = sizeof(counters),
-					      .direction = LITEPCIE_WRITER };
+	struct litepcie_info info = { .size = sizeof(info) };
+	uint64_t bytes = 0;
 
-	check(!ioctl(fd, LITEPCIE_IOC_COUNTERS, &counters), "%s", strerror(errno));
-	return counters.bytes;
+	check(!ioctl(fd, LITEPCIE_IOC_INFO, &info), "%s", strerror(errno));
+	for (unsigned int channel = 0; channel < info.channels; channel++) {
+		struct litepcie_counters counters = { .size = sizeof(counters),
+						      .channel = channel,
+						      .direction = LITEPCIE_WRITER };
+
+		check(!ioctl(fd, LITEPCIE_IOC_COUNTERS, &counters), "%s", strerror(errno));
+		bytes += counters.bytes;
+	}
+	return bytes;
 }
 
 static long pinned_pages(void)

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How requests enter the descriptor rings of a direction.
+ *
+ * Several requests can be in a ring. A request enters the ring of one engine as
+ * a whole, or waits until one of the rings has room for all of it. It goes to
+ * the engine with the least bytes to move: short requests spread over all
+ * engines, and do not wait behind long ones. Only its last descriptor asks for
+ * an interrupt.
+ *
+ * Copyright (c) 2026 LitePCIe SoC developers
+ */
+#include <linux/jiffies.h>
+
+#include "driver.h"
+#include "request.h"
+
+/* Writes the descriptors of a request at @position; returns the next one. */
+static u32 litepcie_ring_encode(struct litepcie_engine *engine,
+				struct litepcie_request *req, u32 position)
+{
+	u32 mask = BIT(engine->ring_log2) - 1;
+	u32 endpoint = req->endpoint;
+	struct scatterlist *sg;
+	unsigned int i;
+
+	req->first = position;
+	for_each_sgtable_dma_sg(&req->sgt, sg, i) {
+		bool last = i + 1 == req->sgt.nents;
+
+		litepcie_descriptor_encode(&engine->ring[position++ & mask],
+					   sg_dma_len(sg),
+					   last ? LITEPCIE_DESCRIPTOR_INTERRUPT : 0,
+					   endpoint, sg_dma_address(sg));
+		endpoint += sg_dma_len(sg);
+	}
+	return position;
+}
+
+static bool litepcie_ring_has_room(struct litepcie_engine *engine,
+				   struct litepcie_request *req)
+{
+	return engine->state == LITEPCIE_ENGINE_RUNNING && !engine->stopped &&
+	       req->sgt.nents <= litepcie_ring_room(engine->ring_log2, engine->produced,
+						    engine->completed);
+}
+
+/* The engine with the least to do that can take a request; NULL if none can. */
+static struct litepcie_engine *litepcie_ring_choose(struct litepcie_pool *pool,
+						    struct litepcie_request *req)
+{
+	struct litepcie_engine *engine, *best = NULL;
+
+	list_for_each_entry(engine, &pool->engines, share)
+		if (litepcie_ring_has_room(engine, req) &&
+		    (!best || engine->committed < best->committed))
+			best = engine;
+	return best;
+}
+
+/* Puts a request that is in no list into the ring. */
+static void litepcie_ring_put(struct litepcie_engine *engine,
+			      struct litepcie_request *req)
+{
+	if (list_empty(&engine->inflight))
+		engine->progress = jiffies;
+	engine->produced = litepcie_ring_encode(engine, req, engine->produced);
+	req->state = LITEPCIE_REQUEST_INFLIGHT;
+	engine->committed += req->bytes;
+	engine->pool->committed += req->bytes;
+	list_add_tail(&req->node, &engine->inflight);
+}
+
+/* Puts requests that a reset took out of the ring into it again. */
+static void litepcie_ring_replay(struct litepcie_engine *engine)
+{
+	struct litepcie_request *req;
+
+	while ((req = list_first_entry_or_null(&engine->pending, struct litepcie_request,
+					       node)) &&
+	       litepcie_ring_has_room(engine, req)) {
+		list_del_init(&req->node);
+		litepcie_ring_put(engine, req);
+	}
+}
+
+/* Tells the card of what was put into the ring. */
+static void litepcie_ring_doorbell(struct litepcie_engine *engine)
+{
+	if (engine->produced == engine->rung)
+		return;
+	engine->rung = engine->produced;
+	/* writel() orders the stores to the ring before the doorbell. */
+	writel(engine->produced, engine->regs + LITEPCIE_ENGINE_DOORBELL);
+	queue_delayed_work(engine->ld->queue, &engine->watchdog, litepcie_timeout());
+}
+
+/**
+ * litepcie_ring_feed() - move requests into the rings
+ * @pool: the engines, with their lock held
+ */
+void litepcie_ring_feed(struct litepcie_pool *pool)
+{
+	struct litepcie_engine *engine;
+	struct litepcie_request *req;
+
+	lockdep_assert_held(&pool->lock);
+	list_for_each_entry(engine, &pool->engines, share)
+		litepcie_ring_replay(engine);
+	while ((req = litepcie_queue_first(pool)) &&
+	       (!pool->committed || pool->committed + req->bytes <= LITEPCIE_COMMIT_BYTES)) {
+		engine = litepcie_ring_choose(pool, req);
+		if (!engine)
+			break;
+		litepcie_queue_take(req);
+		litepcie_ring_put(engine, req);
+	}
+	list_for_each_entry(engine, &pool->engines, share)
+		litepcie_ring_doorbell(engine);
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Interrupts of a card.
+ *
+ * Each engine has a vector of its own if the card has MSI-X, or the machine
+ * grants as many MSI. With fewer vectors, engines share them: an engine has
+ * vector n modulo the number of vectors, with n = 2 * channel + direction. The
+ * handler reads only the status blocks in host memory.
+ *
+ * Copyright (c) 2026 LitePCIe SoC developers
+ */
+#include <linux/interrupt.h>
+
+#include "driver.h"
+
+/*
+ * Polls the engines that have this vector. An MSI is never shared with other
+ * devices, so it is always handled: if there is no work, an earlier interrupt
+ * has done it.
+ */
+static irqreturn_t litepcie_interrupt(int irq, void *cookie)
+{
+	struct litepcie_vector *vector = cookie;
+	struct litepcie_engine *engine;
+
+	list_for_each_entry(engine, &vector->ld->all_engines, node)
+		if (engine->vector == vector->number)
+			litepcie_ring_poll(engine);
+	return IRQ_HANDLED;
+}
+
+/* The most vectors that the card can use. */
+static unsigned int litepcie_irq_wanted(struct litepcie_device *ld)
+{
+	if (!litepcie_has_interrupt(&ld->id))
+		return 1;
+	return litepcie_channels(&ld->id) * LITEPCIE_DIRECTIONS;
+}
+
+static int litepcie_irq_request(struct litepcie_vector *vector, bool only)
+{
+	const char *name = dev_name(&vector->ld->dev);
+	struct pci_dev *pdev = vector->ld->pdev;
+
+	if (only)
+		return pci_request_irq(pdev, 0, litepcie_interrupt, NULL, vector,
+				       "%s", name);
+	return pci_request_irq(pdev, vector->number, litepcie_interrupt, NULL, vector,
+			       "%s-%u", name, vector->number);
+}
+
+/**
+ * litepcie_irq_init() - get the interrupts of a card
+ * @ld: the device, its engines initialised and not enabled
+ *
+ * Return: 0 or negative errno.
+ */
+int litepcie_irq_init(struct litepcie_device *ld)
+{
+	struct litepcie_engine *engine;
+	int count, ret;
+
+	count = pci_alloc_irq_vectors(ld->pdev, 1, litepcie_irq_wanted(ld),
+				      PCI_IRQ_MSIX | PCI_IRQ_MSI);
+	if (count < 0)
+		return dev_err_probe(&ld->pdev->dev, count,
+				     "no MSI-X and no MSI, which are the card's only interrupts\n");
+	list_for_each_entry(engine, &ld->all_engines, node)
+		engine->vector = (LITEPCIE_DIRECTIONS * engine->channel +
+				  engine->direction) % count;
+	for (ld->nr_vectors = 0; ld->nr_vectors < count; ld->nr_vectors++) {
+		struct litepcie_vector *vector = &ld->vectors[ld->nr_vectors];
+
+		vector->ld = ld;
+		vector->number = ld->nr_vectors;
+		ret = litepcie_irq_request(vector, count == 1);
+		if (ret) {
+			dev_err_probe(&ld->pdev->dev, ret,
+				      "cannot request interrupt %u\n", vector->number);
+			litepcie_irq_free(ld);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+/**
+ * litepcie_irq_free() - undo litepcie_irq_init()
+ * @ld: the device, its engines stopped
+ */
+void litepcie_irq_free(struct litepcie_device *ld)
+{
+	while (ld->nr_vectors--)
+		pci_free_irq(ld->pdev, ld->nr_vectors, &ld->vectors[ld->nr_vectors]);
+	ld->nr_vectors = 0;
+	pci_free_irq_vectors(ld->pdev);
+}
