@@ -84,7 +84,7 @@ class Splitter(LiteXModule):
 
     ``boundary`` is MPS or MRRS. Every multiple of 4 KiB is also a multiple of ``boundary``, so no request
     crosses 4 KiB (PCIe 4.0 2.2.7). The splitter makes one request per cycle. It spends one cycle between
-    descriptors, so that no combinatorial path leads from ``source.ready`` to ``sink.ready``.
+    descriptors, so that no combinatorial path leads from ``source.ready`` to ``sink.ready``; ``SplitterPair`` does not.
 
     Parameters
     ----------
@@ -142,3 +142,50 @@ class Splitter(LiteXModule):
                 source.reason.eq(sink.reason)
             )
         ]
+
+# Splitter Pair ------------------------------------------------------------------------------------
+
+# Width from which a request of one beat, with its header, leaves in one cycle: a splitter alone would then be slower
+# than the data path. Narrower paths save the LUTs of a second one.
+PAIR_BITS = 256
+
+
+class SplitterPair(LiteXModule):
+    """Two ``Splitter``s that take descriptors in turn: one request per cycle, also from one descriptor to the next.
+
+    While one makes its last request, the other one takes the next descriptor. Parameters and attributes are those of
+    ``Splitter``.
+    """
+    def __init__(self, endpoint_width):
+        self.sink     = sink   = stream.Endpoint(descriptor_layout(endpoint_width))
+        self.source   = source = stream.Endpoint(piece_layout(endpoint_width))
+        self.boundary = Signal(16)
+        self.run      = Signal()
+        self.busy     = Signal()
+
+        # # #
+
+        self.parts = parts = [Splitter(endpoint_width) for _ in range(2)]
+        self.submodules += parts
+        self.enter = enter = Signal()   # The part that takes the next descriptor.
+        self.leave = leave = Signal()   # The part that has the oldest descriptor.
+        for n, part in enumerate(parts):
+            self.comb += [
+                sink.connect(part.sink, omit={"valid", "ready"}),
+                part.sink.valid.eq(sink.valid & (enter == n)),
+                part.boundary.eq(self.boundary),
+                part.run.eq(self.run),
+                part.source.ready.eq(source.ready & (leave == n)),
+                If(enter == n, sink.ready.eq(part.sink.ready)),
+                If(leave == n, part.source.connect(source, omit={"ready"})),
+            ]
+        self.comb += self.busy.eq(Reduce("OR", [part.busy for part in parts]))
+        self.sync += [
+            If(sink.valid & sink.ready, enter.eq(~enter)),
+            If(source.valid & source.ready & source.last, leave.eq(~leave)),
+        ]
+
+
+def splitter_for(data_width, endpoint_width):
+    """Returns the splitter for a data path of ``data_width`` bits."""
+    return (SplitterPair if data_width >= PAIR_BITS else Splitter)(endpoint_width)

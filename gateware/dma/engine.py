@@ -14,6 +14,7 @@ from litex.soc.interconnect import stream
 
 from litepcie_soc.common.pcie import REASON_BAD_RING, REASON_DOORBELL, REASON_NONE
 from litepcie_soc.dma.counters import Counters, Progress
+from litepcie_soc.dma.descriptor import PAIR_BITS
 from litepcie_soc.dma.fetch import ADDRESS_SHIFT, COUNT_BITS, RING_LOG2_MAX
 from litepcie_soc.dma.reader import Reader
 from litepcie_soc.dma.registers import EngineRegisters
@@ -31,9 +32,10 @@ MRRS_MAX = 4096     # Bytes (PCIe 4.0 7.5.3.4).
 # Below this width the registers of the direct descriptor are ignored, to save LUTs: their links are slow.
 DIRECT_BITS = 128
 
-# Width at which a writer begins its fetch with short requests. Wider paths have faster links, on which all requests in
-# flight must be long to cover the round trip; the narrow one saves the LUTs.
-EARLY_BITS = 128
+# Descriptors of the first request of a fetch, by width; the others save the LUTs. At 128 bit this is for a writer only:
+# the data of a reader would come no earlier, because on that link it shares the path of completions with descriptors.
+# At 512 bit the second request follows later than four descriptors last.
+EARLY = {128: 4, 256: 4, 512: 8}
 
 
 class DMAEngine(LiteXModule):
@@ -95,12 +97,13 @@ class DMAEngine(LiteXModule):
         # One ResetInserter: the end of a reset clears all these modules in the same cycle.
         clear = ResetInserter()
         mover = self.MOVERS[direction]
+        wide  = data_port.data_width >= PAIR_BITS
         self.direct = data_port.data_width >= DIRECT_BITS
         self.ring      = clear(DescriptorRing(descriptor_port,
             memory_size = None if memory is None else memory.size,
             depth       = descriptors,
             direct      = self.direct,
-            early       = direction == "writer" and data_port.data_width == EARLY_BITS,
+            early       = EARLY.get(data_port.data_width, 0) if direction == "writer" or wide else 0,
         ))
         self.mover     = clear(mover(data_port) if memory is None else mover(data_port, memory))
         self.progress  = clear(Progress())

@@ -19,9 +19,11 @@ RING_LOG2_MAX = 12
 COUNT_BITS    = RING_LOG2_MAX + 1  # Distances from 0 to a whole ring.
 ADDRESS_SHIFT = log2_int(DESCRIPTOR_BYTES)
 
-# Most descriptors of an early request while the RAM is empty, and while fewer than MANY are there or under way. SECOND
-# is a completion of 256 bytes.
-FIRST, SECOND, MANY = 4, 16, 32
+# Most descriptors of an early request while fewer than MANY are in the RAM or under way: a completion of 256 bytes.
+SECOND, MANY = 16, 32
+
+# Width from which the steps of a request that need not be taken are skipped; narrower paths save the LUTs.
+QUICK_BITS = 128
 
 # Descriptor Fetch ---------------------------------------------------------------------------------
 
@@ -42,9 +44,8 @@ class DescriptorFetch(LiteXModule):
     ----------
     port  : MemoryReadPort of the ring; this module drives all of it except ``data``.
     depth : descriptors in the RAM; one request fetches at most half of them.
-    early : the first requests are short, because the descriptors of a request can be used when all of them are here.
-        Not for a reader: its data would come no earlier, as it shares the path of completions with the descriptors.
-        Nor for a link so fast that requests in flight would then not cover the round trip.
+    early : 0, or a power of two: most descriptors of a request while the RAM is empty. The next ones are short too. The
+        descriptors of a request can be used when all of them are here, so an engine begins sooner.
 
     Attributes
     ----------
@@ -65,7 +66,7 @@ class DescriptorFetch(LiteXModule):
     quiet      : 1, **out**, no table and no ring slot is left to request, and no LINK is followed.
     skip       : 1, **in**, the descriptor of the next slot need not be fetched; only one cycle after ``quiet``.
     """
-    def __init__(self, port, depth, early=False):
+    def __init__(self, port, depth, early=0):
         self.port             = port
         self.depth            = depth
         self.early            = early
@@ -118,7 +119,10 @@ class DescriptorFetch(LiteXModule):
     # Requests -------------------------------------------------------------------------------------
 
     def add_requests(self):
-        """Makes one request in six cycles; each step of its arithmetic ends in a register."""
+        """Makes one request in six cycles; each step of its arithmetic ends in a register.
+
+        On a wide path it takes five cycles while half of the RAM is free, and after a pause three from the doorbell.
+        """
         port       = self.port
         address    = self.address
         most_log2  = log2_int(self.depth // 2)
@@ -137,7 +141,7 @@ class DescriptorFetch(LiteXModule):
         most       = size_mask(self.max_request_size)[ADDRESS_SHIFT:ADDRESS_SHIFT + most_log2]
         if self.early:
             few  = Reduce("AND", free[log2_int(MANY):-1]) if self.depth > MANY else 0
-            most = most & Mux(free[-1], FIRST - 1, Mux(few, SECOND - 1, self.depth // 2 - 1))
+            most = most & Mux(free[-1], self.early - 1, Mux(few, SECOND - 1, self.depth // 2 - 1))
         self.fsm   = fsm = FSM(reset_state="ADDRESS")
         skipped    = Signal()                          # ``distance`` does not show a skipped slot yet.
         self.sync += [
@@ -165,6 +169,13 @@ class DescriptorFetch(LiteXModule):
             """``value`` in the width of ``available``: the top bit is set if it is a full request or more."""
             return Cat(value[:most_log2], value[most_log2:] != 0)
 
+        quick   = port.data_width >= QUICK_BITS
+        again   = Signal()      # The last cycle was in ADDRESS too, so its address is that of this cycle.
+        plenty  = Signal()      # Half of the RAM is free: there is room for any request.
+        get_room = NextValue(room, (~address & Mux(from_table, chunk_mask, block_mask)) + 1)
+        if quick:
+            self.comb += plenty.eq(free[-2:] != 0)
+            self.sync += again.eq(fsm.ongoing("ADDRESS"))
         fsm.act("ADDRESS",
             # The ring is aligned to its size or to 4 KiB, so the adder needs only the bits above 4 KiB.
             If(~from_table,
@@ -176,17 +187,21 @@ class DescriptorFetch(LiteXModule):
             If(self.linked,
                 NextState("FOLLOW")
             ).Elif(may_ask & ~skipped & (from_table | (distance != 0)),
-                NextState("BLOCK")
-            )
+                NextState("BLOCK"),
+                *([If(again, NextState("COUNT"))] if quick else [])
+            ),
+            *([get_room] if quick else [])
         )
         fsm.act("BLOCK",
             # A block never crosses 4 KiB. As the ring is aligned, it never crosses the end of the ring either.
-            NextValue(room, (~address & Mux(from_table, chunk_mask, block_mask)) + 1),
+            get_room,
             NextState("COUNT")
         )
         fsm.act("COUNT",
             NextValue(count, Mux(available < room, available, room)),
-            NextState("ROOM")
+            NextState("ROOM"),
+            *([If(plenty & ~self.linked & may_ask & (self.pending != port.tags), NextState("REQUEST"))]
+                if quick else [])
         )
         fsm.act("ROOM",
             If(self.linked | ~may_ask,

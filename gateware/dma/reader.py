@@ -13,7 +13,7 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.pcie import LENGTH_BITS, REASON_NONE, word_bits
-from litepcie_soc.dma.descriptor import Splitter, descriptor_layout, done_layout, piece_layout
+from litepcie_soc.dma.descriptor import descriptor_layout, done_layout, piece_layout, splitter_for
 
 START_BYTES = 1024  # An idle reader requests about this much without pacing.
 
@@ -31,8 +31,9 @@ class Reader(LiteXModule):
 
     Parameters
     ----------
-    port   : MemoryReadPort of the data.
-    memory : MemoryWriteStream of the endpoint memory.
+    port     : MemoryReadPort of the data.
+    memory   : MemoryWriteStream of the endpoint memory.
+    splitter : cuts descriptors into requests, with the ports of ``Splitter``; ``splitter_for`` makes it if None.
 
     Attributes
     ----------
@@ -46,7 +47,7 @@ class Reader(LiteXModule):
     moved    : 1, **out**, the memory accepts data in this cycle.
     wait_tag, wait_link, wait_data : 1, **out**, what the reader waits for; at most one, and none with ``moved``.
     """
-    def __init__(self, port, memory):
+    def __init__(self, port, memory, splitter=None):
         endpoint_width = bits_for(memory.size - 1)
         self.sink      = stream.Endpoint(descriptor_layout(endpoint_width))
         self.boundary  = Signal(16)
@@ -63,7 +64,7 @@ class Reader(LiteXModule):
         # # #
 
         # Requests. One that is valid stays so until it is accepted, even if the engine stops.
-        self.splitter = splitter = Splitter(endpoint_width)
+        self.splitter = splitter = splitter or splitter_for(port.data_width, endpoint_width)
         self.issued   = issued   = stream.SyncFIFO(
             [("last_request", 1), ("slot_last", 1), ("interrupt", 1), ("reason", 4)],
             depth = port.tags + 2)  # Two more than the tags: one request waits in the port, one here.

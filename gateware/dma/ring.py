@@ -63,7 +63,7 @@ class DescriptorRing(LiteXModule):
 
     Raises ``ValueError`` if ``depth`` is not a power of two of at least 8.
     """
-    def __init__(self, port, *, memory_size=None, depth=64, direct=True, early=False):
+    def __init__(self, port, *, memory_size=None, depth=64, direct=True, early=0):
         if depth < 8 or depth & (depth - 1):
             raise ValueError(f"depth must be a power of two of at least 8, not {depth!r}")
         self.fetch = fetch    = DescriptorFetch(port, depth, early)

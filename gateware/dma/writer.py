@@ -13,7 +13,7 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.pcie import HEADER_3DW, HEADER_4DW, REASON_BUS_MASTER, REASON_NONE
-from litepcie_soc.dma.descriptor import Splitter, descriptor_layout, done_layout, piece_layout
+from litepcie_soc.dma.descriptor import PAIR_BITS, descriptor_layout, done_layout, piece_layout, splitter_for
 from litepcie_soc.tlp.realign import Realigner, alignment, alignment_layout
 
 # Word Reader --------------------------------------------------------------------------------------
@@ -96,6 +96,30 @@ class WordReader(LiteXModule):
         self.comb += source.first.eq(first)
         self.sync += If(source.valid & source.ready, first.eq(source.last))
 
+# Slow Buffer --------------------------------------------------------------------------------------
+
+
+class SlowBuffer(LiteXModule):
+    """A register between two streams, which takes a beat in every second cycle: ``sink.ready`` is a register's output.
+
+    That is enough for packets of a narrow path. Only the first packet of a descriptor can be as short as one word, and
+    a ``Splitter`` makes descriptors two cycles apart.
+    """
+    def __init__(self, layout):
+        self.sink   = sink   = stream.Endpoint(layout)
+        self.source = source = stream.Endpoint(layout)
+
+        # # #
+
+        self.comb += sink.ready.eq(~source.valid)
+        self.sync += [
+            If(source.ready, source.valid.eq(0)),
+            If(sink.valid & sink.ready,
+                source.valid.eq(1),
+                source.payload.eq(sink.payload)
+            )
+        ]
+
 # Writer -------------------------------------------------------------------------------------------
 
 
@@ -110,7 +134,7 @@ class Writer(LiteXModule):
     port     : MemoryWritePort of the data.
     memory   : MemoryReadStream of the endpoint memory.
     packets  : most packets in flight, from their first command to the PHY.
-    splitter : cuts descriptors into packets, with the ports of ``Splitter``; a ``Splitter`` if None.
+    splitter : cuts descriptors into packets, with the ports of ``Splitter``; ``splitter_for`` makes it if None.
 
     Attributes
     ----------
@@ -143,24 +167,26 @@ class Writer(LiteXModule):
         # # #
 
         # Packets. One that has entered ``issued`` is sent, even if the engine stops.
-        self.splitter = splitter = splitter or Splitter(endpoint_width)
+        self.splitter = splitter = splitter or splitter_for(width, endpoint_width)
         self.issued   = issued   = stream.SyncFIFO(
             [("bytes", 13), ("last_packet", 1), ("slot_last", 1), ("interrupt", 1), ("reason", 4)],
             depth = packets)
         self.words    = words    = WordReader(memory, in_flight=memory.in_flight)
         self.headers  = headers  = stream.SyncFIFO([("address", 64), ("length", 13)], 16)
         piece   = splitter.source
-        packet  = stream.Endpoint(piece_layout(endpoint_width))
+        layout  = piece_layout(endpoint_width)
+        self.buffer = buffer = stream.Buffer(layout, pipe_ready=True) if width >= PAIR_BITS else SlowBuffer(layout)
+        packet  = buffer.source
         blocked = Signal()          # A reason was issued: nothing follows it.
         load    = Signal()
         self.comb += [
             self.sink.connect(splitter.sink),
             splitter.boundary.eq(self.boundary),
             splitter.run.eq(self.run),
-            # One packet per two cycles is enough: only the first packet of a descriptor can be as short as one
-            # word, and descriptors are two cycles apart.
-            piece.ready.eq(self.issue & ~blocked & issued.sink.ready & ~packet.valid),
+            piece.ready.eq(self.issue & ~blocked & issued.sink.ready & buffer.sink.ready),
             load.eq(piece.valid & piece.ready),
+            piece.connect(buffer.sink, omit={"valid", "ready"}),
+            buffer.sink.valid.eq(load & (piece.reason == REASON_NONE)),
             issued.sink.valid.eq(load),
             issued.sink.bytes.eq(piece.length),
             issued.sink.last_packet.eq(piece.last),
@@ -174,16 +200,7 @@ class Writer(LiteXModule):
             headers.sink.address.eq(packet.host),
             headers.sink.length.eq(packet.length),
         ]
-        self.sync += [
-            If(packet.ready, packet.valid.eq(0)),
-            If(load,
-                packet.valid.eq(piece.reason == REASON_NONE),
-                packet.host.eq(piece.host),
-                packet.endpoint.eq(piece.endpoint),
-                packet.length.eq(piece.length),
-                If(piece.reason != REASON_NONE, blocked.eq(1))
-            )
-        ]
+        self.sync += If(load & (piece.reason != REASON_NONE), blocked.eq(1))
 
         # Data: rotated to the lanes of the TLP, zero in the lanes of the header. Address and length
         # bypass the rotation and join the data after it.
@@ -199,24 +216,20 @@ class Writer(LiteXModule):
         # Completion: a packet is done when it was sent, a reason when everything before it is done.
         oldest  = issued.source
         failed  = Signal()
-        sent    = Signal()
-        dropped = Signal()
         self.comb += [
             failed.eq(oldest.valid & (oldest.reason != REASON_NONE)),
-            oldest.ready.eq(sent | failed),
-            self.tlp.eq(sent & ~dropped),
+            oldest.ready.eq(port.sent | failed),
+            self.tlp.eq(port.sent & ~port.dropped),
             self.idle.eq(~oldest.valid & ~packet.valid & ~done.valid),
         ]
         self.sync += [
-            sent.eq(port.sent),
-            dropped.eq(port.dropped),
             done.valid.eq(oldest.ready),
-            done.bytes.eq(Mux(failed | dropped, 0, oldest.bytes)),
+            done.bytes.eq(Mux(failed | port.dropped, 0, oldest.bytes)),
             done.last.eq(oldest.last_packet),
             done.slot_last.eq(oldest.slot_last),
             done.interrupt.eq(oldest.interrupt),
             done.reason.eq(Mux(failed, oldest.reason,
-                Mux(dropped, REASON_BUS_MASTER, REASON_NONE))),
+                Mux(port.dropped, REASON_BUS_MASTER, REASON_NONE))),
         ]
 
         # Events of this cycle, for the counters.

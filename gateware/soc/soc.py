@@ -15,7 +15,7 @@ from litex.soc.integration.soc_core import SoCMini
 from litepcie_soc.common import abi
 from litepcie_soc.common.link_rates import link_rate
 from litepcie_soc.common.pcie import RCB_BYTES, TAGS_WITHOUT_EXTENDED
-from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES
+from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES, PAIR_BITS
 from litepcie_soc.dma.engine import DIRECTIONS, MRRS_MAX, DMAEngine
 from litepcie_soc.dma.fetch import RING_LOG2_MAX
 from litepcie_soc.memory.bram import EndpointMemory
@@ -48,19 +48,21 @@ PCI_ID = {
 }
 
 
-def share_tags(channels, tags=32):
+def share_tags(channels, tags=32, data_width=128):
     """Returns the most tags that a reader and that a descriptor fetch can have in use.
 
     All channels share the tags. Each reader and each descriptor fetch has one reserved; a reader can have all others.
     With many tags for each channel, a channel has four or six descriptor fetches outstanding, with fewer tags two, and
-    else one. Raises ``ValueError`` if an argument is not supported.
+    else one. A path that takes a descriptor per cycle has twelve instead of six: 32 descriptors each cover a round trip
+    of 330 cycles. Raises ``ValueError`` if an argument is not supported.
     """
     if not 1 <= channels <= abi.MAX_CHANNELS:
         raise ValueError(f"channels must be 1..{abi.MAX_CHANNELS}, not {channels!r}")
     if tags not in TAGS:
         raise ValueError(f"tags must be one of {TAGS}, not {tags!r}")
     share = tags // channels
-    fetch = (6 if share >= 2 * TAGS_WITHOUT_EXTENDED else 4 if share >= TAGS_WITHOUT_EXTENDED else
+    many  = 12 if data_width >= PAIR_BITS else 6
+    fetch = (many if share >= 2 * TAGS_WITHOUT_EXTENDED else 4 if share >= TAGS_WITHOUT_EXTENDED else
         2 if share > 2 * len(DIRECTIONS) else 1)
     ports = channels * (1 + len(DIRECTIONS))
     return tags - (ports - 1), fetch
@@ -135,7 +137,7 @@ class LitePCIeSoC(SoCMini):
         if streams < 0 or channels + streams > abi.MAX_CHANNELS:
             raise ValueError(f"streams must be 0..{abi.MAX_CHANNELS - channels} with {channels} "
                 f"channels, not {streams!r}")
-        reader_tags, fetch_tags = share_tags(channels + streams, tags)
+        reader_tags, fetch_tags = share_tags(channels + streams, tags, phy.data_width)
         if completion_buffer_bytes is None:
             blocks                  = completion_blocks(phy)
             completion_buffer_bytes = phy_completion_buffer_bytes(phy)

@@ -14,7 +14,7 @@ from litex.soc.interconnect import stream
 
 from litepcie_soc.common.memory_ports import MemoryWriteStream
 from litepcie_soc.common.pcie import REASON_NONE
-from litepcie_soc.dma.descriptor import descriptor_layout
+from litepcie_soc.dma.descriptor import Splitter, descriptor_layout
 from litepcie_soc.dma.reader import Reader
 from litepcie_soc.stream_dma.ram import WORDS, StreamRAM
 
@@ -132,7 +132,8 @@ class StreamReader(LiteXModule):
         self.issue     = Signal()
         # Offsets are modulo twice the RAM's size, so that full and empty differ.
         self.memory    = MemoryWriteStream(width, 2 * size)
-        self.reader    = reader = Reader(port, self.memory)
+        # A splitter alone: where packets end is known of one descriptor at a time.
+        self.reader    = reader = Reader(port, self.memory, Splitter(bits_for(2 * size - 1)))
         self.output    = output = PacketOutput(width, words)
         self.ends      = stream.SyncFIFO([("packet_end", 1)], port.tags + 4)  # One entry per descriptor issued.
         self.go        = output.go

@@ -38,7 +38,7 @@ class Retire(LiteXModule):
     """Retires the oldest request of a client once it has ended.
 
     Requests may end in any order, but the client sees them retire in the order of issue. A block RAM holds the tags of
-    each client in this order, as a ring, and `first` holds the oldest one. It is checked after any request of that
+    each client in this order, as a ring, and `first` holds the oldest one. It is checked when any request of that
     client ended, and when it has become the oldest. While it is checked, the RAM reads the next one. Two checks of the
     same client are at least two cycles apart. `retire` is valid two cycles after the check.
 
@@ -128,20 +128,22 @@ class Retire(LiteXModule):
         ]
         for n in range(clients):
             checked = Signal()
+            wants   = Signal()  # `wanted`, also in the cycle in which a request ended.
             self.comb += [
                 checked.eq(checking & (client == n)),
                 more[n].eq(heads[n] != nexts[n]),
-                eligible[n].eq((wanted[n] | (~loaded[n] & more[n])) & ~checked),
+                wants.eq(wanted[n] | (self.ended & (self.client == n))),
+                eligible[n].eq((wants | (~loaded[n] & more[n])) & ~checked),
             ]
             self.sync += [
                 If(self.entered & (issue.client == n), heads[n].eq(heads[n] + 1)),
-                If(eligible[n] & (grant == n), wanted[n].eq(0)),
+                wanted[n].eq(wants & ~(eligible[n] & (grant == n))),
                 If(checked & shift,
                     loaded[n].eq(has_next),
                     firsts[n].eq(read.dat_r),
                     nexts[n].eq(nexts[n] + has_next),
                 ),
-                If((checked & ((shift & has_next) | busy)) | (self.ended & (self.client == n)), wanted[n].eq(1)),
+                If(checked & ((shift & has_next) | busy), wanted[n].eq(1)),
             ]
 
         # Give the tag back, or tell that a request in quarantine has retired ----------------------

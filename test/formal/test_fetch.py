@@ -32,12 +32,13 @@ class Fetch(Harness):
     The ring's registers and MRRS do not change and are set two cycles before `run`. The doorbell is at most a ring
     ahead of the oldest slot in use. The parser takes a descriptor only while `ready`, does not change a LINK that
     waits, and resumes at a slot that was requested and is not older than the oldest slot in use. A slot is
-    skipped in the cycle after `quiet` in which the doorbell makes it available.
+    skipped in the cycle after `quiet` in which the doorbell makes it available. A path of 128 bit skips steps, and
+    begins with short requests.
     """
-    def __init__(self):
+    def __init__(self, width=64):
         Harness.__init__(self)
-        self.port = port = MemoryReadPort(64, TAGS)
-        self.dut  = dut  = fetch.DescriptorFetch(port, DEPTH)
+        self.port = port = MemoryReadPort(width, TAGS)
+        self.dut  = dut  = fetch.DescriptorFetch(port, DEPTH, early=2 if width >= fetch.QUICK_BITS else 0)
         self.free(port.request.ready, port.retire, dut.doorbell, dut.run, dut.stop, dut.take, dut.head, dut.link,
             dut.table_last, dut.endless, dut.resume, dut.skip)
         self.constant(dut.base, dut.size_log2, dut.max_request_size)
@@ -100,8 +101,8 @@ class Fetch(Harness):
 
 class FetchInOrder(Fetch):
     """taken <= landed <= requested, the RAM never overflows, and no slot past the doorbell is requested."""
-    def __init__(self):
-        Fetch.__init__(self)
+    def __init__(self, width=64):
+        Fetch.__init__(self, width)
         dut, port = self.dut, self.port
         landed    = Signal.like(dut.taken)  # Descriptors to take.
         requested = Signal.like(dut.taken)  # Descriptors to take, or requested and still to take.
@@ -129,8 +130,8 @@ class FetchInOrder(Fetch):
 
 class FetchAddresses(Fetch):
     """Requests ask for consecutive slots of the ring, or for the table of a LINK and no more, and are legal."""
-    def __init__(self):
-        Fetch.__init__(self)
+    def __init__(self, width=64):
+        Fetch.__init__(self, width)
         dut, request = self.dut, self.port.request
         address = Signal(64 - SHIFT)    # Of the table that the last LINK named.
         left    = Signal(24)
@@ -152,8 +153,12 @@ class FetchAddresses(Fetch):
 PROOFS = [
     Proof("descriptor fetch", FetchInOrder, depth=24),
     Proof("descriptor fetch", FetchAddresses, depth=18),
+    Proof("descriptor fetch, wide path", FetchInOrder, depth=20, options=dict(width=128)),
+    Proof("descriptor fetch, wide path", FetchAddresses, depth=14, options=dict(width=128)),
     Proof("descriptor fetch, longer", FetchInOrder, depth=32, deep=True),
     Proof("descriptor fetch, longer", FetchAddresses, depth=26, deep=True),
+    Proof("descriptor fetch, wide path, longer", FetchInOrder, depth=28, options=dict(width=128), deep=True),
+    Proof("descriptor fetch, wide path, longer", FetchAddresses, depth=22, options=dict(width=128), deep=True),
 ]
 
 MUTANTS = [
@@ -164,6 +169,8 @@ MUTANTS = [
         "self.taken != self.landed"),
     Mutant("ignores_4_kib", PROOFS[1], fetch, "Mux(from_table, chunk_mask, block_mask)) + 1",
         "Mux(from_table, chunk_mask, block_mask)) + 2"),
+    Mutant("takes_a_full_ram_for_half_free", PROOFS[2], fetch, "free[-2:] != 0", "free[-3:] != 0"),
+    Mutant("takes_the_address_of_before", PROOFS[3], fetch, 'again.eq(fsm.ongoing("ADDRESS"))', "again.eq(1)"),
 ]
 
 

@@ -18,9 +18,10 @@ from test.gateware.dma.test_verilog import engine
 
 
 @pytest.mark.parametrize("early, mrrs, requests", [
-    (False, 512, [32, 32, 32, 32, 32, 32]), (True, 512, [4, 12, 16, 16, 16, 32]), (True, 128, [4, 4, 8, 8, 8, 8])])
+    (0, 512, [32, 32, 32, 32, 32, 32]), (4, 512, [4, 12, 16, 16, 16, 32]), (8, 512, [8, 8, 16, 16, 16, 32]),
+    (4, 128, [4, 4, 8, 8, 8, 8])])
 def test_first_requests(early, mrrs, requests):
-    """An early fetch begins with 4 descriptors, then up to a completion of 256 bytes; MRRS is kept."""
+    """An early fetch begins with few descriptors, then up to a completion of 256 bytes; MRRS is kept."""
     port  = MemoryReadPort(128, 6)
     fetch = DescriptorFetch(port, 256, early)
     found = []
@@ -43,6 +44,6 @@ def test_first_requests(early, mrrs, requests):
 
 
 @pytest.mark.parametrize("direction, width, early", [
-    ("reader", 128, False), ("writer", 64, False), ("writer", 128, True), ("writer", 256, False)])
-def test_writers_fetch_early(direction, width, early):
+    ("reader", 128, 0), ("writer", 64, 0), ("writer", 128, 4), ("reader", 256, 4), ("writer", 512, 8)])
+def test_engines_fetch_early(direction, width, early):
     assert engine(direction, width).ring.fetch.early == early

@@ -25,6 +25,11 @@ def test_share_tags(channels, tags, shares):
     assert share_tags(channels, tags) == shares
 
 
+def test_fast_paths_fetch_more_descriptors():
+    assert share_tags(1, 64, 256) == (62, 12)
+    assert share_tags(1, 32, 512) == share_tags(1, 32)
+
+
 @pytest.mark.parametrize("channels, tags, message", [
     (0, 32, "channels must be 1..7, not 0"),
     (8, 32, "channels must be 1..7, not 8"),
