@@ -127,7 +127,7 @@ class Counters(LiteXModule):
         next_turn  = Signal.like(turn)
         next_hold  = Signal()
         next_index = Signal.like(index)
-        sample     = Signal(LOW_BITS)    # Low bits of the visited counter, as of the last cycle.
+        sample     = Signal(LOW_BITS)    # Low bits of the counter ``turn``, as of the last cycle.
         is_high    = Signal()
         low        = Signal(LOW_BITS)    # ``sample``; but ACTIVE_HI needs the present value, which has every carry.
         wrapped    = Signal()            # The low bits have wrapped since the last visit.
@@ -158,7 +158,7 @@ class Counters(LiteXModule):
             hold.eq(next_hold),
             index.eq(next_index),
             is_high.eq(next_index == ACTIVE_HI),
-            sample.eq(Array(lows)[next_index]),
+            sample.eq(Array(lows)[next_turn]),   # For ACTIVE_HI it is not used.
             If(visiting & hold, latched.eq(1)),
             If(visiting & ~hold & (turn == WORDS - 1), first_pass.eq(0)),
         ]

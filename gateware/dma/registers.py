@@ -24,21 +24,30 @@ class ShadowedStorage(CSRStorage):
 
     The bus reads one RAM instead of many registers, which saves an input of a wide multiplexer for every bit.
 
+    Parameters
+    ----------
+    late : whether ``storage`` takes the value one cycle later: the address of the bus comes late in its cycle.
+
     Attributes
     ----------
     locked     : 1, **in**, writes of the host are ignored.
     also       : 1, **in**, the host writes another register, and the value is for this one, too.
     written    : 1, **out**, the host writes the register in this cycle, and it is not locked.
     dat        : 32, **out**, the value written, with ``written``.
-    read_value : 32, **in**, the value the host reads; at least two cycles after a write.
+    strobe     : 1, **out**, ``written`` of the last cycle.
+    late_dat   : 32, **in**, ``dat`` of the last cycle, with ``strobe``.
+    read_value : 32, **in**, the value the host reads; at least three cycles after a write.
     clear      : 1, **in**, sets the register to 0; overrides a write of the host.
     """
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args, late=True, **kwargs):
         CSRStorage.__init__(self, *args, **kwargs)
+        self.late       = late
         self.locked     = Signal()
         self.also       = Signal()
         self.written    = Signal()
         self.dat        = Signal(self.size)
+        self.strobe     = Signal()
+        self.late_dat   = Signal(self.size)
         self.read_value = Signal(self.size)
         self.clear      = Signal()
 
@@ -52,7 +61,9 @@ class ShadowedStorage(CSRStorage):
             bus.w.eq(self.read_value),
         ]
         self.sync += [
-            If(self.written, self.storage.eq(bus.r)),
+            self.strobe.eq(self.written & ~self.clear),
+            If(self.strobe, self.storage.eq(self.late_dat)) if self.late else
+            If(self.written, self.storage.eq(self.dat)),
             If(self.clear, self.storage.eq(0)),
             self.re.eq(bus.re),
         ]
@@ -60,8 +71,8 @@ class ShadowedStorage(CSRStorage):
 # Helpers ------------------------------------------------------------------------------------------
 
 
-def _shadowed(name, n, description):
-    return ShadowedStorage(32, name=name, n=n, description=description)
+def _shadowed(name, n, description, **options):
+    return ShadowedStorage(32, name=name, n=n, description=description, **options)
 
 
 def _status(name, n, description):
@@ -141,7 +152,7 @@ class EngineRegisters(LiteXModule):
         self.comb += [register.locked.eq(self.locked) for register in (
             self.ring_lo, self.ring_hi, self.ring_log2, self.status_address_lo, self.status_address_hi)]
         self.doorbell = _shadowed("doorbell", 7,
-            "Number of descriptors ever made available, modulo 2^32; a write starts them.")
+            "Number of descriptors ever made available, modulo 2^32; a write starts them.", late=False)
 
     def add_progress(self):
         self.completed = _status("completed", 8, "Ring descriptors completed since reset.")
@@ -199,8 +210,9 @@ class EngineRegisters(LiteXModule):
             self.comb += self.flush_us.read_value.eq(self.flush_us.storage)
         places   = {register.n: n for n, register in groups.items()}
         places  |= {register.n: WORDS + n for n, register in enumerate(shadowed)}
-        writes   = [(n, register.written) for n, register in enumerate(shadowed)]
+        writes   = [(n, register.strobe) for n, register in enumerate(shadowed)]
         known    = Signal(len(shadowed))  # The host wrote it since it was last 0: the RAM holds its value.
+        late_dat = Signal(32)
         value    = Signal(32)
         zero     = Signal()               # The register selected is 0, whatever the RAM holds.
         self.comb += [
@@ -210,12 +222,15 @@ class EngineRegisters(LiteXModule):
             If(~zero, value.eq(counters.value)),
             *[register.status.eq(value) for register in groups.values()],
             *[register.read_value.eq(value) for register in shadowed],
+            *[register.late_dat.eq(late_dat) for register in (*shadowed, self.flush_us)],
         ]
-        # The RAM is written one cycle late. The host cannot read the register back earlier.
+        # The RAM is written two cycles late, because the address of the bus comes late in its cycle. The host cannot
+        # read the register back earlier.
         self.sync += [
+            late_dat.eq(self.ring_lo.dat),   # All registers see the same bus data.
             counters.write.eq(Reduce("OR", [strobe for _, strobe in writes])),
+            counters.write_value.eq(late_dat),
             counters.write_address.eq(one_hot_to_number(writes)),
-            counters.write_value.eq(self.ring_lo.dat),   # All registers see the same bus data.
             *[If(strobe, known[n].eq(1)) for n, strobe in writes],
             *[If(register.clear, known[n].eq(0)) for n, register in enumerate(shadowed)],
         ]

@@ -104,6 +104,7 @@ class DescriptorRing(LiteXModule):
         valid     = Signal()     # ``head`` holds a descriptor.
         is_link   = Signal()     # ``head`` is a LINK.
         reserved  = Signal()     # ``head`` has a reserved bit; it is no LINK then.
+        halves    = Signal(2)    # Halves of the reserved bits, each combined: one LUT from the RAM to the register.
         move      = Signal()     # RAM output to ``head``.
         accepted  = Signal()     # ``head`` is no LINK and moves to ``checked``.
         failed    = Signal()     # A fetch failed, and every descriptor before it has been parsed.
@@ -127,6 +128,8 @@ class DescriptorRing(LiteXModule):
         self.comb += [
             word.raw_bits().eq(ram.value),
             ready.eq(~checked.valid | checked.ready),
+            reserved.eq(halves != 0),
+            is_link.eq(head.link & ~reserved),
             in_table.eq(self.table_left_n != none_left),
             # One or no descriptor of the table is left: this is the table's last, or one directly in the ring.
             slot_last.eq(self.table_left_n[1:] == none_left >> 1),
@@ -155,14 +158,13 @@ class DescriptorRing(LiteXModule):
             If(move,
                 valid.eq(1),
                 head.eq(word),
-                is_link.eq(word.link & (word.reserved == 0)),
-                reserved.eq(word.reserved != 0)
+                halves.eq(Cat(word.reserved[:3] != 0, word.reserved[3:] != 0))
             ).Elif(accepted | fetch.link_good | (fetch.link_bad & ready),
                 valid.eq(0)
             ),
             caught_up.eq(fetch.quiet & (self.parse_slot == fetch.slot) & ~in_table & ~valid & ~fetched & ~stopped),
             *[If(writable & self.direct[n], dword.eq(self.direct_dat)) for n, dword in enumerate(dwords)],
-            If(writable & self.direct[0], is_link.eq(self.direct_dat[-1]), reserved.eq(0)),
+            If(writable & self.direct[0], halves.eq(0)),   # The direct descriptor has a tag there.
             If(injected, valid.eq(1)),
             If(checked.ready, checked.valid.eq(0)),
             If(ready,

@@ -247,10 +247,13 @@ class LitePCIeSoC(SoCMini):
             identity.clear.eq(self.function_reset.active),
             self.tlp.timeout_us.eq(identity.timeout_us),
         ]
+        # A cycle late, for the clock: a status block of that cycle is dropped and written again, an MSI is held.
+        can_send   = Signal()
+        self.sync += can_send.eq(self.tlp.enable)
         for engine in self.engines:
             self.comb += [
+                engine.can_send.eq(can_send),
                 engine.reset.eq(identity.reset | self.function_reset.reset),
-                engine.can_send.eq(self.tlp.enable),
                 engine.max_payload_size.eq(phy.max_payload_size),
                 engine.max_request_size.eq(phy.max_request_size),
             ]

@@ -74,20 +74,21 @@ class Ticks(LiteXModule):
         cycle  = Signal(max=max(cycles, 2))
         us     = Signal(28, reset=1, reset_less=True)  # Needs no reset: it is correct after one tick at the latest.
         over   = Signal()
-        # `us` counts from 1 to timeout_us/16, or to 1 if that is 0. The comparison is registered if a microsecond has
+        ends   = Signal()  # The last cycle of a microsecond.
+        # `us` counts from 1 to timeout_us/16, or to 1 if that is 0. The comparisons are registered if a microsecond has
         # more than one cycle.
         compare = over.eq(us >= self.timeout_us[4:])
         if cycles > 1:
-            self.sync += compare
+            self.sync += compare, ends.eq(cycle == cycles - 2)
         else:
-            self.comb += compare
+            self.comb += compare, ends.eq(1)
         # The top bit of `slow_us` is the slow tick.
         slow_us = Signal(bits_for(max(1, ceil(quarantine_us/SLOW_TICKS) - 1)) + 1)
         self.sync += [
             cycle.eq(cycle + 1),
             slow_us[-1].eq(0),
             If(slow_us[-1] & ~self.hold, self.slow.eq(self.slow + 1)),
-            If(cycle == cycles - 1,
+            If(ends,
                 cycle.eq(0),
                 us.eq(us + 1),
                 slow_us.eq(slow_us[:-1] + 1),

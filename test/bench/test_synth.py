@@ -8,6 +8,7 @@
 and compared with what the document says.
 """
 
+import json
 import subprocess
 import sys
 
@@ -15,9 +16,9 @@ import pytest
 
 from litepcie_bench.area import LUT_RATIO
 from litepcie_bench.progress import Progress
-from litepcie_bench.synth import table
+from litepcie_bench.synth import table, tools
 from litepcie_bench.synth.count import FAMILIES, area
-from litepcie_bench.synth.designs import OURS, STOCK, USUAL, Design
+from litepcie_bench.synth.designs import OURS, STOCK, TOP, USUAL, Design
 from litepcie_bench.synth.harness import harness, ports
 from litepcie_bench.synth.measure import measure
 from litepcie_bench.synth.paths import Netlist, register
@@ -161,3 +162,14 @@ def test_area_has_not_grown():
     records = measure([(Design(OURS, 64, 32), "ecp5")], [], Progress("synth", 1))
     assert table.grown(records, table.PATH.read_text(encoding="utf-8")) == []
     assert records[0]["brams"] > 0 and "fmax_hz" not in records[0]
+
+
+@pytest.mark.full
+def test_a_block_ram_is_at_most_one_lut_from_a_register():
+    """64 bit for ECP5: a block RAM alone takes half of a cycle of 125 MHz."""
+    sources = Design(OURS, 64, 32).sources()
+    netlist = json.loads((tools.synthesise(sources, "ecp5", TOP)["folder"] / "netlist.json").read_text())
+    rams    = {register(name) for name, cell in netlist["modules"][TOP]["cells"].items() if cell["type"] == "DP16KD"}
+    found   = [path for path in Netlist(netlist, TOP, sources["core.v"]).longest() if path.start in rams]
+    assert len(found) > 10
+    assert [str(path) for path in found if path.luts > 1 or path.carries] == []

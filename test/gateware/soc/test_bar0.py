@@ -94,8 +94,8 @@ def test_registers_and_window(data_width):
         # Engines are where they are pinned, each on its own.
         yield from host.write(0x1008, 0x1000)
         yield from host.write(0x1808, 0x2000)
+        assert (yield from host.read(0x1808)) == 0x2000   # Directly after the write.
         assert (yield from host.read(0x1008)) == 0x1000
-        assert (yield from host.read(0x1808)) == 0x2000
         # The window, first and last dword of the memory.
         for n, address in enumerate((0x100000, 0x10fffc, 0x100004)):
             yield from host.write(address, 0xa0b0c0d0 + n)
