@@ -116,7 +116,7 @@ def add_probes(soc, depth=DEPTH, bridge=None):
     ----------
     soc    : the SoC; with JTAG it needs ``crg.cd_sys``.
     depth  : number of samples, one per cycle of ``sys``.
-    bridge : "jtag" or "serial", a second master of the register bus. None: the one that fits the device.
+    bridge : "jtag" or "serial", a master of the SoC's bus. None: the one that fits the device.
 
     Raises ``ValueError`` if an argument is not supported.
     """

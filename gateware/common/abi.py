@@ -27,8 +27,11 @@ WRITER_BASE    = 0x1800
 CHANNEL_STRIDE = 0x1000
 MAX_CHANNELS   = 7  # The banks of LiteX cores follow; they are not pinned.
 
-# The lower half holds registers, the upper half the window onto the endpoint memory.
+# The lower half holds registers, the upper half the window onto the endpoint memory. Programs can map the upper half of
+# the registers, which leads to the user's bus: nothing that only a driver may write is there.
 BAR0_SIZE      = 2 << 20
+USER_OFFSET    = BAR0_SIZE // 4
+USER_MAX       = BAR0_SIZE // 4
 WINDOW_OFFSET  = BAR0_SIZE // 2
 WINDOW_MAX     = BAR0_SIZE // 2
 

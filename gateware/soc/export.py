@@ -61,13 +61,14 @@ def check_pinned_map(soc):
 
 
 def export_headers(soc, folder):
-    """Writes the headers and ``csr.json`` of a finalised ``LitePCIeSoC`` into ``folder``.
+    """Writes the headers and ``csr.json`` of a finalised SoC with ``soc.litepcie`` into ``folder``.
 
+    Addresses of pinned registers are offsets in BAR0, those of other registers addresses on the bus of the SoC.
     Raises ``PinnedMapError`` before it writes anything.
     """
     check_pinned_map(soc)
     folder    = Path(folder)
-    regions   = soc.csr.regions
+    regions   = soc.litepcie.banks.regions | soc.csr.regions
     constants = soc.constants
     for name, text in {
         "csr.h":           export.get_csr_header(regions, constants, with_access_functions=False),

@@ -78,6 +78,7 @@ class Identity(LiteXModule):
     window_size : bytes of the endpoint memory that the window shows.
     clk_freq    : frequency of ``sys`` in Hz.
     gen, lanes  : link for which the bitstream was built.
+    user_bus    : ``UserBus``, range of the user's bus that the host reaches. None: none.
 
     Attributes
     ----------
@@ -86,6 +87,7 @@ class Identity(LiteXModule):
     reset            : Signal(), **out**; high for one cycle to reset every engine.
     resetting        : Signal(), **in**; an engine is in reset. High from the cycle after ``reset``.
     clear            : Signal(), **in**; return SCRATCH and TIMEOUT_US to their initial values.
+    user_failed      : Signal(), **in**; an access to the user's bus failed. One cycle for each.
     max_payload_size : Signal(16), **in**; MPS in bytes.
     max_request_size : Signal(16), **in**; MRRS in bytes.
     link_up, bus_master, extended_tag, msi_enable : Signal(), **in**; state of the link and the host's enables.
@@ -95,12 +97,13 @@ class Identity(LiteXModule):
     Those of the identity section in ``software/kernel/litepcie_regs.h``.
     """
     def __init__(self, target, *, channels, data_width, ring_log2, tags, memory_size, window_size,
-        clk_freq, gen, lanes, streams=0, direct=True):
+        clk_freq, gen, lanes, streams=0, direct=True, user_bus=None):
         self.timeout_us       = Signal(32)
         self.memory_ready     = Signal(reset=1)
         self.reset            = Signal()
         self.resetting        = Signal()
         self.clear            = Signal()
+        self.user_failed      = Signal()
         self.max_payload_size = Signal(16)
         self.max_request_size = Signal(16)
         self.link_up          = Signal()
@@ -111,12 +114,13 @@ class Identity(LiteXModule):
         # # #
 
         self.add_constants(target, channels, data_width, ring_log2, tags, memory_size,
-            window_size, clk_freq, gen, lanes, streams, direct)
+            window_size, clk_freq, gen, lanes, streams, direct, user_bus)
+        self.add_user_bus(user_bus)
         self.add_controls()
         self.add_link()
 
     def add_constants(self, target, channels, data_width, ring_log2, tags, memory_size,
-        window_size, clk_freq, gen, lanes, streams, direct):
+        window_size, clk_freq, gen, lanes, streams, direct, user_bus):
         self.magic        = _constant("magic", 0, abi.MAGIC, "Reads as MAGIC_VALUE.")
         self.version      = _packed("version", 1, "Version of this map.",
             CSRField("minor", 16, offset=0,  reset=abi.VERSION_MINOR),
@@ -130,6 +134,7 @@ class Identity(LiteXModule):
             CSRField("window", reset=int(window_size != 0)),
             CSRField("stream", reset=int(streams != 0)),
             CSRField("direct", reset=int(direct), description="registers DIRECT*"),
+            CSRField("user",   offset=8, reset=int(user_bus is not None), description="registers USER_*"),
         )
         self.geometry     = _packed("geometry", 3, "Size of the design.",
             CSRField("channels",  8, offset=0,  reset=channels, description="memory channels"),
@@ -160,6 +165,18 @@ class Identity(LiteXModule):
                 "Name of the bitstream: 16 registers, ASCII, first character lowest.")
             for n, word in enumerate(target_words(target))
         ]
+
+    def add_user_bus(self, user_bus):
+        size   = user_bus.size if user_bus else 0
+        origin = user_bus.origin if user_bus else 0
+        self.user_offset = _constant("user_offset", 32, abi.USER_OFFSET if size else 0,
+            "Offset of the user's bus in BAR0.")
+        self.user_size   = _constant("user_size", 33, size, "Bytes of the user's bus that the host reaches; 0: none.")
+        self.user_origin = _constant("user_origin", 34, origin & 0xffffffff, "Address of the first one on that bus.")
+        self.user_errors = CSRStatus(32, name="user_errors", n=35,
+            description="Accesses to the user's bus that failed, modulo 2^32.")
+        if user_bus:
+            self.sync += self.user_errors.status.eq(self.user_errors.status + self.user_failed)
 
     def add_controls(self):
         self.scratch = ClearedStorage(32, name="scratch", n=10, description="Reads as written.")

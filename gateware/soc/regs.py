@@ -173,7 +173,7 @@ def pinned_banks(soc):
     """
     banks = {}
     for name, page in abi.csr_map().items():
-        region = soc.csr.regions.get(name)
+        region = soc.litepcie.banks.regions.get(name)
         if region is None:
             continue
         if region.origin != page * abi.CSR_PAGING:
@@ -189,7 +189,7 @@ def pinned_banks(soc):
 
 
 def header(soc):
-    """Returns the text of ``litepcie_regs.h`` for a finalised ``LitePCIeSoC``.
+    """Returns the text of ``litepcie_regs.h`` for a finalised SoC with ``soc.litepcie``.
 
     Raises ``ValueError`` if the SoC cannot have a pinned map: a bank is at another address, or the registers of two
     engines differ.

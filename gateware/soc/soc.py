@@ -4,11 +4,13 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The SoC that every target uses."""
+"""The card's PCI Express side as a module, and the SoC that every target uses."""
 
 from migen import *
 
 from litex.gen import *
+
+from migen.util.misc import xdir
 
 from litex.soc.integration.soc_core import SoCMini
 
@@ -22,9 +24,11 @@ from litepcie_soc.memory.bram import EndpointMemory
 from litepcie_soc.phy.errors import REPORTED_ERRORS
 from litepcie_soc.phy.hard_block import blocks_of_bytes, completion_blocks, completion_space
 from litepcie_soc.phy.hard_block import completion_buffer_bytes as phy_completion_buffer_bytes
+from litepcie_soc.soc.banks import PinnedBanks
 from litepcie_soc.soc.identity import Identity
 from litepcie_soc.soc.msi import MSIMerger, msi_enable
 from litepcie_soc.soc.reset import FunctionReset
+from litepcie_soc.soc.user_bus import user_bus_of
 from litepcie_soc.stream_dma.engine import StreamChannel, StreamEngine
 from litepcie_soc.tlp.layer import TransactionLayer
 
@@ -79,61 +83,52 @@ def longest_read(blocks, link_bytes_per_second):
     share = blocks * RCB_BYTES // REQUESTS_IN_BUFFER
     return min(max(MRRS_MIN, 1 << share.bit_length() - 1), MRRS_MAX)
 
-# LitePCIe SoC -------------------------------------------------------------------------------------
+# LitePCIe -----------------------------------------------------------------------------------------
 
 
-class LitePCIeSoC(SoCMini):
-    """LiteX SoC without a CPU; the host is its bus master.
+class LitePCIe(LiteXModule):
+    """Everything between a PHY and the endpoint memory: transaction layer, engines, pinned registers.
 
-    A target makes its clocks and its PHY, then calls ``add_litepcie``. Register banks of further LiteX cores follow the
-    pinned banks.
+    ``add_litepcie`` adds it to a SoC. Its registers are in BAR0 only, not among those of the SoC.
+
+    Parameters
+    ----------
+    phy          : LitePCIe's PHY or ``SimPHY``. The module takes its data width.
+    sys_clk_freq : frequency of ``sys`` in Hz.
+    target       : name of the bitstream, up to 63 ASCII characters.
+    gen, lanes   : link for which the PHY was built.
+    memory_size  : size of the endpoint memory in bytes, a power of two.
+    channels     : number of memory channels, each with a reader and a writer; 1..7 with the streams.
+    tags         : number of requests that all channels can have outstanding: 32, 64, 128 or 256. All channels share
+        32 while the host does not enable Extended Tags.
+    completion_buffer_bytes : bytes of completions that the PHY can hold, 16 for each header. None: the size known
+        for the type of the PHY.
+    pci_id       : identity that the PHY has in configuration space, for ``soc.h``.
+    memory       : a memory with the ports of ``EndpointMemory``. None: block RAM.
+    streams      : number of stream channels. They follow the memory channels and share the tags with them. The user
+        connects to ``streams[n].source`` (host to user) and ``.sink`` (user to host).
+    relaxed_ordering, no_snoop : Attr bits of requests for data (PCIe 4.0 2.2.6.4, 2.2.6.5). Descriptors and status
+        blocks never have them.
+    user_bus     : ``UserBus``, range of the user's bus that the host reaches through BAR0. None: none.
+
+    Attributes
+    ----------
+    memory    : the endpoint memory; ``add_write_port()`` and ``add_read_port()`` give ports to the user's logic.
+    streams   : list of ``StreamChannel``.
+    constants : dict, ``CONFIG_*`` constants of ``soc.h`` without their prefix.
+    user_bus  : the parameter.
+    banks     : ``PinnedBanks``, once the design is finalised.
+
+    Raises ``ValueError`` if an argument is not supported.
     """
     csr_map = abi.csr_map()
-    mem_map = {"csr": 0x0000_0000}
 
-    def __init__(self, platform, sys_clk_freq, **kwargs):
-        # The register half of BAR0 is one CSR region: addresses without a bank read as zero.
-        SoCMini.__init__(self, platform, sys_clk_freq,
-            csr_data_width    = 32,
-            csr_address_width = log2_int(abi.WINDOW_OFFSET // 4),
-            csr_paging        = abi.CSR_PAGING,
-            # No SoC controller, because its reset would cut a TLP in two. Engines have their own reset, and the
-            # identity bank has the scratch register.
-            with_ctrl         = False,
-            **kwargs,
-        )
-
-    def add_csr_bridge(self, name="csr", origin=None, register=True):
-        """Adds LiteX's CSR bridge, always with registers: decoding and reading the banks takes a whole cycle."""
-        SoCMini.add_csr_bridge(self, name, origin, register=True)
-        bus = getattr(self, f"{name}_bridge").csr
-        self.comb += [engine.registers.selected.eq(bus.adr) for engine in getattr(self, "engines", [])]
-
-    def add_litepcie(self, phy, *, target, gen, lanes, memory_size, channels=1,
+    def __init__(self, phy, *, sys_clk_freq, target, gen, lanes, memory_size, channels=1,
         tags=32, completion_buffer_bytes=None, pci_id=PCI_ID,
-        memory=None, streams=0, relaxed_ordering=False, no_snoop=False):
-        """Adds everything between ``phy`` and the endpoint memory.
-
-        Parameters
-        ----------
-        phy         : LitePCIe's PHY or ``SimPHY``. The SoC takes its data width.
-        target      : name of the bitstream, up to 63 ASCII characters.
-        gen, lanes  : link for which the PHY was built.
-        memory_size : size of the endpoint memory in bytes, a power of two.
-        channels    : number of memory channels, each with a reader and a writer; 1..7 with the streams.
-        tags        : number of requests that all channels can have outstanding: 32, 64, 128 or 256. All channels share
-            32 while the host does not enable Extended Tags.
-        completion_buffer_bytes : bytes of completions that the PHY can hold, 16 for each header. None: the size known
-            for the type of the PHY.
-        pci_id      : identity that the PHY has in configuration space, for ``soc.h``.
-        memory      : a memory with the ports of ``EndpointMemory``. None: block RAM.
-        streams     : number of stream channels. They follow the memory channels and share the tags with them. The user
-            connects to ``self.streams[n].source`` (host to user) and ``.sink`` (user to host).
-        relaxed_ordering, no_snoop : Attr bits of requests for data (PCIe 4.0 2.2.6.4, 2.2.6.5). Descriptors and status
-            blocks never have them.
-
-        Raises ``ValueError`` if an argument is not supported.
-        """
+        memory=None, streams=0, relaxed_ordering=False, no_snoop=False, user_bus=None):
+        self.sys_clk_freq = sys_clk_freq
+        self.user_bus     = user_bus
+        self.constants    = {}
         if streams < 0 or channels + streams > abi.MAX_CHANNELS:
             raise ValueError(f"streams must be 0..{abi.MAX_CHANNELS - channels} with {channels} "
                 f"channels, not {streams!r}")
@@ -156,8 +151,8 @@ class LitePCIeSoC(SoCMini):
             window_bytes            = window_size,
             relaxed_ordering        = relaxed_ordering,
             no_snoop                = no_snoop,
+            user_bus                = user_bus,
         )
-        self.bus.add_master("pcie", master=self.tlp.csr_bus)
         self.comb += [
             self.tlp.window_write.connect(self.memory.add_write_port()),
             self.tlp.window_read.connect(self.memory.add_read_port()),
@@ -173,7 +168,8 @@ class LitePCIeSoC(SoCMini):
         self.add_identity(phy, target=target, channels=channels, data_width=data_width,
             ring_log2=RING_LOG2_MAX, tags=reader_tags, memory_size=memory_size,
             window_size=window_size, clk_freq=self.sys_clk_freq,
-            gen=gen, lanes=lanes, streams=streams, direct=all(engine.direct for engine in self.engines))
+            gen=gen, lanes=lanes, streams=streams, direct=all(engine.direct for engine in self.engines),
+            user_bus=user_bus)
         self.add_link_constants(phy, gen, lanes, memory_size, tags, completion_buffer_bytes, pci_id)
 
     def add_channel(self, channel, reader_tags, fetch_tags, longest, is_stream=False):
@@ -247,6 +243,11 @@ class LitePCIeSoC(SoCMini):
             identity.clear.eq(self.function_reset.active),
             self.tlp.timeout_us.eq(identity.timeout_us),
         ]
+        if self.tlp.user:
+            self.comb += [
+                identity.user_failed.eq(self.tlp.user.done & self.tlp.user.failed),
+                self.tlp.user.abort.eq(self.function_reset.active),
+            ]
         # A cycle late, for the clock: a status block of that cycle is dropped and written again, an MSI is held.
         can_send   = Signal()
         self.sync += can_send.eq(self.tlp.enable)
@@ -276,5 +277,79 @@ class LitePCIeSoC(SoCMini):
             **pci_id,
         }
         for name, value in constants.items():
-            self.add_config(f"PCIE_{name}", value)
-        self.add_config("MEMORY_SIZE", memory_size)
+            self.constants[f"PCIE_{name}"] = value
+        self.constants["MEMORY_SIZE"] = memory_size
+
+    def finalize(self, *args, **kwargs):
+        # Before the submodules are: LiteX takes the RAMs that they then make for RAMs on the bus.
+        if not self.finalized:
+            self.banks = PinnedBanks(self, self.csr_map, self.tlp.csr_bus)
+        LiteXModule.finalize(self, *args, **kwargs)
+
+    # The registers have a bus of their own: LiteX must not collect them for that of the SoC.
+
+    def get_csrs(self):
+        return []
+
+    def get_memories(self):
+        return []
+
+    def get_constants(self):
+        return []
+
+# SoC ----------------------------------------------------------------------------------------------
+
+
+def add_litepcie(soc, phy, *, user_bus=None, **options):
+    """Adds ``LitePCIe`` to any LiteX SoC as ``soc.litepcie``, and returns it.
+
+    Parameters
+    ----------
+    soc      : ``SoCCore``, ``SoCMini`` or a class derived from them, not finalised; with or without a CPU.
+    phy      : PHY of the card, a submodule of the SoC.
+    user_bus : range of the SoC's bus that the host reaches in BAR0, see ``user_bus_of``. True: the SoC's registers.
+    options  : parameters of ``LitePCIe``, without ``sys_clk_freq``.
+
+    Raises ``ValueError`` if an argument is not supported.
+    """
+    user_bus     = user_bus_of(soc, user_bus)
+    soc.litepcie = litepcie = LitePCIe(phy, sys_clk_freq=soc.sys_clk_freq, user_bus=user_bus, **options)
+    if user_bus:
+        soc.bus.add_master("pcie", master=litepcie.tlp.user.bus)
+    for name, value in litepcie.constants.items():
+        soc.add_config(name, value)
+    return litepcie
+
+
+# Attributes of ``LitePCIe`` that ``LitePCIeSoC`` has too.
+SHORT_NAMES = ("engines", "streams", "memory", "memory_size", "tlp", "identity", "msi", "function_reset",
+    *(f"{direction}{n}" for direction in DIRECTIONS for n in range(abi.MAX_CHANNELS)))
+
+
+class LitePCIeSoC(SoCMini):
+    """SoC without a CPU whose first purpose is the card. A target makes its clocks and its PHY, then calls
+    ``add_litepcie``.
+
+    Unlike other SoCs it has no SoC controller unless ``with_ctrl`` is given: a reset of the SoC cuts a TLP in two.
+    Engines have their own reset, and the identity bank has the scratch register.
+
+    The SHORT_NAMES of ``soc.litepcie`` are attributes of the SoC too.
+    """
+    def __init__(self, platform, sys_clk_freq, with_ctrl=False, **kwargs):
+        SoCMini.__init__(self, platform, sys_clk_freq, with_ctrl=with_ctrl, **kwargs)
+
+    def add_csr_bridge(self, *args, **kwargs):
+        """Adds LiteX's CSR bridge if the SoC has registers besides the pinned ones; LiteX cannot do without any."""
+        if any(hasattr(module, "get_csrs") and (module.get_csrs() or module.get_memories())
+                for _, module in xdir(self, True)):
+            SoCMini.add_csr_bridge(self, *args, **kwargs)
+
+    def add_litepcie(self, phy, **options):
+        """As the function ``add_litepcie``."""
+        return add_litepcie(self, phy, **options)
+
+    def __getattr__(self, name):
+        # Not properties: LiteX would find the modules a second time and give their registers another bank.
+        if name in SHORT_NAMES and "litepcie" in vars(self):
+            return getattr(self.litepcie, name)
+        return SoCMini.__getattr__(self, name)

@@ -12,12 +12,14 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
+from litepcie_soc.common.abi import USER_OFFSET, WINDOW_OFFSET
 from litepcie_soc.common.pcie import (
-    COMPLETION_SC, COMPLETION_UR, FMT_TYPE_CPL, FMT_TYPE_CPLD, TYPE_COMPLETION, TYPE_MEMORY, TYPE_MESSAGE_4_3,
-    has_4_dwords, has_data, phy_layout,
+    COMPLETION_CA, COMPLETION_SC, COMPLETION_UR, FMT_TYPE_CPL, FMT_TYPE_CPLD, TYPE_COMPLETION, TYPE_MEMORY,
+    TYPE_MESSAGE_4_3, has_4_dwords, has_data, phy_layout,
 )
 from litepcie_soc.tlp.completer_access import DwordAccess
 from litepcie_soc.tlp.completer_span import COMPLETION_DWORDS, ReadSpan
+from litepcie_soc.tlp.completer_user import UserAccess, UserReader
 from litepcie_soc.tlp.completer_window import PAGE_BYTES, WindowReader, WindowWriter
 from litepcie_soc.tlp.parser import memory_order, tlp_layout
 
@@ -25,6 +27,10 @@ from litepcie_soc.tlp.parser import memory_order, tlp_layout
 
 class Completer(LiteXModule):
     """Serves memory requests to the registers (lower half of BAR0) and to the window (upper half).
+
+    With `user_bus`, the registers from USER_OFFSET on are on the bus of the user's SoC, and `UserAccess` says when an
+    access fails. A completion that ends before a dword that failed is sent. The next one, which would hold it, is
+    Completer Abort, and ends the request (PCIe 4.0 2.3.1). A write that failed is dropped; both are counted.
 
     Writes to the window transfer one beat per cycle. Every other request waits until the writes before it are in the
     memory, and is then processed alone, dword by dword: one per cycle from the window, one in some cycles from the
@@ -43,6 +49,7 @@ class Completer(LiteXModule):
     endianness   : "big" or "little", byte order of the PHY's payload dwords.
     bar0_size    : int, bytes.
     window_bytes : int, bytes of the window, at least 4096.
+    user_bus     : UserBus, range of the user's bus that the host reaches. None: all registers are on `csr_bus`.
 
     Attributes
     ----------
@@ -53,10 +60,11 @@ class Completer(LiteXModule):
         completions.
     refused      : Signal(), **out**, a request was refused; one cycle per request, the cycle after it was accepted.
     csr_bus      : wishbone.Interface, master, 32-bit data, word addresses.
+    user         : UserAccess, with the master of the user's bus. None without `user_bus`.
     window_read  : MemoryReadStream, **out**, reads of the window.
     window_write : MemoryWriteStream, **out**, writes to the window.
     """
-    def __init__(self, data_width, endianness, *, bar0_size, window_bytes):
+    def __init__(self, data_width, endianness, *, bar0_size, window_bytes, user_bus=None):
         self.sink      = sink   = stream.Endpoint(tlp_layout(data_width))
         self.source    = source = stream.Endpoint(phy_layout(data_width))
         self.completer = Signal(16)
@@ -67,6 +75,7 @@ class Completer(LiteXModule):
         self.access    = access = DwordAccess()
         self.writer    = writer = WindowWriter(data_width, window_bytes, bar0_size//2)
         self.reader    = reader = WindowReader(data_width, window_bytes, bar0_size//2)
+        self.user      = user   = UserAccess(user_bus) if user_bus else None
         self.csr_bus      = access.csr_bus
         self.window_read  = reader.window_read
         self.window_write = writer.source
@@ -139,6 +148,8 @@ class Completer(LiteXModule):
         self.span = span = ReadSpan()
         refuse    = Signal()
         refused   = Signal()
+        failed    = Signal()  # A dword of this completion could not be read.
+        no_data   = Signal()
         locked    = Signal()  # The completion of MRdLk is CplLk (PCIe 4.0 6.5.6).
         header    = [Signal(32) for _ in range(3)]
         status     = Signal(3)
@@ -165,13 +176,14 @@ class Completer(LiteXModule):
             If(memory_read & first, lower.eq(Cat(span.lower, address[2:7]))),
         ]
         self.comb += [
-            status.eq(Mux(refused, COMPLETION_UR, COMPLETION_SC)),
-            header[0][0:10].eq(Mux(refused, 0, span.dwords)),
+            no_data.eq(refused | failed),
+            status.eq(Mux(refused, COMPLETION_UR, Mux(failed, COMPLETION_CA, COMPLETION_SC))),
+            header[0][0:10].eq(Mux(no_data, 0, span.dwords)),
             # Attr and TC are those of the request.
             header[0][12:14].eq(dw0[12:14]),
             header[0][18].eq(dw0[18]),
             header[0][20:23].eq(dw0[20:23]),
-            header[0][24:32].eq(Mux(refused, FMT_TYPE_CPL, FMT_TYPE_CPLD) | locked),
+            header[0][24:32].eq(Mux(no_data, FMT_TYPE_CPL, FMT_TYPE_CPLD) | locked),
             header[1].eq(Cat(byte_count, Constant(0, 1), status, self.completer)),
             header[2].eq(Cat(lower, Constant(0, 1), dw1[8:16], dw1[16:32])),
         ]
@@ -213,6 +225,20 @@ class Completer(LiteXModule):
         ]
         self.sync += lost.eq(~idle & (lost | ~self.link_up))
         begin = sink.valid & sink.first & slow
+        start = Signal()        # Access the register at `dword`.
+        done  = Signal()        # The access is complete.
+        # States that send the payload: the value, and whether it is there.
+        payloads = [("PAYLOAD", access.dat_r, 1), ("WINDOW", reader.dat, reader.valid)]
+        to_fetch, to_payload = NextState("HEADER-0"), NextState("READ")
+        if user is None:
+            self.comb += [access.start.eq(start), done.eq(access.done)]
+        else:
+            self.fetcher = fetcher = UserReader()
+            to_fetch   = If(fetcher.enable, NextState("FETCH")).Else(to_fetch)
+            to_payload = If(fetcher.enable, NextState("USER")).Else(to_payload)
+            payloads.append(("USER", fetcher.dat, 1))
+            self.add_user(begin & ~refuse, address, start, done, dword, be)
+            self.comb += [failed.eq(fetcher.failed), fetcher.take.eq(fsm.ongoing("USER") & put)]
         fsm.act("IDLE",
             NextValue(left, Cat(dw0[:10], dw0[:10] == 0)),
             NextValue(final, dw0[:10] == 1),
@@ -226,8 +252,8 @@ class Completer(LiteXModule):
         )
         fsm.act("WRITE",
             access.we.eq(1),
-            access.start.eq(sink.valid & ~sink.cut),
-            If(access.done,
+            start.eq(sink.valid & ~sink.cut),
+            If(done,
                 step.eq(1),
                 consume.eq(final | (lane == lanes - 1)),
                 If(final, NextState("IDLE"))
@@ -237,21 +263,26 @@ class Completer(LiteXModule):
         )
         fsm.act("MEASURE",
             NextValue(mute, lost),
-            NextState("HEADER-0")
+            to_fetch
         )
-        after_header = If(refused, NextState("LAST")).Elif(reading, NextState("WINDOW")).Else(NextState("READ"))
+        after_header = If(no_data, NextState("LAST")).Elif(reading, NextState("WINDOW")).Else(to_payload)
         for n in range(3):
             fsm.act(f"HEADER-{n}",
                 value.eq(header[n]),
                 put.eq(room),
-                ends.eq(refused if n == 2 else 0),
+                ends.eq(no_data if n == 2 else 0),
                 If(room, NextState(f"HEADER-{n + 1}") if n < 2 else after_header)
             )
         fsm.act("READ",
-            access.start.eq(1),
+            start.eq(1),
             If(access.done, NextState("PAYLOAD"))
         )
-        for state, dat, there in [("PAYLOAD", access.dat_r, 1), ("WINDOW", reader.dat, reader.valid)]:
+        if user is not None:
+            fsm.act("FETCH",
+                NextValue(mute, lost),
+                If(fetcher.ready, NextState("HEADER-0"))
+            )
+        for state, dat, there in payloads:
             fsm.act(state,
                 value.eq(memory_order(dat, endianness)),
                 put.eq(room & there),
@@ -263,7 +294,7 @@ class Completer(LiteXModule):
                         NextState("LAST")
                     ).Elif(last,
                         NextState("MEASURE")
-                    ).Elif(~reading,
+                    ).Elif(state == "PAYLOAD",
                         NextState("READ")
                     )
                 )
@@ -275,3 +306,39 @@ class Completer(LiteXModule):
         )
         self.sync += self.refused.eq(sink.valid & sink.first & sink.ready & ~message & ~ignored &
             ((write & poisoned) | (~write & refuse)))
+
+    def add_user(self, reads, address, start, done, dword, be):
+        """Connects the user's bus: writes of the state machine go there dword by dword, reads by completions.
+
+        reads : expression, the request in state IDLE is read if its address is the user's.
+        """
+        sink, user, fetcher, fsm = self.sink, self.user, self.fetcher, self.fsm
+        in_user = Signal()
+        to_user = Signal()  # The request is for the user's bus.
+        fetch   = Signal()
+        self.comb += [
+            in_user.eq(address[log2_int(USER_OFFSET):log2_int(2*WINDOW_OFFSET)] == 1),
+            self.access.start.eq(start & ~to_user),
+            done.eq(Mux(to_user, user.done, self.access.done)),
+            fetch.eq(fsm.ongoing("FETCH")),
+            fetcher.address.eq(address[:log2_int(USER_OFFSET)]),
+            fetcher.dwords.eq(self.reader.dwords),
+            fetcher.first_be.eq(sink.dw1[0:4]),
+            fetcher.last_be.eq(sink.dw1[4:8]),
+            fetcher.begin.eq(fsm.ongoing("MEASURE")),
+            fetcher.fetch.eq(fetch),
+            fetcher.done.eq(user.done),
+            fetcher.error.eq(user.failed),
+            fetcher.dat_r.eq(user.dat_r),
+            user.start.eq(Mux(fetch, fetcher.start, start & to_user)),
+            user.we.eq(~fetch),
+            user.dword.eq(Mux(fetch, fetcher.dword, dword[:log2_int(USER_OFFSET//4)])),
+            user.be.eq(Mux(fetch, fetcher.be, be)),
+            user.dat_w.eq(self.access.dat_w),
+        ]
+        self.sync += If(fsm.ongoing("IDLE"),
+            to_user.eq(in_user),
+            fetcher.enable.eq(reads & in_user),
+        ).Elif(fsm.ongoing("LAST"),
+            fetcher.enable.eq(0),
+        )

@@ -78,6 +78,7 @@ class TransactionLayer(LiteXModule):
     no_snoop                : bool, set the No Snoop attribute in requests of `bulk` ports.
     bar0_size               : int, bytes of BAR0.
     window_bytes            : int, bytes of the window.
+    user_bus                : UserBus, range of the user's bus that the host reaches, see `Completer`. None: none.
     quarantine_us           : int, microseconds for which a completion may come after its timeout.
 
     Attributes
@@ -88,6 +89,7 @@ class TransactionLayer(LiteXModule):
     drained      : Signal(), **out**, no read is outstanding. Tags in quarantine do not count.
     rcb_128      : Signal(), **in**, Read Completion Boundary of Link Control: 128 bytes instead of 64.
     csr_bus      : wishbone.Interface, master, 32-bit data; word address = offset in BAR0 / 4.
+    user         : UserAccess, with the master of the user's bus. None without `user_bus`.
     window_read  : MemoryReadStream, **out**, reads of the window.
     window_write : MemoryWriteStream, **out**, writes to the window.
     tx_stall     : Signal(), **out**, the PHY applies back-pressure to a request.
@@ -100,7 +102,7 @@ class TransactionLayer(LiteXModule):
     """
     def __init__(self, phy, data_width, clk_freq, tags=32, completion_blocks=(64, 64), *,
         relaxed_ordering=False, no_snoop=False, bar0_size=0x200000, window_bytes=0x100000,
-        quarantine_us=QUARANTINE_US):
+        user_bus=None, quarantine_us=QUARANTINE_US):
         check_data_width(data_width)
         check_tags(tags)
         if phy.data_width != data_width:
@@ -130,9 +132,11 @@ class TransactionLayer(LiteXModule):
         self.completer = completer = Completer(data_width, shape.endianness,
             bar0_size    = bar0_size,
             window_bytes = window_bytes,
+            user_bus     = user_bus,
         )
         self.request_parser = request_parser = Parser(data_width, shape.endianness)
         self.csr_bus        = completer.csr_bus
+        self.user           = completer.user
         self.window_read    = completer.window_read
         self.window_write   = completer.window_write
         self.comb += [

@@ -24,6 +24,7 @@
 #define LITEPCIE_CAPABILITY_WINDOW		0x00000010
 #define LITEPCIE_CAPABILITY_STREAM		0x00000020
 #define LITEPCIE_CAPABILITY_DIRECT		0x00000040	/* registers DIRECT* */
+#define LITEPCIE_CAPABILITY_USER		0x00000100	/* registers USER_* */
 #define LITEPCIE_GEOMETRY			0x000c	/* size of the design */
 #define LITEPCIE_GEOMETRY_CHANNELS_MASK		0x000000ff	/* memory channels */
 #define LITEPCIE_GEOMETRY_WIDTH_MASK		0x0000ff00	/* width of the data path, dwords */
@@ -54,6 +55,12 @@
 /* name of the bitstream: 16 registers, ASCII, first character lowest */
 #define LITEPCIE_TARGET				0x0040
 #define LITEPCIE_TARGET_BYTES			64
+#define LITEPCIE_USER_OFFSET			0x0080	/* offset of the user's bus in BAR0 */
+/* bytes of the user's bus that the host reaches; 0: none */
+#define LITEPCIE_USER_SIZE			0x0084
+#define LITEPCIE_USER_ORIGIN			0x0088	/* address of the first one on that bus */
+/* accesses to the user's bus that failed, modulo 2^32 */
+#define LITEPCIE_USER_ERRORS			0x008c
 
 /* transaction layer: error counters since reset */
 /* completions with Unsupported Request. Stops at 65535 */

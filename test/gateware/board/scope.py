@@ -49,7 +49,7 @@ class ScopeSoC(LitePCIeSoC):
             pads      = {name: platform.request(name) for name, *_ in sim_phy_io(WIDTH)},
             bar0_size = BAR0_SIZE,
         )
-        self.add_litepcie(self.pcie_phy, target="probes", gen=2, lanes=4, memory_size=1 << 16)
+        self.add_litepcie(self.pcie_phy, target="probes", gen=2, lanes=4, memory_size=1 << 16, user_bus=True)
         add_probes(self, depth, bridge="serial")
 
         # # #

@@ -23,8 +23,8 @@ def swap(value):
 
 class Host:
     """One request at a time at the PHY of a SoC."""
-    def __init__(self, data_width):
-        self.soc   = ReferenceSoC(data_width)
+    def __init__(self, data_width, **options):
+        self.soc   = ReferenceSoC(data_width, **options)
         self.phy   = self.soc.pcie_phy
         self.lanes = data_width // 32
 

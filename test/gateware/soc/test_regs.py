@@ -14,6 +14,7 @@ from litepcie_soc.build import regs as build_regs
 from litepcie_soc.common import abi
 from litepcie_soc.soc import regs
 from litepcie_soc.soc.reference import ReferenceSoC
+from litepcie_soc.soc.soc import LitePCIe
 
 # A register never moves within a major version. These registers of version 1 must keep their addresses.
 VERSION_1 = {
@@ -60,26 +61,30 @@ def test_pinned_map_is_the_same_in_every_soc(committed, data_width, channels, me
     assert regs.header(soc) == committed
     assert len(soc.streams) == streams
     for channel in range(channels + streams):
-        assert soc.csr.regions[f"reader{channel}"].origin == 0x1000 * (channel + 1)
-        assert soc.csr.regions[f"writer{channel}"].origin == 0x1000 * (channel + 1) + 0x800
+        assert soc.litepcie.banks.regions[f"reader{channel}"].origin == 0x1000 * (channel + 1)
+        assert soc.litepcie.banks.regions[f"writer{channel}"].origin == 0x1000 * (channel + 1) + 0x800
 
 
-def test_other_banks_stand_behind_the_pinned_ones():
+def test_registers_of_the_user_are_on_another_bus():
     soc = ReferenceSoC()
     soc.timer0 = Timer()
     finalised(soc)
-    last  = max(abi.csr_map().values()) * abi.CSR_PAGING
-    other = set(soc.csr.regions) - set(abi.csr_map())
-    assert "timer0" in other
-    assert all(soc.csr.regions[name].origin > last for name in other)
+    assert set(soc.csr.regions) == {"timer0"}
+    assert set(soc.litepcie.banks.regions) <= set(abi.csr_map())
+    assert soc.bus.masters == {}
 
 
-def test_bank_that_moved_is_an_error():
-    class Moved(ReferenceSoC):
-        csr_map = abi.csr_map() | {"tlp": 20}
-
+def test_bank_that_moved_is_an_error(monkeypatch):
+    monkeypatch.setattr(LitePCIe, "csr_map", abi.csr_map() | {"tlp": 20})
     with pytest.raises(ValueError, match="bank tlp is at 0xa000, but must be at 0x800"):
-        regs.header(finalised(Moved()))
+        regs.header(finalised(ReferenceSoC()))
+
+
+def test_bank_without_a_pinned_address_is_an_error():
+    soc = ReferenceSoC()
+    soc.litepcie.timer0 = Timer()
+    with pytest.raises(ValueError, match="bank timer0 has registers, but no pinned address"):
+        soc.finalize()
 
 
 def test_check_of_the_committed_header(capsys):

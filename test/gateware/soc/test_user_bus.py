@@ -1,0 +1,131 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""LitePCIe in SoCs of any kind, and the range of their bus that the host reaches."""
+
+import pytest
+
+from litex.build.generic_platform import GenericPlatform
+from litex.soc.cores.timer import Timer
+from litex.soc.integration.soc import SoCRegion
+from litex.soc.integration.soc_core import SoCMini
+from litex.soc.interconnect import wishbone
+
+from litepcie_soc.common import abi
+from litepcie_soc.phy.sim import SimPHY
+from litepcie_soc.soc import regs
+from litepcie_soc.soc.reference import ReferenceSoC
+from litepcie_soc.soc.soc import LitePCIeSoC, add_litepcie
+from litepcie_soc.tlp.completer_user import UserBus
+
+from test.gateware.soc.test_bar0 import Host
+
+LINK = dict(target="any", gen=2, lanes=4, memory_size=1 << 16)
+
+
+def platform():
+    return GenericPlatform("none", [], name="any")
+
+
+def with_card(soc, **options):
+    soc.pcie_phy = SimPHY(128)
+    add_litepcie(soc, soc.pcie_phy, **LINK, **options)
+    soc.finalize()
+    return soc
+
+# Any SoC ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [
+    lambda: SoCMini(platform(), 125e6),
+    lambda: SoCMini(platform(), 125e6, integrated_sram_size=0x2000, csr_address_width=15, csr_paging=0x1000),
+    lambda: SoCMini(platform(), 125e6, bus_standard="axi-lite", integrated_sram_size=0x1000),
+    lambda: SoCMini(platform(), 125e6, bus_data_width=64, csr_data_width=8),
+    lambda: LitePCIeSoC(platform(), 125e6, with_ctrl=True, integrated_sram_size=0x2000),
+    lambda: LitePCIeSoC(platform(), 125e6),
+], ids=["mini", "other registers", "axi-lite", "64 bit", "with_ctrl", "thin"])
+@pytest.mark.parametrize("user_bus", [None, True])
+def test_the_pinned_map_is_the_same_in_any_soc(make, user_bus):
+    soc = make()
+    soc.timer0 = Timer()
+    with_card(soc, user_bus=user_bus)
+    assert regs.moved(soc) == []
+    assert soc.constants["CONFIG_PCIE_GEN"] == 2
+    assert "timer0" in soc.csr.regions and not set(soc.csr.regions) & set(abi.csr_map())
+    assert list(soc.bus.masters) == (["pcie"] if user_bus else [])
+
+
+def test_registers_of_a_soc_at_another_place():
+    class Elsewhere(SoCMini):
+        mem_map = {"csr": 0x8200_0000}
+
+    soc = with_card(Elsewhere(platform(), 100e6), user_bus=True)
+    assert soc.csr.regions["ctrl"].origin == 0x8200_0000
+    assert soc.litepcie.tlp.completer.user.bus.adr_width == 30
+    identity = soc.litepcie.identity
+    assert [csr.status.reset.value for csr in (identity.user_offset, identity.user_size, identity.user_origin)] == \
+        [abi.USER_OFFSET, 0x10000, 0x8200_0000]
+
+
+def test_without_the_option_there_is_none():
+    soc      = with_card(SoCMini(platform(), 100e6))
+    identity = soc.litepcie.identity
+    assert [csr.status.reset.value for csr in (identity.user_offset, identity.user_size, identity.user_origin)] == [0]*3
+    assert soc.litepcie.tlp.user is None and identity.capabilities.fields.user.reset.value == 0
+
+# What cannot be -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("user_bus, text", [
+    ({"origin": 0x1000, "size": 0x2000}, "user_bus origin 0x1000 is not a multiple of the size 0x2000"),
+    ({"size": 0x800}, "user_bus size 0x800 is not supported; give a power of two from 0x1000 to 0x80000"),
+    ({"size": 0x3000}, "user_bus size 0x3000 is not supported; give a power of two from 0x1000 to 0x80000"),
+    ({"size": 1 << 20}, "user_bus size 0x100000 is not supported"),
+    ({"origin": 1 << 32, "size": 0x1000}, "user_bus origin 0x100000000 is not on the bus, which ends at 0x100000000"),
+    ({"timeout_us": 0}, "user_bus timeout_us 0 is not supported; give 1 to 10000"),
+    ({"base": 0}, "user_bus has no key 'base'; give origin, size, timeout_us"),
+])
+def test_what_cannot_be(user_bus, text):
+    with pytest.raises(ValueError, match=text):
+        ReferenceSoC(user_bus=user_bus)
+
+
+def test_defaults():
+    assert ReferenceSoC(user_bus=True).litepcie.user_bus == UserBus(0, 0x10000, 5000, 32)
+    assert ReferenceSoC(user_bus=False).litepcie.user_bus is None
+
+# From the host ------------------------------------------------------------------------------------
+
+
+def test_registers_and_a_ram_of_the_user():
+    """A CSR bank at the start of the SoC's bus and a RAM at its place; an address without a slave, and the DMA."""
+    host = Host(64, user_bus={"origin": 0, "size": 0x40000, "timeout_us": 1})
+    soc  = host.soc
+    soc.timer0 = Timer()
+    soc.ram    = wishbone.SRAM(0x1000)
+    soc.bus.add_slave("ram", soc.ram.bus, SoCRegion(origin=0x2_0000, size=0x1000))
+    user = abi.USER_OFFSET
+
+    def process(host):
+        bank = soc.csr.regions["timer0"]
+        load = user + bank.origin + 4*[csr.name for csr in bank.obj].index("load")
+        while (yield soc.function_reset.active):   # The link has just come up.
+            yield
+        yield from host.write(load, 0x1234_5678)
+        assert (yield from host.read(load)) == 0x1234_5678
+        yield from host.write(user + 0x2_0000, 0xffff_ffff)
+        yield from host.write(user + 0x2_0000, 0x4433_2211, be=0b0101)
+        yield from host.write(user + 0x2_0ffc, 0x55)
+        assert (yield from host.read(user + 0x2_0000)) == 0xff33_ff11
+        assert (yield from host.read(user + 0x2_0ffc)) == 0x55
+        assert (yield from host.read(abi.IDENTITY_BASE + 0x8c)) == 0
+        yield from host.write(user + 0x3_0000, 1)          # No slave: the write is lost and counted.
+        for _ in range(200):
+            yield
+        assert (yield from host.read(abi.IDENTITY_BASE + 0x8c)) == 1
+        assert (yield from host.read(abi.READER_BASE + 0x10)) == 0
+
+    host.run(process)

@@ -1,0 +1,288 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The host's requests to the user's bus: a slave that behaves, and slaves that do not."""
+
+import random
+
+import pytest
+
+from litepcie_soc.common.abi import USER_OFFSET
+from litepcie_soc.tlp.completer_user import UserBus
+
+from test.gateware.simulation import TLP, memory_read, memory_write
+from test.gateware.tlp.bench import Bench
+from test.gateware.tlp.host import CARD, HOST
+from test.gateware.tlp.test_completer import (
+    BAR0, WINDOW, CardModel, check_completions, long_requests, register_requests, wait,
+)
+
+USER    = BAR0 + USER_OFFSET
+SIZE    = 0x1_0000
+ORIGIN  = 0x8200_0000
+TIMEOUT = 200   # Cycles.
+CA      = 4     # Completion status (PCIe 4.0 2.2.9.1).
+
+# Slaves -------------------------------------------------------------------------------------------
+
+
+class Slave:
+    """A slave on the user's bus that stores bytes; ``answer(offset)`` gives (cycles, error), or None: it is silent.
+
+    It also checks the master: a cycle does not change before its end, and nothing outside the range is accessed.
+    """
+    def __init__(self, bench, answer):
+        self.bench    = bench
+        self.answer   = answer
+        self.bytes    = {}
+        self.accesses = []     # (we, byte offset, sel)
+        self.go       = False  # A silent cycle ends.
+        self.errors   = 0      # Accesses that the layer reported as failed.
+
+    def processes(self):
+        return []
+
+    def watchers(self):
+        return [self.serve(), self.count()]
+
+    def count(self):
+        while True:
+            self.errors += (yield self.bench.layer.user.done) & (yield self.bench.layer.user.failed)
+            yield
+
+    def serve(self):
+        bus = self.bench.layer.user.bus
+        while True:
+            while not ((yield bus.cyc) and (yield bus.stb)):
+                yield
+            cycle = yield from self.state(bus)
+            we, address, sel, value = cycle
+            assert ORIGIN <= address < ORIGIN + SIZE and sel
+            offset, answer = address - ORIGIN, self.answer(address - ORIGIN)
+            waited = 0
+            while (not self.go) if answer is None else waited < answer[0]:
+                waited += 1
+                yield
+                if not (yield bus.cyc):
+                    break
+                assert (yield from self.state(bus)) == cycle, "the cycle changed before its end"
+            if not (yield bus.cyc):
+                continue                       # Aborted.
+            self.accesses.append((we, offset, sel))
+            error = answer is not None and answer[1]
+            if we and not error:
+                self.bytes.update({offset + n: value >> 8*n & 0xff for n in range(4) if sel >> n & 1})
+            word = [self.bytes.get(offset + n, CardModel.initial(offset + n)) for n in range(4)]
+            yield bus.dat_r.eq(0xdeadbeef if error or we else int.from_bytes(bytes(word), "little"))
+            yield bus.err.eq(error)
+            yield bus.ack.eq(not error)
+            yield
+            yield bus.err.eq(0)
+            yield bus.ack.eq(0)
+            yield
+
+    @staticmethod
+    def state(bus):
+        return (yield bus.we), 4*(yield bus.adr), (yield bus.sel), (yield bus.dat_w)
+
+
+def user_bench(data_width=64, **options):
+    return Bench(data_width, user_bus=UserBus(ORIGIN, SIZE, TIMEOUT), **options)
+
+
+def ended(count):
+    """Returns a process that waits until ``count`` reads are complete, or failed."""
+    def process(bench, _):
+        while sum(tlp.status != 0 or tlp.byte_count <= 4*tlp.length - tlp.lower_address % 4
+                for tlp in bench.host.completions) < count:
+            yield
+    return process
+
+
+def run(requests, answer=lambda offset: (1, 0), data_width=64, processes=(), **options):
+    bench = user_bench(data_width, **options)
+    slave = Slave(bench, answer)
+    bench.host.requests.extend(requests)
+    bench.run([slave, CardModel(bench)], [*[process(bench, slave) for process in processes]] or [wait(bench, requests)])
+    return bench, slave
+
+
+def failures(bench):
+    """Returns (tag, byte count) of every completion that failed; checks that each is Completer Abort."""
+    failed = [tlp for tlp in bench.host.completions if tlp.status]
+    for tlp in failed:
+        assert (tlp.fmt, tlp.type, tlp.status, tlp.length, tlp.data) == (0, 0b01010, CA, 0, b"")
+        assert (tlp.completer, tlp.requester) == (CARD, HOST)
+    return [(tlp.tag, tlp.byte_count) for tlp in failed]
+
+# A slave that behaves -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+@pytest.mark.parametrize("shape, endianness", [("shared", "big"), ("split", "little")])
+def test_every_width_and_length(data_width, shape, endianness):
+    """Each byte enable reaches the bus as ``sel``, and every read returns what was written before it."""
+    rng      = random.Random(data_width)
+    requests = [tlp for tlp in register_requests(rng) + long_requests(rng, BAR0 + 0x3000, False)]
+    requests = [TLP(**{**vars(tlp), "address": tlp.address + USER_OFFSET}) for tlp in requests]
+    bench, slave = run(requests, lambda offset: (rng.choice((0, 0, 1, 7)), 0), data_width, shape=shape,
+        endianness=endianness, stall=0.2)
+    written, completions = {}, iter(bench.host.completions)
+    for tlp in requests:
+        if tlp.fmt & 2:
+            data = {tlp.address + n: byte for n, byte in enumerate(tlp.data)}
+            for n in range(tlp.length):
+                be = tlp.first_be if n == 0 else tlp.last_be if n == tlp.length - 1 else 0xf
+                written.update({address: data[address] for byte in range(4) if be >> byte & 1
+                    for address in [tlp.address + 4*n + byte]})
+        else:
+            check_completions(tlp, completions,
+                lambda address: written.get(address, CardModel.initial(address - USER)))
+    assert next(completions, None) is None
+    assert slave.bytes == {address - USER: byte for address, byte in written.items()}
+    assert slave.errors == 0 and bench.errors["refused"] == 0
+    assert {sel for we, _, sel in slave.accesses if we} == set(range(1, 16))
+
+
+def test_the_pinned_registers_are_elsewhere():
+    """Neither bus sees an access to the other, up to the last dword of each."""
+    places   = [0, USER_OFFSET - 4, USER_OFFSET, USER_OFFSET + SIZE - 4]
+    requests = [tlp for n, place in enumerate(places) for tlp in
+        (memory_write(BAR0 + place, bytes(4), requester=HOST), memory_read(BAR0 + place, 4, requester=HOST, tag=n))]
+    bench = user_bench()
+    slave, card = Slave(bench, lambda offset: (0, 0)), CardModel(bench)
+    bench.host.requests.extend(requests)
+    bench.run([slave, card], [wait(bench, requests)])
+    assert [offset for _, offset, _ in slave.accesses] == [0, 0, SIZE - 4, SIZE - 4]
+    assert [address for _, address, _ in card.accesses] == [0, 0, USER_OFFSET - 4, USER_OFFSET - 4]
+
+
+@pytest.mark.parametrize("data_width", [64, 128])
+def test_a_read_takes_few_cycles(data_width):
+    """From the last beat of the request to the last of the completion, with a slave that answers after a cycle."""
+    bench, _ = run([memory_read(USER + 8, 4, requester=HOST, tag=1)], data_width=data_width)
+    assert bench.tx[0].beats[-1]["cycle"] - bench.rx[0].beats[-1]["cycle"] <= 24
+
+# Slaves that do not behave ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+@pytest.mark.parametrize("dword", [0, 1, 31, 32, 63, 70])
+def test_a_bus_error_ends_the_read(data_width, dword):
+    """Completions before the one with the wrong dword are sent; it is Completer Abort, and nothing after it is read."""
+    bad = 0x100 + 4*dword
+    bench, slave = run([
+        memory_read(USER + 0x100, 4*71, requester=HOST, tag=1),
+        memory_read(USER + 0x100, 1, requester=HOST, tag=2),
+        memory_read(USER + 0x400, 8, requester=HOST, tag=3),
+    ], lambda offset: (1, offset == bad), data_width, [ended(3)], stall=0.1)
+    done = dword//32*32
+    assert failures(bench) == [(1, 4*71 - 4*done)] + [(2, 1)]*(dword == 0)
+    good = [tlp for tlp in bench.host.completions if tlp.status == 0]
+    assert [(tlp.tag, tlp.length) for tlp in good] == \
+        [(1, 32)]*(done//32) + [(2, 1)]*(dword != 0) + [(3, 2)]
+    assert [offset for _, offset, _ in slave.accesses] == \
+        [0x100 + 4*n for n in range(dword + 1)] + [0x100, 0x400, 0x404]
+    assert slave.errors == 1 + (dword == 0)
+
+
+def test_a_bus_error_drops_a_write():
+    """Only the dword with the error is lost, and it is counted."""
+    bench, slave = run([
+        memory_write(USER + 0x20, bytes(range(1, 17)), requester=HOST),
+        memory_read(USER + 0x20, 4, requester=HOST, tag=1),
+    ], lambda offset: (0, offset == 0x24))
+    assert slave.bytes == {0x20 + n: n + 1 for n in range(16) if not 4 <= n < 8}
+    assert slave.errors == 1 and failures(bench) == []
+
+
+def test_beyond_the_range():
+    bench, slave = run([
+        memory_write(USER + SIZE, b"\1\2\3\4", requester=HOST),
+        memory_read(USER + SIZE, 4, requester=HOST, tag=1),
+        memory_read(BAR0 + 2*USER_OFFSET - 4, 4, requester=HOST, tag=2),
+    ])
+    assert failures(bench) == [(1, 4), (2, 4)]
+    assert slave.accesses == [] and slave.errors == 3
+
+
+@pytest.mark.parametrize("we", [0, 1])
+def test_a_silent_slave_holds_up_nobody(we):
+    """The access fails after its time. Later ones fail at once; registers and window are served meanwhile."""
+    silent = memory_write(USER + 0x10, bytes(4), requester=HOST) if we else \
+        memory_read(USER + 0x10, 4, requester=HOST, tag=1)
+    requests = [silent, *[memory_read(USER + 0x40, 256, requester=HOST, tag=2 + n) for n in range(4)],
+        memory_read(BAR0 + 8, 4, requester=HOST, tag=10), memory_read(WINDOW, 4, requester=HOST, tag=11)]
+
+    bench, slave = run(requests, lambda offset: None if offset == 0x10 else (0, 0), processes=[ended(7 - we)])
+    assert [tag for tag, _ in failures(bench)] == [1][we:] + [2, 3, 4, 5]
+    assert [tlp.tag for tlp in bench.host.completions if tlp.status == 0] == [10, 11]
+    assert slave.errors == 5
+    cycles = [beat["cycle"] for beat in bench.tx[0].beats]
+    assert cycles[-1] - bench.rx[0].beats[0]["cycle"] < TIMEOUT + 200
+
+
+def test_a_late_answer_answers_nothing_else():
+    """A cycle that ends after its time ends unheard, and the next access gets its own data."""
+    def end(bench, slave):
+        while not bench.host.completions:
+            yield
+        for _ in range(50):
+            yield
+        slave.go = True
+        for _ in range(10):
+            yield
+        bench.host.requests.append(memory_read(USER + 0x20, 4, requester=HOST, tag=2))
+        while len(bench.host.completions) < 2:
+            yield
+
+    bench, slave = run([memory_read(USER + 0x10, 4, requester=HOST, tag=1)],
+        lambda offset: None if offset == 0x10 else (3, 0), processes=[end])
+    assert failures(bench) == [(1, 4)]
+    assert bench.host.completions[1].data == bytes(CardModel.initial(0x20 + n) for n in range(4))
+    assert [offset for _, offset, _ in slave.accesses] == [0x10, 0x20]
+
+
+def test_a_function_reset_ends_a_silent_cycle():
+    def reset(bench, slave):
+        user = bench.layer.user
+        while not bench.host.completions:
+            yield
+        yield user.abort.eq(1)
+        yield
+        yield
+        assert not (yield user.bus.cyc)
+        bench.host.requests.append(memory_read(USER + 0x20, 4, requester=HOST, tag=2))
+        while len(bench.host.completions) < 2:
+            yield
+        yield user.abort.eq(0)
+        bench.host.requests.append(memory_read(USER + 0x20, 4, requester=HOST, tag=3))
+        while len(bench.host.completions) < 3:
+            yield
+
+    bench, slave = run([memory_read(USER + 0x10, 4, requester=HOST, tag=1)],
+        lambda offset: None if offset == 0x10 else (0, 0), processes=[reset])
+    assert [tag for tag, _ in failures(bench)] == [1, 2]
+    assert bench.host.completions[2].tag == 3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_faults(seed):
+    """Whatever the slave does, each read gets its completions, and good data is the slave's."""
+    rng    = random.Random(seed)
+    answer = {}
+
+    def chance(offset):
+        return answer.setdefault(offset, rng.choice([(0, 0), (1, 0), (5, 0), (2*TIMEOUT, 0), (2, 1), (TIMEOUT - 2, 0)]))
+
+    requests = []
+    for tag in range(24):
+        at = rng.randrange(0, 0x80)*4
+        requests.append(memory_write(USER + at, rng.randbytes(rng.choice((1, 4, 8, 40))), requester=HOST))
+        requests.append(memory_read(USER + at, rng.choice((4, 8, 200)), requester=HOST, tag=tag))
+
+    bench, slave = run(requests, chance, 128, [ended(24)], stall=0.1)
+    assert slave.errors > 0 and len(failures(bench)) < 24
