@@ -222,7 +222,8 @@ class EngineRegisters(LiteXModule):
             If(~zero, value.eq(counters.value)),
             *[register.status.eq(value) for register in groups.values()],
             *[register.read_value.eq(value) for register in shadowed],
-            *[register.late_dat.eq(late_dat) for register in (*shadowed, self.flush_us)],
+            *[register.late_dat.eq(late_dat)
+                for register in (*shadowed, self.flush_us, self.interrupt)],
         ]
         # The RAM is written two cycles late, because the address of the bus comes late in its cycle. The host cannot
         # read the register back earlier.
