@@ -106,7 +106,7 @@ class DescriptorRing(LiteXModule):
         reserved  = Signal()     # ``head`` has a reserved bit; it is no LINK then.
         halves    = Signal(2)    # Halves of the reserved bits, each combined: one LUT from the RAM to the register.
         move      = Signal()     # RAM output to ``head``.
-        accepted  = Signal()     # ``head`` is no LINK and moves to ``checked``.
+        accepted  = Signal()     # ``head`` is no LINK and moves to ``checked``; also in the cycle of ``injected``.
         failed    = Signal()     # A fetch failed, and every descriptor before it has been parsed.
         stopped   = self.stopped
         in_table  = Signal()
@@ -142,7 +142,7 @@ class DescriptorRing(LiteXModule):
             fetch.resume.eq(next_slot),
             fetch.stop.eq(stopped),
             fetch.take.eq(ram.read),
-            accepted.eq(valid & ~is_link & ready),
+            accepted.eq((valid | injected) & ~is_link & ready),
             failed.eq((fetch.reason != REASON_NONE) & ~valid & ~fetched & (fetch.stale == 0)
                 & (fetch.taken == fetch.landed)),
             move.eq(fetched & (~valid | accepted)),
@@ -165,7 +165,7 @@ class DescriptorRing(LiteXModule):
             caught_up.eq(fetch.quiet & (self.parse_slot == fetch.slot) & ~in_table & ~valid & ~fetched & ~stopped),
             *[If(writable & self.direct[n], dword.eq(self.direct_dat)) for n, dword in enumerate(dwords)],
             If(writable & self.direct[0], halves.eq(0)),   # The direct descriptor has a tag there.
-            If(injected, valid.eq(1)),
+            If(injected & ~accepted, valid.eq(1)),
             If(checked.ready, checked.valid.eq(0)),
             If(ready,
                 checked.valid.eq(accepted | fetch.link_bad | (failed & ~stopped)),
@@ -210,9 +210,12 @@ class DescriptorRing(LiteXModule):
         something between host and card changes the order of the writes.
         """
         count = Signal(max=5)   # Dwords that were written in order.
+        whole = Signal()        # Four of them, with the tag of the slot; one cycle late.
         tag   = len(head.reserved)
-        self.comb += injected.eq(self.direct_go & caught_up & (count == 4) & (head.reserved == self.fetch.slot[:tag]))
+        self.comb += injected.eq(self.direct_go & caught_up & whole)
         self.sync += [
+            whole.eq((count == 4) & (head.reserved == self.fetch.slot[:tag]) & (self.direct == 0) & caught_up
+                & ~injected),
             *[If(self.direct[n], count.eq(Mux(count == n, n + 1, 0) if n else 1)) for n in range(4)],
             If(~caught_up | injected, count.eq(0)),
         ]
