@@ -41,6 +41,7 @@ from litepcie_soc.ddr.sim import SimDRAM, check_ddr
 from litepcie_soc.phy.sim import IDEAL_SPACE, SimPHY, sim_phy_io
 from litepcie_soc.soc.export import PinnedMapError, export_headers, export_verilog
 from litepcie_soc.soc.soc import TAGS, LitePCIeSoC
+from litepcie_soc.stream_dma.pattern import PatternEnds
 
 # What --completion-space allows: completions, and bytes of their data.
 COMPLETIONS      = range(16, 4096 + 1)
@@ -92,11 +93,12 @@ class BaseSoC(LitePCIeSoC):
     completion_space  : completions, and bytes of their data, that the hard block holds. None: an ideal one.
     fabric_width : bits of a hard block with a completion buffer in the fabric, as on UltraScale; only with "split".
     streams      : number of stream channels; each is looped back.
+    patterns     : of these, how many of the last ones have a pattern source and checker instead (``PatternEnds``).
     with_ddr     : endpoint memory in DDR3-1600 of 64 bit with LiteDRAM, whose clock is four times ``sys``.
     """
     def __init__(self, gen=2, lanes=4, data_width=128, memory_size=64 << 20, sys_clk_freq=None, *,
         phy="shared", endianness="big", tags=64, channels=1, streams=0, with_ddr=False, completion_space=None,
-        fabric_width=0):
+        fabric_width=0, patterns=0):
         check_data_width(data_width)
         check_memory_size(memory_size)
         split        = phy == "split"
@@ -133,10 +135,16 @@ class BaseSoC(LitePCIeSoC):
             tags        = tags,
             channels    = channels,
             streams     = streams,
+            user_bus    = patterns > 0,  # For the checkers' registers.
         )
 
         # Streams ----------------------------------------------------------------------------------
-        for channel in self.streams:
+        for place, channel in enumerate(self.streams):
+            if place >= streams - patterns:
+                ends = PatternEnds(data_width)
+                self.add_module(f"pattern{place}", ends)
+                self.comb += [channel.source.connect(ends.sink), ends.source.connect(channel.sink)]
+                continue
             loop = stream.SyncFIFO(channel.sink.description, 16)
             self.submodules += loop
             self.comb += [channel.source.connect(loop.sink), loop.source.connect(channel.sink)]
@@ -218,6 +226,8 @@ def parse_args(argv):
         help="Width of a hard block with a completion buffer in the fabric, as on UltraScale; needs --phy split (0).")
     target.add_argument("--streams", default=0, type=int, choices=range(MAX_CHANNELS),
         help="Stream channels, looped back (0).")
+    target.add_argument("--patterns", default=0, type=int, choices=range(MAX_CHANNELS),
+        help="Of these, how many of the last ones have a pattern source and a checker instead of the loop (0).")
     target.add_argument("--with-ddr", action="store_true",
         help="Endpoint memory in simulated DDR3-1600 of 64 bit with LiteDRAM, instead of block RAM.")
     target.add_argument("--memory-size", default=64 << 20, type=number, metavar="BYTES",
@@ -266,6 +276,8 @@ def check_args(parser, args):
         parser.error(f"argument --memory-size: {error}")
     if args.channels + args.streams > MAX_CHANNELS:
         parser.error(f"argument --channels: {args.channels} with {args.streams} streams is more than {MAX_CHANNELS}")
+    if args.patterns > args.streams:
+        parser.error(f"argument --patterns: {args.patterns} is more than the {args.streams} streams")
     if args.with_ddr:
         try:
             check_ddr(args.sys_clk_freq)
@@ -274,7 +286,7 @@ def check_args(parser, args):
     if args.output_dir is None:
         args.output_dir = environment.ROOT / "build" / build_name(args.gen, args.lanes, args.data_width, args.phy,
             args.endianness, args.tags, args.streams, args.with_ddr, args.channels, args.completion_space,
-            args.fabric_width)
+            args.fabric_width, args.patterns)
 
 
 def main(argv=None):
@@ -285,7 +297,7 @@ def main(argv=None):
         soc = BaseSoC(args.gen, args.lanes, args.data_width, args.memory_size, args.sys_clk_freq,
             phy=args.phy, endianness=args.endianness, tags=args.tags, channels=args.channels,
             streams=args.streams, with_ddr=args.with_ddr, completion_space=args.completion_space,
-            fabric_width=args.fabric_width)
+            fabric_width=args.fabric_width, patterns=args.patterns)
         try:
             status = build(soc, args.output_dir, compile_simulator=not args.no_compile)
         except PinnedMapError as error:

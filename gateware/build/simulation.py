@@ -8,7 +8,7 @@
 
 
 def build_name(gen=2, lanes=4, data_width=128, phy="shared", endianness="big", tags=64, streams=0, with_ddr=False,
-    channels=1, completion_space=None, fabric_width=0, **others):
+    channels=1, completion_space=None, fabric_width=0, patterns=0, **others):
     """Returns the name of the folder in ``build/`` for a board that ``targets/sim.py`` builds.
 
     Link and data path are always in the name, other options only if they are not the default.
@@ -21,6 +21,7 @@ def build_name(gen=2, lanes=4, data_width=128, phy="shared", endianness="big", t
     name = f"sim_gen{gen}_x{lanes}_{data_width}"
     name += f"_{phy}"*(phy != "shared") + f"_{endianness}"*(endianness != "big")
     name += f"_tags{tags}"*(tags != 64) + f"_streams{streams}"*(streams != 0)
+    name += f"_patterns{patterns}"*(patterns != 0)
     name += f"_channels{channels}"*(channels != 1)
     if completion_space:
         name += "_space{}x{}".format(*completion_space)

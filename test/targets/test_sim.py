@@ -78,6 +78,7 @@ def test_is_executable():
     (("--build", "--sys-clk-freq", 10),       "--sys-clk-freq: 10 is not from 1e6 to 1e9 Hz"),
     (("--build", "--with-ddr", "--sys-clk-freq", 250e6), "must be from 75e6 to 200e6 Hz"),
     (("--build", "--channels", 4, "--streams", 4), "--channels: 4 with 4 streams is more than 7"),
+    (("--build", "--streams", 1, "--patterns", 2), "--patterns: 2 is more than the 1 streams"),
     (("--build", "--turbo"),                  "unrecognized arguments: --turbo"),
 ])
 def test_bad_input_is_one_line_and_status_2(args, message, target, capsys):

@@ -19,6 +19,8 @@ void IdleRule::host_writes(uint64_t offset, uint32_t value) {
         uint64_t us = (value & LITEPCIE_ENGINE_MODERATION_US_MASK) >> 16;
         linger_ = std::max(linger_, kLingerCycles + cycles(us));
     }
+    if (engine && offset % stride == LITEPCIE_ENGINE_FLUSH_US)
+        linger_ = std::max(linger_, kLingerCycles + cycles(value & 0xffff));
 }
 
 void IdleRule::reset() {

@@ -9,9 +9,10 @@ namespace litepcie {
 // Decides when the simulated clock may stop: when the card has sent nothing for so long that it will not send anything
 // unprompted.
 //
-// The clock runs for kLingerCycles after the last TLP or MSI, and after the last cycle with an outstanding request. Two
-// timers of the card may expire later, and the rule waits for them too. The host set both: the interrupt moderation of
-// an engine, and the completion timeout, which matters only after the host left a request unanswered.
+// The clock runs for kLingerCycles after the last TLP or MSI, and after the last cycle with an outstanding request.
+// Three timers of the card may expire later, and the rule waits for them too. The host set them: the interrupt
+// moderation of an engine, the flush of a stream's buffers, and the completion timeout, which matters only after the
+// host left a request unanswered.
 class IdleRule {
   public:
     static constexpr uint64_t kLingerCycles = 65536;

@@ -324,6 +324,11 @@ TEST_F(ModelTest, ClockStopsAndTimersKeepItGoing) {
     begin = model->cycle();
     run_until_idle();
     EXPECT_NEAR(double(model->cycle() - begin), 250000.0 + IdleRule::kLingerCycles, 200);
+    // The longest flush of a stream's buffers: 3000 us.
+    driver->write(LITEPCIE_WRITER_BASE(1) + LITEPCIE_ENGINE_FLUSH_US, 3000);
+    begin = model->cycle();
+    run_until_idle();
+    EXPECT_NEAR(double(model->cycle() - begin), 375000.0 + IdleRule::kLingerCycles, 200);
     // After a request that is not answered, or not to its end, the clock runs for the card's completion timeout.
     for (const char *fault : {"drop@1", "short@1"}) {
         model->reset();
