@@ -25,11 +25,16 @@
 #define IOCB_AIO_RW 0
 #endif
 
-/* Since 6.3: sets flags of a mapping. */
+/* Since 6.3: sets and clears flags of a mapping. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
 static inline void vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
 {
 	vma->vm_flags |= flags;
+}
+
+static inline void vm_flags_clear(struct vm_area_struct *vma, unsigned long flags)
+{
+	vma->vm_flags &= ~flags;
 }
 #endif
 

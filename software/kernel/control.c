@@ -36,7 +36,6 @@
  */
 #include <linux/bitfield.h>
 #include <linux/dma-mapping.h>
-#include <linux/iopoll.h>
 #include <linux/jiffies.h>
 
 #include "driver.h"
@@ -45,39 +44,6 @@ static const char * const litepcie_engine_names[LITEPCIE_DIRECTIONS] = {
 	[LITEPCIE_READER] = "reader",
 	[LITEPCIE_WRITER] = "writer",
 };
-
-/**
- * litepcie_engine_reset() - reset an engine and wait until it is idle
- * @engine: the engine, not RUNNING, with its mutex held
- *
- * Clears the engine's position in the ring and waits until no request of the
- * engine is outstanding. The register read that sees the end of the reset also
- * pushes the engine's last posted writes into host memory. If the reset does
- * not end, bus mastering of the whole card is switched off.
- *
- * Return: 0 or negative errno. In both cases the engine no longer accesses host
- * memory.
- */
-int litepcie_engine_reset(struct litepcie_engine *engine)
-{
-	u64 timeout_us = (u64)jiffies_to_msecs(litepcie_timeout()) * USEC_PER_MSEC;
-	u32 control;
-	int ret;
-
-	writel(LITEPCIE_ENGINE_CONTROL_RESET,
-	       engine->regs + LITEPCIE_ENGINE_CONTROL);
-	ret = readl_poll_timeout(engine->regs + LITEPCIE_ENGINE_CONTROL, control,
-				 control == ~0U ||
-				 !(control & LITEPCIE_ENGINE_CONTROL_RESET),
-				 100, timeout_us);
-	if (!ret && control != ~0U)
-		return 0;
-	pci_clear_master(engine->ld->pdev);
-	dev_err(&engine->ld->dev, "%s %s\n", engine->name,
-		ret ? "reset timed out: card disabled" :
-		      "registers read as all ones: card is gone");
-	return ret ? -EIO : -ENODEV;
-}
 
 /*
  * Sets the vector of an engine, and how many completions share an interrupt. The
@@ -113,6 +79,17 @@ void litepcie_engine_moderate(struct litepcie_engine *engine)
 	if (READ_ONCE(engine->state) == LITEPCIE_ENGINE_RUNNING)
 		litepcie_engine_interrupts(engine);
 	mutex_unlock(&engine->control);
+}
+
+/**
+ * litepcie_engine_reset() - reset an engine and wait until it is idle
+ * @engine: the engine, not RUNNING, with its mutex held
+ *
+ * Return: that of litepcie_bank_reset().
+ */
+int litepcie_engine_reset(struct litepcie_engine *engine)
+{
+	return litepcie_bank_reset(engine->ld, engine->regs, engine->name);
 }
 
 /**

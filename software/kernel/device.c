@@ -11,8 +11,6 @@
 
 #include "driver.h"
 
-#define LITEPCIE_MINORS		256
-
 static dev_t litepcie_devt;
 static DEFINE_IDA(litepcie_minors);
 
@@ -61,6 +59,7 @@ struct litepcie_device *litepcie_device_alloc(struct pci_dev *pdev)
 	mutex_init(&ld->latch);
 	mutex_init(&ld->files_lock);
 	INIT_LIST_HEAD(&ld->files);
+	INIT_LIST_HEAD(&ld->stream_ends);
 	INIT_LIST_HEAD(&ld->all_engines);
 	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
 		litepcie_pool_init(&ld->pools[i]);

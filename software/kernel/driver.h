@@ -10,16 +10,19 @@
  * work function. test/software/kernel/test_layers.py checks this list.
  *
  *	pci.c					probe and remove
- *	power.c debugfs.c device.c		the card as a whole, its device node
+ *	power.c debugfs.c device.c stream.c	the card as a whole, device nodes
  *	irq.c sysfs.c				interrupts; attributes
- *	file.c watchdog.c			system calls; recovery of an engine
- *	async.c ioctl.c				asynchronous calls; ioctls
- *	transfer.c identity.c			one call's requests; what the card is
- *	submit.c				requests enter and leave the queue
+ *	file.c watchdog.c stream_file.c		system calls; recovery of an engine
+ *	async.c ioctl.c stream_ioctl.c		asynchronous calls; ioctls
+ *	transfer.c identity.c stream_call.c	one call's requests; what the card is
+ *	stream_wait.c stream_map.c		calls and mappings of streams
+ *	stream_control.c			the hardware of streams
+ *	submit.c stream_ring.c			requests enter and leave the queue
  *	pages.c control.c window.c		memory of a request; engine; mmap()
  *	ring.c					requests in the descriptor ring
  *	feed.c					requests enter the rings
- *	queue.c					requests before the ring; limits
+ *	queue.c stream_loss.c stream_memory.c	requests before the ring; limits
+ *	bank.c					registers of an engine
  *	descriptor.c fair.c params.c		pure functions; module parameters
  *
  * Copyright (c) 2026 LitePCIe SoC developers
@@ -44,12 +47,13 @@
 
 #include <linux/litepcie.h>
 
-#include "descriptor.h"
+#include "engine.h"
 #include "identity.h"
 #include "litepcie_regs.h"
 #include "queue.h"
 
 #define LITEPCIE_NAME		"litepcie"
+#define LITEPCIE_MINORS		256	/* cards */
 /* End of the pinned registers. */
 #define LITEPCIE_REGS_BYTES	LITEPCIE_READER_BASE(LITEPCIE_MAX_CHANNELS)
 #define LITEPCIE_RING_LOG2	10	/* largest ring the driver allocates */
@@ -62,99 +66,7 @@
 
 struct litepcie_device;
 struct litepcie_request;
-
-/**
- * enum litepcie_engine_state - what the driver does with the engine's requests
- * @LITEPCIE_ENGINE_PAUSED: keeps them until the engine runs again
- * @LITEPCIE_ENGINE_RUNNING: gives them to the card
- * @LITEPCIE_ENGINE_FAILED: refuses them with litepcie_engine.error
- *
- * control.c has the diagram of states and events.
- */
-enum litepcie_engine_state {
-	LITEPCIE_ENGINE_PAUSED,
-	LITEPCIE_ENGINE_RUNNING,
-	LITEPCIE_ENGINE_FAILED,
-};
-
-/**
- * struct litepcie_engine - one DMA engine of the card and its ring
- * @ld: the device
- * @node: in litepcie_device.all_engines
- * @name: direction and channel, for the log and debugfs: "reader0"
- * @channel: its memory channel
- * @direction: LITEPCIE_READER or LITEPCIE_WRITER
- * @dma: the same direction for the kernel's DMA functions
- * @regs: registers of the engine; NULL if the card has no such engine
- * @ring: descriptors, in coherent memory
- * @ring_dma: bus address of @ring
- * @ring_log2: log2 of the number of descriptors in the ring
- * @status: status block, in coherent memory, written by the card
- * @status_dma: bus address of @status
- * @max_pages: largest number of pages in a request
- * @max_segment: most bytes of a descriptor
- * @vector: number of its interrupt among those of the card
- * @control: held while the state of the engine's hardware changes
- * @idle_stop: jiffies when it last stopped without a request, 0: never
- * @watchdog: work that recovers an engine which stopped or makes no progress
- * @pool: the engines of its direction; the lock protects all members below
- * @share: in litepcie_pool.engines
- * @state: what happens to requests
- * @error: negative errno for requests of a failed engine
- * @stopped: the card reported that the engine stopped
- * @produced: descriptors in the ring since the last reset of the engine
- * @rung: value of the doorbell
- * @completed: descriptors reported complete since that reset
- * @seen: register COMPLETED when the watchdog last read it
- * @progress: when the engine last completed a descriptor, in jiffies
- * @pending: requests that a reset took out of the ring, oldest first
- * @committed: bytes of the requests in the ring
- * @inflight: requests in the ring, oldest first
- */
-struct litepcie_engine {
-	struct litepcie_device *ld;
-	struct list_head node;
-	char name[16];
-	unsigned int channel;
-	unsigned int direction;
-	enum dma_data_direction dma;
-	void __iomem *regs;
-	struct litepcie_descriptor *ring;
-	dma_addr_t ring_dma;
-	unsigned int ring_log2;
-	__le32 *status;
-	dma_addr_t status_dma;
-	unsigned int max_pages;
-	unsigned int max_segment;
-	unsigned int vector;
-	struct mutex control;		/* serialises hardware state changes */
-	unsigned long idle_stop;
-	struct delayed_work watchdog;
-
-	struct litepcie_pool *pool;
-	struct list_head share;
-	enum litepcie_engine_state state;
-	int error;
-	bool stopped;
-	u32 produced;
-	u32 rung;
-	u32 completed;
-	u32 seen;
-	unsigned long progress;
-	struct list_head pending;
-	size_t committed;
-	struct list_head inflight;
-};
-
-/**
- * struct litepcie_vector - an interrupt of a card
- * @ld: the device
- * @number: its number among the interrupts of the card
- */
-struct litepcie_vector {
-	struct litepcie_device *ld;
-	unsigned int number;
-};
+struct litepcie_stream;
 
 /**
  * enum litepcie_card - is the card there
@@ -182,6 +94,8 @@ enum litepcie_card {
  * @nr_vectors: number of them
  * @moderation_count: most completions that share an interrupt; 0 or 1: none do
  * @moderation_us: most microseconds that an interrupt waits for others; 0: none
+ * @streams: by number; NULL: none
+ * @stream_ends: directions that the card has, struct litepcie_stream_end
  * @queue: runs the watchdogs
  * @gate: file operations are its readers; unbinding waits for them
  * @gone: the driver is unbound from the card
@@ -208,6 +122,8 @@ struct litepcie_device {
 	unsigned int nr_vectors;
 	u16 moderation_count;
 	u16 moderation_us;
+	struct litepcie_stream *streams[LITEPCIE_MAX_CHANNELS];
+	struct list_head stream_ends;
 	struct workqueue_struct *queue;
 	struct srcu_struct gate;
 	bool gone;
@@ -238,6 +154,10 @@ void litepcie_ring_end(struct litepcie_engine *engine, struct list_head *done);
 void litepcie_ring_rewind(struct litepcie_engine *engine, u32 completed,
 			  u32 bytes, int error);
 void litepcie_ring_fail(struct litepcie_engine *engine, int error);
+
+/* bank.c: registers of an engine */
+int litepcie_bank_reset(struct litepcie_device *ld, void __iomem *regs,
+			const char *name);
 
 /* control.c: the hardware of one engine */
 int litepcie_engine_reset(struct litepcie_engine *engine);

@@ -12,6 +12,7 @@
 #include <linux/interrupt.h>
 
 #include "driver.h"
+#include "stream.h"
 
 /*
  * Polls the engines that have this vector. An MSI is never shared with other
@@ -26,6 +27,7 @@ static irqreturn_t litepcie_interrupt(int irq, void *cookie)
 	list_for_each_entry(engine, &vector->ld->all_engines, node)
 		if (engine->vector == vector->number)
 			litepcie_ring_poll(engine);
+	litepcie_streams_poll(vector->ld, vector->number);
 	return IRQ_HANDLED;
 }
 
@@ -34,7 +36,7 @@ static unsigned int litepcie_irq_wanted(struct litepcie_device *ld)
 {
 	if (!litepcie_has_interrupt(&ld->id))
 		return 1;
-	return litepcie_channels(&ld->id) * LITEPCIE_DIRECTIONS;
+	return (litepcie_channels(&ld->id) + ld->id.streams) * LITEPCIE_DIRECTIONS;
 }
 
 static int litepcie_irq_request(struct litepcie_vector *vector, bool only)
@@ -57,6 +59,7 @@ static int litepcie_irq_request(struct litepcie_vector *vector, bool only)
  */
 int litepcie_irq_init(struct litepcie_device *ld)
 {
+	struct litepcie_stream_end *end;
 	struct litepcie_engine *engine;
 	int count, ret;
 
@@ -68,6 +71,8 @@ int litepcie_irq_init(struct litepcie_device *ld)
 	list_for_each_entry(engine, &ld->all_engines, node)
 		engine->vector = (LITEPCIE_DIRECTIONS * engine->channel +
 				  engine->direction) % count;
+	list_for_each_entry(end, &ld->stream_ends, node)
+		end->vector = (LITEPCIE_DIRECTIONS * end->channel + end->direction) % count;
 	for (ld->nr_vectors = 0; ld->nr_vectors < count; ld->nr_vectors++) {
 		struct litepcie_vector *vector = &ld->vectors[ld->nr_vectors];
 

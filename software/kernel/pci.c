@@ -13,6 +13,7 @@
 
 #include "driver.h"
 #include "request.h"
+#include "stream.h"
 
 /* Maps the registers and reads what the card is. */
 static int litepcie_map(struct litepcie_device *ld)
@@ -66,6 +67,7 @@ static void litepcie_free_engines(struct litepcie_device *ld)
 	list_for_each_entry(engine, &ld->all_engines, node)
 		litepcie_engine_free(engine);
 	destroy_workqueue(ld->queue);
+	litepcie_streams_free(ld);
 }
 
 static int litepcie_init_engines(struct litepcie_device *ld)
@@ -95,7 +97,10 @@ static int litepcie_init_engines(struct litepcie_device *ld)
 			return ret;
 		}
 	}
-	return 0;
+	ret = litepcie_streams_init(ld);
+	if (ret)
+		litepcie_free_engines(ld);
+	return ret;
 }
 
 static int litepcie_probe(struct pci_dev *pdev, const struct pci_device_id *id)
@@ -123,6 +128,9 @@ static int litepcie_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = litepcie_device_publish(ld);
 	if (ret)
 		goto err_stop;
+	ret = litepcie_streams_publish(ld);
+	if (ret)
+		goto err_unpublish;
 	litepcie_debugfs_add(ld);
 	dev_info(&ld->dev, "%s, gateware %u.%u, %llu bytes of memory\n",
 		 ld->id.target,
@@ -132,8 +140,11 @@ static int litepcie_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	litepcie_check_link(ld);
 	return 0;
 
+err_unpublish:
+	litepcie_device_unpublish(ld);
 err_stop:
 	litepcie_stop(ld, -ENODEV);
+	litepcie_device_drain(ld);
 	pci_clear_master(pdev);
 	litepcie_irq_free(ld);
 err_engines:
@@ -150,6 +161,7 @@ static void litepcie_remove(struct pci_dev *pdev)
 	struct litepcie_device *ld = pci_get_drvdata(pdev);
 
 	litepcie_debugfs_remove(ld);
+	litepcie_streams_unpublish(ld);
 	litepcie_device_unpublish(ld);
 	litepcie_stop(ld, -ENODEV);
 	litepcie_device_drain(ld);
@@ -202,6 +214,9 @@ static int __init litepcie_init(void)
 	ret = litepcie_chardev_init();
 	if (ret)
 		goto err_async;
+	ret = litepcie_streams_class_init();
+	if (ret)
+		goto err_device;
 	litepcie_debugfs_init();
 	ret = pci_register_driver(&litepcie_driver);
 	if (ret)
@@ -210,6 +225,8 @@ static int __init litepcie_init(void)
 
 err_chardev:
 	litepcie_debugfs_exit();
+	litepcie_streams_class_exit();
+err_device:
 	litepcie_chardev_exit();
 err_async:
 	litepcie_async_exit();
@@ -221,6 +238,7 @@ static void __exit litepcie_exit(void)
 {
 	pci_unregister_driver(&litepcie_driver);
 	litepcie_debugfs_exit();
+	litepcie_streams_class_exit();
 	litepcie_chardev_exit();
 	litepcie_async_exit();
 }

@@ -7,6 +7,7 @@
  * usage: poke OFFSET [VALUE]
  */
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include "check.h"
 
 int main(int argc, char **argv)
@@ -14,14 +15,16 @@ int main(int argc, char **argv)
 	const char *bar = "/sys/bus/pci/devices/0000:01:00.0/resource0";
 	int fd = open(bar, O_RDWR);
 	volatile uint32_t *regs;
+	struct stat size;
 	size_t offset;
 
 	check(argc == 2 || argc == 3, "usage: poke OFFSET [VALUE]");
 	check(fd >= 0, "%s: %s", bar, strerror(errno));
 	offset = strtoul(argv[1], NULL, 0);
-	regs = mmap(NULL, 0x10000, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	check(!fstat(fd, &size), "%s", strerror(errno));
+	regs = mmap(NULL, size.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	check(regs != MAP_FAILED, "%s", strerror(errno));
-	check(offset < 0x10000, "offset %#zx", offset);
+	check(offset < (size_t)size.st_size, "offset %#zx", offset);
 	if (argc == 3)
 		regs[offset / 4] = strtoul(argv[2], NULL, 0);
 	else

@@ -91,5 +91,6 @@ def whole(folder):
         path = folder / "drivers" / "misc" / name
         text = path.read_text()
         path.write_text(text.replace("endmenu", line + "endmenu") if name == "Kconfig" else text + line)
-    shutil.move(driver / "include/uapi/linux/litepcie.h", folder / "include/uapi/linux/litepcie.h")
+    for header in (driver / "include/uapi/linux").iterdir():
+        shutil.move(header, folder / "include/uapi/linux" / header.name)
     shutil.rmtree(driver / "include")

@@ -19,7 +19,7 @@ from test.software.kernel import linux_source
 DRIVER = Path(__file__).resolve().parents[3] / "software" / "kernel"
 HEADER = DRIVER / "include" / "uapi" / "linux" / "litepcie.h"
 # Not part of the driver in a kernel tree.
-FILES  = [path for path in sorted([*DRIVER.glob("*.[ch]"), HEADER]) if path.name != "compat.h"]
+FILES  = [path for path in sorted([*DRIVER.glob("*.[ch]"), *HEADER.parent.glob("*.h")]) if path.name != "compat.h"]
 
 # Rules of coccinelle that do not apply: a counter of requests is no reference count; a file of another driver.
 NO_RULES = ("atomic_as_refcounter", "check_bq27xxx_data")

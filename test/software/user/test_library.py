@@ -77,7 +77,7 @@ def test_installed_files(installed):
         "bin/litepcie_util", "bin/litepcie_rescan", "lib/liblitepcie.a", "lib/liblitepcie.so",
         "lib/liblitepcie.so.0", f"lib/liblitepcie.so.{version}", "lib/pkgconfig/liblitepcie.pc",
         "lib/udev/rules.d/60-litepcie.rules", "include/liblitepcie.h", "include/litepcie_regs.h",
-        "include/linux/litepcie.h", "share/man/man1/litepcie_util.1",
+        "include/linux/litepcie.h", "include/linux/litepcie_stream.h", "share/man/man1/litepcie_util.1",
         "share/bash-completion/completions/litepcie_util",
     }
 

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Ioctls of /dev/litepcieN_streamS. The uapi header describes them.
+ *
+ * Copyright (c) 2026 LitePCIe SoC developers
+ */
+#include <linux/build_bug.h>
+#include <linux/fs.h>
+#include <linux/log2.h>
+#include <linux/stddef.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "driver.h"
+#include "stream.h"
+
+/* No padding, and the same size for 32-bit and 64-bit programs. */
+static_assert(sizeof(struct litepcie_stream_header) == 8);
+static_assert(sizeof(struct litepcie_stream_setup) == 72);
+static_assert(sizeof(struct litepcie_stream_info) == 136);
+static_assert(sizeof(struct litepcie_stream_advance) == 40);
+static_assert(sizeof(struct litepcie_stream_ring) == 4160);
+
+union litepcie_stream_argument {
+	struct {
+		__u32 size;
+		__u32 flags;
+		__u32 direction;
+	};
+	struct litepcie_stream_setup setup;
+	struct litepcie_stream_info info;
+	struct litepcie_stream_advance advance;
+};
+
+/**
+ * litepcie_stream_defaults() - settings of a direction that was just opened
+ * @settings: filled in
+ */
+void litepcie_stream_defaults(struct litepcie_stream_settings *settings)
+{
+	*settings = (struct litepcie_stream_settings) {
+		.depth = 64,
+		.buffer_bytes = SZ_64K,
+		.flush_us = 100,
+	};
+}
+
+static int litepcie_stream_info(struct litepcie_stream_end *end,
+				union litepcie_stream_argument *arg)
+{
+	struct litepcie_stream_info *info = &arg->info;
+	struct litepcie_stream_counters counters;
+
+	if (info->flags || memchr_inv(info->reserved, 0, sizeof(info->reserved)))
+		return -EINVAL;
+	litepcie_stream_poll(end);
+	spin_lock_irq(&end->lock);
+	counters = end->counters;
+	spin_unlock_irq(&end->lock);
+	*info = (struct litepcie_stream_info) {
+		.direction = end->direction,
+		.stream = end->stream->number,
+		.ready = litepcie_stream_ready(end),
+		.stride = PAGE_SIZE << litepcie_stream_buffer_order(end->settings.buffer_bytes),
+		.map_offset = litepcie_stream_map_offset(end->direction),
+		.map_bytes = litepcie_stream_map_bytes(&end->settings),
+		.buffers_offset =
+			PAGE_SIZE << litepcie_stream_shared_order(end->settings.depth),
+		.bytes = counters.bytes,
+		.packets = counters.packets,
+		.overruns = counters.overruns,
+		.underruns = counters.underruns,
+		.waits = counters.waits,
+		.lost_bytes = counters.lost_bytes,
+		.cuts = counters.cuts,
+	};
+	return 0;
+}
+
+/* Changes the members that are given. */
+static void litepcie_stream_choose(struct litepcie_stream_settings *settings,
+				   const struct litepcie_stream_setup *setup)
+{
+	if (setup->mode || setup->flags & LITEPCIE_STREAM_SET_MODE)
+		settings->mode = setup->mode;
+	if (setup->depth)
+		settings->depth = setup->depth;
+	if (setup->buffer_bytes)
+		settings->buffer_bytes = setup->buffer_bytes;
+	if (setup->flush_us || setup->flags & LITEPCIE_STREAM_SET_FLUSH)
+		settings->flush_us = setup->flush_us;
+	if (setup->moderation_count || setup->moderation_us ||
+	    setup->flags & LITEPCIE_STREAM_SET_MODERATION) {
+		settings->moderation_count = setup->moderation_count;
+		settings->moderation_us = setup->moderation_us;
+	}
+}
+
+static bool litepcie_stream_allowed(struct litepcie_stream_end *end,
+				    const struct litepcie_stream_settings *settings)
+{
+	u32 most = min_t(u32, LITEPCIE_STREAM_MAX_DEPTH, BIT(end->ring_log2));
+
+	if (settings->mode & ~LITEPCIE_STREAM_HEADERS)
+		return false;
+	if (settings->depth < LITEPCIE_STREAM_MIN_DEPTH || settings->depth > most ||
+	    !is_power_of_2(settings->depth))
+		return false;
+	if (settings->buffer_bytes < LITEPCIE_STREAM_MIN_BUFFER ||
+	    settings->buffer_bytes > LITEPCIE_STREAM_MAX_BUFFER)
+		return false;
+	if (settings->flush_us > U16_MAX || settings->moderation_count > U16_MAX ||
+	    settings->moderation_us > U16_MAX)
+		return false;
+	return ((u64)settings->depth * PAGE_SIZE <<
+		litepcie_stream_buffer_order(settings->buffer_bytes)) <=
+	       LITEPCIE_STREAM_MAX_RING;
+}
+
+static int litepcie_stream_setup(struct litepcie_stream_end *end,
+				 union litepcie_stream_argument *arg)
+{
+	struct litepcie_stream_setup *setup = &arg->setup;
+	struct litepcie_stream_settings settings;
+	int ret = 0;
+
+	if (setup->flags & ~(LITEPCIE_STREAM_SET_MODE | LITEPCIE_STREAM_SET_FLUSH |
+			     LITEPCIE_STREAM_SET_MODERATION) ||
+	    setup->reserved0 ||
+	    memchr_inv(setup->reserved, 0, sizeof(setup->reserved)))
+		return -EINVAL;
+
+	mutex_lock(&end->control);
+	settings = end->settings;
+	litepcie_stream_choose(&settings, setup);
+	if (!litepcie_stream_allowed(end, &settings))
+		ret = -EINVAL;
+	else if (end->memory && memcmp(&settings, &end->settings, sizeof(settings)))
+		ret = -EBUSY;
+	else
+		end->settings = settings;
+	mutex_unlock(&end->control);
+	*setup = (struct litepcie_stream_setup) {
+		.direction = end->direction,
+		.mode = settings.mode,
+		.depth = settings.depth,
+		.buffer_bytes = settings.buffer_bytes,
+		.flush_us = settings.flush_us,
+		.moderation_count = settings.moderation_count,
+		.moderation_us = settings.moderation_us,
+	};
+	return ret;
+}
+
+/*
+ * Takes the slots of a program's filled buffers. The program may change them at
+ * any time: each is read once, checked, and kept where the program cannot write.
+ */
+static int litepcie_stream_take_slots(struct litepcie_stream_end *end, u32 count)
+{
+	struct litepcie_stream_memory *memory = end->memory;
+	u32 i, number, slot, bytes;
+
+	for (i = 0; i < count; i++) {
+		number = (end->produced + i) & (memory->depth - 1);
+		slot = READ_ONCE(memory->shared->slots[number]);
+		bytes = slot & LITEPCIE_STREAM_SLOT_BYTES;
+		if (!bytes || bytes > memory->buffer_bytes ||
+		    slot & ~(LITEPCIE_STREAM_SLOT_BYTES | LITEPCIE_STREAM_SLOT_LAST))
+			return -EINVAL;
+		memory->buffers[number].slot = slot;
+	}
+	return 0;
+}
+
+static int litepcie_stream_advance_locked(struct litepcie_stream_end *end, u32 count)
+{
+	bool writer = end->direction == LITEPCIE_WRITER;
+	int ret;
+
+	ret = litepcie_stream_begin(end);
+	if (ret)
+		return ret;
+	litepcie_stream_poll(end);
+	/* What came before an error is read before the error. */
+	if (!(writer && litepcie_stream_ready(end))) {
+		ret = litepcie_stream_take_fault(end);
+		if (ret)
+			return ret;
+	}
+	if (count > litepcie_stream_ready(end))
+		return -EINVAL;
+	if (writer) {
+		litepcie_stream_take(end, count, count ? 0 : end->offset);
+		return 0;
+	}
+	ret = litepcie_stream_take_slots(end, count);
+	return ret ? ret : litepcie_stream_give(end, count);
+}
+
+static int litepcie_stream_advance(struct litepcie_stream_end *end,
+				   union litepcie_stream_argument *arg)
+{
+	struct litepcie_stream_advance *advance = &arg->advance;
+	int ret;
+
+	if (advance->flags ||
+	    memchr_inv(advance->reserved, 0, sizeof(advance->reserved)))
+		return -EINVAL;
+	ret = litepcie_stream_lock(end, true);
+	if (ret)
+		return ret;
+	ret = litepcie_stream_advance_locked(end, advance->count);
+	if (!ret) {
+		spin_lock_irq(&end->lock);
+		advance->head = end->completed;
+		advance->tail = end->direction == LITEPCIE_WRITER ? end->consumed :
+								    end->produced;
+		spin_unlock_irq(&end->lock);
+	}
+	litepcie_stream_unlock(end);
+	return ret;
+}
+
+/**
+ * struct litepcie_stream_command - one ioctl
+ * @command: LITEPCIE_IOC_STREAM_*
+ * @size: size of its structure in this driver, and of its first version
+ * @handle: fills the kernel's copy of the structure
+ */
+struct litepcie_stream_command {
+	unsigned int command;
+	u32 size;
+	int (*handle)(struct litepcie_stream_end *end,
+		      union litepcie_stream_argument *arg);
+};
+
+static const struct litepcie_stream_command litepcie_stream_commands[] = {
+	{ LITEPCIE_IOC_STREAM_INFO, sizeof(struct litepcie_stream_info),
+	  litepcie_stream_info },
+	{ LITEPCIE_IOC_STREAM_SETUP, sizeof(struct litepcie_stream_setup),
+	  litepcie_stream_setup },
+	{ LITEPCIE_IOC_STREAM_ADVANCE, sizeof(struct litepcie_stream_advance),
+	  litepcie_stream_advance },
+};
+
+/* Later versions of a structure have another size in the number: it is ignored. */
+static const struct litepcie_stream_command *litepcie_stream_find(unsigned int command)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(litepcie_stream_commands); i++)
+		if (_IOC_TYPE(command) == LITEPCIE_IOC_MAGIC &&
+		    _IOC_DIR(command) == (_IOC_READ | _IOC_WRITE) &&
+		    _IOC_NR(command) == _IOC_NR(litepcie_stream_commands[i].command))
+			return &litepcie_stream_commands[i];
+	return NULL;
+}
+
+/**
+ * litepcie_stream_ioctl() - run an ioctl of a stream
+ * @file: the open file
+ * @command: LITEPCIE_IOC_STREAM_*
+ * @argument: the structure
+ *
+ * Return: 0 or a negative errno, as the uapi header says.
+ */
+long litepcie_stream_ioctl(struct file *file, unsigned int command,
+			   unsigned long argument)
+{
+	const struct litepcie_stream_command *known = litepcie_stream_find(command);
+	void __user *user = (void __user *)argument;
+	union litepcie_stream_argument arg = { };
+	struct litepcie_stream_end *end;
+	u32 size;
+	int ret;
+
+	if (!known)
+		return -ENOTTY;
+	if (get_user(size, (u32 __user *)user))
+		return -EFAULT;
+	if (size < known->size)
+		return -EINVAL;
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	ret = copy_struct_from_user(&arg, known->size, user, size);
+	if (ret)
+		return ret;
+	end = litepcie_stream_file_end(file, arg.direction);
+	if (!end)
+		return -EINVAL;
+	ret = known->handle(end, &arg);
+	if (ret)
+		return ret;
+	arg.size = known->size;
+	return copy_to_user(user, &arg, known->size) ? -EFAULT : 0;
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Memory of streams. Descriptors and reports live as long as the driver is
+ * bound. Buffers, and the page that programs map before them, belong to the open
+ * file and are charged to who opened it. They are split into single pages,
+ * because programs map them.
+ *
+ * Copyright (c) 2026 LitePCIe SoC developers
+ */
+#include <linux/dma-mapping.h>
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "driver.h"
+#include "stream.h"
+
+/**
+ * litepcie_stream_ring_alloc() - allocate ring, status block and reports
+ * @end: the direction
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int litepcie_stream_ring_alloc(struct litepcie_stream_end *end)
+{
+	struct device *dma = &end->ld->pdev->dev;
+
+	end->status_bytes = LITEPCIE_REPORT_OFFSET +
+			    (LITEPCIE_REPORT_BYTES << end->ring_log2);
+	end->ring = dma_alloc_coherent(dma, LITEPCIE_DESCRIPTOR_BYTES << end->ring_log2,
+				       &end->ring_dma, GFP_KERNEL);
+	if (!end->ring)
+		return -ENOMEM;
+	end->status = dma_alloc_coherent(dma, end->status_bytes, &end->status_dma,
+					 GFP_KERNEL);
+	if (end->status)
+		return 0;
+	litepcie_stream_ring_free(end);
+	return -ENOMEM;
+}
+
+/**
+ * litepcie_stream_ring_free() - undo litepcie_stream_ring_alloc()
+ * @end: the direction, which does not run
+ */
+void litepcie_stream_ring_free(struct litepcie_stream_end *end)
+{
+	struct device *dma = &end->ld->pdev->dev;
+
+	if (end->status)
+		dma_free_coherent(dma, end->status_bytes, end->status, end->status_dma);
+	end->status = NULL;
+	if (end->ring)
+		dma_free_coherent(dma, LITEPCIE_DESCRIPTOR_BYTES << end->ring_log2,
+				  end->ring, end->ring_dma);
+	end->ring = NULL;
+}
+
+/**
+ * litepcie_stream_buffer_order() - log2 of the pages of a buffer
+ * @buffer_bytes: bytes of the buffer
+ *
+ * Return: the order.
+ */
+unsigned int litepcie_stream_buffer_order(u32 buffer_bytes)
+{
+	return get_order(buffer_bytes);
+}
+
+/**
+ * litepcie_stream_shared_order() - log2 of the pages before the buffers
+ * @depth: number of buffers
+ *
+ * Return: the order.
+ */
+unsigned int litepcie_stream_shared_order(u32 depth)
+{
+	return get_order(offsetof(struct litepcie_stream_ring, slots) +
+			 depth * sizeof(__u32));
+}
+
+static void *litepcie_stream_pages(unsigned int order)
+{
+	struct page *page;
+
+	page = alloc_pages(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN, order);
+	if (!page)
+		return NULL;
+	split_page(page, order);
+	return page_address(page);
+}
+
+static void litepcie_stream_free_pages(void *data, unsigned int order)
+{
+	unsigned int i;
+
+	if (!data)
+		return;
+	for (i = 0; i < 1U << order; i++)
+		__free_page(virt_to_page(data + i * PAGE_SIZE));
+}
+
+static void litepcie_stream_unmap_buffers(struct litepcie_stream_end *end,
+					  struct litepcie_stream_memory *memory,
+					  u32 count)
+{
+	while (count--)
+		dma_unmap_single(&end->ld->pdev->dev, memory->buffers[count].dma,
+				 memory->buffer_bytes, end->dma);
+}
+
+static int litepcie_stream_map_buffers(struct litepcie_stream_end *end,
+				       struct litepcie_stream_memory *memory)
+{
+	struct device *dma = &end->ld->pdev->dev;
+	struct litepcie_stream_buffer *buffer;
+	u32 i;
+
+	for (i = 0; i < memory->depth; i++) {
+		buffer = &memory->buffers[i];
+		buffer->dma = dma_map_single(dma, buffer->data,
+					     memory->buffer_bytes, end->dma);
+		if (dma_mapping_error(dma, buffer->dma)) {
+			litepcie_stream_unmap_buffers(end, memory, i);
+			return -ENOMEM;
+		}
+	}
+	memory->mapped = true;
+	return 0;
+}
+
+static void litepcie_stream_destroy(struct litepcie_stream_memory *memory)
+{
+	u32 i;
+
+	for (i = 0; i < memory->depth; i++)
+		litepcie_stream_free_pages(memory->buffers[i].data, memory->order);
+	litepcie_stream_free_pages(memory->shared, memory->shared_order);
+	kvfree(memory);
+}
+
+static int litepcie_stream_alloc_buffers(struct litepcie_stream_memory *memory)
+{
+	u32 i;
+
+	memory->shared = litepcie_stream_pages(memory->shared_order);
+	if (!memory->shared)
+		return -ENOMEM;
+	for (i = 0; i < memory->depth; i++) {
+		memory->buffers[i].data = litepcie_stream_pages(memory->order);
+		if (!memory->buffers[i].data)
+			return -ENOMEM;
+	}
+	memory->shared->depth = memory->depth;
+	memory->shared->buffer_bytes = memory->buffer_bytes;
+	memory->shared->stride = PAGE_SIZE << memory->order;
+	return 0;
+}
+
+/**
+ * litepcie_stream_memory_alloc() - allocate the ring of an open file
+ * @end: the direction, with its mutex control held and its settings final
+ *
+ * Return: 0, also if it has one already, or -ENOMEM.
+ */
+int litepcie_stream_memory_alloc(struct litepcie_stream_end *end)
+{
+	struct litepcie_stream_memory *memory;
+	int ret;
+
+	lockdep_assert_held(&end->control);
+	if (end->memory)
+		return 0;
+	memory = kvzalloc(struct_size(memory, buffers, end->settings.depth),
+			  GFP_KERNEL_ACCOUNT);
+	if (!memory)
+		return -ENOMEM;
+	memory->depth = end->settings.depth;
+	memory->buffer_bytes = end->settings.buffer_bytes;
+	memory->order = litepcie_stream_buffer_order(memory->buffer_bytes);
+	memory->shared_order = litepcie_stream_shared_order(memory->depth);
+	ret = litepcie_stream_alloc_buffers(memory);
+	if (!ret)
+		ret = litepcie_stream_map_buffers(end, memory);
+	if (ret) {
+		litepcie_stream_destroy(memory);
+		return ret;
+	}
+	/* poll() and the fault handler read it without the mutex. */
+	smp_store_release(&end->memory, memory);
+	return 0;
+}
+
+/**
+ * litepcie_stream_memory_unmap() - take the buffers from the card
+ * @end: the direction, which does not run, with its mutex control held
+ */
+void litepcie_stream_memory_unmap(struct litepcie_stream_end *end)
+{
+	struct litepcie_stream_memory *memory = end->memory;
+
+	lockdep_assert_held(&end->control);
+	if (!memory || !memory->mapped)
+		return;
+	memory->mapped = false;
+	litepcie_stream_unmap_buffers(end, memory, memory->depth);
+}
+
+/**
+ * litepcie_stream_memory_free() - free the ring of an open file
+ * @end: the direction, which does not run, with its mutex control held. No
+ *	program has the ring mapped: a mapping holds the file
+ */
+void litepcie_stream_memory_free(struct litepcie_stream_end *end)
+{
+	struct litepcie_stream_memory *memory = end->memory;
+
+	litepcie_stream_memory_unmap(end);
+	spin_lock_irq(&end->lock);
+	end->memory = NULL;
+	spin_unlock_irq(&end->lock);
+	if (memory)
+		litepcie_stream_destroy(memory);
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Descriptors and reports of one direction of a stream.
+ *
+ *	writer: consumed <= completed <= produced == consumed + depth
+ *	reader: completed <= produced <= completed + depth
+ *
+ * Buffers from consumed to completed hold data for read(); those from completed
+ * to produced belong to the card. Each descriptor asks for an interrupt, which
+ * the card moderates. The counts are read from the status block and the lengths
+ * from the reports behind it, never from the card.
+ *
+ * A buffer belongs to the CPU or to the card, as the DMA API says: it is synced
+ * for the CPU when it is complete, and for the card before its descriptor.
+ *
+ * Copyright (c) 2026 LitePCIe SoC developers
+ */
+#include <linux/dma-mapping.h>
+#include <linux/wait.h>
+
+#include "driver.h"
+#include "stream.h"
+
+/* Dword of the status memory that has the report of slot 0. */
+#define LITEPCIE_STREAM_REPORTS		(LITEPCIE_REPORT_OFFSET / 4)
+
+/* A slot of the uapi is the report of the card. */
+static_assert(LITEPCIE_STREAM_SLOT_BYTES == LITEPCIE_REPORT_BYTES_MASK);
+static_assert(LITEPCIE_STREAM_SLOT_LAST == LITEPCIE_REPORT_LAST);
+static_assert(LITEPCIE_STREAM_MAX_DEPTH == 1 << LITEPCIE_RING_LOG2);
+
+/* Buffers that a call may take or fill. */
+static u32 litepcie_stream_ready_locked(struct litepcie_stream_end *end)
+{
+	if (!end->memory)
+		return 0;
+	if (end->direction == LITEPCIE_WRITER)
+		return end->completed - end->consumed;
+	return end->memory->depth - (end->produced - end->completed);
+}
+
+/**
+ * litepcie_stream_ready() - buffers that a call may take or fill
+ * @end: the direction
+ *
+ * Only the call that holds litepcie_stream_end.use makes them fewer.
+ *
+ * Return: their number.
+ */
+u32 litepcie_stream_ready(struct litepcie_stream_end *end)
+{
+	unsigned long flags;
+	u32 ready;
+
+	spin_lock_irqsave(&end->lock, flags);
+	ready = litepcie_stream_ready_locked(end);
+	spin_unlock_irqrestore(&end->lock, flags);
+	return ready;
+}
+
+/**
+ * litepcie_stream_show() - tell programs that have the ring mapped its counts
+ * @end: the direction, with its lock held
+ */
+void litepcie_stream_show(struct litepcie_stream_end *end)
+{
+	struct litepcie_stream_ring *shared = end->memory->shared;
+	bool writer = end->direction == LITEPCIE_WRITER;
+
+	WRITE_ONCE(shared->tail, writer ? end->consumed : end->produced);
+	/* Slots and data are valid before the count that says so. */
+	smp_store_release(&shared->head, end->completed);
+}
+
+static void litepcie_stream_count(struct litepcie_stream_end *end, u32 slot)
+{
+	end->counters.bytes += slot & LITEPCIE_STREAM_SLOT_BYTES;
+	end->open = !(slot & LITEPCIE_STREAM_SLOT_LAST);
+	if (!end->open)
+		end->counters.packets++;
+}
+
+/* Takes a complete buffer from the card; false if its report is impossible. */
+static bool litepcie_stream_filled(struct litepcie_stream_end *end, u32 count)
+{
+	struct litepcie_stream_buffer *buffer = litepcie_stream_nth(end, count);
+	u32 mask = BIT(end->ring_log2) - 1;
+	u32 report, bytes;
+
+	report = le32_to_cpu(READ_ONCE(end->status[LITEPCIE_STREAM_REPORTS +
+						   (count & mask)]));
+	bytes = report & LITEPCIE_REPORT_BYTES_MASK;
+	if (!bytes || bytes > end->memory->buffer_bytes)
+		return false;
+	dma_sync_single_for_cpu(&end->ld->pdev->dev, buffer->dma, bytes,
+				DMA_FROM_DEVICE);
+	buffer->slot = bytes | (report & LITEPCIE_REPORT_LAST);
+	WRITE_ONCE(end->memory->shared->slots[count & (end->memory->depth - 1)],
+		   buffer->slot);
+	litepcie_stream_count(end, buffer->slot);
+	return true;
+}
+
+/* Ends the descriptors before @completed; false if a report is impossible. */
+static bool litepcie_stream_retire(struct litepcie_stream_end *end, u32 completed)
+{
+	bool writer = end->direction == LITEPCIE_WRITER;
+
+	for (; end->completed != completed; end->completed++) {
+		if (!writer)
+			litepcie_stream_count(end,
+					      litepcie_stream_nth(end, end->completed)->slot);
+		else if (!litepcie_stream_filled(end, end->completed))
+			return false;
+	}
+	if (completed == end->produced) {
+		if (writer)
+			end->counters.overruns++;
+		else if (end->open)
+			end->counters.underruns++;
+	}
+	return true;
+}
+
+/* Reads the status block; returns true if calls that wait have something to do. */
+static bool litepcie_stream_poll_locked(struct litepcie_stream_end *end)
+{
+	u32 completed, before = end->completed;
+	int error = 0;
+	u8 reason;
+
+	completed = le32_to_cpu(READ_ONCE(end->status[LITEPCIE_STATUS_COMPLETED]));
+	/* The card wrote data and reports before the count; read in reverse order. */
+	dma_rmb();
+	reason = le32_to_cpu(READ_ONCE(end->status[LITEPCIE_STATUS_REASON]));
+	if (completed != before) {
+		if (!litepcie_ring_count_valid(before, completed, end->produced) ||
+		    !litepcie_stream_retire(end, completed))
+			error = -EIO;
+		litepcie_stream_show(end);
+	}
+	if (reason && !error) {
+		error = litepcie_reason_errno(reason);
+		dev_warn_ratelimited(&end->ld->dev, "%s stopped: %s\n", end->name,
+				     litepcie_reason_name(reason));
+	}
+	if (error)
+		litepcie_stream_cut_locked(end, LITEPCIE_STREAM_STOPPED, error);
+	return error || end->completed != before;
+}
+
+/**
+ * litepcie_stream_poll() - read the status block and wake calls
+ * @end: the direction
+ *
+ * Called by the interrupt handler and by calls before they wait.
+ */
+void litepcie_stream_poll(struct litepcie_stream_end *end)
+{
+	unsigned long flags;
+	bool wake = false;
+
+	spin_lock_irqsave(&end->lock, flags);
+	if (end->state == LITEPCIE_STREAM_RUNNING && end->produced != end->completed)
+		wake = litepcie_stream_poll_locked(end);
+	spin_unlock_irqrestore(&end->lock, flags);
+	if (wake)
+		wake_up_interruptible_all(&end->wait);
+}
+
+/* Writes descriptors for the next buffers, and the doorbell once. */
+static void litepcie_stream_produce(struct litepcie_stream_end *end, u32 count)
+{
+	bool writer = end->direction == LITEPCIE_WRITER;
+	u32 mask = BIT(end->ring_log2) - 1;
+	struct litepcie_stream_buffer *buffer;
+	u32 bytes, flags;
+
+	lockdep_assert_held(&end->lock);
+	while (count--) {
+		buffer = litepcie_stream_nth(end, end->produced);
+		flags = LITEPCIE_DESCRIPTOR_INTERRUPT;
+		bytes = end->memory->buffer_bytes;
+		if (!writer) {
+			bytes = buffer->slot & LITEPCIE_STREAM_SLOT_BYTES;
+			if (buffer->slot & LITEPCIE_STREAM_SLOT_LAST)
+				flags |= LITEPCIE_DESCRIPTOR_LAST;
+		}
+		dma_sync_single_for_device(&end->ld->pdev->dev, buffer->dma, bytes,
+					   end->dma);
+		litepcie_descriptor_encode(&end->ring[end->produced & mask], bytes,
+					   flags, 0, buffer->dma);
+		end->produced++;
+	}
+	litepcie_stream_show(end);
+	/* writel() orders the stores to the ring before the doorbell. */
+	writel(end->produced, end->regs + LITEPCIE_ENGINE_DOORBELL);
+}
+
+/**
+ * litepcie_stream_give() - give filled buffers to the card
+ * @end: a reader's direction, with its mutex use held; the slots of the next
+ *	@count buffers are set, and as many are ready
+ * @count: their number
+ *
+ * Return: 0, or -EAGAIN if the engine stopped meanwhile: nothing was given.
+ */
+int litepcie_stream_give(struct litepcie_stream_end *end, u32 count)
+{
+	int ret = 0;
+
+	spin_lock_irq(&end->lock);
+	if (end->state != LITEPCIE_STREAM_RUNNING)
+		ret = -EAGAIN;
+	else if (count)
+		litepcie_stream_produce(end, count);
+	spin_unlock_irq(&end->lock);
+	return ret;
+}
+
+/**
+ * litepcie_stream_take() - give buffers that were read back to the card
+ * @end: a writer's direction, with its mutex use held
+ * @count: buffers that were read to their end, at most those that are ready
+ * @offset: bytes that were read of the buffer after them
+ */
+void litepcie_stream_take(struct litepcie_stream_end *end, u32 count, u32 offset)
+{
+	spin_lock_irq(&end->lock);
+	end->consumed += count;
+	end->offset = offset;
+	if (count && end->state == LITEPCIE_STREAM_RUNNING)
+		litepcie_stream_produce(end, count);
+	else if (count)
+		litepcie_stream_show(end);
+	spin_unlock_irq(&end->lock);
+}
+
+/**
+ * litepcie_stream_run() - begin with an empty ring
+ * @end: the direction; its engine is reset, configured and enabled, and its
+ *	mutex control is held
+ */
+void litepcie_stream_run(struct litepcie_stream_end *end)
+{
+	spin_lock_irq(&end->lock);
+	end->produced = 0;
+	end->completed = 0;
+	end->consumed = 0;
+	end->offset = 0;
+	end->open = false;
+	end->state = LITEPCIE_STREAM_RUNNING;
+	if (end->direction == LITEPCIE_WRITER)
+		litepcie_stream_produce(end, end->memory->depth);
+	else
+		litepcie_stream_show(end);
+	spin_unlock_irq(&end->lock);
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+/* What ends a stream in the middle: resets, unbinding, signals, closing. All losses are counted. */
+#include "stream.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+/* Waits for data; says when it does. Prints the errno that ends it. usage: stream waits read|poll|map */
+static void waits(char **argv)
+{
+	int fd = open_stream(O_RDWR);
+	struct pollfd p = { fd, POLLIN, 0 };
+	uint8_t byte;
+	ssize_t n = 0;
+
+	send_packet(fd, 10, 1);
+	expect_packet(fd, 10, 1);
+	printf("waits\n");
+	fflush(stdout);
+	if (!strcmp(argv[0], "read"))
+		n = read(fd, &byte, 1);
+	else
+		check(poll(&p, 1, -1) == 1, "%s", strerror(errno));
+	if (n >= 0 && strcmp(argv[0], "read")) {
+		check(p.revents & POLLERR, "events %x", p.revents);
+		printf("events:%s%s\n", p.revents & POLLERR ? " error" : "", p.revents & POLLHUP ? " hang-up" : "");
+		n = read(fd, &byte, 1);
+	}
+	printf("ended: %s\n", n < 0 ? strerror(errno) : "bytes");
+	fflush(stdout);
+	/* A card that is there again works; one that is gone does not. */
+	if (errno != ENODEV) {
+		n = write(fd, "anew", 4);
+		check(n == -1 && errno == ENODATA, "the other direction says so too: %zd", n);
+		send_packet(fd, 100, 2);
+		expect_packet(fd, 100, 2);
+	} else {
+		check(write(fd, "x", 1) == -1 && errno == ENODEV, "%s", strerror(errno));
+		check(fsync(fd) == -1 && errno == ENODEV, "%s", strerror(errno));
+	}
+	printf("after\n");
+}
+
+/* A program that has the ring mapped gets SIGBUS when the card is gone. */
+static void mapped(char **argv)
+{
+	struct litepcie_stream_info info;
+	struct pollfd p = { .events = POLLIN };
+	int status, fd = open_stream(O_RDWR);
+	volatile uint8_t *page;
+
+	(void)argv;
+	info = info_of(fd, LITEPCIE_WRITER);
+	page = mmap(NULL, info.map_bytes, PROT_READ, MAP_SHARED, fd, info.map_offset);
+	check(page != MAP_FAILED && page[info.buffers_offset] == 0, "%s", strerror(errno));
+	printf("waits\n");
+	fflush(stdout);
+	p.fd = fd;
+	check(poll(&p, 1, -1) == 1 && p.revents & POLLHUP, "events %x", p.revents);
+	if (!fork()) {
+		check(page[info.buffers_offset] == 0, "no signal");
+		exit(0);
+	}
+	check(wait(&status) > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS, "status %x", status);
+}
+
+/* Unread data is dropped by close(), and counted; the next file begins anew. */
+static void closing(char **argv)
+{
+	unsigned long long lost = counter("writer", "lost_bytes"), cuts = counter("writer", "cuts");
+	int fd = open_stream(O_RDWR);
+
+	(void)argv;
+	send_packet(fd, 5000, 1);
+	await(fd, POLLIN);
+	expect_packet(fd, 5000, 1);
+	check(counter("writer", "lost_bytes") == lost, "nothing is lost yet");
+	send_packet(fd, 1000, 2);
+	await(fd, POLLIN);
+	check(!fsync(fd), "%s", strerror(errno));
+	close(fd);
+	check(counter("writer", "lost_bytes") == lost + 1000, "%llu", counter("writer", "lost_bytes") - lost);
+	check(counter("writer", "cuts") == cuts + 1, "%llu", counter("writer", "cuts") - cuts);
+	fd = open_stream(O_RDWR);
+	send_packet(fd, 77, 3);
+	expect_packet(fd, 77, 3);
+}
+
+/* Killed in the middle of a packet, with everything full. */
+static void killed(char **argv)
+{
+	unsigned long long lost = counter("reader", "lost_bytes");
+	int fd, status;
+	pid_t child;
+
+	(void)argv;
+	for (unsigned int i = 0; i < 3; i++) {
+		child = fork();
+		if (!child) {
+			uint8_t *bytes = calloc(1, 32 << 20);
+
+			fd = open_stream(O_RDWR);
+			write_all(fd, bytes, 32 << 20);
+			exit(0);
+		}
+		usleep(300000);
+		check(!kill(child, SIGKILL) && wait(&status) == child && WIFSIGNALED(status), "status %x", status);
+		resync();
+		fd = open_stream(O_RDWR);
+		send_packet(fd, 500, i);
+		expect_packet(fd, 500, i);
+		close(fd);
+	}
+	check(counter("reader", "lost_bytes") > lost, "lost bytes that no one counted");
+}
+
+static void nothing(int number)
+{
+	(void)number;
+}
+
+static void signals(char **argv)
+{
+	struct sigaction action = { .sa_handler = nothing };
+	int fd = open_stream(O_RDWR);
+	uint8_t byte;
+
+	(void)argv;
+	check(!sigaction(SIGALRM, &action, NULL), "%s", strerror(errno));
+	alarm(1);
+	check(read(fd, &byte, 1) == -1 && errno == EINTR, "%s", strerror(errno));
+	send_packet(fd, 5, 5);
+	expect_packet(fd, 5, 5);
+}
+
+/* Sends and checks packets until an error that a fault of the link causes; prints it. */
+static void until_error(char **argv)
+{
+	uint8_t bytes[20000];
+	int fd = open_stream(O_RDWR | O_NONBLOCK), error = 0;
+
+	(void)argv;
+	fill(bytes, sizeof(bytes), 1);
+	for (unsigned int i = 0; i < 100000 && !error; i++) {
+		struct pollfd p = { fd, POLLIN | POLLOUT, 0 };
+
+		check(poll(&p, 1, 60000) == 1, "no event in a minute");
+		if ((p.revents & POLLIN) && read(fd, bytes, sizeof(bytes)) < 0 && errno != EAGAIN)
+			error = errno;
+		else if ((p.revents & POLLOUT) && write(fd, bytes, sizeof(bytes)) < 0 && errno != EAGAIN)
+			error = errno;
+	}
+	printf("error: %s\n", strerror(error));
+	check(close(fd) == 0, "%s", strerror(errno));
+	resync();
+	fd = open_stream(O_RDWR);
+	send_packet(fd, 500, 3);
+	expect_packet(fd, 500, 3);
+}
+
+const struct test loss_tests[] = {
+	{ "waits", waits },   { "mapped", mapped },   { "closing", closing },
+	{ "killed", killed }, { "signals", signals }, { "until_error", until_error },
+	{ NULL, NULL },
+};

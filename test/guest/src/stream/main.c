@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+/* usage: stream TEST [ARGUMENT ...] */
+#include "stream.h"
+
+int open_stream(int flags)
+{
+	int fd = open(STREAM, flags);
+
+	check(fd >= 0, "%s: %s", STREAM, strerror(errno));
+	return fd;
+}
+
+struct litepcie_stream_setup set_up(int fd, unsigned int direction, unsigned int depth,
+				    unsigned int buffer_bytes, unsigned int mode)
+{
+	struct litepcie_stream_setup setup = {
+		.size = sizeof(setup),
+		.direction = direction,
+		.depth = depth,
+		.buffer_bytes = buffer_bytes,
+		.mode = mode,
+	};
+
+	check(!ioctl(fd, LITEPCIE_IOC_STREAM_SETUP, &setup), "%u x %u: %s", depth, buffer_bytes,
+	      strerror(errno));
+	return setup;
+}
+
+struct litepcie_stream_info info_of(int fd, unsigned int direction)
+{
+	struct litepcie_stream_info info = { .size = sizeof(info), .direction = direction };
+
+	check(!ioctl(fd, LITEPCIE_IOC_STREAM_INFO, &info), "%s", strerror(errno));
+	return info;
+}
+
+void await(int fd, short events)
+{
+	struct pollfd p = { .fd = fd, .events = events };
+
+	check(poll(&p, 1, 60000) == 1, "no event in a minute");
+	check(p.revents & events, "events %x, wanted %x", p.revents, events);
+}
+
+void write_all(int fd, const uint8_t *bytes, size_t length)
+{
+	ssize_t n = write(fd, bytes, length);
+
+	check(n == (ssize_t)length, "write of %zu: %zd, %s", length, n, strerror(errno));
+}
+
+void send_packet(int fd, size_t length, uint32_t pass)
+{
+	uint8_t *bytes = malloc(length);
+
+	check(bytes != NULL, "memory");
+	fill(bytes, length, pass);
+	write_all(fd, bytes, length);
+	free(bytes);
+}
+
+/* The card may give a packet in several parts, and a read takes what has come. */
+void expect_packet(int fd, size_t length, uint32_t pass)
+{
+	uint8_t *expected = malloc(length), *got = malloc(length + 1);
+	size_t have = 0;
+	ssize_t n;
+
+	check(expected && got, "memory");
+	fill(expected, length, pass);
+	while (have < length) {
+		n = read(fd, got + have, length + 1 - have);
+		check(n > 0, "read after %zu of %zu: %zd, %s", have, length, n, strerror(errno));
+		have += n;
+	}
+	check(have == length, "%zu bytes instead of %zu: the next packet began", have, length);
+	check_bytes(got, expected, length, "packet");
+	free(expected);
+	free(got);
+}
+
+ssize_t read_with_header(int fd, struct litepcie_stream_header *header, uint8_t *bytes,
+			 size_t most)
+{
+	struct iovec pieces[2] = { { header, sizeof(*header) }, { bytes, most } };
+	ssize_t n = readv(fd, pieces, 2);
+
+	return n < 0 ? n : n - (ssize_t)sizeof(*header);
+}
+
+/*
+ * After a reset of the card's reader in the middle of a packet, the beats that had
+ * left it still loop back, without an end: they come before the next packet.
+ */
+void resync(void)
+{
+	struct litepcie_stream_header header;
+	int fd = open_stream(O_RDWR);
+	uint8_t bytes[1000];
+
+	set_up(fd, LITEPCIE_WRITER, 0, 0, LITEPCIE_STREAM_HEADERS);
+	send_packet(fd, 1, 0);
+	do {
+		check(read_with_header(fd, &header, bytes, sizeof(bytes)) > 0, "%s", strerror(errno));
+	} while (header.flags & LITEPCIE_STREAM_MORE);
+	close(fd);
+}
+
+unsigned long long counter(const char *direction, const char *name)
+{
+	char path[128], line[32] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/class/litepcie_stream/litepcie0_stream0/%s/%s",
+		 direction, name);
+	f = fopen(path, "r");
+	check(f && fgets(line, sizeof(line), f), "%s", path);
+	fclose(f);
+	return strtoull(line, NULL, 10);
+}
+
+int main(int argc, char **argv)
+{
+	const struct test *tables[] = { call_tests, ring_tests, loss_tests, pattern_tests };
+
+	check(argc > 1, "usage: stream TEST");
+	for (size_t i = 0; i < 4; i++)
+		for (const struct test *t = tables[i]; t->name; t++)
+			if (!strcmp(t->name, argv[1])) {
+				t->run(argv + 2);
+				finish(argv[1]);
+			}
+	check(0, "no test %s", argv[1]);
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+/*
+ * /dev/litepcie0_stream1, whose card sends a pattern and checks one
+ * (gateware/stream_dma/pattern.py). Every word and every packet end is compared:
+ * a gap, a repetition or a word of before is found.
+ */
+#include "stream.h"
+
+#include <time.h>
+
+#define PATTERN "/dev/litepcie0_stream1"
+#define LANES 16 /* bytes of a beat at 128 bit */
+
+static int ends(uint32_t beat)
+{
+	uint32_t low = beat & 0x3fff;
+
+	return (beat & 0xfff) == 0xfff || low == 0x100 || low == 0x101 || low == 0x117;
+}
+
+static unsigned int bytes_of(uint32_t beat)
+{
+	return ends(beat) ? (beat >> 14) % LANES + 1 : LANES;
+}
+
+static void make_beat(uint32_t beat, uint64_t words[2])
+{
+	for (uint32_t n = 0; n < 2; n++)
+		words[n] = (2 * beat + n) | (uint64_t)~(2 * beat + n) << 32;
+}
+
+/* Compares bytes with the pattern from place *at of beat *beat on. */
+struct place {
+	uint32_t beat;
+	unsigned int at;
+	int known;
+};
+
+static void compare(struct place *p, const uint8_t *bytes, size_t length, int more)
+{
+	uint64_t words[2];
+
+	if (!p->known) {
+		memcpy(words, bytes, 8);
+		p->beat = (uint32_t)words[0] / 2;
+		p->known = 1;
+	}
+	while (length) {
+		unsigned int part = bytes_of(p->beat) - p->at;
+
+		part = part < length ? part : length;
+		make_beat(p->beat, words);
+		if (memcmp(bytes, (uint8_t *)words + p->at, part))
+			check_bytes(bytes, (uint8_t *)words + p->at, part, "pattern");
+		bytes += part;
+		length -= part;
+		p->at += part;
+		if (p->at < bytes_of(p->beat))
+			break;
+		check(length || ends(p->beat) != more, "the end of the packet at beat %u", p->beat);
+		check(!length || !ends(p->beat), "two packets in a buffer at beat %u", p->beat);
+		p->at = 0;
+		p->beat++;
+	}
+}
+
+static int open_pattern(int flags)
+{
+	int fd = open(PATTERN, flags);
+
+	check(fd >= 0, "%s: %s", PATTERN, strerror(errno));
+	return fd;
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+/* usage: stream source read|map MEBIBYTES */
+static void source(char **argv)
+{
+	uint64_t left = strtoull(argv[1], NULL, 0) << 20, total = left, calls = 0, full = 0;
+	int fd = open_pattern(O_RDONLY), map = !strcmp(argv[0], "map");
+	static uint8_t bytes[1 << 18];
+	struct litepcie_stream_header header;
+	struct litepcie_stream_ring *ring;
+	struct litepcie_stream_info info;
+	struct place place = { 0 };
+	double begin = now();
+
+	set_up(fd, LITEPCIE_WRITER, 0, 0, LITEPCIE_STREAM_HEADERS);
+	info = info_of(fd, LITEPCIE_WRITER);
+	ring = mmap(NULL, info.map_bytes, PROT_READ, MAP_SHARED, fd, info.map_offset);
+	check(ring != MAP_FAILED, "%s", strerror(errno));
+	/* All buffers are full: what a program that is slower than the card meets. */
+	await(fd, POLLIN);
+	while (info_of(fd, LITEPCIE_WRITER).ready < ring->depth)
+		usleep(10000);
+	while (left && !map) {
+		ssize_t n = read_with_header(fd, &header, bytes, sizeof(bytes));
+
+		check(n > 0, "%s", strerror(errno));
+		if (++calls == ring->depth)
+			full = calls;
+		compare(&place, bytes, n, header.flags);
+		left -= (uint64_t)n < left ? (uint64_t)n : left;
+	}
+	while (left) {
+		struct litepcie_stream_advance a = { .size = sizeof(a), .direction = LITEPCIE_WRITER };
+		uint32_t tail = ring->tail, head;
+
+		head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
+		if (head == tail) {
+			await(fd, POLLIN);
+			calls++;
+			continue;
+		}
+		for (; tail + a.count != head; a.count++) {
+			uint32_t slot = ring->slots[(tail + a.count) & (ring->depth - 1)];
+			uint64_t n = slot & LITEPCIE_STREAM_SLOT_BYTES;
+
+			compare(&place, (uint8_t *)ring + info.buffers_offset +
+				(size_t)((tail + a.count) & (ring->depth - 1)) * ring->stride,
+				n, !(slot & LITEPCIE_STREAM_SLOT_LAST));
+			left -= n < left ? n : left;
+		}
+		check(!ioctl(fd, LITEPCIE_IOC_STREAM_ADVANCE, &a), "%s", strerror(errno));
+		calls++;
+		if (a.count == ring->depth)
+			full = 1;
+	}
+	info = info_of(fd, LITEPCIE_WRITER);
+	check(full == (map ? 1 : ring->depth), "%llu calls for a full ring", (unsigned long long)full);
+	printf("%s: %llu calls for a full ring, %.1f calls/MiB, %.1f MiB/s of the guest's time, %llu overruns\n",
+	       argv[0], (unsigned long long)full, (double)calls / (total >> 20), (total >> 20) / (now() - begin),
+	       (unsigned long long)info.overruns);
+}
+
+/* Writes the pattern from beat 0 on. usage: stream check write|map MEBIBYTES; prints the number of beats. */
+static void checker(char **argv)
+{
+	uint64_t left = strtoull(argv[1], NULL, 0) << 20, total = left, calls = 0;
+	/* mmap() asks for a file that is open for reading too. */
+	int map = !strcmp(argv[0], "map"), fd = open_pattern(map ? O_RDWR : O_WRONLY);
+	struct litepcie_stream_advance a = { .size = sizeof(a), .direction = LITEPCIE_READER };
+	struct litepcie_stream_ring *ring = NULL;
+	struct litepcie_stream_info info;
+	static uint8_t bytes[65536];
+	uint32_t beat = 0, have;
+	double begin = now();
+
+	info = info_of(fd, LITEPCIE_READER);
+	if (map)
+		ring = mmap(NULL, info.map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, info.map_offset);
+	check(!map || (ring != MAP_FAILED && ring->buffer_bytes == sizeof(bytes)), "%s", strerror(errno));
+	if (map)
+		check(!ioctl(fd, LITEPCIE_IOC_STREAM_ADVANCE, &a), "%s", strerror(errno));
+	while (left) {
+		uint32_t tail = a.tail;
+		uint8_t *to = map ? (uint8_t *)ring + info.buffers_offset +
+				    (size_t)(tail & (ring->depth - 1)) * ring->stride : bytes;
+
+		if (map && tail - __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) == ring->depth) {
+			await(fd, POLLOUT);
+			calls++;
+			continue;
+		}
+		for (have = 0; have < sizeof(bytes); beat++) {
+			uint64_t words[2];
+
+			make_beat(beat, words);
+			memcpy(to + have, words, bytes_of(beat));
+			have += bytes_of(beat);
+			if (ends(beat))
+				break;
+		}
+		check(ends(beat), "a packet is at most a buffer");
+		beat++;
+		if (map) {
+			ring->slots[tail & (ring->depth - 1)] = have | LITEPCIE_STREAM_SLOT_LAST;
+			a.count = 1;
+			check(!ioctl(fd, LITEPCIE_IOC_STREAM_ADVANCE, &a), "%s", strerror(errno));
+		} else {
+			write_all(fd, bytes, have);
+		}
+		calls++;
+		left -= have < left ? have : left;
+	}
+	check(!fsync(fd), "%s", strerror(errno));
+	printf("%s: %.1f calls/MiB, %.1f MiB/s of the guest's time\nbeats %u\n", argv[0],
+	       (double)calls / (total >> 20), (total >> 20) / (now() - begin), beat);
+}
+
+const struct test pattern_tests[] = {
+	{ "source", source },
+	{ "check", checker },
+	{ NULL, NULL },
+};

@@ -1,0 +1,148 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""/dev/litepcie0_stream0 on a board that loops its streams back: calls, rings, losses (src/stream/)."""
+
+import os
+import re
+import time
+
+import pytest
+
+from test.guest.conftest import BUILD
+
+pytestmark = pytest.mark.guest
+
+CARD   = "0000:01:00.0"
+USER_OFFSET = 0x80  # Register of software/kernel/litepcie_regs.h.
+DRIVER = "/sys/bus/pci/drivers/litepcie"
+CALLS  = ("packets", "shapes", "headers", "nonblock", "exclusive", "settings", "flush", "fault", "random", "aio")
+
+
+@pytest.fixture(scope="module")
+def pipe():
+    path = BUILD / "streams" / "faults"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def guest(boot, build_board, pipe):
+    with boot("streams", board=build_board(streams=2, patterns=1), cpus=2,
+            simulator_arguments=["--inject-pipe", str(pipe)]) as guest:
+        yield guest
+        guest.works()
+
+
+def passes(guest, *test, **options):
+    said = guest.run(" ".join(["stream", *test]), **options)
+    assert "checks passed" in said
+    return said
+
+
+@pytest.mark.parametrize("test", CALLS)
+def test_calls(guest, test):
+    passes(guest, test)
+
+
+@pytest.mark.parametrize("test", ["rings", "hostile"])
+def test_the_shared_ring(guest, test):
+    passes(guest, test)
+
+
+@pytest.mark.parametrize("test", ["closing", "killed", "signals"])
+def test_what_is_lost_is_counted(guest, test):
+    passes(guest, test)
+
+
+def begin(guest, *test):
+    """Starts a test in the background, and returns when it waits."""
+    guest.run(f"rm -f /tmp/said; (stream {' '.join(test)}; echo status $?) > /tmp/said 2>&1 &")
+    guest.run("for i in $(seq 300); do grep -q waits /tmp/said && exit 0; sleep 0.1; done; cat /tmp/said; exit 1")
+    time.sleep(0.5)
+
+
+def end(guest):
+    """Its output, when it has ended."""
+    guest.run("for i in $(seq 300); do grep -q status /tmp/said && exit 0; sleep 0.1; done; cat /tmp/said; exit 1")
+    return guest.run("cat /tmp/said")
+
+
+@pytest.mark.parametrize("how", ["read", "poll"])
+def test_a_reset_of_the_function_ends_a_call(guest, how):
+    begin(guest, "waits", how)
+    guest.run(f"echo 1 > /sys/bus/pci/devices/{CARD}/reset")
+    said = end(guest)
+    assert "ended: No data available" in said and "after" in said and "status 0" in said, said
+
+
+@pytest.mark.parametrize("how", ["read", "poll"])
+def test_unbinding_ends_a_call(guest, how):
+    begin(guest, "waits", how)
+    guest.run(f"echo {CARD} > {DRIVER}/unbind", timeout=60)
+    said = end(guest)
+    guest.run(f"echo {CARD} > {DRIVER}/bind", timeout=60)
+    assert "ended: No such device" in said and "status 0" in said, said
+    assert how == "read" or "events: error hang-up" in said
+    passes(guest, "packets")
+
+
+def test_unbinding_takes_the_mapping(guest):
+    begin(guest, "mapped")
+    guest.run(f"echo {CARD} > {DRIVER}/unbind", timeout=60)
+    said = end(guest)
+    guest.run(f"echo {CARD} > {DRIVER}/bind", timeout=60)
+    assert "status 0" in said, said
+
+
+@pytest.mark.parametrize("fault, error", [("ur", "Input/output error"), ("ca", "Input/output error"),
+    ("poison", "Input/output error")])
+def test_a_bad_completion_is_an_errno(guest, pipe, fault, error):
+    pipe.write_text(f"{fault}@300\n")
+    assert f"error: {error}" in passes(guest, "until_error")
+
+
+def test_the_second_stream_is_another_one(guest):
+    guest.run("test -c /dev/litepcie0_stream1 && ! test -e /dev/litepcie0_stream2")
+
+
+@pytest.fixture(scope="module")
+def checked(guest, build_board):
+    """Function that returns what the card's checker has counted: (beats, errors)."""
+    header = (build_board(streams=2, patterns=1) / "software" / "include" / "generated" / "csr.h").read_text()
+    places = [int(re.search(rf"define CSR_PATTERN1_{name}_ADDR \(CSR_BASE \+ (0x\w+)L\)", header)[1], 16)
+        for name in ("BEATS", "ERRORS")]
+
+    def read():
+        guest.run(f"echo {CARD} > {DRIVER}/unbind", timeout=60)
+        guest.run(f"echo 1 > /sys/bus/pci/devices/{CARD}/enable")
+        # The registers are on the bus of the SoC, which begins at USER_OFFSET in BAR0.
+        bus    = int(guest.run(f"poke {USER_OFFSET:#x}"), 0)
+        counts = [int(guest.run(f"poke {bus + place:#x}"), 0) for place in places]
+        guest.run(f"echo 0 > /sys/bus/pci/devices/{CARD}/enable; echo {CARD} > {DRIVER}/bind", timeout=60)
+        return counts
+    return read
+
+
+SIZES = pytest.mark.parametrize("how, size", [("read", 16), ("map", 16), *[pytest.param(how, size, marks=[
+    pytest.mark.full, pytest.mark.timeout(2400)]) for how, size in (("read", 1024), ("map", 128))]])
+
+
+@SIZES
+def test_the_pattern_of_the_card_has_no_gap(guest, how, size):
+    print(passes(guest, "source", how, str(size), timeout=2000))
+
+
+@SIZES
+def test_the_card_finds_no_gap_in_the_pattern(guest, checked, how, size):
+    beats, errors = checked()
+    assert errors == 0
+    said = passes(guest, "check", how.replace("read", "write"), str(size), timeout=2000)
+    print(said)
+    sent = int(re.search(r"beats (\d+)", said)[1])
+    assert checked() == [(beats + sent) % 2**32, 0]
