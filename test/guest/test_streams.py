@@ -55,6 +55,13 @@ def test_the_shared_ring(guest, test):
     passes(guest, test)
 
 
+def test_the_examples(guest):
+    assert "100 packets sent and received: equal, " in guest.run("stream_packets")
+    said = guest.run("stream_ring /dev/litepcie0_stream1 2000000")
+    # A poll and an advance for all buffers that have come, each of 64 KiB or a packet.
+    assert 2000000 <= int(said.split()[0]) < 8000000 and " packets, sum " in said
+
+
 @pytest.mark.parametrize("test", ["closing", "killed", "signals"])
 def test_what_is_lost_is_counted(guest, test):
     passes(guest, test)

@@ -28,6 +28,7 @@
 #define LIBLITEPCIE_H
 
 #include <linux/litepcie.h>
+#include <linux/litepcie_stream.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -120,6 +121,68 @@ ssize_t litepcie_pread(struct litepcie *card, void *buffer, size_t bytes, uint64
  *   -ENOSPC      the card's memory ends before; the bytes up to its end were written
  */
 ssize_t litepcie_pwrite(struct litepcie *card, const void *buffer, size_t bytes, uint64_t offset);
+
+/* ---- Streams --------------------------------------------------------------------------------- */
+
+/* An open stream: the directions that it was opened for, which no other file can have. */
+struct litepcie_stream;
+
+/*
+ * Opens @path, such as "/dev/litepcie0_stream0". @flags are O_RDONLY (card to host), O_WRONLY or
+ * O_RDWR, and O_NONBLOCK. 0, -EBUSY if a direction is in use, or another negative errno.
+ */
+int litepcie_stream_open(struct litepcie_stream **stream, const char *path, int flags);
+
+/* Waits until the card has what was written. The errors of litepcie_stream_write(); NULL is 0. */
+int litepcie_stream_close(struct litepcie_stream *stream);
+
+/* For poll(2). It belongs to @stream, which reads and writes headers before the bytes. */
+int litepcie_stream_fd(const struct litepcie_stream *stream);
+
+/*
+ * Sets what is not 0 in @setup, for @setup->direction, and returns all settings in it. -EBUSY after
+ * the direction has begun, -EINVAL if a value is not allowed.
+ */
+int litepcie_stream_setup(struct litepcie_stream *stream, struct litepcie_stream_setup *setup);
+
+/* Sizes of the ring and counters of a direction. */
+int litepcie_stream_get_info(struct litepcie_stream *stream, unsigned int direction,
+			     struct litepcie_stream_info *info);
+
+/*
+ * Fills @buffer with up to @bytes bytes of one packet; sets @more if the packet goes on. Returns
+ * their number, at least 1, or the errors of read() in <linux/litepcie_stream.h>.
+ */
+ssize_t litepcie_stream_read(struct litepcie_stream *stream, void *buffer, size_t bytes, int *more);
+
+/*
+ * Writes bytes of a packet, which ends with them unless @more is set. Returns @bytes, or fewer after
+ * a signal, an error or with O_NONBLOCK: the packet then goes on with the next call. Or the errors
+ * of write() in <linux/litepcie_stream.h>.
+ */
+ssize_t litepcie_stream_write(struct litepcie_stream *stream, const void *buffer, size_t bytes,
+			      int more);
+
+/* The ring of a direction in the memory of the program. */
+struct litepcie_stream_map {
+	struct litepcie_stream_ring *ring; /* counts, and the length of each buffer */
+	unsigned char *buffers;		   /* buffer n is at n * stride */
+	size_t stride;
+	size_t bytes; /* of the whole mapping */
+	unsigned int direction;
+};
+
+/*
+ * Maps the ring of a direction. 0 or a negative errno; -EACCES if @stream was not opened for
+ * reading, which every mapping needs.
+ */
+int litepcie_stream_map(struct litepcie_stream *stream, unsigned int direction,
+			struct litepcie_stream_map *map);
+void litepcie_stream_unmap(struct litepcie_stream_map *map);
+
+/* Gives the next @count buffers to the card: LITEPCIE_IOC_STREAM_ADVANCE. 0 or a negative errno. */
+int litepcie_stream_advance(struct litepcie_stream *stream, struct litepcie_stream_map *map,
+			    unsigned int count);
 
 /* ---- Theory ---------------------------------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 
 """The Python examples on the mock card: the guest has no Python. test/guest runs the C examples on the whole path."""
 
+import os
 import subprocess
 import sys
 
@@ -47,8 +48,15 @@ def test_info(card):
         "mock at 0000:01:00.0", "link Gen2 x4, built for Gen2 x4", "memory 1048576 bytes, window 65536 bytes"]
 
 
+def test_stream_packets(card, tmp_path):
+    """A FIFO that is open for both directions gives back what is written, as the card's loop does."""
+    os.mkfifo(tmp_path / "loop")
+    result = run(card, "stream_packets.py", tmp_path / "loop", 20, 3000)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "20 packets sent and received: equal\n", "")
+
+
 def test_a_missing_card_is_one_line(card):
-    for name in ("write_read.py", "info.py"):
+    for name in ("write_read.py", "info.py", "stream_packets.py"):
         result = run(card, name, "/dev/litepcie7")
         assert result.returncode == 1
         assert result.stderr == "/dev/litepcie7: [Errno 2] No such file or directory: '/dev/litepcie7'\n"
