@@ -30,7 +30,7 @@ FAULTS = {
 }
 # Paths of src/fail_nth.c, and how many calls failed at least when an allocation did.
 PATHS = {"open": 1, "read": 2, "write": 2, "vector": 2, "gather": 2, "fresh": 2, "splice": 2, "ioctl": 1, "map": 1,
-    "aio": 1, "io_uring": 0, "reset": 1, "probe": 10, "remove": 1}
+    "aio": 1, "io_uring": 0, "reset": 1, "probe": 10, "remove": 1, "stream": 3}
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +54,8 @@ def test_a_fault_is_found(faulty, fault):
 
 
 @pytest.fixture(scope="module")
-def guest(boot):
-    with boot("fail-nth", check=False) as guest:
+def guest(boot, build_board):
+    with boot("fail-nth", board=build_board(streams=2, patterns=1), check=False) as guest:
         yield guest
         assert guest.leaks() == ""  # Of all paths.
 

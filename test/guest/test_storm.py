@@ -63,10 +63,10 @@ def pipe(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def guest(boot, pipe):
+def guest(boot, build_board, pipe):
     # Programs that read into the same bytes at once make mappings that overlap, as any direct I/O of a program does.
-    with boot("storm-guest", cpus=2, simulator_arguments=["--inject-pipe", str(pipe)],
-            parameters=("dma_debug=off",)) as guest:
+    with boot("storm-guest", board=build_board(streams=2, patterns=1), cpus=2,
+            simulator_arguments=["--inject-pipe", str(pipe)], parameters=("dma_debug=off",)) as guest:
         yield guest
 
 

@@ -9,13 +9,14 @@
 #define _GNU_SOURCE
 #include <linux/aio_abi.h>
 #include <linux/io_uring.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include "check.h"
 
-#include <linux/litepcie.h>
+#include <linux/litepcie_stream.h>
 
 #define CARD	"0000:01:00.0"
 #define DRIVER	"/sys/bus/pci/drivers/litepcie/"
@@ -290,6 +291,29 @@ static void after_reset(void)
 	close(helper);
 }
 
+/* A stream from its begin to its end; the card sends back what it gets. */
+static long path_stream(void)
+{
+	struct litepcie_stream_setup setup = { .size = sizeof(setup), .depth = 4, .buffer_bytes = 5000 };
+	int file = open("/dev/litepcie0_stream0", O_RDWR | O_NONBLOCK);
+	struct pollfd event = { .fd = file, .events = POLLIN };
+	long result = file < 0 ? -1 : 0, error;
+
+	for (setup.direction = 0; result >= 0 && setup.direction < 2; setup.direction++)
+		result = ioctl(file, LITEPCIE_IOC_STREAM_SETUP, &setup);
+	if (result >= 0)
+		result = write(file, memory, 3000);
+	if (result >= 0)
+		result = poll(&event, 1, 60000) == 1 ? 0 : -1;
+	if (result >= 0)
+		result = read(file, memory, MIB);
+	error = errno;
+	if (file >= 0)
+		close(file);
+	errno = error;
+	return result;
+}
+
 static void nothing(void)
 {
 }
@@ -313,6 +337,7 @@ static const struct path {
 	{ "io_uring", before_uring, path_uring, after_splice },
 	{ "probe", before_probe, path_probe, after_probe },
 	{ "remove", before_remove, path_probe, after_probe },
+	{ "stream", nothing, path_stream, nothing },
 	{ "reset", before_reset, path_reset, after_reset },
 };
 

@@ -225,13 +225,15 @@ static void *thread(void *argument)
 
 	random_seed(start->seed, start->hand, start->thread);
 	for (;;) {
-		unsigned int kind = pick(kinds_count + async_kinds_count);
+		unsigned int kind = pick(kinds_count + async_kinds_count + stream_kinds_count);
 
 		current_kind = kind;
 		if (kind < kinds_count)
 			kinds[kind].act();
-		else
+		else if (kind < kinds_count + async_kinds_count)
 			async_kinds[kind - kinds_count].act();
+		else
+			stream_kinds[kind - kinds_count - async_kinds_count].act();
 	}
 	return NULL;
 }

@@ -154,6 +154,8 @@ static void print_counters(void)
 		print_counter(kinds[i].name, i);
 	for (unsigned int i = 0; i < async_kinds_count; i++)
 		print_counter(async_kinds[i].name, kinds_count + i);
+	for (unsigned int i = 0; i < stream_kinds_count; i++)
+		print_counter(stream_kinds[i].name, kinds_count + async_kinds_count + i);
 	print_counter("data of a witness", DATA_AT);
 	print_counter("pages of a witness", PAGES_AT);
 	weather_print();

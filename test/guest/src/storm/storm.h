@@ -76,6 +76,8 @@ extern const struct kind kinds[];
 extern const unsigned int kinds_count;
 extern const struct kind async_kinds[];
 extern const unsigned int async_kinds_count;
+extern const struct kind stream_kinds[];
+extern const unsigned int stream_kinds_count;
 
 /* Processes; they do not return. */
 void hand(uint64_t seed, unsigned int number);
