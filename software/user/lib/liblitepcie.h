@@ -156,9 +156,9 @@ int litepcie_stream_get_info(struct litepcie_stream *stream, unsigned int direct
 ssize_t litepcie_stream_read(struct litepcie_stream *stream, void *buffer, size_t bytes, int *more);
 
 /*
- * Writes bytes of a packet, which ends with them unless @more is set. Returns @bytes, or fewer after
- * a signal, an error or with O_NONBLOCK: the packet then goes on with the next call. Or the errors
- * of write() in <linux/litepcie_stream.h>.
+ * Writes bytes of a packet, which ends with them unless @more is set. Returns @bytes, or fewer
+ * after a signal, an error or with O_NONBLOCK: the packet then goes on with the next call. Or the
+ * errors of write() in <linux/litepcie_stream.h>.
  */
 ssize_t litepcie_stream_write(struct litepcie_stream *stream, const void *buffer, size_t bytes,
 			      int more);
