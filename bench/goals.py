@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from litepcie_bench import area, board_rows
 from litepcie_bench.fit import fit
-from litepcie_bench.points import DEFAULT_TAGS, OURS, link_name
+from litepcie_bench.points import DEFAULT_TAGS, OURS, STOCK, link_name
 from litepcie_bench.published import MSC_MPS, application_notes, msc_calculated
 from litepcie_bench.records import rate
 from litepcie_bench.waits import alone_bound, blame, blame_small, bound, excess, start_up
@@ -92,6 +92,17 @@ def _throughput(results):
             found.append(Cell(f"{name}, one per doorbell, net of start-up", what,
                 _share(result, direction, alone_bound), must, "% of bound, net",
                 excess(result, direction)))
+    return found
+
+def _alone(results):
+    """One transfer per doorbell with its descriptor in the card's registers, compared with stock."""
+    found, stock = [], {r.point.link: r for r in results if r.point.design == STOCK and not r.point.fill}
+    for result in results:
+        point, other = result.point, stock.get(result.point.link)
+        if point.direct and other:
+            found += [Cell("one transfer alone with DIRECT, beside stock", f"{point.where}, {direction}",
+                100*rate(result, direction)/rate(other, direction), 100, "% of stock", blame(result, direction))
+                for direction in ("read", "write")]
     return found
 
 # The host -----------------------------------------------------------------------------------------
@@ -255,7 +266,8 @@ def cells(results, synth=()):
     """Returns the cells of all goals that a run measured; ``synth``: records of ``make synth``."""
     good  = [result for result in results if not result.failure]
     sweep = lambda *names: [r for r in good if r.point.sweep in names]
-    found = [*_boards(good), *_throughput(sweep("notes", "gen3", "shapes")), *_host(sweep("completions", "latency")),
+    found = [*_boards(good), *_throughput(sweep("notes", "gen3", "shapes")),
+        *_alone(sweep("alone")), *_host(sweep("completions", "latency")),
         *_peer_cells(good), *_size_cells(good), *_half_peak(good), *_pio(sweep("pio")),
         *_ddr(sweep("ddr")), *_area(synth)]
     order = list(dict.fromkeys(GOALS + tuple(cell.goal for cell in found)))

@@ -41,6 +41,9 @@ SECTIONS = (
         "with both directions at once. At 512 bit and 125 MHz the data path limits x8: a TLP of 268 bytes takes 5 "
         "beats.",
         (plots.efficiency,), (tables.throughput,)),
+    ("One transfer of 100 KB", "One transfer per doorbell, with its start-up. Our card fetches the descriptor from "
+        "host memory, a round trip, unless the host writes it into the card's registers. Stock has it in a table of "
+        "its own, which the host fills before the time that is measured, unless counted.", (), (tables.alone,)),
     ("Throughput over size", "Chains of descriptors of one size, one doorbell per chain. The table shows % of the "
         "calculated column of the MSC8156/8157 notes (their formula where they print no column); the goal is 95.",
         (plots.sizes, plots.sizes_gen1, plots.back_to_back), (tables.small,)),

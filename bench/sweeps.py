@@ -86,6 +86,14 @@ def gen3(quick):
         for point in alone_and_chained(sweep="gen3", design=design, bytes=whole(link), **link)]
 
 
+def alone(quick):
+    """One transfer per doorbell: its descriptor is fetched, or in the card's registers; stock has it in its own table,
+    which the host fills before or in the time measured."""
+    return [Point("alone", design, bytes=whole(link), **link, **{option: True for option in options})
+        for link in ((DEFAULT,) if quick else (DEFAULT, FASTEST))
+        for design, *options in ((OURS,), (OURS, "direct"), (STOCK,), (STOCK, "fill"))]
+
+
 def shapes(quick):
     """Requests and completions in separate channels, little-endian, as on UltraScale."""
     points = alone_and_chained(sweep="shapes", design=OURS, phy="split", **FASTEST)
@@ -195,5 +203,5 @@ def ddr(quick):
             bytes=whole(link), **link)]
 
 
-SWEEPS = {sweep.__name__: sweep for sweep in (boards, links, board_sizes, notes, gen3, shapes, completions, latency,
-    outliers, tags, addresses, errors, sizes, baseline, pio, ddr)}
+SWEEPS = {sweep.__name__: sweep for sweep in (boards, links, board_sizes, notes, gen3, alone, shapes, completions,
+    latency, outliers, tags, addresses, errors, sizes, baseline, pio, ddr)}

@@ -186,6 +186,17 @@ def tags(results):
         lambda p: f"{p.tags} tags, MRRS {p.mrrs}", lambda p: f"{p.latency_ns/1000:g} us")
 
 
+def alone(results):
+    rows = []
+    for r in of_sweep(results, "alone"):
+        point = r.point
+        where = "in the card's registers" if point.direct else "fetched by the card" if point.design == OURS else \
+            "in stock's table" + ", filling counted"*point.fill
+        rows.append((point.where, _design(point), where, *(text for direction in ("read", "write") for text in (
+            megabytes(rate(r, direction)), percent(rate(r, direction), waits.bound(r, direction))))))
+    return table(("link", "", "descriptor", "read, MB/s", "of bound", "write, MB/s", "of bound"), rows)
+
+
 def addresses(results):
     rows = []
     for r in of_sweep(results, "addresses"):

@@ -122,6 +122,17 @@ def test_both_readings_of_100_kb_are_judged():
     assert "round trips of 2 us before the first byte leave at most 96.5 %" in why
 
 
+def test_one_transfer_alone_is_held_against_stock():
+    """With its descriptor in the card's registers; not fetched, and not against a table whose filling counts."""
+    def alone(rate, **options):
+        found = result({"read": rate, "write": rate}, **options)
+        return replace(found, point=replace(found.point, sweep="alone"))
+    rest = [alone(1700e6), alone(1650e6, design=STOCK), alone(1600e6, design=STOCK, fill=True)]
+    for rate, reached in ((1650e6, True), (1649e6, False)):
+        cells = [cell for cell in goals.cells([alone(rate, direct=True), *rest]) if "stock" in cell.goal]
+        assert [cell.reached for cell in cells] == [reached]*2 and cells[0].must == 100
+
+
 def test_area_and_clock_are_held_against_stock():
     ours  = {"design": OURS, "part": "xc7a", "family": "xc7", "width": 64, "luts": 1500, "brams": 3,
         "bram_unit": "RAMB18", "fmax_hz": 124e6}
