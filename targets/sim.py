@@ -28,7 +28,9 @@ from migen import *
 from litex.gen import *
 
 from litex.build.generic_platform import GenericPlatform, Pins
-from litex.soc.interconnect import stream
+from litex.soc.integration.soc import SoCRegion
+from litex.soc.interconnect import stream, wishbone
+from litex.soc.interconnect.csr import CSRStatus, CSRStorage
 
 from litepcie_soc.build.command_line import Parser, number, run
 from litepcie_soc.build.simulation import build_name
@@ -46,6 +48,11 @@ from litepcie_soc.stream_dma.pattern import PatternEnds
 # What --completion-space allows: completions, and bytes of their data.
 COMPLETIONS      = range(16, 4096 + 1)
 COMPLETION_BYTES = range(1024, (1 << 20) + 1)
+
+# Of the user's bus: bytes that the host reaches, and the place of a RAM. There is nothing behind the RAM.
+USER_BYTES     = 256 << 10
+USER_RAM       = 64 << 10
+USER_RAM_BYTES = 16 << 10
 
 # Platform -----------------------------------------------------------------------------------------
 
@@ -74,6 +81,32 @@ class _CRG(LiteXModule):
             self.cd_sys.rst.eq(platform.request("sys_rst")),
         ]
 
+# User Core ----------------------------------------------------------------------------------------
+
+
+class UserCore(LiteXModule):
+    """What a designer might add: a register, another that follows from it, and a RAM on the bus of the SoC.
+
+    Registers
+    ---------
+    operand : 32 bits.
+    result  : 32 bits, ``operand`` with its bits inverted.
+
+    Attributes
+    ----------
+    bus : wishbone.Interface, slave: the RAM.
+    """
+    def __init__(self, ram_bytes):
+        self.operand = CSRStorage(32, description="A value.")
+        self.result  = CSRStatus(32, description="The value with its bits inverted.")
+        self.ram     = wishbone.SRAM(ram_bytes)
+        self.bus     = self.ram.bus
+
+        # # #
+
+        self.comb += self.result.status.eq(~self.operand.storage)
+
+
 # BaseSoC ------------------------------------------------------------------------------------------
 
 
@@ -95,10 +128,11 @@ class BaseSoC(LitePCIeSoC):
     streams      : number of stream channels; each is looped back.
     patterns     : of these, how many of the last ones have a pattern source and checker instead (``PatternEnds``).
     with_ddr     : endpoint memory in DDR3-1600 of 64 bit with LiteDRAM, whose clock is four times ``sys``.
+    user_core    : a ``UserCore`` on the bus of the SoC, of which the host reaches 256 KiB.
     """
     def __init__(self, gen=2, lanes=4, data_width=128, memory_size=64 << 20, sys_clk_freq=None, *,
         phy="shared", endianness="big", tags=64, channels=1, streams=0, with_ddr=False, completion_space=None,
-        fabric_width=0, patterns=0):
+        fabric_width=0, patterns=0, user_core=False):
         check_data_width(data_width)
         check_memory_size(memory_size)
         split        = phy == "split"
@@ -135,8 +169,12 @@ class BaseSoC(LitePCIeSoC):
             tags        = tags,
             channels    = channels,
             streams     = streams,
-            user_bus    = patterns > 0,  # For the checkers' registers.
+            # For the checkers' registers, or all of the user core.
+            user_bus    = {"origin": 0, "size": USER_BYTES} if user_core else patterns > 0,
         )
+        if user_core:
+            self.core = UserCore(USER_RAM_BYTES)
+            self.bus.add_slave("ram", self.core.bus, SoCRegion(origin=USER_RAM, size=USER_RAM_BYTES))
 
         # Streams ----------------------------------------------------------------------------------
         for place, channel in enumerate(self.streams):
@@ -228,6 +266,8 @@ def parse_args(argv):
         help="Stream channels, looped back (0).")
     target.add_argument("--patterns", default=0, type=int, choices=range(MAX_CHANNELS),
         help="Of these, how many of the last ones have a pattern source and a checker instead of the loop (0).")
+    target.add_argument("--user-core", action="store_true",
+        help="Registers and a RAM of a user on the bus of the SoC, as /dev/litepcie0_user.")
     target.add_argument("--with-ddr", action="store_true",
         help="Endpoint memory in simulated DDR3-1600 of 64 bit with LiteDRAM, instead of block RAM.")
     target.add_argument("--memory-size", default=64 << 20, type=number, metavar="BYTES",
@@ -286,7 +326,7 @@ def check_args(parser, args):
     if args.output_dir is None:
         args.output_dir = environment.ROOT / "build" / build_name(args.gen, args.lanes, args.data_width, args.phy,
             args.endianness, args.tags, args.streams, args.with_ddr, args.channels, args.completion_space,
-            args.fabric_width, args.patterns)
+            args.fabric_width, args.patterns, args.user_core)
 
 
 def main(argv=None):
@@ -297,7 +337,7 @@ def main(argv=None):
         soc = BaseSoC(args.gen, args.lanes, args.data_width, args.memory_size, args.sys_clk_freq,
             phy=args.phy, endianness=args.endianness, tags=args.tags, channels=args.channels,
             streams=args.streams, with_ddr=args.with_ddr, completion_space=args.completion_space,
-            fabric_width=args.fabric_width, patterns=args.patterns)
+            fabric_width=args.fabric_width, patterns=args.patterns, user_core=args.user_core)
         try:
             status = build(soc, args.output_dir, compile_simulator=not args.no_compile)
         except PinnedMapError as error:

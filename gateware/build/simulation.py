@@ -8,7 +8,7 @@
 
 
 def build_name(gen=2, lanes=4, data_width=128, phy="shared", endianness="big", tags=64, streams=0, with_ddr=False,
-    channels=1, completion_space=None, fabric_width=0, patterns=0, **others):
+    channels=1, completion_space=None, fabric_width=0, patterns=0, user_core=False, **others):
     """Returns the name of the folder in ``build/`` for a board that ``targets/sim.py`` builds.
 
     Link and data path are always in the name, other options only if they are not the default.
@@ -25,6 +25,6 @@ def build_name(gen=2, lanes=4, data_width=128, phy="shared", endianness="big", t
     name += f"_channels{channels}"*(channels != 1)
     if completion_space:
         name += "_space{}x{}".format(*completion_space)
-    name += f"_fabric{fabric_width}"*(fabric_width != 0)
+    name += f"_fabric{fabric_width}"*(fabric_width != 0) + "_user"*user_core
     name += "".join(f"_{option}{value}" for option, value in sorted(others.items()))
     return name + "_ddr"*with_ddr

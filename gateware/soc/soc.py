@@ -28,7 +28,7 @@ from litepcie_soc.soc.banks import PinnedBanks
 from litepcie_soc.soc.identity import Identity
 from litepcie_soc.soc.msi import MSIMerger, msi_enable
 from litepcie_soc.soc.reset import FunctionReset
-from litepcie_soc.soc.user_bus import user_bus_of
+from litepcie_soc.soc.user_bus import limit_bus_time, user_bus_of
 from litepcie_soc.stream_dma.engine import StreamChannel, StreamEngine
 from litepcie_soc.tlp.layer import TransactionLayer
 
@@ -316,6 +316,7 @@ def add_litepcie(soc, phy, *, user_bus=None, **options):
     soc.litepcie = litepcie = LitePCIe(phy, sys_clk_freq=soc.sys_clk_freq, user_bus=user_bus, **options)
     if user_bus:
         soc.bus.add_master("pcie", master=litepcie.tlp.user.bus)
+        limit_bus_time(soc, user_bus)
     for name, value in litepcie.constants.items():
         soc.add_config(name, value)
     return litepcie

@@ -17,6 +17,9 @@ SIZE_MIN = 4096  # Bytes: a program maps pages.
 # host waits for 50 us at least (PCIe 4.0 7.5.3.16); most wait for tens of milliseconds.
 TIMEOUT_US = 40
 
+# The bus ends a cycle this much later than the host's access, which must fail first: the bus itself reports no error.
+MARGIN_CYCLES = 16
+
 KEYS = ("origin", "size", "timeout_us")
 
 # User Bus -----------------------------------------------------------------------------------------
@@ -25,6 +28,16 @@ KEYS = ("origin", "size", "timeout_us")
 def registers_of(soc):
     """Returns origin and size of the CSR region of a SoC that is not finalised."""
     return soc.mem_map["csr"], min(4 << soc.csr.address_width, abi.USER_MAX)
+
+
+def limit_bus_time(soc, user_bus):
+    """Lets the bus of a SoC without a CPU end a cycle soon after an access of the host has failed.
+
+    Otherwise LiteX's bus takes a million cycles to find that an address has no slave, and the host's accesses fail for
+    as long. A CPU may have slower slaves, so its bus keeps its limit (``bus_timeout`` of the SoC).
+    """
+    if getattr(soc, "cpu_type", None) is None:
+        soc.bus.timeout = user_bus.timeout_cycles + MARGIN_CYCLES
 
 
 def user_bus_of(soc, choice):
@@ -55,4 +68,8 @@ def user_bus_of(soc, choice):
         raise ValueError(f"user_bus origin 0x{origin:x} is not on the bus, which ends at 0x{end:x}")
     if not 1 <= timeout <= 10000:
         raise ValueError(f"user_bus timeout_us {timeout!r} is not supported; give 1 to 10000")
-    return UserBus(origin, size, int(timeout * soc.sys_clk_freq / 1e6), soc.bus.address_width)
+    cycles = int(timeout * soc.sys_clk_freq / 1e6)
+    if soc.bus.timeout is not None and soc.bus.timeout <= cycles:
+        raise ValueError(f"user_bus timeout_us {timeout!r} is {cycles} cycles; "
+            f"give less than the bus_timeout of the SoC, {soc.bus.timeout:g} cycles")
+    return UserBus(origin, size, cycles, soc.bus.address_width)

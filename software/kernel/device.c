@@ -60,6 +60,7 @@ struct litepcie_device *litepcie_device_alloc(struct pci_dev *pdev)
 	mutex_init(&ld->files_lock);
 	INIT_LIST_HEAD(&ld->files);
 	INIT_LIST_HEAD(&ld->stream_ends);
+	INIT_LIST_HEAD(&ld->user_files);
 	INIT_LIST_HEAD(&ld->all_engines);
 	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
 		litepcie_pool_init(&ld->pools[i]);

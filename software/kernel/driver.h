@@ -12,7 +12,7 @@
  *	pci.c					probe and remove
  *	power.c debugfs.c device.c stream.c	the card as a whole, device nodes
  *	irq.c sysfs.c				interrupts; attributes
- *	file.c watchdog.c stream_file.c		system calls; recovery of an engine
+ *	file.c watchdog.c stream_file.c user.c	system calls; recovery of an engine
  *	async.c ioctl.c stream_ioctl.c		asynchronous calls; ioctls
  *	transfer.c identity.c stream_call.c	one call's requests; what the card is
  *	stream_wait.c stream_map.c		calls and mappings of streams
@@ -67,6 +67,7 @@
 struct litepcie_device;
 struct litepcie_request;
 struct litepcie_stream;
+struct litepcie_user;
 
 /**
  * enum litepcie_card - is the card there
@@ -105,8 +106,10 @@ enum litepcie_card {
  * @scratch: value of SCRATCH before a suspend
  * @memory_losses: resumes after which the card's memory may have been lost
  * @latch: held between the two accesses of a 64-bit counter, or of SCRATCH
- * @files_lock: protects @files
+ * @files_lock: protects @files and @user_files
  * @files: all open files
+ * @user: the device of the user's registers; NULL: none
+ * @user_files: all open files of @user
  * @debugfs: debugfs folder of the card
  */
 struct litepcie_device {
@@ -135,6 +138,8 @@ struct litepcie_device {
 	struct mutex latch;		/* serialises pairs of register accesses */
 	struct mutex files_lock;	/* protects the list */
 	struct list_head files;
+	struct litepcie_user *user;
+	struct list_head user_files;
 	struct dentry *debugfs;
 };
 

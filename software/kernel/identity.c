@@ -128,6 +128,40 @@ static int litepcie_read_window(struct litepcie_device *ld,
 	return 0;
 }
 
+/*
+ * Programs reach these registers directly. They must therefore be in BAR0 and
+ * clear of those that only the driver may write.
+ */
+static int litepcie_read_user(struct litepcie_device *ld,
+			      struct litepcie_identity *id)
+{
+	resource_size_t bar = pci_resource_len(ld->pdev, 0);
+	struct device *dev = &ld->pdev->dev;
+	u32 offset, bytes;
+
+	if (!(id->capabilities & LITEPCIE_CAPABILITY_USER))
+		return 0;
+	offset = readl(ld->regs + LITEPCIE_USER_OFFSET);
+	bytes = readl(ld->regs + LITEPCIE_USER_SIZE);
+	if (!bytes || offset > bar || bytes > bar - offset)
+		return dev_err_probe(dev, -ENODEV,
+				     "user registers of %#x bytes at %#x are not in BAR0 of %#llx bytes\n",
+				     bytes, offset, (u64)bar);
+	if (offset < LITEPCIE_DRIVER_BYTES)
+		return dev_err_probe(dev, -ENODEV,
+				     "user registers at %#x are over those of the driver, which end at %#x\n",
+				     offset, LITEPCIE_DRIVER_BYTES);
+	if (!IS_ALIGNED(offset, SZ_4K) || !IS_ALIGNED(bytes, SZ_4K))
+		return dev_err_probe(dev, -ENODEV,
+				     "user registers of %#x bytes at %#x are not aligned to 4096 bytes\n",
+				     bytes, offset);
+	id->user_start = pci_resource_start(ld->pdev, 0) + offset;
+	id->user_offset = offset;
+	id->user_bytes = bytes;
+	id->user_origin = readl(ld->regs + LITEPCIE_USER_ORIGIN);
+	return 0;
+}
+
 /**
  * litepcie_identify() - read what the card is
  * @ld: the device, with its registers mapped
@@ -158,7 +192,10 @@ int litepcie_identify(struct litepcie_device *ld, struct litepcie_identity *id)
 	ret = litepcie_check_geometry(ld, id);
 	if (ret)
 		return ret;
-	return litepcie_read_window(ld, id);
+	ret = litepcie_read_window(ld, id);
+	if (ret)
+		return ret;
+	return litepcie_read_user(ld, id);
 }
 
 /**

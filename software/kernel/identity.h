@@ -8,9 +8,13 @@
 #define _LITEPCIE_IDENTITY_H
 
 #include <linux/bitfield.h>
+#include <linux/sizes.h>
 #include <linux/types.h>
 
 #include "litepcie_regs.h"
+
+/* End of the registers in BAR0 that only the driver may write. */
+#define LITEPCIE_DRIVER_BYTES	SZ_512K
 
 /**
  * struct litepcie_identity - what the card is, read once at probe
@@ -20,6 +24,10 @@
  * @memory_bytes: size of the memory of the card
  * @window_start: physical address of the window onto that memory
  * @window_bytes: size of the window, a multiple of the page size; 0: none
+ * @user_start: physical address of the user's registers
+ * @user_offset: their offset in BAR0
+ * @user_bytes: their size; 0: none
+ * @user_origin: address of the first one on the bus of the card's SoC
  * @clock_hz: clock of the data path
  * @built_link: register BUILT_LINK
  * @streams: number of stream channels
@@ -32,6 +40,10 @@ struct litepcie_identity {
 	u64 memory_bytes;
 	phys_addr_t window_start;
 	u32 window_bytes;
+	phys_addr_t user_start;
+	u32 user_offset;
+	u32 user_bytes;
+	u32 user_origin;
 	u32 clock_hz;
 	u32 built_link;
 	u32 streams;

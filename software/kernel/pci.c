@@ -14,6 +14,7 @@
 #include "driver.h"
 #include "request.h"
 #include "stream.h"
+#include "user.h"
 
 /* Maps the registers and reads what the card is. */
 static int litepcie_map(struct litepcie_device *ld)
@@ -131,6 +132,9 @@ static int litepcie_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = litepcie_streams_publish(ld);
 	if (ret)
 		goto err_unpublish;
+	ret = litepcie_user_publish(ld);
+	if (ret)
+		goto err_streams;
 	litepcie_debugfs_add(ld);
 	dev_info(&ld->dev, "%s, gateware %u.%u, %llu bytes of memory\n",
 		 ld->id.target,
@@ -140,6 +144,8 @@ static int litepcie_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	litepcie_check_link(ld);
 	return 0;
 
+err_streams:
+	litepcie_streams_unpublish(ld);
 err_unpublish:
 	litepcie_device_unpublish(ld);
 err_stop:
@@ -162,6 +168,7 @@ static void litepcie_remove(struct pci_dev *pdev)
 
 	litepcie_debugfs_remove(ld);
 	litepcie_streams_unpublish(ld);
+	litepcie_user_unpublish(ld);
 	litepcie_device_unpublish(ld);
 	litepcie_stop(ld, -ENODEV);
 	litepcie_device_drain(ld);
@@ -217,6 +224,9 @@ static int __init litepcie_init(void)
 	ret = litepcie_streams_class_init();
 	if (ret)
 		goto err_device;
+	ret = litepcie_user_class_init();
+	if (ret)
+		goto err_streams;
 	litepcie_debugfs_init();
 	ret = pci_register_driver(&litepcie_driver);
 	if (ret)
@@ -225,6 +235,8 @@ static int __init litepcie_init(void)
 
 err_chardev:
 	litepcie_debugfs_exit();
+	litepcie_user_class_exit();
+err_streams:
 	litepcie_streams_class_exit();
 err_device:
 	litepcie_chardev_exit();
@@ -238,6 +250,7 @@ static void __exit litepcie_exit(void)
 {
 	pci_unregister_driver(&litepcie_driver);
 	litepcie_debugfs_exit();
+	litepcie_user_class_exit();
 	litepcie_streams_class_exit();
 	litepcie_chardev_exit();
 	litepcie_async_exit();

@@ -58,6 +58,11 @@ CLAIMS = {
     11: ("window_offset", 0x00080800, "window of 0x100000 bytes at 0x80800 is not aligned to 4096 bytes"),
     12: ("window_size",   0x00100004, "window of 0x100004 bytes at 0x100000 is not in BAR0"),
     13: ("window_size",   0,          "window of 0x0 bytes at 0x100000 is not in BAR0"),
+    16: ("user_offset",   0x40000,    "user registers at 0x40000 are over those of the driver"),
+    17: ("user_offset",   0x1f0000,   "user registers of 0x40000 bytes at 0x1f0000 are not in BAR0"),
+    18: ("user_offset",   0x80800,    "user registers of 0x40000 bytes at 0x80800 are not aligned"),
+    19: ("user_size",     0x800,      "user registers of 0x800 bytes at 0x80000 are not aligned"),
+    20: ("user_size",     0,          "user registers of 0x0 bytes at 0x80000 are not in BAR0"),
 }
 GONE = 15  # All registers read as ones.
 
@@ -67,7 +72,7 @@ def changing():
     """A board whose registers claim something else after a write to SCRATCH, whatever resets it."""
     other = BUILD / "changing"
     subprocess.run([sys.executable, ROOT / "targets" / "sim.py", "--build", "--no-compile", "--log-level", "warning",
-        "--channels", "2", "--streams", "1", "--output-dir", other], check=True)
+        "--channels", "2", "--streams", "1", "--user-core", "--output-dir", other], check=True)
     verilog = other / "gateware" / "litepcie_soc_sim.v"
     text    = verilog.read_text()
     scratch = re.search(r"reg +\[31:0\] (\w+_scratch_storage)", text)[1]
@@ -76,7 +81,8 @@ def changing():
             for number, (register, value, _) in CLAIMS.items() if register == name)
         text, changed = re.subn(rf"(assign \w+_csrbank0_{name}_w = )", rf"\1{values}", text)
         assert changed == 1, name
-    text, changed = re.subn(r"(assign \w+_completer_access_csr_bus_dat_r = )", rf"\1{{32{{claim == {GONE}}}}} | ", text)
+    text, changed = re.subn(r"(?<= : )(\w+_completer_access_csr_bus_dat_r)\b",
+        rf"({{32{{claim == {GONE}}}}} | \1)", text)
     assert changed == 1
     # Before the first use, and without a reset.
     text, changed = re.subn(r"^(wire .*\n)", r"reg [15:0] claim = 0;\n\1", text, count=1, flags=re.M)

@@ -93,6 +93,14 @@ def test_what_cannot_be(user_bus, text):
         ReferenceSoC(user_bus=user_bus)
 
 
+def test_a_bus_without_a_cpu_ends_a_cycle_soon_after_the_access():
+    soc = SoCMini(platform(), 100e6)
+    assert with_card(soc, user_bus={"timeout_us": 10}).bus.timeout == 1016
+    with pytest.raises(ValueError, match="timeout_us 40 is 4000 cycles; give less than the bus_timeout .* 100 cycles"):
+        with_card(SoCMini(platform(), 100e6, bus_timeout=100), user_bus=True)
+    assert with_card(SoCMini(platform(), 100e6)).bus.timeout == 1e6
+
+
 def test_defaults():
     assert ReferenceSoC(user_bus=True).litepcie.user_bus == UserBus(0, 0x10000, 5000, 32)
     assert ReferenceSoC(user_bus=False).litepcie.user_bus is None
@@ -125,6 +133,8 @@ def test_registers_and_a_ram_of_the_user():
         yield from host.write(user + 0x3_0000, 1)          # No slave: the write is lost and counted.
         for _ in range(200):
             yield
+        assert (yield from host.read(abi.IDENTITY_BASE + 0x8c)) == 1
+        assert (yield from host.read(user + 0x2_0ffc)) == 0x55
         assert (yield from host.read(abi.IDENTITY_BASE + 0x8c)) == 1
         assert (yield from host.read(abi.READER_BASE + 0x10)) == 0
 

@@ -70,6 +70,7 @@
 #define LITEPCIE_CAPABILITY_WINDOW		0x00000010	/* a window for mmap() */
 #define LITEPCIE_CAPABILITY_STREAM		0x00000020	/* stream channels */
 #define LITEPCIE_CAPABILITY_DIRECT		0x00000040	/* descriptors in registers */
+#define LITEPCIE_CAPABILITY_USER		0x00000100	/* /dev/litepcieN_user */
 
 /* litepcie_info.link_status */
 #define LITEPCIE_LINK_STATUS_UP			0x00000001	/* the link is up */

@@ -1,0 +1,81 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""LiteX's RemoteClient over the server; a file stands in for the device file, whose calls it has."""
+
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from litex.tools.litex_client import RemoteClient
+
+from litepcie_soc.build import user_server
+
+ORIGIN = 0x8200_0000
+CSR    = f"""csr_base,core,0x{ORIGIN:08x},,
+csr_register,core_operand,0x{ORIGIN + 8:08x},1,rw
+csr_register,core_wide,0x{ORIGIN + 16:08x},2,rw
+constant,config_csr_data_width,32,,
+constant,config_bus_address_width,32,,
+memory_region,csr,0x{ORIGIN:08x},65536,io
+"""
+
+
+@pytest.fixture
+def port():
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture
+def device(tmp_path):
+    path = tmp_path / "litepcie0_user"
+    path.write_bytes(bytes(range(64)))
+    return path
+
+
+def serve(*arguments):
+    return subprocess.Popen([sys.executable, "-u", "-m", "litepcie_soc.build.user_server", *map(str, arguments)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_remote_client(device, port, tmp_path):
+    (tmp_path / "csr.csv").write_text(CSR)
+    with serve("--device", device, "--origin", hex(ORIGIN), "--bind-port", port) as server:
+        try:
+            assert server.stdout.readline() == f"tcp port: {port}\n"
+            client = RemoteClient(port=port, csr_csv=str(tmp_path / "csr.csv"))
+            client.open()
+            assert client.regs.core_operand.read() == int.from_bytes(bytes(range(8, 12)), sys.byteorder)
+            client.regs.core_operand.write(0x1234_5678)
+            assert client.regs.core_operand.read() == 0x1234_5678
+            client.regs.core_wide.write(0x1_0000_0002)
+            assert client.read(ORIGIN + 16, 2) == [1, 2]
+            # Beyond the range, and below it: all ones, and the server goes on.
+            assert client.read(ORIGIN + 64) == client.read(ORIGIN - 4) == 0xffffffff
+            assert client.regs.core_operand.read() == 0x1234_5678
+            client.close()
+        finally:
+            server.terminate()
+        assert f"user_server: 0x{ORIGIN + 64:08x}: beyond the range" in server.stderr.read()
+    assert device.read_bytes()[8:12] == (0x1234_5678).to_bytes(4, sys.byteorder)
+
+
+def test_without_a_card():
+    server = serve("--device", "/dev/litepcie9_user")
+    assert server.wait() == 1
+    text = server.stderr.read()
+    assert text.startswith("user_server: ") and "litepcie9_user" in text and text.count("\n") == 1
+
+
+def test_the_driver_knows_the_origin(tmp_path, monkeypatch):
+    (tmp_path / "litepcie0_user").mkdir()
+    (tmp_path / "litepcie0_user" / "origin").write_text("0x82000000\n")
+    monkeypatch.setattr(user_server, "SYSFS", tmp_path)
+    assert user_server.origin_of("/dev/litepcie0_user") == ORIGIN

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+/*
+ * The registers and the RAM of the simulated board's user core, by every call
+ * of /dev/litepcie0_user.
+ * usage: user          checks all calls
+ *        user COMMAND  maps a page, runs a shell command and accesses the page
+ *                      again: prints "same", "SIGBUS", and what pread() returns
+ */
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include "check.h"
+
+#define USER "/dev/litepcie0_user"
+#define BYTES (256 << 10)
+#define RAM (64 << 10)
+#define RAM_BYTES (16 << 10)
+#define OPERAND 0
+#define RESULT 4
+#define NOTHING (128 << 10)
+
+static int fd;
+
+static uint32_t load(off_t offset)
+{
+	uint32_t value = 0;
+
+	check(pread(fd, &value, 4, offset) == 4, "%#lx: %s", (long)offset, strerror(errno));
+	return value;
+}
+
+static void store(off_t offset, uint32_t value)
+{
+	check(pwrite(fd, &value, 4, offset) == 4, "%#lx: %s", (long)offset, strerror(errno));
+}
+
+#define fails(call, error)                                                     \
+	do {                                                                   \
+		errno = 0;                                                     \
+		check((long)(call) == -1 && errno == (error), "%s", strerror(errno)); \
+	} while (0)
+
+static void registers(void)
+{
+	store(OPERAND, 0x12345678);
+	check(load(OPERAND) == 0x12345678, "%08x", load(OPERAND));
+	check(load(RESULT) == ~0x12345678u, "%08x", load(RESULT));
+	store(OPERAND, 0);
+	/* All ones are a value, not an error. */
+	check(load(RESULT) == ~0u, "%08x", load(RESULT));
+	check(lseek(fd, 0, SEEK_END) == BYTES, "%s", strerror(errno));
+	check(lseek(fd, RESULT, SEEK_SET) == RESULT, "%s", strerror(errno));
+}
+
+static void ram(void)
+{
+	static uint32_t out[RAM_BYTES / 4], in[RAM_BYTES / 4];
+
+	fill((uint8_t *)out, sizeof(out), 1);
+	check(pwrite(fd, out, sizeof(out), RAM) == sizeof(out), "%s", strerror(errno));
+	check(pread(fd, in, sizeof(in), RAM) == sizeof(in), "%s", strerror(errno));
+	check_bytes((uint8_t *)in, (uint8_t *)out, sizeof(in), "RAM");
+}
+
+static void errors(void)
+{
+	uint32_t word[256] = { 0 };
+	int reader = open(USER, O_RDONLY);
+	void *volatile nowhere = (void *)8;
+
+	fails(pread(fd, word, 4, 2), EINVAL);
+	fails(pread(fd, word, 6, 0), EINVAL);
+	fails(pwrite(fd, word, 1, 0), EINVAL);
+	fails(pread(fd, word, 4, -4), EINVAL);
+	fails(pwrite(reader, word, 4, 0), EBADF);
+	fails(pread(fd, nowhere, 4, 0), EFAULT);
+	fails(pwrite(fd, nowhere, 4, 0), EFAULT);
+	fails(ioctl(fd, 0, 0), ENOTTY);
+	check(pread(fd, word, 8, BYTES) == 0, "end");
+	check(pread(fd, word, 8, BYTES + (1l << 32)) == 0, "end");
+	fails(pwrite(fd, word, 4, BYTES), ENOSPC);
+	check(pread(fd, word, 0, 0) == 0, "nothing");
+	/* No slave answers: each call fails, and the next one works. */
+	fails(pread(fd, word, 4, NOTHING), EIO);
+	load(RAM);
+	fails(pwrite(fd, word, 4, NOTHING), EIO);
+	load(RAM);
+	/* What was moved before the error is returned. */
+	check(pread(fd, word, 1024, RAM + RAM_BYTES - 256) == 256, "%s", strerror(errno));
+	close(reader);
+}
+
+static volatile uint32_t *map(off_t offset, size_t bytes)
+{
+	return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+}
+
+static void mappings(void)
+{
+	volatile uint32_t *page = map(RAM, 4096), *core = map(0, BYTES);
+	volatile uint8_t *byte = (volatile uint8_t *)page;
+
+	check(page != MAP_FAILED && core != MAP_FAILED, "%s", strerror(errno));
+	page[5] = 0x11223344;
+	byte[21] = 0xee;
+	check(load(RAM + 20) == 0x1122ee44, "%08x", load(RAM + 20));
+	store(RAM + 4092, 77);
+	check(page[1023] == 77 && core[RAM / 4 + 1023] == 77, "%u", page[1023]);
+	core[OPERAND / 4] = 1;
+	check(core[RESULT / 4] == ~1u, "%08x", core[RESULT / 4]);
+	check(core[NOTHING / 4] == ~0u, "%08x", core[NOTHING / 4]);
+	fails(map(0, BYTES + 4096), EINVAL);
+	fails(map(BYTES, 4096), EINVAL);
+	fails(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0), EINVAL);
+}
+
+static void bus_error(int number)
+{
+	uint32_t word;
+	const char *text = pread(fd, &word, 4, 0) == 4 ? "SIGBUS read" :
+		errno == ENODEV ? "SIGBUS ENODEV" : "SIGBUS other";
+
+	(void)number;
+	puts(text);
+	exit(0);
+}
+
+int main(int argc, char **argv)
+{
+	volatile uint32_t *page;
+
+	fd = open(USER, O_RDWR);
+	check(fd >= 0, "%s: %s", USER, strerror(errno));
+	if (argc > 1) {
+		page = map(RAM, 4096);
+		page[1] = 0xcafe;
+		check(page[1] == 0xcafe, "%08x", page[1]);
+		signal(SIGBUS, bus_error);
+		check(!system(argv[1]), "'%s' failed", argv[1]);
+		check(page[1] == 0xcafe, "%08x", page[1]);
+		puts(load(RAM + 4) == 0xcafe ? "same" : "lost");
+		return 0;
+	}
+	registers();
+	ram();
+	errors();
+	mappings();
+	finish("user");
+}
