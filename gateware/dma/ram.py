@@ -53,8 +53,10 @@ class DescriptorRAM(LiteXModule):
         read      = storage.get_port(has_re=True, mode=READ_FIRST)
         self.specials += storage, write, read
         # No descriptor is read before it has landed, so never in the cycle in which it is written. Without this, yosys
-        # adds registers and multiplexers behind the RAM for that case, on the longest path of ECP5.
-        storage.attr = {("no_rw_check", 1)}
+        # adds registers and multiplexers behind the RAM for that case, on the longest path of ECP5. Wider rows stay in
+        # RAM made of LUTs; with it, yosys would take many block RAMs that are nearly empty.
+        if per_row == 1:
+            storage.attr = {("no_rw_check", 1)}
 
         enables = Cat(*[sink.be[8 * n] for n in range(data_width // 64)])
         self.comb += [
