@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Asynchronous calls: aio and io_uring. All requests of such a call are queued
- * at once. The last one that ends queues a worker, which unpins the pages and
- * completes the call.
+ * at once. The last one that ends also ends the call, in the interrupt if it can.
+ * If pages must be marked dirty, which may sleep, a worker ends it: so it is when
+ * a program reads into memory of which nothing is dirty yet.
  *
- * Only a contiguous buffer of at most LITEPCIE_ASYNC_BYTES is moved this way.
- * A buffer that must be copied needs the caller's address space, and a long one
- * would keep much memory pinned: those are moved while the caller waits.
+ * Only a buffer of at most LITEPCIE_ASYNC_BYTES is moved this way, as a longer one
+ * would keep much memory pinned. A buffer to which data must be copied needs the
+ * caller's address space. Those are moved while the caller waits.
  *
  * Requests that the card does not have are cancelled by io_cancel(), by the
  * exit of the process, and when the process closes the file.
@@ -35,8 +36,7 @@ static struct workqueue_struct *litepcie_async_queue;
  * @pending: requests that have not ended, plus 1 until all are submitted
  * @held: its reservation
  * @error: negative errno if part of the buffer could not be submitted
- * @count: number of requests
- * @requests: in the order of the buffer
+ * @first: its requests, in the order of the buffer
  */
 struct litepcie_async {
 	struct kiocb *iocb;
@@ -45,9 +45,10 @@ struct litepcie_async {
 	atomic_t pending;
 	size_t held;
 	int error;
-	unsigned int count;
-	struct litepcie_request *requests[];
+	struct litepcie_request *first;
 };
+
+static struct kmem_cache *litepcie_async_cache;
 
 /**
  * litepcie_async_init() - prepare for calls of any card
@@ -56,8 +57,22 @@ struct litepcie_async {
  */
 int litepcie_async_init(void)
 {
+	int ret;
+
+	ret = litepcie_memory_init();
+	if (ret)
+		return ret;
+	litepcie_async_cache = KMEM_CACHE(litepcie_async, SLAB_ACCOUNT);
+	if (!litepcie_async_cache)
+		goto err_memory;
 	litepcie_async_queue = alloc_workqueue(LITEPCIE_NAME, WQ_UNBOUND, 0);
-	return litepcie_async_queue ? 0 : -ENOMEM;
+	if (litepcie_async_queue)
+		return 0;
+
+	kmem_cache_destroy(litepcie_async_cache);
+err_memory:
+	litepcie_memory_exit();
+	return -ENOMEM;
 }
 
 /**
@@ -66,20 +81,22 @@ int litepcie_async_init(void)
 void litepcie_async_exit(void)
 {
 	destroy_workqueue(litepcie_async_queue);
+	kmem_cache_destroy(litepcie_async_cache);
+	litepcie_memory_exit();
 }
 
-static void litepcie_async_end(struct work_struct *work)
+/* Ends a call in any context, unless one of its requests needs a process. */
+static void litepcie_async_end(struct litepcie_async *async)
 {
-	struct litepcie_async *async =
-		container_of(work, struct litepcie_async, work);
+	struct litepcie_request *req = async->first, *next;
 	struct litepcie_flow *flow = async->flow;
 	struct kiocb *iocb = async->iocb;
 	int error = 0, late, *first = &error;
 	size_t moved = 0, bytes;
-	unsigned int i;
 
-	for (i = 0; i < async->count; i++) {
-		bytes = litepcie_request_finish(async->requests[i], first);
+	for (; req; req = next) {
+		next = req->next;
+		bytes = litepcie_request_finish(req, first);
 		/* Bytes after a gap do not count, nor do their errors. */
 		if (first == &error)
 			moved += bytes;
@@ -92,14 +109,33 @@ static void litepcie_async_end(struct work_struct *work)
 	iocb->ki_pos += moved;
 	iocb->ki_complete(iocb, litepcie_transfer_result(iocb, flow, moved, error));
 	/* Until here, io_cancel() could find it. */
-	kfree(async);
+	kmem_cache_free(litepcie_async_cache, async);
+}
+
+static void litepcie_async_work(struct work_struct *work)
+{
+	litepcie_async_end(container_of(work, struct litepcie_async, work));
+}
+
+static bool litepcie_async_may_sleep(struct litepcie_async *async)
+{
+	struct litepcie_request *req;
+
+	for (req = async->first; req; req = req->next)
+		if (litepcie_request_may_sleep(req))
+			return true;
+	return false;
 }
 
 /* Drops one count of litepcie_async.pending; the last one ends the call. */
 static void litepcie_async_put(struct litepcie_async *async)
 {
-	if (atomic_dec_and_test(&async->pending))
+	if (!atomic_dec_and_test(&async->pending))
+		return;
+	if (litepcie_async_may_sleep(async))
 		queue_work(litepcie_async_queue, &async->work);
+	else
+		litepcie_async_end(async);
 }
 
 /* litepcie_request.complete of an asynchronous call. */
@@ -112,14 +148,16 @@ static void litepcie_async_complete(struct litepcie_request *req)
 static int litepcie_async_cancel(struct kiocb *iocb)
 {
 	struct litepcie_async *async = iocb->private;
-	unsigned int i;
+	struct litepcie_request *req;
 
 	/* The requests exist until the last count is dropped. */
 	if (!atomic_inc_not_zero(&async->pending))
 		return 0;
-	for (i = 0; i < async->count; i++)
-		litepcie_cancel(async->requests[i], -ECANCELED);
-	litepcie_async_put(async);
+	for (req = async->first; req; req = req->next)
+		litepcie_cancel(req, -ECANCELED);
+	/* The caller holds a lock that the end of the call takes. */
+	if (atomic_dec_and_test(&async->pending))
+		queue_work(litepcie_async_queue, &async->work);
 	return 0;
 }
 
@@ -136,27 +174,28 @@ bool litepcie_async_can(struct litepcie_flow *flow, struct kiocb *iocb,
 			struct iov_iter *iter, size_t left)
 {
 	return !is_sync_kiocb(iocb) && left <= LITEPCIE_ASYNC_BYTES &&
-	       litepcie_request_can_pin(flow->engine, iter, left);
+	       litepcie_buffer_can_leave(flow->engine, iter, left);
 }
 
-/* Queues the requests of a call, of which there are at most @most. */
+/* Queues the requests of a call. */
 static void litepcie_async_submit(struct litepcie_async *async,
-				  struct iov_iter *iter, size_t left,
-				  unsigned int most)
+				  struct iov_iter *iter, size_t left)
 {
+	struct litepcie_request *req, **last = &async->first;
 	u32 endpoint = async->iocb->ki_pos;
-	struct litepcie_request *req;
 
-	while (left && async->count < most) {
+	while (left) {
 		atomic_inc(&async->pending);
 		req = litepcie_submit(async->flow, iter, endpoint, left,
-				      litepcie_async_complete, async);
+				      litepcie_async_complete, async,
+				      async->iocb->ki_filp);
 		if (IS_ERR(req)) {
 			atomic_dec(&async->pending);
 			async->error = PTR_ERR(req);
 			break;
 		}
-		async->requests[async->count++] = req;
+		*last = req;
+		last = &req->next;
 		endpoint += req->bytes;
 		left -= req->bytes;
 	}
@@ -177,15 +216,12 @@ ssize_t litepcie_async(struct litepcie_flow *flow, struct kiocb *iocb,
 		       struct iov_iter *iter, size_t left, bool wait)
 {
 	struct litepcie_async *async;
-	unsigned int most;
 	int error;
 
 	error = litepcie_flow_reserve(flow, left, wait);
 	if (error)
 		return error;
-	/* Only the first request can begin inside a page: one more at most. */
-	most = DIV_ROUND_UP(left, flow->engine->max_pages * PAGE_SIZE) + 1;
-	async = kzalloc(struct_size(async, requests, most), GFP_KERNEL_ACCOUNT);
+	async = kmem_cache_zalloc(litepcie_async_cache, GFP_KERNEL);
 	if (!async) {
 		error = -ENOMEM;
 		goto err_release;
@@ -193,12 +229,12 @@ ssize_t litepcie_async(struct litepcie_flow *flow, struct kiocb *iocb,
 	async->iocb = iocb;
 	async->flow = flow;
 	async->held = left;
-	INIT_WORK(&async->work, litepcie_async_end);
+	INIT_WORK(&async->work, litepcie_async_work);
 	atomic_set(&async->pending, 1);
-	litepcie_async_submit(async, iter, left, most);
-	if (!async->count) {
+	litepcie_async_submit(async, iter, left);
+	if (!async->first) {
 		error = async->error;
-		kfree(async);
+		kmem_cache_free(litepcie_async_cache, async);
 		goto err_release;
 	}
 	iocb->private = async;

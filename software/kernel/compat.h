@@ -8,6 +8,7 @@
 #ifndef _LITEPCIE_COMPAT_H
 #define _LITEPCIE_COMPAT_H
 
+#include <linux/dma-mapping.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/uio.h>
@@ -23,6 +24,14 @@
 /* Since 6.1.80 and 6.8: a call of aio. Without it, calls are not cancelled. */
 #ifndef IOCB_AIO_RW
 #define IOCB_AIO_RW 0
+#endif
+
+/*
+ * Newest kernels: a program may read into the same memory several times at once,
+ * and CONFIG_DMA_API_DEBUG must not warn of it. Before, it warns once.
+ */
+#ifndef DMA_ATTR_DEBUGGING_IGNORE_CACHELINES
+#define DMA_ATTR_DEBUGGING_IGNORE_CACHELINES 0
 #endif
 
 /* Since 6.3: sets and clears flags of a mapping. */

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * State of the driver for debugging: the number of pinned pages and the ring of
- * each engine. Nothing here shows a bus address or reads the card.
+ * State of the driver for debugging: the number of pinned pages and of copied
+ * bytes, and the ring of each engine. Nothing here shows a bus address or reads the card.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 
+#include "debugfs.h"
 #include "driver.h"
 #include "request.h"
 
@@ -52,6 +53,13 @@ static int ring_show(struct seq_file *s, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(ring);
 
+static int copied_bytes_get(void *unused, u64 *bytes)
+{
+	*bytes = atomic64_read(&litepcie_copied_bytes);
+	return 0;
+}
+DEFINE_DEBUGFS_ATTRIBUTE(copied_bytes_fops, copied_bytes_get, NULL, "%llu\n");
+
 /**
  * litepcie_debugfs_add() - create the files of a card
  * @ld: the device, published
@@ -85,6 +93,8 @@ void litepcie_debugfs_init(void)
 	litepcie_debugfs = debugfs_create_dir(LITEPCIE_NAME, NULL);
 	debugfs_create_atomic_t("pinned_pages", 0400, litepcie_debugfs,
 				&litepcie_pinned_pages);
+	debugfs_create_file_unsafe("copied_bytes", 0400, litepcie_debugfs, NULL,
+				   &copied_bytes_fops);
 }
 
 /**

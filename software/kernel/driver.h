@@ -19,7 +19,8 @@
  *	stream_control.c			the hardware of streams
  *	submit.c stream_ring.c			requests enter and leave the queue
  *	pages.c control.c window.c		memory of a request; engine; mmap()
- *	ring.c					requests in the descriptor ring
+ *	memory.c				allocation and release of requests
+ *	ring.c scatter.c buffer.c		requests in the ring; their bytes
  *	feed.c					requests enter the rings
  *	queue.c stream_loss.c stream_memory.c	requests before the ring; limits
  *	bank.c					registers of an engine
@@ -218,18 +219,5 @@ void litepcie_device_drain(struct litepcie_device *ld);
 /* ioctl.c: ioctls of /dev/litepcieN */
 long litepcie_ioctl(struct litepcie_device *ld, fmode_t mode,
 		    unsigned int command, void __user *argument);
-
-/* debugfs.c: state of the rings, for debugging */
-#ifdef CONFIG_DEBUG_FS
-void litepcie_debugfs_init(void);
-void litepcie_debugfs_exit(void);
-void litepcie_debugfs_add(struct litepcie_device *ld);
-void litepcie_debugfs_remove(struct litepcie_device *ld);
-#else
-static inline void litepcie_debugfs_init(void) { }
-static inline void litepcie_debugfs_exit(void) { }
-static inline void litepcie_debugfs_add(struct litepcie_device *ld) { }
-static inline void litepcie_debugfs_remove(struct litepcie_device *ld) { }
-#endif
 
 #endif /* _LITEPCIE_DRIVER_H */

@@ -11,6 +11,7 @@
 #include <linux/dma-mapping.h>
 #include <linux/module.h>
 
+#include "debugfs.h"
 #include "driver.h"
 #include "request.h"
 #include "stream.h"

@@ -143,7 +143,8 @@ void litepcie_flow_release(struct litepcie_flow *flow, size_t bytes)
 	flow->held -= bytes;
 	pool->held -= bytes;
 	spin_unlock_irqrestore(&pool->lock, flags);
-	wake_up(&flow->room);
+	if (wq_has_sleeper(&flow->room))
+		wake_up(&flow->room);
 }
 
 /* Cost of the oldest request of a queue, 0 if there is none. */

@@ -34,6 +34,22 @@ enum litepcie_request_state {
 };
 
 /**
+ * enum litepcie_memory - whose memory the card accesses
+ * @LITEPCIE_MEMORY_PINNED: pages of the caller's address space, pinned
+ * @LITEPCIE_MEMORY_BORROWED: pages that the caller holds until the call ends:
+ *	fixed buffers of io_uring, splice
+ * @LITEPCIE_MEMORY_BOUNCED: pages of the driver; the data is copied
+ */
+enum litepcie_memory {
+	LITEPCIE_MEMORY_PINNED,
+	LITEPCIE_MEMORY_BORROWED,
+	LITEPCIE_MEMORY_BOUNCED,
+};
+
+/* Pages of a small request: it comes from a cache and has a scatterlist inside. */
+#define LITEPCIE_SMALL_PAGES	4
+
+/**
  * struct litepcie_request - one request
  * @flow: queue of the open file
  * @node: in a list that @state names
@@ -50,11 +66,14 @@ enum litepcie_request_state {
  * @first: count of its first descriptor
  * @endpoint: byte address in the memory of the card
  * @bytes: number of bytes to move
+ * @next: next request of an asynchronous call
  * @sgt: its pages; mapped for the card until it is done
+ * @small: entries of @sgt if they fit
  * @iter: the caller's buffer, at the first byte of this request
- * @bounced: @pages belong to the driver; data is copied to or from @iter
+ * @memory: whose memory it is
+ * @cached: the request belongs to the cache of small requests
  * @nr_pages: number of pages in @pages
- * @pages: the caller's pages, pinned; or the driver's, if @bounced
+ * @pages: pages that are pinned, or the driver's; none if @memory is borrowed
  */
 struct litepcie_request {
 	struct litepcie_flow *flow;
@@ -70,26 +89,52 @@ struct litepcie_request {
 	u32 first;
 	u32 endpoint;
 	size_t bytes;
+	struct litepcie_request *next;
 	struct sg_table sgt;
+	struct scatterlist small[LITEPCIE_SMALL_PAGES];
 	struct iov_iter iter;
-	bool bounced;
+	enum litepcie_memory memory;
+	bool cached;
 	unsigned int nr_pages;
 	struct page *pages[];
 };
 
-/* pages.c: memory of a request */
+/* buffer.c: parts of a caller's buffer */
+size_t litepcie_bytes_to_copy(struct litepcie_engine *engine, struct iov_iter *iter,
+			      size_t left);
+unsigned int litepcie_pages_of(const struct iov_iter *iter, size_t bytes);
+size_t litepcie_bytes_to_pin(struct litepcie_engine *engine,
+			     const struct iov_iter *iter, size_t left,
+			     unsigned int room);
+unsigned int litepcie_pages_to_pin(struct litepcie_engine *engine,
+				   struct iov_iter part, size_t left);
+bool litepcie_buffer_can_leave(struct litepcie_engine *engine,
+			       struct iov_iter *iter, size_t left);
+
+/* scatter.c: contiguous parts of a request */
+int litepcie_scatter(struct litepcie_request *req, size_t most);
+void litepcie_scatter_free(struct litepcie_request *req);
+
+/* memory.c: allocation and release */
 extern atomic_t litepcie_pinned_pages;
+int litepcie_memory_init(void);
+void litepcie_memory_exit(void);
+struct litepcie_request *litepcie_request_alloc(unsigned int nr_pages);
+void litepcie_request_free(struct litepcie_engine *engine,
+			   struct litepcie_request *req);
+bool litepcie_request_may_sleep(struct litepcie_request *req);
+
+/* pages.c: memory of a request */
+extern atomic64_t litepcie_copied_bytes;
 struct litepcie_request *litepcie_request_create(struct litepcie_flow *flow,
 						 struct iov_iter *iter, size_t left);
-bool litepcie_request_can_pin(struct litepcie_engine *engine,
-			      struct iov_iter *iter, size_t left);
 size_t litepcie_request_finish(struct litepcie_request *req, int *error);
 
 /* submit.c: into the queue and out of it */
 struct litepcie_request *
 litepcie_submit(struct litepcie_flow *flow, struct iov_iter *iter, u32 endpoint,
 		size_t left, void (*complete)(struct litepcie_request *req),
-		void *context);
+		void *context, struct file *plugged);
 void litepcie_cancel(struct litepcie_request *req, int error);
 void litepcie_cancel_owner(struct litepcie_flow *flow, fl_owner_t owner);
 

@@ -8,6 +8,7 @@
 #include <linux/dma-mapping.h>
 #include <linux/jiffies.h>
 
+#include "compat.h"
 #include "driver.h"
 #include "request.h"
 
@@ -70,7 +71,8 @@ void litepcie_ring_end(struct litepcie_engine *engine, struct list_head *done)
 
 	list_for_each_entry_safe(req, next, done, node) {
 		list_del_init(&req->node);
-		dma_unmap_sgtable(dma, &req->sgt, engine->dma, 0);
+		dma_unmap_sgtable(dma, &req->sgt, engine->dma,
+				  DMA_ATTR_DEBUGGING_IGNORE_CACHELINES);
 		req->complete(req);
 	}
 }

@@ -14,21 +14,81 @@
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
+#include <linux/blkdev.h>
 #include <linux/dma-mapping.h>
+#include <linux/file.h>
 #include <linux/sched.h>
+#include <linux/slab.h>
 
+#include "compat.h"
 #include "driver.h"
 #include "request.h"
 
+/*
+ * A caller that submits several calls at once has a plug: aio and io_uring. Their
+ * requests enter the ring together when the plug is pulled, with one doorbell.
+ */
+#ifdef CONFIG_BLOCK
+
+struct litepcie_plug {
+	struct blk_plug_cb cb;
+	struct file *file;
+};
+
+/* Called at the end of the batch, or before the caller sleeps. */
+static void litepcie_unplug(struct blk_plug_cb *cb, bool from_schedule)
+{
+	struct litepcie_plug *plug = container_of(cb, struct litepcie_plug, cb);
+	struct litepcie_file *lf = plug->file->private_data;
+	struct litepcie_pool *pool = cb->data;
+	unsigned long flags;
+	int idx;
+
+	idx = srcu_read_lock(&lf->ld->gate);
+	spin_lock_irqsave(&pool->lock, flags);
+	litepcie_ring_feed(pool);
+	spin_unlock_irqrestore(&pool->lock, flags);
+	srcu_read_unlock(&lf->ld->gate, idx);
+	fput(plug->file);
+	kfree(plug);
+}
+
+/* Called with the lock of the pool, so the plug is not pulled before the return. */
+static bool litepcie_plugged(struct litepcie_pool *pool, struct file *file)
+{
+	struct litepcie_plug *plug;
+	struct blk_plug_cb *cb;
+
+	if (!file)
+		return false;
+	cb = blk_check_plugged(litepcie_unplug, pool, sizeof(*plug));
+	if (!cb)
+		return false;
+	plug = container_of(cb, struct litepcie_plug, cb);
+	if (!plug->file)
+		plug->file = get_file(file);
+	return true;
+}
+
+#else
+
+static bool litepcie_plugged(struct litepcie_pool *pool, struct file *file)
+{
+	return false;
+}
+
+#endif
+
 /* Maps a request for the card and queues it. */
-static int litepcie_submit_mapped(struct litepcie_request *req)
+static int litepcie_submit_mapped(struct litepcie_request *req, struct file *plugged)
 {
 	struct litepcie_engine *engine = req->flow->engine;
 	struct device *dma = &engine->ld->pdev->dev;
 	unsigned long flags;
 	int ret;
 
-	ret = dma_map_sgtable(dma, &req->sgt, engine->dma, 0);
+	ret = dma_map_sgtable(dma, &req->sgt, engine->dma,
+			      DMA_ATTR_DEBUGGING_IGNORE_CACHELINES);
 	if (ret)	/* the machine's resources: -EIO means an error of the card */
 		return ret == -EIO ? -ENOMEM : ret;
 
@@ -36,11 +96,13 @@ static int litepcie_submit_mapped(struct litepcie_request *req)
 	ret = litepcie_pool_error(engine->pool);
 	if (!ret) {
 		litepcie_queue_add(req);
-		litepcie_ring_feed(engine->pool);
+		if (!litepcie_plugged(engine->pool, plugged))
+			litepcie_ring_feed(engine->pool);
 	}
 	spin_unlock_irqrestore(&engine->pool->lock, flags);
 	if (ret)
-		dma_unmap_sgtable(dma, &req->sgt, engine->dma, 0);
+		dma_unmap_sgtable(dma, &req->sgt, engine->dma,
+				  DMA_ATTR_DEBUGGING_IGNORE_CACHELINES);
 	return ret;
 }
 
@@ -52,6 +114,8 @@ static int litepcie_submit_mapped(struct litepcie_request *req)
  * @left: bytes of the buffer to move, not 0
  * @complete: litepcie_request.complete
  * @context: litepcie_request.context; NULL if the caller waits
+ * @plugged: open file of a call that may wait for other calls of its batch; else
+ *	NULL
  *
  * Return: the request, to be ended with litepcie_request_finish() after
  * @complete was called; or an ERR_PTR().
@@ -59,7 +123,7 @@ static int litepcie_submit_mapped(struct litepcie_request *req)
 struct litepcie_request *
 litepcie_submit(struct litepcie_flow *flow, struct iov_iter *iter, u32 endpoint,
 		size_t left, void (*complete)(struct litepcie_request *req),
-		void *context)
+		void *context, struct file *plugged)
 {
 	struct litepcie_device *ld = flow->engine->ld;
 	struct litepcie_request *req;
@@ -77,7 +141,7 @@ litepcie_submit(struct litepcie_flow *flow, struct iov_iter *iter, u32 endpoint,
 
 	/* The driver may have been unbound while the pages came. */
 	idx = srcu_read_lock(&ld->gate);
-	ret = READ_ONCE(ld->gone) ? -ENODEV : litepcie_submit_mapped(req);
+	ret = READ_ONCE(ld->gone) ? -ENODEV : litepcie_submit_mapped(req, plugged);
 	srcu_read_unlock(&ld->gate, idx);
 	if (!ret)
 		return req;

@@ -34,7 +34,8 @@ static struct litepcie_request *litepcie_transfer_next(struct litepcie_flow *flo
 	ret = litepcie_flow_reserve(flow, held, wait);
 	if (ret)
 		return ERR_PTR(ret);
-	req = litepcie_submit(flow, iter, endpoint, left, litepcie_transfer_wake, NULL);
+	req = litepcie_submit(flow, iter, endpoint, left, litepcie_transfer_wake, NULL,
+			      NULL);
 	if (IS_ERR(req))
 		litepcie_flow_release(flow, held);
 	else
@@ -130,14 +131,15 @@ ssize_t litepcie_transfer_result(struct kiocb *iocb, struct litepcie_flow *flow,
 {
 	struct litepcie_file *lf = iocb->ki_filp->private_data;
 	struct litepcie_lost *lost = &lf->lost[flow->engine->direction];
+	unsigned long flags;
 
 	if (!moved)
 		return error;
 	if (error == -EIO || error == -ETIMEDOUT) {
-		spin_lock(&lf->lock);
+		spin_lock_irqsave(&lf->lock, flags);
 		lost->position = iocb->ki_pos;
 		lost->error = error;
-		spin_unlock(&lf->lock);
+		spin_unlock_irqrestore(&lf->lock, flags);
 	}
 	return moved;
 }
@@ -156,9 +158,12 @@ int litepcie_transfer_lost(struct kiocb *iocb, struct litepcie_flow *flow)
 	struct litepcie_lost *lost = &lf->lost[flow->engine->direction];
 	int error;
 
-	spin_lock(&lf->lock);
+	/* An error is written only where bytes are lost, which is rare. */
+	if (!READ_ONCE(lost->error))
+		return 0;
+	spin_lock_irq(&lf->lock);
 	error = lost->position == iocb->ki_pos ? lost->error : 0;
 	lost->error = 0;
-	spin_unlock(&lf->lock);
+	spin_unlock_irq(&lf->lock);
 	return error;
 }

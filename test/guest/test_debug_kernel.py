@@ -30,7 +30,8 @@ FAULTS = {
 }
 # Paths of src/fail_nth.c, and how many calls failed at least when an allocation did.
 PATHS = {"open": 1, "read": 2, "write": 2, "vector": 2, "gather": 2, "fresh": 2, "splice": 2, "ioctl": 1, "map": 1,
-    "aio": 1, "io_uring": 0, "reset": 1, "probe": 10, "remove": 1, "stream": 3}
+    "aio": 1, "pieces": 1, "io_uring": 0, "fixed": 0, "reset": 1, "probe": 10, "remove": 1,
+    "stream": 3}
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,8 @@ import pytest
 from litepcie_sim.guest         import DEFAULT_KERNEL, KERNELS
 from litepcie_sim.guest.kernels import Kernel
 
+from test.guest.test_transfers import ENGINES, fio_verify
+
 pytestmark = pytest.mark.guest
 
 
@@ -21,7 +23,7 @@ def kernel(request):
 
 @pytest.fixture(scope="module")
 def guest(boot, kernel):
-    with boot(f"kernel-{kernel}", kernel=kernel) as guest:
+    with boot(f"kernel-{kernel}", kernel=kernel, with_fio=True) as guest:
         yield guest
 
 
@@ -33,6 +35,18 @@ def test_the_module_moves_data(guest, kernel):
 @pytest.mark.full
 def test_every_alignment(guest):
     assert "checks passed" in guest.run("alignments 65", timeout=600)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("engine", ENGINES)
+def test_fio_verify(guest, engine):
+    guest.run(fio_verify(engine), timeout=600)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("how", ["fixed", "vector"])
+def test_pieces_are_moved_without_a_copy_or_a_waiting_thread(guest, how):
+    assert "checks passed" in guest.run(f"pieces {how}")
 
 
 @pytest.mark.full

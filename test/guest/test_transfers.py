@@ -12,6 +12,16 @@ import pytest
 
 pytestmark = pytest.mark.guest
 
+ENGINES = ["psync", "pvsync2", "mmap", "io_uring", "libaio"]
+
+
+def fio_verify(engine):
+    """A command: several jobs, each on its own part, mixed block sizes, crc32c of every block; `mmap` in the window."""
+    apart = "--size=64k --offset_increment=128k" if engine == "mmap" else "--size=1M --offset_increment=4M"
+    sizes = "--bsrange=512-16k" if engine == "mmap" else "--bsrange=512-64k --bs_unaligned"
+    return (f"fio --name=verify --filename=/dev/litepcie0 --ioengine={engine} --iodepth=32 --numjobs=8 {apart} {sizes}"
+        " --rw=randrw --verify=crc32c --verify_fatal=1 --randrepeat=1 --filesize=40M --allow_file_create=0")
+
 
 @pytest.fixture(scope="module")
 def guest(shared_guest):
@@ -49,6 +59,12 @@ def test_concurrent_callers(guest):
     assert "checks passed" in guest.run("concurrent 6 12", timeout=600)
 
 
+@pytest.mark.parametrize("how", ["fixed", "vector"])
+def test_pieces_are_moved_without_a_copy_or_a_waiting_thread(guest, how):
+    assert "checks passed" in guest.run(f"pieces {how}")
+    guest.works()
+
+
 @pytest.mark.parametrize("sequence",
     ["write", "read", "read-then-write", "write-then-read", "read-and-write"])
 def test_dma_test(guest, sequence):
@@ -77,13 +93,9 @@ def test_file_through_the_card(guest, size, write_block, read_block):
     assert before.split()[0] == after.split()[0]
 
 
-@pytest.mark.parametrize("engine", ["psync", "io_uring", "libaio"])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_fio_verify(guest, engine):
-    """Several jobs, each on its own part, mixed block sizes, crc32c of every block."""
-    guest.run(f"fio --name=verify --filename=/dev/litepcie0 --ioengine={engine} --iodepth=32"
-        " --numjobs=8 --size=1M --offset_increment=4M --rw=randrw --bsrange=512-64k --bs_unaligned"
-        " --verify=crc32c --verify_fatal=1 --randrepeat=1 --filesize=40M --allow_file_create=0",
-        timeout=600)
+    guest.run(fio_verify(engine), timeout=600)
 
 
 def test_example_write_read(guest):

@@ -215,6 +215,17 @@ static long path_aio(void)
 	return syscall(SYS_io_submit, aio, 1, &list);
 }
 
+/* Three pieces in one call. */
+static long path_pieces(void)
+{
+	struct iovec pieces[] = { { memory + 3, 70000 }, { memory + 100000, 4096 }, { memory + 200001, 300000 } };
+	struct iocb call = { .aio_lio_opcode = IOCB_CMD_PREADV, .aio_fildes = card, .aio_buf = (uintptr_t)pieces,
+		.aio_nbytes = 3, .aio_offset = 9 };
+	struct iocb *list = &call;
+
+	return syscall(SYS_io_submit, aio, 1, &list);
+}
+
 /* io_destroy() waits for calls that run. */
 static void after_aio(void)
 {
@@ -241,6 +252,19 @@ static void before_uring(void)
 	*(unsigned int *)(rings + params.sq_off.array) = 0;
 	__atomic_store_n((unsigned int *)(rings + params.sq_off.tail), 1, __ATOMIC_RELEASE);
 	munmap(rings, 4096);
+	munmap(entries, 4096);
+}
+
+static void before_fixed(void)
+{
+	struct iovec buffer = { memory, MIB };
+	struct io_uring_sqe *entries;
+
+	before_uring();
+	check(!syscall(SYS_io_uring_register, helper, IORING_REGISTER_BUFFERS, &buffer, 1), "%s", strerror(errno));
+	entries = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, helper, IORING_OFF_SQES);
+	check(entries != MAP_FAILED, "%s", strerror(errno));
+	entries[0].opcode = IORING_OP_WRITE_FIXED;
 	munmap(entries, 4096);
 }
 
@@ -334,7 +358,9 @@ static const struct path {
 	{ "ioctl", before_card, path_ioctl, after_card },
 	{ "map", before_card, path_map, after_card },
 	{ "aio", before_aio, path_aio, after_aio },
+	{ "pieces", before_aio, path_pieces, after_aio },
 	{ "io_uring", before_uring, path_uring, after_splice },
+	{ "fixed", before_fixed, path_uring, after_splice },
 	{ "probe", before_probe, path_probe, after_probe },
 	{ "remove", before_remove, path_probe, after_probe },
 	{ "stream", nothing, path_stream, nothing },

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The scatterlist of a request: its memory as few contiguous parts as possible,
+ * because each part becomes a descriptor.
+ *
+ * Copyright (c) 2026 LitePCIe SoC developers
+ */
+#include <linux/bvec.h>
+#include <linux/mm.h>
+#include <linux/scatterlist.h>
+
+#include "compat.h"
+#include "driver.h"
+#include "request.h"
+
+/**
+ * struct litepcie_walk - a position in the memory of a request
+ * @req: the request
+ * @iter: the caller's buffer, at the first byte of an element
+ * @left: bytes of the request from the position on
+ * @element: of them, bytes in the element
+ * @taken: bytes of the element before and after the position
+ * @at: of the position in the element: address, or offset from the bvec's page
+ * @nr: index in litepcie_request.pages
+ */
+struct litepcie_walk {
+	struct litepcie_request *req;
+	struct iov_iter iter;
+	size_t left;
+	size_t element;
+	size_t taken;
+	unsigned long at;
+	unsigned int nr;
+};
+
+static void litepcie_walk_element(struct litepcie_walk *walk)
+{
+	struct iov_iter *iter = &walk->iter;
+
+	iov_iter_advance(iter, walk->taken);	/* also past empty elements */
+	walk->element = min(iov_iter_single_seg_count(iter), walk->left);
+	walk->taken = walk->element;
+	if (walk->req->memory == LITEPCIE_MEMORY_BORROWED)
+		walk->at = iter->bvec->bv_offset + iter->iov_offset;
+	else
+		walk->at = (unsigned long)iter_iov_addr(iter);
+}
+
+/* The next part of at most @most bytes, which is contiguous. */
+static size_t litepcie_walk_next(struct litepcie_walk *walk, size_t most,
+				 phys_addr_t *start)
+{
+	struct litepcie_request *req = walk->req;
+	unsigned int offset;
+	struct page *page;
+	size_t bytes;
+
+	if (req->memory == LITEPCIE_MEMORY_BOUNCED) {
+		*start = page_to_phys(req->pages[walk->nr++]);
+		bytes = min_t(size_t, walk->left, PAGE_SIZE);
+		walk->left -= bytes;
+		return bytes;
+	}
+	if (!walk->element)
+		litepcie_walk_element(walk);
+	offset = offset_in_page(walk->at);
+	if (req->memory == LITEPCIE_MEMORY_BORROWED) {
+		page = walk->iter.bvec->bv_page;
+		*start = page_to_phys(page) + walk->at;
+		bytes = min(walk->element, most);
+	} else {
+		*start = page_to_phys(req->pages[walk->nr++]) + offset;
+		bytes = min_t(size_t, walk->element, PAGE_SIZE - offset);
+	}
+	walk->at += bytes;
+	walk->element -= bytes;
+	walk->left -= bytes;
+	return bytes;
+}
+
+/*
+ * Finds the parts of a request, none longer than @most bytes, and writes them to
+ * @sg unless that is NULL. Returns their number.
+ */
+static unsigned int litepcie_scatter_parts(struct litepcie_request *req,
+					   size_t most, struct scatterlist *sg)
+{
+	struct litepcie_walk walk = { .req = req, .iter = req->iter, .left = req->bytes };
+	phys_addr_t start, end = 0;
+	unsigned int parts = 0;
+	size_t bytes, part = 0;
+
+	while (walk.left) {
+		bytes = litepcie_walk_next(&walk, most, &start);
+		if (parts && start == end && part + bytes <= most) {
+			part += bytes;
+			if (sg)
+				sg->length = part;
+		} else {
+			part = bytes;
+			if (sg) {
+				sg = parts ? sg_next(sg) : sg;
+				sg_set_page(sg, pfn_to_page(PHYS_PFN(start)), part,
+					    offset_in_page(start));
+			}
+			parts++;
+		}
+		end = start + bytes;
+	}
+	return parts;
+}
+
+/**
+ * litepcie_scatter() - make the scatterlist of a request
+ * @req: the request, with its memory
+ * @most: most bytes of a part, at least a page
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int litepcie_scatter(struct litepcie_request *req, size_t most)
+{
+	unsigned int parts = litepcie_scatter_parts(req, most, NULL);
+	int ret;
+
+	if (parts <= LITEPCIE_SMALL_PAGES) {
+		sg_init_table(req->small, parts);
+		req->sgt = (struct sg_table) {
+			.sgl = req->small, .nents = parts, .orig_nents = parts,
+		};
+	} else {
+		ret = sg_alloc_table(&req->sgt, parts, GFP_KERNEL_ACCOUNT);
+		if (ret)
+			return ret;
+	}
+	litepcie_scatter_parts(req, most, req->sgt.sgl);
+	return 0;
+}
+
+/**
+ * litepcie_scatter_free() - undo litepcie_scatter()
+ * @req: the request; it need not have a scatterlist
+ */
+void litepcie_scatter_free(struct litepcie_request *req)
+{
+	if (req->sgt.sgl != req->small)
+		sg_free_table(&req->sgt);
+}

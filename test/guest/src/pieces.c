@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+/*
+ * Buffers that are moved without a copy and without a waiting thread: fixed buffers of io_uring, and vectors of
+ * several pieces through aio. RWF_NOWAIT refuses a call that is not asynchronous, and debugfs counts copied bytes.
+ *
+ * usage: pieces fixed|vector
+ */
+#define _GNU_SOURCE
+#include <linux/aio_abi.h>
+#include <linux/fs.h>
+#include <linux/io_uring.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include "check.h"
+
+#define BYTES (3 << 20)
+
+static int fd;
+static uint8_t *out, *in;
+
+static uint64_t copied_bytes(void)
+{
+	FILE *file = fopen("/sys/kernel/debug/litepcie/copied_bytes", "r");
+	unsigned long long bytes = 0;
+
+	check(file && fscanf(file, "%llu", &bytes) == 1, "no debugfs");
+	fclose(file);
+	return bytes;
+}
+
+/* One call through io_uring, in the registered buffer `index`. */
+static int fixed_call(int ring, struct io_uring_params *p, bool writes, uint8_t *memory, unsigned int index,
+		      size_t bytes, off_t place)
+{
+	size_t ring_bytes = p->cq_off.cqes + p->cq_entries * sizeof(struct io_uring_cqe);
+	uint8_t *rings = mmap(NULL, ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQ_RING);
+	struct io_uring_sqe *entries = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQES);
+	unsigned int *tail, *head;
+	int result;
+
+	check(rings != MAP_FAILED && entries != MAP_FAILED, "%s", strerror(errno));
+	entries[0] = (struct io_uring_sqe){ .opcode = writes ? IORING_OP_WRITE_FIXED : IORING_OP_READ_FIXED, .fd = fd,
+		.addr = (uintptr_t)memory, .len = bytes, .off = place, .buf_index = index };
+	tail = (unsigned int *)(rings + p->sq_off.tail);
+	((unsigned int *)(rings + p->sq_off.array))[*tail % p->sq_entries] = 0;
+	__atomic_store_n(tail, *tail + 1, __ATOMIC_RELEASE);
+	check(syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) == 1, "%s", strerror(errno));
+	head = (unsigned int *)(rings + p->cq_off.head);
+	result = ((struct io_uring_cqe *)(rings + p->cq_off.cqes))[*head % p->cq_entries].res;
+	__atomic_store_n(head, *head + 1, __ATOMIC_RELEASE);
+	munmap(rings, ring_bytes);
+	munmap(entries, 4096);
+	return result;
+}
+
+static void fixed(void)
+{
+	static const struct { size_t offset, bytes, place; } calls[] = {
+		{ 0, 1, 0 }, { 1, 4095, 7 }, { 4095, 2, 8191 }, { 5, 64, 3 }, { 0, 4096, 4096 }, { 4093, 70001, 12345 },
+		{ 3, 1 << 20, 1 }, { 17, (2 << 20) + 4099, 100 }, { 0, BYTES, 0 },
+	};
+	struct iovec buffers[] = { { out, BYTES }, { in, BYTES } };
+	struct io_uring_params p = { 0 };
+	int ring = syscall(SYS_io_uring_setup, 4, &p);
+	uint64_t copied = copied_bytes();
+
+	check(ring >= 0, "%s", strerror(errno));
+	check(!syscall(SYS_io_uring_register, ring, IORING_REGISTER_BUFFERS, buffers, 2), "%s", strerror(errno));
+	for (unsigned int i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		size_t offset = calls[i].offset, bytes = calls[i].bytes;
+		int moved;
+
+		fill(out, BYTES, i);
+		memset(in, GUARD_VALUE, BYTES);
+		moved = fixed_call(ring, &p, true, out + offset, 0, bytes, calls[i].place);
+		check(moved == (int)bytes, "write %u: %d", i, moved);
+		moved = fixed_call(ring, &p, false, in + offset, 1, bytes, calls[i].place);
+		check(moved == (int)bytes, "read %u: %d", i, moved);
+		check_value(in, GUARD_VALUE, offset, "before");
+		check_bytes(in + offset, out + offset, bytes, "fixed");
+		check_value(in + offset + bytes, GUARD_VALUE, BYTES - offset - bytes, "after");
+	}
+	check(copied_bytes() == copied, "%llu bytes were copied", (unsigned long long)(copied_bytes() - copied));
+}
+
+static long long vector_call(aio_context_t context, bool writes, struct iovec *pieces, unsigned int count, off_t place)
+{
+	struct iocb call = { .aio_fildes = fd, .aio_lio_opcode = writes ? IOCB_CMD_PWRITEV : IOCB_CMD_PREADV,
+		.aio_buf = (uintptr_t)pieces, .aio_nbytes = count, .aio_offset = place, .aio_rw_flags = RWF_NOWAIT };
+	struct iocb *list = &call;
+	struct io_event event;
+
+	check(syscall(SYS_io_submit, context, 1, &list) == 1, "%s", strerror(errno));
+	check(syscall(SYS_io_getevents, context, 1, 1, &event, NULL) == 1, "%s", strerror(errno));
+	return event.res;
+}
+
+static void vector(void)
+{
+	/* Each piece is a page at least, at some alignment; 0 ends a row. */
+	static const size_t rows[][6] = {
+		{ 4096, 4096 }, { 4096, 5000, 4097 }, { 100001, 4099, 65536, 8191 },
+		{ 1 << 20, 4096, 1 << 20, 5000, 4096 },
+		{ 4096, 100 }, /* one short piece at the end is pinned too */
+	};
+	aio_context_t context = 0;
+	uint64_t copied = copied_bytes();
+
+	check(!syscall(SYS_io_setup, 4, &context), "%s", strerror(errno));
+	for (unsigned int row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
+		struct iovec to[6], from[6];
+		size_t at = row, whole = 0;
+		unsigned int count = 0;
+
+		fill(out, BYTES, row);
+		memset(in, GUARD_VALUE, BYTES);
+		for (; count < 6 && rows[row][count]; count++) {
+			to[count] = (struct iovec){ out + at, rows[row][count] };
+			from[count] = (struct iovec){ in + at, rows[row][count] };
+			at += rows[row][count] + 333; /* a gap */
+			whole += rows[row][count];
+		}
+		check(vector_call(context, true, to, count, 77) == (long long)whole, "write of row %u", row);
+		check(vector_call(context, false, from, count, 77) == (long long)whole, "read of row %u", row);
+		for (unsigned int i = 0; i < count; i++) {
+			check_bytes(from[i].iov_base, to[i].iov_base, to[i].iov_len, "vector");
+			check_value((uint8_t *)from[i].iov_base + from[i].iov_len, GUARD_VALUE, 333, "gap");
+		}
+	}
+	check(copied_bytes() == copied, "%llu bytes were copied", (unsigned long long)(copied_bytes() - copied));
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "";
+
+	fd = open_device();
+	check(!posix_memalign((void **)&out, 4096, BYTES) && !posix_memalign((void **)&in, 4096, BYTES), "no memory");
+	if (!strcmp(how, "fixed"))
+		fixed();
+	if (!strcmp(how, "vector"))
+		vector();
+	finish(how);
+}

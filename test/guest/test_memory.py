@@ -1,0 +1,49 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Memory that calls hold: who pays for it, and what happens when the card cannot reach it."""
+
+import pytest
+
+pytestmark = pytest.mark.guest
+
+GROUP = "/sys/fs/cgroup/caller"
+
+
+@pytest.fixture(scope="module")
+def bounced(boot):
+    """Each mapping goes through a buffer of 256 KiB: one of a larger request fails, as without memory."""
+    with boot("bounced", parameters=("swiotlb=128,force",)) as guest:
+        yield guest
+
+
+def test_a_caller_without_rights_pays_for_what_it_queues(shared_guest):
+    """In a memory cgroup of 32 MiB. The card waits for a completion that was dropped, so it ends no call meanwhile."""
+    with shared_guest.borrow() as guest:
+        guest.run("mkdir -p /sys/fs/cgroup; mount -t cgroup2 none /sys/fs/cgroup; true")
+        guest.run(f"echo +memory > /sys/fs/cgroup/cgroup.subtree_control && mkdir -p {GROUP}"
+            f" && echo 32M > {GROUP}/memory.max")
+        shared_guest.inject("drop@1")
+        said = guest.run(f"echo $$ > {GROUP}/cgroup.procs; exec charge {GROUP} 20000", timeout=600)
+        assert "checks passed" in said
+        assert "oom_kill 0" in guest.run(f"cat {GROUP}/memory.events")
+
+
+def test_a_mapping_that_fails_is_an_errno(bounced):
+    for _ in range(20):
+        said = bounced.run("dd if=/dev/zero of=/dev/litepcie0 bs=1M count=1 2>&1", status=1)
+        assert "Cannot allocate memory" in said or "Out of memory" in said, said
+        said = bounced.run("dd if=/dev/litepcie0 of=/dev/null bs=1M count=1 2>&1", status=1)
+        assert "Cannot allocate memory" in said or "Out of memory" in said, said
+    assert bounced.pinned_pages() == 0
+
+
+def test_smaller_requests_still_work(bounced):
+    bounced.run("head -c 3000001 /boot/vmlinuz > /tmp/file")
+    bounced.run("dd if=/tmp/file of=/dev/litepcie0 bs=64k")
+    bounced.run("dd if=/dev/litepcie0 bs=64k count=46 2>/dev/null | head -c 3000001 > /tmp/back")
+    bounced.run("cmp /tmp/file /tmp/back")
+    assert bounced.pinned_pages() == 0
