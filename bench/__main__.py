@@ -16,10 +16,12 @@ import time
 
 from pathlib import Path
 
-from litepcie_bench import area, board_sweeps, boards, goals, parallel, pictures, records, report, runner, summary
+from litepcie_bench import area, board_sweeps, boards, goals, guest_report, parallel, pictures, records, report
+from litepcie_bench import runner, summary
 from litepcie_bench.points import OURS, STOCK
 from litepcie_bench.progress import Progress
 from litepcie_bench.sweeps import SWEEPS
+from litepcie_sim.guest import GuestError
 from litepcie_soc.build.targets import NAMES
 from litepcie_soc.build.command_line import Parser, run
 
@@ -35,9 +37,15 @@ def parse_args(argv):
     parser.add_argument("--boards", nargs="*", choices=NAMES, metavar="BOARD",
         help="Measure only the rows of these boards, or of all boards.")
     parser.add_argument("--design", choices=(OURS, STOCK), help="Measure this design only.")
+    parser.add_argument("--guest", action="store_true",
+        help="Measure only what an operation costs the processor of a guest: instructions, system calls, interrupts.")
     parser.add_argument("--output-dir", type=Path, default=OUT, metavar="DIR",
         help="Folder of results.json and report.html (build/bench).")
     args = parser.parse_args(argv)
+    if args.guest:
+        for option in ("only", "design", "boards"):
+            if getattr(args, option) is not None:
+                parser.error(f"argument --{option}: not supported with --guest; leave out one of them")
     if args.boards is not None:
         for option in ("only", "design"):
             if getattr(args, option):
@@ -86,6 +94,13 @@ def write(folder, results, cells, synth):
 def main(argv=None):
     args   = parse_args(argv)
     began  = time.monotonic()
+    if args.guest:
+        args.output_dir.mkdir(parents=True, exist_ok=True)
+        try:
+            return guest_report.run(args.output_dir, args.quick)
+        except (boards.BoardError, GuestError, ValueError) as error:
+            print(f"bench: error: {error}", file=sys.stderr)
+            return 1
     points = choose(args)
     if not points:
         print("bench: error: these options select no point; choose another --only or --design, or leave out --quick",

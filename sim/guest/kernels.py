@@ -51,6 +51,16 @@ class Kernel:
             expect   = "**/vmlinuz*",
             exclude  = (*Recipe.exclude, "*/lib/modules/*/kernel", "./boot/System.map*")))[1]
 
+    def driver(self, name):
+        """Returns the path of one of the kernel's own modules, such as `brd`; all are fetched if they are not in the
+        cache.
+        """
+        return next(packages.root(Recipe(f"modules-{self.name}", f"modules of kernel {self.name}", self.suite,
+            packages = ("linux-image-cloud-amd64",),
+            keep     = r"linux-(image|modules)-\d",
+            expect   = "**/drivers/block",
+            exclude  = (*Recipe.exclude, "./boot", "*/kernel/net", "*/kernel/fs"))).rglob(f"{name}.ko*"))
+
     @property
     def release(self):
         """The kernel's release, as `uname -r` prints it in the guest."""

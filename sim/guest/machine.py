@@ -50,7 +50,7 @@ class Guest:
     simulator_arguments : further arguments of litepcie_simulator.
     log       : path of the console log; the simulator's log is next to it. None: both are deleted with the guest.
     console   : function that is called with bytes of the kernel's console as they arrive.
-    memory, cpus, iommu, strict_writes, parameters : see `qemu.Machine`.
+    memory, cpus, iommu, strict_writes, parameters, plugin : see `qemu.Machine`.
 
     Attributes
     ----------

@@ -105,6 +105,7 @@ class Machine:
     socket        : path of the simulator's socket, or None for a guest without a board.
     gen, lanes    : link of the root port.
     parameters    : further words of the kernel's command line.
+    plugin        : argument of QEMU's option -plugin, or None.
     """
     memory        : str  = "512M"
     cpus          : int  = 1
@@ -114,6 +115,7 @@ class Machine:
     gen           : int  = 2
     lanes         : int  = 4
     parameters    : tuple = ()
+    plugin        : str   = None
 
     def kernel_arguments(self):
         arguments = ["console=ttyS0", "quiet", "loglevel=5", "panic=-1", "mitigations=off",
@@ -132,6 +134,8 @@ class Machine:
             "-append", " ".join(self.kernel_arguments())]
         for name, fd in (("console", console), ("control", control)):
             arguments += ["-chardev", f"socket,id={name},fd={fd}", "-serial", f"chardev:{name}"]
+        if self.plugin:
+            arguments += ["-plugin", self.plugin]
         if self.iommu:
             arguments += ["-device", "intel-iommu,intremap=on,caching-mode=on"]
         if self.socket:

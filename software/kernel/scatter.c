@@ -110,6 +110,14 @@ static unsigned int litepcie_scatter_parts(struct litepcie_request *req,
 	return parts;
 }
 
+/* Is a request in many pages of one element, for which the kernel has a function? */
+static bool litepcie_scatter_is_plain(struct litepcie_request *req)
+{
+	return req->memory == LITEPCIE_MEMORY_PINNED &&
+	       req->nr_pages > LITEPCIE_SMALL_PAGES &&
+	       iov_iter_single_seg_count(&req->iter) >= req->bytes;
+}
+
 /**
  * litepcie_scatter() - make the scatterlist of a request
  * @req: the request, with its memory
@@ -119,9 +127,14 @@ static unsigned int litepcie_scatter_parts(struct litepcie_request *req,
  */
 int litepcie_scatter(struct litepcie_request *req, size_t most)
 {
-	unsigned int parts = litepcie_scatter_parts(req, most, NULL);
+	unsigned int parts;
 	int ret;
 
+	if (litepcie_scatter_is_plain(req))
+		return sg_alloc_table_from_pages_segment(&req->sgt, req->pages, req->nr_pages,
+							 offset_in_page(iter_iov_addr(&req->iter)),
+							 req->bytes, most, GFP_KERNEL_ACCOUNT);
+	parts = litepcie_scatter_parts(req, most, NULL);
 	if (parts <= LITEPCIE_SMALL_PAGES) {
 		sg_init_table(req->small, parts);
 		req->sgt = (struct sg_table) {

@@ -29,6 +29,7 @@ def bench(*arguments):
     (["--boards", "sqrl_acorn", "--only", "notes"], "--only: not supported with --boards"),
     (["--boards", "--design", STOCK], "--design: not supported with --boards"),
     (["--only", "links", "--quick"], "no point"),
+    (["--guest", "--only", "notes"], "--only: not supported with --guest"),
     (["--only", "pio", "--design", "litepcie_stock"], "no point"),
 ])
 def test_usage(arguments, text):

@@ -1,0 +1,143 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What an operation on /dev/litepcie0 costs a program: instructions of the guest, counted by the emulator.
+
+The floor is the same operation on a RAM disk of the same kernel (brd, with O_DIRECT from 512 bytes on), which copies
+the data with the processor.
+"""
+
+import itertools
+import subprocess
+
+from dataclasses import dataclass
+from pathlib     import Path
+
+from litepcie_bench import boards
+from litepcie_sim.guest         import DEFAULT_KERNEL, Guest, GuestError
+from litepcie_sim.guest.kernels import Kernel
+
+HERE  = Path(__file__).resolve().parent / "guest"
+BUILD = boards.ROOT / "build" / "bench" / "guest"
+UAPI  = boards.ROOT / "software" / "kernel" / "include" / "uapi"
+
+CARD, FLOOR = "litepcie", "ram disk"
+FILES       = {CARD: "/dev/litepcie0", FLOOR: "/dev/ram0"}
+OPERATIONS  = {64: 1024, 4096: 1024, 1 << 20: 64}  # By bytes of an operation.
+COPIED      = "/sys/kernel/debug/litepcie/copied_bytes"
+
+# Columns of the plugin's log.
+COUNTS = ("program_instructions", "kernel_instructions", "system_calls", "mmio_loads", "mmio_stores")
+
+
+@dataclass(frozen=True)
+class Point:
+    """A kind of operation.
+
+    device  : `CARD` or `FLOOR`.
+    how     : "sync", "vector", "uring" or "fixed": see cost.c.
+    bytes   : of an operation.
+    depth   : operations that a caller has outstanding.
+    callers : threads, each with an open file of its own.
+    sequence: "read" (card to host: pread) or "write".
+    """
+    device   : str
+    how      : str
+    bytes    : int
+    depth    : int
+    callers  : int
+    sequence : str
+
+    @property
+    def operations(self):
+        """Operations of one caller."""
+        return max(OPERATIONS[self.bytes]//self.callers, self.depth)
+
+    @property
+    def command(self):
+        return (f"cost {FILES[self.device]} {self.sequence} {self.how} {self.bytes} {self.depth} {self.callers} "
+            f"{self.operations}")
+
+    def __str__(self):
+        return f"{self.device} {self.how} {self.sequence}, {self.bytes} B, depth {self.depth}, {self.callers} callers"
+
+
+def points(quick=False):
+    """Returns all points, or with `quick` those of one caller and 4096 bytes."""
+    ways  = [("sync", 1), ("vector", 1), ("uring", 32), ("fixed", 32)]
+    found = [Point(device, how, size, depth, callers, sequence)
+        for device, (how, depth), size, callers, sequence
+        in itertools.product(FILES, ways, OPERATIONS, (1, 4), ("read", "write"))]
+    # A RAM disk takes whole sectors only, so four pieces of 16 or 1024 bytes need its page cache.
+    found = [point for point in found if point.how != "vector" or point.bytes >= 4096 and point.callers == 1]
+    return [point for point in found if not quick or (point.bytes, point.callers) == (4096, 1)]
+
+
+def build():
+    """Compiles the plugin and the guest's program; returns their paths."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    plugin, program = BUILD / "count.so", BUILD / "cost"
+    common          = ["gcc", "-O2", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run([*common, "-shared", "-fPIC", "-o", plugin, HERE / "count.c"], check=True)
+    subprocess.run([*common, "-static", "-pthread", "-I", UAPI, "-o", program, HERE / "cost.c"], check=True)
+    return plugin, program
+
+
+def _run(guest, command):
+    result = guest.run(command, timeout=600)
+    if result.status:
+        raise GuestError(f"{command}: {result.output.strip()}")
+    return result.output
+
+
+class Counter:
+    """A guest whose emulator counts, as a context manager.
+
+    Parameters
+    ----------
+    board   : build folder of targets/sim.py.
+    profile : path of a file for the executed blocks of the last point, or None.
+    """
+    def __init__(self, board, kernel=DEFAULT_KERNEL, profile=None):
+        plugin, program = build()
+        disk            = Kernel(kernel).driver("brd")
+        self._log       = BUILD / "counts"
+        self._log.unlink(missing_ok=True)
+        words = f"{plugin},log={self._log}" + (f",profile={profile}" if profile else "")
+        self.guest = Guest(board, kernel=kernel, plugin=words, log=BUILD / "console.log",
+            files=[(program, "/bin/cost"), (disk, "/lib/modules/brd.ko")])
+
+    def __enter__(self):
+        self.guest.__enter__()
+        _run(self.guest, "insmod /lib/modules/brd.ko rd_nr=1 rd_size=65536"
+            " && dd if=/dev/zero of=/dev/ram0 bs=1M count=64 2>/dev/null")
+        return self
+
+    def __exit__(self, *what):
+        return self.guest.__exit__(*what)
+
+    def measure(self, point):
+        """Returns the record of `point`: figures for each operation."""
+        copied     = int(_run(self.guest, f"cat {COPIED}"))
+        before     = len(self._lines())
+        interrupts = int(_run(self.guest, point.command))
+        copied     = int(_run(self.guest, f"cat {COPIED}")) - copied
+        lines      = self._lines()[before:]
+        if len(lines) != 1:
+            raise GuestError(f"the emulator saw {len(lines)} pairs of marks instead of one: {point}")
+        count  = point.operations*point.callers
+        record = {"design": "litepcie_soc", "source": "bench --guest", "device": point.device, "interface": point.how,
+            "transfer_bytes": point.bytes, "depth": point.depth, "callers": point.callers, "sequence": point.sequence,
+            "iterations": count}
+        for name, value in zip(COUNTS, lines[0].split()):
+            record[name] = int(value)/count
+        if point.device == CARD:
+            warm = point.callers*point.depth*2  # These operations copy as much.
+            record |= {"interrupts": interrupts/count, "copied_bytes": copied/(count + warm)}
+        return record
+
+    def _lines(self):
+        return self._log.read_text(encoding="utf-8").splitlines() if self._log.exists() else []
