@@ -59,8 +59,8 @@ int main(int argc, char **argv)
 			return fail("advance", error);
 		calls += 2;
 	}
-	printf("%" PRIu64 " bytes in %" PRIu64 " packets, sum %" PRIu64 ", %u system calls\n", bytes,
-	       packets, sum, calls);
+	printf("%" PRIu64 " bytes in %" PRIu64 " packets, sum %" PRIu64 ", %u system calls\n",
+	       bytes, packets, sum, calls);
 	litepcie_stream_unmap(&map);
 	return litepcie_stream_close(stream) < 0;
 }
