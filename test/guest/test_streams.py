@@ -19,7 +19,8 @@ pytestmark = pytest.mark.guest
 CARD   = "0000:01:00.0"
 USER_OFFSET = 0x80  # Register of software/kernel/litepcie_regs.h.
 DRIVER = "/sys/bus/pci/drivers/litepcie"
-CALLS  = ("packets", "shapes", "headers", "nonblock", "exclusive", "settings", "flush", "fault", "random", "aio")
+CALLS  = ("packets", "shapes", "headers", "nonblock", "exclusive", "settings", "flush", "fault", "random", "aio",
+    "uring")
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ struct test {
 	void (*run)(char **argv);
 };
 
-extern const struct test call_tests[], ring_tests[], loss_tests[], pattern_tests[];
+extern const struct test call_tests[], ring_tests[], loss_tests[], pattern_tests[], uring_tests[];
 
 int open_stream(int flags);
 struct litepcie_stream_setup set_up(int fd, unsigned int direction, unsigned int depth,
