@@ -135,6 +135,7 @@ struct litepcie_stream_memory {
  * @settings: of @file; changes while @use is held and @memory is NULL
  * @use: held by the one call that takes or gives buffers. Comes before @control
  * @control: held while the state of the hardware, or @memory, changes
+ * @begun: the engine was enabled and not reset since; changes under @control
  * @memory: NULL until the direction begins
  * @lock: protects all members below; also taken by the interrupt handler
  * @state: what the engine does
@@ -167,6 +168,7 @@ struct litepcie_stream_end {
 	struct litepcie_stream_settings settings;
 	struct mutex use;		/* serialises calls */
 	struct mutex control;		/* serialises hardware state changes */
+	bool begun;
 	struct litepcie_stream_memory *memory;
 
 	spinlock_t lock;		/* protects all members below */

@@ -112,6 +112,7 @@ static int litepcie_stream_start(struct litepcie_stream_end *end)
 		litepcie_card_set(end->ld, LITEPCIE_CARD_LOST);
 	if (ret)
 		return ret;
+	end->begun = true;
 	litepcie_stream_configure(end);
 	litepcie_stream_run(end);
 	return 0;
@@ -155,9 +156,10 @@ static void litepcie_stream_halt(struct litepcie_stream_end *end)
 	lockdep_assert_held(&end->control);
 	if (READ_ONCE(end->state) == LITEPCIE_STREAM_LOST)
 		return;
-	/* An engine that no file has used since the last reset needs none. */
-	if (!end->memory && READ_ONCE(end->state) == LITEPCIE_STREAM_STOPPED)
+	/* During a reset or suspend of the card it must not be accessed. */
+	if (!end->begun)
 		return;
+	end->begun = false;
 	litepcie_bank_reset(end->ld, end->regs, end->name);
 	/* The reset has pushed the last writes of the card into memory. */
 	litepcie_stream_poll(end);
