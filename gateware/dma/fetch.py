@@ -121,7 +121,7 @@ class DescriptorFetch(LiteXModule):
     def add_requests(self):
         """Makes one request in six cycles; each step of its arithmetic ends in a register.
 
-        On a wide path it takes five cycles while half of the RAM is free, and after a pause three from the doorbell.
+        On a wide path it takes five cycles while half of the RAM is free, and after a pause two from the doorbell.
         """
         port       = self.port
         address    = self.address
@@ -172,9 +172,13 @@ class DescriptorFetch(LiteXModule):
         quick   = port.data_width >= QUICK_BITS
         again   = Signal()      # The last cycle was in ADDRESS too, so its address is that of this cycle.
         plenty  = Signal()      # Half of the RAM is free: there is room for any request.
+        remain  = Mux(from_table, saturated(left), saturated(distance))
+        asks    = from_table | (distance != 0)
         get_room = NextValue(room, (~address & Mux(from_table, chunk_mask, block_mask)) + 1)
         if quick:
-            self.comb += plenty.eq(free[-2:] != 0)
+            # `distance` shows the doorbell in COUNT, so ADDRESS need not wait for it.
+            asks = from_table | (~self.skip & (self.slot != self.doorbell))
+            self.comb += [plenty.eq(free[-2:] != 0), available.eq(remain)]
             self.sync += again.eq(fsm.ongoing("ADDRESS"))
         fsm.act("ADDRESS",
             # The ring is aligned to its size or to 4 KiB, so the adder needs only the bits above 4 KiB.
@@ -183,10 +187,10 @@ class DescriptorFetch(LiteXModule):
                     self.base[12:] + index[12 - ADDRESS_SHIFT:]))
             ),
             NextValue(count, 1),     # For ``skip``.
-            NextValue(available, Mux(from_table, saturated(left), saturated(distance))),
+            *([] if quick else [NextValue(available, remain)]),
             If(self.linked,
                 NextState("FOLLOW")
-            ).Elif(may_ask & ~skipped & (from_table | (distance != 0)),
+            ).Elif(may_ask & ~skipped & asks,
                 NextState("BLOCK"),
                 *([If(again, NextState("COUNT"))] if quick else [])
             ),
@@ -200,8 +204,10 @@ class DescriptorFetch(LiteXModule):
         fsm.act("COUNT",
             NextValue(count, Mux(available < room, available, room)),
             NextState("ROOM"),
-            *([If(plenty & ~self.linked & may_ask & (self.pending != port.tags), NextState("REQUEST"))]
-                if quick else [])
+            *([If(plenty & ~self.linked & may_ask & (self.pending != port.tags),
+                port.soon.eq(1),
+                NextState("REQUEST")
+            )] if quick else [])
         )
         fsm.act("ROOM",
             If(self.linked | ~may_ask,

@@ -18,6 +18,49 @@ from litepcie_soc.tlp.context import REASON_KEPT_BITS
 from litepcie_soc.tlp.realign import Realigner, alignment, alignment_layout
 from litepcie_soc.tlp.room import BlockReturn
 
+# Entry FIFO ---------------------------------------------------------------------------------------
+
+# Width from which an entry that finds its FIFO empty is not stored in it: it saves a cycle of each completion.
+BYPASS_BITS = 128
+
+
+class EntryFIFO(LiteXModule):
+    """A FIFO whose output is a register: an entry is valid there one cycle after it came, if no other one waits.
+
+    Parameters
+    ----------
+    layout : layout of an entry.
+    depth  : entries, besides that in the output register.
+
+    Attributes
+    ----------
+    sink   : stream, **in**; ``first`` and ``last`` are not stored.
+    source : stream, **out**.
+    level  : Signal(), **out**, entries inside.
+    """
+    def __init__(self, layout, depth):
+        self.sink   = sink   = stream.Endpoint(layout)
+        self.source = source = stream.Endpoint(layout)
+        self.level  = Signal(max=depth + 2)
+
+        # # #
+
+        self.fifo = fifo = stream.SyncFIFO(layout, depth)
+        take  = Signal()    # The output register is loaded.
+        waits = fifo.source.valid
+        self.comb += [
+            take.eq(~source.valid | source.ready),
+            sink.connect(fifo.sink, omit={"valid"}),
+            fifo.sink.valid.eq(sink.valid & (waits | ~take)),
+            fifo.source.ready.eq(take),
+            self.level.eq(fifo.level + source.valid),
+        ]
+        self.sync += If(take,
+            source.valid.eq(waits | sink.valid),
+            source.payload.eq(sink.payload),
+            If(waits, source.payload.eq(fifo.source.payload))
+        )
+
 # Completion Writer --------------------------------------------------------------------------------
 
 # Depth of the FIFOs, as many words as a RAM of LUTs has. Beats wait seven cycles for the result of their check.
@@ -71,8 +114,9 @@ class CompletionWriter(LiteXModule):
         self.blocks    = blocks    = BlockReturn(entry)
         self.realigner = realigner = Realigner(data_width)
         self.beat_fifo      = beat_fifo      = stream.SyncFIFO(beats_layout(data_width), depth=DEPTH, buffered=True)
-        self.alignment_fifo = alignment_fifo = stream.SyncFIFO([("good", 1)] + alignment_layout(offset_bits),
-            depth=DEPTH, buffered=True)
+        layout = [("good", 1)] + alignment_layout(offset_bits)
+        self.alignment_fifo = alignment_fifo = (EntryFIFO(layout, DEPTH) if data_width >= BYPASS_BITS else
+            stream.SyncFIFO(layout, depth=DEPTH, buffered=True))
         self.target_fifo    = target_fifo    = stream.SyncFIFO([
             ("empty", 1), ("client", client_bits), ("address", destination_bits - offset_bits), ("done", 1),
             ("late", 1), ("returned", 1), ("tag", contexts.tag_bits), ("generation", 1), ("reason", REASON_KEPT_BITS),

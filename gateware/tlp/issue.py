@@ -169,7 +169,7 @@ class ReadIssue(LiteXModule):
         # # #
 
         client   = Signal(len(issue.client))
-        chosen   = Signal()     # `client` is valid: it has a request, and may take the tag.
+        chosen   = Signal()     # `client` is valid: it has a request in this cycle, and may take the tag.
         starved  = Signal()     # Nothing is outstanding, but no tag is free.
         refuse   = Signal()     # `client` was chosen because of that.
         held     = Record([("valid", 1), ("attributes", ATTRIBUTE_BITS)] + [
@@ -181,7 +181,8 @@ class ReadIssue(LiteXModule):
         grant    = Signal.like(client)
         eligible = Signal(len(ports))
         self.comb += [
-            *[eligible[n].eq(port.request.valid & (pool.allowed[n] | starved)) for n, port in enumerate(ports)],
+            *[eligible[n].eq((port.request.valid | port.soon) & (pool.allowed[n] | starved))
+                for n, port in enumerate(ports)],
             round_robin([eligible[n] for n in range(len(ports))], client, grant),
         ]
         self.sync += [

@@ -34,6 +34,8 @@ class MemoryReadPort:
     ----------
     request     : stream, **in**, one beat per request: `address[64]` (host byte address), `length[13]` (bytes,
         1..4096), `destination[32]` (byte address in the client's own space).
+    soon        : Signal(), **in**, `request` is not valid, but will be in the next cycle. A client that knows may tell,
+        and saves a cycle.
     data        : stream, **out**, data aligned to its destination: `address[32 - log2(W/8)]` (destination in words of W
         bits), `dat[W]`, `be[W/8]`. Completions of different requests come in any order; `first` and `last` delimit one
         completion.
@@ -52,6 +54,7 @@ class MemoryReadPort:
         self.attributes  = attributes
         self.name        = name
         self.request     = stream.Endpoint(read_request_layout(),         name=f"{name}_request")
+        self.soon        = Signal(name=f"{name}_soon")
         self.data        = stream.Endpoint(read_data_layout(data_width),  name=f"{name}_data")
         self.retire      = stream.Endpoint(retire_layout(),               name=f"{name}_retire")
         self.outstanding = Signal(9, name=f"{name}_outstanding")

@@ -42,6 +42,7 @@ class Fetch(Harness):
         self.free(port.request.ready, port.retire, dut.doorbell, dut.run, dut.stop, dut.take, dut.head, dut.link,
             dut.table_last, dut.endless, dut.resume, dut.skip)
         self.constant(dut.base, dut.size_log2, dut.max_request_size)
+        self.tied(*([port.soon] if width < fetch.QUICK_BITS else []))
 
         # Registers --------------------------------------------------------------------------------
         self.size = size = Signal(fetch.COUNT_BITS)
@@ -125,6 +126,7 @@ class FetchInOrder(Fetch):
         self.implies("ready", dut.ready, fresh & (landed != 0))
         self.implies("request", port.request.valid, self.count + Mux(fresh, requested, open) <= DEPTH)
         self.implies("requested_slots", port.request.valid & ~inner(dut, "from_table"), self.count <= slots)
+        self.check("soon", ~self.previous(port.soon) | (port.request.valid & ~self.previous(port.request.valid)))
         self.check("stable", ~self.previous(port.request.valid & ~port.request.ready) | port.request.valid)
 
 

@@ -17,7 +17,7 @@ from migen import *
 from litex.gen import *
 
 from litepcie_soc.common.pcie import FMT_TYPE_CPLD, TAG_BITS
-from litepcie_soc.tlp import completion_writer, context, layer, retire, tags, timeout
+from litepcie_soc.tlp import completion_writer, context, issue, layer, retire, tags, timeout
 
 from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, quick
@@ -63,7 +63,8 @@ class Reads(Harness):
         if calm:
             self.comb += [port.request.valid.eq(1), port.data.ready.eq(1)]
         else:
-            self.free(port.request.valid, port.data.ready)
+            self.free(port.request.valid, port.data.ready, port.soon)
+            self.assume("soon", (~port.soon | ~port.request.valid) & (~self.previous(port.soon) | port.request.valid))
         self.comb += [
             port.request.address.eq(number << 3),
             port.request.destination.eq(number << 3),
@@ -146,6 +147,8 @@ class TagsNotReissued(Reads):
         self.implies("right_place", data.valid & data.be[0], data.dat[:PLACES] == data.address[:PLACES])
         self.implies("only_the_dword", data.valid, data.be[4:] == 0)
 
+        self.implies("takes_a_request", port.request.ready, port.request.valid)
+
         # No more ends than requests.
         count = Signal(max=TAGS + 3)
         self.sync += count.eq(count + (port.request.valid & port.request.ready) - port.retire.valid)
@@ -155,12 +158,15 @@ class TagsNotReissued(Reads):
 
 PROOFS = [
     Proof("reads", TagsNotReissued, depth=42, options=dict(calm=True), replay=False),
+    Proof("reads, at any time", TagsNotReissued, depth=18, options=dict(calm=False), replay=False),
     Proof("reads, longer", TagsNotReissued, depth=56, options=dict(calm=True), replay=False, deep=True),
 ]
 
 MUTANTS = [
     Mutant("timeout_frees_the_tag", PROOFS[0], timeout,
         "event.free.eq(is_dropped | self.lost", "event.free.eq(1 | self.lost"),
+    Mutant("takes_a_request_that_is_not_there", PROOFS[1], issue, "(port.request.valid | port.soon)",
+        "(1 | port.soon)"),
 ]
 
 
