@@ -26,7 +26,6 @@
 #include "queue.h"
 
 struct litepcie_device;
-struct litepcie_stream;
 
 /**
  * enum litepcie_stream_state - what the engine of a direction does
