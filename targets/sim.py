@@ -65,7 +65,7 @@ _io = [
 class Platform(GenericPlatform):
     """Platform with top-level ports instead of pins."""
     def __init__(self, data_width, split):
-        GenericPlatform.__init__(self, "sim", _io + sim_phy_io(data_width, split), name="litepcie_soc_sim")
+        GenericPlatform.__init__(self, "sim", _io + sim_phy_io(data_width, split, msix=True), name="litepcie_soc_sim")
 
 # CRG ----------------------------------------------------------------------------------------------
 
@@ -153,12 +153,13 @@ class BaseSoC(LitePCIeSoC):
 
         # PCIe -------------------------------------------------------------------------------------
         self.pcie_phy = SimPHY(data_width,
-            pads       = {name: platform.request(name) for name, *_ in sim_phy_io(data_width, split)},
+            pads       = {name: platform.request(name) for name, *_ in sim_phy_io(data_width, split, msix=True)},
             split      = split,
             endianness = endianness,
             bar0_size  = BAR0_SIZE,
             completion_space  = completion_space or IDEAL_SPACE,
             fabric_width      = fabric_width,
+            msix              = True,
         )
         self.add_litepcie(self.pcie_phy,
             target      = f"sim gen{gen} x{lanes} {data_width} bit" + " ddr" * with_ddr,

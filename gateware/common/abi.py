@@ -27,6 +27,10 @@ WRITER_BASE    = 0x1800
 CHANNEL_STRIDE = 0x1000
 MAX_CHANNELS   = 7  # The banks of LiteX cores follow; they are not pinned.
 
+# MSI-X: each in a page of its own, also where pages have 64 KiB (PCI Local Bus 3.0 6.8.2).
+MSIX_TABLE_BASE   = 0x40000
+MSIX_PENDING_BASE = 0x50000
+
 # The lower half holds registers, the upper half the window onto the endpoint memory. Programs can map the upper half of
 # the registers, which leads to the user's bus: nothing that only a driver may write is there.
 BAR0_SIZE      = 2 << 20
@@ -38,7 +42,12 @@ WINDOW_MAX     = BAR0_SIZE // 2
 
 def csr_map():
     """Returns the page of every pinned bank, for LiteX's ``csr_map``."""
-    pages = {"identity": IDENTITY_BASE // CSR_PAGING, "tlp": TLP_BASE // CSR_PAGING}
+    pages = {
+        "identity":   IDENTITY_BASE // CSR_PAGING,
+        "tlp":        TLP_BASE // CSR_PAGING,
+        "msix_table": MSIX_TABLE_BASE // CSR_PAGING,
+        "msix":       MSIX_PENDING_BASE // CSR_PAGING,
+    }
     for channel in range(MAX_CHANNELS):
         pages[f"reader{channel}"] = (READER_BASE + channel * CHANNEL_STRIDE) // CSR_PAGING
         pages[f"writer{channel}"] = (WRITER_BASE + channel * CHANNEL_STRIDE) // CSR_PAGING

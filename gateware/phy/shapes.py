@@ -93,6 +93,7 @@ class PHYShape(LiteXModule):
     errors            : Record of `error_record`, **in**, errors to be reported to the host.
     msi               : stream of `dat[8]` (vector), **in**, an MSI is sent after every TLP accepted before it; None if
         the PHY has no MSI.
+    msix_enable, msix_function_mask : Signal(), **out**, MSI-X Enable and Function Mask; None if the PHY has no MSI-X.
     """
     def __init__(self, phy):
         shared = hasattr(phy, "sink") and hasattr(phy, "source")
@@ -118,6 +119,8 @@ class PHYShape(LiteXModule):
         self.function_reset_done     = phy.function_reset_done
         self.errors                  = phy.errors
         self.msi               = getattr(phy, "msi", None)
+        self.msix_enable       = getattr(phy, "msix_enable", None)
+        self.msix_function_mask = getattr(phy, "msix_function_mask", None)
 
         # Requests to the host need no gate: RequestBuilder drops them while the link is down.
         if split:

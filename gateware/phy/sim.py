@@ -27,9 +27,12 @@ SPLIT_STREAMS  = (
 )
 
 
-def sim_phy_io(data_width, split=False):
+MSIX_PORTS = ("msix_enable", "msix_function_mask")
+
+
+def sim_phy_io(data_width, split=False, msix=False):
     """Platform resources of the simulation PHY: top-level ports `tx_*`, `rx_*` (`split`: `tx_req_*`, `tx_cmp_*`,
-    `rx_req_*`, `rx_cmp_*`), `phy_*` and `msi_*`."""
+    `rx_req_*`, `rx_cmp_*`), `phy_*` and `msi_*`; `msix`: `phy_msix_*`."""
     def beat():
         return [
             Subsignal("valid", Pins(1)), Subsignal("ready", Pins(1)),
@@ -53,6 +56,7 @@ def sim_phy_io(data_width, split=False):
             Subsignal("function_reset",    Pins(1)),
             Subsignal("function_reset_done", Pins(1)),
             *[Subsignal(f"error_{name}", Pins(1)) for name in REPORTED_ERRORS],
+            *([Subsignal(name, Pins(1)) for name in MSIX_PORTS] if msix else []),
         ),
         ("msi", 0, Subsignal("valid", Pins(1)), Subsignal("ready", Pins(1)), Subsignal("dat", Pins(8))),
     ]
@@ -75,6 +79,7 @@ class SimPHY(LiteXModule):
     bar0_size  : int, bytes.
     completion_space  : (int, int), completions and bytes of data that the hard block holds. The link model reports an
         error if outstanding reads need more.
+    msix       : bool, the function has MSI-X.
     fabric_width      : int, bits of a hard block whose completions go through a CompletionBuffer in the fabric, as on
         UltraScale; 0: there is none. The link model has that buffer, and reports an error if it overflows.
 
@@ -94,6 +99,7 @@ class SimPHY(LiteXModule):
     bus_master_enable      : Signal(), **out**, requests may be sent.
     link_up                : Signal(), **out**, the link is up.
     msi_enable             : Signal(), **out**, MSI Enable.
+    msix_enable, msix_function_mask : Signal(), **out**, MSI-X Enable and Function Mask; None without `msix`.
     relaxed_ordering_enable, no_snoop_enable : Signal(), **out**, Enable Relaxed Ordering and Enable No Snoop.
     rcb_128                : Signal(), **out**, the host splits completions at multiples of 128 bytes only.
     function_reset         : Signal(), **out**, a function level reset waits for `function_reset_done`.
@@ -105,7 +111,7 @@ class SimPHY(LiteXModule):
     """
     qword_aligned     = False
     def __init__(self, data_width, *, pads=None, split=False, endianness="big", bar0_size=0x200000,
-        completion_space=IDEAL_SPACE, fabric_width=0):
+        completion_space=IDEAL_SPACE, fabric_width=0, msix=False):
         check_data_width(data_width)
         if endianness not in ("big", "little"):
             raise ValueError(f"endianness {endianness!r} is not supported; choose 'big' or 'little'")
@@ -132,6 +138,7 @@ class SimPHY(LiteXModule):
         self.bus_master_enable = Signal()
         self.link_up           = Signal()
         self.msi_enable        = Signal()
+        self.msix_enable, self.msix_function_mask = (Signal(), Signal()) if msix else (None, None)
         # Without pads these two have the values that they have after a reset (PCIe 4.0 7.5.3.4).
         self.relaxed_ordering_enable = Signal(reset=1)
         self.no_snoop_enable         = Signal(reset=1)
@@ -159,7 +166,8 @@ class SimPHY(LiteXModule):
             *[getattr(phy, f"error_{name}").eq(getattr(self.errors, name)) for name in REPORTED_ERRORS],
         ]
         for name in ("id", "max_payload_size", "max_request_size", "extended_tag", "bus_master_enable", "link_up",
-            "msi_enable", "relaxed_ordering_enable", "no_snoop_enable", "rcb_128", "function_reset"):
+            "msi_enable", "relaxed_ordering_enable", "no_snoop_enable", "rcb_128", "function_reset",
+            *([] if self.msix_enable is None else MSIX_PORTS)):
             self.comb += getattr(self, name).eq(getattr(phy, name))
 
     def connect_stream(self, source, sink):

@@ -26,7 +26,8 @@ class PinnedBanks(LiteXModule):
 
     Parameters
     ----------
-    source : module whose attributes have the registers. Those of ``source.engines`` are told the bus address.
+    source : module whose attributes have the registers. Those of ``source.engines`` are told the bus address, and
+        ``source.msix``, if there is one, sees the writes to its table.
     pages  : dict, page of every bank by name.
     bus    : wishbone.Interface, 32-bit data; word address = offset in BAR0 / 4.
 
@@ -52,5 +53,7 @@ class PinnedBanks(LiteXModule):
         self.array = array = csr_bus.CSRBankArray(source, page_of, **layout, alignment=32, paging=abi.CSR_PAGING)
         self.comb += bridge.csr.connect(*array.get_buses())
         self.comb += [engine.registers.selected.eq(bridge.csr.adr) for engine in source.engines]
+        if hasattr(source, "msix"):
+            source.msix.watch(bridge.csr)
         self.regions = {name: SoCCSRRegion(origin=page * abi.CSR_PAGING, busword=32, obj=csrs)
             for name, csrs, page, _ in sorted(array.banks, key=lambda bank: bank[2])}

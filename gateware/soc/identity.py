@@ -70,6 +70,7 @@ class Identity(LiteXModule):
     target      : name of the bitstream, up to 63 ASCII characters.
     channels    : number of memory channels, each with a reader and a writer.
     direct      : whether the engines use the registers DIRECT*.
+    msix        : whether there is an MSI-X table.
     streams     : number of stream channels; their engines follow those of the memory channels.
     data_width  : width of the data path in bits.
     ring_log2   : log2 of the number of descriptors in the largest ring.
@@ -97,7 +98,7 @@ class Identity(LiteXModule):
     Those of the identity section in ``software/kernel/litepcie_regs.h``.
     """
     def __init__(self, target, *, channels, data_width, ring_log2, tags, memory_size, window_size,
-        clk_freq, gen, lanes, streams=0, direct=True, user_bus=None):
+        clk_freq, gen, lanes, streams=0, direct=True, user_bus=None, msix=False):
         self.timeout_us       = Signal(32)
         self.memory_ready     = Signal(reset=1)
         self.reset            = Signal()
@@ -114,13 +115,13 @@ class Identity(LiteXModule):
         # # #
 
         self.add_constants(target, channels, data_width, ring_log2, tags, memory_size,
-            window_size, clk_freq, gen, lanes, streams, direct, user_bus)
+            window_size, clk_freq, gen, lanes, streams, direct, user_bus, msix)
         self.add_user_bus(user_bus)
         self.add_controls()
         self.add_link()
 
     def add_constants(self, target, channels, data_width, ring_log2, tags, memory_size,
-        window_size, clk_freq, gen, lanes, streams, direct, user_bus):
+        window_size, clk_freq, gen, lanes, streams, direct, user_bus, msix):
         self.magic        = _constant("magic", 0, abi.MAGIC, "Reads as MAGIC_VALUE.")
         self.version      = _packed("version", 1, "Version of this map.",
             CSRField("minor", 16, offset=0,  reset=abi.VERSION_MINOR),
@@ -134,6 +135,7 @@ class Identity(LiteXModule):
             CSRField("window", reset=int(window_size != 0)),
             CSRField("stream", reset=int(streams != 0)),
             CSRField("direct", reset=int(direct), description="registers DIRECT*"),
+            CSRField("msix",   reset=int(msix)),
             CSRField("user",   offset=8, reset=int(user_bus is not None), description="registers USER_*"),
         )
         self.geometry     = _packed("geometry", 3, "Size of the design.",

@@ -121,6 +121,12 @@ def engine_section(csrs):
     yield from register_lines(csrs, prefix="ENGINE_", digits=2)
 
 
+def msix_section():
+    yield "/* MSI-X, where CAPABILITIES has it: table and Pending Bit Array (PCI Local Bus 3.0 6.8.2) */"
+    yield from define("MSIX_TABLE", f"0x{abi.MSIX_TABLE_BASE:05x}", "four dwords for each vector")
+    yield from define("MSIX_PENDING", f"0x{abi.MSIX_PENDING_BASE:05x}")
+
+
 def reason_section():
     yield "/* stop reasons in ENGINE_STATUS and in the status block */"
     for name, value in vars(pcie).items():
@@ -179,7 +185,7 @@ def pinned_banks(soc):
         if region.origin != page * abi.CSR_PAGING:
             raise ValueError(f"bank {name} is at 0x{region.origin:x}, but must be at "
                 f"0x{page * abi.CSR_PAGING:x}")
-        if any(csr.size > 32 for csr in region.obj):
+        if name != "msix_table" and any(csr.size > 32 for csr in region.obj):
             raise ValueError(f"bank {name} has a register wider than 32 bits")
         banks[name] = region.obj
     for name in ("identity", "tlp", "reader0", "writer0"):
@@ -201,7 +207,7 @@ def header(soc):
             raise ValueError(f"registers of {name} differ from those of reader0")
     sections = [
         identity_section(banks["identity"]), error_section(banks["tlp"]), engine,
-        reason_section(), descriptor_section(), status_section(), report_section(),
+        msix_section(), reason_section(), descriptor_section(), status_section(), report_section(),
     ]
     text = BANNER.format(major=abi.VERSION_MAJOR)
     text += "".join("\n" + "\n".join(section) + "\n" for section in sections)

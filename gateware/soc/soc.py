@@ -27,6 +27,7 @@ from litepcie_soc.phy.hard_block import completion_buffer_bytes as phy_completio
 from litepcie_soc.soc.banks import PinnedBanks
 from litepcie_soc.soc.identity import Identity
 from litepcie_soc.soc.msi import MSIMerger, msi_enable
+from litepcie_soc.soc.msix import MSIX
 from litepcie_soc.soc.reset import FunctionReset
 from litepcie_soc.soc.user_bus import limit_bus_time, user_bus_of
 from litepcie_soc.stream_dma.engine import StreamChannel, StreamEngine
@@ -169,7 +170,7 @@ class LitePCIe(LiteXModule):
             ring_log2=RING_LOG2_MAX, tags=reader_tags, memory_size=memory_size,
             window_size=window_size, clk_freq=self.sys_clk_freq,
             gen=gen, lanes=lanes, streams=streams, direct=all(engine.direct for engine in self.engines),
-            user_bus=user_bus)
+            user_bus=user_bus, msix=hasattr(self, "msix"))
         self.add_link_constants(phy, gen, lanes, memory_size, tags, completion_buffer_bytes, pci_id)
 
     def add_channel(self, channel, reader_tags, fetch_tags, longest, is_stream=False):
@@ -222,11 +223,29 @@ class LitePCIe(LiteXModule):
             self.comb += getattr(self.tlp.shape.errors, error).eq(strobe)
 
     def add_msi(self, phy):
+        """Adds MSI and, if the PHY has it, MSI-X; the host enables one of them."""
+        shape    = self.tlp.shape
         self.msi = msi = MSIMerger([engine.msi for engine in self.engines])
+        self.interrupts_enabled = Signal()
         self.comb += [
-            msi.source.connect(self.tlp.shape.msi),
-            msi.enable.eq(msi_enable(phy) & ~self.function_reset.active),
-            msi.master.eq(self.tlp.shape.bus_master_enable & self.tlp.shape.link_up),
+            self.interrupts_enabled.eq(msi_enable(phy)),
+            msi.source.connect(shape.msi),
+            msi.enable.eq(self.interrupts_enabled & ~self.function_reset.active),
+            msi.master.eq(shape.bus_master_enable & shape.link_up),
+        ]
+        if shape.msix_enable is None:
+            return
+        self.msix = msix = MSIX(self.tlp.add_write_port("msix"), vectors=len(self.engines))
+        self.comb += [
+            msix.enable.eq(shape.msix_enable),
+            msix.function_mask.eq(shape.msix_function_mask),
+            msix.can_send.eq(self.tlp.enable),
+            msix.clear.eq(self.function_reset.active),
+            If(shape.msix_enable,
+                self.interrupts_enabled.eq(1),
+                msi.source.connect(msix.sink),
+                shape.msi.valid.eq(0)
+            ),
         ]
 
     def add_identity(self, phy, **what):
@@ -238,7 +257,7 @@ class LitePCIe(LiteXModule):
             identity.link_up.eq(self.tlp.shape.link_up),
             identity.bus_master.eq(self.tlp.shape.bus_master_enable),
             identity.extended_tag.eq(self.tlp.shape.extended_tag),
-            identity.msi_enable.eq(msi_enable(phy)),
+            identity.msi_enable.eq(self.interrupts_enabled),
             identity.resetting.eq(Reduce("OR", [engine.resetting for engine in self.engines])),
             identity.clear.eq(self.function_reset.active),
             self.tlp.timeout_us.eq(identity.timeout_us),
@@ -274,6 +293,9 @@ class LitePCIe(LiteXModule):
             **{name: getattr(phy, name, 0) for name in ("fabric_width", "fabric_beats")},
             "tags":                    tags,
             "bar0_size":               abi.BAR0_SIZE,
+            "msix_vectors":            self.msix.vectors if hasattr(self, "msix") else 0,
+            "msix_table":              abi.MSIX_TABLE_BASE,
+            "msix_pending":            abi.MSIX_PENDING_BASE,
             **pci_id,
         }
         for name, value in constants.items():

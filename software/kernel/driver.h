@@ -55,11 +55,13 @@
 
 #define LITEPCIE_NAME		"litepcie"
 #define LITEPCIE_MINORS		256	/* cards */
-/* End of the pinned registers. */
+/* End of the pinned registers that the driver uses, and of all. */
 #define LITEPCIE_REGS_BYTES	LITEPCIE_READER_BASE(LITEPCIE_MAX_CHANNELS)
+#define LITEPCIE_REGS_END	(LITEPCIE_MSIX_PENDING + SZ_64K)
 #define LITEPCIE_RING_LOG2	10	/* largest ring the driver allocates */
 #define LITEPCIE_CHUNK_BYTES	SZ_1M	/* largest request of pinned pages */
 #define LITEPCIE_COMMIT_BYTES	SZ_2M	/* most bytes that the card has, per direction */
+#define LITEPCIE_LONG_BYTES	SZ_64K	/* a request that fills the link by itself */
 #define LITEPCIE_BOUNCE_BYTES	SZ_64K	/* largest request that is copied */
 #define LITEPCIE_MODERATION_COUNT	16	/* completions for an interrupt, at most */
 #define LITEPCIE_MODERATION_US	50	/* that an interrupt waits for more, at most */

@@ -91,8 +91,8 @@ static int litepcie_check_geometry(struct litepcie_device *ld,
 }
 
 /*
- * The window must be in BAR0 and clear of the pinned registers, which end
- * LITEPCIE_REGS_BYTES after the start of BAR0.
+ * The window must be in BAR0 and clear of the pinned registers and the MSI-X
+ * table, which end LITEPCIE_REGS_END after the start of BAR0.
  */
 static int litepcie_read_window(struct litepcie_device *ld,
 				struct litepcie_identity *id)
@@ -112,10 +112,10 @@ static int litepcie_read_window(struct litepcie_device *ld,
 		return dev_err_probe(dev, -ENODEV,
 				     "window of %#x bytes is larger than the memory of %#llx bytes\n",
 				     bytes, id->memory_bytes);
-	if (offset < LITEPCIE_REGS_BYTES)
+	if (offset < LITEPCIE_REGS_END)
 		return dev_err_probe(dev, -ENODEV,
 				     "window of %#x bytes at %#x is over the registers, which end at %#x\n",
-				     bytes, offset, LITEPCIE_REGS_BYTES);
+				     bytes, offset, LITEPCIE_REGS_END);
 	if (!IS_ALIGNED(offset, SZ_4K))
 		return dev_err_probe(dev, -ENODEV,
 				     "window of %#x bytes at %#x is not aligned to 4096 bytes\n",

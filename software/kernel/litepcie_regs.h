@@ -24,6 +24,7 @@
 #define LITEPCIE_CAPABILITY_WINDOW		0x00000010
 #define LITEPCIE_CAPABILITY_STREAM		0x00000020
 #define LITEPCIE_CAPABILITY_DIRECT		0x00000040	/* registers DIRECT* */
+#define LITEPCIE_CAPABILITY_MSIX		0x00000080
 #define LITEPCIE_CAPABILITY_USER		0x00000100	/* registers USER_* */
 #define LITEPCIE_GEOMETRY			0x000c	/* size of the design */
 #define LITEPCIE_GEOMETRY_CHANNELS_MASK		0x000000ff	/* memory channels */
@@ -144,6 +145,10 @@
 #define LITEPCIE_ENGINE_INTERRUPT_VECTOR_MASK	0x0000001f
 /* an engine that runs out of descriptors sends the MSI without moderation */
 #define LITEPCIE_ENGINE_INTERRUPT_IDLE		0x00000100
+
+/* MSI-X, where CAPABILITIES has it: table and Pending Bit Array (PCI Local Bus 3.0 6.8.2) */
+#define LITEPCIE_MSIX_TABLE			0x40000	/* four dwords for each vector */
+#define LITEPCIE_MSIX_PENDING			0x50000
 
 /* stop reasons in ENGINE_STATUS and in the status block */
 #define LITEPCIE_REASON_NONE			0

@@ -52,7 +52,7 @@ CLAIMS = {
     5:  ("geometry",      0x000d0402, "ring of 2^13 descriptors is not supported; 2^1 to 2^12 are"),
     6:  ("geometry",      0x00000402, "ring of 2^0 descriptors is not supported; 2^1 to 2^12 are"),
     7:  ("geometry",      0x000c0302, "data path of 3 dwords is not supported; 2, 4, 8 and 16 are"),
-    8:  ("window_offset", 0x00001000, "window of 0x100000 bytes at 0x1000 is over the registers"),
+    8:  ("window_offset", 0x00050000, "window of 0x100000 bytes at 0x50000 is over the registers"),
     9:  ("window_offset", 0x001ff000, "window of 0x100000 bytes at 0x1ff000 is not in BAR0"),
     10: ("window_offset", 0xfffff000, "window of 0x100000 bytes at 0xfffff000 is not in BAR0"),
     11: ("window_offset", 0x00080800, "window of 0x100000 bytes at 0x80800 is not aligned to 4096 bytes"),

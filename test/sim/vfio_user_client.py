@@ -17,11 +17,13 @@ import subprocess
 from litepcie_soc.build import processes
 
 VERSION, DMA_MAP, DMA_UNMAP, GET_INFO = 1, 2, 3, 4
-SET_IRQS, REGION_READ, REGION_WRITE, DEVICE_RESET = 8, 9, 10, 13
+GET_IRQ_INFO, SET_IRQS, REGION_READ, REGION_WRITE, DEVICE_RESET = 7, 8, 9, 10, 13
 
 NO_REPLY, ERROR = 0x10, 0x20
 BAR0, CONFIG    = 0, 7
-TIMEOUT         = 30  # Seconds to wait for a reply.
+MSI, MSIX       = 1, 2     # Indices of interrupts.
+EVENTS          = 16
+TIMEOUT         = 30       # Seconds to wait for a reply.
 
 
 class ClientError(Exception):
@@ -64,15 +66,15 @@ class Client:
         self.fd     = os.memfd_create("ram")
         os.ftruncate(self.fd, memory_bytes)
         self.memory = mmap.mmap(self.fd, memory_bytes)
-        self.event  = os.eventfd(0, os.EFD_NONBLOCK)
+        self.events = [os.eventfd(0, os.EFD_NONBLOCK) for _ in range(EVENTS)]
 
     def close(self):
         self.socket.close()
         self.memory.close()
-        for fd in self.fd, self.event:
+        for fd in [self.fd, *self.events]:
             if fd is not None:
                 os.close(fd)
-        self.fd = self.event = None
+        self.fd, self.events = None, []
 
     def __enter__(self):
         return self
@@ -132,18 +134,28 @@ class Client:
         if not posted:
             self.receive()
 
-    def set_up(self, mps=256, mrrs=512):
-        """Sets up BAR0, bus mastering and MSI, as firmware and driver do."""
+    def irq_count(self, index):
+        return struct.unpack("<IIII", self.call(GET_IRQ_INFO, struct.pack("<IIII", 16, 0, index, 0)))[3]
+
+    def connect_events(self, index, count):
+        self.call(SET_IRQS, struct.pack("<IIIII", 20, 0x24, index, 0, count), fds=self.events[:count])
+
+    def set_up(self, mps=256, mrrs=512, vectors=1, msix=0):
+        """Sets up BAR0, bus mastering and MSI or MSI-X with so many vectors, as firmware and driver do."""
         code = {128: 0, 256: 1, 512: 2, 1024: 3, 2048: 4, 4096: 5}
         self.negotiate()
         self.write(CONFIG, 0x10, 0xe0000000, posted=False)
         self.write(CONFIG, 0x68, code[mps] << 5 | code[mrrs] << 12, 2, posted=False)
         self.write(CONFIG, 0x04, 6, 2, posted=False)
-        self.call(SET_IRQS, struct.pack("<IIIII", 20, 0x24, 1, 0, 1), fds=[self.event])
-        self.write(CONFIG, 0x4a, 0x81, 2, posted=False)
+        if msix:
+            self.connect_events(MSIX, msix)
+            self.write(CONFIG, 0xa2, 1 << 15, 2, posted=False)
+        else:
+            self.connect_events(MSI, vectors)
+            self.write(CONFIG, 0x4a, 0x81 | vectors.bit_length() - 1 << 4, 2, posted=False)
 
-    def wait_interrupt(self, seconds=TIMEOUT):
+    def wait_interrupt(self, seconds=TIMEOUT, vector=0):
         """Waits for an interrupt; returns the number since the last call, or 0 if none came in time."""
-        if not select.select([self.event], [], [], seconds)[0]:
+        if not select.select([self.events[vector]], [], [], seconds)[0]:
             return 0
-        return os.eventfd_read(self.event)
+        return os.eventfd_read(self.events[vector])

@@ -39,6 +39,9 @@ struct CardInfo {
     unsigned fabric_beats = 0;    // its beats
     unsigned block_width = 0;     // of the hard block in bits; 0: the block never limits the card's streams
     uint64_t block_clock_hz = 0;  // of the hard block
+    unsigned msi_vectors = 1;     // that the card can send, a power of two
+    unsigned msix_vectors = 0;    // entries of its MSI-X table; 0: it has no MSI-X
+    uint32_t msix_table = 0, msix_pending = 0;  // offsets in BAR0
 
     // The straddle option of the hard block, with which several completions share a beat.
     bool straddle() const { return fabric_width >= 256; }
@@ -62,6 +65,7 @@ struct CardInputs {
     uint16_t id = 0;
     uint16_t max_payload_size = 128, max_request_size = 512;  // bytes
     bool extended_tag = false, bus_master_enable = false, link_up = false, msi_enable = false;
+    bool msix_enable = false, msix_function_mask = false;
     bool relaxed_ordering_enable = true, no_snoop_enable = true;  // Device Control
     bool rcb_128 = false;                                         // Link Control
     bool function_reset = false;                                  // waits for function_reset_done

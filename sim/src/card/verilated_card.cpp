@@ -23,6 +23,11 @@
 #define CONFIG_PCIE_FABRIC_WIDTH 0
 #define CONFIG_PCIE_FABRIC_BEATS 0
 #endif
+#ifndef CONFIG_PCIE_MSIX_VECTORS
+#define CONFIG_PCIE_MSIX_VECTORS 0
+#define CONFIG_PCIE_MSIX_TABLE 0
+#define CONFIG_PCIE_MSIX_PENDING 0
+#endif
 #ifndef CONFIG_PCIE_TAGS
 #define CONFIG_PCIE_TAGS 32
 #endif
@@ -72,6 +77,12 @@ constexpr CardInfo kInfo = {
     CONFIG_PCIE_ENDIANNESS_LITTLE,
     CONFIG_PCIE_FABRIC_WIDTH,
     CONFIG_PCIE_FABRIC_BEATS,
+    0,
+    0,
+    CONFIG_PCIE_MSIX_VECTORS ? 16 : 1,  // engines with a vector of their own came with MSI-X
+    CONFIG_PCIE_MSIX_VECTORS,
+    CONFIG_PCIE_MSIX_TABLE,
+    CONFIG_PCIE_MSIX_PENDING,
 };
 
 class VerilatedCard : public Card {
@@ -115,6 +126,10 @@ class VerilatedCard : public Card {
         top_.phy_bus_master_enable = in.bus_master_enable;
         top_.phy_link_up = in.link_up;
         top_.phy_msi_enable = in.msi_enable;
+#if CONFIG_PCIE_MSIX_VECTORS
+        top_.phy_msix_enable = in.msix_enable;
+        top_.phy_msix_function_mask = in.msix_function_mask;
+#endif
         top_.phy_relaxed_ordering_enable = in.relaxed_ordering_enable;
         top_.phy_no_snoop_enable = in.no_snoop_enable;
         top_.phy_rcb_128 = in.rcb_128;

@@ -11,7 +11,7 @@ namespace {
 
 // Offsets of registers and capabilities (PCIe 4.0 7.5 to 7.8).
 constexpr unsigned kCommand = 0x04, kBar0 = 0x10;
-constexpr unsigned kPowerManagement = 0x40, kMsi = 0x48, kExpress = 0x60, kErrors = 0x100;
+constexpr unsigned kPowerManagement = 0x40, kMsi = 0x48, kExpress = 0x60, kMsix = 0xa0, kErrors = 0x100;
 constexpr unsigned kErrorsEnd = kErrors + 0x48;
 constexpr unsigned kDeviceControl = kExpress + 0x08, kDeviceStatus = kExpress + 0x0a;
 constexpr uint32_t kFunctionReset = 1u << 15;
@@ -20,6 +20,7 @@ constexpr uint32_t kRelaxedOrderingEnable = 1u << 4, kNoSnoopEnable = 1u << 11;
 constexpr uint32_t kDeviceControlDefault = 2u << 12 | kNoSnoopEnable | kRelaxedOrderingEnable;  // MRRS 512
 constexpr uint32_t kMpsMask = 7u << 5;
 constexpr uint32_t kExtendedTagSupported = 1u << 5, kExtendedTagEnable = 1u << 8;
+constexpr uint32_t kMsixEnable = 1u << 15, kMsixFunctionMask = 1u << 14;
 constexpr uint32_t kDeviceControlWritable = 0x7fff;
 
 unsigned code_of_size(unsigned bytes) {
@@ -31,8 +32,9 @@ unsigned code_of_size(unsigned bytes) {
 
 }  // namespace
 
-ConfigSpace::ConfigSpace(const CardInfo &card, unsigned mps_supported, bool extended_tag)
-    : bar0_size_(card.bar0_size), mps_code_(code_of_size(mps_supported)), extended_tag_supported_(extended_tag) {
+ConfigSpace::ConfigSpace(const CardInfo &card, unsigned mps_supported, bool extended_tag, bool msix)
+    : bar0_size_(card.bar0_size), mps_code_(code_of_size(mps_supported)), extended_tag_supported_(extended_tag),
+      msix_vectors_(msix ? card.msix_vectors : 0) {
     build_header(card);
     build_capabilities(card);
     initial_ = value_;
@@ -64,14 +66,15 @@ void ConfigSpace::build_capabilities(const CardInfo &card) {
     set(kPowerManagement, 4, kMsi << 8 | 0x01 | 0x0003 << 16);
     set(kPowerManagement + 4, 4, 0x0008, 0x0003);  // no soft reset; power state
     set(kMsi, 2, kExpress << 8 | 0x05);
-    set(kMsi + 2, 2, 0x0080, 0x0001);  // 64 bit, one vector; enable
+    // 64 bit, vectors asked for; enable, vectors granted.
+    set(kMsi + 2, 2, 0x0080 | unsigned(__builtin_ctz(card.msi_vectors)) << 1, card.msi_vectors > 1 ? 0x0071 : 0x0001);
     set(kMsi + 4, 4, 0, 0xfffffffc);
     set(kMsi + 8, 4, 0, 0xffffffff);
     set(kMsi + 12, 2, 0, 0xffff);
 
     const uint32_t link = card.lanes << 4 | card.gen;
-    set(kExpress, 4, 0x00020010);                              // version 2, endpoint, last capability
-    set(kExpress + 0x04, 4, mps_code_ | 1u << 15 | 1u << 28);  // role-based errors, function level reset
+    set(kExpress, 4, 0x00020010 | (msix_vectors_ ? kMsix << 8 : 0));  // version 2, endpoint
+    set(kExpress + 0x04, 4, mps_code_ | 1u << 15 | 1u << 28);         // role-based errors, function level reset
     // A card without extended tags hardwires the enable bit to 0 (PCIe 4.0 7.5.3.4).
     if (extended_tag_supported_)
         value_[kExpress + 0x04] |= kExtendedTagSupported;
@@ -85,6 +88,13 @@ void ConfigSpace::build_capabilities(const CardInfo &card) {
     set(kExpress + 0x28, 2, 0, 0x0010);
     set(kExpress + 0x2c, 4, ((1u << card.gen) - 1) << 1);
     set(kExpress + 0x30, 2, card.gen, 0x000f);
+
+    if (msix_vectors_) {  // the last capability; table and Pending Bit Array in BAR0
+        set(kMsix, 2, 0x11);
+        set(kMsix + 2, 2, msix_vectors_ - 1, kMsixEnable | kMsixFunctionMask);
+        set(kMsix + 4, 4, card.msix_table);
+        set(kMsix + 8, 4, card.msix_pending);
+    }
 
     set(kErrors, 4, 0x00010001);  // Advanced Error Reporting, last
     set(kErrors + 0x04, 4, 0, 0, 0x003ff030);
@@ -159,6 +169,9 @@ bool ConfigSpace::relaxed_ordering() const { return read(kDeviceControl, 2) & kR
 bool ConfigSpace::no_snoop() const { return read(kDeviceControl, 2) & kNoSnoopEnable; }
 bool ConfigSpace::rcb_128() const { return read(kLinkControl, 2) & 1u << 3; }
 bool ConfigSpace::msi_enabled() const { return read(kMsi + 2, 2) & 1; }
+unsigned ConfigSpace::msi_vectors() const { return 1u << (read(kMsi + 2, 2) >> 4 & 7); }
+bool ConfigSpace::msix_enabled() const { return msix_vectors_ && read(kMsix + 2, 2) & kMsixEnable; }
+bool ConfigSpace::msix_function_masked() const { return read(kMsix + 2, 2) & kMsixFunctionMask; }
 uint64_t ConfigSpace::msi_address() const { return uint64_t(read(kMsi + 8, 4)) << 32 | read(kMsi + 4, 4); }
 uint32_t ConfigSpace::msi_data() const { return read(kMsi + 12, 2); }
 uint32_t ConfigSpace::bar0() const { return read(kBar0, 4); }

@@ -11,7 +11,7 @@
 namespace litepcie {
 
 // The card's configuration space of 4 KiB, as the hard block of an FPGA implements it: type 0 header, power management,
-// MSI (one vector, 64 bit address), PCI Express endpoint, and Advanced Error Reporting.
+// MSI (64 bit address), PCI Express endpoint, MSI-X if the card has it, and Advanced Error Reporting.
 class ConfigSpace {
   public:
     static constexpr size_t kBytes = 4096;
@@ -20,7 +20,8 @@ class ConfigSpace {
     enum class Error { Poisoned = 12, CompletionTimeout = 14, UnexpectedCompletion = 16, UnsupportedRequest = 20 };
 
     // `mps_supported`: 128 to 4096 bytes. `extended_tag`: the card offers extended tags, and the host can enable them.
-    ConfigSpace(const CardInfo &card, unsigned mps_supported, bool extended_tag = true);
+    // `msix`: the card offers MSI-X if it has it.
+    ConfigSpace(const CardInfo &card, unsigned mps_supported, bool extended_tag = true, bool msix = true);
 
     uint32_t read(unsigned offset, unsigned bytes) const;
     // Reads or writes any range of bytes within 4 KiB.
@@ -45,8 +46,12 @@ class ConfigSpace {
     bool no_snoop() const;
     bool rcb_128() const;  // completions end at multiples of 128 bytes, else of 64
     bool msi_enabled() const;
+    unsigned msi_vectors() const;  // granted by the host
     uint64_t msi_address() const;
     uint32_t msi_data() const;
+    unsigned msix_vectors() const { return msix_vectors_; }
+    bool msix_enabled() const;
+    bool msix_function_masked() const;
     uint32_t bar0() const;
     uint32_t bar0_size() const { return bar0_size_; }
 
@@ -59,6 +64,7 @@ class ConfigSpace {
     uint32_t bar0_size_;
     unsigned mps_code_;  // the largest MPS, as encoded in Device Capabilities
     bool extended_tag_supported_;
+    unsigned msix_vectors_;
     bool function_reset_ = false;
 };
 

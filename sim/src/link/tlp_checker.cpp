@@ -169,6 +169,13 @@ void TlpChecker::from_card(const Tlp &tlp, uint64_t cycle) {
     }
     if (!tlp.has_data())
         check_tag(tlp, cycle);
+    const bool graced = cycle - changed_at_ <= kGraceCycles;
+    if (is_message(tlp) && !limits_.msix && !(graced && before_.msix))
+        throw Violation("write to the address of interrupts while MSI-X is off or the function is masked", tlp);
+}
+
+bool TlpChecker::is_message(const Tlp &tlp) {
+    return tlp.is_memory_write() && tlp.address() >> 20 == kInterruptAddress >> 20;
 }
 
 void TlpChecker::interrupt_from_card(uint64_t cycle) const {

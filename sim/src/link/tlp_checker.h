@@ -11,6 +11,9 @@
 
 namespace litepcie {
 
+// Where processors of the x86 family receive interrupts: 1 MiB from here (Intel SDM 3, 10.11.1).
+constexpr uint32_t kInterruptAddress = 0xfee00000;
+
 // The card broke a rule of PCI Express. The program prints the rule and the TLP, and ends.
 class Violation : public std::runtime_error {
   public:
@@ -27,11 +30,12 @@ struct CardLimits {
     bool extended_tag = false;
     bool bus_master = false;
     bool msi = true;                                  // MSI Enable
+    bool msix = false;                                // MSI-X Enable, and Function Mask is not set
     bool relaxed_ordering = false, no_snoop = false;  // requests may have these attributes
 
     bool operator==(const CardLimits &o) const {
         return id == o.id && mps == o.mps && mrrs == o.mrrs && extended_tag == o.extended_tag &&
-               bus_master == o.bus_master && msi == o.msi && relaxed_ordering == o.relaxed_ordering &&
+               bus_master == o.bus_master && msi == o.msi && msix == o.msix && relaxed_ordering == o.relaxed_ordering &&
                no_snoop == o.no_snoop;
     }
 };
@@ -49,6 +53,8 @@ class TlpChecker {
 
     // Checks a complete TLP of the card.
     void from_card(const Tlp &tlp, uint64_t cycle);
+    // Whether a TLP of the card is a message of MSI-X: a write of a dword to where the host receives interrupts.
+    static bool is_message(const Tlp &tlp);
     // Checks an MSI that the card's PHY accepts. It is a memory write (PCIe 4.0 6.1.4).
     void interrupt_from_card(uint64_t cycle) const;
 

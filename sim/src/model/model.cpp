@@ -29,7 +29,7 @@ CompleterOptions completer_options(const ModelOptions &options, uint64_t clock_h
 
 Model::Model(Card &card, HostMemory &memory, const ModelOptions &options)
     : card_(card), options_(options), faults_(options.seed),
-      config_(card.info(), options.mps_supported, options.extended_tag),
+      config_(card.info(), options.mps_supported, options.extended_tag, options.msix),
       phy_(card.info(), kRootPortCredits, card_credits(options.mps_supported), {options.update_fc, options.lcrc_every}),
       completer_(memory, faults_, completer_options(options, card.info().clock_hz),
                  [this](const Tlp &tlp) { unmapped(tlp); }),
@@ -159,23 +159,43 @@ void Model::from_card(const CardItem &item) {
 // The root port does not know whether bus mastering is off at the card: it serves what the card sent before.
 void Model::request(const Tlp &tlp) {
     figures_.requests_without_bus_master += !config_.bus_master();
+    if (TlpChecker::is_message(tlp)) {
+        message(tlp);
+        return;
+    }
     if (tlp.is_memory_write())
         figures_.last_write_cycle = cycle_;
     completer_.receive(tlp, cycle_);
 }
 
+void Model::message(const Tlp &tlp) {
+    uint8_t data[4];
+    if (tlp.length() != 1 || tlp.first_be() != 0xf)
+        throw Violation("message of MSI-X that is not one dword", tlp);
+    tlp.payload_bytes(data);
+    if (!config_.msix_enabled())
+        figures_.masked_interrupts++;
+    else
+        deliver(data[0] | data[1] << 8, "MSI-X");
+}
+
 void Model::interrupt(uint8_t vector) {
     // An MSI that the checker passed may still arrive after the host has turned bus mastering or MSI off.
-    if (vector != 0)
-        throw Violation("MSI vector " + std::to_string(vector) + ", but the host granted one vector");
+    if (vector >= config_.msi_vectors())
+        throw Violation("MSI vector " + std::to_string(vector) + ", but the host granted " +
+                        std::to_string(config_.msi_vectors()));
     if (!config_.msi_enabled() || !config_.bus_master()) {
         figures_.masked_interrupts++;
         return;
     }
-    figures_.interrupts++;
     TrafficCounts::add(traffic_.to_host, "MSI", 4, interrupt_bytes());
+    deliver(vector, "MSI");
+}
+
+void Model::deliver(unsigned vector, const char *kind) {
+    figures_.interrupts++;
     if (trace_.on())
-        trace_.event(cycle_, '<', "MSI vector " + std::to_string(vector));
+        trace_.event(cycle_, '<', std::string(kind) + " vector " + std::to_string(vector));
     if (on_interrupt)
         on_interrupt(vector);
 }

@@ -57,7 +57,8 @@ class Model {
     // after power-on (PCIe 4.0 2.9.1, 6.6.1). The card itself is not reset. A hot reset looks the same to the card.
     void link_down(uint64_t cycles);
 
-    // Called when an MSI reaches the host. All data that the card sent before the MSI is in memory by then.
+    // Called when an MSI or a message of MSI-X reaches the host; the data of a message must be the vector. All data
+    // that the card sent before is in memory by then.
     std::function<void(uint8_t vector)> on_interrupt;
 
     FaultInjector &faults() { return faults_; }
@@ -95,6 +96,8 @@ class Model {
     void request(const Tlp &tlp);
     void expire_loads();
     void interrupt(uint8_t vector);
+    void message(const Tlp &tlp);
+    void deliver(unsigned vector, const char *kind);
     void card_accepted(const Tlp &tlp);
     bool streams_move() const;
     void trace_naks();

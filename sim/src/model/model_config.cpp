@@ -22,11 +22,14 @@ void Model::apply_config() {
     in_.extended_tag = config_.extended_tag();
     in_.bus_master_enable = config_.bus_master();
     in_.msi_enable = config_.msi_enabled();
+    in_.msix_enable = config_.msix_enabled();
+    in_.msix_function_mask = config_.msix_function_masked();
     in_.relaxed_ordering_enable = config_.relaxed_ordering();
     in_.no_snoop_enable = config_.no_snoop();
     in_.rcb_128 = config_.rcb_128();
     checker_.set_limits({kCardId, config_.mps(), config_.mrrs(), config_.extended_tag(), config_.bus_master(),
-                         config_.msi_enabled(), config_.relaxed_ordering(), config_.no_snoop()},
+                         config_.msi_enabled(), config_.msix_enabled() && !config_.msix_function_masked(),
+                         config_.relaxed_ordering(), config_.no_snoop()},
                         cycle_);
     phy_.set_mps(config_.mps());
     completer_.set_mps(config_.mps());

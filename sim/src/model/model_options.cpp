@@ -14,6 +14,7 @@ void add_model_options(CommandLine &line, ModelOptions &o) {
                 {128, 256, 512, 1024, 2048, 4096});
     line.choice<bool>("--extended-tag", "the card offers extended tags (above 31), and the host enables them (on)",
                       o.extended_tag, {{"on", true}, {"off", false}});
+    line.choice<bool>("--msix", "the card offers MSI-X if it has it (on)", o.msix, {{"on", true}, {"off", false}});
     line.number("--latency-ns", "NS", "host: time from a read request to its first completion (1000)", o.latency_ns, 0,
                 kSecond);
     line.number("--latency-jitter-ns", "NS", "host: adds a uniformly distributed 0 to NS to the latency (0)",

@@ -15,6 +15,7 @@ namespace litepcie {
 struct ModelOptions {
     unsigned mps_supported = 512;     // largest MPS that the card announces, bytes
     bool extended_tag = true;         // the card offers extended tags (above 31)
+    bool msix = true;                 // the card offers MSI-X if it has it
     uint64_t latency_ns = 1000;       // from the last byte of a read request to its first completion
     uint64_t latency_jitter_ns = 0;   // adds a uniformly distributed 0 to latency_jitter_ns
     uint64_t latency_outlier_ns = 0;  // adds this to every latency_outlier_every-th request

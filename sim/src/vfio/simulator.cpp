@@ -17,7 +17,7 @@ constexpr uint64_t kHotResetCycles = 1024;  // the link is down for so long, and
 
 Simulator::Simulator(Card &card, const ModelOptions &options, const std::string &faults)
     : model_(card, memory_, options), server_(*this, memory_), faults_(faults) {
-    model_.on_interrupt = [this](uint8_t) { server_.interrupt(); };
+    model_.on_interrupt = [this](uint8_t vector) { server_.interrupt(vector); };
 }
 
 int Simulator::bar0_read(uint64_t offset, uint8_t *data, size_t bytes) {
@@ -46,7 +46,19 @@ int Simulator::bar0_write(uint64_t offset, const uint8_t *data, size_t bytes, bo
 void Simulator::config_read(unsigned offset, uint8_t *data, size_t bytes) { model_.config().read(offset, data, bytes); }
 
 void Simulator::config_write(unsigned offset, const uint8_t *data, size_t bytes) {
+    const bool before = model_.config().msix_enabled() && !model_.config().msix_function_masked();
     model_.config_write(offset, data, bytes);
+    // A reset of the function has erased the table.
+    if (!before && model_.config().msix_enabled() && !model_.config().msix_function_masked())
+        server_.route_again();
+}
+
+// QEMU keeps the guest's table and its masks to itself, and gives an event for each vector. As the VFIO of a host's
+// kernel does, this writes the card's table: the data of a message is the number of the vector.
+void Simulator::route_msix(unsigned vector, bool on) {
+    const uint32_t entry[4] = {kInterruptAddress, 0, vector, !on};
+    model_.store(model_.info().msix_table + sizeof(entry) * vector, reinterpret_cast<const uint8_t *>(entry),
+                 sizeof(entry));
 }
 
 // QEMU resets a device with its bus: by a hot reset of the port above, or with the whole machine. Either takes the link

@@ -32,6 +32,9 @@ class Simulator : private vfio_user::Device {
     void config_read(unsigned offset, uint8_t *data, size_t bytes) override;
     void config_write(unsigned offset, const uint8_t *data, size_t bytes) override;
     void reset() override;
+    unsigned msi_vectors() const override { return model_.info().msi_vectors; }
+    unsigned msix_vectors() const override { return model_.config().msix_vectors(); }
+    void route_msix(unsigned vector, bool on) override;
 
     void read_client(ClientSocket &client);
     void answer_stream_error(ClientSocket &client);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t kRegions = 9, kIrqs = 5;
 constexpr uint32_t kBar0 = 0, kConfig = 7;
-constexpr uint32_t kIrqIntx = 0, kIrqMsi = 1, kIrqErr = 3;
+constexpr uint32_t kIrqIntx = 0, kIrqMsi = 1, kIrqMsix = 2, kIrqErr = 3;
 constexpr uint32_t kInfoReset = 1, kInfoPci = 2;
 constexpr uint32_t kRegionReadable = 1, kRegionWritable = 2;
 constexpr uint32_t kIrqEventfd = 1;
@@ -184,30 +184,48 @@ std::vector<uint8_t> Server::get_irq_info(const Message &message) {
     // There is no error interrupt. The client tries to enable it unless this request is refused.
     if (info.index >= kIrqs || info.index == kIrqErr)
         throw Refusal{EINVAL};
-    return bytes_of(
-        IrqInfo{sizeof(IrqInfo), info.index == kIrqMsi ? kIrqEventfd : 0, info.index, info.index == kIrqMsi});
+    const uint32_t count = irq_count(info.index);
+    return bytes_of(IrqInfo{sizeof(IrqInfo), count ? kIrqEventfd : 0, info.index, count});
+}
+
+uint32_t Server::irq_count(uint32_t index) const {
+    return index == kIrqMsi ? device_.msi_vectors() : index == kIrqMsix ? device_.msix_vectors() : 0;
+}
+
+void Server::connect(uint32_t index, uint32_t vector, Fd event) {
+    std::map<uint32_t, Fd> &events = index == kIrqMsix ? msix_ : msi_;
+    const bool on = bool(event);
+    if (on)
+        events[vector] = std::move(event);
+    else
+        events.erase(vector);
+    if (index == kIrqMsix)
+        device_.route_msix(vector, on);
 }
 
 std::vector<uint8_t> Server::set_irqs(Message &message) {
     SetIrqs set = sized_structure<SetIrqs>(message);
     const uint32_t data = set.flags & (kDataNone | kDataBool | kDataEventfd);
     const uint32_t action = set.flags & (kActionMask | kActionUnmask | kActionTrigger);
-    const uint32_t count = set.index == kIrqMsi ? 1 : 0;
+    const uint32_t count = set.index < kIrqs ? irq_count(set.index) : 0;
     if (set.index >= kIrqs || set.flags & ~(data | action) || set.start > count || set.count > count - set.start)
         throw Refusal{EINVAL};
     if (action != kActionTrigger || (set.count && data == kDataBool))
         throw Refusal{EINVAL};  // there is no masking, and MSI has no boolean trigger
-    if (set.index != kIrqMsi || !set.count) {
-        if (set.index == kIrqMsi && data == kDataNone)
-            msi_.close();
-        return {};
-    }
-    if (data == kDataNone)
-        interrupt();
-    else if (data == kDataEventfd)
-        msi_ = message.fds.empty() ? Fd() : std::move(message.fds[0]);
-    else
+    // The client sends an event for each vector, or none for all of them.
+    if (data == kDataEventfd && !message.fds.empty() && message.fds.size() != set.count)
         throw Refusal{EINVAL};
+    if (set.count && data != kDataNone && data != kDataEventfd)
+        throw Refusal{EINVAL};
+    if (!set.count && data == kDataNone)
+        for (uint32_t vector = 0; vector < count; vector++)
+            connect(set.index, vector, Fd());
+    for (uint32_t i = 0; i < set.count; i++) {
+        if (data == kDataNone)
+            interrupt(set.start + i);
+        else
+            connect(set.index, set.start + i, message.fds.empty() ? Fd() : std::move(message.fds[i]));
+    }
     return {};
 }
 
@@ -240,13 +258,20 @@ std::vector<uint8_t> Server::region_write(const Message &message) {
     return bytes_of(access);
 }
 
-void Server::interrupt() {
-    if (!msi_)
+void Server::route_again() {
+    for (const auto &event : msix_)
+        device_.route_msix(event.first, true);
+}
+
+void Server::interrupt(unsigned vector) {
+    const std::map<uint32_t, Fd> &events = msix_.empty() ? msi_ : msix_;
+    const auto event = events.find(vector);
+    if (event == events.end())
         return;
     std::atomic_thread_fence(std::memory_order_release);
     const uint64_t one = 1;
     // The write fails only if the eventfd's counter is full, and then the eventfd is already signalled.
-    if (write(msi_.get(), &one, sizeof(one)) != sizeof(one))
+    if (write(event->second.get(), &one, sizeof(one)) != sizeof(one))
         return;
 }
 

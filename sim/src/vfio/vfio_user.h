@@ -6,6 +6,7 @@
 #include "vfio/vfio_user_message.h"
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace litepcie::vfio_user {
@@ -22,6 +23,10 @@ class Device {
     virtual void config_read(unsigned offset, uint8_t *data, size_t bytes) = 0;
     virtual void config_write(unsigned offset, const uint8_t *data, size_t bytes) = 0;
     virtual void reset() = 0;
+    virtual unsigned msi_vectors() const = 0;
+    virtual unsigned msix_vectors() const = 0;
+    // The client wants the messages of MSI-X of a vector, or no longer wants them.
+    virtual void route_msix(unsigned vector, bool on) = 0;
 };
 
 // The server's side of the protocol without the transport: handles a message and gives the bytes of the reply.
@@ -32,9 +37,12 @@ class Server {
     // Returns the reply, or nothing if the message wants none.
     std::vector<uint8_t> handle(Message &message);
 
-    // Signals the eventfd of the MSI, if the client gave one. The thread it wakes sees all memory written before.
-    void interrupt();
-    bool interrupt_connected() const { return bool(msi_); }
+    // Signals the eventfd of a vector of MSI-X or MSI, if the client gave one. The thread it wakes sees all memory
+    // written before.
+    void interrupt(unsigned vector);
+    bool interrupt_connected() const { return !msi_.empty() || !msix_.empty(); }
+    // Calls the device's route_msix() again for all vectors that the client wants.
+    void route_again();
 
   private:
     std::vector<uint8_t> dispatch(Message &message);
@@ -45,13 +53,15 @@ class Server {
     std::vector<uint8_t> get_region_info(const Message &message);
     std::vector<uint8_t> get_irq_info(const Message &message);
     std::vector<uint8_t> set_irqs(Message &message);
+    uint32_t irq_count(uint32_t index) const;
+    void connect(uint32_t index, uint32_t vector, Fd event);
     std::vector<uint8_t> region_read(const Message &message);
     std::vector<uint8_t> region_write(const Message &message);
     uint64_t region_size(uint32_t index) const;
 
     Device &device_;
     GuestMemory &memory_;
-    Fd msi_;
+    std::map<uint32_t, Fd> msi_, msix_;  // by vector; the client enables one of them
     bool negotiated_ = false;
 };
 

@@ -37,7 +37,7 @@ static_assert(sizeof(Header) == 16, "header of vfio-user");
 
 constexpr uint32_t kMaxTransfer = 1 << 20;  // most bytes of data in a message, announced to the client
 constexpr uint32_t kMaxMessage = kMaxTransfer + 4096;
-constexpr unsigned kMaxFds = 8;  // most file descriptors with a message, announced to the client
+constexpr unsigned kMaxFds = 16;  // most file descriptors with a message, announced to the client
 
 struct Message {
     Header header{};

@@ -21,6 +21,7 @@ static const struct {
 	{ LITEPCIE_CAPABILITY_WINDOW, "window" },
 	{ LITEPCIE_CAPABILITY_STREAM, "stream" },
 	{ LITEPCIE_CAPABILITY_DIRECT, "direct" },
+	{ LITEPCIE_CAPABILITY_MSIX, "msix" },
 	{ LITEPCIE_CAPABILITY_USER, "user" },
 };
 /* clang-format on */

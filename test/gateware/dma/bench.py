@@ -33,7 +33,7 @@ HEADER = Path(__file__).resolve().parents[3] / "software" / "kernel" / "litepcie
 
 def engine_map():
     """Register numbers, ENGINE_* and others, of the committed header, as a driver sees them."""
-    pattern = r"#define\s+LITEPCIE_((?:ENGINE|REASON|DESCRIPTOR|REPORT)_\w+)\s+(0x[0-9a-f]+|\d+)"
+    pattern = r"#define\s+LITEPCIE_((?:ENGINE|REASON|DESCRIPTOR|REPORT|CAPABILIT)\w+)\s+(0x[0-9a-f]+|\d+)"
     return {name: int(value, 0) for name, value in re.findall(pattern, HEADER.read_text())}
 
 

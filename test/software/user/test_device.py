@@ -45,9 +45,9 @@ def test_driver_of_another_version(card):
 
 
 def test_info_names_unknown_capabilities(card):
-    assert "reader, bit 7" in card("info", capabilities=0x81).out
-    assert json.loads(card("info", "--json", capabilities=0x81).out)["capabilities"] == [
-        "reader", "bit 7"]
+    assert "reader, bit 31" in card("info", capabilities=0x80000001).out
+    assert json.loads(card("info", "--json", capabilities=0x80000001).out)["capabilities"] == [
+        "reader", "bit 31"]
 
 
 def test_info_shows_the_engines_the_card_has(card):

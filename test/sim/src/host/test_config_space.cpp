@@ -164,3 +164,37 @@ TEST(ConfigSpace, ErrorsAreAdvisoryAndSticky) {
     config.reset();
     EXPECT_EQ(config.read(0x104, 4), 0u);
 }
+
+TEST(ConfigSpace, MsiVectors) {
+    CardInfo card = kCard;
+    card.msi_vectors = 16;
+    ConfigSpace config(card, 512);
+    unsigned msi = capability(config, 0x05);
+    EXPECT_EQ(config.read(msi + 2, 2), 0x0088u);
+    EXPECT_EQ(config.msi_vectors(), 1u);
+    write(config, msi + 2, 0x0031, 2);
+    EXPECT_EQ(config.msi_vectors(), 8u);
+}
+
+TEST(ConfigSpace, Msix) {
+    CardInfo card = kCard;
+    card.msix_vectors = 6;
+    card.msix_table = 0x40000;
+    card.msix_pending = 0x50000;
+    ConfigSpace config(card, 512);
+    unsigned msix = capability(config, 0x11);
+    ASSERT_TRUE(msix);
+    EXPECT_EQ(config.read(msix + 2, 2), 5u);
+    EXPECT_EQ(config.read(msix + 4, 4), 0x40000u);
+    EXPECT_EQ(config.read(msix + 8, 4), 0x50000u);
+    EXPECT_FALSE(config.msix_enabled());
+    write(config, msix + 2, 0xffff, 2);
+    EXPECT_EQ(config.read(msix + 2, 2), 0xc005u);
+    EXPECT_TRUE(config.msix_enabled() && config.msix_function_masked());
+    write(config, msix + 2, 0x8000, 2);
+    EXPECT_TRUE(config.msix_enabled() && !config.msix_function_masked());
+    config.function_reset();
+    EXPECT_FALSE(config.msix_enabled());
+    EXPECT_FALSE(capability(ConfigSpace(card, 512, true, false), 0x11));
+    EXPECT_FALSE(capability(ConfigSpace(kCard, 512), 0x11));
+}

@@ -193,3 +193,18 @@ TEST_F(TlpCheckerTest, InterruptsAreTheHostsToAllow) {
     checker.set_limits(limits, 2 * kLater);
     EXPECT_THROW(checker.interrupt_from_card(3 * kLater), Violation);
 }
+
+TEST_F(TlpCheckerTest, MessagesOfMsixAreTheHostsToAllow) {
+    const Tlp message = write(kInterruptAddress + 0x10, 4);
+    EXPECT_TRUE(TlpChecker::is_message(message));
+    EXPECT_FALSE(TlpChecker::is_message(write(kInterruptAddress - 4, 4)));
+    EXPECT_FALSE(TlpChecker::is_message(write(kInterruptAddress | 1ull << 32, 4)));
+    breaks("MSI-X is off", message);
+    CardLimits limits = kLimits;
+    limits.msix = true;
+    checker.set_limits(limits, 0);
+    passes(message);
+    checker.set_limits(kLimits, kLater);
+    passes(message);  // sent before the card saw the change
+    EXPECT_THROW(checker.from_card(message, kLater + TlpChecker::kGraceCycles + 1), Violation);
+}

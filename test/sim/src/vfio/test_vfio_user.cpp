@@ -35,11 +35,15 @@ class FakeDevice : public Device {
     void config_read(unsigned, uint8_t *data, size_t bytes) override { memset(data, 0xc0, bytes); }
     void config_write(unsigned offset, const uint8_t *, size_t) override { last_offset = offset; }
     void reset() override { resets++; }
+    unsigned msi_vectors() const override { return 2; }
+    unsigned msix_vectors() const override { return 4; }
+    void route_msix(unsigned vector, bool on) override { routed[vector] = on; }
 
     uint64_t last_offset = 0;
     std::vector<uint8_t> last_data;
     bool last_posted = false;
     int resets = 0;
+    std::map<unsigned, bool> routed;
 };
 
 // A source of bytes in memory, which gives at most `piece` bytes per read.
@@ -160,7 +164,8 @@ TEST_F(VfioUserTest, Information) {
     EXPECT_EQ(send(kGetRegionInfo, words({32, 0, 9, 0, 0, 0, 0, 0})).error(), EINVAL);
     Reply msi = send(kGetIrqInfo, words({16, 0, 1, 0}));
     EXPECT_EQ(msi.at<uint32_t>(4), 1u);
-    EXPECT_EQ(msi.at<uint32_t>(12), 1u);
+    EXPECT_EQ(msi.at<uint32_t>(12), 2u);
+    EXPECT_EQ(send(kGetIrqInfo, words({16, 0, 2, 0})).at<uint32_t>(12), 4u);
     EXPECT_EQ(send(kGetIrqInfo, words({16, 0, 0, 0})).at<uint32_t>(12), 0u);
     EXPECT_EQ(send(kGetIrqInfo, words({16, 0, 3, 0})).error(), EINVAL);
     EXPECT_EQ(send(kGetIrqInfo, words({12, 0, 1, 0})).error(), EINVAL);  // argsz too small
@@ -219,10 +224,10 @@ TEST_F(VfioUserTest, Dma) {
 TEST_F(VfioUserTest, Interrupts) {
     negotiate();
     int event = eventfd(0, EFD_NONBLOCK);
-    server.interrupt();  // before there is an eventfd
+    server.interrupt(0);  // before there is an eventfd
     EXPECT_EQ(send(kSetIrqs, words({20, 0x24, 1, 0, 1}), 0, Fd(dup(event))).error(), 0);
-    server.interrupt();
-    server.interrupt();
+    server.interrupt(0);
+    server.interrupt(0);
     uint64_t count = 0;
     EXPECT_EQ(read(event, &count, sizeof(count)), 8);
     EXPECT_EQ(count, 2u);
@@ -230,12 +235,35 @@ TEST_F(VfioUserTest, Interrupts) {
     EXPECT_EQ(read(event, &count, sizeof(count)), 8);
     EXPECT_EQ(send(kSetIrqs, words({20, 0x21, 1, 0, 0})).error(), 0);  // off
     EXPECT_FALSE(server.interrupt_connected());
-    server.interrupt();
+    server.interrupt(0);
     EXPECT_EQ(read(event, &count, sizeof(count)), -1);
-    EXPECT_EQ(send(kSetIrqs, words({20, 0x24, 1, 0, 2})).error(), EINVAL);
-    EXPECT_EQ(send(kSetIrqs, words({20, 0x24, 1, 1, 1})).error(), EINVAL);
+    EXPECT_EQ(send(kSetIrqs, words({20, 0x24, 1, 0, 3})).error(), EINVAL);
+    EXPECT_EQ(send(kSetIrqs, words({20, 0x24, 1, 2, 1})).error(), EINVAL);
     EXPECT_EQ(send(kSetIrqs, words({20, 0x24, 7, 0, 0})).error(), EINVAL);
     EXPECT_EQ(send(kSetIrqs, words({20, 0x09, 1, 0, 1})).error(), EINVAL);  // mask
+    close(event);
+}
+
+TEST_F(VfioUserTest, InterruptsOfMsix) {
+    negotiate();
+    int event = eventfd(0, EFD_NONBLOCK);
+    uint64_t count = 0;
+    EXPECT_EQ(send(kSetIrqs, words({20, 0x24, 2, 0, 1})).error(), 0);  // on, and nothing is routed
+    EXPECT_FALSE(server.interrupt_connected());
+    EXPECT_EQ(send(kSetIrqs, words({20, 0x24, 2, 3, 1}), 0, Fd(dup(event))).error(), 0);
+    EXPECT_EQ(device.routed, (std::map<unsigned, bool>{{0, false}, {3, true}}));
+    server.interrupt(2);
+    EXPECT_EQ(read(event, &count, sizeof(count)), -1);
+    server.interrupt(3);
+    EXPECT_EQ(read(event, &count, sizeof(count)), 8);
+    device.routed.clear();
+    server.route_again();
+    EXPECT_EQ(device.routed, (std::map<unsigned, bool>{{3, true}}));
+    EXPECT_EQ(send(kSetIrqs, words({20, 0x24, 2, 0, 2}), 0, Fd(dup(event))).error(), EINVAL);  // one event for two
+    EXPECT_EQ(send(kSetIrqs, words({20, 0x24, 2, 4, 1})).error(), EINVAL);
+    EXPECT_EQ(send(kSetIrqs, words({20, 0x21, 2, 0, 0})).error(), 0);  // off
+    EXPECT_FALSE(server.interrupt_connected());
+    EXPECT_FALSE(device.routed.at(3));
     close(event);
 }
 

@@ -70,13 +70,14 @@
 #define LITEPCIE_CAPABILITY_WINDOW		0x00000010	/* a window for mmap() */
 #define LITEPCIE_CAPABILITY_STREAM		0x00000020	/* stream channels */
 #define LITEPCIE_CAPABILITY_DIRECT		0x00000040	/* descriptors in registers */
+#define LITEPCIE_CAPABILITY_MSIX		0x00000080	/* a vector for each engine */
 #define LITEPCIE_CAPABILITY_USER		0x00000100	/* /dev/litepcieN_user */
 
 /* litepcie_info.link_status */
 #define LITEPCIE_LINK_STATUS_UP			0x00000001	/* the link is up */
 #define LITEPCIE_LINK_STATUS_BUS_MASTER		0x00000002	/* the card may do DMA */
 #define LITEPCIE_LINK_STATUS_EXTENDED_TAG	0x00000004	/* more than 32 tags */
-#define LITEPCIE_LINK_STATUS_MSI		0x00000008	/* MSI is on */
+#define LITEPCIE_LINK_STATUS_MSI		0x00000008	/* MSI or MSI-X is on */
 
 /* LITEPCIE_IOC_INFO: what the card is, and its link. */
 struct litepcie_info {
