@@ -3,10 +3,12 @@
  * How requests enter the descriptor rings of a direction.
  *
  * Several requests can be in a ring. A request enters the ring of one engine as
- * a whole, or waits until one of the rings has room for all of it. It goes to
- * the engine with the least bytes to move: short requests spread over all
- * engines, and do not wait behind long ones. Only its last descriptor asks for
- * an interrupt.
+ * a whole, or waits until one of the rings has room for all of it. Only its last
+ * descriptor asks for an interrupt.
+ *
+ * A short request goes to the engine with the least bytes to move. Long ones go
+ * to the first engine: one engine fills the link with them, several would gain
+ * nothing, and short requests would wait behind them everywhere.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -45,17 +47,31 @@ static bool litepcie_ring_has_room(struct litepcie_engine *engine,
 						    engine->completed);
 }
 
-/* The engine with the least to do that can take a request; NULL if none can. */
+/* The engine that gets a request; NULL if none has room for it. */
 static struct litepcie_engine *litepcie_ring_choose(struct litepcie_pool *pool,
 						    struct litepcie_request *req)
 {
 	struct litepcie_engine *engine, *best = NULL;
 
-	list_for_each_entry(engine, &pool->engines, share)
-		if (litepcie_ring_has_room(engine, req) &&
-		    (!best || engine->committed < best->committed))
+	list_for_each_entry(engine, &pool->engines, share) {
+		if (!litepcie_ring_has_room(engine, req))
+			continue;
+		if (req->bytes >= LITEPCIE_LONG_BYTES)
+			return engine;
+		if (!best || engine->committed < best->committed)
 			best = engine;
+	}
 	return best;
+}
+
+/* The card has little ahead, or this engine has nothing and the request is short. */
+static bool litepcie_ring_may_commit(struct litepcie_engine *engine,
+				     struct litepcie_request *req)
+{
+	size_t committed = engine->pool->committed;
+
+	return !committed || committed + req->bytes <= LITEPCIE_COMMIT_BYTES ||
+	       (!engine->committed && req->bytes < LITEPCIE_LONG_BYTES);
 }
 
 /* Puts a request that is in no list into the ring. */
@@ -107,10 +123,9 @@ void litepcie_ring_feed(struct litepcie_pool *pool)
 	lockdep_assert_held(&pool->lock);
 	list_for_each_entry(engine, &pool->engines, share)
 		litepcie_ring_replay(engine);
-	while ((req = litepcie_queue_first(pool)) &&
-	       (!pool->committed || pool->committed + req->bytes <= LITEPCIE_COMMIT_BYTES)) {
+	while ((req = litepcie_queue_first(pool))) {
 		engine = litepcie_ring_choose(pool, req);
-		if (!engine)
+		if (!engine || !litepcie_ring_may_commit(engine, req))
 			break;
 		litepcie_queue_take(req);
 		litepcie_ring_put(engine, req);
