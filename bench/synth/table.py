@@ -71,6 +71,13 @@ def update(text, records):
 # Comparing ----------------------------------------------------------------------------------------
 
 
+def clocks(text):
+    """Returns the median clock in MHz by design from the clock rows of a document."""
+    rows = ([cell.strip() for cell in line.strip("| ").split("|")] for line in text.splitlines())
+    return {cells[1]: float(cells[2]) for cells in rows
+        if len(cells) == len(CLOCK_HEAD) and re.fullmatch(r"[\d.]+", cells[2])}
+
+
 def read(text):
     """Returns the area rows of a document: {(family, bits, design, tags): {column: number}}."""
     found = {}

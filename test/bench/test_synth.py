@@ -14,7 +14,7 @@ import sys
 
 import pytest
 
-from litepcie_bench.area import LUT_RATIO
+from litepcie_bench.area import CLOCK_MHZ, LUT_RATIO
 from litepcie_bench.progress import Progress
 from litepcie_bench.synth import table, tools
 from litepcie_bench.synth.count import FAMILIES, area
@@ -84,6 +84,7 @@ def test_tables_are_replaced_and_the_text_stays():
     assert text.startswith("# Before\n") and text.endswith("after\n") and "between" in text
     assert text.count("| ECP5 | 64 | LitePCIe SoC | 32 | 1200 |") == 1 and "| 1.20 | 1.00 |" in text
     assert "| 64 | LitePCIe SoC | 130.0 | 131.0 | 7.5 ns, `a` to `b` |" in text
+    assert table.clocks(text) == {"LitePCIe SoC": 130.0}
     with pytest.raises(ValueError, match="the document has no section <!-- area -->"):
         table.update("nothing", records)
 
@@ -148,6 +149,10 @@ def test_the_document_keeps_the_goals_for_area():
         if design == table.NAMES[OURS]:
             stock = rows[family, bits, table.NAMES[STOCK], "-"]
             assert row["LUTs"] <= LUT_RATIO*stock["LUTs"] and row["BRAM"] <= stock["BRAM"], (family, bits, tags)
+
+
+def test_the_document_keeps_the_goal_for_the_clock():
+    assert table.clocks(table.PATH.read_text(encoding="utf-8"))[table.NAMES[OURS]] >= CLOCK_MHZ
 
 
 def test_the_document_names_no_other_rows():
