@@ -139,6 +139,8 @@ class TagPool(LiteXModule):
 
         # Reserves ---------------------------------------------------------------------------------
         spare = Signal((len(self.live) + 2, True))
+        # A tag enters the list. It counts a cycle later, when it cannot have left the list yet.
+        entered = Signal()
         used  = Signal(clients)     # The client takes a spare tag.
         kept  = Signal(clients)     # The tag that the client gives back belongs to its reserve.
         total = sum(port.reserve for port in ports)
@@ -157,6 +159,7 @@ class TagPool(LiteXModule):
             self.sync += outstanding.eq(outstanding + takes - retires)
         self.sync += [
             self.live.eq(self.live + self.take - self.retire),
-            spare.eq(spare + (free.sink.valid & free.sink.ready) - (used != 0) - (kept != 0)),
+            entered.eq(free.sink.valid & free.sink.ready),
+            spare.eq(spare + entered - (used != 0) - (kept != 0)),
             If(begin, spare.eq(-total)),
         ]
