@@ -52,7 +52,8 @@ def test_lengths_and_offsets(host, tmp_path, host_offset, offset, args):
         transfer("writer", *((HIGH + at, to, length) for at, to, length in places)), {"do": "verify"}, *GIVE], *args)
 
 
-@pytest.mark.parametrize("args", [pytest.param((), marks=pytest.mark.full), REORDERS], ids=["order", "reorder"])
+@pytest.mark.full
+@pytest.mark.parametrize("args", [(), REORDERS], ids=["order", "reorder"])
 def test_pieces_that_touch(host, tmp_path, args):
     """Pieces of odd lengths without gaps on the card: several of them write each line."""
     rng, at, places = random.Random(1), 5, []
