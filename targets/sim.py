@@ -28,6 +28,7 @@ from migen import *
 from litex.gen import *
 
 from litex.build.generic_platform import GenericPlatform, Pins
+from litex.soc.cores.timer import Timer
 from litex.soc.integration.soc import SoCRegion
 from litex.soc.interconnect import stream, wishbone
 from litex.soc.interconnect.csr import CSRStatus, CSRStorage
@@ -85,22 +86,38 @@ class _CRG(LiteXModule):
 
 
 class UserCore(LiteXModule):
-    """What a designer might add: a register, another that follows from it, and a RAM on the bus of the SoC.
+    """What a designer might add: registers, a RAM on the bus of the SoC, a timer, interrupts.
 
     Registers
     ---------
     operand : 32 bits.
     result  : 32 bits, ``operand`` with its bits inverted.
+    level   : 1 bit, the interrupt of this name.
+    pulse   : a write makes a pulse of a cycle, the interrupt of this name.
+    storm   : 1 bit, the interrupt of this name, which then has a pulse in each cycle.
+
+    Those of ``timer`` are LiteX's; its EventManager has the interrupt "timer".
 
     Attributes
     ----------
-    bus : wishbone.Interface, slave: the RAM.
+    bus        : wishbone.Interface, slave: the RAM.
+    interrupts : list of (name, source, pulse) for ``add_interrupt``.
     """
     def __init__(self, ram_bytes):
         self.operand = CSRStorage(32, description="A value.")
         self.result  = CSRStatus(32, description="The value with its bits inverted.")
         self.ram     = wishbone.SRAM(ram_bytes)
         self.bus     = self.ram.bus
+        self.level   = CSRStorage(description="Level of an interrupt.")
+        self.pulse   = CSRStorage(description="A write makes a pulse.")
+        self.storm   = CSRStorage(description="A pulse in each cycle.")
+        self.timer   = Timer()
+        self.interrupts = [
+            ("level", self.level.storage,  False),
+            ("pulse", self.pulse.re,       True),
+            ("storm", self.storm.storage,  True),
+            ("timer", self.timer.ev.irq,   False),
+        ]
 
         # # #
 
@@ -176,6 +193,8 @@ class BaseSoC(LitePCIeSoC):
         if user_core:
             self.core = UserCore(USER_RAM_BYTES)
             self.bus.add_slave("ram", self.core.bus, SoCRegion(origin=USER_RAM, size=USER_RAM_BYTES))
+            for name, source, pulse in self.core.interrupts:
+                self.litepcie.add_interrupt(name, source, pulse)
 
         # Streams ----------------------------------------------------------------------------------
         for place, channel in enumerate(self.streams):

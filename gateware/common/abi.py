@@ -13,7 +13,7 @@
 
 MAGIC         = 0x4c504953  # "LPIS"
 VERSION_MAJOR = 1
-VERSION_MINOR = 3
+VERSION_MINOR = 4
 
 TARGET_BYTES  = 64
 
@@ -25,7 +25,12 @@ TLP_BASE       = 0x0800
 READER_BASE    = 0x1000
 WRITER_BASE    = 0x1800
 CHANNEL_STRIDE = 0x1000
-MAX_CHANNELS   = 7  # The banks of LiteX cores follow; they are not pinned.
+MAX_CHANNELS   = 7
+
+# Interrupts of the user's logic.
+INTERRUPTS_BASE      = 0x8000
+MAX_INTERRUPTS       = 16
+INTERRUPT_NAME_BYTES = 16
 
 # MSI-X: each in a page of its own, also where pages have 64 KiB (PCI Local Bus 3.0 6.8.2).
 MSIX_TABLE_BASE   = 0x40000
@@ -45,6 +50,7 @@ def csr_map():
     pages = {
         "identity":   IDENTITY_BASE // CSR_PAGING,
         "tlp":        TLP_BASE // CSR_PAGING,
+        "interrupts": INTERRUPTS_BASE // CSR_PAGING,
         "msix_table": MSIX_TABLE_BASE // CSR_PAGING,
         "msix":       MSIX_PENDING_BASE // CSR_PAGING,
     }

@@ -137,6 +137,7 @@ class Identity(LiteXModule):
             CSRField("direct", reset=int(direct), description="registers DIRECT*"),
             CSRField("msix",   reset=int(msix)),
             CSRField("user",   offset=8, reset=int(user_bus is not None), description="registers USER_*"),
+            CSRField("interrupt", offset=9, description="registers INTERRUPT_*, of the user's logic"),
         )
         self.geometry     = _packed("geometry", 3, "Size of the design.",
             CSRField("channels",  8, offset=0,  reset=channels, description="memory channels"),
@@ -167,6 +168,10 @@ class Identity(LiteXModule):
                 "Name of the bitstream: 16 registers, ASCII, first character lowest.")
             for n, word in enumerate(target_words(target))
         ]
+
+    def has_interrupts(self):
+        """Says that the user's logic has interrupts."""
+        self.comb += self.capabilities.fields.interrupt.eq(1)
 
     def add_user_bus(self, user_bus):
         size   = user_bus.size if user_bus else 0

@@ -17,6 +17,7 @@ from litepcie_soc.common import pcie
 from litepcie_soc.common import abi
 from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES, HOST_DESCRIPTOR_LAYOUT
 from litepcie_soc.dma.fetch import RING_LOG2_MAX
+from litepcie_soc.soc.interrupts import InterruptRegisters
 
 COMMITTED = Path(__file__).resolve().parents[2] / "software" / "kernel" / "litepcie_regs.h"
 
@@ -127,6 +128,16 @@ def msix_section():
     yield from define("MSIX_PENDING", f"0x{abi.MSIX_PENDING_BASE:05x}")
 
 
+def interrupt_section():
+    names = abi.INTERRUPTS_BASE + 4 * len(InterruptRegisters().get_csrs())
+    yield "/* interrupts of the user's logic, where CAPABILITIES has them; bit n belongs to interrupt n */"
+    yield from define("MAX_INTERRUPTS", str(abi.MAX_INTERRUPTS))
+    yield from register_lines(InterruptRegisters().get_csrs(), abi.INTERRUPTS_BASE, prefix="INTERRUPT_")
+    yield from define("INTERRUPT_NAME(n)", f"(0x{names:04x} + 0x{abi.INTERRUPT_NAME_BYTES:02x} * (n))",
+        "ASCII, first character lowest")
+    yield from define("INTERRUPT_NAME_BYTES", str(abi.INTERRUPT_NAME_BYTES))
+
+
 def reason_section():
     yield "/* stop reasons in ENGINE_STATUS and in the status block */"
     for name, value in vars(pcie).items():
@@ -207,7 +218,7 @@ def header(soc):
             raise ValueError(f"registers of {name} differ from those of reader0")
     sections = [
         identity_section(banks["identity"]), error_section(banks["tlp"]), engine,
-        msix_section(), reason_section(), descriptor_section(), status_section(), report_section(),
+        interrupt_section(), msix_section(), reason_section(), descriptor_section(), status_section(), report_section(),
     ]
     text = BANNER.format(major=abi.VERSION_MAJOR)
     text += "".join("\n" + "\n".join(section) + "\n" for section in sections)

@@ -12,6 +12,7 @@ from litex.gen import *
 
 from migen.util.misc import xdir
 
+from litex.soc.integration.soc import SoCConstant
 from litex.soc.integration.soc_core import SoCMini
 
 from litepcie_soc.common import abi
@@ -26,6 +27,7 @@ from litepcie_soc.phy.hard_block import blocks_of_bytes, completion_blocks, comp
 from litepcie_soc.phy.hard_block import completion_buffer_bytes as phy_completion_buffer_bytes
 from litepcie_soc.soc.banks import PinnedBanks
 from litepcie_soc.soc.identity import Identity
+from litepcie_soc.soc.interrupts import UserInterrupts, check_interrupts
 from litepcie_soc.soc.msi import MSIMerger, msi_enable
 from litepcie_soc.soc.msix import MSIX
 from litepcie_soc.soc.reset import FunctionReset
@@ -117,7 +119,9 @@ class LitePCIe(LiteXModule):
     memory    : the endpoint memory; ``add_write_port()`` and ``add_read_port()`` give ports to the user's logic.
     streams   : list of ``StreamChannel``.
     constants : dict, ``CONFIG_*`` constants of ``soc.h`` without their prefix.
+    soc_constants : dict, constants of the SoC, which get those of the interrupts.
     user_bus  : the parameter.
+    interrupts : ``UserInterrupts``, once the design is finalised, if ``add_interrupt`` was called.
     banks     : ``PinnedBanks``, once the design is finalised.
 
     Raises ``ValueError`` if an argument is not supported.
@@ -130,6 +134,8 @@ class LitePCIe(LiteXModule):
         self.sys_clk_freq = sys_clk_freq
         self.user_bus     = user_bus
         self.constants    = {}
+        self.soc_constants = {}
+        self.wanted_interrupts = []
         if streams < 0 or channels + streams > abi.MAX_CHANNELS:
             raise ValueError(f"streams must be 0..{abi.MAX_CHANNELS - channels} with {channels} "
                 f"channels, not {streams!r}")
@@ -165,12 +171,13 @@ class LitePCIe(LiteXModule):
                 is_stream=channel >= channels)
         self.add_function_reset()
         self.add_error_reports()
-        self.add_msi(phy)
+        self.msi_enable         = msi_enable(phy)
+        self.interrupts_enabled = Signal()
         self.add_identity(phy, target=target, channels=channels, data_width=data_width,
             ring_log2=RING_LOG2_MAX, tags=reader_tags, memory_size=memory_size,
             window_size=window_size, clk_freq=self.sys_clk_freq,
             gen=gen, lanes=lanes, streams=streams, direct=all(engine.direct for engine in self.engines),
-            user_bus=user_bus, msix=hasattr(self, "msix"))
+            user_bus=user_bus, msix=self.tlp.shape.msix_enable is not None)
         self.add_link_constants(phy, gen, lanes, memory_size, tags, completion_buffer_bytes, pci_id)
 
     def add_channel(self, channel, reader_tags, fetch_tags, longest, is_stream=False):
@@ -222,20 +229,62 @@ class LitePCIe(LiteXModule):
             self.sync += strobe.eq(Reduce("OR", [strobes[name] for name in counters]))
             self.comb += getattr(self.tlp.shape.errors, error).eq(strobe)
 
-    def add_msi(self, phy):
+    def add_interrupt(self, name, source, pulse=False):
+        """Adds an interrupt of the user's logic; programs wait for it with ``/dev/litepcieN_interruptM``.
+
+        With MSI-X it has a vector of its own. The name and the number M are in ``csr.json`` and ``soc.h``
+        (``CONFIG_PCIE_INTERRUPT_NAME``), and the driver shows the name.
+
+        Parameters
+        ----------
+        name   : str, a lower-case letter, then up to 14 of a-z, 0-9 and _.
+        source : Signal(), **in**, synchronous to ``sys``. For example ``ev.irq`` of LiteX's EventManager.
+        pulse  : bool. True: each cycle with ``source`` asserted is an event. False: ``source`` is a level, which stays
+            asserted until the program has removed its cause.
+
+        Returns the number M. Raises ``ValueError`` if an argument is not supported, or there are 16 already.
+        """
+        wanted = [*self.wanted_interrupts, (name, source, pulse)]
+        if self.finalized:
+            raise ValueError(f"interrupt {name} comes too late; add it before the SoC is finalised")
+        check_interrupts(wanted)
+        self.wanted_interrupts = wanted
+        return len(wanted) - 1
+
+    def add_user_interrupts(self):
+        """Adds the unit for the interrupts of ``add_interrupt``, if there are any."""
+        if not self.wanted_interrupts:
+            return
+        self.interrupts = UserInterrupts(self.wanted_interrupts)
+        self.comb += [
+            self.interrupts.enable.eq(self.interrupts_enabled & ~self.function_reset.active),
+            self.interrupts.reset.eq(self.function_reset.active),
+        ]
+        self.identity.has_interrupts()
+        for number, (name, _, _) in enumerate(self.wanted_interrupts):
+            self.constants[f"PCIE_INTERRUPT_{name.upper()}"] = number
+        if self.constants["PCIE_msix_vectors"]:
+            self.constants["PCIE_msix_vectors"] += len(self.wanted_interrupts)
+        for name, value in self.constants.items():
+            self.soc_constants[f"CONFIG_{name.upper()}"] = SoCConstant(value)
+
+    def add_msi(self):
         """Adds MSI and, if the PHY has it, MSI-X; the host enables one of them."""
         shape    = self.tlp.shape
-        self.msi = msi = MSIMerger([engine.msi for engine in self.engines])
-        self.interrupts_enabled = Signal()
+        sources  = [engine.msi for engine in self.engines]
+        if hasattr(self, "interrupts"):
+            sources.append(self.interrupts.source)
+        vectors  = len(self.engines) + len(self.wanted_interrupts)
+        self.msi = msi = MSIMerger(sources)
         self.comb += [
-            self.interrupts_enabled.eq(msi_enable(phy)),
+            self.interrupts_enabled.eq(self.msi_enable),
             msi.source.connect(shape.msi),
             msi.enable.eq(self.interrupts_enabled & ~self.function_reset.active),
             msi.master.eq(shape.bus_master_enable & shape.link_up),
         ]
         if shape.msix_enable is None:
             return
-        self.msix = msix = MSIX(self.tlp.add_write_port("msix"), vectors=len(self.engines))
+        self.msix = msix = MSIX(self.tlp.add_write_port("msix"), vectors=vectors)
         self.comb += [
             msix.enable.eq(shape.msix_enable),
             msix.function_mask.eq(shape.msix_function_mask),
@@ -293,7 +342,7 @@ class LitePCIe(LiteXModule):
             **{name: getattr(phy, name, 0) for name in ("fabric_width", "fabric_beats")},
             "tags":                    tags,
             "bar0_size":               abi.BAR0_SIZE,
-            "msix_vectors":            self.msix.vectors if hasattr(self, "msix") else 0,
+            "msix_vectors":            len(self.engines) if self.tlp.shape.msix_enable is not None else 0,
             "msix_table":              abi.MSIX_TABLE_BASE,
             "msix_pending":            abi.MSIX_PENDING_BASE,
             **pci_id,
@@ -305,6 +354,8 @@ class LitePCIe(LiteXModule):
     def finalize(self, *args, **kwargs):
         # Before the submodules are: LiteX takes the RAMs that they then make for RAMs on the bus.
         if not self.finalized:
+            self.add_user_interrupts()
+            self.add_msi()
             self.banks = PinnedBanks(self, self.csr_map, self.tlp.csr_bus)
         LiteXModule.finalize(self, *args, **kwargs)
 
@@ -341,6 +392,7 @@ def add_litepcie(soc, phy, *, user_bus=None, **options):
         limit_bus_time(soc, user_bus)
     for name, value in litepcie.constants.items():
         soc.add_config(name, value)
+    litepcie.soc_constants = soc.constants
     return litepcie
 
 

@@ -13,7 +13,7 @@
 #define LITEPCIE_MAGIC_VALUE			0x4c504953
 #define LITEPCIE_VERSION			0x0004	/* version of this map */
 #define LITEPCIE_VERSION_MAJOR			1
-#define LITEPCIE_VERSION_MINOR			3
+#define LITEPCIE_VERSION_MINOR			4
 #define LITEPCIE_VERSION_MINOR_MASK		0x0000ffff
 #define LITEPCIE_VERSION_MAJOR_MASK		0xffff0000
 #define LITEPCIE_CAPABILITIES			0x0008	/* parts that the card has */
@@ -26,6 +26,8 @@
 #define LITEPCIE_CAPABILITY_DIRECT		0x00000040	/* registers DIRECT* */
 #define LITEPCIE_CAPABILITY_MSIX		0x00000080
 #define LITEPCIE_CAPABILITY_USER		0x00000100	/* registers USER_* */
+/* registers INTERRUPT_*, of the user's logic */
+#define LITEPCIE_CAPABILITY_INTERRUPT		0x00000200
 #define LITEPCIE_GEOMETRY			0x000c	/* size of the design */
 #define LITEPCIE_GEOMETRY_CHANNELS_MASK		0x000000ff	/* memory channels */
 #define LITEPCIE_GEOMETRY_WIDTH_MASK		0x0000ff00	/* width of the data path, dwords */
@@ -145,6 +147,25 @@
 #define LITEPCIE_ENGINE_INTERRUPT_VECTOR_MASK	0x0000001f
 /* an engine that runs out of descriptors sends the MSI without moderation */
 #define LITEPCIE_ENGINE_INTERRUPT_IDLE		0x00000100
+
+/* interrupts of the user's logic, where CAPABILITIES has them; bit n belongs to interrupt n */
+#define LITEPCIE_MAX_INTERRUPTS			16
+#define LITEPCIE_INTERRUPT_COUNT		0x8000	/* number of the user's interrupts */
+#define LITEPCIE_INTERRUPT_PULSE		0x8004	/* 1: latches pulses. 0: follows a level */
+#define LITEPCIE_INTERRUPT_VECTOR		0x8008	/* vectors */
+#define LITEPCIE_INTERRUPT_VECTOR_FIRST_MASK	0x000000ff	/* vector of interrupt 0 */
+/* interrupt n has vector FIRST + n, not FIRST */
+#define LITEPCIE_INTERRUPT_VECTOR_EACH		0x00000100
+#define LITEPCIE_INTERRUPT_ARM			0x800c	/* write 1: arm, and forget FIRED */
+#define LITEPCIE_INTERRUPT_DISARM		0x8010	/* write 1: disarm, and forget FIRED */
+#define LITEPCIE_INTERRUPT_FORGET		0x8014	/* write 1: forget a latched pulse */
+/* sends a message when pending, then is disarmed */
+#define LITEPCIE_INTERRUPT_ARMED		0x8018
+#define LITEPCIE_INTERRUPT_PENDING		0x801c	/* level is high, or a pulse is latched */
+#define LITEPCIE_INTERRUPT_FIRED		0x8020	/* sent its message since it was armed */
+/* ASCII, first character lowest */
+#define LITEPCIE_INTERRUPT_NAME(n)		(0x8024 + 0x10 * (n))
+#define LITEPCIE_INTERRUPT_NAME_BYTES		16
 
 /* MSI-X, where CAPABILITIES has it: table and Pending Bit Array (PCI Local Bus 3.0 6.8.2) */
 #define LITEPCIE_MSIX_TABLE			0x40000	/* four dwords for each vector */

@@ -6,12 +6,7 @@
 
 """/dev/litepcie0_user: the registers and the RAM of the simulated board's user core."""
 
-import subprocess
-import sys
-
 import pytest
-
-from test.guest.conftest import BUILD, ROOT
 
 CARD   = "/sys/bus/pci/devices/0000:01:00.0"
 DRIVER = "/sys/bus/pci/drivers/litepcie"
@@ -19,12 +14,9 @@ NODE   = "/dev/litepcie0_user"
 
 
 @pytest.fixture(scope="module")
-def guest(boot):
-    folder = BUILD / "user_core" / "board"
-    subprocess.run([sys.executable, ROOT / "targets" / "sim.py", "--build", "--user-core", "--log-level", "warning",
-        "--output-dir", folder], check=True)
+def guest(boot, build_board):
     # Reads that fail are completed with Completer Abort: the card breaks no rule.
-    with boot("user_core", board=folder) as guest:
+    with boot("user_core", board=build_board(user_core=True)) as guest:
         yield guest
 
 

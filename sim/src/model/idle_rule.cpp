@@ -13,6 +13,10 @@ void IdleRule::host_writes(uint64_t offset, uint32_t value) {
         timeout_us_ = value;
         return;
     }
+    if (offset == LITEPCIE_INTERRUPT_ARM)
+        armed_ |= value;
+    if (offset == LITEPCIE_INTERRUPT_DISARM)
+        armed_ &= ~value;
     const bool engine = offset >= LITEPCIE_READER_BASE(0) && offset < LITEPCIE_READER_BASE(256);
     const uint64_t stride = LITEPCIE_WRITER_BASE(0) - LITEPCIE_READER_BASE(0);
     if (engine && offset % stride == LITEPCIE_ENGINE_MODERATION) {
@@ -26,6 +30,7 @@ void IdleRule::host_writes(uint64_t offset, uint32_t value) {
 void IdleRule::reset() {
     linger_ = kLingerCycles;
     timeout_us_ = kDefaultTimeoutUs;
+    armed_ = 0;
 }
 
 }  // namespace litepcie

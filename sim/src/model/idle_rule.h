@@ -12,7 +12,8 @@ namespace litepcie {
 // The clock runs for kLingerCycles after the last TLP or MSI, and after the last cycle with an outstanding request.
 // Three timers of the card may expire later, and the rule waits for them too. The host set them: the interrupt
 // moderation of an engine, the flush of a stream's buffers, and the completion timeout, which matters only after the
-// host left a request unanswered.
+// host left a request unanswered. The clock also runs while the host has an interrupt of the user's logic armed, whose
+// cause may be a timer of the user.
 class IdleRule {
   public:
     static constexpr uint64_t kLingerCycles = 65536;
@@ -26,7 +27,7 @@ class IdleRule {
     void activity(uint64_t cycle) { awake_until(cycle + linger_); }
     // The host leaves a request of the card unanswered.
     void unanswered(uint64_t cycle) { awake_until(cycle + timeout_cycles() + linger_); }
-    bool may_stop(uint64_t cycle) const { return cycle >= awake_until_; }
+    bool may_stop(uint64_t cycle) const { return !armed_ && cycle >= awake_until_; }
 
     uint64_t timeout_cycles() const { return cycles(timeout_us_); }
     void reset();
@@ -39,6 +40,7 @@ class IdleRule {
     uint64_t linger_;
     uint64_t awake_until_ = 0;
     uint32_t timeout_us_ = kDefaultTimeoutUs;
+    uint32_t armed_ = 0;  // interrupts of the user's logic, by bit
 };
 
 }  // namespace litepcie

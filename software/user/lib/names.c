@@ -23,6 +23,7 @@ static const struct {
 	{ LITEPCIE_CAPABILITY_DIRECT, "direct" },
 	{ LITEPCIE_CAPABILITY_MSIX, "msix" },
 	{ LITEPCIE_CAPABILITY_USER, "user" },
+	{ LITEPCIE_CAPABILITY_INTERRUPT, "interrupt" },
 };
 /* clang-format on */
 

@@ -30,9 +30,11 @@ def platform():
     return GenericPlatform("none", [], name="any")
 
 
-def with_card(soc, **options):
+def with_card(soc, add=None, **options):
     soc.pcie_phy = SimPHY(128)
-    add_litepcie(soc, soc.pcie_phy, **LINK, **options)
+    card         = add_litepcie(soc, soc.pcie_phy, **LINK, **options)
+    if add:
+        add(card)
     soc.finalize()
     return soc
 

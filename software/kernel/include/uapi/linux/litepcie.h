@@ -72,6 +72,7 @@
 #define LITEPCIE_CAPABILITY_DIRECT		0x00000040	/* descriptors in registers */
 #define LITEPCIE_CAPABILITY_MSIX		0x00000080	/* a vector for each engine */
 #define LITEPCIE_CAPABILITY_USER		0x00000100	/* /dev/litepcieN_user */
+#define LITEPCIE_CAPABILITY_INTERRUPT		0x00000200	/* /dev/litepcieN_interruptM */
 
 /* litepcie_info.link_status */
 #define LITEPCIE_LINK_STATUS_UP			0x00000001	/* the link is up */
