@@ -18,6 +18,7 @@ from migen import If
 from migen.fhdl.bitcontainer import value_bits_sign
 from migen.fhdl.structure import (
     Case, Cat, ClockSignal, Constant, Replicate, ResetSignal, Signal, _ArrayProxy, _Assign, _Operator, _Part, _Slice,
+    wrap,
 )
 from migen.fhdl.specials import _MemoryLocation
 from migen.fhdl.tools import list_inputs, list_targets
@@ -25,6 +26,10 @@ from migen.sim.core import Simulator
 from migen.util.misc import flat_iteration
 
 MAX_PASSES = 50  # More mean a combinatorial loop.
+
+
+def only_signals(choices):
+    return all(isinstance(choice, Signal) for choice in choices)
 
 # Expressions --------------------------------------------------------------------------------------
 
@@ -58,6 +63,9 @@ class Compiler:
         if isinstance(node, Replicate):
             factor = sum(1 << n*len(node.v) for n in range(node.n))
             return f"({self.masked(node.v)}*{factor})"
+        if isinstance(node, _ArrayProxy) and not only_signals(node.choices):
+            choices = [self.expression(wrap(choice)) for choice in node.choices]
+            return f"({', '.join(choices)},)[min({len(choices) - 1}, {self.expression(node.key)})]"
         if isinstance(node, (_ArrayProxy, _MemoryLocation)):
             return f"v[{self.word(node)}]"
         if isinstance(node, ResetSignal):
@@ -85,8 +93,8 @@ class Compiler:
         """Text of the number of the signal that an array or a memory (both are lists of signals here) selects."""
         words = self.memories[node.memory] if isinstance(node, _MemoryLocation) else node.choices
         index = self.expression(node.index if isinstance(node, _MemoryLocation) else node.key)
-        if not all(isinstance(word, Signal) for word in words):
-            raise NotImplementedError("array of something else than signals")
+        if not only_signals(words):
+            raise NotImplementedError("a part of an array of something else than signals is written")
         name = f"words{words[0].duid}"
         self.names[name] = [word.duid for word in words]
         return f"{name}[min({len(words) - 1}, {index})]"
@@ -148,6 +156,13 @@ class Compiler:
                 shift += len(element)
         elif isinstance(node, (_Slice, _Part)):
             yield from self.assign_part(node, text, indent)
+        elif isinstance(node, _ArrayProxy) and not only_signals(node.choices):
+            self.temporaries += 1
+            name = f"t{self.temporaries}"
+            yield f"{indent}{name} = {text}, min({len(node.choices) - 1}, {self.expression(node.key)})"
+            for n, choice in enumerate(node.choices):
+                yield f"{indent}if {name}[1] == {n}:"
+                yield from self.assign(choice, f"{name}[0]", indent + " ")
         elif isinstance(node, (_ArrayProxy, _MemoryLocation)):
             yield f"{indent}m[{self.word(node)}] = {text} & {(1 << len(node)) - 1}"
         else:

@@ -8,11 +8,10 @@
 
 import pytest
 
-from migen import run_simulation
-
 from litepcie_soc.dma.fetch import DescriptorFetch
 from litepcie_soc.tlp.ports import MemoryReadPort
 from test.gateware.dma.test_verilog import engine
+from test.gateware.simulation import simulate
 
 # Tests --------------------------------------------------------------------------------------------
 
@@ -39,7 +38,7 @@ def test_first_requests(early, mrrs, requests):
             yield
             if (yield port.request.valid):
                 found.append((yield port.request.length) // 16)
-    run_simulation(fetch, run())
+    simulate(fetch, [run()])
     assert found == requests
 
 

@@ -10,13 +10,12 @@ import subprocess
 
 import pytest
 
-from migen import run_simulation
-
 from litepcie_soc.dma.engine import DMAEngine
 from litepcie_soc.common.memory_ports import MemoryReadStream, MemoryWriteStream
 from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
 from test.gateware.dma import dut
 from test.gateware.dma.bench import REGS
+from test.gateware.simulation import simulate
 
 # Parameters ---------------------------------------------------------------------------------------
 
@@ -56,7 +55,7 @@ def test_longest_read(direction, mrrs, boundary):
         yield
         assert (yield unit.mover.boundary) == boundary
         assert (yield unit.ring.max_request_size) == mrrs
-    run_simulation(unit, check())
+    simulate(unit, [check()])
 
 # Registers ----------------------------------------------------------------------------------------
 

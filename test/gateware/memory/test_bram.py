@@ -8,11 +8,11 @@ import random
 
 import pytest
 
-from migen import passive, run_simulation
+from migen import passive
 
 from litepcie_soc.memory.bram import EndpointMemory
 
-from test.gateware.simulation import Watch, forever
+from test.gateware.simulation import Watch, forever, simulate
 
 SIZE = 2048
 
@@ -121,7 +121,7 @@ class Bench:
         assert all(len(taken) == reads for taken in self.taken), "words came twice"
 
     def run(self, writes, reads):
-        run_simulation(self.dut, [
+        simulate(self.dut, [
             *[self.writer(port, writes) for port in self.writes],
             *[self.commander(port, reads) for port in self.reads],
             *[self.taker(port) for port in self.reads],
@@ -163,7 +163,7 @@ def test_stopped_client_does_not_stop_another():
             yield
         yield port.data.ready.eq(1)
 
-    run_simulation(bench.dut, [
+    simulate(bench.dut, [
         bench.writer(bench.writes[0], 100),
         *[bench.commander(port, 100) for port in bench.reads],
         stopped(bench.reads[0]), bench.taker(bench.reads[1]),
@@ -191,7 +191,7 @@ def test_read_sees_the_write_of_the_cycle_before():
             yield
         assert (yield read.data.dat) == 0x1122
 
-    run_simulation(bench.dut, [client()])
+    simulate(bench.dut, [client()])
 
 
 @pytest.mark.parametrize("data_width, size, message", [

@@ -8,9 +8,9 @@
 
 import pytest
 
-from migen import run_simulation
-
 from litepcie_soc.soc.reference import ReferenceSoC
+
+from test.gateware.simulation import simulate
 
 HOST = 0x0008  # Requester of the host's TLPs.
 CARD = 0x0100
@@ -73,7 +73,7 @@ class Host:
             yield from process(self)
 
         self.soc.finalize()
-        run_simulation(self.soc, setup())
+        simulate(self.soc, [setup()])
 
 
 @pytest.mark.parametrize("data_width", [64, *[pytest.param(width, marks=pytest.mark.full) for width in (128, 256)]])

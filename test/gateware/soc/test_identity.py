@@ -10,9 +10,9 @@ import pytest
 
 from litex.gen import LiteXModule
 from litex.soc.interconnect import csr_bus
-from migen import run_simulation
-
 from litepcie_soc.soc.identity import Identity, target_words
+
+from test.gateware.simulation import simulate
 
 WHAT = {
     "channels": 2, "data_width": 256, "ring_log2": 12, "tags": 32, "memory_size": 5 << 32,
@@ -37,7 +37,7 @@ class Bench(LiteXModule):
 
 def run(process):
     bench = Bench()
-    run_simulation(bench, process(bench))
+    simulate(bench, [process(bench)])
 
 
 def test_constants():

@@ -9,9 +9,11 @@ import random
 import pytest
 
 from litex.soc.interconnect import stream
-from migen import passive, run_simulation
+from migen import passive
 
 from litepcie_soc.soc.msi import MSIMerger, msi_layout
+
+from test.gateware.simulation import simulate
 
 
 def run(engines, messages, enable, stall=0.0):
@@ -47,7 +49,7 @@ def run(engines, messages, enable, stall=0.0):
             if valid and ready:
                 seen.append((yield dut.source.dat))
 
-    run_simulation(dut, [engine(source, n) for n, source in enumerate(sources)] + [phy()])
+    simulate(dut, [engine(source, n) for n, source in enumerate(sources)] + [phy()])
     return seen
 
 
@@ -94,5 +96,5 @@ def test_messages_wait_while_bus_mastering_is_off():
                     seen.append((yield dut.source.dat))
                 yield
 
-    run_simulation(dut, [engine(source, n) for n, source in enumerate(sources)] + [phy()])
+    simulate(dut, [engine(source, n) for n, source in enumerate(sources)] + [phy()])
     assert sorted(seen) == [0, 1, 2]

@@ -10,13 +10,15 @@ import random
 
 import pytest
 
-from migen import Module, passive, run_simulation
+from migen import Module, passive
 
 from litex.soc.interconnect import csr_bus
 
 from litepcie_soc.common import abi
 from litepcie_soc.soc.msix import ENTRY_DWORDS, VECTOR_DWORD, MSIX
 from litepcie_soc.tlp.ports import MemoryWritePort
+
+from test.gateware.simulation import simulate
 
 VECTORS = 6
 PAGE    = abi.MSIX_TABLE_BASE // abi.CSR_PAGING
@@ -116,7 +118,7 @@ class Host:
             yield
 
     def run(self, test):
-        run_simulation(self.dut, [test, self.port()])
+        simulate(self.dut, [test, self.port()])
 
 
 def message(vector):

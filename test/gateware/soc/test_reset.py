@@ -8,10 +8,12 @@
 
 import pytest
 
-from migen import passive, run_simulation
+from migen import passive
 
 from litepcie_soc.soc import reset
 from litepcie_soc.soc.reset import FunctionReset
+
+from test.gateware.simulation import simulate
 
 SETTLE = 40
 
@@ -56,7 +58,7 @@ class Card:
                     yield getattr(self.dut, name).eq(value)
                 for _ in range(cycles):
                     yield
-        run_simulation(self.dut, [self.engines(), drive()])
+        simulate(self.dut, [self.engines(), drive()])
         return self
 
     def after(self, name, cycle):

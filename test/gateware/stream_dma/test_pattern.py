@@ -12,6 +12,8 @@ from migen import *
 
 from litepcie_soc.stream_dma.pattern import PatternEnds, bytes_of, ends, words
 
+from test.gateware.simulation import simulate
+
 WIDTHS = (64, 128, 512)
 
 
@@ -32,7 +34,7 @@ def sent(dut, width, beats, got):
 @pytest.mark.parametrize("width", WIDTHS)
 def test_source(width):
     dut, got = PatternEnds(width), []
-    run_simulation(dut, sent(dut, width, 600, got))
+    simulate(dut, [sent(dut, width, 600, got)])
     numbers = [beat for beat in range(600)]
     assert [beat[0] for beat in got] == [value(n, width) for n in numbers]
     assert [beat[1] for beat in got] == [(1 << bytes_of(n, width)) - 1 for n in numbers]
@@ -62,7 +64,7 @@ def counted(width, *parts, **options):
         for part in parts:
             yield from send(dut, width, part, **options)
         result.extend([(yield dut.beats.status), (yield dut.errors.status)])
-    run_simulation(dut, run())
+    simulate(dut, [run()])
     return result
 
 
@@ -92,4 +94,4 @@ def test_checker_finds_a_missing_end():
             yield
         assert (yield dut.errors.status) == 1
     dut = PatternEnds(128)
-    run_simulation(dut, cut(dut))
+    simulate(dut, [cut(dut)])
