@@ -33,7 +33,7 @@ from litex.soc.integration.soc import SoCRegion
 from litex.soc.interconnect import stream, wishbone
 from litex.soc.interconnect.csr import CSRStatus, CSRStorage
 
-from litepcie_soc.build.command_line import Parser, number, run
+from litepcie_soc.build.command_line import Parser, run, size
 from litepcie_soc.build.simulation import build_name
 from litepcie_soc.common.abi import BAR0_SIZE, MAX_CHANNELS, WINDOW_MAX
 from litepcie_soc.common.link_rates import data_path_rate, default_clock, link_rate, say_if_slow
@@ -290,7 +290,7 @@ def parse_args(argv):
         help="Registers and a RAM of a user on the bus of the SoC, as /dev/litepcie0_user.")
     target.add_argument("--with-ddr", action="store_true",
         help="Endpoint memory in simulated DDR3-1600 of 64 bit with LiteDRAM, instead of block RAM.")
-    target.add_argument("--memory-size", default=64 << 20, type=number, metavar="BYTES",
+    target.add_argument("--memory-size", default=64 << 20, type=size, metavar="BYTES",
         help="Size of the endpoint memory, a power of two from 1 MiB to 1 GiB (64 MiB).")
     target.add_argument("--sys-clk-freq", type=float, metavar="HZ",
         help="Clock of the data path (125e6 if that keeps up with the link, else 250e6; 200e6 with DDR).")

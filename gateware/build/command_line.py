@@ -10,6 +10,8 @@ import argparse
 import signal
 import sys
 
+from litepcie_soc.common.sizes import EXAMPLES, parse_size
+
 
 class Parser(argparse.ArgumentParser):
     """Parser whose errors are one line, with exit status 2."""
@@ -23,6 +25,15 @@ def number(text):
         return int(text, 0)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+
+
+def size(text):
+    """Argument type: a size in bytes."""
+    bytes_ = parse_size(text)
+    if bytes_ is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size; give bytes, such as {EXAMPLES} "
+            "(K, M, G: powers of 1024)")
+    return bytes_
 
 
 # Interrupts ---------------------------------------------------------------------------------------

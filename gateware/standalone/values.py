@@ -16,6 +16,8 @@ from dataclasses import dataclass
 
 from litex.gen.fhdl.verilog import _ieee_1800_2017_verilog_reserved_keywords as VERILOG_WORDS
 
+from litepcie_soc.common.sizes import parse_size
+
 # Helpers ------------------------------------------------------------------------------------------
 
 SHOWN = 40  # A message repeats at most so many characters of a wrong value.
@@ -100,7 +102,7 @@ class Whole:
 
 @dataclass(frozen=True)
 class Size:
-    """A size in bytes, a power of two: a number, alone or with KiB, MiB or GiB."""
+    """A size in bytes, a power of two: as 65536, 64K, 64KiB or 64 KiB."""
     default: int
     low:  int
     high: int
@@ -111,9 +113,8 @@ class Size:
 
     def parse(self, value):
         number = whole(value)
-        match  = re.fullmatch(r"(\d+) *([KMG]iB)", value) if isinstance(value, str) else None
-        if match:
-            number = int(match[1]) * UNITS[match[2]]
+        if number is None and isinstance(value, str):
+            number = parse_size(value)
         if number is None or not self.low <= number <= self.high or number & (number - 1):
             raise ValueError(f"{shown(value)} is not a power of two of bytes from {size_text(self.low)} to "
                 f"{size_text(self.high)}")

@@ -54,6 +54,7 @@ def test_sequence(host, tmp_path, sequence, directions, address_bits):
     ("--host-offset", 1, "--endpoint-offset", 2),
     ("--host-offset", 4095, "--endpoint-offset", 63),
     ("--descriptor-bytes", 1),
+    ("--host-offset", "0x1K", "--endpoint-offset", "4KiB", "--descriptor-bytes", "1 K"),
     ("--descriptor-bytes", 7, "--batch", 3),   # More than the ring holds, so a table is used.
     ("--mps", 128, "--mrrs", 4096, "--rcb", 128),
     ("--mps", 512, "--mrrs", 128, "--completion-bytes", 64),
@@ -194,6 +195,7 @@ def test_fault_is_reported(host, tmp_path):
     (["--length", "0"], "from 1 to"),
     (["--mps", "100"], "allowed: 128, 256"),
     (["--iterations", "0"], "from 1 to"),
+    (["--length", "4KB"], "is not a size; give bytes, such as 4096, 0x1000, 4K, 4KiB or 64M"),
     (["--script", "/none"], "cannot read /none"),
 ])
 def test_usage(host, args, words):

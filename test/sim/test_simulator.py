@@ -309,6 +309,7 @@ def test_bad_paths(simulator, tmp_path):
     (["--update-fc", "seldom"], "allowed: guideline, minimum"),
     (["--lcrc-every", "-1"], "is not a number from 0"),
     (["--latency-outlier-every", "0"], "is not a number from 1"),
+    (["--latency-ns", "1K"], "'1K' is not a number from 0"),
     (["--latency-ns", "much"], "is not a number from 0"),
     (["--inject", "explode@1"], "FAULT ur, ca, poison, drop, short, duplicate, late, hold"),
     (["--inject", "ur"], "FAULT@N"),

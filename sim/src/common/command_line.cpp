@@ -32,6 +32,21 @@ uint64_t parse_number(const std::string &what, const std::string &text, uint64_t
     return value;
 }
 
+uint64_t parse_size(const std::string &what, const std::string &text, uint64_t least, uint64_t most) {
+    const size_t digits = text.find_first_not_of("0123456789abcdefABCDEFxX");
+    const std::string unit = digits == std::string::npos ? "" : text.substr(digits + (text[digits] == ' '));
+    if (unit.empty() || digits == 0)
+        return parse_number(what, text, least, most);
+    const size_t power = std::string("kKmMgG").find(unit[0]);
+    const std::string rest = unit.substr(1);
+    const bool known = power != std::string::npos && (rest.empty() || rest == "iB" || rest == "ib" || rest == "IB");
+    if (!known)
+        throw UsageError(what + ": '" + text + "' is not a size; give bytes, such as 4096, 0x1000, 4K, 4KiB or 64M");
+    const unsigned shift = 10 * (power / 2 + 1);
+    const uint64_t value = parse_number(what, text.substr(0, digits), 0, UINT64_MAX >> shift) << shift;
+    return parse_number(what, std::to_string(value), least, most);
+}
+
 void CommandLine::text(const char *name, const char *value, const char *help, std::string &target) {
     each(name, value, help, [name, &target](const std::string &given) {
         if (given.empty())
@@ -42,8 +57,9 @@ void CommandLine::text(const char *name, const char *value, const char *help, st
 
 void CommandLine::number(const char *name, const char *value, const char *help, uint64_t &target, uint64_t least,
                          uint64_t most) {
-    each(name, value, help,
-         [=, &target](const std::string &given) { target = parse_number(name, given, least, most); });
+    each(name, value, help, [=, size = std::string(value) == "BYTES", &target](const std::string &given) {
+        target = (size ? parse_size : parse_number)(name, given, least, most);
+    });
 }
 
 void CommandLine::choice(const char *name, const char *help, const std::vector<std::string> &allowed,

@@ -20,7 +20,8 @@ class UsageError : public std::runtime_error {
 constexpr int kExitMismatch = 1, kExitUsage = 2, kExitViolation = 3, kExitSocketInUse = 4;
 
 // Parses a command line of long options (`--name VALUE` or `--name=VALUE`) and flags (`--name`). In the methods that
-// add an option, `value` names the value in the help, and `target` is set if the option is given.
+// add an option, `value` names the value in the help, and `target` is set if the option is given. A number whose value
+// has the name BYTES is a size (parse_size).
 class CommandLine {
   public:
     CommandLine(std::string program, std::string purpose)
@@ -67,5 +68,8 @@ class CommandLine {
 // Parses a decimal or 0x hexadecimal number. Throws UsageError, which begins with `what`, if it is none or out of
 // range.
 uint64_t parse_number(const std::string &what, const std::string &text, uint64_t least, uint64_t most);
+
+// Parses a size in bytes: a number, alone or with K, M or G (powers of 1024), which may be written as KiB and so on.
+uint64_t parse_size(const std::string &what, const std::string &text, uint64_t least, uint64_t most);
 
 }  // namespace litepcie

@@ -3,12 +3,14 @@
 /* The parser of options, and their help. */
 #include "options.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "util.h"
 
@@ -30,8 +32,8 @@ static const struct option *find(const struct option_set *sets, size_t count, co
 }
 
 /*
- * Decimal or 0x, with K, M or G if @with_suffix. A number that is larger than UINT64_MAX becomes
- * UINT64_MAX, with *@overflow set.
+ * Decimal or 0x; if @with_suffix, also with K, KiB and so on. A number that is larger than
+ * UINT64_MAX becomes UINT64_MAX, with *@overflow set.
  */
 static bool parse_number(const char *text, bool with_suffix, uint64_t *number, bool *overflow)
 {
@@ -50,8 +52,10 @@ static bool parse_number(const char *text, bool with_suffix, uint64_t *number, b
 	*overflow = errno == ERANGE;
 	if (!*end)
 		return true;
-	suffix = strchr(suffixes, *end >= 'a' ? *end - 32 : *end);
-	if (!with_suffix || !suffix || end[1])
+	if (*end == ' ')
+		end++;
+	suffix = *end ? strchr(suffixes, toupper(*end)) : NULL;
+	if (!with_suffix || !suffix || (end[1] && strcasecmp(end + 1, "ib")))
 		return false;
 	shift = 10 * (unsigned int)(suffix - suffixes + 1);
 	if (*overflow || *number > UINT64_MAX >> shift) {
@@ -69,7 +73,8 @@ static bool set_number(const struct option *o, const char *text, uint64_t *value
 
 	if (!parse_number(text, size, value, &overflow)) {
 		fail(EXIT_USAGE, "--%s: '%s' is not a %s", o->name, text,
-		     size ? "size; give bytes, such as 4096, 0x1000 or 4K (K, M, G: powers of 1024)"
+		     size ? "size; give bytes, such as 4096, 0x1000, 4K, 4KiB or 64M "
+			    "(K, M, G: powers of 1024)"
 			  : "number; give a decimal number, or hexadecimal digits after 0x");
 		return false;
 	}
