@@ -16,6 +16,7 @@ int card_errors_begin(struct dma_test *test)
 
 	if (err >= 0)
 		return 0;
+	test->failure = err;
 	snprintf(test->error, sizeof(test->error), "error counters: %s", litepcie_strerror(err));
 	return -1;
 }

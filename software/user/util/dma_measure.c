@@ -21,6 +21,7 @@ int measure_add(struct dma_test *test, struct side *side)
 	int err = litepcie_get_counters(test->card, 0, side->direction, &after);
 
 	if (err < 0) {
+		test->failure = err;
 		snprintf(test->error, sizeof(test->error), "counters of the %s: %s",
 			 litepcie_direction_name(side->direction), litepcie_strerror(err));
 		return -1;

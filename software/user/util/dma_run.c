@@ -65,6 +65,7 @@ static int failed(struct dma_test *test, const struct side *side, const char *st
 		test->signal = caught;
 		return -1;
 	}
+	test->failure = err;
 	snprintf(test->error, sizeof(test->error), "%s, iteration %llu, %s: %s",
 		 direction_word(side->direction), (unsigned long long)test->iteration, step,
 		 litepcie_strerror(err));

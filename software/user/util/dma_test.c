@@ -193,7 +193,7 @@ static int wrong_byte(const struct dma_test *test, const struct mismatch *m)
 		snprintf(card, sizeof(card), " (card offset 0x%" PRIx64 ")", m->card_offset);
 	if (m->what == card_guard)
 		place = "outside the data in the card's memory";
-	return fail(EXIT_FAILED,
+	return fail(EXIT_MISMATCH,
 		    "%s: %s, iteration %" PRIu64 "%s: wrong byte %" PRId64
 		    " %s%s: expected 0x%02x, got 0x%02x; %" PRIu64 " differ, seed %" PRIu64 "%s%s",
 		    test->settings->device, direction_word(m->direction), m->iteration,
@@ -209,8 +209,9 @@ static int verdict(const struct dma_test *test)
 		return fail(128 + test->signal, "ended by signal %d in iteration %" PRIu64,
 			    test->signal, test->iteration);
 	if (test->error[0])
-		return fail(EXIT_FAILED, "%s: %s%s%s", test->settings->device, test->error,
-			    test->card_errors[0] ? "; the card counted: " : "", test->card_errors);
+		return fail(exit_code_of(test->failure), "%s: %s%s%s", test->settings->device,
+			    test->error, test->card_errors[0] ? "; the card counted: " : "",
+			    test->card_errors);
 	return test->mismatch.what ? wrong_byte(test, &test->mismatch) : 0;
 }
 

@@ -84,6 +84,7 @@ struct dma_test {
 	struct mismatch mismatch;
 	struct litepcie_errors errors; /* the card's counters before the test */
 	char error[256];	       /* one line, empty: none */
+	int failure;		       /* the negative errno behind it, 0: none */
 	char card_errors[128];	       /* errors the card has counted since, empty: none */
 	int signal;		       /* signal that ended the test, 0: none */
 };

@@ -15,10 +15,9 @@ static void help_of_program(void)
 		printf("  %-27s %s\n", commands[i]->name, commands[i]->summary);
 	printf("\noptions:\n");
 	options_help(global_options);
-	printf("\nexit status: 0 success, %d data mismatch or device error, %d wrong command "
-	       "line,\n"
-	       "128 + N ended by signal N\n",
-	       EXIT_FAILED, EXIT_USAGE);
+	printf("\nexit status: 0 success, %d error of device or host, %d wrong command line, %d "
+	       "wrong data,\n%d no device or device gone, 128 + N ended by signal N\n",
+	       EXIT_FAILED, EXIT_USAGE, EXIT_MISMATCH, EXIT_GONE);
 }
 
 static void help_of_command(const struct command *command)

@@ -202,7 +202,7 @@ static int info_run(const struct settings *settings, const void *values, const c
 	err = show(card, settings, &info);
 	litepcie_close(card);
 	if (err < 0)
-		return fail(EXIT_FAILED, "%s: %s", settings->device, litepcie_strerror(err));
+		return fail(exit_code_of(err), "%s: %s", settings->device, litepcie_strerror(err));
 	return 0;
 }
 

@@ -12,7 +12,7 @@
 
 static char closing[DEPTH];
 static unsigned int depth;
-static bool first = true;
+static bool first = true, begun;
 
 static void quoted(const char *text)
 {
@@ -50,9 +50,39 @@ static void begin(const char *key, char open, char close)
 
 void json_document(const char *command)
 {
+	begun = true;
 	begin(NULL, '{', '}');
 	json_number("format_version", FORMAT_VERSION);
-	json_text("command", command);
+	if (command)
+		json_text("command", command);
+}
+
+static const char *kind_of(int code)
+{
+	switch (code) {
+	case EXIT_USAGE:
+		return "usage";
+	case EXIT_MISMATCH:
+		return "mismatch";
+	case EXIT_GONE:
+		return "gone";
+	default:
+		return "failed";
+	}
+}
+
+void json_error(const char *command, int code, const char *message)
+{
+	if (begun)
+		return;
+	json_document(command);
+	json_bool("ok", false);
+	json_object("error");
+	json_number("exit_status", (uint64_t)code);
+	json_text("kind", kind_of(code));
+	json_text("message", message);
+	json_end();
+	json_end();
 }
 
 void json_object(const char *key)

@@ -15,6 +15,12 @@ void json_object(const char *key);
 void json_array(const char *key);
 void json_end(void);
 
+/*
+ * Prints an error as a document. Nothing if a document was begun: then that is the one document of
+ * the program. @command is NULL if it is not known.
+ */
+void json_error(const char *command, int code, const char *message);
+
 void json_text(const char *key, const char *value);
 void json_number(const char *key, uint64_t value);
 void json_real(const char *key, double value, int decimals);

@@ -2,14 +2,14 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 /* litepcie_util: the table of commands; parses the command line and runs one of them. */
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
-
-#define NO_CARD UINT64_MAX
+#include "json.h"
 
 const struct command *const commands[] = {
 	&command_info, &command_scratch_test, &command_dma_test,
@@ -20,8 +20,8 @@ const struct option global_options[] = {
 	{ .name = "device",
 	  .letter = 'd',
 	  .kind = OPTION_TEXT,
-	  .argument = "PATH",
-	  .help = "device file (default /dev/litepcie0)",
+	  .argument = "DEVICE",
+	  .help = "number, path or PCI address of the card (default /dev/litepcie0)",
 	  .where = offsetof(struct settings, device) },
 	{ .name = "card",
 	  .letter = 'c',
@@ -34,6 +34,11 @@ const struct option global_options[] = {
 	  .kind = OPTION_FLAG,
 	  .help = "print JSON",
 	  .where = offsetof(struct settings, json) },
+	{ .name = "version",
+	  .letter = 'V',
+	  .kind = OPTION_FLAG,
+	  .help = "the same as the command version",
+	  .where = offsetof(struct settings, version) },
 	{ .name = "help",
 	  .letter = 'h',
 	  .kind = OPTION_FLAG,
@@ -42,17 +47,31 @@ const struct option global_options[] = {
 	{ 0 },
 };
 
+/* What an error as JSON needs to know before the command line is parsed. */
+static struct {
+	bool json;
+	const char *command; /* NULL: not known */
+} running;
+
+static void find_json(int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
+		running.json |= !strcmp(argv[i], "--json");
+}
+
 int fail(int code, const char *format, ...)
 {
+	char message[1024];
 	va_list arguments;
 
+	va_start(arguments, format);
+	vsnprintf(message, sizeof(message), format, arguments);
+	va_end(arguments);
+	if (running.json)
+		json_error(running.command, code, message);
 	/* Keeps the order of output and error if both go to the same file. */
 	fflush(stdout);
-	fprintf(stderr, "%s: ", PROGRAM);
-	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
-	va_end(arguments);
-	fprintf(stderr, "\n");
+	fprintf(stderr, "%s: %s\n", PROGRAM, message);
 	return code;
 }
 
@@ -64,25 +83,13 @@ const struct command *find_command(const char *name)
 	return NULL;
 }
 
-/* --card N becomes a path. @path must live as long as the settings. */
-static int settle_device(struct settings *settings, char *path, size_t size)
-{
-	if (settings->device && settings->card != NO_CARD)
-		return fail(EXIT_USAGE, "give --device or --card, not both");
-	snprintf(path, size, "/dev/litepcie%u",
-		 settings->card == NO_CARD ? 0 : (unsigned int)settings->card);
-	if (!settings->device)
-		settings->device = path;
-	return 0;
-}
-
 static int run(const struct command *command, struct settings *settings, void *values, int argc,
 	       char **argv, int first)
 {
 	struct option_set sets[] = { { command->options, values }, { global_options, settings } };
 	const char *argument = NULL;
-	char path[32];
-	int i = options_parse(argc, argv, first, sets, 2);
+	char path[PATH_MAX];
+	int code, i = options_parse(argc, argv, first, sets, 2);
 
 	if (i < 0)
 		return EXIT_USAGE;
@@ -97,8 +104,11 @@ static int run(const struct command *command, struct settings *settings, void *v
 			    command->name, argv[i], PROGRAM, command->name);
 	if (settings->help)
 		return command_help.run(settings, NULL, command->name);
-	if (settle_device(settings, path, sizeof(path)))
-		return EXIT_USAGE;
+	if (settings->version)
+		return command_version.run(settings, NULL, NULL);
+	code = settle_device(settings, path, sizeof(path));
+	if (code)
+		return code;
 	return command->run(settings, values, argument);
 }
 
@@ -118,16 +128,20 @@ int main(int argc, char **argv)
 	void *values = NULL;
 	int i, code;
 
+	find_json(argc, argv);
 	i = options_parse(argc, argv, 1, sets, 1);
 	if (i < 0)
 		return EXIT_USAGE;
 	if (i == argc && settings.help)
 		return flushed(command_help.run(&settings, NULL, NULL));
+	if (i == argc && settings.version)
+		return flushed(command_version.run(&settings, NULL, NULL));
 	if (i == argc)
 		return fail(EXIT_USAGE, "give a command; see %s help", PROGRAM);
 	command = find_command(argv[i]);
 	if (!command)
 		return fail(EXIT_USAGE, "unknown command '%s'; see %s help", argv[i], PROGRAM);
+	running.command = command->name;
 	if (command->defaults) {
 		values = command->defaults();
 		if (!values)

@@ -25,12 +25,25 @@ static const char *advice(int error)
 	}
 }
 
+int exit_code_of(int error)
+{
+	switch (error) {
+	case -ENOENT:
+	case -ENXIO:
+	case -ENODEV:
+		return EXIT_GONE;
+	default:
+		return EXIT_FAILED;
+	}
+}
+
 static void explain(const char *device, int error)
 {
 	int version;
 
 	if (error != -EPROTONOSUPPORT) {
-		fail(EXIT_FAILED, "%s: %s: %s", device, litepcie_strerror(error), advice(error));
+		fail(exit_code_of(error), "%s: %s: %s", device, litepcie_strerror(error),
+		     advice(error));
 		return;
 	}
 	version = litepcie_driver_version(device);
@@ -52,7 +65,7 @@ struct litepcie *open_card(const struct settings *settings, struct litepcie_info
 		litepcie_close(card);
 	}
 	explain(settings->device, err);
-	*code = EXIT_FAILED;
+	*code = exit_code_of(err);
 	return NULL;
 }
 

@@ -64,12 +64,12 @@ static int scratch_test_run(const struct settings *settings, const void *values,
 	}
 	litepcie_close(card);
 	if (err < 0)
-		return fail(EXIT_FAILED, "%s: scratch register, pattern 0x%08" PRIx32 ": %s",
+		return fail(exit_code_of(err), "%s: scratch register, pattern 0x%08" PRIx32 ": %s",
 			    settings->device, pattern(done), litepcie_strerror(err));
 	report(settings, done, got);
 	if (done == TOTAL)
 		return 0;
-	return fail(EXIT_FAILED,
+	return fail(EXIT_MISMATCH,
 		    "%s: scratch register: expected 0x%08" PRIx32 ", got 0x%08" PRIx32 "%s",
 		    settings->device, pattern(done), got,
 		    got == UINT32_MAX ? " (all ones: the card may be gone)" : "");

@@ -15,14 +15,19 @@
 #define FORMAT_VERSION 1
 
 /* Exit codes other than 0, and 128 + N if signal N ended a test early. */
-#define EXIT_FAILED 1 /* data mismatch, device error, device missing */
-#define EXIT_USAGE  2 /* wrong command line, or a value that the card does not support */
+#define EXIT_FAILED   1 /* error of the device, the driver or the host */
+#define EXIT_USAGE    2 /* wrong command line, or a value that the card does not support */
+#define EXIT_MISMATCH 3 /* wrong data */
+#define EXIT_GONE     4 /* no device, or it is gone */
+
+#define NO_CARD	      UINT64_MAX /* --card was not given */
 
 struct settings {
 	const char *device;
 	uint64_t card;
 	bool json;
 	bool help;
+	bool version;
 };
 
 struct command {
@@ -41,8 +46,20 @@ extern const struct option global_options[];
 
 const struct command *find_command(const char *name);
 
-/* One line on stderr, "litepcie_util: ..."; returns @code. */
+/*
+ * One line on stderr, "litepcie_util: ..."; with --json also an object on stdout, unless a document
+ * is there already. Returns @code.
+ */
 int fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * Makes a path of --device and --card. @path must live as long as the settings. Returns 0, or the
+ * exit code after one line on stderr.
+ */
+int settle_device(struct settings *settings, char *path, size_t size);
+
+/* The exit code for a negative errno of the library. */
+int exit_code_of(int error);
 
 /*
  * Opens the card of the settings and fills @info. If that fails, prints one line that says what to

@@ -7,6 +7,7 @@
  * The file named by MOCK_FILE is the card's memory; open() of /dev/litepcie0 opens it. The other
  * settings are environment variables with a number, described where they are used.
  */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -51,8 +52,34 @@ static int open_card(int flags)
 	return card_fd;
 }
 
+/* MOCK_SYSFS: a folder instead of /sys. */
+static const char *moved(const char *path, char *buffer)
+{
+	const char *sysfs = getenv("MOCK_SYSFS");
+
+	if (strncmp(path, "/sys/", 5))
+		return path;
+	snprintf(buffer, PATH_MAX, "%s/%s", sysfs ? sysfs : "/nowhere", path + 5);
+	return buffer;
+}
+
+DIR *opendir(const char *path)
+{
+	char buffer[PATH_MAX];
+
+	return REAL(opendir)(moved(path, buffer));
+}
+
+ssize_t readlink(const char *path, char *target, size_t size)
+{
+	char buffer[PATH_MAX];
+
+	return REAL(readlink)(moved(path, buffer), target, size);
+}
+
 int open(const char *path, int flags, ...)
 {
+	char buffer[PATH_MAX];
 	va_list arguments;
 	mode_t mode;
 
@@ -61,7 +88,7 @@ int open(const char *path, int flags, ...)
 	va_start(arguments, flags);
 	mode = va_arg(arguments, mode_t);
 	va_end(arguments);
-	return REAL(open)(path, flags, mode);
+	return REAL(open)(moved(path, buffer), flags, mode);
 }
 
 int open64(const char *path, int flags, ...) __attribute__((alias("open")));

@@ -23,12 +23,73 @@ ADVICE = {
 @pytest.mark.parametrize("error", ADVICE, ids=errno.errorcode.get)
 def test_not_opened(card, command, error):
     result = card(command, open_errno=error)
-    assert result == (1, "", f"litepcie_util: /dev/litepcie0: {ADVICE[error]}\n")
+    status = 1 if error == errno.EACCES else 4
+    assert result == (status, "", f"litepcie_util: /dev/litepcie0: {ADVICE[error]}\n")
 
 
 def test_no_device_file(card):
     result = card("info", "--card", 7)
-    assert result == (1, "", f"litepcie_util: /dev/litepcie7: {ADVICE[errno.ENOENT]}\n")
+    assert result == (4, "", f"litepcie_util: /dev/litepcie7: {ADVICE[errno.ENOENT]}\n")
+
+
+@pytest.fixture
+def sysfs(tmp_path):
+    """Two cards in sysfs: litepcie0 at 0000:01:00.0, litepcie10 at 0001:a2:1f.7."""
+    for name, address in (("litepcie0", "0000:01:00.0"), ("litepcie10", "0001:a2:1f.7")):
+        folder = tmp_path / "class" / "litepcie" / name
+        folder.mkdir(parents=True)
+        (tmp_path / "devices" / address).mkdir(parents=True)
+        (folder / "device").symlink_to(tmp_path / "devices" / address)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name, device", {
+    "0" : "/dev/litepcie0", "/dev/litepcie0" : "/dev/litepcie0", "0000:01:00.0" : "/dev/litepcie0",
+    "01:00.0" : "/dev/litepcie0", "1:0.0" : "/dev/litepcie0",
+}.items())
+def test_names_of_a_device(card, sysfs, name, device):
+    result = card("info", "--json", "-d", name, sysfs=sysfs)
+    assert (result.code, json.loads(result.out)["device"]) == (0, device)
+
+
+def test_names_of_a_device_that_is_absent(card, sysfs):
+    """The address leads to the device file of that card, which the mock does not have."""
+    assert "/dev/litepcie10: no such device file" in card("info", "-d", "0001:A2:1f.7", sysfs=sysfs).err
+    assert "/dev/litepcie7: no such device file" in card("info", "-d", "7").err
+    assert card("info", "-d", "0000:02:00.0", sysfs=sysfs) == (4, "", "litepcie_util: 0000:02:00.0: no card of the "
+        "driver has this PCI address; give that of a card in /sys/class/litepcie\n")
+
+
+@pytest.mark.parametrize("arguments, settings, status, kind", [
+    (["info"],                    {"open_errno": errno.ENODEV},  4, "gone"),
+    (["dma_test"],                {"open_errno": errno.EACCES},  1, "failed"),
+    (["info", "--bogus"],         {},                            2, "usage"),
+    (["dma_test", "-l", "9T"],    {},                            2, "usage"),
+    (["dma_test", "-l", "2M"],    {},                            2, "usage"),
+])
+def test_errors_are_objects_with_json(card, arguments, settings, status, kind):
+    """One document on stdout, and the line on stderr."""
+    result = card(*arguments, "--json", **settings)
+    error  = json.loads(result.out)
+    assert result.code == status
+    assert error == {"format_version": 1, "command": arguments[0], "ok": False, "error": {
+        "exit_status": status, "kind": kind, "message": result.err.removeprefix("litepcie_util: ").strip()}}
+
+
+def test_error_before_the_command_is_known(card):
+    assert "command" not in json.loads(card("--json", "bogus").out)
+    assert card("help", "--", "--json").out == ""
+
+
+@pytest.mark.parametrize("arguments, settings, status", [
+    (["scratch_test"],                  {"scratch_and": 1},                         3),
+    (["dma_test"],                      {"flip": 10},                               3),
+    (["dma_test"],                      {"fail_call": 9, "fail_errno": errno.EIO},  1),
+    (["dma_test"],                      {"fail_call": 9, "fail_errno": errno.ENODEV}, 4),
+])
+def test_a_report_with_an_error_stays_one_document(card, arguments, settings, status):
+    result = card(*arguments, "--json", **settings)
+    assert (result.code, json.loads(result.out)["ok"]) == (status, False)
 
 
 @pytest.mark.parametrize("device", ["/dev/null", "/dev/litepcie0"])
@@ -57,7 +118,7 @@ def test_info_shows_the_engines_the_card_has(card):
 
 def test_scratch_with_a_bit_that_is_stuck(card):
     result = card("scratch_test", scratch_and=0xfffffffe)
-    assert result == (1, "", "litepcie_util: /dev/litepcie0: scratch register: expected "
+    assert result == (3, "", "litepcie_util: /dev/litepcie0: scratch register: expected "
         "0xffffffff, got 0xfffffffe\n")
 
 

@@ -20,7 +20,7 @@ SEQUENCES = {
     "read-and-write"  : {"read", "write"},
 }
 
-FAILED = 1
+FAILED, MISMATCH, GONE = 1, 3, 4
 
 
 def run(card, *arguments, **settings):
@@ -87,7 +87,7 @@ def test_areas_of_both_are_apart(card):
 
 def test_flipped_bit(card):
     result = card("dma_test", "--sequence", "write", "--offset", 16, flip=500)
-    assert result.code == FAILED
+    assert result.code == MISMATCH
     assert result.err.startswith("litepcie_util: /dev/litepcie0: write, iteration 0 (warm-up): "
         "wrong byte 500 of the data (card offset 0x204): expected 0x")
     assert result.err.endswith("; 1 differ, seed 1; read back again: wrong too\n")
@@ -101,7 +101,7 @@ def test_lost_writes(card, sequence, first):
     """Stale data is found, of an earlier run with the same seed and of the previous transfer."""
     assert run(card, "--sequence", sequence, "-n", 1)[0] == 0
     code, result, err = run(card, "--sequence", sequence, "-n", 3, lose_from=first)
-    assert (code, result["ok"]) == (FAILED, False)
+    assert (code, result["ok"]) == (MISMATCH, False)
     assert result["mismatch"]["where"] == "data"
     assert result["mismatch"]["differing_bytes"] > 0.99*result["transfer_bytes"]
     assert "wrong byte" in err
@@ -112,7 +112,7 @@ def test_lost_writes(card, sequence, first):
 def test_bytes_that_never_arrive(card, sequence, first):
     """The previous content of the host buffer is found, in every byte."""
     code, result, _ = run(card, "--sequence", sequence, "-n", 3, lose_reads=first)
-    assert code == FAILED
+    assert code == MISMATCH
     lost = {"data": result["transfer_bytes"], "card guard": 64}
     assert result["mismatch"]["differing_bytes"] == lost[result["mismatch"]["where"]]
 
@@ -120,7 +120,7 @@ def test_bytes_that_never_arrive(card, sequence, first):
 @pytest.mark.parametrize("spill, position", [(1, 3001), (2, -1)])
 def test_bytes_outside_the_host_buffer(card, spill, position):
     code, result, err = run(card, "-s", "write", "-l", 3001, "--host-offset", 9, spill_host=spill)
-    assert code == FAILED
+    assert code == MISMATCH
     assert result["mismatch"]["where"] == "host guard"
     assert result["mismatch"]["position_bytes"] == position
     assert f"wrong byte {position} outside the data in host memory: expected 0xa5, got 0x00" in err
@@ -128,7 +128,7 @@ def test_bytes_outside_the_host_buffer(card, spill, position):
 
 def test_bytes_outside_the_area_of_the_card(card):
     code, result, err = run(card, "-s", "read", "-l", 3001, "-o", 5, spill_card=1)
-    assert code == FAILED
+    assert code == MISMATCH
     assert result["mismatch"] | {"expected": 0, "got": 0} == {
         "where": "card guard", "direction": "read", "iteration": 0, "position_bytes": 3001,
         "card_offset_bytes": 3006, "expected": 0, "got": 0, "differing_bytes": 1}

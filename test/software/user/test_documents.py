@@ -58,7 +58,7 @@ def test_manual_has_every_value(card):
 def test_manual_has_every_exit_code():
     text = MANUAL.read_text()
     status = text.split(".SH EXIT STATUS")[1].split(".SH")[0]
-    assert re.findall(r"^\.B (\S+)", status, re.M) == ["0", "1", "2", "130"]
+    assert re.findall(r"^\.B (\S+)", status, re.M) == ["0", "1", "2", "3", "4", "130"]
 
 
 @pytest.mark.skipif(not shutil.which("groff"), reason="groff is not installed")
@@ -102,7 +102,7 @@ printf '%s\n' "${COMPREPLY[@]}"
     (["s"],                            {"scratch_test"}),
     (["help", "d"],                    {"dma_test"}),
     (["--js"],                         {"--json"}),
-    (["info", "--"],                   {"--device", "--card", "--json", "--help"}),
+    (["info", "--"],                   {"--device", "--card", "--json", "--version", "--help"}),
     (["dma_test", "--l"],              {"--length"}),
     (["dma_test", "--sequence", "read"], {"read", "read-then-write", "read-and-write"}),
     (["dma_test", "-s", "write-"],     {"write-then-read"}),

@@ -7,7 +7,7 @@ import json
 import pytest
 
 SEE    = "see litepcie_util help"
-SIZE   = "is not a size; give bytes, such as 4096, 0x1000 or 4K (K, M, G: powers of 1024)"
+SIZE   = "is not a size; give bytes, such as 4096, 0x1000, 4K, 4KiB or 64M (K, M, G: powers of 1024)"
 NUMBER = "is not a number; give a decimal number, or hexadecimal digits after 0x"
 FIT    = "does not fit in the card's memory of 1048576 bytes"
 
@@ -21,9 +21,13 @@ REFUSED = {
     "info more"                  : f"info: unexpected argument 'more'; {SEE} info",
     "help bogus"                 : f"unknown command 'bogus'; {SEE}",
     "help info more"             : f"help: unexpected argument 'more'; {SEE} help",
-    "info --device"              : "--device needs a value (PATH)",
+    "info --device"              : "--device needs a value (DEVICE)",
     "info --json=yes"            : "--json takes no value",
     "info -d /dev/x -c 1"        : "give --device or --card, not both",
+    "info -d foo"                : "--device: 'foo' is not a device; give a number, a path such as /dev/litepcie0, "
+                                   "or a PCI address such as 0000:01:00.0",
+    "info -d 01:20.0"            : "--device: '01:20.0' is not a device; give a number, a path such as /dev/litepcie0, "
+                                   "or a PCI address such as 0000:01:00.0",
     "info -c two"                : f"--card: 'two' {NUMBER}",
     "info -c 1K"                 : f"--card: '1K' {NUMBER}",
     "info -c 5000"               : "--card: 5000 is too large; the most is 4095",
@@ -31,6 +35,8 @@ REFUSED = {
     "dma_test --length -1"       : f"--length: '-1' {SIZE}",
     "dma_test --length 1T"       : f"--length: '1T' {SIZE}",
     "dma_test --length 4KB"      : f"--length: '4KB' {SIZE}",
+    "dma_test --length 4Ki"      : f"--length: '4Ki' {SIZE}",
+    "dma_test --length 4KiBs"    : f"--length: '4KiBs' {SIZE}",
     "dma_test --length="         : f"--length: '' {SIZE}",
     "dma_test --length 0x"       : f"--length: '0x' {SIZE}",
     "dma_test --length 2000G"    : "--length: 2000G is too large; the most is 1099511627776",
@@ -71,7 +77,7 @@ def dma_test(card, *arguments):
 
 
 @pytest.mark.parametrize("text, size", [
-    ("1", 1), ("4K", 4096), ("4k", 4096), ("0x1000", 4096), ("0X10", 16), ("1M", 1 << 20),
+    ("1", 1), ("4KiB", 4096), ("4 KiB", 4096), ("4kib", 4096), ("0x4K", 4096), ("4K", 4096), ("4k", 4096), ("0x1000", 4096), ("0X10", 16), ("1M", 1 << 20),
     ("007", 7),
 ])
 def test_sizes(card, text, size):
@@ -97,6 +103,7 @@ def test_global_options_on_both_sides(card):
     before = card("--json", "--device", "/dev/litepcie0", "version")
     after  = card("version", "--json", "-c", "0")
     assert before == after and before.code == 0
+    assert before == card("--version", "--json") == card("info", "-V", "--json")
 
 
 def test_help_is_the_same_everywhere(card):
