@@ -1,33 +1,49 @@
+# shellcheck shell=bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
 #
-# bash completion of litepcie_util. Commands, options and values are read from the tool's help.
+# Made by tools/command_pages.py from the tables of the tool: do not edit.
 
 _litepcie_util()
 {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-	local tool=${COMP_WORDS[0]} commands command="" word
+	local commands="info scratch_test dma_test help version"
+	local options="--device --card --json --version --help" command="" word
 
-	commands=$("$tool" help 2> /dev/null | sed -n '/^commands:/,/^$/s/^  \([a-z_]*\) .*/\1/p')
 	for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-		[[ " ${commands//$'\n'/ } " == *" $word "* ]] && { command=$word; break; }
+		[[ " $commands " == *" $word "* ]] && { command=$word; break; }
 	done
 
-	case $previous in
-	-d | --device)
+	case $command:$previous in
+	*:-d | *:--device)
 		mapfile -t COMPREPLY < <(compgen -f -- "${current:-/dev/litepcie}")
 		return ;;
-	-s | --sequence | --header)
-		word=$previous
-		[[ $word == -s ]] && word=--sequence
-		# The values are in the line after the option.
-		mapfile -t COMPREPLY < <(compgen -W "$("$tool" help dma_test 2> /dev/null |
-			grep -A1 -e " $word " | tail -n 1 | tr -d ,)" -- "$current")
+	dma_test:--sequence | dma_test:-s)
+		options="write read read-then-write write-then-read read-and-write"
+		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
+		return ;;
+	dma_test:--header)
+		options="12 16"
+		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
+		return ;;
+	*:--card | \
+	*:-c | \
+	dma_test:--length | \
+	dma_test:-l | \
+	dma_test:--iterations | \
+	dma_test:-n | \
+	dma_test:--offset | \
+	dma_test:-o | \
+	dma_test:--host-offset | \
+	dma_test:--seed)
 		return ;;
 	esac
+	case $command in
+	dma_test)
+		options="$options --sequence --length --iterations --offset --host-offset --seed --header" ;;
+	esac
 	if [[ $current == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "$("$tool" help ${command:+"$command"} 2> /dev/null |
-			grep -oE -e '--[a-z-]+')" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
 	elif [[ -z $command || $command == help ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current")
 	fi

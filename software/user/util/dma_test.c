@@ -253,5 +253,36 @@ const struct command command_dma_test = {
 	.summary = "move data by DMA, verify it, compare the rate with theory",
 	.options = options,
 	.defaults = defaults,
+	.details =
+		"Overwrites the card's memory from --offset on.\n\n"
+		"The first iteration is a warm-up: it is verified but not measured. Every byte of "
+		"a\n"
+		"transfer differs from the same byte of the 255 transfers before, so data that is\n"
+		"left over from an earlier transfer is found. For a write, the test first fills "
+		"the\n"
+		"card by a read that is not measured. After a read, it reads the data back by a\n"
+		"write that is not measured. 128 guard bytes before and after the host buffer, "
+		"and\n"
+		"up to 64 bytes before and after the area in the card's memory, must not "
+		"change.\n\n"
+		"The rate of the hardware counter is the payload divided by the time from the\n"
+		"doorbell to the last byte, which the card counts itself. It does not include the\n"
+		"driver and the system call. The host wall clock is measured around the system\n"
+		"call. In simulation it shows the speed of the simulator and says nothing about "
+		"the\n"
+		"link.\n\n"
+		"Both are printed with two theoretical rates of the current link. The formula of\n"
+		"Intel's application notes AN 456 and AN 855 includes the headers only. The "
+		"formula\n"
+		"of pcie-bench, corrected for the number of lanes, also includes ACK and flow\n"
+		"control packets; a link that needs fewer of them can exceed it slightly.\n\n"
+		"\"Waiting for\" is the share of the active cycles in which the engine moved\n"
+		"nothing, by reason.\n\n"
+		"The sequence read-and-write runs both directions at the same time, from two\n"
+		"threads. Each direction has its own area in the card's memory, at a distance "
+		"that\n"
+		"is a multiple of 4096 bytes, and its own counter. The test prints how long the "
+		"two\n"
+		"calls overlapped; if that is short, give a larger --length.",
 	.run = dma_test_run,
 };

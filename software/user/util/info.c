@@ -209,5 +209,10 @@ static int info_run(const struct settings *settings, const void *values, const c
 const struct command command_info = {
 	.name = "info",
 	.summary = "print identity, link, counters and errors of the card",
+	.details = "Prints the identity of the card, its link now and the link it was built for, "
+		   "what\n"
+		   "the host has enabled, the counters of its engines since their last reset, and "
+		   "the\n"
+		   "error counters of its transaction layer.",
 	.run = info_run,
 };

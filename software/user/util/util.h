@@ -33,6 +33,7 @@ struct settings {
 struct command {
 	const char *name;
 	const char *summary;
+	const char *details;	      /* paragraphs with an empty line between them, NULL: none */
 	const char *argument;	      /* its argument other than options, NULL: none */
 	const struct option *options; /* its own options, NULL: none */
 	/* Allocates the structure for @options with its defaults; NULL without options. */
@@ -41,7 +42,12 @@ struct command {
 	int (*run)(const struct settings *settings, const void *values, const char *argument);
 };
 
-extern const struct command *const commands[]; /* ends with NULL */
+struct exit_status {
+	const char *status, *meaning;
+};
+
+extern const struct command *const commands[];	 /* ends with NULL */
+extern const struct exit_status exit_statuses[]; /* ends with a NULL status */
 extern const struct option global_options[];
 
 const struct command *find_command(const char *name);

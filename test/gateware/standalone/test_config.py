@@ -44,7 +44,8 @@ def test_clock(text, clock):
 
 
 @pytest.mark.parametrize("text, size", [
-    ("65536", 65536), ("0x10000", 65536), ("64 KiB", 65536), ("64KiB", 65536), ("64K", 65536), ("64k", 65536), ("0x40K", 65536), ("64kib", 65536), ("1 MiB", 1 << 20), ("'4096'", 4096),
+    ("65536", 65536), ("0x10000", 65536), ("64 KiB", 65536), ("64KiB", 65536),
+    ("64K", 65536), ("64k", 65536), ("0x40K", 65536), ("64kib", 65536), ("1 MiB", 1 << 20), ("'4096'", 4096),
 ])
 def test_size(text, size):
     assert config(f"memory: {{size: {text}}}").memory.size == size

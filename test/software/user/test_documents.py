@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""The manual page, docs/tool.md and the completion have the commands, options and output of the tool."""
+"""The manual page, docs/tool.md and the completions have the commands, options and output of the tool."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -9,6 +10,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
+from tools import command_pages
 
 ROOT   = Path(__file__).resolve().parents[3]
 USER   = ROOT / "software" / "user"
@@ -55,10 +58,38 @@ def test_manual_has_every_value(card):
         assert f".B {value}\n" in text
 
 
-def test_manual_has_every_exit_code():
+def test_manual_has_every_exit_code(card):
     text = MANUAL.read_text()
     status = text.split(".SH EXIT STATUS")[1].split(".SH")[0]
-    assert re.findall(r"^\.B (\S+)", status, re.M) == ["0", "1", "2", "3", "4", "130"]
+    shown  = [one["status"] for one in json.loads(card("help", "--json").out)["exit_statuses"]]
+    assert re.findall(r"^\.B (\S+)", status, re.M) == shown == ["0", "1", "2", "3", "4", "130"]
+
+
+def test_pages_are_those_of_the_tables(card):
+    tables = json.loads(card("help", "--json").out)
+    for name, page in command_pages.PAGES.items():
+        assert (USER / name).read_text() == page(tables), name
+
+
+def test_completions_of_zsh_and_fish(card):
+    """Every command, option and value is in them; the shells are not needed."""
+    tables = json.loads(card("help", "--json").out)
+    zsh, fish = (USER / "_litepcie_util").read_text(), (USER / "litepcie_util.fish").read_text()
+    assert zsh.startswith("#compdef litepcie_util\n")
+    for command in tables["commands"]:
+        assert f"\n\t\t'{command['name']}:" in zsh and f" -a {command['name']} -d " in fish
+        for option in command["options"]:
+            assert re.search(rf"'--{option['name']}[=\[]", zsh)
+            assert f"from {command['name']}'" + (f" -s {option['letter']}" if option["letter"] else "") + \
+                f" -l {option['name']} " in fish
+            assert f"({' '.join(option['choices'])})" in zsh or not option["choices"]
+
+
+@pytest.mark.parametrize("shell, name", [("zsh", "_litepcie_util"), ("fish", "litepcie_util.fish")])
+def test_shell_accepts_its_completion(shell, name):
+    if not shutil.which(shell):
+        pytest.skip(f"{shell} is not installed")
+    assert subprocess.run([shell, "-n", USER / name], capture_output=True).stderr == b""
 
 
 @pytest.mark.skipif(not shutil.which("groff"), reason="groff is not installed")
