@@ -14,39 +14,12 @@ from litex.soc.interconnect import stream
 
 from litepcie_soc.common.pcie import (
     COMPLETION_CA, COMPLETION_SC, LENGTH_BITS, RCB_BYTES, REASON_BAD_LENGTH, REASON_COMPLETER_ABORT, REASON_NONE,
-    REASON_POISONED, REASON_TIMEOUT, REASON_UNSUPPORTED_REQUEST, TAG_BITS, has_data, word_bits,
+    REASON_POISONED, REASON_TIMEOUT, REASON_UNSUPPORTED_REQUEST, TAG_BITS, has_data,
 )
+from litepcie_soc.tlp.check_layouts import beats_layout, entry_layout, found_layout, header_layout, read_layout
 from litepcie_soc.tlp.context import PROGRESS, REASON_KEPT_BITS
 from litepcie_soc.tlp.parser import tlp_layout
 from litepcie_soc.tlp.timeout import event_layout
-
-# Layouts ------------------------------------------------------------------------------------------
-
-def beats_layout(data_width):
-    """Beats of completions; a completion without data has one beat."""
-    return stream.EndpointDescription([("dat", data_width)])
-
-
-def entry_layout(data_width, client_bits, destination_bits):
-    """The result of a check: one entry for each completion, and one for each event that ends a request."""
-    return [
-        ("has_beats",   1),                     # The entry is for a completion; an event has no beats.
-        ("live",        1),                     # The entry is for a request; otherwise its beats are to be dropped.
-        ("good",        1),                     # The data is to be delivered; otherwise it is to be dropped.
-        ("client",      client_bits),
-        ("destination", destination_bits),      # Address of the first byte in the client's space.
-        ("lower",       7),                     # Low bits of the host address of the first byte.
-        ("chunk",       word_bits(data_width)), # Bytes of the completion, modulo the bytes of a beat.
-        ("covered",     LENGTH_BITS),           # Bytes from `lower` on that do not have to come any more.
-        ("covers_end",  1),                     # These are all bytes that were missing.
-        ("returned",    1),                     # The tag leaves quarantine.
-        ("done",        1),                     # The request ends; the fields below say how.
-        ("late",        1),                     # Its completions may still come.
-        ("tag",         TAG_BITS),
-        ("generation",  1),
-        ("reason",      REASON_KEPT_BITS),
-        ("bytes",       LENGTH_BITS),           # Bytes that arrived without a gap from the start of the request.
-    ]
 
 # Completion Check ---------------------------------------------------------------------------------
 
@@ -55,7 +28,9 @@ class CompletionCheck(LiteXModule):
 
     The beats of a completion leave at once; the result of its check (the entry) follows four cycles after its first
     beat. The pipeline between never stalls, because a completion is accepted only if there is room for its entry. It
-    transfers one beat per cycle, and accepts one completion every two cycles.
+    transfers one beat per cycle, and accepts one completion every two cycles. With `per_cycle` it accepts one per
+    cycle, except for a second one of the same request, which comes two cycles after the first, and for an event, which
+    comes two cycles after whatever was before.
 
     A completion for a tag that is not in use, or with another requester ID, is dropped ("unexpected"), and so is the
     data of a bad completion. A request ends with its last byte, with an error status (PCIe 4.0 2.2.9), or with an event
@@ -75,6 +50,7 @@ class CompletionCheck(LiteXModule):
     data_width : int, bits.
     contexts   : TagContexts, holds the requests.
     tags       : int, tags 0 to `tags - 1` may be in use.
+    per_cycle  : bool, accept one completion per cycle; `contexts` has the same.
 
     Attributes
     ----------
@@ -85,11 +61,12 @@ class CompletionCheck(LiteXModule):
     beats  : stream of `beats_layout`, **out**.
     entry  : Record of `valid` and `entry_layout`, **out**; each entry is valid for one cycle.
     busy   : Signal(), **out**, a completion or an event is being checked.
-    room   : Signal(), **in**, there is room for four entries: those in the pipeline, and that of the next completion.
+    room   : Signal(), **in**, there is room for six entries: those in the pipeline, and those of the completions of
+        this cycle and the next one.
     error  : Record of Signal(), **out**, one-cycle strobes: `unsupported_request`, `completer_abort`, `poisoned`,
         `unexpected`, `timeout`, `bad_length`.
     """
-    def __init__(self, data_width, contexts, tags):
+    def __init__(self, data_width, contexts, tags, per_cycle=False):
         context     = contexts.context
         sizes       = len(context.client), len(context.end)
         self.sink   = stream.Endpoint(tlp_layout(data_width))
@@ -105,43 +82,35 @@ class CompletionCheck(LiteXModule):
         # # #
 
         # The registers after each step of the pipeline.
-        header  = Record(self.header_layout())
-        read    = Record(self.read_layout())
-        found   = Record(self.found_layout(*sizes))
+        header  = Record(header_layout())
+        read    = Record(read_layout())
+        found   = Record(found_layout(*sizes))
         updated = Record(PROGRESS)      # The most recent update, which the RAMs may not show yet.
         self.comb += self.busy.eq(header.valid | read.valid | found.valid | self.entry.valid)
-        self.add_lookup(header, read, found, contexts, tags)
-        self.add_read(header, read, found)
+        self.add_lookup(header, read, found, contexts, tags, per_cycle)
+        self.add_read(header, read, found, per_cycle)
         self.add_compare(read, found, updated, contexts)
         self.add_decision(found, updated, contexts)
 
     # Step 1: take the header fields, address the RAMs ---------------------------------------------
 
-    @staticmethod
-    def header_layout():
-        """Fields of the header; `available` is the number of bytes that the completion holds for the request."""
-        return [
-            ("valid", 1), ("tag", TAG_BITS), ("in_range", 1), ("same_tag", 1), ("event", 1), ("generation", 1),
-            ("any", 1), ("end", 1), ("free", 1), ("unsent", 1),
-            ("reason", REASON_KEPT_BITS), ("poisoned", 1), ("has_data", 1), ("available", LENGTH_BITS),
-            ("byte_count", LENGTH_BITS), ("lower", 7),
-        ]
-
-    def add_lookup(self, header, read, found, contexts, tags):
+    def add_lookup(self, header, read, found, contexts, tags, per_cycle):
         sink, event = self.sink, self.event
         inside       = Signal()   # A completion has begun and not ended, so no event may go in.
         choose_event = Signal()   # An event goes in before the next completion.
-        # A lookup may start. At most every second cycle: then the RAMs show every update but that of the previous
-        # lookup, and one forwarding register (`updated`) is enough.
+        # A lookup may start. At most every second cycle for each tag: then the RAMs show every update but that of the
+        # previous lookup, and one forwarding register (`updated`) is enough.
         may_look_up  = Signal()
         take         = Signal()   # The beat on `sink` may leave.
         tag          = Signal(TAG_BITS)
         previous_tag = Signal(TAG_BITS)
+        too_soon     = Signal()   # For this tag; without `per_cycle`, for any.
         known        = Signal()   # `requester` is known.
         status       = sink.dw1[13:16]
         self.comb += [
             choose_event.eq(event.valid & ~inside),
-            may_look_up.eq(self.room & ~header.valid & ~contexts.clearing),
+            too_soon.eq(header.valid & ((choose_event | (tag[:contexts.tag_bits] == header.tag)) if per_cycle else 1)),
+            may_look_up.eq(self.room & ~too_soon & ~contexts.clearing),
             take.eq(~choose_event & (~sink.first | may_look_up)),
             self.beats.valid.eq(sink.valid & take),
             self.beats.first.eq(sink.first),
@@ -171,8 +140,10 @@ class CompletionCheck(LiteXModule):
             header.tag.eq(tag[:contexts.tag_bits]),
             known.eq(self.requester != 0),
             header.in_range.eq(choose_event | ((tag < tags) & (~known | (sink.dw2[16:] == self.requester)))),
-            # The previous lookup, two or three cycles ago, had the same tag; the RAMs do not show its update yet.
-            header.same_tag.eq((tag == previous_tag) & (read.valid | found.valid)),
+            # The previous lookup, two or three cycles ago, had the same tag; the RAMs do not show its update yet. With
+            # `per_cycle` they show that of three cycles ago.
+            header.same_tag.eq((tag[:contexts.tag_bits] == read.tag) & read.valid if per_cycle else
+                (tag == previous_tag) & (read.valid | found.valid)),
             header.event.eq(choose_event),
             *[getattr(header, name).eq(getattr(event, name))
                 for name in ("generation", "any", "end", "free")],
@@ -187,18 +158,7 @@ class CompletionCheck(LiteXModule):
 
     # Step 2: the RAMs read; compare the length of the completion with its byte count --------------
 
-    def read_layout(self):
-        """Adds to the header fields:
-
-        final : the completion reaches the end of the request.
-        exact : it has no dword more than the request needs, or else ends at a multiple of RCB_BYTES.
-        chunk : bytes of the completion that belong to the request.
-        rest  : bytes of the request that are missing after it.
-        """
-        return [(name, bits) for name, bits in self.header_layout() if name != "available"] + [
-            ("exact", 1), ("final", 1), ("chunk", LENGTH_BITS), ("rest", LENGTH_BITS)]
-
-    def add_read(self, header, read, found):
+    def add_read(self, header, read, found, per_cycle):
         # Bytes of the completion after the end of the request, modulo 2**14; the last dword may hold up to 3.
         past          = Signal(LENGTH_BITS + 1)
         final         = Signal()    # The completion reaches the end of the request.
@@ -212,9 +172,10 @@ class CompletionCheck(LiteXModule):
         ]
         self.sync += [
             *[getattr(read, name).eq(getattr(header, name))
-                for name, _ in self.header_layout() if name not in ("available", "same_tag")],
+                for name, _ in header_layout() if name not in ("available", "same_tag")],
             # A lookup of a tag that was not in use made no update that would have to be forwarded.
-            read.same_tag.eq(header.same_tag & Mux(found.valid, found.live, previous_live)),
+            read.same_tag.eq(header.same_tag & (found.live if per_cycle else
+                Mux(found.valid, found.live, previous_live))),
             read.exact.eq(Mux(final, past[2:] == 0, end[2:] == 0)),
             read.final.eq(final),
             read.chunk.eq(Mux(final, header.byte_count, header.available)),
@@ -222,27 +183,6 @@ class CompletionCheck(LiteXModule):
         ]
 
     # Step 3: compare the header with what the request still expects -------------------------------
-
-    @staticmethod
-    def found_layout(client_bits, destination_bits):
-        """Fields of the request that was found, and the result of the comparison:
-
-        live   : the completion or the event is for a request with this tag.
-        match  : the completion is the one that the request expects next.
-        left   : bytes that were missing before it.
-        start  : low bits of the host address of the first byte that was missing.
-        late   : the request has ended before its last completion.
-        retired : the client has been told.
-        prior  : reason of an earlier bad completion.
-        landed : bytes that had arrived before the first bad completion.
-        """
-        return [
-            ("valid", 1), ("tag", TAG_BITS), ("live", 1), ("event", 1), ("end", 1), ("free", 1), ("unsent", 1),
-            ("reason", REASON_KEPT_BITS), ("poisoned", 1), ("match", 1), ("exact", 1), ("final", 1),
-            ("chunk", LENGTH_BITS), ("rest", LENGTH_BITS), ("left", LENGTH_BITS), ("start", 7), ("late", 1),
-            ("retired", 1), ("prior", REASON_KEPT_BITS), ("landed", LENGTH_BITS), ("length", LENGTH_BITS),
-            ("client", client_bits), ("destination", destination_bits), ("generation", 1),
-        ]
 
     def add_compare(self, read, found, updated, contexts):
         context  = contexts.context
@@ -278,6 +218,7 @@ class CompletionCheck(LiteXModule):
             found.client.eq(context.client),
             found.destination.eq(context.end - read.byte_count),
             found.generation.eq(context.generation),
+            found.half.eq(getattr(context, "half", 0)),
         ]
 
     # Step 4: decide, update the progress ----------------------------------------------------------
@@ -323,11 +264,12 @@ class CompletionCheck(LiteXModule):
             ),
             entry.covers_end.eq(over & ~found.unsent & (found.left != 0)),
             *[getattr(entry, name).eq(getattr(found, name))
-                for name in ("destination", "client", "chunk", "tag", "generation")],
+                for name in ("destination", "client", "chunk", "tag", "generation", "half")],
 
             update.valid.eq(found.valid),
             update.write.eq(found.valid & found.live),
             update.tag.eq(found.tag),
+            update.generation.eq(found.generation),
             If(~over, update.left.eq(Mux(found.event | mismatch, found.left, found.rest))),
             update.reason.eq(entry.reason),
             update.landed.eq(found.landed),

@@ -13,7 +13,7 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.pcie import HEADER_3DW, LENGTH_BITS, REASON_BUS_MASTER, REASON_NONE, word_bits
-from litepcie_soc.tlp.check import beats_layout, entry_layout
+from litepcie_soc.tlp.check_layouts import beats_layout, entry_layout
 from litepcie_soc.tlp.context import REASON_KEPT_BITS
 from litepcie_soc.tlp.realign import Realigner, alignment, alignment_layout
 from litepcie_soc.tlp.room import BlockReturn
@@ -86,7 +86,7 @@ class CompletionWriter(LiteXModule):
     ----------
     beats        : stream of `beats_layout`, **in**, beats of completions.
     entry        : Record of `valid` and `entry_layout`, **in**, results of the check.
-    room         : Signal(), **out**, there is room for four entries.
+    room         : Signal(), **out**, there is room for six entries.
     busy         : Signal(), **out**, beats or entries are in the FIFOs, or a request is ending.
     lost         : Signal(), **in**, the link was lost: no request ends successfully.
     blocks       : BlockReturn, gives blocks of the PHY's buffer back.
@@ -136,7 +136,8 @@ class CompletionWriter(LiteXModule):
                 for name in ("client", "done", "late", "returned", "tag", "generation", "reason", "bytes")],
             blocks.last.eq(beat_fifo.sink.valid & beat_fifo.sink.ready & beat_fifo.sink.last),
         ]
-        # Half of the depth leaves room for the entries in the pipeline of the check; the levels are one cycle old.
+        # Half of the depth leaves room for the entries in the pipeline of the check: four, that of this cycle and that
+        # of the next one, because the levels are one cycle old.
         self.sync += self.room.eq((alignment_fifo.level < DEPTH//2) & (target_fifo.level < DEPTH//2))
 
         # Beats to the realigner -------------------------------------------------------------------

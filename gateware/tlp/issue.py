@@ -13,121 +13,68 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.arbiter import round_robin
-from litepcie_soc.common.pcie import REASON_BUS_MASTER, REASON_TIMEOUT, RCB_BYTES, read_request_layout
+from litepcie_soc.common.pcie import REASON_BUS_MASTER, REASON_TIMEOUT, read_request_layout
+from litepcie_soc.tlp.budget import Budget, blocks_of
 from litepcie_soc.tlp.context import BLOCKS_BITS, REASON_KEPT_BITS
 from litepcie_soc.tlp.request import ATTRIBUTE_BITS, request_layout
 from litepcie_soc.tlp.timeout import event_layout
 
 # Layouts ------------------------------------------------------------------------------------------
 
-# Bytes that a completion of one RCB of 64 bytes takes in the PHY's buffer, 16 of them for its header (PCIe 4.0 2.6.1).
-BLOCK_BYTES = RCB_BYTES + 16
-
 REQUEST_FIELDS = ("address", "length", "destination")
 
-# Budget -------------------------------------------------------------------------------------------
 
-class Budget(LiteXModule):
-    """Counts the free blocks of the completion buffer.
+def held_layout(contexts):
+    """An accepted request, with its tag and the blocks of the completion buffer that it needs."""
+    return [(name, bits) for name, bits, *_ in read_request_layout().payload_layout] + [
+        ("attributes", ATTRIBUTE_BITS), ("blocks", BLOCKS_BITS), ("half", 1), ("client", len(contexts.issue.client)),
+        ("tag", contexts.tag_bits), ("generation", 1),
+    ]
 
-    A host may split a read into completions that end at multiples of the Read Completion Boundary (RCB, PCIe 4.0
-    2.3.1.1). A block is the room for one such completion, with its header. A request takes a block for each RCB-sized
-    piece of host memory that it touches, and gives them back as its completions are taken out of the buffer, see
-    `BlockReturn`.
+# A completion of so many bytes takes one beat from 256 bit on, with the bytes before it in its first dword. One of an
+# RCB takes two beats or more: half a block is enough for the short one.
+HALF_BYTES = 16
 
-    A request in quarantine keeps the blocks of the completions that are missing. They may come at any time, also while
-    a client applies back-pressure, and then they wait in the buffer among those of other requests.
+# Held Request -------------------------------------------------------------------------------------
 
-    The count is negative while a request larger than the buffer is outstanding.
+HELD = 4    # Requests that are accepted and wait for room, with `per_cycle`.
 
-    Parameters
-    ----------
-    completion_blocks : (int, int), blocks that fit in the buffer with an RCB of 64 and of 128 bytes.
-    strict_blocks     : (int, int), the same without Relaxed Ordering, see `completion_buffer.py`; None: no difference.
+
+class HeldRequest(LiteXModule):
+    """A register for one word. It accepts the next one after `source` was accepted, so at most every second cycle.
 
     Attributes
     ----------
-    rcb_128 : Signal(), **in**, the host's RCB is 128 bytes; may change at any time.
-    relaxed : Signal(), **in**, the host enables Relaxed Ordering; may change at any time. `strict_blocks` stay in force
-        until every request without the attribute has ended.
-    settled : Signal(), **in**, no request is outstanding or waits for room.
-    hold    : Signal(), **out**, no further request may be accepted, because a change of the RCB waits.
-    large   : Signal(), **out**, blocks have 128 bytes, for requests and for completions.
-    blocks  : Signal(7), **in**, blocks of the request that waits.
-    fits    : Signal(), **out**, there is room for `blocks`, or the buffer is empty.
-    take    : Signal(), **in**, take `blocks`. The count follows in the next cycle but one.
-    give    : Signal(), **in**, `given` blocks are free again.
-    given   : Signal(7), **in**.
+    sink, source : streams of `layout`, **in**, **out**.
+    level        : Signal(), **out**, words inside.
     """
-    def __init__(self, completion_blocks, strict_blocks=None):
-        if min(completion_blocks) < 1:
-            raise ValueError(f"completion_blocks {completion_blocks!r} are too few; give 1 or more for each RCB")
-        self.rcb_128 = Signal()
-        self.relaxed = Signal()
-        self.settled = Signal()
-        self.hold    = Signal()
-        self.large   = Signal()
-        self.blocks  = Signal(BLOCKS_BITS)
-        self.fits    = Signal()
-        self.take    = Signal()
-        self.give    = Signal()
-        self.given   = Signal(BLOCKS_BITS)
+    def __init__(self, layout):
+        self.sink   = sink   = stream.Endpoint(layout)
+        self.source = source = stream.Endpoint(layout)
+        self.level  = source.valid
 
         # # #
 
-        small, large = completion_blocks
-        self.free = free = Signal((max(bits_for(max(completion_blocks)), BLOCKS_BITS) + 1, True), reset=small)
-        taken = Signal(BLOCKS_BITS)
-        given = Signal(BLOCKS_BITS)
-        empty = Signal()
-        differ = Signal()
-        usable = free
-        if strict_blocks is not None:
-            strict, wide = Signal.like(free, reset=strict_blocks[0]), Signal()
-            usable = Mux(wide, free, strict)
-            self.sync += [
-                strict.eq(strict + given - taken),
-                If(differ & self.settled & empty, strict.eq(Mux(self.rcb_128, strict_blocks[1], strict_blocks[0]))),
-                If(~self.relaxed, wide.eq(0)).Elif(empty, wide.eq(1)),
-            ]
-        self.comb += [
-            If(self.give, given.eq(self.given)),
-            empty.eq(free == (small if small == large else Mux(self.large, large, small))),
-            self.fits.eq((self.blocks <= usable) | empty),
-            # A change waits for the blocks in quarantine too, but meanwhile requests are not held up for them.
-            differ.eq(self.rcb_128 != self.large),
-            self.hold.eq(differ & (~self.settled | empty)),
-        ]
+        self.comb += sink.ready.eq(~source.valid)
         self.sync += [
-            taken.eq(0),
-            If(self.take, taken.eq(self.blocks)),
-            free.eq(free + given - taken),
-            If(differ & self.settled & empty,
-                self.large.eq(self.rcb_128),
-                free.eq(Mux(self.rcb_128, large, small)),
+            If(source.ready, source.valid.eq(0)),
+            If(sink.valid & sink.ready,
+                source.valid.eq(1),
+                source.payload.eq(sink.payload),
             ),
         ]
-
-
-def blocks_of(address, length, last, large):
-    """Number of block boundaries that `length` bytes from `address` reach.
-
-    Without `last`, blocks that end within these bytes. With `last`, also the block in which the last byte is. The sum
-    over the completions of a request, of which only the last one has `last`, is the number for the request itself.
-    """
-    start = Cat(address[:log2_int(RCB_BYTES)], address[log2_int(RCB_BYTES)] & large)
-    end   = start + length
-    part  = (end & Mux(large, 2*RCB_BYTES - 1, RCB_BYTES - 1)) != 0     # Of the block in which the last byte is.
-    return Mux(large, end >> log2_int(2*RCB_BYTES), end >> log2_int(RCB_BYTES)) + (part & last)
 
 # Read Issue ---------------------------------------------------------------------------------------
 
 class ReadIssue(LiteXModule):
-    """Issues read requests of the clients round robin, at most one every two cycles.
+    """Issues read requests of the clients round robin, at most one every two cycles, or one per cycle.
 
     The pipeline has three steps: choose a client; accept its request with a tag and count its blocks; write its
     context and offer it to the PHY as soon as the completion buffer has room. A request that is larger than the buffer
     is issued alone.
+
+    With `per_cycle`, the next client is chosen while the request of the one before is accepted, and is assumed to have
+    another request if it is the same. If it has none, it loses its turn.
 
     A request ends at once, without being sent, in these cases:
 
@@ -142,6 +89,8 @@ class ReadIssue(LiteXModule):
     pool              : TagPool.
     contexts          : TagContexts.
     completion_blocks, strict_blocks : (int, int), see `Budget`.
+    per_cycle         : bool, one request per cycle.
+    halves            : bool, see `Budget`.
 
     Attributes
     ----------
@@ -149,12 +98,13 @@ class ReadIssue(LiteXModule):
     event   : stream of `event_layout`, **out**, requests that are not sent.
     enable  : Signal(), **in**, bus mastering is on and the link is up.
     hold    : Signal(), **in**, choose no further client.
-    pause   : Signal(), **in**, as `hold`, and the request in the pipeline waits.
+    pause   : Signal(), **in**, as `hold`, and the requests in the pipeline wait.
     idle    : Signal(), **out**, no request is in the pipeline.
     entered : Signal(), **out**, the request of `contexts.issue` is outstanding from now on.
     refused : Record, **out**, `valid`, for one cycle: a request of `client` ended with `reason` before it got a tag.
     """
-    def __init__(self, data_width, ports, pool, contexts, completion_blocks, strict_blocks=None):
+    def __init__(self, data_width, ports, pool, contexts, completion_blocks, strict_blocks=None, *,
+        per_cycle=False, halves=False):
         issue        = contexts.issue
         self.source  = source = stream.Endpoint(request_layout(data_width))
         self.event   = event  = stream.Endpoint(event_layout())
@@ -164,7 +114,9 @@ class ReadIssue(LiteXModule):
         self.idle    = Signal()
         self.entered = Signal()
         self.refused = Record([("valid", 1), ("client", len(issue.client)), ("reason", REASON_KEPT_BITS)])
-        self.budget  = budget = Budget(completion_blocks, strict_blocks)
+        self.budget  = budget = Budget(completion_blocks, strict_blocks, per_cycle, halves)
+        layout       = held_layout(contexts)
+        self.held    = stream.SyncFIFO(layout, HELD) if per_cycle else HeldRequest(layout)
 
         # # #
 
@@ -172,22 +124,28 @@ class ReadIssue(LiteXModule):
         chosen   = Signal()     # `client` is valid: it has a request in this cycle, and may take the tag.
         starved  = Signal()     # Nothing is outstanding, but no tag is free.
         refuse   = Signal()     # `client` was chosen because of that.
-        held     = Record([("valid", 1), ("attributes", ATTRIBUTE_BITS)] + [
-            (name, bits) for name, bits, *_ in read_request_layout().payload_layout])
+        request  = self.held.sink
+        held     = self.held.source
+        present  = Signal()     # `client` has a request.
         accept   = Signal()
         write    = Signal()
 
         # Choose -----------------------------------------------------------------------------------
         grant    = Signal.like(client)
+        may_take = Signal(len(ports))
         eligible = Signal(len(ports))
+        choose   = Signal()
+        allowed  = Mux(chosen, pool.allowed_again, pool.allowed) if per_cycle else pool.allowed
         self.comb += [
-            *[eligible[n].eq((port.request.valid | port.soon) & (pool.allowed[n] | starved))
+            *[eligible[n].eq((port.request.valid | port.soon) & (may_take[n] | starved))
                 for n, port in enumerate(ports)],
+            may_take.eq(allowed),
             round_robin([eligible[n] for n in range(len(ports))], client, grant),
+            choose.eq(~chosen | accept | ~present if per_cycle else ~chosen),
         ]
         self.sync += [
             starved.eq(pool.empty & (pool.live == 0) & ~pool.filling & ~chosen),
-            If(~chosen,
+            If(choose,
                 chosen.eq((eligible != 0) & ~self.hold & ~self.pause & ~budget.hold),
                 client.eq(grant),
                 refuse.eq(starved),
@@ -197,42 +155,42 @@ class ReadIssue(LiteXModule):
         ]
 
         # Accept; count the blocks from the first to the last byte ---------------------------------
-        request = Record(held.layout)
-        blocks  = Signal(BLOCKS_BITS)
         self.comb += [
-            accept.eq(chosen & ~held.valid),
+            accept.eq(chosen & request.ready & (present if per_cycle else 1)),
             Case(client, {n: [
+                present.eq(port.request.valid),
                 *[getattr(request, name).eq(getattr(port.request, name)) for name in REQUEST_FIELDS],
                 request.attributes.eq(port.attributes),
                 port.request.ready.eq(accept),
             ] for n, port in enumerate(ports)}),
-            pool.take.eq(accept & ~refuse),
+            request.valid.eq(accept & ~refuse),
+            request.blocks.eq(blocks_of(request.address, request.length, 1, budget.large)),
+            request.half.eq((request.length <= HALF_BYTES) & (request.blocks == 1) if halves else 0),
+            request.client.eq(client),
+            request.tag.eq(pool.tag),
+            request.generation.eq(pool.generation),
+            pool.take.eq(request.valid),
             pool.take_client.eq(client),
             self.refused.valid.eq(accept & refuse),
             self.refused.client.eq(client),
             self.refused.reason.eq(Mux(self.enable, REASON_TIMEOUT, REASON_BUS_MASTER)),
             budget.settled.eq((pool.live == 0) & ~chosen),
-            budget.blocks.eq(blocks),
-        ]
-        self.sync += [
-            If(write, held.valid.eq(0)),
-            If(accept,
-                held.valid.eq(~refuse),
-                *[getattr(held, name).eq(getattr(request, name)) for name in (*REQUEST_FIELDS, "attributes")],
-                blocks.eq(blocks_of(request.address, request.length, 1, budget.large)),
-                issue.client.eq(client),
-                issue.tag.eq(pool.tag),
-                issue.generation.eq(pool.generation),
-            ),
+            budget.blocks.eq(held.blocks),
+            budget.half.eq(held.half),
         ]
 
         # Context, when there is room --------------------------------------------------------------
         send = Signal()
         busy = Signal()     # The previous request is still offered to the PHY.
+        # No request is outstanding but those that are held.
+        alone = (pool.live == self.held.level) if per_cycle else (pool.live == 1)
         self.comb += [
             send.eq(self.enable & budget.fits),
-            issue.write.eq(held.valid & ~busy & ~self.pause & (budget.fits | ~self.enable | (pool.live == 1))),
+            issue.write.eq(held.valid & ~busy & ~self.pause & (budget.fits | ~self.enable | alone)),
             write.eq(issue.write & issue.ready),
+            held.ready.eq(write),
+            *[getattr(issue, name).eq(getattr(held, name)) for name in ("client", "tag", "generation")],
+            *([issue.half.eq(held.half)] if halves else []),
             budget.take.eq(write & send),
             self.entered.eq(write),
             issue.end.eq(held.destination + held.length),
@@ -251,8 +209,8 @@ class ReadIssue(LiteXModule):
             event.end.eq(1),
             event.free.eq(1),
             event.unsent.eq(1),
-            busy.eq(source.valid | event.valid),
-            self.idle.eq(~chosen & ~held.valid & ~busy),
+            busy.eq((source.valid & ~(source.ready if per_cycle else 0)) | event.valid),
+            self.idle.eq(~chosen & ~held.valid & ~source.valid & ~event.valid),
         ]
         self.sync += [
             If(source.ready, source.valid.eq(0)),

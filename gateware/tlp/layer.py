@@ -20,7 +20,7 @@ from litepcie_soc.phy.shapes import PHYShape
 from litepcie_soc.tlp.check import CompletionCheck
 from litepcie_soc.tlp.completer import Completer
 from litepcie_soc.tlp.completion_writer import CompletionWriter
-from litepcie_soc.tlp.context import TagContexts
+from litepcie_soc.tlp.context import PER_CYCLE_BITS, TagContexts
 from litepcie_soc.tlp.issue import ReadIssue
 from litepcie_soc.tlp.parser import Parser
 from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
@@ -248,15 +248,17 @@ class TransactionLayer(LiteXModule):
     def add_reads(self):
         """Adds all blocks that a read passes; returns the stream of read requests."""
         shape, ports = self.shape, self.read_ports
+        per_cycle = self.data_width >= PER_CYCLE_BITS
+        halves    = per_cycle and self.relaxed_reads    # The buffer is in the fabric.
         self.pool     = pool     = TagPool(self.tags, ports)
         self.contexts = contexts = TagContexts(self.tags, len(ports),
-            max(port.destination_bits for port in ports))
+            max(port.destination_bits for port in ports), per_cycle=per_cycle, halves=halves)
         self.issue    = issue    = ReadIssue(self.data_width, ports, pool, contexts, self.completion_blocks,
-            self.strict_blocks)
+            self.strict_blocks, per_cycle=per_cycle, halves=halves)
         self.completion_parser = parser = Parser(self.data_width, shape.endianness)
-        self.check    = check    = CompletionCheck(self.data_width, contexts, self.tags)
+        self.check    = check    = CompletionCheck(self.data_width, contexts, self.tags, per_cycle)
         self.writer   = writer   = CompletionWriter(self.data_width, ports, contexts)
-        self.retire   = retire   = Retire(ports, pool, contexts)
+        self.retire   = retire   = Retire(ports, pool, contexts, per_cycle)
         self.ticks    = ticks    = Ticks(self.clk_freq, self.quarantine_us)
         self.timeout  = timeout  = Timeout(ticks, self.tags)
         self.comb += [
@@ -278,6 +280,7 @@ class TransactionLayer(LiteXModule):
             issue.budget.relaxed.eq(shape.relaxed_ordering_enable if self.relaxed_reads else 0),
             issue.budget.give.eq(writer.blocks.give),
             issue.budget.given.eq(writer.blocks.given),
+            issue.budget.given_half.eq(writer.blocks.half),
             ticks.timeout_us.eq(self.timeout_us),
             # Reads that are outstanding when the link goes down count as lost, even if they seem to end successfully.
             writer.lost.eq(timeout.lost),

@@ -40,13 +40,15 @@ class Retire(LiteXModule):
     Requests may end in any order, but the client sees them retire in the order of issue. A block RAM holds the tags of
     each client in this order, as a ring, and `first` holds the oldest one. It is checked when any request of that
     client ended, and when it has become the oldest. While it is checked, the RAM reads the next one. Two checks of the
-    same client are at least two cycles apart. `retire` is valid two cycles after the check.
+    same client are at least two cycles apart, except with `per_cycle`: if no other client waits, the next one is
+    checked in the next cycle. `retire` is valid two cycles after the check.
 
     Parameters
     ----------
     ports    : list of MemoryReadPort.
     pool     : TagPool.
     contexts : TagContexts; `issue` has the request that enters.
+    per_cycle : bool, one request per cycle.
 
     Attributes
     ----------
@@ -57,7 +59,7 @@ class Retire(LiteXModule):
     event   : stream of `event_layout`, **out**, a request in quarantine has retired.
     put     : Record of `valid`, `tag` and `generation`, **out**, the tag of a retired request is free.
     """
-    def __init__(self, ports, pool, contexts):
+    def __init__(self, ports, pool, contexts, per_cycle=False):
         clients      = len(ports)
         issue        = contexts.issue
         self.entered = Signal()
@@ -94,6 +96,7 @@ class Retire(LiteXModule):
         nexts      = [Signal(max=size) for _, size in rings]    # The request after `first`.
         firsts     = [Signal(tag_bits + 1) for _ in rings]      # Tag and generation of the oldest request.
         more       = Signal(clients)                            # The word at `next` is valid.
+        again      = Signal()           # With `per_cycle`: the next request of `client` is to be checked.
         self.comb += [
             round_robin([eligible[n] for n in range(clients)], client, grant),
             Case(issue.client, {n: write.adr.eq(place(base, head))
@@ -104,7 +107,7 @@ class Retire(LiteXModule):
                 for n, ((base, _), following) in enumerate(zip(rings, nexts))}),
         ]
         self.sync += [
-            checking.eq(eligible != 0),
+            checking.eq((eligible != 0) | again),
             client.eq(grant),
             Case(grant, {n: [
                 Cat(contexts.retire_tag, generation).eq(firsts[n]),
@@ -143,8 +146,23 @@ class Retire(LiteXModule):
                     firsts[n].eq(read.dat_r),
                     nexts[n].eq(nexts[n] + has_next),
                 ),
-                If(checked & ((shift & has_next) | busy), wanted[n].eq(1)),
+                If(checked & ((shift & has_next & ~again) | busy), wanted[n].eq(1)),
             ]
+
+        # Check the next one at once: it is at the output of the RAM, which meanwhile reads the one after it.
+        if per_cycle:
+            afters = [Signal.like(following) for following in nexts]
+            self.comb += [
+                *[after.eq(following + 1) for after, following in zip(afters, nexts)],
+                again.eq(shift & has_next & (eligible == 0)),
+                If(again, Case(client, {n: read.adr.eq(place(base, after))
+                    for n, ((base, _), after) in enumerate(zip(rings, afters))})),
+            ]
+            self.sync += If(again,
+                Cat(contexts.retire_tag, generation).eq(read.dat_r),
+                has_first.eq(1),
+                Case(client, {n: has_next.eq(head != after) for n, (head, after) in enumerate(zip(heads, afters))}),
+            )
 
         # Give the tag back, or tell that a request in quarantine has retired ----------------------
         self.comb += [

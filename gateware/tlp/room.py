@@ -11,7 +11,7 @@ from migen import *
 from litex.gen import *
 
 from litepcie_soc.tlp.context import BLOCKS_BITS
-from litepcie_soc.tlp.issue import blocks_of
+from litepcie_soc.tlp.budget import blocks_of
 
 # Block Return -------------------------------------------------------------------------------------
 
@@ -33,6 +33,7 @@ class BlockReturn(LiteXModule):
     large : Signal(), **in**, blocks have 128 bytes.
     give  : Signal(), **out**, `given` blocks are free; asserted for one cycle.
     given : Signal(7), **out**.
+    half  : Signal(), **out**, with `give`: only half a block is free, and `given` is 1.
     """
     def __init__(self, entry):
         self.entry = entry
@@ -40,6 +41,7 @@ class BlockReturn(LiteXModule):
         self.large = Signal()
         self.give  = Signal()
         self.given = Signal(BLOCKS_BITS)
+        self.half  = Signal()
 
         # # #
 
@@ -52,5 +54,7 @@ class BlockReturn(LiteXModule):
             If(entry.valid & entry.live,
                 held.eq(1),
                 self.given.eq(blocks_of(entry.lower, entry.covered, entry.covers_end, self.large)),
+                # Such a request has one completion. One that is wrong covers nothing.
+                self.half.eq(entry.half & entry.covers_end),
             ),
         ]

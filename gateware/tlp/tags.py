@@ -66,6 +66,7 @@ class TagPool(LiteXModule):
     visited_generation : Signal(), **in**, generation of the last request of `visited`.
     visited_late    : Signal(), **in**, tag `visited` is in quarantine.
     allowed         : Signal(ports), **out**, the client may take the next tag.
+    allowed_again   : Signal(ports), **out**, the client may take the tag after the next one, when any client took that.
     empty           : Signal(), **out**, no tag is free.
     tag, generation : Signal(8), Signal(), **out**, the next tag, and the generation of its next request.
     take            : Signal(), **in**, `take_client` takes the next tag.
@@ -87,6 +88,7 @@ class TagPool(LiteXModule):
         self.visited_generation = Signal()
         self.visited_late    = Signal()
         self.allowed         = Signal(clients)
+        self.allowed_again   = Signal(clients)
         self.empty           = Signal()
         self.tag             = Signal(TAG_BITS)
         self.generation      = Signal()
@@ -149,10 +151,14 @@ class TagPool(LiteXModule):
             takes   = self.take   & (self.take_client   == n)
             retires = self.retire & (self.retire_client == n)
             below   = Signal()
-            room    = (outstanding != port.tags) if port.tags < limit[n] else 1
+            bounded = port.tags < limit[n]
+            room    = (outstanding != port.tags) if bounded else 1
+            room_again = (outstanding < port.tags - 1) if bounded else 1
             self.comb += [
                 below.eq(outstanding < port.reserve),
                 self.allowed[n].eq(free.source.valid & ~self.filling & room & (below | (spare > 0))),
+                self.allowed_again[n].eq((free.level > 1) & ~self.filling & room_again &
+                    ((outstanding + 1 < port.reserve) | (spare > 1))),
                 used[n].eq(takes & ~below),
                 kept[n].eq(retires & (below | ((outstanding == port.reserve) & ~takes))),
             ]

@@ -38,18 +38,21 @@ SMALL = [(tags, "TAGS_WITHOUT_EXTENDED", TAGS), (layer, "TAGS_WITHOUT_EXTENDED",
 class Reads(Harness):
     """One client that reads single dwords, and a host that answers in any order, late, or not at all.
 
-    With `calm`, the client always has a request, and neither the PHY nor the client applies back-pressure.
+    With `calm`, the client always has a request, and neither the PHY nor the client applies back-pressure. At 64 bit,
+    TLPs have two beats; at 256 bit, where a request may be issued, checked and retired in each cycle, one.
 
     Request n is for the host's dword 8n, which holds n, and its destination is 8n. A completion comes at most `LATEST`
     cycles after the host accepted its request, which is less than timeout and quarantine together.
     """
-    def __init__(self, calm):
+    def __init__(self, calm, data_width=64):
         Harness.__init__(self)
-        self.phy = phy = SplitPHY(64)
+        self.phy = phy = SplitPHY(data_width)
+        beats    = 2 if data_width == 64 else 1
         with contextlib.ExitStack() as stack:
             for module, name, value in SMALL:
                 stack.enter_context(mock.patch.object(module, name, value))
-            self.dut = dut = layer.TransactionLayer(phy, 64, 1e6, tags=TAGS, completion_blocks=(8, 8), quarantine_us=48)
+            self.dut = dut = layer.TransactionLayer(phy, data_width, 1e6, tags=TAGS, completion_blocks=(8, 8),
+                quarantine_us=48)
             self.port = port = dut.add_read_port("read", TAGS)
             dut.finalize()
         self.submodules += phy
@@ -86,39 +89,39 @@ class Reads(Harness):
         ages    = [Signal(max=LATEST + 1, name=f"age{n}") for n in range(TAGS)]
         self.sync += If(request.valid & request.ready & request.first, header.eq(request.dat))
         self.comb += [
-            tag.eq(header[40:48]),
+            tag.eq(header[40:48] if beats == 2 else request.dat[40:48]),
             accepted.eq(request.valid & request.ready & request.last),
         ]
 
         # Host: completions ------------------------------------------------------------------------
+        place  = 0 if beats == 2 else 64        # Bit of the last header dword in its beat.
         chosen = Signal(max=TAGS)
         second = Signal()
         held   = Signal(max=TAGS)
         self.free(completion.valid, chosen)
         self.assume("completion", ~completion.valid | second | opened[chosen])
         self.assume("no_gap", ~second | completion.valid)
+        last = second if beats == 2 else 1
         self.assume("same_tag", ~(second | self.previous(completion.valid & ~completion.ready)) | (chosen == held))
         self.assume("waits", ~self.previous(completion.valid & ~completion.ready) | completion.valid)
         self.comb += [
             completion.first.eq(~second),
-            completion.last.eq(second),
-            completion.be.eq(0xff),
-            If(second,
-                completion.dat.eq(Cat(numbers[chosen] << 3 & 0x7f, Constant(0, 1), chosen)),
-                completion.dat[:8].eq(numbers[chosen] << 3),
-                completion.dat[8:16].eq(chosen),
-                completion.dat[32:].eq(numbers[chosen]),
-            ).Else(
-                completion.dat[24:32].eq(FMT_TYPE_CPLD),
-                completion.dat[:10].eq(1),
-                completion.dat[32:44].eq(4),
-            ),
+            completion.last.eq(last),
+            completion.be.eq(2**(data_width//8) - 1),
         ]
+        header_end = [completion.dat[place:place + 8].eq(numbers[chosen] << 3),
+            completion.dat[place + 8:place + 16].eq(chosen),
+            completion.dat[place + 32:place + 64].eq(numbers[chosen])]
+        header_begin = [completion.dat[24:32].eq(FMT_TYPE_CPLD), completion.dat[:10].eq(1), completion.dat[32:44].eq(4)]
+        if beats == 2:
+            self.comb += If(second, *header_end).Else(*header_begin)
+        else:
+            self.comb += header_end + header_begin
         self.sync += [
             held.eq(chosen),
             If(completion.valid & completion.ready,
-                second.eq(~second),
-                If(second, opened[chosen].eq(0)),
+                second.eq(~last),
+                If(last, opened[chosen].eq(0)),
             ),
         ]
         for n in range(TAGS):
@@ -126,7 +129,8 @@ class Reads(Harness):
             self.sync += [
                 If(opened[n], ages[n].eq(ages[n] + 1)),
                 If(opened[n] & (ages[n] >= LATEST - 1) & ~busy, opened[n].eq(0)),
-                If(accepted & (tag == n), opened[n].eq(1), ages[n].eq(0), numbers[n].eq(request.dat[3:3 + PLACES])),
+                If(accepted & (tag == n), opened[n].eq(1), ages[n].eq(0),
+                    numbers[n].eq(request.dat[place + 3:place + 3 + PLACES])),
             ]
             self.assume(f"not_later_{n}", ages[n] != LATEST)
 
@@ -137,15 +141,22 @@ class Reads(Harness):
 
 class TagsNotReissued(Reads):
     """No tag is sent again while a completion of its last request may come, and every word lands at its place."""
-    def __init__(self, calm):
-        Reads.__init__(self, calm)
+    def __init__(self, calm, data_width=64):
+        Reads.__init__(self, calm, data_width)
         port = self.port
         self.implies("in_range", self.accepted, self.tag < TAGS)
         open = Reduce("OR", [self.opened[n] & (self.tag == n) for n in range(TAGS)])
         self.implies("not_reissued", self.accepted, ~open)
         data = port.data
-        self.implies("right_place", data.valid & data.be[0], data.dat[:PLACES] == data.address[:PLACES])
-        self.implies("only_the_dword", data.valid, data.be[4:] == 0)
+        words = data_width//64      # Requests whose destinations are in one word.
+        low   = log2_int(words)
+        begin = [data.valid & data.be[8*word] for word in range(words)]
+        for word in range(words):
+            number = data.dat[64*word:64*word + PLACES]
+            self.implies(f"right_place_{word}", begin[word],
+                (number[low:] == data.address[:PLACES - low]) & ((number[:low] == word) if low else 1))
+            self.implies(f"only_the_dword_{word}", begin[word], data.be == 0xf << 8*word)
+        self.implies("a_dword", data.valid, Reduce("OR", begin))
 
         self.implies("takes_a_request", port.request.ready, port.request.valid)
 
@@ -159,6 +170,10 @@ class TagsNotReissued(Reads):
 PROOFS = [
     Proof("reads", TagsNotReissued, depth=42, options=dict(calm=True), replay=False),
     Proof("reads, at any time", TagsNotReissued, depth=18, options=dict(calm=False), replay=False),
+    Proof("reads, each cycle", TagsNotReissued, depth=26, options=dict(calm=True, data_width=256), replay=False,
+        deep=True),
+    Proof("reads, each cycle, at any time", TagsNotReissued, depth=16, options=dict(calm=False, data_width=256),
+        replay=False, deep=True),
     Proof("reads, longer", TagsNotReissued, depth=56, options=dict(calm=True), replay=False, deep=True),
 ]
 

@@ -14,7 +14,7 @@ from litex.gen import *
 
 from litepcie_soc.common.pcie import RCB_BYTES
 from litepcie_soc.tlp import room
-from litepcie_soc.tlp.check import entry_layout
+from litepcie_soc.tlp.check_layouts import entry_layout
 
 from test.formal.harness import Harness, inner
 from test.formal.proof import Mutant, Proof, quick

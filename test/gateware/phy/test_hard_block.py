@@ -18,7 +18,7 @@ from litepcie_soc.phy.series7 import Series7PHY
 from litepcie_soc.phy.shapes import PHYShape
 from litepcie_soc.phy.sim import SimPHY
 from litepcie_soc.phy.ultrascale.phy import UltraScalePHY, UltraScalePlusPHY
-from litepcie_soc.tlp.issue import BLOCK_BYTES
+from litepcie_soc.tlp.budget import BLOCK_BYTES
 
 from test.gateware.phy.bench import Platform, pads
 

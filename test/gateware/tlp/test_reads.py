@@ -8,10 +8,14 @@
 
 import random
 
+from unittest import mock
+
 import pytest
 
-from test.gateware.simulation import Stalls, accept
-from test.gateware.tlp.bench import Bench, Reader
+from litepcie_soc.tlp import layer
+
+from test.gateware.simulation import Stalls, Watch, accept
+from test.gateware.tlp.bench import Bench, Reader, SplitPHY
 from test.gateware.tlp.host import Host
 
 NO_ERRORS = dict(unsupported_request=0, completer_abort=0, poisoned=0, unexpected=0, timeout=0, bad_length=0,
@@ -84,6 +88,20 @@ def test_completions_at_full_rate(data_width, split, offset):
     run_readers(bench, readers)
     beats = [beat["cycle"] for beat in bench.rx[0].beats]
     assert beats == list(range(beats[0], beats[0] + len(beats)))
+
+
+@pytest.mark.parametrize("data_width, cycles", [(128, 2), (256, 1), (512, 1)])
+def test_short_reads_in_each_cycle(data_width, cycles):
+    """From 256 bit on, a read of 8 bytes takes one cycle in the issue, one in the check, and one in the retirement."""
+    count   = 60
+    bench   = Bench(data_width, host=Host(latency=150), buffer_blocks=1000, tags=64)
+    readers = readers_of(bench, [(count, [(0x10000 + 64*n, 8, 128*n) for n in range(count)])])
+    issued  = Watch(readers[0].port.request, framed=False, name="request")
+    bench.run(readers, watchers=[issued.watch()], extended_tag=1)
+    accepted = [beat["cycle"] for beat in issued.beats]
+    assert accepted[-1] - accepted[0] == cycles*(count - 1)
+    ended = readers[0].cycles
+    assert ended[-1] - ended[0] == cycles*(count - 1)
 
 
 def test_tags_are_used_in_turn():
@@ -166,6 +184,30 @@ def test_completion_buffer_is_not_exceeded_and_given_back(rcb, split):
     assert bench.errors == NO_ERRORS
     assert 12 <= bench.host.most_blocks <= 16
     assert free == [16]
+
+
+@pytest.mark.parametrize("length, most", [(8, 32), (16, 32), (17, 16)])
+def test_short_reads_take_half_a_block_in_the_fabric(length, most):
+    """A read of up to 16 bytes takes half a block of a buffer in the fabric, and gives back what it took."""
+    with mock.patch.object(SplitPHY, "fabric_blocks", (16, 16), create=True), \
+            mock.patch.object(layer, "own_blocks", lambda phy: (8, 8)):
+        bench = Bench(256, shape="split", endianness="little", host=Host(latency=150), buffer_blocks=16, tags=64)
+    rng     = random.Random(length)
+    short   = [(0x10000 + 64*n, length, 128*n) for n in range(50)]
+    longer  = [request for request in random_requests(rng, 40, 300) if request[1] > 17]
+    readers = readers_of(bench, [(40, short), (20, longer)])
+    bench.buffer_blocks = 2*16
+    free    = []
+    def ending():
+        while not all(len(reader.retired) == len(reader.requests) for reader in readers):
+            yield
+        for _ in range(10):
+            yield
+        free.append((yield bench.layer.issue.budget.free))
+    readers[1].request_stalls = Stalls(0.97, 1)     # Begins after the first client filled the buffer.
+    run_readers(bench, readers, processes=[ending()], extended_tag=1)
+    assert bench.host.most_blocks in (most, most - 1)
+    assert free == [2*16] and bench.errors == NO_ERRORS
 
 
 def test_rcb_changes_while_reading():

@@ -9,7 +9,11 @@
 import functools
 import shutil
 
+from unittest import mock
+
 import pytest
+
+from litepcie_soc.tlp import layer
 
 from test.gateware.tlp import traffic
 
@@ -44,6 +48,16 @@ def test_random_traffic(case, tags, rcb):
         figures = run(seed=seed, cycles=60000, rcb=rcb, blocks=BLOCKS, **CASES[case])
         assert figures["good"] > 200 and figures["peak_blocks"] > BLOCKS - 9
         assert (figures["good"] == figures["done"]) == (case == "a host without faults")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("case", CASES)
+def test_random_traffic_in_each_cycle(case):
+    """The same with the issue, check and retirement of wide data paths, which handle a request per cycle."""
+    with mock.patch.object(layer, "PER_CYCLE_BITS", 64):
+        run = traffic.build(CLIENTS, tags=64, blocks=(BLOCKS, BLOCKS), quarantine_us=2**26)
+    for seed in range(3):
+        assert run(seed=seed, cycles=60000, rcb=64, blocks=BLOCKS, **CASES[case])["good"] > 200
 
 
 # Shares -------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from migen import passive
 
 from litepcie_soc.common.pcie import REASON_POISONED, REASON_UNSUPPORTED_REQUEST
 from litepcie_soc.phy.hard_block import completion_buffer_bytes, own_blocks
-from litepcie_soc.tlp.issue import BLOCK_BYTES
+from litepcie_soc.tlp.budget import BLOCK_BYTES
 from litepcie_soc.tlp.layer import ERRORS, TransactionLayer
 
 from test.gateware.phy import bench as phy_bench
