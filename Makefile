@@ -46,6 +46,7 @@ check: setup
 	$(VENV)/python -m litepcie_soc.build.regs --check
 	$(VENV)/python -m litepcie_soc.standalone.docs --check
 	$(VENV)/python -m litepcie_soc.build.docs --check
+	$(VENV)/python -m tools.check_version
 	$(VENV)/python -m tools.command_pages --check
 	$(MAKE) --no-print-directory -C software/user check
 	$(MAKE) --no-print-directory -C sim check

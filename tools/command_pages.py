@@ -16,6 +16,8 @@ import tempfile
 
 from pathlib import Path
 
+from tools import check_version
+
 USER  = Path(__file__).resolve().parents[1] / "software" / "user"
 PROG  = "litepcie_util"
 MADE  = "Made by tools/command_pages.py from the tables of the tool: do not edit."
@@ -24,7 +26,7 @@ SPDX  = ("SPDX-License-Identifier: BSD-2-Clause", "Copyright (c) 2026 LitePCIe S
 # Man page -----------------------------------------------------------------------------------------
 
 HEAD = r"""
-.TH LITEPCIE_UTIL 1 "" "LitePCIe SoC" "User Commands"
+.TH LITEPCIE_UTIL 1 "" "LitePCIe SoC @VERSION@" "User Commands"
 .SH NAME
 litepcie_util \- inspect, test and measure LitePCIe SoC cards
 .SH SYNOPSIS
@@ -115,7 +117,8 @@ def man_option(option):
 
 
 def man(tables):
-    lines = [f'.\\" {line}' for line in (*SPDX, MADE)] + HEAD.strip().split("\n")
+    head  = HEAD.strip().replace("@VERSION@", check_version.version())
+    lines = [f'.\\" {line}' for line in (*SPDX, MADE)] + head.split("\n")
     for option in tables["options"]:
         lines += man_option(option)
     lines.append(".SH COMMANDS")

@@ -1,0 +1,54 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Compares the version of the project, which setup.py defines, with every other file that has to name it.
+
+The Makefile of library and tool reads setup.py itself. Exit status 1, and one line for each file that differs.
+"""
+
+import re
+import sys
+
+from pathlib import Path
+
+ROOT  = Path(__file__).resolve().parents[1]
+SETUP = ("setup.py", r'^    version += "(.+?)"')
+
+PLACES = [
+    ("software/kernel/dkms.conf",     r'^PACKAGE_VERSION="(.+?)"'),
+    ("software/user/litepcie_util.1", r'^\.TH LITEPCIE_UTIL 1 "" "LitePCIe SoC (.+?)"'),
+    ("CHANGELOG.md",                  r"^## \[(\d.+?)\]"),
+]
+
+
+def found(root, path, pattern):
+    """Returns the version that a file names first, or None."""
+    match = re.search(pattern, (root / path).read_text(encoding="utf-8"), re.MULTILINE)
+    return match and match[1]
+
+
+def version(root=ROOT):
+    """Returns the version of the project."""
+    return found(root, *SETUP)
+
+
+def complaints(root=ROOT):
+    """Yields one line for each file with another version than setup.py."""
+    wanted = version(root)
+    for path, pattern in PLACES:
+        seen = found(root, path, pattern)
+        if seen != wanted:
+            yield f"{path}: version {seen or 'not found'}; setup.py has {wanted}"
+
+
+def main():
+    lines = list(complaints())
+    print("\n".join(lines) or f"version: {version()} everywhere")
+    return 1 if lines else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
