@@ -56,6 +56,7 @@ struct litepcie_device *litepcie_device_alloc(struct pci_dev *pdev)
 	ld->moderation_us = LITEPCIE_MODERATION_US;
 	init_rwsem(&ld->card_lock);
 	init_waitqueue_head(&ld->card_change);
+	spin_lock_init(&ld->interrupt_lock);
 	mutex_init(&ld->latch);
 	mutex_init(&ld->files_lock);
 	INIT_LIST_HEAD(&ld->files);

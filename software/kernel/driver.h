@@ -11,8 +11,10 @@
  *
  *	pci.c					probe and remove
  *	power.c debugfs.c device.c stream.c	the card as a whole, device nodes
+ *	interrupt.c				device nodes of the user's interrupts
  *	irq.c sysfs.c				interrupts; attributes
  *	file.c watchdog.c stream_file.c user.c	system calls; recovery of an engine
+ *	interrupt_file.c			the user's interrupts
  *	async.c ioctl.c stream_ioctl.c		asynchronous calls; ioctls
  *	transfer.c identity.c stream_call.c	one call's requests; what the card is
  *	stream_wait.c stream_map.c		calls and mappings of streams
@@ -56,7 +58,7 @@
 #define LITEPCIE_NAME		"litepcie"
 #define LITEPCIE_MINORS		256	/* cards */
 /* End of the pinned registers that the driver uses, and of all. */
-#define LITEPCIE_REGS_BYTES	LITEPCIE_READER_BASE(LITEPCIE_MAX_CHANNELS)
+#define LITEPCIE_REGS_BYTES	LITEPCIE_INTERRUPT_NAME(LITEPCIE_MAX_INTERRUPTS)
 #define LITEPCIE_REGS_END	(LITEPCIE_MSIX_PENDING + SZ_64K)
 #define LITEPCIE_RING_LOG2	10	/* largest ring the driver allocates */
 #define LITEPCIE_CHUNK_BYTES	SZ_1M	/* largest request of pinned pages */
@@ -65,9 +67,12 @@
 #define LITEPCIE_BOUNCE_BYTES	SZ_64K	/* largest request that is copied */
 #define LITEPCIE_MODERATION_COUNT	16	/* completions for an interrupt, at most */
 #define LITEPCIE_MODERATION_US	50	/* that an interrupt waits for more, at most */
+#define LITEPCIE_MAX_VECTORS	\
+	(LITEPCIE_MAX_CHANNELS * LITEPCIE_DIRECTIONS + LITEPCIE_MAX_INTERRUPTS)
 #define LITEPCIE_ASYNC_BYTES	SZ_4M	/* largest asynchronous call */
 
 struct litepcie_device;
+struct litepcie_interrupt;
 struct litepcie_request;
 struct litepcie_stream;
 struct litepcie_user;
@@ -96,6 +101,11 @@ enum litepcie_card {
  * @pools: by direction
  * @vectors: interrupts of the card
  * @nr_vectors: number of them
+ * @interrupts: of the user's logic, by number; NULL: none
+ * @interrupt_vector: vector of the first, or the one that all share
+ * @interrupts_split: each has a vector of its own
+ * @interrupt_lock: protects @armed and the registers that arm
+ * @armed: interrupts that are armed, by bit
  * @moderation_count: most completions that share an interrupt; 0 or 1: none do
  * @moderation_us: most microseconds that an interrupt waits for others; 0: none
  * @streams: by number; NULL: none
@@ -124,8 +134,13 @@ struct litepcie_device {
 	struct litepcie_engine engines[LITEPCIE_MAX_CHANNELS][LITEPCIE_DIRECTIONS];
 	struct list_head all_engines;
 	struct litepcie_pool pools[LITEPCIE_DIRECTIONS];
-	struct litepcie_vector vectors[LITEPCIE_MAX_CHANNELS * LITEPCIE_DIRECTIONS];
+	struct litepcie_vector vectors[LITEPCIE_MAX_VECTORS];
 	unsigned int nr_vectors;
+	struct litepcie_interrupt *interrupts[LITEPCIE_MAX_INTERRUPTS];
+	unsigned int interrupt_vector;
+	bool interrupts_split;
+	spinlock_t interrupt_lock;	/* protects the next member */
+	u32 armed;
 	u16 moderation_count;
 	u16 moderation_us;
 	struct litepcie_stream *streams[LITEPCIE_MAX_CHANNELS];

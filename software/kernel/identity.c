@@ -46,20 +46,42 @@ static int litepcie_check_version(struct litepcie_device *ld,
 	return 0;
 }
 
-static void litepcie_read_target(struct litepcie_device *ld, char *target)
+/* Reads a name of ASCII characters, the first in the low byte of the first register. */
+static void litepcie_read_name(struct litepcie_device *ld, u32 offset, char *name,
+			       unsigned int bytes)
 {
 	unsigned int i;
 	__le32 word;
 
-	for (i = 0; i < LITEPCIE_TARGET_BYTES; i += sizeof(word)) {
-		word = cpu_to_le32(readl(ld->regs + LITEPCIE_TARGET + i));
-		memcpy(target + i, &word, sizeof(word));
+	for (i = 0; i < bytes; i += sizeof(word)) {
+		word = cpu_to_le32(readl(ld->regs + offset + i));
+		memcpy(name + i, &word, sizeof(word));
 	}
-	target[LITEPCIE_TARGET_BYTES - 1] = '\0';
-	for (i = 0; target[i]; i++)
-		if (!isascii(target[i]) || !isprint(target[i]))
-			target[i] = '?';
-	memset(target + i, 0, LITEPCIE_TARGET_BYTES - i);
+	name[bytes - 1] = '\0';
+	for (i = 0; name[i]; i++)
+		if (!isascii(name[i]) || !isprint(name[i]))
+			name[i] = '?';
+	memset(name + i, 0, bytes - i);
+}
+
+static int litepcie_read_interrupts(struct litepcie_device *ld,
+				    struct litepcie_identity *id)
+{
+	unsigned int i;
+
+	if (!(id->capabilities & LITEPCIE_CAPABILITY_INTERRUPT))
+		return 0;
+	id->interrupts = readl(ld->regs + LITEPCIE_INTERRUPT_COUNT);
+	if (id->interrupts > LITEPCIE_MAX_INTERRUPTS)
+		return dev_err_probe(&ld->pdev->dev, -ENODEV,
+				     "%u interrupts of the user's logic are not supported; up to %u are\n",
+				     id->interrupts, LITEPCIE_MAX_INTERRUPTS);
+	id->interrupt_pulses = readl(ld->regs + LITEPCIE_INTERRUPT_PULSE);
+	for (i = 0; i < id->interrupts; i++)
+		litepcie_read_name(ld, LITEPCIE_INTERRUPT_NAME(i),
+				   id->interrupt_names[i],
+				   LITEPCIE_INTERRUPT_NAME_BYTES);
+	return 0;
 }
 
 static int litepcie_check_geometry(struct litepcie_device *ld,
@@ -188,14 +210,17 @@ int litepcie_identify(struct litepcie_device *ld, struct litepcie_identity *id)
 	/* Reads as 0 in gateware before 1.1, which has no such register. */
 	id->streams = FIELD_GET(LITEPCIE_STREAMS_COUNT_MASK,
 				readl(ld->regs + LITEPCIE_STREAMS));
-	litepcie_read_target(ld, id->target);
+	litepcie_read_name(ld, LITEPCIE_TARGET, id->target, LITEPCIE_TARGET_BYTES);
 	ret = litepcie_check_geometry(ld, id);
 	if (ret)
 		return ret;
 	ret = litepcie_read_window(ld, id);
 	if (ret)
 		return ret;
-	return litepcie_read_user(ld, id);
+	ret = litepcie_read_user(ld, id);
+	if (ret)
+		return ret;
+	return litepcie_read_interrupts(ld, id);
 }
 
 /**

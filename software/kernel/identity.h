@@ -31,6 +31,9 @@
  * @clock_hz: clock of the data path
  * @built_link: register BUILT_LINK
  * @streams: number of stream channels
+ * @interrupts: number of interrupts of the user's logic
+ * @interrupt_pulses: those that latch pulses, by bit
+ * @interrupt_names: their names
  * @target: name the gateware was built with
  */
 struct litepcie_identity {
@@ -47,6 +50,9 @@ struct litepcie_identity {
 	u32 clock_hz;
 	u32 built_link;
 	u32 streams;
+	u32 interrupts;
+	u32 interrupt_pulses;
+	char interrupt_names[LITEPCIE_MAX_INTERRUPTS][LITEPCIE_INTERRUPT_NAME_BYTES];
 	char target[LITEPCIE_TARGET_BYTES];
 };
 

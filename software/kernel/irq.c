@@ -2,16 +2,19 @@
 /*
  * Interrupts of a card.
  *
- * Each engine has a vector of its own if the card has MSI-X, or the machine
- * grants as many MSI. With fewer vectors, engines share them: an engine has
- * vector n modulo the number of vectors, with n = 2 * channel + direction. The
- * handler reads only the status blocks in host memory.
+ * Each engine and each interrupt of the user's logic has a vector of its own if
+ * the card has MSI-X, or the machine grants as many MSI. With fewer vectors,
+ * engines share them: an engine has vector n modulo the number of vectors, with
+ * n = 2 * channel + direction. All interrupts of the user's logic then share the
+ * last vector. For engines, the handler reads only the status blocks in host
+ * memory.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
 #include <linux/interrupt.h>
 
 #include "driver.h"
+#include "interrupt.h"
 #include "stream.h"
 
 /*
@@ -22,13 +25,21 @@
 static irqreturn_t litepcie_interrupt(int irq, void *cookie)
 {
 	struct litepcie_vector *vector = cookie;
+	struct litepcie_device *ld = vector->ld;
 	struct litepcie_engine *engine;
 
-	list_for_each_entry(engine, &vector->ld->all_engines, node)
+	if (ld->id.interrupts && vector->number >= ld->interrupt_vector)
+		litepcie_interrupts_message(ld, vector->number);
+	list_for_each_entry(engine, &ld->all_engines, node)
 		if (engine->vector == vector->number)
 			litepcie_ring_poll(engine);
-	litepcie_streams_poll(vector->ld, vector->number);
+	litepcie_streams_poll(ld, vector->number);
 	return IRQ_HANDLED;
+}
+
+static unsigned int litepcie_irq_engines(struct litepcie_device *ld)
+{
+	return (litepcie_channels(&ld->id) + ld->id.streams) * LITEPCIE_DIRECTIONS;
 }
 
 /* The most vectors that the card can use. */
@@ -36,17 +47,23 @@ static unsigned int litepcie_irq_wanted(struct litepcie_device *ld)
 {
 	if (!litepcie_has_interrupt(&ld->id))
 		return 1;
-	return (litepcie_channels(&ld->id) + ld->id.streams) * LITEPCIE_DIRECTIONS;
+	return litepcie_irq_engines(ld) + ld->id.interrupts;
 }
 
 static int litepcie_irq_request(struct litepcie_vector *vector, bool only)
 {
-	const char *name = dev_name(&vector->ld->dev);
-	struct pci_dev *pdev = vector->ld->pdev;
+	struct litepcie_device *ld = vector->ld;
+	const char *name = dev_name(&ld->dev);
+	struct pci_dev *pdev = ld->pdev;
+	unsigned int user = vector->number - ld->interrupt_vector;
 
 	if (only)
 		return pci_request_irq(pdev, 0, litepcie_interrupt, NULL, vector,
 				       "%s", name);
+	if (ld->interrupts_split && vector->number >= ld->interrupt_vector)
+		return pci_request_irq(pdev, vector->number, litepcie_interrupt, NULL,
+				       vector, "%s-%s", name,
+				       ld->id.interrupt_names[user]);
 	return pci_request_irq(pdev, vector->number, litepcie_interrupt, NULL, vector,
 			       "%s-%u", name, vector->number);
 }
@@ -68,6 +85,8 @@ int litepcie_irq_init(struct litepcie_device *ld)
 	if (count < 0)
 		return dev_err_probe(&ld->pdev->dev, count,
 				     "no MSI-X and no MSI, which are the card's only interrupts\n");
+	ld->interrupts_split = count == litepcie_irq_wanted(ld);
+	ld->interrupt_vector = ld->interrupts_split ? litepcie_irq_engines(ld) : count - 1;
 	list_for_each_entry(engine, &ld->all_engines, node)
 		engine->vector = (LITEPCIE_DIRECTIONS * engine->channel +
 				  engine->direction) % count;

@@ -13,6 +13,7 @@
 
 #include "debugfs.h"
 #include "driver.h"
+#include "interrupt.h"
 #include "request.h"
 #include "stream.h"
 #include "user.h"
@@ -70,6 +71,7 @@ static void litepcie_free_engines(struct litepcie_device *ld)
 		litepcie_engine_free(engine);
 	destroy_workqueue(ld->queue);
 	litepcie_streams_free(ld);
+	litepcie_interrupts_free(ld);
 }
 
 static int litepcie_init_engines(struct litepcie_device *ld)
@@ -100,6 +102,8 @@ static int litepcie_init_engines(struct litepcie_device *ld)
 		}
 	}
 	ret = litepcie_streams_init(ld);
+	if (!ret)
+		ret = litepcie_interrupts_init(ld);
 	if (ret)
 		litepcie_free_engines(ld);
 	return ret;
@@ -136,6 +140,9 @@ static int litepcie_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = litepcie_user_publish(ld);
 	if (ret)
 		goto err_streams;
+	ret = litepcie_interrupts_publish(ld);
+	if (ret)
+		goto err_user;
 	litepcie_debugfs_add(ld);
 	dev_info(&ld->dev, "%s, gateware %u.%u, %llu bytes of memory\n",
 		 ld->id.target,
@@ -145,6 +152,8 @@ static int litepcie_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	litepcie_check_link(ld);
 	return 0;
 
+err_user:
+	litepcie_user_unpublish(ld);
 err_streams:
 	litepcie_streams_unpublish(ld);
 err_unpublish:
@@ -168,6 +177,7 @@ static void litepcie_remove(struct pci_dev *pdev)
 	struct litepcie_device *ld = pci_get_drvdata(pdev);
 
 	litepcie_debugfs_remove(ld);
+	litepcie_interrupts_unpublish(ld);
 	litepcie_streams_unpublish(ld);
 	litepcie_user_unpublish(ld);
 	litepcie_device_unpublish(ld);
@@ -228,6 +238,9 @@ static int __init litepcie_init(void)
 	ret = litepcie_user_class_init();
 	if (ret)
 		goto err_streams;
+	ret = litepcie_interrupts_class_init();
+	if (ret)
+		goto err_user;
 	litepcie_debugfs_init();
 	ret = pci_register_driver(&litepcie_driver);
 	if (ret)
@@ -236,6 +249,8 @@ static int __init litepcie_init(void)
 
 err_chardev:
 	litepcie_debugfs_exit();
+	litepcie_interrupts_class_exit();
+err_user:
 	litepcie_user_class_exit();
 err_streams:
 	litepcie_streams_class_exit();
@@ -251,6 +266,7 @@ static void __exit litepcie_exit(void)
 {
 	pci_unregister_driver(&litepcie_driver);
 	litepcie_debugfs_exit();
+	litepcie_interrupts_class_exit();
 	litepcie_user_class_exit();
 	litepcie_streams_class_exit();
 	litepcie_chardev_exit();

@@ -10,6 +10,7 @@
 #include <linux/string.h>
 
 #include "driver.h"
+#include "interrupt.h"
 #include "stream.h"
 
 /**
@@ -51,6 +52,7 @@ void litepcie_start(struct litepcie_device *ld)
 
 	list_for_each_entry(engine, &ld->all_engines, node)
 		litepcie_engine_start(engine);
+	litepcie_interrupts_start(ld);
 	litepcie_card_set(ld, LITEPCIE_CARD_PRESENT);
 	litepcie_streams_resume(ld);
 }
@@ -67,6 +69,7 @@ static void litepcie_pause(struct litepcie_device *ld)
 	list_for_each_entry(engine, &ld->all_engines, node)
 		litepcie_engine_pause(engine);
 	litepcie_streams_pause(ld);
+	litepcie_interrupts_pause(ld);
 	pci_clear_master(ld->pdev);
 }
 
@@ -82,6 +85,7 @@ void litepcie_stop(struct litepcie_device *ld, int error)
 	list_for_each_entry(engine, &ld->all_engines, node)
 		litepcie_engine_stop(engine, error);
 	litepcie_streams_stop(ld, error);
+	litepcie_interrupts_pause(ld);
 }
 
 /* The card is cut off, or is another one: no request can reach it any more. */
@@ -95,6 +99,7 @@ static void litepcie_disconnect(struct litepcie_device *ld, int error)
 	list_for_each_entry(engine, &ld->all_engines, node)
 		litepcie_engine_disconnect(engine, error);
 	litepcie_streams_disconnect(ld, error);
+	litepcie_interrupts_wake(ld);
 }
 
 /* Value of SCRATCH during a suspend; a reset or a loss of power clears it. */

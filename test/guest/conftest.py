@@ -21,8 +21,9 @@ from litepcie_sim.guest import DEBUG_KERNEL, DEFAULT_KERNEL, Guest
 ROOT     = Path(__file__).resolve().parents[2]
 SOURCES  = Path(__file__).resolve().parent / "src"
 BUILD    = ROOT / "build" / "test" / "guest"
-PROGRAMS = ("alignments", "channels", "charge", "concurrent", "continued", "errors", "fail_nth", "holder", "pieces",
-    "poke", "queue", "scratch", "stalled", "stalled_ioctl", "storm", "stream", "user", "window")
+PROGRAMS = ("alignments", "channels", "charge", "concurrent", "continued", "errors", "fail_nth", "holder",
+    "interrupt", "pieces", "poke", "queue", "scratch", "stalled", "stalled_ioctl", "storm", "stream", "user",
+    "window")
 
 # Tests that only the debug kernel can pass.
 collect_ignore = [] if os.environ.get("LITEPCIE_GUEST_KERNEL") == DEBUG_KERNEL else ["test_debug_kernel.py"]

@@ -109,7 +109,6 @@ def test_a_timer_of_litex_expires_while_the_host_sends_nothing(card):
     for _ in range(2):
         card.core("timer_en", 0)
         card.core("timer_en", 1)
-        assert card.get("FIRED") == 0
         assert card.came(TIMER) == 1
         card.core("timer_ev_pending", 1)
         card.put("ARM", 1 << TIMER)

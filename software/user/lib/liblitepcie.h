@@ -122,6 +122,36 @@ ssize_t litepcie_pread(struct litepcie *card, void *buffer, size_t bytes, uint64
  */
 ssize_t litepcie_pwrite(struct litepcie *card, const void *buffer, size_t bytes, uint64_t offset);
 
+/* ---- Interrupts of the user's logic ---------------------------------------------------------- */
+
+/* An open interrupt. Threads that wait at the same time each need one of their own. */
+struct litepcie_interrupt;
+
+/*
+ * Opens the interrupt @name of /dev/litepcie<index>: the name that the gateware gave to
+ * add_interrupt(). 0; -ENOENT if the card has none of this name; or another negative errno.
+ */
+int litepcie_interrupt_open(struct litepcie_interrupt **interrupt, unsigned int index,
+			    const char *name);
+
+/* The last one that closes an interrupt disarms it. NULL is allowed. */
+void litepcie_interrupt_close(struct litepcie_interrupt *interrupt);
+
+/* For poll(2): readable after an interrupt or a loss. */
+int litepcie_interrupt_fd(const struct litepcie_interrupt *interrupt);
+
+/* Arms the interrupt for its next event, or disarms it if @on is 0. 0 or a negative errno. */
+int litepcie_interrupt_arm(struct litepcie_interrupt *interrupt, int on);
+
+/*
+ * Arms the interrupt and waits @timeout_ms milliseconds for it; -1: for ever. The cause of a level
+ * must be removed before. *@count is the number of interrupts since the driver was bound; @count
+ * may be NULL. 0, or -ETIMEDOUT   it did not come in time; it stays armed -ENODATA     the card was
+ * reset or suspended: events may be lost. Set the logic up again -ENODEV      the card is gone, or
+ * the driver was unbound -EINTR       a signal arrived
+ */
+int litepcie_interrupt_wait(struct litepcie_interrupt *interrupt, int timeout_ms, uint32_t *count);
+
 /* ---- Streams --------------------------------------------------------------------------------- */
 
 /* An open stream: the directions that it was opened for, which no other file can have. */

@@ -37,6 +37,22 @@
  * SIGBUS while the card is cut off by a bus error, after a reset that brought
  * another bitstream, and after the driver was unbound.
  *
+ * /dev/litepcieN_interruptM is an interrupt of the card's user logic. write() of
+ * a __u32 1 arms it for its next event, 0 disarms it. read() of a __u32 waits for
+ * the event and returns the number of events since the driver was bound; poll()
+ * says whether read() would wait. An event disarms the interrupt. Events while it
+ * is not armed: a level that is still high and a pulse after the last event
+ * come when it is armed again. Each open file gets each event; several between two
+ * read() are one. The first open() drops earlier pulses, the last close() disarms.
+ * Errors of read() and write():
+ *   EINVAL    not 4 bytes, or another value than 0 and 1
+ *   EFAULT    the buffer is not accessible by the caller
+ *   ENODATA   read: the card was reset or suspended, once. Events may be lost,
+ *             and the interrupt is not armed
+ *   EAGAIN    O_NONBLOCK: no event; write: the card is being reset or suspended
+ *   EINTR     a signal arrived
+ *   ENODEV    the card is gone, or the driver was unbound; poll() says EPOLLHUP
+ *
  * Every ioctl structure begins with its size, as known to the caller. The
  * kernel fills the members that both sides know and sets size to the size it
  * knows. Errors of ioctl():
