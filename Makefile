@@ -14,7 +14,7 @@ SYNTH  ?=
 
 VENV := build/venv/bin
 
-.PHONY: help setup check test test-all test-debug-kernel prove demo bench synth docs clean
+.PHONY: help setup check test test-all test-debug-kernel prove demo bench synth docs deb clean
 
 help:
 	@echo "make setup     packages of the machine and build/venv"
@@ -30,6 +30,7 @@ help:
 	@echo "make synth     area and clock, compared with stock LitePCIe, by yosys and nextpnr"
 	@echo "               (SYNTH=--no-clock: area alone; SYNTH=--targets: the boards)"
 	@echo "make docs      the documentation as a site, in build/docs"
+	@echo "make deb       Debian packages of driver (DKMS), tool and library, in build/deb"
 	@echo "make clean     remove build/ (the cache of packages stays: ~/.cache/litepcie-soc)"
 
 setup:
@@ -76,6 +77,9 @@ synth: setup
 
 docs: setup
 	@$(VENV)/python -m mkdocs build --strict
+
+deb: setup
+	@$(VENV)/python -m tools.make_deb
 
 clean:
 	rm -rf build
