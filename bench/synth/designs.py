@@ -26,6 +26,7 @@ from litex.gen import *
 
 from litex.build.generic_platform import GenericPlatform, Pins, Subsignal
 
+from litepcie_soc.build.numbering import numbered_alike
 from litepcie_soc.common.abi import BAR0_SIZE
 from litepcie_soc.common.memory_ports import MemoryReadStream, MemoryWriteStream, word_address_width
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
@@ -164,9 +165,10 @@ class Design:
 
     def sources(self):
         """Returns texts by file name: the module ``core`` and the initial contents of its memories."""
-        soc    = self.soc()
-        soc.finalize()
-        output = soc.platform.get_verilog(soc, name=TOP)
+        with numbered_alike():
+            soc    = self.soc()
+            soc.finalize()
+            output = soc.platform.get_verilog(soc, name=TOP)
         return {f"{TOP}.v": reproducible(output.main_source), **output.data_files}
 
 

@@ -19,6 +19,7 @@ from litex.gen import LiteXModule
 from litex.tools.remote.csr_builder import CSRBuilder, CSRRegister
 
 from litepcie_soc.board.probes import activity, add_probes, export_probes, signals
+from litepcie_soc.build.numbering import numbered_alike
 from litepcie_soc.common import abi
 from litepcie_soc.phy.sim import SimPHY
 from litepcie_soc.soc.export import check_pinned_map
@@ -75,8 +76,9 @@ def transfer(host, regs, name):
 class Bench(CSRBuilder):
     """A running board, reached with the files that its user has."""
     def __init__(self, folder):
-        soc       = ScopeSoC(DEPTH, watched)
-        self.host = Host(folder, soc)
+        with numbered_alike():
+            soc       = ScopeSoC(DEPTH, watched)
+            self.host = Host(folder, soc)
         self.soc  = soc
         check_pinned_map(soc)
         export_probes(soc, folder)

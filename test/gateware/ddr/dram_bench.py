@@ -14,6 +14,7 @@ from migen import ClockDomain, ClockDomainsRenamer, Module
 
 from litex.gen.fhdl.verilog import convert
 
+from litepcie_soc.build.numbering import numbered_alike
 from litepcie_soc.ddr.dram import DRAMMemory
 from litepcie_soc.ddr.sim import CLOCK_HZ, SimDRAM
 
@@ -79,8 +80,9 @@ def build(folder, **shape):
     Returns a function that runs it, with the arguments seed, cycles, mode, and half the periods of sys and of the
     controller's clock. The function returns the exit status and the lines printed.
     """
-    dut = Dut(**shape)
-    verilog = convert(dut, dut.ports, name="top")
+    with numbered_alike():
+        dut     = Dut(**shape)
+        verilog = convert(dut, dut.ports, name="top")
     verilog.write(str(folder / "top.v"))  # With the contents of memories, which the model reads.
     model = verilate({"top.v": verilog.main_source, "dut.h": header(dut, **shape), "main.cpp": BENCH.read_text()})
 

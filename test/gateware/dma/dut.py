@@ -18,6 +18,7 @@ from migen import *
 from litex.gen.fhdl.verilog import convert
 from litex.soc.interconnect import csr_bus
 
+from litepcie_soc.build.numbering import numbered_alike
 from litepcie_soc.common.memory_ports import MemoryReadStream, MemoryWriteStream
 from litepcie_soc.dma.counters import ACTIVE_LO
 from litepcie_soc.dma.engine import DIRECTIONS, DMAEngine
@@ -226,10 +227,12 @@ class Model:
 
 @functools.cache
 def _library(data_width, top_class=Top, **kwargs):
-    top     = top_class(data_width, **kwargs)
+    with numbered_alike():
+        top  = top_class(data_width, **kwargs)
+        text = verilog(top)
     inputs, outputs = top.inputs, top.outputs
     wrapper = WRAPPER.format(inputs=copies(inputs, True), outputs=copies(outputs, False))
-    program = verilate({"dma_dut.v": verilog(top), "wrapper.cpp": wrapper}, top="dma_dut", shared=True)
+    program = verilate({"dma_dut.v": text, "wrapper.cpp": wrapper}, top="dma_dut", shared=True)
     library = ctypes.CDLL(str(program.path))
     library.create.restype   = ctypes.c_void_p
     library.destroy.argtypes = [ctypes.c_void_p]

@@ -15,6 +15,7 @@ from migen import ClockDomain, Module
 
 from litex.gen.fhdl.verilog import convert
 
+from litepcie_soc.build.numbering import numbered_alike
 from litepcie_soc.phy.sim import SimPHY
 from litepcie_soc.tlp.layer import TransactionLayer
 
@@ -60,8 +61,9 @@ def build(ports, **shape):
     """Builds the bench. Returns a function that runs it: `run(seed=1, cycles=1000, late=10, ...)`.
 
     The options are those that traffic.cpp describes; the result is a dict of its figures."""
-    dut     = Dut(ports, **shape)
-    verilog = convert(dut, dut.ports, name="top").main_source
+    with numbered_alike():
+        dut     = Dut(ports, **shape)
+        verilog = convert(dut, dut.ports, name="top").main_source
     header  = f"#define CLIENTS {len(ports)}\n#define EACH(F) {' '.join(f'F({n})' for n in range(len(ports)))}\n"
     model   = verilate({"top.v": verilog, "dut.h": header, "main.cpp": BENCH.read_text()}, optimise="-O1")
 

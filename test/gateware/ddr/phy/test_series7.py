@@ -12,6 +12,8 @@ from litex_boards.platforms import sqrl_acorn, xilinx_kc705
 
 from litedram.modules import MT8JTF12864, MT41K512M16
 
+from litepcie_soc.build.numbering import numbered_alike
+
 from test.gateware.ddr.phy.bench import SERIES7, build, check, check_margins, fly_by, wrong_bytes
 from test.gateware.ddr.phy.boards import Series7
 
@@ -25,14 +27,16 @@ COARSE_DQSS = 0
 
 @pytest.fixture(scope="module")
 def acorn(tmp_path_factory):
-    return build(tmp_path_factory.mktemp("acorn"), Series7(sqrl_acorn.Platform(), MT41K512M16, 125e6, False),
-        **SERIES7, rfc_ns=350)
+    with numbered_alike():
+        return build(tmp_path_factory.mktemp("acorn"), Series7(sqrl_acorn.Platform(), MT41K512M16, 125e6, False),
+            **SERIES7, rfc_ns=350)
 
 
 @pytest.fixture(scope="module")
 def kc705(tmp_path_factory):
-    return build(tmp_path_factory.mktemp("kc705"), Series7(xilinx_kc705.Platform(), MT8JTF12864, 125e6, True),
-        **SERIES7)
+    with numbered_alike():
+        return build(tmp_path_factory.mktemp("kc705"), Series7(xilinx_kc705.Platform(), MT8JTF12864, 125e6, True),
+            **SERIES7)
 
 # Without output delays ----------------------------------------------------------------------------
 

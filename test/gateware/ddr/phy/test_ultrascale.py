@@ -13,6 +13,8 @@ from litex_boards.platforms import xilinx_alveo_u200, xilinx_kcu105
 
 from litedram.modules import EDY4016A, MTA18ASF2G72PZ
 
+from litepcie_soc.build.numbering import numbered_alike
+
 from test.gateware.ddr.phy.bench import ULTRASCALE, build, check, check_margins, fly_by, wrong_bytes
 from test.gateware.ddr.phy.boards import UltraScale
 
@@ -27,15 +29,17 @@ PAIR_DQSS = 290
 
 @pytest.fixture(scope="module")
 def kcu105(tmp_path_factory):
-    return build(tmp_path_factory.mktemp("kcu105"), UltraScale(xilinx_kcu105.Platform(), 125e6, EDY4016A, False),
-        **ULTRASCALE)
+    with numbered_alike():
+        return build(tmp_path_factory.mktemp("kcu105"), UltraScale(xilinx_kcu105.Platform(), 125e6, EDY4016A, False),
+            **ULTRASCALE)
 
 
 @pytest.fixture(scope="module")
 def u200(tmp_path_factory):
-    return build(tmp_path_factory.mktemp("u200"),
-        UltraScale(xilinx_alveo_u200.Platform(), 300e6, MTA18ASF2G72PZ, True, registered=True),
-        **{**ULTRASCALE, "registered": 1, "masks": 0, "rfc_ns": 350})
+    with numbered_alike():
+        return build(tmp_path_factory.mktemp("u200"),
+            UltraScale(xilinx_alveo_u200.Platform(), 300e6, MTA18ASF2G72PZ, True, registered=True),
+            **{**ULTRASCALE, "registered": 1, "masks": 0, "rfc_ns": 350})
 
 
 def test_ultrascale_is_trained_along_the_clock_except_a_dead_chip(kcu105):

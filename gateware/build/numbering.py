@@ -1,0 +1,30 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Gives a design the same Verilog however many designs the process has made before it."""
+
+from contextlib import contextmanager
+
+from migen.fhdl.structure import DUID
+
+COUNTER = "_DUID__next_uid"
+START   = 1 << 16   # More than the modules make when they are imported.
+
+
+@contextmanager
+def numbered_alike():
+    """Inside, Migen numbers what is made from `START` on.
+
+    A set of signals has the order of their numbers, and LiteX's namer gives `valid` and `valid_1` in the order of
+    such a set. A design must be made and converted inside one block. No object of an earlier block may be part of it:
+    two signals could have the same number.
+    """
+    before = getattr(DUID, COUNTER)
+    setattr(DUID, COUNTER, START)
+    try:
+        yield
+    finally:
+        setattr(DUID, COUNTER, max(before, getattr(DUID, COUNTER)))

@@ -1,0 +1,52 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""A design has the same Verilog however many designs the process has made before it."""
+
+from migen import Module, Signal
+
+from litex.gen.fhdl.verilog import convert
+
+from litepcie_soc.build.numbering import START, numbered_alike
+
+
+def verilog():
+    """Ports of one name: LiteX numbers them in the order of a set."""
+    ports = [Signal(8, name="port") for _ in range(9)]
+    dut   = Module()
+    dut.comb += [port.eq(n) for n, port in enumerate(ports)]
+    return "".join(line for line in convert(dut, set(ports), name="top").main_source.splitlines(True)
+        if not line.startswith("//"))
+
+
+def texts(count):
+    found = set()
+    for _ in range(count):
+        [Signal() for _ in range(len(found) + 5)]   # Another design, of another size each time.
+        found.add(verilog())
+    return found
+
+
+def test_names_depend_on_what_was_made_before():
+    """Otherwise this file tests nothing."""
+    assert len(texts(20)) > 1
+
+
+def test_a_design_is_the_same_each_time():
+    found = set()
+    for n in range(20):
+        [Signal() for _ in range(n)]
+        with numbered_alike():
+            found.add(verilog())
+    assert len(found) == 1
+
+
+def test_numbers_go_on_afterwards():
+    before = Signal().duid
+    with numbered_alike():
+        inside = Signal().duid
+    after = Signal().duid
+    assert inside == START and after > max(before, inside)
