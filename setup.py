@@ -11,20 +11,32 @@ tools/bootstrap.py makes links of these names in build/packages, for tools that 
 
 from setuptools import find_packages, setup
 
+# Files that programs of the package need: driver, library and tool for `--driver`, and the boards.
+FILES = {"litepcie_soc.software": "software", "litepcie_soc.targets": "targets"}
+
 setup(
     name             = "litepcie_soc",
     version          = "0.1.0",
     description      = "Host to FPGA over PCI Express: gateware, driver, tool and simulator",
     license          = "BSD-2-Clause",
     python_requires  = ">=3.11",
-    package_dir      = {"litepcie_soc": "gateware", "litepcie_sim": "sim", "litepcie_bench": "bench"},
+    package_dir      = {"litepcie_soc": "gateware", "litepcie_sim": "sim", "litepcie_bench": "bench"} | FILES,
     packages         = [
         "litepcie_soc",   *[f"litepcie_soc.{name}"   for name in find_packages("gateware")],
         "litepcie_sim",   *[f"litepcie_sim.{name}"   for name in find_packages("sim")],
         "litepcie_bench", *[f"litepcie_bench.{name}" for name in find_packages("bench")],
+        *FILES,
     ],
-    package_data     = {"litepcie_sim": ["guest/init.sh"], "litepcie_soc.standalone": ["examples/*.yml"]},
-    entry_points     = {"console_scripts": ["litepcie_soc_gen = litepcie_soc.standalone.gen:main"]},
+    package_data     = {
+        "litepcie_sim": ["guest/*.sh", "guest/*.config"],
+        "litepcie_bench": ["published/*.csv"],
+        "litepcie_soc.standalone": ["examples/*.yml"],
+        "litepcie_soc.software": ["kernel/**", "user/**", "user/.clang-format"],
+    },
+    entry_points     = {"console_scripts": [
+        "litepcie_soc_gen = litepcie_soc.standalone.gen:main",
+        "litepcie_soc_target = litepcie_soc.build.targets:main",
+    ]},
     install_requires = ["litex==2024.12", "litepcie==2024.12", "litedram==2024.12", "litescope==2024.12",
         "litex-boards==2023.12", "migen==0.10.0", "pyyaml"],
 )

@@ -6,9 +6,10 @@
 
 """Lays out the software for the machine with the board: driver, library, tool and the headers of a build."""
 
-import re
 import shutil
 
+from litepcie_soc import __version__
+from litepcie_soc.common.places import SOFTWARE
 from litepcie_soc.soc.export import write_if_changed
 
 SOURCES = ("kernel", "user")
@@ -36,27 +37,21 @@ load:
 """
 
 
-def version(root):
-    """Returns the project's version, which setup.py defines."""
-    return re.search(r'^ *version *= "(.*)",$', (root / "setup.py").read_text(encoding="utf-8"), re.MULTILINE)[1]
-
-
-def lay_out_driver(root, headers, folder):
+def lay_out_driver(headers, folder):
     """Writes kernel/, user/, generated/ and a Makefile into ``folder``, replacing those of an earlier run.
 
-    root    : folder of the project.
     headers : folder with the headers of the build.
 
     Returns the commands to type.
     """
     makefile = folder / "Makefile"
-    sources  = {**{name: root / "software" / name for name in SOURCES}, "generated": headers}
+    sources  = {**{name: SOFTWARE / name for name in SOURCES}, "generated": headers}
     if makefile.is_file() and makefile.read_text(encoding="utf-8") == MAKEFILE:
         for name in sources:
             shutil.rmtree(folder / name, ignore_errors=True)
     for name, source in sources.items():
         shutil.copytree(source, folder / name, dirs_exist_ok=True)
     # The tool's Makefile reads the version from here, because setup.py is not in the folder.
-    write_if_changed(folder / "user" / "version.mk", f"VERSION := {version(root)}\n")
+    write_if_changed(folder / "user" / "version.mk", f"VERSION := {__version__}\n")
     write_if_changed(makefile, MAKEFILE)
     return f"make -C {folder}\nsudo make -C {folder} load"

@@ -10,8 +10,6 @@ import contextlib
 import gc
 import sys
 
-from pathlib import Path
-
 from litepcie_soc.board.board import mega
 from litepcie_soc.build import command_line, vivado
 from litepcie_soc.build.driver import lay_out_driver
@@ -19,9 +17,8 @@ from litepcie_soc.build.emit import GATEWARE, HEADERS, emit
 from litepcie_soc.build.options import BoardParser
 from litepcie_soc.build.tools import ToolError
 from litepcie_soc.common.link_rates import say_if_slow
+from litepcie_soc.common.places import BUILD
 from litepcie_soc.soc.export import PinnedMapError
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @contextlib.contextmanager
@@ -51,7 +48,7 @@ def emit_files(parser, args, soc_class, name, folder):
         parser.error(freq if "config found" in str(error) else str(error))  # LiteX's "No PLL config found".
     emit(soc, name, folder, **parser.toolchain_argdict)
     if args.driver:
-        print(lay_out_driver(ROOT, folder / HEADERS, folder / "driver"))
+        print(lay_out_driver(folder / HEADERS, folder / "driver"))
 
 
 def say_what_is_slow(program, board, configuration):
@@ -65,7 +62,7 @@ def perform(parser, soc_class, argv):
     """Writes, builds, loads and flashes as the arguments say. Raises ``ToolError`` and ``PinnedMapError``."""
     args   = parser.parse_args(argv)
     name   = args.configuration.name(parser.board)
-    folder = (args.output_dir or ROOT / "build" / name).resolve()
+    folder = (args.output_dir or BUILD / name).resolve()
     if args.build or args.driver:
         with without_collection():
             emit_files(parser, args, soc_class, name, folder)

@@ -11,15 +11,14 @@
 
 import re
 
-from pathlib import Path
-
 from litepcie_soc.common import pcie
 from litepcie_soc.common import abi
+from litepcie_soc.common.places import SOFTWARE
 from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES, HOST_DESCRIPTOR_LAYOUT
 from litepcie_soc.dma.fetch import RING_LOG2_MAX
 from litepcie_soc.soc.interrupts import InterruptRegisters
 
-COMMITTED = Path(__file__).resolve().parents[2] / "software" / "kernel" / "litepcie_regs.h"
+COMMITTED = SOFTWARE / "kernel" / "litepcie_regs.h"
 
 COLUMNS = 100
 VALUES  = 48  # Column where values begin.

@@ -16,8 +16,9 @@ from pathlib import Path
 from litepcie_sim.guest        import cache, chroot
 from litepcie_sim.guest.errors import GuestError, say
 from litepcie_soc.build import processes
+from litepcie_soc.common.places import SOFTWARE
 
-SOURCES = Path(__file__).resolve().parents[2] / "software" / "kernel"
+SOURCES = SOFTWARE / "kernel"
 
 _FORBIDDEN = ("building the driver for the guest needs user namespaces, which this machine does not "
     "allow; type: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0, "
