@@ -6,9 +6,11 @@
 
 """LiteX's RemoteClient over the server; a file stands in for the device file, whose calls it has."""
 
+import contextlib
 import socket
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -45,13 +47,22 @@ def serve(*arguments):
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+def connected(client):
+    """Opens a client. LiteX's server says its port before it listens."""
+    for _ in range(100):
+        with contextlib.suppress(ConnectionRefusedError):
+            client.open()
+            return client
+        time.sleep(0.1)
+    pytest.fail("the server does not listen")
+
+
 def test_remote_client(device, port, tmp_path):
     (tmp_path / "csr.csv").write_text(CSR)
     with serve("--device", device, "--origin", hex(ORIGIN), "--bind-port", port) as server:
         try:
             assert server.stdout.readline() == f"tcp port: {port}\n"
-            client = RemoteClient(port=port, csr_csv=str(tmp_path / "csr.csv"))
-            client.open()
+            client = connected(RemoteClient(port=port, csr_csv=str(tmp_path / "csr.csv")))
             assert client.regs.core_operand.read() == int.from_bytes(bytes(range(8, 12)), sys.byteorder)
             client.regs.core_operand.write(0x1234_5678)
             assert client.regs.core_operand.read() == 0x1234_5678
