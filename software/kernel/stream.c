@@ -137,7 +137,10 @@ void litepcie_streams_class_exit(void)
 
 static void litepcie_stream_device_release(struct device *dev)
 {
-	kfree(container_of(dev, struct litepcie_stream, dev));
+	struct litepcie_stream *stream = container_of(dev, struct litepcie_stream, dev);
+
+	put_device(&stream->ld->dev);
+	kfree(stream);
 }
 
 static int litepcie_stream_init_end(struct litepcie_stream *stream,
@@ -179,6 +182,8 @@ static int litepcie_stream_init(struct litepcie_device *ld, unsigned int number)
 	stream = kzalloc(sizeof(*stream), GFP_KERNEL);
 	if (!stream)
 		return -ENOMEM;
+	/* Open files of the stream use it, also after the driver was unbound. */
+	get_device(&ld->dev);
 	stream->ld = ld;
 	stream->number = number;
 	mutex_init(&stream->users);

@@ -185,7 +185,7 @@ struct litepcie_stream_end {
  * struct litepcie_stream - a stream of a card
  * @dev: device of class litepcie_stream; its reference count frees this structure
  * @cdev: /dev/litepcieN_streamS
- * @ld: the card's device, which is the parent of @dev
+ * @ld: the card's device, which is the parent of @dev; @dev holds a reference
  * @number: S
  * @users: protects litepcie_stream_end.file of both directions
  * @ends: by direction

@@ -108,6 +108,14 @@ def test_unbinding_takes_the_mapping(guest):
     assert "status 0" in said, said
 
 
+def test_an_open_stream_keeps_its_card(guest):
+    """Nothing of an unbound card is freed while a stream is open: the card that is bound next has another number."""
+    unbind, bind = (f"echo {CARD} > {DRIVER}/{what}" for what in ("unbind", "bind"))
+    guest.run(f"(exec 5<>/dev/litepcie0_stream0; {unbind}; {bind}; test -c /dev/litepcie1; said=$?; "
+        f"echo x >&5 && exit 9; {unbind}; exit $said)", timeout=60)
+    guest.run(f"{bind} && test -c /dev/litepcie0 && ! test -e /dev/litepcie1", timeout=60)
+
+
 @pytest.mark.parametrize("fault, error", [("ur", "Input/output error"), ("ca", "Input/output error"),
     ("poison", "Input/output error")])
 def test_a_bad_completion_is_an_errno(guest, pipe, fault, error):
