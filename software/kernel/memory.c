@@ -84,7 +84,7 @@ static void litepcie_pages_release(struct litepcie_engine *engine,
 
 	switch (req->memory) {
 	case LITEPCIE_MEMORY_PINNED:
-		if (litepcie_pages_need_mark(engine, req))
+		if (!req->marked && litepcie_pages_need_mark(engine, req))
 			unpin_user_pages_dirty_lock(req->pages, req->nr_pages, true);
 		else
 			unpin_user_pages(req->pages, req->nr_pages);
@@ -119,7 +119,8 @@ void litepcie_request_free(struct litepcie_engine *engine,
  * litepcie_request_may_sleep() - does litepcie_request_finish() need a process
  * @req: a request that is done
  *
- * Return: false if the request may be finished in an interrupt.
+ * Return: false if the request may be finished in an interrupt, also if its pages
+ * change meanwhile.
  */
 bool litepcie_request_may_sleep(struct litepcie_request *req)
 {
@@ -127,5 +128,7 @@ bool litepcie_request_may_sleep(struct litepcie_request *req)
 
 	if (req->memory == LITEPCIE_MEMORY_BOUNCED)
 		return engine->dma == DMA_FROM_DEVICE;
-	return litepcie_pages_need_mark(engine, req);
+	/* What is found here counts: another processor may clean a page at any time. */
+	req->marked = !litepcie_pages_need_mark(engine, req);
+	return !req->marked;
 }

@@ -71,6 +71,8 @@ enum litepcie_memory {
  * @small: entries of @sgt if they fit
  * @iter: the caller's buffer, at the first byte of this request
  * @memory: whose memory it is
+ * @marked: the pages need no mark that they are dirty: they were when the card had
+ *	written them
  * @cached: the request belongs to the cache of small requests
  * @nr_pages: number of pages in @pages
  * @pages: pages that are pinned, or the driver's; none if @memory is borrowed
@@ -94,6 +96,7 @@ struct litepcie_request {
 	struct scatterlist small[LITEPCIE_SMALL_PAGES];
 	struct iov_iter iter;
 	enum litepcie_memory memory;
+	bool marked;
 	bool cached;
 	unsigned int nr_pages;
 	struct page *pages[];

@@ -21,7 +21,7 @@ from litepcie_sim.guest import DEBUG_KERNEL, DEFAULT_KERNEL, Guest
 ROOT     = Path(__file__).resolve().parents[2]
 SOURCES  = Path(__file__).resolve().parent / "src"
 BUILD    = ROOT / "build" / "test" / "guest"
-PROGRAMS = ("alignments", "channels", "charge", "concurrent", "continued", "errors", "fail_nth", "holder",
+PROGRAMS = ("alignments", "channels", "charge", "cleaned", "concurrent", "continued", "errors", "fail_nth", "holder",
     "interrupt", "pieces", "poke", "queue", "scratch", "stalled", "stalled_ioctl", "storm", "stream", "user",
     "window")
 

@@ -56,7 +56,7 @@ def test_a_fault_is_found(faulty, fault):
 
 @pytest.fixture(scope="module")
 def guest(boot, build_board):
-    with boot("fail-nth", board=build_board(streams=2, patterns=1), check=False) as guest:
+    with boot("fail-nth", board=build_board(streams=2, patterns=1), cpus=2, check=False) as guest:
         yield guest
         assert guest.leaks() == ""  # Of all paths.
 
@@ -79,4 +79,11 @@ def test_each_allocation_may_fail(guest, path):
     print(said)
     assert int(re.search(r"(\d+) calls with them", said)[1]) >= PATHS[path], said
     assert guest.pinned_pages() == 0
+    assert reports(guest) == []
+
+
+def test_pages_may_become_clean_while_a_read_ends(guest):
+    """The driver then does not wait for a page in the interrupt."""
+    guest.run("dmesg -c > /dev/null")
+    assert "checks passed" in guest.run("cleaned 60", timeout=300)
     assert reports(guest) == []
