@@ -89,10 +89,13 @@ static bool litepcie_stream_may_wait(struct kiocb *iocb)
 	return !(iocb->ki_flags & IOCB_NOWAIT) && !(iocb->ki_filp->f_flags & O_NONBLOCK);
 }
 
-static ssize_t litepcie_stream_read_iter(struct kiocb *iocb, struct iov_iter *iter)
+static ssize_t
+litepcie_stream_move(struct kiocb *iocb, struct iov_iter *iter, unsigned int direction,
+		     ssize_t (*move)(struct litepcie_stream_end *end,
+				     struct iov_iter *iter, bool wait))
 {
 	struct litepcie_stream_end *end =
-		litepcie_stream_file_end(iocb->ki_filp, LITEPCIE_WRITER);
+		litepcie_stream_file_end(iocb->ki_filp, direction);
 	bool wait = litepcie_stream_may_wait(iocb);
 	ssize_t ret;
 
@@ -101,26 +104,19 @@ static ssize_t litepcie_stream_read_iter(struct kiocb *iocb, struct iov_iter *it
 	ret = litepcie_stream_lock(end, wait);
 	if (ret)
 		return ret;
-	ret = litepcie_stream_read(end, iter, wait);
+	ret = move(end, iter, wait);
 	litepcie_stream_unlock(end);
 	return ret;
 }
 
+static ssize_t litepcie_stream_read_iter(struct kiocb *iocb, struct iov_iter *iter)
+{
+	return litepcie_stream_move(iocb, iter, LITEPCIE_WRITER, litepcie_stream_read);
+}
+
 static ssize_t litepcie_stream_write_iter(struct kiocb *iocb, struct iov_iter *iter)
 {
-	struct litepcie_stream_end *end =
-		litepcie_stream_file_end(iocb->ki_filp, LITEPCIE_READER);
-	bool wait = litepcie_stream_may_wait(iocb);
-	ssize_t ret;
-
-	if (!iov_iter_count(iter))
-		return 0;
-	ret = litepcie_stream_lock(end, wait);
-	if (ret)
-		return ret;
-	ret = litepcie_stream_write(end, iter, wait);
-	litepcie_stream_unlock(end);
-	return ret;
+	return litepcie_stream_move(iocb, iter, LITEPCIE_READER, litepcie_stream_write);
 }
 
 /* What poll() says of a direction. It is not empty if a call would not wait. */

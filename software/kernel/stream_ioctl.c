@@ -195,7 +195,10 @@ static int litepcie_stream_advance_locked(struct litepcie_stream_end *end, u32 c
 		return 0;
 	}
 	ret = litepcie_stream_take_slots(end, count);
-	return ret ? ret : litepcie_stream_give(end, count);
+	if (!ret)
+		ret = litepcie_stream_give(end, count);
+	/* The engine has stopped meanwhile, and this says why. */
+	return ret == -EAGAIN ? litepcie_stream_take_fault(end) ?: ret : ret;
 }
 
 static int litepcie_stream_advance(struct litepcie_stream_end *end,

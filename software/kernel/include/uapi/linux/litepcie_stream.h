@@ -40,7 +40,8 @@
  *   ENODEV    the card is gone, or the driver was unbound
  * Errors of read(), write(), fsync() and LITEPCIE_IOC_STREAM_ADVANCE:
  *   EAGAIN    O_NONBLOCK or RWF_NOWAIT, and there is no packet or no room. aio
- *             without them waits in io_submit(); io_uring does not wait
+ *             without them waits in io_submit(); io_uring does not wait.
+ *             LITEPCIE_IOC_STREAM_ADVANCE: the card is reset or suspended
  *   EFAULT    the buffer is not accessible by the caller. A read() without
  *             headers has then taken nothing of what it did not return
  *   EINTR     a signal arrived before the first byte was moved
