@@ -42,7 +42,7 @@ struct kunit_suite {
 	do {                                                                   \
 		if (!(condition)) {                                            \
 			KUNIT_FAILED(test, #condition);                        \
-			return;                                                \
+			exit(1);                                               \
 		}                                                              \
 	} while (0)
 

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit tests of how requests of open files enter the rings of several engines:
+ * the choice of the engine, limits, and fairness over all engines together.
+ *
+ * Copyright (c) 2026 LitePCIe SoC developers
+ */
+#include <kunit/test.h>
+
+#include <linux/kernel.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+
+#include "driver.h"
+#include "request.h"
+
+#define ENGINES		4
+#define RING_LOG2	4
+
+static void no_watchdog(struct work_struct *work)
+{
+}
+
+static void ended(struct litepcie_request *req)
+{
+	++*(unsigned int *)req->context;
+}
+
+/* A card whose reader engines run, without requests. */
+static struct litepcie_device *card_of(struct kunit *test)
+{
+	struct litepcie_device *ld = kunit_kzalloc(test, sizeof(*ld), GFP_KERNEL);
+	unsigned int i;
+
+	KUNIT_ASSERT_TRUE(test, ld);
+	ld->pdev = kunit_kzalloc(test, sizeof(*ld->pdev), GFP_KERNEL);
+	ld->queue = alloc_workqueue("litepcie-test", WQ_UNBOUND, 0);
+	ld->card = LITEPCIE_CARD_PRESENT;
+	KUNIT_ASSERT_TRUE(test, ld->pdev && ld->queue);
+	litepcie_pool_init(&ld->pools[LITEPCIE_READER]);
+	for (i = 0; i < ENGINES; i++) {
+		struct litepcie_engine *engine = &ld->engines[i][LITEPCIE_READER];
+
+		engine->ld = ld;
+		engine->channel = i;
+		engine->pool = &ld->pools[LITEPCIE_READER];
+		engine->dma = DMA_TO_DEVICE;
+		engine->ring_log2 = RING_LOG2;
+		engine->ring = kunit_kzalloc(test, LITEPCIE_DESCRIPTOR_BYTES << RING_LOG2,
+					     GFP_KERNEL);
+		engine->status = kunit_kzalloc(test, LITEPCIE_STATUS_BYTES, GFP_KERNEL);
+		engine->regs = (void __iomem __force *)kunit_kzalloc(test, SZ_4K, GFP_KERNEL);
+		engine->state = LITEPCIE_ENGINE_RUNNING;
+		INIT_LIST_HEAD(&engine->pending);
+		INIT_LIST_HEAD(&engine->inflight);
+		INIT_DELAYED_WORK(&engine->watchdog, no_watchdog);
+		list_add_tail(&engine->share, &engine->pool->engines);
+		KUNIT_ASSERT_TRUE(test, engine->ring && engine->status && engine->regs);
+	}
+	return ld;
+}
+
+static void card_ends(struct litepcie_device *ld)
+{
+	unsigned int i;
+
+	for (i = 0; i < ENGINES; i++)
+		cancel_delayed_work_sync(&ld->engines[i][LITEPCIE_READER].watchdog);
+	destroy_workqueue(ld->queue);
+}
+
+static struct litepcie_flow *flow_of(struct kunit *test, struct litepcie_device *ld)
+{
+	struct litepcie_flow *flow = kunit_kzalloc(test, sizeof(*flow), GFP_KERNEL);
+
+	KUNIT_ASSERT_TRUE(test, flow);
+	litepcie_flow_init(flow, &ld->engines[0][LITEPCIE_READER]);
+	return flow;
+}
+
+/* Queues @count requests of @bytes in @descriptors; counts those that end in @done. */
+static void queue(struct kunit *test, struct litepcie_flow *flow, unsigned int count,
+		  size_t bytes, unsigned int descriptors, unsigned int *done)
+{
+	struct litepcie_pool *pool = flow->engine->pool;
+	struct litepcie_request *req;
+	unsigned int i;
+
+	spin_lock_irq(&pool->lock);
+	while (count--) {
+		req = kunit_kzalloc(test, sizeof(*req), GFP_ATOMIC);
+		KUNIT_EXPECT_TRUE(test, req);
+		req->flow = flow;
+		req->bytes = bytes;
+		req->complete = ended;
+		req->context = done;
+		sg_init_table(req->small, descriptors);
+		for (i = 0; i < descriptors; i++)
+			sg_dma_len(&req->small[i]) = bytes / descriptors;
+		req->sgt.sgl = req->small;
+		req->sgt.nents = descriptors;
+		req->sgt.orig_nents = descriptors;
+		litepcie_queue_add(req);
+	}
+	litepcie_ring_feed(pool);
+	spin_unlock_irq(&pool->lock);
+}
+
+/* The card completes all that an engine has. */
+static void completes(struct litepcie_device *ld, unsigned int channel)
+{
+	struct litepcie_engine *engine = &ld->engines[channel][LITEPCIE_READER];
+
+	engine->status[LITEPCIE_STATUS_COMPLETED] = cpu_to_le32(engine->produced);
+	litepcie_ring_poll(engine);
+}
+
+static u32 rung(struct litepcie_device *ld, unsigned int channel)
+{
+	return readl(ld->engines[channel][LITEPCIE_READER].regs + LITEPCIE_ENGINE_DOORBELL);
+}
+
+static void short_requests_use_all_engines(struct kunit *test)
+{
+	struct litepcie_device *ld = card_of(test);
+	unsigned int i, done = 0;
+
+	queue(test, flow_of(test, ld), 2 * ENGINES, SZ_4K, 1, &done);
+	for (i = 0; i < ENGINES; i++) {
+		KUNIT_EXPECT_EQ(test, rung(ld, i), 2u);
+		KUNIT_EXPECT_EQ(test, ld->engines[i][LITEPCIE_READER].committed,
+				(size_t)2 * SZ_4K);
+	}
+	/* The engine that is ahead gets the next one. */
+	completes(ld, 2);
+	KUNIT_EXPECT_EQ(test, done, 2u);
+	queue(test, flow_of(test, ld), 1, SZ_4K, 1, &done);
+	KUNIT_EXPECT_EQ(test, rung(ld, 2), 3u);
+	card_ends(ld);
+}
+
+/* Long requests fill one engine and the limit; a short one finds an engine at once. */
+static void a_short_request_passes_long_ones(struct kunit *test)
+{
+	struct litepcie_device *ld = card_of(test);
+	unsigned int done = 0, quick = 0;
+	struct litepcie_pool *pool = &ld->pools[LITEPCIE_READER];
+	struct litepcie_flow *flood = flow_of(test, ld);
+
+	queue(test, flood, 10, SZ_1M, 1, &done);
+	KUNIT_EXPECT_EQ(test, rung(ld, 0), 2u);
+	KUNIT_EXPECT_EQ(test, rung(ld, 1), 0u);
+	KUNIT_EXPECT_EQ(test, pool->committed, (size_t)LITEPCIE_COMMIT_BYTES);
+	queue(test, flow_of(test, ld), 1, 1, 1, &quick);
+	completes(ld, 0);
+	KUNIT_EXPECT_EQ(test, done, 2u);
+	KUNIT_EXPECT_EQ(test, rung(ld, 1), 1u);
+	completes(ld, 1);
+	KUNIT_EXPECT_EQ(test, quick, 1u);
+	while (done < 10) {
+		KUNIT_EXPECT_LE(test, pool->committed, (size_t)LITEPCIE_COMMIT_BYTES);
+		completes(ld, 0);
+	}
+	KUNIT_EXPECT_EQ(test, pool->committed, (size_t)0);
+	KUNIT_EXPECT_EQ(test, rung(ld, 1), 1u);
+	card_ends(ld);
+}
+
+/* Two files, one with twice the requests of half the size: equal bytes. */
+static void files_are_equal_over_all_engines(struct kunit *test)
+{
+	struct litepcie_device *ld = card_of(test);
+	unsigned int i, few = 0, many = 0;
+
+	queue(test, flow_of(test, ld), 200, SZ_32K, 1, &few);
+	queue(test, flow_of(test, ld), 400, SZ_16K, 1, &many);
+	/* What one file had queued alone is committed already. */
+	for (i = 0; i < ENGINES; i++)
+		completes(ld, i);
+	few = 0;
+	many = 0;
+	while (few < 100 && many < 300) {
+		for (i = 0; i < ENGINES; i++)
+			completes(ld, i);
+		KUNIT_EXPECT_LE(test, many, 2 * few + 2);
+		KUNIT_EXPECT_LE(test, 2 * few, many + 2);
+	}
+	card_ends(ld);
+}
+
+/* A request enters the ring of one engine as a whole, or waits. */
+static void a_request_is_not_split(struct kunit *test)
+{
+	struct litepcie_device *ld = card_of(test);
+	unsigned int i, done = 0;
+
+	queue(test, flow_of(test, ld), ENGINES * 5 + 1, SZ_4K, 3, &done);
+	for (i = 0; i < ENGINES; i++)
+		KUNIT_EXPECT_EQ(test, rung(ld, i), 15u);
+	completes(ld, 3);
+	KUNIT_EXPECT_EQ(test, rung(ld, 3), 18u);
+	KUNIT_EXPECT_EQ(test, done, 5u);
+	card_ends(ld);
+}
+
+/* Engines that failed or stopped get nothing; the last one that fails ends all. */
+static void other_engines_take_over(struct kunit *test)
+{
+	struct litepcie_device *ld = card_of(test);
+	struct litepcie_flow *flow = flow_of(test, ld);
+	unsigned int i, done = 0;
+
+	litepcie_ring_fail(&ld->engines[0][LITEPCIE_READER], -EIO);
+	ld->engines[1][LITEPCIE_READER].stopped = true;
+	queue(test, flow, 2, SZ_1M, 1, &done);
+	KUNIT_EXPECT_EQ(test, rung(ld, 0) + rung(ld, 1) + rung(ld, 3), 0u);
+	KUNIT_EXPECT_EQ(test, rung(ld, 2), 2u);
+	/* Its requests end with the engine; the next one is for the last engine. */
+	queue(test, flow, 1, SZ_1M, 1, &done);
+	litepcie_ring_fail(&ld->engines[2][LITEPCIE_READER], -EIO);
+	KUNIT_EXPECT_EQ(test, done, 2u);
+	KUNIT_EXPECT_EQ(test, rung(ld, 3), 1u);
+	queue(test, flow, 5, SZ_1M, 1, &done);
+	for (i = 1; i < ENGINES; i += 2)
+		litepcie_ring_fail(&ld->engines[i][LITEPCIE_READER], -ENODEV);
+	KUNIT_EXPECT_EQ(test, done, 8u);
+	KUNIT_EXPECT_EQ(test, litepcie_pool_error(&ld->pools[LITEPCIE_READER]), -ENODEV);
+	KUNIT_EXPECT_EQ(test, ld->pools[LITEPCIE_READER].committed, (size_t)0);
+	card_ends(ld);
+}
+
+static struct kunit_case litepcie_feed_cases[] = {
+	KUNIT_CASE(short_requests_use_all_engines),
+	KUNIT_CASE(a_short_request_passes_long_ones),
+	KUNIT_CASE(files_are_equal_over_all_engines),
+	KUNIT_CASE(a_request_is_not_split),
+	KUNIT_CASE(other_engines_take_over),
+	{ }
+};
+
+static struct kunit_suite litepcie_feed_suite = {
+	.name = "litepcie-feed",
+	.test_cases = litepcie_feed_cases,
+};
+
+kunit_test_suite(litepcie_feed_suite);
