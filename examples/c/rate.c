@@ -17,10 +17,24 @@ static int fail(const char *what, int error)
 	return 1;
 }
 
+/* Cycles in which readers were active: the driver may spread a write over all channels. */
+static int active_cycles(struct litepcie *card, unsigned int channels, uint64_t *cycles)
+{
+	struct litepcie_counters counters;
+	int error = 0;
+
+	*cycles = 0;
+	for (unsigned int i = 0; i < channels && error >= 0; i++) {
+		error = litepcie_get_counters(card, i, LITEPCIE_READER, &counters);
+		*cycles += counters.active_cycles;
+	}
+	return error;
+}
+
 int main(int argc, char **argv)
 {
 	size_t bytes = argc > 1 ? strtoull(argv[1], NULL, 0) : 1 << 20;
-	struct litepcie_counters before, after;
+	uint64_t before, after;
 	char *buffer = calloc(bytes, 1);
 	struct litepcie_info info;
 	struct litepcie *card;
@@ -38,17 +52,17 @@ int main(int argc, char **argv)
 	       info.link_gen, info.link_lanes, (uint64_t)info.memory_bytes);
 
 	/* write(2) moves host memory to the card: the card's reader. */
-	error = litepcie_get_counters(card, 0, LITEPCIE_READER, &before);
+	error = active_cycles(card, info.channels, &before);
 	if (error < 0)
 		return fail("counters", error);
 	moved = litepcie_pwrite(card, buffer, bytes, 0);
 	if (moved < 0)
 		return fail("transfer", (int)moved);
-	error = litepcie_get_counters(card, 0, LITEPCIE_READER, &after);
+	error = active_cycles(card, info.channels, &after);
 	if (error < 0)
 		return fail("counters", error);
 
-	cycles = after.active_cycles - before.active_cycles;
+	cycles = after - before;
 	printf("%zd bytes in %" PRIu64 " cycles of %.0f MHz: %.1f MB/s\n", moved, cycles,
 	       info.clock_hz / 1e6, (double)moved * info.clock_hz / (double)cycles / 1e6);
 	litepcie_close(card);

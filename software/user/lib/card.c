@@ -117,6 +117,17 @@ int litepcie_get_counters(struct litepcie *card, unsigned int channel, unsigned 
 	return card_ioctl(card->fd, LITEPCIE_IOC_COUNTERS, counters);
 }
 
+int litepcie_reset_engine(struct litepcie *card, unsigned int channel, unsigned int direction)
+{
+	struct litepcie_reset reset = {
+		.size = sizeof(reset),
+		.channel = channel,
+		.direction = direction,
+	};
+
+	return card_ioctl(card->fd, LITEPCIE_IOC_RESET, &reset);
+}
+
 int litepcie_get_errors(struct litepcie *card, struct litepcie_errors *errors)
 {
 	memset(errors, 0, sizeof(*errors));

@@ -86,6 +86,12 @@ int litepcie_get_info(struct litepcie *card, struct litepcie_info *info);
 int litepcie_get_counters(struct litepcie *card, unsigned int channel, unsigned int direction,
 			  struct litepcie_counters *counters);
 
+/*
+ * Resets one engine, which then starts its transfers again. Needs CAP_SYS_ADMIN (-EPERM); -EINVAL
+ * for an engine that the card does not have.
+ */
+int litepcie_reset_engine(struct litepcie *card, unsigned int channel, unsigned int direction);
+
 /* Errors that the card's transaction layer has counted since its reset. */
 int litepcie_get_errors(struct litepcie *card, struct litepcie_errors *errors);
 

@@ -127,7 +127,7 @@ static int prepare(struct dma_test *test, struct side *side)
 
 static int sample(struct dma_test *test, struct side *side)
 {
-	int err = litepcie_get_counters(test->card, 0, side->direction, &side->before);
+	int err = measure_sample(test, side, side->before);
 
 	return failed(test, side, "reading the counters", err);
 }

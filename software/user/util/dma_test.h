@@ -43,6 +43,9 @@ struct measure {
 	double wall_seconds, wall_least, wall_last;
 };
 
+/* Memory channels that dma_test counts; no card has more. */
+#define MOST_CHANNELS 8
+
 /*
  * One direction of the test. Data always goes from the source buffer to the card and from there to
  * the landing buffer. One of the two transfers is measured, the other one prepares or verifies.
@@ -52,7 +55,7 @@ struct side {
 	uint64_t offset;	/* offset of its area in the card's memory */
 	struct buffer source, landing;
 	struct card_guard guards[2];
-	struct litepcie_counters before;
+	struct litepcie_counters before[MOST_CHANNELS]; /* by channel */
 	struct measure measure;
 	double start, stop; /* times of the measured call, seconds */
 	int result;	    /* result of the measured call: 0 or a negative errno */
@@ -116,6 +119,8 @@ int dma_run(struct dma_test *test);
 
 /* dma_measure.c */
 double counter_rate(const struct dma_test *test, uint64_t bytes, uint64_t cycles);
+/* Reads the counters of all channels of @side. 0 or a negative errno. */
+int measure_sample(struct dma_test *test, struct side *side, struct litepcie_counters *counters);
 int measure_add(struct dma_test *test, struct side *side);
 
 /* dma_report.c, dma_json.c: reports of a complete or incomplete run. */

@@ -105,7 +105,7 @@ static int give_info(struct litepcie_info *info)
 		.uapi_version = setting("MOCK_UAPI", LITEPCIE_UAPI_VERSION),
 		.gateware_version = 1 << 16,
 		.capabilities = setting("MOCK_CAPABILITIES", 0x1f),
-		.channels = 1,
+		.channels = setting("MOCK_CHANNELS", 1),
 		.memory_bytes = setting("MOCK_MEMORY", 1 << 20),
 		.window_bytes = 1 << 16,
 		.clock_hz = 125000000,
@@ -163,11 +163,26 @@ int ioctl(int fd, unsigned long request, ...)
 		struct litepcie_counters *c = argument;
 		unsigned int direction = c->direction;
 
+		unsigned int channel = c->channel;
+
+		/* MOCK_CHANNEL: the channel that moves the data. */
 		pthread_mutex_lock(&lock);
-		*c = counters[direction];
+		*c = channel == setting("MOCK_CHANNEL", 0) ? counters[direction] :
+							     (struct litepcie_counters){ 0 };
 		pthread_mutex_unlock(&lock);
 		c->size = sizeof(*c);
+		c->channel = channel;
 		c->direction = direction;
+		return 0;
+	}
+	case LITEPCIE_IOC_RESET: {
+		struct litepcie_reset *reset = argument;
+
+		if (reset->channel >= setting("MOCK_CHANNELS", 1) || reset->direction > 1) {
+			errno = EINVAL;
+			return -1;
+		}
+		counters[reset->direction] = (struct litepcie_counters){ 0 };
 		return 0;
 	}
 	default:

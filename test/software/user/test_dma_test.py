@@ -168,6 +168,13 @@ def test_error_with_its_count(card):
     assert result.err.endswith("poisoned or wrong data); the card counted: unsupported request 1\n")
 
 
+def test_all_channels_count(card):
+    """The driver moves short transfers on any channel of the card."""
+    for channel in range(2):
+        code, result, err = run(card, channels=2, channel=channel)
+        assert code == 0 and result["ok"] and result["read"]["counter_active_cycles"] > 0, err
+
+
 def test_counters_that_do_not_increase(card):
     code, result, err = run(card, still=1)
     assert code == FAILED and "counters of the reader did not increase" in err

@@ -40,6 +40,9 @@ int main(void)
 	assert(litepcie_pread(card, in, 100, 11) == 100 && !memcmp(in, out, 100));
 	assert(litepcie_get_counters(card, 0, LITEPCIE_WRITER, &counters) == 0);
 	assert(counters.bytes == 100 && counters.descriptors == 15);
+	assert(litepcie_reset_engine(card, 0, LITEPCIE_WRITER) == 0);
+	assert(litepcie_get_counters(card, 0, LITEPCIE_WRITER, &counters) == 0 && !counters.bytes);
+	assert(litepcie_reset_engine(card, 1, LITEPCIE_WRITER) == -EINVAL);
 
 	/* The end of the memory. */
 	assert(litepcie_pread(card, in, 100, info.memory_bytes - 30) == 30);
