@@ -7,7 +7,7 @@
 _litepcie_util()
 {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="info scratch_test dma_test help version"
+	local commands="list info scratch_test dma_test help version"
 	local options="--device --card --json --version --help" command="" word
 
 	for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do

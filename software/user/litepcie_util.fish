@@ -4,12 +4,13 @@
 # Made by tools/command_pages.py from the tables of the tool: do not edit.
 
 complete -c litepcie_util -f
+complete -c litepcie_util -n __fish_use_subcommand -a list -d 'print all cards, with their links, slots and driver'
 complete -c litepcie_util -n __fish_use_subcommand -a info -d 'print identity, link, counters and errors of the card'
 complete -c litepcie_util -n __fish_use_subcommand -a scratch_test -d 'write patterns to the scratch register and read them back'
 complete -c litepcie_util -n __fish_use_subcommand -a dma_test -d 'move data by DMA, verify it, compare the rate with theory'
 complete -c litepcie_util -n __fish_use_subcommand -a help -d 'show help for the program or a command'
 complete -c litepcie_util -n __fish_use_subcommand -a version -d 'print the version of the program and of the driver interface it uses'
-complete -c litepcie_util -n '__fish_seen_subcommand_from help' -a 'info scratch_test dma_test help version'
+complete -c litepcie_util -n '__fish_seen_subcommand_from help' -a 'list info scratch_test dma_test help version'
 complete -c litepcie_util -s d -l device -r -d 'number, path or PCI address of the card (default /dev/litepcie0)'
 complete -c litepcie_util -s c -l card -x -d 'the same as --device /dev/litepcieN'
 complete -c litepcie_util -l json -d 'print JSON'

@@ -6,6 +6,7 @@
 
 #include "util.h"
 
+extern const struct command command_list;
 extern const struct command command_info;
 extern const struct command command_scratch_test;
 extern const struct command command_dma_test;

@@ -7,15 +7,20 @@
 
 #include "dma_test.h"
 #include "json.h"
+#include "link_state.h"
 
 static void of_what(const struct dma_test *test)
 {
 	const struct litepcie_info *i = &test->info;
 	const struct dma_options *o = test->options;
 	struct utsname host = { 0 };
+	struct link_state link;
+	char degraded[256];
 	char version[24];
 
 	uname(&host);
+	link_state_of(&link, i);
+	link_state_degraded(&link, degraded, sizeof(degraded));
 	snprintf(version, sizeof(version), "%" PRIu32 ".%" PRIu32, i->gateware_version >> 16,
 		 i->gateware_version & 0xffff);
 	json_text("device", test->settings->device);
@@ -29,6 +34,8 @@ static void of_what(const struct dma_test *test)
 	json_number("mrrs", i->max_read_request_bytes);
 	json_number("datapath_bits", i->data_width_bits);
 	json_number("clock_hz", i->clock_hz);
+	if (degraded[0])
+		json_text("degraded", degraded);
 	json_text("sequence", sequence_names[o->sequence]);
 	json_number("transfer_bytes", o->length);
 	json_number("iterations", o->iterations);

@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 
 #include "dma_test.h"
+#include "link_state.h"
 
 #define MB 1e6
 
@@ -14,6 +15,8 @@ static void of_what(const struct dma_test *test)
 	const struct litepcie_info *i = &test->info;
 	const struct dma_options *o = test->options;
 	struct utsname host = { 0 };
+	struct link_state link;
+	char degraded[256];
 
 	uname(&host);
 	printf("device   %s at %s: %s, gateware %" PRIu32 ".%" PRIu32 "; %s %s %s\n",
@@ -23,6 +26,10 @@ static void of_what(const struct dma_test *test)
 	       " bytes; data path %" PRIu32 " bits at %.3f MHz\n",
 	       i->link_gen, i->link_lanes, i->max_payload_bytes, i->max_read_request_bytes,
 	       i->data_width_bits, i->clock_hz / 1e6);
+	link_state_of(&link, i);
+	link_state_degraded(&link, degraded, sizeof(degraded));
+	if (degraded[0])
+		printf("slower   %s\n", degraded);
 	printf("test     %s, %" PRIu64 " bytes x %" PRIu64 " after 1 warm-up, card offset %" PRIu64
 	       ", host offset %" PRIu64 ", seed %" PRIu64 "\n",
 	       sequence_names[o->sequence], o->length, o->iterations, o->offset, o->host_offset,

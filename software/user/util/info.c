@@ -7,6 +7,7 @@
 #include "card_errors.h"
 #include "commands.h"
 #include "json.h"
+#include "link_state.h"
 #include "litepcie_regs.h"
 
 #define MAJOR(version) ((version) >> 16)
@@ -42,7 +43,8 @@ static void text_of_status(uint32_t status)
 
 static void text_of_info(const struct settings *settings, const struct litepcie_info *info)
 {
-	char names[256];
+	char names[256], degraded[256];
+	struct link_state link;
 
 	capability_names(info->capabilities, names, sizeof(names));
 	printf("device    %s at %s, driver interface %" PRIu32 "\n", settings->device,
@@ -54,9 +56,10 @@ static void text_of_info(const struct settings *settings, const struct litepcie_
 	printf("link      Gen%" PRIu32 " x%" PRIu32 ", MPS %" PRIu32 ", MRRS %" PRIu32 " bytes\n",
 	       info->link_gen, info->link_lanes, info->max_payload_bytes,
 	       info->max_read_request_bytes);
-	if (info->link_gen < info->built_gen || info->link_lanes < info->built_lanes)
-		printf("          slower than built for: reseat the card; compare LnkCap of card "
-		       "and slot (lspci -vv)\n");
+	link_state_of(&link, info);
+	link_state_degraded(&link, degraded, sizeof(degraded));
+	if (degraded[0])
+		printf("slower    %s\n", degraded);
 	text_of_status(info->link_status);
 	text_size("memory", info->memory_bytes);
 	text_size("window", info->window_bytes);
@@ -86,8 +89,11 @@ static void text_of_errors(const struct litepcie_errors *errors)
 
 static void json_of_info(const struct settings *settings, const struct litepcie_info *info)
 {
-	char version[24];
+	char version[24], degraded[256];
+	struct link_state link;
 
+	link_state_of(&link, info);
+	link_state_degraded(&link, degraded, sizeof(degraded));
 	snprintf(version, sizeof(version), "%" PRIu32 ".%" PRIu32, MAJOR(info->gateware_version),
 		 MINOR(info->gateware_version));
 	json_document("info");
@@ -112,6 +118,8 @@ static void json_of_info(const struct settings *settings, const struct litepcie_
 	json_number("built_lanes", info->built_lanes);
 	json_number("mps_bytes", info->max_payload_bytes);
 	json_number("mrrs_bytes", info->max_read_request_bytes);
+	if (degraded[0])
+		json_text("degraded", degraded);
 	for (size_t i = 0; info->link_status && i < STATES; i++)
 		json_bool(states[i].key, info->link_status & states[i].mask);
 	json_end();

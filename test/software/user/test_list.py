@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
+"""list, and the line about a slow link, on a folder that stands for /sys."""
+
+import json
+
+import pytest
+
+SPEEDS = {1: "2.5 GT/s PCIe", 2: "5.0 GT/s PCIe", 3: "8.0 GT/s PCIe", None: "Unknown"}
+
+
+def write(folder, files):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(f"{text}\n")
+
+
+def link(which, gen, lanes):
+    return {f"{which}_link_speed": SPEEDS[gen], f"{which}_link_width": lanes}
+
+
+def add_card(sysfs, number, address, now, card, slot):
+    """A card below a port; `slot` is None below a bus without one."""
+    port   = sysfs / "devices" / f"port{number}"
+    device = port / address
+    write(port, link("max", *slot) if slot else {})
+    write(device, {**link("current", *now), **link("max", *card), "numa_node": number - 1})
+    write(sysfs / "class" / "litepcie" / f"litepcie{number}", {"target": f"board{number}", "gateware_version": "1.3"})
+    (sysfs / "class" / "litepcie" / f"litepcie{number}" / "device").symlink_to(device)
+    (sysfs / "bus" / "pci" / "devices").mkdir(parents=True, exist_ok=True)
+    (sysfs / "bus" / "pci" / "devices" / address).symlink_to(device)
+
+
+@pytest.fixture
+def sysfs(tmp_path):
+    root = tmp_path / "sys"
+    add_card(root, 0, "0000:01:00.0", (2, 4), (2, 4), (3, 16))
+    add_card(root, 9, "0000:02:00.0", (1, 4), (2, 4), (1, 4))
+    add_card(root, 10, "0000:03:00.0", (2, 1), (2, 4), (3, 8))
+    write(root / "bus" / "pci" / "slots" / "5-1", {"address": "0000:02:00"})
+    write(root / "module" / "litepcie", {"version": "0.1.0"})
+    return root
+
+
+LIST = """\
+/dev/litepcie0 at 0000:01:00.0: board0, gateware 1.3
+  link Gen2 x4, card Gen2 x4, slot Gen3 x16; slot name ?, NUMA node ?, driver version 0.1.0
+/dev/litepcie9 at 0000:02:00.0: board9, gateware 1.3
+  link Gen1 x4, card Gen2 x4, slot Gen1 x4; slot name 5-1, NUMA node 8, driver version 0.1.0
+  slower: Gen1 x4, because the slot can do Gen1 x4; the card can do Gen2 x4: use a faster slot
+/dev/litepcie10 at 0000:03:00.0: board10, gateware 1.3
+  link Gen2 x1, card Gen2 x4, slot Gen3 x8; slot name ?, NUMA node 9, driver version 0.1.0
+  slower: Gen2 x1, but the card can do Gen2 x4 and the slot Gen3 x8: reseat the card, and check the clock and the \
+bitstream
+"""
+
+
+def test_list(card, sysfs):
+    assert card("list", sysfs=sysfs) == (0, LIST, "")
+
+
+def test_list_as_json(card, sysfs):
+    cards = json.loads(card("list", "--json", sysfs=sysfs).out)["cards"]
+    assert [one["device"] for one in cards] == ["/dev/litepcie0", "/dev/litepcie9", "/dev/litepcie10"]
+    assert "degraded" not in cards[0] and "numa_node" not in cards[0]
+    assert cards[1] == {"device": "/dev/litepcie9", "bus_address": "0000:02:00.0", "target": "board9",
+        "gateware_version": "1.3", "link": {"gen": 1, "lanes": 4}, "card_link": {"gen": 2, "lanes": 4},
+        "slot_link": {"gen": 1, "lanes": 4}, "slot": "5-1", "numa_node": 8, "driver_version": "0.1.0",
+        "degraded": "Gen1 x4, because the slot can do Gen1 x4; the card can do Gen2 x4: use a faster slot"}
+
+
+def test_no_card(card):
+    assert card("list") == (0, "no card; check that the module is loaded (lsmod | grep litepcie) and the card is there "
+        "(lspci)\n", "")
+    assert json.loads(card("list", "--json").out)["cards"] == []
+
+
+@pytest.mark.parametrize("now, slot, said", [
+    ((2, 4), (3, 16), None),
+    ((2, 1), (3, 16), "Gen2 x1, but the card can do Gen2 x4 and the slot Gen3 x16: reseat the card"),
+    ((1, 4), (1, 16), "Gen1 x4, because the slot can do Gen1 x16; the card can do Gen2 x4: use a faster slot"),
+    ((2, 1), (2, 1),  "Gen2 x1, because the slot can do Gen2 x1; the card can do Gen2 x4: use a faster slot"),
+    ((1, 1), (2, 1),  "Gen1 x1, but the card can do Gen2 x4 and the slot Gen2 x1: reseat the card"),
+    ((2, 1), (None, 255), "what the slot can do is not known"),
+    ((2, 1), None,    "what the slot can do is not known"),
+])
+def test_a_slow_link_in_every_command(card, tmp_path, now, slot, said):
+    add_card(tmp_path / "sys", 0, "0000:01:00.0", now, (2, 4), slot)
+    settings = {"sysfs": tmp_path / "sys", "gen": now[0], "lanes": now[1]}
+    info = card("info", **settings).out
+    test = card("dma_test", "-n", 1, **settings).out
+    json_info = json.loads(card("info", "--json", **settings).out)["link"]
+    json_test = json.loads(card("dma_test", "--json", "-n", 1, **settings).out)
+    if said is None:
+        assert "slower" not in info + test and "degraded" not in json_info | json_test
+        return
+    assert said in info and said in test
+    assert said in json_info["degraded"] and said in json_test["degraded"]
