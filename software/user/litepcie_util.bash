@@ -7,7 +7,7 @@
 _litepcie_util()
 {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="list info scratch_test dma_test help version"
+	local commands="list info scratch_test dma_test calc help version"
 	local options="--device --card --json --version --help" command="" word
 
 	for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
@@ -26,6 +26,14 @@ _litepcie_util()
 		options="12 16"
 		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
 		return ;;
+	calc:--header)
+		options="12 16"
+		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
+		return ;;
+	calc:--acks)
+		options="data all"
+		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
+		return ;;
 	*:--card | \
 	*:-c | \
 	dma_test:--length | \
@@ -35,12 +43,23 @@ _litepcie_util()
 	dma_test:--offset | \
 	dma_test:-o | \
 	dma_test:--host-offset | \
-	dma_test:--seed)
+	dma_test:--seed | \
+	calc:--gen | \
+	calc:--lanes | \
+	calc:--mps | \
+	calc:--mrrs | \
+	calc:--completion | \
+	calc:--length | \
+	calc:-l | \
+	calc:--latency-ns | \
+	calc:--tags)
 		return ;;
 	esac
 	case $command in
 	dma_test)
 		options="$options --sequence --length --iterations --offset --host-offset --seed --header" ;;
+	calc)
+		options="$options --gen --lanes --mps --mrrs --completion --header --ecrc --length --latency-ns --tags --acks" ;;
 	esac
 	if [[ $current == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")

@@ -229,6 +229,8 @@ struct litepcie_link {
 	unsigned int max_payload_bytes;	     /* current MPS: 128 .. 4096, a power of two */
 	unsigned int max_read_request_bytes; /* current MRRS: 128 .. 4096, a power of two */
 	unsigned int request_header_bytes;   /* 12: host addresses below 4 GiB; 16: above */
+	unsigned int completion_bytes;	     /* most data of a completion; 0: MPS, else 64 .. MPS */
+	unsigned int ecrc_bytes;	     /* 4 if each TLP has an ECRC, else 0 */
 };
 
 /* Payload rates in bytes per second. */
@@ -250,7 +252,8 @@ int litepcie_theory_raw(unsigned int gen, unsigned int lanes, double *bytes_per_
 
 /*
  * The formula of Intel's AN 456 and AN 855: raw * payload / (payload + overhead), with payload =
- * MPS and overhead = 8 bytes of framing and data link layer + the header. It ignores DLLPs and read
+ * MPS (of a read: the data of a completion) and overhead = 8 bytes of framing and data link layer +
+ * the header + the ECRC. It ignores DLLPs and read
  * requests, so "both" is the smaller of "read" and "write". -EINVAL if a member of @link is out of
  * range.
  */

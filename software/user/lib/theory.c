@@ -41,7 +41,16 @@ static bool link_valid(const struct litepcie_link *link)
 {
 	return link->gen >= 1 && link->gen <= 3 && lanes_valid(link->lanes) &&
 	       size_valid(link->max_payload_bytes) && size_valid(link->max_read_request_bytes) &&
-	       (link->request_header_bytes == 12 || link->request_header_bytes == 16);
+	       (link->request_header_bytes == 12 || link->request_header_bytes == 16) &&
+	       (link->ecrc_bytes == 0 || link->ecrc_bytes == 4) &&
+	       (!link->completion_bytes || link->completion_bytes == 64 ||
+		(size_valid(link->completion_bytes) &&
+		 link->completion_bytes <= link->max_payload_bytes));
+}
+
+static unsigned int completion_bytes(const struct litepcie_link *link)
+{
+	return link->completion_bytes ? link->completion_bytes : link->max_payload_bytes;
 }
 
 struct litepcie_link litepcie_link_of(const struct litepcie_info *info,
@@ -68,13 +77,15 @@ int litepcie_theory_raw(unsigned int gen, unsigned int lanes, double *bytes_per_
 
 int litepcie_theory_application_note(const struct litepcie_link *link, struct litepcie_rates *rates)
 {
-	double payload = link->max_payload_bytes;
-	double raw;
+	double payload = link->max_payload_bytes, completion, raw;
 
 	if (!link_valid(link) || litepcie_theory_raw(link->gen, link->lanes, &raw) < 0)
 		return -EINVAL;
-	rates->read = raw * payload / (payload + FRAMING + COMPLETION_HEADER);
-	rates->write = raw * payload / (payload + FRAMING + link->request_header_bytes);
+	completion = completion_bytes(link);
+	rates->read =
+		raw * completion / (completion + FRAMING + COMPLETION_HEADER + link->ecrc_bytes);
+	rates->write =
+		raw * payload / (payload + FRAMING + link->request_header_bytes + link->ecrc_bytes);
 	rates->both = least(rates->read, rates->write);
 	return 0;
 }
@@ -109,7 +120,7 @@ int litepcie_ack_limit(unsigned int gen, unsigned int lanes, unsigned int max_pa
 int litepcie_theory_pcie_bench(const struct litepcie_link *link, uint64_t transfer_bytes,
 			       struct litepcie_rates *rates)
 {
-	double request = FRAMING + link->request_header_bytes;
+	double request = FRAMING + link->request_header_bytes + link->ecrc_bytes;
 	double bytes = (double)transfer_bytes;
 	double raw, rate, dllps, writes, reads, completions;
 
@@ -123,8 +134,8 @@ int litepcie_theory_pcie_bench(const struct litepcie_link *link, uint64_t transf
 
 	writes = packets(transfer_bytes, link->max_payload_bytes) * request;
 	reads = packets(transfer_bytes, link->max_read_request_bytes) * request;
-	completions =
-		packets(transfer_bytes, link->max_payload_bytes) * (FRAMING + COMPLETION_HEADER);
+	completions = packets(transfer_bytes, completion_bytes(link)) *
+		      (FRAMING + COMPLETION_HEADER + link->ecrc_bytes);
 	rates->write = rate * bytes / (bytes + writes);
 	rates->read = least(rate * bytes / (bytes + completions), rate * bytes / reads);
 	/* The card sends write payload and read requests over the same direction. */

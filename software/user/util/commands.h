@@ -10,6 +10,7 @@ extern const struct command command_list;
 extern const struct command command_info;
 extern const struct command command_scratch_test;
 extern const struct command command_dma_test;
+extern const struct command command_calc;
 extern const struct command command_help;
 extern const struct command command_version;
 

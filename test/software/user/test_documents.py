@@ -105,7 +105,7 @@ def words(text):
     return [re.sub(r" \([0-9.]+ MiB\)|\b(yes|no)\b|[0-9.]+", " ", line).split() for line in lines]
 
 
-@pytest.mark.parametrize("command", ["info", "scratch_test", "dma_test", "version"])
+@pytest.mark.parametrize("command", ["info", "scratch_test", "dma_test", "calc", "version"])
 def test_the_page_has_the_output_of_the_tool(card, command):
     shown = re.search(rf"^    \$ litepcie_util {command}\n((?:    .*\n|\n)*)", PAGE.read_text(), re.M)[1]
     assert words(re.sub(r"^    ", "", shown, flags=re.M).strip()) == words(card(command).out.strip())
@@ -129,7 +129,7 @@ printf '%s\n' "${COMPREPLY[@]}"
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
 @pytest.mark.parametrize("words, expected", [
-    ([""],                             {"list", "info", "scratch_test", "dma_test", "help", "version"}),
+    ([""],                             {"list", "info", "scratch_test", "dma_test", "calc", "help", "version"}),
     (["s"],                            {"scratch_test"}),
     (["help", "d"],                    {"dma_test"}),
     (["--js"],                         {"--json"}),

@@ -34,7 +34,8 @@ PCIE_BENCH = {
 
 class Link(ctypes.Structure):
     _fields_ = [(name, ctypes.c_uint) for name in
-        ("gen", "lanes", "max_payload_bytes", "max_read_request_bytes", "request_header_bytes")]
+        ("gen", "lanes", "max_payload_bytes", "max_read_request_bytes", "request_header_bytes",
+        "completion_bytes", "ecrc_bytes")]
 
 
 class Rates(ctypes.Structure):
