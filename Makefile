@@ -14,7 +14,11 @@ SYNTH  ?=
 
 VENV := build/venv/bin
 
-.PHONY: help setup check test test-all test-debug-kernel prove demo bench synth docs deb clean
+# The kernel tree that patches are made for, and who sends them: make series LINUX=~/linux AUTHOR="NAME <ADDRESS>"
+LINUX  ?=
+AUTHOR ?=
+
+.PHONY: help setup check test test-all test-debug-kernel prove demo bench synth docs deb series clean
 
 help:
 	@echo "make setup     packages of the machine and build/venv"
@@ -31,6 +35,8 @@ help:
 	@echo "               (SYNTH=--no-clock: area alone; SYNTH=--targets: the boards)"
 	@echo "make docs      the documentation as a site, in build/docs"
 	@echo "make deb       Debian packages of driver (DKMS), tool and library, in build/deb"
+	@echo "make series    the driver as patches for a kernel tree, in build/series"
+	@echo "               (LINUX=~/linux AUTHOR=\"NAME <ADDRESS>\")"
 	@echo "make clean     remove build/ (the cache of packages stays: ~/.cache/litepcie-soc)"
 
 setup:
@@ -80,6 +86,9 @@ docs: setup
 
 deb: setup
 	@$(VENV)/python -m tools.make_deb
+
+series: setup
+	@$(VENV)/python software/kernel/upstream/series.py --tree "$(LINUX)" --author "$(AUTHOR)" --output build/series
 
 clean:
 	rm -rf build

@@ -31,8 +31,11 @@ def _is_source(path):
 
 
 def sources(folder=SOURCES):
-    """Returns {relative name: content} of the module's sources, without files that a build left there."""
-    names = [path for path in sorted(folder.rglob("*")) if path.is_file() and _is_source(path)]
+    """Returns {relative name: content} of the module's sources, without files that a build left there, and without
+    upstream/, which no module needs.
+    """
+    names = [path for path in sorted(folder.rglob("*")) if path.is_file() and _is_source(path)
+        and "upstream" not in path.relative_to(folder).parts]
     if not any(path.name == "Makefile" for path in names):
         raise GuestError(f"no driver sources in {folder}")
     return {str(path.relative_to(folder)): path.read_bytes() for path in names}
@@ -69,31 +72,31 @@ def _build(kernel, folder):
     """Builds the module in `folder`, and leaves the .ko there."""
     own = Path(f"/lib/modules/{kernel.release}/build")
     if own.is_dir():  # The machine itself has these headers, and their compiler.
-        _run(_make_command(own, folder))
+        _run(_make_command(own, folder, *kernel.make_options))
         _fetch(folder / "build", folder)
         return
     root, headers = kernel.compiler()
     inside        = chroot.way(root)
     if inside:
-        _build_inside(inside, root, headers, folder)
+        _build_inside(inside, root, headers, folder, kernel.make_options)
     else:
         _build_outside(kernel, root, headers, folder)
 
 
-def _build_inside(inside, root, headers, folder):
+def _build_inside(inside, root, headers, folder, options):
     """Builds with the compiler of the root, inside it."""
     (root / "tmp").mkdir(exist_ok=True)
     # Each build has a folder of its own, as several builds may use the root at once.
     with tempfile.TemporaryDirectory(prefix="module-", dir=root / "tmp") as work:
         shutil.copytree(folder, work, dirs_exist_ok=True)
-        _run([*inside, *_make_command(headers, Path("/tmp") / Path(work).name)])
+        _run([*inside, *_make_command(headers, Path("/tmp") / Path(work).name, *options)])
         _fetch(Path(work) / "build", folder)
 
 
 def _build_outside(kernel, root, headers, folder):
     """Builds with the machine's compiler and the root's headers, where the machine does not allow chroot."""
     origin = root / headers.relative_to("/")
-    if not _machine_will_do(origin):
+    if kernel.make_options or not _machine_will_do(origin):
         raise GuestError(_FORBIDDEN.format(release=kernel.release))
     # Only the Makefile of the headers contains their path.
     moved = folder / "headers"

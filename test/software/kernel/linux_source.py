@@ -34,10 +34,12 @@ RECIPE = Recipe("linux-checks", f"source of kernel {DEFAULT_KERNEL} and checkers
     exclude  = (*Recipe.exclude, "*/lto1", "*/gprofng*", "./usr/share/i18n", "./usr/lib/x86_64-linux-gnu/gconv"))
 
 # What the checks read of the source; the whole of it has 1.3 GB.
-PARTS = ("scripts", "Documentation/userspace-api/ioctl")
+PARTS = ("scripts", "Documentation/userspace-api/ioctl", "Documentation/misc-devices", "MAINTAINERS",
+    "drivers/misc/Kconfig", "drivers/misc/Makefile", *(f"tools/testing/selftests/{name}"
+        for name in ("Makefile", "kselftest.h", "kselftest_harness.h")))
 
 
-def _unpack(folder, *parts):
+def unpack(folder, *parts):
     """Unpacks the kernel's source, or parts of it, into `folder`."""
     archive = packages.root(RECIPE) / RECIPE.expect
     subprocess.run(["tar", "-xf", archive, "-C", folder, "--strip-components=1",
@@ -47,7 +49,7 @@ def _unpack(folder, *parts):
 def parts():
     """Returns the folder of `PARTS`, unpacked once, in the cache."""
     return cache.entry("linux-checks-parts", cache.digest(packages.root(RECIPE).name, *PARTS),
-        lambda path: _unpack(path, *PARTS), "the kernel's scripts")
+        lambda path: unpack(path, *PARTS), "the kernel's scripts")
 
 
 @contextlib.contextmanager
@@ -83,7 +85,7 @@ def headers():
 
 def whole(folder):
     """Unpacks the whole source into `folder`, with the driver where it belongs."""
-    _unpack(folder)
+    unpack(folder)
     driver = folder / "drivers" / "misc" / "litepcie"
     copy_driver(driver)
     for name, line in (("Kconfig", 'source "drivers/misc/litepcie/Kconfig"\n'),

@@ -1,0 +1,170 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The patches for a kernel tree: Linux's checks of each, that they apply, and that the tree builds after each."""
+
+import re
+import shutil
+import subprocess
+import sys
+
+from pathlib import Path
+
+import pytest
+
+from test.software.kernel import linux_source
+from test.software.kernel.test_linux_checks import complaints, script
+
+ROOT     = Path(__file__).resolve().parents[3]
+DRIVER   = ROOT / "software" / "kernel"
+SERIES   = DRIVER / "upstream" / "series.py"
+AUTHOR   = "A Developer <developer@example.org>"
+SELFTEST = "tools/testing/selftests/drivers/litepcie"
+
+pytestmark = pytest.mark.timeout(900)
+
+
+@pytest.fixture(scope="module")
+def parts():
+    return linux_source.parts()
+
+
+def series(tree, output, author=AUTHOR):
+    return subprocess.run([sys.executable, SERIES, "--tree", tree, "--author", author, "--output", output],
+        capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def patches(parts, tmp_path_factory):
+    """Paths of the patches, without the cover letter."""
+    result = series(parts, tmp_path_factory.mktemp("series"))
+    assert result.returncode == 0, result.stderr
+    return [Path(line) for line in result.stdout.splitlines()][1:]
+
+
+@pytest.fixture(scope="module")
+def patched(parts, patches, tmp_path_factory):
+    """A copy of the parts of the kernel tree with all patches."""
+    tree = tmp_path_factory.mktemp("tree")
+    shutil.copytree(parts, tree, dirs_exist_ok=True, ignore=lambda folder, names: ["scripts"])
+    for patch in patches:
+        apply(tree, patch)
+    return tree
+
+
+def apply(tree, patch):
+    # The tree is no git repository, and may be inside one.
+    result = subprocess.run(["git", "apply", "-p1", "--whitespace=error-all", patch], cwd=tree, capture_output=True,
+        text=True, env={"PATH": "/usr/bin:/bin", "GIT_CEILING_DIRECTORIES": str(tree.parent)})
+    assert result.returncode == 0, result.stderr
+
+
+def checkpatch(parts, patch):
+    # MAINTAINERS, in the first patch, names the folders of the other patches' files.
+    said = script(parts, "checkpatch.pl", "--no-tree", "--strict", "--terse", "--no-summary", "--ignore",
+        "FILE_PATH_CHANGES", patch)
+    return [line for line in said.splitlines() if line]
+
+
+@pytest.mark.full
+def test_checkpatch_finds_nothing_in_any_patch(parts, patches):
+    assert len(patches) == 8
+    assert {patch.name: checkpatch(parts, patch) for patch in patches} == {patch.name: [] for patch in patches}
+
+
+def test_checkpatch_would_find_a_patch_without_a_signature(parts, patches, tmp_path):
+    assert checkpatch(parts, patches[-1]) == []
+    bad = tmp_path / "bad.patch"
+    bad.write_text(re.sub("Signed-off-by: .*\n", "", patches[0].read_text()))
+    assert any("Signed-off-by" in line for line in checkpatch(parts, bad))
+
+
+def test_the_patches_make_the_whole_driver(patched):
+    driver = patched / "drivers" / "misc" / "litepcie"
+    wanted = {path.name for path in DRIVER.glob("*.[ch]")} - {"compat.h"} | {"Kconfig", "Makefile"}
+    assert {path.name for path in driver.iterdir()} == wanted
+    assert not [path for path in driver.iterdir() if "compat.h" in path.read_text()]
+    assert "KBUILD_EXTMOD" not in (driver / "Makefile").read_text()
+    for folder, pattern in (("include/uapi/linux", "*.h"), ("Documentation/misc-devices", "litepcie*"),
+            ("Documentation/ABI/testing", "sysfs-*")):
+        found = {path.name for path in (patched / folder).glob(pattern)}
+        assert found == {path.name for path in (DRIVER / folder).glob(pattern)}, folder
+
+
+def test_the_tree_names_the_driver(patched):
+    number = (patched / "Documentation/userspace-api/ioctl/ioctl-number.rst").read_text()
+    magic  = re.search(r"LITEPCIE_IOC_MAGIC\s+(0x\w+)", (DRIVER / "include/uapi/linux/litepcie.h").read_text())[1]
+    row    = re.search(rf"^{magic}  .*litepcie\.h", number, re.M | re.I)
+    assert row and number.index("\n0xCF") < row.start() < number.index("\n0xDB")
+    entry  = re.search(r"\n\nLITEPCIE SOC DMA CARD DRIVER\n(?:\w:\t.*\n)+\n", (patched / "MAINTAINERS").read_text())[0]
+    for pattern in re.findall(r"^F:\t(.*)", entry, re.M):
+        assert list(patched.glob(pattern.rstrip("/"))), pattern
+    for name in ("drivers/misc/Kconfig", "drivers/misc/Makefile", "Documentation/misc-devices/index.rst",
+            "tools/testing/selftests/Makefile"):
+        assert "litepcie" in (patched / name).read_text(), name
+
+
+def test_the_cover_letter_says_what_no_test_has_shown(parts, tmp_path):
+    assert series(parts, tmp_path).returncode == 0
+    text = " ".join((tmp_path / "0000-cover-letter.patch").read_text().split())
+    assert "No hardware has run this driver yet" in text
+    for word in ("dmaengine", "VFIO", "accel", "UIO"):
+        assert word in text
+
+
+@pytest.mark.parametrize("tree, author, message", [
+    ("no-such-folder", AUTHOR,   "no-such-folder is no kernel tree: MAINTAINERS: No such file or directory"),
+    (".",              "nobody", "argument --author: 'nobody' is not NAME <ADDRESS>"),
+])
+def test_errors(tmp_path, tree, author, message):
+    result = series(tree, tmp_path, author)
+    assert result.returncode != 0
+    assert message in result.stderr
+
+
+def test_the_selftest_passes_with_a_card(boot, board, patched, tmp_path):
+    """With the harness of the kernel tree; it skips where there is no card."""
+    program = tmp_path / "litepcie_test"
+    subprocess.run(["gcc", "-O2", "-Wall", "-Werror", "-static", "-D_GNU_SOURCE", "-I", patched / "include/uapi",
+        "-o", program, patched / SELFTEST / "litepcie_test.c"], check=True)
+    guest  = boot(board, files=[(program, "/bin/litepcie_test")])
+    result = guest.run("litepcie_test", 60)
+    tests  = (patched / SELFTEST / "litepcie_test.c").read_text().count("\nTEST_F(")
+    assert result.status == 0, result.output
+    assert f"# PASSED: {tests} / {tests} tests passed." in result.output
+    assert "SKIP" not in result.output
+    guest.run("rmmod litepcie")
+    result = guest.run("litepcie_test", 60)
+    assert result.output.count("SKIP") >= tests, result.output
+
+
+@pytest.mark.full
+def test_the_tree_builds_after_each_patch():
+    """drivers/misc without the driver, and from the patch that adds it, also with it as a module and built in.
+
+    Debian's source is older than the tree that the patches are for, and so needs compat.h.
+    """
+    options = ("64BIT=y", "MODULES=y", "PCI=y", "PCI_MSI=y", "DEBUG_FS=y", "KUNIT=y", "LITEPCIE_KUNIT_TEST=y")
+    with linux_source.workshop() as (folder, run):
+        linux_source.unpack(folder)
+        result = series(folder, folder / "series")
+        assert result.returncode == 0, result.stderr
+        shutil.copy(DRIVER / "compat.h", folder)
+        inside = f"/tmp/{folder.name}"
+        for patch in sorted((folder / "series").iterdir())[1:]:
+            apply(folder, patch)
+            added = (folder / "drivers/misc/litepcie/Kconfig").exists()
+            for value in ("m", "y") if added else (None,):
+                lines = [*options, f"LITEPCIE={value}"] if value else options[:-1]
+                (folder / "wanted").write_text("".join(f"CONFIG_{option}\n" for option in lines))
+                run("make", "-s", "allnoconfig", "KCONFIG_ALLCONFIG=wanted")
+                assert value is None or f"CONFIG_LITEPCIE={value}\n" in (folder / ".config").read_text()
+                result = run("make", "-s", "-j2", "prepare")
+                assert result.returncode == 0, result.stdout[-3000:]
+                result = run("make", "-j2", "W=1", f"KCFLAGS=-include {inside}/compat.h", "drivers/misc/")
+                assert result.returncode == 0, result.stdout[-3000:]
+                assert complaints(result.stdout) == []
+        assert added
