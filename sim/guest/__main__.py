@@ -28,6 +28,7 @@ import termios
 import tty
 
 from litepcie_sim.guest.preparation import prepare
+from litepcie_sim.guest.arm64   import ARM64_KERNELS
 from litepcie_sim.guest.debug_kernel import DEBUG_KERNEL
 from litepcie_sim.guest.errors  import GuestError, GuestTimeout, say
 from litepcie_sim.guest.kernels import DEFAULT_KERNEL, KERNELS
@@ -75,7 +76,7 @@ def parser():
     boot = Parser(add_help=False)
     boot.add_argument("--board", required=True, metavar="DIR",
         help="build folder of targets/sim.py")
-    boot.add_argument("--kernel", choices=[*KERNELS, DEBUG_KERNEL], default=DEFAULT_KERNEL,
+    boot.add_argument("--kernel", choices=[*KERNELS, *ARM64_KERNELS, DEBUG_KERNEL], default=DEFAULT_KERNEL,
         help="guest kernel (default %(default)s)")
     boot.add_argument("--mps", type=int, choices=SIZES, default=256,
         help="Max_Payload_Size of the board, bytes (default %(default)s)")
@@ -105,7 +106,7 @@ def parser():
         help="command after --; a single word is a command line for the shell")
     verbs.add_parser("shell", parents=[boot], help="boot and give a shell")
     get = verbs.add_parser("prepare", help="fetch and build everything that a guest needs")
-    get.add_argument("--kernel", action="append", choices=[*KERNELS, DEBUG_KERNEL],
+    get.add_argument("--kernel", action="append", choices=[*KERNELS, *ARM64_KERNELS, DEBUG_KERNEL],
         help=f"for this guest kernel; may be repeated (default {DEFAULT_KERNEL})")
     get.add_argument("--with-fio", action="store_true", help="also fetch Debian's fio")
     return main

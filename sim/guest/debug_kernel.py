@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 from litepcie_sim.guest          import cache, chroot, packages
+from litepcie_sim.guest.arm64    import ARM64_KERNELS, Arm64Kernel
 from litepcie_sim.guest.errors   import GuestError, say
 from litepcie_sim.guest.kernels  import DEFAULT_KERNEL, KERNELS, TOOLS, Kernel
 from litepcie_sim.guest.packages import Recipe
@@ -35,7 +36,9 @@ _KEPT     = (_IMAGE, ".config", "Makefile", "Module.symvers", "arch/x86/Makefile
 
 
 def kernel(name):
-    """Returns the kernel with the name `name`, one of `KERNELS` or `DEBUG_KERNEL`."""
+    """Returns the kernel with the name `name`, one of `KERNELS` or `ARM64_KERNELS`, or `DEBUG_KERNEL`."""
+    if name in ARM64_KERNELS:
+        return Arm64Kernel(name)
     return DebugKernel(name) if name == DEBUG_KERNEL else Kernel(name)
 
 

@@ -6,11 +6,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
 # The first program of the guest. It sets up the board, then runs commands from the second serial port (console.py).
-# The runner writes /etc/guest.conf: mps=, mrrs=, load= (1: set up the board and load its module), and token=, which
-# this program replies with when it is ready.
+# The runner writes /etc/guest.conf: control= (that port), mps=, mrrs=, load= (1: set up the board and load its
+# module), and token=, which this program replies with when it is ready.
 
 export PATH=/bin:/sbin:/usr/bin HOME=/root TERM=vt100
-control=/dev/ttyS1
 
 # Orphans become children of process 1. When a child ends, the shell's `read` starts again and loses the part of the
 # line that it had. So process 1 only waits, and a second process reads commands and has no other children. It is not

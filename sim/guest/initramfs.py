@@ -21,19 +21,27 @@ ROOT = HERE.parents[1]
 USER = ROOT / "software" / "user"
 
 
-def base():
-    """Returns the archive of every guest: folders, busybox with a link for each of its commands, init."""
-    _, busybox     = packages.find(Recipe("busybox", "busybox", "bookworm",
+def busybox():
+    """Returns the path of busybox for this machine."""
+    return packages.find(Recipe("busybox", "busybox", "bookworm",
         packages = ("busybox-static",),
-        expect   = "bin/busybox"))
-    status, output = processes.run([busybox, "--list"])
+        expect   = "bin/busybox"))[1]
+
+
+def base(program=None):
+    """Returns the archive of every guest: folders, busybox with a link for each of its commands, init.
+
+    `program` is the guest's busybox if its processor is another; its commands are the same.
+    """
+    own            = busybox()
+    status, output = processes.run([own, "--list"])
     if status:
-        raise GuestError(f"{busybox} does not run on this machine")
+        raise GuestError(f"{own} does not run on this machine")
     archive = Archive()
     for folder in ("dev", "proc", "sys", "tmp", "root", "etc", "lib/modules", "usr/bin", "sbin"):
         archive.folder(folder)
     archive.device("dev/console", 5, 1)
-    archive.copy("bin/busybox", busybox, 0o755)
+    archive.copy("bin/busybox", program or own, 0o755)
     for name in output.split():
         if name != "busybox":
             archive.link(f"bin/{name}", "busybox")

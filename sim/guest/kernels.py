@@ -11,7 +11,7 @@ import re
 
 from pathlib import Path
 
-from litepcie_sim.guest          import packages
+from litepcie_sim.guest          import initramfs, packages, qemu
 from litepcie_sim.guest.errors   import GuestError, say
 from litepcie_sim.guest.packages import Recipe
 
@@ -32,8 +32,19 @@ _NO_USE = (r"(?!linux-(image|binary|modules|base)|systemd|libsystemd|udev|initra
 
 @dataclasses.dataclass(frozen=True)
 class Kernel:
-    """One of `KERNELS`, by name. Raises GuestError if there is no such kernel."""
+    """One of `KERNELS`, by name. Raises GuestError if there is no such kernel.
+
+    Attributes
+    ----------
+    processor    : the guest's processor, as QEMU names it.
+    port         : the guest's second serial port (console.py).
+    make_options : what the build of a module needs besides the headers.
+    """
     name : str
+
+    processor    = "x86_64"
+    port         = "ttyS1"
+    make_options = ()
 
     def __post_init__(self):
         if self.name not in KERNELS:
@@ -68,7 +79,8 @@ class Kernel:
         # Either /boot/vmlinuz-RELEASE or modules/RELEASE/vmlinuz.
         release = image.name.removeprefix("vmlinuz-")
         release = image.parent.name if release == "vmlinuz" else release
-        if self.name != "newest" and not re.match(re.escape(self.name) + r"\b", release):
+        version = self.name.split("-")[0]
+        if version != "newest" and not re.match(re.escape(version) + r"\b", release):
             say(f"Debian {self.suite} now has kernel {release}, which is used instead of {self.name}")
         return release
 
@@ -84,3 +96,19 @@ class Kernel:
             exclude  = (*Recipe.exclude, "*/lto1", "*/gprofng*", "./usr/share/i18n",
                 "./usr/lib/x86_64-linux-gnu/gconv")))
         return root, Path("/") / headers.relative_to(root)
+
+    def busybox(self):
+        """Returns the path of busybox for this processor."""
+        return initramfs.busybox()
+
+    def qemu(self):
+        """Returns the `qemu.Qemu` with this processor."""
+        return qemu.find()
+
+    def machine(self, **options):
+        """Returns the `qemu.Machine` for this processor."""
+        return qemu.Machine(**options)
+
+    def tools(self):
+        """Returns the paths of the programs of software/user for this processor."""
+        return initramfs.tools()

@@ -15,7 +15,7 @@ import time
 
 from pathlib import Path
 
-from litepcie_sim.guest         import initramfs, qemu
+from litepcie_sim.guest         import initramfs
 from litepcie_sim.guest.board   import BuiltBoard, Simulator, socket_folder
 from litepcie_sim.guest.console import Reply
 from litepcie_sim.guest.debug_kernel import kernel as named_kernel
@@ -78,6 +78,8 @@ class Guest:
         self._sockets     = {}
         self._tail        = b""
         self.log          = Path(log) if log else None
+        if with_fio and self.kernel.processor != "x86_64":
+            raise GuestError("there is no fio for a guest with an ARM processor; leave with_fio out")
         for host, _ in self._files:
             if not os.access(host, os.R_OK) or not host.is_file():
                 raise GuestError(f"cannot read the file {host}")
@@ -96,7 +98,7 @@ class Guest:
         self.close(off=kind is None)
 
     def _start(self):
-        program      = qemu.find()
+        program      = self.kernel.qemu()
         image        = self.kernel.image()
         self._folder = socket_folder()
         folder       = Path(self._folder.name)
@@ -113,7 +115,7 @@ class Guest:
             self.simulator.start()
             machine.update(socket=folder / "board", gen=self.board.gen, lanes=self.board.lanes)
         began = time.monotonic()
-        self._start_qemu(program, qemu.Machine(**machine), image, folder)
+        self._start_qemu(program, self.kernel.machine(**machine), image, folder)
         output = bytearray()
         self._pump(boot, time.monotonic() + BOOT_SECONDS, output.extend)
         self.boot_seconds = time.monotonic() - began
@@ -123,13 +125,13 @@ class Guest:
             raise GuestError(f"the guest could not set up the board: {said}")
 
     def _write_initrd(self, path, image, token):
-        archive = initramfs.base()
-        conf    = {**self._conf, "token": token}
+        archive = initramfs.base(self.kernel.busybox())
+        conf    = {**self._conf, "token": token, "control": f"/dev/{self.kernel.port}"}
         archive.file("etc/guest.conf", "".join(f"{name}={value}\n" for name, value in conf.items()))
         archive.copy("boot/vmlinuz", image)
         if self.board:
             archive.copy("lib/modules/litepcie.ko", module(self.kernel))
-            for tool in initramfs.tools():
+            for tool in self.kernel.tools():
                 archive.copy(f"bin/{tool.name}", tool, 0o755)
         for host, guest in self._files:
             archive.copy(guest, host)
@@ -200,7 +202,7 @@ class Guest:
         Returns the exit status of the shell, or 0 if the key `leave` was typed or the guest powered off.
         """
         reply = Reply()
-        self._send(reply.request("shell", f"stty -F /dev/ttyS1 rows {rows} cols {columns}"))
+        self._send(reply.request("shell", f"stty -F /dev/{self.kernel.port} rows {rows} cols {columns}"))
         try:
             self._pump(reply, None, take, keys=keys, leave=leave)
         except GuestOff:

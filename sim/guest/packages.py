@@ -58,6 +58,19 @@ class Recipe:
         return [base] + ([self.suite] if self.suite != base else [])
 
 
+@dataclasses.dataclass(frozen=True)
+class ForeignRecipe(Recipe):
+    """A recipe of packages for other processors.
+
+    architectures : Debian architectures; names of packages of the first one need no suffix (":arm64").
+    besides       : packages that are resolved for themselves, so that they may exclude `packages`.
+    keep_besides  : regular expression for the names of those packages to unpack.
+    """
+    architectures : tuple = ("arm64",)
+    besides       : tuple = ()
+    keep_besides  : str   = ""
+
+
 def root(recipe):
     """Returns the path of the root for `recipe`, which is fetched if it is not in the cache."""
     return cache.entry(recipe.name, cache.digest(recipe), lambda path: _make(recipe, path),
@@ -74,8 +87,9 @@ def find(recipe):
 class Apt:
     """Runs apt-get with all its state in the folder `state`."""
 
-    def __init__(self, state, mirror, suites):
+    def __init__(self, state, mirror, suites, architectures=("amd64",)):
         self.mirror = mirror
+        self.native = architectures[0]
         keyring     = next((path for path in KEYRINGS if path.is_file()), None)
         if keyring is None:
             raise GuestError("the Debian archive keyring is missing; type: "
@@ -87,7 +101,8 @@ class Apt:
             part.mkdir(parents=True)
         (state / "status").touch()
         (state / "sources.list").write_text("".join(
-            f"deb [arch=amd64 signed-by={keyring}] {mirror} {suite} main\n" for suite in suites))
+            f"deb [arch={','.join(architectures)} signed-by={keyring}] {mirror} {suite} main\n"
+            for suite in suites))
         settings = {
             "Dir::Etc::parts"           : "/dev/null",
             "Dir::Etc::main"            : "/dev/null",
@@ -100,8 +115,8 @@ class Apt:
             "Dir::State::status"        : state / "status",
             "Dir::Cache"                : state,
             "Dir::Cache::archives"      : self.archives,
-            "APT::Architecture"         : "amd64",
-            "APT::Architectures"        : "amd64",
+            "APT::Architecture"         : architectures[0],
+            "APT::Architectures"        : ",".join(architectures),
             "APT::Sandbox::User"        : "",
             "APT::Update::Error-Mode"   : "any",
             "Acquire::Languages"        : "none",
@@ -119,12 +134,13 @@ class Apt:
             raise GuestError(reason(output, self.mirror))
         return output
 
-    def resolve(self, recipe):
-        """Returns [(name, version)] of the recipe's packages and all their dependencies."""
+    def resolve(self, suite, packages, keep):
+        """Returns [(name, version)] of packages and all their dependencies, if their names match `keep`."""
         output = self("install", "-y", "--no-install-recommends", "--print-uris",
-            "-t", recipe.suite, *recipe.packages)
-        names  = re.findall(r"^'\S+' (\S+)_(\S+)_\w+\.deb \d+", output, re.MULTILINE)
-        return [(name, urllib.parse.unquote(version)) for name, version in names]
+            "-t", suite, *packages)
+        names  = re.findall(r"^'\S+' (\S+)_(\S+)_(\w+)\.deb \d+", output, re.MULTILINE)
+        return [(name if kind in (self.native, "all") else f"{name}:{kind}", urllib.parse.unquote(version))
+            for name, version, kind in names if re.match(keep, name)]
 
     def download(self, packages):
         """Downloads packages given as [(name, version)]; returns the paths of the .deb files."""
@@ -197,9 +213,11 @@ def _make(recipe, path):
     say(f"fetching {recipe.what} (Debian {recipe.suite})")
     state  = path / ".apt"
     state.mkdir()
-    apt = Apt(state, mirror, recipe.suites)
+    apt = Apt(state, mirror, recipe.suites, getattr(recipe, "architectures", ("amd64",)))
     apt("update")
-    packages = [found for found in apt.resolve(recipe) if re.match(recipe.keep, found[0])]
+    packages = apt.resolve(recipe.suite, recipe.packages, recipe.keep)
+    if getattr(recipe, "besides", ()):
+        packages += apt.resolve(recipe.suite, recipe.besides, recipe.keep_besides)
     debs     = apt.download(packages)
     size     = sum(deb.stat().st_size for deb in debs)
     unpack(debs, path, recipe.exclude)

@@ -71,13 +71,15 @@ def find():
     own = shutil.which("qemu-system-x86_64")
     if own and unfit([own]) is None:
         return Qemu((own,), dict(os.environ), version([own]))
-    return _private()
+    return private()
 
 
-def _private():
-    root, program = packages.find(Recipe("qemu", "QEMU", "trixie-backports",
-        packages = ("qemu-system-x86",),
-        expect   = "usr/bin/qemu-system-x86_64",
+def private(package="qemu-system-x86", processor="x86_64"):
+    """Returns Debian's QEMU for guests with `processor`, which `package` has."""
+    name          = "qemu" if processor == "x86_64" else f"qemu-{processor}"
+    root, program = packages.find(Recipe(name, "QEMU", "trixie-backports",
+        packages = (package,),
+        expect   = f"usr/bin/qemu-system-{processor}",
         exclude  = (*Recipe.exclude, "./usr/share/fonts", "./usr/share/perl*")))
     # It uses its own loader and libraries, because the machine's may be older, and its own modules, because it
     # must not load those of another QEMU.
@@ -122,11 +124,13 @@ class Machine:
             "audit=0", "cryptomgr.notests", "random.trust_cpu=on", "no_timer_check", "8250.nr_uarts=2"]
         return [*arguments, *(["intel_iommu=on", "iommu.strict=1"] if self.iommu else []), *self.parameters]
 
+    def hardware(self):
+        """Returns QEMU's arguments for the machine and its processor."""
+        return ["-machine", "q35,accel=tcg,memory-backend=memory,sata=off,smbus=off,smm=off,i8042=off"]
+
     def arguments(self, kernel, initrd, console, control):
         """Returns QEMU's arguments. `console` and `control` are file descriptors of connected sockets."""
-        arguments = ["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
-            "-machine",
-            "q35,accel=tcg,memory-backend=memory,sata=off,smbus=off,smm=off,i8042=off",
+        arguments = ["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", *self.hardware(),
             # Shared memory, so that the simulator maps it and the board's DMA accesses it directly.
             "-object", f"memory-backend-memfd,id=memory,size={self.memory},share=on",
             "-m", self.memory, "-smp", str(self.cpus),

@@ -16,7 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from litepcie_sim.guest import DEBUG_KERNEL, DEFAULT_KERNEL, Guest
+from litepcie_sim.guest              import DEBUG_KERNEL, DEFAULT_KERNEL, Guest
+from litepcie_sim.guest.arm64        import ARM64_KERNELS
+from litepcie_sim.guest.debug_kernel import kernel as named_kernel
 
 ROOT     = Path(__file__).resolve().parents[2]
 SOURCES  = Path(__file__).resolve().parent / "src"
@@ -57,6 +59,17 @@ def programs():
         stdout=subprocess.DEVNULL)
     return [*[(BUILD / name, f"/bin/{name}") for name in PROGRAMS],
         *[(BUILD / "examples" / name, f"/bin/{name}") for name in examples]]
+
+
+def arm64_programs(kernel):
+    """The same for a guest with an ARM processor."""
+    lines  = []
+    flags  = "-O2 -Wall -Wextra -Werror -static -pthread -I software/kernel/include/uapi"
+    for name in PROGRAMS:
+        files = " ".join(str(path.relative_to(ROOT)) for path in sources(name))
+        lines.append(f"$CC {flags} -o $OUT/{name} {files}")
+    folder = named_kernel(kernel).programs("\n".join(lines), ("software/kernel", "test/guest/src"))
+    return [(folder / name, f"/bin/{name}") for name in PROGRAMS]
 
 
 class TestGuest:
@@ -115,7 +128,8 @@ def boot(board, programs):
         log    = folder / "console.log"
         arguments = ["--stats", str(stats), *simulator_arguments]
         options   = {"kernel": KERNEL, **options}
-        with Guest(board, files=[*programs, *files], log=log, simulator_arguments=arguments,
+        own       = arm64_programs(options["kernel"]) if options["kernel"] in ARM64_KERNELS else programs
+        with Guest(board, files=[*own, *files], log=log, simulator_arguments=arguments,
                 **options) as guest:
             test = TestGuest(guest)
             yield test

@@ -52,7 +52,7 @@ def board(tmp_path):
     (["run", "--board", "x"],
         "the following arguments are required: COMMAND"),
     (["run", "--board", "x", "--kernel", "5.10", "--", "true"],
-        "invalid choice: '5.10' (choose from '6.1', '6.12', 'newest', '6.1-debug')"),
+        "invalid choice: '5.10' (choose from '6.1', '6.12', 'newest', '6.12-arm64', '6.12-arm64-16k', '6.1-debug')"),
     (["run", "--board", "x", "--mps", "300", "--", "true"],
         "argument --mps: invalid choice: 300 (choose from 128, 256, 512, 1024, 2048, 4096)"),
     (["run", "--board", "x", "--memory", "12X", "--", "true"], "'12X' is not a size such as 512M or 1G"),
