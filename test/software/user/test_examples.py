@@ -55,6 +55,62 @@ def test_stream_packets(card, tmp_path):
     assert (result.returncode, result.stdout, result.stderr) == (0, "20 packets sent and received: equal\n", "")
 
 
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory):
+    """Folder with the C examples."""
+    folder = tmp_path_factory.mktemp("examples")
+    subprocess.run(["make", "-s", "-C", EXAMPLES, f"BUILD={folder}", f"{folder}/h2c_c2h", f"{folder}/record_play"],
+        check=True, capture_output=True)
+    return folder
+
+
+def run_program(path, *arguments, **options):
+    return subprocess.run([path, *map(str, arguments)], capture_output=True, text=True, timeout=30, **options)
+
+
+def test_h2c_c2h(card, programs, tmp_path):
+    """At an address that is not aligned; calls move less than asked; what is around the bytes stays."""
+    data = os.urandom(300001)
+    (tmp_path / "out").write_bytes(data)
+    tool = programs / "h2c_c2h"
+    sent = run_program(tool, "h2c", "/dev/litepcie0", tmp_path / "out", "0x1005", env=card.environment(short=4096))
+    assert (sent.returncode, sent.stdout, sent.stderr) == (0, "300001 bytes moved, host to card\n", "")
+    memory = card.file.read_bytes()
+    assert memory[0x1005:][:len(data)] == data and not any(memory[:0x1005]) and not any(memory[0x1005 + len(data):])
+    back = run_program(tool, "c2h", "/dev/litepcie0", tmp_path / "in", "0x1005", len(data),
+        env=card.environment(short=4096))
+    assert (back.returncode, back.stdout, back.stderr) == (0, "300001 bytes moved, card to host\n", "")
+    assert (tmp_path / "in").read_bytes() == data
+
+
+def test_record_play(programs, tmp_path):
+    """A file takes what is played; a FIFO gives the recorder more than it is asked for."""
+    data = os.urandom(200001)
+    (tmp_path / "out").write_bytes(data)
+    (tmp_path / "stream").touch()
+    tool = programs / "record_play"
+    played = run_program(tool, "play", tmp_path / "stream", tmp_path / "out")
+    assert (played.returncode, played.stdout, played.stderr) == (0, "200001 bytes played\n", "")
+    assert (tmp_path / "stream").read_bytes() == data
+    os.mkfifo(tmp_path / "endless")
+    with subprocess.Popen(["sh", "-c", f"cat {tmp_path}/stream {tmp_path}/stream > {tmp_path}/endless"],
+            stderr=subprocess.DEVNULL):
+        recorded = run_program(tool, "record", tmp_path / "endless", tmp_path / "in", 200001)
+    assert (recorded.returncode, recorded.stdout, recorded.stderr) == (0, "200001 bytes recorded\n", "")
+    assert (tmp_path / "in").read_bytes() == data
+
+
+@pytest.mark.parametrize("name, arguments", [
+    ("h2c_c2h",     ("h2c", "/dev/none", "/dev/null", 0)),
+    ("record_play", ("record", "/dev/none", "/dev/null", 1)),
+])
+def test_a_missing_device_and_wrong_usage(programs, name, arguments):
+    result = run_program(programs / name, *arguments)
+    assert (result.returncode, result.stderr) == (1, "/dev/none: No such file or directory\n")
+    result = run_program(programs / name, *arguments[:2])
+    assert result.returncode == 2 and result.stderr.startswith(f"usage: {name} ")
+
+
 def test_a_missing_card_is_one_line(card):
     for name in ("write_read.py", "info.py", "stream_packets.py"):
         result = run(card, name, "/dev/litepcie7")
