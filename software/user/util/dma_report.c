@@ -10,7 +10,7 @@
 
 #define MB 1e6
 
-static void of_what(const struct dma_test *test)
+void dma_report_begin(const struct dma_test *test)
 {
 	const struct litepcie_info *i = &test->info;
 	const struct dma_options *o = test->options;
@@ -34,6 +34,8 @@ static void of_what(const struct dma_test *test)
 	       ", host offset %" PRIu64 ", seed %" PRIu64 "\n",
 	       sequence_names[o->sequence], o->length, o->iterations, o->offset, o->host_offset,
 	       o->seed);
+	/* The test can take minutes; this is shown before. */
+	fflush(stdout);
 }
 
 static void theory_line(const char *name, double theory, double average)
@@ -96,7 +98,6 @@ void dma_report_text(const struct dma_test *test)
 {
 	uint64_t transfers = test->sides[0].measure.transfers + test->sides[1].measure.transfers;
 
-	of_what(test);
 	for (unsigned int i = 0; i < 2; i++)
 		of_side(test, &test->sides[i]);
 	if (!transfers)

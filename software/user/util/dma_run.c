@@ -8,14 +8,24 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "dma_test.h"
 
-static volatile sig_atomic_t caught;
+static volatile sig_atomic_t caught, second_runs;
+static pthread_t second; /* the thread of read-and-write */
 
 static void on_signal(int number)
 {
 	caught = number;
+	/* The system call of the second thread must end too. */
+	if (second_runs)
+		pthread_kill(second, SIGUSR1);
+}
+
+static void on_wake(int number)
+{
+	(void)number;
 }
 
 /* Only the first signal is caught: a second Ctrl-C ends the program at once. */
@@ -23,6 +33,9 @@ static void catch_signals(void)
 {
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
 
+	struct sigaction wake = { .sa_handler = on_wake };
+
+	sigaction(SIGUSR1, &wake, NULL);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 }
@@ -35,25 +48,43 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int whole(ssize_t moved, uint64_t bytes)
+/*
+ * Moves the bytes of @side in one direction. Unlike litepcie_pread(), a signal ends it between the
+ * parts of a call that was cut short. Returns 0 or a negative errno.
+ */
+static int transfer(struct dma_test *test, const struct side *side, unsigned int direction)
 {
-	if (moved < 0)
-		return (int)moved;
-	return (uint64_t)moved == bytes ? 0 : -ENOSPC;
+	int fd = litepcie_fd(test->card);
+	size_t bytes = test->options->length, moved = 0;
+
+	while (moved < bytes) {
+		off_t at = (off_t)(side->offset + moved);
+		ssize_t n;
+
+		if (caught)
+			return -EINTR;
+		n = direction == LITEPCIE_READER
+			    ? pwrite(fd, side->source.data + moved, bytes - moved, at)
+			    : pread(fd, side->landing.data + moved, bytes - moved, at);
+		if (n < 0 && errno == EINTR && !caught)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return -ENOSPC;
+		moved += (size_t)n;
+	}
+	return 0;
 }
 
 static int to_card(struct dma_test *test, const struct side *side)
 {
-	uint64_t bytes = test->options->length;
-
-	return whole(litepcie_pwrite(test->card, side->source.data, bytes, side->offset), bytes);
+	return transfer(test, side, LITEPCIE_READER);
 }
 
 static int to_host(struct dma_test *test, const struct side *side)
 {
-	uint64_t bytes = test->options->length;
-
-	return whole(litepcie_pread(test->card, side->landing.data, bytes, side->offset), bytes);
+	return transfer(test, side, LITEPCIE_WRITER);
 }
 
 /* Returns -1 if @err is an error, with test->signal or test->error filled in. */
@@ -75,7 +106,11 @@ static int failed(struct dma_test *test, const struct side *side, const char *st
 
 static int read_guard(struct dma_test *test, const struct card_guard *guard, uint8_t *bytes)
 {
-	return whole(litepcie_pread(test->card, bytes, guard->bytes, guard->offset), guard->bytes);
+	ssize_t moved = litepcie_pread(test->card, bytes, guard->bytes, guard->offset);
+
+	if (moved < 0)
+		return (int)moved;
+	return (size_t)moved == guard->bytes ? 0 : -ENOSPC;
 }
 
 static int save_guards(struct dma_test *test, struct side *side)
@@ -215,23 +250,25 @@ static int both(struct dma_test *test)
 		    *writer = &test->sides[LITEPCIE_WRITER];
 	struct start_line line = { .test = test };
 	sigset_t signals, old;
-	pthread_t thread;
 	int err;
 
 	/* Do each step for both directions before the next: all transfers change the counters. */
 	if (prepare(test, reader) || prepare(test, writer) || sample(test, reader) ||
 	    sample(test, writer))
 		return -1;
-	/* Only this thread handles signals: the new one inherits the blocked mask. */
+	/* Only this thread handles signals, and wakes the new one, which inherits the mask. */
 	sigfillset(&signals);
+	sigdelset(&signals, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &signals, &old);
-	err = -pthread_create(&thread, NULL, reader_thread, &line);
+	err = -pthread_create(&second, NULL, reader_thread, &line);
+	second_runs = !err;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (failed(test, reader, "starting a thread", err))
 		return -1;
 	start_together(&line);
 	move(test, writer);
-	pthread_join(thread, NULL);
+	pthread_join(second, NULL);
+	second_runs = 0;
 	if (measure(test, reader) || measure(test, writer) || verify(test, reader) ||
 	    verify(test, writer))
 		return -1;
@@ -265,6 +302,7 @@ int dma_run(struct dma_test *test)
 		if (sequence_has(test->options->sequence, i) && save_guards(test, &test->sides[i]))
 			return -1;
 	for (test->iteration = 0; test->iteration <= test->options->iterations; test->iteration++) {
+		atomic_store(&test->shown, test->iteration);
 		if (iterate(test))
 			return -1;
 		if (caught) {

@@ -222,10 +222,16 @@ static int test_card(struct dma_test *test)
 	if (!code)
 		code = place_areas(test);
 	if (!code)
+		code = dma_lock(test);
+	if (!code)
 		code = allocate(test);
 	if (code)
 		return code;
+	if (!test->settings->json)
+		dma_report_begin(test);
+	dma_progress_begin(test);
 	dma_run(test);
+	dma_progress_end();
 	if (test->settings->json)
 		dma_report_json(test);
 	else
@@ -254,7 +260,9 @@ const struct command command_dma_test = {
 	.options = options,
 	.defaults = defaults,
 	.details =
-		"Overwrites the card's memory from --offset on.\n\n"
+		"Overwrites the card's memory from --offset on. The memory is locked: a second "
+		"test\n"
+		"of it ends with the process that has it.\n\n"
 		"The first iteration is a warm-up: it is verified but not measured. Every byte of "
 		"a\n"
 		"transfer differs from the same byte of the 255 transfers before, so data that is\n"

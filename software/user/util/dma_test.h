@@ -83,7 +83,8 @@ struct dma_test {
 	struct litepcie_info info;
 	struct side sides[2]; /* by direction */
 	uint64_t iteration;
-	double overlap; /* sum over the iterations of READ_AND_WRITE, each 0 .. 1 */
+	_Atomic uint64_t shown; /* the same for the line on a terminal */
+	double overlap;		/* sum over the iterations of READ_AND_WRITE, each 0 .. 1 */
 	struct mismatch mismatch;
 	struct litepcie_errors errors; /* the card's counters before the test */
 	char error[256];	       /* one line, empty: none */
@@ -117,6 +118,13 @@ int card_errors_check(struct dma_test *test, const struct side *side);
 /* dma_run.c. 0, or -1 with test->error, mismatch or signal filled in. */
 int dma_run(struct dma_test *test);
 
+/* dma_lock.c: 0, or the exit code after one line on stderr if another test has the memory. */
+int dma_lock(const struct dma_test *test);
+
+/* dma_progress.c: a line on a terminal while the test runs. */
+void dma_progress_begin(struct dma_test *test);
+void dma_progress_end(void);
+
 /* dma_measure.c */
 double counter_rate(const struct dma_test *test, uint64_t bytes, uint64_t cycles);
 /* Reads the counters of all channels of @side. 0 or a negative errno. */
@@ -124,6 +132,7 @@ int measure_sample(struct dma_test *test, struct side *side, struct litepcie_cou
 int measure_add(struct dma_test *test, struct side *side);
 
 /* dma_report.c, dma_json.c: reports of a complete or incomplete run. */
+void dma_report_begin(const struct dma_test *test); /* text: what is tested */
 void dma_report_text(const struct dma_test *test);
 void dma_report_json(const struct dma_test *test);
 

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <linux/litepcie.h>
@@ -191,6 +192,13 @@ int ioctl(int fd, unsigned long request, ...)
 	}
 }
 
+static int sleep_us(uint64_t us)
+{
+	struct timespec t = { .tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000 };
+
+	return nanosleep(&t, NULL);
+}
+
 /* Counts a call and its bytes; returns nonzero and sets errno if this call must fail. */
 static int account(unsigned int direction, size_t *bytes)
 {
@@ -216,8 +224,9 @@ static int account(unsigned int direction, size_t *bytes)
 		c->wait_data = (c->wait_data ? c->wait_data : UINT32_MAX - 100) + cycles / 10;
 	}
 	pthread_mutex_unlock(&lock);
-	/* MOCK_DELAY_US: duration of a call; a signal ends it early. */
-	if (setting("MOCK_DELAY_US", 0) && usleep(setting("MOCK_DELAY_US", 0)) < 0)
+	/* MOCK_DELAY_US: duration of a call, from call MOCK_LONG_FROM on; a signal ends it early. */
+	if (setting("MOCK_DELAY_US", 0) && calls >= setting("MOCK_LONG_FROM", 0) &&
+	    sleep_us(setting("MOCK_DELAY_US", 0)) < 0)
 		return -1;
 	if (fails)
 		errno = (int)setting("MOCK_FAIL_ERRNO", EIO);

@@ -5,9 +5,14 @@
 The real card and driver are tested in the guest; here a plain file loses, flips and spills bytes.
 """
 
+import contextlib
 import errno
 import json
+import os
+import pty
+import re
 import signal
+import subprocess
 import time
 
 import pytest
@@ -203,3 +208,57 @@ def test_signal(card, number, code, sequence):
     assert 0 < result["read"]["transfers"] < 100000
     assert err.startswith(f"litepcie_util: ended by signal {number} in iteration ")
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("sequence", ["read", "read-and-write"])
+@pytest.mark.parametrize("settings", [{"short": 4096, "delay_us": 50000}, {"delay_us": 60000000, "long_from": 5}])
+def test_a_signal_ends_a_long_transfer(card, sequence, settings):
+    """A transfer of a minute, of one call or of many: nothing after the signal may last as long."""
+    with card.start("dma_test", "-s", sequence, "-l", "256K" if sequence == "read-and-write" else "1M",
+            **settings) as process:
+        time.sleep(0.7)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=5)
+    assert process.returncode == 130 and err.startswith("litepcie_util: ended by signal 2 in iteration ")
+    assert out.startswith("device   /dev/litepcie0 ")
+
+
+def test_what_is_tested_is_shown_first(card):
+    """The header is there while the first transfer lasts."""
+    with card.start("dma_test", "-s", "read", delay_us=60000000, long_from=5) as process:
+        head = [process.stdout.readline() for _ in range(3)]
+        assert process.poll() is None
+        process.kill()
+    assert [line.split()[0] for line in head] == ["device", "link", "test"]
+
+
+def test_progress_on_a_terminal(card):
+    """A terminal on stderr gets a line while the transfer lasts, and no trace of it stays."""
+    master, slave = pty.openpty()
+    environment = card.environment(short=65536, delay_us=60000)
+    with subprocess.Popen([card.build / "litepcie_util", "dma_test", "-s", "read", "-n", "1", "-l", "1M"],
+            stdout=subprocess.DEVNULL, stderr=slave, env=environment) as process:
+        assert process.wait(timeout=30) == 0
+    os.close(slave)
+    said = b""
+    with contextlib.suppress(OSError):
+        while more := os.read(master, 4096):
+            said += more
+    os.close(master)
+    assert re.search(rb"\r\x1b\[Kiteration [01] of 1, \d+\.\d MB counted by the card", said)
+    assert said.endswith(b"\r\x1b[K")
+
+
+# ---- Two tests at once ---------------------------------------------------------------------------
+
+def test_two_tests_on_one_area(card):
+    with card.start("dma_test", "-s", "read", "-l", "64K", "-o", "64K", delay_us=60000000, long_from=5) as first:
+        for _ in range(3):
+            first.stdout.readline()  # The header comes when the lock is held.
+        result = card("dma_test", "-l", "4K", "-o", "128K")  # The guard bytes belong to the test.
+        apart  = card("dma_test", "-l", "4K", "-o", "256K", "-n", 1)
+        first.kill()
+    assert result == (FAILED, "", f"litepcie_util: /dev/litepcie0: process {first.pid} (litepcie_util) tests bytes "
+        "65472 to 131135 of the card's memory: wait for its end, or give another --offset\n")
+    assert apart.code == 0
+    assert card("dma_test", "-l", "4K", "-o", "128K", "-n", 1).code == 0
