@@ -1,0 +1,37 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What the tool reads from the kernel and only has in the guest: cards in sysfs, and locks of the device file."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def guest(shared_guest):
+    with shared_guest.borrow() as guest:
+        yield guest
+
+
+def test_list_and_the_address_of_the_card(guest):
+    """The card's address opens it; a link as fast as the card is not called slow."""
+    one, = json.loads(guest.run("litepcie_util --json list"))["cards"]
+    assert (one["device"], one["link"], one["card_link"]) == ("/dev/litepcie0", *[{"gen": 2, "lanes": 4}]*2)
+    assert "degraded" not in one
+    info = json.loads(guest.run(f"litepcie_util --json -d {one['bus_address']} info"))
+    assert (info["bus_address"], info["device"]) == (one["bus_address"], "/dev/litepcie0")
+    guest.run("litepcie_util -d 0000:1f:1f.7 info", status=4)
+
+
+def test_two_tests_on_one_area(guest):
+    """The second one ends at once and names the first; Ctrl-C ends the first within its transfer."""
+    guest.run("litepcie_util dma_test -s read -l 32M > /tmp/first 2>&1 & echo $! > /tmp/pid; sleep 1")
+    said = guest.run("litepcie_util dma_test -n 1 2>&1", status=1)
+    pid  = guest.run("cat /tmp/pid").strip()
+    assert f"process {pid} (litepcie_util) tests bytes 0 to 33554495 of the card's memory" in said
+    guest.run(f"kill -TERM {pid}; for i in $(seq 50); do [ -d /proc/{pid} ] || exit 0; sleep 0.1; done; exit 1")
+    guest.run("grep -q 'ended by signal 15 in iteration 0' /tmp/first && litepcie_util dma_test -n 1")
