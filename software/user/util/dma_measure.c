@@ -65,13 +65,13 @@ int measure_add(struct dma_test *test, struct side *side)
 		return -1;
 	}
 	if (!subtract(test, before, after, &change)) {
-		snprintf(test->error, sizeof(test->error),
-			 "counters of the %s did not increase: %llu bytes and %llu cycles before a "
-			 "transfer, %llu and %llu after it",
-			 litepcie_direction_name(side->direction),
-			 (unsigned long long)before->bytes,
-			 (unsigned long long)before->active_cycles, (unsigned long long)after->bytes,
-			 (unsigned long long)after->active_cycles);
+		snprintf(
+			test->error, sizeof(test->error),
+			"counters of the %s did not increase: %llu bytes and %llu cycles before a "
+			"transfer, %llu and %llu after it",
+			litepcie_direction_name(side->direction), (unsigned long long)before->bytes,
+			(unsigned long long)before->active_cycles, (unsigned long long)after->bytes,
+			(unsigned long long)after->active_cycles);
 		return -1;
 	}
 	m->transfers++;
