@@ -161,32 +161,51 @@ static int litepcie_async_cancel(struct kiocb *iocb)
 	return 0;
 }
 
+/* A queued request exists, and so does its call. */
+static bool litepcie_async_is(struct litepcie_request *req, const void *iocb)
+{
+	struct litepcie_async *async = req->context;
+
+	return async && async->iocb == iocb;
+}
+
+/**
+ * litepcie_async_stop() - cancel what the card does not have of a call
+ * @flow: queue of the open file
+ * @iocb: the call, which may have ended
+ */
+void litepcie_async_stop(struct litepcie_flow *flow, const struct kiocb *iocb)
+{
+	litepcie_cancel_if(flow, litepcie_async_is, iocb);
+}
+
 /**
  * litepcie_async_can() - may a call be asynchronous
  * @flow: queue of the open file
  * @iocb: the call
- * @iter: the buffer
+ * @source: the buffer
  * @left: bytes to move
  *
  * Return: true if litepcie_async() can move the buffer.
  */
 bool litepcie_async_can(struct litepcie_flow *flow, struct kiocb *iocb,
-			struct iov_iter *iter, size_t left)
+			struct litepcie_source *source, size_t left)
 {
 	return !is_sync_kiocb(iocb) && left <= LITEPCIE_ASYNC_BYTES &&
-	       litepcie_buffer_can_leave(flow->engine, iter, left);
+	       (source->dmabuf ||
+		litepcie_buffer_can_leave(flow->engine, source->iter, left));
 }
 
 /* Queues the requests of a call. */
 static void litepcie_async_submit(struct litepcie_async *async,
-				  struct iov_iter *iter, size_t left)
+				  struct litepcie_source *source, size_t left)
 {
 	struct litepcie_request *req, **last = &async->first;
 	u32 endpoint = async->iocb->ki_pos;
 
 	while (left) {
 		atomic_inc(&async->pending);
-		req = litepcie_submit(async->flow, iter, endpoint, left,
+		req = litepcie_submit(async->flow, source, endpoint, left,
 				      litepcie_async_complete, async,
 				      async->iocb->ki_filp);
 		if (IS_ERR(req)) {
@@ -205,7 +224,7 @@ static void litepcie_async_submit(struct litepcie_async *async,
  * litepcie_async() - start to move a buffer and do not wait for the card
  * @flow: queue of the open file
  * @iocb: the call; its position is the byte address in the card's memory
- * @iter: the buffer
+ * @source: the buffer
  * @left: bytes to move, not 0, all of them inside the card's memory
  * @wait: whether to wait for room in the queue
  *
@@ -213,7 +232,7 @@ static void litepcie_async_submit(struct litepcie_async *async,
  * errno if nothing was moved.
  */
 ssize_t litepcie_async(struct litepcie_flow *flow, struct kiocb *iocb,
-		       struct iov_iter *iter, size_t left, bool wait)
+		       struct litepcie_source *source, size_t left, bool wait)
 {
 	struct litepcie_async *async;
 	int error;
@@ -231,7 +250,7 @@ ssize_t litepcie_async(struct litepcie_flow *flow, struct kiocb *iocb,
 	async->held = left;
 	INIT_WORK(&async->work, litepcie_async_work);
 	atomic_set(&async->pending, 1);
-	litepcie_async_submit(async, iter, left);
+	litepcie_async_submit(async, source, left);
 	if (!async->first) {
 		error = async->error;
 		kmem_cache_free(litepcie_async_cache, async);

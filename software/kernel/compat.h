@@ -11,6 +11,7 @@
 #include <linux/dma-mapping.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/uio.h>
 #include <linux/version.h>
 
@@ -32,6 +33,12 @@
  */
 #ifndef DMA_ATTR_DEBUGGING_IGNORE_CACHELINES
 #define DMA_ATTR_DEBUGGING_IGNORE_CACHELINES 0
+#endif
+
+/* Since 6.13: the argument is a string. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+#undef MODULE_IMPORT_NS
+#define MODULE_IMPORT_NS(ns) MODULE_INFO(import_ns, ns)
 #endif
 
 /* Since 6.3: sets and clears flags of a mapping. */

@@ -9,6 +9,7 @@
 #include <linux/idr.h>
 #include <linux/slab.h>
 
+#include "dmabuf.h"
 #include "driver.h"
 
 static dev_t litepcie_devt;
@@ -60,6 +61,8 @@ struct litepcie_device *litepcie_device_alloc(struct pci_dev *pdev)
 	mutex_init(&ld->latch);
 	mutex_init(&ld->files_lock);
 	INIT_LIST_HEAD(&ld->files);
+	mutex_init(&ld->dmabufs_lock);
+	INIT_LIST_HEAD(&ld->dmabufs);
 	INIT_LIST_HEAD(&ld->stream_ends);
 	INIT_LIST_HEAD(&ld->user_files);
 	INIT_LIST_HEAD(&ld->all_engines);
@@ -112,12 +115,14 @@ void litepcie_device_unpublish(struct litepcie_device *ld)
  * litepcie_device_drain() - wait until no call uses the card
  * @ld: the device, unpublished, its requests ended
  *
- * Removes all mappings of the window: later accesses to it get SIGBUS.
+ * Removes all mappings of the window: later accesses to it get SIGBUS. Detaches
+ * the dma-bufs that open files have.
  */
 void litepcie_device_drain(struct litepcie_device *ld)
 {
 	litepcie_card_set(ld, LITEPCIE_CARD_LOST);
 	synchronize_srcu(&ld->gate);
+	litepcie_dmabufs_disconnect(ld);
 }
 
 /**

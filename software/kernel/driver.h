@@ -15,14 +15,19 @@
  *	irq.c sysfs.c				interrupts; attributes
  *	file.c watchdog.c stream_file.c user.c	system calls; recovery of an engine
  *	interrupt_file.c			the user's interrupts
- *	async.c ioctl.c stream_ioctl.c		asynchronous calls; ioctls
+ *	ioctl.c stream_ioctl.c			ioctls
+ *	card_ioctl.c dmabuf_move.c		ioctls of the card; moves of dma-bufs
+ *	call.c					a call of any kind
+ *	async.c					asynchronous calls
  *	transfer.c identity.c stream_call.c	one call's requests; what the card is
  *	stream_wait.c stream_map.c		calls and mappings of streams
  *	stream_control.c			the hardware of streams
  *	submit.c stream_ring.c			requests enter and leave the queue
  *	pages.c control.c window.c		memory of a request; engine; mmap()
- *	memory.c				allocation and release of requests
- *	ring.c scatter.c buffer.c		requests in the ring; their bytes
+ *	dmabuf.c dmabuf_request.c		attached dma-bufs
+ *	ring.c buffer.c				requests in the ring; their bytes
+ *	memory.c				memory of requests: allocated, mapped, freed
+ *	scatter.c				contiguous parts of a request
  *	feed.c					requests enter the rings
  *	queue.c stream_loss.c stream_memory.c	requests before the ring; limits
  *	bank.c					registers of an engine
@@ -121,6 +126,8 @@ enum litepcie_card {
  * @latch: held between the two accesses of a 64-bit counter, or of SCRATCH
  * @files_lock: protects @files and @user_files
  * @files: all open files
+ * @dmabufs_lock: protects @dmabufs, and mapping and unmapping its members
+ * @dmabufs: dma-bufs that open files have attached
  * @user: the device of the user's registers; NULL: none
  * @user_files: all open files of @user
  * @debugfs: debugfs folder of the card
@@ -156,6 +163,8 @@ struct litepcie_device {
 	struct mutex latch;		/* serialises pairs of register accesses */
 	struct mutex files_lock;	/* protects the list */
 	struct list_head files;
+	struct mutex dmabufs_lock;	/* protects the list */
+	struct list_head dmabufs;
 	struct litepcie_user *user;
 	struct list_head user_files;
 	struct dentry *debugfs;
@@ -234,7 +243,7 @@ void litepcie_device_unpublish(struct litepcie_device *ld);
 void litepcie_device_drain(struct litepcie_device *ld);
 
 /* ioctl.c: ioctls of /dev/litepcieN */
-long litepcie_ioctl(struct litepcie_device *ld, fmode_t mode,
-		    unsigned int command, void __user *argument);
+long litepcie_ioctl(struct litepcie_file *lf, unsigned int command,
+		    void __user *argument);
 
 #endif /* _LITEPCIE_DRIVER_H */

@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 #include <linux/splice.h>
 
+#include "dmabuf.h"
 #include "driver.h"
 #include "request.h"
 
@@ -37,6 +38,8 @@ static int litepcie_open(struct inode *inode, struct file *file)
 	lf->ld = ld;
 	lf->file = file;
 	spin_lock_init(&lf->lock);
+	xa_init_flags(&lf->dmabufs, XA_FLAGS_ALLOC1);
+	xa_init_flags(&lf->moves, XA_FLAGS_ALLOC1);
 	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
 		litepcie_flow_init(&lf->flows[i], &ld->engines[0][i]);
 
@@ -79,6 +82,8 @@ static int litepcie_release(struct inode *inode, struct file *file)
 	mutex_lock(&ld->files_lock);
 	list_del(&lf->node);
 	mutex_unlock(&ld->files_lock);
+	litepcie_dmabuf_moves_release(lf);
+	litepcie_dmabufs_release(lf);
 	kfree(lf);
 	put_device(&ld->dev);
 	return 0;
@@ -90,39 +95,12 @@ static loff_t litepcie_llseek(struct file *file, loff_t offset, int whence)
 				 litepcie_from_file(file)->id.memory_bytes);
 }
 
-/*
- * O_NONBLOCK means what it means for direct I/O on a disk: the call does not
- * wait for room in the queue, behind other calls. It does wait for its own
- * transfer, unless it is asynchronous.
- *
- * RWF_NOWAIT forbids that too: a call that is not asynchronous returns -EAGAIN.
- * io_uring then repeats it from a worker thread, which may wait.
- */
-static ssize_t litepcie_move(struct kiocb *iocb, struct iov_iter *iter,
-			     struct litepcie_flow *flow, size_t bytes)
-{
-	bool nowait = iocb->ki_flags & IOCB_NOWAIT;
-	bool wait = !nowait && !(iocb->ki_filp->f_flags & O_NONBLOCK);
-	size_t moved;
-	int error;
-
-	error = litepcie_transfer_lost(iocb, flow);
-	if (error)
-		return error;
-	if (litepcie_async_can(flow, iocb, iter, bytes))
-		return litepcie_async(flow, iocb, iter, bytes, wait);
-	if (nowait)
-		return -EAGAIN;
-	moved = litepcie_transfer(flow, iter, iocb->ki_pos, bytes, wait, &error);
-	iocb->ki_pos += moved;
-	return litepcie_transfer_result(iocb, flow, moved, error);
-}
-
 static ssize_t litepcie_iter(struct kiocb *iocb, struct iov_iter *iter,
 			     unsigned int direction)
 {
 	struct litepcie_file *lf = iocb->ki_filp->private_data;
 	struct litepcie_flow *flow = &lf->flows[direction];
+	struct litepcie_source source = { .iter = iter };
 	u64 size = lf->ld->id.memory_bytes;
 	size_t bytes = iov_iter_count(iter);
 
@@ -134,7 +112,7 @@ static ssize_t litepcie_iter(struct kiocb *iocb, struct iov_iter *iter,
 		return 0;
 	if (iocb->ki_pos >= size)
 		return direction == LITEPCIE_READER ? -ENOSPC : 0;
-	return litepcie_move(iocb, iter, flow, min_t(u64, bytes, size - iocb->ki_pos));
+	return litepcie_move(iocb, &source, flow, min_t(u64, bytes, size - iocb->ki_pos));
 }
 
 static ssize_t litepcie_read_iter(struct kiocb *iocb, struct iov_iter *iter)
@@ -150,8 +128,7 @@ static ssize_t litepcie_write_iter(struct kiocb *iocb, struct iov_iter *iter)
 static long litepcie_unlocked_ioctl(struct file *file, unsigned int command,
 				    unsigned long argument)
 {
-	return litepcie_ioctl(litepcie_from_file(file), file->f_mode, command,
-			      (void __user *)argument);
+	return litepcie_ioctl(file->private_data, command, (void __user *)argument);
 }
 
 static int litepcie_mmap(struct file *file, struct vm_area_struct *vma)

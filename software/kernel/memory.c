@@ -4,9 +4,11 @@
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
+#include <linux/dma-mapping.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 
+#include "compat.h"
 #include "driver.h"
 #include "request.h"
 
@@ -95,6 +97,7 @@ static void litepcie_pages_release(struct litepcie_engine *engine,
 			__free_page(req->pages[i]);
 		break;
 	case LITEPCIE_MEMORY_BORROWED:
+	case LITEPCIE_MEMORY_IMPORTED:
 		break;
 	}
 }
@@ -113,6 +116,37 @@ void litepcie_request_free(struct litepcie_engine *engine,
 		kmem_cache_free(litepcie_request_cache, req);
 	else
 		kfree(req);
+}
+
+/**
+ * litepcie_request_map() - let the card access the memory of a request
+ * @engine: the engine of the direction
+ * @req: the request, with its scatterlist
+ *
+ * Return: 0 or negative errno.
+ */
+int litepcie_request_map(struct litepcie_engine *engine, struct litepcie_request *req)
+{
+	int ret;
+
+	if (req->memory == LITEPCIE_MEMORY_IMPORTED)
+		return 0;
+	ret = dma_map_sgtable(&engine->ld->pdev->dev, &req->sgt, engine->dma,
+			      DMA_ATTR_DEBUGGING_IGNORE_CACHELINES);
+	/* The machine's resources: -EIO means an error of the card. */
+	return ret == -EIO ? -ENOMEM : ret;
+}
+
+/**
+ * litepcie_request_unmap() - undo litepcie_request_map()
+ * @engine: the engine of the direction
+ * @req: the request, which the card no longer has
+ */
+void litepcie_request_unmap(struct litepcie_engine *engine, struct litepcie_request *req)
+{
+	if (req->memory != LITEPCIE_MEMORY_IMPORTED)
+		dma_unmap_sgtable(&engine->ld->pdev->dev, &req->sgt, engine->dma,
+				  DMA_ATTR_DEBUGGING_IGNORE_CACHELINES);
 }
 
 /**

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The memory of a request: the caller's pages, pinned; pages that the caller
- * holds itself (fixed buffers of io_uring, splice); or the driver's pages, with a
- * copy from or to the caller's buffer. All that is allocated here is charged to
- * the caller's memory cgroup.
+ * holds itself (fixed buffers of io_uring, splice); a part of a dma-buf, which
+ * dmabuf_request.c finds; or the driver's pages, with a copy from or to the caller's
+ * buffer. All that is allocated here is charged to the caller's memory cgroup.
  *
  * The caller's own pages are used if possible. The driver copies
  * - memory of the kernel that has no pages of its own;
@@ -16,6 +16,7 @@
 #include <linux/mm.h>
 
 #include "compat.h"
+#include "dmabuf.h"
 #include "driver.h"
 #include "request.h"
 
@@ -145,7 +146,7 @@ static struct litepcie_request *litepcie_borrow(struct litepcie_engine *engine,
 /**
  * litepcie_request_create() - make a request of the first part of a buffer
  * @flow: queue of the open file
- * @iter: the buffer; advanced past the request, position undefined on error
+ * @source: the buffer; advanced past the request, position undefined on error
  * @left: bytes of the buffer to move, not 0
  *
  * Allocates the request, and pins or copies its memory. May wait for the
@@ -155,13 +156,21 @@ static struct litepcie_request *litepcie_borrow(struct litepcie_engine *engine,
  * ERR_PTR().
  */
 struct litepcie_request *litepcie_request_create(struct litepcie_flow *flow,
-						 struct iov_iter *iter, size_t left)
+						 struct litepcie_source *source,
+						 size_t left)
 {
 	struct litepcie_engine *engine = flow->engine;
+	struct iov_iter *iter = source->iter;
 	struct litepcie_request *req;
 	size_t copy;
 	int ret;
 
+	if (source->dmabuf) {
+		req = litepcie_dmabuf_request(engine, source, left);
+		if (!IS_ERR(req))
+			req->flow = flow;
+		return req;
+	}
 	iov_iter_advance(iter, 0);	/* past empty parts */
 	copy = litepcie_bytes_to_copy(engine, iter, left);
 	if (copy)

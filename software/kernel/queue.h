@@ -12,6 +12,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
+#include <linux/xarray.h>
 
 #include "fair.h"
 
@@ -76,6 +77,8 @@ struct litepcie_lost {
  * @flows: its queues, by direction
  * @lock: protects @lost
  * @lost: by direction
+ * @dmabufs: buffers that are attached, by handle
+ * @moves: moves of them that nobody waited for, by ticket
  */
 struct litepcie_file {
 	struct litepcie_device *ld;
@@ -84,6 +87,8 @@ struct litepcie_file {
 	struct litepcie_flow flows[LITEPCIE_DIRECTIONS];
 	spinlock_t lock;		/* protects lost */
 	struct litepcie_lost lost[LITEPCIE_DIRECTIONS];
+	struct xarray dmabufs;
+	struct xarray moves;
 };
 
 /* queue.c: limits, and the choice of the next request */

@@ -16,6 +16,20 @@
 
 #include "queue.h"
 
+struct litepcie_dmabuf;
+
+/**
+ * struct litepcie_source - the memory of a call, at the byte that is next
+ * @iter: the caller's buffer; NULL if the memory is a dma-buf
+ * @dmabuf: the dma-buf
+ * @offset: byte in @dmabuf
+ */
+struct litepcie_source {
+	struct iov_iter *iter;
+	struct litepcie_dmabuf *dmabuf;
+	u64 offset;
+};
+
 /**
  * enum litepcie_request_state - where a request is
  * @LITEPCIE_REQUEST_QUEUED: in litepcie_flow.queue, unknown to the card
@@ -39,11 +53,13 @@ enum litepcie_request_state {
  * @LITEPCIE_MEMORY_BORROWED: pages that the caller holds until the call ends:
  *	fixed buffers of io_uring, splice
  * @LITEPCIE_MEMORY_BOUNCED: pages of the driver; the data is copied
+ * @LITEPCIE_MEMORY_IMPORTED: a part of a dma-buf, which is always mapped
  */
 enum litepcie_memory {
 	LITEPCIE_MEMORY_PINNED,
 	LITEPCIE_MEMORY_BORROWED,
 	LITEPCIE_MEMORY_BOUNCED,
+	LITEPCIE_MEMORY_IMPORTED,
 };
 
 /* Pages of a small request: it comes from a cache and has a scatterlist inside. */
@@ -115,6 +131,7 @@ bool litepcie_buffer_can_leave(struct litepcie_engine *engine,
 			       struct iov_iter *iter, size_t left);
 
 /* scatter.c: contiguous parts of a request */
+int litepcie_scatter_alloc(struct litepcie_request *req, unsigned int parts);
 int litepcie_scatter(struct litepcie_request *req, size_t most);
 void litepcie_scatter_free(struct litepcie_request *req);
 
@@ -125,24 +142,31 @@ void litepcie_memory_exit(void);
 struct litepcie_request *litepcie_request_alloc(unsigned int nr_pages);
 void litepcie_request_free(struct litepcie_engine *engine,
 			   struct litepcie_request *req);
+int litepcie_request_map(struct litepcie_engine *engine, struct litepcie_request *req);
+void litepcie_request_unmap(struct litepcie_engine *engine, struct litepcie_request *req);
 bool litepcie_request_may_sleep(struct litepcie_request *req);
 
 /* pages.c: memory of a request */
 extern atomic64_t litepcie_copied_bytes;
 struct litepcie_request *litepcie_request_create(struct litepcie_flow *flow,
-						 struct iov_iter *iter, size_t left);
+						 struct litepcie_source *source,
+						 size_t left);
 size_t litepcie_request_finish(struct litepcie_request *req, int *error);
 
 /* submit.c: into the queue and out of it */
 struct litepcie_request *
-litepcie_submit(struct litepcie_flow *flow, struct iov_iter *iter, u32 endpoint,
-		size_t left, void (*complete)(struct litepcie_request *req),
-		void *context, struct file *plugged);
+litepcie_submit(struct litepcie_flow *flow, struct litepcie_source *source,
+		u32 endpoint, size_t left,
+		void (*complete)(struct litepcie_request *req), void *context,
+		struct file *plugged);
 void litepcie_cancel(struct litepcie_request *req, int error);
+void litepcie_cancel_if(struct litepcie_flow *flow,
+			bool (*match)(struct litepcie_request *req, const void *data),
+			const void *data);
 void litepcie_cancel_owner(struct litepcie_flow *flow, fl_owner_t owner);
 
 /* transfer.c: requests of one call */
-size_t litepcie_transfer(struct litepcie_flow *flow, struct iov_iter *iter,
+size_t litepcie_transfer(struct litepcie_flow *flow, struct litepcie_source *source,
 			 u32 endpoint, size_t left, bool wait, int *error);
 ssize_t litepcie_transfer_result(struct kiocb *iocb, struct litepcie_flow *flow,
 				 size_t moved, int error);
@@ -152,8 +176,13 @@ int litepcie_transfer_lost(struct kiocb *iocb, struct litepcie_flow *flow);
 int litepcie_async_init(void);
 void litepcie_async_exit(void);
 bool litepcie_async_can(struct litepcie_flow *flow, struct kiocb *iocb,
-			struct iov_iter *iter, size_t left);
+			struct litepcie_source *source, size_t left);
 ssize_t litepcie_async(struct litepcie_flow *flow, struct kiocb *iocb,
-		       struct iov_iter *iter, size_t left, bool wait);
+		       struct litepcie_source *source, size_t left, bool wait);
+void litepcie_async_stop(struct litepcie_flow *flow, const struct kiocb *iocb);
+
+/* call.c: a call of any kind */
+ssize_t litepcie_move(struct kiocb *iocb, struct litepcie_source *source,
+		      struct litepcie_flow *flow, size_t bytes);
 
 #endif /* _LITEPCIE_REQUEST_H */

@@ -8,7 +8,6 @@
 #include <linux/dma-mapping.h>
 #include <linux/jiffies.h>
 
-#include "compat.h"
 #include "driver.h"
 #include "request.h"
 
@@ -66,13 +65,11 @@ void litepcie_ring_free(struct litepcie_engine *engine)
  */
 void litepcie_ring_end(struct litepcie_engine *engine, struct list_head *done)
 {
-	struct device *dma = &engine->ld->pdev->dev;
 	struct litepcie_request *req, *next;
 
 	list_for_each_entry_safe(req, next, done, node) {
 		list_del_init(&req->node);
-		dma_unmap_sgtable(dma, &req->sgt, engine->dma,
-				  DMA_ATTR_DEBUGGING_IGNORE_CACHELINES);
+		litepcie_request_unmap(engine, req);
 		req->complete(req);
 	}
 }

@@ -119,6 +119,24 @@ static bool litepcie_scatter_is_plain(struct litepcie_request *req)
 }
 
 /**
+ * litepcie_scatter_alloc() - allocate the scatterlist of a request
+ * @req: the request
+ * @parts: number of entries, not 0
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int litepcie_scatter_alloc(struct litepcie_request *req, unsigned int parts)
+{
+	if (parts > LITEPCIE_SMALL_PAGES)
+		return sg_alloc_table(&req->sgt, parts, GFP_KERNEL_ACCOUNT);
+	sg_init_table(req->small, parts);
+	req->sgt = (struct sg_table) {
+		.sgl = req->small, .nents = parts, .orig_nents = parts,
+	};
+	return 0;
+}
+
+/**
  * litepcie_scatter() - make the scatterlist of a request
  * @req: the request, with its memory
  * @most: most bytes of a part, at least a page
@@ -135,16 +153,9 @@ int litepcie_scatter(struct litepcie_request *req, size_t most)
 							 offset_in_page(iter_iov_addr(&req->iter)),
 							 req->bytes, most, GFP_KERNEL_ACCOUNT);
 	parts = litepcie_scatter_parts(req, most, NULL);
-	if (parts <= LITEPCIE_SMALL_PAGES) {
-		sg_init_table(req->small, parts);
-		req->sgt = (struct sg_table) {
-			.sgl = req->small, .nents = parts, .orig_nents = parts,
-		};
-	} else {
-		ret = sg_alloc_table(&req->sgt, parts, GFP_KERNEL_ACCOUNT);
-		if (ret)
-			return ret;
-	}
+	ret = litepcie_scatter_alloc(req, parts);
+	if (ret)
+		return ret;
 	litepcie_scatter_parts(req, most, req->sgt.sgl);
 	return 0;
 }

@@ -15,12 +15,10 @@
  * Copyright (c) 2026 LitePCIe SoC developers
  */
 #include <linux/blkdev.h>
-#include <linux/dma-mapping.h>
 #include <linux/file.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#include "compat.h"
 #include "driver.h"
 #include "request.h"
 
@@ -83,14 +81,12 @@ static bool litepcie_plugged(struct litepcie_pool *pool, struct file *file)
 static int litepcie_submit_mapped(struct litepcie_request *req, struct file *plugged)
 {
 	struct litepcie_engine *engine = req->flow->engine;
-	struct device *dma = &engine->ld->pdev->dev;
 	unsigned long flags;
 	int ret;
 
-	ret = dma_map_sgtable(dma, &req->sgt, engine->dma,
-			      DMA_ATTR_DEBUGGING_IGNORE_CACHELINES);
-	if (ret)	/* the machine's resources: -EIO means an error of the card */
-		return ret == -EIO ? -ENOMEM : ret;
+	ret = litepcie_request_map(engine, req);
+	if (ret)
+		return ret;
 
 	spin_lock_irqsave(&engine->pool->lock, flags);
 	ret = litepcie_pool_error(engine->pool);
@@ -101,15 +97,14 @@ static int litepcie_submit_mapped(struct litepcie_request *req, struct file *plu
 	}
 	spin_unlock_irqrestore(&engine->pool->lock, flags);
 	if (ret)
-		dma_unmap_sgtable(dma, &req->sgt, engine->dma,
-				  DMA_ATTR_DEBUGGING_IGNORE_CACHELINES);
+		litepcie_request_unmap(engine, req);
 	return ret;
 }
 
 /**
  * litepcie_submit() - queue the first part of a buffer
  * @flow: queue of the open file, in which the caller has a reservation
- * @iter: the buffer; advanced past the request, position undefined on error
+ * @source: the buffer; advanced past the request, position undefined on error
  * @endpoint: byte address in the memory of the card
  * @left: bytes of the buffer to move, not 0
  * @complete: litepcie_request.complete
@@ -121,15 +116,16 @@ static int litepcie_submit_mapped(struct litepcie_request *req, struct file *plu
  * @complete was called; or an ERR_PTR().
  */
 struct litepcie_request *
-litepcie_submit(struct litepcie_flow *flow, struct iov_iter *iter, u32 endpoint,
-		size_t left, void (*complete)(struct litepcie_request *req),
-		void *context, struct file *plugged)
+litepcie_submit(struct litepcie_flow *flow, struct litepcie_source *source,
+		u32 endpoint, size_t left,
+		void (*complete)(struct litepcie_request *req), void *context,
+		struct file *plugged)
 {
 	struct litepcie_device *ld = flow->engine->ld;
 	struct litepcie_request *req;
 	int idx, ret;
 
-	req = litepcie_request_create(flow, iter, left);
+	req = litepcie_request_create(flow, source, left);
 	if (IS_ERR(req))
 		return req;
 	req->endpoint = endpoint;
@@ -189,11 +185,14 @@ void litepcie_cancel(struct litepcie_request *req, int error)
 }
 
 /**
- * litepcie_cancel_owner() - end the queued requests of a process
+ * litepcie_cancel_if() - end some of the queued requests of an open file
  * @flow: queue of the open file
- * @owner: litepcie_request.owner, not NULL
+ * @match: which; called with the lock of the pool
+ * @data: for @match
  */
-void litepcie_cancel_owner(struct litepcie_flow *flow, fl_owner_t owner)
+void litepcie_cancel_if(struct litepcie_flow *flow,
+			bool (*match)(struct litepcie_request *req, const void *data),
+			const void *data)
 {
 	struct litepcie_engine *engine = flow->engine;
 	struct litepcie_request *req, *next;
@@ -203,9 +202,24 @@ void litepcie_cancel_owner(struct litepcie_flow *flow, fl_owner_t owner)
 	idx = srcu_read_lock(&engine->ld->gate);
 	spin_lock_irq(&engine->pool->lock);
 	list_for_each_entry_safe(req, next, &flow->queue, node)
-		if (req->owner == owner)
+		if (match(req, data))
 			litepcie_cancel_locked(req, -ECANCELED, &done);
 	spin_unlock_irq(&engine->pool->lock);
 	litepcie_ring_end(engine, &done);
 	srcu_read_unlock(&engine->ld->gate, idx);
+}
+
+static bool litepcie_is_of_owner(struct litepcie_request *req, const void *owner)
+{
+	return req->owner == owner;
+}
+
+/**
+ * litepcie_cancel_owner() - end the queued requests of a process
+ * @flow: queue of the open file
+ * @owner: litepcie_request.owner, not NULL
+ */
+void litepcie_cancel_owner(struct litepcie_flow *flow, fl_owner_t owner)
+{
+	litepcie_cancel_if(flow, litepcie_is_of_owner, owner);
 }

@@ -23,7 +23,7 @@ static void litepcie_transfer_wake(struct litepcie_request *req)
 
 /* Reserves room for the next request and queues it. */
 static struct litepcie_request *litepcie_transfer_next(struct litepcie_flow *flow,
-						       struct iov_iter *iter,
+						       struct litepcie_source *source,
 						       u32 endpoint, size_t left,
 						       bool wait)
 {
@@ -34,7 +34,7 @@ static struct litepcie_request *litepcie_transfer_next(struct litepcie_flow *flo
 	ret = litepcie_flow_reserve(flow, held, wait);
 	if (ret)
 		return ERR_PTR(ret);
-	req = litepcie_submit(flow, iter, endpoint, left, litepcie_transfer_wake, NULL,
+	req = litepcie_submit(flow, source, endpoint, left, litepcie_transfer_wake, NULL,
 			      NULL);
 	if (IS_ERR(req))
 		litepcie_flow_release(flow, held);
@@ -61,7 +61,7 @@ static size_t litepcie_transfer_end(struct litepcie_request *req, bool cancel,
 /**
  * litepcie_transfer() - move a buffer and wait until all of it is moved
  * @flow: queue of the open file
- * @iter: the buffer
+ * @source: the buffer
  * @endpoint: byte address in the memory of the card
  * @left: bytes to move, not 0, all of them inside the card's memory
  * @wait: whether to wait for room in the queue
@@ -69,15 +69,17 @@ static size_t litepcie_transfer_end(struct litepcie_request *req, bool cancel,
  *
  * Return: bytes that were moved, without a gap from the start.
  */
-size_t litepcie_transfer(struct litepcie_flow *flow, struct iov_iter *iter,
+size_t litepcie_transfer(struct litepcie_flow *flow, struct litepcie_source *source,
 			 u32 endpoint, size_t left, bool wait, int *error)
 {
 	struct litepcie_request *last = NULL, *next;
-	struct iov_iter start = *iter;
+	struct iov_iter start = { };
 	size_t moved = 0, bytes;
 	int late;
 
 	*error = 0;
+	if (source->iter)
+		start = *source->iter;
 	do {
 		bool gap = *error;
 
@@ -87,7 +89,7 @@ size_t litepcie_transfer(struct litepcie_flow *flow, struct iov_iter *iter,
 			if (last && signal_pending(current))
 				next = ERR_PTR(-ERESTARTSYS);
 			else
-				next = litepcie_transfer_next(flow, iter, endpoint, left,
+				next = litepcie_transfer_next(flow, source, endpoint, left,
 							      wait && !last);
 			if (!IS_ERR(next)) {
 				endpoint += next->bytes;
@@ -107,8 +109,10 @@ size_t litepcie_transfer(struct litepcie_flow *flow, struct iov_iter *iter,
 		last = next;
 	} while (last || (left && !*error));
 
-	*iter = start;
-	iov_iter_advance(iter, moved);
+	if (source->iter) {
+		*source->iter = start;
+		iov_iter_advance(source->iter, moved);
+	}
 	return moved;
 }
 

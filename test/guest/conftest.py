@@ -23,8 +23,8 @@ from litepcie_sim.guest.debug_kernel import kernel as named_kernel
 ROOT     = Path(__file__).resolve().parents[2]
 SOURCES  = Path(__file__).resolve().parent / "src"
 BUILD    = ROOT / "build" / "test" / "guest"
-PROGRAMS = ("alignments", "channels", "charge", "cleaned", "concurrent", "continued", "errors", "fail_nth", "holder",
-    "interrupt", "pieces", "poke", "queue", "scratch", "stalled", "stalled_ioctl", "storm", "stream", "user",
+PROGRAMS = ("alignments", "channels", "charge", "cleaned", "concurrent", "continued", "dmabuf", "errors", "fail_nth",
+    "holder", "interrupt", "pieces", "poke", "queue", "scratch", "stalled", "stalled_ioctl", "storm", "stream", "user",
     "window")
 
 # Tests that only the debug kernel can pass.

@@ -32,6 +32,15 @@ def test_the_module_moves_data(guest, kernel):
     guest.works()
 
 
+@pytest.mark.parametrize("part", ["moves", "cancel"])
+def test_buffers_of_the_kernels_own_exporter(guest, part):
+    assert "checks passed" in guest.run(f"dmabuf udmabuf {part}")
+
+
+def test_the_example_of_buffers(guest):
+    assert "equal" in guest.run("dmabuf_copy")
+
+
 @pytest.mark.full
 def test_every_alignment(guest):
     assert "checks passed" in guest.run("alignments 65", timeout=600)

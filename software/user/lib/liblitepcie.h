@@ -158,6 +158,39 @@ int litepcie_interrupt_arm(struct litepcie_interrupt *interrupt, int on);
  */
 int litepcie_interrupt_wait(struct litepcie_interrupt *interrupt, int timeout_ms, uint32_t *count);
 
+/* ---- Buffers of other devices ---------------------------------------------------------------- */
+
+/*
+ * Attaches the dma-buf @fd to the card, until litepcie_dmabuf_detach() or litepcie_close(). @fd may
+ * be closed afterwards. 0 with the handle in *@handle, or an error of LITEPCIE_IOC_DMABUF_ATTACH in
+ * <linux/litepcie.h>.
+ */
+int litepcie_dmabuf_attach(struct litepcie *card, int fd, uint32_t *handle);
+
+/* 0, or -ENOENT for an unknown handle. */
+int litepcie_dmabuf_detach(struct litepcie *card, uint32_t handle);
+
+/*
+ * Moves @bytes bytes between @offset in a buffer and @card_offset in the card's memory, and waits.
+ * @direction is LITEPCIE_READER (buffer to card) or LITEPCIE_WRITER. Returns @bytes or an error of
+ * LITEPCIE_IOC_DMABUF_MOVE; the number of bytes moved is unknown then.
+ */
+ssize_t litepcie_dmabuf_move(struct litepcie *card, uint32_t handle, unsigned int direction,
+			     uint64_t offset, uint64_t card_offset, size_t bytes);
+
+/*
+ * Starts a move of 1 byte to 4 MiB and does not wait. 0 with the ticket in *@ticket, for
+ * litepcie_dmabuf_wait(); or an error of LITEPCIE_IOC_DMABUF_MOVE.
+ */
+int litepcie_dmabuf_start(struct litepcie *card, uint32_t handle, unsigned int direction,
+			  uint64_t offset, uint64_t card_offset, size_t bytes, uint32_t *ticket);
+
+/*
+ * Waits for the end of a move. @flags is 0, LITEPCIE_DMABUF_NOWAIT or LITEPCIE_DMABUF_CANCEL.
+ * Returns the number of bytes moved, or an error of LITEPCIE_IOC_DMABUF_WAIT.
+ */
+ssize_t litepcie_dmabuf_wait(struct litepcie *card, uint32_t ticket, unsigned int flags);
+
 /* ---- Streams --------------------------------------------------------------------------------- */
 
 /* An open stream: the directions that it was opened for, which no other file can have. */

@@ -187,6 +187,94 @@ struct litepcie_reset {
 	__u64 reserved[2];		/* 0 */
 };
 
+/*
+ * LITEPCIE_IOC_DMABUF_ATTACH: attaches a buffer of another device, a dma-buf, to
+ * the open file and maps it for the card, once. The buffer stays attached, and its
+ * memory in place, until LITEPCIE_IOC_DMABUF_DETACH or the close of the file. The
+ * exporter looks after caches: a program that accesses the buffer with the
+ * processor uses DMA_BUF_IOCTL_SYNC. A buffer in the memory of a PCI device is
+ * refused unless its exporter can move it to memory of the system. Errors besides
+ * those above:
+ *   EBADF     fd is not open
+ *   EINVAL    fd is no dma-buf
+ *   EMFILE    64 buffers are attached to the open file
+ *   ENOMEM    no memory, or the kernel cannot map the buffer for the card
+ *   others    of the exporter, which refuses the card
+ */
+struct litepcie_dmabuf_attach {
+	__u32 size;			/* in, out: bytes of this structure */
+	__u32 flags;			/* in: 0 */
+	__s32 fd;			/* in: of the dma-buf; may be closed afterwards */
+	__u32 handle;			/* out: of the attached buffer, not 0 */
+	__u64 bytes;			/* out: size of the buffer */
+	__u64 reserved[2];		/* 0 */
+};
+
+/*
+ * LITEPCIE_IOC_DMABUF_DETACH: detaches a buffer. Moves that have begun keep it
+ * until LITEPCIE_IOC_DMABUF_WAIT or the close of the file. Errors besides those
+ * above:
+ *   ENOENT    no buffer has this handle
+ */
+struct litepcie_dmabuf_detach {
+	__u32 size;			/* in, out: bytes of this structure */
+	__u32 flags;			/* in: 0 */
+	__u32 handle;			/* in: of LITEPCIE_IOC_DMABUF_ATTACH */
+	__u32 reserved0;		/* 0 */
+};
+
+/*
+ * LITEPCIE_IOC_DMABUF_MOVE: moves bytes between a buffer and the card's memory,
+ * like write() (LITEPCIE_READER) and read() (LITEPCIE_WRITER): with their limits,
+ * order and errors, and the same O_NONBLOCK. It waits for the fences that other
+ * devices have put on the buffer, and adds none. Errors besides those above and
+ * those of read() and write():
+ *   EINVAL    the range is not inside the buffer, or not inside the card's memory;
+ *             unknown direction; LITEPCIE_DMABUF_ASYNC with 0 or more than 4 MiB
+ *   ENOENT    no buffer has this handle
+ *   EBADF     the file is not open for this direction
+ *   EBUSY     256 asynchronous moves of the open file have not been waited for
+ *   EAGAIN    O_NONBLOCK, and there is no room or a fence is not signalled
+ */
+struct litepcie_dmabuf_move {
+	__u32 size;			/* in, out: bytes of this structure */
+	__u32 flags;			/* in: LITEPCIE_DMABUF_ASYNC or 0 */
+	__u32 handle;			/* in: of LITEPCIE_IOC_DMABUF_ATTACH */
+	__u32 direction;		/* in: LITEPCIE_READER or LITEPCIE_WRITER */
+	__u64 offset;			/* in: first byte in the buffer */
+	__u64 card_offset;		/* in: first byte in the card's memory */
+	__u64 bytes;			/* in: bytes to move */
+	__u64 moved;			/* out: bytes moved; 0 if asynchronous */
+	__u32 ticket;			/* out: of an asynchronous move, not 0 */
+	__u32 reserved0;		/* 0 */
+	__u64 reserved[2];		/* 0 */
+};
+
+/* litepcie_dmabuf_move.flags */
+#define LITEPCIE_DMABUF_ASYNC	0x00000001	/* return before the bytes are moved */
+
+/*
+ * LITEPCIE_IOC_DMABUF_WAIT: waits for the end of an asynchronous move, and forgets
+ * its ticket unless it fails with EINTR or EAGAIN. Errors besides those above and
+ * those of the move:
+ *   ENOENT    no move has this ticket, or another thread waits for it
+ *   EINTR     a signal arrived; the move goes on
+ *   EAGAIN    LITEPCIE_DMABUF_NOWAIT, and the move has not ended
+ *   ECANCELED the move was cancelled before its first byte was moved
+ */
+struct litepcie_dmabuf_wait {
+	__u32 size;			/* in, out: bytes of this structure */
+	__u32 flags;			/* in: LITEPCIE_DMABUF_NOWAIT, _CANCEL */
+	__u32 ticket;			/* in: of LITEPCIE_IOC_DMABUF_MOVE */
+	__u32 reserved0;		/* 0 */
+	__u64 moved;			/* out: bytes moved */
+	__u64 reserved;			/* 0 */
+};
+
+/* litepcie_dmabuf_wait.flags */
+#define LITEPCIE_DMABUF_NOWAIT	0x00000001	/* do not wait */
+#define LITEPCIE_DMABUF_CANCEL	0x00000002	/* cancel what the card does not have yet */
+
 /* No other driver of ioctl-number.rst has it. */
 #define LITEPCIE_IOC_MAGIC	0xD6
 #define LITEPCIE_IOC_INFO	_IOWR(LITEPCIE_IOC_MAGIC, 0x00, struct litepcie_info)
@@ -194,5 +282,13 @@ struct litepcie_reset {
 #define LITEPCIE_IOC_ERRORS	_IOWR(LITEPCIE_IOC_MAGIC, 0x02, struct litepcie_errors)
 #define LITEPCIE_IOC_SCRATCH	_IOWR(LITEPCIE_IOC_MAGIC, 0x03, struct litepcie_scratch)
 #define LITEPCIE_IOC_RESET	_IOWR(LITEPCIE_IOC_MAGIC, 0x04, struct litepcie_reset)
+#define LITEPCIE_IOC_DMABUF_ATTACH \
+	_IOWR(LITEPCIE_IOC_MAGIC, 0x05, struct litepcie_dmabuf_attach)
+#define LITEPCIE_IOC_DMABUF_DETACH \
+	_IOWR(LITEPCIE_IOC_MAGIC, 0x06, struct litepcie_dmabuf_detach)
+#define LITEPCIE_IOC_DMABUF_MOVE \
+	_IOWR(LITEPCIE_IOC_MAGIC, 0x07, struct litepcie_dmabuf_move)
+#define LITEPCIE_IOC_DMABUF_WAIT \
+	_IOWR(LITEPCIE_IOC_MAGIC, 0x08, struct litepcie_dmabuf_wait)
 
 #endif /* _UAPI_LINUX_LITEPCIE_H */
