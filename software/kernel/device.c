@@ -58,6 +58,7 @@ struct litepcie_device *litepcie_device_alloc(struct pci_dev *pdev)
 	init_rwsem(&ld->card_lock);
 	init_waitqueue_head(&ld->card_change);
 	spin_lock_init(&ld->interrupt_lock);
+	mutex_init(&ld->window_lock);
 	mutex_init(&ld->latch);
 	mutex_init(&ld->files_lock);
 	INIT_LIST_HEAD(&ld->files);
@@ -121,6 +122,7 @@ void litepcie_device_unpublish(struct litepcie_device *ld)
 void litepcie_device_drain(struct litepcie_device *ld)
 {
 	litepcie_card_set(ld, LITEPCIE_CARD_LOST);
+	litepcie_window_forget(ld);
 	synchronize_srcu(&ld->gate);
 	litepcie_dmabufs_disconnect(ld);
 }

@@ -99,7 +99,8 @@ enum litepcie_card {
  * @dev: device of class litepcie; its reference count frees this structure
  * @cdev: /dev/litepcieN
  * @pdev: PCI device; must not be used after @gone is set
- * @regs: BAR0
+ * @regs: the pinned registers, at the start of BAR0
+ * @user_regs: the user's registers; NULL: none
  * @id: what the card is
  * @engines: by memory channel and direction
  * @all_engines: the engines that the card has
@@ -121,6 +122,9 @@ enum litepcie_card {
  * @card_lock: @card changes only while this is held for writing
  * @card: is the card there
  * @card_change: woken when @card changes
+ * @window_lock: protects the next two members
+ * @window_maps: mappings of the window: uncached, write-combined
+ * @window_combined: the kernel knows that the window is write-combined
  * @scratch: value of SCRATCH before a suspend
  * @memory_losses: resumes after which the card's memory may have been lost
  * @latch: held between the two accesses of a 64-bit counter, or of SCRATCH
@@ -137,6 +141,7 @@ struct litepcie_device {
 	struct cdev cdev;
 	struct pci_dev *pdev;
 	void __iomem *regs;
+	void __iomem *user_regs;
 	struct litepcie_identity id;
 	struct litepcie_engine engines[LITEPCIE_MAX_CHANNELS][LITEPCIE_DIRECTIONS];
 	struct list_head all_engines;
@@ -158,6 +163,9 @@ struct litepcie_device {
 	struct rw_semaphore card_lock;	/* protects the next member */
 	enum litepcie_card card;
 	wait_queue_head_t card_change;
+	struct mutex window_lock;	/* protects the next two members */
+	unsigned int window_maps[2];
+	bool window_combined;
 	u32 scratch;
 	atomic_t memory_losses;
 	struct mutex latch;		/* serialises pairs of register accesses */
@@ -207,6 +215,7 @@ void litepcie_engine_disconnect(struct litepcie_engine *engine, int error);
 
 /* window.c: is the card there, and mappings of the window */
 void litepcie_card_set(struct litepcie_device *ld, enum litepcie_card card);
+void litepcie_window_forget(struct litepcie_device *ld);
 int litepcie_window_mmap(struct litepcie_device *ld, struct vm_area_struct *vma);
 
 /* watchdog.c: recovery of an engine that stopped or makes no progress */

@@ -37,7 +37,8 @@ static int litepcie_map(struct litepcie_device *ld)
 		dev_err_probe(&pdev->dev, ret, "BAR0 is in use by another driver\n");
 		goto err_disable;
 	}
-	ld->regs = pci_iomap(pdev, 0, 0);
+	/* Not the window: on x86, programs could then not map it write-combined. */
+	ld->regs = pci_iomap(pdev, 0, LITEPCIE_REGS_END);
 	if (!ld->regs) {
 		ret = -ENOMEM;
 		goto err_region;
@@ -45,6 +46,13 @@ static int litepcie_map(struct litepcie_device *ld)
 	ret = litepcie_identify(ld, &ld->id);
 	if (ret)
 		goto err_iounmap;
+	if (ld->id.user_bytes) {
+		ld->user_regs = pci_iomap_range(pdev, 0, ld->id.user_offset,
+						ld->id.user_bytes);
+		ret = -ENOMEM;
+		if (!ld->user_regs)
+			goto err_iounmap;
+	}
 	return 0;
 
 err_iounmap:
@@ -58,6 +66,8 @@ err_disable:
 
 static void litepcie_unmap(struct litepcie_device *ld)
 {
+	if (ld->user_regs)
+		pci_iounmap(ld->pdev, ld->user_regs);
 	pci_iounmap(ld->pdev, ld->regs);
 	pci_release_region(ld->pdev, 0);
 	pci_disable_device(ld->pdev);

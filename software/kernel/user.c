@@ -105,7 +105,7 @@ static loff_t litepcie_user_llseek(struct file *file, loff_t offset, int whence)
 static int litepcie_user_words(struct litepcie_device *ld, u32 *words, u32 offset,
 			       unsigned int count, bool write)
 {
-	void __iomem *regs = ld->regs + ld->id.user_offset + offset;
+	void __iomem *regs = ld->user_regs + offset;
 	u32 before, after;
 	unsigned int i;
 
@@ -201,7 +201,7 @@ static int litepcie_user_mmap(struct file *file, struct vm_area_struct *vma)
 	/* Programs map whole pages, and only pages that are all theirs. */
 	if (!PAGE_ALIGNED(id->user_start))
 		return -ENODEV;
-	return litepcie_map_pages(lm->ld, vma, &litepcie_user_vm_ops,
+	return litepcie_map_pages(lm->ld, vma, &litepcie_user_vm_ops, vma->vm_pgoff,
 				  id->user_bytes >> PAGE_SHIFT);
 }
 

@@ -25,7 +25,7 @@ struct litepcie_mapped {
 extern const struct vm_operations_struct litepcie_user_vm_ops;
 int litepcie_map_pages(struct litepcie_device *ld, struct vm_area_struct *vma,
 		       const struct vm_operations_struct *ops,
-		       unsigned long pages);
+		       unsigned long page, unsigned long pages);
 
 /* user.c */
 int litepcie_user_class_init(void);

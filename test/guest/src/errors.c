@@ -277,6 +277,73 @@ static void mapping(void)
 	check(!munmap((void *)window, info.window_bytes), "%s", strerror(errno));
 }
 
+/* Does x86 know the window as write-combined? */
+static int listed_as_combined(void)
+{
+	FILE *file = popen("grep -c write-combining /sys/kernel/debug/x86/pat_memtype_list", "r");
+	int lines = -1;
+
+	check(file && fscanf(file, "%d", &lines) == 1, "no list of memory types");
+	pclose(file);
+	return lines;
+}
+
+static uint64_t *map_combined(size_t bytes, off_t offset)
+{
+	return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset + LITEPCIE_MMAP_COMBINED);
+}
+
+/* The window is mapped one way at a time. */
+static void combined(void)
+{
+	struct litepcie_info info = { .size = sizeof(info) };
+	volatile uint32_t *uncached;
+	uint8_t out[4096], in[4096];
+	uint64_t *window;
+	int status, go[2];
+	pid_t child;
+
+	check(!ioctl(fd, LITEPCIE_IOC_INFO, &info), "%s", strerror(errno));
+	expect_errno((long)map_combined(info.window_bytes + 4096, 0), EINVAL);
+	expect_errno((long)map_combined(4096, info.window_bytes), EINVAL);
+	expect_errno((long)mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, LITEPCIE_MMAP_COMBINED * 2), EINVAL);
+	check(listed_as_combined() == 0, "a range is write-combined without a mapping");
+
+	uncached = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	check(uncached != MAP_FAILED && uncached[0] == uncached[0], "%s", strerror(errno));
+	expect_errno((long)map_combined(4096, 0), EBUSY);
+	check(!munmap((void *)uncached, 4096), "%s", strerror(errno));
+
+	window = map_combined(12288, 4096);
+	check(window != MAP_FAILED, "%s", strerror(errno));
+	check(listed_as_combined() == 1, "%d ranges are write-combined", listed_as_combined());
+	fill(out, sizeof(out), 78);
+	for (int i = 0; i < 512; i++)
+		window[i] = ((uint64_t *)out)[i];
+	__sync_synchronize();
+	check(pread(fd, in, sizeof(in), 4096) == sizeof(in), "%s", strerror(errno));
+	check_bytes(in, out, sizeof(in), "write-combined stores, then DMA");
+	check(!memcmp(window, out, sizeof(out)), "loads of what was stored");
+	expect_errno((long)mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0), EBUSY);
+
+	/* What is left after the middle was unmapped, and the child's copies, count. */
+	check(!pipe(go), "%s", strerror(errno));
+	child = fork();
+	if (!child) {
+		check(read(go[0], in, 1) == 1, "%s", strerror(errno));
+		check(window[0] == ((uint64_t *)out)[0], "the child's mapping");
+		_exit(0);
+	}
+	check(!munmap((uint8_t *)window + 4096, 4096), "%s", strerror(errno));
+	expect_errno((long)mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0), EBUSY);
+	check(!munmap(window, 4096) && !munmap((uint8_t *)window + 8192, 4096), "%s", strerror(errno));
+	expect_errno((long)mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0), EBUSY);
+	check(write(go[1], in, 1) == 1, "%s", strerror(errno));
+	check(waitpid(child, &status, 0) == child && !status, "status %#x", status);
+	check(listed_as_combined() == 0, "a range is write-combined without a mapping");
+	mapping();
+}
+
 int main(void)
 {
 	fd = open_device();
@@ -290,5 +357,6 @@ int main(void)
 	read_only();
 	engine_reset();
 	mapping();
+	combined();
 	finish("errors");
 }

@@ -33,6 +33,11 @@
  * Errors of mmap():
  *   EINVAL    not MAP_SHARED, or not inside the window
  *   ENODEV    the card has no window or is gone, or the driver was unbound
+ *   EBUSY     a program has mapped the window the other way: uncached or
+ *             write-combined
+ * The mapping is uncached. With LITEPCIE_MMAP_COMBINED added to the offset it is
+ * write-combined: the processor may join stores, and may send them in another
+ * order, until a store fence (sfence on x86).
  * An access to a mapping waits during a reset or suspend of the card. It causes
  * SIGBUS while the card is cut off by a bus error, after a reset that brought
  * another bitstream, and after the driver was unbound.
@@ -73,6 +78,9 @@
 #include <linux/types.h>
 
 #define LITEPCIE_UAPI_VERSION	1
+
+/* Added to the offset of mmap(): map the window write-combined. */
+#define LITEPCIE_MMAP_COMBINED	0x0000010000000000ULL
 
 /* Direction of an engine, as seen from the card. */
 #define LITEPCIE_READER		0	/* host memory to card: write(2) */
