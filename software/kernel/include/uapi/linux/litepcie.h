@@ -33,8 +33,7 @@
  * Errors of mmap():
  *   EINVAL    not MAP_SHARED, or not inside the window
  *   ENODEV    the card has no window or is gone, or the driver was unbound
- *   EBUSY     a program has mapped the window the other way: uncached or
- *             write-combined
+ *   EBUSY     the window is mapped the other way: uncached or write-combined
  * The mapping is uncached. With LITEPCIE_MMAP_COMBINED added to the offset it is
  * write-combined: the processor may join stores, and may send them in another
  * order, until a store fence (sfence on x86).
@@ -220,9 +219,8 @@ struct litepcie_dmabuf_attach {
 
 /*
  * LITEPCIE_IOC_DMABUF_DETACH: detaches a buffer. Moves that have begun keep it
- * until LITEPCIE_IOC_DMABUF_WAIT or the close of the file. Errors besides those
- * above:
- *   ENOENT    no buffer has this handle
+ * until LITEPCIE_IOC_DMABUF_WAIT or the close of the file. Also fails with ENOENT
+ * if no buffer has this handle.
  */
 struct litepcie_dmabuf_detach {
 	__u32 size;			/* in, out: bytes of this structure */
