@@ -32,7 +32,7 @@ PATCHES = (
     ("misc: litepcie: Add the DMA engines", "engines",
         ("engine.h", "request.h", "queue.*", "ring.*", "feed*", "control.*", "watchdog.*", "submit.*", "params.*")),
     ("misc: litepcie: Add transfers", "transfers",
-        ("transfer.*", "async.*", "pages.*", "scatter.*", "buffer.*", "memory.*")),
+        ("transfer.*", "async.*", "call.*", "pages.*", "scatter.*", "buffer.*", "memory.*", "dmabuf*")),
     ("misc: litepcie: Add streams", "streams", ("bank.*", "stream*")),
     ("misc: litepcie: Add the driver of LitePCIe SoC cards", "driver", ("*.c", "*.h", "Kconfig", "Makefile")),
     ("Documentation: litepcie: Describe driver and sysfs", "documentation",
