@@ -45,6 +45,7 @@ enum dma_data_direction { DMA_BIDIRECTIONAL, DMA_TO_DEVICE, DMA_FROM_DEVICE };
 
 #define EMPTY(name) struct name { int nothing; }
 EMPTY(cdev);
+EMPTY(xarray);
 EMPTY(mutex);
 EMPTY(rw_semaphore);
 EMPTY(srcu_struct);
@@ -117,7 +118,6 @@ struct vm_area_struct;
 #define dev_warn_ratelimited(device, ...) ((void)(device))
 #define dma_sync_single_for_cpu(device, address, bytes, direction)	((void)(device), (void)(bytes))
 #define dma_sync_single_for_device(device, address, bytes, direction)	((void)(device), (void)(bytes))
-#define dma_unmap_sgtable(device, table, direction, attributes)		((void)(device))
 #define dma_free_coherent(device, bytes, memory, address)		((void)(device), free(memory))
 #define dma_alloc_coherent(device, bytes, address, flags) ((void)(device), (void)(address), calloc(1, bytes))
 #define DMA_ATTR_DEBUGGING_IGNORE_CACHELINES 0
