@@ -152,7 +152,8 @@ static void handles(int fd, struct buffer *b)
 /* A structure to which the answer cannot be written leaves nothing behind. */
 static void no_answer(int fd, struct buffer *b)
 {
-	struct litepcie_dmabuf_attach *arg = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int anonymous = MAP_PRIVATE | MAP_ANONYMOUS;
+	struct litepcie_dmabuf_attach *arg = mmap(NULL, 4096, PROT_READ | PROT_WRITE, anonymous, -1, 0);
 	int before = exporter ? counted("attached") : 0;
 
 	check(arg != MAP_FAILED, "%s", strerror(errno));
