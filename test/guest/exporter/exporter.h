@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 LitePCIe SoC developers */
 /* /dev/exporter of the guest's tests: makes dma-bufs of single pages. */
 #ifndef LITEPCIE_TEST_EXPORTER_H
