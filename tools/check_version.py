@@ -18,6 +18,7 @@ ROOT  = Path(__file__).resolve().parents[1]
 SETUP = ("setup.py", r'^    version += "(.+?)"')
 
 PLACES = [
+    ("gateware/__init__.py",          r'^__version__ = "(.+?)"'),
     ("software/kernel/dkms.conf",     r'^PACKAGE_VERSION="(.+?)"'),
     ("software/user/litepcie_util.1", r'^\.TH LITEPCIE_UTIL 1 "" "LitePCIe SoC (.+?)"'),
     ("CHANGELOG.md",                  r"^## \[(\d.+?)\]"),
