@@ -63,6 +63,15 @@ def test_the_examples(guest):
     assert 2000000 <= int(said.split()[0]) < 8000000 and " packets, sum " in said
 
 
+def test_example_record_play(guest):
+    """A file that is played comes back to the program that records."""
+    guest.run("head -c 300001 /dev/urandom > /tmp/sent")
+    said = guest.run("record_play record /dev/litepcie0_stream0 /tmp/recorded 300001 & "
+        "record_play play /dev/litepcie0_stream0 /tmp/sent && wait $!")
+    assert sorted(said.splitlines()) == ["300001 bytes played", "300001 bytes recorded"]
+    guest.run("cmp /tmp/sent /tmp/recorded")
+
+
 @pytest.mark.parametrize("test", ["closing", "killed", "signals"])
 def test_what_is_lost_is_counted(guest, test):
     passes(guest, test)

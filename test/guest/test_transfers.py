@@ -113,6 +113,17 @@ def test_example_copy_file(guest):
     guest.run("cmp /tmp/out /tmp/in")
 
 
+def test_example_h2c_c2h(guest):
+    """The file is longer than the program's buffer, and its address is not aligned. What is around it stays."""
+    guest.run("head -c 1300001 /dev/urandom > /tmp/out; head -c 1300017 /dev/zero > /tmp/zeros; "
+        "h2c_c2h h2c /dev/litepcie0 /tmp/zeros 0x100000")
+    assert guest.run("h2c_c2h h2c /dev/litepcie0 /tmp/out 0x100005") == "1300001 bytes moved, host to card\n"
+    assert guest.run("h2c_c2h c2h /dev/litepcie0 /tmp/in 0x100005 1300001") == "1300001 bytes moved, card to host\n"
+    guest.run("cmp /tmp/out /tmp/in")
+    guest.run("h2c_c2h c2h /dev/litepcie0 /tmp/before 0x100000 5; printf '\\0\\0\\0\\0\\0' | cmp - /tmp/before")
+    assert "usage: h2c_c2h" in guest.run("h2c_c2h h2c /dev/litepcie0", status=2)
+
+
 def test_example_mmap_window(guest):
     assert guest.run("mmap_window") == "window[16] = 0x12345678\nby DMA     = 0x12345678\n"
 
