@@ -8,6 +8,7 @@
 
 from contextlib import contextmanager
 
+from migen.fhdl import tracer
 from migen.fhdl.structure import DUID
 
 COUNTER = "_DUID__next_uid"
@@ -19,12 +20,20 @@ def numbered_alike():
     """Inside, Migen numbers what is made from `START` on.
 
     A set of signals has the order of their numbers, and LiteX's namer gives `valid` and `valid_1` in the order of
-    such a set. A design must be made and converted inside one block. No object of an earlier block may be part of it:
-    two signals could have the same number.
+    such a set. Migen also counts the modules of each class, for their names.
+
+    A design must be made and converted inside one block. No object of an earlier block may be part of it: two signals
+    could have the same number.
     """
-    before = getattr(DUID, COUNTER)
+    before  = getattr(DUID, COUNTER)
+    counted = [(counts, dict(counts)) for counts in (tracer.name_to_idx, tracer.classname_to_objs)]
     setattr(DUID, COUNTER, START)
+    for counts, _ in counted:
+        counts.clear()
     try:
         yield
     finally:
         setattr(DUID, COUNTER, max(before, getattr(DUID, COUNTER)))
+        for counts, earlier in counted:
+            counts.clear()
+            counts.update(earlier)

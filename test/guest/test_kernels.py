@@ -16,7 +16,9 @@ from test.guest.test_transfers import ENGINES, fio_verify
 pytestmark = pytest.mark.guest
 
 
-@pytest.fixture(scope="module", params=[name for name in KERNELS if name != DEFAULT_KERNEL])
+@pytest.fixture(scope="module", params=[
+    pytest.param(name, marks=[] if name == "newest" else pytest.mark.full)
+    for name in KERNELS if name != DEFAULT_KERNEL])
 def kernel(request):
     return request.param
 

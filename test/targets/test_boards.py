@@ -20,15 +20,13 @@ from litepcie_soc.common import abi
 
 from test.targets.boards import BOARDS, LINKS, OF_FAMILY, TARGETS, build_name, in_make_test, parameters
 from test.targets.checks import check_build
-from test.targets.test_boards_ddr import BUILDS as BUILDS_DDR
+from test.targets.test_boards_ddr import BUILDS as BUILDS_DDR, DDR3_DDR4
 
 # Every link with every data path; what else there is to choose on each board; all channels on the smallest link of one.
 CHANNELS = [("sqrl_acorn", ["--pcie-lanes", "1", "--dma-channels", str(abi.MAX_CHANNELS)])]
 CHOICES  = [(name, ["--dma-channels", "2", "--with-litescope", "--tags", "32"]) for name in BOARDS]
 BUILDS   = LINKS + CHANNELS + CHOICES
 
-# `make test` emits these boards, one with DDR3 and one with DDR4, also with other choices.
-DDR3_DDR4 = ("sqrl_acorn", "xilinx_alveo_u200")
 
 
 def test_every_family_has_a_board_in_make_test():

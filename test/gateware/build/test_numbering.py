@@ -44,6 +44,27 @@ def test_a_design_is_the_same_each_time():
     assert len(found) == 1
 
 
+class Part(Module):
+    def __init__(self):
+        self.value = Signal(8)
+
+
+def names_of_parts():
+    """Migen's names of a signal and of the module around it, with their numbers."""
+    parts = [Part() for _ in range(2)]
+    return [part.value.backtrace[-2:] for part in parts]
+
+
+def test_modules_of_a_class_are_counted_anew():
+    first = names_of_parts()
+    assert names_of_parts() != first
+    with numbered_alike():
+        inside = names_of_parts()
+    with numbered_alike():
+        assert names_of_parts() == inside
+    assert names_of_parts() != first
+
+
 def test_numbers_go_on_afterwards():
     before = Signal().duid
     with numbered_alike():
