@@ -68,7 +68,8 @@ def arm64_programs(kernel):
     for name in PROGRAMS:
         files = " ".join(str(path.relative_to(ROOT)) for path in sources(name))
         lines.append(f"$CC {flags} -o $OUT/{name} {files}")
-    folder = named_kernel(kernel).programs("\n".join(lines), ("software/kernel", "test/guest/src"))
+    sources_of_all = ("software/kernel", "test/guest/src", "test/guest/exporter")
+    folder = named_kernel(kernel).programs("\n".join(lines), sources_of_all)
     return [(folder / name, f"/bin/{name}") for name in PROGRAMS]
 
 
