@@ -18,8 +18,12 @@ import time
 
 import pytest
 
-from litepcie_sim.guest  import DEBUG_KERNEL
-from test.guest.conftest import KERNEL
+from litepcie_sim.guest              import DEBUG_KERNEL
+from litepcie_sim.guest.debug_kernel import kernel as named_kernel
+from litepcie_sim.guest.module       import module
+
+from test.guest.conftest    import KERNEL
+from test.guest.test_dmabuf import EXPORTER
 
 SECONDS = int(os.environ.get("LITEPCIE_STORM_SECONDS", 60 if KERNEL == DEBUG_KERNEL else 20))
 SEED    = int(os.environ.get("LITEPCIE_STORM_SEED", 1))
@@ -28,8 +32,10 @@ PAUSE_MS = 1000 if KERNEL == DEBUG_KERNEL else 100
 # What the storm needs besides: the boot, the hands' end (src/storm/main.c), the checks.
 pytestmark = [pytest.mark.guest, pytest.mark.timeout(SECONDS + 900)]
 
-# A lost completion takes the card's 10 ms, seconds of the simulator's time.
-FAULTS  = {"ur": 8, "ca": 8, "poison": 8, "duplicate": 8, "short": 1, "drop": 1}
+FAULTS  = {"ur": 8, "ca": 8, "poison": 8, "duplicate": 8}
+# A lost completion takes the card's 10 ms: up to 40 s in the guest, in which the card does nothing else.
+if SECONDS >= 60:
+    FAULTS |= {"short": 1, "drop": 1}
 DRIVER  = "/sys/bus/pci/drivers/litepcie"
 CARD    = "0000:01:00.0"
 
@@ -65,8 +71,11 @@ def pipe(tmp_path_factory):
 @pytest.fixture(scope="module")
 def guest(boot, build_board, pipe):
     # Programs that read into the same bytes at once make mappings that overlap, as any direct I/O of a program does.
-    with boot("storm-guest", board=build_board(streams=2, patterns=1), cpus=2,
+    board    = build_board(streams=2, patterns=1, channels=2, user_core=True)
+    exporter = module(named_kernel(KERNEL), EXPORTER)
+    with boot("storm-guest", board=board, cpus=2, files=[(exporter, "/lib/modules/exporter.ko")],
             simulator_arguments=["--inject-pipe", str(pipe)], parameters=("dma_debug=off",)) as guest:
+        guest.run("insmod /lib/modules/exporter.ko")
         yield guest
 
 
@@ -85,8 +94,16 @@ def pins(guest):
     return int(said["nr_foll_pin_acquired"]) - int(said["nr_foll_pin_released"])
 
 
+def memory(guest):
+    """KiB of the guest's memory by use, without what the kernel can give back."""
+    guest.run("echo 3 > /proc/sys/vm/drop_caches")
+    said = guest.run("grep -E '^(MemFree|SUnreclaim|PageTables|KernelStack|Percpu):' /proc/meminfo")
+    return {name: int(value) for name, value in re.findall(r"(\w+): +(\d+) kB", said)}
+
+
 def test_a_storm_leaves_nothing_behind(guest, pipe):
     before = pins(guest)
+    free   = memory(guest)
     faults = Faults(pipe, SEED)
     faults.start()
     try:
@@ -105,6 +122,8 @@ def test_a_storm_leaves_nothing_behind(guest, pipe):
             break
         time.sleep(0.25)
     assert pins(guest) == before
+    assert guest.run("cat /sys/module/exporter/parameters/*").split() == ["0"]*3
+    print("KiB before and after:", free, memory(guest))
     guest.run(f"test -e {DRIVER}/{CARD} || echo {CARD} > {DRIVER}/bind")
     guest.run(f"echo {CARD} > {DRIVER}/unbind && echo {CARD} > {DRIVER}/bind", timeout=60)
     # Faults wait for their completion.

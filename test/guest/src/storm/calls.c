@@ -74,13 +74,18 @@ static void pieces(void)
 static void control(void)
 {
 	static const unsigned long numbers[] = { LITEPCIE_IOC_INFO, LITEPCIE_IOC_COUNTERS, LITEPCIE_IOC_ERRORS,
-		LITEPCIE_IOC_SCRATCH };
+		LITEPCIE_IOC_SCRATCH, LITEPCIE_IOC_RESET };
 	static const uint32_t sizes[] = { sizeof(struct litepcie_info), sizeof(struct litepcie_counters),
-		sizeof(struct litepcie_errors), sizeof(struct litepcie_scratch) };
-	unsigned int which = pick(4);
+		sizeof(struct litepcie_errors), sizeof(struct litepcie_scratch), sizeof(struct litepcie_reset) };
+	unsigned int which = pick(ARRAY_SIZE(sizes));
 	unsigned long number = numbers[which];
 	uint32_t words[2048] = { sizes[which] };
 
+	/* Of the engine that is reset. */
+	if (number == LITEPCIE_IOC_RESET) {
+		words[2] = pick(3);
+		words[3] = pick(2);
+	}
 	if (one_in(4))
 		number = one_in(2) ? _IOWR(LITEPCIE_IOC_MAGIC, pick(256), uint64_t) : random_bits() >> pick(64);
 	if (one_in(4))

@@ -222,18 +222,17 @@ struct start {
 static void *thread(void *argument)
 {
 	struct start *start = argument;
+	struct table tables[TABLES];
+	unsigned int count = tables_of(tables);
 
 	random_seed(start->seed, start->hand, start->thread);
 	for (;;) {
-		unsigned int kind = pick(kinds_count + async_kinds_count + stream_kinds_count);
+		struct table *table = tables;
 
-		current_kind = kind;
-		if (kind < kinds_count)
-			kinds[kind].act();
-		else if (kind < kinds_count + async_kinds_count)
-			async_kinds[kind - kinds_count].act();
-		else
-			stream_kinds[kind - kinds_count - async_kinds_count].act();
+		current_kind = pick(count);
+		while (current_kind >= table->at + table->count)
+			table++;
+		table->kinds[current_kind - table->at].act();
 	}
 	return NULL;
 }
@@ -255,6 +254,9 @@ void hand(uint64_t seed, unsigned int number)
 	register_missing();
 	for (unsigned int i = 0; i < FILES; i++)
 		files_open();
+	streams_open();
+	user_files_open();
+	exporter_open();
 	if (one_in(3) && setresuid(65534, 65534, 65534))
 		abort();
 	threads = 1 + pick(ARRAY_SIZE(starts));

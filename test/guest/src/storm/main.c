@@ -148,14 +148,30 @@ static void print_counter(const char *name, unsigned int at)
 	printf("%s: %lu calls, %lu succeeded\n", name, counters->calls[at], counters->succeeded[at]);
 }
 
+unsigned int tables_of(struct table *tables)
+{
+	unsigned int count = 0;
+
+	tables[0] = (struct table){ kinds, kinds_count, 0 };
+	tables[1] = (struct table){ async_kinds, async_kinds_count, 0 };
+	tables[2] = (struct table){ stream_kinds, stream_kinds_count, 0 };
+	tables[3] = (struct table){ user_kinds, user_kinds_count, 0 };
+	tables[4] = (struct table){ buffer_kinds, buffer_kinds_count, 0 };
+	for (unsigned int i = 0; i < TABLES; i++) {
+		tables[i].at = count;
+		count += tables[i].count;
+	}
+	return count;
+}
+
 static void print_counters(void)
 {
-	for (unsigned int i = 0; i < kinds_count; i++)
-		print_counter(kinds[i].name, i);
-	for (unsigned int i = 0; i < async_kinds_count; i++)
-		print_counter(async_kinds[i].name, kinds_count + i);
-	for (unsigned int i = 0; i < stream_kinds_count; i++)
-		print_counter(stream_kinds[i].name, kinds_count + async_kinds_count + i);
+	struct table tables[TABLES];
+
+	tables_of(tables);
+	for (unsigned int i = 0; i < TABLES; i++)
+		for (unsigned int kind = 0; kind < tables[i].count; kind++)
+			print_counter(tables[i].kinds[kind].name, tables[i].at + kind);
 	print_counter("data of a witness", DATA_AT);
 	print_counter("pages of a witness", PAGES_AT);
 	weather_print();

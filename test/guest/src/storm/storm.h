@@ -78,6 +78,25 @@ extern const struct kind async_kinds[];
 extern const unsigned int async_kinds_count;
 extern const struct kind stream_kinds[];
 extern const unsigned int stream_kinds_count;
+extern const struct kind user_kinds[];
+extern const unsigned int user_kinds_count;
+extern const struct kind buffer_kinds[];
+extern const unsigned int buffer_kinds_count;
+/* Open files while the hand may: some hands become a user who may not. */
+void streams_open(void);
+void user_files_open(void);
+void exporter_open(void);
+
+/* A table of kinds of calls; the counters of its first kind are at `at`. */
+struct table {
+	const struct kind *kinds;
+	unsigned int count, at;
+};
+
+#define TABLES	5
+
+/* Fills in all tables, and returns the number of their kinds. */
+unsigned int tables_of(struct table *tables);
 
 /* Processes; they do not return. */
 void hand(uint64_t seed, unsigned int number);

@@ -23,12 +23,11 @@
 /* Shared by the threads of a hand. */
 static int files[2];
 
-static void opens(void)
+static int open_as(unsigned int which)
 {
 	static const int flags[] = { O_RDWR, O_RDONLY, O_WRONLY };
 	int old, file = -1;
 	char name[48];
-	unsigned int which = pick(2);
 
 	/* The end of a file gives the direction to others. */
 	old = __atomic_exchange_n(&files[which], 0, __ATOMIC_RELAXED);
@@ -38,11 +37,23 @@ static void opens(void)
 		snprintf(name, sizeof(name), "/dev/litepcie%u_stream%u", number, (unsigned int)pick(STREAMS));
 		file = open(name, flags[pick(3)] | (one_in(4) ? 0 : O_NONBLOCK) | O_CLOEXEC);
 	}
-	if (counted(file) >= 0) {
+	if (file >= 0) {
 		old = __atomic_exchange_n(&files[which], file, __ATOMIC_RELAXED);
 		if (old > 0)
 			close(old);
 	}
+	return file;
+}
+
+static void opens(void)
+{
+	counted(open_as(pick(2)));
+}
+
+void streams_open(void)
+{
+	open_as(0);
+	open_as(1);
 }
 
 static int stream(void)

@@ -65,6 +65,9 @@ static void parameters(void)
 
 	snprintf(text, sizeof(text), "%u", one_in(4) ? (unsigned int)random_bits() : 2000 + (unsigned int)pick(8000));
 	tell("/sys/module/litepcie/parameters/timeout_ms", text);
+	snprintf(text, sizeof(text), "%u", (unsigned int)pick(100));
+	tell(PCI "devices/" CARD "/litepcie/litepcie0/moderation_count", text);
+	tell(PCI "devices/" CARD "/litepcie/litepcie0/moderation_us", text);
 }
 
 /* Reads all files of a folder and of those in it. */
@@ -94,7 +97,7 @@ static void look(const char *path, int depth)
 
 static void look_round(void)
 {
-	look(PCI "devices/" CARD "/litepcie", 1);
+	look(PCI "devices/" CARD "/litepcie", 4);
 	look("/sys/kernel/debug/litepcie", 1);
 	look("/sys/module/litepcie/parameters", 0);
 }
