@@ -7,7 +7,7 @@
 _litepcie_util()
 {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="list info scratch_test dma_test calc help version"
+	local commands="list info config scratch_test dma_test calc help version"
 	local options="--device --card --json --version --help" command="" word
 
 	for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
@@ -36,6 +36,8 @@ _litepcie_util()
 		return ;;
 	*:--card | \
 	*:-c | \
+	config:--interval-ms | \
+	config:--count | \
 	dma_test:--length | \
 	dma_test:-l | \
 	dma_test:--iterations | \
@@ -56,6 +58,8 @@ _litepcie_util()
 		return ;;
 	esac
 	case $command in
+	config)
+		options="$options --bytes --watch --interval-ms --count" ;;
 	dma_test)
 		options="$options --sequence --length --iterations --offset --host-offset --seed --header" ;;
 	calc)

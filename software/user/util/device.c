@@ -12,8 +12,7 @@ static bool is_number(const char *text)
 	return *text && strlen(text) <= 4 && text[strspn(text, "0123456789")] == 0;
 }
 
-/* Writes DDDD:BB:DD.F, as sysfs has it, to @address. The domain may be absent: it is then 0. */
-static bool is_address(const char *text, char address[16])
+bool pci_address(const char *text, char *address, size_t size)
 {
 	unsigned int domain = 0, bus, slot, function;
 	int end = 0;
@@ -27,7 +26,7 @@ static bool is_address(const char *text, char address[16])
 	}
 	if (slot > 31 || function > 7)
 		return false;
-	snprintf(address, 16, "%04x:%02x:%02x.%x", domain, bus, slot, function);
+	snprintf(address, size, "%04x:%02x:%02x.%x", domain, bus, slot, function);
 	return true;
 }
 
@@ -62,7 +61,7 @@ int settle_device(struct settings *settings, char *path, size_t size)
 			 settings->card == NO_CARD ? 0 : (unsigned int)settings->card);
 	} else if (is_number(given)) {
 		snprintf(path, size, "/dev/litepcie%s", given);
-	} else if (is_address(given, address)) {
+	} else if (pci_address(given, address, sizeof(address))) {
 		if (!find_address(address, path, size))
 			return fail(EXIT_GONE,
 				    "%s: no card of the driver has this PCI address; give "

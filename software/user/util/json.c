@@ -12,7 +12,7 @@
 
 static char closing[DEPTH];
 static unsigned int depth;
-static bool first = true, begun;
+static bool first = true, begun, compact;
 
 static void quoted(const char *text)
 {
@@ -31,7 +31,9 @@ static void quoted(const char *text)
 
 static void key_of(const char *key)
 {
-	if (depth)
+	if (depth && compact)
+		printf("%s", first ? "" : ", ");
+	else if (depth)
 		printf("%s\n%*s", first ? "" : ",", (int)(2 * depth), "");
 	first = false;
 	if (!key)
@@ -55,6 +57,12 @@ void json_document(const char *command)
 	json_number("format_version", FORMAT_VERSION);
 	if (command)
 		json_text("command", command);
+}
+
+void json_line(const char *command)
+{
+	compact = true;
+	json_document(command);
 }
 
 static const char *kind_of(int code)
@@ -98,7 +106,7 @@ void json_array(const char *key)
 void json_end(void)
 {
 	depth--;
-	if (!first)
+	if (!first && !compact)
 		printf("\n%*s", (int)(2 * depth), "");
 	putchar(closing[depth]);
 	first = false;

@@ -10,6 +10,10 @@
 /* Opens a document with format_version and the name of the command. */
 void json_document(const char *command);
 
+/* The same in one line, which ends with the document: for several documents, one after the other.
+ */
+void json_line(const char *command);
+
 /* @key is NULL in an array. json_end() closes the innermost object or array. */
 void json_object(const char *key);
 void json_array(const char *key);

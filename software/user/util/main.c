@@ -12,8 +12,9 @@
 #include "json.h"
 
 const struct command *const commands[] = {
-	&command_list, &command_info, &command_scratch_test, &command_dma_test,
-	&command_calc, &command_help, &command_version,	     NULL,
+	&command_list,	       &command_info,	  &command_config,
+	&command_scratch_test, &command_dma_test, &command_calc,
+	&command_help,	       &command_version,  NULL,
 };
 
 const struct option global_options[] = {

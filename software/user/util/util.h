@@ -64,6 +64,12 @@ int fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3))
  */
 int settle_device(struct settings *settings, char *path, size_t size);
 
+/*
+ * Writes DDDD:BB:DD.F, as sysfs has it, to @address. The domain may be absent: it is then 0. False
+ * if @text is no PCI address.
+ */
+bool pci_address(const char *text, char *address, size_t size);
+
 /* The exit code for a negative errno of the library. */
 int exit_code_of(int error);
 

@@ -15,6 +15,9 @@ ROOT    = HERE.parents[2]
 USER    = ROOT / "software" / "user"
 KERNEL  = ROOT / "software" / "kernel"
 
+# test_sanitizers.py sets it: every test runs a tool that finds wrong accesses and undefined behaviour.
+SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=all" if os.environ.get("LITEPCIE_SANITIZE") else ""
+
 Result = namedtuple("Result", "code out err")
 
 
@@ -25,11 +28,17 @@ def make(*arguments):
     return result.stdout
 
 
+def sanitizers():
+    """Libraries of the sanitizers: they must be loaded before the mock."""
+    return [subprocess.run(["cc", f"-print-file-name={name}"], check=True, capture_output=True, text=True).stdout.strip()
+        for name in ("libasan.so", "libubsan.so")] if SANITIZE else []
+
+
 @pytest.fixture(scope="session")
 def build(tmp_path_factory):
     """Folder with litepcie_util, the libraries and the mock."""
     folder = tmp_path_factory.mktemp("user")
-    make(f"BUILD={folder}", "-j2")
+    make(f"BUILD={folder}", "-j2", *(["OPTIMIZE=-O1 -g", f"CFLAGS={SANITIZE}", f"LDFLAGS={SANITIZE}"] if SANITIZE else []))
     subprocess.run(["cc", "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE",
         "-fPIC", "-shared", f"-I{KERNEL}/include/uapi", "-o", str(folder / "mock_card.so"),
         str(HERE / "mock_card.c")], check=True)
@@ -47,7 +56,7 @@ class MockCard:
         mock = {f"MOCK_{key.upper()}": str(value) for key, value in settings.items()}
         return os.environ | mock | {
             "MOCK_FILE"  : str(self.file),
-            "LD_PRELOAD" : str(self.build / "mock_card.so"),
+            "LD_PRELOAD" : " ".join([*sanitizers(), str(self.build / "mock_card.so")]),
             "LC_ALL"     : "C",
         }
 

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
+"""Compares `litepcie_util config` and `bus` with Debian's lspci, which decodes the same bytes."""
+
+import random
+import re
+import subprocess
+
+from litepcie_sim.guest import packages
+
+RECIPE = packages.Recipe("pciutils", "lspci", "trixie", ("pciutils",), "usr/bin/lspci",
+    keep=r"(?:pciutils|pci\.ids|libpci3|libkmod2|libudev1|zlib1g|libzstd1|libssl3t64|libc6|libcap2|libgcc-s1)$")
+
+
+def names():
+    """The path of Debian's pci.ids."""
+    return packages.root(RECIPE) / "usr/share/misc/pci.ids"
+
+
+def dump(devices):
+    """`{address: bytes}` as `lspci -xxxx` prints them."""
+    return "".join(f"{address} x\n" + "".join(f"{at:02x}: {data[at:at + 16].hex(' ')}\n"
+        for at in range(0, len(data), 16)) + "\n" for address, data in devices.items())
+
+
+def lspci(tmp_path, devices, *arguments):
+    root, program = packages.find(RECIPE)
+    file = tmp_path / "dump"
+    file.write_text(dump(devices))
+    return subprocess.run([root / "usr/lib64/ld-linux-x86-64.so.2", "--library-path",
+        root / "usr/lib/x86_64-linux-gnu", program, "-F", file, "-i", names(), "-D", *arguments],
+        check=True, capture_output=True, text=True).stdout
+
+# Bytes --------------------------------------------------------------------------------------------
+
+
+def made_space(seed):
+    """A configuration space with all capabilities that both programs decode, and random values in them."""
+    rng, data = random.Random(seed), bytearray(4096)
+
+    def put(at, value, size):
+        data[at:at + size] = (value & ((1 << 8*size) - 1)).to_bytes(size, "little")
+
+    data[0:0x40] = rng.randbytes(0x40)
+    for at, value, size in [(0, 0x702410ee, 4), (6, rng.getrandbits(16) | 0x10, 2), (0x0a, 0x0580, 2), (0x0e, 0, 2),
+            (0x10, 0xfe000000, 4), (0x14, 0x8000000c, 4), (0x18, 1, 4), (0x1c, 0xe001, 4), (0x20, 0, 8),
+            (0x34, 0x40, 1), (0x3d, rng.randrange(5), 1)]:
+        put(at, value, size)
+    at, chain = 0x40, [(1, 8), (5, 24), (0x11, 12), (0x10, 0x3c)]
+    for id_, size in chain:
+        data[at:at + size] = rng.randbytes(size)
+        put(at, id_ | (at + size if id_ != 0x10 else 0) << 8, 2)
+        if id_ == 0x10:
+            put(at + 2, 2 | rng.getrandbits(5) << 9, 2)
+        at += size
+    at, last = 0x100, 0x1f
+    for id_, version, size in [(1, 2, 0x2c), (3, 1, 12), (0xb, 1, 16), (0xd, 1, 8), (0xe, 1, 8), (0x18, 1, 8),
+            (0x19, 1, 0x20), (0x1e, 1, 16), (last, 1, 12)]:
+        data[at:at + size] = rng.randbytes(size)
+        put(at, id_ | version << 16 | (at + size if id_ != last else 0) << 20, 4)
+        at += size
+    return bytes(data)
+
+# Comparison ---------------------------------------------------------------------------------------
+
+# (block, register, label of lspci, its flags in the order of the register's flags; "." is none)
+ERRORS = "DLP SDES TLP FCP CmpltTO CmpltAbrt UnxCmplt RxOF MalfTLP ECRC UnsupReq ACSViol UncorrIntErr BlockedTLP " \
+    "AtomicOpBlocked TLPBlockedErr PoisonTLPBlocked DMWrReqBlocked IDECheck MisIDETLP PCRC_CHECK TLPXlatBlocked"
+REPLAYS = "RxErr BadTLP BadDLLP Rollover Timeout AdvNonFatalErr CorrIntErr HeaderOF"
+ACS     = "SrcValid TransBlk ReqRedir CmpltRedir UpstreamFwd EgressCtrl DirectTrans"
+FLAGS   = [
+    ("type 0", "Command", "Control",
+        "I/O Mem BusMaster SpecCycle MemWINV VGASnoop ParErr Stepping SERR FastB2B DisINTx"),
+    ("type 0", "Status", "Status", ". INTx Cap 66MHz FastB2B ParErr >TAbort <TAbort <MAbort >SERR <PERR"),
+    ("Power Management", "Power Management Capabilities", "Flags", "PMEClk . DSI D1 D2"),
+    ("Power Management", "Power Management Control/Status", "Status", "NoSoftRst PME-Enable PME"),
+    ("PCI Express", "Device Capabilities", "DevCap", "ExtTag AttnBtn AttnInd PwrInd RBE FLReset TEE-IO"),
+    ("PCI Express", "Device Control", "DevCtl",
+        "CorrErr NonFatalErr FatalErr UnsupReq RlxdOrd ExtTag PhantFunc AuxPwr NoSnoop ."),
+    ("PCI Express", "Device Status", "DevSta", "CorrErr NonFatalErr FatalErr UnsupReq AuxPwr TransPend"),
+    ("PCI Express", "Link Capabilities", "LnkCap", "ClockPM Surprise LLActRep BwNot ASPMOptComp"),
+    ("PCI Express", "Link Control", "LnkCtl", "LnkDisable . CommClk ExtSynch ClockPM AutWidDis BWInt AutBWInt"),
+    ("PCI Express", "Link Status", "LnkSta", "TrErr Train SlotClk DLActive BWMgmt ABWMgmt"),
+    ("PCI Express", "Device Capabilities 2", "DevCap2",
+        "TimeoutDis . . 32bit 64bit 128bitCAS NROPrPrP LTR 10BitTagComp 10BitTagReq ExtFmt EETLPPrefix "
+        "EmergencyPowerReductionInit FRS"),
+    ("PCI Express", "Device Control 2", "DevCtl2",
+        "TimeoutDis . ReqEn . IDOReq IDOCompl LTR EmergencyPowerReductionReq 10BitTagReq EETLPPrefixBlk"),
+    ("PCI Express", "Link Capabilities 2", "LnkCap2", ". . . . . . Crosslink Retimer 2Retimers DRS"),
+    ("PCI Express", "Link Control 2", "LnkCtl2", "EnterCompliance SpeedDis EnterModifiedCompliance ComplianceSOS"),
+    ("PCI Express", "Link Status 2", "LnkSta2",
+        "EqualizationComplete EqualizationPhase1 EqualizationPhase2 EqualizationPhase3 LinkEqualizationRequest "
+        "Retimer 2Retimers ."),
+    ("MSI ", "Message Control", "", "Enable 64bit Maskable . ."),
+    ("MSI-X", "Message Control", "", "Masked Enable"),
+    ("Advanced Error", "Uncorrectable Error Status", "UESta", ERRORS),
+    ("Advanced Error", "Uncorrectable Error Mask", "UEMsk", ERRORS),
+    ("Advanced Error", "Uncorrectable Error Severity", "UESvrt", ERRORS),
+    ("Advanced Error", "Correctable Error Status", "CESta", REPLAYS),
+    ("Advanced Error", "Correctable Error Mask", "CEMsk", REPLAYS),
+    ("Advanced Error", "Capabilities and Control", "AERCap",
+        "ECRCGenCap ECRCGenEn ECRCChkCap ECRCChkEn MultHdrRecCap MultHdrRecEn TLPPfxPres HdrLogCap"),
+    ("Access Control", "ACS Capability", "ACSCap", ACS),
+    ("Access Control", "ACS Control", "ACSCtl", ACS),
+    ("Alternative", "ARI Capability", "ARICap", "MFVC ACS"),
+    ("Alternative", "ARI Control", "ARICtl", "MFVC ACS"),
+    ("Secondary", "Link Control 3", "LnkCtl3", "PerformEqu LnkEquIntrruptEn"),
+    ("L1 PM", "L1 Substates Capabilities", "L1SubCap", "PCI-PM_L1.2 PCI-PM_L1.1 ASPM_L1.2 ASPM_L1.1 L1_PM_Substates"),
+    ("L1 PM", "L1 Substates Control 1", "L1SubCtl1", "PCI-PM_L1.2 PCI-PM_L1.1 ASPM_L1.2 ASPM_L1.1"),
+    ("Precision", "PTM Capability", "PTMCap", "Requester Responder Root"),
+    ("Precision", "PTM Control", "PTMControl", "Enabled RootSelected"),
+]
+
+# (block, register, field, label of lspci, pattern of its value); what one of them calls unknown is not compared
+SIZE, RATE = r"(\d+ bytes)", r"([\d.]+ ?GT/s)"
+VALUES = [
+    ("type 0", "Status", "DEVSEL timing", "Status", r"DEVSEL=(fast|medium|slow)"),
+    ("Power Management", "Power Management Capabilities", "version", "", r"version (\d+)"),
+    ("Power Management", "Power Management Capabilities", "aux current", "Flags", r"AuxCurrent=(\d+mA)"),
+    ("Power Management", "Power Management Control/Status", "power state", "Status", r"^ *(D\d)"),
+    ("Power Management", "Power Management Control/Status", "data select", "Status", r"DSel=(\d+)"),
+    ("Power Management", "Power Management Control/Status", "data scale", "Status", r"DScale=(\d+)"),
+    ("MSI ", "Message Control", "vectors enabled", "", r"Count=(\d+)/"),
+    ("MSI ", "Message Control", "vectors possible", "", r"Count=\d+/(\d+)"),
+    ("MSI-X", "Message Control", "vectors", "", r"Count=(\d+)"),
+    ("MSI-X", "Table", "BAR", "Vector table", r"BAR=(\d)"),
+    ("MSI-X", "Table", "offset", "Vector table", r"offset=(\w+)"),
+    ("MSI-X", "Pending Bit Array", "BAR", "PBA", r"BAR=(\d)"),
+    ("MSI-X", "Pending Bit Array", "offset", "PBA", r"offset=(\w+)"),
+    ("PCI Express", "PCI Express Capabilities", "version", "", r"\(v(\d)\)"),
+    ("PCI Express", "PCI Express Capabilities", "type", "", r"\(v\d\) (Endpoint|Root Port)"),
+    ("PCI Express", "PCI Express Capabilities", "interrupt message number", "", r"IntMsgNum (\d+)"),
+    ("PCI Express", "Device Capabilities", "max payload supported", "DevCap", rf"MaxPayload {SIZE}"),
+    ("PCI Express", "Device Capabilities", "phantom functions", "DevCap", r"PhantFunc (\d)"),
+    ("PCI Express", "Device Capabilities", "L0s acceptable latency", "DevCap", r"L0s (?:<|unlim)?(\d+[nu]s)"),
+    ("PCI Express", "Device Capabilities", "L1 acceptable latency", "DevCap", r"L1 <(\d+[nu]s)"),
+    ("PCI Express", "Device Control", "max payload", "DevCtl", rf"MaxPayload {SIZE}"),
+    ("PCI Express", "Device Control", "max read request", "DevCtl", rf"MaxReadReq {SIZE}"),
+    ("PCI Express", "Link Capabilities", "max speed", "LnkCap", rf"Speed {RATE}"),
+    ("PCI Express", "Link Capabilities", "max width", "LnkCap", r"Width x(\d+)"),
+    ("PCI Express", "Link Capabilities", "port", "LnkCap", r"Port #(\d+)"),
+    ("PCI Express", "Link Control", "read completion boundary", "LnkCtl", rf"RCB {SIZE}"),
+    ("PCI Express", "Link Status", "speed", "LnkSta", rf"Speed {RATE}"),
+    ("PCI Express", "Link Status", "width", "LnkSta", r"Width x(\d+)"),
+    ("PCI Express", "Link Control 2", "target speed", "LnkCtl2", rf"Speed: {RATE}"),
+    ("PCI Express", "Link Status 2", "de-emphasis", "LnkSta2", r"Level: ([-\d.]+dB)"),
+    ("Advanced Error", "Capabilities and Control", "first error", "AERCap", r"Pointer: (\w+)"),
+    ("Vendor Specific extended", "Vendor Specific Header", "ID", "", r"ID=(\w+)"),
+    ("Vendor Specific extended", "Vendor Specific Header", "revision", "", r"Rev=(\d+)"),
+    ("Alternative", "ARI Capability", "next function", "ARICap", r"Function: (\d+)"),
+    ("Alternative", "ARI Control", "group", "ARICtl", r"Group: (\d+)"),
+    ("Precision", "PTM Capability", "granularity, ns", "PTMClockGranularity", r"(\d+)ns"),
+]
+
+
+def sections(text):
+    """{"040": text of the capability there}; "" is the header."""
+    parts = re.split(r"\tCapabilities: \[(\w+)[^]]*\] ", text)
+    return {"": parts[0], **{f"{int(at, 16):03x}": body for at, body in zip(parts[1::2], parts[2::2])}}
+
+
+def labelled(section, label):
+    """The text after `label`, with the lines that continue it."""
+    if not label:
+        return section
+    found = re.search(rf"^\t+{re.escape(label)}:(.*(?:\n\t\t[\t ].*)*)", section, re.M)
+    return found[1] if found else ""
+
+
+def simple(text):
+    """A value without its spelling: 0x0a and 0A are one, so are 2.5 GT/s and 2.5GT/s."""
+    text = text.replace(" ", "").lower()
+    return text.removeprefix("0x").lstrip("0") or "0"
+
+
+def compare(blocks, text):
+    """Asserts that each field in `blocks` (JSON of `config`) is that of lspci; returns how many were compared."""
+    shown, compared = sections(text), 0
+    for block in blocks:
+        at      = f"{block['offset_bytes']:03x}" if block["offset_bytes"] else ""
+        section = shown[at]
+        for name, register, label, flags in FLAGS:
+            for one in (r for r in block["registers"] if block["name"].startswith(name) and r["name"] == register):
+                own  = [f for f in one["fields"] if f["meaning"] in ("yes", "no") and ":" not in f["bits"]]
+                line = labelled(section, label)
+                for field, flag in zip(own, flags.split()):
+                    found = re.search(rf"(?<![\w/-]){re.escape(flag)}([+-])(?!\w)", line)
+                    if flag == "." or not found:
+                        continue
+                    assert (field["meaning"] == "yes") == (found[1] == "+"), (block["name"], register, field, line)
+                    compared += 1
+        for name, register, field, label, pattern in VALUES:
+            for one in (r for r in block["registers"] if block["name"].startswith(name) and r["name"] == register):
+                ours  = next(f["meaning"] for f in one["fields"] if f["name"] == field)
+                found = re.search(pattern, labelled(section, label))
+                if found and ours not in ("reserved", "?"):
+                    assert simple(ours) == simple(found[1]), (block["name"], register, field, found[0], ours)
+                    compared += 1
+    # Each capability that lspci finds is one of ours, at the same place.
+    assert set(shown) == {f"{block['offset_bytes']:03x}" if block["offset_bytes"] else "" for block in blocks}
+    return compared
