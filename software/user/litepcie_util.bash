@@ -7,7 +7,7 @@
 _litepcie_util()
 {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="list info config scratch_test dma_test calc help version"
+	local commands="list info config bus scratch_test dma_test calc help version"
 	local options="--device --card --json --version --help" command="" word
 
 	for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
@@ -38,6 +38,7 @@ _litepcie_util()
 	*:-c | \
 	config:--interval-ms | \
 	config:--count | \
+	bus:--names | \
 	dma_test:--length | \
 	dma_test:-l | \
 	dma_test:--iterations | \
@@ -60,6 +61,8 @@ _litepcie_util()
 	case $command in
 	config)
 		options="$options --bytes --watch --interval-ms --count" ;;
+	bus)
+		options="$options --cards --names" ;;
 	dma_test)
 		options="$options --sequence --length --iterations --offset --host-offset --seed --header" ;;
 	calc)

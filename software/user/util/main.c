@@ -11,11 +11,12 @@
 #include "commands.h"
 #include "json.h"
 
+/* clang-format off */
 const struct command *const commands[] = {
-	&command_list,	       &command_info,	  &command_config,
-	&command_scratch_test, &command_dma_test, &command_calc,
-	&command_help,	       &command_version,  NULL,
+	&command_list, &command_info, &command_config, &command_bus, &command_scratch_test,
+	&command_dma_test, &command_calc, &command_help, &command_version, NULL,
 };
+/* clang-format on */
 
 const struct option global_options[] = {
 	{ .name = "device",

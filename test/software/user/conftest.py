@@ -30,15 +30,18 @@ def make(*arguments):
 
 def sanitizers():
     """Libraries of the sanitizers: they must be loaded before the mock."""
-    return [subprocess.run(["cc", f"-print-file-name={name}"], check=True, capture_output=True, text=True).stdout.strip()
-        for name in ("libasan.so", "libubsan.so")] if SANITIZE else []
+    if not SANITIZE:
+        return []
+    return [subprocess.check_output(["cc", f"-print-file-name={name}"], text=True).strip()
+        for name in ("libasan.so", "libubsan.so")]
 
 
 @pytest.fixture(scope="session")
 def build(tmp_path_factory):
     """Folder with litepcie_util, the libraries and the mock."""
     folder = tmp_path_factory.mktemp("user")
-    make(f"BUILD={folder}", "-j2", *(["OPTIMIZE=-O1 -g", f"CFLAGS={SANITIZE}", f"LDFLAGS={SANITIZE}"] if SANITIZE else []))
+    flags  = ["OPTIMIZE=-O1 -g", f"CFLAGS={SANITIZE}", f"LDFLAGS={SANITIZE}"] if SANITIZE else []
+    make(f"BUILD={folder}", "-j2", *flags)
     subprocess.run(["cc", "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE",
         "-fPIC", "-shared", f"-I{KERNEL}/include/uapi", "-o", str(folder / "mock_card.so"),
         str(HERE / "mock_card.c")], check=True)

@@ -168,8 +168,8 @@ def test_a_device_that_leaves(card, sysfs):
     ("config 5",             2, "'5' is not a PCI address; give one such as 0000:01:00.0"),
     ("config 01:00.0 x",     2, "config: unexpected argument 'x'; see litepcie_util help config"),
     ("config 02:00.0",       4, "0000:02:00.0: no device has this PCI address; litepcie_util bus prints all"),
-    ("config -c 3",          4, "/dev/litepcie3: no card of the driver has this name; give the PCI address of a device, "
-                                "such as 0000:01:00.0 (litepcie_util bus prints them)"),
+    ("config -c 3",          4, "/dev/litepcie3: no card of the driver has this name; give the PCI address of a "
+                                "device, such as 0000:01:00.0 (litepcie_util bus prints them)"),
     ("config --interval-ms 0", 2, "--interval-ms: 0 is too small; the least is 1"),
     ("config --count -1",    2, "--count: '-1' is not a number; give a decimal number, or hexadecimal digits after 0x"),
 ])
