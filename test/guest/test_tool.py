@@ -6,9 +6,13 @@
 
 """What the tool reads from the kernel and only has in the guest: cards in sysfs, and locks of the device file."""
 
+import base64
 import json
+import re
 
 import pytest
+
+from test.software.user.lspci import compare, lspci
 
 
 @pytest.fixture(scope="module")
@@ -35,3 +39,26 @@ def test_two_tests_on_one_area(guest):
     assert f"process {pid} (litepcie_util) tests bytes 0 to 33554495 of the card's memory" in said
     guest.run(f"kill -TERM {pid}; for i in $(seq 50); do [ -d /proc/{pid} ] || exit 0; sleep 0.1; done; exit 1")
     guest.run("grep -q 'ended by signal 15 in iteration 0' /tmp/first && litepcie_util dma_test -n 1")
+
+
+def test_config_and_bus_are_those_of_lspci(guest, tmp_path):
+    """Every device of the guest, by lspci on the same bytes; a user without root sees the header."""
+    devices = {}
+    for address in guest.run("ls /sys/bus/pci/devices").split():
+        devices[address] = base64.b64decode(guest.run(f"base64 /sys/bus/pci/devices/{address}/config"))
+    text  = lspci(tmp_path, devices, "-vvv", "-nn")
+    parts = dict(zip(devices, re.split(r"\n\n", text)))
+    for address in devices:
+        blocks = json.loads(guest.run(f"litepcie_util --json config {address}"))["blocks"]
+        # After its last line, a part of lspci's text has lost its newline.
+        assert compare(blocks, parts[address] + "\n") > 10, address
+    shown = {one["bus_address"]: one for one in json.loads(guest.run("litepcie_util --json bus"))["devices"]}
+    for address, part in parts.items():
+        class_, ids = re.search(r"\[(\w{4})\]: .*?\[(\w{4}:\w{4})\]", part).groups()
+        one = shown[address]
+        assert (f"{one['class'] >> 8:04x}", f"{one['vendor_id']:04x}:{one['device_id']:04x}") == (class_, ids)
+    ours = [one for one in shown.values() if "device" in one]
+    assert [(one["device"], one["driver"], one["link"]) for one in ours] == \
+        [("/dev/litepcie0", "litepcie", {"gen": 2, "lanes": 4})]
+    said = guest.run("echo 'nobody:x:65534:65534::/:/bin/sh' >> /etc/passwd; su nobody -c 'litepcie_util config'")
+    assert ": 64 bytes of configuration space; run as root" in said and "capability" not in said
