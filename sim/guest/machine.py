@@ -48,6 +48,8 @@ class Guest:
     files     : (path on the machine, path in the guest) of files to copy into the guest.
     with_fio  : whether Debian's fio is in the guest.
     simulator_arguments : further arguments of litepcie_simulator.
+    others    : (build folder, arguments of its litepcie_simulator) of each further board. Its mps and mrrs stay those
+                that the guest's kernel chose.
     log       : path of the console log; the simulator's log is next to it. None: both are deleted with the guest.
     console   : function that is called with bytes of the kernel's console as they arrive.
     memory, cpus, iommu, strict_writes, parameters, plugin : see `qemu.Machine`.
@@ -57,18 +59,21 @@ class Guest:
     boot_seconds : time from the start of QEMU until the guest accepts commands.
     log          : path of the console log.
     simulator    : `board.Simulator`, or None.
+    simulators   : list of all, that of `board` first.
     """
 
     def __init__(self, board=None, *, kernel=DEFAULT_KERNEL, mps=256, mrrs=512, load=True,
-            files=(), with_fio=False, simulator_arguments=(), log=None, console=None, **machine):
+            files=(), with_fio=False, simulator_arguments=(), others=(), log=None, console=None, **machine):
         self.kernel       = named_kernel(kernel)
         self.board        = BuiltBoard(board) if board is not None else None
         self.simulator    = None
+        self.simulators   = []
         self.boot_seconds = None
         self._conf        = {"mps": mps, "mrrs": mrrs, "load": int(load and self.board is not None)}
         self._files       = [(Path(host), guest) for host, guest in files]
         self._with_fio    = with_fio
-        self._arguments   = list(simulator_arguments)
+        self._boards      = [(self.board, list(simulator_arguments))] if self.board else []
+        self._boards     += [(BuiltBoard(folder), list(arguments)) for folder, arguments in others]
         self._machine     = machine
         self._console     = console or (lambda data: None)
         self._folder      = None
@@ -108,12 +113,7 @@ class Guest:
         boot         = Reply()
         self._write_initrd(folder / "initrd", image, boot.token)
         machine      = dict(self._machine)
-        if self.board:
-            extra          = ["--iommu"] if machine.get("iommu") else []
-            self.simulator = Simulator(self.board, folder / "board", [*extra, *self._arguments],
-                self.log.with_name("simulator.log"))
-            self.simulator.start()
-            machine.update(socket=folder / "board", gen=self.board.gen, lanes=self.board.lanes)
+        self._start_simulators(folder, machine)
         began = time.monotonic()
         self._start_qemu(program, self.kernel.machine(**machine), image, folder)
         output = bytearray()
@@ -123,6 +123,22 @@ class Guest:
         if boot.status:
             said = output.decode(errors="replace").strip()
             raise GuestError(f"the guest could not set up the board: {said}")
+
+    def _start_simulators(self, folder, machine):
+        """Starts the simulators of all boards, and adds the boards to the options `machine` of `qemu.Machine`."""
+        links = []
+        for number, (board, arguments) in enumerate(self._boards):
+            name  = f"{number}" if number else ""
+            extra = ["--iommu"] if machine.get("iommu") else []
+            simulator = Simulator(board, folder / f"board{name}", [*extra, *arguments],
+                self.log.with_name(f"simulator{name}.log"))
+            self.simulators.append(simulator)
+            simulator.start()
+            links.append((simulator.socket, board.gen, board.lanes))
+        if links:
+            self.simulator = self.simulators[0]
+            first, *others = links
+            machine.update(zip(("socket", "gen", "lanes"), first), others=tuple(others))
 
     def _write_initrd(self, path, image, token):
         archive = initramfs.base(self.kernel.busybox())
@@ -159,8 +175,8 @@ class Guest:
             except (GuestError, OSError, subprocess.TimeoutExpired):
                 pass
         processes.stop(self._qemu, grace=0.5)
-        if self.simulator:
-            self.simulator.stop()
+        for simulator in self.simulators:
+            simulator.stop()
         for end in self._sockets.values():
             end.close()
         self._sockets = {}
@@ -192,7 +208,7 @@ class Guest:
         return Result(reply.status, output.decode(errors="replace"))
 
     def kill_simulator(self):
-        """Ends the simulator like a crash. QEMU and the guest keep running, and this causes no error here."""
+        """Ends the first simulator like a crash. QEMU and the guest keep running, and this causes no error here."""
         self._killed = True
         self.simulator.kill()
 
@@ -236,8 +252,8 @@ class Guest:
                         self._type(selector, keys, leave)
                     else:
                         self._receive(key.data, reply, take)
-                if self._simulator_failed():
-                    raise self.simulator.error()
+                if failed := self._failed_simulator():
+                    raise failed.error()
         self._idle = True
 
     def _receive(self, name, reply, take):
@@ -264,14 +280,16 @@ class Guest:
             data = b"\x04"
         self._send(data)
 
-    def _simulator_failed(self):
-        return self.simulator and not self._killed and self.simulator.ended() not in (None, 0)
+    def _failed_simulator(self):
+        """Returns a simulator that ended by itself, or None."""
+        ended = [] if self._killed else [one for one in self.simulators if one.ended() not in (None, 0)]
+        return ended[0] if ended else None
 
     def _gone(self):
         """Returns the error for a QEMU that has ended."""
         status = processes.stop(self._qemu, grace=2)
-        if self._simulator_failed():
-            return self.simulator.error()
+        if failed := self._failed_simulator():
+            return failed.error()
         if status == 0:
             return GuestOff(f"the guest powered off{self._console_end()}")
         said = (Path(self._folder.name) / "qemu.log").read_text(errors="replace").strip()

@@ -106,6 +106,7 @@ class Machine:
     strict_writes : the guest waits for each write to the board instead of posting it.
     socket        : path of the simulator's socket, or None for a guest without a board.
     gen, lanes    : link of the root port.
+    others        : (socket, gen, lanes) of further boards.
     parameters    : further words of the kernel's command line.
     plugin        : argument of QEMU's option -plugin, or None.
     """
@@ -116,6 +117,7 @@ class Machine:
     socket        : str  = None
     gen           : int  = 2
     lanes         : int  = 4
+    others        : tuple = ()
     parameters    : tuple = ()
     plugin        : str   = None
 
@@ -142,18 +144,19 @@ class Machine:
             arguments += ["-plugin", self.plugin]
         if self.iommu:
             arguments += ["-device", "intel-iommu,intremap=on,caching-mode=on"]
-        if self.socket:
-            arguments += ["-device", "pcie-root-port,id=root-port,slot=1,"
-                f"x-speed={SPEEDS[self.gen]},x-width={self.lanes}"]
-            arguments += ["-device", json.dumps(self._board())]
+        boards = [(self.socket, self.gen, self.lanes), *self.others] if self.socket else []
+        for slot, (socket, gen, lanes) in enumerate(boards, 1):
+            port       = "root-port" if slot == 1 else f"root-port{slot}"
+            arguments += ["-device", f"pcie-root-port,id={port},slot={slot},x-speed={SPEEDS[gen]},x-width={lanes}"]
+            arguments += ["-device", json.dumps(self._board(port, socket))]
         return arguments
 
-    def _board(self):
+    def _board(self, port, socket):
         return {
             "driver"             : "vfio-user-pci",
-            "bus"                : "root-port",
+            "bus"                : port,
             "rombar"             : 0,
-            "socket"             : {"type": "unix", "path": str(self.socket)},
+            "socket"             : {"type": "unix", "path": str(socket)},
             # In ms. A simulated board may be slow, and QEMU disables a board after one late reply.
             "x-msg-timeout"      : 100_000_000,
             "x-no-posted-writes" : self.strict_writes,

@@ -116,19 +116,20 @@ class TestGuest:
 
 @pytest.fixture(scope="session")
 def boot(board, programs):
-    """Context manager that boots a guest of the default board or another; on its end, the simulator's statistics are
-    checked.
+    """Context manager that boots a guest of the default board or another, and of the boards `others` besides; on its
+    end, the simulators' statistics are checked.
 
     A run in which the card broke a rule of PCI Express, or went where nothing is mapped, fails.
     """
     @contextlib.contextmanager
-    def booted(name, simulator_arguments=(), check=True, files=(), board=board, **options):
+    def booted(name, simulator_arguments=(), check=True, files=(), board=board, others=(), **options):
         folder = BUILD / name
         folder.mkdir(parents=True, exist_ok=True)
-        stats  = folder / "stats.json"
-        log    = folder / "console.log"
-        arguments = ["--stats", str(stats), *simulator_arguments]
-        options   = {"kernel": KERNEL, **options}
+        log       = folder / "console.log"
+        stats     = [folder / f"stats{number or ''}.json" for number in range(1 + len(others))]
+        arguments = ["--stats", str(stats[0]), *simulator_arguments]
+        others    = [(other, ["--stats", str(path)]) for other, path in zip(others, stats[1:])]
+        options   = {"kernel": KERNEL, "others": others, **options}
         own       = arm64_programs(options["kernel"]) if options["kernel"] in ARM64_KERNELS else programs
         with Guest(board, files=[*own, *files], log=log, simulator_arguments=arguments,
                 **options) as guest:
@@ -137,9 +138,10 @@ def boot(board, programs):
             if check:
                 assert test.kernel_complaints() == ""
         if check:
-            counted = json.loads(stats.read_text())
-            for name in ("violations", "unmapped_reads", "unmapped_writes"):
-                assert counted[name] == 0, (name, counted)
+            for path in stats:
+                counted = json.loads(path.read_text())
+                for name in ("violations", "unmapped_reads", "unmapped_writes"):
+                    assert counted[name] == 0, (name, counted)
     return booted
 
 

@@ -6,6 +6,7 @@
 
 """Tests of the runner's command line, and of its messages when something is missing. No guest is booted."""
 
+import json
 import os
 import signal
 import socket
@@ -139,6 +140,14 @@ def test_the_root_port_is_the_boards_link(board):
     assert '"x-no-posted-writes": true' in arguments[-1]
     assert "intel_iommu=on" in arguments[arguments.index("-append") + 1]
     assert "intel_iommu=on" not in qemu.Machine().kernel_arguments()
+
+
+def test_each_board_has_a_root_port():
+    arguments = qemu.Machine(socket="/s", others=(("/t", 3, 8),)).arguments("k", "i", 3, 4)
+    assert "pcie-root-port,id=root-port,slot=1,x-speed=5,x-width=4" in arguments
+    assert "pcie-root-port,id=root-port2,slot=2,x-speed=8,x-width=8" in arguments
+    devices = [json.loads(word) for word in arguments if word.startswith("{")]
+    assert [(one["bus"], one["socket"]["path"]) for one in devices] == [("root-port", "/s"), ("root-port2", "/t")]
 
 # Kernels and boards -------------------------------------------------------------------------------
 
