@@ -241,6 +241,7 @@ static long control(struct file *file, unsigned int command, unsigned long argum
 static const struct file_operations control_fops = {
 	.owner = THIS_MODULE,
 	.unlocked_ioctl = control,
+	.compat_ioctl = compat_ptr_ioctl,
 };
 
 static struct miscdevice control_device = {
