@@ -203,6 +203,7 @@ static void litepcie_async_submit(struct litepcie_async *async,
 	struct litepcie_request *req, **last = &async->first;
 	u32 endpoint = async->iocb->ki_pos;
 
+	source->polled = async->iocb->ki_flags & IOCB_HIPRI && left <= LITEPCIE_LONG_BYTES;
 	while (left) {
 		atomic_inc(&async->pending);
 		req = litepcie_submit(async->flow, source, endpoint, left,

@@ -6,6 +6,10 @@
  * a whole, or waits until one of the rings has room for all of it. Only its last
  * descriptor asks for an interrupt.
  *
+ * A request whose caller polls asks for none if it is alone in the ring: the card
+ * then reports it because it has no other descriptor. One more request, of anybody,
+ * asks for an interrupt, so no one waits for a caller that does not poll.
+ *
  * A short request goes to the engine with the least bytes to move. Long ones go
  * to the first engine: one engine fills the link with them, several would gain
  * nothing, and short requests would wait behind them everywhere.
@@ -22,6 +26,8 @@ static u32 litepcie_ring_encode(struct litepcie_engine *engine,
 				struct litepcie_request *req, u32 position)
 {
 	u32 mask = BIT(engine->ring_log2) - 1;
+	bool quiet = req->polled && list_empty(&engine->inflight);
+	u32 end = quiet ? 0 : LITEPCIE_DESCRIPTOR_INTERRUPT;
 	u32 endpoint = req->endpoint;
 	struct scatterlist *sg;
 	unsigned int i;
@@ -31,8 +37,7 @@ static u32 litepcie_ring_encode(struct litepcie_engine *engine,
 		bool last = i + 1 == req->sgt.nents;
 
 		litepcie_descriptor_encode(&engine->ring[position++ & mask],
-					   sg_dma_len(sg),
-					   last ? LITEPCIE_DESCRIPTOR_INTERRUPT : 0,
+					   sg_dma_len(sg), last ? end : 0,
 					   endpoint, sg_dma_address(sg));
 		endpoint += sg_dma_len(sg);
 	}

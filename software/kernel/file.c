@@ -50,7 +50,8 @@ static int litepcie_open(struct inode *inode, struct file *file)
 	} else {
 		get_device(&ld->dev);
 		file->private_data = lf;
-		file->f_mode |= FMODE_NOWAIT;
+		/* io_uring polls only files that are open with O_DIRECT. */
+		file->f_mode |= FMODE_NOWAIT | FMODE_CAN_ODIRECT;
 		mutex_lock(&ld->files_lock);
 		list_add(&lf->node, &ld->files);
 		mutex_unlock(&ld->files_lock);
@@ -125,6 +126,27 @@ static ssize_t litepcie_write_iter(struct kiocb *iocb, struct iov_iter *iter)
 	return litepcie_iter(iocb, iter, LITEPCIE_READER);
 }
 
+/*
+ * io_uring with IORING_SETUP_IOPOLL calls this until the call has ended. Calls of
+ * others end here too, and a call that polls can also end in an interrupt.
+ */
+static int litepcie_iopoll(struct kiocb *iocb, struct io_comp_batch *batch,
+			   unsigned int flags)
+{
+	struct litepcie_file *lf = iocb->ki_filp->private_data;
+	unsigned int direction = iocb->ki_flags & IOCB_WRITE ? LITEPCIE_READER :
+							       LITEPCIE_WRITER;
+	struct litepcie_engine *engine;
+	int idx, ended = 0;
+
+	idx = srcu_read_lock(&lf->ld->gate);
+	if (!READ_ONCE(lf->ld->gone))
+		list_for_each_entry(engine, &lf->ld->pools[direction].engines, share)
+			ended += litepcie_ring_look(engine);
+	srcu_read_unlock(&lf->ld->gate, idx);
+	return ended;
+}
+
 static long litepcie_unlocked_ioctl(struct file *file, unsigned int command,
 				    unsigned long argument)
 {
@@ -145,6 +167,7 @@ const struct file_operations litepcie_fops = {
 	.llseek = litepcie_llseek,
 	.read_iter = litepcie_read_iter,
 	.write_iter = litepcie_write_iter,
+	.iopoll = litepcie_iopoll,
 	.splice_write = iter_file_splice_write,
 	.unlocked_ioctl = litepcie_unlocked_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,

@@ -23,11 +23,13 @@ struct litepcie_dmabuf;
  * @iter: the caller's buffer; NULL if the memory is a dma-buf
  * @dmabuf: the dma-buf
  * @offset: byte in @dmabuf
+ * @polled: the caller polls for the end of the call, which is one request
  */
 struct litepcie_source {
 	struct iov_iter *iter;
 	struct litepcie_dmabuf *dmabuf;
 	u64 offset;
+	bool polled;
 };
 
 /**
@@ -89,6 +91,7 @@ enum litepcie_memory {
  * @memory: whose memory it is
  * @marked: the pages need no mark that they are dirty: they were when the card had
  *	written them
+ * @polled: the caller polls for its end, litepcie_ring_look()
  * @cached: the request belongs to the cache of small requests
  * @nr_pages: number of pages in @pages
  * @pages: pages that are pinned, or the driver's; none if @memory is borrowed
@@ -113,6 +116,7 @@ struct litepcie_request {
 	struct iov_iter iter;
 	enum litepcie_memory memory;
 	bool marked;
+	bool polled;
 	bool cached;
 	unsigned int nr_pages;
 	struct page *pages[];

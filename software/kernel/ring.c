@@ -141,6 +141,21 @@ unlock:
 	litepcie_ring_end(engine, &done);
 }
 
+/**
+ * litepcie_ring_look() - end complete requests if there are any
+ * @engine: the engine
+ *
+ * Return: whether the card has reported a descriptor since the last call.
+ */
+bool litepcie_ring_look(struct litepcie_engine *engine)
+{
+	if (le32_to_cpu(READ_ONCE(engine->status[LITEPCIE_STATUS_COMPLETED])) ==
+	    READ_ONCE(engine->completed))
+		return false;
+	litepcie_ring_poll(engine);
+	return true;
+}
+
 /* Bytes of a request that landed before the engine stopped in it. */
 static size_t litepcie_ring_landed(struct litepcie_request *req, u32 completed,
 				   u32 bytes)

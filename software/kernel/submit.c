@@ -129,6 +129,7 @@ litepcie_submit(struct litepcie_flow *flow, struct litepcie_source *source,
 	if (IS_ERR(req))
 		return req;
 	req->endpoint = endpoint;
+	req->polled = source->polled;
 	req->complete = complete;
 	req->context = context;
 	if (context)

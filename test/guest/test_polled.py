@@ -1,0 +1,42 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""io_uring with IORING_SETUP_IOPOLL: the program polls for the end of its calls."""
+
+import pytest
+
+from test.guest.test_lifecycle import BDF, DRIVER
+from test.guest.test_transfers import fio_verify
+
+pytestmark = pytest.mark.guest
+
+
+@pytest.fixture(scope="module")
+def guest(shared_guest):
+    with shared_guest.borrow() as guest:
+        yield guest
+
+
+@pytest.mark.parametrize("how", ["alone", "depth", "left"])
+def test_calls(guest, how):
+    """A call that is alone in the ring ends without an interrupt, and callers that wait are not delayed by it."""
+    assert "checks passed" in guest.run(f"polled {how}")
+
+
+def test_unbind(guest):
+    assert "checks passed" in guest.run("polled unbind")
+    guest.run(f"echo {BDF} > {DRIVER}/bind")
+    guest.works()
+
+
+def test_a_program_that_does_not_poll_is_killed(guest):
+    guest.run("polled killed", status=128 + 9)
+    guest.works()
+
+
+@pytest.mark.full
+def test_fio(guest):
+    guest.run(f"{fio_verify('io_uring')} --hipri --direct=1", timeout=600)
