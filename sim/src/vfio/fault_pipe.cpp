@@ -19,13 +19,20 @@ FaultPipe::FaultPipe(const std::string &path) {
         throw std::runtime_error("cannot open the pipe " + path + ": " + strerror(errno));
 }
 
-void FaultPipe::take(FaultInjector &faults) {
+bool FaultPipe::take(FaultInjector &faults) {
+    bool stats = false;
     char text[256];
     ssize_t bytes;
     while (pipe_ && (bytes = read(pipe_.get(), text, sizeof(text))) > 0)
         rest_.append(text, size_t(bytes));
-    for (size_t end; (end = rest_.find('\n')) != std::string::npos; rest_.erase(0, end + 1))
-        faults.add_next(rest_.substr(0, end));
+    for (size_t end; (end = rest_.find('\n')) != std::string::npos; rest_.erase(0, end + 1)) {
+        const std::string line = rest_.substr(0, end);
+        if (line == "stats")
+            stats = true;
+        else
+            faults.add_next(line);
+    }
+    return stats;
 }
 
 }  // namespace litepcie

@@ -9,13 +9,15 @@
 
 namespace litepcie {
 
-// A named pipe that takes faults while the simulator runs: one "FAULT@N" per line, counted from the next completion.
+// A named pipe that takes lines while the simulator runs: faults, "FAULT@N", counted from the next completion; and
+// "stats", which asks for the figures that --stats has at the end.
 class FaultPipe {
   public:
     // An empty path: no pipe. Throws std::runtime_error if the pipe cannot be opened.
     explicit FaultPipe(const std::string &path);
-    // Adds the faults that were written since the last call. Throws std::invalid_argument for any other line.
-    void take(FaultInjector &faults);
+    // Adds the faults that were written since the last call. Returns whether figures were asked for. Throws
+    // std::invalid_argument for any other line.
+    bool take(FaultInjector &faults);
 
   private:
     Fd pipe_;

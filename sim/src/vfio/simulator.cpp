@@ -2,6 +2,8 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #include "vfio/simulator.h"
 
+#include "model/stats.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <thread>
@@ -16,7 +18,7 @@ constexpr uint64_t kHotResetCycles = 1024;  // the link is down for so long, and
 }  // namespace
 
 Simulator::Simulator(Card &card, const ModelOptions &options, const std::string &faults)
-    : model_(card, memory_, options), server_(*this, memory_), faults_(faults) {
+    : model_(card, memory_, options), server_(*this, memory_), faults_(faults), stats_(options.stats) {
     model_.on_interrupt = [this](uint8_t vector) { server_.interrupt(vector); };
 }
 
@@ -103,8 +105,9 @@ void Simulator::run(ClientSocket &client) {
             answer_stream_error(client);
             return;
         }
-        // Faults are read before the message is handled, so that those written before the guest's access apply to it.
-        faults_.take(model_.faults());
+        // The pipe is read before the message is handled: what was written before the guest's access counts for it.
+        if (faults_.take(model_.faults()) && !stats_.empty())
+            write_stats(model_, stats_, "");
         model_.busy_clock().start();
         std::vector<uint8_t> reply = server_.handle(*message);
         model_.busy_clock().stop();

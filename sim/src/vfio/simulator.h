@@ -45,6 +45,7 @@ class Simulator : private vfio_user::Device {
     vfio_user::Server server_;
     MessageQueue queue_;
     FaultPipe faults_;
+    std::string stats_;  // path of the file for figures, or empty
     std::exception_ptr reader_error_;
 };
 

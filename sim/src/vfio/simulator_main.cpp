@@ -69,8 +69,11 @@ int main(int argc, char **argv) {
         LinkOptions link;
         std::string path, faults;
         line.text("--socket", "PATH", "UNIX socket to listen on", path);
-        line.text("--inject-pipe", "PATH", "named pipe that takes lines FAULT@N, counted from the next completion",
-                  faults);
+        line.text(
+            "--inject-pipe", "PATH",
+            "named pipe that takes lines FAULT@N, counted from the next completion, and \"stats\": write the file "
+            "of --stats before the guest's next access",
+            faults);
         add_link_options(line, link);
         add_model_options(line, options);
         if (!line.parse(argc, argv))
