@@ -79,8 +79,9 @@ static struct litepcie_flow *flow_of(struct kunit *test, struct litepcie_device 
 }
 
 /* Queues @count requests of @bytes in @descriptors; counts those that end in @done. */
-static void queue(struct kunit *test, struct litepcie_flow *flow, unsigned int count,
-		  size_t bytes, unsigned int descriptors, unsigned int *done)
+static void queue_some(struct kunit *test, struct litepcie_flow *flow, unsigned int count,
+		       size_t bytes, unsigned int descriptors, unsigned int *done,
+		       bool polled)
 {
 	struct litepcie_pool *pool = flow->engine->pool;
 	struct litepcie_request *req;
@@ -94,6 +95,7 @@ static void queue(struct kunit *test, struct litepcie_flow *flow, unsigned int c
 		req->bytes = bytes;
 		req->complete = ended;
 		req->context = done;
+		req->polled = polled;
 		sg_init_table(req->small, descriptors);
 		for (i = 0; i < descriptors; i++)
 			sg_dma_len(&req->small[i]) = bytes / descriptors;
@@ -104,6 +106,12 @@ static void queue(struct kunit *test, struct litepcie_flow *flow, unsigned int c
 	}
 	litepcie_ring_feed(pool);
 	spin_unlock_irq(&pool->lock);
+}
+
+static void queue(struct kunit *test, struct litepcie_flow *flow, unsigned int count,
+		  size_t bytes, unsigned int descriptors, unsigned int *done)
+{
+	queue_some(test, flow, count, bytes, descriptors, done, false);
 }
 
 /* The card completes all that an engine has. */
@@ -229,8 +237,41 @@ static void other_engines_take_over(struct kunit *test)
 	card_ends(ld);
 }
 
+static bool interrupts(struct litepcie_device *ld, unsigned int number)
+{
+	struct litepcie_engine *engine = &ld->engines[0][LITEPCIE_READER];
+
+	return le32_to_cpu(engine->ring[number].control) & LITEPCIE_DESCRIPTOR_INTERRUPT;
+}
+
+/* A polled request asks for no interrupt if it is alone; the next one does. */
+static void only_a_lone_polled_request_is_quiet(struct kunit *test)
+{
+	struct litepcie_device *ld = card_of(test);
+	struct litepcie_engine *engine = &ld->engines[0][LITEPCIE_READER];
+	struct litepcie_flow *flow = flow_of(test, ld);
+	unsigned int i, done = 0;
+
+	for (i = 1; i < ENGINES; i++)
+		ld->engines[i][LITEPCIE_READER].state = LITEPCIE_ENGINE_FAILED;
+	queue_some(test, flow, 2, SZ_4K, 2, &done, true);
+	KUNIT_EXPECT_FALSE(test, interrupts(ld, 0) || interrupts(ld, 1));
+	KUNIT_EXPECT_FALSE(test, interrupts(ld, 2));
+	KUNIT_EXPECT_TRUE(test, interrupts(ld, 3));
+	KUNIT_EXPECT_FALSE(test, litepcie_ring_look(engine));
+	engine->status[LITEPCIE_STATUS_COMPLETED] = cpu_to_le32(4);
+	KUNIT_EXPECT_TRUE(test, litepcie_ring_look(engine));
+	KUNIT_EXPECT_EQ(test, done, 2u);
+	queue_some(test, flow, 1, SZ_4K, 1, &done, true);
+	KUNIT_EXPECT_FALSE(test, interrupts(ld, 4));
+	queue(test, flow, 1, SZ_4K, 1, &done);
+	KUNIT_EXPECT_TRUE(test, interrupts(ld, 5));
+	card_ends(ld);
+}
+
 static struct kunit_case litepcie_feed_cases[] = {
 	KUNIT_CASE(short_requests_use_all_engines),
+	KUNIT_CASE(only_a_lone_polled_request_is_quiet),
 	KUNIT_CASE(a_short_request_passes_long_ones),
 	KUNIT_CASE(files_are_equal_over_all_engines),
 	KUNIT_CASE(a_request_is_not_split),
