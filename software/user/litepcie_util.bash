@@ -7,7 +7,7 @@
 _litepcie_util()
 {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="list info config bus scratch_test dma_test calc help version"
+	local commands="list info config bus mem scratch_test dma_test calc help version"
 	local options="--device --card --json --version --help" command="" word
 
 	for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
@@ -17,6 +17,14 @@ _litepcie_util()
 	case $command:$previous in
 	*:-d | *:--device)
 		mapfile -t COMPREPLY < <(compgen -f -- "${current:-/dev/litepcie}")
+		return ;;
+	mem:--width | mem:-w)
+		options="1 2 4 8"
+		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
+		return ;;
+	mem:--pattern)
+		options="constant counter random"
+		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
 		return ;;
 	dma_test:--sequence | dma_test:-s)
 		options="write read read-then-write write-then-read read-and-write"
@@ -39,6 +47,15 @@ _litepcie_util()
 	config:--interval-ms | \
 	config:--count | \
 	bus:--names | \
+	mem:--offset | \
+	mem:-o | \
+	mem:--length | \
+	mem:-l | \
+	mem:--to | \
+	mem:--file | \
+	mem:-f | \
+	mem:--value | \
+	mem:--seed | \
 	dma_test:--length | \
 	dma_test:-l | \
 	dma_test:--iterations | \
@@ -63,6 +80,8 @@ _litepcie_util()
 		options="$options --bytes --watch --interval-ms --count" ;;
 	bus)
 		options="$options --cards --names" ;;
+	mem)
+		options="$options --offset --length --to --file --value --width --pattern --seed --pio" ;;
 	dma_test)
 		options="$options --sequence --length --iterations --offset --host-offset --seed --header" ;;
 	calc)

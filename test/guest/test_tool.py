@@ -36,7 +36,7 @@ def test_two_tests_on_one_area(guest):
     guest.run("litepcie_util dma_test -s read -l 32M > /tmp/first 2>&1 & echo $! > /tmp/pid; sleep 1")
     said = guest.run("litepcie_util dma_test -n 1 2>&1", status=1)
     pid  = guest.run("cat /tmp/pid").strip()
-    assert f"process {pid} (litepcie_util) tests bytes 0 to 33554495 of the card's memory" in said
+    assert f"process {pid} (litepcie_util) uses bytes 0 to 33554495 of the card's memory" in said
     guest.run(f"kill -TERM {pid}; for i in $(seq 50); do [ -d /proc/{pid} ] || exit 0; sleep 0.1; done; exit 1")
     guest.run("grep -q 'ended by signal 15 in iteration 0' /tmp/first && litepcie_util dma_test -n 1")
 
@@ -62,3 +62,17 @@ def test_config_and_bus_are_those_of_lspci(guest, tmp_path):
         [("/dev/litepcie0", "litepcie", {"gen": 2, "lanes": 4})]
     said = guest.run("echo 'nobody:x:65534:65534::/:/bin/sh' >> /etc/passwd; su nobody -c 'litepcie_util config'")
     assert ": 64 bytes of configuration space; run as root" in said and "capability" not in said
+
+
+def test_mem_by_dma_and_by_the_cpu(guest):
+    """What one wrote the other reads; a wrong byte is found at its address; nothing else changed."""
+    guest.run("litepcie_util mem fill --pattern random --seed 3 -o 61 -l 4099 && litepcie_util mem verify --pio "
+        "--pattern random --seed 3 -o 61 -l 4099")
+    guest.run("litepcie_util mem fill --pio --pattern counter -o 4098 -l 301 && litepcie_util mem verify "
+        "--pattern counter -o 4098 -l 301")
+    guest.run("litepcie_util mem dump -f /tmp/a -l 64K && litepcie_util mem write -o 5000 -w 1 --value 0x11 && "
+        "litepcie_util mem write -o 5000 -w 1 --value 0x12 --pio")
+    said = guest.run("litepcie_util mem verify -f /tmp/a 2>&1", status=3)
+    assert "wrong byte at offset 0x1388 of the card's memory: expected 0x" in said and "; 1 of 65536 bytes differ" in said
+    guest.run("litepcie_util mem load -f /tmp/a && litepcie_util mem verify -f /tmp/a --pio")
+    assert "is past the end of the card's memory" in guest.run("litepcie_util mem read -o 1T 2>&1", status=2)

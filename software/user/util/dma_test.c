@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "dma_test.h"
 #include "litepcie_regs.h"
+#include "memory.h"
 
 /* clang-format off */
 const char *const sequence_names[] = {
@@ -215,6 +216,24 @@ static int verdict(const struct dma_test *test)
 	return test->mismatch.what ? wrong_byte(test, &test->mismatch) : 0;
 }
 
+/* Locks what the test overwrites, and the guard bytes around it. */
+static int lock_areas(const struct dma_test *test)
+{
+	uint64_t memory = test->info.memory_bytes;
+	int code = 0;
+
+	for (unsigned int i = 0; i < 2 && !code; i++) {
+		uint64_t offset = test->sides[i].offset;
+		uint64_t start = offset < CARD_GUARD ? 0 : offset - CARD_GUARD;
+		uint64_t end = offset + test->options->length + CARD_GUARD;
+
+		if (sequence_has(test->options->sequence, i))
+			code = memory_lock(test->settings, test->card, start,
+					   (end < memory ? end : memory) - start);
+	}
+	return code;
+}
+
 static int test_card(struct dma_test *test)
 {
 	int code = check_card(test);
@@ -222,7 +241,7 @@ static int test_card(struct dma_test *test)
 	if (!code)
 		code = place_areas(test);
 	if (!code)
-		code = dma_lock(test);
+		code = lock_areas(test);
 	if (!code)
 		code = allocate(test);
 	if (code)

@@ -118,9 +118,6 @@ int card_errors_check(struct dma_test *test, const struct side *side);
 /* dma_run.c. 0, or -1 with test->error, mismatch or signal filled in. */
 int dma_run(struct dma_test *test);
 
-/* dma_lock.c: 0, or the exit code after one line on stderr if another test has the memory. */
-int dma_lock(const struct dma_test *test);
-
 /* dma_progress.c: a line on a terminal while the test runs. */
 void dma_progress_begin(struct dma_test *test);
 void dma_progress_end(void);

@@ -258,7 +258,7 @@ def test_two_tests_on_one_area(card):
         result = card("dma_test", "-l", "4K", "-o", "128K")  # The guard bytes belong to the test.
         apart  = card("dma_test", "-l", "4K", "-o", "256K", "-n", 1)
         first.kill()
-    assert result == (FAILED, "", f"litepcie_util: /dev/litepcie0: process {first.pid} (litepcie_util) tests bytes "
+    assert result == (FAILED, "", f"litepcie_util: /dev/litepcie0: process {first.pid} (litepcie_util) uses bytes "
         "65472 to 131135 of the card's memory: wait for its end, or give another --offset\n")
     assert apart.code == 0
     assert card("dma_test", "-l", "4K", "-o", "128K", "-n", 1).code == 0
