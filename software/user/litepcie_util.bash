@@ -60,6 +60,10 @@ _litepcie_util()
 	dma_test:-l | \
 	dma_test:--iterations | \
 	dma_test:-n | \
+	dma_test:--time | \
+	dma_test:-t | \
+	dma_test:--interval | \
+	dma_test:-i | \
 	dma_test:--offset | \
 	dma_test:-o | \
 	dma_test:--host-offset | \
@@ -83,7 +87,7 @@ _litepcie_util()
 	mem)
 		options="$options --offset --length --to --file --value --width --pattern --seed --pio" ;;
 	dma_test)
-		options="$options --sequence --length --iterations --offset --host-offset --seed --header" ;;
+		options="$options --sequence --length --iterations --time --interval --json-lines --preserve --offset --host-offset --seed --header" ;;
 	calc)
 		options="$options --gen --lanes --mps --mrrs --completion --header --ecrc --length --latency-ns --tags --acks" ;;
 	esac

@@ -73,6 +73,18 @@ def test_mem_by_dma_and_by_the_cpu(guest):
     guest.run("litepcie_util mem dump -f /tmp/a -l 64K && litepcie_util mem write -o 5000 -w 1 --value 0x11 && "
         "litepcie_util mem write -o 5000 -w 1 --value 0x12 --pio")
     said = guest.run("litepcie_util mem verify -f /tmp/a 2>&1", status=3)
-    assert "wrong byte at offset 0x1388 of the card's memory: expected 0x" in said and "; 1 of 65536 bytes differ" in said
+    assert "wrong byte at offset 0x1388 of the card's memory: expected 0x" in said
+    assert "; 1 of 65536 bytes differ" in said
     guest.run("litepcie_util mem load -f /tmp/a && litepcie_util mem verify -f /tmp/a --pio")
-    assert "is past the end of the card's memory" in guest.run("litepcie_util mem read -o 1T 2>&1", status=2)
+    assert "is past the end of the card's memory" in guest.run("litepcie_util mem read -o 1000G 2>&1", status=2)
+
+
+def test_time_and_preserve(guest):
+    """The memory of the card has its bytes again; a line for each second, as the card counts."""
+    guest.run("litepcie_util mem fill --pattern random -l 64K")
+    lines = [json.loads(line) for line in guest.run("litepcie_util dma_test --json-lines -l 4K -t 3 --preserve"
+        ).splitlines()]
+    assert [one["event"] for one in lines[-2:]] == ["interval", "result"]
+    assert lines[-1]["preserved"] and lines[-1]["read"]["counter_bytes"] == lines[-1]["read"]["bytes"]
+    assert "disturbed" not in lines[-1] and lines[-1]["elapsed_seconds"] >= 3
+    guest.run("litepcie_util mem verify --pattern random -l 64K")

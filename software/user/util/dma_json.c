@@ -15,9 +15,13 @@ static void of_what(const struct dma_test *test)
 	const struct dma_options *o = test->options;
 	struct utsname host = { 0 };
 	struct link_state link;
+	uint64_t measured = 0;
 	char degraded[256];
 	char version[24];
 
+	for (unsigned int i = 0; i < 2; i++)
+		if (test->sides[i].measure.transfers > measured)
+			measured = test->sides[i].measure.transfers;
 	uname(&host);
 	link_state_of(&link, i);
 	link_state_degraded(&link, degraded, sizeof(degraded));
@@ -38,7 +42,10 @@ static void of_what(const struct dma_test *test)
 		json_text("degraded", degraded);
 	json_text("sequence", sequence_names[o->sequence]);
 	json_number("transfer_bytes", o->length);
-	json_number("iterations", o->iterations);
+	json_number("iterations", o->seconds && !o->iterations ? measured : test->iterations);
+	if (o->seconds)
+		json_number("time_limit_seconds", o->seconds);
+	json_real("elapsed_seconds", test->ended > test->began ? test->ended - test->began : 0, 6);
 	json_number("warm_up_iterations", 1);
 	json_number("offset_bytes", o->offset);
 	json_number("host_offset_bytes", o->host_offset);
@@ -71,6 +78,21 @@ static void theory(const struct dma_test *test, unsigned int direction)
 	json_end();
 }
 
+static void channels(const struct dma_test *test, const struct measure *m)
+{
+	if (test->info.channels < 2)
+		return;
+	json_array("channels");
+	for (unsigned int i = 0; i < test->info.channels && i < MOST_CHANNELS; i++) {
+		json_object(NULL);
+		json_number("channel", i);
+		json_number("counter_bytes", m->channel_bytes[i]);
+		json_number("counter_active_cycles", m->channel_cycles[i]);
+		json_end();
+	}
+	json_end();
+}
+
 static void of_side(const struct dma_test *test, const struct side *side)
 {
 	const struct measure *m = &side->measure;
@@ -91,6 +113,12 @@ static void of_side(const struct dma_test *test, const struct side *side)
 	      (double)m->bytes / m->wall_seconds, length / m->wall_last);
 	json_real("host_wall_clock_microseconds_per_call",
 		  1e6 * m->wall_seconds / (double)m->transfers, 3);
+	json_object("host_wall_clock_call_microseconds");
+	json_real("p50", 1e6 * latencies_at(&m->latencies, 0.5), 3);
+	json_real("p99", 1e6 * latencies_at(&m->latencies, 0.99), 3);
+	json_real("p99_9", 1e6 * latencies_at(&m->latencies, 0.999), 3);
+	json_end();
+	channels(test, m);
 	theory(test, side->direction);
 	json_object("wait_percent_of_active_cycles");
 	json_real("descriptor", 100 * (double)m->wait_descriptor / active, 3);
@@ -122,7 +150,12 @@ static void of_mismatch(const struct mismatch *m)
 
 void dma_report_json(const struct dma_test *test)
 {
-	json_document("dma_test");
+	if (test->options->json_lines)
+		json_line("dma_test");
+	else
+		json_document("dma_test");
+	if (test->options->json_lines)
+		json_text("event", "result");
 	json_bool("ok", !test->mismatch.what && !test->error[0] && !test->signal);
 	of_what(test);
 	for (unsigned int i = 0; i < 2; i++)
@@ -133,6 +166,10 @@ void dma_report_json(const struct dma_test *test)
 	of_mismatch(&test->mismatch);
 	if (test->error[0])
 		json_text("error", test->error);
+	if (test->disturbed[0])
+		json_text("disturbed", test->disturbed);
+	if (test->options->preserve)
+		json_bool("preserved", !test->lost);
 	if (test->card_errors[0])
 		json_text("card_errors", test->card_errors);
 	if (test->signal)

@@ -17,6 +17,19 @@ struct change {
 	uint32_t wait_descriptor, wait_tag, wait_link, wait_data;
 };
 
+int measure_bytes(const struct dma_test *test, unsigned int direction, uint64_t *bytes)
+{
+	struct litepcie_counters counters;
+	int err = 0;
+
+	*bytes = 0;
+	for (unsigned int i = 0; !err && i < test->info.channels && i < MOST_CHANNELS; i++) {
+		err = litepcie_get_counters(test->card, i, direction, &counters);
+		*bytes += err < 0 ? 0 : counters.bytes;
+	}
+	return err;
+}
+
 int measure_sample(struct dma_test *test, struct side *side, struct litepcie_counters *counters)
 {
 	int err = 0;
@@ -56,6 +69,7 @@ int measure_add(struct dma_test *test, struct side *side)
 	struct litepcie_counters after[MOST_CHANNELS];
 	struct change change = { 0 };
 	double seconds = side->stop - side->start;
+	uint64_t other = 0;
 	int err = measure_sample(test, side, after);
 
 	if (err < 0) {
@@ -90,9 +104,36 @@ int measure_add(struct dma_test *test, struct side *side)
 	m->wait_link += change.wait_link;
 	m->wait_data += change.wait_data;
 
+	for (unsigned int i = 0; i < test->info.channels && i < MOST_CHANNELS; i++) {
+		m->channel_bytes[i] += after[i].bytes - before[i].bytes;
+		m->channel_cycles[i] += after[i].active_cycles - before[i].active_cycles;
+	}
+	if (measure_bytes(test, !side->direction, &other) >= 0 && other > side->other_before)
+		m->other_bytes += other - side->other_before;
+	latencies_add(&m->latencies, seconds);
 	m->wall_seconds += seconds;
 	m->wall_last = seconds;
 	if (m->transfers == 1 || seconds < m->wall_least)
 		m->wall_least = seconds;
 	return 0;
+}
+
+void dma_note_disturbed(struct dma_test *test)
+{
+	for (unsigned int i = 0; i < 2 && !test->disturbed[0]; i++) {
+		const struct measure *m = &test->sides[i].measure;
+
+		if (m->counter_bytes != m->bytes)
+			snprintf(test->disturbed, sizeof(test->disturbed),
+				 "the counter of the %s has %llu bytes, but the test moved %llu: "
+				 "another program used the card",
+				 litepcie_direction_name(i), (unsigned long long)m->counter_bytes,
+				 (unsigned long long)m->bytes);
+		else if (m->other_bytes && test->options->sequence != READ_AND_WRITE)
+			snprintf(test->disturbed, sizeof(test->disturbed),
+				 "the %s moved %llu bytes while only the %s was measured: another "
+				 "program used the card",
+				 litepcie_direction_name(!i), (unsigned long long)m->other_bytes,
+				 litepcie_direction_name(i));
+	}
 }

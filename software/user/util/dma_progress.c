@@ -28,8 +28,10 @@ static void print_line(const struct dma_test *test)
 	for (unsigned int i = 0; i < 2; i++)
 		if (litepcie_get_counters(test->card, 0, i, &counters) >= 0)
 			bytes += counters.bytes;
-	fprintf(stderr, "\r\033[Kiteration %" PRIu64 " of %" PRIu64 ", %.1f MB counted by the card",
-		atomic_load(&test->shown), test->options->iterations, (double)bytes / 1e6);
+	fprintf(stderr, "\r\033[Kiteration %" PRIu64, atomic_load(&test->shown));
+	if (test->options->iterations || !test->options->seconds)
+		fprintf(stderr, " of %" PRIu64, test->iterations);
+	fprintf(stderr, ", %.1f MB counted by the card", (double)bytes / 1e6);
 	fflush(stderr);
 }
 
@@ -57,7 +59,7 @@ void dma_progress_begin(struct dma_test *test)
 {
 	sigset_t signals, old;
 
-	if (test->settings->json || !isatty(STDERR_FILENO))
+	if (test->json || !isatty(STDERR_FILENO))
 		return;
 	/* Only the thread of the test handles signals. */
 	sigfillset(&signals);

@@ -16,7 +16,7 @@ void dma_report_begin(const struct dma_test *test)
 	const struct dma_options *o = test->options;
 	struct utsname host = { 0 };
 	struct link_state link;
-	char degraded[256];
+	char degraded[256], times[32];
 
 	uname(&host);
 	printf("device   %s at %s: %s, gateware %" PRIu32 ".%" PRIu32 "; %s %s %s\n",
@@ -30,10 +30,13 @@ void dma_report_begin(const struct dma_test *test)
 	link_state_degraded(&link, degraded, sizeof(degraded));
 	if (degraded[0])
 		printf("slower   %s\n", degraded);
-	printf("test     %s, %" PRIu64 " bytes x %" PRIu64 " after 1 warm-up, card offset %" PRIu64
+	if (o->seconds && !o->iterations)
+		snprintf(times, sizeof(times), "for %" PRIu64 " s", o->seconds);
+	else
+		snprintf(times, sizeof(times), "x %" PRIu64, test->iterations);
+	printf("test     %s, %" PRIu64 " bytes %s after 1 warm-up, card offset %" PRIu64
 	       ", host offset %" PRIu64 ", seed %" PRIu64 "\n",
-	       sequence_names[o->sequence], o->length, o->iterations, o->offset, o->host_offset,
-	       o->seed);
+	       sequence_names[o->sequence], o->length, times, o->offset, o->host_offset, o->seed);
 	/* The test can take minutes; this is shown before. */
 	fflush(stdout);
 }
@@ -83,15 +86,20 @@ static void of_side(const struct dma_test *test, const struct side *side)
 	printf("  %-22s %10.1f %10.1f %10.1f  MB/s; %.1f us per call\n", "host wall clock",
 	       length / m->wall_least / MB, (double)m->bytes / m->wall_seconds / MB,
 	       length / m->wall_last / MB, 1e6 * m->wall_seconds / (double)m->transfers);
+	printf("  %-22s p50 %.1f, p99 %.1f, p99.9 %.1f us, by the wall clock\n", "time of a call",
+	       1e6 * latencies_at(&m->latencies, 0.5), 1e6 * latencies_at(&m->latencies, 0.99),
+	       1e6 * latencies_at(&m->latencies, 0.999));
 	theory(test, side->direction, average);
+	for (unsigned int i = 0;
+	     test->info.channels > 1 && i < test->info.channels && i < MOST_CHANNELS; i++)
+		if (m->channel_cycles[i])
+			printf("  channel %-14u %10s %10.1f %10s  MB/s, %" PRIu64 " bytes\n", i, "",
+			       counter_rate(test, m->channel_bytes[i], m->channel_cycles[i]) / MB,
+			       "", m->channel_bytes[i]);
 	printf("  %-22s descriptor %.1f, tag %.1f, link %.1f, data %.1f %% of the active cycles\n",
 	       "waiting for", 100 * (double)m->wait_descriptor / active,
 	       100 * (double)m->wait_tag / active, 100 * (double)m->wait_link / active,
 	       100 * (double)m->wait_data / active);
-	if (m->counter_bytes != m->bytes)
-		printf("  note: the counter has %" PRIu64 " bytes, but the test moved %" PRIu64
-		       ": another program may use the card\n",
-		       m->counter_bytes, m->bytes);
 }
 
 void dma_report_text(const struct dma_test *test)
@@ -109,6 +117,10 @@ void dma_report_text(const struct dma_test *test)
 		       100 * test->overlap / (double)test->sides[0].measure.transfers);
 	printf("MB/s is 10^6 bytes per second. The host measures the wall clock around the system "
 	       "call;\nin simulation it says nothing about the link.\n");
+	if (test->disturbed[0])
+		printf("note: the rates are not those of the test alone: %s.\n", test->disturbed);
+	if (test->options->preserve && !test->lost)
+		printf("The card's memory has its bytes again.\n");
 	if (!test->mismatch.what && !test->error[0] && !test->signal)
 		printf("%" PRIu64 " transfers verified: every byte, and the guard bytes around the "
 		       "data.\n",

@@ -29,7 +29,7 @@ static void on_wake(int number)
 }
 
 /* Only the first signal is caught: a second Ctrl-C ends the program at once. */
-static void catch_signals(void)
+void dma_catch_signals(void)
 {
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
 
@@ -164,6 +164,8 @@ static int sample(struct dma_test *test, struct side *side)
 {
 	int err = measure_sample(test, side, side->before);
 
+	if (err >= 0)
+		err = measure_bytes(test, !side->direction, &side->other_before);
 	return failed(test, side, "reading the counters", err);
 }
 
@@ -293,18 +295,31 @@ static int iterate(struct dma_test *test)
 	}
 }
 
+/* Iteration 0 does not count, and one more is always measured. */
+static bool goes_on(const struct dma_test *test)
+{
+	double limit = (double)test->options->seconds;
+
+	return test->iteration <= test->iterations &&
+	       (!limit || test->iteration < 2 || now() - test->began < limit);
+}
+
 int dma_run(struct dma_test *test)
 {
-	catch_signals();
 	if (card_errors_begin(test))
 		return -1;
 	for (unsigned int i = 0; i < 2; i++)
 		if (sequence_has(test->options->sequence, i) && save_guards(test, &test->sides[i]))
 			return -1;
-	for (test->iteration = 0; test->iteration <= test->options->iterations; test->iteration++) {
+	test->began = now();
+	for (test->iteration = 0; goes_on(test); test->iteration++) {
 		atomic_store(&test->shown, test->iteration);
 		if (iterate(test))
 			return -1;
+		test->ended = now();
+		if (!test->iteration)
+			test->began = test->ended;
+		dma_interval(test, test->ended);
 		if (caught) {
 			test->signal = caught;
 			return -1;

@@ -11,81 +11,6 @@
 #include "litepcie_regs.h"
 #include "memory.h"
 
-/* clang-format off */
-const char *const sequence_names[] = {
-	"write", "read", "read-then-write", "write-then-read", "read-and-write", NULL,
-};
-/* clang-format on */
-static const char *const header_names[] = { "12", "16", NULL };
-
-#define FIELD(name) offsetof(struct dma_options, name)
-
-static const struct option options[] = {
-	{ .name = "sequence",
-	  .letter = 's',
-	  .kind = OPTION_CHOICE,
-	  .argument = "SEQUENCE",
-	  .help = "directions and their order (default read-then-write); one of",
-	  .where = FIELD(sequence),
-	  .choices = sequence_names },
-	{ .name = "length",
-	  .letter = 'l',
-	  .kind = OPTION_SIZE,
-	  .argument = "BYTES",
-	  .help = "bytes per transfer, such as 4K or 1M (default 100000)",
-	  .where = FIELD(length),
-	  .min = 1,
-	  .max = UINT64_C(1) << 40 },
-	{ .name = "iterations",
-	  .letter = 'n',
-	  .kind = OPTION_COUNT,
-	  .argument = "N",
-	  .help = "measured transfers per direction (default 20)",
-	  .where = FIELD(iterations),
-	  .min = 1,
-	  .max = 1000000000 },
-	{ .name = "offset",
-	  .letter = 'o',
-	  .kind = OPTION_SIZE,
-	  .argument = "BYTES",
-	  .help = "offset in the card's memory (default 0)",
-	  .where = FIELD(offset),
-	  .max = INT64_MAX },
-	{ .name = "host-offset",
-	  .kind = OPTION_SIZE,
-	  .argument = "BYTES",
-	  .help = "offset of the host buffers in a page, 0 to 4095 (default 0)",
-	  .where = FIELD(host_offset),
-	  .max = AREA_ALIGN - 1 },
-	{ .name = "seed",
-	  .kind = OPTION_COUNT,
-	  .argument = "N",
-	  .help = "seed of the test data (default 1)",
-	  .where = FIELD(seed),
-	  .max = UINT64_MAX },
-	{ .name = "header",
-	  .kind = OPTION_CHOICE,
-	  .argument = "BYTES",
-	  .help = "request header in the theory; 16 for buffers above 4 GiB (default 12)",
-	  .where = FIELD(header),
-	  .choices = header_names },
-	{ 0 },
-};
-
-static void *defaults(void)
-{
-	struct dma_options *o = calloc(1, sizeof(*o));
-
-	if (o)
-		*o = (struct dma_options){
-			.sequence = READ_THEN_WRITE,
-			.length = 100000,
-			.iterations = 20,
-			.seed = 1,
-		};
-	return o;
-}
-
 bool sequence_has(unsigned int sequence, unsigned int direction)
 {
 	return sequence != (direction == LITEPCIE_READER ? WRITE : READ);
@@ -241,17 +166,24 @@ static int test_card(struct dma_test *test)
 	if (!code)
 		code = place_areas(test);
 	if (!code)
+		dma_catch_signals();
+	if (!code)
 		code = lock_areas(test);
 	if (!code)
 		code = allocate(test);
 	if (code)
 		return code;
-	if (!test->settings->json)
+	code = dma_preserve(test);
+	if (code)
+		return code;
+	if (!test->json)
 		dma_report_begin(test);
 	dma_progress_begin(test);
 	dma_run(test);
 	dma_progress_end();
-	if (test->settings->json)
+	dma_restore(test);
+	dma_note_disturbed(test);
+	if (test->json)
 		dma_report_json(test);
 	else
 		dma_report_text(test);
@@ -260,8 +192,13 @@ static int test_card(struct dma_test *test)
 
 static int dma_test_run(const struct settings *settings, const void *values, const char *argument)
 {
-	struct dma_test test = { .settings = settings, .options = values };
+	const struct dma_options *o = values;
+	struct dma_test test = { .settings = settings, .options = o };
 	int code;
+
+	test.json = settings->json || o->json_lines;
+	test.iterations = o->iterations ? o->iterations : o->seconds ? UINT64_MAX - 1 : 20;
+	test.interval = o->interval ? (double)o->interval : o->json_lines ? 1 : 0;
 
 	(void)argument;
 	test.card = open_card(settings, &test.info, &code);
@@ -269,6 +206,8 @@ static int dma_test_run(const struct settings *settings, const void *values, con
 		return code;
 	code = test_card(&test);
 	release(&test);
+	free(test.sides[0].kept);
+	free(test.sides[1].kept);
 	litepcie_close(test.card);
 	return code;
 }
@@ -276,12 +215,12 @@ static int dma_test_run(const struct settings *settings, const void *values, con
 const struct command command_dma_test = {
 	.name = "dma_test",
 	.summary = "move data by DMA, verify it, compare the rate with theory",
-	.options = options,
-	.defaults = defaults,
+	.options = dma_option_table,
+	.defaults = dma_defaults,
 	.details =
-		"Overwrites the card's memory from --offset on. The memory is locked: a second "
-		"test\n"
-		"of it ends with the process that has it.\n\n"
+		"Overwrites the card's memory from --offset on; with --preserve its bytes come "
+		"back at\nthe end, also after an error or Ctrl-C. The memory is locked: a "
+		"second test of it\nends with the process that has it.\n\n"
 		"The first iteration is a warm-up: it is verified but not measured. Every byte of "
 		"a\n"
 		"transfer differs from the same byte of the 255 transfers before, so data that is\n"

@@ -12,9 +12,14 @@ extern const char *const sequence_names[];
 
 struct dma_options {
 	unsigned int sequence; /* enum sequence */
-	uint64_t length, iterations, offset, host_offset, seed;
-	unsigned int header; /* 0: 12 bytes, 1: 16 bytes; for the theory only */
+	uint64_t length, offset, host_offset, seed;
+	uint64_t iterations, seconds, interval; /* 0: not given */
+	unsigned int header;			/* 0: 12 bytes, 1: 16 bytes; for the theory only */
+	bool json_lines, preserve;
 };
+
+extern const struct option dma_option_table[];
+void *dma_defaults(void);
 
 #define HOST_GUARD  128 /* bytes before and after a host buffer */
 #define CARD_GUARD  64	/* most bytes before and after an area of the card's memory */
@@ -34,6 +39,17 @@ struct card_guard {
 	uint8_t saved[CARD_GUARD];
 };
 
+/* Memory channels that dma_test counts; no card has more. */
+#define MOST_CHANNELS 8
+
+/* Times of calls: 64 buckets for each power of two of nanoseconds, up to 2^45. */
+#define LATENCY_BUCKETS 2624
+
+struct latencies {
+	uint64_t count;
+	uint32_t buckets[LATENCY_BUCKETS];
+};
+
 /* Results of one direction. Counter: of the card; wall: of the host, around the system call. */
 struct measure {
 	uint64_t transfers, bytes;
@@ -41,10 +57,10 @@ struct measure {
 	uint64_t wait_descriptor, wait_tag, wait_link, wait_data; /* cycles */
 	uint64_t peak_bytes, peak_cycles, last_bytes, last_cycles;
 	double wall_seconds, wall_least, wall_last;
+	struct latencies latencies;
+	uint64_t channel_bytes[MOST_CHANNELS], channel_cycles[MOST_CHANNELS];
+	uint64_t other_bytes; /* that the engines of the other direction moved meanwhile */
 };
-
-/* Memory channels that dma_test counts; no card has more. */
-#define MOST_CHANNELS 8
 
 /*
  * One direction of the test. Data always goes from the source buffer to the card and from there to
@@ -56,6 +72,8 @@ struct side {
 	struct buffer source, landing;
 	struct card_guard guards[2];
 	struct litepcie_counters before[MOST_CHANNELS]; /* by channel */
+	uint64_t other_before;				/* bytes of the other direction */
+	uint8_t *kept; /* what --preserve writes back, NULL: nothing */
 	struct measure measure;
 	double start, stop; /* times of the measured call, seconds */
 	int result;	    /* result of the measured call: 0 or a negative errno */
@@ -81,6 +99,10 @@ struct dma_test {
 	const struct dma_options *options;
 	struct litepcie *card;
 	struct litepcie_info info;
+	bool json;	      /* no text on stdout */
+	uint64_t iterations;  /* most of them */
+	double interval;      /* seconds, 0: no lines */
+	double began, ended;  /* the measured iterations, seconds */
 	struct side sides[2]; /* by direction */
 	uint64_t iteration;
 	_Atomic uint64_t shown; /* the same for the line on a terminal */
@@ -89,6 +111,8 @@ struct dma_test {
 	struct litepcie_errors errors; /* the card's counters before the test */
 	char error[256];	       /* one line, empty: none */
 	int failure;		       /* the negative errno behind it, 0: none */
+	bool lost;		       /* --preserve: the memory did not get its bytes back */
+	char disturbed[160];	       /* other traffic during the test, empty: none */
 	char card_errors[128];	       /* errors the card has counted since, empty: none */
 	int signal;		       /* signal that ended the test, 0: none */
 };
@@ -115,8 +139,23 @@ bool card_guard_is_right(struct dma_test *test, const struct side *side,
 int card_errors_begin(struct dma_test *test);
 int card_errors_check(struct dma_test *test, const struct side *side);
 
-/* dma_run.c. 0, or -1 with test->error, mismatch or signal filled in. */
+/* dma_run.c. From now on, SIGINT and SIGTERM end the test, not the process. */
+void dma_catch_signals(void);
+/* 0, or -1 with test->error, mismatch or signal filled in. */
 int dma_run(struct dma_test *test);
+
+/* dma_preserve.c: 0 or the exit code; an error of the end becomes test->error. */
+int dma_preserve(struct dma_test *test);
+void dma_restore(struct dma_test *test);
+
+/* dma_interval.c: after an iteration, at @now seconds */
+void dma_interval(struct dma_test *test, double now);
+
+/* dma_latency.c */
+void latencies_add(struct latencies *latencies, double seconds);
+/* Seconds that the share @part of the calls (0 .. 1) did not exceed, within 1 %; 0 without calls.
+ */
+double latencies_at(const struct latencies *latencies, double part);
 
 /* dma_progress.c: a line on a terminal while the test runs. */
 void dma_progress_begin(struct dma_test *test);
@@ -124,6 +163,10 @@ void dma_progress_end(void);
 
 /* dma_measure.c */
 double counter_rate(const struct dma_test *test, uint64_t bytes, uint64_t cycles);
+/* Fills in test->disturbed. */
+void dma_note_disturbed(struct dma_test *test);
+/* Bytes that all engines of @direction have moved, or a negative errno. */
+int measure_bytes(const struct dma_test *test, unsigned int direction, uint64_t *bytes);
 /* Reads the counters of all channels of @side. 0 or a negative errno. */
 int measure_sample(struct dma_test *test, struct side *side, struct litepcie_counters *counters);
 int measure_add(struct dma_test *test, struct side *side);

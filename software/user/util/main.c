@@ -58,7 +58,7 @@ static struct {
 static void find_json(int argc, char **argv)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
-		running.json |= !strcmp(argv[i], "--json");
+		running.json |= !strcmp(argv[i], "--json") || !strcmp(argv[i], "--json-lines");
 }
 
 int fail(int code, const char *format, ...)

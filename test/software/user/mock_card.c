@@ -217,6 +217,9 @@ static int account(unsigned int direction, size_t *bytes)
 
 		c->bytes += *bytes;
 		c->active_cycles += cycles;
+		/* MOCK_OTHER_READ, MOCK_OTHER_WRITE: bytes of another program, in each call. */
+		counters[LITEPCIE_READER].bytes += setting("MOCK_OTHER_READ", 0);
+		counters[LITEPCIE_WRITER].bytes += setting("MOCK_OTHER_WRITE", 0);
 		c->descriptors++;
 		c->tlps += (*bytes + 255) / 256;
 		/* Starts just below 2^32, so that a test sees it wrap. */

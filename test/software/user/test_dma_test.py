@@ -262,3 +262,102 @@ def test_two_tests_on_one_area(card):
         "65472 to 131135 of the card's memory: wait for its end, or give another --offset\n")
     assert apart.code == 0
     assert card("dma_test", "-l", "4K", "-o", "128K", "-n", 1).code == 0
+
+
+# ---- Time, intervals, other traffic ----------------------------------------------------------------
+
+def test_time(card):
+    """A second of transfers of 10 ms, and no 20 of them; the limit that comes first ends the test."""
+    code, result, _ = run(card, "-s", "write", "-l", 4096, "--time", 1, delay_us=10000)
+    assert code == 0 and 20 < result["write"]["transfers"] == result["iterations"] < 100
+    assert 0.9 < result["elapsed_seconds"] < 5 and result["time_limit_seconds"] == 1
+    code, result, _ = run(card, "-s", "write", "--time", 60, "-n", 3)
+    assert code == 0 and result["write"]["transfers"] == 3
+    code, result, _ = run(card, "-s", "write", "-n", 1, "-l", 4096, "--time", 1, delay_us=400000)
+    assert code == 0 and result["write"]["transfers"] == 1
+
+
+def test_percentiles(card):
+    """Calls of 20 ms: no percentile is below, and all are within the bucket's width of a time that was measured."""
+    code, result, _ = run(card, "-s", "read", "-n", 10, delay_us=20000)
+    times = result["read"]["host_wall_clock_call_microseconds"]
+    assert code == 0 and 19800 < times["p50"] <= times["p99"] <= times["p99_9"]
+    assert times["p50"] < 1.02*1e6*result["elapsed_seconds"]
+
+
+def test_interval_lines(card):
+    result = card("dma_test", "-l", 4096, "--time", 3, "--interval", 1, delay_us=20000)
+    lines  = re.findall(r"^ +([0-9.]+) s  read (\d+) transfers, counter ([0-9.]+), wall clock [0-9.]+ MB/s  write \2 ",
+        result.out, re.M)
+    assert result.code == 0 and len(lines) in (2, 3), result.out
+    # The mock card needs a cycle of 125 MHz for 10 bytes.
+    assert all(abs(float(counter) - 1250) < 2 for _, _, counter in lines)
+
+
+def test_json_lines(card):
+    result = card("dma_test", "-l", 4096, "--time", 3, "--json-lines", delay_us=20000)
+    lines  = [json.loads(line) for line in result.out.splitlines()]
+    assert [line["event"] for line in lines[-2:]] == ["interval", "result"] and len(lines) >= 3
+    assert all(line["command"] == "dma_test" and line["format_version"] == 1 for line in lines)
+    assert lines[-1]["ok"] and lines[-1]["write"]["transfers"] >= sum(one["write"]["transfers"] for one in lines[:-1])
+    error = json.loads(card("dma_test", "--json-lines", open_errno=errno.ENODEV).out)
+    assert error["error"]["exit_status"] == 4
+
+
+@pytest.mark.parametrize("sequence, settings, said", [
+    ("read", {"other_read": 7},            "the counter of the reader has 2000{} bytes, but the test moved 2000000: "),
+    ("read", {"other_write": 7},           "the writer moved 140 bytes while only the reader was measured: "),
+    ("read-and-write", {"other_write": 7}, "the counter of the writer has "),
+])
+def test_other_traffic(card, sequence, settings, said):
+    """The data is right, so the test is; the reason why its rates are not is in text and JSON."""
+    code, result, _ = run(card, "-s", sequence, **settings)
+    assert code == 0 and result["ok"] and result["disturbed"].startswith(said.format(140))
+    text = card("dma_test", "-s", sequence, **settings).out
+    assert f"\nnote: the rates are not those of the test alone: {said.format(140)}" in text
+    assert "disturbed" not in run(card, "-s", sequence)[1]
+
+
+@pytest.mark.parametrize("sequence", SEQUENCES)
+def test_preserve(card, sequence):
+    data = bytes(range(256))*4096
+    card.file.write_bytes(data)
+    code, result, _ = run(card, "-s", sequence, "-o", 100, "--preserve")
+    assert code == 0 and result["preserved"] and card.file.read_bytes() == data
+    assert run(card, "-s", sequence, "-o", 100)[0] == 0 and card.file.read_bytes() != data
+
+
+@pytest.mark.parametrize("settings, status", [({"fail_call": 9}, FAILED), ({"flip": 10}, MISMATCH)])
+def test_preserve_after_a_failure(card, settings, status):
+    """The byte that flips on its way to the host is restored as it was read."""
+    data = bytearray(range(256))*4096
+    card.file.write_bytes(data)
+    assert card("dma_test", "--preserve", **settings).code == status
+    if "flip" in settings:
+        data[settings["flip"]] ^= 0x10
+    assert card.file.read_bytes() == data
+
+
+def test_preserve_after_a_signal(card):
+    data = bytes(range(256))*4096
+    card.file.write_bytes(data)
+    with card.start("dma_test", "--preserve", "-n", 100000, delay_us=2000) as process:
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        assert "The card's memory has its bytes again.\n" in process.communicate(timeout=10)[0]
+    assert process.returncode == 130 and card.file.read_bytes() == data
+
+
+def test_memory_that_cannot_be_restored(card):
+    result = card("dma_test", "--preserve", "--json", "-s", "read", "-n", 1, fail_call=9, fail_errno=errno.EIO)
+    assert result.code == FAILED and "the memory was not restored, its bytes are lost: the host answered" in result.err
+    assert not json.loads(result.out)["preserved"]
+    assert card("dma_test", "--preserve", fail_call=1).err.startswith(
+        "litepcie_util: /dev/litepcie0: reading the memory to preserve: ")
+
+
+def test_channels_have_their_rates(card):
+    code, result, _ = run(card, channels=2, channel=1)
+    assert code == 0 and [one["counter_bytes"] for one in result["read"]["channels"]] == [0, 2000000]
+    assert "  channel 1                             1250.0             MB/s, 2000000 bytes\n" in \
+        card("dma_test", channels=2, channel=1).out

@@ -16,13 +16,13 @@ LINES = {
     "info"         : ["info"],
     "scratch_test" : ["scratch_test"],
     "dma_test"     : ["dma_test", "dma_test -s read", "dma_test -s write -l 1",
-                      "dma_test -s read-and-write"],
+                      "dma_test -s read-and-write", "dma_test -n 3 --preserve --time 5"],
 }
 
 FAULTS = {
     "scratch_test" : [{"scratch_and": 1}],
-    "dma_test"     : [{"flip": 10}, {"spill_host": 1}, {"spill_card": 1}, {"still": 1},
-                      {"fail_call": 70}, {"gen": 0}],
+    "dma_test"     : [{"flip": 10}, {"channels": 2}, {"other_read": 5}, {"spill_host": 1}, {"spill_card": 1},
+                      {"still": 1}, {"fail_call": 70}, {"gen": 0}],
 }
 
 
@@ -112,7 +112,7 @@ def test_schema_of_failures(card, name, fault):
     ({"format_version": 2},      "$.format_version: 2 is not 1"),
     ({"ok": 1},                  "$.ok: 1 is not of type boolean"),
     ({"gen": True},              "$.gen: True is not of type integer"),
-    ({"iterations": 0},          "$.iterations: 0 is out of range"),
+    ({"iterations": -1},         "$.iterations: -1 is out of range"),
     ({"sequence": "both"},       "$.sequence: 'both' is not in ['write', 'read', "),
     ({"gateware_version": "1"},  "$.gateware_version: '1' is not like ^"),
     ({"read": {}},               "$.read: bytes is missing"),

@@ -49,6 +49,11 @@ REFUSED = {
     "dma_test --length 99999999999999999999T" :
                                    f"--length: '99999999999999999999T' {SIZE}",
     "dma_test --iterations 0"    : "--iterations: 0 is too small; the least is 1",
+    "dma_test --time 0"          : "--time: 0 is too small; the least is 1",
+    "dma_test --time 1m"         : f"--time: '1m' {NUMBER}",
+    "dma_test --interval 0"      : "--interval: 0 is too small; the least is 1",
+    "dma_test --json-lines=1"    : "--json-lines takes no value",
+    "dma_test --preserve=1"      : "--preserve takes no value",
     "dma_test --iterations 1.5"  : f"--iterations: '1.5' {NUMBER}",
     "dma_test --host-offset 4K"  : "--host-offset: 4K is too large; the most is 4095",
     "dma_test --seed 99999999999999999999" :
