@@ -7,7 +7,7 @@
 _litepcie_util()
 {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="list info config bus mem scratch_test dma_test calc help version"
+	local commands="list info config bus mem scratch_test dma_test top reset calc help version"
 	local options="--device --card --json --version --help" command="" word
 
 	for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
@@ -68,6 +68,11 @@ _litepcie_util()
 	dma_test:-o | \
 	dma_test:--host-offset | \
 	dma_test:--seed | \
+	top:--interval-ms | \
+	top:-i | \
+	top:--count | \
+	top:-n | \
+	reset:--channel | \
 	calc:--gen | \
 	calc:--lanes | \
 	calc:--mps | \
@@ -88,6 +93,10 @@ _litepcie_util()
 		options="$options --offset --length --to --file --value --width --pattern --seed --pio" ;;
 	dma_test)
 		options="$options --sequence --length --iterations --time --interval --json-lines --preserve --offset --host-offset --seed --header" ;;
+	top)
+		options="$options --interval-ms --count" ;;
+	reset)
+		options="$options --channel" ;;
 	calc)
 		options="$options --gen --lanes --mps --mrrs --completion --header --ecrc --length --latency-ns --tags --acks" ;;
 	esac

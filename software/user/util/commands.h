@@ -13,6 +13,8 @@ extern const struct command command_bus;
 extern const struct command command_mem;
 extern const struct command command_scratch_test;
 extern const struct command command_dma_test;
+extern const struct command command_top;
+extern const struct command command_reset;
 extern const struct command command_calc;
 extern const struct command command_help;
 extern const struct command command_version;

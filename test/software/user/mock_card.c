@@ -29,7 +29,19 @@
 static int card_fd = -1;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct litepcie_counters counters[2];
-static unsigned long calls;
+static unsigned long calls, ioctls, opens, preads;
+
+/* MOCK_CALLS: a file that gets the numbers of calls of this process. */
+__attribute__((destructor)) static void write_calls(void)
+{
+	const char *path = getenv("MOCK_CALLS");
+	FILE *file = path ? fopen(path, "w") : NULL;
+
+	if (!file)
+		return;
+	fprintf(file, "%lu %lu %lu\n", ioctls, opens, preads);
+	fclose(file);
+}
 
 static uint64_t setting(const char *name, uint64_t otherwise)
 {
@@ -56,8 +68,11 @@ static int open_card(int flags)
 /* MOCK_SYSFS: a folder instead of /sys. */
 static const char *moved(const char *path, char *buffer)
 {
-	const char *sysfs = getenv("MOCK_SYSFS");
+	const char *sysfs = getenv("MOCK_SYSFS"), *interrupts = getenv("MOCK_INTERRUPTS");
 
+	/* MOCK_INTERRUPTS: a file instead of /proc/interrupts. */
+	if (interrupts && !strcmp(path, "/proc/interrupts"))
+		return interrupts;
 	if (strncmp(path, "/sys/", 5))
 		return path;
 	snprintf(buffer, PATH_MAX, "%s/%s", sysfs ? sysfs : "/nowhere", path + 5);
@@ -84,6 +99,7 @@ int open(const char *path, int flags, ...)
 	va_list arguments;
 	mode_t mode;
 
+	opens++;
 	if (!strcmp(path, DEVICE))
 		return open_card(flags);
 	va_start(arguments, flags);
@@ -141,6 +157,7 @@ int ioctl(int fd, unsigned long request, ...)
 	va_start(arguments, request);
 	argument = va_arg(arguments, void *);
 	va_end(arguments);
+	ioctls++;
 	if (fd != card_fd)
 		return REAL(ioctl)(fd, request, argument);
 	/* MOCK_NOT_A_CARD: a device of another driver. */
@@ -167,7 +184,11 @@ int ioctl(int fd, unsigned long request, ...)
 		unsigned int channel = c->channel;
 
 		/* MOCK_CHANNEL: the channel that moves the data. */
+		/* MOCK_TRAFFIC: bytes that the engines move between two looks at the counters. */
 		pthread_mutex_lock(&lock);
+		counters[direction].bytes += setting("MOCK_TRAFFIC", 0);
+		counters[direction].active_cycles += setting("MOCK_TRAFFIC", 0) / BYTES_PER_CYCLE;
+		counters[direction].wait_tag += setting("MOCK_TRAFFIC", 0) / BYTES_PER_CYCLE / 2;
 		*c = channel == setting("MOCK_CHANNEL", 0) ? counters[direction] :
 							     (struct litepcie_counters){ 0 };
 		pthread_mutex_unlock(&lock);
@@ -179,6 +200,11 @@ int ioctl(int fd, unsigned long request, ...)
 	case LITEPCIE_IOC_RESET: {
 		struct litepcie_reset *reset = argument;
 
+		/* MOCK_RESET_ERRNO: errno of a reset. */
+		if (setting("MOCK_RESET_ERRNO", 0)) {
+			errno = (int)setting("MOCK_RESET_ERRNO", 0);
+			return -1;
+		}
 		if (reset->channel >= setting("MOCK_CHANNELS", 1) || reset->direction > 1) {
 			errno = EINVAL;
 			return -1;
@@ -240,6 +266,7 @@ ssize_t pread(int fd, void *buffer, size_t bytes, off_t offset)
 {
 	ssize_t n;
 
+	preads++;
 	if (fd != card_fd)
 		return REAL(pread)(fd, buffer, bytes, offset);
 	if (account(LITEPCIE_WRITER, &bytes))

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
+"""top: differences of the counters, interrupts, and what it costs."""
+
+import errno
+import json
+import re
+import signal
+
+import pytest
+
+INTERRUPTS = """\
+           CPU0       CPU1
+  0:         44          0   IO-APIC    2-edge      timer
+ 24:       {}          5   PCI-MSI 524288-edge      litepcie0-0
+ 25:          7          0   PCI-MSI 524289-edge      litepcie0-1
+ 26:       9000          0   PCI-MSI 524289-edge      litepcie10-1
+NMI:          0          0   Non-maskable interrupts
+"""
+
+
+def lines(card, *arguments, **settings):
+    result = card("top", "--json", *arguments, **settings)
+    assert result.code == 0, result
+    return [json.loads(line) for line in result.out.splitlines()]
+
+
+def test_intervals(card):
+    """10 MB between two looks, half of the active cycles waiting for a tag."""
+    for one in lines(card, "-n", 3, "--interval-ms", 50, traffic=10_000_000):
+        assert [(e["engine"], e["channel"]) for e in one["engines"]] == [("reader", 0), ("writer", 0)]
+        for engine in one["engines"]:
+            rate = engine["counter_bytes_per_second"]
+            assert 1e7 < rate < 1.01*10e6/0.05
+            # 10 bytes in a cycle of 125 MHz.
+            assert abs(engine["active_percent"] - 100*rate/10/125e6) < 0.1
+            assert engine["wait_percent_of_active_cycles"] == {"descriptor": 0, "tag": 50, "link": 0, "data": 0}
+        assert abs(one["link_use_percent"]["write"] - 100*rate/1806.3e6) < 1
+        assert "card_errors" not in one
+
+
+def test_idle_and_text(card):
+    result = card("top", "-n", 2, "--interval-ms", 20)
+    assert (result.code, result.err) == (0, "") and result.out.count("\n") == 10
+    assert "\nreader 0         0.0       0.0         0.0   0.0   0.0   0.0     0\n" in result.out
+    assert "\nlink use: read 0.0 %, write 0.0 %; 0 interrupts per second\n" in result.out
+
+
+def test_channels(card):
+    one, = lines(card, "-n", 1, "--interval-ms", 20, channels=2, channel=1, traffic=1000)
+    assert [(e["engine"], e["channel"], e["counter_bytes_per_second"] > 0) for e in one["engines"]] == [
+        ("reader", 0, False), ("writer", 0, False), ("reader", 1, True), ("writer", 1, True)]
+
+
+def test_interrupts_of_this_card(card, tmp_path):
+    """Those of litepcie0, on all processors; not those of litepcie10."""
+    file = tmp_path / "interrupts"
+    file.write_text(INTERRUPTS.format(100))
+    with card.start("top", "--json", "--interval-ms", 200, interrupts=file) as process:
+        first = json.loads(process.stdout.readline())
+        file.write_text(INTERRUPTS.format(160))
+        after = [json.loads(process.stdout.readline()) for _ in range(2)]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=5) == 130 and process.stderr.read() == ""
+    assert first["interrupts_per_second"] == 0
+    assert sum(0.2*one["interrupts_per_second"] for one in after) == pytest.approx(60, rel=0.2)
+
+
+def test_long_lines_of_interrupts(card, tmp_path):
+    """A machine with many processors: lines of more than a page, and one that does not fit."""
+    file = tmp_path / "interrupts"
+    file.write_text("".join(f"{n}: {'1 '*count} PCI-MSI x litepcie0-{n}\n" for n, count in ((1, 3000), (2, 500))) +
+        "9"*20000 + "\n3: 5 litepcie0\n4:\n: litepcie0\n\n5: 3 litepcie0x")
+    assert lines(card, "-n", 1, "--interval-ms", 10, interrupts=file)[0]["interrupts_per_second"] == 0
+
+
+def test_errors_of_the_card(card):
+    with card.start("top", "-n", 2, "--interval-ms", 20, ur_from=0) as process:
+        assert "errors" not in process.communicate(timeout=10)[0]
+
+
+def test_calls_of_an_interval(card, tmp_path):
+    """Three ioctls and the reads of one open file: what an interval costs does not depend on the traffic."""
+    def counted(intervals):
+        assert card("top", "-n", intervals, "--interval-ms", 10, calls=tmp_path / "calls").code == 0
+        return [int(n) for n in (tmp_path / "calls").read_text().split()]
+    few, many = counted(2), counted(12)
+    ioctls, opens, preads = ((b - a)/10 for a, b in zip(few, many))
+    assert (ioctls, opens) == (3, 0) and 1 <= preads <= 8
+
+
+@pytest.mark.parametrize("arguments, settings, status, message", [
+    ("--interval-ms 9", {},                         2, "--interval-ms: 9 is too small; the least is 10"),
+    ("--count x",       {},                         2, "--count: 'x' is not a number; give a decimal number, or "
+                                                       "hexadecimal digits after 0x"),
+    ("more",            {},                         2, "top: unexpected argument 'more'; see litepcie_util help top"),
+    ("", {"open_errno": errno.ENODEV},              4, "/dev/litepcie0: the card is gone, or the driver was unbound: "
+        "check that the card is there (lspci) and read the kernel log (dmesg)"),
+])
+def test_errors(card, arguments, settings, status, message):
+    assert card("top", *arguments.split(), **settings) == (status, "", f"litepcie_util: {message}\n")
+
+
+def test_columns(card):
+    head, *rows = card("top", "-n", 1, "--interval-ms", 10, traffic=123456789).out.splitlines()[1:4]
+    assert {len(row) for row in rows} == {len(head)} and re.match("engine +MB/s", head)
