@@ -60,8 +60,8 @@ class Client:
     """A connection to the server, with `memory_bytes` of guest memory that the server can map."""
     def __init__(self, path, memory_bytes=1 << 20):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.socket.settimeout(TIMEOUT)
         self.socket.connect(str(path))
+        self.socket.settimeout(TIMEOUT)
         self.id     = 0
         self.fd     = os.memfd_create("ram")
         os.ftruncate(self.fd, memory_bytes)

@@ -38,10 +38,11 @@ class Model {
     uint64_t cycle() const { return cycle_; }
     const CardInfo &info() const { return card_.info(); }
 
-    // Accesses of a processor to BAR0. store() only queues posted writes; stores_done() is true once the card has
-    // accepted all of them. load() steps the clock until the read is answered. It returns false, and data of all ones,
+    // Accesses of a processor to BAR0. store() only queues posted writes, of which stores() TLPs have not been
+    // accepted by the card. load() steps the clock until the read is answered. It returns false, and data of all ones,
     // if the answer is an error or does not come in time.
     void store(uint64_t offset, const uint8_t *data, size_t bytes);
+    uint64_t stores() const { return stores_; }
     bool stores_done() const { return stores_ == 0; }
     bool load(uint64_t offset, uint8_t *data, size_t bytes);
 

@@ -2,12 +2,8 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #include "vfio/guest_memory.h"
 
-#include <sys/mman.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 namespace litepcie {
 
@@ -22,22 +18,13 @@ int GuestMemory::map(uint64_t address, uint64_t bytes, Fd file, uint64_t offset,
         if (address - before->first < before->second.bytes)
             return EEXIST;
     }
-    Mapping mapping{bytes, nullptr, readable, writable};
-    if (file) {
-        // Access to a mapping past the end of its file would end this process with SIGBUS.
-        struct stat status;
-        if (fstat(file.get(), &status))
-            return errno;
-        uint64_t size = status.st_size;
-        if (offset > size || bytes > size - offset)
-            return EINVAL;
-        int protection = (readable ? PROT_READ : 0) | (writable ? PROT_WRITE : 0);
-        void *memory = mmap(nullptr, bytes, protection, MAP_SHARED, file.get(), offset);
-        if (memory == MAP_FAILED)
-            return errno;
-        mapping.memory = static_cast<uint8_t *>(memory);
-    }
-    last_ = mappings_.emplace(address, mapping).first;
+    if (mappings_.size() >= kMostMappings)
+        return ENOSPC;
+    Mapping mapping{bytes, SharedMemory(), readable, writable};
+    if (file)
+        if (int error = mapping.memory.map(file, offset, bytes, readable, writable))
+            return error;
+    last_ = mappings_.emplace(address, std::move(mapping)).first;
     return 0;
 }
 
@@ -51,18 +38,12 @@ int GuestMemory::unmap(uint64_t address, uint64_t bytes) {
     auto end = mappings_.upper_bound(last);
     if (begin != end && std::prev(end)->first + (std::prev(end)->second.bytes - 1) > last)
         return EINVAL;
-    for (auto it = begin; it != end; ++it)
-        if (it->second.memory)
-            munmap(it->second.memory, it->second.bytes);
     mappings_.erase(begin, end);
     last_ = mappings_.end();
     return 0;
 }
 
 void GuestMemory::unmap_all() {
-    for (auto &[address, mapping] : mappings_)
-        if (mapping.memory)
-            munmap(mapping.memory, mapping.bytes);
     mappings_.clear();
     last_ = mappings_.end();
 }
@@ -98,7 +79,8 @@ template <typename Move> bool GuestMemory::access(uint64_t address, size_t bytes
         auto it = find(address);
         uint64_t offset = address - it->first;
         size_t here = std::min<uint64_t>(bytes, it->second.bytes - offset);
-        move(it->second.memory + offset, here);
+        if (!move(it->second.memory, offset, here))
+            return false;
         address += here;
         bytes -= here;
     }
@@ -106,16 +88,16 @@ template <typename Move> bool GuestMemory::access(uint64_t address, size_t bytes
 }
 
 bool GuestMemory::read(uint64_t address, uint8_t *data, size_t bytes) {
-    return access(address, bytes, false, [&data](const uint8_t *memory, size_t n) {
-        memcpy(data, memory, n);
+    return access(address, bytes, false, [&data](SharedMemory &memory, uint64_t offset, size_t n) {
         data += n;
+        return memory.read(offset, data - n, n);
     });
 }
 
 bool GuestMemory::write(uint64_t address, const uint8_t *data, size_t bytes) {
-    return access(address, bytes, true, [&data](uint8_t *memory, size_t n) {
-        memcpy(memory, data, n);
+    return access(address, bytes, true, [&data](SharedMemory &memory, uint64_t offset, size_t n) {
         data += n;
+        return memory.write(offset, data - n, n);
     });
 }
 

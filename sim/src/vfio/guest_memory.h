@@ -3,7 +3,7 @@
 #pragma once
 
 #include "host/host_memory.h"
-#include "vfio/fd.h"
+#include "vfio/shared_memory.h"
 
 #include <map>
 
@@ -12,16 +12,17 @@ namespace litepcie {
 // The guest's memory as the vfio-user client maps it for the card. The card cannot access what is not mapped.
 class GuestMemory : public HostMemory {
   public:
-    ~GuestMemory() override { unmap_all(); }
+    static constexpr size_t kMostMappings = 65535;  // the default of max_dma_maps in the protocol
 
     // Maps `bytes` bytes of `file`, starting at `offset`, at `address`. Without a file the range is recorded, but the
     // card cannot access it. Returns 0 or an errno: EEXIST if the range overlaps a mapping; EINVAL if it is empty,
-    // exceeds the address space, or is longer than the file.
+    // exceeds the address space, or is longer than the file; ENOSPC if there are kMostMappings.
     int map(uint64_t address, uint64_t bytes, Fd file, uint64_t offset, bool readable, bool writable);
     // Removes all mappings inside the range; there may be none. Returns 0, or EINVAL if one is only partly inside.
     int unmap(uint64_t address, uint64_t bytes);
     void unmap_all();
 
+    // False also if the client has made a file shorter than its mapping; then some bytes may have been transferred.
     bool read(uint64_t address, uint8_t *data, size_t bytes) override;
     bool write(uint64_t address, const uint8_t *data, size_t bytes) override;
     size_t mappings() const { return mappings_.size(); }
@@ -29,7 +30,7 @@ class GuestMemory : public HostMemory {
   private:
     struct Mapping {
         uint64_t bytes;
-        uint8_t *memory;  // nullptr without a file
+        SharedMemory memory;  // nothing without a file
         bool readable, writable;
     };
     using Map = std::map<uint64_t, Mapping>;

@@ -13,22 +13,26 @@
 namespace litepcie {
 
 // Messages from the thread that reads the socket to the thread of the model. The queue is bounded: a client that sends
-// posted writes faster than the model handles them waits in its own socket.
+// posted writes faster than the model handles them waits in its own socket, as QEMU does.
 class MessageQueue {
   public:
-    static constexpr size_t kMost = 4096;  // messages
+    static constexpr size_t kMost = 4096;           // messages
+    static constexpr size_t kMostBytes = 64 << 20;  // of all messages; one more message may exceed it
 
     void push(vfio_user::Message message) {
         std::unique_lock<std::mutex> lock(mutex_);
-        room_.wait(lock, [this] { return messages_.size() < kMost || closed_; });
+        room_.wait(lock, [this] { return room() || closed_; });
+        bytes_ += message.bytes();
         messages_.push_back(std::move(message));
         waiting_ = true;
         filled_.notify_one();
     }
 
-    // Ends the queue: nothing more is added, and pop() no longer waits.
-    void close() {
+    // Ends the queue: nothing more is added, and pop() no longer waits. `drop`: forgets what it has.
+    void close(bool drop = false) {
         std::lock_guard<std::mutex> lock(mutex_);
+        if (drop)
+            messages_.clear();
         closed_ = waiting_ = true;
         filled_.notify_all();
         room_.notify_all();
@@ -45,15 +49,19 @@ class MessageQueue {
             return std::nullopt;
         vfio_user::Message message = std::move(messages_.front());
         messages_.pop_front();
+        bytes_ -= message.bytes();
         waiting_ = !messages_.empty() || closed_;
         room_.notify_one();
         return message;
     }
 
   private:
+    bool room() const { return messages_.size() < kMost && bytes_ < kMostBytes; }
+
     std::mutex mutex_;
     std::condition_variable filled_, room_;
     std::deque<vfio_user::Message> messages_;
+    size_t bytes_ = 0;
     std::atomic<bool> waiting_{false};
     bool closed_ = false;
 };

@@ -13,6 +13,7 @@ namespace litepcie {
 namespace {
 
 constexpr size_t kLoadBytes = 64;           // most bytes of one memory read from host to card
+constexpr unsigned kMostStores = 8192;      // posted writes (TLPs) that may wait for the card
 constexpr uint64_t kHotResetCycles = 1024;  // the link is down for so long, and nothing is accessed for so long after
 
 }  // namespace
@@ -37,7 +38,7 @@ int Simulator::bar0_read(uint64_t offset, uint8_t *data, size_t bytes) {
 int Simulator::bar0_write(uint64_t offset, const uint8_t *data, size_t bytes, bool posted) {
     model_.store(offset, data, bytes);
     const uint64_t deadline = model_.cycle() + Model::kLoadTimeoutUs * model_.info().clock_hz / 1000000;
-    while (!posted && !model_.stores_done()) {
+    while (model_.stores() > (posted ? kMostStores : 0)) {
         if (model_.cycle() > deadline)
             return ETIMEDOUT;
         model_.step();
@@ -77,9 +78,10 @@ void Simulator::read_client(ClientSocket &client) {
         while (vfio_user::read_message(client, message))
             queue_.push(std::move(message));
     } catch (...) {
-        reader_error_ = std::current_exception();
+        if (!client.stopped())  // a stop in the middle of a message is no error of the client
+            reader_error_ = std::current_exception();
     }
-    queue_.close();
+    queue_.close(client.stopped());
 }
 
 // A malformed message gets an error reply, if its header is known.

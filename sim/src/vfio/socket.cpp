@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <deque>
 
 namespace litepcie {
 
@@ -44,13 +45,19 @@ void remove_stale(const std::string &path, const sockaddr_un &address) {
         fail("cannot remove the old socket " + path);
 }
 
-// False if `stop` is readable.
-bool wait_readable(int fd, int stop) {
-    pollfd fds[2] = {{fd, POLLIN, 0}, {stop, POLLIN, 0}};
-    while (poll(fds, 2, -1) < 0)
+constexpr size_t kMostSilent = 16;  // connections without data that are kept
+
+void wait(std::vector<pollfd> &files) {
+    while (poll(files.data(), files.size(), -1) < 0)
         if (errno != EINTR)
             fail("poll");
-    return !(fds[1].revents & POLLIN);
+}
+
+// Waits for `events` of `fd`. False if `stop` is readable.
+bool wait_for(int fd, short events, int stop) {
+    std::vector<pollfd> files = {{fd, events, 0}, {stop, POLLIN, 0}};
+    wait(files);
+    return !(files[1].revents & POLLIN);
 }
 
 }  // namespace
@@ -66,7 +73,7 @@ ListeningSocket::ListeningSocket(const std::string &path) : fd_(socket(AF_UNIX, 
         fail("cannot create socket " + path);
     }
     path_ = path;
-    if (listen(fd_.get(), 4))
+    if (listen(fd_.get(), SOMAXCONN))
         fail("listen on " + path);
 }
 
@@ -75,25 +82,43 @@ ListeningSocket::~ListeningSocket() {
         unlink(path_.c_str());
 }
 
+Fd ListeningSocket::next() {
+    Fd client(accept4(fd_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!client && errno != EINTR && errno != ECONNABORTED && errno != EAGAIN)
+        fail("accept");
+    return client;
+}
+
+// A program that only looks whether a server listens connects and closes. One that stays silent must not keep others
+// out.
 Fd ListeningSocket::accept(int stop) {
-    while (wait_readable(fd_.get(), stop)) {
-        Fd client(accept4(fd_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-        if (!client) {
-            if (errno == EINTR || errno == ECONNABORTED)
+    std::deque<Fd> silent;
+    while (true) {
+        std::vector<pollfd> files = {{stop, POLLIN, 0}, {fd_.get(), POLLIN, 0}};
+        for (const Fd &client : silent)
+            files.push_back({client.get(), POLLIN, 0});
+        wait(files);
+        if (files[0].revents)
+            return Fd();
+        for (size_t i = files.size(); i-- > 2;) {
+            char first;
+            if (!files[i].revents)
                 continue;
-            fail("accept");
+            if (recv(silent[i - 2].get(), &first, 1, MSG_PEEK | MSG_DONTWAIT) == 1)
+                return std::move(silent[i - 2]);
+            silent.erase(silent.begin() + (i - 2));  // it has closed the connection
         }
-        if (!wait_readable(client.get(), stop))
-            break;
-        char first;
-        if (recv(client.get(), &first, 1, MSG_PEEK) == 1)
-            return client;
+        if (!files[1].revents)
+            continue;
+        if (Fd client = next())
+            silent.push_back(std::move(client));
+        if (silent.size() > kMostSilent)
+            silent.pop_front();
     }
-    return Fd();
 }
 
 size_t ClientSocket::read(uint8_t *data, size_t bytes, std::vector<Fd> &fds) {
-    if (!wait_readable(fd_.get(), stop_))
+    if (!wait_for(fd_.get(), POLLIN, stop_))
         return 0;
     iovec piece{data, bytes};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * vfio_user::kMaxFds)];
@@ -118,14 +143,18 @@ size_t ClientSocket::read(uint8_t *data, size_t bytes, std::vector<Fd> &fds) {
             fds.emplace_back(fd);
         }
     }
+    if (header.msg_flags & MSG_CTRUNC)
+        throw std::runtime_error("file descriptors were lost: a message has more than 16, or this process too many");
     return got;
 }
 
 bool ClientSocket::send(const std::vector<uint8_t> &bytes) {
     size_t done = 0;
     while (done < bytes.size()) {
-        ssize_t now = ::send(fd_.get(), bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
-        if (now < 0 && errno == EINTR)
+        if (!wait_for(fd_.get(), POLLOUT, stop_))
+            return false;
+        ssize_t now = ::send(fd_.get(), bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (now < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (now < 0)
             return false;
@@ -135,5 +164,10 @@ bool ClientSocket::send(const std::vector<uint8_t> &bytes) {
 }
 
 void ClientSocket::shut() { shutdown(fd_.get(), SHUT_RDWR); }
+
+bool ClientSocket::stopped() const {
+    pollfd stop{stop_, POLLIN, 0};
+    return poll(&stop, 1, 0) == 1;
+}
 
 }  // namespace litepcie

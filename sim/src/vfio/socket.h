@@ -25,11 +25,13 @@ class ListeningSocket {
     explicit ListeningSocket(const std::string &path);
     ~ListeningSocket();
     ListeningSocket(const ListeningSocket &) = delete;
-    // Waits for a client that sends data; one that only connects, to see whether a server listens, is ignored. Returns
-    // an empty Fd if `stop` becomes readable first.
+    // Waits for a client that sends data, whatever others that only connect do. Returns an empty Fd if `stop` becomes
+    // readable first.
     Fd accept(int stop);
 
   private:
+    Fd next();
+
     std::string path_;
     Fd fd_;
 };
@@ -39,11 +41,14 @@ class ClientSocket : public vfio_user::ByteSource {
   public:
     // read() returns 0, the end of the stream, as soon as `stop` is readable.
     ClientSocket(Fd fd, int stop) : fd_(std::move(fd)), stop_(stop) {}
+    // Throws std::runtime_error if descriptors were lost, because this process has as many as it may have.
     size_t read(uint8_t *data, size_t bytes, std::vector<Fd> &fds) override;
-    // Sends all bytes. False if the client has closed the connection.
+    // Sends all bytes. False if the client has closed the connection, or if `stop` becomes readable first.
     bool send(const std::vector<uint8_t> &bytes);
     // Ends the connection; a thread that waits in read() returns.
     void shut();
+    // Whether `stop` is readable.
+    bool stopped() const;
 
   private:
     Fd fd_;

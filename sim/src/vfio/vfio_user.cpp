@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -193,10 +194,10 @@ uint32_t Server::irq_count(uint32_t index) const {
 }
 
 void Server::connect(uint32_t index, uint32_t vector, Fd event) {
-    std::map<uint32_t, Fd> &events = index == kIrqMsix ? msix_ : msi_;
+    std::map<uint32_t, Event> &events = index == kIrqMsix ? msix_ : msi_;
     const bool on = bool(event);
     if (on)
-        events[vector] = std::move(event);
+        events.insert_or_assign(vector, Event(std::move(event)));
     else
         events.erase(vector);
     if (index == kIrqMsix)
@@ -216,6 +217,8 @@ std::vector<uint8_t> Server::set_irqs(Message &message) {
     if (data == kDataEventfd && !message.fds.empty() && message.fds.size() != set.count)
         throw Refusal{EINVAL};
     if (set.count && data != kDataNone && data != kDataEventfd)
+        throw Refusal{EINVAL};
+    if (!std::all_of(message.fds.begin(), message.fds.end(), Event::is))
         throw Refusal{EINVAL};
     if (!set.count && data == kDataNone)
         for (uint32_t vector = 0; vector < count; vector++)
@@ -264,15 +267,12 @@ void Server::route_again() {
 }
 
 void Server::interrupt(unsigned vector) {
-    const std::map<uint32_t, Fd> &events = msix_.empty() ? msi_ : msix_;
+    std::map<uint32_t, Event> &events = msix_.empty() ? msi_ : msix_;
     const auto event = events.find(vector);
     if (event == events.end())
         return;
     std::atomic_thread_fence(std::memory_order_release);
-    const uint64_t one = 1;
-    // The write fails only if the eventfd's counter is full, and then the eventfd is already signalled.
-    if (write(event->second.get(), &one, sizeof(one)) != sizeof(one))
-        return;
+    event->second.signal();
 }
 
 }  // namespace litepcie::vfio_user

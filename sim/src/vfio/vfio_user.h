@@ -2,6 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
+#include "vfio/event.h"
 #include "vfio/guest_memory.h"
 #include "vfio/vfio_user_message.h"
 
@@ -61,7 +62,7 @@ class Server {
 
     Device &device_;
     GuestMemory &memory_;
-    std::map<uint32_t, Fd> msi_, msix_;  // by vector; the client enables one of them
+    std::map<uint32_t, Event> msi_, msix_;  // by vector; the client enables one of them
     bool negotiated_ = false;
 };
 

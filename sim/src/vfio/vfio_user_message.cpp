@@ -13,6 +13,8 @@ size_t read_all(ByteSource &source, uint8_t *data, size_t bytes, std::vector<Fd>
     size_t done = 0;
     while (done < bytes) {
         size_t now = source.read(data + done, bytes - done, fds);
+        if (fds.size() > kMaxFds)
+            throw StreamError("a message has more than 16 file descriptors", Header{});
         if (!now)
             break;
         done += now;

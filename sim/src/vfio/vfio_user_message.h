@@ -44,6 +44,7 @@ struct Message {
     std::vector<uint8_t> payload;
     std::vector<Fd> fds;
 
+    size_t bytes() const { return sizeof(header) + payload.size(); }
     bool wants_reply() const { return !(header.flags & kNoReply); }
 };
 
@@ -64,7 +65,7 @@ class StreamError : public std::runtime_error {
 };
 
 // Reads the next message; false at the end of the stream. Throws StreamError if the stream ends inside a message, or if
-// a message's size is impossible.
+// a message's size or number of file descriptors is impossible.
 bool read_message(ByteSource &source, Message &message);
 
 // The bytes of a reply: header and payload, or with an error the header only.
