@@ -28,7 +28,7 @@ setup(
         *FILES,
     ],
     package_data     = {
-        "litepcie_sim": ["guest/*.sh", "guest/*.config"],
+        "litepcie_sim": ["Makefile", "src/**", "guest/*.sh", "guest/*.config"],
         "litepcie_bench": ["published/*.csv"],
         "litepcie_soc.standalone": ["examples/*.yml"],
         "litepcie_soc.software": ["kernel/**", "user/**", "user/.clang-format"],

@@ -36,6 +36,7 @@ from litex.soc.interconnect.csr import CSRStatus, CSRStorage
 from litepcie_soc.build.command_line import Parser, run, size
 from litepcie_soc.build.simulation import build_name
 from litepcie_soc.common.abi import BAR0_SIZE, MAX_CHANNELS, WINDOW_MAX
+from litepcie_soc.common import places
 from litepcie_soc.common.link_rates import data_path_rate, default_clock, link_rate, say_if_slow
 from litepcie_soc.common.pcie import DATA_WIDTHS, check_data_width
 from litepcie_soc.ddr.dram import DRAMMemory
@@ -146,10 +147,13 @@ class BaseSoC(LitePCIeSoC):
     patterns     : of these, how many of the last ones have a pattern source and checker instead (``PatternEnds``).
     with_ddr     : endpoint memory in DDR3-1600 of 64 bit with LiteDRAM, whose clock is four times ``sys``.
     user_core    : a ``UserCore`` on the bus of the SoC, of which the host reaches 256 KiB.
+    user_bus     : range of the bus that the host reaches, as for ``add_litepcie``; not with ``user_core``.
+    loops        : False: a derived class connects ``self.streams`` to logic of its own.
+    processor    : arguments of ``LitePCIeSoC`` for a SoC with a CPU, as a dict.
     """
     def __init__(self, gen=2, lanes=4, data_width=128, memory_size=64 << 20, sys_clk_freq=None, *,
         phy="shared", endianness="big", tags=64, channels=1, streams=0, with_ddr=False, completion_space=None,
-        fabric_width=0, patterns=0, user_core=False):
+        fabric_width=0, patterns=0, user_core=False, user_bus=None, loops=True, processor=None):
         check_data_width(data_width)
         check_memory_size(memory_size)
         split        = phy == "split"
@@ -160,7 +164,7 @@ class BaseSoC(LitePCIeSoC):
         self.crg = _CRG(platform)
 
         # SoC --------------------------------------------------------------------------------------
-        LitePCIeSoC.__init__(self, platform, sys_clk_freq)
+        LitePCIeSoC.__init__(self, platform, sys_clk_freq, **processor or {})
 
         # Memory -----------------------------------------------------------------------------------
         memory = None
@@ -188,7 +192,7 @@ class BaseSoC(LitePCIeSoC):
             channels    = channels,
             streams     = streams,
             # For the checkers' registers, or all of the user core.
-            user_bus    = {"origin": 0, "size": USER_BYTES} if user_core else patterns > 0,
+            user_bus    = {"origin": 0, "size": USER_BYTES} if user_core else user_bus or patterns > 0,
         )
         if user_core:
             self.core = UserCore(USER_RAM_BYTES)
@@ -197,7 +201,7 @@ class BaseSoC(LitePCIeSoC):
                 self.litepcie.add_interrupt(name, source, pulse)
 
         # Streams ----------------------------------------------------------------------------------
-        for place, channel in enumerate(self.streams):
+        for place, channel in enumerate(self.streams if loops else []):
             if place >= streams - patterns:
                 ends = PatternEnds(data_width)
                 self.add_module(f"pattern{place}", ends)
@@ -235,8 +239,9 @@ def build(soc, folder, compile_simulator=True):
         export_verilog(soc, soc.platform, folder / "gateware", "litepcie_soc_sim")
         if not compile_simulator:
             return 0
-        make = ["make", "--no-print-directory", "-C", str(environment.ROOT / "sim"),
-            f"BOARD={folder.resolve()}"]
+        make = ["make", "--no-print-directory", "-C", str(places.SIM), f"BOARD={folder.resolve()}"]
+        if places.INSTALLED:
+            make += [f"SOFTWARE={places.SOFTWARE}", f"MODEL={places.BUILD / 'sim_model'}"]
         return subprocess.run(make).returncode
 
 

@@ -19,10 +19,10 @@ NAMES  = tuple(PATHS)
 
 @functools.cache
 def load(name):
-    """Returns the module of a target. It can import other files of ``targets/``."""
+    """Returns the module of a target, also of "sim". It can import other files of ``targets/``."""
     sys.path.insert(0, str(TARGETS))
     try:
-        spec   = importlib.util.spec_from_file_location(name, PATHS[name])
+        spec   = importlib.util.spec_from_file_location(name, TARGETS / f"{name}.py")
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         return module

@@ -14,5 +14,7 @@ PACKAGE   = Path(__file__).resolve().parents[1]
 INSTALLED = (PACKAGE / "software").is_dir()
 SOFTWARE  = (PACKAGE if INSTALLED else CLONE) / "software"
 TARGETS   = (PACKAGE if INSTALLED else CLONE) / "targets"
+# The simulator's sources are in a package of their own.
+SIM       = PACKAGE.parent / "litepcie_sim" if INSTALLED else CLONE / "sim"
 # Build folders: of the clone, or of the folder in which an installed program is started.
 BUILD     = (Path.cwd() if INSTALLED else CLONE) / "build"

@@ -15,10 +15,10 @@ from litepcie_sim.guest.cpio     import Archive
 from litepcie_sim.guest.errors   import GuestError
 from litepcie_sim.guest.packages import Recipe
 from litepcie_soc.build import processes
+from litepcie_soc.common.places import BUILD, SOFTWARE
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-USER = ROOT / "software" / "user"
+USER = SOFTWARE / "user"
 
 
 def busybox():
@@ -55,8 +55,8 @@ def base(program=None):
 
 def tools():
     """Returns the paths of the statically linked programs of software/user, after make has updated them."""
-    build = ROOT / "build" / "user-guest"
-    with cache.locked(ROOT / "build" / "user-guest.lock", "litepcie_util"):
+    build = BUILD / "user-guest"
+    with cache.locked(BUILD / "user-guest.lock", "litepcie_util"):
         status, output = processes.run(["make", "-C", USER, f"BUILD={build}", "STATIC=1"])
     if status:
         lines = [line for line in output.splitlines() if "error" in line or "***" in line]

@@ -1,0 +1,136 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""A stream channel as LiteX cores want it: with their width, in their clock domain, with their mark of a packet's end.
+"""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+
+from litepcie_soc.stream_dma.convert import Narrower, Widener
+from litepcie_soc.stream_dma.ram import user_layout
+
+# Constants ----------------------------------------------------------------------------------------
+
+WIDTHS = (8, 16, 32, 64, 128, 256, 512)
+ENDS   = ("be", "last_be")
+
+
+def check_port(data_width, ends):
+    """Raises ``ValueError`` if an argument is not supported."""
+    if data_width not in WIDTHS:
+        raise ValueError(f"a stream of {data_width!r} bits is not supported; "
+            f"choose {', '.join(map(str, WIDTHS[:-1]))} or {WIDTHS[-1]}")
+    if ends not in ENDS:
+        raise ValueError(f"ends {ends!r} of a stream is not supported; choose {' or '.join(ENDS)}")
+
+
+def port_layout(data_width, ends="be"):
+    """Layout of the endpoints of a ``StreamPort``."""
+    return [("data", data_width), (ends, data_width // 8)]
+
+# Conversion ---------------------------------------------------------------------------------------
+
+
+class Conversion(LiteXModule):
+    """Another width and another clock domain for a stream of ``user_layout``, as fast as the slower of both sides.
+
+    The clock is crossed with the wider beats, so that each side converts at its own rate.
+
+    Parameters
+    ----------
+    sink_width, source_width : bits of a beat, powers of two from 8.
+    cd_sink, cd_source       : str, clock domains.
+
+    Attributes
+    ----------
+    sink   : Endpoint(user_layout(sink_width)), **in**, clock domain ``cd_sink``.
+    source : Endpoint(user_layout(source_width)), **out**, clock domain ``cd_source``.
+    """
+    DEPTH = 16  # Beats of the FIFO between two clocks: enough for its latency at any ratio of the clocks.
+
+    def __init__(self, sink_width, source_width, cd_sink="sys", cd_source="sys"):
+        self.sink   = stream.Endpoint(user_layout(sink_width))
+        self.source = stream.Endpoint(user_layout(source_width))
+
+        # # #
+
+        parts = []
+        if sink_width < source_width:
+            parts.append(ClockDomainsRenamer(cd_sink)(Widener(sink_width, source_width)))
+        if cd_sink != cd_source:
+            parts.append(stream.ClockDomainCrossing(user_layout(max(sink_width, source_width)), cd_sink, cd_source,
+                depth=self.DEPTH))
+        if sink_width > source_width:
+            parts.append(ClockDomainsRenamer(cd_source)(Narrower(sink_width, source_width)))
+        self.submodules += parts
+        ends = [self.sink, *[end for part in parts for end in (part.sink, part.source)], self.source]
+        self.comb += [ends[n].connect(ends[n + 1]) for n in range(0, len(ends), 2)]
+
+# Stream Port --------------------------------------------------------------------------------------
+
+
+class StreamPort(LiteXModule):
+    """A stream channel with the width and in the clock domain of the user's core.
+
+        self.port = port = StreamPort(self.streams[0], data_width=32, clock_domain="adc")
+        self.comb += [port.source.connect(core.sink, omit={"be"}), core.source.connect(port.sink, omit={"be"})]
+
+    Bytes have no gap from lane 0, only the last beat of a packet may be partial, and a packet has at least one byte.
+    With ``omit={"be"}``, each beat to the host is full; a core that ignores ``be`` gets zeros or old bytes after the
+    end of a packet that ends in a partial beat.
+
+    Both clock domains must leave their resets before data moves. A reset of one alone loses data.
+
+    Parameters
+    ----------
+    channel      : ``StreamChannel`` of the SoC, ``soc.streams[n]``.
+    data_width   : bits of a beat at the user's side, 8 to 512, a power of two.
+    sink_width   : the same for ``sink``, if it differs.
+    clock_domain : str, clock domain of the user's side.
+    ends         : "be": a bit for each byte of a beat. "last_be": as in LiteEth, with ``last`` the bit of the last byte
+                   is set, and no bit means that the beat is full.
+
+    Attributes
+    ----------
+    source : Endpoint(``data``: data_width, ``be`` or ``last_be``: data_width / 8), **out**, ``clock_domain``: from the
+             host.
+    sink   : Endpoint(``data``: sink_width, ``be`` or ``last_be``: sink_width / 8), **in**, ``clock_domain``: to the
+             host. Bytes wait until a beat of the data path is full or the packet ends.
+    """
+    def __init__(self, channel, data_width, clock_domain="sys", ends="be", sink_width=None):
+        sink_width = data_width if sink_width is None else sink_width
+        check_port(data_width, ends)
+        check_port(sink_width, ends)
+        self.source = source = stream.Endpoint(port_layout(data_width, ends))
+        self.sink   = sink   = stream.Endpoint(port_layout(sink_width, ends))
+        if ends == "be":
+            sink.be.reset = 2**(sink_width // 8) - 1  # Of a core that has no such signal.
+
+        # # #
+
+        width = len(channel.sink.dat)
+        self.from_host = from_host = Conversion(width, data_width, "sys", clock_domain)
+        self.to_host   = to_host   = Conversion(sink_width, width, clock_domain, "sys")
+        self.comb += [
+            channel.source.connect(from_host.sink),
+            to_host.source.connect(channel.sink),
+            from_host.source.connect(source, keep={"valid", "ready", "first", "last"}),
+            sink.connect(to_host.sink, keep={"valid", "ready", "first", "last"}),
+            source.data.eq(from_host.source.dat),
+            to_host.sink.dat.eq(sink.data),
+        ]
+        be, to_be = from_host.source.be, to_host.sink.be
+        if ends == "be":
+            self.comb += [source.be.eq(be), to_be.eq(sink.be)]
+        else:
+            self.comb += [
+                If(source.last, source.last_be.eq(be & ~(be >> 1))),
+                *[to_be[n].eq(~sink.last | (sink.last_be == 0) | (sink.last_be[n:] != 0)) for n in range(len(to_be))],
+            ]

@@ -1,0 +1,155 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Packets of every length through ``StreamPort``: widths, clocks, ends, rates; and what it refuses."""
+
+import random
+
+import pytest
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+
+from litepcie_soc.stream_dma.engine import StreamChannel
+from litepcie_soc.stream_dma.port import WIDTHS, StreamPort
+from litepcie_soc.stream_dma.ram import user_layout
+
+from test.gateware.simulation import Stalls, simulate
+
+# Device under Test --------------------------------------------------------------------------------
+
+
+class Loop(LiteXModule):
+    """A port whose two directions are connected at the user's side."""
+    def __init__(self, width, user_width, clock_domain="sys", ends="be"):
+        self.to_user   = stream.Endpoint(user_layout(width))
+        self.from_user = stream.Endpoint(user_layout(width))
+        self.port      = StreamPort(StreamChannel(self.to_user, self.from_user), user_width, clock_domain, ends)
+        self.comb     += self.port.source.connect(self.port.sink)
+
+
+def beats_of(packet, lanes):
+    for at in range(0, len(packet), lanes):
+        part = packet[at:at + lanes]
+        yield (int.from_bytes(part, "little"), (1 << len(part)) - 1, at == 0, at + lanes >= len(packet))
+
+
+def give(dut, packets, stalls):
+    end, lanes = dut.to_user, len(dut.to_user.be)
+    for packet in packets:
+        for dat, be, first, last in beats_of(packet, lanes):
+            while stalls.next():
+                yield
+            for signal, value in ((end.valid, 1), (end.dat, dat), (end.be, be), (end.first, first), (end.last, last)):
+                yield signal.eq(value)
+            yield
+            while not (yield end.ready):
+                yield
+            yield end.valid.eq(0)
+
+
+def take(dut, count, stalls, got, cycles=None):
+    end, lanes, packet, now = dut.from_user, len(dut.from_user.be), bytearray(), 0
+    while len(got) < count:
+        yield end.ready.eq(not stalls.next())
+        yield
+        now += 1
+        if not ((yield end.valid) and (yield end.ready)):
+            continue
+        be, last = (yield end.be), (yield end.last)
+        size     = be.bit_count()
+        assert be == (1 << size) - 1 and size, f"gap in byte enables {be:#x}"
+        assert last or size == lanes, "partial beat within a packet"
+        assert (yield end.first) == (not packet), "first"
+        packet += (yield end.dat).to_bytes(lanes, "little")[:size]
+        if cycles is not None:
+            cycles.append(now)
+        if last:
+            got.append(bytes(packet))
+            packet.clear()
+
+
+def loop(width, user_width, packets, share=0.3, clocks=None, cycles=None, ends="be"):
+    dut, got   = Loop(width, user_width, "user" if clocks else "sys", ends), []
+    generators = [give(dut, packets, Stalls(share, 1)), take(dut, len(packets), Stalls(share, 2), got, cycles)]
+    simulate(dut, {"sys": generators}, clocks=clocks or {"sys": 10}, cycles=200000)
+    assert got == packets
+
+
+def packets_of(lengths, seed=5):
+    return [random.Random(seed).randbytes(length) for length in lengths]
+
+# Packets ------------------------------------------------------------------------------------------
+
+
+FULL = pytest.mark.full
+PAIRS = [pytest.param(width, user, marks=[] if (width, user) in ((128, 8), (64, 512), (128, 32)) else [FULL])
+    for width in (64, 128, 256, 512) for user in WIDTHS]
+
+
+@pytest.mark.parametrize("width, user", PAIRS)
+def test_each_length_keeps_its_bytes_and_its_end(width, user):
+    longest = max(width, user) // 8
+    loop(width, user, packets_of([*range(1, 2*longest + 2)] if longest < 64 else [1, 2, 7, 8, 9, 63, 64, 65, 127, 129]))
+
+
+# Periods that have no common multiple near: edges of the two clocks meet at any distance.
+@pytest.mark.parametrize("period", [6, pytest.param(14, marks=FULL), pytest.param(34, marks=FULL)])
+@pytest.mark.parametrize("user", [32, pytest.param(8, marks=FULL), pytest.param(128, marks=FULL),
+    pytest.param(512, marks=FULL)])
+def test_another_clock(user, period):
+    loop(128, user, packets_of([1, 3, 16, 17, 64, 5, 200, 16]), clocks={"sys": 10, "user": period})
+
+
+@pytest.mark.parametrize("user", [8, 32, 256])
+def test_the_mark_of_liteeth(user):
+    loop(128, user, packets_of([1, 4, 5, 16, 17, 31, 32, 33]), ends="last_be")
+
+# Rate ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width, user, clock, most", [
+    (128, 128, None, 1.0),
+    (128,  32, None, 4.0),   # Cycles per beat of the host: four beats of the user.
+    ( 64, 512, None, 1.0),
+    (128,  32,  5/2, 1.7),   # A clock 2.5 times as fast makes up for most of a quarter of the width.
+    ( 64, 512, 1/5,  1.05),  # A slow clock does not limit a wide core.
+])
+def test_no_cycle_is_lost(width, user, clock, most):
+    cycles = []
+    clocks = {"sys": 100, "user": int(100 / clock)} if clock else None
+    loop(width, user, packets_of([width // 8 * 400]), share=0, clocks=clocks, cycles=cycles)
+    half = cycles[len(cycles) // 2:]
+    assert (half[-1] - half[0]) / (len(half) - 1) <= most
+
+# Refusals and LiteX's cores ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [0, 4, 24, 1024, "32"])
+def test_a_width_that_is_not_supported(width):
+    channel = StreamChannel(*[stream.Endpoint(user_layout(128)) for _ in range(2)])
+    with pytest.raises(ValueError, match="choose 8, 16, 32, 64, 128, 256 or 512"):
+        StreamPort(channel, width)
+    with pytest.raises(ValueError, match="ends 'keep' of a stream is not supported; choose be or last_be"):
+        StreamPort(channel, 32, ends="keep")
+
+
+def test_a_core_of_litex_without_byte_enables():
+    """Each beat that it sends is full."""
+    class Core(Loop):
+        def __init__(self):
+            self.to_user   = stream.Endpoint(user_layout(64))
+            self.from_user = stream.Endpoint(user_layout(64))
+            self.port      = port = StreamPort(StreamChannel(self.to_user, self.from_user), 16)
+            self.gearbox   = core = stream.SyncFIFO([("data", 16)], 4)
+            self.comb     += port.source.connect(core.sink, omit={"be"}), core.source.connect(port.sink, omit={"be"})
+
+    dut, got, packets = Core(), [], packets_of([8, 2, 30])
+    simulate(dut, [give(dut, packets, Stalls()), take(dut, 3, Stalls(), got)])
+    assert got == packets
