@@ -73,7 +73,6 @@ class CRC(LiteXModule):
         ]
         self.sync += [
             If(taken, state.eq(Mux(sink.last, state.reset.value, value)), self.beats.status.eq(self.beats.status + 1)),
-            # The clock begins with the first beat.
             If(taken | (clock != 0), clock.eq(clock + 1)),
             If(taken, self.cycles.status.eq(clock)),
         ]

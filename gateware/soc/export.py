@@ -80,8 +80,11 @@ def export_headers(soc, folder):
 
 
 def export_verilog(soc, platform, folder, name):
-    """Writes ``name.v`` and the initial contents of its memories into ``folder``."""
+    """Writes ``name.v``, with the Verilog sources of a processor, and the initial contents of its memories into
+    ``folder``.
+    """
     output = platform.get_verilog(soc, name=name)
-    write_if_changed(Path(folder) / f"{name}.v", reproducible(output.main_source))
+    texts  = [Path(path).read_text() for path, language, *_ in platform.sources if language == "verilog"]
+    write_if_changed(Path(folder) / f"{name}.v", "\n".join([reproducible(output.main_source), *texts]))
     for path, text in output.data_files.items():
         write_if_changed(Path(folder) / path, text)

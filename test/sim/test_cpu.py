@@ -127,9 +127,6 @@ def test_the_cpu_and_the_host_share_a_ram(sim, tmp_path):
     board = ROOT / "build" / "test" / "cpu"
     export_headers(soc, board / "software" / "include" / "generated")
     export_verilog(soc, soc.platform, board / "gateware", "litepcie_soc_sim")
-    verilog = board / "gateware" / "litepcie_soc_sim.v"
-    cores   = [Path(path).read_text() for path, *_ in soc.platform.sources]
-    verilog.write_text("\n".join([verilog.read_text(), *cores]))
     subprocess.run(["make", "--no-print-directory", "-C", ROOT / "sim", f"BOARD={board}"], check=True)
     path, stats = tmp_path / "card.sock", tmp_path / "stats.json"
     with Simulator(board / "simulator" / "litepcie_simulator", path, "--stats", stats) as server, Client(path) as card:
