@@ -16,6 +16,9 @@ from litex.soc.interconnect import stream
 
 DESCRIPTOR_BYTES = 16
 
+# Width from which steps that need not be taken are skipped, to begin sooner; narrower paths save the LUTs.
+QUICK_BITS = 128
+
 # Four little-endian dwords. Dwords 2 and 3 of a LINK hold the address of its table.
 HOST_DESCRIPTOR_LAYOUT = [
     ("length",     24),  # Bytes; of a LINK, the number of descriptors in its table.

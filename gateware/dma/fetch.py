@@ -11,7 +11,7 @@ from migen import *
 from litex.gen import *
 
 from litepcie_soc.common.pcie import REASON_NONE
-from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES, HOST_DESCRIPTOR_LAYOUT, size_mask
+from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES, HOST_DESCRIPTOR_LAYOUT, QUICK_BITS, size_mask
 
 # Constants ----------------------------------------------------------------------------------------
 
@@ -21,9 +21,6 @@ ADDRESS_SHIFT = log2_int(DESCRIPTOR_BYTES)
 
 # Most descriptors of an early request while fewer than MANY are in the RAM or under way: a completion of 256 bytes.
 SECOND, MANY = 16, 32
-
-# Width from which the steps of a request that need not be taken are skipped; narrower paths save the LUTs.
-QUICK_BITS = 128
 
 # Descriptor Fetch ---------------------------------------------------------------------------------
 
@@ -36,6 +33,8 @@ class DescriptorFetch(LiteXModule):
     and the parser reads nothing from the RAM until the last stale request has retired.
 
     Three counters, modulo twice the depth, point into the RAM: ``taken`` <= ``landed`` <= ``requested``.
+    With ``early``, ``landed`` follows the data itself while it comes in order, which saves the cycles until the request
+    retires. Only checked data without a fault reaches the RAM, so a retirement never takes a descriptor back.
     Addresses are in units of descriptors. One address register serves tables and the ring: it increments
     through a table, and is computed from the slot for each request to the ring. The number of descriptors left
     in a table is kept as its ones' complement, so that it counts up with an adder and no subtractor.
@@ -44,8 +43,8 @@ class DescriptorFetch(LiteXModule):
     ----------
     port  : MemoryReadPort of the ring; this module drives all of it except ``data``.
     depth : descriptors in the RAM; one request fetches at most half of them.
-    early : 0, or a power of two: most descriptors of a request while the RAM is empty. The next ones are short too. The
-        descriptors of a request can be used when all of them are here, so an engine begins sooner.
+    early : 0, or a power of two: most descriptors of a request while the RAM is empty. The next ones are short too. A
+        completion with few descriptors is here sooner, and so an engine begins sooner.
 
     Attributes
     ----------
@@ -103,6 +102,7 @@ class DescriptorFetch(LiteXModule):
         self.landed       = Signal.like(self.taken)
         self.pending      = Signal(max=port.tags + 1)    # Requests not yet retired.
         self.stale        = Signal(max=port.tags + 1)    # Pending requests that a LINK discarded.
+        self.lead         = Signal(max=depth + 1)        # Descriptors that ``landed`` has and no retirement told yet.
         self.accepted     = Signal()
         self.linked       = Signal()                     # ``head`` was a LINK in the last cycle, not yet followed.
         self.sync += [
@@ -254,12 +254,18 @@ class DescriptorFetch(LiteXModule):
     # Ends of requests -----------------------------------------------------------------------------
 
     def add_retire(self):
-        retire = self.port.retire
-        left   = Signal.like(self.pending)  # Pending requests after this cycle's retirement.
+        retire  = self.port.retire
+        left    = Signal.like(self.pending)  # Pending requests after this cycle's retirement.
+        arrived = Signal.like(self.landed)   # Descriptors that a retirement adds to ``landed``.
+        late    = Signal()                   # There are some.
         self.comb += [
             retire.ready.eq(1),
             left.eq(self.pending - retire.valid),
         ]
+        if self.early:
+            self.add_data(arrived, late)
+        else:
+            self.comb += [arrived.eq(retire.bytes[ADDRESS_SHIFT:]), late.eq(1)]
         self.sync += [
             If(self.take, self.taken.eq(self.taken + 1)),
             self.pending.eq(left + self.accepted),
@@ -268,7 +274,7 @@ class DescriptorFetch(LiteXModule):
                     self.stale.eq(self.stale - 1),
                     If(self.stale == 1, self.landed.eq(self.taken))
                 ).Elif(self.reason == REASON_NONE,
-                    self.landed.eq(self.landed + retire.bytes[ADDRESS_SHIFT:]),
+                    If(late, self.landed.eq(self.landed + arrived)),
                     self.reason.eq(retire.reason)
                 )
             ),
@@ -276,7 +282,38 @@ class DescriptorFetch(LiteXModule):
                 # Discards what was fetched speculatively after the LINK, including errors.
                 self.taken.eq(self.requested),
                 self.stale.eq(left),
+                self.lead.eq(0),
                 If(left == 0, self.landed.eq(self.requested)),
                 self.reason.eq(REASON_NONE)
             )
+        ]
+
+    def add_data(self, arrived, late):
+        """Counts descriptors as landed when their data comes, and takes them off the number that their retirement adds.
+
+        Not counted is the data of stale requests, and data that overtook other data: the retirement adds it. In a beat
+        of several descriptors, those of one request have adjacent lanes.
+        """
+        port, retire = self.port, self.port.retire
+        each  = port.data_width // (8 * DESCRIPTOR_BYTES)
+        lanes = Cat(*[port.data.be[DESCRIPTOR_BYTES * n] for n in range(each)])
+        lane  = log2_int(each)                          # Bits of a descriptor's lane.
+        seen  = Signal(max=each + 1)                    # Descriptors of this beat that are counted.
+        first = Signal(each)                            # The lane after the newest descriptor that landed.
+        told  = Signal((len(self.lead) + 1, True))      # ``lead`` after a retirement; negative: data was not counted.
+        self.comb += [
+            first.eq(1 << self.landed[:lane] if lane else 1),
+            If(port.data.valid & (self.stale == 0)
+                & (port.data.address[:log2_int(self.depth) - lane] == self.landed[lane:log2_int(self.depth)])
+                & ((lanes & ((first << 1) - 1)) == first),
+                seen.eq(sum([lanes[n] for n in range(each)]))
+            ),
+            told.eq(self.lead - retire.bytes[ADDRESS_SHIFT:]),
+            arrived.eq(-told),
+            late.eq(told[-1]),
+        ]
+        self.sync += [
+            self.lead.eq(Mux(retire.valid & (self.stale == 0), Mux(told[-1], 0, told), self.lead) + seen),
+            # Never together with ``arrived``: all data of a request comes before its retirement.
+            If(seen != 0, self.landed.eq(self.landed + seen)),
         ]

@@ -35,10 +35,11 @@ class Fetch(Harness):
     skipped in the cycle after `quiet` in which the doorbell makes it available. A path of 128 bit skips steps, and
     begins with short requests.
     """
-    def __init__(self, width=64):
+    def __init__(self, width=64, early=2):
         Harness.__init__(self)
+        self.early = early = early if width >= fetch.QUICK_BITS else 0
         self.port = port = MemoryReadPort(width, TAGS)
-        self.dut  = dut  = fetch.DescriptorFetch(port, DEPTH, early=2 if width >= fetch.QUICK_BITS else 0)
+        self.dut  = dut  = fetch.DescriptorFetch(port, DEPTH, early)
         self.free(port.request.ready, port.retire, dut.doorbell, dut.run, dut.stop, dut.take, dut.head, dut.link,
             dut.table_last, dut.endless, dut.resume, dut.skip)
         self.constant(dut.base, dut.size_log2, dut.max_request_size)
@@ -94,16 +95,54 @@ class Fetch(Harness):
             If(dut.accepted, *[If(after == n, counts[n].eq(count)) for n in range(TAGS)]),
         ]
         self.assume("retire", ~retire.valid | (flight != 0))
+        self.assume("reason", retire.reason[len(dut.reason):] == 0)
         self.assume("bytes", Mux(retire.reason == REASON_NONE, retire.bytes == counts[0] << SHIFT,
             retire.bytes <= counts[0] << SHIFT))
+        if early:
+            self.add_data(width)
+
+    def add_data(self, width):
+        """Data of the requests in flight comes in any order, and each descriptor once.
+
+        `open` has a bit for each place of the RAM that waits for data. A request that retires has all its data, or the
+        bytes it tells; what is missing then never comes.
+        """
+        port, dut, retire = self.port, self.dut, self.port.retire
+        each      = width // 128
+        self.free(port.data)
+        self.open = open = Signal(DEPTH)
+        start     = Signal(max=DEPTH)   # Place of the oldest request in flight.
+        def places(first, count):
+            mask = Signal(2 * DEPTH)
+            self.comb += mask.eq(((1 << count) - 1) << first)
+            return mask[:DEPTH] | mask[DEPTH:]
+        lanes  = Cat(*[port.data.be[16 * n] for n in range(each)])
+        filled = Signal(DEPTH)          # By this beat.
+        word   = Signal(max=max(2, DEPTH // each))
+        self.comb += [
+            word.eq(port.data.address),
+            If(port.data.valid, filled.eq(lanes << (word * each))),
+        ]
+        asked, ended = places(dut.requested[:3], Mux(dut.accepted, self.count, 0)), places(start, self.counts[0])
+        here = places(start, retire.bytes >> SHIFT)     # What the request that retires says has come.
+        self.sync += [
+            open.eq((open & ~filled & ~Mux(retire.valid, ended, 0)) | asked),
+            If(retire.valid, start.eq(start + self.counts[0])),
+        ]
+        first = Signal(each)            # Lanes of one request are adjacent.
+        self.comb += first.eq(lanes & ~(lanes << 1))
+        self.assume("data_once", (filled & ~open) == 0)
+        self.assume("data_adjacent", ~port.data.valid | ((lanes != 0) & ((first & (first - 1)) == 0)))
+        self.assume("data_before_retirement", ~retire.valid | ((open & here) == 0))
+        self.assume("data_not_in_the_cycle_of_retirement", ~retire.valid | ((filled & ended) == 0))
 
 # Properties ---------------------------------------------------------------------------------------
 
 
 class FetchInOrder(Fetch):
     """taken <= landed <= requested, the RAM never overflows, and no slot past the doorbell is requested."""
-    def __init__(self, width=64):
-        Fetch.__init__(self, width)
+    def __init__(self, width=64, early=2):
+        Fetch.__init__(self, width, early)
         dut, port = self.dut, self.port
         landed    = Signal.like(dut.taken)  # Descriptors to take.
         requested = Signal.like(dut.taken)  # Descriptors to take, or requested and still to take.
@@ -115,7 +154,8 @@ class FetchInOrder(Fetch):
             requested.eq(dut.requested - dut.taken),
             open.eq(dut.requested - dut.landed),
             slots.eq(dut.doorbell - dut.slot),
-            total.eq(sum([Mux(self.flight > n, count, 0) for n, count in enumerate(self.counts)])),
+            total.eq(sum([self.open[n] for n in range(DEPTH)] if self.early else
+                [Mux(self.flight > n, count, 0) for n, count in enumerate(self.counts)])),
         ]
         fresh = dut.stale == 0
         self.implies("taken_landed_requested", fresh, (landed <= requested) & (requested <= DEPTH))
@@ -123,6 +163,13 @@ class FetchInOrder(Fetch):
         self.implies("slot_up_to_doorbell", ~self.first_cycle, slots <= self.size)
         self.check("pending", dut.pending == self.flight)
         self.check("stale", dut.stale <= dut.pending)
+        if self.early:
+            ready = Signal(DEPTH)   # Places from `taken` to `landed`.
+            self.comb += ready.eq(sum([(landed > n) << ((dut.taken + n)[:3]) for n in range(DEPTH)]))
+            self.implies("landed_is_here", fresh, (ready & self.open) == 0)
+        flying = Signal.like(dut.taken)     # Descriptors of the requests in flight.
+        self.comb += flying.eq(sum([Mux(self.flight > n, count, 0) for n, count in enumerate(self.counts)]))
+        self.implies("none_lost", fresh & (dut.reason == REASON_NONE), (open + dut.lead)[:len(open)] == flying)
         self.implies("ready", dut.ready, fresh & (landed != 0))
         self.implies("request", port.request.valid, self.count + Mux(fresh, requested, open) <= DEPTH)
         self.implies("requested_slots", port.request.valid & ~inner(dut, "from_table"), self.count <= slots)
@@ -155,11 +202,13 @@ class FetchAddresses(Fetch):
 PROOFS = [
     Proof("descriptor fetch", FetchInOrder, depth=24),
     Proof("descriptor fetch", FetchAddresses, depth=18),
-    Proof("descriptor fetch, wide path", FetchInOrder, depth=20, options=dict(width=128)),
+    Proof("descriptor fetch, wide path", FetchInOrder, depth=16, options=dict(width=128)),
     Proof("descriptor fetch, wide path", FetchAddresses, depth=14, options=dict(width=128)),
+    Proof("descriptor fetch, 256 bit", FetchInOrder, depth=18, options=dict(width=256), deep=True),
+    Proof("descriptor fetch, wide path, not early", FetchInOrder, depth=20, options=dict(width=128, early=0), deep=True),
     Proof("descriptor fetch, longer", FetchInOrder, depth=32, deep=True),
     Proof("descriptor fetch, longer", FetchAddresses, depth=26, deep=True),
-    Proof("descriptor fetch, wide path, longer", FetchInOrder, depth=28, options=dict(width=128), deep=True),
+    Proof("descriptor fetch, wide path, longer", FetchInOrder, depth=24, options=dict(width=128), deep=True),
     Proof("descriptor fetch, wide path, longer", FetchAddresses, depth=22, options=dict(width=128), deep=True),
 ]
 
@@ -171,7 +220,12 @@ MUTANTS = [
         "self.taken != self.landed"),
     Mutant("ignores_4_kib", PROOFS[1], fetch, "Mux(from_table, chunk_mask, block_mask)) + 1",
         "Mux(from_table, chunk_mask, block_mask)) + 2"),
-    Mutant("takes_a_full_ram_for_half_free", PROOFS[2], fetch, "free[-2:] != 0", "free[-3:] != 0"),
+    Mutant("takes_a_full_ram_for_half_free", PROOFS[8], fetch, "free[-2:] != 0", "free[-3:] != 0"),
+    Mutant("counts_data_that_overtook", PROOFS[2], fetch,
+        "& (port.data.address[:log2_int(self.depth) - lane] == self.landed[lane:log2_int(self.depth)])", ""),
+    Mutant("counts_stale_data", PROOFS[2], fetch, "If(port.data.valid & (self.stale == 0)", "If(port.data.valid"),
+    Mutant("counts_data_twice", PROOFS[2], fetch, "late.eq(told[-1])", "late.eq(told != 0)"),
+    Mutant("counts_from_any_lane", PROOFS[4], fetch, "& ((lanes & ((first << 1) - 1)) == first)", ""),
     Mutant("takes_the_address_of_before", PROOFS[3], fetch, 'again.eq(fsm.ongoing("ADDRESS"))', "again.eq(1)"),
 ]
 

@@ -46,3 +46,43 @@ def test_first_requests(early, mrrs, requests):
     ("reader", 128, 0), ("writer", 64, 0), ("writer", 128, 4), ("reader", 256, 4), ("writer", 512, 8)])
 def test_engines_fetch_early(direction, width, early):
     assert engine(direction, width).ring.fetch.early == early
+
+
+@pytest.mark.parametrize("width, lanes, landed", [
+    (128, (1, 1, 1), (1, 2, 3)),
+    (256, (2, 3, 1), (1, 3, 4)),                # Begins in the upper lane.
+    (512, (0b1000, 0b1111, 0b0001, 0b1110), (1, 5, 6, 9)),
+    (512, (0b0110,), (0,)),                     # A request began there that is not the oldest.
+])
+def test_descriptors_are_ready_when_their_data_comes(width, lanes, landed):
+    """Descriptors can be used the cycle after their beat, and the retirement of their request adds no more."""
+    port   = MemoryReadPort(width, 6)
+    fetch  = DescriptorFetch(port, 256, early=4)
+    each   = width // 128
+    first  = {1: 0, 2: 1, 4: 3}[each]           # Place of the first descriptor in its beat.
+    found  = []
+
+    def run():
+        yield fetch.landed.eq(first)
+        yield fetch.taken.eq(first)
+        yield fetch.requested.eq(first + 9)
+        yield fetch.pending.eq(1)
+        yield
+        for enabled in lanes:
+            yield port.data.valid.eq(1)
+            yield port.data.address.eq((first + (found or [0])[-1]) // each)
+            yield port.data.be.eq(sum(0xffff << 16 * n for n in range(each) if enabled >> n & 1))
+            yield
+            yield port.data.valid.eq(0)
+            yield
+            found.append((yield fetch.landed) - first)
+            assert (yield fetch.ready) == (found[-1] > 0)
+        yield port.retire.valid.eq(1)
+        yield port.retire.bytes.eq(16 * 9)
+        yield
+        yield port.retire.valid.eq(0)
+        yield
+        assert (yield fetch.landed) == first + 9
+        assert (yield fetch.lead) == 0
+    simulate(fetch, [run()])
+    assert tuple(found) == landed
