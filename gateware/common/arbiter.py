@@ -31,8 +31,8 @@ class PacketArbiter(LiteXModule):
     """Merges packet streams round robin; the grant changes at packet boundaries only.
 
     The arbiter chooses the next stream while the last beat of a packet passes, so waiting streams follow one another
-    without an idle beat. From idle, a stream other than the previous one waits one cycle. The path from sinks to source
-    is combinatorial, and the grant is a register.
+    without an idle beat. From idle, a stream other than the previous one waits one cycle, unless its `soon` was
+    asserted. The path from sinks to source is combinatorial, and the grant is a register.
 
     Parameters
     ----------
@@ -42,6 +42,8 @@ class PacketArbiter(LiteXModule):
     Attributes
     ----------
     sinks  : list of streams, **in**.
+    soon   : Signal(count), **in**, a bit for each sink: it is expected to have a packet in the next cycle. This only
+        matters while no sink has one.
     source : stream, **out**.
     grant  : Signal(), **out**, index of the sink that drives the source.
     """
@@ -49,6 +51,7 @@ class PacketArbiter(LiteXModule):
         if count < 1:
             raise ValueError(f"count {count!r} is not supported; give 1 or more")
         self.sinks  = [stream.Endpoint(layout, name=f"sink{n}") for n in range(count)]
+        self.soon   = Signal(count)
         self.source = source = stream.Endpoint(layout)
 
         # # #
@@ -57,9 +60,11 @@ class PacketArbiter(LiteXModule):
         choice = Signal.like(grant)
         inside = Signal()  # A packet has begun and not ended.
         choose = Signal()  # `grant` may change.
+        valid  = Signal(count)
         self.comb += [
             Case(grant, {n: sink.connect(source) for n, sink in enumerate(self.sinks)}),
-            round_robin([sink.valid for sink in self.sinks], grant, choice),
+            valid.eq(Cat(*[sink.valid for sink in self.sinks])),
+            round_robin([valid[n] | (self.soon[n] & (valid == 0)) for n in range(count)], grant, choice),
             choose.eq(Mux(source.valid, source.ready & source.last, ~inside)),
         ]
         self.sync += [

@@ -13,7 +13,7 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.pcie import LENGTH_BITS, REASON_NONE, word_bits
-from litepcie_soc.dma.descriptor import descriptor_layout, done_layout, piece_layout, splitter_for
+from litepcie_soc.dma.descriptor import QUICK_BITS, descriptor_layout, done_layout, piece_layout, splitter_for
 
 START_BYTES = 1024  # An idle reader requests about this much without pacing.
 
@@ -100,6 +100,8 @@ class Reader(LiteXModule):
             port.request.destination.eq(request.endpoint),
             self.tlp.eq(port.request.valid & port.request.ready),
         ]
+        if port.data_width >= QUICK_BITS:
+            self.comb += port.soon.eq(load & ~request.valid & (piece.reason == REASON_NONE))
         self.sync += [
             issued_one.eq(load & (piece.reason == REASON_NONE)),
             step.eq(Mux(issued_one, request.length[words:], 0) + small),

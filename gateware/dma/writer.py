@@ -208,6 +208,7 @@ class Writer(LiteXModule):
         self.comb += [
             words.source.connect(realigner.sink),
             realigner.source.connect(port.sink, omit={"be"}),
+            port.soon.eq(realigner.soon),
             port.sink.address.eq(headers.source.address),
             port.sink.length.eq(headers.source.length),
             headers.source.ready.eq(port.sink.valid & port.sink.ready & port.sink.last),

@@ -95,6 +95,7 @@ class ReadIssue(LiteXModule):
     Attributes
     ----------
     source  : stream of `request_layout`, **out**, read requests.
+    soon    : Signal(), **out**, `source` is not valid, but may be in the next cycle.
     event   : stream of `event_layout`, **out**, requests that are not sent.
     enable  : Signal(), **in**, bus mastering is on and the link is up.
     hold    : Signal(), **in**, choose no further client.
@@ -107,6 +108,7 @@ class ReadIssue(LiteXModule):
         per_cycle=False, halves=False):
         issue        = contexts.issue
         self.source  = source = stream.Endpoint(request_layout(data_width))
+        self.soon    = Signal()
         self.event   = event  = stream.Endpoint(event_layout())
         self.enable  = Signal()
         self.hold    = Signal()
@@ -203,6 +205,7 @@ class ReadIssue(LiteXModule):
 
         # Send -------------------------------------------------------------------------------------
         self.comb += [
+            self.soon.eq(held.valid & ~source.valid),
             source.first.eq(1),
             source.last.eq(1),
             source.read.eq(1),

@@ -19,7 +19,7 @@ from litepcie_soc.phy.hard_block import own_blocks
 from litepcie_soc.phy.shapes import PHYShape
 from litepcie_soc.tlp.check import CompletionCheck
 from litepcie_soc.tlp.completer import Completer
-from litepcie_soc.tlp.completion_writer import CompletionWriter
+from litepcie_soc.tlp.completion_writer import BYPASS_BITS, CompletionWriter
 from litepcie_soc.tlp.context import PER_CYCLE_BITS, TagContexts
 from litepcie_soc.tlp.issue import ReadIssue
 from litepcie_soc.tlp.parser import Parser
@@ -213,6 +213,9 @@ class TransactionLayer(LiteXModule):
             return
         self.arbiter = arbiter = PacketArbiter(request_layout(self.data_width), len(requests))
         self.comb += [request.connect(sink) for request, sink in zip(requests, arbiter.sinks)]
+        if self.data_width >= BYPASS_BITS:
+            self.comb += arbiter.soon.eq(Cat(*([self.issue.soon] if self.read_ports else []),
+                *[port.soon for port in self.write_ports]))
         self.comb += arbiter.source.connect(self.builder.sink)
 
     def add_requests(self):

@@ -81,6 +81,8 @@ class MemoryWritePort:
     ----------
     sink    : stream, **in**, payload `dat[W]` and the parameters `address[64]` (host byte address) and `length[13]`
         (bytes, 1..Max_Payload_Size), which must be stable during a packet.
+    soon    : Signal(), **in**, `sink` is not valid, but is expected to be in the next cycle. A client that knows may
+        tell, and saves a cycle if nothing else is sent.
     sent    : Signal(), **out**, the PHY accepted the last beat of a packet, or the packet was dropped. One cycle per
         packet, in order.
     dropped : Signal(), **out**, valid with `sent`: the packet was dropped, because bus mastering is off or the link is
@@ -92,5 +94,6 @@ class MemoryWritePort:
         self.attributes = attributes
         self.name       = name
         self.sink       = stream.Endpoint(write_packet_layout(data_width), name=f"{name}_sink")
+        self.soon       = Signal(name=f"{name}_soon")
         self.sent       = Signal(name=f"{name}_sent")
         self.dropped    = Signal(name=f"{name}_dropped")

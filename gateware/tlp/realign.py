@@ -84,6 +84,7 @@ class Realigner(LiteXModule):
         during a packet. Beats have no gaps between lanes; `first` and `last` must be driven.
     source : stream, **out**: `dat`, `be` (one bit per lane of the packet; the other lanes are 0), and `param_layout`.
     busy   : Signal(), **out**, a beat is in the pipeline.
+    soon   : Signal(), **out**, `source` is not valid, but will be in the next cycle; not for every beat.
     """
     def __init__(self, data_width, *, lane_bits=8, param_layout=()):
         check_data_width(data_width)
@@ -101,6 +102,7 @@ class Realigner(LiteXModule):
             param_layout   = params,
         ))
         self.busy = Signal()
+        self.soon = Signal()
 
         # # #
 
@@ -139,6 +141,7 @@ class Realigner(LiteXModule):
             take.eq(rot.valid & rot.ready),
             emit.eq(flush | (rot.valid & ~rot.no_output)),
             self.busy.eq(rot.valid | flush | source.valid),
+            self.soon.eq(rot.valid & ~rot.no_output & ~source.valid),
         ]
         self.sync += [
             If(advance,

@@ -26,13 +26,13 @@ class ArbiterKeepsPackets(Harness):
     """Packets of the sinks pass whole and unmixed, no beat is lost or made up, and no sink waits for ever.
 
     For three sinks, packets of any length and any back-pressure. Assumed: each sink offers packets from `first` to
-    `last`, and does not change a beat that waits.
+    `last`, and does not change a beat that waits. `soon` has any value.
     """
     def __init__(self):
         Harness.__init__(self)
         self.dut = dut = arbiter.PacketArbiter([("dat", 4)], COUNT)
         source   = dut.source
-        self.free(*dut.sinks, source.ready)
+        self.free(*dut.sinks, dut.soon, source.ready)
         insides = []
         for n, sink in enumerate(dut.sinks):
             well_formed, inside = self.packets(sink)
@@ -64,6 +64,10 @@ class ArbiterKeepsPackets(Harness):
             bound = Array([COUNT - (n - grant) % COUNT for grant in range(COUNT)])[dut.grant]
             self.helper(f"nearer_{n}", ~sink.valid | (passed <= bound + inside))
 
+        # A sink that has a packet waits for no sink that has none, but for one cycle.
+        waits = Reduce("OR", [sink.valid for sink in dut.sinks])
+        self.check("no_second_idle_cycle", ~self.previous(waits & ~source.valid & ~inside) | source.valid)
+
         # For induction.
         self.helper("inside", inside == inner(dut, "inside"))
         self.helper("inside_of_grant", inside == Array(insides)[dut.grant])
@@ -74,6 +78,7 @@ PROOFS = [Proof("arbiter", ArbiterKeepsPackets, depth=12, induction=2)]
 MUTANTS = [
     Mutant("grant_changes_in_a_packet", PROOFS[0], arbiter, "source.ready & source.last, ~inside",
         "source.ready, ~inside"),
+    Mutant("soon_passes_over_valid", PROOFS[0], arbiter, "(self.soon[n] & (valid == 0))", "self.soon[n]"),
     Mutant("always_the_first_sink", PROOFS[0], arbiter, "range(1, count + 1)", "range(count, count + 1)"),
 ]
 

@@ -61,6 +61,30 @@ def test_no_idle_beat_and_fair(count):
     assert turns == [(turns[0] + n) % count for n in range(len(turns))]
 
 
+@pytest.mark.parametrize("other, soon, cycles", [(0, 0, 1), (0, 1, 0), (1, 1, 1)])
+def test_soon_chooses_while_nothing_is_sent(other, soon, cycles):
+    """A packet that was expected leaves in its first cycle; it is expected in vain if another sink has one."""
+    dut    = PacketArbiter(LAYOUT, 3)
+    waited = []
+
+    def send():
+        yield dut.source.ready.eq(1)
+        yield dut.soon.eq(soon << 2)
+        for sink in dut.sinks:
+            yield sink.last.eq(1)
+        yield dut.sinks[1].valid.eq(other)
+        yield
+        yield dut.soon.eq(0)
+        yield dut.sinks[2].valid.eq(1)
+        yield
+        while not (yield dut.sinks[2].ready):
+            waited.append((yield dut.grant))
+            yield dut.sinks[1].valid.eq(0)
+            yield
+    simulate(dut, [send()])
+    assert len(waited) == cycles
+
+
 def test_bad_count():
     with pytest.raises(ValueError, match="count 0 is not supported; give 1 or more"):
         PacketArbiter(LAYOUT, 0)
