@@ -7,7 +7,7 @@
 _litepcie_util()
 {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="list info config bus mem scratch_test dma_test top reset calc help version"
+	local commands="list info config bus mem scratch_test dma_test stream top reset calc help version"
 	local options="--device --card --json --version --help" command="" word
 
 	for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
@@ -68,6 +68,19 @@ _litepcie_util()
 	dma_test:-o | \
 	dma_test:--host-offset | \
 	dma_test:--seed | \
+	stream:--stream | \
+	stream:-s | \
+	stream:--file | \
+	stream:-f | \
+	stream:--length | \
+	stream:-l | \
+	stream:--packets | \
+	stream:-n | \
+	stream:--packet-bytes | \
+	stream:--time | \
+	stream:-t | \
+	stream:--timeout | \
+	stream:--seed | \
 	top:--interval-ms | \
 	top:-i | \
 	top:--count | \
@@ -93,6 +106,8 @@ _litepcie_util()
 		options="$options --offset --length --to --file --value --width --pattern --seed --pio" ;;
 	dma_test)
 		options="$options --sequence --length --iterations --time --interval --json-lines --preserve --offset --host-offset --seed --header" ;;
+	stream)
+		options="$options --stream --file --length --packets --packet-bytes --time --timeout --seed" ;;
 	top)
 		options="$options --interval-ms --count" ;;
 	reset)

@@ -59,7 +59,7 @@ def driver():
 def tool():
     for path in sorted((USER / "util").glob("*.c")):
         text = joined(path.read_text())
-        for call in calls(text, "fail"):
+        for call in calls(text, "(?:stream_)?fail"):
             if not call.startswith("EXIT_USAGE"):
                 yield from strings(call)
         yield from (string for call in calls(text, "snprintf") if call.startswith("test->error")

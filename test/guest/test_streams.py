@@ -72,6 +72,17 @@ def test_example_record_play(guest):
     guest.run("cmp /tmp/sent /tmp/recorded")
 
 
+def test_stream_of_the_tool(guest):
+    """Packets and a file through the card and back; the pattern of the card; a direction in use."""
+    assert "loopback: " in guest.run("litepcie_util stream loopback -n 40")
+    assert " in 60 packets" in guest.run("litepcie_util stream test -s 1 -n 60")
+    guest.run("head -c 200001 /dev/urandom > /tmp/sent")
+    guest.run("litepcie_util stream record -f /tmp/recorded -l 200001 & "
+        "litepcie_util stream play -f /tmp/sent --packet-bytes 5000 && wait $! && cmp /tmp/sent /tmp/recorded")
+    assert "another program uses this direction" in guest.run("sleep 3 < /dev/litepcie0_stream0 & sleep 1; "
+        "litepcie_util stream record -f /tmp/x 2>&1; status=$?; wait; exit $status", status=1)
+
+
 @pytest.mark.parametrize("test", ["closing", "killed", "signals"])
 def test_what_is_lost_is_counted(guest, test):
     passes(guest, test)

@@ -10,7 +10,7 @@ const struct exit_status exit_statuses[] = {
 	{ "0", "success; all data was right" },
 	{ "1", "error of the device, the driver or the host" },
 	{ "2", "wrong command line, or a value that the card does not support" },
-	{ "3", "wrong data" },
+	{ "3", "wrong or lost data" },
 	{ "4", "no device, or the device is gone" },
 	{ "130", "ended by SIGINT (143: by SIGTERM); the results so far are printed" },
 	{ 0 },

@@ -44,7 +44,7 @@ def build(tmp_path_factory):
     make(f"BUILD={folder}", "-j2", *flags)
     subprocess.run(["cc", "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE",
         "-fPIC", "-shared", f"-I{KERNEL}/include/uapi", "-o", str(folder / "mock_card.so"),
-        str(HERE / "mock_card.c")], check=True)
+        str(HERE / "mock_card.c"), str(HERE / "mock_stream.c")], check=True)
     return folder
 
 

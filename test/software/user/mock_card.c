@@ -23,6 +23,8 @@
 
 #include <linux/litepcie.h>
 
+#include "mock_stream.h"
+
 #define DEVICE "/dev/litepcie0"
 #define BYTES_PER_CYCLE 10
 
@@ -102,6 +104,8 @@ int open(const char *path, int flags, ...)
 	opens++;
 	if (!strcmp(path, DEVICE))
 		return open_card(flags);
+	if (!strcmp(path, STREAM_DEVICE))
+		return mock_stream_open(flags);
 	va_start(arguments, flags);
 	mode = va_arg(arguments, mode_t);
 	va_end(arguments);
@@ -158,6 +162,8 @@ int ioctl(int fd, unsigned long request, ...)
 	argument = va_arg(arguments, void *);
 	va_end(arguments);
 	ioctls++;
+	if (mock_stream_is(fd))
+		return mock_stream_ioctl(request, argument);
 	if (fd != card_fd)
 		return REAL(ioctl)(fd, request, argument);
 	/* MOCK_NOT_A_CARD: a device of another driver. */

@@ -273,8 +273,6 @@ def test_time(card):
     assert 0.9 < result["elapsed_seconds"] < 5 and result["time_limit_seconds"] == 1
     code, result, _ = run(card, "-s", "write", "--time", 60, "-n", 3)
     assert code == 0 and result["write"]["transfers"] == 3
-    code, result, _ = run(card, "-s", "write", "-n", 1, "-l", 4096, "--time", 1, delay_us=400000)
-    assert code == 0 and result["write"]["transfers"] == 1
 
 
 def test_percentiles(card):
@@ -285,6 +283,7 @@ def test_percentiles(card):
     assert times["p50"] < 1.02*1e6*result["elapsed_seconds"]
 
 
+@pytest.mark.full
 def test_interval_lines(card):
     result = card("dma_test", "-l", 4096, "--time", 3, "--interval", 1, delay_us=20000)
     lines  = re.findall(r"^ +([0-9.]+) s  read (\d+) transfers, counter ([0-9.]+), wall clock [0-9.]+ MB/s  write \2 ",
@@ -295,9 +294,9 @@ def test_interval_lines(card):
 
 
 def test_json_lines(card):
-    result = card("dma_test", "-l", 4096, "--time", 3, "--json-lines", delay_us=20000)
+    result = card("dma_test", "-l", 4096, "--time", 2, "--json-lines", delay_us=20000)
     lines  = [json.loads(line) for line in result.out.splitlines()]
-    assert [line["event"] for line in lines[-2:]] == ["interval", "result"] and len(lines) >= 3
+    assert [line["event"] for line in lines[-2:]] == ["interval", "result"] and len(lines) >= 2
     assert all(line["command"] == "dma_test" and line["format_version"] == 1 for line in lines)
     assert lines[-1]["ok"] and lines[-1]["write"]["transfers"] >= sum(one["write"]["transfers"] for one in lines[:-1])
     error = json.loads(card("dma_test", "--json-lines", open_errno=errno.ENODEV).out)

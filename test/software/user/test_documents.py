@@ -129,9 +129,9 @@ printf '%s\n' "${COMPREPLY[@]}"
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
 @pytest.mark.parametrize("words, expected", [
-    ([""],                             {"list", "info", "config", "bus", "mem", "scratch_test", "dma_test", "top",
-                                        "reset", "calc", "help", "version"}),
-    (["s"],                            {"scratch_test"}),
+    ([""],                             {"list", "info", "config", "bus", "mem", "scratch_test", "dma_test", "stream",
+                                        "top", "reset", "calc", "help", "version"}),
+    (["s"],                            {"scratch_test", "stream"}),
     (["help", "d"],                    {"dma_test"}),
     (["--js"],                         {"--json"}),
     (["info", "--"],                   {"--device", "--card", "--json", "--version", "--help"}),

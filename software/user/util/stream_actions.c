@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+/* stream record and stream play: between a stream and a file. */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "stream.h"
+
+static FILE *open_file(struct stream_run *run, const char *mode)
+{
+	const char *path = run->options->file;
+	FILE *file = strcmp(path, "-") ? fopen(path, mode) : mode[0] == 'r' ? stdin : stdout;
+
+	if (!file)
+		stream_fail(run, EXIT_FAILED, "%s: cannot open the file: %s", path,
+			    strerror(errno));
+	return file;
+}
+
+/* Whether --length, --packets, --time or a signal ends the action. */
+static bool ended(const struct stream_run *run)
+{
+	const struct stream_options *o = run->options;
+
+	return stream_signal || (o->length && run->bytes >= o->length) ||
+	       (o->packets && run->packets >= o->packets) ||
+	       (o->seconds && stream_now() - run->begin >= (double)o->seconds);
+}
+
+/* Milliseconds to wait for data: until --timeout or the end of --time; -1: for ever. */
+static int patience(const struct stream_run *run, double limit)
+{
+	double seconds = limit;
+
+	if (run->options->seconds) {
+		double left = run->begin + (double)run->options->seconds - stream_now();
+
+		if (left < 0)
+			left = 0;
+		if (!seconds || left < seconds)
+			seconds = left;
+	} else if (!seconds) {
+		return -1;
+	}
+	return (int)(seconds * 1000) + 1;
+}
+
+ssize_t stream_receive(struct stream_run *run, uint8_t *data, size_t bytes, int *more, int *code)
+{
+	bool checks = strcmp(run->action, "record");
+	double limit = run->options->timeout ? (double)run->options->timeout : checks ? 5 : 0;
+	struct pollfd ready = { .fd = litepcie_stream_fd(run->stream), .events = POLLIN };
+	ssize_t got;
+	int n;
+
+	if (stream_signal)
+		return 0;
+	n = poll(&ready, 1, patience(run, limit));
+	if (n < 0 && errno == EINTR)
+		return 0;
+	if (!n && !checks && run->options->seconds && ended(run))
+		return 0;
+	if (!n) {
+		*code = stream_fail(run, EXIT_MISMATCH,
+				    "%s: nothing came for %.0f s; %" PRIu64 " packets came",
+				    run->path, limit, run->packets);
+		return -1;
+	}
+	got = litepcie_stream_read(run->stream, data, bytes, more);
+	if (got == -EINTR)
+		return 0;
+	if (got < 0) {
+		*code = stream_failed(run, "reading", (int)got);
+		return -1;
+	}
+	return got;
+}
+
+int stream_record(struct stream_run *run)
+{
+	FILE *file = open_file(run, "we");
+	int code = file ? 0 : EXIT_FAILED, more = 0;
+
+	while (!code && !ended(run)) {
+		uint64_t left = run->options->length - run->bytes;
+		size_t most = run->buffer_bytes;
+		ssize_t got;
+
+		if (run->options->length && left < most)
+			most = left;
+		got = stream_receive(run, run->buffer, most, &more, &code);
+		if (got <= 0)
+			continue;
+		if (fwrite(run->buffer, 1, (size_t)got, file) != (size_t)got)
+			break;
+		run->bytes += (uint64_t)got;
+		run->packets += !more;
+	}
+	if (file && (ferror(file) | (file == stdout ? fflush(file) : fclose(file))))
+		return stream_fail(run, EXIT_FAILED, "%s: cannot write the file: %s",
+				   run->options->file, strerror(errno));
+	return code;
+}
+
+int stream_play(struct stream_run *run)
+{
+	FILE *file = open_file(run, "re");
+	int code = file ? 0 : EXIT_FAILED;
+
+	while (!code && !ended(run)) {
+		uint64_t left = run->options->length - run->bytes,
+			 bytes = run->options->packet_bytes;
+		ssize_t moved;
+
+		if (run->options->length && left < bytes)
+			bytes = left;
+		bytes = fread(run->buffer, 1, bytes, file);
+		if (!bytes)
+			break;
+		moved = litepcie_stream_write(run->stream, run->buffer, bytes, 0);
+		if (moved < 0 && moved != -EINTR)
+			code = stream_failed(run, "writing", (int)moved);
+		if (moved <= 0)
+			continue;
+		run->bytes += (uint64_t)moved;
+		run->packets++;
+	}
+	if (file && run->options->length && run->bytes < run->options->length && !code &&
+	    !stream_signal && !run->options->seconds && !run->options->packets)
+		code = stream_fail(run, EXIT_FAILED, "%s: the file ended after %" PRIu64 " bytes",
+				   run->options->file, run->bytes);
+	if (file && file != stdin)
+		fclose(file);
+	/* write() returns when the driver has the bytes, fsync() when the card has them. */
+	if (!code && fsync(litepcie_stream_fd(run->stream)) < 0 && !stream_signal)
+		code = stream_failed(run, "waiting for the card", -errno);
+	return code;
+}
