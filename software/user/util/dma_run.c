@@ -87,8 +87,7 @@ static int to_host(struct dma_test *test, const struct side *side)
 	return transfer(test, side, LITEPCIE_WRITER);
 }
 
-/* Returns -1 if @err is an error, with test->signal or test->error filled in. */
-static int failed(struct dma_test *test, const struct side *side, const char *step, int err)
+int dma_failed(struct dma_test *test, const struct side *side, const char *step, int err)
 {
 	if (err >= 0)
 		return 0;
@@ -104,49 +103,6 @@ static int failed(struct dma_test *test, const struct side *side, const char *st
 	return -1;
 }
 
-static int read_guard(struct dma_test *test, const struct card_guard *guard, uint8_t *bytes)
-{
-	ssize_t moved = litepcie_pread(test->card, bytes, guard->bytes, guard->offset);
-
-	if (moved < 0)
-		return (int)moved;
-	return (size_t)moved == guard->bytes ? 0 : -ENOSPC;
-}
-
-static int save_guards(struct dma_test *test, struct side *side)
-{
-	uint64_t end = side->offset + test->options->length, left = test->info.memory_bytes - end;
-	struct card_guard *before = &side->guards[0], *after = &side->guards[1];
-	int err;
-
-	before->bytes = side->offset < CARD_GUARD ? side->offset : CARD_GUARD;
-	before->offset = side->offset - before->bytes;
-	after->bytes = left < CARD_GUARD ? left : CARD_GUARD;
-	after->offset = end;
-	err = read_guard(test, before, before->saved);
-	if (err >= 0)
-		err = read_guard(test, after, after->saved);
-	return failed(test, side, "reading the guard bytes", err);
-}
-
-static int check_guards(struct dma_test *test, const struct side *side)
-{
-	uint8_t bytes[CARD_GUARD];
-
-	for (int i = 0; i < 2; i++) {
-		int err;
-
-		/* If bytes do not arrive, the buffer must not contain the right ones. */
-		fill_inverse(bytes, side->guards[i].saved, side->guards[i].bytes);
-		err = read_guard(test, &side->guards[i], bytes);
-		if (failed(test, side, "reading the guard bytes", err))
-			return -1;
-		if (!card_guard_is_right(test, side, &side->guards[i], bytes))
-			return -1;
-	}
-	return 0;
-}
-
 /* Fills the source, fills the landing with the inverse, and for a write fills the card. */
 static int prepare(struct dma_test *test, struct side *side)
 {
@@ -157,7 +113,7 @@ static int prepare(struct dma_test *test, struct side *side)
 	fill_inverse(side->landing.data, side->source.data, length);
 	if (side->direction == LITEPCIE_READER)
 		return 0;
-	return failed(test, side, "writing the test data", to_card(test, side));
+	return dma_failed(test, side, "writing the test data", to_card(test, side));
 }
 
 static int sample(struct dma_test *test, struct side *side)
@@ -166,7 +122,7 @@ static int sample(struct dma_test *test, struct side *side)
 
 	if (err >= 0)
 		err = measure_bytes(test, !side->direction, &side->other_before);
-	return failed(test, side, "reading the counters", err);
+	return dma_failed(test, side, "reading the counters", err);
 }
 
 /* The measured call. Accesses nothing but @side, so that it can run in a thread. */
@@ -180,7 +136,7 @@ static void move(struct dma_test *test, struct side *side)
 
 static int measure(struct dma_test *test, struct side *side)
 {
-	if (failed(test, side, "transfer", side->result) || card_errors_check(test, side))
+	if (dma_failed(test, side, "transfer", side->result) || card_errors_check(test, side))
 		return -1;
 	return test->iteration ? measure_add(test, side) : 0;
 }
@@ -188,10 +144,10 @@ static int measure(struct dma_test *test, struct side *side)
 static int verify(struct dma_test *test, struct side *side)
 {
 	if (side->direction == LITEPCIE_READER &&
-	    failed(test, side, "reading back", to_host(test, side)))
+	    dma_failed(test, side, "reading back", to_host(test, side)))
 		return -1;
 	if (landing_is_right(test, side))
-		return check_guards(test, side);
+		return card_guards_check(test, side);
 	/* Reading back again shows whether the data in the card is wrong. */
 	if (test->mismatch.what == in_data && to_host(test, side) >= 0)
 		test->mismatch.again = landing_is_source(test, side) ? "right" : "wrong too";
@@ -265,7 +221,7 @@ static int both(struct dma_test *test)
 	err = -pthread_create(&second, NULL, reader_thread, &line);
 	second_runs = !err;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (failed(test, reader, "starting a thread", err))
+	if (dma_failed(test, reader, "starting a thread", err))
 		return -1;
 	start_together(&line);
 	move(test, writer);
@@ -309,7 +265,8 @@ int dma_run(struct dma_test *test)
 	if (card_errors_begin(test))
 		return -1;
 	for (unsigned int i = 0; i < 2; i++)
-		if (sequence_has(test->options->sequence, i) && save_guards(test, &test->sides[i]))
+		if (sequence_has(test->options->sequence, i) &&
+		    card_guards_save(test, &test->sides[i]))
 			return -1;
 	test->began = now();
 	for (test->iteration = 0; goes_on(test); test->iteration++) {

@@ -135,12 +135,18 @@ bool landing_is_right(struct dma_test *test, const struct side *side);
 bool card_guard_is_right(struct dma_test *test, const struct side *side,
 			 const struct card_guard *guard, const uint8_t *now);
 
+/* dma_guards.c: 0, or -1 with test->error, mismatch or signal filled in. */
+int card_guards_save(struct dma_test *test, struct side *side);
+int card_guards_check(struct dma_test *test, const struct side *side);
+
 /* dma_errors.c: errors that the card has counted. 0, or -1 with test->error filled in. */
 int card_errors_begin(struct dma_test *test);
 int card_errors_check(struct dma_test *test, const struct side *side);
 
 /* dma_run.c. From now on, SIGINT and SIGTERM end the test, not the process. */
 void dma_catch_signals(void);
+/* Returns -1 if @err is an error, with test->signal or test->error filled in. */
+int dma_failed(struct dma_test *test, const struct side *side, const char *step, int err);
 /* 0, or -1 with test->error, mismatch or signal filled in. */
 int dma_run(struct dma_test *test);
 

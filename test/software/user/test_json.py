@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from test.software.user.lspci import made_space
+
 HERE = Path(__file__).resolve().parent
 
 LINES = {
@@ -17,6 +19,11 @@ LINES = {
     "scratch_test" : ["scratch_test"],
     "dma_test"     : ["dma_test", "dma_test -s read", "dma_test -s write -l 1",
                       "dma_test -s read-and-write", "dma_test -n 3 --preserve --time 5"],
+    "bus"          : ["bus"],
+    "mem"          : ["mem read", "mem read --pio -l 3", "mem fill -l 9"],
+    "top"          : ["top -n 1 --interval-ms 10"],
+    "reset"        : ["reset engines"],
+    "stream"       : ["stream loopback -n 3"],
 }
 
 FAULTS = {
@@ -105,6 +112,26 @@ def test_schema(card, line):
 def test_schema_of_failures(card, name, fault):
     result = card("--json", name, **fault)
     assert check(name, result.out)["ok"] == (result.code == 0)
+
+
+def test_schema_of_wrong_data(card):
+    card.file.write_bytes(bytes(range(256))*4096)
+    result = card("--json", "mem", "verify")
+    assert result.code == 3 and check("mem", result.out)["mismatch"]["differing_bytes"] == 255*4096
+    result = card("--json", "stream", "loopback", "-n", 9, stream_flip=2)
+    assert result.code == 3 and check("stream", result.out)["packets"] == 1
+
+
+def test_schema_of_sysfs(card, tmp_path):
+    """config and bus of a device with every capability."""
+    device = tmp_path / "bus" / "pci" / "devices" / "0000:01:00.0"
+    device.mkdir(parents=True)
+    (device / "config").write_bytes(made_space(3))
+    for name, text in {"current_link_speed": "2.5 GT/s PCIe", "current_link_width": "4", "vendor": "0x10ee"}.items():
+        (device / name).write_text(text + "\n")
+    assert check("config", card("--json", "config", "-x", "01:00.0", sysfs=tmp_path).out)["readable_bytes"] == 4096
+    one, = check("bus", card("--json", "bus", sysfs=tmp_path).out)["devices"]
+    assert one["link"] == {"gen": 1, "lanes": 4}
 
 
 @pytest.mark.parametrize("wrong, error", [
