@@ -69,8 +69,10 @@ def test_fill_and_verify(card, how, data, offset, length):
 def test_patterns(card):
     run(card, "fill", "--pattern", "counter", "--value", 7, "-w", 4, "-l", 12)
     assert card.file.read_bytes()[:12] == b"\7\0\0\0\10\0\0\0\11\0\0\0"
+    run(card, "fill", "--pattern", "counter")
+    assert card.file.read_bytes() == b"".join(n.to_bytes(4, "little") for n in range(SIZE//4))
     run(card, "fill", "--value", 0x102, "-w", 2, "-o", 1, "-l", 5)
-    assert card.file.read_bytes()[:8] == b"\7\2\1\2\1\2\0\0"
+    assert card.file.read_bytes()[:8] == b"\0\2\1\2\1\2\0\0"
     run(card, "fill", "--pattern", "random")
     one = card.file.read_bytes()
     run(card, "fill", "--pattern", "random", "--seed", 5)
