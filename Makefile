@@ -50,6 +50,7 @@ check: setup
 	$(VENV)/python -m tools.check_imports
 	$(VENV)/python docs/pictures/path.py --check
 	$(VENV)/python -m litepcie_bench.pictures --check
+	$(VENV)/python -m litepcie_bench.guest_docs --check
 	$(VENV)/python -m litepcie_soc.build.regs --check
 	$(VENV)/python -m litepcie_soc.standalone.docs --check
 	$(VENV)/python -m litepcie_soc.build.docs --check

@@ -86,6 +86,7 @@ def write(folder, results, cells, synth):
         lines += records.measured(result)
     for line in lines:
         records.check(line)
+    lines += guest_report.kept(folder)
     (folder / "results.json").write_text(json.dumps(lines, indent=1) + "\n", encoding="utf-8")
     pictures.write(folder, lines)
     (folder / "report.html").write_text(report.html(results, cells, synth, folder), encoding="utf-8")

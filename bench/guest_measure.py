@@ -11,6 +11,8 @@ the data with the processor.
 """
 
 import itertools
+import json
+import os
 import subprocess
 
 from dataclasses import dataclass
@@ -20,14 +22,16 @@ from litepcie_bench import boards
 from litepcie_sim.guest         import DEFAULT_KERNEL, Guest, GuestError
 from litepcie_sim.guest.kernels import Kernel
 
-HERE  = Path(__file__).resolve().parent / "guest"
-BUILD = boards.ROOT / "build" / "bench" / "guest"
-UAPI  = boards.ROOT / "software" / "kernel" / "include" / "uapi"
+HERE     = Path(__file__).resolve().parent / "guest"
+BUILD    = boards.ROOT / "build" / "bench" / "guest"
+UAPI     = boards.ROOT / "software" / "kernel" / "include" / "uapi"
+PROGRAMS = ("cost", "stream", "pio")
 
 CARD, FLOOR = "litepcie", "ram disk"
 FILES       = {CARD: "/dev/litepcie0", FLOOR: "/dev/ram0"}
-OPERATIONS  = {64: 1024, 4096: 1024, 1 << 20: 64}  # By bytes of an operation.
+OPERATIONS  = {64: 512, 512: 4096, 4096: 512, 1 << 20: 32}  # By bytes of an operation.
 COPIED      = "/sys/kernel/debug/litepcie/copied_bytes"
+CONFIG      = "/sys/bus/pci/devices/0000:01:00.0/config"
 
 # Columns of the plugin's log.
 COUNTS = ("program_instructions", "kernel_instructions", "system_calls", "mmio_loads", "mmio_stores")
@@ -38,7 +42,7 @@ class Point:
     """A kind of operation.
 
     device  : `CARD` or `FLOOR`.
-    how     : "sync", "vector", "uring" or "fixed": see cost.c.
+    how     : "sync", "vector", "uring", "fixed" or "polled": see cost.c.
     bytes   : of an operation.
     depth   : operations that a caller has outstanding.
     callers : threads, each with an open file of its own.
@@ -67,30 +71,27 @@ class Point:
 
 def points(quick=False):
     """Returns all points, or with `quick` those of one caller and 4096 bytes."""
+    sizes = (64, 4096, 1 << 20)
     ways  = [("sync", 1), ("vector", 1), ("uring", 32), ("fixed", 32)]
     found = [Point(device, how, size, depth, callers, sequence)
         for device, (how, depth), size, callers, sequence
-        in itertools.product(FILES, ways, OPERATIONS, (1, 4), ("read", "write"))]
+        in itertools.product(FILES, ways, sizes, (1, 4), ("read", "write"))]
     # A RAM disk takes whole sectors only, so four pieces of 16 or 1024 bytes need its page cache.
     found = [point for point in found if point.how != "vector" or point.bytes >= 4096 and point.callers == 1]
+    found += [Point(CARD, "polled", 4096, depth, 1, sequence) for depth in (1, 32) for sequence in ("read", "write")]
     return [point for point in found if not quick or (point.bytes, point.callers) == (4096, 1)]
 
 
 def build():
-    """Compiles the plugin and the guest's program; returns their paths."""
+    """Compiles the plugin and the guest's programs; returns the plugin's path."""
     BUILD.mkdir(parents=True, exist_ok=True)
-    plugin, program = BUILD / "count.so", BUILD / "cost"
-    common          = ["gcc", "-O2", "-Wall", "-Wextra", "-Werror"]
+    plugin = BUILD / "count.so"
+    common = ["gcc", "-O2", "-Wall", "-Wextra", "-Werror"]
     subprocess.run([*common, "-shared", "-fPIC", "-o", plugin, HERE / "count.c"], check=True)
-    subprocess.run([*common, "-static", "-pthread", "-I", UAPI, "-o", program, HERE / "cost.c"], check=True)
-    return plugin, program
-
-
-def _run(guest, command):
-    result = guest.run(command, timeout=600)
-    if result.status:
-        raise GuestError(f"{command}: {result.output.strip()}")
-    return result.output
+    for name in PROGRAMS:
+        subprocess.run([*common, "-static", "-pthread", "-I", UAPI, "-o", BUILD / name, HERE / f"{name}.c"],
+            check=True)
+    return plugin
 
 
 class Counter:
@@ -100,43 +101,68 @@ class Counter:
     ----------
     board   : build folder of targets/sim.py.
     profile : path of a file for the executed blocks of the last point, or None.
+
+    Attributes: `guest` (litepcie_sim.guest.Guest).
     """
     def __init__(self, board, kernel=DEFAULT_KERNEL, profile=None):
-        plugin, program = build()
-        disk            = Kernel(kernel).driver("brd")
-        self._log       = BUILD / "counts"
-        self._log.unlink(missing_ok=True)
+        plugin      = build()
+        disk        = Kernel(kernel).driver("brd")
+        self._log   = BUILD / "counts"
+        self._stats = BUILD / "stats.json"
+        self._pipe  = BUILD / "pipe"
+        for path in (self._log, self._pipe):
+            path.unlink(missing_ok=True)
+        os.mkfifo(self._pipe)
         words = f"{plugin},log={self._log}" + (f",profile={profile}" if profile else "")
         self.guest = Guest(board, kernel=kernel, plugin=words, log=BUILD / "console.log",
-            files=[(program, "/bin/cost"), (disk, "/lib/modules/brd.ko")])
+            simulator_arguments=["--stats", str(self._stats), "--inject-pipe", str(self._pipe)],
+            files=[*[(BUILD / name, f"/bin/{name}") for name in PROGRAMS], (disk, "/lib/modules/brd.ko")])
 
     def __enter__(self):
         self.guest.__enter__()
-        _run(self.guest, "insmod /lib/modules/brd.ko rd_nr=1 rd_size=65536"
+        self.run("insmod /lib/modules/brd.ko rd_nr=1 rd_size=65536"
             " && dd if=/dev/zero of=/dev/ram0 bs=1M count=64 2>/dev/null")
         return self
 
     def __exit__(self, *what):
         return self.guest.__exit__(*what)
 
+    def run(self, command):
+        """Runs `command` in the guest; its output. Raises GuestError if it fails."""
+        result = self.guest.run(command, timeout=600)
+        if result.status:
+            raise GuestError(f"{command}: {result.output.strip()}")
+        return result.output
+
+    def link(self):
+        """What the simulator has counted: the file of its option --stats."""
+        self._stats.unlink(missing_ok=True)
+        self._pipe.write_text("stats\n")
+        self.run(f"cat {CONFIG} > /dev/null")
+        return json.loads(self._stats.read_text(encoding="utf-8"))
+
+    def count(self, command):
+        """Runs a command with one pair of marks; returns its output and its figures by name (`COUNTS`)."""
+        before = len(self._lines())
+        output = self.run(command)
+        lines  = self._lines()[before:]
+        if len(lines) != 1:
+            raise GuestError(f"the emulator saw {len(lines)} pairs of marks instead of one: {command}")
+        return output, dict(zip(COUNTS, map(int, lines[0].split())))
+
     def measure(self, point):
         """Returns the record of `point`: figures for each operation."""
-        copied     = int(_run(self.guest, f"cat {COPIED}"))
-        before     = len(self._lines())
-        interrupts = int(_run(self.guest, point.command))
-        copied     = int(_run(self.guest, f"cat {COPIED}")) - copied
-        lines      = self._lines()[before:]
-        if len(lines) != 1:
-            raise GuestError(f"the emulator saw {len(lines)} pairs of marks instead of one: {point}")
+        copied         = int(self.run(f"cat {COPIED}"))
+        output, counts = self.count(point.command)
+        copied         = int(self.run(f"cat {COPIED}")) - copied
         count  = point.operations*point.callers
         record = {"design": "litepcie_soc", "source": "bench --guest", "device": point.device, "interface": point.how,
             "transfer_bytes": point.bytes, "depth": point.depth, "callers": point.callers, "sequence": point.sequence,
-            "iterations": count}
-        for name, value in zip(COUNTS, lines[0].split()):
-            record[name] = int(value)/count
+            "iterations": count, **{name: value/count for name, value in counts.items()}}
         if point.device == CARD:
-            warm = point.callers*point.depth*2  # These operations copy as much.
-            record |= {"interrupts": interrupts/count, "copied_bytes": copied/(count + warm)}
+            # The operations of the warm-up copy as much.
+            warm = point.callers*(point.depth*2 if point.bytes < 1 << 20 else 1)
+            record |= {"interrupts": int(output)/count, "copied_bytes": copied/(count + warm)}
         return record
 
     def _lines(self):

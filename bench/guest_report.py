@@ -4,24 +4,32 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""`make bench BENCH=--guest`: measures all points, prints them and writes guest.json."""
+"""`make bench BENCH=--guest`: measures all points, prints them, and writes guest.json and results.json."""
 
 import json
 import sys
 
 from rich.table import Table
 
-from litepcie_bench                import boards, summary
+from litepcie_bench                import boards, guest_link, summary
 from litepcie_bench.guest_measure  import CARD, COUNTS, FLOOR, Counter, points
 from litepcie_bench.progress       import Progress
 from litepcie_soc.build            import processes
 from litepcie_soc.build.simulation import build_name
 
+SOURCE      = "bench --guest"
 TEXT_KEYS   = ("design", "source", "device", "interface", "sequence")
-NUMBER_KEYS = ("transfer_bytes", "depth", "callers", "iterations", *COUNTS, "interrupts", "copied_bytes")
+NUMBER_KEYS = ("transfer_bytes", "depth", "callers", "iterations", *COUNTS, "interrupts", "copied_bytes", "channels",
+    "transfers_per_second", "tlps", "wire_bytes", "link_bytes_per_second")
 
 # What the driver must reach for an operation of 4 KiB at depth 32.
 MOST_INSTRUCTIONS = 8000
+
+# Options of the boards besides the default one.
+CHANNELS = {"channels": 4}
+EXTRAS   = {"streams": 2, "patterns": 1, "user_core": True}
+
+OPERATIONS = ("sync", "vector", "uring", "fixed", "polled")
 
 
 def instructions(record):
@@ -39,53 +47,139 @@ def check(record):
     if record.get("device") not in (CARD, FLOOR) or record.get("sequence") not in ("read", "write"):
         raise ValueError(f"device or sequence: {record}")
 
+# Tables -------------------------------------------------------------------------------------------
+
 
 def _key(record):
     return tuple(record[name] for name in ("interface", "transfer_bytes", "depth", "callers", "sequence"))
 
 
-def rows(records):
-    """Returns the cells of the table as text: a row for each point of the card, with its floor."""
+def _size(bytes):
+    return f"{bytes >> 20} MiB" if bytes >= 1 << 20 else f"{bytes >> 10} KiB" if bytes >= 1024 else f"{bytes} B"
+
+
+def operations(records):
+    """A row for each kind of operation of the card, with the instructions of the same on a RAM disk."""
     floor = {_key(record): record for record in records if record["device"] == FLOOR}
     found = []
     for record in records:
-        if record["device"] == CARD:
-            ram = floor.get(_key(record))
-            found.append((*map(str, _key(record)), f"{instructions(record):,.0f}",
+        if record["device"] == CARD and record["interface"] in OPERATIONS:
+            ram   = floor.get(_key(record))
+            polls = record["interface"] == "polled"  # The instructions are those of waiting.
+            found.append((record["interface"], record["sequence"], _size(record["transfer_bytes"]), record["depth"],
+                record["callers"], "-" if polls else f"{instructions(record):,.0f}",
                 f"{instructions(ram):,.0f}" if ram else "-", f"{record['system_calls']:.2f}",
-                f"{record['mmio_loads']:.2f}", f"{record['mmio_stores']:.2f}", f"{record['interrupts']:.2f}",
+                f"{record['interrupts']:.2f}", f"{record['mmio_loads']:.2f}", f"{record['mmio_stores']:.2f}",
                 f"{record['copied_bytes']:.0f}"))
     return found
 
 
-HEAD = ("interface", "bytes", "depth", "callers", "sequence", "instructions", "of a RAM disk", "system calls",
-    "MMIO loads", "MMIO stores", "interrupts", "bytes copied")
+def streams(records):
+    return [(record["interface"].split()[1], record["sequence"], f"{instructions(record):,.0f}",
+        f"{record['system_calls']:.2f}", f"{record['interrupts']:.2f}", f"{record['mmio_stores']:.2f}")
+        for record in records if record["interface"].startswith("stream")]
+
+
+def channels(records):
+    return sorted((record["channels"], record["sequence"], f"{record['transfers_per_second']/1e6:.2f}")
+        for record in records if record["interface"] == "channels")
+
+
+def pio(records):
+    return [(record["interface"].split()[1], record["sequence"], f"{record['tlps']:.2f}", f"{record['wire_bytes']:.0f}",
+        f"{record['link_bytes_per_second']/1e6:.1f}", f"{record['system_calls']:.2f}")
+        for record in records if record["interface"].startswith("pio")]
+
+
+TABLES = {
+    "operations": (operations, ("interface", "sequence", "bytes", "depth", "callers", "instructions", "RAM disk",
+        "system calls", "interrupts", "MMIO loads", "MMIO stores", "bytes copied")),
+    "streams"   : (streams, ("by", "sequence", "instructions", "system calls", "interrupts", "MMIO stores")),
+    "channels"  : (channels, ("channels", "sequence", "million transfers per second")),
+    "pio"       : (pio, ("way", "sequence", "TLPs", "bytes on the link", "MB/s at Gen1 x1", "system calls")),
+}
 
 
 def show(records):
-    table = Table(title="Cost of an operation", caption="instructions of program and kernel, all processors")
-    for name in HEAD:
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in rows(records):
-        table.add_row(*row)
-    summary.console().print(table)
+    for title, (rows, heads) in TABLES.items():
+        table = Table(title=title)
+        for name in heads:
+            table.add_column(name, justify="right", no_wrap=True)
+        for row in rows(records):
+            table.add_row(*map(str, row))
+        summary.console().print(table)
+
+# Measurement --------------------------------------------------------------------------------------
+
+
+def build(options):
+    """Builds a board; returns its folder."""
+    words = [word for name, value in options.items()
+        for word in [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]]
+    folder = boards.ROOT / "build" / build_name(**options)
+    status, output = processes.run([sys.executable, boards.ROOT / "targets" / "sim.py", "--build", "--output-dir",
+        folder, *words], cwd=boards.ROOT)
+    if status:
+        raise boards.BoardError(f"building the board failed: {(output.strip().splitlines() or ['no output'])[-1]}")
+    return folder
+
+
+def _steps(quick):
+    """Yields (options of a board, [(text, function of a Counter that returns a record)])."""
+    def channel_steps(number):
+        return [(f"{number} channels, {sequence}",
+            lambda counter, sequence=sequence: guest_link.channels(counter, number, sequence))
+            for sequence in ("read", "write")]
+
+    yield EXTRAS, [
+        *[(f"stream by {how}, {sequence}",
+            lambda counter, how=how, sequence=sequence: guest_link.stream(counter, how, sequence))
+            for how in ("call", "ring") for sequence in ("read", "write")],
+        *[(f"{way}, {sequence}",
+            lambda counter, way=way, sequence=sequence: guest_link.pio(counter, way, sequence))
+            for sequence in ("write", "read") for way in guest_link.PIO_WAYS]]
+    yield CHANNELS, channel_steps(CHANNELS["channels"])
+    yield {}, [(str(point), lambda counter, point=point: counter.measure(point)) for point in points(quick)] \
+        + channel_steps(1)
+
+
+def measure(quick, save=lambda records: None):
+    """Returns the records of all points; `save` gets those so far after each board."""
+    steps    = list(_steps(quick))
+    progress = Progress("points", sum(len(some) for _, some in steps))
+    records  = []
+    for options, some in steps:
+        with Counter(build(options)) as counter:
+            for text, step in some:
+                records.append(step(counter))
+                check(records[-1])
+                progress.step(text)
+        save(records)
+    progress.end()
+    return records
+
+
+def lines(records):
+    """The text of a JSON file with one record in a line."""
+    return "[\n" + ",\n".join(json.dumps(record) for record in records) + "\n]\n"
+
+
+def kept(folder):
+    """Records of this report that an earlier run has written into `folder`."""
+    path = folder / "guest.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
 
 
 def run(folder, quick):
-    """Measures, prints, and writes guest.json into `folder`; returns the exit status."""
-    status, output = processes.run([sys.executable, boards.ROOT / "targets" / "sim.py", "--build"], cwd=boards.ROOT)
-    if status:
-        raise boards.BoardError(f"building the board failed: {(output.strip().splitlines() or ['no output'])[-1]}")
-    chosen   = points(quick)
-    progress = Progress("points", len(chosen))
-    records  = []
-    with Counter(boards.ROOT / "build" / build_name()) as counter:
-        for point in chosen:
-            records.append(counter.measure(point))
-            check(records[-1])
-            progress.step(str(point))
-    progress.end()
-    (folder / "guest.json").write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+    """Measures, prints, and writes guest.json and results.json into `folder`; returns the exit status."""
+    def save(records):
+        (folder / "guest.json").write_text(lines(records), encoding="utf-8")
+
+    records = measure(quick, save)
+    results = folder / "results.json"
+    others  = json.loads(results.read_text(encoding="utf-8")) if results.exists() else []
+    others  = [record for record in others if record["source"] != SOURCE]
+    results.write_text(json.dumps(others + records, indent=1) + "\n", encoding="utf-8")
     show(records)
-    print(f"{len(records)} points; {folder}/guest.json")
+    print(f"{len(records)} points; {folder}/guest.json, results.json")
     return 0

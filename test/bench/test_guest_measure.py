@@ -6,8 +6,11 @@
 
 """What an operation costs, counted by the emulator: the driver's limits, and that the counting is right."""
 
+import json
+
 import pytest
 
+from litepcie_bench import guest_docs, guest_link
 from litepcie_bench import guest_report as report
 from litepcie_bench.guest_measure import CARD, FLOOR, Counter, Point, points
 
@@ -45,6 +48,47 @@ def test_4_kib_at_depth_32(guest, how, sequence):
     assert record["mmio_loads"] == 0
     assert record["mmio_stores"] <= 1/8, "one doorbell for each batch"
     assert record["copied_bytes"] == 0
+
+
+def test_a_polled_call_has_no_interrupt(guest):
+    record = guest.measure(Point(CARD, "polled", KIB4, 1, 1, "read"))
+    assert record["interrupts"] == 0
+    assert record["mmio_stores"] == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize("way, tlps", [("word4", 16), ("word8", 8), ("combined8", 8), ("combined16", 8)])
+def test_each_store_is_a_tlp(guest, way, tlps):
+    """The emulator combines no stores, and cuts those of 16 bytes."""
+    record = guest_link.pio(guest, way, "write")
+    report.check(record)
+    assert record["tlps"] == tlps
+    assert record["wire_bytes"] == 64 + 20*tlps
+    assert record["link_bytes_per_second"] == pytest.approx(250e6*64/(64 + 20*tlps))
+
+
+def test_the_time_of_the_link_is_counted(guest):
+    record = guest_link.channels(guest, 1, "read")
+    report.check(record)
+    # The link carries 1.8 GB/s: 3.5 million transfers of 512 bytes.
+    assert 0.3e6 < record["transfers_per_second"] < 3.5e6
+
+
+def test_the_page_shows_the_committed_figures(monkeypatch, tmp_path):
+    assert guest_docs.main(["--check"]) == 0
+    changed = tmp_path / "figures.json"
+    changed.write_text(guest_docs.FIGURES.read_text().replace('"interrupts": 1.0', '"interrupts": 7.0', 1))
+    monkeypatch.setattr(guest_docs, "FIGURES", changed)
+    assert guest_docs.main(["--check"]) == 1
+
+
+def test_a_new_run_keeps_the_records_of_other_sweeps(monkeypatch, tmp_path):
+    old  = {"source": report.SOURCE, "device": CARD, "interface": "sync", "sequence": "read"}
+    line = {"source": "bench links"}
+    (tmp_path / "results.json").write_text(json.dumps([line, old]))
+    monkeypatch.setattr(report, "measure", lambda quick, save: save([]) or [])
+    assert report.run(tmp_path, True) == 0
+    assert json.loads((tmp_path / "results.json").read_text()) == [line]
+    assert report.kept(tmp_path) == []
 
 
 def test_points_are_different():
