@@ -23,8 +23,9 @@ def kernel(request):
 
 
 @pytest.fixture(scope="module")
-def guest(boot, kernel):
-    with boot(f"kernel-{kernel}", kernel=kernel, cpus=2) as guest:
+def guest(boot, build_board, kernel):
+    board = build_board(streams=2, patterns=1, channels=2, user_core=True)
+    with boot(f"kernel-{kernel}", kernel=kernel, board=board, cpus=2) as guest:
         yield guest
         guest.works()
 
@@ -33,3 +34,20 @@ def test_the_module_moves_data(guest):
     assert guest.run("uname -m").strip() == "aarch64"
     assert guest.run("grep -c 'ITS.*litepcie0' /proc/interrupts").strip() != "0"
     guest.works()
+
+
+@pytest.mark.parametrize("how", ["bound", "nowait", "signal", "cancel", "close", "killed", "killed-uring"])
+def test_the_queue(guest, how):
+    assert "checks passed" in guest.run(f"queue {how}")
+    guest.works()
+
+
+@pytest.mark.parametrize("how", ["packets", "shapes", "headers", "nonblock", "settings", "random", "aio", "uring",
+    "rings", "hostile", "closing", "killed"])
+def test_streams(guest, how):
+    assert "checks passed" in guest.run(f"stream {how}")
+
+
+def test_the_users_registers_and_interrupts(guest):
+    assert "checks passed" in guest.run("user")
+    assert "checks passed" in guest.run("interrupt")
