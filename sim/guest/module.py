@@ -41,10 +41,13 @@ def sources(folder=SOURCES):
     return {str(path.relative_to(folder)): path.read_bytes() for path in names}
 
 
-def module(kernel, folder=SOURCES):
-    """Returns the path of the .ko of the sources in `folder` for `kernel`; builds it if it is not in the cache."""
+def module(kernel, folder=SOURCES, options=()):
+    """Returns the path of the .ko of the sources in `folder` for `kernel`; builds it if it is not in the cache.
+
+    `options` are further arguments of make.
+    """
     files = sources(folder)
-    key   = cache.digest(kernel.image().parent, *[part for file in files.items() for part in file])
+    key   = cache.digest(kernel.image().parent, *options, *[part for file in files.items() for part in file])
 
     def make(path):
         say(f"building the driver for kernel {kernel.release}")
@@ -53,7 +56,7 @@ def module(kernel, folder=SOURCES):
                 target = Path(work) / name
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(content)
-            _build(kernel, Path(work))
+            _build(kernel, Path(work), (*kernel.make_options, *options))
             modules = sorted(Path(work).glob("*.ko"))
             if len(modules) != 1:
                 raise GuestError(f"the build of {folder} left {len(modules)} modules, not one")
@@ -68,19 +71,19 @@ def _make_command(kdir, folder, *more):
         "CONFIG_DEBUG_INFO_BTF_MODULES=", f"-j{min(2, os.cpu_count())}", *more]
 
 
-def _build(kernel, folder):
+def _build(kernel, folder, options):
     """Builds the module in `folder`, and leaves the .ko there."""
     own = Path(f"/lib/modules/{kernel.release}/build")
     if own.is_dir():  # The machine itself has these headers, and their compiler.
-        _run(_make_command(own, folder, *kernel.make_options))
+        _run(_make_command(own, folder, *options))
         _fetch(folder / "build", folder)
         return
     root, headers = kernel.compiler()
     inside        = chroot.way(root)
     if inside:
-        _build_inside(inside, root, headers, folder, kernel.make_options)
+        _build_inside(inside, root, headers, folder, options)
     else:
-        _build_outside(kernel, root, headers, folder)
+        _build_outside(kernel, root, headers, folder, options)
 
 
 def _build_inside(inside, root, headers, folder, options):
@@ -93,7 +96,7 @@ def _build_inside(inside, root, headers, folder, options):
         _fetch(Path(work) / "build", folder)
 
 
-def _build_outside(kernel, root, headers, folder):
+def _build_outside(kernel, root, headers, folder, options):
     """Builds with the machine's compiler and the root's headers, where the machine does not allow chroot."""
     origin = root / headers.relative_to("/")
     if kernel.make_options or not _machine_will_do(origin):
@@ -111,7 +114,7 @@ def _build_outside(kernel, root, headers, folder):
     libraries.mkdir()
     for path in (root / "usr/lib/x86_64-linux-gnu").glob("libelf*.so.1"):
         (libraries / path.name).symlink_to(path)
-    _run(_make_command(moved, folder, "CC=gcc"), {"LD_LIBRARY_PATH": str(libraries)})
+    _run(_make_command(moved, folder, "CC=gcc", *options), {"LD_LIBRARY_PATH": str(libraries)})
     _fetch(folder / "build", folder)
 
 

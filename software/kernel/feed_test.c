@@ -99,6 +99,8 @@ static void queue_some(struct kunit *test, struct litepcie_flow *flow, unsigned 
 		sg_init_table(req->small, descriptors);
 		for (i = 0; i < descriptors; i++)
 			sg_dma_len(&req->small[i]) = bytes / descriptors;
+		/* No device has mapped it. */
+		req->memory = LITEPCIE_MEMORY_IMPORTED;
 		req->sgt.sgl = req->small;
 		req->sgt.nents = descriptors;
 		req->sgt.orig_nents = descriptors;

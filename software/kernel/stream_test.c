@@ -7,6 +7,7 @@
  */
 #include <kunit/test.h>
 
+#include <linux/dma-mapping.h>
 #include <linux/kernel.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
@@ -19,8 +20,21 @@
 #define RING_LOG2	3	/* greater than DEPTH: buffers and descriptors wrap apart */
 #define LAST		LITEPCIE_STREAM_SLOT_LAST
 
+/* Unmaps the buffers of the last end_of(). */
+static void end_ends(struct kunit *test)
+{
+	struct litepcie_stream_end *end = test->priv;
+	unsigned int i;
+
+	for (i = 0; end && i < DEPTH; i++)
+		dma_unmap_single(&end->ld->pdev->dev, end->memory->buffers[i].dma,
+				 BUFFER_BYTES, end->dma);
+	test->priv = NULL;
+}
+
 static struct litepcie_stream_end *end_of(struct kunit *test, unsigned int direction)
 {
+	static u64 all_addresses = DMA_BIT_MASK(64);
 	struct litepcie_stream_memory *memory;
 	struct litepcie_stream_end *end;
 	struct litepcie_device *ld;
@@ -31,7 +45,10 @@ static struct litepcie_stream_end *end_of(struct kunit *test, unsigned int direc
 	memory = kunit_kzalloc(test, struct_size(memory, buffers, DEPTH), GFP_KERNEL);
 	KUNIT_ASSERT_TRUE(test, end && ld && memory);
 	ld->pdev = kunit_kzalloc(test, sizeof(*ld->pdev), GFP_KERNEL);
+	KUNIT_ASSERT_TRUE(test, ld->pdev);
+	ld->pdev->dev.dma_mask = &all_addresses;
 	ld->card = LITEPCIE_CARD_PRESENT;
+	end_ends(test);
 	end->ld = ld;
 	end->direction = direction;
 	end->dma = direction == LITEPCIE_READER ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
@@ -49,12 +66,16 @@ static struct litepcie_stream_end *end_of(struct kunit *test, unsigned int direc
 	memory->shared = kunit_kzalloc(test, sizeof(*memory->shared), GFP_KERNEL);
 	for (i = 0; i < DEPTH; i++) {
 		memory->buffers[i].data = kunit_kzalloc(test, BUFFER_BYTES, GFP_KERNEL);
-		memory->buffers[i].dma = 0x1000 * (i + 1);
 		KUNIT_ASSERT_TRUE(test, memory->buffers[i].data);
+		memory->buffers[i].dma = dma_map_single(&ld->pdev->dev,
+							memory->buffers[i].data,
+							BUFFER_BYTES, end->dma);
+		KUNIT_ASSERT_FALSE(test, dma_mapping_error(&ld->pdev->dev,
+							   memory->buffers[i].dma));
 	}
-	KUNIT_ASSERT_TRUE(test, ld->pdev && end->ring && end->status && end->regs &&
-			  memory->shared);
+	KUNIT_ASSERT_TRUE(test, end->ring && end->status && end->regs && memory->shared);
 	end->memory = memory;
+	test->priv = end;
 	litepcie_stream_run(end);
 	return end;
 }
@@ -294,6 +315,7 @@ static struct kunit_case litepcie_stream_cases[] = {
 
 static struct kunit_suite litepcie_stream_suite = {
 	.name = "litepcie-stream",
+	.exit = end_ends,
 	.test_cases = litepcie_stream_cases,
 };
 

@@ -94,7 +94,6 @@ static void free_work(void)
 	cancel_delayed_work_sync(work);
 }
 
-/* The last one: lockdep gives up after its first report. */
 static void inversion(void)
 {
 	mutex_lock(&first);

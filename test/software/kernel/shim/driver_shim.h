@@ -56,13 +56,13 @@ EMPTY(pci_error_handlers);
 EMPTY(dev_pm_ops);
 EMPTY(attribute_group);
 EMPTY(file_operations);
-EMPTY(device);
 typedef struct { int nothing; } spinlock_t, wait_queue_head_t;
 typedef struct { int counter; } atomic_t;
 typedef struct { long counter; } atomic64_t;
 typedef void (*work_func_t)(struct work_struct *work);
 
 struct delayed_work { struct work_struct work; };
+struct device { u64 *dma_mask; };
 struct pci_dev { struct device dev; };
 struct file { fmode_t f_mode; void *private_data; };
 struct scatterlist { unsigned int length; dma_addr_t dma_address; };
@@ -118,6 +118,10 @@ struct vm_area_struct;
 #define dev_warn_ratelimited(device, ...) ((void)(device))
 #define dma_sync_single_for_cpu(device, address, bytes, direction)	((void)(device), (void)(bytes))
 #define dma_sync_single_for_device(device, address, bytes, direction)	((void)(device), (void)(bytes))
+#define DMA_BIT_MASK(bits)	(~0ull >> (64 - (bits)))
+#define dma_map_single(device, memory, bytes, direction)	((void)(device), (dma_addr_t)(unsigned long)(memory))
+#define dma_unmap_single(device, address, bytes, direction)	((void)(device))
+#define dma_mapping_error(device, address)	((void)(device), !(address))
 #define dma_free_coherent(device, bytes, memory, address)		((void)(device), free(memory))
 #define dma_alloc_coherent(device, bytes, address, flags) ((void)(device), (void)(address), calloc(1, bytes))
 #define DMA_ATTR_DEBUGGING_IGNORE_CACHELINES 0

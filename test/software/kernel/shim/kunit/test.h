@@ -13,6 +13,7 @@
 
 struct kunit {
 	const char *name;
+	void *priv;
 	int failures;
 };
 
@@ -23,6 +24,7 @@ struct kunit_case {
 
 struct kunit_suite {
 	const char *name;
+	void (*exit)(struct kunit *test);
 	struct kunit_case *test_cases;
 };
 
@@ -46,6 +48,8 @@ struct kunit_suite {
 		}                                                              \
 	} while (0)
 
+#define KUNIT_ASSERT_FALSE(test, condition) KUNIT_ASSERT_TRUE(test, !(condition))
+
 #define kunit_test_suite(suite)                                                \
 	int main(void)                                                         \
 	{                                                                      \
@@ -55,6 +59,8 @@ struct kunit_suite {
 			struct kunit test = { .name = c->name };               \
 									       \
 			c->run(&test);                                         \
+			if ((suite).exit)                                      \
+				(suite).exit(&test);                           \
 			printf("%s %s\n", test.failures ? "not ok" : "ok",     \
 			       c->name);                                       \
 			failures += test.failures;                             \
