@@ -13,7 +13,8 @@ import pytest
 from litepcie_sim.guest.debug_kernel import kernel
 from litepcie_sim.guest.module       import SOURCES as DRIVER, module
 
-from test.guest.conftest import COMPLAINTS, KERNEL, SOURCES
+from test.guest.conftest    import COMPLAINTS, KERNEL, SOURCES
+from test.guest.test_dmabuf import EXPORTER
 
 pytestmark = pytest.mark.guest
 
@@ -28,10 +29,10 @@ FAULTS = {
     "list"           : "list_del corruption",
     "free_work"      : "ODEBUG: free active",
 }
-# Paths of src/fail_nth.c, and how many calls failed at least when an allocation did.
+# Paths of src/fail_nth, and how many calls failed at least when an allocation did.
 PATHS = {"open": 1, "read": 2, "write": 2, "vector": 2, "gather": 2, "fresh": 2, "splice": 2, "ioctl": 1, "map": 1,
-    "aio": 1, "pieces": 1, "io_uring": 0, "fixed": 0, "reset": 1, "probe": 10, "remove": 1,
-    "stream": 3}
+    "combined": 1, "aio": 1, "pieces": 1, "io_uring": 0, "fixed": 0, "reset": 1, "probe": 10, "remove": 1,
+    "stream": 3, "ring": 3, "user": 1, "interrupt": 1, "buffer": 3}
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +71,10 @@ def test_kunit_suites_pass(boot):
 
 @pytest.fixture(scope="module")
 def guest(boot, build_board):
-    with boot("fail-nth", board=build_board(streams=2, patterns=1), cpus=2, check=False) as guest:
+    board    = build_board(streams=2, patterns=1, channels=2, user_core=True)
+    exporter = module(kernel(KERNEL), EXPORTER)
+    with boot("fail-nth", board=board, cpus=2, files=[(exporter, "/lib/modules/exporter.ko")], check=False) as guest:
+        guest.run("insmod /lib/modules/exporter.ko")
         yield guest
         assert guest.leaks() == ""  # Of all paths.
 

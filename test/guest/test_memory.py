@@ -23,6 +23,7 @@ def bounced(boot):
         yield guest
 
 
+@pytest.mark.skipif(KERNEL == DEBUG_KERNEL, reason="the card gives up before so slow a kernel has made the calls")
 def test_a_caller_without_rights_pays_for_what_it_queues(shared_guest):
     """In a memory cgroup of 32 MiB. The card waits for a completion that was dropped, so it ends no call meanwhile."""
     with shared_guest.borrow() as guest:
@@ -30,9 +31,7 @@ def test_a_caller_without_rights_pays_for_what_it_queues(shared_guest):
         guest.run(f"echo +memory > /sys/fs/cgroup/cgroup.subtree_control && mkdir -p {GROUP}"
             f" && echo 32M > {GROUP}/memory.max")
         shared_guest.inject("drop@1")
-        # A slow kernel must have made them before the card gives up.
-        calls = 3000 if KERNEL == DEBUG_KERNEL else 20000
-        said  = guest.run(f"echo $$ > {GROUP}/cgroup.procs; exec charge {GROUP} {calls}", timeout=600)
+        said = guest.run(f"echo $$ > {GROUP}/cgroup.procs; exec charge {GROUP} 20000", timeout=600)
         assert "checks passed" in said
         assert "oom_kill 0" in guest.run(f"cat {GROUP}/memory.events")
 

@@ -15,7 +15,9 @@ import pytest
 from litex.tools.litex_client import RemoteClient
 from litex.tools.litex_server import RemoteServer
 
-from litepcie_soc.build import user_server
+from litepcie_sim.guest  import DEBUG_KERNEL
+from litepcie_soc.build  import user_server
+from test.guest.conftest import KERNEL
 
 CARD   = "/sys/bus/pci/devices/0000:01:00.0"
 DRIVER = "/sys/bus/pci/drivers/litepcie"
@@ -75,6 +77,7 @@ def test_every_call(guest):
     guest.works()
 
 
+@pytest.mark.skipif(KERNEL == DEBUG_KERNEL, reason="LiteX's client waits at most 2 s for a reply")
 def test_litex_remote_client(guest, build_board, tmp_path, monkeypatch, port):
     """From LiteX's client over ``user_server`` and the driver to the user core's registers and RAM."""
     (tmp_path / "csr.csv").write_text(csr_csv(build_board(user_core=True)))

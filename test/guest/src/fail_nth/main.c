@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Lets each allocation of a path of the driver fail in turn, by /proc/thread-self/fail-nth of a kernel with fault
+ * injection (Documentation/fault-injection/fault-injection.rst). After each failure the card must work.
+ * usage: fail_nth PATH
+ *
+ * Copyright (c) 2026 LitePCIe SoC developers
+ */
+#include "fail_nth.h"
+
+#include <sys/mman.h>
+
+#define MOST	5000
+
+uint8_t *memory;
+int card = -1, helper = -1;
+
+static int nth_file, result_errno;
+
+void set(const char *path, const char *name, const char *value)
+{
+	char whole[256];
+	int file;
+
+	snprintf(whole, sizeof(whole), "%s/%s", path, name);
+	file = open(whole, O_WRONLY);
+	check(file >= 0, "%s: %s", whole, strerror(errno));
+	check(write(file, value, strlen(value)) > 0, "%s: %s", whole, strerror(errno));
+	close(file);
+}
+
+void unmap(void *at, size_t bytes)
+{
+	if (munmap(at, bytes))
+		check(!munmap(at, bytes), "%s", strerror(errno));
+}
+
+void nothing(void)
+{
+}
+
+/* By default, fault injection spares allocations that may wait, which are nearly all of a driver. */
+static void configure(void)
+{
+	set("/sys/kernel/debug/failslab", "ignore-gfp-wait", "N");
+	set("/sys/kernel/debug/failslab", "verbose", "0");
+	set("/sys/kernel/debug/fail_page_alloc", "verbose", "0");
+	set("/sys/kernel/debug/fail_usercopy", "verbose", "0");
+	set("/sys/kernel/debug/fail_page_alloc", "ignore-gfp-wait", "N");
+	set("/sys/kernel/debug/fail_page_alloc", "ignore-gfp-highmem", "N");
+	set("/sys/kernel/debug/fail_page_alloc", "min-order", "0");
+	nth_file = open("/proc/thread-self/fail-nth", O_RDWR);
+	check(nth_file >= 0, "the kernel has no fault injection: %s", strerror(errno));
+}
+
+static void arm(unsigned int nth)
+{
+	char text[16];
+	int length = snprintf(text, sizeof(text), "%u", nth);
+
+	fflush(stdout);
+	check(pwrite(nth_file, text, length, 0) == length, "%s", strerror(errno));
+}
+
+/*
+ * Returns whether the allocation failed, and ends the injection. These calls copy to and from the program, and such a
+ * copy can be what fails.
+ */
+static int disarm(void)
+{
+	char text[16] = "";
+	int failed = pread(nth_file, text, sizeof(text) - 1, 0) > 0 && atoi(text) == 0;
+
+	while (pwrite(nth_file, "0", 1, 0) != 1)
+		;
+	return failed;
+}
+
+static void card_works(void)
+{
+	struct guarded out = guarded_alloc(5000, 3), in = guarded_alloc(5000, 5);
+	static uint32_t pass = 1;
+	int file = open_device();
+
+	fill(out.bytes, 5000, ++pass);
+	check(pwrite(file, out.bytes, 5000, 4093) == 5000, "%s", strerror(errno));
+	check(pread(file, in.bytes, 5000, 4093) == 5000, "%s", strerror(errno));
+	check_bytes(in.bytes, out.bytes, 5000, "after a failed allocation");
+	guarded_check(&in, "after a failed allocation");
+	free(out.whole);
+	free(in.whole);
+	close(file);
+}
+
+static const struct path *path_of(const char *name)
+{
+	static const struct path *const tables[] = { memory_paths, state_paths, node_paths };
+
+	for (unsigned int i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		for (const struct path *path = tables[i]; path->name; path++)
+			if (!strcmp(path->name, name))
+				return path;
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	const struct path *path;
+	unsigned int nth, errors = 0;
+	long result;
+	int failed;
+
+	check(argc == 2, "usage: fail_nth PATH");
+	path = path_of(argv[1]);
+	check(path, "there is no path %s", argv[1]);
+	memory = mmap(NULL, 2 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	check(memory != MAP_FAILED, "%s", strerror(errno));
+	configure();
+	for (nth = 1; nth < MOST; nth++) {
+		path->before();
+		arm(nth);
+		result = path->run();
+		result_errno = errno;
+		failed = disarm();
+		path->after();
+		if (result < 0) {
+			check(failed, "%s failed by itself: %s", path->name, strerror(result_errno));
+			printf("%u: %s\n", nth, strerror(result_errno));
+			errors++;
+		}
+		card_works();
+		if (!failed)
+			break;
+	}
+	check(nth < MOST, "%s does not end", path->name);
+	printf("%s: %u allocations failed, %u calls with them\n", path->name, nth - 1, errors);
+	finish("fail_nth");
+}

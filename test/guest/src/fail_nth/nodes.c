@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The other nodes of the card, and buffers of other devices: each from its open() to its close().
+ *
+ * Copyright (c) 2026 LitePCIe SoC developers
+ */
+#include "fail_nth.h"
+
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
+#include <linux/litepcie.h>
+#include <linux/litepcie_stream.h>
+#include "../../exporter/exporter.h"
+
+#define USER_PULSE	0x0c	/* register of the user core (targets/sim.py) */
+
+/* A stream from its begin to its end; the card sends back what it gets. */
+static long path_stream(void)
+{
+	struct litepcie_stream_setup setup = { .size = sizeof(setup), .depth = 4, .buffer_bytes = 5000 };
+	int file = open("/dev/litepcie0_stream0", O_RDWR | O_NONBLOCK);
+	struct pollfd event = { .fd = file, .events = POLLIN };
+	long result = file < 0 ? -1 : 0, error;
+
+	for (setup.direction = 0; result >= 0 && setup.direction < 2; setup.direction++)
+		result = ioctl(file, LITEPCIE_IOC_STREAM_SETUP, &setup);
+	if (result >= 0)
+		result = write(file, memory, 3000);
+	if (result >= 0)
+		result = poll(&event, 1, 60000) == 1 ? 0 : -1;
+	if (result >= 0)
+		result = read(file, memory, MIB);
+	error = errno;
+	if (file >= 0)
+		close(file);
+	errno = error;
+	return result;
+}
+
+/* The mapped ring: the fault of a page, and a packet through it. */
+static long path_ring(void)
+{
+	struct litepcie_stream_setup setup = { .size = sizeof(setup), .direction = LITEPCIE_READER, .depth = 4,
+		.buffer_bytes = 5000 };
+	struct litepcie_stream_info info = { .size = sizeof(info), .direction = LITEPCIE_READER };
+	struct litepcie_stream_advance advance = { .size = sizeof(advance), .direction = LITEPCIE_READER, .count = 1 };
+	int file = open("/dev/litepcie0_stream0", O_RDWR | O_NONBLOCK);
+	long result = file < 0 ? -1 : ioctl(file, LITEPCIE_IOC_STREAM_SETUP, &setup), error;
+	struct litepcie_stream_ring *ring = MAP_FAILED;
+
+	if (result >= 0)
+		result = ioctl(file, LITEPCIE_IOC_STREAM_INFO, &info);
+	if (result >= 0) {
+		ring = mmap(NULL, info.map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, info.map_offset);
+		result = ring == MAP_FAILED ? -1 : madvise(ring, info.map_bytes, MADV_POPULATE_WRITE);
+	}
+	if (result >= 0) {
+		ring->slots[ring->tail % 4] = 100 | LITEPCIE_STREAM_SLOT_LAST;
+		result = ioctl(file, LITEPCIE_IOC_STREAM_ADVANCE, &advance);
+	}
+	error = errno;
+	if (ring != MAP_FAILED)
+		unmap(ring, info.map_bytes);
+	if (file >= 0)
+		close(file);
+	errno = error;
+	return result;
+}
+
+/* The user's registers, from open() to close(). */
+static long path_user(void)
+{
+	int file = open("/dev/litepcie0_user", O_RDWR);
+	volatile uint32_t *page;
+	long result = file, error;
+	uint32_t word = 5;
+
+	if (result >= 0)
+		result = pwrite(file, &word, 4, 0);
+	if (result >= 0)
+		result = pread(file, &word, 4, 4);
+	if (result >= 0) {
+		page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+		result = page == MAP_FAILED ? -1 : (long)page[1];
+		if (page != MAP_FAILED)
+			unmap((void *)page, 4096);
+	}
+	error = errno;
+	if (file >= 0)
+		close(file);
+	errno = error;
+	return result;
+}
+
+/* An interrupt that the card's logic raises. */
+static long path_interrupt(void)
+{
+	int file = open("/dev/litepcie0_interrupt1", O_RDWR), user = helper;
+	struct pollfd event = { .fd = file, .events = POLLIN };
+	long result = file, error;
+	uint32_t word = 1;
+
+	if (result >= 0)
+		result = write(file, &word, 4);
+	if (result >= 0)
+		result = pwrite(user, &word, 4, USER_PULSE);
+	if (result >= 0)
+		result = poll(&event, 1, 60000) == 1 ? 0 : -1;
+	if (result >= 0)
+		result = read(file, &word, 4);
+	error = errno;
+	if (file >= 0)
+		close(file);
+	errno = error;
+	return result;
+}
+
+static void before_interrupt(void)
+{
+	helper = open("/dev/litepcie0_user", O_RDWR);
+	check(helper >= 0, "%s", strerror(errno));
+}
+
+static void after_helper(void)
+{
+	close(helper);
+}
+
+static struct litepcie_dmabuf_move move_of(uint32_t handle, uint32_t direction, uint32_t flags)
+{
+	return (struct litepcie_dmabuf_move){ .size = sizeof(struct litepcie_dmabuf_move), .handle = handle,
+		.direction = direction, .flags = flags, .offset = 100, .card_offset = 5, .bytes = 60000 };
+}
+
+/* A buffer of another device goes to the card, and comes back while the program waits for a ticket. */
+static long path_buffer(void)
+{
+	struct litepcie_dmabuf_attach attach = { .size = sizeof(attach), .fd = helper };
+	struct litepcie_dmabuf_detach detach = { .size = sizeof(detach) };
+	struct litepcie_dmabuf_wait wait = { .size = sizeof(wait) };
+	struct litepcie_dmabuf_move out, back;
+	int file = open(DEVICE, O_RDWR);
+	long result = file < 0 ? -1 : ioctl(file, LITEPCIE_IOC_DMABUF_ATTACH, &attach), error;
+
+	out = move_of(attach.handle, LITEPCIE_READER, 0);
+	back = move_of(attach.handle, LITEPCIE_WRITER, LITEPCIE_DMABUF_ASYNC);
+	if (result >= 0)
+		result = ioctl(file, LITEPCIE_IOC_DMABUF_MOVE, &out);
+	if (result >= 0)
+		result = ioctl(file, LITEPCIE_IOC_DMABUF_MOVE, &back);
+	wait.ticket = back.ticket;
+	if (result >= 0)
+		result = ioctl(file, LITEPCIE_IOC_DMABUF_WAIT, &wait);
+	detach.handle = attach.handle;
+	if (result >= 0)
+		result = ioctl(file, LITEPCIE_IOC_DMABUF_DETACH, &detach);
+	error = errno;
+	if (file >= 0)
+		close(file);
+	errno = error;
+	return result;
+}
+
+static void before_buffer(void)
+{
+	struct exporter_new new = { .pages = 16, .flags = EXPORTER_SCATTERED };
+	int file = open("/dev/exporter", O_RDWR);
+
+	check(file >= 0 && !ioctl(file, EXPORTER_NEW, &new), "%s", strerror(errno));
+	close(file);
+	helper = new.fd;
+}
+
+const struct path node_paths[] = {
+	{ "stream", nothing, path_stream, nothing },
+	{ "ring", nothing, path_ring, nothing },
+	{ "user", nothing, path_user, nothing },
+	{ "interrupt", before_interrupt, path_interrupt, after_helper },
+	{ "buffer", before_buffer, path_buffer, after_helper },
+	{ NULL, NULL, NULL, NULL },
+};
