@@ -28,12 +28,13 @@ setup(
         *FILES,
     ],
     package_data     = {
-        "litepcie_sim": ["Makefile", "src/**", "guest/*.sh", "guest/*.config"],
+        "litepcie_sim": ["Makefile", "src/**", "starter/*", "guest/*.sh", "guest/*.config"],
         "litepcie_bench": ["published/*.csv"],
         "litepcie_soc.standalone": ["examples/*.yml"],
         "litepcie_soc.software": ["kernel/**", "user/**", "user/.clang-format"],
     },
     entry_points     = {"console_scripts": [
+        "litepcie_soc_new = litepcie_sim.new:main",
         "litepcie_soc_gen = litepcie_soc.standalone.gen:main",
         "litepcie_soc_target = litepcie_soc.build.targets:main",
     ]},

@@ -13,6 +13,7 @@
 """
 
 import argparse
+import logging
 import subprocess
 import sys
 
@@ -20,6 +21,7 @@ from pathlib import Path
 
 from litepcie_sim.guest import Guest, GuestError
 from litepcie_soc.build.command_line import Parser
+from litepcie_soc.build.driver import lay_out_driver
 from litepcie_soc.build.processes import handle_signals
 from litepcie_soc.build.targets import load
 from litepcie_soc.common.places import BUILD, SOFTWARE
@@ -60,7 +62,7 @@ def programs(sources, folder, board=None):
     return done
 
 
-def main(soc_class, name, sources, command, argv=None):
+def main(soc_class, name, sources, command, argv=None, folder=None):
     """Builds the board and the programs, boots the guest and runs a command in it. Returns the exit status.
 
     Parameters
@@ -69,21 +71,29 @@ def main(soc_class, name, sources, command, argv=None):
     name      : str, of the build folder.
     sources   : C files of the programs; they are in /bin of the guest, without their suffix.
     command   : str, for the guest's shell, if the user gives none.
+    folder    : build folder (``name`` in that of the project).
 
     The exit status is that of the command; 1 if a step before failed, 2 on bad options.
     """
     parser = Parser(description=f"Builds the simulated board {name} and runs a program in the guest.")
     parser.add_argument("--build",   action="store_true", help="Build only.")
     parser.add_argument("--load",    action="store_true", help="Give a shell in the guest instead.")
-    parser.add_argument("--output-dir", type=Path, default=BUILD / name, metavar="DIR",
+    parser.add_argument("--driver",  action="store_true", help="Lay out driver, library and tool with the headers.")
+    parser.add_argument("--no-compile", action="store_true", help="Write Verilog and headers only.")
+    parser.add_argument("--output-dir", type=Path, default=folder or BUILD / name, metavar="DIR",
         help="Build folder (%(default)s).")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND",
         help=f"What runs in the guest ({command}).")
     args   = parser.parse_args(argv)
     folder = args.output_dir.resolve()
     handle_signals()
+    logging.basicConfig(level=logging.WARNING)
     try:
-        build(soc_class(), folder)
+        build(soc_class(), folder, compile_simulator=not (args.driver or args.no_compile))
+        if args.driver:
+            print(lay_out_driver(folder / "software" / "include" / "generated", folder / "driver"))
+        if args.driver or args.no_compile:
+            return 0
         files = [(path, f"/bin/{path.name}") for path in programs(sources, folder / "programs", folder)]
         if args.load:
             return shell(folder, files)

@@ -5,7 +5,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Sends records to a card that returns their CRC-32 (gateware/stream_crc.py), and compares with zlib's.
+"""Sends records to a card that returns their CRC-32 (examples/gateware/stream_crc.py), and compares with zlib's.
 
 stream_crc.py [DEVICE [RECORDS [BYTES]]]
 """

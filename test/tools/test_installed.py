@@ -111,6 +111,14 @@ def test_a_target_that_does_not_exist(installed, tmp_path):
 
 
 @pytest.mark.full
+@pytest.mark.timeout(1200)
+def test_a_new_project_passes_its_tests(installed, tmp_path):
+    """Outside the tree: the simulator, the driver, the library and the guest come from the package."""
+    run([installed / "litepcie_soc_new", "mine"], tmp_path)
+    assert "Ran 2 tests" in run([installed / "python", "test.py"], tmp_path / "mine")
+
+
+@pytest.mark.full
 def test_the_source_distribution_makes_the_same_wheel(tree, installed, tmp_path):
     sdist = build(tree, tmp_path, "sdist")
     with tarfile.open(sdist) as archive:

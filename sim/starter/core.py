@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
+
+"""The logic of NAME: change it."""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+from litex.soc.interconnect.csr import CSRStatus, CSRStorage
+
+from litepcie_soc.stream_dma.port import port_layout
+
+
+class Core(LiteXModule):
+    """Adds a number to each word of 32 bits of a stream.
+
+    Attributes
+    ----------
+    sink   : Endpoint(``data``: 32, ``be``), **in**, from the host.
+    source : Endpoint(``data``: 32, ``be``), **out**, to the host.
+    """
+    def __init__(self):
+        self.sink   = stream.Endpoint(port_layout(32))
+        self.source = stream.Endpoint(port_layout(32))
+        self.offset = CSRStorage(32, reset=1, description="Number that is added to each word.")
+        self.words  = CSRStatus(32, description="Words that went through, modulo 2^32.")
+
+        # # #
+
+        self.comb += [
+            self.sink.connect(self.source, omit={"data"}),
+            self.source.data.eq(self.sink.data + self.offset.storage),
+        ]
+        self.sync += If(self.sink.valid & self.sink.ready, self.words.status.eq(self.words.status + 1))
