@@ -88,3 +88,17 @@ def test_time_and_preserve(guest):
     assert lines[-1]["preserved"] and lines[-1]["read"]["counter_bytes"] == lines[-1]["read"]["bytes"]
     assert "disturbed" not in lines[-1] and lines[-1]["elapsed_seconds"] >= 3
     guest.run("litepcie_util mem verify --pattern random -l 64K")
+
+
+def test_top_and_reset(guest):
+    """top counts what dma_test moves and its interrupts; a reset stops no transfer, and needs root."""
+    guest.run("litepcie_util dma_test -t 5 -l 4K > /tmp/test 2>&1 & sleep 1; litepcie_util top --json -n 3 > /tmp/top; "
+        "wait; grep -q 'transfers verified' /tmp/test")
+    lines = [json.loads(line) for line in guest.run("cat /tmp/top").splitlines()]
+    assert sum(e["counter_bytes_per_second"] for one in lines for e in one["engines"]) > 0
+    assert sum(one["interrupts_per_second"] for one in lines) > 0
+    guest.run("litepcie_util mem fill --pattern random -l 2M & sleep 0.3; litepcie_util reset engines && wait $! && "
+        "litepcie_util mem verify --pattern random -l 2M")
+    assert "resetting needs CAP_SYS_ADMIN: run as root" in guest.run("chmod 666 /dev/litepcie0; "
+        "echo 'nobody:x:65534:65534::/:/bin/sh' >> /etc/passwd; su nobody -c "
+        "'litepcie_util reset reader' 2>&1", status=1)
