@@ -20,6 +20,7 @@ import sys
 from pathlib import Path
 
 from litepcie_sim.guest import Guest, GuestError
+from litepcie_soc import __version__
 from litepcie_soc.build.command_line import Parser
 from litepcie_soc.build.driver import lay_out_driver
 from litepcie_soc.build.processes import handle_signals
@@ -55,7 +56,8 @@ def programs(sources, folder, board=None):
     done    = [folder / Path(source).stem for source in sources]
     flags   = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-static", "-pthread", *[f"-I{path}" for path in include]]
     compile = [["cc", *flags, "-o", path, source, library] for path, source in zip(done, sources)]
-    for command in [["make", "-s", "-C", SOFTWARE / "user", f"BUILD={folder / 'lib'}", library], *compile]:
+    for command in [["make", "-s", "-C", SOFTWARE / "user", f"BUILD={folder / 'lib'}",
+            f"VERSION={__version__}", library], *compile]:
         result = subprocess.run([str(part) for part in command], capture_output=True, text=True)
         if result.returncode:
             raise BuildError((result.stderr or result.stdout).strip())

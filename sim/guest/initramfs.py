@@ -14,6 +14,7 @@ from litepcie_sim.guest          import cache, packages
 from litepcie_sim.guest.cpio     import Archive
 from litepcie_sim.guest.errors   import GuestError
 from litepcie_sim.guest.packages import Recipe
+from litepcie_soc import __version__
 from litepcie_soc.build import processes
 from litepcie_soc.common.places import BUILD, SOFTWARE
 
@@ -57,7 +58,7 @@ def tools():
     """Returns the paths of the statically linked programs of software/user, after make has updated them."""
     build = BUILD / "user-guest"
     with cache.locked(BUILD / "user-guest.lock", "litepcie_util"):
-        status, output = processes.run(["make", "-C", USER, f"BUILD={build}", "STATIC=1"])
+        status, output = processes.run(["make", "-C", USER, f"BUILD={build}", f"VERSION={__version__}", "STATIC=1"])
     if status:
         lines = [line for line in output.splitlines() if "error" in line or "***" in line]
         lines = lines or output.splitlines()
