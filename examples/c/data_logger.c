@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
- * Records samples of a data logger (examples/gateware/data_logger.py) at PERCENT of the link's raw rate,
- * checks each of them, and says how many records were lost.
+ * Records samples of a data logger (examples/gateware/data_logger.py) at PERCENT of the
+ * link's raw rate, checks each of them, and says how many records were lost.
  *
  *	data_logger [PERCENT [RECORDS]]
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
- * Sends records to a card that returns their CRC-32 (examples/gateware/stream_crc.py), compares with its
- * own, and says how many bytes per second the card has taken.
+ * Sends records to a card that returns their CRC-32 (examples/gateware/stream_crc.py),
+ * compares with its own, and says how many bytes per second the card has taken.
  *
  *	stream_crc [RECORDS [BYTES]]
  */
