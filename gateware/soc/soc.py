@@ -316,12 +316,10 @@ class LitePCIe(LiteXModule):
                 identity.user_failed.eq(self.tlp.user.done & self.tlp.user.failed),
                 self.tlp.user.abort.eq(self.function_reset.active),
             ]
-        # A cycle late, for the clock: a status block of that cycle is dropped and written again, an MSI is held.
-        can_send   = Signal()
-        self.sync += can_send.eq(self.tlp.enable)
+        # A status block of the cycle in which this ends is dropped and written again, an MSI is held.
         for engine in self.engines:
             self.comb += [
-                engine.can_send.eq(can_send),
+                engine.can_send.eq(self.tlp.enable),
                 engine.reset.eq(identity.reset | self.function_reset.reset),
                 engine.max_payload_size.eq(phy.max_payload_size),
                 engine.max_request_size.eq(phy.max_request_size),

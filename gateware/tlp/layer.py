@@ -140,7 +140,6 @@ class TransactionLayer(LiteXModule):
         self.window_read    = completer.window_read
         self.window_write   = completer.window_write
         self.comb += [
-            enable.eq(shape.bus_master_enable & shape.link_up & ~self.abandon),
             shape.req_source.connect(request_parser.sink),
             request_parser.cut.eq(shape.req_cut),
             request_parser.source.connect(completer.sink),
@@ -148,6 +147,10 @@ class TransactionLayer(LiteXModule):
             completer.completer.eq(shape.id),
             completer.link_up.eq(shape.link_up),
         ]
+        # A cycle late, like `closed`: it fans out widely, and the longest paths of reads and of the builder begin with
+        # it. What the builder offers in that cycle is dropped by the PHY's gate, and `closed` keeps reads back until it
+        # has ended.
+        self.sync += enable.eq(shape.bus_master_enable & shape.link_up & ~self.abandon)
         self.add_errors()
 
     # Ports ----------------------------------------------------------------------------------------
@@ -226,15 +229,11 @@ class TransactionLayer(LiteXModule):
             builder.requester.eq(shape.id),
             builder.allowed.eq(Cat(shape.no_snoop_enable, shape.relaxed_ordering_enable)),
             builder.closed.eq(self.closed),
+            builder.enable.eq(self.enable),
             builder.source.connect(shape.req_sink),
             self.tx_stall.eq(builder.source.valid & ~builder.source.ready),
         ]
-        # A cycle late, for the clock: these fan out widely, and the builder's longest path begins with them. What it
-        # offers in that cycle is dropped by the PHY's gate, and `closed` keeps reads back until it has ended.
-        self.sync += [
-            builder.enable.eq(self.enable),
-            builder.link_up.eq(shape.link_up),
-        ]
+        self.sync += builder.link_up.eq(shape.link_up)   # A cycle late, like `enable`.
         requests = []
         for n, port in enumerate(self.write_ports):
             request = stream.Endpoint(request_layout(self.data_width))
