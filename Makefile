@@ -18,7 +18,7 @@ VENV := build/venv/bin
 LINUX  ?=
 AUTHOR ?=
 
-.PHONY: help setup check test test-all test-debug-kernel prove demo bench synth docs deb series clean
+.PHONY: help setup check test test-all test-debug-kernel prove demo bench synth docs deb wheel series clean
 
 help:
 	@echo "make setup     packages of the machine and build/venv"
@@ -35,6 +35,7 @@ help:
 	@echo "               (SYNTH=--no-clock: area alone; SYNTH=--targets: the boards)"
 	@echo "make docs      the documentation as a site, in build/docs"
 	@echo "make deb       Debian packages of driver (DKMS), tool and library, in build/deb"
+	@echo "make wheel     the Python package, in build/wheel"
 	@echo "make series    the driver as patches for a kernel tree, in build/series"
 	@echo "               (LINUX=~/linux AUTHOR=\"NAME <ADDRESS>\")"
 	@echo "make clean     remove build/ (the cache of packages stays: ~/.cache/litepcie-soc)"
@@ -56,6 +57,7 @@ check: setup
 	$(VENV)/python -m litepcie_soc.build.docs --check
 	$(VENV)/python -m tools.check_version
 	$(VENV)/python -m tools.command_pages --check
+	$(VENV)/python -m tools.library_page --check
 	$(MAKE) --no-print-directory -C software/user check
 	$(MAKE) --no-print-directory -C sim check
 
@@ -87,6 +89,9 @@ docs: setup
 
 deb: setup
 	@$(VENV)/python -m tools.make_deb
+
+wheel: setup
+	@$(VENV)/python -m tools.make_wheel
 
 series: setup
 	@$(VENV)/python software/kernel/upstream/series.py --tree "$(LINUX)" --author "$(AUTHOR)" --output build/series

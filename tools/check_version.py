@@ -19,8 +19,10 @@ SETUP = ("setup.py", r'^    version += "(.+?)"')
 
 PLACES = [
     ("gateware/__init__.py",          r'^__version__ = "(.+?)"'),
+    ("software/python/liblitepcie/version.py", r'^__version__ = "(.+?)"'),
     ("software/kernel/dkms.conf",     r'^PACKAGE_VERSION="(.+?)"'),
     ("software/user/litepcie_util.1", r'^\.TH LITEPCIE_UTIL 1 "" "LitePCIe SoC (.+?)"'),
+    ("software/user/liblitepcie.3",   r'^\.TH LIBLITEPCIE 3 "" "LitePCIe SoC (.+?)"'),
     ("CHANGELOG.md",                  r"^## \[(\d.+?)\]"),
 ]
 

@@ -48,7 +48,8 @@ UTILS = {
 }
 
 # The folders and files of `make install` that the package for developers has.
-DEVELOPMENT = ("usr/include", "usr/lib/pkgconfig", "usr/lib/liblitepcie.a", "usr/lib/liblitepcie.so")
+DEVELOPMENT = ("usr/include", "usr/lib/pkgconfig", "usr/lib/liblitepcie.a", "usr/lib/liblitepcie.so",
+    "usr/share/man/man3")
 
 # Control fields, and text of the description.
 PACKAGES = {
@@ -93,7 +94,7 @@ def lay_out_software(utils, development, build):
     for name in DEVELOPMENT:
         (development / name).parent.mkdir(parents=True, exist_ok=True)
         (utils / name).rename(development / name)
-    for page in utils.glob("usr/share/man/man1/*.1"):
+    for page in [*utils.glob("usr/share/man/man1/*.1"), *development.glob("usr/share/man/man3/*.3")]:
         compress(page)
 
 

@@ -128,6 +128,11 @@ def test_example_mmap_window(guest):
     assert guest.run("mmap_window") == "window[16] = 0x12345678\nby DMA     = 0x12345678\n"
 
 
+def test_example_async_copy(guest):
+    """Eight transfers in flight by io_uring, back into a registered buffer."""
+    assert guest.run("async_copy 2") == "2097152 bytes moved to the card and back: equal\n"
+
+
 def test_example_rate(guest):
     """Not above the rate of the link."""
     said = guest.run("rate 100000")

@@ -32,6 +32,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -128,6 +129,113 @@ ssize_t litepcie_pread(struct litepcie *card, void *buffer, size_t bytes, uint64
  */
 ssize_t litepcie_pwrite(struct litepcie *card, const void *buffer, size_t bytes, uint64_t offset);
 
+/* ---- Asynchronous transfers ------------------------------------------------------------------ */
+
+/*
+ * A queue of transfers of a card: an io_uring. One thread uses a queue at a time; several threads
+ * open one each.
+ */
+struct litepcie_queue;
+
+#define LITEPCIE_QUEUE_MOST 256 /* largest depth of a queue */
+
+/* The result of a transfer: the tag that it was given, and bytes moved or a negative errno. */
+struct litepcie_done {
+	uint64_t tag;
+	ssize_t result;
+};
+
+/*
+ * Opens a queue for up to @depth transfers in flight, 1 to LITEPCIE_QUEUE_MOST. Close it before
+ * @card. 0, or
+ *   -EINVAL      another depth
+ *   -ENOSYS      the kernel has no io_uring, or is older than Linux 5.6
+ *   -EPERM       the system does not allow io_uring: kernel.io_uring_disabled, a container
+ *   -ENOMEM, -EMFILE, -ENFILE   not enough memory, or too many open files
+ */
+int litepcie_queue_open(struct litepcie_queue **queue, struct litepcie *card, unsigned int depth);
+
+/* Waits for the transfers in flight, drops their results and frees. NULL is allowed. */
+void litepcie_queue_close(struct litepcie_queue *queue);
+
+/* For poll(2): readable while there are results. */
+int litepcie_queue_fd(const struct litepcie_queue *queue);
+
+/* Transfers that were submitted and whose results were not returned yet. */
+unsigned int litepcie_queue_in_flight(const struct litepcie_queue *queue);
+
+/*
+ * Pins up to 64 buffers for the life of the queue, so that transfers inside one of them need not
+ * pin its pages again. Once per queue. 0, or
+ *   -EINVAL      no buffer, too many, or one of 0 bytes
+ *   -EBUSY       the queue has registered buffers
+ *   -EFAULT      a buffer is not accessible
+ *   -ENOMEM      not enough memory, or more than RLIMIT_MEMLOCK
+ */
+int litepcie_queue_register(struct litepcie_queue *queue, const struct iovec *buffers,
+			    unsigned int count);
+
+/*
+ * Starts a transfer from the card's memory to @buffer, and does not wait. @buffer must stay until
+ * its result came. 0, or
+ *   -EINVAL      @bytes is not 1 to 1 GiB, or @offset is too large
+ *   -EAGAIN      the queue is full: take results first
+ *   -ENOMEM      the kernel has no memory for another request now
+ * The result is that of one pread(2) on the device file: fewer bytes than asked if the card's
+ * memory ends before, or if an error came after them.
+ */
+int litepcie_queue_read(struct litepcie_queue *queue, void *buffer, size_t bytes, uint64_t offset,
+			uint64_t tag);
+
+/* The same from @buffer to the card's memory, as one pwrite(2). */
+int litepcie_queue_write(struct litepcie_queue *queue, const void *buffer, size_t bytes,
+			 uint64_t offset, uint64_t tag);
+
+/*
+ * Takes up to @most results, in the order in which transfers ended, and makes no system call.
+ * Returns their number, which may be 0.
+ */
+int litepcie_queue_poll(struct litepcie_queue *queue, struct litepcie_done *done,
+			unsigned int most);
+
+/*
+ * The same, but waits for the first result for up to @timeout_ms milliseconds; -1: for ever.
+ * Returns 0 at once if nothing is in flight; -EINTR after a signal.
+ */
+int litepcie_queue_wait(struct litepcie_queue *queue, struct litepcie_done *done, unsigned int most,
+			int timeout_ms);
+
+/* ---- Registers of the user's logic ----------------------------------------------------------- */
+
+/* The range of the SoC's bus that the gateware gives to programs. Threads may share it. */
+struct litepcie_user;
+
+/*
+ * Opens @path, such as "/dev/litepcie0_user". 0; -ENOENT if the card has no such range; -ENOTTY if
+ * @path is another device; or another negative errno.
+ */
+int litepcie_user_open(struct litepcie_user **user, const char *path);
+
+/* Closes and frees. NULL is allowed. */
+void litepcie_user_close(struct litepcie_user *user);
+
+/* Address of the first byte of the range on the bus of the SoC. */
+uint32_t litepcie_user_origin(const struct litepcie_user *user);
+
+/*
+ * Reads @count words from consecutive addresses of the SoC's bus, those of csr.json. 0, or
+ *   -ERANGE      outside the range
+ *   -EINVAL      @address is not a multiple of 4
+ *   -EIO         the bus reported an error, or no slave answered in time
+ *   -EINTR       a signal arrived before the last word
+ */
+int litepcie_user_read(struct litepcie_user *user, uint32_t address, uint32_t *words,
+		       unsigned int count);
+
+/* The same for writes. */
+int litepcie_user_write(struct litepcie_user *user, uint32_t address, const uint32_t *words,
+			unsigned int count);
+
 /* ---- Interrupts of the user's logic ---------------------------------------------------------- */
 
 /* An open interrupt. Threads that wait at the same time each need one of their own. */
@@ -152,9 +260,11 @@ int litepcie_interrupt_arm(struct litepcie_interrupt *interrupt, int on);
 /*
  * Arms the interrupt and waits @timeout_ms milliseconds for it; -1: for ever. The cause of a level
  * must be removed before. *@count is the number of interrupts since the driver was bound; @count
- * may be NULL. 0, or -ETIMEDOUT   it did not come in time; it stays armed -ENODATA     the card was
- * reset or suspended: events may be lost. Set the logic up again -ENODEV      the card is gone, or
- * the driver was unbound -EINTR       a signal arrived
+ * may be NULL. 0, or
+ *   -ETIMEDOUT   it did not come in time; it stays armed
+ *   -ENODATA     the card was reset or suspended: events may be lost. Set the logic up again
+ *   -ENODEV      the card is gone, or the driver was unbound
+ *   -EINTR       a signal arrived
  */
 int litepcie_interrupt_wait(struct litepcie_interrupt *interrupt, int timeout_ms, uint32_t *count);
 
@@ -305,6 +415,21 @@ int litepcie_theory_application_note(const struct litepcie_link *link,
  */
 int litepcie_theory_pcie_bench(const struct litepcie_link *link, uint64_t transfer_bytes,
 			       struct litepcie_rates *rates);
+
+/*
+ * The formula of Freescale's notes on MSC8156 and MSC8157 for one transfer of @transfer_bytes: also
+ * read requests, and 16 bytes of DLLPs for every 4 TLPs with data. With @acks_all, read requests
+ * count among these 4, as in the columns for MPS 128. -EINVAL as above.
+ */
+int litepcie_theory_msc815x(const struct litepcie_link *link, uint64_t transfer_bytes, int acks_all,
+			    struct litepcie_rates *rates);
+
+/*
+ * litepcie_theory_pcie_bench(), but reads bring at most @tags requests of MRRS bytes in
+ * @latency_ns. 0: no latency. -EINVAL as above, or if @tags is 0.
+ */
+int litepcie_theory_bound(const struct litepcie_link *link, uint64_t transfer_bytes,
+			  uint64_t latency_ns, unsigned int tags, struct litepcie_rates *rates);
 
 /*
  * Longest time between two ACKs, and between two flow control updates, in symbol times: PCI Express

@@ -46,6 +46,7 @@ static const struct {
 	{ ENXIO, "the device file belongs to no driver" },
 	{ EOPNOTSUPP, "the card has no engine for this direction" },
 	{ EPERM, "not permitted" },
+	{ ERANGE, "outside the range of the user's registers" },
 	{ EPROTONOSUPPORT, "the driver has another interface version" },
 	{ ETIMEDOUT, "a completion timed out, or the card made no progress" },
 };

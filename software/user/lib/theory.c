@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
- * Payload rates that a link can carry, by two formulas: one of Intel's application notes, and one
- * of pcie-bench with DLLPs spread over the lanes. Nothing here is measured.
+ * Payload rates that a link can carry, by the formulas of Intel's and Freescale's application
+ * notes, and that of pcie-bench with DLLPs spread over the lanes. Nothing here is measured.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -141,5 +141,51 @@ int litepcie_theory_pcie_bench(const struct litepcie_link *link, uint64_t transf
 	/* The card sends write payload and read requests over the same direction. */
 	rates->both = least(rate * bytes / (bytes + writes + reads),
 			    rate * bytes / (bytes + completions));
+	return 0;
+}
+
+/*
+ * 20 bytes per TLP and per read request, and an ACK and a flow control DLLP of 8 bytes for every 4
+ * TLPs.
+ */
+int litepcie_theory_msc815x(const struct litepcie_link *link, uint64_t transfer_bytes, int acks_all,
+			    struct litepcie_rates *rates)
+{
+	const double dllps = 2 * DLLP_SYMBOLS;
+	const unsigned int per_ack = 4;
+	double request = FRAMING + link->request_header_bytes + link->ecrc_bytes;
+	double completion = FRAMING + COMPLETION_HEADER + link->ecrc_bytes;
+	double bytes = (double)transfer_bytes;
+	double raw, writes, requests, completions, acknowledged;
+
+	if (!link_valid(link) || !transfer_bytes)
+		return -EINVAL;
+	litepcie_theory_raw(link->gen, link->lanes, &raw);
+	writes = packets(transfer_bytes, link->max_payload_bytes);
+	requests = packets(transfer_bytes, link->max_read_request_bytes);
+	completions = packets(transfer_bytes, completion_bytes(link));
+	acknowledged = completions + (acks_all ? requests : 0);
+
+	rates->write = raw * bytes /
+		       (bytes + writes * request + dllps * packets((uint64_t)writes, per_ack));
+	rates->read = raw * bytes /
+		      (bytes + requests * request + completions * completion +
+		       dllps * packets((uint64_t)acknowledged, per_ack));
+	rates->both = least(rates->read, rates->write);
+	return 0;
+}
+
+int litepcie_theory_bound(const struct litepcie_link *link, uint64_t transfer_bytes,
+			  uint64_t latency_ns, unsigned int tags, struct litepcie_rates *rates)
+{
+	int err = litepcie_theory_pcie_bench(link, transfer_bytes, rates);
+	double request;
+
+	if (err < 0 || !tags)
+		return -EINVAL;
+	request = least((double)transfer_bytes, link->max_read_request_bytes);
+	if (latency_ns)
+		rates->read = least(rates->read, tags * request / ((double)latency_ns * 1e-9));
+	rates->both = least(rates->both, rates->read);
 	return 0;
 }

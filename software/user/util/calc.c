@@ -123,50 +123,6 @@ struct calc_result {
 	struct litepcie_rates note, msc, lanes, bound;
 };
 
-static uint64_t parts(uint64_t bytes, uint64_t most)
-{
-	return bytes / most + (bytes % most != 0);
-}
-
-/*
- * The MSC8156 and MSC8157 notes: 20 bytes per TLP and per read request, and an ACK and a flow
- * control DLLP of 8 bytes for every 4 TLPs. Their column for MPS 128 counts read requests among the
- * TLPs that are acknowledged, the others do not.
- */
-static void msc815x(const struct litepcie_link *link, const struct calc_options *o,
-		    struct litepcie_rates *rates, double raw)
-{
-	const unsigned int framing = 8, completion_header = 12, dllps = 16, per_ack = 4;
-	uint64_t completion = link->completion_bytes ? link->completion_bytes : o->mps;
-	uint64_t writes = parts(o->length, o->mps), completions = parts(o->length, completion);
-	uint64_t requests = parts(o->length, o->mrrs);
-	uint64_t acknowledged = completions + (o->acks == ACKS_ALL ? requests : 0);
-	double request = framing + link->request_header_bytes + link->ecrc_bytes;
-	double length = (double)o->length;
-
-	rates->write =
-		raw * length /
-		(length + (double)writes * request + (double)(dllps * parts(writes, per_ack)));
-	rates->read = raw * length /
-		      (length + (double)requests * request +
-		       (double)completions * (framing + completion_header + link->ecrc_bytes) +
-		       (double)(dllps * parts(acknowledged, per_ack)));
-	rates->both = rates->read < rates->write ? rates->read : rates->write;
-}
-
-/* Reads are also limited by the requests in flight: each brings at most MRRS bytes per latency. */
-static void bound(const struct calc_options *o, struct calc_result *r)
-{
-	uint64_t request = o->length < o->mrrs ? o->length : o->mrrs;
-	double in_flight = (double)(o->tags * request);
-
-	r->bound = r->lanes;
-	if (o->latency_ns && in_flight / ((double)o->latency_ns * 1e-9) < r->bound.read)
-		r->bound.read = in_flight / ((double)o->latency_ns * 1e-9);
-	if (r->bound.read < r->bound.both)
-		r->bound.both = r->bound.read;
-}
-
 static int calculate(const struct calc_options *o, struct calc_result *r)
 {
 	struct litepcie_link link = {
@@ -184,11 +140,12 @@ static int calculate(const struct calc_options *o, struct calc_result *r)
 		err = litepcie_theory_application_note(&link, &r->note);
 	if (err >= 0)
 		err = litepcie_theory_pcie_bench(&link, o->length, &r->lanes);
-	if (err < 0)
-		return err;
-	msc815x(&link, o, &r->msc, r->raw);
-	bound(o, r);
-	return 0;
+	if (err >= 0)
+		err = litepcie_theory_msc815x(&link, o->length, o->acks == ACKS_ALL, &r->msc);
+	if (err >= 0)
+		err = litepcie_theory_bound(&link, o->length, o->latency_ns, (unsigned int)o->tags,
+					    &r->bound);
+	return err;
 }
 
 /* The notes print whole MB/s without rounding up; the 1e-6 keeps a whole number whole. */

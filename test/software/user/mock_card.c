@@ -71,6 +71,11 @@ static int open_card(int flags)
 static const char *moved(const char *path, char *buffer)
 {
 	const char *sysfs = getenv("MOCK_SYSFS"), *interrupts = getenv("MOCK_INTERRUPTS");
+	const char *user = getenv("MOCK_USER");
+
+	/* MOCK_USER: a file with the user's registers, instead of /dev/litepcie0_user. */
+	if (user && !strcmp(path, DEVICE "_user"))
+		return user;
 
 	/* MOCK_INTERRUPTS: a file instead of /proc/interrupts. */
 	if (interrupts && !strcmp(path, "/proc/interrupts"))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import command_pages
+from tools import command_pages, library_page
 
 ROOT   = Path(__file__).resolve().parents[3]
 USER   = ROOT / "software" / "user"
@@ -92,9 +92,19 @@ def test_shell_accepts_its_completion(shell, name):
     assert subprocess.run([shell, "-n", USER / name], capture_output=True).stderr == b""
 
 
+def test_the_page_of_the_library_has_every_call():
+    """Of the header as it is now, and of the exported symbols."""
+    text    = library_page.PAGE.read_text()
+    exports = set(re.findall(r"^\tlitepcie_\w+", (USER / "lib" / "liblitepcie.map").read_text(), re.M))
+    shown   = ", ".join(re.findall(r"^\.SS (.+)", text, re.M)).split(", ")
+    assert text == library_page.page() and len(shown) == len(exports)
+    assert {f"\t{name.removesuffix('()')}" for name in shown} == exports
+
+
 @pytest.mark.skipif(not shutil.which("groff"), reason="groff is not installed")
-def test_manual_is_formatted_without_a_warning():
-    result = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z", str(MANUAL)],
+@pytest.mark.parametrize("page", [MANUAL, library_page.PAGE], ids=lambda page: page.name)
+def test_manual_is_formatted_without_a_warning(page):
+    result = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z", str(page)],
         capture_output=True, text=True)
     assert (result.returncode, result.stderr) == (0, "")
 

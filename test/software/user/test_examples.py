@@ -59,7 +59,8 @@ def test_stream_packets(card, tmp_path):
 def programs(tmp_path_factory):
     """Folder with the C examples."""
     folder = tmp_path_factory.mktemp("examples")
-    subprocess.run(["make", "-s", "-C", EXAMPLES, f"BUILD={folder}", f"{folder}/h2c_c2h", f"{folder}/record_play"],
+    subprocess.run(["make", "-s", "-C", EXAMPLES, f"BUILD={folder}", f"{folder}/h2c_c2h", f"{folder}/record_play",
+        f"{folder}/async_copy"],
         check=True, capture_output=True)
     return folder
 
@@ -81,6 +82,12 @@ def test_h2c_c2h(card, programs, tmp_path):
         env=card.environment(short=4096))
     assert (back.returncode, back.stdout, back.stderr) == (0, "300001 bytes moved, card to host\n", "")
     assert (tmp_path / "in").read_bytes() == data
+
+
+def test_async_copy(card, programs):
+    result = run_program(programs / "async_copy", 1, env=card.environment())
+    assert (result.returncode, result.stdout) == (0, "1048576 bytes moved to the card and back: equal\n") or \
+        "not permitted" in result.stderr or "not implemented" in result.stderr
 
 
 def test_record_play(programs, tmp_path):

@@ -81,6 +81,7 @@ def test_installed_files(installed):
         "lib/liblitepcie.so.0", f"lib/liblitepcie.so.{version}", "lib/pkgconfig/liblitepcie.pc",
         "lib/udev/rules.d/60-litepcie.rules", "include/liblitepcie.h", "include/litepcie_regs.h",
         "include/linux/litepcie.h", "include/linux/litepcie_stream.h", "share/man/man1/litepcie_util.1",
+        "share/man/man3/liblitepcie.3",
         "share/bash-completion/completions/litepcie_util",
         "share/zsh/site-functions/_litepcie_util", "share/fish/vendor_completions.d/litepcie_util.fish",
     }
@@ -144,7 +145,7 @@ def test_static_tool(tmp_path):
 
 
 def test_build_leaves_the_sources_alone(build):
-    known = {".c", ".h", ".map", ".in", ".1", ".bash", ".fish", ".rules", "", ".clang-format"}
+    known = {".c", ".h", ".map", ".in", ".1", ".3", ".bash", ".fish", ".rules", "", ".clang-format"}
     assert {path.suffix for path in USER.rglob("*") if path.is_file()} <= known
 
 

@@ -1,0 +1,255 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The Python package on the mock card. test/guest/test_python.py runs it against the driver and the simulated card."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+from pathlib import Path
+
+import pytest
+
+ROOT    = Path(__file__).resolve().parents[3]
+PACKAGE = ROOT / "software" / "python"
+
+CSR = {"constants": {"config_csr_data_width": 32}, "csr_registers": {
+    "core_operand":     {"addr": 0x3000_0000, "size": 1, "type": "rw"},
+    "core_result":      {"addr": 0x3000_0004, "size": 1, "type": "ro"},
+    "timer_cycles":     {"addr": 0x3000_0008, "size": 2, "type": "rw"},
+    "gone_far":         {"addr": 0x3100_0000, "size": 1, "type": "rw"},
+    "identity_scratch": {"addr": 0x28,        "size": 1, "type": "rw"},
+}}
+
+
+@pytest.fixture
+def python(card, build):
+    """Runs a program with the package on the mock card, and returns what it printed."""
+    def run(code, **settings):
+        environment = card.environment(**settings) | {"PYTHONPATH": str(PACKAGE), "PYTHONDONTWRITEBYTECODE": "1",
+            "LITEPCIE_LIBRARY": str(build / "liblitepcie.so"), "ASAN_OPTIONS": "detect_leaks=0"}
+        result = subprocess.run([sys.executable, "-c", "import liblitepcie, numpy, errno, os\n"
+            f"from liblitepcie import *\n{code}"], env=environment, capture_output=True, text=True, timeout=60)
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout
+    return run
+
+
+def test_memory(python, card):
+    """Slices, and buffers of the program in place; what is around the bytes stays."""
+    python("""
+with Card("litepcie0") as card:
+    memory, data = card.memory, numpy.arange(1000, dtype=numpy.uint32)
+    assert len(memory) == 1 << 20 and memory[-1] == 0
+    memory.write(data, 61)
+    back = numpy.zeros(1002, numpy.uint32)
+    memory.read_into(back[1:-1], 61)
+    assert (back[1:-1] == data).all() and back[0] == back[-1] == 0
+    assert (memory.read(1000, 61, numpy.uint32) == data).all()
+    assert memory[61:4061].tobytes() == data.tobytes()
+    memory[8:12] = b"abcd"
+    memory[5] = 255
+    assert memory[0:13].tolist() == [0]*5 + [255, 0, 0] + list(b"abcd") + [0]
+    assert len(memory[(1 << 20) - 5:1 << 30]) == 5 and len(memory[9:9]) == 0
+    target = bytearray(4)
+    memory.read_into(target, 8)
+    assert target == b"abcd"
+    before = card.counters("writer")
+    memory[0:4096]
+    assert card.counters("writer").since(before).bytes == 4096
+""", short=7777)
+    assert card.file.read_bytes()[61:4061] == b"".join(n.to_bytes(4, "little") for n in range(1000))
+
+
+# Runs each line of `codes` and prints its exception.
+TRY = """
+for code in codes:
+    try:
+        exec(code)
+        print(code, "raised nothing")
+    except Exception as error:
+        print(f"{type(error).__name__}: {error}")
+"""
+
+WRONG = [
+    ("card.memory[0:4] = b'abc'", "ValueError: 3 bytes do not fit a slice of 4; give as many as the slice has"),
+    ("card.memory[1 << 20]", "IndexError: offset 1048576 is outside the card's memory, which has 1048576 bytes"),
+    ("card.memory.write(b'ab', (1 << 20) - 1)", "IndexError: bytes 1048575 to 1048576 are not inside the card's"),
+    ("card.memory[0:8:2]", "ValueError: step 2 is not supported; leave it out"),
+    ("card.memory.read_into(b'ab')", "ValueError: the buffer is read-only; give one that can be written"),
+    ("card.memory.write(numpy.zeros((8, 8))[:, 1])", "ValueError: the buffer is not contiguous; give a contiguous"),
+    ("card.counters('both')", "ValueError: direction 'both' is not supported; choose 'reader' or 'writer'"),
+    ("card.stream(0, 'x')", "ValueError: mode 'x' is not supported; choose 'r', 'w' or 'rw'"),
+    ("card.stream(3)", "LitePCIeError: /dev/litepcie0_stream3: no such device file"),
+    ("card.queue(0)", "LitePCIeError: /dev/litepcie0: the driver rejected a value"),
+    ("Card(7)", "LitePCIeError: /dev/litepcie7: no such device file"),
+    ("Card('/dev/null')", "LitePCIeError: /dev/null: not a device of the LitePCIe SoC driver"),
+    ("Card('0000:05:00.0')", "LitePCIeError: 0000:05:00.0: no card of the driver has this PCI address; cards() lists"),
+    ("Card('kc705')", "ValueError: 'kc705' is no card; give a number, a name such as 'litepcie0', a path, or a PCI"),
+    ("calc(lanes=3)", "ValueError: these values are no link; gen is 1 to 3, lanes are 1, 2, 4, 8 or 16"),
+    ("card.close(); card.close(); card.memory[0]", "ValueError: /dev/litepcie0 is closed"),
+]
+def said_of(output, wrong):
+    lines = output.splitlines()
+    assert len(lines) == len(wrong)
+    for line, (code, wanted) in zip(lines, wrong):
+        assert wanted in line, code
+
+
+def test_errors_are_one_line(python):
+    said_of(python(f"card, codes = Card(), {[code for code, _ in WRONG]}\n{TRY}"), WRONG)
+
+
+def test_an_error_of_a_transfer(python):
+    python("""
+card = Card(0)
+card.memory[0:9]
+try:
+    card.memory[0:9]
+except OSError as error:
+    assert error.errno == errno.EIO and error.filename == "/dev/litepcie0", error
+    assert str(error).startswith("/dev/litepcie0: the host answered a request of the card with an error")
+else:
+    raise SystemExit("no error")
+assert len(card.memory[0:9]) == 9
+""", fail_call=2)
+
+
+def test_card(python):
+    assert python("""
+card = Card(0)
+info = card.info
+print(info.target, info.bus_address, info.gateware_version, info.link_gen, info.link_lanes, *info.capabilities)
+print(card.errors().unexpected, hex(card.scratch(0x1234)), card.fd > 2, card, liblitepcie.__version__)
+card.memory[0:10] = bytes(10)
+card.reset_engine("reader")
+print(card.counters("reader").bytes, cards())
+before, after = Counters(1, 2, 3, 4, 5, 6, 7, 2**32 - 1), Counters(9, 9, 9, 9, 9, 9, 9, 4)
+print(after.since(before).wait_data, after.since(before).active_cycles)
+""").splitlines() == ["mock 0000:01:00.0 1.0 2 4 reader writer msi link window",
+        f"3 0x1234 True Card('/dev/litepcie0') {version()}", "0 []", "5 8"]
+
+
+def version():
+    return re.search(r'version += "(\S+)"', (ROOT / "setup.py").read_text())[1]
+
+
+def test_queue(python):
+    """Results by their tags; the queue keeps buffers alive that the program has dropped; an error has its tag."""
+    said = python("""
+card = Card()
+try:
+    queue = card.queue(depth=4)
+except OSError as error:
+    raise SystemExit(0 if print(error) else 0)
+room = numpy.zeros(4*4096, numpy.uint8)
+queue.register(room)
+tags = [queue.write(numpy.full(4096, n + 1, numpy.uint8), n*4096) for n in range(4)]
+try:
+    queue.write(b"x")
+    raise SystemExit("no error")
+except OSError as error:
+    assert error.errno == errno.EAGAIN
+assert len(queue) == 4 and sorted(queue.wait() for n in tags) == [(tag, 4096) for tag in tags]
+assert queue.wait() is None
+for n in range(4):
+    queue.read_into(room[n*4096:(n + 1)*4096], n*4096)
+while queue.wait(10):
+    pass
+assert [int(room[n*4096:(n + 1)*4096].mean()) for n in range(4)] == [1, 2, 3, 4]
+tag = queue.read_into(bytearray(100), (1 << 20) - 10)
+assert queue.wait() == (tag, 10)
+with card.queue(1) as other:
+    other.write(b"12345678", 0)
+assert card.memory[0:8].tobytes() == b"12345678"
+print("all")
+""")
+    if "not permitted" in said or "not implemented" in said:
+        pytest.skip("this machine does not allow io_uring")
+    assert said == "all\n"
+
+
+def test_stream(python, tmp_path):
+    """Packets come back as they were sent, whatever the pieces in which the driver gives them."""
+    assert python("""
+with Card(0).stream(0) as stream:
+    packets = [os.urandom(n) for n in (1, 64, 65536, 65537, 200001)]
+    for packet in packets:
+        stream.write_packet(packet)
+        assert stream.read_packet().tobytes() == packet
+    samples = numpy.arange(500, dtype=numpy.int16)
+    stream.write_packet(samples)
+    assert (stream.read_packet().view(numpy.int16) == samples).all()
+    try:
+        stream.write_packet(b"")
+    except ValueError as error:
+        print(error)
+    print(stream.info("writer").lost_bytes, stream.info("writer").overruns, stream.fileno() > 2)
+""", stream_piece=30000) == "a packet has at least one byte\n0 3 True\n"
+
+
+@pytest.fixture
+def registers(python, tmp_path):
+    """Runs a program with ``regs``, whose values are those of the file that the second result names."""
+    folder = tmp_path / "sys" / "class" / "litepcie_user" / "litepcie0_user"
+    folder.mkdir(parents=True)
+    (folder / "origin").write_text("0x30000000\n")
+    (tmp_path / "user").write_bytes(bytes(range(64)))
+    (tmp_path / "csr.json").write_text(json.dumps(CSR))
+    return lambda code, **settings: python(f"regs = Card().registers({str(tmp_path / 'csr.json')!r})\n{code}",
+        sysfs=tmp_path / "sys", user=tmp_path / "user", **settings)
+
+
+def test_registers_by_name(registers, tmp_path):
+    registers("""
+assert regs.core_result == 0x07060504 and regs["core_result"].value == 0x07060504
+assert regs.timer_cycles == 0x0b0a0908_0f0e0d0c
+regs.core_operand = 0x12345678
+regs["timer_cycles"].value = 0x1_00000002
+assert regs.timer_cycles == 0x1_00000002
+assert {one.name for one in regs} == {"core_operand", "core_result", "timer_cycles", "gone_far"}
+assert "core_operand" in dir(regs)
+""")
+    assert (tmp_path / "user").read_bytes()[:16].hex() == "78563412" "04050607" "01000000" "02000000"
+
+
+WRONG_REGISTERS = [
+    ("regs.core_result = 1",       "WrongRegister: core_result can only be read"),
+    ("regs.core_operand = 2**32",  "ValueError: core_operand: 4294967296 does not fit; the most is 0xffffffff"),
+    ("regs.core_operant",          "AttributeError: core_operant is no register of the user's logic in csr.json"),
+    ("regs['identity_scratch']",   "WrongRegister: identity_scratch is a register of the card, which only the driver"),
+    ("regs.gone_far",              "/dev/litepcie0_user: outside the range of the user's registers"),
+]
+
+
+def test_wrong_registers(registers):
+    said_of(registers(f"codes = {[code for code, _ in WRONG_REGISTERS]}\n{TRY}"), WRONG_REGISTERS)
+
+
+@pytest.mark.parametrize("arguments, options", [
+    ("", ()),
+    ("gen=1, lanes=8, mps=128, mrrs=256, acks_all=True", "--gen 1 --lanes 8 --mps 128 --mrrs 256 --acks all".split()),
+    ("gen=3, lanes=16, mps=512, completion=64, header=16, ecrc=True, length=4096, latency_ns=700, tags=64",
+        "--gen 3 --lanes 16 --mps 512 --completion 64 --header 16 --ecrc -l 4K --latency-ns 700 --tags 64".split()),
+])
+def test_calc_is_that_of_the_tool(python, card, arguments, options):
+    tool = json.loads(card("calc", "--json", *options).out)
+    mine = json.loads(python("import json, dataclasses\n"
+        f"print(json.dumps(dataclasses.asdict(calc({arguments}))))"))
+    assert round(mine.pop("raw")) == tool["raw_bytes_per_second"]
+    for name, rates in mine.items():
+        assert {key: round(rate) for key, rate in rates.items()} == tool[f"{name}_bytes_per_second"], name
+
+
+def test_a_missing_library_is_one_line(python, build):
+    environment = os.environ | {"PYTHONPATH": str(PACKAGE), "LITEPCIE_LIBRARY": "/nowhere/liblitepcie.so"}
+    result = subprocess.run([sys.executable, "-c", "import liblitepcie; liblitepcie.Card(0)"], env=environment,
+        capture_output=True, text=True)
+    assert "LibraryMissing: /nowhere/liblitepcie.so cannot be used (" in result.stderr.splitlines()[-1]
+    assert "or set LITEPCIE_LIBRARY to its path" in result.stderr.splitlines()[-1]

@@ -1,0 +1,59 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The Python package as files: structures as the C compiler lays them out, and the wheel."""
+
+import os
+import subprocess
+import sys
+import zipfile
+
+from pathlib import Path
+
+from tools import check_version, make_wheel
+
+ROOT    = Path(__file__).resolve().parents[3]
+PACKAGE = ROOT / "software" / "python"
+
+STRUCTURES = {"Info": "info", "Counters": "counters", "Errors": "errors", "Setup": "stream_setup", "Done": "done",
+    "StreamInfo": "stream_info", "Link": "link", "Rates": "rates"}
+
+LAYOUT = f"""
+import ctypes
+from liblitepcie import _library
+for name, c in {STRUCTURES}.items():
+    kind = getattr(_library, "C" + name)
+    print(f"sizeof(struct litepcie_{{c}}) == {{ctypes.sizeof(kind)}}")
+    for field, *_ in kind._fields_:
+        print(f"offsetof(struct litepcie_{{c}}, {{field}}) == {{getattr(kind, field).offset}}")
+"""
+
+
+def test_structures_are_those_of_the_headers(tmp_path):
+    lines = subprocess.run([sys.executable, "-c", LAYOUT], env=os.environ | {"PYTHONPATH": str(PACKAGE)}, check=True,
+        capture_output=True, text=True).stdout.splitlines()
+    assert len(lines) > 80
+    (tmp_path / "check.c").write_text("#include <stddef.h>\n#include <liblitepcie.h>\n" +
+        "".join(f'_Static_assert({line}, "{line}");\n' for line in lines))
+    subprocess.run(["cc", "-fsyntax-only", f"-I{ROOT}/software/user/lib",
+        f"-I{ROOT}/software/kernel/include/uapi", tmp_path / "check.c"], check=True)
+
+
+def test_wheel(tmp_path):
+    """All modules and the mark of a typed package, nothing compiled, and the version of the project."""
+    version = check_version.version()
+    wheel   = make_wheel.make(tmp_path)
+    assert wheel.name == f"liblitepcie-{version}-py3-none-any.whl"
+    names = set(zipfile.ZipFile(wheel).namelist())
+    files = {f"liblitepcie/{path.name}" for path in (PACKAGE / "liblitepcie").iterdir() if path.is_file()}
+    assert names - files == {f"liblitepcie-{version}.dist-info/{name}" for name in ("METADATA", "WHEEL", "RECORD",
+        "top_level.txt")} and files <= names
+    assert {path.name for path in PACKAGE.iterdir()} == {"README.md", "liblitepcie", "pyproject.toml"}
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "installed")
+    assert subprocess.run([sys.executable, "-c", "import liblitepcie; print(liblitepcie.__version__)"], cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(tmp_path / "installed")}, check=True, capture_output=True, text=True
+        ).stdout.strip() == version

@@ -1,0 +1,113 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The man page liblitepcie(3), with a section for each call, from the comments of liblitepcie.h.
+
+`python -m tools.library_page --write` renews the page, `--check` fails if it differs.
+"""
+
+import re
+import sys
+
+from pathlib import Path
+
+from tools import check_version
+
+USER   = Path(__file__).resolve().parents[1] / "software" / "user"
+HEADER = USER / "lib" / "liblitepcie.h"
+PAGE   = USER / "liblitepcie.3"
+
+HEAD = r"""'\" Made by tools/library_page.py from liblitepcie.h: do not edit.
+'\" SPDX-License-Identifier: BSD-2-Clause
+'\" Copyright (c) 2026 LitePCIe SoC developers
+.TH LIBLITEPCIE 3 "" "LitePCIe SoC @VERSION@" "Library Functions Manual"
+.SH NAME
+liblitepcie \- access to LitePCIe SoC cards
+.SH LIBRARY
+.RI "LitePCIe SoC library (" liblitepcie ", " \-llitepcie )
+.SH SYNOPSIS
+.B #include <liblitepcie.h>
+"""
+
+TAIL = r""".SH SEE ALSO
+.BR litepcie_util (1),
+.BR io_uring (7),
+.BR poll (2)
+"""
+
+SECTION = re.compile(r"/\* -{4} (.+?) -+ \*/")
+BLOCK   = re.compile(r"/\*(.*?)\*/\n((?:(?!\n\n|#).)*)", re.DOTALL)
+ITEM    = re.compile(r" {2}(-E\w+(?:, -E\w+)*|-) +(.*)")
+
+# Troff --------------------------------------------------------------------------------------------
+
+
+def escaped(text):
+    text = text.replace("\\", "\\e").replace("-", "\\-")
+    return "\\&" + text if text[:1] in (".", "'") else text
+
+
+def prose(comment):
+    """Lines of troff of a comment: paragraphs, and lists of errors or of points."""
+    lines, ended = [], False
+    for line in (re.sub(r"^\s*\* ?", "", line).rstrip() for line in comment.strip().splitlines()):
+        item = ITEM.match(line)
+        if item:
+            mark = "\\(bu 2" if item[1] == "-" else f"\n.B {escaped(item[1])}"
+            lines += [f".IP {mark}" if item[1] == "-" else f".TP{mark}", escaped(item[2].strip())]
+        elif not line:
+            lines.append(".PP")
+        elif line.startswith("\t"):
+            lines += [".nf", escaped(line.expandtabs()), ".fi"]
+        else:
+            if ended and not line.startswith(" "):
+                lines.append(".PP")
+            lines.append(escaped(line.strip()))
+        ended = bool(item) or (ended and line.startswith(" "))
+    return [line for line in lines if line]
+
+
+def section(title, text):
+    """A section of the header: a part of the page for each comment that describes declarations."""
+    lines = [f".SH {escaped(title).upper()}"]
+    for comment, code in BLOCK.findall(text):
+        names = re.findall(r"\b(litepcie_\w+)\(", code)
+        if names:
+            lines += [f".SS {', '.join(escaped(name) + '()' for name in names)}", ".nf",
+                *[escaped(line.expandtabs()) for line in code.strip().splitlines()], ".fi", ".PP", *prose(comment)]
+        elif code.strip():
+            lines += [".PP", *prose(comment), ".PP", ".nf",
+                *[escaped(line.expandtabs()) for line in code.strip().splitlines()], ".fi"]
+        else:
+            lines += [".PP", *prose(comment)]
+    return lines
+
+
+def page():
+    text  = HEADER.read_text(encoding="utf-8")
+    parts = SECTION.split(text)
+    about = re.findall(r"/\*(.*?)\*/", parts[0], re.DOTALL)[2]
+    _, about = about.split("Conventions of all functions:")
+    lines = [HEAD.replace("@VERSION@", check_version.version()).strip(), ".SH CONVENTIONS", *prose(about)]
+    for title, body in zip(parts[1::2], parts[2::2]):
+        lines += section(title, body)
+    return "\n".join([*lines, TAIL])
+
+
+def main(arguments):
+    if arguments not in (["--write"], ["--check"]):
+        sys.exit("usage: python -m tools.library_page --write | --check")
+    wanted = page()
+    if arguments == ["--write"]:
+        PAGE.write_text(wanted, encoding="utf-8")
+    elif not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != wanted:
+        print(f"{PAGE.name} is not that of liblitepcie.h; run: build/venv/bin/python -m tools.library_page --write")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
