@@ -51,21 +51,9 @@ class PinnedBanks(LiteXModule):
             return pages[name]
 
         self.array = array = csr_bus.CSRBankArray(source, page_of, **layout, alignment=32, paging=abi.CSR_PAGING)
-        self.comb += bridge.csr.connect(*array.get_buses(), omit={"adr"})
-        for _, _, page, bank in array.banks + array.srams:
-            self.select(bus, bank.bus, page)
+        self.comb += bridge.csr.connect(*array.get_buses())
         self.comb += [engine.registers.selected.eq(bridge.csr.adr) for engine in source.engines]
         if hasattr(source, "msix"):
             source.msix.watch(bridge.csr)
         self.regions = {name: SoCCSRRegion(origin=page * abi.CSR_PAGING, busword=32, obj=csrs)
             for name, csrs, page, _ in sorted(array.banks, key=lambda bank: bank[2])}
-
-    def select(self, bus, bank, page):
-        """Selects a bank from the address that the bridge takes, a cycle ahead: comparing it and reading a register
-        in one cycle is a long path."""
-        page_bits = log2_int(abi.CSR_PAGING // 4)
-        other     = ~page & (2**(len(bank.adr) - page_bits) - 1)
-        here      = Signal()
-        self.sync += here.eq(bus.adr[page_bits:len(bank.adr)] == page)
-        self.comb += bank.adr.eq(Cat(self.bridge.csr.adr[:page_bits],
-            Mux(here, Constant(page, len(bank.adr) - page_bits), Constant(other, len(bank.adr) - page_bits))))
