@@ -61,16 +61,12 @@ class FunctionReset(LiteXModule):
             lasted.eq(lasted + 1)
         )
         self.fsm = fsm = FSM(reset_state="IDLE")
-        # From registers, because both reach far: the FSM enters and leaves its states in the same cycle.
-        self.sync += [
-            If(fsm.before_leaving("IDLE"),  self.active.eq(1)),
-            If(fsm.before_entering("IDLE"), self.active.eq(0)),
-            self.reset.eq(fsm.before_entering("RESET")),
-        ]
+        self.comb += self.active.eq(~fsm.ongoing("IDLE"))
         fsm.act("IDLE",
             If(cause, NextState("RESET"))
         )
         fsm.act("RESET",
+            self.reset.eq(1),
             NextValue(last,  ~cause),
             NextValue(asked, self.function_reset),
             NextState("BEGUN")
