@@ -42,6 +42,13 @@ def test_room_of_unanswered_reads():
     assert stress_room.kept_and_largest(TRACE.splitlines()) == (5, 60)
 
 
+@pytest.mark.parametrize("cycle, kept", [(5000, 5), (4000, 0)])
+def test_room_of_reads_that_are_answered_late(cycle, kept):
+    """A read keeps its room until its completions come, but one that is answered in time keeps none."""
+    late = f"{cycle} 5.0 > CplD length 80 completer 0000 status 0 byte count 318 requester 0100 tag 46 lower address 0"
+    assert stress_room.kept_and_largest([*TRACE.splitlines(), late]) == (kept, 60)
+
+
 @pytest.mark.parametrize("change, room, known", [
     ({}, 64, True), ({}, 65, False), ({"phase": "load"}, 64, False), ({"event": "link-down"}, 64, False),
     ({"message": "reader0 stopped: BAD_LENGTH"}, 64, False),
