@@ -102,6 +102,7 @@ class Machine:
 
     memory        : size of the guest's memory in QEMU's notation ("512M").
     cpus          : number of processors.
+    processor     : their model in QEMU's notation ("Nehalem"), or None for QEMU's own choice.
     iommu         : the guest has, and uses, an Intel IOMMU with interrupt remapping.
     strict_writes : the guest waits for each write to the board instead of posting it.
     socket        : path of the simulator's socket, or None for a guest without a board.
@@ -112,6 +113,7 @@ class Machine:
     """
     memory        : str  = "512M"
     cpus          : int  = 1
+    processor     : str  = None
     iommu         : bool = False
     strict_writes : bool = False
     socket        : str  = None
@@ -128,7 +130,8 @@ class Machine:
 
     def hardware(self):
         """Returns QEMU's arguments for the machine and its processor."""
-        return ["-machine", "q35,accel=tcg,memory-backend=memory,sata=off,smbus=off,smm=off,i8042=off"]
+        return ["-machine", "q35,accel=tcg,memory-backend=memory,sata=off,smbus=off,smm=off,i8042=off",
+            *(["-cpu", self.processor] if self.processor else [])]
 
     def arguments(self, kernel, initrd, console, control):
         """Returns QEMU's arguments. `console` and `control` are file descriptors of connected sockets."""

@@ -7,7 +7,7 @@
 _litepcie_util()
 {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="list info config bus mem scratch_test dma_test stream top reset calc help version"
+	local commands="list info config bus mem scratch_test dma_test bench stream top reset calc help version"
 	local options="--device --card --json --version --help" command="" word
 
 	for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
@@ -32,6 +32,10 @@ _litepcie_util()
 		return ;;
 	dma_test:--header)
 		options="12 16"
+		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
+		return ;;
+	bench:--direction | bench:-s)
+		options="read write both"
 		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
 		return ;;
 	calc:--header)
@@ -68,6 +72,14 @@ _litepcie_util()
 	dma_test:-o | \
 	dma_test:--host-offset | \
 	dma_test:--seed | \
+	bench:--min | \
+	bench:--max | \
+	bench:--depth | \
+	bench:--offset | \
+	bench:-o | \
+	bench:--time-ms | \
+	bench:-t | \
+	bench:--csv | \
 	stream:--stream | \
 	stream:-s | \
 	stream:--file | \
@@ -106,6 +118,8 @@ _litepcie_util()
 		options="$options --offset --length --to --file --value --width --pattern --seed --pio" ;;
 	dma_test)
 		options="$options --sequence --length --iterations --time --interval --json-lines --preserve --offset --host-offset --seed --header" ;;
+	bench)
+		options="$options --direction --min --max --depth --offset --time-ms --csv" ;;
 	stream)
 		options="$options --stream --file --length --packets --packet-bytes --time --timeout --seed" ;;
 	top)

@@ -102,3 +102,11 @@ def test_top_and_reset(guest):
     assert "resetting needs CAP_SYS_ADMIN: run as root" in guest.run("chmod 666 /dev/litepcie0; "
         "echo 'nobody:x:65534:65534::/:/bin/sh' >> /etc/passwd; su nobody -c "
         "'litepcie_util reset reader' 2>&1", status=1)
+
+
+def test_bench(guest):
+    """Each point is verified, and by the card's counters none is faster than the link."""
+    told = json.loads(guest.run("litepcie_util --json bench --min 1K --max 4K --depth 4 -t 1"))
+    assert len(told["points"]) == 2*3*2 and told["ok"] and not told["disturbed"]
+    for one in told["points"]:
+        assert one["transfers"] >= one["in_flight"] and 1e7 < one["counter_bytes_per_second"] < 2e9, one

@@ -19,6 +19,7 @@ LINES = {
     "scratch_test" : ["scratch_test"],
     "dma_test"     : ["dma_test", "dma_test -s read", "dma_test -s write -l 1",
                       "dma_test -s read-and-write", "dma_test -n 3 --preserve --time 5"],
+    "bench"        : ["bench --max 4K --depth 2 -t 1"],
     "bus"          : ["bus"],
     "mem"          : ["mem read", "mem read --pio -l 3", "mem fill -l 9"],
     "top"          : ["top -n 1 --interval-ms 10"],
@@ -28,6 +29,7 @@ LINES = {
 
 FAULTS = {
     "scratch_test" : [{"scratch_and": 1}],
+    "bench -t 1 --depth 2": [{"flip": 70}, {"other_read": 5}, {"fail_call": 7}, {"gen": 0}],
     "dma_test"     : [{"flip": 10}, {"channels": 2}, {"other_read": 5}, {"spill_host": 1}, {"spill_card": 1},
                       {"still": 1}, {"fail_call": 70}, {"gen": 0}],
 }
@@ -110,8 +112,8 @@ def test_schema(card, line):
 @pytest.mark.parametrize("name, fault", [(name, f) for name in FAULTS for f in FAULTS[name]],
     ids=str)
 def test_schema_of_failures(card, name, fault):
-    result = card("--json", name, **fault)
-    assert check(name, result.out)["ok"] == (result.code == 0)
+    result = card("--json", *name.split(), **fault)
+    assert check(name.split()[0], result.out)["ok"] == (result.code == 0)
 
 
 def test_schema_of_wrong_data(card):

@@ -1,0 +1,79 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The interpreter of the tests for a guest, with NumPy and the package of software/python: what an import loads.
+
+The guest has no Python of its own. The interpreter's files get the paths that they have on the machine, 75 MB in all;
+those that only other programs would import are not there.
+"""
+
+import os
+import subprocess
+import sys
+
+from pathlib import Path
+
+ROOT    = Path(__file__).resolve().parents[2]
+BUILD   = ROOT / "build" / "test" / "guest" / "python"
+PACKAGE = ROOT / "software" / "python"
+
+# NumPy needs SSE4.2, which QEMU's own choice lacks.
+PROCESSOR = "Nehalem"
+
+# Where a program finds its loader, by the ABI of the processor.
+LOADER = "/lib64/ld-linux-x86-64.so.2"
+
+COLLECT = """
+import os, sys
+import errno, numpy
+from liblitepcie import calc
+calc()
+print(os.path.realpath(sys.executable))
+print(*[found for module in list(sys.modules.values()) for found in [getattr(module, "__file__", None)] if found],
+    sep="\\n")
+print(*{line.split()[-1] for line in open("/proc/self/maps") if ".so" in line}, sep="\\n")
+"""
+
+
+def environment(library):
+    import numpy
+
+    return {"PYTHONHOME": sys.base_prefix, "PYTHONPATH": f"{PACKAGE}:{Path(numpy.__file__).parents[1]}",
+        "LITEPCIE_LIBRARY": str(library), "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def library():
+    subprocess.run(["make", "-s", "-C", ROOT / "software" / "user", f"BUILD={BUILD}", f"{BUILD}/liblitepcie.so"],
+        check=True, stdout=subprocess.DEVNULL)
+    return (BUILD / "liblitepcie.so").resolve()
+
+
+def found():
+    """Paths of all files that the import of the package loads; the first one is the interpreter."""
+    interpreter = os.path.realpath(sys.executable)
+    return subprocess.run([interpreter, "-c", COLLECT], env=environment(library()), check=True,
+        capture_output=True, text=True).stdout.split()
+
+
+def names(path):
+    """All names of a library in its folder, such as libffi.so.8 of libffi.so.8.1.2."""
+    stem, mark, _ = path.name.partition(".so")
+    return {path, *(other for other in path.parent.glob(f"{stem}.so.*") if mark and other.resolve() == path)}
+
+
+def files():
+    """(path on the machine, path in the guest) of them, for `Guest`."""
+    paths   = {Path(path).absolute() for path in found()}
+    loader, = {path for path in paths if path.name.startswith("ld-linux")}
+    return [*sorted((path, str(name)) for path in paths for name in names(path)), (loader, LOADER)]
+
+
+def command():
+    """The command line in the guest that starts the interpreter."""
+    interpreter, *paths = found()
+    folders  = sorted({os.path.dirname(path) for path in paths if ".so" in os.path.basename(path)})
+    settings = environment(library()) | {"LD_LIBRARY_PATH": ":".join(folders)}
+    return " ".join(["env", *[f"{name}={value}" for name, value in settings.items()], interpreter])

@@ -1,0 +1,95 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The Python package over the driver and the simulated card, with the interpreter of the tests and NumPy.
+
+Only in `make test-all`: under QEMU's emulation, the import of NumPy takes most of the time.
+"""
+
+import pytest
+
+from litepcie_sim.guest  import DEBUG_KERNEL
+from test.guest          import python_files
+from test.guest.conftest import KERNEL
+
+pytestmark = [pytest.mark.full, pytest.mark.skipif(KERNEL == DEBUG_KERNEL, reason="Python is slow under KASAN")]
+
+
+@pytest.fixture(scope="module")
+def guest(boot, build_board):
+    board = build_board(user_core=True)
+    csr   = board / "software" / "include" / "generated" / "csr.json"
+    with boot("python", board=board, files=[*python_files.files(), (csr, "/csr.json")],
+            processor=python_files.PROCESSOR) as guest:
+        yield guest
+
+
+# Each call of the package that the board has something for. It prints the name of what it has checked.
+PROGRAM = """
+from liblitepcie import *
+import numpy, errno
+with Card(cards()[0].bus_address) as card:
+    info = card.info
+    assert info.target.startswith("sim gen2 x4") and "user" in info.capabilities and card.device == "/dev/litepcie0"
+    assert card.scratch(0x1234) == 0x1234 and not any(vars(card.errors()).values())
+    data = numpy.arange(8000, dtype=numpy.uint32)
+    back = numpy.zeros(8002, numpy.uint32)
+    before = card.counters("reader"), card.counters("writer")
+    card.memory.write(data, 61)
+    card.memory.read_into(back[1:-1], 61)
+    assert (back[1:-1] == data).all() and back[0] == back[-1] == 0
+    for direction, old in zip(("reader", "writer"), before):
+        assert card.counters(direction).since(old).bytes == data.nbytes
+    assert card.memory[57:69].tobytes()[4:] == data[:2].tobytes()
+    print("memory")
+
+    with card.queue(4) as queue:
+        queue.register(back)
+        back[:] = 0
+        parts = [slice(2000*n, 2000*(n + 1)) for n in range(4)]
+        tags  = [queue.write(data[part] + 7, 8000*n) for n, part in enumerate(parts)]
+        try:
+            queue.write(b"x")
+            raise SystemExit("more than the queue has room for")
+        except OSError as error:
+            assert error.errno == errno.EAGAIN
+        assert sorted(queue.wait() for _ in parts) == [(tag, 8000) for tag in tags]
+        for n, part in enumerate(parts):
+            queue.read_into(back[part], 8000*n)
+        while queue.wait():
+            pass
+        assert (back[:8000] == data[:8000] + 7).all()
+        tag = queue.read_into(bytearray(100), len(card.memory) - 10)
+        assert queue.wait() == (tag, 10)
+    print("queue")
+
+    registers = card.registers("/csr.json")
+    registers.core_operand = 0x12345678
+    assert registers.core_operand == 0x12345678 and registers.core_result == 0xffffffff ^ 0x12345678
+    registers.write(0x10000, [1, 2, 3])
+    assert registers.read(0x10000, 3) == [1, 2, 3]
+    print("registers")
+
+    with card.interrupt("pulse") as interrupt:
+        interrupt.arm()
+        registers.core_pulse = 1
+        count = interrupt.wait(10)
+        try:
+            interrupt.wait(0.05)
+            raise SystemExit("an interrupt without a pulse")
+        except OSError as error:
+            assert error.errno == errno.ETIMEDOUT
+        registers.core_pulse = 1
+        assert interrupt.wait(10) == count + 1
+    print("interrupts")
+assert calc().application_note.both > 1e9
+"""
+
+
+def test_every_call_that_the_board_has(guest):
+    guest.run(f"cat > /tmp/program.py << 'END'\n{PROGRAM}\nEND")
+    assert guest.run(f"{python_files.command()} /tmp/program.py").split("\n")[:-1] == [
+        "memory", "queue", "registers", "interrupts"]
