@@ -44,30 +44,6 @@ static const struct config_register aer[] = {
 	{ 0 },
 };
 
-static const struct config_field vc_caps[] = {
-	NUMBER(2, 0, "extended channels"), NUMBER(6, 4, "low priority channels"), { 0 },
-};
-
-static const struct config_field vc_control[] = {
-	HEX(7, 0, "traffic classes"), NUMBER(19, 17, "port arbitration"),
-	NUMBER(26, 24, "channel"), FLAG(31, "enable"), { 0 },
-};
-
-static const struct config_field vc_status[] = {
-	FLAG(0, "arbitration table changed"), FLAG(1, "negotiation pending"), { 0 },
-};
-
-static const struct config_register vc[] = {
-	REGISTER(0x04, 4, "Port VC Capability 1", vc_caps),
-	REGISTER(0x08, 4, "Port VC Capability 2", NULL),
-	REGISTER(0x0c, 2, "Port VC Control", NULL),
-	REGISTER(0x0e, 2, "Port VC Status", NULL),
-	REGISTER(0x10, 4, "VC 0 Capability", NULL),
-	REGISTER(0x14, 4, "VC 0 Control", vc_control),
-	REGISTER(0x1a, 2, "VC 0 Status", vc_status),
-	{ 0 },
-};
-
 static const struct config_register serial[] = {
 	REGISTER(0x04, 4, "Serial Number, lower half", NULL),
 	REGISTER(0x08, 4, "Serial Number, upper half", NULL),
@@ -203,26 +179,26 @@ static const struct config_register gen4[] = {
 
 const struct config_block config_extended[] = {
 	{ 0x01, "Advanced Error Reporting", aer },
-	{ 0x02, "Virtual Channel", vc },
+	{ 0x02, "Virtual Channel", config_vc },
 	{ 0x03, "Device Serial Number", serial },
 	{ 0x04, "Power Budgeting", NULL },
 	{ 0x05, "Root Complex Link Declaration", NULL },
 	{ 0x07, "Event Collector Association", NULL },
-	{ 0x09, "Virtual Channel with MFVC", vc },
+	{ 0x09, "Virtual Channel with MFVC", config_vc },
 	{ 0x0b, "Vendor Specific", vsec },
 	{ 0x0d, "Access Control Services", acs },
 	{ 0x0e, "Alternative Routing-ID", ari },
 	{ 0x0f, "Address Translation", NULL },
-	{ 0x10, "Single Root I/O Virtualization", NULL },
+	{ 0x10, "Single Root I/O Virtualization", config_sriov },
 	{ 0x12, "Multicast", NULL },
 	{ 0x13, "Page Request", NULL },
-	{ 0x15, "Resizable BAR", NULL },
+	{ 0x15, "Resizable BAR", config_resizable },
 	{ 0x16, "Dynamic Power Allocation", NULL },
 	{ 0x17, "TLP Processing Hints", NULL },
 	{ 0x18, "Latency Tolerance Reporting", ltr },
 	{ 0x19, "Secondary PCI Express", secondary },
 	{ 0x1b, "Process Address Space ID", NULL },
-	{ 0x1d, "Downstream Port Containment", NULL },
+	{ 0x1d, "Downstream Port Containment", config_dpc },
 	{ 0x1e, "L1 PM Substates", l1ss },
 	{ 0x1f, "Precision Time Measurement", ptm },
 	{ 0x23, "Designated Vendor Specific", NULL },

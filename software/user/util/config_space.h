@@ -50,6 +50,7 @@ struct config_block {
 extern const struct config_block config_type0, config_type1;
 extern const struct config_block config_capabilities[], config_extended[];
 extern const struct config_register config_express[];
+extern const struct config_register config_vc[], config_sriov[], config_resizable[], config_dpc[];
 
 #define FLAG(bit, name)              \
 	{                            \

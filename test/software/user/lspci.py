@@ -55,8 +55,14 @@ def made_space(seed):
         at += size
     at, last = 0x100, 0x1f
     for id_, version, size in [(1, 2, 0x2c), (3, 1, 12), (0xb, 1, 16), (0xd, 1, 8), (0xe, 1, 8), (0x18, 1, 8),
-            (0x19, 1, 0x20), (0x1e, 1, 16), (last, 1, 12)]:
+            (0x19, 1, 0x20), (0x1e, 1, 16), (2, 1, 0x28), (0x10, 1, 0x40), (0x15, 1, 0x14), (0x1d, 1, 0x20),
+            (last, 1, 12)]:
         data[at:at + size] = rng.randbytes(size)
+        if id_ == 2:
+            data[at + 4] &= ~6  # one or two channels
+        if id_ == 0x15:
+            data[at + 8] = data[at + 8] & 0x1f | 2 << 5  # two BARs
+            data[at + 9] &= 0x1f
         put(at, id_ | version << 16 | (at + size if id_ != last else 0) << 20, 4)
         at += size
     return bytes(data)
@@ -107,6 +113,19 @@ FLAGS   = [
     ("Secondary", "Link Control 3", "LnkCtl3", "PerformEqu LnkEquIntrruptEn"),
     ("L1 PM", "L1 Substates Capabilities", "L1SubCap", "PCI-PM_L1.2 PCI-PM_L1.1 ASPM_L1.2 ASPM_L1.1 L1_PM_Substates"),
     ("L1 PM", "L1 Substates Control 1", "L1SubCtl1", "PCI-PM_L1.2 PCI-PM_L1.1 ASPM_L1.2 ASPM_L1.1"),
+    ("Virtual", "Port VC Capability 2", "Arb", "Fixed WRR32 WRR64 WRR128"),
+    ("Virtual", "Port VC Status", "Status", "InProgress"),
+    ("Virtual", "VC 0 Capability", "VC0", "Fixed WRR32 WRR64 WRR128 TWRR128 WRR256 RejSnoopTrans"),
+    ("Virtual", "VC 0 Control", "VC0", ". Enable"),
+    ("Virtual", "VC 0 Status", "VC0", "InProgress NegoPending"),
+    ("Virtual", "VC 1 Capability", "VC1", "Fixed WRR32 WRR64 WRR128 TWRR128 WRR256 RejSnoopTrans"),
+    ("Virtual", "VC 1 Status", "VC1", "InProgress NegoPending"),
+    ("Single Root", "SR-IOV Capabilities", "IOVCap", "Migration . 10BitTagReq"),
+    ("Single Root", "SR-IOV Control", "IOVCtl", "Enable Migration Interrupt MSE ARIHierarchy 10BitTagReq"),
+    ("Single Root", "SR-IOV Status", "IOVSta", "Migration"),
+    ("Downstream", "DPC Capability", "DpcCap", "RPExt PoisonedTLP SwTrigger DL_ActiveErr"),
+    ("Downstream", "DPC Control", "DpcCtl", "Cmpl INT ErrCor PoisonedTLP SwTrigger DL_ActiveErr"),
+    ("Downstream", "DPC Status", "DpcSta", "Trigger INT RPBusy"),
     ("Precision", "PTM Capability", "PTMCap", "Requester Responder Root"),
     ("Precision", "PTM Control", "PTMControl", "Enabled RootSelected"),
 ]
@@ -149,6 +168,33 @@ VALUES = [
     ("Vendor Specific extended", "Vendor Specific Header", "revision", "", r"Rev=(\d+)"),
     ("Alternative", "ARI Capability", "next function", "ARICap", r"Function: (\d+)"),
     ("Alternative", "ARI Control", "group", "ARICtl", r"Group: (\d+)"),
+    ("Virtual", "Port VC Capability 1", "low priority channels", "Caps", r"LPEVC=(\d)"),
+    ("Virtual", "Port VC Capability 1", "reference clock", "Caps", r"RefClk=(\w+)"),
+    ("Virtual", "Port VC Capability 1", "port arbitration entry, bits", "Caps", r"PATEntryBits=(\d)"),
+    ("Virtual", "VC 0 Capability", "time slots", "VC0", r"MaxTimeSlots=(\d+)"),
+    ("Virtual", "VC 0 Capability", "arbitration table offset, 16 bytes", "VC0", r"PATOffset=(\w+)"),
+    ("Virtual", "VC 0 Control", "channel", "VC0", r"ID=(\d)"),
+    ("Virtual", "VC 0 Control", "traffic classes", "VC0", r"TC/VC=(\w+)"),
+    ("Virtual", "VC 1 Control", "traffic classes", "VC1", r"TC/VC=(\w+)"),
+    ("Single Root", "SR-IOV Capabilities", "interrupt message number", "IOVCap", r"IntMsgNum (\d+)"),
+    ("Single Root", "Initial VFs", "value", "", r"Initial VFs: (\d+)"),
+    ("Single Root", "Total VFs", "value", "", r"Total VFs: (\d+)"),
+    ("Single Root", "Number of VFs", "value", "", r"Number of VFs: (\d+)"),
+    ("Single Root", "Function Dependency Link", "function", "", r"Function Dependency Link: (\w+)"),
+    ("Single Root", "First VF Offset", "value", "", r"VF offset: (\d+)"),
+    ("Single Root", "VF Stride", "value", "", r"stride: (\d+)"),
+    ("Single Root", "VF Device ID", "ID", "", r"Device ID: (\w+)"),
+    ("Single Root", "Supported Page Sizes", "sizes, 4 KiB and up", "", r"Supported Page Size: (\w+)"),
+    ("Single Root", "System Page Size", "sizes, 4 KiB and up", "", r"System Page Size: (\w+)"),
+    ("Single Root", "VF Migration State Array", "BAR", "VF Migration", r"BIR: (\d)"),
+    ("Single Root", "VF Migration State Array", "offset", "VF Migration", r"offset: (\w+)"),
+    ("Resizable", "BAR 0 Control", "BAR", "", r"^.*\n\t\tBAR (\d):"),
+    ("Resizable", "BAR 0 Control", "size", "", r"^.*\n\t\tBAR \d: current size: (\w+)"),
+    ("Resizable", "BAR 1 Control", "BAR", "", r"BAR \d: .*\n\t\tBAR (\d):"),
+    ("Resizable", "BAR 1 Control", "size", "", r"BAR \d: .*\n\t\tBAR \d: current size: (\w+)"),
+    ("Downstream", "DPC Capability", "interrupt message number", "DpcCap", r"IntMsgNum (\d+)"),
+    ("Downstream", "DPC Capability", "root port PIO log dwords", "DpcCap", r"RP PIO Log (\d+)"),
+    ("Downstream", "DPC Status", "root port PIO first error", "DpcSta", r"RP PIO ErrPtr:(\w+)"),
     ("Precision", "PTM Capability", "granularity, ns", "PTMClockGranularity", r"(\d+)ns"),
 ]
 
@@ -168,8 +214,8 @@ def labelled(section, label):
 
 
 def simple(text):
-    """A value without its spelling: 0x0a and 0A are one, so are 2.5 GT/s and 2.5GT/s."""
-    text = text.replace(" ", "").lower()
+    """A value without its spelling: 0x0a and 0A are one, so are 2.5 GT/s and 2.5GT/s, 1 MiB and 1MB."""
+    text = text.replace(" ", "").lower().replace("ib", "b")
     return text.removeprefix("0x").lstrip("0") or "0"
 
 
