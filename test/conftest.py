@@ -26,7 +26,7 @@ import pytest
 from litepcie_sim.guest import Guest, GuestError
 from litepcie_soc.build.simulation import build_name
 
-from test import leftovers
+from test import leftovers, tracing
 
 ROOT = Path(__file__).resolve().parents[1]
 LOGS = ROOT / "build" / "test"
@@ -40,6 +40,7 @@ LONG_LIMIT = 900
 
 def pytest_configure(config):
     config.pluginmanager.register(leftovers)
+    tracing.install()
 
 
 def pytest_collection_modifyitems(config, items):

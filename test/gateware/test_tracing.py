@@ -1,0 +1,31 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The tracer of the tests names signals as Migen's own does."""
+
+import re
+
+from litex.gen.fhdl.verilog import convert
+from migen import ClockDomain
+from migen.fhdl import tracer
+
+from litepcie_soc.build.numbering import numbered_alike
+from test.gateware.dma.test_verilog import engine
+from test.tracing import MIGEN
+
+
+def verilog():
+    with numbered_alike():
+        unit = engine("reader", 64)
+        unit.clock_domains.cd_sys = ClockDomain("sys")
+        return re.sub(r"(?m)^ *//.*$", "", str(convert(unit, {unit.cd_sys.clk}, name="engine")))
+
+
+def test_the_same_names(monkeypatch):
+    ours = verilog()
+    monkeypatch.setattr(tracer, "trace_back", MIGEN)
+    assert verilog() == ours
+    assert len(set(re.findall(r"reader_\w+", ours))) > 100
