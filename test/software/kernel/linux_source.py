@@ -33,6 +33,9 @@ RECIPE = Recipe("linux-checks", f"source of kernel {DEFAULT_KERNEL} and checkers
     expect   = f"usr/src/{SOURCE}.tar.xz",
     exclude  = (*Recipe.exclude, "*/lto1", "*/gprofng*", "./usr/share/i18n", "./usr/lib/x86_64-linux-gnu/gconv"))
 
+# Decides what is checked, and how.
+TEST = Path(__file__).with_name("test_linux_checks.py")
+
 # What the checks read of the source; the whole of it has 1.3 GB.
 PARTS = ("scripts", "Documentation/userspace-api/ioctl", "Documentation/misc-devices", "MAINTAINERS",
     "drivers/misc/Kconfig", "drivers/misc/Makefile", *(f"tools/testing/selftests/{name}"
@@ -50,6 +53,19 @@ def parts():
     """Returns the folder of `PARTS`, unpacked once, in the cache."""
     return cache.entry("linux-checks-parts", cache.digest(packages.root(RECIPE).name, *PARTS),
         lambda path: unpack(path, *PARTS), "the kernel's scripts")
+
+
+def once(check, *parts):
+    """Runs `check()`, which raises if it finds something, unless it has passed with the same files and tools.
+
+    parts : names and contents (strings or bytes) of what it depends on, besides the root and the test.
+    """
+    def passes(path):
+        check()
+        cache.prune("linux-check")
+
+    cache.entry("linux-check", cache.digest(packages.root(RECIPE).name, TEST.read_bytes(), Path(__file__).read_bytes(),
+        *parts), passes, "a check of the driver")
 
 
 @contextlib.contextmanager
