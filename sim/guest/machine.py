@@ -18,13 +18,15 @@ from pathlib import Path
 from litepcie_sim.guest         import initramfs
 from litepcie_sim.guest.board   import BuiltBoard, Simulator, socket_folder
 from litepcie_sim.guest.console import Reply
-from litepcie_sim.guest.debug_kernel import kernel as named_kernel
+from litepcie_sim.guest.debug_kernel import DEBUG_KERNEL, kernel as named_kernel
 from litepcie_sim.guest.errors  import GuestError, GuestOff, GuestTimeout
 from litepcie_sim.guest.kernels import DEFAULT_KERNEL
 from litepcie_sim.guest.module  import module
 from litepcie_soc.build import processes
 
-BOOT_SECONDS = 180
+# What the debug kernel checks makes its boot several times as long.
+BOOT_SECONDS       = 180
+DEBUG_BOOT_SECONDS = 600
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,7 +119,8 @@ class Guest:
         began = time.monotonic()
         self._start_qemu(program, self.kernel.machine(**machine), image, folder)
         output = bytearray()
-        self._pump(boot, time.monotonic() + BOOT_SECONDS, output.extend)
+        limit  = DEBUG_BOOT_SECONDS if self.kernel.name == DEBUG_KERNEL else BOOT_SECONDS
+        self._pump(boot, time.monotonic() + limit, output.extend)
         self.boot_seconds = time.monotonic() - began
         (folder / "initrd").unlink()
         if boot.status:
