@@ -11,7 +11,7 @@ tools/bootstrap.py makes links of these names in build/packages, for tools that 
 
 from setuptools import find_packages, setup
 
-# Files that programs of the package need: driver, library and tool for `--driver`, and the boards.
+# Files that programs of the package need: driver, library, its Python package and tool for `--driver`, and the boards.
 FILES = {"litepcie_soc.software": "software", "litepcie_soc.targets": "targets"}
 
 setup(
@@ -31,7 +31,7 @@ setup(
         "litepcie_sim": ["Makefile", "src/**", "starter/*", "guest/*.sh", "guest/*.config"],
         "litepcie_bench": ["published/*.csv"],
         "litepcie_soc.standalone": ["examples/*.yml"],
-        "litepcie_soc.software": ["kernel/**", "user/**", "user/.clang-format"],
+        "litepcie_soc.software": ["kernel/**", "user/**", "user/.clang-format", "python/**"],
     },
     entry_points     = {"console_scripts": [
         "litepcie_soc_new = litepcie_sim.new:main",

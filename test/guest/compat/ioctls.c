@@ -101,7 +101,7 @@ static void values(void)
 	struct litepcie_scratch scratch = { .size = sizeof(scratch), .value = 0xdeadbeef };
 	struct litepcie_counters before = { .size = sizeof(before), .direction = LITEPCIE_READER }, after = before;
 	__u64 end_of_memory;
-	__u8 bytes[333];
+	__u8 bytes[333] __attribute__((aligned(512)));	/* In one page, so one descriptor. */
 
 	expect(ioctl(card, LITEPCIE_IOC_INFO, &info), 0);
 	expect(info.uapi_version, LITEPCIE_UAPI_VERSION);
