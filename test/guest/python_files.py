@@ -6,8 +6,8 @@
 
 """The interpreter of the tests for a guest, with NumPy and the package of software/python: what an import loads.
 
-The guest has no Python of its own. The interpreter's files get the paths that they have on the machine, 75 MB in all;
-those that only other programs would import are not there.
+The guest has no Python of its own. The interpreter's files get the paths that they have on the machine, below INSIDE,
+75 MB in all; those that only other programs would import are not there.
 """
 
 import os
@@ -19,6 +19,9 @@ from pathlib import Path
 ROOT    = Path(__file__).resolve().parents[2]
 BUILD   = ROOT / "build" / "test" / "guest" / "python"
 PACKAGE = ROOT / "software" / "python"
+
+# Folder of the guest. The machine's own paths would not do: the guest mounts an empty /tmp over those of a tree there.
+INSIDE = "/machine"
 
 # NumPy needs SSE4.2, which QEMU's own choice lacks.
 PROCESSOR = "Nehalem"
@@ -38,11 +41,12 @@ print(*{line.split()[-1] for line in open("/proc/self/maps") if ".so" in line}, 
 """
 
 
-def environment(library):
+def environment(library, inside=""):
     import numpy
 
-    return {"PYTHONHOME": sys.base_prefix, "PYTHONPATH": f"{PACKAGE}:{Path(numpy.__file__).parents[1]}",
-        "LITEPCIE_LIBRARY": str(library), "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    packages = PACKAGE, Path(numpy.__file__).parents[1]
+    return {"PYTHONHOME": f"{inside}{sys.base_prefix}", "PYTHONPATH": ":".join(f"{inside}{path}" for path in packages),
+        "LITEPCIE_LIBRARY": f"{inside}{library}", "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def library():
@@ -68,12 +72,12 @@ def files():
     """(path on the machine, path in the guest) of them, for `Guest`."""
     paths   = {Path(path).absolute() for path in found()}
     loader, = {path for path in paths if path.name.startswith("ld-linux")}
-    return [*sorted((path, str(name)) for path in paths for name in names(path)), (loader, LOADER)]
+    return [*sorted((path, f"{INSIDE}{name}") for path in paths for name in names(path)), (loader, LOADER)]
 
 
 def command():
     """The command line in the guest that starts the interpreter."""
     interpreter, *paths = found()
-    folders  = sorted({os.path.dirname(path) for path in paths if ".so" in os.path.basename(path)})
-    settings = environment(library()) | {"LD_LIBRARY_PATH": ":".join(folders)}
-    return " ".join(["env", *[f"{name}={value}" for name, value in settings.items()], interpreter])
+    folders  = sorted({INSIDE + os.path.dirname(path) for path in paths if ".so" in os.path.basename(path)})
+    settings = environment(library(), INSIDE) | {"LD_LIBRARY_PATH": ":".join(folders)}
+    return " ".join(["env", *[f"{name}={value}" for name, value in settings.items()], INSIDE + interpreter])
