@@ -46,13 +46,17 @@ def key(text, inputs, programs):
 
 
 def copy(origin, target, patterns):
-    """Copies the files that the patterns name, in the order of the patterns: make(1) compares their times."""
+    """Copies the files that the patterns name, in the order of the patterns: make(1) compares their times.
+
+    A file appears when it is whole, because make(1) takes one that exists for finished.
+    """
     for pattern in patterns:
         for path in sorted(origin.glob(pattern)):
             to = target / path.relative_to(origin)
             to.parent.mkdir(parents=True, exist_ok=True)
-            to.unlink(missing_ok=True)
-            shutil.copyfile(path, to)
+            new = to.with_name(to.name + ".new")
+            shutil.copyfile(path, new)
+            new.replace(to)
 
 
 def make_or_copy(args):
