@@ -13,7 +13,7 @@
 
 MAGIC         = 0x4c504953  # "LPIS"
 VERSION_MAJOR = 1
-VERSION_MINOR = 4
+VERSION_MINOR = 5
 
 TARGET_BYTES  = 64
 
@@ -31,6 +31,12 @@ MAX_CHANNELS   = 7
 INTERRUPTS_BASE      = 0x8000
 MAX_INTERRUPTS       = 16
 INTERRUPT_NAME_BYTES = 16
+
+# Buffers in host memory that the user's logic reads and writes.
+HOST_BASE             = 0x8800
+MAX_HOST_BUFFERS      = 16
+HOST_REASON_NO_BUFFER = 0x10
+HOST_REASON_DENIED    = 0x11
 
 # MSI-X: each in a page of its own, also where pages have 64 KiB (PCI Local Bus 3.0 6.8.2).
 MSIX_TABLE_BASE   = 0x40000
@@ -51,6 +57,7 @@ def csr_map():
         "identity":   IDENTITY_BASE // CSR_PAGING,
         "tlp":        TLP_BASE // CSR_PAGING,
         "interrupts": INTERRUPTS_BASE // CSR_PAGING,
+        "host":       HOST_BASE // CSR_PAGING,
         "msix_table": MSIX_TABLE_BASE // CSR_PAGING,
         "msix":       MSIX_PENDING_BASE // CSR_PAGING,
     }

@@ -138,6 +138,7 @@ class Identity(LiteXModule):
             CSRField("msix",   reset=int(msix)),
             CSRField("user",   offset=8, reset=int(user_bus is not None), description="registers USER_*"),
             CSRField("interrupt", offset=9, description="registers INTERRUPT_*, of the user's logic"),
+            CSRField("host", offset=10, description="registers HOST_*, of the user's logic"),
         )
         self.geometry     = _packed("geometry", 3, "Size of the design.",
             CSRField("channels",  8, offset=0,  reset=channels, description="memory channels"),
@@ -172,6 +173,10 @@ class Identity(LiteXModule):
     def has_interrupts(self):
         """Says that the user's logic has interrupts."""
         self.comb += self.capabilities.fields.interrupt.eq(1)
+
+    def has_host_port(self):
+        """Says that the user's logic has a port onto host memory."""
+        self.comb += self.capabilities.fields.host.eq(1)
 
     def add_user_bus(self, user_bus):
         size   = user_bus.size if user_bus else 0

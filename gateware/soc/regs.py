@@ -16,6 +16,7 @@ from litepcie_soc.common import abi
 from litepcie_soc.common.places import SOFTWARE
 from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES, HOST_DESCRIPTOR_LAYOUT
 from litepcie_soc.dma.fetch import RING_LOG2_MAX
+from litepcie_soc.soc.host_port import HostRegisters
 from litepcie_soc.soc.interrupts import InterruptRegisters
 
 COMMITTED = SOFTWARE / "kernel" / "litepcie_regs.h"
@@ -137,6 +138,15 @@ def interrupt_section():
     yield from define("INTERRUPT_NAME_BYTES", str(abi.INTERRUPT_NAME_BYTES))
 
 
+def host_section():
+    yield "/* buffers in host memory that the user's logic accesses, where CAPABILITIES has them */"
+    yield from define("MAX_HOST_BUFFERS", str(abi.MAX_HOST_BUFFERS))
+    yield from register_lines(HostRegisters().get_csrs(), abi.HOST_BASE, prefix="HOST_")
+    yield from define("HOST_REGS_END", f"0x{abi.HOST_BASE + 4 * len(HostRegisters().get_csrs()):04x}")
+    yield from define("HOST_REASON_NO_BUFFER", str(abi.HOST_REASON_NO_BUFFER), "the card has no buffer of this number")
+    yield from define("HOST_REASON_DENIED", str(abi.HOST_REASON_DENIED), "the buffer may not be read, or written")
+
+
 def reason_section():
     yield "/* stop reasons in ENGINE_STATUS and in the status block */"
     for name, value in vars(pcie).items():
@@ -217,7 +227,8 @@ def header(soc):
             raise ValueError(f"registers of {name} differ from those of reader0")
     sections = [
         identity_section(banks["identity"]), error_section(banks["tlp"]), engine,
-        interrupt_section(), msix_section(), reason_section(), descriptor_section(), status_section(), report_section(),
+        interrupt_section(), host_section(), msix_section(), reason_section(), descriptor_section(), status_section(),
+        report_section(),
     ]
     text = BANNER.format(major=abi.VERSION_MAJOR)
     text += "".join("\n" + "\n".join(section) + "\n" for section in sections)

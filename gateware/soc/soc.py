@@ -26,6 +26,7 @@ from litepcie_soc.phy.errors import REPORTED_ERRORS
 from litepcie_soc.phy.hard_block import blocks_of_bytes, completion_blocks, completion_space
 from litepcie_soc.phy.hard_block import completion_buffer_bytes as phy_completion_buffer_bytes
 from litepcie_soc.soc.banks import PinnedBanks
+from litepcie_soc.soc.host_port import DESTINATION_BITS, HostPort
 from litepcie_soc.soc.identity import Identity
 from litepcie_soc.soc.interrupts import UserInterrupts, check_interrupts
 from litepcie_soc.soc.msi import MSIMerger, msi_enable
@@ -33,6 +34,7 @@ from litepcie_soc.soc.msix import MSIX
 from litepcie_soc.soc.reset import FunctionReset
 from litepcie_soc.soc.user_bus import limit_bus_time, user_bus_of
 from litepcie_soc.stream_dma.engine import StreamChannel, StreamEngine
+from litepcie_soc.tlp.completer_user import UserBus
 from litepcie_soc.tlp.layer import TransactionLayer
 
 # Constants ----------------------------------------------------------------------------------------
@@ -55,13 +57,13 @@ PCI_ID = {
 }
 
 
-def share_tags(channels, tags=32, data_width=128):
+def share_tags(channels, tags=32, data_width=128, more=0):
     """Returns the most tags that a reader and that a descriptor fetch can have in use.
 
     All channels share the tags. Each reader and each descriptor fetch has one reserved; a reader can have all others.
     With many tags for each channel, a channel has four or six descriptor fetches outstanding, with fewer tags two, and
     else one. A path that takes a descriptor per cycle has twelve instead of six: 32 descriptors each cover a round trip
-    of 330 cycles. Raises ``ValueError`` if an argument is not supported.
+    of 330 cycles. ``more`` ports have one tag each. Raises ``ValueError`` if an argument is not supported.
     """
     if not 1 <= channels <= abi.MAX_CHANNELS:
         raise ValueError(f"channels must be 1..{abi.MAX_CHANNELS}, not {channels!r}")
@@ -71,7 +73,7 @@ def share_tags(channels, tags=32, data_width=128):
     many  = 12 if data_width >= PAIR_BITS else 6
     fetch = (many if share >= 2 * TAGS_WITHOUT_EXTENDED else 4 if share >= TAGS_WITHOUT_EXTENDED else
         2 if share > 2 * len(DIRECTIONS) else 1)
-    ports = channels * (1 + len(DIRECTIONS))
+    ports = channels * (1 + len(DIRECTIONS)) + more
     return tags - (ports - 1), fetch
 
 
@@ -113,6 +115,8 @@ class LitePCIe(LiteXModule):
     relaxed_ordering, no_snoop : Attr bits of requests for data (PCIe 4.0 2.2.6.4, 2.2.6.5). Descriptors and status
         blocks never have them.
     user_bus     : ``UserBus``, range of the user's bus that the host reaches through BAR0. None: none.
+    host_buffers : number of buffers in host memory that the user's logic can have, up to 16; see ``HostPort``. 0: none.
+    host_buffer_bytes : bytes of the largest of these buffers, a power of two from 4 KiB to 256 MiB.
 
     Attributes
     ----------
@@ -121,6 +125,7 @@ class LitePCIe(LiteXModule):
     constants : dict, ``CONFIG_*`` constants of ``soc.h`` without their prefix.
     soc_constants : dict, constants of the SoC, which get those of the interrupts.
     user_bus  : the parameter.
+    host      : ``HostPort``, if there are ``host_buffers``; its ``bus`` is for the user's logic.
     interrupts : ``UserInterrupts``, once the design is finalised, if ``add_interrupt`` was called.
     banks     : ``PinnedBanks``, once the design is finalised.
 
@@ -130,7 +135,8 @@ class LitePCIe(LiteXModule):
 
     def __init__(self, phy, *, sys_clk_freq, target, gen, lanes, memory_size, channels=1,
         tags=32, completion_buffer_bytes=None, pci_id=PCI_ID,
-        memory=None, streams=0, relaxed_ordering=False, no_snoop=False, user_bus=None):
+        memory=None, streams=0, relaxed_ordering=False, no_snoop=False, user_bus=None,
+        host_buffers=0, host_buffer_bytes=1 << 20):
         self.sys_clk_freq = sys_clk_freq
         self.user_bus     = user_bus
         self.constants    = {}
@@ -139,7 +145,7 @@ class LitePCIe(LiteXModule):
         if streams < 0 or channels + streams > abi.MAX_CHANNELS:
             raise ValueError(f"streams must be 0..{abi.MAX_CHANNELS - channels} with {channels} "
                 f"channels, not {streams!r}")
-        reader_tags, fetch_tags = share_tags(channels + streams, tags, phy.data_width)
+        reader_tags, fetch_tags = share_tags(channels + streams, tags, phy.data_width, more=int(host_buffers > 0))
         if completion_buffer_bytes is None:
             blocks                  = completion_blocks(phy)
             completion_buffer_bytes = phy_completion_buffer_bytes(phy)
@@ -179,6 +185,8 @@ class LitePCIe(LiteXModule):
             gen=gen, lanes=lanes, streams=streams, direct=all(engine.direct for engine in self.engines),
             user_bus=user_bus, msix=self.tlp.shape.msix_enable is not None)
         self.add_link_constants(phy, gen, lanes, memory_size, tags, completion_buffer_bytes, pci_id)
+        if host_buffers:
+            self.add_host_port(host_buffers, host_buffer_bytes)
 
     def add_channel(self, channel, reader_tags, fetch_tags, longest, is_stream=False):
         """Adds the engines ``readerN`` and ``writerN`` of a channel, with their ports."""
@@ -228,6 +236,15 @@ class LitePCIe(LiteXModule):
             strobe     = Signal()
             self.sync += strobe.eq(Reduce("OR", [strobes[name] for name in counters]))
             self.comb += getattr(self.tlp.shape.errors, error).eq(strobe)
+
+    def add_host_port(self, buffers, limit):
+        self.host  = HostPort(self.tlp.add_read_port("host", 1, destination_bits=DESTINATION_BITS),
+            self.tlp.add_write_port("host"), buffers, limit)
+        self.comb += [
+            self.host.can_send.eq(self.tlp.enable),
+            self.host.reset.eq(self.function_reset.active),
+        ]
+        self.identity.has_host_port()
 
     def add_interrupt(self, name, source, pulse=False):
         """Adds an interrupt of the user's logic; programs wait for it with ``/dev/litepcieN_interruptM``.
@@ -379,13 +396,15 @@ def add_litepcie(soc, phy, *, user_bus=None, **options):
     soc      : ``SoCCore``, ``SoCMini`` or a class derived from them, not finalised; with or without a CPU.
     phy      : PHY of the card, a submodule of the SoC.
     user_bus : range of the SoC's bus that the host reaches in BAR0, see ``user_bus_of``. True: the SoC's registers.
+        A ``UserBus``: of a bus of the caller, who connects ``tlp.user.bus`` to it.
     options  : parameters of ``LitePCIe``, without ``sys_clk_freq``.
 
     Raises ``ValueError`` if an argument is not supported.
     """
-    user_bus     = user_bus_of(soc, user_bus)
+    of_caller    = isinstance(user_bus, UserBus)
+    user_bus     = user_bus if of_caller else user_bus_of(soc, user_bus)
     soc.litepcie = litepcie = LitePCIe(phy, sys_clk_freq=soc.sys_clk_freq, user_bus=user_bus, **options)
-    if user_bus:
+    if user_bus and not of_caller:
         soc.bus.add_master("pcie", master=litepcie.tlp.user.bus)
         limit_bus_time(soc, user_bus)
     for name, value in litepcie.constants.items():

@@ -8,6 +8,7 @@
 #define _LITEPCIE_CARD_IOCTL_H
 
 #include <linux/litepcie.h>
+#include <linux/litepcie_hostbuf.h>
 
 struct litepcie_device;
 
@@ -26,6 +27,8 @@ union litepcie_argument {
 	struct litepcie_dmabuf_detach detach;
 	struct litepcie_dmabuf_move move;
 	struct litepcie_dmabuf_wait wait;
+	struct litepcie_hostbuf_create create;
+	struct litepcie_hostbuf_destroy destroy;
 };
 
 /* card_ioctl.c: those that need the card */

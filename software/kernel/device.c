@@ -64,6 +64,7 @@ struct litepcie_device *litepcie_device_alloc(struct pci_dev *pdev)
 	INIT_LIST_HEAD(&ld->files);
 	mutex_init(&ld->dmabufs_lock);
 	INIT_LIST_HEAD(&ld->dmabufs);
+	mutex_init(&ld->hostbufs_lock);
 	INIT_LIST_HEAD(&ld->stream_ends);
 	INIT_LIST_HEAD(&ld->user_files);
 	INIT_LIST_HEAD(&ld->all_engines);
@@ -116,8 +117,8 @@ void litepcie_device_unpublish(struct litepcie_device *ld)
  * litepcie_device_drain() - wait until no call uses the card
  * @ld: the device, unpublished, its requests ended
  *
- * Removes all mappings of the window: later accesses to it get SIGBUS. Detaches
- * the dma-bufs that open files have.
+ * Removes all mappings: later accesses to them get SIGBUS. Detaches the dma-bufs
+ * that open files have, and frees the buffers of the user logic.
  */
 void litepcie_device_drain(struct litepcie_device *ld)
 {
@@ -125,6 +126,7 @@ void litepcie_device_drain(struct litepcie_device *ld)
 	litepcie_window_forget(ld);
 	synchronize_srcu(&ld->gate);
 	litepcie_dmabufs_disconnect(ld);
+	litepcie_hostbufs_free(ld);
 }
 
 /**

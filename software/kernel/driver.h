@@ -25,6 +25,7 @@
  *	submit.c stream_ring.c			requests enter and leave the queue
  *	pages.c control.c window.c		memory of a request; engine; mmap()
  *	dmabuf.c dmabuf_request.c		attached dma-bufs
+ *	hostbuf.c hostbuf_map.c			buffers of the user logic
  *	ring.c buffer.c				requests in the ring; their bytes
  *	memory.c				memory of requests: allocated, mapped, freed
  *	scatter.c				contiguous parts of a request
@@ -56,6 +57,7 @@
 #include <linux/litepcie.h>
 
 #include "engine.h"
+#include "hostbuf.h"
 #include "identity.h"
 #include "litepcie_regs.h"
 #include "queue.h"
@@ -63,7 +65,7 @@
 #define LITEPCIE_NAME		"litepcie"
 #define LITEPCIE_MINORS		256	/* cards */
 /* End of the pinned registers that the driver uses, and of all. */
-#define LITEPCIE_REGS_BYTES	LITEPCIE_INTERRUPT_NAME(LITEPCIE_MAX_INTERRUPTS)
+#define LITEPCIE_REGS_BYTES	LITEPCIE_HOST_REGS_END
 #define LITEPCIE_REGS_END	(LITEPCIE_MSIX_PENDING + SZ_64K)
 #define LITEPCIE_RING_LOG2	10	/* largest ring the driver allocates */
 #define LITEPCIE_CHUNK_BYTES	SZ_1M	/* largest request of pinned pages */
@@ -132,6 +134,8 @@ enum litepcie_card {
  * @files: all open files
  * @dmabufs_lock: protects @dmabufs, and mapping and unmapping its members
  * @dmabufs: dma-bufs that open files have attached
+ * @hostbufs_lock: protects @hostbufs and the card's registers of them
+ * @hostbufs: buffers of the user logic, by number
  * @user: the device of the user's registers; NULL: none
  * @user_files: all open files of @user
  * @debugfs: debugfs folder of the card
@@ -173,6 +177,8 @@ struct litepcie_device {
 	struct list_head files;
 	struct mutex dmabufs_lock;	/* protects the list */
 	struct list_head dmabufs;
+	struct mutex hostbufs_lock;	/* protects the next member */
+	struct litepcie_hostbuf hostbufs[LITEPCIE_MAX_HOST_BUFFERS];
 	struct litepcie_user *user;
 	struct list_head user_files;
 	struct dentry *debugfs;

@@ -15,6 +15,7 @@
 
 #include "dmabuf.h"
 #include "driver.h"
+#include "hostbuf.h"
 #include "request.h"
 
 static struct litepcie_device *litepcie_from_file(struct file *file)
@@ -85,6 +86,7 @@ static int litepcie_release(struct inode *inode, struct file *file)
 	mutex_unlock(&ld->files_lock);
 	litepcie_dmabuf_moves_release(lf);
 	litepcie_dmabufs_release(lf);
+	litepcie_hostbufs_release(lf);
 	kfree(lf);
 	put_device(&ld->dev);
 	return 0;
@@ -155,6 +157,8 @@ static long litepcie_unlocked_ioctl(struct file *file, unsigned int command,
 
 static int litepcie_mmap(struct file *file, struct vm_area_struct *vma)
 {
+	if (litepcie_hostbuf_maps(vma))
+		return litepcie_hostbuf_mmap(file->private_data, vma);
 	return litepcie_window_mmap(litepcie_from_file(file), vma);
 }
 

@@ -184,6 +184,21 @@ static int litepcie_read_user(struct litepcie_device *ld,
 	return 0;
 }
 
+static int litepcie_read_host(struct litepcie_device *ld, struct litepcie_identity *id)
+{
+	if (!(id->capabilities & LITEPCIE_CAPABILITY_HOST))
+		return 0;
+	id->host_buffers = readl(ld->regs + LITEPCIE_HOST_COUNT);
+	id->host_limit = readl(ld->regs + LITEPCIE_HOST_LIMIT);
+	if (id->host_buffers <= LITEPCIE_MAX_HOST_BUFFERS &&
+	    is_power_of_2(id->host_limit) && id->host_limit <= SZ_256M)
+		return 0;
+	return dev_err_probe(&ld->pdev->dev, -ENODEV,
+			     "%u host buffers of %#x bytes are not supported; up to %u of %#x are\n",
+			     id->host_buffers, id->host_limit,
+			     LITEPCIE_MAX_HOST_BUFFERS, SZ_256M);
+}
+
 /**
  * litepcie_identify() - read what the card is
  * @ld: the device, with its registers mapped
@@ -218,6 +233,9 @@ int litepcie_identify(struct litepcie_device *ld, struct litepcie_identity *id)
 	if (ret)
 		return ret;
 	ret = litepcie_read_user(ld, id);
+	if (ret)
+		return ret;
+	ret = litepcie_read_host(ld, id);
 	if (ret)
 		return ret;
 	return litepcie_read_interrupts(ld, id);

@@ -34,6 +34,8 @@
  * @interrupts: number of interrupts of the user's logic
  * @interrupt_pulses: those that latch pulses, by bit
  * @interrupt_names: their names
+ * @host_buffers: most buffers of the user logic; 0: it has no port
+ * @host_limit: bytes of the largest of them
  * @target: name the gateware was built with
  */
 struct litepcie_identity {
@@ -53,6 +55,8 @@ struct litepcie_identity {
 	u32 interrupts;
 	u32 interrupt_pulses;
 	char interrupt_names[LITEPCIE_MAX_INTERRUPTS][LITEPCIE_INTERRUPT_NAME_BYTES];
+	u32 host_buffers;
+	u32 host_limit;
 	char target[LITEPCIE_TARGET_BYTES];
 };
 

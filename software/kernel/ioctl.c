@@ -12,6 +12,7 @@
 #include "card_ioctl.h"
 #include "dmabuf.h"
 #include "driver.h"
+#include "hostbuf.h"
 
 /* No padding, and the same size for 32-bit and 64-bit programs. */
 static_assert(sizeof(struct litepcie_info) == 240);
@@ -23,6 +24,8 @@ static_assert(sizeof(struct litepcie_dmabuf_attach) == 40);
 static_assert(sizeof(struct litepcie_dmabuf_detach) == 16);
 static_assert(sizeof(struct litepcie_dmabuf_move) == 72);
 static_assert(sizeof(struct litepcie_dmabuf_wait) == 32);
+static_assert(sizeof(struct litepcie_hostbuf_create) == 48);
+static_assert(sizeof(struct litepcie_hostbuf_destroy) == 16);
 
 /**
  * struct litepcie_ioctl - one ioctl
@@ -33,8 +36,9 @@ static_assert(sizeof(struct litepcie_dmabuf_wait) == 32);
  * @size: size of its structure in this driver
  * @first: size of the first version of its structure
  * @handle: fills the kernel's copy of the structure, while the card is there
+ * @on_card: instead of @handle: needs the open file too
  * @of_file: instead of @handle: needs the open file, and not the card
- * @undo: for @of_file, if the program did not get the answer
+ * @undo: for @on_card and @of_file, if the program did not get the answer
  */
 struct litepcie_ioctl {
 	bool writes;
@@ -43,6 +47,7 @@ struct litepcie_ioctl {
 	u32 size;
 	u32 first;
 	int (*handle)(struct litepcie_device *ld, union litepcie_argument *arg);
+	int (*on_card)(struct litepcie_file *lf, void *arg);
 	int (*of_file)(struct litepcie_file *lf, void *arg);
 	int (*undo)(struct litepcie_file *lf, void *arg);
 };
@@ -100,6 +105,19 @@ static const struct litepcie_ioctl litepcie_ioctls[] = {
 		.first = offsetofend(struct litepcie_dmabuf_wait, reserved),
 		.of_file = litepcie_dmabuf_wait,
 	},
+	[_IOC_NR(LITEPCIE_IOC_HOSTBUF_CREATE)] = {
+		.writes = true,
+		.flags = LITEPCIE_HOSTBUF_READ | LITEPCIE_HOSTBUF_WRITE,
+		.size = sizeof(struct litepcie_hostbuf_create),
+		.first = offsetofend(struct litepcie_hostbuf_create, reserved),
+		.on_card = litepcie_hostbuf_create,
+		.undo = litepcie_hostbuf_undo,
+	},
+	[_IOC_NR(LITEPCIE_IOC_HOSTBUF_DESTROY)] = {
+		.size = sizeof(struct litepcie_hostbuf_destroy),
+		.first = offsetofend(struct litepcie_hostbuf_destroy, reserved0),
+		.of_file = litepcie_hostbuf_destroy,
+	},
 };
 
 /*
@@ -108,10 +126,11 @@ static const struct litepcie_ioctl litepcie_ioctls[] = {
  * memory is accessed here: its pages may come late or never, and unbinding
  * waits for litepcie_device.gate.
  */
-static int litepcie_ioctl_run(struct litepcie_device *ld,
+static int litepcie_ioctl_run(struct litepcie_file *lf,
 			      const struct litepcie_ioctl *ioctl,
 			      union litepcie_argument *arg)
 {
+	struct litepcie_device *ld = lf->ld;
 	int idx, ret;
 
 	ret = wait_event_interruptible(ld->card_change,
@@ -123,6 +142,8 @@ static int litepcie_ioctl_run(struct litepcie_device *ld,
 	if (READ_ONCE(ld->gone) || ld->card != LITEPCIE_CARD_PRESENT ||
 	    !litepcie_alive(ld)) {
 		ret = -ENODEV;
+	} else if (ioctl->on_card) {
+		ret = ioctl->on_card(lf, arg);
 	} else if (!ioctl->resets) {
 		ret = ioctl->handle(ld, arg);
 		if (!ret && !litepcie_alive(ld))
@@ -173,7 +194,7 @@ long litepcie_ioctl(struct litepcie_file *lf, unsigned int command,
 	if (ioctl->of_file)
 		ret = ioctl->of_file(lf, &arg);
 	else
-		ret = litepcie_ioctl_run(lf->ld, ioctl, &arg);
+		ret = litepcie_ioctl_run(lf, ioctl, &arg);
 	if (ret)
 		return ret;
 	arg.size = ioctl->size;

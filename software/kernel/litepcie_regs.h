@@ -13,7 +13,7 @@
 #define LITEPCIE_MAGIC_VALUE			0x4c504953
 #define LITEPCIE_VERSION			0x0004	/* version of this map */
 #define LITEPCIE_VERSION_MAJOR			1
-#define LITEPCIE_VERSION_MINOR			4
+#define LITEPCIE_VERSION_MINOR			5
 #define LITEPCIE_VERSION_MINOR_MASK		0x0000ffff
 #define LITEPCIE_VERSION_MAJOR_MASK		0xffff0000
 #define LITEPCIE_CAPABILITIES			0x0008	/* parts that the card has */
@@ -28,6 +28,8 @@
 #define LITEPCIE_CAPABILITY_USER		0x00000100	/* registers USER_* */
 /* registers INTERRUPT_*, of the user's logic */
 #define LITEPCIE_CAPABILITY_INTERRUPT		0x00000200
+/* registers HOST_*, of the user's logic */
+#define LITEPCIE_CAPABILITY_HOST		0x00000400
 #define LITEPCIE_GEOMETRY			0x000c	/* size of the design */
 #define LITEPCIE_GEOMETRY_CHANNELS_MASK		0x000000ff	/* memory channels */
 #define LITEPCIE_GEOMETRY_WIDTH_MASK		0x0000ff00	/* width of the data path, dwords */
@@ -166,6 +168,32 @@
 /* ASCII, first character lowest */
 #define LITEPCIE_INTERRUPT_NAME(n)		(0x8024 + 0x10 * (n))
 #define LITEPCIE_INTERRUPT_NAME_BYTES		16
+
+/* buffers in host memory that the user's logic accesses, where CAPABILITIES has them */
+#define LITEPCIE_MAX_HOST_BUFFERS		16
+/* number of buffers that the card can have */
+#define LITEPCIE_HOST_COUNT			0x8800
+/* bytes of the largest; buffer n begins at n times LIMIT in the port's address space */
+#define LITEPCIE_HOST_LIMIT			0x8804
+#define LITEPCIE_HOST_BASE_LO			0x8808	/* for SET: address, a multiple of 4096 */
+#define LITEPCIE_HOST_BASE_HI			0x880c
+/* for SET: bytes, a multiple of 4096, at most LIMIT */
+#define LITEPCIE_HOST_SIZE			0x8810
+#define LITEPCIE_HOST_SET			0x8814	/* a write gives the card a buffer */
+#define LITEPCIE_HOST_SET_NUMBER_MASK		0x0000000f
+#define LITEPCIE_HOST_SET_READ			0x00000100	/* the card may read it */
+#define LITEPCIE_HOST_SET_WRITE			0x00000200	/* the card may write it */
+#define LITEPCIE_HOST_CLEAR			0x8818	/* write 1: take the buffer from the card */
+#define LITEPCIE_HOST_VALID			0x881c	/* the card has the buffer */
+#define LITEPCIE_HOST_BUSY			0x8820	/* an access to the buffer is under way */
+#define LITEPCIE_HOST_ERRORS			0x8824	/* accesses that failed, modulo 2^32 */
+#define LITEPCIE_HOST_ERROR			0x8828	/* the last access that failed */
+#define LITEPCIE_HOST_ERROR_REASON_MASK		0x000000ff	/* HOST_REASON_* or REASON_* */
+#define LITEPCIE_HOST_ERROR_NUMBER_MASK		0x0000ff00
+#define LITEPCIE_HOST_ERROR_WRITE		0x00010000
+#define LITEPCIE_HOST_REGS_END			0x882c
+#define LITEPCIE_HOST_REASON_NO_BUFFER		16	/* the card has no buffer of this number */
+#define LITEPCIE_HOST_REASON_DENIED		17	/* the buffer may not be read, or written */
 
 /* MSI-X, where CAPABILITIES has it: table and Pending Bit Array (PCI Local Bus 3.0 6.8.2) */
 #define LITEPCIE_MSIX_TABLE			0x40000	/* four dwords for each vector */

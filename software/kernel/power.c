@@ -53,6 +53,7 @@ void litepcie_start(struct litepcie_device *ld)
 	list_for_each_entry(engine, &ld->all_engines, node)
 		litepcie_engine_start(engine);
 	litepcie_interrupts_start(ld);
+	litepcie_hostbufs_give(ld);
 	litepcie_card_set(ld, LITEPCIE_CARD_PRESENT);
 	litepcie_streams_resume(ld);
 }
@@ -70,6 +71,7 @@ static void litepcie_pause(struct litepcie_device *ld)
 		litepcie_engine_pause(engine);
 	litepcie_streams_pause(ld);
 	litepcie_interrupts_pause(ld);
+	litepcie_hostbufs_take(ld);
 	pci_clear_master(ld->pdev);
 }
 
@@ -86,6 +88,7 @@ void litepcie_stop(struct litepcie_device *ld, int error)
 		litepcie_engine_stop(engine, error);
 	litepcie_streams_stop(ld, error);
 	litepcie_interrupts_pause(ld);
+	litepcie_hostbufs_take(ld);
 }
 
 /* The card is cut off, or is another one: no request can reach it any more. */
@@ -99,6 +102,7 @@ static void litepcie_disconnect(struct litepcie_device *ld, int error)
 	list_for_each_entry(engine, &ld->all_engines, node)
 		litepcie_engine_disconnect(engine, error);
 	litepcie_streams_disconnect(ld, error);
+	litepcie_hostbufs_disconnect(ld);
 	litepcie_interrupts_wake(ld);
 }
 

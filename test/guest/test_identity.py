@@ -79,7 +79,7 @@ def changing():
     for name in {claim[0] for claim in CLAIMS.values()}:
         values = "".join(f"claim == {number} ? 32'd{value} : "
             for number, (register, value, _) in CLAIMS.items() if register == name)
-        text, changed = re.subn(rf"(assign \w+_csrbank0_{name}_w = )", rf"\1{values}", text)
+        text, changed = re.subn(rf"(assign \w+_csrbank\d+_{name}_w = )", rf"\1{values}", text)
         assert changed == 1, name
     text, changed = re.subn(r"(?<= : )(\w+_completer_access_csr_bus_dat_r)\b",
         rf"({{32{{claim == {GONE}}}}} | \1)", text)

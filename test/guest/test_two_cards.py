@@ -70,5 +70,5 @@ def test_nodes_of_another_bitstream_are_its_own(guest):
         return
     assert guest.run("ls /dev/litepcie*_user /dev/litepcie*_stream*").split() == [
         "/dev/litepcie1_stream0", "/dev/litepcie1_stream1", "/dev/litepcie1_user"]
-    assert len(guest.run("ls /dev/litepcie1_interrupt*").split()) == 4
+    assert len(guest.run("ls /dev/litepcie1_interrupt*").split()) == 5
     guest.run("! ls /dev/litepcie0_*")

@@ -14,7 +14,7 @@ BDF    = "0000:01:00.0"
 CARD   = f"/sys/bus/pci/devices/{BDF}"
 DRIVER = "/sys/bus/pci/drivers/litepcie"
 CLASS  = "/sys/class/litepcie_interrupt"
-NAMES  = ["level", "pulse", "storm", "timer"]
+NAMES  = ["level", "pulse", "storm", "timer", "copied"]
 
 # Arguments of the simulator, and the names of the interrupts.
 KINDS = {
@@ -40,7 +40,7 @@ def test_every_call(guest):
 
 def test_what_sysfs_says(guest):
     assert guest.run(f"cat {CLASS}/litepcie0_interrupt*/name").split() == NAMES
-    assert guest.run(f"cat {CLASS}/litepcie0_interrupt*/kind").split() == ["level", "pulse", "pulse", "level"]
+    assert guest.run(f"cat {CLASS}/litepcie0_interrupt*/kind").split() == ["level", "pulse", "pulse", "level", "pulse"]
     assert int(guest.run(f"cat {CLASS}/litepcie0_interrupt2/count")) > 50
     assert "interrupt" in guest.run("litepcie_util info")
 

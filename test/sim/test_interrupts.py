@@ -17,7 +17,7 @@ from test.sim.vfio_user_client import BAR0, CONFIG, Client, Simulator
 REGS    = {name.removeprefix("LITEPCIE_"): int(value, 0)
     for name, value in regs.macros(regs.COMMITTED.read_text()).items() if "(" not in name + value}
 USER    = 0x80000                          # In BAR0.
-NAMES   = ["level", "pulse", "storm", "timer"]
+NAMES   = ["level", "pulse", "storm", "timer", "copied"]
 LEVEL, PULSE, STORM, TIMER = range(4)
 ENGINES = 2
 VECTORS = ENGINES + len(NAMES)
@@ -68,13 +68,13 @@ def test_what_the_card_says(card, board):
     card.start()
     assert card.irq_count(2) == VECTORS
     assert card.read(BAR0, REGS["CAPABILITIES"]) & REGS["CAPABILITY_INTERRUPT"]
-    assert (card.get("COUNT"), card.get("PULSE")) == (4, 0b0110)
+    assert (card.get("COUNT"), card.get("PULSE")) == (5, 0b10110)
     first = card.csrs["interrupts_name0_0"]
-    words = [card.read(BAR0, first + 4*n) for n in range(16)]
+    words = [card.read(BAR0, first + 4*n) for n in range(4*len(NAMES))]
     text  = b"".join(word.to_bytes(4, "little") for word in words)
-    assert [text[n:n + 16].rstrip(b"\0").decode() for n in range(0, 64, 16)] == NAMES
+    assert [text[n:n + 16].rstrip(b"\0").decode() for n in range(0, 16*len(NAMES), 16)] == NAMES
     constants = json.loads((board / "software" / "include" / "generated" / "csr.json").read_text())["constants"]
-    assert [constants[f"config_pcie_interrupt_{name}"] for name in NAMES] == [0, 1, 2, 3]
+    assert [constants[f"config_pcie_interrupt_{name}"] for name in NAMES] == [0, 1, 2, 3, 4]
 
 
 def test_a_level_and_a_pulse_have_their_vectors(card):

@@ -19,7 +19,8 @@ from liblitepcie._library import Handle
 from liblitepcie.errors   import WrongRegister
 
 # Registers of the card itself, with offsets in BAR0: only the driver may write them.
-_PINNED = re.compile(r"(identity|tlp|reader\d+|writer\d+|interrupts|msix)_")
+_PINNED = re.compile(r"(identity|tlp|reader\d+|writer\d+|interrupts|msix)_|"
+    r"host_(count|limit|base_lo|base_hi|size|set|clear|valid|busy|errors?)$")
 
 
 class Register:

@@ -28,6 +28,7 @@
 #define LIBLITEPCIE_H
 
 #include <linux/litepcie.h>
+#include <linux/litepcie_hostbuf.h>
 #include <linux/litepcie_stream.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -267,6 +268,34 @@ int litepcie_interrupt_arm(struct litepcie_interrupt *interrupt, int on);
  *   -EINTR       a signal arrived
  */
 int litepcie_interrupt_wait(struct litepcie_interrupt *interrupt, int timeout_ms, uint32_t *count);
+
+/* ---- Buffers for the user's logic ------------------------------------------------------------ */
+
+/*
+ * A buffer in host memory that the card's user logic reads and writes by itself: @data is its
+ * @bytes bytes in this program, @card_address its first byte as the logic sees it.
+ */
+struct litepcie_hostbuf {
+	void *data;
+	size_t bytes;
+	uint32_t card_address;
+	uint32_t handle;
+};
+
+/*
+ * Creates a buffer of at least @bytes bytes, filled with zeros, and maps it. @flags is
+ * LITEPCIE_HOSTBUF_READ, LITEPCIE_HOSTBUF_WRITE or both: what the card may do. It stays until
+ * litepcie_hostbuf_destroy() or the last mapping and litepcie_close(). 0, or an error of
+ * LITEPCIE_IOC_HOSTBUF_CREATE in <linux/litepcie_hostbuf.h>.
+ */
+int litepcie_hostbuf_create(struct litepcie *card, size_t bytes, uint32_t flags,
+			    struct litepcie_hostbuf *buffer);
+
+/*
+ * Takes the buffer from the card, waits for the end of its access, and frees it with its mapping.
+ * 0, or an error of LITEPCIE_IOC_HOSTBUF_DESTROY.
+ */
+int litepcie_hostbuf_destroy(struct litepcie *card, struct litepcie_hostbuf *buffer);
 
 /* ---- Buffers of other devices ---------------------------------------------------------------- */
 

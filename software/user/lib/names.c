@@ -24,6 +24,7 @@ static const struct {
 	{ LITEPCIE_CAPABILITY_MSIX, "msix" },
 	{ LITEPCIE_CAPABILITY_USER, "user" },
 	{ LITEPCIE_CAPABILITY_INTERRUPT, "interrupt" },
+	{ LITEPCIE_CAPABILITY_HOST, "host" },
 };
 /* clang-format on */
 

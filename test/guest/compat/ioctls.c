@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /* Every ioctl of a card and of a stream: sizes, pointers, numbers, and values of 64 bits. */
+#include <linux/litepcie_hostbuf.h>
 #include <linux/litepcie_stream.h>
 #include "system.h"
 
@@ -24,6 +25,8 @@ static const struct kind kinds[] = {
 	{ &card, LITEPCIE_IOC_DMABUF_DETACH, 16, -ENOENT },
 	{ &card, LITEPCIE_IOC_DMABUF_MOVE, 72, -ENOENT },
 	{ &card, LITEPCIE_IOC_DMABUF_WAIT, 32, -ENOENT },
+	{ &card, LITEPCIE_IOC_HOSTBUF_CREATE, 48, -EINVAL },
+	{ &card, LITEPCIE_IOC_HOSTBUF_DESTROY, 16, -ENOENT },
 	{ &stream, LITEPCIE_IOC_STREAM_INFO, 136, 0 },
 	{ &stream, LITEPCIE_IOC_STREAM_SETUP, 72, 0 },
 	{ &stream, LITEPCIE_IOC_STREAM_ADVANCE, 40, 0 },
@@ -87,7 +90,7 @@ static void numbers(void)
 	static const struct {
 		unsigned int first, last;
 		int *fd;
-	} unknown[] = { { 0x09, 0xff, &card }, { 0x00, 0x3f, &stream }, { 0x43, 0xff, &stream } };
+	} unknown[] = { { 0x0b, 0xff, &card }, { 0x00, 0x3f, &stream }, { 0x43, 0xff, &stream } };
 
 	for (unsigned int i = 0; i < 3; i++)
 		for (unsigned int number = unknown[i].first; number <= unknown[i].last; number++)

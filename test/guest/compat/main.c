@@ -57,7 +57,8 @@ static void aio(void)
 	}
 	expect(call(__NR_io_setup, 2, &context, 0, 0, 0, 0), 0);
 	expect(call(__NR_io_submit, context, 2, list, 0, 0, 0), 2);
-	expect(call(__NR_io_getevents, context, 2, 2, events, 0, 0), 2);
+	/* A small kernel lacks the older call, whose time has 32 bits. */
+	expect(call(__NR_io_pgetevents_time64, context, 2, 2, events, 0, 0), 2);
 	expect(events[0].res + events[1].res, BYTES);
 	expect((events[0].data & events[1].data) >> 40, 1);
 	expect(call(__NR_io_destroy, context, 0, 0, 0, 0, 0), 0);

@@ -68,9 +68,10 @@ def test_kunit_suite_runs_without_a_kernel(tmp_path, name):
 def test_user_structures_are_the_same_for_32_and_64_bits(tmp_path, bits):
     sizes  = {"litepcie_info": 240, "litepcie_counters": 120, "litepcie_errors": 72,
         "litepcie_scratch": 16, "litepcie_reset": 32, "litepcie_stream_header": 8, "litepcie_stream_setup": 72,
-        "litepcie_stream_info": 136, "litepcie_stream_advance": 40, "litepcie_stream_ring": 4160}
+        "litepcie_stream_info": 136, "litepcie_stream_advance": 40, "litepcie_stream_ring": 4160,
+        "litepcie_hostbuf_create": 48, "litepcie_hostbuf_destroy": 16}
     source = tmp_path / "sizes.c"
-    source.write_text("#include <linux/litepcie_stream.h>\n" + "".join(
+    source.write_text("#include <linux/litepcie_stream.h>\n#include <linux/litepcie_hostbuf.h>\n" + "".join(
         f'_Static_assert(sizeof(struct {name}) == {size}, "{name}");\n'
         for name, size in sizes.items()))
     result = run("gcc", f"-m{bits}", "-Wpadded", "-Werror", "-fsyntax-only", "-ffreestanding",
@@ -80,15 +81,17 @@ def test_user_structures_are_the_same_for_32_and_64_bits(tmp_path, bits):
 
 def test_the_user_interface_needs_no_other_header(tmp_path):
     """Programs have <linux/litepcie.h> only; what it says is defined there or in the headers that it includes."""
-    text = (UAPI / "linux" / "litepcie_stream.h").read_text()
-    assert set(re.findall(r"#include <(.*)>", text)) == {"linux/ioctl.h", "linux/types.h", "linux/litepcie.h"}
+    for name in ("litepcie_stream.h", "litepcie_hostbuf.h"):
+        text = (UAPI / "linux" / name).read_text()
+        assert set(re.findall(r"#include <(.*)>", text)) == {"linux/ioctl.h", "linux/types.h", "linux/litepcie.h"}
     text = (UAPI / "linux" / "litepcie.h").read_text()
     assert set(re.findall(r"[\w/]+\.h\b", text)) == {"linux/ioctl.h", "linux/types.h"}
     for family in set(re.findall(r"(LITEPCIE_\w+_)\*", text)):
         assert re.search(rf"#define {family}\w+\t+0x", text), family
     # The compiler warns about a constant that is another one in the register map.
     source = tmp_path / "both.c"
-    source.write_text('#include <linux/litepcie_stream.h>\n#include "litepcie_regs.h"\n')
+    source.write_text('#include <linux/litepcie_stream.h>\n#include <linux/litepcie_hostbuf.h>\n'
+        '#include "litepcie_regs.h"\n')
     result = run("gcc", "-Werror", "-fsyntax-only", "-I", UAPI, "-I", DRIVER, source)
     assert result.returncode == 0, result.stderr
 

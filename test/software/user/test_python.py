@@ -24,7 +24,9 @@ CSR = {"constants": {"config_csr_data_width": 32}, "csr_registers": {
     "core_result":      {"addr": 0x3000_0004, "size": 1, "type": "ro"},
     "timer_cycles":     {"addr": 0x3000_0008, "size": 2, "type": "rw"},
     "gone_far":         {"addr": 0x3100_0000, "size": 1, "type": "rw"},
+    "host_speed":       {"addr": 0x3000_0018, "size": 1, "type": "rw"},
     "identity_scratch": {"addr": 0x28,        "size": 1, "type": "rw"},
+    "host_set":         {"addr": 0x8814,      "size": 1, "type": "rw"},
 }}
 
 
@@ -213,7 +215,7 @@ assert regs.timer_cycles == 0x0b0a0908_0f0e0d0c
 regs.core_operand = 0x12345678
 regs["timer_cycles"].value = 0x1_00000002
 assert regs.timer_cycles == 0x1_00000002
-assert {one.name for one in regs} == {"core_operand", "core_result", "timer_cycles", "gone_far"}
+assert {one.name for one in regs} == {"core_operand", "core_result", "timer_cycles", "gone_far", "host_speed"}
 assert "core_operand" in dir(regs)
 """)
     assert (tmp_path / "user").read_bytes()[:16].hex() == "78563412" "04050607" "01000000" "02000000"

@@ -96,6 +96,7 @@
 #define LITEPCIE_CAPABILITY_MSIX		0x00000080	/* a vector for each engine */
 #define LITEPCIE_CAPABILITY_USER		0x00000100	/* /dev/litepcieN_user */
 #define LITEPCIE_CAPABILITY_INTERRUPT		0x00000200	/* /dev/litepcieN_interruptM */
+#define LITEPCIE_CAPABILITY_HOST		0x00000400	/* buffers for the user logic */
 
 /* litepcie_info.link_status */
 #define LITEPCIE_LINK_STATUS_UP			0x00000001	/* the link is up */
@@ -292,9 +293,7 @@ struct litepcie_dmabuf_wait {
 	_IOWR(LITEPCIE_IOC_MAGIC, 0x05, struct litepcie_dmabuf_attach)
 #define LITEPCIE_IOC_DMABUF_DETACH \
 	_IOWR(LITEPCIE_IOC_MAGIC, 0x06, struct litepcie_dmabuf_detach)
-#define LITEPCIE_IOC_DMABUF_MOVE \
-	_IOWR(LITEPCIE_IOC_MAGIC, 0x07, struct litepcie_dmabuf_move)
-#define LITEPCIE_IOC_DMABUF_WAIT \
-	_IOWR(LITEPCIE_IOC_MAGIC, 0x08, struct litepcie_dmabuf_wait)
+#define LITEPCIE_IOC_DMABUF_MOVE	_IOWR(LITEPCIE_IOC_MAGIC, 0x07, struct litepcie_dmabuf_move)
+#define LITEPCIE_IOC_DMABUF_WAIT	_IOWR(LITEPCIE_IOC_MAGIC, 0x08, struct litepcie_dmabuf_wait)
 
 #endif /* _UAPI_LINUX_LITEPCIE_H */

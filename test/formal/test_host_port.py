@@ -1,0 +1,117 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Bounds of the user's accesses to host memory: gateware/soc/host_port.py."""
+
+import pytest
+
+from migen import *
+
+from litex.gen import *
+
+from litepcie_soc.soc import host_port
+from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
+
+from test.formal.harness import Harness, inner
+from test.formal.proof import Mutant, Proof, quick
+
+BUFFERS, LIMIT, PAGE_BITS = 2, 0x4000, 12
+
+# Properties ---------------------------------------------------------------------------------------
+
+
+class Bounds(Harness):
+    """Requests stay inside a buffer that the card has, and none follows when it was taken and is not busy.
+
+    For any master, which may change or give up a cycle at any time, any registers, resets, and answers of the
+    transaction layer. Assumed: the driver replaces a buffer only after it took it and then saw it not busy.
+    """
+    def __init__(self):
+        Harness.__init__(self)
+        read, write = MemoryReadPort(64, 1, "read", destination_bits=7), MemoryWritePort(64, "write")
+        self.dut = dut = host_port.HostPort(read, write, BUFFERS, LIMIT)
+        bus, sink, request = dut.bus, write.sink, read.request
+        self.free(bus.cyc, bus.stb, bus.we, bus.adr, bus.sel, bus.dat_w, sink.ready, write.sent, write.dropped,
+            request.ready, read.retire.valid, read.retire.reason, read.data.valid, read.data.be, read.data.dat,
+            dut.can_send, dut.reset, dut.base_lo.storage, dut.base_hi.storage, dut.size.storage, dut.set.re,
+            dut.clear.re, dut.clear.storage, *[getattr(dut.set.fields, name) for name in ("number", "read", "write")])
+        self.tied("*")
+        which = Signal(max=BUFFERS)
+        self.constant(which)
+
+        # What the driver gave: buffer `which`.
+        has, may_read, may_write = Signal(), Signal(), Signal()
+        base, pages = Signal(64 - PAGE_BITS), Signal(32 - PAGE_BITS)
+        gives = Signal()
+        busy  = Signal()
+        asks  = Signal()
+        self.comb += [
+            gives.eq(dut.set.re & (dut.set.fields.number == which) & ~dut.reset & (dut.size.storage <= LIMIT) &
+                (Cat(dut.base_lo.storage[:PAGE_BITS], dut.size.storage[:PAGE_BITS]) == 0)),
+            busy.eq((dut.busy.status >> which) & 1),
+            asks.eq((sink.valid | request.valid) & (dut.number == which)),
+        ]
+        gone = Signal(reset=1)  # Taken from the card, and not busy since.
+        self.sync += [
+            If(gives,
+                has.eq(1),
+                base.eq(Cat(dut.base_lo.storage[PAGE_BITS:], dut.base_hi.storage)),
+                pages.eq(dut.size.storage[PAGE_BITS:]),
+                may_read.eq(dut.set.fields.read),
+                may_write.eq(dut.set.fields.write),
+                gone.eq(0),
+            ).Elif(~has & ~busy,
+                gone.eq(1)
+            ),
+            If(dut.reset | (dut.clear.re & ((dut.clear.storage >> which) & 1)), has.eq(0)),
+        ]
+        self.assume("not_replaced", ~gives | (~has & gone))
+
+        address = Signal(64)
+        offset  = Signal(64 - PAGE_BITS)
+        self.comb += [
+            address.eq(Mux(sink.valid, sink.address, request.address)),
+            offset.eq(address[PAGE_BITS:] - base),
+        ]
+        self.implies("inside",     asks, offset < pages)
+        self.implies("one_dword",  asks, Mux(sink.valid, address[:2] + sink.length <= 4, address[:2] == 0))
+        self.implies("permitted",  asks, Mux(sink.valid, may_write, may_read))
+        self.implies("busy_says_so",       asks, busy)
+        self.implies("nothing_after_busy", gone, ~asks)
+        self.implies("reset_takes_all",    self.previous(dut.reset), dut.valid.status == 0)
+        self.check("one_kind",      ~(sink.valid & request.valid))
+        self.check("write_stays",   self.stable(sink))
+        self.check("read_stays",    self.stable(request))
+        # An answer is for the cycle that began the access.
+        idle, strobe = inner(dut, "idle"), bus.cyc & bus.stb
+        given_up = Signal()
+        self.sync += If(idle, given_up.eq(0)).Elif(~strobe, given_up.eq(1))
+        self.implies("answer_has_a_cycle", bus.ack | bus.err, strobe & ~given_up & ~idle)
+        self.check("one_answer",    ~(bus.ack & bus.err))
+
+PROOFS  = [Proof("host port", Bounds, depth=14)]
+MUTANTS = [
+    Mutant("takes_an_old_address", PROOFS[0], host_port, "Elif(~known,", "Elif(~bit(valid, number),"),
+    Mutant("ignores_clear",        PROOFS[0], host_port, "NextValue(known, bit(valid, number))",
+        "NextValue(known, known | bit(valid, number))"),
+    Mutant("one_page_more",        PROOFS[0], host_port, "page >= size", "page > size"),
+    Mutant("ignores_permission",   PROOFS[0], host_port, "Mux(write, may_write, may_read)", "may_read"),
+    Mutant("busy_too_short",       PROOFS[0], host_port, "Mux(idle, 0, 1 << number)",
+        "Mux(idle | ~self.can_send, 0, 1 << number)"),
+    Mutant("answers_another",      PROOFS[0], host_port, "~idle & (aborted | ~(bus.cyc & bus.stb))",
+        "~idle & ~(bus.cyc & bus.stb)"),
+    Mutant("survives_a_reset",     PROOFS[0], host_port, "If(self.reset, valid.eq(0)),", ""),
+]
+
+
+@pytest.mark.parametrize("proof", quick(PROOFS), ids=str)
+def test_accesses_stay_inside_their_buffer(proof):
+    proof.check()
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
+def test_host_port_fails_on_mutant(mutant):
+    mutant.check()

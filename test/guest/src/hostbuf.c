@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+/*
+ * Buffers in host memory that the simulated board's user logic copies between.
+ * usage: hostbuf             checks all calls
+ *        hostbuf COMMAND     copies again and again while a shell command runs;
+ *                            says whether the copy goes on, and what the mapping
+ *                            and a new buffer give
+ */
+#include <linux/litepcie_hostbuf.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include "check.h"
+
+#define USER "/dev/litepcie0_user"
+#define INTERRUPT "/dev/litepcie0_interrupt4"
+#define BUFFERS 4
+#define LIMIT (1 << 20)
+#define BYTES 16384
+
+/* Of the copier, in USER. */
+enum { SOURCE = 0x800, TARGET = 0x804, WORDS = 0x808, CONTROL = 0x80c, STATUS = 0x810, ERRORS = 0x814, COPIED = 0x818 };
+enum { START = 1, AGAIN = 2, GIVE_UP = 1 << 8 };
+enum { READ = LITEPCIE_HOSTBUF_READ, WRITE = LITEPCIE_HOSTBUF_WRITE };
+
+struct buffer {
+	struct litepcie_hostbuf_create is;
+	uint8_t *bytes;
+};
+
+static int user, fd;
+
+static uint32_t load(off_t offset)
+{
+	uint32_t value = 0;
+
+	check(pread(user, &value, 4, offset) == 4, "%#lx: %s", (long)offset, strerror(errno));
+	return value;
+}
+
+static void store(off_t offset, uint32_t value)
+{
+	check(pwrite(user, &value, 4, offset) == 4, "%#lx: %s", (long)offset, strerror(errno));
+}
+
+static void copy(uint32_t source, uint32_t target, uint32_t bytes, uint32_t control)
+{
+	store(SOURCE, source);
+	store(TARGET, target);
+	store(WORDS, bytes / 4);
+	store(CONTROL, control);
+}
+
+static void stop(void)
+{
+	store(CONTROL, 0);
+	while (load(STATUS))
+		;
+}
+
+#define fails(call, error)                                                     \
+	do {                                                                   \
+		errno = 0;                                                     \
+		check((long)(call) == -1 && errno == (error), "%s", strerror(errno)); \
+	} while (0)
+
+static int create(int file, struct buffer *b, uint64_t bytes, uint32_t flags)
+{
+	b->is = (struct litepcie_hostbuf_create){ .size = sizeof(b->is), .flags = flags, .bytes = bytes };
+	return ioctl(file, LITEPCIE_IOC_HOSTBUF_CREATE, &b->is);
+}
+
+static int destroy(int file, uint32_t handle)
+{
+	struct litepcie_hostbuf_destroy d = { .size = sizeof(d), .handle = handle };
+
+	return ioctl(file, LITEPCIE_IOC_HOSTBUF_DESTROY, &d);
+}
+
+static struct buffer buffer(int file, uint64_t bytes, uint32_t flags)
+{
+	struct buffer b;
+
+	check(!create(file, &b, bytes, flags), "%s", strerror(errno));
+	check(b.is.bytes >= bytes && b.is.bytes % 4096 == 0 && b.is.handle, "%llu", b.is.bytes);
+	b.bytes = mmap(NULL, b.is.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, b.is.map_offset);
+	check(b.bytes != MAP_FAILED, "%s", strerror(errno));
+	return b;
+}
+
+static void release(int file, struct buffer *b)
+{
+	check(!munmap(b->bytes, b->is.bytes), "%s", strerror(errno));
+	check(!destroy(file, b->is.handle), "%s", strerror(errno));
+}
+
+static void both_ways(void)
+{
+	struct buffer a = buffer(fd, BYTES, READ), b = buffer(fd, BYTES - 100, WRITE);
+	int interrupt = open(INTERRUPT, O_RDWR);
+	uint32_t count, on = 1;
+
+	check(interrupt >= 0, "%s", strerror(errno));
+	check_value(a.bytes, 0, BYTES, "a new buffer");
+	check_value(b.bytes, 0, BYTES, "a new buffer");
+	for (uint32_t pass = 0; pass < 20; pass++) {
+		uint32_t from = pass * 60, to = pass * 800, bytes = 4 + pass * 36;
+
+		fill(a.bytes, BYTES, pass);
+		memset(b.bytes, 0x5a, BYTES);
+		check(write(interrupt, &on, 4) == 4, "%s", strerror(errno));
+		copy(a.is.card_address + from, b.is.card_address + to, bytes, START);
+		check(read(interrupt, &count, 4) == 4, "%s", strerror(errno));
+		/* The interrupt does not overtake the last byte. */
+		check_bytes(b.bytes + to, a.bytes + from, bytes, "copied");
+		check_value(b.bytes, 0x5a, to, "before");
+		check_value(b.bytes + to + bytes, 0x5a, BYTES - to - bytes, "after");
+		check(load(COPIED) == bytes / 4 && !load(ERRORS), "%u copied, %u errors", load(COPIED), load(ERRORS));
+	}
+	/* The second half is beyond the end. */
+	memset(b.bytes, 0x5a, BYTES);
+	copy(a.is.card_address, b.is.card_address + BYTES - 64, 128, START);
+	stop();
+	check(load(COPIED) == 16 && load(ERRORS) == 16, "%u copied, %u errors", load(COPIED), load(ERRORS));
+	check_value(b.bytes, 0x5a, BYTES - 64, "before");
+	/* Against the direction that was allowed, of no buffer, and after destroy. */
+	copy(b.is.card_address, a.is.card_address, 64, START);
+	stop();
+	check(!load(COPIED) && load(ERRORS) == 16, "%u copied, %u errors", load(COPIED), load(ERRORS));
+	copy(3 * LIMIT, b.is.card_address, 64, START);
+	stop();
+	check(load(ERRORS) == 16, "%u errors", load(ERRORS));
+	release(fd, &a);
+	copy(a.is.card_address, b.is.card_address, 64, START);
+	stop();
+	check(load(ERRORS) == 16, "%u errors", load(ERRORS));
+	release(fd, &b);
+	close(interrupt);
+}
+
+/* The file is closed while the card copies: its memory goes to others, and stays theirs. */
+static void close_while_copying(void)
+{
+	for (uint32_t pass = 0; pass < 4; pass++) {
+		int other = open_device();
+		struct buffer a = buffer(other, BYTES, READ), b = buffer(other, LIMIT, WRITE);
+		uint8_t *mine;
+
+		memset(a.bytes, 0xee, BYTES);
+		copy(a.is.card_address, b.is.card_address, BYTES, START | AGAIN | pass * GIVE_UP * 3);
+		usleep(20000);
+		munmap(a.bytes, a.is.bytes);
+		munmap(b.bytes, b.is.bytes);
+		close(other);
+		mine = mmap(NULL, 8 * LIMIT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+		check(mine != MAP_FAILED, "%s", strerror(errno));
+		fill(mine, 8 * LIMIT, pass);
+		usleep(20000);
+		for (size_t i = 0; i < 8 * LIMIT; i++)
+			if (mine[i] != pattern(i, pass))
+				check(0, "byte %zu is %02x", i, mine[i]);
+		check(load(ERRORS) > 0, "the card still has the buffer");
+		stop();
+		munmap(mine, 8 * LIMIT);
+	}
+}
+
+static void errors(void)
+{
+	struct litepcie_hostbuf_create bad = { .size = sizeof(bad), .flags = READ, .bytes = 4096, .reserved = { 1 } };
+	struct litepcie_hostbuf_destroy worse = { .size = sizeof(worse), .handle = 1, .reserved0 = 1 };
+	int other = open_device(), reader = open(DEVICE, O_RDONLY);
+	struct buffer b[BUFFERS], more;
+	void *map;
+
+	fails(create(fd, &more, 4096, 0), EINVAL);
+	fails(create(fd, &more, 4096, 4), EINVAL);
+	fails(create(fd, &more, 0, READ), EINVAL);
+	fails(create(fd, &more, LIMIT + 1, READ), EINVAL);
+	fails(create(fd, &more, 1ull << 40, READ), EINVAL);
+	fails(create(fd, &more, ~0ull, READ), EINVAL);
+	fails(create(reader, &more, 4096, READ), EBADF);
+	fails(ioctl(fd, LITEPCIE_IOC_HOSTBUF_CREATE, &bad), EINVAL);
+	fails(ioctl(fd, LITEPCIE_IOC_HOSTBUF_DESTROY, &worse), EINVAL);
+	for (int i = 0; i < BUFFERS; i++)
+		b[i] = buffer(fd, i ? 4096 : LIMIT, READ | WRITE);
+	fails(create(other, &more, 4096, READ), ENOSPC);
+	fails(destroy(fd, 0), ENOENT);
+	fails(destroy(fd, 17), ENOENT);
+	fails(destroy(fd, ~0u), ENOENT);
+	fails(destroy(other, b[0].is.handle), ENOENT);
+	map = mmap(NULL, 4096, PROT_READ, MAP_SHARED, other, b[0].is.map_offset);
+	check(map == MAP_FAILED && errno == EINVAL, "of another file: %s", strerror(errno));
+	map = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, b[0].is.map_offset);
+	check(map == MAP_FAILED && errno == EINVAL, "private: %s", strerror(errno));
+	map = mmap(NULL, 8192, PROT_READ, MAP_SHARED, fd, b[1].is.map_offset);
+	check(map == MAP_FAILED && errno == EINVAL, "too long: %s", strerror(errno));
+	map = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, b[1].is.map_offset + 4096);
+	check(map == MAP_FAILED && errno == EINVAL, "beyond: %s", strerror(errno));
+	map = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 1ull << 42);
+	check(map == MAP_FAILED && errno == EINVAL, "nowhere: %s", strerror(errno));
+	for (int i = 0; i < BUFFERS; i++)
+		release(fd, &b[i]);
+	fails(destroy(fd, b[0].is.handle), ENOENT);
+	close(other);
+	close(reader);
+}
+
+static void on_sigbus(int signal)
+{
+	(void)signal;
+	(void)!write(1, "SIGBUS\n", 7);
+	_exit(0);
+}
+
+static void during(const char *command)
+{
+	struct buffer a = buffer(fd, BYTES, READ), b = buffer(fd, BYTES, WRITE), more;
+	uint8_t *mine = malloc(8 * LIMIT);
+
+	memset(a.bytes, 0xee, BYTES);
+	copy(a.is.card_address, b.is.card_address, BYTES, START | AGAIN);
+	check(!system(command), "%s", command);
+	fill(mine, 8 * LIMIT, 1);
+	usleep(50000);
+	for (size_t i = 0; i < 8 * LIMIT; i++)
+		check(mine[i] == pattern(i, 1), "byte %zu is %02x", i, mine[i]);
+	if (!create(fd, &more, 4096, READ)) {
+		stop();
+		memset(b.bytes, 0, BYTES);
+		copy(a.is.card_address, b.is.card_address, BYTES, START);
+		stop();
+		check_value(b.bytes, 0xee, BYTES, "copied");
+		puts("copies");
+	} else {
+		puts(errno == ENODEV ? "ENODEV" : strerror(errno));
+	}
+	fflush(stdout);
+	signal(SIGBUS, on_sigbus);
+	printf("%02x\n", ((volatile uint8_t *)a.bytes)[5]);
+}
+
+int main(int argc, char **argv)
+{
+	user = open(USER, O_RDWR);
+	check(user >= 0, "%s", strerror(errno));
+	fd = open_device();
+	stop();	/* What the last program left. */
+	if (argc > 1) {
+		during(argv[1]);
+		return 0;
+	}
+	both_ways();
+	errors();
+	close_while_copying();
+	both_ways();
+	finish("hostbuf");
+}

@@ -1,0 +1,51 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Buffers in host memory that the simulated board's user logic reads and writes by itself."""
+
+import pytest
+
+pytestmark = pytest.mark.guest
+
+BDF    = "0000:01:00.0"
+CARD   = f"/sys/bus/pci/devices/{BDF}"
+DRIVER = "/sys/bus/pci/drivers/litepcie"
+
+
+@pytest.fixture(scope="module", params=[True, pytest.param(False, marks=pytest.mark.full)], ids=["iommu", "plain"])
+def guest(request, boot, build_board):
+    """With an IOMMU, the simulator counts each access outside of memory that the card has, and there must be none."""
+    with boot(f"host-buffers-{request.param}", board=build_board(user_core=True), iommu=request.param) as guest:
+        yield guest
+
+
+def test_every_call(guest):
+    assert "checks passed" in guest.run("hostbuf")
+    assert "host" in guest.run("litepcie_util info")
+    guest.works()
+
+
+def test_the_example(guest):
+    assert guest.run("host_buffers 10000").split() == ["equal"]
+
+
+@pytest.mark.full
+def test_beside_transfers_that_are_compared(guest):
+    assert "checks passed" in guest.run("hostbuf & litepcie_util dma_test --sequence read-then-write "
+        "--iterations 20; wait")
+
+
+def test_a_reset_during_a_copy(guest):
+    """The same card has its buffers again, at the same addresses."""
+    assert guest.run(f"hostbuf 'echo 1 > {CARD}/reset'").split() == ["copies", "ee"]
+    guest.works()
+
+
+def test_unbind_during_a_copy(guest):
+    assert guest.run(f"hostbuf 'echo {BDF} > {DRIVER}/unbind'").split() == ["ENODEV", "SIGBUS"]
+    guest.run(f"echo {BDF} > {DRIVER}/bind")
+    assert "checks passed" in guest.run("hostbuf")
+    guest.works()

@@ -1,0 +1,181 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The user core's copier on buffers in the memory of a vfio-user client, without a guest."""
+
+import json
+import random
+
+import pytest
+
+from litepcie_soc.soc import regs
+
+from test.sim.vfio_user_client import BAR0, CONFIG, Client, Simulator
+
+REGS   = {name.removeprefix("LITEPCIE_"): int(value, 0)
+    for name, value in regs.macros(regs.COMMITTED.read_text()).items() if "(" not in name + value}
+USER   = 0x80000                        # In BAR0.
+COPIED = 4                              # Number of the interrupt.
+VECTORS, ENGINES = 7, 2
+LIMIT  = 1 << 20
+PAGE   = 4096
+MEMORY = 0x10_0000                      # Bus address of the client's memory.
+READ, WRITE = REGS["HOST_SET_READ"], REGS["HOST_SET_WRITE"]
+START, AGAIN, GIVE_UP = 1, 2, 1 << 8
+
+
+@pytest.fixture(scope="module")
+def board(build_board):
+    return build_board(user_core=True)
+
+
+class Card(Client):
+    """The card, of which the test is the driver and the copier's program."""
+    def __init__(self, path, board):
+        Client.__init__(self, path)
+        text      = (board / "software" / "include" / "generated" / "csr.json").read_text()
+        self.csrs = {name: csr["addr"] for name, csr in json.loads(text)["csr_registers"].items()}
+
+    def put(self, name, value):
+        self.write(BAR0, REGS[name], value)
+
+    def get(self, name):
+        return self.read(BAR0, REGS[name])
+
+    def give(self, number, address, size, flags=READ | WRITE):
+        for name, value in (("BASE_LO", address), ("BASE_HI", 0), ("SIZE", size), ("SET", number | flags)):
+            self.put(f"HOST_{name}", value)
+
+    def core(self, name):
+        return self.read(BAR0, USER + self.csrs[f"user_copier_{name}"])
+
+    def copy(self, source, target, words, control=START):
+        for name, value in (("source", source), ("target", target), ("words", words), ("control", control)):
+            self.write(BAR0, USER + self.csrs[f"user_copier_{name}"], value)
+
+    def stop(self):
+        self.write(BAR0, USER + self.csrs["user_copier_control"], 0)
+        while self.core("status"):
+            pass
+
+
+@pytest.fixture
+def card(board, tmp_path):
+    stats, path = tmp_path / "stats.json", tmp_path / "card.sock"
+    program     = board / "simulator" / "litepcie_simulator"
+    with Simulator(program, path, "--stats", stats) as server, Card(path, board) as card:
+        card.set_up(msix=VECTORS)
+        card.put("INTERRUPT_VECTOR", REGS["INTERRUPT_VECTOR_EACH"] | ENGINES)
+        yield card
+        card.close()
+        assert server.end() == (0, "")
+    assert json.loads(stats.read_text())["violations"] == 0
+
+
+def test_what_the_card_says(card):
+    assert card.get("CAPABILITIES") & REGS["CAPABILITY_HOST"]
+    assert (card.get("HOST_COUNT"), card.get("HOST_LIMIT"), card.get("HOST_VALID")) == (4, LIMIT, 0)
+
+
+@pytest.fixture
+def memory(card):
+    """The memory of the client, with random bytes; `whole()` is a copy."""
+    card.map(MEMORY, len(card.memory))
+    card.memory[:] = random.Random(5).randbytes(len(card.memory))
+    card.give(0, MEMORY + 0x10000, 4*PAGE, READ)
+    card.give(1, MEMORY + 0x40000, 2*PAGE, READ | WRITE)
+    return card.memory
+
+
+def expected(before, source, target, size):
+    return before[:target] + before[source:source + size] + before[target + size:]
+
+
+def test_copies_are_in_memory_when_the_interrupt_comes(card, memory):
+    """Many short copies, each compared at once; nothing else in the memory changes."""
+    rng = random.Random(1)
+    for _ in range(100):
+        words  = rng.randrange(1, 40)
+        source = 4*rng.randrange(PAGE - words)
+        target = 4*rng.randrange(PAGE // 2 - words)
+        before = memory[:]
+        card.put("INTERRUPT_ARM", 1 << COPIED)
+        card.copy(source, LIMIT + target, words)
+        assert card.wait_interrupt(vector=ENGINES + COPIED) == 1
+        assert memory[:] == expected(before, 0x10000 + source, 0x40000 + target, 4*words)
+    assert card.core("errors") == card.get("HOST_ERRORS") == 0
+
+
+def test_out_of_range_is_refused_and_counted(card, memory):
+    before = memory[:]
+    card.copy(3*PAGE, LIMIT + 2*PAGE - 64, 32)     # The last 16 do not fit.
+    card.stop()
+    assert memory[:] == expected(before, 0x10000 + 3*PAGE, 0x40000 + 2*PAGE - 64, 64)
+    assert (card.core("errors"), card.core("copied"), card.get("HOST_ERRORS")) == (16, 16, 16)
+    assert card.get("HOST_ERROR") == REGS["REASON_MEMORY_RANGE"] | 1 << 8 | REGS["HOST_ERROR_WRITE"]
+    before = memory[:]
+    for source, target, reason in ((LIMIT, 0, REGS["HOST_REASON_DENIED"] | REGS["HOST_ERROR_WRITE"]),
+            (2*LIMIT, LIMIT, REGS["HOST_REASON_NO_BUFFER"] | 2 << 8), (0xffff_fffc, LIMIT, 3 << 8 | 16)):
+        card.copy(source, target, 1)
+        card.stop()
+        assert (card.core("errors"), card.core("copied"), card.get("HOST_ERROR")) == (1, 0, reason)
+    assert memory[:] == before and card.get("HOST_ERRORS") == 19
+
+
+def test_memory_that_was_taken_from_the_card_stays(card, memory):
+    """A copy that runs again and again, while the driver takes its target and later gives other memory."""
+    for place in (0x40000, 0x60000, 0x50000):
+        card.give(1, MEMORY + place, 2*PAGE)
+        card.copy(0, LIMIT, 64, START | AGAIN)
+        while card.core("copied") < 200:
+            pass
+        assert memory[place:place + 256] == memory[0x10000:0x10000 + 256]
+        card.put("HOST_CLEAR", 0b10)
+        while card.get("HOST_BUSY") & 0b10:
+            pass
+        memory[place:place + 2*PAGE] = bytes(2*PAGE)
+        before = memory[:]
+        for _ in range(200):
+            card.get("HOST_BUSY")
+        assert memory[:] == before and card.core("errors") > 0
+        card.stop()
+
+
+def test_cycles_that_are_given_up(card, memory):
+    """After any number of clock cycles: the link and the registers work on, and other memory stays."""
+    before = memory[:]
+    for cycles in (1, 2, 3, 4, 5, 6, 8, 12, 20, 60, 250):
+        card.copy(0, LIMIT, 32, START | cycles*GIVE_UP)
+        card.stop()
+    assert memory[:0x40000] == before[:0x40000] and memory[0x40000 + 128:] == before[0x40000 + 128:]
+    card.copy(256, LIMIT + 256, 32)
+    card.stop()
+    assert memory[0x40000 + 256:0x40000 + 384] == before[0x10000 + 256:0x10000 + 384]
+    assert card.get("HOST_ERRORS") == 0 and card.get("MAGIC") == REGS["MAGIC_VALUE"]
+
+
+def test_a_reset_of_the_function_and_bus_mastering_end_it(card, memory):
+    card.copy(0, LIMIT, 64, START | AGAIN)
+    while card.core("copied") < 100:
+        pass
+    card.write(CONFIG, 0x04, 2, 2, posted=False)            # Bus mastering off.
+    while card.get("HOST_ERROR") & 0xff != REGS["REASON_BUS_MASTER"]:
+        pass
+    assert card.get("HOST_VALID") == 0b11
+    card.write(CONFIG, 0x04, 6, 2, posted=False)
+    copied = card.core("copied")
+    while card.core("copied") == copied:
+        pass
+    card.write(CONFIG, 0x68, 1 << 15, 2, posted=False)
+    card.write(CONFIG, 0x10, 0xe0000000, posted=False)
+    card.write(CONFIG, 0x04, 6, 2, posted=False)
+    before = memory[:]
+    assert [card.get(f"HOST_{name}") for name in ("VALID", "BASE_LO", "SIZE")] == [0]*3
+    errors = card.get("HOST_ERRORS")
+    while card.get("HOST_ERRORS") == errors:
+        pass
+    card.stop()
+    assert memory[:] == before
