@@ -70,6 +70,7 @@ NEEDS = [
     ("g++",                    _program("g++")),
     ("make",                   _program("make")),
     ("verilator",              _program("verilator")),
+    ("iverilog",               _program("iverilog")),
     ("nlohmann-json3-dev",     _file("/usr/include/nlohmann/json.hpp",
                                      "/usr/local/include/nlohmann/json.hpp")),
     ("libc6-dev",              _file("/usr/lib/x86_64-linux-gnu/libc.a")),

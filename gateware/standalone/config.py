@@ -17,6 +17,8 @@ from litepcie_soc.common.link_rates import CLOCKS, LANE_RATES, default_clock
 from litepcie_soc.common.pcie import DATA_WIDTHS
 from litepcie_soc.standalone.values import Choice, Flag, Name, Size, Whole, shown
 from litepcie_soc.soc.soc import PCI_ID, TAGS
+from litepcie_soc.soc.user_bus import SIZE_MIN, TIMEOUT_US
+from litepcie_soc.stream_dma.port import WIDTHS
 
 # Keys ---------------------------------------------------------------------------------------------
 
@@ -50,6 +52,19 @@ KEYS = {
         "user_ports": (Flag(), "`bram`: adds a write and a read port for your logic"),
         "read_ahead": (Choice(64, (16, 32, 64, 128)), "`external`: words that each client requests ahead, "
             "which hides as many cycles of latency"),
+    },
+    "stream_port": {
+        "face":  (Choice("native", ("native", "axi")), "ports of the streams: the core's own, or AXI4-Stream"),
+        "width": (Choice(None, WIDTHS), "`axi`: bits of `tdata`; default: `data_width`"),
+        "clock": (Choice("sys", ("sys", "own")), "`axi`: clock of the ports, `sys_clk` or one for each stream"),
+    },
+    "user_bus": {
+        "face":       (Choice("none", ("none", "axi-lite")), "AXI4-Lite master through which the host reaches your "
+            "registers"),
+        "origin":     (Whole(0, 0, (1 << 32) - SIZE_MIN, 8), "first address on it, a multiple of `user_bus.size`"),
+        "size":       (Size(64 << 10, SIZE_MIN, abi.USER_MAX), "bytes that the host reaches"),
+        "timeout_us": (Whole(TIMEOUT_US, 1, 10000), "limit of an access in microseconds; afterwards it fails"),
+        "clock":      (Choice("sys", ("sys", "own")), "clock of its ports, `sys_clk` or its own"),
     },
     "ordering": {
         "relaxed_ordering": (Flag(), "Attr bit of requests for data"),
@@ -154,6 +169,25 @@ def check_together(config, data):
     if config.channels + config.streams > abi.MAX_CHANNELS:
         raise ConfigError(f"streams: {config.streams} with {config.channels} channels are too many; allowed: "
             f"{abi.MAX_CHANNELS} together")
+    check_faces(config, data)
+
+
+def check_faces(config, data):
+    """Raises ``ConfigError`` for AXI ports that exclude other values."""
+    streams, user = config.stream_port, config.user_bus
+    if streams.face == "native":
+        if streams.width not in (None, config.data_width):
+            raise ConfigError(f"stream_port.width: {streams.width} is not supported with face native, which has the "
+                f"data_width of {config.data_width}; choose face axi")
+        if streams.clock == "own":
+            raise ConfigError("stream_port.clock: own is not supported with face native; choose face axi")
+    elif not config.streams:
+        raise ConfigError("stream_port.face: axi is of no use without streams; give streams, or leave it out")
+    given = [name for name in data.get("user_bus") or {} if name != "face"]
+    if user.face == "none" and given:
+        raise ConfigError(f"user_bus.{given[0]}: supported with face axi-lite only; leave it out")
+    if user.origin % user.size:
+        raise ConfigError(f"user_bus.origin: 0x{user.origin:08x} is not a multiple of user_bus.size, 0x{user.size:x}")
 
 
 def config_of(data):
@@ -162,6 +196,8 @@ def config_of(data):
     check_together(config, data)
     if config.clk_freq is None:
         config.clk_freq = int(default_clock(config.pcie.gen, config.pcie.lanes, config.data_width))
+    if config.stream_port.width is None:
+        config.stream_port.width = config.data_width
     return config
 
 

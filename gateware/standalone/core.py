@@ -8,6 +8,8 @@
 
 from migen import *
 
+from migen.genlib.cdc import MultiReg, MultiRegImpl
+
 from litex.gen import *
 
 from litex.build.generic_platform import GenericPlatform, Pins, Subsignal
@@ -18,6 +20,7 @@ from litepcie_soc.common.memory_ports import (
     memory_data_layout,
     memory_write_layout,
 )
+from litepcie_soc.standalone import axi
 from litepcie_soc.standalone.memory import ExternalMemory
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
 from litepcie_soc.soc.soc import PCI_ID, LitePCIeSoC
@@ -43,9 +46,24 @@ def stream_layout(data_width):
     return [("first", 1), ("last", 1), ("dat", data_width), ("be", data_width // 8)]
 
 
-def stream_io(data_width, streams):
-    return [endpoint_io(f"stream{n}_{way}", stream_layout(data_width))
-        for n in range(streams) for way in ("source", "sink")]
+def stream_io(config):
+    """Returns the ports of all streams."""
+    if config.stream_port.face == "axi":
+        return axi.stream_io(config)
+    return [endpoint_io(f"stream{n}_{way}", stream_layout(config.data_width))
+        for n in range(config.streams) for way in ("source", "sink")]
+
+
+class Synchroniser(MultiRegImpl):
+    """Two registers into another clock domain, which Vivado keeps and places side by side; other tools ignore that."""
+    def __init__(self, *args):
+        MultiRegImpl.__init__(self, *args)
+        for reg in self.regs:
+            reg.attr.add(("ASYNC_REG", "TRUE"))
+
+    @staticmethod
+    def lower(crossing):
+        return Synchroniser(crossing.i, crossing.o, crossing.odomain, crossing.n, crossing.reset)
 
 
 class Platform(GenericPlatform):
@@ -55,9 +73,13 @@ class Platform(GenericPlatform):
         io += sim_phy_io(config.data_width, config.phy.shape == "split")
         if has_memory_ports(config):
             io += memory_io(config.data_width, config.memory.size)
-        io += stream_io(config.data_width, config.streams)
+        io += stream_io(config) + axi.user_io(config)
         GenericPlatform.__init__(self, "core", io, name=config.name)
         self.pads = {name: self.request(name) for name, *_ in io}
+        axi.annotate(config, self.pads)
+
+    def get_verilog(self, fragment, **options):
+        return GenericPlatform.get_verilog(self, fragment, special_overrides={MultiReg: Synchroniser}, **options)
 
 
 def has_memory_ports(config):
@@ -132,12 +154,17 @@ class Core(LitePCIeSoC):
             completion_buffer_bytes = config.phy.completion_buffer_bytes,
             relaxed_ordering        = config.ordering.relaxed_ordering,
             no_snoop                = config.ordering.no_snoop,
+            user_bus                = axi.user_bus_of(config),
         )
 
         # Ports ------------------------------------------------------------------------------------
         if has_memory_ports(config):
             self.add_memory_ports(config, pads)
-        for n, channel in enumerate(self.streams):
+        if config.stream_port.face == "axi":
+            axi.add_streams(self, config, pads)
+        if config.user_bus.face == "axi-lite":
+            axi.add_user(self, config, pads)
+        for n, channel in enumerate(self.streams if config.stream_port.face == "native" else ()):
             layout     = stream_layout(config.data_width)
             self.comb += forward(channel.source, pads[f"stream{n}_source"], layout)
             self.comb += forward(pads[f"stream{n}_sink"], channel.sink, layout)

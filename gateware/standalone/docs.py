@@ -24,7 +24,7 @@ from litepcie_soc.build import generated
 from litepcie_soc.build.generated import table
 from litepcie_soc.standalone.config import config_of, leaves
 from litepcie_soc.standalone.core import Core
-from litepcie_soc.standalone.ports import meaning, place, ports_of
+from litepcie_soc.standalone.ports import match, meaning, place, ports_of
 from litepcie_soc.standalone.sheet import default_text
 
 COMMITTED = Path(__file__).resolve().parents[2] / "docs" / "standalone-core.md"
@@ -39,28 +39,40 @@ def key_table():
 # Ports --------------------------------------------------------------------------------------------
 
 # Keys that add ports. The other variants are compared with the first.
+AXI = {"streams": 1, "stream_port": {"face": "axi", "clock": "own"}, "user_bus": {"face": "axi-lite", "clock": "own"}}
 VARIANTS = (
     ("`phy.shape: shared`",       {}),
     ("`phy.shape: split`",        {"phy": {"shape": "split"}}),
     ("`memory.user_ports: true`", {"memory": {"user_ports": True}}),
     ("`memory.kind: external`",   {"memory": {"kind": "external"}}),
     ("`streams`: N from 0",       {"streams": 1}),
+    ("AXI",                       AXI),
 )
 
-# Cores of two sizes show which widths depend on data width and memory size: SMALL for each of VARIANTS, and two LARGE
-# cores that together have all ports.
-SMALL, LARGE = (64, 64 << 10), (256, 1 << 20)
+# Which key adds a port of the last variant: (pattern of the name, key).
+AXI_KEYS = (
+    (r"stream\d+_a\w+", "`stream_port.clock: own`"),
+    (r"stream\w+",      "`stream_port.face: axi`"),
+    (r"user_a(clk|resetn)", "`user_bus.clock: own`"),
+    (r"user_\w+",       "`user_bus.face: axi-lite`"),
+)
+
+# Cores of two sizes show which widths depend on data width, memory size and stream width: SMALL for each of VARIANTS,
+# and two LARGE cores that together have all ports.
+SMALL, LARGE = (64, 64 << 10, 32), (256, 1 << 20, 128)
 ALL_IN_TWO   = (
     {"memory": {"user_ports": True}, "streams": 1},
-    {"memory": {"kind": "external"}, "phy": {"shape": "split"}},
+    {"memory": {"kind": "external"}, "phy": {"shape": "split"}, **AXI},
 )
 
 
 def ports(keys, size):
-    """Returns the ports in the Verilog of a core with a data width and memory size, by name."""
-    data_width, memory_size = size
-    memory = {**keys.get("memory", {}), "size": memory_size}
-    config = config_of({**keys, "data_width": data_width, "memory": memory})
+    """Returns the ports in the Verilog of a core with a data width, memory size and stream width, by name."""
+    data_width, memory_size, stream_width = size
+    keys   = {**keys, "data_width": data_width, "memory": {**keys.get("memory", {}), "size": memory_size}}
+    if "stream_port" in keys:
+        keys["stream_port"] = {**keys["stream_port"], "width": stream_width}
+    config = config_of(keys)
     core   = Core(config)
     core.finalize()
     return {port.name: port for port in ports_of(core.platform.get_verilog(core, name=config.name).main_source)}
@@ -68,8 +80,9 @@ def ports(keys, size):
 
 def width(name, small, large):
     """Returns the width of a port as a formula, from its bits in two cores. Raises ``ValueError`` if none fits."""
-    def formulas(data_width, size):
-        return {str(small): small, "W": data_width, "W/8": data_width // 8, "A": log2_int(8 * size // data_width)}
+    def formulas(data_width, size, stream_width):
+        return {str(small): small, "W": data_width, "W/8": data_width // 8, "A": log2_int(8 * size // data_width),
+            "S": stream_width, "S/8": stream_width // 8}
 
     fitting = [text for text, bits in formulas(*SMALL).items() if bits == small and formulas(*LARGE)[text] == large]
     if len(fitting) != 1:
@@ -85,7 +98,8 @@ def port_rows():
     rows   = [("always", port) for name, port in shared.items() if name in split]
     for when, found in small.items():
         other = split if found is shared else shared
-        rows += [(when, port) for name, port in found.items() if name not in other]
+        rows += [(AXI_KEYS[match(name, AXI_KEYS)][1] if when == "AXI" else when, port)
+            for name, port in found.items() if name not in other]
     for when, port in sorted(rows, key=lambda row: place(row[1])):
         name = re.sub(r"^stream0", "streamN", port.name)
         yield f"`{name}`", port.way, width(name, port.bits, large[port.name]), when, meaning(port.name)

@@ -10,6 +10,8 @@ import re
 
 from dataclasses import dataclass
 
+from litepcie_soc.standalone.axi_lite import axi_lite_layout
+
 # Port ---------------------------------------------------------------------------------------------
 
 
@@ -38,12 +40,15 @@ GROUPS = (
     (r"msi_",              "Interrupts"),
     (r"memory_write_",     "Writes to memory"),
     (r"memory_read_",      "Reads of memory"),
+    (r"stream\d+_a",       "Stream, clock of AXI4-Stream"),
     (r"stream\w+_source_", "Stream, host to you"),
     (r"stream\w+_sink_",   "Stream, you to the host"),
+    (r"user_",             "Your registers (AXI4-Lite master)"),
 )
 
 # Within a group.
-ORDER = ("clk", "rst", "command_valid", "command_ready", "valid", "ready", "first", "last", "address", "dat", "be")
+ORDER = ("clk", "rst", "command_valid", "command_ready", "valid", "ready", "first", "last", "address", "dat", "be",
+    "aclk", "aresetn", "tvalid", "tready", "tlast", "tdata", "tkeep", *[name for name, *_ in axi_lite_layout()])
 
 MEANINGS = (
     (r"sys_clk",                   "clock of every port"),
@@ -74,6 +79,18 @@ MEANINGS = (
     (r"memory_read_data_valid",    "the next word, in the order of the commands"),
     (r"stream\w+_dat",             "byte 0 in bits 7:0"),
     (r"stream\w+_be",              "bytes of the beat, from lane 0 without a gap; only the last beat is partial"),
+    (r"\w+_aclk",                  "clock of these ports"),
+    (r"\w+_aresetn",               "reset of these ports, synchronous to their clock, active low"),
+    (r"stream\w+_tdata",           "byte 0 in bits 7:0"),
+    (r"stream\w+_tkeep",           "bytes of the beat, from lane 0 without a gap; only the last beat is partial"),
+    (r"stream\w+_tlast",           "last beat of a packet"),
+    (r"user_a[rw]addr",            "byte address, a multiple of 4, from `user_bus.origin` on"),
+    (r"user_a[rw]prot",            "always 0"),
+    (r"user_[rw]data",             "data"),
+    (r"user_wstrb",                "bytes to write"),
+    (r"user_[br]resp",             "SLVERR (2) and DECERR (3) fail the access of the host"),
+    (r"\w+_(t|aw|w|b|ar|r)valid",  "a beat is valid; it stays unchanged until accepted"),
+    (r"\w+_(t|aw|w|b|ar|r)ready",  "accepts a valid beat at this clock edge"),
     (r"\w+_valid",                 "a beat is valid; it stays unchanged until accepted"),
     (r"\w+_ready",                 "accepts a valid beat at this clock edge"),
     (r"\w+_first",                 "first beat of a {packet}"),

@@ -25,7 +25,7 @@ def default_text(name, kind):
     """Returns the default of a key in the form of the configuration file."""
     value = kind.default
     if value is None:
-        return "(link)"
+        return "(data_width)" if name == "stream_port.width" else "(link)"
     if isinstance(kind, Flag):
         return str(value).lower()
     if isinstance(kind, Size):
@@ -99,9 +99,12 @@ def ports_section(ports):
 def rules_section(config):
     split  = config.phy.shape == "split"
     rx, tx = ("`rx_req` and `rx_cmp`", "`tx_req` and `tx_cmp`") if split else ("`rx`", "`tx`")
+    own    = [f"`{name}`" for name, part in (("streamN_aclk", config.stream_port), ("user_aclk", config.user_bus))
+        if part.clock == "own"]
+    others = f" but those of {' and '.join(own)}" if own else ""
     return f"""\
 ## Clock, reset, handshake
-- `sys_clk` is the clock of every port. It must run at {config.clk_freq / 1e6:g} MHz, because the core measures
+- `sys_clk` is the clock of every port{others}. It must run at {config.clk_freq / 1e6:g} MHz, because the core measures
   time with it (timeouts, interrupt moderation). Use the PHY's user clock, or cross to `sys_clk` in the PHY.
 - Assert `sys_rst` for at least one clock cycle whenever the PHY is in reset.
 - A beat moves at a clock edge with valid and ready. Valid does not wait for ready, and a valid beat stays
@@ -168,6 +171,8 @@ cycle than a write returns the written data. Tie unused valid inputs and `memory
 def stream_section(config):
     if not config.streams:
         return ""
+    if config.stream_port.face == "axi":
+        return axi_stream_section(config)
     return """\
 ## Streams
 Bytes fill a beat from lane 0 without a gap. Only the last beat of a packet may be partial, and no packet is empty.
@@ -175,6 +180,49 @@ Bytes fill a beat from lane 0 without a gap. Only the last beat of a packet may 
 each packet ends a buffer of the host. A sink accepts some beats before the host provides buffers, but none
 while its engine
 is off."""
+
+
+def own_clock(clock, prefix):
+    """Returns the rules of a clock of its own, or of `sys_clk`, for AXI ports."""
+    if clock == "sys":
+        return "These ports belong to `sys_clk` and `sys_rst`: reset what is connected to them with `sys_rst`."
+    return f"""These ports belong to `{prefix}_aclk`, which may have any frequency, and to `{prefix}_aresetn`, which is
+synchronous to it. Declare `sys_clk` and `{prefix}_aclk` as asynchronous to each other (in Vivado by
+`set_clock_groups`)."""
+
+
+def axi_stream_section(config):
+    own = config.stream_port.clock == "own"
+    return f"""\
+## Streams
+`streamN_source` is an AXI4-Stream master with the data from the host, and `streamN_sink` a slave for data to the host,
+with `tdata` of {config.stream_port.width} bits. {own_clock(config.stream_port.clock, "streamN")}
+
+- Bytes fill a beat from lane 0 without a gap. Only the last beat of a packet may be partial, and no beat may have
+  `tkeep` of 0. There are no position bytes, and `tkeep` of `sink` matters only with `tlast`.
+- A packet from the host ends where its descriptor has LAST. A packet to the host ends a buffer of the host.
+- The sink accepts some beats before the host provides buffers, but none while its engine is off.
+- A packet that a reset of the engine cuts has no `tlast`.""" + """
+- `streamN_aresetn` and `sys_rst` each reset both sides of the clock crossing, and bytes in it are lost. A packet that
+  `streamN_aresetn` cuts goes on with the next beat. Let the host reset both engines afterwards.""" * own
+
+
+def user_section(config):
+    user = config.user_bus
+    if user.face == "none":
+        return ""
+    return f"""\
+## Your registers
+`user` is an AXI4-Lite master. An access of the host to BAR0 at 0x{abi.USER_OFFSET:x} + n reaches
+address 0x{user.origin:08x} + n, for n below 0x{user.size:x}. {own_clock(user.clock, "user")}
+
+- One transaction at a time, of one dword: a longer access of the host is divided. A write has the host's byte enables
+  in `wstrb`, and a write without any reaches nobody. A read is always of four bytes.
+- An access that gets SLVERR or DECERR, takes longer than {user.timeout_us} us, meets a reset of these ports, or is
+  beyond the size, fails: a read ends as Completer Abort, a write is dropped, and both are counted (`USER_ERRORS`).
+- A transaction whose access failed by time goes on until your slave answers, and every access fails meanwhile.
+- Connect an AXI interconnect or a slave directly. Tie `user_awready`, `user_wready`, `user_arready`, `user_bvalid` and
+  `user_rvalid` low if there is none."""
 
 
 def phy_section():
@@ -216,5 +264,5 @@ endpoint memory.
 def sheet(config, ports):
     """Returns the sheet as Markdown for a checked configuration and the ports of its Verilog."""
     sections = [summary(config), ports_section(ports), rules_section(config), tlp_section(config),
-        memory_section(config), stream_section(config), phy_section(), host_section(config)]
+        memory_section(config), stream_section(config), user_section(config), phy_section(), host_section(config)]
     return flow("\n\n".join(section for section in sections if section))

@@ -18,20 +18,25 @@ MEMORY       = 32 << 10  # Bytes of endpoint memory that tests use.
 
 
 class Bench:
-    """A generated core with everything that can be at its ports."""
+    """A generated core with everything that can be at its native ports."""
+    HOST = Host
+
     def __init__(self, folder, name, *, stall=0.2, seed=1, mps=128):
         constants    = (folder / "soc.h").read_text()
         self.soc     = {key: int(value) for key, value in re.findall(r"#define CONFIG_(\w+) (\d+)$", constants, re.M)}
         self.regs    = macros((folder / "litepcie_regs.h").read_text())
         self.sheet   = (folder / f"{name}.md").read_text()
-        self.core    = Core(folder, name)
+        self.core    = self.make_core(folder, name)
         self.random  = random.Random(seed)
         little       = self.soc["PCIE_ENDIANNESS_LITTLE"]
-        self.host    = Host(self.core, endianness="little" if little else "big", stall=stall, seed=seed,
+        self.host    = self.HOST(self.core, endianness="little" if little else "big", stall=stall, seed=seed,
             mps=mps)
         self.memory  = self.client(stall)
-        streams      = {int(n) for n in re.findall(r"^stream(\d+)", "\n".join(self.core.ports), re.M)}
+        streams      = {int(n) for n in re.findall(r"^stream(\d+)_sink_valid", "\n".join(self.core.ports), re.M)}
         self.streams = [StreamUser(self.host, n, stall) for n in sorted(streams)]
+
+    def make_core(self, folder, name):
+        return Core(folder, name)
 
     def client(self, stall):
         external = self.core.ports["memory_write_valid"][0] == "output"

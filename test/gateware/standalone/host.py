@@ -43,6 +43,7 @@ class Host:
         self.cycle      = 0
         self.due        = []        # (cycle, tag, deque of completions).
         self.reads      = {}        # Tag -> bytes, of the host's own reads.
+        self.begun      = {}        # Tag -> bytes, likewise, of those whose last completion has not come.
         self.open_tags  = set()     # Of the card.
         self.split      = "tx_req_valid" in core.ports
         self.parts      = []
@@ -127,7 +128,11 @@ class Host:
         else:
             assert (tlp.requester, tlp.completer) == (HOST, CARD)
             assert tlp.tag in self.reads and not self.reads[tlp.tag], "completion without a request"
-            self.reads[tlp.tag] = (tlp.status, tlp.data)
+            data = self.begun.pop(tlp.tag, b"") + tlp.data
+            if tlp.status == 0 and tlp.byte_count > len(tlp.data) - tlp.lower_address % 4:
+                self.begun[tlp.tag] = data  # The rest comes in another completion.
+            else:
+                self.reads[tlp.tag] = (tlp.status, data)
 
     @staticmethod
     def check_request(tlp, most):
@@ -182,21 +187,25 @@ class Host:
         giver = self.givers[-1 if completion else 0]
         giver.beats.extend(beats(tlp.dwords(self.endianness), self.width))
 
-    def read_bytes(self, offset, length):
-        """A read of BAR0: aligned dwords."""
+    def try_read(self, offset, length, first_be=0xf, last_be=0xf):
+        """(status, bytes) of the completion of a read of BAR0: aligned dwords."""
         tag = next(n for n in range(256) if n not in self.reads)
         self.reads[tag] = None
-        self.send(Tlp(MRD, length // 4, HOST, tag, BAR0 + offset, 0xf, 0xf * (length > 4)))
+        self.send(Tlp(MRD, length // 4, HOST, tag, BAR0 + offset, first_be, last_be * (length > 4)))
         self.wait(lambda: self.reads[tag], f"the read of {offset:#x}")
-        status, data = self.reads.pop(tag)
+        return self.reads.pop(tag)
+
+    def read_bytes(self, offset, length):
+        """A read of BAR0 that succeeds: aligned dwords."""
+        status, data = self.try_read(offset, length)
         assert status == 0
         return data
 
     def read(self, offset):
         return int.from_bytes(self.read_bytes(offset, 4), "little")
 
-    def write_bytes(self, offset, data):
-        self.send(Tlp(MWR, len(data) // 4, HOST, 0, BAR0 + offset, 0xf, 0xf * (len(data) > 4), data=data))
+    def write_bytes(self, offset, data, first_be=0xf, last_be=0xf):
+        self.send(Tlp(MWR, len(data) // 4, HOST, 0, BAR0 + offset, first_be, last_be * (len(data) > 4), data=data))
 
     def write(self, offset, value):
         self.write_bytes(offset, value.to_bytes(4, "little"))

@@ -33,7 +33,8 @@ def generate(config, folder, *options):
 
 def header_ports(verilog):
     """Name to (direction, bits), from the text of a module."""
-    header = re.search(r"^module \w+ \((.*?)\);", verilog, flags=re.MULTILINE | re.DOTALL)[1]
+    header = re.search(r"^module \w+ \((.*?)^\);", verilog, flags=re.MULTILINE | re.DOTALL)[1]
+    header = re.sub(r"\(\*.*?\*\)", "", header)  # Attributes.
     ports  = {}
     for line in header.split(","):
         way, high, name = re.fullmatch(r"\s*(input|output)\s+(?:wire|reg)\s+(?:\[(\d+):0\])?\s*(\w+)\s*", line).groups()

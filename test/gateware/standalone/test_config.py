@@ -66,7 +66,7 @@ def test_largest_memory():
     ("pcie: {lane: 4}",        "pcie: unknown key 'lane', did you mean 'lanes'? allowed: gen, lanes, vendor_id, "
                                "device_id, subsystem_vendor_id, subsystem_device_id, class_code"),
     ("lanes: 4",               "unknown key 'lanes', did you mean 'pcie.lanes'? allowed: name, data_width, clk_freq, "
-                               "tags, channels, streams, pcie, phy, memory, ordering"),
+                               "tags, channels, streams, pcie, phy, memory, stream_port, user_bus, ordering"),
     ("phy: {gen: 3}",          "phy: unknown key 'gen', did you mean 'pcie.gen'? allowed: shape, endianness, "
                                "completion_buffer_bytes"),
     ("memory: {colour: red}",  "memory: unknown key 'colour'; allowed: kind, size, user_ports, read_ahead"),
@@ -110,6 +110,23 @@ def test_largest_memory():
     ("memory: {read_ahead: 64}",    "memory.read_ahead: supported with kind external only; leave it out"),
     ("memory: {size: 2 GiB}",  "memory.size: 2147483648 is too large for kind bram; the most is 1073741824"),
     ("channels: 3\nstreams: 5", "streams: 5 with 3 channels are too many; allowed: 7 together"),
+    # AXI ports.
+    ("stream_port: {face: axis}", "stream_port.face: 'axis' is not one of native, axi"),
+    ("stream_port: {face: axi}", "stream_port.face: axi is of no use without streams; give streams, or leave it out"),
+    ("streams: 1\nstream_port: {face: axi, width: 24}", "stream_port.width: 24 is not one of 8, 16, 32, 64, "),
+    ("streams: 1\nstream_port: {width: 32}", "stream_port.width: 32 is not supported with face native, which has the "
+                               "data_width of 128; choose face axi"),
+    ("streams: 1\nstream_port: {clock: own}", "stream_port.clock: own is not supported with face native; "),
+    ("streams: 1\nstream_port: {face: axi, clock: 100e6}", "stream_port.clock: '100e6' is not one of sys, own"),
+    ("user_bus: {face: axi}",  "user_bus.face: 'axi' is not one of none, axi-lite"),
+    ("user_bus: {size: 64 KiB}", "user_bus.size: supported with face axi-lite only; leave it out"),
+    ("user_bus: {clock: own}", "user_bus.clock: supported with face axi-lite only; leave it out"),
+    ("user_bus: {face: axi-lite, size: 1 MiB}", "user_bus.size: '1 MiB' is not a power of two of bytes from 4 KiB to "
+                               "512 KiB"),
+    ("user_bus: {face: axi-lite, origin: 0x1000}", "user_bus.origin: 0x00001000 is not a multiple of user_bus.size, "
+                               "0x10000"),
+    ("user_bus: {face: axi-lite, origin: -1}", "user_bus.origin: -1 is not a whole number from 0x00000000 to "),
+    ("user_bus: {face: axi-lite, timeout_us: 0}", "user_bus.timeout_us: 0 is not a whole number from 1 to 10000"),
     # No configuration at all.
     ("",                       "the file is empty; one line `name: my_core` is enough"),
     ("# nothing\n",            "the file is empty; one line `name: my_core` is enough"),

@@ -245,7 +245,9 @@ def test_port_list(example):
     name, folder = example
     config = config_of(yaml.safe_load((EXAMPLES / f"{name.removesuffix('_core')}.yml").read_text()))
     word   = config.data_width // 8
-    sizes  = {"W": 8 * word, "W/8": word, "A": (config.memory.size // word - 1).bit_length()}
+    stream = config.stream_port.width
+    sizes  = {"S": stream, "S/8": stream // 8,
+        "W": 8 * word, "W/8": word, "A": (config.memory.size // word - 1).bit_length()}
     rows   = re.findall(r"^\| `(\w+)` \| (\w+) \| ([\w/]+) \| (.*?) \|", docs.COMMITTED.read_text(), re.M)
     listed = {(port, way, sizes.get(bits) or int(bits)) for port, way, bits, _ in rows}
     for port, (way, bits) in header_ports((folder / f"{name}.v").read_text()).items():

@@ -1,0 +1,122 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The AXI ports of a standalone core, and the attributes by which block designs find them."""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.build.generic_platform import Pins, Subsignal
+
+from litepcie_soc.standalone.axi_lite import AXILiteBridge, axi_lite_layout
+from litepcie_soc.standalone.axi_stream import AXIStreamFace, axi_stream_layout
+from litepcie_soc.tlp.completer_user import UserBus
+
+# Ports --------------------------------------------------------------------------------------------
+
+
+def clock_io(name, clock):
+    """Returns the ports of a clock of its own, if ``clock`` asks for one."""
+    return [(f"{name}_{signal}", 0, Pins(1)) for signal in ("aclk", "aresetn")] if clock == "own" else []
+
+
+def stream_io(config):
+    """Returns the ports of all streams."""
+    signals = [Subsignal(name, Pins(bits)) for name, bits in axi_stream_layout(config.stream_port.width)]
+    io      = []
+    for n in range(config.streams):
+        io += clock_io(f"stream{n}", config.stream_port.clock)
+        io += [(f"stream{n}_{way}", 0, *signals) for way in ("source", "sink")]
+    return io
+
+
+def user_io(config):
+    """Returns the ports of the user's bus."""
+    if config.user_bus.face == "none":
+        return []
+    signals = [Subsignal(name, Pins(bits)) for name, bits, _ in axi_lite_layout()]
+    return [*clock_io("user", config.user_bus.clock), ("user", 0, *signals)]
+
+# Attributes ---------------------------------------------------------------------------------------
+
+
+def annotate_interface(pads, kind, name):
+    for signal, _, *_ in pads.layout:
+        getattr(pads, signal).attr.add(("X_INTERFACE_INFO", f"xilinx.com:interface:{kind}:1.0 {name} {signal.upper()}"))
+
+
+def annotate_clock(clock, clock_name, reset, reset_name, interfaces, active_low=True):
+    clock.attr.add(("X_INTERFACE_INFO", f"xilinx.com:signal:clock:1.0 {clock_name} CLK"))
+    clock.attr.add(("X_INTERFACE_PARAMETER",
+        f"ASSOCIATED_BUSIF {':'.join(interfaces)}, ASSOCIATED_RESET {reset_name}"))
+    reset.attr.add(("X_INTERFACE_INFO", f"xilinx.com:signal:reset:1.0 {reset_name} RST"))
+    reset.attr.add(("X_INTERFACE_PARAMETER", f"POLARITY ACTIVE_{'LOW' if active_low else 'HIGH'}"))
+
+
+def annotate(config, pads):
+    """Adds the attributes of AXI ports and their clocks that Vivado's block designs look for; other tools ignore them.
+
+    A core without AXI ports has none.
+    """
+    clocks = {}  # Clock: its interfaces.
+    if config.stream_port.face == "axi":
+        for n in range(config.streams):
+            names = [f"stream{n}_source", f"stream{n}_sink"]
+            clocks.setdefault(f"stream{n}" if config.stream_port.clock == "own" else "sys", []).extend(names)
+            for name in names:
+                annotate_interface(pads[name], "axis", name)
+    if config.user_bus.face == "axi-lite":
+        clocks.setdefault("user" if config.user_bus.clock == "own" else "sys", []).append("user")
+        annotate_interface(pads["user"], "aximm", "user")
+        pads["user"].awvalid.attr.add(("X_INTERFACE_PARAMETER", "PROTOCOL AXI4LITE"))
+    for clock, interfaces in clocks.items():
+        names = ("sys_clk", "sys_rst") if clock == "sys" else (f"{clock}_aclk", f"{clock}_aresetn")
+        annotate_clock(pads[names[0]], names[0], pads[names[1]], names[1], interfaces, active_low=clock != "sys")
+
+# Gateware -----------------------------------------------------------------------------------------
+
+
+def add_streams(soc, config, pads):
+    """Adds an ``AXIStreamFace`` for each stream to the SoC."""
+    for n, channel in enumerate(soc.streams):
+        own = {}
+        if config.stream_port.clock == "own":
+            own = {"clock": pads[f"stream{n}_aclk"], "reset": ~pads[f"stream{n}_aresetn"]}
+        face = AXIStreamFace(channel, config.stream_port.width, name=f"stream{n}", **own)
+        setattr(soc, f"stream{n}_face", face)
+        source, sink = pads[f"stream{n}_source"], pads[f"stream{n}_sink"]
+        for name, _ in axi_stream_layout(config.stream_port.width):
+            out, back = (face.source, face.sink) if name != "tready" else (face.sink, face.source)
+            pad, from_pad = (source, sink) if name != "tready" else (sink, source)
+            soc.comb += getattr(pad, name).eq(getattr(out, name))
+            soc.comb += getattr(back, name).eq(getattr(from_pad, name))
+
+
+def user_bus_of(config):
+    """Returns the ``UserBus`` of a configuration, or None."""
+    user = config.user_bus
+    if user.face == "none":
+        return None
+    return UserBus(user.origin, user.size, user.timeout_us * config.clk_freq // 1_000_000)
+
+
+def add_user(soc, config, pads):
+    """Adds an ``AXILiteBridge`` for the user's bus to the SoC."""
+    own  = config.user_bus.clock == "own"
+    raws = {"user_sys": ClockSignal("sys"), **({"user_axi": pads["user_aclk"]} if own else {})}
+    for name, clk in raws.items():
+        domain = ClockDomain(name, reset_less=True)
+        soc.clock_domains += domain
+        soc.comb += domain.clk.eq(clk)
+    soc.user_bridge = bridge = AXILiteBridge(*raws) if own else AXILiteBridge("user_sys", "user_sys")
+    soc.comb += [
+        soc.litepcie.tlp.user.bus.connect(bridge.bus),
+        bridge.master.reset.eq(~pads["user_aresetn"] if own else ResetSignal("sys")),
+    ]
+    for name, _, way in axi_lite_layout():
+        pad, port = getattr(pads["user"], name), getattr(bridge.master, name)
+        soc.comb += pad.eq(port) if way == "output" else port.eq(pad)

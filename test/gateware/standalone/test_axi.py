@@ -1,0 +1,108 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""AXI ports of generated cores, checked by the models of cocotbext-axi in Icarus Verilog."""
+
+import contextlib
+import os
+import re
+import subprocess
+
+import pytest
+
+from cocotb_tools.runner import get_results, get_runner
+
+from test.gateware.standalone.model import ROOT, generate
+from test.gateware.standalone.test_gen import MIGEN_HABITS
+
+SLICE = r"(?:\[[^\]]*\])?"
+
+# Cores --------------------------------------------------------------------------------------------
+
+CORE = """\
+name: axi_core
+data_width: {data}
+streams: 1
+pcie: {{gen: 1, lanes: 1}}
+stream_port: {{face: axi, width: {width}, clock: {clock}}}
+user_bus: {{face: axi-lite, origin: 0x40000000, size: 64 KiB, timeout_us: 2, clock: {clock}}}
+"""
+
+
+def settled(verilog):
+    """Verilog in which a combinational block assigns each of its targets once, at its end.
+
+    Migen's blocks first assign the default to a target, and then its value. Icarus Verilog takes that for two changes.
+    If two blocks depend on targets of each other, although no signal depends on itself, then they never come to rest.
+    """
+    def block(match):
+        text    = match[0]
+        targets = sorted(set(re.findall(rf"^ +(\w+){SLICE} <= ", text, re.M)))
+        text    = re.sub(rf"^( +)(\w+)({SLICE}) <= ", r"\1next_\2\3 = ", text, flags=re.M)
+        ends    = "".join(f"    {target} <= next_{target};\n" for target in targets)
+        return "".join(next_of[target] for target in targets) + text.removesuffix("end\n") + ends + "end\n"
+
+    next_of = {name: f"reg {bits} next_{name};\n" for bits, name in
+        re.findall(r"^ *(?:output +)?reg +((?:\[\d+:0\])?) +(\w+)", verilog, re.M)}
+    return re.sub(r"^always @\(\*\) begin\n.*?^end\n", block, verilog, flags=re.M | re.S)
+
+
+def simulate(folder, data, width, clock, modules, **options):
+    """Generates a core, and runs the tests of some of the modules `cocotb_*.py` on it."""
+    (folder / "core.yml").write_text(CORE.format(data=data, width=width, clock=clock))
+    result = generate(folder / "core.yml", folder)
+    assert (result.returncode, result.stderr) == (0, "")
+    verilog = folder / "axi_core.v"
+    (folder / "settled.v").write_text(settled(verilog.read_text()))
+    runner = get_runner("icarus")
+    runner.build(sources=[folder / "settled.v"], hdl_toplevel="axi_core", build_dir=folder / "build",
+        timescale=("1ns", "1ps"), log_file=folder / "build.log")
+    log = folder / "test.log"
+    result = folder / "result.xml"
+    environment = {
+        "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
+        "CORE_FOLDER": str(folder), "CLOCK": clock,
+        # Bytes of a partial beat that are not in `tkeep` may be unknown.
+        "COCOTB_RESOLVE_X": "ZEROS", "COCOTB_LOG_LEVEL": "WARNING", "LENGTHS": "", "ACCESSES": "0",
+        **{name.upper(): str(value) for name, value in options.items()},
+    }
+    with contextlib.suppress(SystemExit):  # A test failed.
+        runner.test(hdl_toplevel="axi_core",
+            test_module=[f"test.gateware.standalone.cocotb_{module}" for module in modules], build_dir=folder / "build",
+            test_dir=folder, results_xml=result, log_file=log, extra_env=environment)
+    tests, failed = get_results(result)
+    assert tests and not failed, log.read_text()[-6000:]
+
+
+FEW  = "1 4 7 9 65 300"
+MANY = "1 2 3 4 5 7 8 9 63 64 65 127 128 129 1000 4095 4096 4097"
+
+
+def test_both_ports(tmp_path):
+    """Streams and registers, each in a clock of its own; the core has no warnings but those that all cores have."""
+    simulate(tmp_path, 64, 32, "own", ("streams", "registers"), stream_ps=6434, lengths=FEW, accesses=8)
+    habits = [f"-Wno-{habit}" for habit in MIGEN_HABITS]
+    lint   = subprocess.run(["verilator", "--lint-only", "-Wall", *habits, "--top-module", "axi_core",
+        tmp_path / "axi_core.v"], capture_output=True, text=True, timeout=120)
+    assert (lint.returncode, lint.stderr) == (0, "")
+    verilog   = (tmp_path / "axi_core.v").read_text()
+    registers = re.findall(r'(ASYNC_REG = "TRUE" \*\)\s+)?reg +(?:\[\d+:0\])? +\w*_regs[01] ', verilog)
+    assert registers and all(registers), "a synchroniser without ASYNC_REG"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("data, width, clock, stream_ps", [
+    (64, 32, "own", 6434), (64, 64, "sys", 8000), (64, 128, "own", 17912), (128, 8, "own", 3218),
+    (256, 256, "own", 8012),
+])
+def test_streams(tmp_path, data, width, clock, stream_ps):
+    simulate(tmp_path, data, width, clock, ("streams",), stream_ps=stream_ps, lengths=MANY)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("data, clock", [(64, "own"), (64, "sys"), (256, "own")])
+def test_registers(tmp_path, data, clock):
+    simulate(tmp_path, data, data, clock, ("registers",), accesses=200)
