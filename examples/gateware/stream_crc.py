@@ -5,7 +5,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A stream accelerator: the card computes the CRC-32 of each record that the host sends. See docs/examples.md.
+"""A stream accelerator: the card computes the CRC-32 of each record that the host sends. See docs/own-logic.md.
 
     build/venv/bin/python examples/gateware/stream_crc.py
 """

@@ -1,0 +1,52 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""examples/gateware/own_registers.py: sums of any number of words, one after the other. Its programs: test/guest."""
+
+import random
+
+from test.examples.boards import example
+from test.gateware.simulation import simulate
+
+
+def test_sums():
+    dut, words, got = example("own_registers").Adder(), [random.Random(1).getrandbits(32) for _ in range(1024)], []
+
+    def main():
+        for place, word in enumerate(words):
+            yield from dut.ram.bus.write(place, word)
+        for count in (1024, 0, 1, 2, 1000):
+            yield dut.count.storage.eq(count)
+            yield dut.count.re.eq(1)
+            yield
+            yield dut.count.re.eq(0)
+            yield
+            while (yield dut.busy.status):
+                yield
+            got.append((count, (yield dut.sum.status)))
+
+    simulate(dut, [main()], cycles=20000)
+    assert got == [(count, sum(words[:count]) % 2**32) for count in (1024, 0, 1, 2, 1000)]
+
+
+def test_a_start_while_it_adds():
+    """The sum is that of the second one."""
+    dut, got = example("own_registers").Adder(), []
+
+    def main():
+        for place in range(20):
+            yield from dut.ram.bus.write(place, 1 << place)
+        for count, cycles in ((20, 7), (12, 30)):
+            yield dut.count.storage.eq(count)
+            yield dut.count.re.eq(1)
+            yield
+            yield dut.count.re.eq(0)
+            for _ in range(cycles):
+                yield
+        got.append((yield dut.sum.status))
+
+    simulate(dut, [main()], cycles=20000)
+    assert got == [(1 << 12) - 1]
