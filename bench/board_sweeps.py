@@ -9,7 +9,7 @@
 from dataclasses import replace
 
 from litepcie_bench.hardware import defaults, everything, hardware
-from litepcie_bench.points import OURS, Point
+from litepcie_bench.points import HOSTS, OURS, Point
 from litepcie_soc.build.targets import load
 from litepcie_soc.dma.engine import DIRECT_BITS
 
@@ -56,6 +56,12 @@ def boards(quick, only=()):
         points += [replace(points[-3], latency_ns=ns) for ns in LATENCIES if ns != 1000 and not quick]
         points += _alone(found)
     return points
+
+
+def hosts(quick):
+    """Each board's default build and its widest link on each host."""
+    return [replace(_chained(_point("hosts", found)), host=host) for found in defaults()[:1 if quick else None]
+        for host, kind in HOSTS.items() if found.lanes <= kind.lanes]
 
 
 def links(quick):

@@ -7,6 +7,7 @@
 """Points: one point is one run of a host program with one set of parameters."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from litepcie_bench.hardware import Hardware
 from litepcie_soc.common.link_rates import default_clock
@@ -23,6 +24,20 @@ STOCK_TAGS       = 8     # max_pending_requests of add_pcie.
 
 AN_BYTES      = 100_000  # Bytes of one transfer in the application notes.
 AN_ITERATIONS = 20       # Transfers that the application notes average.
+
+
+class Host(NamedTuple):
+    """A host of docs/contracts/simulator.md.
+
+    measured : whether its properties were, or were chosen.
+    lanes    : of the widest link whose credits are known.
+    """
+    measured: bool
+    lanes:    int = 16
+
+
+HOSTS = {"ideal": Host(False), "broadwell": Host(True), "broadwell-remote": Host(True), "broadwell-iommu": Host(True),
+    "haswell": Host(True), "ivybridge": Host(True), "xeon-c5500": Host(True, 4), "chipset": Host(False, 4)}
 
 
 @dataclass(frozen=True, order=True)
@@ -84,6 +99,7 @@ class Point:
     clock_mhz  : clock of the board; 0: the slowest usual clock that keeps up with the link.
     memory     : for OURS: as in the class of the board.
     direct     : the host writes the first descriptor of a doorbell into the card's registers.
+    host       : name of a host of the simulator (``--host``); "ideal" answers after ``latency_ns``.
     hardware   : ``Hardware`` of a real board, whose parameters replace those of the ideal PHY; None: the ideal PHY.
     """
     sweep:      str
@@ -113,6 +129,7 @@ class Point:
     clock_mhz:  int = 0
     memory:     str = "bram"
     direct:     bool = False
+    host:       str = "ideal"
     hardware:   Hardware = None
 
     @property

@@ -34,8 +34,9 @@ SECTIONS = (
         "other links. \"Buffer allows\": Little's law for the completion buffer, as a share of the link's bound. "
         "\"Both\": of what the other direction, as measured, leaves. \"Read alone\": one transfer per doorbell, with "
         "its start-up; \"direct\": its descriptor is in the card's registers. Small transfers: 256 descriptors, "
-        "% of the bound with descriptors and start-up, in brackets % of the plain bound.", (),
-        (tables.by_board, tables.board_latency, tables.board_sizes)),
+        "% of the bound with descriptors and start-up, in brackets % of the plain bound. Hosts: latencies, credits and "
+        "IOMMU as published for real ones, or chosen.", (),
+        (tables.by_board, tables.by_host, tables.board_latency, tables.board_sizes)),
     ("100 KB x 20", "The notes' measurement can be read in two ways: 20 transfers per doorbell, or one per doorbell. "
         "\"Alone\" includes the whole start-up; the last share excludes it. Green: at least 99 % of the bound, 98 % "
         "with both directions at once. At 512 bit and 125 MHz the data path limits x8: a TLP of 268 bytes takes 5 "

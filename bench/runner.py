@@ -34,7 +34,7 @@ def command(point, json_path):
     line = [boards.host_program(point.board),
         "--gen", point.gen, "--lanes", point.lanes, "--clock-hz", point.clock_hz,
         "--sequence", point.sequence, "--length", point.bytes, "--mps", point.mps,
-        "--mrrs", point.mrrs, "--latency-ns", point.response_ns, "--json", json_path]
+        "--mrrs", point.mrrs, "--latency-ns", point.latency_ns, "--json", json_path]
     if point.sequence == "pio":
         line += ["--store-bytes", point.store]
     else:
@@ -56,6 +56,10 @@ def host_options(point):
     line = []
     if point.design == OURS and point.tags == UNEXTENDED_TAGS:
         line += ["--extended-tag", "off"]
+    if point.hardware and point.hardware.crossing_ns:
+        line += ["--latency-extra-ns", point.hardware.crossing_ns]
+    if point.host != "ideal":
+        line += ["--host", point.host]
     if point.address_bits != 32:
         line += ["--address-bits", point.address_bits]
     if point.hardware and point.hardware.block_width:

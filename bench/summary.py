@@ -9,9 +9,9 @@
 from rich.console import Console
 from rich.table import Table
 
-from litepcie_bench import board_rows, goals, waits
+from litepcie_bench import board_rows, goals, hosts, waits
 from litepcie_bench.board_sweeps import DESCRIPTORS
-from litepcie_bench.points import OURS, STOCK, link_name
+from litepcie_bench.points import HOSTS, OURS, STOCK, link_name
 from litepcie_bench.records import rate
 from litepcie_bench.rows import note_rows
 
@@ -68,6 +68,22 @@ def boards(results):
     return table
 
 
+def on_hosts(rows):
+    """Boards on real hosts: median and range of the shares of the bound, and each host."""
+    table = Table(title="Boards on hosts: 100 KB x 20, MPS 256, MRRS 512, % of bound",
+        caption="measured: median (range) over the hosts whose properties were measured; ideal and chipset are chosen")
+    table.add_column("board")
+    for name in ("link", "", "measured"):
+        table.add_column(name, no_wrap=True)
+    for name in HOSTS:
+        table.add_column(name, justify="right")
+    for row in rows:
+        middle, least, most = row.headline
+        table.add_row(row.hardware.title, link_name(row.hardware.gen, row.hardware.lanes, row.hardware.width),
+            row.direction, f"{middle:.1f} ({least:.1f} to {most:.1f})", *hosts.cells(row))
+    return table
+
+
 def small_transfers(results):
     """Chains of small transfers of the boards: % of the bound with descriptors and start-up, and of the plain one."""
     sizes = sorted({r.point.bytes for r in results})
@@ -113,6 +129,8 @@ def show(console, results, cells):
     """Prints throughput, fixed cost, goals and failures."""
     if board_rows.rows(results):
         console.print(boards(results))
+    if hosts.rows(results):
+        console.print(on_hosts(hosts.rows(results)))
     small = [result for result in results if result.point.sweep == "board_sizes" and not result.failure]
     if small:
         console.print(small_transfers(small))

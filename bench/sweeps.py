@@ -8,7 +8,7 @@
 
 from dataclasses import replace
 
-from litepcie_bench.board_sweeps import board_sizes, boards, links
+from litepcie_bench.board_sweeps import board_sizes, boards, hosts, links
 from litepcie_bench.points import AN_BYTES, OURS, STOCK, Point, narrowest
 from litepcie_bench.published import application_notes
 
@@ -203,5 +203,5 @@ def ddr(quick):
             bytes=whole(link), **link)]
 
 
-SWEEPS = {sweep.__name__: sweep for sweep in (boards, links, board_sizes, notes, gen3, alone, shapes, completions,
-    latency, outliers, tags, addresses, errors, sizes, baseline, pio, ddr)}
+SWEEPS = {sweep.__name__: sweep for sweep in (boards, hosts, links, board_sizes, notes, gen3, alone, shapes,
+    completions, latency, outliers, tags, addresses, errors, sizes, baseline, pio, ddr)}

@@ -6,9 +6,9 @@
 
 """Tables of the report: measured figures. Each function returns HTML, which is empty if its sweep was not run."""
 
-from litepcie_bench import area, board_rows, goals, waits
+from litepcie_bench import area, board_rows, goals, hosts, waits
 from litepcie_bench.page import Judged, details, note, table
-from litepcie_bench.points import DEFAULT_TAGS, OURS, STOCK, link_name
+from litepcie_bench.points import DEFAULT_TAGS, HOSTS, OURS, STOCK, link_name
 from litepcie_bench.published import msc_calculated
 from litepcie_bench.records import rate
 from litepcie_bench.rows import note_rows
@@ -91,6 +91,17 @@ def board_latency(results):
             *(f"{board_rows.share(row.latencies[ns], 'read'):.1f} ({board_rows.allowed(row.latencies[ns]):.1f})"
                 if ns in row.latencies else "" for ns in each))
         for row in found])
+
+
+def by_host(results):
+    """Boards on all hosts, % of bound: each host, then median and range of those whose properties were measured."""
+    body = []
+    for row in hosts.rows(results):
+        middle, least, most = row.headline
+        body.append((f"{row.hardware.title}, {link_name(row.hardware.gen, row.hardware.lanes, row.hardware.width)}",
+            row.direction, f"{middle:.1f} ({least:.1f} to {most:.1f})", *hosts.cells(row)))
+    return table(("100 KB x 20, % of bound", "", "median (range) of measured hosts", *(
+        name if host.measured else f"{name} (chosen)" for name, host in HOSTS.items())), body)
 
 
 def board_sizes(results):

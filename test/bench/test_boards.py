@@ -10,9 +10,10 @@ from dataclasses import replace
 
 import pytest
 
-from litepcie_bench import board_rows, boards, goals, records, runner, waits
+from litepcie_bench import board_rows, boards, goals, hosts, records, runner, waits
 from litepcie_bench.board_sweeps import board_sizes, links
 from litepcie_bench.board_sweeps import boards as board_sweep
+from litepcie_bench.board_sweeps import hosts as host_sweep
 from litepcie_bench.hardware import defaults, everything
 from litepcie_bench.runner import Result
 from litepcie_soc.build.targets import NAMES
@@ -76,7 +77,22 @@ def test_points_run_with_the_parameters_of_the_board():
     option = dict(zip(words[1::2], words[2::2]))
     assert (option["--clock-hz"], option["--block-width"], option["--block-clock-hz"]) \
         == ("166666667", "256", "250000000")
-    assert 1060 < int(option["--latency-ns"]) < 1100 and option["--batch"] == "20"
+    assert option["--latency-ns"] == "1000" and 60 < int(option["--latency-extra-ns"]) < 100
+    assert option["--batch"] == "20" and "--host" not in words
+
+
+def test_hosts_that_fit_the_board():
+    points = host_sweep(False)
+    words  = runner.command(next(point for point in points if point.host == "chipset"), "x.json")
+    assert words[words.index("--host") + 1] == "chipset"
+    for hardware in defaults():
+        mine = [point.host for point in points if point.hardware == hardware]
+        assert mine == hosts.fitting(hardware) and len(mine) == (8 if hardware.lanes <= 4 else 6)
+
+
+def test_median_and_range_are_those_of_measured_hosts():
+    shares = {"ideal": 10, "broadwell": 99, "broadwell-remote": 98, "broadwell-iommu": 50, "chipset": 1}
+    assert hosts.HostRow(None, "read", shares).headline == (98, 50, 99)
 
 
 def test_sweeps_cover_each_link_once():

@@ -50,6 +50,17 @@ def test_sequence(host, tmp_path, sequence, directions, address_bits):
         assert f"\n{direction} " in result.stdout
 
 
+@pytest.mark.parametrize("kept, share", [(200, 99.9), (400, 89.7), (800, 61.3)])
+def test_writes_with_the_credits_of_a_real_root_port(host, tmp_path, kept, share):
+    """What another model of the Xeon C5500's root port says of 100 KB x 20 at Gen2 x4."""
+    out    = tmp_path / "out.json"
+    result = run(host, "--host", "xeon-c5500", "--credit-return-ns", kept, "--sequence", "write", "--batch", 20,
+        "--iterations", 1, "--json", out)
+    assert (result.returncode, result.stderr) == (0, "")
+    found = json.loads(out.read_text())["write"]
+    assert 100*found["average_bytes_per_second"]/found["bound_bytes_per_second"] == pytest.approx(share, abs=0.3)
+
+
 @pytest.mark.parametrize("args", [
     ("--host-offset", 1, "--endpoint-offset", 2),
     ("--host-offset", 4095, "--endpoint-offset", 63),
@@ -64,6 +75,8 @@ def test_sequence(host, tmp_path, sequence, directions, address_bits):
     ("--lcrc-every", 1),
     ("--lcrc-every", 7, "--update-fc", "minimum", "--completion-bytes", 64),
     ("--latency-outlier-ns", 20000, "--latency-outlier-every", 10, "--reorder"),
+    ("--host", "broadwell-iommu", "--credits", "1,16,1"),
+    ("--host", "chipset", "--reorder"),
 ])
 def test_shapes(host, args):
     result = run(host, "--sequence", "read-and-write", "--length", 5001, "--iterations", 2, *args)

@@ -306,6 +306,8 @@ def test_bad_paths(simulator, tmp_path):
     (["--mps-supported", "100"], "allowed: 128, 256, 512, 1024, 2048, 4096"),
     (["--completion-bytes", "32"], "allowed: 0, 64, 128"),
     (["--completion-bytes", "64", "--rcb", "128"], "--completion-bytes 64 is not possible with --rcb 128"),
+    (["--host", "mine"], "allowed: ideal, broadwell, "),
+    (["--credits", "64,256"], "give PH,PD,NPH"),
     (["--update-fc", "seldom"], "allowed: guideline, minimum"),
     (["--lcrc-every", "-1"], "is not a number from 0"),
     (["--latency-outlier-every", "0"], "is not a number from 1"),
@@ -325,8 +327,9 @@ def test_help(simulator):
     result = run(simulator, "--help")
     assert result.returncode == 0
     for option in ("--socket", "--mps-supported", "--extended-tag", "--latency-ns", "--latency-jitter-ns", "--rcb",
-            "--completion-bytes", "--seed", "--reorder", "--update-fc", "--lcrc-every",
-            "--latency-outlier-ns", "--latency-outlier-every", "--iommu", "--inject", "--stats", "--trace"):
+            "--completion-bytes", "--seed", "--reorder", "--update-fc", "--lcrc-every", "--host", "--credits",
+            "--credit-return-ns", "--latency-outlier-ns", "--latency-outlier-every", "--iommu", "--inject", "--stats",
+            "--trace"):
         assert option in result.stdout
 
 

@@ -12,8 +12,9 @@ LinkShape shape(const CardInfo &info) { return {info.gen, info.lanes, info.clock
 
 Phy::Phy(const CardInfo &info, const Credits &root_port, const Credits &card, const LinkPolicy &policy)
     : to_host_(shape(info), 128, root_port, policy.update_fc), to_card_(shape(info), 128, card, policy.update_fc),
-      card_wire_(to_host_, to_card_, policy.lcrc_every), host_wire_(to_card_, to_host_, policy.lcrc_every),
-      transmit_(info, to_host_, card_wire_), receive_(info, to_card_, to_host_) {}
+      credit_return_cycles_(policy.credit_return_cycles), card_wire_(to_host_, to_card_, policy.lcrc_every),
+      host_wire_(to_card_, to_host_, policy.lcrc_every), transmit_(info, to_host_, card_wire_),
+      receive_(info, to_card_, to_host_) {}
 
 void Phy::set_mps(unsigned mps) {
     to_host_.set_mps(mps);
@@ -21,6 +22,7 @@ void Phy::set_mps(unsigned mps) {
 }
 
 void Phy::advance(uint64_t cycle) {
+    free(cycle);
     to_host_.advance(to_card_);
     to_card_.advance(to_host_);
     if (host_wire_.replay_pending())
@@ -33,9 +35,18 @@ bool Phy::take(uint64_t cycle, CardItem &item) {
     if (!card_wire_.receive(cycle, item))
         return false;
     to_card_.want_ack();
-    to_card_.want_update();
-    to_host_.return_credit(item.credit_class(), item.data_credits());
+    const bool addressed = !item.interrupt && !item.tlp.is_completion();
+    const uint64_t known = translated && addressed ? translated(item.tlp) : cycle;
+    occupied_.push_back({known + credit_return_cycles_, item.credit_class(), item.data_credits()});
+    free(cycle);
     return true;
+}
+
+void Phy::free(uint64_t cycle) {
+    for (; !occupied_.empty() && occupied_.front().until <= cycle; occupied_.pop_front()) {
+        to_host_.return_credit(occupied_.front().tlp_class, occupied_.front().data);
+        to_card_.want_update();
+    }
 }
 
 void Phy::start(const Tlp &tlp) {
@@ -62,6 +73,7 @@ void Phy::clock(uint64_t cycle, const CardInputs &inputs, const CardOutputs &out
 }
 
 void Phy::reset() {
+    free(UINT64_MAX);
     // The credits of dropped TLPs return, as in a real reset the link is trained and initialises its credits again.
     card_wire_.clear(
         [this](const CardItem &item) { to_host_.return_credit(item.credit_class(), item.data_credits()); });

@@ -93,6 +93,11 @@ void CommandLine::each(const char *name, const char *value, const char *help,
     options_.push_back({name, value, help, std::move(add)});
 }
 
+void CommandLine::preset(const char *name, const char *value, const char *help,
+                         std::function<void(const std::string &)> set) {
+    options_.push_back({name, value, help, std::move(set), true});
+}
+
 const CommandLine::Option &CommandLine::find(const std::string &name) const {
     for (const Option &option : options_)
         if (option.name == name)
@@ -101,6 +106,7 @@ const CommandLine::Option &CommandLine::find(const std::string &name) const {
 }
 
 bool CommandLine::parse(int argc, char **argv) const {
+    std::vector<std::pair<const Option *, std::string>> given;
     for (int i = 1; i < argc; i++) {
         std::string name = argv[i], value;
         if (name == "--help" || name == "-h") {
@@ -121,8 +127,11 @@ bool CommandLine::parse(int argc, char **argv) const {
                 throw UsageError(name + " needs a value: " + option.value);
             value = argv[i];
         }
-        option.set(value);
+        given.emplace_back(&option, value);
     }
+    std::stable_partition(given.begin(), given.end(), [](const auto &one) { return one.first->preset; });
+    for (const auto &[option, value] : given)
+        option->set(value);
     for (const auto &check : checks_)
         check();
     return true;

@@ -43,6 +43,9 @@ class CommandLine {
     // An option that may be repeated: calls `add` for each.
     void each(const char *name, const char *value, const char *help, std::function<void(const std::string &)> add);
 
+    // An option that sets others: it counts as given before them, wherever it stands.
+    void preset(const char *name, const char *value, const char *help, std::function<void(const std::string &)> set);
+
     // Adds a check that runs after all options are set, and throws UsageError if they do not fit together.
     void check(std::function<void()> together) { checks_.push_back(std::move(together)); }
 
@@ -53,6 +56,7 @@ class CommandLine {
     struct Option {
         std::string name, value, help;
         std::function<void(const std::string &)> set;
+        bool preset = false;
     };
 
     void choice(const char *name, const char *help, const std::vector<std::string> &allowed,

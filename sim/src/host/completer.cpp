@@ -3,6 +3,7 @@
 #include "host/completer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace litepcie {
@@ -24,7 +25,8 @@ HostTlp misdirected(Tlp tlp) {
 }  // namespace
 
 Completer::Completer(HostMemory &memory, FaultInjector &faults, const CompleterOptions &options, Report unmapped)
-    : memory_(memory), faults_(faults), options_(options), unmapped_(std::move(unmapped)), random_(options.seed) {}
+    : memory_(memory), faults_(faults), options_(options), unmapped_(std::move(unmapped)), random_(options.seed),
+      iommu_(options.iommu) {}
 
 void Completer::write(const Tlp &tlp) {
     std::vector<uint8_t> data(4 * tlp.length());
@@ -56,7 +58,7 @@ void Completer::receive(const Tlp &tlp, uint64_t cycle) {
         write(tlp);
         return;
     }
-    const uint64_t when = due(cycle);
+    const uint64_t when = due(iommu_.translate(tlp.first_byte(), cycle));
     // The card's timer runs from sending the request to receiving the last completion, so a first completion after half
     // of the timeout may already be too late.
     const bool late = when - cycle >= timeout_cycles_ / 2;
@@ -65,11 +67,17 @@ void Completer::receive(const Tlp &tlp, uint64_t cycle) {
     waiting_.emplace(when, Read{tlp, tlp.first_byte(), tlp.enabled_bytes(), late});
 }
 
-// The cycle at which a request that arrives now gets its first completion.
+uint64_t Completer::latency() {
+    if (!options_.latencies.empty()) {
+        const double share = 100 * std::uniform_real_distribution<>()(random_);
+        return std::lround(latency_ns(options_.latencies, share) * options_.cycles_per_ns);
+    }
+    return options_.latency_cycles + (options_.jitter_cycles ? random_() % (options_.jitter_cycles + 1) : 0);
+}
+
+// The cycle at which a request whose address is known at `cycle` gets its first completion.
 uint64_t Completer::due(uint64_t cycle) {
-    uint64_t due = cycle + options_.latency_cycles;
-    if (options_.jitter_cycles)
-        due += random_() % (options_.jitter_cycles + 1);
+    uint64_t due = cycle + latency();
     if (options_.outlier_cycles && ++requests_ % options_.outlier_every == 0)
         due += options_.outlier_cycles;
     if (!options_.reorder)
@@ -169,6 +177,7 @@ void Completer::clear() {
     abandoned_.clear();
     shortened_ = false;
     last_due_ = 0;
+    iommu_.clear();
 }
 
 }  // namespace litepcie

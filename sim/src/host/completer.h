@@ -4,6 +4,8 @@
 
 #include "host/faults.h"
 #include "host/host_memory.h"
+#include "host/iommu.h"
+#include "host/latency.h"
 #include "link/egress.h"
 #include "link/tlp.h"
 
@@ -22,6 +24,9 @@ struct CompleterOptions {
     uint64_t jitter_cycles = 0;     // adds a uniformly distributed 0 to jitter_cycles to each request's latency
     uint64_t outlier_cycles = 0;    // adds this to the latency of every outlier_every-th request
     uint64_t outlier_every = 1000;
+    std::vector<Quantile> latencies;  // instead of latency and jitter, if not empty
+    double cycles_per_ns = 0.125;     // of `latencies`
+    IommuOptions iommu;
     unsigned rcb = 64;              // read completion boundary, bytes: 64 or 128
     unsigned completion_bytes = 0;  // 64 or 128: completions end at every multiple of it; 0: as long as MPS allows
     uint64_t seed = 1;              // of the random numbers for jitter and order
@@ -54,6 +59,8 @@ class Completer {
     // The card's completion timeout. Fault::Late delays a completion by twice this time.
     void set_timeout_cycles(uint64_t cycles) { timeout_cycles_ = cycles; }
 
+    // The cycle in which the address of a memory request that arrives now is known.
+    uint64_t translated(const Tlp &tlp, uint64_t cycle) { return iommu_.translate(tlp.first_byte(), cycle); }
     // Serves a memory request of the card that arrives now. The TLP has passed the TlpChecker.
     void receive(const Tlp &tlp, uint64_t cycle);
     // Hands completions that are due to `egress`. It keeps only a few there, so that later ones can still overtake.
@@ -67,6 +74,7 @@ class Completer {
     // Whether a request was answered short since the last call: the card waits for the rest.
     bool take_shortened() { return std::exchange(shortened_, false); }
     const CompleterCounts &counts() const { return counts_; }
+    const Iommu &iommu() const { return iommu_; }
     void clear();
 
   private:
@@ -78,6 +86,7 @@ class Completer {
     };
 
     void write(const Tlp &tlp);
+    uint64_t latency();
     uint64_t due(uint64_t cycle);
     unsigned piece_bytes(const Read &read);
     // Makes the next completion of a read; true if it was the last.
@@ -91,6 +100,7 @@ class Completer {
     CompleterOptions options_;
     Report unmapped_;
     std::mt19937_64 random_;
+    Iommu iommu_;
     unsigned mps_ = 128;
     uint64_t timeout_cycles_ = UINT64_MAX;
     uint64_t last_due_ = 0;

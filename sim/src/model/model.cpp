@@ -12,12 +12,22 @@ namespace {
 constexpr uint64_t kExpiryPeriod = 1024;  // cycles between checks of the host's completion timeout
 constexpr uint64_t kReportsWithoutIommu = 10;
 
+uint64_t cycles_of(uint64_t ns, uint64_t clock_hz) { return (ns * clock_hz + 500000000) / 1000000000; }
+
 CompleterOptions completer_options(const ModelOptions &options, uint64_t clock_hz) {
-    auto cycles = [clock_hz](uint64_t ns) { return (ns * clock_hz + 500000000) / 1000000000; };
-    return {cycles(options.latency_ns),
+    auto cycles = [clock_hz](uint64_t ns) { return cycles_of(ns, clock_hz); };
+    const double per_ns = clock_hz * 1e-9;
+    const IommuTimes &iommu = options.iommu_times;
+    std::vector<Quantile> latencies = options.latencies;
+    for (Quantile &quantile : latencies)
+        quantile.ns += options.latency_extra_ns;
+    return {cycles(options.latency_ns + options.latency_extra_ns),
             cycles(options.latency_jitter_ns),
             cycles(options.latency_outlier_ns),
             options.latency_outlier_every,
+            latencies,
+            per_ns,
+            {iommu.entries, iommu.walk_ns * per_ns, iommu.interval_ns * per_ns, iommu.directory_ns * per_ns},
             options.rcb,
             options.completion_bytes,
             options.seed,
@@ -30,7 +40,8 @@ CompleterOptions completer_options(const ModelOptions &options, uint64_t clock_h
 Model::Model(Card &card, HostMemory &memory, const ModelOptions &options)
     : card_(card), options_(options), faults_(options.seed),
       config_(card.info(), options.mps_supported, options.extended_tag, options.msix),
-      phy_(card.info(), kRootPortCredits, card_credits(options.mps_supported), {options.update_fc, options.lcrc_every}),
+      phy_(card.info(), options.credits, card_credits(options.mps_supported),
+           {options.update_fc, options.lcrc_every, cycles_of(options.credit_return_ns, card.info().clock_hz)}),
       completer_(memory, faults_, completer_options(options, card.info().clock_hz),
                  [this](const Tlp &tlp) { unmapped(tlp); }),
       idle_(card.info().clock_hz), trace_(options.trace, card.info().clock_hz) {
@@ -44,6 +55,7 @@ Model::Model(Card &card, HostMemory &memory, const ModelOptions &options)
         else
             checker_.card_request_done(tlp.tlp.tag());
     };
+    phy_.translated = [this](const Tlp &tlp) { return completer_.translated(tlp, cycle_); };
     checker_.set_quarantine(options.quarantine_us * card.info().clock_hz / 1000000);
     phy_.receive().on_end = [this](const HostTlp &tlp) { card_accepted(tlp.tlp); };
     phy_.transmit().on_accept = [this](const Tlp &tlp) {

@@ -77,6 +77,7 @@ class Model {
     const LinkDirection &to_host() const { return phy_.to_host(); }
     const LinkDirection &to_card() const { return phy_.to_card(); }
     const CompleterCounts &completer_counts() const { return completer_.counts(); }
+    uint64_t iommu_misses() const { return completer_.iommu().misses(); }
     const FaultInjector &faults() const { return faults_; }
     const TrafficCounts &traffic() const { return traffic_; }
     const CompletionSpace &completion_peak() const { return phy_.completion_peak(); }

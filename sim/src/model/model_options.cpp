@@ -3,10 +3,30 @@
 #include "model/model_options.h"
 
 #include "host/faults.h"
+#include "model/host_profile.h"
 
+#include <cstdio>
 #include <stdexcept>
 
 namespace litepcie {
+
+namespace {
+
+constexpr unsigned kMostHeaders = 127, kMostData = 2047;  // of a port (PCIe 4.0 2.6.1)
+
+// "PH,PD,NPH": posted headers, posted data in 16 bytes, reads.
+Credits parse_credits(const std::string &text) {
+    unsigned posted, data, reads;
+    char more;
+    if (sscanf(text.c_str(), "%u,%u,%u%c", &posted, &data, &reads, &more) != 3 || !posted || !reads ||
+        posted > kMostHeaders || reads > kMostHeaders || data > kMostData || data < 8)
+        throw UsageError("--credits: '" + text +
+                         "' is not allowed; give PH,PD,NPH with 1 to 127 headers and 8 to 2047 " +
+                         "units of 16 bytes, as in 64,256,64");
+    return {{posted, reads, Credits::kInfinite}, {data, reads, Credits::kInfinite}};
+}
+
+}  // namespace
 
 void add_model_options(CommandLine &line, ModelOptions &o) {
     constexpr uint64_t kSecond = 1000000000;
@@ -15,8 +35,18 @@ void add_model_options(CommandLine &line, ModelOptions &o) {
     line.choice<bool>("--extended-tag", "the card offers extended tags (above 31), and the host enables them (on)",
                       o.extended_tag, {{"on", true}, {"off", false}});
     line.choice<bool>("--msix", "the card offers MSI-X if it has it (on)", o.msix, {{"on", true}, {"off", false}});
+    static const std::string host_help =
+        "host with measured properties, which other options change: " + host_names() + " (ideal)";
+    line.preset("--host", "NAME", host_help.c_str(), [&o](const std::string &name) { apply_host(name, o); });
+    line.each("--credits", "PH,PD,NPH",
+              "credits of the root port: posted headers, posted data in units of 16 bytes, reads (64,256,64)",
+              [&o](const std::string &text) { o.credits = parse_credits(text); });
+    line.number("--credit-return-ns", "NS", "time for which the root port keeps the buffer of a TLP (0)",
+                o.credit_return_ns, 0, kSecond);
     line.number("--latency-ns", "NS", "host: time from a read request to its first completion (1000)", o.latency_ns, 0,
                 kSecond);
+    line.number("--latency-extra-ns", "NS", "adds NS to every latency, as a clock crossing of the card does (0)",
+                o.latency_extra_ns, 0, kSecond);
     line.number("--latency-jitter-ns", "NS", "host: adds a uniformly distributed 0 to NS to the latency (0)",
                 o.latency_jitter_ns, 0, kSecond);
     line.number("--latency-outlier-ns", "NS", "host: adds NS to the latency of some requests (0)", o.latency_outlier_ns,

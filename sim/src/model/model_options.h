@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/command_line.h"
+#include "host/latency.h"
 #include "link/flow_control.h"
 
 #include <cstdint>
@@ -11,15 +12,27 @@
 
 namespace litepcie {
 
+// An IOMMU (IommuOptions), with its times in nanoseconds.
+struct IommuTimes {
+    unsigned entries = 0;
+    double walk_ns = 0, interval_ns = 0, directory_ns = 0;
+};
+
 // Properties of the host and of the link, which are options of every program of the simulator.
 struct ModelOptions {
     unsigned mps_supported = 512;     // largest MPS that the card announces, bytes
     bool extended_tag = true;         // the card offers extended tags (above 31)
     bool msix = true;                 // the card offers MSI-X if it has it
+    std::string host = "ideal";       // name of the profile (HostProfile) that set some of the others
     uint64_t latency_ns = 1000;       // from the last byte of a read request to its first completion
+    uint64_t latency_extra_ns = 0;    // added to the latency of every read
     uint64_t latency_jitter_ns = 0;   // adds a uniformly distributed 0 to latency_jitter_ns
     uint64_t latency_outlier_ns = 0;  // adds this to every latency_outlier_every-th request
     uint64_t latency_outlier_every = 1000;
+    std::vector<Quantile> latencies;     // instead of latency and jitter, if not empty
+    Credits credits = kRootPortCredits;  // of the root port
+    uint64_t credit_return_ns = 0;       // for which the root port keeps the buffer of a TLP
+    IommuTimes iommu_times;
     unsigned rcb = 64;              // read completion boundary, bytes
     unsigned completion_bytes = 0;  // completions end at multiples of this; 0: as long as MPS allows
     uint64_t seed = 1;

@@ -37,6 +37,35 @@ TEST_F(PhyTest, HostExhaustsEachCredit) {
         }
 }
 
+// The buffer of a TLP that arrived is free, and its credit announced, only after the time that the root port keeps it.
+TEST_F(PhyTest, CreditReturnsAfterATime) {
+    constexpr Credits kOne = {{1, 1, Credits::kInfinite}, {16, 16, Credits::kInfinite}};
+    auto cycles_of_three = [&](uint64_t kept) {
+        make(false, kOne, card_credits(512), {UpdateFc::Guideline, 0, kept});
+        for (unsigned i = 0; i < 3; i++)
+            card_sends(0, write(64));
+        while (received.size() < 3)
+            step();
+        return cycle;
+    };
+    EXPECT_EQ(cycles_of_three(500), cycles_of_three(100) + 2 * 400);
+}
+
+// The IOMMU has not translated the address of the first TLP yet: no buffer becomes free until it has.
+TEST_F(PhyTest, CreditReturnsAfterTheTranslation) {
+    constexpr Credits kTwo = {{2, 2, Credits::kInfinite}, {32, 32, Credits::kInfinite}};
+    make(false, kTwo, card_credits(512), {});
+    phy->translated = [](const Tlp &tlp) { return tlp.first_byte() == 0x10000000 ? 1000 : 0; };
+    card_sends(0, write(64, 0x10000000));
+    card_sends(0, write(64, 0x20000000));
+    card_sends(0, write(64, 0x20000000));
+    run(990);
+    EXPECT_EQ(received.size(), 2u);
+    run(200);
+    EXPECT_EQ(received.size(), 3u);
+    EXPECT_TRUE(phy->quiet());
+}
+
 // The default credits of a hard block and of a root port.
 TEST_F(PhyTest, CreditsAdvertised) {
     make(false);

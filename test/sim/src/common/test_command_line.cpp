@@ -41,6 +41,27 @@ TEST(CommandLine, Values) {
     EXPECT_EQ(o.faults, (std::vector<std::string>{"ur@1", "drop@7"}));
 }
 
+TEST(CommandLine, AHostIsAPreset) {
+    for (const std::vector<std::string> &words : std::vector<std::vector<std::string>>{
+             {"--host", "chipset", "--completion-bytes", "128"}, {"--completion-bytes", "128", "--host", "chipset"}}) {
+        ModelOptions o = parse(words);
+        EXPECT_EQ(o.host, "chipset");
+        EXPECT_EQ(o.completion_bytes, 128u);
+        EXPECT_EQ(o.credits.header[0], 16);
+        EXPECT_EQ(o.credit_return_ns, 400u);
+    }
+    EXPECT_EQ(error_of({"--host", "mine"}).find("--host: 'mine' is not allowed; allowed: ideal, broadwell"), 0u);
+}
+
+TEST(CommandLine, Credits) {
+    ModelOptions o = parse({"--credits", "16,80,18"});
+    EXPECT_EQ(o.credits.header[0], 16);
+    EXPECT_EQ(o.credits.data[0], 80);
+    EXPECT_EQ(o.credits.header[1], 18);
+    for (const char *wrong : {"", "1", "0,80,18", "16,7,18", "128,80,18", "16,80,18,1", "a,b,c"})
+        EXPECT_NE(error_of({"--credits", wrong}).find("as in 64,256,64"), std::string::npos) << wrong;
+}
+
 TEST(CommandLine, SaysWhatIsAllowed) {
     EXPECT_EQ(error_of({"--rcb", "63"}), "--rcb: '63' is not allowed; allowed: 64, 128");
     EXPECT_EQ(error_of({"--completion-bytes", "32"}), "--completion-bytes: '32' is not allowed; allowed: 0, 64, 128");
