@@ -136,7 +136,8 @@ def test_a_storm_leaves_nothing_behind(guest, pipe):
     guest.run(f"test -e {DRIVER}/{CARD} || echo {CARD} > {DRIVER}/bind", timeout=60)
     # The card has another number if a file of the card before was open when it came.
     name = guest.run(f"cd {DRIVER}/{CARD}/litepcie && ls -d litepcie?").strip()
-    guest.run(f"for i in $(seq 20); do test -c /dev/{name} && dd if=/dev/zero of=/dev/{name} bs=64k count=1; done; true")
+    guest.run(f"for i in $(seq 20); do test -c /dev/{name} && dd if=/dev/zero of=/dev/{name} bs=64k count=1; done; "
+        "true")
     guest.run(f"echo {CARD} > {DRIVER}/unbind && echo {CARD} > {DRIVER}/bind", timeout=60)
     guest.works()
     assert guest.kernel_complaints() == ""
