@@ -6,6 +6,8 @@
 
 """The module on the guest kernels that other tests do not use: each boots once in make test."""
 
+import json
+
 import pytest
 
 from litepcie_sim.guest         import DEFAULT_KERNEL, KERNELS
@@ -41,6 +43,20 @@ def test_buffers_of_the_kernels_own_exporter(guest, part):
 
 def test_the_example_of_buffers(guest):
     assert "equal" in guest.run("dmabuf_copy")
+
+
+def test_a_queue_without_io_uring(guest):
+    """The library falls back to aio, for results, registered buffers and several transfers in flight."""
+    knob = "/proc/sys/kernel/io_uring_disabled"
+    if guest.run(f"test -e {knob} || echo none"):
+        pytest.skip("this kernel has no such setting")
+    guest.run(f"echo 2 > {knob}")
+    try:
+        assert guest.run("async_copy 2") == "2097152 bytes moved to the card and back: equal\n"
+        told = json.loads(guest.run("litepcie_util --json bench --min 64K --max 64K --depth 4 -t 1"))
+    finally:
+        guest.run(f"echo 0 > {knob}")
+    assert told["ok"] and max(one["in_flight"] for one in told["points"]) == 4
 
 
 @pytest.mark.full

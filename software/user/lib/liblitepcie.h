@@ -133,8 +133,11 @@ ssize_t litepcie_pwrite(struct litepcie *card, const void *buffer, size_t bytes,
 /* ---- Asynchronous transfers ------------------------------------------------------------------ */
 
 /*
- * A queue of transfers of a card: an io_uring. One thread uses a queue at a time; several threads
- * open one each.
+ * A queue of transfers of a card: an io_uring, or Linux aio where the system has or allows no
+ * io_uring. One thread uses a queue at a time; several threads open one each.
+ *
+ * With aio, registered buffers are pinned again for each transfer, and taking results makes system
+ * calls. A submission waits while transfers of 8 MiB of this direction and @card are in flight.
  */
 struct litepcie_queue;
 
@@ -150,9 +153,9 @@ struct litepcie_done {
  * Opens a queue for up to @depth transfers in flight, 1 to LITEPCIE_QUEUE_MOST. Close it before
  * @card. 0, or
  *   -EINVAL      another depth
- *   -ENOSYS      the kernel has no io_uring, or is older than Linux 5.6
- *   -EPERM       the system does not allow io_uring: kernel.io_uring_disabled, a container
- *   -ENOMEM, -EMFILE, -ENFILE   not enough memory, or too many open files
+ *   -ENOSYS, -EPERM   the system has or allows neither io_uring nor aio
+ *   -ENOMEM, -EMFILE, -ENFILE   not enough memory (for aio also fs.aio-max-nr), or too many open
+ *                files
  */
 int litepcie_queue_open(struct litepcie_queue **queue, struct litepcie *card, unsigned int depth);
 
@@ -182,6 +185,7 @@ int litepcie_queue_register(struct litepcie_queue *queue, const struct iovec *bu
  *   -EINVAL      @bytes is not 1 to 1 GiB, or @offset is too large
  *   -EAGAIN      the queue is full: take results first
  *   -ENOMEM      the kernel has no memory for another request now
+ *   -EFAULT      with aio only: @buffer cannot be an address of the program
  * The result is that of one pread(2) on the device file: fewer bytes than asked if the card's
  * memory ends before, or if an error came after them.
  */
@@ -193,8 +197,8 @@ int litepcie_queue_write(struct litepcie_queue *queue, const void *buffer, size_
 			 uint64_t offset, uint64_t tag);
 
 /*
- * Takes up to @most results, in the order in which transfers ended, and makes no system call.
- * Returns their number, which may be 0.
+ * Takes up to @most results, in the order in which transfers ended. Makes no system call, unless
+ * the queue is one of aio. Returns their number, which may be 0.
  */
 int litepcie_queue_poll(struct litepcie_queue *queue, struct litepcie_done *done,
 			unsigned int most);

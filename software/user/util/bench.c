@@ -136,8 +136,8 @@ static int prepare(struct bench *bench)
 		err = litepcie_queue_open(&bench->queue, bench->card, (unsigned int)o->depth);
 	if (err < 0)
 		return fail(EXIT_FAILED,
-			    "%s: io_uring, which several transfers in flight need: %s; --depth 1 "
-			    "works without",
+			    "%s: a queue of transfers, which several in flight need: %s; "
+			    "--depth 1 works without",
 			    bench->settings->device, litepcie_strerror(err));
 	/* Without registered buffers, the kernel pins the pages of each transfer. */
 	if (bench->queue)
