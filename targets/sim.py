@@ -45,6 +45,7 @@ from litepcie_soc.ddr.sim import SimDRAM, check_ddr
 from litepcie_soc.phy.sim import IDEAL_SPACE, SimPHY, sim_phy_io
 from litepcie_soc.soc.export import PinnedMapError, export_headers, export_verilog
 from litepcie_soc.soc.host_copier import HostCopier
+from litepcie_soc.soc.host_mover import HostMover
 from litepcie_soc.soc.soc import TAGS, LitePCIeSoC
 from litepcie_soc.stream_dma.pattern import PatternEnds
 
@@ -150,7 +151,8 @@ class BaseSoC(LitePCIeSoC):
     streams      : number of stream channels; each is looped back.
     patterns     : of these, how many of the last ones have a pattern source and checker instead (``PatternEnds``).
     with_ddr     : endpoint memory in DDR3-1600 of 64 bit with LiteDRAM, whose clock is four times ``sys``.
-    user_core    : a ``UserCore`` on the bus of the SoC, of which the host reaches 256 KiB, and a ``HostCopier``.
+    user_core    : a ``UserCore`` on the bus of the SoC, of which the host reaches 256 KiB, a ``HostCopier``
+        and a ``HostMover``.
     user_bus     : range of the bus that the host reaches, as for ``add_litepcie``; not with ``user_core``.
     loops        : False: a derived class connects ``self.streams`` to logic of its own.
     processor    : arguments of ``LitePCIeSoC`` for a SoC with a CPU, as a dict.
@@ -198,6 +200,7 @@ class BaseSoC(LitePCIeSoC):
             # For the checkers' registers, or all of the user core.
             user_bus    = {"origin": 0, "size": USER_BYTES} if user_core else user_bus or patterns > 0,
             host_buffers = HOST_BUFFERS if user_core else 0,
+            host_descriptors = user_core,
         )
         if user_core:
             self.core = UserCore(USER_RAM_BYTES)
@@ -205,6 +208,9 @@ class BaseSoC(LitePCIeSoC):
             host = self.litepcie.host
             self.user_copier = HostCopier(log2_int(host.bytes))
             self.comb += self.user_copier.bus.connect(host.bus)
+            port = self.litepcie.descriptor_port
+            self.user_mover = HostMover(port)
+            self.comb += [self.user_mover.source.connect(port.sink), port.source.connect(self.user_mover.sink)]
             for name, source, pulse in [*self.core.interrupts, ("copied", self.user_copier.done, True)]:
                 self.litepcie.add_interrupt(name, source, pulse)
 

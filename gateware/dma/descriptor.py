@@ -16,6 +16,8 @@ from litex.soc.interconnect import stream
 
 DESCRIPTOR_BYTES = 16
 
+SIZE_MAX = 4096  # Bytes, of MPS and MRRS (PCIe 4.0 7.5.3.4).
+
 # Width from which steps that need not be taken are skipped, to begin sooner; narrower paths save the LUTs.
 QUICK_BITS = 128
 
@@ -78,6 +80,11 @@ def size_mask(size):
     ``size`` is an MPS or MRRS: a power of two from 128 to 4096 (PCIe 4.0 7.5.3.4).
     """
     return Cat(Constant(127, 7), *[size[n + 1:13] != 0 for n in range(7, 12)])
+
+
+def at_most(longest, size):
+    """Expression: ``size``, an MPS or MRRS, but no more than ``longest``, a power of two from 128."""
+    return Mux(size[log2_int(longest) + 1:] != 0, longest, size) if longest < SIZE_MAX else size
 
 # Splitter -----------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from litex.soc.interconnect import stream
 
 from litepcie_soc.common.pcie import REASON_BAD_RING, REASON_DOORBELL, REASON_NONE
 from litepcie_soc.dma.counters import Counters, Progress
-from litepcie_soc.dma.descriptor import PAIR_BITS
+from litepcie_soc.dma.descriptor import PAIR_BITS, SIZE_MAX, at_most
 from litepcie_soc.dma.fetch import ADDRESS_SHIFT, COUNT_BITS, RING_LOG2_MAX
 from litepcie_soc.dma.reader import Reader
 from litepcie_soc.dma.registers import EngineRegisters
@@ -25,9 +25,6 @@ from litepcie_soc.dma.writer import Writer
 # DMA Engine ---------------------------------------------------------------------------------------
 
 DIRECTIONS = ("reader", "writer")
-
-
-MRRS_MAX = 4096     # Bytes (PCIe 4.0 7.5.3.4).
 
 # Below this width the registers of the direct descriptor are ignored, to save LUTs: their links are slow.
 DIRECT_BITS = 128
@@ -79,7 +76,7 @@ class DMAEngine(LiteXModule):
     FLUSHES = False  # Whether there is a register FLUSH_US.
 
     def __init__(self, direction, *, clk_freq, descriptor_port, data_port, status_port,
-        memory=None, descriptors=64, longest_read=MRRS_MAX):
+        memory=None, descriptors=64, longest_read=SIZE_MAX):
         if direction not in DIRECTIONS:
             raise ValueError(f"direction must be one of {DIRECTIONS}, not {direction!r}")
         self.direction        = direction
@@ -286,9 +283,8 @@ class DMAEngine(LiteXModule):
 
     def add_data_path(self):
         registers, ring, mover = self.registers, self.ring, self.mover
-        boundary = self.max_request_size if self.direction == "reader" else self.max_payload_size
-        if self.direction == "reader" and self.longest_read < MRRS_MAX:
-            boundary = Mux(boundary[log2_int(self.longest_read) + 1:] != 0, self.longest_read, boundary)
+        boundary = (at_most(self.longest_read, self.max_request_size) if self.direction == "reader" else
+            self.max_payload_size)
         self.comb += [
             ring.base.eq(Cat(registers.ring_lo.storage, registers.ring_hi.storage)),
             ring.size_log2.eq(registers.ring_log2.storage),

@@ -16,7 +16,7 @@ from litepcie_soc.common import abi
 from litepcie_soc.common.places import SOFTWARE
 from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES, HOST_DESCRIPTOR_LAYOUT
 from litepcie_soc.dma.fetch import RING_LOG2_MAX
-from litepcie_soc.soc.host_port import HostRegisters
+from litepcie_soc.soc.host_buffers import HostRegisters
 from litepcie_soc.soc.interrupts import InterruptRegisters
 
 COMMITTED = SOFTWARE / "kernel" / "litepcie_regs.h"

@@ -18,14 +18,15 @@ from litex.soc.integration.soc_core import SoCMini
 from litepcie_soc.common import abi
 from litepcie_soc.common.link_rates import link_rate
 from litepcie_soc.common.pcie import RCB_BYTES, TAGS_WITHOUT_EXTENDED
-from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES, PAIR_BITS
-from litepcie_soc.dma.engine import DIRECTIONS, MRRS_MAX, DMAEngine
+from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES, PAIR_BITS, SIZE_MAX
+from litepcie_soc.dma.engine import DIRECTIONS, DMAEngine
 from litepcie_soc.dma.fetch import RING_LOG2_MAX
 from litepcie_soc.memory.bram import EndpointMemory
 from litepcie_soc.phy.errors import REPORTED_ERRORS
 from litepcie_soc.phy.hard_block import blocks_of_bytes, completion_blocks, completion_space
 from litepcie_soc.phy.hard_block import completion_buffer_bytes as phy_completion_buffer_bytes
 from litepcie_soc.soc.banks import PinnedBanks
+from litepcie_soc.soc.descriptor_port import DescriptorPort
 from litepcie_soc.soc.host_port import DESTINATION_BITS, HostPort
 from litepcie_soc.soc.identity import Identity
 from litepcie_soc.soc.interrupts import UserInterrupts, check_interrupts
@@ -84,9 +85,9 @@ def longest_read(blocks, link_bytes_per_second):
     the buffer is smaller than what the link carries during a round trip. There, requests are at most a sixteenth of it.
     """
     if blocks * RCB_BYTES >= link_bytes_per_second * ROUND_TRIP_S:
-        return MRRS_MAX
+        return SIZE_MAX
     share = blocks * RCB_BYTES // REQUESTS_IN_BUFFER
-    return min(max(MRRS_MIN, 1 << share.bit_length() - 1), MRRS_MAX)
+    return min(max(MRRS_MIN, 1 << share.bit_length() - 1), SIZE_MAX)
 
 # LitePCIe -----------------------------------------------------------------------------------------
 
@@ -117,6 +118,7 @@ class LitePCIe(LiteXModule):
     user_bus     : ``UserBus``, range of the user's bus that the host reaches through BAR0. None: none.
     host_buffers : number of buffers in host memory that the user's logic can have, up to 16; see ``HostPort``. 0: none.
     host_buffer_bytes : bytes of the largest of these buffers, a power of two from 4 KiB to 256 MiB.
+    host_descriptors : bool, the user's logic has a ``DescriptorPort`` between these buffers and the endpoint memory.
 
     Attributes
     ----------
@@ -126,6 +128,7 @@ class LitePCIe(LiteXModule):
     soc_constants : dict, constants of the SoC, which get those of the interrupts.
     user_bus  : the parameter.
     host      : ``HostPort``, if there are ``host_buffers``; its ``bus`` is for the user's logic.
+    descriptor_port : ``DescriptorPort``, with ``host_descriptors``; ``sink`` and ``source`` are for the user's logic.
     interrupts : ``UserInterrupts``, once the design is finalised, if ``add_interrupt`` was called.
     banks     : ``PinnedBanks``, once the design is finalised.
 
@@ -136,7 +139,7 @@ class LitePCIe(LiteXModule):
     def __init__(self, phy, *, sys_clk_freq, target, gen, lanes, memory_size, channels=1,
         tags=32, completion_buffer_bytes=None, pci_id=PCI_ID,
         memory=None, streams=0, relaxed_ordering=False, no_snoop=False, user_bus=None,
-        host_buffers=0, host_buffer_bytes=1 << 20):
+        host_buffers=0, host_buffer_bytes=1 << 20, host_descriptors=False):
         self.sys_clk_freq = sys_clk_freq
         self.user_bus     = user_bus
         self.constants    = {}
@@ -145,7 +148,10 @@ class LitePCIe(LiteXModule):
         if streams < 0 or channels + streams > abi.MAX_CHANNELS:
             raise ValueError(f"streams must be 0..{abi.MAX_CHANNELS - channels} with {channels} "
                 f"channels, not {streams!r}")
-        reader_tags, fetch_tags = share_tags(channels + streams, tags, phy.data_width, more=int(host_buffers > 0))
+        if host_descriptors and not host_buffers:
+            raise ValueError("host_descriptors need host_buffers; give host_buffers=1 to 16")
+        reader_tags, fetch_tags = share_tags(channels + streams, tags, phy.data_width,
+            more=int(host_buffers > 0) + host_descriptors)
         if completion_buffer_bytes is None:
             blocks                  = completion_blocks(phy)
             completion_buffer_bytes = phy_completion_buffer_bytes(phy)
@@ -170,11 +176,11 @@ class LitePCIe(LiteXModule):
             self.tlp.window_write.connect(self.memory.add_write_port()),
             self.tlp.window_read.connect(self.memory.add_read_port()),
         ]
+        longest = longest_read(blocks[0], link_rate(gen, lanes))
         self.engines = []
         self.streams = []
         for channel in range(channels + streams):
-            self.add_channel(channel, reader_tags, fetch_tags, longest_read(blocks[0], link_rate(gen, lanes)),
-                is_stream=channel >= channels)
+            self.add_channel(channel, reader_tags, fetch_tags, longest, is_stream=channel >= channels)
         self.add_function_reset()
         self.add_error_reports()
         self.msi_enable         = msi_enable(phy)
@@ -187,6 +193,8 @@ class LitePCIe(LiteXModule):
         self.add_link_constants(phy, gen, lanes, memory_size, tags, completion_buffer_bytes, pci_id)
         if host_buffers:
             self.add_host_port(host_buffers, host_buffer_bytes)
+        if host_descriptors:
+            self.add_descriptor_port(phy, reader_tags, longest)
 
     def add_channel(self, channel, reader_tags, fetch_tags, longest, is_stream=False):
         """Adds the engines ``readerN`` and ``writerN`` of a channel, with their ports."""
@@ -245,6 +253,22 @@ class LitePCIe(LiteXModule):
             self.host.reset.eq(self.function_reset.active),
         ]
         self.identity.has_host_port()
+
+    def add_descriptor_port(self, phy, tags, longest):
+        bits = bits_for(self.memory_size - 1)
+        self.descriptor_port = port = DescriptorPort(self.host,
+            read_port    = self.tlp.add_read_port("user", tags, bulk=True, destination_bits=bits),
+            write_port   = self.tlp.add_write_port("user", bulk=True),
+            memory_write = self.memory.add_write_port(),
+            memory_read  = self.memory.add_read_port(),
+            longest_read = longest)
+        self.comb += [
+            port.can_send.eq(self.tlp.enable),
+            port.reset.eq(self.function_reset.active),
+            port.max_payload_size.eq(phy.max_payload_size),
+            port.max_request_size.eq(phy.max_request_size),
+            If(port.busy, self.function_reset.busy.eq(1)),
+        ]
 
     def add_interrupt(self, name, source, pulse=False):
         """Adds an interrupt of the user's logic; programs wait for it with ``/dev/litepcieN_interruptM``.

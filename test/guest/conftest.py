@@ -23,9 +23,9 @@ from litepcie_sim.guest.debug_kernel import kernel as named_kernel
 ROOT     = Path(__file__).resolve().parents[2]
 SOURCES  = Path(__file__).resolve().parent / "src"
 BUILD    = ROOT / "build" / "test" / "guest"
-PROGRAMS = ("alignments", "channels", "charge", "cleaned", "concurrent", "continued", "dmabuf", "errors", "fail_nth",
-    "holder", "hostbuf", "interrupt", "pieces", "poke", "polled", "queue", "scratch", "stalled", "stalled_ioctl",
-    "storm", "stream", "user", "window")
+PROGRAMS = ("alignments", "channels", "charge", "cleaned", "concurrent", "continued", "dmabuf", "errors",
+    "fail_nth", "holder", "hostbuf", "hostmove", "interrupt", "pieces", "poke", "polled", "queue", "scratch",
+    "stalled", "stalled_ioctl", "storm", "stream", "user", "window")
 
 # Tests that only the debug kernel can pass.
 collect_ignore = [] if os.environ.get("LITEPCIE_GUEST_KERNEL") == DEBUG_KERNEL else ["test_debug_kernel.py"]

@@ -28,6 +28,11 @@ def test_every_call(guest):
     guest.works()
 
 
+def test_descriptors_of_the_logic(guest):
+    assert "checks passed" in guest.run("hostmove")
+    guest.works()
+
+
 def test_the_example(guest):
     assert guest.run("host_buffers 10000").split() == ["equal"]
 

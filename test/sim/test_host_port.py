@@ -56,6 +56,21 @@ class Card(Client):
         for name, value in (("source", source), ("target", target), ("words", words), ("control", control)):
             self.write(BAR0, USER + self.csrs[f"user_copier_{name}"], value)
 
+    def move(self, address, endpoint, length, write, tag=0):
+        """Submits a descriptor of the user core's mover."""
+        for name, value in (("address", address), ("endpoint", endpoint), ("length", length),
+                ("submit", tag | write << 8)):
+            self.write(BAR0, USER + self.csrs[f"user_mover_{name}"], value)
+        while self.read(BAR0, USER + self.csrs["user_mover_busy"]):
+            pass
+
+    def moved(self, count):
+        """Waits until `count` descriptors have ended in all; returns (reason, tag, write) of the last one."""
+        while self.read(BAR0, USER + self.csrs["user_mover_ended"]) < count:
+            pass
+        last = self.read(BAR0, USER + self.csrs["user_mover_last"])
+        return last & 0xff, last >> 8 & 0xff, last >> 16
+
     def stop(self):
         self.write(BAR0, USER + self.csrs["user_copier_control"], 0)
         while self.core("status"):
@@ -107,6 +122,44 @@ def test_copies_are_in_memory_when_the_interrupt_comes(card, memory):
         assert card.wait_interrupt(vector=ENGINES + COPIED) == 1
         assert memory[:] == expected(before, 0x10000 + source, 0x40000 + target, 4*words)
     assert card.core("errors") == card.get("HOST_ERRORS") == 0
+
+
+def test_descriptors_of_the_logic_move_through_the_endpoint_memory(card, memory):
+    """Any length and place, four at once; when an end says so, the bytes are in memory, and no others changed."""
+    rng   = random.Random(2)
+    ended = 0
+    for _ in range(25):
+        places = [(rng.randrange(4*PAGE - length), n*0x8000 + rng.randrange(64), rng.randrange(PAGE // 2 - length)
+            + n*PAGE // 2, length) for n, length in enumerate(rng.randrange(1, PAGE // 4) for _ in range(4))]
+        before = memory[:]
+        for n, (source, endpoint, _, length) in enumerate(places):
+            card.move(source, endpoint, length, 0, n)
+        assert card.moved(ended + 4) == (0, 3, 0)
+        for n, (_, endpoint, target, length) in enumerate(places):
+            card.move(LIMIT + target, endpoint, length, 1, n)
+        ended += 8
+        assert card.moved(ended) == (0, 3, 1)
+        for source, _, target, length in places:
+            before = expected(before, 0x10000 + source, 0x40000 + target, length)
+        assert memory[:] == before
+    card.move(LIMIT + 2*PAGE - 3, 0, 4, 1, 9)
+    assert card.moved(ended + 1) == (REGS["REASON_MEMORY_RANGE"], 9, 1)
+    card.move(0, 0, 4, 1, 10)
+    assert card.moved(ended + 2) == (REGS["HOST_REASON_DENIED"], 10, 1)
+    assert memory[:] == before and card.get("HOST_ERRORS") == 2
+
+
+def test_descriptors_end_when_the_function_is_reset(card, memory):
+    for n in range(4):
+        card.move(0, 0, 4*PAGE, 0, n)
+    card.write(CONFIG, 0x68, 1 << 15, 2, posted=False)
+    card.write(CONFIG, 0x10, 0xe0000000, posted=False)
+    card.write(CONFIG, 0x04, 6, 2, posted=False)
+    assert card.moved(4)[0] == REGS["REASON_BUS_MASTER"]
+    assert card.get("HOST_VALID") == card.get("HOST_BUSY") == 0
+    card.give(0, MEMORY + 0x10000, 4*PAGE, READ)
+    card.move(0, 0, 4*PAGE, 0, 4)
+    assert card.moved(5) == (0, 4, 0)
 
 
 def test_out_of_range_is_refused_and_counted(card, memory):

@@ -15,7 +15,8 @@ from litex.soc.integration.soc_core import SoCMini
 
 from litepcie_soc.common import abi, pcie
 from litepcie_soc.soc import regs
-from litepcie_soc.soc.host_port import DESTINATION_BITS, HostPort, check_buffers
+from litepcie_soc.soc.host_buffers import check_buffers
+from litepcie_soc.soc.host_port import DESTINATION_BITS, HostPort
 from litepcie_soc.soc.reference import ReferenceSoC
 
 from test.gateware.simulation import pattern

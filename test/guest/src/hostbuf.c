@@ -7,43 +7,17 @@
  *                            says whether the copy goes on, and what the mapping
  *                            and a new buffer give
  */
-#include <linux/litepcie_hostbuf.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include "check.h"
+#include "hostbuf.h"
 
-#define USER "/dev/litepcie0_user"
 #define INTERRUPT "/dev/litepcie0_interrupt4"
 #define BUFFERS 4
-#define LIMIT (1 << 20)
 #define BYTES 16384
 
 /* Of the copier, in USER. */
 enum { SOURCE = 0x800, TARGET = 0x804, WORDS = 0x808, CONTROL = 0x80c, STATUS = 0x810, ERRORS = 0x814, COPIED = 0x818 };
 enum { START = 1, AGAIN = 2, GIVE_UP = 1 << 8 };
-enum { READ = LITEPCIE_HOSTBUF_READ, WRITE = LITEPCIE_HOSTBUF_WRITE };
-
-struct buffer {
-	struct litepcie_hostbuf_create is;
-	uint8_t *bytes;
-};
-
-static int user, fd;
-
-static uint32_t load(off_t offset)
-{
-	uint32_t value = 0;
-
-	check(pread(user, &value, 4, offset) == 4, "%#lx: %s", (long)offset, strerror(errno));
-	return value;
-}
-
-static void store(off_t offset, uint32_t value)
-{
-	check(pwrite(user, &value, 4, offset) == 4, "%#lx: %s", (long)offset, strerror(errno));
-}
 
 static void copy(uint32_t source, uint32_t target, uint32_t bytes, uint32_t control)
 {
@@ -65,36 +39,6 @@ static void stop(void)
 		errno = 0;                                                     \
 		check((long)(call) == -1 && errno == (error), "%s", strerror(errno)); \
 	} while (0)
-
-static int create(int file, struct buffer *b, uint64_t bytes, uint32_t flags)
-{
-	b->is = (struct litepcie_hostbuf_create){ .size = sizeof(b->is), .flags = flags, .bytes = bytes };
-	return ioctl(file, LITEPCIE_IOC_HOSTBUF_CREATE, &b->is);
-}
-
-static int destroy(int file, uint32_t handle)
-{
-	struct litepcie_hostbuf_destroy d = { .size = sizeof(d), .handle = handle };
-
-	return ioctl(file, LITEPCIE_IOC_HOSTBUF_DESTROY, &d);
-}
-
-static struct buffer buffer(int file, uint64_t bytes, uint32_t flags)
-{
-	struct buffer b;
-
-	check(!create(file, &b, bytes, flags), "%s", strerror(errno));
-	check(b.is.bytes >= bytes && b.is.bytes % 4096 == 0 && b.is.handle, "%llu", b.is.bytes);
-	b.bytes = mmap(NULL, b.is.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, b.is.map_offset);
-	check(b.bytes != MAP_FAILED, "%s", strerror(errno));
-	return b;
-}
-
-static void release(int file, struct buffer *b)
-{
-	check(!munmap(b->bytes, b->is.bytes), "%s", strerror(errno));
-	check(!destroy(file, b->is.handle), "%s", strerror(errno));
-}
 
 static void both_ways(void)
 {
@@ -158,9 +102,7 @@ static void close_while_copying(void)
 		check(mine != MAP_FAILED, "%s", strerror(errno));
 		fill(mine, 8 * LIMIT, pass);
 		usleep(20000);
-		for (size_t i = 0; i < 8 * LIMIT; i++)
-			if (mine[i] != pattern(i, pass))
-				check(0, "byte %zu is %02x", i, mine[i]);
+		check_pattern(mine, 8 * LIMIT, pass);
 		check(load(ERRORS) > 0, "the card still has the buffer");
 		stop();
 		munmap(mine, 8 * LIMIT);

@@ -1,0 +1,73 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Port through which the user's logic moves data between buffers of the host and the endpoint memory."""
+
+from migen import *
+
+from litex.gen import *
+
+from litepcie_soc.dma.descriptor import at_most
+from litepcie_soc.dma.reader import Reader
+from litepcie_soc.dma.writer import Writer
+from litepcie_soc.soc.host_descriptors import HostDescriptors
+
+# Descriptor Port ----------------------------------------------------------------------------------
+
+
+class DescriptorPort(LiteXModule):
+    """A reader and a writer that execute descriptors of the user's logic, at the speed of the link.
+
+    They are those of a DMA engine, without ring, status block and interrupt: descriptors come from ``sink``, and
+    their ends go to ``source``.
+
+    Parameters
+    ----------
+    host         : ``HostBuffers`` that the descriptors name.
+    read_port    : MemoryReadPort for the data.
+    write_port   : MemoryWritePort for the data.
+    memory_write : MemoryWriteStream of the endpoint memory.
+    memory_read  : MemoryReadStream of the endpoint memory.
+    longest_read : most bytes of a request, a power of two from 128, even if MRRS is larger.
+
+    Attributes
+    ----------
+    sink     : Endpoint(user_descriptor_layout), **in**; see ``HostDescriptors``.
+    source   : Endpoint(end_layout), **out**. The end of a write comes when the PHY has accepted its last byte: what
+        the card sends afterwards does not overtake it. That of a read, when the endpoint memory has its last byte.
+    max_payload_size, max_request_size : 16, **in**, MPS and MRRS in force, bytes.
+    can_send : Signal(), **in**, bus mastering is on and the link is up.
+    reset    : Signal(), **in**, the function is being reset.
+    busy     : Signal(), **out**, a reset has begun, and descriptors have not all ended.
+    """
+    def __init__(self, host, *, read_port, write_port, memory_write, memory_read, longest_read):
+        self.descriptors = descriptors = HostDescriptors(host, memory_write.size)
+        self.sink     = descriptors.sink
+        self.source   = descriptors.source
+        self.can_send = descriptors.can_send
+        self.reset    = descriptors.reset
+        self.busy     = descriptors.busy
+        self.max_payload_size = Signal(16)
+        self.max_request_size = Signal(16)
+
+        # # #
+
+        clear = ResetInserter()
+        self.reader = clear(Reader(read_port, memory_write))
+        self.writer = clear(Writer(write_port, memory_read))
+        for name, mover in (("reader", self.reader), ("writer", self.writer)):
+            self.comb += [
+                descriptors.sources[name].connect(mover.sink),
+                descriptors.dones[name].eq(mover.done),
+                descriptors.idles[name].eq(mover.idle),
+                mover.run.eq(descriptors.run),
+                mover.issue.eq(descriptors.run),
+                mover.reset.eq(descriptors.forget),
+            ]
+        self.comb += [
+            self.reader.boundary.eq(at_most(longest_read, self.max_request_size)),
+            self.writer.boundary.eq(self.max_payload_size),
+        ]

@@ -1,0 +1,140 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Bounds of the user's descriptors in host memory: gateware/soc/host_descriptors.py."""
+
+import pytest
+
+from migen import *
+
+from litex.gen import *
+
+from litepcie_soc.dma.engine import DIRECTIONS
+from litepcie_soc.soc import host_buffers, host_descriptors
+
+from test.formal.harness import Harness
+from test.formal.proof import Mutant, Proof, quick
+
+BUFFERS, LIMIT, PAGE_BITS, MEMORY, DEPTH = 2, 0x4000, 12, 0x1000, 2
+
+# Properties ---------------------------------------------------------------------------------------
+
+
+class Bounds(Harness):
+    """Descriptors that are executed lie in a buffer that the card has; it is busy until they have ended.
+
+    For any descriptors, registers, resets, and ends that are taken at any time or never. Assumed: the driver replaces
+    a buffer only after it took it and then saw it not busy; the reader and the writer end what they were given, in
+    its order, and nothing else.
+    """
+    def __init__(self):
+        Harness.__init__(self)
+        self.host = host = host_buffers.HostBuffers(BUFFERS, LIMIT)
+        self.dut  = dut  = host_descriptors.HostDescriptors(host, MEMORY, DEPTH)
+        self.free(dut.sink, dut.source.ready, dut.can_send, dut.reset,
+            host.base_lo.storage, host.base_hi.storage, host.size.storage, host.set.re, host.clear.re,
+            host.clear.storage, *[getattr(host.set.fields, name) for name in ("number", "read", "write")])
+        self.tied("*")
+        self.comb += host.reset.eq(dut.reset)
+        which = Signal(max=BUFFERS)
+        self.constant(which)
+
+        # What the driver gave: buffer `which`.
+        has, may_read, may_write = Signal(), Signal(), Signal()
+        base, pages = Signal(64 - PAGE_BITS), Signal(32 - PAGE_BITS)
+        gives, busy = Signal(), Signal()
+        self.comb += [
+            gives.eq(host.set.re & (host.set.fields.number == which) & ~host.reset & (host.size.storage <= LIMIT) &
+                (Cat(host.base_lo.storage[:PAGE_BITS], host.size.storage[:PAGE_BITS]) == 0)),
+            busy.eq((host.busy.status >> which) & 1),
+        ]
+        gone = Signal(reset=1)  # Taken from the card, and not busy since.
+        self.sync += [
+            If(gives,
+                has.eq(1),
+                base.eq(Cat(host.base_lo.storage[PAGE_BITS:], host.base_hi.storage)),
+                pages.eq(host.size.storage[PAGE_BITS:]),
+                may_read.eq(host.set.fields.read),
+                may_write.eq(host.set.fields.write),
+                gone.eq(0),
+            ).Elif(~has & ~busy,
+                gone.eq(1)
+            ),
+            If(host.reset | (host.clear.re & ((host.clear.storage >> which) & 1)), has.eq(0)),
+        ]
+        self.assume("not_replaced", ~gives | (~has & gone))
+
+        # A reader and a writer: how many descriptors, of all buffers and of this one, they have.
+        for name in DIRECTIONS:
+            source, done, idle = dut.sources[name], dut.dones[name], dut.idles[name]
+            count, order = Signal(5), Signal(16)    # In `order`, bit n: the n-th oldest is of this buffer.
+            mine = Signal()
+            end  = Signal()
+            self.free(source.ready, done.valid, done.last, done.reason, idle)
+            self.comb += [
+                mine.eq(source.valid & (dut.number == which)),
+                end.eq(done.valid & done.last),
+            ]
+            pushes = source.valid & source.ready
+            self.sync += [
+                If(dut.forget,
+                    count.eq(0), order.eq(0)
+                ).Else(
+                    count.eq(count + pushes - end),
+                    order.eq((order | Mux(pushes & (dut.number == which), 1 << count, 0)) >> end),
+                )
+            ]
+            self.assume(f"{name}_ends_what_it_has", ~done.valid | (count != 0))
+            self.assume(f"{name}_idle", ~idle | (count == 0) | ~dut.run)
+            self.assume(f"{name}_idle_has_no_end", ~idle | ~done.valid)
+            self.assume(f"{name}_nothing_while_forgotten", ~dut.forget | ~done.valid)
+            address = Signal(64)
+            length  = Signal(64)
+            self.comb += [
+                address.eq(source.host - Cat(Constant(0, PAGE_BITS), base)),
+                length.eq(address + source.length),
+            ]
+            self.implies(f"{name}_inside",    mine, (source.length != 0) & (address < LIMIT) &
+                (length <= Cat(Constant(0, PAGE_BITS), pages)))
+            self.implies(f"{name}_permitted", mine, may_write if name == "writer" else may_read)
+            self.implies(f"{name}_endpoint",  source.valid, source.endpoint + source.length <= MEMORY)
+            self.implies(f"{name}_busy_says_so", mine | (order != 0), busy)
+            self.implies(f"{name}_nothing_after_busy", gone, ~mine & (order == 0))
+            self.implies(f"{name}_fits", count == DEPTH, ~pushes)
+        self.check("one_kind", ~(dut.sources["reader"].valid & dut.sources["writer"].valid))
+        self.implies("reset_takes_all", self.previous(host.reset), host.valid.status == 0)
+        # Every descriptor has one end, and each end a place.
+        left = Signal(6)
+        self.sync += left.eq(left + (dut.sink.valid & dut.sink.ready) - (dut.source.valid & dut.source.ready))
+        self.implies("no_end_without_a_descriptor", left == 0, ~dut.source.valid)
+        self.check("a_place_for_each", left <= DEPTH)
+        for name in DIRECTIONS:
+            ends = getattr(dut, f"ends_{name}")
+            self.implies(f"{name}_end_fits", ends.sink.valid, ends.sink.ready)
+        self.implies("refusal_fits", dut.refused.sink.valid, dut.refused.sink.ready)
+
+PROOFS  = [Proof("host descriptors", Bounds, depth=16)]
+MUTANTS = [
+    Mutant("takes_an_old_address", PROOFS[0], host_descriptors, "Elif(~known,", "Elif(~table.known,"),
+    Mutant("one_byte_more",        PROOFS[0], host_descriptors, "(end > Cat", "(end > 1 + Cat"),
+    Mutant("ignores_permission",   PROOFS[0], host_descriptors, "Mux(wanted.write, table.may_write, table.may_read)",
+        "table.may_read"),
+    Mutant("forgets_the_endpoint", PROOFS[0], host_descriptors, "(end_endpoint > self.memory_size)", "0"),
+    Mutant("busy_too_short",       PROOFS[0], host_descriptors, "If(self.under_check, Case", "If(0, Case"),
+    Mutant("busy_until_passed",    PROOFS[0], host_descriptors, "*[If(count != 0,", "*[If(0,"),
+    Mutant("one_place_too_few",    PROOFS[0], host_descriptors, "room.eq(used != self.depth)", "room.eq(1)"),
+    Mutant("survives_a_reset",     PROOFS[0], host_buffers, "If(self.reset, valid.eq(0)),", ""),
+]
+
+
+@pytest.mark.parametrize("proof", quick(PROOFS), ids=str)
+def test_descriptors_stay_inside_their_buffer(proof):
+    proof.check()
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
+def test_host_descriptors_fail_on_mutant(mutant):
+    mutant.check()

@@ -1,0 +1,327 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Descriptors of the user's logic: bytes, checks, ends that nobody takes, faults of the host, resets."""
+
+import random
+
+import pytest
+
+from litex.soc.integration.soc_core import SoCMini
+
+from litepcie_soc.common import abi, pcie
+from litepcie_soc.memory.bram import EndpointMemory
+from litepcie_soc.soc.descriptor_port import DescriptorPort
+from litepcie_soc.soc.host_descriptors import DEPTH
+
+from test.gateware.simulation import pattern
+from test.gateware.soc.test_host_port import HIGH, LIMIT, LOW, PAGE, READ, User, values
+from test.gateware.soc.test_user_bus import platform, with_card
+from test.gateware.tlp.host import Host
+
+MEMORY = 0x8000
+TO_CARD, TO_HOST = 0, 1
+
+
+class Logic(User):
+    """The port in a transaction layer beside the bus port, a driver, and the user's logic."""
+    def __init__(self, data_width=128, longest_read=4096, **options):
+        User.__init__(self, data_width, **options)
+        layer, memory = self.bench.layer, EndpointMemory(MEMORY, data_width)
+        self.bench.memory = memory
+        self.bench.user = self.port = DescriptorPort(self.dut,
+            read_port    = layer.add_read_port("user", 16, destination_bits=15),
+            write_port   = layer.add_write_port("user"),
+            memory_write = memory.add_write_port(),
+            memory_read  = memory.add_read_port(),
+            longest_read = longest_read)
+        self.bench.comb += [
+            self.port.can_send.eq(layer.enable),
+            self.dut.reset.eq(self.port.reset),
+            layer.abandon.eq(self.port.reset),
+            self.port.max_payload_size.eq(256),
+            self.port.max_request_size.eq(512),
+        ]
+        self.ends = []      # (tag, write, reason)
+
+    def submit(self, write, number, offset, endpoint, length, tag=0):
+        sink = self.port.sink
+        for name, value in dict(write=write, address=number*LIMIT + offset, endpoint=endpoint,
+                length=length, tag=tag).items():
+            yield getattr(sink, name).eq(value)
+        yield sink.valid.eq(1)
+        yield
+        while not (yield sink.ready):
+            yield
+        yield sink.valid.eq(0)
+
+    def take(self, count, limit=20000):
+        """Takes ends until there were ``count`` in all."""
+        source = self.port.source
+        yield source.ready.eq(1)
+        for _ in range(limit):
+            if len(self.ends) >= count:
+                break
+            yield
+            if (yield source.valid):
+                self.ends.append(tuple((yield from values(source.tag, source.write, source.reason))))
+        assert len(self.ends) == count, f"{len(self.ends)} of {count} descriptors ended"
+        yield source.ready.eq(0)
+
+    def moves(self, *descriptor):
+        """Executes a descriptor alone and returns the reason of its end."""
+        before = len(self.ends)
+        yield from self.submit(*descriptor)
+        yield from self.take(before + 1)
+        return self.ends[-1][2]
+
+    def run_with(self, process, **options):
+        def setup():
+            yield from self.give(0, LOW, LIMIT)
+            yield from self.give(1, HIGH, LIMIT)
+            yield from process
+        self.run(setup(), cycles=200000, **options)
+
+# Bytes --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.one_at_a_time(data_width=128)
+@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+@pytest.mark.parametrize("shape, endianness", [("shared", "big"), ("split", "little")])
+def test_bytes_there_and_back(data_width, shape, endianness):
+    """Any offset and length, with back-pressure and completions in any order; many descriptors at once."""
+    logic = Logic(data_width, shape=shape, endianness=endianness, stall=0.1, host=Host(latency=40, reorder=True))
+    rng   = random.Random(data_width)
+
+    def process():
+        for n in range(12):
+            batch  = []
+            for tag in range(4):
+                length   = rng.choice([1, 2, 3, 63, 64, 65, 512, rng.randrange(1, 2000)])
+                batch.append((rng.randrange(LIMIT - length), tag*0x1000 + rng.randrange(0x1000 - length), length))
+            target = rng.randrange(64)
+            for tag, (offset, endpoint, length) in enumerate(batch):
+                yield from logic.submit(TO_CARD, 0, offset, endpoint, length, tag)
+            yield from logic.take(8*n + 4)
+            for tag, (_, endpoint, length) in enumerate(batch):
+                yield from logic.submit(TO_HOST, 1, tag*0x1000 + target, endpoint, length, 0x80 + tag)
+            yield from logic.take(8*n + 8)
+            assert logic.ends[-8:] == [(tag, 0, 0) for tag in range(4)] + [(0x80 + tag, 1, 0) for tag in range(4)]
+            for tag, (offset, _, length) in enumerate(batch):
+                there = HIGH + tag*0x1000 + target
+                assert [logic.host.written.pop(there + at) for at in range(length)] == \
+                    [pattern(LOW + offset + at) for at in range(length)]
+            assert logic.host.written == {}, "bytes that nobody asked for"
+
+    logic.run_with(process())
+
+
+@pytest.mark.parametrize("data_width", [128, pytest.param(512, marks=pytest.mark.full)])
+def test_descriptors_of_a_page_keep_the_data_path_busy(data_width):
+    """Ends of eight transfers of 4 KiB come as fast as the data path moves their bytes, in both directions."""
+    logic, cycles = Logic(data_width, host=Host(split=512, latency=20)), {}
+    beats = PAGE*8 // data_width
+
+    def clock(count):
+        while True:
+            count[0] += 1
+            yield
+
+    def process():
+        for write in (TO_CARD, TO_HOST):
+            started = logic.host.cycle
+            for n in range(8):
+                yield from logic.submit(write, write, n % 4*PAGE, n % 4*PAGE, PAGE, n)
+            yield from logic.take(8 + 8*write)
+            cycles[write] = logic.host.cycle - started
+
+    logic.run_with(process())
+    # Headers take a beat in each TLP of a path that is as narrow as they are.
+    assert cycles[TO_CARD] < 8*beats*1.15 + 100 and cycles[TO_HOST] < 8*beats*1.15 + 100, (cycles, 8*beats)
+
+
+def test_requests_are_as_short_as_the_buffer_for_completions_wants():
+    logic = Logic(longest_read=128)
+
+    def process():
+        assert (yield from logic.moves(TO_CARD, 0, 0, 0, PAGE)) == 0
+
+    logic.run_with(process())
+    assert {4*tlp.length for tlp in logic.host.reads} == {128}
+
+# Checks -------------------------------------------------------------------------------------------
+
+
+def test_what_is_refused_reaches_no_memory():
+    logic = Logic()
+
+    def process():
+        yield from logic.give(2, LOW + 0x10000, PAGE, READ)
+        for write, number, offset, endpoint, length, reason in (
+                (TO_CARD, 3, 0,         0,          64,       abi.HOST_REASON_NO_BUFFER),
+                (TO_HOST, 2, 0,         0,          64,       abi.HOST_REASON_DENIED),
+                (TO_CARD, 0, 0,         0,          0,        pcie.REASON_ZERO_LENGTH),
+                (TO_CARD, 2, PAGE,      0,          1,        pcie.REASON_MEMORY_RANGE),
+                (TO_CARD, 2, PAGE - 1,  0,          2,        pcie.REASON_MEMORY_RANGE),
+                (TO_CARD, 0, 0,         0,          LIMIT + 1, pcie.REASON_MEMORY_RANGE),
+                (TO_HOST, 1, LIMIT - 1, 0,          2**24 - 1, pcie.REASON_MEMORY_RANGE),
+                (TO_CARD, 0, 0,         MEMORY - 1, 2,        pcie.REASON_MEMORY_RANGE),
+                (TO_HOST, 1, 0,         1,          MEMORY,   pcie.REASON_MEMORY_RANGE)):
+            errors = yield logic.dut.errors.status
+            assert (yield from logic.moves(write, number, offset, endpoint, length)) == reason
+            fields = logic.dut.error.fields
+            assert (yield from values(logic.dut.errors.status, fields.reason, fields.number, fields.write)) == \
+                [errors + 1, reason, number, write]
+        assert logic.requests == []
+        assert (yield from logic.moves(TO_CARD, 2, PAGE - 1, MEMORY - 1, 1)) == 0
+        assert (yield from logic.moves(TO_HOST, 1, LIMIT - 1, MEMORY - 1, 1)) == 0
+        assert logic.host.written == {HIGH + LIMIT - 1: pattern(LOW + 0x10000 + PAGE - 1)}
+
+    logic.run_with(process())
+
+
+def test_bus_mastering_is_off():
+    logic = Logic()
+
+    def process():
+        for write in (TO_CARD, TO_HOST):
+            assert (yield from logic.moves(write, write, 0, 0, 64)) == pcie.REASON_BUS_MASTER
+
+    logic.run_with(process(), bus_master=0)
+    assert logic.requests == []
+
+# Logic that misbehaves ----------------------------------------------------------------------------
+
+
+def test_ends_that_nobody_takes_hold_no_buffer():
+    """The unit takes DEPTH descriptors, executes them, and waits; the bus port and the registers work on."""
+    logic = Logic()
+
+    def process():
+        for n in range(DEPTH):
+            yield from logic.submit(n % 2, n % 3, 64*n, 64*n, 64, n)    # Buffer 2 is missing.
+        yield logic.port.sink.valid.eq(1)
+        for _ in range(1000):
+            yield
+            assert not (yield logic.port.sink.ready)
+        assert (yield from logic.busy()) == 0
+        assert (yield from logic.access(LIMIT, 1)) is not None
+        yield logic.port.sink.valid.eq(0)
+        yield from logic.take(DEPTH)
+        assert sorted(logic.ends) == [(n, n % 2, abi.HOST_REASON_NO_BUFFER if n % 3 == 2 else 0) for n in range(DEPTH)]
+        assert (yield from logic.moves(TO_CARD, 0, 0, 0, 64)) == 0
+
+    logic.run_with(process())
+
+
+@pytest.mark.parametrize("write", [TO_CARD, TO_HOST])
+def test_a_cleared_buffer_is_busy_until_its_descriptors_are_over(write):
+    """CLEAR in any cycle: once BUSY was read as 0, no request for the buffer is sent."""
+    logic = Logic(host=Host(latency=60), stall=0.2)
+
+    def process():
+        for cycles in range(0, 60, 4):
+            yield from logic.give(0, LOW, LIMIT)
+            before = len(logic.ends)
+            for tag in range(3):
+                yield from logic.submit(write, 0, tag*PAGE, tag*PAGE, 700, tag)
+            for _ in range(cycles):
+                yield
+            yield from logic.write(logic.dut.clear, 0b01)
+            yield
+            while (yield from logic.busy()) & 1:
+                yield
+            requests = len(logic.requests)
+            for _ in range(200):
+                yield
+            assert len(logic.requests) == requests
+            yield from logic.take(before + 3)
+            assert [reason for *_, reason in logic.ends[before:]] in \
+                [[0]*n + [abi.HOST_REASON_NO_BUFFER]*(3 - n) for n in range(4)]
+
+    logic.run_with(process())
+
+# Faults -------------------------------------------------------------------------------------------
+
+
+def test_the_first_error_of_the_host_is_the_reason():
+    def unsupported(tlp, completions):
+        if len(logic.host.reads) != 2:
+            return completions
+        completion = completions[0]
+        completion.fmt, completion.length, completion.data, completion.status = 0, 0, b"", pcie.COMPLETION_UR
+        return [completion]
+
+    logic = Logic()
+
+    def process():
+        logic.host.answer = unsupported
+        yield from logic.submit(TO_CARD, 0, 0, 0, 2*PAGE, 7)
+        yield from logic.submit(TO_CARD, 0, 0, 0, PAGE, 8)
+        yield from logic.take(2)
+        assert logic.ends == [(7, 0, pcie.REASON_UNSUPPORTED_REQUEST), (8, 0, 0)]
+
+    logic.run_with(process())
+
+
+@pytest.mark.parametrize("cause, write", [("reset", TO_CARD), ("reset", TO_HOST),
+    pytest.param("link_up", TO_CARD, marks=pytest.mark.full),
+    pytest.param("bus_master_enable", TO_CARD, marks=pytest.mark.full),
+    pytest.param("bus_master_enable", TO_HOST, marks=pytest.mark.full)])
+def test_a_reset_at_any_time(cause, write):
+    """Every descriptor ends, soon and once; no request follows; afterwards all works again."""
+    logic  = Logic(host=Host(latency=200 if write == TO_CARD else 30), stall=0.2)
+    signal = logic.port.reset if cause == "reset" else getattr(logic.bench.phy, cause)
+
+    def process():
+        for cycles in range(0, 120, 6):
+            yield from logic.give(0, LOW, LIMIT)
+            before = len(logic.ends)
+            for tag in range(3):
+                yield from logic.submit(write, 0, tag*PAGE, tag*PAGE, 1500, tag)
+            for _ in range(cycles):
+                yield
+            yield signal.eq(cause == "reset")
+            yield
+            yield
+            yield from logic.take(before + 3, limit=4000)
+            assert sorted(tag for tag, *_ in logic.ends[before:]) == [0, 1, 2]
+            if cause == "reset":
+                assert not (yield logic.port.busy) and (yield from logic.busy()) == 0
+                while not (yield logic.bench.layer.drained):
+                    yield
+            requests = len(logic.requests)
+            for _ in range(100):
+                yield
+            assert len(logic.requests) == requests
+            yield signal.eq(cause != "reset")
+            for _ in range(600):
+                yield
+            if cause == "link_up":      # The host has forgotten them; otherwise they came late.
+                logic.host.pending.clear()
+                logic.host.outstanding.clear()
+            yield from logic.give(0, LOW, LIMIT)
+            yield from logic.give(1, HIGH, LIMIT)
+            assert (yield from logic.moves(TO_CARD, 0, 5, 6, 700)) == 0
+            assert (yield from logic.moves(TO_HOST, 1, 7, 6, 700)) == 0
+            assert all(logic.host.written[HIGH + 7 + at] == logic.host.memory(LOW + 5 + at) for at in range(700))
+
+    logic.run_with(process())
+    reasons = {reason for *_, reason in logic.ends}
+    assert reasons == {0, pcie.REASON_BUS_MASTER}
+
+# In the SoC ---------------------------------------------------------------------------------------
+
+
+def test_in_a_soc():
+    card = with_card(SoCMini(platform(), 100e6), host_buffers=4, host_descriptors=True).litepcie
+    assert len(card.descriptor_port.sink.address) == 22 and len(card.descriptor_port.sink.endpoint) == 16
+    assert [port.name for port in card.tlp.read_ports if port.name == "user"] == ["user"]
+
+
+def test_descriptors_without_buffers_cannot_be():
+    with pytest.raises(ValueError, match="host_descriptors need host_buffers; give host_buffers=1 to 16"):
+        with_card(SoCMini(platform(), 100e6), host_descriptors=True)
