@@ -85,6 +85,32 @@ with Card(cards()[0].bus_address) as card:
         registers.core_pulse = 1
         assert interrupt.wait(10) == count + 1
     print("interrupts")
+
+    with card.host_buffer(4096) as source, card.host_buffer(8192, read=False) as target:
+        source.data[:4000] = numpy.arange(4000) % 251
+        target.data[:] = 0x5a
+        registers.user_copier_source = source.card_address
+        registers.user_copier_target = target.card_address + 64
+        registers.user_copier_words  = 1000
+        with card.interrupt("copied") as interrupt:
+            interrupt.arm()
+            registers.user_copier_control = 1
+            interrupt.wait(10)
+        assert (target.data[64:4064] == source.data[:4000]).all() and (target.data[4064:] == 0x5a).all()
+        view = target.data[5:10]
+        try:
+            target.close()
+            raise SystemExit("closed under an array")
+        except BufferError:
+            del view
+        target.close()
+        target.close()
+        try:
+            card.host_buffer(2 << 20)
+            raise SystemExit("a buffer that is too large")
+        except OSError as error:
+            assert error.errno == errno.EINVAL
+    print("host buffers")
 assert calc().application_note.both > 1e9
 """
 
@@ -92,4 +118,4 @@ assert calc().application_note.both > 1e9
 def test_every_call_that_the_board_has(guest):
     guest.run(f"cat > /tmp/program.py << 'END'\n{PROGRAM}\nEND")
     assert guest.run(f"{python_files.command()} /tmp/program.py").split("\n")[:-1] == [
-        "memory", "queue", "registers", "interrupts"]
+        "memory", "queue", "registers", "interrupts", "host buffers"]

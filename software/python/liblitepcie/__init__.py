@@ -16,6 +16,7 @@ Directions are as seen from the card: a reader moves host memory to the card, a 
 from liblitepcie.calc      import Calculation, Rates, calc
 from liblitepcie.card      import Card, CardEntry, Counters, Errors, Info, cards
 from liblitepcie.errors    import LibraryMissing, LitePCIeError, WrongRegister
+from liblitepcie.host_buffer import HostBuffer
 from liblitepcie.interrupt import Interrupt
 from liblitepcie.memory    import Memory
 from liblitepcie.queue     import Queue
@@ -23,6 +24,6 @@ from liblitepcie.registers import Register, Registers
 from liblitepcie.stream    import Stream, StreamInfo
 from liblitepcie.version   import __version__
 
-__all__ = ["Calculation", "Card", "CardEntry", "Counters", "Errors", "Info", "Interrupt", "LibraryMissing",
-    "LitePCIeError", "Memory", "Queue", "Rates", "Register", "Registers", "Stream", "StreamInfo", "WrongRegister",
-    "__version__", "calc", "cards"]
+__all__ = ["Calculation", "Card", "CardEntry", "Counters", "Errors", "HostBuffer", "Info", "Interrupt",
+    "LibraryMissing", "LitePCIeError", "Memory", "Queue", "Rates", "Register", "Registers", "Stream", "StreamInfo",
+    "WrongRegister", "__version__", "calc", "cards"]

@@ -79,6 +79,10 @@ class CDone(Structure):
 class CVector(Structure):
     _fields_ = [("base", c_void_p), ("bytes", c_size_t)]
 
+
+class CHostBuffer(Structure):
+    _fields_ = [("data", c_void_p), ("bytes", c_size_t), *_u32("card_address", "handle")]
+
 # Result and arguments of each function of liblitepcie.h that the package calls. H is a handle, P a handle to fill in.
 _H, _P = c_void_p, POINTER(c_void_p)
 _FUNCTIONS = {
@@ -96,6 +100,8 @@ _FUNCTIONS = {
     "user_open": (c_int, _P, c_char_p), "user_close": (None, _H), "user_origin": (c_uint32, _H),
     "user_read": (c_int, _H, c_uint32, POINTER(c_uint32), c_uint),
     "user_write": (c_int, _H, c_uint32, POINTER(c_uint32), c_uint),
+    "hostbuf_create": (c_int, _H, c_size_t, c_uint32, POINTER(CHostBuffer)),
+    "hostbuf_destroy": (c_int, _H, POINTER(CHostBuffer)),
     "interrupt_open": (c_int, _P, c_uint, c_char_p), "interrupt_close": (None, _H), "interrupt_fd": (c_int, _H),
     "interrupt_arm": (c_int, _H, c_int), "interrupt_wait": (c_int, _H, c_int, POINTER(c_uint32)),
     "stream_open": (c_int, _P, c_char_p, c_int), "stream_close": (c_int, _H), "stream_fd": (c_int, _H),

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from liblitepcie._library  import CCounters, CErrors, CInfo, Handle, direction_number, library
 from liblitepcie.errors    import LitePCIeError
+from liblitepcie.host_buffer import HostBuffer
 from liblitepcie.interrupt import Interrupt
 from liblitepcie.memory    import Memory
 from liblitepcie.queue     import Queue
@@ -183,6 +184,10 @@ class Card(Handle):
     def registers(self, csr_json: str | Path) -> Registers:
         """The registers of the user's logic, by their names in the ``csr.json`` of the gateware's build."""
         return Registers(f"{self.device}_user", csr_json)
+
+    def host_buffer(self, size: int, read: bool = True, write: bool = True) -> HostBuffer:
+        """A buffer of at least ``size`` bytes that the user's logic may read and write: see `HostBuffer`."""
+        return HostBuffer(self, size, read, write)
 
     def queue(self, depth: int = 8) -> Queue:
         """A queue of asynchronous transfers; close it before the card."""
