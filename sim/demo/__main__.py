@@ -31,7 +31,7 @@ ROOT      = Path(__file__).resolve().parents[2]
 BOARD     = ROOT / "build" / build_name()
 RESULT    = ROOT / "build" / "demo" / "result.json"
 SEQUENCES = ("write", "read", "read-and-write")
-LINK_KEYS = ("gen", "lanes", "mps", "mrrs", "datapath_bits", "clock_hz")
+LINK_KEYS = ("gen", "lanes", "mps_bytes", "mrrs_bytes", "datapath_bits", "clock_hz")
 
 WRITE_BLOCK_BYTES = 12345
 READ_BLOCK_BYTES  = 54321

@@ -36,8 +36,8 @@ def throughput_table(rows):
     """Returns a rich table. `rows` is the JSON of dma_test by sequence (write, read, read-and-write)."""
     row   = rows["write"]
     table = Table(caption="MB/s, by the gateware's counters from doorbell to last byte",
-        title=f"Gen{row['gen']} x{row['lanes']}, {row['datapath_bits']} bit, MPS {row['mps']}, "
-            f"MRRS {row['mrrs']}, {row['transfer_bytes']} bytes x {row['iterations']}")
+        title=f"Gen{row['gen']} x{row['lanes']}, {row['datapath_bits']} bit, MPS {row['mps_bytes']}, "
+            f"MRRS {row['mrrs_bytes']}, {row['transfer_bytes']} bytes x {row['iterations']}")
     table.add_column("")
     for name in ("write", "read", "both: write", "both: read"):
         table.add_column(name, justify="right")

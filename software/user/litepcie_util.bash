@@ -30,6 +30,10 @@ _litepcie_util()
 		options="write read read-then-write write-then-read read-and-write"
 		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
 		return ;;
+	dma_test:--pattern | dma_test:-p)
+		options="prbs counter constant file"
+		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
+		return ;;
 	dma_test:--header)
 		options="12 16"
 		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
@@ -71,6 +75,11 @@ _litepcie_util()
 	dma_test:--offset | \
 	dma_test:-o | \
 	dma_test:--host-offset | \
+	dma_test:--depth | \
+	dma_test:--cards | \
+	dma_test:--value | \
+	dma_test:--file | \
+	dma_test:-f | \
 	dma_test:--seed | \
 	bench:--min | \
 	bench:--max | \
@@ -117,7 +126,7 @@ _litepcie_util()
 	mem)
 		options="$options --offset --length --to --file --value --width --pattern --seed --pio" ;;
 	dma_test)
-		options="$options --sequence --length --iterations --time --interval --json-lines --preserve --offset --host-offset --seed --header" ;;
+		options="$options --sequence --length --iterations --time --interval --json-lines --preserve --offset --host-offset --depth --cards --pattern --value --file --seed --header" ;;
 	bench)
 		options="$options --direction --min --max --depth --offset --time-ms --csv" ;;
 	stream)

@@ -90,6 +90,19 @@ def test_time_and_preserve(guest):
     guest.run("litepcie_util mem verify --pattern random -l 64K")
 
 
+def test_patterns_and_transfers_in_flight(guest):
+    """Through io_uring; what stays in the memory is the pattern; Ctrl-C does not wait for what is queued."""
+    told = json.loads(guest.run("litepcie_util --json dma_test -s read-and-write -l 64K --depth 4 -n 2 -p counter"))
+    assert told["ok"] and told["read"]["transfers"] == 8 and "disturbed" not in told
+    guest.run("litepcie_util dma_test -s read -l 100001 --depth 3 -n 1 -p constant --value 0x01020304 && "
+        "litepcie_util mem verify -w 4 --pattern constant --value 0x01020304 -l 300000")
+    guest.run("head -c 5000 /dev/urandom > /tmp/data; litepcie_util dma_test -p file -f /tmp/data -n 1")
+    guest.run("litepcie_util dma_test -s read -l 1M --depth 32 > /tmp/many 2>&1 & echo $! > /tmp/pid; sleep 3; "
+        "kill -INT $(cat /tmp/pid); for i in $(seq 30); do [ -d /proc/$(cat /tmp/pid) ] || exit 0; sleep 0.1; done; "
+        "exit 1")
+    assert "ended by signal 2 in iteration" in guest.run("cat /tmp/many")
+
+
 def test_top_and_reset(guest):
     """top counts what dma_test moves and its interrupts; a reset stops no transfer, and needs root."""
     guest.run("litepcie_util dma_test -t 5 -l 4K > /tmp/test 2>&1 & sleep 1; litepcie_util top --json -n 3 > /tmp/top; "

@@ -86,8 +86,8 @@ class CHostBuffer(Structure):
 # Result and arguments of each function of liblitepcie.h that the package calls. H is a handle, P a handle to fill in.
 _H, _P = c_void_p, POINTER(c_void_p)
 _FUNCTIONS = {
-    "open": (c_int, _P, c_char_p), "close": (None, _H), "fd": (c_int, _H), "strerror": (c_char_p, c_int),
-    "version": (c_char_p,), "capability_name": (c_char_p, c_uint),
+    "open": (c_int, _P, c_char_p), "close": (None, _H), "cancel": (c_int, _H), "fd": (c_int, _H),
+    "strerror": (c_char_p, c_int), "version": (c_char_p,), "capability_name": (c_char_p, c_uint),
     "get_info": (c_int, _H, POINTER(CInfo)), "get_counters": (c_int, _H, c_uint, c_uint, POINTER(CCounters)),
     "get_errors": (c_int, _H, POINTER(CErrors)), "reset_engine": (c_int, _H, c_uint, c_uint),
     "scratch": (c_int, _H, c_uint32, POINTER(c_uint32)),

@@ -138,6 +138,12 @@ class Card(Handle):
         """The file descriptor, which the card owns: for mmap and io_uring."""
         return self._call("fd")
 
+    def cancel(self) -> None:
+        """Cancels the transfers that this process has started and the card does not have yet, of all queues and
+        threads. They end with the error ECANCELED.
+        """
+        self._call("cancel")
+
     @property
     def info(self) -> Info:
         raw = CInfo()

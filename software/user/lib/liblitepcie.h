@@ -210,6 +210,13 @@ int litepcie_queue_poll(struct litepcie_queue *queue, struct litepcie_done *done
 int litepcie_queue_wait(struct litepcie_queue *queue, struct litepcie_done *done, unsigned int most,
 			int timeout_ms);
 
+/*
+ * Cancels the transfers of @card that this process has started and that the driver has not yet
+ * given to the card: those of all its queues and threads. Their result is -ECANCELED; those that
+ * the card has, at most 2 MiB per direction, end as they would have. 0 or a negative errno.
+ */
+int litepcie_cancel(struct litepcie *card);
+
 /* ---- Registers of the user's logic ----------------------------------------------------------- */
 
 /* The range of the SoC's bus that the gateware gives to programs. Threads may share it. */

@@ -3,6 +3,7 @@
 /* Asynchronous transfers: by io_uring, or by Linux aio where the system forbids io_uring. */
 #include <errno.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include "handle.h"
 #include "queue.h"
@@ -114,4 +115,14 @@ int litepcie_queue_wait(struct litepcie_queue *queue, struct litepcie_done *done
 	if (poll(&fd, 1, timeout_ms) < 0)
 		return -errno;
 	return litepcie_queue_poll(queue, done, most);
+}
+
+/* The driver cancels when a process closes one of its descriptors of the file. */
+int litepcie_cancel(struct litepcie *card)
+{
+	int again = dup(card->fd);
+
+	if (again < 0 || close(again) < 0)
+		return -errno;
+	return 0;
 }

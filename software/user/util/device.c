@@ -54,6 +54,7 @@ int settle_device(struct settings *settings, char *path, size_t size)
 	const char *given = settings->device;
 	char address[16];
 
+	settings->chosen = given || settings->card != NO_CARD;
 	if (given && settings->card != NO_CARD)
 		return fail(EXIT_USAGE, "give --device or --card, not both");
 	if (!given) {

@@ -101,13 +101,13 @@ static bool host_guard_is_right(struct dma_test *test, const struct side *side, 
 
 bool landing_is_source(const struct dma_test *test, const struct side *side)
 {
-	return !memcmp(side->source.data, side->landing.data, test->options->length);
+	return !memcmp(side->source.data, side->landing.data, test->area);
 }
 
 bool landing_is_right(struct dma_test *test, const struct side *side)
 {
 	const uint8_t *expected = side->source.data, *got = side->landing.data;
-	uint64_t length = test->options->length, i = 0;
+	uint64_t length = test->area, i = 0;
 
 	if (!landing_is_source(test, side)) {
 		while (expected[i] == got[i])
@@ -118,6 +118,23 @@ bool landing_is_right(struct dma_test *test, const struct side *side)
 	}
 	return host_guard_is_right(test, side, -HOST_GUARD) &&
 	       host_guard_is_right(test, side, (int64_t)length);
+}
+
+bool landing_is_inverse(struct dma_test *test, const struct side *side)
+{
+	for (uint64_t i = 0; i < test->area; i++) {
+		uint8_t expected = ~side->source.data[i];
+
+		if (side->landing.data[i] == expected)
+			continue;
+		note(test, side, in_data, (int64_t)i, expected, side->landing.data[i]);
+		test->mismatch.differing = 1;
+		while (++i < test->area)
+			test->mismatch.differing +=
+				(side->landing.data[i] ^ side->source.data[i]) != 0xff;
+		return false;
+	}
+	return true;
 }
 
 bool card_guard_is_right(struct dma_test *test, const struct side *side,

@@ -16,7 +16,7 @@ static int read_guard(struct dma_test *test, const struct card_guard *guard, uin
 
 int card_guards_save(struct dma_test *test, struct side *side)
 {
-	uint64_t end = side->offset + test->options->length, left = test->info.memory_bytes - end;
+	uint64_t end = side->offset + test->area, left = test->info.memory_bytes - end;
 	struct card_guard *before = &side->guards[0], *after = &side->guards[1];
 	int err;
 

@@ -49,8 +49,11 @@ void dma_interval(struct dma_test *test, double now)
 	if (test->json) {
 		json_line("dma_test");
 		json_text("event", "interval");
+		json_text("device", test->settings->device);
 		json_real("time_seconds", now - test->began, 3);
 	} else {
+		if (test->several)
+			printf("%s ", test->settings->device);
 		printf("%8.1f s", now - test->began);
 	}
 	for (unsigned int i = 0; i < 2; i++)

@@ -20,8 +20,8 @@ static void of_what(const struct dma_test *test)
 	char version[24];
 
 	for (unsigned int i = 0; i < 2; i++)
-		if (test->sides[i].measure.transfers > measured)
-			measured = test->sides[i].measure.transfers;
+		if (test->sides[i].measure.transfers / o->depth > measured)
+			measured = test->sides[i].measure.transfers / o->depth;
 	uname(&host);
 	link_state_of(&link, i);
 	link_state_degraded(&link, degraded, sizeof(degraded));
@@ -34,14 +34,15 @@ static void of_what(const struct dma_test *test)
 	json_text("kernel", host.release);
 	json_number("gen", i->link_gen);
 	json_number("lanes", i->link_lanes);
-	json_number("mps", i->max_payload_bytes);
-	json_number("mrrs", i->max_read_request_bytes);
+	json_number("mps_bytes", i->max_payload_bytes);
+	json_number("mrrs_bytes", i->max_read_request_bytes);
 	json_number("datapath_bits", i->data_width_bits);
 	json_number("clock_hz", i->clock_hz);
 	if (degraded[0])
 		json_text("degraded", degraded);
 	json_text("sequence", sequence_names[o->sequence]);
-	json_number("transfer_bytes", o->length);
+	json_number("transfer_bytes", test->length);
+	json_number("in_flight", o->depth);
 	json_number("iterations", o->seconds && !o->iterations ? measured : test->iterations);
 	if (o->seconds)
 		json_number("time_limit_seconds", o->seconds);
@@ -49,7 +50,13 @@ static void of_what(const struct dma_test *test)
 	json_number("warm_up_iterations", 1);
 	json_number("offset_bytes", o->offset);
 	json_number("host_offset_bytes", o->host_offset);
-	json_number("seed", o->seed);
+	json_text("pattern", pattern_names[o->pattern]);
+	if (o->pattern == PRBS)
+		json_number("seed", o->seed);
+	else if (o->pattern == FROM_FILE)
+		json_text("file", o->file);
+	else
+		json_number("value", o->value);
 }
 
 static void rates(const char *key, double peak, double average, double last)
@@ -69,7 +76,7 @@ static void theory(const struct dma_test *test, unsigned int direction)
 	struct litepcie_rates note, bench;
 
 	if (litepcie_theory_application_note(&link, &note) < 0 ||
-	    litepcie_theory_pcie_bench(&link, test->options->length, &bench) < 0)
+	    litepcie_theory_pcie_bench(&link, test->length, &bench) < 0)
 		return;
 	json_object("theory_bytes_per_second");
 	json_real("application_note", both ? note.both : reader ? note.read : note.write, 0);
@@ -96,7 +103,7 @@ static void channels(const struct dma_test *test, const struct measure *m)
 static void of_side(const struct dma_test *test, const struct side *side)
 {
 	const struct measure *m = &side->measure;
-	double length = (double)test->options->length;
+	double length = (double)test->area;
 	double active = (double)m->counter_cycles;
 
 	if (!m->transfers)
@@ -112,7 +119,7 @@ static void of_side(const struct dma_test *test, const struct side *side)
 	rates("host_wall_clock_bytes_per_second", length / m->wall_least,
 	      (double)m->bytes / m->wall_seconds, length / m->wall_last);
 	json_real("host_wall_clock_microseconds_per_call",
-		  1e6 * m->wall_seconds / (double)m->transfers, 3);
+		  1e6 * m->call_seconds / (double)m->transfers, 3);
 	json_object("host_wall_clock_call_microseconds");
 	json_real("p50", 1e6 * latencies_at(&m->latencies, 0.5), 3);
 	json_real("p99", 1e6 * latencies_at(&m->latencies, 0.99), 3);
@@ -162,7 +169,9 @@ void dma_report_json(const struct dma_test *test)
 		of_side(test, &test->sides[i]);
 	if (test->options->sequence == READ_AND_WRITE && test->sides[0].measure.transfers)
 		json_real("host_wall_clock_overlap_percent",
-			  100 * test->overlap / (double)test->sides[0].measure.transfers, 1);
+			  100 * test->overlap * (double)test->options->depth /
+				  (double)test->sides[0].measure.transfers,
+			  1);
 	of_mismatch(&test->mismatch);
 	if (test->error[0])
 		json_text("error", test->error);

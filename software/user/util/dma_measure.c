@@ -88,8 +88,8 @@ int measure_add(struct dma_test *test, struct side *side)
 			(unsigned long long)after->active_cycles);
 		return -1;
 	}
-	m->transfers++;
-	m->bytes += test->options->length;
+	m->transfers += test->options->depth;
+	m->bytes += test->area;
 	m->counter_bytes += change.bytes;
 	m->counter_cycles += change.cycles;
 	m->last_bytes = change.bytes;
@@ -110,10 +110,13 @@ int measure_add(struct dma_test *test, struct side *side)
 	}
 	if (measure_bytes(test, !side->direction, &other) >= 0 && other > side->other_before)
 		m->other_bytes += other - side->other_before;
-	latencies_add(&m->latencies, seconds);
+	for (uint64_t i = 0; i < test->options->depth; i++) {
+		latencies_add(&m->latencies, side->seconds[i]);
+		m->call_seconds += side->seconds[i];
+	}
 	m->wall_seconds += seconds;
 	m->wall_last = seconds;
-	if (m->transfers == 1 || seconds < m->wall_least)
+	if (m->transfers == test->options->depth || seconds < m->wall_least)
 		m->wall_least = seconds;
 	return 0;
 }

@@ -10,6 +10,7 @@ const char *const sequence_names[] = {
 	"write", "read", "read-then-write", "write-then-read", "read-and-write", NULL,
 };
 /* clang-format on */
+const char *const pattern_names[] = { "prbs", "counter", "constant", "file", NULL };
 static const char *const header_names[] = { "12", "16", NULL };
 
 #define FIELD(name) offsetof(struct dma_options, name)
@@ -26,7 +27,7 @@ const struct option dma_option_table[] = {
 	  .letter = 'l',
 	  .kind = OPTION_SIZE,
 	  .argument = "BYTES",
-	  .help = "bytes per transfer, such as 4K or 1M (default 100000)",
+	  .help = "bytes per transfer, such as 4K or 1M (default 100000, or the file)",
 	  .where = FIELD(length),
 	  .min = 1,
 	  .max = UINT64_C(1) << 40 },
@@ -76,10 +77,41 @@ const struct option dma_option_table[] = {
 	  .help = "offset of the host buffers in a page, 0 to 4095 (default 0)",
 	  .where = FIELD(host_offset),
 	  .max = AREA_ALIGN - 1 },
+	{ .name = "depth",
+	  .kind = OPTION_COUNT,
+	  .argument = "N",
+	  .help = "transfers in flight, 1 to 256 (default 1)",
+	  .where = FIELD(depth),
+	  .min = 1,
+	  .max = LITEPCIE_QUEUE_MOST },
+	{ .name = "cards",
+	  .kind = OPTION_TEXT,
+	  .argument = "N,N...",
+	  .help = "test these cards at the same time, such as 0,1",
+	  .where = FIELD(cards) },
+	{ .name = "pattern",
+	  .letter = 'p',
+	  .kind = OPTION_CHOICE,
+	  .argument = "PATTERN",
+	  .help = "test data (default prbs); one of",
+	  .where = FIELD(pattern),
+	  .choices = pattern_names },
+	{ .name = "value",
+	  .kind = OPTION_COUNT,
+	  .argument = "N",
+	  .help = "32 bit word of constant, first one of counter (default 0)",
+	  .where = FIELD(value),
+	  .max = UINT32_MAX },
+	{ .name = "file",
+	  .letter = 'f',
+	  .kind = OPTION_TEXT,
+	  .argument = "FILE",
+	  .help = "the bytes of each transfer with --pattern file",
+	  .where = FIELD(file) },
 	{ .name = "seed",
 	  .kind = OPTION_COUNT,
 	  .argument = "N",
-	  .help = "seed of the test data (default 1)",
+	  .help = "seed of prbs (default 1)",
 	  .where = FIELD(seed),
 	  .max = UINT64_MAX },
 	{ .name = "header",
@@ -98,8 +130,9 @@ void *dma_defaults(void)
 	if (o)
 		*o = (struct dma_options){
 			.sequence = READ_THEN_WRITE,
-			.length = 100000,
 			.seed = 1,
+			.depth = 1,
+			.value = NOT_GIVEN,
 		};
 	return o;
 }

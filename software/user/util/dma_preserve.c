@@ -18,7 +18,7 @@ static bool overwritten(const struct dma_test *test, unsigned int direction)
 
 int dma_preserve(struct dma_test *test)
 {
-	uint64_t length = test->options->length;
+	uint64_t length = test->area;
 
 	for (unsigned int i = 0; i < 2; i++) {
 		struct side *side = &test->sides[i];
@@ -49,8 +49,7 @@ void dma_restore(struct dma_test *test)
 
 		/* A signal before the first byte moves nothing. */
 		for (int tries = 0; side->kept && moved == -EINTR && tries < 3; tries++)
-			moved = litepcie_pwrite(test->card, side->kept, test->options->length,
-						side->offset);
+			moved = litepcie_pwrite(test->card, side->kept, test->area, side->offset);
 		if (!side->kept || moved >= 0)
 			continue;
 		used = strlen(test->error);

@@ -59,7 +59,7 @@ void dma_progress_begin(struct dma_test *test)
 {
 	sigset_t signals, old;
 
-	if (test->json || !isatty(STDERR_FILENO))
+	if (test->json || test->several || !isatty(STDERR_FILENO))
 		return;
 	/* Only the thread of the test handles signals. */
 	sigfillset(&signals);

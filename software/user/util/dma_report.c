@@ -16,7 +16,7 @@ void dma_report_begin(const struct dma_test *test)
 	const struct dma_options *o = test->options;
 	struct utsname host = { 0 };
 	struct link_state link;
-	char degraded[256], times[32];
+	char degraded[256], times[64], depth[40] = "", pattern[300];
 
 	uname(&host);
 	printf("device   %s at %s: %s, gateware %" PRIu32 ".%" PRIu32 "; %s %s %s\n",
@@ -34,9 +34,13 @@ void dma_report_begin(const struct dma_test *test)
 		snprintf(times, sizeof(times), "for %" PRIu64 " s", o->seconds);
 	else
 		snprintf(times, sizeof(times), "x %" PRIu64, test->iterations);
-	printf("test     %s, %" PRIu64 " bytes %s after 1 warm-up, card offset %" PRIu64
-	       ", host offset %" PRIu64 ", seed %" PRIu64 "\n",
-	       sequence_names[o->sequence], o->length, times, o->offset, o->host_offset, o->seed);
+	if (o->depth > 1)
+		snprintf(depth, sizeof(depth), " x %" PRIu64 " in flight", o->depth);
+	pattern_text(test, pattern, sizeof(pattern));
+	printf("test     %s, %" PRIu64 " bytes%s %s after 1 warm-up, card offset %" PRIu64
+	       ", host offset %" PRIu64 ", %s\n",
+	       sequence_names[o->sequence], test->length, depth, times, o->offset, o->host_offset,
+	       pattern);
 	/* The test can take minutes; this is shown before. */
 	fflush(stdout);
 }
@@ -54,7 +58,7 @@ static void theory(const struct dma_test *test, unsigned int direction, double a
 	struct litepcie_rates note, bench;
 
 	if (litepcie_theory_application_note(&link, &note) < 0 ||
-	    litepcie_theory_pcie_bench(&link, test->options->length, &bench) < 0) {
+	    litepcie_theory_pcie_bench(&link, test->length, &bench) < 0) {
 		printf("  theory                 not defined for Gen%u x%u, MPS %u, MRRS %u\n",
 		       link.gen, link.lanes, link.max_payload_bytes, link.max_read_request_bytes);
 		return;
@@ -71,7 +75,7 @@ static void theory(const struct dma_test *test, unsigned int direction, double a
 static void of_side(const struct dma_test *test, const struct side *side)
 {
 	const struct measure *m = &side->measure;
-	double length = (double)test->options->length, active = (double)m->counter_cycles;
+	double length = (double)test->area, active = (double)m->counter_cycles;
 	double average;
 
 	if (!m->transfers)
@@ -85,7 +89,7 @@ static void of_side(const struct dma_test *test, const struct side *side)
 	       counter_rate(test, m->last_bytes, m->last_cycles) / MB);
 	printf("  %-22s %10.1f %10.1f %10.1f  MB/s; %.1f us per call\n", "host wall clock",
 	       length / m->wall_least / MB, (double)m->bytes / m->wall_seconds / MB,
-	       length / m->wall_last / MB, 1e6 * m->wall_seconds / (double)m->transfers);
+	       length / m->wall_last / MB, 1e6 * m->call_seconds / (double)m->transfers);
 	printf("  %-22s p50 %.1f, p99 %.1f, p99.9 %.1f us, by the wall clock\n", "time of a call",
 	       1e6 * latencies_at(&m->latencies, 0.5), 1e6 * latencies_at(&m->latencies, 0.99),
 	       1e6 * latencies_at(&m->latencies, 0.999));
@@ -106,6 +110,8 @@ void dma_report_text(const struct dma_test *test)
 {
 	uint64_t transfers = test->sides[0].measure.transfers + test->sides[1].measure.transfers;
 
+	if (test->several)
+		printf("\n%s\n", test->settings->device);
 	for (unsigned int i = 0; i < 2; i++)
 		of_side(test, &test->sides[i]);
 	if (!transfers)
@@ -114,7 +120,8 @@ void dma_report_text(const struct dma_test *test)
 	if (test->options->sequence == READ_AND_WRITE)
 		printf("The two calls overlapped for %.0f %% of the longer one, by the host's "
 		       "clock.\n",
-		       100 * test->overlap / (double)test->sides[0].measure.transfers);
+		       100 * test->overlap * (double)test->options->depth /
+			       (double)test->sides[0].measure.transfers);
 	printf("MB/s is 10^6 bytes per second. The host measures the wall clock around the system "
 	       "call;\nin simulation it says nothing about the link.\n");
 	if (test->disturbed[0])

@@ -7,40 +7,13 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "dma_test.h"
 
-static volatile sig_atomic_t caught, second_runs;
-static pthread_t second; /* the thread of read-and-write */
-
-static void on_signal(int number)
-{
-	caught = number;
-	/* The system call of the second thread must end too. */
-	if (second_runs)
-		pthread_kill(second, SIGUSR1);
-}
-
-static void on_wake(int number)
-{
-	(void)number;
-}
-
-/* Only the first signal is caught: a second Ctrl-C ends the program at once. */
-void dma_catch_signals(void)
-{
-	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
-
-	struct sigaction wake = { .sa_handler = on_wake };
-
-	sigaction(SIGUSR1, &wake, NULL);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-}
-
-static double now(void)
+double dma_now(void)
 {
 	struct timespec t;
 
@@ -52,21 +25,21 @@ static double now(void)
  * Moves the bytes of @side in one direction. Unlike litepcie_pread(), a signal ends it between the
  * parts of a call that was cut short. Returns 0 or a negative errno.
  */
-static int transfer(struct dma_test *test, const struct side *side, unsigned int direction)
+static int transfer(struct dma_test *test, const struct side *side, unsigned int direction,
+		    uint8_t *data)
 {
 	int fd = litepcie_fd(test->card);
-	size_t bytes = test->options->length, moved = 0;
+	size_t bytes = test->area, moved = 0;
 
 	while (moved < bytes) {
 		off_t at = (off_t)(side->offset + moved);
 		ssize_t n;
 
-		if (caught)
+		if (dma_caught())
 			return -EINTR;
-		n = direction == LITEPCIE_READER
-			    ? pwrite(fd, side->source.data + moved, bytes - moved, at)
-			    : pread(fd, side->landing.data + moved, bytes - moved, at);
-		if (n < 0 && errno == EINTR && !caught)
+		n = direction == LITEPCIE_READER ? pwrite(fd, data + moved, bytes - moved, at)
+						 : pread(fd, data + moved, bytes - moved, at);
+		if (n < 0 && errno == EINTR && !dma_caught())
 			continue;
 		if (n < 0)
 			return -errno;
@@ -79,20 +52,20 @@ static int transfer(struct dma_test *test, const struct side *side, unsigned int
 
 static int to_card(struct dma_test *test, const struct side *side)
 {
-	return transfer(test, side, LITEPCIE_READER);
+	return transfer(test, side, LITEPCIE_READER, side->source.data);
 }
 
 static int to_host(struct dma_test *test, const struct side *side)
 {
-	return transfer(test, side, LITEPCIE_WRITER);
+	return transfer(test, side, LITEPCIE_WRITER, side->landing.data);
 }
 
 int dma_failed(struct dma_test *test, const struct side *side, const char *step, int err)
 {
 	if (err >= 0)
 		return 0;
-	if (err == -EINTR && caught) {
-		test->signal = caught;
+	if (err == -EINTR && dma_caught()) {
+		test->signal = dma_caught();
 		return -1;
 	}
 	test->failure = err;
@@ -103,17 +76,39 @@ int dma_failed(struct dma_test *test, const struct side *side, const char *step,
 	return -1;
 }
 
-/* Fills the source, fills the landing with the inverse, and for a write fills the card. */
+/*
+ * Writes the inverse of the source to the card, which could have the same bytes from the transfer
+ * before. It must be there: else a reader that writes nothing would not be found.
+ */
+static int invert_card(struct dma_test *test, struct side *side)
+{
+	int err = transfer(test, side, LITEPCIE_READER, side->landing.data);
+
+	if (err >= 0) {
+		memcpy(side->landing.data, side->source.data, test->area);
+		err = to_host(test, side);
+	}
+	if (dma_failed(test, side, "writing the inverse of the test data", err))
+		return -1;
+	return landing_is_inverse(test, side) ? 0 : -1;
+}
+
+/*
+ * Fills the source, fills the landing with the inverse, and for a write fills the card. Before a
+ * read of bytes that the card can have from the transfer before, the card gets their inverse.
+ */
 static int prepare(struct dma_test *test, struct side *side)
 {
-	uint64_t length = test->options->length;
+	uint64_t length = test->area;
+	int err = 0;
 
-	fill_pattern(side->source.data, length, test->options->seed,
-		     2 * test->iteration + side->direction);
+	pattern_fill(test, side->source.data, 2 * test->iteration + side->direction);
 	fill_inverse(side->landing.data, side->source.data, length);
-	if (side->direction == LITEPCIE_READER)
-		return 0;
-	return dma_failed(test, side, "writing the test data", to_card(test, side));
+	if (side->direction == LITEPCIE_WRITER)
+		err = to_card(test, side);
+	else if (pattern_repeats(test))
+		return invert_card(test, side);
+	return dma_failed(test, side, "writing the test data", err);
 }
 
 static int sample(struct dma_test *test, struct side *side)
@@ -128,10 +123,15 @@ static int sample(struct dma_test *test, struct side *side)
 /* The measured call. Accesses nothing but @side, so that it can run in a thread. */
 static void move(struct dma_test *test, struct side *side)
 {
-	side->start = now();
-	side->result =
-		side->direction == LITEPCIE_READER ? to_card(test, side) : to_host(test, side);
-	side->stop = now();
+	side->start = dma_now();
+	if (side->queue)
+		side->result = queue_move(test, side);
+	else
+		side->result = side->direction == LITEPCIE_READER ? to_card(test, side)
+								  : to_host(test, side);
+	side->stop = dma_now();
+	if (!side->queue)
+		side->seconds[0] = side->stop - side->start;
 }
 
 static int measure(struct dma_test *test, struct side *side)
@@ -207,6 +207,7 @@ static int both(struct dma_test *test)
 	struct side *reader = &test->sides[LITEPCIE_READER],
 		    *writer = &test->sides[LITEPCIE_WRITER];
 	struct start_line line = { .test = test };
+	pthread_t second;
 	sigset_t signals, old;
 	int err;
 
@@ -219,14 +220,14 @@ static int both(struct dma_test *test)
 	sigdelset(&signals, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &signals, &old);
 	err = -pthread_create(&second, NULL, reader_thread, &line);
-	second_runs = !err;
+	dma_wake_also(err ? NULL : &second);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (dma_failed(test, reader, "starting a thread", err))
 		return -1;
 	start_together(&line);
 	move(test, writer);
 	pthread_join(second, NULL);
-	second_runs = 0;
+	dma_wake_also(NULL);
 	if (measure(test, reader) || measure(test, writer) || verify(test, reader) ||
 	    verify(test, writer))
 		return -1;
@@ -257,7 +258,7 @@ static bool goes_on(const struct dma_test *test)
 	double limit = (double)test->options->seconds;
 
 	return test->iteration <= test->iterations &&
-	       (!limit || test->iteration < 2 || now() - test->began < limit);
+	       (!limit || test->iteration < 2 || dma_now() - test->began < limit);
 }
 
 int dma_run(struct dma_test *test)
@@ -268,17 +269,26 @@ int dma_run(struct dma_test *test)
 		if (sequence_has(test->options->sequence, i) &&
 		    card_guards_save(test, &test->sides[i]))
 			return -1;
-	test->began = now();
+	for (unsigned int i = 0; i < 2; i++) {
+		struct side *side = &test->sides[i];
+
+		if (sequence_has(test->options->sequence, i) && test->options->depth > 1 &&
+		    dma_failed(test, side, "opening a queue", queue_begin(test, side)))
+			return -1;
+	}
+	test->began = dma_now();
 	for (test->iteration = 0; goes_on(test); test->iteration++) {
 		atomic_store(&test->shown, test->iteration);
 		if (iterate(test))
 			return -1;
-		test->ended = now();
-		if (!test->iteration)
-			test->began = test->ended;
+		test->ended = dma_now();
+		if (!test->iteration) {
+			dma_cards_meet();
+			test->began = dma_now();
+		}
 		dma_interval(test, test->ended);
-		if (caught) {
-			test->signal = caught;
+		if (dma_caught()) {
+			test->signal = dma_caught();
 			return -1;
 		}
 	}

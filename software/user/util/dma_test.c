@@ -49,7 +49,7 @@ static int check_card(const struct dma_test *test)
 static int place_areas(struct dma_test *test)
 {
 	const struct dma_options *o = test->options;
-	uint64_t memory = test->info.memory_bytes, gap = o->length + 2 * CARD_GUARD, second = 0;
+	uint64_t memory = test->info.memory_bytes, gap = test->area + 2 * CARD_GUARD, second = 0;
 
 	if (o->sequence == READ_AND_WRITE)
 		second = (gap + AREA_ALIGN - 1) & ~(uint64_t)(AREA_ALIGN - 1);
@@ -58,13 +58,14 @@ static int place_areas(struct dma_test *test)
 			    "--offset: %" PRIu64
 			    " is past the end of the card's memory; the most is %" PRIu64,
 			    o->offset, memory - 1);
-	if (second + o->length > memory - o->offset)
+	if (second + test->area > memory - o->offset)
 		return fail(EXIT_USAGE,
 			    "--length: %" PRIu64 " is too large at offset %" PRIu64
 			    ": %s in the card's memory of %" PRIu64 " bytes",
-			    o->length, o->offset,
-			    second ? "the two areas of read-and-write do not fit"
-				   : "the area does not fit",
+			    test->length, o->offset,
+			    second	   ? "the two areas of read-and-write do not fit"
+			    : o->depth > 1 ? "the transfers in flight do not fit"
+					   : "the area does not fit",
 			    memory);
 	test->sides[LITEPCIE_READER].offset = o->offset;
 	test->sides[LITEPCIE_WRITER].offset = o->offset + second;
@@ -86,11 +87,11 @@ static int allocate(struct dma_test *test)
 			side->landing = reader->landing;
 			break;
 		}
-		if (!buffer_allocate(&side->source, o->length, o->host_offset) ||
-		    !buffer_allocate(&side->landing, o->length, o->host_offset))
+		if (!buffer_allocate(&side->source, test->area, o->host_offset) ||
+		    !buffer_allocate(&side->landing, test->area, o->host_offset))
 			return fail(EXIT_FAILED,
 				    "not enough memory for buffers of %" PRIu64 " bytes",
-				    o->length);
+				    test->area);
 	}
 	return 0;
 }
@@ -111,7 +112,7 @@ static void release(struct dma_test *test)
 static int wrong_byte(const struct dma_test *test, const struct mismatch *m)
 {
 	const char *place = "of the data";
-	char card[40] = "";
+	char card[40] = "", pattern[300];
 
 	if (m->what == host_guard)
 		place = "outside the data in host memory";
@@ -119,12 +120,13 @@ static int wrong_byte(const struct dma_test *test, const struct mismatch *m)
 		snprintf(card, sizeof(card), " (card offset 0x%" PRIx64 ")", m->card_offset);
 	if (m->what == card_guard)
 		place = "outside the data in the card's memory";
+	pattern_text(test, pattern, sizeof(pattern));
 	return fail(EXIT_MISMATCH,
 		    "%s: %s, iteration %" PRIu64 "%s: wrong byte %" PRId64
-		    " %s%s: expected 0x%02x, got 0x%02x; %" PRIu64 " differ, seed %" PRIu64 "%s%s",
+		    " %s%s: expected 0x%02x, got 0x%02x; %" PRIu64 " differ, %s%s%s",
 		    test->settings->device, direction_word(m->direction), m->iteration,
 		    m->iteration ? "" : " (warm-up)", m->position, place, card, m->expected, m->got,
-		    m->differing, test->options->seed, m->again ? "; read back again: " : "",
+		    m->differing, pattern, m->again ? "; read back again: " : "",
 		    m->again ? m->again : "");
 }
 
@@ -150,7 +152,7 @@ static int lock_areas(const struct dma_test *test)
 	for (unsigned int i = 0; i < 2 && !code; i++) {
 		uint64_t offset = test->sides[i].offset;
 		uint64_t start = offset < CARD_GUARD ? 0 : offset - CARD_GUARD;
-		uint64_t end = offset + test->options->length + CARD_GUARD;
+		uint64_t end = offset + test->area + CARD_GUARD;
 
 		if (sequence_has(test->options->sequence, i))
 			code = memory_lock(test->settings, test->card, start,
@@ -163,6 +165,8 @@ static int test_card(struct dma_test *test)
 {
 	int code = check_card(test);
 
+	if (!code)
+		code = pattern_begin(test);
 	if (!code)
 		code = place_areas(test);
 	if (!code)
@@ -183,33 +187,44 @@ static int test_card(struct dma_test *test)
 	dma_progress_end();
 	dma_restore(test);
 	dma_note_disturbed(test);
+	dma_cards_report_begin();
 	if (test->json)
 		dma_report_json(test);
 	else
 		dma_report_text(test);
+	dma_cards_report_end(test);
 	return verdict(test);
 }
 
-static int dma_test_run(const struct settings *settings, const void *values, const char *argument)
+int dma_test_card(const struct settings *settings, const struct dma_options *o, bool several)
 {
-	const struct dma_options *o = values;
-	struct dma_test test = { .settings = settings, .options = o };
+	struct dma_test test = { .settings = settings, .options = o, .several = several };
 	int code;
 
 	test.json = settings->json || o->json_lines;
 	test.iterations = o->iterations ? o->iterations : o->seconds ? UINT64_MAX - 1 : 20;
 	test.interval = o->interval ? (double)o->interval : o->json_lines ? 1 : 0;
 
-	(void)argument;
 	test.card = open_card(settings, &test.info, &code);
 	if (!test.card)
 		return code;
 	code = test_card(&test);
+	for (unsigned int i = 0; i < 2; i++) {
+		litepcie_queue_close(test.sides[i].queue);
+		free(test.sides[i].kept);
+	}
+	free(test.content);
 	release(&test);
-	free(test.sides[0].kept);
-	free(test.sides[1].kept);
 	litepcie_close(test.card);
 	return code;
+}
+
+static int dma_test_run(const struct settings *settings, const void *values, const char *argument)
+{
+	const struct dma_options *o = values;
+
+	(void)argument;
+	return o->cards ? dma_cards(settings, o) : dma_test_card(settings, o, false);
 }
 
 const struct command command_dma_test = {
@@ -224,7 +239,8 @@ const struct command command_dma_test = {
 		"The first iteration is a warm-up: it is verified but not measured. Every byte of "
 		"a\n"
 		"transfer differs from the same byte of the 255 transfers before, so data that is\n"
-		"left over from an earlier transfer is found. For a write, the test first fills "
+		"left over from an earlier transfer is found; with a pattern other than prbs the\n"
+		"card gets the inverse bytes before. For a write, the test first fills "
 		"the\n"
 		"card by a read that is not measured. After a read, it reads the data back by a\n"
 		"write that is not measured. 128 guard bytes before and after the host buffer, "
@@ -249,6 +265,10 @@ const struct command command_dma_test = {
 		"that\n"
 		"is a multiple of 4096 bytes, and its own counter. The test prints how long the "
 		"two\n"
-		"calls overlapped; if that is short, give a larger --length.",
+		"calls overlapped; if that is short, give a larger --length.\n\n"
+		"With --depth, as many transfers are in flight, one after the other in memory: an\n"
+		"iteration starts all and waits for all. With --cards, the cards are tested at "
+		"the\n"
+		"same time by a process for each.",
 	.run = dma_test_run,
 };

@@ -4,6 +4,8 @@
 #ifndef LITEPCIE_UTIL_DMA_TEST_H
 #define LITEPCIE_UTIL_DMA_TEST_H
 
+#include <pthread.h>
+
 #include "util.h"
 
 enum sequence { WRITE, READ, READ_THEN_WRITE, WRITE_THEN_READ, READ_AND_WRITE };
@@ -12,11 +14,21 @@ extern const char *const sequence_names[];
 
 struct dma_options {
 	unsigned int sequence; /* enum sequence */
-	uint64_t length, offset, host_offset, seed;
+	uint64_t length;       /* 0: not given */
+	uint64_t offset, host_offset, seed, value;
+	uint64_t depth;
+	unsigned int pattern; /* enum pattern */
+	const char *file, *cards;
 	uint64_t iterations, seconds, interval; /* 0: not given */
 	unsigned int header;			/* 0: 12 bytes, 1: 16 bytes; for the theory only */
 	bool json_lines, preserve;
 };
+
+#define NOT_GIVEN UINT64_MAX /* --value */
+
+enum pattern { PRBS, COUNTER, CONSTANT, FROM_FILE };
+
+extern const char *const pattern_names[];
 
 extern const struct option dma_option_table[];
 void *dma_defaults(void);
@@ -56,7 +68,8 @@ struct measure {
 	uint64_t counter_bytes, counter_cycles;
 	uint64_t wait_descriptor, wait_tag, wait_link, wait_data; /* cycles */
 	uint64_t peak_bytes, peak_cycles, last_bytes, last_cycles;
-	double wall_seconds, wall_least, wall_last;
+	double wall_seconds, wall_least, wall_last; /* of iterations */
+	double call_seconds;			    /* of transfers, added up */
 	struct latencies latencies;
 	uint64_t channel_bytes[MOST_CHANNELS], channel_cycles[MOST_CHANNELS];
 	uint64_t other_bytes; /* that the engines of the other direction moved meanwhile */
@@ -73,7 +86,9 @@ struct side {
 	struct card_guard guards[2];
 	struct litepcie_counters before[MOST_CHANNELS]; /* by channel */
 	uint64_t other_before;				/* bytes of the other direction */
-	uint8_t *kept; /* what --preserve writes back, NULL: nothing */
+	uint8_t *kept;			     /* what --preserve writes back, NULL: nothing */
+	struct litepcie_queue *queue;	     /* NULL: one transfer at a time */
+	double seconds[LITEPCIE_QUEUE_MOST]; /* of each transfer of the last iteration */
 	struct measure measure;
 	double start, stop; /* times of the measured call, seconds */
 	int result;	    /* result of the measured call: 0 or a negative errno */
@@ -100,6 +115,10 @@ struct dma_test {
 	struct litepcie *card;
 	struct litepcie_info info;
 	bool json;	      /* no text on stdout */
+	uint64_t length;      /* bytes of a transfer */
+	uint64_t area;	      /* of all transfers that are in flight */
+	uint8_t *content;     /* of --file, NULL: none */
+	bool several;	      /* one of several cards */
 	uint64_t iterations;  /* most of them */
 	double interval;      /* seconds, 0: no lines */
 	double began, ended;  /* the measured iterations, seconds */
@@ -123,6 +142,26 @@ bool sequence_has(unsigned int sequence, unsigned int direction);
 /* "read" or "write" */
 const char *direction_word(unsigned int direction);
 
+/* dma_pattern.c: 0 or the exit code after one line on stderr. Also sets test->length and area. */
+int pattern_begin(struct dma_test *test);
+/* Fills @data with test->area bytes. */
+void pattern_fill(const struct dma_test *test, uint8_t *data, uint64_t fill);
+/* Each transfer has the same bytes: only those left over from elsewhere are found. */
+bool pattern_repeats(const struct dma_test *test);
+/* "seed 1", "pattern counter from 0" */
+void pattern_text(const struct dma_test *test, char *text, size_t size);
+
+/* dma_queue.c. @side has --depth transfers in flight. 0 or a negative errno. */
+int queue_begin(struct dma_test *test, struct side *side);
+int queue_move(struct dma_test *test, struct side *side);
+
+/* dma_cards.c: runs the test on each card of --cards. Returns the exit code. */
+int dma_cards(const struct settings *settings, const struct dma_options *options);
+/* One of several cards: waits until all have had their warm-up; makes its report one piece. */
+void dma_cards_meet(void);
+void dma_cards_report_begin(void);
+void dma_cards_report_end(const struct dma_test *test);
+
 /* dma_data.c. Every byte of a @fill differs from the same byte of the 255 fills before. */
 bool buffer_allocate(struct buffer *buffer, uint64_t bytes, uint64_t host_offset);
 void buffer_free(struct buffer *buffer);
@@ -131,6 +170,8 @@ void fill_inverse(uint8_t *data, const uint8_t *of, uint64_t bytes);
 bool landing_is_source(const struct dma_test *test, const struct side *side);
 /* False, with the mismatch filled in, if @side's landing buffer or its guards are wrong. */
 bool landing_is_right(struct dma_test *test, const struct side *side);
+/* The same if the landing buffer has not the inverse of the source. */
+bool landing_is_inverse(struct dma_test *test, const struct side *side);
 /* The same for a guard in the card's memory; @now is its current content. */
 bool card_guard_is_right(struct dma_test *test, const struct side *side,
 			 const struct card_guard *guard, const uint8_t *now);
@@ -143,8 +184,17 @@ int card_guards_check(struct dma_test *test, const struct side *side);
 int card_errors_begin(struct dma_test *test);
 int card_errors_check(struct dma_test *test, const struct side *side);
 
-/* dma_run.c. From now on, SIGINT and SIGTERM end the test, not the process. */
+/* dma_signals.c. From now on, SIGINT and SIGTERM end the test, not the process. */
 void dma_catch_signals(void);
+/* The signal that came, or 0. */
+int dma_caught(void);
+/* A signal also interrupts the system call of this thread; NULL: of none. */
+void dma_wake_also(const pthread_t *thread);
+
+/* dma_run.c */
+double dma_now(void);
+/* The test on the card of @settings; the exit code. */
+int dma_test_card(const struct settings *settings, const struct dma_options *options, bool several);
 /* Returns -1 if @err is an error, with test->signal or test->error filled in. */
 int dma_failed(struct dma_test *test, const struct side *side, const char *step, int err);
 /* 0, or -1 with test->error, mismatch or signal filled in. */

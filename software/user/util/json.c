@@ -137,3 +137,17 @@ void json_bool(const char *key, bool value)
 	key_of(key);
 	printf("%s", value ? "true" : "false");
 }
+
+void json_copy(FILE *file)
+{
+	int c = getc(file);
+
+	key_of(NULL);
+	if (c == EOF)
+		printf("null");
+	for (int next; c != EOF; c = next) {
+		next = getc(file);
+		if (next != EOF || c != '\n')
+			putchar(c);
+	}
+}

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Opens a document with format_version and the name of the command. */
 void json_document(const char *command);
@@ -29,5 +30,8 @@ void json_text(const char *key, const char *value);
 void json_number(const char *key, uint64_t value);
 void json_real(const char *key, double value, int decimals);
 void json_bool(const char *key, bool value);
+
+/* An element of an array: the document in @file, or null if there is none. */
+void json_copy(FILE *file);
 
 #endif /* LITEPCIE_UTIL_JSON_H */

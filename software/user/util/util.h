@@ -12,7 +12,7 @@
 #define PROGRAM "litepcie_util"
 
 /* In every JSON document of the tool. Raised when a key changes its meaning or is removed. */
-#define FORMAT_VERSION 1
+#define FORMAT_VERSION 2
 
 /* Exit codes other than 0, and 128 + N if signal N ended a test early. */
 #define EXIT_FAILED   1 /* error of the device, the driver or the host */
@@ -25,6 +25,7 @@
 struct settings {
 	const char *device;
 	uint64_t card;
+	bool chosen; /* --device or --card was given */
 	bool json;
 	bool help;
 	bool version;

@@ -18,14 +18,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <linux/aio_abi.h>
 #include <linux/litepcie.h>
 
 #include "mock_stream.h"
 
 #define DEVICE "/dev/litepcie0"
+#define SECOND "/dev/litepcie1"
 #define BYTES_PER_CYCLE 10
 
 static int card_fd = -1;
@@ -54,7 +57,8 @@ static uint64_t setting(const char *name, uint64_t otherwise)
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-static int open_card(int flags)
+/* MOCK_SECOND: a file that is the memory of another card. */
+static int open_card(const char *file, int flags)
 {
 	/* MOCK_OPEN_ERRNO: errno of open(). */
 	int err = (int)setting("MOCK_OPEN_ERRNO", 0);
@@ -63,7 +67,7 @@ static int open_card(int flags)
 		errno = err;
 		return -1;
 	}
-	card_fd = REAL(open)(getenv("MOCK_FILE"), flags);
+	card_fd = REAL(open)(file, flags);
 	return card_fd;
 }
 
@@ -108,7 +112,9 @@ int open(const char *path, int flags, ...)
 
 	opens++;
 	if (!strcmp(path, DEVICE))
-		return open_card(flags);
+		return open_card(getenv("MOCK_FILE"), flags);
+	if (!strcmp(path, SECOND) && getenv("MOCK_SECOND"))
+		return open_card(getenv("MOCK_SECOND"), flags);
 	if (!strcmp(path, STREAM_DEVICE))
 		return mock_stream_open(flags);
 	va_start(arguments, flags);
@@ -324,3 +330,77 @@ ssize_t pwrite(int fd, const void *buffer, size_t bytes, off_t offset)
 
 ssize_t pwrite64(int fd, const void *buffer, size_t bytes, off_t offset)
 	__attribute__((alias("pwrite")));
+
+/* ---- MOCK_AIO: the kernel has no io_uring, and aio goes through the calls above -------------------- */
+
+#define MOST_CONTEXTS 4
+
+static struct context {
+	struct io_event ended[256];
+	unsigned int count;
+} contexts[MOST_CONTEXTS];
+static unsigned long contexts_count;
+
+static long setup(aio_context_t *number)
+{
+	pthread_mutex_lock(&lock);
+	*number = contexts_count++ % MOST_CONTEXTS;
+	contexts[*number].count = 0;
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+static long submit(struct context *context, const struct iocb *one)
+{
+	const uint64_t count = 1;
+	void *buffer = (void *)(uintptr_t)one->aio_buf;
+	off_t at = (off_t)one->aio_offset;
+	ssize_t n = one->aio_lio_opcode == IOCB_CMD_PREAD ?
+			    pread((int)one->aio_fildes, buffer, one->aio_nbytes, at) :
+			    pwrite((int)one->aio_fildes, buffer, one->aio_nbytes, at);
+
+	pthread_mutex_lock(&lock);
+	context->ended[context->count++] = (struct io_event){ .data = one->aio_data, .res = n < 0 ? -errno : n };
+	pthread_mutex_unlock(&lock);
+	return write((int)one->aio_resfd, &count, sizeof(count)) == sizeof(count) ? 1 : -1;
+}
+
+/* The results come in the reverse order. */
+static long take(struct context *context, long most, struct io_event *events)
+{
+	long count = 0;
+
+	pthread_mutex_lock(&lock);
+	while (count < most && context->count)
+		events[count++] = context->ended[--context->count];
+	pthread_mutex_unlock(&lock);
+	return count;
+}
+
+long syscall(long number, ...)
+{
+	va_list list;
+	long a[6];
+
+	va_start(list, number);
+	for (unsigned int i = 0; i < 6; i++)
+		a[i] = va_arg(list, long);
+	va_end(list);
+	if (!setting("MOCK_AIO", 0))
+		return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	switch (number) {
+	case SYS_io_setup:
+		return setup((aio_context_t *)a[1]);
+	case SYS_io_destroy:
+		return 0;
+	case SYS_io_submit:
+		return submit(&contexts[a[0]], *(struct iocb **)a[2]);
+	case SYS_io_getevents:
+		return take(&contexts[a[0]], a[2], (struct io_event *)a[3]);
+	case SYS_io_uring_setup:
+		errno = ENOSYS;
+		return -1;
+	default:
+		return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	}
+}

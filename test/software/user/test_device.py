@@ -72,7 +72,7 @@ def test_errors_are_objects_with_json(card, arguments, settings, status, kind):
     result = card(*arguments, "--json", **settings)
     error  = json.loads(result.out)
     assert result.code == status
-    assert error == {"format_version": 1, "command": arguments[0], "ok": False, "error": {
+    assert error == {"format_version": 2, "command": arguments[0], "ok": False, "error": {
         "exit_status": status, "kind": kind, "message": result.err.removeprefix("litepcie_util: ").strip()}}
 
 

@@ -297,7 +297,7 @@ def test_json_lines(card):
     result = card("dma_test", "-l", 4096, "--time", 2, "--json-lines", delay_us=20000)
     lines  = [json.loads(line) for line in result.out.splitlines()]
     assert [line["event"] for line in lines[-2:]] == ["interval", "result"] and len(lines) >= 2
-    assert all(line["command"] == "dma_test" and line["format_version"] == 1 for line in lines)
+    assert all(line["command"] == "dma_test" and line["format_version"] == 2 for line in lines)
     assert lines[-1]["ok"] and lines[-1]["write"]["transfers"] >= sum(one["write"]["transfers"] for one in lines[:-1])
     error = json.loads(card("dma_test", "--json-lines", open_errno=errno.ENODEV).out)
     assert error["error"]["exit_status"] == 4
@@ -360,3 +360,106 @@ def test_channels_have_their_rates(card):
     assert code == 0 and [one["counter_bytes"] for one in result["read"]["channels"]] == [0, 2000000]
     assert "  channel 1                             1250.0             MB/s, 2000000 bytes\n" in \
         card("dma_test", channels=2, channel=1).out
+
+
+# ---- Patterns, transfers in flight, several cards ------------------------------------------------
+
+PATTERNS = {
+    ("counter",)                          : b"".join(n.to_bytes(4, "little") for n in range(100)),
+    ("counter", "--value", "0xfffffffe")  : bytes.fromhex("fefffffffffffffF00000000"),
+    ("constant", "--value", "0x11223344") : bytes.fromhex("44332211")*9,
+    ("file", "--file", "FILE")            : b"abcdefg",
+}
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=" ".join)
+def test_patterns(card, tmp_path, pattern):
+    """What stays in the card's memory is the pattern; stale bytes are found although each transfer has the same."""
+    wanted = PATTERNS[pattern]
+    file   = tmp_path / "data"
+    file.write_bytes(wanted)
+    line   = ["-s", "read", "-n", 2, "-o", 5, "--pattern", *[part.replace("FILE", str(file)) for part in pattern]]
+    if pattern[0] != "file":
+        line += ["--length", len(wanted)]
+    code, result, err = run(card, *line)
+    assert (code, err, result["pattern"], result["transfer_bytes"]) == (0, "", pattern[0], len(wanted))
+    assert card.file.read_bytes()[5:5 + len(wanted)] == wanted
+    for lost in ("lose_from", "lose_reads"):
+        for call in range(3, 12):
+            assert run(card, *line, **{lost: call})[0] == MISMATCH, (lost, call)
+    assert f", pattern {pattern[0]}" in card("dma_test", *line, lose_from=4).err
+
+
+def test_a_file_without_its_bytes(card, tmp_path):
+    file = tmp_path / "data"
+    file.write_bytes(bytes(99))
+    told = card("dma_test", "-p", "file", "-f", file, "-l", 100)
+    assert told == (2, "", f"litepcie_util: --file: {file} has 99 bytes, fewer than --length, which is 100: give a "
+        "smaller --length or a longer file\n")
+    assert card("dma_test", "-p", "file", "-f", "/nowhere/x").err == \
+        "litepcie_util: --file: /nowhere/x: No such file or directory\n"
+    assert card("dma_test", "-p", "file", "-f", tmp_path).err == \
+        f"litepcie_util: --file: {tmp_path} is not a plain file\n"
+
+
+@pytest.mark.parametrize("length, depth, offset", [(1, 2, 0), (4097, 3, 11), (65536, 8, 4096), (100, 256, 0)])
+@pytest.mark.parametrize("sequence", SEQUENCES)
+def test_transfers_in_flight(card, sequence, length, depth, offset):
+    """The mock's aio gives results in the reverse order; each transfer is counted and verified."""
+    if sequence == "read-and-write" and length*depth > 400000:
+        pytest.skip("the two areas do not fit")
+    code, result, err = run(card, "-s", sequence, "-l", length, "--depth", depth, "-o", offset, "-n", 2, aio=1)
+    assert (code, err, result["ok"], result["in_flight"]) == (0, "", True, depth)
+    for direction in SEQUENCES[sequence]:
+        assert result[direction]["transfers"] == result[direction]["bytes"]/length == 2*depth
+        assert result[direction]["counter_bytes"] == 2*depth*length
+
+
+def test_transfers_in_flight_are_continued_and_fail_in_one_line(card):
+    assert run(card, "-l", 10000, "--depth", 3, aio=1, short=4096)[0] == 0
+    result = card("dma_test", "-s", "write", "--depth", 4, "-n", 1, aio=1, fail_call=6)
+    assert result.code == FAILED and ", transfer: the host answered" in result.err and result.err.count("\n") == 1
+    assert run(card, "-s", "write", "-l", 1000, "--depth", 4, aio=1, flip=500)[0] == MISMATCH
+    result = card("dma_test", "-l", "300K", "--depth", 4)
+    assert (result.code, result.err) == (2, "litepcie_util: --length: 307200 is too large at offset 0: the transfers "
+        "in flight do not fit in the card's memory of 1048576 bytes\n")
+
+
+def two(card, tmp_path, *arguments, **settings):
+    other = tmp_path / "second.bin"
+    other.write_bytes(bytes(1 << 20))
+    return card("dma_test", "--cards", "0,1", *arguments, second=other, **settings), other
+
+
+def test_several_cards(card, tmp_path):
+    """Each has its report, the rates are added up, and the calls of the two overlap in time."""
+    result, other = two(card, tmp_path, "--json", "-s", "read", "-n", 5, delay_us=20000)
+    assert (result.code, result.err) == (0, "")
+    told = json.loads(result.out)
+    assert [(one["device"], one["ok"]) for one in told["cards"]] == [("/dev/litepcie0", True), ("/dev/litepcie1", True)]
+    assert told["total"]["read"]["counter_bytes_per_second"] == 2*1250000000 and "write" not in told["total"]
+    assert card.file.read_bytes() == other.read_bytes() != bytes(1 << 20)
+    text, _ = two(card, tmp_path, "-s", "read", "-n", 2)
+    assert text.code == 0 and "\n2 cards, added up: read 2500.0 MB/s by counter, " in text.out
+    assert re.findall("^/dev/litepcie[01]$", text.out, re.M) == re.findall("^/dev/litepcie[01]$", text.out, re.M)
+    lines = [json.loads(line) for line in two(card, tmp_path, "--json-lines", "-n", 2)[0].out.splitlines()]
+    assert sorted(line["device"] for line in lines if line["event"] == "result") == ["/dev/litepcie0", "/dev/litepcie1"]
+
+
+def test_one_of_several_cards_fails(card, tmp_path):
+    """The others end their test."""
+    result = card("dma_test", "--cards", "0,7", "--json", "-n", 2)
+    told   = json.loads(result.out)
+    assert (result.code, told["ok"], told["cards"][0]["ok"], told["cards"][1]["ok"]) == (GONE, False, True, False)
+    assert result.err.startswith("litepcie_util: /dev/litepcie7: ") and result.err.count("\n") == 1
+
+
+def test_a_signal_ends_the_tests_of_all_cards(card, tmp_path):
+    other = tmp_path / "second.bin"
+    other.write_bytes(bytes(1 << 20))
+    with card.start("dma_test", "--json", "--cards", "0,1", "-n", 100000, delay_us=2000, second=other) as process:
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        told = json.loads(process.communicate(timeout=5)[0])
+    assert process.returncode == 130
+    assert [one["ended_by_signal"] for one in told["cards"]] == [2, 2]

@@ -18,7 +18,8 @@ LINES = {
     "info"         : ["info"],
     "scratch_test" : ["scratch_test"],
     "dma_test"     : ["dma_test", "dma_test -s read", "dma_test -s write -l 1",
-                      "dma_test -s read-and-write", "dma_test -n 3 --preserve --time 5"],
+                      "dma_test -s read-and-write", "dma_test -n 3 --preserve --time 5",
+                      "dma_test --pattern counter --value 7"],
     "bench"        : ["bench --max 4K --depth 2 -t 1"],
     "bus"          : ["bus"],
     "mem"          : ["mem read", "mem read --pio -l 3", "mem fill -l 9"],
@@ -116,6 +117,15 @@ def test_schema_of_failures(card, name, fault):
     assert check(name.split()[0], result.out)["ok"] == (result.code == 0)
 
 
+def test_schema_of_several_cards(card, tmp_path):
+    other = tmp_path / "second.bin"
+    other.write_bytes(bytes(1 << 20))
+    result = card("--json", "dma_test", "--cards", "0,1", second=other)
+    document = json.loads(result.out, object_pairs_hook=unique)
+    assert result.code == 0 and list(errors(document, load("dma_test_cards"))) == []
+    assert all(check("dma_test", json.dumps(one))["ok"] for one in document["cards"])
+
+
 def test_schema_of_wrong_data(card):
     card.file.write_bytes(bytes(range(256))*4096)
     result = card("--json", "mem", "verify")
@@ -138,7 +148,7 @@ def test_schema_of_sysfs(card, tmp_path):
 
 @pytest.mark.parametrize("wrong, error", [
     ({"more": 1},                "$: more is unknown"),
-    ({"format_version": 2},      "$.format_version: 2 is not 1"),
+    ({"format_version": 1},      "$.format_version: 1 is not 2"),
     ({"ok": 1},                  "$.ok: 1 is not of type boolean"),
     ({"gen": True},              "$.gen: True is not of type integer"),
     ({"iterations": -1},         "$.iterations: -1 is out of range"),

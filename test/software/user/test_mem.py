@@ -32,7 +32,7 @@ def test_read(card, how, data):
     result = run(card, "read", "-o", 3, "-l", 21, *how)
     assert result == (0, f"0x00000003: {data[3:19].hex(' ')}\n0x00000013: {data[19:24].hex(' ')}\n", "")
     result = json.loads(run(card, "read", "--json", "-o", 7, "--to", 0x1006, *how).out)
-    assert result == {"format_version": 1, "command": "mem", "ok": True, "device": "/dev/litepcie0", "action": "read",
+    assert result == {"format_version": 2, "command": "mem", "ok": True, "device": "/dev/litepcie0", "action": "read",
         "access": "pio" if how else "dma", "offset_bytes": 7, "bytes": 4096, "data_hex": data[7:0x1007].hex()}
     assert run(card, "read", *how).out.count(" ") == 256
 

@@ -9,6 +9,7 @@ import pytest
 SEE    = "see litepcie_util help"
 SIZE   = "is not a size; give bytes, such as 4096, 0x1000, 4K, 4KiB or 64M (K, M, G: powers of 1024)"
 NUMBER = "is not a number; give a decimal number, or hexadecimal digits after 0x"
+CARDS  = "is not a list of cards; give up to 16 different numbers, such as 0,1"
 FIT    = "does not fit in the card's memory of 1048576 bytes"
 
 REFUSED = {
@@ -60,6 +61,17 @@ REFUSED = {
                                    "--seed: 99999999999999999999 is too large; the most is 18446744073709551615",
     "dma_test --sequence both"   : "--sequence: 'both' is not supported; choose one of write, read, "
                                    "read-then-write, write-then-read, read-and-write",
+    "dma_test --pattern zeros"   : "--pattern: 'zeros' is not supported; choose one of prbs, counter, constant, file",
+    "dma_test --value 1"         : "--value is for --pattern counter and --pattern constant",
+    "dma_test -p counter --value 0x100000000" : "--value: 0x100000000 is too large; the most is 4294967295",
+    "dma_test -p file"           : "--pattern file: give the file with --file",
+    "dma_test -f x"              : "--file is for --pattern file",
+    "dma_test --depth 0"         : "--depth: 0 is too small; the least is 1",
+    "dma_test --depth 257"       : "--depth: 257 is too large; the most is 256",
+    "dma_test --cards 0,x"       : f"--cards: '0,x' {CARDS}",
+    "dma_test --cards 1,1"       : f"--cards: '1,1' {CARDS}",
+    "dma_test --cards 0,"        : f"--cards: '0,' {CARDS}",
+    "dma_test -c 0 --cards 0,1"  : "give --cards, or --device or --card, not both",
     "dma_test --header 20"       : "--header: '20' is not supported; choose one of 12, 16",
     "dma_test --offset 1M"       : "--offset: 1048576 is past the end of the card's memory; the most is 1048575",
     "dma_test --offset 1000000"  : f"--length: 100000 is too large at offset 1000000: the area {FIT}",
