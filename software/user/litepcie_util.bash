@@ -81,6 +81,7 @@ _litepcie_util()
 	dma_test:--file | \
 	dma_test:-f | \
 	dma_test:--seed | \
+	dma_test:--latency-ns | \
 	bench:--min | \
 	bench:--max | \
 	bench:--depth | \
@@ -126,7 +127,7 @@ _litepcie_util()
 	mem)
 		options="$options --offset --length --to --file --value --width --pattern --seed --pio" ;;
 	dma_test)
-		options="$options --sequence --length --iterations --time --interval --json-lines --preserve --offset --host-offset --depth --cards --pattern --value --file --seed --header" ;;
+		options="$options --sequence --length --iterations --time --interval --json-lines --preserve --offset --host-offset --depth --cards --pattern --value --file --seed --latency-ns --header" ;;
 	bench)
 		options="$options --direction --min --max --depth --offset --time-ms --csv" ;;
 	stream)

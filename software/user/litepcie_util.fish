@@ -54,6 +54,7 @@ complete -c litepcie_util -n '__fish_seen_subcommand_from dma_test' -s p -l patt
 complete -c litepcie_util -n '__fish_seen_subcommand_from dma_test' -l value -x -d '32 bit word of constant, first one of counter (default 0)'
 complete -c litepcie_util -n '__fish_seen_subcommand_from dma_test' -s f -l file -x -d 'the bytes of each transfer with --pattern file'
 complete -c litepcie_util -n '__fish_seen_subcommand_from dma_test' -l seed -x -d 'seed of prbs (default 1)'
+complete -c litepcie_util -n '__fish_seen_subcommand_from dma_test' -l latency-ns -x -d 'time of the host to answer a read, for the bound (default 0)'
 complete -c litepcie_util -n '__fish_seen_subcommand_from dma_test' -l header -x -a '12 16' -d 'request header in the theory; 16 for buffers above 4 GiB (default 12)'
 complete -c litepcie_util -n '__fish_seen_subcommand_from bench' -s s -l direction -x -a 'read write both' -d 'both are measured one after the other (default both); one of'
 complete -c litepcie_util -n '__fish_seen_subcommand_from bench' -l min -x -d 'smallest length (default 64); each is 4 times the one before'

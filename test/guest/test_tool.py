@@ -31,6 +31,15 @@ def test_list_and_the_address_of_the_card(guest):
     guest.run("litepcie_util -d 0000:1f:1f.7 info", status=4)
 
 
+def test_small_requests_are_reported(guest):
+    """QEMU's port can do an MPS of 128 bytes only, which is therefore no fault of the host's settings."""
+    guest.run("pcie_sizes 128 128")
+    for command in ("list", "info", "dma_test -n 1"):
+        assert re.search("slower:? +MRRS 128, but the card can do 4096 bytes", guest.run(f"litepcie_util {command}"))
+    guest.run("pcie_sizes 256 512")
+    assert "slower" not in guest.run("litepcie_util list; litepcie_util info")
+
+
 def test_two_tests_on_one_area(guest):
     """The second one ends at once and names the first; Ctrl-C ends the first within its transfer."""
     guest.run("litepcie_util dma_test -s read -l 32M > /tmp/first 2>&1 & echo $! > /tmp/pid; sleep 1")

@@ -16,7 +16,7 @@ static void of_what(const struct dma_test *test)
 	struct utsname host = { 0 };
 	struct link_state link;
 	uint64_t measured = 0;
-	char degraded[256];
+	char degraded[LINK_TEXT];
 	char version[24];
 
 	for (unsigned int i = 0; i < 2; i++)
@@ -68,21 +68,26 @@ static void rates(const char *key, double peak, double average, double last)
 	json_end();
 }
 
-static void theory(const struct dma_test *test, unsigned int direction)
+static void theory(const struct dma_test *test, const struct side *side)
 {
-	struct litepcie_link link = litepcie_link_of(&test->info, test->options->header ? 16 : 12);
-	bool both = test->options->sequence == READ_AND_WRITE;
-	bool reader = direction == LITEPCIE_READER;
-	struct litepcie_rates note, bench;
+	const struct measure *m = &side->measure;
+	struct dma_theory theory;
+	const char *reason;
 
-	if (litepcie_theory_application_note(&link, &note) < 0 ||
-	    litepcie_theory_pcie_bench(&link, test->length, &bench) < 0)
+	if (!dma_theory_of(test, side->direction, &theory))
 		return;
+	reason = dma_theory_exceeded(test, side, &theory,
+				     counter_rate(test, m->counter_bytes, m->counter_cycles));
 	json_object("theory_bytes_per_second");
-	json_real("application_note", both ? note.both : reader ? note.read : note.write, 0);
-	json_real("pcie_bench", both ? bench.both : reader ? bench.read : bench.write, 0);
-	json_number("request_header_bytes", link.request_header_bytes);
+	json_real("application_note", theory.note, 0);
+	json_real("pcie_bench", theory.bench, 0);
+	json_real("bound", theory.bound, 0);
+	json_number("request_header_bytes", theory.header_bytes);
+	json_number("tags", theory.tags);
+	json_number("latency_ns", test->options->latency_ns);
 	json_end();
+	if (reason)
+		json_text("above_theory", reason);
 }
 
 static void channels(const struct dma_test *test, const struct measure *m)
@@ -126,7 +131,7 @@ static void of_side(const struct dma_test *test, const struct side *side)
 	json_real("p99_9", 1e6 * latencies_at(&m->latencies, 0.999), 3);
 	json_end();
 	channels(test, m);
-	theory(test, side->direction);
+	theory(test, side);
 	json_object("wait_percent_of_active_cycles");
 	json_real("descriptor", 100 * (double)m->wait_descriptor / active, 3);
 	json_real("tag", 100 * (double)m->wait_tag / active, 3);

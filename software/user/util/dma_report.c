@@ -16,7 +16,7 @@ void dma_report_begin(const struct dma_test *test)
 	const struct dma_options *o = test->options;
 	struct utsname host = { 0 };
 	struct link_state link;
-	char degraded[256], times[64], depth[40] = "", pattern[300];
+	char degraded[LINK_TEXT], times[64], depth[40] = "", pattern[300];
 
 	uname(&host);
 	printf("device   %s at %s: %s, gateware %" PRIu32 ".%" PRIu32 "; %s %s %s\n",
@@ -51,25 +51,25 @@ static void theory_line(const char *name, double theory, double average)
 	       theory / MB, "", "", 100 * average / theory);
 }
 
-static void theory(const struct dma_test *test, unsigned int direction, double average)
+static void theory(const struct dma_test *test, const struct side *side, double average)
 {
-	struct litepcie_link link = litepcie_link_of(&test->info, test->options->header ? 16 : 12);
-	bool both = test->options->sequence == READ_AND_WRITE;
-	struct litepcie_rates note, bench;
+	const struct litepcie_info *i = &test->info;
+	struct dma_theory theory;
+	const char *reason;
+	char bound[24];
 
-	if (litepcie_theory_application_note(&link, &note) < 0 ||
-	    litepcie_theory_pcie_bench(&link, test->length, &bench) < 0) {
+	if (!dma_theory_of(test, side->direction, &theory)) {
 		printf("  theory                 not defined for Gen%u x%u, MPS %u, MRRS %u\n",
-		       link.gen, link.lanes, link.max_payload_bytes, link.max_read_request_bytes);
+		       i->link_gen, i->link_lanes, i->max_payload_bytes, i->max_read_request_bytes);
 		return;
 	}
-	if (direction == LITEPCIE_READER) {
-		theory_line("theory, AN 456", both ? note.both : note.read, average);
-		theory_line("theory, pcie-bench", both ? bench.both : bench.read, average);
-	} else {
-		theory_line("theory, AN 456", both ? note.both : note.write, average);
-		theory_line("theory, pcie-bench", both ? bench.both : bench.write, average);
-	}
+	snprintf(bound, sizeof(bound), "bound, %u tags", theory.tags);
+	theory_line("theory, AN 456", theory.note, average);
+	theory_line("theory, pcie-bench", theory.bench, average);
+	theory_line(bound, theory.bound, average);
+	reason = dma_theory_exceeded(test, side, &theory, average);
+	if (reason)
+		printf("  above theory           %s\n", reason);
 }
 
 static void of_side(const struct dma_test *test, const struct side *side)
@@ -93,7 +93,7 @@ static void of_side(const struct dma_test *test, const struct side *side)
 	printf("  %-22s p50 %.1f, p99 %.1f, p99.9 %.1f us, by the wall clock\n", "time of a call",
 	       1e6 * latencies_at(&m->latencies, 0.5), 1e6 * latencies_at(&m->latencies, 0.99),
 	       1e6 * latencies_at(&m->latencies, 0.999));
-	theory(test, side->direction, average);
+	theory(test, side, average);
 	for (unsigned int i = 0;
 	     test->info.channels > 1 && i < test->info.channels && i < MOST_CHANNELS; i++)
 		if (m->channel_cycles[i])

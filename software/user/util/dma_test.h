@@ -16,7 +16,7 @@ struct dma_options {
 	unsigned int sequence; /* enum sequence */
 	uint64_t length;       /* 0: not given */
 	uint64_t offset, host_offset, seed, value;
-	uint64_t depth;
+	uint64_t depth, latency_ns;
 	unsigned int pattern; /* enum pattern */
 	const char *file, *cards;
 	uint64_t iterations, seconds, interval; /* 0: not given */
@@ -226,6 +226,18 @@ int measure_bytes(const struct dma_test *test, unsigned int direction, uint64_t 
 /* Reads the counters of all channels of @side. 0 or a negative errno. */
 int measure_sample(struct dma_test *test, struct side *side, struct litepcie_counters *counters);
 int measure_add(struct dma_test *test, struct side *side);
+
+/* Bytes per second in one direction. */
+struct dma_theory {
+	double note, bench, bound;
+	unsigned int header_bytes, tags;
+};
+
+/* dma_theory.c: false if the link has no theory. */
+bool dma_theory_of(const struct dma_test *test, unsigned int direction, struct dma_theory *theory);
+/* Why @average is above one of the rates; NULL if it is not. */
+const char *dma_theory_exceeded(const struct dma_test *test, const struct side *side,
+				const struct dma_theory *theory, double average);
 
 /* dma_report.c, dma_json.c: reports of a complete or incomplete run. */
 void dma_report_begin(const struct dma_test *test); /* text: what is tested */

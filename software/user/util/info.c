@@ -43,7 +43,7 @@ static void text_of_status(uint32_t status)
 
 static void text_of_info(const struct settings *settings, const struct litepcie_info *info)
 {
-	char names[256], degraded[256];
+	char names[256], degraded[LINK_TEXT];
 	struct link_state link;
 
 	capability_names(info->capabilities, names, sizeof(names));
@@ -89,7 +89,7 @@ static void text_of_errors(const struct litepcie_errors *errors)
 
 static void json_of_info(const struct settings *settings, const struct litepcie_info *info)
 {
-	char version[24], degraded[256];
+	char version[24], degraded[LINK_TEXT];
 	struct link_state link;
 
 	link_state_of(&link, info);

@@ -63,7 +63,7 @@ static const char *shown(const char *text)
 
 static void text_of_card(const struct card_entry *card)
 {
-	char now[24], possible[24], slot[24], degraded[256];
+	char now[24], possible[24], slot[24], degraded[LINK_TEXT];
 
 	width_text(card->link.now, now, sizeof(now));
 	width_text(card->link.card, possible, sizeof(possible));
@@ -96,7 +96,7 @@ static void json_if(const char *key, const char *text)
 
 static void json_of_card(const struct card_entry *card)
 {
-	char degraded[256];
+	char degraded[LINK_TEXT];
 
 	link_state_degraded(&card->link, degraded, sizeof(degraded));
 	json_object(NULL);

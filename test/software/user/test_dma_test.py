@@ -74,6 +74,23 @@ def test_throughput_is_from_the_counter(card):
         assert set(result[direction]["counter_bytes_per_second"].values()) == {1250000000}
 
 
+def test_a_rate_above_theory_has_a_reason(card):
+    """The mock has 1250 MB/s always: within theory at Gen2 x4, above each at Gen1 x4."""
+    assert "above_theory" not in run(card)[1]["read"] and "above theory" not in card("dma_test").out
+    for line, settings, said in (
+        (("-s", "read"), {"gen": 1}, "no formula allows it: compare link and clock"),
+        (("-s", "write", "-l", 4096), {"gen": 1}, "a short write: the card's counter ends before"),
+        (("-s", "write", "--header", 16), {"gen": 1}, "the formulas assume the header of --header 16"),
+        (("-s", "write", "-l", 40, "--header", 16), {}, "the link needs fewer ACK and flow control packets than "),
+        (("-s", "read", "--latency-ns", 100000), {}, "the host answers faster than --latency-ns says"),
+    ):
+        told = run(card, *line, **settings)[1]
+        assert told[line[1]]["above_theory"].startswith(said)
+        assert f"\n  above theory           {said}" in card("dma_test", *line, **settings).out
+    theory = run(card, "-s", "read", "--latency-ns", 10000)[1]["read"]["theory_bytes_per_second"]
+    assert theory["bound"] < theory["pcie_bench"] < theory["application_note"] and theory["tags"] == 32
+
+
 def test_both_at_once_overlap(card):
     _, result, _ = run(card, "-s", "read-and-write", "-n", 5, delay_us=20000)
     assert result["host_wall_clock_overlap_percent"] > 50

@@ -145,7 +145,7 @@ printf '%s\n' "${COMPREPLY[@]}"
     (["help", "d"],                    {"dma_test"}),
     (["--js"],                         {"--json"}),
     (["info", "--"],                   {"--device", "--card", "--json", "--version", "--help"}),
-    (["dma_test", "--l"],              {"--length"}),
+    (["dma_test", "--le"],             {"--length"}),
     (["dma_test", "--sequence", "read"], {"read", "read-then-write", "read-and-write"}),
     (["dma_test", "-s", "write-"],     {"write-then-read"}),
     (["dma_test", "--header", ""],     {"12", "16"}),

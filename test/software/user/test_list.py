@@ -96,3 +96,49 @@ def test_a_slow_link_in_every_command(card, tmp_path, now, slot, said):
         return
     assert said in info and said in test
     assert said in json_info["degraded"] and said in json_test["degraded"]
+
+
+def express(mps_possible, mps=128, mrrs=512):
+    """A configuration space with one capability, PCI Express."""
+    space = bytearray(256)
+    space[0x06], space[0x34], space[0x60] = 0x10, 0x60, 0x10
+    code = {size: n for n, size in enumerate((128, 256, 512, 1024, 2048, 4096))}
+    space[0x64] = code[mps_possible]
+    space[0x68:0x6a] = (code[mps] << 5 | code[mrrs] << 12).to_bytes(2, "little")
+    return bytes(space)
+
+
+@pytest.mark.parametrize("card_mps, slot_mps, settings, said", [
+    (512, 512, {"mps": 512}, None),
+    (512, 128, {"mps": 128}, None),  # What the host can set is set.
+    (512, 256, {"mps": 128}, "MPS 128, but the card can do 512 and the slot 256 bytes: boot with pci=pcie_bus_perf"),
+    (256, 256, {"mrrs": 256}, "MRRS 256, but the card can do 4096 bytes and no slot limits it"),
+    (256, 256, {"tags": 64, "status": 0xb}, "32 tags, but the card can do 64 and every slot can: the host has disabled "
+        "extended tags"),
+    (256, 256, {"tags": 64, "status": 0xf}, None),
+    (256, 256, {"tags": 64, "status": 0}, None),  # Not known with an older driver.
+    (256, 256, {"gen": 1, "mrrs": 128}, "reseat the card, and check the clock and the bitstream; MRRS 128, but"),
+])
+def test_small_sizes_and_few_tags(card, tmp_path, card_mps, slot_mps, settings, said):
+    add_card(tmp_path / "sys", 0, "0000:01:00.0", (settings.get("gen", 2), 4), (2, 4), (3, 16))
+    port = tmp_path / "sys" / "devices" / "port0"
+    (port / "config").write_bytes(express(slot_mps))
+    (port / "0000:01:00.0" / "config").write_bytes(
+        express(card_mps, settings.get("mps", 256), settings.get("mrrs", 512)))
+    settings = {"sysfs": tmp_path / "sys", **settings}
+    told = [card("info", **settings).out, card("dma_test", "-n", 1, **settings).out,
+        json.loads(card("info", "--json", **settings).out)["link"].get("degraded", ""),
+        json.loads(card("dma_test", "--json", "-n", 1, **settings).out).get("degraded", "")]
+    if "tags" not in settings:
+        told += [card("list", **settings).out]
+    if said is None:
+        assert not told[2] and not told[3] and "slower" not in "".join(told)
+    else:
+        assert all(said in text for text in told), told
+
+
+def test_a_user_without_root_sees_the_header_only(card, tmp_path):
+    add_card(tmp_path / "sys", 0, "0000:01:00.0", (2, 4), (2, 4), (3, 16))
+    for folder in ("port0", "port0/0000:01:00.0"):
+        (tmp_path / "sys" / "devices" / folder / "config").write_bytes(express(512)[:64])
+    assert "slower" not in card("info", sysfs=tmp_path / "sys", mps=128).out
