@@ -159,9 +159,9 @@ class Board:
     def check_link(self, c):
         links = ", ".join(f"Gen{gen} x{lanes}" for gen, lanes in self.links)
         if c.gen not in self.gens:
-            raise ValueError(f"--pcie-gen {c.gen} is not supported; {self.title} has {links}")
+            raise ValueError(f"--gen {c.gen} is not supported; {self.title} has {links}")
         if (c.gen, c.lanes) not in self.links:
-            raise ValueError(f"--pcie-lanes {c.lanes} is not supported at Gen{c.gen}; {self.title} has {links}")
+            raise ValueError(f"--lanes {c.lanes} is not supported at Gen{c.gen}; {self.title} has {links}")
         widths = self.links[c.gen, c.lanes]
         if c.data_width not in widths:
             raise ValueError(f"--data-width {c.data_width} is not supported at Gen{c.gen} x{c.lanes}; choose "

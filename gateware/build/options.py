@@ -29,6 +29,13 @@ VIVADO_DEFAULTS = {
 }
 
 
+class Renamed(argparse.Action):
+    """An option that has another name now: a usage error that says which."""
+    def __call__(self, parser, namespace, values, option_string=None):
+        name = self.dest.removeprefix("pcie_")
+        parser.error(f"--pcie-{name} has become --{name}, as in the simulator and litepcie_util")
+
+
 class BoardParser(command_line.Parser, LiteXArgumentParser):
     """LiteX's parser of targets, without the options for CPU, UART and ROM.
 
@@ -58,8 +65,10 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
         add("--flash",  action="store_true", help="Write the bitstream into the board's flash.")
         add("--driver", action="store_true", help="Lay out driver, library and tool with the headers of this build.")
         add("--cable",  metavar="NAME", help="JTAG cable (the programmer's choice for the board).")
-        add("--pcie-gen", type=int, choices=board.gens, help=f"Generation of the link ({default.gen}).")
-        add("--pcie-lanes", type=int, choices=board.lanes, help=f"Lanes of the link ({default.lanes}).")
+        add("--gen", type=int, choices=board.gens, help=f"Generation of the link ({default.gen}).")
+        add("--lanes", type=int, choices=board.lanes, help=f"Lanes of the link ({default.lanes}).")
+        for name in ("gen", "lanes"):
+            add(f"--pcie-{name}", action=Renamed, help=argparse.SUPPRESS)
         add("--data-width", type=int, choices=board.data_widths,
             help="Width of the data path in bits (the widest for the link).")
         add("--dma-channels", type=int, default=1, metavar="N",
@@ -106,7 +115,7 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
         return args
 
     def configuration(self, args) -> Configuration:
-        return self.board.configure(args.pcie_gen, args.pcie_lanes, args.data_width,
+        return self.board.configure(args.gen, args.lanes, args.data_width,
             sys_clk_freq   = args.sys_clk_freq,
             tags           = args.tags,
             dma_channels   = args.dma_channels,

@@ -26,7 +26,7 @@ BOARDS  = {name: module.BOARD for name, module in MODULES.items()}
 def options_of(configuration):
     """The command line that asks for a link and a data path."""
     c = configuration
-    return ["--pcie-gen", str(c.gen), "--pcie-lanes", str(c.lanes), "--data-width", str(c.data_width)]
+    return ["--gen", str(c.gen), "--lanes", str(c.lanes), "--data-width", str(c.data_width)]
 
 
 # Every link with every data path.

@@ -22,7 +22,7 @@ import pytest
 from test.gateware.build.test_vivado import report
 from test.targets.boards import BOARDS, MODULES, TARGETS, build_name
 
-OPTIONS = ("--build", "--load", "--flash", "--driver", "--no-compile", "--pcie-gen", "--pcie-lanes", "--data-width",
+OPTIONS = ("--build", "--load", "--flash", "--driver", "--no-compile", "--gen", "--lanes", "--data-width",
     "--dma-channels", "--tags", "--with-ddr", "--with-litescope", "--sys-clk-freq", "--output-dir", "--toolchain",
     "--cable", "--vivado-place-directive", "--log-level")
 
@@ -81,8 +81,10 @@ def test_help_as_a_program(path):
 @pytest.mark.parametrize("name", BOARDS)
 @pytest.mark.parametrize("args, message", [
     ((),                                    "nothing to do; give one of --build, --load, --flash, --driver"),
-    (("--build", "--pcie-gen", 4),          "argument --pcie-gen: invalid choice: 4 (choose from "),
-    (("--build", "--pcie-lanes", 3),        "argument --pcie-lanes: invalid choice: 3 (choose from "),
+    (("--build", "--gen", 4),          "argument --gen: invalid choice: 4 (choose from "),
+    (("--build", "--lanes", 3),        "argument --lanes: invalid choice: 3 (choose from "),
+    (("--build", "--pcie-gen", 2),          "--pcie-gen has become --gen, as in the simulator and litepcie_util"),
+    (("--build", "--pcie-lanes=1"),         "--pcie-lanes has become --lanes, as in the simulator and litepcie_util"),
     (("--build", "--data-width", 32),       "argument --data-width: invalid choice: 32 (choose from "),
     (("--build", "--dma-channels", 0),      "--dma-channels 0 is not supported; choose 1 to "),
     (("--build", "--dma-channels", 8),      "--dma-channels 8 is not supported; choose 1 to "),
@@ -107,10 +109,10 @@ def test_links_that_the_board_has_not(name, tmp_path, capsys):
         for lanes in board.lanes:
             for width in board.data_widths:
                 if width not in board.links.get((gen, lanes), ()):
-                    assert run(name, "--build", "--output-dir", tmp_path / "out", "--pcie-gen", gen, "--pcie-lanes",
+                    assert run(name, "--build", "--output-dir", tmp_path / "out", "--gen", gen, "--lanes",
                         lanes, "--data-width", width) == 2
                     check_nothing_written(tmp_path / "out", capsys, "--data-width" if (gen, lanes) in board.links
-                        else "--pcie-lanes")
+                        else "--lanes")
 
 
 @pytest.mark.parametrize("name, kind", [
@@ -131,8 +133,8 @@ def test_clock_that_the_pll_cannot_make(tmp_path, capsys):
 # Vivado -------------------------------------------------------------------------------------------
 
 
-BUILD = build_name("sqrl_acorn", ["--pcie-lanes", "1"])
-SMALL = ("--pcie-lanes", 1)
+BUILD = build_name("sqrl_acorn", ["--lanes", "1"])
+SMALL = ("--lanes", 1)
 
 
 def test_without_vivado_all_is_written_and_said(tmp_path, tools, capsys):

@@ -84,9 +84,9 @@ def test_rates():
 
 @pytest.mark.parametrize("options, message", [
     ({"gen": 3},
-        "--pcie-gen 3 is not supported; Some Board has Gen1 x1, Gen1 x4, Gen2 x1, Gen2 x4"),
+        "--gen 3 is not supported; Some Board has Gen1 x1, Gen1 x4, Gen2 x1, Gen2 x4"),
     ({"lanes": 8},
-        "--pcie-lanes 8 is not supported at Gen2; Some Board has Gen1 x1, Gen1 x4, Gen2 x1, Gen2 x4"),
+        "--lanes 8 is not supported at Gen2; Some Board has Gen1 x1, Gen1 x4, Gen2 x1, Gen2 x4"),
     ({"lanes": 1, "data_width": 128},            "--data-width 128 is not supported at Gen2 x1; choose 64"),
     ({"data_width": 256},          "--data-width 256 is not supported at Gen2 x4; choose 64 or 128"),
     ({"dma_channels": 0},          "--dma-channels 0 is not supported; choose 1 to 7"),
