@@ -201,6 +201,12 @@ def bit(bits, number):
     return bits & (1 << number) != 0
 
 
+def beyond(address, size):
+    """Whether an address is not below ``size``, a power of two."""
+    bits = log2_int(size)
+    return address[bits:] != 0 if bits < len(address) else Constant(0)
+
+
 def check_buffers(buffers, limit):
     """Raises ``ValueError`` with one line if the buffers are not supported."""
     if not 1 <= buffers <= abi.MAX_HOST_BUFFERS:

@@ -17,7 +17,7 @@ from litepcie_soc.common.pcie import (
     REASON_BITS, REASON_BUS_MASTER, REASON_MEMORY_RANGE, REASON_NONE, REASON_ZERO_LENGTH)
 from litepcie_soc.dma.descriptor import descriptor_layout, done_layout
 from litepcie_soc.dma.engine import DIRECTIONS
-from litepcie_soc.soc.host_buffers import PAGE_BITS
+from litepcie_soc.soc.host_buffers import PAGE_BITS, beyond
 
 # Layouts ------------------------------------------------------------------------------------------
 
@@ -25,14 +25,14 @@ DEPTH    = 16
 TAG_BITS = 8
 
 
-def user_descriptor_layout(buffers, limit, endpoint_width):
+def user_descriptor_layout():
     """A transfer between a buffer of the host and the endpoint memory, as the user's logic asks for it."""
     return [
-        ("write",    1),                        # 1: endpoint memory to host; 0: host to endpoint memory.
-        ("address",  bits_for(buffers - 1) + log2_int(limit)),  # As of ``HostPort.bus``: number * limit + offset.
-        ("endpoint", endpoint_width),           # Byte address in the endpoint memory.
-        ("length",   24),                       # Bytes, from 1.
-        ("tag",      TAG_BITS),                 # Comes back with the end.
+        ("write",    1),         # 1: endpoint memory to host; 0: host to endpoint memory.
+        ("address",  32),        # As of ``HostPort.bus``: number of the buffer * limit + offset in bytes.
+        ("endpoint", 32),        # Byte address in the endpoint memory.
+        ("length",   24),        # Bytes, from 1.
+        ("tag",      TAG_BITS),  # Comes back with the end.
     ]
 
 
@@ -79,7 +79,7 @@ class HostDescriptors(LiteXModule):
         endpoint_width = bits_for(memory_size - 1)
         self.memory_size = memory_size
         self.depth    = depth
-        self.sink     = stream.Endpoint(user_descriptor_layout(host.buffers, host.byte_limit, endpoint_width))
+        self.sink     = stream.Endpoint(user_descriptor_layout())
         self.source   = stream.Endpoint(end_layout())
         self.can_send = Signal()
         self.reset    = Signal()
@@ -157,7 +157,7 @@ class HostDescriptors(LiteXModule):
         fsm.act("LOOK_UP",
             NextValue(base, table.base),
             NextValue(pages, table.pages),
-            NextValue(known, table.known),
+            NextValue(known, table.known & ~beyond(wanted.address, 1 << offset_bits + len(self.number))),
             NextValue(allowed, Mux(wanted.write, table.may_write, table.may_read)),
             NextValue(end, offset + wanted.length),
             NextValue(end_endpoint, wanted.endpoint + wanted.length),

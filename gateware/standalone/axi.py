@@ -12,6 +12,7 @@ from litex.gen import *
 
 from litex.build.generic_platform import Pins, Subsignal
 
+from litepcie_soc.soc.host_axi import ADDRESS_BITS, ID_BITS, HostAXI
 from litepcie_soc.standalone.axi_lite import AXILiteBridge, axi_lite_layout
 from litepcie_soc.standalone.axi_stream import AXIStreamFace, axi_stream_layout
 from litepcie_soc.tlp.completer_user import UserBus
@@ -40,6 +41,27 @@ def user_io(config):
         return []
     signals = [Subsignal(name, Pins(bits)) for name, bits, _ in axi_lite_layout()]
     return [*clock_io("user", config.user_bus.clock), ("user", 0, *signals)]
+
+def host_layout():
+    """The signals of the AXI4 slave onto buffers in host memory: (name, bits, direction)."""
+    address = [("id", ID_BITS), ("addr", ADDRESS_BITS), ("len", 8), ("size", 3), ("burst", 2)]
+    fields  = {
+        "aw": ("input",  address),
+        "w":  ("input",  [("data", 32), ("strb", 4), ("last", 1)]),
+        "b":  ("output", [("id", ID_BITS), ("resp", 2)]),
+        "ar": ("input",  address),
+        "r":  ("output", [("id", ID_BITS), ("resp", 2), ("data", 32), ("last", 1)]),
+    }
+    other = {"input": "output", "output": "input"}
+    return [(channel + name, bits, to) for channel, (way, layout) in fields.items()
+        for name, bits, to in [("valid", 1, way), ("ready", 1, other[way]), *[(*field, way) for field in layout]]]
+
+
+def host_io(config):
+    """Returns the ports onto buffers in host memory."""
+    if not config.host_buffers.count:
+        return []
+    return [("host", 0, *[Subsignal(name, Pins(bits)) for name, bits, _ in host_layout()])]
 
 # Attributes ---------------------------------------------------------------------------------------
 
@@ -73,6 +95,10 @@ def annotate(config, pads):
         clocks.setdefault("user" if config.user_bus.clock == "own" else "sys", []).append("user")
         annotate_interface(pads["user"], "aximm", "user")
         pads["user"].awvalid.attr.add(("X_INTERFACE_PARAMETER", "PROTOCOL AXI4LITE"))
+    if config.host_buffers.count:
+        clocks.setdefault("sys", []).append("host")
+        annotate_interface(pads["host"], "aximm", "host")
+        pads["host"].awvalid.attr.add(("X_INTERFACE_PARAMETER", "PROTOCOL AXI4"))
     for clock, interfaces in clocks.items():
         names = ("sys_clk", "sys_rst") if clock == "sys" else (f"{clock}_aclk", f"{clock}_aresetn")
         annotate_clock(pads[names[0]], names[0], pads[names[1]], names[1], interfaces, active_low=clock != "sys")
@@ -119,4 +145,13 @@ def add_user(soc, config, pads):
     ]
     for name, _, way in axi_lite_layout():
         pad, port = getattr(pads["user"], name), getattr(bridge.master, name)
+        soc.comb += pad.eq(port) if way == "output" else port.eq(pad)
+
+
+def add_host(soc, pads):
+    """Adds a ``HostAXI`` for the buffers in host memory to the SoC."""
+    soc.host_axi = face = HostAXI(soc.litepcie.host)
+    for name, _, way in host_layout():
+        channel = next(channel for channel in ("aw", "ar", "w", "b", "r") if name.startswith(channel))
+        pad, port = getattr(pads["host"], name), getattr(getattr(face.axi, channel), name.removeprefix(channel))
         soc.comb += pad.eq(port) if way == "output" else port.eq(pad)

@@ -16,6 +16,7 @@ from litepcie_soc.common import abi
 from litepcie_soc.common.link_rates import CLOCKS, LANE_RATES, default_clock
 from litepcie_soc.common.pcie import DATA_WIDTHS
 from litepcie_soc.standalone.values import Choice, Flag, Name, Size, Whole, shown
+from litepcie_soc.soc.host_buffers import LIMIT_MAX, PAGE_BITS
 from litepcie_soc.soc.soc import PCI_ID, TAGS
 from litepcie_soc.soc.user_bus import SIZE_MIN, TIMEOUT_US
 from litepcie_soc.stream_dma.port import WIDTHS
@@ -65,6 +66,12 @@ KEYS = {
         "size":       (Size(64 << 10, SIZE_MIN, abi.USER_MAX), "bytes that the host reaches"),
         "timeout_us": (Whole(TIMEOUT_US, 1, 10000), "limit of an access in microseconds; afterwards it fails"),
         "clock":      (Choice("sys", ("sys", "own")), "clock of its ports, `sys_clk` or its own"),
+    },
+    "host_buffers": {
+        "count":       (Whole(0, 0, abi.MAX_HOST_BUFFERS), "buffers in host memory that your logic reaches by an AXI4 "
+            "slave; 0: none"),
+        "size":        (Size(1 << 20, 1 << PAGE_BITS, LIMIT_MAX), "the largest of them"),
+        "descriptors": (Flag(), "adds ports for descriptors of your logic between these buffers and the memory"),
     },
     "ordering": {
         "relaxed_ordering": (Flag(), "Attr bit of requests for data"),
@@ -186,6 +193,10 @@ def check_faces(config, data):
     given = [name for name in data.get("user_bus") or {} if name != "face"]
     if user.face == "none" and given:
         raise ConfigError(f"user_bus.{given[0]}: supported with face axi-lite only; leave it out")
+    given = [name for name in data.get("host_buffers") or {} if name != "count"]
+    if not config.host_buffers.count and given:
+        raise ConfigError(f"host_buffers.{given[0]}: supported with a count only; give 1 to {abi.MAX_HOST_BUFFERS}, or "
+            "leave it out")
     if user.origin % user.size:
         raise ConfigError(f"user_bus.origin: 0x{user.origin:08x} is not a multiple of user_bus.size, 0x{user.size:x}")
 

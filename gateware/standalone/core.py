@@ -23,6 +23,7 @@ from litepcie_soc.common.memory_ports import (
 from litepcie_soc.standalone import axi
 from litepcie_soc.standalone.memory import ExternalMemory
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
+from litepcie_soc.soc.host_descriptors import end_layout, user_descriptor_layout
 from litepcie_soc.soc.soc import PCI_ID, LitePCIeSoC
 
 # Ports --------------------------------------------------------------------------------------------
@@ -73,7 +74,9 @@ class Platform(GenericPlatform):
         io += sim_phy_io(config.data_width, config.phy.shape == "split")
         if has_memory_ports(config):
             io += memory_io(config.data_width, config.memory.size)
-        io += stream_io(config) + axi.user_io(config)
+        io += stream_io(config) + axi.user_io(config) + axi.host_io(config)
+        if config.host_buffers.descriptors:
+            io += [endpoint_io("descriptor", user_descriptor_layout()), endpoint_io("end", end_layout())]
         GenericPlatform.__init__(self, "core", io, name=config.name)
         self.pads = {name: self.request(name) for name, *_ in io}
         axi.annotate(config, self.pads)
@@ -155,6 +158,9 @@ class Core(LitePCIeSoC):
             relaxed_ordering        = config.ordering.relaxed_ordering,
             no_snoop                = config.ordering.no_snoop,
             user_bus                = axi.user_bus_of(config),
+            host_buffers            = config.host_buffers.count,
+            host_buffer_bytes       = config.host_buffers.size,
+            host_descriptors        = config.host_buffers.descriptors,
         )
 
         # Ports ------------------------------------------------------------------------------------
@@ -164,6 +170,12 @@ class Core(LitePCIeSoC):
             axi.add_streams(self, config, pads)
         if config.user_bus.face == "axi-lite":
             axi.add_user(self, config, pads)
+        if config.host_buffers.count:
+            axi.add_host(self, pads)
+        if config.host_buffers.descriptors:
+            port       = self.litepcie.descriptor_port
+            self.comb += forward(pads["descriptor"], port.sink, user_descriptor_layout())
+            self.comb += forward(port.source, pads["end"], end_layout())
         for n, channel in enumerate(self.streams if config.stream_port.face == "native" else ()):
             layout     = stream_layout(config.data_width)
             self.comb += forward(channel.source, pads[f"stream{n}_source"], layout)

@@ -39,7 +39,8 @@ def key_table():
 # Ports --------------------------------------------------------------------------------------------
 
 # Keys that add ports. The other variants are compared with the first.
-AXI = {"streams": 1, "stream_port": {"face": "axi", "clock": "own"}, "user_bus": {"face": "axi-lite", "clock": "own"}}
+AXI = {"streams": 1, "stream_port": {"face": "axi", "clock": "own"}, "user_bus": {"face": "axi-lite", "clock": "own"},
+    "host_buffers": {"count": 1, "descriptors": True}}
 VARIANTS = (
     ("`phy.shape: shared`",       {}),
     ("`phy.shape: split`",        {"phy": {"shape": "split"}}),
@@ -55,6 +56,8 @@ AXI_KEYS = (
     (r"stream\w+",      "`stream_port.face: axi`"),
     (r"user_a(clk|resetn)", "`user_bus.clock: own`"),
     (r"user_\w+",       "`user_bus.face: axi-lite`"),
+    (r"host_\w+",       "`host_buffers.count`"),
+    (r"(descriptor|end)_\w+", "`host_buffers.descriptors`"),
 )
 
 # Cores of two sizes show which widths depend on data width, memory size and stream width: SMALL for each of VARIANTS,

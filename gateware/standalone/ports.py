@@ -10,7 +10,7 @@ import re
 
 from dataclasses import dataclass
 
-from litepcie_soc.standalone.axi_lite import axi_lite_layout
+from litepcie_soc.standalone.axi import host_layout
 
 # Port ---------------------------------------------------------------------------------------------
 
@@ -44,11 +44,17 @@ GROUPS = (
     (r"stream\w+_source_", "Stream, host to you"),
     (r"stream\w+_sink_",   "Stream, you to the host"),
     (r"user_",             "Your registers (AXI4-Lite master)"),
+    (r"host_",             "Buffers in host memory (AXI4 slave)"),
+    (r"descriptor_",       "Descriptors of your logic"),
+    (r"end_",              "Ends of these descriptors"),
 )
 
 # Within a group.
-ORDER = ("clk", "rst", "command_valid", "command_ready", "valid", "ready", "first", "last", "address", "dat", "be",
-    "aclk", "aresetn", "tvalid", "tready", "tlast", "tdata", "tkeep", *[name for name, *_ in axi_lite_layout()])
+AXI   = [name for name, *_ in host_layout()]
+AXI   = [part for name in AXI for part in ([name, f"{name[:2]}prot"] if name.endswith("addr") else [name])]
+ORDER = ("clk", "rst", "command_valid", "command_ready", "valid", "ready", "first", "last", "write",
+    "address", "endpoint", "length", "tag", "reason", "dat", "be",
+    "aclk", "aresetn", "tvalid", "tready", "tlast", "tdata", "tkeep", *AXI)
 
 MEANINGS = (
     (r"sys_clk",                   "clock of every port"),
@@ -89,6 +95,21 @@ MEANINGS = (
     (r"user_[rw]data",             "data"),
     (r"user_wstrb",                "bytes to write"),
     (r"user_[br]resp",             "SLVERR (2) and DECERR (3) fail the access of the host"),
+    (r"host_a[rw]addr",            "byte address: number of the buffer times `host_buffers.size`, plus an offset"),
+    (r"host_a[rw]len",             "beats of the burst, less one"),
+    (r"host_a[rw]size",            "bytes of a beat: 0, 1 or 2 for 1, 2 or 4"),
+    (r"host_a[rw]burst",           "0: FIXED, 1: INCR, 2: WRAP"),
+    (r"host_(a[rw]|[br])id",       "comes back with the answer"),
+    (r"host_[rw]data",             "data"),
+    (r"host_wstrb",                "bytes to write"),
+    (r"host_[rw]last",             "last beat of the burst"),
+    (r"host_[br]resp",             "0, or SLVERR (2)"),
+    (r"(descriptor|end)_write",    "1: endpoint memory to host; 0: host to endpoint memory"),
+    (r"descriptor_address",        "byte address as of `host_awaddr`"),
+    (r"descriptor_endpoint",       "byte address in the endpoint memory"),
+    (r"descriptor_length",         "bytes, from 1, all in one buffer"),
+    (r"(descriptor|end)_tag",      "comes back with the end"),
+    (r"end_reason",                "0 if all bytes landed, else REASON of `litepcie_regs.h`"),
     (r"\w+_(t|aw|w|b|ar|r)valid",  "a beat is valid; it stays unchanged until accepted"),
     (r"\w+_(t|aw|w|b|ar|r)ready",  "accepts a valid beat at this clock edge"),
     (r"\w+_valid",                 "a beat is valid; it stays unchanged until accepted"),

@@ -225,6 +225,30 @@ address 0x{user.origin:08x} + n, for n below 0x{user.size:x}. {own_clock(user.cl
   `user_rvalid` low if there is none."""
 
 
+def host_buffer_section(config):
+    host = config.host_buffers
+    if not host.count:
+        return ""
+    text = f"""\
+## Buffers in host memory
+`host` is an AXI4 slave of 32 bits through which your logic reads and writes {plural(host.count, "buffer")} in host
+memory, of at most {size_text(host.size)}, that programs give it. The byte address is the number of the buffer times
+0x{host.size:x}, plus an offset. {own_clock("sys", "host")}
+
+- Bursts of every type and of up to 256 beats, of 1, 2 or 4 bytes; one burst at a time.
+- A beat outside of a buffer, against the direction that the program allows, or that the host does not answer, gets
+  SLVERR. The card counts these (`HOST_ERRORS`).
+- `host_bvalid` comes when the PHY has accepted the bytes. What the core sends afterwards does not overtake them.
+- Bulk data belongs in a stream{" or in a descriptor" if host.descriptors else ""}: a beat here takes about ten cycles,
+  and a read the host's round trip."""
+    if host.descriptors:
+        text += """
+- `descriptor` takes transfers between a buffer and the endpoint memory, which the core executes at the speed of the
+  link; `end` gives their ends. The core takes no descriptor while 16 ends wait. The contract is in
+  `docs/contracts/user-bus.md`, "Descriptors of the logic"."""
+    return text
+
+
 def phy_section():
     return """\
 ## What to connect
@@ -264,5 +288,6 @@ endpoint memory.
 def sheet(config, ports):
     """Returns the sheet as Markdown for a checked configuration and the ports of its Verilog."""
     sections = [summary(config), ports_section(ports), rules_section(config), tlp_section(config),
-        memory_section(config), stream_section(config), user_section(config), phy_section(), host_section(config)]
+        memory_section(config), stream_section(config), user_section(config), host_buffer_section(config),
+        phy_section(), host_section(config)]
     return flow("\n\n".join(section for section in sections if section))

@@ -99,7 +99,7 @@ async def begin(dut):
         if way == "input":
             getattr(dut, name).value = int(name == "sys_rst")
     cocotb.start_soon(Clock(dut.sys_clk, 8000, unit="ps").start())
-    for channel in ("stream0_source_t", "user_aw", "user_w", "user_ar"):
+    for channel in ("stream0_source_t", "user_aw", "user_w", "user_ar", "host_b", "host_r", "end_"):
         if hasattr(dut, f"{channel}valid"):
             cocotb.start_soon(stays(dut, channel))
     for name, period in (("stream0", int(os.environ.get("STREAM_PS", "6434"))), ("user", 13106)):

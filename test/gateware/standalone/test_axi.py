@@ -29,6 +29,7 @@ streams: 1
 pcie: {{gen: 1, lanes: 1}}
 stream_port: {{face: axi, width: {width}, clock: {clock}}}
 user_bus: {{face: axi-lite, origin: 0x40000000, size: 64 KiB, timeout_us: 2, clock: {clock}}}
+host_buffers: {{count: 2, size: 16 KiB, descriptors: true}}
 """
 
 
@@ -81,9 +82,12 @@ FEW  = "1 4 7 9 65 300"
 MANY = "1 2 3 4 5 7 8 9 63 64 65 127 128 129 1000 4095 4096 4097"
 
 
-def test_both_ports(tmp_path):
-    """Streams and registers, each in a clock of its own; the core has no warnings but those that all cores have."""
-    simulate(tmp_path, 64, 32, "own", ("streams", "registers"), stream_ps=6434, lengths=FEW, accesses=8)
+def test_all_ports(tmp_path):
+    """Streams and registers, each in a clock of its own, and buffers in host memory.
+
+    The core has no warnings but those that all cores have.
+    """
+    simulate(tmp_path, 64, 32, "own", ("streams", "registers", "host"), stream_ps=6434, lengths=FEW, accesses=8)
     habits = [f"-Wno-{habit}" for habit in MIGEN_HABITS]
     lint   = subprocess.run(["verilator", "--lint-only", "-Wall", *habits, "--top-module", "axi_core",
         tmp_path / "axi_core.v"], capture_output=True, text=True, timeout=120)
@@ -106,3 +110,9 @@ def test_streams(tmp_path, data, width, clock, stream_ps):
 @pytest.mark.parametrize("data, clock", [(64, "own"), (64, "sys"), (256, "own")])
 def test_registers(tmp_path, data, clock):
     simulate(tmp_path, data, data, clock, ("registers",), accesses=200)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("data", [64, 256])
+def test_host_buffers(tmp_path, data):
+    simulate(tmp_path, data, data, "sys", ("host",), accesses=30, lengths=FEW)

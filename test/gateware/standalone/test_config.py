@@ -66,7 +66,8 @@ def test_largest_memory():
     ("pcie: {lane: 4}",        "pcie: unknown key 'lane', did you mean 'lanes'? allowed: gen, lanes, vendor_id, "
                                "device_id, subsystem_vendor_id, subsystem_device_id, class_code"),
     ("lanes: 4",               "unknown key 'lanes', did you mean 'pcie.lanes'? allowed: name, data_width, clk_freq, "
-                               "tags, channels, streams, pcie, phy, memory, stream_port, user_bus, ordering"),
+                               "tags, channels, streams, pcie, phy, memory, stream_port, user_bus, host_buffers, "
+                               "ordering"),
     ("phy: {gen: 3}",          "phy: unknown key 'gen', did you mean 'pcie.gen'? allowed: shape, endianness, "
                                "completion_buffer_bytes"),
     ("memory: {colour: red}",  "memory: unknown key 'colour'; allowed: kind, size, user_ports, read_ahead"),
@@ -127,6 +128,11 @@ def test_largest_memory():
                                "0x10000"),
     ("user_bus: {face: axi-lite, origin: -1}", "user_bus.origin: -1 is not a whole number from 0x00000000 to "),
     ("user_bus: {face: axi-lite, timeout_us: 0}", "user_bus.timeout_us: 0 is not a whole number from 1 to 10000"),
+    ("host_buffers: {count: 17}", "host_buffers.count: 17 is not a whole number from 0 to 16"),
+    ("host_buffers: {size: 4 KiB}", "host_buffers.size: supported with a count only; give 1 to 16, or leave it out"),
+    ("host_buffers: {descriptors: true}", "host_buffers.descriptors: supported with a count only; give 1 to 16, or "),
+    ("host_buffers: {count: 1, size: 512 MiB}", "host_buffers.size: '512 MiB' is not a power of two of bytes from "
+                               "4 KiB to 256 MiB"),
     # No configuration at all.
     ("",                       "the file is empty; one line `name: my_core` is enough"),
     ("# nothing\n",            "the file is empty; one line `name: my_core` is enough"),
