@@ -31,6 +31,21 @@ def test_list_and_the_address_of_the_card(guest):
     guest.run("litepcie_util -d 0000:1f:1f.7 info", status=4)
 
 
+def test_info_has_what_linux_knows(guest):
+    """Ids, family, and the interrupts that the card has raised; without permission, the group that has it."""
+    told = json.loads(guest.run("litepcie_util --json info"))
+    assert told["pci"] == {"vendor_id": 0x1234, "device_id": 0x1ce0, "subsystem_vendor_id": 0x1234,
+        "subsystem_id": 0x1ce0, "revision": 0, "family": "simulation", **{key: told["pci"][key] for key in ("slot",)
+        if key in told["pci"]}}
+    guest.run("litepcie_util dma_test -n 2")
+    later = json.loads(guest.run("litepcie_util --json info"))["interrupts"]
+    assert later["kind"] in ("MSI", "MSI-X") and later["vectors"] >= 1
+    assert later["count"] > told["interrupts"]["count"]
+    assert "permission denied: the group litepcie may open it: run 'sudo usermod -aG litepcie USER'" in guest.run(
+        "echo 'litepcie:x:77:' >> /etc/group; chgrp 77 /dev/litepcie0; chmod 660 /dev/litepcie0; "
+        "echo 'nobody:x:65534:65534::/:/bin/sh' >> /etc/passwd; su nobody -c 'litepcie_util info' 2>&1", status=1)
+
+
 def test_small_requests_are_reported(guest):
     """QEMU's port can do an MPS of 128 bytes only, which is therefore no fault of the host's settings."""
     guest.run("pcie_sizes 128 128")

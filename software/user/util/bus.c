@@ -46,14 +46,6 @@ struct bus_device {
 	struct link_state link;
 };
 
-static unsigned int read_hex(const char *folder, const char *name)
-{
-	char text[SYSFS_TEXT];
-
-	sysfs_line(folder, name, text, sizeof(text));
-	return (unsigned int)strtoul(text, NULL, 16);
-}
-
 static void find_card(const char *folder, char *name, size_t size)
 {
 	char path[SYSFS_TEXT + 16];
@@ -79,12 +71,12 @@ static bool read_device(struct bus_device *d, const char *address, const struct 
 	if (sscanf(address, "%x:%x:%x.%x", &d->domain, &d->bus, &d->slot, &d->function) != 4)
 		return false;
 	snprintf(folder, sizeof(folder), "%s/%.24s", SYSFS_DEVICES, address);
-	d->vendor = read_hex(folder, "vendor");
-	d->device = read_hex(folder, "device");
-	d->subsystem_vendor = read_hex(folder, "subsystem_vendor");
-	d->subsystem = read_hex(folder, "subsystem_device");
-	d->class = read_hex(folder, "class");
-	d->revision = read_hex(folder, "revision");
+	d->vendor = sysfs_hex(folder, "vendor");
+	d->device = sysfs_hex(folder, "device");
+	d->subsystem_vendor = sysfs_hex(folder, "subsystem_vendor");
+	d->subsystem = sysfs_hex(folder, "subsystem_device");
+	d->class = sysfs_hex(folder, "class");
+	d->revision = sysfs_hex(folder, "revision");
 	pci_vendor_name(names, d->vendor, d->vendor_name, sizeof(d->vendor_name));
 	pci_device_name(names, d->vendor, d->device, d->device_name, sizeof(d->device_name));
 	pci_class_name(names, d->class >> 8, d->class_name, sizeof(d->class_name));

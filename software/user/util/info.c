@@ -6,6 +6,7 @@
 
 #include "card_errors.h"
 #include "commands.h"
+#include "info.h"
 #include "json.h"
 #include "link_state.h"
 #include "litepcie_regs.h"
@@ -49,6 +50,7 @@ static void text_of_info(const struct settings *settings, const struct litepcie_
 	capability_names(info->capabilities, names, sizeof(names));
 	printf("device    %s at %s, driver interface %" PRIu32 "\n", settings->device,
 	       info->bus_address, info->uapi_version);
+	info_pci_text(settings, info);
 	printf("gateware  %s, version %" PRIu32 ".%" PRIu32 ": %s\n", info->target,
 	       MAJOR(info->gateware_version), MINOR(info->gateware_version), names);
 	printf("built for Gen%" PRIu32 " x%" PRIu32 ", data path %" PRIu32 " bits at %.3f MHz\n",
@@ -100,6 +102,7 @@ static void json_of_info(const struct settings *settings, const struct litepcie_
 	json_text("device", settings->device);
 	json_text("bus_address", info->bus_address);
 	json_number("driver_interface", info->uapi_version);
+	info_pci_json(settings, info);
 	json_text("target", info->target);
 	json_text("gateware_version", version);
 	json_array("capabilities");
@@ -217,7 +220,8 @@ static int info_run(const struct settings *settings, const void *values, const c
 const struct command command_info = {
 	.name = "info",
 	.summary = "print identity, link, counters and errors of the card",
-	.details = "Prints the identity of the card, its link now and the link it was built for, "
+	.details = "Prints the identity of the card, its PCI ids, slot and interrupts, its link "
+		   "now and the link it was built for, "
 		   "what\n"
 		   "the host has enabled, the counters of its engines since their last reset, and "
 		   "the\n"

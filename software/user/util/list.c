@@ -16,26 +16,6 @@ struct card_entry {
 	struct link_state link;
 };
 
-/* The name that the firmware gave the slot. A slot's address has no function: 0000:01:00. */
-static void find_slot(const char *address, char *slot, size_t size)
-{
-	const char *slots = "/sys/bus/pci/slots";
-	size_t count;
-	char **names = sysfs_names(slots, &count);
-
-	slot[0] = 0;
-	for (size_t i = 0; i < count && !slot[0]; i++) {
-		char folder[SYSFS_TEXT], at[SYSFS_TEXT];
-
-		snprintf(folder, sizeof(folder), "%s/%.64s", slots, names[i]);
-		if (sysfs_line(folder, "address", at, sizeof(at)) &&
-		    !strncmp(at, address, strcspn(address, ".")) &&
-		    strlen(at) == strcspn(address, "."))
-			snprintf(slot, size, "%s", names[i]);
-	}
-	sysfs_free(names, count);
-}
-
 static void read_card(struct card_entry *card, const char *name)
 {
 	char folder[SYSFS_TEXT], pci[SYSFS_TEXT];
@@ -52,7 +32,7 @@ static void read_card(struct card_entry *card, const char *name)
 	if (!sysfs_line("/sys/module/litepcie", "version", card->driver, sizeof(card->driver)))
 		sysfs_line("/sys/module/litepcie", "srcversion", card->driver,
 			   sizeof(card->driver));
-	find_slot(card->address, card->slot, sizeof(card->slot));
+	sysfs_slot(card->address, card->slot, sizeof(card->slot));
 	link_state_read(&card->link, card->address);
 }
 

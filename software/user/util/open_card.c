@@ -2,7 +2,9 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 /* Opens the card, and says what to do if that fails. */
 #include <errno.h>
+#include <grp.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "util.h"
 
@@ -37,10 +39,49 @@ int exit_code_of(int error)
 	}
 }
 
+/* Without NSS, which a program that is linked statically does not have. */
+static void group_name(gid_t number, char *name, size_t size)
+{
+	FILE *file = fopen("/etc/group", "re");
+	const struct group *group;
+
+	snprintf(name, size, "%u", (unsigned int)number);
+	while (file && (group = fgetgrent(file)))
+		if (group->gr_gid == number)
+			snprintf(name, size, "%s", group->gr_name);
+	if (file)
+		fclose(file);
+}
+
+/* Names the group that may open the device file. */
+static int explain_permission(const char *device, int error)
+{
+	struct stat status;
+	char name[64];
+
+	if (stat(device, &status))
+		return fail(EXIT_FAILED, "%s: %s: %s", device, litepcie_strerror(error),
+			    advice(error));
+	if (!(status.st_mode & S_IWGRP) || !status.st_gid)
+		return fail(EXIT_FAILED,
+			    "%s: %s: only root may open it: run as root, or install the udev rule "
+			    "60-litepcie.rules, which gives it to the group litepcie",
+			    device, litepcie_strerror(error));
+	group_name(status.st_gid, name, sizeof(name));
+	return fail(EXIT_FAILED,
+		    "%s: %s: the group %s may open it: run 'sudo usermod -aG %s USER' and log in "
+		    "again, or run as root",
+		    device, litepcie_strerror(error), name, name);
+}
+
 static void explain(const char *device, int error)
 {
 	int version;
 
+	if (error == -EACCES) {
+		explain_permission(device, error);
+		return;
+	}
 	if (error != -EPROTONOSUPPORT) {
 		fail(exit_code_of(error), "%s: %s: %s", device, litepcie_strerror(error),
 		     advice(error));

@@ -86,3 +86,30 @@ void sysfs_free(char **names, size_t count)
 		free(names[i]);
 	free(names);
 }
+
+void sysfs_slot(const char *address, char *slot, size_t size)
+{
+	const char *slots = "/sys/bus/pci/slots";
+	size_t count;
+	char **names = sysfs_names(slots, &count);
+
+	slot[0] = 0;
+	for (size_t i = 0; i < count && !slot[0]; i++) {
+		char folder[SYSFS_TEXT], at[SYSFS_TEXT];
+
+		snprintf(folder, sizeof(folder), "%s/%.64s", slots, names[i]);
+		if (sysfs_line(folder, "address", at, sizeof(at)) &&
+		    !strncmp(at, address, strcspn(address, ".")) &&
+		    strlen(at) == strcspn(address, "."))
+			snprintf(slot, size, "%s", names[i]);
+	}
+	sysfs_free(names, count);
+}
+
+unsigned int sysfs_hex(const char *folder, const char *name)
+{
+	char text[SYSFS_TEXT];
+
+	sysfs_line(folder, name, text, sizeof(text));
+	return (unsigned int)strtoul(text, NULL, 16);
+}

@@ -26,4 +26,13 @@ bool sysfs_link(const char *folder, const char *name, char *text, size_t size);
 char **sysfs_names(const char *folder, size_t *count);
 void sysfs_free(char **names, size_t count);
 
+/*
+ * The name that the firmware gave the slot; empty if it is not known. A slot's address has no
+ * function: 0000:01:00.
+ */
+void sysfs_slot(const char *address, char *slot, size_t size);
+
+/* A number such as 0x10ee; 0 if it is not there. */
+unsigned int sysfs_hex(const char *folder, const char *name);
+
 #endif /* LITEPCIE_UTIL_SYSFS_H */

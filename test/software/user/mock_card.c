@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -103,6 +104,16 @@ ssize_t readlink(const char *path, char *target, size_t size)
 
 	return REAL(readlink)(moved(path, buffer), target, size);
 }
+
+/* MOCK_STAT: a file whose owner and mode the device file has. */
+int stat(const char *path, struct stat *status)
+{
+	const char *file = getenv("MOCK_STAT");
+
+	return REAL(stat)(file && !strcmp(path, DEVICE) ? file : path, status);
+}
+
+int stat64(const char *path, struct stat64 *status) __attribute__((alias("stat")));
 
 int open(const char *path, int flags, ...)
 {

@@ -4,7 +4,10 @@
 
 import errno
 import json
+import os
 import subprocess
+
+from pathlib import Path
 
 import pytest
 
@@ -128,3 +131,24 @@ def test_output_that_cannot_be_written(card):
             stderr=subprocess.PIPE, text=True, env=card.environment())
     assert result.returncode == 1
     assert result.stderr == "litepcie_util: cannot write the output\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another group")
+def test_permission_denied_names_the_group(card, tmp_path):
+    """The group of the device file by its name, its number if it has none, and the udev rule if only root may."""
+    file = tmp_path / "device"
+    file.touch()
+    names = {int(line.split(":")[2]): line.split(":")[0] for line in Path("/etc/group").read_text().splitlines()}
+    for group, mode, said in (
+        (1,     0o660, f"the group {names.get(1, 1)} may open it: run 'sudo usermod -aG {names.get(1, 1)} USER' and "
+                       "log in again, or run as root"),
+        (54321, 0o660, "the group 54321 may open it: run"),
+        (0,     0o660, "only root may open it: run as root, or install the udev rule 60-litepcie.rules, which gives it "
+                       "to the group litepcie"),
+        (1,     0o600, "only root may open it"),
+    ):
+        os.chown(file, 0, group)
+        file.chmod(mode)
+        result = card("info", open_errno=errno.EACCES, stat=file)
+        assert result.code == 1 and result.err.count("\n") == 1
+        assert result.err.startswith(f"litepcie_util: /dev/litepcie0: permission denied: {said}")

@@ -117,6 +117,25 @@ def test_schema_of_failures(card, name, fault):
     assert check(name.split()[0], result.out)["ok"] == (result.code == 0)
 
 
+def test_schema_of_info_with_sysfs(card, tmp_path):
+    device = tmp_path / "bus" / "pci" / "devices" / "0000:01:00.0"
+    (device / "msi_irqs").mkdir(parents=True)
+    for name, text in {"vendor": "0x10ee", "device": "0x1ce4", "subsystem_vendor": "0x1234",
+            "subsystem_device": "0x1ce0", "revision": "0x07", "msi_irqs/41": "msi", "msi_irqs/42": "msi"}.items():
+        (device / name).write_text(text + "\n")
+    slot = tmp_path / "bus" / "pci" / "slots" / "5-1"
+    slot.mkdir(parents=True)
+    (slot / "address").write_text("0000:01:00\n")
+    (tmp_path / "interrupts").write_text(" 41:  5 2  PCI-MSI 524288-edge  litepcie0\n 42: 1 0 PCI-MSI litepcie0-user\n")
+    settings = {"sysfs": tmp_path, "interrupts": tmp_path / "interrupts"}
+    told = check("info", card("--json", "info", **settings).out)
+    assert told["pci"]["family"] == "UltraScale+" and told["pci"]["slot"] == "5-1" and told["pci"]["revision"] == 7
+    assert told["interrupts"] == {"kind": "MSI", "vectors": 2, "count": 8}
+    text = card("info", **settings).out
+    assert "\nPCI ids   10ee:1ce4, subsystem 1234:1ce0, revision 07: family UltraScale+\nslot      5-1\n" in text
+    assert "\ninterrupt MSI, 2 vectors, 8 so far\n" in text
+
+
 def test_schema_of_several_cards(card, tmp_path):
     other = tmp_path / "second.bin"
     other.write_bytes(bytes(1 << 20))
