@@ -7,7 +7,7 @@
 _litepcie_util()
 {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="list info config bus mem scratch_test dma_test bench stream top reset calc help version"
+	local commands="list info config bus mem scratch_test dma_test pio_test bench stream top reset calc help version"
 	local options="--device --card --json --version --help" command="" word
 
 	for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
@@ -82,6 +82,11 @@ _litepcie_util()
 	dma_test:-f | \
 	dma_test:--seed | \
 	dma_test:--latency-ns | \
+	pio_test:--count | \
+	pio_test:-n | \
+	pio_test:--offset | \
+	pio_test:-o | \
+	pio_test:--user-address | \
 	bench:--min | \
 	bench:--max | \
 	bench:--depth | \
@@ -128,6 +133,8 @@ _litepcie_util()
 		options="$options --offset --length --to --file --value --width --pattern --seed --pio" ;;
 	dma_test)
 		options="$options --sequence --length --iterations --time --interval --json-lines --preserve --offset --host-offset --depth --cards --pattern --value --file --seed --latency-ns --header" ;;
+	pio_test)
+		options="$options --count --offset --user-address" ;;
 	bench)
 		options="$options --direction --min --max --depth --offset --time-ms --csv" ;;
 	stream)

@@ -121,10 +121,20 @@ def test_patterns_and_transfers_in_flight(guest):
     guest.run("litepcie_util dma_test -s read -l 100001 --depth 3 -n 1 -p constant --value 0x01020304 && "
         "litepcie_util mem verify -w 4 --pattern constant --value 0x01020304 -l 300000")
     guest.run("head -c 5000 /dev/urandom > /tmp/data; litepcie_util dma_test -p file -f /tmp/data -n 1")
-    guest.run("litepcie_util dma_test -s read -l 1M --depth 32 > /tmp/many 2>&1 & echo $! > /tmp/pid; sleep 3; "
-        "kill -INT $(cat /tmp/pid); for i in $(seq 30); do [ -d /proc/$(cat /tmp/pid) ] || exit 0; sleep 0.1; done; "
+    guest.run("litepcie_util dma_test -s read -l 1M --depth 56 > /tmp/many 2>&1 & echo $! > /tmp/pid; sleep 3; "
+        "kill -INT $(cat /tmp/pid); for i in $(seq 80); do [ -d /proc/$(cat /tmp/pid) ] || exit 0; sleep 0.1; done; "
         "exit 1")
     assert "ended by signal 2 in iteration" in guest.run("cat /tmp/many")
+
+
+def test_pio(guest):
+    """The window's bytes come back, and every access was counted by no engine."""
+    guest.run("litepcie_util mem fill --pattern random -l 16K")
+    told = json.loads(guest.run("litepcie_util --json pio_test -n 2000 -o 8K"))
+    assert [(one["way"], one["direction"]) for one in told["ways"]] == [("window", "write"), ("window", "read"),
+        ("combined", "write"), ("combined", "read"), ("register", "both")]
+    assert all(run["elapsed_seconds"] > 0 for one in told["ways"] for run in one["runs"]) and told["ok"]
+    guest.run("litepcie_util mem verify --pattern random -l 16K")
 
 
 def test_top_and_reset(guest):

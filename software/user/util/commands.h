@@ -13,6 +13,7 @@ extern const struct command command_bus;
 extern const struct command command_mem;
 extern const struct command command_scratch_test;
 extern const struct command command_dma_test;
+extern const struct command command_pio_test;
 extern const struct command command_bench;
 extern const struct command command_stream;
 extern const struct command command_top;

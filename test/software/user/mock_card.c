@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -135,6 +136,22 @@ int open(const char *path, int flags, ...)
 }
 
 int open64(const char *path, int flags, ...) __attribute__((alias("open")));
+
+/* MOCK_NO_MMAP: errno of mapping the window. */
+void *mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+	if (fd >= 0 && fd == card_fd) {
+		if (setting("MOCK_NO_MMAP", 0)) {
+			errno = (int)setting("MOCK_NO_MMAP", 0);
+			return MAP_FAILED;
+		}
+		offset &= ~(off_t)LITEPCIE_MMAP_COMBINED;
+	}
+	return REAL(mmap)(address, bytes, protection, flags, fd, offset);
+}
+
+void *mmap64(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
+	__attribute__((alias("mmap")));
 
 static int give_info(struct litepcie_info *info)
 {

@@ -23,6 +23,7 @@ LINES = {
     "bench"        : ["bench --max 4K --depth 2 -t 1"],
     "bus"          : ["bus"],
     "mem"          : ["mem read", "mem read --pio -l 3", "mem fill -l 9"],
+    "pio_test"     : ["pio_test -n 3000", "pio_test -n 10 --user-address 0x30000000"],
     "top"          : ["top -n 1 --interval-ms 10"],
     "reset"        : ["reset engines"],
     "stream"       : ["stream loopback -n 3"],
@@ -104,8 +105,15 @@ def check(name, text):
 
 
 @pytest.mark.parametrize("line", [line for lines in LINES.values() for line in lines])
-def test_schema(card, line):
-    result = card("--json", *line.split())
+def test_schema(card, tmp_path, line):
+    settings = {}
+    if "--user-address" in line:
+        settings = {"sysfs": tmp_path / "sys", "user": tmp_path / "user"}
+        folder = tmp_path / "sys" / "class" / "litepcie_user" / "litepcie0_user"
+        folder.mkdir(parents=True)
+        (folder / "origin").write_text("0x30000000\n")
+        (tmp_path / "user").write_bytes(bytes(4096))
+    result = card("--json", *line.split(), **settings)
     assert (result.code, result.err) == (0, "")
     assert check(line.split()[0], result.out).get("ok", True)
 

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+/* pio_test: the processor's own accesses to the card, timed, beside published figures. */
+#include "pio_test.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "json.h"
+#include "signals.h"
+
+#define MB     1e6
+#define NOBODY UINT64_MAX
+
+/* Of a card at Gen1 x1, published in 2007: bench/published/pio_2007.csv has the rows. */
+static const struct {
+	const char *what, *note;
+	double write, read; /* MB/s */
+} published[] = {
+	{ "driver-controlled loop", "one call carries all the words", 30, 2.5 },
+	{ "application-controlled loop (Linux)", "one system call for each word", 7, 1.8 },
+	{ "application-controlled loop (Windows)", "below 1", 1, 1 },
+};
+
+#define PUBLISHED     (sizeof(published) / sizeof(published[0]))
+
+#define FIELD(member) offsetof(struct pio_options, member)
+
+static const struct option pio_option_table[] = {
+	{ .name = "count",
+	  .letter = 'n',
+	  .kind = OPTION_COUNT,
+	  .argument = "N",
+	  .help = "accesses of a run (default 1000000)",
+	  .where = FIELD(count),
+	  .min = 1,
+	  .max = 1000000000 },
+	{ .name = "offset",
+	  .letter = 'o',
+	  .kind = OPTION_SIZE,
+	  .argument = "BYTES",
+	  .help = "first of 4096 bytes of the window, a multiple of 4096 (default 0)",
+	  .where = FIELD(offset),
+	  .max = UINT32_MAX },
+	{ .name = "user-address",
+	  .kind = OPTION_COUNT,
+	  .argument = "ADDRESS",
+	  .help = "also write and read 4096 bytes of the user's bus, a memory of yours",
+	  .where = FIELD(user),
+	  .max = UINT32_MAX },
+	{ 0 },
+};
+
+static void *pio_defaults(void)
+{
+	struct pio_options *o = calloc(1, sizeof(*o));
+
+	if (o)
+		*o = (struct pio_options){ .count = 1000000, .user = NOBODY };
+	return o;
+}
+
+static double rate(const struct pio *pio, double seconds)
+{
+	return 4 * (double)pio->options->count / seconds;
+}
+
+static void text_of_way(const struct pio *pio, const struct pio_way *way, bool write)
+{
+	double least = way->seconds[write][0];
+
+	printf("  %-9s %-5s", way->name, way->both ? "both" : write ? "write" : "read");
+	for (unsigned int i = 0; i < PIO_RUNS; i++) {
+		printf(" %9.2f", rate(pio, way->seconds[write][i]) / MB);
+		least = way->seconds[write][i] < least ? way->seconds[write][i] : least;
+	}
+	printf(" %11.1f  %s\n", 1e9 * least / (double)pio->options->count, way->what);
+}
+
+static void text(const struct pio *pio)
+{
+	const struct litepcie_info *i = &pio->memory.info;
+
+	printf("%s at %s, Gen%" PRIu32 " x%" PRIu32 ": %" PRIu64 " accesses of 4 bytes, %d runs\n\n"
+	       "  way       what      run 1     run 2     run 3   best of\n"
+	       "                       MB/s      MB/s      MB/s   all, ns\n",
+	       pio->memory.settings->device, i->bus_address, i->link_gen, i->link_lanes,
+	       pio->options->count, PIO_RUNS);
+	for (const struct pio_way *way = pio_ways; way->name; way++)
+		for (int write = 1; write >= way->both; write--)
+			if (way->seconds[write][PIO_RUNS - 1] > 0)
+				text_of_way(pio, way, write);
+	printf("\npublished in 2007 for Gen1 x1, MB/s:\n");
+	for (size_t n = 0; n < PUBLISHED; n++)
+		printf("  write %4.1f, read %4.1f  %s: %s\n", published[n].write, published[n].read,
+		       published[n].what, published[n].note);
+}
+
+static void json_of_way(const struct pio *pio, const struct pio_way *way, bool write)
+{
+	json_object(NULL);
+	json_text("way", way->name);
+	json_text("direction", way->both ? "both" : write ? "write" : "read");
+	json_text("by", way->what);
+	json_array("runs");
+	for (unsigned int i = 0; i < PIO_RUNS; i++) {
+		json_object(NULL);
+		json_real("elapsed_seconds", way->seconds[write][i], 9);
+		json_real("bytes_per_second", rate(pio, way->seconds[write][i]), 0);
+		json_end();
+	}
+	json_end();
+	json_end();
+}
+
+static void json(const struct pio *pio)
+{
+	json_document("pio_test");
+	json_bool("ok", true);
+	json_text("device", pio->memory.settings->device);
+	json_number("gen", pio->memory.info.link_gen);
+	json_number("lanes", pio->memory.info.link_lanes);
+	json_number("accesses", pio->options->count);
+	json_number("access_bytes", 4);
+	json_array("ways");
+	for (const struct pio_way *way = pio_ways; way->name; way++)
+		for (int write = 1; write >= way->both; write--)
+			if (way->seconds[write][PIO_RUNS - 1] > 0)
+				json_of_way(pio, way, write);
+	json_end();
+	json_array("published_2007_gen1_x1");
+	for (size_t n = 0; n < PUBLISHED; n++) {
+		json_object(NULL);
+		json_text("by", published[n].what);
+		json_text("note", published[n].note);
+		json_real("write_bytes_per_second", published[n].write * MB, 0);
+		json_real("read_bytes_per_second", published[n].read * MB, 0);
+		json_end();
+	}
+	json_end();
+	json_end();
+}
+
+static int prepare(struct pio *pio)
+{
+	const struct settings *settings = pio->memory.settings;
+	const struct pio_options *o = pio->options;
+	uint64_t window = pio->memory.info.window_bytes;
+	char path[80];
+	int code, err;
+
+	if (!window)
+		return fail(EXIT_FAILED, "%s: the card has no window", settings->device);
+	if (o->offset % sizeof(pio->kept) || o->offset + sizeof(pio->kept) > window)
+		return fail(EXIT_USAGE,
+			    "--offset: %" PRIu64 " is not a multiple of 4096 in the window of "
+			    "%" PRIu64 " bytes",
+			    o->offset, window);
+	code = memory_map(&pio->memory);
+	if (!code)
+		code = memory_lock(settings, pio->memory.card, o->offset, sizeof(pio->kept));
+	if (code)
+		return code;
+	if (o->user == NOBODY)
+		return 0;
+	snprintf(path, sizeof(path), "%.60s_user", settings->device);
+	err = litepcie_user_open(&pio->user_logic, path);
+	if (err < 0)
+		return fail(exit_code_of(err), "%s: %s", path, litepcie_strerror(err));
+	return 0;
+}
+
+static int measure(struct pio *pio)
+{
+	struct memory *memory = &pio->memory;
+	int code = memory_read(memory, pio->kept, sizeof(pio->kept), pio->options->offset), lost;
+
+	if (code)
+		return code;
+	signals_hold();
+	code = pio_run(pio);
+	/* By DMA, whatever is mapped. */
+	memory->window = NULL;
+	lost = memory_write(memory, pio->kept, sizeof(pio->kept), pio->options->offset);
+	if (code || lost)
+		return code ? code : lost;
+	if (memory->settings->json)
+		json(pio);
+	else
+		text(pio);
+	return 0;
+}
+
+static int pio_test_run(const struct settings *settings, const void *values, const char *argument)
+{
+	struct pio pio = { .memory = { .settings = settings }, .options = values };
+	int code = 0;
+
+	(void)argument;
+	pio.memory.card = open_card(settings, &pio.memory.info, &code);
+	if (!pio.memory.card)
+		return code;
+	code = prepare(&pio);
+	if (!code)
+		code = measure(&pio);
+	litepcie_user_close(pio.user_logic);
+	litepcie_close(pio.memory.card);
+	return code;
+}
+
+const struct command command_pio_test = {
+	.name = "pio_test",
+	.summary = "time loads and stores of the processor, beside published figures",
+	.options = pio_option_table,
+	.defaults = pio_defaults,
+	.details =
+		"Writes and reads words of 4 bytes in the window, uncached and write-combined, and "
+		"a\nregister, three runs each. The window's bytes come back at the end. With\n"
+		"--user-address, also words of the user's bus: by a system call for each, which "
+		"the\napplication controls, and by one for many, in which the driver has the "
+		"loop.\n\nThe times are those of the host's clock. In simulation they show the "
+		"speed of the\nsimulator and say nothing about the link.",
+	.run = pio_test_run,
+};
