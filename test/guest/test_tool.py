@@ -157,3 +157,11 @@ def test_bench(guest):
     assert len(told["points"]) == 2*3*2 and told["ok"] and not told["disturbed"]
     for one in told["points"]:
         assert one["transfers"] >= one["in_flight"] and 1e7 < one["counter_bytes_per_second"] < 2e9, one
+
+
+def test_dma_test_adds_little_to_the_time_of_the_card(guest):
+    """With two transfers of 1 MiB in flight, the engine waits for descriptors in less than 2 % of its active cycles."""
+    for direction in ("read", "write"):
+        told = json.loads(guest.run(f"litepcie_util --json dma_test -s {direction} -l 1M --depth 2 -n 2", timeout=600))
+        wait = told[direction]["wait_percent_of_active_cycles"]
+        assert wait["descriptor"] < 2, (direction, wait)

@@ -274,7 +274,9 @@ const struct command command_bench = {
 		   "to the\nrate by the card's counters; its full length is what the link can "
 		   "carry.\n\n"
 		   "The time of a transfer is fitted as t0 + length / peak. Half of the peak is "
-		   "reached\nat the length t0 * peak.",
+		   "reached\nat the length t0 * peak.\n\n"
+		   "The Python package draws the points of --csv FILE as a picture:\n"
+		   "python3 -m liblitepcie.plot FILE",
 	.options = options,
 	.defaults = defaults,
 	.run = bench_run,
