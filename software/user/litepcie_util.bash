@@ -7,7 +7,7 @@
 _litepcie_util()
 {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="list info config bus mem scratch_test dma_test pio_test bench stream top reset calc help version"
+	local commands="list info config bus mem scratch_test dma_test pio_test bench stream top reset load flash calc help version"
 	local options="--device --card --json --version --help" command="" word
 
 	for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
@@ -113,6 +113,17 @@ _litepcie_util()
 	top:--count | \
 	top:-n | \
 	reset:--channel | \
+	load:--gen | \
+	load:--lanes | \
+	load:--data-width | \
+	load:--output-dir | \
+	load:--cable | \
+	load:--port | \
+	flash:--gen | \
+	flash:--lanes | \
+	flash:--data-width | \
+	flash:--output-dir | \
+	flash:--cable | \
 	calc:--gen | \
 	calc:--lanes | \
 	calc:--mps | \
@@ -143,6 +154,10 @@ _litepcie_util()
 		options="$options --interval-ms --count" ;;
 	reset)
 		options="$options --channel" ;;
+	load)
+		options="$options --gen --lanes --data-width --output-dir --cable --port" ;;
+	flash)
+		options="$options --gen --lanes --data-width --output-dir --cable" ;;
 	calc)
 		options="$options --gen --lanes --mps --mrrs --completion --header --ecrc --length --latency-ns --tags --acks" ;;
 	esac

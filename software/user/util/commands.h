@@ -18,6 +18,8 @@ extern const struct command command_bench;
 extern const struct command command_stream;
 extern const struct command command_top;
 extern const struct command command_reset;
+extern const struct command command_load;
+extern const struct command command_flash;
 extern const struct command command_calc;
 extern const struct command command_help;
 extern const struct command command_version;
