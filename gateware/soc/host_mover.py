@@ -31,7 +31,7 @@ class HostMover(LiteXModule):
     Registers
     ---------
     address  : byte address of the buffer's bytes, as at the card's bus port.
-    endpoint : byte address in the endpoint memory.
+    endpoint : byte address in the first 16 MiB of the endpoint memory.
     length   : bytes.
     submit   : a write gives the descriptor to the port.
     ended    : number of descriptors that have ended.
@@ -42,7 +42,7 @@ class HostMover(LiteXModule):
         self.source   = source = stream.Endpoint(port.sink.description)
         self.sink     = sink   = stream.Endpoint(port.source.description)
         self.address  = CSRStorage(32, description="Address in the buffers.")
-        self.endpoint = CSRStorage(32, description="Address in the endpoint memory.")
+        self.endpoint = CSRStorage(24, description="Address in the endpoint memory.")
         self.length   = CSRStorage(24, description="Bytes.")
         self.submit   = CSRStorage(description="A write submits a descriptor.", fields=[
             CSRField("tag", 8, description="comes back with the end"),

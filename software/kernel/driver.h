@@ -32,7 +32,7 @@
  *	feed.c					requests enter the rings
  *	queue.c stream_loss.c stream_memory.c	requests before the ring; limits
  *	bank.c					registers of an engine
- *	descriptor.c fair.c params.c		pure functions; module parameters
+ *	descriptor.c fair.c params.c trace.c	pure functions; module parameters; trace
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -124,6 +124,7 @@ enum litepcie_card {
  * @card_lock: @card changes only while this is held for writing
  * @card: is the card there
  * @card_change: woken when @card changes
+ * @stuck: the card did not end a reset or an access in time
  * @window_lock: protects the next two members
  * @window_maps: mappings of the window: uncached, write-combined
  * @window_combined: the kernel knows that the window is write-combined
@@ -167,6 +168,7 @@ struct litepcie_device {
 	struct rw_semaphore card_lock;	/* protects the next member */
 	enum litepcie_card card;
 	wait_queue_head_t card_change;
+	bool stuck;
 	struct mutex window_lock;	/* protects the next two members */
 	unsigned int window_maps[2];
 	bool window_combined;
@@ -203,6 +205,7 @@ void litepcie_ring_rewind(struct litepcie_engine *engine, u32 completed,
 void litepcie_ring_fail(struct litepcie_engine *engine, int error);
 
 /* bank.c: registers of an engine */
+u64 litepcie_patience_us(struct litepcie_device *ld);
 int litepcie_bank_reset(struct litepcie_device *ld, void __iomem *regs,
 			const char *name);
 

@@ -19,6 +19,7 @@
 #include <linux/jiffies.h>
 
 #include "driver.h"
+#include "litepcie_trace.h"
 #include "request.h"
 
 /* Writes the descriptors of a request at @position; returns the next one. */
@@ -111,6 +112,8 @@ static void litepcie_ring_doorbell(struct litepcie_engine *engine)
 	if (engine->produced == engine->rung)
 		return;
 	engine->rung = engine->produced;
+	trace_litepcie_doorbell(dev_name(&engine->ld->dev), engine->name,
+				engine->produced, engine->completed);
 	/* writel() orders the stores to the ring before the doorbell. */
 	writel(engine->produced, engine->regs + LITEPCIE_ENGINE_DOORBELL);
 	queue_delayed_work(engine->ld->queue, &engine->watchdog, litepcie_timeout());

@@ -49,7 +49,6 @@ static void litepcie_hostbuf_give(struct litepcie_device *ld, struct litepcie_ho
  */
 static int litepcie_hostbuf_take(struct litepcie_device *ld, struct litepcie_hostbuf *hb)
 {
-	u64 timeout_us = (u64)jiffies_to_msecs(litepcie_timeout()) * USEC_PER_MSEC;
 	u32 bit = BIT(litepcie_hostbuf_number(hb, ld));
 	u32 busy;
 	int ret;
@@ -58,8 +57,10 @@ static int litepcie_hostbuf_take(struct litepcie_device *ld, struct litepcie_hos
 		return 0;
 	writel(bit, ld->regs + LITEPCIE_HOST_CLEAR);
 	ret = readl_poll_timeout(ld->regs + LITEPCIE_HOST_BUSY, busy,
-				 busy == ~0U || !(busy & bit), 10, timeout_us);
+				 busy == ~0U || !(busy & bit), 10,
+				 litepcie_patience_us(ld));
 	if (ret) {
+		WRITE_ONCE(ld->stuck, true);
 		dev_err(&ld->dev, "the card does not end an access to host buffer %u\n",
 			litepcie_hostbuf_number(hb, ld));
 		return -EIO;

@@ -15,6 +15,7 @@
 
 #include "driver.h"
 #include "interrupt.h"
+#include "litepcie_trace.h"
 #include "stream.h"
 
 /*
@@ -28,6 +29,7 @@ static irqreturn_t litepcie_interrupt(int irq, void *cookie)
 	struct litepcie_device *ld = vector->ld;
 	struct litepcie_engine *engine;
 
+	trace_litepcie_interrupt(dev_name(&ld->dev), vector->number);
 	if (ld->id.interrupts && vector->number >= ld->interrupt_vector)
 		litepcie_interrupts_message(ld, vector->number);
 	list_for_each_entry(engine, &ld->all_engines, node)

@@ -5,16 +5,34 @@
  * Copyright (c) 2026 LitePCIe SoC developers
  */
 #include <linux/jiffies.h>
-#include <linux/minmax.h>
 #include <linux/moduleparam.h>
 #include <linux/sizes.h>
 
 #include "driver.h"
 
+/*
+ * PCI Express lets a host take 64 s for a completion, but a card whose engine does
+ * not end its reset holds up unbinding for this time.
+ */
+#define LITEPCIE_TIMEOUT_MS_MIN	100
+#define LITEPCIE_TIMEOUT_MS_MAX	60000
+
+static int litepcie_set_timeout(const char *value, const struct kernel_param *param)
+{
+	return param_set_uint_minmax(value, param, LITEPCIE_TIMEOUT_MS_MIN,
+				     LITEPCIE_TIMEOUT_MS_MAX);
+}
+
+static const struct kernel_param_ops litepcie_timeout_ops = {
+	.set = litepcie_set_timeout,
+	.get = param_get_uint,
+};
+
 static unsigned int timeout_ms = 10000;
-module_param(timeout_ms, uint, 0644);
+module_param_cb(timeout_ms, &litepcie_timeout_ops, &timeout_ms, 0644);
 MODULE_PARM_DESC(timeout_ms,
-		 "Milliseconds without progress until an engine is reset, at least 100 (10000)");
+		 "Milliseconds without progress until an engine is reset, 100 to 60000 (10000)");
+__MODULE_PARM_TYPE(timeout_ms, "uint");
 
 static unsigned int file_bytes = SZ_8M;
 module_param(file_bytes, uint, 0644);
@@ -53,5 +71,5 @@ size_t litepcie_engine_bytes(void)
  */
 unsigned long litepcie_timeout(void)
 {
-	return msecs_to_jiffies(max(READ_ONCE(timeout_ms), 100U));
+	return msecs_to_jiffies(READ_ONCE(timeout_ms));
 }

@@ -34,8 +34,10 @@ int litepcie_reset_engines(struct litepcie_device *ld)
 				 control == ~0U ||
 				 !(control & LITEPCIE_CONTROL_RESET),
 				 100, timeout_us);
-	if (!ret && control != ~0U)
+	if (!ret && control != ~0U) {
+		WRITE_ONCE(ld->stuck, false);
 		return 0;
+	}
 	dev_err(&ld->pdev->dev, "engines %s\n",
 		ret ? "did not end their reset" :
 		      "read as all ones: card is gone");

@@ -9,6 +9,7 @@
 #include <linux/jiffies.h>
 
 #include "driver.h"
+#include "litepcie_trace.h"
 #include "request.h"
 
 /**
@@ -86,6 +87,8 @@ static void litepcie_ring_done(struct litepcie_engine *engine,
 	req->state = LITEPCIE_REQUEST_DONE;
 	req->moved = moved;
 	req->error = error;
+	trace_litepcie_complete(dev_name(&engine->ld->dev), engine->name,
+				req->endpoint, req->bytes, moved, error);
 	list_move_tail(&req->node, done);
 }
 

@@ -19,6 +19,7 @@
 #include <linux/wait.h>
 
 #include "driver.h"
+#include "litepcie_trace.h"
 #include "stream.h"
 
 /* Dword of the status memory that has the report of slot 0. */
@@ -141,6 +142,7 @@ static bool litepcie_stream_poll_locked(struct litepcie_stream_end *end)
 	}
 	if (reason && !error) {
 		error = litepcie_reason_errno(reason);
+		trace_litepcie_stop(dev_name(&end->ld->dev), end->name, reason, 0);
 		dev_warn_ratelimited(&end->ld->dev, "%s stopped: %s\n", end->name,
 				     litepcie_reason_name(reason));
 	}
@@ -194,6 +196,8 @@ static void litepcie_stream_produce(struct litepcie_stream_end *end, u32 count)
 	}
 	litepcie_stream_show(end);
 	/* writel() orders the stores to the ring before the doorbell. */
+	trace_litepcie_doorbell(dev_name(&end->ld->dev), end->name, end->produced,
+				end->completed);
 	writel(end->produced, end->regs + LITEPCIE_ENGINE_DOORBELL);
 }
 

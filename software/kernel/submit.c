@@ -20,6 +20,7 @@
 #include <linux/slab.h>
 
 #include "driver.h"
+#include "litepcie_trace.h"
 #include "request.h"
 
 /*
@@ -91,6 +92,9 @@ static int litepcie_submit_mapped(struct litepcie_request *req, struct file *plu
 	spin_lock_irqsave(&engine->pool->lock, flags);
 	ret = litepcie_pool_error(engine->pool);
 	if (!ret) {
+		trace_litepcie_submit(dev_name(&engine->ld->dev),
+				      engine->direction == LITEPCIE_READER,
+				      req->endpoint, req->bytes);
 		litepcie_queue_add(req);
 		if (!litepcie_plugged(engine->pool, plugged))
 			litepcie_ring_feed(engine->pool);
@@ -157,6 +161,9 @@ static bool litepcie_cancel_locked(struct litepcie_request *req, int error,
 		return false;
 	req->state = LITEPCIE_REQUEST_DONE;
 	req->error = error;
+	trace_litepcie_complete(dev_name(&req->flow->engine->ld->dev),
+				req->flow->engine->name, req->endpoint, req->bytes, 0,
+				error);
 	list_move_tail(&req->node, done);
 	return true;
 }

@@ -8,6 +8,7 @@
 #include <linux/jiffies.h>
 
 #include "driver.h"
+#include "litepcie_trace.h"
 
 /*
  * Resets and restarts an engine. The first incomplete request fails with
@@ -59,6 +60,7 @@ static int litepcie_watchdog_stopped(struct litepcie_engine *engine)
 	u8 reason = FIELD_GET(LITEPCIE_ENGINE_STATUS_REASON_MASK, status);
 	bool empty;
 
+	trace_litepcie_stop(dev_name(&engine->ld->dev), engine->name, reason, bytes);
 	spin_lock_irq(&engine->pool->lock);
 	empty = list_empty(&engine->inflight);
 	spin_unlock_irq(&engine->pool->lock);
@@ -86,6 +88,7 @@ static int litepcie_watchdog_silent(struct litepcie_engine *engine)
 		queue_delayed_work(engine->ld->queue, &engine->watchdog, timeout);
 		return 0;
 	}
+	trace_litepcie_stop(dev_name(&engine->ld->dev), engine->name, 0, 0);
 	dev_warn_ratelimited(&engine->ld->dev, "%s made no progress for %u ms\n",
 			     engine->name, jiffies_to_msecs(timeout));
 	return litepcie_watchdog_recover(engine, 0, -ETIMEDOUT);

@@ -34,8 +34,8 @@ collect_ignore = [] if os.environ.get("LITEPCIE_GUEST_KERNEL") == DEBUG_KERNEL e
 KERNEL = os.environ.get("LITEPCIE_GUEST_KERNEL", DEFAULT_KERNEL)
 
 # What the kernel prints when it finds a fault; the debug kernel (sim/guest/debug.config) finds more.
-COMPLAINTS = "BUG|WARNING|Oops|Call Trace|use-after-free|DMAR:.*fault"
-COMPLAINTS += ("|general protection|blocked for more than|refcount_t|detected stall|Bad page|KASAN|UBSAN|ODEBUG"
+COMPLAINTS = "BUG|WARNING|Oops|Call Trace|use-after-free|DMAR:.*fault|blocked for more than|detected stall"
+COMPLAINTS += ("|general protection|refcount_t|Bad page|KASAN|UBSAN|ODEBUG"
     "|sleeping function|possible .*locking|lock state|RCU usage|corruption|DMA-API:.*device driver"
     if KERNEL == DEBUG_KERNEL else "|DMA-API")
 

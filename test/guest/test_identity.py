@@ -64,7 +64,8 @@ CLAIMS = {
     19: ("user_size",     0x800,      "user registers of 0x800 bytes at 0x80000 are not aligned"),
     20: ("user_size",     0,          "user registers of 0x0 bytes at 0x80000 are not in BAR0"),
 }
-GONE = 15  # All registers read as ones.
+GONE  = 15  # All registers read as ones.
+STUCK = 21  # No engine ends its reset.
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +85,9 @@ def changing():
     text, changed = re.subn(r"(?<= : )(\w+_completer_access_csr_bus_dat_r)\b",
         rf"({{32{{claim == {GONE}}}}} | \1)", text)
     assert changed == 1
+    text, changed = re.subn(r"(assign \w+_csrbank\d+_control0_w = )(?=\w+_registers_\w+_control_storage\[1:0\])",
+        rf"\1claim == {STUCK} ? 2'd2 : ", text)
+    assert changed == 6
     # Before the first use, and without a reset.
     text, changed = re.subn(r"^(wire .*\n)", r"reg [15:0] claim = 0;\n\1", text, count=1, flags=re.M)
     assert changed == 1
@@ -183,3 +187,20 @@ def test_every_engine_is_reset_before_bus_mastering(guest):
     assert guest.run(f"echo {BDF} > {DRIVER}/bind").status == 0
     for engine in others:
         assert guest.run(f"poke {engine + DOORBELL}").output.strip() == "0"
+
+
+def test_unbinding_waits_once_for_engines_that_do_not_end_their_reset(guest):
+    """The card has four memory engines and two of a stream; each was waited for."""
+    assert guest.run(f"echo 3000 > {TIMEOUT_MS}").status == 0
+    claim(guest, STUCK)
+    said = guest.run(f"cat /proc/uptime; echo {BDF} > {DRIVER}/unbind; cat /proc/uptime; dmesg").output
+    begun, ended = (float(time) for time in re.findall(r"^([\d.]+) [\d.]+$", said, re.M))
+    assert 3 <= ended - begun < 6
+    assert said.count("reset timed out: card disabled") >= 4 and not bus_master(guest)
+
+
+@pytest.mark.parametrize("text", ["99", "60001", "4294967296", "-1", "soon"])
+def test_a_timeout_that_cannot_be_is_refused(guest, text):
+    before = guest.run(f"cat {TIMEOUT_MS}").output
+    assert guest.run(f"echo {text} > {TIMEOUT_MS}").status != 0
+    assert guest.run(f"cat {TIMEOUT_MS}").output == before

@@ -79,7 +79,8 @@ def guest(boot, build_board, pipe):
     board    = build_board(streams=2, patterns=1, channels=2, user_core=True)
     exporter = module(named_kernel(KERNEL), EXPORTER)
     with boot("storm-guest", board=board, cpus=2, files=[(exporter, "/lib/modules/exporter.ko")],
-            simulator_arguments=["--inject-pipe", str(pipe)], parameters=("dma_debug=off", "loglevel=8")) as guest:
+            simulator_arguments=["--inject-pipe", str(pipe)],
+            parameters=("dma_debug=off", "loglevel=8", "log_buf_len=8M")) as guest:
         guest.run("insmod /lib/modules/exporter.ko")
         yield guest
 

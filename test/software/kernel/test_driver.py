@@ -32,7 +32,7 @@ SUITES = {
 }
 # Headers that are the machine's, the driver's own or the shim's.
 HEADERS = {"types.h", "errno.h", "ioctl.h", "litepcie.h", "litepcie_stream.h", "kernel.h", "rbtree.h", "math64.h",
-    "build_bug.h", "stddef.h"}
+    "build_bug.h", "stddef.h", "tracepoint.h"}
 
 
 def make_headers(folder):

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 #include <linux/litepcie.h>
+#include <linux/litepcie_hostbuf.h>
 #include <linux/litepcie_stream.h>
 #include "../../exporter/exporter.h"
 
@@ -63,6 +64,33 @@ static long path_ring(void)
 	error = errno;
 	if (ring != MAP_FAILED)
 		unmap(ring, info.map_bytes);
+	if (file >= 0)
+		close(file);
+	errno = error;
+	return result;
+}
+
+/* A buffer of the card's user logic, from its begin to its end, with the fault of a page. */
+static long path_hostbuf(void)
+{
+	struct litepcie_hostbuf_create buffer = { .size = sizeof(buffer), .bytes = 100000,
+		.flags = LITEPCIE_HOSTBUF_READ | LITEPCIE_HOSTBUF_WRITE };
+	struct litepcie_hostbuf_destroy end = { .size = sizeof(end) };
+	int file = open(DEVICE, O_RDWR);
+	long result = file < 0 ? -1 : ioctl(file, LITEPCIE_IOC_HOSTBUF_CREATE, &buffer), error;
+	uint8_t *at = MAP_FAILED;
+
+	if (result >= 0) {
+		at = mmap(NULL, buffer.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, buffer.map_offset);
+		result = at == MAP_FAILED ? -1 : madvise(at, buffer.bytes, MADV_POPULATE_WRITE);
+	}
+	if (result >= 0) {
+		end.handle = buffer.handle;
+		result = ioctl(file, LITEPCIE_IOC_HOSTBUF_DESTROY, &end);
+	}
+	error = errno;
+	if (at != MAP_FAILED)
+		unmap(at, buffer.bytes);
 	if (file >= 0)
 		close(file);
 	errno = error;
@@ -177,6 +205,7 @@ const struct path node_paths[] = {
 	{ "stream", nothing, path_stream, nothing },
 	{ "ring", nothing, path_ring, nothing },
 	{ "user", nothing, path_user, nothing },
+	{ "hostbuf", nothing, path_hostbuf, nothing },
 	{ "interrupt", before_interrupt, path_interrupt, after_helper },
 	{ "buffer", before_buffer, path_buffer, after_helper },
 	{ NULL, NULL, NULL, NULL },

@@ -157,6 +157,7 @@ unsigned int tables_of(struct table *tables)
 	tables[2] = (struct table){ stream_kinds, stream_kinds_count, 0 };
 	tables[3] = (struct table){ user_kinds, user_kinds_count, 0 };
 	tables[4] = (struct table){ buffer_kinds, buffer_kinds_count, 0 };
+	tables[5] = (struct table){ hostbuf_kinds, hostbuf_kinds_count, 0 };
 	for (unsigned int i = 0; i < TABLES; i++) {
 		tables[i].at = count;
 		count += tables[i].count;

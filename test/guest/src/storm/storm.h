@@ -82,10 +82,15 @@ extern const struct kind user_kinds[];
 extern const unsigned int user_kinds_count;
 extern const struct kind buffer_kinds[];
 extern const unsigned int buffer_kinds_count;
+extern const struct kind hostbuf_kinds[];
+extern const unsigned int hostbuf_kinds_count;
 /* Open files while the hand may: some hands become a user who may not. */
 void streams_open(void);
 void user_files_open(void);
 void exporter_open(void);
+
+/* Writes registers of the card's user logic. */
+void logic_write(off_t offset, const void *words, size_t bytes);
 
 /* A table of kinds of calls; the counters of its first kind are at `at`. */
 struct table {
@@ -93,7 +98,7 @@ struct table {
 	unsigned int count, at;
 };
 
-#define TABLES	5
+#define TABLES	6
 
 /* Fills in all tables, and returns the number of their kinds. */
 unsigned int tables_of(struct table *tables);

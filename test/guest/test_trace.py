@@ -1,0 +1,71 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The driver's trace events: their order and values, for a transfer and for one that fails."""
+
+import re
+
+import pytest
+
+from litepcie_sim.guest  import DEBUG_KERNEL
+from test.guest.conftest import KERNEL
+
+pytestmark = [pytest.mark.guest,
+    pytest.mark.skipif(KERNEL == DEBUG_KERNEL, reason="the debug kernel has no trace events")]
+
+TRACING = "/sys/kernel/tracing"
+EVENT   = re.compile(r"litepcie_(\w+): litepcie0 (.*)$", re.M)
+
+
+@pytest.fixture
+def traced(shared_guest):
+    """Runs a command and returns its events: (name, text)."""
+    with shared_guest.borrow() as guest:
+        guest.run(f"test -e {TRACING}/trace || mount -t tracefs none {TRACING}")
+
+        def run(command):
+            guest.run(f"echo > {TRACING}/trace; echo 1 > {TRACING}/events/litepcie/enable; {command} 2>/dev/null; "
+                f"echo 0 > {TRACING}/events/litepcie/enable")
+            return EVENT.findall(guest.run(f"cat {TRACING}/trace"))
+
+        yield run, guest
+
+
+def test_a_transfer(traced):
+    run, _ = traced
+    events = run("dd if=/dev/zero of=/dev/litepcie0 bs=5000 count=1 seek=2")
+    assert [name for name, _ in events if name != "interrupt"] == ["submit", "doorbell", "complete"]
+    texts = dict(events)
+    assert texts["submit"] == "reader endpoint=0x2710 bytes=5000"
+    # The ring counts descriptors; each piece of memory is one.
+    produced, completed = map(int, re.fullmatch(r"reader0 produced=(\d+) completed=(\d+)", texts["doorbell"]).groups())
+    assert 1 <= produced - completed <= 2
+    assert texts["complete"] == "reader0 endpoint=0x2710 bytes=5000 moved=5000 error=0"
+    names = [name for name, _ in events]
+    assert names.index("doorbell") < names.index("interrupt") < names.index("complete")
+    assert re.fullmatch(r"vector=\d+", texts["interrupt"])
+
+
+def test_a_transfer_that_fails(traced, shared_guest):
+    run, guest = traced
+    shared_guest.inject("ur@100")
+    events = run("dd if=/dev/zero of=/dev/litepcie0 bs=100000 count=1")
+    names  = [name for name, _ in events]
+    stop   = names.index("stop")
+    # UR is reason 1 (litepcie_regs.h), EIO errno 5.
+    assert re.fullmatch(r"reader0 reason=1 bytes=\d+", events[stop][1])
+    failed = [text for name, text in events[stop:] if name == "complete"]
+    assert len(failed) == 1 and failed[0].endswith("error=-5")
+    moved  = int(re.search(r"moved=(\d+)", failed[0])[1])
+    assert 0 < moved < 100000
+    guest.works()
+
+
+def test_nothing_is_written_when_it_is_off(traced):
+    run, guest = traced
+    run("true")
+    guest.works()
+    assert EVENT.findall(guest.run(f"cat {TRACING}/trace")) == []
