@@ -190,6 +190,14 @@ def test_does_not_fit(host):
     assert "does not fit into the card's memory of 67108864 bytes" in result.stderr
 
 
+def test_credits_below_a_payload(host):
+    result = run(host, "--credits", "64,15,64", "--mps", 256, "--length", 4096, "--iterations", 1)
+    assert (result.returncode, result.stderr) == (2, "litepcie_host: --credits: 15 units of posted data are less than "
+        "a write of MPS 256 bytes, which could never be sent; give at least 16, or set a smaller MPS\n")
+    result = run(host, "--credits", "64,15,64", "--mps", 128, "--length", 4096, "--iterations", 1)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
 def test_payload_larger_than_announced(host):
     result = run(host, "--mps", 1024)
     assert result.returncode == 1 and "more than the card announces (512)" in result.stderr

@@ -31,6 +31,8 @@ struct Credits {
 
     // False for a class with infinite credits, which never needs an UpdateFC.
     bool finite(size_t i) const { return header[i] < kInfinite || data[i] < kInfinite; }
+    // Whether a write of `mps` bytes can ever be sent.
+    bool hold_write(unsigned mps) const { return data[size_t(TlpClass::Posted)] >= int64_t(mps / kCreditBytes); }
 };
 
 // Typical credits of a root port: 64 posted headers and 4 KiB of posted data, 64 reads, infinite completions.

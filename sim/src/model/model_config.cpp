@@ -31,6 +31,11 @@ void Model::apply_config() {
                          config_.msi_enabled(), config_.msix_enabled() && !config_.msix_function_masked(),
                          config_.relaxed_ordering(), config_.no_snoop()},
                         cycle_);
+    if (!options_.credits.hold_write(config_.mps()))
+        throw UsageError("--credits: " + std::to_string(options_.credits.data[size_t(TlpClass::Posted)]) +
+                         " units of posted data are less than a write of MPS " + std::to_string(config_.mps()) +
+                         " bytes, which could never be sent; give at least " +
+                         std::to_string(config_.mps() / kCreditBytes) + ", or set a smaller MPS");
     phy_.set_mps(config_.mps());
     completer_.set_mps(config_.mps());
     cpu_.set_mps(config_.mps());
