@@ -15,16 +15,18 @@ constexpr unsigned kSegmentBits = 128;  // at whose multiples a completion begin
 
 double skip_share() { return double(kSkpSymbols) / kSkpInterval; }
 
-// A transfer of `total` bytes, split into `count` packets.
+// A transfer of `total` bytes, split into `count` packets of `limit` bytes, of which the last may be shorter.
 struct Split {
     double count;
     double total;
+    double limit;
     double average() const { return total / count; }
+    double last() const { return total - (count - 1) * limit; }
 };
 
 Split split(uint64_t descriptor_bytes, unsigned limit) {
     uint64_t total = descriptor_bytes ? descriptor_bytes : limit;
-    return {std::ceil(double(total) / limit), double(total)};
+    return {std::ceil(double(total) / limit), double(total), double(limit)};
 }
 
 // TLPs per second of one direction, by class.
@@ -67,6 +69,15 @@ Beats beats(const BoundParameters &p, double payload, unsigned header, bool shar
     return found;
 }
 
+// Those of an average packet of a transfer.
+Beats average_beats(const BoundParameters &p, const Split &packets, unsigned header, bool shares = false) {
+    const Beats whole = beats(p, std::min(packets.limit, packets.total), header, shares);
+    const Beats last = beats(p, packets.last(), header, shares);
+    const double others = packets.count - 1;
+    return {(others * whole.of_card + last.of_card) / packets.count,
+            (others * whole.of_block + last.of_block) / packets.count};
+}
+
 // TLPs with `each` beats per second, where others take `used` beats in each second.
 double tlps_beside(double clock_hz, const Beats &each, const Beats &used) {
     const double at_card = (clock_hz - used.of_card) / each.of_card;
@@ -106,14 +117,14 @@ Rates link_bound(const BoundParameters &p) {
     const double completion_wire =
         1 + completion.count * (kFramingBytes + kCompletionHeader) / completion.total + fetch_wire;
     const double request_wire = request.count * (kFramingBytes + p.header_bytes) / request.total + fetch_request_wire;
-    const Beats of_completion = beats(p, completion.average(), kCompletionHeader, p.straddle);
+    const Beats of_completion = average_beats(p, completion, kCompletionHeader, p.straddle);
     const double fetches = fetched / answer * completion.average();  // for each completion of data
     const double path =
         p.shape.clock_hz /
         Beats{of_completion.of_card + fetches * fetch.of_card, of_completion.of_block + fetches * fetch.of_block}
             .slower() *
         completion.average();
-    const Beats of_request = beats(p, 0, p.header_bytes), of_write = beats(p, write.average(), p.header_bytes);
+    const Beats of_request = beats(p, 0, p.header_bytes), of_write = average_beats(p, write, p.header_bytes);
 
     // The DLLPs of a direction depend on the other direction's rate, but only a little: this iteration converges.
     Rates rates = {reads ? path : 0, writes ? capacity : 0};

@@ -163,6 +163,9 @@ TEST(Theory, BoundKnowsTheBlocksBeats) {
     p.block_clock_hz = 250000000;
     p.traffic = Traffic::Write;
     EXPECT_NEAR(link_bound(p).write, 250e6 * 256 / 9, 1e4);
+    p.descriptor_bytes = 99968;  // the last of 391 TLPs has 128 bytes and takes 5 beats
+    EXPECT_NEAR(link_bound(p).write, 250e6 * 99968 / (390 * 9 + 5), 1e4);
+    p.descriptor_bytes = 0;
     p.traffic = Traffic::Both;
     const Rates both = link_bound(p);
     EXPECT_NEAR(both.write, (250e6 - both.read / 512) * 256 / 9, 1e4);
