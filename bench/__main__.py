@@ -12,6 +12,7 @@ Exit status: 0 if everything was measured; 1 if a point failed or a board could 
 
 import json
 import sys
+import tempfile
 import time
 
 from pathlib import Path
@@ -46,6 +47,13 @@ def parse_args(argv):
         for option in ("only", "design", "boards"):
             if getattr(args, option) is not None:
                 parser.error(f"argument --{option}: not supported with --guest; leave out one of them")
+    try:
+        args.output_dir.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=args.output_dir):
+            pass
+    except OSError as error:
+        parser.error(f"argument --output-dir: {args.output_dir}: {error.strerror}; give a folder that can be made and "
+            "written")
     if args.boards is not None:
         for option in ("only", "design"):
             if getattr(args, option):
@@ -68,7 +76,7 @@ def build(points):
     needed   = sorted({point.board for point in points})
     progress = Progress("boards", len(needed))
     parallel.side_by_side(boards.build, needed, boards.AT_ONCE,
-        lambda board: progress.step(str(board)))
+        lambda board: progress.step(str(board)), progress.waiting)
     progress.end()
 
 
@@ -96,7 +104,6 @@ def main(argv=None):
     args   = parse_args(argv)
     began  = time.monotonic()
     if args.guest:
-        args.output_dir.mkdir(parents=True, exist_ok=True)
         try:
             return guest_report.run(args.output_dir, args.quick)
         except (boards.BoardError, GuestError, ValueError) as error:
@@ -107,7 +114,6 @@ def main(argv=None):
         print("bench: error: these options select no point; choose another --only or --design, or leave out --quick",
             file=sys.stderr)
         return 2
-    args.output_dir.mkdir(parents=True, exist_ok=True)
     try:
         synth   = area.load(SYNTH)
         build(points)

@@ -14,9 +14,10 @@ from litepcie_soc.build import processes
 WAIT_S = 1
 
 
-def side_by_side(work, items, at_once, done):
+def side_by_side(work, items, at_once, done, waiting=lambda items: None):
     """Returns the results of ``work(item)`` by item; calls ``done(result)`` after each.
 
+    Every second at least, it calls ``waiting(items)`` with the items that are being worked on.
     When one raises, or the program is interrupted, everything that runs is ended.
     """
     results = {}
@@ -29,6 +30,7 @@ def side_by_side(work, items, at_once, done):
                 for job in ended:
                     results[jobs[job]] = job.result()
                     done(job.result())
+                waiting([jobs[job] for job in left if job.running()])
         except BaseException:  # An interrupt comes only once: litepcie_soc.build.command_line sees to that.
             pool.shutdown(wait=False, cancel_futures=True)
             processes.end_all()

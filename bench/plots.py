@@ -123,23 +123,34 @@ def back_to_back(results):
 # Efficiency ---------------------------------------------------------------------------------------
 
 
+ZOOM = 80  # %: an axis of shares begins here if all its bars reach it.
+
+
+def shares_from(values):
+    """Returns where an axis of shares in % begins: at ZOOM if all are above, else at 0."""
+    return ZOOM if min(values, default=0) > ZOOM else 0
+
+
 def efficiency(results):
-    """Bars: share of theory for one transfer per doorbell, and the best published figure."""
+    """Bars: share of theory for one transfer per doorbell, and the best published figure. Each of our bars shows how
+    much it differs from the better of the others."""
     rows = note_rows(results)
     if not rows:
         return None
     names        = list(dict.fromkeys(row.where for row in rows))
     figure, axes = pyplot.subplots(2, 2, figsize=(12, 2 + .9*len(names)), squeeze=False,
-        sharex=True, sharey=True)
+        sharey=True)
     for panel, (both, direction) in zip(axes.flat, ((False, "read"), (False, "write"),
         (True, "read"), (True, "write"))):
-        for row in rows:
-            if (row.both, row.direction) == (both, direction):
-                _efficiency_bars(panel, names.index(row.where), row)
+        mine = [row for row in rows if (row.both, row.direction) == (both, direction)]
+        left = shares_from([100*value/row.theory() for row in mine
+            for value in (row.rate(OURS, False), row.rate(STOCK, False), row.published) if value])
+        for row in mine:
+            _efficiency_bars(panel, names.index(row.where), row, left)
         panel.set_title("both at once: "*both + direction, loc="left")
         panel.set_yticks(range(len(names)), names)
-        panel.set_xlim(0, 112)
-        panel.set_xticks(range(0, 101, 20))
+        panel.set_xlim(left, 103 if left else 112)
+        panel.set_xticks(range(left, 101, 5 if left else 20))
         panel.grid(axis="y", visible=False)
     axes[0][0].set_ylim(len(names) - .4, -.6)
     for panel in axes[1]:
@@ -155,15 +166,19 @@ def efficiency(results):
     return figure
 
 
-def _efficiency_bars(panel, at, row):
+def _efficiency_bars(panel, at, row, left):
     theory = row.theory()
     bars   = ((OURS, row.rate(OURS, False), row.rate(OURS, True)),
         (STOCK, row.rate(STOCK, False), row.rate(STOCK, True)), ("published", row.published, None))
+    others = [100*alone/theory for name, alone, _ in bars if name != OURS and alone]
     for offset, (name, alone, chained) in enumerate(bars):
         height = at + .27*(offset - 1)
         if alone:
             panel.barh(height, 100*alone/theory, .25, color=COLORS[name])
-            panel.text(1.5, height, f"{100*alone/theory:.1f}", va="center", fontsize=6.5, color="white")
+            words = f"{100*alone/theory:.1f}"
+            if name == OURS and others:
+                words += f" ({100*alone/theory - max(others):+.1f})"
+            panel.text(left + (100 - left)*.015, height, words, va="center", fontsize=6.5, color="white")
         if chained:
             panel.plot(100*chained/theory, height, "o", ms=3.5, mfc="white", mec=COLORS[name])
     panel.plot([100*row.bound()/theory]*2, [at - .42, at + .42], color=COLORS["limit"], lw=1.5)

@@ -14,6 +14,7 @@ import time
 import pytest
 
 from litepcie_bench import parallel
+from litepcie_bench.progress import Progress
 
 # Two processes that sleep, each with a child. They write the numbers of all four to a file.
 PROGRAM = """
@@ -24,6 +25,16 @@ from litepcie_soc.build.command_line import run
 command = ["sh", "-c", "sleep 60 & echo $! >> $0; echo $$ >> $0; wait", sys.argv[1]]
 sys.exit(run(lambda: parallel.side_by_side(lambda _: processes.run(command), range(2), 2, print), "program"))
 """
+
+
+def test_progress_goes_on_while_a_step_takes_long(monkeypatch, capsys):
+    monkeypatch.setattr(Progress, "QUIET_S", 1)
+    progress = Progress("boards", 1)
+    parallel.side_by_side(lambda _: time.sleep(2.5), ["one board"], 1, lambda _: progress.step("done"),
+        progress.waiting)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("boards: 0/1 after ") and lines[0].endswith("; now one board")
+    assert lines[-1].startswith("boards: 1/1 after ")
 
 
 def is_there(pid):

@@ -1,0 +1,28 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Plots of the report: where axes begin, and what stands on the bars."""
+
+from litepcie_bench import plots
+from litepcie_bench.points import OURS, STOCK, Point
+from litepcie_bench.runner import Result
+
+
+def measured(design, read):
+    data = {"theory_bytes_per_second": 1e9}
+    for direction, share in (("read", read), ("write", 0.97)):
+        data[direction] = {"average_bytes_per_second": share*1e9, "bound_bytes_per_second": 0.98e9}
+    return Result(Point("notes", design, 2, 4, 128), data)
+
+
+def test_axes_begin_where_the_bars_are():
+    assert plots.shares_from([81, 99]) == 80 and plots.shares_from([79, 99]) == plots.shares_from([]) == 0
+    figure = plots.efficiency([measured(OURS, 0.95), measured(STOCK, 0.5)])
+    read, write = figure.axes[:2]
+    assert read.get_xlim()[0] == 0 and write.get_xlim()[0] == 80
+    words = [text.get_text() for text in read.texts]
+    assert any(word.startswith("95.0 (") for word in words) and "50.0" in words
+    plots.pyplot.close(figure)
