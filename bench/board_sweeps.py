@@ -9,7 +9,7 @@
 from dataclasses import replace
 
 from litepcie_bench.hardware import defaults, everything, hardware
-from litepcie_bench.points import HOSTS, OURS, Point
+from litepcie_bench.points import AN_BYTES, HOSTS, OURS, PENDING, STOCK, Point
 from litepcie_soc.build.targets import load
 from litepcie_soc.dma.engine import DIRECT_BITS
 
@@ -62,6 +62,15 @@ def hosts(quick):
     """Each board's default build and its widest link on each host."""
     return [replace(_chained(_point("hosts", found)), host=host) for found in defaults()[:1 if quick else None]
         for host, kind in HOSTS.items() if found.lanes <= kind.lanes]
+
+
+def stock(quick):
+    """Ours and stock, with more and more pending requests, on the hard block, data path and clock of each board."""
+    points = []
+    for found in defaults()[:1 if quick else None]:
+        one     = replace(_chained(_point("stock", found)), bytes=AN_BYTES//(found.width//8)*(found.width//8))
+        points += [one, *(replace(one, design=STOCK, pending=pending) for pending in PENDING)]
+    return points
 
 
 def links(quick):

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from litepcie_bench.points import DEFAULT_TAGS, STOCK
+from litepcie_bench.stock.names import folder_name
 from litepcie_soc.build import processes
 from litepcie_soc.build.simulation import build_name
 
@@ -30,7 +31,7 @@ class BoardError(Exception):
 def folder(board):
     """Returns the build folder of a ``SimulatedBoard``, as ``targets/sim.py`` names it."""
     if board.design == STOCK:
-        return ROOT / "build" / f"stock_{board.width}"
+        return ROOT / "build" / folder_name(board.width, board.tags)
     endianness = "little" if board.phy == "split" else "big"
     return ROOT / "build" / build_name(*BUILT_AS[board.width], board.width, board.phy, endianness, board.tags,
         with_ddr=board.memory == "ddr", completion_space=board.space, fabric_width=board.fabric)
@@ -45,7 +46,8 @@ def host_program(board):
 def command(board):
     """Arguments that build a ``SimulatedBoard``."""
     if board.design == STOCK:
-        return [sys.executable, "-m", "litepcie_bench.stock.soc", "--data-width", str(board.width)]
+        return [sys.executable, "-m", "litepcie_bench.stock.soc", "--data-width", str(board.width),
+            "--pending-requests", str(board.tags)]
     gen, lanes = BUILT_AS[board.width]
     line = [sys.executable, str(ROOT / "targets" / "sim.py"), "--build", "--gen", str(gen),
         "--lanes", str(lanes), "--data-width", str(board.width), "--output-dir", str(folder(board))]

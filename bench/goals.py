@@ -215,6 +215,17 @@ def fixed_costs(results, design=OURS):
     return {key: fit(rates) for key, rates in sorted(by_link.items()) if len(rates) > 1}
 
 
+def equal_costs(results):
+    """Returns (design, direction, ``FixedCost``) of chains that are as long for ours as for stock."""
+    by_design = {}
+    for result in results:
+        if result.point.sweep == "equal_chains" and not result.failure:
+            name = "ours" if result.point.design == OURS else f"stock, {result.point.pending} pending requests"
+            for direction in ("read", "write"):
+                by_design.setdefault((name, direction), {})[result.point.bytes] = rate(result, direction)
+    return [(*key, fit(rates)) for key, rates in by_design.items() if len(rates) > 1]
+
+
 def _half_peak(results):
     return [Cell("half-peak size", f"{link_name(*link)}, {direction}", cost.half_peak, HALF_PEAK,
         "B", f"t0 {1e9*cost.t0:.0f} ns per descriptor", least=False)

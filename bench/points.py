@@ -21,6 +21,7 @@ STOCK = "litepcie_stock"
 DEFAULT_TAGS     = 64
 UNEXTENDED_TAGS  = 32
 STOCK_TAGS       = 8     # max_pending_requests of add_pcie.
+PENDING          = (STOCK_TAGS, 16, 32)  # Pending requests with which stock is measured.
 
 AN_BYTES      = 100_000  # Bytes of one transfer in the application notes.
 AN_ITERATIONS = 20       # Transfers that the application notes average.
@@ -42,8 +43,9 @@ HOSTS = {"ideal": Host(False), "broadwell": Host(True), "broadwell-remote": Host
 
 @dataclass(frozen=True, order=True)
 class SimulatedBoard:
-    """One simulated board: ``width`` in bits; ``phy`` is "shared" (one pair of streams, big-endian payload,
-    as on 7-series) or "split" (requests and completions apart, little-endian, as on UltraScale);
+    """One simulated board: ``width`` in bits; ``tags``: for STOCK its pending requests; ``phy`` is "shared" (one pair
+    of streams, big-endian payload, as on 7-series) or "split" (requests and completions apart, little-endian, as on
+    UltraScale);
     ``memory`` is "bram" or "ddr" (64-bit DDR3-1600 with LiteDRAM); ``space`` is the hard block's completion buffer,
     completions and bytes, empty if it is ideal; ``fabric``: bits of the hard block if the fabric has a completion
     buffer, else 0.
@@ -58,7 +60,9 @@ class SimulatedBoard:
 
     def __str__(self):
         words = [self.design, f"{self.width} bit"]
-        if self.tags != DEFAULT_TAGS:
+        if self.design == STOCK:
+            words += [f"{self.tags} pending requests"]*(self.tags != STOCK_TAGS)
+        elif self.tags != DEFAULT_TAGS:
             words.append(f"{self.tags} tags")
         if self.phy != "shared":
             words.append(self.phy)
@@ -89,6 +93,7 @@ class Point:
     store      : bytes of one store in the sequence "pio".
     fill       : for STOCK: whether the register writes that fill its table are counted.
     tags       : for OURS: outstanding requests; 32: the host leaves Extended Tags off.
+    pending    : for STOCK: outstanding requests.
     phy        : for OURS: as in the class of the board.
     address_bits : host buffers below 4 GiB (32: headers of 3 dwords) or above (64: headers of 4 dwords).
     update_fc  : when the host returns credits: "guideline" or "minimum".
@@ -118,6 +123,7 @@ class Point:
     store:      int = 4
     fill:       bool = False
     tags:       int = DEFAULT_TAGS
+    pending:    int = STOCK_TAGS
     phy:        str = "shared"
     address_bits: int = 32
     update_fc:  str = "guideline"
@@ -136,7 +142,7 @@ class Point:
     def board(self):
         """The ``SimulatedBoard`` it runs on."""
         if self.design == STOCK:
-            return SimulatedBoard(STOCK, self.width)
+            return SimulatedBoard(STOCK, self.width, self.pending)
         if self.hardware:
             return SimulatedBoard(OURS, self.width, self.tags, self.phy, self.memory, self.hardware.space,
                 self.hardware.fabric)

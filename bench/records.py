@@ -6,7 +6,7 @@
 
 """results.json: one record per figure, measured or published."""
 
-from litepcie_bench.points import AN_BYTES, AN_ITERATIONS, OURS, STOCK, STOCK_TAGS
+from litepcie_bench.points import AN_BYTES, AN_ITERATIONS, OURS, STOCK
 from litepcie_bench.published import application_notes, bus_mastering, msc_columns, pio
 
 PUBLISHED = "published"
@@ -67,7 +67,7 @@ def _source(point):
 
 def _conditions(point):
     """Returns conditions of card, host and link other than generation, lanes and width."""
-    found = {"tags": STOCK_TAGS if point.design == STOCK else point.tags, "phy": point.phy,
+    found = {"tags": point.pending if point.design == STOCK else point.tags, "phy": point.phy,
         "address_bits": point.address_bits, "update_fc": point.update_fc,
         "jitter_ns": point.jitter_ns, "reorder": point.reorder, "memory": point.memory}
     if point.direct:

@@ -14,8 +14,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from litepcie_bench import boards, parallel
-from litepcie_bench.points import OURS, UNEXTENDED_TAGS, Point
+from litepcie_bench import boards, parallel, stock_best
+from litepcie_bench.points import OURS, STOCK, UNEXTENDED_TAGS, Point
 from litepcie_soc.build import processes
 
 TIMEOUT_S = 300
@@ -62,6 +62,8 @@ def host_options(point):
         line += ["--host", point.host]
     if point.address_bits != 32:
         line += ["--address-bits", point.address_bits]
+    if point.design == STOCK and point.hardware and stock_best.safe(point.hardware, point.pending):
+        line += ["--completion-headers", point.hardware.space[0], "--completion-data", point.hardware.space[1]]
     if point.hardware and point.hardware.block_width:
         line += ["--block-width", point.hardware.block_width, "--block-clock-hz", point.hardware.block_clock_hz]
     if point.update_fc != "guideline":

@@ -9,7 +9,7 @@
 from rich.console import Console
 from rich.table import Table
 
-from litepcie_bench import board_rows, goals, hosts, waits
+from litepcie_bench import board_rows, goals, hosts, stock_best, waits
 from litepcie_bench.board_sweeps import DESCRIPTORS
 from litepcie_bench.points import HOSTS, OURS, STOCK, link_name
 from litepcie_bench.records import rate
@@ -84,6 +84,18 @@ def on_hosts(rows):
     return table
 
 
+def stock_at_its_best(rows):
+    table = Table(title="Stock at its best: 100 KB x 20, MPS 256, MRRS 512, 1 us", caption=stock_best.CAPTION)
+    for name in ("board", "link", ""):
+        table.add_column(name, no_wrap=name != "board")
+    for name in stock_best.HEADS:
+        table.add_column(name, justify="right")
+    for row in rows:
+        table.add_row(row.hardware.title, link_name(row.hardware.gen, row.hardware.lanes, row.hardware.width),
+            row.direction, *stock_best.cells(row))
+    return table
+
+
 def small_transfers(results):
     """Chains of small transfers of the boards: % of the bound with descriptors and start-up, and of the plain one."""
     sizes = sorted({r.point.bytes for r in results})
@@ -131,6 +143,8 @@ def show(console, results, cells):
         console.print(boards(results))
     if hosts.rows(results):
         console.print(on_hosts(hosts.rows(results)))
+    if stock_best.rows(results):
+        console.print(stock_at_its_best(stock_best.rows(results)))
     small = [result for result in results if result.point.sweep == "board_sizes" and not result.failure]
     if small:
         console.print(small_transfers(small))
@@ -142,6 +156,9 @@ def show(console, results, cells):
             console.print(f"{design} {link_name(*link)} {direction}, chained: "
                 f"t0 {1e9*cost.t0:.1f} ns, Rinf {megabytes(cost.rinf)} MB/s, "
                 f"half-peak size {cost.half_peak:.0f} B")
+    for name, direction, cost in goals.equal_costs(good):
+        console.print(f"equal chains, {name}, {direction}: t0 {1e9*cost.t0:.1f} ns, Rinf {megabytes(cost.rinf)} MB/s, "
+            f"half-peak size {cost.half_peak:.0f} B")
     for result in good:
         if result.point.sequence == "pio":
             console.print(f"PIO Gen{result.point.gen} x{result.point.lanes}: stores of "

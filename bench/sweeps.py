@@ -8,8 +8,8 @@
 
 from dataclasses import replace
 
-from litepcie_bench.board_sweeps import board_sizes, boards, hosts, links
-from litepcie_bench.points import AN_BYTES, OURS, STOCK, Point, narrowest
+from litepcie_bench.board_sweeps import board_sizes, boards, hosts, links, stock
+from litepcie_bench.points import AN_BYTES, OURS, PENDING, STOCK, Point, narrowest
 from litepcie_bench.published import application_notes
 
 DEFAULT = dict(gen=2, lanes=4, width=128)
@@ -139,7 +139,8 @@ def tags(quick):
 
 
 def addresses(quick):
-    """Buffers above 4 GiB: headers of four dwords. Stock is left out: its default is 32 bits of address."""
+    """Buffers above 4 GiB: headers of four dwords. Stock is built with 32 bits of address, its default, and left
+    out; with ``address_width=64`` of ``add_pcie`` it has 64."""
     return [chained(point) for link in ((DEFAULT,) if quick else (DEFAULT, FASTEST))
         for point in directions(sweep="addresses", design=OURS, address_bits=64, **link)]
 
@@ -178,6 +179,17 @@ def _sizes_of(point, sizes):
     return points
 
 
+def equal_chains(quick):
+    """Chains as long as the table of stock LitePCIe holds, of ours and of stock with more and more pending requests."""
+    points = []
+    sizes  = [size for size in MSC_SIZES if size >= DEFAULT["width"]//8]  # Stock moves whole words.
+    for size in sizes[::4] if quick else sizes:
+        one = Point("equal_chains", OURS, **DEFAULT, mrrs=256, iterations=1, bytes=size,
+            batch=chain_length(2, 4, size, STOCK))
+        points += [one, *(replace(one, design=STOCK, pending=pending) for pending in PENDING)]
+    return points
+
+
 def baseline(quick):
     """The rows of the first measurement of stock LitePCIe, measured again, with ours for comparison."""
     gen1   = dict(gen=1, lanes=4, width=64)
@@ -203,5 +215,5 @@ def ddr(quick):
             bytes=whole(link), **link)]
 
 
-SWEEPS = {sweep.__name__: sweep for sweep in (boards, hosts, links, board_sizes, notes, gen3, alone, shapes,
-    completions, latency, outliers, tags, addresses, errors, sizes, baseline, pio, ddr)}
+SWEEPS = {sweep.__name__: sweep for sweep in (boards, hosts, stock, links, board_sizes, notes, gen3, alone, shapes,
+    equal_chains, completions, latency, outliers, tags, addresses, errors, sizes, baseline, pio, ddr)}

@@ -6,7 +6,7 @@
 
 """Tables of the report: measured figures. Each function returns HTML, which is empty if its sweep was not run."""
 
-from litepcie_bench import area, board_rows, goals, hosts, waits
+from litepcie_bench import area, board_rows, goals, hosts, stock_best, waits
 from litepcie_bench.page import Judged, details, note, table
 from litepcie_bench.points import DEFAULT_TAGS, HOSTS, OURS, STOCK, link_name
 from litepcie_bench.published import msc_calculated
@@ -102,6 +102,19 @@ def by_host(results):
             row.direction, f"{middle:.1f} ({least:.1f} to {most:.1f})", *hosts.cells(row)))
     return table(("100 KB x 20, % of bound", "", "median (range) of measured hosts", *(
         name if host.measured else f"{name} (chosen)" for name, host in HOSTS.items())), body)
+
+
+def stock_by_board(results):
+    """Stock as shipped, with more pending requests, at its best that is safe, and ours."""
+    rows = [(f"{row.hardware.title}, {link_name(row.hardware.gen, row.hardware.lanes, row.hardware.width)}",
+        row.direction, *stock_best.cells(row)) for row in stock_best.rows(results)]
+    return table(("100 KB x 20", "", *stock_best.HEADS), rows) + note(stock_best.CAPTION) if rows else ""
+
+
+def equal_chains(results):
+    rows = [(name, direction, f"{1e9*cost.t0:.1f}", megabytes(cost.rinf), f"{cost.half_peak:.0f}")
+        for name, direction, cost in goals.equal_costs(results)]
+    return table(("chains of equal length, Gen2 x4, 128 bit", "", "t0, ns", "Rinf, MB/s", "half-peak size, B"), rows)
 
 
 def board_sizes(results):

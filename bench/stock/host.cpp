@@ -42,9 +42,7 @@ void add_options(CommandLine &line, HostOptions &o) {
     line.choice("--mrrs", "Max_Read_Request_Size, bytes (512)", o.run.mrrs, {128, 256, 512});
     line.number("--descriptor-bytes", "BYTES", "largest descriptor, used for the bound (0)", o.run.descriptor_bytes, 0,
                 StockDma::kLongest);
-    line.choice("--gen", "generation of the link (as built)", o.link.gen, {1, 2, 3});
-    line.choice("--lanes", "lanes of the link (as built)", o.link.lanes, {1, 2, 4, 8});
-    line.number("--clock-hz", "HZ", "clock of the board (as built)", o.link.clock_hz, 1000000, 1000000000);
+    add_link_options(line, o.link);
     line.flag("--count-table", "also count the writes that fill the table", o.count_table);
     line.text("--json", "FILE", "write the results as JSON", o.json);
     add_model_options(line, o.model);

@@ -8,7 +8,8 @@
 
 Only the PHY is from this project.
 
-    python -m litepcie_bench.stock.soc --data-width 128     build/stock_128/
+    python -m litepcie_bench.stock.soc --data-width 128                           build/stock_128/
+    python -m litepcie_bench.stock.soc --data-width 128 --pending-requests 16     build/stock_128_pending16/
 """
 
 import argparse
@@ -31,14 +32,14 @@ from litepcie.core import LitePCIeEndpoint, LitePCIeMSI
 from litepcie.frontend.dma import LitePCIeDMA
 from litepcie.frontend.wishbone import LitePCIeWishboneMaster
 
+from litepcie_bench.stock.names import MAX_PENDING_REQUESTS, folder_name
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
 from litepcie_soc.soc.export import export_verilog, reproducible, write_if_changed
 from litepcie_soc.soc.soc import PCI_ID
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Defaults of add_pcie.
-MAX_PENDING_REQUESTS = 8
+# Defaults of add_pcie, in addition to MAX_PENDING_REQUESTS.
 BUFFERING_DEPTH      = 1024
 BAR0_SIZE            = 0x100000
 
@@ -52,11 +53,12 @@ class StockSoC(SoCMini):
     ----------
     platform   : GenericPlatform with the resources of ``sim_phy_io``, ``sys_clk`` and ``sys_rst``.
     data_width : bits of PHY and streams.
+    pending    : reads that may be outstanding, ``max_pending_requests`` of ``add_pcie``.
     dma        : further arguments of ``LitePCIeDMA``.
     """
     mem_map = {"csr": 0x0000_0000}
 
-    def __init__(self, platform, data_width, sys_clk_freq=125e6, **dma):
+    def __init__(self, platform, data_width, pending=MAX_PENDING_REQUESTS, sys_clk_freq=125e6, **dma):
         self.cd_sys = ClockDomain()
         self.comb += [
             self.cd_sys.clk.eq(platform.request("sys_clk")),
@@ -73,7 +75,7 @@ class StockSoC(SoCMini):
 
         # Core -------------------------------------------------------------------------------------
         self.pcie_endpoint = LitePCIeEndpoint(phy,
-            max_pending_requests = MAX_PENDING_REQUESTS,
+            max_pending_requests = pending,
             endianness           = phy.endianness,
         )
         self.pcie_mmap = LitePCIeWishboneMaster(self.pcie_endpoint,
@@ -111,12 +113,12 @@ class StockSoC(SoCMini):
 # Build --------------------------------------------------------------------------------------------
 
 
-def build(data_width):
-    """Emits build/stock_<width>/ and its host program; returns make's exit status."""
+def build(data_width, pending=MAX_PENDING_REQUESTS):
+    """Emits the board's folder in build/ and its host program; returns make's exit status."""
     io       = [("sys_clk", 0, Pins(1)), ("sys_rst", 0, Pins(1))] + sim_phy_io(data_width)
     platform = GenericPlatform("sim", io, name="litepcie_soc_sim")
-    folder   = ROOT / "build" / f"stock_{data_width}"
-    soc      = StockSoC(platform, data_width)
+    folder   = ROOT / "build" / folder_name(data_width, pending)
+    soc      = StockSoC(platform, data_width, pending)
     soc.finalize()
     headers  = folder / "software" / "include" / "generated"
     for name, text in {
@@ -135,8 +137,10 @@ def main():
     parser = argparse.ArgumentParser(description="Stock LitePCIe in simulation.")
     parser.add_argument("--data-width", type=int, choices=[64, 128, 256, 512], required=True,
         help="Data path, bits.")
+    parser.add_argument("--pending-requests", type=int, choices=[8, 16, 32], default=MAX_PENDING_REQUESTS,
+        help=f"Reads that may be outstanding ({MAX_PENDING_REQUESTS}).")
     args = parser.parse_args()
-    return build(args.data_width)
+    return build(args.data_width, args.pending_requests)
 
 
 if __name__ == "__main__":

@@ -12,8 +12,9 @@ import sys
 
 import pytest
 
-from litepcie_bench import boards, records, runner
-from litepcie_bench.points import OURS, STOCK, SimulatedBoard, Point
+from litepcie_bench import boards, records, runner, stock_best
+from litepcie_bench.hardware import defaults
+from litepcie_bench.points import OURS, STOCK, STOCK_TAGS, Point, SimulatedBoard
 
 
 def bench(*arguments):
@@ -22,7 +23,9 @@ def bench(*arguments):
 
 
 @pytest.mark.parametrize("arguments, text", [
-    (["--only", "nothing"], "--only"),
+    (["--only", "nothing"], "--only: invalid choice: 'nothing' (choose from 'addresses'"),
+    (["--output-dir", "/dev/null"], "--output-dir: /dev/null: File exists; give a folder that can be made and written"),
+    (["--output-dir", "/proc/bench"], "give a folder that can be made and written"),
     (["--design", "xdma"], "--design"),
     (["--fast"], "--fast"),
     (["--boards", "no_board"], "invalid choice: 'no_board'"),
@@ -82,7 +85,7 @@ def test_a_point_that_fails_says_why(board):
 
 @pytest.fixture(scope="module")
 def stock():
-    boards.build(SimulatedBoard(STOCK, 128))
+    boards.build(SimulatedBoard(STOCK, 128, STOCK_TAGS))
 
 
 def test_stock_moves_data_behind_the_same_link(stock):
@@ -94,6 +97,19 @@ def test_stock_moves_data_behind_the_same_link(stock):
     assert 0.85 < wide.data["read"]["share_of_bound"] < 0.97
     # A completion costs it two cycles more than its beats.
     assert short.data["read"]["share_of_bound"] < 0.85
+
+
+def test_more_pending_requests_overflow_the_hard_block(stock):
+    """16 reads of 512 bytes bring 128 completions of 64 bytes. The hard block of 7-series holds 72."""
+    acorn, = (one for one in defaults(["sqrl_acorn"]) if one.lanes == 4)
+    options = dict(width=128, bytes=99968, batch=5, iterations=1, completion=64, hardware=acorn)
+    boards.build(SimulatedBoard(STOCK, 128, 16))
+    for pending in (8, 16):
+        assert stock_best.safe(acorn, pending) == (pending == 8)
+        done = subprocess.run([*runner.command(Point("stock", STOCK, 2, 4, pending=pending, **options), "/dev/null"),
+            "--completion-headers", "72", "--completion-data", "13600"], capture_output=True, text=True, timeout=300)
+        assert done.returncode == (0 if pending == 8 else 3), done.stderr
+        assert ("overflow the hard block's buffer of 72 completions" in done.stderr) == (pending == 16)
 
 
 def test_filling_the_table_costs_time(stock):

@@ -189,8 +189,9 @@ def test_sweeps_cover_what_is_asked():
 def test_a_board_for_each_shape_and_no_more():
     points = [p for sweep in SWEEPS.values() for p in sweep(False)]
     assert Point("tags", OURS, 3, 8, 256, tags=32).board == Point("gen3", OURS, 3, 8, 256).board
-    assert len({p.board for p in points if not p.hardware}) <= 12
-    assert len({p.board for p in points if p.hardware}) <= 10
+    assert len({p.board for p in points if p.design == OURS and not p.hardware}) <= 8
+    assert len({p.board for p in points if p.design == OURS and p.hardware}) <= 10
+    assert len({p.board for p in points if p.design == STOCK}) <= 10
     folders = [boards.folder(board) for board in {p.board for p in points}]
     assert len(set(folders)) == len(folders)
 

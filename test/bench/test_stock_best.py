@@ -1,0 +1,74 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Stock LitePCIe with more pending requests than its default."""
+
+from dataclasses import replace
+
+from litepcie_bench import boards, goals, records, stock_best, summary, tables
+from litepcie_bench.board_sweeps import stock as stock_sweep
+from litepcie_bench.hardware import defaults
+from litepcie_bench.points import OURS, STOCK, Point
+from litepcie_bench.runner import Result
+from litepcie_bench.sweeps import equal_chains
+
+
+def of(name, lanes):
+    found, = (one for one in defaults([name]) if one.lanes == lanes)
+    return found
+
+
+def measured(point, share):
+    data = {"clock_hz": point.clock_hz, "completion_bytes": 256, "theory_bytes_per_second": 1e9}
+    for direction in ("read", "write"):
+        data[direction] = {"average_bytes_per_second": share*1e9, "bound_bytes_per_second": 1e9}
+    return Result(point, data)
+
+
+def test_pending_requests_that_a_hard_block_can_answer():
+    assert stock_best.most_safe(of("sqrl_acorn", 4)) == stock_best.most_safe(of("xilinx_kc705", 8)) == 8
+    assert stock_best.most_safe(of("xilinx_kcu105", 8)) == 8
+    assert stock_best.most_safe(of("xilinx_alveo_u200", 16)) == 16
+    assert stock_best.most_safe(replace(of("sqrl_acorn", 4), space=(36, 7376))) == 0
+
+
+def test_each_number_of_pending_requests_is_a_board_of_its_own():
+    points = [point for point in stock_sweep(False) if point.design == STOCK]
+    assert {point.pending for point in points} == {8, 16, 32}
+    words = [str(point.board) for point in points if point.width == 128]
+    assert words == ["litepcie_stock 128 bit", "litepcie_stock 128 bit 16 pending requests",
+        "litepcie_stock 128 bit 32 pending requests"]
+    assert [boards.folder(point.board).name for point in points if point.width == 128] == \
+        ["stock_128", "stock_128_pending16", "stock_128_pending32"]
+    record, _ = records.measured(measured(points[1], 0.5))
+    assert record["tags"] == 16 and record["board"]
+
+
+def test_the_best_is_safe():
+    """On UltraScale+ 32 pending requests would be faster, but more than the hard block can store."""
+    points  = [p for p in stock_sweep(False) if "xilinx_alveo_u200" in p.hardware.names]
+    results = [measured(p, 0.99 if p.design == OURS else p.pending/40) for p in points]
+    read, write = stock_best.rows(results)
+    assert (read.direction, write.direction) == ("read", "write")
+    assert read.shipped == 20 and read.best == (16, 40) and read.ours == 99
+    assert stock_best.cells(read) == ["20.0", "40.0", "80.0*", "40.0 (16)", "99.0"]
+    assert "80.0*" in tables.stock_by_board(results) and tables.stock_by_board([]) == ""
+    assert summary.stock_at_its_best([read, write]).row_count == 2
+    assert stock_best.rows(results[:-1]) == []
+
+
+def test_no_gain_is_no_better():
+    points = [p for p in stock_sweep(False) if "sqrl_acorn" in p.hardware.names]
+    assert stock_best.rows([measured(p, 0.931) for p in points])[0].best[0] == 8
+
+
+def test_chains_of_equal_length():
+    points = equal_chains(False)
+    for point in points:
+        assert len({p.batch for p in points if p.bytes == point.bytes}) == 1 and point.batch <= 256
+    assert {p.bytes for p in points if p.design == OURS} == {p.bytes for p in points if p.design == STOCK}
+    found = goals.equal_costs([measured(p, 1) for p in points] + [measured(Point("sizes", OURS, 2, 4, 128), 1)])
+    assert len(found) == 8 and found[0][:2] == ("ours", "read")
