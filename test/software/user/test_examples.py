@@ -55,6 +55,21 @@ def test_stream_packets(card, tmp_path):
     assert (result.returncode, result.stdout, result.stderr) == (0, "20 packets sent and received: equal\n", "")
 
 
+@pytest.mark.parametrize("written, status, wrong", [("packet", 0, 0), ("packet + (packet[0] == 2)", 3, 1)])
+def test_record_and_plot(card, build, tmp_path, monkeypatch, written, status, wrong):
+    """The stream of the mock sends back what it gets. A packet that is not what the program verifies is wrong."""
+    monkeypatch.setenv("LITEPCIE_LIBRARY", str(build / "liblitepcie.so"))
+    monkeypatch.setenv("PYTHONPATH", str(EXAMPLES.parent / "software" / "python"))
+    program = (EXAMPLES / "python" / "record_and_plot.py").read_text()
+    assert program.count("write_packet(packet)") == 1
+    (tmp_path / "program.py").write_text(program.replace("write_packet(packet)", f"write_packet({written})"))
+    picture = tmp_path / "record.svg"
+    result  = run(card, tmp_path / "program.py", "/dev/litepcie0", 20, picture)
+    said    = f"20 packets of 1024 samples recorded; {wrong} wrong, 0 bytes lost\n{picture}\n"
+    assert (result.returncode, result.stdout, result.stderr) == (status, said, "")
+    assert "<!-- packet 3 -->" in picture.read_text()
+
+
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory):
     """Folder with the C examples."""

@@ -5,7 +5,9 @@
 import errno
 import json
 import re
+import resource
 import signal
+import time
 
 import pytest
 
@@ -91,6 +93,16 @@ def test_calls_of_an_interval(card, tmp_path):
     few, many = counted(2), counted(12)
     ioctls, opens, preads = ((b - a)/10 for a, b in zip(few, many))
     assert (ioctls, opens) == (3, 0) and 1 <= preads <= 8
+
+
+def test_processor_time(card):
+    """By getrusage(), with the start of the program: less than 1 % of a processor, without loads of registers."""
+    def spent():
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+    before, began = spent(), time.monotonic()
+    assert card("top", "-n", 2).code == 0
+    assert spent() - before < 0.01*(time.monotonic() - began)
 
 
 @pytest.mark.parametrize("arguments, settings, status, message", [
