@@ -97,7 +97,7 @@ def test_bytes_there_and_back(data_width, shape, endianness):
     rng   = random.Random(data_width)
 
     def process():
-        for n in range(12):
+        for n in range(6):
             batch  = []
             for tag in range(4):
                 length   = rng.choice([1, 2, 3, 63, 64, 65, 512, rng.randrange(1, 2000)])

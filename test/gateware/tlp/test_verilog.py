@@ -80,7 +80,8 @@ def tamper(rng):
 # Test ---------------------------------------------------------------------------------------------
 
 @pytest.mark.skipif(not shutil.which("verilator"), reason="verilator is not installed")
-@pytest.mark.parametrize("data_width, shape, endianness", [(64, "shared", "big"), (256, "split", "little")])
+@pytest.mark.parametrize("data_width, shape, endianness", [(64, "shared", "big"),
+    pytest.param(256, "split", "little", marks=pytest.mark.full)])
 def test_verilog_is_what_was_simulated(tmp_path, data_width, shape, endianness):
     rng  = random.Random(data_width)
     host = Host(split=64, latency=30, reorder=True)
