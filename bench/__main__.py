@@ -17,8 +17,8 @@ import time
 
 from pathlib import Path
 
-from litepcie_bench import area, board_sweeps, boards, goals, guest_report, parallel, pictures, records, report
-from litepcie_bench import runner, summary
+from litepcie_bench import area, board_sweeps, boards, claims, goals, guest_report, parallel, pictures, records, report
+from litepcie_bench import runner, speed, summary
 from litepcie_bench.points import OURS, STOCK
 from litepcie_bench.progress import Progress
 from litepcie_bench.sweeps import SWEEPS
@@ -97,6 +97,7 @@ def write(folder, results, cells, synth):
     lines += guest_report.kept(folder)
     (folder / "results.json").write_text(json.dumps(lines, indent=1) + "\n", encoding="utf-8")
     pictures.write(folder, lines)
+    claims.write(folder, results)
     (folder / "report.html").write_text(report.html(results, cells, synth, folder), encoding="utf-8")
 
 
@@ -124,6 +125,7 @@ def main(argv=None):
     cells = goals.cells(results, synth)
     write(args.output_dir, results, cells, synth)
     summary.show(summary.console(), results, cells)
+    print(speed.measure() or "simulator: its speed is measured on the default board, which is not built")
     print(f"{len(points)} points in {time.monotonic() - began:.0f} s; "
         f"{args.output_dir}/report.html, results.json")
     return 1 if any(result.failure for result in results) else 0

@@ -135,20 +135,20 @@ def _host(results):
 # AN 456, AN 855 -----------------------------------------------------------------------------------
 
 
-def measured_for(row, cell, results, chained=False):
+def measured_for(row, cell, results, chained=False, sweep="notes"):
     """Returns our results for the link and sequence of a printed figure, by credit policy."""
     sequence = "read-and-write" if cell.startswith("both_") else "write-then-read"
-    return {r.point.update_fc: r for r in results if r.point.sweep == "notes"
+    return {r.point.update_fc: r for r in results if r.point.sweep == sweep
         and (r.point.link, r.point.sequence) == ((row.gen, row.lanes, row.width), sequence)
         and r.point.design == OURS and (r.point.batch > 1) == chained and not r.failure}
 
 
-def judged(row, cell, results):
+def judged(row, cell, results, sweep="notes"):
     """Returns (result, whether its policy is "minimum") that a printed figure is compared with, or None.
 
     The result under the specification's guideline, unless the printed figure exceeds what an ideal card reaches there.
     """
-    mine      = measured_for(row, cell, results)
+    mine      = measured_for(row, cell, results, sweep=sweep)
     guideline = mine.get("guideline")
     if guideline is None:
         return None
@@ -156,6 +156,19 @@ def judged(row, cell, results):
     if above and "minimum" in mine:
         return mine["minimum"], True
     return guideline, False
+
+
+def published_by_latency(results):
+    """Returns (cells that are reached, cells) of AN 456 and AN 855 by latency of the host in ns."""
+    found = {}
+    for ns in sorted({r.point.latency_ns for r in results if r.point.sweep == "published"}):
+        mine    = [r for r in results if r.point.latency_ns == ns]
+        choices = [(printed, cell, judged(row, cell, mine, "published")) for row in application_notes()
+            for cell, printed in row.rates.items() if not row.misprint(cell)]
+        held    = [(printed, cell, choice[0]) for printed, cell, choice in choices if choice]
+        found[ns] = sum(rate(result, cell.removeprefix("both_")) >= printed for printed, cell, result in held), \
+            len(held)
+    return found
 
 
 def _peer_cells(results):

@@ -45,6 +45,12 @@ def _printed_and_ours(row, cell, printed, results):
         cells.append(Judged(words, rate(result, direction) >= printed) if held else words)
     return cells
 
+def by_latency(results):
+    """How many printed figures are reached, over the latency of the host."""
+    found = goals.published_by_latency([r for r in results if not r.failure])
+    return table(("latency of the host, which the notes do not say", *(f"{ns/1000:g} us" for ns in found)),
+        [("printed figures reached", *(f"{reached} of {count}" for reached, count in found.values()))]) if found else ""
+
 # MSC8156, MSC8157 ---------------------------------------------------------------------------------
 
 

@@ -156,6 +156,9 @@ def show(console, results, cells):
             console.print(f"{design} {link_name(*link)} {direction}, chained: "
                 f"t0 {1e9*cost.t0:.1f} ns, Rinf {megabytes(cost.rinf)} MB/s, "
                 f"half-peak size {cost.half_peak:.0f} B")
+    for ns, (reached, count) in goals.published_by_latency(good).items():
+        console.print(f"AN 456 and AN 855, one transfer per doorbell, {ns/1000:g} us of host latency: {reached} of "
+            f"{count} printed figures reached")
     for name, direction, cost in goals.equal_costs(good):
         console.print(f"equal chains, {name}, {direction}: t0 {1e9*cost.t0:.1f} ns, Rinf {megabytes(cost.rinf)} MB/s, "
             f"half-peak size {cost.half_peak:.0f} B")

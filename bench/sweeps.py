@@ -21,6 +21,7 @@ MSC_SIZES   = tuple(8 << n for n in range(13))      # 8 B to 32 KB.
 MSC_BATCHES = (1, 4, 8)
 LATENCIES   = (300, 500, 1000, 1500, 2000, 3000, 4000)
 COMPLETIONS = (64, 128, 256)
+PUBLISHED_NS = (1000, 1300, 2000, 3000)
 TAGS        = (32, 64, 256)
 LCRC_EVERY  = (0, 10000, 1000, 300, 100, 30)
 JITTER_NS   = 1000
@@ -76,6 +77,17 @@ def notes(quick):
     return [point for gen, lanes, width in links for policy in POLICIES for design in BOTH
         for point in alone_and_chained(sweep="notes", design=design, gen=gen, lanes=lanes,
             width=width, update_fc=policy)]
+
+
+def published(quick):
+    """The rows of AN 456 and AN 855, one transfer per doorbell, over the latency of the host, of which they say
+    nothing."""
+    links = sorted({(row.gen, row.lanes, row.width) for row in application_notes()})
+    if quick:
+        links = [tuple(DEFAULT.values())]
+    return [point for gen, lanes, width in links for policy in POLICIES for ns in PUBLISHED_NS[::3 if quick else 1]
+        for point in directions(sweep="published", design=OURS, gen=gen, lanes=lanes, width=width, update_fc=policy,
+            latency_ns=ns)]
 
 
 def gen3(quick):
@@ -215,5 +227,5 @@ def ddr(quick):
             bytes=whole(link), **link)]
 
 
-SWEEPS = {sweep.__name__: sweep for sweep in (boards, hosts, stock, links, board_sizes, notes, gen3, alone, shapes,
-    equal_chains, completions, latency, outliers, tags, addresses, errors, sizes, baseline, pio, ddr)}
+SWEEPS = {sweep.__name__: sweep for sweep in (boards, hosts, stock, links, board_sizes, notes, published, gen3, alone,
+    shapes, equal_chains, completions, latency, outliers, tags, addresses, errors, sizes, baseline, pio, ddr)}

@@ -12,6 +12,7 @@ import pytest
 
 from litepcie_bench import boards, goals, records, waits
 from litepcie_bench.points import OURS, STOCK, Point
+from litepcie_bench.published import application_notes
 from litepcie_bench.runner import Result
 from litepcie_bench.sweeps import SWEEPS, chain_length
 
@@ -200,3 +201,14 @@ def test_stock_chains_fit_its_table():
     assert chain_length(2, 4, 8, STOCK) == 256
     assert chain_length(2, 4, 8) == 4096
     assert chain_length(1, 1, 32768) == 8
+
+
+def test_published_figures_over_latency():
+    """Of the four figures of one link two are reached at 1 us, and none with a slower host."""
+    row  = next(row for row in application_notes() if (row.gen, row.lanes, row.width) == (2, 4, 128)
+        and not any(row.misprint(cell) for cell in row.rates))
+    data = lambda ns, sequence, share: replace(result({way: share*row.theory for way in ("read", "write")}),
+        point=Point("published", OURS, 2, 4, 128, sequence=sequence, latency_ns=ns))
+    some = [data(1000, "write-then-read", 1), data(1000, "read-and-write", 0.1), data(2000, "write-then-read", 0.1)]
+    found = goals.published_by_latency(some)
+    assert found[1000][0]*2 == found[1000][1] and found[2000] == (0, found[1000][1]//2)
