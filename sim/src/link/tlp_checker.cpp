@@ -49,9 +49,10 @@ void TlpChecker::check_shape(const Tlp &tlp) const {
         throw Violation("TLP ends in its header", tlp);
     if (!tlp.is_memory() && !(tlp.is_completion() && (tlp.fmt() == 0 || tlp.fmt() == 2)))
         throw Violation("format and type are not of a memory request or a completion", tlp);
-    if (tlp.dw[0] & kReservedDw0)
+    // A completion has the traffic class and the attributes of its request, which check_completion() compares.
+    if (tlp.dw[0] & kReservedDw0 & ~(tlp.is_completion() ? Tlp::kAnswered : 0))
         throw Violation("reserved bits of the first dword are set", tlp);
-    if (tlp.traffic_class())
+    if (tlp.traffic_class() && !tlp.is_completion())
         throw Violation("traffic class is not 0", tlp);
     if (tlp.digest())
         throw Violation("digest bit is set, but the card offers no ECRC", tlp);
@@ -82,6 +83,8 @@ void TlpChecker::check_request(const Tlp &tlp, const CardLimits &limits) const {
         throw Violation("read request exceeds MRRS " + std::to_string(limits.mrrs), tlp);
     if (!tlp.has_data() && !limits.extended_tag && tlp.tag() >= 32)
         throw Violation("tag above 31 without extended tags", tlp);
+    if (!tlp.has_data() && tlp.tag() >= limits.tags)
+        throw Violation("tag is not one of the " + std::to_string(limits.tags) + " that the card says it has", tlp);
 }
 
 bool TlpChecker::keeps(const Tlp &tlp, const CardLimits &limits) const {
@@ -112,7 +115,7 @@ void TlpChecker::card_request_answered_late(uint8_t tag) {
         card_tags_[tag] = Tag::Free;
 }
 
-void TlpChecker::check_completion(const Tlp &tlp) {
+void TlpChecker::check_completion(const Tlp &tlp, uint64_t cycle) {
     if (tlp.completer() != limits_.id)
         throw Violation("completer ID is not the card's", tlp);
     if (tlp.dw[1] >> 12 & 1)
@@ -120,6 +123,8 @@ void TlpChecker::check_completion(const Tlp &tlp) {
     HostRead &read = host_reads_[tlp.tag()];
     if (!read.outstanding || tlp.requester() != 0)
         throw Violation("completion answers no outstanding request of the host", tlp);
+    if ((tlp.dw[0] & Tlp::kAnswered) != read.attributes)
+        throw Violation("traffic class and attributes of a completion are not those of its request", tlp);
     unsigned status = tlp.status();
     if (status != unsigned(CplStatus::Success)) {
         if (tlp.has_data())
@@ -131,7 +136,7 @@ void TlpChecker::check_completion(const Tlp &tlp) {
     }
     if (!tlp.has_data())
         throw Violation("successful completion of a memory read has no data", tlp);
-    if (4 * tlp.length() > std::max(limits_.mps, before_.mps))
+    if (4 * tlp.length() > (cycle - changed_at_ <= kGraceCycles ? std::max(limits_.mps, before_.mps) : limits_.mps))
         throw Violation("completion exceeds MPS", tlp);
     if (tlp.byte_count() != read.bytes)
         throw Violation("byte count should be " + std::to_string(read.bytes), tlp);
@@ -151,7 +156,7 @@ void TlpChecker::check_completion(const Tlp &tlp) {
 void TlpChecker::from_card(const Tlp &tlp, uint64_t cycle) {
     check_shape(tlp);
     if (tlp.is_completion()) {
-        check_completion(tlp);
+        check_completion(tlp, cycle);
         return;
     }
     if (tlp.header_dwords() == 4 && !(tlp.address() >> 32))
@@ -188,7 +193,9 @@ void TlpChecker::interrupt_from_card(uint64_t cycle) const {
 
 unsigned TlpChecker::card_requests() const { return std::count(card_tags_.begin(), card_tags_.end(), Tag::InUse); }
 
-void TlpChecker::host_read(const Tlp &tlp) { host_reads_[tlp.tag()] = {true, tlp.first_byte(), tlp.enabled_bytes()}; }
+void TlpChecker::host_read(const Tlp &tlp) {
+    host_reads_[tlp.tag()] = {true, tlp.first_byte(), tlp.enabled_bytes(), tlp.dw[0] & Tlp::kAnswered};
+}
 
 void TlpChecker::reset() {
     card_tags_.fill(Tag::Free);

@@ -32,11 +32,12 @@ struct CardLimits {
     bool msi = true;                                  // MSI Enable
     bool msix = false;                                // MSI-X Enable, and Function Mask is not set
     bool relaxed_ordering = false, no_snoop = false;  // requests may have these attributes
+    unsigned tags = 256;                              // that the card says it has; it uses those below this number
 
     bool operator==(const CardLimits &o) const {
         return id == o.id && mps == o.mps && mrrs == o.mrrs && extended_tag == o.extended_tag &&
                bus_master == o.bus_master && msi == o.msi && msix == o.msix && relaxed_ordering == o.relaxed_ordering &&
-               no_snoop == o.no_snoop;
+               no_snoop == o.no_snoop && tags == o.tags;
     }
 };
 
@@ -79,15 +80,16 @@ class TlpChecker {
     enum class Tag : uint8_t { Free, InUse, Abandoned };
     struct HostRead {
         bool outstanding = false;
-        uint64_t address = 0;  // of the next byte to be completed
-        unsigned bytes = 0;    // still to be completed
+        uint64_t address = 0;     // of the next byte to be completed
+        unsigned bytes = 0;       // still to be completed
+        uint32_t attributes = 0;  // traffic class and attributes, as in dword 0
     };
 
     void check_shape(const Tlp &tlp) const;
     void check_request(const Tlp &tlp, const CardLimits &limits) const;
     bool keeps(const Tlp &tlp, const CardLimits &limits) const;
     void check_tag(const Tlp &tlp, uint64_t cycle);
-    void check_completion(const Tlp &tlp);
+    void check_completion(const Tlp &tlp, uint64_t cycle);
 
     CardLimits limits_, before_;
     uint64_t changed_at_ = 0;

@@ -104,11 +104,15 @@ void Model::trace_naks() {
 
 // A cycle in which nothing passes the link. Without a link, a PHY may take beats of the card, which are lost, or not.
 void Model::closed_cycle() {
+    const bool late = down_cycles_ && cycle_ - down_since_ > TlpChecker::kGraceCycles;
     in_.tx_ready.fill(!reset_cycles_ && cycle_ & 8);
     for (RxInput &rx : in_.rx)
         rx.valid = false;
     in_.msi_ready = false;
     card_.settle(in_, out_);
+    for (size_t i = 0; late && i < info().channels(); i++)
+        if (out_.tx_valid[i] && out_.tx[i].first)
+            throw Violation("TLP begins while the link is down");
     card_.edge();
     cycle_++;
     if (reset_cycles_)
@@ -154,8 +158,8 @@ void Model::expire_loads() {
     while ((tag = cpu_.expire(cycle_, kLoadTimeoutUs * info().clock_hz / 1000000)) >= 0) {
         checker_.host_read_over(tag);
         figures_.load_timeouts++;
-        fprintf(stderr, "the card did not answer a read of the host (tag %d) within %llu us\n", tag,
-                (unsigned long long)kLoadTimeoutUs);
+        throw Violation("read of the host (tag " + std::to_string(tag) + ") is not answered within " +
+                        std::to_string(kLoadTimeoutUs) + " us");
     }
 }
 

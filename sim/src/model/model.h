@@ -124,7 +124,7 @@ class Model {
     CardOutputs out_;
     uint64_t cycle_ = 0;
     unsigned reset_cycles_ = 0;
-    uint64_t down_cycles_ = 0;
+    uint64_t down_cycles_ = 0, down_since_ = 0;
     uint64_t stores_ = 0;  // TLPs of stores that the card has not accepted
     Figures figures_;
 };

@@ -29,7 +29,7 @@ void Model::apply_config() {
     in_.rcb_128 = config_.rcb_128();
     checker_.set_limits({kCardId, config_.mps(), config_.mrrs(), config_.extended_tag(), config_.bus_master(),
                          config_.msi_enabled(), config_.msix_enabled() && !config_.msix_function_masked(),
-                         config_.relaxed_ordering(), config_.no_snoop()},
+                         config_.relaxed_ordering(), config_.no_snoop(), info().tags},
                         cycle_);
     if (!options_.credits.hold_write(config_.mps()))
         throw UsageError("--credits: " + std::to_string(options_.credits.data[size_t(TlpClass::Posted)]) +
@@ -90,6 +90,7 @@ void Model::link_down(uint64_t cycles) {
     cut_link();
     apply_config();
     down_cycles_ = cycles;
+    down_since_ = cycle_;
 }
 
 void Model::restart_card() {

@@ -44,6 +44,19 @@ TEST(StreamChecker, FirstAndByteEnables) {
         EXPECT_EQ(StreamChecker(dwords).dwords_of(beat(0, ~uint64_t(0) >> (64 - 4 * dwords), true, false)), dwords);
 }
 
+TEST(StreamChecker, TlpWithoutAnEnd) {
+    StreamChecker stream(4);
+    stream.take(beat(1, 0xffff, true, false));
+    for (unsigned beats = 2; beats <= (4 + 1024) / 4; beats++)  // the longest header and payload
+        stream.take(beat(1, 0xffff, false, false));
+    try {
+        stream.take(beat(1, 0xffff, false, false));
+        ADD_FAILURE() << "a TLP of more than 1028 dwords";
+    } catch (const Violation &rule) {
+        EXPECT_NE(std::string(rule.what()).find("longer than the longest possible"), std::string::npos) << rule.what();
+    }
+}
+
 TEST(StreamChecker, HoldsUntilTaken) {
     StreamChecker stream(4);
     stream.observe(true, false, beat(1, 0xffff, true, false));

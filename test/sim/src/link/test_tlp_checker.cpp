@@ -164,6 +164,57 @@ TEST_F(TlpCheckerTest, CompletionsOfTheCard) {
     EXPECT_THROW(checker.from_card(Tlp::completion(kId, 0, 3, CplStatus::Unsupported, 4, 0), kLater), Violation);
 }
 
+TEST_F(TlpCheckerTest, CompletionsHaveTheAttributesOfTheirRequest) {
+    constexpr uint32_t kAll = 5u << 20 | 1u << 18 | 3u << 12;
+    const std::vector<uint8_t> data(4);
+    Tlp completion = Tlp::completion_data(kId, 0, 1, 4, 0, data.data(), 1);
+    for (uint32_t asked : {0u, kAll}) {
+        Tlp request = Tlp::memory_read(0, 1, 0xe0000000, 4);
+        request.dw[0] |= asked;
+        checker.host_read(request);
+        for (uint32_t wrong : {1u << 22, 1u << 18, 1u << 13, 1u << 12})
+            breaks_if("not those of its request", completion, [&](Tlp &t) { t.dw[0] |= asked ^ wrong; });
+        Tlp right = completion;
+        right.dw[0] |= asked;
+        passes(right);
+    }
+}
+
+TEST_F(TlpCheckerTest, CompletionStatusIsOneOfAMemoryRead) {
+    for (unsigned status : {2u, 3u, 5u, 6u, 7u}) {
+        checker.host_read(Tlp::memory_read(0, 3, 0xe0000000, 4));
+        breaks_if("not one that a memory read can have", Tlp::completion(kId, 0, 3, CplStatus::Success, 4, 0),
+                  [&](Tlp &t) { t.dw[1] |= status << 13; });
+    }
+    passes(Tlp::completion(kId, 0, 3, CplStatus::Abort, 4, 0));
+}
+
+TEST_F(TlpCheckerTest, CompletionsHoldMpsBytesAtMost) {
+    const std::vector<uint8_t> data(512);
+    const Tlp whole = Tlp::completion_data(kId, 0, 1, 512, 0, data.data(), 128);
+    const Tlp half = Tlp::completion_data(kId, 0, 1, 512, 0, data.data(), 64);
+    checker.host_read(Tlp::memory_read(0, 1, 0xe0000000, 512));
+    breaks("completion exceeds MPS", whole);
+    passes(half);
+    checker.set_limits({kId, 128, 512, false, true}, kLater);
+    for (uint64_t after : {TlpChecker::kGraceCycles + 1, TlpChecker::kGraceCycles}) {
+        checker.host_read(Tlp::memory_read(0, 1, 0xe0000000, 512));
+        if (after > TlpChecker::kGraceCycles)
+            EXPECT_THROW(checker.from_card(half, kLater + after), Violation);
+        else
+            EXPECT_NO_THROW(checker.from_card(half, kLater + after));
+    }
+}
+
+TEST_F(TlpCheckerTest, TagsAreThoseThatTheCardSaysItHas) {
+    CardLimits limits = kLimits;
+    limits.extended_tag = true;
+    limits.tags = 64;
+    checker.set_limits(limits, 0);
+    passes(read(0x1000, 4, 63));
+    breaks("not one of the 64", read(0x1000, 4, 64));
+}
+
 TEST_F(TlpCheckerTest, AttributesAreTheHostsToAllow) {
     constexpr unsigned kRelaxedOrdering = 1u << 13, kNoSnoop = 1u << 12;
     for (Tlp tlp : {write(0x1000, 64), read(0x1000, 64)}) {

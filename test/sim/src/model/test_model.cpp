@@ -248,17 +248,55 @@ TEST_F(ModelTest, SlowLinkStallsAndLosesNothing) {
     EXPECT_EQ(*memory.at(0x10000003, 1), 0x01);
 }
 
-TEST_F(ModelTest, SilentCardGivesAllOnesAfterTheTimeout) {
+TEST_F(ModelTest, ReadThatIsNeverAnsweredEndsTheRun) {
     start();
     driver->write(kCommand, kSilent);
     driver->run(100);
     uint8_t data[4] = {};
-    EXPECT_FALSE(model->load(0, data, 4));
-    EXPECT_EQ(data[3], 0xff);
+    try {
+        model->load(0, data, 4);
+        ADD_FAILURE() << "a read without an answer";
+    } catch (const Violation &rule) {
+        EXPECT_NE(std::string(rule.what()).find("is not answered within 10000 us"), std::string::npos) << rule.what();
+    }
     EXPECT_EQ(model->figures().load_timeouts, 1u);
     model->reset();
     driver->set_up({});
     EXPECT_EQ(driver->read(LITEPCIE_MAGIC), uint32_t(LITEPCIE_MAGIC_VALUE));
+}
+
+// A card that goes on to send although its link is down.
+class Babbler : public Card {
+  public:
+    explicit Babbler(Card &card) : card_(card) {}
+    const CardInfo &info() const override { return card_.info(); }
+    void settle(CardInputs &inputs, CardOutputs &outputs) override {
+        card_.settle(inputs, outputs);
+        if (!inputs.link_up && !inputs.reset)
+            outputs.tx_valid[0] = outputs.tx[0].first = true;
+    }
+    void edge() override { card_.edge(); }
+
+  private:
+    Card &card_;
+};
+
+TEST_F(ModelTest, NoTlpBeginsWhileTheLinkIsDown) {
+    Babbler babbler(*card);
+    for (bool long_enough : {false, true}) {
+        model = std::make_unique<Model>(babbler, memory, options);
+        driver = std::make_unique<HostDriver>(*model, memory);
+        driver->set_up({});
+        driver->run(100);
+        model->link_down(TlpChecker::kGraceCycles + 2 * long_enough);
+        std::string broken;
+        try {
+            driver->run(2 * TlpChecker::kGraceCycles);
+        } catch (const Violation &rule) {
+            broken = rule.what();
+        }
+        EXPECT_EQ(broken.find("while the link is down") != std::string::npos, long_enough) << broken;
+    }
 }
 
 TEST_F(ModelTest, ResetInTheMiddle) {
