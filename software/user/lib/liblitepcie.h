@@ -213,7 +213,9 @@ int litepcie_queue_wait(struct litepcie_queue *queue, struct litepcie_done *done
 /*
  * Cancels the transfers of @card that this process has started and that the driver has not yet
  * given to the card: those of all its queues and threads. Their result is -ECANCELED; those that
- * the card has, at most 2 MiB per direction, end as they would have. 0 or a negative errno.
+ * the card has, at most 2 MiB per direction, end as they would have. Transfers that wait for room
+ * in the driver (more than 8 MiB of a direction) are not there yet: call again after a result. 0 or
+ * a negative errno.
  */
 int litepcie_cancel(struct litepcie *card);
 

@@ -49,7 +49,6 @@ int queue_move(struct dma_test *test, struct side *side)
 {
 	uint64_t moved[LITEPCIE_QUEUE_MOST] = { 0 };
 	double began[LITEPCIE_QUEUE_MOST];
-	bool cancelled = false;
 	int err = 0;
 
 	for (unsigned int slot = 0; slot < test->options->depth && !err; slot++) {
@@ -66,9 +65,12 @@ int queue_move(struct dma_test *test, struct side *side)
 		} else if (n < 0 && n != -EINTR) {
 			return n;
 		}
-		/* What the driver has not given to the card need not be waited for. */
-		if ((err || dma_caught()) && !cancelled)
-			cancelled = !litepcie_cancel(test->card);
+		/*
+		 * What the card does not have need not be waited for. After each result, a
+		 * transfer that waited for room takes its place in the driver's queue.
+		 */
+		if (err || dma_caught())
+			litepcie_cancel(test->card);
 	}
 	return dma_caught() ? -EINTR : err;
 }

@@ -53,7 +53,7 @@ def test_what_is_run(card, folder, sysfs, line, run):
     ("flash kc705 --json", None, 2, "--json is not possible: the output is that of litepcie_soc_target"),
 ])
 def test_what_cannot_be_run(card, folder, sysfs, monkeypatch, line, missing, code, said):
-    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
     if missing:
         (folder / missing).unlink()
     result = card(*line.split(), sysfs=sysfs)
