@@ -32,6 +32,7 @@ def test_a_caller_without_rights_pays_for_what_it_queues(shared_guest):
             f" && echo 32M > {GROUP}/memory.max")
         shared_guest.inject("drop@1")
         said = guest.run(f"echo $$ > {GROUP}/cgroup.procs; exec charge {GROUP} 20000", timeout=600)
+        print(said)
         assert "checks passed" in said
         assert "oom_kill 0" in guest.run(f"cat {GROUP}/memory.events")
 
