@@ -23,7 +23,7 @@ from test.targets.checks import check_build
 from test.targets.test_boards_ddr import BUILDS as BUILDS_DDR, DDR3_DDR4
 
 # Every link with every data path; what else there is to choose on each board; all channels on the smallest link of one.
-CHANNELS = [("sqrl_acorn", ["--pcie-lanes", "1", "--dma-channels", str(abi.MAX_CHANNELS)])]
+CHANNELS = [("sqrl_acorn", ["--lanes", "1", "--dma-channels", str(abi.MAX_CHANNELS)])]
 CHOICES  = [(name, ["--dma-channels", "2", "--with-litescope", "--tags", "32"]) for name in BOARDS]
 BUILDS   = LINKS + CHANNELS + CHOICES
 
