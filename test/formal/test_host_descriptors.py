@@ -15,6 +15,7 @@ from litex.gen import *
 from litepcie_soc.dma.engine import DIRECTIONS
 from litepcie_soc.soc import host_buffers, host_descriptors
 
+from test.formal.given_buffer import GivenBuffer
 from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, quick
 
@@ -34,38 +35,11 @@ class Bounds(Harness):
         Harness.__init__(self)
         self.host = host = host_buffers.HostBuffers(BUFFERS, LIMIT)
         self.dut  = dut  = host_descriptors.HostDescriptors(host, MEMORY, DEPTH)
-        self.free(dut.sink, dut.source.ready, dut.can_send, dut.reset,
-            host.base_lo.storage, host.base_hi.storage, host.size.storage, host.set.re, host.clear.re,
-            host.clear.storage, *[getattr(host.set.fields, name) for name in ("number", "read", "write")])
+        self.free(dut.sink, dut.source.ready, dut.can_send, dut.reset)
         self.tied("*")
         self.comb += host.reset.eq(dut.reset)
-        which = Signal(max=BUFFERS)
-        self.constant(which)
-
-        # What the driver gave: buffer `which`.
-        has, may_read, may_write = Signal(), Signal(), Signal()
-        base, pages = Signal(64 - PAGE_BITS), Signal(32 - PAGE_BITS)
-        gives, busy = Signal(), Signal()
-        self.comb += [
-            gives.eq(host.set.re & (host.set.fields.number == which) & ~host.reset & (host.size.storage <= LIMIT) &
-                (Cat(host.base_lo.storage[:PAGE_BITS], host.size.storage[:PAGE_BITS]) == 0)),
-            busy.eq((host.busy.status >> which) & 1),
-        ]
-        gone = Signal(reset=1)  # Taken from the card, and not busy since.
-        self.sync += [
-            If(gives,
-                has.eq(1),
-                base.eq(Cat(host.base_lo.storage[PAGE_BITS:], host.base_hi.storage)),
-                pages.eq(host.size.storage[PAGE_BITS:]),
-                may_read.eq(host.set.fields.read),
-                may_write.eq(host.set.fields.write),
-                gone.eq(0),
-            ).Elif(~has & ~busy,
-                gone.eq(1)
-            ),
-            If(host.reset | (host.clear.re & ((host.clear.storage >> which) & 1)), has.eq(0)),
-        ]
-        self.assume("not_replaced", ~gives | (~has & gone))
+        given = GivenBuffer(self, host)
+        which, base, pages, busy, gone = given.which, given.base, given.pages, given.busy, given.gone
 
         # A reader and a writer: how many descriptors, of all buffers and of this one, they have.
         for name in DIRECTIONS:
@@ -99,7 +73,7 @@ class Bounds(Harness):
             ]
             self.implies(f"{name}_inside",    mine, (source.length != 0) & (address < LIMIT) &
                 (length <= Cat(Constant(0, PAGE_BITS), pages)))
-            self.implies(f"{name}_permitted", mine, may_write if name == "writer" else may_read)
+            self.implies(f"{name}_permitted", mine, given.may_write if name == "writer" else given.may_read)
             self.implies(f"{name}_endpoint",  source.valid, source.endpoint + source.length <= MEMORY)
             self.implies(f"{name}_busy_says_so", mine | (order != 0), busy)
             self.implies(f"{name}_nothing_after_busy", gone, ~mine & (order == 0))

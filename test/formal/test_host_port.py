@@ -15,6 +15,7 @@ from litex.gen import *
 from litepcie_soc.soc import host_port
 from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
 
+from test.formal.given_buffer import GivenBuffer
 from test.formal.harness import Harness, inner
 from test.formal.proof import Mutant, Proof, quick
 
@@ -36,39 +37,12 @@ class Bounds(Harness):
         bus, sink, request = dut.bus, write.sink, read.request
         self.free(bus.cyc, bus.stb, bus.we, bus.adr, bus.sel, bus.dat_w, sink.ready, write.sent, write.dropped,
             request.ready, read.retire.valid, read.retire.reason, read.data.valid, read.data.be, read.data.dat,
-            dut.can_send, dut.reset, dut.base_lo.storage, dut.base_hi.storage, dut.size.storage, dut.set.re,
-            dut.clear.re, dut.clear.storage, *[getattr(dut.set.fields, name) for name in ("number", "read", "write")])
+            dut.can_send, dut.reset)
         self.tied("*")
-        which = Signal(max=BUFFERS)
-        self.constant(which)
-
-        # What the driver gave: buffer `which`.
-        has, may_read, may_write = Signal(), Signal(), Signal()
-        base, pages = Signal(64 - PAGE_BITS), Signal(32 - PAGE_BITS)
-        gives = Signal()
-        busy  = Signal()
+        given = GivenBuffer(self, dut)
+        base, pages, gone = given.base, given.pages, given.gone
         asks  = Signal()
-        self.comb += [
-            gives.eq(dut.set.re & (dut.set.fields.number == which) & ~dut.reset & (dut.size.storage <= LIMIT) &
-                (Cat(dut.base_lo.storage[:PAGE_BITS], dut.size.storage[:PAGE_BITS]) == 0)),
-            busy.eq((dut.busy.status >> which) & 1),
-            asks.eq((sink.valid | request.valid) & (dut.number == which)),
-        ]
-        gone = Signal(reset=1)  # Taken from the card, and not busy since.
-        self.sync += [
-            If(gives,
-                has.eq(1),
-                base.eq(Cat(dut.base_lo.storage[PAGE_BITS:], dut.base_hi.storage)),
-                pages.eq(dut.size.storage[PAGE_BITS:]),
-                may_read.eq(dut.set.fields.read),
-                may_write.eq(dut.set.fields.write),
-                gone.eq(0),
-            ).Elif(~has & ~busy,
-                gone.eq(1)
-            ),
-            If(dut.reset | (dut.clear.re & ((dut.clear.storage >> which) & 1)), has.eq(0)),
-        ]
-        self.assume("not_replaced", ~gives | (~has & gone))
+        self.comb += asks.eq((sink.valid | request.valid) & (dut.number == given.which))
 
         address = Signal(64)
         offset  = Signal(64 - PAGE_BITS)
@@ -78,8 +52,8 @@ class Bounds(Harness):
         ]
         self.implies("inside",     asks, offset < pages)
         self.implies("one_dword",  asks, Mux(sink.valid, address[:2] + sink.length <= 4, address[:2] == 0))
-        self.implies("permitted",  asks, Mux(sink.valid, may_write, may_read))
-        self.implies("busy_says_so",       asks, busy)
+        self.implies("permitted",  asks, Mux(sink.valid, given.may_write, given.may_read))
+        self.implies("busy_says_so",       asks, given.busy)
         self.implies("nothing_after_busy", gone, ~asks)
         self.implies("reset_takes_all",    self.previous(dut.reset), dut.valid.status == 0)
         self.check("one_kind",      ~(sink.valid & request.valid))
