@@ -1,0 +1,98 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Words of the DCU against the parameters that yosys knows, and pads of platforms."""
+
+import re
+
+import pytest
+
+from litex.build.generic_platform import Pins, Subsignal
+from litex_boards.platforms import lattice_versa_ecp5
+
+from litepcie_soc.phy.ecp5.pads import LANES, check_device, check_pads
+from litepcie_soc.phy.ecp5.words import ANALOGUE, dcu_words, in_bitstream, number
+
+from test.gateware.phy.ecp5.library import primitive
+
+# Parameters that nextpnr ignores, and those that are for other uses: 0 in the bitstream.
+UNUSED = {"PROTOCOL", "TXAMPLITUDE", "TXDEPRE", "TXDEPOST", "CDR_MAX_RATE", "INVERT_RX", "INVERT_TX",
+    "PRBS_SELECTION", "PRBS_LOCK", "PRBS_ENABLE", "GE_AN_ENABLE", "LEQ_OFFSET_SEL", "LEQ_OFFSET_TRIM"}
+
+
+def library_words():
+    return set(re.findall(r"parameter (\w+)", primitive("DCUA")))
+
+
+@pytest.mark.parametrize("channel", [0, 1])
+@pytest.mark.parametrize("analogue", ANALOGUE)
+def test_every_word_of_block_and_channel_is_set(channel, analogue):
+    expected = {name for name in library_words() if not name.startswith(f"CH{1 - channel}_")} \
+        - {f"CH{channel}_{name}" for name in UNUSED} - {"D_TX_MAX_RATE"}
+    assert set(dcu_words(channel, analogue=analogue)) == expected
+
+
+def test_sets_of_analogue_words_differ_only_in_pll_and_cdr():
+    new, old = dcu_words(), dcu_words(analogue="sample")
+    assert {name.split("_", 1)[1] for name in new if new[name] != old[name]} == {"RG_EN", "CMUSETI4CPP", "CMUSETZGM",
+        "SETIRPOLY_AUX", "SETIRPOLY_CH", "SETICONST_AUX", "SETICONST_CH", "DCOCALDIV", "DCOCTLGI", "DCODISBDAVOID",
+        "DCOFLTDAC", "DCOFTNRG", "DCOIOSTUNE", "DCOITUNE4LSB", "DCOSCALEI", "DCOSTARTVAL", "DCOSTEP"}
+
+
+def test_ctc_is_an_option():
+    with_ctc, without = dcu_words(ctc=True), dcu_words()
+    assert {name for name in without if without[name] != with_ctc[name]} == {"CH0_CTC_BYPASS", "CH0_SEL_SD_RX_CLK"}
+
+
+def test_numbers_of_words():
+    assert [number(word) for word in ("0b101", "0x17c", "0d19")] == [5, 0x17c, 19]
+    shown = in_bitstream(dcu_words())
+    assert shown["CH0_UDF_COMMA_A"] == 0x283 and shown["CH0_RTERM_TX"] == 19 and "CH0_PCIE_EI_EN" not in shown
+
+
+@pytest.mark.parametrize("options, message", [
+    ({"channel": 2}, "channel 2 is not supported; a DCU has channels 0 and 1"),
+    ({"analogue": "best"}, "analogue words 'best' are not known; choose wizard or sample"),
+])
+def test_wrong_choices_of_words(options, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        dcu_words(**options)
+
+
+def test_pads_of_the_versa_are_those_of_dcu0_channel_0():
+    check_pads(lattice_versa_ecp5.Platform())
+    check_pads(lattice_versa_ecp5.Platform(device="LFE5UM"))
+
+
+@pytest.mark.parametrize("dcu, channel", [place for place in LANES if place != (0, 0)])
+def test_pads_of_another_channel_are_refused(dcu, channel):
+    with pytest.raises(ValueError, match=f"pads pcie_x1 are not those of DCU{dcu} channel {channel}: .*rx_p is Y5"):
+        check_pads(lattice_versa_ecp5.Platform(), dcu=dcu, channel=channel)
+
+
+def test_each_wrong_or_missing_pad_is_named():
+    right = {"clk_p": "Y11", "clk_n": "Y12", "rx_p": "Y5", "rx_n": "Y6", "tx_p": "W4", "tx_n": "W5"}
+    for pad in right:
+        for pin in ("A1", None):
+            platform = lattice_versa_ecp5.Platform()
+            pins     = {**right, pad: pin}
+            platform.add_extension([("wrong", 0, *(Subsignal(n, Pins(p)) for n, p in pins.items() if p))])
+            with pytest.raises(ValueError, match=f": {pad} is {pin or 'missing'} instead of {right[pad]}$"):
+                check_pads(platform, "wrong")
+    with pytest.raises(ValueError, match="the platform has no pcie_x4"):
+        check_pads(lattice_versa_ecp5.Platform(), "pcie_x4")
+
+
+@pytest.mark.parametrize("device, dcu, message", [
+    ("LFE5U-45F-8BG381C",    0, "LFE5U-45F-8BG381C has no SerDes; choose an LFE5UM or LFE5UM5G"),
+    ("LFE5UM5G-45F-6BG381C", 0, "LFE5UM5G-45F-6BG381C does not exist: LFE5UM5G has speed grade 8 only"),
+    ("LFE5UM-25F-8BG381C",   1, "LFE5UM-25F-8BG381C has no DCU1; choose DCU0"),
+    ("LFE5UM-85F-8BG756C",   0, "the pins of the SerDes in the package of LFE5UM-85F-8BG756C are not known; "
+                                "choose BG381"),
+])
+def test_devices_that_cannot_carry_a_link(device, dcu, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        check_device(device, dcu)
