@@ -1,0 +1,231 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""One SerDes channel of ECP5: two symbols per cycle at 125 MHz, each direction in its own clock domain."""
+
+from migen import *
+from migen.genlib.cdc import MultiReg
+from migen.genlib.resetsync import AsyncResetSynchronizer
+
+from litex.gen import *
+
+from litepcie_soc.phy.ecp5.detect import LIMIT_CYCLES, ReceiverDetect
+from litepcie_soc.phy.ecp5.lock import WINDOW, SoftLock
+from litepcie_soc.phy.ecp5.reset import ReceiveReset, TransmitReset, Waits
+from litepcie_soc.phy.ecp5.words import RATE_MODES, dcu_words
+
+# Bus ----------------------------------------------------------------------------------------------
+
+# Bits of a half of the bus, which carries one symbol. The lower half is first in time.
+HALF         = 12
+DATA, K      = 0, 8
+IDLE         = 11           # Transmitter: electrical idle.
+STATUS       = slice(9, 12) # Receiver.
+DECODE_ERROR, DISPARITY_ERROR = 4, 7
+UNDECODABLE  = 0xee         # Together with K: what the decoder makes of a code word that does not exist.
+
+# Cycles of ``pcie`` after receiver detection in which the lane is reported idle: our own pulse may look like a signal.
+QUIET_CYCLES = 125
+
+
+class ECP5Channel(LiteXModule):
+    """The block ``DCUA`` with its reference clock, resets, receiver detection and registers on both sides of the bus.
+
+    Every bit of the bus is registered on both sides, as nextpnr's timing model of the block is nominal.
+
+    Parameters
+    ----------
+    pads            : ``clk_p``, ``clk_n``, ``rx_p``, ``rx_n``, ``tx_p``, ``tx_n``.
+    perst_n         : the slot's reset, low while the slot is in reset.
+    sys_clk_freq    : Hz of ``sys``, which runs the reset sequence.
+    refclk_freq     : Hz of the reference clock, 100e6 or 200e6.
+    dcu, channel    : location; ``pads.check_pads`` compares it with the pads.
+    analogue, ctc   : options of ``words.dcu_words``.
+    receiver_detect : False: receiver detection always says "present".
+    divisor         : makes the waits of the reset sequence shorter, for simulation.
+
+    Attributes
+    ----------
+    tx_data        : 16, **in**, pcie; two symbols, the lower half is first in time. Like ``tx_k`` and ``tx_idle``.
+    tx_k           : 2, **in**, pcie; control symbols.
+    tx_idle        : 2, **in**, pcie; electrical idle.
+    rx_data        : 16, **out**, pcie_rx; two symbols.
+    rx_k           : 2, **out**, pcie_rx; control symbols.
+    rx_error       : 2, **out**, pcie_rx; symbols with a wrong code or a wrong running disparity.
+    rx_ready       : 1, **out**, pcie; received symbols are good. ``pcie_rx`` is in reset until then.
+    rx_idle        : 1, **out**, pcie; the lane is in electrical idle.
+    ready          : 1, **out**, pcie; the transmitter works. ``pcie`` is in reset until then.
+    polarity       : 1, **in**, pcie; invert the received lane.
+    align          : 1, **in**, pcie; the link found no ordered set yet. After 2 ms of it, the receiver is reset.
+    detect         : 1, **in**, pcie; a pulse starts receiver detection.
+    detect_done    : 1, **out**, pcie; the result of receiver detection is valid.
+    detect_present : 1, **out**, pcie; result of receiver detection.
+    refclk_ok, refclk_cycles : **out**; as in ``SoftLock``.
+    cd_pcie, cd_pcie_rx      : clock domains.
+    words, block             : words of the block by name, and its instance.
+    """
+    def __init__(self, pads, perst_n, sys_clk_freq, *, refclk_freq=100e6, dcu=0, channel=0, analogue="wizard",
+        ctc=False, receiver_detect=True, divisor=1):
+        if refclk_freq not in RATE_MODES:
+            raise ValueError(f"a reference clock of {refclk_freq:g} Hz is not supported; choose "
+                f"{' or '.join(f'{freq:g}' for freq in RATE_MODES)}")
+        self.words          = dcu_words(channel, analogue=analogue, ctc=ctc)
+        self.tx_data        = Signal(16)
+        self.tx_k           = Signal(2)
+        self.tx_idle        = Signal(2)
+        self.rx_data        = Signal(16)
+        self.rx_k           = Signal(2)
+        self.rx_error       = Signal(2)
+        self.rx_ready       = Signal()
+        self.rx_idle        = Signal()
+        self.ready          = Signal()
+        self.polarity       = Signal()
+        self.align          = Signal()
+        self.detect         = Signal()
+        self.detect_done    = Signal()
+        self.detect_present = Signal()
+        self.cd_refclk      = ClockDomain(reset_less=True)
+        self.cd_pcie_free   = ClockDomain(reset_less=True)
+        self.cd_pcie        = ClockDomain()
+        self.cd_pcie_rx     = ClockDomain()
+
+        # # #
+
+        self.place, self.rate_mode, self.ctc = (dcu, channel), RATE_MODES[refclk_freq], ctc
+        self.add_resets(sys_clk_freq, refclk_freq, divisor, perst_n)
+        self.add_detection(receiver_detect, divisor)
+        self.add_transmitter()
+        self.add_receiver()
+        self.add_block(pads)
+
+    # Parts ----------------------------------------------------------------------------------------
+
+    def add_resets(self, sys_clk_freq, refclk_freq, divisor, perst_n):
+        """Adds the reset sequence, and the resets of the clock domains."""
+        waits     = Waits.at(sys_clk_freq, divisor)
+        self.lock = SoftLock(sys_clk_freq, refclk_freq, max(WINDOW // divisor, 256))
+        self.tx   = TransmitReset(waits)
+        self.rx   = ReceiveReset(waits)
+        self.refclk_ok, self.refclk_cycles = self.lock.refclk_ok, self.lock.refclk_cycles
+        self.comb += [
+            self.cd_pcie_free.clk.eq(self.cd_pcie.clk),
+            self.tx.locked.eq(self.lock.locked),
+            self.rx.enable.eq(self.tx.ready),
+        ]
+        self.sync.pcie += self.ready.eq(1)
+        self.specials += [
+            AsyncResetSynchronizer(self.cd_pcie, ~self.tx.ready | ~perst_n),
+            AsyncResetSynchronizer(self.cd_pcie_rx, ~self.rx.ready),
+            MultiReg(self.align, self.rx.align),
+            MultiReg(self.rx.ready, self.rx_ready, "pcie"),
+        ]
+
+    def add_detection(self, receiver_detect, divisor):
+        """Adds receiver detection, and reports the lane idle meanwhile."""
+        self.detection = detection = ReceiverDetect(not receiver_detect, max(LIMIT_CYCLES // divisor, 1250))
+        quiet, idle    = Signal(max=QUIET_CYCLES + 1), Signal(reset=1)
+        self.comb     += [
+            detection.start.eq(self.detect),
+            self.detect_done.eq(detection.done),
+            self.detect_present.eq(detection.present),
+        ]
+        self.specials  += MultiReg(self.rx.idle, idle, "pcie", reset=1)
+        self.sync.pcie += [
+            If(detection.detect, quiet.eq(QUIET_CYCLES)).Elif(quiet != 0, quiet.eq(quiet - 1)),
+            self.rx_idle.eq(idle | detection.detect | (quiet != 0)),
+        ]
+
+    def add_transmitter(self):
+        """Registers the symbols for the block. The lane is in electrical idle while ``pcie`` is in reset."""
+        data, k, idle   = Signal(16), Signal(2), Signal(2, reset=0b11)
+        self.tx_bus     = bus = Signal(2*HALF)
+        self.sync.pcie += [data.eq(self.tx_data), k.eq(self.tx_k), idle.eq(self.tx_idle)]
+        for half in range(2):
+            first      = half * HALF
+            self.comb += [
+                bus[first + DATA:first + DATA + 8].eq(data[8*half:8*half + 8]),
+                bus[first + K].eq(k[half]),
+                bus[first + IDLE].eq(idle[half]),
+            ]
+
+    def add_receiver(self):
+        """Registers the bus of the block, then makes symbols and errors of it."""
+        self.rx_bus        = Signal(2*HALF)
+        bus                = Signal(2*HALF)
+        self.sync.pcie_rx += bus.eq(self.rx_bus)
+        for half in range(2):
+            symbol = bus[half*HALF:(half + 1)*HALF]
+            data   = symbol[DATA:DATA + 8]
+            status = symbol[STATUS]
+            self.sync.pcie_rx += [
+                self.rx_data[8*half:8*half + 8].eq(data),
+                self.rx_k[half].eq(symbol[K]),
+                self.rx_error[half].eq((status == DECODE_ERROR) | (status == DISPARITY_ERROR)
+                    | symbol[K] & (data == UNDECODABLE)),
+            ]
+
+    def add_block(self, pads):
+        """Adds the reference clock buffer and the block."""
+        dcu, channel = self.place
+        polarity     = Signal()
+        self.sync.pcie += polarity.eq(self.polarity)
+        self.specials  += Instance("EXTREFB",
+            p_REFCK_PWDNB     = "0b1",
+            p_REFCK_RTERM     = "0b1",
+            p_REFCK_DCBIAS_EN = "0b0",
+            i_REFCLKP = pads.clk_p,
+            i_REFCLKN = pads.clk_n,
+            o_REFCLKO = self.cd_refclk.clk,
+            attr      = {("LOC", f"EXTREF{dcu}")},
+        )
+        # The compensation in the block gives its data on the transmit clock.
+        received = self.cd_pcie.clk if self.ctc else self.cd_pcie_rx.clk
+        if self.ctc:
+            self.comb += self.cd_pcie_rx.clk.eq(self.cd_pcie.clk)
+        lane = {
+            "i_HDINP":             pads.rx_p,
+            "i_HDINN":             pads.rx_n,
+            "o_HDOUTP":            pads.tx_p,
+            "o_HDOUTN":            pads.tx_n,
+            "i_RX_REFCLK":         self.cd_refclk.clk,
+            "i_FF_TXI_CLK":        self.cd_pcie.clk,
+            "i_FF_RXI_CLK":        received,
+            "i_FF_EBRD_CLK":       self.cd_pcie.clk if self.ctc else 1,
+            "o_FF_TX_PCLK":        self.cd_pcie.clk,
+            "o_FF_RX_PCLK":        Signal() if self.ctc else self.cd_pcie_rx.clk,
+            "i_FFC_TXPWDNB":       1,
+            "i_FFC_RXPWDNB":       1,
+            "i_FFC_SIGNAL_DETECT": 1,
+            "i_FFC_ENABLE_CGALIGN": 1,
+            "i_FFC_EI_EN":         0,
+            "i_FFC_SB_INV_RX":     polarity,
+            "i_FFC_PCIE_DET_EN":   self.detection.detect,
+            "i_FFC_PCIE_CT":       self.detection.pulse,
+            "o_FFS_PCIE_DONE":     self.detection.answer,
+            "o_FFS_PCIE_CON":      self.detection.result,
+            "i_FFC_RATE_MODE_TX":  self.rate_mode,
+            "i_FFC_RATE_MODE_RX":  self.rate_mode,
+            "i_FFC_LANE_TX_RST":   self.tx.pcs_reset,
+            "i_FFC_LANE_RX_RST":   self.rx.pcs_reset,
+            "i_FFC_RRST":          self.rx.cdr_reset,
+            "o_FFS_RLOS":          self.rx.los,
+            "o_FFS_RLOL":          self.rx.lol,
+            **{f"i_FF_TX_D_{n}": self.tx_bus[n] for n in range(2*HALF)},
+            **{f"o_FF_RX_D_{n}": self.rx_bus[n] for n in range(2*HALF)},
+        }
+        self.block = block = Instance("DCUA",
+            **{f"p_{name}": value for name, value in self.words.items()},
+            **{f"{name[:2]}CH{channel}_{name[2:]}": signal for name, signal in lane.items()},
+            i_D_REFCLKI       = self.cd_refclk.clk,
+            i_D_FFC_MACROPDB  = 1,
+            i_D_FFC_MACRO_RST = 0,
+            i_D_FFC_DUAL_RST  = 0,
+            i_D_FFC_TRST      = self.tx.pll_reset,
+            i_D_SCIWSTN       = 1,
+            i_D_SCIRD         = 0,
+            attr              = {("LOC", f"DCU{dcu}")},
+        )
+        self.specials += block

@@ -1,0 +1,226 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Reset sequence of one SerDes channel. It runs on ``sys``, because the clocks of the SerDes stop or wander.
+
+The order matters: a part that is reset before its clock is stable passes wrong data without a flag.
+"""
+
+from dataclasses import dataclass
+
+from migen import *
+from migen.genlib.cdc import MultiReg
+
+from litex.gen import *
+
+# Waits --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Waits:
+    """Waits of the reset sequence in cycles of ``sys``; the defaults are for 100 MHz.
+
+    pulse    : length of each reset.
+    pll      : until the transmit PLL must be locked.
+    unlocked : with a signal but without lock, until the CDR is reset.
+    locked   : with signal and lock, until the PCS is reset.
+    settle   : after the reset of the PCS, until its data are good.
+    align    : search of the comma without success, until the PCS is reset again.
+    debounce : without a change of loss of signal or loss of lock.
+    """
+    pulse:    int = 4
+    pll:      int = 500000
+    unlocked: int = 460000
+    locked:   int = 256000
+    settle:   int = 3000
+    align:    int = 200000
+    debounce: int = 15
+
+    @classmethod
+    def at(cls, sys_clk_freq, divisor=1):
+        """Returns the waits for a clock; ``divisor`` makes the long ones shorter for simulation."""
+        default = cls()
+        scaled  = {name: max(32, round(getattr(default, name) * sys_clk_freq / 100e6 / divisor))
+            for name in ("pll", "unlocked", "locked", "settle", "align")}
+        return cls(pulse=max(4, round(4 * sys_clk_freq / 100e6)), **scaled)
+
+# Helpers ------------------------------------------------------------------------------------------
+
+
+class Debounce(LiteXModule):
+    """Passes an asynchronous signal on after it was stable for ``cycles`` cycles of ``sys``.
+
+    Attributes
+    ----------
+    o : 1, **out**; starts with 1.
+    """
+    def __init__(self, i, cycles):
+        self.o = Signal(reset=1)
+
+        # # #
+
+        now, same      = Signal(), Signal(max=cycles + 1)
+        self.specials += MultiReg(i, now, reset=1)
+        self.sync     += [
+            If(now == self.o,
+                same.eq(0),
+            ).Elif(same == cycles - 1,
+                same.eq(0),
+                self.o.eq(now),
+            ).Else(
+                same.eq(same + 1),
+            )
+        ]
+
+
+class Wait(LiteXModule):
+    """Counts cycles in which ``run`` is set without a break.
+
+    Attributes
+    ----------
+    run  : 1, **in**.
+    done : 1, **out**; ``run`` was set for ``cycles`` cycles.
+    """
+    def __init__(self, cycles):
+        self.run  = Signal()
+        self.done = Signal()
+
+        # # #
+
+        count      = Signal(max=cycles + 1)
+        self.sync += [
+            self.done.eq(self.run & (count == cycles - 1)),
+            If(~self.run | self.done, count.eq(0)).Elif(count != cycles - 1, count.eq(count + 1)),
+        ]
+
+# Transmitter --------------------------------------------------------------------------------------
+
+
+class TransmitReset(LiteXModule):
+    """Resets the transmit PLL until it locks, then the PCS of the transmitter.
+
+    Parameters
+    ----------
+    waits : ``Waits``.
+
+    Attributes
+    ----------
+    locked    : 1, **in**; the PLL is locked (``SoftLock``).
+    pll_reset : 1, **out**; for ``D_FFC_TRST``.
+    pcs_reset : 1, **out**; for ``FFC_LANE_TX_RST``.
+    ready     : 1, **out**; the transmitter sends what it is given.
+    """
+    def __init__(self, waits):
+        self.locked    = Signal()
+        self.pll_reset = Signal()
+        self.pcs_reset = Signal()
+        self.ready     = Signal()
+
+        # # #
+
+        self.pulse = pulse = Wait(waits.pulse)
+        self.pll   = pll   = Wait(waits.pll)
+        self.fsm   = fsm   = FSM(reset_state="PLL")
+        pll_reset, pcs_reset, ready = Signal(), Signal(), Signal()
+
+        fsm.act("PLL",
+            pll_reset.eq(1),
+            pulse.run.eq(~pulse.done),
+            If(pulse.done, NextState("LOCK")),
+        )
+        fsm.act("LOCK",
+            pll.run.eq(1),
+            If(pll.done, If(self.locked, NextState("PCS")).Else(NextState("PLL"))),
+        )
+        fsm.act("PCS",
+            pcs_reset.eq(1),
+            pulse.run.eq(~pulse.done),
+            If(pulse.done, NextState("READY")),
+        )
+        fsm.act("READY",
+            ready.eq(1),
+            If(~self.locked, NextState("PLL")),
+        )
+        # Registers, because the block takes resets asynchronously.
+        self.sync += [self.pll_reset.eq(pll_reset), self.pcs_reset.eq(pcs_reset), self.ready.eq(ready)]
+
+# Receiver -----------------------------------------------------------------------------------------
+
+
+class ReceiveReset(LiteXModule):
+    """Resets the CDR while it does not lock to a signal; after it is locked, the PCS of the receiver, which is last.
+
+    The receiver cannot become ready before the partner sends.
+
+    Parameters
+    ----------
+    waits : ``Waits``.
+
+    Attributes
+    ----------
+    enable    : 1, **in**; the transmitter is ready.
+    los       : 1, **in**, asynchronous; loss of signal.
+    lol       : 1, **in**, asynchronous; loss of lock.
+    align     : 1, **in**; the link still searches its first ordered set.
+    cdr_reset : 1, **out**; for ``FFC_RRST``.
+    pcs_reset : 1, **out**; for ``FFC_LANE_RX_RST``.
+    idle      : 1, **out**; no signal.
+    ready     : 1, **out**; the received clock is stable and received data are good.
+    """
+    def __init__(self, waits):
+        self.enable    = Signal()
+        self.los       = Signal()
+        self.lol       = Signal()
+        self.align     = Signal()
+        self.cdr_reset = Signal()
+        self.pcs_reset = Signal()
+        self.idle      = Signal(reset=1)
+        self.ready     = Signal()
+
+        # # #
+
+        self.no_signal = no_signal = Debounce(self.los, waits.debounce)
+        self.no_lock   = no_lock   = Debounce(self.lol, waits.debounce)
+        self.pulse     = pulse     = Wait(waits.pulse)
+        self.unlocked  = unlocked  = Wait(waits.unlocked)
+        self.locked    = locked    = Wait(waits.locked)
+        self.settle    = settle    = Wait(waits.settle)
+        self.search    = search    = Wait(waits.align)
+        self.fsm       = fsm       = ResetInserter()(FSM(reset_state="CDR"))
+        cdr_reset, pcs_reset, ready = Signal(), Signal(), Signal()
+        good = ~no_signal.o & ~no_lock.o
+
+        self.comb += fsm.reset.eq(~self.enable)
+        fsm.act("CDR",
+            cdr_reset.eq(self.enable),
+            pulse.run.eq(self.enable & ~pulse.done),
+            If(pulse.done, NextState("LOCK")),
+        )
+        fsm.act("LOCK",
+            unlocked.run.eq(~no_signal.o & no_lock.o),
+            locked.run.eq(good),
+            If(unlocked.done, NextState("CDR")).Elif(locked.done, NextState("PCS")),
+        )
+        fsm.act("PCS",
+            pcs_reset.eq(1),
+            pulse.run.eq(~pulse.done),
+            If(pulse.done, NextState("SETTLE")),
+        )
+        fsm.act("SETTLE",
+            settle.run.eq(1),
+            If(~good, NextState("LOCK")).Elif(settle.done, NextState("READY")),
+        )
+        fsm.act("READY",
+            ready.eq(1),
+            search.run.eq(self.align),
+            If(~good, NextState("LOCK")).Elif(search.done, NextState("PCS")),
+        )
+        self.sync += [
+            self.cdr_reset.eq(cdr_reset),
+            self.pcs_reset.eq(pcs_reset),
+            self.ready.eq(ready & good & self.enable),
+            self.idle.eq(no_signal.o),
+        ]

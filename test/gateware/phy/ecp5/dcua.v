@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+//
+// Behaviour of channel 0 of DCUA in PCI Express mode, two symbols per clock cycle, for Icarus Verilog. This text goes
+// into the body of the module: yosys' library gives ports and parameters (simulator.py).
+//
+// The line is serial, so any bit alignment and any clock offset is possible. Analogue properties are not modelled.
+// Options come from the command line: +PLL_LOCK_NS=, +CDR_LOCK_NS=, +PRESENT=, +NO_DONE, +DEAD_TX, +DEAD_RX.
+
+    integer pll_lock_ns = 5000, cdr_lock_ns = 2000, present = 1;
+    reg     no_done = 0, dead_tx = 0, dead_rx = 0;
+    reg [10:0] encode [0:1023];   // {disparity, K, data} -> {disparity, code, bit a lowest}.
+    reg [10:0] decode [0:2047];   // {disparity, code} -> {disparity error, undecodable, K, data}.
+    reg        turns  [0:2047];   // {disparity, code} -> disparity afterwards.
+
+    initial begin
+        $readmemh("encode.hex", encode);
+        $readmemh("decode.hex", decode);
+        $readmemh("turns.hex", turns);
+        if ($value$plusargs("PLL_LOCK_NS=%d", pll_lock_ns)) ;
+        if ($value$plusargs("CDR_LOCK_NS=%d", cdr_lock_ns)) ;
+        if ($value$plusargs("PRESENT=%d", present)) ;
+        no_done = $test$plusargs("NO_DONE");
+        dead_tx = $test$plusargs("DEAD_TX");
+        dead_rx = $test$plusargs("DEAD_RX");
+    end
+
+    // Reference clock: its period, and whether it runs ------------------------------------------------------------
+
+    realtime edge_before = 0, period = 0;
+    always @(posedge D_REFCLKI) begin
+        period      = $realtime - edge_before;
+        edge_before = $realtime;
+    end
+
+    // Transmit PLL: 25 times the reference clock, or half of that -------------------------------------------------
+
+    wire powered = D_MACROPDB == "0b1" && D_TXPLL_PWDNB == "0b1" && CH0_TPWDNB == "0b1" && CH0_RPWDNB == "0b1"
+        && D_FFC_MACROPDB && CH0_FFC_TXPWDNB && CH0_FFC_RXPWDNB && !D_FFC_MACRO_RST && !D_FFC_DUAL_RST;
+    reg      pll_locked = 0, tx_good = 0;
+    realtime ui = 400;            // Picoseconds per bit.
+    realtime pll_since = 0;
+    always begin
+        #100000;
+        if (D_FFC_TRST || !powered || $realtime - edge_before > 100000) begin
+            pll_since  = $realtime;
+            pll_locked = 0;
+        end else if ($realtime - pll_since > 1000.0*pll_lock_ns) begin
+            ui         = period/25*(CH0_FFC_RATE_MODE_TX ? 2 : 1);
+            pll_locked = 1;
+        end
+        if (!pll_locked) tx_good = 0;
+    end
+    assign D_FFS_PLOL = !pll_locked;
+    // A FIFO that is reset without a stable clock passes garbage, without a flag.
+    always @(negedge CH0_FFC_LANE_TX_RST) tx_good = pll_locked;
+
+    // Transmitter -------------------------------------------------------------------------------------------------
+
+    wire [23:0] tx_now = {CH0_FF_TX_D_23, CH0_FF_TX_D_22, CH0_FF_TX_D_21, CH0_FF_TX_D_20, CH0_FF_TX_D_19,
+        CH0_FF_TX_D_18, CH0_FF_TX_D_17, CH0_FF_TX_D_16, CH0_FF_TX_D_15, CH0_FF_TX_D_14, CH0_FF_TX_D_13,
+        CH0_FF_TX_D_12, CH0_FF_TX_D_11, CH0_FF_TX_D_10, CH0_FF_TX_D_9, CH0_FF_TX_D_8, CH0_FF_TX_D_7, CH0_FF_TX_D_6,
+        CH0_FF_TX_D_5, CH0_FF_TX_D_4, CH0_FF_TX_D_3, CH0_FF_TX_D_2, CH0_FF_TX_D_1, CH0_FF_TX_D_0};
+    reg  [23:0] tx_word = 24'h800800, tx_sent;
+    reg  [11:0] tx_symbol;
+    reg  [10:0] tx_code;
+    reg         tx_clock = 0, tx_bit = 0, tx_idle = 1, tx_disparity = 0;
+    integer     n;
+    always @(posedge CH0_FF_TXI_CLK) tx_word <= tx_now;
+    always begin
+        if (D_FFC_TRST || dead_tx || D_SYNC_LOCAL_EN != "0b1" || !powered) begin
+            tx_clock = 0;
+            tx_idle  = 1;
+            #10000;
+        end else if (!pll_locked) begin
+            tx_clock = !tx_clock;
+            tx_idle  = 1;
+            #(4000 + $urandom % 400000);
+        end else for (n = 0; n < 20; n = n + 1) begin
+            if (n == 0) begin
+                tx_sent  = tx_word;
+                tx_clock = 1;
+            end
+            if (n == 10) tx_clock = 0;
+            if (n % 10 == 0) begin
+                tx_symbol    = n ? tx_sent[23:12] : tx_sent[11:0];
+                tx_code      = encode[{tx_disparity, tx_symbol[8:0]}];
+                tx_disparity = tx_code[10];
+                tx_idle      = tx_symbol[11];
+            end
+            tx_bit = tx_good ? tx_code[n % 10] : $urandom;
+            #(ui);
+        end
+    end
+    assign CH0_FF_TX_PCLK = tx_clock;
+    assign CH0_HDOUTP = !tx_idle && tx_bit;
+    assign CH0_HDOUTN = !tx_idle && !tx_bit;
+
+    // Receiver detection ------------------------------------------------------------------------------------------
+
+    reg      detect_done = 0;
+    realtime idle_since = 0, detect_since = 0, pulse_since = 0;
+    always @(posedge tx_idle) idle_since = $realtime;
+    always @(posedge CH0_FFC_PCIE_DET_EN) detect_since = $realtime;
+    always @(posedge CH0_FFC_PCIE_CT) pulse_since = $realtime;
+    always @(negedge CH0_FFC_PCIE_CT)
+        if (CH0_PCIE_MODE == "0b1" && tx_idle && !no_done && $realtime - idle_since >= 120000
+            && CH0_FFC_PCIE_DET_EN && pulse_since - detect_since >= 120000 && $realtime - pulse_since >= 4*10*ui) begin
+            #8000000 detect_done = CH0_FFC_PCIE_DET_EN;
+        end
+    always @(negedge CH0_FFC_PCIE_DET_EN) detect_done = 0;
+    assign CH0_FFS_PCIE_DONE = detect_done;
+    assign CH0_FFS_PCIE_CON = detect_done && present;
+
+    // Receiver: loss of signal, lock of the CDR -------------------------------------------------------------------
+
+    reg      los = 1, cdr_locked = 0, rx_good = 0;
+    realtime signal_at = -1e9, cdr_since = 0, line_edge = 0;
+    always @(CH0_HDINP) line_edge = $realtime;
+    always begin
+        #10000;
+        if (CH0_HDINP !== CH0_HDINN) signal_at = $realtime;
+        los = CH0_FFC_RRST || $realtime - signal_at > 10000;
+        if (los || !powered) begin
+            cdr_since  = $realtime;
+            cdr_locked = 0;
+        end else if ($realtime - cdr_since > 1000.0*cdr_lock_ns) begin
+            cdr_locked = 1;
+        end
+        if (!cdr_locked) rx_good = 0;
+    end
+    assign CH0_FFS_RLOS = los;
+    assign CH0_FFS_RLOL = !cdr_locked;
+    always @(negedge CH0_FFC_LANE_RX_RST) rx_good = cdr_locked && $realtime - cdr_since > 1000.0*cdr_lock_ns + 100000;
+
+    // Receiver: bits, symbols, words ------------------------------------------------------------------------------
+
+    localparam [9:0] COMMA_A = 10'h283, COMMA_B = 10'h17c;
+    wire        aligns = CH0_LSM_DISABLE == "0b0" && CH0_ENABLE_CG_ALIGN == "0b1" && CH0_FFC_SIGNAL_DETECT
+        && CH0_UDF_COMMA_A == "0x283" && CH0_UDF_COMMA_B == "0x17c" && CH0_UDF_COMMA_MASK == "0x3ff";
+    reg  [9:0]  shifted = 0;
+    reg  [10:0] found;
+    reg  [23:0] rx_word = 0;
+    reg  [11:0] rx_first = 0, rx_symbol;
+    reg         rx_clock = 0, rx_half = 0, rx_disparity = 0;
+    integer     bits = 0, faults = 8;   // 8 faults: searches the comma.
+    realtime    rx_ui;
+    always begin
+        if (dead_rx) begin
+            rx_clock = 0;
+            #10000;
+        end else if (!cdr_locked) begin
+            rx_clock = !rx_clock;       // Wanders from 1 to 90 MHz.
+            rx_word  = $urandom;
+            faults   = 8;
+            #(5500 + $urandom % 500000);
+        end else begin
+            rx_ui   = period/25*(CH0_FFC_RATE_MODE_RX ? 2 : 1);
+            shifted = {CH0_HDINP ^ CH0_FFC_SB_INV_RX, shifted[9:1]};
+            bits    = bits + 1;
+            if (aligns && faults == 8 && (shifted == COMMA_A || shifted == COMMA_B)) begin
+                bits   = 10;
+                faults = 0;
+            end
+            if (bits >= 10) begin
+                bits         = 0;
+                found        = decode[{rx_disparity, shifted}];
+                rx_disparity = turns[{rx_disparity, shifted}];
+                rx_symbol    = found[9] ? {3'd4, 9'h1ee} : found[10] ? {3'd7, found[8:0]} : {3'd0, found[8:0]};
+                if (faults != 8) faults = found[9] ? faults + 1 : faults ? faults - 1 : 0;
+                if (!rx_good) rx_symbol = $urandom & 12'h0ff;
+                rx_half      = !rx_half;
+                rx_clock     = !rx_half;
+                if (rx_half) rx_first = rx_symbol;
+                else         rx_word <= #700 {rx_symbol, rx_first};
+            end
+            // An edge of the line in the last bit sets the phase: the next bit is sampled in its middle.
+            if ($realtime - line_edge < rx_ui) #(line_edge + 1.5*rx_ui - $realtime) ;
+            else                               #(rx_ui) ;
+        end
+    end
+    assign CH0_FF_RX_PCLK = rx_clock;
+    assign {CH0_FF_RX_D_23, CH0_FF_RX_D_22, CH0_FF_RX_D_21, CH0_FF_RX_D_20, CH0_FF_RX_D_19, CH0_FF_RX_D_18,
+        CH0_FF_RX_D_17, CH0_FF_RX_D_16, CH0_FF_RX_D_15, CH0_FF_RX_D_14, CH0_FF_RX_D_13, CH0_FF_RX_D_12,
+        CH0_FF_RX_D_11, CH0_FF_RX_D_10, CH0_FF_RX_D_9, CH0_FF_RX_D_8, CH0_FF_RX_D_7, CH0_FF_RX_D_6, CH0_FF_RX_D_5,
+        CH0_FF_RX_D_4, CH0_FF_RX_D_3, CH0_FF_RX_D_2, CH0_FF_RX_D_1, CH0_FF_RX_D_0} = rx_word;

@@ -1,0 +1,91 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Runs a channel and the behavioural DCU in Icarus Verilog."""
+
+import functools
+import subprocess
+import tempfile
+
+from pathlib import Path
+
+from migen import ClockDomain, Instance, Record, Signal
+
+from litex.build.lattice.common import lattice_ecp5_trellis_special_overrides
+from litex.gen import LiteXModule
+from litex.gen.fhdl.verilog import convert
+
+from litepcie_soc.phy.ecp5.channel import ECP5Channel
+
+from test.gateware.phy.ecp5 import code
+from test.gateware.phy.ecp5.library import primitive
+
+HERE    = Path(__file__).parent
+DIVISOR = 256
+PADS    = ("clk_p", "clk_n", "rx_p", "rx_n", "tx_p", "tx_n")
+PORTS   = ("tx_data", "tx_k", "tx_idle", "rx_data", "rx_k", "rx_error", "rx_ready", "rx_idle", "ready", "polarity",
+    "align", "detect", "detect_done", "detect_present", "refclk_ok", "refclk_cycles")
+
+PRIMITIVES = """
+module EXTREFB #(parameter REFCK_PWDNB = "", REFCK_RTERM = "", REFCK_DCBIAS_EN = "")
+    (input REFCLKP, input REFCLKN, output REFCLKO);
+    assign REFCLKO = REFCK_PWDNB == "0b1" && REFCLKP;
+endmodule
+module FD1S3BX(input CK, input D, input PD, output reg Q);
+    initial Q = 1;
+    always @(posedge CK or posedge PD) if (PD) Q <= 1; else Q <= D;
+endmodule
+"""
+
+
+class Top(LiteXModule):
+    """A channel with all its signals as ports."""
+    def __init__(self, faults=None, **options):
+        self.cd_sys  = ClockDomain(reset_less=True)
+        self.pads    = Record([(name, 1) for name in PADS])
+        self.perst_n = Signal(name_override="perst_n")
+        self.channel = channel = ECP5Channel(self.pads, self.perst_n, 100e6, divisor=DIVISOR, **options)
+        for item in channel.block.items:
+            if item.name in (faults or {}):
+                setattr(item, "value" if isinstance(item, Instance.Parameter) else "expr", faults[item.name])
+        ports = {name: getattr(channel, name) for name in PORTS}
+        ports.update({name: getattr(self.pads, name) for name in PADS}, missing=channel.detection.missing)
+        for name, signal in ports.items():
+            signal.name_override = name
+        self.ios = {*ports.values(), self.perst_n, self.cd_sys.clk, channel.cd_pcie.clk, channel.cd_pcie.rst,
+            channel.cd_pcie_rx.clk, channel.cd_pcie_rx.rst}
+
+
+class Simulation:
+    """A channel, compiled with the behavioural DCU.
+
+    faults  : {parameter or input of the block: other value}, or None.
+    options : those of ``ECP5Channel``.
+    """
+    def __init__(self, faults=None, **options):
+        self.folder = tempfile.TemporaryDirectory(prefix="dcu")
+        path        = Path(self.folder.name)
+        top         = Top(faults, **options)
+        verilog     = convert(top, ios=top.ios, name="top", special_overrides=lattice_ecp5_trellis_special_overrides)
+        verilog.write(str(path / "top.v"))
+        model = "`timescale 1ps/1fs\n" + primitive("DCUA") + (HERE / "dcua.v").read_text(encoding="utf-8")
+        (path / "model.v").write_text(f"{model}endmodule\n{PRIMITIVES}", encoding="utf-8")
+        code.write(path)
+        subprocess.run(["iverilog", "-g2009", "-s", "bench", "-o", "bench", HERE / "bench.v", "top.v", "model.v"],
+            cwd=path, check=True, capture_output=True, text=True)
+
+    def run(self, *flags, **values):
+        """Returns {name: number, or "x"} of what the bench saw, with options of ``bench.v`` and ``dcua.v``."""
+        options = [f"+{flag}" for flag in flags] + [f"+{name}={value}" for name, value in values.items()]
+        text    = subprocess.run(["vvp", "-n", "bench", *options], cwd=self.folder.name, check=True,
+            capture_output=True, text=True).stdout
+        return {name: int(value) if value.isdigit() else value
+            for name, value in (word.split("=") for word in text.split() if "=" in word)}
+
+
+@functools.cache
+def simulation(**options):
+    return Simulation(**options)

@@ -1,0 +1,171 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The channel against the behavioural DCU: resets, clocks, alignment, detection.
+
+The waits are 256 times shorter: the transmitter is ready after 20 to 31 us, the receiver about 13 us later.
+"""
+
+import pytest
+
+from migen import Constant
+
+from litepcie_soc.phy.ecp5.channel import ECP5Channel
+from litepcie_soc.phy.ecp5.lock import limits
+from litepcie_soc.phy.ecp5.reset import Waits
+
+from test.gateware.phy.ecp5 import code
+from test.gateware.phy.ecp5.simulator import Simulation, simulation
+
+full = pytest.mark.full
+
+
+def assert_receives(seen, errors=0):
+    """The counter of the partner arrives without a gap, and each wrong symbol is flagged."""
+    assert seen["rx_ready"] == 1 and seen["rx_idle"] == 0
+    assert seen["coms"] > 20 and seen["wrong"] == seen["stream_errors"] == 0 and seen["synced"] == 1
+    assert seen["errors"] == errors
+
+
+@pytest.mark.parametrize("ppm, shift_ps, inverted", [
+    (300, 1234, False),
+    *[pytest.param(ppm, 400*bits + 77, bits % 2 == 0, marks=full) for bits in range(20) for ppm in (-300, 300)],
+])
+def test_receives_at_any_alignment_and_clock_offset(ppm, shift_ps, inverted):
+    flags = ("INVERT", "POLARITY") if inverted else ()
+    assert_receives(simulation().run(*flags, PPM=ppm, SHIFT_PS=shift_ps, END_NS=48000))
+
+
+def test_sends_what_it_receives_after_detection_found_the_partner():
+    seen = simulation().run("LOOPBACK", DETECT_NS=33000, START_NS=44000, END_NS=62000)
+    assert seen["detect_done"] == seen["present"] == 1 and seen["missing"] == 0
+    assert_receives(seen)
+
+
+@full
+def test_an_inverted_lane_without_inversion_is_not_the_partner_data():
+    seen = simulation().run("INVERT", END_NS=48000)
+    assert seen["stream_errors"] > 100
+
+
+@full
+@pytest.mark.parametrize("flags, values, present, missing", [
+    ((),           {},             1, 0),
+    ((),           {"PRESENT": 0}, 0, 0),
+    (("NO_DONE",), {},             1, 1),
+])
+def test_receiver_detection(flags, values, present, missing):
+    seen = simulation().run(*flags, DETECT_NS=33000, START_NS=60000, END_NS=50000, **values)
+    assert (seen["detect_done"], seen["present"], seen["missing"]) == (1, present, missing)
+
+
+@full
+def test_detection_can_be_ignored():
+    seen = simulation(receiver_detect=False).run(DETECT_NS=33000, START_NS=60000, END_NS=35000, PRESENT=0)
+    assert (seen["detect_done"], seen["present"]) == (1, 1)
+
+
+@full
+def test_a_bit_error_is_flagged_and_the_link_stays_aligned():
+    seen = simulation().run(ERROR_AT_NS=46000, END_NS=52000)
+    assert 1 <= seen["errors"] <= 2
+    assert_receives(seen, seen["errors"])
+
+
+@full
+def test_receiver_restarts_after_the_signal_was_lost():
+    seen = simulation().run(GAP_NS=45000, END_NS=65000)
+    assert seen["resets"] == 1 and seen["rx_ready_ns"] > 56000
+    assert_receives(seen)
+
+
+@full
+def test_receiver_is_reset_again_while_the_link_finds_no_ordered_set():
+    seen = simulation().run("ALIGN", END_NS=65000)
+    assert seen["resets"] >= 2
+
+
+@full
+def test_slot_reset_makes_the_lane_idle_and_keeps_the_receiver():
+    seen = simulation().run(PERST_NS=45000, END_NS=50000)
+    assert seen["tx_lane"] == 0 and seen["ready"] == 0 and seen["rx_ready"] == 1
+
+
+@full
+@pytest.mark.parametrize("flags, values, ready, refclk_ok", [
+    (("DEAD_TX",), {},                          0, 1),
+    ((),           {"PLL_LOCK_NS": 1000000},    0, 1),
+    ((),           {"REFCLK_STOP_NS": 5000},    0, 0),
+    ((),           {"REFCLK_STOP_NS": 46000},   0, 0),
+    ((),           {"REFCLK_PS": 5000},         1, 0),
+])
+def test_dead_and_wrong_clocks(flags, values, ready, refclk_ok):
+    seen = simulation().run(*flags, END_NS=60000, **values)
+    assert (seen["ready"], seen["refclk_ok"]) == (ready, refclk_ok)
+    if not ready:
+        assert seen["tx_lane"] == 0 and seen["rx_ready"] in (0, "x")
+
+
+@full
+def test_pll_that_locks_late():
+    seen = simulation().run(PLL_LOCK_NS=12000, END_NS=50000)
+    assert seen["ready"] == 1
+
+
+@full
+def test_no_received_word_counts_while_the_received_clock_is_dead():
+    assert simulation().run("DEAD_RX", END_NS=50000)["words"] == 0
+
+
+@full
+def test_cdr_that_does_not_lock_is_reset_and_the_receiver_not_ready():
+    seen = simulation().run(CDR_LOCK_NS=30000, END_NS=80000)
+    assert seen["rx_ready"] == 0 and seen["words"] == 0
+
+
+@full
+def test_reference_clock_of_200_mhz():
+    seen = simulation(refclk_freq=200e6).run(REFCLK_PS=5000, END_NS=60000)
+    assert seen["ready"] == seen["refclk_ok"] == 1
+    assert_receives(seen)
+
+
+@full
+@pytest.mark.parametrize("name, value, what", [
+    ("CH0_FFC_LANE_RX_RST", Constant(0), "garbage"),
+    ("CH0_FFC_LANE_TX_RST", Constant(0), "garbage"),
+    ("CH0_FFC_RXPWDNB",     Constant(0), "dead"),
+    ("D_SYNC_LOCAL_EN",     "0b0",       "dead"),
+    ("D_MACROPDB",          "0b0",       "dead"),
+    ("CH0_LSM_DISABLE",     "0b1",       "garbage"),
+    ("CH0_UDF_COMMA_A",     "0x0",       "garbage"),
+])
+def test_the_model_shows_faults_of_resets_and_words(name, value, what):
+    seen = Simulation(faults={name: value}).run("LOOPBACK", END_NS=50000)
+    if what == "dead":
+        assert seen["ready"] == 0 and seen["words"] == 0
+    else:
+        assert seen["ready"] == 1 and not (seen["synced"] == 1 and seen["coms"] > 20)
+
+
+def test_code_words_of_the_model():
+    assert [code.encode(0xbc, 1, disparity)[0] for disparity in (0, 1)] == [0x17c, 0x283]
+    for (word, disparity), (_, _, after) in code.codes().items():
+        ones = word.bit_count() - 5
+        assert ones in ((0, -1) if disparity else (0, 1)) and after == disparity ^ abs(ones)
+    rows, _ = code.decode_tables()
+    assert rows[0x17c] == 0x1bc and rows[1 << 10 | 0x17c] == 1 << 10 | 0x1bc and rows[0] & 1 << 9
+
+
+def test_waits_of_the_reset_sequence():
+    assert Waits.at(100e6) == Waits()
+    assert (Waits.at(75e6).pll, Waits.at(75e6).pulse, Waits.at(125e6).pulse) == (375000, 4, 5)
+    assert limits(81920, 300) == (81895, 81945) and limits(81920, 2000) == (81756, 82084)
+
+
+def test_wrong_reference_clock_is_refused():
+    with pytest.raises(ValueError, match="^a reference clock of 1.25e\\+08 Hz is not supported; choose 1e\\+08 or 2e"):
+        ECP5Channel(None, None, 100e6, refclk_freq=125e6)
