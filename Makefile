@@ -5,6 +5,8 @@
 PYTHON ?= python3
 # Arguments for pytest: make test TESTS="test/sim -k cpio"
 TESTS  ?=
+# Leave out tests that have passed with the same files (test/passed.py): make test SKIP_PASSED= runs them
+SKIP_PASSED ?= 1
 # What the proofs are asked for: make prove PROVE=--quick
 PROVE  ?=
 # What the benchmark is asked for: make bench BENCH="--quick --only latency"
@@ -64,7 +66,8 @@ check: setup
 # The default board first: most tests want it, and both workers would build it at once.
 test test-all: setup
 	@$(VENV)/python targets/sim.py --build --log-level warning
-	$(VENV)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
+	$(if $(filter test,$@),LITEPCIE_SKIP_PASSED=$(if $(TESTS),,$(SKIP_PASSED))) \
+		$(VENV)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
 		$(if $(filter test,$@),-m "not full") $(TESTS)
 
 test-debug-kernel: setup
