@@ -211,6 +211,9 @@ class BaseSoC(LitePCIeSoC):
             port = self.litepcie.descriptor_port
             self.user_mover = HostMover(port)
             self.comb += [self.user_mover.source.connect(port.sink), port.source.connect(self.user_mover.sink)]
+            # Programs of the tests know their addresses, whatever else the board has.
+            for page, name in enumerate(("core", "user_copier", "user_mover")):
+                self.csr.add(name, n=page)
             for name, source, pulse in [*self.core.interrupts, ("copied", self.user_copier.done, True)]:
                 self.litepcie.add_interrupt(name, source, pulse)
 

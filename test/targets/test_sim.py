@@ -8,6 +8,7 @@
 
 import fcntl
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -217,6 +218,14 @@ def test_build_without_compile(tmp_path, gen, lanes, width, phy, endianness, tag
     lint = subprocess.run(["verilator", "--lint-only", *MIGEN_HABITS, "--top-module",
         "litepcie_soc_sim", str(verilog)], capture_output=True, text=True)
     assert lint.returncode == 0, lint.stderr
+
+
+def test_the_user_cores_registers_stay_where_programs_know_them(tmp_path):
+    """Also on a board with a pattern source, which has registers of its own on the same bus."""
+    result = run("--build", "--no-compile", "--user-core", "--streams", 1, "--patterns", 1, "--output-dir", tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    bases = json.loads((tmp_path / "software/include/generated/csr.json").read_text())["csr_bases"]
+    assert (bases["core"], bases["user_copier"], bases["user_mover"]) == (0, 0x800, 0x1000)
 
 
 @pytest.mark.parametrize("options, name", [
