@@ -40,11 +40,15 @@ static int move(struct litepcie_queue *queue, int write, unsigned char *data, si
 int main(int argc, char **argv)
 {
 	size_t bytes = (argc > 1 ? strtoull(argv[1], NULL, 0) : 4) << 20;
-	unsigned char *out = malloc(bytes), *in = calloc(bytes, 1);
+	/* Whole pages: pieces do not share cache lines. */
+	unsigned char *out = aligned_alloc(4096, bytes), *in = aligned_alloc(4096, bytes);
 	struct litepcie_queue *queue = NULL;
 	struct litepcie *card;
 	int err = litepcie_open_index(&card, 0);
 
+	if (!in || !out)
+		return fprintf(stderr, "async_copy: no memory for 2 x %zu MiB\n", bytes >> 20), 1;
+	memset(in, 0, bytes);
 	for (size_t i = 0; i < bytes; i++)
 		out[i] = (unsigned char)(i * 2654435761u >> 13);
 	if (!err)
