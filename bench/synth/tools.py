@@ -63,7 +63,7 @@ def run(folder, command, log):
 
 def yosys(folder, commands, log):
     """Runs yosys commands in ``folder`` with their output in ``log``. Raises ``ToolError``."""
-    run(folder, [sys.executable, "-m", "litepcie_bench.synth.yosys", commands], log)
+    run(folder, [sys.executable, "-m", "litepcie_soc.build.yosys", commands], log)
 
 
 def cells(stat):

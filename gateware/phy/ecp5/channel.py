@@ -13,7 +13,7 @@ from migen.genlib.resetsync import AsyncResetSynchronizer
 from litex.gen import *
 
 from litepcie_soc.phy.ecp5.detect import LIMIT_CYCLES, ReceiverDetect
-from litepcie_soc.phy.ecp5.lock import WINDOW, SoftLock
+from litepcie_soc.phy.ecp5.lock import PCIE_HZ, WINDOW, SoftLock
 from litepcie_soc.phy.ecp5.reset import ReceiveReset, TransmitReset, Waits
 from litepcie_soc.phy.ecp5.words import RATE_MODES, dcu_words
 
@@ -94,7 +94,9 @@ class ECP5Channel(LiteXModule):
 
         # # #
 
-        self.place, self.rate_mode, self.ctc = (dcu, channel), RATE_MODES[refclk_freq], ctc
+        self.place       = dcu, channel
+        self.refclk_freq = refclk_freq
+        self.ctc         = ctc
         self.add_resets(sys_clk_freq, refclk_freq, divisor, perst_n)
         self.add_detection(receiver_detect, divisor)
         self.add_transmitter()
@@ -167,6 +169,16 @@ class ECP5Channel(LiteXModule):
                     | symbol[K] & (data == UNDECODABLE)),
             ]
 
+    def constrain(self, platform):
+        """Adds the constraints of the channel's clocks to a platform, and returns {net: Hz}."""
+        clocks = {self.cd_refclk: self.refclk_freq, self.cd_pcie: PCIE_HZ}
+        if not self.ctc:
+            clocks[self.cd_pcie_rx] = PCIE_HZ
+        for domain, hz in clocks.items():
+            domain.clk.attr.add("keep")
+            platform.add_platform_command(f'FREQUENCY NET "{{clk}}" {hz / 1e6} MHz;', clk=domain.clk)
+        return {f"{domain.name}_clk": hz for domain, hz in clocks.items()}
+
     def add_block(self, pads):
         """Adds the reference clock buffer and the block."""
         dcu, channel = self.place
@@ -206,8 +218,8 @@ class ECP5Channel(LiteXModule):
             "i_FFC_PCIE_CT":       self.detection.pulse,
             "o_FFS_PCIE_DONE":     self.detection.answer,
             "o_FFS_PCIE_CON":      self.detection.result,
-            "i_FFC_RATE_MODE_TX":  self.rate_mode,
-            "i_FFC_RATE_MODE_RX":  self.rate_mode,
+            "i_FFC_RATE_MODE_TX":  RATE_MODES[self.refclk_freq],
+            "i_FFC_RATE_MODE_RX":  RATE_MODES[self.refclk_freq],
             "i_FFC_LANE_TX_RST":   self.tx.pcs_reset,
             "i_FFC_LANE_RX_RST":   self.rx.pcs_reset,
             "i_FFC_RRST":          self.rx.cdr_reset,

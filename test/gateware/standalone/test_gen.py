@@ -200,7 +200,7 @@ def test_yosys(example):
     """It elaborates; nothing has two drivers or none, no loop."""
     name, folder = example
     script = f"read_verilog {name}.v; hierarchy -check -top {name}; proc; check -assert"
-    result = subprocess.run([sys.executable, "-m", "litepcie_bench.synth.yosys", script], cwd=folder,
+    result = subprocess.run([sys.executable, "-m", "litepcie_soc.build.yosys", script], cwd=folder,
         capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stdout + result.stderr
 

