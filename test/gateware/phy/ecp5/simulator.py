@@ -19,6 +19,9 @@ from litex.gen import LiteXModule
 from litex.gen.fhdl.verilog import convert
 
 from litepcie_soc.phy.ecp5.channel import ECP5Channel
+from litepcie_soc.phy.ecp5.serdes import join
+from litepcie_soc.phy.soft.elastic import ElasticBuffer
+from litepcie_soc.phy.soft.symbols import SERDES_LAYOUT, SerDesInterface
 
 from test.gateware.phy.ecp5 import code
 from test.gateware.phy.ecp5.library import primitive
@@ -42,8 +45,11 @@ endmodule
 
 
 class Top(LiteXModule):
-    """A channel with all its signals as ports."""
-    def __init__(self, faults=None, **options):
+    """A channel with all its signals as ports.
+
+    elastic : the received symbols are those after the elastic buffer, on the clock of the endpoint.
+    """
+    def __init__(self, faults=None, elastic=False, **options):
         self.cd_sys  = ClockDomain(reset_less=True)
         self.pads    = Record([(name, 1) for name in PADS])
         self.perst_n = Signal(name_override="perst_n")
@@ -55,8 +61,31 @@ class Top(LiteXModule):
         ports.update({name: getattr(self.pads, name) for name in PADS}, missing=channel.detection.missing)
         for name, signal in ports.items():
             signal.name_override = name
-        self.ios = {*ports.values(), self.perst_n, self.cd_sys.clk, channel.cd_pcie.clk, channel.cd_pcie.rst,
-            channel.cd_pcie_rx.clk, channel.cd_pcie_rx.rst}
+        rx = channel.cd_pcie_rx.clk, channel.cd_pcie_rx.rst
+        if elastic:
+            rx = self.add_elastic(channel, ports)
+        self.ios = {*ports.values(), self.perst_n, self.cd_sys.clk, channel.cd_pcie.clk, channel.cd_pcie.rst, *rx}
+
+    def add_elastic(self, channel, ports):
+        """Puts elastic buffer and interface between channel and ports; returns clock and reset of received data."""
+        self.elastic   = ElasticBuffer()
+        self.interface = interface = SerDesInterface()
+        self.comb     += join(channel, self.elastic, interface)
+        for name, inner in (("clk", channel.cd_pcie_rx.clk), ("rst", channel.cd_pcie_rx.rst)):
+            inner.name_override = f"line_{name}"
+        clk, rst   = Signal(name_override="pcie_rx_clk"), Signal(name_override="pcie_rx_rst")
+        self.comb += [clk.eq(channel.cd_pcie.clk), rst.eq(~interface.rx_valid)]
+        for name in (*interface_ports(), "align"):
+            inner = getattr(interface, "rx_align" if name == "align" else name)
+            ports[name].name_override = None
+            inner.name_override = name
+            ports[name] = inner
+        return clk, rst
+
+
+def interface_ports():
+    """Names that channel and interface have both."""
+    return [name for name, _ in SERDES_LAYOUT if name in PORTS]
 
 
 class Simulation:

@@ -1,0 +1,69 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""SerDes of ECP5 at the boundary that the endpoint knows."""
+
+from migen import *
+
+from litex.gen import *
+
+from litepcie_soc.phy.ecp5.channel import ECP5Channel
+from litepcie_soc.phy.ecp5.pads import check_pads
+from litepcie_soc.phy.soft.elastic import ElasticBuffer
+from litepcie_soc.phy.soft.symbols import SerDesInterface
+
+
+class ECP5SerDes(LiteXModule):
+    """One lane of PCI Express Gen1 on a SerDes channel of ECP5.
+
+    Raises ``ValueError`` with one line if the pads of the platform are not those of the channel.
+
+    Parameters
+    ----------
+    platform     : LiteX platform; the constraints of the clocks are added to it.
+    sys_clk_freq : Hz of ``sys``, which runs the reset sequence.
+    name         : pads of the link in the platform, with ``perst``.
+    dcu, channel : location of the channel.
+    options      : those of ``ECP5Channel``.
+
+    Attributes
+    ----------
+    interface : ``SerDesInterface``.
+    channel   : ``ECP5Channel``.
+    elastic   : ``ElasticBuffer``.
+    clocks    : {net: Hz} of the clocks of the channel.
+    """
+    def __init__(self, platform, sys_clk_freq, *, name="pcie_x1", dcu=0, channel=0, **options):
+        check_pads(platform, name, dcu, channel)
+        pads           = platform.request(name)
+        self.channel   = ECP5Channel(pads, pads.perst, sys_clk_freq, dcu=dcu, channel=channel, **options)
+        self.elastic   = ElasticBuffer()
+        self.clocks    = self.channel.constrain(platform)
+        self.interface = SerDesInterface()
+
+        # # #
+
+        self.comb += join(self.channel, self.elastic, self.interface)
+
+
+def join(channel, elastic, interface):
+    """Returns the statements that connect channel, elastic buffer and interface."""
+    inputs  = ("tx_data", "tx_k", "tx_idle", "polarity", "detect")
+    outputs = ("rx_idle", "ready", "detect_done", "detect_present")
+    return [
+        *[getattr(channel, name).eq(getattr(interface, name)) for name in inputs],
+        *[getattr(interface, name).eq(getattr(channel, name)) for name in outputs],
+        channel.align.eq(interface.rx_align),
+        elastic.sink_data.eq(channel.rx_data),
+        elastic.sink_k.eq(channel.rx_k),
+        elastic.sink_error.eq(channel.rx_error),
+        elastic.enable.eq(channel.rx_ready),
+        interface.rx_data.eq(elastic.data),
+        interface.rx_k.eq(elastic.k),
+        interface.rx_error.eq(elastic.error),
+        interface.rx_valid.eq(elastic.valid),
+        interface.rx_overflow.eq(elastic.overflow),
+    ]

@@ -1,0 +1,58 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Control symbols, and the boundary between a SerDes and the endpoint."""
+
+from migen import *
+
+# Symbols ------------------------------------------------------------------------------------------
+
+# Data of the control symbols, which have K = 1 (PCIe 2.1 4.2.1.2).
+COM = 0xbc  # K28.5, comma: begin of an ordered set.
+STP = 0xfb  # K27.7, begin of a TLP.
+SDP = 0x5c  # K28.2, begin of a DLLP.
+END = 0xfd  # K29.7, end of a good packet.
+EDB = 0xfe  # K30.7, end of a nullified TLP.
+PAD = 0xf7  # K23.7, no link or lane number.
+SKP = 0x1c  # K28.0, added and removed to compensate the difference of the clocks.
+FTS = 0x3c  # K28.1, fast training sequence.
+IDL = 0x7c  # K28.3, begin of electrical idle.
+EIE = 0xfc  # K28.7, end of electrical idle.
+
+# Boundary -----------------------------------------------------------------------------------------
+
+SERDES_LAYOUT = [
+    ("tx_data",        16), ("tx_k",     2), ("tx_idle",  2),
+    ("rx_data",        16), ("rx_k",     2), ("rx_error", 2),
+    ("rx_valid",        1), ("rx_idle",  1), ("rx_overflow", 1), ("rx_align", 1),
+    ("ready",           1), ("polarity", 1),
+    ("detect",          1), ("detect_done", 1), ("detect_present", 1),
+]
+
+
+class SerDesInterface(Record):
+    """Two symbols per cycle of ``pcie`` (125 MHz), the lower half first in time. Directions are those of the SerDes.
+
+    Attributes
+    ----------
+    tx_data        : 16, **in**, pcie; symbols to send.
+    tx_k           : 2, **in**, pcie; control symbols.
+    tx_idle        : 2, **in**, pcie; electrical idle instead of the symbol.
+    rx_data        : 16, **out**, pcie; received symbols. COM, STP and SDP may be in either half.
+    rx_k           : 2, **out**, pcie; control symbols.
+    rx_error       : 2, **out**, pcie; symbols with a wrong code or a wrong running disparity.
+    rx_valid       : 1, **out**, pcie; there are two symbols in this cycle.
+    rx_idle        : 1, **out**, pcie; the lane is in electrical idle, or there is no signal.
+    rx_overflow    : 1, **out**, pcie; a pulse: the elastic buffer lost or repeated symbols.
+    rx_align       : 1, **in**, pcie; no ordered set was recognized yet. The SerDes searches the comma.
+    ready          : 1, **out**, pcie; the transmitter works, resets are over.
+    polarity       : 1, **in**, pcie; invert the received lane.
+    detect         : 1, **in**, pcie; a pulse starts receiver detection.
+    detect_done    : 1, **out**, pcie; ``detect_present`` is the result of the last start.
+    detect_present : 1, **out**, pcie; there is a receiver.
+    """
+    def __init__(self, name=None):
+        Record.__init__(self, SERDES_LAYOUT, name=name)
