@@ -23,6 +23,7 @@ from litepcie_sim.guest import Guest, GuestError
 from litepcie_soc import __version__
 from litepcie_soc.build.command_line import Parser
 from litepcie_soc.build.driver import lay_out_driver
+from litepcie_soc.build.litex_errors import errors_of_litex
 from litepcie_soc.build.processes import handle_signals
 from litepcie_soc.build.targets import load
 from litepcie_soc.common.places import BUILD, SOFTWARE
@@ -91,7 +92,8 @@ def main(soc_class, name, sources, command, argv=None, folder=None):
     handle_signals()
     logging.basicConfig(level=logging.WARNING)
     try:
-        build(soc_class(), folder, compile_simulator=not (args.driver or args.no_compile))
+        with errors_of_litex():
+            build(soc_class(), folder, compile_simulator=not (args.driver or args.no_compile))
         if args.driver:
             print(lay_out_driver(folder / "software" / "include" / "generated", folder / "driver"))
         if args.driver or args.no_compile:

@@ -14,6 +14,7 @@ from litepcie_soc.board.board import mega
 from litepcie_soc.build import command_line, vivado
 from litepcie_soc.build.driver import lay_out_driver
 from litepcie_soc.build.emit import GATEWARE, HEADERS, emit
+from litepcie_soc.build.litex_errors import errors_of_litex
 from litepcie_soc.build.options import BoardParser
 from litepcie_soc.build.tools import ToolError
 from litepcie_soc.common.link_rates import say_if_slow
@@ -41,7 +42,8 @@ def design(soc_class, configuration):
 def emit_files(parser, args, soc_class, name, folder):
     """Writes the files for ``--build`` and ``--driver``."""
     try:
-        soc = design(soc_class, args.configuration)
+        with errors_of_litex():
+            soc = design(soc_class, args.configuration)
     except ValueError as error:
         freq = f"--sys-clk-freq {mega(args.configuration.sys_clk_freq)}: the board's PLL cannot make this clock; " \
             "choose another"
