@@ -236,7 +236,8 @@ def some_dwords(rng):
     return rng.choice([WHOLE] * 4 + [rng.sample(WHOLE, rng.randint(0, 4))])
 
 
-@pytest.mark.parametrize("seed", range(60))
+# The first sixteen have every combination of direction, ring, latency and first count, each with one of the widths.
+@pytest.mark.parametrize("seed", [*range(16), *[pytest.param(seed, marks=pytest.mark.full) for seed in range(16, 60)]])
 def test_random(seed):
     """Direct and plain doorbells at random times, whole or not, in pauses, with LINKs: each descriptor runs once.
 

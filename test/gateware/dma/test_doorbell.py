@@ -65,6 +65,7 @@ def check_stop(bench, descriptors, count):
 # Backwards ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_at_a_time(wait=2)
 @pytest.mark.parametrize("back", (1, 4, 24))
 @pytest.mark.parametrize("wait", (0, 1, 2, 3, 8, 30, 150))
 @pytest.mark.parametrize("first", (0, FIRST_COUNT), ids=("0", "wrap"))
