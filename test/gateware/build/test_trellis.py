@@ -101,6 +101,33 @@ def test_error_of_a_tool_is_one_line(tmp_path):
         trellis.build(trellis.Design("top", "LFE5UM-45F-8BG381C", {}), tmp_path)
     assert "\n" not in str(error.value)
 
+
+@pytest.mark.parametrize("clock, words, message", [
+    (140, WORDS,                "^$"),
+    (120, WORDS,                "^timing is not met: clock pcie_clk reaches 120.0 MHz of 125 MHz$"),
+    (140, {**WORDS, "D_X": 1},  "^the bitstream has other words of the SerDes than asked: D_X is 0x1 instead of 0x0$"),
+])
+def test_no_bitstream_is_left_if_a_check_fails(monkeypatch, tmp_path, clock, words, message):
+    used = {cell: {"used": 1, "available": 2} for cell in trellis.AREA}
+    (tmp_path / "top.bit").write_text("of an earlier build", encoding="ascii")
+
+    def pack(design, folder):
+        for suffix in ("bit", "svf"):
+            (folder / f"top.{suffix}").write_text("new", encoding="ascii")
+        return words
+    monkeypatch.setattr(trellis, "synthesise", lambda design, folder: None)
+    monkeypatch.setattr(trellis, "place_and_route",
+        lambda design, folder: {**fmax(pcie_clk=(clock, 125)), "utilization": used})
+    monkeypatch.setattr(trellis, "pack", pack)
+    design = trellis.Design("top", "LFE5UM-45F-8BG381C", {"pcie_clk": 125e6}, WORDS)
+    if message == "^$":
+        assert "D_LOW_MARK 4" in trellis.build(design, tmp_path)
+        assert {path.suffix for path in tmp_path.iterdir()} == {".bit", ".svf", ".rpt"}
+        return
+    with pytest.raises(ToolError, match=message):
+        trellis.build(design, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
 # Builds -------------------------------------------------------------------------------------------
 
 
