@@ -321,3 +321,34 @@ def test_streams(bench):
             report = bench.host.get32(writer.status + 64 + 4 * k)
             assert report == len(packet) | bench.regs["REPORT_LAST"]
             assert bench.host.get(0x8000_0000 + 0x2000 * k, len(packet)) == packet
+
+
+def test_a_stream_that_nobody_takes_holds_up_nothing(bench):
+    """What waits for the logic of one stream leaves the link to the memory, to another stream, and to the registers."""
+    if len(bench.streams) < 2:
+        pytest.skip("the core has no two streams")
+    host, first, place = bench.host, bench.channels, BUFFER + 0x100_0000
+    taker = next(part for part in host.parts if getattr(part, "prefix", "") == "stream0_source")
+    taker.stall = 1
+    packets = [bench.bytes(4096) for _ in range(16)]  # More than the RAM of a stream holds.
+    held    = bench.engine("reader", first)
+    for n, packet in enumerate(packets):
+        host.put(place + 0x2000 * n, packet)
+    held.submit([(place + 0x2000 * n, 0, len(packet), bench.regs["DESCRIPTOR_LAST"])
+        for n, packet in enumerate(packets)])
+    host.ticks(3000)
+    assert held.completed < len(packets)
+    test_reader(bench)
+    writer = bench.engine("writer")
+    writer.submit([(0x8000_0000, 0, MEMORY, 0)])
+    writer.wait()
+    assert host.get(0x8000_0000, MEMORY) == bench.memory.read(0, MEMORY)
+    other = bench.engine("reader", first + 1)
+    other.submit([(BUFFER + 0x2000 * n, 0, 4096, bench.regs["DESCRIPTOR_LAST"]) for n in range(4)])
+    other.wait()
+    assert host.read(bench.regs["MAGIC"]) == bench.regs["MAGIC_VALUE"]
+    assert held.completed < len(packets) and not held.reason
+    taker.stall = 0
+    held.wait()
+    host.wait(lambda: len(bench.streams[0].packets) == len(packets), "packets")
+    assert bench.streams[0].packets == packets
