@@ -100,8 +100,12 @@ class Observer:
 
     @staticmethod
     def is_tool(event, arguments):
-        program = os.fspath(arguments[0]) if event == "subprocess.Popen" else ""
-        return program in TOOLS or str(program).startswith(f"{cache.folder()}/")
+        if event != "subprocess.Popen":
+            return False
+        program, command = os.fspath(arguments[0]), arguments[1]
+        # LiteX writes its commit into a comment of the Verilog.
+        says_commit = list(command)[:3] == ["git", "rev-parse", "--short"]
+        return program in TOOLS or says_commit or str(program).startswith(f"{cache.folder()}/")
 
     def read(self, path, end=""):
         path = in_tree(path)

@@ -94,11 +94,12 @@ def test_what_is_opened_and_listed_is_observed():
     assert content("docs/") and content("no such file") is None
 
 
-@pytest.mark.parametrize("program, is_impure", [(next(iter(TOOLS)), False), ("make", True), (sys.executable, True)])
-def test_a_file_that_starts_other_programs_is_never_left_out(program, is_impure):
+@pytest.mark.parametrize("command, is_impure", [([next(iter(TOOLS))], False), (["make"], True),
+    ([sys.executable], True), (["git", "rev-parse", "--short", "HEAD"], False), (["git", "ls-files"], True)])
+def test_a_file_that_starts_other_programs_is_never_left_out(command, is_impure):
     observer = Observer()
     observer.current = FAST
-    observer.hook("subprocess.Popen", (program, [program], None, None))
+    observer.hook("subprocess.Popen", (command[0], command, None, None))
     assert (FAST in observer.impure) == is_impure
 
 
