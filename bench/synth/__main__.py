@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 from litepcie_bench.progress import Progress
-from litepcie_bench.synth import paths, table, targets, targets_table, tools
+from litepcie_bench.synth import options, paths, table, targets, targets_table, tools
 from litepcie_bench.synth.count import FAMILIES
 from litepcie_bench.synth.designs import DESIGNS, OURS, TOP, USUAL, WIDTHS, Design
 from litepcie_bench.synth.measure import measure, steps
@@ -27,6 +27,7 @@ from litepcie_soc.build.command_line import Parser, run
 
 OUT    = tools.ROOT / "build" / "bench" / "synth.json"
 BOARDS = tools.ROOT / "build" / "bench" / "synth_targets.json"
+EXTRAS = tools.ROOT / "build" / "bench" / "synth_options.json"
 
 
 def parse_args(argv):
@@ -39,6 +40,8 @@ def parse_args(argv):
     parser.add_argument("--no-clock", action="store_true", help="Area only: no place and route.")
     parser.add_argument("--paths", type=int, metavar="N",
         help="Only print the N longest paths of our design at --width (64), estimated before place and route.")
+    parser.add_argument("--options", action="store_true",
+        help="Measure what options of add_litepcie cost instead, at 64 bit.")
     parser.add_argument("--targets", nargs="*", metavar="NAME",
         help=f"Measure the boards instead, all or those named ({', '.join(targets.NAMES)}).")
     less = parser.add_mutually_exclusive_group()
@@ -60,14 +63,16 @@ def check_args(parser, args):
     unknown = sorted(set(args.targets or []) - set(targets.NAMES))
     if unknown:
         parser.error(f"argument --targets: unknown target {unknown[0]}; choose from {', '.join(targets.NAMES)}")
-    args.output = args.output or (OUT if args.targets is None else BOARDS)
+    args.output = args.output or (EXTRAS if args.options else OUT if args.targets is None else BOARDS)
+    if args.options and (args.targets is not None or args.width or args.design or args.paths or args.gates):
+        parser.error("--options cannot be combined with --targets, --width, --design or --paths")
     if args.targets is not None and (args.width or args.family or args.design or args.paths or args.no_clock):
         parser.error("--targets cannot be combined with --width, --family, --design, --no-clock or --paths")
     if args.elaborate and (args.targets is None or args.write or args.check):
         parser.error("--elaborate needs --targets and cannot be combined with --write or --check")
     if args.gates and args.targets is None:
         parser.error("--gates needs --targets")
-    if args.write and (args.width or args.family or args.design):
+    if args.write and not args.options and (args.width or args.family or args.design):
         parser.error("--write needs every row; leave out --width, --family and --design")
     if args.paths is not None and args.paths < 1:
         parser.error(f"argument --paths: {args.paths} is too small; the least is 1")
@@ -110,11 +115,19 @@ def measured_targets(args):
     return found
 
 
+def measured_options(args):
+    families = [family for family in FAMILIES if args.family in (None, family)]
+    progress = Progress("synth", len(families)*len(options.DESIGNS))
+    records  = options.measure(families, lambda key: progress.step(f"{key[0]}, {key[1]}"))
+    progress.end()
+    return records
+
+
 def finish(args, records):
     """Prints, writes or compares the tables; returns the exit status."""
     args.output.parent.mkdir(parents=True, exist_ok=True)
     args.output.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
-    which = table if args.targets is None else targets_table
+    which = options if args.options else table if args.targets is None else targets_table
     print("\n\n".join(which.tables(records).values()))
     text  = table.PATH.read_text(encoding="utf-8")
     if args.write:
@@ -133,7 +146,7 @@ def main(argv=None):
         if args.paths:
             show_paths(args)
             return 0
-        records = measured(args) if args.targets is None else measured_targets(args)
+        records = (measured_options if args.options else measured if args.targets is None else measured_targets)(args)
     except tools.ToolError as error:
         print(f"synth: error: {error}", file=sys.stderr)
         return 1

@@ -48,11 +48,11 @@ def _bus(**widths):
     return [Subsignal(name, Pins(width)) for name, width in widths.items()]
 
 
-def memory_io(data_width):
-    """Returns the ports of the endpoint memory: two write ports and two read ports."""
+def memory_io(data_width, clients=2):
+    """Returns the ports of the endpoint memory: a write port and a read port for each client."""
     address = word_address_width(data_width, MEMORY_SIZE)
     io = []
-    for n in range(2):
+    for n in range(clients):
         io.append(("memory_write", n, *_bus(valid=1, ready=1, address=address, dat=data_width,
             be=data_width // 8)))
         io.append(("memory_command", n, *_bus(valid=1, ready=1, address=address)))
@@ -100,8 +100,8 @@ class BorderMemory(LiteXModule):
 
 
 class OurSoC(LitePCIeSoC):
-    """``LitePCIeSoC`` as in a target, with the endpoint memory outside."""
-    def __init__(self, platform, data_width, tags):
+    """``LitePCIeSoC`` as in a target, with the endpoint memory outside. ``options`` are those of ``add_litepcie``."""
+    def __init__(self, platform, data_width, tags, **options):
         self.cd_sys = ClockDomain()
         self.comb += [
             self.cd_sys.clk.eq(platform.request("sys_clk")),
@@ -119,6 +119,7 @@ class OurSoC(LitePCIeSoC):
             memory_size = MEMORY_SIZE,
             tags        = tags,
             memory      = BorderMemory(platform, data_width),
+            **options,
         )
 
 # Stock --------------------------------------------------------------------------------------------

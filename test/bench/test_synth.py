@@ -16,7 +16,7 @@ import pytest
 
 from litepcie_bench.area import CLOCK_MHZ, LUT_RATIO
 from litepcie_bench.progress import Progress
-from litepcie_bench.synth import table, tools
+from litepcie_bench.synth import options, table, tools
 from litepcie_bench.synth.count import FAMILIES, area
 from litepcie_bench.synth.designs import OURS, STOCK, TOP, USUAL, Design
 from litepcie_bench.synth.harness import harness, ports
@@ -136,6 +136,7 @@ def test_names_of_registers():
     (["--design", "xdma"], "--design"),
     (["--write", "--width", "64"], "--write needs every row"),
     (["--design", "litepcie_stock_bare", "--width", "128"], "not measured at this width"),
+    (["--options", "--width", "64"], "--options cannot be combined"),
 ])
 def test_usage(arguments, text):
     done = synth(*arguments)
@@ -167,6 +168,24 @@ def test_area_has_not_grown():
     records = measure([(Design(OURS, 64, 32), "ecp5")], [], Progress("synth", 1))
     assert table.grown(records, table.PATH.read_text(encoding="utf-8")) == []
     assert records[0]["brams"] > 0 and "fmax_hz" not in records[0]
+
+
+def test_the_document_has_a_row_for_each_option():
+    text = table.PATH.read_text(encoding="utf-8")
+    rows = options.read(text)
+    assert set(rows) >= {("ECP5", option) for option in ("none", *options.SOCS)}
+    for (family, option), row in rows.items():
+        assert option == "none" or row["LUTs"] > rows[family, "none"]["LUTs"]
+    record = {"family": "ecp5", "option": "", "luts": 10**6, "ffs": 0, "brams": 0}
+    assert options.grown([record], text) == [
+        f"ECP5, none: LUTs 1e+06, the document has {rows['ECP5', 'none']['LUTs']:g}"]
+
+
+@pytest.mark.full
+def test_the_area_of_options_has_not_grown():
+    """For ECP5: two minutes."""
+    records = options.measure(["ecp5"], lambda key: None)
+    assert options.grown(records, table.PATH.read_text(encoding="utf-8")) == []
 
 
 @pytest.mark.full
