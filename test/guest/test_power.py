@@ -8,13 +8,12 @@
 
 import pytest
 
+from test.guest.power import SUSPEND
+
 pytestmark = pytest.mark.guest
 
 DEVICE  = "/sys/bus/pci/devices/0000:01:00.0"
 RESET   = f"echo 1 > {DEVICE}/reset"
-# To RAM, until the clock of the machine wakes it.
-SUSPEND = ("echo deep > /sys/power/mem_sleep; echo 0 > /sys/class/rtc/rtc0/wakealarm;"
-    " echo +2 > /sys/class/rtc/rtc0/wakealarm; echo mem > /sys/power/state")
 AGAIN   = "link is Gen2 x4, built for Gen2 x4"
 
 

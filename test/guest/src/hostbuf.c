@@ -9,11 +9,13 @@
  */
 #include <poll.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include "hostbuf.h"
 
 #define INTERRUPT "/dev/litepcie0_interrupt4"
 #define BUFFERS 4
 #define BYTES 16384
+#define SHORT 2048
 
 /* Of the copier, in USER. */
 enum { SOURCE = 0x800, TARGET = 0x804, WORDS = 0x808, CONTROL = 0x80c, STATUS = 0x810, ERRORS = 0x814, COPIED = 0x818 };
@@ -157,6 +159,84 @@ static void on_sigbus(int signal)
 	_exit(0);
 }
 
+static void wait_for(pid_t child)
+{
+	int status;
+
+	check(waitpid(child, &status, 0) == child && !status, "the child: %x", status);
+}
+
+/* Parent and child share file, buffers and mappings, until the last of them is gone. */
+static void forked(void)
+{
+	int shared = open_device(), last[2];
+	struct buffer a = buffer(shared, SHORT, READ), b = buffer(shared, SHORT, WRITE), more;
+	pid_t child;
+	char byte;
+
+	/* What the child writes, the card reads; what the card writes, both see. No page of them is copied. */
+	fill(a.bytes, SHORT, 1);
+	child = fork();
+	check(child >= 0, "%s", strerror(errno));
+	if (!child) {
+		check_pattern(a.bytes, SHORT, 1);
+		fill(a.bytes, SHORT, 2);
+		copy(a.is.card_address, b.is.card_address, SHORT, START);
+		stop();
+		check_pattern(b.bytes, SHORT, 2);
+		/* Its file is the parent's: the new buffer stays when the child exits. */
+		check(!create(shared, &more, 4096, READ), "%s", strerror(errno));
+		_exit(0);
+	}
+	wait_for(child);
+	check_pattern(b.bytes, SHORT, 2);
+	fill(a.bytes, SHORT, 3);
+	copy(a.is.card_address, b.is.card_address, SHORT, START);
+	stop();
+	check(!load(ERRORS), "%u errors", load(ERRORS));
+	check_pattern(b.bytes, SHORT, 3);
+	check(!destroy(shared, b.is.handle + 1), "the buffer of the child: %s", strerror(errno));
+
+	/* The parent destroys a buffer: the child's mapping has no page of it any more. */
+	child = fork();
+	check(child >= 0, "%s", strerror(errno));
+	if (!child) {
+		signal(SIGBUS, on_sigbus);
+		while (1)
+			(void)((volatile uint8_t *)b.bytes)[0];
+	}
+	release(shared, &b);
+	wait_for(child);
+
+	/* Only the mapping of a child is left: the card keeps the buffer until that is gone, too. */
+	b = buffer(shared, SHORT, WRITE);
+	copy(a.is.card_address, b.is.card_address, SHORT, START | AGAIN);
+	check(!pipe(last), "%s", strerror(errno));
+	child = fork();
+	check(child >= 0, "%s", strerror(errno));
+	if (!child) {
+		close(shared);
+		close(last[1]);
+		check(!read(last[0], &byte, 1), "the end of the pipe");
+		memset(b.bytes, 0, SHORT);
+		for (size_t i = 0; i < SHORT; i++)
+			while (((volatile uint8_t *)b.bytes)[i] != pattern(i, 3))
+				usleep(1000);
+		check(!load(ERRORS), "%u errors", load(ERRORS));
+		_exit(0);
+	}
+	munmap(a.bytes, a.is.bytes);
+	munmap(b.bytes, b.is.bytes);
+	close(shared);
+	close(last[0]);
+	close(last[1]);
+	wait_for(child);
+	while (!load(ERRORS))
+		;
+	stop();
+	check(!create(fd, &more, LIMIT, READ) && !destroy(fd, more.is.handle), "%s", strerror(errno));
+}
+
 static void during(const char *command)
 {
 	struct buffer a = buffer(fd, BYTES, READ), b = buffer(fd, BYTES, WRITE), more;
@@ -197,6 +277,7 @@ int main(int argc, char **argv)
 	both_ways();
 	errors();
 	close_while_copying();
+	forked();
 	both_ways();
 	finish("hostbuf");
 }
