@@ -6,7 +6,7 @@
 
 """Streams between a client and the endpoint memory."""
 
-from migen import log2_int
+from migen import Signal, log2_int
 
 from litex.soc.interconnect import stream
 
@@ -44,6 +44,30 @@ def memory_command_layout(data_width, size):
 def memory_data_layout(data_width):
     return [("dat", data_width)]
 
+# Outcome ------------------------------------------------------------------------------------------
+
+OUTCOME_BITS = 16  # Less than half of the numbers are beats that a memory has accepted and not stored.
+
+
+class MemoryOutcome:
+    """What became of the accesses of a client, at a memory where they may fail.
+
+    Parameters
+    ----------
+    counts : whether the client writes.
+
+    Attributes
+    ----------
+    failed   : Signal(), **out** of the memory, one cycle: an access of this client failed. For a read no later than
+        its word, for a write no later than ``stored`` counts it.
+    accepted : Signal(OUTCOME_BITS), **out**, beats accepted in earlier cycles, of all clients. None for reads.
+    stored   : Signal(OUTCOME_BITS), **out**, of these, the beats that were stored or failed, in their order.
+    """
+    def __init__(self, counts):
+        self.failed   = Signal()
+        self.accepted = Signal(OUTCOME_BITS) if counts else None
+        self.stored   = Signal(OUTCOME_BITS) if counts else None
+
 # Memory Write Stream ------------------------------------------------------------------------------
 
 
@@ -63,7 +87,10 @@ class MemoryWriteStream(stream.Endpoint):
     address      : log2(size / (data_width / 8)), **in**, word address.
     dat          : data_width, **in**, byte 0 of memory in bits 7:0.
     be           : data_width / 8, **in**, bytes to write; a beat without any is legal.
+    outcome      : ``MemoryOutcome``, or None if each accepted beat is stored.
     """
+    outcome = None
+
     def __init__(self, data_width, size):
         self.data_width = data_width
         self.size       = size
@@ -85,7 +112,10 @@ class MemoryReadStream:
     ----------
     command : Endpoint(``address``), **in** to the memory; each accepted command returns one word.
     data    : Endpoint(``dat``), **out** of the memory, with any latency; held until ``ready``.
+    outcome : ``MemoryOutcome``, or None if no read fails.
     """
+    outcome = None
+
     def __init__(self, data_width, size, in_flight=16):
         self.data_width = data_width
         self.size       = size

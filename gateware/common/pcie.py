@@ -72,6 +72,7 @@ REASON_DOORBELL            = 9
 REASON_BAD_RING            = 10
 REASON_BUS_MASTER          = 11
 REASON_RESERVED            = 12
+REASON_MEMORY_ERROR        = 13
 
 # Layouts ------------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from litepcie_soc.dma.fetch import ADDRESS_SHIFT, COUNT_BITS, RING_LOG2_MAX
 from litepcie_soc.dma.reader import Reader
 from litepcie_soc.dma.registers import EngineRegisters
 from litepcie_soc.dma.ring import DescriptorRing
+from litepcie_soc.dma.settle import settled
 from litepcie_soc.dma.status import StatusUnit
 from litepcie_soc.dma.writer import Writer
 
@@ -102,7 +103,7 @@ class DMAEngine(LiteXModule):
             direct      = self.direct,
             early       = EARLY.get(data_port.data_width, 0) if direction == "writer" or wide else 0,
         ))
-        self.mover     = clear(mover(data_port) if memory is None else mover(data_port, memory))
+        self.mover     = clear(mover(data_port) if memory is None else settled(mover(data_port, memory), memory))
         self.progress  = clear(Progress())
         self.status    = clear(StatusUnit(status_port, clk_freq=clk_freq))
         self.counters  = clear(Counters())

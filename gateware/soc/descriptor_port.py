@@ -12,6 +12,7 @@ from litex.gen import *
 
 from litepcie_soc.dma.descriptor import at_most
 from litepcie_soc.dma.reader import Reader
+from litepcie_soc.dma.settle import settled
 from litepcie_soc.dma.writer import Writer
 from litepcie_soc.soc.host_descriptors import HostDescriptors
 
@@ -56,8 +57,8 @@ class DescriptorPort(LiteXModule):
         # # #
 
         clear = ResetInserter()
-        self.reader = clear(Reader(read_port, memory_write))
-        self.writer = clear(Writer(write_port, memory_read))
+        self.reader = clear(settled(Reader(read_port, memory_write), memory_write))
+        self.writer = clear(settled(Writer(write_port, memory_read), memory_read))
         for name, mover in (("reader", self.reader), ("writer", self.writer)):
             self.comb += [
                 descriptors.sources[name].connect(mover.sink),

@@ -49,6 +49,7 @@ REASONS = {
     "BAD_RING":     "ring or status block misaligned",
     "BUS_MASTER":   "bus mastering off",
     "RESERVED":     "reserved bit of a descriptor set",
+    "MEMORY_ERROR": "an access to the endpoint memory failed",
 }
 
 # Lines --------------------------------------------------------------------------------------------

@@ -99,6 +99,10 @@ def annotate(config, pads):
         clocks.setdefault("sys", []).append("host")
         annotate_interface(pads["host"], "aximm", "host")
         pads["host"].awvalid.attr.add(("X_INTERFACE_PARAMETER", "PROTOCOL AXI4"))
+    if config.memory.kind == "axi":
+        clocks.setdefault("memory" if config.memory.clock == "own" else "sys", []).append("memory")
+        annotate_interface(pads["memory"], "aximm", "memory")
+        pads["memory"].awvalid.attr.add(("X_INTERFACE_PARAMETER", "PROTOCOL AXI4"))
     for clock, interfaces in clocks.items():
         names = ("sys_clk", "sys_rst") if clock == "sys" else (f"{clock}_aclk", f"{clock}_aresetn")
         annotate_clock(pads[names[0]], names[0], pads[names[1]], names[1], interfaces, active_low=clock != "sys")

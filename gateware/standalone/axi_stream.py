@@ -59,6 +59,34 @@ class ResetSide(LiteXModule):
             self.reset.eq(request | pending | want | acked | self.seen | (delay != 0)),
         ]
 
+# Clocks -------------------------------------------------------------------------------------------
+
+
+def add_clocks(module, name, clock, reset):
+    """Adds the clock domains ``NAME_sys`` and ``NAME_axi`` of a crossing to a module, and resets them together.
+
+    ``clock``: Signal(), of the second one; ``reset``: Signal(), in it, resets both. So does that of ``sys``.
+    """
+    sides = {}
+    for side, clk, request in (("sys", ClockSignal("sys"), ResetSignal("sys")), ("axi", clock, reset)):
+        domain = ClockDomain(f"{name}_{side}")
+        raw    = ClockDomain(f"{name}_{side}_raw", reset_less=True)
+        module.clock_domains += domain, raw
+        sides[side] = ClockDomainsRenamer(raw.name)(ResetSide())
+        module.comb += [
+            domain.clk.eq(clk),
+            raw.clk.eq(clk),
+            sides[side].request.eq(request),
+            domain.rst.eq(sides[side].reset),
+        ]
+        module.add_module(f"{side}_reset", sides[side])
+    for side, other in (("sys", "axi"), ("axi", "sys")):
+        domain         = f"{name}_{side}_raw"
+        module.specials += [
+            MultiReg(sides[other].want, sides[side].seen, domain),
+            MultiReg(sides[other].ack, sides[side].acked, domain),
+        ]
+
 # Stream Face --------------------------------------------------------------------------------------
 
 
@@ -92,7 +120,7 @@ class AXIStreamFace(LiteXModule):
         port = StreamPort(channel, width, "sys" if clock is None else f"{name}_axi")
         if clock is not None:
             port = ClockDomainsRenamer({"sys": f"{name}_sys"})(port)
-            self.add_clocks(name, clock, reset)
+            add_clocks(self, name, clock, reset)
             # `reset` itself too: a valid signal must be low in its first cycle.
             self.comb += hold.eq(reset | ResetSignal(f"{name}_axi"))
         self.port  = port
@@ -108,25 +136,3 @@ class AXIStreamFace(LiteXModule):
             port.sink.data.eq(sink.tdata),
             port.sink.be.eq(sink.tkeep),
         ]
-
-    def add_clocks(self, name, clock, reset):
-        """Adds a clock domain for each side of the crossing, and resets them together."""
-        sides = {}
-        for side, clk, request in (("sys", ClockSignal("sys"), ResetSignal("sys")), ("axi", clock, reset)):
-            domain = ClockDomain(f"{name}_{side}")
-            raw    = ClockDomain(f"{name}_{side}_raw", reset_less=True)
-            self.clock_domains += domain, raw
-            sides[side] = ClockDomainsRenamer(raw.name)(ResetSide())
-            self.comb += [
-                domain.clk.eq(clk),
-                raw.clk.eq(clk),
-                sides[side].request.eq(request),
-                domain.rst.eq(sides[side].reset),
-            ]
-            self.add_module(f"{side}_reset", sides[side])
-        for side, other in (("sys", "axi"), ("axi", "sys")):
-            domain         = f"{name}_{side}_raw"
-            self.specials += [
-                MultiReg(sides[other].want, sides[side].seen, domain),
-                MultiReg(sides[other].ack, sides[side].acked, domain),
-            ]

@@ -48,11 +48,13 @@ KEYS = {
         "completion_buffer_bytes": (Whole(16384, 1024, 1 << 20), "bytes of completions that the PHY can hold"),
     },
     "memory": {
-        "kind":       (Choice("bram", ("bram", "external")), "in the core, or connected to its memory ports"),
+        "kind":       (Choice("bram", ("bram", "external", "axi")), "in the core, connected to its memory ports, or "
+            "behind its AXI4 master"),
         "size":       (Size(64 << 10, 4 << 10, MEMORY_MAX), "endpoint memory"),
         "user_ports": (Flag(), "`bram`: adds a write and a read port for your logic"),
-        "read_ahead": (Choice(64, (16, 32, 64, 128)), "`external`: words that each client requests ahead, "
-            "which hides as many cycles of latency"),
+        "read_ahead": (Choice(64, (16, 32, 64, 128, 256)), "`external`, `axi`: words that each client requests "
+            "ahead, which hides as many cycles of latency"),
+        "clock":      (Choice("sys", ("sys", "own")), "`axi`: clock of the master, `sys_clk` or its own"),
     },
     "stream_port": {
         "face":  (Choice("native", ("native", "axi")), "ports of the streams: the core's own, or AXI4-Stream"),
@@ -165,14 +167,16 @@ def check(data, keys=KEYS, path=""):
 def check_together(config, data):
     """Raises ``ConfigError`` for values that exclude each other; ``data`` is the mapping from the user."""
     memory = config.memory
-    if memory.kind == "external" and memory.user_ports:
-        raise ConfigError("memory.user_ports: true is not supported with kind external, whose memory is outside the "
-            "core; allowed: false")
+    if memory.kind != "bram" and memory.user_ports:
+        raise ConfigError(f"memory.user_ports: true is not supported with kind {memory.kind}, whose memory is outside "
+            "the core; allowed: false")
     if memory.kind == "bram" and "read_ahead" in (data.get("memory") or {}):
-        raise ConfigError("memory.read_ahead: supported with kind external only; leave it out")
+        raise ConfigError("memory.read_ahead: supported with kinds external and axi only; leave it out")
+    if memory.kind != "axi" and memory.clock == "own":
+        raise ConfigError(f"memory.clock: own is not supported with kind {memory.kind}; choose kind axi")
     if memory.kind == "bram" and memory.size > BRAM_MAX:
         raise ConfigError(f"memory.size: {memory.size} is too large for kind bram; the most is {BRAM_MAX}, "
-            "kind external supports more")
+            "kinds external and axi support more")
     if config.channels + config.streams > abi.MAX_CHANNELS:
         raise ConfigError(f"streams: {config.streams} with {config.channels} channels are too many; allowed: "
             f"{abi.MAX_CHANNELS} together")

@@ -20,7 +20,8 @@ from litepcie_soc.common.memory_ports import (
     memory_data_layout,
     memory_write_layout,
 )
-from litepcie_soc.standalone import axi
+from litepcie_soc.axi.memory import AXIMemory
+from litepcie_soc.standalone import axi, axi_memory
 from litepcie_soc.standalone.memory import ExternalMemory
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
 from litepcie_soc.soc.host_descriptors import end_layout, user_descriptor_layout
@@ -74,7 +75,7 @@ class Platform(GenericPlatform):
         io += sim_phy_io(config.data_width, config.phy.shape == "split")
         if has_memory_ports(config):
             io += memory_io(config.data_width, config.memory.size)
-        io += stream_io(config) + axi.user_io(config) + axi.host_io(config)
+        io += stream_io(config) + axi.user_io(config) + axi.host_io(config) + axi_memory.memory_io(config)
         if config.host_buffers.descriptors:
             io += [endpoint_io("descriptor", user_descriptor_layout()), endpoint_io("end", end_layout())]
         GenericPlatform.__init__(self, "core", io, name=config.name)
@@ -130,6 +131,8 @@ class Core(LitePCIeSoC):
         memory   = None
         if config.memory.kind == "external":
             memory = ExternalMemory(config.memory.size, config.data_width, config.memory.read_ahead)
+        elif config.memory.kind == "axi":
+            memory = AXIMemory(config.memory.size, config.data_width, config.memory.read_ahead)
 
         # CRG --------------------------------------------------------------------------------------
         self.crg = _CRG(pads)
@@ -166,6 +169,8 @@ class Core(LitePCIeSoC):
         # Ports ------------------------------------------------------------------------------------
         if has_memory_ports(config):
             self.add_memory_ports(config, pads)
+        if config.memory.kind == "axi":
+            axi_memory.add_memory(self, config, pads)
         if config.stream_port.face == "axi":
             axi.add_streams(self, config, pads)
         if config.user_bus.face == "axi-lite":

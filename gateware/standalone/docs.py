@@ -40,7 +40,7 @@ def key_table():
 
 # Keys that add ports. The other variants are compared with the first.
 AXI = {"streams": 1, "stream_port": {"face": "axi", "clock": "own"}, "user_bus": {"face": "axi-lite", "clock": "own"},
-    "host_buffers": {"count": 1, "descriptors": True}}
+    "host_buffers": {"count": 1, "descriptors": True}, "memory": {"kind": "axi", "clock": "own"}}
 VARIANTS = (
     ("`phy.shape: shared`",       {}),
     ("`phy.shape: split`",        {"phy": {"shape": "split"}}),
@@ -56,6 +56,8 @@ AXI_KEYS = (
     (r"stream\w+",      "`stream_port.face: axi`"),
     (r"user_a(clk|resetn)", "`user_bus.clock: own`"),
     (r"user_\w+",       "`user_bus.face: axi-lite`"),
+    (r"memory_a(clk|resetn)", "`memory.clock: own`"),
+    (r"memory_\w+",     "`memory.kind: axi`"),
     (r"host_\w+",       "`host_buffers.count`"),
     (r"(descriptor|end)_\w+", "`host_buffers.descriptors`"),
 )
@@ -65,7 +67,7 @@ AXI_KEYS = (
 SMALL, LARGE = (64, 64 << 10, 32), (256, 1 << 20, 128)
 ALL_IN_TWO   = (
     {"memory": {"user_ports": True}, "streams": 1},
-    {"memory": {"kind": "external"}, "phy": {"shape": "split"}, **AXI},
+    {"phy": {"shape": "split"}, **AXI},
 )
 
 

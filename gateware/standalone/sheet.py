@@ -71,7 +71,7 @@ def summary(config):
     pcie = config.pcie
     path = data_path_rate(config.data_width, config.clk_freq) / 1e6
     link = link_rate(pcie.gen, pcie.lanes) / 1e6
-    kind = {"bram": "block RAM", "external": "outside the core"}[config.memory.kind]
+    kind = {"bram": "block RAM", "external": "outside the core", "axi": "behind AXI4"}[config.memory.kind]
     return f"""\
 # {config.name}: integration sheet
 
@@ -159,6 +159,22 @@ Connect a memory of {what}. Answer every read command once and in order, after a
 room for the answer. A read command that is accepted in a later cycle than a write must return the written data. Each
 client in the core requests up to {memory.read_ahead} words ahead, so it gets one word per cycle up to that latency in
 cycles. A DMA read is complete when the memory accepted its last write."""
+    if memory.kind == "axi":
+        return f"""\
+## Memory
+`memory` is an AXI4 master. Connect a memory of {what}; its byte addresses begin at 0.
+{own_clock(memory.clock, "memory")}
+
+- Bursts have up to 16 beats. Each client in the core requests up to {memory.read_ahead} words ahead, so it gets one
+  word per cycle up to that latency in cycles. Reads and writes are outstanding at the same time.
+- A read waits until all writes that the core made before it have their response, so the memory need not order them.
+- A DMA read is complete when the responses to its writes have come: what the host then tells your logic, by whatever
+  way, it finds in the memory. Writes of the host to its window are posted: read one back before you rely on it.
+- A response with an error ends the transfer with REASON_MEMORY_ERROR; the program gets EIO, and a count of bytes before
+  the error. An access through the window cannot tell of it: `memory_error` does, for one cycle of `sys_clk`.
+- A memory that does not answer leaves the engines waiting, and their reset too.""" + """
+- While `memory_aresetn` is low, the core does nothing here. Do not reset a memory that owes responses.""" * (
+            memory.clock == "own")
     if memory.user_ports:
         return f"""\
 ## Memory

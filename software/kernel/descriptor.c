@@ -97,6 +97,7 @@ static const struct {
 	[LITEPCIE_REASON_BAD_RING] = { -EIO, "ring or status block misaligned" },
 	[LITEPCIE_REASON_BUS_MASTER] = { -EIO, "bus mastering is off" },
 	[LITEPCIE_REASON_RESERVED] = { -EIO, "reserved bit of a descriptor is set" },
+	[LITEPCIE_REASON_MEMORY_ERROR] = { -EIO, "error of the card's memory" },
 };
 
 /**

@@ -213,6 +213,8 @@
 #define LITEPCIE_REASON_BAD_RING		10	/* ring or status block misaligned */
 #define LITEPCIE_REASON_BUS_MASTER		11	/* bus mastering off */
 #define LITEPCIE_REASON_RESERVED		12	/* reserved bit of a descriptor set */
+/* an access to the endpoint memory failed */
+#define LITEPCIE_REASON_MEMORY_ERROR		13
 
 /* descriptor: four little-endian dwords in host memory */
 #define LITEPCIE_DESCRIPTOR_BYTES		16

@@ -25,9 +25,10 @@ constexpr unsigned kDirectTagShift = 26;
 constexpr uint32_t kDirectTagMask = 31u << kDirectTagShift;
 
 const char *reason_name(unsigned reason) {
-    static const char *const names[] = {"NONE",       "UNSUPPORTED_REQUEST", "COMPLETER_ABORT", "POISONED", "TIMEOUT",
-                                        "BAD_LENGTH", "ZERO_LENGTH",         "MEMORY_RANGE",    "BAD_LINK", "DOORBELL",
-                                        "BAD_RING",   "BUS_MASTER",          "RESERVED"};
+    static const char *const names[] = {
+        "NONE",       "UNSUPPORTED_REQUEST", "COMPLETER_ABORT", "POISONED",    "TIMEOUT",
+        "BAD_LENGTH", "ZERO_LENGTH",         "MEMORY_RANGE",    "BAD_LINK",    "DOORBELL",
+        "BAD_RING",   "BUS_MASTER",          "RESERVED",        "MEMORY_ERROR"};
     return reason < sizeof(names) / sizeof(names[0]) ? names[reason] : "unknown";
 }
 

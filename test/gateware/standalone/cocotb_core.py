@@ -99,10 +99,12 @@ async def begin(dut):
         if way == "input":
             getattr(dut, name).value = int(name == "sys_rst")
     cocotb.start_soon(Clock(dut.sys_clk, 8000, unit="ps").start())
-    for channel in ("stream0_source_t", "user_aw", "user_w", "user_ar", "host_b", "host_r", "end_"):
+    for channel in ("stream0_source_t", "user_aw", "user_w", "user_ar", "host_b", "host_r", "end_",
+            "memory_aw", "memory_w", "memory_ar"):
         if hasattr(dut, f"{channel}valid"):
             cocotb.start_soon(stays(dut, channel))
-    for name, period in (("stream0", int(os.environ.get("STREAM_PS", "6434"))), ("user", 13106)):
+    for name, period in (("stream0", int(os.environ.get("STREAM_PS", "6434"))), ("user", 13106),
+            ("memory", int(os.environ.get("MEMORY_PS", "5124")))):
         if hasattr(dut, f"{name}_aclk"):
             cocotb.start_soon(Clock(getattr(dut, f"{name}_aclk"), period, unit="ps").start())
             cocotb.start_soon(leave_reset(getattr(dut, f"{name}_aclk"), getattr(dut, f"{name}_aresetn")))

@@ -15,6 +15,7 @@ from cocotbext.axi import AxiBurstType, AxiBus, AxiMaster, AxiResp
 
 from test.gateware.standalone.bench import BUFFER
 from test.gateware.standalone.cocotb_core import SEED, CocotbBench, begin, pauses
+from test.gateware.standalone.cocotb_memory import memory_of
 
 SIZE  = 16 << 10
 PLACE = (BUFFER, 0x6000_0000)   # Of the buffers in host memory: headers of four and of three dwords.
@@ -164,6 +165,8 @@ async def refusals(dut):
 async def descriptors(dut):
     """Between a buffer and the memory of the core, beside bursts of the master."""
     await begin(dut)
+    if hasattr(dut, "memory_awvalid"):
+        memory_of(dut, late=3)
 
     @bridge
     def host():

@@ -30,6 +30,7 @@ pcie: {{gen: 1, lanes: 1}}
 stream_port: {{face: axi, width: {width}, clock: {clock}}}
 user_bus: {{face: axi-lite, origin: 0x40000000, size: 64 KiB, timeout_us: 2, clock: {clock}}}
 host_buffers: {{count: 2, size: 16 KiB, descriptors: true}}
+memory: {{kind: {memory}, size: 64 KiB{memory_clock}}}
 """
 
 
@@ -51,9 +52,10 @@ def settled(verilog):
     return re.sub(r"^always @\(\*\) begin\n.*?^end\n", block, verilog, flags=re.M | re.S)
 
 
-def simulate(folder, data, width, clock, modules, **options):
+def simulate(folder, data, width, clock, modules, memory="axi", **options):
     """Generates a core, and runs the tests of some of the modules `cocotb_*.py` on it."""
-    (folder / "core.yml").write_text(CORE.format(data=data, width=width, clock=clock))
+    (folder / "core.yml").write_text(CORE.format(data=data, width=width, clock=clock, memory=memory,
+        memory_clock=f", clock: {clock}" * (memory == "axi")))
     result = generate(folder / "core.yml", folder)
     assert (result.returncode, result.stderr) == (0, "")
     verilog = folder / "axi_core.v"
@@ -83,11 +85,12 @@ MANY = "1 2 3 4 5 7 8 9 63 64 65 127 128 129 1000 4095 4096 4097"
 
 
 def test_all_ports(tmp_path):
-    """Streams and registers, each in a clock of its own, and buffers in host memory.
+    """Streams, registers and memory, each in a clock of its own, and buffers in host memory.
 
     The core has no warnings but those that all cores have.
     """
-    simulate(tmp_path, 64, 32, "own", ("streams", "registers", "host"), stream_ps=6434, lengths="1 65", accesses=4)
+    simulate(tmp_path, 64, 32, "own", ("streams", "registers", "host", "memory"), stream_ps=6434, lengths="1 65",
+        accesses=4)
     habits = [f"-Wno-{habit}" for habit in MIGEN_HABITS]
     lint   = subprocess.run(["verilator", "--lint-only", "-Wall", *habits, "--top-module", "axi_core",
         tmp_path / "axi_core.v"], capture_output=True, text=True, timeout=120)
@@ -116,3 +119,10 @@ def test_registers(tmp_path, data, clock):
 @pytest.mark.parametrize("data", [64, 256])
 def test_host_buffers(tmp_path, data):
     simulate(tmp_path, data, data, "sys", ("host",), accesses=30, lengths=FEW)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("data, clock, memory_ps", [
+    (64, "own", 3334), (64, "sys", 8000), (128, "own", 17912), (256, "own", 5124), (512, "sys", 8000)])
+def test_memory(tmp_path, data, clock, memory_ps):
+    simulate(tmp_path, data, 64, clock, ("memory",), lengths=MANY, memory_ps=memory_ps)

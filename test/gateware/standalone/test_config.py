@@ -108,7 +108,9 @@ def test_largest_memory():
     ("pcie: [gen]",            "pcie: ['gen'] is not a mapping of keys; allowed: gen, lanes, "),
     # What cannot be side by side.
     ("memory: {kind: external, user_ports: true}", "memory.user_ports: true is not supported with kind external"),
-    ("memory: {read_ahead: 64}",    "memory.read_ahead: supported with kind external only; leave it out"),
+    ("memory: {read_ahead: 64}",    "memory.read_ahead: supported with kinds external and axi only; leave it out"),
+    ("memory: {clock: own}",        "memory.clock: own is not supported with kind bram; choose kind axi"),
+    ("memory: {kind: axi, user_ports: true}", "memory.user_ports: true is not supported with kind axi"),
     ("memory: {size: 2 GiB}",  "memory.size: 2147483648 is too large for kind bram; the most is 1073741824"),
     ("channels: 3\nstreams: 5", "streams: 5 with 3 channels are too many; allowed: 7 together"),
     # AXI ports.

@@ -1,0 +1,178 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""``AXIMemory`` with two writing and two reading clients, and a slave that stores as late as it may."""
+
+import random
+
+import pytest
+
+from migen import passive, run_simulation
+
+from litepcie_soc.axi.memory import AXIMemory
+
+SIZE, WIDTH = 16 << 10, 64
+WORD        = WIDTH // 8
+
+
+class Slave:
+    """Answers bursts in order. What it has not answered, reads do not see. `bad`: words whose access is an error."""
+    def __init__(self, memory, seed, stall, bad=()):
+        self.memory  = memory
+        self.random  = random.Random(seed)
+        self.stall   = stall
+        self.bad     = set(bad)
+        self.words   = [0]*(SIZE // WORD)
+        self.bursts  = []   # Of writes: (address, beats).
+        self.beats   = []   # Of writes.
+        self.reads   = []
+        self.lengths = set()
+
+    def pauses(self):
+        return self.random.random() < self.stall
+
+    def address(self, channel, queue):
+        while True:
+            yield channel.ready.eq(not self.pauses())
+            yield
+            if (yield channel.valid) and (yield channel.ready):
+                first, count = (yield channel.address), (yield channel.len) + 1
+                assert first*WORD // 4096 == (first + count - 1)*WORD // 4096, "a burst crosses 4 KiB"
+                self.lengths.add(count)
+                queue.append((first, count))
+
+    def take(self):
+        w = self.memory.w
+        while True:
+            yield w.ready.eq(not self.pauses())
+            yield
+            if (yield w.valid) and (yield w.ready):
+                self.beats.append(((yield w.data), (yield w.strb), (yield w.last)))
+
+    def answer(self):
+        b = self.memory.b
+        while True:
+            if not self.bursts or len(self.beats) < self.bursts[0][1] or self.pauses():
+                yield
+                continue
+            first, count = self.bursts.pop(0)
+            error = False
+            for n in range(count):
+                data, strb, last = self.beats.pop(0)
+                assert last == (n == count - 1), "WLAST is not at the end"
+                mask = sum(0xff << 8*lane for lane in range(WORD) if strb >> lane & 1)
+                self.words[first + n] = self.words[first + n] & ~mask | data & mask
+                error |= first + n in self.bad
+            yield b.resp.eq(2*error)
+            yield b.valid.eq(1)
+            yield
+            assert (yield b.ready)
+            yield b.valid.eq(0)
+
+    def give(self):
+        r = self.memory.r
+        while True:
+            if not self.reads or self.pauses():
+                yield
+                continue
+            first, count = self.reads.pop(0)
+            for n in range(count):
+                while self.pauses():
+                    yield
+                yield r.data.eq(self.words[first + n])
+                yield r.resp.eq(2*(first + n in self.bad))
+                yield r.valid.eq(1)
+                yield
+                assert (yield r.ready)
+                yield r.valid.eq(0)
+
+    def parts(self):
+        return [passive(part) for part in (lambda: self.address(self.memory.aw, self.bursts), self.take, self.answer,
+            lambda: self.address(self.memory.ar, self.reads), self.give)]
+
+
+class Client:
+    """Writes runs of words into its half of the memory and reads them back at once."""
+    def __init__(self, memory, number, seed, passes):
+        self.write  = memory.add_write_port()
+        self.read   = memory.add_read_port()
+        self.random = random.Random(seed + number)
+        self.base   = number*(SIZE // WORD // 2)
+        self.words  = [0]*(SIZE // WORD // 2)
+        self.passes = passes
+        self.failed = {"write": 0, "read": 0}
+
+    def run(self):
+        for _ in range(self.passes):
+            count = self.random.choice((1, 2, 5, 16, 17, 40))
+            first = self.random.randrange(len(self.words) - count)
+            for n in range(first, first + count):
+                data, be = self.random.getrandbits(WIDTH), self.random.choice((0, 0x0f, 0xff, 0xff, 0x81))
+                mask = sum(0xff << 8*lane for lane in range(WORD) if be >> lane & 1)
+                self.words[n] = self.words[n] & ~mask | data & mask
+                yield from self.send(self.write, address=self.base + n, dat=data, be=be)
+            ticket = (yield self.write.outcome.accepted) + 1
+            start  = max(0, first - 3)
+            yield from self.fetch(start, count + 3)
+            # The count of stored words reaches what was accepted: an engine waits for that.
+            while ((yield self.write.outcome.stored) - ticket + 1) & 0xffff >= 0x8000:
+                yield
+
+    def send(self, endpoint, **fields):
+        for name, value in fields.items():
+            yield getattr(endpoint, name).eq(value)
+        yield endpoint.valid.eq(1)
+        yield
+        while not (yield endpoint.ready):
+            yield
+        yield endpoint.valid.eq(0)
+
+    def fetch(self, start, count):
+        count = min(count, len(self.words) - start)
+        sent  = found = 0
+        yield self.read.data.ready.eq(1)
+        while found < count:
+            yield self.read.command.valid.eq(sent < count)
+            yield self.read.command.address.eq(self.base + start + sent)
+            yield
+            sent += (yield self.read.command.valid) & (yield self.read.command.ready)
+            yield self.read.command.valid.eq(0)
+            if (yield self.read.data.valid):
+                assert (yield self.read.data.dat) == self.words[start + found], f"word {start + found}"
+                found += 1
+
+    @passive
+    def watch(self):
+        while True:
+            self.failed["write"] += (yield self.write.outcome.failed)
+            self.failed["read"]  += (yield self.read.outcome.failed)
+            yield
+
+
+def simulate(stall, seed, passes, bad=()):
+    memory  = AXIMemory(SIZE, WIDTH, 16)
+    clients = [Client(memory, number, seed, passes) for number in range(2)]
+    slave   = Slave(memory, seed, stall, bad)
+    run_simulation(memory, [*[client.run() for client in clients], *[client.watch() for client in clients],
+        *[part() for part in slave.parts()]])
+    for client in clients:
+        assert slave.words[client.base:client.base + len(client.words)] == client.words
+    return clients, slave
+
+
+@pytest.mark.parametrize("stall, seed, passes", [(0, 1, 6), (0.5, 2, 6),
+    *[pytest.param(stall, seed, 100, marks=pytest.mark.full) for stall in (0, 0.3, 0.9) for seed in range(3)]])
+def test_reads_see_the_writes_before_them(stall, seed, passes):
+    clients, slave = simulate(stall, seed, passes)
+    assert max(slave.lengths) == 16
+    assert all(client.failed == {"write": 0, "read": 0} for client in clients)
+
+
+def test_an_error_reaches_the_client_that_made_the_access():
+    """Every word of the first client is bad, none of the second."""
+    (first, second), _ = simulate(0.2, 3, 4, bad=range(SIZE // WORD // 2))
+    assert first.failed["write"] and first.failed["read"]
+    assert second.failed == {"write": 0, "read": 0}
