@@ -124,6 +124,12 @@ static int litepcie_hostbuf_alloc(struct litepcie_device *ld, struct litepcie_ho
 				    GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!hb->pages)
 		return -ENOMEM;
+	/* It is valid, but CONFIG_DMA_API_DEBUG asks whether anybody has looked. */
+	if (dma_mapping_error(dma, hb->dma)) {
+		dma_free_pages(dma, bytes, hb->pages, hb->dma, DMA_BIDIRECTIONAL);
+		hb->pages = NULL;
+		return -ENOMEM;
+	}
 	hb->bytes = bytes;
 	return 0;
 }
