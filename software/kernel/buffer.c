@@ -4,6 +4,7 @@
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
+#include <linux/dma-map-ops.h>
 #include <linux/dma-mapping.h>
 #include <linux/mm.h>
 
@@ -31,7 +32,9 @@ static size_t litepcie_bytes_to_gather(const struct iov_iter *iter, size_t left)
 /* Alignment that a pinned buffer needs to share no cache line. */
 static unsigned long litepcie_line_bytes(struct litepcie_engine *engine)
 {
-	return engine->dma == DMA_FROM_DEVICE ? dma_get_cache_alignment() : 1;
+	if (engine->dma != DMA_FROM_DEVICE || dev_is_dma_coherent(&engine->ld->pdev->dev))
+		return 1;
+	return dma_get_cache_alignment();
 }
 
 /**

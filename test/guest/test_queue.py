@@ -20,7 +20,7 @@ COMMITTED = 2 << 20  # LITEPCIE_COMMIT_BYTES: what the card has at most
 @pytest.fixture(scope="module")
 def guest(boot, shared_guest):
     # Calls that read into the same bytes at once make mappings that overlap, as any direct I/O of a program does.
-    own = boot("queue-guest", cpus=2, parameters=("dma_debug=off",)) if KERNEL == DEBUG_KERNEL else shared_guest.borrow()
+    own = boot("queueing", cpus=2, parameters=("dma_debug=off",)) if KERNEL == DEBUG_KERNEL else shared_guest.borrow()
     with own as guest:
         yield guest
 
