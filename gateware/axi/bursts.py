@@ -102,6 +102,7 @@ class BurstWriter(LiteXModule):
     accepted : Signal(OUTCOME_BITS), **out**, words taken in earlier cycles.
     stored   : Signal(OUTCOME_BITS), **out**, of these, words whose response has come.
     failed   : list of Signal(), **out**, by client, one cycle: an error response to its words.
+    broken   : Signal(), **in**, nothing leaves any more, and all words fail at once.
     """
     def __init__(self, data_width, size, clients):
         width         = word_address_width(data_width, size)
@@ -114,6 +115,7 @@ class BurstWriter(LiteXModule):
         self.accepted = Signal(OUTCOME_BITS)
         self.stored   = Signal(OUTCOME_BITS)
         self.failed   = [Signal() for _ in range(clients)]
+        self.broken   = broken = Signal()
 
         # # #
 
@@ -124,7 +126,9 @@ class BurstWriter(LiteXModule):
         word  = former.source
         go    = Signal()
         open_ = Signal(max=BURSTS + 1)  # Bursts whose address was taken, with words left.
+        began = Signal()
         ended = Signal()
+        ends  = Signal()
         self.comb += [
             sink.connect(former.sink),
             go.eq(word.valid & words.sink.ready & (~word.last | (addresses.sink.ready & bursts.sink.ready))),
@@ -139,19 +143,24 @@ class BurstWriter(LiteXModule):
             bursts.sink.valid.eq(go & word.last),
             bursts.sink.len.eq(word.len),
             bursts.sink.client.eq(word.client),
-            addresses.source.connect(aw),
+            addresses.source.connect(aw, omit={"valid", "ready"}),
+            aw.valid.eq(addresses.source.valid & ~broken),
+            addresses.source.ready.eq(aw.ready | broken),
+            began.eq(addresses.source.valid & addresses.source.ready),
             words.source.connect(w, omit={"valid", "ready"}),
-            w.valid.eq(words.source.valid & (open_ != 0)),
-            words.source.ready.eq(w.ready & (open_ != 0)),
-            ended.eq(w.valid & w.ready & w.last),
+            w.valid.eq(words.source.valid & (open_ != 0) & ~broken),
+            words.source.ready.eq((w.ready | broken) & (open_ != 0)),
+            ended.eq(words.source.valid & words.source.ready & words.source.last),
             b.ready.eq(1),
-            bursts.source.ready.eq(b.valid),
-            *[failed.eq(b.valid & b.resp[1] & (bursts.source.client == n)) for n, failed in enumerate(self.failed)],
+            bursts.source.ready.eq(b.valid | broken),
+            ends.eq(bursts.source.valid & bursts.source.ready),
+            *[failed.eq(ends & (b.resp[1] | broken) & (bursts.source.client == n))
+                for n, failed in enumerate(self.failed)],
         ]
         self.sync += [
-            open_.eq(open_ + (aw.valid & aw.ready) - ended),
+            open_.eq(open_ + began - ended),
             If(sink.valid & sink.ready, self.accepted.eq(self.accepted + 1)),
-            If(b.valid, self.stored.eq(self.stored + bursts.source.len + 1)),
+            If(ends, self.stored.eq(self.stored + bursts.source.len + 1)),
         ]
 
 # Burst Reader -------------------------------------------------------------------------------------
@@ -193,6 +202,6 @@ class BurstReader(LiteXModule):
             word.ready.eq(~word.last | bursts.sink.ready),
             behind.eq(writer.stored - bursts.source.ticket),
             bursts.source.connect(ar, omit={"valid", "ready", "ticket"}),
-            ar.valid.eq(bursts.source.valid & ~behind[-1]),
-            bursts.source.ready.eq(ar.ready & ~behind[-1]),
+            ar.valid.eq(bursts.source.valid & ~behind[-1] & ~writer.broken),
+            bursts.source.ready.eq((ar.ready & ~behind[-1]) | writer.broken),
         ]

@@ -30,11 +30,15 @@ class AXIMemory(EndpointMemory):
     Each port of a client has an ``outcome``. The host's accesses through the window have no way to tell of an error:
     ``failed`` does.
 
+    If something is outstanding and nothing moves for ``timeout`` cycles, then what is outstanding fails, and each
+    access from then on, until the core is reset. So a memory that does not answer holds up the link for no longer.
+
     Parameters
     ----------
     size       : bytes, a power of two.
     data_width : bits of a word (64, 128, 256, 512).
     read_ahead : words that each client can have outstanding. Reads move one word per cycle up to that latency.
+    timeout    : cycles.
 
     Attributes
     ----------
@@ -42,12 +46,15 @@ class AXIMemory(EndpointMemory):
     w      : Endpoint(``data``, ``strb``), **out**, with ``last``.
     b      : Endpoint(``resp``), **in**.
     r      : Endpoint(``data``, ``resp``), **in**.
-    failed : Signal(), **out**, one cycle: an access was answered with an error.
+    failed : Signal(), **out**, one cycle: an access was answered with an error. High from the time-out on.
+    ready  : Signal(), **out**, there was no time-out; without it, the card reports that it has no memory.
     """
-    def __init__(self, size, data_width, read_ahead):
+    def __init__(self, size, data_width, read_ahead, timeout):
         EndpointMemory.__init__(self, size, data_width)
         address     = [*memory_command_layout(data_width, size), ("len", LEN_BITS)]
         self.PLACES = read_ahead
+        self.timeout = timeout
+        self.ready  = Signal(reset=1)
         self.aw     = stream.Endpoint(address)
         self.w      = stream.Endpoint([("data", data_width), ("strb", data_width // 8)])
         self.b      = stream.Endpoint([("resp", 2)])
@@ -78,7 +85,23 @@ class AXIMemory(EndpointMemory):
     def do_finalize(self):
         self.finalize_writes()
         self.finalize_reads()
-        self.sync += self.failed.eq((self.b.valid & self.b.resp[1]) | (self.r.valid & self.r.resp[1]))
+        self.finalize_timeout()
+        self.sync += self.failed.eq((self.b.valid & self.b.resp[1]) | (self.r.valid & self.r.resp[1]) | ~self.ready)
+
+    def finalize_timeout(self):
+        waiting = Signal(max=self.timeout + 1)
+        moves   = [self.b.valid, self.r.valid]
+        moves  += [channel.valid & channel.ready for channel in (self.aw, self.w, self.ar)]
+        self.comb += self.writer.broken.eq(~self.ready)
+        self.sync += [
+            If(Reduce("OR", moves) | ~(self.writer.bursts.source.valid | self.order.source.valid),
+                waiting.eq(0)
+            ).Elif(waiting != self.timeout,
+                waiting.eq(waiting + 1)
+            ).Else(
+                self.ready.eq(0)
+            )
+        ]
 
     def finalize_writes(self):
         # No register after the arbiter: a word counts from the cycle in which its client gives it.
@@ -112,12 +135,12 @@ class AXIMemory(EndpointMemory):
             order.sink.client.eq(self.reads.grant),
             reader.ar.connect(self.ar),
             self.r.ready.eq(1),
-            order.source.ready.eq(self.r.valid),
+            order.source.ready.eq(self.r.valid | ~self.ready),
         ]
         for n, client in enumerate(clients):
-            mine = self.r.valid & (order.source.client == n)
+            mine = order.source.valid & order.source.ready & (order.source.client == n)
             self.comb += [
                 client.returned.valid.eq(mine),
                 client.returned.dat.eq(self.r.data),
-                client.stream.outcome.failed.eq(mine & self.r.resp[1]),
+                client.stream.outcome.failed.eq(mine & (self.r.resp[1] | ~self.ready)),
             ]

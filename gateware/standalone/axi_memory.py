@@ -78,7 +78,9 @@ class AXIMemoryFace(LiteXModule):
             inner   = getattr(memory, name)
             outward = name in ("aw", "w", "ar")
             ways    = domains if outward else domains[::-1]
-            cross   = stream.ClockDomainCrossing(inner.description, *ways, depth=16, buffered=True)
+            # What is in the buffer or the crossing stays valid, also after a time-out.
+            cross   = (stream.Buffer(inner.description) if clock is None else
+                stream.ClockDomainCrossing(inner.description, *ways, depth=16, buffered=True))
             self.add_module(f"{name}_crossing", cross)
             outer   = cross.source if outward else cross.sink
             self.comb += inner.connect(cross.sink) if outward else cross.source.connect(inner)

@@ -54,6 +54,7 @@ KEYS = {
         "user_ports": (Flag(), "`bram`: adds a write and a read port for your logic"),
         "read_ahead": (Choice(64, (16, 32, 64, 128, 256)), "`external`, `axi`: words that each client requests "
             "ahead, which hides as many cycles of latency"),
+        "timeout_us": (Whole(1000, 1, 10000), "`axi`: microseconds without an answer after which all accesses fail"),
         "clock":      (Choice("sys", ("sys", "own")), "`axi`: clock of the master, `sys_clk` or its own"),
     },
     "stream_port": {
@@ -172,6 +173,8 @@ def check_together(config, data):
             "the core; allowed: false")
     if memory.kind == "bram" and "read_ahead" in (data.get("memory") or {}):
         raise ConfigError("memory.read_ahead: supported with kinds external and axi only; leave it out")
+    if memory.kind != "axi" and "timeout_us" in (data.get("memory") or {}):
+        raise ConfigError(f"memory.timeout_us: not supported with kind {memory.kind}; leave it out")
     if memory.kind != "axi" and memory.clock == "own":
         raise ConfigError(f"memory.clock: own is not supported with kind {memory.kind}; choose kind axi")
     if memory.kind == "bram" and memory.size > BRAM_MAX:

@@ -132,7 +132,8 @@ class Core(LitePCIeSoC):
         if config.memory.kind == "external":
             memory = ExternalMemory(config.memory.size, config.data_width, config.memory.read_ahead)
         elif config.memory.kind == "axi":
-            memory = AXIMemory(config.memory.size, config.data_width, config.memory.read_ahead)
+            memory = AXIMemory(config.memory.size, config.data_width, config.memory.read_ahead,
+                config.memory.timeout_us * config.clk_freq // 1_000_000)
 
         # CRG --------------------------------------------------------------------------------------
         self.crg = _CRG(pads)

@@ -95,7 +95,7 @@ MEANINGS = (
     (r"memory_wlast",              "last beat of the burst"),
     (r"memory_rlast",              "not used: the core knows the length"),
     (r"memory_[br]resp",           "SLVERR (2) and DECERR (3) end the DMA with REASON_MEMORY_ERROR"),
-    (r"memory_error",              "a response was an error, for one cycle"),
+    (r"memory_error",              "a response was an error, for one cycle; or, until a reset, a time-out"),
     (r"stream\w+_dat",             "byte 0 in bits 7:0"),
     (r"stream\w+_be",              "bytes of the beat, from lane 0 without a gap; only the last beat is partial"),
     (r"\w+_aclk",                  "clock of these ports"),

@@ -172,7 +172,9 @@ cycles. A DMA read is complete when the memory accepted its last write."""
   way, it finds in the memory. Writes of the host to its window are posted: read one back before you rely on it.
 - A response with an error ends the transfer with REASON_MEMORY_ERROR; the program gets EIO, and a count of bytes before
   the error. An access through the window cannot tell of it: `memory_error` does, for one cycle of `sys_clk`.
-- A memory that does not answer leaves the engines waiting, and their reset too.""" + """
+- If nothing moves for {memory.timeout_us} us while an answer is due, then every access fails until `sys_rst`:
+  `memory_error` stays high, and the card reports that it has no memory. Reset the memory too: it may wait for
+  beats.""" + """
 - While `memory_aresetn` is low, the core does nothing here. Do not reset a memory that owes responses.""" * (
             memory.clock == "own")
     if memory.user_ports:

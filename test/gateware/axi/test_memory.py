@@ -153,7 +153,7 @@ class Client:
 
 
 def simulate(stall, seed, passes, bad=()):
-    memory  = AXIMemory(SIZE, WIDTH, 16)
+    memory  = AXIMemory(SIZE, WIDTH, 16, timeout=2000)
     clients = [Client(memory, number, seed, passes) for number in range(2)]
     slave   = Slave(memory, seed, stall, bad)
     run_simulation(memory, [*[client.run() for client in clients], *[client.watch() for client in clients],
@@ -176,3 +176,33 @@ def test_an_error_reaches_the_client_that_made_the_access():
     (first, second), _ = simulate(0.2, 3, 4, bad=range(SIZE // WORD // 2))
     assert first.failed["write"] and first.failed["read"]
     assert second.failed == {"write": 0, "read": 0}
+
+
+@pytest.mark.parametrize("silent", ["aw", "w", "b", "ar", "r"])
+def test_a_memory_that_falls_silent_fails_every_access(silent):
+    """Writes and reads of more words than any buffer holds end, each with an error, and the memory is not ready."""
+    memory = AXIMemory(SIZE, WIDTH, 16, timeout=100)
+    client = Client(memory, 0, 1, 0)
+    slave  = Slave(memory, 1, 0)
+
+    def accesses():
+        for n in range(300):
+            yield from client.send(client.write, address=n, dat=n, be=0xff)
+        yield client.read.data.ready.eq(1)
+        for n in range(100):
+            yield from client.send(client.read.command, address=n)
+        for _ in range(400):
+            yield
+        assert (yield client.write.outcome.stored) == (yield client.write.outcome.accepted) == 300
+        assert not (yield memory.ready) and (yield memory.failed)
+        assert not (yield memory.order.source.valid)
+        failed = client.failed["read"]
+        for n in range(8):
+            yield from client.send(client.read.command, address=n)
+        for _ in range(30):
+            yield
+        assert client.failed["read"] == failed + 8
+
+    parts = dict(zip(("aw", "w", "b", "ar", "r"), slave.parts()))
+    run_simulation(memory, [accesses(), client.watch(), *[part() for name, part in parts.items() if name != silent]])
+    assert client.failed["read"]

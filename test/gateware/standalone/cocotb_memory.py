@@ -168,3 +168,31 @@ async def errors_of_the_memory(dut):
         assert found[0] == 0
 
     await host()
+
+
+@cocotb.test()
+async def a_memory_that_never_answers(dut):
+    """Nothing takes a beat. The engine stops, its reset ends, and the registers answer on the path of the data."""
+    await begin(dut)
+
+    @bridge
+    def host():
+        bench  = CocotbBench(dut, stall=0)
+        magic  = bench.regs["MAGIC_VALUE"]
+        reader = bench.engine("reader")
+        bench.host.put(BUFFER, bench.bytes(8192))
+        reader.submit([(BUFFER, 0, 8192, 0)])
+        assert bench.host.read(bench.regs["MAGIC"]) == magic
+        bench.host.wait(lambda: reader.reason, "the stop")
+        assert (reader.reason, reader.completed) == (bench.regs["REASON_MEMORY_ERROR"], 0)
+        assert bench.host.read(bench.regs["MAGIC"]) == magic
+        assert int(dut.memory_error.value)
+        reset(bench, reader)
+        # The window answers too, and so does an engine the other way.
+        bench.host.read_bytes(bench.host.read(bench.regs["WINDOW_OFFSET"]), 64)
+        writer = bench.engine("writer")
+        writer.submit([(BACK, 0, 64, 0)])
+        bench.host.wait(lambda: writer.reason, "the stop")
+        assert writer.reason == bench.regs["REASON_MEMORY_ERROR"]
+
+    await host()

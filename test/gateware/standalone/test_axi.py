@@ -30,7 +30,7 @@ pcie: {{gen: 1, lanes: 1}}
 stream_port: {{face: axi, width: {width}, clock: {clock}}}
 user_bus: {{face: axi-lite, origin: 0x40000000, size: 64 KiB, timeout_us: 2, clock: {clock}}}
 host_buffers: {{count: 2, size: 16 KiB, descriptors: true}}
-memory: {{kind: {memory}, size: 64 KiB{memory_clock}}}
+memory: {{kind: {memory}, size: 64 KiB{memory_options}}}
 """
 
 
@@ -55,7 +55,7 @@ def settled(verilog):
 def simulate(folder, data, width, clock, modules, memory="axi", **options):
     """Generates a core, and runs the tests of some of the modules `cocotb_*.py` on it."""
     (folder / "core.yml").write_text(CORE.format(data=data, width=width, clock=clock, memory=memory,
-        memory_clock=f", clock: {clock}" * (memory == "axi")))
+        memory_options=f", clock: {clock}, timeout_us: 20" * (memory == "axi")))
     result = generate(folder / "core.yml", folder)
     assert (result.returncode, result.stderr) == (0, "")
     verilog = folder / "axi_core.v"

@@ -109,6 +109,7 @@ def test_largest_memory():
     # What cannot be side by side.
     ("memory: {kind: external, user_ports: true}", "memory.user_ports: true is not supported with kind external"),
     ("memory: {read_ahead: 64}",    "memory.read_ahead: supported with kinds external and axi only; leave it out"),
+    ("memory: {timeout_us: 20}",    "memory.timeout_us: not supported with kind bram; leave it out"),
     ("memory: {clock: own}",        "memory.clock: own is not supported with kind bram; choose kind axi"),
     ("memory: {kind: axi, user_ports: true}", "memory.user_ports: true is not supported with kind axi"),
     ("memory: {size: 2 GiB}",  "memory.size: 2147483648 is too large for kind bram; the most is 1073741824"),
