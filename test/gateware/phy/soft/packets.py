@@ -1,0 +1,35 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Packets of the data link layer as words, and their checks from other sources than the gateware."""
+
+import zlib
+
+
+def words(data, **fields):
+    """Beats of an even number of bytes, the first byte in bits 7:0."""
+    pairs = [data[n] | data[n + 1] << 8 for n in range(0, len(data), 2)]
+    return [dict(data=pair, first=n == 0, last=n == len(pairs) - 1, **fields) for n, pair in enumerate(pairs)]
+
+
+def joined(beats):
+    """The bytes of beats."""
+    return b"".join(beat["data"].to_bytes(2, "little") for beat in beats)
+
+
+def lcrc(data):
+    """The four bytes that follow sequence number and TLP."""
+    return zlib.crc32(data).to_bytes(4, "little")
+
+
+def numbered(sequence, tlp):
+    """A TLP with sequence number and LCRC."""
+    data = sequence.to_bytes(2, "big") + tlp
+    return data + lcrc(data)
+
+
+def inverted(data):
+    return bytes(byte ^ 0xff for byte in data)
