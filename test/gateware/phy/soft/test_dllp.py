@@ -1,0 +1,178 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""DLLPs against recorded ones, and in both directions against the decoder of cocotbext-pcie."""
+
+import random
+
+import pytest
+
+from cocotbext.pcie.core.dllp import Dllp, DllpType
+
+from litepcie_soc.phy.soft.dllp import COMPLETION, NONPOSTED, POSTED, DLLPReceiver, DLLPTransmitter
+
+from test.gateware.phy.soft.packets import joined, words
+from test.gateware.simulation import Stalls, Watch, accept, drive, forever, simulate
+
+# Dword, CRC: recorded on a link of other implementations, or computed by three of them.
+RECORDED = [bytes.fromhex(text) for text in """
+    40080080f35a 50080001b1f6 60000000d892 c00800808925 d0080001cb89 e0000000a2ed 80084088d0a9 9008400279f4
+    800c44028296 00000000b362 00000fff25a8 00000017d53a 0000080066bf 1000012309e2 400803f035bc 2000000065ad
+    210000001055 23000000eb05 24000000930c 31000000fb32 c00803f04fc3
+    """.split()]
+
+PULSES = ("ack", "nak", "init1", "init2", "update", "power", "vendor", "ignored", "error")
+FIELDS = ("dword", "sequence", "credits", "header_fc", "data_fc")
+
+TYPES  = {
+    DllpType.INIT_FC1_P:  ("init1",  POSTED), DllpType.INIT_FC1_NP:  ("init1",  NONPOSTED),
+    DllpType.INIT_FC2_P:  ("init2",  POSTED), DllpType.INIT_FC2_NP:  ("init2",  NONPOSTED),
+    DllpType.UPDATE_FC_P: ("update", POSTED), DllpType.UPDATE_FC_NP: ("update", NONPOSTED),
+    DllpType.INIT_FC1_CPL: ("init1", COMPLETION), DllpType.INIT_FC2_CPL: ("init2", COMPLETION),
+    DllpType.UPDATE_FC_CPL: ("update", COMPLETION),
+}
+
+# Receive ------------------------------------------------------------------------------------------
+
+def receive(packets, gap=1):
+    """What the receiver says of each of ``packets`` (bytes, or bytes and ``damaged``): [(pulse, {field: value})]."""
+    dut, results = DLLPReceiver(), []
+
+    def send():
+        for packet in packets:
+            packet, damaged = packet if isinstance(packet, tuple) else (packet, 0)
+            for beat in words(packet):
+                yield dut.valid.eq(1)
+                yield dut.data.eq(beat["data"])
+                yield dut.last.eq(beat["last"])
+                yield dut.damaged.eq(damaged)
+                yield
+            yield dut.valid.eq(0)
+            yield dut.last.eq(0)
+            for _ in range(gap):
+                yield
+        for _ in range(5):
+            yield
+
+    def watch():
+        signals = [getattr(dut, name) for name in (*PULSES, *FIELDS)]
+        while True:
+            values = dict(zip((*PULSES, *FIELDS), (yield signals)))
+            pulses = [name for name in PULSES if values[name]]
+            assert len(pulses) <= 1
+            if pulses:
+                results.append((pulses[0], {name: values[name] for name in FIELDS}))
+            yield
+    simulate(dut, [send(), forever(watch())])
+    return results
+
+
+def test_decodes_recorded_dllps():
+    got = receive(RECORDED)
+    assert [fields["dword"].to_bytes(4, "big") for _, fields in got] == [packet[:4] for packet in RECORDED]
+    assert [pulse for pulse, _ in got] == ["init1"]*3 + ["init2"]*3 + ["update"]*3 + ["ack"]*4 + ["nak", "init1"] + \
+        ["power"]*4 + ["ignored", "init2"]
+    numbers = [fields["sequence"] for pulse, fields in got if pulse in ("ack", "nak")]
+    assert numbers == [0, 0xfff, 0x17, 0x800, 0x123]
+    assert [(fields["header_fc"], fields["data_fc"]) for _, fields in got[:2]] == [(32, 128), (32, 1)]
+
+
+@pytest.mark.parametrize("gap", [1, 4])
+def test_decodes_what_another_implementation_sends(gap):
+    rng, sent = random.Random(1), []
+    for n in range(120):
+        dllp = Dllp.create_ack(rng.randrange(4096)) if n % 4 == 0 else Dllp.create_nak(rng.randrange(4096))
+        if n % 2:
+            dllp = Dllp()
+            dllp.type, dllp.hdr_fc, dllp.data_fc = rng.choice(list(TYPES)), rng.randrange(256), rng.randrange(4096)
+        sent.append(dllp)
+    got = receive([dllp.pack_crc() for dllp in sent], gap)
+    assert len(got) == len(sent)
+    for dllp, (pulse, fields) in zip(sent, got):
+        if dllp.type in TYPES:
+            assert (pulse, fields["credits"]) == TYPES[dllp.type]
+            assert (fields["header_fc"], fields["data_fc"]) == (dllp.hdr_fc, dllp.data_fc)
+        else:
+            assert (pulse, fields["sequence"]) == (dllp.type.name.lower(), dllp.seq)
+
+
+def test_ignores_reserved_fields_scales_and_unknown_types():
+    ack = Dllp.create_ack(0x123)
+    ack.type = DllpType.UPDATE_FC_P
+    ack.hdr_scale, ack.data_scale, ack.hdr_fc, ack.data_fc = 3, 3, 7, 9
+    other = Dllp()
+    other.type, other.vc = DllpType.INIT_FC1_P, 3
+    feature = Dllp()
+    feature.type, feature.feature_ack = DllpType.DATA_LINK_FEATURE, True
+    (scaled, fields), *rest = receive([dllp.pack_crc() for dllp in (ack, other, feature)])
+    assert scaled == "update" and (fields["header_fc"], fields["data_fc"]) == (7, 9)
+    assert [pulse for pulse, _ in rest] == ["ignored"]*2
+
+
+def test_ignores_every_type_that_it_does_not_know():
+    known = {0x00, 0x10, 0x30, *range(0x20, 0x28)}
+    known |= {kind << 6 | credits << 4 for kind in (1, 2, 3) for credits in range(3)}
+    other = [value for value in range(256) if value not in known]
+    got   = receive([framed(bytes([value, 1, 2, 3])) for value in other])
+    assert [pulse for pulse, _ in got] == ["ignored"]*len(other)
+
+
+def framed(dword):
+    """A dword with its CRC, bit by bit from the polynomial of the specification (PCIe 2.1 3.4.1)."""
+    register = 0xffff
+    for byte in dword:
+        for bit in range(8):
+            feedback = (register >> 15 ^ byte >> bit) & 1
+            register = register << 1 & 0xffff ^ (0x100b if feedback else 0)
+    mapped = sum((register >> 15 - bit & 1) << bit for bit in range(16))
+    return dword + (mapped ^ 0xffff).to_bytes(2, "little")
+
+
+def test_drops_and_counts_damaged_dllps():
+    good, packets, expected = framed(bytes.fromhex("00000017")), [], []
+    for bit in range(48):
+        damaged = bytearray(good)
+        damaged[bit//8] ^= 1 << bit % 8
+        packets  += [bytes(damaged), good]
+        expected += ["error", "ack"]
+    for wrong in (good[:2], good[:4], good + bytes(2), good + bytes(8), (good, 1)):
+        packets  += [wrong, good]
+        expected += ["error", "ack"]
+    got = receive(packets)
+    assert [pulse for pulse, _ in got] == expected
+    assert all(fields["sequence"] == 0x17 for pulse, fields in got if pulse == "ack")
+
+# Transmit -----------------------------------------------------------------------------------------
+
+def transmit(dwords, stalls=0.0):
+    dut   = DLLPTransmitter()
+    watch = Watch(dut.source)
+
+    def until_sent():
+        while len(watch.packets()) < len(dwords):
+            yield
+    simulate(dut, [drive(dut.sink, [dict(dword=int.from_bytes(dword, "big")) for dword in dwords]), until_sent(),
+        forever(accept(dut.source, Stalls(stalls))), forever(watch.watch())])
+    return watch
+
+
+@pytest.mark.parametrize("stalls", [0.0, 0.4])
+def test_sends_recorded_dllps(stalls):
+    assert [joined(beats) for beats in transmit([packet[:4] for packet in RECORDED], stalls).packets()] == RECORDED
+
+
+def test_another_implementation_decodes_what_is_sent():
+    rng, dwords = random.Random(2), []
+    for _ in range(150):
+        kind   = rng.choice([DllpType.ACK, DllpType.NAK, *TYPES])
+        number = rng.randrange(4096) | (rng.randrange(256) << 14 if kind in TYPES else 0)
+        dwords.append((kind << 24 | number).to_bytes(4, "big"))
+    watch = transmit(dwords)
+    for dword, beats in zip(dwords, watch.packets(), strict=True):
+        dllp = Dllp.unpack_crc(joined(beats))
+        assert dllp.type == dword[0] and dllp.pack() == dword
+    # Three words each, without a gap.
+    assert watch.beats[-1]["cycle"] - watch.beats[0]["cycle"] == 3*len(dwords) - 1
