@@ -120,7 +120,7 @@ static void reasons_have_errors_and_names(struct kunit *test)
 	}
 	KUNIT_EXPECT_STREQ(test, litepcie_reason_name(LITEPCIE_REASON_BUS_MASTER),
 			   "bus mastering is off");
-	KUNIT_EXPECT_STREQ(test, litepcie_reason_name(LITEPCIE_REASON_RESERVED + 1),
+	KUNIT_EXPECT_STREQ(test, litepcie_reason_name(LITEPCIE_REASON_MEMORY_ERROR + 1),
 			   "unknown reason");
 }
 
