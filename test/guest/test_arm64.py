@@ -51,9 +51,9 @@ def test_streams(guest, how):
 
 
 @pytest.mark.parametrize("command", ["alignments 65", "concurrent 4 3", "pieces fixed", "pieces vector",
-    "polled alone", "polled depth", "polled left", "dmabuf udmabuf moves", "hostbuf", "hostmove"])
+    "polled alone", "polled depth", "polled left", "dmabuf udmabuf moves", "hostbuf", "hostmove", "errors"])
 def test_calls(guest, command):
-    """Each alignment, threads, fixed buffers, polled calls, dma-bufs, the logic's host buffers."""
+    """Each alignment, threads, fixed buffers, polled calls, dma-bufs, the logic's host buffers, what is refused."""
     assert "checks passed" in guest.run(command, timeout=600)
     guest.works()
 

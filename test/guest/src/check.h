@@ -35,6 +35,12 @@ static unsigned long checks;
 		}                                                              \
 	} while (0)
 
+/* Bytes of a page of this kernel: 16384 on some for ARM. */
+static inline size_t page_bytes(void)
+{
+	return sysconf(_SC_PAGESIZE);
+}
+
 static inline int open_device(void)
 {
 	int fd = open(DEVICE, O_RDWR);

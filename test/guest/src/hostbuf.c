@@ -117,6 +117,7 @@ static void errors(void)
 	struct litepcie_hostbuf_destroy worse = { .size = sizeof(worse), .handle = 1, .reserved0 = 1 };
 	int other = open_device(), reader = open(DEVICE, O_RDONLY);
 	struct buffer b[BUFFERS], more;
+	size_t page = page_bytes();
 	void *map;
 
 	fails(create(fd, &more, 4096, 0), EINVAL);
@@ -139,9 +140,9 @@ static void errors(void)
 	check(map == MAP_FAILED && errno == EINVAL, "of another file: %s", strerror(errno));
 	map = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, b[0].is.map_offset);
 	check(map == MAP_FAILED && errno == EINVAL, "private: %s", strerror(errno));
-	map = mmap(NULL, 8192, PROT_READ, MAP_SHARED, fd, b[1].is.map_offset);
+	map = mmap(NULL, 2 * page, PROT_READ, MAP_SHARED, fd, b[1].is.map_offset);
 	check(map == MAP_FAILED && errno == EINVAL, "too long: %s", strerror(errno));
-	map = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, b[1].is.map_offset + 4096);
+	map = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, b[1].is.map_offset + page);
 	check(map == MAP_FAILED && errno == EINVAL, "beyond: %s", strerror(errno));
 	map = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 1ull << 42);
 	check(map == MAP_FAILED && errno == EINVAL, "nowhere: %s", strerror(errno));

@@ -101,10 +101,11 @@ static long long vector_call(aio_context_t context, bool writes, struct iovec *p
 static void vector(void)
 {
 	/* Each piece is a page at least, at some alignment; 0 ends a row. */
-	static const size_t rows[][6] = {
-		{ 4096, 4096 }, { 4096, 5000, 4097 }, { 100001, 4099, 65536, 8191 },
-		{ 1 << 20, 4096, 1 << 20, 5000, 4096 },
-		{ 4096, 100 }, /* one short piece at the end is pinned too */
+	const size_t page = page_bytes();
+	const size_t rows[][6] = {
+		{ page, page }, { page, page + 904, page + 1 }, { 100001, page + 3, 65536, 2 * page - 1 },
+		{ 1 << 20, page, 1 << 20, page + 904, page },
+		{ page, 100 }, /* one short piece at the end is pinned too */
 	};
 	aio_context_t context = 0;
 	uint64_t copied = copied_bytes();

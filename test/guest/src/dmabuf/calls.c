@@ -11,7 +11,7 @@ int exporter;
 
 static int exported(size_t bytes, uint32_t flags)
 {
-	struct exporter_new new = { .pages = bytes / 4096, .flags = flags };
+	struct exporter_new new = { .pages = bytes / page_bytes(), .flags = flags };
 	int fd = open("/dev/exporter", O_RDWR);
 
 	check(fd >= 0 && !ioctl(fd, EXPORTER_NEW, &new), "%s", strerror(errno));
@@ -35,8 +35,9 @@ static int of_memory(size_t bytes)
 
 struct buffer buffer_new(size_t bytes, uint32_t flags)
 {
-	struct buffer b = { .bytes = bytes, .fd = exporter ? exported(bytes, flags) : of_memory(bytes) };
+	struct buffer b = { .bytes = (bytes + page_bytes() - 1) / page_bytes() * page_bytes() };
 
+	b.fd = exporter ? exported(b.bytes, flags) : of_memory(b.bytes);
 	b.memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, b.fd, 0);
 	check(b.memory != MAP_FAILED, "%s", strerror(errno));
 	return b;
