@@ -54,7 +54,7 @@ def test_a_reset_during_a_copy(guest):
 def test_a_suspend_during_a_copy(guest, request):
     """The slot has no power meanwhile; the card has its buffers again, with their bytes."""
     if request.node.callspec.params["guest"]:
-        pytest.skip("with the emulated IOMMU no transfer works after a suspend (docs/known-limits.md)")
+        pytest.skip("the emulated IOMMU loses the mappings in a suspend (docs/known-limits.md)")
     assert guest.run(f"hostbuf '{SUSPEND}'").split() == ["copies", "ee"]
     assert "its memory may be lost" in guest.run("dmesg")
     guest.works()

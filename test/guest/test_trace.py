@@ -10,11 +10,7 @@ import re
 
 import pytest
 
-from litepcie_sim.guest  import DEBUG_KERNEL
-from test.guest.conftest import KERNEL
-
-pytestmark = [pytest.mark.guest,
-    pytest.mark.skipif(KERNEL == DEBUG_KERNEL, reason="the debug kernel has no trace events")]
+pytestmark = pytest.mark.guest
 
 TRACING = "/sys/kernel/tracing"
 EVENT   = re.compile(r"litepcie_(\w+): litepcie0 (.*)$", re.M)
