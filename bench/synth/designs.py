@@ -118,9 +118,12 @@ class OurSoC(LitePCIeSoC):
             lanes       = 4,
             memory_size = MEMORY_SIZE,
             tags        = tags,
-            memory      = BorderMemory(platform, data_width),
+            memory      = self.memory_of(data_width),
             **options,
         )
+
+    def memory_of(self, data_width):
+        return BorderMemory(self.platform, data_width)
 
 # Stock --------------------------------------------------------------------------------------------
 

@@ -15,18 +15,23 @@ from dataclasses import dataclass
 
 from litex.build.generic_platform import Pins, Subsignal
 
-from litepcie_bench.synth.designs import OURS, OurSoC, Design, memory_io, platform_of
+from litepcie_bench.synth.designs import CLK_FREQ, MEMORY_SIZE, OURS, OurSoC, Design, memory_io, platform_of
 from litepcie_bench.synth.measure import areas, record
 from litepcie_bench.synth.table import FAMILIES, TOLERANCE
+from litepcie_soc.axi.memory import AXIMemory
 from litepcie_soc.build import generated
 from litepcie_soc.soc.host_axi import HostAXI
 from litepcie_soc.soc.host_descriptors import end_layout, user_descriptor_layout
 from litepcie_soc.standalone.axi import host_layout
+from litepcie_soc.standalone.axi_memory import AXIMemoryFace, axi_memory_layout
 
 # Ports --------------------------------------------------------------------------------------------
 
 BUFFERS = 4
 WIDTH, TAGS = 64, 32
+
+# What the standalone core takes by default: words on their way for each client, and 1 ms.
+READ_AHEAD, TIMEOUT = 64, int(CLK_FREQ // 1000)
 
 WISHBONE_IN  = ("cyc", "stb", "we", "sel", "adr", "dat_w")
 WISHBONE_OUT = ("ack", "err", "dat_r")
@@ -91,12 +96,30 @@ class DescriptorSoC(OptionSoC):
             self.comb += [getattr(sink, name).eq(getattr(source, name)) for name in ("valid", *dict(layout))]
             self.comb += source.ready.eq(sink.ready)
 
+
+
+class AXIMemorySoC(OurSoC):
+    """Our design with the endpoint memory behind an AXI4 master, as ``memory: {kind: axi}`` of the standalone core."""
+    def __init__(self):
+        layout = axi_memory_layout(WIDTH)
+        io     = [_io("memory", [(name, bits) for name, bits, _ in layout])]
+        OurSoC.__init__(self, platform_of(WIDTH, io), WIDTH, TAGS)
+        self.face = face = AXIMemoryFace(self.memory)
+        pads = self.platform.request("memory")
+        for name, _, way in layout:
+            pad, port = getattr(pads, name), getattr(face.port, name)
+            self.comb += pad.eq(port) if way == "output" else port.eq(pad)
+
+    def memory_of(self, data_width):
+        return AXIMemory(MEMORY_SIZE, data_width, READ_AHEAD, TIMEOUT)
+
 # Designs ------------------------------------------------------------------------------------------
 
 SOCS = {
     "`host_buffers=4`, Wishbone":                 OptionSoC,
     "`host_buffers=4`, AXI4 slave (`HostAXI`)":   HostAXISoC,
     "`host_buffers=4`, `host_descriptors=True`":  DescriptorSoC,
+    "memory behind an AXI4 master":               AXIMemorySoC,
 }
 
 
