@@ -1,0 +1,204 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""A data link with a link partner in simulation."""
+
+from collections import deque
+
+from litex.gen import LiteXModule
+
+from litepcie_soc.phy.soft.data_link import DataLink
+
+from test.gateware.phy.soft.packets import joined, words
+from test.gateware.phy.soft.partner import CPL, NP, P, Partner, kind_of, units_of
+from test.gateware.phy.soft.wire import Wire
+from test.gateware.simulation import Stalls, drive, forever, simulate
+
+COUNTERS = ("lcrc_error", "dllp_error", "nak_sent", "nak_received", "replay", "timeout", "protocol_error")
+
+# TLPs ---------------------------------------------------------------------------------------------
+
+def memory_write(rng, dwords, wide=False):
+    return header(0x60 if wide else 0x40, dwords, rng, 16 if wide else 12) + rng.randbytes(4*dwords)
+
+
+def memory_read(rng, wide=False):
+    return header(0x20 if wide else 0x00, rng.randrange(1024), rng, 16 if wide else 12)
+
+
+def completion(rng, dwords):
+    return header(0x4a if dwords else 0x0a, dwords, rng, 12) + rng.randbytes(4*dwords)
+
+
+def header(kind, dwords, rng, length):
+    return bytes([kind, 0, dwords >> 8 & 3, dwords & 255]) + rng.randbytes(length - 4)
+
+
+def random_tlps(rng, count, longest=32):
+    return [rng.choice([
+        lambda: memory_write(rng, rng.randint(1, longest), rng.random() < 0.3),
+        lambda: memory_read(rng, rng.random() < 0.3),
+        lambda: completion(rng, rng.randint(0, longest)),
+    ])() for _ in range(count)]
+
+
+def of_kind(tlps, kind):
+    return [tlp for tlp in tlps if kind_of(tlp) == kind]
+
+# Bench --------------------------------------------------------------------------------------------
+
+class End:
+    """A `DataLink` with its framing, a producer of TLPs, and a consumer that gives back credits.
+
+    sent   : TLPs for the producer.
+    took   : function of a frame that the data link sent.
+    give   : function that returns the frame that it receives next, or None.
+    stalls : share of cycles in which the consumer does not take a word.
+    """
+    def __init__(self, sent, took, give, stalls=0.0, mps_128=True, **options):
+        self.dut    = DataLink(**options)
+        self.wire   = Wire(self.dut, took, give)
+        self.sent   = list(sent)
+        self.got    = []
+        self.stalls = Stalls(stalls)
+        self.mps_128  = mps_128
+        self.counts = dict.fromkeys((*COUNTERS, "retrain"), 0)
+        self.free   = True      # Give back credits.
+
+    def parts(self):
+        """Generators for the simulation."""
+        return [self.wire.run(), self.consume(), self.count(), self.recover(), *map(self.produce, range(3))]
+
+    def consume(self):
+        source, beats = self.dut.source, []
+        yield self.dut.link_up.eq(1)
+        yield self.dut.mps_128.eq(self.mps_128)
+        while True:
+            freed = 0, 0, 0, 0
+            if (yield source.valid) and (yield source.ready):
+                if (yield source.first):
+                    beats = []
+                beats.append(dict(data=(yield source.data)))
+                if (yield source.last):
+                    self.got.append(joined(beats))
+                    freed = self.freed(self.got[-1]) if self.free else freed
+            for name, value in zip(("ph", "pd", "nph", "npd"), freed):
+                yield getattr(self.dut, f"free_{name}").eq(value)
+            yield source.ready.eq(not self.stalls.next())
+            yield
+
+    @staticmethod
+    def freed(tlp):
+        units = units_of(tlp)
+        return {P: (1, units, 0, 0), NP: (0, 0, 1, units), CPL: (0, 0, 0, 0)}[kind_of(tlp)]
+
+    def count(self):
+        signals = [(name, getattr(self.dut, name)) for name in self.counts]
+        while True:
+            for name, signal in signals:
+                if (yield signal):
+                    self.counts[name] += 1
+            yield
+
+    def recover(self):
+        """Retrains the link when it is wanted."""
+        while True:
+            if (yield self.dut.retrain):
+                yield from self.recovery(50)
+            yield
+
+    def recovery(self, cycles):
+        self.wire.cut()
+        for _ in range(cycles):
+            yield
+        self.wire.up = True
+
+    def produce(self, kind):
+        while not (yield self.dut.dl_up):
+            yield
+        yield from drive(self.dut.sinks[kind], [beat for tlp in of_kind(self.sent, kind) for beat in words(tlp)])
+
+
+def same_by_kind(got, sent):
+    """Every byte arrived once, in the order of its type."""
+    return all(of_kind(got, kind) == of_kind(sent, kind) for kind in range(3))
+
+
+class Bench(End):
+    """An `End` whose other side is a `Partner`.
+
+    fault : function (frame, True if the data link sends it) that returns the frames that arrive instead.
+    """
+    def __init__(self, sent=(), partner=None, fault=None, **options):
+        End.__init__(self, sent, self.took, self.give, **options)
+        self.partner = partner or Partner()
+        self.fault   = fault or (lambda frame, outward: [frame])
+        self.inward  = deque()
+        self.frames  = []  # All that the data link sent: (cycle, frame).
+
+    def took(self, frame):
+        self.frames.append((self.wire.cycle, frame))
+        for arrived in self.fault(frame, True):
+            self.partner.receive(arrived)
+
+    def give(self):
+        if not self.inward:
+            frame = self.partner.send()
+            self.inward += self.fault(frame, False) if frame else []
+        return self.inward.popleft() if self.inward else None
+
+    def tick(self):
+        while True:
+            self.partner.tick()
+            yield
+
+    def all_moved(self, expected):
+        """Ends when both sides have all TLPs and nothing is in flight."""
+        while len(self.partner.received) < len(self.sent) or len(self.got) < expected or self.partner.flying:
+            yield
+        for _ in range(100):
+            yield
+
+    def run(self, script=None, cycles=20000):
+        """Runs until all TLPs are moved, or ``script`` (a generator) ends."""
+        expected = list(self.partner.tlps)
+        ends     = script or self.all_moved(len(expected))
+        simulate(self.dut, [*map(forever, [*self.parts(), self.tick()]), ends], cycles=cycles)
+        if script is None:
+            assert same_by_kind(self.partner.received, self.sent)
+            assert self.got == expected
+        return self
+
+
+class Pair(LiteXModule):
+    """Two `End`s whose wires are joined.
+
+    fault : as of `Bench`; the first end sends outward.
+    """
+    def __init__(self, sent, fault=None, **options):
+        self.fault  = fault or (lambda frame, outward: [frame])
+        self.queues = [deque(), deque()]    # Frames to each end.
+        self.ends   = [End(sent[n], self.sender(1 - n), self.receiver(n), **options) for n in range(2)]
+        for n, end in enumerate(self.ends):
+            self.add_module(f"end{n}", end.dut)
+
+    def sender(self, other):
+        return lambda frame: self.queues[other].extend(self.fault(frame, other == 1))
+
+    def receiver(self, n):
+        return lambda: self.queues[n].popleft() if self.queues[n] else None
+
+    def all_moved(self):
+        first, second = self.ends
+        while len(first.got) < len(second.sent) or len(second.got) < len(first.sent):
+            yield
+
+    def run(self, cycles=20000):
+        parts = [part for end in self.ends for part in end.parts()]
+        simulate(self, [*map(forever, parts), self.all_moved()], cycles=cycles)
+        for end, other in (self.ends, self.ends[::-1]):
+            assert same_by_kind(end.got, other.sent)
+        return self

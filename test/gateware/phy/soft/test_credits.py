@@ -1,0 +1,84 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Credits for TLPs of all lengths, and the entrance that waits for them."""
+
+import random
+
+import pytest
+
+from litepcie_soc.phy.soft.credits import CreditEntrance
+
+from test.gateware.phy.soft.bench import memory_read, memory_write
+from test.gateware.phy.soft.packets import joined, words
+from test.gateware.phy.soft.partner import units_of
+from test.gateware.simulation import Watch, accept, drive, forever, simulate
+
+
+def limits(dut, headers, data, pulse):
+    """A limit of the partner."""
+    yield dut.header_fc.eq(headers)
+    yield dut.data_fc.eq(data)
+    yield pulse.eq(1)
+    yield
+    yield pulse.eq(0)
+    yield
+
+
+def granted(dut):
+    """Grants every request in the next cycle."""
+    while True:
+        yield dut.grant.eq(0)
+        if (yield dut.request) and not (yield dut.grant):
+            yield dut.grant.eq(1)
+        yield
+
+
+def run(tlps, script):
+    """What passed after ``script``, a function of (dut, watch)."""
+    dut   = CreditEntrance()
+    watch = Watch(dut.source)
+    simulate(dut, [script(dut, watch)] + [forever(part) for part in (granted(dut), accept(dut.source), watch.watch(),
+        drive(dut.sink, [beat for tlp in tlps for beat in words(tlp)]))], cycles=200000)
+    return [joined(beats) for beats in watch.packets()]
+
+
+@pytest.mark.parametrize("dwords", [1, 4, 5, pytest.param(32, marks=pytest.mark.full), 255, 256,
+    pytest.param(1023, marks=pytest.mark.full), 1024])
+def test_a_tlp_passes_with_its_last_credit(dwords):
+    tlp  = memory_write(random.Random(dwords), dwords, wide=bool(dwords & 1))
+    need = units_of(tlp)
+    assert need == (dwords + 3)//4
+
+    def script(dut, watch):
+        yield from limits(dut, 100, max(1, need - 1), dut.record)
+        for _ in range(20):
+            yield
+        if need > 1:
+            assert not (yield dut.request) and not watch.beats
+            yield from limits(dut, 100, need, dut.update)
+        while not watch.packets():
+            yield
+    assert run([tlp], script) == [tlp]
+
+
+@pytest.mark.full
+def test_headers_and_data_wrap():
+    rng  = random.Random(1)
+    tlps = [memory_write(rng, 4*17) if n % 2 else memory_read(rng) for n in range(600)]
+
+    def script(dut, watch):
+        headers, data = 4, 40
+        yield from limits(dut, headers, data, dut.record)
+        while len(watch.packets()) < len(tlps):
+            passed = watch.packets()
+            assert len(passed) <= headers and sum(units_of(joined(beats)) for beats in passed) <= data
+            headers, data = len(passed) + 4, sum(units_of(joined(beats)) for beats in passed) + 40
+            yield from limits(dut, headers % 256, data % 4096, dut.update)
+            for _ in range(100):
+                yield
+    assert run(tlps, script) == tlps
+    assert sum(map(units_of, tlps)) > 4096

@@ -1,0 +1,255 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The data link layer against a partner in Python: TLPs of all types both ways, speed, order, credits, resets."""
+
+import random
+
+import pytest
+
+from cocotbext.pcie.core.dllp import Dllp, DllpType
+
+from litepcie_soc.phy.soft.data_link import DataLink
+
+from test.gateware.phy.soft.bench import Bench, Pair, completion, memory_read, memory_write, of_kind, random_tlps
+from test.gateware.phy.soft.partner import CPL, NP, UPDATE, Frame, P, Partner
+
+# Traffic ------------------------------------------------------------------------------------------
+
+def test_moves_tlps_of_all_types_both_ways():
+    rng   = random.Random(1)
+    bench = Bench(random_tlps(rng, 60), stalls=0.2)
+    bench.partner.tlps.extend(random_tlps(rng, 60))
+    bench.run()
+    assert not any(bench.counts.values())
+    kinds = [dllp.type for _, dllp in bench.partner.log]
+    order = [DllpType.INIT_FC1_P, DllpType.INIT_FC1_NP, DllpType.INIT_FC1_CPL]
+    assert kinds[:6] == order + [kind | 0x80 for kind in order]
+    limits = [(dllp.hdr_fc, dllp.data_fc) for _, dllp in bench.partner.log[:6]]
+    assert limits == 2*[(16, 64), (8, 8), (0, 0)]
+    assert {DllpType.UPDATE_FC_CPL} & set(kinds) == set()
+
+
+def test_two_data_links_move_tlps():
+    rng = random.Random(2)
+    Pair([random_tlps(rng, 40), random_tlps(rng, 40)], stalls=0.1).run()
+
+
+def spacing(tlps, **options):
+    """Cycles from each TLP to the next one, without those that a DLLP follows."""
+    bench = Bench(tlps, **options)
+    bench.wire.skip = 10**6
+    bench.run()
+    starts = bench.wire.starts
+    broken = {cycle for cycle, frame in bench.frames if frame.dllp}
+    return [after - before for before, after in zip(starts, starts[1:])
+        if not any(before < cycle <= after + 5 for cycle in broken)]
+
+
+@pytest.mark.parametrize("make, payload, mps_128", [
+    (lambda rng: memory_write(rng, 32), 128, True),
+    (memory_read,                         0, True),
+    pytest.param(lambda rng: memory_write(rng, 64), 256, False, marks=pytest.mark.full),
+    pytest.param(lambda rng: memory_write(rng, 1),    4, True,  marks=pytest.mark.full),
+    pytest.param(lambda rng: completion(rng, 16),    64, True,  marks=pytest.mark.full),
+])
+def test_sends_tlps_without_a_gap(make, payload, mps_128):
+    rng    = random.Random(3)
+    cycles = spacing([make(rng) for _ in range(40)], mps_128=mps_128, partner=Partner(ack=100))
+    assert len(cycles) > 30 and set(cycles) == {(20 + payload)//2}
+
+
+def test_sends_types_in_turn_without_a_gap():
+    rng    = random.Random(4)
+    tlps   = [make for _ in range(20) for make in (memory_write(rng, 8), memory_read(rng), completion(rng, 8))]
+    cycles = spacing(tlps, partner=Partner(ack=100))
+    assert set(cycles) == {26, 10} and sum(cycles) >= 20*(26 + 10 + 26) - 100
+
+
+def test_both_ways_at_once_it_loses_little():
+    # 128 bytes of payload: 148 symbols, and an ACK of 8 symbols for each TLP of the partner at most.
+    rng   = random.Random(5)
+    bench = Bench([memory_write(rng, 32) for _ in range(40)])
+    bench.partner.tlps.extend(completion(rng, 32) for _ in range(40))
+    bench.run()
+    starts = bench.wire.starts
+    assert (starts[-1] - starts[0])/(len(starts) - 1) <= (148 + 8)/2
+
+# Order of packets ---------------------------------------------------------------------------------
+
+def test_a_read_without_credit_holds_back_nothing_else():
+    rng     = random.Random(6)
+    partner = Partner(credits=((32, 128), (1, 1), (0, 0)), drain=None)
+    sent    = [memory_read(rng) for _ in range(3)] + [memory_write(rng, 4) for _ in range(8)] + \
+        [completion(rng, 4) for _ in range(8)]
+    bench   = Bench(sent, partner)
+
+    def script():
+        for _ in range(1500):
+            yield
+        assert [len(of_kind(partner.received, kind)) for kind in range(3)] == [8, 1, 8]
+        for _ in range(2):
+            partner.free(NP, 1, 1)
+            for _ in range(200):
+                yield
+        assert of_kind(partner.received, NP) == of_kind(sent, NP)
+    bench.run(script())
+
+
+def test_the_least_credits_suffice():
+    rng     = random.Random(7)
+    partner = Partner(credits=((1, 8), (1, 1), (1, 8)), drain=150)
+    Bench(random_tlps(rng, 30), partner).run(cycles=30000)
+    partner = Partner()
+    partner.tlps.extend(tlp for tlp in random_tlps(rng, 25))
+    bench   = Bench((), partner, max_payload=128, posted=(1, 8), nonposted=(1, 1))
+    bench.run(cycles=30000)
+
+
+def test_infinite_credits_are_for_good():
+    rng     = random.Random(8)
+    partner = Partner(credits=((0, 0), (2, 0), (0, 16)), drain=None)
+    sent    = [memory_write(rng, 8) for _ in range(6)] + [memory_read(rng) for _ in range(4)]
+    bench   = Bench(sent, partner)
+
+    def script():
+        while len(partner.received) < 8:
+            yield
+        # Limits that would stop every TLP, if the pools were not infinite.
+        partner.given[NP][0] = 4
+        for kind in (P, NP, CPL):
+            dllp = Dllp()
+            dllp.type, dllp.hdr_fc, dllp.data_fc = UPDATE[kind], {NP: 4}.get(kind, 200), {CPL: 16}.get(kind, 2500)
+            partner.due[kind] = 0, dllp
+        while len(partner.received) < 10:
+            yield
+        more = [memory_write(rng, 8), completion(rng, 32)]
+        bench.sent = more
+        for kind in (P, CPL):
+            yield from bench.produce(kind)
+        for _ in range(200):
+            yield
+        assert partner.received[10:] == more
+    bench.run(script())
+
+
+def test_updates_flow_control_without_a_reason():
+    bench = Bench()
+
+    def script():
+        for _ in range(13000):
+            yield
+    bench.run(script())
+    times = [(cycle, dllp.type) for cycle, dllp in bench.partner.log if dllp.type in UPDATE]
+    for kind in (P, NP):
+        cycles = [cycle for cycle, type_ in times if type_ == UPDATE[kind]][1:]
+        gaps   = [after - before for before, after in zip(cycles, cycles[1:])]
+        # 30 us, or up to half more.
+        assert len(gaps) >= 2 and all(30/0.008 <= gap <= 45/0.008 for gap in gaps)
+    assert UPDATE[CPL] not in [type_ for _, type_ in times]
+
+# Link ---------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("at", [300, *[pytest.param(at, marks=pytest.mark.full) for at in range(301, 340, 2)]])
+def test_recovery_in_the_middle_of_packets_loses_nothing(at):
+    rng   = random.Random(at)
+    bench = Bench(random_tlps(rng, 30))
+    bench.partner.tlps.extend(random_tlps(rng, 30))
+
+    def recover():
+        for _ in range(at):
+            yield
+        for length in (60, 1, 700):
+            yield from bench.recovery(length)
+            for _ in range(150 + rng.randrange(40)):
+                yield
+    bench.recover = recover
+    bench.run()
+    assert not bench.counts["protocol_error"] and not bench.counts["retrain"]
+
+
+def test_the_link_begins_anew_after_it_was_down():
+    rng   = random.Random(9)
+    bench = Bench(random_tlps(rng, 40))
+    bench.partner.tlps.extend(random_tlps(rng, 40))
+    first = list(bench.partner.tlps)
+
+    def script():
+        dut, partner = bench.dut, bench.partner
+        while len(partner.received) < 15:
+            yield
+        assert (yield dut.dl_up)
+        bench.wire.cut()
+        bench.wire.down = True
+        yield dut.link_up.eq(0)
+        for _ in range(4000):   # The producers' TLPs are taken and dropped.
+            yield
+        assert not (yield dut.dl_up)
+        partner.reset()
+        partner.received.clear()
+        partner.tlps.clear()
+        bench.got.clear()
+        bench.inward.clear()
+        bench.wire.down = False
+        yield dut.link_up.eq(1)
+        for _ in range(5):
+            yield
+        bench.wire.up = True
+        partner.tlps.extend(first)
+        bench.sent = of_kind(random_tlps(rng, 30), P)
+        yield from bench.produce(P)
+        while len(bench.got) < len(first) or len(partner.received) < len(bench.sent):
+            yield
+        assert bench.got == first and partner.received == bench.sent
+    bench.run(script())
+
+
+def test_power_management_goes_behind_tlps_and_is_received():
+    rng   = random.Random(10)
+    bench = Bench([memory_write(rng, 8) for _ in range(6)])
+
+    def script():
+        dut = bench.dut
+        while not (yield dut.dl_up):
+            yield
+        bench.inward.append(Frame(pm_ack().pack_crc(), dllp=True))
+        seen = 0
+        while not bench.wire.starts:
+            seen += yield dut.power_seen
+            yield
+        yield dut.power.valid.eq(1)
+        yield dut.power.dword.eq(DllpType.PM_ENTER_L23 << 24)
+        while not (yield dut.power.ready):
+            seen += yield dut.power_seen
+            yield
+        yield dut.power.valid.eq(0)
+        for _ in range(300):
+            seen += yield dut.power_seen
+            yield
+        assert seen == 1
+    bench.run(script())
+    kinds = [frame.data[0] if frame.dllp else "TLP" for _, frame in bench.frames]
+    assert kinds.count(DllpType.PM_ENTER_L23) == 1 and kinds.count("TLP") == 6
+    assert kinds.index(DllpType.PM_ENTER_L23) > max(n for n, kind in enumerate(kinds) if kind == "TLP")
+
+
+def pm_ack():
+    dllp = Dllp()
+    dllp.type = DllpType.PM_REQ_ACK
+    return dllp
+
+# Parameters ---------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("options, message", [
+    (dict(max_payload=1024),     "max_payload is 128, 256 or 512, not 1024"),
+    (dict(posted=(16, 15)),      "credits for posted data are at least 16, not 15"),
+    (dict(posted=(128, 16)),     "credits for posted headers are 1 to 127, not 128"),
+    (dict(nonposted=(8, 0)),     "credits for nonposted data are 1 to 2047, not 0"),
+    (dict(receive_words=1024),   "receive_words is at least 1280 with these credits, not 1024"),
+])
+def test_refuses(options, message):
+    with pytest.raises(ValueError, match=message):
+        DataLink(**options)

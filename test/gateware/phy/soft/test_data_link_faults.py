@@ -1,0 +1,258 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The data link layer on a link with faults: every TLP arrives once, and every fault is counted."""
+
+import random
+
+from dataclasses import replace
+
+import pytest
+
+from cocotbext.pcie.core.dllp import Dllp, DllpType
+
+from test.gateware.phy.soft.bench import Bench, Pair, memory_read, memory_write, random_tlps
+from test.gateware.phy.soft.packets import inverted, lcrc
+from test.gateware.phy.soft.partner import Frame, Partner, damaged, units_of
+
+# Faults at Random ---------------------------------------------------------------------------------
+
+def is_ack(frame):
+    return frame.dllp and frame.data[0] in (0x00, 0x10)
+
+
+def is_update(frame):
+    return frame.dllp and frame.data[0] >> 6 == 2
+
+
+def is_tlp(frame):
+    return not frame.dllp
+
+
+def nullified(frame):
+    return replace(frame, data=frame.data[:-4] + inverted(lcrc(frame.data[:-4])), edb=True)
+
+
+UNKNOWN = [Frame(bytes.fromhex("02800001"), dllp=True), Frame(bytes.fromhex("31000000"), dllp=True)]
+
+
+def with_crc(frame):
+    crc = 0xffff
+    for byte in frame.data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0xd008 if crc & 1 else 0)
+    return replace(frame, data=frame.data + (crc ^ 0xffff).to_bytes(2, "little"))
+
+
+# What becomes of a frame: name: (of which frames, function (frame, random) to frames, counter of the receiver).
+FAULTS = {
+    "ack_lost":       (is_ack,    lambda frame, rng: [], None),
+    "ack_doubled":    (is_ack,    lambda frame, rng: [frame, frame], None),
+    "ack_damaged":    (is_ack,    lambda frame, rng: [damaged(frame, rng)], "dllp_error"),
+    "ack_bad_symbol": (is_ack,    lambda frame, rng: [replace(frame, bad=True)], "dllp_error"),
+    "update_lost":    (is_update, lambda frame, rng: [], None),
+    "tlp_lost":       (is_tlp,    lambda frame, rng: [], None),
+    "tlp_doubled":    (is_tlp,    lambda frame, rng: [frame, frame], None),
+    "tlp_damaged":    (is_tlp,    lambda frame, rng: [damaged(frame, rng)], "lcrc_error"),
+    "tlp_bad_symbol": (is_tlp,    lambda frame, rng: [replace(frame, bad=True)], "lcrc_error"),
+    "tlp_edb":        (is_tlp,    lambda frame, rng: [replace(frame, edb=True)], "lcrc_error"),
+    "tlp_inverted":   (is_tlp,    lambda frame, rng: [replace(nullified(frame), edb=False)], "lcrc_error"),
+    "tlp_nullified":  (is_tlp,    lambda frame, rng: [nullified(frame)], None),
+    "nullified_more": (is_tlp,    lambda frame, rng: [nullified(frame), frame], None),
+    "tlp_short":      (is_tlp,    lambda frame, rng: [replace(frame, data=frame.data[:2*rng.randint(1, 6)])],
+        "lcrc_error"),
+    "unknown_dllp":   (is_tlp,    lambda frame, rng: [with_crc(rng.choice(UNKNOWN)), frame], None),
+}
+
+
+class Injector:
+    """Applies faults to a share of the frames, and counts those that the data link receives."""
+    def __init__(self, names, share, seed):
+        self.names, self.share, self.random = names, share, random.Random(seed)
+        self.inward = dict.fromkeys(FAULTS, 0)
+
+    def __call__(self, frame, outward):
+        name = self.random.choice(self.names)
+        applies, change, _ = FAULTS[name]
+        if self.random.random() > self.share or not applies(frame):
+            return [frame]
+        self.inward[name] += not outward
+        return change(frame, self.random)
+
+    def counted(self, counter):
+        return sum(count for name, count in self.inward.items() if FAULTS[name][2] == counter)
+
+
+@pytest.mark.parametrize("name", [name if name in ("ack_lost", "tlp_damaged", "tlp_nullified") else
+    pytest.param(name, marks=pytest.mark.full) for name in FAULTS])
+def test_one_kind_of_fault(name):
+    rng      = random.Random(name)
+    injector = Injector([name], 0.15, name)
+    bench    = Bench(random_tlps(rng, 40), fault=injector)
+    bench.partner.tlps.extend(random_tlps(rng, 40))
+    bench.run(cycles=60000)
+    assert injector.inward[name]
+    for counter in ("lcrc_error", "dllp_error"):
+        assert bench.counts[counter] == injector.counted(counter)
+    assert not bench.counts["protocol_error"]
+
+
+def many_faults(seed, count):
+    """A run with all faults, MPS and speed of the consumer at random."""
+    rng      = random.Random(seed)
+    injector = Injector(list(FAULTS), rng.choice([0.05, 0.2, 0.4]), seed)
+    bench    = Bench(random_tlps(rng, count), fault=injector, stalls=rng.choice([0, 0.3, 0.6]),
+        mps_128=rng.random() < 0.5)
+    bench.partner.tlps.extend(random_tlps(rng, count))
+    bench.run(cycles=4000*count)
+    # A packet that is cut when the link is retrained is an error too.
+    assert bench.counts["dllp_error"] == injector.counted("dllp_error") + bench.wire.cuts["dllp"]
+    assert bench.counts["lcrc_error"] == injector.counted("lcrc_error") + bench.wire.cuts["tlp"]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_many_faults(seed):
+    many_faults(seed, 40)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(100, 160))
+def test_many_more_faults(seed):
+    many_faults(seed, 100)
+
+
+@pytest.mark.parametrize("seed, count", [(1, 30), pytest.param(2, 300, marks=pytest.mark.full)])
+def test_two_data_links_with_faults(seed, count):
+    rng = random.Random(seed)
+    Pair([random_tlps(rng, count), random_tlps(rng, count)], Injector(list(FAULTS), 0.1, seed)).run(cycles=2000*count)
+
+
+@pytest.mark.full
+def test_sequence_numbers_wrap_three_times():
+    rng      = random.Random(1)
+    injector = Injector(list(FAULTS), 0.01, 1)
+    bench    = Bench([memory_read(rng) for _ in range(12400)], fault=injector)
+    bench.partner.tlps.extend(memory_write(rng, 1) for _ in range(12400))
+    bench.run(cycles=400000)
+    assert bench.partner.expected == bench.partner.next == 12400 % 4096
+
+# Faults by Intent ---------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("create", [Dllp.create_ack, Dllp.create_nak])
+def test_numbers_out_of_the_window_have_no_effect(create):
+    rng   = random.Random(2)
+    bench = Bench([memory_write(rng, 4) for _ in range(12)])
+
+    def script():
+        partner = bench.partner
+        while len(partner.received) < 6:
+            yield
+        for ahead in (40, 2047, 2048, 2049, 4000):
+            bench.inward.append(Frame(create((partner.expected + ahead) % 4096).pack_crc(), dllp=True))
+        while len(partner.received) < 12 or bench.inward:
+            yield
+        for _ in range(200):
+            yield
+    bench.run(script())
+    assert bench.counts["protocol_error"] == 5
+    assert not bench.counts["replay"] and not bench.counts["nak_received"] and not bench.counts["timeout"]
+    assert bench.partner.received == bench.sent
+
+
+@pytest.mark.parametrize("mps_128, symbols", [(True, (711, 2*711)), (False, (1677, 2*1248))])
+def test_the_timer_replays_and_the_fourth_time_retrains(mps_128, symbols):
+    rng   = random.Random(3)
+    times, retrained = [], []
+    bench = Bench([memory_write(rng, 4) for _ in range(3)], mps_128=mps_128,
+        fault=lambda frame, outward: [] if is_ack(frame) and bench.wire.cycle < 6500 else [frame])
+
+    def watch():
+        while bench.partner.flying or len(bench.partner.received) < 3 or bench.wire.cycle < 7500:
+            if (yield bench.dut.replay):
+                times.append(bench.wire.cycle)
+            if (yield bench.dut.retrain) and not retrained:
+                retrained.append(len(times))
+            yield
+    bench.run(watch())
+    gaps = [2*(after - before) for before, after in zip(times, times[1:])]
+    # The replay of three TLPs of 36 symbols, of which the last one is sent after the timer started again.
+    assert len(gaps) >= 3 and all(symbols[0] <= gap <= symbols[1] + 120 for gap in gaps[:3])
+    assert retrained == [4] and bench.counts["timeout"] == len(times)
+    assert bench.partner.received == bench.sent and bench.partner.counts["duplicate"] >= 9
+
+
+def test_the_timer_stands_still_in_recovery():
+    rng   = random.Random(4)
+    bench = Bench([memory_write(rng, 4)], partner=Partner(ack=120))
+
+    def script():
+        while not bench.partner.received:
+            yield
+        yield from bench.recovery(3000)
+        for _ in range(300):
+            yield
+    bench.run(script())
+    assert not bench.partner.flying and not bench.counts["timeout"] and not bench.counts["replay"]
+
+
+def test_there_is_one_nak_until_a_good_tlp_came():
+    rng   = random.Random(7)
+    bench = Bench()
+    bench.partner.tlps.extend(memory_write(rng, 4) for _ in range(12))
+    # The first one is lost four times, and so are all that follow it.
+    lost  = []
+
+    def fault(frame, outward):
+        if outward or frame.dllp or len(lost) >= 30:
+            return [frame]
+        lost.append(frame)
+        return [damaged(frame, rng)]
+    bench.fault = fault
+    bench.run()
+    assert bench.counts["nak_sent"] == 1 and bench.counts["lcrc_error"] == 30
+
+
+def test_a_partner_that_ignores_credits_loses_nothing():
+    rng     = random.Random(5)
+    bench   = Bench(stalls=1.0)
+    partner = bench.partner
+    partner.allowed = lambda tlp: len(partner.flying) < 60
+    partner.tlps.extend(memory_write(rng, 32) for _ in range(45))
+    expected = list(partner.tlps)
+
+    def script():
+        while not bench.counts["protocol_error"]:
+            yield
+        bench.stalls.share = 0.2
+        while len(bench.got) < len(expected):
+            yield
+        assert bench.got == expected and sum(map(units_of, expected)) > 256
+    bench.run(script(), cycles=60000)
+
+
+def test_flow_control_is_initialized_whatever_is_lost():
+    for seed in range(2):
+        rng   = random.Random(seed)
+        bench = Bench([memory_read(rng)], fault=lambda frame, outward:
+            [] if rng.random() < 0.5 and bench.wire.cycle < 1500 else [frame])
+        bench.partner.tlps.append(memory_read(rng))
+        bench.run(cycles=8000)
+
+
+def test_updates_and_tlps_before_the_initialization_are_ignored():
+    rng   = random.Random(6)
+    bench = Bench([memory_write(rng, 4)])
+    update = Dllp()
+    update.type, update.hdr_fc, update.data_fc = DllpType.UPDATE_FC_P, 0, 0
+
+    def fault(frame, outward):
+        if outward or bench.wire.cycle > 40:
+            return [frame]
+        return [Frame(update.pack_crc(), dllp=True), Frame(bytes(20) + lcrc(bytes(20))), frame]
+    bench.fault = fault
+    bench.run()
+    assert not bench.got and not bench.counts["nak_sent"]

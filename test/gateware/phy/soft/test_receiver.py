@@ -1,0 +1,90 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The receiver against packets of all lengths, one cycle apart, and with a buffer that is full."""
+
+import random
+
+import pytest
+
+from litepcie_soc.phy.soft.receiver import Receiver
+
+from test.gateware.phy.soft.packets import inverted, joined, numbered, words
+from test.gateware.simulation import Watch, accept, forever, simulate
+
+PULSES = ("accepted", "duplicate", "rejected", "error", "overflow")
+
+
+def receive(packets, ready=True, depth=2048, listen=1):
+    """(TLPs, [names of pulses]) for packets (bytes, {field: value of the last word})."""
+    dut, events = Receiver(depth), []
+    watch       = Watch(dut.source)
+
+    def send():
+        yield dut.listen.eq(listen)
+        for data, fields in packets:
+            for beat in words(data):
+                values = {**beat, "valid": 1, "edb": 0, "damaged": 0, **(fields if beat["last"] else {})}
+                for name, value in values.items():
+                    yield getattr(dut, name).eq(value)
+                yield
+            yield dut.valid.eq(0)
+            yield
+        for _ in range(20 + sum(len(data) for data, _ in packets)*ready):
+            yield
+
+    def record():
+        while True:
+            for name in PULSES:
+                if (yield getattr(dut, name)):
+                    events.append(name)
+            yield
+    parts = [record(), watch.watch()] + ([accept(dut.source)] if ready else [])
+    simulate(dut, [send(), *map(forever, parts)])
+    return [joined(beats) for beats in watch.packets()], events
+
+
+def random_tlps(count, seed=1):
+    rng = random.Random(seed)
+    return [rng.randbytes(4*rng.choice([3, 4, 5, rng.randint(3, 40)])) for _ in range(count)]
+
+
+def test_gives_good_tlps_in_order():
+    tlps = random_tlps(30)
+    assert receive([(numbered(n, tlp), {}) for n, tlp in enumerate(tlps)]) == (tlps, ["accepted"]*30)
+
+
+def test_forgets_all_others():
+    tlps, packets, expected = random_tlps(6), [], []
+    for n, tlp in enumerate(tlps):
+        good = numbered(n, tlp)
+        packets += [(good[:-1] + bytes([good[-1] ^ 1]), {}), (good, dict(damaged=1)), (good, dict(edb=1)),
+            (good[:-4] + inverted(good[-4:]), dict(edb=1)), (good[:-4] + inverted(good[-4:]), {}),
+            (numbered((n + 1) % 4096, tlp), {}), (numbered((n + 2000) % 4096, tlp), {}), (numbered(n, b""), {}),
+            (good[:2], {}), (good[:4], {}), (good[:6], {}),
+            (good, {}), (good, {}), (numbered((n - 2047) % 4096, tlp), {})]
+        bad = ["rejected", "error"]
+        expected += 3*bad + bad + 2*["rejected"] + 4*bad + ["accepted", "duplicate", "duplicate"]
+    assert receive(packets) == (tlps, expected)
+
+
+def test_listens_only_when_it_shall():
+    assert receive([(numbered(0, bytes(12)), {}), (bytes(12), {})], listen=0) == ([], [])
+
+
+@pytest.mark.parametrize("length", [12, 40])
+def test_a_full_buffer_rejects_and_loses_nothing(length):
+    tlps         = [bytes([n])*length for n in range(50)]
+    packets      = [(numbered(n, tlp), {}) for n, tlp in enumerate(tlps)]
+    _, events    = receive(packets, ready=False, depth=256)
+    fits         = events.index("rejected")
+    assert (256 - 24)//(length//2) <= fits <= 256//(length//2)
+    assert events == ["accepted"]*fits + ["rejected", "overflow"] + ["rejected"]*(50 - fits - 1)
+
+
+def test_the_buffer_wraps():
+    tlps = random_tlps(60, seed=2)
+    assert receive([(numbered(n, tlp), {}) for n, tlp in enumerate(tlps)], depth=256) == (tlps, ["accepted"]*60)
