@@ -4,16 +4,9 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Scrambler and descrambler against a recorded link, known bytes, and one bit at a time.
+"""Scrambler and descrambler against a recorded link, known bytes, and one bit at a time."""
 
-``x1-symbols.csv`` has every symbol of a link of another implementation from the first TS1 to memory reads, both
-directions ("down": host to card), before and behind its scrambler; bit 8 is K.
-"""
-
-import csv
 import random
-
-from pathlib import Path
 
 import pytest
 
@@ -23,17 +16,8 @@ from litepcie_soc.phy.soft.scrambler import Descrambler, Scrambler
 from litepcie_soc.phy.soft.symbols   import COM, FTS, IDL, PAD, SKP, STP
 
 K     = 0x100
-TRACE = Path(__file__).with_name("x1-symbols.csv")
 # What scrambling makes of zeros behind a COM.
 BYTES = bytes.fromhex("ff17c014b2e70282726e28a6be6dbf8dbe40a7e62cd3e2b2")
-
-
-@pytest.fixture(scope="module")
-def trace():
-    """The columns of the file."""
-    with open(TRACE, encoding="ascii") as file:
-        rows = list(csv.DictReader(file))
-    return {name: [int(row[name], 16) for row in rows] for name in rows[0]}
 
 
 def one_by_one(symbols, plain):

@@ -1,0 +1,219 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Framing against a decoder of one symbol at a time, with a recorded link, and with every kind of broken packet."""
+
+import random
+
+from dataclasses import dataclass
+
+import pytest
+
+from migen import passive, run_simulation
+
+from litepcie_soc.phy.soft.framing import FrameReceiver, FrameTransmitter
+from litepcie_soc.phy.soft.symbols import COM, EDB, END, PAD, SDP, SKP, STP
+
+from test.gateware.phy.soft.packets import lcrc
+
+K, ERROR = 0x100, 0x200
+
+
+@dataclass
+class Packet:
+    data  : bytes
+    dllp  : bool = False
+    edb   : bool = False
+    error : bool = False
+
+    def symbols(self):
+        return [K | (SDP if self.dllp else STP), *self.data, K | (EDB if self.edb else END)]
+
+
+def decoded(symbols):
+    """Returns the packets in symbols, and the number of malformed ones. Bit 9 of a symbol is an error of it."""
+    packets, malformed, now = [], 0, None
+    for symbol in symbols:
+        control = symbol & 0x1ff if symbol & K and not symbol & ERROR else None
+        if control is not None and now is not None:
+            broken     = control not in (K | END, K | EDB) or len(now.data) % 2 or len(now.data) < 2
+            malformed += bool(broken)
+            now.edb    = control == K | EDB
+            now.error |= bool(broken)
+            now.data   = now.data[:len(now.data)//2*2]
+            packets   += [now] if now.data else []
+            now        = None
+        if control in (K | STP, K | SDP):
+            now = Packet(b"", control == K | SDP)
+        elif control is None and now is not None:
+            now.data  += bytes([symbol & 0xff])
+            now.error |= bool(symbol & ERROR)
+    return packets, malformed
+
+
+def receive(symbols, pauses=0.0, listen=lambda cycle: True):
+    """Packets that the receiver finds, and how many were malformed."""
+    dut, rng     = FrameReceiver(), random.Random(1)
+    symbols      = [*symbols, *[0]*(len(symbols) % 2 + 8)]
+    beats, count = [], [0, 0]
+
+    def drive():
+        at = 0
+        while at < len(symbols) or count[1] < 4:
+            go   = rng.random() >= pauses and at < len(symbols)
+            pair = symbols[at:at + 2] if go else [rng.randrange(1024), rng.randrange(1024)]
+            yield dut.listen.eq(listen(at))
+            yield dut.valid.eq(go)
+            yield dut.data.eq(pair[0] & 0xff | (pair[1] & 0xff) << 8)
+            yield dut.k.eq((pair[0] >> 8 & 1) | (pair[1] >> 8 & 1) << 1)
+            yield dut.error.eq(pair[0] >> 9 | pair[1] >> 9 << 1)
+            at       += 2*go
+            count[1] += at >= len(symbols)
+            yield
+
+    @passive
+    def watch():
+        while True:
+            count[0] += (yield dut.malformed).bit_count()
+            if (yield dut.source.valid):
+                beat = []
+                for name in ("first", "last", "data", "dllp", "edb", "error"):
+                    beat.append((yield getattr(dut.source, name)))
+                beats.append(beat)
+            yield
+    run_simulation(dut, [drive(), watch()])
+    packets, now = [], None
+    for first, last, data, dllp, edb, error in beats:
+        assert first == (now is None)
+        now       = now or Packet(b"", bool(dllp))
+        now.data += data.to_bytes(2, "little")
+        if last:
+            packets.append(Packet(now.data, now.dllp, bool(edb), bool(error)))
+            now = None
+    assert now is None
+    return packets, count[0]
+
+
+def random_packet(rng):
+    dllp = rng.random() < 0.4
+    return Packet(rng.randbytes(6 if dllp else 6 + 4*rng.randrange(3, 20)), dllp, not dllp and rng.random() < 0.2)
+
+
+def test_a_recorded_link(trace):
+    """All its packets: 62 TLPs with a right LCRC, and 177 DLLPs."""
+    found = []
+    for way, shift in ("down", 0), ("up", 1):
+        symbols = trace[way][900 + shift:]
+        packets, malformed = receive(symbols)
+        assert (packets, malformed) == decoded(symbols)
+        # The recording may end in a packet.
+        assert malformed == 0 and not any(packet.error for packet in packets)
+        found += packets
+    tlps = [packet.data for packet in found if not packet.dllp]
+    assert len(tlps) == 62 and len(found) - len(tlps) == 177
+    assert all(lcrc(data[:-4]) == data[-4:] for data in tlps)
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+def test_packets_without_a_gap(shift):
+    rng     = random.Random(2)
+    packets = [random_packet(rng) for _ in range(40)]
+    symbols = [0]*shift + [symbol for packet in packets for symbol in packet.symbols()]
+    assert receive(symbols) == (packets, 0)
+
+
+@pytest.mark.parametrize("seed, count", [(3, 1500), pytest.param(4, 60000, marks=pytest.mark.full)])
+def test_broken_packets(seed, count):
+    """Packets, ends and beginnings that are missing or damaged, odd lengths, ordered sets inside."""
+    rng, symbols = random.Random(seed), []
+    while len(symbols) < count:
+        one = random_packet(rng).symbols()[:rng.choice([500, 500, 500, 30, 9])]
+        if rng.random() < 0.5:
+            at = rng.randrange(len(one))
+            one[at:at + rng.randrange(3)] = rng.choice([[], [rng.randrange(256)], [ERROR | rng.randrange(512)],
+                [K | COM, K | SKP], [K | STP], [K | SDP], [K | END], [K | EDB], [K | PAD], [K | STP, K | END]])
+        symbols += [*one, *[0]*rng.choice([0, 0, 1, 2, 5])]
+    symbols.append(K | COM)
+    assert receive(symbols, pauses=0.2) == decoded(symbols)
+
+
+def test_the_end_of_listening_ends_a_packet():
+    """Whenever it comes, what was begun has an end, with an error, and the next packet is whole."""
+    one, two = Packet(bytes(range(18))), Packet(bytes(range(100, 122)))
+    symbols  = [0, 0, *one.symbols(), 0, 0, 0, 0, 0, 0, *two.symbols(), 0, 0]
+    for at in range(2, 26, 2):
+        packets, _ = receive(symbols, listen=lambda place, at=at: not at <= place < at + 4)
+        assert packets[-1] == two and len(packets) <= 2
+        for packet in packets[:-1]:
+            assert packet == one or (packet.error and one.data.startswith(packet.data))
+
+
+def transmit(packets, hold=lambda cycle: False, active=lambda cycle: True):
+    """Symbols, with None for pairs without a packet."""
+    dut, out = FrameTransmitter(), []
+
+    def drive():
+        for packet in packets:
+            words = [int.from_bytes(packet.data[at:at + 2], "little") for at in range(0, len(packet.data), 2)]
+            for n, word in enumerate(words):
+                yield dut.sink.valid.eq(1)
+                yield dut.sink.data.eq(word)
+                yield dut.sink.first.eq(n == 0)
+                yield dut.sink.last.eq(n == len(words) - 1)
+                yield dut.sink.dllp.eq(packet.dllp)
+                yield dut.sink.edb.eq(packet.edb)
+                yield
+                while not (yield dut.sink.ready):
+                    yield
+            yield dut.sink.valid.eq(0)
+        for _ in range(4):
+            yield
+
+    @passive
+    def watch():
+        cycle = 0
+        while True:
+            yield dut.hold.eq(hold(cycle))
+            yield dut.active.eq(active(cycle))
+            yield
+            cycle += 1
+            if (yield dut.valid):
+                data, k = (yield dut.data), (yield dut.k)
+                out.extend([data & 0xff | (k & 1) << 8, data >> 8 | k >> 1 << 8])
+            else:
+                out.extend([None, None])
+    run_simulation(dut, [drive(), watch()])
+    return out
+
+
+def test_transmits_without_a_gap():
+    rng     = random.Random(5)
+    packets = [random_packet(rng) for _ in range(30)]
+    out     = transmit(packets)
+    begin   = next(n for n, symbol in enumerate(out) if symbol is not None)
+    sent    = [symbol for packet in packets for symbol in packet.symbols()]
+    assert out[begin:begin + len(sent)] == sent and set(out[begin + len(sent):]) <= {None}
+
+
+def test_ordered_sets_go_between_packets():
+    rng     = random.Random(6)
+    packets = [random_packet(rng) for _ in range(30)]
+    out     = transmit(packets, hold=lambda cycle: cycle % 11 < 3)
+    assert decoded([0 if symbol is None else symbol for symbol in out]) == (packets, 0)
+    gaps = [n for n in range(0, len(out), 2) if out[n] is None and n % 22 >= 8]
+    assert len(gaps) < len(out)//4
+
+
+def test_without_the_link_packets_are_dropped():
+    """One that was begun when the link went, or that comes while it is away, is dropped whole; the next one is sent."""
+    rng = random.Random(7)
+    for at in range(1, 40, 3):
+        packets = [Packet(rng.randbytes(18)) for _ in range(6)]
+        out     = transmit(packets, active=lambda cycle, at=at: not at <= cycle < at + 7)
+        got, _  = decoded([K | COM if symbol is None else symbol for symbol in out])
+        whole   = [packet for packet in got if not packet.error]
+        assert len(whole) >= 4 and whole == [packet for packet in packets if packet in whole]
+        assert len(got) - len(whole) <= 1
