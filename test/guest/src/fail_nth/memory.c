@@ -37,14 +37,55 @@ void after_card(void)
 	close(card);
 }
 
+static uint8_t other[MIB];
+static uint32_t pass;
+static long moved;
+
+/* What a call says it moved is right. */
+static void check_moved(const uint8_t *got, const uint8_t *expected)
+{
+	if (moved > 0)
+		check_bytes(got, expected, moved, "beside a failed allocation");
+	if (moved > 0 && moved < MIB - 5)
+		printf("%ld bytes\n", moved);
+}
+
+static void before_read(void)
+{
+	before_card();
+	fill(other, MIB, ++pass);
+	check(pwrite(card, other, MIB, 0) == MIB, "%s", strerror(errno));
+}
+
 static long path_read(void)
 {
-	return pread(card, memory, MIB, 0);
+	moved = pread(card, memory, MIB, 0);
+	return moved;
+}
+
+static void after_read(void)
+{
+	check_moved(memory, other);
+	after_card();
+}
+
+static void before_write(void)
+{
+	before_card();
+	fill(memory, MIB, ++pass);
 }
 
 static long path_write(void)
 {
-	return pwrite(card, memory + 1, MIB - 5, 3);
+	moved = pwrite(card, memory + 1, MIB - 5, 3);
+	return moved;
+}
+
+static void after_write(void)
+{
+	check(pread(card, other, MIB - 5, 3) == MIB - 5, "%s", strerror(errno));
+	check_moved(other, memory + 1);
+	after_card();
 }
 
 /* Many small pieces are copied. */
@@ -211,8 +252,8 @@ static long path_uring(void)
 
 const struct path memory_paths[] = {
 	{ "open", nothing, path_open, nothing },
-	{ "read", before_card, path_read, after_card },
-	{ "write", before_card, path_write, after_card },
+	{ "read", before_read, path_read, after_read },
+	{ "write", before_write, path_write, after_write },
 	{ "vector", before_card, path_vector, after_card },
 	{ "gather", before_card, path_gather, after_card },
 	{ "fresh", before_fresh, path_fresh, after_card },
