@@ -10,6 +10,7 @@ The guest has no Python of its own. The interpreter's files get the paths that t
 75 MB in all; those that only other programs would import are not there.
 """
 
+import functools
 import os
 import subprocess
 import sys
@@ -29,16 +30,21 @@ PROCESSOR = "Nehalem"
 # Where a program finds its loader, by the ABI of the processor.
 LOADER = "/lib64/ld-linux-x86-64.so.2"
 
+# Runs the program PROGRAM and prints what it loads and opens. What is compiled or in a temporary folder is not needed.
 COLLECT = """
 import os, sys
-import errno, numpy
-from liblitepcie import calc
-calc()
+opened = set()
+sys.addaudithook(lambda event, given: event == "open" and isinstance(given[0], str) and opened.add(given[0]))
+exec(PROGRAM)
 print(os.path.realpath(sys.executable))
 print(*[found for module in list(sys.modules.values()) for found in [getattr(module, "__file__", None)] if found],
-    sep="\\n")
+    *[path for path in opened if path.startswith((sys.prefix, *filter(None, sys.path))) and os.path.isfile(path)
+        and not path.endswith(".pyc")], sep="\\n")
 print(*{line.split()[-1] for line in open("/proc/self/maps") if ".so" in line}, sep="\\n")
 """
+
+# What the program of the first test needs; another test names its own.
+CALC = "import errno, numpy\nfrom liblitepcie import calc\ncalc()"
 
 
 def environment(library, inside=""):
@@ -55,11 +61,12 @@ def library():
     return (BUILD / "liblitepcie.so").resolve()
 
 
-def found():
-    """Paths of all files that the import of the package loads; the first one is the interpreter."""
+@functools.cache
+def found(program=CALC):
+    """Paths of all files that a Python program loads; the first one is the interpreter."""
     interpreter = os.path.realpath(sys.executable)
-    return subprocess.run([interpreter, "-c", COLLECT], env=environment(library()), check=True,
-        capture_output=True, text=True).stdout.split()
+    return subprocess.run([interpreter, "-c", COLLECT.replace("PROGRAM", repr(program))], env=environment(library()),
+        check=True, capture_output=True, text=True).stdout.split()
 
 
 def names(path):
@@ -68,16 +75,16 @@ def names(path):
     return {path, *(other for other in path.parent.glob(f"{stem}.so.*") if mark and other.resolve() == path)}
 
 
-def files():
+def files(program=CALC):
     """(path on the machine, path in the guest) of them, for `Guest`."""
-    paths   = {Path(path).absolute() for path in found()}
+    paths   = {Path(path).absolute() for path in found(program)}
     loader, = {path for path in paths if path.name.startswith("ld-linux")}
     return [*sorted((path, f"{INSIDE}{name}") for path in paths for name in names(path)), (loader, LOADER)]
 
 
-def command():
+def command(program=CALC):
     """The command line in the guest that starts the interpreter."""
-    interpreter, *paths = found()
+    interpreter, *paths = found(program)
     folders  = sorted({INSIDE + os.path.dirname(path) for path in paths if ".so" in os.path.basename(path)})
     settings = environment(library(), INSIDE) | {"LD_LIBRARY_PATH": ":".join(folders)}
     return " ".join(["env", *[f"{name}={value}" for name, value in settings.items()], INSIDE + interpreter])

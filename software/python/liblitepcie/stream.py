@@ -87,7 +87,15 @@ class Stream(Handle):
             raise ValueError("a packet has at least one byte")
         at = 0
         while at < source.nbytes:
-            at += self._call("stream_write", source[at:].ctypes.data, source.nbytes - at, int(more))
+            at += self.write_from(source[at:], more)
+
+    def write_from(self, buffer: Any, more: bool = False) -> int:
+        """Writes bytes of one packet in one call: the number of those that the driver took, at least one.
+
+        If it took fewer, the packet goes on. See ``more`` of `write_packet`.
+        """
+        source = bytes_of(buffer)
+        return self._call("stream_write", source.ctypes.data, source.nbytes, int(more))
 
     def info(self, direction: str) -> StreamInfo:
         """Counters of a direction: "reader" (host to card) or "writer"."""

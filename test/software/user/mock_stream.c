@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -67,6 +68,9 @@ int mock_stream_ioctl(unsigned long request, void *argument)
 
 	if (request == LITEPCIE_IOC_STREAM_SETUP)
 		return 0;
+	/* The kernel's part of every file: O_NONBLOCK. */
+	if (request == FIONBIO)
+		return REAL(ioctl)(stream_fd, request, argument);
 	if (request != LITEPCIE_IOC_STREAM_INFO) {
 		errno = ENOTTY;
 		return -1;

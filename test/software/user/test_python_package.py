@@ -48,7 +48,8 @@ def test_wheel(tmp_path):
     wheel   = make_wheel.make(tmp_path)
     assert wheel.name == f"liblitepcie-{version}-py3-none-any.whl"
     names = set(zipfile.ZipFile(wheel).namelist())
-    files = {f"liblitepcie/{path.name}" for path in (PACKAGE / "liblitepcie").iterdir() if path.is_file()}
+    files = {str(path.relative_to(PACKAGE)) for path in (PACKAGE / "liblitepcie").rglob("*")
+        if path.suffix in (".py", ".typed")}
     assert names - files == {f"liblitepcie-{version}.dist-info/{name}" for name in ("METADATA", "WHEEL", "RECORD",
         "top_level.txt")} and files <= names
     assert {path.name for path in PACKAGE.iterdir()} == {"README.md", "liblitepcie", "pyproject.toml"}

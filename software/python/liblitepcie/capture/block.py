@@ -1,0 +1,132 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What all sources and sinks have in common: blocks of pieces of packets, limits, and what a capture says of itself."""
+
+from __future__ import annotations
+
+import re
+import time
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy
+
+# A piece of a packet: when this machine received it, its bytes, and whether its packet goes on in the next piece.
+PIECE       = numpy.dtype([("time_ns", "<u8"), ("bytes", "<u4"), ("more", "<u4")])
+BLOCK_BYTES = 4 << 20
+PIECE_BYTES = 1 << 20
+
+# A source or a sink calls it often, and ends soon after it has returned True.
+Stopped = Callable[[], bool]
+
+
+class CaptureError(Exception):
+    """One line that says what failed, and the exit status."""
+
+    def __init__(self, text: str, status: int = 1) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+@dataclass
+class Summary:
+    """What is known of a capture besides its packets. ``error`` says what ended it, if it was no limit or signal."""
+    format_version: int = 1
+    source: str         = ""
+    packets: int        = 0
+    bytes: int          = 0
+    lost_bytes: int     = 0
+    cuts: int           = 0
+    overruns: int       = 0
+    error: str          = ""
+
+    @staticmethod
+    def of(values: dict[str, Any]) -> Summary:
+        """That of a file. Raises ValueError if it has another format."""
+        if values.get("format_version") != 1:
+            raise ValueError(f"format_version {values.get('format_version')!r} is not supported; this program has 1")
+        return Summary(**{name: value for name, value in values.items() if name in asdict(Summary())})
+
+
+@dataclass
+class Block:
+    """Bytes of consecutive pieces, and an array of `PIECE`."""
+    data: numpy.ndarray
+    pieces: numpy.ndarray
+
+    @property
+    def packets(self) -> int:
+        """Packets that end in the block."""
+        return int(numpy.count_nonzero(self.pieces["more"] == 0))
+
+    def head(self, packets: int) -> Block:
+        """The block up to the end of its packet number ``packets``, counted from 1."""
+        if packets >= self.packets:
+            return self
+        count = int(numpy.flatnonzero(self.pieces["more"] == 0)[packets - 1]) + 1
+        return Block(self.data[:int(self.pieces["bytes"][:count].sum())], self.pieces[:count])
+
+    def each(self) -> Iterator[tuple[numpy.ndarray, int, bool]]:
+        """Bytes, time and ``more`` of each piece."""
+        ends = numpy.cumsum(self.pieces["bytes"], dtype=numpy.int64).tolist()
+        for at, end, one in zip([0, *ends], ends, self.pieces.tolist()):
+            yield self.data[at:end], one[0], bool(one[2])
+
+
+class Source:
+    """Where blocks come from. ``summary`` has what is lost; it is complete after the last block.
+
+    Nobody takes more than ``most`` packets: what happens after them is of no interest.
+    """
+    summary: Summary
+    most: int | None = None
+
+    def blocks(self, stopped: Stopped) -> Iterator[Block]:
+        raise NotImplementedError
+
+    def cancel(self) -> None:
+        """Ends a wait of `blocks`, from another thread. Those that wait never longer than 0.1 s need it not."""
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+
+class Sink:
+    """Where blocks go, with a name for people. ``finish`` makes a file a complete one."""
+    name: str
+
+    def write(self, block: Block, stopped: Stopped) -> None:
+        raise NotImplementedError
+
+    def finish(self, summary: Summary, stopped: Stopped) -> None:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+
+@dataclass
+class Limits:
+    """What ends a capture; None: nothing."""
+    packets: int | None   = None
+    seconds: float | None = None
+    began: float          = field(default_factory=time.monotonic)
+
+    def reached(self, packets: int) -> bool:
+        """Whether a capture with so many packets is at its end."""
+        return (self.packets is not None and packets >= self.packets) or \
+            (self.seconds is not None and time.monotonic() - self.began >= self.seconds)
+
+
+def size(text: str) -> int:
+    """Bytes, as litepcie_util reads them: 4096, 0x1000, 4K, 4KiB, 64M. Raises ValueError."""
+    found = re.fullmatch(r"(0x[0-9a-fA-F]+|[0-9]+)(?:([KMG])(?:iB)?)?", text)
+    if not found:
+        raise ValueError(f"{text!r} is not a size; give bytes, such as 4096, 0x1000, 4K, 4KiB or 64M")
+    return int(found[1], 0 if found[1].startswith("0x") else 10) << 10*(" KMG".index(found[2]) if found[2] else 0)

@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
+"""liblitepcie.capture on the mock card: files, replay, server, signals, and bad input. test/guest has the card."""
+
+import contextlib
+import importlib
+import json
+import os
+import resource
+import signal
+import struct
+import subprocess
+import sys
+
+from pathlib import Path
+
+import numpy
+import pytest
+
+ROOT    = Path(__file__).resolve().parents[3]
+PACKAGE = ROOT / "software" / "python"
+LENGTHS = (1, 64, 65536, 3, 200001, 4096)
+FILES   = ("capture", "capture.parquet")
+
+
+def packets(count=6):
+    """The same ones each time."""
+    random = numpy.random.default_rng(1)
+    return [random.bytes(LENGTHS[n % len(LENGTHS)]) for n in range(count)]
+
+
+def with_headers(sent):
+    return b"".join(struct.pack("<II", len(one), 0) + one for one in sent)
+
+
+@pytest.fixture
+def environment(card, build):
+    def made(**settings):
+        return card.environment(**settings) | {"PYTHONPATH": str(PACKAGE), "PYTHONDONTWRITEBYTECODE": "1",
+            "LITEPCIE_LIBRARY": str(build / "liblitepcie.so"), "ASAN_OPTIONS": "detect_leaks=0"}
+    return made
+
+
+@pytest.fixture
+def start(environment):
+    def started(*arguments, prepare="", limit=None, **settings):
+        command = [sys.executable, "-c", f"{prepare}\nimport runpy, sys\nsys.argv[0] = 'capture'\n"
+            "runpy.run_module('liblitepcie.capture', run_name='__main__', alter_sys=True)", *map(str, arguments)]
+        return subprocess.Popen(command, env=environment(**settings), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, preexec_fn=limit)
+    return started
+
+
+@pytest.fixture
+def capture(start):
+    """Runs the program; its status, output and errors."""
+    def run(*arguments, **settings):
+        with start(*arguments, **settings) as process:
+            out, err = process.communicate(timeout=60)
+        return process.returncode, out, err
+    return run
+
+
+@pytest.fixture
+def package(monkeypatch):
+    """The package in this process, for what needs no card. `main` changes the handlers of signals."""
+    monkeypatch.syspath_prepend(PACKAGE)
+    before = [(one, signal.getsignal(one)) for one in (signal.SIGINT, signal.SIGTERM)]
+    yield importlib.import_module("liblitepcie.capture.__main__")
+    for one, handler in before:
+        signal.signal(one, handler)
+
+
+def held(package, path):
+    """The packets of a file."""
+    source, found, now = package.open_file(path), [], b""
+    for block in source.blocks(lambda: False):
+        for data, _, more in block.each():
+            now += data.tobytes()
+            if not more:
+                found.append(now)
+                now = b""
+    source.close()
+    return found
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_record_and_play(capture, package, tmp_path, name):
+    """Each packet with its end, whatever the pieces in which it came; a replay sends the same packets."""
+    (tmp_path / "in").write_bytes(with_headers(packets(12)))
+    file = tmp_path / name
+    code, out, err = capture("record", file, "-n", 9, "--json", stream_in=tmp_path / "in", stream_piece=30000)
+    told = json.loads(out)
+    assert (code, err, told["packets"], told["bytes"]) == (0, "", 9, sum(map(len, packets(9))))
+    assert told["source"] == "/dev/litepcie0_stream0 of mock" and told["overruns"] == told["lost_bytes"] == 0
+    assert held(package, file) == packets(9)
+    code, out, err = capture("play", file, stream_out=tmp_path / "out")
+    assert (code, err) == (0, "") and out.startswith(f"play: {told['bytes']} bytes in 9 packets, ")
+    # Each piece is a call, with its header; the next piece has the rest of the packet.
+    sent, data, now = [], (tmp_path / "out").read_bytes(), b""
+    while data:
+        length, flags = struct.unpack("<II", data[:8])
+        now, data = now + data[8:8 + length], data[8 + length:]
+        if not flags & 1:
+            sent.append(now)
+            now = b""
+    assert sent == packets(9) and not now
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_lost_data(capture, package, tmp_path, name):
+    """The driver's counts, and a reset of the card: exit status 3, and the file has the rest and says so."""
+    (tmp_path / "in").write_bytes(with_headers(packets()))
+    file = tmp_path / name
+    settings = dict(stream_in=tmp_path / "in", stream_lost=77)
+    assert capture("record", file, "-n", 2, **settings)[::2] == (3, "liblitepcie.capture: /dev/litepcie0_stream0 of "
+        f"mock: 77 bytes and the ends of 1 packets were lost; {file} has the rest\n")
+    assert held(package, file) == packets(2)
+    code, out, err = capture("record", file, "--force", stream_in=tmp_path / "in")
+    assert (code, out) == (3, "") and "data was lost, because the card was reset or suspended" in err
+    assert held(package, file) == packets() and "ended by: /dev/litepcie0_stream0: data" in capture("info", file)[1]
+
+
+@pytest.mark.parametrize("name, number", [*zip(FILES, (signal.SIGINT, signal.SIGTERM))])
+def test_a_signal_keeps_what_was_captured(start, package, tmp_path, name, number):
+    """With a card that sends no more: the end takes less than a second, and the file is complete."""
+    os.mkfifo(tmp_path / "in")
+    file = tmp_path / name
+    with start("record", file, stream_in=tmp_path / "in") as process, open(tmp_path / "in", "wb", 0) as pipe:
+        pipe.write(with_headers(packets(2)))
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(1.5)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=10)
+    assert (process.returncode, err) == (128 + number, "")
+    assert out.startswith("record: 65 bytes in 2 packets, ") and held(package, file) == packets(2)
+    assert not (tmp_path / f"{name}.part").exists()
+
+
+def test_a_full_disk(capture, package, tmp_path):
+    """One line; of raw files, what was written before is a capture."""
+    (tmp_path / "in").write_bytes(with_headers([bytes([n])*1000000 for n in range(9)]))
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4500000, 4500000))
+    for name in FILES:
+        settings = dict(stream_in=tmp_path / "in", limit=limit)
+        if name == FILES[1]:
+            (tmp_path / "in").write_bytes(with_headers([os.urandom(1000000) for n in range(9)]))
+        assert capture("record", tmp_path / name, "-n", 9, **settings) == (1, "",
+            f"liblitepcie.capture: {tmp_path / name}{'' if name == FILES[0] else '.part'}: File too large\n")
+    assert held(package, tmp_path / FILES[0]) == [bytes([n])*1000000 for n in range(4)]
+    assert "File too large" in json.loads((tmp_path / "capture.json").read_text())["error"]
+    assert not (tmp_path / FILES[1]).exists() and not (tmp_path / f"{FILES[1]}.part").exists()
+
+
+def test_convert(package, tmp_path, capsys):
+    """Any file, in packets of one size; both ways; and what another program reads in the table."""
+    import pyarrow.parquet
+    data = os.urandom(300001)
+    (tmp_path / "any").write_bytes(data)
+    assert package.main(["convert", f"{tmp_path}/any", f"{tmp_path}/a.parquet", "--packet-bytes", "4K"]) == 0
+    assert package.main(["convert", f"{tmp_path}/a.parquet", f"{tmp_path}/raw"]) == 0
+    assert (tmp_path / "raw").read_bytes() == data
+    assert [len(one) for one in held(package, tmp_path / "raw")] == [4096]*73 + [993]
+    table = pyarrow.parquet.read_table(tmp_path / "a.parquet")
+    assert table.column_names == ["packet", "time", "more", "data"]
+    assert table["packet"].to_pylist() == list(range(74)) and b"".join(table["data"].to_pylist()) == data
+    # A packet that is longer than a piece.
+    assert package.main(["convert", f"{tmp_path}/any", f"{tmp_path}/b.parquet", "--packet-bytes", "1G"]) == 0
+    assert held(package, tmp_path / "b.parquet") == [data]
+    assert "300001 bytes in 74 packets" in capsys.readouterr().out
+    (tmp_path / "long").write_bytes(bytes(5 << 20))
+    assert package.main(["convert", f"{tmp_path}/long", f"{tmp_path}/c.parquet", "--packet-bytes", "3000000"]) == 0
+    assert [len(one) for one in held(package, tmp_path / "c.parquet")] == [3000000, (5 << 20) - 3000000]
+    rows = pyarrow.parquet.read_table(tmp_path / "c.parquet").to_pydict()
+    assert rows["packet"] == sorted(rows["packet"]) and len(rows["packet"]) > 4
+    assert max(map(len, rows["data"])) <= 1 << 20
+
+
+def test_what_was_killed_can_be_read(package, tmp_path, capsys):
+    """Raw files without a summary, and with bytes whose pieces were not written."""
+    (tmp_path / "any").write_bytes(bytes(10000))
+    package.main(["convert", f"{tmp_path}/any", f"{tmp_path}/raw", "--packet-bytes", "1000"])
+    (tmp_path / "raw.json").unlink()
+    (tmp_path / "raw").write_bytes(bytes(10500))
+    assert package.main(["info", f"{tmp_path}/raw"]) == 0
+    assert f"ended by: the capture was not ended: {tmp_path}/raw.json is missing" in capsys.readouterr().out
+    assert held(package, tmp_path / "raw") == [bytes(1000)]*10
+
+
+@pytest.fixture
+def server(start, tmp_path):
+    """Starts one; its process and its address. Only the machine itself reaches it."""
+    @contextlib.contextmanager
+    def started(*arguments, **settings):
+        with start("serve", "--listen", "127.0.0.1:0", *arguments, **settings) as process:
+            line = process.stdout.readline()
+            try:
+                yield process, line.split(" at ")[1].strip()
+            finally:
+                process.send_signal(signal.SIGINT)
+                assert process.wait(10) == 130 and process.stderr.read() == ""
+    return started
+
+
+def test_a_served_file(server, package, tmp_path, capsys):
+    (tmp_path / "any").write_bytes(os.urandom(300001))
+    package.main(["convert", f"{tmp_path}/any", f"{tmp_path}/a.parquet", "--packet-bytes", "4K"])
+    with server(tmp_path / "a.parquet", tmp_path / "any") as (_, address):
+        assert package.main(["fetch", address, "--name", "a.parquet", f"{tmp_path}/one"]) == 0
+        assert package.main(["fetch", address, "--name", "any", f"{tmp_path}/two.parquet"]) == 0
+        assert package.main(["fetch", address, "--name", "any", f"{tmp_path}/three", "-n", "2"]) == 0
+        capsys.readouterr()
+        for more, said in ((["--name", "../any"], "no capture '../any'; this server has a.parquet, any"),
+                ([], "has 2 captures; choose one of a.parquet, any")):
+            assert package.main(["fetch", address, *more, f"{tmp_path}/x"]) == 1
+            assert capsys.readouterr().err == f"liblitepcie.capture: grpc+tcp://{address}: {said}\n"
+        assert package.main(["serve", f"{tmp_path}/any", "--listen", address]) == 1
+        assert capsys.readouterr().err.startswith(f"liblitepcie.capture: --listen {address}: cannot be used, or")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "any").read_bytes()
+    assert [len(one) for one in held(package, tmp_path / "one")] == [4096]*73 + [993]
+    assert [len(one) for one in held(package, tmp_path / "two.parquet")] == [65536]*4 + [300001 - 4*65536]
+    assert [len(one) for one in held(package, tmp_path / "three")] == [65536]*2
+    assert package.main(["fetch", address, f"{tmp_path}/x"]) == 1 and "unavailable" in capsys.readouterr().err
+
+
+def test_the_example_without_our_package(server, package, tmp_path):
+    """It reads the file and the server, and ends with one line for others."""
+    def example(*arguments):
+        result = subprocess.run([sys.executable, "-I", ROOT / "examples" / "python" / "read_capture.py", *arguments],
+            capture_output=True, text=True)
+        return result.returncode, result.stdout, result.stderr
+    times = numpy.zeros(3, [("time_ns", "<u8"), ("bytes", "<u4"), ("more", "<u4")])
+    times["time_ns"], times["bytes"], times["more"] = [10**9, 1999999999, 3*10**9], [1000, 1, 70], [1, 0, 0]
+    (tmp_path / "raw").write_bytes(bytes(1071))
+    times.tofile(tmp_path / "raw.packets")
+    package.main(["convert", f"{tmp_path}/raw", f"{tmp_path}/a.parquet"])
+    said = "00:00:01        1 packets         1001 bytes\n00:00:03        1 packets           70 bytes\n"
+    assert example(tmp_path / "a.parquet") == (0, said, "")
+    with server(tmp_path / "raw") as (_, address):
+        assert example(address, "raw") == (0, said, "")
+        status, out, err = example(address, "none")
+        assert (status, out) == (1, "") and "no capture 'none'; this server has raw" in err
+    status, out, err = example(tmp_path / "raw")
+    assert (status, out) == (1, "") and err.count("\n") == 1
+
+
+def test_a_served_stream(start, server, package, tmp_path):
+    """Live: packets before the client ends by a signal. The client's losses are those that the driver counted."""
+    os.mkfifo(tmp_path / "in")
+    # The server opens the stream once to check it: the end of no writer would be a reset.
+    with open(os.open(tmp_path / "in", os.O_RDWR), "wb", 0) as pipe, \
+            server(stream_in=tmp_path / "in", stream_lost=5) as (_, address):
+        with start("fetch", address, tmp_path / "live.parquet") as client:
+            pipe.write(with_headers(packets(2)))
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                client.wait(2)
+            client.send_signal(signal.SIGINT)
+            out, err = client.communicate(timeout=10)
+        assert client.returncode == 3 and "5 bytes and the ends of 1 packets were lost" in err
+        assert out.startswith("fetch: 65 bytes in 2 packets, ")
+    assert held(package, tmp_path / "live.parquet") == packets(2)
+
+
+def test_pace(capture, package, tmp_path):
+    """The replay takes as long as the recording."""
+    times = numpy.zeros(3, [("time_ns", "<u8"), ("bytes", "<u4"), ("more", "<u4")])
+    times["time_ns"], times["bytes"] = [5*10**9, 5*10**9 + 10**8, 5*10**9 + 6*10**8], 4
+    (tmp_path / "raw").write_bytes(bytes(12))
+    times.tofile(tmp_path / "raw.packets")
+    told = [json.loads(capture("play", tmp_path / "raw", "--json", *more, stream_out=tmp_path / "out")[1])
+        for more in ((), ("--pace",))]
+    assert told[0]["elapsed_seconds"] < 0.5 and 0.6 <= told[1]["elapsed_seconds"] < 3
+
+
+WRONG = [
+    ("info {}/none",                    1, "{}/none: No such file or directory"),
+    ("info {}/none.parquet",            1, "{}/none.parquet: No such file or directory"),
+    ("info {}/any.parquet",             1, "{}/any.parquet: is no Parquet file: Parquet file size is 3 bytes"),
+    ("info {}/other.parquet",           1, "{}/other.parquet: is no capture of this program: it has other columns"),
+    ("info {}/bad",                     1, "{}/bad: has 3 bytes, fewer than {}/bad.packets says; the capture"),
+    ("convert {}/any {}/any",           2, "{}/any: is the capture itself; give another name"),
+    ("convert {}/any {}/bad",           1, "{}/bad: exists; give another name, or --force to replace it"),
+    ("convert {}/any {}/no/where",      1, "{}/no/where: No such file or directory"),
+    ("fetch a:b:c {}/x",                2, "'a:b:c' is no address; give HOST, HOST:PORT or [IPV6]:PORT"),
+    ("record {}/x --card 7",            4, "/dev/litepcie7: no such device file"),
+    ("record {}/x --card kc705",        2, "'kc705' is no card; give a number, a name such as 'litepcie0'"),
+    ("record {}/x --stream 3",          4, "/dev/litepcie0_stream3: no such stream; litepcie_util info shows how many"),
+    ("serve --stream 3",                4, "/dev/litepcie0_stream3: no such stream"),
+]
+
+
+def test_bad_input(capture, package, tmp_path):
+    """One line each, and no file; the mock has no card 7 and no stream 3."""
+    import pyarrow.parquet
+    pyarrow.parquet.write_table(pyarrow.table({"a": [1]}), tmp_path / "other.parquet")
+    for name in ("any", "any.parquet", "bad"):
+        (tmp_path / name).write_bytes(b"abc")
+    (tmp_path / "bad.packets").write_bytes(struct.pack("<QII", 0, 4, 0))
+    before = sorted(tmp_path.iterdir())
+    commands = [command.replace("{}", str(tmp_path)).split() for command, *_ in WRONG]
+    program  = f"from liblitepcie.capture.__main__ import main\nfor one in {commands!r}:\n" \
+        "    print(main(one), file=sys.stderr)\nsys.exit()"
+    lines = capture(prepare=f"import sys\n{program}")[2].splitlines()
+    assert len(lines) == 2*len(WRONG), lines
+    for (command, status, said), line, code in zip(WRONG, lines[::2], lines[1::2]):
+        assert line.startswith("liblitepcie.capture: " + said.replace("{}", str(tmp_path))), (command, line)
+        assert int(code) == status, command
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("arguments, said", [
+    ("",                            "the following arguments are required: COMMAND; see python3 -m "),
+    ("record",                      "the following arguments are required: FILE; see python3 -m liblite"),
+    ("record x -n 0",               "argument -n/--packets: 0 is not supported; the least is 1; see"),
+    ("record x -t soon",            "argument -t/--time: 'soon' is not a number; see"),
+    ("play x --packet-bytes 1Q",    "argument --packet-bytes: '1Q' is not a size; give bytes, such as 4096"),
+])
+def test_usage(package, capsys, arguments, said):
+    with pytest.raises(SystemExit) as ended:
+        package.main(arguments.split())
+    assert ended.value.code == 2 and capsys.readouterr().err.startswith(f"liblitepcie.capture: {said}")
+
+
+def test_without_pyarrow(capture, tmp_path):
+    """Raw files need NumPy only."""
+    (tmp_path / "in").write_bytes(with_headers(packets(2)))
+    hidden = dict(prepare="import sys\nsys.modules['pyarrow'] = None", stream_in=tmp_path / "in")
+    assert capture("record", tmp_path / "raw", "-n", 2, **hidden)[::2] == (0, "")
+    assert capture("convert", tmp_path / "raw", tmp_path / "a.parquet", **hidden) == (1, "",
+        "liblitepcie.capture: pyarrow is missing; run: pip install 'liblitepcie[capture]'\n")
+
+
+def test_times(package, tmp_path):
+    """Times stay to the nanosecond through both kinds of file, and a time limit ends a replay."""
+    times = numpy.zeros(3, [("time_ns", "<u8"), ("bytes", "<u4"), ("more", "<u4")])
+    times["time_ns"], times["bytes"] = [1795454242832742001, 1795454242832742002, 1795454242932742003], 4
+    (tmp_path / "raw").write_bytes(bytes(12))
+    times.tofile(tmp_path / "raw.packets")
+    package.main(["convert", f"{tmp_path}/raw", f"{tmp_path}/a.parquet"])
+    package.main(["convert", f"{tmp_path}/a.parquet", f"{tmp_path}/back"])
+    assert (tmp_path / "back.packets").read_bytes() == times.tobytes()
