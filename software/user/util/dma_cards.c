@@ -179,17 +179,8 @@ static void text_of_sum(void)
 	printf(" measured at the same time\n");
 }
 
-static void json_of_sum(bool ok, FILE *const *files)
+static void json_of_rates(void)
 {
-	json_document("dma_test");
-	json_bool("ok", ok);
-	json_array("cards");
-	for (unsigned int i = 0; files && i < cards.count; i++) {
-		rewind(files[i]);
-		json_copy(files[i]);
-	}
-	json_end();
-	json_object("total");
 	for (unsigned int i = 0; i < 2; i++) {
 		if (sum(i, false) <= 0)
 			continue;
@@ -198,7 +189,32 @@ static void json_of_sum(bool ok, FILE *const *files)
 		json_real("host_wall_clock_bytes_per_second", sum(i, true), 0);
 		json_end();
 	}
+}
+
+static void json_of_sum(bool ok, FILE *const *files)
+{
+	json_document("dma_test");
+	json_bool("ok", ok);
+	json_array("cards");
+	for (unsigned int i = 0; i < cards.count; i++) {
+		rewind(files[i]);
+		json_copy(files[i]);
+	}
 	json_end();
+	json_object("total");
+	json_of_rates();
+	json_end();
+	json_end();
+}
+
+/* The last line, also if a card failed: its rates are not in it. */
+static void json_line_of_sum(bool ok)
+{
+	json_line("dma_test");
+	json_text("event", "total");
+	json_bool("ok", ok);
+	json_number("cards", cards.count);
+	json_of_rates();
 	json_end();
 }
 
@@ -236,7 +252,9 @@ int dma_cards(const struct settings *settings, const struct dma_options *options
 	code = wait_for_all();
 	if (cards.json)
 		json_of_sum(!code, files);
-	else if (!options->json_lines && !code)
+	else if (options->json_lines)
+		json_line_of_sum(!code);
+	else if (!code)
 		text_of_sum();
 	return code;
 }

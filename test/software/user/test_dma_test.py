@@ -462,6 +462,9 @@ def test_several_cards(card, tmp_path):
     assert re.findall("^/dev/litepcie[01]$", text.out, re.M) == re.findall("^/dev/litepcie[01]$", text.out, re.M)
     lines = [json.loads(line) for line in two(card, tmp_path, "--json-lines", "-n", 2)[0].out.splitlines()]
     assert sorted(line["device"] for line in lines if line["event"] == "result") == ["/dev/litepcie0", "/dev/litepcie1"]
+    total = lines[-1]
+    assert (total["event"], total["ok"], total["cards"]) == ("total", True, 2)
+    assert total["write"]["counter_bytes_per_second"] == 2*1250000000
 
 
 def test_one_of_several_cards_fails(card, tmp_path):
@@ -470,6 +473,9 @@ def test_one_of_several_cards_fails(card, tmp_path):
     told   = json.loads(result.out)
     assert (result.code, told["ok"], told["cards"][0]["ok"], told["cards"][1]["ok"]) == (GONE, False, True, False)
     assert result.err.startswith("litepcie_util: /dev/litepcie7: ") and result.err.count("\n") == 1
+    total = json.loads(card("dma_test", "--cards", "0,7", "--json-lines", "-n", 2).out.splitlines()[-1])
+    assert (total["event"], total["ok"], total["cards"]) == ("total", False, 2)
+    assert total["read"]["counter_bytes_per_second"] == 1250000000
 
 
 def test_a_signal_ends_the_tests_of_all_cards(card, tmp_path):
