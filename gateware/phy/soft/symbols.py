@@ -22,6 +22,10 @@ FTS = 0x3c  # K28.1, fast training sequence.
 IDL = 0x7c  # K28.3, begin of electrical idle.
 EIE = 0xfc  # K28.7, end of electrical idle.
 
+# Data symbols that identify training sets.
+TS1 = 0x4a  # D10.2
+TS2 = 0x45  # D5.2
+
 # Boundary -----------------------------------------------------------------------------------------
 
 SERDES_LAYOUT = [
