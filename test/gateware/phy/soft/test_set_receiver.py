@@ -85,9 +85,9 @@ def test_sets_in_a_row(shift):
     for length in range(1, 6):
         symbols += first + [K | COM, *[K | SKP]*length]
         said.append((TS1, 5, 0, 4, 2, 0, length))
-    for n, other in enumerate([training_set(TS1, 6, 0), training_set(TS1, 6, 1), training_set(TS1, 6, 1, 5),
+    for other in (training_set(TS1, 6, 0), training_set(TS1, 6, 1), training_set(TS1, 6, 1, 5),
             training_set(TS1, 6, 1, 5, 6), training_set(TS1, 6, 1, 5, 6, 1), training_set(TS2, 6, 1, 5, 6, 1),
-            training_set(TS1 ^ 0xff, 6, 1, 5, 6, 1), training_set(TS2 ^ 0xff, 6, 1, 5, 6, 1)]):
+            training_set(TS1 ^ 0xff, 6, 1, 5, 6, 1), training_set(TS2 ^ 0xff, 6, 1, 5, 6, 1)):
         symbols += other + skip + other
         said    += [(other[6], *other[1:6], 1), (other[6], *other[1:6], 2)]
     for at in range(1, 16):

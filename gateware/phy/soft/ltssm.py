@@ -1,0 +1,308 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Link training and status state machine of an upstream port with one lane at 2.5 GT/s (PCIe 2.1 4.2.6)."""
+
+from migen import *
+
+from litex.gen import *
+
+from litepcie_soc.phy.soft.ltssm_states import DOWN, SENDS, UP, State
+from litepcie_soc.phy.soft.set_receiver import TS_LAYOUT
+from litepcie_soc.phy.soft.set_transmitter import SEND, SEND_DATA, SEND_EIOS, SEND_NOTHING
+from litepcie_soc.phy.soft.symbols import PAD
+from litepcie_soc.phy.soft.training_times import (
+    COMPLIANCE, DISABLE, DISABLE_TS1, FEW, HOT_RESET, IDLE_RETRIES, IN_A_ROW, LOOPBACK, N_FTS, NO_SCRAMBLING,
+    POLLING_TS1, RATE_2G5, SENT_AFTER, TIMES,
+)
+
+NO_NUMBER = 0x100 | PAD
+LANE      = 0
+
+# Cycles until symbols of the other polarity are all that arrives.
+POLARITY_CYCLES = 256
+# Cycles in Detect.Quiet in which energy may be an echo of our own detection: 1 us.
+DEAF_CYCLES     = 128
+
+# State Machine ------------------------------------------------------------------------------------
+
+
+class LTSSM(LiteXModule):
+    """Trains the link, keeps it, and begins anew after whatever the partner does.
+
+    Loopback is refused: the link goes to Detect. A lane number other than 0 is answered by 0.
+
+    Parameters
+    ----------
+    clk_freq : Hz of ``sys``, the domain of all signals; times are `TIMES`.
+
+    Attributes
+    ----------
+    ready      : 1, **in**; the SerDes sends.
+    rx_idle    : 1, **in**; electrical idle is seen.
+    detect     : 1, **out**; a pulse begins receiver detection.
+    detect_done, detect_present : 1, **in**; its result.
+    polarity   : 1, **out**; the received lane is inverted.
+    rx_align   : 1, **out**; no ordered set came for 128 us: the SerDes searches the comma.
+    ts, ts2, inverted, received, in_a_row, idle, skp : **in**; of `SetReceiver`, whose ``fields`` are ``received``.
+    clear      : 1, **out**; for it.
+    ts_sent, eios_sent, idle_sent : 1, **in**; of `SetTransmitter`.
+    send, sent_fields : 3, TS_LAYOUT, **out**; for it.
+    alive      : 1, **in**; a pulse: an update of flow control was received.
+    retrain    : 1, **in**; somebody wants Recovery: the data link layer, or symbols were lost.
+    link_up    : 1, **out**; LinkUp.
+    active     : 1, **out**; L0: packets are sent.
+    listen     : 1, **out**; packets may come.
+    hot_reset  : 1, **out**; a pulse: everything above is to be reset.
+    no_scrambling : 1, **out**; the partner has asked for it.
+    refused    : 1, **out**; a pulse: the partner wanted loopback.
+    state      : 4, **out**; one of `State`.
+    """
+    def __init__(self, clk_freq=125e6):
+        self.ready    = Signal()
+        self.rx_idle  = Signal()
+        self.detect   = Signal()
+        self.detect_done    = Signal()
+        self.detect_present = Signal()
+        self.polarity = Signal()
+        self.rx_align = Signal(reset=1)
+        self.ts       = Signal()
+        self.ts2      = Signal()
+        self.inverted = Signal()
+        self.received = Record(TS_LAYOUT)
+        self.in_a_row = Signal(4)
+        self.idle     = Signal(4)
+        self.skp      = Signal()
+        self.clear    = Signal()
+        self.ts_sent  = Signal()
+        self.eios_sent = Signal()
+        self.idle_sent = Signal()
+        self.send     = Signal(max=len(SEND))
+        self.sent_fields = Record(TS_LAYOUT)
+        self.alive    = Signal()
+        self.retrain  = Signal()
+        self.link_up  = Signal()
+        self.active   = Signal()
+        self.listen   = Signal()
+        self.hot_reset = Signal()
+        self.no_scrambling = Signal()
+        self.refused  = Signal()
+        self.state    = Signal(4)
+
+        # # #
+
+        self.clk_freq = clk_freq
+        self.next     = Signal(4)
+        self.entering = Signal()   # The state changes.
+        self.expired  = Signal()   # The time of the state is over.
+        self.many     = Signal()   # IN_A_ROW sets are the same, the last one just came.
+        self.few      = Signal()   # FEW sets.
+        self.sent     = Signal(max=POLLING_TS1 + 1)  # Since the state was entered, or since the first one that counts.
+        self.link     = Signal(9, reset=NO_NUMBER)
+        self.comb += [
+            self.entering.eq(self.next != self.state),
+            self.clear.eq(self.entering),
+            self.many.eq(self.ts & (self.in_a_row >= IN_A_ROW)),
+            self.few.eq(self.ts & (self.in_a_row >= FEW)),
+            self.active.eq(self.state == State.L0),
+            self.listen.eq(self.send == SEND_DATA),
+        ]
+        self.sync += [
+            self.state.eq(self.next),
+            # It stays as it is in the other states of Configuration.
+            Case(self.next, {state: self.link_up.eq(up) for up, states in enumerate((DOWN, UP)) for state in states}),
+        ]
+        self.add_timers()
+        self.add_counts()
+        self.add_transitions()
+        self.add_sending()
+
+    def add_timers(self):
+        """The time of a state, and the silence of the partner."""
+        limits  = {state: TIMES.get(state.name.lower()) for state in State}
+        most    = max(limit.cycles(self.clk_freq) for limit in TIMES.values())
+        timer   = self.timer = Signal(max=most + 1)
+        silence = self.silence = Signal(max=TIMES["silence"].cycles(self.clk_freq) + 1)
+        again   = (self.state == State.HOT_RESET) & self.ts & self.received.control[HOT_RESET]
+        self.sync += [
+            If(timer != 0, timer.eq(timer - 1)),
+            self.expired.eq((timer == 0) & ~self.entering),
+            If(self.entering | again,
+                Case(self.next, {state: timer.eq(limit.cycles(self.clk_freq)) for state, limit in limits.items()
+                    if limit is not None}),
+                self.expired.eq(0),
+            ),
+            self.rx_align.eq(silence == 0),
+            If(self.ts | self.skp | self.alive,
+                silence.eq(TIMES["silence"].cycles(self.clk_freq)),
+                self.rx_align.eq(0),
+            ).Elif(silence != 0,
+                silence.eq(silence - 1),
+            ),
+        ]
+
+    def add_counts(self):
+        """What was sent, and what came before."""
+        counting   = Signal()  # The first one that counts was received.
+        self.after = Signal()  # SENT_AFTER were sent since then.
+        self.energy = Signal() # The lane was not idle in this state.
+        self.any_ts = Signal() # A training set came in this state.
+        begins     = Signal()
+        polls      = (self.state == State.POLLING_ACTIVE) | (self.state == State.DISABLED)
+        idles      = (self.state == State.CONFIG_IDLE) | (self.state == State.RECOVERY_IDLE)
+        self.comb += [
+            begins.eq(Mux(idles, self.idle != 0, self.ts & self.ts2)),
+            self.after.eq(counting & (self.sent >= SENT_AFTER)),
+        ]
+        self.sync += [
+            If(begins, counting.eq(1)),
+            If(self.sent < POLLING_TS1,
+                If(self.ts_sent & (polls | counting),
+                    self.sent.eq(self.sent + 1),
+                ).Elif(self.idle_sent & idles & counting,
+                    self.sent.eq(self.sent + 2),
+                ),
+            ),
+            If(~self.rx_idle, self.energy.eq(1)),
+            If(self.ts, self.any_ts.eq(1)),
+            If(self.entering,
+                counting.eq(0),
+                self.sent.eq(0),
+                self.energy.eq(0),
+                self.any_ts.eq(0),
+            ),
+        ]
+
+    def add_transitions(self):
+        """``next``, from what is received."""
+        received  = self.received
+        no_link   = received.link == NO_NUMBER
+        no_lane   = received.lane == NO_NUMBER
+        blank     = no_link & no_lane
+        ours      = (received.link == self.link) & (received.lane == LANE)
+        idles     = (self.state == State.CONFIG_IDLE) | (self.state == State.RECOVERY_IDLE)
+        # What was wanted came in this state. The partner may have gone on since then, before we have sent enough.
+        enough    = Signal()
+        again     = Signal()                     # Config.Idle has gone to Recovery before.
+        retries   = Signal(max=IDLE_RETRIES + 1)
+        deaf      = Signal(max=DEAF_CYCLES + 1)
+        settling  = Signal(max=POLARITY_CYCLES + 1)
+        flip      = Signal()
+        saw_idle  = Signal()
+        self.quiet = Signal()                    # In Disabled: EIOS was sent.
+        asked     = [self.few & ~self.ts2 & received.control[bit] for bit in (HOT_RESET, DISABLE, LOOPBACK)]
+
+        def go(state):
+            return self.next.eq(state)
+        settled = settling == 0
+        self.comb += [
+            self.next.eq(self.state),
+            flip.eq((self.state == State.POLLING_ACTIVE) & self.few & self.inverted & settled),
+            Case(self.state, {
+                State.DETECT_QUIET: If(self.ready & (self.expired | (~self.rx_idle & (deaf == 0))),
+                    go(State.DETECT_ACTIVE)),
+                State.DETECT_ACTIVE: If(self.detect_done & ~self.detect,
+                    If(self.detect_present, go(State.POLLING_ACTIVE)).Else(go(State.DETECT_QUIET))
+                ).Elif(self.expired, go(State.DETECT_QUIET)),
+                State.POLLING_ACTIVE: If(self.many & settled & ~self.inverted & blank & (self.sent == POLLING_TS1)
+                        & (self.ts2 | ~received.control[COMPLIANCE] | received.control[LOOPBACK]),
+                    go(State.POLLING_CONFIGURATION)
+                ).Elif(self.expired,
+                    If(self.energy, go(State.DETECT_QUIET)).Else(go(State.POLLING_COMPLIANCE))
+                ),
+                State.POLLING_COMPLIANCE: If(self.energy, go(State.POLLING_ACTIVE)
+                ).Elif(self.expired, go(State.DETECT_QUIET)),
+                State.POLLING_CONFIGURATION: If(enough & self.after, go(State.LINKWIDTH_START)
+                ).Elif(self.expired, go(State.DETECT_QUIET)),
+                State.LINKWIDTH_START: If(asked[1], go(State.DISABLED)
+                ).Elif(asked[2], go(State.DETECT_QUIET), self.refused.eq(1)
+                ).Elif(self.few & ~self.ts2 & ~no_link & no_lane, go(State.LINKWIDTH_ACCEPT)
+                ).Elif(self.expired, go(State.DETECT_QUIET)),
+                State.LINKWIDTH_ACCEPT: If(self.few & ~self.ts2 & (received.link == self.link) & ~no_lane,
+                    go(State.LANENUM)
+                ).Elif(self.expired | (self.few & ~self.ts2 & blank), go(State.DETECT_QUIET)),
+                State.LANENUM: If(self.few & self.ts2 & ours, go(State.COMPLETE)
+                ).Elif(self.expired | (self.few & ~self.ts2 & blank), go(State.DETECT_QUIET)),
+                State.COMPLETE: If(enough & self.after, go(State.CONFIG_IDLE)
+                ).Elif(self.expired, go(State.DETECT_QUIET)),
+                State.CONFIG_IDLE: If(enough & self.after, go(State.L0)
+                ).Elif(self.expired, If(again, go(State.DETECT_QUIET)).Else(go(State.RECOVERY_LOCK))),
+                State.L0: If(self.ts | self.retrain | self.rx_align, go(State.RECOVERY_LOCK)),
+                State.RECOVERY_LOCK: If(self.many & ours, go(State.RECOVERY_CONFIG)
+                ).Elif(self.expired, If(self.any_ts, go(State.LINKWIDTH_START)).Else(go(State.DETECT_QUIET))),
+                State.RECOVERY_CONFIG: If(enough & self.after, go(State.RECOVERY_IDLE)
+                ).Elif(self.many & ~self.ts2 & no_lane, go(State.LINKWIDTH_START)
+                ).Elif(self.expired, go(State.DETECT_QUIET)),
+                State.RECOVERY_IDLE: If(enough & self.after, go(State.L0)
+                ).Elif(asked[0], go(State.HOT_RESET)
+                ).Elif(asked[1], go(State.DISABLED)
+                ).Elif(asked[2], go(State.DETECT_QUIET), self.refused.eq(1)
+                ).Elif(self.few & no_lane, go(State.LINKWIDTH_START)
+                ).Elif(self.expired,
+                    If(retries == IDLE_RETRIES, go(State.DETECT_QUIET)).Else(go(State.RECOVERY_LOCK))
+                ),
+                State.HOT_RESET: If(self.expired, go(State.DETECT_QUIET)),
+                State.DISABLED: If(saw_idle & ~self.rx_idle, go(State.DETECT_QUIET)),
+            }),
+        ]
+        self.sync += [
+            If(idles,
+                If(self.idle >= IN_A_ROW, enough.eq(1)),
+            ).Elif(self.many & self.ts2 & Mux(self.state == State.POLLING_CONFIGURATION, blank, ours),
+                enough.eq(1),
+            ),
+            If(self.entering, enough.eq(0)),
+            self.detect.eq(self.entering & (self.next == State.DETECT_ACTIVE)),
+            self.hot_reset.eq(self.entering & (self.next == State.HOT_RESET)),
+            If(deaf != 0, deaf.eq(deaf - 1)),
+            If(self.entering, deaf.eq(DEAF_CYCLES)),
+            If(settling != 0, settling.eq(settling - 1)),
+            If(flip,
+                self.polarity.eq(~self.polarity),
+                settling.eq(POLARITY_CYCLES),
+            ),
+            If(self.entering & (self.next == State.LINKWIDTH_ACCEPT), self.link.eq(received.link)),
+            If(self.entering & (self.next == State.LINKWIDTH_START), again.eq(0)),
+            If((self.state == State.CONFIG_IDLE) & self.entering & (self.next == State.RECOVERY_LOCK), again.eq(1)),
+            If((self.state == State.RECOVERY_IDLE) & self.entering & (self.next == State.RECOVERY_LOCK),
+                retries.eq(retries + 1)),
+            If(self.next == State.L0, again.eq(0), retries.eq(0)),
+            If((self.state == State.COMPLETE) & self.ts & self.ts2 & ours,
+                self.no_scrambling.eq(received.control[NO_SCRAMBLING])),
+            # Disabled: 16 training sets, EIOS, and the wait for the partner.
+            If(self.state != State.DISABLED,
+                self.quiet.eq(0),
+                saw_idle.eq(0),
+            ).Else(
+                If(self.eios_sent, self.quiet.eq(1)),
+                If(self.quiet & self.rx_idle, saw_idle.eq(1)),
+            ),
+            If(self.state == State.DETECT_QUIET,
+                self.link.eq(NO_NUMBER),
+                self.no_scrambling.eq(0),
+                again.eq(0),
+                retries.eq(0),
+            ),
+        ]
+
+    def add_sending(self):
+        """What is sent."""
+        fields  = self.sent_fields
+        blank   = (State.POLLING_ACTIVE, State.POLLING_CONFIGURATION, State.LINKWIDTH_START)
+        numbers = Signal()  # The lane has its number.
+        self.comb += [
+            Case(self.state, {state: self.send.eq(what) for state, what in SENDS.items()}),
+            If((self.state == State.DISABLED) & (self.sent >= DISABLE_TS1),
+                self.send.eq(Mux(self.quiet | self.eios_sent, SEND_NOTHING, SEND_EIOS))),
+            numbers.eq(~Reduce("OR", [self.state == state for state in (*blank, State.LINKWIDTH_ACCEPT)])),
+            fields.link.eq(self.link),
+            If(Reduce("OR", [self.state == state for state in blank]), fields.link.eq(NO_NUMBER)),
+            fields.lane.eq(Mux(numbers & (self.link != NO_NUMBER), LANE, NO_NUMBER)),
+            fields.n_fts.eq(N_FTS),
+            fields.rate.eq(RATE_2G5),
+            fields.control[HOT_RESET].eq(self.state == State.HOT_RESET),
+            fields.control[DISABLE].eq(self.state == State.DISABLED),
+        ]

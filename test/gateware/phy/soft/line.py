@@ -1,0 +1,87 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""A link with its port in simulation."""
+
+from migen import passive, run_simulation
+
+from litepcie_soc.phy.soft.link         import Link
+from litepcie_soc.phy.soft.ltssm_states import State
+from litepcie_soc.phy.soft.symbols      import SerDesInterface
+
+# The way of a link that comes up.
+UP = ["DETECT_QUIET", "DETECT_ACTIVE", "POLLING_ACTIVE", "POLLING_CONFIGURATION", "LINKWIDTH_START", "LINKWIDTH_ACCEPT",
+    "LANENUM", "COMPLETE", "CONFIG_IDLE", "L0"]
+# Training sets before Polling.Active may end; the specification has 1024 (test_polling_sends_1024).
+POLLS = 40
+
+
+class Line:
+    """A `Link`, its `Port`, and a SerDes without delays between them. `script` is a generator of the simulation."""
+
+    def __init__(self, port, script, shift=0, polls=POLLS, present=True, symbol=lambda cycle, symbol: symbol):
+        self.serdes  = SerDesInterface()
+        self.dut     = Link(self.serdes)
+        self.port    = port
+        self.shift   = shift
+        self.polls   = polls
+        self.present = present
+        self.symbol  = symbol
+        self.states  = []
+        self.cycle   = 0
+        self.sent    = []
+        run_simulation(self.dut, [script(self), self.wire(), self.watch()])
+
+    @passive
+    def wire(self):
+        serdes, port = self.serdes, self.port
+        late = [None]*self.shift
+        yield serdes.ready.eq(1)
+        yield serdes.rx_idle.eq(1)
+        while True:
+            idle, data, k = (yield serdes.tx_idle), (yield serdes.tx_data), (yield serdes.tx_k)
+            for n in range(2):
+                symbol = None if idle >> n & 1 else data >> 8*n & 0xff | (k >> n & 1) << 8
+                self.sent.append(symbol)
+                port.take(symbol)
+            port.polarity = bool((yield serdes.polarity))
+            late += [self.symbol(self.cycle, port.give()) for _ in range(2)]
+            pair, late = late[:2], late[2:]
+            yield serdes.rx_idle.eq(pair[1] is None)
+            yield serdes.rx_valid.eq(None not in pair)
+            data = [symbol or 0 for symbol in pair]
+            yield serdes.rx_data.eq(data[0] & 0xff | (data[1] & 0xff) << 8)
+            yield serdes.rx_k.eq(data[0] >> 8 & 1 | (data[1] >> 8 & 1) << 1)
+            yield serdes.rx_error.eq(data[0] >> 9 | data[1] >> 9 << 1)
+            if (yield serdes.detect):
+                yield serdes.detect_done.eq(1)
+                yield serdes.detect_present.eq(self.present)
+            yield
+
+    @passive
+    def watch(self):
+        ltssm = self.dut.ltssm
+        while True:
+            state = State((yield ltssm.state)).name
+            if not self.states or self.states[-1] != state:
+                self.states.append(state)
+                # Polling.Active counts from here, so that a run is short.
+                if state == "POLLING_ACTIVE":
+                    yield ltssm.sent.eq(1024 - self.polls)
+            self.cycle += 1
+            yield
+
+    def until(self, state, most=6000):
+        """A generator of the simulation: waits for a state."""
+        for _ in range(most):
+            if self.states and self.states[-1] == state:
+                return
+            yield
+        raise AssertionError(f"{state} did not come: {self.states}, {self.port.states}")
+
+    def expire(self):
+        """The time of this state is over."""
+        yield self.dut.ltssm.timer.eq(1)

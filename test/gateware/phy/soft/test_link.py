@@ -1,0 +1,323 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Training against a port that shares no code with the gateware."""
+
+import random
+
+import pytest
+
+from test.gateware.phy.soft.line import POLLS, UP, Line
+from test.gateware.phy.soft.port import PAD, TS1, Port
+
+
+def trained(line):
+    yield from line.until("L0")
+    for _ in range(40):
+        yield
+
+
+@pytest.mark.parametrize("shift, inverted, seed", [(0, False, 1), (1, True, 2),
+    *[pytest.param(n % 2, n % 4 > 1, n, marks=pytest.mark.full) for n in range(3, 23)]])
+def test_the_link_comes_up(shift, inverted, seed):
+    """In both alignments, with an inverted lane, and with pauses of the port."""
+    line = Line(Port(seed, link=seed, inverted=inverted, polls=POLLS), trained, shift)
+    assert line.states == UP and line.port.states[-1] == "L0"
+
+
+@pytest.mark.full
+def test_polling_sends_1024():
+    def script(line):
+        yield from line.until("L0", 12000)
+    line = Line(Port(polls=1024), script, polls=1024)
+    assert line.states == UP
+    assert sum(symbol == 0x1bc for symbol in line.sent) > 1024
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(4))
+def test_recovery(seed):
+    """Asked for by us, by the port, by a loss of symbols, and by silence; LinkUp stays."""
+    def script(line):
+        serdes, ltssm = line.serdes, line.dut.ltssm
+        yield from trained(line)
+        for signal in (line.dut.retrain, serdes.rx_overflow):
+            yield signal.eq(1)
+            yield from line.until("RECOVERY_LOCK", 9)
+            yield signal.eq(0)
+            yield from trained(line)
+        line.port.enter("recovery")
+        yield from line.until("RECOVERY_LOCK", 300)
+        yield from trained(line)
+        yield ltssm.silence.eq(1)
+        yield from line.until("RECOVERY_LOCK", 9)
+        yield from trained(line)
+        assert (yield line.dut.link_up) and not (yield serdes.rx_align)
+    line = Line(Port(seed, polls=POLLS), script, seed % 2)
+    assert line.states == UP + ["RECOVERY_LOCK", "RECOVERY_CONFIG", "RECOVERY_IDLE", "L0"]*4
+
+
+@pytest.mark.parametrize("state", [pytest.param(state, marks=pytest.mark.full) if state != "LANENUM" else state
+    for state in UP[2:]])
+def test_a_port_that_falls_silent(state):
+    """In each state: the link goes to Detect in the end, and comes up with a port that begins anew."""
+    def script(line):
+        yield from line.until(state)
+        line.port.enter("off")
+        for _ in range(9):
+            # A state's time, or the silence in L0.
+            yield line.dut.ltssm.timer.eq(1)
+            yield line.dut.ltssm.silence.eq(1)
+            for _ in range(300):
+                yield
+            if line.states[-1] in UP[:3] or line.states[-1] == "POLLING_COMPLIANCE":
+                break
+        assert line.states[-1] in (*UP[:3], "POLLING_COMPLIANCE"), line.states
+        assert not (yield line.dut.link_up)
+        line.port.queue = []
+        line.port.enter("polling")
+        yield line.dut.ltssm.timer.eq(1)
+        yield from trained(line)
+    assert Line(Port(7, polls=POLLS), script).states[-8:] == UP[2:]
+
+
+def told(bit, states):
+    """A port that sets a bit of the control symbol in these states."""
+    def says(state, fields):
+        if state in states:
+            fields["control"] |= 1 << bit
+    return says
+
+
+@pytest.mark.full
+def test_hot_reset():
+    """The port sends it in Recovery.Idle; we answer with the same, and begin anew when it has stopped."""
+    def script(line):
+        yield from trained(line)
+        yield line.dut.retrain.eq(1)
+        yield from line.until("RECOVERY_CONFIG", 900)
+        yield line.dut.retrain.eq(0)
+        yield from line.until("RECOVERY_IDLE", 900)
+        resets = 0
+        line.port.says = told(0, ["reset"])
+        line.port.enter("reset")
+        for _ in range(200):
+            resets += yield line.dut.hot_reset
+            yield
+        assert resets == 1 and line.states[-1] == "HOT_RESET" and not (yield line.dut.link_up)
+        assert (yield line.dut.ltssm.timer) > 240_000  # As long as it comes, the time begins anew.
+        line.port.says = told(0, [])
+        line.port.enter("off")
+        line.port.queue = []
+        for _ in range(40):
+            yield
+        yield from line.expire()
+        yield from line.until("DETECT_QUIET", 40)
+        line.port.enter("polling")
+        yield from trained(line)
+    assert Line(Port(8, polls=POLLS), script).states[-8:] == UP[2:]
+
+
+@pytest.mark.full
+def test_disabled():
+    """16 training sets with the bit and an EIOS, then electrical idle until the port comes back."""
+    def script(line):
+        yield from line.until("LINKWIDTH_START")
+        line.port.says = told(1, ["disable"])
+        line.port.enter("disable")
+        yield from line.until("DISABLED", 200)
+        for _ in range(200):
+            yield
+        sent = [symbol for symbol in line.sent if symbol is not None]
+        assert line.sent[-4:] == [None]*4 and sent[-4:] == [0x1bc, 0x17c, 0x17c, 0x17c]
+        assert sent[-20:-4][5] == 2 and sent[-20:-4][6] == TS1
+        line.port.says = told(1, [])
+        line.port.enter("off")
+        line.port.queue = []
+        for _ in range(40):
+            yield
+        line.port.enter("polling")
+        yield from trained(line)
+    assert "DISABLED" in Line(Port(9, polls=POLLS), script).states
+
+
+@pytest.mark.full
+def test_loopback_is_refused():
+    def script(line):
+        yield from line.until("LINKWIDTH_START")
+        line.port.says, refused = told(2, ["loopback"]), 0
+        line.port.enter("loopback")
+        for _ in range(100):
+            refused += yield line.dut.ltssm.refused
+            yield
+            if "DETECT_QUIET" in line.states[1:]:
+                break
+        assert refused == 1
+        line.port.says = told(2, [])
+        line.port.enter("polling")
+        line.port.queue = []
+        yield from trained(line)
+    assert Line(Port(10, polls=POLLS), script).states[-8:] == UP[2:]
+
+
+@pytest.mark.full
+def test_another_link_number_in_recovery():
+    """Sets with it do not count; after the time of the state, the link is configured anew."""
+    def script(line):
+        yield from trained(line)
+        line.port.link = 99
+        line.port.enter("recovery")
+        yield from line.until("RECOVERY_LOCK", 200)
+        for _ in range(400):
+            yield
+        assert line.states[-1] == "RECOVERY_LOCK"
+        yield from line.expire()
+        yield from line.until("LINKWIDTH_START", 20)
+        line.port.enter("width")
+        yield from trained(line)
+        assert (yield line.dut.ltssm.link) == 99
+    Line(Port(11, polls=POLLS), script)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("fields", [{"rate": 0x82}, {"rate": 0x0e}, {"n_fts": 255}, {"control": 0x20}])
+def test_what_does_not_concern_us(fields):
+    """A port of Gen3 that asks for a change of speed, other rates, reserved bits."""
+    line = Line(Port(12, polls=POLLS, says=lambda state, said: said.update(fields)), trained)
+    assert line.states == UP
+
+
+@pytest.mark.full
+def test_a_lane_number_that_we_cannot_have():
+    """The answer is lane 0, and the link waits for the port to agree; if it does not, it goes to Detect."""
+    def says(state, fields):
+        if state in ("lane", "complete"):
+            fields["lane"] = 3
+
+    def script(line):
+        yield from line.until("LANENUM")
+        for _ in range(100):
+            yield
+        sent = [symbol for symbol in line.sent if symbol is not None]
+        at   = max(n for n in range(len(sent) - 16) if sent[n] == 0x1bc and sent[n + 1] != 0x11c)
+        assert sent[at + 1:at + 3] == [5, 0]
+        yield from line.expire()
+        yield from line.until("DETECT_QUIET", 30)
+        line.port.says = lambda state, fields: None
+        line.port.enter("polling")
+        line.port.queue = []
+        yield from trained(line)
+    Line(Port(13, polls=POLLS, says=says), script)
+
+
+@pytest.mark.full
+def test_without_a_receiver():
+    """Detection again and again, and nothing is sent."""
+    def script(line):
+        for _ in range(4):
+            for _ in range(200):
+                yield
+            yield from line.expire()
+    line = Line(Port(14), script, present=False)
+    assert set(line.states) == {"DETECT_QUIET", "DETECT_ACTIVE"} and len(line.states) > 6
+    assert set(line.sent[10:]) == {None}
+
+
+@pytest.mark.full
+def test_without_an_answer():
+    """A receiver is there, and nobody sends: Compliance, in which we send nothing, and Detect again."""
+    port = Port(15, polls=POLLS)
+
+    def script(line):
+        port.enter("off")
+        yield from line.until("POLLING_ACTIVE", 1000)
+        yield from line.expire()
+        yield from line.until("POLLING_COMPLIANCE", 30)
+        for _ in range(30):
+            yield
+        assert line.sent[-10:] == [None]*10
+        port.enter("polling")
+        yield from trained(line)
+    line = Line(port, script)
+    assert line.states[-8:] == UP[2:]
+
+
+@pytest.mark.parametrize("shift", [0, pytest.param(1, marks=pytest.mark.full)])
+def test_packets_both_ways(shift):
+    packet = bytes(range(1, 23))
+
+    def script(line):
+        dut, got = line.dut, b""
+        yield from trained(line)
+        line.port.to_send = [0x1fb, *packet, 0x1fd, 0, 0, 0]
+        for at in range(0, len(packet), 2):
+            yield dut.sink.valid.eq(1)
+            yield dut.sink.data.eq(int.from_bytes(packet[at:at + 2], "little"))
+            yield dut.sink.last.eq(at + 2 == len(packet))
+            yield
+            while not (yield dut.sink.ready):
+                yield
+        yield dut.sink.valid.eq(0)
+        for _ in range(60):
+            if (yield dut.source.valid):
+                got += (yield dut.source.data).to_bytes(2, "little")
+                assert not (yield dut.source.error)
+            yield
+        assert got == packet or line.port.to_send == []
+    line = Line(Port(16, polls=POLLS), script, shift)
+    assert line.port.packets == [0x1fb, *packet, 0x1fd]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(12))
+def test_whatever_a_port_does(seed):
+    """States in any order, sets with any numbers and bits, symbols that are wrong, and times that are over: afterwards,
+    a port that begins anew gets its link."""
+    rng   = random.Random(seed)
+    chaos = [True]
+
+    def says(state, fields):
+        if chaos[0] and rng.random() < 0.1:
+            fields[rng.choice(["link", "lane", "n_fts", "rate", "control"])] = rng.choice([PAD, *range(256)])
+
+    def wrong(cycle, symbol):
+        if not chaos[0] or rng.random() > 0.01:
+            return symbol
+        return rng.choice([None, rng.randrange(512), 0x200 | rng.randrange(512)])
+
+    def script(line):
+        yield from line.until("POLLING_ACTIVE")
+        for _ in range(60):
+            line.port.enter(rng.choice(["off", "polling", "polled", "width", "lane", "complete", "configured", "idle",
+                "L0", "recovery", "anything"]))
+            for _ in range(rng.choice([3, 40, 300])):
+                yield
+            if rng.random() < 0.4:
+                yield line.dut.ltssm.timer.eq(1)
+        chaos[0] = False
+        line.port.enter("off")
+        for _ in range(600):
+            yield line.dut.ltssm.timer.eq(min(5, (yield line.dut.ltssm.timer)))
+            yield line.dut.ltssm.silence.eq(min(5, (yield line.dut.ltssm.silence)))
+            yield
+            if line.states[-1] == "POLLING_ACTIVE":
+                break
+        line.port.queue = []
+        line.port.enter("polling")
+        yield from trained(line)
+    assert Line(Port(seed, says=says, polls=POLLS), script, seed % 2, symbol=wrong).states[-8:] == UP[2:]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(4))
+def test_training_with_wrong_symbols(seed):
+    """One in 500 in the way to us: the link comes up, sometimes later."""
+    rng = random.Random(seed)
+
+    def wrong(cycle, symbol):
+        return 0x200 | rng.randrange(512) if symbol is not None and rng.random() < 0.002 else symbol
+    line = Line(Port(seed, polls=POLLS), trained, seed % 2, symbol=wrong)
+    assert [state for state in line.states if state in UP][-1] in ("L0", "RECOVERY_IDLE")
