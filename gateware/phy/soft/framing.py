@@ -87,6 +87,9 @@ class FrameReceiver(LiteXModule):
     Each packet with a word gets its ``last``. ``error`` says that a symbol of it was wrong, that it has an odd number
     of bytes, or that another control symbol came before its end; it counts with ``last``, like ``edb``.
 
+    Between two packets is at least one cycle without a word. So a packet whose STP or SDP comes in the place of an END,
+    behind a word in the same pair, is lost with the one that has no end.
+
     Attributes
     ----------
     valid, data, k, error : 1, 16, 2, 2, **in**, ``sys``; symbols and their errors, behind the descrambler.
@@ -159,7 +162,8 @@ class FrameReceiver(LiteXModule):
                         error.eq(before.bad | broken),
                     ),
                 ),
-                If(begins,
+                # In the second symbol, only if there is a cycle between the packets.
+                If(begins & (~push if n else 1),
                     after.inside.eq(1),
                     after.dllp.eq(kind.sdp),
                     after.odd.eq(0),
@@ -168,17 +172,18 @@ class FrameReceiver(LiteXModule):
                 ),
             ]
             before = after
+        counts = valid & self.listen
         self.sync += [
             self.malformed.eq(0),
             source.valid.eq(0),
-            If(held.valid & (held.ended | (valid & push & self.listen)),
+            If(held.valid & (held.ended | (counts & (push | finish))),
                 source.valid.eq(1),
                 source.first.eq(held.first),
-                source.last.eq(held.ended),
+                source.last.eq(held.ended | ~push),
                 source.data.eq(held.data),
                 source.dllp.eq(held.dllp),
-                source.edb.eq(held.edb),
-                source.error.eq(held.error),
+                source.edb.eq(Mux(held.ended, held.edb, edb)),
+                source.error.eq(Mux(held.ended, held.error, error)),
                 held.valid.eq(0),
                 held.ended.eq(0),
             ),
@@ -199,7 +204,8 @@ class FrameReceiver(LiteXModule):
                     held.first.eq(first_word),
                     held.dllp.eq(now.dllp),
                 ),
-                If(finish,
+                # Else the last word leaves in this cycle.
+                If(finish & push,
                     held.ended.eq(1),
                     held.edb.eq(edb),
                     held.error.eq(error),

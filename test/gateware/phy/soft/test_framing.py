@@ -6,6 +6,7 @@
 
 """Framing against a decoder of one symbol at a time, with a recorded link, and with every kind of broken packet."""
 
+import itertools
 import random
 
 from dataclasses import dataclass
@@ -34,10 +35,14 @@ class Packet:
 
 
 def decoded(symbols):
-    """Returns the packets in symbols, and the number of malformed ones. Bit 9 of a symbol is an error of it."""
+    """Returns the packets in symbols, and the number of malformed ones. Bit 9 of a symbol is an error of it.
+
+    A packet that begins in an upper half, where another one has no end after a word in the same pair, is lost.
+    """
     packets, malformed, now = [], 0, None
-    for symbol in symbols:
+    for at, symbol in enumerate(symbols):
         control = symbol & 0x1ff if symbol & K and not symbol & ERROR else None
+        late    = at % 2 and now is not None and now.data and len(now.data) % 2 == 0
         if control is not None and now is not None:
             broken     = control not in (K | END, K | EDB) or len(now.data) % 2 or len(now.data) < 2
             malformed += bool(broken)
@@ -46,7 +51,7 @@ def decoded(symbols):
             now.data   = now.data[:len(now.data)//2*2]
             packets   += [now] if now.data else []
             now        = None
-        if control in (K | STP, K | SDP):
+        if control in (K | STP, K | SDP) and not late:
             now = Packet(b"", control == K | SDP)
         elif control is None and now is not None:
             now.data  += bytes([symbol & 0xff])
@@ -59,6 +64,7 @@ def receive(symbols, pauses=0.0, listen=lambda cycle: True):
     dut, rng     = FrameReceiver(), random.Random(1)
     symbols      = [*symbols, *[0]*(len(symbols) % 2 + 8)]
     beats, count = [], [0, 0]
+    cycles       = itertools.count()
 
     def drive():
         at = 0
@@ -76,18 +82,19 @@ def receive(symbols, pauses=0.0, listen=lambda cycle: True):
 
     @passive
     def watch():
-        while True:
+        for cycle in cycles:
             count[0] += (yield dut.malformed).bit_count()
             if (yield dut.source.valid):
-                beat = []
+                beat = [cycle]
                 for name in ("first", "last", "data", "dllp", "edb", "error"):
                     beat.append((yield getattr(dut.source, name)))
                 beats.append(beat)
             yield
     run_simulation(dut, [drive(), watch()])
-    packets, now = [], None
-    for first, last, data, dllp, edb, error in beats:
-        assert first == (now is None)
+    packets, now, before = [], None, -9
+    for cycle, first, last, data, dllp, edb, error in beats:
+        assert first == (now is None) and cycle > before + first
+        before = cycle
         now       = now or Packet(b"", bool(dllp))
         now.data += data.to_bytes(2, "little")
         if last:
