@@ -20,11 +20,19 @@ POLLS = 40
 
 
 class Line:
-    """A `Link`, its `Port`, and a SerDes without delays between them. `script` is a generator of the simulation."""
+    """A `Link`, its `Port`, and a SerDes without delays between them.
 
-    def __init__(self, port, script, shift=0, polls=POLLS, present=True, symbol=lambda cycle, symbol: symbol):
+    script : function of the line that returns a generator of the simulation, which ends with it; others: further ones.
+    shift  : symbols between the pairs of the port and those that arrive.
+    symbol : function (cycle, symbol) that returns what arrives.
+    unit   : `Link`, or what has one as ``link``.
+    """
+
+    def __init__(self, port, script, shift=0, polls=POLLS, present=True, symbol=lambda cycle, symbol: symbol,
+            unit=Link, others=()):
         self.serdes  = SerDesInterface()
-        self.dut     = Link(self.serdes)
+        self.dut     = unit(self.serdes)
+        self.link    = getattr(self.dut, "link", self.dut)
         self.port    = port
         self.shift   = shift
         self.polls   = polls
@@ -33,7 +41,7 @@ class Line:
         self.states  = []
         self.cycle   = 0
         self.sent    = []
-        run_simulation(self.dut, [script(self), self.wire(), self.watch()])
+        run_simulation(self.dut, [script(self), self.wire(), self.watch(), *(other(self) for other in others)])
 
     @passive
     def wire(self):
@@ -63,7 +71,7 @@ class Line:
 
     @passive
     def watch(self):
-        ltssm = self.dut.ltssm
+        ltssm = self.link.ltssm
         while True:
             state = State((yield ltssm.state)).name
             if not self.states or self.states[-1] != state:
@@ -84,4 +92,4 @@ class Line:
 
     def expire(self):
         """The time of this state is over."""
-        yield self.dut.ltssm.timer.eq(1)
+        yield self.link.ltssm.timer.eq(1)
