@@ -1,0 +1,127 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The configuration space against that of the simulated hard block (sim/src/host), by random accesses."""
+
+import random
+import subprocess
+
+from pathlib import Path
+
+import pytest
+
+from migen import run_simulation
+
+from litepcie_soc.phy.soft.config_space import REPORTED, ConfigSpace
+
+HERE     = Path(__file__).resolve().parent
+SIM      = HERE.parents[3] / "sim" / "src"
+IDENTITY = dict(vendor=0x1204, device=0x1ce5, subsystem_vendor=0x1234, subsystem_device=0x1ce0, class_code=0x058000)
+
+
+@pytest.fixture(scope="session")
+def oracle(tmp_path_factory):
+    """Function (options, commands) that returns what the simulated hard block answers."""
+    program = tmp_path_factory.mktemp("oracle") / "config_oracle"
+    subprocess.run(["g++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-I", SIM, "-o", program,
+        HERE / "config_oracle.cpp", SIM / "host" / "config_space.cpp"], check=True)
+
+    def ask(bar0_size, max_payload, extended_tag, commands):
+        words = [*IDENTITY.values(), bar0_size, max_payload, int(extended_tag)]
+        return [int(word) for word in subprocess.run([program, *map(str, words)], check=True, text=True,
+            input="\n".join(commands), capture_output=True).stdout.split()]
+    return ask
+
+
+def random_commands(rng, count):
+    """Mostly of the registers that there are."""
+    known, commands = [*range(0x10), *range(0x10, 0x28), *range(0x40, 0x48)], []
+    for _ in range(count):
+        dword = rng.choice(known) if rng.random() < 0.95 else rng.randrange(1024)
+        kind  = rng.random()
+        if kind < 0.5:
+            commands.append(f"r {dword}")
+        elif kind < 0.95:
+            value = rng.choice([0, 2**32 - 1, rng.randrange(2**32), 1 << rng.randrange(32)])
+            commands.append(f"w {dword} {value} {rng.choice([15, 15, rng.randrange(16)])}")
+        else:
+            commands.append(rng.choice([*[f"e {bit}" for bit in REPORTED]*2, "f", "h"]))
+    return commands
+
+
+def answers(dut, commands):
+    """What the gateware answers."""
+    found = []
+
+    def drive():
+        for command in commands:
+            what, *values = command.split()
+            values = [int(value) for value in values]
+            if what == "r":
+                yield dut.address.eq(values[0])
+                yield
+                yield
+                yield
+                found.append((yield dut.data_r))
+            elif what == "w":
+                yield dut.address.eq(values[0])
+                yield dut.data_w.eq(values[1])
+                yield dut.be.eq(values[2])
+                yield dut.write.eq(1)
+                yield
+                yield dut.write.eq(0)
+                yield
+                found.append((yield dut.flr))
+            else:
+                pulse = dut.function_reset if what == "f" else dut.reset if what == "h" else \
+                    dut.errors[REPORTED.index(values[0])]
+                yield pulse.eq(1)
+                yield
+                yield pulse.eq(0)
+                yield
+    run_simulation(dut, drive())
+    return found
+
+
+@pytest.mark.parametrize("bar0_size, max_payload, extended_tag, count", [(2 << 20, 256, True, 600),
+    pytest.param(1 << 16, 128, False, 6000, marks=pytest.mark.full),
+    pytest.param(2 << 20, 512, True, 6000, marks=pytest.mark.full)])
+def test_equals_the_simulated_hard_block(oracle, bar0_size, max_payload, extended_tag, count):
+    dut      = ConfigSpace(**IDENTITY, bar0_size=bar0_size, max_payload=max_payload, extended_tag=extended_tag)
+    commands = [*[f"r {dword}" for dword in range(0x50)], *random_commands(random.Random(count), count)]
+    expected = oracle(bar0_size, max_payload, extended_tag, commands)
+    got      = answers(dut, commands)
+    asked    = [command for command in commands if command[0] in "rw"]
+    for command, one, other in zip(asked, got, expected):
+        assert one == other, f"{command}: {one:08x}, expected {other:08x}"
+    assert len(got) == len(expected) == len(asked)
+
+
+def test_what_the_registers_say():
+    dut, found = ConfigSpace(**IDENTITY, bar0_size=2 << 20), []
+
+    def drive():
+        for address, value in ((0x04, 6), (0x10, 0xfe5fffff), (0x68, 0x5130), (0x70, 8), (0x44, 3), (0x48, 1 << 16),
+                (0x4c, 0x12345678), (0x50, 0x9), (0x54, 0xabcd1234)):
+            yield dut.address.eq(address//4)
+            yield dut.data_w.eq(value)
+            yield dut.be.eq(15)
+            yield dut.write.eq(1)
+            yield
+        yield dut.write.eq(0)
+        yield
+        for signal in (dut.memory_enable, dut.bus_master_enable, dut.bar0, dut.mps, dut.mrrs, dut.extended_tag,
+                dut.rcb_128, dut.power_state, dut.msi_enable, dut.msi_address, dut.msi_data):
+            found.append((yield signal))
+    run_simulation(dut, drive())
+    assert found == [1, 1, 0xfe400000, 1, 5, 1, 1, 3, 1, 0x912345678, 0x1234]
+
+
+@pytest.mark.parametrize("options, said", [(dict(bar0_size=3), "bar0_size is a power of two from 16 on, not 3"),
+    (dict(bar0_size=4096, max_payload=64), "max_payload is 128, 256 or 512, not 64")])
+def test_bad_parameters(options, said):
+    with pytest.raises(ValueError, match=said):
+        ConfigSpace(**IDENTITY, **options)
