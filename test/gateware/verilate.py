@@ -11,6 +11,7 @@ file, the options, and the versions of the tools. All clones of a user share it.
 """
 
 import functools
+import shutil
 import subprocess
 
 from dataclasses import dataclass
@@ -81,7 +82,8 @@ def without_comments(verilog):
 def verilate(files, *, top="top", options=(), optimise="-O0", shared=False):
     """The ``Model`` of ``top``: compiled now, or taken from the cache.
 
-    files    : text by file name: Verilog, C++, and what these read (headers, contents of memories).
+    files    : text by file name: Verilog, C++, and what these read (headers, contents of memories). A name may have
+               folders.
     options  : further options of Verilator.
     optimise : of C++. ``-O0`` unless the model runs for longer than the compiler.
     shared   : a shared object, not a program.
@@ -96,8 +98,15 @@ def verilate(files, *, top="top", options=(), optimise="-O0", shared=False):
         run([*compiler, "-include", runtime(optimise) / "prelude.h", *warnings, "-c", name, "-o", f"{name}.o"], folder)
         return f"{name}.o"
 
+    def remove(path):
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
     def make(folder):
         for name, text in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text)
         messages  = run(command, folder)
         generated = sorted(path.name for path in folder.glob(f"V{top}*.cpp"))
@@ -108,7 +117,7 @@ def verilate(files, *, top="top", options=(), optimise="-O0", shared=False):
         objects += [runtime(optimise) / "runtime.o"]
         run([*COMPILER, *["-shared"]*shared, *objects, "-o", "model"], folder)
         for path in set(folder.iterdir()) - {folder / "model"}:
-            path.unlink()
+            remove(path)
         (folder / "messages").write_text(messages)
         (folder / "digest").write_text(cache.digest((folder / "model").read_bytes(), messages))
         cache.prune("model")

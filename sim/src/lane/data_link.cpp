@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#include "lane/data_link.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace litepcie::lane {
+
+namespace {
+
+constexpr unsigned kUpdateInterval = 30 * kSymbolsPerMicrosecond;  // PCIe 2.1 2.6.1.2, -0 to +50 %
+constexpr unsigned kInitPause = 2 * kSymbolsPerMicrosecond;        // after three InitFC; they come every 34 us at most
+constexpr unsigned kMostReplays = 3;                               // the next one retrains
+
+// Limits for one lane, in symbols (PCIe 2.1 tables 3-4 and 3-5). The timer may take up to twice as long.
+constexpr unsigned ack_limit(unsigned mps) { return mps == 128 ? 237 : mps == 256 ? 416 : 559; }
+constexpr unsigned replay_limit(unsigned mps) { return mps == 128 ? 711 : mps == 256 ? 1248 : 1677; }
+
+}  // namespace
+
+DataLink::DataLink(const DataLinkOptions &options)
+    : options_(options), ack_limit_(ack_limit(options.mps)), replay_limit_(replay_limit(options.mps) * 3 / 2),
+      grants_(options.credits) {}
+
+void DataLink::reset() {
+    state_ = State::Down;
+    limits_ = {};
+    grants_.reset();
+    updates_ = {};
+    init_turn_ = init_timer_ = expected_ = ack_timer_ = replay_timer_ = replays_ = 0;
+    confirmed_ = nak_scheduled_ = nak_due_ = ack_wanted_ = ack_now_ = wants_retrain_ = false;
+    retry_.clear();
+    received_.clear();
+    for (auto &queue : queues_)
+        queue.clear();
+}
+
+void DataLink::advance(bool link_up, bool active) {
+    if (!link_up) {
+        if (state_ != State::Down)
+            reset();
+        return;
+    }
+    if (state_ == State::Down)
+        state_ = State::Init1;
+    if (!active) {
+        wants_retrain_ = false;
+        return;
+    }
+    init_timer_ += init_timer_ > 0;
+    ack_timer_ += ack_wanted_;
+    for (auto &update : updates_) {
+        update.since++;
+        update.waits += update.wanted;
+    }
+    if (!retry_.empty() && !retry_.replaying() && ++replay_timer_ > replay_limit_) {
+        counts_.timeouts++;
+        replay();
+    }
+}
+
+void DataLink::replay() {
+    replay_timer_ = 0;
+    if (retry_.empty())
+        return;
+    counts_.replays++;
+    if (++replays_ > kMostReplays) {
+        replays_ = 0;
+        wants_retrain_ = true;
+    }
+    retry_.replay();
+}
+
+// Receive -------------------------------------------------------------------------------------------------------------
+
+void DataLink::receive(const Packet &packet) {
+    if (state_ == State::Down)
+        return;
+    Dllp dllp;
+    if (!packet.dllp)
+        receive_tlp(packet);
+    else if (dllp.parse(packet))
+        receive_dllp(dllp);
+    else
+        counts_.bad_dllps++;
+}
+
+void DataLink::receive_tlp(const Packet &packet) {
+    if (state_ == State::Init1)
+        return;
+    unsigned sequence = 0;
+    Tlp tlp;
+    const Intact intact = take_apart(packet, sequence, tlp);
+    const unsigned behind = (expected_ - sequence) % RetryBuffer::kNumbers;
+    if (intact == Intact::Nullified) {
+        counts_.nullified++;
+    } else if (intact == Intact::Bad || behind > RetryBuffer::kWindow) {
+        counts_.bad_tlps++;
+        nak_due_ |= !nak_scheduled_;
+        nak_scheduled_ = true;
+    } else if (behind) {
+        counts_.duplicates++;
+        ack_wanted_ = ack_now_ = true;
+    } else {
+        confirmed_ = true;
+        counts_.received++;
+        counts_.protocol_errors += !grants_.receive(tlp);
+        expected_ = (expected_ + 1) % RetryBuffer::kNumbers;
+        nak_scheduled_ = nak_due_ = false;
+        ack_wanted_ = true;
+        received_.push_back(std::move(tlp));
+    }
+}
+
+void DataLink::receive_dllp(const Dllp &dllp) {
+    if (dllp.is_ack() || dllp.is_nak()) {
+        if (up())
+            receive_ack(dllp.sequence(), dllp.is_nak());
+    } else if (dllp.is_flow_control()) {
+        const bool init = dllp.kind() != Dllp::Update;
+        if (init && state_ == State::Init1)
+            limits_.record(dllp.tlp_class(), dllp.headers(), dllp.data());
+        confirmed_ |= state_ >= State::Init2 && dllp.kind() != Dllp::Init1;
+        if (!init && state_ >= State::Init2)
+            limits_.update(dllp.tlp_class(), dllp.headers(), dllp.data());
+        update_seen_ |= !init;
+    }
+    if (state_ == State::Init1 && limits_.recorded())
+        state_ = State::Init2, init_turn_ = init_timer_ = 0;
+    else if (state_ == State::Init2 && confirmed_ && init_turn_ >= kTlpClasses)
+        state_ = State::Up;
+}
+
+void DataLink::receive_ack(unsigned sequence, bool nak) {
+    const int freed = retry_.acknowledge(sequence);
+    if (freed < 0) {
+        counts_.protocol_errors++;
+        return;
+    }
+    if (freed)
+        replay_timer_ = replays_ = 0;
+    if (nak) {
+        counts_.naks_received++;
+        replay();
+    }
+}
+
+bool DataLink::receive(Tlp &tlp) {
+    if (received_.empty())
+        return false;
+    tlp = std::move(received_.front());
+    received_.pop_front();
+    return true;
+}
+
+void DataLink::release(const Tlp &tlp) {
+    grants_.release(tlp);
+    updates_[unsigned(tlp.credit_class())].wanted = true;
+}
+
+// Send ----------------------------------------------------------------------------------------------------------------
+
+const Packet *DataLink::next() {
+    Dllp dllp;
+    if (next_dllp(dllp)) {
+        dllp_ = dllp.packet();
+        return &dllp_;
+    }
+    if (!up())
+        return nullptr;
+    if (retry_.replaying()) {
+        replay_timer_ = 0;
+        return &retry_.next_replayed();
+    }
+    return next_tlp();
+}
+
+bool DataLink::next_dllp(Dllp &dllp) {
+    const unsigned newest = expected_ - 1;
+    if (nak_due_) {
+        counts_.naks_sent++;
+        dllp = Dllp::nak(newest);
+        nak_due_ = ack_wanted_ = ack_now_ = false, ack_timer_ = 0;
+        return true;
+    }
+    if (ack_wanted_ && (ack_now_ || ack_timer_ > ack_limit_ / 2)) {
+        counts_.acks++;
+        dllp = Dllp::ack(newest);
+        ack_wanted_ = ack_now_ = false, ack_timer_ = 0;
+        return true;
+    }
+    if (!up())
+        return state_ != State::Down && next_init(dllp);
+    for (unsigned i = 0; i < kTlpClasses; i++) {
+        Update &update = updates_[i];
+        if (grants_.infinite(i) || (update.since < kUpdateInterval && update.waits < options_.update_delay))
+            continue;
+        update = {};
+        counts_.updates++;
+        dllp = Dllp::flow_control(Dllp::Update, i, grants_.headers(i), grants_.data(i));
+        return true;
+    }
+    return false;
+}
+
+// Three of a kind follow each other, then there is a pause.
+bool DataLink::next_init(Dllp &dllp) {
+    if (init_turn_ && init_turn_ % kTlpClasses == 0 && init_timer_ < kInitPause)
+        return false;
+    const unsigned i = init_turn_++ % kTlpClasses;
+    init_timer_ = 1;
+    dllp =
+        Dllp::flow_control(state_ == State::Init1 ? Dllp::Init1 : Dllp::Init2, i, grants_.headers(i), grants_.data(i));
+    if (state_ == State::Init2 && confirmed_ && init_turn_ >= kTlpClasses)
+        state_ = State::Up;
+    return true;
+}
+
+bool DataLink::waiting() const {
+    return std::any_of(queues_.begin(), queues_.end(), [](const auto &queue) { return !queue.empty(); });
+}
+
+// The oldest TLP that has credits. Only posted writes pass TLPs of other classes (PCIe 2.1 2.4.1).
+const Packet *DataLink::next_tlp() {
+    if (retry_.full())
+        return nullptr;
+    const auto &posted = queues_[unsigned(TlpClass::Posted)];
+    std::deque<Queued> *chosen = nullptr;
+    for (auto &queue : queues_) {
+        if (queue.empty() || !limits_.allow(queue.front().tlp) ||
+            (chosen && chosen->front().number < queue.front().number))
+            continue;
+        if (&queue == &posted || posted.empty() || posted.front().number > queue.front().number)
+            chosen = &queue;
+    }
+    if (!chosen)
+        return nullptr;
+    const Tlp tlp = std::move(chosen->front().tlp);
+    chosen->pop_front();
+    limits_.consume(tlp);
+    counts_.sent++;
+    if (retry_.empty())
+        replay_timer_ = 0;
+    return &retry_.add(tlp);
+}
+
+}  // namespace litepcie::lane

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#pragma once
+
+#include "lane/credit_counter.h"
+#include "lane/dllp.h"
+#include "lane/link_state.h"
+#include "lane/retry_buffer.h"
+
+#include <deque>
+#include <utility>
+
+namespace litepcie::lane {
+
+struct DataLinkOptions {
+    Credits credits = kRootPortCredits;  // that the card gets
+    unsigned mps = 128;                  // for the limits of time
+    unsigned update_delay = 200;         // symbols from a freed credit to its UpdateFC
+};
+
+struct DataLinkCounts {
+    uint64_t sent = 0, received = 0;  // TLPs, each once
+    uint64_t acks = 0, naks_sent = 0, naks_received = 0, replays = 0, timeouts = 0, updates = 0;
+    uint64_t bad_tlps = 0, bad_dllps = 0, nullified = 0, duplicates = 0;
+    uint64_t protocol_errors = 0;  // wrong numbers in ACK or NAK, TLPs without credits
+};
+
+// Data link layer of the root port (PCIe 2.1 chapter 3): initialization of flow control, credits, ACK and NAK, replay.
+class DataLink {
+  public:
+    explicit DataLink(const DataLinkOptions &options);
+
+    // Of the physical layer, per symbol: LinkUp, and whether packets may be sent.
+    void advance(bool link_up, bool active);
+    void receive(const Packet &packet);
+    // The next packet to send, or nullptr. Valid until the next call.
+    const Packet *next();
+    // Falls when the physical layer left L0.
+    bool wants_retrain() const { return wants_retrain_; }
+    bool update_seen() { return std::exchange(update_seen_, false); }
+
+    // Of the transaction layer. A TLP that was received keeps its credits until release().
+    void send(Tlp tlp) { queues_[unsigned(tlp.credit_class())].push_back({std::move(tlp), pushed_++}); }
+    bool receive(Tlp &tlp);
+    void release(const Tlp &tlp);
+    bool up() const { return state_ == State::Up; }
+    // Nothing waits, and everything that was sent is acknowledged.
+    bool quiet() const { return retry_.empty() && !waiting() && received_.empty(); }
+
+    const DataLinkCounts &counts() const { return counts_; }
+
+  private:
+    enum class State { Down, Init1, Init2, Up };
+    struct Queued {
+        Tlp tlp;
+        uint64_t number;
+    };
+
+    void reset();
+    void receive_tlp(const Packet &packet);
+    void receive_dllp(const Dllp &dllp);
+    void receive_ack(unsigned sequence, bool nak);
+    void replay();
+    bool next_dllp(Dllp &dllp);
+    bool next_init(Dllp &dllp);
+    const Packet *next_tlp();
+    bool waiting() const;
+
+    DataLinkOptions options_;
+    unsigned ack_limit_, replay_limit_;  // symbols
+    State state_ = State::Down;
+    DataLinkCounts counts_;
+
+    // Flow control.
+    CreditLimits limits_;
+    CreditGrants grants_;
+    unsigned init_turn_ = 0, init_timer_ = 0;
+    bool confirmed_ = false, update_seen_ = false;
+    struct Update {
+        unsigned since = 0;   // symbols since the last UpdateFC
+        bool wanted = false;  // a credit was freed
+        unsigned waits = 0;   // symbols since then
+    };
+    std::array<Update, kTlpClasses> updates_;
+
+    // Receive.
+    unsigned expected_ = 0;  // NEXT_RCV_SEQ
+    bool nak_scheduled_ = false, nak_due_ = false, ack_wanted_ = false, ack_now_ = false;
+    unsigned ack_timer_ = 0;
+    std::deque<Tlp> received_;
+
+    // Send.
+    std::array<std::deque<Queued>, kTlpClasses> queues_;
+    uint64_t pushed_ = 0;
+    RetryBuffer retry_;
+    unsigned replay_timer_ = 0, replays_ = 0;
+    bool wants_retrain_ = false;
+    Packet dllp_;
+};
+
+}  // namespace litepcie::lane

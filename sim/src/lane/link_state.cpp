@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#include "lane/link_state.h"
+
+namespace litepcie::lane {
+
+const LinkStateInfo &info(LinkState state) {
+    static constexpr LinkState kDetect = LinkState::DetectQuiet;
+    static constexpr LinkStateInfo kInfo[kLinkStates] = {
+        {"Detect.Quiet", 12000, LinkState::DetectActive},
+        {"Detect.Active", 0, kDetect},
+        {"Polling.Active", 24000, kDetect},
+        {"Polling.Configuration", 48000, kDetect},
+        {"Configuration.Linkwidth.Start", 24000, kDetect},
+        {"Configuration.Lanenum.Wait", 2000, kDetect},
+        {"Configuration.Complete", 2000, kDetect},
+        {"Configuration.Idle", 2000, LinkState::RecoveryLock},
+        {"L0", 0, kDetect},
+        {"Recovery.RcvrLock", 24000, kDetect},
+        {"Recovery.RcvrCfg", 48000, kDetect},
+        {"Recovery.Idle", 2000, LinkState::RecoveryLock},
+        {"Hot Reset", 2000, kDetect},
+        {"Disabled", 0, kDetect},
+    };
+    return kInfo[unsigned(state)];
+}
+
+}  // namespace litepcie::lane

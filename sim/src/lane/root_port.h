@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#pragma once
+
+#include "lane/data_link.h"
+#include "lane/receiver.h"
+#include "lane/training.h"
+#include "lane/transmitter.h"
+
+namespace litepcie::lane {
+
+struct RootPortOptions {
+    TrainingOptions training;
+    DataLinkOptions data_link;
+    unsigned skips = 3;          // SKP symbols of a set; 0: 1 to 5
+    unsigned skip_interval = 0;  // symbols between two SKP sets; 0: random ones
+};
+
+// A root port with one lane: one symbol in, one symbol out.
+class RootPort {
+  public:
+    RootPort(const RootPortOptions &options, uint64_t seed);
+
+    Symbol step(Symbol symbol);
+
+    Training &training() { return training_; }
+    DataLink &data_link() { return data_link_; }
+    const Receiver &receiver() const { return receiver_; }
+    const Transmitter &transmitter() const { return transmitter_; }
+
+  private:
+    void take(Symbol symbol);
+    Symbol give();
+    Symbol give_data();
+
+    std::minstd_rand random_;
+    Receiver receiver_;
+    Transmitter transmitter_;
+    Training training_;
+    DataLink data_link_;
+    Training::Send loaded_ = Training::Send::Silence;  // what the transmitter holds
+    bool was_active_ = false;
+};
+
+}  // namespace litepcie::lane

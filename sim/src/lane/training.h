@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#pragma once
+
+#include "lane/link_state.h"
+#include "lane/receiver.h"
+
+#include <functional>
+#include <random>
+
+namespace litepcie::lane {
+
+struct TrainingOptions {
+    uint8_t link_number = 1;
+    uint8_t n_fts = 32;
+    bool scrambling = true;
+    bool present = true;       // a receiver is detected at the other end
+    unsigned slowness = 0;     // most symbols by which the port is late in each state
+    uint64_t quiet_since = 0;  // symbols that Detect.Quiet has lasted at the begin
+};
+
+// Link training and status state machine of a downstream port (PCIe 2.1 4.2.6). Called once per symbol.
+class Training {
+  public:
+    enum class Send { Silence, Sets, IdleSet, Data };
+
+    Training(const TrainingOptions &options, uint64_t seed);
+
+    // Time passes by one symbol; `silent`: the lane is in electrical idle.
+    void advance(bool silent);
+    // A symbol completed something.
+    void received(Received what, Receiver &receiver);
+    // What was asked for has been sent.
+    void sent_set();
+    void sent_idle();
+    // An UpdateFC came.
+    void alive() { silence_ = 0; }
+
+    Send send() const;
+    TrainingSet set() const;
+    LinkState state() const { return state_; }
+    bool active() const { return state_ == LinkState::L0; }
+    // LinkUp of the specification.
+    bool link_up() const { return state_ >= LinkState::ConfigurationIdle && state_ <= LinkState::RecoveryIdle; }
+    bool scrambling_off() const { return no_scrambling_; }
+
+    // What the host asks of the port. A link that is disabled begins anew by enable().
+    void retrain() { retrain_ = true; }
+    void hot_reset() { hot_reset_ = true; }
+    void disable() { disable_ = true; }
+    void enable() { disable_ = false; }
+
+    // Told of each change of state.
+    std::function<void(LinkState)> entered = [](LinkState) {};
+
+  private:
+    void go(LinkState state);
+    void enter(LinkState state);
+    void expire();
+    void training_set(const TrainingSet &set, Receiver &receiver);
+    void in_configuration(const TrainingSet &set, unsigned alike);
+    void in_recovery(const TrainingSet &set, unsigned alike);
+    void idle(unsigned in_a_row);
+    bool sending_idle() const { return state_ == LinkState::ConfigurationIdle || state_ == LinkState::RecoveryIdle; }
+
+    TrainingOptions options_;
+    std::minstd_rand random_;
+    LinkState state_ = LinkState::DetectQuiet, next_ = LinkState::DetectQuiet;
+    unsigned pause_ = 0;  // symbols until `next_`
+    uint64_t timer_ = 0, limit_ = 0, silence_ = 0;
+    unsigned sent_ = 0;
+    bool counting_ = false;  // since the first set, or the first idle, that counts
+    bool enough_ = false;    // received
+    bool any_set_ = false, idle_set_sent_ = false, no_scrambling_ = false;
+    unsigned retries_ = 0;
+    bool retrain_ = false, hot_reset_ = false, disable_ = false;
+};
+
+}  // namespace litepcie::lane

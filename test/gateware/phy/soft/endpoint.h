@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+//
+// The stack of the endpoint in gateware, compiled by Verilator, with a producer and a consumer of TLPs above it.
+#pragma once
+
+#include "Vtop.h"
+#include "lane/serdes_lane.h"
+#include "link/tlp.h"
+
+#include <array>
+#include <deque>
+#include <random>
+#include <vector>
+
+using litepcie::Tlp;
+
+class Endpoint {
+  public:
+    // `stalls`: the share of cycles, in percent, in which a received word is not taken.
+    Endpoint(uint64_t seed, unsigned stalls) : random_(seed), stalls_(stalls) {
+        top_.mps_128 = 1;
+        top_.sys_rst = 1;
+        cycle();
+        top_.sys_rst = 0;
+    }
+    ~Endpoint() { top_.final(); }
+
+    void send(const Tlp &tlp) { queues_[unsigned(tlp.credit_class())].push_back(tlp); }
+    bool idle() const { return queues_[0].empty() && queues_[1].empty() && queues_[2].empty(); }
+    bool dl_up() const { return top_.dl_up; }
+    unsigned state() const { return top_.state; }
+    std::vector<Tlp> received;
+    // Pulses: LCRC errors, DLLP errors, NAKs sent and received, replays, timeouts, protocol errors, overflows.
+    std::array<uint64_t, 8> events{};
+
+    // One cycle of the lane and of the endpoint.
+    void clock(litepcie::lane::SerDesLane &lane) {
+        litepcie::lane::SerDesOutputs out;
+        out.tx_data = top_.serdes_tx_data, out.tx_k = top_.serdes_tx_k, out.tx_idle = top_.serdes_tx_idle;
+        out.polarity = top_.serdes_polarity, out.detect = top_.serdes_detect;
+        lane.clock(out, in_);
+        top_.serdes_rx_data = in_.rx_data, top_.serdes_rx_k = in_.rx_k, top_.serdes_rx_error = in_.rx_error;
+        top_.serdes_rx_valid = in_.rx_valid, top_.serdes_rx_idle = in_.rx_idle;
+        top_.serdes_rx_overflow = in_.rx_overflow, top_.serdes_ready = in_.ready;
+        top_.serdes_detect_done = in_.detect_done, top_.serdes_detect_present = in_.detect_present;
+        offer(0, top_.posted_valid, top_.posted_payload_data, top_.posted_first, top_.posted_last);
+        offer(1, top_.nonposted_valid, top_.nonposted_payload_data, top_.nonposted_first, top_.nonposted_last);
+        offer(2, top_.completion_valid, top_.completion_payload_data, top_.completion_first, top_.completion_last);
+        top_.received_ready = random_() % 100 >= stalls_;
+        cycle();
+    }
+
+  private:
+    void cycle() {
+        top_.sys_clk = 0;
+        top_.eval();
+        const bool accepted[] = {top_.posted_valid && top_.posted_ready, top_.nonposted_valid && top_.nonposted_ready,
+                                 top_.completion_valid && top_.completion_ready};
+        const bool taken = top_.received_valid && top_.received_ready;
+        const unsigned word = top_.received_payload_data;
+        const bool first = top_.received_first, last = top_.received_last;
+        for (unsigned i = 0; i < events.size(); i++)
+            events[i] += top_.events >> i & 1;
+        top_.sys_clk = 1;
+        top_.eval();
+        top_.free_ph = top_.free_pd = top_.free_nph = top_.free_npd = 0;
+        for (unsigned i = 0; i < 3; i++)
+            if (accepted[i])
+                advance(i);
+        if (taken)
+            take(word, first, last);
+    }
+
+    // One word of the first TLP of a class; after its first word, one in every cycle.
+    void offer(unsigned i, uint8_t &valid, uint16_t &data, uint8_t &first, uint8_t &last) {
+        if (queues_[i].empty() || !top_.dl_up || (places_[i] == 0 && random_() % 4 == 0)) {
+            valid = valid && !queues_[i].empty();
+            return;
+        }
+        const Tlp &tlp = queues_[i].front();
+        const uint32_t dword = tlp.dw[places_[i] / 2];
+        const unsigned half = places_[i] % 2 ? dword & 0xffff : dword >> 16;
+        valid = 1;
+        data = uint16_t(half >> 8 | half << 8);
+        first = places_[i] == 0;
+        last = places_[i] == 2 * tlp.dw.size() - 1;
+    }
+    void advance(unsigned i) {
+        if (++places_[i] == 2 * queues_[i].front().dw.size()) {
+            places_[i] = 0;
+            queues_[i].pop_front();
+            (i == 0 ? top_.posted_valid : i == 1 ? top_.nonposted_valid : top_.completion_valid) = 0;
+        }
+    }
+
+    void take(unsigned word, bool first, bool last) {
+        if (first)
+            words_.clear();
+        words_.push_back(uint16_t(word >> 8 | word << 8));
+        if (!last)
+            return;
+        Tlp tlp;
+        for (size_t i = 0; i + 1 < words_.size(); i += 2)
+            tlp.dw.push_back(uint32_t(words_[i]) << 16 | words_[i + 1]);
+        const unsigned data = tlp.data_credits();
+        if (tlp.credit_class() == litepcie::TlpClass::Posted)
+            top_.free_ph = 1, top_.free_pd = data;
+        else if (tlp.credit_class() == litepcie::TlpClass::NonPosted)
+            top_.free_nph = 1, top_.free_npd = data;
+        received.push_back(std::move(tlp));
+    }
+
+    Vtop top_;
+    std::minstd_rand random_;
+    unsigned stalls_;
+    litepcie::lane::SerDesInputs in_;
+    std::array<std::deque<Tlp>, 3> queues_;
+    std::array<size_t, 3> places_{};
+    std::vector<uint16_t> words_;
+};
