@@ -101,7 +101,7 @@ class Link(LiteXModule):
         ]
 
         # Transmit ---------------------------------------------------------------------------------
-        idle = Signal(4)  # Electrical idle, as long as the scrambler takes.
+        idle = Signal(4, reset=0b1111)  # Electrical idle, as long as the scrambler takes.
         self.comb += [
             frames_out.active.eq(ltssm.active),
             frames_out.hold.eq(sets_out.hold),

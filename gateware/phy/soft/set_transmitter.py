@@ -58,7 +58,7 @@ class SetTransmitter(LiteXModule):
         self.data        = Signal(16)
         self.k           = Signal(2)
         self.plain       = Signal(2)
-        self.idle        = Signal(2)
+        self.idle        = Signal(2, reset=0b11)
 
         # # #
 

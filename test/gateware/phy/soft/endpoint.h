@@ -17,9 +17,10 @@ using litepcie::Tlp;
 
 class Endpoint {
   public:
+    static constexpr unsigned kPollingActive = 2, kL0 = 10;  // of ltssm_states.py
+
     // `stalls`: the share of cycles, in percent, in which a received word is not taken.
     Endpoint(uint64_t seed, unsigned stalls) : random_(seed), stalls_(stalls) {
-        top_.mps_128 = 1;
         top_.sys_rst = 1;
         cycle();
         top_.sys_rst = 0;
@@ -33,12 +34,15 @@ class Endpoint {
     std::vector<Tlp> received;
     // Pulses: LCRC errors, DLLP errors, NAKs sent and received, replays, timeouts, protocol errors, overflows.
     std::array<uint64_t, 8> events{};
+    uint64_t early = 0;  // cycles with symbols in Detect, before the first training
 
     // One cycle of the lane and of the endpoint.
     void clock(litepcie::lane::SerDesLane &lane) {
         litepcie::lane::SerDesOutputs out;
         out.tx_data = top_.serdes_tx_data, out.tx_k = top_.serdes_tx_k, out.tx_idle = top_.serdes_tx_idle;
         out.polarity = top_.serdes_polarity, out.detect = top_.serdes_detect;
+        trained_ |= top_.state >= kPollingActive;
+        early += out.tx_idle != 3 && !trained_;
         lane.clock(out, in_);
         top_.serdes_rx_data = in_.rx_data, top_.serdes_rx_k = in_.rx_k, top_.serdes_rx_error = in_.rx_error;
         top_.serdes_rx_valid = in_.rx_valid, top_.serdes_rx_idle = in_.rx_idle;
@@ -114,6 +118,7 @@ class Endpoint {
     Vtop top_;
     std::minstd_rand random_;
     unsigned stalls_;
+    bool trained_ = false;
     litepcie::lane::SerDesInputs in_;
     std::array<std::deque<Tlp>, 3> queues_;
     std::array<size_t, 3> places_{};
