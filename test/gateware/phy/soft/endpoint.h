@@ -10,6 +10,7 @@
 
 #include <array>
 #include <deque>
+#include <functional>
 #include <random>
 #include <vector>
 
@@ -19,8 +20,9 @@ class Endpoint {
   public:
     static constexpr unsigned kPollingActive = 2, kL0 = 10;  // of ltssm_states.py
 
-    // `stalls`: the share of cycles, in percent, in which a received word is not taken.
-    Endpoint(uint64_t seed, unsigned stalls) : random_(seed), stalls_(stalls) {
+    // `stalls`: the share of cycles, in percent, in which a received word is not taken; `pauses`: in which no TLP
+    // begins.
+    Endpoint(uint64_t seed, unsigned stalls, unsigned pauses) : random_(seed), stalls_(stalls), pauses_(pauses) {
         top_.sys_rst = 1;
         cycle();
         top_.sys_rst = 0;
@@ -28,10 +30,12 @@ class Endpoint {
     ~Endpoint() { top_.final(); }
 
     void send(const Tlp &tlp) { queues_[unsigned(tlp.credit_class())].push_back(tlp); }
-    bool idle() const { return queues_[0].empty() && queues_[1].empty() && queues_[2].empty(); }
     bool dl_up() const { return top_.dl_up; }
     unsigned state() const { return top_.state; }
+    size_t waiting(litepcie::TlpClass tlp_class) const { return queues_[unsigned(tlp_class)].size(); }
     std::vector<Tlp> received;
+    // Called with each received TLP.
+    std::function<void(Tlp)> took = [this](Tlp tlp) { received.push_back(std::move(tlp)); };
     // Pulses: LCRC errors, DLLP errors, NAKs sent and received, replays, timeouts, protocol errors, overflows.
     std::array<uint64_t, 8> events{};
     uint64_t early = 0;  // cycles with symbols in Detect, before the first training
@@ -78,7 +82,7 @@ class Endpoint {
 
     // One word of the first TLP of a class; after its first word, one in every cycle.
     void offer(unsigned i, uint8_t &valid, uint16_t &data, uint8_t &first, uint8_t &last) {
-        if (queues_[i].empty() || !top_.dl_up || (places_[i] == 0 && random_() % 4 == 0)) {
+        if (queues_[i].empty() || !top_.dl_up || (places_[i] == 0 && random_() % 100 < pauses_)) {
             valid = valid && !queues_[i].empty();
             return;
         }
@@ -112,15 +116,19 @@ class Endpoint {
             top_.free_ph = 1, top_.free_pd = data;
         else if (tlp.credit_class() == litepcie::TlpClass::NonPosted)
             top_.free_nph = 1, top_.free_npd = data;
-        received.push_back(std::move(tlp));
+        took(std::move(tlp));
     }
 
     Vtop top_;
     std::minstd_rand random_;
-    unsigned stalls_;
+    unsigned stalls_, pauses_;
     bool trained_ = false;
     litepcie::lane::SerDesInputs in_;
     std::array<std::deque<Tlp>, 3> queues_;
     std::array<size_t, 3> places_{};
     std::vector<uint16_t> words_;
 };
+
+// The two programs that are one: root_port_bench.cpp and root_port_rate.cpp.
+int links(int argc, char **argv);
+int rates(int argc, char **argv);

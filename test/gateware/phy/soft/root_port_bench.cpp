@@ -82,7 +82,7 @@ bool run(uint64_t seed, const Plan &plan, Totals &totals) {
     const bool steady_skips = random() % 2;
     const LaneOptions wires = random_lane(random, plan, steady_skips);
     SerDesLane lane(wires, random_port(random, steady_skips), seed);
-    Endpoint endpoint(seed, 10);
+    Endpoint endpoint(seed, 10, 25);
     RootPort &port = lane.port();
     uint64_t recoveries = 0;
     port.training().entered = [&](LinkState state) { recoveries += state == LinkState::RecoveryLock; };
@@ -134,7 +134,7 @@ bool run(uint64_t seed, const Plan &plan, Totals &totals) {
 
 }  // namespace
 
-int main(int argc, char **argv) {
+int links(int argc, char **argv) {
     if (argc != 6)
         return 2;
     const auto number = [&](int i) { return unsigned(atoi(argv[i])); };

@@ -26,11 +26,12 @@ from litepcie_soc.phy.soft.symbols import SerDesInterface
 
 from test.gateware.verilate import verilate
 
-HERE  = Path(__file__).resolve().parent
-SIM   = HERE.parents[3] / "sim" / "src"
-KINDS = "posted", "nonposted", "completion"
-FREED = "free_ph", "free_pd", "free_nph", "free_npd"
-EVENTS = "lcrc_error", "dllp_error", "nak_sent", "nak_received", "replay", "timeout", "protocol_error"
+HERE    = Path(__file__).resolve().parent
+SIM     = HERE.parents[3] / "sim" / "src"
+PROGRAM = "root_port_main.cpp", "root_port_bench.cpp", "root_port_rate.cpp"
+KINDS   = "posted", "nonposted", "completion"
+FREED   = "free_ph", "free_pd", "free_nph", "free_npd"
+EVENTS  = "lcrc_error", "dllp_error", "nak_sent", "nak_received", "replay", "timeout", "protocol_error"
 
 pytestmark = pytest.mark.skipif(not shutil.which("verilator"), reason="verilator is not installed")
 
@@ -65,7 +66,7 @@ class Top(LiteXModule):
 
 @pytest.fixture(scope="session")
 def bench():
-    """Function (seed, runs, tlps, errors_every, recoveries) that returns the counts of all runs."""
+    """Function (program, arguments) that returns the counts that it prints."""
     top        = Top()
     top.cd_sys = ClockDomain("sys")
     verilog    = convert(top.get_fragment(), {*top.ports, top.cd_sys.clk, top.cd_sys.rst}, name="top")
@@ -74,11 +75,10 @@ def bench():
     model = verilate({
         "top.v": verilog.main_source,
         **{str(path.relative_to(SIM)): path.read_text() for path in sources},
-        **{name: (HERE / name).read_text() for name in ("endpoint.h", "root_port_bench.cpp")},
+        **{name: (HERE / name).read_text() for name in ("endpoint.h", *PROGRAM)},
     }, optimise="-O2")
 
-    def run(seed=1, runs=1, tlps=6, errors_every=0, recoveries=0):
-        words  = [seed, runs, tlps, errors_every, recoveries]
+    def run(*words):
         result = subprocess.run([model.path, *map(str, words)], capture_output=True, text=True)
         assert result.returncode == 0, result.stdout + result.stderr
         found  = result.stdout.split()
@@ -86,14 +86,57 @@ def bench():
     return run
 
 
+def links(bench, seed=1, runs=1, tlps=6, errors_every=0, recoveries=0):
+    return bench("links", seed, runs, tlps, errors_every, recoveries)
+
+
 def test_random_links_train(bench):
     """1024 TS1 and all times; alignment, swapped wires, drift, SKP sets, pauses and link numbers are random."""
-    counts = bench(runs=200)
+    counts = links(bench, runs=200)
     assert counts["added"] and counts["removed"] and counts["longest"] < 60_000
     assert counts["early"] == 0
     assert counts["lcrc"] == counts["dllp"] == counts["recoveries"] == 0
 
 
+@pytest.mark.full
+def test_ten_thousand_random_links_train(bench):
+    assert links(bench, seed=10_000, runs=10_000)["longest"] < 60_000
+
+
 def test_tlps_over_damaged_symbols_and_recoveries(bench):
-    counts = bench(seed=1000, runs=6, tlps=150, errors_every=2000, recoveries=2)
+    counts = links(bench, seed=1000, runs=6, tlps=150, errors_every=2000, recoveries=2)
     assert min(counts[name] for name in ("injected", "recoveries", "lcrc", "replays_down", "replays_up")) > 0
+
+# Rates --------------------------------------------------------------------------------------------
+
+
+def bound(payload, both=False):
+    """Bytes of payload per second: 20 bytes around it, the SKP sets and the updates of flow control of the sender.
+
+    Both ways, an ACK for each TLP at most, and 8 symbols for each.
+    """
+    raw = 250e6*(1 - 4/1180 - 16/7500)
+    return raw*payload/(payload + 20 + 8*both)
+
+
+@pytest.mark.parametrize("payload", [64, 128, 256])
+def test_rates_one_way(bench, payload):
+    for up in (1, 0):
+        counts = bench("rates", 1500, payload, up, 1 - up, 0)
+        assert counts["up" if up else "down"] >= 0.995*bound(payload)
+        assert counts["replays"] == counts["timeouts"] == 0
+
+
+@pytest.mark.parametrize("payload", [64, 128, 256])
+def test_rates_both_ways(bench, payload):
+    counts = bench("rates", 1500, payload, 1, 1, 0)
+    assert min(counts["up"], counts["down"]) >= 0.98*bound(payload, both=True)
+    assert counts["replays"] == counts["timeouts"] == 0
+
+
+@pytest.mark.full
+def test_rates_with_one_damaged_symbol_in_100000(bench):
+    """100 MB each way: every byte is right, and the errors cost less than 5 %."""
+    counts, clean = (bench("rates", tlps, 128, 1, 1, every) for tlps, every in ((800_000, 100_000), (20_000, 0)))
+    assert counts["injected"] > 1000
+    assert min(counts[way]/clean[way] for way in ("up", "down")) >= 0.95
