@@ -23,11 +23,16 @@ class Endpoint {
     // `stalls`: the share of cycles, in percent, in which a received word is not taken; `pauses`: in which no TLP
     // begins.
     Endpoint(uint64_t seed, unsigned stalls, unsigned pauses) : random_(seed), stalls_(stalls), pauses_(pauses) {
+        reset();
+    }
+    ~Endpoint() { top_.final(); }
+
+    // PERST#.
+    void reset() {
         top_.sys_rst = 1;
         cycle();
         top_.sys_rst = 0;
     }
-    ~Endpoint() { top_.final(); }
 
     void send(const Tlp &tlp) { queues_[unsigned(tlp.credit_class())].push_back(tlp); }
     bool dl_up() const { return top_.dl_up; }
@@ -129,6 +134,7 @@ class Endpoint {
     std::vector<uint16_t> words_;
 };
 
-// The two programs that are one: root_port_bench.cpp and root_port_rate.cpp.
+// The programs that are one: root_port_bench.cpp, root_port_rate.cpp, root_port_resets.cpp.
 int links(int argc, char **argv);
 int rates(int argc, char **argv);
+int resets(int argc, char **argv);

@@ -4,6 +4,7 @@
 // The stack of the endpoint in gateware against the root port of sim/src/lane, from Detect to TLPs both ways.
 // Arguments: FIRST_SEED RUNS TLPS ERRORS_EVERY RECOVERIES. Prints a line per run that fails, and a summary.
 #include "endpoint.h"
+#include "random_tlps.h"
 
 #include <cinttypes>
 #include <cstdio>
@@ -23,18 +24,6 @@ struct Totals {
     uint64_t early = 0;
     std::array<uint64_t, 8> events{};
 };
-
-Tlp random_tlp(std::minstd_rand &random) {
-    uint8_t data[128];
-    for (auto &byte : data)
-        byte = uint8_t(random() >> 8);
-    const uint64_t address = random() % 3 ? 0x1000 * (random() % 1000) : 0x123400000000 + 4 * (random() % 1000);
-    switch (random() % 3) {
-    case 0: return Tlp::memory_write(0x0100, address, data, 1 + random() % 120);
-    case 1: return Tlp::memory_read(0x0100, random() % 256, address, 1 + random() % 500);
-    default: return Tlp::completion_data(0x0100, 0, random() % 256, 128, 0, data, 1 + random() % 32);
-    }
-}
 
 LaneOptions random_lane(std::minstd_rand &random, const Plan &plan, bool steady_skips) {
     LaneOptions lane;
@@ -58,23 +47,6 @@ RootPortOptions random_port(std::minstd_rand &random, bool steady_skips) {
     // Else the card is the first one to leave Detect.
     port.training.quiet_since = random() % 4 ? whole - random() % 8000 : 0;
     return port;
-}
-
-bool same(const std::vector<Tlp> &sent, const std::vector<Tlp> &received) {
-    if (sent.size() != received.size())
-        return false;
-    for (unsigned i = 0; i < kTlpClasses; i++) {
-        std::vector<std::vector<uint32_t>> one, other;
-        for (const Tlp &tlp : sent)
-            if (unsigned(tlp.credit_class()) == i)
-                one.push_back(tlp.dw);
-        for (const Tlp &tlp : received)
-            if (unsigned(tlp.credit_class()) == i)
-                other.push_back(tlp.dw);
-        if (one != other)
-            return false;
-    }
-    return true;
 }
 
 bool run(uint64_t seed, const Plan &plan, Totals &totals) {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 //
-// Arguments: `links` or `rates`, and theirs.
+// Arguments: `links`, `rates` or `resets`, and theirs.
 #include "endpoint.h"
 
-#include <cstring>
+#include <string>
 
 int main(int argc, char **argv) {
-    if (argc < 2)
-        return 2;
-    return strcmp(argv[1], "links") ? rates(argc - 1, argv + 1) : links(argc - 1, argv + 1);
+    const std::string what = argc < 2 ? "" : argv[1];
+    return what == "links"    ? links(argc - 1, argv + 1)
+           : what == "rates"  ? rates(argc - 1, argv + 1)
+           : what == "resets" ? resets(argc - 1, argv + 1)
+                              : 2;
 }

@@ -28,7 +28,7 @@ from test.gateware.verilate import verilate
 
 HERE    = Path(__file__).resolve().parent
 SIM     = HERE.parents[3] / "sim" / "src"
-PROGRAM = "root_port_main.cpp", "root_port_bench.cpp", "root_port_rate.cpp"
+PROGRAM = [f"root_port_{part}.cpp" for part in ("main", "bench", "rate", "resets")]
 KINDS   = "posted", "nonposted", "completion"
 FREED   = "free_ph", "free_pd", "free_nph", "free_npd"
 EVENTS  = "lcrc_error", "dllp_error", "nak_sent", "nak_received", "replay", "timeout", "protocol_error"
@@ -75,13 +75,13 @@ def bench():
     model = verilate({
         "top.v": verilog.main_source,
         **{str(path.relative_to(SIM)): path.read_text() for path in sources},
-        **{name: (HERE / name).read_text() for name in ("endpoint.h", *PROGRAM)},
+        **{name: (HERE / name).read_text() for name in ("endpoint.h", "random_tlps.h", *PROGRAM)},
     }, optimise="-O2")
 
     def run(*words):
         result = subprocess.run([model.path, *map(str, words)], capture_output=True, text=True)
         assert result.returncode == 0, result.stdout + result.stderr
-        found  = result.stdout.split()
+        found  = result.stdout.splitlines()[-1].split()
         return {name: int(value) for name, value in zip(found[::2], found[1::2])}
     return run
 
@@ -140,3 +140,16 @@ def test_rates_with_one_damaged_symbol_in_100000(bench):
     counts, clean = (bench("rates", tlps, 128, 1, 1, every) for tlps, every in ((800_000, 100_000), (20_000, 0)))
     assert counts["injected"] > 1000
     assert min(counts[way]/clean[way] for way in ("up", "down")) >= 0.95
+
+# Resets -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("event, least, most", [
+    ("hot", 2, 5), ("both", 0, 1),
+    # The port waits for 12 ms in Detect.Quiet.
+    pytest.param("disable", 12, 13, marks=pytest.mark.full),
+    # The port waits in Recovery.RcvrLock and in Configuration for 24 ms each: the numbers of its sets are unknown now.
+    pytest.param("perst", 48, 50, marks=pytest.mark.full)])
+def test_the_link_after_a_reset(bench, event, least, most):
+    """The next link trains in milliseconds, and carries all that is sent then."""
+    assert least <= bench("resets", 1, event)["cycles"]/125e3 <= most
