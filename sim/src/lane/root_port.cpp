@@ -57,6 +57,15 @@ Symbol RootPort::give() {
     return transmitter_.pop();
 }
 
+// Faults begin when flow control is initialized.
+const Packet *RootPort::next_packet() {
+    const Packet *packet = faults_.extra();
+    if (packet)
+        return packet;
+    packet = data_link_.next();
+    return data_link_.up() ? faults_.change(packet) : packet;
+}
+
 // What training asks for now: it may have changed with the set that ended.
 Symbol RootPort::give_data() {
     loaded_ = training_.send();
@@ -65,7 +74,7 @@ Symbol RootPort::give_data() {
     case Training::Send::Sets: transmitter_.load(training_.set()); break;
     case Training::Send::IdleSet: transmitter_.load_idle_set(); break;
     case Training::Send::Data: {
-        const Packet *packet = training_.active() ? data_link_.next() : nullptr;
+        const Packet *packet = training_.active() ? next_packet() : nullptr;
         if (!packet) {
             training_.sent_idle();
             return transmitter_.idle();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lane/data_link.h"
+#include "lane/fault_injector.h"
 #include "lane/receiver.h"
 #include "lane/training.h"
 #include "lane/transmitter.h"
@@ -25,6 +26,7 @@ class RootPort {
 
     Training &training() { return training_; }
     DataLink &data_link() { return data_link_; }
+    FaultInjector &faults() { return faults_; }
     const Receiver &receiver() const { return receiver_; }
     const Transmitter &transmitter() const { return transmitter_; }
 
@@ -32,12 +34,14 @@ class RootPort {
     void take(Symbol symbol);
     Symbol give();
     Symbol give_data();
+    const Packet *next_packet();
 
     std::minstd_rand random_;
     Receiver receiver_;
     Transmitter transmitter_;
     Training training_;
     DataLink data_link_;
+    FaultInjector faults_;
     Training::Send loaded_ = Training::Send::Silence;  // what the transmitter holds
     bool was_active_ = false;
 };

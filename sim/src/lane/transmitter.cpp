@@ -43,7 +43,8 @@ void Transmitter::load(const Packet &packet) {
     queue_.clear();
     queue_.push_back(packet.dllp ? kSdp : kStp);
     queue_.insert(queue_.end(), packet.bytes.begin(), packet.bytes.end());
-    queue_.push_back(packet.nullified ? kEdb : kEnd);
+    if (!packet.damaged)
+        queue_.push_back(packet.nullified ? kEdb : kEnd);
     next_ = 0;
     plain_ = false;
 }

@@ -35,6 +35,7 @@ class Transmitter {
     // Loads a SKP set if one is due.
     bool load_skip();
     void load(const TrainingSet &set);
+    // A damaged packet has no end.
     void load(const Packet &packet);
     void load_idle_set() { load_ordered(kIdl, 3); }
     // Drops the rest of what was loaded.

@@ -134,7 +134,9 @@ class Endpoint {
     std::vector<uint16_t> words_;
 };
 
-// The programs that are one: root_port_bench.cpp, root_port_rate.cpp, root_port_resets.cpp.
+// The programs that are one: root_port_bench.cpp, root_port_rate.cpp, root_port_resets.cpp,
+// root_port_faults.cpp.
 int links(int argc, char **argv);
 int rates(int argc, char **argv);
 int resets(int argc, char **argv);
+int faults(int argc, char **argv);

@@ -28,7 +28,7 @@ from test.gateware.verilate import verilate
 
 HERE    = Path(__file__).resolve().parent
 SIM     = HERE.parents[3] / "sim" / "src"
-PROGRAM = [f"root_port_{part}.cpp" for part in ("main", "bench", "rate", "resets")]
+PROGRAM = [f"root_port_{part}.cpp" for part in ("main", "bench", "rate", "resets", "faults")]
 KINDS   = "posted", "nonposted", "completion"
 FREED   = "free_ph", "free_pd", "free_nph", "free_npd"
 EVENTS  = "lcrc_error", "dllp_error", "nak_sent", "nak_received", "replay", "timeout", "protocol_error"
@@ -75,7 +75,7 @@ def bench():
     model = verilate({
         "top.v": verilog.main_source,
         **{str(path.relative_to(SIM)): path.read_text() for path in sources},
-        **{name: (HERE / name).read_text() for name in ("endpoint.h", "random_tlps.h", *PROGRAM)},
+        **{name: (HERE / name).read_text() for name in ("endpoint.h", "random_tlps.h", "session.h", *PROGRAM)},
     }, optimise="-O2")
 
     def run(*words):
@@ -127,9 +127,10 @@ def test_rates_one_way(bench, payload):
         assert counts["replays"] == counts["timeouts"] == 0
 
 
-@pytest.mark.parametrize("payload", [64, 128, 256])
-def test_rates_both_ways(bench, payload):
-    counts = bench("rates", 1500, payload, 1, 1, 0)
+# The first one goes three times through all sequence numbers.
+@pytest.mark.parametrize("payload, tlps", [(64, 13_000), (128, 1500), (256, 1500)])
+def test_rates_both_ways(bench, payload, tlps):
+    counts = bench("rates", tlps, payload, 1, 1, 0)
     assert min(counts["up"], counts["down"]) >= 0.98*bound(payload, both=True)
     assert counts["replays"] == counts["timeouts"] == 0
 
@@ -153,3 +154,32 @@ def test_rates_with_one_damaged_symbol_in_100000(bench):
 def test_the_link_after_a_reset(bench, event, least, most):
     """The next link trains in milliseconds, and carries all that is sent then."""
     assert least <= bench("resets", 1, event)["cycles"]/125e3 <= most
+
+# Faults -------------------------------------------------------------------------------------------
+
+# Faulty packets of the port, and the counter that counts each of them once. The others only cost a replay, or nothing.
+FAULTS = {
+    "wrong-lcrc"      : "lcrc",
+    "nullified-wrong" : "lcrc",
+    "no-end"          : "lcrc",
+    "nullified"       : None,
+    "lost-tlp"        : None,
+    "doubled-tlp"     : None,
+    "wrong-dllp"      : "dllp",
+    "wrong-ack"       : "protocol",
+    "lost-dllp"       : None,
+    "doubled-dllp"    : None,
+    "unknown-dllp"    : None,
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faulty_packets(bench, fault):
+    """Every TLP arrives once, and every fault that the card can see is counted once."""
+    counts = bench("faults", 1, 400, fault, 5)
+    assert counts["injected"] > 15
+    for name in ("lcrc", "dllp", "protocol"):
+        wanted = counts["injected"] if name == FAULTS[fault] else 0
+        # The packet that follows one without END may be lost with it (`FrameReceiver`), and may have no END either.
+        least  = 0.8*wanted if fault == "no-end" else wanted
+        assert least <= counts[name] <= wanted, name

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#include "lane/fault_injector.h"
+
+#include "lane/dllp.h"
+
+#include <iterator>
+
+namespace litepcie::lane {
+
+namespace {
+
+constexpr const char *kNames[kFaults] = {"wrong-lcrc",   "nullified",    "nullified-wrong", "no-end",
+                                         "lost-tlp",     "doubled-tlp",  "wrong-dllp",      "lost-dllp",
+                                         "doubled-dllp", "unknown-dllp", "wrong-ack"};
+constexpr unsigned kFar = 1500;  // further ahead than TLPs are in flight
+
+// Feature exchange, vendor, NOP, InitFC1 of virtual channel 1, and a type that nobody uses.
+constexpr uint32_t kUnknown[] = {0x02000001, 0x30abcdef, 0x31000000, 0x41080080, 0x7f000000};
+
+}  // namespace
+
+const char *name(Fault fault) { return kNames[unsigned(fault)]; }
+
+std::optional<Fault> fault_of(const std::string &name) {
+    for (unsigned i = 0; i < kFaults; i++)
+        if (name == kNames[i])
+            return Fault(i);
+    return {};
+}
+
+bool FaultInjector::suits(const Packet &packet) const {
+    Dllp dllp;
+    if (fault_ == Fault::WrongAck)
+        return dllp.parse(packet) && dllp.is_ack();
+    return packet.dllp == (fault_ >= Fault::WrongDllp);
+}
+
+void FaultInjector::add_dllp(uint32_t dword) {
+    extra_ = Dllp{dword}.packet();
+    has_extra_ = true;
+}
+
+const Packet *FaultInjector::extra() {
+    const bool has = has_extra_;
+    has_extra_ = false;
+    return has ? &extra_ : nullptr;
+}
+
+const Packet *FaultInjector::change(const Packet *packet) {
+    if (!every_ || !packet || !suits(*packet) || random_() % every_)
+        return packet;
+    injected_++;
+    changed_ = *packet;
+    auto &bytes = changed_.bytes;
+    switch (fault_) {
+    case Fault::WrongLcrc:
+    case Fault::WrongDllp: bytes[injected_ % bytes.size()] ^= 1 << injected_ % 8; break;
+    case Fault::Nullified:
+        for (size_t i = bytes.size() - 4; i < bytes.size(); i++)
+            bytes[i] ^= 0xff;
+        changed_.nullified = true;
+        break;
+    case Fault::NullifiedWrong: changed_.nullified = true; break;
+    case Fault::NoEnd: changed_.damaged = true; break;
+    case Fault::LostTlp:
+    case Fault::LostDllp: return nullptr;
+    case Fault::DoubledTlp:
+    case Fault::DoubledDllp: extra_ = changed_, has_extra_ = true; break;
+    case Fault::UnknownDllp: add_dllp(kUnknown[injected_ % std::size(kUnknown)]); break;
+    case Fault::WrongAck: {
+        Dllp dllp;
+        dllp.parse(*packet);
+        add_dllp(Dllp::ack(dllp.sequence() + kFar).dword);
+    }
+    }
+    return &changed_;
+}
+
+}  // namespace litepcie::lane
