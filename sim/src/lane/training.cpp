@@ -160,6 +160,7 @@ Training::Send Training::send() const {
 TrainingSet Training::set() const {
     TrainingSet set;
     set.n_fts = options_.n_fts;
+    set.rates = options_.rates;
     if (state_ >= LinkState::LinkwidthStart)
         set.link = options_.link_number;
     if (state_ >= LinkState::LanenumWait)

@@ -13,6 +13,7 @@ namespace litepcie::lane {
 struct TrainingOptions {
     uint8_t link_number = 1;
     uint8_t n_fts = 32;
+    uint8_t rates = 2;  // bits 1, 2 and 3: 2.5, 5 and 8 GT/s
     bool scrambling = true;
     bool present = true;       // a receiver is detected at the other end
     unsigned slowness = 0;     // most symbols by which the port is late in each state

@@ -91,7 +91,7 @@ def links(bench, seed=1, runs=1, tlps=6, errors_every=0, recoveries=0):
 
 
 def test_random_links_train(bench):
-    """1024 TS1 and all times; alignment, swapped wires, drift, SKP sets, pauses and link numbers are random."""
+    """1024 TS1 and all times. Wires, clocks, pauses, numbers, rates and credits are random."""
     counts = links(bench, runs=200)
     assert counts["added"] and counts["removed"] and counts["longest"] < 60_000
     assert counts["early"] == 0
