@@ -30,6 +30,11 @@ void SerDesLane::clock(const SerDesOutputs &endpoint, SerDesInputs &inputs) {
     for (phase_ += kMillion + options_.drift; phase_ >= kMillion; phase_ -= kMillion)
         step_port();
 
+    if (line) {
+        inputs.rx_idle = silent_;
+        detect(endpoint, inputs);
+        return;
+    }
     Pair pair;
     inputs.rx_valid = down_.buffer.pop(pair) && !((pair.first | pair.second) & kSilence);
     inputs.rx_overflow = down_.buffer.lost();
@@ -49,7 +54,12 @@ void SerDesLane::step_port() {
     Pair out;
     out.first = port_.step(in.first);
     out.second = port_.step(in.second);
-    down_.buffer.push(sent(down_, out));
+    const Pair arrived = sent(down_, out);
+    silent_ = arrived.second == kSilence;
+    if (line)
+        line(arrived);
+    else
+        down_.buffer.push(arrived);
 }
 
 // What is on the wire, in the pairs of the receiver.

@@ -5,6 +5,8 @@
 #include "lane/elastic_buffer.h"
 #include "lane/root_port.h"
 
+#include <functional>
+
 namespace litepcie::lane {
 
 // The boundary of an endpoint in gateware to its SerDes, as gateware/phy/soft/symbols.py has it.
@@ -40,6 +42,10 @@ class SerDesLane {
     // One cycle of the endpoint: what it drives, and what it sees at the next clock edge.
     void clock(const SerDesOutputs &endpoint, SerDesInputs &inputs);
 
+    // If set, called in each cycle of the root port with what the receiver of the SerDes sees, on its own clock. The
+    // endpoint then has an elastic buffer of its own, and of its inputs only those without rx_ count, and rx_idle.
+    std::function<void(Pair)> line;
+
     RootPort &port() { return port_; }
     uint64_t injected() const { return down_.injected + up_.injected; }
     uint64_t added() const { return down_.buffer.added + up_.buffer.added; }
@@ -67,6 +73,7 @@ class SerDesLane {
     Direction down_, up_;
     uint64_t cycle_ = 0, phase_ = 0;
     unsigned detecting_ = 0;
+    bool silent_ = true;
     bool detected_ = false;
 };
 

@@ -43,6 +43,9 @@ class Endpoint {
     std::function<void(Tlp)> took = [this](Tlp tlp) { received.push_back(std::move(tlp)); };
     // Pulses: LCRC errors, DLLP errors, NAKs sent and received, replays, timeouts, protocol errors, overflows.
     std::array<uint64_t, 8> events{};
+    // The received symbols go through the elastic buffer in gateware, on the clock of the line.
+    bool elastic = false;
+    uint64_t elastic_added = 0, elastic_removed = 0;
     uint64_t early = 0;  // cycles with symbols in Detect, before the first training
 
     // One cycle of the lane and of the endpoint.
@@ -52,6 +55,8 @@ class Endpoint {
         out.polarity = top_.serdes_polarity, out.detect = top_.serdes_detect;
         trained_ |= top_.state >= kPollingActive;
         early += out.tx_idle != 3 && !trained_;
+        if (elastic)
+            lane.line = [this](litepcie::lane::Pair pair) { line(pair); };
         lane.clock(out, in_);
         top_.serdes_rx_data = in_.rx_data, top_.serdes_rx_k = in_.rx_k, top_.serdes_rx_error = in_.rx_error;
         top_.serdes_rx_valid = in_.rx_valid, top_.serdes_rx_idle = in_.rx_idle;
@@ -75,6 +80,7 @@ class Endpoint {
         const bool first = top_.received_first, last = top_.received_last;
         for (unsigned i = 0; i < events.size(); i++)
             events[i] += top_.events >> i & 1;
+        elastic_added += top_.line_added;
         top_.sys_clk = 1;
         top_.eval();
         top_.free_ph = top_.free_pd = top_.free_nph = top_.free_npd = 0;
@@ -83,6 +89,26 @@ class Endpoint {
                 advance(i);
         if (taken)
             take(word, first, last);
+    }
+
+    // A cycle of the received clock, which stands still while the lane is silent.
+    void line(litepcie::lane::Pair pair) {
+        using namespace litepcie::lane;
+        steady_ = (pair.first | pair.second) & kSilence ? 0 : steady_ + 1;
+        top_.use_elastic = 1;
+        top_.line_ready = steady_ > kSteady;
+        if (!steady_)
+            return;
+        if (top_.serdes_polarity)
+            pair = {inverted(pair.first), inverted(pair.second)};
+        top_.line_data = uint16_t((pair.first & 0xff) | (pair.second & 0xff) << 8);
+        top_.line_k = (pair.first & kControl ? 1 : 0) | (pair.second & kControl ? 2 : 0);
+        top_.line_error = (pair.first & kDamaged ? 1 : 0) | (pair.second & kDamaged ? 2 : 0);
+        top_.pcie_rx_clk = 0;
+        top_.eval();
+        elastic_removed += top_.line_removed;
+        top_.pcie_rx_clk = 1;
+        top_.eval();
     }
 
     // One word of the first TLP of a class; after its first word, one in every cycle.
@@ -128,6 +154,8 @@ class Endpoint {
     std::minstd_rand random_;
     unsigned stalls_, pauses_;
     bool trained_ = false;
+    static constexpr unsigned kSteady = 50;  // cycles of the line until the receiver is ready
+    unsigned steady_ = 0;
     litepcie::lane::SerDesInputs in_;
     std::array<std::deque<Tlp>, 3> queues_;
     std::array<size_t, 3> places_{};

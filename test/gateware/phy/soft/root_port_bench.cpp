@@ -2,7 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 //
 // The stack of the endpoint in gateware against the root port of sim/src/lane, from Detect to TLPs both ways.
-// Arguments: FIRST_SEED RUNS TLPS ERRORS_EVERY RECOVERIES. Prints a line per run that fails, and a summary.
+// Arguments: FIRST_SEED RUNS TLPS ERRORS_EVERY RECOVERIES ELASTIC. Prints a line per run that fails, and a summary.
 #include "endpoint.h"
 #include "random_tlps.h"
 
@@ -17,11 +17,12 @@ namespace {
 
 struct Plan {
     unsigned tlps, errors_every, recoveries;
+    bool elastic;  // symbols go through the elastic buffer of the card
 };
 
 struct Totals {
     uint64_t cycles = 0, longest = 0, injected = 0, added = 0, removed = 0, recoveries = 0, replays = 0;
-    uint64_t early = 0;
+    uint64_t early = 0, card_added = 0, card_removed = 0;
     std::array<uint64_t, 8> events{};
 };
 
@@ -71,6 +72,7 @@ bool run(uint64_t seed, const Plan &plan, Totals &totals) {
     const LaneOptions wires = random_lane(random, plan, steady_skips);
     SerDesLane lane(wires, random_port(random, steady_skips), seed);
     Endpoint endpoint(seed, 10, 25);
+    endpoint.elastic = plan.elastic;
     RootPort &port = lane.port();
     uint64_t recoveries = 0;
     port.training().entered = [&](LinkState state) { recoveries += state == LinkState::RecoveryLock; };
@@ -112,6 +114,7 @@ bool run(uint64_t seed, const Plan &plan, Totals &totals) {
         return false;
     }
     totals.cycles += cycle;
+    totals.card_added += endpoint.elastic_added, totals.card_removed += endpoint.elastic_removed;
     totals.early += endpoint.early;
     totals.longest = std::max(totals.longest, cycle);
     totals.injected += lane.injected(), totals.added += lane.added(), totals.removed += lane.removed();
@@ -124,18 +127,19 @@ bool run(uint64_t seed, const Plan &plan, Totals &totals) {
 }  // namespace
 
 int links(int argc, char **argv) {
-    if (argc != 6)
+    if (argc != 7)
         return 2;
     const auto number = [&](int i) { return unsigned(atoi(argv[i])); };
-    const Plan plan{number(3), number(4), number(5)};
+    const Plan plan{number(3), number(4), number(5), number(6) != 0};
     Totals totals;
     unsigned failed = 0;
     for (unsigned i = 0; i < number(2); i++)
         failed += !run(number(1) + i, plan, totals);
     printf("failed %u cycles %" PRIu64 " longest %" PRIu64 " injected %" PRIu64 " added %" PRIu64 " removed %" PRIu64
            " recoveries %" PRIu64 " replays_down %" PRIu64 " lcrc %" PRIu64 " dllp %" PRIu64 " replays_up %" PRIu64
-           " early %" PRIu64 "\n",
+           " early %" PRIu64 " overflows %" PRIu64 " card_added %" PRIu64 " card_removed %" PRIu64 "\n",
            failed, totals.cycles, totals.longest, totals.injected, totals.added, totals.removed, totals.recoveries,
-           totals.replays, totals.events[0], totals.events[1], totals.events[4], totals.early);
+           totals.replays, totals.events[0], totals.events[1], totals.events[4], totals.early, totals.events[7],
+           totals.card_added, totals.card_removed);
     return failed != 0;
 }

@@ -20,6 +20,7 @@ from litex.gen.fhdl.verilog import convert
 
 from litex.soc.interconnect import stream
 
+from litepcie_soc.phy.soft.elastic import ElasticBuffer
 from litepcie_soc.phy.soft.lcrc    import WORD
 from litepcie_soc.phy.soft.stack   import Stack
 from litepcie_soc.phy.soft.symbols import SerDesInterface
@@ -31,6 +32,8 @@ SIM     = HERE.parents[3] / "sim" / "src"
 PROGRAM = [f"root_port_{part}.cpp" for part in ("main", "bench", "rate", "resets", "faults")]
 KINDS   = "posted", "nonposted", "completion"
 FREED   = "free_ph", "free_pd", "free_nph", "free_npd"
+TO_SERDES   = "tx_data", "tx_k", "tx_idle", "rx_align", "polarity", "detect"
+FROM_SERDES = "rx_idle", "ready", "detect_done", "detect_present"
 EVENTS  = "lcrc_error", "dllp_error", "nak_sent", "nak_received", "replay", "timeout", "protocol_error"
 
 pytestmark = pytest.mark.skipif(not shutil.which("verilator"), reason="verilator is not installed")
@@ -41,7 +44,7 @@ class Top(LiteXModule):
 
     def __init__(self):
         self.serdes = SerDesInterface("serdes")
-        self.stack  = stack = Stack(self.serdes)
+        self.stack  = stack = Stack(self.add_line())
         layer       = stack.data_link
         sinks       = [stream.Endpoint(WORD, name=kind) for kind in KINDS]
         received    = stream.Endpoint(WORD, name="received")
@@ -49,7 +52,7 @@ class Top(LiteXModule):
         dl_up       = Signal(name="dl_up")
         state       = Signal(4, name="state")
         events      = Signal(8, name="events")
-        self.ports  = {dl_up, state, events, *freed, *self.serdes.flatten(),
+        self.ports |= {dl_up, state, events, *freed, *self.serdes.flatten(),
             *[signal for endpoint in (*sinks, received) for signal in endpoint.flatten()]}
 
         # # #
@@ -62,6 +65,27 @@ class Top(LiteXModule):
             state.eq(stack.link.ltssm.state),
             events.eq(Cat(*[getattr(layer, name) for name in EVENTS], stack.link.overflow)),
         ]
+
+    def add_line(self):
+        """Received symbols from the ports, or from an elastic buffer with a clock of its own; returns the interface."""
+        self.cd_pcie_rx = ClockDomain("pcie_rx", reset_less=True)
+        self.elastic    = buffer = ClockDomainsRenamer({"pcie": "sys"})(ElasticBuffer())
+        use             = Signal(name="use_elastic")
+        line            = Record([("data", 16), ("k", 2), ("error", 2), ("ready", 1), ("added", 1), ("removed", 1)],
+            name="line")
+        inner, outer    = SerDesInterface("inner"), self.serdes
+        self.ports      = {use, self.cd_pcie_rx.clk, *line.flatten()}
+        self.comb += [
+            *[getattr(inner, name).eq(getattr(outer, name)) for name in FROM_SERDES],
+            *[getattr(outer, name).eq(getattr(inner, name)) for name in TO_SERDES],
+            *[getattr(inner, f"rx_{name}").eq(Mux(use, getattr(buffer, name), getattr(outer, f"rx_{name}")))
+                for name in ("data", "k", "error", "valid", "overflow")],
+            *[getattr(buffer, f"sink_{name}").eq(getattr(line, name)) for name in ("data", "k", "error")],
+            buffer.enable.eq(line.ready),
+            line.added.eq(buffer.added),
+            line.removed.eq(buffer.removed),
+        ]
+        return inner
 
 
 @pytest.fixture(scope="session")
@@ -86,8 +110,8 @@ def bench():
     return run
 
 
-def links(bench, seed=1, runs=1, tlps=6, errors_every=0, recoveries=0):
-    return bench("links", seed, runs, tlps, errors_every, recoveries)
+def links(bench, seed=1, runs=1, tlps=6, errors_every=0, recoveries=0, elastic=False):
+    return bench("links", seed, runs, tlps, errors_every, recoveries, int(elastic))
 
 
 def test_random_links_train(bench):
@@ -96,6 +120,13 @@ def test_random_links_train(bench):
     assert counts["added"] and counts["removed"] and counts["longest"] < 60_000
     assert counts["early"] == 0
     assert counts["lcrc"] == counts["dllp"] == counts["recoveries"] == 0
+
+
+def test_links_through_the_elastic_buffer_of_the_card(bench):
+    """Its two clocks differ by up to 600 ppm, and it adds and removes SKP, but never loses a symbol."""
+    counts = links(bench, seed=3000, runs=20, tlps=100, elastic=True)
+    assert counts["card_added"] > 20 and counts["card_removed"] > 20
+    assert counts["overflows"] == counts["lcrc"] == counts["dllp"] == counts["recoveries"] == 0
 
 
 @pytest.mark.full
