@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 //
-// What ends a link, and the link after it. Arguments: SEED EVENT, with EVENT hot, disable, perst or both.
+// What ends a link, and the link after it. Arguments: SEED EVENT, with EVENT hot, disable, perst (of the card alone),
+// both, host (another port, and no reset of the card) or pull (no port for 60 ms).
 #include "session.h"
 
 #include <cinttypes>
@@ -27,9 +28,16 @@ bool end_link(Session &session, const std::string &event) {
         session.training().enable();
         return ended;
     }
-    session.endpoint.reset();
-    if (event == "both")
+    if (event == "perst" || event == "both")
+        session.endpoint.reset();
+    if (event == "pull") {
+        session.begin(false);
+        session.run(60, [] { return false; });
+    }
+    if (event != "perst")
         session.begin();
+    if (event == "host")
+        return session.run(60, [&] { return !session.endpoint.dl_up(); });
     return !session.endpoint.dl_up();
 }
 

@@ -14,9 +14,11 @@ constexpr uint64_t kMillisecond = 125000;  // cycles
 struct Session {
     explicit Session(uint64_t seed) : seed(seed), random(seed), endpoint(seed, 10, 25) { begin(); }
 
-    void begin() {
+    // Another port, or none: one that finds no receiver stays silent.
+    void begin(bool present = true) {
         litepcie::lane::RootPortOptions options;
         options.training.link_number = uint8_t(random());
+        options.training.present = present;
         options.training.quiet_since = 3000000 - 1000;
         lane = std::make_unique<litepcie::lane::SerDesLane>(litepcie::lane::LaneOptions(), options, seed);
         lane->port().training().entered = [this](litepcie::lane::LinkState state) {

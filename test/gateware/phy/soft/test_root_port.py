@@ -181,7 +181,9 @@ def test_rates_with_one_damaged_symbol_in_100000(bench):
     # The port waits for 12 ms in Detect.Quiet.
     pytest.param("disable", 12, 13, marks=pytest.mark.full),
     # The port waits in Recovery.RcvrLock and in Configuration for 24 ms each: the numbers of its sets are unknown now.
-    pytest.param("perst", 48, 50, marks=pytest.mark.full)])
+    pytest.param("perst", 48, 50, marks=pytest.mark.full),
+    # Another port with another link number, at once or after 60 ms of silence.
+    pytest.param("host", 0, 1, marks=pytest.mark.full), pytest.param("pull", 0, 1, marks=pytest.mark.full)])
 def test_the_link_after_a_reset(bench, event, least, most):
     """The next link trains in milliseconds, and carries all that is sent then."""
     assert least <= bench("resets", 1, event)["cycles"]/125e3 <= most
