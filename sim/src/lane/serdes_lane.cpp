@@ -70,6 +70,13 @@ Pair SerDesLane::sent(Direction &direction, Pair pair) {
         pair = {inverted(pair.first), inverted(pair.second)};
     if (direction.shift)
         pair = {std::exchange(direction.late, pair.second), pair.first};
+    if (!options_.delay)
+        return pair;
+    direction.wire.push_back(pair);
+    if (direction.wire.size() <= options_.delay)
+        return {};
+    pair = direction.wire.front();
+    direction.wire.pop_front();
     return pair;
 }
 

@@ -5,6 +5,7 @@
 #include "lane/elastic_buffer.h"
 #include "lane/root_port.h"
 
+#include <deque>
 #include <functional>
 
 namespace litepcie::lane {
@@ -30,6 +31,7 @@ struct LaneOptions {
     unsigned up_shift = 0;           // the same at the root port
     unsigned down_errors_every = 0;  // one damaged symbol in so many on average, in L0; 0: none
     unsigned up_errors_every = 0;
+    unsigned delay = 0;            // cycles that a symbol takes in each direction
     unsigned reset_cycles = 20;    // until the SerDes is ready
     unsigned detect_cycles = 500;  // that receiver detection takes
 };
@@ -56,7 +58,8 @@ class SerDesLane {
         ElasticBuffer buffer;
         bool swapped;
         unsigned shift, errors_every;
-        Symbol late = kSilence;  // a symbol that waits for its pair
+        std::deque<Pair> wire{};  // on their way
+        Symbol late = kSilence;   // a symbol that waits for its pair
         uint64_t until_error = 0, injected = 0;
         bool flagged = false;  // the next symbol shows the error of the one before
     };

@@ -15,6 +15,7 @@ using namespace litepcie::lane;
 namespace {
 
 constexpr double kHz = 125e6;
+constexpr unsigned kDelay = 63;  // cycles: 1 us there and back
 
 // Numbered TLPs of one direction, and what of them has arrived.
 struct Stream {
@@ -47,6 +48,7 @@ int rates(int argc, char **argv) {
     const unsigned payload = number(2);
     Stream up{true, payload, number(3) ? number(1) : 0}, down{false, payload, number(4) ? number(1) : 0};
     LaneOptions wires;
+    wires.delay = kDelay;
     wires.down_errors_every = wires.up_errors_every = number(5);
     RootPortOptions options;
     options.training.quiet_since = 3000000 - 1000;

@@ -140,6 +140,8 @@ def test_tlps_over_damaged_symbols_and_recoveries(bench):
 
 # Rates --------------------------------------------------------------------------------------------
 
+# With 32 headers and 128 units of 16 bytes as credits, and 1 us there and back.
+
 
 def bound(payload, both=False):
     """Bytes of payload per second: 20 bytes around it, the SKP sets and the updates of flow control of the sender.
