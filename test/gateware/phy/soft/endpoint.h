@@ -5,8 +5,8 @@
 #pragma once
 
 #include "Vtop.h"
-#include "lane/serdes_lane.h"
 #include "link/tlp.h"
+#include "serdes_pins.h"
 
 #include <array>
 #include <deque>
@@ -50,18 +50,11 @@ class Endpoint {
 
     // One cycle of the lane and of the endpoint.
     void clock(litepcie::lane::SerDesLane &lane) {
-        litepcie::lane::SerDesOutputs out;
-        out.tx_data = top_.serdes_tx_data, out.tx_k = top_.serdes_tx_k, out.tx_idle = top_.serdes_tx_idle;
-        out.polarity = top_.serdes_polarity, out.detect = top_.serdes_detect;
         trained_ |= top_.state >= kPollingActive;
-        early += out.tx_idle != 3 && !trained_;
+        early += top_.serdes_tx_idle != 3 && !trained_;
         if (elastic)
             lane.line = [this](litepcie::lane::Pair pair) { line(pair); };
-        lane.clock(out, in_);
-        top_.serdes_rx_data = in_.rx_data, top_.serdes_rx_k = in_.rx_k, top_.serdes_rx_error = in_.rx_error;
-        top_.serdes_rx_valid = in_.rx_valid, top_.serdes_rx_idle = in_.rx_idle;
-        top_.serdes_rx_overflow = in_.rx_overflow, top_.serdes_ready = in_.ready;
-        top_.serdes_detect_done = in_.detect_done, top_.serdes_detect_present = in_.detect_present;
+        clock_lane(lane, top_, in_);
         offer(0, top_.posted_valid, top_.posted_payload_data, top_.posted_first, top_.posted_last);
         offer(1, top_.nonposted_valid, top_.nonposted_payload_data, top_.nonposted_first, top_.nonposted_last);
         offer(2, top_.completion_valid, top_.completion_payload_data, top_.completion_first, top_.completion_last);

@@ -27,14 +27,15 @@ from litepcie_soc.phy.soft.symbols import SerDesInterface
 
 from test.gateware.verilate import verilate
 
-HERE    = Path(__file__).resolve().parent
-SIM     = HERE.parents[3] / "sim" / "src"
-PROGRAM = [f"root_port_{part}.cpp" for part in ("main", "bench", "rate", "resets", "faults")]
-KINDS   = "posted", "nonposted", "completion"
-FREED   = "free_ph", "free_pd", "free_nph", "free_npd"
+HERE        = Path(__file__).resolve().parent
+SIM         = HERE.parents[3] / "sim" / "src"
+PROGRAM     = [f"root_port_{part}.cpp" for part in ("main", "bench", "rate", "resets", "faults")]
+HEADERS     = "endpoint.h", "random_tlps.h", "serdes_pins.h", "session.h"
+KINDS       = "posted", "nonposted", "completion"
+FREED       = "free_ph", "free_pd", "free_nph", "free_npd"
 TO_SERDES   = "tx_data", "tx_k", "tx_idle", "rx_align", "polarity", "detect"
 FROM_SERDES = "rx_idle", "ready", "detect_done", "detect_present"
-EVENTS  = "lcrc_error", "dllp_error", "nak_sent", "nak_received", "replay", "timeout", "protocol_error"
+EVENTS      = "lcrc_error", "dllp_error", "nak_sent", "nak_received", "replay", "timeout", "protocol_error"
 
 pytestmark = pytest.mark.skipif(not shutil.which("verilator"), reason="verilator is not installed")
 
@@ -99,7 +100,7 @@ def bench():
     model = verilate({
         "top.v": verilog.main_source,
         **{str(path.relative_to(SIM)): path.read_text() for path in sources},
-        **{name: (HERE / name).read_text() for name in ("endpoint.h", "random_tlps.h", "session.h", *PROGRAM)},
+        **{name: (HERE / name).read_text() for name in (*HEADERS, *PROGRAM)},
     }, optimise="-O2")
 
     def run(*words):
