@@ -17,6 +17,7 @@ from litepcie_soc.phy.soft.credits import CreditEntrance
 from litepcie_soc.phy.soft.dllp import COMPLETION, CREDITS, NONPOSTED, POSTED, DLLPReceiver, DLLPTransmitter
 from litepcie_soc.phy.soft.flow_control import Advertiser, FlowControlInit
 from litepcie_soc.phy.soft.lcrc import LCRCAppender
+from litepcie_soc.phy.soft.length import LengthCheck
 from litepcie_soc.phy.soft.receiver import Receiver
 from litepcie_soc.phy.soft.replay import ReplayBuffer
 from litepcie_soc.phy.soft.selector import FOR_ACK, FOR_INIT, FOR_NAK, FOR_POWER, FOR_UPDATE, DLLPSelector
@@ -57,7 +58,7 @@ class DataLink(LiteXModule):
     link_up    : 1, **in**; LinkUp of the LTSSM. All state is lost without it.
     active     : 1, **in**; L0. It falls in Recovery.
     retrain    : 1, **out**; the link must be retrained. Falls when ``active`` falls.
-    mps_128    : 1, **in**; MPS is 128.
+    mps        : 3, **in**; Max_Payload_Size as encoded: 128 bytes shifted by the value.
     sinks      : [stream of 16 bits], **in**; TLPs by type: POSTED, NONPOSTED, COMPLETION. After the first word of a TLP
                  there is no cycle without a word.
     source     : stream of 16 bits, **out**; received TLPs.
@@ -65,8 +66,10 @@ class DataLink(LiteXModule):
     power      : stream of ``dword`` (32), **in**; DLLPs of power management to be sent.
     power_seen : 1, **out**; a pulse: a DLLP of power management was received, ``dllp.dword``.
     dl_up      : 1, **out**; DL_Up: flow control is initialized.
-    lcrc_error, dllp_error, nak_sent, nak_received, replay, timeout, protocol_error : 1, **out**; pulses for counters.
-                 A protocol error is an ACK or NAK with a wrong number, or a TLP for which there was no credit left.
+    lcrc_error, dllp_error, nak_sent, nak_received, replay, timeout, protocol_error, malformed : 1, **out**; pulses for
+                 counters. A protocol error is an ACK or NAK with a wrong number, or a TLP for which there was no credit
+                 left. A malformed TLP is acknowledged and dropped, and its credits are not given back, as its header
+                 cannot be trusted.
 
     PCIe 2.1 chapter 3.
     """
@@ -82,7 +85,7 @@ class DataLink(LiteXModule):
         self.tx         = stream.Endpoint(TX_FRAME)
         self.link_up    = Signal()
         self.active     = Signal()
-        self.mps_128    = Signal()
+        self.mps        = Signal(3, reset=log2_int(max_payload//128))
         self.power      = stream.Endpoint([("dword", 32)])
         self.dl_up      = Signal()
         down            = Signal(reset=1)
@@ -98,6 +101,7 @@ class DataLink(LiteXModule):
 
         self.dllp       = resets(DLLPReceiver())
         self.receiver   = resets(Receiver(receive_words))
+        self.length     = resets(LengthCheck())
         self.acks       = resets(AckScheduler())
         self.init       = resets(FlowControlInit())
         self.advertiser = resets(Advertiser(posted, nonposted))
@@ -136,6 +140,12 @@ class DataLink(LiteXModule):
             receiver.edb.eq(rx.edb),
             receiver.damaged.eq(rx.error),
             receiver.listen.eq(init.accept),
+            receiver.malformed.eq(self.length.malformed),
+            self.length.data.eq(rx.data),
+            self.length.valid.eq(rx.valid & ~rx.dllp),
+            self.length.first.eq(rx.first),
+            self.length.last.eq(rx.last),
+            self.length.mps.eq(self.mps),
             init.confirmed.eq(dllp.init2 | dllp.update | receiver.accepted),
             init.recorded.eq(Reduce("AND", [entrance.recorded for entrance in self.entrances])),
             self.dl_up.eq(init.up),
@@ -167,7 +177,7 @@ class DataLink(LiteXModule):
             [entrance.grant.eq(grant[n]) for n, entrance in enumerate(self.entrances)],
             [If(busy[n], entrance.source.connect(replayer.sink)) for n, entrance in enumerate(self.entrances)],
             replayer.active.eq(self.active),
-            replayer.mps_128.eq(self.mps_128),
+            replayer.mps_128.eq(self.mps == 0),
             replayer.ack.eq(self.dllp.ack),
             replayer.nak.eq(self.dllp.nak),
             replayer.sequence.eq(self.dllp.sequence),
@@ -187,7 +197,7 @@ class DataLink(LiteXModule):
             acks.accepted.eq(self.receiver.accepted),
             acks.duplicate.eq(self.receiver.duplicate),
             acks.rejected.eq(self.receiver.rejected),
-            acks.mps_128.eq(self.mps_128),
+            acks.mps_128.eq(self.mps == 0),
             selector.requests.eq(Cat(acks.nak_due, acks.ack_due, init.request, advertiser.due,
                 self.power.valid & init.up)),
             selector.kind.eq(init.kind),
@@ -249,4 +259,8 @@ class DataLink(LiteXModule):
         self.timeout        = self.replayer.timeout
         self.protocol_error = Signal()
         self.power_seen     = self.dllp.power
-        self.comb += self.protocol_error.eq(self.replayer.error | self.receiver.overflow)
+        self.malformed      = Signal()
+        self.comb += [
+            self.protocol_error.eq(self.replayer.error | self.receiver.overflow),
+            self.malformed.eq(self.receiver.accepted & self.length.malformed),
+        ]

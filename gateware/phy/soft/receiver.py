@@ -38,6 +38,7 @@ class Receiver(LiteXModule):
     edb       : 1, **in**; with ``last``: the TLP ended with EDB.
     damaged   : 1, **in**; with ``last``: the TLP had a wrong symbol or a wrong end.
     listen    : 1, **in**; TLPs are for us. Others are dropped.
+    malformed : 1, **in**; the TLP whose ``last`` was two to six cycles ago is dropped if it is good: see `LengthCheck`.
     source    : stream of 16 bits, **out**; good TLPs, without sequence number and LCRC.
     newest    : 12, **out**; number of the last good TLP.
     accepted  : 1, **out**; a pulse: a good TLP. ``newest`` has its number in the next cycle.
@@ -56,6 +57,7 @@ class Receiver(LiteXModule):
         self.edb       = Signal()
         self.damaged   = Signal()
         self.listen    = Signal()
+        self.malformed = Signal()
         self.source    = stream.Endpoint(WORD)
         self.newest    = Signal(sequence_bits, reset=2**sequence_bits - 1)
         self.accepted  = Signal()
@@ -148,10 +150,10 @@ class Receiver(LiteXModule):
             self.error.eq(done & ~null & ~sound),
             self.overflow.eq(done & sound & lost & following),
             If(done & good,
-                self.committed.eq(self.end),
                 self.newest.eq(self.newest + 1),
+                If(~self.malformed, self.committed.eq(self.end)),
             ),
-            If((done & ~good) | (checker.done & ~self.listen), self.end.eq(self.committed)),
+            If((done & (~good | self.malformed)) | (checker.done & ~self.listen), self.end.eq(self.committed)),
         ]
 
     def add_output(self):

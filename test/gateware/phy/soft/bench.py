@@ -17,7 +17,7 @@ from test.gateware.phy.soft.partner import CPL, NP, P, Partner, kind_of, units_o
 from test.gateware.phy.soft.wire import Wire
 from test.gateware.simulation import Stalls, drive, forever, simulate
 
-COUNTERS = ("lcrc_error", "dllp_error", "nak_sent", "nak_received", "replay", "timeout", "protocol_error")
+COUNTERS = ("lcrc_error", "dllp_error", "nak_sent", "nak_received", "replay", "timeout", "protocol_error", "malformed")
 
 # TLPs ---------------------------------------------------------------------------------------------
 
@@ -75,7 +75,7 @@ class End:
     def consume(self):
         source, beats = self.dut.source, []
         yield self.dut.link_up.eq(1)
-        yield self.dut.mps_128.eq(self.mps_128)
+        yield self.dut.mps.eq(not self.mps_128)
         while True:
             freed = 0, 0, 0, 0
             if (yield source.valid) and (yield source.ready):

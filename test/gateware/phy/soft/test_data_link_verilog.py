@@ -22,8 +22,9 @@ from test.gateware.verilog import Recorder, replay
 
 def ports(dut):
     """(inputs, outputs) of a data link."""
-    names = (["link_up", "active", "mps_128", "free_ph", "free_pd", "free_nph", "free_npd"], ["retrain", "dl_up",
-        "power_seen", "lcrc_error", "dllp_error", "nak_sent", "nak_received", "replay", "timeout", "protocol_error"])
+    names = (["link_up", "active", "mps", "free_ph", "free_pd", "free_nph", "free_npd"], ["retrain", "dl_up",
+        "power_seen", "lcrc_error", "dllp_error", "nak_sent", "nak_received", "replay", "timeout", "protocol_error",
+        "malformed"])
     inputs, outputs = ([getattr(dut, name) for name in group] for group in names)
     for stream, into in [(dut.rx, True), (dut.tx, False), (dut.source, False), (dut.power, True),
             *[(sink, True) for sink in dut.sinks]]:

@@ -75,7 +75,7 @@ def random_run(seed, count, shift=0, wrong=0.0, recoveries=0, most=8000):
     @passive
     def consume(line):
         layer, data = line.dut.data_link, b""
-        yield layer.mps_128.eq(1)
+        yield layer.mps.eq(0)
         yield layer.source.ready.eq(1)
         while True:
             freed = 0, 0, 0, 0
