@@ -1,0 +1,152 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""An endpoint in gateware between a SerDes and the TLPs of a transaction layer, in one clock domain."""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+
+from litepcie_soc.common.pcie import phy_layout
+from litepcie_soc.phy.errors import error_record
+from litepcie_soc.phy.soft.beats import BEAT_BITS, BeatsToWords, WordsToBeats
+from litepcie_soc.phy.soft.config_access import ConfigAccess
+from litepcie_soc.phy.soft.config_space import DEVICE_CONTROL, ConfigSpace
+from litepcie_soc.phy.soft.own_requests import OwnRequests
+from litepcie_soc.phy.soft.queues import TransmitQueues
+from litepcie_soc.phy.soft.requests import RequestSorter
+from litepcie_soc.phy.soft.stack import Stack
+
+RELAXED_ORDERING, NO_SNOOP = 4, 11  # Bits of Device Control.
+CPLLK = 0x0b                        # Type of the completions of a locked read.
+
+# Endpoint -----------------------------------------------------------------------------------------
+
+
+class SoftEndpoint(LiteXModule):
+    """Stack, configuration space, and what is above them. All is in ``sys``, the clock domain of the link (``pcie``).
+
+    Everything but the errors that stay over a hot reset is lost with the link.
+
+    Parameters
+    ----------
+    serdes      : `SerDesInterface`.
+    max_payload : int, bytes; the largest MPS.
+    tags        : int, non-posted requests that the card has outstanding at most.
+    link        : {option of `DataLink`: value}.
+    identity    : other parameters of `ConfigSpace`.
+
+    Attributes
+    ----------
+    sink    : stream of `phy_layout(64)`, **in**; TLPs of the card. A beat without enabled bytes stands for an MSI,
+              which follows the posted requests before it.
+    source  : stream of `phy_layout(64)`, **out**; TLPs of the host.
+    link_up : 1, **out**; TLPs can be sent (DL_Up).
+    id      : 16, **out**; bus, device and function number.
+    bus_master_enable, extended_tag, relaxed_ordering_enable, no_snoop_enable, rcb_128, msi_enable : 1, **out**.
+    mps, mrrs : 3, **out**; as encoded.
+    errors  : Record of `error_record`, **in**; pulses.
+    function_reset : 1, **out**; a function level reset waits for:
+    function_reset_end : 1, **in**; until ``function_reset`` is deasserted.
+    """
+    def __init__(self, serdes, *, bar0_size, max_payload=256, tags=32, link=None, **identity):
+        self.stack  = stack = Stack(serdes, max_payload=max_payload, **(link or {}))
+        self.space  = space = ConfigSpace(bar0_size=bar0_size, max_payload=max_payload, extended_tag=tags > 32,
+            **identity)
+        self.down   = Signal(reset=1)
+        self.errors = error_record()
+        self.sync  += self.down.eq(~stack.link_up | stack.hot_reset)
+
+        # # #
+
+        def resets(module):
+            """The module, which loses its state with the link."""
+            module     = ResetInserter()(module)
+            self.comb += module.reset.eq(self.down)
+            return module
+
+        self.sorter   = resets(RequestSorter(bar0_size))
+        self.access   = resets(ConfigAccess(space))
+        self.own      = resets(OwnRequests())
+        self.queues   = resets(TransmitQueues(max_payload, tags))
+        self.to_beats = resets(WordsToBeats())
+        self.to_words = resets(BeatsToWords())
+        self.sink     = stream.Endpoint(phy_layout(BEAT_BITS))
+        self.source   = self.to_beats.source
+        self.link_up  = stack.dl_up
+        self.id       = self.access.id
+        self.add_receive()
+        self.add_transmit()
+        self.add_state()
+        self.add_function_reset()
+
+    def add_receive(self):
+        """From the data link layer to configuration space and transaction layer."""
+        layer, sorter = self.stack.data_link, self.sorter
+        self.comb += [
+            layer.source.connect(sorter.sink),
+            sorter.config.connect(self.access.sink),
+            sorter.source.connect(self.to_beats.sink),
+            [getattr(layer, name).eq(getattr(sorter, name)) for name in ("free_ph", "free_pd", "free_nph", "free_npd")],
+        ]
+
+    def add_transmit(self):
+        """From the transaction layer to the queues of the data link layer."""
+        sink, words, queues = self.sink, self.to_words, self.queues
+        is_tlp = sink.be[0]
+        self.comb += [
+            sink.connect(words.sink, omit={"valid", "ready"}),
+            words.sink.valid.eq(sink.valid & is_tlp),
+            sink.ready.eq(words.sink.ready | ~is_tlp),
+            self.own.msi.eq(sink.valid & ~is_tlp),
+            self.own.pme.eq(self.sorter.pme_turn_off),
+            words.source.connect(queues.sink),
+            # The host sent a memory read, and knows nothing of a lock, see `RequestSorter`.
+            If(words.source.first & (words.source.data[:5] == CPLLK), queues.sink.data[0].eq(0)),
+            self.own.source.connect(queues.own),
+            self.access.source.connect(queues.configured),
+            [source.connect(into) for source, into in zip(queues.sources, self.stack.data_link.sinks)],
+        ]
+
+    def add_state(self):
+        """What configuration space says, and learns."""
+        space   = self.space
+        control = space.dwords[DEVICE_CONTROL//4]
+        running = space.power_state == 0
+        self.bus_master_enable = Signal()
+        self.extended_tag, self.rcb_128, self.msi_enable = space.extended_tag, space.rcb_128, space.msi_enable
+        self.relaxed_ordering_enable, self.no_snoop_enable = control[RELAXED_ORDERING], control[NO_SNOOP]
+        self.mps, self.mrrs = space.mps, space.mrrs
+        errors = self.errors
+        self.comb += [
+            space.reset.eq(self.down),
+            self.bus_master_enable.eq(space.bus_master_enable & running),
+            self.queues.allowed.eq(self.bus_master_enable),
+            self.stack.data_link.mps.eq(space.mps),
+            self.sorter.bar0.eq(space.bar0),
+            self.sorter.enable.eq(space.memory_enable & running),
+            self.own.id.eq(self.id),
+            self.own.enable.eq(space.msi_enable),
+            self.own.address.eq(space.msi_address),
+            self.own.data.eq(space.msi_data),
+            self.own.master.eq(self.bus_master_enable),
+            Cat(*space.errors).eq(Cat(errors.poisoned | self.access.poisoned, errors.completion_timeout,
+                errors.unexpected_completion, errors.unsupported_request | self.sorter.unsupported)),
+        ]
+
+    def add_function_reset(self):
+        """Registers are in reset until the logic of the card is reset. The write that asked for it is answered."""
+        self.function_reset     = Signal()
+        self.function_reset_end = Signal()
+        asked      = Signal()
+        self.comb += self.space.function_reset.eq(self.function_reset)
+        self.sync += [
+            If(asked & ~self.function_reset_end, self.function_reset.eq(1), asked.eq(0)),
+            If(self.function_reset & self.function_reset_end, self.function_reset.eq(0)),
+            If(self.space.flr, asked.eq(1)),
+        ]

@@ -1,0 +1,152 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Queues of the card's TLPs by type, which keep the order of PCI Express between types."""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+
+from litepcie_soc.common.arbiter import PacketArbiter
+from litepcie_soc.common.pcie import TYPE_COMPLETION, TYPE_MEMORY
+from litepcie_soc.phy.soft.dllp import COMPLETION, NONPOSTED, POSTED
+from litepcie_soc.phy.soft.lcrc import WORD
+
+# Bits of the counts of posted requests, which wrap: the queue holds fewer than half of what they count.
+COUNT_BITS = 8
+
+# One Queue ----------------------------------------------------------------------------------------
+
+
+class TLPQueue(LiteXModule):
+    """Stores each TLP whole, so that it leaves without a gap, and holds it until ``mark`` posted requests have left.
+
+    Parameters
+    ----------
+    words : int, of 16 bits, that it holds. At least those of the longest TLP.
+    tlps  : int, TLPs that it holds.
+
+    Attributes
+    ----------
+    sink   : stream of 16 bits, **in**.
+    mark   : COUNT_BITS, **in**; posted requests before the TLP, valid with its last word.
+    left   : COUNT_BITS, **in**; posted requests that have left.
+    drop   : 1, **in**; a TLP that would leave is dropped.
+    source : stream of 16 bits, **out**; after the first word of a TLP there is no cycle without a word.
+    """
+    def __init__(self, words, tlps):
+        self.words  = words = stream.SyncFIFO(WORD, words, buffered=True)
+        self.tlps   = tlps  = stream.SyncFIFO([("mark", COUNT_BITS)], tlps)
+        self.sink   = sink  = stream.Endpoint(WORD)
+        self.mark   = Signal(COUNT_BITS)
+        self.left   = Signal(COUNT_BITS)
+        self.drop   = Signal()
+        self.source = source = stream.Endpoint(WORD)
+
+        # # #
+
+        distance = Signal(COUNT_BITS)
+        moves    = Signal()  # The TLP leaves.
+        drops    = Signal()  # It is dropped.
+        ends     = Signal()
+        self.comb += [
+            sink.connect(words.sink, omit={"valid", "ready"}),
+            words.sink.valid.eq(sink.valid & tlps.sink.ready),
+            sink.ready.eq(words.sink.ready & tlps.sink.ready),
+            tlps.sink.valid.eq(sink.valid & sink.last & words.sink.ready),
+            tlps.sink.mark.eq(self.mark),
+            distance.eq(tlps.source.mark - self.left),
+            words.source.connect(source, omit={"valid", "ready"}),
+            source.valid.eq(words.source.valid & moves),
+            words.source.ready.eq((source.ready & moves) | drops),
+            ends.eq(words.source.valid & words.source.ready & words.source.last),
+            tlps.source.ready.eq(ends),
+        ]
+        self.sync += If(moves | drops,
+            If(ends, moves.eq(0), drops.eq(0))
+        ).Elif(tlps.source.valid & words.source.valid & ((distance == 0) | distance[-1]),
+            moves.eq(~self.drop),
+            drops.eq(self.drop),
+        )
+
+# All Queues ---------------------------------------------------------------------------------------
+
+
+class TransmitQueues(LiteXModule):
+    """Sorts the TLPs of the card into three queues.
+
+    A completion or a non-posted request never passes a posted request before it, and everything else may pass: a read
+    that waits for credits holds nothing back (PCIe 2.1 2.4.1). The queue of non-posted requests holds all that the
+    card may have, so that none is left in ``sink``.
+
+    Parameters
+    ----------
+    max_payload : int, bytes.
+    tags        : int, non-posted requests that the card has outstanding at most.
+
+    Attributes
+    ----------
+    sink       : stream of 16 bits, **in**; TLPs of the transaction layer.
+    own        : stream of 16 bits, **in**; posted requests of the endpoint: MSI, messages.
+    configured : stream of 16 bits, **in**; completions of the endpoint.
+    allowed    : 1, **in**; requests on ``sink`` may be sent (Bus Master Enable). Others are dropped.
+    sources    : [stream of 16 bits], **out**; by type, for `DataLink`.
+    """
+    def __init__(self, max_payload=256, tags=32):
+        self.sink       = sink = stream.Endpoint(WORD)
+        self.allowed    = Signal()
+        words           = 1 << log2_int(2*(max_payload//2 + 8), need_pow2=False)
+        self.posted     = TLPQueue(words, 64)
+        self.nonposted  = TLPQueue(8*tags, tags)
+        self.completion = TLPQueue(words, 16)
+        self.requests   = requests    = PacketArbiter(WORD, 2)
+        self.completions = completions = PacketArbiter(WORD, 2)
+        self.own        = requests.sinks[1]
+        self.configured = completions.sinks[1]
+        self.sources    = [self.posted.source, self.nonposted.source, self.completion.source]
+
+        # # #
+
+        came, left = Signal(COUNT_BITS), Signal(COUNT_BITS)
+        kind, held = Signal(2), Signal(2)
+        passes, allowed = Signal(), Signal()
+        destinations = {POSTED: requests.sinks[0], NONPOSTED: self.nonposted.sink, COMPLETION: completions.sinks[0]}
+        self.comb += [
+            kind.eq(Mux(sink.first, kind_of(sink.data), held)),
+            passes.eq(Mux(sink.first, (kind == COMPLETION) | self.allowed, allowed)),
+            sink.ready.eq(1),
+            requests.source.connect(self.posted.sink),
+            completions.source.connect(self.completion.sink),
+            self.nonposted.drop.eq(~self.allowed),
+        ]
+        for number, destination in destinations.items():
+            self.comb += [
+                sink.connect(destination, omit={"valid", "ready"}),
+                If((kind == number) & passes,
+                    destination.valid.eq(sink.valid),
+                    sink.ready.eq(destination.ready),
+                ),
+            ]
+        for queue in (self.posted, self.nonposted, self.completion):
+            self.comb += [queue.mark.eq(came), queue.left.eq(left)]
+        self.sync += [
+            If(sink.valid, held.eq(kind), allowed.eq(passes)),
+            If(ends(self.posted.sink), came.eq(came + 1)),
+            If(ends(self.posted.source), left.eq(left + 1)),
+        ]
+
+
+def ends(endpoint):
+    return endpoint.valid & endpoint.ready & endpoint.last
+
+
+def kind_of(word):
+    """Type of a TLP of the transaction layer by its first word."""
+    fmt_type = word[:8]
+    return Mux(fmt_type[1:5] == TYPE_COMPLETION >> 1, COMPLETION,
+        Mux(fmt_type[6] & (fmt_type[:5] == TYPE_MEMORY), POSTED, NONPOSTED))

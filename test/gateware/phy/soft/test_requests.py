@@ -1,0 +1,134 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Where each kind of received TLP goes, what is reported, and which credits come back."""
+
+import random
+
+import pytest
+
+from litepcie_soc.phy.soft.requests import RequestSorter
+
+from test.gateware.phy.soft.bench   import End
+from test.gateware.phy.soft.packets import joined, words
+from test.gateware.simulation       import Stalls, Watch, accept, drive, forever, simulate
+
+BAR0, SIZE = 0xfe200000, 0x200000
+
+
+def tlp(kind, dwords, rest, data=0):
+    return bytes([kind, 0, dwords >> 8, dwords & 255]) + rest + bytes(range(4*data))
+
+
+def memory(kind, address, dwords=1, data=0):
+    wide = kind & 0x20
+    return tlp(kind, dwords, b"\1\2\3\x0f" + address.to_bytes(8 if wide else 4, "big"), data)
+
+
+def config(kind, function=0, data=0):
+    return tlp(kind, 1, bytes([0, 0, 7, 0x0f, 5, function, 0, 4]), data)
+
+
+def message(code, kind=0x30, data=0):
+    return tlp(kind, data, bytes([0, 0, 0, code]) + bytes(8), data)
+
+
+def locked(read):
+    return bytes([read[0] | 1]) + read[1:]
+
+
+READ, WIDE = memory(0x00, BAR0 + SIZE - 4), memory(0x20, BAR0)
+ABOVE, BELOW, FAR = memory(0x00, BAR0 + SIZE), memory(0x00, BAR0 - 4), memory(0x20, BAR0 | 1 << 32)
+
+# Name: (TLP, what leaves source, what leaves config, pulses).
+CASES = {
+    "read":              (READ, READ, None, {}),
+    "wide read":         (WIDE, WIDE, None, {}),
+    "read above":        (ABOVE, locked(ABOVE), None, {}),
+    "read below":        (BELOW, locked(BELOW), None, {}),
+    "read above 4 GiB":  (FAR, locked(FAR), None, {}),
+    "write":             (memory(0x40, BAR0 + 8, 3, 3),) + (memory(0x40, BAR0 + 8, 3, 3), None, {}),
+    "write above":       (memory(0x40, BAR0 + SIZE, 5, 5), None, None, {"unsupported": 1}),
+    "wide write above":  (memory(0x60, 1 << 40 | BAR0, 1, 1), None, None, {"unsupported": 1}),
+    "config read":       (config(0x04), None, config(0x04), {}),
+    "config write":      (config(0x44, data=1), None, config(0x44, data=1), {}),
+    "function 5":        (config(0x04, 5), config(0x04, 5), None, {}),
+    "config type 1":     (config(0x45, data=1), config(0x45, data=1), None, {}),
+    "I/O write":         (memory(0x42, BAR0, 1, 1), memory(0x42, BAR0, 1, 1), None, {}),
+    "completion":        (tlp(0x4a, 2, bytes(8), 2), tlp(0x4a, 2, bytes(8), 2), None, {}),
+    "slot power limit":  (message(0x50, 0x74, 1), None, None, {}),
+    "unlock":            (message(0x00, 0x33), None, None, {}),
+    "vendor type 1":     (message(0x7f), None, None, {}),
+    "vendor type 0":     (message(0x7e), None, None, {"unsupported": 1}),
+    "unknown message":   (message(0x33), None, None, {"unsupported": 1}),
+    "PME_Turn_Off":      (message(0x19, 0x33), None, None, {"pme_turn_off": 1}),
+}
+
+
+def run(tlps, enable=1, stalls=0.0):
+    """(TLPs of source, TLPs of config, pulses, credits)."""
+    dut     = RequestSorter(SIZE)
+    watches = [Watch(dut.source), Watch(dut.config)]
+    pulses  = dict.fromkeys(("unsupported", "pme_turn_off"), 0)
+    credits = dict.fromkeys(("ph", "pd", "nph", "npd"), 0)
+
+    def count():
+        while True:
+            for name in pulses:
+                pulses[name] += (yield getattr(dut, name))
+            for name in credits:
+                credits[name] += (yield getattr(dut, f"free_{name}"))
+            yield
+
+    def send():
+        yield dut.bar0.eq(BAR0)
+        yield dut.enable.eq(enable)
+        yield
+        yield from drive(dut.sink, [beat for data in tlps for beat in words(data)], Stalls(stalls, 3))
+        yield dut.sink.valid.eq(0)
+        for _ in range(80):
+            yield
+    takes = [accept(endpoint, Stalls(stalls, seed)) for seed, endpoint in ((1, dut.source), (2, dut.config))]
+    simulate(dut, [send(), *map(forever, [count(), *takes, *[watch.watch() for watch in watches]])], cycles=100000)
+    passed, configured = ([joined(beats) for beats in watch.packets()] for watch in watches)
+    return passed, configured, pulses, credits
+
+
+def expected_credits(tlps):
+    def one(data):
+        if data[0] & 0x18 == 0x10:
+            return 1, -(-(data[3] if data[0] & 0x40 else 0)//4), 0, 0
+        return End.freed(data)
+    return dict(zip(("ph", "pd", "nph", "npd"), map(sum, zip(*map(one, tlps)))))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_kind(name):
+    data, passed, configured, pulses = CASES[name]
+    got = run([data])
+    assert got[0] == ([passed] if passed else []) and got[1] == ([configured] if configured else [])
+    assert {name: count for name, count in got[2].items() if count} == pulses
+    assert got[3] == expected_credits([data])
+
+
+def test_no_memory_without_memory_space():
+    assert run([READ, memory(0x40, BAR0, 1, 1)], enable=0)[:3] == ([locked(READ)], [], {"unsupported": 1,
+        "pme_turn_off": 0})
+
+
+def test_atomic_operation_of_two_units():
+    assert run([memory(0x6e, BAR0, 8, 8)])[3] == {"ph": 0, "pd": 0, "nph": 1, "npd": 2}
+
+
+@pytest.mark.parametrize("stalls", [0.0, 0.4])
+def test_many_in_a_row(stalls):
+    rng   = random.Random(1)
+    cases = [CASES[rng.choice(list(CASES))] for _ in range(150)]
+    tlps  = [case[0] for case in cases]
+    passed, configured, pulses, credits = run(tlps, stalls=stalls)
+    assert passed == [case[1] for case in cases if case[1]] and configured == [case[2] for case in cases if case[2]]
+    assert pulses == {name: sum(case[3].get(name, 0) for case in cases) for name in pulses}
+    assert credits == expected_credits(tlps)
