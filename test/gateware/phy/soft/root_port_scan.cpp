@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+//
+// A host at the other end of the lane: trains it, scans the card by configuration requests, reads and writes registers.
+// Arguments: SEED ERRORS_EVERY REGISTERS OFFSET, with REGISTERS dwords of memory at OFFSET in BAR0. Prints the way of
+// the LTSSM, the scan, and counts.
+#include "Vtop.h"
+#include "scan/scan.h"
+#include "serdes_pins.h"
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+
+using namespace litepcie;
+using namespace litepcie::lane;
+using litepcie::scan::ScanError;
+
+namespace {
+
+constexpr uint64_t kMillisecond = 125000;  // cycles
+constexpr uint64_t kBase = 0xfe000000;
+
+// The card, whose only ports are those of its SerDes.
+class Host {
+  public:
+    Host(const LaneOptions &wires, const RootPortOptions &port, uint64_t seed) : lane_(wires, port, seed) {
+        top_.sys_rst = 1;
+        edge();
+        top_.sys_rst = 0;
+        lane_.port().training().entered = [](LinkState state) { printf("%s\n", info(state).name); };
+    }
+    ~Host() { top_.final(); }
+
+    void clock() {
+        clock_lane(lane_, top_, in_);
+        edge();
+        cycles++;
+    }
+    DataLink &data_link() { return lane_.port().data_link(); }
+    bool train() {
+        const uint64_t end = cycles + 100 * kMillisecond;
+        while (cycles < end && !data_link().up())
+            clock();
+        return data_link().up();
+    }
+    scan::Way way() {
+        return {[this](Tlp tlp) { data_link().send(std::move(tlp)); },
+                [this](Tlp &tlp) {
+                    clock();
+                    const bool came = data_link().receive(tlp);
+                    if (came)
+                        data_link().release(tlp);
+                    return came;
+                }};
+    }
+    uint64_t injected() const { return lane_.injected(); }
+
+    uint64_t cycles = 0;
+
+  private:
+    void edge() {
+        top_.sys_clk = 0;
+        top_.eval();
+        top_.sys_clk = 1;
+        top_.eval();
+    }
+
+    Vtop top_;
+    SerDesLane lane_;
+    SerDesInputs in_;
+};
+
+// Writes and reads random registers. Returns how many were wrong.
+unsigned use_registers(scan::Requester &requester, uint64_t base, unsigned count, uint64_t seed) {
+    std::minstd_rand random(seed);
+    std::vector<uint32_t> values(count);
+    unsigned wrong = 0;
+    for (unsigned i = 0; i < count; i++)
+        requester.memory_write(base + 4 * i, values[i] = random() << 8 ^ random());
+    for (unsigned i = 0; i < 2 * count; i++) {
+        const unsigned n = random() % count;
+        if (random() & 1)
+            requester.memory_write(base + 4 * n, values[n] = random() << 8 ^ random());
+        const auto answer = requester.memory_read(base + 4 * n);
+        wrong += answer.status != CplStatus::Success || answer.value != values[n];
+    }
+    return wrong;
+}
+
+// Requests that the card must refuse. Returns how many it did not.
+unsigned refusals(scan::Requester &requester, const scan::Bar &bar) {
+    unsigned wrong = 0;
+    wrong += requester.memory_read(bar.address + bar.size).status != CplStatus::Unsupported;
+    wrong += requester.memory_read(bar.address - 4).status != CplStatus::Unsupported;
+    wrong += requester.config_read(5, 0).status != CplStatus::Unsupported;
+    wrong += requester.config_read(0, 0, 15, true).status != CplStatus::Unsupported;
+    return wrong;
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    if (argc != 5)
+        return 2;
+    const uint64_t seed = uint64_t(atoi(argv[1]));
+    LaneOptions wires;
+    wires.up_errors_every = wires.down_errors_every = unsigned(atoi(argv[2]));
+    wires.down_shift = seed & 1, wires.down_swapped = seed & 2, wires.drift = seed & 4 ? 600 : -600;
+    RootPortOptions port;
+    port.training.quiet_since = 3000000 - 1000;
+    Host host(wires, port, seed);
+    if (!host.train()) {
+        printf("the link does not train\n");
+        return 1;
+    }
+    const uint64_t trained = host.cycles;
+    scan::Requester requester(host.way(), 1, 50 * kMillisecond);
+    unsigned wrong = 0;
+    try {
+        const scan::Function card = scan::scan(requester, kBase);
+        printf("%s", scan::report(card).c_str());
+        if (card.bars.empty())
+            throw ScanError("there is no BAR");
+        wrong += use_registers(requester, card.bars[0].address + strtoul(argv[4], nullptr, 0), unsigned(atoi(argv[3])),
+                               seed);
+        wrong += refusals(requester, card.bars[0]);
+        wrong += scan::report(scan::scan(requester, kBase)) != scan::report(card);
+    } catch (const ScanError &error) {
+        printf("%s\n", error.what());
+        return 1;
+    }
+    printf("trained %" PRIu64 " cycles %" PRIu64 " requests %" PRIu64 " injected %" PRIu64 " wrong %u\n", trained,
+           host.cycles, requester.requests(), host.injected(), wrong);
+    return wrong != 0;
+}

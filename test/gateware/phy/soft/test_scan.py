@@ -1,0 +1,101 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""A host of the simulator (sim/src/lane, sim/src/scan) trains, scans and uses a card whose endpoint is gateware."""
+
+import re
+import shutil
+import subprocess
+
+from pathlib import Path
+
+import pytest
+
+from migen import *
+
+from litex.gen import *
+from litex.gen.fhdl.verilog import convert
+
+from litex.soc.interconnect import wishbone
+
+from litepcie_soc.phy.soft.phy     import SoftPHY
+from litepcie_soc.phy.soft.symbols import SerDesInterface
+from litepcie_soc.tlp.layer        import TransactionLayer
+
+from test.gateware.verilate import verilate
+
+HERE = Path(__file__).resolve().parent
+SIM  = HERE.parents[3] / "sim" / "src"
+
+# The way of the root port, and what it finds.
+WAY = ["Detect.Active", "Polling.Active", "Polling.Configuration", "Configuration.Linkwidth.Start",
+    "Configuration.Lanenum.Wait", "Configuration.Complete", "Configuration.Idle", "L0"]
+FOUND = """\
+1204:1ce5, subsystem 1234:1ce0, class 058000, revision 00
+BAR0: memory, 32 bit, 2048 KiB at fe000000
+[40] capability 01
+[48] capability 05
+[60] capability 10
+[100] extended capability 0001, version 1
+link: speed 1, x1; MPS 128 of 256
+""".splitlines()
+
+pytestmark = pytest.mark.skipif(not shutil.which("verilator"), reason="verilator is not installed")
+
+
+class Top(LiteXModule):
+    """A card with 4 KiB of memory in the place of its registers; its only ports are those of the SerDes."""
+
+    def __init__(self):
+        self.serdes  = SerDesInterface("serdes")
+        self.cd_pcie = ClockDomain()
+        self.phy    = SoftPHY(self.serdes, vendor=0x1204, device=0x1ce5, subsystem_vendor=0x1234,
+            subsystem_device=0x1ce0, class_code=0x058000, bar0_size=0x200000)
+        self.layer  = layer = TransactionLayer(self.phy, 64, 125e6)
+        self.memory = wishbone.SRAM(4096)
+        layer.add_read_port("reader", 16, reserve=2)
+        layer.add_write_port("writer")
+        self.comb += [
+            self.cd_pcie.clk.eq(ClockSignal("sys")),
+            self.cd_pcie.rst.eq(ResetSignal("sys")),
+            layer.csr_bus.connect(self.memory.bus),
+            layer.window_write.ready.eq(1),
+            layer.timeout_us.eq(1000),
+        ]
+
+
+@pytest.fixture(scope="session")
+def scan():
+    """Function (seed, errors_every) that returns the lines that the host prints."""
+    top        = Top()
+    top.cd_sys = ClockDomain("sys")
+    verilog    = convert(top.get_fragment(), {*top.serdes.flatten(), top.cd_sys.clk, top.cd_sys.rst}, name="top")
+    sources    = [*(SIM / "lane").glob("*"), *(SIM / "scan").glob("*"), *(SIM / "link" / name for name in
+        ("tlp.h", "tlp.cpp", "flow_control.h"))]
+    model = verilate({
+        "top.v": verilog.main_source,
+        **{str(path.relative_to(SIM)): path.read_text() for path in sorted(sources)},
+        **{name: (HERE / name).read_text() for name in ("serdes_pins.h", "root_port_scan.cpp")},
+    }, optimise="-O1")
+
+    def run(seed=1, errors_every=0):
+        result = subprocess.run([model.path, *map(str, (seed, errors_every, 64, 0))], capture_output=True, text=True)
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout.splitlines()
+    return run
+
+
+def test_scan_and_registers(scan):
+    """UR for what is not ours, and a second scan that finds the same."""
+    *lines, counts = scan()
+    assert lines == WAY + FOUND
+    assert re.fullmatch(r"trained \d+ cycles \d+ requests \d+ injected 0 wrong 0", counts)
+
+
+def test_over_damaged_symbols(scan):
+    for seed in range(2, 8):
+        lines = scan(seed, 2000)
+        assert [line for line in lines if line in FOUND] == FOUND and " injected 0 " not in lines[-1]
