@@ -194,7 +194,8 @@ bool DataLink::next_dllp(Dllp &dllp) {
         return state_ != State::Down && next_init(dllp);
     for (unsigned i = 0; i < kTlpClasses; i++) {
         Update &update = updates_[i];
-        if (grants_.infinite(i) || (update.since < kUpdateInterval && update.waits < options_.update_delay))
+        const bool due = update.since >= kUpdateInterval || (update.wanted && update.waits >= options_.update_delay);
+        if (grants_.infinite(i) || !due)
             continue;
         update = {};
         counts_.updates++;
