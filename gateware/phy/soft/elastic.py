@@ -65,10 +65,11 @@ class ElasticBuffer(LiteXModule):
 
         # # #
 
-        self.memory = memory = Memory(21, DEPTH)
+        # Not an attribute: LiteX would put a memory that it finds in a module onto the bus of the registers.
+        memory      = Memory(21, DEPTH)
         self.write  = memory.get_port(write_capable=True, clock_domain="pcie_rx")
         self.read   = memory.get_port(async_read=True, clock_domain="pcie")
-        self.specials += self.write, self.read
+        self.specials += memory, self.write, self.read
         self.too_full = Signal()
         self.written  = Signal(4)  # Gray code.
         self.add_writing_side()

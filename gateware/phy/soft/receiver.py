@@ -69,10 +69,11 @@ class Receiver(LiteXModule):
         # # #
 
         self.checker   = LCRCChecker()
-        self.memory    = Memory(17, words)
-        self.write     = self.memory.get_port(write_capable=True)
-        self.reading   = self.memory.get_port(has_re=True)
-        self.specials += self.memory, self.write, self.reading
+        # Not an attribute: LiteX would put a memory that it finds in a module onto the bus of the registers.
+        memory         = Memory(17, words)
+        self.write     = memory.get_port(write_capable=True)
+        self.reading   = memory.get_port(has_re=True)
+        self.specials += memory, self.write, self.reading
         self.bits      = log2_int(words)
         # Addresses have one bit more than the memory needs.
         self.end       = Signal(self.bits + 1)  # Of what is stored.

@@ -74,7 +74,8 @@ class ReplayBuffer(LiteXModule):
 
         self.index_bits  = log2_int(tlps) + 1
         self.address_bits = log2_int(words)
-        self.memory      = memory = Memory(17, words)
+        # Not an attribute: LiteX would put a memory that it finds in a module onto the bus of the registers.
+        memory           = Memory(17, words)
         self.reading     = memory.get_port(has_re=True)
         self.write       = memory.get_port(write_capable=True)
         self.specials   += memory, self.reading, self.write
