@@ -17,13 +17,12 @@ import time
 
 from pathlib import Path
 
-from litepcie_bench import area, board_sweeps, boards, claims, goals, guest_report, parallel, pictures, records, report
-from litepcie_bench import runner, speed, summary
+from litepcie_bench import area, board_sweeps, boards, claims, goals, guest_report, hardware, parallel, pictures
+from litepcie_bench import records, report, runner, speed, summary
 from litepcie_bench.points import OURS, STOCK
 from litepcie_bench.progress import Progress
 from litepcie_bench.sweeps import SWEEPS
 from litepcie_sim.guest import GuestError
-from litepcie_soc.build.targets import NAMES
 from litepcie_soc.build.command_line import Parser, run
 
 OUT   = boards.ROOT / "build" / "bench"
@@ -35,7 +34,7 @@ def parse_args(argv):
     parser.add_argument("--quick", action="store_true", help="Measure a part of each sweep.")
     parser.add_argument("--only", action="append", choices=sorted(SWEEPS), metavar="SWEEP",
         help=f"Measure this sweep only; may be repeated: {', '.join(SWEEPS)}.")
-    parser.add_argument("--boards", nargs="*", choices=NAMES, metavar="BOARD",
+    parser.add_argument("--boards", nargs="*", choices=hardware.names(), metavar="BOARD",
         help="Measure only the rows of these boards, or of all boards.")
     parser.add_argument("--design", choices=(OURS, STOCK), help="Measure this design only.")
     parser.add_argument("--guest", action="store_true",

@@ -90,6 +90,16 @@ def hardware(board, configuration):
     )
 
 
+def with_hard_block():
+    """Returns the boards whose PHY is a hard block: their buffers and tags are known. Others are not measured here."""
+    return [board for board in boards() if board.family in HARD_BLOCKS]
+
+
+def names():
+    """Returns the names of their targets."""
+    return tuple(board.name for board in with_hard_block())
+
+
 def grouped(found):
     """Returns each different ``Hardware`` once, with the names of all its targets."""
     names = defaultdict(list)
@@ -101,7 +111,7 @@ def grouped(found):
 def defaults(only=()):
     """Returns the ``Hardware`` of each board's default build and of its widest link; ``only``: names of targets."""
     found = []
-    for board in boards():
+    for board in with_hard_block():
         if not only or board.name in only:
             widest = max(board.links, key=lambda link: (link[1], link[0]))
             found += [hardware(board, board.configure()), hardware(board, board.configure(*widest))]
@@ -110,5 +120,5 @@ def defaults(only=()):
 
 def everything():
     """Returns the ``Hardware`` of each link and data path of each board that keeps up with the link."""
-    return grouped(hardware(board, one) for board in boards() for one in board.configurations()
+    return grouped(hardware(board, one) for board in with_hard_block() for one in board.configurations()
         if one.data_path_rate >= one.link_rate)

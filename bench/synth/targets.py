@@ -18,7 +18,10 @@ from litepcie_bench.synth import elaborate, gates, project, tools
 from litepcie_bench.synth.count import area
 from litepcie_bench.synth.designs import OURS
 from litepcie_bench.synth.devices import HARD_BLOCKS, device_of
-from litepcie_soc.build.targets import NAMES, PATHS, load
+from litepcie_soc.build.targets import PATHS, boards, load
+
+# Boards that Vivado builds. `bitstreams.py` builds the others.
+NAMES = tuple(board.name for board in boards() if board.toolchain == "vivado")
 
 
 @dataclass(frozen=True)

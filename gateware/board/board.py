@@ -6,7 +6,7 @@
 
 """Boards: their options and limits, and one choice of options."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from litepcie_soc.common import abi
 from litepcie_soc.common.link_rates import data_path_rate, link_rate
@@ -41,6 +41,9 @@ class Configuration:
     dma_channels   : number of memory channels, each with a reader and a writer.
     with_ddr       : endpoint memory in the board's DDR instead of block RAM.
     with_litescope : LiteScope probes on the use of the link.
+    device         : name of the device, one of the board's ``devices``. Empty: the board has one device.
+    refclk         : frequency of the link's reference clock in Hz, one of the board's ``refclks``.
+    seed           : seed of placement, if the tools take one.
     """
     gen:            int
     lanes:          int
@@ -50,6 +53,9 @@ class Configuration:
     dma_channels:   int  = 1
     with_ddr:       bool = False
     with_litescope: bool = False
+    device:         str  = ""
+    refclk:         float = 100e6
+    seed:           int  = 1
 
     @property
     def link_rate(self):
@@ -63,12 +69,15 @@ class Configuration:
 
     def name(self, board):
         """Returns the name of build folder and bitstream: link and width, then everything that is not a default."""
-        default = board.configure(self.gen, self.lanes, self.data_width, with_ddr=self.with_ddr)
+        default = board.configure(self.gen, self.lanes, self.data_width, with_ddr=self.with_ddr, device=self.device)
         name    = f"{board.name}_gen{self.gen}_x{self.lanes}_{self.data_width}"
         name   += "_ddr" * self.with_ddr
         name   += f"_{self.dma_channels}ch" * (self.dma_channels != default.dma_channels)
         name   += f"_tags{self.tags}" * (self.tags != default.tags)
         name   += f"_{self.sys_clk_freq / 1e6:g}mhz".replace(".", "p") * (self.sys_clk_freq != default.sys_clk_freq)
+        name   += f"_{self.device.replace('-', '')}" * (self.device != board.default_device)
+        name   += f"_refclk{self.refclk / 1e6:g}" * (self.refclk != board.refclks[0])
+        name   += f"_seed{self.seed}" * (self.seed != default.seed)
         return name + "_litescope" * self.with_litescope
 
 # Board --------------------------------------------------------------------------------------------
@@ -79,14 +88,14 @@ class Memory:
     """Endpoint memory of a board. Sizes are in bytes and powers of two.
 
     bram     : size in block RAM, chosen to leave room for the rest of the design.
-    ddr      : size of the DDR.
+    ddr      : size of the DDR. 0: the board has no DDR, or it is not supported.
     kind     : name of the DDR ("16 bit DDR3-1000").
     ddr_rate : bytes per second of the DDR, reads and writes together, if it has a clock of its own. None: the DDR keeps
         up with the data path.
     """
     bram:     int
-    ddr:      int
-    kind:     str
+    ddr:      int   = 0
+    kind:     str   = ""
     ddr_rate: float = None
 
 
@@ -106,6 +115,10 @@ class Board:
     tags       : largest number of outstanding requests of the hard block, and the default.
     clocks     : lowest and highest Hz of ``sys``.
     ddr_clocks : lowest and highest Hz of ``sys`` with DDR, if the memory limits them.
+    toolchain  : "vivado", or "trellis" for yosys, nextpnr and Project Trellis.
+    devices    : {name for --device: highest Hz of ``sys``} of the devices that the board has, the default first.
+    refclks    : reference clocks of the link in Hz, the default first.
+    check_part : function that raises ``ValueError`` with one line if the family has no device of a name.
     """
     name:       str
     title:      str
@@ -119,6 +132,14 @@ class Board:
     tags:       int   = 64
     clocks:     tuple = (50e6, 250e6)
     ddr_clocks: tuple = None
+    toolchain:  str   = "vivado"
+    devices:    dict  = field(default_factory=dict)
+    refclks:    tuple = (100e6,)
+    check_part: callable = None
+
+    @property
+    def default_device(self):
+        return next(iter(self.devices), "")
 
     @property
     def gens(self):
@@ -132,29 +153,54 @@ class Board:
     def data_widths(self):
         return sorted({width for widths in self.links.values() for width in widths})
 
-    def configure(self, gen=None, lanes=None, data_width=None, *, sys_clk_freq=None, tags=None, **options):
+    def configure(self, gen=None, lanes=None, data_width=None, *, sys_clk_freq=None, tags=None, device=None,
+        refclk=None, seed=None, **options):
         """Returns a checked ``Configuration`` with the board's defaults. Raises ``ValueError`` with one line."""
+        device = device or self.default_device
+        self.check_device(device)
         gen    = gen or self.link[0]
         lanes  = lanes or self.link[1]
         widths = self.links.get((gen, lanes), {})
         width  = data_width or next(iter(widths), None)
-        usual  = self.usual_clock(widths.get(width), options.get("with_ddr"))
+        usual  = self.usual_clock(widths.get(width), options.get("with_ddr"), device)
         configuration = Configuration(gen, lanes, width,
             sys_clk_freq = usual if sys_clk_freq is None else sys_clk_freq,
             tags         = self.tags if tags is None else tags,
+            device       = device,
+            refclk       = self.refclks[0] if refclk is None else refclk,
+            seed         = 1 if seed is None else seed,
             **options)
         self.check(configuration)
         return configuration
 
-    def usual_clock(self, freq, with_ddr):
-        """Returns the default Hz of ``sys``: ``freq`` of the link, within the limits of the board or its DDR."""
+    def limits(self, with_ddr, device):
+        """Returns the lowest and the highest Hz of ``sys``."""
         low, high = self.ddr_clocks if with_ddr and self.ddr_clocks else self.clocks
+        return low, min(high, self.devices.get(device, high))
+
+    def usual_clock(self, freq, with_ddr, device):
+        """Returns the default Hz of ``sys``: ``freq`` of the link, within the limits of device, board and DDR."""
+        low, high = self.limits(with_ddr, device)
         return freq and min(max(freq, low), high)
 
     def check(self, configuration):
         """Raises ``ValueError`` if the board does not support a configuration; the line names option and choices."""
-        for check in (self.check_link, self.check_channels, self.check_clock):
+        for check in (self.check_link, self.check_memory, self.check_channels, self.check_clock):
             check(configuration)
+
+    def check_device(self, name):
+        if name in self.devices or not name:
+            return
+        if not self.devices:
+            raise ValueError(f"--device {name} is not supported; {self.title} has one device")
+        if self.check_part is not None:
+            self.check_part(name)
+        raise ValueError(f"--device {name} is not supported; {self.title} has {' or '.join(self.devices)}")
+
+    def check_memory(self, c):
+        if c.with_ddr and not self.memory.ddr:
+            raise ValueError(f"--with-ddr is not supported; the memory of {self.title} is {size(self.memory.bram)} of "
+                "block RAM")
 
     def check_link(self, c):
         links = ", ".join(f"Gen{gen} x{lanes}" for gen, lanes in self.links)
@@ -175,11 +221,16 @@ class Board:
             raise ValueError(f"--tags {c.tags} is not supported; choose {' or '.join(map(str, tags))}")
 
     def check_clock(self, c):
-        low, high = (self.ddr_clocks or self.clocks) if c.with_ddr else self.clocks
+        low, high = self.limits(c.with_ddr, c.device)
         if not low <= c.sys_clk_freq <= high:
             raise ValueError(f"--sys-clk-freq {mega(c.sys_clk_freq)} is not supported"
                 f"{' with --with-ddr' * (c.with_ddr and self.ddr_clocks is not None)}; "
                 f"choose {mega(low)} to {mega(high)} Hz")
+        if c.refclk not in self.refclks:
+            raise ValueError(f"--refclk {mega(c.refclk)} is not supported; choose "
+                f"{' or '.join(map(mega, self.refclks))}")
+        if c.seed < 1:
+            raise ValueError(f"--seed {c.seed} is not supported; choose 1 or more")
 
     def memory_size(self, configuration):
         """Returns the size of the endpoint memory in bytes."""

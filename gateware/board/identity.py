@@ -8,9 +8,9 @@
 
 The numbers and their reasons:
 
-- Vendor 0x10ee is the maker of the silicon and the default of the hard blocks. The PCI-SIG would have to allocate
-  another vendor. Vivado also resets the device number of a block when its vendor changes.
-- Device 0x1ce1..0x1ce4, one for each family. The defaults of the hard blocks (0x70xx, 0x80xx, 0x90xx by generation and
+- Vendor is the maker of the silicon: 0x10ee, the default of the hard blocks, or 0x1204 for ECP5. The PCI-SIG would have
+  to allocate another vendor. Vivado also resets the device number of a block when its vendor changes.
+- Device 0x1ce1..0x1ce5, one for each family. The defaults of the hard blocks (0x70xx, 0x80xx, 0x90xx by generation and
   lanes) are in every unchanged design with such a block. Drivers that match vendor and device only (XDMA, QDMA, stock
   LitePCIe) bind to every such card.
 - Subsystem 0x1234:0x1ce0 marks every card of this project, including the simulated one. Vendor 0x1234 is not allocated,
@@ -26,16 +26,16 @@ from litepcie_soc.soc.soc import PCI_ID
 
 # Identities ---------------------------------------------------------------------------------------
 
-VENDOR_ID = 0x10ee
-
-DEVICE_IDS = {
-    "artix7":          0x1ce1,
-    "kintex7":         0x1ce2,
-    "ultrascale":      0x1ce3,
-    "ultrascale_plus": 0x1ce4,
+# Vendor and device by family.
+IDS = {
+    "artix7":          (0x10ee, 0x1ce1),
+    "kintex7":         (0x10ee, 0x1ce2),
+    "ultrascale":      (0x10ee, 0x1ce3),
+    "ultrascale_plus": (0x10ee, 0x1ce4),
+    "ecp5":            (0x1204, 0x1ce5),
 }
 
-FAMILIES = ("sim", *DEVICE_IDS)
+FAMILIES = ("sim", *IDS)
 
 REVISION_ID = 0x00
 
@@ -46,7 +46,13 @@ def pci_id(family):
         raise ValueError(f"family must be one of {', '.join(FAMILIES)}, not {family!r}")
     if family == "sim":
         return dict(PCI_ID)
-    return {**PCI_ID, "vendor_id": VENDOR_ID, "device_id": DEVICE_IDS[family]}
+    vendor, device = IDS[family]
+    return {**PCI_ID, "vendor_id": vendor, "device_id": device}
+
+
+def soft_identity(pci_id):
+    """Returns an identity with the names of ``SoftPHY``'s parameters."""
+    return {name.removesuffix("_id"): value for name, value in pci_id.items()}
 
 # Hard Blocks --------------------------------------------------------------------------------------
 

@@ -38,6 +38,8 @@ LED_SECONDS = 0.05  # Keeps the LED on long enough to make a short transfer visi
 class BoardSoC(LitePCIeSoC):
     """``LitePCIeSoC`` on a board. A target makes its clocks, and its DDR if selected, then calls ``add_link``.
 
+    This class is for boards with a hard block, built by Vivado. ``ECP5BoardSoC`` replaces what differs.
+
     Parameters
     ----------
     board         : ``Board``.
@@ -47,7 +49,10 @@ class BoardSoC(LitePCIeSoC):
     Attributes
     ----------
     board, configuration : the parameters.
+    output_suffixes      : suffixes of the files of LiteX's toolchain that are of use. None: all.
     """
+    output_suffixes = None
+
     def __init__(self, board, platform, configuration):
         self.board         = board
         self.configuration = configuration
@@ -81,14 +86,12 @@ class BoardSoC(LitePCIeSoC):
             clock_domain=ddr.clock_domain, ready=ddr.ready, byte_mask=ddr.byte_mask)
 
     def add_link(self, memory=None):
-        """Adds the hard block, everything between it and the memory, constraints, and probes if selected.
+        """Adds the PHY, everything between it and the memory, constraints, and probes if selected.
 
         memory : a memory with the ports of ``EndpointMemory``. None: block RAM of the board's size.
         """
-        board, configuration = self.board, self.configuration
-        pads                 = link_pads(self.platform, configuration.lanes)
-        self.pcie_phy        = PHYS[board.family](self.platform, pads, configuration)
-        pci_id               = identify(self.pcie_phy, board.family)
+        board, configuration  = self.board, self.configuration
+        self.pcie_phy, pci_id = self.make_phy()
         self.add_litepcie(self.pcie_phy,
             target      = f"{board.name} gen{configuration.gen} x{configuration.lanes} {configuration.data_width} bit",
             gen         = configuration.gen,
@@ -99,12 +102,22 @@ class BoardSoC(LitePCIeSoC):
             tags        = configuration.tags,
             pci_id      = pci_id,
         )
+        self.constrain_link(memory)
+        if configuration.with_litescope:
+            add_probes(self)
+
+    def make_phy(self):
+        """Returns the PHY and its identity."""
+        self.link_pads = link_pads(self.platform, self.configuration.lanes)
+        phy            = PHYS[self.board.family](self.platform, self.link_pads, self.configuration)
+        return phy, identify(phy, self.board.family)
+
+    def constrain_link(self, memory):
+        """Adds the constraints of clocks and reset of the link."""
         domains = [self.crg.cd_sys]
         if memory is not None and memory.clock_domain != "sys":
             domains.append(self.crg.ddr.cd_ddr)
-        add_link_constraints(self.platform, pads, domains, self.pcie_phy)
-        if configuration.with_litescope:
-            add_probes(self)
+        add_link_constraints(self.platform, self.link_pads, domains, self.pcie_phy)
 
     def add_leds(self, pads):
         """Adds LEDs; from LED 0: link up, bus mastering enabled, an engine is active, heartbeat of the clock.

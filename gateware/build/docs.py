@@ -47,6 +47,9 @@ def rows(board):
     """Yields a row per link and data width, with block RAM and DDR in one row if nothing else differs."""
     for c in board.configurations():
         bram = size(board.memory_size(c))
+        if not board.memory.ddr:
+            yield row(board, c, bram)
+            continue
         ddr  = board.configure(c.gen, c.lanes, c.data_width, with_ddr=True)
         if (ddr.sys_clk_freq, at_most(board, ddr)) == (c.sys_clk_freq, at_most(board, c)):
             yield row(board, c, f"{bram}, DDR {size(board.memory_size(ddr))}", "[_ddr]")

@@ -31,7 +31,8 @@ def emit(soc, name, folder, **toolchain):
         export_probes(soc, folder / "litescope")
     with tempfile.TemporaryDirectory() as scratch:
         soc.build(build_dir=scratch, build_name=name, run=False, **toolchain)
-        for path in sorted(Path(scratch).iterdir()):
+        suffixes = soc.output_suffixes
+        for path in sorted(path for path in Path(scratch).iterdir() if suffixes is None or path.suffix in suffixes):
             write_if_changed(folder / GATEWARE / path.name, placeless(reproducible(path.read_text()), scratch))
 
 

@@ -11,7 +11,7 @@ import gc
 import sys
 
 from litepcie_soc.board.board import mega
-from litepcie_soc.build import command_line, vivado
+from litepcie_soc.build import command_line, trellis, vivado
 from litepcie_soc.build.driver import lay_out_driver
 from litepcie_soc.build.emit import GATEWARE, HEADERS, emit
 from litepcie_soc.build.litex_errors import errors_of_litex
@@ -40,7 +40,7 @@ def design(soc_class, configuration):
 
 
 def emit_files(parser, args, soc_class, name, folder):
-    """Writes the files for ``--build`` and ``--driver``."""
+    """Writes the files for ``--build`` and ``--driver``; returns the SoC."""
     try:
         with errors_of_litex():
             soc = design(soc_class, args.configuration)
@@ -48,9 +48,10 @@ def emit_files(parser, args, soc_class, name, folder):
         freq = f"--sys-clk-freq {mega(args.configuration.sys_clk_freq)}: the board's PLL cannot make this clock; " \
             "choose another"
         parser.error(freq if "config found" in str(error) else str(error))  # LiteX's "No PLL config found".
-    emit(soc, name, folder, **parser.toolchain_argdict)
+    emit(soc, name, folder, **parser.litex_options())
     if args.driver:
         print(lay_out_driver(folder / HEADERS, folder / "driver"))
+    return soc
 
 
 def say_what_is_slow(program, board, configuration):
@@ -60,6 +61,14 @@ def say_what_is_slow(program, board, configuration):
         say_if_slow(program, board.memory_rate(configuration), configuration.link_rate, "DDR")
 
 
+def run_tools(soc, name, folder):
+    """Makes the bitstream ``name`` from the emitted files in ``folder``. Raises ``ToolError``."""
+    if soc.board.toolchain == "vivado":
+        vivado.build(name, folder)
+    else:
+        print(trellis.build(trellis.Design(name, **soc.bitstream()), folder, lambda text: print(text, flush=True)))
+
+
 def perform(parser, soc_class, argv):
     """Writes, builds, loads and flashes as the arguments say. Raises ``ToolError`` and ``PinnedMapError``."""
     args   = parser.parse_args(argv)
@@ -67,10 +76,10 @@ def perform(parser, soc_class, argv):
     folder = (args.output_dir or BUILD / name).resolve()
     if args.build or args.driver:
         with without_collection():
-            emit_files(parser, args, soc_class, name, folder)
+            soc = emit_files(parser, args, soc_class, name, folder)
         say_what_is_slow(parser.prog, parser.board, args.configuration)
     if args.build and not args.no_compile:
-        vivado.build(name, folder / GATEWARE)
+        run_tools(soc, name, folder / GATEWARE)
         print(folder / GATEWARE / f"{name}.bit")
     if args.load:
         parser.board.programmer.load(folder / GATEWARE / name, args.cable)

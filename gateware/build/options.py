@@ -20,6 +20,8 @@ from litepcie_soc.build import command_line
 
 ACTIONS = ("build", "load", "flash", "driver")
 
+TOOLS = {"vivado": "Vivado", "trellis": "yosys and nextpnr"}
+
 # Arguments of LiteX's Vivado toolchain without an option here.
 VIVADO_DEFAULTS = {
     "synth_mode":                           "vivado",
@@ -48,10 +50,14 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
         self.description = f"LitePCIe SoC on {board.title}."
         self.add_target_options()
         self.add_builder_options()
-        self.add_vivado_options()
+        if board.toolchain == "vivado":
+            self.add_vivado_options()
+        else:
+            self.add_trellis_options()
 
     def add_target_group(self):
-        self.toolchains = ["vivado"]
+        self.toolchains = [self.board.toolchain]
+        self._default_toolchain = self.board.toolchain
         LiteXArgumentParser.add_target_group(self)
 
     def add_logging_group(self):
@@ -82,6 +88,8 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
 
     def ddr_help(self):
         memory = self.board.memory
+        if not memory.ddr:
+            return argparse.SUPPRESS
         rate   = f", {memory.ddr_rate / 1e6:.0f} MB/s for both directions together" if memory.ddr_rate else ""
         return (f"Endpoint memory in {memory.kind}, {size(memory.ddr)}{rate}, "
             f"instead of {size(memory.bram)} of block RAM.")
@@ -90,7 +98,8 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
         builder = self.add_argument_group(title="Builder options")
         builder.add_argument("--output-dir", type=Path, metavar="DIR",
             help=f"Build folder (named after the options: build/{self.board.configure().name(self.board)}).")
-        builder.add_argument("--no-compile", action="store_true", help="Write all files, but do not run Vivado.")
+        builder.add_argument("--no-compile", action="store_true",
+            help=f"Write all files, but do not run {TOOLS[self.board.toolchain]}.")
 
     def add_vivado_options(self):
         vivado = self.add_argument_group(title="Vivado options")
@@ -100,6 +109,19 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
         vivado.add_argument("--vivado-max-threads", type=int, metavar="N",
             help="Largest number of threads (Vivado's default).")
         argparse.ArgumentParser.set_defaults(self, **VIVADO_DEFAULTS)
+
+    def add_trellis_options(self):
+        board, default = self.board, self.board.configure()
+        trellis = self.add_argument_group(title="Device options")
+        trellis.add_argument("--device", metavar="NAME",
+            help=f"Device of the board: {', '.join(board.devices)} ({default.device}).")
+        trellis.add_argument("--refclk", type=float, metavar="HZ",
+            help=f"Reference clock at the SerDes: {' or '.join(map(mega, board.refclks))} ({mega(default.refclk)}).")
+        trellis.add_argument("--seed", type=int, metavar="N", help="Seed of the placement (1).")
+
+    def litex_options(self):
+        """Returns the options of LiteX's toolchain."""
+        return self.toolchain_argdict if self.board.toolchain == "vivado" else {}
 
     def parse_args(self, args=None, namespace=None):
         """Returns the arguments with a checked ``configuration``; ends with one line and status 2 if they are wrong."""
@@ -121,4 +143,5 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
             dma_channels   = args.dma_channels,
             with_ddr       = args.with_ddr,
             with_litescope = args.with_litescope,
+            **{name: getattr(args, name) for name in ("device", "refclk", "seed") if hasattr(args, name)},
         )

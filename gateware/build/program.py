@@ -26,15 +26,19 @@ class OpenFPGALoader:
     board  : openFPGALoader's name of the board, if it knows the board.
     part   : its name of the FPGA, if it does not know the board.
     offset : byte address in the flash at which the FPGA starts to read.
+    cable  : its name of the JTAG cable that is soldered to the board, if it does not know the board.
+    image  : suffix of the flash image.
     """
     board:  str = ""
     part:   str = ""
     offset: int = 0
+    cable:  str = ""
+    image:  str = ".bin"
 
     tool = "openFPGALoader"
 
     def command(self, cable):
-        options = {"--board": self.board, "--fpga-part": self.part, "--cable": cable}
+        options = {"--board": self.board, "--fpga-part": self.part, "--cable": cable or self.cable}
         return [self.tool, *[word for option, value in options.items() if value for word in (option, value)]]
 
     def run(self, command):
@@ -47,4 +51,4 @@ class OpenFPGALoader:
     def flash(self, path, cable=None):
         """Writes the flash image of the build ``path``. Raises ``ToolError``."""
         self.run([*self.command(cable), "--write-flash", "--offset", str(self.offset), "--verify",
-            "--bitstream", str(bitstream(path, ".bin"))])
+            "--bitstream", str(bitstream(path, self.image))])

@@ -144,8 +144,10 @@ def summary(design, used, clocks, words, size):
     return "\n".join(lines) + "\n"
 
 
-def build(design, folder):
+def build(design, folder, say=lambda text: None):
     """Builds ``NAME.bit``, ``NAME.svf`` and the report ``NAME.rpt`` from ``NAME.v`` and ``NAME.lpf`` in ``folder``.
+
+    say : is called with a line before each step.
 
     Returns the text of the report. Raises ``ToolError`` with one line if a tool fails, if a clock has no constraint or
     misses it, or if the bitstream has other words of the SerDes than the design asks for. There is no bitstream then.
@@ -154,9 +156,12 @@ def build(design, folder):
     results = [folder / f"{design.name}.{suffix}" for suffix in ("bit", "svf", "rpt")]
     for path in results:
         path.unlink(missing_ok=True)
+    say(f"yosys: synthesis, about a minute; messages in {folder / design.name}_yosys.log")
     synthesise(design, folder)
+    say(f"nextpnr: placement and routing, some minutes; messages in {folder / design.name}_nextpnr.log")
     report = place_and_route(design, folder)
     clocks = reached(report, design.clocks)
+    say("ecppack: bitstream")
     words  = pack(design, folder)
     try:
         check_words(words, design.words)

@@ -218,6 +218,7 @@ static const struct pci_device_id litepcie_ids[] = {
 	{ PCI_DEVICE_SUB(0x10ee, 0x1ce2, 0x1234, 0x1ce0) },	/* Kintex-7 */
 	{ PCI_DEVICE_SUB(0x10ee, 0x1ce3, 0x1234, 0x1ce0) },	/* UltraScale */
 	{ PCI_DEVICE_SUB(0x10ee, 0x1ce4, 0x1234, 0x1ce0) },	/* UltraScale+ */
+	{ PCI_DEVICE_SUB(0x1204, 0x1ce5, 0x1234, 0x1ce0) },	/* ECP5 */
 	{ }
 };
 MODULE_DEVICE_TABLE(pci, litepcie_ids);

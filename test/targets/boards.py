@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The boards of targets/, whichever there are, and their programs run in this Python."""
+"""The boards of targets/ that Vivado builds, whichever there are, and the programs of all boards run in this Python."""
 
 import gc
 
@@ -18,9 +18,9 @@ from litepcie_soc.build.options import BoardParser
 from litepcie_soc.build.targets import NAMES, PATHS, load
 
 HEADERS = Path("software/include/generated")
-TARGETS = list(PATHS.values())
 MODULES = {name: load(name) for name in NAMES}
-BOARDS  = {name: module.BOARD for name, module in MODULES.items()}
+BOARDS  = {name: module.BOARD for name, module in MODULES.items() if module.BOARD.toolchain == "vivado"}
+TARGETS = [PATHS[name] for name in BOARDS]
 
 
 def options_of(configuration):
@@ -34,11 +34,11 @@ LINKS = [(name, options_of(c)) for name, board in BOARDS.items() for c in board.
 
 
 def configuration(name, options):
-    return BoardParser(BOARDS[name]).parse_args(["--build", *options]).configuration
+    return BoardParser(MODULES[name].BOARD).parse_args(["--build", *options]).configuration
 
 
 def build_name(name, options):
-    return configuration(name, options).name(BOARDS[name])
+    return configuration(name, options).name(MODULES[name].BOARD)
 
 
 # The board of each family that `make test` emits. `make test-all` emits every board.

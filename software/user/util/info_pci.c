@@ -19,7 +19,7 @@ static const struct {
 } families[] = {
 	{ 0x1234, 0x1ce0, "simulation" },  { 0x10ee, 0x1ce1, "Artix-7" },
 	{ 0x10ee, 0x1ce2, "Kintex-7" },	   { 0x10ee, 0x1ce3, "UltraScale" },
-	{ 0x10ee, 0x1ce4, "UltraScale+" },
+	{ 0x10ee, 0x1ce4, "UltraScale+" }, { 0x1204, 0x1ce5, "ECP5" },
 };
 
 struct pci {

@@ -104,6 +104,45 @@ def test_what_cannot_be_is_one_line(options, message):
     assert str(error.value) == message
 
 
+SOME = {"memory": Memory(1 << 16), "devices": {"big": 200e6, "slow": 75e6}, "refclks": (100e6, 200e6),
+    "links": {(1, 1): {64: 100e6}}, "link": (1, 1)}
+
+
+@pytest.mark.parametrize("options, clock, name", [
+    ({},                                          100e6, "some_board_gen1_x1_64"),
+    ({"device": "slow"},                           75e6, "some_board_gen1_x1_64_slow"),
+    ({"device": "slow", "sys_clk_freq": 60e6},     60e6, "some_board_gen1_x1_64_60mhz_slow"),
+    ({"refclk": 200e6, "seed": 3},                100e6, "some_board_gen1_x1_64_refclk200_seed3"),
+    ({"sys_clk_freq": 125e6, "device": "big"},    125e6, "some_board_gen1_x1_64_125mhz"),
+])
+def test_device_reference_clock_and_seed(options, clock, name):
+    board  = make(**SOME)
+    choice = board.configure(**options)
+    assert (choice.sys_clk_freq, choice.name(board)) == (clock, name)
+
+
+@pytest.mark.parametrize("options, message", [
+    ({"device": "small"},           "--device small is not supported; Some Board has big or slow"),
+    ({"refclk": 50e6},              "--refclk 50e6 is not supported; choose 100e6 or 200e6"),
+    ({"seed": 0},                   "--seed 0 is not supported; choose 1 or more"),
+    ({"device": "slow", "sys_clk_freq": 100e6}, "--sys-clk-freq 100e6 is not supported; choose 50e6 to 75e6 Hz"),
+    ({"with_ddr": True}, "--with-ddr is not supported; the memory of Some Board is 64 KiB of block RAM"),
+])
+def test_device_reference_clock_and_seed_that_cannot_be(options, message):
+    with pytest.raises(ValueError) as error:
+        make(**SOME).configure(**options)
+    assert str(error.value) == message
+
+
+def test_the_family_says_why_there_is_no_such_device():
+    def check(name):
+        raise ValueError(f"{name} does not exist")
+    with pytest.raises(ValueError, match="^tiny does not exist$"):
+        make(**SOME, check_part=check).configure(device="tiny")
+    with pytest.raises(ValueError, match="^--device tiny is not supported; Some Board has one device$"):
+        make().configure(device="tiny")
+
+
 def test_clock_with_ddr_is_the_memorys():
     board = make(ddr_clocks=(100e6, 100e6))
     assert board.configure(with_ddr=True).sys_clk_freq == 100e6

@@ -34,12 +34,19 @@ def numbers(family):
 
 
 def test_every_family_is_told_from_every_other():
-    assert set(identity.FAMILIES) == {"sim", *PHYS}
+    assert set(identity.FAMILIES) == {"sim", *PHYS, "ecp5"}
     assert len({numbers(family) for family in identity.FAMILIES}) == len(identity.FAMILIES)
     with pytest.raises(ValueError, match="family must be one of sim, artix7.*not 'virtex4'"):
         identity.pci_id("virtex4")
-    with pytest.raises(ValueError, match="family must be one of artix7.*not 'sim'"):
-        identity.phy_config(identity.pci_id("sim"), "sim")
+    for family in ("sim", "ecp5"):
+        with pytest.raises(ValueError, match=f"family must be one of artix7.*not '{family}'"):
+            identity.phy_config(identity.pci_id(family), family)
+
+
+def test_ecp5_has_the_number_of_its_maker():
+    assert numbers("ecp5") == (0x1204, 0x1ce5, 0x1234, 0x1ce0)
+    assert identity.soft_identity(identity.pci_id("ecp5")) == {"vendor": 0x1204, "device": 0x1ce5,
+        "subsystem_vendor": 0x1234, "subsystem_device": 0x1ce0, "class_code": 0x058000}
 
 
 def test_no_number_is_a_default_of_the_hard_blocks():
@@ -70,7 +77,7 @@ def test_the_hard_block_is_made_with_it(family):
     prefix, subsystem = ("", "SUBSYSTEM_") if phy_class is Series7PHY else ("PF0_", "PF0_SUBSYSTEM_")
     expected = {
         "VENDOR_ID":                     "10EE",
-        f"{prefix}DEVICE_ID":            f"{identity.DEVICE_IDS[family]:04X}",
+        f"{prefix}DEVICE_ID":            f"{identity.IDS[family][1]:04X}",
         f"{prefix}REVISION_ID":          "00",
         f"{subsystem}VENDOR_ID":         "1234",
         f"{subsystem}ID":                "1CE0",

