@@ -33,6 +33,7 @@ from litex.soc.integration.soc import SoCRegion
 from litex.soc.interconnect import stream, wishbone
 from litex.soc.interconnect.csr import CSRStatus, CSRStorage
 
+from litepcie_soc.board.identity import pci_id, soft_identity
 from litepcie_soc.build.command_line import Parser, run, size
 from litepcie_soc.build.simulation import build_name
 from litepcie_soc.common.abi import BAR0_SIZE, MAX_CHANNELS, WINDOW_MAX
@@ -43,6 +44,8 @@ from litepcie_soc.ddr.dram import DRAMMemory
 from litepcie_soc.ddr.sim import CLOCK_HZ as DDR_CLOCK_HZ
 from litepcie_soc.ddr.sim import SimDRAM, check_ddr
 from litepcie_soc.phy.sim import IDEAL_SPACE, SimPHY, sim_phy_io
+from litepcie_soc.phy.soft.phy import SoftPHY
+from litepcie_soc.phy.soft.simulation import SimSerDes, soft_sim_io
 from litepcie_soc.soc.export import PinnedMapError, export_headers, export_verilog
 from litepcie_soc.soc.host_copier import HostCopier
 from litepcie_soc.soc.host_mover import HostMover
@@ -70,9 +73,9 @@ _io = [
 
 
 class Platform(GenericPlatform):
-    """Platform with top-level ports instead of pins."""
-    def __init__(self, data_width, split):
-        GenericPlatform.__init__(self, "sim", _io + sim_phy_io(data_width, split, msix=True), name="litepcie_soc_sim")
+    """Platform with top-level ports instead of pins; ``io``: those of the PHY."""
+    def __init__(self, io):
+        GenericPlatform.__init__(self, "sim", _io + io, name="litepcie_soc_sim")
 
 # CRG ----------------------------------------------------------------------------------------------
 
@@ -142,7 +145,8 @@ class BaseSoC(LitePCIeSoC):
     data_width   : width of the data path in bits.
     memory_size  : size of the endpoint memory in bytes, a power of two and at least the size of the window.
     sys_clk_freq : Hz. None: the slowest usual clock that keeps up with the link.
-    phy          : "shared": one pair of streams as on 7-series; "split": four streams as on UltraScale.
+    phy          : "shared": one pair of streams as on 7-series; "split": four streams as on UltraScale; "soft": the
+        endpoint in gateware, over the symbols of a SerDes.
     endianness   : "big" or "little": byte order of payload dwords at the PHY.
     tags         : number of requests that all channels can have outstanding.
     channels     : number of memory channels.
@@ -162,8 +166,10 @@ class BaseSoC(LitePCIeSoC):
         fabric_width=0, patterns=0, user_core=False, user_bus=None, loops=True, processor=None):
         check_data_width(data_width)
         check_memory_size(memory_size)
+        soft         = phy == "soft"
         split        = phy == "split"
-        platform     = Platform(data_width, split)
+        io           = soft_sim_io() if soft else sim_phy_io(data_width, split, msix=True)
+        platform     = Platform(io)
         sys_clk_freq = sys_clk_freq or usual_clock(gen, lanes, data_width, with_ddr)
 
         # CRG --------------------------------------------------------------------------------------
@@ -179,15 +185,21 @@ class BaseSoC(LitePCIeSoC):
             memory     = DRAMMemory(memory_size, data_width, self.sdram.crossbar)
 
         # PCIe -------------------------------------------------------------------------------------
-        self.pcie_phy = SimPHY(data_width,
-            pads       = {name: platform.request(name) for name, *_ in sim_phy_io(data_width, split, msix=True)},
-            split      = split,
-            endianness = endianness,
-            bar0_size  = BAR0_SIZE,
-            completion_space  = completion_space or IDEAL_SPACE,
-            fabric_width      = fabric_width,
-            msix              = True,
-        )
+        if soft:
+            self.serdes   = SimSerDes(platform)
+            self.pcie_phy = SoftPHY(self.serdes.interface, bar0_size=BAR0_SIZE, tags=tags,
+                **soft_identity(pci_id("ecp5")))
+            self.add_config("PCIE_PHY_SOFT", 1)
+        else:
+            self.pcie_phy = SimPHY(data_width,
+                pads              = {name: platform.request(name) for name, *_ in io},
+                split             = split,
+                endianness        = endianness,
+                bar0_size         = BAR0_SIZE,
+                completion_space  = completion_space or IDEAL_SPACE,
+                fabric_width      = fabric_width,
+                msix              = True,
+            )
         self.add_litepcie(self.pcie_phy,
             target      = f"sim gen{gen} x{lanes} {data_width} bit" + " ddr" * with_ddr,
             gen         = gen,
@@ -197,6 +209,7 @@ class BaseSoC(LitePCIeSoC):
             tags        = tags,
             channels    = channels,
             streams     = streams,
+            pci_id      = pci_id("ecp5" if soft else "sim"),
             # For the checkers' registers, or all of the user core.
             user_bus    = {"origin": 0, "size": USER_BYTES} if user_core else user_bus or patterns > 0,
             host_buffers = HOST_BUFFERS if user_core else 0,
@@ -288,16 +301,17 @@ def parse_args(argv):
     target = parser.add_argument_group(title="Target options")
     target.add_argument("--build", action="store_true", help="Build design and simulator.")
     target.add_argument("--load",  action="store_true", help="Boot the guest and open a shell in it.")
-    target.add_argument("--gen",   default=2, type=int, choices=[1, 2, 3], help="Generation of the link (2).")
-    target.add_argument("--lanes", default=4, type=int, choices=[1, 2, 4, 8, 16], help="Lanes of the link (4).")
-    target.add_argument("--data-width", default=128, type=int, choices=DATA_WIDTHS,
-        help="Width of the data path in bits (128).")
-    target.add_argument("--phy", default="shared", choices=["shared", "split"],
-        help="Streams of the PHY: one pair, or separate ones for requests and completions (shared).")
+    target.add_argument("--gen",   type=int, choices=[1, 2, 3], help="Generation of the link (2; soft: 1).")
+    target.add_argument("--lanes", type=int, choices=[1, 2, 4, 8, 16], help="Lanes of the link (4; soft: 1).")
+    target.add_argument("--data-width", type=int, choices=DATA_WIDTHS,
+        help="Width of the data path in bits (128; soft: 64).")
+    target.add_argument("--phy", default="shared", choices=["shared", "split", "soft"],
+        help="Streams of the PHY: one pair, or separate ones for requests and completions; or the endpoint in "
+            "gateware, symbol by symbol, for litepcie_host only (shared).")
     target.add_argument("--endianness", default="big", choices=["big", "little"],
         help="Byte order of payload dwords at the PHY (big).")
-    target.add_argument("--tags", default=64, type=int, choices=TAGS,
-        help="Requests that all channels can have outstanding; more than 32 need Extended Tags (64).")
+    target.add_argument("--tags", type=int, choices=TAGS,
+        help="Requests that all channels can have outstanding; more than 32 need Extended Tags (64; soft: 32).")
     target.add_argument("--channels", default=1, type=int, choices=range(1, MAX_CHANNELS + 1),
         help="Memory channels, each with a reader and a writer; at most 7 together with the streams (1).")
     target.add_argument("--completion-space", type=space_of, metavar="N,BYTES",
@@ -315,7 +329,7 @@ def parse_args(argv):
     target.add_argument("--memory-size", default=64 << 20, type=size, metavar="BYTES",
         help="Size of the endpoint memory, a power of two from 1 MiB to 1 GiB (64 MiB).")
     target.add_argument("--sys-clk-freq", type=float, metavar="HZ",
-        help="Clock of the data path (125e6 if that keeps up with the link, else 250e6; 200e6 with DDR).")
+        help="Clock of the data path (125e6 if that keeps up with the link, else 250e6; 200e6 with DDR; soft: 100e6).")
     builder = parser.add_argument_group(title="Builder options")
     builder.add_argument("--output-dir", type=Path, metavar="DIR",
         help="Build folder (named after the options: build/sim_gen2_x4_128).")
@@ -340,7 +354,37 @@ def space_of(text):
         f"{COMPLETION_BYTES[0]} to {COMPLETION_BYTES[-1]} bytes, as in 72,13600")
 
 
+# Defaults of a simulated card with a hard block, and with the endpoint in gateware, which has no others.
+USUAL = {"gen": 2, "lanes": 4, "data_width": 128, "tags": 64}
+SOFT  = {"gen": 1, "lanes": 1, "data_width": 64,  "tags": 32}
+
+SOFT_CLOCK  = 100e6
+SOFT_CLOCKS = (50e6, 250e6)
+
+
+def fill_in(parser, args):
+    """Sets the options that were not given."""
+    soft = args.phy == "soft"
+    for name, value in (SOFT if soft else USUAL).items():
+        if getattr(args, name) is None:
+            setattr(args, name, value)
+        elif soft and getattr(args, name) != value:
+            parser.error(f"argument --{name.replace('_', '-')}: {getattr(args, name)} is not supported with "
+                f"--phy soft, which has {value}")
+    if not soft:
+        return
+    for name, given in (("--with-ddr", args.with_ddr), ("--completion-space", args.completion_space),
+        ("--load", args.load), ("--endianness little", args.endianness == "little")):
+        if given:
+            parser.error(f"argument {name}: not supported with --phy soft")
+    args.sys_clk_freq = SOFT_CLOCK if args.sys_clk_freq is None else args.sys_clk_freq
+    if not SOFT_CLOCKS[0] <= args.sys_clk_freq <= SOFT_CLOCKS[1]:
+        parser.error(f"argument --sys-clk-freq: {args.sys_clk_freq:g} is not from 50e6 to 250e6 Hz, as --phy soft "
+            "needs")
+
+
 def check_args(parser, args):
+    fill_in(parser, args)
     if args.fabric_width and args.phy != "split":
         parser.error("argument --fabric-width: not supported with --phy shared; add --phy split")
     if args.fabric_width not in (0, args.data_width, args.data_width//2):

@@ -19,6 +19,9 @@ from pathlib import Path
 
 import pytest
 
+from litepcie_soc.phy.soft.simulation import SimSerDes
+from litepcie_soc.phy.soft.symbols import SERDES_LAYOUT
+
 ROOT   = Path(__file__).resolve().parents[2]
 TARGET = ROOT / "targets" / "sim.py"
 
@@ -58,7 +61,14 @@ def test_is_executable():
     (("--build", "--gen", 4),                 "--gen: invalid choice: 4 (choose from 1, 2, 3)"),
     (("--build", "--lanes", 3),               "invalid choice: 3 (choose from 1, 2, 4, 8, 16)"),
     (("--build", "--data-width", 32),         "invalid choice: 32 (choose from 64, 128, 256, 512)"),
-    (("--build", "--phy", "both"),            "invalid choice: 'both' (choose from 'shared', 'split')"),
+    (("--build", "--phy", "both"),            "invalid choice: 'both' (choose from 'shared', 'split', 'soft')"),
+    (("--build", "--phy", "soft", "--gen", 2),    "--gen: 2 is not supported with --phy soft, which has 1"),
+    (("--build", "--phy", "soft", "--lanes", 4),  "--lanes: 4 is not supported with --phy soft, which has 1"),
+    (("--build", "--phy", "soft", "--tags", 64),  "--tags: 64 is not supported with --phy soft, which has 32"),
+    (("--build", "--phy", "soft", "--data-width", 128), "--data-width: 128 is not supported with --phy soft"),
+    (("--load", "--phy", "soft"),             "--load: not supported with --phy soft"),
+    (("--build", "--phy", "soft", "--with-ddr"),  "--with-ddr: not supported with --phy soft"),
+    (("--build", "--phy", "soft", "--sys-clk-freq", 300e6), "3e+08 is not from 50e6 to 250e6 Hz, as --phy soft"),
     (("--build", "--endianness", "middle"),   "invalid choice: 'middle' (choose from 'big', 'little')"),
     (("--build", "--tags", 33),               "invalid choice: 33 (choose from 32, 64, 128, 256)"),
     (("--build", "--memory-size", 3000000),   "must be a power of two from 1048576"),
@@ -218,6 +228,20 @@ def test_build_without_compile(tmp_path, gen, lanes, width, phy, endianness, tag
     lint = subprocess.run(["verilator", "--lint-only", *MIGEN_HABITS, "--top-module",
         "litepcie_soc_sim", str(verilog)], capture_output=True, text=True)
     assert lint.returncode == 0, lint.stderr
+
+
+def test_the_endpoint_in_gateware(tmp_path):
+    """Its ports are two clocks and those of the SerDes; the options that it needs are its defaults."""
+    result = run("--build", "--no-compile", "--phy", "soft", "--output-dir", tmp_path)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    verilog = tmp_path / "gateware" / "litepcie_soc_sim.v"
+    serdes  = {f"serdes_{name}": ("output" if name in SimSerDes.OUTPUTS else "input", bits)
+        for name, bits in SERDES_LAYOUT}
+    clocks  = {f"{domain}_{name}": ("input", 1) for domain in ("sys", "pcie") for name in ("clk", "rst")}
+    assert emitted_ports(verilog.read_text()) == {**clocks, **serdes}
+    assert constants((tmp_path / "software/include/generated/soc.h").read_text()).items() >= {
+        "PCIE_GEN": 1, "PCIE_LANES": 1, "PCIE_DATA_WIDTH": 64, "PCIE_TAGS": 32, "CLOCK_FREQUENCY": 100000000,
+        "PCIE_PHY_SOFT": 1}.items()
 
 
 def test_the_user_cores_registers_stay_where_programs_know_them(tmp_path):

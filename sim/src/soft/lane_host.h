@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#pragma once
+
+#include "scan/scan.h"
+#include "soft/soft_card.h"
+
+#include <functional>
+
+namespace litepcie::soft {
+
+// A host with a card at the other end of a lane. Cycles are those of the lane's clock, kLaneHz.
+class LaneHost {
+  public:
+    LaneHost(const lane::LaneOptions &wires, const lane::RootPortOptions &port, uint64_t seed);
+
+    void clock() {
+        card_->clock(lane_);
+        cycle_++;
+    }
+    // Runs until TLPs can be sent. Returns false if that takes longer than `limit` cycles.
+    bool train(uint64_t limit);
+    // Finds the card and gives its BARs addresses. Throws scan::ScanError.
+    const scan::Function &scan(unsigned mps);
+    // A register of BAR0, which scan() has found. Throws scan::ScanError if the card does not answer a read.
+    uint32_t read(uint32_t offset);
+    void write(uint32_t offset, uint32_t value);
+
+    const SoftCardInfo &info() const { return card_->info(); }
+    lane::RootPort &port() { return lane_.port(); }
+    scan::Requester &requester() { return requester_; }
+    uint64_t injected() const { return lane_.injected(); }
+    uint64_t cycle() const { return cycle_; }
+
+  private:
+    uint64_t address(uint32_t offset) const;
+
+    std::unique_ptr<SoftCard> card_ = make_soft_card();
+    lane::SerDesLane lane_;
+    scan::Requester requester_;
+    scan::Function found_;
+    uint64_t cycle_ = 0;
+};
+
+}  // namespace litepcie::soft

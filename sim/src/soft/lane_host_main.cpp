@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+//
+// litepcie_host of a card with the endpoint in gateware: trains the lane, finds the card, uses its registers.
+#include "common/command_line.h"
+#include "litepcie_regs.h"
+#include "soft/lane_host.h"
+
+#include <chrono>
+#include <cinttypes>
+#include <cstdio>
+#include <random>
+
+using namespace litepcie;
+using namespace litepcie::soft;
+
+namespace {
+
+constexpr uint64_t kMillisecond = kLaneHz / 1000;  // cycles
+constexpr uint64_t kTrainingLimit = 200 * kMillisecond;
+
+struct Access {
+    uint32_t offset, value;
+    bool write;
+};
+
+struct Options {
+    lane::LaneOptions wires;
+    lane::RootPortOptions port;
+    uint64_t seed = 1, drift = 0, errors_every = 0, delay = 0, registers = 1000;
+    unsigned mps = 128;
+    bool slow = false, swapped = false;
+    std::vector<Access> accesses;
+};
+
+Access access_of(const std::string &text, bool write) {
+    const size_t mark = text.find('=');
+    if (write != (mark != std::string::npos))
+        throw UsageError(write ? "--write " + text + ": give OFFSET=VALUE" : "--read " + text + ": give OFFSET");
+    const char *const option = write ? "--write" : "--read";
+    const uint32_t offset = uint32_t(parse_number(option, text.substr(0, mark), 0, UINT32_MAX));
+    if (offset % 4)
+        throw UsageError(std::string(option) + " " + text + ": the offset is no multiple of 4");
+    return {offset, write ? uint32_t(parse_number(option, text.substr(mark + 1), 0, UINT32_MAX)) : 0, write};
+}
+
+void add_options(CommandLine &line, Options &o) {
+    line.number("--seed", "N", "seed of everything random (1)", o.seed, 0, UINT32_MAX);
+    line.choice("--mps", "Max_Payload_Size that the host allows, bytes (128)", o.mps, {128, 256, 512});
+    line.number("--drift", "PPM", "the host's clock is faster by so many millionths, at most 600 (0)", o.drift, 0, 600);
+    line.flag("--slow", "the host's clock is slower by --drift, not faster", o.slow);
+    line.flag("--swapped", "the wires of the lane to the card are swapped", o.swapped);
+    line.number("--delay", "CYCLES", "cycles of 8 ns that a symbol takes each way (0)", o.delay, 0, 1000);
+    line.number("--errors-every", "N", "one damaged symbol in so many on average, each way; 0: none (0)",
+                o.errors_every, 0, 1000000000);
+    line.number("--registers", "N", "random writes and reads of the scratch register (1000)", o.registers, 0,
+                100000000);
+    line.each("--read", "OFFSET", "read a register of BAR0; repeatable, in order with --write",
+              [&o](const std::string &text) { o.accesses.push_back(access_of(text, false)); });
+    line.each("--write", "OFFSET=VALUE", "write a register of BAR0",
+              [&o](const std::string &text) { o.accesses.push_back(access_of(text, true)); });
+    line.check([&o] {
+        if (o.errors_every && o.errors_every < 100)
+            throw UsageError("--errors-every: with more than one error in 100 symbols no link lasts");
+        o.wires.drift = o.slow ? -int(o.drift) : int(o.drift);
+        o.wires.delay = unsigned(o.delay);
+        o.wires.down_swapped = o.swapped;
+        o.wires.down_errors_every = o.wires.up_errors_every = unsigned(o.errors_every);
+    });
+}
+
+// What the card says of itself.
+void identify(LaneHost &host) {
+    const uint32_t magic = host.read(LITEPCIE_MAGIC), version = host.read(LITEPCIE_VERSION);
+    if (magic != LITEPCIE_MAGIC_VALUE)
+        throw scan::ScanError("the card is not a LitePCIe SoC: its magic register is wrong");
+    std::string target;
+    for (unsigned i = 0; i < LITEPCIE_TARGET_BYTES; i += 4) {
+        const uint32_t word = host.read(LITEPCIE_TARGET + i);
+        for (unsigned b = 0; b < 4 && (word >> 8 * b & 0xff); b++)
+            target += char(word >> 8 * b);
+    }
+    printf("registers: %s, version %u.%u, %u bytes of memory, sys at %u Hz\n", target.c_str(),
+           (version & LITEPCIE_VERSION_MAJOR_MASK) >> __builtin_ctz(LITEPCIE_VERSION_MAJOR_MASK),
+           (version & LITEPCIE_VERSION_MINOR_MASK) >> __builtin_ctz(LITEPCIE_VERSION_MINOR_MASK),
+           host.read(LITEPCIE_MEMORY_SIZE_LO), host.read(LITEPCIE_CLOCK_HZ));
+}
+
+// Returns how many reads of the scratch register were wrong.
+unsigned use_scratch(LaneHost &host, uint64_t count, uint64_t seed) {
+    std::minstd_rand random(seed);
+    uint32_t value = 0;
+    unsigned wrong = 0;
+    host.write(LITEPCIE_SCRATCH, value);
+    for (uint64_t i = 0; i < count; i++) {
+        if (random() & 1)
+            host.write(LITEPCIE_SCRATCH, value = random() << 8 ^ random());
+        wrong += host.read(LITEPCIE_SCRATCH) != value;
+    }
+    return wrong;
+}
+
+void print_counts(LaneHost &host) {
+    const lane::DataLinkCounts &counts = host.port().data_link().counts();
+    printf("link: %" PRIu64 " TLPs sent, %" PRIu64 " received, %" PRIu64 " replays, %" PRIu64 " NAKs sent, %" PRIu64
+           " received, %" PRIu64 " bad TLPs, %" PRIu64 " bad DLLPs, %" PRIu64 " damaged symbols\n",
+           counts.sent, counts.received, counts.replays, counts.naks_sent, counts.naks_received, counts.bad_tlps,
+           counts.bad_dllps, host.injected());
+}
+
+int run(const Options &o) {
+    const auto began = std::chrono::steady_clock::now();
+    LaneHost host(o.wires, o.port, o.seed);
+    uint64_t at = 0;
+    host.port().training().entered = [&](lane::LinkState state) {
+        at = host.cycle();
+        printf("%9.3f us  %s\n", double(at) * 1e6 / kLaneHz, lane::info(state).name);
+    };
+    if (!host.train(kTrainingLimit))
+        throw scan::ScanError("the link does not train");
+    const uint64_t trained = host.cycle();
+    printf("%9.3f us  flow control is initialized\n", double(trained) * 1e6 / kLaneHz);
+    printf("%s", scan::report(host.scan(o.mps)).c_str());
+    identify(host);
+    unsigned wrong = use_scratch(host, o.registers, o.seed);
+    printf("scratch register: %" PRIu64 " reads, %u wrong\n", o.registers, wrong);
+    for (const Access &access : o.accesses) {
+        if (access.write)
+            host.write(access.offset, access.value);
+        printf("0x%05x %s 0x%08x\n", access.offset, access.write ? "written" : "reads as",
+               access.write ? access.value : host.read(access.offset));
+    }
+    print_counts(host);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    printf("%" PRIu64 " cycles of the lane in %.1f s: %.2f million per second\n", host.cycle(), seconds,
+           double(host.cycle()) / seconds * 1e-6);
+    return wrong ? kExitMismatch : 0;
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    const char *const name = "litepcie_host";
+    try {
+        CommandLine line(name, "trains the lane to a simulated card with the endpoint in gateware, finds the card by "
+                               "configuration requests, and uses its registers");
+        Options options;
+        add_options(line, options);
+        if (!line.parse(argc, argv))
+            return 0;
+        return run(options);
+    } catch (const UsageError &error) {
+        fprintf(stderr, "%s: %s\n", name, error.what());
+        return kExitUsage;
+    } catch (const std::exception &error) {
+        fflush(stdout);
+        fprintf(stderr, "%s: %s\n", name, error.what());
+        return kExitMismatch;
+    }
+}

@@ -1,0 +1,115 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""`litepcie_host` of a card with the endpoint in gateware: training, scan and registers over the symbols of a lane."""
+
+import re
+import subprocess
+
+import pytest
+
+WAY = ["Detect.Active", "Polling.Active", "Polling.Configuration", "Configuration.Linkwidth.Start",
+    "Configuration.Lanenum.Wait", "Configuration.Complete", "Configuration.Idle", "L0", "flow control is initialized"]
+FOUND = """\
+1204:1ce5, subsystem 1234:1ce0, class 058000, revision 00
+BAR0: memory, 32 bit, 2048 KiB at fe000000
+[40] capability 01
+[48] capability 05
+[60] capability 10
+[100] extended capability 0001, version 1
+link: speed 1, x1; MPS {mps} of 256
+registers: sim gen1 x1 64 bit, version 1.5, 67108864 bytes of memory, sys at {hz} Hz
+scratch register: {reads} reads, 0 wrong
+"""
+
+
+@pytest.fixture(scope="module")
+def program(build_board):
+    return build_board(gen=1, lanes=1, data_width=64, phy="soft", tags=32) / "simulator" / "litepcie_host"
+
+
+def run(program, *args):
+    return subprocess.run([program, *map(str, args)], capture_output=True, text=True, timeout=300)
+
+
+def good(program, *args):
+    """(way of the link training, lines that follow it) of a run without an error."""
+    result = run(program, *args)
+    assert (result.returncode, result.stderr) == (0, ""), result.stdout + result.stderr
+    times = re.findall(r"^ *(\d+\.\d+) us  (.*)$", result.stdout, flags=re.MULTILINE)
+    assert [float(at) for at, _ in times] == sorted(float(at) for at, _ in times)
+    return [state for _, state in times], result.stdout.splitlines(keepends=True)[len(times):]
+
+
+def counts(line):
+    """{name: number} of the last line but one."""
+    return {name: int(number) for number, name in re.findall(r"(\d+) ([a-zA-Z ]+)", line)}
+
+
+def test_trains_scans_and_uses_registers(program):
+    way, lines = good(program)
+    assert way == WAY
+    assert "".join(lines[:-2]) == FOUND.format(mps=128, hz=100000000, reads=1000)
+    found = counts(lines[-2])
+    assert found["replays"] == found["bad TLPs"] == found["damaged symbols"] == 0 < found["TLPs sent"]
+    assert re.fullmatch(r"\d+ cycles of the lane in \d+\.\d s: \d+\.\d\d million per second\n", lines[-1])
+
+
+@pytest.mark.parametrize("options", [
+    ("--drift", 600), ("--drift", 600, "--slow"), ("--swapped",), ("--delay", 125, "--mps", 256), ("--mps", 512)],
+    ids=lambda options: "".join(map(str, options)))
+def test_lanes_of_other_kinds(program, options):
+    """The card has 256 bytes at most, whatever the host can."""
+    way, lines = good(program, *options, "--registers", 100)
+    assert way == WAY
+    mps = 256 if "--mps" in options else 128
+    assert "".join(lines[:-2]) == FOUND.format(mps=mps, hz=100000000, reads=100)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_damaged_symbols_change_nothing(program, seed):
+    """But the link may train again, so only its begin is compared."""
+    way, lines = good(program, "--seed", seed, "--errors-every", 2000, "--drift", 300)
+    assert way[0] == WAY[0] and WAY[-1] in way
+    text = "".join(lines)
+    for line in FOUND.format(mps=128, hz=100000000, reads=1000).splitlines():
+        assert line in text
+    found = counts(lines[-2])
+    assert found["damaged symbols"] > 20 and found["bad TLPs"] + found["bad DLLPs"] > 0 and found["replays"] > 0
+
+
+def test_registers_of_the_command_line(program):
+    _, lines = good(program, "--registers", 0, "--read", 0, "--write", "0x28=0xdeadbeef", "--read", "0x28")
+    assert lines[-5:-2] == ["0x00000 reads as 0x4c504953\n", "0x00028 written 0xdeadbeef\n",
+        "0x00028 reads as 0xdeadbeef\n"]
+
+
+@pytest.mark.parametrize("args, message", [
+    (("--read", 3),              "--read 3: the offset is no multiple of 4"),
+    (("--read", "here"),         "--read"),
+    (("--write", 40),            "--write 40: give OFFSET=VALUE"),
+    (("--mps", 1024),            "--mps"),
+    (("--drift", 601),           "--drift"),
+    (("--errors-every", 99),     "--errors-every: with more than one error in 100 symbols no link lasts"),
+    (("--sequence", "write"),    "--sequence"),
+])
+def test_bad_input_is_one_line_and_status_2(program, args, message):
+    result = run(program, *args)
+    assert (result.returncode, result.stdout, len(result.stderr.splitlines())) == (2, "", 1)
+    assert result.stderr.startswith("litepcie_host: ") and message in result.stderr
+
+
+def test_an_offset_outside_bar0_is_one_line(program):
+    result = run(program, "--registers", 1, "--read", "0x200000")
+    assert result.returncode == 1
+    assert result.stderr == "litepcie_host: the offset is outside BAR0\n"
+
+
+@pytest.mark.full
+def test_another_clock_of_the_logic(build_board):
+    folder = build_board(gen=1, lanes=1, data_width=64, phy="soft", tags=32, sys_clk_freq=75000000)
+    way, lines = good(folder / "simulator" / "litepcie_host", "--errors-every", 20000)
+    assert way[:9] == WAY and FOUND.format(mps=128, hz=75000000, reads=1000) in "".join(lines)
