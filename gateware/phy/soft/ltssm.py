@@ -127,14 +127,16 @@ class LTSSM(LiteXModule):
         timer   = self.timer = Signal(max=most + 1)
         silence = self.silence = Signal(max=TIMES["silence"].cycles(self.clk_freq) + 1)
         again   = (self.state == State.HOT_RESET) & self.ts & self.received.control[HOT_RESET]
+        begins  = Signal()  # A cycle late, because ``next`` is the end of the longest paths.
         self.sync += [
-            If(timer != 0, timer.eq(timer - 1)),
-            self.expired.eq((timer == 0) & ~self.entering),
-            If(self.entering | again,
-                Case(self.next, {state: timer.eq(limit.cycles(self.clk_freq)) for state, limit in limits.items()
+            begins.eq(self.entering | again),
+            If(begins,
+                Case(self.state, {state: timer.eq(limit.cycles(self.clk_freq)) for state, limit in limits.items()
                     if limit is not None}),
-                self.expired.eq(0),
+            ).Elif(timer != 0,
+                timer.eq(timer - 1),
             ),
+            self.expired.eq((timer == 0) & ~self.entering & ~again & ~begins),
             self.rx_align.eq(silence == 0),
             If(self.ts | self.skp | self.alive,
                 silence.eq(TIMES["silence"].cycles(self.clk_freq)),
@@ -147,7 +149,8 @@ class LTSSM(LiteXModule):
     def add_counts(self):
         """What was sent, and what came before."""
         counting   = Signal()  # The first one that counts was received.
-        self.after = Signal()  # SENT_AFTER were sent since then.
+        self.after = Signal()  # SENT_AFTER were sent since then. Like ``polled`` a cycle late, for the longest paths.
+        self.polled = Signal() # POLLING_TS1 were sent in this state.
         self.energy = Signal() # The lane was not idle in this state.
         self.any_ts = Signal() # A training set came in this state.
         begins     = Signal()
@@ -155,9 +158,10 @@ class LTSSM(LiteXModule):
         idles      = (self.state == State.CONFIG_IDLE) | (self.state == State.RECOVERY_IDLE)
         self.comb += [
             begins.eq(Mux(idles, self.idle != 0, self.ts & self.ts2)),
-            self.after.eq(counting & (self.sent >= SENT_AFTER)),
         ]
         self.sync += [
+            self.after.eq(counting & (self.sent >= SENT_AFTER)),
+            self.polled.eq(self.sent == POLLING_TS1),
             If(begins, counting.eq(1)),
             If(self.sent < POLLING_TS1,
                 If(self.ts_sent & (polls | counting),
@@ -170,6 +174,8 @@ class LTSSM(LiteXModule):
             If(self.ts, self.any_ts.eq(1)),
             If(self.entering,
                 counting.eq(0),
+                self.after.eq(0),
+                self.polled.eq(0),
                 self.sent.eq(0),
                 self.energy.eq(0),
                 self.any_ts.eq(0),
@@ -207,7 +213,7 @@ class LTSSM(LiteXModule):
                 State.DETECT_ACTIVE: If(self.detect_done & ~self.detect,
                     If(self.detect_present, go(State.POLLING_ACTIVE)).Else(go(State.DETECT_QUIET))
                 ).Elif(self.expired, go(State.DETECT_QUIET)),
-                State.POLLING_ACTIVE: If(self.many & settled & ~self.inverted & blank & (self.sent == POLLING_TS1)
+                State.POLLING_ACTIVE: If(self.many & settled & ~self.inverted & blank & self.polled
                         & (self.ts2 | ~received.control[COMPLIANCE] | received.control[LOOPBACK]),
                     go(State.POLLING_CONFIGURATION)
                 ).Elif(self.expired,
