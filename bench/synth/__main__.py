@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 from litepcie_bench.progress import Progress
-from litepcie_bench.synth import options, paths, table, targets, targets_table, tools
+from litepcie_bench.synth import bitstreams, options, paths, table, targets, targets_table, tools
 from litepcie_bench.synth.count import FAMILIES
 from litepcie_bench.synth.designs import DESIGNS, OURS, TOP, USUAL, WIDTHS, Design
 from litepcie_bench.synth.measure import measure, steps
@@ -27,6 +27,7 @@ from litepcie_soc.build.command_line import Parser, run
 
 OUT    = tools.ROOT / "build" / "bench" / "synth.json"
 BOARDS = tools.ROOT / "build" / "bench" / "synth_targets.json"
+OPEN   = tools.ROOT / "build" / "bench" / "synth_bitstreams.json"
 EXTRAS = tools.ROOT / "build" / "bench" / "synth_options.json"
 
 
@@ -42,6 +43,8 @@ def parse_args(argv):
         help="Only print the N longest paths of our design at --width (64), estimated before place and route.")
     parser.add_argument("--options", action="store_true",
         help="Measure what options of add_litepcie cost instead, at 64 bit.")
+    parser.add_argument("--bitstreams", action="store_true",
+        help="Measure the open endpoint and build the bitstreams of boards with ECP5 instead: some minutes each.")
     parser.add_argument("--targets", nargs="*", metavar="NAME",
         help=f"Measure the boards instead, all or those named ({', '.join(targets.NAMES)}).")
     less = parser.add_mutually_exclusive_group()
@@ -63,7 +66,11 @@ def check_args(parser, args):
     unknown = sorted(set(args.targets or []) - set(targets.NAMES))
     if unknown:
         parser.error(f"argument --targets: unknown target {unknown[0]}; choose from {', '.join(targets.NAMES)}")
-    args.output = args.output or (EXTRAS if args.options else OUT if args.targets is None else BOARDS)
+    args.output = args.output or (OPEN if args.bitstreams else EXTRAS if args.options else
+        OUT if args.targets is None else BOARDS)
+    if args.bitstreams and (args.options or args.targets is not None or args.width or args.family or args.design
+            or args.paths or args.gates or args.no_clock):
+        parser.error("--bitstreams can be combined with --write, --check and --output only")
     if args.options and (args.targets is not None or args.width or args.design or args.paths or args.gates):
         parser.error("--options cannot be combined with --targets, --width, --design or --paths")
     if args.targets is not None and (args.width or args.family or args.design or args.paths or args.no_clock):
@@ -123,11 +130,27 @@ def measured_options(args):
     return records
 
 
+def measured_bitstreams(_):
+    progress = Progress("synth", 1 + len(bitstreams.open_boards()))
+    found    = bitstreams.measure(progress.step)
+    progress.end()
+    return found
+
+
+def work_and_table(args):
+    """Returns the function that measures what the arguments ask for, and the module of its tables."""
+    if args.bitstreams:
+        return measured_bitstreams, bitstreams
+    if args.options:
+        return measured_options, options
+    return (measured, table) if args.targets is None else (measured_targets, targets_table)
+
+
 def finish(args, records):
     """Prints, writes or compares the tables; returns the exit status."""
     args.output.parent.mkdir(parents=True, exist_ok=True)
     args.output.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
-    which = options if args.options else table if args.targets is None else targets_table
+    which = work_and_table(args)[1]
     print("\n\n".join(which.tables(records).values()))
     text  = table.PATH.read_text(encoding="utf-8")
     if args.write:
@@ -146,7 +169,7 @@ def main(argv=None):
         if args.paths:
             show_paths(args)
             return 0
-        records = (measured_options if args.options else measured if args.targets is None else measured_targets)(args)
+        records = work_and_table(args)[0](args)
     except tools.ToolError as error:
         print(f"synth: error: {error}", file=sys.stderr)
         return 1
