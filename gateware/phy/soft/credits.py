@@ -178,12 +178,16 @@ class CreditEntrance(LiteXModule):
         self.add_need()
 
     def add_need(self):
-        """Computes the need of the next TLP when its second word comes: then the TLP before it has left."""
+        """Computes the need of the next TLP when its second word comes: then the TLP before it has left.
+
+        From registers, because the words may come from a block RAM, which is slow.
+        """
         sink, gate = self.sink, self.gate
         second     = Signal()   # The next word is the second one of a TLP.
         has_data   = Signal()
         length     = Signal(10)
-        self.comb += length.eq(Cat(sink.data[8:], sink.data[:2]))
+        # A length of 0 is 1024 dwords.
+        self.comb += If(has_data, gate.need.eq(Cat(length[2:], length == 0) + (length[:2] != 0)))
         self.sync += [
             If(self.grant, gate.ask.eq(0)),
             If(sink.valid & sink.ready,
@@ -191,9 +195,7 @@ class CreditEntrance(LiteXModule):
                 If(sink.first, has_data.eq(sink.data[6])),
                 If(second,
                     gate.ask.eq(1),
-                    gate.need.eq(0),
-                    # A length of 0 is 1024 dwords.
-                    If(has_data, gate.need.eq(Cat(length[2:], length == 0) + (length[:2] != 0))),
+                    length.eq(Cat(sink.data[8:], sink.data[:2])),
                 )
             ),
         ]
