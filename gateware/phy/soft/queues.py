@@ -41,6 +41,7 @@ class TLPQueue(LiteXModule):
     """
     def __init__(self, words, tlps):
         self.words  = words = stream.SyncFIFO(WORD, words, buffered=True)
+        self.first  = first = stream.Buffer(WORD)  # Because the output of a block RAM comes late in its cycle.
         self.tlps   = tlps  = stream.SyncFIFO([("mark", COUNT_BITS)], tlps)
         self.sink   = sink  = stream.Endpoint(WORD)
         self.mark   = Signal(COUNT_BITS)
@@ -61,15 +62,16 @@ class TLPQueue(LiteXModule):
             tlps.sink.valid.eq(sink.valid & sink.last & words.sink.ready),
             tlps.sink.mark.eq(self.mark),
             distance.eq(tlps.source.mark - self.left),
-            words.source.connect(source, omit={"valid", "ready"}),
-            source.valid.eq(words.source.valid & moves),
-            words.source.ready.eq((source.ready & moves) | drops),
-            ends.eq(words.source.valid & words.source.ready & words.source.last),
+            words.source.connect(first.sink),
+            first.source.connect(source, omit={"valid", "ready"}),
+            source.valid.eq(first.source.valid & moves),
+            first.source.ready.eq((source.ready & moves) | drops),
+            ends.eq(first.source.valid & first.source.ready & first.source.last),
             tlps.source.ready.eq(ends),
         ]
         self.sync += If(moves | drops,
             If(ends, moves.eq(0), drops.eq(0))
-        ).Elif(tlps.source.valid & words.source.valid & ((distance == 0) | distance[-1]),
+        ).Elif(tlps.source.valid & first.source.valid & ((distance == 0) | distance[-1]),
             moves.eq(~self.drop),
             drops.eq(self.drop),
         )
