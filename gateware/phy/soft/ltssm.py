@@ -13,14 +13,11 @@ from litex.gen import *
 from litepcie_soc.phy.soft.ltssm_states import DOWN, SENDS, UP, State
 from litepcie_soc.phy.soft.set_receiver import TS_LAYOUT
 from litepcie_soc.phy.soft.set_transmitter import SEND, SEND_DATA, SEND_EIOS, SEND_NOTHING
-from litepcie_soc.phy.soft.symbols import PAD
+from litepcie_soc.phy.soft.set_view import LANE, NO_NUMBER, SetView
 from litepcie_soc.phy.soft.training_times import (
-    COMPLIANCE, DISABLE, DISABLE_TS1, FEW, HOT_RESET, IDLE_RETRIES, IN_A_ROW, LOOPBACK, N_FTS, NO_SCRAMBLING,
-    POLLING_TS1, RATE_2G5, SENT_AFTER, TIMES,
+    COMPLIANCE, DISABLE, DISABLE_TS1, HOT_RESET, IDLE_RETRIES, IN_A_ROW, LOOPBACK, N_FTS, NO_SCRAMBLING, POLLING_TS1,
+    RATE_2G5, SENT_AFTER, TIMES,
 )
-
-NO_NUMBER = 0x100 | PAD
-LANE      = 0
 
 # Cycles until symbols of the other polarity are all that arrives.
 POLARITY_CYCLES = 256
@@ -98,15 +95,15 @@ class LTSSM(LiteXModule):
         self.next     = Signal(4)
         self.entering = Signal()   # The state changes.
         self.expired  = Signal()   # The time of the state is over.
-        self.many     = Signal()   # IN_A_ROW sets are the same, the last one just came.
-        self.few      = Signal()   # FEW sets.
+        self.view     = view = SetView()
         self.sent     = Signal(max=POLLING_TS1 + 1)  # Since the state was entered, or since the first one that counts.
         self.link     = Signal(9, reset=NO_NUMBER)
         self.comb += [
             self.entering.eq(self.next != self.state),
             self.clear.eq(self.entering),
-            self.many.eq(self.ts & (self.in_a_row >= IN_A_ROW)),
-            self.few.eq(self.ts & (self.in_a_row >= FEW)),
+            [getattr(view, name).eq(getattr(self, name)) for name in ("ts", "ts2", "inverted", "in_a_row", "link")],
+            view.fields.eq(self.received),
+            view.forget.eq(self.entering),
             self.active.eq(self.state == State.L0),
             self.listen.eq(self.send == SEND_DATA),
         ]
@@ -126,7 +123,7 @@ class LTSSM(LiteXModule):
         most    = max(limit.cycles(self.clk_freq) for limit in TIMES.values())
         timer   = self.timer = Signal(max=most + 1)
         silence = self.silence = Signal(max=TIMES["silence"].cycles(self.clk_freq) + 1)
-        again   = (self.state == State.HOT_RESET) & self.ts & self.received.control[HOT_RESET]
+        again   = (self.state == State.HOT_RESET) & self.view.came & self.view.control[HOT_RESET]
         begins  = Signal()  # A cycle late, because ``next`` is the end of the longest paths.
         self.sync += [
             begins.eq(self.entering | again),
@@ -138,7 +135,7 @@ class LTSSM(LiteXModule):
             ),
             self.expired.eq((timer == 0) & ~self.entering & ~again & ~begins),
             self.rx_align.eq(silence == 0),
-            If(self.ts | self.skp | self.alive,
+            If(self.view.came | self.skp | self.alive,
                 silence.eq(TIMES["silence"].cycles(self.clk_freq)),
                 self.rx_align.eq(0),
             ).Elif(silence != 0,
@@ -157,7 +154,7 @@ class LTSSM(LiteXModule):
         polls      = (self.state == State.POLLING_ACTIVE) | (self.state == State.DISABLED)
         idles      = (self.state == State.CONFIG_IDLE) | (self.state == State.RECOVERY_IDLE)
         self.comb += [
-            begins.eq(Mux(idles, self.idle != 0, self.ts & self.ts2)),
+            begins.eq(Mux(idles, self.idle != 0, self.view.came & self.view.is_ts2)),
         ]
         self.sync += [
             self.after.eq(counting & (self.sent >= SENT_AFTER)),
@@ -171,7 +168,7 @@ class LTSSM(LiteXModule):
                 ),
             ),
             If(~self.rx_idle, self.energy.eq(1)),
-            If(self.ts, self.any_ts.eq(1)),
+            If(self.view.came, self.any_ts.eq(1)),
             If(self.entering,
                 counting.eq(0),
                 self.after.eq(0),
@@ -184,11 +181,12 @@ class LTSSM(LiteXModule):
 
     def add_transitions(self):
         """``next``, from what is received."""
-        received  = self.received
-        no_link   = received.link == NO_NUMBER
-        no_lane   = received.lane == NO_NUMBER
+        view      = self.view
+        few, many = view.few, view.many
+        no_link   = view.no_link
+        no_lane   = view.no_lane
         blank     = no_link & no_lane
-        ours      = (received.link == self.link) & (received.lane == LANE)
+        ours      = view.same_link & view.same_lane
         idles     = (self.state == State.CONFIG_IDLE) | (self.state == State.RECOVERY_IDLE)
         # What was wanted came in this state. The partner may have gone on since then, before we have sent enough.
         enough    = Signal()
@@ -199,22 +197,22 @@ class LTSSM(LiteXModule):
         flip      = Signal()
         saw_idle  = Signal()
         self.quiet = Signal()                    # In Disabled: EIOS was sent.
-        asked     = [self.few & ~self.ts2 & received.control[bit] for bit in (HOT_RESET, DISABLE, LOOPBACK)]
+        asked     = [few & ~view.is_ts2 & view.control[bit] for bit in (HOT_RESET, DISABLE, LOOPBACK)]
 
         def go(state):
             return self.next.eq(state)
         settled = settling == 0
         self.comb += [
             self.next.eq(self.state),
-            flip.eq((self.state == State.POLLING_ACTIVE) & self.few & self.inverted & settled),
+            flip.eq((self.state == State.POLLING_ACTIVE) & few & view.wrong & settled),
             Case(self.state, {
                 State.DETECT_QUIET: If(self.ready & (self.expired | (~self.rx_idle & (deaf == 0))),
                     go(State.DETECT_ACTIVE)),
                 State.DETECT_ACTIVE: If(self.detect_done & ~self.detect,
                     If(self.detect_present, go(State.POLLING_ACTIVE)).Else(go(State.DETECT_QUIET))
                 ).Elif(self.expired, go(State.DETECT_QUIET)),
-                State.POLLING_ACTIVE: If(self.many & settled & ~self.inverted & blank & self.polled
-                        & (self.ts2 | ~received.control[COMPLIANCE] | received.control[LOOPBACK]),
+                State.POLLING_ACTIVE: If(many & settled & ~view.wrong & blank & self.polled
+                        & (view.is_ts2 | ~view.control[COMPLIANCE] | view.control[LOOPBACK]),
                     go(State.POLLING_CONFIGURATION)
                 ).Elif(self.expired,
                     If(self.energy, go(State.DETECT_QUIET)).Else(go(State.POLLING_COMPLIANCE))
@@ -225,28 +223,28 @@ class LTSSM(LiteXModule):
                 ).Elif(self.expired, go(State.DETECT_QUIET)),
                 State.LINKWIDTH_START: If(asked[1], go(State.DISABLED)
                 ).Elif(asked[2], go(State.DETECT_QUIET), self.refused.eq(1)
-                ).Elif(self.few & ~self.ts2 & ~no_link & no_lane, go(State.LINKWIDTH_ACCEPT)
+                ).Elif(few & ~view.is_ts2 & ~no_link & no_lane, go(State.LINKWIDTH_ACCEPT)
                 ).Elif(self.expired, go(State.DETECT_QUIET)),
-                State.LINKWIDTH_ACCEPT: If(self.few & ~self.ts2 & (received.link == self.link) & ~no_lane,
+                State.LINKWIDTH_ACCEPT: If(few & ~view.is_ts2 & view.same_link & ~no_lane,
                     go(State.LANENUM)
-                ).Elif(self.expired | (self.few & ~self.ts2 & blank), go(State.DETECT_QUIET)),
-                State.LANENUM: If(self.few & self.ts2 & ours, go(State.COMPLETE)
-                ).Elif(self.expired | (self.few & ~self.ts2 & blank), go(State.DETECT_QUIET)),
+                ).Elif(self.expired | (few & ~view.is_ts2 & blank), go(State.DETECT_QUIET)),
+                State.LANENUM: If(few & view.is_ts2 & ours, go(State.COMPLETE)
+                ).Elif(self.expired | (few & ~view.is_ts2 & blank), go(State.DETECT_QUIET)),
                 State.COMPLETE: If(enough & self.after, go(State.CONFIG_IDLE)
                 ).Elif(self.expired, go(State.DETECT_QUIET)),
                 State.CONFIG_IDLE: If(enough & self.after, go(State.L0)
                 ).Elif(self.expired, If(again, go(State.DETECT_QUIET)).Else(go(State.RECOVERY_LOCK))),
-                State.L0: If(self.ts | self.retrain | self.rx_align, go(State.RECOVERY_LOCK)),
-                State.RECOVERY_LOCK: If(self.many & ours, go(State.RECOVERY_CONFIG)
+                State.L0: If(view.came | self.retrain | self.rx_align, go(State.RECOVERY_LOCK)),
+                State.RECOVERY_LOCK: If(many & ours, go(State.RECOVERY_CONFIG)
                 ).Elif(self.expired, If(self.any_ts, go(State.LINKWIDTH_START)).Else(go(State.DETECT_QUIET))),
                 State.RECOVERY_CONFIG: If(enough & self.after, go(State.RECOVERY_IDLE)
-                ).Elif(self.many & ~self.ts2 & no_lane, go(State.LINKWIDTH_START)
+                ).Elif(many & ~view.is_ts2 & no_lane, go(State.LINKWIDTH_START)
                 ).Elif(self.expired, go(State.DETECT_QUIET)),
                 State.RECOVERY_IDLE: If(enough & self.after, go(State.L0)
                 ).Elif(asked[0], go(State.HOT_RESET)
                 ).Elif(asked[1], go(State.DISABLED)
                 ).Elif(asked[2], go(State.DETECT_QUIET), self.refused.eq(1)
-                ).Elif(self.few & no_lane, go(State.LINKWIDTH_START)
+                ).Elif(few & no_lane, go(State.LINKWIDTH_START)
                 ).Elif(self.expired,
                     If(retries == IDLE_RETRIES, go(State.DETECT_QUIET)).Else(go(State.RECOVERY_LOCK))
                 ),
@@ -257,7 +255,7 @@ class LTSSM(LiteXModule):
         self.sync += [
             If(idles,
                 If(self.idle >= IN_A_ROW, enough.eq(1)),
-            ).Elif(self.many & self.ts2 & Mux(self.state == State.POLLING_CONFIGURATION, blank, ours),
+            ).Elif(many & view.is_ts2 & Mux(self.state == State.POLLING_CONFIGURATION, blank, ours),
                 enough.eq(1),
             ),
             If(self.entering, enough.eq(0)),
@@ -270,14 +268,14 @@ class LTSSM(LiteXModule):
                 self.polarity.eq(~self.polarity),
                 settling.eq(POLARITY_CYCLES),
             ),
-            If(self.entering & (self.next == State.LINKWIDTH_ACCEPT), self.link.eq(received.link)),
+            If(self.entering & (self.next == State.LINKWIDTH_ACCEPT), self.link.eq(self.received.link)),
             If(self.entering & (self.next == State.LINKWIDTH_START), again.eq(0)),
             If((self.state == State.CONFIG_IDLE) & self.entering & (self.next == State.RECOVERY_LOCK), again.eq(1)),
             If((self.state == State.RECOVERY_IDLE) & self.entering & (self.next == State.RECOVERY_LOCK),
                 retries.eq(retries + 1)),
             If(self.next == State.L0, again.eq(0), retries.eq(0)),
-            If((self.state == State.COMPLETE) & self.ts & self.ts2 & ours,
-                self.no_scrambling.eq(received.control[NO_SCRAMBLING])),
+            If((self.state == State.COMPLETE) & view.came & view.is_ts2 & ours,
+                self.no_scrambling.eq(view.control[NO_SCRAMBLING])),
             # Disabled: 16 training sets, EIOS, and the wait for the partner.
             If(self.state != State.DISABLED,
                 self.quiet.eq(0),
