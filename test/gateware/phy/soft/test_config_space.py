@@ -7,15 +7,21 @@
 """The configuration space against that of the simulated hard block (sim/src/host), by random accesses."""
 
 import random
+import shutil
 import subprocess
 
 from pathlib import Path
 
 import pytest
 
-from migen import run_simulation
+from migen import *
+
+from litex.gen import *
+from litex.gen.fhdl.verilog import convert
 
 from litepcie_soc.phy.soft.config_space import REPORTED, ConfigSpace
+
+from test.gateware.verilate import verilate
 
 HERE     = Path(__file__).resolve().parent
 SIM      = HERE.parents[3] / "sim" / "src"
@@ -98,6 +104,34 @@ def test_equals_the_simulated_hard_block(oracle, bar0_size, max_payload, extende
     for command, one, other in zip(asked, got, expected):
         assert one == other, f"{command}: {one:08x}, expected {other:08x}"
     assert len(got) == len(expected) == len(asked)
+
+
+@pytest.mark.skipif(not shutil.which("verilator"), reason="verilator is not installed")
+@pytest.mark.parametrize("bar0_size, max_payload, extended_tag", [(2 << 20, 256, False), (1 << 16, 128, True)])
+def test_half_a_million_accesses(oracle, bar0_size, max_payload, extended_tag):
+    """The same commands, on the Verilog."""
+    top     = LiteXModule()
+    top.cd_sys = ClockDomain("sys")
+    top.dut = dut = ConfigSpace(**IDENTITY, bar0_size=bar0_size, max_payload=max_payload, extended_tag=extended_tag)
+    errors  = Signal(len(REPORTED), name="errors")
+    top.comb += Cat(*dut.errors).eq(errors)
+    ports   = {name: getattr(dut, name)
+        for name in ("address", "data_w", "be", "write", "data_r", "flr", "function_reset", "reset")}
+    for name, port in ports.items():
+        port.name_override = name
+    verilog = convert(top.get_fragment(), {*ports.values(), errors, top.cd_sys.clk, top.cd_sys.rst}, name="top")
+    model   = verilate({"top.v": verilog.main_source,
+        "config_space_bench.cpp": (HERE / "config_space_bench.cpp").read_text()}, optimise="-O1")
+    commands = random_commands(random.Random(max_payload), 500_000)
+    expected = oracle(bar0_size, max_payload, extended_tag, commands)
+    # The gateware has its errors by number, the oracle by their bit.
+    said     = "\n".join(f"e {REPORTED.index(int(one[2:]))}" if one[0] == "e" else one for one in commands)
+    got      = [int(word) for word in subprocess.run([model.path], check=True, text=True, input=said,
+        capture_output=True).stdout.split()]
+    asked    = [command for command in commands if command[0] in "rw"]
+    assert len(got) == len(expected) == len(asked) > 400_000
+    for number, (command, one, other) in enumerate(zip(asked, got, expected)):
+        assert one == other, f"access {number}, {command}: {one:08x}, expected {other:08x}"
 
 
 def test_what_the_registers_say():
