@@ -81,6 +81,16 @@ def test_damaged_symbols_change_nothing(program, seed):
     assert found["damaged symbols"] > 20 and found["bad TLPs"] + found["bad DLLPs"] > 0 and found["replays"] > 0
 
 
+# Seeds whose first reset is a hot reset, a link that is disabled.
+@pytest.mark.parametrize("seed, resets, errors", [(3, 1, 0), (1, 1, 0), pytest.param(7, 16, 0, marks=pytest.mark.full),
+    pytest.param(8, 16, 3000, marks=pytest.mark.full)])
+def test_links_that_end_with_requests_on_their_way(program, seed, resets, errors):
+    """In the middle of TLPs, completions and clock crossings: nothing of before comes after, and the card is found."""
+    way, lines = good(program, "--registers", 5, "--seed", seed, "--resets", resets, "--errors-every", errors)
+    assert way.count("Hot Reset") + way.count("Disabled") >= resets and way.count("L0") > resets
+    assert f"resets: {resets}, 0 values wrong after them\n" in lines
+
+
 def test_registers_of_the_command_line(program):
     _, lines = good(program, "--registers", 0, "--read", 0, "--write", "0x28=0xdeadbeef", "--read", "0x28")
     assert lines[-5:-2] == ["0x00000 reads as 0x4c504953\n", "0x00028 written 0xdeadbeef\n",

@@ -25,10 +25,35 @@ LaneHost::LaneHost(const lane::LaneOptions &wires, const lane::RootPortOptions &
                                            },
                                            kBus, kPatience) {}
 
-bool LaneHost::train(uint64_t limit) {
-    for (const uint64_t end = cycle_ + limit; cycle_ < end && !lane_.port().data_link().up();)
+bool LaneHost::run_until(const std::function<bool()> &done, uint64_t limit) {
+    for (const uint64_t end = cycle_ + limit; cycle_ < end && !done();)
         clock();
-    return lane_.port().data_link().up();
+    return done();
+}
+
+bool LaneHost::train(uint64_t limit) {
+    return run_until([this] { return lane_.port().data_link().up(); }, limit);
+}
+
+bool LaneHost::reset_link(bool disable, unsigned requests, uint64_t cycles, uint64_t limit) {
+    lane::DataLink &link = lane_.port().data_link();
+    const uint8_t data[4] = {1, 2, 3, 4};
+    for (unsigned i = 0; i < requests; i++)
+        link.send(i % 3 ? Tlp::memory_read(0, uint8_t(i & 31), address(0), 4)
+                        : Tlp::memory_write(0, address(0x28), data, 4));
+    run_until([] { return false; }, cycles);
+    lane::Training &training = lane_.port().training();
+    disable ? training.disable() : training.hot_reset();
+    if (!run_until([&link] { return !link.up(); }, limit))
+        return false;
+    if (disable) {
+        run_until([] { return false; }, kLaneHz / 1000);
+        training.enable();
+    }
+    // What came before is not for the requests that follow.
+    for (Tlp tlp; link.receive(tlp);)
+        link.release(tlp);
+    return train(limit);
 }
 
 const scan::Function &LaneHost::scan(unsigned mps) {

@@ -26,6 +26,10 @@ class LaneHost {
     uint32_t read(uint32_t offset);
     void write(uint32_t offset, uint32_t value);
 
+    // Sends `requests` for registers without waiting, ends the link `cycles` later by a hot reset or by disabling it,
+    // and trains it again. Returns false if one of both takes longer than `limit` cycles.
+    bool reset_link(bool disable, unsigned requests, uint64_t cycles, uint64_t limit);
+
     const SoftCardInfo &info() const { return card_->info(); }
     lane::RootPort &port() { return lane_.port(); }
     scan::Requester &requester() { return requester_; }
@@ -34,6 +38,7 @@ class LaneHost {
 
   private:
     uint64_t address(uint32_t offset) const;
+    bool run_until(const std::function<bool()> &done, uint64_t limit);
 
     std::unique_ptr<SoftCard> card_ = make_soft_card();
     lane::SerDesLane lane_;

@@ -27,7 +27,7 @@ struct Access {
 struct Options {
     lane::LaneOptions wires;
     lane::RootPortOptions port;
-    uint64_t seed = 1, drift = 0, errors_every = 0, delay = 0, registers = 1000;
+    uint64_t seed = 1, drift = 0, errors_every = 0, delay = 0, registers = 1000, resets = 0;
     unsigned mps = 128;
     bool slow = false, swapped = false;
     std::vector<Access> accesses;
@@ -55,6 +55,10 @@ void add_options(CommandLine &line, Options &o) {
                 o.errors_every, 0, 1000000000);
     line.number("--registers", "N", "random writes and reads of the scratch register (1000)", o.registers, 0,
                 100000000);
+    line.number("--resets", "N",
+                "end the link so often with requests on their way, by a hot reset or by disabling it, and use the card "
+                "again (0)",
+                o.resets, 0, 100000);
     line.each("--read", "OFFSET", "read a register of BAR0; repeatable, in order with --write",
               [&o](const std::string &text) { o.accesses.push_back(access_of(text, false)); });
     line.each("--write", "OFFSET=VALUE", "write a register of BAR0",
@@ -100,6 +104,22 @@ unsigned use_scratch(LaneHost &host, uint64_t count, uint64_t seed) {
     return wrong;
 }
 
+// Ends the link in the middle of what it does, and uses the card again. Returns how many values were wrong.
+unsigned end_links(LaneHost &host, const Options &o) {
+    std::minstd_rand random(o.seed + 1);
+    unsigned wrong = 0;
+    for (uint64_t i = 0; i < o.resets; i++) {
+        const bool disable = random() >> 8 & 1;
+        const unsigned requests = random() >> 8 & 31, cycles = random() >> 8 & 1023;
+        if (!host.reset_link(disable, requests, cycles, kTrainingLimit))
+            throw scan::ScanError("the link does not end, or does not train again");
+        host.scan(o.mps);
+        wrong += (host.read(LITEPCIE_MAGIC) != LITEPCIE_MAGIC_VALUE) + use_scratch(host, 10, random());
+    }
+    printf("resets: %" PRIu64 ", %u values wrong after them\n", o.resets, wrong);
+    return wrong;
+}
+
 void print_counts(LaneHost &host) {
     const lane::DataLinkCounts &counts = host.port().data_link().counts();
     printf("link: %" PRIu64 " TLPs sent, %" PRIu64 " received, %" PRIu64 " replays, %" PRIu64 " NAKs sent, %" PRIu64
@@ -124,6 +144,8 @@ int run(const Options &o) {
     identify(host);
     unsigned wrong = use_scratch(host, o.registers, o.seed);
     printf("scratch register: %" PRIu64 " reads, %u wrong\n", o.registers, wrong);
+    if (o.resets)
+        wrong += end_links(host, o);
     for (const Access &access : o.accesses) {
         if (access.write)
             host.write(access.offset, access.value);
