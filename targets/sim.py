@@ -18,7 +18,6 @@ import os
 import subprocess
 import sys
 
-from argparse import ArgumentTypeError
 from pathlib import Path
 
 import environment  # First: starts again in build/venv if LiteX is not here.
@@ -34,27 +33,22 @@ from litex.soc.interconnect import stream, wishbone
 from litex.soc.interconnect.csr import CSRStatus, CSRStorage
 
 from litepcie_soc.board.identity import pci_id, soft_identity
-from litepcie_soc.build.command_line import Parser, run, size
-from litepcie_soc.build.simulation import build_name
-from litepcie_soc.common.abi import BAR0_SIZE, MAX_CHANNELS, WINDOW_MAX
+from litepcie_soc.build.command_line import run
+from litepcie_soc.build.sim_options import check_memory_size, parse_args, usual_clock
+from litepcie_soc.common.abi import BAR0_SIZE
 from litepcie_soc.common import places
-from litepcie_soc.common.link_rates import data_path_rate, default_clock, link_rate, say_if_slow
-from litepcie_soc.common.pcie import DATA_WIDTHS, check_data_width
+from litepcie_soc.common.link_rates import data_path_rate, link_rate, say_if_slow
+from litepcie_soc.common.pcie import check_data_width
 from litepcie_soc.ddr.dram import DRAMMemory
-from litepcie_soc.ddr.sim import CLOCK_HZ as DDR_CLOCK_HZ
-from litepcie_soc.ddr.sim import SimDRAM, check_ddr
+from litepcie_soc.ddr.sim import SimDRAM
 from litepcie_soc.phy.sim import IDEAL_SPACE, SimPHY, sim_phy_io
 from litepcie_soc.phy.soft.phy import SoftPHY
 from litepcie_soc.phy.soft.simulation import SimSerDes, soft_sim_io
 from litepcie_soc.soc.export import PinnedMapError, export_headers, export_verilog
 from litepcie_soc.soc.host_copier import HostCopier
 from litepcie_soc.soc.host_mover import HostMover
-from litepcie_soc.soc.soc import TAGS, LitePCIeSoC
+from litepcie_soc.soc.soc import LitePCIeSoC
 from litepcie_soc.stream_dma.pattern import PatternEnds
-
-# What --completion-space allows: completions, and bytes of their data.
-COMPLETIONS      = range(16, 4096 + 1)
-COMPLETION_BYTES = range(1024, (1 << 20) + 1)
 
 # Of the user's bus: bytes that the host reaches, and the place of a RAM. There is nothing behind the RAM.
 USER_BYTES     = 256 << 10
@@ -242,17 +236,6 @@ class BaseSoC(LitePCIeSoC):
             self.comb += [channel.source.connect(loop.sink), loop.source.connect(channel.sink)]
 
 
-def usual_clock(gen, lanes, data_width, with_ddr):
-    """Returns the default clock in Hz: the slowest that keeps up with the link, or the DDR controller's clock."""
-    return DDR_CLOCK_HZ if with_ddr else default_clock(gen, lanes, data_width)
-
-
-def check_memory_size(size):
-    """Raises ``ValueError`` if the simulation does not support this size of the endpoint memory."""
-    if size & (size - 1) or not WINDOW_MAX <= size <= 1 << 30:
-        raise ValueError(f"memory size must be a power of two from {WINDOW_MAX} (the window) to "
-            f"{1 << 30}, not {size}")
-
 # Build --------------------------------------------------------------------------------------------
 
 
@@ -296,127 +279,8 @@ def load(folder):
 # Main ---------------------------------------------------------------------------------------------
 
 
-def parse_args(argv):
-    parser = Parser(description="LitePCIe SoC in simulation.")
-    target = parser.add_argument_group(title="Target options")
-    target.add_argument("--build", action="store_true", help="Build design and simulator.")
-    target.add_argument("--load",  action="store_true", help="Boot the guest and open a shell in it.")
-    target.add_argument("--gen",   type=int, choices=[1, 2, 3], help="Generation of the link (2; soft: 1).")
-    target.add_argument("--lanes", type=int, choices=[1, 2, 4, 8, 16], help="Lanes of the link (4; soft: 1).")
-    target.add_argument("--data-width", type=int, choices=DATA_WIDTHS,
-        help="Width of the data path in bits (128; soft: 64).")
-    target.add_argument("--phy", default="shared", choices=["shared", "split", "soft"],
-        help="Streams of the PHY: one pair, or separate ones for requests and completions; or the endpoint in "
-            "gateware, symbol by symbol, for litepcie_host only (shared).")
-    target.add_argument("--endianness", default="big", choices=["big", "little"],
-        help="Byte order of payload dwords at the PHY (big).")
-    target.add_argument("--tags", type=int, choices=TAGS,
-        help="Requests that all channels can have outstanding; more than 32 need Extended Tags (64; soft: 32).")
-    target.add_argument("--channels", default=1, type=int, choices=range(1, MAX_CHANNELS + 1),
-        help="Memory channels, each with a reader and a writer; at most 7 together with the streams (1).")
-    target.add_argument("--completion-space", type=space_of, metavar="N,BYTES",
-        help="Completions, and bytes of their data, that the hard block holds (ideal: it limits no read).")
-    target.add_argument("--fabric-width", default=0, type=int, choices=[0, 128, 256, 512],
-        help="Width of a hard block with a completion buffer in the fabric, as on UltraScale; needs --phy split (0).")
-    target.add_argument("--streams", default=0, type=int, choices=range(MAX_CHANNELS),
-        help="Stream channels, looped back (0).")
-    target.add_argument("--patterns", default=0, type=int, choices=range(MAX_CHANNELS),
-        help="Of these, how many of the last ones have a pattern source and a checker instead of the loop (0).")
-    target.add_argument("--user-core", action="store_true",
-        help="Registers and a RAM of a user on the bus of the SoC, as /dev/litepcie0_user.")
-    target.add_argument("--with-ddr", action="store_true",
-        help="Endpoint memory in simulated DDR3-1600 of 64 bit with LiteDRAM, instead of block RAM.")
-    target.add_argument("--memory-size", default=64 << 20, type=size, metavar="BYTES",
-        help="Size of the endpoint memory, a power of two from 1 MiB to 1 GiB (64 MiB).")
-    target.add_argument("--sys-clk-freq", type=float, metavar="HZ",
-        help="Clock of the data path (125e6 if that keeps up with the link, else 250e6; 200e6 with DDR; soft: 100e6).")
-    builder = parser.add_argument_group(title="Builder options")
-    builder.add_argument("--output-dir", type=Path, metavar="DIR",
-        help="Build folder (named after the options: build/sim_gen2_x4_128).")
-    builder.add_argument("--no-compile", action="store_true",
-        help="Write Verilog and headers, but do not build the simulator.")
-    logs = parser.add_argument_group(title="Logging options")
-    logs.add_argument("--log-level", default="warning",
-        choices=["debug", "info", "warning", "error"], help="Level of LiteX's messages (warning).")
-    args = parser.parse_args(argv)
-    check_args(parser, args)
-    return args
-
-
-def space_of(text):
-    """Returns ``N,BYTES`` of the option --completion-space as two numbers."""
-    words = text.split(",")
-    if len(words) == 2 and all(word.isdecimal() for word in words):
-        completions, data = map(int, words)
-        if completions in COMPLETIONS and data in COMPLETION_BYTES:
-            return completions, data
-    raise ArgumentTypeError(f"{text!r} is not supported; give {COMPLETIONS[0]} to {COMPLETIONS[-1]} completions and "
-        f"{COMPLETION_BYTES[0]} to {COMPLETION_BYTES[-1]} bytes, as in 72,13600")
-
-
-# Defaults of a simulated card with a hard block, and with the endpoint in gateware, which has no others.
-USUAL = {"gen": 2, "lanes": 4, "data_width": 128, "tags": 64}
-SOFT  = {"gen": 1, "lanes": 1, "data_width": 64,  "tags": 32}
-
-SOFT_CLOCK  = 100e6
-SOFT_CLOCKS = (50e6, 250e6)
-
-
-def fill_in(parser, args):
-    """Sets the options that were not given."""
-    soft = args.phy == "soft"
-    for name, value in (SOFT if soft else USUAL).items():
-        if getattr(args, name) is None:
-            setattr(args, name, value)
-        elif soft and getattr(args, name) != value:
-            parser.error(f"argument --{name.replace('_', '-')}: {getattr(args, name)} is not supported with "
-                f"--phy soft, which has {value}")
-    if not soft:
-        return
-    for name, given in (("--with-ddr", args.with_ddr), ("--completion-space", args.completion_space),
-        ("--load", args.load), ("--endianness little", args.endianness == "little")):
-        if given:
-            parser.error(f"argument {name}: not supported with --phy soft")
-    args.sys_clk_freq = SOFT_CLOCK if args.sys_clk_freq is None else args.sys_clk_freq
-    if not SOFT_CLOCKS[0] <= args.sys_clk_freq <= SOFT_CLOCKS[1]:
-        parser.error(f"argument --sys-clk-freq: {args.sys_clk_freq:g} is not from 50e6 to 250e6 Hz, as --phy soft "
-            "needs")
-
-
-def check_args(parser, args):
-    fill_in(parser, args)
-    if args.fabric_width and args.phy != "split":
-        parser.error("argument --fabric-width: not supported with --phy shared; add --phy split")
-    if args.fabric_width not in (0, args.data_width, args.data_width//2):
-        parser.error(f"argument --fabric-width: {args.fabric_width} is not supported with --data-width "
-            f"{args.data_width}; give the same width or half of it")
-    if not (args.build or args.load):
-        parser.error("nothing to do; give --build, --load or both (see --help)")
-    if args.sys_clk_freq is None:
-        args.sys_clk_freq = usual_clock(args.gen, args.lanes, args.data_width, args.with_ddr)
-    if not 1e6 <= args.sys_clk_freq <= 1e9:
-        parser.error(f"argument --sys-clk-freq: {args.sys_clk_freq:g} is not from 1e6 to 1e9 Hz")
-    try:
-        check_memory_size(args.memory_size)
-    except ValueError as error:
-        parser.error(f"argument --memory-size: {error}")
-    if args.channels + args.streams > MAX_CHANNELS:
-        parser.error(f"argument --channels: {args.channels} with {args.streams} streams is more than {MAX_CHANNELS}")
-    if args.patterns > args.streams:
-        parser.error(f"argument --patterns: {args.patterns} is more than the {args.streams} streams")
-    if args.with_ddr:
-        try:
-            check_ddr(args.sys_clk_freq)
-        except ValueError as error:
-            parser.error(f"argument --sys-clk-freq: {error}")
-    if args.output_dir is None:
-        args.output_dir = environment.ROOT / "build" / build_name(args.gen, args.lanes, args.data_width, args.phy,
-            args.endianness, args.tags, args.streams, args.with_ddr, args.channels, args.completion_space,
-            args.fabric_width, args.patterns, args.user_core)
-
-
 def main(argv=None):
-    args = parse_args(argv)
+    args = parse_args(argv, environment.ROOT / "build")
     logging.basicConfig(level=args.log_level.upper())
     say_if_slow("sim.py", data_path_rate(args.data_width, args.sys_clk_freq), link_rate(args.gen, args.lanes))
     if args.build:
