@@ -113,7 +113,7 @@ def test_a_storm_leaves_nothing_behind(guest, pipe):
     faults = Faults(pipe, SEED)
     faults.start()
     try:
-        said = guest.run(f"storm {SEED} {SECONDS} {PAUSE_MS}", timeout=SECONDS + 300)
+        said = guest.run(f"storm {SEED} {SECONDS} {PAUSE_MS}", timeout=SECONDS + 420)
     finally:
         faults.stop()
     print(said, f"faults of the link: {faults.given}", sep="")

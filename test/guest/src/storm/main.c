@@ -23,6 +23,7 @@
 
 /* A request that the card has takes its time, and the watchdog its own. */
 #define END_SECONDS	120
+#define START_SECONDS	120
 #define HANDS		6
 #define NUMBERS		16	/* of devices that exist at once */
 
@@ -178,10 +179,22 @@ static void print_counters(void)
 	weather_print();
 }
 
+/* Whether every kind of call was tried. Until then a machine with other work has only started the hands. */
+static int all_tried(void)
+{
+	struct table tables[TABLES];
+	unsigned int count = tables_of(tables);
+
+	for (unsigned int i = 0; i < count; i++)
+		if (!counters->calls[i])
+			return 0;
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
-	double deadline = seconds() + (argc > 2 ? atof(argv[2]) : 10);
+	double length = argc > 2 ? atof(argv[2]) : 10, began = seconds(), deadline = 0;
 	unsigned int pause_us = 1000 * (argc > 3 ? atoi(argv[3]) : 100), next = 0;
 	pid_t children[HANDS], others[3];
 	int failed = 0;
@@ -195,9 +208,13 @@ int main(int argc, char **argv)
 	others[2] = start(weather, seed);
 	for (unsigned int i = 0; i < HANDS; i++)
 		children[i] = start_hand(seed, next++);
-	while (seconds() < deadline) {
+	while (!deadline || seconds() < deadline) {
 		unsigned int which = pick(HANDS);
 
+		if (!deadline && (all_tried() || seconds() > began + START_SECONDS)) {
+			deadline = seconds() + length;
+			printf("storm: %.0f s until every kind of call was tried\n", seconds() - began);
+		}
 		usleep(pick(pause_us));
 		if (disturb(children[which]))
 			children[which] = start_hand(seed, next++);
