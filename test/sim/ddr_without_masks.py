@@ -81,7 +81,11 @@ class SoC(LitePCIeSoC):
             tags=256)
 
 
+def platform():
+    """Ports of the card's top."""
+    return load_target().Platform(sim_phy_io(DATA_WIDTH, split=True))
+
+
 def build(folder):
     """Builds the card and its simulator into a folder; returns make's exit status."""
-    target = load_target()
-    return target.build(SoC(target.Platform(DATA_WIDTH, split=True)), folder)
+    return load_target().build(SoC(platform()), folder)

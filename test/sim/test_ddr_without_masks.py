@@ -37,6 +37,14 @@ def passes(host, folder, steps, *args, setup=None):
     status, errors, _ = run_script(host, folder, steps, *args, setup=setup)
     assert (status, errors) == (0, ""), errors
 
+# Description --------------------------------------------------------------------------------------
+
+
+def test_the_card_can_be_described():
+    """Any change of targets/sim.py that this card cannot follow fails in `make test` already."""
+    card = ddr_without_masks.SoC(ddr_without_masks.platform())
+    assert card.pcie_phy.data_width == ddr_without_masks.DATA_WIDTH
+
 # Moving bytes -------------------------------------------------------------------------------------
 
 
