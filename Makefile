@@ -25,6 +25,7 @@ AUTHOR ?=
 help:
 	@echo "make setup     packages of the machine and build/venv"
 	@echo "make demo      build the board, boot the guest, move data through it, print the figures"
+	@echo "               (PHY=soft: the endpoint in gateware; DEMO=\"--lcrc-every 1000\": with damaged TLPs)"
 	@echo "make check     style and static checks"
 	@echo "make test      tests of every kind, on the default board (TESTS=\"test/sim -k cpio\": some of them)"
 	@echo "make test-all  all tests: also every board, width, kernel and fault (takes TESTS too)"
@@ -79,7 +80,7 @@ prove: setup
 	@$(VENV)/python -m test.formal $(PROVE)
 
 demo: setup
-	@$(VENV)/python -m litepcie_sim.demo
+	@$(VENV)/python -m litepcie_sim.demo $(if $(PHY),--phy $(PHY)) $(DEMO)
 
 bench: setup
 	@$(VENV)/python -m litepcie_bench $(BENCH)

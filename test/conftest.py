@@ -9,7 +9,8 @@
 A test that takes `guest` or `boot` boots a virtual machine, and is marked `guest`. Consoles are
 kept in build/test/, one a guest, to look at when a test failed.
 
-LITEPCIE_DDR=1 takes the default board with DDR, for all tests that take `board`.
+LITEPCIE_DDR=1 takes the default board with DDR, for all tests that take `board`. LITEPCIE_PHY=soft takes the board
+with the endpoint in gateware, for these and for the tests whose boards differ by channels, streams or a user's core.
 """
 
 import collections
@@ -68,6 +69,18 @@ def long_files_first(items):
 
 # Boards -------------------------------------------------------------------------------------------
 
+# Options of the board with the endpoint in gateware, and those that may be added to them.
+SOFT_BOARD  = {"phy": "soft", "gen": 1, "lanes": 1, "data_width": 64, "tags": 32}
+SOFT_OTHERS = {"channels", "streams", "patterns", "user_core", "memory_size"}
+
+
+def asked_for(options):
+    """The options of the board that LITEPCIE_PHY wants in the place of the one with `options`."""
+    if os.environ.get("LITEPCIE_PHY") != "soft" or not options.keys() <= SOFT_OTHERS:
+        return options
+    return {**SOFT_BOARD, **options}
+
+
 @pytest.fixture(scope="session")
 def build_board():
     """Function that builds a board with targets/sim.py and returns its folder: once for each set of
@@ -78,7 +91,8 @@ def build_board():
     built = {}
 
     def build(**options):
-        key = tuple(sorted(options.items()))
+        options = asked_for(options)
+        key     = tuple(sorted(options.items()))
         if key not in built:
             folder  = ROOT / "build" / build_name(**options)
             command = [sys.executable, ROOT / "targets" / "sim.py", "--build", "--output-dir",

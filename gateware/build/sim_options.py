@@ -51,7 +51,7 @@ def parse_args(argv, builds):
         help="Width of the data path in bits (128; soft: 64).")
     target.add_argument("--phy", default="shared", choices=["shared", "split", "soft"],
         help="Streams of the PHY: one pair, or separate ones for requests and completions; or the endpoint in "
-            "gateware, symbol by symbol, for litepcie_host only (shared).")
+            "gateware, over a lane symbol by symbol (shared).")
     target.add_argument("--endianness", default="big", choices=["big", "little"],
         help="Byte order of payload dwords at the PHY (big).")
     target.add_argument("--tags", type=int, choices=TAGS,
@@ -118,7 +118,7 @@ def fill_in(parser, args):
     if not soft:
         return
     for name, given in (("--with-ddr", args.with_ddr), ("--completion-space", args.completion_space),
-        ("--load", args.load), ("--endianness little", args.endianness == "little")):
+        ("--endianness little", args.endianness == "little")):
         if given:
             parser.error(f"argument {name}: not supported with --phy soft")
     args.sys_clk_freq = SOFT_CLOCK if args.sys_clk_freq is None else args.sys_clk_freq

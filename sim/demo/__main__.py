@@ -6,6 +6,7 @@
 
 """Builds the board, boots the guest, moves data in both directions with the tool and with dd, and verifies it.
 
+With `--phy soft` the card has the endpoint in gateware: Linux finds it over a lane that is simulated symbol by symbol.
 Writes build/demo/result.json. Exit status: 0 all data was correct; 1 data was wrong or a step failed (one
 line says which); 130 interrupted.
 """
@@ -28,7 +29,7 @@ from litepcie_soc.build.command_line import Parser
 from litepcie_soc.build.simulation import build_name
 
 ROOT      = Path(__file__).resolve().parents[2]
-BOARD     = ROOT / "build" / build_name()
+BOARDS    = {"shared": {}, "soft": {"phy": "soft", "gen": 1, "lanes": 1, "data_width": 64, "tags": 32}}
 RESULT    = ROOT / "build" / "demo" / "result.json"
 SEQUENCES = ("write", "read", "read-and-write")
 LINK_KEYS = ("gen", "lanes", "mps_bytes", "mrrs_bytes", "datapath_bits", "clock_hz")
@@ -48,19 +49,20 @@ def say(text):
 
 # Steps --------------------------------------------------------------------------------------------
 
-def build():
-    """Builds the board with its target, and fetches the parts of the guest in parallel."""
+def build(phy):
+    """Builds the board with its target, and fetches the parts of the guest in parallel; returns the board's folder."""
     began = time.monotonic()
     say("building the board (gateware, Verilog, C++) and fetching the parts of the guest")
     with ThreadPoolExecutor(1) as pool:
         parts = pool.submit(prepare)
-        built = subprocess.run([sys.executable, ROOT / "targets" / "sim.py", "--build"], cwd=ROOT,
+        built = subprocess.run([sys.executable, ROOT / "targets" / "sim.py", "--build", "--phy", phy], cwd=ROOT,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, errors="replace")
         parts.result()
     if built.returncode:
         raise DemoError(f"./targets/sim.py --build failed:\n{built.stdout.strip()}")
     say(f"board and guest are ready after {time.monotonic() - began:.0f} s")
+    return ROOT / "build" / build_name(**BOARDS[phy])
 
 
 def command(guest, text):
@@ -110,11 +112,23 @@ def copy_file(guest):
 
 # Main ---------------------------------------------------------------------------------------------
 
-def run(result):
-    build()
-    statistics = ["--stats", str(RESULT.with_name("simulator.json"))]
-    with Guest(BOARD, log=RESULT.with_name("console.log"), cpus=2,
-            simulator_arguments=statistics) as guest:
+def say_link(figures):
+    """Prints how the root port's LTSSM came to L0, and what the lane carried and lost."""
+    began = figures["ltssm"][0]["microseconds"]
+    way   = ", ".join(f"{step['state']} {step['microseconds'] - began:.1f}" for step in figures["ltssm"])
+    say(f"the root port's LTSSM, in us: {way}")
+    lane = figures["lane"]
+    say(f"the lane: {figures['config_requests']} requests to configuration space; {lane['bad_tlps']} TLPs and "
+        f"{lane['bad_dllps']} DLLPs arrived damaged, {figures['to_host']['naks']} NAKs sent, "
+        f"{figures['to_card']['naks']} received, {figures['to_card']['replays']} replays")
+
+
+def run(args, result):
+    board   = build(args.phy)
+    figures = RESULT.with_name("simulator.json")
+    damage  = ["--lcrc-every", str(args.lcrc_every)] if args.lcrc_every else []
+    with Guest(board, log=RESULT.with_name("console.log"), cpus=2,
+            simulator_arguments=["--stats", str(figures), *damage]) as guest:
         say(f"guest booted in {guest.boot_seconds:.1f} s, module loaded; its console is in "
             f"{guest.log.relative_to(ROOT)}")
         result["guest_kernel"] = command(guest, "uname -r").strip()
@@ -124,21 +138,29 @@ def run(result):
         result["dma_test"] = list(rows.values())
         result["link"]     = {key: rows["write"][key] for key in LINK_KEYS}
         result["sha256_file"], result["sha256_readback"] = copy_file(guest)
+    if args.phy == "soft":
+        say_link(json.loads(figures.read_text()))
     console.print()
     console.print(throughput_table(rows))
 
 
 def main(argv=None):
-    Parser(prog="python -m litepcie_sim.demo", description=__doc__.splitlines()[0],
-        epilog="exit status: 0 all data was right; 1 it was not, or something failed; 2 wrong usage; 130 interrupted",
-    ).parse_args(argv)
+    parser = Parser(prog="python -m litepcie_sim.demo", description=__doc__.splitlines()[0],
+        epilog="exit status: 0 all data was right; 1 it was not, or something failed; 2 wrong usage; 130 interrupted")
+    parser.add_argument("--phy", default="shared", choices=tuple(BOARDS),
+        help="The card: with a hard block, or with the endpoint in gateware over one lane (shared).")
+    parser.add_argument("--lcrc-every", type=int, default=0, metavar="N",
+        help="One TLP of so many arrives damaged and is replayed; 0: none, else at least 10 (0).")
+    args = parser.parse_args(argv)
+    if args.lcrc_every and args.lcrc_every < 10:
+        parser.error(f"argument --lcrc-every: {args.lcrc_every} is not 0, nor 10 or more")
     handle_signals()
     began  = time.monotonic()
     result = {"ok": False}
     RESULT.parent.mkdir(parents=True, exist_ok=True)
     RESULT.unlink(missing_ok=True)
     try:
-        run(result)
+        run(args, result)
         result["ok"] = True
         seconds = time.monotonic() - began
         say(f"every byte was correct; {seconds:.0f} s; see {RESULT.relative_to(ROOT)}")

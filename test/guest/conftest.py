@@ -9,6 +9,7 @@
 import contextlib
 import json
 import os
+import shlex
 import subprocess
 import sys
 
@@ -32,6 +33,9 @@ collect_ignore = [] if os.environ.get("LITEPCIE_GUEST_KERNEL") == DEBUG_KERNEL e
 
 # The kernel of guests whose test does not name one: `make test-debug-kernel` sets it.
 KERNEL = os.environ.get("LITEPCIE_GUEST_KERNEL", DEFAULT_KERNEL)
+
+# Further arguments of every simulator, as LITEPCIE_SIMULATOR="--lcrc-every 1000".
+FAULTS = shlex.split(os.environ.get("LITEPCIE_SIMULATOR", ""))
 
 # What the kernel prints when it finds a fault; the debug kernel (sim/guest/debug.config) finds more.
 COMPLAINTS = "BUG|WARNING|Oops|Call Trace|use-after-free|DMAR:.*fault|blocked for more than|detected stall"
@@ -127,7 +131,7 @@ def boot(board, programs):
         folder.mkdir(parents=True, exist_ok=True)
         log       = folder / "console.log"
         stats     = [folder / f"stats{number or ''}.json" for number in range(1 + len(others))]
-        arguments = ["--stats", str(stats[0]), *simulator_arguments]
+        arguments = ["--stats", str(stats[0]), *simulator_arguments, *FAULTS]
         others    = [(other, ["--stats", str(path)]) for other, path in zip(others, stats[1:])]
         options   = {"kernel": KERNEL, "others": others, **options}
         own       = arm64_programs(options["kernel"]) if options["kernel"] in ARM64_KERNELS else programs

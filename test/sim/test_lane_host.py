@@ -104,6 +104,9 @@ def test_registers_of_the_command_line(program):
     (("--mps", 1024),            "--mps"),
     (("--drift", 601),           "--drift"),
     (("--errors-every", 99),     "--errors-every: with more than one error in 100 symbols no link lasts"),
+    (("--lcrc-every", 9),        "--lcrc-every: with more than one damaged TLP in 10 nothing gets through"),
+    (("--link-fault", "lost"),   "--link-fault: 'lost' is not allowed; give NAME:N with one of wrong-lcrc, nullified"),
+    (("--link-fault", "lost-tlp:9"), "--link-fault lost-tlp:9"),
     (("--sequence", "write"),    "--sequence"),
 ])
 def test_bad_input_is_one_line_and_status_2(program, args, message):

@@ -66,7 +66,6 @@ def test_is_executable():
     (("--build", "--phy", "soft", "--lanes", 4),  "--lanes: 4 is not supported with --phy soft, which has 1"),
     (("--build", "--phy", "soft", "--tags", 64),  "--tags: 64 is not supported with --phy soft, which has 32"),
     (("--build", "--phy", "soft", "--data-width", 128), "--data-width: 128 is not supported with --phy soft"),
-    (("--load", "--phy", "soft"),             "--load: not supported with --phy soft"),
     (("--build", "--phy", "soft", "--with-ddr"),  "--with-ddr: not supported with --phy soft"),
     (("--build", "--phy", "soft", "--sys-clk-freq", 300e6), "3e+08 is not from 50e6 to 250e6 Hz, as --phy soft"),
     (("--build", "--endianness", "middle"),   "invalid choice: 'middle' (choose from 'big', 'little')"),

@@ -41,6 +41,8 @@ class DataLink {
 
     // Of the transaction layer. A TLP that was received keeps its credits until release().
     void send(Tlp tlp) { queues_[unsigned(tlp.credit_class())].push_back({std::move(tlp), pushed_++}); }
+    // Whether a TLP of this class would be among the next that are sent.
+    bool room(TlpClass tlp_class) const { return queues_[unsigned(tlp_class)].size() < 2; }
     bool receive(Tlp &tlp);
     void release(const Tlp &tlp);
     bool up() const { return state_ == State::Up; }

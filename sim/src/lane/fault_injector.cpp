@@ -29,11 +29,11 @@ std::optional<Fault> fault_of(const std::string &name) {
     return {};
 }
 
-bool FaultInjector::suits(const Packet &packet) const {
+bool FaultInjector::suits(Fault fault, const Packet &packet) {
     Dllp dllp;
-    if (fault_ == Fault::WrongAck)
+    if (fault == Fault::WrongAck)
         return dllp.parse(packet) && dllp.is_ack();
-    return packet.dllp == (fault_ >= Fault::WrongDllp);
+    return packet.dllp == (fault >= Fault::WrongDllp);
 }
 
 void FaultInjector::add_dllp(uint32_t dword) {
@@ -48,12 +48,17 @@ const Packet *FaultInjector::extra() {
 }
 
 const Packet *FaultInjector::change(const Packet *packet) {
-    if (!every_ || !packet || !suits(*packet) || random_() % every_)
-        return packet;
+    for (unsigned i = 0; packet && i < kFaults; i++)
+        if (every_[i] && suits(Fault(i), *packet) && random_() % every_[i] == 0)
+            return with(Fault(i), *packet);
+    return packet;
+}
+
+const Packet *FaultInjector::with(Fault fault, const Packet &packet) {
     injected_++;
-    changed_ = *packet;
+    changed_ = packet;
     auto &bytes = changed_.bytes;
-    switch (fault_) {
+    switch (fault) {
     case Fault::WrongLcrc:
     case Fault::WrongDllp: bytes[injected_ % bytes.size()] ^= 1 << injected_ % 8; break;
     case Fault::Nullified:
@@ -70,7 +75,7 @@ const Packet *FaultInjector::change(const Packet *packet) {
     case Fault::UnknownDllp: add_dllp(kUnknown[injected_ % std::size(kUnknown)]); break;
     case Fault::WrongAck: {
         Dllp dllp;
-        dllp.parse(*packet);
+        dllp.parse(packet);
         add_dllp(Dllp::ack(dllp.sequence() + kFar).dword);
     }
     }

@@ -30,10 +30,11 @@ constexpr unsigned kFaults = unsigned(Fault::WrongAck) + 1;
 const char *name(Fault fault);
 std::optional<Fault> fault_of(const std::string &name);
 
-// Puts faults into the packets of a data link layer: one kind, in one of n packets that it suits on average.
+// Puts faults into the packets of a data link layer: each kind in one of n packets that it suits, on average.
 class FaultInjector {
   public:
-    void arm(Fault fault, unsigned every) { fault_ = fault, every_ = every; }
+    // `every`: n, or 0 for no more faults of this kind.
+    void arm(Fault fault, unsigned every) { every_[unsigned(fault)] = every; }
     // What is sent in the place of `packet`: itself, another one, or nothing.
     const Packet *change(const Packet *packet);
     // A packet to be sent before others, or nullptr.
@@ -41,11 +42,11 @@ class FaultInjector {
     uint64_t injected() const { return injected_; }
 
   private:
-    bool suits(const Packet &packet) const;
+    static bool suits(Fault fault, const Packet &packet);
+    const Packet *with(Fault fault, const Packet &packet);
     void add_dllp(uint32_t dword);
 
-    Fault fault_ = Fault::WrongLcrc;
-    unsigned every_ = 0;
+    std::array<unsigned, kFaults> every_{};
     std::minstd_rand random_;  // not every n-th: a replay of n TLPs would lose the same one for ever
     uint64_t injected_ = 0;
     Packet changed_, extra_;

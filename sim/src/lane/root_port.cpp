@@ -5,7 +5,8 @@
 namespace litepcie::lane {
 
 RootPort::RootPort(const RootPortOptions &options, uint64_t seed)
-    : random_(seed), transmitter_(seed + 1), training_(options.training, seed + 2), data_link_(options.data_link) {
+    : random_(seed), transmitter_(seed + 1), training_(options.training, seed + 2), data_link_(options.data_link),
+      damage_every_(options.damage_every) {
     transmitter_.skips = options.skips;
     transmitter_.fixed_interval = options.skip_interval;
 }
@@ -32,7 +33,14 @@ void RootPort::take(Symbol symbol) {
         training_.received(what, receiver_);
         return;
     }
-    data_link_.receive(receiver_.packet());
+    const Packet &packet = receiver_.packet();
+    if (damage_every_ && !packet.dllp && data_link_.up() && random_() % damage_every_ == 0) {
+        Packet damaged = packet;
+        damaged.bytes[damaged_++ % damaged.bytes.size()] ^= 1;
+        data_link_.receive(damaged);
+    } else {
+        data_link_.receive(packet);
+    }
     if (data_link_.update_seen())
         training_.alive();
 }

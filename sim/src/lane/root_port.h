@@ -15,6 +15,7 @@ struct RootPortOptions {
     DataLinkOptions data_link;
     unsigned skips = 3;          // SKP symbols of a set; 0: 1 to 5
     unsigned skip_interval = 0;  // symbols between two SKP sets; 0: random ones
+    unsigned damage_every = 0;   // one TLP of the card in so many arrives damaged, on average; 0: none
 };
 
 // A root port with one lane: one symbol in, one symbol out.
@@ -25,10 +26,14 @@ class RootPort {
     Symbol step(Symbol symbol);
 
     Training &training() { return training_; }
+    const Training &training() const { return training_; }
     DataLink &data_link() { return data_link_; }
+    const DataLink &data_link() const { return data_link_; }
     FaultInjector &faults() { return faults_; }
     const Receiver &receiver() const { return receiver_; }
     const Transmitter &transmitter() const { return transmitter_; }
+    uint64_t damaged() const { return damaged_; }
+    uint64_t injected() const { return faults_.injected(); }
 
   private:
     void take(Symbol symbol);
@@ -42,6 +47,8 @@ class RootPort {
     Training training_;
     DataLink data_link_;
     FaultInjector faults_;
+    unsigned damage_every_;
+    uint64_t damaged_ = 0;
     Training::Send loaded_ = Training::Send::Silence;  // what the transmitter holds
     bool was_active_ = false;
 };

@@ -49,6 +49,7 @@ class SerDesLane {
     std::function<void(Pair)> line;
 
     RootPort &port() { return port_; }
+    const RootPort &port() const { return port_; }
     uint64_t injected() const { return down_.injected + up_.injected; }
     uint64_t added() const { return down_.buffer.added + up_.buffer.added; }
     uint64_t removed() const { return down_.buffer.removed + up_.buffer.removed; }

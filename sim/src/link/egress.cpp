@@ -4,14 +4,6 @@
 
 namespace litepcie {
 
-namespace {
-
-bool may_go(const Tlp &tlp, const LinkDirection &link) {
-    return link.has_credit(tlp.credit_class(), tlp.data_credits());
-}
-
-}  // namespace
-
 void Egress::push(HostTlp tlp) {
     if (tlp.tlp.is_memory_read()) {
         reads_.push_back({std::move(tlp), pushed_});
@@ -20,17 +12,6 @@ void Egress::push(HostTlp tlp) {
     completions_ += tlp.tlp.is_completion();
     queue_.push_back(std::move(tlp));
     pushed_++;
-}
-
-HostTlp *Egress::next(const LinkDirection &link) {
-    if (!reads_.empty() && reads_.front().position <= popped_ && may_go(reads_.front().tlp.tlp, link)) {
-        next_is_read_ = true;
-        return &reads_.front().tlp;
-    }
-    next_is_read_ = false;
-    if (!queue_.empty() && may_go(queue_.front().tlp, link))
-        return &queue_.front();
-    return nullptr;
 }
 
 HostTlp Egress::pop() {

@@ -6,6 +6,7 @@
 #include "link/tlp.h"
 
 #include <deque>
+#include <utility>
 
 namespace litepcie {
 
@@ -25,11 +26,22 @@ class Egress {
   public:
     void push(HostTlp tlp);
     // The TLP to send next, or nullptr if none has credit.
-    HostTlp *next(const LinkDirection &link);
+    HostTlp *next(const LinkDirection &link) {
+        return next([&link](const Tlp &tlp) { return link.has_credit(tlp.credit_class(), tlp.data_credits()); });
+    }
+    // The same, for those that `may_go`.
+    template <typename MayGo> HostTlp *next(MayGo may_go) {
+        next_is_read_ =
+            !reads_.empty() && reads_.front().position <= popped_ && may_go(std::as_const(reads_.front().tlp.tlp));
+        if (next_is_read_)
+            return &reads_.front().tlp;
+        return !queue_.empty() && may_go(std::as_const(queue_.front().tlp)) ? &queue_.front() : nullptr;
+    }
     // Removes and returns the TLP that next() gave.
     HostTlp pop();
     bool empty() const { return queue_.empty() && reads_.empty(); }
     size_t completions() const { return completions_; }
+    size_t tlps() const { return queue_.size() + reads_.size(); }
     void clear();
 
   private:

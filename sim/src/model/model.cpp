@@ -12,29 +12,6 @@ namespace {
 constexpr uint64_t kExpiryPeriod = 1024;  // cycles between checks of the host's completion timeout
 constexpr uint64_t kReportsWithoutIommu = 10;
 
-uint64_t cycles_of(uint64_t ns, uint64_t clock_hz) { return (ns * clock_hz + 500000000) / 1000000000; }
-
-CompleterOptions completer_options(const ModelOptions &options, uint64_t clock_hz) {
-    auto cycles = [clock_hz](uint64_t ns) { return cycles_of(ns, clock_hz); };
-    const double per_ns = clock_hz * 1e-9;
-    const IommuTimes &iommu = options.iommu_times;
-    std::vector<Quantile> latencies = options.latencies;
-    for (Quantile &quantile : latencies)
-        quantile.ns += options.latency_extra_ns;
-    return {cycles(options.latency_ns + options.latency_extra_ns),
-            cycles(options.latency_jitter_ns),
-            cycles(options.latency_outlier_ns),
-            options.latency_outlier_every,
-            latencies,
-            per_ns,
-            {iommu.entries, iommu.walk_ns * per_ns, iommu.interval_ns * per_ns, iommu.directory_ns * per_ns},
-            options.rcb,
-            options.completion_bytes,
-            options.seed,
-            options.reorder,
-            options.split_at_random};
-}
-
 }  // namespace
 
 Model::Model(Card &card, HostMemory &memory, const ModelOptions &options)
@@ -66,6 +43,10 @@ Model::Model(Card &card, HostMemory &memory, const ModelOptions &options)
     phy_.transmit().on_interrupt = [this] { checker_.interrupt_from_card(cycle_); };
     restart_card();
     apply_config();
+}
+
+Machine::Shape Model::shape() const {
+    return {info().clock_hz, info().bar0_size, info().msi_vectors, config_.msix_vectors(), info().msix_table};
 }
 
 bool Model::busy() const {

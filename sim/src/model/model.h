@@ -12,57 +12,49 @@
 #include "link/egress.h"
 #include "link/tlp_checker.h"
 #include "link/trace.h"
-#include "link/traffic_counts.h"
 #include "model/idle_rule.h"
+#include "model/machine.h"
 #include "model/model_options.h"
-
-#include <functional>
 
 namespace litepcie {
 
 // The machine below the host's software: card, PHY, link, root complex and configuration space, all on the card's
 // clock.
-//
-// Each call does its work in the calling thread. Calls that step the clock may throw Violation.
-class Model {
+class Model final : public Machine {
   public:
-    static constexpr uint64_t kLoadTimeoutUs = 10000;  // completion timeout of the host
-
     Model(Card &card, HostMemory &memory, const ModelOptions &options);
 
-    // Simulates one clock cycle.
-    void step();
-    // Whether the clock must not stop yet: a TLP is queued or a request outstanding, or the card may still send
-    // something unprompted (IdleRule).
-    bool busy() const;
-    uint64_t cycle() const { return cycle_; }
+    Shape shape() const override;
+    void step() override;
+    // A TLP is queued or a request outstanding, or the card may still send something unprompted (IdleRule).
+    bool busy() const override;
+    uint64_t cycle() const override { return cycle_; }
     const CardInfo &info() const { return card_.info(); }
 
-    // Accesses of a processor to BAR0. store() only queues posted writes, of which stores() TLPs have not been
-    // accepted by the card. load() steps the clock until the read is answered. It returns false, and data of all ones,
-    // if the answer is an error or does not come in time.
-    void store(uint64_t offset, const uint8_t *data, size_t bytes);
-    uint64_t stores() const { return stores_; }
+    // Of stores, stores() TLPs have not been accepted by the card.
+    void store(uint64_t offset, const uint8_t *data, size_t bytes) override;
+    uint64_t stores() const override { return stores_; }
     bool stores_done() const { return stores_ == 0; }
-    bool load(uint64_t offset, uint8_t *data, size_t bytes);
+    bool load(uint64_t offset, uint8_t *data, size_t bytes) override;
 
     // Configuration space. A write takes effect at the next step. After a write that turns bus mastering off, the clock
     // runs until the requests of before have arrived. After a write that starts a function level reset, it runs until
     // the card has ended the reset; a card that takes too long breaks a rule.
     const ConfigSpace &config() const { return config_; }
-    void config_write(unsigned offset, const uint8_t *data, size_t bytes);
+    void config_read(unsigned offset, uint8_t *data, size_t bytes) override { config_.read(offset, data, bytes); }
+    void config_write(unsigned offset, const uint8_t *data, size_t bytes) override;
+    bool msix_on() const override { return config_.msix_enabled() && !config_.msix_function_masked(); }
 
     // Resets the card. TLPs in flight in either direction are lost, and configuration space is as after power-on.
     void reset();
     // The link goes down now and is up again after `cycles`. All TLPs in flight are lost, and configuration space is as
     // after power-on (PCIe 4.0 2.9.1, 6.6.1). The card itself is not reset. A hot reset looks the same to the card.
     void link_down(uint64_t cycles);
+    // The link is down for 1024 cycles, and nothing is accessed for as long after.
+    void reset_bus() override;
 
-    // Called when an MSI or a message of MSI-X reaches the host; the data of a message must be the vector. All data
-    // that the card sent before is in memory by then.
-    std::function<void(uint8_t vector)> on_interrupt;
-
-    FaultInjector &faults() { return faults_; }
+    FaultInjector &faults() override { return faults_; }
+    void write_figures(const std::string &path, const std::string &violation) const override;
     struct Figures {
         uint64_t last_write_cycle = 0;       // when the latest posted write of the card reached memory
         uint64_t last_completion_cycle = 0;  // when the card accepted the last beat of the latest completion with data
@@ -82,8 +74,6 @@ class Model {
     const TrafficCounts &traffic() const { return traffic_; }
     const CompletionSpace &completion_peak() const { return phy_.completion_peak(); }
     const ModelOptions &options() const { return options_; }
-    BusyClock &busy_clock() { return busy_clock_; }
-    const BusyClock &busy_clock() const { return busy_clock_; }
 
   private:
     void apply_config();
@@ -119,7 +109,6 @@ class Model {
     Trace trace_;
     uint64_t traced_naks_ = 0;
     TrafficCounts traffic_;
-    BusyClock busy_clock_;
     CardInputs in_;
     CardOutputs out_;
     uint64_t cycle_ = 0;

@@ -10,7 +10,8 @@ namespace {
 
 constexpr uint16_t kCardId = 0x0100;  // 01:00.0, as the card is below a root port on bus 0
 constexpr unsigned kResetCycles = 16;
-constexpr unsigned kQuietCycles = 16;              // within which a card sends a request that it has begun
+constexpr unsigned kQuietCycles = 16;  // within which a card sends a request that it has begun
+constexpr uint64_t kHotResetCycles = 1024;
 constexpr uint64_t kFunctionResetsPerSecond = 10;  // a function level reset lasts at most 100 ms (PCIe 4.0 6.6.2)
 
 }  // namespace
@@ -91,6 +92,13 @@ void Model::link_down(uint64_t cycles) {
     apply_config();
     down_cycles_ = cycles;
     down_since_ = cycle_;
+}
+
+// It does not reset the FPGA.
+void Model::reset_bus() {
+    link_down(kHotResetCycles);
+    for (uint64_t i = 0; i < 2 * kHotResetCycles; i++)
+        step();
 }
 
 void Model::restart_card() {

@@ -12,6 +12,7 @@ namespace litepcie {
 
 namespace {
 
+constexpr uint64_t kSecond = 1000000000;                  // ns
 constexpr unsigned kMostHeaders = 127, kMostData = 2047;  // of a port (PCIe 4.0 2.6.1)
 
 // "PH,PD,NPH": posted headers, posted data in 16 bytes, reads.
@@ -29,12 +30,22 @@ Credits parse_credits(const std::string &text) {
 }  // namespace
 
 void add_model_options(CommandLine &line, ModelOptions &o) {
-    constexpr uint64_t kSecond = 1000000000;
     line.choice("--mps-supported", "largest Max_Payload_Size that the card announces, bytes (512)", o.mps_supported,
                 {128, 256, 512, 1024, 2048, 4096});
     line.choice<bool>("--extended-tag", "the card offers extended tags (above 31), and the host enables them (on)",
                       o.extended_tag, {{"on", true}, {"off", false}});
     line.choice<bool>("--msix", "the card offers MSI-X if it has it (on)", o.msix, {{"on", true}, {"off", false}});
+    line.number("--latency-extra-ns", "NS", "adds NS to every latency, as a clock crossing of the card does (0)",
+                o.latency_extra_ns, 0, kSecond);
+    line.choice<UpdateFc>("--update-fc",
+                          "credits return at the recommended interval, or as rarely as allowed (guideline)",
+                          o.update_fc, {{"guideline", UpdateFc::Guideline}, {"minimum", UpdateFc::Minimum}});
+    line.number("--lcrc-every", "N", "every N-th TLP of each direction arrives damaged and is replayed; 0: none (0)",
+                o.lcrc_every, 0, kSecond);
+    add_host_options(line, o);
+}
+
+void add_host_options(CommandLine &line, ModelOptions &o) {
     static const std::string host_help =
         "host with measured properties, which other options change: " + host_names() + " (ideal)";
     line.preset("--host", "NAME", host_help.c_str(), [&o](const std::string &name) { apply_host(name, o); });
@@ -45,8 +56,6 @@ void add_model_options(CommandLine &line, ModelOptions &o) {
                 o.credit_return_ns, 0, kSecond);
     line.number("--latency-ns", "NS", "host: time from a read request to its first completion (1000)", o.latency_ns, 0,
                 kSecond);
-    line.number("--latency-extra-ns", "NS", "adds NS to every latency, as a clock crossing of the card does (0)",
-                o.latency_extra_ns, 0, kSecond);
     line.number("--latency-jitter-ns", "NS", "host: adds a uniformly distributed 0 to NS to the latency (0)",
                 o.latency_jitter_ns, 0, kSecond);
     line.number("--latency-outlier-ns", "NS", "host: adds NS to the latency of some requests (0)", o.latency_outlier_ns,
@@ -64,11 +73,6 @@ void add_model_options(CommandLine &line, ModelOptions &o) {
     line.number("--seed", "N", "seed of the random latency, order, splits and faults (1)", o.seed, 0, UINT64_MAX);
     line.flag("--reorder", "completions of different requests may overtake each other", o.reorder);
     line.flag("--split-at-random", "completions end at random multiples of --rcb", o.split_at_random);
-    line.choice<UpdateFc>("--update-fc",
-                          "credits return at the recommended interval, or as rarely as allowed (guideline)",
-                          o.update_fc, {{"guideline", UpdateFc::Guideline}, {"minimum", UpdateFc::Minimum}});
-    line.number("--lcrc-every", "N", "every N-th TLP of each direction arrives damaged and is replayed; 0: none (0)",
-                o.lcrc_every, 0, kSecond);
     line.number("--quarantine-us", "US",
                 "time for which the card must not use the tag of an unanswered request again, unless its late "
                 "completions came; 0: not checked (0)",
@@ -87,6 +91,29 @@ void add_model_options(CommandLine &line, ModelOptions &o) {
               });
     line.text("--stats", "FILE", "write the figures of the run as JSON", o.stats);
     line.text("--trace", "FILE", "write one line for each TLP to FILE", o.trace);
+}
+
+uint64_t cycles_of(uint64_t ns, uint64_t clock_hz) { return (ns * clock_hz + 500000000) / 1000000000; }
+
+CompleterOptions completer_options(const ModelOptions &options, uint64_t clock_hz) {
+    auto cycles = [clock_hz](uint64_t ns) { return cycles_of(ns, clock_hz); };
+    const double per_ns = clock_hz * 1e-9;
+    const IommuTimes &iommu = options.iommu_times;
+    std::vector<Quantile> latencies = options.latencies;
+    for (Quantile &quantile : latencies)
+        quantile.ns += options.latency_extra_ns;
+    return {cycles(options.latency_ns + options.latency_extra_ns),
+            cycles(options.latency_jitter_ns),
+            cycles(options.latency_outlier_ns),
+            options.latency_outlier_every,
+            latencies,
+            per_ns,
+            {iommu.entries, iommu.walk_ns * per_ns, iommu.interval_ns * per_ns, iommu.directory_ns * per_ns},
+            options.rcb,
+            options.completion_bytes,
+            options.seed,
+            options.reorder,
+            options.split_at_random};
 }
 
 }  // namespace litepcie

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/command_line.h"
+#include "host/completer.h"
 #include "host/latency.h"
 #include "link/flow_control.h"
 
@@ -48,5 +49,11 @@ struct ModelOptions {
 
 // Adds these options to a command line.
 void add_model_options(CommandLine &line, ModelOptions &options);
+// Adds those that do not describe the link model or its card.
+void add_host_options(CommandLine &line, ModelOptions &options);
+
+// What the options say of the completer, in cycles of this clock.
+CompleterOptions completer_options(const ModelOptions &options, uint64_t clock_hz);
+uint64_t cycles_of(uint64_t ns, uint64_t clock_hz);
 
 }  // namespace litepcie

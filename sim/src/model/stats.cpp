@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-#include "model/stats.h"
-
+// The figures of a run: simulated time, speed of the simulation, traffic and utilisation of the link in each
+// direction, upper bounds of the link, and errors.
+#include "common/text_file.h"
 #include "link/theory.h"
 #include "model/model.h"
 
 #include <nlohmann/json.hpp>
-
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 
 namespace litepcie {
 
@@ -66,7 +63,8 @@ Json bounds(const Model &model) {
 
 }  // namespace
 
-void write_stats(const Model &model, const std::string &path, const std::string &violation) {
+void Model::write_figures(const std::string &path, const std::string &violation) const {
+    const Model &model = *this;
     const CardInfo &card = model.info();
     const Model::Figures &figures = model.figures();
     const double simulated = double(model.cycle()) / card.clock_hz;
@@ -109,11 +107,7 @@ void write_stats(const Model &model, const std::string &path, const std::string 
     };
     if (!violation.empty())
         stats["violation"] = violation;
-    std::ofstream file(path);
-    file << stats.dump(2) << "\n";
-    file.close();
-    if (!file)
-        throw std::runtime_error("cannot write figures " + path + ": " + strerror(errno));
+    write_text_file(path, stats.dump(2) + "\n");
 }
 
 }  // namespace litepcie

@@ -3,7 +3,6 @@
 #include "card/card_on_link.h"
 #include "common/command_line.h"
 #include "model/model_options.h"
-#include "model/stats.h"
 #include "run/pio_run.h"
 #include "run/run_report.h"
 #include "run/script.h"
@@ -134,7 +133,7 @@ int run(const HostOptions &o) {
     }
     model.busy_clock().stop();
     if (!o.model.stats.empty())
-        write_stats(model, o.model.stats, violation);
+        model.write_figures(o.model.stats, violation);
     if (error)
         std::rethrow_exception(error);
     return violation.empty() ? 0 : kExitViolation;

@@ -12,18 +12,22 @@ constexpr uint64_t kPatience = kLaneHz / 20;  // 50 ms: the longest time that a 
 
 }  // namespace
 
-LaneHost::LaneHost(const lane::LaneOptions &wires, const lane::RootPortOptions &port, uint64_t seed)
-    : lane_(wires, port, seed), requester_({
-                                               [this](Tlp tlp) { lane_.port().data_link().send(std::move(tlp)); },
-                                               [this](Tlp &tlp) {
-                                                   clock();
-                                                   const bool came = lane_.port().data_link().receive(tlp);
-                                                   if (came)
-                                                       lane_.port().data_link().release(tlp);
-                                                   return came;
-                                               },
-                                           },
-                                           kBus, kPatience) {}
+LaneHost::LaneHost(const LaneSettings &settings, uint64_t seed)
+    : lane_(settings.wires, settings.port, seed),
+      requester_({
+                     [this](Tlp tlp) { lane_.port().data_link().send(std::move(tlp)); },
+                     [this](Tlp &tlp) {
+                         clock();
+                         const bool came = lane_.port().data_link().receive(tlp);
+                         if (came)
+                             lane_.port().data_link().release(tlp);
+                         return came;
+                     },
+                 },
+                 kBus, kPatience) {
+    for (const auto &[fault, every] : settings.faults)
+        lane_.port().faults().arm(fault, every);
+}
 
 bool LaneHost::run_until(const std::function<bool()> &done, uint64_t limit) {
     for (const uint64_t end = cycle_ + limit; cycle_ < end && !done();)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "scan/scan.h"
+#include "soft/lane_settings.h"
 #include "soft/soft_card.h"
 
 #include <functional>
@@ -12,7 +13,7 @@ namespace litepcie::soft {
 // A host with a card at the other end of a lane. Cycles are those of the lane's clock, kLaneHz.
 class LaneHost {
   public:
-    LaneHost(const lane::LaneOptions &wires, const lane::RootPortOptions &port, uint64_t seed);
+    LaneHost(const LaneSettings &settings, uint64_t seed);
 
     void clock() {
         card_->clock(lane_);

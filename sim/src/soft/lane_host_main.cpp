@@ -5,6 +5,7 @@
 #include "common/command_line.h"
 #include "litepcie_regs.h"
 #include "soft/lane_host.h"
+#include "soft/lane_settings.h"
 
 #include <chrono>
 #include <cinttypes>
@@ -25,11 +26,9 @@ struct Access {
 };
 
 struct Options {
-    lane::LaneOptions wires;
-    lane::RootPortOptions port;
-    uint64_t seed = 1, drift = 0, errors_every = 0, delay = 0, registers = 1000, resets = 0;
+    LaneSettings lane;
+    uint64_t seed = 1, registers = 1000, resets = 0;
     unsigned mps = 128;
-    bool slow = false, swapped = false;
     std::vector<Access> accesses;
 };
 
@@ -47,12 +46,7 @@ Access access_of(const std::string &text, bool write) {
 void add_options(CommandLine &line, Options &o) {
     line.number("--seed", "N", "seed of everything random (1)", o.seed, 0, UINT32_MAX);
     line.choice("--mps", "Max_Payload_Size that the host allows, bytes (128)", o.mps, {128, 256, 512});
-    line.number("--drift", "PPM", "the host's clock is faster by so many millionths, at most 600 (0)", o.drift, 0, 600);
-    line.flag("--slow", "the host's clock is slower by --drift, not faster", o.slow);
-    line.flag("--swapped", "the wires of the lane to the card are swapped", o.swapped);
-    line.number("--delay", "CYCLES", "cycles of 8 ns that a symbol takes each way (0)", o.delay, 0, 1000);
-    line.number("--errors-every", "N", "one damaged symbol in so many on average, each way; 0: none (0)",
-                o.errors_every, 0, 1000000000);
+    add_lane_options(line, o.lane);
     line.number("--registers", "N", "random writes and reads of the scratch register (1000)", o.registers, 0,
                 100000000);
     line.number("--resets", "N",
@@ -63,14 +57,6 @@ void add_options(CommandLine &line, Options &o) {
               [&o](const std::string &text) { o.accesses.push_back(access_of(text, false)); });
     line.each("--write", "OFFSET=VALUE", "write a register of BAR0",
               [&o](const std::string &text) { o.accesses.push_back(access_of(text, true)); });
-    line.check([&o] {
-        if (o.errors_every && o.errors_every < 100)
-            throw UsageError("--errors-every: with more than one error in 100 symbols no link lasts");
-        o.wires.drift = o.slow ? -int(o.drift) : int(o.drift);
-        o.wires.delay = unsigned(o.delay);
-        o.wires.down_swapped = o.swapped;
-        o.wires.down_errors_every = o.wires.up_errors_every = unsigned(o.errors_every);
-    });
 }
 
 // What the card says of itself.
@@ -130,7 +116,7 @@ void print_counts(LaneHost &host) {
 
 int run(const Options &o) {
     const auto began = std::chrono::steady_clock::now();
-    LaneHost host(o.wires, o.port, o.seed);
+    LaneHost host(o.lane, o.seed);
     uint64_t at = 0;
     host.port().training().entered = [&](lane::LinkState state) {
         at = host.cycle();

@@ -14,6 +14,7 @@ struct SoftCardInfo {
     uint64_t clock_hz;  // of sys; that of the lane is kLaneHz
     uint16_t vendor, device, subsystem_vendor, subsystem_device;
     uint32_t bar0_size;
+    unsigned data_width, tags;
 };
 
 constexpr uint64_t kLaneHz = 125000000;

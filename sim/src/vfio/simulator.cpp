@@ -2,7 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #include "vfio/simulator.h"
 
-#include "model/stats.h"
+#include "link/tlp_checker.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -12,22 +12,21 @@ namespace litepcie {
 
 namespace {
 
-constexpr size_t kLoadBytes = 64;           // most bytes of one memory read from host to card
-constexpr unsigned kMostStores = 8192;      // posted writes (TLPs) that may wait for the card
-constexpr uint64_t kHotResetCycles = 1024;  // the link is down for so long, and nothing is accessed for so long after
+constexpr size_t kLoadBytes = 64;       // most bytes of one memory read from host to card
+constexpr unsigned kMostStores = 8192;  // posted writes (TLPs) that may wait for the card
 
 }  // namespace
 
-Simulator::Simulator(Card &card, const ModelOptions &options, const std::string &faults)
-    : model_(card, memory_, options), server_(*this, memory_), faults_(faults), stats_(options.stats) {
-    model_.on_interrupt = [this](uint8_t vector) { server_.interrupt(vector); };
+Simulator::Simulator(const MakeMachine &make, const std::string &stats, const std::string &faults)
+    : machine_(make(memory_)), shape_(machine_->shape()), server_(*this, memory_), faults_(faults), stats_(stats) {
+    machine_->on_interrupt = [this](uint8_t vector) { server_.interrupt(vector); };
 }
 
 int Simulator::bar0_read(uint64_t offset, uint8_t *data, size_t bytes) {
     // A read that the card does not answer gives all ones, as on a real machine.
     while (bytes) {
         size_t now = std::min({bytes, kLoadBytes, size_t(4096 - offset % 4096)});
-        model_.load(offset, data, now);
+        machine_->load(offset, data, now);
         offset += now;
         data += now;
         bytes -= now;
@@ -36,23 +35,21 @@ int Simulator::bar0_read(uint64_t offset, uint8_t *data, size_t bytes) {
 }
 
 int Simulator::bar0_write(uint64_t offset, const uint8_t *data, size_t bytes, bool posted) {
-    model_.store(offset, data, bytes);
-    const uint64_t deadline = model_.cycle() + Model::kLoadTimeoutUs * model_.info().clock_hz / 1000000;
-    while (model_.stores() > (posted ? kMostStores : 0)) {
-        if (model_.cycle() > deadline)
+    machine_->store(offset, data, bytes);
+    const uint64_t deadline = machine_->cycle() + Machine::kLoadTimeoutUs * shape_.clock_hz / 1000000;
+    while (machine_->stores() > (posted ? kMostStores : 0)) {
+        if (machine_->cycle() > deadline)
             return ETIMEDOUT;
-        model_.step();
+        machine_->step();
     }
     return 0;
 }
 
-void Simulator::config_read(unsigned offset, uint8_t *data, size_t bytes) { model_.config().read(offset, data, bytes); }
-
 void Simulator::config_write(unsigned offset, const uint8_t *data, size_t bytes) {
-    const bool before = model_.config().msix_enabled() && !model_.config().msix_function_masked();
-    model_.config_write(offset, data, bytes);
+    const bool before = machine_->msix_on();
+    machine_->config_write(offset, data, bytes);
     // A reset of the function has erased the table.
-    if (!before && model_.config().msix_enabled() && !model_.config().msix_function_masked())
+    if (!before && machine_->msix_on())
         server_.route_again();
 }
 
@@ -60,16 +57,8 @@ void Simulator::config_write(unsigned offset, const uint8_t *data, size_t bytes)
 // kernel does, this writes the card's table: the data of a message is the number of the vector.
 void Simulator::route_msix(unsigned vector, bool on) {
     const uint32_t entry[4] = {kInterruptAddress, 0, vector, !on};
-    model_.store(model_.info().msix_table + sizeof(entry) * vector, reinterpret_cast<const uint8_t *>(entry),
-                 sizeof(entry));
-}
-
-// QEMU resets a device with its bus: by a hot reset of the port above, or with the whole machine. Either takes the link
-// down, and neither resets the FPGA. A function level reset comes as a write of Device Control.
-void Simulator::reset() {
-    model_.link_down(kHotResetCycles);
-    for (uint64_t i = 0; i < 2 * kHotResetCycles; i++)
-        model_.step();
+    machine_->store(shape_.msix_table + sizeof(entry) * vector, reinterpret_cast<const uint8_t *>(entry),
+                    sizeof(entry));
 }
 
 void Simulator::read_client(ClientSocket &client) {
@@ -98,21 +87,21 @@ void Simulator::answer_stream_error(ClientSocket &client) {
 
 void Simulator::run(ClientSocket &client) {
     while (true) {
-        model_.busy_clock().start();
-        while (queue_.empty() && model_.busy())
-            model_.step();
-        model_.busy_clock().stop();
+        machine_->busy_clock().start();
+        while (queue_.empty() && machine_->busy())
+            machine_->step();
+        machine_->busy_clock().stop();
         std::optional<vfio_user::Message> message = queue_.pop();
         if (!message) {
             answer_stream_error(client);
             return;
         }
         // The pipe is read before the message is handled: what was written before the guest's access counts for it.
-        if (faults_.take(model_.faults()) && !stats_.empty())
-            write_stats(model_, stats_, "");
-        model_.busy_clock().start();
+        if (faults_.take(machine_->faults()) && !stats_.empty())
+            machine_->write_figures(stats_, "");
+        machine_->busy_clock().start();
         std::vector<uint8_t> reply = server_.handle(*message);
-        model_.busy_clock().stop();
+        machine_->busy_clock().stop();
         if (!reply.empty() && !client.send(reply))
             return;
     }

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
-#include "model/model.h"
+#include "model/machine.h"
 #include "vfio/fault_pipe.h"
 #include "vfio/message_queue.h"
 #include "vfio/socket.h"
@@ -10,30 +10,35 @@
 
 namespace litepcie {
 
-// The model as the device of a vfio-user client such as QEMU. One thread reads the socket. The calling thread does all
-// other work, and runs the simulated clock while the model is busy.
+// A machine as the device of a vfio-user client such as QEMU. One thread reads the socket. The calling thread does all
+// other work, and runs the simulated clock while the machine is busy.
 //
 // This folder is the program litepcie_simulator: the vfio-user protocol, its socket, and the memory of the guest.
 class Simulator : private vfio_user::Device {
   public:
-    // `faults`: path of a named pipe that faults come from (FaultPipe), or empty.
-    Simulator(Card &card, const ModelOptions &options, const std::string &faults = "");
+    // `stats`: path of the file for figures, or empty. `faults`: path of a named pipe that faults come from
+    // (FaultPipe), or empty.
+    Simulator(const MakeMachine &make, const std::string &stats, const std::string &faults);
 
     // Serves the client until it closes the socket, `stop` becomes readable, or the card breaks a rule (Violation).
     // Throws vfio_user::StreamError if the client's stream is malformed.
     void serve(ClientSocket &client);
-    const Model &model() const { return model_; }
+    const Machine &machine() const { return *machine_; }
 
   private:
-    uint64_t bar0_size() const override { return model_.info().bar0_size; }
-    size_t config_size() const override { return ConfigSpace::kBytes; }
+    uint64_t bar0_size() const override { return shape_.bar0_size; }
+    size_t config_size() const override { return Machine::kConfigBytes; }
     int bar0_read(uint64_t offset, uint8_t *data, size_t bytes) override;
     int bar0_write(uint64_t offset, const uint8_t *data, size_t bytes, bool posted) override;
-    void config_read(unsigned offset, uint8_t *data, size_t bytes) override;
+    void config_read(unsigned offset, uint8_t *data, size_t bytes) override {
+        machine_->config_read(offset, data, bytes);
+    }
     void config_write(unsigned offset, const uint8_t *data, size_t bytes) override;
-    void reset() override;
-    unsigned msi_vectors() const override { return model_.info().msi_vectors; }
-    unsigned msix_vectors() const override { return model_.config().msix_vectors(); }
+    // QEMU resets a device with its bus: by a hot reset of the port above, or with the whole machine. A function level
+    // reset comes as a write of Device Control.
+    void reset() override { machine_->reset_bus(); }
+    unsigned msi_vectors() const override { return shape_.msi_vectors; }
+    unsigned msix_vectors() const override { return shape_.msix_vectors; }
     void route_msix(unsigned vector, bool on) override;
 
     void read_client(ClientSocket &client);
@@ -41,11 +46,12 @@ class Simulator : private vfio_user::Device {
     void run(ClientSocket &client);
 
     GuestMemory memory_;
-    Model model_;
+    std::unique_ptr<Machine> machine_;
+    Machine::Shape shape_;
     vfio_user::Server server_;
     MessageQueue queue_;
     FaultPipe faults_;
-    std::string stats_;  // path of the file for figures, or empty
+    std::string stats_;
     std::exception_ptr reader_error_;
 };
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#pragma once
+
+#include "common/command_line.h"
+#include "lane/serdes_lane.h"
+
+#include <utility>
+#include <vector>
+
+namespace litepcie::soft {
+
+// The lane, its root port, and what goes wrong between both.
+struct LaneSettings {
+    lane::LaneOptions wires;
+    lane::RootPortOptions port;
+    std::vector<std::pair<lane::Fault, unsigned>> faults;  // each in one of so many packets
+};
+
+// Adds these options to a command line.
+void add_lane_options(CommandLine &line, LaneSettings &settings);
+
+}  // namespace litepcie::soft

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#include "vfio/program.h"
+
+#include "link/tlp_checker.h"
+#include "vfio/simulator.h"
+
+#include <sys/signalfd.h>
+
+#include <csignal>
+#include <cstdio>
+
+namespace litepcie {
+
+namespace {
+
+// SIGINT and SIGTERM become readable here instead of ending the program at once, so that it writes its figures and
+// removes the socket's file.
+Fd signal_descriptor() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    return Fd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+int exit_status(int signals) {
+    signalfd_siginfo info;
+    return read(signals, &info, sizeof(info)) == sizeof(info) ? 128 + int(info.ssi_signo) : 0;
+}
+
+int serve(const std::string &path, const std::string &faults, const std::string &stats, const MakeMachine &make) {
+    Fd signals = signal_descriptor();
+    ListeningSocket socket(path);
+    Simulator simulator(make, stats, faults);
+    printf("listening on %s\n", path.c_str());
+    fflush(stdout);
+    std::string violation;
+    std::exception_ptr error;
+    if (Fd connection = socket.accept(signals.get())) {
+        ClientSocket client(std::move(connection), signals.get());
+        try {
+            simulator.serve(client);
+        } catch (const Violation &broken) {
+            violation = broken.what();
+            fprintf(stderr, "the card broke a rule of PCI Express at cycle %llu: %s\n",
+                    (unsigned long long)simulator.machine().cycle(), broken.what());
+        } catch (...) {
+            error = std::current_exception();
+        }
+    }
+    if (!stats.empty())
+        simulator.machine().write_figures(stats, violation);
+    if (error)
+        std::rethrow_exception(error);
+    return violation.empty() ? exit_status(signals.get()) : kExitViolation;
+}
+
+}  // namespace
+
+int simulator_program(int argc, char **argv, const std::function<void(CommandLine &)> &add_options,
+                      const std::string &stats, const MakeMachine &make) {
+    const char *const name = "litepcie_simulator";
+    try {
+        CommandLine line(name, "serves the card to QEMU's vfio-user-pci on a UNIX socket");
+        std::string path, faults;
+        line.text("--socket", "PATH", "UNIX socket to listen on", path);
+        line.text(
+            "--inject-pipe", "PATH",
+            "named pipe that takes lines FAULT@N, counted from the next completion, and \"stats\": write the file "
+            "of --stats before the guest's next access",
+            faults);
+        add_options(line);
+        if (!line.parse(argc, argv))
+            return 0;
+        if (path.empty())
+            throw UsageError("--socket PATH is missing");
+        return serve(path, faults, stats, make);
+    } catch (const UsageError &error) {
+        fprintf(stderr, "%s: %s\n", name, error.what());
+        return kExitUsage;
+    } catch (const SocketInUse &error) {
+        fprintf(stderr, "%s: %s\n", name, error.what());
+        return kExitSocketInUse;
+    } catch (const std::exception &error) {
+        fprintf(stderr, "%s: %s\n", name, error.what());
+        return kExitMismatch;
+    }
+}
+
+}  // namespace litepcie
