@@ -91,6 +91,8 @@ def test_what_has_passed_is_skipped(program, tree, pytest_calls):
     ("new/f.py",                GROUPS),
     ("no/such/folder/yet.py",   GROUPS),
     ("software/user/b.c",       ["test/guest", "test/new", "test/software"]),
+    ("sim/src/lane/g.cpp",      GROUPS),
+    ("sim/src/vfio/g.cpp",      ["test/guest", "test/new", "test/software"]),
     ("bench/c.py",              ["test/gateware", "test/new"]),
     ("docs/d.md",               ["test/gateware", "test/new", "test/software"]),
     ("test/gateware/test_a.py", ["test/gateware", "test/new"]),
