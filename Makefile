@@ -20,7 +20,8 @@ VENV := build/venv/bin
 LINUX  ?=
 AUTHOR ?=
 
-.PHONY: help setup check test test-all test-debug-kernel prove demo bench synth docs deb wheel series clean
+.PHONY: help setup check test test-all test-debug-kernel test-lane-faults prove demo bench synth docs deb wheel series \
+	clean
 
 help:
 	@echo "make setup     packages of the machine and build/venv"
@@ -32,6 +33,9 @@ help:
 	@echo "make test-debug-kernel"
 	@echo "               lets each allocation of the driver fail, in a guest whose kernel finds faults (KASAN,"
 	@echo "               lockdep, kmemleak); TESTS=test/guest/test_storm.py: other guest tests under that kernel"
+	@echo "make test-lane-faults"
+	@echo "               the tests of guests on the card with the endpoint in gateware, its lane with all faults"
+	@echo "               that the simulator has for it (takes TESTS too)"
 	@echo "make prove     formal properties of the gateware, with a table of what is proven (PROVE=--quick: a part)"
 	@echo "make bench     the sweeps, compared with stock LitePCIe and published figures (BENCH=--quick: a part)"
 	@echo "make synth     area and clock, compared with stock LitePCIe, by yosys and nextpnr"
@@ -56,6 +60,7 @@ check: setup
 	$(VENV)/python -m litepcie_bench.pictures --check
 	$(VENV)/python -m litepcie_bench.guest_docs --check
 	$(VENV)/python -m litepcie_soc.build.regs --check
+	$(VENV)/python -m litepcie_soc.build.lane --check
 	$(VENV)/python -m litepcie_soc.standalone.docs --check
 	$(VENV)/python -m litepcie_soc.build.docs --check
 	$(VENV)/python -m tools.check_version
@@ -75,6 +80,16 @@ test-debug-kernel: setup
 	@$(VENV)/python targets/sim.py --build --log-level warning
 	LITEPCIE_GUEST_KERNEL=6.1-debug $(VENV)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
 		-m "guest and not full" $(or $(TESTS),test/guest/test_debug_kernel.py)
+
+# What goes wrong on the lane in every guest of make test-lane-faults: one in so many symbols, TLPs and packets.
+LANE_FAULTS := --errors-every 100000 --lcrc-every 1000 --drift 300 $(foreach fault,nullified nullified-wrong no-end \
+	lost-tlp doubled-tlp wrong-dllp lost-dllp doubled-dllp unknown-dllp wrong-ack unasked-sleep, \
+	--link-fault $(fault):3000)
+
+test-lane-faults: setup
+	@$(VENV)/python targets/sim.py --build --phy soft --log-level warning
+	LITEPCIE_PHY=soft LITEPCIE_SIMULATOR="$(LANE_FAULTS)" $(VENV)/python -m pytest \
+		-n 2 --dist loadfile --no-loadscope-reorder -m "guest and not full" $(or $(TESTS),test/guest)
 
 prove: setup
 	@$(VENV)/python -m test.formal $(PROVE)

@@ -6,11 +6,13 @@
 
 """Measures this project and stock LitePCIe, compares both with published figures, and writes a report.
 
-Exit status: 0 if everything was measured; 1 if a point failed or a board could not be built; 2 for wrong usage;
-130 if interrupted. A figure below its goal is not a failure: the report says what the engine waited for.
+Exit status: 0 if everything was measured; 1 if a point failed, a board could not be built, or a figure is above its
+bound without a reason; 2 for wrong usage; 130 if interrupted. A figure below its goal is not a failure: the report says
+what the engine waited for.
 """
 
 import json
+import resource
 import sys
 import tempfile
 import time
@@ -81,13 +83,13 @@ def build(points):
 
 def measure(points):
     progress = Progress("points", len(points))
-    results  = runner.measure_all(points, lambda result: progress.step(str(result.point)))
+    results  = runner.measure_all(points, lambda result: progress.step(str(result.point)), progress.waiting)
     progress.end()
     return results
 
 
 def write(folder, results, cells, synth):
-    """Writes results.json, report.html and the plots of the README."""
+    """Writes results.json, report.html and the plots of the documents; returns the records of results.json."""
     lines = records.published()
     for result in results:
         lines += records.measured(result)
@@ -96,8 +98,25 @@ def write(folder, results, cells, synth):
     lines += guest_report.kept(folder)
     (folder / "results.json").write_text(json.dumps(lines, indent=1) + "\n", encoding="utf-8")
     pictures.write(folder, lines)
+    pictures.write_boards(folder, claims.values(results))
     claims.write(folder, results)
     (folder / "report.html").write_text(report.html(results, cells, synth, folder), encoding="utf-8")
+    return lines
+
+
+def say_unexplained(lines):
+    """Prints each figure above its bound without a reason; returns whether there is one."""
+    found = list(records.unexplained(lines))
+    for record, direction in found:
+        print(f"bench: error: above its bound without a reason: {direction} of {record['design']}, {record['source']}, "
+            f"Gen{record['gen']} x{record['lanes']}, {record['datapath_bits']} bit", file=sys.stderr)
+    return bool(found)
+
+
+def processor_seconds():
+    """Returns the seconds of processor time of this program and of those it ran."""
+    return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, (resource.RUSAGE_SELF,
+        resource.RUSAGE_CHILDREN)))
 
 
 def main(argv=None):
@@ -122,12 +141,12 @@ def main(argv=None):
         print(f"bench: error: {error}", file=sys.stderr)
         return 1
     cells = goals.cells(results, synth)
-    write(args.output_dir, results, cells, synth)
+    lines = write(args.output_dir, results, cells, synth)
     summary.show(summary.console(), results, cells)
     print(speed.measure() or "simulator: its speed is measured on the default board, which is not built")
-    print(f"{len(points)} points in {time.monotonic() - began:.0f} s; "
+    print(f"{len(points)} points in {time.monotonic() - began:.0f} s, {processor_seconds():.0f} s of processor time; "
         f"{args.output_dir}/report.html, results.json")
-    return 1 if any(result.failure for result in results) else 0
+    return 1 if say_unexplained(lines) or any(result.failure for result in results) else 0
 
 
 if __name__ == "__main__":

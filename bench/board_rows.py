@@ -9,8 +9,7 @@
 from dataclasses import dataclass
 
 from litepcie_bench.board_sweeps import DESCRIPTORS
-from litepcie_bench.records import rate
-from litepcie_bench.waits import bound, buffer_bound, chain_bound
+from litepcie_bench.bounds import bound, buffer_bound, doorbell_bound, rate
 
 SWEEPS = ("boards", "links")
 
@@ -39,7 +38,7 @@ def buffered(result):
 
 def of_chain(result, direction):
     """Returns a figure of a chain as % of the bound that counts its descriptors and its start-up."""
-    return 100*rate(result, direction)/chain_bound(result, direction)
+    return 100*rate(result, direction)/doorbell_bound(result, direction)
 
 
 def least_of(size):

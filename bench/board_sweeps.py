@@ -60,8 +60,9 @@ def boards(quick, only=()):
 
 def hosts(quick):
     """Each board's default build and its widest link on each host."""
-    return [replace(_chained(_point("hosts", found)), host=host) for found in defaults()[:1 if quick else None]
-        for host, kind in HOSTS.items() if found.lanes <= kind.lanes]
+    points = [(_chained(_point("hosts", found)), found.lanes) for found in defaults()[:1 if quick else None]]
+    return [replace(point, host=host, mps=min(point.mps, kind.mps)) for point, lanes in points
+        for host, kind in HOSTS.items() if lanes <= kind.lanes]
 
 
 def stock(quick):
@@ -71,6 +72,12 @@ def stock(quick):
         one     = replace(_chained(_point("stock", found)), bytes=AN_BYTES//(found.width//8)*(found.width//8))
         points += [one, *(replace(one, design=STOCK, pending=pending) for pending in PENDING)]
     return points
+
+
+def notes_on_boards(quick, links, latencies):
+    """One transfer per doorbell on the boards that have one of these links (gen, lanes), for the sweep "published"."""
+    return [] if quick else [_point("published", found, latency_ns=ns) for found in everything()
+        if found.link in links for ns in latencies]
 
 
 def links(quick):

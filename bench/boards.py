@@ -21,6 +21,9 @@ LOGS = ROOT / "build" / "bench"
 # Link (gen, lanes) that a board of each width is built for. Every run chooses its own link.
 BUILT_AS = {64: (2, 4), 128: (2, 4), 256: (3, 8), 512: (3, 8)}
 
+# The board with the endpoint in gateware has one link, by its width.
+SOFT = {64: (1, 1)}
+
 AT_ONCE = 2   # Builds in parallel: parts of a build use one processor only.
 
 
@@ -28,12 +31,17 @@ class BoardError(Exception):
     """A board could not be built; the text is for the user."""
 
 
+def link(board):
+    """Returns the link (gen, lanes) that a ``SimulatedBoard`` is built for."""
+    return (SOFT if board.phy == "soft" else BUILT_AS)[board.width]
+
+
 def folder(board):
     """Returns the build folder of a ``SimulatedBoard``, as ``targets/sim.py`` names it."""
     if board.design == STOCK:
-        return ROOT / "build" / folder_name(board.width, board.tags)
+        return ROOT / "build" / folder_name(board.width, board.tags, board.address)
     endianness = "little" if board.phy == "split" else "big"
-    return ROOT / "build" / build_name(*BUILT_AS[board.width], board.width, board.phy, endianness, board.tags,
+    return ROOT / "build" / build_name(*link(board), board.width, board.phy, endianness, board.tags,
         with_ddr=board.memory == "ddr", completion_space=board.space, fabric_width=board.fabric)
 
 
@@ -47,12 +55,14 @@ def command(board):
     """Arguments that build a ``SimulatedBoard``."""
     if board.design == STOCK:
         return [sys.executable, "-m", "litepcie_bench.stock.soc", "--data-width", str(board.width),
-            "--pending-requests", str(board.tags)]
-    gen, lanes = BUILT_AS[board.width]
+            "--pending-requests", str(board.tags), "--address-width", str(board.address)]
+    gen, lanes = link(board)
     line = [sys.executable, str(ROOT / "targets" / "sim.py"), "--build", "--gen", str(gen),
         "--lanes", str(lanes), "--data-width", str(board.width), "--output-dir", str(folder(board))]
     if board.phy == "split":
         line += ["--phy", "split", "--endianness", "little"]
+    if board.phy == "soft":
+        line += ["--phy", "soft"]
     if board.tags != DEFAULT_TAGS:
         line += ["--tags", str(board.tags)]
     if board.memory == "ddr":

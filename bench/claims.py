@@ -4,12 +4,12 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The figures that README.md and docs/benchmark.md print, as they were measured.
+"""Figures that README.md and docs/benchmark.md state, in claims.csv.
 
-`make bench` writes claims.csv into its folder if it measured them. The committed one is bench/claims.csv, and a test
-compares the tables of both documents with it.
+`make bench` writes claims.csv into its folder, with what it measured. The committed one is bench/claims.csv, and a test
+compares the tables and the text of both documents with it.
 
-    make bench BENCH="--only boards --only hosts --only stock --only equal_chains"
+    make bench
     cp build/bench/claims.csv bench/
 """
 
@@ -17,28 +17,27 @@ import csv
 
 from pathlib import Path
 
-from litepcie_bench import board_rows, goals, hosts, stock_best
-from litepcie_bench.points import PENDING
-from litepcie_bench.records import rate
+from litepcie_bench import board_rows, goals, hosts, peers, stock_best
+from litepcie_bench.bounds import rate
+from litepcie_bench.hardware import board_name
+from litepcie_bench.points import CHOSEN, OURS, PENDING, STOCK
+from litepcie_bench.rows import note_rows
 
 COMMITTED = Path(__file__).resolve().parent / "claims.csv"
 COLUMNS   = ("table", "board", "row", "column", "value")
-BOARDS    = {"sqrl_acorn": "Acorn, NeTV2, AC701, KC705", "xilinx_kc705": "KC705", "xilinx_kcu105": "KCU105",
-    "xilinx_alveo_u200": "Alveo U200, XCU1525"}
 LATENCIES = (600, 1000, 1250, 1500, 2000)
-
-
-def board_name(hardware):
-    """Returns the name of a row as the documents have it, such as "KCU105, Gen3 x8"."""
-    name = next(words for target, words in BOARDS.items() if target in hardware.names)
-    return f"{name}, Gen{hardware.gen} x{hardware.lanes}"
+SMALL     = {"sqrl_acorn": "Acorn and others, Gen2 x4", "xilinx_kcu105": "KCU105, Gen3 x8, 64 tags",
+    "sqrl_xcu1525": "XCU1525, Gen3 x8, 256 tags"}
+IDEAL     = ("Gen2 x4, 128 bit", "Gen3 x8, 256 bit")
+DESIGNS   = {"ours": OURS, "stock": STOCK}
 
 
 def _boards(results):
     for row in board_rows.rows(results, ("boards",)):
         name   = board_name(row.hardware)
         figure = {"read": (row.one, "read"), "write": (row.one, "write"), "64": (row.split, "read"),
-            "alone": (row.alone, "read"), "direct": (row.direct, "read")}
+            "both_read": (row.both, "read"), "both_write": (row.both, "write"), "alone": (row.alone, "read"),
+            "direct": (row.direct, "read")}
         for column, (result, direction) in figure.items():
             if result:
                 yield "boards", name, "", column, f"{board_rows.share(result, direction):.1f}"
@@ -55,7 +54,7 @@ def _hosts(results):
         name = board_name(row.hardware)
         for column, value in zip(("median", "least", "most"), row.headline):
             yield "hosts", name, row.direction, column, f"{value:.1f}"
-        for host in ("ideal", "chipset"):
+        for host in CHOSEN:
             if host in row.shares:
                 yield "hosts", name, row.direction, host, f"{row.shares[host]:.1f}"
 
@@ -72,9 +71,92 @@ def _stock(results):
         yield "half_peak", name, direction, "bytes", f"{cost.half_peak:.0f}"
 
 
+def _percent(value):
+    return f"{value:.1f}"
+
+
+def _ideal(results):
+    """Rows of the ideal PHY: 20 transfers after one doorbell, also with small completions, a slow host, and buffers
+    above 4 GiB."""
+    for row in note_rows(results):
+        if row.where in IDEAL:
+            for name, design in DESIGNS.items():
+                if row.rate(design, True):
+                    yield "ideal", row.where, row.what, name, _percent(100*row.rate(design, True)/row.bound(design))
+    for result in results:
+        point = result.point
+        if point.sweep == "addresses":
+            both = "both: "*(point.sequence == "read-and-write")
+            for direction in ("read", "write"):
+                yield "above 4 GiB", point.where, both + direction, _design(point), \
+                    _percent(board_rows.share(result, direction))
+        what = {"completions": point.completion == 64 and "64-byte completions",
+            "latency": (point.latency_ns, point.jitter_ns) == (4000, 0) and "4 us"}.get(point.sweep)
+        if what and point.where in IDEAL and point.sequence == "write-then-read":
+            yield "ideal", point.where, what, _design(point), _percent(board_rows.share(result, "read"))
+    for (link, direction), cost in goals.fixed_costs(results).items():
+        if link == (2, 4, 128):
+            yield "half_peak", "ours, long chains", direction, "bytes", f"{cost.half_peak:.0f}"
+
+
+def _design(point):
+    return next(name for name, design in DESIGNS.items() if design == point.design)
+
+
+def _one(results):
+    """One transfer of 100 KB per doorbell."""
+    for result in results:
+        point = result.point
+        if point.sweep == "alone":
+            how = _design(point) + ", DIRECT"*point.direct + ", filling counted"*point.fill
+            for direction in ("read", "write"):
+                yield "one", point.where, direction, how, _percent(board_rows.share(result, direction))
+
+
+def _small(results):
+    for result in results:
+        point = result.point
+        if point.sweep == "board_sizes":
+            name = next(words for target, words in SMALL.items() if target in point.hardware.names)
+            for direction in ("read", "write"):
+                yield "small", name, direction, str(point.bytes), _percent(board_rows.of_chain(result, direction))
+
+
+def _least(results):
+    """Lowest figures: of all other links of the boards, and of DDR beside block RAM."""
+    links = [result for result in results if result.point.sweep == "links"]
+    for direction in ("read", "write") if links else ():
+        yield "links", "all others", direction, "least", _percent(min(board_rows.share(result, direction)
+            for result in links if result.data.get(direction)))
+    ddr = [cell.value for cell in goals.cells(results) if cell.goal == "DDR3-1600 of 64 bit"]
+    if ddr:
+        yield "ddr", "Gen2 x4", "", "least", _percent(min(ddr))
+
+
+def _loads(results):
+    for result in results:
+        point = result.point
+        if point.sweep == "pio" and (point.gen, point.store) == (1, 4):
+            yield "pio", "Gen1 x1", "loads of 4 B", "mbs", f"{rate(result, 'read')/1e6:.1f}"
+
+
+def _published(results):
+    for place, counts in peers.published_counts(results).items():
+        for ns, (reached, count) in counts.items():
+            yield "published", place, str(ns), "reached", str(reached)
+            yield "published", place, str(ns), "of", str(count)
+
+
 def measured(results):
     """Returns the rows of claims.csv that the results give."""
-    return [*_boards(results), *_hosts(results), *_stock(results)]
+    good = [result for result in results if not result.failure]
+    parts = (_boards, _hosts, _stock, _ideal, _one, _small, _least, _loads, _published)
+    return [row for part in parts for row in part(good)]
+
+
+def values(results):
+    """Returns the measured values by (table, board, row, column)."""
+    return {tuple(key): value for *key, value in measured(results)}
 
 
 def write(folder, results):

@@ -8,12 +8,12 @@
 
 from dataclasses import dataclass, replace
 
-from litepcie_bench import area, board_rows
+from litepcie_bench import area, board_rows, peers
+from litepcie_bench.bounds import bound, doorbell_bound, rate, start_up
 from litepcie_bench.fit import fit
 from litepcie_bench.points import DEFAULT_TAGS, OURS, STOCK, link_name
 from litepcie_bench.published import MSC_MPS, application_notes, msc_calculated
-from litepcie_bench.records import rate
-from litepcie_bench.waits import alone_bound, blame, blame_small, bound, excess, start_up
+from litepcie_bench.waits import blame, blame_small, excess
 
 # Shares of the bound to reach, %: one direction at a time, each of both at once, and with a slow host.
 ONE, BOTH, HOST = 99, 98, 98
@@ -85,12 +85,12 @@ def _throughput(results):
                 found.append(Cell(f"{name}, 20 per doorbell", what, of, must, "% of bound",
                     blame(result, direction)))
                 continue
-            best = 100*alone_bound(result, direction)/bound(result, direction)
+            best = 100*doorbell_bound(result, direction)/bound(result, direction)
             found.append(Cell(f"{name}, one per doorbell, start-up counted", what, of, must,
                 "% of bound", f"round trips of {1e6*start_up(point, direction):.0f} us "
                 f"before the first byte leave at most {best:.1f} %; {blame(result, direction)}"))
             found.append(Cell(f"{name}, one per doorbell, net of start-up", what,
-                _share(result, direction, alone_bound), must, "% of bound, net",
+                _share(result, direction, doorbell_bound), must, "% of bound, net",
                 excess(result, direction)))
     return found
 
@@ -135,56 +135,20 @@ def _host(results):
 # AN 456, AN 855 -----------------------------------------------------------------------------------
 
 
-def measured_for(row, cell, results, chained=False, sweep="notes"):
-    """Returns our results for the link and sequence of a printed figure, by credit policy."""
-    sequence = "read-and-write" if cell.startswith("both_") else "write-then-read"
-    return {r.point.update_fc: r for r in results if r.point.sweep == sweep
-        and (r.point.link, r.point.sequence) == ((row.gen, row.lanes, row.width), sequence)
-        and r.point.design == OURS and (r.point.batch > 1) == chained and not r.failure}
-
-
-def judged(row, cell, results, sweep="notes"):
-    """Returns (result, whether its policy is "minimum") that a printed figure is compared with, or None.
-
-    The result under the specification's guideline, unless the printed figure exceeds what an ideal card reaches there.
-    """
-    mine      = measured_for(row, cell, results, sweep=sweep)
-    guideline = mine.get("guideline")
-    if guideline is None:
-        return None
-    above = row.rates[cell] > alone_bound(guideline, cell.removeprefix("both_"))
-    if above and "minimum" in mine:
-        return mine["minimum"], True
-    return guideline, False
-
-
-def published_by_latency(results):
-    """Returns (cells that are reached, cells) of AN 456 and AN 855 by latency of the host in ns."""
-    found = {}
-    for ns in sorted({r.point.latency_ns for r in results if r.point.sweep == "published"}):
-        mine    = [r for r in results if r.point.latency_ns == ns]
-        choices = [(printed, cell, judged(row, cell, mine, "published")) for row in application_notes()
-            for cell, printed in row.rates.items() if not row.misprint(cell)]
-        held    = [(printed, cell, choice[0]) for printed, cell, choice in choices if choice]
-        found[ns] = sum(rate(result, cell.removeprefix("both_")) >= printed for printed, cell, result in held), \
-            len(held)
-    return found
-
-
 def _peer_cells(results):
     """Every printed figure of AN 456 and AN 855 as a share of the theory of its row."""
     found = []
     for row in application_notes():
         for cell, printed in row.rates.items():
             direction = cell.removeprefix("both_")
-            choice    = judged(row, cell, results)
+            choice    = peers.judged(row, cell, results)
             if choice is None or row.misprint(cell):
                 continue
             result, minimum = choice
-            best  = 100*alone_bound(result, direction)/row.theory
+            best  = 100*doorbell_bound(result, direction)/row.theory
             must  = 100*printed/row.theory
             above = f"the printed figure exceeds the bound of this model, {best:.1f} %; "*(must > best)
-            chain = measured_for(row, cell, results, chained=True).get(result.point.update_fc)
+            chain = peers.measured_for(row, cell, results, chained=True).get(result.point.update_fc)
             if chain:
                 above += f"{100*rate(chain, direction)/row.theory:.1f} % with 20 transfers per doorbell; "
             found.append(Cell("every cell of AN 456, AN 855", f"{row.name}, Gen{row.gen} "
@@ -209,13 +173,15 @@ def longest_chains(results, mps=MSC_MPS, design=OURS, fill=False):
 
 
 def _size_cells(results):
+    """Chains of small transfers against the bound with descriptors and start-up, and against the notes' formula."""
     found = []
     for (link, size), result in sorted(longest_chains(results).items()):
         for direction in ("read", "write"):
-            calculated = msc_calculated(size, *link[:2], direction)
-            found.append(Cell("small transfers", f"{link_name(*link)}, {size} B {direction}",
-                100*rate(result, direction)/calculated, SMALL, "% of calculated",
-                blame_small(result, direction)))
+            what, why = f"{link_name(*link)}, {size} B {direction}", blame_small(result, direction)
+            found.append(Cell("small transfers, ideal PHY", what, board_rows.of_chain(result, direction),
+                board_rows.least_of(size), "% of bound with descriptors", why))
+            found.append(Cell("small transfers, formula of the MSC notes", what,
+                100*rate(result, direction)/msc_calculated(size, *link[:2], direction), SMALL, "% of calculated", why))
     return found
 
 
@@ -292,7 +258,7 @@ def cells(results, synth=()):
     sweep = lambda *names: [r for r in good if r.point.sweep in names]
     found = [*_boards(good), *_throughput(sweep("notes", "gen3", "shapes")),
         *_alone(sweep("alone")), *_host(sweep("completions", "latency")),
-        *_peer_cells(good), *_size_cells(good), *_half_peak(good), *_pio(sweep("pio")),
+        *_peer_cells(sweep("notes")), *_size_cells(good), *_half_peak(good), *_pio(sweep("pio")),
         *_ddr(sweep("ddr")), *_area(synth)]
     order = list(dict.fromkeys(GOALS + tuple(cell.goal for cell in found)))
     return sorted(found, key=lambda cell: (not cell.asked, order.index(cell.goal)))

@@ -16,11 +16,10 @@ import json
 import sys
 
 from litepcie_bench.boards       import ROOT
-from litepcie_bench.guest_report import TABLES, check
+from litepcie_bench.guest_report import FIGURES, TABLES, check
 from litepcie_soc.build          import generated
 
-FIGURES = ROOT / "bench" / "guest" / "figures.json"
-PAGE    = ROOT / "docs" / "processor.md"
+PAGE = ROOT / "docs" / "processor.md"
 
 
 def document(text):

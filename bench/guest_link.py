@@ -20,8 +20,20 @@ PIO_WAYS  = {"word4": 4, "word8": 8, "combined4": 4, "combined8": 8, "combined16
     "calls": None}
 PIO_BYTES = 4096
 
-# Bytes per second of a link of generation 1 with one lane, after 8b/10b.
+# Bytes per second of a link of generation 1 with one lane, after 8b/10b; of a read request on it; latency of the host.
 GEN1_X1 = 250e6
+REQUEST = 20
+LATENCY = 1e-6
+
+
+def link_rate(sequence, tlps, wire, payload=64):
+    """Returns the bytes per second of stores or loads over Gen1 x1, at most.
+
+    Stores are posted, so their TLPs leave one after the other. The processor waits for each load: the host's latency,
+    the request and the completion on the link.
+    """
+    waits = tlps*(LATENCY + REQUEST/GEN1_X1) if sequence == "read" else 0
+    return payload/(waits + wire/GEN1_X1)
 
 
 def _base(interface, sequence, **others):
@@ -68,5 +80,5 @@ def pio(counter, way, sequence):
     if payload < PIO_BYTES:
         raise GuestError(f"pio {way} {sequence}: {payload} bytes crossed the link instead of {PIO_BYTES}")
     return _base(f"pio {way}", sequence, transfer_bytes=64, iterations=PIO_BYTES//64, tlps=tlps*64/payload,
-        wire_bytes=wire*64/payload, link_bytes_per_second=GEN1_X1*payload/wire,
+        wire_bytes=wire*64/payload, link_bytes_per_second=link_rate(sequence, tlps, wire, payload),
         **{name: counts[name]*64/PIO_BYTES for name in ("program_instructions", "kernel_instructions", "system_calls")})

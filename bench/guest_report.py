@@ -12,6 +12,7 @@ import sys
 from rich.table import Table
 
 from litepcie_bench                import boards, guest_link, summary
+from litepcie_bench.guest_link     import MIB
 from litepcie_bench.guest_measure  import CARD, COUNTS, FLOOR, Counter, points
 from litepcie_bench.progress       import Progress
 from litepcie_soc.build            import processes
@@ -30,6 +31,13 @@ CHANNELS = {"channels": 4}
 EXTRAS   = {"streams": 2, "patterns": 1, "user_core": True}
 
 OPERATIONS = ("sync", "vector", "uring", "fixed", "polled")
+
+# Says beside the figures of a guest why there is no time among them.
+NO_TIME = "Only counts: the guest's processor is emulated and waits for the simulated card, so its wall clock tells " \
+    "how fast the simulation is, not how fast a program would be."
+
+# The figures that docs/processor.md shows: a copy of guest.json.
+FIGURES = boards.ROOT / "bench" / "guest" / "figures.json"
 
 
 def instructions(record):
@@ -74,6 +82,18 @@ def operations(records):
     return found
 
 
+def mebibytes(records):
+    """What a program sees of a MiB, moved by one caller in operations of one size."""
+    found = []
+    for record in records:
+        if record["device"] == CARD and record["interface"] in ("sync", "uring", "fixed") and record["callers"] == 1:
+            count = MIB/record["transfer_bytes"]
+            found.append((record["interface"], record["sequence"], _size(record["transfer_bytes"]),
+                *(f"{count*value:,.{digits}f}" for value, digits in ((record["system_calls"], 1),
+                    (instructions(record), 0), (record["interrupts"], 1), (record["mmio_stores"], 1)))))
+    return found
+
+
 def streams(records):
     return [(record["interface"].split()[1], record["sequence"], f"{instructions(record):,.0f}",
         f"{record['system_calls']:.2f}", f"{record['interrupts']:.2f}", f"{record['mmio_stores']:.2f}")
@@ -94,6 +114,8 @@ def pio(records):
 TABLES = {
     "operations": (operations, ("interface", "sequence", "bytes", "depth", "callers", "instructions", "RAM disk",
         "system calls", "interrupts", "MMIO loads", "MMIO stores", "bytes copied")),
+    "mebibytes" : (mebibytes, ("interface", "sequence", "bytes of an operation", "system calls", "instructions",
+        "interrupts", "MMIO stores")),
     "streams"   : (streams, ("by", "sequence", "instructions", "system calls", "interrupts", "MMIO stores")),
     "channels"  : (channels, ("channels", "sequence", "million transfers per second")),
     "pio"       : (pio, ("way", "sequence", "TLPs", "bytes on the link", "MB/s at Gen1 x1", "system calls")),
@@ -168,6 +190,11 @@ def kept(folder):
     """Records of this report that an earlier run has written into `folder`."""
     path = folder / "guest.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+
+
+def known(folder):
+    """Records that an earlier run has written into `folder`, or else those of docs/processor.md."""
+    return kept(folder) or json.loads(FIGURES.read_text(encoding="utf-8"))
 
 
 def run(folder, quick):

@@ -26,6 +26,11 @@ HARD_BLOCKS = {"artix7": "7-series", "kintex7": "7-series", "ultrascale": "Ultra
 CROSSING_CYCLES = {False: (6, 5), True: (6, 11)}
 
 
+# Names of the boards that share a row, by one of their targets.
+DOCUMENTED = {"sqrl_acorn": "Acorn, NeTV2, AC701, KC705", "xilinx_kc705": "KC705", "xilinx_kcu105": "KCU105",
+    "xilinx_alveo_u200": "Alveo U200, XCU1525"}
+
+
 @dataclass(frozen=True, order=True)
 class Hardware:
     """A build of one or more targets that are the same to the benchmark.
@@ -98,6 +103,12 @@ def with_hard_block():
 def names():
     """Returns the names of their targets."""
     return tuple(board.name for board in with_hard_block())
+
+
+def board_name(hardware):
+    """Returns the name of a row of boards as the documents have it, such as "KCU105, Gen3 x8"."""
+    name = next(words for target, words in DOCUMENTED.items() if target in hardware.names)
+    return f"{name}, Gen{hardware.gen} x{hardware.lanes}"
 
 
 def grouped(found):

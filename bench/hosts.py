@@ -18,9 +18,9 @@ def fitting(hardware):
     return [name for name, host in HOSTS.items() if hardware.lanes <= host.lanes]
 
 
-def cells(row):
-    """Returns the shares of a ``HostRow`` as text, one for each host."""
-    return [f"{row.shares[name]:.1f}" if name in row.shares else "-" for name in HOSTS]
+def cells(row, names=tuple(HOSTS)):
+    """Returns the shares of a ``HostRow`` as text, one for each of these hosts."""
+    return [f"{row.shares[name]:.1f}" if name in row.shares else "-" for name in names]
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,20 @@ class HostRow:
         return [value for host, value in self.shares.items() if HOSTS[host].measured]
 
     @property
+    def slowest(self):
+        """Name of the measured host with the lowest share."""
+        return min((host for host in self.shares if HOSTS[host].measured), key=self.shares.get)
+
+    @property
     def headline(self):
         """Median, lowest and highest share of these."""
         return median(self.measured), min(self.measured), max(self.measured)
+
+
+def overall(found, direction):
+    """Returns median, lowest and highest share of the ``HostRow``s of a direction, over their measured hosts."""
+    shares = [share for row in found if row.direction == direction for share in row.measured]
+    return median(shares), min(shares), max(shares)
 
 
 def rows(results):

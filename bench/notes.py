@@ -6,12 +6,12 @@
 
 """Tables of the report: every published row as printed, with ours on the same link."""
 
-from litepcie_bench import goals
+from litepcie_bench import goals, peers
+from litepcie_bench.bounds import rate
 from litepcie_bench.page import Judged, note, table
 from litepcie_bench.points import AN_BYTES, OURS, STOCK, narrowest
 from litepcie_bench.published import (application_notes, bus_mastering, msc_calculated, msc_columns,
     pio as pio_rows, stock_baseline)
-from litepcie_bench.records import rate
 from litepcie_bench.summary import megabytes, percent
 
 # AN 456, AN 855 -----------------------------------------------------------------------------------
@@ -21,7 +21,7 @@ POLICIES = ("guideline", "minimum")
 
 def an456(results):
     """Printed figures and ours for one transfer per doorbell, as the notes measure."""
-    rows = []
+    rows, results = [], [r for r in results if r.point.sweep == "notes"]
     for row in application_notes():
         cells = [f"{row.name}, {row.ip}; {row.chipset}", f"Gen{row.gen} x{row.lanes}, "
             + (f"{row.width} bit" if row.width_given else f"({row.width} bit)")]
@@ -35,8 +35,8 @@ def an456(results):
 
 def _printed_and_ours(row, cell, printed, results):
     direction = cell.removeprefix("both_")
-    ours      = goals.measured_for(row, cell, results)
-    choice    = None if row.misprint(cell) else goals.judged(row, cell, results)
+    ours      = peers.measured_for(row, cell, results)
+    choice    = None if row.misprint(cell) else peers.judged(row, cell, results)
     cells     = [f"{printed/1e6:.0f}" + " ?"*row.misprint(cell)]
     for policy in POLICIES:
         result = ours.get(policy)
@@ -46,10 +46,13 @@ def _printed_and_ours(row, cell, printed, results):
     return cells
 
 def by_latency(results):
-    """How many printed figures are reached, over the latency of the host."""
-    found = goals.published_by_latency([r for r in results if not r.failure])
-    return table(("latency of the host, which the notes do not say", *(f"{ns/1000:g} us" for ns in found)),
-        [("printed figures reached", *(f"{reached} of {count}" for reached, count in found.values()))]) if found else ""
+    """How many printed figures are reached, on the ideal PHY and on each board, over the latency of the host."""
+    found = peers.published_counts(results)
+    times = sorted({ns for counts in found.values() for ns in counts})
+    return table(("printed figures reached, by latency of the host, which the notes do not say",
+        *(f"{ns/1000:g} us" for ns in times)),
+        [(place, *("{} of {}".format(*counts[ns]) if ns in counts else "-" for ns in times))
+            for place, counts in found.items()])
 
 # MSC8156, MSC8157 ---------------------------------------------------------------------------------
 
@@ -73,7 +76,7 @@ def _msc_table(source, gen, lanes, mps, results):
         columns += _msc_columns(source, lanes, mps, direction)
         columns += [(f"ours, {name}", lambda size, n=batch, d=direction:
             _rate(measured.get((size, n)), d)) for name, batch in (("one", 1), ("4", 4), ("8", 8))
-            if mps == 256]
+            if (mps, lanes) == (256, 4)]
         columns += [("ours, chained", lambda size, d=direction: _rate(chained.get((link, size)), d)),
             ("of calc.", lambda size, d=direction: _of_calculated(chained.get((link, size)), d, mps))]
     rows  = [(f"{size} B", *(column(size) for _, column in columns))

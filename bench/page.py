@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from litepcie_bench.plots import pyplot
 
 MISSING = "-"
-SHORT   = 46   # The most characters of a cell that stays on one line.
+SHORT   = 26   # The most characters of a cell that stays on one line.
 
 STYLE = """
 :root { --ink: #1d2730; --soft: #5c6b78; --line: #dfe4e8; --good: #e3f4e6; --bad: #fde3df }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 1180px; margin: 2.5em auto; padding: 0 1.5em;
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 1280px; margin: 2.5em auto; padding: 0 1.5em;
     color: var(--ink); background: #fff }
 h1 { font-size: 1.9em; margin-bottom: .2em } h2 { margin-top: 2.2em; border-bottom: 2px solid var(--line);
     padding-bottom: .2em } h3 { margin: 1.4em 0 .3em } p { max-width: 60em } .soft { color: var(--soft) }
@@ -29,7 +29,7 @@ h1 { font-size: 1.9em; margin-bottom: .2em } h2 { margin-top: 2.2em; border-bott
 table { border-collapse: collapse; margin: .8em 0; font-size: .86em; font-variant-numeric: tabular-nums }
 th, td { padding: .16em .5em; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top }
 th { color: var(--soft); font-weight: 600; vertical-align: bottom } td.n, th.n { text-align: right }
-td.n, td.s { white-space: nowrap } td.w { min-width: 16em } th.n { max-width: 5.2em }
+td.n, td.s { white-space: nowrap } td.w { min-width: 10em } th.n { max-width: 6.5em }
 td.good { background: var(--good) } td.bad { background: var(--bad) }
 details { margin: .5em 0 } summary { cursor: pointer } img { max-width: 100%; display: block; margin: .6em 0 }
 nav a { margin-right: 1.2em; white-space: nowrap } .wide { overflow-x: auto }
@@ -51,7 +51,7 @@ def text(words):
 
 
 def _is_number(words):
-    plain = words.replace(".", "").replace("-", "0").replace("%", "").replace("x", "").replace(" ", "")
+    plain = words.replace("-", "0").translate(str.maketrans("", "", ".%x *()"))
     return plain.isdigit() or not words or words == MISSING
 
 

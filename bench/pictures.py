@@ -4,11 +4,12 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The two plots of the README: throughput over size, and reads over the latency of the host.
+"""The plots of README.md and docs/benchmark.md: the boards, throughput over size, reads over the latency of the host.
 
-`make bench` writes both as SVG into its output folder. The committed plots are in docs/pictures/, each next to a CSV
-file with its figures. `--write` takes the figures from a results.json and draws the plots; `--check` draws them again
-from the committed figures, so that a plot never differs from its figures.
+`make bench` writes all as SVG into its output folder. The committed plots are in docs/pictures/. That of the boards is
+drawn from bench/claims.csv, each other one has a CSV file with its figures beside it. `--write` takes the figures from
+a results.json and draws the plots; `--check` draws them again from the committed figures, so that a plot never differs
+from its figures.
 """
 
 import csv
@@ -27,6 +28,7 @@ matplotlib.use("Agg")
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
+from litepcie_bench import claims, pictures_boards
 from litepcie_bench.boards import ROOT
 from litepcie_bench.plots import COLORS, size_label
 from litepcie_bench.points import OURS, STOCK
@@ -34,8 +36,9 @@ from litepcie_soc.build.command_line import Parser, run
 
 FOLDER  = ROOT / "docs" / "pictures"
 RESULTS = ROOT / "build" / "bench" / "results.json"
+BOARDS  = "boards.svg"
 
-# Both plots show the default board on its own link, with the ideal host of the benchmark.
+# The plots over size and latency show the default board on its own link, with the ideal host of the benchmark.
 LINK = {"gen": 2, "lanes": 4, "datapath_bits": 128, "mps": 256}
 
 CONDITIONS = "Gen2 x4, 128 bit, MPS 256, chained; ideal PHY and host"
@@ -149,6 +152,13 @@ def _panel(axes, picture, found, direction):
     axes.set_title(direction, loc="left")
 
 
+def to_svg(figure):
+    text = io.StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None, "Creator": "litepcie_bench.pictures"})
+    first, *others = (line.rstrip() for line in text.getvalue().splitlines())
+    return "\n".join([first, LICENCE, *others]) + "\n"
+
+
 def draw(picture, found):
     """Text of the SVG file."""
     directions = sorted({direction for direction, *_ in found}, reverse=True)
@@ -161,10 +171,14 @@ def draw(picture, found):
         panels[-1].legend(loc="lower right")
         figure.suptitle(CONDITIONS, x=.99, ha="right", fontsize=8, color="#5c6b78")
         figure.tight_layout()
-        text = io.StringIO()
-        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": "litepcie_bench.pictures"})
-    first, *others = (line.rstrip() for line in text.getvalue().splitlines())
-    return "\n".join([first, LICENCE, *others]) + "\n"
+        return to_svg(figure)
+
+
+def draw_boards(values):
+    """Text of the SVG file of the boards, or None if the claims do not have them."""
+    with matplotlib.rc_context(SVG_STYLE):
+        figure = pictures_boards.figure(values)
+        return figure and to_svg(figure)
 
 
 def write(folder, records, pictures=PICTURES):
@@ -179,6 +193,14 @@ def write(folder, records, pictures=PICTURES):
     return written
 
 
+def write_boards(folder, values):
+    """Writes the plot of the boards into ``folder``; returns whether the claims have them."""
+    text = draw_boards(values)
+    if text:
+        (folder / BOARDS).write_text(text, encoding="utf-8")
+    return bool(text)
+
+
 def stale(folder, pictures=PICTURES):
     """Names of the plots in ``folder`` that are not those of their figures."""
     return [picture.name for picture in pictures
@@ -191,17 +213,21 @@ def stale(folder, pictures=PICTURES):
 def main(argv=None):
     parser = Parser(prog="litepcie_bench.pictures", description=__doc__.splitlines()[0])
     action = parser.add_mutually_exclusive_group(required=True)
-    action.add_argument("--write", action="store_true", help="Take the figures from --results and draw the plots.")
+    action.add_argument("--write", action="store_true",
+        help="Take the figures from --results and bench/claims.csv and draw the plots.")
     action.add_argument("--check", action="store_true", help="Draw again and compare; exit 1 if one differs.")
     parser.add_argument("--results", type=Path, default=RESULTS, help="A results.json (%(default)s).")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="Where the plots are (%(default)s).")
     args = parser.parse_args(argv)
     if args.check:
-        names = stale(args.folder)
-        for name in names:
-            print(f"{args.folder / name}.svg does not show the figures of {name}.csv; "
+        names = [(f"{name}.svg", f"{name}.csv") for name in stale(args.folder)]
+        if (args.folder / BOARDS).read_text(encoding="utf-8") != draw_boards(claims.read()):
+            names.append((BOARDS, claims.COMMITTED.name))
+        for name, figures in names:
+            print(f"{args.folder / name} does not show the figures of {figures}; "
                 "draw it again: python3 -m litepcie_bench.pictures --write", file=sys.stderr)
         return 1 if names else 0
+    write_boards(args.folder, claims.read())
     written = write(args.folder, json.loads(args.results.read_text(encoding="utf-8")))
     missing = [picture.name for picture in PICTURES if picture.name not in written]
     for name in missing:

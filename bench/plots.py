@@ -13,10 +13,10 @@ matplotlib.use("Agg")
 from matplotlib import pyplot
 from matplotlib.ticker import FuncFormatter
 
-from litepcie_bench import goals, waits
+from litepcie_bench import bounds, goals, waits
+from litepcie_bench.bounds import rate
 from litepcie_bench.points import OURS, STOCK, link_name
 from litepcie_bench.published import msc_calculated, msc_columns
-from litepcie_bench.records import rate
 from litepcie_bench.rows import note_rows
 
 COLORS = {OURS: "#1f6fb4", STOCK: "#e07b28", "published": "#6aa84f", "limit": "#444444"}
@@ -65,7 +65,7 @@ def _printed(source, lanes, direction, batch=0):
 def _chained_panel(axes, results, link, source, direction):
     gen, lanes, _ = link
     ours = {size: r for (at, size), r in goals.longest_chains(results).items() if at == link}
-    _line(axes, {size: waits.bound(r, direction) for size, r in ours.items()}, "--",
+    _line(axes, {size: bounds.bound(r, direction) for size, r in ours.items()}, "--",
         COLORS["limit"], "bound of this link model", lw=1.2)
     _line(axes, {size: msc_calculated(size, gen, lanes, direction) for size in ours}, ":",
         COLORS["limit"], "theory, formula of the note")
@@ -123,30 +123,42 @@ def back_to_back(results):
 # Efficiency ---------------------------------------------------------------------------------------
 
 
-ZOOM = 80  # %: an axis of shares begins here if all its bars reach it.
+ZOOM = 80  # %: an axis of shares begins here if its bars end above.
 
 
-def shares_from(values):
-    """Returns where an axis of shares in % begins: at ZOOM if all are above, else at 0."""
-    return ZOOM if min(values, default=0) > ZOOM else 0
+def shown_from(values):
+    """Returns where an axis with these bars begins: at ZOOM if most of them end above. Shorter ones are then told by
+    their number only."""
+    return ZOOM if sum(value > ZOOM for value in values) > len(values)/2 else 0
 
 
 def efficiency(results):
-    """Bars: share of theory for one transfer per doorbell, and the best published figure. Each of our bars shows how
-    much it differs from the better of the others."""
-    rows = note_rows(results)
+    """Bars: share of theory of 20 transfers after one doorbell."""
+    return _efficiency(results, True)
+
+
+def efficiency_alone(results):
+    """Bars: share of theory of one transfer per doorbell, as the application notes measure, beside their best."""
+    return _efficiency(results, False)
+
+
+def _efficiency(results, chained):
+    """Each of our bars shows how much it differs from the better of the others."""
+    rows = [row for row in note_rows(results) if row.rate(OURS, chained)]
     if not rows:
         return None
     names        = list(dict.fromkeys(row.where for row in rows))
-    figure, axes = pyplot.subplots(2, 2, figsize=(12, 2 + .9*len(names)), squeeze=False,
+    kinds        = (OURS, STOCK) if chained else (OURS, STOCK, "published")
+    figure, axes = pyplot.subplots(2, 2, figsize=(12, 2 + (.75 if chained else .95)*len(names)), squeeze=False,
         sharey=True)
     for panel, (both, direction) in zip(axes.flat, ((False, "read"), (False, "write"),
         (True, "read"), (True, "write"))):
-        mine = [row for row in rows if (row.both, row.direction) == (both, direction)]
-        left = shares_from([100*value/row.theory() for row in mine
-            for value in (row.rate(OURS, False), row.rate(STOCK, False), row.published) if value])
-        for row in mine:
-            _efficiency_bars(panel, names.index(row.where), row, left)
+        mine = [(row, _shares_of_theory(row, kinds, chained)) for row in rows
+            if (row.both, row.direction) == (both, direction)]
+        left = shown_from([share for _, shares in mine for share in shares.values()])
+        for row, shares in mine:
+            limits = {name: 100*row.bound(name, chained)/row.theory() for name in shares if name != "published"}
+            _efficiency_bars(panel, names.index(row.where), shares, limits, left)
         panel.set_title("both at once: "*both + direction, loc="left")
         panel.set_yticks(range(len(names)), names)
         panel.set_xlim(left, 103 if left else 112)
@@ -155,33 +167,34 @@ def efficiency(results):
     axes[0][0].set_ylim(len(names) - .4, -.6)
     for panel in axes[1]:
         panel.set_xlabel("% of theory, payload/(payload + 20)")
-    handles = [pyplot.Rectangle((0, 0), 1, 1, color=COLORS[name])
-        for name in (OURS, STOCK, "published")]
+    handles = [pyplot.Rectangle((0, 0), 1, 1, color=COLORS[name]) for name in kinds]
     handles.append(pyplot.Line2D([], [], color=COLORS["limit"], lw=1.5))
-    handles.append(pyplot.Line2D([], [], ls="", marker="o", ms=3.5, mfc="white",
-        mec=COLORS["limit"]))
-    figure.legend(handles, ["ours, one per doorbell", "stock LitePCIe, one per doorbell",
-        "best of AN 456, AN 855", "bound", "20 per doorbell"], ncols=5, loc="upper center")
+    labels  = {OURS: "ours", STOCK: "stock LitePCIe", "published": "best of AN 456, AN 855"}
+    labels["limit"] = "bound, beside the other direction as measured"
+    figure.legend(handles, [labels[name] for name in (*kinds, "limit")], ncols=4, loc="upper center")
     figure.tight_layout(rect=(0, 0, 1, 1 - .4/figure.get_figheight()))
     return figure
 
 
-def _efficiency_bars(panel, at, row, left):
-    theory = row.theory()
-    bars   = ((OURS, row.rate(OURS, False), row.rate(OURS, True)),
-        (STOCK, row.rate(STOCK, False), row.rate(STOCK, True)), ("published", row.published, None))
-    others = [100*alone/theory for name, alone, _ in bars if name != OURS and alone]
-    for offset, (name, alone, chained) in enumerate(bars):
-        height = at + .27*(offset - 1)
-        if alone:
-            panel.barh(height, 100*alone/theory, .25, color=COLORS[name])
-            words = f"{100*alone/theory:.1f}"
-            if name == OURS and others:
-                words += f" ({100*alone/theory - max(others):+.1f})"
-            panel.text(left + (100 - left)*.015, height, words, va="center", fontsize=6.5, color="white")
-        if chained:
-            panel.plot(100*chained/theory, height, "o", ms=3.5, mfc="white", mec=COLORS[name])
-    panel.plot([100*row.bound()/theory]*2, [at - .42, at + .42], color=COLORS["limit"], lw=1.5)
+def _shares_of_theory(row, kinds, chained):
+    """Returns the shares of theory in % of a row, by design, in the order of the bars."""
+    rates = {name: row.published if name == "published" else row.rate(name, chained) for name in kinds}
+    return {name: 100*value/row.theory() for name, value in rates.items() if value}
+
+
+def _efficiency_bars(panel, at, shares, limits, left):
+    others = [share for name, share in shares.items() if name != OURS]
+    for offset, (name, share) in enumerate(shares.items()):
+        height, inside = at + .27*(offset - (len(shares) - 1)/2), share > left + (100 - left)*.3
+        if share > left:
+            panel.barh(height, share - left, .25, left=left, color=COLORS[name])
+        if limits.get(name, 0) > left:
+            panel.plot([limits[name]]*2, [height - .13, height + .13], color=COLORS["limit"], lw=1.5)
+        words = f"{share:.1f}"
+        if name == OURS and others:
+            words += f" ({share - max(others):+.1f})"
+        panel.text(left + (100 - left)*.015 if inside else max(share, left) + (100 - left)*.01, height, words,
+            va="center", fontsize=6.5, color="white" if inside else COLORS[name])
 
 # Cycles -------------------------------------------------------------------------------------------
 

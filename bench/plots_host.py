@@ -8,18 +8,19 @@
 not run.
 """
 
-from litepcie_bench import waits
-from litepcie_bench.plots import COLORS, NAMES, good_of, pyplot
-from litepcie_bench.points import DEFAULT_TAGS, OURS, STOCK
+from litepcie_bench import board_rows, bounds, claims, hosts, pictures_boards
+from litepcie_bench.bounds import rate
+from litepcie_bench.hardware import board_name
+from litepcie_bench.plots import COLORS, NAMES, ZOOM, good_of, pyplot
+from litepcie_bench.points import DEFAULT_TAGS, HOSTS, OURS, STOCK
 from litepcie_bench.published import pio as pio_rows
-from litepcie_bench.records import rate
 
 # Shades for series without a colour of their own.
 SHADES = ("#9ec9e8", "#1f6fb4", "#0b3a66", "#f0b98a", "#e07b28", "#8a4208")
 
 
 def _of_bound(result, direction="read"):
-    return 100*rate(result, direction)/waits.bound(result, direction)
+    return 100*rate(result, direction)/bounds.bound(result, direction)
 
 
 def _panels(count, **options):
@@ -27,6 +28,59 @@ def _panels(count, **options):
     axes[0][0].set_ylabel("read, % of bound")
     axes[0][0].set_ylim(0, 108)
     return figure, axes[0]
+
+# Boards -------------------------------------------------------------------------------------------
+
+
+def boards(results):
+    """Ours and stock on the hard block of each board, and ours on measured hosts: the plot of the README."""
+    return pictures_boards.figure(claims.values(results))
+
+
+def profiles(results):
+    """Shares of the bound of each board on each host, reads and writes side by side; dashed: the median of measured
+    hosts."""
+    found = hosts.rows(results)
+    if not found:
+        return None
+    boards       = list(dict.fromkeys(row.hardware for row in found))
+    figure, axes = pyplot.subplots(2, len(boards), figsize=(11, 5), squeeze=False, sharex="col", sharey=True)
+    for column, hardware in enumerate(boards):
+        for panel, direction in zip((axes[0][column], axes[1][column]), ("read", "write")):
+            row, = (row for row in found if (row.hardware, row.direction) == (hardware, direction))
+            for at, (name, share) in enumerate(row.shares.items()):
+                if share > ZOOM:
+                    panel.bar(at, share - ZOOM, .75, bottom=ZOOM, color=SHADES[1 if HOSTS[name].measured else 0])
+                panel.text(at, ZOOM + 1, f"{share:.1f}", ha="center", va="bottom", rotation=90, fontsize=8,
+                    color="white" if HOSTS[name].measured and share > 85 else "black")
+            panel.axhline(row.headline[0], color=COLORS["limit"], lw=.8, ls="--")
+            panel.set_xticks(range(len(row.shares)), row.shares, rotation=60, ha="right", fontsize=8)
+            panel.grid(axis="x", visible=False)
+        axes[0][column].set_title(board_name(hardware), loc="left", fontsize=8)
+    for panel, direction in zip(axes[:, 0], ("read", "write")):
+        panel.set_ylim(ZOOM, 100.5)
+        panel.set_ylabel(f"{direction}, % of bound")
+    figure.tight_layout()
+    return figure
+
+
+def tolerance(results):
+    """Reads of each board over the latency of the host, from ZOOM on: where a line leaves, the buffer is too small."""
+    found = [row for row in board_rows.rows(results, ("boards",)) if len(row.latencies) > 1]
+    if not found:
+        return None
+    figure, axes = pyplot.subplots(figsize=(11, 3.6))
+    for color, row in zip(SHADES[1:], found):
+        line = sorted((ns/1000, board_rows.share(r, "read")) for ns, r in row.latencies.items())
+        axes.plot(*zip(*line), "o-", color=color, ms=4, label=board_name(row.hardware))
+    axes.axhline(board_rows.TOLERATED, color=COLORS["limit"], lw=.8, ls="--")
+    axes.set_ylim(ZOOM, 100.5)
+    axes.set_xlim(left=0)
+    axes.set_xlabel("host: request to first completion, us")
+    axes.set_ylabel("read, % of bound")
+    axes.legend(loc="lower left")
+    figure.tight_layout()
+    return figure
 
 # Latency ------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from litepcie_bench.hardware import Hardware
+from litepcie_bench.stock.names import ADDRESS_WIDTH, MAX_PENDING_REQUESTS
 from litepcie_soc.common.link_rates import default_clock
 from litepcie_soc.common.pcie import DATA_WIDTHS
 
@@ -20,7 +21,7 @@ STOCK = "litepcie_stock"
 # Tag Field Enable off.
 DEFAULT_TAGS     = 64
 UNEXTENDED_TAGS  = 32
-STOCK_TAGS       = 8     # max_pending_requests of add_pcie.
+STOCK_TAGS       = MAX_PENDING_REQUESTS
 PENDING          = (STOCK_TAGS, 16, 32)  # Pending requests with which stock is measured.
 
 AN_BYTES      = 100_000  # Bytes of one transfer in the application notes.
@@ -32,23 +33,33 @@ class Host(NamedTuple):
 
     measured : whether its properties were, or were chosen.
     lanes    : of the widest link whose credits are known.
+    mps      : largest payload of its root port, bytes.
     """
     measured: bool
     lanes:    int = 16
+    mps:      int = 4096
 
 
-HOSTS = {"ideal": Host(False), "broadwell": Host(True), "broadwell-remote": Host(True), "broadwell-iommu": Host(True),
-    "haswell": Host(True), "ivybridge": Host(True), "xeon-c5500": Host(True, 4), "chipset": Host(False, 4)}
+HOSTS = {"ideal": Host(False), "broadwell": Host(True), "broadwell-cache": Host(True), "broadwell-remote": Host(True),
+    "broadwell-iommu": Host(True), "haswell": Host(True), "haswell-cache": Host(True), "ivybridge": Host(True),
+    "ivybridge-cache": Host(True), "ivybridge-remote": Host(True), "xeon-c5500": Host(True, 4),
+    "chipset": Host(False, 4), "embedded": Host(False, 4, 128)}
+CHOSEN = tuple(name for name, host in HOSTS.items() if not host.measured)
 
 
 @dataclass(frozen=True, order=True)
 class SimulatedBoard:
-    """One simulated board: ``width`` in bits; ``tags``: for STOCK its pending requests; ``phy`` is "shared" (one pair
-    of streams, big-endian payload, as on 7-series) or "split" (requests and completions apart, little-endian, as on
-    UltraScale);
-    ``memory`` is "bram" or "ddr" (64-bit DDR3-1600 with LiteDRAM); ``space`` is the hard block's completion buffer,
-    completions and bytes, empty if it is ideal; ``fabric``: bits of the hard block if the fabric has a completion
-    buffer, else 0.
+    """One simulated board.
+
+    width   : bits of the data path.
+    tags    : outstanding requests; for STOCK its pending requests.
+    phy     : "shared" (one pair of streams, big-endian payload, as on 7-series), "split" (requests and completions
+              apart, little-endian, as on UltraScale) or "soft" (the endpoint in gateware over a lane, symbol by symbol:
+              its link is what it was built for).
+    memory  : "bram" or "ddr" (64-bit DDR3-1600 with LiteDRAM).
+    space   : completion buffer of the hard block, completions and bytes; empty if it is ideal.
+    fabric  : bits of the hard block if the fabric has a completion buffer, else 0.
+    address : for STOCK: bits of a host address.
     """
     design: str
     width:  int
@@ -57,11 +68,13 @@ class SimulatedBoard:
     memory: str = "bram"
     space:  tuple = ()
     fabric: int = 0
+    address: int = ADDRESS_WIDTH
 
     def __str__(self):
         words = [self.design, f"{self.width} bit"]
         if self.design == STOCK:
             words += [f"{self.tags} pending requests"]*(self.tags != STOCK_TAGS)
+            words += [f"{self.address}-bit addresses"]*(self.address != ADDRESS_WIDTH)
         elif self.tags != DEFAULT_TAGS:
             words.append(f"{self.tags} tags")
         if self.phy != "shared":
@@ -142,11 +155,12 @@ class Point:
     def board(self):
         """The ``SimulatedBoard`` it runs on."""
         if self.design == STOCK:
-            return SimulatedBoard(STOCK, self.width, self.pending)
+            return SimulatedBoard(STOCK, self.width, self.pending, address=self.address_bits)
         if self.hardware:
             return SimulatedBoard(OURS, self.width, self.tags, self.phy, self.memory, self.hardware.space,
                 self.hardware.fabric)
-        return SimulatedBoard(OURS, self.width, max(self.tags, DEFAULT_TAGS), self.phy, self.memory)
+        tags = self.tags if self.phy == "soft" else max(self.tags, DEFAULT_TAGS)
+        return SimulatedBoard(OURS, self.width, tags, self.phy, self.memory)
 
     @property
     def clock_hz(self):
@@ -172,7 +186,7 @@ class Point:
             return f"{self.hardware.title}, {words}"
         if self.clock_mhz:
             words += f", {self.clock_mhz} MHz"
-        words += ", split little-endian PHY"*(self.phy == "split")
+        words += ", split little-endian PHY"*(self.phy == "split") + ", symbol by symbol"*(self.phy == "soft")
         return words + ", DDR"*(self.memory == "ddr")
 
     def __str__(self):

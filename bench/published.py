@@ -117,12 +117,13 @@ def msc_calculated(size, gen, lanes, direction, mps=MSC_MPS):
     """Returns bytes per second each way by the notes' formula, for links that they do not print.
 
     Each TLP has 20 bytes of overhead. A read needs a request of 20 bytes for every 256 bytes. Every four TLPs need an
-    ACK and an UpdateFC of 8 bytes each.
+    ACK and an UpdateFC of 8 bytes each; only in the column of reads with an MPS of 128 are requests among these TLPs.
     """
     ceil     = lambda a, b: -(-a//b)
     tlps     = ceil(size, mps)
     requests = ceil(size, MSC_MPS) if direction == "read" else 0
-    overhead = 20*(tlps + requests) + 16*ceil(tlps, 4)
+    answered = tlps + requests*(mps == 128)
+    overhead = 20*(tlps + requests) + 16*ceil(answered, 4)
     return 250e6*gen*lanes*size/(size + overhead)
 
 # PIO, 2007, and bus mastering, 2009 ---------------------------------------------------------------

@@ -6,13 +6,15 @@
 
 """results.json: one record per figure, measured or published."""
 
+from litepcie_bench.bounds import rate, why_above
 from litepcie_bench.points import AN_BYTES, AN_ITERATIONS, OURS, STOCK
 from litepcie_bench.published import application_notes, bus_mastering, msc_columns, pio
 
 PUBLISHED = "published"
 
 # Keys of a record. An absent key was not measured or is not known.
-TEXT_KEYS   = ("design", "source", "sequence", "phy", "update_fc", "memory", "board")
+TEXT_KEYS   = ("design", "source", "sequence", "phy", "update_fc", "memory", "board", "read_above_bound",
+    "write_above_bound")
 TRUTH_KEYS  = ("reorder", "fabric_buffer", "direct")
 ZERO_KEYS   = ("latency_ns", "jitter_ns")  # Numbers that may be 0.
 NUMBER_KEYS = ("gen", "lanes", "datapath_bits", "clock_hz", "mps", "mrrs", "completion_bytes",
@@ -39,19 +41,15 @@ def check(record):
     if not record.get("source"):
         raise ValueError(f"source is missing: {record}")
 
+def unexplained(records):
+    """Yields (record, direction) of each figure above its bound that does not have the reason beside it."""
+    for record in records:
+        for direction in ("read", "write"):
+            value, most = (record.get(f"{name}{direction}_bytes_per_second") for name in ("", "bound_"))
+            if value and most and value > most and not record.get(f"{direction}_above_bound"):
+                yield record, direction
+
 # Measured -----------------------------------------------------------------------------------------
-
-
-def rate(result, direction):
-    """Returns bytes per second of "read" or "write" in a result, or None if nothing moved in that direction.
-
-    This project is measured by the counters of its gateware, from the doorbell to the last byte. Stock LitePCIe has no
-    such counters and is measured by the clock of the model.
-    """
-    if result.point.sequence == "pio":
-        return result.data[f"{direction}_bytes_per_second"]
-    moved = result.data.get(direction)
-    return moved and moved["average_bytes_per_second"]
 
 
 def _source(point):
@@ -108,8 +106,9 @@ def measured(result):
         for direction in directions:
             record[f"{direction}_bytes_per_second"] = rate(result, direction)
             if point.sequence != "pio":
-                record[f"bound_{direction}_bytes_per_second"] = \
-                    data[direction]["bound_bytes_per_second"]
+                record[f"bound_{direction}_bytes_per_second"] = data[direction]["bound_bytes_per_second"]
+                if why_above(result, direction):
+                    record[f"{direction}_above_bound"] = why_above(result, direction)
         if point.sequence == "pio" and sequence == "read":
             record |= {"transfer_bytes": 4, "iterations": point.bytes//4}
         records.append(record)

@@ -6,28 +6,51 @@
 
 """report.html: the whole report on one page."""
 
-from litepcie_bench import notes, plots, plots_host, tables, waits
-from litepcie_bench.page import STYLE, cards, note, picture, text
+from litepcie_bench import guest_report, hosts, notes, plots, plots_host, tables, tables_transfers, waits
+from litepcie_bench.page import STYLE, cards, note, picture, table, text
 from litepcie_bench.points import OURS, STOCK
 from litepcie_bench.rows import note_rows
 
 HOW = """<p>This report measures this project ("ours") and stock LitePCIe 2024.12 under one simulated link and host,
-with the real Verilog of both, and compares them with published figures. Rows of <b>boards</b> have the parameters of
-their hard block. In all other rows the PHY is <b>ideal</b>: its completion buffer of 32 KiB, which no board has, limits
-no read. The host is ideal everywhere: it answers every request after the same time. Stock LitePCIe has 8 pending
-requests, its default, except in "Stock at its best", where it also has 16 and 32.</p>
-<p>"Read" moves host memory to the FPGA, "write" moves FPGA memory to the host. The gateware's own counters measure ours
-from the doorbell to the last byte. Stock LitePCIe has no such counters: the model's clock measures it from the write
-that enables it to the last byte. Its table of descriptors is filled before, and the filling is counted only where the
-text says so. The default is MPS 256, MRRS 512 (MSC notes: 256) and 1 us of host latency. 1 MB/s is 10<sup>6</sup> bytes
-per second.</p>
-<p><b>Chained</b>: one doorbell for all transfers, the rate that the link sustains. <b>Alone</b>: one transfer per
-doorbell, counted from the doorbell to the last byte. <b>Start-up</b>: the round trips to the host before the first byte
-can move: one for the descriptor, and for a read one for the data. "At most, descriptor fetched" is the bound of a
-card that pays both. Stock has its descriptor in a table and pays one less, so its figure may be above.
-<b>Bound</b>: the most that an ideal card reaches in this link model. With both directions at once it is what the other
-direction, as measured, leaves of the link. <b>Theory</b>: payload/(payload + 20), the formula of the
-application notes.</p>"""
+with the real Verilog of both, and compares them with published figures. "Read" moves host memory to the FPGA, "write"
+moves FPGA memory to the host. 1 MB/s is 10<sup>6</sup> bytes per second. Unless stated: MPS 256, MRRS 512 (MSC notes:
+256), 1 us of host latency.</p>
+<p><b>100 KB x 20</b> is 20 transfers of 100 KB after one doorbell: the rate that the link sustains. That reading of the
+application notes comes first everywhere. <b>Alone</b>, one transfer per doorbell, counted from the doorbell to the last
+byte, follows below it.</p>
+<p><b>Bound</b>: the most that an ideal card reaches in this link model, with ACKs and UpdateFCs for TLPs at even
+distances. With both directions at once it is what the other direction, as measured, leaves of the link.
+<b>Start-up</b>: the round trips to the host before the first byte can move: one for the descriptor, unless the card has
+it, and for a read one for its data. <b>At most</b>: the bound of one transfer with the start-up of that design, and
+without ACKs and UpdateFCs, as requests of the start-up are acknowledged before their data come. docs/benchmark.md
+derives all of them.
+<b>Theory</b>: payload/(payload + 20), the formula of the application notes.</p>"""
+
+# Questions and answers: what kind of figure is which.
+SKEPTIC = (
+    ("What is measured on RTL?", "Every rate of ours and of stock: cycles of the Verilog that a board would have, "
+        "simulated by Verilator, with every byte compared. Ours by counters of the gateware, which agree with the "
+        "model's clock to the cycles printed at the end; stock, which has no counters, by the model's clock, from the "
+        "write that enables it with a filled table to the last byte."),
+    ("What is modelled?", "The link (rate, framing, DLLPs, credits, replays), the hard block's buffers and clock "
+        "crossing, and the host: so every bound, and every latency in the tables \"ideal\". The model is compared "
+        "with the formulas of AN 456, pcie-bench and the MSC notes, and symbol by symbol in \"Endpoint in gateware\"."),
+    ("What is calibrated?", "The latencies of the hosts named after machines come from published measurements "
+        "(docs/contracts/simulator.md says which, and what of each is chosen). \"ideal\" and \"chipset\" are chosen."),
+    ("What has run on a board?", "Nothing. No bitstream of this project has run on hardware yet."),
+    ("Is the host too kind?", "\"ideal\" answers every request after the same time. Rows of boards on measured hosts "
+        "have latencies with tails, credits and an IOMMU: see \"Boards\", with the median and the range."),
+    ("Is stock measured at its best?", "\"Stock at its best\" gives it 16 and 32 pending requests on each board's "
+        "block. Its lone writes are faster than ours, whose descriptor is fetched; with DIRECT ours are as fast to 0.1 "
+        "%: see \"One transfer of 100 KB\"."),
+    ("Is the PHY real?", "Rows of boards have the clock, width, tags and completion buffer of their hard block. All "
+        "other rows have an ideal PHY: 32 KiB for completions, which no board has, and no clock crossing."),
+    ("Do published figures depend on the host?", "Yes: their latency is not printed. The table below AN 456 has the "
+        "count of figures reached from 1 to 3 us, on the ideal PHY and at each board's clock."),
+    ("How can a share be above 100 %?", "Where requests leave in bursts, they are acknowledged together, with fewer "
+        "DLLPs than the bound counts. results.json has the reason beside each such figure; one without a reason fails "
+        "the run."),
+)
 
 # Sections of the page: (title, introduction, pictures, tables). Pictures and tables are functions of the results.
 SECTIONS = (
@@ -37,27 +60,30 @@ SECTIONS = (
         "\"Both\": of what the other direction, as measured, leaves. \"Read alone\": one transfer per doorbell, with "
         "its start-up; \"direct\": its descriptor is in the card's registers. Small transfers: 256 descriptors, "
         "% of the bound with descriptors and start-up, in brackets % of the plain bound. Hosts: latencies, credits and "
-        "IOMMU as published for real ones, or chosen.", (),
-        (tables.by_board, tables.by_host, tables.board_latency, tables.board_sizes)),
+        "IOMMU as published for real ones, or chosen (lighter bars); the median and the range are those of the real "
+        "ones. Their axes begin at 80 %: what is shorter is a number only.",
+        (plots_host.boards, plots_host.profiles, plots_host.tolerance),
+        (tables.by_host, tables.by_board, tables.board_latency, tables.board_sizes)),
     ("Stock at its best", "20 x 100 KB after one doorbell on the hard block, data path and clock of each board. Stock "
         "LitePCIe as shipped has 8 pending requests; with more, one argument of add_pcie, it reads faster. Each may "
         "bring 8 completions of 64 bytes, which the hard block must be able to store. Equal chains: 256 descriptors of "
         "one size or fewer, for ours and stock alike, and the half-peak size that they give.",
         (), (tables.stock_by_board, tables.equal_chains)),
-    ("100 KB x 20", "The notes' measurement can be read in two ways: 20 transfers per doorbell, or one per doorbell. "
-        "\"Alone\" includes the whole start-up; the last share excludes it. Green: at least 99 % of the bound, 98 % "
-        "with both directions at once. In brackets on our bars: percentage points more than the better of the others. "
-        "Axes begin at 80 % where all bars are longer. At 512 bit and 125 MHz the data path limits x8: a TLP of 268 "
-        "bytes takes 5 beats.",
-        (plots.efficiency,), (tables.throughput,)),
+    ("100 KB x 20", "20 transfers after one doorbell, and below one per doorbell, which includes the whole start-up. "
+        "Green: at least 99 % of the bound, 98 % with both directions at once. In brackets on our bars: percentage "
+        "points more than the better of the others. An axis begins at 80 % where most of its bars end above; the "
+        "shorter ones are numbers only. At 512 bit and 125 MHz the data path limits x8: a TLP of 268 bytes takes 5 "
+        "beats.",
+        (plots.efficiency, plots.efficiency_alone), (tables_transfers.throughput, tables_transfers.alone_throughput)),
     ("One transfer of 100 KB", "One transfer per doorbell, with its start-up. Our card fetches the descriptor from "
         "host memory, a round trip, unless the host writes it into the card's registers. Stock has it in a table of "
         "its own, which the host fills before the time that is measured, unless counted.", (), (tables.alone,)),
-    ("Throughput over size", "Chains of descriptors of one size, one doorbell per chain. The table shows % of the "
-        "calculated column of the MSC8156/8157 notes (their formula where they print no column); the goal is 95.",
-        (plots.sizes, plots.sizes_gen1, plots.back_to_back), (tables.small,)),
+    ("Throughput over size", "Chains of descriptors of one size, one doorbell per chain. The first table shows % of "
+        "the bound with descriptors and start-up; the goals are those of the boards' small transfers. The second shows "
+        "% of the calculated column of the MSC8156/8157 notes (their formula where they print none); the goal is 95.",
+        (plots.sizes, plots.sizes_gen1, plots.back_to_back), (tables_transfers.small,)),
     ("Fixed cost of a transfer: R(n) = n/(t0 + n/Rinf)", "Fitted to the chains above. Half-peak size: t0 x Rinf.",
-        (), (tables.costs,)),
+        (), (tables_transfers.costs,)),
     ("Latency of the host", "Jitter is uniformly distributed, and completions of different requests overtake "
         "each other. Requests then leave in bursts that the host acknowledges together: a read may exceed "
         "the bound by 1 %.",
@@ -72,13 +98,19 @@ SECTIONS = (
         (plots_host.completions,), (tables.completions,)),
     ("Damaged TLPs", "Every Nth TLP of each direction arrives with a wrong LCRC; it and all later TLPs are "
         "replayed. Figures are % of the throughput without damaged TLPs.", (plots_host.errors,), (tables.errors,)),
-    ("Buffers above 4 GiB", "Headers of four dwords; the bound is computed for such headers. Stock has 64 bits of "
-        "address if add_pcie gets address_width=64. It is not measured so: here it has 32, its default.", (),
+    ("Endpoint in gateware", "The Versa ECP5's card on the symbols of a simulated lane, 32 tags, and the link model of "
+        "all other rows on the same traffic: two implementations that check each other. One way they are to agree "
+        "within 0.5 %. With both directions at once they arbitrate in another way between the writes and the requests "
+        "of the reads, so the sum is compared.", (), (tables.lane,)),
+    ("Buffers above 4 GiB", "Headers of four dwords; the bound is computed for such headers. Stock is built for it: "
+        "add_pcie with address_width=64.", (),
         (tables.addresses,)),
     ("Where the cycles went", "Wait counters of our engines for transfers at the speed of the link. At that speed a "
         "reader waits for a tag, because it has all its requests outstanding, and a writer waits for the link. The "
         "table of goals names the wait of each figure below its goal.", (plots.cycles,), ()),
-    ("Loads and stores of the processor", "Compared with the figures of 2007.", (plots_host.pio,), (notes.pio,)),
+    ("Loads and stores of the processor", "Compared with the figures of 2007. Stores are posted. The processor waits "
+        "for each load: the host's latency of 1 us, the link, and the card. The time of the processor itself is not "
+        "modelled.", (plots_host.pio,), (notes.pio,)),
     ("AN 456 tables 8-11, AN 855 table 6", "MB/s, one transfer per doorbell including start-up, as the notes measure. "
         "\"Ours\": the host returns credits as the specification's guideline says. \"Minimum\": it returns credits "
         "only when half of them are used or after 30 us, the least that the specification demands. We compare a "
@@ -98,27 +130,45 @@ SECTIONS = (
 
 def _headline(results, cells):
     """Returns the figures at the top of the page: (figure, caption)."""
+    on_hosts = hosts.rows(results)
     asked = [cell for cell in cells if cell.asked]
     below = [cell for cell in asked if not cell.reached]
     start = sum("start-up counted" in cell.goal for cell in below)
-    found = [(f"{len(asked) - len(below)} of {len(asked)}", "figures with a goal reach it"
-        + f"; {start} of the {len(below)} others count the start-up of a single transfer"*bool(start))]
+    found = []
+    for direction in ("read", "write") if on_hosts else ():
+        middle, least, most = hosts.overall(on_hosts, direction)
+        found.append((f"{middle:.1f} %", f"of the bound, {direction}s: median over all boards and the hosts whose "
+            f"properties were measured; {least:.1f} to {most:.1f} %"))
+    if asked:
+        found.append((f"{len(asked) - len(below)} of {len(asked)}", "figures with a goal reach it"
+            + f"; {start} of the {len(below)} others count the start-up of a single transfer"*bool(start)))
     chained = [row for row in note_rows(results) if row.rate(OURS, True)]
     for both, name in ((False, "one direction"), (True, "both at once")):
         shares = [100*row.rate(OURS, True)/row.bound() for row in chained if row.both == both]
         if shares:
-            found.append((f"{min(shares):.1f} %", f"of the bound at least, {name}, chained, every link"))
+            found.append((f"{min(shares):.1f} %", f"of the bound at least, {name}, chained, every link, ideal host"))
     for goal, name in (("64-byte completions", "of the bound at least, 64-byte completions"),
         ("latency up to 4 us", "of the bound at least, host latency to 4 us")):
         values = [cell.value for cell in cells if cell.goal == goal]
         if values:
-            found.append((f"{min(values):.1f} %", f"{name}, Gen2 x4"))
+            found.append((f"{min(values):.1f} %", f"{name}, Gen2 x4, ideal host"))
     peer = [r for r in results if r.point.design == STOCK and r.point.sweep == "latency" and not r.failure
         and not r.point.jitter_ns and r.point.link == (2, 4, 128)]
     if peer:
         worst = min(100*r.data["read"]["share_of_bound"] for r in peer)
         found.append((f"{worst:.1f} %", "of the bound at least, stock LitePCIe, same latencies"))
     return found
+
+
+def _guest(records):
+    """What a program in the guest sees, from the records of `make bench BENCH=--guest`."""
+    rows, heads = guest_report.TABLES["mebibytes"]
+    ways, of    = guest_report.TABLES["pio"]
+    return "<h2>What a program sees</h2>" + note("One caller moves a MiB of the card's memory through the driver, in a "
+        "guest with Linux. " + guest_report.NO_TIME) + table(heads, rows(records)) + note("Loads and stores of a "
+        "program through the driver's mapping, and of the driver for it; figures for 64 bytes. \"MB/s\": what link "
+        "and host allow at Gen1 x1. In 2007 a loop in the driver (here \"calls\") wrote 30 MB/s and read 2.5, a loop "
+        "in the application (here \"call\") 7 and 1.8.") + table(of, ways(records))
 
 
 def _section(title, words, pictures, texts, results, folder):
@@ -136,7 +186,8 @@ def _section(title, words, pictures, texts, results, folder):
 
 def html(results, cells, synth, folder):
     """Returns the page as HTML; writes its pictures into ``folder``."""
-    parts = ["<h1>How close to the link</h1>", HOW, cards(_headline(results, cells))]
+    parts = ["<h1>How close to the link</h1>", cards(_headline(results, cells)), HOW,
+        "<h2>What a skeptic would ask</h2>", table(("question", "answer"), SKEPTIC)]
     if any(result.failure for result in results):
         parts += ["<h2>Failed</h2>", tables.failures(results)]
     if cells:
@@ -146,6 +197,7 @@ def html(results, cells, synth, folder):
             parts += ["<h3>Further figures without a goal, held to the same bounds</h3>", beyond]
         parts += [note("All cells of each goal, those below the goal first:"), tables.goal_cells(cells)]
     parts += [_section(*section, results, folder) for section in SECTIONS]
+    parts += [_guest(guest_report.known(folder))]
     parts += ["<h2>Area and clock</h2>", tables.synthesis(synth)]
     checked = waits.clock_check(results)
     if checked:

@@ -8,10 +8,10 @@
 
 from dataclasses import dataclass
 
-from litepcie_bench import waits
-from litepcie_bench.points import OURS, STOCK, link_name
+from litepcie_bench import bounds
+from litepcie_bench.bounds import rate
+from litepcie_bench.points import OURS, link_name
 from litepcie_bench.published import application_notes
-from litepcie_bench.records import rate
 
 SWEEPS = ("notes", "gen3", "shapes")
 
@@ -46,12 +46,17 @@ class Row:
         """Returns bytes per second, or None if not measured."""
         return self._of(rate, design, chained)
 
-    def bound(self):
-        return next(waits.bound(result, self.direction) for result in self.found.values())
+    def bound(self, design=OURS, chained=True):
+        """Returns the bound, or None if not measured. With both directions at once each design has its own."""
+        return self._of(bounds.bound, design, chained)
 
-    def alone_bound(self):
-        """Returns the bound of one transfer per doorbell including start-up, or None if not measured."""
-        return self._of(waits.alone_bound, OURS, False) or self._of(waits.alone_bound, STOCK, False)
+    def net_bound(self, design):
+        """Returns the bound of one transfer per doorbell with the design's start-up, or None if not measured."""
+        return self._of(bounds.doorbell_bound, design, False)
+
+    def alone_most(self, design):
+        """Returns what one transfer per doorbell reaches at most, or None if not measured."""
+        return self._of(bounds.alone_most, design, False)
 
     def theory(self):
         return next(iter(self.found.values())).data["theory_bytes_per_second"]

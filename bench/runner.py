@@ -31,9 +31,10 @@ class Result:
 
 def command(point, json_path):
     """Returns the command line that measures a point."""
-    line = [boards.host_program(point.board),
-        "--gen", point.gen, "--lanes", point.lanes, "--clock-hz", point.clock_hz,
-        "--sequence", point.sequence, "--length", point.bytes, "--mps", point.mps,
+    line = [boards.host_program(point.board)]
+    if point.phy != "soft":
+        line += ["--gen", point.gen, "--lanes", point.lanes, "--clock-hz", point.clock_hz]
+    line += ["--sequence", point.sequence, "--length", point.bytes, "--mps", point.mps,
         "--mrrs", point.mrrs, "--latency-ns", point.latency_ns, "--json", json_path]
     if point.sequence == "pio":
         line += ["--store-bytes", point.store]
@@ -54,7 +55,7 @@ def command(point, json_path):
 def host_options(point):
     """Returns the arguments for conditions of host and link that differ from the default."""
     line = []
-    if point.design == OURS and point.tags == UNEXTENDED_TAGS:
+    if point.design == OURS and point.tags == UNEXTENDED_TAGS and point.phy != "soft":
         line += ["--extended-tag", "off"]
     if point.hardware and point.hardware.crossing_ns:
         line += ["--latency-extra-ns", point.hardware.crossing_ns]
@@ -96,7 +97,8 @@ def measure(point):
         return Result(point, json.loads(path.read_text()))
 
 
-def measure_all(points, done):
-    """Returns the results in the order of ``points``; calls ``done(result)`` after each."""
-    results = parallel.side_by_side(measure, points, os.cpu_count(), done)
+def measure_all(points, done, waiting):
+    """Returns the results in the order of ``points``; calls ``done(result)`` after each, and ``waiting(points)`` with
+    those that are under way while none ends."""
+    results = parallel.side_by_side(measure, points, os.cpu_count(), done, waiting)
     return [results[point] for point in points]

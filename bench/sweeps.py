@@ -8,8 +8,8 @@
 
 from dataclasses import replace
 
-from litepcie_bench.board_sweeps import board_sizes, boards, hosts, links, stock
-from litepcie_bench.points import AN_BYTES, OURS, PENDING, STOCK, Point, narrowest
+from litepcie_bench.board_sweeps import board_sizes, boards, hosts, links, notes_on_boards, stock
+from litepcie_bench.points import AN_BYTES, OURS, PENDING, STOCK, UNEXTENDED_TAGS, Point, narrowest
 from litepcie_bench.published import application_notes
 
 DEFAULT = dict(gen=2, lanes=4, width=128)
@@ -21,13 +21,15 @@ MSC_SIZES   = tuple(8 << n for n in range(13))      # 8 B to 32 KB.
 MSC_BATCHES = (1, 4, 8)
 LATENCIES   = (300, 500, 1000, 1500, 2000, 3000, 4000)
 COMPLETIONS = (64, 128, 256)
-PUBLISHED_NS = (1000, 1300, 2000, 3000)
+PUBLISHED_NS = (1000, 1300, 2000, 3000)   # Latencies for the figures of the application notes; `notes` has 1000.
 TAGS        = (32, 64, 256)
 LCRC_EVERY  = (0, 10000, 1000, 300, 100, 30)
 JITTER_NS   = 1000
 OUTLIERS_NS = (0, 5000, 20000, 100000)
 OUTLIER_EVERY = 1000
 POLICIES    = ("guideline", "minimum")
+
+LANE_CHAIN    = 10     # Transfers of a chain over the lane, which is simulated slowly.
 
 DDR_MHZ       = 200    # Clock of the controller: a quarter of the clock of DDR3-1600.
 
@@ -69,25 +71,33 @@ def alone_and_chained(**options):
 # Sweeps -------------------------------------------------------------------------------------------
 
 
+def note_links(quick):
+    """Returns (gen, lanes, width) of the rows of AN 456 and AN 855."""
+    return [tuple(DEFAULT.values())] if quick else sorted({(row.gen, row.lanes, row.width)
+        for row in application_notes()})
+
+
 def notes(quick):
-    """The rows of AN 456 and AN 855: 100 KB x 20, one transfer per doorbell and all 20 per doorbell."""
-    links = sorted({(row.gen, row.lanes, row.width) for row in application_notes()})
-    if quick:
-        links = [tuple(DEFAULT.values())]
-    return [point for gen, lanes, width in links for policy in POLICIES for design in BOTH
-        for point in alone_and_chained(sweep="notes", design=design, gen=gen, lanes=lanes,
-            width=width, update_fc=policy)]
+    """The rows of AN 456 and AN 855: 100 KB x 20, one transfer per doorbell and all 20 per doorbell. The policy
+    "minimum" is for what they print, one per doorbell."""
+    points = []
+    for gen, lanes, width in note_links(quick):
+        link    = dict(sweep="notes", gen=gen, lanes=lanes, width=width)
+        points += [point for design in BOTH for point in alone_and_chained(design=design, **link)]
+        points += directions(design=OURS, update_fc="minimum", **link)
+    return points
 
 
 def published(quick):
     """The rows of AN 456 and AN 855, one transfer per doorbell, over the latency of the host, of which they say
-    nothing."""
-    links = sorted({(row.gen, row.lanes, row.width) for row in application_notes()})
-    if quick:
-        links = [tuple(DEFAULT.values())]
-    return [point for gen, lanes, width in links for policy in POLICIES for ns in PUBLISHED_NS[::3 if quick else 1]
-        for point in directions(sweep="published", design=OURS, gen=gen, lanes=lanes, width=width, update_fc=policy,
-            latency_ns=ns)]
+    nothing: on the ideal PHY with their data paths, and on each board that has such a link."""
+    links  = note_links(quick)
+    where  = [dict(gen=gen, lanes=lanes, width=width, latency_ns=ns) for gen, lanes, width in links
+        for ns in PUBLISHED_NS[3 if quick else 1:]]
+    points = [Point("published", OURS, **options) for options in where]
+    points += notes_on_boards(quick, {link[:2] for link in links}, PUBLISHED_NS)
+    return [replace(point, sequence=sequence, update_fc=policy) for point in points
+        for sequence in ("write-then-read", "read-and-write") for policy in POLICIES]
 
 
 def gen3(quick):
@@ -151,10 +161,9 @@ def tags(quick):
 
 
 def addresses(quick):
-    """Buffers above 4 GiB: headers of four dwords. Stock is built with 32 bits of address, its default, and left
-    out; with ``address_width=64`` of ``add_pcie`` it has 64."""
-    return [chained(point) for link in ((DEFAULT,) if quick else (DEFAULT, FASTEST))
-        for point in directions(sweep="addresses", design=OURS, address_bits=64, **link)]
+    """Buffers above 4 GiB: headers of four dwords. Stock has 64 bits of address with ``address_width=64``."""
+    return [chained(point) for link in ((DEFAULT,) if quick else (DEFAULT, FASTEST)) for design in BOTH
+        for point in directions(sweep="addresses", design=design, address_bits=64, bytes=whole(link), **link)]
 
 
 def errors(quick):
@@ -181,7 +190,7 @@ def _sizes_of(point, sizes):
     for size in sizes:
         point = replace(point, bytes=size)
         chain = chain_length(point.gen, point.lanes, size)
-        batches = [chain] if point.mps == 128 else [*MSC_BATCHES, chain]
+        batches = [*MSC_BATCHES, chain] if (point.mps, point.lanes) == (256, 4) else [chain]
         points += [replace(point, batch=batch) for batch in sorted(set(batches))]
         # Stock LitePCIe moves whole words of its data path.
         if point.lanes == 4 and point.mps == 256 and size >= point.width//8:
@@ -220,6 +229,13 @@ def pio(quick):
         for store in (4, 64)]
 
 
+def lane(quick):
+    """The card with the endpoint in gateware, symbol by symbol, and the link model on the same traffic."""
+    return [chained(point) for mps in ((256,) if quick else (128, 256)) for phy in ("soft", "shared")
+        for point in directions(sweep="lane", design=OURS, gen=1, lanes=1, width=64, tags=UNEXTENDED_TAGS, mps=mps,
+            phy=phy, clock_mhz=100, iterations=LANE_CHAIN)]
+
+
 def ddr(quick):
     """DDR3-1600 of 64 bit and block RAM with the same data path and clock. At 512 bit the DDR is the limit."""
     return [point for link in ((DEFAULT,) if quick else (DEFAULT, WIDEST)) for memory in ("bram", "ddr")
@@ -228,4 +244,4 @@ def ddr(quick):
 
 
 SWEEPS = {sweep.__name__: sweep for sweep in (boards, hosts, stock, links, board_sizes, notes, published, gen3, alone,
-    shapes, equal_chains, completions, latency, outliers, tags, addresses, errors, sizes, baseline, pio, ddr)}
+    shapes, equal_chains, completions, latency, outliers, tags, addresses, errors, sizes, baseline, pio, ddr, lane)}

@@ -6,12 +6,10 @@
 
 """Tables of the report: measured figures. Each function returns HTML, which is empty if its sweep was not run."""
 
-from litepcie_bench import area, board_rows, goals, hosts, stock_best, waits
+from litepcie_bench import area, board_rows, bounds, goals, hosts, stock_best
+from litepcie_bench.bounds import bound, rate
 from litepcie_bench.page import Judged, details, note, table
 from litepcie_bench.points import DEFAULT_TAGS, HOSTS, OURS, STOCK, link_name
-from litepcie_bench.published import msc_calculated
-from litepcie_bench.records import rate
-from litepcie_bench.rows import note_rows
 from litepcie_bench.summary import megabytes, percent
 
 
@@ -39,7 +37,8 @@ def goal_summary(cells):
 
 def goal_cells(cells):
     """One table per goal, cells below the goal first."""
-    parts = []
+    parts = [note(f"Above 100 % of a bound: {bounds.BURSTS}.")] if any(cell.value > 100 and cell.unit.startswith(
+        "% of bound") for cell in cells) else []
     for goal in dict.fromkeys(cell.goal for cell in cells):
         mine   = sorted((c for c in cells if c.goal == goal), key=lambda cell: cell.reached)
         missed = sum(not cell.reached for cell in mine)
@@ -131,49 +130,30 @@ def board_sizes(results):
                 full[size] >= board_rows.least_of(size)) if size in mine else "" for size in sizes)))
     return table(("board", "", *(f"{size} B" for size in sizes)), rows)
 
-# 100 KB x 20 --------------------------------------------------------------------------------------
+# Endpoint in Gateware -----------------------------------------------------------------------------
 
 
-def throughput(results):
-    head = ("link", "", "ours chained", "of bound", "ours alone", "of bound", "start-up, us",
-        "at most, descriptor fetched", "without start-up", "stock chained", "stock alone", "best published",
-        "bound", "theory")
-    rows = []
-    for row in note_rows(results):
-        chained, alone = row.rate(OURS, True), row.rate(OURS, False)
-        must  = goals.BOTH if row.both else goals.ONE
-        share = lambda value, of, must=must: Judged(percent(value, of), 100*value/of >= must) \
-            if value else "-"
-        start = row.found.get((OURS, False))
-        rows.append((row.where, row.what, megabytes(chained), share(chained, row.bound()),
-            megabytes(alone), share(alone, row.bound()),
-            f"{1e6*waits.start_up(start.point, row.direction):.0f}" if start else "-",
-            megabytes(row.alone_bound()), share(alone, row.alone_bound()),
-            megabytes(row.rate(STOCK, True)), megabytes(row.rate(STOCK, False)),
-            megabytes(row.published), megabytes(row.bound()), megabytes(row.theory())))
-    return table(head, rows)
-
-
-def small(results):
-    """Share of the notes' calculated column, by size."""
-    chains = goals.longest_chains(results)
-    sizes  = sorted({size for _, size in chains})
-    rows   = []
-    for link in sorted({link for link, _ in chains}):
-        for direction in ("read", "write"):
-            shares = [100*rate(chains[link, size], direction)
-                / msc_calculated(size, *link[:2], direction) if (link, size) in chains else None
-                for size in sizes]
-            rows.append((link_name(*link), direction, *(Judged(f"{share:.0f}",
-                share >= goals.SMALL) if share else "" for share in shares)))
-    return table(("link", "", *(f"{size} B" for size in sizes)), rows)
-
-
-def costs(results):
-    rows = [(design, link_name(*link), direction, f"{1e9*cost.t0:.1f}", megabytes(cost.rinf),
-        f"{cost.half_peak:.0f}") for design in (OURS, STOCK)
-        for (link, direction), cost in goals.fixed_costs(results, design).items()]
-    return table(("design", "link", "", "t0, ns", "Rinf, MB/s", "half-peak size, B"), rows)
+def lane(results):
+    """Rates over a lane whose symbols are counted, and by the link model on the same traffic."""
+    good = {(r.point.mps, r.point.sequence, r.point.phy): r for r in of_sweep(results, "lane")}
+    body = []
+    for mps, sequence in dict.fromkeys(key[:2] for key in good):
+        symbols, model = (good.get((mps, sequence, phy)) for phy in ("soft", "shared"))
+        if not symbols or not model:
+            continue
+        rows = {name: [rate(one, name) for one in (symbols, model)] for name in ("read", "write")}
+        both = sequence == "read-and-write"
+        if both:
+            rows["sum"] = [sum(pair) for pair in zip(*rows.values())]
+        for name, (counted, calculated) in rows.items():
+            apart = 100*(counted/calculated - 1)
+            least = bound(symbols, name) if not both else None
+            body.append((f"MPS {mps}, {'both at once' if both else 'one way'}", name, megabytes(counted),
+                percent(counted, least) if least else "-", megabytes(calculated),
+                f"{apart:+.1f} %" if both and name != "sum" else
+                    Judged(f"{apart:+.1f} %", abs(apart) <= 0.5)))
+    return table(("Gen1 x1, 64 bit at 100 MHz, chains of 100 KB", "", "symbols, MB/s", "of bound", "link model, MB/s",
+        "symbols against model"), body) if body else ""
 
 # Host and link ------------------------------------------------------------------------------------
 
@@ -185,7 +165,7 @@ def _shares(results, head, label, columns):
     rows  = []
     for name in dict.fromkeys(label(r.point) for r in good):
         mine = {columns(r.point): r for r in good if label(r.point) == name}
-        rows.append((name, *(f"{100*rate(mine[c], 'read')/waits.bound(mine[c], 'read'):.1f}"
+        rows.append((name, *(f"{100*rate(mine[c], 'read')/bounds.bound(mine[c], 'read'):.1f}"
             if c in mine else "" for c in names)))
     return table((head, *names), rows)
 
@@ -217,24 +197,24 @@ def alone(results):
         where = "in the card's registers" if point.direct else "fetched by the card" if point.design == OURS else \
             "in stock's table" + ", filling counted"*point.fill
         rows.append((point.where, _design(point), where, *(text for direction in ("read", "write") for text in (
-            megabytes(rate(r, direction)), percent(rate(r, direction), waits.bound(r, direction))))))
+            megabytes(rate(r, direction)), percent(rate(r, direction), bounds.bound(r, direction))))))
     return table(("link", "", "descriptor", "read, MB/s", "of bound", "write, MB/s", "of bound"), rows)
 
 
 def addresses(results):
     rows = []
     for r in of_sweep(results, "addresses"):
-        same = [o for o in results if not o.failure and o.point.design == OURS
+        same = [o for o in results if not o.failure and o.point.design == r.point.design
             and o.point.where == r.point.where and o.point.sequence == r.point.sequence
             and o.point.batch == r.point.batch and o.point.sweep in ("notes", "gen3")
             and o.point.update_fc == "guideline"]
         for direction in ("read", "write"):
             both = "both: "*(r.point.sequence == "read-and-write")
             low  = [megabytes(rate(same[0], direction)),
-                percent(rate(same[0], direction), waits.bound(same[0], direction))] if same else ["-"]*2
-            rows.append((r.point.where, both + direction, *low, megabytes(rate(r, direction)),
-                percent(rate(r, direction), waits.bound(r, direction))))
-    return table(("link", "", "below 4 GiB, MB/s", "of bound", "above, MB/s", "of bound"), rows)
+                percent(rate(same[0], direction), bounds.bound(same[0], direction))] if same else ["-"]*2
+            rows.append((r.point.where, _design(r.point), both + direction, *low, megabytes(rate(r, direction)),
+                percent(rate(r, direction), bounds.bound(r, direction))))
+    return table(("link", "", "", "below 4 GiB, MB/s", "of bound", "above, MB/s", "of bound"), rows)
 
 
 def outliers(results):

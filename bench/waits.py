@@ -6,12 +6,8 @@
 
 """Wait cycles of a transfer by cause, from the counters of the gateware."""
 
+from litepcie_bench.bounds import doorbell_bound, rate
 from litepcie_bench.points import OURS
-from litepcie_bench.records import rate
-from litepcie_soc.common.link_rates import link_rate
-from litepcie_soc.common.pcie import RCB_BYTES
-
-FRAMED_HEADER = 20  # Bytes on the link of a header of three dwords with its framing.
 
 WAITS = {
     "wait_descriptor": "descriptors from the host, or the engine's own work between two descriptors",
@@ -45,6 +41,11 @@ def blame_small(result, direction):
         f"{point.latency_ns} ns{tags}"
 
 
+def _model_cycles(one, clock_hz):
+    """Returns the model's time of a run in cycles of the card, whose clock may be slower than the model's."""
+    return round(one["bytes"]*clock_hz/one["model_bytes_per_second"])
+
+
 def clock_check(results):
     """Returns in words how far the gateware's counters differ from the model's clock; empty without our design."""
     off, worst, runs = 0, "", 0
@@ -53,64 +54,17 @@ def clock_check(results):
             continue
         for run in result.data["runs"]:
             for one in run.values():
-                apart = abs(one["active_cycles"] - one["model_cycles"])
-                runs += 1
+                cycles = _model_cycles(one, result.data["clock_hz"])
+                apart  = abs(one["active_cycles"] - cycles)
+                runs  += 1
                 if apart > off:
-                    off, worst = apart, f" ({result.point}, {one['model_cycles']} cycles)"
+                    off, worst = apart, f" ({result.point}, {cycles} cycles)"
     return f"at most {off} cycles apart in {runs} transfers{worst}" if runs else ""
-
-# Start-up -----------------------------------------------------------------------------------------
-
-# Round trips before the first byte moves: the engine fetches the descriptor; a reader then requests its data.
-ROUND_TRIPS = {"read": 2, "write": 1}
-
-
-def start_up(point, direction):
-    """Returns the start-up of a single transfer in seconds: the round trips to the host before data can move.
-
-    A card that gets the descriptor with the doorbell would save the first of them.
-    """
-    return ROUND_TRIPS[direction]*point.latency_ns*1e-9
 
 
 def excess(result, direction):
     """Returns in words what a single transfer took in addition to the link's time and its round trips."""
     size = result.point.bytes
-    over = size/rate(result, direction) - size/alone_bound(result, direction)
+    over = size/rate(result, direction) - size/doorbell_bound(result, direction)
     return f"{1e9*over:.0f} ns, {over*result.point.clock_hz:.0f} cycles, in addition to the link's time and the " \
         f"round trips: a descriptor, a request and the first data travel through the card and over the wire"
-
-
-def bound(result, direction):
-    """Returns the bound of the link model in bytes per second."""
-    return result.data[direction]["bound_bytes_per_second"]
-
-
-def buffer_bound(result):
-    """Returns the rate of reads that the completion buffer of a real board allows, in bytes per second.
-
-    Little's law: the bytes in flight, at most the blocks of the buffer, over the time for which a block is taken. An
-    ideal card needs none of its own cycles for that: the request goes out, the host answers, the completion comes in.
-    """
-    point = result.point
-    wire  = (2*FRAMED_HEADER + result.data["completion_bytes"])/link_rate(point.gen, point.lanes)
-    return point.hardware.blocks*RCB_BYTES/(point.response_ns*1e-9 + wire)
-
-
-def chain_bound(result, direction):
-    """Returns the bound of one chain of descriptors, with their fetch and the start-up, in bytes per second.
-
-    The descriptors come one round trip after the doorbell. From then on the receive path carries the rest of them and
-    the data of reads, which comes one more round trip later.
-    """
-    size  = result.point.bytes*result.point.batch
-    trip  = result.point.response_ns*1e-9
-    plain = size/bound(result, direction)
-    full  = size/result.data[direction]["bound_with_descriptors_bytes_per_second"]
-    return size/(trip + (max(trip + plain, full) if direction == "read" else full))
-
-
-def alone_bound(result, direction):
-    """Returns the bound of one transfer per doorbell including its start-up, in bytes per second."""
-    size = result.point.bytes
-    return size/(size/bound(result, direction) + start_up(result.point, direction))

@@ -18,28 +18,16 @@ import environment  # First: starts again in build/venv if LiteX is not here.  #
 
 from litex_boards.platforms import lattice_versa_ecp5
 
-from litepcie_soc.board.board import Board, Memory
-from litepcie_soc.board.ecp5 import ECP5CRG, ECP5BoardSoC, device_name
+from litepcie_soc.board.ecp5 import ECP5CRG, ECP5BoardSoC, device_name, ecp5_board
 from litepcie_soc.build.main import main as board_main
 from litepcie_soc.build.program import OpenFPGALoader
-from litepcie_soc.phy.ecp5.words import RATE_MODES
 
 # Board --------------------------------------------------------------------------------------------
 
-BOARD = Board("lattice_versa_ecp5",
+BOARD = ecp5_board("lattice_versa_ecp5",
     title      = "Lattice Versa ECP5",
-    family     = "ecp5",
     platform   = lattice_versa_ecp5.Platform,
-    links      = {(1, 1): {64: 100e6}},
-    link       = (1, 1),
-    memory     = Memory(bram=1 << 16),  # 32 of the 108 block RAMs.
-    channels   = 2,
-    tags       = 32,
-    clocks     = (50e6, 125e6),
-    toolchain  = "trellis",
     devices    = {"um5g-45k": 125e6, "um-45k": 125e6},
-    refclks    = tuple(RATE_MODES),
-    check_part = device_name,
     programmer = OpenFPGALoader(cable="ft2232", image=".bit"),
 )
 

@@ -42,6 +42,7 @@ from litepcie_soc.common.pcie import check_data_width
 from litepcie_soc.ddr.dram import DRAMMemory
 from litepcie_soc.ddr.sim import SimDRAM
 from litepcie_soc.phy.sim import IDEAL_SPACE, SimPHY, sim_phy_io
+from litepcie_soc.phy.soft.lane_state import add_lane_state
 from litepcie_soc.phy.soft.phy import SoftPHY
 from litepcie_soc.phy.soft.simulation import SimSerDes, soft_sim_io
 from litepcie_soc.soc.export import PinnedMapError, export_headers, export_verilog
@@ -54,6 +55,9 @@ from litepcie_soc.stream_dma.pattern import PatternEnds
 USER_BYTES     = 256 << 10
 USER_RAM       = 64 << 10
 USER_RAM_BYTES = 16 << 10
+
+# Of the serial port of a board with the endpoint in gateware: faster than a real one, as time is dear here.
+SERIAL_BAUD = 4_000_000
 
 # Of the user core: buffers in host memory.
 HOST_BUFFERS = 4
@@ -204,11 +208,14 @@ class BaseSoC(LitePCIeSoC):
             channels    = channels,
             streams     = streams,
             pci_id      = pci_id("ecp5" if soft else "sim"),
-            # For the checkers' registers, or all of the user core.
-            user_bus    = {"origin": 0, "size": USER_BYTES} if user_core else user_bus or patterns > 0,
+            # For the checkers' registers, those of the lane, or all of the user core.
+            user_bus    = {"origin": 0, "size": USER_BYTES} if user_core else user_bus or patterns > 0 or soft,
             host_buffers = HOST_BUFFERS if user_core else 0,
             host_descriptors = user_core,
         )
+        if soft:
+            add_lane_state(self, self.serdes.interface, baud=SERIAL_BAUD)
+            self.add_config("PCIE_SERIAL_BAUD", SERIAL_BAUD)
         if user_core:
             self.core = UserCore(USER_RAM_BYTES)
             self.bus.add_slave("ram", self.core.bus, SoCRegion(origin=USER_RAM, size=USER_RAM_BYTES))

@@ -74,11 +74,21 @@ SOFT_BOARD  = {"phy": "soft", "gen": 1, "lanes": 1, "data_width": 64, "tags": 32
 SOFT_OTHERS = {"channels", "streams", "patterns", "user_core", "memory_size"}
 
 
+# Whether that board is asked for.
+SOFT = os.environ.get("LITEPCIE_PHY") == "soft"
+
+
 def asked_for(options):
     """The options of the board that LITEPCIE_PHY wants in the place of the one with `options`."""
-    if os.environ.get("LITEPCIE_PHY") != "soft" or not options.keys() <= SOFT_OTHERS:
+    if not SOFT or not options.keys() <= SOFT_OTHERS:
         return options
     return {**SOFT_BOARD, **options}
+
+
+def arguments_of(options):
+    """The arguments of targets/sim.py for the board with `options`, or for the one that LITEPCIE_PHY wants instead."""
+    return [word for name, value in asked_for(options).items()
+        for word in [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]]
 
 
 @pytest.fixture(scope="session")
@@ -95,10 +105,8 @@ def build_board():
         key     = tuple(sorted(options.items()))
         if key not in built:
             folder  = ROOT / "build" / build_name(**options)
-            command = [sys.executable, ROOT / "targets" / "sim.py", "--build", "--output-dir",
-                folder]
-            for name, value in options.items():
-                command += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
+            command = [sys.executable, ROOT / "targets" / "sim.py", "--build", "--output-dir", folder,
+                *arguments_of(options)]
             result = subprocess.run(command, capture_output=True, text=True)
             assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-4000:]
             built[key] = folder

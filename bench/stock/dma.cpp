@@ -27,9 +27,7 @@ StockDma::StockDma(HostDriver &driver, Kind kind)
     : driver_(driver), base_(kind == Kind::Writer ? kBase : CSR_PCIE_DMA0_READER_ENABLE_ADDR) {}
 
 // Posted one after the other; the card takes them as its bus can.
-void StockDma::write(uint32_t offset, uint32_t value) {
-    driver_.write(base_ + offset, value);
-}
+void StockDma::write(uint32_t offset, uint32_t value) { driver_.write(base_ + offset, value); }
 
 void StockDma::reset() {
     write(0, 0);
@@ -37,20 +35,14 @@ void StockDma::reset() {
     write(kReset, 1);
 }
 
-// The 64 bit register has its upper half first.
-void StockDma::add(uint32_t host_address, uint32_t bytes) {
+// The 64 bit register has its upper half first. The write that enables it has the upper half of the address, which a
+// card with addresses of 32 bits ignores.
+void StockDma::add(uint64_t host_address, uint32_t bytes) {
     write(kValue, bytes);
-    write(kValue + 4, host_address);
-    write(kWriteEnable, 0);
+    write(kValue + 4, uint32_t(host_address));
+    write(kWriteEnable, uint32_t(host_address >> 32));
 }
 
-void StockDma::enable() {
-    write(0, 1);
-}
-
-void set_loopback(HostDriver &driver, bool on) {
-    driver.write(CSR_PCIE_DMA0_LOOPBACK_ENABLE_ADDR, on);
-    driver.flush();
-}
+void StockDma::enable() { write(0, 1); }
 
 }  // namespace litepcie

@@ -6,9 +6,12 @@
 
 """Names of the boards with stock LitePCIe, without the gateware that they need."""
 
-MAX_PENDING_REQUESTS = 8  # Default of add_pcie.
+# Defaults of add_pcie.
+MAX_PENDING_REQUESTS = 8
+ADDRESS_WIDTH        = 32
 
 
-def folder_name(data_width, pending=MAX_PENDING_REQUESTS):
+def folder_name(data_width, pending=MAX_PENDING_REQUESTS, address=ADDRESS_WIDTH):
     """Returns the name of a board's folder in build/."""
-    return f"stock_{data_width}" + (f"_pending{pending}" if pending != MAX_PENDING_REQUESTS else "")
+    return f"stock_{data_width}" + f"_pending{pending}"*(pending != MAX_PENDING_REQUESTS) \
+        + f"_address{address}"*(address != ADDRESS_WIDTH)

@@ -10,6 +10,7 @@ Only the PHY is from this project.
 
     python -m litepcie_bench.stock.soc --data-width 128                           build/stock_128/
     python -m litepcie_bench.stock.soc --data-width 128 --pending-requests 16     build/stock_128_pending16/
+    python -m litepcie_bench.stock.soc --data-width 128 --address-width 64        build/stock_128_address64/
 """
 
 import argparse
@@ -32,16 +33,17 @@ from litepcie.core import LitePCIeEndpoint, LitePCIeMSI
 from litepcie.frontend.dma import LitePCIeDMA
 from litepcie.frontend.wishbone import LitePCIeWishboneMaster
 
-from litepcie_bench.stock.names import MAX_PENDING_REQUESTS, folder_name
+from litepcie_bench.stock.names import ADDRESS_WIDTH, MAX_PENDING_REQUESTS, folder_name
+from litepcie_bench.stock.streams import CountingCheck, CountingSource
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
 from litepcie_soc.soc.export import export_verilog, reproducible, write_if_changed
-from litepcie_soc.soc.soc import PCI_ID
+from litepcie_soc.soc.card import PCI_ID
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Defaults of add_pcie, in addition to MAX_PENDING_REQUESTS.
-BUFFERING_DEPTH      = 1024
-BAR0_SIZE            = 0x100000
+# Defaults of add_pcie, in addition to those of names.py.
+BUFFERING_DEPTH = 1024
+BAR0_SIZE       = 0x100000
 
 # SoC ----------------------------------------------------------------------------------------------
 
@@ -54,11 +56,13 @@ class StockSoC(SoCMini):
     platform   : GenericPlatform with the resources of ``sim_phy_io``, ``sys_clk`` and ``sys_rst``.
     data_width : bits of PHY and streams.
     pending    : reads that may be outstanding, ``max_pending_requests`` of ``add_pcie``.
+    address    : bits of a host address, ``address_width`` of ``add_pcie``.
     dma        : further arguments of ``LitePCIeDMA``.
     """
     mem_map = {"csr": 0x0000_0000}
 
-    def __init__(self, platform, data_width, pending=MAX_PENDING_REQUESTS, sys_clk_freq=125e6, **dma):
+    def __init__(self, platform, data_width, pending=MAX_PENDING_REQUESTS, address=ADDRESS_WIDTH, sys_clk_freq=125e6,
+        **dma):
         self.cd_sys = ClockDomain()
         self.comb += [
             self.cd_sys.clk.eq(platform.request("sys_clk")),
@@ -77,6 +81,7 @@ class StockSoC(SoCMini):
         self.pcie_endpoint = LitePCIeEndpoint(phy,
             max_pending_requests = pending,
             endianness           = phy.endianness,
+            address_width        = address,
         )
         self.pcie_mmap = LitePCIeWishboneMaster(self.pcie_endpoint,
             base_address = self.mem_map["csr"])
@@ -92,6 +97,7 @@ class StockSoC(SoCMini):
             "with_buffering":  True,
             "buffering_depth": BUFFERING_DEPTH,
             "with_loopback":   True,
+            "address_width":   address,
             **dma,
         })
         self.comb += self.pcie_msi.irqs.eq(Cat(dma.writer.irq, dma.reader.irq))
@@ -104,21 +110,23 @@ class StockSoC(SoCMini):
         self.add_config("MEMORY_SIZE", 0)
 
     def add_streams(self, dma):
-        """The reader's stream is taken at once, the writer's is a count of words that never runs
-        dry: neither is what a figure waits for.
-        """
-        self.comb += [dma.source.ready.eq(1), dma.sink.valid.eq(1)]
-        self.sync += If(dma.sink.ready, dma.sink.data.eq(dma.sink.data + 1))
+        """The reader's stream is taken at once, the writer's never runs dry: neither is what a figure waits for."""
+        self.pcie_source = CountingSource(dma.data_width)
+        self.pcie_check  = CountingCheck(dma.data_width)
+        self.comb += [
+            self.pcie_source.source.connect(dma.sink, keep={"valid", "ready", "data"}),
+            dma.source.connect(self.pcie_check.sink, keep={"valid", "ready", "data"}),
+        ]
 
 # Build --------------------------------------------------------------------------------------------
 
 
-def build(data_width, pending=MAX_PENDING_REQUESTS):
+def build(data_width, pending, address):
     """Emits the board's folder in build/ and its host program; returns make's exit status."""
     io       = [("sys_clk", 0, Pins(1)), ("sys_rst", 0, Pins(1))] + sim_phy_io(data_width)
     platform = GenericPlatform("sim", io, name="litepcie_soc_sim")
-    folder   = ROOT / "build" / folder_name(data_width, pending)
-    soc      = StockSoC(platform, data_width, pending)
+    folder   = ROOT / "build" / folder_name(data_width, pending, address)
+    soc      = StockSoC(platform, data_width, pending, address)
     soc.finalize()
     headers  = folder / "software" / "include" / "generated"
     for name, text in {
@@ -139,8 +147,10 @@ def main():
         help="Data path, bits.")
     parser.add_argument("--pending-requests", type=int, choices=[8, 16, 32], default=MAX_PENDING_REQUESTS,
         help=f"Reads that may be outstanding ({MAX_PENDING_REQUESTS}).")
+    parser.add_argument("--address-width", type=int, choices=[32, 64], default=ADDRESS_WIDTH,
+        help=f"Bits of a host address ({ADDRESS_WIDTH}).")
     args = parser.parse_args()
-    return build(args.data_width, args.pending_requests)
+    return build(args.data_width, args.pending_requests, args.address_width)
 
 
 if __name__ == "__main__":

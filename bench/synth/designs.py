@@ -132,7 +132,7 @@ class StockCore(StockSoC):
     """Stock LitePCIe as in the benchmark, with its two streams as ports."""
     def __init__(self, platform, data_width, **dma):
         self.pads = {name: platform.request(name) for name in ("source", "sink")}
-        StockSoC.__init__(self, platform, data_width, CLK_FREQ, **dma)
+        StockSoC.__init__(self, platform, data_width, sys_clk_freq=CLK_FREQ, **dma)
 
     def add_streams(self, dma):
         source, sink = self.pads["source"], self.pads["sink"]

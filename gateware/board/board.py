@@ -44,6 +44,8 @@ class Configuration:
     device         : name of the device, one of the board's ``devices``. Empty: the board has one device.
     refclk         : frequency of the link's reference clock in Hz, one of the board's ``refclks``.
     seed           : seed of placement, if the tools take one.
+    analogue       : set of analogue words of the SerDes, one of the board's ``analogues``.
+    serdes         : use of the SerDes, one of the board's ``serdes_modes``.
     """
     gen:            int
     lanes:          int
@@ -56,6 +58,8 @@ class Configuration:
     device:         str  = ""
     refclk:         float = 100e6
     seed:           int  = 1
+    analogue:       str  = ""
+    serdes:         str  = ""
 
     @property
     def link_rate(self):
@@ -77,6 +81,8 @@ class Configuration:
         name   += f"_{self.sys_clk_freq / 1e6:g}mhz".replace(".", "p") * (self.sys_clk_freq != default.sys_clk_freq)
         name   += f"_{self.device.replace('-', '')}" * (self.device != board.default_device)
         name   += f"_refclk{self.refclk / 1e6:g}" * (self.refclk != board.refclks[0])
+        name   += f"_{self.analogue}" * (self.analogue != board.analogues[0])
+        name   += f"_{self.serdes.replace('-', '')}" * (self.serdes != board.serdes_modes[0])
         name   += f"_seed{self.seed}" * (self.seed != default.seed)
         return name + "_litescope" * self.with_litescope
 
@@ -119,6 +125,8 @@ class Board:
     devices    : {name for --device: highest Hz of ``sys``} of the devices that the board has, the default first.
     refclks    : reference clocks of the link in Hz, the default first.
     check_part : function that raises ``ValueError`` with one line if the family has no device of a name.
+    analogues, serdes_modes : names for --analogue and --serdes, the defaults first, if the SerDes has such options.
+    check_analogue : function (device, analogue) that raises ``ValueError`` with one line if they do not fit.
     """
     name:       str
     title:      str
@@ -136,6 +144,9 @@ class Board:
     devices:    dict  = field(default_factory=dict)
     refclks:    tuple = (100e6,)
     check_part: callable = None
+    analogues:      tuple    = ("",)
+    serdes_modes:   tuple    = ("",)
+    check_analogue: callable = None
 
     @property
     def default_device(self):
@@ -154,7 +165,7 @@ class Board:
         return sorted({width for widths in self.links.values() for width in widths})
 
     def configure(self, gen=None, lanes=None, data_width=None, *, sys_clk_freq=None, tags=None, device=None,
-        refclk=None, seed=None, **options):
+        refclk=None, seed=None, analogue=None, serdes=None, **options):
         """Returns a checked ``Configuration`` with the board's defaults. Raises ``ValueError`` with one line."""
         device = device or self.default_device
         self.check_device(device)
@@ -169,6 +180,8 @@ class Board:
             device       = device,
             refclk       = self.refclks[0] if refclk is None else refclk,
             seed         = 1 if seed is None else seed,
+            analogue     = self.analogues[0] if analogue is None else analogue,
+            serdes       = self.serdes_modes[0] if serdes is None else serdes,
             **options)
         self.check(configuration)
         return configuration
@@ -185,7 +198,7 @@ class Board:
 
     def check(self, configuration):
         """Raises ``ValueError`` if the board does not support a configuration; the line names option and choices."""
-        for check in (self.check_link, self.check_memory, self.check_channels, self.check_clock):
+        for check in (self.check_link, self.check_memory, self.check_channels, self.check_clock, self.check_serdes):
             check(configuration)
 
     def check_device(self, name):
@@ -231,6 +244,14 @@ class Board:
                 f"{' or '.join(map(mega, self.refclks))}")
         if c.seed < 1:
             raise ValueError(f"--seed {c.seed} is not supported; choose 1 or more")
+
+    def check_serdes(self, c):
+        for option, value, choices in (("analogue", c.analogue, self.analogues),
+            ("serdes", c.serdes, self.serdes_modes)):
+            if value not in choices:
+                raise ValueError(f"--{option} {value} is not supported; choose {', '.join(choices)}")
+        if self.check_analogue is not None:
+            self.check_analogue(c.device, c.analogue)
 
     def memory_size(self, configuration):
         """Returns the size of the endpoint memory in bytes."""

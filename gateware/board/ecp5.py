@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""ECP5 boards: devices, clocks, the open endpoint in the place of a hard block, and the tools that build them."""
+"""ECP5 boards: devices, clocks, the open endpoint instead of a hard block, and the tools that build them."""
 
 import re
 
@@ -15,13 +15,17 @@ from litex.gen import *
 
 from litex.soc.cores.clock import ECP5PLL
 
+from litepcie_soc.board.board import Board, Memory
 from litepcie_soc.board.identity import pci_id, soft_identity
+from litepcie_soc.board.pads import add_link_pads
 from litepcie_soc.board.soc import BoardSoC
 from litepcie_soc.common.abi import BAR0_SIZE
 from litepcie_soc.common.link_rates import CLOCK_MARGIN
-from litepcie_soc.phy.ecp5.pads import PACKAGE, check_device
+from litepcie_soc.phy.ecp5.pads import check_device
 from litepcie_soc.phy.ecp5.serdes import ECP5SerDes
-from litepcie_soc.phy.ecp5.words import in_bitstream
+from litepcie_soc.phy.ecp5.words import ANALOGUE, MODES, RATE_MODES, check_words, in_bitstream
+from litepcie_soc.phy.soft.lane_state import add_lane_state
+from litepcie_soc.phy.soft.ltssm_states import STATE_BITS
 from litepcie_soc.phy.soft.phy import SoftPHY
 
 # Devices ------------------------------------------------------------------------------------------
@@ -29,22 +33,29 @@ from litepcie_soc.phy.soft.phy import SoftPHY
 FAMILIES = {"": "LFE5U", "um-": "LFE5UM", "um5g-": "LFE5UM5G"}
 
 
-def device_name(name):
+def device_name(name, package="BG381"):
     """Returns Lattice's name of a device that --device names: ``um5g-45k`` or, with a speed grade, ``um-45k-6``.
 
-    Without a speed grade it is 8. Raises ``ValueError`` with one line if there is no such device, or none with a SerDes
-    whose pins are known.
+    Without a speed grade it is 8. ``package`` is that of the board. Raises ``ValueError`` with one line if there is no
+    such device, or none with a SerDes whose pins are known.
     """
     found = re.fullmatch(r"(um5g-|um-|)(25|45|85)k(?:-([678]))?", name.lower())
     if found is None:
         raise ValueError(f"--device {name}: no ECP5 has this name; give one such as um5g-45k or um-45k-6")
     family, density, grade = found.groups()
-    device = f"{FAMILIES[family]}-{density}F-{grade or 8}{PACKAGE}C"
+    device = f"{FAMILIES[family]}-{density}F-{grade or 8}{package}C"
     try:
         check_device(device)
     except ValueError as error:
         raise ValueError(f"--device {name}: {error}") from None
     return device
+
+def check_analogue(name, analogue):
+    """Raises ``ValueError`` with one line if a set of analogue words is not for a device that --device names."""
+    try:
+        check_words(device_name(name), analogue)
+    except ValueError as error:
+        raise ValueError(f"--analogue {analogue} is not supported with --device {name}: {error}") from None
 
 # Clocks -------------------------------------------------------------------------------------------
 
@@ -85,6 +96,35 @@ class ECP5CRG(LiteXModule):
         pll.create_clkout(self.cd_sys, sys_clk_freq, margin=CLOCK_MARGIN)
         self.clocks = constrain_pll(platform, pll)
 
+# Board --------------------------------------------------------------------------------------------
+
+
+def ecp5_board(name, **options):
+    """Returns the ``Board`` of a card with the open endpoint, x1; ``options`` are those that differ between boards."""
+    return Board(name, **{
+        "family":         "ecp5",
+        "links":          {(1, 1): {64: 100e6}},
+        "link":           (1, 1),
+        "memory":         Memory(bram=1 << 16),  # 32 of the 108 block RAMs of a 45F.
+        "channels":       2,
+        "tags":           32,
+        "clocks":         (50e6, 125e6),
+        "toolchain":      "trellis",
+        "refclks":        tuple(RATE_MODES),
+        "check_part":     device_name,
+        "analogues":      tuple(ANALOGUE),
+        "serdes_modes":   tuple(MODES),
+        "check_analogue": check_analogue,
+        **options,
+    })
+
+# LEDs ---------------------------------------------------------------------------------------------
+
+
+def state_leds(state, heartbeat):
+    """Returns four bits that show a state of the LTSSM: its number, or, blinking, its number less 15 from 16 on."""
+    return Mux(state[4], Mux(heartbeat, state[:4] + 1, 0), state[:4])
+
 # Board SoC ----------------------------------------------------------------------------------------
 
 
@@ -99,6 +139,7 @@ class ECP5BoardSoC(BoardSoC):
     dcu, channel : SerDes channel of the lane.
     """
     output_suffixes = (".v", ".lpf", ".init")  # LiteX's scripts would build without the checks.
+    user_bus        = True                      # The registers, among them those of the lane.
 
     def __init__(self, board, platform, configuration, *, dcu=0, channel=0):
         self.place = dcu, channel
@@ -107,21 +148,26 @@ class ECP5BoardSoC(BoardSoC):
     def make_phy(self):
         c            = self.configuration
         dcu, channel = self.place
-        self.serdes  = ECP5SerDes(self.platform, self.sys_clk_freq, name=f"pcie_x{c.lanes}", dcu=dcu, channel=channel,
-            refclk_freq=c.refclk)
+        self.serdes  = ECP5SerDes(self.platform, self.sys_clk_freq, name=add_link_pads(self.platform, c.lanes),
+            dcu=dcu, channel=channel, refclk_freq=c.refclk, analogue=c.analogue, mode=c.serdes)
         identity = pci_id(self.board.family)
         return SoftPHY(self.serdes.interface, bar0_size=BAR0_SIZE, tags=c.tags, **soft_identity(identity)), identity
+
+    def add_link(self, memory=None):
+        """Adds the link as on every board, and the state of its lane, which a serial port reaches as well."""
+        BoardSoC.add_link(self, memory)
+        add_lane_state(self, self.serdes.interface, channel=self.serdes.channel, elastic=self.serdes.elastic)
 
     def constrain_link(self, memory):
         """The SerDes has constrained its clocks already. nextpnr takes all clocks as asynchronous to each other."""
 
     def add_leds(self, pads):
-        """Adds LEDs, which are low active: as on every board, then the LTSSM's state from LED 4, bit 0 first."""
+        """Adds LEDs, which are low active: as on every board, then the LTSSM's state, see `state_leds`."""
         lit   = Signal(len(pads))
-        state = Signal(4)
+        state = Signal(STATE_BITS)
         BoardSoC.add_leds(self, [lit[n] for n in range(4)])
         self.specials += MultiReg(self.pcie_phy.endpoint.stack.link.ltssm.state, state)
-        self.comb     += [lit[4:].eq(state), [pad.eq(~lit[n]) for n, pad in enumerate(pads)]]
+        self.comb     += [lit[4:].eq(state_leds(state, lit[3])), [pad.eq(~lit[n]) for n, pad in enumerate(pads)]]
 
     def bitstream(self):
         """Returns what the bitstream must be, with the names of ``Design`` in ``gateware/build/trellis.py``."""
@@ -131,4 +177,5 @@ class ECP5BoardSoC(BoardSoC):
             "words":  in_bitstream(self.serdes.channel.words),
             "dcu":    self.place[0],
             "seed":   self.configuration.seed,
+            "serdes": f"mode {self.configuration.serdes}, analogue words {self.configuration.analogue}",
         }

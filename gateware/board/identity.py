@@ -22,7 +22,7 @@ A product needs numbers of its own here and in the driver's table (``software/ke
 """
 
 from litepcie_soc.common import abi
-from litepcie_soc.soc.soc import PCI_ID
+from litepcie_soc.soc.card import PCI_ID
 
 # Identities ---------------------------------------------------------------------------------------
 

@@ -26,11 +26,16 @@ def narrowed(entry, name, lanes):
     return (name, entry[1], *[narrow(what) if isinstance(what, Subsignal) else what for what in entry[2:]])
 
 
-def link_pads(platform, lanes):
-    """Requests ``pcie_xN``, or the first N lanes of the narrowest wider link in the platform."""
+def add_link_pads(platform, lanes):
+    """Makes sure that the platform has ``pcie_xN``, of the narrowest wider link if need be; returns this name."""
     name = f"pcie_x{lanes}"
     if resource_of(platform, name) is None:
         wider = (resource_of(platform, f"pcie_x{n}") for n in (2, 4, 8, 16) if n > lanes)
         entry = next(entry for entry in wider if entry is not None)
         platform.add_extension([narrowed(entry, name, lanes)])
-    return platform.request(name)
+    return name
+
+
+def link_pads(platform, lanes):
+    """Requests ``pcie_xN``, or the first N lanes of the narrowest wider link in the platform."""
+    return platform.request(add_link_pads(platform, lanes))

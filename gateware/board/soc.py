@@ -50,8 +50,10 @@ class BoardSoC(LitePCIeSoC):
     ----------
     board, configuration : the parameters.
     output_suffixes      : suffixes of the files of LiteX's toolchain that are of use. None: all.
+    user_bus             : range of the SoC's bus that the host reaches, as for ``add_litepcie``.
     """
     output_suffixes = None
+    user_bus        = None
 
     def __init__(self, board, platform, configuration):
         self.board         = board
@@ -101,6 +103,7 @@ class BoardSoC(LitePCIeSoC):
             channels    = configuration.dma_channels,
             tags        = configuration.tags,
             pci_id      = pci_id,
+            user_bus    = self.user_bus,
         )
         self.constrain_link(memory)
         if configuration.with_litescope:

@@ -20,6 +20,9 @@ from litepcie_soc.build import command_line
 
 ACTIONS = ("build", "load", "flash", "driver")
 
+# Options of boards that are built by the open tools.
+TRELLIS_OPTIONS = ("device", "refclk", "analogue", "serdes", "seed")
+
 TOOLS = {"vivado": "Vivado", "trellis": "yosys and nextpnr"}
 
 # Arguments of LiteX's Vivado toolchain without an option here.
@@ -117,6 +120,10 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
             help=f"Device of the board: {', '.join(board.devices)} ({default.device}).")
         trellis.add_argument("--refclk", type=float, metavar="HZ",
             help=f"Reference clock at the SerDes: {' or '.join(map(mega, board.refclks))} ({mega(default.refclk)}).")
+        trellis.add_argument("--analogue", metavar="NAME",
+            help=f"Analogue words of the SerDes: {', '.join(board.analogues)} ({default.analogue}).")
+        trellis.add_argument("--serdes", metavar="MODE",
+            help=f"Use of the SerDes: {', '.join(board.serdes_modes)} ({default.serdes}); see docs/bring-up.md.")
         trellis.add_argument("--seed", type=int, metavar="N", help="Seed of the placement (1).")
 
     def litex_options(self):
@@ -143,5 +150,5 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
             dma_channels   = args.dma_channels,
             with_ddr       = args.with_ddr,
             with_litescope = args.with_litescope,
-            **{name: getattr(args, name) for name in ("device", "refclk", "seed") if hasattr(args, name)},
+            **{name: getattr(args, name) for name in TRELLIS_OPTIONS if hasattr(args, name)},
         )

@@ -16,7 +16,7 @@ from litepcie_soc.common.link_rates import default_clock
 from litepcie_soc.common.pcie import DATA_WIDTHS
 from litepcie_soc.ddr.sim import CLOCK_HZ as DDR_CLOCK_HZ
 from litepcie_soc.ddr.sim import check_ddr
-from litepcie_soc.soc.soc import TAGS
+from litepcie_soc.soc.outstanding import TAGS
 
 # What --completion-space allows: completions, and bytes of their data.
 COMPLETIONS      = range(16, 4096 + 1)

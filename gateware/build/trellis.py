@@ -51,6 +51,7 @@ class Design:
     words  : {word: value} of the SerDes block, without zeros. Empty: the design has no SerDes.
     dcu    : number of the SerDes block.
     seed   : seed of nextpnr's placement.
+    serdes : how the SerDes is used, for the report.
     """
     name:   str
     device: str
@@ -58,6 +59,7 @@ class Design:
     words:  dict = field(default_factory=dict)
     dcu:    int  = 0
     seed:   int  = 1
+    serdes: str  = ""
 
 # Tools --------------------------------------------------------------------------------------------
 
@@ -135,7 +137,8 @@ def summary(design, used, clocks, words, size):
     size   : bytes of the bitstream.
     """
     lines = [f"{design.name} on {design.device}, seed {design.seed}",
-        ", ".join(f"{name} {version}" for name, version in versions().items()), "", "Area"]
+        ", ".join(f"{name} {version}" for name, version in versions().items()),
+        *([f"SerDes: {design.serdes}"] if design.serdes else []), "", "Area"]
     for cell, title in AREA.items():
         number, limit = used[cell]["used"], used[cell]["available"]
         lines.append(f"  {title:<20}{number:>7} of {limit:>6}  {100 * number / limit:5.1f} %")

@@ -139,6 +139,7 @@ class Identity(LiteXModule):
             CSRField("user",   offset=8, reset=int(user_bus is not None), description="registers USER_*"),
             CSRField("interrupt", offset=9, description="registers INTERRUPT_*, of the user's logic"),
             CSRField("host", offset=10, description="registers HOST_*, of the user's logic"),
+            CSRField("lane", offset=11, description="state of the lane, behind the user's bus"),
         )
         self.geometry     = _packed("geometry", 3, "Size of the design.",
             CSRField("channels",  8, offset=0,  reset=channels, description="memory channels"),
@@ -177,6 +178,10 @@ class Identity(LiteXModule):
     def has_host_port(self):
         """Says that the user's logic has a port onto host memory."""
         self.comb += self.capabilities.fields.host.eq(1)
+
+    def has_lane(self):
+        """Says that the registers of `LaneState` are on the user's bus."""
+        self.comb += self.capabilities.fields.lane.eq(1)
 
     def add_user_bus(self, user_bus):
         size   = user_bus.size if user_bus else 0

@@ -17,7 +17,8 @@ from litepcie_soc.common.link_rates import CLOCKS, LANE_RATES, default_clock
 from litepcie_soc.common.pcie import DATA_WIDTHS
 from litepcie_soc.standalone.values import Choice, Flag, Name, Size, Whole, shown
 from litepcie_soc.soc.host_buffers import LIMIT_MAX, PAGE_BITS
-from litepcie_soc.soc.soc import PCI_ID, TAGS
+from litepcie_soc.soc.card import PCI_ID
+from litepcie_soc.soc.outstanding import TAGS
 from litepcie_soc.soc.user_bus import SIZE_MIN, TIMEOUT_US
 from litepcie_soc.stream_dma.port import WIDTHS
 

@@ -7,8 +7,11 @@
 """Builds the board, boots the guest, moves data in both directions with the tool and with dd, and verifies it.
 
 With `--phy soft` the card has the endpoint in gateware: Linux finds it over a lane that is simulated symbol by symbol.
-Writes build/demo/result.json. Exit status: 0 all data was correct; 1 data was wrong or a step failed (one
-line says which); 130 interrupted.
+The demonstration then shows lspci's view of the card, verifies data with fio too, and prints the way of the LTSSM at
+both ends of the lane.
+
+Writes build/demo/result.json. Exit status: 0 all data was correct; 1 data was wrong or a step failed (one line says
+which); 130 interrupted.
 """
 
 import hashlib
@@ -32,6 +35,7 @@ ROOT      = Path(__file__).resolve().parents[2]
 BOARDS    = {"shared": {}, "soft": {"phy": "soft", "gen": 1, "lanes": 1, "data_width": 64, "tags": 32}}
 RESULT    = ROOT / "build" / "demo" / "result.json"
 SEQUENCES = ("write", "read", "read-and-write")
+CARD      = "01:00.0"
 LINK_KEYS = ("gen", "lanes", "mps_bytes", "mrrs_bytes", "datapath_bits", "clock_hz")
 
 WRITE_BLOCK_BYTES = 12345
@@ -54,7 +58,7 @@ def build(phy):
     began = time.monotonic()
     say("building the board (gateware, Verilog, C++) and fetching the parts of the guest")
     with ThreadPoolExecutor(1) as pool:
-        parts = pool.submit(prepare)
+        parts = pool.submit(prepare, with_fio=phy == "soft", with_lspci=phy == "soft")
         built = subprocess.run([sys.executable, ROOT / "targets" / "sim.py", "--build", "--phy", phy], cwd=ROOT,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, errors="replace")
@@ -110,36 +114,65 @@ def copy_file(guest):
         raise DemoError("the file read back from the card differs from the file written to it")
     return sums
 
-# Main ---------------------------------------------------------------------------------------------
+# The lane -----------------------------------------------------------------------------------------
+
+def show_card(guest):
+    """Shows the card as Linux sees it."""
+    # Without its complaint that the guest has no list of modules.
+    text = command(guest, f"lspci -vv -s {CARD} 2> /dev/null")
+    if "LnkSta:\tSpeed 2.5GT/s, Width x1" not in text or "Kernel driver in use: litepcie" not in text:
+        raise DemoError("lspci does not show a card of one lane at 2.5 GT/s that the driver has bound")
+
+
+def fio_verify(guest):
+    """fio writes blocks of many sizes at random places, many at once, and compares a checksum of every block."""
+    command(guest, "fio --name=verify --filename=/dev/litepcie0 --ioengine=io_uring --iodepth=32 --size=2M"
+        " --filesize=40M --allow_file_create=0 --bsrange=512-64k --bs_unaligned --rw=randwrite --randrepeat=1"
+        " --verify=crc32c --verify_fatal=1")
+
+
+def way(figures):
+    """Returns [[state, microseconds]] of the root port's LTSSM, from the first state that is known."""
+    began = figures["ltssm"][0]["microseconds"]
+    return [[step["state"], round(step["microseconds"] - began, 1)] for step in figures["ltssm"]]
+
 
 def say_link(figures):
     """Prints how the root port's LTSSM came to L0, and what the lane carried and lost."""
-    began = figures["ltssm"][0]["microseconds"]
-    way   = ", ".join(f"{step['state']} {step['microseconds'] - began:.1f}" for step in figures["ltssm"])
-    say(f"the root port's LTSSM, in us: {way}")
+    say("the root port's LTSSM, in us: " + ", ".join(f"{state} {time:.1f}" for state, time in way(figures)))
     lane = figures["lane"]
     say(f"the lane: {figures['config_requests']} requests to configuration space; {lane['bad_tlps']} TLPs and "
         f"{lane['bad_dllps']} DLLPs arrived damaged, {figures['to_host']['naks']} NAKs sent, "
         f"{figures['to_card']['naks']} received, {figures['to_card']['replays']} replays")
 
+# Main ---------------------------------------------------------------------------------------------
 
 def run(args, result):
     board   = build(args.phy)
+    soft    = args.phy == "soft"
     figures = RESULT.with_name("simulator.json")
     damage  = ["--lcrc-every", str(args.lcrc_every)] if args.lcrc_every else []
-    with Guest(board, log=RESULT.with_name("console.log"), cpus=2,
+    with Guest(board, log=RESULT.with_name("console.log"), cpus=2, with_fio=soft, with_lspci=soft,
             simulator_arguments=["--stats", str(figures), *damage]) as guest:
         say(f"guest booted in {guest.boot_seconds:.1f} s, module loaded; its console is in "
             f"{guest.log.relative_to(ROOT)}")
         result["guest_kernel"] = command(guest, "uname -r").strip()
         command(guest, "litepcie_util info")
+        if soft:
+            show_card(guest)
         command(guest, "litepcie_util scratch_test")
         rows = {sequence: dma_test(guest, sequence) for sequence in SEQUENCES}
         result["dma_test"] = list(rows.values())
         result["link"]     = {key: rows["write"][key] for key in LINK_KEYS}
         result["sha256_file"], result["sha256_readback"] = copy_file(guest)
-    if args.phy == "soft":
-        say_link(json.loads(figures.read_text()))
+        if soft:
+            fio_verify(guest)
+            command(guest, "litepcie_util link")
+            result["card_lane"] = json.loads(guest.run("litepcie_util --json link").output)
+    if soft:
+        told = json.loads(figures.read_text())
+        say_link(told)
+        result["root_port_lane"] = {"ltssm": way(told), **told["lane"]}
     console.print()
     console.print(throughput_table(rows))
 

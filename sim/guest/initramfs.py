@@ -66,30 +66,46 @@ def tools():
     return [build / "litepcie_util"]
 
 
+FIO   = Recipe("fio", "fio", "trixie", ("fio",), "usr/bin/fio",
+    keep = r"(?!python|libpython|perl|systemd|dpkg|tzdata|adduser|passwd|debconf|dmsetup)")
+LSPCI = Recipe("pciutils", "lspci", "trixie", ("pciutils",), "usr/bin/lspci",
+    keep = r"(?:pciutils|pci\.ids|libpci3|libkmod2|libudev1|zlib1g|libzstd1|libssl3t64|libc6|libcap2|libgcc-s1)$")
+
+
 def fio():
-    """Returns the path of an archive with Debian's fio and all libraries that it loads."""
-    recipe = Recipe("fio", "fio", "trixie", ("fio",), "usr/bin/fio",
-        keep = r"(?!python|libpython|perl|systemd|dpkg|tzdata|adduser|passwd|debconf|dmsetup)")
+    """Returns the path of an archive with Debian's fio."""
+    return debian_program(FIO)
+
+
+def lspci():
+    """Returns the path of an archive with Debian's lspci and its list of names."""
+    return debian_program(LSPCI, "usr/share/misc/pci.ids")
+
+
+def debian_program(recipe, *data):
+    """Returns the path of an archive with a program of Debian's, all libraries that it loads, and files of `data`."""
     root, program = packages.find(recipe)
     libraries     = root / "usr/lib/x86_64-linux-gnu"
     loader        = root / "usr/lib64/ld-linux-x86-64.so.2"
-    search        = f"{libraries}:{libraries}/ceph"  # One library is in a folder of its own.
+    search        = f"{libraries}:{libraries}/ceph"  # One library of fio is in a folder of its own.
 
     def make(path):
         status, output = processes.run([loader, "--library-path", search, "--list", program])
         if status or "not found" in output:
-            raise GuestError(f"fio lacks a library: {output.strip().splitlines()[-1]}")
+            raise GuestError(f"{program.name} lacks a library: {output.strip().splitlines()[-1]}")
         archive = Archive()
-        archive.copy("usr/bin/fio", program)
+        archive.copy(recipe.expect, program)
+        for name in data:
+            archive.copy(name, root / name)
         for line in output.splitlines():
             library = Path(line.split("=>")[-1].split("(")[0].strip())
             if library.is_absolute() and library.exists() and root in library.parents:
                 archive.copy(f"usr/lib/x86_64-linux-gnu/{library.name}", library, 0o755)
         archive.copy("lib64/ld-linux-x86-64.so.2", loader, 0o755)
-        (path / "fio.cpio").write_bytes(archive.data())
+        (path / f"{program.name}.cpio").write_bytes(archive.data())
 
-    key = cache.digest(root, Path(__file__).read_bytes())
-    return next(cache.entry("fio-archive", key, make, "the archive of fio").glob("fio.cpio"))
+    key = cache.digest(root, data, Path(__file__).read_bytes())
+    return next(cache.entry(f"{program.name}-archive", key, make, f"the archive of {program.name}").glob("*.cpio"))
 
 
 def write(path, archives, extra=()):

@@ -48,7 +48,7 @@ class Guest:
     mps, mrrs : Max_Payload_Size and Max_Read_Request_Size in bytes, set before the module is loaded.
     load      : whether the module is loaded.
     files     : (path on the machine, path in the guest) of files to copy into the guest.
-    with_fio  : whether Debian's fio is in the guest.
+    with_fio, with_lspci : whether Debian's fio and lspci are in the guest.
     simulator_arguments : further arguments of litepcie_simulator.
     others    : (build folder, arguments of its litepcie_simulator) of each further board. Its mps and mrrs stay those
                 that the guest's kernel chose.
@@ -65,7 +65,8 @@ class Guest:
     """
 
     def __init__(self, board=None, *, kernel=DEFAULT_KERNEL, mps=256, mrrs=512, load=True,
-            files=(), with_fio=False, simulator_arguments=(), others=(), log=None, console=None, **machine):
+            files=(), with_fio=False, with_lspci=False, simulator_arguments=(), others=(), log=None, console=None,
+            **machine):
         self.kernel       = named_kernel(kernel)
         self.board        = BuiltBoard(board) if board is not None else None
         self.simulator    = None
@@ -73,7 +74,7 @@ class Guest:
         self.boot_seconds = None
         self._conf        = {"mps": mps, "mrrs": mrrs, "load": int(load and self.board is not None)}
         self._files       = [(Path(host), guest) for host, guest in files]
-        self._with_fio    = with_fio
+        self._archives    = [initramfs.fio]*with_fio + [initramfs.lspci]*with_lspci
         self._boards      = [(self.board, list(simulator_arguments))] if self.board else []
         self._boards     += [(BuiltBoard(folder), list(arguments)) for folder, arguments in others]
         self._machine     = machine
@@ -85,8 +86,8 @@ class Guest:
         self._sockets     = {}
         self._tail        = b""
         self.log          = Path(log) if log else None
-        if with_fio and self.kernel.processor != "x86_64":
-            raise GuestError("there is no fio for a guest with an ARM processor; leave with_fio out")
+        for name in [archive.__name__ for archive in self._archives if self.kernel.processor != "x86_64"]:
+            raise GuestError(f"there is no {name} for a guest with an ARM processor; leave with_{name} out")
         for host, _ in self._files:
             if not os.access(host, os.R_OK) or not host.is_file():
                 raise GuestError(f"cannot read the file {host}")
@@ -154,7 +155,7 @@ class Guest:
                 archive.copy(f"bin/{tool.name}", tool, 0o755)
         for host, guest in self._files:
             archive.copy(guest, host)
-        initramfs.write(path, [archive], [initramfs.fio()] if self._with_fio else [])
+        initramfs.write(path, [archive], [make() for make in self._archives])
 
     def _start_qemu(self, program, machine, image, folder):
         ends = {}

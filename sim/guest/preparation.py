@@ -14,11 +14,13 @@ from litepcie_sim.guest.kernels import DEFAULT_KERNEL
 from litepcie_sim.guest.module  import SOURCES, module
 
 
-def prepare(kernels=(DEFAULT_KERNEL,), with_fio=False, with_module=True):
+def prepare(kernels=(DEFAULT_KERNEL,), with_fio=False, with_lspci=False, with_module=True):
     """Fills the cache with everything that guests with `kernels` need. Raises GuestError."""
     jobs = [qemu.find, initramfs.base]
     if with_fio:
         jobs.append(initramfs.fio)
+    if with_lspci:
+        jobs.append(initramfs.lspci)
     if with_module:
         jobs.append(initramfs.tools)
     for kernel in map(named_kernel, kernels):

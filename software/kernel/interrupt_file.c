@@ -92,10 +92,13 @@ void litepcie_interrupts_message(struct litepcie_device *ld, unsigned int vector
 	u32 fired = 0;
 
 	spin_lock(&ld->interrupt_lock);
-	if (ld->interrupts_split)
+	if (ld->interrupts_split) {
 		fired = BIT(vector - ld->interrupt_vector);
-	else if (ld->armed)
-		fired = readl(ld->regs + LITEPCIE_INTERRUPT_FIRED) & ld->armed;
+	} else if (ld->armed) {
+		fired = readl(ld->regs + LITEPCIE_INTERRUPT_FIRED);
+		/* All ones: the card does not answer. No card has so many interrupts. */
+		fired = fired == ~0U ? 0 : fired & ld->armed;
+	}
 	for (i = 0; i < ld->id.interrupts; i++)
 		if (fired & BIT(i))
 			ld->interrupts[i]->count++;

@@ -13,7 +13,7 @@
 #define LITEPCIE_MAGIC_VALUE			0x4c504953
 #define LITEPCIE_VERSION			0x0004	/* version of this map */
 #define LITEPCIE_VERSION_MAJOR			1
-#define LITEPCIE_VERSION_MINOR			5
+#define LITEPCIE_VERSION_MINOR			6
 #define LITEPCIE_VERSION_MINOR_MASK		0x0000ffff
 #define LITEPCIE_VERSION_MAJOR_MASK		0xffff0000
 #define LITEPCIE_CAPABILITIES			0x0008	/* parts that the card has */
@@ -30,6 +30,8 @@
 #define LITEPCIE_CAPABILITY_INTERRUPT		0x00000200
 /* registers HOST_*, of the user's logic */
 #define LITEPCIE_CAPABILITY_HOST		0x00000400
+/* state of the lane, behind the user's bus */
+#define LITEPCIE_CAPABILITY_LANE		0x00000800
 #define LITEPCIE_GEOMETRY			0x000c	/* size of the design */
 #define LITEPCIE_GEOMETRY_CHANNELS_MASK		0x000000ff	/* memory channels */
 #define LITEPCIE_GEOMETRY_WIDTH_MASK		0x0000ff00	/* width of the data path, dwords */

@@ -7,7 +7,7 @@
 _litepcie_util()
 {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="list info config bus mem scratch_test dma_test pio_test bench stream top reset load flash calc help version"
+	local commands="list info config bus link mem scratch_test dma_test pio_test bench stream top reset load flash calc help version"
 	local options="--device --card --json --version --help" command="" word
 
 	for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
@@ -55,6 +55,9 @@ _litepcie_util()
 	config:--interval-ms | \
 	config:--count | \
 	bus:--names | \
+	link:--serial | \
+	link:--baud | \
+	link:--address | \
 	mem:--offset | \
 	mem:-o | \
 	mem:--length | \
@@ -140,6 +143,8 @@ _litepcie_util()
 		options="$options --bytes --watch --interval-ms --count" ;;
 	bus)
 		options="$options --cards --names" ;;
+	link)
+		options="$options --serial --baud --address --clear" ;;
 	mem)
 		options="$options --offset --length --to --file --value --width --pattern --seed --pio" ;;
 	dma_test)

@@ -6,21 +6,27 @@
 
 """Rows of real boards: their parameters, their points, their judgement."""
 
+import io
+import re
+
 from dataclasses import replace
 
 import pytest
 
-from litepcie_bench import board_rows, boards, goals, hosts, records, runner, waits
+from rich.console import Console
+
+from litepcie_bench import board_rows, boards, bounds, goals, hosts, records, report, runner, summary, tables
 from litepcie_bench.board_sweeps import board_sizes, links
 from litepcie_bench.board_sweeps import boards as board_sweep
 from litepcie_bench.board_sweeps import hosts as host_sweep
 from litepcie_bench.hardware import defaults, everything, names
+from litepcie_bench.points import HOSTS, OURS, STOCK, Point
 from litepcie_bench.runner import Result
 from litepcie_soc.common.link_rates import link_rate
 from litepcie_soc.phy.completion_buffer import keeps_up
 
-RUN = {"active_cycles": 1000, "model_cycles": 1004, "wait_descriptor": 10, "wait_tag": 200, "wait_link": 5,
-    "wait_data": 0}
+RUN = {"bytes": 100000, "model_bytes_per_second": 1.2e10, "active_cycles": 1000, "wait_descriptor": 10,
+    "wait_tag": 200, "wait_link": 5, "wait_data": 0}
 
 
 def of(name, lanes):
@@ -34,7 +40,7 @@ def measured(point, read, write=1.0):
         "runs": [{"read": RUN, "write": RUN}]}
     for direction, share in (("read", read), ("write", write)):
         data[direction] = {"average_bytes_per_second": share*1e9, "bound_bytes_per_second": 1e9,
-            "bound_with_descriptors_bytes_per_second": 0.5e9}
+            "bound_with_descriptors_bytes_per_second": 0.5e9, "bound_without_dllps_bytes_per_second": 1e9}
     return Result(point, data)
 
 # Hardware -----------------------------------------------------------------------------------------
@@ -83,15 +89,38 @@ def test_points_run_with_the_parameters_of_the_board():
 def test_hosts_that_fit_the_board():
     points = host_sweep(False)
     words  = runner.command(next(point for point in points if point.host == "chipset"), "x.json")
-    assert words[words.index("--host") + 1] == "chipset"
+    assert words[words.index("--host") + 1] == "chipset" and words[words.index("--mps") + 1] == "256"
+    words  = runner.command(next(point for point in points if point.host == "embedded"), "x.json")
+    assert words[words.index("--mps") + 1] == "128"
     for hardware in defaults():
         mine = [point.host for point in points if point.hardware == hardware]
-        assert mine == hosts.fitting(hardware) and len(mine) == (8 if hardware.lanes <= 4 else 6)
+        assert mine == hosts.fitting(hardware) and len(mine) == (13 if hardware.lanes <= 4 else 10)
 
 
 def test_median_and_range_are_those_of_measured_hosts():
     shares = {"ideal": 10, "broadwell": 99, "broadwell-remote": 98, "broadwell-iommu": 50, "chipset": 1}
-    assert hosts.HostRow(None, "read", shares).headline == (98, 50, 99)
+    row    = hosts.HostRow(None, "read", shares)
+    assert row.headline == (98, 50, 99) and row.slowest == "broadwell-iommu"
+
+
+def test_the_report_and_the_terminal_begin_with_the_measured_hosts(tmp_path):
+    """The slowest board has 0.9 on the real hosts, the others 0.99; the chosen hosts do not count."""
+    points  = host_sweep(False)
+    slowest = points[0].hardware
+    results = [measured(point, (0.9 if point.hardware == slowest else 0.99) if HOSTS[point.host].measured else 0.1)
+        for point in points]
+    rows    = hosts.rows(results)
+    assert hosts.overall(rows, "read") == pytest.approx((99, 90, 99))
+    page = report.html(results, [], [], tmp_path)
+    first = page.index('<div class="card">')
+    assert page.index("reads: median over all boards") < page.index('<div class="card">', first + 1) \
+        < page.index("writes: median over all boards")
+    assert "<b>99.0 %</b>" in page and "90.0 to 99.0 %" in page
+    printed = Console(file=io.StringIO(), width=200)
+    summary.show(printed, results + [measured(point, 0.5) for point in board_sweep(True)], [])
+    words = printed.file.getvalue()
+    assert words.index("Boards on hosts") < words.index("Boards: 100 KB")
+    assert "lowest on" in words and "embedded" in words and "…" not in words.split("Boards: 100 KB")[0]
 
 
 def test_sweeps_cover_each_link_once():
@@ -157,11 +186,11 @@ def test_what_the_completion_buffer_allows():
     point, = [point for point in board_sweep(True, ["xilinx_kc705"]) if point.hardware.lanes == 8 and point.completion]
     found  = measured(point, 0.9)
     trip   = 1e-6 + 60e-9 + (20 + 276)/4e9
-    assert waits.buffer_bound(found) == pytest.approx(72*64/trip)
+    assert bounds.buffer_bound(found) == pytest.approx(72*64/trip)
     assert board_rows.buffered(found) == pytest.approx(100*72*64/trip/1e9)
     assert board_rows.allowed(found) == pytest.approx(90)
     slow = measured(replace(point, latency_ns=9000), 0.4)
-    assert board_rows.allowed(slow) == pytest.approx(100*0.4e9/waits.buffer_bound(slow))
+    assert board_rows.allowed(slow) == pytest.approx(100*0.4e9/bounds.buffer_bound(slow))
     assert of("xilinx_kcu105", 8).blocks == 170
 
 
@@ -173,8 +202,19 @@ def test_bound_of_a_chain(size, latency_ns, seconds):
     """Doorbell, a round trip, then all descriptors and data, but the data after one more round trip."""
     point = next(point for point in board_sizes(False) if point.bytes == size)
     found = measured(replace(point, latency_ns=latency_ns - point.hardware.crossing_ns), 0.5)
-    assert waits.chain_bound(found, "read") == pytest.approx(256*size/seconds)
-    assert waits.chain_bound(found, "write") == pytest.approx(256*size/(latency_ns*1e-9 + 256*size/0.5e9))
+    assert bounds.doorbell_bound(found, "read") == pytest.approx(256*size/seconds)
+    assert bounds.doorbell_bound(found, "write") == pytest.approx(256*size/(latency_ns*1e-9 + 256*size/0.5e9))
+
+
+@pytest.mark.parametrize("options", [dict(direct=True), dict(design=STOCK)])
+def test_bound_without_a_fetch(options):
+    """With the descriptor in the card a write starts at once, and a read waits for its data only."""
+    point = replace(board_sizes(False)[0], bytes=100000, batch=1, **options)
+    found = measured(replace(point, latency_ns=1000 - point.hardware.crossing_ns), 0.5)
+    assert bounds.doorbell_bound(found, "write") == pytest.approx(1e9)
+    assert bounds.doorbell_bound(found, "read") == pytest.approx(100000/(1e-6 + 100000/1e9))
+    found.data["read"]["bound_without_dllps_bytes_per_second"] = 1.01e9
+    assert bounds.alone_most(found, "read") == pytest.approx(100000/(1e-6 + 100000/1.01e9))
 
 
 def test_small_transfers_are_judged_with_their_descriptors():
@@ -189,3 +229,14 @@ def test_records_say_which_board(results):
     records.check(record)
     assert record["board"] == "xilinx_kcu105" and record["fabric_buffer"] is True
     assert (record["completion_headers"], record["completion_data"]) == (64, 15360)
+
+
+def test_stock_above_4_gib_stands_beside_stock_below():
+    """Not beside ours."""
+    low  = [measured(Point("notes", design, 2, 4, 128, batch=20, iterations=1), share) for design, share in
+        ((OURS, 0.9), (STOCK, 0.5))]
+    high = [measured(replace(one.point, sweep="addresses", address_bits=64), 0.4) for one in low]
+    page = tables.addresses(low + high)
+    ours, stock = (re.sub("<[^>]*>", " ", row).split() for row in page.split("<tr>")[2:7:2])
+    assert ours[4:6] == ["ours", "read"] and ours[6] == "900"
+    assert stock[4:6] == ["stock", "read"] and stock[6] == "500"

@@ -102,3 +102,17 @@ def test_a_wrong_record_is_refused(change):
     report.check(good)
     with pytest.raises(ValueError):
         report.check({**good, **change})
+
+
+def test_a_load_waits_for_the_host():
+    """16 loads of 4 bytes: each 1 us, its request of 20 bytes and its completion of 24 at 250 MB/s; stores do not."""
+    assert guest_link.link_rate("read", 16, 384) == pytest.approx(64/(16*(1e-6 + 44/250e6)))
+    assert guest_link.link_rate("write", 16, 384) == pytest.approx(64/(384/250e6))
+
+
+def test_a_mebibyte_is_as_many_operations_as_it_takes():
+    record = {"device": CARD, "interface": "sync", "sequence": "read", "transfer_bytes": KIB4, "callers": 1,
+        "system_calls": 1.0, "program_instructions": 40, "kernel_instructions": 1000, "interrupts": 0.5,
+        "mmio_stores": 0.25}
+    others = [record | {"callers": 4}, record | {"device": FLOOR}, record | {"interface": "polled"}]
+    assert report.mebibytes([record, *others]) == [("sync", "read", "4 KiB", "256.0", "266,240", "128.0", "64.0")]

@@ -19,10 +19,11 @@ def measured(design, read):
 
 
 def test_axes_begin_where_the_bars_are():
-    assert plots.shares_from([81, 99]) == 80 and plots.shares_from([79, 99]) == plots.shares_from([]) == 0
-    figure = plots.efficiency([measured(OURS, 0.95), measured(STOCK, 0.5)])
+    assert plots.shown_from([81, 99, 50]) == 80 and plots.shown_from([79, 99]) == plots.shown_from([]) == 0
+    figure = plots.efficiency_alone([measured(OURS, 0.95), measured(STOCK, 0.5)])
     read, write = figure.axes[:2]
-    assert read.get_xlim()[0] == 0 and write.get_xlim()[0] == 80
+    assert read.get_xlim()[0] == write.get_xlim()[0] == 80
     words = [text.get_text() for text in read.texts]
     assert any(word.startswith("95.0 (") for word in words) and "50.0" in words
+    assert min(bar.get_x() for bar in read.patches) == 80, "a bar that ends before the axis is a number only"
     plots.pyplot.close(figure)

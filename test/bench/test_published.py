@@ -65,6 +65,17 @@ def test_misprints_are_those_that_cannot_be():
     assert found == [(8, 2, 1, "write"), (8, 2, 1, "both_read")]
 
 
+def test_calculated_columns_follow_from_the_formula():
+    """Every printed cell is the formula's figure, rounded to two decimals: no misprint is among them."""
+    columns = [column for column in published.msc_columns() if column.calculated]
+    assert len(columns) == 12
+    for column in columns:
+        for size, value in column.rates.items():
+            mine = published.msc_calculated(size, column.gen, column.lanes, column.direction, column.mps)
+            assert f"{mine/published.BOTH_WAYS_GBPS:.2f}" == f"{value/published.BOTH_WAYS_GBPS:.2f}", \
+                (column.source, column.name, size)
+
+
 def test_msc_columns():
     columns = {(c.source, c.name): c for c in published.msc_columns()}
     single  = columns["msc8156", "write_x4_single"]

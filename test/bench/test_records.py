@@ -10,14 +10,16 @@ from dataclasses import replace
 
 import pytest
 
-from litepcie_bench import boards, goals, records, waits
+from litepcie_bench import boards, goals, peers, records, waits
+from litepcie_bench.hardware import everything
 from litepcie_bench.points import OURS, STOCK, Point
 from litepcie_bench.published import application_notes
 from litepcie_bench.runner import Result
 from litepcie_bench.sweeps import SWEEPS, chain_length
 
-RUN = {"active_cycles": 1000, "model_cycles": 1004, "wait_descriptor": 10, "wait_tag": 200,
-    "wait_link": 5, "wait_data": 0}
+# The model runs at 156.25 MHz, the card at 125 MHz.
+RUN = {"bytes": 14056, "model_bytes_per_second": 1.75e9, "active_cycles": 1000, "model_cycles": 1255,
+    "wait_descriptor": 10, "wait_tag": 200, "wait_link": 5, "wait_data": 0}
 
 
 def result(direction_rates, **options):
@@ -26,6 +28,7 @@ def result(direction_rates, **options):
         "runs": [{direction: RUN for direction in direction_rates}]}
     for direction, value in direction_rates.items():
         data[direction] = {"average_bytes_per_second": value, "bound_bytes_per_second": 1806e6,
+            "bound_with_descriptors_bytes_per_second": 1806e6, "bound_without_dllps_bytes_per_second": 1820e6,
             "share_of_bound": value/1806e6}
     return Result(point, data)
 
@@ -37,7 +40,7 @@ def test_one_at_a_time_gives_two_records():
     assert write["iterations"] == 400 and "20 transfers" in write["source"]
     assert set(read) | set(write) == set(records.TEXT_KEYS + records.TRUTH_KEYS
         + records.NUMBER_KEYS) - {"lcrc_every", "outlier_ns", "outlier_every", "board", "fabric_buffer", "direct",
-            "completion_headers", "completion_data"}
+            "completion_headers", "completion_data", "read_above_bound", "write_above_bound"}
     for record in (read, write):
         records.check(record)
 
@@ -62,6 +65,30 @@ def test_what_is_no_record(wrong):
     records.check(record)
     with pytest.raises(ValueError):
         records.check(record | wrong)
+
+
+@pytest.mark.parametrize("value, why", [(1806e6, ""), (1807e6, "bursts"), (1820.4e6, "clock cycle"), (1822e6, "")])
+def test_a_figure_above_its_bound_has_its_reason(value, why):
+    """Up to the bound without ACKs and UpdateFCs bursts explain it, then 28 ns; nothing explains more."""
+    found = records.measured(result({"read": value, "write": 1.7e9}))
+    for record in found:
+        records.check(record)
+    assert "write_above_bound" not in found[1]
+    assert why in found[0].get("read_above_bound", "") and bool(why) == ("read_above_bound" in found[0])
+    assert [direction for _, direction in records.unexplained(found)] == ["read"]*(value == 1822e6)
+
+
+@pytest.mark.parametrize("value, options, why", [
+    (1823e6, {}, "fewer requests"),                   # 90 ns: less than 28 ns and 8 requests of 10 ns.
+    (1826e6, {}, ""),
+    (1823e6, {"sequence": "write-then-read"}, ""),
+])
+def test_writes_beside_requests_that_leave_in_bursts(value, options, why):
+    """The reads' average counts requests that leave after the writes have ended: at most those outstanding."""
+    found  = result({"read": 1.7e9, "write": value}, **{"sequence": "read-and-write", "design": STOCK, "pending": 8,
+        **options})
+    record = records.measured(found)[-1]
+    assert why in record.get("write_above_bound", "") and bool(why) == ("write_above_bound" in record)
 
 
 def test_cycles_add_up():
@@ -190,9 +217,9 @@ def test_sweeps_cover_what_is_asked():
 def test_a_board_for_each_shape_and_no_more():
     points = [p for sweep in SWEEPS.values() for p in sweep(False)]
     assert Point("tags", OURS, 3, 8, 256, tags=32).board == Point("gen3", OURS, 3, 8, 256).board
-    assert len({p.board for p in points if p.design == OURS and not p.hardware}) <= 8
+    assert len({p.board for p in points if p.design == OURS and not p.hardware}) <= 9
     assert len({p.board for p in points if p.design == OURS and p.hardware}) <= 10
-    assert len({p.board for p in points if p.design == STOCK}) <= 10
+    assert len({p.board for p in points if p.design == STOCK}) <= 12
     folders = [boards.folder(board) for board in {p.board for p in points}]
     assert len(set(folders)) == len(folders)
 
@@ -207,8 +234,14 @@ def test_published_figures_over_latency():
     """Of the four figures of one link two are reached at 1 us, and none with a slower host."""
     row  = next(row for row in application_notes() if (row.gen, row.lanes, row.width) == (2, 4, 128)
         and not any(row.misprint(cell) for cell in row.rates))
-    data = lambda ns, sequence, share: replace(result({way: share*row.theory for way in ("read", "write")}),
-        point=Point("published", OURS, 2, 4, 128, sequence=sequence, latency_ns=ns))
+    data = lambda ns, sequence, share, **options: replace(result({way: share*row.theory for way in ("read", "write")}),
+        point=Point("published", OURS, 2, 4, options.pop("width", 128), sequence=sequence, latency_ns=ns, **options))
     some = [data(1000, "write-then-read", 1), data(1000, "read-and-write", 0.1), data(2000, "write-then-read", 0.1)]
-    found = goals.published_by_latency(some)
+    found = peers.published_counts(some)["ideal PHY"]
     assert found[1000][0]*2 == found[1000][1] and found[2000] == (0, found[1000][1]//2)
+    # A board has its own data path: figures of all data paths are compared with its row.
+    acorn = next(one for one in everything() if "sqrl_acorn" in one.names and one.link == (2, 4))
+    found = peers.published_counts([data(1000, "write-then-read", 1, hardware=acorn)])
+    counts, = found.values()
+    assert "sqrl_acorn" in next(iter(found)) and counts[1000][1] == 2*sum((row.gen, row.lanes) == (2, 4)
+        for row in application_notes())

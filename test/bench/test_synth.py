@@ -23,6 +23,8 @@ from litepcie_bench.synth.harness import harness, ports
 from litepcie_bench.synth.measure import measure
 from litepcie_bench.synth.paths import Netlist, register
 
+pytestmark = pytest.mark.timeout(900)  # yosys takes several times its usual time beside other tests.
+
 
 def synth(*arguments):
     return subprocess.run([sys.executable, "-m", "litepcie_bench.synth", *map(str, arguments)],

@@ -15,6 +15,8 @@ import pytest
 from litepcie_bench.synth import bitstreams
 from litepcie_bench.synth.table import PATH
 
+pytestmark = pytest.mark.timeout(900)  # yosys takes several times its usual time beside other tests.
+
 BOARD, = (board for board in bitstreams.open_boards() if board.name == "lattice_versa_ecp5")
 NAME   = BOARD.configure().name(BOARD)
 TEXT   = "before\n<!-- bitstreams -->\n<!-- end of bitstreams -->\nafter\n"

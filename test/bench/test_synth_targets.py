@@ -23,6 +23,8 @@ from litepcie_bench.synth.tools import ToolError
 
 from test.targets.boards import OF_FAMILY
 
+pytestmark = pytest.mark.timeout(900)  # yosys takes several times its usual time beside other tests.
+
 TARGETS = targets()
 
 # Black boxes --------------------------------------------------------------------------------------

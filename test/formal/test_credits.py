@@ -34,7 +34,7 @@ class NeverBeyondCredits(Harness):
         Harness.__init__(self)
         self.dut = dut = credits.CreditPool(BITS)
         half     = 2**(BITS - 1)
-        self.free(dut.record, dut.update, dut.need, dut.consume)
+        self.free(dut.record, dut.update, dut.need, dut.consume, dut.forget)
         given, used = Signal(WIDE), Signal(WIDE)    # Since the initialization.
         more        = Signal(3)
         self.free(more)

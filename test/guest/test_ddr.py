@@ -10,7 +10,10 @@ import json
 
 import pytest
 
-pytestmark = pytest.mark.guest
+from test.conftest import SOFT
+
+pytestmark = [pytest.mark.guest,
+    pytest.mark.skipif(SOFT, reason="the boards with the endpoint in gateware have no DDR as endpoint memory")]
 
 
 @pytest.fixture(scope="module")

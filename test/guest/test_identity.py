@@ -15,7 +15,8 @@ import pytest
 
 from litepcie_sim.guest import Guest, qemu
 
-from test.guest.conftest import BUILD, ROOT
+from test.conftest       import arguments_of
+from test.guest.conftest import BUILD, FAULTS, ROOT
 
 pytestmark = pytest.mark.guest
 
@@ -73,14 +74,14 @@ def changing():
     """A board whose registers claim something else after a write to SCRATCH, whatever resets it."""
     other = BUILD / "changing"
     subprocess.run([sys.executable, ROOT / "targets" / "sim.py", "--build", "--no-compile", "--log-level", "warning",
-        "--channels", "2", "--streams", "1", "--user-core", "--output-dir", other], check=True)
+        *arguments_of({"channels": 2, "streams": 1, "user_core": True}), "--output-dir", other], check=True)
     verilog = other / "gateware" / "litepcie_soc_sim.v"
     text    = verilog.read_text()
     scratch = re.search(r"reg +\[31:0\] (\w+_scratch_storage)", text)[1]
     for name in {claim[0] for claim in CLAIMS.values()}:
         values = "".join(f"claim == {number} ? 32'd{value} : "
             for number, (register, value, _) in CLAIMS.items() if register == name)
-        text, changed = re.subn(rf"(assign \w+_csrbank\d+_{name}_w = )", rf"\1{values}", text)
+        text, changed = re.subn(rf"(assign \w+_csrbank\d+_{name}_w = )(?=\w+_identity_)", rf"\1{values}", text)
         assert changed == 1, name
     text, changed = re.subn(r"(?<= : )(\w+_completer_access_csr_bus_dat_r)\b",
         rf"({{32{{claim == {GONE}}}}} | \1)", text)
@@ -107,7 +108,8 @@ def booted(changing, programs):
     with pytest.MonkeyPatch.context() as patch:
         # Registers are written beside the driver.
         patch.setattr(qemu.Machine, "kernel_arguments", lambda self: [*arguments(self), "iomem=relaxed"])
-        with Guest(changing, files=programs, log=BUILD / "changing" / "console.log") as guest:
+        with Guest(changing, files=programs, log=BUILD / "changing" / "console.log",
+                simulator_arguments=FAULTS) as guest:
             yield guest
 
 

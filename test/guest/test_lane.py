@@ -18,15 +18,18 @@ import pytest
 
 from test.conftest           import SOFT_BOARD
 from test.guest.conftest     import BUILD
+from test.guest.power        import SUSPEND
 from test.software.user.lspci import compare, lspci
 
 pytestmark = pytest.mark.guest
 
 DEVICE = "/sys/bus/pci/devices/0000:01:00.0"
-# One in so many: symbols, TLPs of both directions, and packets of the root port.
-FAULTS = ["--errors-every", "50000", "--lcrc-every", "500", "--drift", "300", *(word
-    for name in ("nullified", "no-end", "lost-tlp", "doubled-tlp", "wrong-dllp", "lost-dllp", "doubled-dllp",
-        "unknown-dllp") for word in ("--link-fault", f"{name}:700"))]
+PMCSR  = 0x44
+# One in so many: symbols, TLPs of both directions, and packets of the root port. Those that a test waits for are more.
+RATES  = {"wrong-ack": 100, "doubled-tlp": 200, **dict.fromkeys(("nullified", "nullified-wrong", "no-end", "lost-tlp",
+    "wrong-dllp", "lost-dllp", "doubled-dllp", "unknown-dllp"), 700)}
+FAULTS = ["--errors-every", "50000", "--lcrc-every", "500", "--drift", "300", *(word for name, every in RATES.items()
+    for word in ("--link-fault", f"{name}:{every}"))]
 
 
 @pytest.fixture(scope="module")
@@ -54,11 +57,17 @@ def test_linux_finds_the_card(guest):
 
 
 def test_its_configuration_space_as_lspci_reads_it(guest, tmp_path):
-    data = base64.b64decode(guest.run(f"base64 {DEVICE}/config"))
-    text = lspci(tmp_path, {"0000:01:00.0": data}, "-vvv", "-nn")
-    assert compare(json.loads(guest.run("litepcie_util --json config 0000:01:00.0"))["blocks"], text) > 10
+    before = after = None
+    # Errors of the lane change the register that counts them.
+    while before is None or before != after:
+        before = guest.run(f"base64 {DEVICE}/config")
+        told   = json.loads(guest.run("litepcie_util --json config 0000:01:00.0"))["blocks"]
+        after  = guest.run(f"base64 {DEVICE}/config")
+    text = lspci(tmp_path, {"0000:01:00.0": base64.b64decode(before)}, "-vvv", "-nn")
+    assert compare(told, text) > 10
     for line in (r"MSI: Enable\+ Count=1/1 Maskable- 64bit\+", r"MaxPayload 256 bytes, MaxReadReq 512 bytes",
-        r"LnkSta:\s+Speed 2.5GT/s.*, Width x1", r"FLReset\+", r"Memory at \w+ \(32-bit, non-prefetchable\)"):
+        r"LnkSta:\s+Speed 2.5GT/s.*, Width x1", r"FLReset\+", r"Memory at \w+ \(32-bit, non-prefetchable\)",
+        r"SlotPowerLimit 25(\.\d+)?W"):
         assert re.search(line, text), text
 
 
@@ -67,6 +76,34 @@ def test_registers_and_both_directions(guest):
     guest.run("litepcie_util dma_test --iterations 5 --length 54321 --offset 61")
     guest.run("litepcie_util dma_test --iterations 5 --sequence read-and-write")
     guest.works()
+
+
+def test_the_tool_prints_the_state_of_the_lane(guest):
+    """The card counts what the faults cause, in the counter of each; a transfer changes it."""
+    before = json.loads(guest.run("litepcie_util --json link"))
+    assert before["state"] == "L0" and before["flow_control_initialized"] and before["port"] == "/dev/litepcie0_user"
+    guest.run("litepcie_util dma_test --iterations 3 --length 200000")
+    after = json.loads(guest.run("litepcie_util --json link"))
+    more  = {name: after["counters"][name] - before["counters"][name] for name in after["counters"]}
+    assert min(more.values()) >= 0 and more["tlps_received"] > 1000 and more["tlps_sent"] > 1000
+    for name in ("symbol_errors", "lcrc_errors", "naks_sent", "naks_received", "replays", "duplicates",
+            "protocol_errors"):
+        assert more[name] > 0, name
+    assert after["counters"]["malformed_tlps"] == 0
+    # Linux clears the register when it finds the card.
+    blocks = json.loads(guest.run("litepcie_util --json config 0000:01:00.0"))["blocks"]
+    status = next(register["value"] for block in blocks for register in block["registers"]
+        if register["name"] == "Correctable Error Status")
+    assert status & 0xc1 == 0xc1, hex(status)  # Receiver error, bad TLP, bad DLLP.
+    posted = after["fewest_credits"]["posted"]
+    assert posted["infinite_headers"] or 0 <= posted["headers"] < 255
+    states = [one["state"] for one in after["transitions"]]
+    assert states[-1] == "L0" and after["time_ns"] > before["time_ns"]
+    if after["transitions_counted"] <= 64:
+        assert states[0] == "Detect.Active"
+    text = guest.run("litepcie_util link --clear")
+    assert "state              L0; link up" in text
+    assert json.loads(guest.run("litepcie_util --json link"))["counters"]["tlps_received"] < 2000
 
 
 @pytest.mark.parametrize("method", ["flr", "bus"])
@@ -94,3 +131,29 @@ def test_nothing_runs_while_nothing_is_asked(guest):
     before = seconds()
     time.sleep(3)
     assert seconds() - before < 0.6
+
+
+def power_state(guest, state):
+    """Writes PMCSR, as `setpci` does."""
+    guest.run(f"printf '\\{state:03o}' | dd of={DEVICE}/config bs=1 seek={PMCSR} conv=notrunc 2> /dev/null")
+
+
+@pytest.mark.parametrize("loss", ["d3hot", "suspend"])
+def test_the_link_sleeps_in_d3hot(guest, loss):
+    """L1 until the card is back in D0. Its memory keeps its contents, also over a suspend, which a hot reset ends."""
+    def slept():
+        told = json.loads(guest.run("litepcie_util --json link"))
+        assert told["state"] == "L0"
+        return [one["time_ns"] for one in told["transitions"] if one["state"] == "L1"]
+    guest.run("dd if=/bin/busybox of=/dev/litepcie0 bs=8M")
+    before = slept()
+    if loss == "suspend":
+        guest.run(SUSPEND)
+    else:
+        power_state(guest, 3)
+        # Requests wake the link for their answers.
+        assert "0b" in guest.run(f"sleep 0.2; dd if={DEVICE}/config bs=1 skip={PMCSR} count=1 2> /dev/null | od -t x1")
+        power_state(guest, 0)
+    guest.run("head -c $(stat -c %s /bin/busybox) < /dev/litepcie0 | cmp - /bin/busybox")
+    assert max(slept()) > max(before, default=0)
+    guest.works()

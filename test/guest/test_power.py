@@ -8,13 +8,14 @@
 
 import pytest
 
-from test.guest.power import SUSPEND
+from test.guest.conftest import LINK
+from test.guest.power    import SUSPEND
 
 pytestmark = pytest.mark.guest
 
 DEVICE  = "/sys/bus/pci/devices/0000:01:00.0"
 RESET   = f"echo 1 > {DEVICE}/reset"
-AGAIN   = "link is Gen2 x4, built for Gen2 x4"
+AGAIN   = f"link is {LINK}, built for {LINK}"
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import pytest
 
 from litepcie_sim.guest  import DEBUG_KERNEL
 from test.guest          import python_files
-from test.guest.conftest import KERNEL
+from test.guest.conftest import KERNEL, TARGET
 
 pytestmark = [pytest.mark.full, pytest.mark.skipif(KERNEL == DEBUG_KERNEL, reason="Python is slow under KASAN")]
 
@@ -33,7 +33,7 @@ from liblitepcie import *
 import numpy, errno
 with Card(cards()[0].bus_address) as card:
     info = card.info
-    assert info.target.startswith("sim gen2 x4") and "user" in info.capabilities and card.device == "/dev/litepcie0"
+    assert info.target.startswith("TARGET") and "user" in info.capabilities and card.device == "/dev/litepcie0"
     assert card.scratch(0x1234) == 0x1234 and not any(vars(card.errors()).values())
     data = numpy.arange(8000, dtype=numpy.uint32)
     back = numpy.zeros(8002, numpy.uint32)
@@ -116,6 +116,6 @@ assert calc().application_note.both > 1e9
 
 
 def test_every_call_that_the_board_has(guest):
-    guest.run(f"cat > /tmp/program.py << 'END'\n{PROGRAM}\nEND")
+    guest.run(f"cat > /tmp/program.py << 'END'\n{PROGRAM.replace('TARGET', TARGET)}\nEND")
     assert guest.run(f"{python_files.command()} /tmp/program.py").split("\n")[:-1] == [
         "memory", "queue", "registers", "interrupts", "host buffers"]

@@ -12,6 +12,7 @@ import re
 
 import pytest
 
+from test.guest.conftest      import IDS, SPEED
 from test.software.user.lspci import compare, lspci
 
 
@@ -24,7 +25,7 @@ def guest(shared_guest):
 def test_list_and_the_address_of_the_card(guest):
     """The card's address opens it; a link as fast as the card is not called slow."""
     one, = json.loads(guest.run("litepcie_util --json list"))["cards"]
-    assert (one["device"], one["link"], one["card_link"]) == ("/dev/litepcie0", *[{"gen": 2, "lanes": 4}]*2)
+    assert (one["device"], one["link"], one["card_link"]) == ("/dev/litepcie0", SPEED, SPEED)
     assert "degraded" not in one
     info = json.loads(guest.run(f"litepcie_util --json -d {one['bus_address']} info"))
     assert (info["bus_address"], info["device"]) == (one["bus_address"], "/dev/litepcie0")
@@ -34,8 +35,8 @@ def test_list_and_the_address_of_the_card(guest):
 def test_info_has_what_linux_knows(guest):
     """Ids, family, and the interrupts that the card has raised; without permission, the group that has it."""
     told = json.loads(guest.run("litepcie_util --json info"))
-    assert told["pci"] == {"vendor_id": 0x1234, "device_id": 0x1ce0, "subsystem_vendor_id": 0x1234,
-        "subsystem_id": 0x1ce0, "revision": 0, "family": "simulation", **{key: told["pci"][key] for key in ("slot",)
+    names = "vendor_id", "device_id", "subsystem_vendor_id", "subsystem_id", "family"
+    assert told["pci"] == {**dict(zip(names, IDS)), "revision": 0, **{key: told["pci"][key] for key in ("slot",)
         if key in told["pci"]}}
     guest.run("litepcie_util dma_test -n 2")
     later = json.loads(guest.run("litepcie_util --json info"))["interrupts"]
@@ -83,7 +84,7 @@ def test_config_and_bus_are_those_of_lspci(guest, tmp_path):
         assert (f"{one['class'] >> 8:04x}", f"{one['vendor_id']:04x}:{one['device_id']:04x}") == (class_, ids)
     ours = [one for one in shown.values() if "device" in one]
     assert [(one["device"], one["driver"], one["link"]) for one in ours] == \
-        [("/dev/litepcie0", "litepcie", {"gen": 2, "lanes": 4})]
+        [("/dev/litepcie0", "litepcie", SPEED)]
     said = guest.run("echo 'nobody:x:65534:65534::/:/bin/sh' >> /etc/passwd; su nobody -c 'litepcie_util config'")
     assert ": 64 bytes of configuration space; run as root" in said and "capability" not in said
 

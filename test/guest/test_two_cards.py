@@ -11,6 +11,8 @@ import re
 
 import pytest
 
+from test.conftest import SOFT
+
 pytestmark = pytest.mark.guest
 
 CARDS  = ("0000:01:00.0", "0000:02:00.0")
@@ -60,7 +62,8 @@ def test_dma_test_of_both(guest):
     told = json.loads(guest.run("litepcie_util --json dma_test --cards 0,1 --depth 2 -n 3"))
     assert told["ok"] and [one["bus_address"] for one in told["cards"]] == list(CARDS)
     rates = [one["read"]["counter_bytes_per_second"]["average"] for one in told["cards"]]
-    assert abs(told["total"]["read"]["counter_bytes_per_second"] - sum(rates)) < 2 and min(rates) > 1e9
+    assert abs(told["total"]["read"]["counter_bytes_per_second"] - sum(rates)) < 2
+    assert min(rates) > (150e6 if SOFT else 1e9)
 
 
 def test_one_goes_on_while_the_other_is_reset_and_unbound(guest):

@@ -204,7 +204,7 @@ def sanitized():
 
 
 @pytest.mark.full
-@pytest.mark.timeout(900)  # The first case compiles the model anew.
+@pytest.mark.timeout(1800)  # The first case compiles the model anew.
 @pytest.mark.parametrize("seed", range(20))
 def test_random_messages_with_sanitizers(sanitized, path, seed):
     status, errors = throw(sanitized, path, seed)

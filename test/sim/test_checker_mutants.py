@@ -17,8 +17,8 @@ import pytest
 ROOT    = Path(__file__).resolve().parents[2]
 # Sources and the unit tests that must find their mutants.
 SOURCES = {"link/tlp_checker.cpp": "TlpChecker*", "card/stream_checker.cpp": "StreamChecker*",
-    "card/card_transmit.cpp": "*", "card/card_receive.cpp": "*", "model/model.cpp": "Model*",
-    "model/model_config.cpp": "Model*"}
+    "model/order_checker.cpp": "OrderChecker*", "card/card_transmit.cpp": "*", "card/card_receive.cpp": "*",
+    "model/model.cpp": "Model*", "model/model_config.cpp": "Model*"}
 # Rules that the test endpoint, which has one vector and no MSI-X, cannot break. test/sim/test_msix.py breaks the first;
 # the second has no test.
 ELSEWHERE = ("MSI vector", "message of MSI-X that is not one dword")
@@ -75,6 +75,7 @@ def test_finds_the_statements_of_rules():
     found = list(mutants(text))
     assert found == [(2, "one; (", "if (a)\n    (void)0;\nreturn;\n")]
     assert len(list(mutants((ROOT / "sim/src/link/tlp_checker.cpp").read_text()))) >= 35
+    assert len(list(mutants((ROOT / "sim/src/model/order_checker.cpp").read_text()))) == 4
     assert len(list(mutants((ROOT / "sim/src/card/stream_checker.cpp").read_text()))) == 6
 
 

@@ -36,6 +36,7 @@ def test_a_cpu_beside_the_card_elaborates():
 
 
 @pytest.mark.full
+@pytest.mark.timeout(900)  # Compiles a model of its own.
 def test_the_cpu_and_the_host_share_a_ram(tmp_path):
     """The processor answers what the host asks, interrupts it once for each arming, and never stops for it."""
     soc = example("riscv").SoC()

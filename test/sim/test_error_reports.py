@@ -12,7 +12,7 @@ from test.sim.scripts import PREPARE, run_script, transfer
 
 TIMEOUT_US    = 0x0030                  # Register of litepcie_regs.h.
 DEVICE_STATUS = 0x6a
-UNCORRECTABLE, CORRECTABLE = 0x104, 0x110
+UNCORRECTABLE, CORRECTABLE, CORRECTABLE_MASK = 0x104, 0x110, 0x114
 POISONED, COMPLETION_TIMEOUT, UNEXPECTED_COMPLETION = (1 << bit for bit in (12, 14, 16))
 ADVISORY      = 1 << 13                 # Advisory Non-Fatal Error.
 CED           = 1                       # Correctable Error Detected.
@@ -34,10 +34,11 @@ def reported(error, device_status=CED):
     ("ur@5",        "UNSUPPORTED_REQUEST", 0),      # An error of the completer, which reports it.
 ])
 def test_an_error_is_reported(host, tmp_path, fault, reason, error):
-    """With MRRS 128 each request has one completion, and a duplicate is unexpected."""
+    """With MRRS 128 each request has one completion, and a duplicate is unexpected. Advisory errors are not masked."""
     expect = {"reason": reason} if reason else {}
     status, errors, _ = run_script(host, tmp_path, [
         *PREPARE,
+        {"do": "config_write", "offset": CORRECTABLE_MASK, "value": 0, "bytes": 4},
         *reported(0, 0),
         {"do": "write_register", "offset": TIMEOUT_US, "value": 100},
         {"do": "inject", "fault": fault},

@@ -6,6 +6,7 @@
 
 """`litepcie_host` of a card with the endpoint in gateware: training, scan and registers over the symbols of a lane."""
 
+import json
 import re
 import subprocess
 
@@ -21,7 +22,7 @@ BAR0: memory, 32 bit, 2048 KiB at fe000000
 [60] capability 10
 [100] extended capability 0001, version 1
 link: speed 1, x1; MPS {mps} of 256
-registers: sim gen1 x1 64 bit, version 1.5, 67108864 bytes of memory, sys at {hz} Hz
+registers: sim gen1 x1 64 bit, version 1.6, 67108864 bytes of memory, sys at {hz} Hz
 scratch register: {reads} reads, 0 wrong
 """
 
@@ -81,6 +82,15 @@ def test_damaged_symbols_change_nothing(program, seed):
     assert found["damaged symbols"] > 20 and found["bad TLPs"] + found["bad DLLPs"] > 0 and found["replays"] > 0
 
 
+def test_messages_of_errors(program):
+    """Damaged symbols are correctable errors of the card, which it reports when the host has asked for it."""
+    line = re.compile(r"error messages: (\d+) correctable, 0 non-fatal, 0 fatal\n")
+    for options, expected in ((("--report-errors",), True), ((), False)):
+        _, lines = good(program, "--errors-every", 2000, *options)
+        found = list(filter(None, map(line.fullmatch, lines)))
+        assert len(found) == expected and all(int(one[1]) > 3 for one in found)
+
+
 # Seeds whose first reset is a hot reset, a link that is disabled.
 @pytest.mark.parametrize("seed, resets, errors", [(3, 1, 0), (1, 1, 0), pytest.param(7, 16, 0, marks=pytest.mark.full),
     pytest.param(8, 16, 3000, marks=pytest.mark.full)])
@@ -107,7 +117,7 @@ def test_registers_of_the_command_line(program):
     (("--lcrc-every", 9),        "--lcrc-every: with more than one damaged TLP in 10 nothing gets through"),
     (("--link-fault", "lost"),   "--link-fault: 'lost' is not allowed; give NAME:N with one of wrong-lcrc, nullified"),
     (("--link-fault", "lost-tlp:9"), "--link-fault lost-tlp:9"),
-    (("--sequence", "write"),    "--sequence"),
+    (("--sequence", "pio"),      "--sequence"),
 ])
 def test_bad_input_is_one_line_and_status_2(program, args, message):
     result = run(program, *args)
@@ -126,3 +136,82 @@ def test_another_clock_of_the_logic(build_board):
     folder = build_board(gen=1, lanes=1, data_width=64, phy="soft", tags=32, sys_clk_freq=75000000)
     way, lines = good(folder / "simulator" / "litepcie_host", "--errors-every", 20000)
     assert way[:9] == WAY and FOUND.format(mps=128, hz=75000000, reads=1000) in "".join(lines)
+
+
+# DMA ----------------------------------------------------------------------------------------------
+
+CHAIN = "--iterations", 1, "--batch", 10, "--descriptor-bytes", 100000
+
+
+def rates(program, tmp_path, *options):
+    """(read, write) in MB/s, by the card's counters; None: not measured."""
+    path   = tmp_path / "rates.json"
+    result = run(program, *options, "--json", path)
+    assert (result.returncode, result.stderr) == (0, ""), result.stdout + result.stderr
+    said = json.loads(path.read_text())
+    assert said["ok"] and (said["gen"], said["lanes"], said["clock_hz"]) == (1, 1, 100_000_000)
+    return [said[direction]["average_bytes_per_second"]/1e6 if direction in said else None
+        for direction in ("read", "write")]
+
+
+# With the fewest updates, little but TLPs and ACKs fills the lane. An ACK has to wait for the end of a TLP, so that it
+# comes before its limit, and the card sends 8 % more of them than the model, whose ACKs come at the limit.
+@pytest.mark.parametrize("policy, of_both", [("guideline", 0.005), ("minimum", 0.006)])
+@pytest.mark.parametrize("mps", [128, 256])
+def test_counted_symbols_and_the_link_model_agree(program, build_board, tmp_path, mps, policy, of_both):
+    """Two implementations of the same link, on the same traffic: the card with a hard block, whose link is calculated
+    TLP by TLP (sim/src/link), and the one with the endpoint in gateware, whose symbols are counted."""
+    model = build_board(gen=1, lanes=1, data_width=64, sys_clk_freq=100e6, tags=32) / "simulator" / "litepcie_host"
+    for sequence, within in (("write-then-read", 0.005), ("read-and-write", of_both)):
+        options = "--sequence", sequence, "--mps", mps, "--update-fc", policy, *CHAIN
+        symbols, calculated = rates(program, tmp_path, *options), rates(model, tmp_path, *options)
+        if sequence == "read-and-write":
+            # They arbitrate in another way between requests of reads and writes.
+            symbols, calculated = [sum(symbols)], [sum(calculated)]
+        for one, other in zip(symbols, calculated):
+            assert abs(one/other - 1) < within, (sequence, symbols, calculated)
+
+
+def test_tlps_in_a_row_share_acks_and_updates(program, tmp_path):
+    """At the rates that the root port and the card have for Max_Payload_Size, not those of the smallest one."""
+    counts = []
+    for batch in (5, 10):
+        path = tmp_path / "stats.json"
+        rates(program, tmp_path, "--sequence", "read-and-write", "--mps", 256, "--iterations", 1, "--batch", batch,
+            "--descriptor-bytes", 100000, "--stats", path)
+        stats = json.loads(path.read_text())
+        counts.append([2*stats["cycles"], *[stats["lane"][name] for name in ("acks", "acks_received", "updates")]])
+    symbols, acks, acks_received, updates = [after - before for before, after in zip(*counts)]
+    # The time of an ACK is 416 symbols, and a TLP has 276; updates are for writes and for reads.
+    assert min(symbols/acks, symbols/acks_received, 2*symbols/updates) > 276 and 2*symbols/(acks + acks_received) > 330
+
+
+@pytest.mark.parametrize("options", [("--lcrc-every", 20), ("--errors-every", 2000), ("--swapped", "--delay", 60),
+    ("--length", 1, "--host-offset", 4095, "--endpoint-offset", 3), ("--address-bits", 64),
+    ("--reorder", "--latency-jitter-ns", 3000, "--split-at-random")], ids=lambda options: "".join(map(str, options)))
+@pytest.mark.parametrize("sequence", ["read-then-write", "read-and-write"])
+def test_every_byte_arrives(program, tmp_path, options, sequence):
+    """The program compares all, and the bytes around them."""
+    length = [] if "--length" in options else ["--length", 30000]
+    assert min(rates(program, tmp_path, "--sequence", sequence, "--iterations", 2, *length, *options)) > 0
+
+
+def test_a_completion_that_fails_is_an_error(program, tmp_path):
+    path   = tmp_path / "rates.json"
+    result = run(program, "--sequence", "read", "--inject", "ur@3", "--json", path)
+    assert result.returncode == 1 and "reader stopped: UNSUPPORTED_REQUEST" in result.stderr
+    assert json.loads(path.read_text())["ok"] is False
+
+
+@pytest.mark.parametrize("options, said", [
+    (("--json", "/tmp/x"), "--json: give a --sequence, whose results these are"),
+    (("--sequence", "read", "--serial", "/tmp/x"),
+        "--sequence: not with --serial, --resets, --report-errors, --read or --write"),
+    (("--sequence", "read", "--report-errors"),
+        "--sequence: not with --serial, --resets, --report-errors, --read or --write"),
+    (("--sequence", "read", "--resets", 1),
+        "--sequence: not with --serial, --resets, --report-errors, --read or --write"),
+])
+def test_options_that_do_not_fit(program, options, said):
+    result = run(program, *options)
+    assert (result.returncode, result.stdout) == (2, "") and said in result.stderr and result.stderr.count("\n") == 1

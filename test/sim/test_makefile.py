@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A build of the simulator that is killed does not break the next one."""
+"""A build of the simulator: with a profile, and after one that was killed."""
 
 import os
 import shutil
@@ -41,3 +41,19 @@ def test_a_killed_build_goes_on(test_endpoint, tmp_path, sign):
     output = process.communicate()[0]
     assert process.returncode == 0, output
     assert (board / "simulator" / "litepcie_host").exists()
+
+
+def symbols(program):
+    listing = subprocess.run(["nm", "--demangle", program], capture_output=True, text=True, check=True).stdout
+    return [line for line in listing.splitlines() if "nba_sequent" in line]
+
+
+# With a profile, the compiler puts what the training never did into functions of their own.
+def test_the_default_board_has_a_profile(board):
+    assert any("cold" in symbol for symbol in symbols(board / "simulator" / "litepcie_host"))
+    assert not (board / "simulator" / "training").exists()
+
+
+def test_a_card_that_cannot_do_the_training_has_none(test_endpoint):
+    found = symbols(test_endpoint / "simulator" / "litepcie_host")
+    assert found and not any("cold" in symbol for symbol in found)

@@ -65,8 +65,9 @@ def test_one_wrong_bit_is_found(host, tmp_path):
     """A completion of the clean run has one wrong bit, which no rule of PCI Express forbids."""
     status, errors, summary = stress(host, tmp_path, 10, *QUIET, "--inject", "wrong@60")
     assert status == 1 and len(summary["failures"]) == 10
-    assert all("wrong data: byte" in failure["message"] or "stopped: " in failure["message"]
-        for failure in summary["failures"])
+    # One in a descriptor stops the engine, or moves other bytes than the host described.
+    found = ("wrong data: byte", "stopped: ", "status block reports")
+    assert all(any(text in failure["message"] for text in found) for failure in summary["failures"])
     assert sum("; 1 bytes of it are wrong" in failure["message"] for failure in summary["failures"]) >= 7
 
 

@@ -18,6 +18,7 @@ from litepcie_soc.build import processes
 
 VERSION, DMA_MAP, DMA_UNMAP, GET_INFO = 1, 2, 3, 4
 GET_IRQ_INFO, SET_IRQS, REGION_READ, REGION_WRITE, DEVICE_RESET = 7, 8, 9, 10, 13
+DMA_READ, DMA_WRITE = 11, 12
 
 NO_REPLY, ERROR = 0x10, 0x20
 BAR0, CONFIG    = 0, 7
@@ -67,6 +68,8 @@ class Client:
         os.ftruncate(self.fd, memory_bytes)
         self.memory = mmap.mmap(self.fd, memory_bytes)
         self.events = [os.eventfd(0, os.EFD_NONBLOCK) for _ in range(EVENTS)]
+        self.own    = {}    # Memory that is mapped without a file, by address.
+        self.asked  = []    # What the server asked for of it: (command, address, bytes).
 
     def close(self):
         self.socket.close()
@@ -90,13 +93,34 @@ class Client:
         socket.send_fds(self.socket, [message], list(fds))
 
     def receive(self):
-        header = self._exactly(16)
-        number, _, size, flags, error = struct.unpack("<HHIII", header)
-        payload = self._exactly(size - 16)
-        assert number == self.id and flags & 0xf == 1
+        while True:
+            number, code, flags, error, payload = self._message()
+            if flags & 0xf == 1:
+                break
+            self.answer(number, code, payload)
+        assert number == self.id
         if flags & ERROR:
             raise ClientError(error)
         return payload
+
+    def _message(self):
+        number, code, size, flags, error = struct.unpack("<HHIII", self._exactly(16))
+        return number, code, flags, error, self._exactly(size - 16)
+
+    def answer(self, number, code, payload):
+        """Answers a DMA by message of the server."""
+        address, count = struct.unpack("<QQ", payload[:16])
+        assert code in (DMA_READ, DMA_WRITE) and len(payload) == (16 if code == DMA_READ else 16 + count)
+        self.asked.append((code, address, count))
+        base   = max(base for base in self.own if base <= address)
+        memory = memoryview(self.own[base])[address - base:address - base + count]
+        if code == DMA_WRITE:
+            memory[:] = payload[16:]
+        self.reply(number, code, payload[:16] + (bytes(memory) if code == DMA_READ else b""))
+
+    def reply(self, number, code, payload=b"", error=0):
+        flags = 1 | (ERROR if error else 0)
+        self.socket.sendall(struct.pack("<HHIII", number, code, 16 + len(payload), flags, error) + payload)
 
     def call(self, command, payload=b"", fds=()):
         self.send(command, payload, fds=fds)
@@ -113,13 +137,18 @@ class Client:
 
     # Device ---------------------------------------------------------------------------------------
 
-    def negotiate(self):
-        capabilities = {"capabilities": {"max_msg_fds": 16, "max_data_xfer_size": 1048576,
+    def negotiate(self, max_data_xfer_size=1 << 20):
+        capabilities = {"capabilities": {"max_msg_fds": 16, "max_data_xfer_size": max_data_xfer_size,
             "pgsizes": 4096, "max_dma_maps": 65535, "write_multiple": True}}
         self.call(VERSION, struct.pack("<HH", 0, 0) + json.dumps(capabilities).encode() + b"\0")
 
     def map(self, address, size, offset=0, flags=3):
         self.call(DMA_MAP, struct.pack("<IIQQQ", 32, flags, offset, address, size), fds=[self.fd])
+
+    def map_without_file(self, address, size, flags=3):
+        """Maps memory that the server accesses by messages."""
+        self.own[address] = bytearray(size)
+        self.call(DMA_MAP, struct.pack("<IIQQQ", 32, flags, 0, address, size))
 
     def unmap(self, address, size):
         self.call(DMA_UNMAP, struct.pack("<IIQQ", 24, 0, address, size))
@@ -140,10 +169,10 @@ class Client:
     def connect_events(self, index, count):
         self.call(SET_IRQS, struct.pack("<IIIII", 20, 0x24, index, 0, count), fds=self.events[:count])
 
-    def set_up(self, mps=256, mrrs=512, vectors=1, msix=0):
+    def set_up(self, mps=256, mrrs=512, vectors=1, msix=0, **capabilities):
         """Sets up BAR0, bus mastering and MSI or MSI-X with so many vectors, as firmware and driver do."""
         code = {128: 0, 256: 1, 512: 2, 1024: 3, 2048: 4, 4096: 5}
-        self.negotiate()
+        self.negotiate(**capabilities)
         self.write(CONFIG, 0x10, 0xe0000000, posted=False)
         self.write(CONFIG, 0x68, code[mps] << 5 | code[mrrs] << 12, 2, posted=False)
         self.write(CONFIG, 0x04, 6, 2, posted=False)
@@ -156,6 +185,11 @@ class Client:
 
     def wait_interrupt(self, seconds=TIMEOUT, vector=0):
         """Waits for an interrupt; returns the number since the last call, or 0 if none came in time."""
-        if not select.select([self.events[vector]], [], [], seconds)[0]:
-            return 0
-        return os.eventfd_read(self.events[vector])
+        event = self.events[vector]
+        while event not in (ready := select.select([event, self.socket], [], [], seconds)[0]):
+            if not ready:
+                return 0
+            number, code, flags, _, payload = self._message()
+            assert flags & 0xf == 0
+            self.answer(number, code, payload)
+        return os.eventfd_read(event)

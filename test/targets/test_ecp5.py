@@ -20,7 +20,7 @@ from litepcie_soc.board.identity import pci_id
 from litepcie_soc.build import trellis
 from litepcie_soc.build.targets import PATHS
 from litepcie_soc.build.tools import ToolError
-from litepcie_soc.phy.ecp5.words import dcu_words, in_bitstream
+from litepcie_soc.phy.ecp5.words import MODES, dcu_words, in_bitstream
 
 from test.targets.boards import HEADERS, MODULES, build_name, emitted
 from test.targets.checks import check_headers, constants
@@ -28,29 +28,32 @@ from test.targets.checks import check_headers, constants
 NAME  = "lattice_versa_ecp5"
 BOARD = MODULES[NAME].BOARD
 BUILD = BOARD.configure().name(BOARD)
+NAMES = [board.name for board in bitstreams.open_boards()]
 
 # Helpers ------------------------------------------------------------------------------------------
 
 
-def run(*args):
-    """Returns the exit status of the target in this Python."""
+def run(*args, name=NAME):
+    """Returns the exit status of a target in this Python."""
     try:
-        return MODULES[NAME].main([str(arg) for arg in args])
+        return MODULES[name].main([str(arg) for arg in args])
     except SystemExit as stop:
         return stop.code
 
 # Command line -------------------------------------------------------------------------------------
 
 
-def test_help_has_no_word_of_vivado():
-    result = subprocess.run([sys.executable, PATHS[NAME], "--help"], capture_output=True, text=True, timeout=120)
+@pytest.mark.parametrize("name", NAMES)
+def test_help_has_no_word_of_vivado(name):
+    result = subprocess.run([sys.executable, PATHS[name], "--help"], capture_output=True, text=True, timeout=120)
     assert (result.returncode, result.stderr) == (0, "")
-    for option in ("--build", "--load", "--flash", "--driver", "--device", "--refclk", "--seed", "--sys-clk-freq",
-        "--dma-channels", "--tags", "--with-litescope", "--no-compile", "--cable", "--output-dir"):
+    for option in ("--build", "--load", "--flash", "--driver", "--device", "--refclk", "--analogue", "--serdes",
+        "--seed", "--sys-clk-freq", "--dma-channels", "--tags", "--with-litescope", "--no-compile", "--cable",
+        "--output-dir"):
         assert option in result.stdout
     for word in ("vivado", "--with-ddr", "--cpu-type"):
         assert word not in result.stdout.lower()
-    assert os.access(PATHS[NAME], os.X_OK)
+    assert os.access(PATHS[name], os.X_OK)
 
 
 @pytest.mark.parametrize("args, message", [
@@ -71,6 +74,10 @@ def test_help_has_no_word_of_vivado():
     (("--build", "--tags", 64),        "--tags 64 is not supported; choose 32"),
     (("--build", "--refclk", "125e6"), "--refclk 125e6 is not supported; choose 100e6 or 200e6"),
     (("--build", "--refclk", "fast"),  "argument --refclk: invalid float value: 'fast'"),
+    (("--build", "--analogue", "old"), "--analogue old is not supported; choose wizard, sample, luna"),
+    (("--build", "--analogue", "luna", "--device", "um-45k"), "--analogue luna is not supported with --device um-45k: "
+        "LFE5UM-45F-8BG381C is not an LFE5UM5G, for which these words are"),
+    (("--build", "--serdes", "fast"),  f"--serdes fast is not supported; choose {', '.join(MODES)}"),
     (("--build", "--seed", 0),         "--seed 0 is not supported; choose 1 or more"),
     (("--build", "--sys-clk-freq", "126e6"), "--sys-clk-freq 126e6 is not supported; choose 50e6 to 125e6 Hz"),
     (("--build", "--device", "um-45k-6"),
@@ -86,14 +93,29 @@ def test_bad_input_is_one_line_and_status_2(args, message, tmp_path, capsys):
     assert not (tmp_path / "out").exists()
 
 
-def test_pads_that_are_not_those_of_the_channel(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("args, message", [
+    (("--device", "um5g-45k"), "--device um5g-45k is not supported; TrellisBoard has um5g-85k"),
+    (("--device", "85k"),      "--device 85k: LFE5U-85F-8BG756C has no SerDes; choose an LFE5UM or LFE5UM5G"),
+    (("--lanes", 2),           "argument --lanes: invalid choice: 2 (choose from 1)"),
+])
+def test_what_the_trellisboard_has_not(args, message, tmp_path, capsys):
+    assert run("--build", *args, "--output-dir", tmp_path / "out", name="trellisboard") == 2
+    said = capsys.readouterr()
+    assert message in said.err and (len(said.err.splitlines()), said.out) == (1, "")
+
+
+@pytest.mark.parametrize("name, message", [
+    (NAME,           "pads pcie_x1 are not those of DCU0 channel 1: rx_p is Y5 instead of Y7"),
+    ("trellisboard", "pads pcie_x1 are not those of DCU0 channel 1: rx_p is AM8 instead of AM11"),
+])
+def test_pads_that_are_not_those_of_the_channel(name, message, tmp_path, monkeypatch, capsys):
     """As if the pin table had the lane on channel 1: the tools would not notice."""
     make = ecp5.ECP5BoardSoC.__init__
     monkeypatch.setattr(ecp5.ECP5BoardSoC, "__init__",
         lambda soc, *args, **options: make(soc, *args, **{**options, "channel": 1}))
-    assert run("--build", "--output-dir", tmp_path / "out") == 2
+    assert run("--build", "--output-dir", tmp_path / "out", name=name) == 2
     said = capsys.readouterr()
-    assert "pads pcie_x1 are not those of DCU0 channel 1: rx_p is Y5 instead of Y7" in said.err
+    assert message in said.err
     assert len(said.err.splitlines()) == 1 and not (tmp_path / "out").exists()
 
 
@@ -128,21 +150,35 @@ def test_load_and_flash(tmp_path, monkeypatch, capfd):
 # Files --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("options", [[], ["--dma-channels", "2", "--with-litescope", "--device", "um-45k"]],
-    ids=["default", "most"])
-def test_build_without_compile(options, tmp_path, capsys):
-    c     = emitted(NAME, options, tmp_path)
-    build = c.name(BOARD)
+CLOCKS  = {"pcie_clk": "125.0", "pcie_rx_clk": "125.0"}
+REFCLKS = {NAME: {"refclk_clk": 100e6}, "trellisboard": {}}  # Of those that reach the fabric.
+
+
+@pytest.mark.parametrize("name, options, clocks", [
+    (NAME,           [], {}),
+    (NAME,           ["--dma-channels", "2", "--with-litescope", "--device", "um-45k"], {}),
+    ("trellisboard", [], {}),
+    *(pytest.param(NAME, ["--serdes", mode], clocks, marks=pytest.mark.full) for mode, clocks in (
+        ("ctc",     {"pcie_rx_clk": None}),
+        ("no-gear", {"pcie_rx_clk": "250.0", "symbol_clk": "250.0"}),
+        ("raw",     {}))),
+], ids=["default", "most", "trellisboard", "ctc", "no-gear", "raw"])
+def test_build_without_compile(name, options, clocks, tmp_path, capsys):
+    board = MODULES[name].BOARD
+    c     = emitted(name, options, tmp_path)
+    build = c.name(board)
     assert capsys.readouterr() == ("", "")
     assert {path.name for path in (tmp_path / "gateware").iterdir() if path.suffix != ".init"} == {
         f"{build}.v", f"{build}.lpf"}
-    soc_h = check_headers(tmp_path, BOARD, c)
+    soc_h = check_headers(tmp_path, board, c)
     assert {key: soc_h[f"PCIE_{key.upper()}"] for key in pci_id("ecp5")} == pci_id("ecp5")
     lpf = (tmp_path / "gateware" / f"{build}.lpf").read_text(encoding="utf-8")
     assert dict(re.findall(r'^FREQUENCY NET "(\w+)" ([\d.]+) MHz;$', lpf, flags=re.MULTILINE)) == {
-        "pll_clkout0": f"{c.sys_clk_freq / 1e6}", "refclk_clk": "100.0", "pcie_clk": "125.0", "pcie_rx_clk": "125.0"}
+        "pll_clkout0": f"{c.sys_clk_freq / 1e6}", **{net: mhz for net, mhz in (CLOCKS | clocks).items() if mhz},
+        **{net: f"{hz / 1e6}" for net, hz in REFCLKS[name].items()}}
     verilog = (tmp_path / "gateware" / f"{build}.v").read_text(encoding="utf-8")
     assert f"module {build} (" in verilog and len(re.findall(r"^DCUA ", verilog, flags=re.MULTILINE)) == 1
+    assert ("posedge refclk_clk" in verilog) == ("refclk_clk" in REFCLKS[name])
     assert f"{tmp_path}" not in lpf + verilog
 
 
@@ -165,6 +201,7 @@ def test_two_builds_are_the_same_byte_for_byte(tmp_path):
 
 
 def test_names_say_what_is_not_default():
+    assert build_name(NAME, ["--analogue", "sample", "--serdes", "ctc"]) == f"{BUILD}_sample_ctc"
     assert build_name(NAME, ["--device", "um-45k", "--refclk", "200e6", "--seed", "7"]) == (
         f"{BUILD}_um45k_refclk200_seed7")
 
@@ -172,16 +209,19 @@ def test_names_say_what_is_not_default():
 
 
 @pytest.mark.full
+@pytest.mark.timeout(1800)  # Three minutes alone, several times that beside other tests.
 def test_bitstream():
     """As a user types it. `make test-all` always builds it; CI does if Verilog, constraints or steps have changed.
 
     The target itself fails if a clock has no constraint or misses it, or if a word of the SerDes is not the one asked.
+    TrellisBoard's takes twice as long: `make synth SYNTH="--bitstreams"` builds it.
     """
-    record = (bitstreams.built if os.environ.get("LITEPCIE_SKIP_PASSED") else bitstreams.build)(BOARD)
+    board  = MODULES[NAME].BOARD
+    record = (bitstreams.built if os.environ.get("LITEPCIE_SKIP_PASSED") else bitstreams.build)(board)
     report = record["output"]
     print(report)  # Clocks, area and words in the log.
-    assert report.splitlines()[-1].endswith(f"/gateware/{BUILD}.bit")
-    asked = {"pll_clkout0": 100e6, "refclk_clk": 100e6, "pcie_clk": 125e6, "pcie_rx_clk": 125e6}
+    assert report.splitlines()[-1].endswith(f"/gateware/{board.configure().name(board)}.bit")
+    asked = {"pll_clkout0": 100e6, "pcie_clk": 125e6, "pcie_rx_clk": 125e6, **REFCLKS[NAME]}
     assert {name: hz for name, (hz, _) in record["clocks"].items()} == asked
     assert all(reached >= 1.05 * hz for hz, reached in record["clocks"].values())
     assert record["luts"] <= 20000 and record["brams"] <= 70

@@ -214,7 +214,7 @@ def test_build_without_compile(tmp_path, gen, lanes, width, phy, endianness, tag
     assert emitted_ports(verilog.read_text()) == ports(width, phy)
     assert constants((tmp_path / generated / "soc.h").read_text()).items() >= {
         "PCIE_GEN": gen, "PCIE_LANES": lanes, "PCIE_DATA_WIDTH": width, "PCIE_PHY_SPLIT": int(phy == "split"),
-        "PCIE_ENDIANNESS_LITTLE": int(endianness == "little"), "PCIE_TAGS": tags,
+        "PCIE_ENDIANNESS_LITTLE": int(endianness == "little"), "PCIE_TAGS": tags, "PCIE_CHANNELS": 1, "PCIE_STREAMS": 0,
         "PCIE_COMPLETION_HEADERS": 512, "PCIE_COMPLETION_DATA": 32768, "PCIE_FABRIC_WIDTH": 0,
     }.items()
     # One array for the endpoint memory, filled by nothing.
@@ -230,14 +230,15 @@ def test_build_without_compile(tmp_path, gen, lanes, width, phy, endianness, tag
 
 
 def test_the_endpoint_in_gateware(tmp_path):
-    """Its ports are two clocks and those of the SerDes; the options that it needs are its defaults."""
+    """Its ports are two clocks, those of the SerDes and a serial port; the options that it needs are its defaults."""
     result = run("--build", "--no-compile", "--phy", "soft", "--output-dir", tmp_path)
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
     verilog = tmp_path / "gateware" / "litepcie_soc_sim.v"
     serdes  = {f"serdes_{name}": ("output" if name in SimSerDes.OUTPUTS else "input", bits)
         for name, bits in SERDES_LAYOUT}
     clocks  = {f"{domain}_{name}": ("input", 1) for domain in ("sys", "pcie") for name in ("clk", "rst")}
-    assert emitted_ports(verilog.read_text()) == {**clocks, **serdes}
+    serial  = {"serial_tx": ("output", 1), "serial_rx": ("input", 1)}
+    assert emitted_ports(verilog.read_text()) == {**clocks, **serdes, **serial}
     assert constants((tmp_path / "software/include/generated/soc.h").read_text()).items() >= {
         "PCIE_GEN": 1, "PCIE_LANES": 1, "PCIE_DATA_WIDTH": 64, "PCIE_TAGS": 32, "CLOCK_FREQUENCY": 100000000,
         "PCIE_PHY_SOFT": 1}.items()

@@ -12,20 +12,12 @@ from migen.genlib.resetsync import AsyncResetSynchronizer
 
 from litex.gen import *
 
+from litepcie_soc.phy.ecp5.coded import BUS, CodedReceiver, CodedTransmitter
 from litepcie_soc.phy.ecp5.detect import LIMIT_CYCLES, ReceiverDetect
-from litepcie_soc.phy.ecp5.lock import PCIE_HZ, WINDOW, SoftLock
+from litepcie_soc.phy.ecp5.lock import PCIE_HZ, STEADY_WINDOW, WINDOW, ReferenceLock, SystemLock
+from litepcie_soc.phy.ecp5.raw import RawReceiver, RawTransmitter
 from litepcie_soc.phy.ecp5.reset import ReceiveReset, TransmitReset, Waits
 from litepcie_soc.phy.ecp5.words import RATE_MODES, dcu_words
-
-# Bus ----------------------------------------------------------------------------------------------
-
-# Bits of a half of the bus, which carries one symbol. The lower half is first in time.
-HALF         = 12
-DATA, K      = 0, 8
-IDLE         = 11           # Transmitter: electrical idle.
-STATUS       = slice(9, 12) # Receiver.
-DECODE_ERROR, DISPARITY_ERROR = 4, 7
-UNDECODABLE  = 0xee         # Together with K: what the decoder makes of a code word that does not exist.
 
 # Cycles of ``pcie`` after receiver detection in which the lane is reported idle: our own pulse may look like a signal.
 QUIET_CYCLES = 125
@@ -43,7 +35,8 @@ class ECP5Channel(LiteXModule):
     sys_clk_freq    : Hz of ``sys``, which runs the reset sequence.
     refclk_freq     : Hz of the reference clock, 100e6 or 200e6.
     dcu, channel    : location; ``pads.check_pads`` compares it with the pads.
-    analogue, ctc   : options of ``words.dcu_words``.
+    analogue, mode  : options of ``words.dcu_words``.
+    measure_refclk  : False: the reference clock does not reach the fabric; see ``SystemLock``.
     receiver_detect : False: receiver detection always says "present".
     divisor         : makes the waits of the reset sequence shorter, for simulation.
 
@@ -52,10 +45,13 @@ class ECP5Channel(LiteXModule):
     tx_data        : 16, **in**, pcie; two symbols, the lower half is first in time. Like ``tx_k`` and ``tx_idle``.
     tx_k           : 2, **in**, pcie; control symbols.
     tx_idle        : 2, **in**, pcie; electrical idle.
+    tx_negative    : 1, **in**, pcie; the lower symbol is coded with negative running disparity (FORCE).
     rx_data        : 16, **out**, pcie_rx; two symbols.
     rx_k           : 2, **out**, pcie_rx; control symbols.
     rx_error       : 2, **out**, pcie_rx; symbols with a wrong code or a wrong running disparity.
+    rx_valid       : 1, **out**, pcie_rx; there are two symbols in this cycle.
     rx_ready       : 1, **out**, pcie; received symbols are good. ``pcie_rx`` is in reset until then.
+    rx_overflow    : 1, **out**, pcie; a pulse: the compensation of the block lost or repeated symbols.
     rx_idle        : 1, **out**, pcie; the lane is in electrical idle.
     ready          : 1, **out**, pcie; the transmitter works. ``pcie`` is in reset until then.
     polarity       : 1, **in**, pcie; invert the received lane.
@@ -63,23 +59,26 @@ class ECP5Channel(LiteXModule):
     detect         : 1, **in**, pcie; a pulse starts receiver detection.
     detect_done    : 1, **out**, pcie; the result of receiver detection is valid.
     detect_present : 1, **out**, pcie; result of receiver detection.
-    refclk_ok, refclk_cycles : **out**; as in ``SoftLock``.
+    refclk_ok, refclk_cycles : **out**; as in ``ReferenceLock``.
     cd_pcie, cd_pcie_rx      : clock domains.
     words, block             : words of the block by name, and its instance.
     """
     def __init__(self, pads, perst_n, sys_clk_freq, *, refclk_freq=100e6, dcu=0, channel=0, analogue="wizard",
-        ctc=False, receiver_detect=True, divisor=1):
+        mode="pcie", measure_refclk=True, receiver_detect=True, divisor=1):
         if refclk_freq not in RATE_MODES:
             raise ValueError(f"a reference clock of {refclk_freq:g} Hz is not supported; choose "
                 f"{' or '.join(f'{freq:g}' for freq in RATE_MODES)}")
-        self.words          = dcu_words(channel, analogue=analogue, ctc=ctc)
+        self.words          = dcu_words(channel, analogue=analogue, mode=mode)
         self.tx_data        = Signal(16)
         self.tx_k           = Signal(2)
         self.tx_idle        = Signal(2)
+        self.tx_negative    = Signal()
         self.rx_data        = Signal(16)
         self.rx_k           = Signal(2)
         self.rx_error       = Signal(2)
+        self.rx_valid       = Signal()
         self.rx_ready       = Signal()
+        self.rx_overflow    = Signal()
         self.rx_idle        = Signal()
         self.ready          = Signal()
         self.polarity       = Signal()
@@ -96,21 +95,24 @@ class ECP5Channel(LiteXModule):
 
         self.place       = dcu, channel
         self.refclk_freq = refclk_freq
-        self.ctc         = ctc
-        self.add_resets(sys_clk_freq, refclk_freq, divisor, perst_n)
-        self.add_detection(receiver_detect, divisor)
-        self.add_transmitter()
-        self.add_receiver()
+        self.ctc         = mode == "ctc"
+        self.raw         = mode == "raw"
+        self.geared      = mode != "no-gear"
+        self.lock        = ReferenceLock(sys_clk_freq, refclk_freq, max(WINDOW // divisor, 256)) if measure_refclk \
+            else SystemLock(sys_clk_freq, max(STEADY_WINDOW // divisor, 128))
+        self.add_resets(Waits.at(sys_clk_freq, divisor), perst_n)
+        self.add_detection(receiver_detect and not self.raw, divisor)
+        self.add_symbols()
+        if not self.geared:
+            self.add_symbol_clock(perst_n)
         self.add_block(pads)
 
     # Parts ----------------------------------------------------------------------------------------
 
-    def add_resets(self, sys_clk_freq, refclk_freq, divisor, perst_n):
+    def add_resets(self, waits, perst_n):
         """Adds the reset sequence, and the resets of the clock domains."""
-        waits     = Waits.at(sys_clk_freq, divisor)
-        self.lock = SoftLock(sys_clk_freq, refclk_freq, max(WINDOW // divisor, 256))
-        self.tx   = TransmitReset(waits)
-        self.rx   = ReceiveReset(waits)
+        self.tx = TransmitReset(waits)
+        self.rx = ReceiveReset(waits)
         self.refclk_ok, self.refclk_cycles = self.lock.refclk_ok, self.lock.refclk_cycles
         self.comb += [
             self.cd_pcie_free.clk.eq(self.cd_pcie.clk),
@@ -121,9 +123,27 @@ class ECP5Channel(LiteXModule):
         self.specials += [
             AsyncResetSynchronizer(self.cd_pcie, ~self.tx.ready | ~perst_n),
             AsyncResetSynchronizer(self.cd_pcie_rx, ~self.rx.ready),
-            MultiReg(self.align, self.rx.align),
             MultiReg(self.rx.ready, self.rx_ready, "pcie"),
         ]
+        search = self.add_overflow() if self.ctc else self.align
+        self.specials += MultiReg(search, self.rx.align)
+
+    def add_overflow(self):
+        """Reports that the compensation of the block ran over or empty. Returns whether the PCS must be reset.
+
+        Only a reset of the PCS clears the block's flags.
+        """
+        self.overrun, self.underrun = Signal(), Signal()
+        flags, flag   = Signal(2), Signal()
+        before, again = Signal(reset=1), Signal()
+        self.specials  += MultiReg(Cat(self.overrun, self.underrun), flags, "pcie")
+        self.comb      += flag.eq(flags != 0)
+        self.sync.pcie += [
+            before.eq(flag | ~self.rx_ready),
+            self.rx_overflow.eq(flag & ~before),
+            again.eq(self.align | flag),
+        ]
+        return again
 
     def add_detection(self, receiver_detect, divisor):
         """Adds receiver detection, and reports the lane idle meanwhile."""
@@ -140,40 +160,44 @@ class ECP5Channel(LiteXModule):
             self.rx_idle.eq(idle | detection.detect | (quiet != 0)),
         ]
 
-    def add_transmitter(self):
-        """Registers the symbols for the block. The lane is in electrical idle while ``pcie`` is in reset."""
-        data, k, idle   = Signal(16), Signal(2), Signal(2, reset=0b11)
-        self.tx_bus     = bus = Signal(2*HALF)
-        self.sync.pcie += [data.eq(self.tx_data), k.eq(self.tx_k), idle.eq(self.tx_idle)]
-        for half in range(2):
-            first      = half * HALF
-            self.comb += [
-                bus[first + DATA:first + DATA + 8].eq(data[8*half:8*half + 8]),
-                bus[first + K].eq(k[half]),
-                bus[first + IDLE].eq(idle[half]),
-            ]
+    def add_symbols(self):
+        """Adds what is between symbols and the bus of the block, registers on both sides included."""
+        self.sender   = sender   = RawTransmitter() if self.raw else CodedTransmitter(self.geared)
+        self.receiver = receiver = RawReceiver() if self.raw else CodedReceiver(self.geared)
+        self.comb += [
+            sender.data.eq(self.tx_data),
+            sender.k.eq(self.tx_k),
+            sender.negative.eq(self.tx_negative),
+            sender.idle.eq(self.tx_idle),
+            self.rx_data.eq(receiver.data),
+            self.rx_k.eq(receiver.k),
+            self.rx_error.eq(receiver.error),
+            self.rx_valid.eq(receiver.valid),
+        ]
+        if self.raw:
+            self.comb += receiver.invert.eq(self.polarity)
 
-    def add_receiver(self):
-        """Registers the bus of the block, then makes symbols and errors of it."""
-        self.rx_bus        = Signal(2*HALF)
-        bus                = Signal(2*HALF)
-        self.sync.pcie_rx += bus.eq(self.rx_bus)
-        for half in range(2):
-            symbol = bus[half*HALF:(half + 1)*HALF]
-            data   = symbol[DATA:DATA + 8]
-            status = symbol[STATUS]
-            self.sync.pcie_rx += [
-                self.rx_data[8*half:8*half + 8].eq(data),
-                self.rx_k[half].eq(symbol[K]),
-                self.rx_error[half].eq((status == DECODE_ERROR) | (status == DISPARITY_ERROR)
-                    | symbol[K] & (data == UNDECODABLE)),
-            ]
+    def add_symbol_clock(self, perst_n):
+        """Divides the clock of the block, one symbol per cycle, by two."""
+        self.cd_symbol      = ClockDomain()
+        self.cd_symbol_free = ClockDomain(reset_less=True)
+        self.comb          += self.cd_symbol_free.clk.eq(self.cd_symbol.clk)
+        self.sync.symbol_free += self.cd_pcie.clk.eq(~self.cd_pcie.clk)
+        self.specials      += AsyncResetSynchronizer(self.cd_symbol, ~self.tx.ready | ~perst_n)
 
     def constrain(self, platform):
-        """Adds the constraints of the channel's clocks to a platform, and returns {net: Hz}."""
-        clocks = {self.cd_refclk: self.refclk_freq, self.cd_pcie: PCIE_HZ}
+        """Adds the constraints of the channel's clocks to a platform, and returns {net: Hz}.
+
+        A reference clock that does not reach the fabric clocks no register there.
+        """
+        block_hz = PCIE_HZ if self.geared else 2*PCIE_HZ
+        clocks   = {self.cd_pcie: PCIE_HZ}
+        if self.lock.measured:
+            clocks[self.cd_refclk] = self.refclk_freq
         if not self.ctc:
-            clocks[self.cd_pcie_rx] = PCIE_HZ
+            clocks[self.cd_pcie_rx] = block_hz
+        if not self.geared:
+            clocks[self.cd_symbol] = block_hz
         for domain, hz in clocks.items():
             domain.clk.attr.add("keep")
             platform.add_platform_command(f'FREQUENCY NET "{{clk}}" {hz / 1e6} MHz;', clk=domain.clk)
@@ -194,6 +218,7 @@ class ECP5Channel(LiteXModule):
             attr      = {("LOC", f"EXTREF{dcu}")},
         )
         # The compensation in the block gives its data on the transmit clock.
+        sent     = self.cd_pcie.clk if self.geared else self.cd_symbol.clk
         received = self.cd_pcie.clk if self.ctc else self.cd_pcie_rx.clk
         if self.ctc:
             self.comb += self.cd_pcie_rx.clk.eq(self.cd_pcie.clk)
@@ -203,17 +228,17 @@ class ECP5Channel(LiteXModule):
             "o_HDOUTP":            pads.tx_p,
             "o_HDOUTN":            pads.tx_n,
             "i_RX_REFCLK":         self.cd_refclk.clk,
-            "i_FF_TXI_CLK":        self.cd_pcie.clk,
+            "i_FF_TXI_CLK":        sent,
             "i_FF_RXI_CLK":        received,
             "i_FF_EBRD_CLK":       self.cd_pcie.clk if self.ctc else 1,
-            "o_FF_TX_PCLK":        self.cd_pcie.clk,
+            "o_FF_TX_PCLK":        sent,
             "o_FF_RX_PCLK":        Signal() if self.ctc else self.cd_pcie_rx.clk,
             "i_FFC_TXPWDNB":       1,
             "i_FFC_RXPWDNB":       1,
             "i_FFC_SIGNAL_DETECT": 1,
             "i_FFC_ENABLE_CGALIGN": 1,
-            "i_FFC_EI_EN":         0,
-            "i_FFC_SB_INV_RX":     polarity,
+            "i_FFC_EI_EN":         self.sender.quiet,
+            "i_FFC_SB_INV_RX":     0 if self.raw else polarity,
             "i_FFC_PCIE_DET_EN":   self.detection.detect,
             "i_FFC_PCIE_CT":       self.detection.pulse,
             "o_FFS_PCIE_DONE":     self.detection.answer,
@@ -225,9 +250,11 @@ class ECP5Channel(LiteXModule):
             "i_FFC_RRST":          self.rx.cdr_reset,
             "o_FFS_RLOS":          self.rx.los,
             "o_FFS_RLOL":          self.rx.lol,
-            **{f"i_FF_TX_D_{n}": self.tx_bus[n] for n in range(2*HALF)},
-            **{f"o_FF_RX_D_{n}": self.rx_bus[n] for n in range(2*HALF)},
+            **{f"i_FF_TX_D_{n}": self.sender.bus[n] for n in range(BUS)},
+            **{f"o_FF_RX_D_{n}": self.receiver.bus[n] for n in range(BUS)},
         }
+        if self.ctc:
+            lane |= {"o_FFS_CC_OVERRUN": self.overrun, "o_FFS_CC_UNDERRUN": self.underrun}
         self.block = block = Instance("DCUA",
             **{f"p_{name}": value for name, value in self.words.items()},
             **{f"{name[:2]}CH{channel}_{name[2:]}": signal for name, signal in lane.items()},

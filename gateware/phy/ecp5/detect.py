@@ -53,6 +53,7 @@ class ReceiverDetect(LiteXModule):
         # # #
 
         if ignore:
+            self.comb      += self.missing.eq(0)
             self.sync.pcie += If(self.start, self.done.eq(1), self.present.eq(1))
             return
 

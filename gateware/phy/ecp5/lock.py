@@ -4,28 +4,79 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Lock of the transmit PLL by counting clocks, and a measurement of the reference clock."""
+"""Lock of the transmit PLL by counting clocks, and a measurement of the reference clock.
+
+The block's own lock bit is unreliable. The window in which the transmit clock is counted is one of the reference clock
+(`ReferenceLock`), or of ``sys`` if the reference clock does not reach the fabric (`SystemLock`).
+"""
 
 from migen import *
 from migen.genlib.cdc import MultiReg
 
 from litex.gen import *
 
-# Limits in parts per million: those of the word PLL_LOL_SET, and what a wrong reference clock exceeds.
-LOCK_PPM    = 300
-LOST_PPM    = 2000
-REFCLK_PPM  = 20000  # A slot may spread its clock by 5000 ppm.
-WINDOW      = 65536  # Cycles of the reference clock.
-PCIE_HZ     = 125e6
+WINDOW  = 65536  # Cycles of the reference clock.
+PCIE_HZ = 125e6
+
+# Limits in parts per million. Those of a count with the reference clock, or between two windows with ``sys``, are of
+# the word PLL_LOL_SET.
+LOCK_PPM = 300
+LOST_PPM = 2000
+
+# With ``sys`` another oscillator is compared: a slot's clock is off by 300 ppm, on average by 2500 ppm more while it is
+# spread, and an oscillator of a board by 100 ppm.
+NEAR_PPM = 5000
+FAR_PPM  = 10000
+
+# With ``sys`` as many windows in a row must be steady. At 100 MHz a window is as long as ten periods of a spread clock,
+# so that it is steady, too; all together take a third of the time that the PLL has to lock.
+STEADY        = 4
+STEADY_WINDOW = 32768  # Cycles of ``sys``.
+
+# What a wrong reference clock exceeds. A slot may spread its clock by 5000 ppm.
+REFCLK_PPM = 20000
 
 # Windows without a sign of life after which a clock counts as stopped.
 DEAD_WINDOWS = 4
 
+# Limits -------------------------------------------------------------------------------------------
+
+
+def margin(expected, ppm):
+    """Returns a number of cycles. The two clocks are asynchronous, so a count can be off by 2."""
+    return max(2, round(expected * ppm / 1e6))
+
 
 def limits(expected, ppm):
-    """Returns (lowest, highest) number of cycles. The two clocks are asynchronous, so a count can be off by 2."""
-    margin = max(2, round(expected * ppm / 1e6))
-    return round(expected) - margin, round(expected) + margin
+    """Returns (lowest, highest) number of cycles."""
+    return round(expected) - margin(expected, ppm), round(expected) + margin(expected, ppm)
+
+
+def within(value, bounds):
+    """Returns 1 bit: the value is in (lowest, highest)."""
+    return (value >= bounds[0]) & (value <= bounds[1])
+
+# Parts --------------------------------------------------------------------------------------------
+
+
+class Window(LiteXModule):
+    """Changes a signal every ``cycles`` cycles of a clock domain.
+
+    Attributes
+    ----------
+    toggle : 1, **out**, of that domain.
+    """
+    def __init__(self, domain, cycles):
+        self.toggle = toggle = Signal()
+
+        # # #
+
+        left  = Signal(max=cycles, reset=cycles - 1)
+        sync  = getattr(self.sync, domain)
+        sync += [
+            left.eq(left - 1),
+            If(left == 0, left.eq(cycles - 1), toggle.eq(~toggle)),
+        ]
 
 
 class Alive(LiteXModule):
@@ -57,8 +108,39 @@ class Alive(LiteXModule):
         ]
 
 
-class SoftLock(LiteXModule):
-    """Counts the transmit clock during a window of the reference clock, because the block's own lock bit is unreliable.
+class TransmitCount(LiteXModule):
+    """Counts the transmit clock, domain ``pcie_free``, between the changes of a signal.
+
+    Parameters
+    ----------
+    toggle : Signal of another clock domain.
+    most   : cycles at which the count stays.
+
+    Attributes
+    ----------
+    cycles : up to ``most``, **out**, pcie_free; in the last window.
+    ended  : 1, **out**, pcie_free; a pulse: a window has ended, and ``cycles`` is of it.
+    """
+    def __init__(self, toggle, most):
+        self.cycles = Signal(max=most + 1)
+        self.ended  = Signal()
+
+        # # #
+
+        seen, before, count  = Signal(), Signal(), Signal(max=most + 1)
+        self.specials       += MultiReg(toggle, seen, "pcie_free")
+        self.sync.pcie_free += [
+            before.eq(seen),
+            self.ended.eq(seen != before),
+            If(count != most, count.eq(count + 1)),
+            If(seen != before, count.eq(1), self.cycles.eq(count)),
+        ]
+
+# Locks --------------------------------------------------------------------------------------------
+
+
+class ReferenceLock(LiteXModule):
+    """Counts the transmit clock during a window of the reference clock, and the reference clock with ``sys``.
 
     The transmit PLL is locked when the count is within 300 ppm of its nominal value. The lock is lost when the count
     differs by more than 2000 ppm, or when the transmit clock stops.
@@ -75,59 +157,113 @@ class SoftLock(LiteXModule):
     ----------
     locked        : 1, **out**; the transmit PLL is locked.
     refclk_ok     : 1, **out**; the reference clock has its nominal frequency within 2 %, measured with ``sys``.
+    measured      : the reference clock is measured.
+    window        : the parameter.
     refclk_cycles : 24, **out**; cycles of ``sys`` in the last window: Hz are ``window * sys_clk_freq`` divided by this.
         0: the reference clock does not run.
     """
+    measured = True
+
     def __init__(self, sys_clk_freq, refclk_freq, window=WINDOW):
         self.locked        = Signal()
         self.refclk_ok     = Signal()
         self.refclk_cycles = Signal(24)
+        self.window        = window
 
         # # #
 
-        # Window.
-        left, toggle      = Signal(max=window, reset=window - 1), Signal()
-        self.sync.refclk += [
-            left.eq(left - 1),
-            If(left == 0, left.eq(window - 1), toggle.eq(~toggle)),
-        ]
-
-        # Transmit clock.
-        expected          = window * PCIE_HZ / refclk_freq
-        near, far         = limits(expected, LOCK_PPM), limits(expected, LOST_PPM)
-        seen, before      = Signal(), Signal()
-        cycles, taken     = Signal(max=2 * far[1]), Signal(max=2 * far[1])
-        check, beat, good = Signal(), Signal(), Signal()
-        self.specials       += MultiReg(toggle, seen, "pcie_free")
-        self.sync.pcie_free += [
-            before.eq(seen),
-            check.eq(seen != before),
-            If(cycles != 2 * far[1] - 1, cycles.eq(cycles + 1)),
-            If(seen != before, cycles.eq(1), taken.eq(cycles)),
-            If(check,
-                beat.eq(~beat),
-                If((taken >= near[0]) & (taken <= near[1]), good.eq(1)),
-                If((taken < far[0]) | (taken > far[1]), good.eq(0)),
-            ),
-        ]
+        expected            = window * PCIE_HZ / refclk_freq
+        near, far           = limits(expected, LOCK_PPM), limits(expected, LOST_PPM)
+        self.timer          = timer = Window("refclk", window)
+        self.count          = count = TransmitCount(timer.toggle, 2*far[1] - 1)
+        beat, good          = Signal(), Signal()
+        self.sync.pcie_free += If(count.ended,
+            beat.eq(~beat),
+            If(within(count.cycles, near), good.eq(1)),
+            If(~within(count.cycles, far), good.eq(0)),
+        )
 
         # Result in sys.
         in_sys     = window * sys_clk_freq / refclk_freq
         dead       = round(DEAD_WINDOWS * in_sys)
         good_sys   = Signal()
-        count      = Signal(24)
+        cycles     = Signal(24)
         self.beats = beats = Alive(beat, dead)
-        self.edges = edges = Alive(toggle, dead)
-        low, high  = limits(in_sys, REFCLK_PPM)
+        self.edges = edges = Alive(timer.toggle, dead)
         self.specials += MultiReg(good, good_sys)
         self.sync += [
             self.locked.eq(good_sys & beats.alive),
-            self.refclk_ok.eq(edges.alive & (self.refclk_cycles >= low) & (self.refclk_cycles <= high)),
+            self.refclk_ok.eq(edges.alive & within(self.refclk_cycles, limits(in_sys, REFCLK_PPM))),
             If(edges.edge,
-                count.eq(1),
-                If(edges.alive, self.refclk_cycles.eq(count)),
+                cycles.eq(1),
+                If(edges.alive, self.refclk_cycles.eq(cycles)),
             ).Else(
-                count.eq(count + 1),
+                cycles.eq(cycles + 1),
                 If(~edges.alive, self.refclk_cycles.eq(0)),
             ),
         ]
+
+
+class SystemLock(LiteXModule):
+    """Counts the transmit clock during a window of ``sys``. The reference clock is not measured.
+
+    The count alone cannot prove the lock, because the limits must allow for two oscillators and a spread clock. So the
+    count must be steady as well: a PLL without lock wanders. The transmit PLL is locked when the count is within 5000
+    ppm of its nominal value and 300 ppm of the window before, in four windows in a row. The lock is lost beyond 10000
+    ppm or 2000 ppm, or when the transmit clock stops.
+
+    Needs the clock domain ``pcie_free``, the transmit clock without reset.
+
+    Parameters
+    ----------
+    sys_clk_freq : Hz of ``sys``, from an oscillator of the board.
+    window       : cycles of ``sys`` in a window.
+
+    Attributes
+    ----------
+    Those of `ReferenceLock`. ``refclk_ok`` is ``locked``, and ``refclk_cycles`` stays at 0.
+    """
+    measured = False
+
+    def __init__(self, sys_clk_freq, window=STEADY_WINDOW):
+        self.locked        = Signal()
+        self.refclk_ok     = self.locked
+        self.refclk_cycles = Signal(24)
+        self.window        = window
+
+        # # #
+
+        expected            = window * PCIE_HZ / sys_clk_freq
+        near, far           = limits(expected, NEAR_PPM), limits(expected, FAR_PPM)
+        self.timer          = timer = Window("sys", window)
+        self.count          = count = TransmitCount(timer.toggle, 2*far[1] - 1)
+        before, more, less  = [Signal.like(count.cycles) for _ in range(3)]
+        check, beat, good   = Signal(), Signal(), Signal()
+        steady              = Signal(max=STEADY)
+        # One of the two differences has wrapped, and is large.
+        changed             = lambda ppm: (more > margin(expected, ppm)) & (less > margin(expected, ppm))
+        self.sync.pcie_free += [
+            check.eq(count.ended),
+            If(count.ended,
+                before.eq(count.cycles),
+                more.eq(count.cycles - before),
+                less.eq(before - count.cycles),
+            ),
+            If(check,
+                beat.eq(~beat),
+                If(~within(count.cycles, near) | changed(LOCK_PPM),
+                    steady.eq(0),
+                ).Elif(steady == STEADY - 1,
+                    good.eq(1),
+                ).Else(
+                    steady.eq(steady + 1),
+                ),
+                If(~within(count.cycles, far) | changed(LOST_PPM), good.eq(0)),
+            ),
+        ]
+
+        # Result in sys.
+        good_sys       = Signal()
+        self.beats     = beats = Alive(beat, DEAD_WINDOWS * window)
+        self.specials += MultiReg(good, good_sys)
+        self.sync     += self.locked.eq(good_sys & beats.alive)

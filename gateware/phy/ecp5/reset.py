@@ -108,7 +108,7 @@ class TransmitReset(LiteXModule):
 
     Attributes
     ----------
-    locked    : 1, **in**; the PLL is locked (``SoftLock``).
+    locked    : 1, **in**; the PLL is locked (``lock.py``).
     pll_reset : 1, **out**; for ``D_FFC_TRST``.
     pcs_reset : 1, **out**; for ``FFC_LANE_TX_RST``.
     ready     : 1, **out**; the transmitter sends what it is given.

@@ -82,8 +82,31 @@ CHANNEL = {
     "LDR_CORE2TX_SEL":  "0b0",
 }
 
-# Clock tolerance compensation in the block instead of the elastic buffer of the fabric.
-CHANNEL_CTC = {"CTC_BYPASS": "0b0", "SEL_SD_RX_CLK": "0b0"}
+# What a mode of the channel does differently, by name; the first is usual. They are alternatives to try on a board.
+MODES = {
+    "pcie": {},
+    # Clock tolerance compensation in the block instead of the elastic buffer of the fabric.
+    "ctc":  {"CTC_BYPASS": "0b0", "SEL_SD_RX_CLK": "0b0"},
+    # One symbol per cycle of 250 MHz at the block, gearing in the fabric.
+    "no-gear": {
+        "RX_GEAR_MODE":    "0b0",
+        "TX_GEAR_MODE":    "0b0",
+        "FF_RX_H_CLK_EN":  "0b0",
+        "FF_RX_F_CLK_DIS": "0b0",
+        "FF_TX_H_CLK_EN":  "0b0",
+        "FF_TX_F_CLK_DIS": "0b0",
+    },
+    # Code words of ten bits at the block; 8b/10b, comma and alignment in the fabric.
+    "raw": {
+        "UC_MODE":         "0b1",
+        "PCIE_MODE":       "0b0",
+        "LSM_DISABLE":     "0b1",
+        "ENC_BYPASS":      "0b1",
+        "DEC_BYPASS":      "0b1",
+        "WA_BYPASS":       "0b1",
+        "ENABLE_CG_ALIGN": "0b0",
+    },
+}
 
 # Analogue Words -----------------------------------------------------------------------------------
 
@@ -121,8 +144,9 @@ PADS = {
     "TDRV_SLICE5_SEL": "0b00",
 }
 
-# Words of PLL and CDR by set: (common, channel). "wizard" is what Lattice's generator writes today (2022),
-# "sample" is an older set from Lattice's PCI Express sample, seen running on LFE5UM5G.
+# Words of PLL and CDR by set: (common, channel). "wizard" is what Lattice's generator writes today (2022), "sample" is
+# an older set from Lattice's PCI Express sample, seen running on LFE5UM5G (Yumewatari, katsuo), and "luna" is what LUNA
+# adds to it for LFE5UM5G.
 _PLL_WIZARD = {
     "RG_EN":             "0b0",
     "CMUSETBIASI":       "0b00",
@@ -199,10 +223,25 @@ _CDR_SAMPLE = {
     "DCOSTEP":       "0b11",
 }
 
+_PLL_LUNA = {
+    "PD_ISET":  "0b11",
+    "REQ_ISET": "0b011",
+}
+_CDR_LUNA = {
+    "DCOFTNRG":      "0b001",
+    "RX_RATE_SEL":   "0d9",
+    "REQ_LVL_SET":   "0b01",
+    "CALIB_CK_MODE": "0b1",
+}
+
 ANALOGUE = {
     "wizard": (_PLL_WIZARD, _CDR_WIZARD),
     "sample": (_PLL_WIZARD | _PLL_SAMPLE, _CDR_WIZARD | _CDR_SAMPLE),
+    "luna":   (_PLL_WIZARD | _PLL_SAMPLE | _PLL_LUNA, _CDR_WIZARD | _CDR_SAMPLE | _CDR_LUNA),
 }
+
+# Sets for one family only.
+FAMILY_OF = {"luna": "LFE5UM5G"}
 
 # Reference Clocks ---------------------------------------------------------------------------------
 
@@ -212,23 +251,32 @@ RATE_MODES = {100e6: 0, 200e6: 1}
 # Words --------------------------------------------------------------------------------------------
 
 
-def dcu_words(channel=0, *, analogue="wizard", ctc=False):
+def dcu_words(channel=0, *, analogue="wizard", mode="pcie"):
     """Returns the parameters of ``DCUA`` by name. Raises ``ValueError`` with one line.
 
     Parameters
     ----------
     channel  : channel of the block, 0 or 1.
     analogue : set of words of PLL and CDR, a key of ``ANALOGUE``.
-    ctc      : clock tolerance compensation by the block.
+    mode     : use of the channel, a key of ``MODES``.
     """
     if channel not in (0, 1):
         raise ValueError(f"channel {channel} is not supported; a DCU has channels 0 and 1")
     if analogue not in ANALOGUE:
-        raise ValueError(f"analogue words {analogue!r} are not known; choose {' or '.join(ANALOGUE)}")
+        raise ValueError(f"analogue words {analogue!r} are not known; choose {', '.join(ANALOGUE)}")
+    if mode not in MODES:
+        raise ValueError(f"mode {mode!r} of the SerDes is not known; choose {', '.join(MODES)}")
     pll, cdr = ANALOGUE[analogue]
-    of_lane  = CHANNEL | PADS | cdr | (CHANNEL_CTC if ctc else {})
+    of_lane  = CHANNEL | PADS | cdr | MODES[mode]
     return {f"D_{name}": value for name, value in (COMMON | pll).items()} \
         | {f"CH{channel}_{name}": value for name, value in of_lane.items()}
+
+
+def check_words(device, analogue):
+    """Raises ``ValueError`` with one line if a set of analogue words is for another family than that of a device."""
+    family = FAMILY_OF.get(analogue)
+    if family and not device.startswith(f"{family}-"):
+        raise ValueError(f"{device} is not an {family}, for which these words are")
 
 
 def number(word):

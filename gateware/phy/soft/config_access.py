@@ -37,12 +37,14 @@ class ConfigAccess(LiteXModule):
     source   : stream of 16 bits, **out**; their completions.
     id       : 16, **out**; bus, device and function number, as the last write named them (2.2.6.2).
     poisoned : 1, **out**; a pulse: a write was poisoned.
+    busy     : 1, **out**; a request has begun to come, and is not answered.
     """
     def __init__(self, space):
         self.sink     = stream.Endpoint(WORD)
         self.source   = stream.Endpoint(WORD)
         self.id       = Signal(16)
         self.poisoned = Signal()
+        self.busy     = Signal()
 
         # # #
 
@@ -55,6 +57,7 @@ class ConfigAccess(LiteXModule):
         self.refused = is_write & poisoned
         self.reads   = ~is_write
         self.comb += [
+            self.busy.eq(~self.fsm.ongoing("COLLECT") | (place != 0)),
             space.address.eq(Cat(self.words[5][10:16], self.words[5][0:4])),
             space.be.eq(self.words[3][8:12]),
             space.data_w.eq(Cat(self.words[6], self.words[7])),

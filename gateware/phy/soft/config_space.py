@@ -12,21 +12,37 @@ from migen import *
 
 from litex.gen import *
 
+from litepcie_soc.phy.soft.error_reports import DETECTED, ErrorReports
+
 # Offsets in bytes (PCIe 2.1 chapter 7).
 COMMAND, CLASS, CACHE_LINE, BAR0, SUBSYSTEM, POINTER, INTERRUPT = 0x04, 0x08, 0x0c, 0x10, 0x2c, 0x34, 0x3c
 POWER, MSI, EXPRESS, ERRORS = 0x40, 0x48, 0x60, 0x100
+DEVICE_CAPABILITIES = EXPRESS + 0x04
 DEVICE_CONTROL = EXPRESS + 0x08
 LINK_CONTROL   = EXPRESS + 0x10
+LINK_CONTROL_2 = EXPRESS + 0x30
+UNCORRECTABLE_STATUS, UNCORRECTABLE_MASK, UNCORRECTABLE_SEVERITY = ERRORS + 0x04, ERRORS + 0x08, ERRORS + 0x0c
+CORRECTABLE_STATUS, CORRECTABLE_MASK = ERRORS + 0x10, ERRORS + 0x14
+
+# Bits of Device Capabilities: the value and the scale of the slot's power limit (7.8.3).
+POWER_LIMIT = slice(18, 28)
 
 # Bits of Device Control and of its upper half, Device Status.
 EXTENDED_TAG, FUNCTION_RESET = 8, 15
 MPS_BITS, MRRS_BITS          = slice(5, 8), slice(12, 15)
-CORRECTABLE_DETECTED, UNSUPPORTED_DETECTED = 16, 19
+STATUS                       = 16
+# Bits of Command and of its upper half, Status.
+SERR_ENABLE, SIGNALED_ERROR  = 8, 30
 
-# Errors that the endpoint reports: bits of Uncorrectable Error Status (7.10.2). All are advisory (6.2.3.2.4).
-POISONED, TIMEOUT, UNEXPECTED, UNSUPPORTED = 12, 14, 16, 20
-REPORTED = POISONED, TIMEOUT, UNEXPECTED, UNSUPPORTED
-ADVISORY = 13  # Bit of Correctable Error Status.
+# Bits that a function level reset leaves (6.6.2): what belongs to the link, and what is sticky.
+LINK_BITS = 0x00c8  # Of Link Control: RCB, Common Clock Configuration, Extended Synch.
+KEPT = {
+    DEVICE_CONTROL : 0b111 << MPS_BITS.start,
+    LINK_CONTROL   : LINK_BITS,
+    LINK_CONTROL_2 : 0x000f,
+    **dict.fromkeys((UNCORRECTABLE_STATUS, UNCORRECTABLE_MASK, UNCORRECTABLE_SEVERITY, CORRECTABLE_STATUS,
+        CORRECTABLE_MASK), 2**32 - 1),
+}
 
 # Registers ----------------------------------------------------------------------------------------
 
@@ -59,20 +75,20 @@ def registers(vendor, device, subsystem_vendor, subsystem_device, class_code, ba
         MSI + 8         : Dword(0, 0xffff_ffff),
         MSI + 12        : Dword(0, 0xffff),
         EXPRESS         : Dword(0x0002_0010),               # Version 2, endpoint, the last capability.
-        EXPRESS + 0x04  : Dword(log2_int(max_payload//128) | extended_tag << 5 | 1 << 15 | 1 << 28),
+        DEVICE_CAPABILITIES : Dword(log2_int(max_payload//128) | extended_tag << 5 | 1 << 15 | 1 << 28),
         DEVICE_CONTROL  : Dword(0x2810, 0x7fff & ~(0 if extended_tag else 1 << EXTENDED_TAG), 0x000f_0000),
         EXPRESS + 0x0c  : Dword(1 << 22 | link),            # Optionality compliance.
-        LINK_CONTROL    : Dword((1 << 12 | link) << 16, 0x00c8),
+        LINK_CONTROL    : Dword((1 << 12 | link) << 16, LINK_BITS),
         EXPRESS + 0x24  : Dword(0x10),                      # The completion timeout can be disabled.
         EXPRESS + 0x28  : Dword(0, 0x0010),
         EXPRESS + 0x2c  : Dword(1 << 1),
-        EXPRESS + 0x30  : Dword(1, 0x000f),
+        LINK_CONTROL_2  : Dword(1, 0x000f),
         ERRORS          : Dword(0x0001_0001),               # Advanced Error Reporting, the last one.
-        ERRORS + 0x04   : Dword(0, 0, errors),
-        ERRORS + 0x08   : Dword(0, errors),
-        ERRORS + 0x0c   : Dword(0x0006_2030, errors),
-        ERRORS + 0x10   : Dword(0, 0, 0xf1c1),
-        ERRORS + 0x14   : Dword(0x2000, 0xf1c1),
+        UNCORRECTABLE_STATUS   : Dword(0, 0, errors),
+        UNCORRECTABLE_MASK     : Dword(0, errors),
+        UNCORRECTABLE_SEVERITY : Dword(0x0006_2030, errors),
+        CORRECTABLE_STATUS     : Dword(0, 0, 0xf1c1),
+        CORRECTABLE_MASK       : Dword(0x2000, 0xf1c1),         # Advisory errors are masked.
     }
     return {offset//4: dword for offset, dword in found.items()}
 
@@ -98,9 +114,12 @@ class ConfigSpace(LiteXModule):
     data_w   : 32, **in**.
     be       : 4, **in**; bytes of ``data_w`` that are written.
     data_r   : 32, **out**; the dword at the address of two cycles before.
-    errors   : [1], **in**; pulses, for each of REPORTED. An error that comes with a write of its bits stays.
+    reports  : `ErrorReports`, whose inputs are pulses for each error. One that comes with a write of its bits stays.
+    power_limit : 10, **in**; value and scale of the slot's power limit.
+    take_limit  : 1, **in**; a pulse: it came.
     reset    : 1, **in**; all registers, as after a hot reset.
-    function_reset : 1, **in**; the same, but MPS and the errors stay (6.6.2, 7.10). To be asserted some time after:
+    function_reset : 1, **in**; the same, but the power limit and the bits of KEPT stay (6.6.2). To be asserted some
+               time after:
     flr      : 1, **out**; a pulse: the host has asked for a function level reset.
     memory_enable, bus_master_enable, extended_tag : 1, **out**.
     bar0     : 32, **out**; base address.
@@ -120,7 +139,9 @@ class ConfigSpace(LiteXModule):
         self.data_w  = Signal(32)
         self.be      = Signal(4)
         self.data_r  = Signal(32)
-        self.errors  = [Signal(name=f"error{bit}") for bit in REPORTED]
+        self.reports = ErrorReports()
+        self.power_limit = Signal(10)
+        self.take_limit  = Signal()
         self.reset   = Signal()
         self.function_reset = Signal()
         self.flr     = Signal()
@@ -131,13 +152,19 @@ class ConfigSpace(LiteXModule):
             max_payload, bool(extended_tag))
         self.dwords  = {number: Signal(32, reset=dword.value, name=f"dword_{number:02x}")
             for number, dword in self.table.items() if dword.writable | dword.clears}
+        limit        = Signal(10)
+        capabilities = Signal(32, reset=self.table[DEVICE_CAPABILITIES//4].value)
+        self.comb   += capabilities[POWER_LIMIT].eq(limit)
         address      = Signal(10)
         self.sync += [
+            If(self.take_limit, limit.eq(self.power_limit)),
+            If(self.reset, limit.eq(0)),
             address.eq(self.address),
             Case(address, {
                 "default": self.data_r.eq(0),
                 **{number: self.data_r.eq(self.dwords.get(number, dword.value))
                     for number, dword in self.table.items()},
+                DEVICE_CAPABILITIES//4: self.data_r.eq(capabilities),
             }),
         ]
         for number, dword in self.dwords.items():
@@ -151,12 +178,13 @@ class ConfigSpace(LiteXModule):
         data    = self.data_w & mask
         kept    = dword & ~(mask & row.writable) & ~(data & row.clears)
         sets    = self.reported().get(number, {})
-        keeps   = (0b111 << MPS_BITS.start if number == DEVICE_CONTROL//4 else
-            2**32 - 1 if number >= ERRORS//4 else 0)
+        keeps   = KEPT.get(4*number, 0)
         following = Signal(32)
         self.comb += [
             following.eq(dword),
-            If(self.write & (self.address == number), following.eq(kept | (data & row.writable))),
+            If(self.write & (self.address == number) & ~self.discarded(number),
+                following.eq(kept | (data & row.writable)),
+            ),
         ]
         self.sync += [
             dword.eq(following),
@@ -165,13 +193,19 @@ class ConfigSpace(LiteXModule):
             If(self.reset, dword.eq(row.value)),
         ]
 
+    def discarded(self, number):
+        """D1 and D2 are not supported: a write of them changes nothing (PCI Power Management 1.2 3.2.4)."""
+        state = self.data_w[:2]
+        return self.be[0] & ((state == 1) | (state == 2)) if number == (POWER + 4)//4 else 0
+
     def reported(self):
         """Bits that errors set: {dword number: {bit: signal}}."""
-        some = Reduce("OR", self.errors)
+        reports = self.reports
         return {
-            DEVICE_CONTROL//4    : {CORRECTABLE_DETECTED: some, UNSUPPORTED_DETECTED: self.errors[-1]},
-            (ERRORS + 0x04)//4   : dict(zip(REPORTED, self.errors)),
-            (ERRORS + 0x10)//4   : {ADVISORY: some},
+            COMMAND//4              : {SIGNALED_ERROR: reports.signaled},
+            DEVICE_CONTROL//4       : {STATUS + bit: reports.detected[bit] for bit in DETECTED},
+            UNCORRECTABLE_STATUS//4 : reports.uncorrectable,
+            CORRECTABLE_STATUS//4   : reports.corrected,
         }
 
     def add_meanings(self):
@@ -189,5 +223,12 @@ class ConfigSpace(LiteXModule):
         self.msi_enable   = of(MSI)[16]
         self.msi_address  = Cat(of(MSI + 4), of(MSI + 8))
         self.msi_data     = of(MSI + 12)[:16]
+        self.comb += [
+            self.reports.severity.eq(of(UNCORRECTABLE_SEVERITY)),
+            self.reports.mask.eq(of(UNCORRECTABLE_MASK)),
+            self.reports.correctable_mask.eq(of(CORRECTABLE_MASK)),
+            self.reports.enables.eq(of(DEVICE_CONTROL)[:4]),
+            self.reports.serr.eq(of(COMMAND)[SERR_ENABLE]),
+        ]
         self.sync += self.flr.eq(self.write & (self.address == DEVICE_CONTROL//4) & self.be[FUNCTION_RESET//8]
             & self.data_w[FUNCTION_RESET])

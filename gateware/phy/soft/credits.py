@@ -38,6 +38,9 @@ class CreditPool(LiteXModule):
     need     : bits, **in**; of the next TLP.
     consume  : 1, **in**; a pulse: the TLP is sent. ``need`` must have been the same in the cycle before.
     enough   : 1, **out**; there were credits for the ``need`` of three cycles before.
+    infinite : 1, **out**; the partner has given infinite credits.
+    fewest   : bits, **out**; the fewest credits that a TLP has left. All ones: no TLP was sent.
+    forget   : 1, **in**; no TLP was sent since now, for ``fewest``.
 
     PCIe 2.1 2.6.1.2.
     """
@@ -48,12 +51,16 @@ class CreditPool(LiteXModule):
         self.need    = Signal(bits)
         self.consume = Signal()
         self.enough  = Signal()
+        self.infinite = infinite = Signal()
+        self.fewest  = Signal(bits, reset=2**bits - 1)
+        self.forget  = Signal()
 
         # # #
 
         limit, consumed, required = Signal(bits), Signal(bits), Signal(bits)
         left     = Signal(bits)  # Credits after the next TLP.
-        infinite = Signal()
+        after    = Signal(bits)  # Of the cycle before, when the TLP was sent.
+        taken    = Signal()
         self.sync += [
             If(self.record, infinite.eq(self.value == 0)),
             If(self.record | self.update, limit.eq(self.value)),
@@ -62,6 +69,10 @@ class CreditPool(LiteXModule):
             left.eq(limit - required),
             # More than half of the modulus is a negative number.
             self.enough.eq(infinite | ~(left[-1] & (left[:-1] != 0))),
+            after.eq(left),
+            taken.eq(self.consume),
+            If(taken & (after < self.fewest), self.fewest.eq(after)),
+            If(self.forget, self.fewest.eq(2**bits - 1)),
         ]
 
 # One Type -----------------------------------------------------------------------------------------
@@ -129,6 +140,9 @@ class CreditEntrance(LiteXModule):
     source  : stream of 16 bits, **out**; the same. Begins after ``grant``, and has no cycle without a word either.
     request : 1, **out**; there is a TLP, and credits for it.
     grant   : 1, **in**; a pulse, only with ``request``: the TLP is to be sent.
+    largest : 10, **in**; dwords of payload of the longest TLP; 0: it has none.
+    idle    : 1, **out**; there is no TLP, and after four cycles of this:
+    ready   : 1, **out**; there are credits for the longest one.
 
     ``header_fc``, ``data_fc``, ``record``, ``update`` and ``recorded`` are those of `CreditGate`.
 
@@ -139,6 +153,9 @@ class CreditEntrance(LiteXModule):
         self.source  = source = stream.Endpoint(WORD)
         self.request = Signal()
         self.grant   = Signal()
+        self.largest = Signal(10)
+        self.idle    = Signal()
+        self.ready   = Signal()
         self.gate    = gate = CreditGate()
         for name in ("header_fc", "data_fc", "record", "update", "recorded"):
             setattr(self, name, getattr(gate, name))
@@ -157,6 +174,8 @@ class CreditEntrance(LiteXModule):
             source.first.eq(word.first),
             source.last.eq(word.last),
             self.request.eq(gate.enough),
+            self.idle.eq(~word.valid & ~following.valid),
+            self.ready.eq(gate.header.enough & gate.data.enough),
             gate.consume.eq(self.grant),
         ]
         self.sync += [
@@ -190,6 +209,10 @@ class CreditEntrance(LiteXModule):
         self.comb += If(has_data, gate.need.eq(Cat(length[2:], length == 0) + (length[:2] != 0)))
         self.sync += [
             If(self.grant, gate.ask.eq(0)),
+            If(self.idle,
+                has_data.eq(self.largest != 0),
+                length.eq(self.largest),
+            ),
             If(sink.valid & sink.ready,
                 second.eq(sink.first),
                 If(sink.first, has_data.eq(sink.data[6])),

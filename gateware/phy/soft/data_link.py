@@ -64,12 +64,14 @@ class DataLink(LiteXModule):
     source     : stream of 16 bits, **out**; received TLPs.
     free_ph, free_pd, free_nph, free_npd : 1, 8, 1, 1, **in**; credits of ``source`` to be given back, see `Advertiser`.
     power      : stream of ``dword`` (32), **in**; DLLPs of power management to be sent.
+    quiet      : 1, **out**; there is no TLP to send, and all are acknowledged; four cycles late.
+    ready      : 1, **out**; with ``quiet``: there are credits for the longest TLP of each type.
     power_seen : 1, **out**; a pulse: a DLLP of power management was received, ``dllp.dword``.
     dl_up      : 1, **out**; DL_Up: flow control is initialized.
-    lcrc_error, dllp_error, nak_sent, nak_received, replay, timeout, protocol_error, malformed : 1, **out**; pulses for
-                 counters. A protocol error is an ACK or NAK with a wrong number, or a TLP for which there was no credit
-                 left. A malformed TLP is acknowledged and dropped, and its credits are not given back, as its header
-                 cannot be trusted.
+    lcrc_error, dllp_error, nak_sent, nak_received, replay, timeout, rollover, protocol_error, malformed : 1, **out**;
+                 pulses for counters. A protocol error is an ACK or NAK with a wrong number, or a TLP for which there
+                 was no credit left. A malformed TLP is acknowledged and dropped, and its credits are not given back, as
+                 its header cannot be trusted.
 
     PCIe 2.1 chapter 3.
     """
@@ -87,6 +89,8 @@ class DataLink(LiteXModule):
         self.active     = Signal()
         self.mps        = Signal(3, reset=log2_int(max_payload//128))
         self.power      = stream.Endpoint([("dword", 32)])
+        self.quiet      = Signal()
+        self.ready      = Signal()
         self.dl_up      = Signal()
         down            = Signal(reset=1)
         self.sync      += down.eq(~self.link_up)
@@ -188,7 +192,13 @@ class DataLink(LiteXModule):
             [If(grant[n], previous.eq(n)) for n in range(3)],
             self.coming.eq((requests != 0) | (busy != 0) | replayer.waiting | replayer.replaying),
             If((replayer.sink.valid & replayer.sink.last) | down, busy.eq(0)),
+            self.quiet.eq(Reduce("AND", [entrance.idle for entrance in self.entrances]) & (busy == 0)
+                & replayer.empty & ~self.coming),
+            self.ready.eq(Reduce("AND", [entrance.ready for entrance in self.entrances])),
         ]
+        for entrance in (self.entrances[POSTED], self.entrances[COMPLETION]):
+            self.comb += Case(self.mps, {code: entrance.largest.eq(32 << code) for code in range(3)} | {
+                "default": entrance.largest.eq(128)})
 
     def add_dllps(self):
         """Asks for DLLPs, and says which was sent."""
@@ -257,6 +267,7 @@ class DataLink(LiteXModule):
         self.nak_received   = self.replayer.refused
         self.replay         = self.replayer.replay
         self.timeout        = self.replayer.timeout
+        self.rollover       = self.replayer.rollover
         self.protocol_error = Signal()
         self.power_seen     = self.dllp.power
         self.malformed      = Signal()

@@ -84,6 +84,7 @@ class SoftEndpoint(LiteXModule):
         self.add_transmit()
         self.add_state()
         self.add_function_reset()
+        self.add_correctable()
 
     def add_receive(self):
         """From the data link layer to configuration space and transaction layer."""
@@ -117,7 +118,8 @@ class SoftEndpoint(LiteXModule):
         """What configuration space says, and learns."""
         space   = self.space
         control = space.dwords[DEVICE_CONTROL//4]
-        running = space.power_state == 0
+        power   = self.stack.power
+        running = (space.power_state == 0) & ~power.off
         self.bus_master_enable = Signal()
         self.extended_tag, self.rcb_128, self.msi_enable = space.extended_tag, space.rcb_128, space.msi_enable
         self.relaxed_ordering_enable, self.no_snoop_enable = control[RELAXED_ORDERING], control[NO_SNOOP]
@@ -126,18 +128,42 @@ class SoftEndpoint(LiteXModule):
         self.comb += [
             space.reset.eq(self.down),
             self.bus_master_enable.eq(space.bus_master_enable & running),
+            space.power_limit.eq(self.sorter.power_limit),
+            space.take_limit.eq(self.sorter.take_limit),
+            power.low_power.eq(space.power_state != 0),
+            power.turn_off.eq(self.sorter.pme_turn_off),
             self.queues.allowed.eq(self.bus_master_enable),
             self.stack.data_link.mps.eq(space.mps),
             self.sorter.bar0.eq(space.bar0),
-            self.sorter.enable.eq(space.memory_enable & running),
+            self.sorter.enable.eq(space.memory_enable & (space.power_state == 0)),
             self.own.id.eq(self.id),
             self.own.enable.eq(space.msi_enable),
             self.own.address.eq(space.msi_address),
             self.own.data.eq(space.msi_data),
             self.own.master.eq(self.bus_master_enable),
-            Cat(*space.errors).eq(Cat(errors.poisoned | self.access.poisoned, errors.completion_timeout,
-                errors.unexpected_completion, errors.unsupported_request | self.sorter.unsupported)),
+            self.own.errors.eq(space.reports.messages),
+            self.own.late.eq(space.reports.late),
+            self.own.awake.eq(space.power_state == 0),
+            self.own.silent.eq(power.off | space.function_reset),
+            Cat(*space.reports.errors).eq(Cat(errors.poisoned | self.access.poisoned, errors.completion_timeout,
+                errors.unexpected_completion, errors.unsupported_request)),
+            space.reports.unsupported_posted.eq(self.sorter.unsupported),
         ]
+
+        self.sync += self.stack.busy.eq(self.sorter.busy | self.access.busy | self.own.busy | self.queues.busy
+            | self.to_words.source.valid)
+
+    def add_correctable(self):
+        """What the link made good. Registered, so that the paths of the data link layer do not grow."""
+        link, layer = self.stack.link, self.stack.data_link
+        errors      = {
+            "receiver":     (link.symbol_error != 0) | (link.framing_error != 0) | link.overflow,
+            "bad_tlp":      layer.lcrc_error,
+            "bad_dllp":     layer.dllp_error,
+            "rollover":     layer.rollover,
+            "replay_timer": layer.timeout,
+        }
+        self.sync += [self.space.reports.correctable[name].eq(error) for name, error in errors.items()]
 
     def add_function_reset(self):
         """Registers are in reset until the logic of the card is reset. The write that asked for it is answered."""

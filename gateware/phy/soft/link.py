@@ -10,7 +10,9 @@ from migen import *
 
 from litex.gen import *
 
+from litepcie_soc.phy.soft.compliance import CompliancePattern, PatternLock
 from litepcie_soc.phy.soft.framing import FrameReceiver, FrameTransmitter
+from litepcie_soc.phy.soft.loopback import Loopback
 from litepcie_soc.phy.soft.ltssm import LTSSM
 from litepcie_soc.phy.soft.scrambler import Descrambler, Scrambler
 from litepcie_soc.phy.soft.set_receiver import SetReceiver
@@ -93,7 +95,7 @@ class Link(LiteXModule):
             serdes.polarity.eq(ltssm.polarity),
             serdes.rx_align.eq(ltssm.rx_align),
             [getattr(ltssm, name).eq(getattr(sets_in, name))
-                for name in ("ts", "ts2", "inverted", "in_a_row", "idle", "skp")],
+                for name in ("ts", "ts2", "inverted", "in_a_row", "idle", "skp", "eios")],
             ltssm.received.eq(sets_in.fields),
             sets_in.clear.eq(ltssm.clear),
             [getattr(ltssm, name).eq(getattr(sets_out, name)) for name in ("ts_sent", "eios_sent", "idle_sent")],
@@ -115,8 +117,28 @@ class Link(LiteXModule):
             scrambler.k.eq(sets_out.k),
             scrambler.plain.eq(sets_out.plain),
             scrambler.off.eq(ltssm.no_scrambling),
-            serdes.tx_data.eq(scrambler.out_data),
-            serdes.tx_k.eq(scrambler.out_k),
-            serdes.tx_idle.eq(idle[2:]),
         ]
         self.sync += idle.eq(Cat(sets_out.idle, idle[:2]))
+        self.add_tests(serdes, idle[2:])
+
+    def add_tests(self, serdes, idle):
+        """Compliance and Loopback instead of what the scrambler gives, as many cycles after the state changed."""
+        ltssm, scrambler, aligner = self.ltssm, self.scrambler, self.sets_in.aligner
+        self.pattern  = pattern  = CompliancePattern()
+        self.lock     = lock     = PatternLock()
+        self.loopback = loopback = Loopback()
+        begun, now    = Signal(2), Signal(2)
+        test          = Signal()
+        self.sync    += [begun.eq(Cat(ltssm.compliance, ltssm.loopback)), now.eq(begun), test.eq(now != 0)]
+        self.comb    += [
+            Cat(pattern.enable, loopback.enable).eq(now),
+            pattern.modified.eq(ltssm.modified),
+            pattern.status.eq(lock.status),
+            lock.enable.eq(ltssm.compliance),
+            [getattr(lock, name).eq(getattr(aligner, f"out_{name}")) for name in ("valid", "data", "k", "error")],
+            [getattr(loopback, name).eq(getattr(serdes, f"rx_{name}")) for name in ("valid", "data", "k", "error")],
+            serdes.tx_data.eq(Mux(test, pattern.data | loopback.data_out, scrambler.out_data)),
+            serdes.tx_k.eq(Mux(test, pattern.k | loopback.k_out, scrambler.out_k)),
+            serdes.tx_idle.eq(Mux(test, 0, idle)),
+            serdes.tx_negative.eq(pattern.negative),
+        ]

@@ -10,13 +10,15 @@ from migen import *
 
 from litex.gen import *
 
-from litepcie_soc.phy.soft.ltssm_states import DOWN, SENDS, UP, State
+from litepcie_soc.phy.soft.ltssm_states import DOWN, SENDS, STATE_BITS, UP, State
+from litepcie_soc.phy.soft.power import TO_L1, TO_L2
 from litepcie_soc.phy.soft.set_receiver import TS_LAYOUT
 from litepcie_soc.phy.soft.set_transmitter import SEND, SEND_DATA, SEND_EIOS, SEND_NOTHING
 from litepcie_soc.phy.soft.set_view import LANE, NO_NUMBER, SetView
+from litepcie_soc.phy.soft.state_timers import StateTimers
 from litepcie_soc.phy.soft.training_times import (
     COMPLIANCE, DISABLE, DISABLE_TS1, HOT_RESET, IDLE_RETRIES, IN_A_ROW, LOOPBACK, N_FTS, NO_SCRAMBLING, POLLING_TS1,
-    RATE_2G5, SENT_AFTER, TIMES,
+    RATE_2G5, SENT_AFTER,
 )
 
 # Cycles until symbols of the other polarity are all that arrives.
@@ -30,7 +32,7 @@ DEAF_CYCLES     = 128
 class LTSSM(LiteXModule):
     """Trains the link, keeps it, and begins anew after whatever the partner does.
 
-    Loopback is refused: the link goes to Detect. A lane number other than 0 is answered by 0.
+    A lane number other than 0 is answered by 0. Link Control 2 cannot ask for Compliance, as the link has one speed.
 
     Parameters
     ----------
@@ -44,19 +46,24 @@ class LTSSM(LiteXModule):
     detect_done, detect_present : 1, **in**; its result.
     polarity   : 1, **out**; the received lane is inverted.
     rx_align   : 1, **out**; no ordered set came for 128 us: the SerDes searches the comma.
-    ts, ts2, inverted, received, in_a_row, idle, skp : **in**; of `SetReceiver`, whose ``fields`` are ``received``.
+    ts, ts2, inverted, received, in_a_row, idle, skp, eios : **in**; of `SetReceiver`, whose ``fields`` are
+                 ``received``.
     clear      : 1, **out**; for it.
     ts_sent, eios_sent, idle_sent : 1, **in**; of `SetTransmitter`.
     send, sent_fields : 3, TS_LAYOUT, **out**; for it.
     alive      : 1, **in**; a pulse: an update of flow control was received.
     retrain    : 1, **in**; somebody wants Recovery: the data link layer, or symbols were lost.
+    sleep      : 2, **in**; from L0 to L1 or to L2, see `PowerManagement`.
+    wake       : 1, **in**; from L1 to Recovery.
     link_up    : 1, **out**; LinkUp.
+    asleep     : 1, **out**; L1 or L2.
     active     : 1, **out**; L0: packets are sent.
     listen     : 1, **out**; packets may come.
     hot_reset  : 1, **out**; a pulse: everything above is to be reset.
     no_scrambling : 1, **out**; the partner has asked for it.
-    refused    : 1, **out**; a pulse: the partner wanted loopback.
-    state      : 4, **out**; one of `State`.
+    compliance, modified : 1, **out**; the compliance pattern is sent, or the modified one.
+    loopback   : 1, **out**; what is received is sent.
+    state      : STATE_BITS, **out**; one of `State`.
     """
     def __init__(self, clk_freq=125e6):
         self.ready    = Signal()
@@ -65,7 +72,7 @@ class LTSSM(LiteXModule):
         self.detect_done    = Signal()
         self.detect_present = Signal()
         self.polarity = Signal()
-        self.rx_align = Signal(reset=1)
+        self.rx_align = Signal()
         self.ts       = Signal()
         self.ts2      = Signal()
         self.inverted = Signal()
@@ -73,6 +80,7 @@ class LTSSM(LiteXModule):
         self.in_a_row = Signal(4)
         self.idle     = Signal(4)
         self.skp      = Signal()
+        self.eios     = Signal()
         self.clear    = Signal()
         self.ts_sent  = Signal()
         self.eios_sent = Signal()
@@ -81,36 +89,52 @@ class LTSSM(LiteXModule):
         self.sent_fields = Record(TS_LAYOUT)
         self.alive    = Signal()
         self.retrain  = Signal()
+        self.sleep    = Signal(2)
+        self.wake     = Signal()
         self.link_up  = Signal()
+        self.asleep   = Signal()
         self.active   = Signal()
         self.listen   = Signal()
         self.hot_reset = Signal()
         self.no_scrambling = Signal()
-        self.refused  = Signal()
-        self.state    = Signal(4)
+        self.compliance = Signal()
+        self.modified = Signal()
+        self.loopback = Signal()
+        self.state    = Signal(STATE_BITS)
 
         # # #
 
         self.clk_freq = clk_freq
-        self.next     = Signal(4)
-        self.entering = Signal()   # The state changes.
+        # What follows from this cycle; then, from a register, in the last cycle of a state: it ends, and the next one.
+        self.moves    = Signal()
+        self.wanted   = Signal(STATE_BITS)
+        self.entering = Signal()
+        self.next     = Signal(STATE_BITS)
         self.expired  = Signal()   # The time of the state is over.
         self.view     = view = SetView()
         self.sent     = Signal(max=POLLING_TS1 + 1)  # Since the state was entered, or since the first one that counts.
         self.link     = Signal(9, reset=NO_NUMBER)
         self.comb += [
-            self.entering.eq(self.next != self.state),
             self.clear.eq(self.entering),
             [getattr(view, name).eq(getattr(self, name)) for name in ("ts", "ts2", "inverted", "in_a_row", "link")],
             view.fields.eq(self.received),
             view.forget.eq(self.entering),
             self.active.eq(self.state == State.L0),
+            self.asleep.eq((self.state == State.L1) | (self.state == State.L2)),
             self.listen.eq(self.send == SEND_DATA),
+            self.compliance.eq(self.state == State.POLLING_COMPLIANCE),
+            self.loopback.eq(self.state == State.LOOPBACK_ACTIVE),
         ]
         self.sync += [
-            self.state.eq(self.next),
-            # It stays as it is in the other states of Configuration.
-            Case(self.next, {state: self.link_up.eq(up) for up, states in enumerate((DOWN, UP)) for state in states}),
+            # The longest paths of the endpoint end here, so nothing else follows in the same cycle.
+            self.entering.eq(self.moves & ~self.entering),
+            self.next.eq(self.wanted),
+            If(self.entering,
+                self.state.eq(self.next),
+                # It stays as it is in the other states of Configuration.
+                Case(self.next, {state: self.link_up.eq(up)
+                    for up, states in enumerate((DOWN, UP)) for state in states}),
+            ),
         ]
         self.add_timers()
         self.add_counts()
@@ -119,34 +143,25 @@ class LTSSM(LiteXModule):
 
     def add_timers(self):
         """The time of a state, and the silence of the partner."""
-        limits  = {state: TIMES.get(state.name.lower()) for state in State}
-        most    = max(limit.cycles(self.clk_freq) for limit in TIMES.values())
-        timer   = self.timer = Signal(max=most + 1)
-        silence = self.silence = Signal(max=TIMES["silence"].cycles(self.clk_freq) + 1)
-        again   = (self.state == State.HOT_RESET) & self.view.came & self.view.control[HOT_RESET]
-        begins  = Signal()  # A cycle late, because ``next`` is the end of the longest paths.
-        self.sync += [
-            begins.eq(self.entering | again),
-            If(begins,
-                Case(self.state, {state: timer.eq(limit.cycles(self.clk_freq)) for state, limit in limits.items()
-                    if limit is not None}),
-            ).Elif(timer != 0,
-                timer.eq(timer - 1),
-            ),
-            self.expired.eq((timer == 0) & ~self.entering & ~again & ~begins),
-            self.rx_align.eq(silence == 0),
-            If(self.view.came | self.skp | self.alive,
-                silence.eq(TIMES["silence"].cycles(self.clk_freq)),
-                self.rx_align.eq(0),
-            ).Elif(silence != 0,
-                silence.eq(silence - 1),
-            ),
+        view   = self.view
+        signal = Signal()  # Counts in states whose partner may send anything.
+        self.timers  = timers = StateTimers(self.clk_freq)
+        self.timer   = timers.timer
+        self.silence = timers.silence
+        self.sync   += signal.eq((self.compliance | self.loopback) & ~self.rx_idle)
+        self.comb   += [
+            timers.entering.eq(self.entering),
+            timers.next.eq(self.next),
+            timers.again.eq((self.state == State.HOT_RESET) & view.came & view.control[HOT_RESET]),
+            timers.alive.eq(view.came | self.skp | self.alive | signal),
+            self.expired.eq(timers.expired),
+            self.rx_align.eq(timers.silent),
         ]
 
     def add_counts(self):
         """What was sent, and what came before."""
         counting   = Signal()  # The first one that counts was received.
-        self.after = Signal()  # SENT_AFTER were sent since then. Like ``polled`` a cycle late, for the longest paths.
+        self.after = Signal()  # SENT_AFTER were sent since then. Like ``polled`` a cycle late, for short paths.
         self.polled = Signal() # POLLING_TS1 were sent in this state.
         self.energy = Signal() # The lane was not idle in this state.
         self.any_ts = Signal() # A training set came in this state.
@@ -180,7 +195,7 @@ class LTSSM(LiteXModule):
         ]
 
     def add_transitions(self):
-        """``next``, from what is received."""
+        """``wanted``, from what is received."""
         view      = self.view
         few, many = view.few, view.many
         no_link   = view.no_link
@@ -193,20 +208,22 @@ class LTSSM(LiteXModule):
         again     = Signal()                     # Config.Idle has gone to Recovery before.
         retries   = Signal(max=IDLE_RETRIES + 1)
         deaf      = Signal(max=DEAF_CYCLES + 1)
+        heard     = Signal()                     # Energy that is no echo.
         settling  = Signal(max=POLARITY_CYCLES + 1)
         flip      = Signal()
         saw_idle  = Signal()
-        self.quiet = Signal()                    # In Disabled: EIOS was sent.
+        tested    = Signal()                     # The partner has asked for the modified compliance pattern.
+        leaves    = Signal()                     # In L1 and L2: somebody wakes the link, or the partner is not idle.
+        self.quiet = Signal()                    # In Disabled, L1 and L2: EIOS was sent.
         asked     = [few & ~view.is_ts2 & view.control[bit] for bit in (HOT_RESET, DISABLE, LOOPBACK)]
 
         def go(state):
-            return self.next.eq(state)
+            return self.moves.eq(1), self.wanted.eq(state)
         settled = settling == 0
         self.comb += [
-            self.next.eq(self.state),
             flip.eq((self.state == State.POLLING_ACTIVE) & few & view.wrong & settled),
             Case(self.state, {
-                State.DETECT_QUIET: If(self.ready & (self.expired | (~self.rx_idle & (deaf == 0))),
+                State.DETECT_QUIET: If(self.ready & (self.expired | heard),
                     go(State.DETECT_ACTIVE)),
                 State.DETECT_ACTIVE: If(self.detect_done & ~self.detect,
                     If(self.detect_present, go(State.POLLING_ACTIVE)).Else(go(State.DETECT_QUIET))
@@ -215,14 +232,16 @@ class LTSSM(LiteXModule):
                         & (view.is_ts2 | ~view.control[COMPLIANCE] | view.control[LOOPBACK]),
                     go(State.POLLING_CONFIGURATION)
                 ).Elif(self.expired,
-                    If(self.energy, go(State.DETECT_QUIET)).Else(go(State.POLLING_COMPLIANCE))
+                    If(self.energy & ~tested, go(State.DETECT_QUIET)).Else(go(State.POLLING_COMPLIANCE))
                 ),
-                State.POLLING_COMPLIANCE: If(self.energy, go(State.POLLING_ACTIVE)
-                ).Elif(self.expired, go(State.DETECT_QUIET)),
+                # The modified pattern has no end but one of our own: the partner is gone.
+                State.POLLING_COMPLIANCE: If(self.modified,
+                    If(self.rx_align, go(State.DETECT_QUIET))
+                ).Elif(self.energy, go(State.POLLING_ACTIVE)),
                 State.POLLING_CONFIGURATION: If(enough & self.after, go(State.LINKWIDTH_START)
                 ).Elif(self.expired, go(State.DETECT_QUIET)),
                 State.LINKWIDTH_START: If(asked[1], go(State.DISABLED)
-                ).Elif(asked[2], go(State.DETECT_QUIET), self.refused.eq(1)
+                ).Elif(asked[2], go(State.LOOPBACK_ACTIVE)
                 ).Elif(few & ~view.is_ts2 & ~no_link & no_lane, go(State.LINKWIDTH_ACCEPT)
                 ).Elif(self.expired, go(State.DETECT_QUIET)),
                 State.LINKWIDTH_ACCEPT: If(few & ~view.is_ts2 & view.same_link & ~no_lane,
@@ -234,7 +253,9 @@ class LTSSM(LiteXModule):
                 ).Elif(self.expired, go(State.DETECT_QUIET)),
                 State.CONFIG_IDLE: If(enough & self.after, go(State.L0)
                 ).Elif(self.expired, If(again, go(State.DETECT_QUIET)).Else(go(State.RECOVERY_LOCK))),
-                State.L0: If(view.came | self.retrain | self.rx_align, go(State.RECOVERY_LOCK)),
+                State.L0: If(view.came | self.retrain | self.rx_align, go(State.RECOVERY_LOCK)
+                ).Elif(self.sleep[TO_L1], go(State.L1)
+                ).Elif(self.sleep[TO_L2], go(State.L2)),
                 State.RECOVERY_LOCK: If(many & ours, go(State.RECOVERY_CONFIG)
                 ).Elif(self.expired, If(self.any_ts, go(State.LINKWIDTH_START)).Else(go(State.DETECT_QUIET))),
                 State.RECOVERY_CONFIG: If(enough & self.after, go(State.RECOVERY_IDLE)
@@ -243,13 +264,18 @@ class LTSSM(LiteXModule):
                 State.RECOVERY_IDLE: If(enough & self.after, go(State.L0)
                 ).Elif(asked[0], go(State.HOT_RESET)
                 ).Elif(asked[1], go(State.DISABLED)
-                ).Elif(asked[2], go(State.DETECT_QUIET), self.refused.eq(1)
+                ).Elif(asked[2], go(State.LOOPBACK_ACTIVE)
                 ).Elif(few & no_lane, go(State.LINKWIDTH_START)
                 ).Elif(self.expired,
                     If(retries == IDLE_RETRIES, go(State.DETECT_QUIET)).Else(go(State.RECOVERY_LOCK))
                 ),
                 State.HOT_RESET: If(self.expired, go(State.DETECT_QUIET)),
                 State.DISABLED: If(saw_idle & ~self.rx_idle, go(State.DETECT_QUIET)),
+                State.LOOPBACK_ACTIVE: If(self.eios | self.rx_align, go(State.LOOPBACK_EXIT)),
+                State.LOOPBACK_EXIT: If(self.expired, go(State.DETECT_QUIET)),
+                State.L1: If(leaves | view.came, go(State.RECOVERY_LOCK)),
+                State.L2: If(leaves & saw_idle, go(State.DETECT_QUIET)
+                ).Elif(leaves | view.came, go(State.RECOVERY_LOCK)),
             }),
         ]
         self.sync += [
@@ -259,8 +285,18 @@ class LTSSM(LiteXModule):
                 enough.eq(1),
             ),
             If(self.entering, enough.eq(0)),
+            If((self.state == State.POLLING_ACTIVE) & many & ~view.wrong & blank & ~view.is_ts2
+                    & view.control[COMPLIANCE] & ~view.control[LOOPBACK],
+                tested.eq(1),
+            ),
+            If(self.entering,
+                tested.eq(0),
+                self.modified.eq(tested),
+            ),
+            leaves.eq(~self.entering & Mux(saw_idle, ~self.rx_idle | (self.wake & (deaf == 0)), self.expired)),
             self.detect.eq(self.entering & (self.next == State.DETECT_ACTIVE)),
             self.hot_reset.eq(self.entering & (self.next == State.HOT_RESET)),
+            heard.eq(~self.rx_idle & (deaf == 0) & ~self.entering),
             If(deaf != 0, deaf.eq(deaf - 1)),
             If(self.entering, deaf.eq(DEAF_CYCLES)),
             If(settling != 0, settling.eq(settling - 1)),
@@ -273,11 +309,11 @@ class LTSSM(LiteXModule):
             If((self.state == State.CONFIG_IDLE) & self.entering & (self.next == State.RECOVERY_LOCK), again.eq(1)),
             If((self.state == State.RECOVERY_IDLE) & self.entering & (self.next == State.RECOVERY_LOCK),
                 retries.eq(retries + 1)),
-            If(self.next == State.L0, again.eq(0), retries.eq(0)),
+            If(self.state == State.L0, again.eq(0), retries.eq(0)),
             If((self.state == State.COMPLETE) & view.came & view.is_ts2 & ours,
                 self.no_scrambling.eq(view.control[NO_SCRAMBLING])),
-            # Disabled: 16 training sets, EIOS, and the wait for the partner.
-            If(self.state != State.DISABLED,
+            # Disabled (after 16 training sets), L1 and L2: EIOS, and the wait for the partner.
+            If((self.state != State.DISABLED) & ~self.asleep,
                 self.quiet.eq(0),
                 saw_idle.eq(0),
             ).Else(
@@ -299,7 +335,7 @@ class LTSSM(LiteXModule):
         numbers = Signal()  # The lane has its number.
         self.comb += [
             Case(self.state, {state: self.send.eq(what) for state, what in SENDS.items()}),
-            If((self.state == State.DISABLED) & (self.sent >= DISABLE_TS1),
+            If(self.asleep | ((self.state == State.DISABLED) & (self.sent >= DISABLE_TS1)),
                 self.send.eq(Mux(self.quiet | self.eios_sent, SEND_NOTHING, SEND_EIOS))),
             numbers.eq(~Reduce("OR", [self.state == state for state in (*blank, State.LINKWIDTH_ACCEPT)])),
             fields.link.eq(self.link),

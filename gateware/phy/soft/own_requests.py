@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Posted requests that the endpoint itself sends: MSI, and the answer to PME_Turn_Off."""
+"""Posted requests that the endpoint itself sends: MSI, messages of errors, and the answer to PME_Turn_Off."""
 
 from migen import *
 
@@ -14,58 +14,91 @@ from litex.soc.interconnect import stream
 
 from litepcie_soc.common.pcie import FMT_TYPE_MWR_32, FMT_TYPE_MWR_64
 from litepcie_soc.phy.soft.beats import swapped
+from litepcie_soc.phy.soft.error_reports import COR, FATAL, KINDS, NONFATAL
 from litepcie_soc.phy.soft.lcrc import WORD
 
-# Fmt and type of a message without data that goes to the root complex with those of all ports (PCIe 2.1 table 2-11),
-# and its code (table 2-16).
+# Fmt and type of messages without data that go to the root complex, alone or with those of all ports (PCIe 2.1 table
+# 2-11), and their codes (tables 2-15 and 2-16).
+TO_ROOT    = 0x30
 GATHERED   = 0x35
 PME_TO_ACK = 0x1b
+ERR_COR, ERR_NONFATAL, ERR_FATAL = 0x30, 0x31, 0x33
 
 # Requests -----------------------------------------------------------------------------------------
 
 
 class OwnRequests(LiteXModule):
-    """Sends an MSI for each pulse, and PME_TO_Ack.
+    """Sends an MSI for each pulse, messages of errors, and PME_TO_Ack.
 
     There is one vector, so that pulses before the MSI has begun share it. It waits while the host has switched off bus
     mastering, and is forgotten when it has switched off MSI (PCI Local Bus 3.0 6.8.1).
+
+    Errors of a kind before their message has begun share it, too. Messages do not depend on bus mastering.
 
     Attributes
     ----------
     msi     : 1, **in**; a pulse: an MSI is wanted. All posted requests before it are in their queue.
     pme     : 1, **in**; a pulse: PME_TO_Ack is wanted.
+    errors, late : 3, **in**; pulses for each kind, see `ErrorReports`: a message is wanted, at once or in D0.
+    awake   : 1, **in**; the function is in D0.
+    silent  : 1, **in**; messages of errors are forgotten: PME_Turn_Off came, or the function is being reset.
     id      : 16, **in**; bus, device and function number.
     enable, address, data : 1, 64, 16, **in**; of the MSI capability.
     master  : 1, **in**; Bus Master Enable.
     source  : stream of 16 bits, **out**.
+    busy    : 1, **out**; a request is being sent, or would be.
     """
     def __init__(self):
         self.msi     = Signal()
         self.pme     = Signal()
+        self.errors  = Signal(len(KINDS))
+        self.late    = Signal(len(KINDS))
+        self.awake   = Signal()
+        self.silent  = Signal()
         self.id      = Signal(16)
         self.enable  = Signal()
         self.address = Signal(64)
         self.data    = Signal(16)
         self.master  = Signal()
         self.source  = source = stream.Endpoint(WORD)
+        self.busy    = Signal()
 
         # # #
 
         interrupt, answer = Signal(), Signal()  # What is wanted.
+        told, held        = Signal(len(KINDS)), Signal(len(KINDS))
+        begun             = Signal(len(KINDS))
+        gathered          = Signal()
+        code              = Signal(8)
         place             = Signal(4)
         wide              = Signal()
         address           = Signal(64)
         data              = Signal(16)
         self.fsm = fsm = FSM(reset_state="IDLE")
-        self.comb += source.first.eq(place == 0)
+        self.comb += [
+            source.first.eq(place == 0),
+            self.busy.eq(source.valid | answer | (told != 0) | (interrupt & self.enable & self.master)),
+        ]
         fsm.act("IDLE",
             # A copy: the host may change these while the request leaves.
             NextValue(address, self.address),
             NextValue(data, self.data),
             NextValue(wide, self.address[32:] != 0),
+            NextValue(gathered, answer),
             If(answer,
                 NextValue(answer, 0),
-                NextState("ANSWER"),
+                NextValue(code, PME_TO_ACK),
+                NextState("MESSAGE"),
+            ).Elif(told != 0,
+                # The worst one first.
+                If(told[FATAL],
+                    begun[FATAL].eq(1), NextValue(code, ERR_FATAL),
+                ).Elif(told[NONFATAL],
+                    begun[NONFATAL].eq(1), NextValue(code, ERR_NONFATAL),
+                ).Else(
+                    begun[COR].eq(1), NextValue(code, ERR_COR),
+                ),
+                NextState("MESSAGE"),
             ).Elif(interrupt & ~self.enable,
                 NextValue(interrupt, 0),
             ).Elif(interrupt & self.master,
@@ -89,13 +122,13 @@ class OwnRequests(LiteXModule):
             }),
             If(source.ready & source.last, NextValue(place, 0), NextState("IDLE")),
         )
-        fsm.act("ANSWER",
+        fsm.act("MESSAGE",
             source.valid.eq(1),
             source.last.eq(place == 7),
             Case(place, {
-                0: source.data.eq(GATHERED),
+                0: source.data.eq(Mux(gathered, GATHERED, TO_ROOT)),
                 2: source.data.eq(swapped(self.id)),
-                3: source.data.eq(PME_TO_ACK << 8),
+                3: source.data.eq(code << 8),
                 "default": source.data.eq(0),
             }),
             If(source.ready, NextValue(place, place + 1)),
@@ -105,4 +138,7 @@ class OwnRequests(LiteXModule):
         self.sync += [
             If(self.msi, interrupt.eq(1)),
             If(self.pme, answer.eq(1)),
+            told.eq((told & ~begun) | self.errors | Mux(self.awake, held, 0)),
+            held.eq(Mux(self.awake, 0, held) | self.late),
+            If(self.silent, told.eq(0), held.eq(0)),
         ]

@@ -23,7 +23,7 @@ from litepcie_soc.phy.soft.endpoint import SoftEndpoint
 from litepcie_soc.phy.ultrascale.control import FunctionResetEnd
 
 # Receive buffer in words of 16 bits, and the credits for requests of the host: headers, and units of 16 bytes of data.
-RECEIVE_WORDS = 2048
+RECEIVE_WORDS = 4096
 POSTED        = 16, 64
 NONPOSTED     = 8, 8
 

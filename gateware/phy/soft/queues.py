@@ -20,6 +20,9 @@ from litepcie_soc.phy.soft.lcrc import WORD
 # Bits of the counts of posted requests, which wrap: the queue holds fewer than half of what they count.
 COUNT_BITS = 8
 
+# Words that leave the memory before they can be sent.
+AHEAD = 4
+
 # One Queue ----------------------------------------------------------------------------------------
 
 
@@ -30,6 +33,7 @@ class TLPQueue(LiteXModule):
     ----------
     words : int, of 16 bits, that it holds. At least those of the longest TLP.
     tlps  : int, TLPs that it holds.
+    waits : bool, False: a TLP waits for none; ``mark`` and ``left`` have no meaning.
 
     Attributes
     ----------
@@ -38,8 +42,9 @@ class TLPQueue(LiteXModule):
     left   : COUNT_BITS, **in**; posted requests that have left.
     drop   : 1, **in**; a TLP that would leave is dropped.
     source : stream of 16 bits, **out**; after the first word of a TLP there is no cycle without a word.
+    busy   : 1, **out**; there is a word.
     """
-    def __init__(self, words, tlps):
+    def __init__(self, words, tlps, waits=True):
         self.words  = words = stream.SyncFIFO(WORD, words, buffered=True)
         self.first  = first = stream.Buffer(WORD)  # Because the output of a block RAM comes late in its cycle.
         self.tlps   = tlps  = stream.SyncFIFO([("mark", COUNT_BITS)], tlps)
@@ -47,7 +52,11 @@ class TLPQueue(LiteXModule):
         self.mark   = Signal(COUNT_BITS)
         self.left   = Signal(COUNT_BITS)
         self.drop   = Signal()
-        self.source = source = stream.Endpoint(WORD)
+        # Runs ahead while the credits of a TLP are looked up, which hides the cycle between two TLPs.
+        self.ahead  = ahead = stream.SyncFIFO(WORD, AHEAD)
+        self.source = ahead.source
+        source      = ahead.sink
+        self.busy   = Signal()
 
         # # #
 
@@ -56,6 +65,7 @@ class TLPQueue(LiteXModule):
         drops    = Signal()  # It is dropped.
         ends     = Signal()
         self.comb += [
+            self.busy.eq(sink.valid | first.source.valid | ahead.source.valid),
             sink.connect(words.sink, omit={"valid", "ready"}),
             words.sink.valid.eq(sink.valid & tlps.sink.ready),
             sink.ready.eq(words.sink.ready & tlps.sink.ready),
@@ -71,7 +81,7 @@ class TLPQueue(LiteXModule):
         ]
         self.sync += If(moves | drops,
             If(ends, moves.eq(0), drops.eq(0))
-        ).Elif(tlps.source.valid & first.source.valid & ((distance == 0) | distance[-1]),
+        ).Elif(tlps.source.valid & first.source.valid & ((distance == 0) | distance[-1] | (not waits)),
             moves.eq(~self.drop),
             drops.eq(self.drop),
         )
@@ -98,12 +108,14 @@ class TransmitQueues(LiteXModule):
     configured : stream of 16 bits, **in**; completions of the endpoint.
     allowed    : 1, **in**; requests on ``sink`` may be sent (Bus Master Enable). Others are dropped.
     sources    : [stream of 16 bits], **out**; by type, for `DataLink`.
+    busy       : 1, **out**; there is a TLP.
     """
     def __init__(self, max_payload=256, tags=32):
         self.sink       = sink = stream.Endpoint(WORD)
         self.allowed    = Signal()
+        self.busy       = Signal()
         words           = 1 << log2_int(2*(max_payload//2 + 8), need_pow2=False)
-        self.posted     = TLPQueue(words, 64)
+        self.posted     = TLPQueue(words, 64, waits=False)  # They keep their order by themselves.
         self.nonposted  = TLPQueue(8*tags, tags)
         self.completion = TLPQueue(words, 16)
         self.requests   = requests    = PacketArbiter(WORD, 2)
@@ -125,6 +137,7 @@ class TransmitQueues(LiteXModule):
             requests.source.connect(self.posted.sink),
             completions.source.connect(self.completion.sink),
             self.nonposted.drop.eq(~self.allowed),
+            self.busy.eq(self.posted.busy | self.nonposted.busy | self.completion.busy),
         ]
         for number, destination in destinations.items():
             self.comb += [

@@ -41,6 +41,7 @@ class ReplayBuffer(LiteXModule):
     Attributes
     ----------
     sink      : stream of 16 bits, **in**; TLPs. After the first word of a TLP there is no cycle without a word.
+    empty     : 1, **out**; no TLP is stored; two cycles late.
     room      : 1, **out**; a TLP may begin. It must be asserted when a TLP begins, or in one of the two cycles before.
     source    : stream of 16 bits, **out**; TLPs with their sequence numbers, for the LCRC.
     ack, nak, sequence : as in `AckWindow`, **in**.
@@ -49,6 +50,7 @@ class ReplayBuffer(LiteXModule):
     retrain   : 1, **out**; the link must be retrained. Nothing is sent until ``active`` falls.
     replay    : 1, **out**; a pulse: TLPs are sent again.
     timeout   : 1, **out**; a pulse: because of the timer.
+    rollover  : 1, **out**; a pulse: REPLAYS brought no progress, and the link is to be retrained.
     refused   : 1, **out**; a pulse: there was a right NAK.
     error     : 1, **out**; a pulse: there was an ACK or NAK with a wrong number.
 
@@ -63,12 +65,14 @@ class ReplayBuffer(LiteXModule):
         self.sequence = window.sequence
         self.refused  = window.refused
         self.error    = window.error
+        self.empty    = Signal()
         self.room     = Signal()
         self.active   = Signal()
         self.mps_128  = Signal()
         self.retrain  = Signal()
         self.replay   = Signal()
         self.timeout  = Signal()
+        self.rollover = Signal()
 
         # # #
 
@@ -137,6 +141,7 @@ class ReplayBuffer(LiteXModule):
             If(self.window.progress, self.freed.eq(after)),
             used.eq(address - self.freed),
             stored.eq(self.next_index - self.window.oldest[:self.index_bits]),
+            self.empty.eq((stored == 0) & ~self.open & ~self.waiting),
             self.replaying.eq(~self.first_time),
             self.room.eq(~self.waiting & ~self.open & ~sink.valid & ~self.replaying & (used < most)
                 & (stored < tlps - 2)),
@@ -190,6 +195,7 @@ class ReplayBuffer(LiteXModule):
         self.comb += [
             self.flying.eq(self.sent_index != self.window.oldest[:self.index_bits]),
             self.replay.eq(self.back & self.again & self.flying),
+            self.rollover.eq(self.replay & (count == REPLAYS)),
         ]
         self.sync += [
             If(self.back, self.again.eq(0)),
@@ -197,7 +203,7 @@ class ReplayBuffer(LiteXModule):
             If(~self.active, self.retrain.eq(0)),
             If(self.replay,
                 count.eq(count + 1),
-                If(count == REPLAYS,
+                If(self.rollover,
                     count.eq(0),
                     self.retrain.eq(self.active),
                 )

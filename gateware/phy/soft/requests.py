@@ -21,8 +21,9 @@ TYPE_CONFIG_0 = 0b00100
 
 # Codes of messages (PCIe 2.1 2.2.8).
 PME_TURN_OFF = 0x19
-# Taken without a trace: Unlock, those that an endpoint ignores, Set_Slot_Power_Limit, vendor-defined type 1.
-IGNORED      = (0x00, 0x40, 0x41, 0x43, 0x44, 0x45, 0x47, 0x48, 0x50, 0x7f)
+SLOT_POWER   = 0x50
+# Taken without a trace: Unlock, those that an endpoint ignores, vendor-defined type 1.
+IGNORED      = (0x00, 0x40, 0x41, 0x43, 0x44, 0x45, 0x47, 0x48, 0x7f)
 
 # What happens to a TLP.
 PASS, REFUSE, CONFIGURE, DROP = range(4)
@@ -54,6 +55,9 @@ class RequestSorter(LiteXModule):
     free_ph, free_pd, free_nph, free_npd : 1, 8, 1, 1, **out**; credits of what has left ``sink``, see `Advertiser`.
     unsupported  : 1, **out**; a pulse: a posted request was refused.
     pme_turn_off : 1, **out**; a pulse: this message came.
+    power_limit  : 10, **out**; value and scale of the slot's power limit.
+    take_limit   : 1, **out**; a pulse: it came, by Set_Slot_Power_Limit.
+    busy         : 1, **out**; there is a TLP that has not left.
 
     PCIe 2.1 2.3.1 and 2.2.8.
     """
@@ -66,11 +70,14 @@ class RequestSorter(LiteXModule):
         self.free_ph, self.free_pd, self.free_nph, self.free_npd = Signal(), Signal(8), Signal(), Signal()
         self.unsupported  = Signal()
         self.pme_turn_off = Signal()
+        self.power_limit  = Signal(10)
+        self.take_limit   = Signal()
 
         # # #
 
         self.words     = stream.SyncFIFO(WORD, 16)
         self.decisions = stream.SyncFIFO([("kind", 2)], 8)
+        self.busy      = self.words.source.valid
         self.comb     += self.sink.connect(self.words.sink)
         self.add_header(2**32 - bar0_size)
         self.add_decision()
@@ -81,7 +88,7 @@ class RequestSorter(LiteXModule):
         """Looks at the words of a header as they come."""
         sink  = self.sink
         word  = swapped(sink.data)
-        place = Signal(max=9)
+        place = Signal(max=10)
         self.fmt_type  = Signal(8)
         self.dwords    = Signal(10)
         self.code      = Signal(8)
@@ -98,9 +105,11 @@ class RequestSorter(LiteXModule):
             low.eq((word ^ self.bar0[:16]) & mask & 0xfffc),
         ]
         self.sync += [
+            self.take_limit.eq(taken & (place == 8) & self.fmt_type[6] & (self.fmt_type[3:5] == TYPE_MESSAGE_4_3)
+                & (self.code == SLOT_POWER)),
             self.whole.eq(taken & (place == Mux(wide, 7, 5))),
             If(taken,
-                place.eq(place + (place != 8)),
+                place.eq(place + (place != 9)),
                 If(sink.last, place.eq(0)),
                 Case(place, {
                     0: [self.fmt_type.eq(sink.data[:8]), self.outside.eq(~self.enable)],
@@ -110,6 +119,7 @@ class RequestSorter(LiteXModule):
                     5: If(Mux(wide, word, low) != 0, self.outside.eq(1)),
                     6: If(wide & (high != 0), self.outside.eq(1)),
                     7: If(wide & (low != 0), self.outside.eq(1)),
+                    8: self.power_limit.eq(sink.data[:10]),
                 }),
             ),
         ]
@@ -128,7 +138,8 @@ class RequestSorter(LiteXModule):
             If(self.message, kind.eq(DROP)),
         ]
         self.sync += [
-            self.unsupported.eq(self.whole & (kind == DROP) & ~(self.message & (ignored | (code == PME_TURN_OFF)))),
+            self.unsupported.eq(self.whole & (kind == DROP) & ~(self.message & (ignored | (code == PME_TURN_OFF)
+                | ((code == SLOT_POWER) & self.fmt_type[6])))),
             self.pme_turn_off.eq(self.whole & self.message & (code == PME_TURN_OFF)),
         ]
 

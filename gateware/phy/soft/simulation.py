@@ -16,11 +16,12 @@ from litepcie_soc.phy.soft.symbols import SERDES_LAYOUT, SerDesInterface
 
 
 def soft_sim_io():
-    """Platform resources: ``pcie_clk``, ``pcie_rst`` (125 MHz) and ``serdes_*``, see `SerDesInterface`."""
+    """Platform resources: ``pcie_clk``, ``pcie_rst`` (125 MHz), ``serial_*``, ``serdes_*``, see `SerDesInterface`."""
     return [
         ("pcie_clk", 0, Pins(1)),
         ("pcie_rst", 0, Pins(1)),
         ("serdes", 0, *[Subsignal(name, Pins(bits)) for name, bits in SERDES_LAYOUT]),
+        ("serial", 0, Subsignal("tx", Pins(1)), Subsignal("rx", Pins(1))),
     ]
 
 
@@ -31,7 +32,7 @@ class SimSerDes(LiteXModule):
     ----------
     interface : `SerDesInterface`.
     """
-    OUTPUTS = ("tx_data", "tx_k", "tx_idle", "rx_align", "polarity", "detect")  # Of the card.
+    OUTPUTS = ("tx_data", "tx_k", "tx_idle", "tx_negative", "rx_align", "polarity", "detect")  # Of the card.
 
     def __init__(self, platform):
         self.interface = interface = SerDesInterface()

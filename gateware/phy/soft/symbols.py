@@ -29,7 +29,7 @@ TS2 = 0x45  # D5.2
 # Boundary -----------------------------------------------------------------------------------------
 
 SERDES_LAYOUT = [
-    ("tx_data",        16), ("tx_k",     2), ("tx_idle",  2),
+    ("tx_data",        16), ("tx_k",     2), ("tx_idle",  2), ("tx_negative", 1),
     ("rx_data",        16), ("rx_k",     2), ("rx_error", 2),
     ("rx_valid",        1), ("rx_idle",  1), ("rx_overflow", 1), ("rx_align", 1),
     ("ready",           1), ("polarity", 1),
@@ -45,6 +45,7 @@ class SerDesInterface(Record):
     tx_data        : 16, **in**, pcie; symbols to send.
     tx_k           : 2, **in**, pcie; control symbols.
     tx_idle        : 2, **in**, pcie; electrical idle instead of the symbol.
+    tx_negative    : 1, **in**, pcie; the lower symbol is coded with negative running disparity, whatever came before.
     rx_data        : 16, **out**, pcie; received symbols. COM, STP and SDP may be in either half.
     rx_k           : 2, **out**, pcie; control symbols.
     rx_error       : 2, **out**, pcie; symbols with a wrong code or a wrong running disparity.

@@ -25,7 +25,6 @@ TIMES = {
     "detect_quiet"          : Limit(12_000, "4.2.6.1.1"),  # Without energy on the lane.
     "detect_active"         : Limit(12_000, "4.2.6.1.2"),  # For the result of a detection.
     "polling_active"        : Limit(24_000, "4.2.6.2.1"),
-    "polling_compliance"    : Limit(24_000, "4.2.6.2.2"),  # No limit there; we look again, and send nothing.
     "polling_configuration" : Limit(48_000, "4.2.6.2.3"),
     "linkwidth_start"       : Limit(24_000, "4.2.6.3.1.2"),
     "linkwidth_accept"      : Limit(2_000,  "4.2.6.3.2.2"),
@@ -36,6 +35,9 @@ TIMES = {
     "recovery_config"       : Limit(48_000, "4.2.6.4.3"),
     "recovery_idle"         : Limit(2_000,  "4.2.6.4.4"),
     "hot_reset"             : Limit(2_000,  "4.2.6.11"),   # Without a training set that asks for it.
+    "loopback_exit"         : Limit(2_000,  "4.2.6.10.3"),
+    "l1"                    : Limit(2_000,  "5.3.2.1"),    # No limit there; until the partner's lane is idle, too.
+    "l2"                    : Limit(2_000,  "5.3.3.2.1"),  # The same.
     "silence"               : Limit(128,    "4.2.4.3"),    # Without SKP sets: electrical idle is inferred.
 }
 

@@ -42,6 +42,7 @@ struct CardInfo {
     unsigned msi_vectors = 1;     // that the card can send, a power of two
     unsigned msix_vectors = 0;    // entries of its MSI-X table; 0: it has no MSI-X
     uint32_t msix_table = 0, msix_pending = 0;  // offsets in BAR0
+    unsigned memory_channels = 0, streams = 0;  // whose engines have the registers of litepcie_regs.h
 
     // The straddle option of the hard block, with which several completions share a beat.
     bool straddle() const { return fabric_width >= 256; }

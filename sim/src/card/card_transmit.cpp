@@ -48,6 +48,8 @@ void CardTransmit::begin(Channel &channel) {
             of_completions ? "request on the stream of completions" : "completion on the stream of requests", tlp);
     channel.tlp_class = tlp.credit_class();
     channel.data = tlp.data_credits();
+    if (!link_.holds(channel.tlp_class, channel.data))
+        throw Violation("TLP needs more credits than the root port has at all", tlp);
     channel.credit_wait = !link_.has_credit(channel.tlp_class, channel.data);
     if (!channel.credit_wait)
         link_.take_credit(channel.tlp_class, channel.data);
@@ -86,7 +88,7 @@ void CardTransmit::end(uint64_t cycle, Channel &channel) {
 
 void CardTransmit::take_interrupt(uint64_t cycle, uint8_t vector, unsigned bytes) {
     if (on_interrupt)
-        on_interrupt();
+        on_interrupt(vector);
     link_.take_credit(TlpClass::Posted, 1);
     link_.send_bytes(bytes);
     link_.count_tlp();

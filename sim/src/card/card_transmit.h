@@ -44,7 +44,7 @@ class CardTransmit {
     // Called with each TLP when its last beat is accepted. The TLP may still wait for credit.
     std::function<void(const Tlp &)> on_accept;
     // Called with each MSI that is accepted.
-    std::function<void()> on_interrupt;
+    std::function<void(uint8_t vector)> on_interrupt;
 
     // Whether no TLP is partly on the wire. A TLP that waits for credit has not begun.
     bool between_tlps() const;

@@ -2,6 +2,8 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #include "card/phy.h"
 
+#include <algorithm>
+
 namespace litepcie {
 
 namespace {
@@ -10,8 +12,8 @@ LinkShape shape(const CardInfo &info) { return {info.gen, info.lanes, info.clock
 
 }  // namespace
 
-Phy::Phy(const CardInfo &info, const Credits &root_port, const Credits &card, const LinkPolicy &policy)
-    : to_host_(shape(info), 128, root_port, policy.update_fc), to_card_(shape(info), 128, card, policy.update_fc),
+Phy::Phy(const CardInfo &info, const Credits &root_port, const Credits &card, const PhyPolicy &policy)
+    : to_host_(shape(info), 128, root_port, policy.link), to_card_(shape(info), 128, card, policy.link),
       credit_return_cycles_(policy.credit_return_cycles), card_wire_(to_host_, to_card_, policy.lcrc_every),
       host_wire_(to_card_, to_host_, policy.lcrc_every), transmit_(info, to_host_, card_wire_),
       receive_(info, to_card_, to_host_) {}
@@ -36,17 +38,28 @@ bool Phy::take(uint64_t cycle, CardItem &item) {
         return false;
     to_card_.want_ack();
     const bool addressed = !item.interrupt && !item.tlp.is_completion();
-    const uint64_t known = translated && addressed ? translated(item.tlp) : cycle;
-    occupied_.push_back({known + credit_return_cycles_, item.credit_class(), item.data_credits()});
-    free(cycle);
+    const uint64_t known = kept_until && addressed ? kept_until(item.tlp) : cycle;
+    occupied_[size_t(item.credit_class())].push_back({known + credit_return_cycles_, item.data_credits()});
     return true;
 }
 
 void Phy::free(uint64_t cycle) {
-    for (; !occupied_.empty() && occupied_.front().until <= cycle; occupied_.pop_front()) {
-        to_host_.return_credit(occupied_.front().tlp_class, occupied_.front().data);
+    free(cycle, TlpClass::Posted, 0);
+    free(cycle, TlpClass::NonPosted, reads_waiting ? reads_waiting() : 0);
+    free(cycle, TlpClass::Completion, 0);
+}
+
+// Frees the buffers of a class, but not of the last `kept` TLPs.
+void Phy::free(uint64_t cycle, TlpClass tlp_class, size_t kept) {
+    std::deque<Occupied> &buffers = occupied_[size_t(tlp_class)];
+    for (; buffers.size() > kept && buffers.front().until <= cycle; buffers.pop_front()) {
+        to_host_.return_credit(tlp_class, buffers.front().data);
         to_card_.want_update();
     }
+}
+
+bool Phy::occupied() const {
+    return std::any_of(occupied_.begin(), occupied_.end(), [](const auto &buffers) { return !buffers.empty(); });
 }
 
 void Phy::start(const Tlp &tlp) {
@@ -73,7 +86,10 @@ void Phy::clock(uint64_t cycle, const CardInputs &inputs, const CardOutputs &out
 }
 
 void Phy::reset() {
-    free(UINT64_MAX);
+    for (TlpClass tlp_class : {TlpClass::Posted, TlpClass::NonPosted, TlpClass::Completion})
+        free(UINT64_MAX, tlp_class, 0);
+    to_host_.lose_updates();
+    to_card_.lose_updates();
     // The credits of dropped TLPs return, as in a real reset the link is trained and initialises its credits again.
     card_wire_.clear(
         [this](const CardItem &item) { to_host_.return_credit(item.credit_class(), item.data_credits()); });

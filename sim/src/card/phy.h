@@ -9,14 +9,15 @@
 #include "link/link_direction.h"
 #include "link/replay_queue.h"
 
+#include <array>
 #include <deque>
 #include <functional>
 
 namespace litepcie {
 
 // What both ends of the link do beyond sending TLPs.
-struct LinkPolicy {
-    UpdateFc update_fc = UpdateFc::Guideline;
+struct PhyPolicy {
+    LinkPolicy link;
     uint64_t lcrc_every = 0;            // every lcrc_every-th TLP of a direction arrives damaged; 0: none
     uint64_t credit_return_cycles = 0;  // for which the root port keeps the buffer of a TLP
 };
@@ -24,10 +25,13 @@ struct LinkPolicy {
 // The PHY of the card and both directions of the link to the root port.
 class Phy {
   public:
-    Phy(const CardInfo &info, const Credits &root_port, const Credits &card, const LinkPolicy &policy = {});
+    Phy(const CardInfo &info, const Credits &root_port, const Credits &card, const PhyPolicy &policy = {});
 
     // The cycle until which the root port keeps a memory request of the card at least; empty: it keeps none.
-    std::function<uint64_t(const Tlp &)> translated;
+    std::function<uint64_t(const Tlp &)> kept_until;
+    // How many of the reads that arrived last the root complex does not serve yet, so that the root port keeps them;
+    // empty: none.
+    std::function<size_t()> reads_waiting;
 
     // Advances the link by one clock cycle.
     void advance(uint64_t cycle);
@@ -56,7 +60,7 @@ class Phy {
     // Whether everything that the card sent has arrived at the host.
     bool all_sent() const { return card_wire_.empty() && transmit_.idle(); }
     bool quiet() const {
-        return occupied_.empty() && card_wire_.empty() && host_wire_.empty() && transmit_.idle() && receive_.empty();
+        return !occupied() && card_wire_.empty() && host_wire_.empty() && transmit_.idle() && receive_.empty();
     }
     void set_mps(unsigned mps);
     void reset();
@@ -71,18 +75,19 @@ class Phy {
     // A TLP of the card in the root port's buffer.
     struct Occupied {
         uint64_t until;
-        TlpClass tlp_class;
         unsigned data;
     };
 
     bool take(uint64_t cycle, CardItem &item);
     void free(uint64_t cycle);
+    void free(uint64_t cycle, TlpClass tlp_class, size_t kept);
+    bool occupied() const;
     void start(const Tlp &tlp);
     void arrive(uint64_t cycle);
 
     LinkDirection to_host_, to_card_;
     uint64_t credit_return_cycles_;
-    std::deque<Occupied> occupied_;
+    std::array<std::deque<Occupied>, kTlpClasses> occupied_;  // by class, as they do not wait for each other
     ReplayQueue<CardItem> card_wire_;
     ReplayQueue<HostTlp> host_wire_;
     CardTransmit transmit_;

@@ -28,6 +28,10 @@
 #define CONFIG_PCIE_MSIX_TABLE 0
 #define CONFIG_PCIE_MSIX_PENDING 0
 #endif
+#ifndef CONFIG_PCIE_CHANNELS
+#define CONFIG_PCIE_CHANNELS 0
+#define CONFIG_PCIE_STREAMS 0
+#endif
 #ifndef CONFIG_PCIE_TAGS
 #define CONFIG_PCIE_TAGS 32
 #endif
@@ -83,6 +87,8 @@ constexpr CardInfo kInfo = {
     CONFIG_PCIE_MSIX_VECTORS,
     CONFIG_PCIE_MSIX_TABLE,
     CONFIG_PCIE_MSIX_PENDING,
+    CONFIG_PCIE_CHANNELS,
+    CONFIG_PCIE_STREAMS,
 };
 
 class VerilatedCard : public Card {

@@ -39,7 +39,7 @@ bool Arena::write(uint64_t address, const uint8_t *data, size_t bytes) {
         return false;
     memcpy(target, data, bytes);
     if (on_card_write)
-        on_card_write(address);
+        on_card_write(address, bytes);
     return true;
 }
 

@@ -19,8 +19,8 @@ class Arena : public HostMemory {
     // Where the host itself accesses these bytes; nullptr if they are not in one region.
     uint8_t *at(uint64_t address, size_t bytes);
 
-    // Called after each write of the card, with the address of its first byte.
-    std::function<void(uint64_t address)> on_card_write;
+    // Called after each write of the card, with the address of its first byte and how many there are.
+    std::function<void(uint64_t address, size_t bytes)> on_card_write;
 
     struct Region {
         uint64_t address;

@@ -58,13 +58,28 @@ void Completer::receive(const Tlp &tlp, uint64_t cycle) {
         write(tlp);
         return;
     }
+    queue_.push_back({tlp, cycle});
+    serve_queue(cycle);
+}
+
+void Completer::serve_queue(uint64_t cycle) {
+    for (; !queue_.empty() && (!options_.outstanding || served() < options_.outstanding); queue_.pop_front())
+        serve(queue_.front().request, queue_.front().arrival, cycle);
+}
+
+void Completer::serve(const Tlp &tlp, uint64_t arrival, uint64_t cycle) {
     const uint64_t when = due(iommu_.translate(tlp.first_byte(), cycle));
     // The card's timer runs from sending the request to receiving the last completion, so a first completion after half
     // of the timeout may already be too late.
-    const bool late = when - cycle >= timeout_cycles_ / 2;
+    const bool late = when - arrival >= timeout_cycles_ / 2;
     if (late)
         abandoned_.push_back(tlp.tag());
     waiting_.emplace(when, Read{tlp, tlp.first_byte(), tlp.enabled_bytes(), late});
+}
+
+uint64_t Completer::memory_ready(uint64_t cycle) const {
+    const uint64_t period = options_.stall_period_cycles, phase = cycle % period;
+    return phase + options_.stall_cycles >= period ? cycle + period - phase : cycle;
 }
 
 uint64_t Completer::latency() {
@@ -80,6 +95,7 @@ uint64_t Completer::due(uint64_t cycle) {
     uint64_t due = cycle + latency();
     if (options_.outlier_cycles && ++requests_ % options_.outlier_every == 0)
         due += options_.outlier_cycles;
+    due = memory_ready(due);
     if (!options_.reorder)
         due = std::max(due, last_due_);
     last_due_ = due;
@@ -99,6 +115,8 @@ unsigned Completer::piece_bytes(const Read &read) {
 void Completer::postpone(Read read, uint64_t due) {
     abandoned_.push_back(read.request.tag());
     read.abandoned = true;
+    read.postponed = true;
+    postponed_++;
     waiting_.emplace(due, std::move(read));
 }
 
@@ -166,12 +184,18 @@ void Completer::advance(uint64_t cycle, Egress &egress) {
     }
     while (!active_.empty() && egress.completions() < kCompletionsAhead) {
         size_t chosen = options_.reorder ? random_() % active_.size() : 0;
-        if (complete(active_[chosen], cycle, egress))
+        if (complete(active_[chosen], cycle, egress)) {
+            postponed_ -= active_[chosen].postponed;
             active_.erase(active_.begin() + chosen);
+        }
     }
+    if (!queue_.empty())
+        serve_queue(cycle);
 }
 
 void Completer::clear() {
+    queue_.clear();
+    postponed_ = 0;
     waiting_.clear();
     active_.clear();
     abandoned_.clear();

@@ -10,12 +10,22 @@ namespace litepcie {
 namespace {
 
 // Offsets of registers and capabilities (PCIe 4.0 7.5 to 7.8).
-constexpr unsigned kCommand = 0x04, kBar0 = 0x10;
+constexpr unsigned kCommand = 0x04, kStatus = 0x06, kBar0 = 0x10;
+constexpr uint32_t kSerrEnable = 1u << 8;
+constexpr unsigned kSignaledError = 14;  // of Status
 constexpr unsigned kPowerManagement = 0x40, kMsi = 0x48, kExpress = 0x60, kMsix = 0xa0, kErrors = 0x100;
-constexpr unsigned kErrorsEnd = kErrors + 0x48;
+constexpr unsigned kErrorsBytes = 0x48;
+constexpr unsigned kUncorrectableStatus = kErrors + 0x04, kUncorrectableMask = kErrors + 0x08;
+constexpr unsigned kSeverity = kErrors + 0x0c, kCorrectableStatus = kErrors + 0x10, kCorrectableMask = kErrors + 0x14;
+constexpr unsigned kAdvisoryBit = 13;  // of Correctable Error Status and Mask
+// Bits of Device Status.
+constexpr unsigned kCorrectableDetected = 0, kNonFatalDetected = 1, kFatalDetected = 2, kUnsupportedDetected = 3;
 constexpr unsigned kDeviceControl = kExpress + 0x08, kDeviceStatus = kExpress + 0x0a;
+constexpr unsigned kDeviceCapabilities = kExpress + 0x04, kPowerLimitBit = 18;
+constexpr uint32_t kPowerLimitMask = 0x3ffu << kPowerLimitBit;
 constexpr uint32_t kFunctionReset = 1u << 15;
-constexpr unsigned kLinkControl = kExpress + 0x10;
+constexpr uint32_t kReportCorrectable = 1, kReportNonFatal = 2, kReportFatal = 4, kReportUnsupported = 8;
+constexpr unsigned kLinkControl = kExpress + 0x10, kLinkControl2 = kExpress + 0x30;
 constexpr uint32_t kRelaxedOrderingEnable = 1u << 4, kNoSnoopEnable = 1u << 11;
 constexpr uint32_t kDeviceControlDefault = 2u << 12 | kNoSnoopEnable | kRelaxedOrderingEnable;  // MRRS 512
 constexpr uint32_t kMpsMask = 7u << 5;
@@ -52,7 +62,7 @@ void ConfigSpace::build_header(const CardInfo &card) {
     set(0x00, 2, card.vendor);
     set(0x02, 2, card.device);
     set(kCommand, 2, 0, 0x0546);              // memory, bus master, parity, SERR, INTx disable
-    set(0x06, 2, 0x0010, 0, 0xf900);          // capability list
+    set(kStatus, 2, 0x0010, 0, 0xf900);       // capability list
     set(0x08, 4, card.class_code << 8);       // revision 0
     set(0x0c, 1, 0, 0xff);                    // cache line size: can be written, has no effect
     set(kBar0, 4, 0, ~(card.bar0_size - 1));  // 32 bit, not prefetchable
@@ -64,7 +74,7 @@ void ConfigSpace::build_header(const CardInfo &card) {
 
 void ConfigSpace::build_capabilities(const CardInfo &card) {
     set(kPowerManagement, 4, kMsi << 8 | 0x01 | 0x0003 << 16);
-    set(kPowerManagement + 4, 4, 0x0008, 0x0003);  // no soft reset; power state
+    set(kPowerManagement + 4, 4, 0x0008, 0x0003);  // D3hot resets nothing; power state
     set(kMsi, 2, kExpress << 8 | 0x05);
     // 64 bit, vectors asked for; enable, vectors granted.
     set(kMsi + 2, 2, 0x0080 | unsigned(__builtin_ctz(card.msi_vectors)) << 1, card.msi_vectors > 1 ? 0x0071 : 0x0001);
@@ -74,10 +84,10 @@ void ConfigSpace::build_capabilities(const CardInfo &card) {
 
     const uint32_t link = card.lanes << 4 | card.gen;
     set(kExpress, 4, 0x00020010 | (msix_vectors_ ? kMsix << 8 : 0));  // version 2, endpoint
-    set(kExpress + 0x04, 4, mps_code_ | 1u << 15 | 1u << 28);         // role-based errors, function level reset
+    set(kDeviceCapabilities, 4, mps_code_ | 1u << 15 | 1u << 28);     // role-based errors, function level reset
     // A card without extended tags hardwires the enable bit to 0 (PCIe 4.0 7.5.3.4).
     if (extended_tag_supported_)
-        value_[kExpress + 0x04] |= kExtendedTagSupported;
+        value_[kDeviceCapabilities] |= kExtendedTagSupported;
     set(kDeviceControl, 2, kDeviceControlDefault,
         kDeviceControlWritable & ~(extended_tag_supported_ ? 0 : kExtendedTagEnable));
     set(kDeviceStatus, 2, 0, 0, 0x000f);
@@ -87,7 +97,7 @@ void ConfigSpace::build_capabilities(const CardInfo &card) {
     set(kExpress + 0x24, 4, 0x10);             // completion timeout can be disabled
     set(kExpress + 0x28, 2, 0, 0x0010);
     set(kExpress + 0x2c, 4, ((1u << card.gen) - 1) << 1);
-    set(kExpress + 0x30, 2, card.gen, 0x000f);
+    set(kLinkControl2, 2, card.gen, 0x000f);
 
     if (msix_vectors_) {  // the last capability; table and Pending Bit Array in BAR0
         set(kMsix, 2, 0x11);
@@ -97,11 +107,11 @@ void ConfigSpace::build_capabilities(const CardInfo &card) {
     }
 
     set(kErrors, 4, 0x00010001);  // Advanced Error Reporting, last
-    set(kErrors + 0x04, 4, 0, 0, 0x003ff030);
-    set(kErrors + 0x08, 4, 0, 0x003ff030);
-    set(kErrors + 0x0c, 4, 0x00062030, 0x003ff030);
-    set(kErrors + 0x10, 4, 0, 0, 0x0000f1c1);
-    set(kErrors + 0x14, 4, 0x00002000, 0x0000f1c1);
+    set(kUncorrectableStatus, 4, 0, 0, 0x003ff030);
+    set(kUncorrectableMask, 4, 0, 0x003ff030);
+    set(kSeverity, 4, 0x00062030, 0x003ff030);
+    set(kCorrectableStatus, 4, 0, 0, 0x0000f1c1);
+    set(kCorrectableMask, 4, 1u << kAdvisoryBit, 0x0000f1c1);
     set(kErrors + 0x18, 4, 0);
 }
 
@@ -119,6 +129,9 @@ void ConfigSpace::read(unsigned offset, uint8_t *data, size_t bytes) const {
 void ConfigSpace::write(unsigned offset, const uint8_t *data, size_t bytes) {
     for (size_t i = 0; i < bytes; i++) {
         unsigned at = offset + i;
+        // D1 and D2 are not supported: a write of them changes nothing (PCI Power Management 1.2 3.2.4).
+        if (at == kPowerManagement + 4 && (data[i] & 3) != 0 && (data[i] & 3) != 3)
+            continue;
         value_[at] = (value_[at] & ~writable_[at]) | (data[i] & writable_[at]);
         value_[at] &= ~(data[i] & clears_[at]);
         // Function Level Reset reads as 0.
@@ -139,24 +152,63 @@ void ConfigSpace::reset() {
 }
 
 void ConfigSpace::function_reset() {
-    const uint32_t mps = read(kDeviceControl, 2) & kMpsMask;
     const auto before = value_;
+    const auto keep = [&](unsigned offset, unsigned bytes) {
+        std::copy_n(before.begin() + offset, bytes, value_.begin() + offset);
+    };
+    const uint32_t mps = read(kDeviceControl, 2) & kMpsMask;
     reset();
     value_[kDeviceControl] |= mps;
-    std::copy(before.begin() + kErrors, before.begin() + kErrorsEnd, value_.begin() + kErrors);
+    keep(kDeviceCapabilities, 4);
+    keep(kLinkControl, 2);
+    keep(kLinkControl2, 2);
+    keep(kErrors, kErrorsBytes);
 }
 
-void ConfigSpace::report(Error error) {
-    auto set_bit = [this](unsigned offset, unsigned bit) { value_[offset + bit / 8] |= 1u << bit % 8; };
-    set_bit(kDeviceStatus, 0);  // Correctable Error Detected
-    if (error == Error::UnsupportedRequest)
-        set_bit(kDeviceStatus, 3);
-    set_bit(kErrors + 0x04, unsigned(error));  // Uncorrectable Error Status
-    set_bit(kErrors + 0x10, 13);               // Correctable Error Status: Advisory Non-Fatal Error
+ConfigSpace::Message ConfigSpace::report(Error error) { return detect(error, true); }
+ConfigSpace::Message ConfigSpace::report_posted() { return detect(Error::UnsupportedRequest, false); }
+
+ConfigSpace::Message ConfigSpace::detect(Error error, bool advisory) {
+    const uint32_t bit = 1u << unsigned(error), control = read(kDeviceControl, 2);
+    const bool unsupported = error == Error::UnsupportedRequest, told = !unsupported || control & kReportUnsupported;
+    const bool fatal = read(kSeverity, 4) & bit;
+    if (unsupported)
+        set_bit(kDeviceStatus, kUnsupportedDetected);
+    if (fatal || !advisory) {
+        set_bit(kDeviceStatus, fatal ? kFatalDetected : kNonFatalDetected);
+        set_bit(kUncorrectableStatus, unsigned(error));
+        const bool serr = read(kCommand, 2) & kSerrEnable;
+        if (read(kUncorrectableMask, 4) & bit ||
+            !(serr || (told && control & (fatal ? kReportFatal : kReportNonFatal))))
+            return Message::None;
+        if (serr)
+            set_bit(kStatus, kSignaledError);
+        return fatal ? Message::Fatal : Message::NonFatal;
+    }
+    set_bit(kDeviceStatus, kCorrectableDetected);
+    set_bit(kCorrectableStatus, kAdvisoryBit);
+    if (read(kCorrectableMask, 4) >> kAdvisoryBit & 1)
+        return Message::None;
+    set_bit(kUncorrectableStatus, unsigned(error));
+    return told && control & kReportCorrectable ? Message::Correctable : Message::None;
 }
 
-bool ConfigSpace::memory_enabled() const { return read(kCommand, 2) & 2; }
-bool ConfigSpace::bus_master() const { return read(kCommand, 2) & 4; }
+ConfigSpace::Message ConfigSpace::report(LinkError error) {
+    set_bit(kDeviceStatus, kCorrectableDetected);
+    set_bit(kCorrectableStatus, unsigned(error));
+    const bool masked = read(kCorrectableMask, 4) >> unsigned(error) & 1;
+    return !masked && read(kDeviceControl, 2) & kReportCorrectable ? Message::Correctable : Message::None;
+}
+
+void ConfigSpace::take_power_limit(unsigned limit) {
+    uint32_t value = read(kDeviceCapabilities, 4) & ~kPowerLimitMask;
+    value |= limit << kPowerLimitBit & kPowerLimitMask;
+    memcpy(value_.data() + kDeviceCapabilities, &value, sizeof(value));
+}
+
+bool ConfigSpace::powered() const { return !(read(kPowerManagement + 4, 2) & 3); }
+bool ConfigSpace::memory_enabled() const { return powered() && read(kCommand, 2) & 2; }
+bool ConfigSpace::bus_master() const { return powered() && read(kCommand, 2) & 4; }
 
 unsigned ConfigSpace::mps() const {
     unsigned code = (read(kDeviceControl, 2) & kMpsMask) >> 5;

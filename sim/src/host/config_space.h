@@ -19,6 +19,9 @@ class ConfigSpace {
     // An error that the card reports; the value is its bit in the AER registers (PCIe 4.0 7.8.4.2).
     enum class Error { Poisoned = 12, CompletionTimeout = 14, UnexpectedCompletion = 16, UnsupportedRequest = 20 };
 
+    // An error that the link made good; the value is its bit in Correctable Error Status (7.8.4.5).
+    enum class LinkError { Receiver = 0, BadTlp = 6, BadDllp = 7, Rollover = 8, ReplayTimer = 12 };
+
     // `mps_supported`: 128 to 4096 bytes. `extended_tag`: the card offers extended tags, and the host can enable them.
     // `msix`: the card offers MSI-X if it has it.
     ConfigSpace(const CardInfo &card, unsigned mps_supported, bool extended_tag = true, bool msix = true);
@@ -32,11 +35,22 @@ class ConfigSpace {
     bool take_function_reset();
     // Restores the values after power-on.
     void reset();
-    // As reset(), but Device Control keeps MPS (PCIe 4.0 6.6.2), and the AER registers, which are sticky, keep all.
+    // As reset(), but what belongs to the link stays, and what is sticky (PCIe 4.0 6.6.2): the power limit, MPS, Link
+    // Control, Target Link Speed, AER.
     void function_reset();
-    // Sets the bits of an error from which the function recovers: it is advisory (PCIe 4.0 6.2.3.2.4).
-    void report(Error error);
+    // What an error makes a function send that sends messages; the value is the code of this one (PCIe 4.0 2.2.8.3).
+    enum class Message { None = 0, Correctable = 0x30, NonFatal = 0x31, Fatal = 0x33 };
 
+    // Sets the bits of an error (PCIe 4.0 6.2.5, figure 6-2). Unless its severity is fatal, it is advisory (6.2.3.2.4).
+    Message report(Error error);
+    // Sets those of an unsupported posted request, which has no completion to tell of it: it is not advisory.
+    Message report_posted();
+    Message report(LinkError error);
+    // Takes Set_Slot_Power_Limit: the value in bits 7:0, its scale in bits 9:8 (PCIe 4.0 6.9).
+    void take_power_limit(unsigned limit);
+
+    // Outside of D0 the function refuses memory requests and sends none (PCIe 4.0 5.3.1); its state stays.
+    bool powered() const;
     bool memory_enabled() const;
     bool bus_master() const;
     unsigned mps() const;       // bytes
@@ -56,6 +70,8 @@ class ConfigSpace {
     uint32_t bar0_size() const { return bar0_size_; }
 
   private:
+    Message detect(Error error, bool advisory);
+    void set_bit(unsigned offset, unsigned bit) { value_[offset + bit / 8] |= 1u << bit % 8; }
     void set(unsigned offset, unsigned bytes, uint32_t value, uint32_t writable = 0, uint32_t write_one_clears = 0);
     void build_header(const CardInfo &card);
     void build_capabilities(const CardInfo &card);

@@ -47,7 +47,8 @@ class CreditLimits {
 // The credits that the partner gets: what it may send, and when it is told of more (receiver).
 class CreditGrants {
   public:
-    explicit CreditGrants(const Credits &advertised) : advertised_(advertised), allocated_(advertised) {}
+    explicit CreditGrants(const Credits &advertised)
+        : advertised_(advertised), allocated_(advertised), announced_(advertised) {}
 
     bool infinite(unsigned tlp_class) const { return !advertised_.finite(tlp_class); }
     // Fields of InitFC and UpdateFC.
@@ -67,8 +68,23 @@ class CreditGrants {
         allocated_.header[i]++;
         allocated_.data[i] += tlp.data_credits();
     }
+    // An UpdateFC tells the partner of all that is free.
+    void announce(unsigned i) {
+        announced_.header[i] = allocated_.header[i];
+        announced_.data[i] = allocated_.data[i];
+    }
+    // Whether the partner may lack credits for one more TLP with up to `mps` bytes (PCIe 2.1 2.6.1.2).
+    bool scarce(unsigned i, unsigned mps) const {
+        const int64_t data = TlpClass(i) == TlpClass::NonPosted ? 1 : mps / kCreditBytes;
+        return announced_.header[i] - received_.header[i] < 1 || announced_.data[i] - received_.data[i] < data;
+    }
+    // Whether half of the room is free again, and the partner does not know.
+    bool half(unsigned i) const {
+        return 2 * (allocated_.header[i] - announced_.header[i]) >= advertised_.header[i] ||
+               2 * (allocated_.data[i] - announced_.data[i]) >= advertised_.data[i];
+    }
     void reset() {
-        allocated_ = advertised_;
+        allocated_ = announced_ = advertised_;
         received_ = {};
     }
 
@@ -81,7 +97,7 @@ class CreditGrants {
         return advertised >= Credits::kInfinite || received <= allocated;
     }
 
-    Credits advertised_, allocated_, received_{};
+    Credits advertised_, allocated_, announced_, received_{};
 };
 
 }  // namespace litepcie::lane

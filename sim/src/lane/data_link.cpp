@@ -12,22 +12,31 @@ namespace {
 constexpr unsigned kUpdateInterval = 30 * kSymbolsPerMicrosecond;  // PCIe 2.1 2.6.1.2, -0 to +50 %
 constexpr unsigned kInitPause = 2 * kSymbolsPerMicrosecond;        // after three InitFC; they come every 34 us at most
 constexpr unsigned kMostReplays = 3;                               // the next one retrains
+constexpr unsigned kSkip = 4;                                      // symbols that may come before a packet
 
-// Limits for one lane, in symbols (PCIe 2.1 tables 3-4 and 3-5). The timer may take up to twice as long.
+// Limits for one lane, in symbols (PCIe 2.1 tables 3-4 and 3-5). The timer may take up to twice as long. UpdateFCs have
+// the guideline of ACKs (2.6.1.2); here it is the shortest time between two of a type.
 constexpr unsigned ack_limit(unsigned mps) { return mps == 128 ? 237 : mps == 256 ? 416 : 559; }
 constexpr unsigned replay_limit(unsigned mps) { return mps == 128 ? 711 : mps == 256 ? 1248 : 1677; }
 
 }  // namespace
 
-DataLink::DataLink(const DataLinkOptions &options)
-    : options_(options), ack_limit_(ack_limit(options.mps)), replay_limit_(replay_limit(options.mps) * 3 / 2),
-      grants_(options.credits) {}
+DataLink::DataLink(const DataLinkOptions &options) : options_(options), grants_(options.credits) {
+    set_mps(options.mps);
+}
+
+void DataLink::set_mps(unsigned mps) {
+    options_.mps = mps;
+    ack_limit_ = ack_limit(mps);
+    replay_limit_ = replay_limit(mps) * 3 / 2;
+}
 
 void DataLink::reset() {
     state_ = State::Down;
     limits_ = {};
     grants_.reset();
     updates_ = {};
+    asked_ = Sleep::None;
     init_turn_ = init_timer_ = expected_ = ack_timer_ = replay_timer_ = replays_ = 0;
     confirmed_ = nak_scheduled_ = nak_due_ = ack_wanted_ = ack_now_ = wants_retrain_ = false;
     retry_.clear();
@@ -46,6 +55,7 @@ void DataLink::advance(bool link_up, bool active) {
         state_ = State::Init1;
     if (!active) {
         wants_retrain_ = false;
+        asked_ = Sleep::None;  // In Recovery, the card begins anew too.
         return;
     }
     init_timer_ += init_timer_ > 0;
@@ -125,11 +135,22 @@ void DataLink::receive_dllp(const Dllp &dllp) {
         if (!init && state_ >= State::Init2)
             limits_.update(dllp.tlp_class(), dllp.headers(), dllp.data());
         update_seen_ |= !init;
+        counts_.updates_received += !init;
+    } else if (up() && (dllp.is_power(Dllp::EnterL1) || dllp.is_power(Dllp::EnterL23))) {
+        counts_.sleep_requests++;
+        if (options_.sleeps)
+            asked_ = dllp.is_power(Dllp::EnterL1) ? Sleep::L1 : Sleep::L2;
     }
     if (state_ == State::Init1 && limits_.recorded())
         state_ = State::Init2, init_turn_ = init_timer_ = 0;
     else if (state_ == State::Init2 && confirmed_ && init_turn_ >= kTlpClasses)
-        state_ = State::Up;
+        come_up();
+}
+
+void DataLink::come_up() {
+    state_ = State::Up;
+    if (options_.power_limit)
+        send(Tlp::slot_power_limit(0, options_.power_limit));
 }
 
 void DataLink::receive_ack(unsigned sequence, bool nak) {
@@ -140,6 +161,7 @@ void DataLink::receive_ack(unsigned sequence, bool nak) {
     }
     if (freed)
         replay_timer_ = replays_ = 0;
+    counts_.acks_received += !nak;
     if (nak) {
         counts_.naks_received++;
         replay();
@@ -161,6 +183,17 @@ void DataLink::release(const Tlp &tlp) {
 
 // Send ----------------------------------------------------------------------------------------------------------------
 
+// Whether the ACK for a TLP that came `waited` symbols ago misses its limit, if the TLP that is ready goes first. ACKs
+// wait that long, so that TLPs in a row share one.
+bool DataLink::too_late(unsigned waited) {
+    unsigned next = kSkip;
+    if (up() && retry_.replaying())
+        next += retry_.replayed_symbols();
+    else if (const auto *queue = up() ? next_queue() : nullptr)
+        next += queue->front().tlp.wire_bytes();
+    return waited + next > ack_limit_;
+}
+
 const Packet *DataLink::next() {
     Dllp dllp;
     if (next_dllp(dllp)) {
@@ -173,7 +206,13 @@ const Packet *DataLink::next() {
         replay_timer_ = 0;
         return &retry_.next_replayed();
     }
-    return next_tlp();
+    if (asked_ == Sleep::None)
+        return next_tlp();
+    if (agreed() == Sleep::None)
+        return nullptr;
+    counts_.sleep_acks++;
+    dllp_ = Dllp::power(Dllp::RequestAck).packet();
+    return &dllp_;
 }
 
 bool DataLink::next_dllp(Dllp &dllp) {
@@ -184,7 +223,7 @@ bool DataLink::next_dllp(Dllp &dllp) {
         nak_due_ = ack_wanted_ = ack_now_ = false, ack_timer_ = 0;
         return true;
     }
-    if (ack_wanted_ && (ack_now_ || ack_timer_ > ack_limit_ / 2)) {
+    if (ack_wanted_ && (ack_now_ || too_late(ack_timer_))) {
         counts_.acks++;
         dllp = Dllp::ack(newest);
         ack_wanted_ = ack_now_ = false, ack_timer_ = 0;
@@ -192,13 +231,25 @@ bool DataLink::next_dllp(Dllp &dllp) {
     }
     if (!up())
         return state_ != State::Down && next_init(dllp);
+    return next_update(dllp);
+}
+
+bool DataLink::next_update(Dllp &dllp) {
+    const auto due = [this](unsigned i) {
+        const Update &update = updates_[i];
+        if (!update.wanted || update.since >= kUpdateInterval)
+            return update.since >= kUpdateInterval;
+        if (options_.update_delay)
+            return update.waits >= *options_.update_delay;
+        return grants_.scarce(i, options_.mps) ||
+               (options_.update_fc == UpdateFc::Minimum ? grants_.half(i) : update.since >= ack_limit_);
+    };
     for (unsigned i = 0; i < kTlpClasses; i++) {
-        Update &update = updates_[i];
-        const bool due = update.since >= kUpdateInterval || (update.wanted && update.waits >= options_.update_delay);
-        if (grants_.infinite(i) || !due)
+        if (grants_.infinite(i) || !due(i))
             continue;
-        update = {};
+        updates_[i] = {};
         counts_.updates++;
+        grants_.announce(i);
         dllp = Dllp::flow_control(Dllp::Update, i, grants_.headers(i), grants_.data(i));
         return true;
     }
@@ -214,7 +265,7 @@ bool DataLink::next_init(Dllp &dllp) {
     dllp =
         Dllp::flow_control(state_ == State::Init1 ? Dllp::Init1 : Dllp::Init2, i, grants_.headers(i), grants_.data(i));
     if (state_ == State::Init2 && confirmed_ && init_turn_ >= kTlpClasses)
-        state_ = State::Up;
+        come_up();
     return true;
 }
 
@@ -222,8 +273,8 @@ bool DataLink::waiting() const {
     return std::any_of(queues_.begin(), queues_.end(), [](const auto &queue) { return !queue.empty(); });
 }
 
-// The oldest TLP that has credits. Only posted writes pass TLPs of other classes (PCIe 2.1 2.4.1).
-const Packet *DataLink::next_tlp() {
+// That of the oldest TLP that has credits. Only posted writes pass TLPs of other classes (PCIe 2.1 2.4.1).
+std::deque<DataLink::Queued> *DataLink::next_queue() {
     if (retry_.full())
         return nullptr;
     const auto &posted = queues_[unsigned(TlpClass::Posted)];
@@ -235,6 +286,11 @@ const Packet *DataLink::next_tlp() {
         if (&queue == &posted || posted.empty() || posted.front().number > queue.front().number)
             chosen = &queue;
     }
+    return chosen;
+}
+
+const Packet *DataLink::next_tlp() {
+    std::deque<Queued> *const chosen = next_queue();
     if (!chosen)
         return nullptr;
     const Tlp tlp = std::move(chosen->front().tlp);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char *kNames[kFaults] = {"wrong-lcrc",   "nullified",    "nullified-wrong", "no-end",
                                          "lost-tlp",     "doubled-tlp",  "wrong-dllp",      "lost-dllp",
-                                         "doubled-dllp", "unknown-dllp", "wrong-ack"};
+                                         "doubled-dllp", "unknown-dllp", "wrong-ack",       "unasked-sleep"};
 constexpr unsigned kFar = 1500;  // further ahead than TLPs are in flight
 
 // Feature exchange, vendor, NOP, InitFC1 of virtual channel 1, and a type that nobody uses.
@@ -77,7 +77,9 @@ const Packet *FaultInjector::with(Fault fault, const Packet &packet) {
         Dllp dllp;
         dllp.parse(packet);
         add_dllp(Dllp::ack(dllp.sequence() + kFar).dword);
+        break;
     }
+    case Fault::UnaskedSleep: add_dllp(Dllp::power(Dllp::RequestAck).dword);
     }
     return &changed_;
 }

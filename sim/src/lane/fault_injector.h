@@ -23,10 +23,11 @@ enum class Fault {
     WrongDllp,  // a DLLP with a wrong bit
     LostDllp,
     DoubledDllp,
-    UnknownDllp,  // one more DLLP, of a type that no receiver has to know
-    WrongAck,     // one more ACK, for a TLP that was not sent
+    UnknownDllp,   // one more DLLP, of a type that no receiver has to know
+    WrongAck,      // one more ACK, for a TLP that was not sent
+    UnaskedSleep,  // one more PM_Request_Ack
 };
-constexpr unsigned kFaults = unsigned(Fault::WrongAck) + 1;
+constexpr unsigned kFaults = unsigned(Fault::UnaskedSleep) + 1;
 const char *name(Fault fault);
 std::optional<Fault> fault_of(const std::string &name);
 
@@ -35,7 +36,7 @@ class FaultInjector {
   public:
     // `every`: n, or 0 for no more faults of this kind.
     void arm(Fault fault, unsigned every) { every_[unsigned(fault)] = every; }
-    // What is sent in the place of `packet`: itself, another one, or nothing.
+    // What is sent instead of `packet`: itself, another one, or nothing.
     const Packet *change(const Packet *packet);
     // A packet to be sent before others, or nullptr.
     const Packet *extra();

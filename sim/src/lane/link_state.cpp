@@ -19,8 +19,13 @@ const LinkStateInfo &info(LinkState state) {
         {"Recovery.RcvrLock", 24000, kDetect},
         {"Recovery.RcvrCfg", 48000, kDetect},
         {"Recovery.Idle", 2000, LinkState::RecoveryLock},
+        {"L1", 0, kDetect},
+        {"L2", 0, kDetect},
         {"Hot Reset", 2000, kDetect},
         {"Disabled", 0, kDetect},
+        {"Loopback.Entry", 99000, LinkState::LoopbackExit},
+        {"Loopback.Active", 0, kDetect},
+        {"Loopback.Exit", 2000, kDetect},
     };
     return kInfo[unsigned(state)];
 }

@@ -20,10 +20,15 @@ enum class LinkState {
     RecoveryLock,
     RecoveryConfiguration,
     RecoveryIdle,
+    L1,
+    L2,  // L2/L3 Ready
     HotReset,
     Disabled,
+    LoopbackEntry,  // as the master
+    LoopbackActive,
+    LoopbackExit,
 };
-constexpr unsigned kLinkStates = unsigned(LinkState::Disabled) + 1;
+constexpr unsigned kLinkStates = unsigned(LinkState::LoopbackExit) + 1;
 
 // What is known of a state: its name in the specification, the microseconds after which it ends, or 0, and the state
 // that follows then.
@@ -34,10 +39,13 @@ struct LinkStateInfo {
 };
 const LinkStateInfo &info(LinkState state);
 
+// Where the card asks the link to sleep (PCIe 2.1 5.3.2): L1, or L2 after PME_Turn_Off.
+enum class Sleep { None, L1, L2 };
+
 // Counts of PCIe 2.1 4.2.6.
 constexpr unsigned kPollingSets = 1024;  // TS1 sent before Polling.Active may end
 constexpr unsigned kInARow = 8;          // sets or symbols received, for most changes of state
-constexpr unsigned kFew = 2;             // sets received, for link and lane numbers
+constexpr unsigned kFew = 2;             // sets received, for link and lane numbers, and for Loopback
 constexpr unsigned kSentAfter = 16;      // sent since the first one was received
 constexpr unsigned kIdleRetries = 255;   // from Recovery.Idle to Recovery.RcvrLock
 constexpr uint64_t kDetection = 4 * kSymbolsPerMicrosecond;

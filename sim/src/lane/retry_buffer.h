@@ -25,6 +25,8 @@ class RetryBuffer {
     void replay() { again_ = 0; }
     bool replaying() const { return again_ < sent_.size(); }
     const Packet &next_replayed() { return sent_[again_++]; }
+    // Of that packet, with those around it.
+    unsigned replayed_symbols() const { return unsigned(sent_[again_].bytes.size()) + 2; }
     void clear() {
         sent_.clear();
         next_ = again_ = 0;

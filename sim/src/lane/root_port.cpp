@@ -6,7 +6,7 @@ namespace litepcie::lane {
 
 RootPort::RootPort(const RootPortOptions &options, uint64_t seed)
     : random_(seed), transmitter_(seed + 1), training_(options.training, seed + 2), data_link_(options.data_link),
-      damage_every_(options.damage_every) {
+      master_(seed + 3), damage_every_(options.damage_every) {
     transmitter_.skips = options.skips;
     transmitter_.fixed_interval = options.skip_interval;
 }
@@ -17,6 +17,7 @@ Symbol RootPort::step(Symbol symbol) {
     data_link_.advance(training_.link_up(), training_.active());
     if (data_link_.wants_retrain())
         training_.retrain();
+    training_.power(data_link_.agreed(), data_link_.waiting());
     receiver_.descrambler.off = transmitter_.scrambler.off = training_.scrambling_off();
     return give();
 }
@@ -26,7 +27,12 @@ void RootPort::take(Symbol symbol) {
         receiver_.silence();
         return;
     }
+    if (loaded_ == Training::Send::Loopback) {
+        master_.take(receiver_.invert ? inverted(symbol) : symbol);
+        return;
+    }
     const Received what = receiver_.take(symbol);
+    idle_sets_ += what == Received::IdleSet;
     if (what == Received::Nothing)
         return;
     if (what != Received::Packet) {
@@ -57,12 +63,22 @@ Symbol RootPort::give() {
     was_active_ = training_.active();
     if (transmitter_.empty()) {
         if (loaded_ == Training::Send::Sets || loaded_ == Training::Send::IdleSet)
-            training_.sent_set();
+            training_.sent_set(loaded_ == Training::Send::IdleSet);
+        if (training_.send() == Training::Send::Loopback)
+            return give_loopback();
         loaded_ = Training::Send::Data;
         if (!transmitter_.load_skip())
             return give_data();
     }
     return transmitter_.pop();
+}
+
+// Its symbols are not scrambled, and it has SKP sets of its own.
+Symbol RootPort::give_loopback() {
+    if (loaded_ != Training::Send::Loopback)
+        master_.begin();
+    loaded_ = Training::Send::Loopback;
+    return master_.next();
 }
 
 // Faults begin when flow control is initialized.
@@ -79,6 +95,7 @@ Symbol RootPort::give_data() {
     loaded_ = training_.send();
     switch (loaded_) {
     case Training::Send::Silence: return transmitter_.silence();
+    case Training::Send::Loopback: return give_loopback();
     case Training::Send::Sets: transmitter_.load(training_.set()); break;
     case Training::Send::IdleSet: transmitter_.load_idle_set(); break;
     case Training::Send::Data: {

@@ -4,6 +4,7 @@
 
 #include "lane/data_link.h"
 #include "lane/fault_injector.h"
+#include "lane/loopback_master.h"
 #include "lane/receiver.h"
 #include "lane/training.h"
 #include "lane/transmitter.h"
@@ -32,6 +33,8 @@ class RootPort {
     FaultInjector &faults() { return faults_; }
     const Receiver &receiver() const { return receiver_; }
     const Transmitter &transmitter() const { return transmitter_; }
+    const LoopbackMaster &loopback_master() const { return master_; }
+    uint64_t idle_sets() const { return idle_sets_; }  // EIOS received
     uint64_t damaged() const { return damaged_; }
     uint64_t injected() const { return faults_.injected(); }
 
@@ -39,6 +42,7 @@ class RootPort {
     void take(Symbol symbol);
     Symbol give();
     Symbol give_data();
+    Symbol give_loopback();
     const Packet *next_packet();
 
     std::minstd_rand random_;
@@ -47,8 +51,9 @@ class RootPort {
     Training training_;
     DataLink data_link_;
     FaultInjector faults_;
+    LoopbackMaster master_;
     unsigned damage_every_;
-    uint64_t damaged_ = 0;
+    uint64_t damaged_ = 0, idle_sets_ = 0;
     Training::Send loaded_ = Training::Send::Silence;  // what the transmitter holds
     bool was_active_ = false;
 };

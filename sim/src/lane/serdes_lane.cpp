@@ -54,7 +54,7 @@ void SerDesLane::step_port() {
     Pair out;
     out.first = port_.step(in.first);
     out.second = port_.step(in.second);
-    const Pair arrived = sent(down_, out);
+    const Pair arrived = options_.absent || options_.silent ? Pair{kSilence, kSilence} : sent(down_, out);
     silent_ = arrived.second == kSilence;
     if (line)
         line(arrived);
@@ -89,7 +89,8 @@ void SerDesLane::draw(Direction &direction) {
 Symbol SerDesLane::damaged(Direction &direction, Symbol symbol) {
     if (std::exchange(direction.flagged, false) && symbol != kSilence)
         symbol |= kDamaged;
-    if (!direction.errors_every || symbol == kSilence || !port_.training().active() || direction.until_error-- > 0)
+    const bool tested = port_.training().active() || port_.training().state() == LinkState::LoopbackActive;
+    if (!direction.errors_every || symbol == kSilence || !tested || direction.until_error-- > 0)
         return symbol;
     draw(direction);
     direction.injected++;
@@ -104,7 +105,8 @@ void SerDesLane::detect(const SerDesOutputs &endpoint, SerDesInputs &inputs) {
         detecting_ = options_.detect_cycles, detected_ = false;
     else if (detecting_ && --detecting_ == 0)
         detected_ = true;
-    inputs.detect_done = inputs.detect_present = detected_;
+    inputs.detect_done = detected_;
+    inputs.detect_present = detected_ && !options_.absent;
 }
 
 }  // namespace litepcie::lane

@@ -31,6 +31,8 @@ struct LaneOptions {
     unsigned up_shift = 0;           // the same at the root port
     unsigned down_errors_every = 0;  // one damaged symbol in so many on average, in L0; 0: none
     unsigned up_errors_every = 0;
+    bool absent = false;           // receiver detection finds nobody, and nothing comes
+    bool silent = false;           // a receiver is found, but nothing comes
     unsigned delay = 0;            // cycles that a symbol takes in each direction
     unsigned reset_cycles = 20;    // until the SerDes is ready
     unsigned detect_cycles = 500;  // that receiver detection takes

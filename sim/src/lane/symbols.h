@@ -14,7 +14,7 @@ using Symbol = uint16_t;
 
 constexpr Symbol kControl = 0x100;  // a control symbol (K)
 constexpr Symbol kDamaged = 0x200;  // the decoder saw a wrong code or a wrong running disparity
-constexpr Symbol kSilence = 0x400;  // electrical idle in the place of a symbol
+constexpr Symbol kSilence = 0x400;  // electrical idle instead of a symbol
 
 // Control symbols (PCIe 2.1 4.2.1.2).
 constexpr Symbol kCom = 0x1bc, kStp = 0x1fb, kSdp = 0x15c, kEnd = 0x1fd, kEdb = 0x1fe, kPad = 0x1f7;

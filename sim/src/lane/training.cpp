@@ -27,7 +27,7 @@ void Training::enter(LinkState state) {
     if (state == LinkState::DetectActive)
         limit_ = kDetection;
     sent_ = 0;
-    counting_ = enough_ = any_set_ = idle_set_sent_ = false;
+    counting_ = enough_ = any_set_ = idle_set_sent_ = was_silent_ = false;
     if (state == LinkState::L0)
         retries_ = 0;
     if (state == LinkState::DetectQuiet)
@@ -48,10 +48,28 @@ void Training::advance(bool silent) {
         expire();
     else if (state_ == LinkState::DetectQuiet && !silent)
         go(LinkState::DetectActive);
-    else if (state_ == LinkState::L0 && (retrain_ || hot_reset_ || disable_ || silence_ > kMostSilence))
+    else if (state_ == LinkState::L0 && (retrain_ || hot_reset_ || disable_ || loopback_ || silence_ > kMostSilence))
         retrain_ = false, go(LinkState::RecoveryLock);
+    else if (state_ == LinkState::L0 && sleep_ != Sleep::None && silent)
+        go(sleep_ == Sleep::L1 ? LinkState::L1 : LinkState::L2);
+    else if (asleep())
+        rest(silent);
     else if (state_ == LinkState::Disabled && !disable_)
         go(LinkState::DetectQuiet);
+    else if (state_ == LinkState::LinkwidthStart && loopback_)
+        go(LinkState::LoopbackEntry);
+    else if ((state_ == LinkState::LoopbackEntry || state_ == LinkState::LoopbackActive) && !loopback_)
+        go(LinkState::LoopbackExit);
+}
+
+// In L1 and L2, until the card or the host wakes the link. L2 ends in Detect (PCIe 2.1 5.3.2.3).
+void Training::rest(bool silent) {
+    was_silent_ |= silent;
+    const bool asked = retrain_ || hot_reset_ || disable_ || loopback_;
+    if (!idle_set_sent_ || (!(was_silent_ && !silent) && !asked && !(wake_ && state_ == LinkState::L1)))
+        return;
+    retrain_ = false;
+    go(state_ == LinkState::L1 ? LinkState::RecoveryLock : LinkState::DetectQuiet);
 }
 
 // The time of the state is over.
@@ -95,8 +113,10 @@ void Training::training_set(const TrainingSet &set, Receiver &receiver) {
         enough_ |= set.second && set.blank() && alike >= kInARow;
     } else if (state_ >= LinkState::LinkwidthStart && state_ <= LinkState::Complete) {
         in_configuration(set, alike);
-    } else if (state_ >= LinkState::ConfigurationIdle && state_ <= LinkState::RecoveryIdle) {
+    } else if (state_ >= LinkState::ConfigurationIdle && state_ <= LinkState::L2) {
         in_recovery(set, alike);
+    } else if (state_ == LinkState::LoopbackEntry && alike >= kFew && !set.second && set.control & set.kLoopback) {
+        go(LinkState::LoopbackActive);
     }
 }
 
@@ -119,7 +139,9 @@ void Training::in_configuration(const TrainingSet &set, unsigned alike) {
 void Training::in_recovery(const TrainingSet &set, unsigned alike) {
     const bool ours = set.numbered(options_.link_number), no_lane = !set.second && set.lane == kPad;
     switch (state_) {
-    case LinkState::L0: go(LinkState::RecoveryLock); break;
+    case LinkState::L0:
+    case LinkState::L1:
+    case LinkState::L2: go(LinkState::RecoveryLock); break;
     case LinkState::RecoveryLock:
         if (ours && alike >= kInARow)
             go(LinkState::RecoveryConfiguration);
@@ -150,6 +172,10 @@ Training::Send Training::send() const {
     case LinkState::DetectQuiet:
     case LinkState::DetectActive: return Send::Silence;
     case LinkState::Disabled: return idle_set_sent_ ? Send::Silence : sent_ >= kSentAfter ? Send::IdleSet : Send::Sets;
+    case LinkState::LoopbackActive: return Send::Loopback;
+    case LinkState::L1:
+    case LinkState::L2:
+    case LinkState::LoopbackExit: return idle_set_sent_ ? Send::Silence : Send::IdleSet;
     case LinkState::ConfigurationIdle:
     case LinkState::L0:
     case LinkState::RecoveryIdle: return Send::Data;
@@ -167,14 +193,18 @@ TrainingSet Training::set() const {
         set.lane = 0;
     set.second = state_ == LinkState::PollingConfiguration || state_ == LinkState::Complete ||
                  state_ == LinkState::RecoveryConfiguration;
-    set.control = state_ == LinkState::HotReset ? set.kHotReset : state_ == LinkState::Disabled ? set.kDisable : 0;
+    set.control = state_ == LinkState::HotReset        ? set.kHotReset
+                  : state_ == LinkState::Disabled      ? set.kDisable
+                  : state_ == LinkState::LoopbackEntry ? set.kLoopback
+                                                       : 0;
     if (!options_.scrambling)
         set.control |= set.kNoScrambling;
     return set;
 }
 
-void Training::sent_set() {
-    if (state_ == LinkState::Disabled && sent_ >= kSentAfter)
+void Training::sent_set(bool idle_set) {
+    if ((state_ == LinkState::Disabled && sent_ >= kSentAfter) ||
+        ((asleep() || state_ == LinkState::LoopbackExit) && idle_set))
         idle_set_sent_ = true;
     if (state_ == LinkState::PollingActive || state_ == LinkState::Disabled || counting_)
         sent_++;
@@ -185,7 +215,10 @@ void Training::sent_set() {
     else if (state_ == LinkState::Complete)
         go(LinkState::ConfigurationIdle);
     else if (state_ == LinkState::RecoveryConfiguration)
-        go(hot_reset_ ? LinkState::HotReset : disable_ ? LinkState::Disabled : LinkState::RecoveryIdle);
+        go(hot_reset_  ? LinkState::HotReset
+           : disable_  ? LinkState::Disabled
+           : loopback_ ? LinkState::LoopbackEntry
+                       : LinkState::RecoveryIdle);
 }
 
 void Training::sent_idle() {

@@ -23,7 +23,7 @@ struct TrainingOptions {
 // Link training and status state machine of a downstream port (PCIe 2.1 4.2.6). Called once per symbol.
 class Training {
   public:
-    enum class Send { Silence, Sets, IdleSet, Data };
+    enum class Send { Silence, Sets, IdleSet, Data, Loopback };
 
     Training(const TrainingOptions &options, uint64_t seed);
 
@@ -31,25 +31,31 @@ class Training {
     void advance(bool silent);
     // A symbol completed something.
     void received(Received what, Receiver &receiver);
-    // What was asked for has been sent.
-    void sent_set();
+    // What was asked for has been sent: a training set, or an EIOS.
+    void sent_set(bool idle_set);
     void sent_idle();
     // An UpdateFC came.
     void alive() { silence_ = 0; }
+    // Whether the link may sleep, as the card has asked for, and whether TLPs wait, for which it is to be awake.
+    void power(Sleep agreed, bool waiting) { sleep_ = agreed, wake_ = waiting; }
 
     Send send() const;
     TrainingSet set() const;
     LinkState state() const { return state_; }
     bool active() const { return state_ == LinkState::L0; }
+    bool asleep() const { return state_ == LinkState::L1 || state_ == LinkState::L2; }
     // LinkUp of the specification.
-    bool link_up() const { return state_ >= LinkState::ConfigurationIdle && state_ <= LinkState::RecoveryIdle; }
+    bool link_up() const { return state_ >= LinkState::ConfigurationIdle && state_ <= LinkState::L2; }
     bool scrambling_off() const { return no_scrambling_; }
 
-    // What the host asks of the port. A link that is disabled begins anew by enable().
+    // What the host asks of the port. A link that is disabled begins anew by enable(), one in L2 by any of the others.
+    // Loopback is entered from Recovery or from Configuration, and ends by end_loopback().
     void retrain() { retrain_ = true; }
     void hot_reset() { hot_reset_ = true; }
     void disable() { disable_ = true; }
     void enable() { disable_ = false; }
+    void loopback() { loopback_ = true; }
+    void end_loopback() { loopback_ = false; }
 
     // Told of each change of state.
     std::function<void(LinkState)> entered = [](LinkState) {};
@@ -61,6 +67,7 @@ class Training {
     void training_set(const TrainingSet &set, Receiver &receiver);
     void in_configuration(const TrainingSet &set, unsigned alike);
     void in_recovery(const TrainingSet &set, unsigned alike);
+    void rest(bool silent);
     void idle(unsigned in_a_row);
     bool sending_idle() const { return state_ == LinkState::ConfigurationIdle || state_ == LinkState::RecoveryIdle; }
 
@@ -74,7 +81,9 @@ class Training {
     bool enough_ = false;    // received
     bool any_set_ = false, idle_set_sent_ = false, no_scrambling_ = false;
     unsigned retries_ = 0;
-    bool retrain_ = false, hot_reset_ = false, disable_ = false;
+    bool retrain_ = false, hot_reset_ = false, disable_ = false, loopback_ = false;
+    Sleep sleep_ = Sleep::None;
+    bool wake_ = false, was_silent_ = false;  // in L1 and L2: the card's lane has become idle
 };
 
 }  // namespace litepcie::lane

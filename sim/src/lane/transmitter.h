@@ -25,7 +25,7 @@ class Transmitter {
         count();
         return scrambler(queue_[next_++], plain_);
     }
-    // One symbol of electrical idle or of logical idle, in the place of what was loaded.
+    // One symbol of electrical idle or of logical idle, instead of what was loaded.
     Symbol silence();
     Symbol idle() {
         count();

@@ -46,8 +46,8 @@ constexpr Credits card_credits(unsigned mps_supported) {
     return {{32, 12, Credits::kInfinite}, {payload > 128 ? payload : 128, 12, Credits::kInfinite}};
 }
 
-// The credits of one direction: those left to the transmitter, and those that the receiver has freed but not yet
-// announced with an UpdateFC.
+// The credits of one direction: those left to the transmitter, those that an UpdateFC on the wire announces, and those
+// that the receiver has freed but not yet announced.
 class FlowControl {
   public:
     explicit FlowControl(const Credits &advertised) : advertised_(advertised), available_(advertised) {}
@@ -59,9 +59,13 @@ class FlowControl {
     void take(TlpClass tlp_class, unsigned data);
     // The receiver has freed the buffer of a TLP.
     void free(TlpClass tlp_class, unsigned data);
-    // An UpdateFC arrives at the transmitter, for one class or for all.
-    void grant(size_t i);
-    void grant();
+    // An UpdateFC leaves the receiver, for one class or for all: returns what it announces.
+    Credits announce(size_t i);
+    Credits announce();
+    // It arrives at the transmitter.
+    void grant(const Credits &announced);
+    // The transmitter learns of all freed credits at once.
+    void grant_all();
 
     // Whether PCIe 3.0 2.6.1.2 demands an UpdateFC for this class now, where payloads have up to `mps` bytes.
     bool must_update(size_t i, unsigned mps) const;
@@ -69,7 +73,7 @@ class FlowControl {
 
   private:
     Credits advertised_, available_;
-    Credits freed_{};
+    Credits announced_{}, freed_{};
 };
 
 }  // namespace litepcie

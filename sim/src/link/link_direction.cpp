@@ -4,9 +4,9 @@
 
 namespace litepcie {
 
-LinkDirection::LinkDirection(const LinkShape &shape, unsigned mps, const Credits &credits, UpdateFc policy)
-    : shape_(shape), rate_(shape), policy_(policy), credits_(credits),
-      skip_interval_(kSkpInterval * rate_.symbol_ticks),
+LinkDirection::LinkDirection(const LinkShape &shape, unsigned mps, const Credits &credits, const LinkPolicy &policy)
+    : shape_(shape), rate_(shape), policy_(policy), credits_(credits), skips_(skip_sets(shape.gen)),
+      skip_interval_(skips_.interval_symbols * rate_.symbol_ticks),
       update_period_(int64_t(kUpdateFcSeconds * double(shape.clock_hz)) * rate_.cycle_ticks) {
     set_mps(mps);
 }
@@ -27,10 +27,19 @@ void LinkDirection::send_dllp(DllpTimer &timer) {
     send_dllp();
 }
 
+void LinkDirection::send_update(const Credits &announced) {
+    updates_.push_back({cycle_ + cycles_to_arrival(), announced});
+}
+
+void LinkDirection::deliver_updates(LinkDirection &other) {
+    for (; !updates_.empty() && updates_.front().arrival <= cycle_; updates_.pop_front())
+        other.credits_.grant(updates_.front().announced);
+}
+
 void LinkDirection::send_skip() {
     skip_ -= skip_interval_;
     counts_.skips++;
-    send_overhead(kSkpSymbols * shape_.lanes);
+    send_overhead(skips_.bytes(shape_.lanes));
 }
 
 void LinkDirection::send_nak() {
@@ -46,8 +55,8 @@ void LinkDirection::send_minimum_updates(LinkDirection &other) {
         if (!periodic && !other.credits_.must_update(i, mps_))
             continue;
         since_update_[i] = 0;
-        other.credits_.grant(i);
         send_dllp();
+        send_update(other.credits_.announce(i));
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 
 namespace litepcie {
 
@@ -21,6 +22,12 @@ struct DirectionCounts {
     uint64_t credit_wait_cycles = 0;  // cycles in which the wire was free, and a TLP waited for credit only
 };
 
+// What the ends of a link do beyond sending TLPs.
+struct LinkPolicy {
+    UpdateFc update_fc = UpdateFc::Guideline;
+    uint64_t flight_cycles = 0;  // from a byte at one end's data link layer to that of the other
+};
+
 // One direction of the link, paced byte by byte.
 //
 // The wire is modelled as a backlog: the ticks (LinkRate) until all bytes handed to it have been sent. Each clock cycle
@@ -28,26 +35,31 @@ struct DirectionCounts {
 //
 // DLLPs of this direction answer TLPs of the other one. An ACK leaves at once if the previous ACK left at least the
 // specification's ACK interval before, else when that interval is over; it covers all TLPs that arrived since then.
-// UpdateFCs follow the same interval or the policy UpdateFc::Minimum.
+// UpdateFCs follow the same interval or the policy UpdateFc::Minimum. A DLLP arrives as a TLP does: after all bytes
+// that were handed to the wire before it, its own, and the time of flight. The replay buffer is never full, so only the
+// arrival of an UpdateFC and of a NAK matters, and not that of an ACK.
 class LinkDirection {
   public:
-    LinkDirection(const LinkShape &shape, unsigned mps, const Credits &credits, UpdateFc policy = UpdateFc::Guideline);
+    LinkDirection(const LinkShape &shape, unsigned mps, const Credits &credits, const LinkPolicy &policy = {});
 
-    // Advances by one clock cycle. `other` is the opposite direction: it gets the credits that the UpdateFCs sent in
-    // this cycle return.
+    // Advances by one clock cycle. `other` is the opposite direction: it gets the credits that the UpdateFCs that
+    // arrive in this cycle return.
     void advance(LinkDirection &other) {
+        cycle_++;
         backlog_ = std::max<int64_t>(backlog_ - rate_.cycle_ticks, 0);
         skip_ += rate_.cycle_ticks;
         if (skip_ >= skip_interval_)
             send_skip();
         if (tick_and_due(ack_))
             send_dllp(ack_);
-        if (policy_ == UpdateFc::Minimum) {
+        if (policy_.update_fc == UpdateFc::Minimum) {
             send_minimum_updates(other);
         } else if (tick_and_due(update_)) {
             send_dllp(update_);
-            other.credits_.grant();
+            send_update(other.credits_.announce());
         }
+        if (!updates_.empty())
+            deliver_updates(other);
     }
 
     // Whether the backlog ends within this cycle. A TLP handed over now then leaves no gap on the wire.
@@ -55,7 +67,9 @@ class LinkDirection {
     // Whether at most `bytes` wait to be sent.
     bool backlog_within(unsigned bytes) const { return backlog_ <= int64_t(bytes) * rate_.byte_ticks; }
     // Clock cycles until all bytes handed over have arrived at the receiver.
-    uint64_t cycles_to_drain() const { return (backlog_ + rate_.cycle_ticks - 1) / rate_.cycle_ticks; }
+    uint64_t cycles_to_arrival() const {
+        return (backlog_ + rate_.cycle_ticks - 1) / rate_.cycle_ticks + policy_.flight_cycles;
+    }
 
     void send_bytes(unsigned bytes) {
         send_overhead(bytes);
@@ -68,9 +82,15 @@ class LinkDirection {
     // Credits for the receiver's buffer at the end of this direction. A returned credit can be used only after an
     // UpdateFC has announced it.
     bool has_credit(TlpClass tlp_class, unsigned data) const { return credits_.has(tlp_class, data); }
+    // Whether the receiver's whole buffer is enough for a TLP.
+    bool holds(TlpClass tlp_class, unsigned data) const {
+        return credits_.advertised().data[size_t(tlp_class)] >= int64_t(data);
+    }
     void take_credit(TlpClass tlp_class, unsigned data) { credits_.take(tlp_class, data); }
     void return_credit(TlpClass tlp_class, unsigned data) { credits_.free(tlp_class, data); }
-    void grant_returned() { credits_.grant(); }
+    void grant_returned() { credits_.grant_all(); }
+    // Loses the UpdateFCs on the wire. What they announced is only granted by grant_returned() of the other direction.
+    void lose_updates() { updates_.clear(); }
 
     // A TLP of the other direction arrived, so an ACK is due.
     void want_ack() { ack_.pending = true; }
@@ -79,7 +99,7 @@ class LinkDirection {
     // A TLP of the other direction arrived damaged. The NAK also acknowledges the TLPs before it.
     void send_nak();
 
-    bool quiet() const { return backlog_ == 0 && !ack_.pending && !update_.pending; }
+    bool quiet() const { return backlog_ == 0 && !ack_.pending && !update_.pending && updates_.empty(); }
     void set_mps(unsigned mps);
     const DirectionCounts &counts() const { return counts_; }
 
@@ -87,6 +107,12 @@ class LinkDirection {
     struct DllpTimer {
         bool pending = false;
         int64_t wait = 0;  // ticks until the next one may be sent
+    };
+
+    // An UpdateFC on the wire.
+    struct Update {
+        uint64_t arrival;  // cycle
+        Credits announced;
     };
 
     // Advances a timer by one cycle; true if its DLLP is to be sent now. `wait` may fall below zero by up to one cycle,
@@ -97,15 +123,19 @@ class LinkDirection {
     }
     void send_dllp(DllpTimer &timer);
     void send_dllp();
+    void send_update(const Credits &announced);
+    void deliver_updates(LinkDirection &other);
     void send_skip();
     void send_minimum_updates(LinkDirection &other);
     void send_overhead(unsigned bytes) { backlog_ += int64_t(bytes) * rate_.byte_ticks; }
 
     LinkShape shape_;
     LinkRate rate_;
-    UpdateFc policy_;
+    LinkPolicy policy_;
     FlowControl credits_;
+    SkipSets skips_;
     unsigned mps_ = 128;
+    uint64_t cycle_ = 0;
     int64_t backlog_ = 0;
     int64_t skip_ = 0;
     int64_t skip_interval_;
@@ -113,6 +143,7 @@ class LinkDirection {
     int64_t update_period_;
     std::array<int64_t, kTlpClasses> since_update_{};  // ticks, by class
     DllpTimer ack_, update_;
+    std::deque<Update> updates_;
     DirectionCounts counts_;
 };
 

@@ -36,7 +36,13 @@ unsigned ack_factor_tenths(unsigned lanes, unsigned mps) {
     return lanes <= 8 ? 10 : 20;
 }
 
+constexpr SkipSets kSymbolSkips = {1538, 4, 0};
+constexpr unsigned kBlockSymbols = 16;
+constexpr SkipSets kBlockSkips = {375 * kBlockSymbols, kBlockSymbols, 4};
+
 }  // namespace
+
+SkipSets skip_sets(unsigned gen) { return gen >= 3 ? kBlockSkips : kSymbolSkips; }
 
 LinkRate::LinkRate(const LinkShape &shape) {
     check_lanes(shape.lanes);

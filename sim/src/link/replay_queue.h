@@ -22,7 +22,7 @@ template <typename Item> class ReplayQueue {
 
     // Adds a TLP whose last byte was just handed to the link. Not allowed while replaying().
     void push(Item item, unsigned wire_bytes, uint64_t cycle) {
-        sent_.push_back({std::move(item), wire_bytes, cycle + link_.cycles_to_drain(), false});
+        sent_.push_back({std::move(item), wire_bytes, cycle + link_.cycles_to_arrival(), false});
     }
 
     bool arrived(uint64_t cycle) const { return !sent_.empty() && sent_.front().arrival <= cycle; }
@@ -34,7 +34,7 @@ template <typename Item> class ReplayQueue {
         if (damage_every_ && !front.damaged && ++accepted_ % damage_every_ == 0) {
             front.damaged = nak_ = true;
             back_.send_nak();
-            nak_arrival_ = cycle + back_.cycles_to_drain();
+            nak_arrival_ = cycle + back_.cycles_to_arrival();
             return false;
         }
         item = std::move(front.item);
@@ -55,7 +55,7 @@ template <typename Item> class ReplayQueue {
             Sent &next = sent_[sent_.size() - to_replay_--];
             link_.send_bytes(next.wire_bytes);
             link_.count_replay();
-            next.arrival = cycle + link_.cycles_to_drain();
+            next.arrival = cycle + link_.cycles_to_arrival();
         }
     }
 

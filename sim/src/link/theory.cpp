@@ -13,7 +13,8 @@ constexpr unsigned kCompletionHeader = 12;
 constexpr unsigned kDescriptorBytes = 16;
 constexpr unsigned kSegmentBits = 128;  // at whose multiples a completion begins with the straddle option
 
-double skip_share() { return double(kSkpSymbols) / kSkpInterval; }
+// Of SKP ordered sets in the published formula, which has those of Gen1 and Gen2 for all generations.
+constexpr double kPublishedSkipShare = 4.0 / 1538;
 
 // A transfer of `total` bytes, split into `count` packets of `limit` bytes, of which the last may be shorter.
 struct Split {
@@ -43,6 +44,8 @@ double fewest_updates(double tlps, int64_t headers, double data_of_each, int64_t
 
 // Bytes per second of the DLLPs that answer `tlps`, where the receiver advertises `credits`.
 double dllp_bytes(const BoundParameters &p, const TlpRates &tlps, double posted_bytes, const Credits &credits) {
+    if (!p.dllps)
+        return 0;
     const double limit = raw_bytes_per_second(p.shape) / (ack_limit_symbols(p.shape, p.mps) * double(p.shape.lanes));
     const double acks = std::min(tlps.sum(), limit);
     if (p.update_fc == UpdateFc::Guideline)
@@ -92,7 +95,7 @@ double application_note_rate(const LinkShape &shape, unsigned payload) {
 
 PcieBench pcie_bench_rates(const LinkShape &shape, unsigned mps, unsigned mrrs, unsigned header_bytes) {
     double limit = ack_limit_symbols(shape, mps) * double(shape.lanes);
-    double capacity = raw_bytes_per_second(shape) * (1 - 2 * kDllpBytes / limit - skip_share());
+    double capacity = raw_bytes_per_second(shape) * (1 - 2 * kDllpBytes / limit - kPublishedSkipShare);
     double write_wire = double(mps + kFramingBytes + header_bytes) / mps;
     double read_wire = double(mps + kFramingBytes + kCompletionHeader) / mps;
     double request_wire = double(kFramingBytes + header_bytes) / mrrs;
@@ -102,7 +105,7 @@ PcieBench pcie_bench_rates(const LinkShape &shape, unsigned mps, unsigned mrrs, 
 
 Rates link_bound(const BoundParameters &p) {
     const bool reads = p.traffic != Traffic::Write, writes = p.traffic != Traffic::Read;
-    const double capacity = raw_bytes_per_second(p.shape) * (1 - skip_share());
+    const double capacity = raw_bytes_per_second(p.shape) * (1 - skip_sets(p.shape.gen).share(p.shape.lanes));
     const Split write = split(p.descriptor_bytes, p.mps);
     const Split request = split(p.descriptor_bytes, p.mrrs);
     const Split completion =

@@ -38,14 +38,16 @@ struct BoundParameters {
     Traffic traffic = Traffic::Write;
     Rates most;  // with Traffic::Both: what each direction really moves, 0: as much as it can
     UpdateFc update_fc = UpdateFc::Guideline;
+    bool dllps = true;  // without: what no traffic exceeds, however it bunches its TLPs
 };
 
 // The upper bound of this link model: the rate of an ideal card that always has a TLP ready.
 //
 // Each direction loses the bytes of SKP ordered sets, and of the ACKs and UpdateFCs that answer the other direction's
 // TLPs. There is one ACK per TLP or per ACK interval, whichever is rarer; the same holds for UpdateFCs, unless the
-// policy needs fewer. A direction is also limited by the beats that its TLPs take on the data path; read requests share
-// them with writes.
+// policy needs fewer. That is so for TLPs at even distances. Those of a burst are answered together, so a transfer
+// whose requests leave in bursts may exceed this bound, but never the one without DLLPs. A direction is also limited by
+// the beats that its TLPs take on the data path; read requests share them with writes.
 //
 // With descriptors, the card requests as many as MRRS allows in one TLP, and their completions of up to MPS share the
 // receive path with the data of reads.

@@ -76,11 +76,23 @@ Tlp Tlp::completion_data(uint16_t completer, uint16_t requester, uint8_t tag, un
     return tlp;
 }
 
+Tlp Tlp::message(uint16_t requester, Routing routing, Message code) {
+    Tlp tlp;
+    tlp.dw = {0x30000000 | uint32_t(routing) << 24, uint32_t(requester) << 16 | code, 0, 0};
+    return tlp;
+}
+
+Tlp Tlp::slot_power_limit(uint16_t requester, unsigned limit) {
+    Tlp tlp = message(requester, Local, SlotPowerLimit);
+    tlp.dw[0] |= 0x40000001;
+    tlp.dw.push_back(__builtin_bswap32(limit));
+    return tlp;
+}
+
 TlpClass Tlp::credit_class() const {
     if (is_completion())
         return TlpClass::Completion;
-    bool message = (type() & 0x18) == 0x10;
-    return is_memory_write() || message ? TlpClass::Posted : TlpClass::NonPosted;
+    return is_memory_write() || is_message() ? TlpClass::Posted : TlpClass::NonPosted;
 }
 
 uint64_t Tlp::address() const {
@@ -111,7 +123,7 @@ const char *Tlp::name() const {
         return memory[fmt()];
     if (is_completion())
         return fmt() == 0 ? "Cpl" : fmt() == 2 ? "CplD" : "Cpl?";
-    if ((type() & 0x18) == 0x10)
+    if (is_message())
         return has_data() ? "MsgD" : "Msg";
     return "unknown";
 }

@@ -38,6 +38,13 @@ class Tlp {
     static Tlp completion_data(uint16_t completer, uint16_t requester, uint8_t tag, unsigned byte_count,
                                unsigned lower_address, const uint8_t *data, unsigned dwords);
 
+    // A message without data (PCIe 2.1 2.2.8); `code` is one of these.
+    enum Message : uint8_t { PmeTurnOff = 0x19, PmeToAck = 0x1b, SlotPowerLimit = 0x50 };
+    enum Routing : uint8_t { ToRoot = 0, Broadcast = 3, Local = 4, Gathered = 5 };
+    static Tlp message(uint16_t requester, Routing routing, Message code);
+    // `limit`: the value in bits 7:0, its scale in bits 9:8 (6.9).
+    static Tlp slot_power_limit(uint16_t requester, unsigned limit);
+
     unsigned fmt() const { return dw[0] >> 29; }
     unsigned type() const { return (dw[0] >> 24) & 0x1f; }
     bool has_data() const { return fmt() & 2; }
@@ -57,6 +64,8 @@ class Tlp {
     bool is_memory_write() const { return is_memory() && has_data(); }
     bool is_memory_read() const { return is_memory() && !has_data(); }
     bool is_completion() const { return type() == 0x0a; }
+    bool is_message() const { return (type() & 0x18) == 0x10; }
+    uint8_t message_code() const { return uint8_t(dw[1]); }
     TlpClass credit_class() const;
     unsigned data_credits() const { return has_data() ? (length() + 3) / 4 : 0; }  // one per 16 bytes
 

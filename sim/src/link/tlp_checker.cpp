@@ -36,14 +36,6 @@ void check_byte_enables(const Tlp &tlp) {
 
 }  // namespace
 
-void TlpChecker::set_limits(const CardLimits &limits, uint64_t cycle) {
-    if (limits == limits_)
-        return;
-    before_ = limits_;
-    limits_ = limits;
-    changed_at_ = cycle;
-}
-
 void TlpChecker::check_shape(const Tlp &tlp) const {
     if (tlp.dw.size() < 3 || tlp.dw.size() < tlp.header_dwords())
         throw Violation("TLP ends in its header", tlp);
@@ -60,6 +52,8 @@ void TlpChecker::check_shape(const Tlp &tlp) const {
         throw Violation("address type is not 0", tlp);
     if (tlp.poisoned())
         throw Violation("card poisons its data", tlp);
+    if (tlp.is_completion() && !tlp.has_data() && tlp.dw[0] & 0x3ff)
+        throw Violation("length field of a completion without data is not 0", tlp);
     unsigned expected = tlp.has_data() ? tlp.length() : 0;
     if (tlp.payload_dwords() != expected)
         throw Violation("length field says " + std::to_string(expected) + " dwords of payload, there are " +
@@ -115,11 +109,13 @@ void TlpChecker::card_request_answered_late(uint8_t tag) {
         card_tags_[tag] = Tag::Free;
 }
 
-void TlpChecker::check_completion(const Tlp &tlp, uint64_t cycle) {
+void TlpChecker::check_completion(const Tlp &tlp) {
     if (tlp.completer() != limits_.id)
         throw Violation("completer ID is not the card's", tlp);
     if (tlp.dw[1] >> 12 & 1)
         throw Violation("BCM bit is set", tlp);
+    if (tlp.dw[2] >> 7 & 1)
+        throw Violation("reserved bit before the lower address is set", tlp);
     HostRead &read = host_reads_[tlp.tag()];
     if (!read.outstanding || tlp.requester() != 0)
         throw Violation("completion answers no outstanding request of the host", tlp);
@@ -136,7 +132,7 @@ void TlpChecker::check_completion(const Tlp &tlp, uint64_t cycle) {
     }
     if (!tlp.has_data())
         throw Violation("successful completion of a memory read has no data", tlp);
-    if (4 * tlp.length() > (cycle - changed_at_ <= kGraceCycles ? std::max(limits_.mps, before_.mps) : limits_.mps))
+    if (4 * tlp.length() > std::max(limits_.mps, coming_ ? coming_->mps : 0))
         throw Violation("completion exceeds MPS", tlp);
     if (tlp.byte_count() != read.bytes)
         throw Violation("byte count should be " + std::to_string(read.bytes), tlp);
@@ -156,7 +152,7 @@ void TlpChecker::check_completion(const Tlp &tlp, uint64_t cycle) {
 void TlpChecker::from_card(const Tlp &tlp, uint64_t cycle) {
     check_shape(tlp);
     if (tlp.is_completion()) {
-        check_completion(tlp, cycle);
+        check_completion(tlp);
         return;
     }
     if (tlp.header_dwords() == 4 && !(tlp.address() >> 32))
@@ -169,13 +165,12 @@ void TlpChecker::from_card(const Tlp &tlp, uint64_t cycle) {
     try {
         check_request(tlp, limits_);
     } catch (const Violation &) {
-        if (cycle - changed_at_ > kGraceCycles || !keeps(tlp, before_))
+        if (!coming_ || !keeps(tlp, *coming_))
             throw;
     }
     if (!tlp.has_data())
         check_tag(tlp, cycle);
-    const bool graced = cycle - changed_at_ <= kGraceCycles;
-    if (is_message(tlp) && !limits_.msix && !(graced && before_.msix))
+    if (is_message(tlp) && !either(&CardLimits::msix))
         throw Violation("write to the address of interrupts while MSI-X is off or the function is masked", tlp);
 }
 
@@ -183,11 +178,10 @@ bool TlpChecker::is_message(const Tlp &tlp) {
     return tlp.is_memory_write() && tlp.address() >> 20 == kInterruptAddress >> 20;
 }
 
-void TlpChecker::interrupt_from_card(uint64_t cycle) const {
-    const bool graced = cycle - changed_at_ <= kGraceCycles;
-    if (!limits_.bus_master && !(graced && before_.bus_master))
+void TlpChecker::interrupt_from_card() const {
+    if (!either(&CardLimits::bus_master))
         throw Violation("MSI while bus mastering is off");
-    if (!limits_.msi && !(graced && before_.msi))
+    if (!either(&CardLimits::msi))
         throw Violation("MSI while the host does not enable MSI");
 }
 

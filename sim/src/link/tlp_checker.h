@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -39,25 +40,35 @@ struct CardLimits {
                bus_master == o.bus_master && msi == o.msi && msix == o.msix && relaxed_ordering == o.relaxed_ordering &&
                no_snoop == o.no_snoop && tags == o.tags;
     }
+    // Whether these forbid something that `o` allows.
+    bool narrower(const CardLimits &o) const {
+        return mps < o.mps || mrrs < o.mrrs || extended_tag < o.extended_tag || bus_master < o.bus_master ||
+               msi < o.msi || msix < o.msix || relaxed_ordering < o.relaxed_ordering || no_snoop < o.no_snoop ||
+               tags < o.tags;
+    }
 };
 
 // Checks every TLP of the card against PCIe 4.0 2.2 and 2.3, and throws Violation for the first that breaks a rule.
 //
 // It knows the outstanding requests of both sides, so it finds a tag that is used twice and a completion that answers
-// no request. After the host changes a limit, TLPs that obey the old limit pass for kGraceCycles: the card may have
-// built them before it saw the change.
+// no request. While the host writes a limit, TLPs of the card may obey the old one or the new one: it may have built
+// them before it saw the write. From the completion of the write on, all obey the new one.
 class TlpChecker {
   public:
-    static constexpr uint64_t kGraceCycles = 1024;
-
-    void set_limits(const CardLimits &limits, uint64_t cycle);
+    // The host begins to write these limits. set_limits() ends that: the write's completion has reached the host.
+    void change_limits(const CardLimits &limits) { coming_ = limits; }
+    void set_limits(const CardLimits &limits) {
+        limits_ = limits;
+        coming_.reset();
+    }
+    const CardLimits &limits() const { return limits_; }
 
     // Checks a complete TLP of the card.
     void from_card(const Tlp &tlp, uint64_t cycle);
     // Whether a TLP of the card is a message of MSI-X: a write of a dword to where the host receives interrupts.
     static bool is_message(const Tlp &tlp);
     // Checks an MSI that the card's PHY accepts. It is a memory write (PCIe 4.0 6.1.4).
-    void interrupt_from_card(uint64_t cycle) const;
+    void interrupt_from_card() const;
 
     // The last completion of a request reached the card, so the card may use the tag again.
     void card_request_done(uint8_t tag) { card_tags_[tag] = Tag::Free; }
@@ -89,10 +100,12 @@ class TlpChecker {
     void check_request(const Tlp &tlp, const CardLimits &limits) const;
     bool keeps(const Tlp &tlp, const CardLimits &limits) const;
     void check_tag(const Tlp &tlp, uint64_t cycle);
-    void check_completion(const Tlp &tlp, uint64_t cycle);
+    void check_completion(const Tlp &tlp);
+    // Whether either of the limits that may be obeyed now has this.
+    bool either(bool CardLimits::*allowed) const { return limits_.*allowed || (coming_ && *coming_.*allowed); }
 
-    CardLimits limits_, before_;
-    uint64_t changed_at_ = 0;
+    CardLimits limits_;
+    std::optional<CardLimits> coming_;
     uint64_t quarantine_ = 0;
     std::array<Tag, 256> card_tags_{};
     std::array<uint64_t, 256> abandoned_at_{};

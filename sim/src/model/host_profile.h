@@ -15,6 +15,10 @@ struct HostProfile {
     std::vector<Quantile> latencies;  // of reads; empty: as the options say
     Credits credits = kRootPortCredits;
     uint64_t credit_return_ns = 0;
+    uint64_t flight_ns = 0;
+    uint64_t outstanding = 0;
+    uint64_t stall_ns = 0, stall_period_ns = 7800;
+    unsigned most_mps = 4096;
     IommuTimes iommu;
     unsigned completion_bytes = 0;
 };

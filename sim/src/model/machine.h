@@ -55,6 +55,15 @@ class Machine {
     // The reset of the bus above the card: a hot reset of the link, which is up again at the end or soon after.
     virtual void reset_bus() = 0;
 
+    // What a program that measures must know: whether the card has accepted all stores, the TLPs of both directions so
+    // far, when the card had the latest completion with data, the interrupts, and the read completion boundary in
+    // bytes.
+    virtual bool stores_done() const = 0;
+    virtual uint64_t tlps() const = 0;
+    virtual uint64_t last_completion_cycle() const = 0;
+    virtual uint64_t interrupts() const = 0;
+    virtual unsigned rcb() const = 0;
+
     // Faults of the completions that the host sends.
     virtual FaultInjector &faults() = 0;
     // Writes the figures so far as JSON; `violation` is the broken rule, or empty. Throws std::runtime_error if the

@@ -18,7 +18,10 @@ Model::Model(Card &card, HostMemory &memory, const ModelOptions &options)
     : card_(card), options_(options), faults_(options.seed),
       config_(card.info(), options.mps_supported, options.extended_tag, options.msix),
       phy_(card.info(), options.credits, card_credits(options.mps_supported),
-           {options.update_fc, options.lcrc_every, cycles_of(options.credit_return_ns, card.info().clock_hz)}),
+           {{options.update_fc, cycles_of(options.flight_ns, card.info().clock_hz)},
+            options.lcrc_every,
+            cycles_of(options.credit_return_ns, card.info().clock_hz)}),
+      order_(memory, card.info().memory_channels, card.info().streams),
       completer_(memory, faults_, completer_options(options, card.info().clock_hz),
                  [this](const Tlp &tlp) { unmapped(tlp); }),
       idle_(card.info().clock_hz), trace_(options.trace, card.info().clock_hz) {
@@ -32,17 +35,18 @@ Model::Model(Card &card, HostMemory &memory, const ModelOptions &options)
         else
             checker_.card_request_done(tlp.tlp.tag());
     };
-    phy_.translated = [this](const Tlp &tlp) { return completer_.translated(tlp, cycle_); };
+    phy_.kept_until = [this](const Tlp &tlp) { return completer_.accepted(tlp, cycle_); };
+    phy_.reads_waiting = [this] { return completer_.reads_waiting(); };
     checker_.set_quarantine(options.quarantine_us * card.info().clock_hz / 1000000);
-    phy_.receive().on_end = [this](const HostTlp &tlp) { card_accepted(tlp.tlp); };
-    phy_.transmit().on_accept = [this](const Tlp &tlp) {
-        trace_.tlp(cycle_, '<', tlp);
-        checker_.from_card(tlp, cycle_);
-        TrafficCounts::add(traffic_.to_host, tlp);
+    phy_.receive().on_end = [this](const HostTlp &tlp) { card_accepted(tlp); };
+    phy_.transmit().on_accept = [this](const Tlp &tlp) { card_sent(tlp); };
+    phy_.transmit().on_interrupt = [this](uint8_t vector) {
+        checker_.interrupt_from_card();
+        order_.msi(vector);
     };
-    phy_.transmit().on_interrupt = [this] { checker_.interrupt_from_card(cycle_); };
     restart_card();
     apply_config();
+    checker_.set_limits(card_limits());
 }
 
 Machine::Shape Model::shape() const {
@@ -85,7 +89,7 @@ void Model::trace_naks() {
 
 // A cycle in which nothing passes the link. Without a link, a PHY may take beats of the card, which are lost, or not.
 void Model::closed_cycle() {
-    const bool late = down_cycles_ && cycle_ - down_since_ > TlpChecker::kGraceCycles;
+    const bool late = down_cycles_ && cycle_ - down_since_ > kDownCycles;
     in_.tx_ready.fill(!reset_cycles_ && cycle_ & 8);
     for (RxInput &rx : in_.rx)
         rx.valid = false;
@@ -112,6 +116,11 @@ void Model::report_errors() {
         config_.report(ConfigSpace::Error::Poisoned);
     if (out_.unsupported_request)
         config_.report(ConfigSpace::Error::UnsupportedRequest);
+    // The card sends a NAK for a TLP that arrived damaged.
+    if (phy_.to_host().counts().naks != reported_naks_) {
+        reported_naks_ = phy_.to_host().counts().naks;
+        config_.report(ConfigSpace::LinkError::BadTlp);
+    }
 }
 
 void Model::host_side() {
@@ -165,15 +174,19 @@ void Model::request(const Tlp &tlp) {
     completer_.receive(tlp, cycle_);
 }
 
-void Model::message(const Tlp &tlp) {
+uint32_t Model::message_data(const Tlp &tlp) {
     uint8_t data[4];
     if (tlp.length() != 1 || tlp.first_be() != 0xf)
         throw Violation("message of MSI-X that is not one dword", tlp);
     tlp.payload_bytes(data);
+    return data[0] | data[1] << 8 | data[2] << 16 | uint32_t(data[3]) << 24;
+}
+
+void Model::message(const Tlp &tlp) {
     if (!config_.msix_enabled())
         figures_.masked_interrupts++;
     else
-        deliver(data[0] | data[1] << 8, "MSI-X");
+        deliver(message_data(tlp) & 0xffff, "MSI-X");
 }
 
 void Model::interrupt(uint8_t vector) {
@@ -203,22 +216,38 @@ bool Model::streams_move() const {
     return out_.tx_valid[0] | out_.tx_valid[1] | in_.rx[0].valid | in_.rx[1].valid | out_.msi_valid;
 }
 
-void Model::card_accepted(const Tlp &tlp) {
-    if (!tlp.is_completion()) {
-        stores_ -= tlp.is_memory_write();
+void Model::card_accepted(const HostTlp &accepted) {
+    if (!accepted.tlp.is_completion()) {
+        stores_ -= accepted.tlp.is_memory_write();
         return;
     }
-    if (tlp.has_data())
+    if (accepted.tlp.has_data())
         figures_.last_completion_cycle = cycle_;
+    if (!accepted.stray)
+        order_.completion(accepted.tlp);
 }
 
+void Model::card_sent(const Tlp &tlp) {
+    trace_.tlp(cycle_, '<', tlp);
+    checker_.from_card(tlp, cycle_);
+    if (TlpChecker::is_message(tlp))
+        order_.msix(message_data(tlp));
+    else
+        order_.from_card(tlp);
+    TrafficCounts::add(traffic_.to_host, tlp);
+}
+
+// A request while memory space is off, or outside of D0, is an unsupported one.
 void Model::store(uint64_t offset, const uint8_t *data, size_t bytes) {
-    if (!config_.memory_enabled())
+    if (!config_.memory_enabled()) {
+        config_.report_posted();
         return;
+    }
     for (size_t i = 0; i + 4 <= bytes; i += 4) {
         uint32_t value;
         memcpy(&value, data + i, 4);
         idle_.host_writes(offset + i, value);
+        order_.host_writes(offset + i, value);
     }
     idle_.activity(cycle_);
     completer_.set_timeout_cycles(idle_.timeout_cycles());
@@ -227,8 +256,10 @@ void Model::store(uint64_t offset, const uint8_t *data, size_t bytes) {
 
 bool Model::load(uint64_t offset, uint8_t *data, size_t bytes) {
     memset(data, 0xff, bytes);
-    if (!config_.memory_enabled())
+    if (!config_.memory_enabled()) {
+        config_.report(ConfigSpace::Error::UnsupportedRequest);
         return false;
+    }
     Tlp request;
     uint8_t tag = cpu_.read(config_.bar0() + offset, bytes, cycle_, egress_, &request);
     checker_.host_read(request);

@@ -15,6 +15,7 @@
 #include "model/idle_rule.h"
 #include "model/machine.h"
 #include "model/model_options.h"
+#include "model/order_checker.h"
 
 namespace litepcie {
 
@@ -22,6 +23,8 @@ namespace litepcie {
 // clock.
 class Model final : public Machine {
   public:
+    static constexpr uint64_t kDownCycles = 1024;  // after which the card has seen that the link is down
+
     Model(Card &card, HostMemory &memory, const ModelOptions &options);
 
     Shape shape() const override;
@@ -34,12 +37,17 @@ class Model final : public Machine {
     // Of stores, stores() TLPs have not been accepted by the card.
     void store(uint64_t offset, const uint8_t *data, size_t bytes) override;
     uint64_t stores() const override { return stores_; }
-    bool stores_done() const { return stores_ == 0; }
+    bool stores_done() const override { return stores_ == 0; }
+    uint64_t tlps() const override { return to_host().counts().tlps + to_card().counts().tlps; }
+    uint64_t last_completion_cycle() const override { return figures_.last_completion_cycle; }
+    uint64_t interrupts() const override { return figures_.interrupts; }
+    unsigned rcb() const override { return options_.rcb; }
     bool load(uint64_t offset, uint8_t *data, size_t bytes) override;
 
-    // Configuration space. A write takes effect at the next step. After a write that turns bus mastering off, the clock
-    // runs until the requests of before have arrived. After a write that starts a function level reset, it runs until
-    // the card has ended the reset; a card that takes too long breaks a rule.
+    // Configuration space. A write takes effect at the next step. After a write that forbids something, the clock runs
+    // until the requests of before have arrived; then the write is complete, and what it forbids breaks a rule. After a
+    // write that starts a function level reset, it runs until the card has ended the reset; a card that takes too long
+    // breaks a rule.
     const ConfigSpace &config() const { return config_; }
     void config_read(unsigned offset, uint8_t *data, size_t bytes) override { config_.read(offset, data, bytes); }
     void config_write(unsigned offset, const uint8_t *data, size_t bytes) override;
@@ -76,6 +84,7 @@ class Model final : public Machine {
     const ModelOptions &options() const { return options_; }
 
   private:
+    CardLimits card_limits() const;
     void apply_config();
     void restart_card();
     void cut_link();
@@ -88,9 +97,11 @@ class Model final : public Machine {
     void request(const Tlp &tlp);
     void expire_loads();
     void interrupt(uint8_t vector);
+    static uint32_t message_data(const Tlp &tlp);
     void message(const Tlp &tlp);
     void deliver(unsigned vector, const char *kind);
-    void card_accepted(const Tlp &tlp);
+    void card_accepted(const HostTlp &accepted);
+    void card_sent(const Tlp &tlp);
     bool streams_move() const;
     void trace_naks();
     void unmapped(const Tlp &tlp);
@@ -102,12 +113,13 @@ class Model final : public Machine {
     ConfigSpace config_;
     Phy phy_;
     TlpChecker checker_;
+    OrderChecker order_;
     Completer completer_;
     HostCpu cpu_;
     Egress egress_;
     IdleRule idle_;
     Trace trace_;
-    uint64_t traced_naks_ = 0;
+    uint64_t traced_naks_ = 0, reported_naks_ = 0;
     TrafficCounts traffic_;
     CardInputs in_;
     CardOutputs out_;

@@ -5,6 +5,7 @@
 #include "host/faults.h"
 #include "model/host_profile.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <stdexcept>
 
@@ -12,7 +13,8 @@ namespace litepcie {
 
 namespace {
 
-constexpr uint64_t kSecond = 1000000000;                  // ns
+constexpr uint64_t kSecond = 1000000000;  // ns
+constexpr uint64_t kMostReads = 65536;
 constexpr unsigned kMostHeaders = 127, kMostData = 2047;  // of a port (PCIe 4.0 2.6.1)
 
 // "PH,PD,NPH": posted headers, posted data in 16 bytes, reads.
@@ -37,9 +39,9 @@ void add_model_options(CommandLine &line, ModelOptions &o) {
     line.choice<bool>("--msix", "the card offers MSI-X if it has it (on)", o.msix, {{"on", true}, {"off", false}});
     line.number("--latency-extra-ns", "NS", "adds NS to every latency, as a clock crossing of the card does (0)",
                 o.latency_extra_ns, 0, kSecond);
-    line.choice<UpdateFc>("--update-fc",
-                          "credits return at the recommended interval, or as rarely as allowed (guideline)",
-                          o.update_fc, {{"guideline", UpdateFc::Guideline}, {"minimum", UpdateFc::Minimum}});
+    line.number("--flight-ns", "NS",
+                "time of flight of TLPs and DLLPs from one end of the link to the other, part of the latency (0)",
+                o.flight_ns, 0, kSecond);
     line.number("--lcrc-every", "N", "every N-th TLP of each direction arrives damaged and is replayed; 0: none (0)",
                 o.lcrc_every, 0, kSecond);
     add_host_options(line, o);
@@ -52,8 +54,23 @@ void add_host_options(CommandLine &line, ModelOptions &o) {
     line.each("--credits", "PH,PD,NPH",
               "credits of the root port: posted headers, posted data in units of 16 bytes, reads (64,256,64)",
               [&o](const std::string &text) { o.credits = parse_credits(text); });
+    line.choice<UpdateFc>("--update-fc",
+                          "credits return at the recommended interval, or as rarely as allowed (guideline)",
+                          o.update_fc, {{"guideline", UpdateFc::Guideline}, {"minimum", UpdateFc::Minimum}});
     line.number("--credit-return-ns", "NS", "time for which the root port keeps the buffer of a TLP (0)",
                 o.credit_return_ns, 0, kSecond);
+    line.number("--outstanding", "N", "reads that the root complex serves at once; 0: any number (0)", o.outstanding, 0,
+                kMostReads);
+    line.number("--stall-ns", "NS", "memory answers nothing for NS, once in --stall-period-ns, as in a refresh (0)",
+                o.stall_ns, 0, kSecond);
+    line.number("--stall-period-ns", "NS", "time from one stall of memory to the next (7800)", o.stall_period_ns, 1,
+                kSecond);
+    line.check([&o] {
+        if (o.stall_ns >= o.stall_period_ns)
+            throw UsageError("--stall-ns " + std::to_string(o.stall_ns) +
+                             " is not possible; give less than --stall-period-ns, which is " +
+                             std::to_string(o.stall_period_ns));
+    });
     line.number("--latency-ns", "NS", "host: time from a read request to its first completion (1000)", o.latency_ns, 0,
                 kSecond);
     line.number("--latency-jitter-ns", "NS", "host: adds a uniformly distributed 0 to NS to the latency (0)",
@@ -99,16 +116,22 @@ CompleterOptions completer_options(const ModelOptions &options, uint64_t clock_h
     auto cycles = [clock_hz](uint64_t ns) { return cycles_of(ns, clock_hz); };
     const double per_ns = clock_hz * 1e-9;
     const IommuTimes &iommu = options.iommu_times;
+    // A latency is from the request's last byte at the card to the first completion there.
+    const uint64_t flights = 2 * options.flight_ns;
     std::vector<Quantile> latencies = options.latencies;
     for (Quantile &quantile : latencies)
-        quantile.ns += options.latency_extra_ns;
-    return {cycles(options.latency_ns + options.latency_extra_ns),
+        quantile.ns = std::max(quantile.ns + options.latency_extra_ns - flights, 0.0);
+    const uint64_t latency = options.latency_ns + options.latency_extra_ns;
+    return {cycles(latency - std::min(latency, flights)),
             cycles(options.latency_jitter_ns),
             cycles(options.latency_outlier_ns),
             options.latency_outlier_every,
             latencies,
             per_ns,
             {iommu.entries, iommu.walk_ns * per_ns, iommu.interval_ns * per_ns, iommu.directory_ns * per_ns},
+            unsigned(options.outstanding),
+            cycles(options.stall_ns),
+            std::max<uint64_t>(cycles(options.stall_period_ns), 1),
             options.rcb,
             options.completion_bytes,
             options.seed,

@@ -33,6 +33,11 @@ struct ModelOptions {
     std::vector<Quantile> latencies;     // instead of latency and jitter, if not empty
     Credits credits = kRootPortCredits;  // of the root port
     uint64_t credit_return_ns = 0;       // for which the root port keeps the buffer of a TLP
+    uint64_t flight_ns = 0;              // from one end of the link to the other, part of the latency
+    uint64_t outstanding = 0;            // reads that the root complex serves at once; 0: any number
+    uint64_t stall_ns = 0;               // for which memory answers nothing, once in stall_period_ns
+    uint64_t stall_period_ns = 7800;
+    unsigned most_mps = 4096;  // largest MPS of the root port
     IommuTimes iommu_times;
     unsigned rcb = 64;              // read completion boundary, bytes
     unsigned completion_bytes = 0;  // completions end at multiples of this; 0: as long as MPS allows

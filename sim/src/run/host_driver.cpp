@@ -20,10 +20,16 @@ constexpr uint32_t kAttributeEnables = 1u << 11 | 1u << 4;  // no snoop, relaxed
 constexpr uint32_t kFunctionReset = 1u << 15;
 constexpr uint32_t kMsiAddress = 0xfee00000;
 
-void config_write(Model &model, unsigned offset, uint32_t value, unsigned bytes) {
+void config_write(Machine &machine, unsigned offset, uint32_t value, unsigned bytes) {
     uint8_t data[4];
     memcpy(data, &value, 4);
-    model.config_write(offset, data, bytes);
+    machine.config_write(offset, data, bytes);
+}
+
+uint32_t config_read(Machine &machine, unsigned offset, unsigned bytes) {
+    uint32_t value = 0;
+    machine.config_read(offset, reinterpret_cast<uint8_t *>(&value), bytes);
+    return value;
 }
 
 unsigned size_code(const char *what, unsigned bytes) {
@@ -45,66 +51,67 @@ uint32_t field(uint32_t value, uint32_t mask) { return (value & mask) >> __built
 }  // namespace
 
 void HostDriver::set_up(const HostSetup &setup) {
-    config_write(model_, kBar0Register, kBar0, 4);
+    config_write(machine_, kBar0Register, kBar0, 4);
     // Linux, too, enables extended tags wherever the card offers them.
     const bool extended_tag =
-        setup.extended_tag && model_.config().read(kDeviceCapabilities, 4) & kExtendedTagSupported;
-    config_write(model_, kDeviceControl,
+        setup.extended_tag && config_read(machine_, kDeviceCapabilities, 4) & kExtendedTagSupported;
+    config_write(machine_, kDeviceControl,
                  size_code("MPS", setup.mps) << 5 | size_code("MRRS", setup.mrrs) << 12 |
                      (extended_tag ? kExtendedTagEnable : 0) | kAttributeEnables,
                  2);
     // Firmware tells the card the read completion boundary of the root port.
-    config_write(model_, kLinkControl, model_.options().rcb == 128 ? kRcb128 : 0, 2);
-    config_write(model_, kMsi + 4, kMsiAddress, 4);
-    config_write(model_, kMsi + 2, setup.msi ? 1 : 0, 2);
-    config_write(model_, kCommand, 2 | (setup.bus_master ? 4 : 0), 2);
-    if (model_.config().mps() != setup.mps)
+    config_write(machine_, kLinkControl, machine_.rcb() == 128 ? kRcb128 : 0, 2);
+    config_write(machine_, kMsi + 4, kMsiAddress, 4);
+    config_write(machine_, kMsi + 2, setup.msi ? 1 : 0, 2);
+    config_write(machine_, kCommand, 2 | (setup.bus_master ? 4 : 0), 2);
+    const unsigned most = 128u << (config_read(machine_, kDeviceCapabilities, 1) & 7);
+    if (setup.mps > most)
         throw HostError("MPS of " + std::to_string(setup.mps) + " bytes is more than the card announces (" +
-                        std::to_string(model_.config().mps()) + ")");
+                        std::to_string(most) + ")");
 }
 
 void HostDriver::function_reset() {
-    config_write(model_, kDeviceControl, model_.config().read(kDeviceControl, 2) | kFunctionReset, 2);
+    config_write(machine_, kDeviceControl, config_read(machine_, kDeviceControl, 2) | kFunctionReset, 2);
 }
 
 uint32_t HostDriver::read(uint32_t offset) {
     uint32_t value;
-    if (!model_.load(offset, reinterpret_cast<uint8_t *>(&value), sizeof(value)))
+    if (!machine_.load(offset, reinterpret_cast<uint8_t *>(&value), sizeof(value)))
         throw HostError("the card did not answer a read of register " + hex(offset));
     return value;
 }
 
 void HostDriver::write(uint32_t offset, uint32_t value) {
-    model_.store(offset, reinterpret_cast<uint8_t *>(&value), sizeof(value));
+    machine_.store(offset, reinterpret_cast<uint8_t *>(&value), sizeof(value));
 }
 
 void HostDriver::write(uint32_t offset, const uint32_t *values, unsigned count) {
-    model_.store(offset, reinterpret_cast<const uint8_t *>(values), count * sizeof(uint32_t));
+    machine_.store(offset, reinterpret_cast<const uint8_t *>(values), count * sizeof(uint32_t));
 }
 
 void HostDriver::run(uint64_t cycles) {
     for (uint64_t i = 0; i < cycles; i++)
-        model_.step();
+        machine_.step();
 }
 
 bool HostDriver::run_until(const std::function<bool()> &done, uint64_t quiet_limit, uint64_t limit) {
-    uint64_t tlps = 0, quiet_since = model_.cycle();
-    const uint64_t start = model_.cycle();
+    uint64_t tlps = 0, quiet_since = machine_.cycle();
+    const uint64_t start = machine_.cycle();
     while (!done()) {
-        model_.step();
-        uint64_t now = model_.to_host().counts().tlps + model_.to_card().counts().tlps;
+        machine_.step();
+        uint64_t now = machine_.tlps();
         if (now != tlps) {
             tlps = now;
-            quiet_since = model_.cycle();
+            quiet_since = machine_.cycle();
         }
-        if (model_.cycle() - quiet_since > quiet_limit || model_.cycle() - start >= limit)
+        if (machine_.cycle() - quiet_since > quiet_limit || machine_.cycle() - start >= limit)
             return done();
     }
     return true;
 }
 
 void HostDriver::flush() {
-    if (!run_until([this] { return model_.stores_done(); }))
+    if (!run_until([this] { return machine_.stores_done(); }))
         throw HostError("the card no longer accepts writes of the host");
 }
 

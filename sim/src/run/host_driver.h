@@ -37,13 +37,13 @@ struct HostSetup {
 
 // The part of a driver that both kinds of run need: set-up, registers and interrupts, in simulated time.
 //
-// This folder is the program litepcie_host: it drives the model without QEMU, with transfers, scripts or PIO, and
+// This folder is the program litepcie_host: it drives a machine without QEMU, with transfers, scripts or PIO, and
 // verifies the data.
 class HostDriver {
   public:
     static constexpr uint32_t kBar0 = 0xe0000000;
 
-    HostDriver(Model &model, Arena &memory) : model_(model), memory_(memory) {}
+    HostDriver(Machine &machine, Arena &memory) : machine_(machine), memory_(memory) {}
 
     // Writes configuration space. Throws HostError if MPS or MRRS is not a legal size, or MPS more than the card
     // announces.
@@ -64,16 +64,26 @@ class HostDriver {
     // Runs until done() is true, and returns true. Returns false if the link carried no TLP for `quiet_limit` cycles,
     // or after `limit` cycles.
     bool run_until(const std::function<bool()> &done, uint64_t quiet_limit = kQuietLimit, uint64_t limit = UINT64_MAX);
-    uint64_t interrupts() const { return model_.figures().interrupts; }
+    uint64_t interrupts() const { return machine_.interrupts(); }
 
-    Model &model() { return model_; }
+    Machine &machine() { return machine_; }
     Arena &memory() { return memory_; }
 
     static constexpr uint64_t kQuietLimit = 4000000;  // cycles
 
   private:
-    Model &model_;
+    Machine &machine_;
     Arena &memory_;
+};
+
+// A driver whose machine is the model, for runs that look into it.
+class ModelDriver : public HostDriver {
+  public:
+    ModelDriver(Model &model, Arena &memory) : HostDriver(model, memory), model_(model) {}
+    Model &model() { return model_; }
+
+  private:
+    Model &model_;
 };
 
 }  // namespace litepcie

@@ -4,6 +4,7 @@
 #include "common/command_line.h"
 #include "model/model_options.h"
 #include "run/pio_run.h"
+#include "run/run_options.h"
 #include "run/run_report.h"
 #include "run/script.h"
 #include "run/stress.h"
@@ -25,25 +26,8 @@ struct HostOptions {
 };
 
 void add_options(CommandLine &line, HostOptions &o) {
-    constexpr uint64_t kMost = 1 << 30;
-    line.choice("--sequence",
-                "transfers of an iteration: read is host to card, write is card to host; pio: stores and loads of the "
-                "processor (write-then-read)",
-                o.run.sequence, {"write", "read", "read-then-write", "write-then-read", "read-and-write", "pio"});
-    line.number("--length", "BYTES", "length of a transfer (100000)", o.run.length, 1, kMost);
-    line.number("--iterations", "N", "number of iterations; each is measured (20)", o.run.iterations, 1, 1000000);
-    line.number("--batch", "N", "transfers per doorbell, measured as one (1)", o.run.batch, 1, 100000);
-    line.flag("--direct", "write the first descriptor of a doorbell into the card's registers, not only into the ring",
-              o.run.direct);
+    add_run_options(line, o.run, true);
     line.choice("--mps", "Max_Payload_Size, bytes (256)", o.run.mps, {128, 256, 512, 1024, 2048, 4096});
-    line.choice("--mrrs", "Max_Read_Request_Size, bytes (512)", o.run.mrrs, {128, 256, 512, 1024, 2048, 4096});
-    line.number("--host-offset", "BYTES", "offset of the buffers from a 4 KiB boundary (0)", o.run.host_offset, 0,
-                kMost);
-    line.number("--endpoint-offset", "BYTES", "offset in the card's memory (0)", o.run.endpoint_offset, 0, UINT32_MAX);
-    line.number("--descriptor-bytes", "BYTES", "longest descriptor; 0: 8 MiB (0)", o.run.descriptor_bytes, 0,
-                (1 << 24) - 1);
-    line.choice("--address-bits", "address of the buffers: below (32) or above (64) 4 GiB (32)", o.run.address_bits,
-                {32, 64});
     line.choice("--store-bytes", "size of a store of the sequence pio; 64: as from a write-combining buffer (4)",
                 o.store_bytes, {4, 64});
     add_link_options(line, o.link);
@@ -78,10 +62,10 @@ void add_options(CommandLine &line, HostOptions &o) {
     add_model_options(line, o.model);
 }
 
-void run_sequence(HostDriver &driver, const HostOptions &o) {
+void run_sequence(ModelDriver &driver, const HostOptions &o) {
     driver.set_up({o.run.mps, o.run.mrrs});
     const Identity identity = driver.identify();
-    RunReport report(driver.model(), identity, o.run);
+    RunReport report(conditions_of(driver.model()), identity, o.run);
     std::string failure;
     try {
         TransferRun run(driver, identity, o.run);
@@ -97,7 +81,7 @@ void run_sequence(HostDriver &driver, const HostOptions &o) {
         throw HostError(failure);
 }
 
-void run_window(HostDriver &driver, const HostOptions &o) {
+void run_window(ModelDriver &driver, const HostOptions &o) {
     driver.set_up({o.run.mps, o.run.mrrs});
     const PioOptions options = {o.run.length, o.store_bytes};
     report_pio(driver.model(), options, run_pio(driver, driver.identify(), options), o.json);
@@ -113,7 +97,7 @@ int run(const HostOptions &o) {
     CardOnLink card(make_card(), o.link);
     Arena memory;
     Model model(card, memory, o.model);
-    HostDriver driver(model, memory);
+    ModelDriver driver(model, memory);
     std::string violation;
     std::exception_ptr error;
     model.busy_clock().start();

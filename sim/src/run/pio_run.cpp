@@ -9,7 +9,7 @@
 
 namespace litepcie {
 
-PioFigures run_pio(HostDriver &driver, const Identity &identity, const PioOptions &o) {
+PioFigures run_pio(ModelDriver &driver, const Identity &identity, const PioOptions &o) {
     if (o.length % o.store_bytes || o.length > identity.window_size)
         throw HostError("length of " + std::to_string(o.length) + " bytes is not whole stores of " +
                         std::to_string(o.store_bytes) + " bytes within the window of " +
@@ -27,10 +27,15 @@ PioFigures run_pio(HostDriver &driver, const Identity &identity, const PioOption
     driver.flush();
     figures.write_cycles = model.cycle() - start;
 
+    // The processor waits for each load. On its way through the root complex, both ways together, it takes as long as a
+    // read of the card.
+    const uint64_t host = cycles_of(model.options().latency_ns, model.info().clock_hz);
     start = model.cycle();
-    for (uint64_t i = 0; i < o.length; i += 4)
+    for (uint64_t i = 0; i < o.length; i += 4) {
         if (!model.load(identity.window_offset + i, back.data() + i, 4))
             throw HostError("the card did not answer a load of the window at " + std::to_string(i));
+        driver.run(host);
+    }
     figures.read_cycles = model.cycle() - start;
     for (uint64_t i = 0; i < o.length; i++)
         expect("window byte " + std::to_string(i), back[i], unsigned(data[i]));

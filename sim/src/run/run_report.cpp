@@ -2,8 +2,6 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #include "run/run_report.h"
 
-#include "link/theory.h"
-
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -29,8 +27,9 @@ struct Summary {
 };
 
 Summary summarize(const std::vector<Iteration> &iterations, std::optional<Measure> Iteration::*which,
-                  uint64_t clock_hz) {
+                  const RunConditions &c) {
     Summary s;
+    const uint64_t clock_hz = c.clock_hz;
     uint64_t bytes = 0, cycles = 0, model_cycles = 0;
     for (const Iteration &iteration : iterations) {
         const std::optional<Measure> &m = iteration.*which;
@@ -45,21 +44,21 @@ Summary summarize(const std::vector<Iteration> &iterations, std::optional<Measur
     }
     s.average = rate(bytes, cycles, clock_hz);
     s.seconds = double(cycles) / clock_hz;
-    s.model = rate(bytes, model_cycles, clock_hz);
+    s.model = rate(bytes, model_cycles, c.machine_hz);
     return s;
 }
 
-BoundParameters bound_parameters(const Model &model, const RunOptions &options) {
+BoundParameters bound_parameters(const RunConditions &c, const RunOptions &options) {
     BoundParameters p;
-    p.shape = {model.info().gen, model.info().lanes, model.info().clock_hz};
-    p.data_width = model.info().data_width;
-    p.block_width = model.info().block_width;
-    p.block_clock_hz = model.info().block_clock_hz;
-    p.straddle = model.info().straddle();
+    p.shape = {c.gen, c.lanes, c.clock_hz};
+    p.data_width = c.data_width;
+    p.block_width = c.block_width;
+    p.block_clock_hz = c.block_clock_hz;
+    p.straddle = c.straddle;
     p.mps = options.mps;
     p.mrrs = options.mrrs;
-    p.completion_bytes = model.options().completion_bytes;
-    p.update_fc = model.options().update_fc;
+    p.completion_bytes = c.completion_bytes;
+    p.update_fc = c.update_fc;
     p.header_bytes = options.address_bits == 64 ? 16 : 12;
     p.descriptor_bytes = options.descriptor_bytes;
     return p;
@@ -96,13 +95,13 @@ Rates bound(const BoundParameters &p, const RunOptions &options, const Summary &
                                                                                          : bound_alone(p);
 }
 
-Json measure_json(const Measure &m, uint64_t clock_hz) {
+Json measure_json(const Measure &m, const RunConditions &of) {
     const EngineCounters &c = m.counters;
     return {{"bytes", c.bytes},
             {"active_cycles", c.active},
-            {"bytes_per_second", rate(c.bytes, c.active, clock_hz)},
+            {"bytes_per_second", rate(c.bytes, c.active, of.clock_hz)},
             {"model_cycles", m.model_cycles},
-            {"model_bytes_per_second", rate(c.bytes, m.model_cycles, clock_hz)},
+            {"model_bytes_per_second", rate(c.bytes, m.model_cycles, of.machine_hz)},
             {"descriptors", c.descriptors},
             {"tlps", c.tlps},
             {"wait_descriptor", c.wait_descriptor},
@@ -111,27 +110,36 @@ Json measure_json(const Measure &m, uint64_t clock_hz) {
             {"wait_data", c.wait_data}};
 }
 
-Json summary_json(const Summary &s, double bound, double with_descriptors) {
+Json summary_json(const Summary &s, double bound, double with_descriptors, double without_dllps) {
     return {{"average_bytes_per_second", s.average},
             {"peak_bytes_per_second", s.peak},
             {"last_bytes_per_second", s.last},
             {"model_bytes_per_second", s.model},
             {"bound_bytes_per_second", bound},
             {"share_of_bound", s.average / bound},
-            {"bound_with_descriptors_bytes_per_second", with_descriptors}};
+            {"bound_with_descriptors_bytes_per_second", with_descriptors},
+            {"bound_without_dllps_bytes_per_second", without_dllps}};
 }
 
 }  // namespace
 
+RunConditions conditions_of(const Model &model) {
+    const CardInfo &card = model.info();
+    const ModelOptions &host = model.options();
+    return {card.gen,         card.lanes,          card.data_width, card.clock_hz,         card.clock_hz,
+            card.block_width, card.block_clock_hz, card.straddle(), host.completion_bytes, host.latency_ns,
+            host.update_fc};
+}
+
 void RunReport::print() const {
-    const uint64_t clock = model_.info().clock_hz;
-    const Summary read = summarize(iterations_, &Iteration::read, clock);
-    const Summary write = summarize(iterations_, &Iteration::write, clock);
-    const Rates limits = bound(bound_parameters(model_, options_), options_, read, write);
-    const double theory = application_note_rate({model_.info().gen, model_.info().lanes, clock}, options_.mps);
+    const RunConditions &c = conditions_;
+    const Summary read = summarize(iterations_, &Iteration::read, c);
+    const Summary write = summarize(iterations_, &Iteration::write, c);
+    const Rates limits = bound(bound_parameters(conditions_, options_), options_, read, write);
+    const double theory = application_note_rate({c.gen, c.lanes, c.clock_hz}, options_.mps);
     printf("%s: %llu bytes x %zu, MPS %u, MRRS %u, Gen%u x%u, %u bit at %.0f MHz\n", options_.sequence.c_str(),
-           (unsigned long long)options_.length, iterations_.size(), options_.mps, options_.mrrs, model_.info().gen,
-           model_.info().lanes, model_.info().data_width, clock / 1e6);
+           (unsigned long long)options_.length, iterations_.size(), options_.mps, options_.mrrs, c.gen, c.lanes,
+           c.data_width, double(c.clock_hz) / 1e6);
     printf("%-6s %10s %10s %10s %12s %10s %8s %10s   (MB/s)\n", "", "average", "peak", "last", "model clock", "bound",
            "share", "theory");
     const struct {
@@ -148,13 +156,15 @@ void RunReport::print() const {
 }
 
 void RunReport::write_json(const std::string &path, const std::string &failure) const {
-    const CardInfo &card = model_.info();
-    const Summary read = summarize(iterations_, &Iteration::read, card.clock_hz);
-    const Summary write = summarize(iterations_, &Iteration::write, card.clock_hz);
-    BoundParameters parameters = bound_parameters(model_, options_);
+    const RunConditions &card = conditions_;
+    const Summary read = summarize(iterations_, &Iteration::read, card);
+    const Summary write = summarize(iterations_, &Iteration::write, card);
+    BoundParameters parameters = bound_parameters(conditions_, options_);
     const Rates limits = bound(parameters, options_, read, write);
     parameters.with_descriptors = true;
     const Rates with_descriptors = bound(parameters, options_, read, write);
+    parameters.with_descriptors = parameters.dllps = false;
+    const Rates without_dllps = bound(parameters, options_, read, write);
     const LinkShape shape{card.gen, card.lanes, card.clock_hz};
     Json json = {
         {"ok", failure.empty()},
@@ -166,9 +176,9 @@ void RunReport::write_json(const std::string &path, const std::string &failure) 
         {"tags", identity_.tags},
         {"mps", options_.mps},
         {"mrrs", options_.mrrs},
-        {"completion_bytes", model_.options().completion_bytes ? model_.options().completion_bytes : options_.mps},
-        {"latency_ns", model_.options().latency_ns},
-        {"update_fc", model_.options().update_fc == UpdateFc::Minimum ? "minimum" : "guideline"},
+        {"completion_bytes", card.completion_bytes ? card.completion_bytes : options_.mps},
+        {"latency_ns", card.latency_ns},
+        {"update_fc", card.update_fc == UpdateFc::Minimum ? "minimum" : "guideline"},
         {"header_bytes", options_.address_bits == 64 ? 16 : 12},
         {"transfer_bytes", options_.length},
         {"descriptor_bytes", options_.descriptor_bytes},
@@ -184,16 +194,16 @@ void RunReport::write_json(const std::string &path, const std::string &failure) 
                           {"write_bytes_per_second", bench.write},
                           {"both_bytes_per_second", bench.both}};
     if (read.count)
-        json["read"] = summary_json(read, limits.read, with_descriptors.read);
+        json["read"] = summary_json(read, limits.read, with_descriptors.read, without_dllps.read);
     if (write.count)
-        json["write"] = summary_json(write, limits.write, with_descriptors.write);
+        json["write"] = summary_json(write, limits.write, with_descriptors.write, without_dllps.write);
     json["runs"] = Json::array();
     for (const Iteration &iteration : iterations_) {
         Json run = Json::object();
         if (iteration.read)
-            run["read"] = measure_json(*iteration.read, card.clock_hz);
+            run["read"] = measure_json(*iteration.read, card);
         if (iteration.write)
-            run["write"] = measure_json(*iteration.write, card.clock_hz);
+            run["write"] = measure_json(*iteration.write, card);
         json["runs"].push_back(run);
     }
     std::ofstream file(path);

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
+#include "link/theory.h"
 #include "model/model.h"
 #include "run/transfer_run.h"
 
@@ -10,11 +11,26 @@
 
 namespace litepcie {
 
+// Card, link and host of a run, for the bounds of its rates.
+struct RunConditions {
+    unsigned gen = 1, lanes = 1, data_width = 64;
+    uint64_t clock_hz = 0;    // of the card's counters
+    uint64_t machine_hz = 0;  // of the machine's cycles
+    unsigned block_width = 0;
+    uint64_t block_clock_hz = 0;
+    bool straddle = false;
+    unsigned completion_bytes = 0;
+    uint64_t latency_ns = 0;
+    UpdateFc update_fc = UpdateFc::Guideline;
+};
+
+RunConditions conditions_of(const Model &model);
+
 // The results of a TransferRun: a table with a row for each direction on standard output, and all figures as JSON.
 class RunReport {
   public:
-    RunReport(const Model &model, const Identity &identity, const RunOptions &options)
-        : model_(model), identity_(identity), options_(options) {}
+    RunReport(RunConditions conditions, const Identity &identity, const RunOptions &options)
+        : conditions_(std::move(conditions)), identity_(identity), options_(options) {}
 
     void add(const Iteration &iteration) { iterations_.push_back(iteration); }
     void print() const;
@@ -22,7 +38,7 @@ class RunReport {
     void write_json(const std::string &path, const std::string &failure) const;
 
   private:
-    const Model &model_;
+    RunConditions conditions_;
     const Identity &identity_;
     const RunOptions &options_;
     std::vector<Iteration> iterations_;

@@ -32,7 +32,7 @@ HostSetup read_setup(const nlohmann::json &script) {
 
 }  // namespace
 
-Script::Script(HostDriver &driver) : driver_(driver) {}
+Script::Script(ModelDriver &driver) : driver_(driver) {}
 Script::~Script() = default;
 
 void Script::run(const std::string &path, const std::string &json) {

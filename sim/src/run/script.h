@@ -57,7 +57,7 @@ namespace litepcie {
 // shadow treats the bytes beyond those reported as unknown. It does not know the data of streams at all.
 class Script {
   public:
-    explicit Script(HostDriver &driver);
+    explicit Script(ModelDriver &driver);
     ~Script();
     // Runs the script in the file `path`, and writes the result of each step to the file `json` unless that is empty.
     // Throws HostError, with the number of the step, for the first step that fails, and UsageError if the script is
@@ -86,7 +86,7 @@ class Script {
     void follow(Engine &engine, const EngineReport &report);
     Engine &engine(const Json &step);
 
-    HostDriver &driver_;
+    ModelDriver &driver_;
     HostSetup setup_;
     Identity identity_;
     std::unique_ptr<Shadow> shadow_;

@@ -21,7 +21,7 @@ void Stress::run_seed(uint64_t seed) {
     options.trace = model_.trace;
     options.quarantine_us = model_.quarantine_us ? model_.quarantine_us : kQuarantineUs;
     Model model(card, memory, options);
-    HostDriver driver(model, memory);
+    ModelDriver driver(model, memory);
     StressCase one(driver, seed, options_);
     std::string failure;
     try {

@@ -50,7 +50,7 @@ ModelOptions stress_model_options(uint64_t seed) {
     return o;
 }
 
-StressCase::StressCase(HostDriver &driver, uint64_t seed, const StressOptions &options)
+StressCase::StressCase(ModelDriver &driver, uint64_t seed, const StressOptions &options)
     : driver_(driver), options_(options), random_(seed), event_(below(random_, kStressEvents.size())) {
     if (!options.event.empty())
         event_ = std::find_if(kStressEvents.begin(), kStressEvents.end(),

@@ -43,7 +43,7 @@ ModelOptions stress_model_options(uint64_t seed);
 class StressCase {
   public:
     // Throws std::invalid_argument if the event does not exist.
-    StressCase(HostDriver &driver, uint64_t seed, const StressOptions &options);
+    StressCase(ModelDriver &driver, uint64_t seed, const StressOptions &options);
     // Throws HostError for a wrong byte, or if something does not end in time.
     void run();
 
@@ -93,7 +93,7 @@ class StressCase {
     std::vector<StressEngine *> all();
     StressEngine &engine(Direction direction, unsigned channel) { return engines_[2 * channel + int(direction)]; }
 
-    HostDriver &driver_;
+    ModelDriver &driver_;
     StressOptions options_;
     Random random_;
     size_t event_;

@@ -45,9 +45,9 @@ TransferRun::TransferRun(HostDriver &driver, const Identity &identity, const Run
         throw HostError("the card has no registers for a direct descriptor; leave out --direct");
     reader_.use_direct(options_.direct);
     writer_.use_direct(options_.direct);
-    driver_.memory().on_card_write = [this](uint64_t address) {
+    driver_.memory().on_card_write = [this](uint64_t address, size_t) {
         if (address >= target_ && address < target_ + region_bytes_)
-            landed_ = driver_.model().cycle();
+            landed_ = driver_.machine().cycle();
     };
     // Fills the checked part of the endpoint memory with known bytes.
     fill_random(host(scratch_, image_.size()), image_.size());
@@ -151,11 +151,11 @@ Iteration TransferRun::measure(bool reads, bool writes) {
     if (writes)
         writer_.doorbell();
     driver_.flush();
-    const uint64_t start = driver_.model().cycle();
+    const uint64_t start = driver_.machine().cycle();
     uint64_t read_end = 0;
     bool finished = driver_.run_until([&] {
         if (reads && !read_end && reader_.settled())
-            read_end = driver_.model().figures().last_completion_cycle;
+            read_end = driver_.machine().last_completion_cycle();
         return (!reads || reader_.settled()) && (!writes || writer_.settled());
     });
     Iteration result;

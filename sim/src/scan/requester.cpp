@@ -9,6 +9,7 @@ namespace litepcie::scan {
 namespace {
 
 constexpr uint32_t kConfigRead = 0x04000001, kConfigWrite = 0x44000001, kType1 = 1u << 24;
+constexpr uint32_t kCompletion = 0x0a000000, kCompletionData = 0x4a000001;
 
 std::string text(const char *format, unsigned one, unsigned other) {
     char line[128];
@@ -71,10 +72,12 @@ void Requester::check(const Tlp &request, const Tlp &got) const {
         fail(text("requester %04x or tag %u", got.requester(), got.tag()));
     if ((got.dw[0] ^ request.dw[0]) & Tlp::kAnswered)
         fail("traffic class or attributes");
-    if (got.dw.size() != (read && good ? 4u : 3u) || got.has_data() != (read && good))
+    if (got.dw.size() != (read && good ? 4u : 3u))
         fail("length");
-    if (got.has_data() && got.length() != 1)
-        fail("field Length");
+    if ((got.dw[0] & ~Tlp::kAnswered) != (read && good ? kCompletionData : kCompletion))
+        fail("format, field Length or a reserved bit");
+    if (got.dw[1] >> 12 & 1 || got.dw[2] >> 7 & 1)
+        fail("BCM or a reserved bit");
     if (got.byte_count() != (request.is_memory() ? request.enabled_bytes() : 4))
         fail(text("byte count %u, not %u,", got.byte_count(), request.is_memory() ? request.enabled_bytes() : 4));
     if (got.lower_address() != (request.is_memory() ? request.first_byte() & 0x7f : 0))

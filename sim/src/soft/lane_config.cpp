@@ -51,18 +51,35 @@ void LaneMachine::config_read(unsigned offset, uint8_t *data, size_t bytes) {
 }
 
 void LaneMachine::config_write(unsigned offset, const uint8_t *data, size_t bytes) {
+    const auto acting = controls();
     bool acts = false;
     for (size_t i = 0; i < bytes;) {
         const unsigned at = offset + i, first = at % 4, now = std::min<size_t>(4 - first, bytes - i);
         uint32_t value = 0;
         memcpy(reinterpret_cast<uint8_t *>(&value) + first, data + i, now);
+        // The card may act on the write before its registers are read back, and its completion may pass a TLP that was
+        // on its way into the queue for the link. So both limits may be obeyed until then.
+        Control written = control_;
+        uint32_t mask = 0;
+        memset(reinterpret_cast<uint8_t *>(&mask) + first, 0xff, now);
+        for (const auto &[register_at, member] : acting)
+            if (register_at / 4 == at / 4) {
+                written.*member ^= (written.*member ^ value) & mask;
+                acts = true;
+            }
+        checker_.change_limits(limits(written));
+        if (at / 4 == kCommand / 4)
+            errors_.set_command(value);
+        if (express_ && at / 4 == (express_ + kDeviceControl) / 4)
+            errors_.set_device_control(value);
         config(at, ((1u << now) - 1) << first, value);
+        if (up_)
+            control_ = written;
         if (express_ && at / 4 == (express_ + kDeviceControl) / 4 && value & kFunctionReset) {
+            order_.reset();
             idle_.reset();
             completer_.set_timeout_cycles(idle_.timeout_cycles());
         }
-        for (const auto &[register_at, member] : controls())
-            acts |= register_at / 4 == at / 4;
         i += now;
     }
     if (acts)
@@ -95,6 +112,20 @@ std::vector<std::pair<unsigned, uint32_t LaneMachine::Control::*>> LaneMachine::
             {msi_ + 12, &Control::msi_data}};
 }
 
+CardLimits LaneMachine::limits(const Control &control) const {
+    const uint32_t device = control.device;
+    return {kCardId,
+            control.mps(),
+            control.mrrs(),
+            bool(device & kExtendedTag),
+            control.bus_master(),
+            control.msi_on(),
+            control.msi_on(),
+            bool(device & kRelaxedOrdering),
+            bool(device & kNoSnoop),
+            card_->info().tags};
+}
+
 // The completions push what the card sent before it saw the write (PCIe 2.1 2.4.1).
 void LaneMachine::read_controls() {
     Control now;
@@ -104,10 +135,8 @@ void LaneMachine::read_controls() {
         return;
     now.bar0 &= ~15u;
     control_ = now;
-    const uint32_t device = now.device;
-    checker_.set_limits({kCardId, now.mps(), now.mrrs(), bool(device & kExtendedTag), now.bus_master(), now.msi_on(),
-                         now.msi_on(), bool(device & kRelaxedOrdering), bool(device & kNoSnoop), card_->info().tags},
-                        cycle_);
+    checker_.set_limits(limits(now));
+    link().set_mps(now.mps());
     completer_.set_mps(now.mps());
     cpu_.set_mps(now.mps());
 }

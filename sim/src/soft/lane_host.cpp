@@ -2,18 +2,23 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #include "soft/lane_host.h"
 
+#include <poll.h>
+
 namespace litepcie::soft {
 
 namespace {
 
 constexpr uint8_t kBus = 1;
-constexpr uint64_t kBase = 0xfe000000;        // of the BARs
+constexpr uint64_t kBase = 0xfe000000;  // of the BARs
+constexpr unsigned kExpressId = 0x10, kDeviceControl = 0x08;
+constexpr unsigned kTurn = 2000;  // cycles between two looks at a serial port
+constexpr int kIdleMilliseconds = 10;
 constexpr uint64_t kPatience = kLaneHz / 20;  // 50 ms: the longest time that a completion may take
 
 }  // namespace
 
 LaneHost::LaneHost(const LaneSettings &settings, uint64_t seed)
-    : lane_(settings.wires, settings.port, seed),
+    : lane_(settings.wires, settings.port, seed), errors_(kBus << 8),
       requester_({
                      [this](Tlp tlp) { lane_.port().data_link().send(std::move(tlp)); },
                      [this](Tlp &tlp) {
@@ -21,7 +26,7 @@ LaneHost::LaneHost(const LaneSettings &settings, uint64_t seed)
                          const bool came = lane_.port().data_link().receive(tlp);
                          if (came)
                              lane_.port().data_link().release(tlp);
-                         return came;
+                         return came && !errors_.take(tlp);
                      },
                  },
                  kBus, kPatience) {
@@ -37,6 +42,17 @@ bool LaneHost::run_until(const std::function<bool()> &done, uint64_t limit) {
 
 bool LaneHost::train(uint64_t limit) {
     return run_until([this] { return lane_.port().data_link().up(); }, limit);
+}
+
+void LaneHost::serve(SerialPort &port, int stop) {
+    Uart &uart = card_->serial();
+    pollfd stopped = {stop, POLLIN, 0};
+    while (poll(&stopped, 1, 0) == 0) {
+        // Time goes on while nobody asks, but it takes little of the processor's.
+        port.exchange(uart.from_card, uart.to_card, stop, uart.idle() ? kIdleMilliseconds : 0);
+        for (unsigned i = 0; i < kTurn; i++)
+            clock();
+    }
 }
 
 bool LaneHost::reset_link(bool disable, unsigned requests, uint64_t cycles, uint64_t limit) {
@@ -55,16 +71,25 @@ bool LaneHost::reset_link(bool disable, unsigned requests, uint64_t cycles, uint
         training.enable();
     }
     // What came before is not for the requests that follow.
-    for (Tlp tlp; link.receive(tlp);)
-        link.release(tlp);
+    for (Tlp tlp; link.receive(tlp); link.release(tlp))
+        errors_.take(tlp);
     return train(limit);
 }
 
-const scan::Function &LaneHost::scan(unsigned mps) {
+const scan::Function &LaneHost::scan(unsigned mps, bool report) {
     found_ = scan::scan(requester_, kBase, mps);
     if (found_.bars.empty())
         throw scan::ScanError("the card has no BAR");
+    lane_.port().data_link().set_mps(found_.mps);
+    if (report)
+        report_errors();
     return found_;
+}
+
+void LaneHost::report_errors() {
+    const unsigned control = found_.find(kExpressId)->offset + kDeviceControl;
+    errors_.set_device_control(ErrorMessages::kAll);
+    requester_.config_write(0, control, requester_.config_read(0, control).value | ErrorMessages::kAll, 3);
 }
 
 uint64_t LaneHost::address(uint32_t offset) const {

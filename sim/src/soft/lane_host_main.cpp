@@ -3,13 +3,17 @@
 //
 // litepcie_host of a card with the endpoint in gateware: trains the lane, finds the card, uses its registers.
 #include "common/command_line.h"
+#include "common/stop_signals.h"
 #include "litepcie_regs.h"
+#include "run/run_options.h"
 #include "soft/lane_host.h"
+#include "soft/lane_run.h"
 #include "soft/lane_settings.h"
 
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
+#include <optional>
 #include <random>
 
 using namespace litepcie;
@@ -27,8 +31,12 @@ struct Access {
 
 struct Options {
     LaneSettings lane;
-    uint64_t seed = 1, registers = 1000, resets = 0;
+    uint64_t registers = 1000, resets = 0;
     unsigned mps = 128;
+    bool report_errors = false;
+    std::string serial, json;
+    ModelOptions host;
+    RunOptions run;
     std::vector<Access> accesses;
 };
 
@@ -44,15 +52,30 @@ Access access_of(const std::string &text, bool write) {
 }
 
 void add_options(CommandLine &line, Options &o) {
-    line.number("--seed", "N", "seed of everything random (1)", o.seed, 0, UINT32_MAX);
     line.choice("--mps", "Max_Payload_Size that the host allows, bytes (128)", o.mps, {128, 256, 512});
     add_lane_options(line, o.lane);
+    o.run.sequence.clear();
+    add_run_options(line, o.run, false);
+    add_host_options(line, o.host);
+    line.text("--json", "FILE", "with --sequence: write the results as JSON to FILE", o.json);
     line.number("--registers", "N", "random writes and reads of the scratch register (1000)", o.registers, 0,
                 100000000);
     line.number("--resets", "N",
                 "end the link so often with requests on their way, by a hot reset or by disabling it, and use the card "
                 "again (0)",
                 o.resets, 0, 100000);
+    line.flag("--report-errors", "let the card send messages of errors, and count them", o.report_errors);
+    line.text("--serial", "PATH",
+              "make PATH a serial port of the card, for litepcie_util link, after all else and until Ctrl-C", o.serial);
+    line.check([&o] {
+        o.run.mps = o.mps;
+        if (o.run.sequence.empty() && !o.json.empty())
+            throw UsageError("--json: give a --sequence, whose results these are");
+        if (!o.run.sequence.empty() && (!o.serial.empty() || o.resets || o.report_errors || !o.accesses.empty()))
+            throw UsageError("--sequence: not with --serial, --resets, --report-errors, --read or --write");
+        if ((o.lane.wires.absent || o.lane.wires.silent) && o.serial.empty())
+            throw UsageError("--absent and --silent: such a link does not train; give --serial PATH to look at it");
+    });
     line.each("--read", "OFFSET", "read a register of BAR0; repeatable, in order with --write",
               [&o](const std::string &text) { o.accesses.push_back(access_of(text, false)); });
     line.each("--write", "OFFSET=VALUE", "write a register of BAR0",
@@ -92,14 +115,14 @@ unsigned use_scratch(LaneHost &host, uint64_t count, uint64_t seed) {
 
 // Ends the link in the middle of what it does, and uses the card again. Returns how many values were wrong.
 unsigned end_links(LaneHost &host, const Options &o) {
-    std::minstd_rand random(o.seed + 1);
+    std::minstd_rand random(o.host.seed + 1);
     unsigned wrong = 0;
     for (uint64_t i = 0; i < o.resets; i++) {
         const bool disable = random() >> 8 & 1;
         const unsigned requests = random() >> 8 & 31, cycles = random() >> 8 & 1023;
         if (!host.reset_link(disable, requests, cycles, kTrainingLimit))
             throw scan::ScanError("the link does not end, or does not train again");
-        host.scan(o.mps);
+        host.scan(o.mps, o.report_errors);
         wrong += (host.read(LITEPCIE_MAGIC) != LITEPCIE_MAGIC_VALUE) + use_scratch(host, 10, random());
     }
     printf("resets: %" PRIu64 ", %u values wrong after them\n", o.resets, wrong);
@@ -107,6 +130,10 @@ unsigned end_links(LaneHost &host, const Options &o) {
 }
 
 void print_counts(LaneHost &host) {
+    const auto &[correctable, nonfatal, fatal] = host.errors().counts();
+    if (correctable + nonfatal + fatal)
+        printf("error messages: %" PRIu64 " correctable, %" PRIu64 " non-fatal, %" PRIu64 " fatal\n", correctable,
+               nonfatal, fatal);
     const lane::DataLinkCounts &counts = host.port().data_link().counts();
     printf("link: %" PRIu64 " TLPs sent, %" PRIu64 " received, %" PRIu64 " replays, %" PRIu64 " NAKs sent, %" PRIu64
            " received, %" PRIu64 " bad TLPs, %" PRIu64 " bad DLLPs, %" PRIu64 " damaged symbols\n",
@@ -114,21 +141,15 @@ void print_counts(LaneHost &host) {
            counts.bad_dllps, host.injected());
 }
 
-int run(const Options &o) {
-    const auto began = std::chrono::steady_clock::now();
-    LaneHost host(o.lane, o.seed);
-    uint64_t at = 0;
-    host.port().training().entered = [&](lane::LinkState state) {
-        at = host.cycle();
-        printf("%9.3f us  %s\n", double(at) * 1e6 / kLaneHz, lane::info(state).name);
-    };
+// Trains the lane and uses the card. Returns how many values were wrong.
+unsigned use_card(LaneHost &host, const Options &o) {
     if (!host.train(kTrainingLimit))
         throw scan::ScanError("the link does not train");
     const uint64_t trained = host.cycle();
     printf("%9.3f us  flow control is initialized\n", double(trained) * 1e6 / kLaneHz);
-    printf("%s", scan::report(host.scan(o.mps)).c_str());
+    printf("%s", scan::report(host.scan(o.mps, o.report_errors)).c_str());
     identify(host);
-    unsigned wrong = use_scratch(host, o.registers, o.seed);
+    unsigned wrong = use_scratch(host, o.registers, o.host.seed);
     printf("scratch register: %" PRIu64 " reads, %u wrong\n", o.registers, wrong);
     if (o.resets)
         wrong += end_links(host, o);
@@ -138,11 +159,37 @@ int run(const Options &o) {
         printf("0x%05x %s 0x%08x\n", access.offset, access.write ? "written" : "reads as",
                access.write ? access.value : host.read(access.offset));
     }
+    return wrong;
+}
+
+int run(const Options &o) {
+    if (!o.run.sequence.empty()) {
+        run_transfers(o.host, o.lane, o.run, o.json);
+        return 0;
+    }
+    StopSignals stop;
+    std::optional<SerialPort> serial;
+    if (!o.serial.empty())
+        serial.emplace(o.serial);
+    const auto began = std::chrono::steady_clock::now();
+    LaneHost host(o.lane, o.host.seed);
+    host.port().training().entered = [&](lane::LinkState state) {
+        printf("%9.3f us  %s\n", double(host.cycle()) * 1e6 / kLaneHz, lane::info(state).name);
+    };
+    unsigned wrong = 0;
+    if (!o.lane.wires.absent && !o.lane.wires.silent)
+        wrong = use_card(host, o);
+    if (serial) {
+        printf("serial port: %s\n", o.serial.c_str());
+        fflush(stdout);
+        host.port().training().entered = [](lane::LinkState) {};
+        host.serve(*serial, stop.fd());
+    }
     print_counts(host);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     printf("%" PRIu64 " cycles of the lane in %.1f s: %.2f million per second\n", host.cycle(), seconds,
            double(host.cycle()) / seconds * 1e-6);
-    return wrong ? kExitMismatch : 0;
+    return wrong ? kExitMismatch : stop.exit_status();
 }
 
 }  // namespace

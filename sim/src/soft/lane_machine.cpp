@@ -20,14 +20,23 @@ constexpr size_t kStates = 64;
 
 lane::RootPortOptions root_port(const ModelOptions &host, lane::RootPortOptions port) {
     port.data_link.credits = host.credits;
+    port.data_link.update_fc = host.update_fc;
     return port;
+}
+
+// The lane has a time of flight of its own, the delay of its wires.
+ModelOptions without_flight(ModelOptions host) {
+    host.flight_ns = 0;
+    return host;
 }
 
 }  // namespace
 
 LaneMachine::LaneMachine(HostMemory &memory, const ModelOptions &host, const LaneSettings &settings)
     : options_(host), lane_(settings.wires, root_port(host, settings.port), host.seed), faults_(host.seed),
-      completer_(memory, faults_, completer_options(host, kLaneHz), [this](const Tlp &tlp) { unmapped(tlp); }),
+      order_(memory, card_->info().memory_channels, card_->info().streams), errors_(kCardId),
+      completer_(memory, faults_, completer_options(without_flight(host), kLaneHz),
+                 [this](const Tlp &tlp) { unmapped(tlp); }),
       idle_(kLaneHz), trace_(host.trace, kLaneHz), requester_({
                                                                   [this](Tlp tlp) {
                                                                       egress_.push({std::move(tlp), false});
@@ -44,6 +53,7 @@ LaneMachine::LaneMachine(HostMemory &memory, const ModelOptions &host, const Lan
                                                                   },
                                                               },
                                                               kBus, kConfigLimit) {
+    delay_ = settings.wires.delay;
     for (const std::string &fault : host.faults)
         faults_.add(fault);
     for (const auto &[fault, every] : settings.faults)
@@ -67,6 +77,8 @@ void LaneMachine::step() {
     cycle_++;
     if (up_ != link().up()) {
         up_ = !up_;
+        // The port sends Set_Slot_Power_Limit by itself.
+        given_ = up_;
         if (!up_)
             lose();
     }
@@ -89,8 +101,10 @@ void LaneMachine::step() {
 
 // When only idle symbols, SKP and UpdateFC would be sent, both ends stop together.
 bool LaneMachine::busy() const {
+    const lane::Training &training = lane_.port().training();
     return !idle_.may_stop(cycle_) || completer_.outstanding() || cpu_.outstanding() || !egress_.empty() ||
-           !link().quiet() || !leaving_.empty() || !lane_.port().training().active();
+           !link().quiet() || !leaving_.empty() || !(training.active() || training.asleep()) ||
+           link().agreed() != lane::Sleep::None;
 }
 
 bool LaneMachine::run_until_up(bool up) {
@@ -111,10 +125,13 @@ void LaneMachine::train() {
 // Everything that is in flight is lost, and configuration space is as after power-on (PCIe 2.1 2.9.1, 6.6.1).
 void LaneMachine::lose() {
     figures_.downs++;
+    completion_.number = 0;
+    sent_before_ = link().counts().sent;
     egress_.clear();
     completer_.clear();
     cpu_.fail_all();
     checker_.reset();
+    order_.reset();
     leaving_.clear();
     answer_.reset();
     idle_.reset();
@@ -138,8 +155,8 @@ void LaneMachine::from_link() {
         trace_.tlp(cycle_, '<', tlp);
         TrafficCounts::add(traffic_.to_host, tlp);
         idle_.activity(cycle_);
-        const uint64_t translated = tlp.is_memory_write() ? completer_.translated(tlp, cycle_) : cycle_;
         from_card(tlp);
+        const uint64_t translated = tlp.is_memory_write() ? completer_.accepted(tlp, cycle_) : cycle_;
         leaving_.push_back({translated + cycles_of(options_.credit_return_ns, kLaneHz), std::move(tlp)});
     }
 }
@@ -154,13 +171,17 @@ void LaneMachine::from_card(const Tlp &tlp) {
         answer_ = tlp;
         return;
     }
+    if (errors_.take(tlp))
+        return;
     checker_.from_card(tlp, cycle_);
-    if (tlp.is_completion())
+    if (tlp.is_completion()) {
         cpu_.complete(tlp);
-    else if (is_interrupt(tlp))
+    } else if (is_interrupt(tlp)) {
         interrupt(tlp);
-    else
+    } else {
+        order_.from_card(tlp);
         completer_.receive(tlp, cycle_);
+    }
 }
 
 bool LaneMachine::is_interrupt(const Tlp &tlp) const {
@@ -182,6 +203,7 @@ void LaneMachine::interrupt(const Tlp &tlp) {
     const unsigned vector = value & (control_.msi_vectors() - 1);
     if (value - vector != (control_.msi_data & 0xffff & ~(control_.msi_vectors() - 1)))
         throw Violation("MSI whose data is not what the host has set", tlp);
+    order_.msi(vector);
     figures_.interrupts++;
     if (on_interrupt)
         on_interrupt(uint8_t(vector));
@@ -198,7 +220,16 @@ void LaneMachine::to_link() {
             checker_.card_request_answered_late(next.tlp.tag());
         else if (next.tlp.is_completion() && next.ends_request)
             checker_.card_request_done(next.tlp.tag());
+        if (next.tlp.is_completion() && !next.stray)
+            order_.completion(next.tlp);
+        given_++;
+        if (next.tlp.is_completion() && next.tlp.has_data())
+            completion_.number = given_, completion_.length = (next.tlp.wire_bytes() + 1) / 2 + delay_;
         link().send(std::move(next.tlp));
+    }
+    if (completion_.number && link().counts().sent - sent_before_ >= completion_.number) {
+        completion_.cycle = cycle_ + completion_.length;
+        completion_.number = 0;
     }
 }
 
@@ -211,6 +242,7 @@ void LaneMachine::store(uint64_t offset, const uint8_t *data, size_t bytes) {
         uint32_t value;
         memcpy(&value, data + i, 4);
         idle_.host_writes(offset + i, value);
+        order_.host_writes(offset + i, value);
     }
     idle_.activity(cycle_);
     completer_.set_timeout_cycles(idle_.timeout_cycles());

@@ -10,7 +10,9 @@
 #include "model/idle_rule.h"
 #include "model/machine.h"
 #include "model/model_options.h"
+#include "model/order_checker.h"
 #include "scan/requester.h"
+#include "soft/error_messages.h"
 #include "soft/lane_settings.h"
 #include "soft/soft_card.h"
 
@@ -33,12 +35,18 @@ class LaneMachine final : public Machine {
 
     void store(uint64_t offset, const uint8_t *data, size_t bytes) override;
     uint64_t stores() const override { return egress_.tlps() - egress_.completions(); }
+    bool stores_done() const override { return !stores() && link().quiet(); }
     bool load(uint64_t offset, uint8_t *data, size_t bytes) override;
 
     void config_read(unsigned offset, uint8_t *data, size_t bytes) override;
     void config_write(unsigned offset, const uint8_t *data, size_t bytes) override;
     bool msix_on() const override { return false; }
     void reset_bus() override;
+
+    uint64_t tlps() const override { return link().counts().sent + link().counts().received; }
+    uint64_t last_completion_cycle() const override { return completion_.cycle; }
+    uint64_t interrupts() const override { return figures_.interrupts; }
+    unsigned rcb() const override { return options_.rcb; }
 
     FaultInjector &faults() override { return faults_; }
     void write_figures(const std::string &path, const std::string &violation) const override;
@@ -80,12 +88,15 @@ class LaneMachine final : public Machine {
     void find_capabilities();
     std::vector<std::pair<unsigned, uint32_t Control::*>> controls() const;
     void read_controls();
+    CardLimits limits(const Control &control) const;
 
     std::unique_ptr<SoftCard> card_ = make_soft_card();
     ModelOptions options_;
     lane::SerDesLane lane_;
     litepcie::FaultInjector faults_;
     TlpChecker checker_;
+    OrderChecker order_;
+    ErrorMessages errors_;
     Completer completer_;
     HostCpu cpu_;
     Egress egress_;
@@ -99,6 +110,13 @@ class LaneMachine final : public Machine {
     unsigned express_ = 0, msi_ = 0;                           // capabilities; 0: not there
     std::deque<std::pair<uint64_t, lane::LinkState>> states_;  // of the root port's LTSSM, and their cycles; the last
     std::deque<Leaving> leaving_;                              // TLPs whose room is not free yet
+    // The latest completion with data: TLPs that the link has begun to send when this one begins, cycles until it is
+    // whole at the card, and when it was.
+    struct {
+        uint64_t number = 0, length = 0, cycle = 0;
+    } completion_;
+    uint64_t given_ = 0, sent_before_ = 0;  // TLPs for the link since it is up, and those that it had sent before
+    unsigned delay_;                        // cycles that a symbol takes
     bool up_ = false;
     uint64_t cycle_ = 0;
     struct Figures {

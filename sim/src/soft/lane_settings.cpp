@@ -40,6 +40,8 @@ void add_lane_options(CommandLine &line, LaneSettings &o) {
     Typed &t = *typed;
     line.number("--drift", "PPM", "the host's clock is faster by so many millionths, at most 600 (0)", t.drift, 0, 600);
     line.flag("--slow", "the host's clock is slower by --drift, not faster", t.slow);
+    line.flag("--absent", "the card finds no receiver, as in a slot without a host", o.wires.absent);
+    line.flag("--silent", "the card finds a receiver that never sends", o.wires.silent);
     line.flag("--swapped", "the wires of the lane to the card are swapped", t.swapped);
     line.number("--delay", "CYCLES", "cycles of 8 ns that a symbol takes each way (0)", t.delay, 0, 1000);
     line.number("--errors-every", "N", "one damaged symbol in so many on average, each way; 0: none (0)",

@@ -10,8 +10,12 @@
 
 namespace litepcie::soft {
 
+constexpr unsigned kSlotPower = 1u << 8 | 250;  // 25 W, in units of 0.1 W
+
 // The lane, its root port, and what goes wrong between both.
 struct LaneSettings {
+    LaneSettings() { port.data_link.power_limit = kSlotPower; }
+
     lane::LaneOptions wires;
     lane::RootPortOptions port;
     std::vector<std::pair<lane::Fault, unsigned>> faults;  // each in one of so many packets

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lane/serdes_lane.h"
+#include "soft/uart.h"
 
 #include <cstdint>
 #include <memory>
@@ -14,13 +15,13 @@ struct SoftCardInfo {
     uint64_t clock_hz;  // of sys; that of the lane is kLaneHz
     uint16_t vendor, device, subsystem_vendor, subsystem_device;
     uint32_t bar0_size;
-    unsigned data_width, tags;
+    unsigned data_width, tags, serial_baud, memory_channels, streams;
 };
 
 constexpr uint64_t kLaneHz = 125000000;
 
 // A card with the endpoint in gateware (targets/sim.py --phy soft): the Verilog module `litepcie_soc_sim`, whose only
-// ports are two clocks and those of a SerDes.
+// ports are two clocks, those of a SerDes, and a serial port.
 //
 // This folder is such a card, and a host at the other end of its lane.
 class SoftCard {
@@ -29,6 +30,8 @@ class SoftCard {
     virtual const SoftCardInfo &info() const = 0;
     // One cycle of the lane's clock, and the edges of sys that fall into it.
     virtual void clock(lane::SerDesLane &lane) = 0;
+    // The other end of its serial port.
+    virtual Uart &serial() = 0;
 };
 
 // The Verilated card that this program is linked with.

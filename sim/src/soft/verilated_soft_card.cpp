@@ -16,15 +16,16 @@ namespace {
 constexpr SoftCardInfo kInfo = {
     CONFIG_CLOCK_FREQUENCY,          CONFIG_PCIE_VENDOR_ID, CONFIG_PCIE_DEVICE_ID,  CONFIG_PCIE_SUBSYSTEM_VENDOR_ID,
     CONFIG_PCIE_SUBSYSTEM_DEVICE_ID, CONFIG_PCIE_BAR0_SIZE, CONFIG_PCIE_DATA_WIDTH, CONFIG_PCIE_TAGS,
+    CONFIG_PCIE_SERIAL_BAUD,         CONFIG_PCIE_CHANNELS,  CONFIG_PCIE_STREAMS,
 };
 
 constexpr unsigned kResetCycles = 8;
 
 class VerilatedSoftCard : public SoftCard {
   public:
-    VerilatedSoftCard() : top_(&context_, "litepcie_soc_sim") {
+    VerilatedSoftCard() : uart_(unsigned(kInfo.clock_hz / kInfo.serial_baud)), top_(&context_, "litepcie_soc_sim") {
         top_.sys_clk = top_.pcie_clk = 0;
-        top_.sys_rst = top_.pcie_rst = 1;
+        top_.sys_rst = top_.pcie_rst = top_.serial_rx = 1;
         top_.eval();
         for (unsigned cycle = 0; cycle < kResetCycles; cycle++) {
             sys_edge();
@@ -35,6 +36,7 @@ class VerilatedSoftCard : public SoftCard {
     ~VerilatedSoftCard() override { top_.final(); }
 
     const SoftCardInfo &info() const override { return kInfo; }
+    Uart &serial() override { return uart_; }
 
     void clock(lane::SerDesLane &lane) override {
         // Time in units in which both periods are whole numbers: a cycle of one clock lasts as many as the other has
@@ -54,6 +56,8 @@ class VerilatedSoftCard : public SoftCard {
 
   private:
     void sys_edge() {
+        // The level that the card sends in its reset is not to be taken for a start bit.
+        top_.serial_rx = top_.sys_rst || uart_.step(top_.serial_tx);
         top_.sys_clk = 0;
         top_.eval();
         top_.sys_clk = 1;
@@ -66,6 +70,7 @@ class VerilatedSoftCard : public SoftCard {
         top_.eval();
     }
 
+    Uart uart_;
     VerilatedContext context_;
     Vlitepcie_soc_sim top_;
     lane::SerDesInputs in_;

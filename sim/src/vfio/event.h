@@ -2,7 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
-#include "vfio/fd.h"
+#include "common/fd.h"
 
 namespace litepcie::vfio_user {
 

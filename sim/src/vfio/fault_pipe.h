@@ -2,8 +2,8 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
+#include "common/fd.h"
 #include "host/faults.h"
-#include "vfio/fd.h"
 
 #include <string>
 

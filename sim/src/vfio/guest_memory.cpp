@@ -20,7 +20,7 @@ int GuestMemory::map(uint64_t address, uint64_t bytes, Fd file, uint64_t offset,
     }
     if (mappings_.size() >= kMostMappings)
         return ENOSPC;
-    Mapping mapping{bytes, SharedMemory(), readable, writable};
+    Mapping mapping{bytes, SharedMemory(), readable, writable, !file};
     if (file)
         if (int error = mapping.memory.map(file, offset, bytes, readable, writable))
             return error;
@@ -63,7 +63,9 @@ GuestMemory::Map::iterator GuestMemory::find(uint64_t address) {
 bool GuestMemory::covered(uint64_t address, size_t bytes, bool write) {
     while (bytes) {
         auto it = find(address);
-        if (it == mappings_.end() || !it->second.memory || !(write ? it->second.writable : it->second.readable))
+        if (it == mappings_.end() || !(write ? it->second.writable : it->second.readable))
+            return false;
+        if (it->second.by_message ? !client_ : !it->second.memory)
             return false;
         size_t here = std::min<uint64_t>(bytes, it->second.bytes - (address - it->first));
         address += here;
@@ -79,7 +81,7 @@ template <typename Move> bool GuestMemory::access(uint64_t address, size_t bytes
         auto it = find(address);
         uint64_t offset = address - it->first;
         size_t here = std::min<uint64_t>(bytes, it->second.bytes - offset);
-        if (!move(it->second.memory, offset, here))
+        if (!move(it->second.by_message ? nullptr : &it->second.memory, address, offset, here))
             return false;
         address += here;
         bytes -= here;
@@ -88,16 +90,16 @@ template <typename Move> bool GuestMemory::access(uint64_t address, size_t bytes
 }
 
 bool GuestMemory::read(uint64_t address, uint8_t *data, size_t bytes) {
-    return access(address, bytes, false, [&data](SharedMemory &memory, uint64_t offset, size_t n) {
+    return access(address, bytes, false, [&](SharedMemory *memory, uint64_t at, uint64_t offset, size_t n) {
         data += n;
-        return memory.read(offset, data - n, n);
+        return memory ? memory->read(offset, data - n, n) : client_->read(at, data - n, n);
     });
 }
 
 bool GuestMemory::write(uint64_t address, const uint8_t *data, size_t bytes) {
-    return access(address, bytes, true, [&data](SharedMemory &memory, uint64_t offset, size_t n) {
+    return access(address, bytes, true, [&](SharedMemory *memory, uint64_t at, uint64_t offset, size_t n) {
         data += n;
-        return memory.write(offset, data - n, n);
+        return memory ? memory->write(offset, data - n, n) : client_->write(at, data - n, n);
     });
 }
 

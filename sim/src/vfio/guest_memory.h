@@ -9,13 +9,17 @@
 
 namespace litepcie {
 
-// The guest's memory as the vfio-user client maps it for the card. The card cannot access what is not mapped.
+// The guest's memory as the vfio-user client maps it for the card. The card cannot access what is not mapped. What the
+// client maps without a file is accessed by messages to it (ClientMemory).
 class GuestMemory : public HostMemory {
   public:
     static constexpr size_t kMostMappings = 65535;  // the default of max_dma_maps in the protocol
 
-    // Maps `bytes` bytes of `file`, starting at `offset`, at `address`. Without a file the range is recorded, but the
-    // card cannot access it. Returns 0 or an errno: EEXIST if the range overlaps a mapping; EINVAL if it is empty,
+    // Without `client`, the card cannot access memory that is mapped without a file.
+    explicit GuestMemory(HostMemory *client = nullptr) : client_(client) {}
+
+    // Maps `bytes` bytes of `file`, starting at `offset`, at `address`; without a file, those of the client at the same
+    // address. Returns 0 or an errno: EEXIST if the range overlaps a mapping; EINVAL if it is empty,
     // exceeds the address space, or is longer than the file; ENOSPC if there are kMostMappings.
     int map(uint64_t address, uint64_t bytes, Fd file, uint64_t offset, bool readable, bool writable);
     // Removes all mappings inside the range; there may be none. Returns 0, or EINVAL if one is only partly inside.
@@ -31,7 +35,7 @@ class GuestMemory : public HostMemory {
     struct Mapping {
         uint64_t bytes;
         SharedMemory memory;  // nothing without a file
-        bool readable, writable;
+        bool readable, writable, by_message;
     };
     using Map = std::map<uint64_t, Mapping>;
 
@@ -40,6 +44,7 @@ class GuestMemory : public HostMemory {
     bool covered(uint64_t address, size_t bytes, bool write);
     template <typename Move> bool access(uint64_t address, size_t bytes, bool write, Move move);
 
+    HostMemory *const client_;
     Map mappings_;
     Map::iterator last_ = mappings_.end();  // the mapping that was used last
 };

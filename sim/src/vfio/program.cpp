@@ -2,44 +2,26 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #include "vfio/program.h"
 
+#include "common/stop_signals.h"
 #include "link/tlp_checker.h"
 #include "vfio/simulator.h"
 
-#include <sys/signalfd.h>
-
-#include <csignal>
 #include <cstdio>
 
 namespace litepcie {
 
 namespace {
 
-// SIGINT and SIGTERM become readable here instead of ending the program at once, so that it writes its figures and
-// removes the socket's file.
-Fd signal_descriptor() {
-    sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGINT);
-    sigaddset(&signals, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-    return Fd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
-}
-
-int exit_status(int signals) {
-    signalfd_siginfo info;
-    return read(signals, &info, sizeof(info)) == sizeof(info) ? 128 + int(info.ssi_signo) : 0;
-}
-
 int serve(const std::string &path, const std::string &faults, const std::string &stats, const MakeMachine &make) {
-    Fd signals = signal_descriptor();
+    StopSignals signals;  // The program then writes its figures, and removes the socket's file.
     ListeningSocket socket(path);
     Simulator simulator(make, stats, faults);
     printf("listening on %s\n", path.c_str());
     fflush(stdout);
     std::string violation;
     std::exception_ptr error;
-    if (Fd connection = socket.accept(signals.get())) {
-        ClientSocket client(std::move(connection), signals.get());
+    if (Fd connection = socket.accept(signals.fd())) {
+        ClientSocket client(std::move(connection), signals.fd());
         try {
             simulator.serve(client);
         } catch (const Violation &broken) {
@@ -54,7 +36,7 @@ int serve(const std::string &path, const std::string &faults, const std::string 
         simulator.machine().write_figures(stats, violation);
     if (error)
         std::rethrow_exception(error);
-    return violation.empty() ? exit_status(signals.get()) : kExitViolation;
+    return violation.empty() ? signals.exit_status() : kExitViolation;
 }
 
 }  // namespace

@@ -65,11 +65,15 @@ void Simulator::read_client(ClientSocket &client) {
     try {
         vfio_user::Message message;
         while (vfio_user::read_message(client, message))
-            queue_.push(std::move(message));
+            if (message.is_reply())
+                client_memory_.take(std::move(message));
+            else
+                queue_.push(std::move(message));
     } catch (...) {
         if (!client.stopped())  // a stop in the middle of a message is no error of the client
             reader_error_ = std::current_exception();
     }
+    client_memory_.close();
     queue_.close(client.stopped());
 }
 
@@ -101,6 +105,7 @@ void Simulator::run(ClientSocket &client) {
             machine_->write_figures(stats_, "");
         machine_->busy_clock().start();
         std::vector<uint8_t> reply = server_.handle(*message);
+        client_memory_.set_most(server_.client_transfer());
         machine_->busy_clock().stop();
         if (!reply.empty() && !client.send(reply))
             return;
@@ -108,6 +113,7 @@ void Simulator::run(ClientSocket &client) {
 }
 
 void Simulator::serve(ClientSocket &client) {
+    client_memory_.open([&client](const std::vector<uint8_t> &bytes) { return client.send(bytes); });
     std::thread reader([this, &client] { read_client(client); });
     std::exception_ptr error;
     try {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/machine.h"
+#include "vfio/client_memory.h"
 #include "vfio/fault_pipe.h"
 #include "vfio/message_queue.h"
 #include "vfio/socket.h"
@@ -45,7 +46,8 @@ class Simulator : private vfio_user::Device {
     void answer_stream_error(ClientSocket &client);
     void run(ClientSocket &client);
 
-    GuestMemory memory_;
+    ClientMemory client_memory_;
+    GuestMemory memory_{&client_memory_};
     std::unique_ptr<Machine> machine_;
     Machine::Shape shape_;
     vfio_user::Server server_;

@@ -21,7 +21,7 @@ constexpr uint32_t kRegionReadable = 1, kRegionWritable = 2;
 constexpr uint32_t kIrqEventfd = 1;
 constexpr uint32_t kDataNone = 1, kDataBool = 2, kDataEventfd = 4, kActionMask = 8, kActionUnmask = 16,
                    kActionTrigger = 32;
-constexpr uint32_t kMapRead = 1, kMapWrite = 2, kUnmapAll = 2;
+constexpr uint32_t kMapRead = 1, kMapWrite = 2, kMapFile = 4, kUnmapAll = 2;
 
 struct DmaMap {
     uint32_t argsz, flags;
@@ -78,6 +78,19 @@ template <typename T> std::vector<uint8_t> bytes_of(const T &value) {
     return {begin, begin + sizeof(value)};
 }
 
+// The most bytes of data in a message that the client takes, of its capabilities. Others of them are not used.
+uint32_t transfer_of(const nlohmann::json &said) {
+    if (said.is_discarded())
+        throw Refusal{EINVAL};
+    const nlohmann::json::json_pointer path("/capabilities/max_data_xfer_size");
+    if (!said.is_object() || !said.contains(path))
+        return kMaxTransfer;
+    const nlohmann::json &most = said.at(path);
+    if (!most.is_number_unsigned() || most.get<uint64_t>() == 0)
+        throw Refusal{EINVAL};
+    return uint32_t(std::min<uint64_t>(most.get<uint64_t>(), kMaxTransfer));
+}
+
 void check(int error) {
     if (error)
         throw Refusal{error};
@@ -87,8 +100,8 @@ void check(int error) {
 
 std::vector<uint8_t> Server::handle(Message &message) {
     const bool wants_reply = message.wants_reply();
-    if ((message.header.flags & kTypeMask) == kTypeReply)
-        return {};  // the server sends no commands, so it expects no replies
+    if (message.is_reply())
+        return {};  // replies have a way of their own (ClientMemory)
     try {
         if ((message.header.flags & kTypeMask) != kTypeCommand)
             throw Refusal{EINVAL};
@@ -127,12 +140,12 @@ std::vector<uint8_t> Server::version(const Message &message) {
     Version asked = structure<Version>(message);
     if (asked.major != 0)
         throw Refusal{ENOTSUP};
-    // The client's capabilities are not used, but they must be valid JSON.
     if (message.payload.size() > sizeof(Version)) {
         const char *text = reinterpret_cast<const char *>(message.payload.data()) + sizeof(Version);
         size_t length = message.payload.size() - sizeof(Version);
-        if (text[length - 1] != 0 || nlohmann::json::parse(text, text + length - 1, nullptr, false).is_discarded())
+        if (text[length - 1] != 0)
             throw Refusal{EINVAL};
+        client_transfer_ = transfer_of(nlohmann::json::parse(text, text + length - 1, nullptr, false));
     }
     negotiated_ = true;
     nlohmann::json capabilities = {{"capabilities", {{"max_msg_fds", kMaxFds}, {"max_data_xfer_size", kMaxTransfer}}}};
@@ -144,7 +157,9 @@ std::vector<uint8_t> Server::version(const Message &message) {
 
 std::vector<uint8_t> Server::dma_map(Message &message) {
     DmaMap map = sized_structure<DmaMap>(message);
-    if (map.flags & ~(kMapRead | kMapWrite) || message.fds.size() > 1)
+    // Newer clients say that the file is to be mapped (VFIO_USER_F_DMA_REGION_MMAP of libvfio-user).
+    const bool no_file = map.flags & kMapFile && message.fds.empty();
+    if (map.flags & ~(kMapRead | kMapWrite | kMapFile) || message.fds.size() > 1 || no_file)
         throw Refusal{EINVAL};
     Fd file = message.fds.empty() ? Fd() : std::move(message.fds[0]);
     check(memory_.map(map.address, map.size, std::move(file), map.offset, map.flags & kMapRead, map.flags & kMapWrite));

@@ -44,6 +44,8 @@ class Server {
     bool interrupt_connected() const { return !msi_.empty() || !msix_.empty(); }
     // Calls the device's route_msix() again for all vectors that the client wants.
     void route_again();
+    // The most bytes of data in a message that the client takes, as it announced.
+    uint32_t client_transfer() const { return client_transfer_; }
 
   private:
     std::vector<uint8_t> dispatch(Message &message);
@@ -64,6 +66,7 @@ class Server {
     GuestMemory &memory_;
     std::map<uint32_t, Event> msi_, msix_;  // by vector; the client enables one of them
     bool negotiated_ = false;
+    uint32_t client_transfer_ = kMaxTransfer;
 };
 
 }  // namespace litepcie::vfio_user

@@ -47,6 +47,10 @@ bool read_message(ByteSource &source, Message &message) {
     return true;
 }
 
+std::vector<uint8_t> make_command(uint16_t id, uint16_t command, const std::vector<uint8_t> &payload) {
+    return with_header({id, command, uint32_t(sizeof(Header) + payload.size()), kTypeCommand, 0}, payload);
+}
+
 std::vector<uint8_t> make_reply(const Header &request, const std::vector<uint8_t> &payload) {
     return with_header({request.id, request.command, uint32_t(sizeof(Header) + payload.size()), kTypeReply, 0},
                        payload);

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
-#include "vfio/fd.h"
+#include "common/fd.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -22,6 +22,8 @@ enum Command : uint16_t {
     kSetIrqs = 8,
     kRegionRead = 9,
     kRegionWrite = 10,
+    kDmaRead = 11,   // from the server to the client
+    kDmaWrite = 12,  // likewise
     kDeviceReset = 13,
 };
 
@@ -45,6 +47,7 @@ struct Message {
     std::vector<Fd> fds;
 
     size_t bytes() const { return sizeof(header) + payload.size(); }
+    bool is_reply() const { return (header.flags & kTypeMask) == kTypeReply; }
     bool wants_reply() const { return !(header.flags & kNoReply); }
 };
 
@@ -67,6 +70,9 @@ class StreamError : public std::runtime_error {
 // Reads the next message; false at the end of the stream. Throws StreamError if the stream ends inside a message, or if
 // a message's size or number of file descriptors is impossible.
 bool read_message(ByteSource &source, Message &message);
+
+// The bytes of a command to the client.
+std::vector<uint8_t> make_command(uint16_t id, uint16_t command, const std::vector<uint8_t> &payload);
 
 // The bytes of a reply: header and payload, or with an error the header only.
 std::vector<uint8_t> make_reply(const Header &request, const std::vector<uint8_t> &payload);

@@ -25,6 +25,7 @@ static const struct {
 	{ LITEPCIE_CAPABILITY_USER, "user" },
 	{ LITEPCIE_CAPABILITY_INTERRUPT, "interrupt" },
 	{ LITEPCIE_CAPABILITY_HOST, "host" },
+	{ LITEPCIE_CAPABILITY_LANE, "lane" },
 };
 /* clang-format on */
 

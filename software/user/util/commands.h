@@ -10,6 +10,7 @@ extern const struct command command_list;
 extern const struct command command_info;
 extern const struct command command_config;
 extern const struct command command_bus;
+extern const struct command command_link;
 extern const struct command command_mem;
 extern const struct command command_scratch_test;
 extern const struct command command_dma_test;

@@ -121,6 +121,27 @@ def test_device_reference_clock_and_seed(options, clock, name):
     assert (choice.sys_clk_freq, choice.name(board)) == (clock, name)
 
 
+def wants_fast(device, analogue):
+    if analogue == "fast" and device != "big":
+        raise ValueError(f"--analogue fast is not supported with --device {device}")
+
+
+SERDES = {**SOME, "analogues": ("usual", "fast"), "serdes_modes": ("hard", "no-gear"), "check_analogue": wants_fast}
+
+
+def test_words_and_use_of_the_serdes():
+    board = make(**SERDES)
+    names = [board.configure(**options).name(board) for options in ({}, {"analogue": "fast"}, {"serdes": "no-gear"})]
+    assert names == [f"some_board_gen1_x1_64{more}" for more in ("", "_fast", "_nogear")]
+    assert make(**SOME).configure().serdes == ""
+    for options, message in (({"analogue": "odd"}, "--analogue odd is not supported; choose usual, fast"),
+        ({"serdes": "odd"}, "--serdes odd is not supported; choose hard, no-gear"),
+        ({"analogue": "fast", "device": "slow"}, "--analogue fast is not supported with --device slow")):
+        with pytest.raises(ValueError) as error:
+            board.configure(**options)
+        assert str(error.value) == message
+
+
 @pytest.mark.parametrize("options, message", [
     ({"device": "small"},           "--device small is not supported; Some Board has big or slow"),
     ({"refclk": 50e6},              "--refclk 50e6 is not supported; choose 100e6 or 200e6"),

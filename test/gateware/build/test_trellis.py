@@ -144,9 +144,12 @@ def test_no_bitstream_is_left_if_a_check_fails(monkeypatch, tmp_path, clock, wor
 
 
 @pytest.mark.full
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("device, options", [
     ("LFE5UM5G", {}),
-    ("LFE5UM",   {"refclk_freq": 200e6, "analogue": "sample", "ctc": True, "receiver_detect": False}),
+    ("LFE5UM",   {"refclk_freq": 200e6, "analogue": "sample", "mode": "ctc", "receiver_detect": False}),
+    ("LFE5UM5G", {"analogue": "luna", "mode": "no-gear"}),
+    ("LFE5UM",   {"mode": "raw"}),
 ])
 def test_bitstream_of_the_serdes(tmp_path, device, options):
     design = ecp5_design.emit(tmp_path, device, **options)

@@ -12,7 +12,7 @@ import pytest
 from litepcie_soc.common import abi
 from litepcie_soc.soc import export, regs
 from litepcie_soc.soc.reference import ReferenceSoC
-from litepcie_soc.soc.soc import LitePCIe
+from litepcie_soc.soc.card import LitePCIe
 
 
 def finalised(soc):

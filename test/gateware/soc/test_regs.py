@@ -14,7 +14,7 @@ from litepcie_soc.build import regs as build_regs
 from litepcie_soc.common import abi
 from litepcie_soc.soc import regs
 from litepcie_soc.soc.reference import ReferenceSoC
-from litepcie_soc.soc.soc import LitePCIe
+from litepcie_soc.soc.card import LitePCIe
 
 # A register never moves within a major version. These registers of version 1 must keep their addresses.
 VERSION_1 = {
@@ -35,6 +35,8 @@ VERSION_1 = {
     # Since 1.5.
     "HOST_COUNT": 0x8800, "HOST_LIMIT": 0x8804, "HOST_BASE_LO": 0x8808, "HOST_SIZE": 0x8810, "HOST_SET": 0x8814,
     "HOST_CLEAR": 0x8818, "HOST_BUSY": 0x8820, "HOST_ERRORS": 0x8824, "HOST_ERROR": 0x8828,
+    # Since 1.6.
+    "CAPABILITY_LANE": 0x800,
 }
 
 

@@ -196,13 +196,14 @@ def test_lint(example):
     assert (lint.returncode, lint.stderr) == (0, "")
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("example", ["small", pytest.param("everything", marks=pytest.mark.full)], indirect=True)
 def test_yosys(example):
     """It elaborates; nothing has two drivers or none, no loop."""
     name, folder = example
     script = f"read_verilog {name}.v; hierarchy -check -top {name}; proc; check -assert"
     result = subprocess.run([sys.executable, "-m", "litepcie_soc.build.yosys", script], cwd=folder,
-        capture_output=True, text=True, timeout=300)
+        capture_output=True, text=True, timeout=600)
     assert result.returncode == 0, result.stdout + result.stderr
 
 

@@ -21,7 +21,7 @@ from litepcie_sim.guest.kernels import Kernel
 
 from test.gateware.build.test_processes import gone
 
-GUEST = {"board": None, "with_fio": True, "files": [(__file__, "/root/folder/this.py")]}
+GUEST = {"board": None, "with_fio": True, "with_lspci": True, "files": [(__file__, "/root/folder/this.py")]}
 
 
 def test_boots_quickly(guest):
@@ -93,6 +93,11 @@ def test_fio_runs(guest, engine):
     result = guest.run("fio --name=job --filename=/tmp/file --size=1M --rw=randwrite --bs=4k"
         f" --verify=crc32c --ioengine={engine}; status=$?; rm -f /tmp/file; exit $status")
     assert result.status == 0, result.output
+
+
+def test_lspci_knows_names(guest):
+    result = guest.run("lspci -nn")
+    assert result.status == 0 and "Host bridge [0600]: Intel Corporation" in result.output, result.output
 
 
 def test_the_log_holds_console_and_commands(guest):

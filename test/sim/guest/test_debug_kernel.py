@@ -29,10 +29,12 @@ def test_an_option_that_kconfig_dropped_is_an_error():
         check_config(wanted, wanted.replace("CONFIG_KASAN=y\n", "# CONFIG_KASAN is not set\n"))
 
 
-def test_a_guest_with_an_arm_processor_has_neither_iommu_nor_fio():
+def test_a_guest_with_an_arm_processor_has_no_iommu_and_none_of_these_programs():
     with pytest.raises(GuestError, match="a guest with an ARM processor cannot have an IOMMU here; leave iommu out"):
         VirtMachine(iommu=True)
     with pytest.raises(GuestError, match="there is no fio for a guest with an ARM processor; leave with_fio out"):
         Guest(kernel="6.12-arm64", with_fio=True)
+    with pytest.raises(GuestError, match="there is no lspci for a guest with an ARM processor; leave with_lspci out"):
+        Guest(kernel="6.12-arm64", with_lspci=True)
     arguments = VirtMachine().arguments("kernel", "initrd", 3, 4)
     assert "cortex-a76" in arguments and not any("q35" in word or "ttyS" in word for word in arguments)

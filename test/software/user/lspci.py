@@ -6,15 +6,13 @@ import random
 import re
 import subprocess
 
-from litepcie_sim.guest import packages
-
-RECIPE = packages.Recipe("pciutils", "lspci", "trixie", ("pciutils",), "usr/bin/lspci",
-    keep=r"(?:pciutils|pci\.ids|libpci3|libkmod2|libudev1|zlib1g|libzstd1|libssl3t64|libc6|libcap2|libgcc-s1)$")
+from litepcie_sim.guest           import packages
+from litepcie_sim.guest.initramfs import LSPCI
 
 
 def names():
     """The path of Debian's pci.ids."""
-    return packages.root(RECIPE) / "usr/share/misc/pci.ids"
+    return packages.root(LSPCI) / "usr/share/misc/pci.ids"
 
 
 def dump(devices):
@@ -24,7 +22,7 @@ def dump(devices):
 
 
 def lspci(tmp_path, devices, *arguments):
-    root, program = packages.find(RECIPE)
+    root, program = packages.find(LSPCI)
     file = tmp_path / "dump"
     file.write_text(dump(devices))
     return subprocess.run([root / "usr/lib64/ld-linux-x86-64.so.2", "--library-path",

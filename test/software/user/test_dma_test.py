@@ -93,7 +93,7 @@ def test_a_rate_above_theory_has_a_reason(card):
 
 def test_both_at_once_overlap(card):
     _, result, _ = run(card, "-s", "read-and-write", "-n", 5, delay_us=20000)
-    assert result["host_wall_clock_overlap_percent"] > 50
+    assert result["host_wall_clock_overlap_percent"] > 20
     assert result["read"]["host_wall_clock_microseconds_per_call"] > 20000
 
 

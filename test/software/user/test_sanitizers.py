@@ -19,6 +19,7 @@ FILES = sorted(path.name for path in HERE.glob("test_*.py") if path.stem.removep
 
 
 @pytest.mark.full
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("file", FILES)
 def test_sanitizers(file):
     result = subprocess.run([sys.executable, "-m", "pytest", "-q", "-n0", "-m", "not full", HERE / file],

@@ -19,8 +19,7 @@ from litex.gen import LiteXModule
 from litex.gen.fhdl.verilog import convert
 
 from litepcie_soc.phy.ecp5.channel import ECP5Channel
-from litepcie_soc.phy.ecp5.serdes import join
-from litepcie_soc.phy.soft.elastic import ElasticBuffer
+from litepcie_soc.phy.ecp5.serdes import elastic_of, join
 from litepcie_soc.phy.soft.symbols import SERDES_LAYOUT, SerDesInterface
 
 from test.gateware.phy.ecp5 import code
@@ -29,8 +28,9 @@ from test.gateware.phy.ecp5.library import primitive
 HERE    = Path(__file__).parent
 DIVISOR = 256
 PADS    = ("clk_p", "clk_n", "rx_p", "rx_n", "tx_p", "tx_n")
-PORTS   = ("tx_data", "tx_k", "tx_idle", "rx_data", "rx_k", "rx_error", "rx_ready", "rx_idle", "ready", "polarity",
-    "align", "detect", "detect_done", "detect_present", "refclk_ok", "refclk_cycles")
+PORTS   = ("tx_data", "tx_k", "tx_idle", "tx_negative", "rx_data", "rx_k", "rx_error", "rx_ready", "rx_valid",
+    "rx_overflow", "rx_idle", "ready", "polarity", "align", "detect", "detect_done", "detect_present", "refclk_ok",
+    "refclk_cycles")
 
 PRIMITIVES = """
 module EXTREFB #(parameter REFCK_PWDNB = "", REFCK_RTERM = "", REFCK_DCBIAS_EN = "")
@@ -59,16 +59,24 @@ class Top(LiteXModule):
                 setattr(item, "value" if isinstance(item, Instance.Parameter) else "expr", faults[item.name])
         ports = {name: getattr(channel, name) for name in PORTS}
         ports.update({name: getattr(self.pads, name) for name in PADS}, missing=channel.detection.missing)
+        # Ports of their own: a signal that nothing drives would be an input.
+        for name in ("refclk_ok", "refclk_cycles"):
+            ports[name] = Signal(len(ports[name]))
+            self.comb  += ports[name].eq(getattr(channel, name))
         for name, signal in ports.items():
             signal.name_override = name
         rx = channel.cd_pcie_rx.clk, channel.cd_pcie_rx.rst
+        # A port of its own: a register that is a port, such as a divided clock, has no value to begin with.
+        channel.cd_pcie.clk.name_override = "channel_clk"
+        pcie_clk   = Signal(name_override="pcie_clk")
+        self.comb += pcie_clk.eq(channel.cd_pcie.clk)
         if elastic:
             rx = self.add_elastic(channel, ports)
-        self.ios = {*ports.values(), self.perst_n, self.cd_sys.clk, channel.cd_pcie.clk, channel.cd_pcie.rst, *rx}
+        self.ios = {*ports.values(), self.perst_n, self.cd_sys.clk, pcie_clk, channel.cd_pcie.rst, *rx}
 
     def add_elastic(self, channel, ports):
         """Puts elastic buffer and interface between channel and ports; returns clock and reset of received data."""
-        self.elastic   = ElasticBuffer()
+        self.elastic   = elastic_of(channel)
         self.interface = interface = SerDesInterface()
         self.comb     += join(channel, self.elastic, interface)
         for name, inner in (("clk", channel.cd_pcie_rx.clk), ("rst", channel.cd_pcie_rx.rst)):
@@ -99,7 +107,9 @@ class Simulation:
         path        = Path(self.folder.name)
         top         = Top(faults, **options)
         verilog     = convert(top, ios=top.ios, name="top", special_overrides=lattice_ecp5_trellis_special_overrides)
-        verilog.write(str(path / "top.v"))
+        # LiteX draws the SoC that the process built last as a tree, in a comment with characters beyond ASCII.
+        for name, text in {"top.v": verilog.main_source, **verilog.data_files}.items():
+            (path / name).write_text(text, encoding="utf-8")
         model = "`timescale 1ps/1fs\n" + primitive("DCUA") + (HERE / "dcua.v").read_text(encoding="utf-8")
         (path / "model.v").write_text(f"{model}endmodule\n{PRIMITIVES}", encoding="utf-8")
         code.write(path)

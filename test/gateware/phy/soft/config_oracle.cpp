@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-// The configuration space of the simulated hard block, by commands: r DWORD, w DWORD VALUE BE, e BIT, f, h.
-// Prints what is read, and for a write whether it asked for a function level reset.
+// The configuration space of the simulated hard block, by commands: r DWORD, w
+// DWORD VALUE BE, e BIT, u, c BIT, p LIMIT, f, h. Prints what is read, for a write whether it
+// asked for a function level reset, and the code of the message that an error asks for.
 #include "host/config_space.h"
 
 #include <cstdio>
@@ -31,7 +32,13 @@ int main(int argc, char **argv) {
             }
             printf("%d\n", space.take_function_reset());
         } else if (what == 'e' && scanf("%u", &value) == 1) {
-            space.report(ConfigSpace::Error(value));
+            printf("%d\n", int(space.report(ConfigSpace::Error(value))));
+        } else if (what == 'u') {
+            printf("%d\n", int(space.report_posted()));
+        } else if (what == 'c' && scanf("%u", &value) == 1) {
+            printf("%d\n", int(space.report(ConfigSpace::LinkError(value))));
+        } else if (what == 'p' && scanf("%u", &value) == 1) {
+            space.take_power_limit(value);
         } else if (what == 'f') {
             space.function_reset();
         } else if (what == 'h') {

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-// The configuration space in gateware, by the commands of config_oracle.cpp: r DWORD, w DWORD VALUE BE, e NUMBER, f, h.
-// Prints what is read, and for a write whether it asked for a function level reset.
+// The configuration space in gateware, by the commands of config_oracle.cpp: r
+// DWORD, w DWORD VALUE BE, e NUMBER, u, c NUMBER, p LIMIT, f, h. Prints what is read,
+// for a write whether it asked for a function level reset, and the code of the message
+// that an error asks for.
 #include "Vtop.h"
 
 #include <cstdio>
+
+namespace {
+
+// Code of the message that an error asks for. `kinds`: correctable, non-fatal, fatal.
+int code(unsigned kinds) { return kinds == 1 ? 0x30 : kinds == 2 ? 0x31 : kinds == 4 ? 0x33 : int(kinds); }
+
+}  // namespace
 
 int main() {
     Vtop top;
@@ -17,6 +26,13 @@ int main() {
     const auto pulse = [&](auto &port, auto value) {
         port = value;
         clock();
+        port = 0;
+        clock();
+    };
+    const auto error = [&](auto &port, auto value) {
+        port = value;
+        clock();
+        printf("%d\n", code(top.messages | top.late));
         port = 0;
         clock();
     };
@@ -38,7 +54,14 @@ int main() {
             printf("%d\n", top.flr);
             clock();
         } else if (what == 'e' && scanf("%u", &value) == 1) {
-            pulse(top.errors, 1 << value);
+            error(top.errors, 1 << value);
+        } else if (what == 'u') {
+            error(top.unsupported_posted, 1);
+        } else if (what == 'c' && scanf("%u", &value) == 1) {
+            error(top.correctable, 1 << value);
+        } else if (what == 'p' && scanf("%u", &value) == 1) {
+            top.power_limit = value;
+            pulse(top.take_limit, 1);
         } else if (what == 'f') {
             pulse(top.function_reset, 1);
         } else if (what == 'h') {

@@ -18,7 +18,8 @@ using litepcie::Tlp;
 
 class Endpoint {
   public:
-    static constexpr unsigned kPollingActive = 2, kL0 = 10;  // of ltssm_states.py
+    // Of ltssm_states.py.
+    static constexpr unsigned kPollingActive = 2, kCompliance = 3, kL0 = 10, kLoopback = 16;
 
     // `stalls`: the share of cycles, in percent, in which a received word is not taken; `pauses`: in which no TLP
     // begins.
@@ -84,14 +85,18 @@ class Endpoint {
             take(word, first, last);
     }
 
-    // A cycle of the received clock, which stands still while the lane is silent.
+    // A cycle of the received clock. It stands still while the lane is silent, after some symbols that nobody has sent.
     void line(litepcie::lane::Pair pair) {
         using namespace litepcie::lane;
-        steady_ = (pair.first | pair.second) & kSilence ? 0 : steady_ + 1;
+        const bool silent = (pair.first | pair.second) & kSilence;
+        steady_ = silent ? 0 : steady_ + 1;
+        run_on_ = silent ? run_on_ - (run_on_ > 0) : kRunOn;
         top_.use_elastic = 1;
-        top_.line_ready = steady_ > kSteady;
-        if (!steady_)
+        top_.line_ready = steady_ > kSteady || (top_.line_ready && silent && run_on_);
+        if (silent && !run_on_)
             return;
+        if (silent)
+            pair = {kDamaged, kDamaged};
         if (top_.serdes_polarity)
             pair = {inverted(pair.first), inverted(pair.second)};
         top_.line_data = uint16_t((pair.first & 0xff) | (pair.second & 0xff) << 8);
@@ -148,7 +153,8 @@ class Endpoint {
     unsigned stalls_, pauses_;
     bool trained_ = false;
     static constexpr unsigned kSteady = 50;  // cycles of the line until the receiver is ready
-    unsigned steady_ = 0;
+    static constexpr unsigned kRunOn = 16;   // cycles of the line until it sees that the lane is silent
+    unsigned steady_ = 0, run_on_ = 0;
     litepcie::lane::SerDesInputs in_;
     std::array<std::deque<Tlp>, 3> queues_;
     std::array<size_t, 3> places_{};
@@ -156,8 +162,9 @@ class Endpoint {
 };
 
 // The programs that are one: root_port_bench.cpp, root_port_rate.cpp, root_port_resets.cpp,
-// root_port_faults.cpp.
+// root_port_faults.cpp, root_port_loopback.cpp.
 int links(int argc, char **argv);
 int rates(int argc, char **argv);
 int resets(int argc, char **argv);
 int faults(int argc, char **argv);
+int loopback(int argc, char **argv);

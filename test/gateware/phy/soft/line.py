@@ -19,6 +19,21 @@ UP = ["DETECT_QUIET", "DETECT_ACTIVE", "POLLING_ACTIVE", "POLLING_CONFIGURATION"
 POLLS = 40
 
 
+def trained(line):
+    """A generator of the simulation: waits for L0."""
+    yield from line.until("L0")
+    for _ in range(40):
+        yield
+
+
+def told(bit, states):
+    """A port that sets a bit of the control symbol in these states."""
+    def says(state, fields):
+        if state in states:
+            fields["control"] |= 1 << bit
+    return says
+
+
 class Line:
     """A `Link`, its `Port`, and a SerDes without delays between them.
 

@@ -56,11 +56,14 @@ class Port:
         self.states   = []
         self.packets  = []           # Symbols received in L0 that are not logical idle.
         self.to_send  = []           # Symbols of packets to be sent in L0.
+        self.raw      = []           # Symbols to be sent as they are in the state "raw"; afterwards electrical idle.
+        self.given    = []           # All that was sent since the state "raw" began.
         self.enter("detect")
 
     def enter(self, state):
         self.state, self.sent, self.after, self.pause = state, 0, None, self.rng.randrange(40)
         self.same = self.idle = 0
+        self.given  = []
         self.enough = False          # Eight sets, or symbols of logical idle, as this state wants them.
         self.states.append(state)
 
@@ -138,11 +141,13 @@ class Port:
         """What comes next: a set, or a symbol."""
         if self.enough and self.sent - self.after >= 16:
             self.enter({"polled": "width", "idle": "L0"}.get(self.state, "idle"))
-        if self.to_skip <= 0 and self.state not in ("detect", "off"):
+        if self.to_skip <= 0 and self.state not in ("detect", "off") and (self.state != "raw" or self.raw):
             self.queue   = [(COM, True), *[(SKP, True)]*self.rng.randrange(1, 6)]
             self.to_skip += self.rng.randrange(1180, 1538)
         elif self.state in ("detect", "off"):
             self.queue = [(None, True)]
+        elif self.state == "raw":
+            self.queue = [(self.raw.pop(0) if self.raw else None, True)]
         elif self.state in ("idle", "L0"):
             self.queue = [(self.to_send.pop(0) if self.state == "L0" and self.to_send else 0, False)]
             self.sent += 1
@@ -161,4 +166,6 @@ class Port:
             self.fill()
         symbol, plain = self.queue.pop(0)
         self.to_skip -= 1
-        return None if symbol is None else self.out(symbol, plain)
+        symbol = None if symbol is None else self.out(symbol, plain)
+        self.given.append(symbol)
+        return symbol

@@ -58,7 +58,9 @@ RootPortOptions random_port(std::minstd_rand &random, bool steady_skips) {
     port.training.rates = random() % 3 == 0 ? 0x0e : random() % 2 ? 0x06 : 0x02;
     port.training.scrambling = random() % 16;
     port.data_link.credits = random_credits(random);
-    port.data_link.update_delay = random() % 8 ? random() % 2000 : 0;
+    port.data_link.update_fc = random() % 2 ? UpdateFc::Minimum : UpdateFc::Guideline;
+    if (random() % 4)
+        port.data_link.update_delay = random() % 8 ? random() % 2000 : 0;
     port.training.slowness = random() % 3 * 300;
     const uint64_t whole = info(LinkState::DetectQuiet).microseconds * kSymbolsPerMicrosecond;
     // Else the card is the first one to leave Detect.

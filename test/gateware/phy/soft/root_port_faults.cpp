@@ -26,8 +26,8 @@ int faults(int argc, char **argv) {
     printf("\n%s; %zu TLPs down, %zu up, port in %s\n", passed ? "passed" : "failed", session.endpoint.received.size(),
            session.got.size(), info(session.training().state()).name);
     printf("injected %" PRIu64 " lcrc %" PRIu64 " dllp %" PRIu64 " naks_sent %" PRIu64 " naks_received %" PRIu64
-           " replays %" PRIu64 " timeouts %" PRIu64 " protocol %" PRIu64 " cycles %" PRIu64 "\n",
+           " replays %" PRIu64 " timeouts %" PRIu64 " protocol %" PRIu64 " recoveries %" PRIu64 " cycles %" PRIu64 "\n",
            session.lane->port().faults().injected(), events[0], events[1], events[2], events[3], events[4], events[5],
-           events[6], session.cycle);
+           events[6], session.recoveries, session.cycle);
     return !passed;
 }

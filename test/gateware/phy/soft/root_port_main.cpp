@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 //
-// Arguments: `links`, `rates`, `resets` or `faults`, and theirs.
+// Arguments: `links`, `rates`, `resets`, `faults` or `loopback`, and theirs.
 #include "endpoint.h"
 
 #include <string>
@@ -14,5 +14,7 @@ int main(int argc, char **argv) {
         return rates(argc - 1, argv + 1);
     if (what == "resets")
         return resets(argc - 1, argv + 1);
+    if (what == "loopback")
+        return loopback(argc - 1, argv + 1);
     return what == "faults" ? faults(argc - 1, argv + 1) : 2;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 //
-// A host at the other end of the lane: trains it, scans the card by configuration requests, reads and writes registers.
-// Arguments: SEED ERRORS_EVERY REGISTERS OFFSET, with REGISTERS dwords of memory at OFFSET in BAR0. Prints the way of
-// the LTSSM, the scan, and counts.
-#include "Vtop.h"
-#include "scan/scan.h"
-#include "serdes_pins.h"
+// A host at the other end of the lane: trains it, scans the card by
+// configuration requests, reads and writes registers. Arguments: SEED
+// ERRORS_EVERY REGISTERS OFFSET, with REGISTERS dwords of memory at OFFSET in
+// BAR0. Prints the way of the LTSSM, the scan, and counts. Or `sleep` and those
+// of root_port_sleep.cpp; or `errors` and that of root_port_errors.cpp.
+#include "scan_host.h"
 
 #include <cinttypes>
 #include <cstdio>
@@ -19,58 +19,7 @@ using litepcie::scan::ScanError;
 
 namespace {
 
-constexpr uint64_t kMillisecond = 125000;  // cycles
 constexpr uint64_t kBase = 0xfe000000;
-
-// The card, whose only ports are those of its SerDes.
-class Host {
-  public:
-    Host(const LaneOptions &wires, const RootPortOptions &port, uint64_t seed) : lane_(wires, port, seed) {
-        top_.sys_rst = 1;
-        edge();
-        top_.sys_rst = 0;
-        lane_.port().training().entered = [](LinkState state) { printf("%s\n", info(state).name); };
-    }
-    ~Host() { top_.final(); }
-
-    void clock() {
-        clock_lane(lane_, top_, in_);
-        edge();
-        cycles++;
-    }
-    DataLink &data_link() { return lane_.port().data_link(); }
-    bool train() {
-        const uint64_t end = cycles + 100 * kMillisecond;
-        while (cycles < end && !data_link().up())
-            clock();
-        return data_link().up();
-    }
-    scan::Way way() {
-        return {[this](Tlp tlp) { data_link().send(std::move(tlp)); },
-                [this](Tlp &tlp) {
-                    clock();
-                    const bool came = data_link().receive(tlp);
-                    if (came)
-                        data_link().release(tlp);
-                    return came;
-                }};
-    }
-    uint64_t injected() const { return lane_.injected(); }
-
-    uint64_t cycles = 0;
-
-  private:
-    void edge() {
-        top_.sys_clk = 0;
-        top_.eval();
-        top_.sys_clk = 1;
-        top_.eval();
-    }
-
-    Vtop top_;
-    SerDesLane lane_;
-    SerDesInputs in_;
-};
 
 // Writes and reads random registers. Returns how many were wrong.
 unsigned use_registers(scan::Requester &requester, uint64_t base, unsigned count, uint64_t seed) {
@@ -102,6 +51,10 @@ unsigned refusals(scan::Requester &requester, const scan::Bar &bar) {
 }  // namespace
 
 int main(int argc, char **argv) {
+    if (argc > 1 && std::string(argv[1]) == "sleep")
+        return sleeping(argc - 1, argv + 1);
+    if (argc > 1 && std::string(argv[1]) == "errors")
+        return erring(argc - 1, argv + 1);
     if (argc != 5)
         return 2;
     const uint64_t seed = uint64_t(atoi(argv[1]));

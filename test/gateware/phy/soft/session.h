@@ -12,7 +12,10 @@ constexpr uint64_t kMillisecond = 125000;  // cycles
 
 // An endpoint, a root port that can be replaced, and random TLPs both ways.
 struct Session {
-    explicit Session(uint64_t seed) : seed(seed), random(seed), endpoint(seed, 10, 25) { begin(); }
+    explicit Session(uint64_t seed, const litepcie::lane::LaneOptions &wires = {})
+        : seed(seed), random(seed), wires(wires), endpoint(seed, 10, 25) {
+        begin();
+    }
 
     // Another port, or none: one that finds no receiver stays silent.
     void begin(bool present = true) {
@@ -20,10 +23,13 @@ struct Session {
         options.training.link_number = uint8_t(random());
         options.training.present = present;
         options.training.quiet_since = 3000000 - 1000;
-        lane = std::make_unique<litepcie::lane::SerDesLane>(litepcie::lane::LaneOptions(), options, seed);
-        lane->port().training().entered = [this](litepcie::lane::LinkState state) {
-            printf("%s ", litepcie::lane::info(state).name);
-        };
+        lane = std::make_unique<litepcie::lane::SerDesLane>(wires, options, seed);
+        // A port without a receiver goes to Detect again and again.
+        if (present)
+            lane->port().training().entered = [this](litepcie::lane::LinkState state) {
+                printf("%s ", litepcie::lane::info(state).name);
+                recoveries += state == litepcie::lane::LinkState::RecoveryLock;
+            };
     }
     litepcie::lane::Training &training() { return lane->port().training(); }
     litepcie::lane::DataLink &data_link() { return lane->port().data_link(); }
@@ -52,8 +58,9 @@ struct Session {
         return same(down, endpoint.received) && same(up, got);
     }
 
-    uint64_t seed, cycle = 0;
+    uint64_t seed, cycle = 0, recoveries = 0;
     std::minstd_rand random;
+    litepcie::lane::LaneOptions wires;
     Endpoint endpoint;
     std::unique_ptr<litepcie::lane::SerDesLane> lane;
     std::vector<Tlp> got;

@@ -19,12 +19,14 @@ from migen import *
 from litex.gen import *
 from litex.gen.fhdl.verilog import convert
 
-from litepcie_soc.phy.soft.config_space import REPORTED, ConfigSpace
+from litepcie_soc.phy.soft.config_space  import ConfigSpace
+from litepcie_soc.phy.soft.error_reports import CORRECTABLE, REPORTED
 
 from test.gateware.verilate import verilate
 
 HERE     = Path(__file__).resolve().parent
 SIM      = HERE.parents[3] / "sim" / "src"
+CODES    = {0: 0, 1: 0x30, 2: 0x31, 4: 0x33}  # Messages by their kinds' bits.
 IDENTITY = dict(vendor=0x1204, device=0x1ce5, subsystem_vendor=0x1234, subsystem_device=0x1ce0, class_code=0x058000)
 
 
@@ -54,7 +56,8 @@ def random_commands(rng, count):
             value = rng.choice([0, 2**32 - 1, rng.randrange(2**32), 1 << rng.randrange(32)])
             commands.append(f"w {dword} {value} {rng.choice([15, 15, rng.randrange(16)])}")
         else:
-            commands.append(rng.choice([*[f"e {bit}" for bit in REPORTED]*2, "f", "h"]))
+            commands.append(rng.choice([*[f"e {bit}" for bit in REPORTED]*2,
+                *[f"c {bit}" for bit in CORRECTABLE.values()], "u", "u", f"p {rng.randrange(1024)}", "f", "h"]))
     return commands
 
 
@@ -81,13 +84,23 @@ def answers(dut, commands):
                 yield dut.write.eq(0)
                 yield
                 found.append((yield dut.flr))
+            elif what == "p":
+                yield dut.power_limit.eq(values[0])
+                yield dut.take_limit.eq(1)
+                yield
+                yield dut.take_limit.eq(0)
+                yield
             else:
                 pulse = dut.function_reset if what == "f" else dut.reset if what == "h" else \
-                    dut.errors[REPORTED.index(values[0])]
+                    dut.reports.unsupported_posted if what == "u" else \
+                    dut.reports.errors[REPORTED.index(values[0])] if what == "e" else \
+                    list(dut.reports.correctable.values())[list(CORRECTABLE.values()).index(values[0])]
                 yield pulse.eq(1)
                 yield
                 yield pulse.eq(0)
                 yield
+                if what in "euc":
+                    found.append(CODES[(yield dut.reports.messages) | (yield dut.reports.late)])
     run_simulation(dut, drive())
     return found
 
@@ -100,7 +113,7 @@ def test_equals_the_simulated_hard_block(oracle, bar0_size, max_payload, extende
     commands = [*[f"r {dword}" for dword in range(0x50)], *random_commands(random.Random(count), count)]
     expected = oracle(bar0_size, max_payload, extended_tag, commands)
     got      = answers(dut, commands)
-    asked    = [command for command in commands if command[0] in "rw"]
+    asked    = [command for command in commands if command[0] in "rweuc"]
     for command, one, other in zip(asked, got, expected):
         assert one == other, f"{command}: {one:08x}, expected {other:08x}"
     assert len(got) == len(expected) == len(asked)
@@ -114,21 +127,28 @@ def test_half_a_million_accesses(oracle, bar0_size, max_payload, extended_tag):
     top.cd_sys = ClockDomain("sys")
     top.dut = dut = ConfigSpace(**IDENTITY, bar0_size=bar0_size, max_payload=max_payload, extended_tag=extended_tag)
     errors  = Signal(len(REPORTED), name="errors")
-    top.comb += Cat(*dut.errors).eq(errors)
+    correctable = Signal(len(CORRECTABLE), name="correctable")
+    top.comb += [Cat(*dut.reports.errors).eq(errors),
+        Cat(*dut.reports.correctable.values()).eq(correctable)]
     ports   = {name: getattr(dut, name)
-        for name in ("address", "data_w", "be", "write", "data_r", "flr", "function_reset", "reset")}
+        for name in ("address", "data_w", "be", "write", "data_r", "flr", "function_reset", "reset",
+            "power_limit", "take_limit")} | {name: getattr(dut.reports, name)
+        for name in ("unsupported_posted", "messages", "late")}
     for name, port in ports.items():
         port.name_override = name
-    verilog = convert(top.get_fragment(), {*ports.values(), errors, top.cd_sys.clk, top.cd_sys.rst}, name="top")
+    clock   = {top.cd_sys.clk, top.cd_sys.rst}
+    verilog = convert(top.get_fragment(), {*ports.values(), errors, correctable, *clock}, name="top")
     model   = verilate({"top.v": verilog.main_source,
         "config_space_bench.cpp": (HERE / "config_space_bench.cpp").read_text()}, optimise="-O1")
     commands = random_commands(random.Random(max_payload), 500_000)
     expected = oracle(bar0_size, max_payload, extended_tag, commands)
     # The gateware has its errors by number, the oracle by their bit.
-    said     = "\n".join(f"e {REPORTED.index(int(one[2:]))}" if one[0] == "e" else one for one in commands)
+    numbers  = {"e": REPORTED, "c": list(CORRECTABLE.values())}
+    said     = "\n".join(f"{one[0]} {numbers[one[0]].index(int(one[2:]))}" if one[0] in numbers else one
+        for one in commands)
     got      = [int(word) for word in subprocess.run([model.path], check=True, text=True, input=said,
         capture_output=True).stdout.split()]
-    asked    = [command for command in commands if command[0] in "rw"]
+    asked    = [command for command in commands if command[0] in "rweuc"]
     assert len(got) == len(expected) == len(asked) > 400_000
     for number, (command, one, other) in enumerate(zip(asked, got, expected)):
         assert one == other, f"access {number}, {command}: {one:08x}, expected {other:08x}"

@@ -82,3 +82,47 @@ def test_headers_and_data_wrap():
                 yield
     assert run(tlps, script) == tlps
     assert sum(map(units_of, tlps)) > 4096
+
+
+def test_fewest_credits_that_a_tlp_left():
+    tlps = [memory_write(random.Random(n), 8) for n in range(3)]
+
+    def script(dut, watch):
+        gate = dut.gate
+        assert (yield gate.header.fewest) == 0xff and (yield gate.data.fewest) == 0xfff
+        yield from limits(dut, 2, 20, dut.record)
+        while len(watch.packets()) < 2:
+            yield
+        assert (yield gate.header.fewest) == 0 and (yield gate.data.fewest) == 16
+        yield from limits(dut, 12, 40, dut.update)
+        while len(watch.packets()) < 3:
+            yield
+        assert (yield gate.header.fewest) == 0 and (yield gate.data.fewest) == 16
+        for pool in (gate.header, gate.data):
+            yield pool.forget.eq(1)
+            yield
+            yield pool.forget.eq(0)
+        yield
+        assert (yield gate.header.fewest) == 0xff and not (yield gate.data.infinite)
+    assert run(tlps, script) == tlps
+
+
+@pytest.mark.parametrize("largest", [0, 32, 64])
+def test_credits_for_the_longest_tlp(largest):
+    """While there is no TLP. Those that a TLP has taken count."""
+    tlps = [memory_write(random.Random(1), 8)]
+
+    def ready(dut, headers, data):
+        yield from limits(dut, headers, data, dut.update)
+        for _ in range(6):
+            yield
+        return (yield dut.ready) and (yield dut.idle)
+
+    def script(dut, watch):
+        yield dut.largest.eq(largest)
+        yield from limits(dut, 1, 2, dut.record)
+        while not watch.packets():
+            yield
+        for headers, units, wanted in ((1, 99, 0), (2, 1 + largest//4, 0), (2, 2 + largest//4, 1), (9, 99, 1)):
+            assert (yield from ready(dut, headers, units)) == wanted, (headers, units)
+    assert run(tlps, script) == tlps

@@ -10,14 +10,8 @@ import random
 
 import pytest
 
-from test.gateware.phy.soft.line import POLLS, UP, Line
-from test.gateware.phy.soft.port import PAD, TS1, Port
-
-
-def trained(line):
-    yield from line.until("L0")
-    for _ in range(40):
-        yield
+from test.gateware.phy.soft.line import POLLS, UP, Line, told, trained
+from test.gateware.phy.soft.port import COM, IDL, PAD, TS1, Port
 
 
 @pytest.mark.parametrize("shift, inverted, seed", [(0, False, 1), (1, True, 2),
@@ -84,14 +78,6 @@ def test_a_port_that_falls_silent(state):
     assert Line(Port(7, polls=POLLS), script).states[-8:] == UP[2:]
 
 
-def told(bit, states):
-    """A port that sets a bit of the control symbol in these states."""
-    def says(state, fields):
-        if state in states:
-            fields["control"] |= 1 << bit
-    return says
-
-
 @pytest.mark.full
 def test_hot_reset():
     """The port sends it in Recovery.Idle; we answer with the same, and begin anew when it has stopped."""
@@ -142,25 +128,6 @@ def test_disabled():
         line.port.enter("polling")
         yield from trained(line)
     assert "DISABLED" in Line(Port(9, polls=POLLS), script).states
-
-
-@pytest.mark.full
-def test_loopback_is_refused():
-    def script(line):
-        yield from line.until("LINKWIDTH_START")
-        line.port.says, refused = told(2, ["loopback"]), 0
-        line.port.enter("loopback")
-        for _ in range(100):
-            refused += yield line.dut.ltssm.refused
-            yield
-            if "DETECT_QUIET" in line.states[1:]:
-                break
-        assert refused == 1
-        line.port.says = told(2, [])
-        line.port.enter("polling")
-        line.port.queue = []
-        yield from trained(line)
-    assert Line(Port(10, polls=POLLS), script).states[-8:] == UP[2:]
 
 
 @pytest.mark.full
@@ -224,25 +191,6 @@ def test_without_a_receiver():
     line = Line(Port(14), script, present=False)
     assert set(line.states) == {"DETECT_QUIET", "DETECT_ACTIVE"} and len(line.states) > 6
     assert set(line.sent[10:]) == {None}
-
-
-@pytest.mark.full
-def test_without_an_answer():
-    """A receiver is there, and nobody sends: Compliance, in which we send nothing, and Detect again."""
-    port = Port(15, polls=POLLS)
-
-    def script(line):
-        port.enter("off")
-        yield from line.until("POLLING_ACTIVE", 1000)
-        yield from line.expire()
-        yield from line.until("POLLING_COMPLIANCE", 30)
-        for _ in range(30):
-            yield
-        assert line.sent[-10:] == [None]*10
-        port.enter("polling")
-        yield from trained(line)
-    line = Line(port, script)
-    assert line.states[-8:] == UP[2:]
 
 
 @pytest.mark.parametrize("shift", [0, pytest.param(1, marks=pytest.mark.full)])
@@ -321,3 +269,71 @@ def test_training_with_wrong_symbols(seed):
         return 0x200 | rng.randrange(512) if symbol is not None and rng.random() < 0.002 else symbol
     line = Line(Port(seed, polls=POLLS), trained, seed % 2, symbol=wrong)
     assert [state for state in line.states if state in UP][-1] in ("L0", "RECOVERY_IDLE")
+
+# L1 and L2 ----------------------------------------------------------------------------------------
+
+
+def asleep(line, state):
+    """From L0 to L1 or L2, with a port that follows. EIOS and idle, as long as nobody wakes the link."""
+    yield from trained(line)
+    yield line.dut.ltssm.sleep.eq(1 if state == "L1" else 2)
+    yield from line.until(state, 9)
+    yield line.dut.ltssm.sleep.eq(0)
+    for _ in range(20):
+        yield
+    line.port.enter("off")
+    line.port.queue = []
+    sent = [symbol for symbol in line.sent if symbol is not None][-4:]
+    assert sent == [COM, IDL, IDL, IDL]
+    for _ in range(600):
+        yield
+        assert line.sent[-1] is None
+    yield from line.expire()
+    for _ in range(200):
+        yield
+    assert line.states[-1] == state and (yield line.dut.link_up)
+
+
+@pytest.mark.parametrize("wakes", ["port", "card"])
+def test_l1(wakes):
+    """It ends in Recovery, and LinkUp stays."""
+    def script(line):
+        yield from asleep(line, "L1")
+        if wakes == "card":
+            yield line.dut.ltssm.wake.eq(1)
+            yield from line.until("RECOVERY_LOCK", 9)
+            yield line.dut.ltssm.wake.eq(0)
+        line.port.enter("recovery")
+        yield from trained(line)
+        assert (yield line.dut.link_up)
+    assert Line(Port(polls=POLLS), script).states[len(UP):] == ["L1", "RECOVERY_LOCK", "RECOVERY_CONFIG",
+        "RECOVERY_IDLE", "L0"]
+
+
+def test_l2_ends_in_detect():
+    def script(line):
+        yield from asleep(line, "L2")
+        line.port.enter("polling")
+        yield from trained(line)
+    assert Line(Port(polls=POLLS), script).states == UP + ["L2"] + UP
+
+
+@pytest.mark.parametrize("state, partner", [("L1", "sends"), ("L2", "sends"), ("L1", "recovers")])
+def test_a_port_that_does_not_follow(state, partner):
+    """It goes on sending, or has begun Recovery: the link is brought back."""
+    def script(line):
+        yield from trained(line)
+        yield line.dut.ltssm.sleep.eq(1 if state == "L1" else 2)
+        yield from line.until(state, 9)
+        yield line.dut.ltssm.sleep.eq(0)
+        for _ in range(300):
+            yield
+        assert line.states[-1] == state
+        if partner == "recovers":
+            line.port.enter("recovery")
+        else:
+            yield from line.expire()
+        yield from trained(line)
+        assert (yield line.dut.link_up)
+    assert Line(Port(polls=POLLS), script).states[len(UP):] == [state, "RECOVERY_LOCK", "RECOVERY_CONFIG",
+        "RECOVERY_IDLE", "L0"]

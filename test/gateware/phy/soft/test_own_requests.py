@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""MSI and PME_TO_Ack, byte by byte, and what the host's switches do to them."""
+"""MSI, messages of errors and PME_TO_Ack, byte by byte, and what the host's switches do to them."""
 
 import pytest
 
@@ -17,6 +17,7 @@ ID  = 0x0508
 LOW = bytes.fromhex("40000001 0508000f fee01234 b2a10000")
 HIGH = bytes.fromhex("60000001 0508000f 00000012 fee01234 b2a10000")
 ACK = bytes.fromhex("35000000 0508001b 00000000 00000000")
+COR, NONFATAL, FATAL = (bytes.fromhex(f"30000000 050800{code} 00000000 00000000") for code in ("30", "31", "33"))
 
 
 def run(script, address=0xfee01234, enable=1, master=1):
@@ -26,7 +27,7 @@ def run(script, address=0xfee01234, enable=1, master=1):
 
     def whole():
         for signal, value in ((dut.id, ID), (dut.address, address), (dut.data, 0xa1b2), (dut.enable, enable),
-            (dut.master, master)):
+            (dut.master, master), (dut.awake, 1)):
             yield signal.eq(value)
         yield
         yield from script(dut)
@@ -85,3 +86,72 @@ def test_forgets_it_without_msi_enable():
             yield
         yield dut.enable.eq(1)
     assert run(script, enable=0) == []
+
+# Messages of Errors -------------------------------------------------------------------------------
+
+
+def wait(cycles):
+    for _ in range(cycles):
+        yield
+
+
+def pulses(signal, value):
+    yield signal.eq(value)
+    yield
+    yield signal.eq(0)
+    yield
+
+
+@pytest.mark.parametrize("kind, tlp", [(0, COR), (1, NONFATAL), (2, FATAL)],
+    ids=("correctable", "non-fatal", "fatal"))
+@pytest.mark.parametrize("port", ["errors", "late"])
+def test_message_of_an_error(port, kind, tlp):
+    """Also without bus mastering; one for each error."""
+    def script(dut):
+        for _ in range(2):
+            yield from pulses(getattr(dut, port), 1 << kind)
+            yield from wait(30)
+    assert run(script, master=0, enable=0) == [tlp, tlp]
+
+
+def test_the_worst_error_first_and_one_message_of_those_that_wait():
+    def script(dut):
+        yield from pulse(dut.msi)
+        for _ in range(3):
+            yield from pulses(dut.errors, 0b111)
+    assert run(script) == [LOW, FATAL, NONFATAL, COR]
+
+
+def test_an_error_that_comes_while_its_message_leaves_has_one_of_its_own():
+    def script(dut):
+        yield from pulses(dut.errors, 1)
+        yield from wait(3)
+        yield from pulses(dut.errors, 1)
+    assert run(script) == [COR, COR]
+
+
+def test_what_no_tlp_caused_waits_for_d0():
+    def script(dut):
+        yield dut.awake.eq(0)
+        yield
+        yield from pulses(dut.late, 0b101)
+        yield from pulses(dut.errors, 0b010)
+        yield from wait(60)
+        assert not (yield dut.busy)
+        yield dut.awake.eq(1)
+    assert run(script) == [NONFATAL, FATAL, COR]
+
+
+def test_silent():
+    """What waits is forgotten, and what comes."""
+    def script(dut):
+        yield dut.awake.eq(0)
+        yield
+        yield from pulses(dut.late, 0b111)
+        yield dut.silent.eq(1)
+        yield
+        yield from pulses(dut.errors, 0b111)
+        yield from pulse(dut.pme)
+        yield dut.silent.eq(0)
+        yield dut.awake.eq(1)
+    assert run(script) == [ACK]

@@ -59,7 +59,8 @@ CASES = {
     "config type 1":     (config(0x45, data=1), config(0x45, data=1), None, {}),
     "I/O write":         (memory(0x42, BAR0, 1, 1), memory(0x42, BAR0, 1, 1), None, {}),
     "completion":        (tlp(0x4a, 2, bytes(8), 2), tlp(0x4a, 2, bytes(8), 2), None, {}),
-    "slot power limit":  (message(0x50, 0x74, 1), None, None, {}),
+    "slot power limit":  (message(0x50, 0x74, 1), None, None, {"take_limit": 1}),
+    "power limit, no data": (message(0x50, 0x34), None, None, {"unsupported": 1}),
     "unlock":            (message(0x00, 0x33), None, None, {}),
     "vendor type 1":     (message(0x7f), None, None, {}),
     "vendor type 0":     (message(0x7e), None, None, {"unsupported": 1}),
@@ -72,7 +73,7 @@ def run(tlps, enable=1, stalls=0.0):
     """(TLPs of source, TLPs of config, pulses, credits)."""
     dut     = RequestSorter(SIZE)
     watches = [Watch(dut.source), Watch(dut.config)]
-    pulses  = dict.fromkeys(("unsupported", "pme_turn_off"), 0)
+    pulses  = dict.fromkeys(("unsupported", "pme_turn_off", "take_limit"), 0)
     credits = dict.fromkeys(("ph", "pd", "nph", "npd"), 0)
 
     def count():
@@ -116,7 +117,7 @@ def test_each_kind(name):
 
 def test_no_memory_without_memory_space():
     assert run([READ, memory(0x40, BAR0, 1, 1)], enable=0)[:3] == ([locked(READ)], [], {"unsupported": 1,
-        "pme_turn_off": 0})
+        "pme_turn_off": 0, "take_limit": 0})
 
 
 def test_atomic_operation_of_two_units():

@@ -21,6 +21,7 @@ from litex.gen.fhdl.verilog import convert
 
 from litex.soc.interconnect import wishbone
 
+from litepcie_soc.phy.errors       import REPORTED_ERRORS
 from litepcie_soc.phy.soft.phy     import SoftPHY
 from litepcie_soc.phy.soft.symbols import SerDesInterface
 from litepcie_soc.tlp.layer        import TransactionLayer
@@ -65,11 +66,15 @@ class Top(LiteXModule):
             layer.window_write.ready.eq(1),
             layer.timeout_us.eq(1000),
         ]
+        self.sync += [getattr(self.phy.errors, error).eq(Reduce("OR", [layer.error_strobes[name] for name in counters]))
+            for error, counters in REPORTED_ERRORS.items()]
+        # A function level reset ends at once: the card has no engine.
+        self.sync += self.phy.function_reset_done.eq(self.phy.function_reset & ~self.phy.function_reset_done)
 
 
 @pytest.fixture(scope="session")
 def scan():
-    """Function (seed, errors_every) that returns the lines that the host prints."""
+    """Function (arguments) that returns the lines that the host prints."""
     top        = Top()
     top.cd_sys = ClockDomain("sys")
     verilog    = convert(top.get_fragment(), {*top.serdes.flatten(), top.cd_sys.clk, top.cd_sys.rst}, name="top")
@@ -78,11 +83,12 @@ def scan():
     model = verilate({
         "top.v": verilog.main_source,
         **{str(path.relative_to(SIM)): path.read_text() for path in sorted(sources)},
-        **{name: (HERE / name).read_text() for name in ("serdes_pins.h", "root_port_scan.cpp")},
+        **{name: (HERE / name).read_text() for name in ("serdes_pins.h", "scan_host.h", "root_port_scan.cpp",
+            "root_port_sleep.cpp", "root_port_errors.cpp")},
     }, optimise="-O1")
 
-    def run(seed=1, errors_every=0):
-        result = subprocess.run([model.path, *map(str, (seed, errors_every, 64, 0))], capture_output=True, text=True)
+    def run(*words):
+        result = subprocess.run([model.path, *map(str, words)], capture_output=True, text=True)
         assert result.returncode == 0, result.stdout + result.stderr
         return result.stdout.splitlines()
     return run
@@ -90,12 +96,29 @@ def scan():
 
 def test_scan_and_registers(scan):
     """UR for what is not ours, and a second scan that finds the same."""
-    *lines, counts = scan()
+    *lines, counts = scan(1, 0, 64, 0)
     assert lines == WAY + FOUND
     assert re.fullmatch(r"trained \d+ cycles \d+ requests \d+ injected 0 wrong 0", counts)
 
 
 def test_over_damaged_symbols(scan):
     for seed in range(2, 8):
-        lines = scan(seed, 2000)
+        lines = scan(seed, 2000, 64, 0)
         assert [line for line in lines if line in FOUND] == FOUND and " injected 0 " not in lines[-1]
+
+# Power Management ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", ["enter", "alone", "unasked", "crossing", "crossing-errors", "function-reset",
+    "hot-reset", "turn-off", "turn-off-alone"])
+def test_the_link_sleeps(scan, case):
+    """After D3hot, and after PME_Turn_Off. Nothing that comes in between leaves a request without its answer."""
+    assert scan("sleep", 1, case)[-1] == "passed"
+
+# Errors -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", ["requests", "function-reset", "messages", "asleep"])
+def test_what_errors_set(scan, case):
+    """Device Status, AER and messages after requests of every kind that the card refuses; resets and D3hot."""
+    assert scan("errors", 1, case)[-1] == "passed"

@@ -101,15 +101,19 @@ static void headers(char **argv)
 
 static void nonblock(char **argv)
 {
+	struct litepcie_stream_setup whole = { .size = sizeof(whole), .direction = LITEPCIE_WRITER,
+					       .flags = LITEPCIE_STREAM_SET_FLUSH };
 	int fd = open_stream(O_RDWR | O_NONBLOCK);
 	struct iovec piece = { malloc(65536), 65536 };
 	size_t given = 0, got = 0;
+	int ms = argv[0] ? atoi(argv[0]) : 1000; /* that a slow card takes for a buffer at most */
 	ssize_t n;
 
-	(void)argv;
+	/* A slow link needs longer for a buffer than the flush lets it wait, which would end some half full. */
+	check(!ioctl(fd, LITEPCIE_IOC_STREAM_SETUP, &whole) && !whole.flush_us, "no flush");
 	check(read(fd, piece.iov_base, 1) == -1 && errno == EAGAIN, "%s", strerror(errno));
 	/* No one reads: the ring of the way back and the card fill up, then the ring of the way there. */
-	while ((n = write(fd, piece.iov_base, 65536)) > 0 || poll(&(struct pollfd){ fd, POLLOUT, 0 }, 1, 1000) == 1)
+	while ((n = write(fd, piece.iov_base, 65536)) > 0 || poll(&(struct pollfd){ fd, POLLOUT, 0 }, 1, ms) == 1)
 		given += n > 0 ? n : 0;
 	check(n == -1 && errno == EAGAIN, "%s", strerror(errno));
 	check(given >= (8 << 20) && given < (9 << 20), "%zu bytes fit", given);

@@ -10,7 +10,9 @@
 #include <time.h>
 
 #define PATTERN "/dev/litepcie0_stream1"
-#define LANES 16 /* bytes of a beat at 128 bit */
+#define WORDS_MAX 8
+
+static unsigned int width; /* words of 64 bit in a beat */
 
 static int ends(uint32_t beat)
 {
@@ -21,13 +23,13 @@ static int ends(uint32_t beat)
 
 static unsigned int bytes_of(uint32_t beat)
 {
-	return ends(beat) ? (beat >> 14) % LANES + 1 : LANES;
+	return ends(beat) ? (beat >> 14) % (8 * width) + 1 : 8 * width;
 }
 
-static void make_beat(uint32_t beat, uint64_t words[2])
+static void make_beat(uint32_t beat, uint64_t *words)
 {
-	for (uint32_t n = 0; n < 2; n++)
-		words[n] = (2 * beat + n) | (uint64_t)~(2 * beat + n) << 32;
+	for (uint32_t n = 0; n < width; n++)
+		words[n] = (width * beat + n) | (uint64_t)~(width * beat + n) << 32;
 }
 
 /* Compares bytes with the pattern from place *at of beat *beat on. */
@@ -39,11 +41,11 @@ struct place {
 
 static void compare(struct place *p, const uint8_t *bytes, size_t length, int more)
 {
-	uint64_t words[2];
+	uint64_t words[WORDS_MAX];
 
 	if (!p->known) {
 		memcpy(words, bytes, 8);
-		p->beat = (uint32_t)words[0] / 2;
+		p->beat = (uint32_t)words[0] / width;
 		p->known = 1;
 	}
 	while (length) {
@@ -81,7 +83,13 @@ static double now(void)
 	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
-/* usage: stream source read|map MEBIBYTES */
+static void set_width(const char *bits)
+{
+	width = bits ? atoi(bits) / 64 : 0;
+	check(width >= 1 && width <= WORDS_MAX, "bits of a beat: 64 to 512");
+}
+
+/* usage: stream source read|map MEBIBYTES BITS */
 static void source(char **argv)
 {
 	uint64_t left = strtoull(argv[1], NULL, 0) << 20, total = left, calls = 0, full = 0;
@@ -93,6 +101,7 @@ static void source(char **argv)
 	struct place place = { 0 };
 	double begin = now();
 
+	set_width(argv[2]);
 	set_up(fd, LITEPCIE_WRITER, 0, 0, LITEPCIE_STREAM_HEADERS);
 	info = info_of(fd, LITEPCIE_WRITER);
 	ring = mmap(NULL, info.map_bytes, PROT_READ, MAP_SHARED, fd, info.map_offset);
@@ -141,7 +150,7 @@ static void source(char **argv)
 	       (unsigned long long)info.overruns);
 }
 
-/* Writes the pattern from beat 0 on. usage: stream check write|map MEBIBYTES; prints the number of beats. */
+/* Writes the pattern from beat 0 on. usage: stream check write|map MEBIBYTES BITS; prints the number of beats. */
 static void checker(char **argv)
 {
 	uint64_t left = strtoull(argv[1], NULL, 0) << 20, total = left, calls = 0;
@@ -154,6 +163,7 @@ static void checker(char **argv)
 	uint32_t beat = 0, have;
 	double begin = now();
 
+	set_width(argv[2]);
 	info = info_of(fd, LITEPCIE_READER);
 	if (map)
 		ring = mmap(NULL, info.map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, info.map_offset);
@@ -171,7 +181,7 @@ static void checker(char **argv)
 			continue;
 		}
 		for (have = 0; have < sizeof(bytes); beat++) {
-			uint64_t words[2];
+			uint64_t words[WORDS_MAX];
 
 			make_beat(beat, words);
 			memcpy(to + have, words, bytes_of(beat));

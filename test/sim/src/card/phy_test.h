@@ -36,7 +36,7 @@ inline Tlp completion(unsigned bytes) {
 class PhyTest : public testing::Test {
   protected:
     void make(bool split, const Credits &root_port = kRootPortCredits, const Credits &card = card_credits(512),
-              const LinkPolicy &policy = {}, bool little_endian = false) {
+              const PhyPolicy &policy = {}, bool little_endian = false) {
         make(split, small_card(split, little_endian), root_port, card, policy);
         little = little_endian;
     }
@@ -46,7 +46,7 @@ class PhyTest : public testing::Test {
         make(split, info);
     }
     void make(bool, const CardInfo &info, const Credits &root_port = kRootPortCredits,
-              const Credits &card = card_credits(512), const LinkPolicy &policy = {}) {
+              const Credits &card = card_credits(512), const PhyPolicy &policy = {}) {
         phy = std::make_unique<Phy>(info, root_port, card, policy);
         phy->set_mps(256);
         little = false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
+#include "link/tlp_checker.h"
 #include "phy_test.h"
 
 using namespace litepcie;
@@ -24,15 +25,25 @@ const struct {
 TEST_F(PhyTest, CardExhaustsEachCredit) {
     for (UpdateFc policy : {UpdateFc::Guideline, UpdateFc::Minimum})
         for (const auto &row : kExhausted) {
-            make(false, row.credits, card_credits(512), {policy, 0});
+            make(false, row.credits, card_credits(512), {{policy}});
             EXPECT_EQ(card_sends_until_it_waits(row.tlp), row.sent) << row.tlp.describe();
         }
+}
+
+// Such a TLP would wait for ever.
+TEST_F(PhyTest, CardNeedsMoreThanThereIs) {
+    make(false, {{kMany, kMany, kMany}, {10, kMany, kMany}});
+    card_sends(0, write(160));
+    run(1000);
+    EXPECT_EQ(received.size(), 1u);
+    card_sends(0, write(164));
+    EXPECT_THROW(run(1000), Violation);
 }
 
 TEST_F(PhyTest, HostExhaustsEachCredit) {
     for (UpdateFc policy : {UpdateFc::Guideline, UpdateFc::Minimum})
         for (const auto &row : kExhausted) {
-            make(true, kRootPortCredits, row.credits, {policy, 0});
+            make(true, kRootPortCredits, row.credits, {{policy}});
             EXPECT_EQ(host_sends_until_it_waits(row.tlp), row.sent) << row.tlp.describe();
         }
 }
@@ -41,7 +52,7 @@ TEST_F(PhyTest, HostExhaustsEachCredit) {
 TEST_F(PhyTest, CreditReturnsAfterATime) {
     constexpr Credits kOne = {{1, 1, Credits::kInfinite}, {16, 16, Credits::kInfinite}};
     auto cycles_of_three = [&](uint64_t kept) {
-        make(false, kOne, card_credits(512), {UpdateFc::Guideline, 0, kept});
+        make(false, kOne, card_credits(512), {{}, 0, kept});
         for (unsigned i = 0; i < 3; i++)
             card_sends(0, write(64));
         while (received.size() < 3)
@@ -51,11 +62,43 @@ TEST_F(PhyTest, CreditReturnsAfterATime) {
     EXPECT_EQ(cycles_of_three(500), cycles_of_three(100) + 2 * 400);
 }
 
+// A TLP and the UpdateFC for it each take the time of flight, so the last of three writes arrives five flights later.
+TEST_F(PhyTest, CreditReturnTakesTwoFlights) {
+    constexpr Credits kOne = {{1, 1, Credits::kInfinite}, {16, 16, Credits::kInfinite}};
+    auto cycles_of_three = [&](uint64_t flight) {
+        make(false, kOne, card_credits(512), {{UpdateFc::Guideline, flight}});
+        for (unsigned i = 0; i < 3; i++)
+            card_sends(0, write(64));
+        while (received.size() < 3)
+            step();
+        return cycle;
+    };
+    EXPECT_EQ(cycles_of_three(100), cycles_of_three(50) + 5 * 50);
+}
+
+// The root complex serves no more than one read: the buffers of the others stay occupied, but not those of writes.
+TEST_F(PhyTest, WaitingReadsKeepTheirCredits) {
+    constexpr Credits kFew = {{2, 3, Credits::kInfinite}, {32, 3, Credits::kInfinite}};
+    make(false, kFew, card_credits(512), {});
+    bool hangs = true;
+    phy->reads_waiting = [&] { return hangs && !received.empty() ? received.size() - 1 : 0; };
+    for (unsigned i = 0; i < 5; i++)
+        card_sends(0, read(i));
+    run(500);
+    EXPECT_EQ(received.size(), 4u);  // of three that arrived, one is served, so its credit was used again
+    hangs = false;
+    for (unsigned i = 0; i < 5; i++)
+        card_sends(0, write(64));
+    run(500);
+    EXPECT_EQ(received.size(), 10u);
+    EXPECT_TRUE(phy->quiet());
+}
+
 // The IOMMU has not translated the address of the first TLP yet: no buffer becomes free until it has.
 TEST_F(PhyTest, CreditReturnsAfterTheTranslation) {
     constexpr Credits kTwo = {{2, 2, Credits::kInfinite}, {32, 32, Credits::kInfinite}};
     make(false, kTwo, card_credits(512), {});
-    phy->translated = [](const Tlp &tlp) { return tlp.first_byte() == 0x10000000 ? 1000 : 0; };
+    phy->kept_until = [](const Tlp &tlp) { return tlp.first_byte() == 0x10000000 ? 1000 : 0; };
     card_sends(0, write(64, 0x10000000));
     card_sends(0, write(64, 0x20000000));
     card_sends(0, write(64, 0x20000000));
@@ -86,7 +129,7 @@ TEST_F(PhyTest, CreditsAdvertised) {
 // reads.
 TEST_F(PhyTest, UpdatesOfEitherPolicy) {
     auto dllps = [&](UpdateFc policy, unsigned writes) {
-        make(false, kRootPortCredits, card_credits(512), {policy, 0});
+        make(false, kRootPortCredits, card_credits(512), {{policy}});
         for (unsigned i = 0; i < writes; i++) {
             card_sends(0, write(4));
             run(50);

@@ -197,7 +197,7 @@ TEST_F(PhyTest, LittleEndianPayload) {
 TEST_F(PhyTest, ReplayKeepsOrderAndContent) {
     for (bool split : {false, true})
         for (uint64_t every : {1, 2, 3, 10}) {
-            make(split, kRootPortCredits, card_credits(512), {UpdateFc::Guideline, every});
+            make(split, kRootPortCredits, card_credits(512), {{}, every});
             std::vector<uint32_t> expected;
             for (unsigned i = 0; i < 60; i++) {
                 card_sends(kRequests, write(4 + i, 0x10000000 + 1024 * i));
@@ -220,7 +220,7 @@ TEST_F(PhyTest, ReplayKeepsOrderAndContent) {
 
 // An interrupt is a TLP too, and is replayed after the write that it follows.
 TEST_F(PhyTest, ReplayOfAnInterrupt) {
-    make(false, kRootPortCredits, card_credits(512), {UpdateFc::Guideline, 1});
+    make(false, kRootPortCredits, card_credits(512), {{}, 1});
     card_sends(0, write(64));
     run(20);
     out.msi_valid = true;

@@ -93,6 +93,25 @@ TEST(ConfigSpace, CommandAndDeviceControl) {
     EXPECT_EQ(config.mps(), 512u);  // never more than announced
 }
 
+TEST(ConfigSpace, NothingOutsideOfD0) {
+    ConfigSpace config(kCard, 512);
+    const unsigned state = capability(config, 0x01) + 4;
+    write(config, 0x04, 6, 2);
+    write(config, 0x10, 0xe0000000, 4);
+    write(config, state, 3, 2);
+    EXPECT_FALSE(config.memory_enabled() || config.bus_master());
+    EXPECT_EQ(config.read(0x04, 2), 6u);
+    write(config, state, 0, 2);
+    EXPECT_TRUE(config.memory_enabled() && config.bus_master());
+    EXPECT_EQ(config.bar0(), 0xe0000000u);
+    // A function without D1 and D2 ignores a write of them.
+    for (unsigned d : {1u, 2u}) {
+        write(config, state, d, 2);
+        EXPECT_EQ(config.read(state, 2) & 3, 0u);
+        EXPECT_TRUE(config.memory_enabled());
+    }
+}
+
 TEST(ConfigSpace, ExtendedTagsAsOffered) {
     ConfigSpace config(kCard, 512, false);
     unsigned express = capability(config, 0x10);
@@ -138,24 +157,63 @@ TEST(ConfigSpace, Resets) {
     EXPECT_TRUE(config.take_function_reset());
     EXPECT_FALSE(config.take_function_reset());
     EXPECT_FALSE(config.read(control, 2) & 1 << 15);
+    // A function level reset keeps what belongs to the link: MPS, Link Control, Target Link Speed.
+    write(config, control, 1 << 5 | 0xf, 2);
+    write(config, control + 8, 0xc8, 2);
+    write(config, control + 0x28, 1, 2);
     config.function_reset();
     EXPECT_FALSE(config.bus_master());
     EXPECT_EQ(config.bar0(), 0u);
-    EXPECT_EQ(config.mps(), 256u);  // a function level reset keeps it
+    EXPECT_EQ(config.read(control, 2), 0x2830u);
+    EXPECT_EQ(config.read(control + 8, 2), 0xc8u);
+    EXPECT_EQ(config.read(control + 0x28, 2), 1u);
     config.reset();
     EXPECT_EQ(config.mps(), 128u);
+    EXPECT_EQ(config.read(control + 8, 2), 0u);
+    EXPECT_EQ(config.read(control + 0x28, 2), 2u);
 }
 
-TEST(ConfigSpace, ErrorsAreAdvisoryAndSticky) {
+// PCIe 4.0 6.2.5, figure 6-2.
+TEST(ConfigSpace, AdvisoryErrors) {
     ConfigSpace config(kCard, 512);
     const unsigned status = capability(config, 0x10) + 10;
     config.report(ConfigSpace::Error::CompletionTimeout);
     EXPECT_EQ(config.read(status, 2), 1u);
-    EXPECT_EQ(config.read(0x104, 4), 1u << 14);
+    EXPECT_EQ(config.read(0x104, 4), 0u);  // masked
     EXPECT_EQ(config.read(0x110, 4), 1u << 13);
     config.report(ConfigSpace::Error::UnsupportedRequest);
     EXPECT_EQ(config.read(status, 2), 9u);
+    EXPECT_EQ(config.read(0x104, 4), 0u);
+    write(config, 0x114, 0, 4);
+    config.report(ConfigSpace::Error::UnsupportedRequest);
+    EXPECT_EQ(config.read(status, 2), 9u);
+    EXPECT_EQ(config.read(0x104, 4), 1u << 20);
+}
+
+TEST(ConfigSpace, FatalErrorsAndPostedRequestsAreNotAdvisory) {
+    ConfigSpace config(kCard, 512);
+    const unsigned status = capability(config, 0x10) + 10;
+    config.report_posted();
+    EXPECT_EQ(config.read(status, 2), 0xau);  // non-fatal, unsupported request
+    EXPECT_EQ(config.read(0x104, 4), 1u << 20);
+    EXPECT_EQ(config.read(0x110, 4), 0u);
+    write(config, 0x10c, 1u << 14 | 1u << 20, 4);
+    write(config, status, 0xf, 2);
+    config.report(ConfigSpace::Error::CompletionTimeout);
+    EXPECT_EQ(config.read(status, 2), 4u);  // fatal
     EXPECT_EQ(config.read(0x104, 4), 1u << 14 | 1u << 20);
+    write(config, status, 0xf, 2);
+    config.report_posted();
+    EXPECT_EQ(config.read(status, 2), 0xcu);
+    EXPECT_EQ(config.read(0x110, 4), 0u);
+}
+
+TEST(ConfigSpace, ErrorsAreSticky) {
+    ConfigSpace config(kCard, 512);
+    const unsigned status = capability(config, 0x10) + 10;
+    write(config, 0x114, 0, 4);
+    config.report(ConfigSpace::Error::CompletionTimeout);
+    config.report(ConfigSpace::Error::UnsupportedRequest);
     config.function_reset();
     EXPECT_EQ(config.read(status, 2), 0u);
     EXPECT_EQ(config.read(0x104, 4), 1u << 14 | 1u << 20);
@@ -163,6 +221,26 @@ TEST(ConfigSpace, ErrorsAreAdvisoryAndSticky) {
     EXPECT_EQ(config.read(0x104, 4), 1u << 20);
     config.reset();
     EXPECT_EQ(config.read(0x104, 4), 0u);
+}
+
+TEST(ConfigSpace, PowerStateAndPowerLimit) {
+    ConfigSpace config(kCard, 512);
+    const unsigned state = capability(config, 0x01) + 4, device = capability(config, 0x10) + 4;
+    const uint32_t capabilities = config.read(device, 4);
+    write(config, state, 3, 2);
+    EXPECT_EQ(config.read(state, 2), 0x000bu);
+    for (unsigned unsupported : {1u, 2u}) {
+        write(config, state, unsupported, 2);
+        EXPECT_EQ(config.read(state, 2), 0x000bu);
+    }
+    write(config, state, 0, 2);
+    EXPECT_EQ(config.read(state, 2), 0x0008u);
+    config.take_power_limit(0x1fa);
+    EXPECT_EQ(config.read(device, 4), capabilities | 0x1fau << 18);
+    config.function_reset();
+    EXPECT_EQ(config.read(device, 4), capabilities | 0x1fau << 18);
+    config.reset();
+    EXPECT_EQ(config.read(device, 4), capabilities);
 }
 
 TEST(ConfigSpace, MsiVectors) {

@@ -80,6 +80,57 @@ TEST_F(CompleterTest, SplitsAtTheBoundary) {
                 }
 }
 
+// The third read is served when the last completion of the first one has left, and takes its own latency from there.
+TEST_F(CompleterTest, ServesAFewReadsAtOnce) {
+    options.outstanding = 2;
+    make();
+    for (uint8_t tag = 0; tag < 5; tag++)
+        ask(0x1000, 4, tag);
+    EXPECT_EQ(completer->reads_waiting(), 3u);
+    collect(100);
+    EXPECT_EQ(at, (std::vector<uint64_t>{10, 10, 20, 20, 30}));
+    EXPECT_FALSE(completer->outstanding());
+    ask(0x1000, 4);
+    ask(0x1000, 4);
+    ask(0x1000, 4);
+    completer->clear();
+    EXPECT_FALSE(completer->outstanding());
+    EXPECT_EQ(completer->reads_waiting(), 0u);
+}
+
+// A read that a fault holds back does not keep others from being served, also not after it was answered.
+TEST_F(CompleterTest, AReadHeldBackIsNotOneOfTheFew) {
+    options.outstanding = 1;
+    make();
+    faults.add("late@1");
+    ask(0x1000, 4, 0);
+    ask(0x1000, 4, 1);
+    const std::vector<HostTlp> first = collect(100);
+    ASSERT_EQ(first.size(), 1u);
+    EXPECT_EQ(first[0].tlp.tag(), 1u);
+    EXPECT_EQ(collect(3 * kTimeout).size(), 1u);
+    ask(0x1000, 4, 2);
+    ask(0x1000, 4, 3);
+    EXPECT_EQ(completer->reads_waiting(), 1u);
+}
+
+// Memory stalls from cycle 80 to 99, from 180 to 199, and so on. Reads take 10 cycles.
+TEST_F(CompleterTest, MemoryStalls) {
+    options.stall_cycles = 20;
+    options.stall_period_cycles = 100;
+    make();
+    for (uint64_t when : {60, 69, 70, 75, 89, 90, 171}) {
+        collect(when - cycle);
+        ask(0x1000, 4);
+    }
+    collect(100);
+    EXPECT_EQ(at, (std::vector<uint64_t>{70, 79, 100, 100, 100, 100, 200}));
+    const Tlp write = Tlp::memory_write(kCard, 0x1000, std::vector<uint8_t>(4).data(), 4);
+    EXPECT_EQ(completer->accepted(write, 379), 379u);
+    EXPECT_EQ(completer->accepted(write, 380), 400u);
+    EXPECT_EQ(completer->accepted(Tlp::memory_read(kCard, 0, 0x1000, 4), 380), 380u);
+}
+
 TEST_F(CompleterTest, LatencyAndJitter) {
     ask(0x1000, 4);
     collect(100);

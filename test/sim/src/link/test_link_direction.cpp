@@ -17,8 +17,8 @@ class SaturatedLink {
   public:
     SaturatedLink(const LinkShape &shape, unsigned mps, unsigned mrrs, unsigned header,
                   UpdateFc policy = UpdateFc::Guideline)
-        : mps_(mps), mrrs_(mrrs), header_(header), to_host_(shape, mps, kRootPortCredits, policy),
-          to_card_(shape, mps, card_credits(mps), policy) {}
+        : mps_(mps), mrrs_(mrrs), header_(header), to_host_(shape, mps, kRootPortCredits, {policy}),
+          to_card_(shape, mps, card_credits(mps), {policy}) {}
 
     bool writes = false, reads = false, host_writes = false;
     uint64_t written = 0, read = 0;
@@ -146,11 +146,69 @@ TEST(LinkDirection, ReachesItsBound) {
                         }
 }
 
+// 375 blocks of 130 bits at 8 GT/s take 6093.75 ns: 1523.4 cycles of 250 MHz. The SKP ordered set has 132 bytes at x8,
+// which take 4.2 cycles.
+TEST(LinkDirection, SkipSetsOfGen3) {
+    LinkDirection link({3, 8, 250000000}, 256, kUnlimited);
+    LinkDirection back = link;
+    for (int i = 0; i < 1523; i++)
+        link.advance(back);
+    EXPECT_EQ(link.counts().skips, 0u);
+    link.advance(back);
+    EXPECT_EQ(link.counts().skips, 1u);
+    EXPECT_EQ(link.cycles_to_arrival(), 5u);
+    for (int i = 0; i < 1000; i++)
+        link.advance(back);
+    EXPECT_EQ(link.counts().skips, 1u);
+}
+
+// A credit that is returned while 276 bytes wait for the wire arrives after these and its own eight: 284 bytes at 16 in
+// a cycle, and the time of flight.
+TEST(LinkDirection, UpdateFcTravels) {
+    for (UpdateFc update_fc : {UpdateFc::Guideline, UpdateFc::Minimum})
+        for (uint64_t flight : {0, 25}) {
+            constexpr Credits kOne = {{1, 1, 1}, {16, 1, 1}};
+            const LinkShape shape{2, 4, 125000000};
+            LinkDirection to_host(shape, 256, kOne, {update_fc, flight}), to_card = to_host;
+            to_host.take_credit(TlpClass::Posted, 16);
+            to_host.return_credit(TlpClass::Posted, 16);
+            to_card.want_update();
+            to_card.send_bytes(276 + 16);  // the first cycle sends 16 of them
+            unsigned cycles = 0;
+            while (!to_host.has_credit(TlpClass::Posted, 16) && cycles < 1000) {
+                to_host.advance(to_card);
+                to_card.advance(to_host);
+                cycles++;
+            }
+            EXPECT_EQ(cycles, 1 + 18 + flight);
+            EXPECT_EQ(to_card.counts().dllps, 1u);
+            EXPECT_EQ(to_card.cycles_to_arrival(), flight);
+        }
+}
+
+// An UpdateFC that a reset loses announces nothing, but its credits are not lost.
+TEST(LinkDirection, CreditsOfALostUpdateFc) {
+    constexpr Credits kOne = {{1, 1, 1}, {16, 1, 1}};
+    LinkDirection to_host({2, 4, 125000000}, 256, kOne, {UpdateFc::Guideline, 50}), to_card = to_host;
+    to_host.take_credit(TlpClass::Posted, 16);
+    to_host.return_credit(TlpClass::Posted, 16);
+    to_card.want_update();
+    to_card.advance(to_host);
+    EXPECT_FALSE(to_card.quiet());
+    to_card.lose_updates();
+    to_host.grant_returned();
+    EXPECT_TRUE(to_host.has_credit(TlpClass::Posted, 16));
+    for (int i = 0; i < 100; i++)
+        to_card.advance(to_host);
+    to_host.take_credit(TlpClass::Posted, 16);
+    EXPECT_FALSE(to_host.has_credit(TlpClass::Posted, 0));  // nothing was granted twice
+}
+
 TEST(LinkDirection, ArrivalIsTheLastByte) {
     LinkDirection link({2, 4, 125000000}, 256, kUnlimited);  // 16 bytes per cycle
     LinkDirection back = link;
     link.send_bytes(276);
-    EXPECT_EQ(link.cycles_to_drain(), 18u);
+    EXPECT_EQ(link.cycles_to_arrival(), 18u);
     for (int i = 0; i < 17; i++) {
         EXPECT_FALSE(link.quiet());
         link.advance(back);

@@ -27,6 +27,19 @@ TEST(LinkRate, AckLimits) {
                 << "gen " << row.gen << " x" << lanes[i] << " MPS " << row.mps;
 }
 
+// Gen1 and Gen2: COM and three SKP per 1538 symbol times (PCIe 3.0 4.2.7.1). Gen3: a block of 16 symbols on each lane
+// in 375 blocks (4.2.7.2), after an EDS token of four bytes (4.2.2.3.1).
+TEST(LinkRate, SkipSetsOfEachGeneration) {
+    EXPECT_EQ(skip_sets(1).bytes(4), 16u);
+    EXPECT_EQ(skip_sets(2).interval_symbols, 1538u);
+    EXPECT_EQ(skip_sets(3).bytes(1), 20u);
+    EXPECT_EQ(skip_sets(3).bytes(8), 132u);
+    EXPECT_EQ(skip_sets(3).interval_symbols, 6000u);
+    EXPECT_NEAR(skip_sets(2).share(8), 0.0026008, 1e-7);
+    EXPECT_NEAR(skip_sets(3).share(8), 132 / 48000.0, 1e-12);
+    EXPECT_NEAR(skip_sets(3).share(1), 20 / 6000.0, 1e-12);
+}
+
 TEST(LinkRate, TicksAreExact) {
     LinkRate rate({2, 4, 125000000});
     EXPECT_EQ(rate.cycle_ticks, 16);  // bytes per cycle
@@ -73,6 +86,21 @@ TEST(Theory, BoundOfOneDirection) {
     EXPECT_NEAR(link_bound(p).read / 2e9, 0.7419, 0.002);
 }
 
+TEST(Theory, BoundWithoutDllps) {
+    BoundParameters p;
+    p.shape = {1, 1, 125000000};
+    p.data_width = 64;
+    const double capacity = 250e6 * (1 - 4.0 / 1538) * 256 / 276;
+    p.traffic = Traffic::Read;
+    EXPECT_LT(link_bound(p).read, 0.995 * capacity);
+    p.dllps = false;
+    EXPECT_NEAR(link_bound(p).read, capacity, 1e-6 * capacity);
+    p.traffic = Traffic::Write;  // which no DLLP of the card delays
+    const double write = link_bound(p).write;
+    p.dllps = true;
+    EXPECT_NEAR(link_bound(p).write, write, 1e-6 * write);
+}
+
 TEST(Theory, BoundKnowsBeats) {
     BoundParameters p;
     p.shape = shape(2, 4);
@@ -97,7 +125,8 @@ TEST(Theory, OneWayWritesAreTheApplicationNotes) {
             p.shape = shape(gen, lanes);
             p.data_width = 1024;
             p.shape.clock_hz = 250000000;
-            EXPECT_NEAR(link_bound(p).write, application_note_rate(p.shape, 256) * (1 - 4.0 / 1538), 1e3);
+            EXPECT_NEAR(link_bound(p).write, application_note_rate(p.shape, 256) * (1 - skip_sets(gen).share(lanes)),
+                        1e3);
         }
 }
 

@@ -126,7 +126,6 @@ TEST_F(ModelTest, InterruptsAreTheHostsToAllow) {
              {{256, 512, true, true, false}, "MSI while the host does not enable MSI"},
              {{256, 512, true, false, true}, "MSI while bus mastering is off"}}) {
         start(setup);
-        driver->run(2 * TlpChecker::kGraceCycles);
         EXPECT_NE(violation(kInterrupt, 0, 0).find(rule), std::string::npos) << rule;
     }
 }
@@ -204,8 +203,63 @@ TEST_F(ModelTest, TagsAbove31AreTheHostsToAllow) {
 
 TEST_F(ModelTest, BusMasterIsEnforced) {
     start({256, 512, true, false, true});
-    driver->run(2 * TlpChecker::kGraceCycles);
     EXPECT_NE(violation(kWrite, 0x10000000, 1).find("bus mastering is off"), std::string::npos);
+}
+
+TEST_F(ModelTest, NothingMovesInD3hot) {
+    options.latency_ns = 20000;
+    start();
+    const auto power_state = [this](uint8_t d) { model->config_write(0x44, &d, 1); };
+    const auto detected = [this] { return model->config().read(0x6a, 2); };  // Device Status
+    power_state(3);
+    uint8_t data[4];
+    EXPECT_EQ(detected(), 0u);
+    EXPECT_FALSE(model->load(LITEPCIE_MAGIC, data, 4));
+    EXPECT_EQ(data[0], 0xff);
+    EXPECT_EQ(detected(), 9u);  // correctable, unsupported request
+    driver->write(LITEPCIE_SCRATCH, 7);
+    EXPECT_EQ(detected(), 0xbu);  // and non-fatal
+    power_state(0);
+    EXPECT_EQ(driver->read(LITEPCIE_SCRATCH), 0u);
+    // The test endpoint sends an MSI when its read ends, whatever its state is.
+    command(kRead, 0x10000000, 1);
+    driver->flush();
+    driver->run(100);
+    power_state(3);
+    try {
+        driver->run(4000);
+        ADD_FAILURE() << "a message in D3hot";
+    } catch (const Violation &rule) {
+        EXPECT_NE(std::string(rule.what()).find("MSI while bus mastering is off"), std::string::npos) << rule.what();
+    }
+}
+
+// No time of grace begins with the completion of the write. The test endpoint knows nothing of the limits.
+TEST_F(ModelTest, LimitsAreInForceWhenTheirWriteIsComplete) {
+    const auto write = [this](unsigned offset, uint16_t value) {
+        model->config_write(offset, reinterpret_cast<const uint8_t *>(&value), sizeof(value));
+    };
+    start();
+    write(0x68, 2 << 12);  // MPS 128
+    EXPECT_NE(violation(kWrite, 0x10000000, 64).find("exceeds MPS 128"), std::string::npos);
+    options.latency_ns = 2000;
+    for (const auto &[offset, value, rule] : std::vector<std::tuple<unsigned, uint16_t, const char *>>{
+             {0x4a, 0x0080, "MSI while the host does not enable MSI"}, {0x04, 2, "MSI while bus mastering is off"}}) {
+        start();
+        command(kRead, 0x10000000, 1);  // its MSI follows later
+        driver->flush();
+        driver->run(50);
+        write(offset, value);
+        const uint64_t complete = model->cycle();
+        std::string broken;
+        try {
+            driver->run(1000);
+        } catch (const Violation &found) {
+            broken = found.what();
+        }
+        EXPECT_NE(broken.find(rule), std::string::npos) << broken;
+        EXPECT_LT(model->cycle() - complete, 400u);
+    }
 }
 
 // The completion of the configuration write comes after the writes that the card sent before it.
@@ -248,6 +302,33 @@ TEST_F(ModelTest, SlowLinkStallsAndLosesNothing) {
     EXPECT_EQ(*memory.at(0x10000003, 1), 0x01);
 }
 
+// The test endpoint sends the data, the status block and the MSI of an engine in any order.
+TEST_F(ModelTest, NothingOvertakesTheDataThatItReports) {
+    constexpr uint64_t kRing = 0x10000000, kBlock = 0x10001000, kHostData = 0x10002000;
+    constexpr unsigned kWriter = LITEPCIE_WRITER_BASE(0);
+    const uint32_t descriptor[4] = {8 | LITEPCIE_DESCRIPTOR_INTERRUPT, 0, kHostData, 0};
+    memcpy(memory.at(kRing, sizeof(descriptor)), descriptor, sizeof(descriptor));
+    const auto broken = [&](const std::string &order) {
+        start();
+        driver->write(kWriter + LITEPCIE_ENGINE_RING_LO, kRing);
+        driver->write(kWriter + LITEPCIE_ENGINE_RING_LOG2, 4);
+        driver->write(kWriter + LITEPCIE_ENGINE_STATUS_ADDRESS_LO, kBlock);
+        driver->write(kWriter + LITEPCIE_ENGINE_CONTROL, LITEPCIE_ENGINE_CONTROL_ENABLE);
+        driver->write(kWriter + LITEPCIE_ENGINE_DOORBELL, 1);
+        for (unsigned dword = 0; dword < 4; dword++)
+            driver->write(kData + 4 * dword, dword == LITEPCIE_STATUS_BYTES_LO ? 8 : dword == 0);
+        std::string rule;
+        for (char next : order)
+            if (rule.empty())
+                rule = next == 'i' ? violation(kInterrupt, 0, 0)
+                                   : violation(kWrite, next == 'd' ? kHostData : kBlock, next == 'd' ? 2 : 4);
+        return rule;
+    };
+    EXPECT_EQ(broken("dsi"), "");
+    EXPECT_NE(broken("sdi").find("status block reports 8 bytes, of which only 0"), std::string::npos);
+    EXPECT_NE(broken("dis").find("comes before the status block"), std::string::npos);
+}
+
 TEST_F(ModelTest, ReadThatIsNeverAnsweredEndsTheRun) {
     start();
     driver->write(kCommand, kSilent);
@@ -288,10 +369,10 @@ TEST_F(ModelTest, NoTlpBeginsWhileTheLinkIsDown) {
         driver = std::make_unique<HostDriver>(*model, memory);
         driver->set_up({});
         driver->run(100);
-        model->link_down(TlpChecker::kGraceCycles + 2 * long_enough);
+        model->link_down(Model::kDownCycles + 2 * long_enough);
         std::string broken;
         try {
-            driver->run(2 * TlpChecker::kGraceCycles);
+            driver->run(2 * Model::kDownCycles);
         } catch (const Violation &rule) {
             broken = rule.what();
         }

@@ -1,0 +1,113 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Symbols to and from the bus of a SerDes channel that codes and aligns them itself."""
+
+from migen import *
+
+from litex.gen import *
+
+from litepcie_soc.phy.ecp5.gear import ReceiveGear, TransmitGear
+
+# Bus ----------------------------------------------------------------------------------------------
+
+# Bits of a half of the bus, which carries one symbol. The lower half is first in time.
+HALF         = 12
+BUS          = 2*HALF
+DATA, K      = 0, 8
+FORCE        = 9            # Transmitter: the running disparity becomes that of the next bit, of which 0 is negative.
+IDLE         = 11           # Transmitter: electrical idle.
+STATUS       = slice(9, 12) # Receiver.
+DECODE_ERROR, DISPARITY_ERROR = 4, 7
+UNDECODABLE  = 0xee         # Together with K: what the decoder makes of a code word that does not exist.
+
+
+class CodedTransmitter(LiteXModule):
+    """Registers symbols for the block. The lane is in electrical idle while ``pcie`` is in reset.
+
+    Parameters
+    ----------
+    geared : the block takes two symbols per cycle. False: it takes one per cycle of ``symbol``.
+
+    Attributes
+    ----------
+    data     : 16, **in**, pcie; two symbols, the lower half is first in time.
+    k        : 2, **in**, pcie; control symbols.
+    negative : 1, **in**, pcie; the lower symbol is coded with negative running disparity.
+    idle     : 2, **in**, pcie; electrical idle.
+    bus      : 24, **out**, pcie, or lower half only, symbol; from registers.
+    quiet    : 1, **out**; 0: idle goes by bits of the bus.
+    """
+    def __init__(self, geared):
+        self.data     = Signal(16)
+        self.k        = Signal(2)
+        self.negative = Signal()
+        self.idle     = Signal(2)
+        self.bus      = Signal(BUS)
+        self.quiet    = Constant(0)
+
+        # # #
+
+        data, k, idle   = Signal(16), Signal(2), Signal(2, reset=0b11)
+        negative, bus   = Signal(), Signal(BUS)
+        self.sync.pcie += [data.eq(self.data), k.eq(self.k), idle.eq(self.idle), negative.eq(self.negative)]
+        self.comb      += bus[FORCE].eq(negative)
+        for half in range(2):
+            first      = half * HALF
+            self.comb += [
+                bus[first + DATA:first + DATA + 8].eq(data[8*half:8*half + 8]),
+                bus[first + K].eq(k[half]),
+                bus[first + IDLE].eq(idle[half]),
+            ]
+        if geared:
+            self.comb += self.bus.eq(bus)
+        else:
+            self.gear  = gear = TransmitGear(HALF, rest=1 << IDLE)
+            self.comb += [gear.sink.eq(bus), self.bus[:HALF].eq(gear.source)]
+
+
+class CodedReceiver(LiteXModule):
+    """Registers the bus of the block, then makes symbols and errors of it.
+
+    Parameters
+    ----------
+    geared : the block gives two symbols per cycle. False: it gives one.
+
+    Attributes
+    ----------
+    bus   : 24, **in**, pcie_rx; of the block.
+    data  : 16, **out**, pcie_rx; two symbols, the lower half is first in time.
+    k     : 2, **out**, pcie_rx; control symbols.
+    error : 2, **out**, pcie_rx; symbols with a wrong code or a wrong running disparity.
+    valid : 1, **out**, pcie_rx; there are two symbols in this cycle.
+    """
+    def __init__(self, geared):
+        self.bus   = Signal(BUS)
+        self.data  = Signal(16)
+        self.k     = Signal(2)
+        self.error = Signal(2)
+        self.valid = Signal()
+
+        # # #
+
+        bus = Signal(BUS)
+        if geared:
+            self.comb         += self.valid.eq(1)
+            self.sync.pcie_rx += bus.eq(self.bus)
+        else:
+            self.gear          = gear = ReceiveGear(HALF)
+            self.comb         += [gear.sink.eq(self.bus[:HALF]), bus.eq(gear.source)]
+            self.sync.pcie_rx += self.valid.eq(gear.valid)
+        for half in range(2):
+            symbol = bus[half*HALF:(half + 1)*HALF]
+            data   = symbol[DATA:DATA + 8]
+            status = symbol[STATUS]
+            self.sync.pcie_rx += [
+                self.data[8*half:8*half + 8].eq(data),
+                self.k[half].eq(symbol[K]),
+                self.error[half].eq((status == DECODE_ERROR) | (status == DISPARITY_ERROR)
+                    | symbol[K] & (data == UNDECODABLE)),
+            ]

@@ -1,0 +1,248 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""State of the lane for the person at the bench: registers on the bus of the SoC, see `lane_layout`.
+
+They need no host: a serial port reaches them when the link does not come up.
+"""
+
+from migen import *
+from migen.genlib.cdc import MultiReg
+
+from litex.gen import *
+
+from litex.soc.interconnect.csr import CSRField, CSRStatus, CSRStorage
+
+from litepcie_soc.phy.crossing import in_pcie
+from litepcie_soc.phy.soft.lane_layout import LINK_WINDOW, MAGIC, REGISTERS_PAGE, SNAPSHOT_PAGE, STATE, VERSION, WORDS
+from litepcie_soc.phy.soft.lane_sample import LaneSampler
+from litepcie_soc.phy.soft.ltssm_states import STATE_BITS, State
+
+# Link Clock ---------------------------------------------------------------------------------------
+
+
+class ClockCount(LiteXModule):
+    """Counts cycles of ``pcie`` in a window of LINK_WINDOW cycles of ``sys``.
+
+    Attributes
+    ----------
+    cycles : 32, **out**, pcie; of the last whole window. 0: there was none.
+    """
+    def __init__(self, window=LINK_WINDOW):
+        self.cycles = Signal(32, reset_less=True)
+
+        # # #
+
+        left, toggle = Signal(max=window), Signal()
+        self.sync   += [left.eq(left - 1), If(left == 0, left.eq(window - 1), toggle.eq(~toggle))]
+        seen, before = Signal(), Signal(reset_less=True)
+        count        = Signal(32, reset_less=True)
+        begun        = Signal(reset_less=True)
+        self.specials  += MultiReg(toggle, seen, "pcie")
+        self.sync.pcie += [
+            before.eq(seen),
+            count.eq(count + 1),
+            If(seen != before,
+                count.eq(1),
+                begun.eq(1),
+                If(begun, self.cycles.eq(count)),
+            ),
+        ]
+
+# Registers ----------------------------------------------------------------------------------------
+
+
+class LaneRegisters(LiteXModule):
+    """Registers on the bus of the SoC, at REGISTERS_PAGE.
+
+    Parameters
+    ----------
+    clk_freq : Hz of ``sys``.
+
+    Registers
+    ---------
+    Those of ``software/user/util/litepcie_lane.h``.
+    """
+    def __init__(self, clk_freq):
+        self.magic    = CSRStatus(32, reset=MAGIC, description="Reads as MAGIC_VALUE.")
+        self.version  = CSRStatus(32, reset=VERSION, description="Of this map.")
+        self.control  = CSRStorage(description="Requests.", fields=[
+            CSRField("sample", pulse=True, description="copies all into the snapshot"),
+            CSRField("clear",  pulse=True, description="clears the counters, and forgets the fewest credits"),
+        ])
+        self.busy     = CSRStatus(description="Requests that wait for the link's clock.", fields=[
+            CSRField("sample"),
+            CSRField("clear"),
+        ])
+        self.clock_hz = CSRStatus(32, reset=int(clk_freq), description="Clock of this bus.")
+        self.locks    = CSRStatus(description="What the SerDes says.", fields=[
+            CSRField("known",  description="the other bits and REFCLK_* have a meaning"),
+            CSRField("refclk", description="the reference clock has its frequency, within 2 %"),
+            CSRField("pll",    description="the transmit PLL is locked"),
+            CSRField("cdr",    description="the receiver is locked, and out of its reset"),
+            CSRField("signal", description="there is a signal at the receiver"),
+            CSRField("measured", description="the reference clock is measured; if not, REFCLK is as PLL"),
+        ])
+        self.refclk_hz     = CSRStatus(32, description="Nominal reference clock.")
+        self.refclk_window = CSRStatus(32, description="Cycles of the reference clock in a window.")
+        self.refclk_cycles = CSRStatus(32, description="Cycles of CLOCK_HZ in the last window; 0: it stands still.")
+
+# Lane State ---------------------------------------------------------------------------------------
+
+
+class LaneState(LaneRegisters):
+    """Registers and snapshot of an endpoint in gateware. `add_lane_state` adds them to a SoC.
+
+    Parameters
+    ----------
+    endpoint : `SoftEndpoint` in ``pcie``.
+    serdes   : `SerDesInterface` of the endpoint.
+    clk_freq : Hz of ``sys``.
+    channel  : `ECP5Channel`, for its clocks and locks. None: they are unknown.
+    elastic  : `ElasticBuffer`. None: its counters stay at 0.
+    """
+    def __init__(self, endpoint, serdes, clk_freq, channel=None, elastic=None):
+        LaneRegisters.__init__(self, clk_freq)
+
+        # # #
+
+        memory    = Memory(32, WORDS, name="snapshot")
+        write     = memory.get_port(write_capable=True, clock_domain="pcie")
+        self.snapshot  = memory
+        self.specials += write
+        self.sampler = sampler = in_pcie(LaneSampler())
+        self.comb   += [write.adr.eq(sampler.address), write.dat_w.eq(sampler.data), write.we.eq(sampler.write)]
+        self.add_requests(sampler)
+        self.link_clock = ClockCount()
+        self.add_events(endpoint, elastic)
+        self.add_state(endpoint, serdes, channel)
+        if channel is not None:
+            self.add_locks(channel)
+
+    def get_memories(self):
+        """LiteX puts the snapshot onto the bus, to be read only."""
+        return [(True, self.snapshot)]
+
+    def add_requests(self, sampler):
+        """A request is a change of a bit, which no reset of the link can lose."""
+        control, busy = self.control.fields, self.busy.fields
+        for name, done in (("sample", sampler.sampled), ("clear", sampler.cleared)):
+            seen, asked    = Signal(), getattr(sampler, name)
+            self.specials += MultiReg(done, seen)
+            self.comb     += getattr(busy, name).eq(seen != asked)
+            self.sync     += If(getattr(control, name) & (seen == asked), asked.eq(~asked))
+
+    def add_events(self, endpoint, elastic):
+        """Registers the events, so that the paths of the endpoint do not grow."""
+        link, layer = endpoint.stack.link, endpoint.stack.data_link
+        before      = Signal(STATE_BITS)
+        state       = link.ltssm.state
+        tlps        = layer.appender.source
+        events      = {
+            "symbol_errors":   link.symbol_error[0] + link.symbol_error[1],
+            "set_errors":      link.set_error,
+            "framing_errors":  link.framing_error[0] + link.framing_error[1],
+            "overflows":       link.overflow,
+            "recoveries":      (state == State.RECOVERY_LOCK) & (before == State.L0),
+            "hot_resets":      link.hot_reset,
+            "compliances":     (state == State.POLLING_COMPLIANCE) & (before != State.POLLING_COMPLIANCE),
+            "loopbacks":       (state == State.LOOPBACK_ACTIVE) & (before != State.LOOPBACK_ACTIVE),
+            "detections":      (state == State.DETECT_ACTIVE) & (before == State.DETECT_QUIET),
+            "lcrc_errors":     layer.lcrc_error,
+            "dllp_errors":     layer.dllp_error,
+            "naks_sent":       layer.nak_sent,
+            "naks_received":   layer.nak_received,
+            "replays":         layer.replay,
+            "replay_timeouts": layer.timeout,
+            "rollovers":       layer.rollover,
+            "protocol_errors": layer.protocol_error,
+            "malformed_tlps":  layer.malformed,
+            "duplicates":      layer.receiver.duplicate,
+            "tlps_received":   layer.receiver.accepted,
+            "tlps_sent":       tlps.valid & tlps.ready & tlps.last,
+        }
+        if elastic is not None:
+            # No reset changes this bit, so that a reset is no event.
+            toggle, seen, last = Signal(reset_less=True), Signal(), Signal(reset_less=True)
+            self.specials     += MultiReg(toggle, seen, "pcie")
+            self.sync.pcie_rx += If(elastic.removed, toggle.eq(~toggle))
+            self.sync.pcie    += last.eq(seen)
+            events |= {"skp_added": elastic.added, "skp_removed": seen ^ last}
+        self.sync.pcie += [before.eq(state), *[self.sampler.events[name].eq(event) for name, event in events.items()]]
+
+    def add_state(self, endpoint, serdes, channel):
+        """Composes the words of STATE."""
+        link, layer = endpoint.stack.link, endpoint.stack.data_link
+        log         = self.sampler.log
+        gates       = [entrance.gate for entrance in layer.entrances]
+        pools       = [pool for gate in gates for pool in (gate.header, gate.data)]
+        values      = {
+            "ltssm":          link.ltssm.state,
+            "link_up":        link.link_up,
+            "dl_up":          layer.dl_up,
+            "inverted":       link.ltssm.polarity,
+            "rx_idle":        serdes.rx_idle,
+            "detect_done":    serdes.detect_done,
+            "detect_present": serdes.detect_present,
+            "no_scrambling":  link.ltssm.no_scrambling,
+            "ready":          serdes.ready,
+            "infinite":       Cat(*[pool.infinite for pool in pools]),
+            "time_lo":        log.time[:32],
+            "time_hi":        log.time[32:],
+            "logged":         log.count,
+            "link_clock":     self.link_clock.cycles,
+            "missing":        channel.detection.missing if channel is not None else 0,
+        }
+        for word, (name, fields) in zip(self.sampler.state, STATE.items()):
+            if name in ("posted", "nonposted", "completion"):
+                gate   = gates[("posted", "nonposted", "completion").index(name)]
+                values = values | {"headers": gate.header.fewest, "data": gate.data.fewest}
+            self.comb += [word[low:low + bits].eq(values[field]) for field, low, bits, _ in fields]
+        for gate in gates:
+            for pool in (gate.header, gate.data):
+                self.comb += pool.forget.eq(self.sampler.forget)
+        self.comb += [
+            log.state.eq(link.ltssm.state),
+            log.causes["expired"].eq(link.ltssm.expired),
+            log.causes["retrain"].eq(layer.retrain),
+            log.causes["overflow"].eq(link.overflow),
+            log.causes["silence"].eq(link.ltssm.rx_align),
+            log.causes["set"].eq(link.ltssm.view.came),
+            log.causes["idle"].eq(serdes.rx_idle),
+        ]
+
+    def add_locks(self, channel):
+        """Shows what the SerDes says of its clocks."""
+        locks = self.locks.fields
+        self.comb += [
+            locks.known.eq(1),
+            locks.refclk.eq(channel.refclk_ok),
+            locks.pll.eq(channel.lock.locked),
+            locks.cdr.eq(channel.rx.ready),
+            locks.signal.eq(~channel.rx.idle),
+            locks.measured.eq(channel.lock.measured),
+            self.refclk_hz.status.eq(int(channel.refclk_freq)),
+            self.refclk_window.status.eq(channel.lock.window),
+            self.refclk_cycles.status.eq(channel.refclk_cycles),
+        ]
+
+# SoC ----------------------------------------------------------------------------------------------
+
+SERIAL_BAUD = 115200  # Of the boards.
+
+
+def add_lane_state(soc, serdes, channel=None, elastic=None, baud=SERIAL_BAUD):
+    """Adds `LaneState` to a SoC with ``pcie_phy``, a `SoftPHY`, and a serial port that reaches the bus of the SoC.
+
+    serdes, channel, elastic : as of `LaneState`.
+    baud                     : of the serial port, LiteX's UARTBone.
+    """
+    soc.lane = LaneState(soc.pcie_phy.endpoint, serdes, soc.sys_clk_freq, channel, elastic)
+    soc.csr.add("lane", n=REGISTERS_PAGE)
+    soc.csr.add("lane_snapshot", n=SNAPSHOT_PAGE)
+    if not hasattr(soc, "uartbone"):  # LiteScope has added the same one.
+        soc.add_uartbone(baudrate=baud)
+    soc.litepcie.identity.has_lane()

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#include "model/order_checker.h"
+
+#include "link/tlp_checker.h"
+#include "litepcie_regs.h"
+
+#include <algorithm>
+
+namespace litepcie {
+
+namespace {
+
+constexpr unsigned kMostOwed = 2;
+constexpr uint64_t kStride = LITEPCIE_READER_BASE(1) - LITEPCIE_READER_BASE(0);
+constexpr uint64_t kWriters = LITEPCIE_WRITER_BASE(0) - LITEPCIE_READER_BASE(0);
+constexpr unsigned kMsixEntry = 16, kMsixData = 8;  // bytes
+
+std::string number(uint64_t value) { return std::to_string(value); }
+
+uint32_t little_endian(const uint8_t *p) { return p[0] | p[1] << 8 | p[2] << 16 | uint32_t(p[3]) << 24; }
+
+}  // namespace
+
+OrderChecker::OrderChecker(HostMemory &memory, unsigned channels, unsigned streams)
+    : memory_(memory), channels_(channels), streams_(streams) {
+    reset();
+}
+
+void OrderChecker::reset() {
+    readers_.clear();
+    writers_.clear();
+    for (unsigned n = 0; n < channels_ + streams_; n++) {
+        readers_.push_back({DescribedData(memory_, false)});
+        writers_.push_back({DescribedData(memory_, n >= channels_)});
+    }
+    reads_.fill({});
+    armed_.fill(0);
+    user_vectors_ = 0;
+    msix_data_.fill(0);
+}
+
+// The Host ------------------------------------------------------------------------------------------------------------
+
+void OrderChecker::host_writes(uint64_t offset, uint32_t value) {
+    if (offset == LITEPCIE_CONTROL && value & LITEPCIE_CONTROL_RESET) {
+        for (std::vector<Engine> *engines : {&readers_, &writers_})
+            for (Engine &engine : *engines)
+                reset(engine);
+    } else if (offset == LITEPCIE_INTERRUPT_ARM) {
+        arm(value);
+    } else if (offset == LITEPCIE_INTERRUPT_VECTOR) {
+        user_vectors_ = value;
+    } else if (offset - LITEPCIE_MSIX_TABLE < kMsixEntry * msix_data_.size()) {
+        if (offset % kMsixEntry == kMsixData)
+            msix_data_[(offset - LITEPCIE_MSIX_TABLE) / kMsixEntry] = value;
+    } else if (offset - LITEPCIE_READER_BASE(0) < kStride * readers_.size()) {
+        const uint64_t at = offset - LITEPCIE_READER_BASE(0);
+        Engine &engine = (at % kStride < kWriters ? readers_ : writers_)[at / kStride];
+        if (at % kWriters == LITEPCIE_ENGINE_CONTROL && value & LITEPCIE_ENGINE_CONTROL_RESET)
+            reset(engine);
+        else
+            engine.data.host_writes(at % kWriters, value);
+    }
+}
+
+// A status block that left before the card got the RESET is not followed any more, and its interrupt still comes.
+void OrderChecker::reset(Engine &engine) {
+    engine.data.reset();
+    engine.owed = std::min(engine.owed + 1, kMostOwed);
+}
+
+void OrderChecker::arm(uint32_t bits) {
+    for (size_t n = 0; n < armed_.size(); n++)
+        if (bits >> n & 1)
+            armed_[n] = std::min(armed_[n] + 1, kMostOwed);
+}
+
+void OrderChecker::completion(const Tlp &tlp) {
+    Read &read = reads_[tlp.tag()];
+    if (!tlp.has_data())
+        return;
+    const unsigned carried = std::min(4 * tlp.length() - (tlp.lower_address() & 3), read.bytes);
+    for (Engine &engine : readers_)
+        engine.data.pass(read.address, carried);
+    read.address += carried;
+    read.bytes -= carried;
+}
+
+// The Card ------------------------------------------------------------------------------------------------------------
+
+void OrderChecker::from_card(const Tlp &tlp) {
+    if (tlp.is_memory_write()) {
+        write(tlp);
+    } else if (tlp.is_memory_read()) {
+        reads_[tlp.tag()] = {tlp.first_byte(), tlp.enabled_bytes()};
+        for (Engine &engine : readers_)
+            engine.data.request(tlp.first_byte(), tlp.enabled_bytes());
+    }
+}
+
+void OrderChecker::write(const Tlp &tlp) {
+    const uint64_t address = tlp.first_byte();
+    const unsigned bytes = tlp.enabled_bytes();
+    for (std::vector<Engine> *engines : {&readers_, &writers_})
+        for (Engine &engine : *engines)
+            if (engine.data.followed() && address == engine.data.status_address() && 4 * tlp.length() == bytes &&
+                bytes == LITEPCIE_STATUS_BYTES)
+                return status_block(engine, tlp);
+    for (size_t n = 0; n < writers_.size(); n++) {
+        Engine &engine = writers_[n];
+        const uint64_t reports = engine.data.status_address() + LITEPCIE_REPORT_OFFSET;
+        const bool in_reports = address - reports < LITEPCIE_REPORT_BYTES << LITEPCIE_MAX_RING_LOG2;
+        if (n >= channels_ && engine.data.followed() && in_reports && tlp.length() == 1 &&
+            bytes == LITEPCIE_REPORT_BYTES)
+            return report(engine, tlp);
+    }
+    for (Engine &engine : writers_) {
+        engine.data.request(address, bytes);
+        engine.data.pass(address, bytes);
+    }
+}
+
+void OrderChecker::status_block(Engine &engine, const Tlp &tlp) {
+    uint8_t block[LITEPCIE_STATUS_BYTES];
+    tlp.payload_bytes(block);
+    const uint32_t slots = little_endian(block + 4 * LITEPCIE_STATUS_COMPLETED);
+    const uint64_t bytes = little_endian(block + 4 * LITEPCIE_STATUS_BYTES_LO) |
+                           uint64_t(little_endian(block + 4 * LITEPCIE_STATUS_BYTES_HI)) << 32;
+    if (bytes > engine.data.bytes())
+        throw Violation("status block reports " + number(bytes) + " bytes, of which only " +
+                            number(engine.data.bytes()) + " have passed the link",
+                        tlp);
+    if (int32_t(slots - engine.data.slots()) > 0)
+        throw Violation("status block reports " + number(slots) + " slots of the ring, of which only " +
+                            number(engine.data.slots()) + " have passed the link",
+                        tlp);
+    const bool stopped = block[4 * LITEPCIE_STATUS_REASON] != LITEPCIE_REASON_NONE;
+    if (engine.data.interrupts(slots, bytes) || stopped)
+        engine.owed = std::min(engine.owed + 1, kMostOwed);
+}
+
+void OrderChecker::report(Engine &engine, const Tlp &tlp) {
+    uint8_t data[LITEPCIE_REPORT_BYTES];
+    tlp.payload_bytes(data);
+    const uint64_t slot =
+        (tlp.address() - engine.data.status_address() - LITEPCIE_REPORT_OFFSET) / LITEPCIE_REPORT_BYTES;
+    const unsigned bytes = little_endian(data) & LITEPCIE_REPORT_BYTES_MASK;
+    if (!engine.data.report(slot, bytes))
+        throw Violation(
+            "report of " + number(bytes) + " bytes in slot " + number(slot) + ", which have not passed the link", tlp);
+}
+
+// Interrupts ----------------------------------------------------------------------------------------------------------
+
+// Whichever engine has sent it, it must be one that owes an interrupt.
+template <typename Has> void OrderChecker::take_interrupt(Has has_vector, unsigned vector) {
+    bool used = false;
+    for (std::vector<Engine> *engines : {&readers_, &writers_})
+        for (Engine &engine : *engines) {
+            if (!has_vector(engine.data.vector()))
+                continue;
+            used |= engine.data.used();
+            if (engine.owed) {
+                engine.owed--;
+                return;
+            }
+        }
+    for (size_t n = 0; n < armed_.size(); n++) {
+        const bool each = user_vectors_ & LITEPCIE_INTERRUPT_VECTOR_EACH;
+        if (armed_[n] && has_vector((user_vectors_ & LITEPCIE_INTERRUPT_VECTOR_FIRST_MASK) + (each ? n : 0))) {
+            armed_[n]--;
+            return;
+        }
+    }
+    if (used)
+        throw Violation("interrupt " + number(vector) + " comes before the status block that it announces");
+}
+
+void OrderChecker::msi(unsigned vector) {
+    take_interrupt([vector](unsigned other) { return other == vector; }, vector);
+}
+
+void OrderChecker::msix(uint32_t data) {
+    take_interrupt([this, data](unsigned vector) { return vector < msix_data_.size() && msix_data_[vector] == data; },
+                   data);
+}
+
+}  // namespace litepcie

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#pragma once
+
+#include "link/tlp.h"
+#include "model/described_data.h"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace litepcie {
+
+// Checks that nothing which reports data overtakes the data: "complete means landed" (docs/contracts/dma.md). It throws
+// Violation if
+// - a status block reports bytes or slots of the ring whose completions have not reached the card, or which the card
+//   has not sent, or a buffer of a stream whose report it has not sent;
+// - a report of a stream comes before the bytes of its buffer;
+// - an MSI comes before the status block that it announces.
+//
+// It knows what the card can know: what the host wrote into registers and into descriptors, and the TLPs. An engine
+// whose MSI waits may have the next one wait behind it, so each engine may owe two MSIs; if it combines them, or is
+// reset, the check of its later MSIs is looser by one. Engines and the user's logic that share a vector are not told
+// apart.
+class OrderChecker {
+  public:
+    // `channels` memory channels, then `streams` channels of streams. Without any, nothing is checked.
+    OrderChecker(HostMemory &memory, unsigned channels, unsigned streams);
+
+    // The host writes `value` to the register at `offset` of BAR0.
+    void host_writes(uint64_t offset, uint32_t value);
+    // The card sends a memory request that is no interrupt.
+    void from_card(const Tlp &tlp);
+    // A completion reaches the card that answers one of its requests.
+    void completion(const Tlp &tlp);
+    // The card sends an interrupt: the vector of an MSI, or the data of a message of MSI-X.
+    void msi(unsigned vector);
+    void msix(uint32_t data);
+    // The function is reset, or the link is down.
+    void reset();
+
+  private:
+    struct Engine {
+        DescribedData data;
+        unsigned owed = 0;  // MSIs
+    };
+    struct Read {
+        uint64_t address = 0;  // of the next byte
+        unsigned bytes = 0;    // that have not come
+    };
+
+    static void reset(Engine &engine);
+    void write(const Tlp &tlp);
+    void status_block(Engine &engine, const Tlp &tlp);
+    void report(Engine &engine, const Tlp &tlp);
+    void arm(uint32_t bits);
+    template <typename Has> void take_interrupt(Has has_vector, unsigned vector);
+
+    HostMemory &memory_;
+    unsigned channels_, streams_;
+    std::vector<Engine> readers_, writers_;
+    std::array<Read, 256> reads_;
+    std::array<unsigned, 16> armed_{};  // messages that each interrupt of the user's logic may send
+    uint32_t user_vectors_ = 0;         // the register INTERRUPT_VECTOR
+    std::array<uint32_t, 32> msix_data_{};
+};
+
+}  // namespace litepcie

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026 LitePCIe SoC developers */
+/*
+ * State of the lane of a card with the endpoint in gateware, emitted by the gateware. Do not edit:
+ * `python3 -m litepcie_soc.build.lane --write` updates it, `make check` compares it.
+ *
+ * Byte offsets in the registers of the SoC; every register is 32 bits wide.
+ */
+/* clang-format off */
+#ifndef LITEPCIE_UTIL_LITEPCIE_LANE_H
+#define LITEPCIE_UTIL_LITEPCIE_LANE_H
+
+/* registers */
+#define LITEPCIE_LANE_MAGIC			0xf000	/* reads as MAGIC_VALUE */
+#define LITEPCIE_LANE_MAGIC_VALUE		0x4c414e45
+#define LITEPCIE_LANE_VERSION			0xf004	/* of this map */
+#define LITEPCIE_LANE_VERSION_VALUE		3
+#define LITEPCIE_LANE_CONTROL			0xf008	/* requests */
+#define LITEPCIE_LANE_CONTROL_SAMPLE		0x00000001	/* copies all into the snapshot */
+/* clears the counters, and forgets the fewest credits */
+#define LITEPCIE_LANE_CONTROL_CLEAR		0x00000002
+/* requests that wait for the link's clock */
+#define LITEPCIE_LANE_BUSY			0xf00c
+#define LITEPCIE_LANE_BUSY_SAMPLE		0x00000001
+#define LITEPCIE_LANE_BUSY_CLEAR		0x00000002
+#define LITEPCIE_LANE_CLOCK_HZ			0xf010	/* clock of this bus */
+#define LITEPCIE_LANE_LOCKS			0xf014	/* what the SerDes says */
+/* the other bits and REFCLK_* have a meaning */
+#define LITEPCIE_LANE_LOCKS_KNOWN		0x00000001
+/* the reference clock has its frequency, within 2 % */
+#define LITEPCIE_LANE_LOCKS_REFCLK		0x00000002
+#define LITEPCIE_LANE_LOCKS_PLL			0x00000004	/* the transmit PLL is locked */
+/* the receiver is locked, and out of its reset */
+#define LITEPCIE_LANE_LOCKS_CDR			0x00000008
+/* there is a signal at the receiver */
+#define LITEPCIE_LANE_LOCKS_SIGNAL		0x00000010
+/* the reference clock is measured; if not, REFCLK is as PLL */
+#define LITEPCIE_LANE_LOCKS_MEASURED		0x00000020
+#define LITEPCIE_LANE_REFCLK_HZ			0xf018	/* nominal reference clock */
+/* cycles of the reference clock in a window */
+#define LITEPCIE_LANE_REFCLK_WINDOW		0xf01c
+/* cycles of CLOCK_HZ in the last window; 0: it stands still */
+#define LITEPCIE_LANE_REFCLK_CYCLES		0xf020
+
+/* snapshot: words of 32 bits, which SAMPLE writes */
+#define LITEPCIE_LANE_SNAPSHOT			0xf800
+#define LITEPCIE_LANE_WORDS			256
+/* counters from word 0; each stays at its largest value */
+#define LITEPCIE_LANE_COUNTERS_AT		0
+#define LITEPCIE_LANE_COUNTERS(X) \
+	X(symbol_errors, "received symbols with a wrong code or disparity, while the link is up") \
+	X(set_errors, "damaged training sets") \
+	X(framing_errors, "packets with a wrong begin, symbol or end") \
+	X(overflows, "the elastic buffer lost or repeated symbols") \
+	X(skp_added, "pairs of SKP that the elastic buffer added") \
+	X(skp_removed, "pairs of SKP that the elastic buffer removed") \
+	X(recoveries, "from L0 to Recovery") \
+	X(hot_resets, "the host reset the link") \
+	X(compliances, "entries to Polling.Compliance") \
+	X(loopbacks, "the host asked for Loopback") \
+	X(detections, "receiver detections begun") \
+	X(lcrc_errors, "received TLPs with a wrong LCRC, symbol, end or length") \
+	X(dllp_errors, "received DLLPs with a wrong CRC, symbol, end or length") \
+	X(naks_sent, "NAKs sent") \
+	X(naks_received, "NAKs received") \
+	X(replays, "replays begun") \
+	X(replay_timeouts, "replays because no ACK came in time") \
+	X(rollovers, "four replays without progress, then Recovery") \
+	X(protocol_errors, "wrong numbers in ACK or NAK, and TLPs without credit") \
+	X(malformed_tlps, "received TLPs whose length contradicts their header") \
+	X(duplicates, "received TLPs that had come before") \
+	X(tlps_received, "good TLPs received") \
+	X(tlps_sent, "TLPs sent, replays included")
+/* words of the state, and their fields */
+#define LITEPCIE_LANE_WORD_STATUS		32
+#define LITEPCIE_LANE_STATUS_LTSSM		0x0000001f	/* state of the LTSSM */
+#define LITEPCIE_LANE_STATUS_LINK_UP		0x00000020	/* LinkUp */
+/* DL_Up: flow control is initialized */
+#define LITEPCIE_LANE_STATUS_DL_UP		0x00000040
+#define LITEPCIE_LANE_STATUS_INVERTED		0x00000080	/* the received lane is inverted */
+#define LITEPCIE_LANE_STATUS_RX_IDLE		0x00000100	/* electrical idle, or no signal */
+/* receiver detection has a result */
+#define LITEPCIE_LANE_STATUS_DETECT_DONE	0x00000200
+#define LITEPCIE_LANE_STATUS_DETECT_PRESENT	0x00000400	/* a receiver was found */
+/* the host has asked for no scrambling */
+#define LITEPCIE_LANE_STATUS_NO_SCRAMBLING	0x00000800
+#define LITEPCIE_LANE_STATUS_READY		0x00001000	/* the transmitter works */
+/* credits without limit, in the order of the words below, headers first */
+#define LITEPCIE_LANE_STATUS_INFINITE		0x003f0000
+#define LITEPCIE_LANE_WORD_TIME_LO		33	/* cycles of the link's clock, 8 ns each */
+#define LITEPCIE_LANE_WORD_TIME_HI		34	/* upper bits */
+/* transitions of the LTSSM; number n is entry n modulo LOG_ENTRIES */
+#define LITEPCIE_LANE_WORD_LOGGED		35
+/* cycles of the link's clock in LINK_WINDOW cycles of CLOCK_HZ; 0: unknown */
+#define LITEPCIE_LANE_WORD_LINK_CLOCK		36
+#define LITEPCIE_LANE_WORD_POSTED		37
+/* fewest credits left since CLEAR */
+#define LITEPCIE_LANE_POSTED_HEADERS		0x000000ff
+#define LITEPCIE_LANE_POSTED_DATA		0x0fff0000	/* likewise */
+#define LITEPCIE_LANE_WORD_NONPOSTED		38
+/* fewest credits left since CLEAR */
+#define LITEPCIE_LANE_NONPOSTED_HEADERS		0x000000ff
+#define LITEPCIE_LANE_NONPOSTED_DATA		0x0fff0000	/* likewise */
+#define LITEPCIE_LANE_WORD_COMPLETION		39
+/* fewest credits left since CLEAR */
+#define LITEPCIE_LANE_COMPLETION_HEADERS	0x000000ff
+#define LITEPCIE_LANE_COMPLETION_DATA		0x0fff0000	/* likewise */
+/* receiver detections without an answer of the SerDes; at most 255 */
+#define LITEPCIE_LANE_WORD_MISSING		40
+#define LITEPCIE_LANE_STATE_END			41
+#define LITEPCIE_LANE_LINK_WINDOW		131072	/* cycles of CLOCK_HZ */
+
+/* log of the LTSSM's transitions: entries of two words; the second is the lower half of the time */
+#define LITEPCIE_LANE_LOG_AT			128
+#define LITEPCIE_LANE_LOG_ENTRIES		64
+#define LITEPCIE_LANE_ENTRY_STATE		0x0000001f	/* the state that was entered */
+/* what was so two cycles before, see CAUSES */
+#define LITEPCIE_LANE_ENTRY_CAUSE		0x0000ff00
+/* cycles of the link's clock, upper bits */
+#define LITEPCIE_LANE_ENTRY_TIME_HI		0xffff0000
+#define LITEPCIE_LANE_CAUSES(X) \
+	X(expired, "the time of the state was over") \
+	X(retrain, "four replays brought no progress") \
+	X(overflow, "the elastic buffer lost or repeated symbols") \
+	X(silence, "no ordered set and no update of credits came for 128 us") \
+	X(set, "a training set came") \
+	X(idle, "the lane was idle")
+#define LITEPCIE_LANE_STATES(X) \
+	X("Detect.Quiet") \
+	X("Detect.Active") \
+	X("Polling.Active") \
+	X("Polling.Compliance") \
+	X("Polling.Configuration") \
+	X("Configuration.Linkwidth.Start") \
+	X("Configuration.Linkwidth.Accept") \
+	X("Configuration.Lanenum.Wait") \
+	X("Configuration.Complete") \
+	X("Configuration.Idle") \
+	X("L0") \
+	X("Recovery.RcvrLock") \
+	X("Recovery.RcvrCfg") \
+	X("Recovery.Idle") \
+	X("Hot Reset") \
+	X("Disabled") \
+	X("Loopback.Active") \
+	X("Loopback.Exit") \
+	X("L1") \
+	X("L2")
+
+#endif /* LITEPCIE_UTIL_LITEPCIE_LANE_H */

@@ -1,0 +1,220 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Counters, log and snapshot of the lane: every event counts once, and a snapshot is of one moment."""
+
+import random
+
+import pytest
+
+from migen import *
+
+from litepcie_soc.phy.soft.lane_counters import SharedCounters
+from litepcie_soc.phy.soft.lane_layout import CAUSES, COUNTERS, LOG_AT, LOG_ENTRIES, STATE, STATE_AT, WORDS, state_word
+from litepcie_soc.phy.soft.lane_sample import LaneSampler
+from litepcie_soc.phy.soft.lane_state import ClockCount
+
+from test.gateware.simulation import forever, simulate
+
+# Counters -----------------------------------------------------------------------------------------
+
+
+def read_counters(dut, count):
+    """Returns the values of the first ``count`` counters."""
+    values = []
+    for place in range(count):
+        yield dut.address.eq(place)
+        yield
+        while not (yield dut.free):
+            yield
+        yield
+        values.append((yield dut.data))
+    return values
+
+
+def count_events(most, cycles, seed, script):
+    """Gives random events, then runs ``script``; returns the number of each, and what the script returned."""
+    dut, rng    = SharedCounters(most), random.Random(seed)
+    given, told = [0]*len(most), []
+
+    def events():
+        for _ in range(cycles):
+            for n, limit in enumerate(most):
+                amount = rng.choice((0, limit, rng.randint(0, limit)))
+                given[n] += amount
+                yield dut.events[n].eq(amount)
+            yield
+        for signal in dut.events:
+            yield signal.eq(0)
+        for _ in range(dut.round + 8):
+            yield
+        told.append((yield from script(dut)))
+    simulate(dut, [events()])
+    return given, told[0]
+
+
+@pytest.mark.parametrize("most", [[1, 2], [2]*5, [1]*20 + [2]])
+def test_every_event_counts_once(most):
+    given, read = count_events(most, 1000, len(most), lambda dut: read_counters(dut, len(most)))
+    assert read == given and min(given) > 400
+
+
+def test_counters_are_cleared():
+    def script(dut):
+        yield dut.clear.eq(1)
+        for _ in range(dut.round):
+            yield
+        yield dut.clear.eq(0)
+        yield dut.events[1].eq(1)
+        yield
+        yield dut.events[1].eq(0)
+        for _ in range(dut.round + 8):
+            yield
+        return (yield from read_counters(dut, 3))
+    assert count_events([1, 1, 2], 300, 1, script)[1] == [0, 1, 0]
+
+
+def test_a_counter_stays_at_its_largest_value():
+    dut = SharedCounters([2, 1], bits=6)
+    got = []
+
+    def script():
+        for _ in range(30):
+            yield dut.events[0].eq(2)
+            yield dut.events[1].eq(1)
+            yield
+        yield dut.events[1].eq(0)
+        for _ in range(30):
+            yield
+        got.extend((yield from read_counters(dut, 2)))
+    simulate(dut, [script()])
+    assert got == [63, 30]
+
+# Snapshot -----------------------------------------------------------------------------------------
+
+
+class Bench:
+    """A sampler, and the memory that it writes."""
+
+    def __init__(self):
+        self.dut    = LaneSampler()
+        self.memory = [None]*WORDS
+
+    def watch(self):
+        while True:
+            if (yield self.dut.write):
+                self.memory[(yield self.dut.address)] = yield self.dut.data
+            yield
+
+    def request(self, signal, done):
+        """Changes a request, and waits for its end; returns the cycles that it took."""
+        wanted = 1 - (yield signal)
+        yield signal.eq(wanted)
+        cycles = 0
+        while (yield done) != wanted:
+            cycles += 1
+            yield
+        for _ in range(4):
+            yield
+        return cycles
+
+    def run(self, script):
+        simulate(self.dut, [script(), forever(self.watch())])
+
+
+def test_snapshot_has_counters_state_and_log():
+    bench = Bench()
+    dut   = bench.dut
+    ways  = [(place % 16, place % 2**len(CAUSES)) for place in range(1, 4)]
+
+    def script():
+        for n, name in enumerate(COUNTERS):
+            for _ in range(n + 1):
+                yield dut.events[name].eq(1)
+                yield
+            yield dut.events[name].eq(0)
+        for n, word in enumerate(dut.state):
+            yield word.eq(0x1000_0001*(n + 1))
+        for state, causes in ways:
+            yield Cat(*dut.log.causes.values()).eq(causes)
+            yield
+            yield Cat(*dut.log.causes.values()).eq(0)
+            yield
+            yield dut.log.state.eq(state)
+            yield
+        for _ in range(dut.counters.round + 6):
+            yield
+        cycles = yield from bench.request(dut.sample, dut.sampled)
+        assert cycles < 2*WORDS + 20  # 4 us
+    bench.run(script)
+    assert bench.memory[:len(COUNTERS)] == [n + 1 for n in range(len(COUNTERS))]
+    assert bench.memory[STATE_AT:STATE_AT + len(STATE)] == [0x1000_0001*(n + 1) for n in range(len(STATE))]
+    assert state_word("missing") == STATE_AT + len(STATE) - 1
+    for n, (state, causes) in enumerate(ways):
+        assert bench.memory[LOG_AT + 2*n] == state | causes << 8
+    times = bench.memory[LOG_AT + 1:LOG_AT + 7:2]
+    assert [later - earlier for earlier, later in zip(times, times[1:])] == [3, 3]
+    assert None not in bench.memory
+
+
+def test_log_keeps_the_last_entries():
+    bench = Bench()
+    log   = bench.dut.log
+    ways  = [n % 15 + 1 for n in range(LOG_ENTRIES + 9)]
+
+    def script():
+        for state in ways:
+            yield log.state.eq(state)
+            yield
+        yield
+        yield from bench.request(bench.dut.sample, bench.dut.sampled)
+        assert (yield log.count) == len(ways)
+    bench.run(script)
+    for number in range(len(ways) - LOG_ENTRIES, len(ways)):
+        assert bench.memory[LOG_AT + 2*(number % LOG_ENTRIES)] & 0xf == ways[number]
+
+
+def test_a_second_snapshot_is_new_and_clear_keeps_the_first():
+    bench = Bench()
+    dut   = bench.dut
+    name  = "naks_sent"
+    place = list(COUNTERS).index(name)
+
+    def event():
+        yield dut.events[name].eq(1)
+        yield
+        yield dut.events[name].eq(0)
+        for _ in range(dut.counters.round + 6):
+            yield
+
+    def script():
+        forgotten = []
+        yield from event()
+        yield from bench.request(dut.sample, dut.sampled)
+        assert bench.memory[place] == 1
+        yield from event()
+        assert bench.memory[place] == 1
+        yield dut.clear.eq(1)
+        while not (yield dut.cleared):
+            forgotten.append((yield dut.forget))
+            yield
+        assert any(forgotten) and not (yield dut.forget)
+        yield from event()
+        yield from bench.request(dut.sample, dut.sampled)
+        assert bench.memory[place] == 1
+    bench.run(script)
+
+
+def test_link_clock():
+    for period, cycles in ((8, 1280), (10, 1024), (12, 853)):
+        dut, got = ClockCount(window=1024), []
+
+        def watch():
+            for _ in range(3200):
+                got.append((yield dut.cycles))
+                yield
+        simulate(dut, {"sys": [watch()], "pcie": []}, clocks={"sys": 10, "pcie": period})
+        assert abs(got[-1] - cycles) <= 2 and got[0] == 0

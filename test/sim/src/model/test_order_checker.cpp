@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#include "model/order_checker.h"
+
+#include "host/arena.h"
+#include "link/tlp_checker.h"
+#include "litepcie_regs.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+
+using namespace litepcie;
+
+namespace {
+
+constexpr uint64_t kRing = 0x10000000, kStatus = 0x10001000, kTable = 0x10002000, kData = 0x100000000;
+constexpr unsigned kReader = LITEPCIE_READER_BASE(0), kWriter = LITEPCIE_WRITER_BASE(0);
+constexpr unsigned kStream = LITEPCIE_WRITER_BASE(1);  // the writer of a stream
+constexpr uint32_t kInterrupt = LITEPCIE_DESCRIPTOR_INTERRUPT, kLink = LITEPCIE_DESCRIPTOR_LINK;
+
+class OrderCheckerTest : public testing::Test {
+  protected:
+    OrderCheckerTest() : checker(memory, 1, 1) {
+        memory.add_region(kRing, 0x10000);
+        memory.add_region(kData, 0x100000);
+    }
+    void enable(unsigned engine, unsigned log2 = 4) {
+        checker.host_writes(engine + LITEPCIE_ENGINE_RING_LO, kRing);
+        checker.host_writes(engine + LITEPCIE_ENGINE_RING_LOG2, log2);
+        checker.host_writes(engine + LITEPCIE_ENGINE_STATUS_ADDRESS_LO, kStatus);
+        checker.host_writes(engine + LITEPCIE_ENGINE_CONTROL, LITEPCIE_ENGINE_CONTROL_ENABLE);
+    }
+    void describe(uint64_t at, uint32_t length_and_flags, uint64_t address) {
+        const uint32_t words[4] = {length_and_flags, 0, uint32_t(address), uint32_t(address >> 32)};
+        memcpy(memory.at(at, sizeof(words)), words, sizeof(words));
+    }
+    void ring(unsigned engine, uint32_t doorbell) { checker.host_writes(engine + LITEPCIE_ENGINE_DOORBELL, doorbell); }
+
+    void write(uint64_t address, unsigned bytes) {
+        static const std::vector<uint8_t> data(4096);
+        checker.from_card(Tlp::memory_write(0x100, address, data.data(), bytes));
+    }
+    void read(uint8_t tag, uint64_t address, unsigned bytes) {
+        checker.from_card(Tlp::memory_read(0x100, tag, address, bytes));
+    }
+    void complete(uint8_t tag, uint64_t address, unsigned bytes, unsigned left) {
+        static const std::vector<uint8_t> data(4096);
+        checker.completion(
+            Tlp::completion_data(0, 0x100, tag, left, address & 0x7f, data.data(), ((address & 3) + bytes + 3) / 4));
+    }
+    void status(uint32_t slots, uint64_t bytes, unsigned reason = 0) {
+        const uint32_t words[4] = {slots, reason, uint32_t(bytes), uint32_t(bytes >> 32)};
+        checker.from_card(Tlp::memory_write(0x100, kStatus, reinterpret_cast<const uint8_t *>(words), sizeof(words)));
+    }
+    void report(unsigned slot, uint32_t bytes) {
+        const uint32_t word = bytes | LITEPCIE_REPORT_LAST;
+        checker.from_card(Tlp::memory_write(0x100, kStatus + LITEPCIE_REPORT_OFFSET + 4 * slot,
+                                            reinterpret_cast<const uint8_t *>(&word), 4));
+    }
+    static void breaks(const char *rule, const std::function<void()> &action) {
+        try {
+            action();
+            ADD_FAILURE() << "passed: " << rule;
+        } catch (const Violation &violation) {
+            EXPECT_NE(std::string(violation.what()).find(rule), std::string::npos) << violation.what();
+        }
+    }
+
+    Arena memory;
+    OrderChecker checker;
+};
+
+}  // namespace
+
+TEST_F(OrderCheckerTest, StatusBlockFollowsWhatItsWriterHasSent) {
+    enable(kWriter);
+    describe(kRing, 600, kData + 3);
+    describe(kRing + 16, 100, kData + 0x1000);
+    ring(kWriter, 2);
+    write(kData + 3, 253);
+    breaks("reports 600 bytes, of which only 253", [&] { status(1, 600); });
+    breaks("reports 1 slots of the ring, of which only 0", [&] { status(1, 253); });
+    status(0, 253);
+    write(kData + 256, 347);
+    status(1, 600);
+    breaks("reports 700 bytes", [&] { status(2, 700); });
+    write(kData + 0x1000, 100);
+    status(2, 700);
+    breaks("reports 3 slots", [&] { status(3, 700); });
+}
+
+TEST_F(OrderCheckerTest, StatusBlockFollowsTheCompletionsOfItsReader) {
+    enable(kReader);
+    describe(kRing, 512, kData);
+    describe(kRing + 16, 64, kData + 0x2000);
+    ring(kReader, 2);
+    read(1, kData, 512);
+    read(2, kData + 0x2000, 64);
+    breaks("reports 512 bytes, of which only 0", [&] { status(1, 512); });
+    complete(2, kData + 0x2000, 64, 64);  // overtakes
+    breaks("reports 512 bytes, of which only 0", [&] { status(1, 512); });
+    complete(1, kData, 256, 512);
+    breaks("reports 576 bytes, of which only 256", [&] { status(2, 576); });
+    complete(1, kData + 256, 256, 256);
+    status(2, 576);
+}
+
+TEST_F(OrderCheckerTest, TheLastByteCounts) {
+    enable(kReader);
+    describe(kRing, 127, kData + 2);
+    ring(kReader, 1);
+    read(7, kData + 2, 127);
+    complete(7, kData + 2, 126, 127);
+    breaks("reports 127 bytes, of which only 126", [&] { status(1, 127); });
+    complete(7, kData + 128, 1, 1);
+    status(1, 127);
+}
+
+TEST_F(OrderCheckerTest, TablesAndTheEndOfTheRing) {
+    enable(kWriter, 1);
+    for (unsigned round = 0; round < 5; round++) {
+        describe(kRing + 16 * (round & 1), 3 | kLink, kTable);
+        describe(kTable, 8, kData);
+        describe(kTable + 16, 8, kData + 0x100);
+        describe(kTable + 32, 1 | kLink, kTable + 0x100);
+        describe(kTable + 0x100, 4, kData + 0x200);
+        ring(kWriter, round + 1);
+        write(kData, 8);
+        write(kData + 0x100, 8);
+        breaks("slots of the ring", [&] { status(round + 1, 20 * round + 16); });
+        write(kData + 0x200, 4);
+        status(round + 1, 20 * round + 20);
+    }
+}
+
+TEST_F(OrderCheckerTest, NothingIsTakenFromDescriptorsThatTheEngineRefuses) {
+    for (uint32_t bad : {0u, 4u | 1u << 26, 0u | kLink, 4u | kLink}) {
+        checker.reset();
+        enable(kWriter);
+        describe(kRing, bad, bad == (4 | kLink) ? 0x5000 : kData);  // a table that is not mapped
+        ring(kWriter, 1);
+        write(kData, 4);
+        breaks("of which only 0", [&] { status(0, 4); });
+    }
+    // A LINK to itself ends.
+    checker.reset();
+    enable(kWriter);
+    describe(kRing, 1 | kLink, kTable);
+    describe(kTable, 1 | kLink, kTable);
+    ring(kWriter, 1);
+    write(kData, 4);
+    breaks("of which only 0", [&] { status(0, 4); });
+}
+
+TEST_F(OrderCheckerTest, AnEngineIsFollowedAgainAfterItsReset) {
+    enable(kWriter);
+    describe(kRing, 64, kData);
+    ring(kWriter, 1);
+    checker.host_writes(kWriter + LITEPCIE_ENGINE_CONTROL, LITEPCIE_ENGINE_CONTROL_RESET);
+    status(1, 64);  // sent before the reset: not known
+    enable(kWriter);
+    breaks("of which only 0", [&] { status(1, 64); });
+    ring(kWriter, 1);
+    write(kData, 64);
+    status(1, 64);
+    checker.host_writes(LITEPCIE_CONTROL, LITEPCIE_CONTROL_RESET);
+    status(2, 128);
+    enable(kWriter);
+    breaks("of which only 0", [&] { status(2, 128); });
+}
+
+TEST_F(OrderCheckerTest, DoorbellsThatTheEngineRefusesDescribeNothing) {
+    enable(kWriter, 1);
+    describe(kRing, 64, kData);
+    ring(kWriter, 3);           // more than a ring
+    ring(kWriter, 0xffffffff);  // backwards
+    write(kData, 64);
+    breaks("of which only 0", [&] { status(1, 64); });
+    // While the engine pauses, the value at its next enable counts.
+    checker.host_writes(kWriter + LITEPCIE_ENGINE_CONTROL, 0);
+    ring(kWriter, 2);
+    ring(kWriter, 1);
+    write(kData, 64);
+    breaks("of which only 0", [&] { status(1, 64); });
+    checker.host_writes(kWriter + LITEPCIE_ENGINE_CONTROL, LITEPCIE_ENGINE_CONTROL_ENABLE);
+    write(kData, 64);
+    status(1, 64);
+    breaks("slots", [&] { status(2, 64); });
+}
+
+TEST_F(OrderCheckerTest, ReportsFollowTheirBuffers) {
+    enable(kStream);
+    describe(kRing, 256, kData);
+    describe(kRing + 16, 2 | kLink, kTable);
+    describe(kTable, 64, kData + 0x400);
+    describe(kTable + 16, 64, kData + 0x800);
+    describe(kRing + 32, 64, kData + 0xc00);
+    ring(kStream, 3);
+    write(kData, 128);
+    breaks("report of 129 bytes in slot 0", [&] { report(0, 129); });
+    breaks("report of 128 bytes in slot 1", [&] { report(1, 128); });
+    breaks("1 slots of the ring, of which only 0", [&] { status(1, 128); });
+    report(0, 128);  // the packet ends before the buffer does
+    status(1, 128);
+    write(kData + 0x400, 30);
+    report(1, 30);
+    breaks("report of 64 bytes in slot 2", [&] { report(2, 64); });
+    write(kData + 0xc00, 64);
+    breaks("3 slots of the ring, of which only 2", [&] { status(3, 222); });
+    report(2, 64);
+    status(3, 222);
+}
+
+TEST_F(OrderCheckerTest, InterruptFollowsItsStatusBlock) {
+    enable(kWriter);
+    describe(kRing, 4 | kInterrupt, kData);
+    describe(kRing + 16, 4, kData + 4);
+    describe(kRing + 32, 4 | kInterrupt, kData + 8);
+    ring(kWriter, 3);
+    breaks("before the status block", [&] { checker.msi(0); });
+    write(kData, 4);
+    breaks("before the status block", [&] { checker.msi(0); });
+    status(1, 4);
+    checker.msi(0);
+    breaks("before the status block", [&] { checker.msi(0); });
+    write(kData + 4, 4);
+    status(2, 8);  // of a descriptor without INTERRUPT
+    breaks("before the status block", [&] { checker.msi(0); });
+    write(kData + 8, 4);
+    status(2, 8);  // made before that
+    breaks("before the status block", [&] { checker.msi(0); });
+    status(3, 12);
+    status(3, 12, LITEPCIE_REASON_DOORBELL);  // a stop has one, too
+    checker.msi(0);
+    checker.msi(0);
+    breaks("before the status block", [&] { checker.msi(0); });
+}
+
+// The card is still sending when the host writes RESET.
+TEST_F(OrderCheckerTest, InterruptOfAnEngineThatIsBeingReset) {
+    enable(kWriter);
+    checker.host_writes(kReader + LITEPCIE_ENGINE_CONTROL, LITEPCIE_ENGINE_CONTROL_ENABLE);  // has the same vector
+    describe(kRing, 4 | kInterrupt, kData);
+    ring(kWriter, 1);
+    write(kData, 4);
+    checker.host_writes(kWriter + LITEPCIE_ENGINE_CONTROL, LITEPCIE_ENGINE_CONTROL_RESET);
+    status(1, 4);
+    checker.msi(0);
+    breaks("before the status block", [&] { checker.msi(0); });
+}
+
+TEST_F(OrderCheckerTest, InterruptOfALinkIsThatOfItsTable) {
+    enable(kWriter);
+    describe(kRing, 2 | kLink | kInterrupt, kTable);
+    describe(kTable, 8, kData);
+    describe(kTable + 16, 8, kData + 8);
+    ring(kWriter, 1);
+    write(kData, 8);
+    status(0, 8);
+    breaks("before the status block", [&] { checker.msi(0); });
+    write(kData + 8, 8);
+    status(1, 16);
+    checker.msi(0);
+    breaks("before the status block", [&] { checker.msi(0); });
+}
+
+TEST_F(OrderCheckerTest, InterruptsOfAnotherVectorAreOfSomebodyElse) {
+    enable(kWriter);
+    checker.host_writes(kWriter + LITEPCIE_ENGINE_INTERRUPT, 3);
+    checker.msi(0);
+    breaks("interrupt 3", [&] { checker.msi(3); });
+    // MSI-X: the data of the vector's entry.
+    checker.msix(0x41);
+    checker.host_writes(LITEPCIE_MSIX_TABLE + 16 * 3 + 8, 0x41);
+    breaks("interrupt 65", [&] { checker.msix(0x41); });
+    // The logic of the user has the same vector, and sends one message each time that it is armed.
+    checker.host_writes(LITEPCIE_INTERRUPT_VECTOR, 2 | LITEPCIE_INTERRUPT_VECTOR_EACH);
+    checker.host_writes(LITEPCIE_INTERRUPT_ARM, 1 << 1);
+    checker.msi(3);
+    breaks("interrupt 3", [&] { checker.msi(3); });
+    checker.host_writes(LITEPCIE_INTERRUPT_ARM, 1 << 0);
+    breaks("interrupt 3", [&] { checker.msi(3); });
+}
+
+TEST_F(OrderCheckerTest, ACardWithoutEnginesIsNotChecked) {
+    OrderChecker none(memory, 0, 0);
+    none.host_writes(kWriter + LITEPCIE_ENGINE_CONTROL, LITEPCIE_ENGINE_CONTROL_ENABLE);
+    none.msi(0);
+}

@@ -1,0 +1,80 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Cards whose status block or report overtakes what it reports: the simulator must name the rule of each."""
+
+import pytest
+
+from litepcie_soc.dma import engine, reader, writer
+from litepcie_soc.stream_dma import splitter
+
+from test.formal.harness import mutated
+from test.sim.ddr_without_masks import load_target
+from test.sim.scripts import HIGH, LOW, PREPARE, run_script, transfer
+
+ROOT = load_target().environment.ROOT
+
+# A slow link, before which much waits, and the least to compile.
+CARD = {"gen": 1, "lanes": 1, "data_width": 64, "streams": 1, "memory_size": 1 << 20}
+
+MEMORY = [
+    *PREPARE,
+    *[transfer("reader", (LOW + 5000 * n, 4096 * n, 4096)) for n in range(4)],
+    *[transfer("writer", (HIGH + 5000 * n, 4096 * n, 4096)) for n in range(4)],
+    {"do": "verify"},
+]
+STREAM = [
+    *PREPARE[:2],
+    *[{"do": "configure", "engine": engine} for engine in ("reader1", "writer1")],
+    {"do": "post", "engine": "writer1", "descriptors": [{"host": HIGH + 8192 * n, "length": 8192} for n in range(4)]},
+    {"do": "doorbell", "engine": "writer1"},
+    {"do": "transfer", "engine": "reader1", "descriptors": [{"host": LOW, "length": 3000, "last": True}]},
+    {"do": "run", "cycles": 20000},
+]
+
+# Fault: module, text, replacement, steps that show it, and the rule.
+MUTANTS = {
+    "reader complete when requested": (reader, "oldest.ready.eq(port.retire.valid | failed)",
+        "oldest.ready.eq(oldest.valid)", MEMORY, "status block reports 1 slots of the ring, of which only 0 have"),
+    "writer complete when issued": (writer, "oldest.ready.eq(port.sent | failed)",
+        "oldest.ready.eq(oldest.valid)", MEMORY, "status block reports"),
+    "report counts a byte that was not sent": (splitter, "self.input.report.eq(Cat(self.bytes, self.packet_end))",
+        "self.input.report.eq(Cat((self.bytes + 1)[:24], self.packet_end))", STREAM,
+        "report of 3001 bytes in slot 0, which have not passed the link"),
+}
+
+
+# The engine's table of classes is that of before the fault, until its source runs again.
+MOVERS = 'MOVERS  = {"reader": Reader, "writer": Writer}'
+
+
+@pytest.mark.full
+def test_without_a_fault(build_board, tmp_path):
+    host = build_board(**CARD) / "simulator" / "litepcie_host"
+    for steps in (MEMORY, STREAM):
+        status, errors, _ = run_script(host, tmp_path, steps)
+        assert (status, errors) == (0, "")
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_the_fault_has_a_place(name):
+    """A change of the gateware that the mutants cannot follow fails in `make test` already."""
+    module, old, new, *_ = MUTANTS[name]
+    with mutated(module, old, new), mutated(engine, MOVERS, MOVERS):
+        pass
+
+
+@pytest.mark.full
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", MUTANTS)
+def test_mutant(tmp_path, name):
+    module, old, new, steps, rule = MUTANTS[name]
+    folder  = ROOT / "build" / "sim_order_mutant"
+    options = [word for option, value in CARD.items() for word in ("--" + option.replace("_", "-"), str(value))]
+    with mutated(module, old, new), mutated(engine, MOVERS, MOVERS):
+        assert load_target().main(["--build", "--output-dir", str(folder), *options]) == 0
+    status, errors, _ = run_script(folder / "simulator" / "litepcie_host", tmp_path, steps)
+    assert status == 3 and rule in errors, errors

@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
+"""link: the state of the lane from a serial port that answers, and from ports and cards that do not."""
+
+import fcntl
+import json
+import os
+import pty
+import re
+import subprocess
+import threading
+import tty
+
+import pytest
+
+from litepcie_soc.phy.soft.lane_layout import (
+    CAUSES, COUNTERS, LINK_WINDOW, LOG_AT, LOG_ENTRIES, MAGIC, STATE, STATE_NAMES, VERSION, WORDS, state_word,
+)
+from litepcie_soc.phy.soft.ltssm_states import State
+
+from test.software.user.test_json import check
+
+FAILED, USAGE, GONE = 1, 2, 4
+LANE = 1 << 11
+
+REGISTERS, SNAPSHOT = 0xf000, 0xf800
+NAMES = "magic", "version", "control", "busy", "clock_hz", "locks", "refclk_hz", "refclk_window", "refclk_cycles"
+
+
+def status(**fields):
+    """The word of this name."""
+    return sum(fields.get(name, 0) << low for name, low, _, _ in STATE["status"])
+
+
+class Board:
+    """The other end of a serial port: LiteX's UARTBone in front of registers of a lane."""
+
+    def __init__(self, base=0, **registers):
+        self.registers = dict.fromkeys(NAMES, 0) | dict(magic=MAGIC, version=VERSION, clock_hz=100_000_000) | registers
+        self.base, self.words, self.controls = base, [0]*WORDS, []
+        self.answers   = None  # Bytes that are still answered. None: all.
+        self.silent    = 0     # Commands without an answer.
+        self.commands  = 0
+        self.terminal, self.port = pty.openpty()
+        tty.setraw(self.port)
+        self.name      = os.ttyname(self.port)
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def close(self):
+        for end in (self.terminal, self.port):
+            os.close(end)
+
+    def take(self, count):
+        data = b""
+        while len(data) < count:
+            data += os.read(self.terminal, count - len(data))
+        return data
+
+    def word(self, address):
+        offset = address - self.base
+        if SNAPSHOT <= offset < SNAPSHOT + 4*WORDS:
+            return self.words[(offset - SNAPSHOT)//4]
+        place = (offset - REGISTERS)//4
+        return self.registers[NAMES[place]] if 0 <= place < len(NAMES) else 0xffffffff
+
+    def serve(self):
+        try:
+            while True:
+                command, count = self.take(2)
+                address        = 4*int.from_bytes(self.take(4), "big")
+                self.commands += 1
+                if command == 1:
+                    assert address == self.base + REGISTERS + 4*NAMES.index("control") and count == 1
+                    self.controls.append(int.from_bytes(self.take(4), "big"))
+                    continue
+                answer = b"".join(self.word(address + 4*n).to_bytes(4, "big") for n in range(count))
+                if self.silent:
+                    self.silent -= 1
+                elif self.answers is not None:
+                    answer, self.answers = answer[:self.answers], max(0, self.answers - len(answer))
+                    os.write(self.terminal, answer)
+                else:
+                    os.write(self.terminal, answer)
+        except OSError:
+            pass
+
+
+@pytest.fixture
+def board():
+    boards = []
+
+    def make(*args, **registers):
+        boards.append(Board(*args, **registers))
+        return boards[-1]
+    yield make
+    for one in boards:
+        one.close()
+
+
+@pytest.fixture
+def link(build):
+    def run(*arguments):
+        result = subprocess.run([build/"litepcie_util", "link", *map(str, arguments)], capture_output=True, text=True,
+            timeout=60)
+        return result.returncode, result.stdout, result.stderr
+    return run
+
+
+def in_l0(one, transitions=3):
+    """Lets the board say that its link is up; every counter has another value."""
+    for place, _ in enumerate(COUNTERS):
+        one.words[place] = place
+    one.words[state_word("status")] = status(ltssm=State.L0, link_up=1, dl_up=1, detect_done=1, detect_present=1,
+        ready=1, infinite=0b110000, inverted=1)
+    one.words[state_word("time_lo")], one.words[state_word("time_hi")] = 0x100, 1
+    one.words[state_word("link_clock")] = round(LINK_WINDOW*1.25)
+    one.words[state_word("posted")]     = 5 | 0xfff << 16
+    one.words[state_word("nonposted")]  = 0xff | 7 << 16
+    one.words[state_word("logged")]     = transitions
+    for n in range(max(0, transitions - LOG_ENTRIES), transitions):
+        at = LOG_AT + 2*(n % LOG_ENTRIES)
+        one.words[at:at + 2] = [(State.RECOVERY_LOCK if n & 1 else State.L0) | (n % 2**len(CAUSES)) << 8, 1000*n]
+
+
+def test_everything_that_the_board_says(board, link):
+    one = board(locks=0b111111, refclk_hz=100_000_000, refclk_window=65536, refclk_cycles=65500)
+    in_l0(one)
+    code, out, err = link("--serial", one.name, "--json")
+    said = check("link", out)
+    assert (code, err) == (0, "") and said["port"] == one.name
+    assert said["state"] == "L0" and said["link_up"] and said["lane_inverted"] and said["flow_control_initialized"]
+    assert said["counters"] == {name: place for place, name in enumerate(COUNTERS)}
+    assert said["link_clock_hz"] == 125_000_000 and said["reference_clock_hz"] == 65536*100_000_000//65500
+    assert said["reference_clock_measured"] is True
+    assert said["time_ns"] == 8*(2**32 + 0x100)
+    assert said["fewest_credits"] == {
+        "posted":     {"infinite_headers": False, "infinite_data": False, "headers": 5},
+        "nonposted":  {"infinite_headers": False, "infinite_data": False, "data": 7},
+        "completion": {"infinite_headers": True, "infinite_data": True},
+    }
+    causes = list(CAUSES)
+    assert said["transitions"] == [
+        {"time_ns": 8000*n, "state": "Recovery.RcvrLock" if n & 1 else "L0",
+            "causes": [name for bit, name in enumerate(causes) if n >> bit & 1]} for n in range(3)]
+    assert one.controls == [1]
+
+
+def test_text_names_all_and_shows_the_log(board, link):
+    one = board()
+    in_l0(one, transitions=100)
+    code, out, _ = link("--serial", one.name)
+    assert code == 0
+    for place, (name, (_, meaning)) in enumerate(COUNTERS.items()):
+        assert re.search(rf"^  {name} +{place}  {re.escape(meaning)}$", out, flags=re.MULTILINE)
+    assert "state              L0; link up, flow control initialized" in out and "lane inverted" in out
+    assert "link clock         125.000 MHz" in out and "reference" not in out
+    assert "transitions        100, of which the last 64" in out
+    assert re.search(r"^ +792\.000  Recovery.RcvrLock  \(the time .* was over; four replays", out, re.MULTILINE)
+    assert len(re.findall(r"^ +\d+\.\d{3}  ", out, re.MULTILINE)) == LOG_ENTRIES
+
+
+@pytest.mark.parametrize("nominal, link_clock, reference", [
+    (100_000_000, 125_000_000, 100_000_000),
+    (200_000_000, 124_968_750, 199_950_000),
+])
+def test_the_link_clock_tells_a_reference_clock_that_is_not_measured(board, link, nominal, link_clock, reference):
+    """While the PLL is locked: then the link's clock is that of the reference clock, multiplied."""
+    one = board(locks=0b000111, refclk_hz=nominal)
+    in_l0(one)
+    one.words[state_word("link_clock")] = round(LINK_WINDOW*link_clock/1e8)
+    said = check("link", link("--serial", one.name, "--json")[1])
+    assert said["reference_clock_measured"] is False and abs(said["reference_clock_hz"] - reference) < 2000
+    shown = f"reference clock    {said['reference_clock_hz']/1e6:.3f} MHz by the link clock, nominal {nominal/1e6:.3f}"
+    assert f"{shown}\n" in link("--serial", one.name)[1]
+
+
+def test_a_reference_clock_that_is_not_measured_has_no_frequency_without_the_lock(board, link):
+    """Not 0, which would be a clock that stands still."""
+    one = board(locks=0b000001, refclk_hz=100_000_000)
+    in_l0(one)
+    said = check("link", link("--serial", one.name, "--json")[1])
+    assert said["reference_clock_measured"] is False and "reference_clock_hz" not in said
+    assert "reference clock    not measured\n" in link("--serial", one.name)[1]
+
+
+def test_every_state_has_a_name():
+    assert len(STATE_NAMES) == len(State)
+    assert [STATE_NAMES[state] for state in (State.DETECT_QUIET, State.LANENUM, State.L0, State.RECOVERY_IDLE,
+        State.DISABLED, State.LOOPBACK_EXIT)] == ["Detect.Quiet", "Configuration.Lanenum.Wait", "L0", "Recovery.Idle",
+        "Disabled", "Loopback.Exit"]
+
+
+def test_a_state_without_a_name(board, link):
+    """In the registers and in the log."""
+    one = board()
+    in_l0(one)
+    one.words[state_word("status")] = status(ltssm=31)
+    one.words[LOG_AT] = 31
+    code, out, _ = link("--serial", one.name)
+    assert code == 0 and "state              unknown; " in out
+    assert re.search(r"^ +0\.000  unknown", out, re.MULTILINE)
+
+
+def test_clear_and_baud_and_address(board, link):
+    one = board(base=0xf0000000)
+    in_l0(one)
+    assert link("--serial", one.name, "--clear", "--address", "0xf0000000", "--baud", 9600)[0] == 0
+    assert one.controls == [1, 2]
+
+
+@pytest.mark.parametrize("fields, advice", [
+    (dict(ltssm=State.DETECT_QUIET, ready=1, detect_done=1, rx_idle=1), "No receiver is at the other end"),
+    (dict(ltssm=State.DETECT_QUIET, ready=0), "The transmitter is not ready"),
+    (dict(ltssm=State.POLLING_ACTIVE, ready=1, detect_done=1, detect_present=1, rx_idle=1), "but it sends nothing"),
+    (dict(ltssm=State.POLLING_ACTIVE, ready=1, detect_done=1, detect_present=1), "no training sets were understood"),
+    (dict(ltssm=State.POLLING_COMPLIANCE, ready=1, rx_idle=1), "it sends nothing: the compliance pattern is sent"),
+    (dict(ltssm=State.POLLING_COMPLIANCE, ready=1), "asked for the modified compliance pattern"),
+    (dict(ltssm=State.LOOPBACK_ACTIVE, ready=1), "asked for Loopback"),
+    (dict(ltssm=State.LANENUM, ready=1, detect_done=1, detect_present=1), "the host does not go on"),
+    (dict(ltssm=State.L0, link_up=1, ready=1, detect_done=1, detect_present=1), "flow control is not initialized"),
+    (dict(ltssm=State.L0, link_up=1, dl_up=1, ready=1, detect_done=1, detect_present=1), None),
+])
+def test_advice_by_state(board, link, fields, advice):
+    one = board()
+    one.words[state_word("status")] = status(**fields)
+    code, out, _ = link("--serial", one.name, "--json")
+    assert code == 0
+    said = json.loads(out).get("advice")
+    assert said is None if advice is None else advice in said
+
+
+@pytest.mark.parametrize("registers, advice", [
+    (dict(locks=0b100001, refclk_cycles=0), "The reference clock stands still"),
+    (dict(locks=0b100001, refclk_cycles=32768), "has another frequency"),
+    (dict(locks=0b100011, refclk_cycles=65536), "PLL does not lock, though"),
+    (dict(locks=0b100111, refclk_cycles=65536), "The link's clock stands still"),
+    (dict(locks=0b000001), "PLL does not lock. The reference clock, which this FPGA cannot measure"),
+    (dict(locks=0b000111), "The link's clock stands still"),
+    (dict(), "The link's clock stands still"),
+])
+def test_clocks_that_stand_still(board, link, registers, advice):
+    """A snapshot never comes, but the registers answer."""
+    one = board(busy=3, refclk_hz=100_000_000, refclk_window=65536, **registers)
+    code, out, err = link("--serial", one.name)
+    assert (code, err) == (0, "") and advice in out and "counters" not in out
+    said = check("link", link("--serial", one.name, "--json")[1])
+    assert said["link_clock_runs"] is False and "counters" not in said
+    code, _, err = link("--serial", one.name, "--clear")
+    assert code == FAILED and "stands still" in err and err.count("\n") == 1
+
+
+def test_a_lost_answer_is_asked_for_again(board, link):
+    one = board()
+    in_l0(one)
+    one.silent = 1
+    assert link("--serial", one.name)[0] == 0
+
+
+@pytest.mark.parametrize("answers", [0, pytest.param(10, marks=pytest.mark.full), 100])
+def test_a_board_that_stops_to_answer(board, link, answers):
+    one = board()
+    one.answers = answers
+    code, out, err = link("--serial", one.name)
+    assert (code, out) == (GONE, "") and re.fullmatch(r"litepcie_util: .*: no answer: check the port, --baud.*\n", err)
+
+
+def test_a_board_of_another_kind(board, link):
+    code, out, err = link("--serial", board(magic=0).name)
+    assert (code, out) == (FAILED, "") and "there are no registers of a lane: 0x00000000" in err
+    code, out, err = link("--serial", board(version=9).name)
+    assert (code, out) == (FAILED, "") and f"version 9, this program has version {VERSION}" in err
+
+
+def test_a_port_that_is_in_use(board, link):
+    one = board()
+    with open(one.name, "rb", buffering=0) as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        code, _, err = link("--serial", one.name)
+    assert code == FAILED and "another program uses the port" in err
+
+
+@pytest.mark.parametrize("arguments, code, message", [
+    (("--serial", "/nowhere"), GONE, "/nowhere: No such file"),
+    (("--serial", "/dev/null"), USAGE, "/dev/null is not a serial port; give one such as"),
+    (("--serial", "/dev/null", "--device", "0"), USAGE, "give --serial or a card"),
+    (("--baud", "9600"), USAGE, "give --serial PORT too"),
+    (("--address", "0x10000"), USAGE, "give --serial PORT too"),
+    (("--serial", "/dev/null", "--address", "0x1000"), USAGE, "0x1000 is not a multiple of 0x10000"),
+    (("--serial", "/dev/null", "--baud", "2000000"), USAGE, "2000000 is too large"),
+])
+def test_wrong_command_lines(link, arguments, code, message):
+    got, out, err = link(*arguments)
+    assert (got, out) == (code, "") and message in err and err.count("\n") == 1
+
+
+def test_a_baud_that_no_port_has(board, link):
+    code, _, err = link("--serial", board().name, "--baud", 12345)
+    assert code == USAGE and "12345 is not supported; choose 9600" in err
+
+
+def test_a_card_with_a_hard_block(card):
+    result = card("link")
+    assert result.code == USAGE and "a hard block, whose lanes cannot be seen" in result.err
+
+
+def test_through_the_driver(card, board, tmp_path):
+    """The same registers behind the user's bus, whose origin the driver tells."""
+    one = board()
+    in_l0(one)
+    folder = tmp_path / "sys" / "class" / "litepcie_user" / "litepcie0_user"
+    folder.mkdir(parents=True)
+    (folder / "origin").write_text("0x30000000\n")
+    words = [one.word(address) for address in range(REGISTERS, SNAPSHOT + 4*WORDS, 4)]
+    file  = tmp_path / "user"
+    file.write_bytes(bytes(REGISTERS) + b"".join(word.to_bytes(4, "little") for word in words))
+    settings = {"sysfs": tmp_path / "sys", "user": file, "capabilities": 0x1f | LANE}
+    result   = card("link", "--json", **settings)
+    said     = check("link", result.out)
+    assert (result.code, result.err) == (0, "") and said["port"] == "/dev/litepcie0_user" and said["state"] == "L0"
+    assert said["counters"] == {name: place for place, name in enumerate(COUNTERS)}
+    control = REGISTERS + 4*NAMES.index("control")
+    assert file.read_bytes()[control:control + 4] == b"\1\0\0\0"
+    assert card("link", "--clear", **settings).code == 0
+    assert file.read_bytes()[control:control + 4] == b"\2\0\0\0"
+
+
+def test_a_card_whose_registers_programs_do_not_reach(card, tmp_path):
+    result = card("link", sysfs=tmp_path, capabilities=0x1f | LANE)
+    assert result.code == GONE and result.err.startswith("litepcie_util: /dev/litepcie0_user: ")
