@@ -44,11 +44,15 @@ class Board:
         self.terminal, self.port = pty.openpty()
         tty.setraw(self.port)
         self.name      = os.ttyname(self.port)
-        threading.Thread(target=self.serve, daemon=True).start()
+        self.server    = threading.Thread(target=self.serve, daemon=True)
+        self.server.start()
 
     def close(self):
-        for end in (self.terminal, self.port):
-            os.close(end)
+        """Ends the thread before its descriptor: the next board gets the same number."""
+        os.close(self.port)  # With no port open, reading the terminal fails.
+        self.server.join(60)
+        assert not self.server.is_alive()
+        os.close(self.terminal)
 
     def take(self, count):
         data = b""
