@@ -27,7 +27,7 @@ import pytest
 from litepcie_sim.guest import Guest, GuestError
 from litepcie_soc.build.simulation import build_name
 
-from test import leftovers, tracing
+from test import deadline, leftovers, tracing
 from test.passed import Passed
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,6 +41,7 @@ LONG_LIMIT = 900
 
 
 def pytest_configure(config):
+    config.pluginmanager.register(deadline)
     config.pluginmanager.register(leftovers)
     config.pluginmanager.register(Passed())
     tracing.install()

@@ -22,7 +22,7 @@ from importlib import metadata
 import pytest
 
 from litepcie_sim.guest import cache
-from tools.full_tests import KEPT, NoKey, versions
+from tools.full_tests import KEPT, UNTIL, NoKey, versions
 
 from test.inputs import ROOT, Observer, closure, content
 
@@ -30,7 +30,7 @@ FOLDERS = ("test/gateware/", "test/formal/")
 # Set by the process that the user starts, for its workers: they must all leave out the same tests.
 NOW     = "LITEPCIE_PASSED_BEFORE"
 # Variables that change no result.
-NEUTRAL = {"LITEPCIE_CACHE", "LITEPCIE_SKIP_PASSED", NOW}
+NEUTRAL = {"LITEPCIE_CACHE", "LITEPCIE_SKIP_PASSED", NOW, UNTIL}
 
 # Records ------------------------------------------------------------------------------------------
 

@@ -9,11 +9,15 @@
 
     python tools/full_tests.py --plan     says which groups a run would skip, and why it runs the others
     python tools/full_tests.py            runs them; says nothing if there is nothing to run
+    python tools/full_tests.py --minutes 20
+                                          the same, but begins no test after 20 minutes
 
 A group is a folder of test/. Its key is a digest of all tracked files that can influence it and of the
 versions of the tools. When a group passes, its key is kept in the project's cache for a week, also if another group
 of the same run fails. Without git, or with a file that git does not track or that differs from its commit, every group
-runs. Of a group that runs, the tests of gateware that have passed with the same files are left out (test/passed.py).
+runs. Of a group that runs, the test files that have passed with this key are left out, so that runs without the time
+for all of them come to an end together; and so are the tests of gateware that have passed with the same files
+(test/passed.py).
 """
 
 import argparse
@@ -33,6 +37,9 @@ from litepcie_sim.guest import cache
 ROOT     = Path(__file__).resolve().parents[1]
 TOOLS    = ("verilator", "g++")
 KEPT     = 7*24*3600  # Seconds: the newest guest kernel and QEMU are not part of the key.
+# The variable with the time after which no test begins, and the reason that such a test is skipped (test/deadline.py).
+UNTIL    = "LITEPCIE_TESTS_UNTIL"
+NO_TIME  = "no time left: run .ci/run again, or make test-all"
 # Pytest's exit status.
 FAILED   = 1
 NO_TESTS = 5
@@ -105,14 +112,14 @@ def key(group, files, tools, others):
     return cache.digest(*tools, *used)
 
 
-def record(group, digest):
-    """The file that says that a group has passed."""
-    return cache.folder() / "full-tests" / f"{group.replace('/', '-')}-{digest}"
+def record(path, digest):
+    """The file that says that a group or a test file has passed; `digest` is the key of the group."""
+    return cache.folder() / "full-tests" / f"{path.replace('/', '-')}-{digest}"
 
 
-def passed(group, digest):
+def passed(path, digest):
     try:
-        return time.time() - record(group, digest).stat().st_mtime < KEPT
+        return time.time() - record(path, digest).stat().st_mtime < KEPT
     except FileNotFoundError:
         return False
 
@@ -130,7 +137,7 @@ def plan(root=ROOT):
     except NoKey as e:
         return groups(root), [], str(e)
     skipped = [group for group, digest in digests.items() if passed(group, digest)]
-    return [group for group in digests if group not in skipped], skipped, "files changed since they passed last"
+    return [group for group in digests if group not in skipped], skipped, "not passed with the same files yet"
 
 
 def keys_or_none(root):
@@ -140,52 +147,88 @@ def keys_or_none(root):
         return {}
 
 
-def failed(report):
-    """Test files with a test that failed, as the parts of their module's name, from pytest's JUnit XML."""
-    return [case.get("classname", "").split(".") for case in ElementTree.parse(report).iter("testcase")
-        if case.find("failure") is not None or case.find("error") is not None]
+def outcomes(report):
+    """{parts of the name of a test's module: whether all its tests have ended well}, from pytest's JUnit XML."""
+    ended = {}
+    for case in ElementTree.parse(report).iter("testcase"):
+        skipped = case.find("skipped")
+        bad     = case.find("failure") is not None or case.find("error") is not None
+        left    = skipped is not None and NO_TIME in skipped.get("message", "")
+        module  = tuple(case.get("classname", "").split("."))
+        ended[module] = ended.get(module, True) and not bad and not left
+    return ended
 
 
-def run_pytest(chosen, root):
-    """Runs the full tests of the groups. Returns pytest's exit status and the groups that passed."""
+def inside(path, module):
+    """Returns whether the module of a test, with its class if it has one, is in a folder or file of test/."""
+    parts = tuple(path.removesuffix(".py").split("/"))
+    return module[:len(parts)] == parts
+
+
+def ended_well(chosen, ended, root):
+    """The groups and test files that passed, as (group, path)."""
+    good = []
+    for group in chosen:
+        of_group = {module: well for module, well in ended.items() if inside(group, module)}
+        if all(of_group.values()):
+            good.append((group, group))
+            continue
+        for path in test_files(group, root):
+            of_file = [well for module, well in of_group.items() if inside(path, module)]
+            if of_file and all(of_file):
+                good.append((group, path))
+    return good
+
+
+def test_files(group, root):
+    return sorted(str(path.relative_to(root)) for path in (root / group).rglob("test_*.py"))
+
+
+def run_pytest(chosen, left_out, minutes, root):
+    """Runs the full tests of the groups. Returns pytest's exit status, and what passed as (group, path)."""
+    variables = {"LITEPCIE_SKIP_PASSED": "1"}
+    if minutes is not None:
+        variables[UNTIL] = str(time.time() + 60*minutes)
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
         status = subprocess.run([sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadfile",
-            "--no-loadscope-reorder", "-m", "full", f"--junitxml={report}", *chosen], cwd=root,
-            env={**os.environ, "LITEPCIE_SKIP_PASSED": "1"}).returncode
-        if status in (0, NO_TESTS):
-            return 0, chosen
-        if status != FAILED:
+            "--no-loadscope-reorder", "-m", "full", f"--junitxml={report}", *(f"--ignore={path}" for path in left_out),
+            *chosen], cwd=root, env={**os.environ, **variables}).returncode
+        if status == NO_TESTS:
+            return 0, [(group, group) for group in chosen]
+        if status not in (0, FAILED):
             return status, []
-        bad = failed(report)
-    if not bad:
-        return status, []
-    parts = {group: group.removesuffix(".py").split("/") for group in chosen}
-    return status, [group for group in chosen if not any(parts[group] == file[:len(parts[group])] for file in bad)]
+        ended = outcomes(report)
+    if status == FAILED and all(ended.values()):
+        return status, []  # What failed is not in the report.
+    return status, ended_well(chosen, ended, root)
 
 
-def run(root=ROOT):
+def run(root=ROOT, minutes=None):
     """Pytest's exit status."""
     chosen, _, _ = plan(root)
     if not chosen:
         return 0
-    before = keys_or_none(root)
-    status, good = run_pytest(chosen, root)
-    after  = keys_or_none(root)
-    for group in good:
+    before   = keys_or_none(root)
+    left_out = [path for group in chosen if group in before for path in test_files(group, root)
+        if passed(path, before[group])]
+    status, good = run_pytest(chosen, left_out, minutes, root)
+    after        = keys_or_none(root)
+    for group, path in good:
         if group in before and before[group] == after.get(group):
-            path = record(group, before[group])
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.touch()
+            place = record(path, before[group])
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.touch()
     return status
 
 
 def main():
     parser = argparse.ArgumentParser(description="Runs the tests of make test-all that make test does not run.")
     parser.add_argument("--plan", action="store_true", help="Say what would run, and run nothing.")
+    parser.add_argument("--minutes", type=float, help="Begin no test later.")
     args = parser.parse_args()
     if not args.plan:
-        return run()
+        return run(minutes=args.minutes)
     chosen, skipped, why = plan()
     if skipped:
         print(f"full tests: skipped, passed with the same files: {', '.join(skipped)}")

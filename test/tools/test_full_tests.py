@@ -60,19 +60,25 @@ def records(tree):
 
 @pytest.fixture
 def pytest_calls(program, monkeypatch):
-    """Lists of folders that pytest was asked for; `status` is what pytest returns, `failed` the module it reports."""
+    """Lists of folders that pytest was asked for, and of files that it was to leave out.
+
+    `status` is what pytest returns, `cases` what it reports: {module: element of JUnit's XML}.
+    """
     class Calls(list):
-        status, failed = 0, None
+        status, cases = 0, {"test.new.test_d": ""}
 
     calls, real = Calls(), subprocess.run
+    calls.left_out, calls.variables = [], []
 
     def run(command, **options):
         if "pytest" not in command:
             return real(command, **options)
         calls.append([word for word in command if word.startswith("test/")])
+        calls.left_out.append([word.partition("=")[2] for word in command if word.startswith("--ignore=")])
+        calls.variables.append(options["env"])
         report = next(word for word in command if word.startswith("--junitxml=")).partition("=")[2]
-        bad    = f"<testcase classname='{calls.failed}'><failure/></testcase>" if calls.failed else ""
-        Path(report).write_text(f"<testsuites><testcase classname='test.new.test_d'/>{bad}</testsuites>")
+        cases  = "".join(f"<testcase classname='{module}'>{said}</testcase>" for module, said in calls.cases.items())
+        Path(report).write_text(f"<testsuites>{cases}</testsuites>")
         return subprocess.CompletedProcess(command, calls.status)
 
     monkeypatch.setattr(program.subprocess, "run", run)
@@ -166,9 +172,46 @@ def test_a_failure_is_the_status_and_is_not_kept(program, tree, pytest_calls, st
 
 
 def test_groups_beside_one_that_fails_are_kept(program, tree, pytest_calls):
-    pytest_calls.status, pytest_calls.failed = 1, "test.guest.test_b.TestClass"
+    pytest_calls.status, pytest_calls.cases = 1, {"test.new.test_d": "", "test.guest.test_b.TestClass": "<failure/>"}
     assert program.run(tree) == 1
     assert program.plan(tree)[0] == ["test/guest"]
+
+
+@pytest.mark.parametrize("status, said", [
+    (1, "<failure/>"), (1, "<error/>"), (0, "<skipped message='no time left: run .ci/run again, or make test-all'/>"),
+])
+def test_the_next_run_of_a_group_leaves_out_the_files_that_passed(program, tree, pytest_calls, status, said):
+    (tree / "test/guest/test_e.py").write_text("e")
+    commit(tree)
+    pytest_calls.status = status
+    pytest_calls.cases  = {"test.guest.test_b": said, "test.guest.test_e": "<skipped message='not here'/>"}
+    assert program.run(tree) == status
+    assert program.plan(tree)[0] == ["test/guest"]
+    pytest_calls.status, pytest_calls.cases = 0, {"test.guest.test_b": ""}
+    assert program.run(tree) == 0
+    assert program.plan(tree)[0] == []
+    assert pytest_calls == [GROUPS, ["test/guest"]]
+    assert pytest_calls.left_out == [[], ["test/guest/test_e.py"]]
+
+
+def test_a_file_that_passed_runs_again_when_its_group_has_changed(program, tree, pytest_calls):
+    (tree / "test/guest/test_e.py").write_text("e")
+    commit(tree)
+    pytest_calls.status, pytest_calls.cases = 1, {"test.guest.test_b": "<failure/>", "test.guest.test_e": ""}
+    program.run(tree)
+    (tree / "gateware/a.py").write_text("changed")
+    commit(tree)
+    program.run(tree)
+    assert pytest_calls.left_out == [[], []]
+
+
+def test_the_time_is_said_to_pytest(program, tree, pytest_calls, monkeypatch):
+    monkeypatch.setattr(program.time, "time", lambda: 1000)
+    program.run(tree, minutes=2)
+    (tree / "gateware/a.py").write_text("changed")
+    commit(tree)
+    program.run(tree)
+    assert [variables.get("LITEPCIE_TESTS_UNTIL") for variables in pytest_calls.variables] == ["1120", None]
 
 
 def test_no_full_case_of_a_guest_has_the_endpoint_in_gateware():
