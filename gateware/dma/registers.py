@@ -124,6 +124,7 @@ class EngineRegisters(LiteXModule):
                 "An engine that runs out of descriptors sends the MSI without moderation."),
         ], description="Vector, and what ends moderation.")
         self.comb += self.interrupt.read_value.eq(self.interrupt.storage)
+        self.passed = _status("passed", 28, "Stream: bytes between its RAM and the user, modulo 2^32; never reset.")
         self.add_words(counters, flush)
 
     def add_control(self):

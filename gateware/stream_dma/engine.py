@@ -27,7 +27,8 @@ class StreamEngine(DMAEngine):
     RESET drops the contents of the engine's RAM. A packet that a reset cuts short has no ``last``.
     After the reset of a reader, up to eight beats that had already left the RAM still wait at ``source``;
     the beat after them has ``first``. A writer is not ready while it is off; the first beat that it takes
-    after a reset begins a packet.
+    after a reset begins a packet. The register PASSED counts the bytes that the RAM took from ``sink``, or gave to
+    ``source`` with those beats, through all resets: with the reports, it tells how many bytes a reset dropped.
 
     Parameters
     ----------
@@ -52,6 +53,11 @@ class StreamEngine(DMAEngine):
 
         # # #
 
+        passed = Signal(len(self.mover.passed))
+        self.sync += [
+            passed.eq(self.mover.passed),
+            self.registers.passed.status.eq(self.registers.passed.status + passed),
+        ]
         if direction == "reader":
             width       = len(self.mover.source.dat)
             self.source = source = stream.Endpoint(user_layout(width))

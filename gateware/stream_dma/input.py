@@ -39,6 +39,7 @@ class PacketInput(LiteXModule):
     ----------
     sink      : Endpoint(user_layout), **in**. ``be`` is used only with ``last``; ``first`` is ignored.
     enable    : 1, **in**, beats are accepted only with it.
+    passed    : **out**, number of bytes that were accepted in the last cycle.
     filled    : log2(bytes of the RAM), **out**, byte offset after the last accepted word.
     end       : Endpoint(``offset``), **out**, byte offset after the last byte of the oldest packet that is complete.
     report    : 25, **in**, a report to store, with ``put``.
@@ -50,6 +51,7 @@ class PacketInput(LiteXModule):
         self.word_bits = log2_int(data_width // 8)
         self.sink      = stream.Endpoint(user_layout(data_width))
         self.enable    = Signal()
+        self.passed    = Signal(self.word_bits + 1)
         self.filled    = Signal(self.word_bits + log2_int(words))
         self.report    = Signal(REPORT_BITS)
         self.put       = Signal()
@@ -79,6 +81,7 @@ class PacketInput(LiteXModule):
         edge  = Signal(lanes)                # One-hot: the lane of the last byte.
         # Last byte of a packet, one cycle late.
         ended = Signal()
+        whole = Signal()                     # A beat before the last.
         word  = Signal.like(place)
         lane  = Signal(self.word_bits)
         self.comb += [
@@ -90,12 +93,14 @@ class PacketInput(LiteXModule):
             edge.eq(sink.be & ~Cat(sink.be[1:], 0)),
             self.ends.sink.valid.eq(ended),
             self.ends.sink.offset.eq(Cat(lane, word) + 1),
+            If(ended, self.passed.eq(lane + 1)).Elif(whole, self.passed.eq(lanes)),
         ]
         self.sync += [
             If(taken, place.eq(ahead), ahead.eq(ahead + 1)),
             # One end may be accepted in this cycle, and one is in ``ended``.
             room.eq(self.ends.level <= packets - 3),
             ended.eq(taken & sink.last),
+            whole.eq(taken & ~sink.last),
             word.eq(place),
             *[lane[bit].eq(Reduce("OR", [edge[n] for n in range(lanes) if n >> bit & 1]))
                 for bit in range(self.word_bits)],

@@ -121,6 +121,7 @@ class StreamReader(LiteXModule):
 
     go     : 1, **in**, words may leave.
     source : Endpoint(word_layout), **out**, ``last`` at the end of a descriptor with LAST; ``ready`` is ignored.
+    passed : **out**, number of bytes that leave at ``source``.
     """
     def __init__(self, port, words=WORDS):
         width, size    = port.data_width, words * port.data_width // 8
@@ -137,7 +138,8 @@ class StreamReader(LiteXModule):
         self.output    = output = PacketOutput(width, words)
         self.ends      = stream.SyncFIFO([("packet_end", 1)], port.tags + 4)  # One entry per descriptor issued.
         self.go        = output.go
-        self.source    = output.source
+        self.source    = source = output.source
+        self.passed    = Signal(self.word_bits + 1)
         self.done      = reader.done
         self.idle      = reader.idle
         self.tlp       = reader.tlp
@@ -149,6 +151,7 @@ class StreamReader(LiteXModule):
         # # #
 
         self.comb += [
+            If(source.valid, self.passed.eq(Mux(source.last, source.lane + 1, width // 8))),
             reader.run.eq(self.run),
             reader.boundary.eq(Mux(self.boundary > size // 4, size // 4, self.boundary)),
         ]

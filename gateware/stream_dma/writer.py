@@ -40,6 +40,7 @@ class StreamWriter(LiteXModule):
     As ``Writer``, and:
 
     user           : Endpoint(user_layout), **in**; not ready while the engine is off.
+    passed         : **out**, number of bytes that came from the user in the last cycle.
     status_address : 64, **in**, host address of the status block; the array of reports follows the block.
     ring_log2      : 4, **in**, log2 of the descriptors in the ring.
     """
@@ -49,6 +50,7 @@ class StreamWriter(LiteXModule):
         self.writer         = writer = Writer(port, self.input.memory, packets,
             splitter=BufferSplitter(self.input))
         self.user           = self.input.sink
+        self.passed         = self.input.passed
         self.status_address = self.splitter.status_address
         self.ring_log2      = self.splitter.ring_log2
         self.sink           = stream.Endpoint(descriptor_layout(None))

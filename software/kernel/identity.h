@@ -72,4 +72,10 @@ static inline bool litepcie_has_interrupt(const struct litepcie_identity *id)
 	return FIELD_GET(LITEPCIE_VERSION_MINOR_MASK, id->version) >= 3;
 }
 
+/* Gateware since 1.7: the engines of streams count what passes between card and logic. */
+static inline bool litepcie_counts_passed(const struct litepcie_identity *id)
+{
+	return FIELD_GET(LITEPCIE_VERSION_MINOR_MASK, id->version) >= 7;
+}
+
 #endif /* _LITEPCIE_IDENTITY_H */

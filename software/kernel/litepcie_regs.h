@@ -13,7 +13,7 @@
 #define LITEPCIE_MAGIC_VALUE			0x4c504953
 #define LITEPCIE_VERSION			0x0004	/* version of this map */
 #define LITEPCIE_VERSION_MAJOR			1
-#define LITEPCIE_VERSION_MINOR			6
+#define LITEPCIE_VERSION_MINOR			7
 #define LITEPCIE_VERSION_MINOR_MASK		0x0000ffff
 #define LITEPCIE_VERSION_MAJOR_MASK		0xffff0000
 #define LITEPCIE_CAPABILITIES			0x0008	/* parts that the card has */
@@ -151,6 +151,8 @@
 #define LITEPCIE_ENGINE_INTERRUPT_VECTOR_MASK	0x0000001f
 /* an engine that runs out of descriptors sends the MSI without moderation */
 #define LITEPCIE_ENGINE_INTERRUPT_IDLE		0x00000100
+/* stream: bytes between its RAM and the user, modulo 2^32; never reset */
+#define LITEPCIE_ENGINE_PASSED			0x70
 
 /* interrupts of the user's logic, where CAPABILITIES has them; bit n belongs to interrupt n */
 #define LITEPCIE_MAX_INTERRUPTS			16

@@ -24,6 +24,7 @@
 
 #include "descriptor.h"
 #include "queue.h"
+#include "stream_counters.h"
 
 struct litepcie_device;
 
@@ -55,26 +56,6 @@ struct litepcie_stream_settings {
 	u32 flush_us;
 	u32 moderation_count;
 	u32 moderation_us;
-};
-
-/**
- * struct litepcie_stream_counters - what happened since the driver was bound
- * @bytes: bytes moved
- * @packets: packet ends moved
- * @overruns: times all buffers of a writer were full
- * @underruns: times the ring of a reader was empty in the middle of a packet
- * @waits: calls that waited, or returned -EAGAIN
- * @lost_bytes: bytes in buffers that no one read or got
- * @cuts: errors, resets and closes that lost data or cut a packet
- */
-struct litepcie_stream_counters {
-	u64 bytes;
-	u64 packets;
-	u64 overruns;
-	u64 underruns;
-	u64 waits;
-	u64 lost_bytes;
-	u64 cuts;
 };
 
 /**
@@ -135,6 +116,9 @@ struct litepcie_stream_memory {
  * @use: held by the one call that takes or gives buffers. Comes before @control
  * @control: held while the state of the hardware, or @memory, changes
  * @begun: the engine was enabled and not reset since; changes under @control
+ * @known: @passed is that of this run: the card was not cut off
+ * @passed: register PASSED before @begun was set
+ * @moved: counters.bytes at that time
  * @memory: NULL until the direction begins
  * @lock: protects all members below; also taken by the interrupt handler
  * @state: what the engine does
@@ -168,6 +152,9 @@ struct litepcie_stream_end {
 	struct mutex use;		/* serialises calls */
 	struct mutex control;		/* serialises hardware state changes */
 	bool begun;
+	bool known;
+	u32 passed;
+	u64 moved;
 	struct litepcie_stream_memory *memory;
 
 	spinlock_t lock;		/* protects all members below */
@@ -240,7 +227,8 @@ void litepcie_stream_cut_locked(struct litepcie_stream_end *end,
 void litepcie_stream_cut(struct litepcie_stream_end *end,
 			 enum litepcie_stream_state state, int error);
 bool litepcie_stream_drained(struct litepcie_stream_end *end);
-void litepcie_stream_drop(struct litepcie_stream_end *end);
+bool litepcie_stream_count_reset(struct litepcie_stream_end *end);
+void litepcie_stream_drop(struct litepcie_stream_end *end, bool cut);
 
 /* stream_ring.c: descriptors and reports */
 u32 litepcie_stream_ready(struct litepcie_stream_end *end);

@@ -112,6 +112,7 @@ static int litepcie_stream_start(struct litepcie_stream_end *end)
 		litepcie_card_set(end->ld, LITEPCIE_CARD_LOST);
 	if (ret)
 		return ret;
+	litepcie_stream_count_reset(end);
 	end->begun = true;
 	litepcie_stream_configure(end);
 	litepcie_stream_run(end);
@@ -150,19 +151,23 @@ unlock:
 	return ret;
 }
 
-/* Resets the engine; afterwards it does not access host memory. */
-static void litepcie_stream_halt(struct litepcie_stream_end *end)
+/* Resets the engine: no more access to host memory. True: lost bytes are counted. */
+static bool litepcie_stream_halt(struct litepcie_stream_end *end)
 {
+	bool lost = false;
+	int ret;
+
 	lockdep_assert_held(&end->control);
-	if (READ_ONCE(end->state) == LITEPCIE_STREAM_LOST)
-		return;
 	/* During a reset or suspend of the card it must not be accessed. */
-	if (!end->begun)
-		return;
-	end->begun = false;
-	litepcie_bank_reset(end->ld, end->regs, end->name);
+	if (READ_ONCE(end->state) == LITEPCIE_STREAM_LOST || !end->begun)
+		return false;
+	ret = litepcie_bank_reset(end->ld, end->regs, end->name);
 	/* The reset has pushed the last writes of the card into memory. */
 	litepcie_stream_poll(end);
+	if (!ret)
+		lost = litepcie_stream_count_reset(end);
+	end->begun = false;
+	return lost;
 }
 
 /**
@@ -173,8 +178,7 @@ void litepcie_stream_close(struct litepcie_stream_end *end)
 {
 	mutex_lock(&end->control);
 	if (end->memory && !litepcie_stream_drained(end)) {
-		litepcie_stream_halt(end);
-		litepcie_stream_drop(end);
+		litepcie_stream_drop(end, litepcie_stream_halt(end));
 	}
 	litepcie_stream_memory_free(end);
 	mutex_unlock(&end->control);

@@ -33,6 +33,49 @@ static u64 litepcie_stream_unread(struct litepcie_stream_end *end)
 	return bytes ? bytes - end->offset : 0;
 }
 
+/* Bytes that were given to the card, or taken from it, and are on neither side. */
+static s32 litepcie_stream_held(struct litepcie_stream_end *end, u32 passed)
+{
+	u32 moved = end->counters.bytes - end->moved;
+
+	passed -= end->passed;
+	return end->direction == LITEPCIE_WRITER ? passed - moved : moved - passed;
+}
+
+/**
+ * litepcie_stream_count_reset() - count what the reset of an engine dropped
+ * @end: the direction, with its mutex control held; its engine has ended its
+ *	reset, and litepcie_stream_poll() has seen what came before
+ *
+ * Of a reader's buffer that is not complete, a part may have passed: then less
+ * than the buffer was lost. A card before 1.7 does not tell what its RAM held.
+ *
+ * Return: true if bytes were lost.
+ */
+bool litepcie_stream_count_reset(struct litepcie_stream_end *end)
+{
+	bool known = litepcie_counts_passed(&end->ld->id);
+	u32 passed = known ? readl(end->regs + LITEPCIE_ENGINE_PASSED) : 0;
+	s64 lost = 0;
+
+	/* All ones: is the card gone? After a reset CONTROL is 0. */
+	if (passed == ~0U)
+		known = !readl(end->regs + LITEPCIE_ENGINE_CONTROL);
+	spin_lock_irq(&end->lock);
+	if (end->begun && end->known && known)
+		lost = litepcie_stream_held(end, passed);
+	if (end->begun && end->memory && end->direction == LITEPCIE_READER) {
+		lost += litepcie_stream_ungot(end);
+		end->produced = end->completed;
+	}
+	end->counters.lost_bytes += lost;
+	end->known = known;
+	end->passed = passed;
+	end->moved = end->counters.bytes;
+	spin_unlock_irq(&end->lock);
+	return lost;
+}
+
 /**
  * litepcie_stream_cut_locked() - as litepcie_stream_cut(), without waking calls
  * @end: the direction, with its lock held
@@ -54,6 +97,8 @@ void litepcie_stream_cut_locked(struct litepcie_stream_end *end,
 		end->open = false;
 		end->error = error;
 	}
+	if (state == LITEPCIE_STREAM_LOST)
+		end->known = false;
 	end->state = state;
 }
 
@@ -93,8 +138,9 @@ bool litepcie_stream_drained(struct litepcie_stream_end *end)
 /**
  * litepcie_stream_drop() - drop what a file that is closed leaves
  * @end: the direction, with its mutex control held, its engine reset or lost
+ * @cut: bytes that were lost are counted already
  */
-void litepcie_stream_drop(struct litepcie_stream_end *end)
+void litepcie_stream_drop(struct litepcie_stream_end *end, bool cut)
 {
 	bool writer = end->direction == LITEPCIE_WRITER;
 	u64 bytes;
@@ -102,7 +148,7 @@ void litepcie_stream_drop(struct litepcie_stream_end *end)
 	spin_lock_irq(&end->lock);
 	bytes = writer ? litepcie_stream_unread(end) : litepcie_stream_ungot(end);
 	end->counters.lost_bytes += bytes;
-	if (bytes || end->open)
+	if (bytes || cut || end->open)
 		end->counters.cuts++;
 	end->consumed = end->completed;
 	end->produced = end->completed;

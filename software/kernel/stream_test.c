@@ -39,7 +39,7 @@ static void a_short_read_leaves_the_rest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, reads(test, end, 30, 3), (ssize_t)30);
 	KUNIT_EXPECT_EQ(test, doorbell(end), DEPTH + 1u);
 	KUNIT_EXPECT_EQ(test, reads(test, end, 20, 3), (ssize_t)20);
-	litepcie_stream_drop(end);
+	litepcie_stream_drop(end, false);
 	KUNIT_EXPECT_EQ(test, end->counters.lost_bytes, 30ull);
 	KUNIT_EXPECT_EQ(test, end->counters.cuts, 1ull);
 	KUNIT_EXPECT_EQ(test, end->state, LITEPCIE_STREAM_STOPPED);
@@ -159,6 +159,55 @@ static void a_reader_counts_what_is_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, litepcie_stream_give(end, 1), -EAGAIN);
 }
 
+/* A reset drops what the card's RAM holds: all that the card took and no buffer has. */
+static void a_reset_of_a_writer_counts_the_ram(struct kunit *test)
+{
+	struct litepcie_stream_end *end = ran_since(test, LITEPCIE_WRITER, -500u);
+
+	card_fills(end, 700, 0, 1);
+	card_fills(end, 100, LAST, 1);
+	litepcie_stream_poll(end);
+	writel(-500u + 800 + 64, end->regs + LITEPCIE_ENGINE_PASSED);
+	KUNIT_EXPECT_TRUE(test, litepcie_stream_count_reset(end));
+	KUNIT_EXPECT_EQ(test, end->counters.lost_bytes, 64ull);
+	litepcie_stream_drop(end, true);
+	KUNIT_EXPECT_EQ(test, end->counters.lost_bytes, 864ull);
+	KUNIT_EXPECT_EQ(test, end->counters.cuts, 1ull);
+}
+
+/* The logic got a part of what was given, also of a buffer that is not complete. */
+static void a_reset_of_a_reader_counts_what_no_one_got(struct kunit *test)
+{
+	struct litepcie_stream_end *end = ran_since(test, LITEPCIE_READER, 7);
+
+	KUNIT_EXPECT_EQ(test, writes(test, end, 3 * BUFFER_BYTES), (ssize_t)3 * BUFFER_BYTES);
+	card_takes(end, 1);
+	writel(7 + BUFFER_BYTES + 200, end->regs + LITEPCIE_ENGINE_PASSED);
+	KUNIT_EXPECT_TRUE(test, litepcie_stream_count_reset(end));
+	litepcie_stream_drop(end, true);
+	KUNIT_EXPECT_EQ(test, end->counters.lost_bytes, 2ull * BUFFER_BYTES - 200);
+	KUNIT_EXPECT_EQ(test, end->counters.cuts, 1ull);
+}
+
+/* Nothing is counted of a card that does not tell, was cut off, or is gone. */
+static void an_unknown_count_is_not_used(struct kunit *test)
+{
+	struct litepcie_stream_end *end = ran_since(test, LITEPCIE_WRITER, 0);
+
+	writel(64, end->regs + LITEPCIE_ENGINE_PASSED);
+	end->ld->id.version = LITEPCIE_VERSION_MAJOR << 16 | 6;
+	KUNIT_EXPECT_FALSE(test, litepcie_stream_count_reset(end));
+	end = ran_since(test, LITEPCIE_WRITER, 0);
+	litepcie_stream_cut(end, LITEPCIE_STREAM_LOST, -ENODEV);
+	writel(64, end->regs + LITEPCIE_ENGINE_PASSED);
+	KUNIT_EXPECT_FALSE(test, litepcie_stream_count_reset(end));
+	end = ran_since(test, LITEPCIE_WRITER, 0);
+	writel(~0U, end->regs + LITEPCIE_ENGINE_PASSED);
+	writel(~0U, end->regs + LITEPCIE_ENGINE_CONTROL);
+	KUNIT_EXPECT_FALSE(test, litepcie_stream_count_reset(end));
+	KUNIT_EXPECT_EQ(test, end->counters.lost_bytes, 0ull);
+}
+
 /* A reset: what came before is read, then the error is returned once. */
 static void data_comes_before_the_error(struct kunit *test)
 {
@@ -184,6 +233,9 @@ static struct kunit_case litepcie_stream_cases[] = {
 	KUNIT_CASE(a_full_ring_is_an_overrun),
 	KUNIT_CASE(a_write_is_a_packet),
 	KUNIT_CASE(a_reader_counts_what_is_lost),
+	KUNIT_CASE(a_reset_of_a_writer_counts_the_ram),
+	KUNIT_CASE(a_reset_of_a_reader_counts_what_no_one_got),
+	KUNIT_CASE(an_unknown_count_is_not_used),
 	KUNIT_CASE(data_comes_before_the_error),
 	{ }
 };

@@ -83,6 +83,19 @@ static struct litepcie_stream_end *end_of(struct kunit *test, unsigned int direc
 	return end;
 }
 
+/* A direction that runs since its register PASSED was @passed. */
+static struct litepcie_stream_end *ran_since(struct kunit *test, unsigned int direction,
+					     u32 passed)
+{
+	struct litepcie_stream_end *end = end_of(test, direction);
+
+	end->ld->id.version = LITEPCIE_VERSION_MAJOR << 16 | LITEPCIE_VERSION_MINOR;
+	writel(passed, end->regs + LITEPCIE_ENGINE_PASSED);
+	KUNIT_EXPECT_FALSE(test, litepcie_stream_count_reset(end));
+	end->begun = true;
+	return end;
+}
+
 static u32 doorbell(struct litepcie_stream_end *end)
 {
 	return readl(end->regs + LITEPCIE_ENGINE_DOORBELL);

@@ -12,6 +12,8 @@ import time
 
 import pytest
 
+from litepcie_soc.stream_dma.pattern import bytes_of
+
 from test.conftest       import SOFT
 from test.guest.conftest import BUILD
 
@@ -185,3 +187,19 @@ def test_the_card_finds_no_gap_in_the_pattern(guest, checked, how, size):
     print(said)
     sent = int(re.search(r"beats (\d+)", said)[1])
     assert checked() == [(beats + sent) % 2**32, 0]
+
+
+def test_the_source_goes_on_after_what_is_counted_as_lost(guest):
+    """Each close() drops what the card's RAM and unread buffers hold: to the byte what the driver counts."""
+    said = passes(guest, "dropped", "40", BITS)
+    assert int(re.search(r"dropped (\d+)", said)[1]) > 40*1000
+
+
+def test_the_checker_got_what_is_not_counted_as_lost(guest, checked):
+    """A signal ends a close() that waits: what the card's logic got is what was written, less what counts as lost."""
+    beats, errors = checked()
+    said = passes(guest, "interrupted", BITS)
+    written, lost = map(int, re.search(r"written (\d+) lost (\d+)", said).groups())
+    got, wrong = checked()
+    assert errors == wrong == 0 and lost > 0
+    assert sum(bytes_of(beat, int(BITS)) for beat in range((got - beats) % 2**32)) == written - lost

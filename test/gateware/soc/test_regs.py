@@ -37,6 +37,8 @@ VERSION_1 = {
     "HOST_CLEAR": 0x8818, "HOST_BUSY": 0x8820, "HOST_ERRORS": 0x8824, "HOST_ERROR": 0x8828,
     # Since 1.6.
     "CAPABILITY_LANE": 0x800,
+    # Since 1.7.
+    "ENGINE_PASSED": 0x70,
 }
 
 

@@ -65,6 +65,7 @@ class ConsumerModel:
         self.packets = [bytearray()]   # The last packet has not ended.
         self.cut     = 0               # Packets cut short, without ``last``.
         self.beats   = []              # Cycle of each beat.
+        self.count   = 0               # Bytes of all beats.
         self.stall   = bench.timing.stalls
         self.held    = None            # A beat that was offered and not accepted.
 
@@ -93,6 +94,7 @@ class ConsumerModel:
         assert first == (not self.packets[-1]), "first"
         self.packets[-1].extend(dat.to_bytes(self.bytes, "little")[:count])
         self.beats.append(self.bench.now)
+        self.count += count
         if last:
             self.packets.append(bytearray())
 
@@ -110,6 +112,7 @@ class ProducerModel:
         self.stall   = bench.timing.stalls
         self.offered = False
         self.beats   = []      # Cycle of each beat.
+        self.count   = 0       # Bytes of all beats.
 
     def give(self, packet, last=True):
         assert last or len(packet) % self.bytes == 0
@@ -128,7 +131,7 @@ class ProducerModel:
 
     def clock(self):
         if self.offered and self.bench.dut.get("writer_user_ready"):
-            self.queue.pop(0)
+            self.count += self.queue.pop(0)[1].bit_count()
             self.offered = False
             self.beats.append(self.bench.now)
 

@@ -38,6 +38,8 @@ def clean_reader(bench):
     bench.until(lambda: len(bench.user.packets) > 5 and bench.user.packets[-2] == clean[-1])
     assert bench.user.packets[-6:-1] == clean
     assert bench.user.cut - before <= 1
+    # No byte is counted twice, or not at all: not those that the reset dropped, and those that still came.
+    assert bench.read("PASSED") == bench.user.count
 
 
 def clean_writer(bench):
@@ -46,6 +48,7 @@ def clean_writer(bench):
     bench.user.offered = False
     bench.reset()
     assert bench.read("STATUS") == 2
+    assert bench.read("PASSED") == bench.user.count
     bench.start()
     packets = [bench.rng.randbytes(length) for length in (1, LENGTH, 1500)]
     for packet in packets:
@@ -55,6 +58,7 @@ def clean_writer(bench):
     bench.finish()
     assert [bench.report(n) for n in range(5)] == [report for report, _ in fill(packets, slots)]
     assert bench.host.read(slots[1].host, LENGTH) == packets[1]
+    assert bench.read("PASSED") == bench.user.count
 
 # Errors -------------------------------------------------------------------------------------------
 

@@ -7,6 +7,8 @@
  */
 #include "stream.h"
 
+#include <signal.h>
+#include <sys/time.h>
 #include <time.h>
 
 #define PATTERN "/dev/litepcie0_stream1"
@@ -206,8 +208,89 @@ static void checker(char **argv)
 	       (double)calls / (total >> 20), (total >> 20) / (now() - begin), beat);
 }
 
+/*
+ * Closes the source in the middle, at many moments: the next file goes on where the bytes end that the driver counted
+ * as lost. usage: stream dropped TIMES BITS
+ */
+static void dropped(char **argv)
+{
+	unsigned int times = strtoul(argv[0], NULL, 0);
+	struct litepcie_stream_header header;
+	static uint8_t bytes[1 << 16];
+	struct place place = { 0 };
+	uint64_t lost = 0, all = 0;
+
+	set_width(argv[1]);
+	for (unsigned int i = 0; i < times; i++) {
+		int fd = open_pattern(O_RDONLY);
+		uint64_t before = lost;
+
+		lost = info_of(fd, LITEPCIE_WRITER).lost_bytes;
+		set_up(fd, LITEPCIE_WRITER, 2 << i % 4, 1000 + 7777 * (i % 5), LITEPCIE_STREAM_HEADERS);
+		for (uint64_t left = i ? lost - before : 0; left; all++, left--)
+			if (++place.at == bytes_of(place.beat)) {
+				place.at = 0;
+				place.beat++;
+			}
+		check(!place.at, "the card drops whole beats: %u bytes of one are left", place.at);
+		for (unsigned int n = 0; n <= i % 7; n++) {
+			size_t most = n < i % 7 ? sizeof(bytes) : 8 + i * 331 % 900;
+			ssize_t got = read_with_header(fd, &header, bytes, most);
+
+			check(got > 0, "%s", strerror(errno));
+			compare(&place, bytes, got, header.flags);
+		}
+		close(fd);
+	}
+	printf("dropped %llu bytes\n", (unsigned long long)all);
+}
+
+static void nothing(int number)
+{
+	(void)number;
+}
+
+/* A signal ends close() while the card has not taken all. usage: stream interrupted BITS; prints written and lost. */
+static void interrupted(char **argv)
+{
+	struct sigaction action = { .sa_handler = nothing };
+	struct itimerval soon = { .it_value.tv_usec = 1000 };
+	int fd = open_pattern(O_WRONLY | O_NONBLOCK);
+	static uint8_t bytes[65536];
+	uint64_t written = 0, lost;
+	ssize_t n;
+
+	set_width(argv[0]);
+	check(!sigaction(SIGALRM, &action, NULL), "%s", strerror(errno));
+	lost = info_of(fd, LITEPCIE_READER).lost_bytes;
+	for (uint32_t beat = 0;; beat++) {
+		uint32_t have = 0;
+		uint64_t words[WORDS_MAX];
+
+		for (;; beat++) {
+			make_beat(beat, words);
+			memcpy(bytes + have, words, bytes_of(beat));
+			have += bytes_of(beat);
+			if (ends(beat))
+				break;
+		}
+		n = write(fd, bytes, have);
+		written += n > 0 ? n : 0;
+		if (n != have)
+			break;
+	}
+	check(n > 0 || errno == EAGAIN, "%s", strerror(errno));
+	check(!setitimer(ITIMER_REAL, &soon, NULL), "%s", strerror(errno));
+	close(fd);
+	fd = open_pattern(O_WRONLY);
+	lost = info_of(fd, LITEPCIE_READER).lost_bytes - lost;
+	printf("written %llu lost %llu\n", (unsigned long long)written, (unsigned long long)lost);
+}
+
 const struct test pattern_tests[] = {
 	{ "source", source },
 	{ "check", checker },
+	{ "dropped", dropped },
+	{ "interrupted", interrupted },
 	{ NULL, NULL },
 };

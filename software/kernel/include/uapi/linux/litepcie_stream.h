@@ -129,7 +129,9 @@ struct litepcie_stream_info {
 					 * middle of a packet
 					 */
 	__u64 waits;			/* out: calls that waited, or returned EAGAIN */
-	__u64 lost_bytes;		/* out: in buffers that no one read or got */
+	__u64 lost_bytes;		/* out: that no one read or got, in buffers or
+					 * in the RAM of a card since gateware 1.7
+					 */
 	__u64 cuts;			/* out: errors, resets and closes that lost data
 					 * or cut a packet
 					 */

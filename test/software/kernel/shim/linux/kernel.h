@@ -15,6 +15,8 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a little-endian machin
 typedef __u8 u8;
 typedef __u32 u32;
 typedef __u64 u64;
+typedef __s32 s32;
+typedef __s64 s64;
 
 #define BIT(n)			(1ul << (n))
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
