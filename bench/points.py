@@ -109,7 +109,8 @@ class Point:
     pending    : for STOCK: outstanding requests.
     phy        : for OURS: as in the class of the board.
     address_bits : host buffers below 4 GiB (32: headers of 3 dwords) or above (64: headers of 4 dwords).
-    update_fc  : when the host returns credits: "guideline" or "minimum".
+    update_fc  : when credits are returned: "guideline", "per-type" or "minimum".
+    acks       : when the link model sends an ACK: at an "interval", or "before-tlp".
     jitter_ns  : largest addition to ``latency_ns``, uniformly distributed.
     reorder    : whether completions of different requests overtake each other.
     outlier_ns, outlier_every : addition to the latency of every Nth request; 0: none.
@@ -140,6 +141,7 @@ class Point:
     phy:        str = "shared"
     address_bits: int = 32
     update_fc:  str = "guideline"
+    acks:       str = "interval"
     jitter_ns:  int = 0
     reorder:    bool = False
     outlier_ns: int = 0

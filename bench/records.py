@@ -13,7 +13,7 @@ from litepcie_bench.published import application_notes, bus_mastering, msc_colum
 PUBLISHED = "published"
 
 # Keys of a record. An absent key was not measured or is not known.
-TEXT_KEYS   = ("design", "source", "sequence", "phy", "update_fc", "memory", "board", "read_above_bound",
+TEXT_KEYS   = ("design", "source", "sequence", "phy", "update_fc", "acks", "memory", "board", "read_above_bound",
     "write_above_bound")
 TRUTH_KEYS  = ("reorder", "fabric_buffer", "direct")
 ZERO_KEYS   = ("latency_ns", "jitter_ns")  # Numbers that may be 0.
@@ -68,6 +68,8 @@ def _conditions(point):
     found = {"tags": point.pending if point.design == STOCK else point.tags, "phy": point.phy,
         "address_bits": point.address_bits, "update_fc": point.update_fc,
         "jitter_ns": point.jitter_ns, "reorder": point.reorder, "memory": point.memory}
+    if point.acks != "interval":
+        found["acks"] = point.acks
     if point.direct:
         found["direct"] = True
     if point.hardware:

@@ -99,9 +99,9 @@ SECTIONS = (
     ("Damaged TLPs", "Every Nth TLP of each direction arrives with a wrong LCRC; it and all later TLPs are "
         "replayed. Figures are % of the throughput without damaged TLPs.", (plots_host.errors,), (tables.errors,)),
     ("Endpoint in gateware", "The Versa ECP5's card on the symbols of a simulated lane, 32 tags, and the link model of "
-        "all other rows on the same traffic: two implementations that check each other. One way they are to agree "
-        "within 0.5 %. With both directions at once they arbitrate in another way between the writes and the requests "
-        "of the reads, so the sum is compared.", (), (tables.lane,)),
+        "all other rows on the same traffic: two implementations that check each other. They are to agree within "
+        "0.5 % in each direction. The model has the policies of a lane here: UpdateFCs for each type of credits, and "
+        "ACKs before a TLP behind which they would be late.", (), (tables.lane,)),
     ("Buffers above 4 GiB", "Headers of four dwords; the bound is computed for such headers. Stock is built for it: "
         "add_pcie with address_width=64.", (),
         (tables.addresses,)),

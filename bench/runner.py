@@ -69,6 +69,8 @@ def host_options(point):
         line += ["--block-width", point.hardware.block_width, "--block-clock-hz", point.hardware.block_clock_hz]
     if point.update_fc != "guideline":
         line += ["--update-fc", point.update_fc]
+    if point.acks != "interval" and point.phy != "soft":
+        line += ["--acks", point.acks]
     if point.jitter_ns:
         line += ["--latency-jitter-ns", point.jitter_ns]
     if point.reorder:

@@ -30,6 +30,7 @@ OUTLIER_EVERY = 1000
 POLICIES    = ("guideline", "minimum")
 
 LANE_CHAIN    = 10     # Transfers of a chain over the lane, which is simulated slowly.
+LANE_POLICIES = {"update_fc": "per-type", "acks": "before-tlp"}  # Of the ends of a lane, which the model has too.
 
 DDR_MHZ       = 200    # Clock of the controller: a quarter of the clock of DDR3-1600.
 
@@ -230,10 +231,11 @@ def pio(quick):
 
 
 def lane(quick):
-    """The card with the endpoint in gateware, symbol by symbol, and the link model on the same traffic."""
+    """The card with the endpoint in gateware, symbol by symbol, and the link model on the same traffic with the same
+    policies."""
     return [chained(point) for mps in ((256,) if quick else (128, 256)) for phy in ("soft", "shared")
         for point in directions(sweep="lane", design=OURS, gen=1, lanes=1, width=64, tags=UNEXTENDED_TAGS, mps=mps,
-            phy=phy, clock_mhz=100, iterations=LANE_CHAIN)]
+            phy=phy, clock_mhz=100, iterations=LANE_CHAIN, **LANE_POLICIES)]
 
 
 def ddr(quick):

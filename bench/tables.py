@@ -150,8 +150,7 @@ def lane(results):
             least = bound(symbols, name) if not both else None
             body.append((f"MPS {mps}, {'both at once' if both else 'one way'}", name, megabytes(counted),
                 percent(counted, least) if least else "-", megabytes(calculated),
-                f"{apart:+.1f} %" if both and name != "sum" else
-                    Judged(f"{apart:+.1f} %", abs(apart) <= 0.5)))
+                Judged(f"{apart:+.1f} %", abs(apart) <= 0.5)))
     return table(("Gen1 x1, 64 bit at 100 MHz, chains of 100 KB", "", "symbols, MB/s", "of bound", "link model, MB/s",
         "symbols against model"), body) if body else ""
 

@@ -39,8 +39,8 @@ def test_one_at_a_time_gives_two_records():
     assert read["read_bytes_per_second"] == 1.7e9 and "write_bytes_per_second" not in read
     assert write["iterations"] == 400 and "20 transfers" in write["source"]
     assert set(read) | set(write) == set(records.TEXT_KEYS + records.TRUTH_KEYS
-        + records.NUMBER_KEYS) - {"lcrc_every", "outlier_ns", "outlier_every", "board", "fabric_buffer", "direct",
-            "completion_headers", "completion_data", "read_above_bound", "write_above_bound"}
+        + records.NUMBER_KEYS) - {"acks", "lcrc_every", "outlier_ns", "outlier_every", "board", "fabric_buffer",
+            "direct", "completion_headers", "completion_data", "read_above_bound", "write_above_bound"}
     for record in (read, write):
         records.check(record)
 

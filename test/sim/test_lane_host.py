@@ -154,22 +154,41 @@ def rates(program, tmp_path, *options):
         for direction in ("read", "write")]
 
 
-# With the fewest updates, little but TLPs and ACKs fills the lane. An ACK has to wait for the end of a TLP, so that it
-# comes before its limit, and the card sends 8 % more of them than the model, whose ACKs come at the limit.
-@pytest.mark.parametrize("policy, of_both", [("guideline", 0.005), ("minimum", 0.006)])
+@pytest.fixture(scope="module")
+def link_model(build_board):
+    """`litepcie_host` of a card with a hard block and as many tags, whose link is calculated."""
+    return build_board(gen=1, lanes=1, data_width=64, sys_clk_freq=100e6, tags=32) / "simulator" / "litepcie_host"
+
+
+@pytest.mark.parametrize("policy", ["per-type", "minimum"])
 @pytest.mark.parametrize("mps", [128, 256])
-def test_counted_symbols_and_the_link_model_agree(program, build_board, tmp_path, mps, policy, of_both):
+def test_counted_symbols_and_the_link_model_agree(program, link_model, tmp_path, mps, policy):
     """Two implementations of the same link, on the same traffic: the card with a hard block, whose link is calculated
-    TLP by TLP (sim/src/link), and the one with the endpoint in gateware, whose symbols are counted."""
-    model = build_board(gen=1, lanes=1, data_width=64, sys_clk_freq=100e6, tags=32) / "simulator" / "litepcie_host"
-    for sequence, within in (("write-then-read", 0.005), ("read-and-write", of_both)):
+    TLP by TLP (sim/src/link), and the one with the endpoint in gateware, whose symbols are counted.
+
+    Each direction by itself, where the model sends DLLPs when the ends of a lane do.
+    """
+    for sequence in ("write-then-read", "read-and-write"):
         options = "--sequence", sequence, "--mps", mps, "--update-fc", policy, *CHAIN
-        symbols, calculated = rates(program, tmp_path, *options), rates(model, tmp_path, *options)
-        if sequence == "read-and-write":
-            # They arbitrate in another way between requests of reads and writes.
-            symbols, calculated = [sum(symbols)], [sum(calculated)]
+        symbols    = rates(program, tmp_path, *options)
+        calculated = rates(link_model, tmp_path, *options, "--acks", "before-tlp")
         for one, other in zip(symbols, calculated):
-            assert abs(one/other - 1) < within, (sequence, symbols, calculated)
+            assert abs(one/other - 1) < 0.005, (sequence, symbols, calculated)
+
+
+def test_other_policies_of_dllps_are_seen(program, link_model, tmp_path):
+    """With the model's own policy of UpdateFCs or of ACKs it is more than 1 % apart in a direction."""
+    options = "--sequence", "read-and-write", "--mps", 128, *CHAIN
+    symbols = rates(program, tmp_path, *options)
+    for policies in ((), ("--update-fc", "per-type"), ("--acks", "before-tlp")):
+        calculated = rates(link_model, tmp_path, *options, *policies)
+        assert max(abs(one/other - 1) for one, other in zip(symbols, calculated)) > 0.01, (policies, calculated)
+
+
+def test_updates_per_type_are_what_a_root_port_sends(program, tmp_path):
+    """It sends an UpdateFC for each type of credits anyway."""
+    options = "--sequence", "read-and-write", "--iterations", 1, "--length", 50000, "--update-fc"
+    assert rates(program, tmp_path, *options, "guideline") == rates(program, tmp_path, *options, "per-type")
 
 
 def test_tlps_in_a_row_share_acks_and_updates(program, tmp_path):

@@ -308,7 +308,7 @@ def test_bad_paths(simulator, tmp_path):
     (["--completion-bytes", "64", "--rcb", "128"], "--completion-bytes 64 is not possible with --rcb 128"),
     (["--host", "mine"], "allowed: ideal, broadwell, "),
     (["--credits", "64,256"], "give PH,PD,NPH"),
-    (["--update-fc", "seldom"], "allowed: guideline, minimum"),
+    (["--update-fc", "seldom"], "allowed: guideline, per-type, minimum"),
     (["--lcrc-every", "-1"], "is not a number from 0"),
     (["--latency-outlier-every", "0"], "is not a number from 1"),
     (["--latency-ns", "1K"], "'1K' is not a number from 0"),

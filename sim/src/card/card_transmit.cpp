@@ -60,6 +60,8 @@ void CardTransmit::take_beat(uint64_t cycle, Channel &channel, const Beat &beat)
     const bool last = channel.stream.take(beat);
     const unsigned bytes = 4 * channel.stream.dwords_of(beat);
     channel.block.take(bytes);
+    if (first)
+        link_.begin_tlp(channel.stream.tlp().announced_wire_bytes());
     link_.send_bytes(bytes + (first ? kFramingBytes : 0));
     if (first)
         begin(channel);
@@ -90,6 +92,7 @@ void CardTransmit::take_interrupt(uint64_t cycle, uint8_t vector, unsigned bytes
     if (on_interrupt)
         on_interrupt(vector);
     link_.take_credit(TlpClass::Posted, 1);
+    link_.begin_tlp(bytes);
     link_.send_bytes(bytes);
     link_.count_tlp();
     wire_.push({Tlp{}, true, vector}, bytes, cycle);

@@ -64,6 +64,7 @@ bool Phy::occupied() const {
 
 void Phy::start(const Tlp &tlp) {
     to_card_.take_credit(tlp.credit_class(), tlp.data_credits());
+    to_card_.begin_tlp(tlp.wire_bytes());
     to_card_.send_bytes(tlp.wire_bytes());
     to_card_.count_tlp();
 }

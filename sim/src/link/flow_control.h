@@ -18,7 +18,9 @@ namespace litepcie {
 // credits
 //            have been used and freed, when the transmitter may lack credit for one more TLP, and every 30 us. Real
 //            root ports come close to this: measured reads are faster than an UpdateFC for each request would allow.
-enum class UpdateFc { Guideline, Minimum };
+// PerType    At the recommended interval too, but with an UpdateFC for each class, as the specification has it, and
+//            none for a class with infinite credits. So do the ends of a lane whose symbols are counted (lane/).
+enum class UpdateFc { Guideline, Minimum, PerType };
 
 constexpr double kUpdateFcSeconds = 30e-6;  // longest time between two UpdateFCs of a class
 constexpr unsigned kCreditBytes = 16;       // bytes of one data credit
@@ -67,6 +69,8 @@ class FlowControl {
     // The transmitter learns of all freed credits at once.
     void grant_all();
 
+    // Whether the receiver has freed credits of a class that it has not announced.
+    bool unannounced(size_t i) const { return freed_.header[i] != 0; }
     // Whether PCIe 3.0 2.6.1.2 demands an UpdateFC for this class now, where payloads have up to `mps` bytes.
     bool must_update(size_t i, unsigned mps) const;
     const Credits &advertised() const { return advertised_; }

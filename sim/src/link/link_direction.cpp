@@ -45,16 +45,22 @@ void LinkDirection::send_skip() {
 void LinkDirection::send_nak() {
     counts_.naks++;
     send_dllp();
-    ack_ = {false, dllp_interval_};
+    ack_ = {false, policy_.acks == AckPolicy::Interval ? dllp_interval_ : 0};
 }
 
-void LinkDirection::send_minimum_updates(LinkDirection &other) {
+// Those of each class: UpdateFc::Minimum and UpdateFc::PerType.
+void LinkDirection::send_updates(LinkDirection &other) {
     for (size_t i = 0; i < kTlpClasses; i++) {
         since_update_[i] += rate_.cycle_ticks;
-        const bool periodic = since_update_[i] >= update_period_ && other.credits_.advertised().finite(i);
-        if (!periodic && !other.credits_.must_update(i, mps_))
+        if (!other.credits_.advertised().finite(i))
             continue;
-        since_update_[i] = 0;
+        const bool periodic = since_update_[i] >= update_period_;
+        const bool recommended = policy_.update_fc == UpdateFc::PerType && other.credits_.unannounced(i) &&
+                                 since_update_[i] >= dllp_interval_;
+        if (!periodic && !recommended && !other.credits_.must_update(i, mps_))
+            continue;
+        // Its time runs from where it leaves, behind what is on the wire.
+        since_update_[i] = policy_.update_fc == UpdateFc::PerType ? -backlog_ : 0;
         send_dllp();
         send_update(other.credits_.announce(i));
     }

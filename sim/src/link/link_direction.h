@@ -22,10 +22,18 @@ struct DirectionCounts {
     uint64_t credit_wait_cycles = 0;  // cycles in which the wire was free, and a TLP waited for credit only
 };
 
+// When an ACK leaves. The specification has a longest time only (PCIe 3.0 3.5.3.1).
+//
+// Interval   At once if the previous ACK left at least that time before, else when that time is over.
+// BeforeTlp  When the first TLP that it answers has waited that long. If the next TLP of this direction would make it
+//            late, it goes before that TLP: a lane carries one packet at a time.
+enum class AckPolicy { Interval, BeforeTlp };
+
 // What the ends of a link do beyond sending TLPs.
 struct LinkPolicy {
     UpdateFc update_fc = UpdateFc::Guideline;
     uint64_t flight_cycles = 0;  // from a byte at one end's data link layer to that of the other
+    AckPolicy acks = AckPolicy::Interval;
 };
 
 // One direction of the link, paced byte by byte.
@@ -33,9 +41,9 @@ struct LinkPolicy {
 // The wire is modelled as a backlog: the ticks (LinkRate) until all bytes handed to it have been sent. Each clock cycle
 // takes a cycle's ticks away. Each TLP, DLLP and SKP ordered set adds the ticks of its bytes.
 //
-// DLLPs of this direction answer TLPs of the other one. An ACK leaves at once if the previous ACK left at least the
-// specification's ACK interval before, else when that interval is over; it covers all TLPs that arrived since then.
-// UpdateFCs follow the same interval or the policy UpdateFc::Minimum. A DLLP arrives as a TLP does: after all bytes
+// DLLPs of this direction answer TLPs of the other one. An ACK covers all TLPs that arrived before it leaves, at the
+// specification's ACK interval (AckPolicy). UpdateFCs follow that interval too, or the policy UpdateFc::Minimum. A DLLP
+// arrives as a TLP does: after all bytes
 // that were handed to the wire before it, its own, and the time of flight. The replay buffer is never full, so only the
 // arrival of an UpdateFC and of a NAK matters, and not that of an ACK.
 class LinkDirection {
@@ -50,10 +58,15 @@ class LinkDirection {
         skip_ += rate_.cycle_ticks;
         if (skip_ >= skip_interval_)
             send_skip();
-        if (tick_and_due(ack_))
-            send_dllp(ack_);
-        if (policy_.update_fc == UpdateFc::Minimum) {
-            send_minimum_updates(other);
+        if (policy_.acks == AckPolicy::Interval) {
+            if (tick_and_due(ack_))
+                send_dllp(ack_);
+        } else if (ack_.pending) {
+            ack_.wait += rate_.cycle_ticks;
+            ack_before(0);
+        }
+        if (policy_.update_fc != UpdateFc::Guideline) {
+            send_updates(other);
         } else if (tick_and_due(update_)) {
             send_dllp(update_);
             send_update(other.credits_.announce());
@@ -71,6 +84,11 @@ class LinkDirection {
         return (backlog_ + rate_.cycle_ticks - 1) / rate_.cycle_ticks + policy_.flight_cycles;
     }
 
+    // A TLP of so many bytes begins now: bytes of it follow, at once or in parts.
+    void begin_tlp(unsigned bytes) {
+        if (policy_.acks == AckPolicy::BeforeTlp && ack_.pending)
+            ack_before(bytes);
+    }
     void send_bytes(unsigned bytes) {
         send_overhead(bytes);
         counts_.tlp_bytes += bytes;
@@ -106,7 +124,7 @@ class LinkDirection {
   private:
     struct DllpTimer {
         bool pending = false;
-        int64_t wait = 0;  // ticks until the next one may be sent
+        int64_t wait = 0;  // ticks until the next one may be sent; AckPolicy::BeforeTlp: since the first TLP arrived
     };
 
     // An UpdateFC on the wire.
@@ -121,12 +139,20 @@ class LinkDirection {
         timer.wait = std::max(timer.wait - rate_.cycle_ticks, -rate_.cycle_ticks);
         return timer.pending && timer.wait <= 0;
     }
+    // AckPolicy::BeforeTlp: sends the ACK if it were late behind so many bytes and a SKP ordered set.
+    void ack_before(unsigned bytes) {
+        const int64_t behind = backlog_ + int64_t(bytes + skips_.bytes(shape_.lanes)) * rate_.byte_ticks;
+        if (ack_.wait + behind <= dllp_interval_)
+            return;
+        ack_ = {};
+        send_dllp();
+    }
     void send_dllp(DllpTimer &timer);
     void send_dllp();
     void send_update(const Credits &announced);
     void deliver_updates(LinkDirection &other);
     void send_skip();
-    void send_minimum_updates(LinkDirection &other);
+    void send_updates(LinkDirection &other);
     void send_overhead(unsigned bytes) { backlog_ += int64_t(bytes) * rate_.byte_ticks; }
 
     LinkShape shape_;

@@ -53,6 +53,7 @@ template <typename Item> class ReplayQueue {
         }
         while (to_replay_ && link_.free_this_cycle()) {
             Sent &next = sent_[sent_.size() - to_replay_--];
+            link_.begin_tlp(next.wire_bytes);
             link_.send_bytes(next.wire_bytes);
             link_.count_replay();
             next.arrival = cycle + link_.cycles_to_arrival();

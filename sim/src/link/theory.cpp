@@ -42,6 +42,13 @@ double fewest_updates(double tlps, int64_t headers, double data_of_each, int64_t
     return std::max(tlps / per_update, 1 / kUpdateFcSeconds);
 }
 
+// The same of one class with UpdateFc::PerType: the interval may end as a TLP begins, behind which the UpdateFC leaves.
+double recommended_updates(const BoundParameters &p, double tlps) {
+    const double interval =
+        ack_limit_symbols(p.shape, p.mps) * double(p.shape.lanes) + (p.mps + kFramingBytes + p.header_bytes);
+    return std::max(std::min(tlps, raw_bytes_per_second(p.shape) / interval), tlps > 0 ? 1 / kUpdateFcSeconds : 0);
+}
+
 // Bytes per second of the DLLPs that answer `tlps`, where the receiver advertises `credits`.
 double dllp_bytes(const BoundParameters &p, const TlpRates &tlps, double posted_bytes, const Credits &credits) {
     if (!p.dllps)
@@ -50,6 +57,8 @@ double dllp_bytes(const BoundParameters &p, const TlpRates &tlps, double posted_
     const double acks = std::min(tlps.sum(), limit);
     if (p.update_fc == UpdateFc::Guideline)
         return 2 * kDllpBytes * acks;
+    if (p.update_fc == UpdateFc::PerType)
+        return kDllpBytes * (acks + recommended_updates(p, tlps.posted) + recommended_updates(p, tlps.non_posted));
     const double posted_credits = std::ceil(posted_bytes / kCreditBytes);
     return kDllpBytes * (acks + fewest_updates(tlps.posted, credits.header[0], posted_credits, credits.data[0]) +
                          fewest_updates(tlps.non_posted, credits.header[1], 0, credits.data[1]));

@@ -90,6 +90,8 @@ class Tlp {
 
     // Bytes that the TLP takes on the link: framing, sequence number, header, payload and LCRC.
     unsigned wire_bytes() const { return 8 + 4 * dw.size(); }
+    // The same, of a TLP whose header has begun and says how long it is.
+    unsigned announced_wire_bytes() const { return 8 + 4 * (header_dwords() + (has_data() ? length() : 0) + digest()); }
 
     const char *name() const;      // MRd32, MWr64, CplD ...
     std::string describe() const;  // the decoded fields in one line

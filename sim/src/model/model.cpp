@@ -18,7 +18,7 @@ Model::Model(Card &card, HostMemory &memory, const ModelOptions &options)
     : card_(card), options_(options), faults_(options.seed),
       config_(card.info(), options.mps_supported, options.extended_tag, options.msix),
       phy_(card.info(), options.credits, card_credits(options.mps_supported),
-           {{options.update_fc, cycles_of(options.flight_ns, card.info().clock_hz)},
+           {{options.update_fc, cycles_of(options.flight_ns, card.info().clock_hz), options.acks},
             options.lcrc_every,
             cycles_of(options.credit_return_ns, card.info().clock_hz)}),
       order_(memory, card.info().memory_channels, card.info().streams),

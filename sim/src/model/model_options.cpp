@@ -42,6 +42,10 @@ void add_model_options(CommandLine &line, ModelOptions &o) {
     line.number("--flight-ns", "NS",
                 "time of flight of TLPs and DLLPs from one end of the link to the other, part of the latency (0)",
                 o.flight_ns, 0, kSecond);
+    line.choice<AckPolicy>("--acks",
+                           "ACKs leave at the recommended interval, or before a TLP behind which they would be late "
+                           "(interval)",
+                           o.acks, {{"interval", AckPolicy::Interval}, {"before-tlp", AckPolicy::BeforeTlp}});
     line.number("--lcrc-every", "N", "every N-th TLP of each direction arrives damaged and is replayed; 0: none (0)",
                 o.lcrc_every, 0, kSecond);
     add_host_options(line, o);
@@ -54,9 +58,12 @@ void add_host_options(CommandLine &line, ModelOptions &o) {
     line.each("--credits", "PH,PD,NPH",
               "credits of the root port: posted headers, posted data in units of 16 bytes, reads (64,256,64)",
               [&o](const std::string &text) { o.credits = parse_credits(text); });
-    line.choice<UpdateFc>("--update-fc",
-                          "credits return at the recommended interval, or as rarely as allowed (guideline)",
-                          o.update_fc, {{"guideline", UpdateFc::Guideline}, {"minimum", UpdateFc::Minimum}});
+    line.choice<UpdateFc>(
+        "--update-fc",
+        "credits return at the recommended interval, for all types at once or per type, or as rarely "
+        "as allowed (guideline)",
+        o.update_fc,
+        {{"guideline", UpdateFc::Guideline}, {"per-type", UpdateFc::PerType}, {"minimum", UpdateFc::Minimum}});
     line.number("--credit-return-ns", "NS", "time for which the root port keeps the buffer of a TLP (0)",
                 o.credit_return_ns, 0, kSecond);
     line.number("--outstanding", "N", "reads that the root complex serves at once; 0: any number (0)", o.outstanding, 0,

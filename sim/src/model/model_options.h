@@ -5,7 +5,7 @@
 #include "common/command_line.h"
 #include "host/completer.h"
 #include "host/latency.h"
-#include "link/flow_control.h"
+#include "link/link_direction.h"
 
 #include <cstdint>
 #include <string>
@@ -45,6 +45,7 @@ struct ModelOptions {
     bool reorder = false;
     bool split_at_random = false;  // completions end at random multiples of rcb
     UpdateFc update_fc = UpdateFc::Guideline;
+    AckPolicy acks = AckPolicy::Interval;
     uint64_t quarantine_us = 0;       // the card must keep the tag of an unanswered request so long; 0: not checked
     uint64_t lcrc_every = 0;          // every lcrc_every-th TLP of a direction arrives damaged; 0: none
     bool iommu = false;               // report every access outside a live mapping, not only the first ones

@@ -121,6 +121,14 @@ Json summary_json(const Summary &s, double bound, double with_descriptors, doubl
             {"bound_without_dllps_bytes_per_second", without_dllps}};
 }
 
+const char *update_fc_name(UpdateFc policy) {
+    switch (policy) {
+    case UpdateFc::Minimum: return "minimum";
+    case UpdateFc::PerType: return "per-type";
+    default: return "guideline";
+    }
+}
+
 }  // namespace
 
 RunConditions conditions_of(const Model &model) {
@@ -178,7 +186,7 @@ void RunReport::write_json(const std::string &path, const std::string &failure) 
         {"mrrs", options_.mrrs},
         {"completion_bytes", card.completion_bytes ? card.completion_bytes : options_.mps},
         {"latency_ns", card.latency_ns},
-        {"update_fc", card.update_fc == UpdateFc::Minimum ? "minimum" : "guideline"},
+        {"update_fc", update_fc_name(card.update_fc)},
         {"header_bytes", options_.address_bits == 64 ? 16 : 12},
         {"transfer_bytes", options_.length},
         {"descriptor_bytes", options_.descriptor_bytes},

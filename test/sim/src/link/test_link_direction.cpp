@@ -146,6 +146,70 @@ TEST(LinkDirection, ReachesItsBound) {
                         }
 }
 
+// With UpdateFCs of each class the time between two of them depends on the TLPs before them: the bound is higher.
+TEST(LinkDirection, StaysBelowItsBoundPerType) {
+    for (unsigned lanes : {1, 4})
+        for (unsigned mps : {128, 256}) {
+            BoundParameters p;
+            p.shape = {1, lanes, 250000000};
+            p.data_width = 1024;
+            p.mps = mps;
+            p.header_bytes = 12;
+            p.traffic = Traffic::Both;
+            p.update_fc = UpdateFc::PerType;
+            SaturatedLink link(p.shape, mps, p.mrrs, 12, p.update_fc);
+            link.reads = link.writes = true;
+            link.run(kCycles);
+            const double seconds = kCycles / double(p.shape.clock_hz);
+            const Rates bound = link_bound(p);
+            EXPECT_LE(link.read / seconds, bound.read * 1.001);
+            EXPECT_GE(link.read / seconds, bound.read * 0.985);
+            EXPECT_NEAR(link.written / seconds, bound.write, bound.write * 0.01);
+        }
+}
+
+// MPS 256 at Gen1 x1: 416 symbols, one in a cycle of 250 MHz. A SKP ordered set of four may be before the ACK.
+TEST(LinkDirection, AcksBeforeATlp) {
+    LinkPolicy policy;
+    policy.acks = AckPolicy::BeforeTlp;
+    const auto acks = [&policy](unsigned waited, unsigned tlp) {
+        LinkDirection link({1, 1, 250000000}, 256, kUnlimited, policy), back = link;
+        link.want_ack();
+        for (unsigned i = 0; i < waited; i++)
+            link.advance(back);
+        link.want_ack();  // a second TLP, which it answers too
+        if (tlp)
+            link.begin_tlp(tlp);
+        return link.counts().dllps;
+    };
+    EXPECT_EQ(acks(416 - 4 - 276, 276), 0u);
+    EXPECT_EQ(acks(416 - 4 - 276 + 1, 276), 1u);
+    EXPECT_EQ(acks(416 - 4 - 20, 20), 0u);
+    EXPECT_EQ(acks(416 - 4 - 20 + 1, 20), 1u);
+    EXPECT_EQ(acks(416 - 4, 0), 0u);
+    EXPECT_EQ(acks(416 - 4 + 1, 0), 1u);
+}
+
+// A class with infinite credits has no UpdateFC, and the others have one each.
+TEST(LinkDirection, UpdatesPerType) {
+    constexpr Credits kSome = {{64, 64, Credits::kInfinite}, {256, 64, Credits::kInfinite}};
+    for (const auto &[policy, updates] : {std::pair{UpdateFc::PerType, 2u}, std::pair{UpdateFc::Guideline, 1u}}) {
+        LinkDirection to_host({1, 1, 250000000}, 256, kSome, {policy}), to_card = to_host;
+        for (int i = 0; i < 500; i++)
+            to_card.advance(to_host);
+        for (TlpClass tlp_class : {TlpClass::Posted, TlpClass::NonPosted, TlpClass::Completion}) {
+            to_host.take_credit(tlp_class, 1);
+            to_host.return_credit(tlp_class, 1);
+            to_card.want_update();
+        }
+        to_card.advance(to_host);
+        EXPECT_EQ(to_card.counts().dllps, updates);
+        for (int i = 0; i < 416; i++)
+            to_card.advance(to_host);
+        EXPECT_EQ(to_card.counts().dllps, updates) << "nothing more was freed";
+    }
+}
+
 // 375 blocks of 130 bits at 8 GT/s take 6093.75 ns: 1523.4 cycles of 250 MHz. The SKP ordered set has 132 bytes at x8,
 // which take 4.2 cycles.
 TEST(LinkDirection, SkipSetsOfGen3) {
