@@ -54,7 +54,7 @@ class Guest:
                 that the guest's kernel chose.
     log       : path of the console log; the simulator's log is next to it. None: both are deleted with the guest.
     console   : function that is called with bytes of the kernel's console as they arrive.
-    memory, cpus, iommu, strict_writes, parameters, plugin : see `qemu.Machine`.
+    memory, cpus, iommu, strict_writes, parameters, plugin, shared : see `qemu.Machine`.
 
     Attributes
     ----------

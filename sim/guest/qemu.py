@@ -110,6 +110,7 @@ class Machine:
     others        : (socket, gen, lanes) of further boards.
     parameters    : further words of the kernel's command line.
     plugin        : argument of QEMU's option -plugin, or None.
+    shared        : the simulator maps the guest's memory; without, QEMU moves each byte of the board's DMA by message.
     """
     memory        : str  = "512M"
     cpus          : int  = 1
@@ -122,6 +123,7 @@ class Machine:
     others        : tuple = ()
     parameters    : tuple = ()
     plugin        : str   = None
+    shared        : bool  = True
 
     def kernel_arguments(self):
         arguments = ["console=ttyS0", "quiet", "loglevel=5", "panic=-1", "mitigations=off",
@@ -137,7 +139,8 @@ class Machine:
         """Returns QEMU's arguments. `console` and `control` are file descriptors of connected sockets."""
         arguments = ["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", *self.hardware(),
             # Shared memory, so that the simulator maps it and the board's DMA accesses it directly.
-            "-object", f"memory-backend-memfd,id=memory,size={self.memory},share=on",
+            "-object", f"memory-backend-memfd,id=memory,size={self.memory},share=on" if self.shared else
+                f"memory-backend-ram,id=memory,size={self.memory}",
             "-m", self.memory, "-smp", str(self.cpus),
             "-kernel", str(kernel), "-initrd", str(initrd),
             "-append", " ".join(self.kernel_arguments())]

@@ -31,12 +31,24 @@ def refused(client):
     return client.read(BAR0, STATUS) == 1
 
 
+def learn(client):
+    """The server knows the client's layout after bytes that are not zero. Before, it asks for four bytes each."""
+    client.own[AT][:4] = b"tell"
+    command(client, READ, AT, 1)
+    assert client.wait_interrupt() == 1
+    assert client.asked == [(DMA_READ, AT, 4)]
+    client.asked.clear()
+
+
+@pytest.mark.parametrize("narrow", [False, True])
 @pytest.mark.parametrize("most, pieces", [(1 << 20, [(0, 128)]), (48, [(0, 48), (48, 48), (96, 32)])])
-def test_reads_and_writes(simulator, path, most, pieces):
+def test_reads_and_writes(simulator, path, most, pieces, narrow):
     """As much as the client takes at once, in order; what the card writes precedes the interrupt."""
     with Simulator(simulator, path) as server, Client(path) as client:
         client.set_up(max_data_xfer_size=most)
         client.map_without_file(AT, 0x10000)
+        client.narrow = narrow
+        learn(client)
         client.own[AT][0x1000:0x1080] = bytes(range(128))
         command(client, READ, AT + 0x1000, 32)
         assert client.wait_interrupt() == 1
@@ -49,6 +61,56 @@ def test_reads_and_writes(simulator, path, most, pieces):
         assert client.wait_interrupt() == 1
         assert client.asked == [(DMA_WRITE, AT + 0x2000 + at, count) for at, count in pieces]
         assert client.own[AT][0x2000:0x2080] == bytes(range(128))
+        client.close()
+        status, errors = server.end()
+        assert status == 0 and ("a count of 32 bits" in errors) == narrow
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_the_first_access_is_a_write(simulator, path, narrow):
+    """Where memory has zeros, and something else; every byte is where it belongs."""
+    for before in (bytes(0x100), bytes(range(1, 0x100)) + b"\xff"):
+        with Simulator(simulator, path) as server, Client(path) as client:
+            client.set_up()
+            client.map(0, 0x1000)
+            client.memory[:128] = bytes(40) + bytes(range(128, 216))
+            command(client, READ, 0, 32)
+            assert client.wait_interrupt() == 1
+            client.map_without_file(AT, 0x1000)
+            client.narrow = narrow
+            client.own[AT][:0x100] = before
+            command(client, WRITE, AT + 0x40, 32)
+            command(client, INTERRUPT)
+            assert client.wait_interrupt() == 1
+            assert client.own[AT][:0x100] == before[:0x40] + client.memory[:128] + before[0xc0:]
+            client.close()
+            assert server.end()[0] == 0
+
+
+def test_a_client_that_waits_answers_later(simulator, path):
+    """As QEMU, whose processor holds the lock that a DMA needs while it waits for a register."""
+    with Simulator(simulator, path) as server, Client(path) as client:
+        client.set_up()
+        client.map_without_file(AT, 0x10000)
+        learn(client)
+        later, right = [], client.answer
+        client.answer = lambda *request: later.append(request)
+        command(client, READ, AT, 32)
+        assert client.read(BAR0, MAGIC) == 0x4c504953
+        assert len(later) == 1
+        client.answer = right
+        client.answer(*later[0])
+        assert client.wait_interrupt() == 1 and client.read(BAR0, STATUS) == 0
+        # The interrupt follows what the card has written.
+        later.clear()
+        client.answer = lambda *request: later.append(request)
+        command(client, WRITE, AT + 0x2000, 32)
+        command(client, INTERRUPT)
+        assert client.read(BAR0, MAGIC) == 0x4c504953
+        assert len(later) == 1 and client.wait_interrupt(0.2) == 0
+        client.answer = right
+        client.answer(*later[0])
+        assert client.wait_interrupt() == 1
         client.close()
         assert server.end() == (0, "")
 

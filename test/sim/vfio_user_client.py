@@ -70,6 +70,7 @@ class Client:
         self.events = [os.eventfd(0, os.EFD_NONBLOCK) for _ in range(EVENTS)]
         self.own    = {}    # Memory that is mapped without a file, by address.
         self.asked  = []    # What the server asked for of it: (command, address, bytes).
+        self.narrow = False # Answers as QEMU 10.1 and 10.2 do.
 
     def close(self):
         self.socket.close()
@@ -108,15 +109,22 @@ class Client:
         return number, code, flags, error, self._exactly(size - 16)
 
     def answer(self, number, code, payload):
-        """Answers a DMA by message of the server."""
-        address, count = struct.unpack("<QQ", payload[:16])
+        """Answers a DMA by message of the server.
+
+        With `narrow` the count has 32 bits, the data begins after it, and a message is four bytes longer than both. The
+        reply to a write is a header.
+        """
+        address, count = struct.unpack("<QI" if self.narrow else "<QQ", payload[:12 if self.narrow else 16])
         assert code in (DMA_READ, DMA_WRITE) and len(payload) == (16 if code == DMA_READ else 16 + count)
         self.asked.append((code, address, count))
         base   = max(base for base in self.own if base <= address)
         memory = memoryview(self.own[base])[address - base:address - base + count]
+        begin  = 12 if self.narrow else 16
         if code == DMA_WRITE:
-            memory[:] = payload[16:]
-        self.reply(number, code, payload[:16] + (bytes(memory) if code == DMA_READ else b""))
+            memory[:] = payload[begin:begin + count]
+            self.reply(number, code, b"" if self.narrow else payload[:16])
+        else:
+            self.reply(number, code, payload[:begin] + bytes(memory) + bytes(16 - begin))
 
     def reply(self, number, code, payload=b"", error=0):
         flags = 1 | (ERROR if error else 0)

@@ -74,7 +74,10 @@ void Completer::serve(const Tlp &tlp, uint64_t arrival, uint64_t cycle) {
     const bool late = when - arrival >= timeout_cycles_ / 2;
     if (late)
         abandoned_.push_back(tlp.tag());
-    waiting_.emplace(when, Read{tlp, tlp.first_byte(), tlp.enabled_bytes(), late});
+    Read read{tlp, tlp.first_byte(), tlp.enabled_bytes(), late};
+    if (!memory_.at_once(read.address, read.bytes))
+        read.fetch = memory_.fetch(read.address, read.bytes);
+    waiting_.emplace(when, std::move(read));
 }
 
 uint64_t Completer::memory_ready(uint64_t cycle) const {
@@ -127,6 +130,14 @@ void Completer::refuse(const Read &read, CplStatus status, Egress &egress) {
     egress.push({completion, true, read.abandoned});
 }
 
+bool Completer::bytes_of(const Read &read, uint8_t *data, unsigned bytes) {
+    if (!read.fetch)
+        return memory_.read(read.address, data, bytes);
+    if (read.fetch->ok)
+        memcpy(data, read.fetch->data.data() + (read.address - read.fetch->address), bytes);
+    return read.fetch->ok;
+}
+
 bool Completer::complete(Read &read, uint64_t cycle, Egress &egress) {
     unsigned bytes = piece_bytes(read);
     unsigned count = read.bytes;
@@ -149,7 +160,7 @@ bool Completer::complete(Read &read, uint64_t cycle, Egress &egress) {
     unsigned dwords = (lead + bytes + 3) / 4;
     uint8_t data[4096 + 8];
     memset(data, kNotRequested, 4 * dwords);
-    if (!memory_.read(read.address, data + lead, bytes)) {
+    if (!bytes_of(read, data + lead, bytes)) {
         counts_.unmapped_reads++;
         unmapped_(read.request);
         refuse(read, CplStatus::Unsupported, egress);
@@ -184,6 +195,8 @@ void Completer::advance(uint64_t cycle, Egress &egress) {
     }
     while (!active_.empty() && egress.completions() < kCompletionsAhead) {
         size_t chosen = options_.reorder ? random_() % active_.size() : 0;
+        if (!here(active_[chosen]))
+            break;
         if (complete(active_[chosen], cycle, egress)) {
             postponed_ -= active_[chosen].postponed;
             active_.erase(active_.begin() + chosen);

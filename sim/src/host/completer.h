@@ -47,7 +47,8 @@ struct CompleterCounts {
 //
 // A write changes memory when it arrives. A read is answered after a latency, with completions that are split at the
 // read completion boundary; a completion has the data that is in memory when it is made. Completions of one request
-// come in order of address. Requests are answered in order unless `reorder`, or if a fault holds one back.
+// come in order of address. Requests are answered in order unless `reorder`, or if a fault holds one back. If memory
+// has to be waited for, it is read when the request arrives, and the answer is as late as the data.
 //
 // Memory stalls periodically if the options say so, as DRAM does that is refreshed. What would be answered in a stall
 // is answered at its end. A write that arrives in a stall changes memory at once, but stays in the root port's buffer.
@@ -96,6 +97,7 @@ class Completer {
         unsigned bytes;    // still to be sent
         bool abandoned;    // so late that the card may have timed out and used the tag again
         bool postponed = false;
+        std::shared_ptr<Fetch> fetch = nullptr;  // memory that has to be waited for
     };
     // A read that is not served yet.
     struct Queued {
@@ -113,6 +115,9 @@ class Completer {
     uint64_t latency();
     uint64_t due(uint64_t cycle);
     unsigned piece_bytes(const Read &read);
+    // The next bytes of a read, into `data`. False if they may not be read.
+    bool bytes_of(const Read &read, uint8_t *data, unsigned bytes);
+    bool here(const Read &read) { return !read.fetch || memory_.arrived(*read.fetch); }
     // Makes the next completion of a read; true if it was the last.
     bool complete(Read &read, uint64_t cycle, Egress &egress);
     void refuse(const Read &read, CplStatus status, Egress &egress);

@@ -96,6 +96,31 @@ bool GuestMemory::read(uint64_t address, uint8_t *data, size_t bytes) {
     });
 }
 
+bool GuestMemory::at_once(uint64_t address, size_t bytes) {
+    for (size_t here; bytes; address += here, bytes -= here) {
+        const auto it = find(address);
+        if (it == mappings_.end())
+            return true;  // the read fails at once
+        if (it->second.by_message)
+            return false;
+        here = std::min<uint64_t>(bytes, it->second.bytes - (address - it->first));
+    }
+    return true;
+}
+
+std::shared_ptr<Fetch> GuestMemory::fetch(uint64_t address, size_t bytes) {
+    const auto fetch = std::make_shared<Fetch>(Fetch{address, std::vector<uint8_t>(bytes)});
+    fetch->ok = access(address, bytes, false,
+                       [&](SharedMemory *memory, uint64_t at, uint64_t offset, size_t n) {
+                           if (memory)
+                               return memory->read(offset, fetch->data.data() + (at - address), n);
+                           client_->fetch_part(fetch, at, n);
+                           return true;
+                       }) &&
+                fetch->ok;
+    return fetch;
+}
+
 bool GuestMemory::write(uint64_t address, const uint8_t *data, size_t bytes) {
     return access(address, bytes, true, [&](SharedMemory *memory, uint64_t at, uint64_t offset, size_t n) {
         data += n;

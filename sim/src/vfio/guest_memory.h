@@ -2,7 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
-#include "host/host_memory.h"
+#include "vfio/client_memory.h"
 #include "vfio/shared_memory.h"
 
 #include <map>
@@ -16,7 +16,7 @@ class GuestMemory : public HostMemory {
     static constexpr size_t kMostMappings = 65535;  // the default of max_dma_maps in the protocol
 
     // Without `client`, the card cannot access memory that is mapped without a file.
-    explicit GuestMemory(HostMemory *client = nullptr) : client_(client) {}
+    explicit GuestMemory(ClientMemory *client = nullptr) : client_(client) {}
 
     // Maps `bytes` bytes of `file`, starting at `offset`, at `address`; without a file, those of the client at the same
     // address. Returns 0 or an errno: EEXIST if the range overlaps a mapping; EINVAL if it is empty,
@@ -29,6 +29,10 @@ class GuestMemory : public HostMemory {
     // False also if the client has made a file shorter than its mapping; then some bytes may have been transferred.
     bool read(uint64_t address, uint8_t *data, size_t bytes) override;
     bool write(uint64_t address, const uint8_t *data, size_t bytes) override;
+    // False if a byte is accessed by messages.
+    bool at_once(uint64_t address, size_t bytes) override;
+    std::shared_ptr<Fetch> fetch(uint64_t address, size_t bytes) override;
+    bool arrived(const Fetch &fetch) override { return !client_ || client_->arrived(fetch); }
     size_t mappings() const { return mappings_.size(); }
 
   private:
@@ -44,7 +48,7 @@ class GuestMemory : public HostMemory {
     bool covered(uint64_t address, size_t bytes, bool write);
     template <typename Move> bool access(uint64_t address, size_t bytes, bool write, Move move);
 
-    HostMemory *const client_;
+    ClientMemory *const client_;
     Map mappings_;
     Map::iterator last_ = mappings_.end();  // the mapping that was used last
 };

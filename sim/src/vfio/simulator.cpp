@@ -19,7 +19,7 @@ constexpr unsigned kMostStores = 8192;  // posted writes (TLPs) that may wait fo
 
 Simulator::Simulator(const MakeMachine &make, const std::string &stats, const std::string &faults)
     : machine_(make(memory_)), shape_(machine_->shape()), server_(*this, memory_), faults_(faults), stats_(stats) {
-    machine_->on_interrupt = [this](uint8_t vector) { server_.interrupt(vector); };
+    machine_->on_interrupt = [this](uint8_t vector) { interrupt(vector); };
 }
 
 int Simulator::bar0_read(uint64_t offset, uint8_t *data, size_t bytes) {
@@ -65,16 +65,32 @@ void Simulator::read_client(ClientSocket &client) {
     try {
         vfio_user::Message message;
         while (vfio_user::read_message(client, message))
-            if (message.is_reply())
+            if (message.is_reply()) {
                 client_memory_.take(std::move(message));
-            else
+            } else {
+                if (message.wants_reply())
+                    client_memory_.waits(true);
                 queue_.push(std::move(message));
+            }
     } catch (...) {
         if (!client.stopped())  // a stop in the middle of a message is no error of the client
             reader_error_ = std::current_exception();
     }
     client_memory_.close();
     queue_.close(client.stopped());
+}
+
+void Simulator::interrupt(uint8_t vector) {
+    if (client_memory_.settled())
+        server_.interrupt(vector);
+    else
+        interrupts_.push_back(vector);
+}
+
+void Simulator::settle() {
+    if (client_memory_.settled() || client_memory_.settle())
+        for (; !interrupts_.empty(); interrupts_.erase(interrupts_.begin()))
+            server_.interrupt(interrupts_.front());
 }
 
 // A malformed message gets an error reply, if its header is known.
@@ -109,6 +125,9 @@ void Simulator::run(ClientSocket &client) {
         machine_->busy_clock().stop();
         if (!reply.empty() && !client.send(reply))
             return;
+        if (message->wants_reply())
+            client_memory_.waits(false);
+        settle();
     }
 }
 

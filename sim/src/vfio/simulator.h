@@ -45,6 +45,9 @@ class Simulator : private vfio_user::Device {
     void read_client(ClientSocket &client);
     void answer_stream_error(ClientSocket &client);
     void run(ClientSocket &client);
+    // An interrupt follows what the card has written before.
+    void interrupt(uint8_t vector);
+    void settle();
 
     ClientMemory client_memory_;
     GuestMemory memory_{&client_memory_};
@@ -54,6 +57,7 @@ class Simulator : private vfio_user::Device {
     MessageQueue queue_;
     FaultPipe faults_;
     std::string stats_;
+    std::vector<uint8_t> interrupts_;  // that wait for writes by message
     std::exception_ptr reader_error_;
 };
 
