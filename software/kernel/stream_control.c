@@ -177,9 +177,8 @@ static bool litepcie_stream_halt(struct litepcie_stream_end *end)
 void litepcie_stream_close(struct litepcie_stream_end *end)
 {
 	mutex_lock(&end->control);
-	if (end->memory && !litepcie_stream_drained(end)) {
+	if (end->memory && !litepcie_stream_drained(end))
 		litepcie_stream_drop(end, litepcie_stream_halt(end));
-	}
 	litepcie_stream_memory_free(end);
 	mutex_unlock(&end->control);
 }
