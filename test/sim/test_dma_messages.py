@@ -13,7 +13,7 @@ import struct
 
 import pytest
 
-from test.sim.test_simulator import DATA, INTERRUPT, MAGIC, READ, STATUS, WRITE, command
+from test.sim.test_simulator import DATA, INTERRUPT, MAGIC, READ, SCRATCH, STATUS, WRITE, command
 from test.sim.vfio_user_client import BAR0, DMA_READ, DMA_WRITE, VERSION, Client, ClientError, Simulator
 
 AT = 0x100000  # Of the memory without a file.
@@ -200,6 +200,7 @@ def test_end_while_the_client_is_asked(simulator, path, leave):
     with Simulator(simulator, path) as server, Client(path) as client:
         client.set_up()
         client.map_without_file(AT, 0x1000)
+        client.write(BAR0, SCRATCH, 0x55)
         command(client, READ, AT, 1)
         header = client.socket.recv(32)
         assert struct.unpack("<HHI", header[:8])[1:] == (DMA_READ, 32)
@@ -208,6 +209,14 @@ def test_end_while_the_client_is_asked(simulator, path, leave):
         else:
             client.close()
         assert server.process.wait(3) == (128 + signal.SIGTERM if leave == "signal" else 0)
+    # The next one on the same path finds a card that knows nothing of it.
+    with Simulator(simulator, path) as server, Client(path) as client:
+        client.set_up()
+        client.map_without_file(AT, 0x1000)
+        assert client.read(BAR0, SCRATCH) == 0
+        learn(client)
+        client.close()
+        assert server.end() == (0, "")
 
 
 @pytest.mark.parametrize("most", [0, -1, "many", 1.5])
