@@ -39,7 +39,8 @@ FOLDER   = tools.ROOT / "build" / "bench" / "bitstreams"
 # Endpoint -----------------------------------------------------------------------------------------
 
 STATE = ("id", "max_payload_size", "max_request_size", "link_up", "bus_master_enable", "extended_tag",
-    "relaxed_ordering_enable", "no_snoop_enable", "rcb_128", "msi_enable", "function_reset", "function_reset_done")
+    "relaxed_ordering_enable", "no_snoop_enable", "rcb_128", "msi_enable", "requests_stopped", "function_reset",
+    "function_reset_done")
 
 
 def endpoint_sources():

@@ -88,6 +88,8 @@ class PHYShape(LiteXModule):
     relaxed_ordering_enable, no_snoop_enable : Signal(), **out**, Enable Relaxed Ordering, Enable No Snoop (PCIe 4.0
         7.5.3.4).
     rcb_128           : Signal(), **out**, Read Completion Boundary: 128 bytes, else 64 (PCIe 4.0 7.5.3.7).
+    requests_stopped  : Signal(), **in**, bus mastering is off, no request has begun on `req_sink`, and none begins
+        before it is on; None if the PHY does not ask.
     function_reset    : Signal(), **out**, a function level reset waits for `function_reset_done`.
     function_reset_done : Signal(), **in**, one cycle: the function is reset (PCIe 4.0 6.6.2).
     errors            : Record of `error_record`, **in**, errors to be reported to the host.
@@ -115,6 +117,7 @@ class PHYShape(LiteXModule):
         self.relaxed_ordering_enable = phy.relaxed_ordering_enable
         self.no_snoop_enable         = phy.no_snoop_enable
         self.rcb_128                 = phy.rcb_128
+        self.requests_stopped        = getattr(phy, "requests_stopped", None)
         self.function_reset          = phy.function_reset
         self.function_reset_done     = phy.function_reset_done
         self.errors                  = phy.errors

@@ -234,6 +234,9 @@ class TransactionLayer(LiteXModule):
             self.tx_stall.eq(builder.source.valid & ~builder.source.ready),
         ]
         self.sync += builder.link_up.eq(shape.link_up)   # A cycle late, like `enable`.
+        if shape.requests_stopped is not None:
+            # `enable` may be off for another reason when bus mastering ends, and rise once more before it falls.
+            self.sync += shape.requests_stopped.eq(builder.stopped & ~shape.bus_master_enable)
         requests = []
         for n, port in enumerate(self.write_ports):
             request = stream.Endpoint(request_layout(self.data_width))

@@ -111,6 +111,7 @@ class RequestBuilder(LiteXModule):
     link_up   : Signal(), **in**, the link is up.
     allowed   : Signal(2), **in**, Attr[1:0] that the host permits (Device Control, PCIe 4.0 7.5.3.4); others are sent
         as 0.
+    stopped   : Signal(), **out**, no TLP has begun, and none begins while `enable` is deasserted.
     sent      : Signal(32), **out**, one bit per write port: in the previous cycle the PHY accepted the last beat of a
         write of that port, or the write was dropped.
     dropped   : Signal(), **out**, valid with `sent`: the write was dropped.
@@ -126,6 +127,7 @@ class RequestBuilder(LiteXModule):
         self.closed    = Signal()
         self.link_up   = Signal()
         self.allowed   = Signal(ATTRIBUTE_BITS)
+        self.stopped   = Signal()
         self.sent      = Signal(2**PORT_BITS)
         self.dropped   = Signal()
         self.read_sent = Record(sent_layout())
@@ -230,12 +232,16 @@ class RequestBuilder(LiteXModule):
         # the TLP, because the PHY may never accept the rest.
         offered  = Signal()
         dropping = Signal()
+        inside   = Signal()  # A TLP has been offered, and has not ended.
         self.comb += drop.eq(~self.link_up |
             Mux(source.first & ~offered, ~self.enable | (tlp.read & self.closed), dropping))
         self.sync += [
             offered.eq(tlp.valid & ~advance),
             If(tlp.valid | ~self.link_up, dropping.eq(drop)),
+            If(source.valid, inside.eq(~(source.ready & source.last))),
+            If(~self.link_up, inside.eq(0)),
         ]
+        self.comb += self.stopped.eq(~self.enable & ~source.valid & ~inside)
 
     @staticmethod
     def fmt_type(read, four):

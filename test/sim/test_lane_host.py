@@ -215,6 +215,20 @@ def test_every_byte_arrives(program, tmp_path, options, sequence):
     assert min(rates(program, tmp_path, "--sequence", sequence, "--iterations", 2, *length, *options)) > 0
 
 
+@pytest.mark.parametrize("options", [(), ("--mps", 256, "--lcrc-every", 30), ("--delay", 60, "--latency-ns", 2000)],
+    ids=lambda options: "".join(map(str, options)))
+@pytest.mark.parametrize("seed", [1, 2, pytest.param(3, marks=pytest.mark.full)])
+def test_bus_mastering_ends_at_random_moments(program, options, seed):
+    """Every byte that a status block reports has arrived, and no request comes after the completion of the write."""
+    stops  = 2000 if seed == 3 else 150
+    result = run(program, "--stops", stops, "--seed", seed, *options)
+    assert (result.returncode, result.stderr) == (0, ""), result.stdout + result.stderr
+    ended, complete, lost, compared = map(int, re.fullmatch(r"bus mastering ended \d+ times: (\d+) transfers ended by "
+        r"it, (\d+) not, (\d+) by a timeout; (\d+) bytes were reported and are right\n", result.stdout).groups())
+    # A read that waits while bus mastering ends is dropped.
+    assert ended > stops//4 and ended + complete > 20*lost and compared > 1000*stops
+
+
 def test_a_completion_that_fails_is_an_error(program, tmp_path):
     path   = tmp_path / "rates.json"
     result = run(program, "--sequence", "read", "--inject", "ur@3", "--json", path)
@@ -228,6 +242,7 @@ def test_a_completion_that_fails_is_an_error(program, tmp_path):
         "--sequence: not with --serial, --resets, --report-errors, --read or --write"),
     (("--sequence", "read", "--report-errors"),
         "--sequence: not with --serial, --resets, --report-errors, --read or --write"),
+    (("--stops", 1, "--read", 0), "--stops: not with --sequence, --serial, --resets, --report-errors, --read or "),
     (("--sequence", "read", "--resets", 1),
         "--sequence: not with --serial, --resets, --report-errors, --read or --write"),
 ])

@@ -36,6 +36,7 @@ class ConfigAccess(LiteXModule):
     sink     : stream of 16 bits, **in**; type 0 configuration requests of function 0.
     source   : stream of 16 bits, **out**; their completions.
     id       : 16, **out**; bus, device and function number, as the last write named them (2.2.6.2).
+    hold     : 1, **in**; what a write forbids may still come. It is answered after that.
     poisoned : 1, **out**; a pulse: a write was poisoned.
     busy     : 1, **out**; a request has begun to come, and is not answered.
     """
@@ -43,6 +44,7 @@ class ConfigAccess(LiteXModule):
         self.sink     = stream.Endpoint(WORD)
         self.source   = stream.Endpoint(WORD)
         self.id       = Signal(16)
+        self.hold     = Signal()
         self.poisoned = Signal()
         self.busy     = Signal()
 
@@ -78,8 +80,11 @@ class ConfigAccess(LiteXModule):
             NextState("WAIT"),
         )
         self.fsm.act("WAIT",
-            NextValue(waited, waited + 1),
-            If(waited == READ_CYCLES, NextState("ANSWER")),
+            If(waited != READ_CYCLES,
+                NextValue(waited, waited + 1),
+            ).Elif(self.reads | ~self.hold,
+                NextState("ANSWER"),
+            ),
         )
         self.fsm.act("ANSWER",
             self.source.valid.eq(1),

@@ -141,6 +141,7 @@ class CreditEntrance(LiteXModule):
     request : 1, **out**; there is a TLP, and credits for it.
     grant   : 1, **in**; a pulse, only with ``request``: the TLP is to be sent.
     largest : 10, **in**; dwords of payload of the longest TLP; 0: it has none.
+    discard : 1, **in**; a TLP that has no grant is dropped.
     idle    : 1, **out**; there is no TLP, and after four cycles of this:
     ready   : 1, **out**; there are credits for the longest one.
 
@@ -154,6 +155,7 @@ class CreditEntrance(LiteXModule):
         self.request = Signal()
         self.grant   = Signal()
         self.largest = Signal(10)
+        self.discard = Signal()
         self.idle    = Signal()
         self.ready   = Signal()
         self.gate    = gate = CreditGate()
@@ -164,10 +166,11 @@ class CreditEntrance(LiteXModule):
 
         word, following = stream.Endpoint(WORD), stream.Endpoint(WORD)  # Registers: of the source, and after it.
         opened = Signal()
+        drops  = Signal()
         move   = Signal()
         self.comb += [
-            # After a reset in the middle of a TLP, its rest is dropped.
-            move.eq(~word.valid | (opened & source.ready) | (~opened & ~word.first)),
+            # The rest of a TLP is dropped after its first word was, and after a reset in the middle of a TLP.
+            move.eq(~word.valid | (opened & source.ready) | (~opened & ~word.first) | drops),
             sink.ready.eq(move | ~following.valid),
             source.valid.eq(opened & word.valid),
             source.data.eq(word.data),
@@ -193,6 +196,7 @@ class CreditEntrance(LiteXModule):
             ),
             If(source.valid & source.ready & source.last, opened.eq(0)),
             If(self.grant, opened.eq(1)),
+            drops.eq(self.discard & gate.ask & ~self.grant),
         ]
         self.add_need()
 
@@ -208,7 +212,7 @@ class CreditEntrance(LiteXModule):
         # A length of 0 is 1024 dwords.
         self.comb += If(has_data, gate.need.eq(Cat(length[2:], length == 0) + (length[:2] != 0)))
         self.sync += [
-            If(self.grant, gate.ask.eq(0)),
+            If(self.grant | self.discard, gate.ask.eq(0)),
             If(self.idle,
                 has_data.eq(self.largest != 0),
                 length.eq(self.largest),

@@ -61,6 +61,7 @@ class DataLink(LiteXModule):
     mps        : 3, **in**; Max_Payload_Size as encoded: 128 bytes shifted by the value.
     sinks      : [stream of 16 bits], **in**; TLPs by type: POSTED, NONPOSTED, COMPLETION. After the first word of a TLP
                  there is no cycle without a word.
+    discard    : 1, **in**; non-posted requests are dropped, but one that is on its way to the replay buffer.
     source     : stream of 16 bits, **out**; received TLPs.
     free_ph, free_pd, free_nph, free_npd : 1, 8, 1, 1, **in**; credits of ``source`` to be given back, see `Advertiser`.
     power      : stream of ``dword`` (32), **in**; DLLPs of power management to be sent.
@@ -118,6 +119,7 @@ class DataLink(LiteXModule):
         for name, entrance in zip(("posted", "nonposted", "completion"), self.entrances):
             self.add_module(name, entrance)
         self.sinks      = [entrance.sink for entrance in self.entrances]
+        self.discard    = self.entrances[NONPOSTED].discard
         self.source     = self.receiver.source
         self.retrain    = self.replayer.retrain
         for name in ("free_ph", "free_pd", "free_nph", "free_npd"):

@@ -21,6 +21,7 @@ from litepcie_soc.phy.soft.own_requests import OwnRequests
 from litepcie_soc.phy.soft.queues import TransmitQueues
 from litepcie_soc.phy.soft.requests import RequestSorter
 from litepcie_soc.phy.soft.stack import Stack
+from litepcie_soc.phy.soft.stop import IS_STOP, NUMBER, BusMasterStop
 
 RELAXED_ORDERING, NO_SNOOP = 4, 11  # Bits of Device Control.
 CPLLK = 0x0b                        # Type of the completions of a locked read.
@@ -30,6 +31,11 @@ CPLLK = 0x0b                        # Type of the completions of a locked read.
 
 class SoftEndpoint(LiteXModule):
     """Stack, configuration space, and what is above them. All is in ``sys``, the clock domain of the link (``pcie``).
+
+    When bus mastering ends, posted requests that are on their way still leave, because the transaction layer counts
+    them as sent. The completion of the configuration write that ended it follows them (PCIe 2.1 2.4.1), as it waits for
+    `BusMasterStop`; so does PME_TO_Ack. Reads that wait for credits then are dropped, because a completion must not
+    wait for them. They end with a timeout.
 
     Everything but the errors that stay over a hot reset is lost with the link.
 
@@ -44,7 +50,8 @@ class SoftEndpoint(LiteXModule):
     Attributes
     ----------
     sink    : stream of `phy_layout(64)`, **in**; TLPs of the card. A beat without enabled bytes stands for an MSI,
-              which follows the posted requests before it.
+              which follows the posted requests before it, or it is the marker of `BusMasterStop`.
+    stop_asks, stop_number : 1, **out**; for `StopMarker`.
     source  : stream of `phy_layout(64)`, **out**; TLPs of the host.
     link_up : 1, **out**; TLPs can be sent (DL_Up).
     id      : 16, **out**; bus, device and function number.
@@ -74,6 +81,8 @@ class SoftEndpoint(LiteXModule):
         self.access   = resets(ConfigAccess(space))
         self.own      = resets(OwnRequests())
         self.queues   = resets(TransmitQueues(max_payload, tags))
+        self.stop     = resets(BusMasterStop())
+        self.stop_asks, self.stop_number = Signal(), self.stop.asked
         self.to_beats = resets(WordsToBeats())
         self.to_words = resets(BeatsToWords())
         self.sink     = stream.Endpoint(phy_layout(BEAT_BITS))
@@ -104,7 +113,9 @@ class SoftEndpoint(LiteXModule):
             sink.connect(words.sink, omit={"valid", "ready"}),
             words.sink.valid.eq(sink.valid & is_tlp),
             sink.ready.eq(words.sink.ready | ~is_tlp),
-            self.own.msi.eq(sink.valid & ~is_tlp),
+            self.own.msi.eq(sink.valid & ~is_tlp & ~sink.dat[IS_STOP]),
+            self.stop.came.eq(sink.valid & ~is_tlp & sink.dat[IS_STOP]),
+            self.stop.number.eq(sink.dat[NUMBER]),
             self.own.pme.eq(self.sorter.pme_turn_off),
             words.source.connect(queues.sink),
             # The host sent a memory read, and knows nothing of a lock, see `RequestSorter`.
@@ -119,7 +130,9 @@ class SoftEndpoint(LiteXModule):
         space   = self.space
         control = space.dwords[DEVICE_CONTROL//4]
         power   = self.stack.power
-        running = (space.power_state == 0) & ~power.off
+        self.resetting = Signal()  # A function level reset was asked for.
+        self.function_reset = Signal()
+        running = (space.power_state == 0) & ~power.off & ~self.resetting & ~self.function_reset
         self.bus_master_enable = Signal()
         self.extended_tag, self.rcb_128, self.msi_enable = space.extended_tag, space.rcb_128, space.msi_enable
         self.relaxed_ordering_enable, self.no_snoop_enable = control[RELAXED_ORDERING], control[NO_SNOOP]
@@ -132,7 +145,10 @@ class SoftEndpoint(LiteXModule):
             space.take_limit.eq(self.sorter.take_limit),
             power.low_power.eq(space.power_state != 0),
             power.turn_off.eq(self.sorter.pme_turn_off),
-            self.queues.allowed.eq(self.bus_master_enable),
+            self.stop.master.eq(self.bus_master_enable),
+            self.stop.inside.eq(self.own.inside),
+            self.access.hold.eq(self.stop.holds),
+            self.own.wait.eq(self.stop.asks),
             self.stack.data_link.mps.eq(space.mps),
             self.sorter.bar0.eq(space.bar0),
             self.sorter.enable.eq(space.memory_enable & (space.power_state == 0)),
@@ -150,6 +166,11 @@ class SoftEndpoint(LiteXModule):
             space.reports.unsupported_posted.eq(self.sorter.unsupported),
         ]
 
+        # Registered, as one crosses to another clock, and the other is far away.
+        self.sync += [
+            self.stop_asks.eq(self.stop.asks),
+            self.stack.data_link.discard.eq(self.stop.stopped),
+        ]
         self.sync += self.stack.busy.eq(self.sorter.busy | self.access.busy | self.own.busy | self.queues.busy
             | self.to_words.source.valid)
 
@@ -166,13 +187,15 @@ class SoftEndpoint(LiteXModule):
         self.sync += [self.space.reports.correctable[name].eq(error) for name, error in errors.items()]
 
     def add_function_reset(self):
-        """Registers are in reset until the logic of the card is reset. The write that asked for it is answered."""
-        self.function_reset     = Signal()
+        """Registers are in reset until the logic of the card is reset. The write that asked for it is answered.
+
+        Before that, requests that are on their way leave, as when the host ends bus mastering.
+        """
         self.function_reset_end = Signal()
-        asked      = Signal()
+        asked      = self.resetting
         self.comb += self.space.function_reset.eq(self.function_reset)
         self.sync += [
-            If(asked & ~self.function_reset_end, self.function_reset.eq(1), asked.eq(0)),
+            If(asked & ~self.stop.asks & ~self.function_reset_end, self.function_reset.eq(1), asked.eq(0)),
             If(self.function_reset & self.function_reset_end, self.function_reset.eq(0)),
             If(self.space.flr, asked.eq(1)),
         ]

@@ -38,7 +38,8 @@ class OwnRequests(LiteXModule):
     Attributes
     ----------
     msi     : 1, **in**; a pulse: an MSI is wanted. All posted requests before it are in their queue.
-    pme     : 1, **in**; a pulse: PME_TO_Ack is wanted.
+    pme     : 1, **in**; a pulse: PME_TO_Ack is wanted,
+    wait    : 1, **in**; but not yet: requests of before are to be in their queue first.
     errors, late : 3, **in**; pulses for each kind, see `ErrorReports`: a message is wanted, at once or in D0.
     awake   : 1, **in**; the function is in D0.
     silent  : 1, **in**; messages of errors are forgotten: PME_Turn_Off came, or the function is being reset.
@@ -46,11 +47,13 @@ class OwnRequests(LiteXModule):
     enable, address, data : 1, 64, 16, **in**; of the MSI capability.
     master  : 1, **in**; Bus Master Enable.
     source  : stream of 16 bits, **out**.
+    inside  : 1, **out**; an MSI is being sent.
     busy    : 1, **out**; a request is being sent, or would be.
     """
     def __init__(self):
         self.msi     = Signal()
         self.pme     = Signal()
+        self.wait    = Signal()
         self.errors  = Signal(len(KINDS))
         self.late    = Signal(len(KINDS))
         self.awake   = Signal()
@@ -61,6 +64,7 @@ class OwnRequests(LiteXModule):
         self.data    = Signal(16)
         self.master  = Signal()
         self.source  = source = stream.Endpoint(WORD)
+        self.inside  = Signal()
         self.busy    = Signal()
 
         # # #
@@ -77,6 +81,7 @@ class OwnRequests(LiteXModule):
         self.fsm = fsm = FSM(reset_state="IDLE")
         self.comb += [
             source.first.eq(place == 0),
+            self.inside.eq(fsm.ongoing("INTERRUPT")),
             self.busy.eq(source.valid | answer | (told != 0) | (interrupt & self.enable & self.master)),
         ]
         fsm.act("IDLE",
@@ -84,8 +89,8 @@ class OwnRequests(LiteXModule):
             NextValue(address, self.address),
             NextValue(data, self.data),
             NextValue(wide, self.address[32:] != 0),
-            NextValue(gathered, answer),
-            If(answer,
+            NextValue(gathered, answer & ~self.wait),
+            If(answer & ~self.wait,
                 NextValue(answer, 0),
                 NextValue(code, PME_TO_ACK),
                 NextState("MESSAGE"),

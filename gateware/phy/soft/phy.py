@@ -20,6 +20,7 @@ from litepcie_soc.phy.errors import REPORTED_ERRORS, error_record
 from litepcie_soc.phy.hard_block import HEADER_CREDIT
 from litepcie_soc.phy.soft.beats import BEAT_BITS
 from litepcie_soc.phy.soft.endpoint import SoftEndpoint
+from litepcie_soc.phy.soft.stop import IS_STOP, NUMBER, StopMarker
 from litepcie_soc.phy.ultrascale.control import FunctionResetEnd
 
 # Receive buffer in words of 16 bits, and the credits for requests of the host: headers, and units of 16 bytes of data.
@@ -54,6 +55,8 @@ class SoftPHY(LiteXModule):
     max_payload_size, max_request_size : 16, **out**; bytes.
     link_up, bus_master_enable, extended_tag : 1, **out**.
     relaxed_ordering_enable, no_snoop_enable, rcb_128, msi_enable : 1, **out**.
+    requests_stopped  : 1, **in**; bus mastering is off, no request has begun on ``sink``, and none begins before it
+                        is on.
     function_reset    : 1, **out**; a function level reset waits for ``function_reset_done``.
     function_reset_done : 1, **in**; a pulse: the function is reset.
     errors            : Record of `error_record`, **in**.
@@ -77,6 +80,7 @@ class SoftPHY(LiteXModule):
         self.link_up  = crossing.link_up
         self.source   = crossing.receive(endpoint.source).source
         self.add_transmit(crossing.transmit(endpoint.sink).sink)
+        self.add_stop(endpoint)
         self.add_state(endpoint, max_payload)
         self.add_function_reset(endpoint)
         self.errors   = errors = error_record()
@@ -84,18 +88,34 @@ class SoftPHY(LiteXModule):
             for name in REPORTED_ERRORS]
 
     def add_transmit(self, sink):
-        """An MSI travels between the TLPs, as a beat without enabled bytes, so that it keeps its place."""
+        """An MSI, and the marker of `BusMasterStop`, travel between the TLPs, so that they keep their place.
+
+        They are beats without enabled bytes.
+        """
         # Reset while the link is down: otherwise the arbiter would wait for the end of a truncated TLP.
         self.merge = merge = ResetInserter()(PacketArbiter(phy_layout(BEAT_BITS), 2))
         self.sink, marker  = merge.sinks
+        self.stop  = stop  = StopMarker()
         self.msi   = msi   = stream.Endpoint([("dat", 8)])
         self.comb += [
             merge.reset.eq(~self.link_up),
             merge.source.connect(sink),
-            marker.valid.eq(msi.valid),
+            marker.valid.eq(msi.valid | stop.source.valid),
             marker.first.eq(1),
             marker.last.eq(1),
             msi.ready.eq(marker.ready),
+            stop.source.ready.eq(marker.ready & ~msi.valid),
+            marker.dat[IS_STOP].eq(~msi.valid),
+            marker.dat[NUMBER].eq(stop.source.number),
+        ]
+
+    def add_stop(self, endpoint):
+        """Says when no request of before the end of bus mastering can come."""
+        self.requests_stopped = self.stop.stopped
+        self.comb += [
+            self.stop.asks.eq(endpoint.stop_asks),
+            self.stop.asked.eq(endpoint.stop_number),
+            self.stop.link_up.eq(self.link_up),
         ]
 
     def add_state(self, endpoint, max_payload):

@@ -40,7 +40,6 @@ class TLPQueue(LiteXModule):
     sink   : stream of 16 bits, **in**.
     mark   : COUNT_BITS, **in**; posted requests before the TLP, valid with its last word.
     left   : COUNT_BITS, **in**; posted requests that have left.
-    drop   : 1, **in**; a TLP that would leave is dropped.
     source : stream of 16 bits, **out**; after the first word of a TLP there is no cycle without a word.
     busy   : 1, **out**; there is a word.
     """
@@ -51,7 +50,6 @@ class TLPQueue(LiteXModule):
         self.sink   = sink  = stream.Endpoint(WORD)
         self.mark   = Signal(COUNT_BITS)
         self.left   = Signal(COUNT_BITS)
-        self.drop   = Signal()
         # Runs ahead while the credits of a TLP are looked up, which hides the cycle between two TLPs.
         self.ahead  = ahead = stream.SyncFIFO(WORD, AHEAD)
         self.source = ahead.source
@@ -62,7 +60,6 @@ class TLPQueue(LiteXModule):
 
         distance = Signal(COUNT_BITS)
         moves    = Signal()  # The TLP leaves.
-        drops    = Signal()  # It is dropped.
         ends     = Signal()
         self.comb += [
             self.busy.eq(sink.valid | first.source.valid | ahead.source.valid),
@@ -75,15 +72,14 @@ class TLPQueue(LiteXModule):
             words.source.connect(first.sink),
             first.source.connect(source, omit={"valid", "ready"}),
             source.valid.eq(first.source.valid & moves),
-            first.source.ready.eq((source.ready & moves) | drops),
+            first.source.ready.eq(source.ready & moves),
             ends.eq(first.source.valid & first.source.ready & first.source.last),
             tlps.source.ready.eq(ends),
         ]
-        self.sync += If(moves | drops,
-            If(ends, moves.eq(0), drops.eq(0))
+        self.sync += If(moves,
+            If(ends, moves.eq(0))
         ).Elif(tlps.source.valid & first.source.valid & ((distance == 0) | distance[-1] | (not waits)),
-            moves.eq(~self.drop),
-            drops.eq(self.drop),
+            moves.eq(1),
         )
 
 # All Queues ---------------------------------------------------------------------------------------
@@ -94,7 +90,7 @@ class TransmitQueues(LiteXModule):
 
     A completion or a non-posted request never passes a posted request before it, and everything else may pass: a read
     that waits for credits holds nothing back (PCIe 2.1 2.4.1). The queue of non-posted requests holds all that the
-    card may have, so that none is left in ``sink``.
+    card may have, so that none is left in ``sink``. Nothing is dropped: the transaction layer counts it as sent.
 
     Parameters
     ----------
@@ -106,13 +102,11 @@ class TransmitQueues(LiteXModule):
     sink       : stream of 16 bits, **in**; TLPs of the transaction layer.
     own        : stream of 16 bits, **in**; posted requests of the endpoint: MSI, messages.
     configured : stream of 16 bits, **in**; completions of the endpoint.
-    allowed    : 1, **in**; requests on ``sink`` may be sent (Bus Master Enable). Others are dropped.
     sources    : [stream of 16 bits], **out**; by type, for `DataLink`.
     busy       : 1, **out**; there is a TLP.
     """
     def __init__(self, max_payload=256, tags=32):
         self.sink       = sink = stream.Endpoint(WORD)
-        self.allowed    = Signal()
         self.busy       = Signal()
         words           = 1 << log2_int(2*(max_payload//2 + 8), need_pow2=False)
         self.posted     = TLPQueue(words, 64, waits=False)  # They keep their order by themselves.
@@ -128,21 +122,17 @@ class TransmitQueues(LiteXModule):
 
         came, left = Signal(COUNT_BITS), Signal(COUNT_BITS)
         kind, held = Signal(2), Signal(2)
-        passes, allowed = Signal(), Signal()
         destinations = {POSTED: requests.sinks[0], NONPOSTED: self.nonposted.sink, COMPLETION: completions.sinks[0]}
         self.comb += [
             kind.eq(Mux(sink.first, kind_of(sink.data), held)),
-            passes.eq(Mux(sink.first, (kind == COMPLETION) | self.allowed, allowed)),
-            sink.ready.eq(1),
             requests.source.connect(self.posted.sink),
             completions.source.connect(self.completion.sink),
-            self.nonposted.drop.eq(~self.allowed),
             self.busy.eq(self.posted.busy | self.nonposted.busy | self.completion.busy),
         ]
         for number, destination in destinations.items():
             self.comb += [
                 sink.connect(destination, omit={"valid", "ready"}),
-                If((kind == number) & passes,
+                If(kind == number,
                     destination.valid.eq(sink.valid),
                     sink.ready.eq(destination.ready),
                 ),
@@ -150,7 +140,7 @@ class TransmitQueues(LiteXModule):
         for queue in (self.posted, self.nonposted, self.completion):
             self.comb += [queue.mark.eq(came), queue.left.eq(left)]
         self.sync += [
-            If(sink.valid, held.eq(kind), allowed.eq(passes)),
+            If(sink.valid, held.eq(kind)),
             If(ends(self.posted.sink), came.eq(came + 1)),
             If(ends(self.posted.source), left.eq(left + 1)),
         ]

@@ -12,9 +12,9 @@ namespace {
 
 // Registers of PCIe 2.1 7.5 and 7.8.
 constexpr unsigned kCommand = 0x04, kBar0 = 0x10, kPointer = 0x34;
-constexpr unsigned kExpressId = 0x10, kMsiId = 0x05, kMostCapabilities = 48;
-constexpr unsigned kDeviceControl = 0x08, kLinkControl = 0x10;
-constexpr uint32_t kFunctionReset = 1u << 15;
+constexpr unsigned kExpressId = 0x10, kMsiId = 0x05, kPowerId = 0x01, kMostCapabilities = 48;
+constexpr unsigned kDeviceControl = 0x08, kLinkControl = 0x10, kPowerControl = 0x04;
+constexpr uint32_t kFunctionReset = 1u << 15, kMpsBits = 7u << 5;
 constexpr uint32_t kRelaxedOrdering = 1u << 4, kExtendedTag = 1u << 8, kNoSnoop = 1u << 11;
 constexpr uint16_t kCardId = 0x0100;
 constexpr uint32_t kNobody = 0xffffffff;
@@ -57,8 +57,7 @@ void LaneMachine::config_write(unsigned offset, const uint8_t *data, size_t byte
         const unsigned at = offset + i, first = at % 4, now = std::min<size_t>(4 - first, bytes - i);
         uint32_t value = 0;
         memcpy(reinterpret_cast<uint8_t *>(&value) + first, data + i, now);
-        // The card may act on the write before its registers are read back, and its completion may pass a TLP that was
-        // on its way into the queue for the link. So both limits may be obeyed until then.
+        // The card may act on the write before its completion comes, so both limits may be obeyed until then.
         Control written = control_;
         uint32_t mask = 0;
         memset(reinterpret_cast<uint8_t *>(&mask) + first, 0xff, now);
@@ -67,15 +66,22 @@ void LaneMachine::config_write(unsigned offset, const uint8_t *data, size_t byte
                 written.*member ^= (written.*member ^ value) & mask;
                 acts = true;
             }
+        const bool resets = express_ && at / 4 == (express_ + kDeviceControl) / 4 && value & kFunctionReset;
+        if (resets) {
+            written = {};
+            written.device = control_.device & kMpsBits;
+        }
         checker_.change_limits(limits(written));
         if (at / 4 == kCommand / 4)
             errors_.set_command(value);
         if (express_ && at / 4 == (express_ + kDeviceControl) / 4)
             errors_.set_device_control(value);
         config(at, ((1u << now) - 1) << first, value);
-        if (up_)
+        if (up_) {
             control_ = written;
-        if (express_ && at / 4 == (express_ + kDeviceControl) / 4 && value & kFunctionReset) {
+            checker_.set_limits(limits(written));
+        }
+        if (resets) {
             order_.reset();
             idle_.reset();
             completer_.set_timeout_cycles(idle_.timeout_cycles());
@@ -95,15 +101,18 @@ void LaneMachine::find_capabilities() {
             express_ = next;
         if ((header & 0xff) == kMsiId)
             msi_ = next;
+        if ((header & 0xff) == kPowerId)
+            power_ = next;
         next = header >> 8 & 0xfc;
     }
-    if (!express_ || !msi_)
-        throw Violation("the card has no PCI Express capability, or no MSI capability");
+    if (!express_ || !msi_ || !power_)
+        throw Violation("the card has no capability of PCI Express, of MSI, or of power management");
 }
 
 std::vector<std::pair<unsigned, uint32_t LaneMachine::Control::*>> LaneMachine::controls() const {
     return {{kCommand, &Control::command},
             {kBar0, &Control::bar0},
+            {power_ + kPowerControl, &Control::power},
             {express_ + kDeviceControl, &Control::device},
             {express_ + kLinkControl, &Control::link},
             {msi_, &Control::msi},

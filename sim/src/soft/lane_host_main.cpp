@@ -9,6 +9,7 @@
 #include "soft/lane_host.h"
 #include "soft/lane_run.h"
 #include "soft/lane_settings.h"
+#include "soft/stop_run.h"
 
 #include <chrono>
 #include <cinttypes>
@@ -31,7 +32,7 @@ struct Access {
 
 struct Options {
     LaneSettings lane;
-    uint64_t registers = 1000, resets = 0;
+    uint64_t registers = 1000, resets = 0, stops = 0;
     unsigned mps = 128;
     bool report_errors = false;
     std::string serial, json;
@@ -64,6 +65,9 @@ void add_options(CommandLine &line, Options &o) {
                 "end the link so often with requests on their way, by a hot reset or by disabling it, and use the card "
                 "again (0)",
                 o.resets, 0, 100000);
+    line.number("--stops", "N",
+                "instead of all else: end bus mastering so often while a writer runs, and compare what it reports (0)",
+                o.stops, 0, 1000000);
     line.flag("--report-errors", "let the card send messages of errors, and count them", o.report_errors);
     line.text("--serial", "PATH",
               "make PATH a serial port of the card, for litepcie_util link, after all else and until Ctrl-C", o.serial);
@@ -73,6 +77,9 @@ void add_options(CommandLine &line, Options &o) {
             throw UsageError("--json: give a --sequence, whose results these are");
         if (!o.run.sequence.empty() && (!o.serial.empty() || o.resets || o.report_errors || !o.accesses.empty()))
             throw UsageError("--sequence: not with --serial, --resets, --report-errors, --read or --write");
+        if (o.stops &&
+            (!o.run.sequence.empty() || !o.serial.empty() || o.resets || o.report_errors || !o.accesses.empty()))
+            throw UsageError("--stops: not with --sequence, --serial, --resets, --report-errors, --read or --write");
         if ((o.lane.wires.absent || o.lane.wires.silent) && o.serial.empty())
             throw UsageError("--absent and --silent: such a link does not train; give --serial PATH to look at it");
     });
@@ -165,6 +172,10 @@ unsigned use_card(LaneHost &host, const Options &o) {
 int run(const Options &o) {
     if (!o.run.sequence.empty()) {
         run_transfers(o.host, o.lane, o.run, o.json);
+        return 0;
+    }
+    if (o.stops) {
+        run_stops(o.host, o.lane, o.mps, o.stops);
         return 0;
     }
     StopSignals stop;

@@ -54,10 +54,12 @@ class LaneMachine final : public Machine {
   private:
     // Registers of the card's configuration space that its host acts on, as the card has them now.
     struct Control {
-        uint32_t command = 0, bar0 = 0, device = 0, link = 0, msi = 0, msi_low = 0, msi_high = 0, msi_data = 0;
+        uint32_t command = 0, bar0 = 0, power = 0, device = 0, link = 0;
+        uint32_t msi = 0, msi_low = 0, msi_high = 0, msi_data = 0;
 
         bool memory() const { return command & 2; }
-        bool bus_master() const { return command & 4; }
+        // D1 and D2 do not exist: a write of them changes nothing.
+        bool bus_master() const { return command & 4 && (power & 3) != 3; }
         unsigned mps() const { return 128u << std::min(device >> 5 & 7, 5u); }
         unsigned mrrs() const { return 128u << std::min(device >> 12 & 7, 5u); }
         bool msi_on() const { return msi >> 16 & 1; }
@@ -107,7 +109,7 @@ class LaneMachine final : public Machine {
     std::optional<Tlp> answer_;  // of the request for configuration space
     bool asking_ = false;        // there is such a request
     Control control_;
-    unsigned express_ = 0, msi_ = 0;                           // capabilities; 0: not there
+    unsigned express_ = 0, msi_ = 0, power_ = 0;               // capabilities; 0: not there
     std::deque<std::pair<uint64_t, lane::LinkState>> states_;  // of the root port's LTSSM, and their cycles; the last
     std::deque<Leaving> leaving_;                              // TLPs whose room is not free yet
     // The latest completion with data: TLPs that the link has begun to send when this one begins, cycles until it is

@@ -55,6 +55,7 @@ class Host {
                 }};
     }
     uint64_t injected() const { return lane_.injected(); }
+    Vtop &pins() { return top_; }
 
     uint64_t cycles = 0;
 

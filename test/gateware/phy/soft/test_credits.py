@@ -37,11 +37,14 @@ def granted(dut):
         yield
 
 
-def run(tlps, script):
-    """What passed after ``script``, a function of (dut, watch)."""
+def run(tlps, script, at_once=False):
+    """What passed after ``script``, a function of (dut, watch). ``at_once``: each request is granted in its cycle."""
     dut   = CreditEntrance()
     watch = Watch(dut.source)
-    simulate(dut, [script(dut, watch)] + [forever(part) for part in (granted(dut), accept(dut.source), watch.watch(),
+    if at_once:
+        dut.comb += dut.grant.eq(dut.request)
+    grants = [] if at_once else [granted(dut)]
+    simulate(dut, [script(dut, watch)] + [forever(part) for part in (*grants, accept(dut.source), watch.watch(),
         drive(dut.sink, [beat for tlp in tlps for beat in words(tlp)]))], cycles=200000)
     return [joined(beats) for beats in watch.packets()]
 
@@ -126,3 +129,43 @@ def test_credits_for_the_longest_tlp(largest):
         for headers, units, wanted in ((1, 99, 0), (2, 1 + largest//4, 0), (2, 2 + largest//4, 1), (9, 99, 1)):
             assert (yield from ready(dut, headers, units)) == wanted, (headers, units)
     assert run(tlps, script) == tlps
+
+
+def test_discards_what_has_no_grant():
+    """The second read has no credit, and the others come too early; the one that was granted passes whole."""
+    rng  = random.Random(5)
+    tlps = [memory_read(rng, wide=bool(n % 2)) for n in range(5)]
+
+    def script(dut, watch):
+        yield from limits(dut, 1, 100, dut.record)
+        while not watch.beats:
+            yield
+        yield dut.discard.eq(1)
+        for _ in range(100):
+            yield
+        assert (yield dut.idle) and len(watch.packets()) == 1
+        yield dut.discard.eq(0)
+        yield from limits(dut, 3, 100, dut.update)
+        yield from drive(dut.sink, [beat for tlp in late for beat in words(tlp)])
+        for _ in range(100):
+            yield
+        assert not (yield dut.request)
+    late = [memory_read(rng) for _ in range(2)]
+    assert run(tlps, script, at_once=True) == tlps[:1] + late
+
+
+def test_discards_a_tlp_or_passes_it_whole():
+    """`discard` comes at every moment around the grant."""
+    tlps, passed = [memory_read(random.Random(1), wide=True)], []
+    for cycles in range(16):
+        def script(dut, watch, cycles=cycles):
+            yield from limits(dut, 1, 100, dut.record)
+            for _ in range(cycles):
+                yield
+            yield dut.discard.eq(1)
+            for _ in range(60):
+                yield
+            assert (yield dut.idle) and not (yield dut.source.valid)
+        passed.append(run(tlps, script, at_once=True))
+    early = passed.index(tlps)
+    assert 0 < early < 15 and passed == [[]]*early + [tlps]*(16 - early)

@@ -58,6 +58,23 @@ def test_pme_to_ack_needs_no_bus_mastering():
     assert run(lambda dut: pulse(dut.pme), master=0, enable=0) == [ACK]
 
 
+def test_pme_to_ack_waits_for_the_requests_before_it_and_an_msi_is_named():
+    def script(dut):
+        yield dut.wait.eq(1)
+        yield from pulse(dut.pme)
+        for _ in range(50):
+            assert not (yield dut.source.valid) and (yield dut.busy) and not (yield dut.inside)
+            yield
+        yield from pulse(dut.msi)
+        while not (yield dut.inside):
+            yield
+        while (yield dut.inside):
+            assert (yield dut.source.valid)
+            yield
+        yield dut.wait.eq(0)
+    assert run(script) == [LOW, ACK]
+
+
 def test_an_msi_that_comes_while_one_leaves_is_sent():
     def script(dut):
         yield from pulse(dut.msi)

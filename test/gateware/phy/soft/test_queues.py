@@ -12,7 +12,7 @@ import pytest
 
 from litepcie_soc.phy.soft.queues import TransmitQueues
 
-from test.gateware.phy.soft.bench   import completion, header, memory_read, memory_write, of_kind, random_tlps
+from test.gateware.phy.soft.bench   import completion, memory_read, memory_write, of_kind, random_tlps
 from test.gateware.phy.soft.packets import joined, words
 from test.gateware.phy.soft.partner import CPL, NP, P, kind_of
 from test.gateware.simulation       import Stalls, drive, forever, simulate
@@ -43,20 +43,16 @@ class Out:
             yield
 
 
-def run(tlps, script=None, stalls=0.0, allowed=1, own=(), cycles=40000):
+def run(tlps, script=None, stalls=0.0, cycles=40000):
     """The order in which TLPs leave. ``script(dut, outs, order)`` replaces the wait for all."""
     dut, order = TransmitQueues(), []
     outs       = [Out(source, order, Stalls(stalls, seed)) for seed, source in enumerate(dut.sources)]
 
     def wait(dut, outs, order):
-        while len(order) < len(tlps) + len(own):
+        while len(order) < len(tlps):
             yield
-
-    def begin():
-        yield dut.allowed.eq(allowed)
-        yield
-        yield from drive(dut.sink, [beat for tlp in tlps for beat in words(tlp)], Stalls(stalls, 7))
-    parts = [out.run() for out in outs] + [begin(), drive(dut.own, [beat for tlp in own for beat in words(tlp)])]
+    parts = [out.run() for out in outs] + [
+        drive(dut.sink, [beat for tlp in tlps for beat in words(tlp)], Stalls(stalls, 7))]
     simulate(dut, [(script or wait)(dut, outs, order), *map(forever, parts)], cycles=cycles)
     return order
 
@@ -101,30 +97,3 @@ def test_completions_and_reads_wait_for_the_write_before_them():
         while len(order) < len(tlps):
             yield
     assert run(tlps, script)[0] == tlps[0]
-
-
-def test_without_bus_mastering_only_completions_and_own_requests_leave():
-    rng  = random.Random(3)
-    own  = [header(0x35, 0, rng, 16)]
-    tlps = [memory_write(rng, 4), READ, completion(rng, 2), memory_read(rng)]
-
-    def script(dut, outs, order):
-        for _ in range(300):
-            yield
-    assert sorted(run(tlps, script, allowed=0, own=own)) == sorted([own[0], tlps[2]])
-
-
-def test_drops_reads_that_wait_when_bus_mastering_ends():
-    rng  = random.Random(4)
-    tlps = [memory_read(rng) for _ in range(3)]
-
-    def script(dut, outs, order):
-        outs[NP].open = False
-        for _ in range(100):
-            yield
-        yield dut.allowed.eq(0)
-        outs[NP].open = True
-        for _ in range(300):
-            yield
-    # The first one was offered to the data link layer before.
-    assert run(tlps, script) == tlps[:1]

@@ -1,0 +1,314 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The host ends bus mastering while the card sends: what counts as sent arrives, before the completion, and no more."""
+
+import shutil
+import subprocess
+
+from pathlib import Path
+
+import pytest
+
+from migen import *
+
+from litex.gen import *
+from litex.gen.fhdl.verilog import convert
+
+from litex.soc.interconnect import stream
+
+from litepcie_soc.phy.soft         import endpoint, phy
+from litepcie_soc.phy.soft.lcrc    import WORD
+from litepcie_soc.phy.soft.phy     import SoftPHY
+from litepcie_soc.phy.soft.queues  import TransmitQueues
+from litepcie_soc.phy.soft.stop    import LIMIT_BITS, BusMasterStop, StopMarker
+from litepcie_soc.phy.soft.symbols import SerDesInterface
+from litepcie_soc.tlp.layer        import TransactionLayer
+
+from test.gateware.simulation import forever, simulate
+from test.gateware.verilate   import verilate
+
+HERE = Path(__file__).resolve().parent
+SIM  = HERE.parents[3] / "sim" / "src"
+
+pytestmark = pytest.mark.skipif(not shutil.which("verilator"), reason="verilator is not installed")
+
+# Card ---------------------------------------------------------------------------------------------
+
+
+class Top(LiteXModule):
+    """A card that writes, reads and interrupts as its pins say, and counts what the transaction layer says it sent.
+
+    Pins
+    ----
+    start    : a pulse: ``writes`` packets of ``dwords`` are sent. Each dword is the packet's number.
+    hold     : the packet has no more data yet.
+    read     : reads of a dword are sent.
+    interrupt: an MSI is wanted; it is taken with ``interrupted``.
+    left     : packets that are not sent yet.
+    sent     : packets that were sent.
+    """
+    def __init__(self):
+        self.serdes  = SerDesInterface("serdes")
+        self.cd_pcie = ClockDomain()
+        self.phy     = phy = SoftPHY(self.serdes, vendor=0x1204, device=0x1ce5, subsystem_vendor=0x1234,
+            subsystem_device=0x1ce0, class_code=0x058000, bar0_size=0x200000)
+        self.layer   = layer = TransactionLayer(phy, 64, 125e6, quarantine_us=64)
+        reader, writer = layer.add_read_port("reader", 16, reserve=2), layer.add_write_port("writer")
+        pins = Record([("start", 1), ("writes", 8), ("dwords", 6), ("hold", 1), ("read", 1), ("interrupt", 1),
+            ("interrupted", 1), ("left", 8), ("sent", 32)], name="pin")
+        self.pins    = pins.flatten()
+
+        # # #
+
+        packet, beat = Signal(32), Signal(5)
+        sink         = writer.sink
+        ends         = Signal()
+        self.comb += [
+            self.cd_pcie.clk.eq(ClockSignal("sys")),
+            self.cd_pcie.rst.eq(ResetSignal("sys")),
+            layer.csr_bus.ack.eq(1),
+            layer.window_write.ready.eq(1),
+            layer.timeout_us.eq(32),
+            # The first dword of the payload shares a beat with the last one of the header.
+            sink.valid.eq((pins.left != 0) & ~pins.hold),
+            sink.first.eq(beat == 0),
+            sink.last.eq(beat == pins.dwords[1:]),
+            sink.address.eq(0x1000_0000),
+            sink.length.eq(4*pins.dwords),
+            sink.dat.eq(Cat(packet, packet)),
+            ends.eq(sink.valid & sink.ready & sink.last),
+            reader.request.valid.eq(pins.read),
+            reader.request.address.eq(0x2000_0000),
+            reader.request.length.eq(4),
+            reader.data.ready.eq(1),
+            # As `MSIMerger` does.
+            phy.msi.valid.eq(pins.interrupt & phy.bus_master_enable & phy.msi_enable & phy.link_up),
+            pins.interrupted.eq(phy.msi.valid & phy.msi.ready),
+        ]
+        self.sync += [
+            If(sink.valid & sink.ready, beat.eq(beat + 1)),
+            If(ends, beat.eq(0), packet.eq(packet + 1), pins.left.eq(pins.left - 1)),
+            If(pins.start, pins.left.eq(pins.writes)),
+            If(writer.sent & ~writer.dropped, pins.sent.eq(pins.sent + 1)),
+            # A function level reset ends at once: the card has no engine.
+            phy.function_reset_done.eq(phy.function_reset & ~phy.function_reset_done),
+        ]
+
+
+def build():
+    """Returns a function (case, dwords, first, last, step, seed=1) that gives the exit status and the last line."""
+    top        = Top()
+    top.cd_sys = ClockDomain("sys")
+    verilog    = convert(top.get_fragment(), {*top.serdes.flatten(), *top.pins, top.cd_sys.clk, top.cd_sys.rst},
+        name="top")
+    sources    = [*(SIM / "lane").glob("*"), *(SIM / "scan").glob("*"), *(SIM / "link" / name for name in
+        ("tlp.h", "tlp.cpp", "flow_control.h"))]
+    model = verilate({
+        "top.v": verilog.main_source,
+        **{str(path.relative_to(SIM)): path.read_text() for path in sorted(sources)},
+        **{name: (HERE / name).read_text() for name in ("serdes_pins.h", "scan_host.h", "stop_bench.cpp")},
+    }, optimise="-O1")
+
+    def run(case, dwords, first, last, step, seed=1):
+        result = subprocess.run([model.path, *map(str, (case, dwords, first, last, step, seed))], capture_output=True,
+            text=True)
+        assert result.returncode in (0, 1), result.stderr
+        return result.returncode, result.stdout.splitlines()[-1]
+    return run
+
+
+@pytest.fixture(scope="module")
+def bench():
+    """Function (case, dwords, first, last, step) that returns the counts that the host prints."""
+    model = build()
+
+    def run(*words):
+        status, line = model(*words)
+        assert status == 0, line
+        found = line.split()
+        return {name: int(value) for name, value in zip(found[::2], found[1::2])}
+    return run
+
+# Tests --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dwords, step", [(32, 1), (1, 3), (5, 3), *[pytest.param(dwords, 1, marks=pytest.mark.full)
+    for dwords in (1, 5, 17)]])
+def test_at_every_moment(bench, dwords, step):
+    """While a TLP is in the transaction layer, in the crossing at each word, half or whole in a queue."""
+    counts = bench("free", dwords, 0, 400, step)
+    assert 4*400//step < counts["sent"] and counts["longest"] < 500
+
+
+# Cases, what they count, and how much of it is too little.
+CASES = {
+    "held"           : ("longest", 2400),    # Without credits, the completion waits behind the writes.
+    "gaps"           : ("sent", 600),        # A client whose packets have gaps.
+    "loads"          : ("sent", 600),        # Completions of the card go between its writes.
+    "loads-held"     : ("longest", 2400),
+    "interrupts"     : ("interrupts", 500),
+    "masked"         : ("interrupts", 300),  # MSI Enable is cleared, and bus mastering goes on.
+    "d3hot"          : ("longest", 2400),
+    "function-reset" : ("longest", 2400),
+    "reads"          : ("reads", 50),        # Those without credits are dropped.
+}
+
+
+@pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.full)])
+@pytest.mark.parametrize("case", CASES)
+def test_another_way(bench, case, step):
+    counts = bench(case, 32, 0, 1300, step)
+    name, least = CASES[case]
+    assert counts[name] > least
+
+
+@pytest.mark.parametrize("case", ["hot-reset", "turn-off"])
+@pytest.mark.parametrize("step", [101, pytest.param(7, marks=pytest.mark.full)])
+def test_the_link_ends_while_the_card_waits(bench, case, step):
+    """The next stop is like the first one. PME_TO_Ack comes behind all requests."""
+    assert bench(case, 32, 0, 600, step)["sent"] > 2*600//step
+
+
+def test_a_write_that_ends_nothing_does_not_wait(bench):
+    assert bench("quick", 32, 0, 5, 1)["longest"] < 120
+
+
+def test_a_client_that_stops_in_the_middle_of_a_write(bench):
+    """The host gets its completion all the same, and the next stop is right again."""
+    assert 2**LIMIT_BITS < bench("stuck", 32, 30, 30, 1)["longest"] < 2**LIMIT_BITS + 500
+
+# The Two Ends of the Marker -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sys, pcie", [(10, 8), (8, 8), (6, 20), (60, 8)])
+def test_marker_of_another_stop(sys, pcie):
+    """One that was not waited for does not end the next stop."""
+    top      = LiteXModule()
+    top.cd_sys  = ClockDomain()
+    top.cd_pcie = ClockDomain()
+    top.stop = stop = ClockDomainsRenamer("pcie")(BusMasterStop(limit_bits=8))
+    top.mark = mark = StopMarker()
+    top.comb += [mark.asks.eq(stop.asks), mark.asked.eq(stop.asked), mark.link_up.eq(1)]
+    numbers  = []
+
+    def layer():
+        """Takes each marker."""
+        while True:
+            yield mark.stopped.eq(1)
+            yield mark.source.ready.eq(1)
+            yield
+            if (yield mark.source.valid) and (yield mark.source.ready):
+                numbers.append((yield mark.source.number))
+
+    def script():
+        assert not (yield stop.asks)
+        for late in (False, True, False):
+            yield stop.master.eq(1)
+            for _ in range(100):
+                yield
+            yield stop.master.eq(0)
+            yield
+            yield
+            assert (yield stop.asks) and (yield stop.holds) and not (yield stop.stopped)
+            while not numbers:
+                yield
+            number = numbers.pop()
+            if late:
+                # It is not waited for any more when it comes.
+                while (yield stop.asks):
+                    yield
+                yield stop.master.eq(1)
+                for _ in range(100):
+                    yield
+                yield stop.master.eq(0)
+                yield
+                yield
+            yield stop.number.eq(number)
+            yield stop.came.eq(1)
+            yield
+            yield stop.came.eq(0)
+            yield
+            assert (yield stop.stopped) == (not late) and (yield stop.asks) == late
+            while (yield stop.asks):
+                yield
+            numbers.clear()
+
+    simulate(top, {"sys": [forever(layer())], "pcie": [script()]}, cycles=20000,
+        clocks={"sys": sys, "pcie": (pcie, 2)})
+
+# Mutants ------------------------------------------------------------------------------------------
+
+
+class Unsettled(StopMarker):
+    """The marker does not wait for the transaction layer."""
+    def __init__(self):
+        StopMarker.__init__(self)
+        self.inner   = self.stopped
+        self.stopped = Signal()
+        self.comb   += self.inner.eq(1)
+
+
+class Early(BusMasterStop):
+    """The completion waits for an MSI only."""
+    def __init__(self):
+        BusMasterStop.__init__(self, limit_bits=1)
+
+
+class Half(BusMasterStop):
+    """It does not wait for the MSI that is half in."""
+    def __init__(self):
+        BusMasterStop.__init__(self)
+        self.inside = Signal()
+
+
+class Kept(BusMasterStop):
+    """Reads are not dropped."""
+    def __init__(self):
+        BusMasterStop.__init__(self)
+        self.stopped = Signal()
+
+
+class Dropping(TransmitQueues):
+    """Writes are dropped at the queue while bus mastering is off."""
+    def __init__(self, *args):
+        TransmitQueues.__init__(self, *args)
+        inner, self.sink = self.sink, stream.Endpoint(WORD)
+        self.allowed     = Signal()
+        passes, held     = Signal(), Signal()
+        self.comb += [
+            passes.eq(Mux(self.sink.first, ~self.sink.data[6] | self.sink.data[3] | self.allowed, held)),
+            self.sink.connect(inner, omit={"valid", "ready"}),
+            inner.valid.eq(self.sink.valid & passes),
+            self.sink.ready.eq(inner.ready | ~passes),
+        ]
+        self.sync += If(self.sink.valid, held.eq(passes))
+
+
+class DroppingEndpoint(endpoint.SoftEndpoint):
+    def add_state(self):
+        endpoint.SoftEndpoint.add_state(self)
+        self.comb += self.queues.allowed.eq(self.bus_master_enable)
+
+
+MUTANTS = {
+    "unsettled" : ([(phy, "StopMarker", Unsettled)], "loads-held"),
+    "early"     : ([(endpoint, "BusMasterStop", Early)], "free"),
+    "half"      : ([(endpoint, "BusMasterStop", Half)], "masked"),
+    "kept"      : ([(endpoint, "BusMasterStop", Kept)], "reads"),
+    "dropping"  : ([(endpoint, "TransmitQueues", Dropping), (phy, "SoftEndpoint", DroppingEndpoint)], "free"),
+}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_mutants_are_found(monkeypatch, mutant):
+    patches, case = MUTANTS[mutant]
+    for module, name, replacement in patches:
+        monkeypatch.setattr(module, name, replacement)
+    status, line = build()(case, 32, 0, 1300, 1)
+    print(line)
+    assert status == 1 and ("arrived" in line or "it comes after the completion" in line)
