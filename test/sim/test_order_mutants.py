@@ -4,11 +4,11 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Cards whose status block or report overtakes what it reports: the simulator must name the rule of each."""
+"""Cards whose status block, report or MSI overtakes what it reports: the simulator must name the rule of each."""
 
 import pytest
 
-from litepcie_soc.dma import engine, reader, writer
+from litepcie_soc.dma import engine, reader, status, writer
 from litepcie_soc.stream_dma import splitter
 
 from test.formal.harness import mutated
@@ -26,6 +26,14 @@ MEMORY = [
     *[transfer("writer", (HIGH + 5000 * n, 4096 * n, 4096)) for n in range(4)],
     {"do": "verify"},
 ]
+# Both engines at once, so that status blocks wait behind data.
+INTERRUPTS = [
+    *PREPARE,
+    *[{"do": "post", "engine": engine, "descriptors": [
+        {"host": base + 5000 * n, "endpoint": 4096 * n, "length": 4096, "interrupt": True} for n in range(12)]}
+        for engine, base in (("reader", LOW), ("writer", HIGH))],
+    *[{"do": step, "engine": engine} for step in ("doorbell", "wait") for engine in ("writer", "reader")],
+]
 STREAM = [
     *PREPARE[:2],
     *[{"do": "configure", "engine": engine} for engine in ("reader1", "writer1")],
@@ -34,6 +42,8 @@ STREAM = [
     {"do": "transfer", "engine": "reader1", "descriptors": [{"host": LOW, "length": 3000, "last": True}]},
     {"do": "run", "cycles": 20000},
 ]
+
+EARLY_MSI = "interrupt 0 comes before the status block that it announces"
 
 # Fault: module, text, replacement, steps that show it, and the rule.
 MUTANTS = {
@@ -44,6 +54,11 @@ MUTANTS = {
     "report counts a byte that was not sent": (splitter, "self.input.report.eq(Cat(self.bytes, self.packet_end))",
         "self.input.report.eq(Cat((self.bytes + 1)[:24], self.packet_end))", STREAM,
         "report of 3001 bytes in slot 0, which have not passed the link"),
+    "MSI before its status block": (status, "port.sink.valid.eq(1),",
+        "self.msi.valid.eq(msi_pending), raised.eq(msi_pending & self.msi.ready), port.sink.valid.eq(~msi_pending),",
+        INTERRUPTS, EARLY_MSI),
+    "MSI when its status block is made": (status, "If(port.sent, NextState(\"IDLE\"))", "NextState(\"IDLE\")",
+        INTERRUPTS, EARLY_MSI),
 }
 
 
@@ -54,9 +69,9 @@ MOVERS = 'MOVERS  = {"reader": Reader, "writer": Writer}'
 @pytest.mark.full
 def test_without_a_fault(build_board, tmp_path):
     host = build_board(**CARD) / "simulator" / "litepcie_host"
-    for steps in (MEMORY, STREAM):
-        status, errors, _ = run_script(host, tmp_path, steps)
-        assert (status, errors) == (0, "")
+    for steps in (MEMORY, INTERRUPTS, STREAM):
+        code, errors, _ = run_script(host, tmp_path, steps)
+        assert (code, errors) == (0, "")
 
 
 @pytest.mark.parametrize("name", MUTANTS)
@@ -76,5 +91,5 @@ def test_mutant(tmp_path, name):
     options = [word for option, value in CARD.items() for word in ("--" + option.replace("_", "-"), str(value))]
     with mutated(module, old, new), mutated(engine, MOVERS, MOVERS):
         assert load_target().main(["--build", "--output-dir", str(folder), *options]) == 0
-    status, errors, _ = run_script(folder / "simulator" / "litepcie_host", tmp_path, steps)
-    assert status == 3 and rule in errors, errors
+    code, errors, _ = run_script(folder / "simulator" / "litepcie_host", tmp_path, steps)
+    assert code == 3 and rule in errors, errors

@@ -88,11 +88,11 @@ bool DescribedData::next_descriptor(uint32_t (&words)[4]) {
         address = ring_ + uint64_t(read_++ & ((1u << log2_) - 1)) * LITEPCIE_DESCRIPTOR_BYTES;
     }
     // What the client of vfio-user has to be asked for is not followed.
-    if (!memory_.at_once(address, sizeof(words))) {
-        followed_ = used_ = false;
+    if (!memory_->at_once(address, sizeof(words))) {
+        followed_ = false;
         return false;
     }
-    stuck_ = !memory_.read(address, reinterpret_cast<uint8_t *>(words), sizeof(words));
+    stuck_ = !memory_->read(address, reinterpret_cast<uint8_t *>(words), sizeof(words));
     return !stuck_;
 }
 

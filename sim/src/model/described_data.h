@@ -19,7 +19,7 @@ namespace litepcie {
 class DescribedData {
   public:
     // `reports`: a writer of a stream, whose buffers end where its reports say.
-    DescribedData(HostMemory &memory, bool reports) : memory_(memory), reports_(reports) {}
+    DescribedData(HostMemory &memory, bool reports) : memory_(&memory), reports_(reports) {}
 
     // The host writes `value` to a register of the engine.
     void host_writes(unsigned offset, uint32_t value);
@@ -62,7 +62,7 @@ class DescribedData {
     bool next_descriptor(uint32_t (&words)[4]);
     void drop_front();
 
-    HostMemory &memory_;
+    HostMemory *memory_;
     bool reports_;
     bool enabled_ = false, followed_ = false, used_ = false;
     uint64_t ring_ = 0, status_ = 0;

@@ -31,8 +31,9 @@ void OrderChecker::reset() {
     readers_.clear();
     writers_.clear();
     for (unsigned n = 0; n < channels_ + streams_; n++) {
-        readers_.push_back({DescribedData(memory_, false)});
-        writers_.push_back({DescribedData(memory_, n >= channels_)});
+        const Run reader{DescribedData(memory_, false)}, writer{DescribedData(memory_, n >= channels_)};
+        readers_.push_back({reader, reader});
+        writers_.push_back({writer, writer});
     }
     reads_.fill({});
     armed_.fill(0);
@@ -60,14 +61,21 @@ void OrderChecker::host_writes(uint64_t offset, uint32_t value) {
         if (at % kWriters == LITEPCIE_ENGINE_CONTROL && value & LITEPCIE_ENGINE_CONTROL_RESET)
             reset(engine);
         else
-            engine.data.host_writes(at % kWriters, value);
+            engine.run.data.host_writes(at % kWriters, value);
+        if (engine.run.data.used())
+            engine.before.data.reset();
     }
 }
 
-// A status block that left before the card got the RESET is not followed any more, and its interrupt still comes.
+// Of an engine that was not followed it is not known what it owes. A second RESET leaves what the first one ended.
 void OrderChecker::reset(Engine &engine) {
-    engine.data.reset();
-    engine.owed = std::min(engine.owed + 1, kMostOwed);
+    if (engine.run.data.used()) {
+        const unsigned owed = engine.run.owed + engine.before.owed;
+        engine.before = engine.run;
+        engine.before.owed = engine.run.data.followed() ? std::min(owed, kMostOwed) : kMostOwed;
+    }
+    engine.run.data.reset();
+    engine.run.owed = 0;
 }
 
 void OrderChecker::arm(uint32_t bits) {
@@ -82,7 +90,8 @@ void OrderChecker::completion(const Tlp &tlp) {
         return;
     const unsigned carried = std::min(4 * tlp.length() - (tlp.lower_address() & 3), read.bytes);
     for (Engine &engine : readers_)
-        engine.data.pass(read.address, carried);
+        for (Run *run : {&engine.run, &engine.before})
+            run->data.pass(read.address, carried);
     read.address += carried;
     read.bytes -= carried;
 }
@@ -95,58 +104,63 @@ void OrderChecker::from_card(const Tlp &tlp) {
     } else if (tlp.is_memory_read()) {
         reads_[tlp.tag()] = {tlp.first_byte(), tlp.enabled_bytes()};
         for (Engine &engine : readers_)
-            engine.data.request(tlp.first_byte(), tlp.enabled_bytes());
+            for (Run *run : {&engine.run, &engine.before})
+                run->data.request(tlp.first_byte(), tlp.enabled_bytes());
     }
 }
 
 void OrderChecker::write(const Tlp &tlp) {
     const uint64_t address = tlp.first_byte();
     const unsigned bytes = tlp.enabled_bytes();
+    const bool whole = 4 * tlp.length() == bytes;
     for (std::vector<Engine> *engines : {&readers_, &writers_})
         for (Engine &engine : *engines)
-            if (engine.data.followed() && address == engine.data.status_address() && 4 * tlp.length() == bytes &&
-                bytes == LITEPCIE_STATUS_BYTES)
-                return status_block(engine, tlp);
-    for (size_t n = 0; n < writers_.size(); n++) {
-        Engine &engine = writers_[n];
-        const uint64_t reports = engine.data.status_address() + LITEPCIE_REPORT_OFFSET;
-        const bool in_reports = address - reports < LITEPCIE_REPORT_BYTES << LITEPCIE_MAX_RING_LOG2;
-        if (n >= channels_ && engine.data.followed() && in_reports && tlp.length() == 1 &&
-            bytes == LITEPCIE_REPORT_BYTES)
-            return report(engine, tlp);
-    }
-    for (Engine &engine : writers_) {
-        engine.data.request(address, bytes);
-        engine.data.pass(address, bytes);
-    }
+            for (Run *run : {&engine.run, &engine.before})
+                if (whole && bytes == LITEPCIE_STATUS_BYTES && run->data.followed() &&
+                    address == run->data.status_address()) {
+                    if (run == &engine.run)
+                        engine.before.owed = 0;
+                    return status_block(*run, tlp);
+                }
+    for (size_t n = channels_; n < writers_.size(); n++)
+        for (Run *run : {&writers_[n].run, &writers_[n].before}) {
+            const uint64_t reports = run->data.status_address() + LITEPCIE_REPORT_OFFSET;
+            const bool in_reports = address - reports < LITEPCIE_REPORT_BYTES << LITEPCIE_MAX_RING_LOG2;
+            if (run->data.followed() && in_reports && tlp.length() == 1 && bytes == LITEPCIE_REPORT_BYTES)
+                return report(run->data, tlp);
+        }
+    for (Engine &engine : writers_)
+        for (Run *run : {&engine.run, &engine.before}) {
+            run->data.request(address, bytes);
+            run->data.pass(address, bytes);
+        }
 }
 
-void OrderChecker::status_block(Engine &engine, const Tlp &tlp) {
+void OrderChecker::status_block(Run &run, const Tlp &tlp) {
     uint8_t block[LITEPCIE_STATUS_BYTES];
     tlp.payload_bytes(block);
     const uint32_t slots = little_endian(block + 4 * LITEPCIE_STATUS_COMPLETED);
     const uint64_t bytes = little_endian(block + 4 * LITEPCIE_STATUS_BYTES_LO) |
                            uint64_t(little_endian(block + 4 * LITEPCIE_STATUS_BYTES_HI)) << 32;
-    if (bytes > engine.data.bytes())
-        throw Violation("status block reports " + number(bytes) + " bytes, of which only " +
-                            number(engine.data.bytes()) + " have passed the link",
+    if (bytes > run.data.bytes())
+        throw Violation("status block reports " + number(bytes) + " bytes, of which only " + number(run.data.bytes()) +
+                            " have passed the link",
                         tlp);
-    if (int32_t(slots - engine.data.slots()) > 0)
+    if (int32_t(slots - run.data.slots()) > 0)
         throw Violation("status block reports " + number(slots) + " slots of the ring, of which only " +
-                            number(engine.data.slots()) + " have passed the link",
+                            number(run.data.slots()) + " have passed the link",
                         tlp);
     const bool stopped = block[4 * LITEPCIE_STATUS_REASON] != LITEPCIE_REASON_NONE;
-    if (engine.data.interrupts(slots, bytes) || stopped)
-        engine.owed = std::min(engine.owed + 1, kMostOwed);
+    if (run.data.interrupts(slots, bytes) || stopped)
+        run.owed = std::min(run.owed + 1, kMostOwed);
 }
 
-void OrderChecker::report(Engine &engine, const Tlp &tlp) {
+void OrderChecker::report(DescribedData &described, const Tlp &tlp) {
     uint8_t data[LITEPCIE_REPORT_BYTES];
     tlp.payload_bytes(data);
-    const uint64_t slot =
-        (tlp.address() - engine.data.status_address() - LITEPCIE_REPORT_OFFSET) / LITEPCIE_REPORT_BYTES;
+    const uint64_t slot = (tlp.address() - described.status_address() - LITEPCIE_REPORT_OFFSET) / LITEPCIE_REPORT_BYTES;
     const unsigned bytes = little_endian(data) & LITEPCIE_REPORT_BYTES_MASK;
-    if (!engine.data.report(slot, bytes))
+    if (!described.report(slot, bytes))
         throw Violation(
             "report of " + number(bytes) + " bytes in slot " + number(slot) + ", which have not passed the link", tlp);
 }
@@ -155,17 +169,19 @@ void OrderChecker::report(Engine &engine, const Tlp &tlp) {
 
 // Whichever engine has sent it, it must be one that owes an interrupt.
 template <typename Has> void OrderChecker::take_interrupt(Has has_vector, unsigned vector) {
-    bool used = false;
+    bool used = false, known = true;
     for (std::vector<Engine> *engines : {&readers_, &writers_})
-        for (Engine &engine : *engines) {
-            if (!has_vector(engine.data.vector()))
-                continue;
-            used |= engine.data.used();
-            if (engine.owed) {
-                engine.owed--;
-                return;
+        for (Engine &engine : *engines)
+            for (Run *run : {&engine.before, &engine.run}) {
+                if (!has_vector(run->data.vector()))
+                    continue;
+                if (run->owed) {
+                    run->owed--;
+                    return;
+                }
+                used |= run->data.used();
+                known &= run->data.followed() || !run->data.used();
             }
-        }
     for (size_t n = 0; n < armed_.size(); n++) {
         const bool each = user_vectors_ & LITEPCIE_INTERRUPT_VECTOR_EACH;
         if (armed_[n] && has_vector((user_vectors_ & LITEPCIE_INTERRUPT_VECTOR_FIRST_MASK) + (each ? n : 0))) {
@@ -173,7 +189,7 @@ template <typename Has> void OrderChecker::take_interrupt(Has has_vector, unsign
             return;
         }
     }
-    if (used)
+    if (used && known)
         throw Violation("interrupt " + number(vector) + " comes before the status block that it announces");
 }
 

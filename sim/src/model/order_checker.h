@@ -19,9 +19,12 @@ namespace litepcie {
 // - an MSI comes before the status block that it announces.
 //
 // It knows what the card can know: what the host wrote into registers and into descriptors, and the TLPs. An engine
-// whose MSI waits may have the next one wait behind it, so each engine may owe two MSIs; if it combines them, or is
-// reset, the check of its later MSIs is looser by one. Engines and the user's logic that share a vector are not told
-// apart.
+// whose MSI waits may have the next one wait behind it, so each engine may owe two MSIs; if it combines them, the check
+// of its later MSIs is looser by one. Engines and the user's logic that share a vector are not told apart.
+//
+// A RESET takes time to reach the card, which goes on meanwhile: the engine is followed as before until the host
+// enables it again. An MSI that it owes then has been withdrawn, or still waits for the link. If it comes, it comes
+// before the first status block of the engine's next run, which needs the same credits and begins later.
 class OrderChecker {
   public:
     // `channels` memory channels, then `streams` channels of streams. Without any, nothing is checked.
@@ -40,9 +43,13 @@ class OrderChecker {
     void reset();
 
   private:
-    struct Engine {
+    struct Run {
         DescribedData data;
         unsigned owed = 0;  // MSIs
+    };
+    struct Engine {
+        Run run;
+        Run before;  // the run that the last reset ended; its data are followed until the next run begins
     };
     struct Read {
         uint64_t address = 0;  // of the next byte
@@ -51,8 +58,8 @@ class OrderChecker {
 
     static void reset(Engine &engine);
     void write(const Tlp &tlp);
-    void status_block(Engine &engine, const Tlp &tlp);
-    void report(Engine &engine, const Tlp &tlp);
+    void status_block(Run &run, const Tlp &tlp);
+    void report(DescribedData &described, const Tlp &tlp);
     void arm(uint32_t bits);
     template <typename Has> void take_interrupt(Has has_vector, unsigned vector);
 
