@@ -18,7 +18,7 @@ from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES
 from litepcie_soc.dma.engine import DIRECTIONS, DMAEngine
 from litepcie_soc.dma.fetch import RING_LOG2_MAX
 from litepcie_soc.memory.bram import EndpointMemory
-from litepcie_soc.phy.errors import REPORTED_ERRORS
+from litepcie_soc.phy.errors import HEADER_BITS, REPORTED_ERRORS
 from litepcie_soc.phy.hard_block import blocks_of_bytes, completion_blocks, completion_space
 from litepcie_soc.phy.hard_block import completion_buffer_bytes as phy_completion_buffer_bytes
 from litepcie_soc.soc.banks import PinnedBanks
@@ -195,6 +195,9 @@ class LitePCIe(LiteXModule):
             strobe     = Signal()
             self.sync += strobe.eq(Reduce("OR", [strobes[name] for name in counters]))
             self.comb += getattr(self.tlp.shape.errors, error).eq(strobe)
+        header     = Signal(HEADER_BITS, reset_less=True)
+        self.sync += header.eq(self.tlp.error_header)
+        self.comb += self.tlp.shape.errors.header.eq(header)
 
     def add_host_port(self, buffers, limit):
         self.host  = HostPort(self.tlp.add_read_port("host", 1, destination_bits=DESTINATION_BITS),

@@ -74,6 +74,7 @@ MEANINGS = (
     (r"phy_error_unexpected_completion", "report an unexpected completion, for one cycle"),
     (r"phy_error_poisoned",        "report a poisoned completion, for one cycle"),
     (r"phy_error_unsupported_request", "report an unsupported request of the host, for one cycle"),
+    (r"phy_error_completer_abort", "report a request of the host that the card aborted, for one cycle"),
     (r"phy_function_reset",        "a function level reset waits; held until `phy_function_reset_done`"),
     (r"phy_function_reset_done",   "the function is reset, for one cycle: acknowledge the function level reset"),
     (r"msi_valid",                 "request an MSI; held until `msi_ready`"),

@@ -65,6 +65,7 @@ class CompletionCheck(LiteXModule):
         this cycle and the next one.
     error  : Record of Signal(), **out**, one-cycle strobes: `unsupported_request`, `completer_abort`, `poisoned`,
         `unexpected`, `timeout`, `bad_length`.
+    header : Signal(96), **out**, the header of the completion that `error` is about; its first dword in bits 31:0.
     """
     def __init__(self, data_width, contexts, tags, per_cycle=False):
         context     = contexts.context
@@ -78,6 +79,7 @@ class CompletionCheck(LiteXModule):
         self.room   = Signal()
         self.error  = Record([(name, 1) for name in (
             "unsupported_request", "completer_abort", "poisoned", "unexpected", "timeout", "bad_length")])
+        self.header = Signal(96)
 
         # # #
 
@@ -91,6 +93,12 @@ class CompletionCheck(LiteXModule):
         self.add_read(header, read, found, per_cycle)
         self.add_compare(read, found, updated, contexts)
         self.add_decision(found, updated, contexts)
+        self.add_header()
+
+    def add_header(self):
+        steps = [Cat(self.sink.dw0, self.sink.dw1, self.sink.dw2), *[Signal(96, reset_less=True) for _ in range(3)]]
+        self.sync += [after.eq(before) for before, after in zip(steps, steps[1:])]
+        self.comb += self.header.eq(steps[-1])
 
     # Step 1: take the header fields, address the RAMs ---------------------------------------------
 

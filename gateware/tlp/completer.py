@@ -59,6 +59,8 @@ class Completer(LiteXModule):
     link_up      : Signal(), **in**, the link is up. A request that came before the link was lost gets no further
         completions.
     refused      : Signal(), **out**, a request was refused; one cycle per request, the cycle after it was accepted.
+    unsupported  : Signal(), **out**, the same, but not for a poisoned write.
+    aborted      : Signal(), **out**, a completion with Completer Abort leaves; the request is still on `sink`.
     csr_bus      : wishbone.Interface, master, 32-bit data, word addresses.
     user         : UserAccess, with the master of the user's bus. None without `user_bus`.
     window_read  : MemoryReadStream, **out**, reads of the window.
@@ -70,6 +72,8 @@ class Completer(LiteXModule):
         self.completer = Signal(16)
         self.link_up   = Signal(reset=1)
         self.refused   = Signal()
+        self.unsupported = Signal()
+        self.aborted   = Signal()
         if window_bytes < PAGE_BYTES:
             raise ValueError(f"window_bytes {window_bytes!r} is not supported; give {PAGE_BYTES} or more")
         self.access    = access = DwordAccess()
@@ -304,8 +308,12 @@ class Completer(LiteXModule):
             NextValue(reading, 0),
             If(sink.valid & sink.last, NextState("IDLE"))
         )
-        self.sync += self.refused.eq(sink.valid & sink.first & sink.ready & ~message & ~ignored &
-            ((write & poisoned) | (~write & refuse)))
+        counts = sink.valid & sink.first & sink.ready & ~message & ~ignored
+        self.sync += [
+            self.refused.eq(counts & ((write & poisoned) | (~write & refuse))),
+            self.unsupported.eq(counts & ~write & refuse),
+        ]
+        self.comb += self.aborted.eq(fsm.ongoing("HEADER-2") & room & failed & ~refused & ~mute)
 
     def add_user(self, reads, address, start, done, dword, be):
         """Connects the user's bus: writes of the state machine go there dword by dword, reads by completions.

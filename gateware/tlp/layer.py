@@ -15,6 +15,7 @@ from litex.soc.interconnect.csr import CSRStatus
 
 from litepcie_soc.common.arbiter import PacketArbiter
 from litepcie_soc.common.pcie import TAGS_WITHOUT_EXTENDED, check_data_width
+from litepcie_soc.phy.errors import HEADER_BITS
 from litepcie_soc.phy.hard_block import own_blocks
 from litepcie_soc.phy.shapes import PHYShape
 from litepcie_soc.tlp.check import CompletionCheck
@@ -95,6 +96,8 @@ class TransactionLayer(LiteXModule):
     tx_stall     : Signal(), **out**, the PHY applies back-pressure to a request.
     rx_stall     : Signal(), **out**, a client applies back-pressure to completions.
     tags         : int, tags that all read ports share.
+    error_strobes : {name: Signal()}, **out**, one for each of ERRORS, and those of REPORTED_ERRORS.
+    error_header  : Signal(96), **out**, with a strobe: the header of the TLP, see `error_record`.
 
     Registers
     ---------
@@ -202,7 +205,15 @@ class TransactionLayer(LiteXModule):
             self.error_strobes[name] = strobe
             self.sync += If(~one_up[-1], count.eq(one_up))
             self.comb += [one_up.eq(count + strobe), status.status.eq(count)]
-        self.comb += self.error_strobes["refused"].eq(self.completer.refused)
+        completer = self.completer
+        self.comb += self.error_strobes["refused"].eq(completer.refused)
+        self.error_strobes.update(unsupported=completer.unsupported, aborted=completer.aborted)
+        self.error_header = Signal(HEADER_BITS)
+        self.completion_header = Signal(HEADER_BITS)
+        self.comb += self.error_header.eq(self.completion_header)
+        if self.user:
+            self.comb += If(completer.aborted,
+                self.error_header.eq(Cat(completer.sink.dw0, completer.sink.dw1, completer.sink.dw2)))
 
     # Finalisation ---------------------------------------------------------------------------------
 
@@ -293,6 +304,7 @@ class TransactionLayer(LiteXModule):
             timeout.clearing.eq(contexts.clearing),
             timeout.clear_tag.eq(contexts.walk),
             *[self.error_strobes[name].eq(getattr(check.error, name)) for name, _ in ERRORS[:-1]],
+            self.completion_header.eq(check.header),
         ]
         self.sync += [
             self.drained.eq(issue.idle & (pool.live == 0)),

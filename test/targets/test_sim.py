@@ -176,6 +176,7 @@ def ports(width, phy):
         "phy_function_reset": ("input", 1), "phy_function_reset_done": ("output", 1),
         "phy_error_completion_timeout": ("output", 1), "phy_error_unexpected_completion": ("output", 1),
         "phy_error_poisoned": ("output", 1), "phy_error_unsupported_request": ("output", 1),
+        "phy_error_completer_abort": ("output", 1),
         "msi_valid": ("output", 1), "msi_ready": ("input", 1), "msi_dat": ("output", 8),
     }
 

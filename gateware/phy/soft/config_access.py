@@ -37,7 +37,6 @@ class ConfigAccess(LiteXModule):
     source   : stream of 16 bits, **out**; their completions.
     id       : 16, **out**; bus, device and function number, as the last write named them (2.2.6.2).
     hold     : 1, **in**; what a write forbids may still come. It is answered after that.
-    poisoned : 1, **out**; a pulse: a write was poisoned.
     busy     : 1, **out**; a request has begun to come, and is not answered.
     """
     def __init__(self, space):
@@ -45,7 +44,6 @@ class ConfigAccess(LiteXModule):
         self.source   = stream.Endpoint(WORD)
         self.id       = Signal(16)
         self.hold     = Signal()
-        self.poisoned = Signal()
         self.busy     = Signal()
 
         # # #
@@ -75,7 +73,6 @@ class ConfigAccess(LiteXModule):
         )
         self.fsm.act("ACCESS",
             space.write.eq(is_write & ~poisoned),
-            self.poisoned.eq(is_write & poisoned),
             If(space.write, NextValue(self.id, Cat(Constant(0, 3), self.words[4][11:16], self.words[4][0:8]))),
             NextState("WAIT"),
         )

@@ -12,7 +12,9 @@ from migen import *
 
 from litex.gen import *
 
-from litepcie_soc.phy.soft.error_reports import DETECTED, ErrorReports
+from litepcie_soc.phy.soft.error_kinds import DETECTABLE, DETECTED
+from litepcie_soc.phy.soft.error_log import ErrorLog
+from litepcie_soc.phy.soft.error_reports import ErrorReports
 
 # Offsets in bytes (PCIe 2.1 chapter 7).
 COMMAND, CLASS, CACHE_LINE, BAR0, SUBSYSTEM, POINTER, INTERRUPT = 0x04, 0x08, 0x0c, 0x10, 0x2c, 0x34, 0x3c
@@ -23,6 +25,7 @@ LINK_CONTROL   = EXPRESS + 0x10
 LINK_CONTROL_2 = EXPRESS + 0x30
 UNCORRECTABLE_STATUS, UNCORRECTABLE_MASK, UNCORRECTABLE_SEVERITY = ERRORS + 0x04, ERRORS + 0x08, ERRORS + 0x0c
 CORRECTABLE_STATUS, CORRECTABLE_MASK = ERRORS + 0x10, ERRORS + 0x14
+ERROR_CONTROL, HEADER_LOG = ERRORS + 0x18, ERRORS + 0x1c
 
 # Bits of Device Capabilities: the value and the scale of the slot's power limit (7.8.3).
 POWER_LIMIT = slice(18, 28)
@@ -32,16 +35,19 @@ EXTENDED_TAG, FUNCTION_RESET = 8, 15
 MPS_BITS, MRRS_BITS          = slice(5, 8), slice(12, 15)
 STATUS                       = 16
 # Bits of Command and of its upper half, Status.
-SERR_ENABLE, SIGNALED_ERROR  = 8, 30
+PARITY_RESPONSE, SERR_ENABLE = 6, 8
+DATA_PARITY, SIGNALED_ABORT, SIGNALED_ERROR, DETECTED_PARITY = 24, 27, 30, 31
 
+# What every reset but that of the slot leaves (7.4, RWS and ROS), and so do First Error Pointer and Header Log.
+STICKY = dict.fromkeys((UNCORRECTABLE_STATUS, UNCORRECTABLE_MASK, UNCORRECTABLE_SEVERITY, CORRECTABLE_STATUS,
+    CORRECTABLE_MASK), 2**32 - 1)
 # Bits that a function level reset leaves (6.6.2): what belongs to the link, and what is sticky.
 LINK_BITS = 0x00c8  # Of Link Control: RCB, Common Clock Configuration, Extended Synch.
 KEPT = {
     DEVICE_CONTROL : 0b111 << MPS_BITS.start,
     LINK_CONTROL   : LINK_BITS,
     LINK_CONTROL_2 : 0x000f,
-    **dict.fromkeys((UNCORRECTABLE_STATUS, UNCORRECTABLE_MASK, UNCORRECTABLE_SEVERITY, CORRECTABLE_STATUS,
-        CORRECTABLE_MASK), 2**32 - 1),
+    **STICKY,
 }
 
 # Registers ----------------------------------------------------------------------------------------
@@ -58,7 +64,6 @@ class Dword:
 def registers(vendor, device, subsystem_vendor, subsystem_device, class_code, bar0_size, max_payload, extended_tag):
     """Returns the registers that are not 0, by their dword number."""
     link   = 1 << 4 | 1                       # One lane, 2.5 GT/s.
-    errors = 0x003f_f030                      # All that PCIe 2.1 has.
     found  = {
         0x00            : Dword(device << 16 | vendor),
         COMMAND         : Dword(0x0010_0000, 0x0546, 0xf900_0000),
@@ -84,9 +89,10 @@ def registers(vendor, device, subsystem_vendor, subsystem_device, class_code, ba
         EXPRESS + 0x2c  : Dword(1 << 1),
         LINK_CONTROL_2  : Dword(1, 0x000f),
         ERRORS          : Dword(0x0001_0001),               # Advanced Error Reporting, the last one.
-        UNCORRECTABLE_STATUS   : Dword(0, 0, errors),
-        UNCORRECTABLE_MASK     : Dword(0, errors),
-        UNCORRECTABLE_SEVERITY : Dword(0x0006_2030, errors),
+        UNCORRECTABLE_STATUS   : Dword(0, 0, DETECTABLE),
+        UNCORRECTABLE_MASK     : Dword(0, DETECTABLE),
+        # Bits of what is not detected keep the value that they have after reset (7.10.4).
+        UNCORRECTABLE_SEVERITY : Dword(0x0006_2030, DETECTABLE),
         CORRECTABLE_STATUS     : Dword(0, 0, 0xf1c1),
         CORRECTABLE_MASK       : Dword(0x2000, 0xf1c1),         # Advisory errors are masked.
     }
@@ -115,9 +121,10 @@ class ConfigSpace(LiteXModule):
     be       : 4, **in**; bytes of ``data_w`` that are written.
     data_r   : 32, **out**; the dword at the address of two cycles before.
     reports  : `ErrorReports`, whose inputs are pulses for each error. One that comes with a write of its bits stays.
+    log      : `ErrorLog`, whose ``headers``, ``load`` and ``unknown`` are inputs.
     power_limit : 10, **in**; value and scale of the slot's power limit.
     take_limit  : 1, **in**; a pulse: it came.
-    reset    : 1, **in**; all registers, as after a hot reset.
+    reset    : 1, **in**; all registers, as after a hot reset: what is STICKY stays, and errors do not count.
     function_reset : 1, **in**; the same, but the power limit and the bits of KEPT stay (6.6.2). To be asserted some
                time after:
     flr      : 1, **out**; a pulse: the host has asked for a function level reset.
@@ -140,6 +147,7 @@ class ConfigSpace(LiteXModule):
         self.be      = Signal(4)
         self.data_r  = Signal(32)
         self.reports = ErrorReports()
+        self.log     = ErrorLog()
         self.power_limit = Signal(10)
         self.take_limit  = Signal()
         self.reset   = Signal()
@@ -165,11 +173,26 @@ class ConfigSpace(LiteXModule):
                 **{number: self.data_r.eq(self.dwords.get(number, dword.value))
                     for number, dword in self.table.items()},
                 DEVICE_CAPABILITIES//4: self.data_r.eq(capabilities),
+                ERROR_CONTROL//4: self.data_r.eq(self.log.pointer),
+                **{HEADER_LOG//4 + n: self.data_r.eq(self.log.data) for n in range(4)},
             }),
         ]
+        self.add_log()
         for number, dword in self.dwords.items():
             self.add_register(number, dword)
         self.add_meanings()
+
+    def add_log(self):
+        """First Error Pointer and Header Log."""
+        log, reports = self.log, self.reports
+        self.comb += [
+            log.address.eq(self.address[:2] - HEADER_LOG//4 % 4),
+            log.hold.eq(self.reset | self.function_reset),
+            [log.logged[name].eq(signal) for name, signal in reports.logged.items()],
+            If(self.write & (self.address == UNCORRECTABLE_STATUS//4),
+                log.cleared.eq(self.data_w & Cat(*[Replicate(self.be[n], 8) for n in range(4)])),
+            ),
+        ]
 
     def add_register(self, number, dword):
         """Writes, resets and errors of a dword."""
@@ -179,6 +202,7 @@ class ConfigSpace(LiteXModule):
         kept    = dword & ~(mask & row.writable) & ~(data & row.clears)
         sets    = self.reported().get(number, {})
         keeps   = KEPT.get(4*number, 0)
+        sticky  = STICKY.get(4*number, 0)
         following = Signal(32)
         self.comb += [
             following.eq(dword),
@@ -190,7 +214,7 @@ class ConfigSpace(LiteXModule):
             dword.eq(following),
             [If(error, dword[bit].eq(1)) for bit, error in sets.items()],
             If(self.function_reset, dword.eq((dword & keeps) | (row.value & ~keeps))),
-            If(self.reset, dword.eq(row.value)),
+            If(self.reset, dword.eq((dword & sticky) | (row.value & ~sticky))),
         ]
 
     def discarded(self, number):
@@ -202,7 +226,8 @@ class ConfigSpace(LiteXModule):
         """Bits that errors set: {dword number: {bit: signal}}."""
         reports = self.reports
         return {
-            COMMAND//4              : {SIGNALED_ERROR: reports.signaled},
+            COMMAND//4              : {SIGNALED_ERROR: reports.signaled, SIGNALED_ABORT: reports.aborted,
+                DETECTED_PARITY: reports.poisoned, DATA_PARITY: reports.poisoned_data},
             DEVICE_CONTROL//4       : {STATUS + bit: reports.detected[bit] for bit in DETECTED},
             UNCORRECTABLE_STATUS//4 : reports.uncorrectable,
             CORRECTABLE_STATUS//4   : reports.corrected,
@@ -229,6 +254,7 @@ class ConfigSpace(LiteXModule):
             self.reports.correctable_mask.eq(of(CORRECTABLE_MASK)),
             self.reports.enables.eq(of(DEVICE_CONTROL)[:4]),
             self.reports.serr.eq(of(COMMAND)[SERR_ENABLE]),
+            self.reports.parity.eq(of(COMMAND)[PARITY_RESPONSE]),
         ]
         self.sync += self.flr.eq(self.write & (self.address == DEVICE_CONTROL//4) & self.be[FUNCTION_RESET//8]
             & self.data_w[FUNCTION_RESET])

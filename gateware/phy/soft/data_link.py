@@ -69,10 +69,10 @@ class DataLink(LiteXModule):
     ready      : 1, **out**; with ``quiet``: there are credits for the longest TLP of each type.
     power_seen : 1, **out**; a pulse: a DLLP of power management was received, ``dllp.dword``.
     dl_up      : 1, **out**; DL_Up: flow control is initialized.
-    lcrc_error, dllp_error, nak_sent, nak_received, replay, timeout, rollover, protocol_error, malformed : 1, **out**;
-                 pulses for counters. A protocol error is an ACK or NAK with a wrong number, or a TLP for which there
-                 was no credit left. A malformed TLP is acknowledged and dropped, and its credits are not given back, as
-                 its header cannot be trusted.
+    lcrc_error, dllp_error, nak_sent, nak_received, replay, timeout, rollover, ack_error, overflow, protocol_error,
+    malformed  : 1, **out**; pulses for counters. A protocol error is an ACK or NAK with a wrong number (ack_error), or
+                 a TLP for which there was no credit left (overflow). A malformed TLP is acknowledged and dropped, and
+                 its credits are not given back, as its header cannot be trusted.
 
     PCIe 2.1 chapter 3.
     """
@@ -270,10 +270,12 @@ class DataLink(LiteXModule):
         self.replay         = self.replayer.replay
         self.timeout        = self.replayer.timeout
         self.rollover       = self.replayer.rollover
+        self.ack_error      = self.replayer.error
+        self.overflow       = self.receiver.overflow
         self.protocol_error = Signal()
         self.power_seen     = self.dllp.power
         self.malformed      = Signal()
         self.comb += [
-            self.protocol_error.eq(self.replayer.error | self.receiver.overflow),
+            self.protocol_error.eq(self.ack_error | self.overflow),
             self.malformed.eq(self.receiver.accepted & self.length.malformed),
         ]

@@ -17,6 +17,7 @@ from litepcie_soc.phy.errors import error_record
 from litepcie_soc.phy.soft.beats import BEAT_BITS, BeatsToWords, WordsToBeats
 from litepcie_soc.phy.soft.config_access import ConfigAccess
 from litepcie_soc.phy.soft.config_space import DEVICE_CONTROL, ConfigSpace
+from litepcie_soc.phy.soft.error_kinds import LAYER, MALFORMED, REQUEST
 from litepcie_soc.phy.soft.own_requests import OwnRequests
 from litepcie_soc.phy.soft.queues import TransmitQueues
 from litepcie_soc.phy.soft.requests import RequestSorter
@@ -37,7 +38,7 @@ class SoftEndpoint(LiteXModule):
     `BusMasterStop`; so does PME_TO_Ack. Reads that wait for credits then are dropped, because a completion must not
     wait for them. They end with a timeout.
 
-    Everything but the errors that stay over a hot reset is lost with the link.
+    Everything but what is sticky in configuration space is lost with the link.
 
     Parameters
     ----------
@@ -57,7 +58,8 @@ class SoftEndpoint(LiteXModule):
     id      : 16, **out**; bus, device and function number.
     bus_master_enable, extended_tag, relaxed_ordering_enable, no_snoop_enable, rcb_128, msi_enable : 1, **out**.
     mps, mrrs : 3, **out**; as encoded.
-    errors  : Record of `error_record`, **in**; pulses.
+    errors  : Record of `error_record`, **in**; pulses. Requests are judged here, so that unsupported ones are ignored.
+    errors_arrived, header_unknown : 1, **in**; with ``errors``, see `ErrorCrossing`.
     function_reset : 1, **out**; a function level reset waits for:
     function_reset_end : 1, **in**; until ``function_reset`` is deasserted.
     """
@@ -67,6 +69,7 @@ class SoftEndpoint(LiteXModule):
             **identity)
         self.down   = Signal(reset=1)
         self.errors = error_record()
+        self.errors_arrived, self.header_unknown = Signal(), Signal()
         self.sync  += self.down.eq(~stack.link_up | stack.hot_reset)
 
         # # #
@@ -94,6 +97,7 @@ class SoftEndpoint(LiteXModule):
         self.add_state()
         self.add_function_reset()
         self.add_correctable()
+        self.add_uncorrectable()
 
     def add_receive(self):
         """From the data link layer to configuration space and transaction layer."""
@@ -137,7 +141,6 @@ class SoftEndpoint(LiteXModule):
         self.extended_tag, self.rcb_128, self.msi_enable = space.extended_tag, space.rcb_128, space.msi_enable
         self.relaxed_ordering_enable, self.no_snoop_enable = control[RELAXED_ORDERING], control[NO_SNOOP]
         self.mps, self.mrrs = space.mps, space.mrrs
-        errors = self.errors
         self.comb += [
             space.reset.eq(self.down),
             self.bus_master_enable.eq(space.bus_master_enable & running),
@@ -161,9 +164,6 @@ class SoftEndpoint(LiteXModule):
             self.own.late.eq(space.reports.late),
             self.own.awake.eq(space.power_state == 0),
             self.own.silent.eq(power.off | space.function_reset),
-            Cat(*space.reports.errors).eq(Cat(errors.poisoned | self.access.poisoned, errors.completion_timeout,
-                errors.unexpected_completion, errors.unsupported_request)),
-            space.reports.unsupported_posted.eq(self.sorter.unsupported),
         ]
 
         # Registered, as one crosses to another clock, and the other is far away.
@@ -185,6 +185,35 @@ class SoftEndpoint(LiteXModule):
             "replay_timer": layer.timeout,
         }
         self.sync += [self.space.reports.correctable[name].eq(error) for name, error in errors.items()]
+
+    def add_uncorrectable(self):
+        """What is lost, and the header of its TLP."""
+        log, sorter, layer = self.space.log, self.sorter, self.stack.data_link
+        errors, reports    = self.errors, self.space.reports.errors
+        # Registered, as the correctable ones.
+        self.sync += [
+            reports["malformed"].eq(layer.malformed),
+            reports["overflow"].eq(layer.overflow),
+            reports["protocol"].eq(layer.ack_error),
+        ]
+        self.comb += [
+            reports["unsupported"].eq(sorter.unsupported),
+            reports["unsupported_posted"].eq(sorter.unsupported_posted),
+            reports["poisoned_request"].eq(sorter.poisoned),
+            reports["poisoned_posted"].eq(sorter.poisoned_posted),
+            reports["poisoned_completion"].eq(errors.poisoned),
+            reports["unexpected"].eq(errors.unexpected_completion),
+            reports["abort"].eq(errors.completer_abort),
+            reports["timeout"].eq(errors.completion_timeout),
+            log.headers[REQUEST].eq(sorter.header),
+            log.load[REQUEST].eq(sorter.whole),
+            log.headers[MALFORMED].eq(layer.length.header),
+            log.load[MALFORMED].eq(layer.length.ended),
+            log.unknown[MALFORMED].eq(layer.length.unknown),
+            log.headers[LAYER].eq(errors.header),
+            log.load[LAYER].eq(self.errors_arrived),
+            log.unknown[LAYER].eq(self.header_unknown),
+        ]
 
     def add_function_reset(self):
         """Registers are in reset until the logic of the card is reset. The write that asked for it is answered.

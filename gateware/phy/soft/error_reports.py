@@ -10,17 +10,12 @@ from migen import *
 
 from litex.gen import *
 
-# Errors that the endpoint reports: bits of Uncorrectable Error Status (PCIe 2.1 7.10.2).
-POISONED, TIMEOUT, UNEXPECTED, UNSUPPORTED = 12, 14, 16, 20
-REPORTED = POISONED, TIMEOUT, UNEXPECTED, UNSUPPORTED
-# Bits of Correctable Error Status (7.10.5).
-ADVISORY = 13
-CORRECTABLE = {"receiver": 0, "bad_tlp": 6, "bad_dllp": 7, "rollover": 8, "replay_timer": 12}
-# Bits of Device Status (7.8.5): Correctable, Non-Fatal and Fatal Error Detected, Unsupported Request Detected.
-DETECTED = CORRECTABLE_DETECTED, NONFATAL_DETECTED, FATAL_DETECTED, UNSUPPORTED_DETECTED = range(4)
+from litepcie_soc.phy.soft.error_kinds import ADVISORY, CORRECTABLE, CORRECTABLE_DETECTED, DETECTED, FATAL_DETECTED
+from litepcie_soc.phy.soft.error_kinds import KINDS, NONFATAL_DETECTED, REPORTED, UNSUPPORTED, UNSUPPORTED_DETECTED
+
 # Messages: bits of ``messages`` and ``late``, and of the enables in Device Control (7.8.4), where a further one is for
 # unsupported requests.
-KINDS = COR, NONFATAL, FATAL = range(3)
+MESSAGES = COR, NONFATAL, FATAL = range(3)
 UNSUPPORTED_ENABLE = 3
 
 # Error Reports ------------------------------------------------------------------------------------
@@ -29,88 +24,106 @@ UNSUPPORTED_ENABLE = 3
 class ErrorReports(LiteXModule):
     """Decides which bits an error sets, and which message it asks for (PCIe 2.1 6.2.5, figure 6-2).
 
-    An error of REPORTED is fatal if its bit of Uncorrectable Error Severity is set. Otherwise it is advisory, that is,
-    correctable (6.2.3.2.4): a requester knows of an unsupported request by its completion, and the driver tries again
-    what a completion has spoilt or has not come for. Uncorrectable Error Status shows an advisory error only while
-    Advisory Non-Fatal Error is not masked. Nobody knows of a posted request that is unsupported: it is non-fatal.
+    An error of KINDS is fatal if its bit of Uncorrectable Error Severity is set. Otherwise it is advisory, that is,
+    correctable (6.2.3.2.4), or non-fatal, as its kind says. Uncorrectable Error Status shows an advisory error only
+    while Advisory Non-Fatal Error is not masked. The header of an error that Uncorrectable Error Status shows is
+    logged, unless Uncorrectable Error Mask has its bit.
 
     In D3hot, an error by a received TLP is told, and others when the function is back in D0 (5.3.1.4.1): ``late``.
 
     Attributes
     ----------
-    errors    : [1], **in**; pulses, for each of REPORTED.
-    unsupported_posted : 1, **in**; a pulse: a posted request was unsupported.
+    errors    : {name: 1}, **in**; pulses, for each of KINDS.
     correctable : {name: 1}, **in**; pulses, for each of CORRECTABLE: what the link has made good.
     severity, mask : 32, **in**; Uncorrectable Error Severity and Mask.
     correctable_mask : 32, **in**; Correctable Error Mask.
     enables   : 4, **in**; of Device Control.
     serr      : 1, **in**; SERR# Enable.
+    parity    : 1, **in**; Parity Error Response.
     detected  : 4, **out**; pulses: bits of Device Status, a cycle after the error, as the other outputs.
     uncorrectable : {bit: 1}, **out**; pulses: bits of Uncorrectable Error Status.
+    logged    : {name: 1}, **out**; pulses: an error of KINDS that may be logged.
     corrected : {bit: 1}, **out**; pulses: bits of Correctable Error Status.
-    messages, late : 3, **out**; pulses for each of KINDS: a message is wanted, by a received TLP or else.
-    signaled  : 1, **out**; a pulse: Signaled System Error.
+    messages, late : 3, **out**; pulses for each of MESSAGES: a message is wanted, by a received TLP or else.
+    signaled, aborted, poisoned, poisoned_data : 1, **out**; pulses: bits of Status: Signaled System Error, Signaled
+                Target Abort, Detected Parity Error and Master Data Parity Error.
     """
     def __init__(self):
-        self.errors    = [Signal(name=f"error{bit}") for bit in REPORTED]
-        self.unsupported_posted = Signal()
+        self.errors    = {name: Signal(name=f"error_{name}") for name in KINDS}
         self.correctable = {name: Signal(name=f"correctable_{name}") for name in CORRECTABLE}
         self.severity  = Signal(32)
         self.mask      = Signal(32)
         self.correctable_mask = Signal(32)
         self.enables   = Signal(4)
         self.serr      = Signal()
+        self.parity    = Signal()
         self.detected  = Signal(len(DETECTED))
         self.uncorrectable = {bit: Signal(name=f"uncorrectable{bit}") for bit in REPORTED}
+        self.logged    = {name: Signal(name=f"logged_{name}") for name in KINDS}
         self.corrected = {bit: Signal(name=f"corrected{bit}") for bit in (*CORRECTABLE.values(), ADVISORY)}
-        self.messages  = Signal(len(KINDS))
-        self.late      = Signal(len(KINDS))
+        self.messages  = Signal(len(MESSAGES))
+        self.late      = Signal(len(MESSAGES))
         self.signaled  = Signal()
+        self.aborted   = Signal()
+        self.poisoned  = Signal()
+        self.poisoned_data = Signal()
 
         # # #
 
-        posted   = self.unsupported_posted
-        fatal    = [error & self.severity[bit] for bit, error in zip(REPORTED, self.errors)]
-        advisory = [error & ~self.severity[bit] for bit, error in zip(REPORTED, self.errors)]
-        some     = Reduce("OR", advisory)
+        errors   = self.errors
+        fatal    = {name: errors[name] & self.severity[kind.bit] for name, kind in KINDS.items()}
+        advisory = {name: errors[name] & ~self.severity[kind.bit] for name, kind in KINDS.items() if kind.advisory}
+        nonfatal = {name: errors[name] & ~self.severity[kind.bit] for name, kind in KINDS.items() if not kind.advisory}
+        some     = Reduce("OR", list(advisory.values()))
+        shown    = {name: errors[name] & (self.severity[kind.bit] | ~self.correctable_mask[ADVISORY]
+            if kind.advisory else 1) for name, kind in KINDS.items()}
         self.sync += [
             self.detected[CORRECTABLE_DETECTED].eq(Reduce("OR", [some, *self.correctable.values()])),
-            self.detected[NONFATAL_DETECTED].eq(posted & ~self.severity[UNSUPPORTED]),
-            self.detected[FATAL_DETECTED].eq(Reduce("OR", fatal) | (posted & self.severity[UNSUPPORTED])),
-            self.detected[UNSUPPORTED_DETECTED].eq(self.errors[REPORTED.index(UNSUPPORTED)] | posted),
+            self.detected[NONFATAL_DETECTED].eq(Reduce("OR", list(nonfatal.values()))),
+            self.detected[FATAL_DETECTED].eq(Reduce("OR", list(fatal.values()))),
+            self.detected[UNSUPPORTED_DETECTED].eq(self.any_of(errors, bit=UNSUPPORTED)),
             [self.corrected[CORRECTABLE[name]].eq(error) for name, error in self.correctable.items()],
             self.corrected[ADVISORY].eq(some),
-            [self.uncorrectable[bit].eq(error & (self.severity[bit] | ~self.correctable_mask[ADVISORY])
-                | (posted if bit == UNSUPPORTED else 0)) for bit, error in zip(REPORTED, self.errors)],
+            [signal.eq(self.any_of(shown, bit=bit)) for bit, signal in self.uncorrectable.items()],
+            [self.logged[name].eq(error & ~self.mask[KINDS[name].bit]) for name, error in shown.items()],
+            self.aborted.eq(errors["abort"]),
+            self.poisoned.eq(self.any_of(errors, parity=True)),
+            self.poisoned_data.eq(errors["poisoned_completion"] & self.parity),
         ]
-        self.add_messages(fatal, advisory)
+        self.add_messages(fatal, nonfatal, advisory)
 
-    def add_messages(self, fatal, advisory):
+    @staticmethod
+    def any_of(signals, **fields):
+        """Any of the signals {name: 1} whose kinds have these fields."""
+        return Reduce("OR", [signal for name, signal in signals.items()
+            if all(getattr(KINDS[name], field) == value for field, value in fields.items())] or [0])
+
+    def add_messages(self, fatal, nonfatal, advisory):
         """What the host has enabled of it. SERR# Enable stands for the enables of what is not correctable."""
-        some   = {kind: Signal(name=f"enabled{kind}") for kind in KINDS}
-        told   = self.enables[UNSUPPORTED_ENABLE]
-        posted = self.unsupported_posted & ~self.mask[UNSUPPORTED] & (told | self.serr)
+        some = {message: Signal(name=f"enabled{message}") for message in MESSAGES}
+        told = self.enables[UNSUPPORTED_ENABLE]
 
-        def open_(bit, unsupported):
-            """An error may be told; of an unsupported request, if ``unsupported``."""
-            return unsupported if bit == UNSUPPORTED else 1
-        quiet   = {bit: error & ~self.correctable_mask[ADVISORY] & open_(bit, told) & some[COR]
-            for bit, error in zip(REPORTED, advisory)}
-        grave   = {bit: error & ~self.mask[bit] & open_(bit, told | self.serr) & some[FATAL]
-            for bit, error in zip(REPORTED, fatal)}
-        by_tlp  = [bit for bit in REPORTED if bit != TIMEOUT]
-        link    = [error & ~self.correctable_mask[CORRECTABLE[name]] for name, error in self.correctable.items()]
-        wanted  = Cat(Reduce("OR", [quiet[bit] for bit in by_tlp]),
-            posted & ~self.severity[UNSUPPORTED] & some[NONFATAL],
-            Reduce("OR", [grave[bit] for bit in by_tlp]) | (posted & self.severity[UNSUPPORTED] & some[FATAL]))
+        def wanted(errors, mask, unsupported, message):
+            """Errors that ask for a message; of an unsupported request, if ``unsupported``."""
+            return {name: error & ~(self.mask[KINDS[name].bit] if mask is None else mask) & some[message]
+                & (unsupported if KINDS[name].bit == UNSUPPORTED else 1) for name, error in errors.items()}
+        link  = [error & ~self.correctable_mask[CORRECTABLE[name]] for name, error in self.correctable.items()]
+        parts = {
+            COR:      wanted(advisory, self.correctable_mask[ADVISORY], told, COR),
+            NONFATAL: wanted(nonfatal, None, told | self.serr, NONFATAL),
+            FATAL:    wanted(fatal, None, told | self.serr, FATAL),
+        }
         self.comb += [
             some[COR].eq(self.enables[COR]),
             some[NONFATAL].eq(self.enables[NONFATAL] | self.serr),
             some[FATAL].eq(self.enables[FATAL] | self.serr),
-            self.signaled.eq(self.serr & (self.messages[NONFATAL] | self.messages[FATAL] | self.late[FATAL])),
+            self.signaled.eq(self.serr & ((self.messages | self.late)[NONFATAL:] != 0)),
         ]
-        self.sync += [
-            self.messages.eq(wanted),
-            self.late[COR].eq((Reduce("OR", link) & some[COR]) | quiet[TIMEOUT]),
-            self.late[FATAL].eq(grave[TIMEOUT]),
-        ]
+        for message, signals in parts.items():
+            late = [self.any_of(signals, received=False)]
+            if message == COR:
+                late.append(Reduce("OR", link) & some[COR])
+            self.sync += [
+                self.messages[message].eq(self.any_of(signals, received=True)),
+                self.late[message].eq(Reduce("OR", late)),
+            ]

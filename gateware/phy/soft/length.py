@@ -10,9 +10,12 @@ from migen import *
 
 from litex.gen import *
 
+from litepcie_soc.phy.soft.error_log import HEADER_BITS, HeaderWords
+
 # Bits of the first two words of a header. Word 0 is preceded by the sequence number.
 FOUR_DWORDS, DATA, PREFIX = 5, 6, 7        # Of word 0: fmt.
 DIGEST                    = 7              # Of word 1: TD.
+SHORTEST                  = 9              # Words of a sequence number, a header of three dwords, and an LCRC.
 
 
 def payload_dwords(word):
@@ -29,6 +32,9 @@ class LengthCheck(LiteXModule):
                 `Receiver`.
     mps       : 3, **in**; Max_Payload_Size as encoded.
     malformed : 1, **out**; valid from two cycles after ``last`` to two cycles after the next ``last``.
+    header    : 128, **out**; the header of the newest TLP, see `HeaderWords`.
+    ended     : 1, **out**; a pulse, a cycle after ``last``: the header has come.
+    unknown   : 1, **out**; with ``ended``: no, as the TLP was shorter.
 
     PCIe 2.1 2.2.2 and 2.2.3.
     """
@@ -39,10 +45,13 @@ class LengthCheck(LiteXModule):
         self.last      = Signal()
         self.mps       = Signal(3)
         self.malformed = Signal()
+        self.header    = Signal(HEADER_BITS)
+        self.ended     = Signal()
+        self.unknown   = Signal()
 
         # # #
 
-        place  = Signal(3)   # Words before this one, at most 4.
+        place  = Signal(4)   # Words before this one, at most SHORTEST.
         fmt    = Signal(3)
         dwords = Signal(10)
         digest = Signal()
@@ -51,8 +60,13 @@ class LengthCheck(LiteXModule):
         limit  = Signal(9)
         large  = Signal()
         wrong  = Signal()
-        ended  = Signal()
+        ended  = self.ended
+        self.words = HeaderWords(place, first=1)
         self.comb += [
+            self.words.word.eq(self.data),
+            self.words.take.eq(self.valid & ~self.first),
+            self.header.eq(self.words.header),
+            self.unknown.eq(place != SHORTEST),
             If(fmt[1], words.eq(Cat(0, dwords, dwords == 0))),
             Case(self.mps, {code: limit.eq(32 << code) for code in range(3)} | {"default": limit.eq(256)}),
         ]
@@ -66,8 +80,8 @@ class LengthCheck(LiteXModule):
                     2:         [place.eq(3), dwords.eq(payload_dwords(self.data)), digest.eq(self.data[DIGEST])],
                     3:         [place.eq(4), left.eq(Mux(fmt[0], 7, 5) + words + Cat(0, digest)),
                         large.eq(fmt[1] & ((dwords > limit) | (dwords == 0)))],
-                    "default": left.eq(left - (left != 0)),
+                    "default": [left.eq(left - (left != 0)), If(place != SHORTEST, place.eq(place + 1))],
                 }),
-                If(self.last, wrong.eq((place != 4) | self.first | (left != 1))),
+                If(self.last, wrong.eq((place < 4) | self.first | (left != 1))),
             ),
         ]

@@ -14,7 +14,7 @@ from litex.soc.interconnect import stream
 
 from litepcie_soc.common.pcie import FMT_TYPE_MWR_32, FMT_TYPE_MWR_64
 from litepcie_soc.phy.soft.beats import swapped
-from litepcie_soc.phy.soft.error_reports import COR, FATAL, KINDS, NONFATAL
+from litepcie_soc.phy.soft.error_reports import COR, FATAL, MESSAGES, NONFATAL
 from litepcie_soc.phy.soft.lcrc import WORD
 
 # Fmt and type of messages without data that go to the root complex, alone or with those of all ports (PCIe 2.1 table
@@ -54,8 +54,8 @@ class OwnRequests(LiteXModule):
         self.msi     = Signal()
         self.pme     = Signal()
         self.wait    = Signal()
-        self.errors  = Signal(len(KINDS))
-        self.late    = Signal(len(KINDS))
+        self.errors  = Signal(len(MESSAGES))
+        self.late    = Signal(len(MESSAGES))
         self.awake   = Signal()
         self.silent  = Signal()
         self.id      = Signal(16)
@@ -70,8 +70,8 @@ class OwnRequests(LiteXModule):
         # # #
 
         interrupt, answer = Signal(), Signal()  # What is wanted.
-        told, held        = Signal(len(KINDS)), Signal(len(KINDS))
-        begun             = Signal(len(KINDS))
+        told, held        = Signal(len(MESSAGES)), Signal(len(MESSAGES))
+        begun             = Signal(len(MESSAGES))
         gathered          = Signal()
         code              = Signal(8)
         place             = Signal(4)

@@ -16,10 +16,11 @@ from litex.soc.interconnect import stream
 from litepcie_soc.common.arbiter import PacketArbiter
 from litepcie_soc.common.pcie import RCB_BYTES, phy_layout
 from litepcie_soc.phy.crossing import LinkCrossing, in_pcie
-from litepcie_soc.phy.errors import REPORTED_ERRORS, error_record
+from litepcie_soc.phy.errors import error_record
 from litepcie_soc.phy.hard_block import HEADER_CREDIT
 from litepcie_soc.phy.soft.beats import BEAT_BITS
 from litepcie_soc.phy.soft.endpoint import SoftEndpoint
+from litepcie_soc.phy.soft.error_crossing import ErrorCrossing
 from litepcie_soc.phy.soft.stop import IS_STOP, NUMBER, StopMarker
 from litepcie_soc.phy.ultrascale.control import FunctionResetEnd
 
@@ -83,9 +84,14 @@ class SoftPHY(LiteXModule):
         self.add_stop(endpoint)
         self.add_state(endpoint, max_payload)
         self.add_function_reset(endpoint)
-        self.errors   = errors = error_record()
-        self.comb    += [getattr(endpoint.errors, name).eq(crossing.strobe(getattr(errors, name)))
-            for name in REPORTED_ERRORS]
+        self.errors   = error_record()
+        self.reports  = reports = ErrorCrossing()
+        self.comb += [
+            reports.sink.eq(self.errors),
+            endpoint.errors.eq(reports.source),
+            endpoint.errors_arrived.eq(reports.arrived),
+            endpoint.header_unknown.eq(reports.unknown),
+        ]
 
     def add_transmit(self, sink):
         """An MSI, and the marker of `BusMasterStop`, travel between the TLPs, so that they keep their place.

@@ -14,6 +14,7 @@ from litex.soc.interconnect import stream
 
 from litepcie_soc.common.pcie import TYPE_COMPLETION, TYPE_MEMORY, TYPE_MESSAGE_4_3
 from litepcie_soc.phy.soft.beats import swapped
+from litepcie_soc.phy.soft.error_log import HEADER_BITS, HeaderWords
 from litepcie_soc.phy.soft.lcrc import WORD
 from litepcie_soc.phy.soft.length import payload_dwords
 
@@ -38,8 +39,10 @@ class RequestSorter(LiteXModule):
     - Memory requests of BAR0, completions, and non-posted requests of every other kind go to ``source``. The completer
       there answers the last ones with Unsupported Request. It does so with a locked read, too, so a memory read that
       is not for BAR0 becomes one.
-    - Memory writes that are not for BAR0 are dropped, and reported.
+    - Memory writes that are not for BAR0, or are poisoned, are dropped, and reported.
     - Messages end here.
+
+    Of the errors of a request, one is reported: unsupported, before poisoned (PCIe 2.1 6.2.3.2.3).
 
     Parameters
     ----------
@@ -53,7 +56,10 @@ class RequestSorter(LiteXModule):
     bar0    : 32, **in**; base address.
     enable  : 1, **in**; BAR0 answers: Memory Space Enable, and the function is in D0.
     free_ph, free_pd, free_nph, free_npd : 1, 8, 1, 1, **out**; credits of what has left ``sink``, see `Advertiser`.
-    unsupported  : 1, **out**; a pulse: a posted request was refused.
+    unsupported, poisoned : 1, **out**; pulses: a non-posted request is refused.
+    unsupported_posted, poisoned_posted : 1, **out**; pulses: a posted request was refused.
+    header       : 128, **out**; the header of the request, see `HeaderWords`.
+    whole        : 1, **out**; a pulse, in the cycle before those of errors: the header has come.
     pme_turn_off : 1, **out**; a pulse: this message came.
     power_limit  : 10, **out**; value and scale of the slot's power limit.
     take_limit   : 1, **out**; a pulse: it came, by Set_Slot_Power_Limit.
@@ -68,7 +74,9 @@ class RequestSorter(LiteXModule):
         self.bar0    = Signal(32)
         self.enable  = Signal()
         self.free_ph, self.free_pd, self.free_nph, self.free_npd = Signal(), Signal(8), Signal(), Signal()
-        self.unsupported  = Signal()
+        self.unsupported, self.unsupported_posted = Signal(), Signal()
+        self.poisoned, self.poisoned_posted       = Signal(), Signal()
+        self.header       = Signal(HEADER_BITS)
         self.pme_turn_off = Signal()
         self.power_limit  = Signal(10)
         self.take_limit   = Signal()
@@ -91,6 +99,7 @@ class RequestSorter(LiteXModule):
         place = Signal(max=10)
         self.fmt_type  = Signal(8)
         self.dwords    = Signal(10)
+        self.marked    = Signal()  # As poisoned.
         self.code      = Signal(8)
         self.outside   = Signal()  # Not in BAR0.
         self.other     = Signal()  # Not function 0.
@@ -99,21 +108,25 @@ class RequestSorter(LiteXModule):
         low            = Signal(16)
         wide           = self.fmt_type[5]
         taken          = Signal()
+        self.collected = HeaderWords(place)
         self.comb += [
+            self.collected.word.eq(sink.data),
+            self.collected.take.eq(taken),
+            self.header.eq(self.collected.header),
             taken.eq(sink.valid & sink.ready),
             high.eq((word ^ self.bar0[16:]) & mask >> 16),
             low.eq((word ^ self.bar0[:16]) & mask & 0xfffc),
         ]
         self.sync += [
             self.take_limit.eq(taken & (place == 8) & self.fmt_type[6] & (self.fmt_type[3:5] == TYPE_MESSAGE_4_3)
-                & (self.code == SLOT_POWER)),
+                & (self.code == SLOT_POWER) & ~self.marked),
             self.whole.eq(taken & (place == Mux(wide, 7, 5))),
             If(taken,
                 place.eq(place + (place != 9)),
                 If(sink.last, place.eq(0)),
                 Case(place, {
                     0: [self.fmt_type.eq(sink.data[:8]), self.outside.eq(~self.enable)],
-                    1: self.dwords.eq(payload_dwords(sink.data)),
+                    1: [self.dwords.eq(payload_dwords(sink.data)), self.marked.eq(sink.data[6])],
                     3: self.code.eq(sink.data[8:]),
                     4: [self.other.eq(sink.data[8:11] != 0), If(Mux(wide, word, high) != 0, self.outside.eq(1))],
                     5: If(Mux(wide, word, low) != 0, self.outside.eq(1)),
@@ -134,12 +147,22 @@ class RequestSorter(LiteXModule):
             self.decisions.sink.valid.eq(self.whole),
             kind.eq(PASS),
             If(self.memory & self.outside, kind.eq(Mux(self.fmt_type[6], DROP, REFUSE))),
+            If(self.memory & self.fmt_type[6] & self.marked, kind.eq(DROP)),
             If((self.fmt_type[:5] == TYPE_CONFIG_0) & ~self.other, kind.eq(CONFIGURE)),
             If(self.message, kind.eq(DROP)),
         ]
+        has_data   = self.fmt_type[6]
+        completion = self.fmt_type[1:5] == TYPE_COMPLETION >> 1
+        limit      = (code == SLOT_POWER) & has_data
         self.sync += [
-            self.unsupported.eq(self.whole & (kind == DROP) & ~(self.message & (ignored | (code == PME_TURN_OFF)
-                | ((code == SLOT_POWER) & self.fmt_type[6])))),
+            self.unsupported_posted.eq(self.whole & Mux(self.message, ~(ignored | (code == PME_TURN_OFF) | limit),
+                self.memory & self.outside & has_data)),
+            self.poisoned_posted.eq(self.whole & self.marked & Mux(self.message, limit,
+                self.memory & ~self.outside & has_data)),
+            # What the completer answers so.
+            self.unsupported.eq(self.whole & ~self.message & ~completion & (kind != CONFIGURE)
+                & ~(self.memory & (has_data | ~(self.outside | self.marked)))),
+            self.poisoned.eq(self.whole & self.marked & has_data & (kind == CONFIGURE)),
             self.pme_turn_off.eq(self.whole & self.message & (code == PME_TURN_OFF)),
         ]
 

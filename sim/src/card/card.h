@@ -82,7 +82,7 @@ struct CardOutputs {
     uint8_t msi_vector = 0;
     bool function_reset_done = false;
     bool completion_timeout = false, unexpected_completion = false;  // errors to be reported
-    bool poisoned = false, unsupported_request = false;
+    bool poisoned = false, unsupported_request = false, completer_abort = false;
 };
 
 // The card: the Verilog module `litepcie_soc_sim`, compiled by Verilator. In each clock cycle, settle() first evaluates

@@ -160,6 +160,7 @@ class VerilatedCard : public Card {
         out.unexpected_completion = top_.phy_error_unexpected_completion;
         out.poisoned = top_.phy_error_poisoned;
         out.unsupported_request = top_.phy_error_unsupported_request;
+        out.completer_abort = top_.phy_error_completer_abort;
     }
 
     void edge() override {

@@ -12,12 +12,18 @@ namespace {
 // Offsets of registers and capabilities (PCIe 4.0 7.5 to 7.8).
 constexpr unsigned kCommand = 0x04, kStatus = 0x06, kBar0 = 0x10;
 constexpr uint32_t kSerrEnable = 1u << 8;
-constexpr unsigned kSignaledError = 14;  // of Status
+constexpr uint32_t kParityResponse = 1u << 6;
+// Bits of Status.
+constexpr unsigned kDataParity = 8, kSignaledAbort = 11, kSignaledError = 14, kDetectedParity = 15;
 constexpr unsigned kPowerManagement = 0x40, kMsi = 0x48, kExpress = 0x60, kMsix = 0xa0, kErrors = 0x100;
 constexpr unsigned kErrorsBytes = 0x48;
+// Bits of the AER registers that the card has: it does not detect the other errors.
+constexpr uint32_t kDetectable = 0x0017d010;
 constexpr unsigned kUncorrectableStatus = kErrors + 0x04, kUncorrectableMask = kErrors + 0x08;
 constexpr unsigned kSeverity = kErrors + 0x0c, kCorrectableStatus = kErrors + 0x10, kCorrectableMask = kErrors + 0x14;
-constexpr unsigned kAdvisoryBit = 13;  // of Correctable Error Status and Mask
+constexpr unsigned kErrorControl = kErrors + 0x18, kHeaderLog = kErrors + 0x1c;
+constexpr uint32_t kFirstError = 0x1f;  // of the control register
+constexpr unsigned kAdvisoryBit = 13;   // of Correctable Error Status and Mask
 // Bits of Device Status.
 constexpr unsigned kCorrectableDetected = 0, kNonFatalDetected = 1, kFatalDetected = 2, kUnsupportedDetected = 3;
 constexpr unsigned kDeviceControl = kExpress + 0x08, kDeviceStatus = kExpress + 0x0a;
@@ -107,12 +113,16 @@ void ConfigSpace::build_capabilities(const CardInfo &card) {
     }
 
     set(kErrors, 4, 0x00010001);  // Advanced Error Reporting, last
-    set(kUncorrectableStatus, 4, 0, 0, 0x003ff030);
-    set(kUncorrectableMask, 4, 0, 0x003ff030);
-    set(kSeverity, 4, 0x00062030, 0x003ff030);
+    set(kUncorrectableStatus, 4, 0, 0, kDetectable);
+    set(kUncorrectableMask, 4, 0, kDetectable);
+    set(kSeverity, 4, 0x00062030, kDetectable);
     set(kCorrectableStatus, 4, 0, 0, 0x0000f1c1);
     set(kCorrectableMask, 4, 1u << kAdvisoryBit, 0x0000f1c1);
-    set(kErrors + 0x18, 4, 0);
+}
+
+void ConfigSpace::put(unsigned offset, uint32_t value) {
+    for (unsigned i = 0; i < 4; i++)
+        value_[offset + i] = uint8_t(value >> 8 * i);
 }
 
 uint32_t ConfigSpace::read(unsigned offset, unsigned bytes) const {
@@ -138,6 +148,7 @@ void ConfigSpace::write(unsigned offset, const uint8_t *data, size_t bytes) {
         if (at == kDeviceControl + 1 && data[i] & (kFunctionReset >> 8))
             function_reset_ = true;
     }
+    release_log();
 }
 
 bool ConfigSpace::take_function_reset() {
@@ -151,32 +162,35 @@ void ConfigSpace::reset() {
     function_reset_ = false;
 }
 
+void ConfigSpace::hot_reset() {
+    const auto before = value_;
+    reset();
+    std::copy_n(before.begin() + kErrors, kErrorsBytes, value_.begin() + kErrors);
+}
+
 void ConfigSpace::function_reset() {
     const auto before = value_;
     const auto keep = [&](unsigned offset, unsigned bytes) {
         std::copy_n(before.begin() + offset, bytes, value_.begin() + offset);
     };
     const uint32_t mps = read(kDeviceControl, 2) & kMpsMask;
-    reset();
+    hot_reset();
     value_[kDeviceControl] |= mps;
     keep(kDeviceCapabilities, 4);
     keep(kLinkControl, 2);
     keep(kLinkControl2, 2);
-    keep(kErrors, kErrorsBytes);
 }
 
-ConfigSpace::Message ConfigSpace::report(Error error) { return detect(error, true); }
-ConfigSpace::Message ConfigSpace::report_posted() { return detect(Error::UnsupportedRequest, false); }
-
-ConfigSpace::Message ConfigSpace::detect(Error error, bool advisory) {
+ConfigSpace::Message ConfigSpace::report(Error error, Cause cause, const Header &header) {
     const uint32_t bit = 1u << unsigned(error), control = read(kDeviceControl, 2);
     const bool unsupported = error == Error::UnsupportedRequest, told = !unsupported || control & kReportUnsupported;
     const bool fatal = read(kSeverity, 4) & bit;
-    if (unsupported)
-        set_bit(kDeviceStatus, kUnsupportedDetected);
-    if (fatal || !advisory) {
+    const bool of_link =
+        error == Error::DataLinkProtocol || error == Error::ReceiverOverflow || error == Error::MalformedTlp;
+    set_status(error, cause);
+    if (fatal || of_link || cause == Cause::Posted) {
         set_bit(kDeviceStatus, fatal ? kFatalDetected : kNonFatalDetected);
-        set_bit(kUncorrectableStatus, unsigned(error));
+        log(error, header);
         const bool serr = read(kCommand, 2) & kSerrEnable;
         if (read(kUncorrectableMask, 4) & bit ||
             !(serr || (told && control & (fatal ? kReportFatal : kReportNonFatal))))
@@ -189,8 +203,43 @@ ConfigSpace::Message ConfigSpace::detect(Error error, bool advisory) {
     set_bit(kCorrectableStatus, kAdvisoryBit);
     if (read(kCorrectableMask, 4) >> kAdvisoryBit & 1)
         return Message::None;
-    set_bit(kUncorrectableStatus, unsigned(error));
+    log(error, header);
     return told && control & kReportCorrectable ? Message::Correctable : Message::None;
+}
+
+// What is no matter of severity: Status, and Unsupported Request Detected (PCIe 4.0 7.5.1.1.4).
+void ConfigSpace::set_status(Error error, Cause cause) {
+    if (error == Error::UnsupportedRequest)
+        set_bit(kDeviceStatus, kUnsupportedDetected);
+    if (error == Error::CompleterAbort)
+        set_bit(kStatus, kSignaledAbort);
+    if (error != Error::Poisoned)
+        return;
+    set_bit(kStatus, kDetectedParity);
+    if (cause == Cause::Completion && read(kCommand, 2) & kParityResponse)
+        set_bit(kStatus, kDataParity);
+}
+
+// Sets the bit of an uncorrectable error. First Error Pointer is 0 while the log is free (PCIe 4.0 6.2.4.2).
+void ConfigSpace::log(Error error, const Header &header) {
+    set_bit(kUncorrectableStatus, unsigned(error));
+    if (read(kErrorControl, 4) & kFirstError || read(kUncorrectableMask, 4) >> unsigned(error) & 1)
+        return;
+    put(kErrorControl, unsigned(error));
+    const bool has_none =
+        error == Error::DataLinkProtocol || error == Error::CompletionTimeout || error == Error::ReceiverOverflow;
+    const bool four_dwords = header[0] >> 29 & 1;
+    for (unsigned i = 0; i < header.size(); i++)
+        put(kHeaderLog + 4 * i, has_none || (i == 3 && !four_dwords) ? 0 : header[i]);
+}
+
+// The host has cleared a bit of Uncorrectable Error Status: that of the logged error?
+void ConfigSpace::release_log() {
+    const uint32_t first = read(kErrorControl, 4) & kFirstError;
+    if (!first || read(kUncorrectableStatus, 4) >> first & 1)
+        return;
+    for (unsigned at = kErrorControl; at < kErrors + kErrorsBytes; at += 4)
+        put(at, 0);
 }
 
 ConfigSpace::Message ConfigSpace::report(LinkError error) {
@@ -201,9 +250,8 @@ ConfigSpace::Message ConfigSpace::report(LinkError error) {
 }
 
 void ConfigSpace::take_power_limit(unsigned limit) {
-    uint32_t value = read(kDeviceCapabilities, 4) & ~kPowerLimitMask;
-    value |= limit << kPowerLimitBit & kPowerLimitMask;
-    memcpy(value_.data() + kDeviceCapabilities, &value, sizeof(value));
+    const uint32_t value = read(kDeviceCapabilities, 4) & ~kPowerLimitMask;
+    put(kDeviceCapabilities, value | (limit << kPowerLimitBit & kPowerLimitMask));
 }
 
 bool ConfigSpace::powered() const { return !(read(kPowerManagement + 4, 2) & 3); }

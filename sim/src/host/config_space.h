@@ -17,7 +17,20 @@ class ConfigSpace {
     static constexpr size_t kBytes = 4096;
 
     // An error that the card reports; the value is its bit in the AER registers (PCIe 4.0 7.8.4.2).
-    enum class Error { Poisoned = 12, CompletionTimeout = 14, UnexpectedCompletion = 16, UnsupportedRequest = 20 };
+    enum class Error {
+        DataLinkProtocol = 4,
+        Poisoned = 12,
+        CompletionTimeout = 14,
+        CompleterAbort = 15,
+        UnexpectedCompletion = 16,
+        ReceiverOverflow = 17,
+        MalformedTlp = 18,
+        UnsupportedRequest = 20
+    };
+    // The TLP of an error: a request that has a completion, one that has none, or a completion.
+    enum class Cause { NonPosted, Posted, Completion };
+    // The header of a TLP as Header Log has it: its first byte in the upper bits of a dword. 0 where there is none.
+    using Header = std::array<uint32_t, 4>;
 
     // An error that the link made good; the value is its bit in Correctable Error Status (7.8.4.5).
     enum class LinkError { Receiver = 0, BadTlp = 6, BadDllp = 7, Rollover = 8, ReplayTimer = 12 };
@@ -35,16 +48,18 @@ class ConfigSpace {
     bool take_function_reset();
     // Restores the values after power-on.
     void reset();
-    // As reset(), but what belongs to the link stays, and what is sticky (PCIe 4.0 6.6.2): the power limit, MPS, Link
-    // Control, Target Link Speed, AER.
+    // As reset(), but what is sticky stays: AER (PCIe 4.0 7.4). The same if the link goes down.
+    void hot_reset();
+    // As hot_reset(), but what belongs to the link stays (PCIe 4.0 6.6.2): the power limit, MPS, Link Control, Target
+    // Link Speed.
     void function_reset();
     // What an error makes a function send that sends messages; the value is the code of this one (PCIe 4.0 2.2.8.3).
     enum class Message { None = 0, Correctable = 0x30, NonFatal = 0x31, Fatal = 0x33 };
 
-    // Sets the bits of an error (PCIe 4.0 6.2.5, figure 6-2). Unless its severity is fatal, it is advisory (6.2.3.2.4).
-    Message report(Error error);
-    // Sets those of an unsupported posted request, which has no completion to tell of it: it is not advisory.
-    Message report_posted();
+    // Sets the bits of an error (PCIe 4.0 6.2.5, figure 6-2), and logs it if there is no older one. Unless its severity
+    // is fatal, it is advisory (6.2.3.2.4), but for errors of the link, and for a posted request, which has no
+    // completion to tell of it.
+    Message report(Error error, Cause cause = Cause::Completion, const Header &header = {});
     Message report(LinkError error);
     // Takes Set_Slot_Power_Limit: the value in bits 7:0, its scale in bits 9:8 (PCIe 4.0 6.9).
     void take_power_limit(unsigned limit);
@@ -70,7 +85,10 @@ class ConfigSpace {
     uint32_t bar0_size() const { return bar0_size_; }
 
   private:
-    Message detect(Error error, bool advisory);
+    void set_status(Error error, Cause cause);
+    void log(Error error, const Header &header);
+    void release_log();
+    void put(unsigned offset, uint32_t value);
     void set_bit(unsigned offset, unsigned bit) { value_[offset + bit / 8] |= 1u << bit % 8; }
     void set(unsigned offset, unsigned bytes, uint32_t value, uint32_t writable = 0, uint32_t write_one_clears = 0);
     void build_header(const CardInfo &card);

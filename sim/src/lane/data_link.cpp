@@ -280,7 +280,7 @@ std::deque<DataLink::Queued> *DataLink::next_queue() {
     const auto &posted = queues_[unsigned(TlpClass::Posted)];
     std::deque<Queued> *chosen = nullptr;
     for (auto &queue : queues_) {
-        if (queue.empty() || !limits_.allow(queue.front().tlp) ||
+        if (queue.empty() || (!options_.greedy && !limits_.allow(queue.front().tlp)) ||
             (chosen && chosen->front().number < queue.front().number))
             continue;
         if (&queue == &posted || posted.empty() || posted.front().number > queue.front().number)

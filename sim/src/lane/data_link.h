@@ -20,6 +20,7 @@ struct DataLinkOptions {
     std::optional<unsigned> update_delay;  // symbols from a freed credit to its UpdateFC, whatever the policy says
     unsigned power_limit = 0;              // the slot's, sent when flow control is initialized (6.9); 0: it is not
     bool sleeps = true;                    // the port lets the link sleep when the card asks for it
+    bool greedy = false;                   // sends TLPs for which the card has given no credits
 };
 
 struct DataLinkCounts {

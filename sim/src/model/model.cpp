@@ -115,7 +115,9 @@ void Model::report_errors() {
     if (out_.poisoned)
         config_.report(ConfigSpace::Error::Poisoned);
     if (out_.unsupported_request)
-        config_.report(ConfigSpace::Error::UnsupportedRequest);
+        config_.report(ConfigSpace::Error::UnsupportedRequest, ConfigSpace::Cause::NonPosted);
+    if (out_.completer_abort)
+        config_.report(ConfigSpace::Error::CompleterAbort, ConfigSpace::Cause::NonPosted);
     // The card sends a NAK for a TLP that arrived damaged.
     if (phy_.to_host().counts().naks != reported_naks_) {
         reported_naks_ = phy_.to_host().counts().naks;
@@ -240,7 +242,7 @@ void Model::card_sent(const Tlp &tlp) {
 // A request while memory space is off, or outside of D0, is an unsupported one.
 void Model::store(uint64_t offset, const uint8_t *data, size_t bytes) {
     if (!config_.memory_enabled()) {
-        config_.report_posted();
+        config_.report(ConfigSpace::Error::UnsupportedRequest, ConfigSpace::Cause::Posted);
         return;
     }
     for (size_t i = 0; i + 4 <= bytes; i += 4) {

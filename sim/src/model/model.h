@@ -56,7 +56,8 @@ class Model final : public Machine {
     // Resets the card. TLPs in flight in either direction are lost, and configuration space is as after power-on.
     void reset();
     // The link goes down now and is up again after `cycles`. All TLPs in flight are lost, and configuration space is as
-    // after power-on (PCIe 4.0 2.9.1, 6.6.1). The card itself is not reset. A hot reset looks the same to the card.
+    // after power-on but for what is sticky (PCIe 4.0 2.9.1, 6.6.1, 7.4). The card itself is not reset. A hot reset
+    // looks the same to the card.
     void link_down(uint64_t cycles);
     // The link is down for 1024 cycles, and nothing is accessed for as long after.
     void reset_bus() override;

@@ -110,7 +110,7 @@ void Model::reset() {
 }
 
 void Model::link_down(uint64_t cycles) {
-    config_.reset();
+    config_.hot_reset();
     cut_link();
     apply_config();
     checker_.set_limits(card_limits());

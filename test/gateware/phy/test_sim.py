@@ -41,7 +41,7 @@ def test_ports(data_width, split):
         "phy_bus_master_enable": 1, "phy_link_up": 1, "phy_msi_enable": 1,
         "phy_relaxed_ordering_enable": 1, "phy_no_snoop_enable": 1, "phy_rcb_128": 1, "phy_function_reset": 1,
         "phy_function_reset_done": 1, "phy_error_completion_timeout": 1, "phy_error_unexpected_completion": 1,
-        "phy_error_poisoned": 1, "phy_error_unsupported_request": 1,
+        "phy_error_poisoned": 1, "phy_error_unsupported_request": 1, "phy_error_completer_abort": 1,
         "msi_valid": 1, "msi_ready": 1, "msi_dat": 8,
     }
 

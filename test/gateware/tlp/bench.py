@@ -6,7 +6,7 @@
 
 """A transaction layer between a host and clients, which are Python models that check every transfer."""
 
-from migen import Signal, passive
+from migen import Cat, Signal, passive
 
 from litex.gen import LiteXModule
 from litex.soc.interconnect import stream
@@ -171,6 +171,7 @@ class Bench(LiteXModule):
         self.timeout_us    = timeout_us
         self.buffer_blocks = buffer_blocks
         self.errors        = {}
+        self.blamed        = []
         self.rx_idle       = True
         self.seed          = 10
         self.tx_stalls     = None   # Instead of random stalls, when the PHY does not accept.
@@ -220,6 +221,15 @@ class Bench(LiteXModule):
             self.collect(left),
         ], cycles=cycles)
         assert self.host.most_blocks <= self.buffer_blocks, "more data outstanding than fits in the completion buffer"
+
+    def blame(self, *names):
+        """Adds the header of each error of these names to ``blamed``: three dwords as a TLP has them."""
+        strobes = Cat(*[self.layer.error_strobes[name] for name in names])
+        while True:
+            if (yield strobes):
+                header = (yield self.layer.error_header)
+                self.blamed.append([header >> 32*n & 2**32 - 1 for n in range(3)])
+            yield
 
     def take(self, beats):
         self.host.take(TLP.from_beats(beats, self.data_width, self.endianness))

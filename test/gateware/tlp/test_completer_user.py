@@ -106,7 +106,8 @@ def run(requests, answer=lambda offset: (1, 0), data_width=64, processes=(), **o
     bench = user_bench(data_width, **options)
     slave = Slave(bench, answer)
     bench.host.requests.extend(requests)
-    bench.run([slave, CardModel(bench)], [*[process(bench, slave) for process in processes]] or [wait(bench, requests)])
+    bench.run([slave, CardModel(bench)], [*[process(bench, slave) for process in processes]] or [wait(bench, requests)],
+        watchers=[bench.blame("aborted")])
     return bench, slave
 
 
@@ -208,6 +209,8 @@ def test_beyond_the_range():
     ])
     assert failures(bench) == [(1, 4), (2, 4)]
     assert slave.accesses == [] and slave.errors == 3
+    assert [dwords[1] >> 8 & 0xff for dwords in bench.blamed] == [1, 2]
+    assert [dwords[0::2] for dwords in bench.blamed] == [[1, USER + SIZE], [1, BAR0 + 2*USER_OFFSET - 4]]
 
 
 @pytest.mark.parametrize("we", [0, 1])

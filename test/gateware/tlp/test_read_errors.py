@@ -39,7 +39,7 @@ def run(answer, *, width=64, stall=0.2, timeout_us=2000, reorder=True, tags=4, *
     host.answer = tamper
     port        = bench.layer.add_read_port("port", tags)
     reader      = Reader(port, [(0x10000 + 0x1000*n, LENGTH, 0x1003*n) for n in range(COUNT)], bench.stalls())
-    bench.run([reader])
+    bench.run([reader], watchers=[bench.blame("unexpected", "bad_length", "poisoned")])
     others = [result for n, result in enumerate(reader.retired) if n != VICTIM]
     assert others == [(REASON_NONE, LENGTH)]*(COUNT - 1), "another request failed"
     return bench, reader
@@ -49,6 +49,10 @@ def errors(**counts):
     zero = dict.fromkeys(("unsupported_request", "completer_abort", "poisoned", "unexpected", "timeout",
         "bad_length", "refused"), 0)
     return {**zero, **counts}
+
+
+def headers(*tlps):
+    return [tlp.dwords("big")[:3] for tlp in tlps]
 
 
 def failed(completion, status):
@@ -144,6 +148,24 @@ def test_tags_not_in_use(width):
         return list(read_completions(request, lambda address: 0))
     bench, _ = run(lambda c: c[:2] + stray(255) + c[2:3] + stray(31) + stray(4) + c[3:], width=width)
     assert bench.errors == errors(unexpected=3)
+    assert bench.blamed == headers(*stray(255), *stray(31), *stray(4))
+
+
+@pytest.mark.parametrize("width", [64, 256])
+def test_headers_of_completions_in_a_row(width):
+    """Each error has the header of its own completion, in spite of those right before and after."""
+    sent = []
+
+    def stray(tag):
+        request = TLP(fmt=0, type=0, length=1, first_be=15, last_be=0, address=0x1000 + 4*tag, tag=tag, requester=HOST)
+        return list(read_completions(request, lambda address: 0))
+
+    def answer(c):
+        sent.extend([tlp for tag in range(40, 48) for tlp in stray(tag)])
+        return [replace(c[0], ep=1), *c[1:], *sent]
+    bench, _ = run(answer, width=width, stall=0.0, reorder=False)
+    assert bench.errors == errors(poisoned=1, unexpected=8)
+    assert bench.blamed[1:] == headers(*sent) and bench.blamed[0][0] & 1 << 14
 
 # Timeout ------------------------------------------------------------------------------------------
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-// The configuration space in gateware, by the commands of config_oracle.cpp: r
-// DWORD, w DWORD VALUE BE, e NUMBER, u, c NUMBER, p LIMIT, f, h. Prints what is read,
-// for a write whether it asked for a function level reset, and the code of the message
-// that an error asks for.
+// The configuration space in gateware, by the commands of config_oracle.cpp, but e NUMBER SOURCE and four dwords of a
+// header, and c NUMBER. Prints what is read, for a write whether it asked for a function level reset, and the code of
+// the message that an error asks for.
 #include "Vtop.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace {
@@ -33,14 +33,12 @@ int main() {
         port = value;
         clock();
         printf("%d\n", code(top.messages | top.late));
-        port = 0;
+        port = top.load = 0;
         clock();
     };
-    top.sys_rst = 1;
-    clock();
-    top.sys_rst = 0;
+    pulse(top.sys_rst, 1);
     char what;
-    unsigned dword, value, enables;
+    unsigned dword, value, enables, source, header[4];
     while (scanf(" %c", &what) == 1) {
         if (what == 'r' && scanf("%u", &dword) == 1) {
             top.address = dword;
@@ -53,10 +51,11 @@ int main() {
             top.write = 0;
             printf("%d\n", top.flr);
             clock();
-        } else if (what == 'e' && scanf("%u", &value) == 1) {
+        } else if (what == 'e' &&
+                   scanf("%u %u %u %u %u %u", &value, &source, &header[0], &header[1], &header[2], &header[3]) == 6) {
+            std::copy_n(header, 4, top.header.m_storage);
+            top.load = 1 << source;
             error(top.errors, 1 << value);
-        } else if (what == 'u') {
-            error(top.unsupported_posted, 1);
         } else if (what == 'c' && scanf("%u", &value) == 1) {
             error(top.correctable, 1 << value);
         } else if (what == 'p' && scanf("%u", &value) == 1) {
@@ -66,6 +65,8 @@ int main() {
             pulse(top.function_reset, 1);
         } else if (what == 'h') {
             pulse(top.reset, 1);
+        } else if (what == 'z') {
+            pulse(top.sys_rst, 1);
         } else {
             return 1;
         }

@@ -1,44 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 //
-// What errors set in configuration space, what a function level reset keeps of it, and which messages tell of them.
-// Arguments: SEED CASE. Prints "passed" or what failed.
-#include "scan_host.h"
+// What errors set in configuration space, and which messages tell of them. Arguments: SEED CASE. Prints "passed" or
+// what failed.
+#include "erring_host.h"
 
-#include <map>
-#include <string>
-
-using namespace litepcie;
-using namespace litepcie::lane;
+using namespace errors;
 
 namespace {
 
-constexpr uint64_t kBase = 0xfe000000, kElsewhere = 0xfd000000;
-constexpr unsigned kCommand = 0x04, kPowerControl = 0x44, kDeviceControl = 0x68, kLinkControl = 0x70,
-                   kLinkControl2 = 0x90;
-constexpr unsigned kUncorrectable = 0x104, kUncorrectableMask = 0x108, kSeverity = 0x10c, kCorrectable = 0x110,
-                   kCorrectableMask = 0x114;
-// Device Status.
-constexpr uint32_t kCorrected = 1u << 16, kNonFatal = 1u << 17, kFatal = 1u << 18, kRefused = 1u << 19;
-// Bits of AER.
-constexpr uint32_t kAdvisory = 1u << 13, kPoisoned = 1u << 12, kUnexpected = 1u << 16, kUnsupported = 1u << 20;
-constexpr uint32_t kUnknownMessage = 0x33;
-
-struct Failure {
-    std::string what;
-};
-
-class Errors {
+class Errors : public ErringHost {
   public:
-    Errors(uint64_t seed, const RootPortOptions &port)
-        : host_({}, port, seed), requester_(host_.way(), 1, 20 * kMillisecond) {
-        requester_.other = [this](const Tlp &tlp) { came(tlp); };
-        if (!host_.train())
-            throw Failure{"the link does not train"};
-        scan::scan(requester_, kBase);
-        // The scan asks for functions that there are not.
-        clear();
-    }
+    using ErringHost::ErringHost;
 
     // Advisory errors while they are masked, as after reset, and while they are not; fatal ones; posted requests.
     void requests() {
@@ -49,8 +22,12 @@ class Errors {
             expect("a read", kCorrected | kRefused, logged(kUnsupported), kAdvisory);
             requester_.config_read(5, 0);
             expect("function 5", kCorrected | kRefused, logged(kUnsupported), kAdvisory);
-            poisoned_write();
-            expect("a poisoned write", kCorrected, logged(kPoisoned), kAdvisory);
+            poisoned_config_write();
+            expect("a poisoned write", kCorrected, logged(kPoisoned), kAdvisory, kDetectedParity);
+            poisoned_write(kBase, 1);
+            expect("a poisoned write of memory", kNonFatal, kPoisoned, 0, kDetectedParity);
+            poisoned_write(kElsewhere, 1);
+            expect("a poisoned write elsewhere", kNonFatal | kRefused, kUnsupported, 0);
             completion();
             expect("a completion", kCorrected, logged(kUnexpected), kAdvisory);
             requester_.memory_write(kElsewhere, 1);
@@ -64,25 +41,29 @@ class Errors {
         message();
         expect("a fatal message", kFatal | kRefused, kUnsupported, 0);
     }
-    // Sticky registers stay, and those of the link (PCIe 2.1 6.6.2).
-    void function_reset() {
-        write(kSeverity, 0);
+    // The data of a poisoned TLP is not used (PCIe 2.1 2.7.2.2). Parity Error Response matters for completions only.
+    void poisoned() {
         write(kCorrectableMask, 0);
-        write(kLinkControl, 0xc8);
-        write(kLinkControl2, 3);
-        read_elsewhere();
-        settle();
-        write(kDeviceControl, 0xa03f);  // All but MPS as it is after reset, and Function Level Reset.
-        host_.run(kMillisecond / 10, [] { return false; });
-        same("Device Control", read(kDeviceControl), 0x2830);
-        same("Link Control", read(kLinkControl) & 0xffff, 0xc8);
-        same("Link Control 2", read(kLinkControl2), 3);
-        same("Uncorrectable Error Status", read(kUncorrectable), kUnsupported);
-        same("Correctable Error Status", read(kCorrectable), kAdvisory);
-        same("Correctable Error Mask", read(kCorrectableMask), 0);
-        same("Uncorrectable Error Severity", read(kSeverity), 0);
+        for (uint32_t response : {0u, 1u << 6}) {
+            write(kCommand, 6 | response);
+            requester_.memory_write(kBase, 0x600dcafe);
+            poisoned_write(kBase, 0xbad);
+            expect("a poisoned write", kNonFatal, kPoisoned, 0, kDetectedParity);
+            same("the register", requester_.memory_read(kBase).value, 0x600dcafe);
+            const Tlp request = make_card_read();
+            Tlp tlp = Tlp::completion_data(0, request.requester(), request.tag(), 4, 0, zeros_, 1);
+            tlp.poison();
+            send(tlp);
+            expect("a poisoned completion", kCorrected, kPoisoned, kAdvisory,
+                   kDetectedParity | (response ? kDataParity : 0));
+        }
+        Tlp limit = Tlp::slot_power_limit(0, 0x55);
+        const uint32_t before = read(kDeviceControl - 4);
+        limit.poison();
+        send(limit);
+        expect("a poisoned message", kNonFatal, kPoisoned, 0, kDetectedParity);
+        same("Device Capabilities", read(kDeviceControl - 4), before);
     }
-
     // A message for each error that the host wants to hear of. SERR# Enable stands for two of the enables.
     void messages() {
         const auto each = [this](const std::string &cor, const std::string &nonfatal, const std::string &fatal) {
@@ -139,73 +120,7 @@ class Errors {
     }
 
   private:
-    uint32_t read(unsigned offset) { return requester_.config_read(0, offset).value; }
-    void write(unsigned offset, uint32_t value) { requester_.config_write(0, offset, value); }
-    // The transaction layer reports behind the completion.
-    void settle(uint64_t cycles = 1000) {
-        Tlp tlp;
-        host_.run(cycles, [&] {
-            while (host_.data_link().receive(tlp))
-                host_.data_link().release(tlp), came(tlp);
-            return false;
-        });
-    }
-    void came(const Tlp &tlp) {
-        char code[4];
-        snprintf(code, sizeof(code), "%02x ", tlp.message_code());
-        if (tlp.dw != std::vector<uint32_t>{0x30000000, 0x01000000u | tlp.message_code(), 0, 0})
-            throw Failure{"not a message of an error: " + tlp.hex()};
-        codes_ += code;
-    }
-    void told(const std::string &what, const std::string &wanted) {
-        settle();
-        if (codes_ != wanted)
-            throw Failure{what + ": messages " + codes_ + ", not " + wanted};
-        codes_.clear();
-    }
-    void clear() {
-        settle();
-        write(kDeviceControl, read(kDeviceControl));
-        write(kUncorrectable, ~0u);
-        write(kCorrectable, ~0u);
-    }
-    static void same(const std::string &what, uint32_t got, uint32_t wanted) {
-        char text[64];
-        snprintf(text, sizeof(text), ": 0x%x, not 0x%x", got, wanted);
-        if (got != wanted)
-            throw Failure{what + text};
-    }
-    void expect(const std::string &what, uint32_t device, uint32_t uncorrectable, uint32_t correctable) {
-        settle();
-        same(what + ": Device Status", read(kDeviceControl) & 0xf0000, device);
-        same(what + ": Uncorrectable Error Status", read(kUncorrectable), uncorrectable);
-        same(what + ": Correctable Error Status", read(kCorrectable), correctable);
-        clear();
-    }
-    void read_elsewhere() {
-        if (requester_.memory_read(kElsewhere).status != CplStatus::Unsupported)
-            throw Failure{"a read of nothing is answered"};
-    }
-    void poisoned_write() {
-        Tlp tlp;
-        tlp.dw = {0x44004001, 0xf, 0x01000004, 0};
-        host_.data_link().send(tlp);
-        bool answered = false;
-        host_.run(kMillisecond, [&] { return answered = answered || host_.data_link().receive(tlp); });
-        if (!answered || CplStatus(tlp.status()) != CplStatus::Unsupported)
-            throw Failure{"a poisoned write is not refused"};
-        host_.data_link().release(tlp);
-    }
-    void completion() { host_.data_link().send(Tlp::completion(0, 0x100, 7, CplStatus::Success, 4, 0)); }
-    void message() {
-        Tlp tlp = Tlp::message(0, Tlp::Local, Tlp::PmeTurnOff);
-        tlp.dw[1] = (tlp.dw[1] & ~0xffu) | kUnknownMessage;
-        host_.data_link().send(tlp);
-    }
-
-    Host host_;
-    scan::Requester requester_;
-    std::string codes_;  // of messages since told()
+    static constexpr uint8_t zeros_[4] = {};
 };
 
 }  // namespace
@@ -213,18 +128,21 @@ class Errors {
 int erring(int argc, char **argv) {
     static const std::map<std::string, void (Errors::*)()> kCases = {
         {"requests", &Errors::requests},
-        {"function-reset", &Errors::function_reset},
+        {"poisoned", &Errors::poisoned},
         {"messages", &Errors::messages},
         {"asleep", &Errors::asleep},
     };
-    const auto found = argc == 3 ? kCases.find(argv[2]) : kCases.end();
-    if (found == kCases.end())
+    if (argc != 3)
         return 2;
+    const uint64_t seed = uint64_t(atoi(argv[1]));
+    const auto found = kCases.find(argv[2]);
     RootPortOptions port;
     port.training.quiet_since = 3000000 - 1000;
     try {
-        Errors errors(uint64_t(atoi(argv[1])), port);
-        (errors.*found->second)();
+        if (found == kCases.end())
+            log_errors(seed, port, argv[2]);
+        else
+            (Errors(seed, port).*found->second)();
     } catch (const Failure &failure) {
         printf("%s\n", failure.what.c_str());
         return 1;

@@ -19,13 +19,14 @@ from migen import *
 from litex.gen import *
 from litex.gen.fhdl.verilog import convert
 
-from litepcie_soc.phy.soft.config_space  import ConfigSpace
-from litepcie_soc.phy.soft.error_reports import CORRECTABLE, REPORTED
+from litepcie_soc.phy.soft.config_space import ConfigSpace
+from litepcie_soc.phy.soft.error_kinds  import CORRECTABLE, KINDS, SOURCES
 
 from test.gateware.verilate import verilate
 
 HERE     = Path(__file__).resolve().parent
 SIM      = HERE.parents[3] / "sim" / "src"
+CAUSES   = NONPOSTED, POSTED, COMPLETION = range(3)  # Of `ConfigSpace` of the simulator.
 CODES    = {0: 0, 1: 0x30, 2: 0x31, 4: 0x33}  # Messages by their kinds' bits.
 IDENTITY = dict(vendor=0x1204, device=0x1ce5, subsystem_vendor=0x1234, subsystem_device=0x1ce0, class_code=0x058000)
 
@@ -44,21 +45,45 @@ def oracle(tmp_path_factory):
     return ask
 
 
-def random_commands(rng, count):
-    """Mostly of the registers that there are."""
-    known, commands = [*range(0x10), *range(0x10, 0x28), *range(0x40, 0x48)], []
+def random_commands(rng, count, restarts=True):
+    """Mostly of the registers that there are. An error is `e NAME` and a header."""
+    known, commands = [*range(0x10), *range(0x10, 0x28), *range(0x40, 0x4c)], []
     for _ in range(count):
         dword = rng.choice(known) if rng.random() < 0.95 else rng.randrange(1024)
         kind  = rng.random()
         if kind < 0.5:
             commands.append(f"r {dword}")
-        elif kind < 0.95:
+        elif kind < 0.9:
             value = rng.choice([0, 2**32 - 1, rng.randrange(2**32), 1 << rng.randrange(32)])
             commands.append(f"w {dword} {value} {rng.choice([15, 15, rng.randrange(16)])}")
         else:
-            commands.append(rng.choice([*[f"e {bit}" for bit in REPORTED]*2,
-                *[f"c {bit}" for bit in CORRECTABLE.values()], "u", "u", f"p {rng.randrange(1024)}", "f", "h"]))
+            header = " ".join(str(rng.randrange(2**32)) for _ in range(4))
+            commands.append(rng.choice([*[f"e {name} {header}" for name in KINDS]*2,
+                *[f"c {name}" for name in CORRECTABLE], f"p {rng.randrange(1024)}", "f", "h", *["z"]*restarts]))
     return commands
+
+
+def for_oracle(command):
+    """Errors by their bit and cause."""
+    what, *words = command.split()
+    if what == "c":
+        return f"c {CORRECTABLE[words[0]]}"
+    if what != "e":
+        return command
+    cause = POSTED if words[0].endswith("_posted") else COMPLETION if words[0] == "poisoned_completion" else NONPOSTED
+    return " ".join(["e", str(KINDS[words[0]].bit), str(cause), *words[1:]])
+
+
+def for_bench(command):
+    """Errors by their number, and the source of the header, if any."""
+    what, *words = command.split()
+    if what == "c":
+        return f"c {list(CORRECTABLE).index(words[0])}"
+    if what != "e":
+        return command
+    source = KINDS[words[0]].source
+    return " ".join(["e", str(list(KINDS).index(words[0])), str(len(SOURCES) if source is None else source),
+        *words[1:]])
 
 
 def answers(dut, commands):
@@ -67,8 +92,8 @@ def answers(dut, commands):
 
     def drive():
         for command in commands:
-            what, *values = command.split()
-            values = [int(value) for value in values]
+            what, *words = command.split()
+            values = [int(word) for word in words if word.isdigit()]
             if what == "r":
                 yield dut.address.eq(values[0])
                 yield
@@ -91,15 +116,19 @@ def answers(dut, commands):
                 yield dut.take_limit.eq(0)
                 yield
             else:
-                pulse = dut.function_reset if what == "f" else dut.reset if what == "h" else \
-                    dut.reports.unsupported_posted if what == "u" else \
-                    dut.reports.errors[REPORTED.index(values[0])] if what == "e" else \
-                    list(dut.reports.correctable.values())[list(CORRECTABLE.values()).index(values[0])]
-                yield pulse.eq(1)
+                pulses = [dut.function_reset if what == "f" else dut.reset if what == "h" else
+                    dut.reports.errors[words[0]] if what == "e" else dut.reports.correctable[words[0]]]
+                source = KINDS[words[0]].source if what == "e" else None
+                if source is not None:
+                    yield dut.log.headers[source].eq(sum(value << 32*n for n, value in enumerate(values)))
+                    pulses.append(dut.log.load[source])
+                for pulse in pulses:
+                    yield pulse.eq(1)
                 yield
-                yield pulse.eq(0)
+                for pulse in pulses:
+                    yield pulse.eq(0)
                 yield
-                if what in "euc":
+                if what in "ec":
                     found.append(CODES[(yield dut.reports.messages) | (yield dut.reports.late)])
     run_simulation(dut, drive())
     return found
@@ -110,10 +139,10 @@ def answers(dut, commands):
     pytest.param(2 << 20, 512, True, 6000, marks=pytest.mark.full)])
 def test_equals_the_simulated_hard_block(oracle, bar0_size, max_payload, extended_tag, count):
     dut      = ConfigSpace(**IDENTITY, bar0_size=bar0_size, max_payload=max_payload, extended_tag=extended_tag)
-    commands = [*[f"r {dword}" for dword in range(0x50)], *random_commands(random.Random(count), count)]
-    expected = oracle(bar0_size, max_payload, extended_tag, commands)
+    commands = [*[f"r {dword}" for dword in range(0x50)], *random_commands(random.Random(count), count, restarts=False)]
+    expected = oracle(bar0_size, max_payload, extended_tag, map(for_oracle, commands))
     got      = answers(dut, commands)
-    asked    = [command for command in commands if command[0] in "rweuc"]
+    asked    = [command for command in commands if command[0] in "rwec"]
     for command, one, other in zip(asked, got, expected):
         assert one == other, f"{command}: {one:08x}, expected {other:08x}"
     assert len(got) == len(expected) == len(asked)
@@ -126,29 +155,27 @@ def test_half_a_million_accesses(oracle, bar0_size, max_payload, extended_tag):
     top     = LiteXModule()
     top.cd_sys = ClockDomain("sys")
     top.dut = dut = ConfigSpace(**IDENTITY, bar0_size=bar0_size, max_payload=max_payload, extended_tag=extended_tag)
-    errors  = Signal(len(REPORTED), name="errors")
+    errors  = Signal(len(KINDS), name="errors")
     correctable = Signal(len(CORRECTABLE), name="correctable")
-    top.comb += [Cat(*dut.reports.errors).eq(errors),
-        Cat(*dut.reports.correctable.values()).eq(correctable)]
+    header, load = Signal(128, name="header"), Signal(len(SOURCES) + 1, name="load")
+    top.comb += [Cat(*dut.reports.errors.values()).eq(errors), Cat(*dut.reports.correctable.values()).eq(correctable),
+        [one.eq(header) for one in dut.log.headers], Cat(*dut.log.load).eq(load)]
     ports   = {name: getattr(dut, name)
         for name in ("address", "data_w", "be", "write", "data_r", "flr", "function_reset", "reset",
             "power_limit", "take_limit")} | {name: getattr(dut.reports, name)
-        for name in ("unsupported_posted", "messages", "late")}
+        for name in ("messages", "late")}
     for name, port in ports.items():
         port.name_override = name
     clock   = {top.cd_sys.clk, top.cd_sys.rst}
-    verilog = convert(top.get_fragment(), {*ports.values(), errors, correctable, *clock}, name="top")
+    verilog = convert(top.get_fragment(), {*ports.values(), errors, correctable, header, load, *clock}, name="top")
     model   = verilate({"top.v": verilog.main_source,
         "config_space_bench.cpp": (HERE / "config_space_bench.cpp").read_text()}, optimise="-O1")
     commands = random_commands(random.Random(max_payload), 500_000)
-    expected = oracle(bar0_size, max_payload, extended_tag, commands)
-    # The gateware has its errors by number, the oracle by their bit.
-    numbers  = {"e": REPORTED, "c": list(CORRECTABLE.values())}
-    said     = "\n".join(f"{one[0]} {numbers[one[0]].index(int(one[2:]))}" if one[0] in numbers else one
-        for one in commands)
+    expected = oracle(bar0_size, max_payload, extended_tag, map(for_oracle, commands))
+    said     = "\n".join(map(for_bench, commands))
     got      = [int(word) for word in subprocess.run([model.path], check=True, text=True, input=said,
         capture_output=True).stdout.split()]
-    asked    = [command for command in commands if command[0] in "rweuc"]
+    asked    = [command for command in commands if command[0] in "rwec"]
     assert len(got) == len(expected) == len(asked) > 400_000
     for number, (command, one, other) in enumerate(zip(asked, got, expected)):
         assert one == other, f"access {number}, {command}: {one:08x}, expected {other:08x}"

@@ -24,6 +24,7 @@ from litex.soc.interconnect import wishbone
 from litepcie_soc.phy.errors       import REPORTED_ERRORS
 from litepcie_soc.phy.soft.phy     import SoftPHY
 from litepcie_soc.phy.soft.symbols import SerDesInterface
+from litepcie_soc.tlp.completer_user import UserBus
 from litepcie_soc.tlp.layer        import TransactionLayer
 
 from test.gateware.verilate import verilate
@@ -48,16 +49,19 @@ pytestmark = pytest.mark.skipif(not shutil.which("verilator"), reason="verilator
 
 
 class Top(LiteXModule):
-    """A card with 4 KiB of memory in the place of its registers; its only ports are those of the SerDes."""
+    """A card with 4 KiB of memory in the place of its registers; its only ports are those of the SerDes.
+
+    A write to the last dword makes it read 4 bytes of host memory. Accesses to the user's bus fail.
+    """
 
     def __init__(self):
         self.serdes  = SerDesInterface("serdes")
         self.cd_pcie = ClockDomain()
         self.phy    = SoftPHY(self.serdes, vendor=0x1204, device=0x1ce5, subsystem_vendor=0x1234,
             subsystem_device=0x1ce0, class_code=0x058000, bar0_size=0x200000)
-        self.layer  = layer = TransactionLayer(self.phy, 64, 125e6)
+        self.layer  = layer = TransactionLayer(self.phy, 64, 125e6, user_bus=UserBus(0, 4096, 16))
         self.memory = wishbone.SRAM(4096)
-        layer.add_read_port("reader", 16, reserve=2)
+        self.add_reader(layer.add_read_port("reader", 16, reserve=2), self.memory.bus)
         layer.add_write_port("writer")
         self.comb += [
             self.cd_pcie.clk.eq(ClockSignal("sys")),
@@ -68,8 +72,20 @@ class Top(LiteXModule):
         ]
         self.sync += [getattr(self.phy.errors, error).eq(Reduce("OR", [layer.error_strobes[name] for name in counters]))
             for error, counters in REPORTED_ERRORS.items()]
+        self.sync += self.phy.errors.header.eq(layer.error_header)
         # A function level reset ends at once: the card has no engine.
         self.sync += self.phy.function_reset_done.eq(self.phy.function_reset & ~self.phy.function_reset_done)
+
+    def add_reader(self, port, bus):
+        self.comb += [
+            port.request.address.eq(0x1000),
+            port.request.length.eq(4),
+            port.data.ready.eq(1),
+        ]
+        self.sync += [
+            If(port.request.ready, port.request.valid.eq(0)),
+            If(bus.ack & bus.we & (bus.adr[:10] == 1023), port.request.valid.eq(1)),
+        ]
 
 
 @pytest.fixture(scope="session")
@@ -84,7 +100,7 @@ def scan():
         "top.v": verilog.main_source,
         **{str(path.relative_to(SIM)): path.read_text() for path in sorted(sources)},
         **{name: (HERE / name).read_text() for name in ("serdes_pins.h", "scan_host.h", "root_port_scan.cpp",
-            "root_port_sleep.cpp", "root_port_errors.cpp")},
+            "root_port_sleep.cpp", "erring_host.h", "root_port_errors.cpp", "root_port_log.cpp")},
     }, optimise="-O1")
 
     def run(*words):
@@ -118,7 +134,8 @@ def test_the_link_sleeps(scan, case):
 # Errors -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", ["requests", "function-reset", "messages", "asleep"])
+@pytest.mark.parametrize("case", ["requests", "poisoned", "messages", "asleep", "first", "hot-reset", "function-reset",
+    "link", "overflow", "layer"])
 def test_what_errors_set(scan, case):
-    """Device Status, AER and messages after requests of every kind that the card refuses; resets and D3hot."""
+    """Status, Device Status, AER with its log, and messages, after whatever the card refuses; resets and D3hot."""
     assert scan("errors", 1, case)[-1] == "passed"

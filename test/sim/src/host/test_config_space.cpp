@@ -193,7 +193,7 @@ TEST(ConfigSpace, AdvisoryErrors) {
 TEST(ConfigSpace, FatalErrorsAndPostedRequestsAreNotAdvisory) {
     ConfigSpace config(kCard, 512);
     const unsigned status = capability(config, 0x10) + 10;
-    config.report_posted();
+    config.report(ConfigSpace::Error::UnsupportedRequest, ConfigSpace::Cause::Posted);
     EXPECT_EQ(config.read(status, 2), 0xau);  // non-fatal, unsupported request
     EXPECT_EQ(config.read(0x104, 4), 1u << 20);
     EXPECT_EQ(config.read(0x110, 4), 0u);
@@ -203,7 +203,7 @@ TEST(ConfigSpace, FatalErrorsAndPostedRequestsAreNotAdvisory) {
     EXPECT_EQ(config.read(status, 2), 4u);  // fatal
     EXPECT_EQ(config.read(0x104, 4), 1u << 14 | 1u << 20);
     write(config, status, 0xf, 2);
-    config.report_posted();
+    config.report(ConfigSpace::Error::UnsupportedRequest, ConfigSpace::Cause::Posted);
     EXPECT_EQ(config.read(status, 2), 0xcu);
     EXPECT_EQ(config.read(0x110, 4), 0u);
 }
@@ -217,10 +217,58 @@ TEST(ConfigSpace, ErrorsAreSticky) {
     config.function_reset();
     EXPECT_EQ(config.read(status, 2), 0u);
     EXPECT_EQ(config.read(0x104, 4), 1u << 14 | 1u << 20);
+    config.hot_reset();
+    EXPECT_EQ(config.read(0x104, 4), 1u << 14 | 1u << 20);
+    EXPECT_EQ(config.read(0x114, 4), 0u);
+    EXPECT_EQ(config.read(0x118, 4), 14u);
     write(config, 0x104, 1u << 14, 4);
     EXPECT_EQ(config.read(0x104, 4), 1u << 20);
     config.reset();
     EXPECT_EQ(config.read(0x104, 4), 0u);
+    EXPECT_EQ(config.read(0x114, 4), 1u << 13);
+}
+
+// First Error Pointer and Header Log (PCIe 4.0 6.2.4.2).
+TEST(ConfigSpace, TheFirstErrorIsLogged) {
+    ConfigSpace config(kCard, 512);
+    const ConfigSpace::Header wide = {0x60000001, 2, 3, 4}, narrow = {0x40000001, 6, 7, 8};
+    const auto logged = [&config](unsigned pointer, const ConfigSpace::Header &header) {
+        EXPECT_EQ(config.read(0x118, 4), pointer);
+        for (unsigned i = 0; i < 4; i++)
+            EXPECT_EQ(config.read(0x11c + 4 * i, 4), header[i]);
+    };
+    config.report(ConfigSpace::Error::UnsupportedRequest, ConfigSpace::Cause::NonPosted, wide);
+    logged(0, {});  // Advisory errors are masked.
+    write(config, 0x108, 1u << 12, 4);
+    config.report(ConfigSpace::Error::Poisoned, ConfigSpace::Cause::Posted, wide);
+    logged(0, {});
+    config.report(ConfigSpace::Error::UnsupportedRequest, ConfigSpace::Cause::Posted, wide);
+    config.report(ConfigSpace::Error::MalformedTlp, ConfigSpace::Cause::Posted, narrow);
+    logged(20, wide);
+    write(config, 0x104, 1u << 12 | 1u << 18, 4);
+    logged(20, wide);
+    write(config, 0x104, 1u << 20, 4);
+    logged(0, {});
+    config.report(ConfigSpace::Error::MalformedTlp, ConfigSpace::Cause::Posted, narrow);
+    logged(18, {0x40000001, 6, 7, 0});
+    write(config, 0x104, 1u << 18, 4);
+    config.report(ConfigSpace::Error::ReceiverOverflow, ConfigSpace::Cause::Posted, narrow);
+    logged(17, {});
+}
+
+TEST(ConfigSpace, StatusOfPoisonedTlps) {
+    ConfigSpace config(kCard, 512);
+    const auto status = [&config](ConfigSpace::Error error, ConfigSpace::Cause cause) {
+        config.report(error, cause);
+        const uint32_t found = config.read(0x06, 2);
+        write(config, 0x06, 0xffff, 2);
+        return found;
+    };
+    EXPECT_EQ(status(ConfigSpace::Error::Poisoned, ConfigSpace::Cause::Completion), 0x8010u);
+    write(config, 0x04, 0x0040, 2);
+    EXPECT_EQ(status(ConfigSpace::Error::Poisoned, ConfigSpace::Cause::Completion), 0x8110u);
+    EXPECT_EQ(status(ConfigSpace::Error::Poisoned, ConfigSpace::Cause::Posted), 0x8010u);
+    EXPECT_EQ(status(ConfigSpace::Error::CompleterAbort, ConfigSpace::Cause::NonPosted), 0x0810u);
 }
 
 TEST(ConfigSpace, PowerStateAndPowerLimit) {
