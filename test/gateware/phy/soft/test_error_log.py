@@ -171,3 +171,12 @@ def test_errors_cross_with_their_header(periods):
     assert crossed([(one, 5), (two, 6), (one, 7)], periods) == [(one, 5), (one | two, None)]
     assert crossed([(one | two, 5)], periods) == [(one | two, None)]
     assert crossed([({"completion_timeout"}, 5)], periods) == [({"completion_timeout"}, None)]
+
+
+def test_an_error_that_comes_when_a_late_one_leaves():
+    """A header is that of the only error which comes with it."""
+    one, two, three = {"poisoned"}, {"completer_abort"}, {"unexpected_completion"}
+    for wait in range(30):
+        found = crossed([(one, 5), (two, 6), *[(set(), 0)]*wait, (three, 7)], (10, 8))
+        assert set().union(*[errors for errors, _ in found]) == one | two | three
+        assert all(header is None or (errors, header) in ((one, 5), (three, 7)) for errors, header in found), wait

@@ -68,6 +68,7 @@ CASES = {
     "config read":       (config(0x04), None, config(0x04), {}),
     "config write":      (config(0x44, data=1), None, config(0x44, data=1), {}),
     "poisoned config write": (poisoned(config(0x44, data=1)), None, poisoned(config(0x44, data=1)), {"poisoned": 1}),
+    "poisoned config read": (poisoned(config(0x04)), None, poisoned(config(0x04)), {}),
     "function 5":        (config(0x04, 5), config(0x04, 5), None, {"unsupported": 1}),
     "config type 1":     (config(0x45, data=1), config(0x45, data=1), None, {"unsupported": 1}),
     "poisoned type 1":   (poisoned(config(0x45, data=1)), poisoned(config(0x45, data=1)), None, {"unsupported": 1}),
