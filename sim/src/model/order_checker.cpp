@@ -20,6 +20,17 @@ std::string number(uint64_t value) { return std::to_string(value); }
 
 uint32_t little_endian(const uint8_t *p) { return p[0] | p[1] << 8 | p[2] << 16 | uint32_t(p[3]) << 24; }
 
+bool is_status_block(const DescribedData &data, const Tlp &tlp) {
+    return data.followed() && tlp.first_byte() == data.status_address() &&
+           tlp.enabled_bytes() == LITEPCIE_STATUS_BYTES && 4 * tlp.length() == LITEPCIE_STATUS_BYTES;
+}
+
+bool is_report(const DescribedData &data, const Tlp &tlp) {
+    const uint64_t reports = data.status_address() + LITEPCIE_REPORT_OFFSET;
+    return data.followed() && tlp.first_byte() - reports < LITEPCIE_REPORT_BYTES << LITEPCIE_MAX_RING_LOG2 &&
+           tlp.length() == 1 && tlp.enabled_bytes() == LITEPCIE_REPORT_BYTES;
+}
+
 }  // namespace
 
 OrderChecker::OrderChecker(HostMemory &memory, unsigned channels, unsigned streams)
@@ -110,57 +121,57 @@ void OrderChecker::from_card(const Tlp &tlp) {
 }
 
 void OrderChecker::write(const Tlp &tlp) {
-    const uint64_t address = tlp.first_byte();
-    const unsigned bytes = tlp.enabled_bytes();
-    const bool whole = 4 * tlp.length() == bytes;
     for (std::vector<Engine> *engines : {&readers_, &writers_})
-        for (Engine &engine : *engines)
-            for (Run *run : {&engine.run, &engine.before})
-                if (whole && bytes == LITEPCIE_STATUS_BYTES && run->data.followed() &&
-                    address == run->data.status_address()) {
-                    if (run == &engine.run)
-                        engine.before.owed = 0;
-                    return status_block(*run, tlp);
-                }
-    for (size_t n = channels_; n < writers_.size(); n++)
-        for (Run *run : {&writers_[n].run, &writers_[n].before}) {
-            const uint64_t reports = run->data.status_address() + LITEPCIE_REPORT_OFFSET;
-            const bool in_reports = address - reports < LITEPCIE_REPORT_BYTES << LITEPCIE_MAX_RING_LOG2;
-            if (run->data.followed() && in_reports && tlp.length() == 1 && bytes == LITEPCIE_REPORT_BYTES)
-                return report(run->data, tlp);
+        for (Engine &engine : *engines) {
+            if (is_status_block(engine.run.data, tlp)) {
+                engine.before.owed = 0;
+                return status_block(engine.run, tlp, true);
+            }
+            if (is_status_block(engine.before.data, tlp))
+                status_block(engine.before, tlp, false);
         }
+    for (size_t n = channels_; n < writers_.size(); n++) {
+        if (is_report(writers_[n].run.data, tlp))
+            return report(writers_[n].run.data, tlp, true);
+        if (is_report(writers_[n].before.data, tlp))
+            report(writers_[n].before.data, tlp, false);
+    }
     for (Engine &engine : writers_)
         for (Run *run : {&engine.run, &engine.before}) {
-            run->data.request(address, bytes);
-            run->data.pass(address, bytes);
+            run->data.request(tlp.first_byte(), tlp.enabled_bytes());
+            run->data.pass(tlp.first_byte(), tlp.enabled_bytes());
         }
 }
 
-void OrderChecker::status_block(Run &run, const Tlp &tlp) {
+// `certain`: it can be nothing else.
+void OrderChecker::status_block(Run &run, const Tlp &tlp, bool certain) {
     uint8_t block[LITEPCIE_STATUS_BYTES];
     tlp.payload_bytes(block);
     const uint32_t slots = little_endian(block + 4 * LITEPCIE_STATUS_COMPLETED);
     const uint64_t bytes = little_endian(block + 4 * LITEPCIE_STATUS_BYTES_LO) |
                            uint64_t(little_endian(block + 4 * LITEPCIE_STATUS_BYTES_HI)) << 32;
-    if (bytes > run.data.bytes())
+    const bool too_many_bytes = bytes > run.data.bytes(), too_many_slots = int32_t(slots - run.data.slots()) > 0;
+    if (certain && too_many_bytes)
         throw Violation("status block reports " + number(bytes) + " bytes, of which only " + number(run.data.bytes()) +
                             " have passed the link",
                         tlp);
-    if (int32_t(slots - run.data.slots()) > 0)
+    if (certain && too_many_slots)
         throw Violation("status block reports " + number(slots) + " slots of the ring, of which only " +
                             number(run.data.slots()) + " have passed the link",
                         tlp);
+    if (too_many_bytes || too_many_slots)
+        return;
     const bool stopped = block[4 * LITEPCIE_STATUS_REASON] != LITEPCIE_REASON_NONE;
     if (run.data.interrupts(slots, bytes) || stopped)
         run.owed = std::min(run.owed + 1, kMostOwed);
 }
 
-void OrderChecker::report(DescribedData &described, const Tlp &tlp) {
+void OrderChecker::report(DescribedData &described, const Tlp &tlp, bool certain) {
     uint8_t data[LITEPCIE_REPORT_BYTES];
     tlp.payload_bytes(data);
     const uint64_t slot = (tlp.address() - described.status_address() - LITEPCIE_REPORT_OFFSET) / LITEPCIE_REPORT_BYTES;
     const unsigned bytes = little_endian(data) & LITEPCIE_REPORT_BYTES_MASK;
-    if (!described.report(slot, bytes))
+    if (!described.report(slot, bytes) && certain)
         throw Violation(
             "report of " + number(bytes) + " bytes in slot " + number(slot) + ", which have not passed the link", tlp);
 }

@@ -22,9 +22,11 @@ namespace litepcie {
 // whose MSI waits may have the next one wait behind it, so each engine may owe two MSIs; if it combines them, the check
 // of its later MSIs is looser by one. Engines and the user's logic that share a vector are not told apart.
 //
-// A RESET takes time to reach the card, which goes on meanwhile: the engine is followed as before until the host
-// enables it again. An MSI that it owes then has been withdrawn, or still waits for the link. If it comes, it comes
-// before the first status block of the engine's next run, which needs the same credits and begins later.
+// A RESET takes time to reach the card, which goes on meanwhile: the engine is followed until the host enables it
+// again. But when the RESET has ended, which is not seen here, the host may use its memory for other data. So what is
+// written there is a status block or a report only if it can be one, and may be data as well. An MSI that it owes then
+// has been withdrawn, or still waits for the link. If it comes, it comes before the first status block of the engine's
+// next run, which needs the same credits and begins later.
 class OrderChecker {
   public:
     // `channels` memory channels, then `streams` channels of streams. Without any, nothing is checked.
@@ -58,8 +60,8 @@ class OrderChecker {
 
     static void reset(Engine &engine);
     void write(const Tlp &tlp);
-    void status_block(Run &run, const Tlp &tlp);
-    void report(DescribedData &described, const Tlp &tlp);
+    static void status_block(Run &run, const Tlp &tlp, bool certain);
+    static void report(DescribedData &described, const Tlp &tlp, bool certain);
     void arm(uint32_t bits);
     template <typename Has> void take_interrupt(Has has_vector, unsigned vector);
 

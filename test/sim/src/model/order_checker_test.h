@@ -56,10 +56,11 @@ class OrderCheckerTest : public testing::Test {
         checker.completion(
             Tlp::completion_data(0, 0x100, tag, left, address & 0x7f, data.data(), ((address & 3) + bytes + 3) / 4));
     }
-    void status(uint32_t slots, uint64_t bytes, unsigned reason = 0) {
+    void status_at(uint64_t address, uint32_t slots, uint64_t bytes, unsigned reason = 0) {
         const uint32_t words[4] = {slots, reason, uint32_t(bytes), uint32_t(bytes >> 32)};
-        checker.from_card(Tlp::memory_write(0x100, kStatus, reinterpret_cast<const uint8_t *>(words), sizeof(words)));
+        checker.from_card(Tlp::memory_write(0x100, address, reinterpret_cast<const uint8_t *>(words), sizeof(words)));
     }
+    void status(uint32_t slots, uint64_t bytes, unsigned reason = 0) { status_at(kStatus, slots, bytes, reason); }
     void report(unsigned slot, uint32_t bytes) {
         const uint32_t word = bytes | LITEPCIE_REPORT_LAST;
         checker.from_card(Tlp::memory_write(0x100, kStatus + LITEPCIE_REPORT_OFFSET + 4 * slot,
