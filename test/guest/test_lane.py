@@ -127,10 +127,13 @@ def test_nothing_runs_while_nothing_is_asked(guest):
         fields = open(f"/proc/{guest.guest.simulator.process.pid}/stat", encoding="ascii").read().rpartition(")")[2]
         return sum(map(int, fields.split()[11:13])) / 100
     guest.works()
-    time.sleep(2)
-    before = seconds()
-    time.sleep(3)
-    assert seconds() - before < 0.6
+    # On a busy machine the last work of the guest takes some seconds.
+    used = []
+    while len(used) < 10 and not (used and used[-1] < 0.6):
+        before = seconds()
+        time.sleep(3)
+        used.append(seconds() - before)
+    assert used[-1] < 0.6, used
 
 
 def power_state(guest, state):
