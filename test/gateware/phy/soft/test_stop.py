@@ -146,7 +146,7 @@ def test_at_every_moment(bench, dwords, step):
 
 # Cases, what they count, and how much of it is too little.
 CASES = {
-    "held"           : ("longest", 2400),    # Without credits, the completion waits behind the writes.
+    "held"           : ("longest", 2400),    # Without credits, the writes wait, and the completion after them.
     "gaps"           : ("sent", 600),        # A client whose packets have gaps.
     "loads"          : ("sent", 600),        # Completions of the card go between its writes.
     "loads-held"     : ("longest", 2400),
