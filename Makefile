@@ -76,8 +76,10 @@ test test-all: setup
 		$(VENV)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
 		$(if $(filter test,$@),-m "not full") $(TESTS)
 
+# The kernel first: a test that waits for its build runs into its time limit, and ends the build.
 test-debug-kernel: setup
 	@$(VENV)/python targets/sim.py --build --log-level warning
+	@$(VENV)/python -m litepcie_sim.guest prepare --kernel 6.1-debug
 	LITEPCIE_GUEST_KERNEL=6.1-debug $(VENV)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
 		-m "guest and not full" $(or $(TESTS),test/guest/test_debug_kernel.py)
 
