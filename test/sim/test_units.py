@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Runs the C++ unit tests of the simulator, test/sim/src, and those that damage TLPs also with sanitizers."""
+"""Runs the C++ unit tests of the simulator, test/sim/src; those that damage TLPs and symbols also with sanitizers."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ def test_units(test_endpoint):
 
 
 def fuzz(**settings):
-    """Throws damaged TLPs at the model, which is built with the sanitizers of addresses and undefined behaviour."""
+    """Throws damaged TLPs and symbols at the model, built with the sanitizers of addresses and undefined behaviour."""
     result = subprocess.run(["make", "-C", ROOT / "sim", "fuzz", "SANITIZE=address,undefined"], capture_output=True,
         text=True, env={**os.environ, **settings})
     assert result.returncode == 0, result.stdout[-6000:] + result.stderr[-6000:]

@@ -40,7 +40,8 @@ void RootPort::take(Symbol symbol) {
         return;
     }
     const Packet &packet = receiver_.packet();
-    if (damage_every_ && !packet.dllp && data_link_.up() && random_() % damage_every_ == 0) {
+    const bool may_be_damaged = damage_every_ && !packet.dllp && !packet.bytes.empty() && data_link_.up();
+    if (may_be_damaged && random_() % damage_every_ == 0) {
         Packet damaged = packet;
         damaged.bytes[damaged_++ % damaged.bytes.size()] ^= 1;
         data_link_.receive(damaged);

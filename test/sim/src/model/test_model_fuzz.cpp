@@ -2,13 +2,13 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 //
 // The whole model with a card that sends damaged and random TLPs, beat by beat.
+#include "host/endless_memory.h"
 #include "link/random_tlps.h"
 #include "model/model.h"
 
 #include <gtest/gtest.h>
 
 #include <deque>
-#include <numeric>
 #include <set>
 
 using namespace litepcie;
@@ -16,20 +16,6 @@ using namespace litepcie;
 namespace {
 
 constexpr uint32_t kBar0 = 0xe0000000;
-
-// Memory at every address.
-class EndlessMemory : public HostMemory {
-  public:
-    bool read(uint64_t, uint8_t *data, size_t bytes) override {
-        std::fill_n(data, bytes, 0x5a);
-        return true;
-    }
-    bool write(uint64_t, const uint8_t *data, size_t bytes) override {
-        sum += std::accumulate(data, data + bytes, 0u);
-        return true;
-    }
-    unsigned sum = 0;
-};
 
 // A card of any width that shows beats of the TLPs it is given, and answers the host's reads with any TLP.
 class NoisyCard : public Card {
