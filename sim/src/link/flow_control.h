@@ -11,15 +11,15 @@ namespace litepcie {
 
 // When a receiver returns credits.
 //
-// Guideline  After a TLP, at the interval that PCIe 3.0 3.5.3.1 recommends, with one UpdateFC for all classes.
-// Published
-//            link models and the vectors of the tests assume this.
-// Minimum    Only when PCIe 3.0 2.6.1.2 demands it, with an UpdateFC for each class: when half of the advertised
-// credits
-//            have been used and freed, when the transmitter may lack credit for one more TLP, and every 30 us. Real
-//            root ports come close to this: measured reads are faster than an UpdateFC for each request would allow.
-// PerType    At the recommended interval too, but with an UpdateFC for each class, as the specification has it, and
-//            none for a class with infinite credits. So do the ends of a lane whose symbols are counted (lane/).
+// Guideline: after a TLP, at the interval that PCIe 3.0 3.5.3.1 recommends, with one UpdateFC for all classes.
+// Published link models and the vectors of the tests assume this.
+//
+// Minimum: only when PCIe 3.0 2.6.1.2 demands it, with an UpdateFC for each class: when half of the advertised credits
+// have been used and freed, when the transmitter may lack credit for one more TLP, and every 30 us. Real root ports
+// come close to this: measured reads are faster than an UpdateFC for each request would allow.
+//
+// PerType: at the recommended interval too, but with an UpdateFC for each class, as the specification has it, and none
+// for a class with infinite credits. So do the ends of a lane whose symbols are counted (lane/).
 enum class UpdateFc { Guideline, Minimum, PerType };
 
 constexpr double kUpdateFcSeconds = 30e-6;  // longest time between two UpdateFCs of a class

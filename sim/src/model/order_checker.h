@@ -18,9 +18,12 @@ namespace litepcie {
 // - a report of a stream comes before the bytes of its buffer;
 // - an MSI comes before the status block that it announces.
 //
-// It knows what the card can know: what the host wrote into registers and into descriptors, and the TLPs. An engine
-// whose MSI waits may have the next one wait behind it, so each engine may owe two MSIs; if it combines them, the check
-// of its later MSIs is looser by one. Engines and the user's logic that share a vector are not told apart.
+// It knows what the card can know: what the host wrote into registers and into descriptors, and the TLPs. While an
+// MSI of an engine has not been sent yet, the engine may write one more status block that asks for an MSI. So each
+// engine may owe two MSIs. If it sends one for both, the check of its later MSIs is looser by one.
+//
+// An MSI does not say who sent it. So it is taken for that of any engine, or of the user's logic, that has its vector
+// and owes one. Each then follows a status block that none has announced, which is all that a driver can see of it.
 //
 // A RESET takes time to reach the card, which goes on meanwhile: the engine is followed until the host enables it
 // again. But when the RESET has ended, which is not seen here, the host may use its memory for other data. So what is

@@ -119,6 +119,28 @@ TEST_F(OrderCheckerTest, InterruptOfALinkIsThatOfItsTable) {
     breaks("before the status block", [&] { checker.msi(0); });
 }
 
+// Who has sent an MSI is not to be seen, but each has a status block of its own to announce.
+TEST_F(OrderCheckerTest, EnginesThatShareAVector) {
+    enable(kWriter);
+    checker.host_writes(kReader + LITEPCIE_ENGINE_RING_LO, kTable);
+    checker.host_writes(kReader + LITEPCIE_ENGINE_RING_LOG2, 4);
+    checker.host_writes(kReader + LITEPCIE_ENGINE_STATUS_ADDRESS_LO, kStatus + 0x800);
+    checker.host_writes(kReader + LITEPCIE_ENGINE_CONTROL, LITEPCIE_ENGINE_CONTROL_ENABLE);
+    describe(kRing, 4 | kInterrupt, kData);
+    describe(kTable, 4 | kInterrupt, kData + 4096);
+    ring(kWriter, 1);
+    ring(kReader, 1);
+    write(kData, 4);
+    read(1, kData + 4096, 4);
+    complete(1, kData + 4096, 4, 4);
+    status(1, 4);
+    checker.msi(0);
+    breaks("before the status block", [&] { checker.msi(0); });  // the reader's
+    status_at(kStatus + 0x800, 1, 4);
+    checker.msi(0);
+    breaks("before the status block", [&] { checker.msi(0); });
+}
+
 TEST_F(OrderCheckerTest, InterruptsOfAnotherVectorAreOfSomebodyElse) {
     enable(kWriter);
     checker.host_writes(kWriter + LITEPCIE_ENGINE_INTERRUPT, 3);
