@@ -18,13 +18,19 @@ std::string fault_names() {
     return names;
 }
 
-// "NAME:N"
-std::pair<lane::Fault, unsigned> fault_from(const std::string &text) {
+// "NAME:N", or "all:N" for each fault. What is typed later counts.
+void add_faults(const std::string &text, std::vector<std::pair<lane::Fault, unsigned>> &faults) {
     const size_t mark = text.find(':');
-    const auto fault = lane::fault_of(text.substr(0, mark));
-    if (!fault || mark == std::string::npos)
-        throw UsageError("--link-fault: '" + text + "' is not allowed; give NAME:N with one of " + fault_names());
-    return {*fault, unsigned(parse_number("--link-fault " + text, text.substr(mark + 1), kLeastBetweenFaults, kMost))};
+    const std::string name = text.substr(0, mark);
+    const auto fault = lane::fault_of(name);
+    if ((!fault && name != "all") || mark == std::string::npos)
+        throw UsageError("--link-fault: '" + text + "' is not allowed; give NAME:N with one of " + fault_names() +
+                         ", all");
+    const auto every =
+        unsigned(parse_number("--link-fault " + text, text.substr(mark + 1), kLeastBetweenFaults, kMost));
+    for (unsigned i = 0; i < lane::kFaults; i++)
+        if (name == "all" || lane::Fault(i) == *fault)
+            faults.push_back({lane::Fault(i), every});
 }
 
 // Values as they are typed.
@@ -50,9 +56,9 @@ void add_lane_options(CommandLine &line, LaneSettings &o) {
                 "one TLP of so many on average arrives damaged, in each direction, and is replayed; 0: none (0)",
                 t.lcrc_every, 0, kMost);
     static const std::string fault_help =
-        "a fault in one of N packets of the root port, on average; repeatable: " + fault_names();
+        "a fault in one of N packets of the root port, on average; repeatable: " + fault_names() + ", all";
     line.each("--link-fault", "NAME:N", fault_help.c_str(),
-              [&o](const std::string &text) { o.faults.push_back(fault_from(text)); });
+              [&o](const std::string &text) { add_faults(text, o.faults); });
     line.check([&o, typed] {
         const Typed &t = *typed;
         if (t.errors_every && t.errors_every < kLeastBetweenErrors)
