@@ -41,6 +41,9 @@ class PinnedBanks(LiteXModule):
         layout = dict(data_width=32, address_width=log2_int(abi.WINDOW_OFFSET // 4))
         # Always with registers: decoding and reading the banks takes a whole cycle.
         self.bridge = bridge = wishbone.Wishbone2CSR(bus, csr_bus.Interface(**layout), register=True)
+        # A write is complete in the cycle in which the banks see it: there is nothing to wait for. So the host's writes
+        # to consecutive registers are two cycles apart, which leaves every second cycle to the visits of ``Counters``.
+        bridge.fsm.act("WRITE-READ", If(bus.we, bus.ack.eq(1), NextState("IDLE")))
 
         # # #
 

@@ -18,7 +18,8 @@ class DwordAccess(LiteXModule):
     """Reads or writes a register.
 
     Register banks support whole dwords only. A write that does not enable all bytes therefore reads the register
-    first, and writes the disabled bytes back unchanged.
+    first, and writes the disabled bytes back unchanged. Any other write is on the bus as long as `start` is set, so
+    that a descriptor which the host writes into registers loses no cycle between its dwords.
 
     Attributes
     ----------
@@ -55,7 +56,11 @@ class DwordAccess(LiteXModule):
                 If(self.be == 0,
                     NextState("DONE")
                 ).Elif(self.we & (self.be == 0b1111),
-                    NextState("WRITE")
+                    bus.cyc.eq(1),
+                    bus.stb.eq(1),
+                    bus.we.eq(1),
+                    bus.sel.eq(0b1111),
+                    self.done.eq(bus.ack | bus.err)
                 ).Else(
                     NextState("READ")
                 )

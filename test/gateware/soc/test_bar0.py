@@ -65,7 +65,7 @@ class Host:
         assert len(dwords) == 4
         return swap(dwords[3])
 
-    def run(self, process):
+    def run(self, process, *watchers):
         def setup():
             yield self.phy.id.eq(CARD)
             yield self.phy.link_up.eq(1)
@@ -73,7 +73,7 @@ class Host:
             yield from process(self)
 
         self.soc.finalize()
-        simulate(self.soc, [setup()])
+        simulate(self.soc, [setup(), *(watch(self) for watch in watchers)])
 
 
 @pytest.mark.parametrize("data_width", [64, *[pytest.param(width, marks=pytest.mark.full) for width in (128, 256)]])
@@ -121,3 +121,28 @@ def test_control_resets_every_engine():
             assert (yield from host.read(base + 4)) & 0xff == 0b0010, "idle and nothing else"
 
     Host(128).run(process)
+
+
+@pytest.mark.parametrize("data_width", [64, *[pytest.param(width, marks=pytest.mark.full) for width in (128, 512)]])
+def test_writes_to_consecutive_registers_are_two_cycles_apart(data_width):
+    """So the descriptor of DIRECT is there soon. Their values are read back directly after the write."""
+    values = [0x1000, 0x22, 0x3, 0x44440, 0x55]
+    seen   = []   # (cycle, address, data) of each write that the banks see.
+
+    def watch(host):
+        bus = host.soc.litepcie.banks.bridge.csr
+        for cycle in range(150):
+            if (yield bus.we):
+                seen.append((cycle, 4*(yield bus.adr), (yield bus.dat_w)))
+            yield
+
+    def process(host):
+        assert (yield from host.read(0x0000)) == 0x4c504953   # The engines have left their reset.
+        yield from host.send([0x40000005, HOST << 16 | 0xff, 0x1808, *map(swap, values)])
+        for n, value in enumerate(values):
+            assert (yield from host.read(0x1808 + 4*n)) == value
+
+    Host(data_width).run(process, watch)
+    assert [(address, data) for _, address, data in seen] == [(0x1808 + 4*n, value) for n, value in enumerate(values)]
+    cycles = [cycle for cycle, _, _ in seen]
+    assert [after - before for before, after in zip(cycles, cycles[1:])] == [2]*4
