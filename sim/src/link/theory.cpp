@@ -162,4 +162,31 @@ Rates link_bound(const BoundParameters &p) {
     return rates;
 }
 
+Rates bound_alone(BoundParameters p) {
+    Rates rates;
+    p.traffic = Traffic::Read;
+    rates.read = link_bound(p).read;
+    p.traffic = Traffic::Write;
+    rates.write = link_bound(p).write;
+    return rates;
+}
+
+Rates bound_beside(const BoundParameters &p, const Moved &read, const Moved &write) {
+    const Rates alone = bound_alone(p);
+    BoundParameters with_write = p, with_read = p;
+    with_write.traffic = with_read.traffic = Traffic::Both;
+    with_write.most.write = write.rate();
+    with_read.most.read = read.rate();
+    Rates rates;
+    const double after = read.seconds - write.seconds;
+    if (!p.dllps && after > 0) {
+        const double asked = (read.bytes - alone.read * after) / write.seconds;
+        with_read.most.read = std::max(asked, 1.0);  // 0 would be no limit
+    }
+    const double beside = std::min(read.seconds, write.seconds);
+    rates.read = (link_bound(with_write).read * beside + alone.read * (read.seconds - beside)) / read.seconds;
+    rates.write = (link_bound(with_read).write * beside + alone.write * (write.seconds - beside)) / write.seconds;
+    return rates;
+}
+
 }  // namespace litepcie

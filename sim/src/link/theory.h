@@ -41,16 +41,49 @@ struct BoundParameters {
     bool dllps = true;  // without: what no traffic exceeds, however it bunches its TLPs
 };
 
-// The upper bound of this link model: the rate of an ideal card that always has a TLP ready.
+// The rate of an ideal card in this link model, which always has a TLP ready.
 //
-// Each direction loses the bytes of SKP ordered sets, and of the ACKs and UpdateFCs that answer the other direction's
-// TLPs. There is one ACK per TLP or per ACK interval, whichever is rarer; the same holds for UpdateFCs, unless the
-// policy needs fewer. That is so for TLPs at even distances. Those of a burst are answered together, so a transfer
-// whose requests leave in bursts may exceed this bound, but never the one without DLLPs. A direction is also limited by
-// the beats that its TLPs take on the data path; read requests share them with writes.
+// Without DLLPs it is a bound: no card moves more, whatever the order and the distances of its TLPs. Let C be the rate
+// of a direction less its SKP ordered sets. In any T seconds a direction carries at most C T bytes, and one SKP ordered
+// set more or less. A read of r bytes puts r and 8 + 12 bytes for each completion on the way to the card, and 8 and a
+// header for each request on the way to the host; a write puts its bytes, and 8 and a header for each TLP, there. There
+// is at least a completion for each MPS, a request for each MRRS, and a TLP for each MPS of a descriptor. So, with the
+// bytes on the link for one byte of data (c: completions, q: requests, w: writes):
+//
+//     read c <= C        read q + write w <= C
+//
+// and the same for the beats that TLPs take on the data path, of which a direction has as many as there are cycles.
+//
+// DLLPs take away what ACKs and UpdateFCs need. There is one ACK per TLP of the other direction or per ACK interval,
+// whichever is rarer; the same holds for UpdateFCs, unless the policy needs fewer. That is so for TLPs at even
+// distances, and then it is what the link model reaches. It is no bound for other cards: TLPs that come in bursts are
+// answered together, so less may be taken away.
 //
 // With descriptors, the card requests as many as MRRS allows in one TLP, and their completions of up to MPS share the
 // receive path with the data of reads.
 Rates link_bound(const BoundParameters &parameters);
+
+// What a direction moved, from a moment at which both began.
+struct Moved {
+    double bytes = 0, seconds = 0;
+    double rate() const { return bytes / seconds; }
+};
+
+// The rates of both directions at once, each beside what the other one really moved: a direction that is slower, or
+// that ends earlier, leaves more of the link to the other. While both run, a direction has what the other one leaves;
+// after that it has the rate alone.
+//
+// Without DLLPs they are bounds, too. If the writes end first, at Tw, the reads bring at most their bound alone in the
+// rest of their time Tr. All other data came before Tw, and their requests left before them. So requests for at least
+//
+//     bytes of reads - bound alone (Tr - Tw)
+//
+// shared the way to the host with the writes. If the reads end first, all their requests left in their time; what the
+// writes moved in it is bounded by the sum of both, and the rest by their bound alone.
+//
+// With DLLPs, the reads' average stands for the requests beside the writes: those of an ideal card do not change.
+Rates bound_beside(const BoundParameters &parameters, const Moved &read, const Moved &write);
+// Each direction alone.
+Rates bound_alone(BoundParameters parameters);
 
 }  // namespace litepcie

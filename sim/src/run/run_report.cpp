@@ -64,35 +64,11 @@ BoundParameters bound_parameters(const RunConditions &c, const RunOptions &optio
     return p;
 }
 
-// Upper bounds of each direction alone.
-Rates bound_alone(BoundParameters p) {
-    Rates rates;
-    p.traffic = Traffic::Read;
-    rates.read = link_bound(p).read;
-    p.traffic = Traffic::Write;
-    rates.write = link_bound(p).write;
-    return rates;
-}
-
-// Upper bounds of each direction beside the other one as it was measured: a direction that is slower, or that ends
-// earlier, leaves more of the link to the other.
-Rates bound_beside(const BoundParameters &p, const Summary &read, const Summary &write) {
-    const Rates alone = bound_alone(p);
-    BoundParameters with_write = p, with_read = p;
-    with_write.traffic = with_read.traffic = Traffic::Both;
-    with_write.most.write = write.average;
-    with_read.most.read = read.average;
-    const double beside = std::min(read.seconds, write.seconds);
-    Rates rates;
-    rates.read = (link_bound(with_write).read * beside + alone.read * (read.seconds - beside)) / read.seconds;
-    rates.write = (link_bound(with_read).write * beside + alone.write * (write.seconds - beside)) / write.seconds;
-    return rates;
-}
-
 // Upper bounds for the sequence. Directions share the link only if they run at the same time.
 Rates bound(const BoundParameters &p, const RunOptions &options, const Summary &read, const Summary &write) {
-    return options.sequence == "read-and-write" && read.seconds > 0 && write.seconds > 0 ? bound_beside(p, read, write)
-                                                                                         : bound_alone(p);
+    if (options.sequence != "read-and-write" || !(read.seconds > 0 && write.seconds > 0))
+        return bound_alone(p);
+    return bound_beside(p, {read.average * read.seconds, read.seconds}, {write.average * write.seconds, write.seconds});
 }
 
 Json measure_json(const Measure &m, const RunConditions &of) {
