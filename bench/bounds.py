@@ -13,7 +13,10 @@ from litepcie_bench.points import OURS, STOCK
 from litepcie_soc.common.link_rates import link_rate
 from litepcie_soc.common.pcie import RCB_BYTES
 
+ONE_CLOCK     = ("alone", "equal_chains")  # Sweeps that compare start-ups with those of stock.
 FRAMED_HEADER = 20  # Bytes on the link of a header of three dwords with its framing.
+
+ABOVE = "†"  # Marks a share above 100 % in the report. The reasons are below its table.
 
 # Why a figure is above its bound.
 BURSTS = "requests left in bursts, which are acknowledged together; the bound counts them at even distances"
@@ -25,13 +28,15 @@ SKP_S  = 20e-9  # Longest SKP ordered set.
 def rate(result, direction):
     """Returns bytes per second of "read" or "write" in a result, or None if nothing moved in that direction.
 
-    This project is measured by the counters of its gateware, from the doorbell to the last byte. Stock LitePCIe has no
-    such counters and is measured by the clock of the model.
+    This project is measured by the counters of its gateware, as the application notes do it: from the doorbell in its
+    register until the last byte has left the card. Stock LitePCIe has no such counters and is measured by the clock of
+    the model, from the write to its register at the PHY until the last byte has arrived. Where that difference matters,
+    in the sweeps ``ONE_CLOCK``, both are measured by the model's clock.
     """
     if result.point.sequence == "pio":
         return result.data[f"{direction}_bytes_per_second"]
     moved = result.data.get(direction)
-    return moved and moved["average_bytes_per_second"]
+    return moved and moved[f"{'model' if result.point.sweep in ONE_CLOCK else 'average'}_bytes_per_second"]
 
 
 def bound(result, direction):
@@ -42,6 +47,11 @@ def bound(result, direction):
 def most(result, direction):
     """Returns the bound without ACKs and UpdateFCs, which nothing exceeds, however it bunches its TLPs."""
     return result.data[direction]["bound_without_dllps_bytes_per_second"]
+
+
+def share_words(value, unit=" %", digits=1):
+    """Returns a share of a bound in percent as text, marked if it is above 100; a dash if there is none."""
+    return "-" if value is None else f"{value:.{digits}f}{unit}" + f" {ABOVE}"*(value > 100)
 
 
 def why_above(result, direction):

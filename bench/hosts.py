@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from litepcie_bench.board_rows import share
+from litepcie_bench.bounds import share_words
 from litepcie_bench.points import HOSTS
 
 
@@ -20,7 +21,7 @@ def fitting(hardware):
 
 def cells(row, names=tuple(HOSTS)):
     """Returns the shares of a ``HostRow`` as text, one for each of these hosts."""
-    return [f"{row.shares[name]:.1f}" if name in row.shares else "-" for name in names]
+    return [share_words(row.shares.get(name), "") for name in names]
 
 
 @dataclass(frozen=True)

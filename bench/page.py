@@ -12,6 +12,7 @@ import io
 
 from dataclasses import dataclass
 
+from litepcie_bench import bounds
 from litepcie_bench.plots import pyplot
 
 MISSING = "-"
@@ -51,7 +52,7 @@ def text(words):
 
 
 def _is_number(words):
-    plain = words.replace("-", "0").translate(str.maketrans("", "", ".%x *()"))
+    plain = words.replace("-", "0").translate(str.maketrans("", "", ".%x *()" + bounds.ABOVE))
     return plain.isdigit() or not words or words == MISSING
 
 
@@ -64,7 +65,7 @@ def _cell(value):
 
 
 def table(head, rows):
-    """Returns a table; columns of numbers are aligned to the right."""
+    """Returns a table; columns of numbers are aligned to the right. A share above 100 % has its reason below it."""
     rows = [tuple(row) for row in rows]
     if not rows:
         return ""
@@ -72,7 +73,9 @@ def table(head, rows):
     heads = "".join(f'<th class="n">{text(name)}</th>' if number else f"<th>{text(name)}</th>"
         for name, number in zip(head, right))
     body  = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
-    return f'<div class="wide"><table><tr>{heads}</tr>{body}</table></div>'
+    why   = f"{bounds.ABOVE} above 100 %: {'; or '.join((bounds.BURSTS, bounds.EDGE, bounds.FEWER))}."
+    made  = f'<div class="wide"><table><tr>{heads}</tr>{body}</table></div>'
+    return made + note(why) if bounds.ABOVE in body else made
 
 
 def details(title, inside, opened=False):

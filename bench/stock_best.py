@@ -13,6 +13,7 @@ them. Stock does not count them: its number of pending requests, fixed when it i
 from dataclasses import dataclass
 
 from litepcie_bench.board_rows import share
+from litepcie_bench.bounds import share_words
 from litepcie_bench.points import OURS, PENDING, STOCK, STOCK_TAGS
 from litepcie_soc.common.pcie import RCB_BYTES
 
@@ -65,8 +66,9 @@ def rows(results):
 
 def cells(row):
     """Returns a row's figures as text: stock by pending requests, its best that is safe, and ours."""
-    best = f"{row.best[1]:.1f} ({row.best[0]})" if row.best else "-"
-    return [*(f"{row.stock[n]:.1f}" + "*"*(not safe(row.hardware, n)) for n in PENDING), best, f"{row.ours:.1f}"]
+    best = f"{share_words(row.best[1], '')} ({row.best[0]})" if row.best else "-"
+    return [*(share_words(row.stock[n], "") + "*"*(not safe(row.hardware, n)) for n in PENDING), best,
+        share_words(row.ours, "")]
 
 
 HEADS = (*(f"stock, {n} pending" + " (as shipped)"*(n == STOCK_TAGS) for n in PENDING),

@@ -6,8 +6,8 @@
 
 """Tables of the report: measured figures. Each function returns HTML, which is empty if its sweep was not run."""
 
-from litepcie_bench import area, board_rows, bounds, goals, hosts, stock_best
-from litepcie_bench.bounds import bound, rate
+from litepcie_bench import area, board_rows, goals, hosts, stock_best
+from litepcie_bench.bounds import ABOVE, bound, rate, share_words
 from litepcie_bench.page import Judged, details, note, table
 from litepcie_bench.points import DEFAULT_TAGS, HOSTS, OURS, STOCK, link_name
 from litepcie_bench.summary import megabytes, percent
@@ -35,15 +35,18 @@ def goal_summary(cells):
         "if missed: what the engine waits for"), rows)
 
 
+def _marked(cell):
+    return cell.measured + f" {ABOVE}"*(cell.value > 100 and cell.unit.startswith("% of bound"))
+
+
 def goal_cells(cells):
     """One table per goal, cells below the goal first."""
-    parts = [note(f"Above 100 % of a bound: {bounds.BURSTS}.")] if any(cell.value > 100 and cell.unit.startswith(
-        "% of bound") for cell in cells) else []
+    parts = []
     for goal in dict.fromkeys(cell.goal for cell in cells):
         mine   = sorted((c for c in cells if c.goal == goal), key=lambda cell: cell.reached)
         missed = sum(not cell.reached for cell in mine)
-        rows   = [(cell.what, Judged(cell.measured, cell.reached), cell.bar,
-            cell.unit, "" if cell.reached else cell.why) for cell in mine]
+        rows   = [(cell.what, Judged(_marked(cell), cell.reached), cell.bar, cell.unit,
+            "" if cell.reached else cell.why) for cell in mine]
         title  = f"{goal}: {len(mine) - missed} of {len(mine)}"
         parts.append(details(title, table(("cell", "measured", "must", "", "what the engine waits for"), rows)))
     return "".join(parts)
@@ -66,17 +69,15 @@ def by_board(results):
         found = row.hardware
         must  = board_rows.READ_X16 if found.lanes == 16 else board_rows.READ
 
-        def share(result, direction, least=None):
+        def of_bound(result, direction, least=None):
             value = board_rows.share(result, direction)
-            if value is None:
-                return "-"
-            return f"{value:.1f} %" if least is None else Judged(f"{value:.1f} %", value >= least)
+            return share_words(value) if least is None or value is None else Judged(share_words(value), value >= least)
         body.append((found.title, link_name(found.gen, found.lanes, found.width), f"{found.clock_hz/1e6:g}", found.tags,
-            _buffer(found), megabytes(row.one and rate(row.one, "read")), share(row.one, "read", must),
-            percent(board_rows.buffered(row.one), 100), percent(board_rows.allowed(row.one), 100),
-            share(row.split, "read", board_rows.SPLIT), share(row.one, "write"), share(row.both, "read"),
-            share(row.both, "write"), share(row.alone, "read"),
-            share(row.direct, "read", board_rows.ALONE.get(found.link)),
+            _buffer(found), megabytes(row.one and rate(row.one, "read")), of_bound(row.one, "read", must),
+            percent(board_rows.buffered(row.one), 100), share_words(board_rows.allowed(row.one)),
+            of_bound(row.split, "read", board_rows.SPLIT), of_bound(row.one, "write"), of_bound(row.both, "read"),
+            of_bound(row.both, "write"), of_bound(row.alone, "read"),
+            of_bound(row.direct, "read", board_rows.ALONE.get(found.link)),
             f"{row.tolerated/1000:g} us" if len(row.latencies) > 1 and row.tolerated else "-"))
     return table(head, body)
 
@@ -87,7 +88,8 @@ def board_latency(results):
     each  = sorted({ns for row in found for ns in row.latencies})
     return table(("read, % of bound (% of what link and buffer allow)", *(f"{ns/1000:g} us" for ns in each)), [
         (f"{row.hardware.title}, {link_name(row.hardware.gen, row.hardware.lanes, row.hardware.width)}",
-            *(f"{board_rows.share(row.latencies[ns], 'read'):.1f} ({board_rows.allowed(row.latencies[ns]):.1f})"
+            *(f"{share_words(board_rows.share(row.latencies[ns], 'read'), '')} "
+                f"({share_words(board_rows.allowed(row.latencies[ns]), '')})"
                 if ns in row.latencies else "" for ns in each))
         for row in found])
 
@@ -96,9 +98,9 @@ def by_host(results):
     """Boards on all hosts, % of bound: each host, then median and range of those whose properties were measured."""
     body = []
     for row in hosts.rows(results):
-        middle, least, most = row.headline
+        middle, least, most = (share_words(value, "") for value in row.headline)
         body.append((f"{row.hardware.title}, {link_name(row.hardware.gen, row.hardware.lanes, row.hardware.width)}",
-            row.direction, f"{middle:.1f} ({least:.1f} to {most:.1f})", *hosts.cells(row)))
+            row.direction, f"{middle} ({least} to {most})", *hosts.cells(row)))
     return table(("100 KB x 20, % of bound", "", "median (range) of measured hosts", *(
         name if host.measured else f"{name} (chosen)" for name, host in HOSTS.items())), body)
 
@@ -126,7 +128,7 @@ def board_sizes(results):
             mine = {r.point.bytes: r for r in good if r.point.hardware == hardware}
             full = {size: board_rows.of_chain(r, direction) for size, r in mine.items()}
             rows.append((hardware.title, direction, *(Judged(
-                f"{full[size]:.1f} ({board_rows.share(mine[size], direction):.0f})",
+                f"{share_words(full[size], '')} ({share_words(board_rows.share(mine[size], direction), '', 0)})",
                 full[size] >= board_rows.least_of(size)) if size in mine else "" for size in sizes)))
     return table(("board", "", *(f"{size} B" for size in sizes)), rows)
 
@@ -149,7 +151,7 @@ def lane(results):
             apart = 100*(counted/calculated - 1)
             least = bound(symbols, name) if not both else None
             body.append((f"MPS {mps}, {'both at once' if both else 'one way'}", name, megabytes(counted),
-                percent(counted, least) if least else "-", megabytes(calculated),
+                share_words(100*counted/least) if least else "-", megabytes(calculated),
                 Judged(f"{apart:+.1f} %", abs(apart) <= 0.5)))
     return table(("Gen1 x1, 64 bit at 100 MHz, chains of 100 KB", "", "symbols, MB/s", "of bound", "link model, MB/s",
         "symbols against model"), body) if body else ""
@@ -164,7 +166,7 @@ def _shares(results, head, label, columns):
     rows  = []
     for name in dict.fromkeys(label(r.point) for r in good):
         mine = {columns(r.point): r for r in good if label(r.point) == name}
-        rows.append((name, *(f"{100*rate(mine[c], 'read')/bounds.bound(mine[c], 'read'):.1f}"
+        rows.append((name, *(share_words(board_rows.share(mine[c], "read"), "")
             if c in mine else "" for c in names)))
     return table((head, *names), rows)
 
@@ -196,7 +198,7 @@ def alone(results):
         where = "in the card's registers" if point.direct else "fetched by the card" if point.design == OURS else \
             "in stock's table" + ", filling counted"*point.fill
         rows.append((point.where, _design(point), where, *(text for direction in ("read", "write") for text in (
-            megabytes(rate(r, direction)), percent(rate(r, direction), bounds.bound(r, direction))))))
+            megabytes(rate(r, direction)), share_words(board_rows.share(r, direction))))))
     return table(("link", "", "descriptor", "read, MB/s", "of bound", "write, MB/s", "of bound"), rows)
 
 
@@ -210,9 +212,9 @@ def addresses(results):
         for direction in ("read", "write"):
             both = "both: "*(r.point.sequence == "read-and-write")
             low  = [megabytes(rate(same[0], direction)),
-                percent(rate(same[0], direction), bounds.bound(same[0], direction))] if same else ["-"]*2
+                share_words(board_rows.share(same[0], direction))] if same else ["-"]*2
             rows.append((r.point.where, _design(r.point), both + direction, *low, megabytes(rate(r, direction)),
-                percent(rate(r, direction), bounds.bound(r, direction))))
+                share_words(board_rows.share(r, direction))))
     return table(("link", "", "", "below 4 GiB, MB/s", "of bound", "above, MB/s", "of bound"), rows)
 
 

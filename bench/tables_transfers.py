@@ -7,16 +7,12 @@
 """Tables of the report: 100 KB x 20, and transfers by their size."""
 
 from litepcie_bench import board_rows, bounds, goals
-from litepcie_bench.bounds import rate
+from litepcie_bench.bounds import rate, share_words
 from litepcie_bench.page import Judged, note, table
 from litepcie_bench.points import OURS, STOCK, link_name
 from litepcie_bench.published import msc_calculated
 from litepcie_bench.rows import note_rows
-from litepcie_bench.summary import megabytes, percent
-
-# Marks a share above 100 %, with the reason below the table.
-STAR  = "*"
-ABOVE = note(f"{STAR} above 100 %: {bounds.BURSTS}.")
+from litepcie_bench.summary import megabytes
 
 # 100 KB x 20 --------------------------------------------------------------------------------------
 
@@ -27,9 +23,9 @@ def throughput(results):
     for row in note_rows(results):
         ours, stock = row.rate(OURS, True), row.rate(STOCK, True)
         rows.append((row.where, row.what, megabytes(ours), _judged(ours, row.bound(), row), megabytes(stock),
-            _starred(stock, row.bound(STOCK)), megabytes(row.bound()), megabytes(row.theory())))
+            _of(stock, row.bound(STOCK)), megabytes(row.bound()), megabytes(row.theory())))
     heads = ("20 per doorbell, MB/s", "", "ours", "of bound", "stock", "of its bound", "bound", "theory")
-    return _with_reason(table(heads, rows))
+    return table(heads, rows)
 
 
 def alone_throughput(results):
@@ -41,36 +37,32 @@ def alone_throughput(results):
         rows.append((row.where, row.what, megabytes(ours), _judged(ours, row.bound(OURS, False), row),
             f"{1e6*bounds.start_up(start.point, row.direction):.0f}" if start else "-",
             _judged(ours, row.net_bound(OURS), row), megabytes(row.alone_most(OURS)),
-            percent(ours, row.alone_most(OURS)), megabytes(stock), megabytes(row.alone_most(STOCK)),
-            percent(stock, row.alone_most(STOCK)), megabytes(row.published)))
-    return _with_reason(table(("1 per doorbell, MB/s", "", "ours", "of bound", "start-up, us", "net of it",
-        "ours at most", "of that", "stock", "stock at most", "of that", "best published"), rows))
+            _of(ours, row.alone_most(OURS)), megabytes(stock), megabytes(row.alone_most(STOCK)),
+            _of(stock, row.alone_most(STOCK)), megabytes(row.published)))
+    return table(("1 per doorbell, MB/s", "", "ours", "of bound", "start-up, us", "net of it",
+        "ours at most", "of that", "stock", "stock at most", "of that", "best published"), rows)
 
 
-def _with_reason(made):
-    """Adds why a share can be above 100 % to a table with such a share."""
-    return made + ABOVE if STAR in made else made
-
-
-def _starred(value, of):
-    return percent(value, of) + f" {STAR}"*bool(value and of and value > of)
+def _of(value, bound):
+    """A share of a bound as text."""
+    return share_words(100*value/bound if value and bound else None)
 
 
 def _judged(value, of, row):
     """A share in percent, green if it reaches the goal of the row."""
-    return Judged(_starred(value, of), 100*value/of >= (goals.BOTH if row.both else goals.ONE)) if value else "-"
+    return Judged(_of(value, of), 100*value/of >= (goals.BOTH if row.both else goals.ONE)) if value else "-"
 
 
-def _by_size(results, title, share, must, star=STAR):
-    """Shares of chains by size; ``share(result, direction)`` in %, ``must(size)``: the least of a green cell; ``star``
-    marks what is above 100 %."""
+def _by_size(results, title, figure, must, words):
+    """Shares of chains by size; ``figure(result, direction)`` in %, ``must(size)``: the least of a green cell;
+    ``words(figure)``: its text."""
     chains = goals.longest_chains(results)
     sizes  = sorted({size for _, size in chains})
     rows   = []
     for link in sorted({link for link, _ in chains}):
         for direction in ("read", "write"):
-            found = {size: share(chains[link, size], direction) for size in sizes if (link, size) in chains}
-            rows.append((link_name(*link), direction, *(Judged(f"{found[size]:.0f}" + star*(found[size] > 100),
+            found = {size: figure(chains[link, size], direction) for size in sizes if (link, size) in chains}
+            rows.append((link_name(*link), direction, *(Judged(words(found[size]),
                 found[size] >= must(size)) if size in found else "" for size in sizes)))
     return table((title, "", *(f"{size} B" for size in sizes)), rows)
 
@@ -79,12 +71,12 @@ def small(results):
     """Shares of the bound with descriptors and start-up, and of the notes' calculated column, by size."""
     calculated = _by_size(results, "% of the notes' calculated column", lambda result, direction:
         100*rate(result, direction)/msc_calculated(result.point.bytes, result.point.gen, result.point.lanes, direction),
-        lambda size: goals.SMALL, star="")
+        lambda size: goals.SMALL, "{:.0f}".format)
     if calculated:
         calculated += note("No bound: the formula charges the requests of reads, ACKs and UpdateFCs to the direction "
             "of the data, where a link has them in the other one.")
-    return _with_reason(_by_size(results, "% of the bound with descriptors", board_rows.of_chain,
-        board_rows.least_of)) + calculated
+    return _by_size(results, "% of the bound with descriptors", board_rows.of_chain, board_rows.least_of,
+        lambda value: share_words(value, "", 0)) + calculated
 
 
 def costs(results):

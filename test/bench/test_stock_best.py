@@ -24,7 +24,8 @@ def of(name, lanes):
 def measured(point, share):
     data = {"clock_hz": point.clock_hz, "completion_bytes": 256, "theory_bytes_per_second": 1e9}
     for direction in ("read", "write"):
-        data[direction] = {"average_bytes_per_second": share*1e9, "bound_bytes_per_second": 1e9}
+        data[direction] = {"average_bytes_per_second": share*1e9, "model_bytes_per_second": share*1e9,
+            "bound_bytes_per_second": 1e9}
     return Result(point, data)
 
 
