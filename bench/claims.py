@@ -111,6 +111,13 @@ def _one(results):
             how = _design(point) + ", DIRECT"*point.direct + ", filling counted"*point.fill
             for direction in ("read", "write"):
                 yield "one", point.where, direction, how, _percent(board_rows.share(result, direction))
+    alone = {(r.point.where, _design(r.point)): r for r in results if r.point.sweep == "alone" and not r.point.fill
+        and r.point.direct == (r.point.design == OURS)}
+    for where, name in alone:
+        if name == "ours" and (where, "stock") in alone:
+            ours, stock = (alone[where, one].point.bytes/rate(alone[where, one], "write") for one in DESIGNS)
+            cycles = (ours - stock)*alone[where, name].point.clock_hz
+            yield "one_cycles", where, "write", "more than stock", f"{cycles:.0f}"
 
 
 def _small(results):
@@ -140,6 +147,21 @@ def _loads(results):
             yield "pio", "Gen1 x1", "loads of 4 B", "mbs", f"{rate(result, 'read')/1e6:.1f}"
 
 
+def _lane(results):
+    """The symbols of a lane, and the link model on the same traffic: MB/s, and how far they are apart in %."""
+    good = {(r.point.mps, r.point.sequence, r.point.phy): r for r in results if r.point.sweep == "lane"}
+    for (mps, sequence, phy), symbols in good.items():
+        model = good.get((mps, sequence, "shared"))
+        if phy != "soft" or not model:
+            continue
+        what = f"MPS {mps}, " + ("both at once" if sequence == "read-and-write" else "one way")
+        for direction in ("read", "write"):
+            counted, calculated = rate(symbols, direction), rate(model, direction)
+            yield "lane", what, direction, "symbols", f"{counted/1e6:.1f}"
+            yield "lane", what, direction, "model", f"{calculated/1e6:.1f}"
+            yield "lane", what, direction, "apart", f"{100*(counted/calculated - 1):+.1f}"
+
+
 def _published(results):
     for place, counts in peers.published_counts(results).items():
         for ns, (reached, count) in counts.items():
@@ -150,7 +172,7 @@ def _published(results):
 def measured(results):
     """Returns the rows of claims.csv that the results give."""
     good = [result for result in results if not result.failure]
-    parts = (_boards, _hosts, _stock, _ideal, _one, _small, _least, _loads, _published)
+    parts = (_boards, _hosts, _stock, _ideal, _one, _small, _least, _loads, _lane, _published)
     return [row for part in parts for row in part(good)]
 
 

@@ -130,6 +130,16 @@ def test_one_transfer(title, how):
     assert [title, *shares] in rows("docs/benchmark.md", "Ideal and real")
 
 
+@pytest.mark.parametrize("what", ["MPS 128, one way", "MPS 256, one way", "MPS 128, both at once",
+    "MPS 256, both at once"])
+def test_endpoint_in_gateware(what):
+    symbols, model, apart = ([value("lane", what, direction, column) for direction in ("read", "write")]
+        for column in ("symbols", "model", "apart"))
+    signed = [f"{'0.0' if float(text) == 0 else text} %" for text in apart]
+    found  = rows("docs/benchmark.md", "The endpoint in gateware")
+    assert [what, ", ".join(symbols), ", ".join(model), ", ".join(signed)] in found
+
+
 @pytest.mark.parametrize("board", claims.SMALL.values())
 def test_small_transfers_by_board(board):
     found = rows("docs/benchmark.md", "Small transfers by board")
@@ -161,6 +171,10 @@ SENTENCES = {
         "writes reach {} % with the fetch, {} % with DIRECT, and stock's {} %, or {} % with the time to fill one entry":
             [("one", "Gen3 x8, 256 bit", "write", how) for how in ("ours", "ours, DIRECT", "stock",
                 "stock, filling counted")],
+        "that was filled before, DIRECT takes {} cycles longer":
+            [("one_cycles", "Gen3 x8, 256 bit", "write", "more than stock")],
+        "At Gen2 x4, 128 bit, {} cycles of 6782 remain, 0.05 %":
+            [("one_cycles", "Gen2 x4, 128 bit", "write", "more than stock")],
         "DMA at Gen2 x4 reaches at least {} % of its rate over block RAM": [("ddr", "Gen2 x4", "", "least")],
         "{} % is the Xeon C5500": [("hosts", "Acorn, NeTV2, AC701, KC705, Gen2 x4", "write", "least")],
         "which stock's table does not hold | {} B, {} B":
