@@ -151,7 +151,9 @@ def test_the_document_keeps_the_goals_for_area():
     for (family, bits, design, tags), row in rows.items():
         if design == table.NAMES[OURS]:
             stock = rows[family, bits, table.NAMES[STOCK], "-"]
-            assert row["LUTs"] <= LUT_RATIO*stock["LUTs"] and row["BRAM"] <= stock["BRAM"], (family, bits, tags)
+            # With the digits of the column: yosys maps even the same stock with some LUTs more or less.
+            assert round(row["LUTs"]/stock["LUTs"], 2) <= LUT_RATIO, (family, bits, tags)
+            assert row["BRAM"] <= stock["BRAM"], (family, bits, tags)
 
 
 def test_the_document_keeps_the_goal_for_the_clock():
