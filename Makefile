@@ -58,7 +58,7 @@ check: setup
 	$(VENV)/python -m tools.check_imports
 	$(VENV)/python docs/pictures/path.py --check
 	$(VENV)/python -m litepcie_bench.pictures --check
-	$(VENV)/python -m litepcie_bench.guest_docs --check
+	$(VENV)/python -m litepcie_bench.documents --check
 	$(VENV)/python -m litepcie_soc.build.regs --check
 	$(VENV)/python -m litepcie_soc.build.lane --check
 	$(VENV)/python -m litepcie_soc.standalone.docs --check

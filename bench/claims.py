@@ -6,11 +6,12 @@
 
 """Figures that README.md and docs/benchmark.md state, in claims.csv.
 
-`make bench` writes claims.csv into its folder, with what it measured. The committed one is bench/claims.csv, and a test
-compares the tables and the text of both documents with it.
+`make bench` writes claims.csv into its folder, with what it measured. The committed one is bench/claims.csv, whose
+figures are put into the documents:
 
     make bench
     cp build/bench/claims.csv bench/
+    build/venv/bin/python -m litepcie_bench.documents --write
 """
 
 import csv
@@ -30,6 +31,7 @@ SMALL     = {"sqrl_acorn": "Acorn and others, Gen2 x4", "xilinx_kcu105": "KCU105
     "sqrl_xcu1525": "XCU1525, Gen3 x8, 256 tags"}
 IDEAL     = ("Gen2 x4, 128 bit", "Gen3 x8, 256 bit")
 DESIGNS   = {"ours": OURS, "stock": STOCK}
+SHARES    = ("boards", "latency", "hosts", "stock", "ideal", "above 4 GiB", "one", "small", "links")
 
 
 def _boards(results):
@@ -192,3 +194,16 @@ def read(path=COMMITTED):
     """Returns the values by (table, board, row, column)."""
     with open(path, newline="", encoding="utf-8") as f:
         return {(row["table"], row["board"], row["row"], row["column"]): row["value"] for row in csv.DictReader(f)}
+
+
+def checked(measured):
+    """Returns the values. Raises ``ValueError`` if a share of the bound is above 100 % or not above 0.
+
+    What a completion buffer allows is no share that was reached: it may be more than the link carries.
+    """
+    for (table, board, row, column), text in measured.items():
+        if table in SHARES and column not in ("read_mbs", "buffer", "best_pending") and text:
+            if not 0 < float(text) <= 100:
+                raise ValueError(f"claims.csv: {table}, {board}, {row}, {column}: {text} %; a share of the bound is "
+                    "above 0 and at most 100 %")
+    return measured

@@ -6,7 +6,7 @@
 
 """The plot of the boards, of the README and of the report: ours and stock, each on the hard block of the board.
 
-Its figures are those of claims.csv, which the tables of the README are compared with.
+Its figures are those of claims.csv, as in the tables of the README.
 """
 
 import re

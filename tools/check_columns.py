@@ -6,8 +6,8 @@
 
 """Finds lines of more than 120 columns in sources and in the prose of documents.
 
-Tables and code of Markdown may be longer, and so may a line that cannot be broken. Exit status 1, and one line for
-each line that is too long.
+Tables and code of Markdown may be longer, and so may a line that cannot be broken. Comments of Markdown do not count.
+Exit status 1, and one line for each line that is too long.
 """
 
 import re
@@ -41,7 +41,8 @@ def can_be_broken(line):
 def lines_of(path, text):
     """(number, line) of each line of a file that the limit holds for."""
     if Path(path).suffix == ".md":
-        return [(number, line) for number, line in markdown_text.prose(text) if can_be_broken(line)]
+        lines = ((number, markdown_text.COMMENT.sub("", line)) for number, line in markdown_text.prose(text))
+        return [(number, line) for number, line in lines if can_be_broken(line)]
     return enumerate(text.splitlines(), 1) if is_source(path, text) else ()
 
 

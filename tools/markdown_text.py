@@ -15,6 +15,7 @@ REFERENCE = re.compile(r"^ {0,3}\[[^\]]+\]:\s+<?(\S+?)>?(?:\s|$)")
 ATTRIBUTE = re.compile(r"<(?:a|img|source)\b[^>]*?\b(?:href|src|srcset)=\"([^\"]*)\"")
 ANCHOR    = re.compile(r"<\w+\b[^>]*?\b(?:id|name)=\"([^\"]*)\"")
 HEADING   = re.compile(r"^ {0,3}(#{1,6})\s+(.*?)\s*#*$")
+COMMENT   = re.compile(r"<!--.*?-->")
 LIST_ITEM = re.compile(r"^\s*(?:[-*+]|\d+\.)\s")
 
 

@@ -6,7 +6,8 @@
 
 """Generated texts in the tree: ``--write`` updates them, ``--check`` compares them. Standard library only.
 
-A text is a whole file, or a section of a document between the lines ``<!-- name -->`` and ``<!-- end of name -->``.
+A text is a whole file, a section of a document between the lines ``<!-- name -->`` and ``<!-- end of name -->``, or a
+value in its prose, between ``<!-- claim key -->`` and ``<!-- /claim -->``.
 """
 
 import difflib
@@ -35,6 +36,24 @@ def renewed(text, bodies):
             raise ValueError(f"the document has no section {begin.strip()} ... {end.strip()}")
         text = f"{pieces[0]}{begin}{body}\n{end}{pieces[3]}"
     return text
+
+
+VALUE = re.compile(r"(<!-- claim (.*?) -->)(.*?)(<!-- /claim -->)")
+
+
+def filled(text, values):
+    """Returns a document with the values in its prose replaced, ``values`` by key. Raises ``ValueError`` if it cannot.
+
+    A comment at the beginning of a line would end the paragraph.
+    """
+    for key in {match[2] for match in VALUE.finditer(text)} - values.keys():
+        raise ValueError(f"there is no value for <!-- claim {key} -->")
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.match(r"\s*([-*+]\s+|\d+\.\s+)?<!-- claim ", line):
+            raise ValueError(f"line {number} begins with <!-- claim; move a word in front of it")
+        if re.search(r"<!-- /?claim\b", VALUE.sub("", line)):
+            raise ValueError(f"line {number} has <!-- claim or <!-- /claim --> alone; both belong on one line")
+    return VALUE.sub(lambda match: f"{match[1]}{values[match[2]]}{match[4]}", text)
 
 
 def read(path):
