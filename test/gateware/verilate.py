@@ -17,7 +17,12 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from migen import ClockDomain
+
+from litex.gen.fhdl.verilog import convert
+
 from litepcie_sim.guest import cache
+from litepcie_soc.build.numbering import numbered_alike
 
 # Options for every model. Migen's Verilog causes many harmless warnings about style and width.
 VERILATOR = ["verilator", "--cc", "-Wno-fatal", "-Wno-lint", "-Wno-style", "-Wno-COMBDLY", "-Wwarn-UNOPTFLAT",
@@ -70,6 +75,22 @@ def runtime(optimise):
 
     return cache.entry("verilator-runtime", cache.digest(versions(), optimise, PRELUDE, *COMPILER), make,
         "Verilator's runtime")
+
+# Verilog ------------------------------------------------------------------------------------------
+
+
+def to_verilog(make, ports, name="top"):
+    """(the design that `make()` returns, LiteX's output for it). `ports(design)` has the Signals at its top.
+
+    The text is the same whatever the process has made before, so that a model is found in the cache. The design has
+    one clock domain, `sys`, unless it has others of its own.
+    """
+    with numbered_alike():
+        design = make()
+        if not hasattr(design, "cd_sys"):
+            design.clock_domains.cd_sys = ClockDomain("sys")
+        return design, convert(design, {*ports(design), design.cd_sys.clk, design.cd_sys.rst}, name=name)
+
 
 # Models -------------------------------------------------------------------------------------------
 

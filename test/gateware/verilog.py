@@ -14,11 +14,7 @@ import subprocess
 
 from array import array
 
-from migen import ClockDomain
-
-from litex.gen.fhdl.verilog import convert
-
-from test.gateware.verilate import verilate
+from test.gateware.verilate import to_verilog, verilate
 
 # Record -------------------------------------------------------------------------------------------
 
@@ -96,11 +92,14 @@ def statements(signals, names, offset, template):
     return "\n        ".join(lines), offset
 
 
-def replay(folder, dut, inputs, outputs, recorder):
-    """Emits `dut` as Verilog, builds it, plays `recorder` to it. Raises AssertionError with the first differences."""
-    dut.cd_sys = ClockDomain("sys")
-    verilog    = convert(dut.get_fragment(), {*inputs, *outputs, dut.cd_sys.clk, dut.cd_sys.rst}, name="top")
-    names      = verilog.ns.get_name
+def replay(folder, make, ports, recorder):
+    """Plays `recorder` to the Verilog of the design `make()`, whose (inputs, outputs) are `ports(design)`.
+
+    Raises AssertionError with the first differences.
+    """
+    dut, verilog    = to_verilog(make, lambda dut: sum(ports(dut), []))
+    inputs, outputs = ports(dut)
+    names           = verilog.ns.get_name
     set_inputs, offset = statements(inputs, names, 0, lambda port, value, name: f"{port} = {value};")
     check, offset = statements(outputs, names, offset,
         lambda port, value, name: f'if (({value}) != {port}) differs("{name}");')

@@ -15,17 +15,15 @@ import functools
 
 from migen import *
 
-from litex.gen.fhdl.verilog import convert
 from litex.soc.interconnect import csr_bus
 
-from litepcie_soc.build.numbering import numbered_alike
 from litepcie_soc.common.memory_ports import MemoryReadStream, MemoryWriteStream
 from litepcie_soc.dma.counters import ACTIVE_LO
 from litepcie_soc.dma.engine import DIRECTIONS, DMAEngine
 from litepcie_soc.memory.bram import EndpointMemory
 from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
 
-from test.gateware.verilate import verilate
+from test.gateware.verilate import to_verilog, verilate
 
 CLK_FREQ    = 4e6        # Four cycles per microsecond: moderation takes few cycles.
 MEMORY_SIZE = 64 << 10
@@ -137,9 +135,8 @@ def start_at(engine, count):
         signal.reset = Constant(count & (1 << len(signal)) - 1, len(signal))
 
 
-def verilog(top):
-    ios = {*top.inputs.values(), *top.outputs.values(), top.cd_sys.clk, top.cd_sys.rst}
-    return convert(top, ios=ios, name="dma_dut").main_source
+def ports(top):
+    return {*top.inputs.values(), *top.outputs.values()}
 
 # Compilation --------------------------------------------------------------------------------------
 
@@ -227,12 +224,10 @@ class Model:
 
 @functools.cache
 def _library(data_width, top_class=Top, **kwargs):
-    with numbered_alike():
-        top  = top_class(data_width, **kwargs)
-        text = verilog(top)
+    top, output = to_verilog(lambda: top_class(data_width, **kwargs), ports, "dma_dut")
     inputs, outputs = top.inputs, top.outputs
     wrapper = WRAPPER.format(inputs=copies(inputs, True), outputs=copies(outputs, False))
-    program = verilate({"dma_dut.v": text, "wrapper.cpp": wrapper}, top="dma_dut", shared=True)
+    program = verilate({"dma_dut.v": output.main_source, "wrapper.cpp": wrapper}, top="dma_dut", shared=True)
     library = ctypes.CDLL(str(program.path))
     library.create.restype   = ctypes.c_void_p
     library.destroy.argtypes = [ctypes.c_void_p]

@@ -16,6 +16,7 @@ from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
 from test.gateware.dma import dut
 from test.gateware.dma.bench import REGS
 from test.gateware.simulation import simulate
+from test.gateware.verilate import to_verilog
 
 # Parameters ---------------------------------------------------------------------------------------
 
@@ -83,7 +84,7 @@ def test_registers_are_pinned(direction):
 def test_lint(tmp_path, width):
     """Verilator finds no combinatorial loop, latch, or signal with two drivers."""
     source = tmp_path / "dma_dut.v"
-    source.write_text(dut.verilog(dut.Top(width)))
+    source.write_text(to_verilog(lambda: dut.Top(width), dut.ports, "dma_dut")[1].main_source)
     result = subprocess.run(
         ["verilator", "--lint-only", "-Wno-lint", "-Wno-COMBDLY", "-Wno-CASEINCOMPLETE",
         "-Wwarn-UNOPTFLAT", "-Wwarn-LATCH", "-Wwarn-MULTIDRIVEN", str(source)],

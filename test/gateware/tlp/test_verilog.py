@@ -25,9 +25,9 @@ from test.gateware.verilog import Recorder, replay
 def make(data_width, shape, endianness, host=None):
     bench   = Bench(data_width, shape=shape, endianness=endianness, stall=0.2, timeout_us=3000, host=host,
         tags=64 if data_width == 256 else 32)
-    readers = [bench.layer.add_read_port(f"reader{n}", tags, reserve=2) for n, tags in enumerate((24, 2, 3))]
-    writers = [bench.layer.add_write_port(f"writer{n}") for n in range(2)]
-    return bench, readers, writers
+    bench.readers = [bench.layer.add_read_port(f"reader{n}", tags, reserve=2) for n, tags in enumerate((24, 2, 3))]
+    bench.writers = [bench.layer.add_write_port(f"writer{n}") for n in range(2)]
+    return bench
 
 
 def stream_ports(endpoint, to_design):
@@ -37,7 +37,7 @@ def stream_ports(endpoint, to_design):
     return (rest, ready) if to_design else (ready, rest)
 
 
-def ports(bench, readers, writers):
+def ports(bench):
     """(inputs, outputs) of the design, in an order that depends only on the parameters of the design."""
     phy, layer = bench.phy, bench.layer
     shared     = hasattr(phy, "sink")
@@ -47,10 +47,10 @@ def ports(bench, readers, writers):
     inputs     = [phy.id, phy.bus_master_enable, phy.link_up, phy.extended_tag, layer.timeout_us, layer.abandon,
         layer.rcb_128]
     outputs    = [layer.tx_stall, layer.rx_stall, layer.drained]
-    for port in readers:
+    for port in bench.readers:
         streams += [(port.request, True), (port.data, False), (port.retire, False)]
         outputs += [port.outstanding, port.no_tag]
-    for port in writers:
+    for port in bench.writers:
         streams += [(port.sink, True)]
         outputs += [port.sent, port.dropped]
     streams += [(layer.window_write, False), (layer.window_read.command, False), (layer.window_read.data, True)]
@@ -86,14 +86,13 @@ def test_verilog_is_what_was_simulated(tmp_path, data_width, shape, endianness):
     rng  = random.Random(data_width)
     host = Host(split=64, latency=30, reorder=True)
     host.answer = tamper(rng)
-    bench, read_ports, write_ports = make(data_width, shape, endianness, host)
+    bench = make(data_width, shape, endianness, host)
     clients = [Reader(port, random_requests(rng, count, longest), bench.stalls())
-        for port, count, longest in zip(read_ports, (60, 25, 25), (512, 64, 300))]
+        for port, count, longest in zip(bench.readers, (60, 25, 25), (512, 64, 300))]
     clients += [Writer(port, random_writes(rng, 40, longest, base), bench.stalls())
-        for port, longest, base in zip(write_ports, (256, 16), (0x10_0000, 0x7_0000_0000))]
+        for port, longest, base in zip(bench.writers, (256, 16), (0x10_0000, 0x7_0000_0000))]
     host.requests.extend(register_requests(rng) + window_requests(rng))
-    recorder = Recorder(*ports(bench, read_ports, write_ports))
+    recorder = Recorder(*ports(bench))
     bench.run(clients + [CardModel(bench)], watchers=[recorder.watch()])
     assert sum(reason != 0 for reader in clients[:3] for reason, _ in reader.retired) > 5
-    again = make(data_width, shape, endianness)
-    replay(tmp_path, again[0], *ports(*again), recorder)
+    replay(tmp_path, lambda: make(data_width, shape, endianness), ports, recorder)

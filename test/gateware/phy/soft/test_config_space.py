@@ -17,12 +17,11 @@ import pytest
 from migen import *
 
 from litex.gen import *
-from litex.gen.fhdl.verilog import convert
 
 from litepcie_soc.phy.soft.config_space import ConfigSpace
 from litepcie_soc.phy.soft.error_kinds  import CORRECTABLE, KINDS, SOURCES
 
-from test.gateware.verilate import verilate
+from test.gateware.verilate import to_verilog, verilate
 
 HERE     = Path(__file__).resolve().parent
 SIM      = HERE.parents[3] / "sim" / "src"
@@ -148,26 +147,34 @@ def test_equals_the_simulated_hard_block(oracle, bar0_size, max_payload, extende
     assert len(got) == len(expected) == len(asked)
 
 
+class Top(LiteXModule):
+    """The configuration space with the ports that config_space_bench.cpp drives."""
+    def __init__(self, **options):
+        self.dut = dut = ConfigSpace(**IDENTITY, **options)
+        errors  = Signal(len(KINDS), name="errors")
+        correctable = Signal(len(CORRECTABLE), name="correctable")
+        header, load = Signal(128, name="header"), Signal(len(SOURCES) + 1, name="load")
+        self.comb += [
+            Cat(*dut.reports.errors.values()).eq(errors),
+            Cat(*dut.reports.correctable.values()).eq(correctable),
+            [one.eq(header) for one in dut.log.headers],
+            Cat(*dut.log.load).eq(load),
+        ]
+        ports = {name: getattr(dut, name)
+            for name in ("address", "data_w", "be", "write", "data_r", "flr", "function_reset", "reset",
+                "power_limit", "take_limit")} | {name: getattr(dut.reports, name)
+            for name in ("messages", "late")}
+        for name, port in ports.items():
+            port.name_override = name
+        self.ports = {*ports.values(), errors, correctable, header, load}
+
+
 @pytest.mark.skipif(not shutil.which("verilator"), reason="verilator is not installed")
 @pytest.mark.parametrize("bar0_size, max_payload, extended_tag", [(2 << 20, 256, False), (1 << 16, 128, True)])
 def test_half_a_million_accesses(oracle, bar0_size, max_payload, extended_tag):
     """The same commands, on the Verilog."""
-    top     = LiteXModule()
-    top.cd_sys = ClockDomain("sys")
-    top.dut = dut = ConfigSpace(**IDENTITY, bar0_size=bar0_size, max_payload=max_payload, extended_tag=extended_tag)
-    errors  = Signal(len(KINDS), name="errors")
-    correctable = Signal(len(CORRECTABLE), name="correctable")
-    header, load = Signal(128, name="header"), Signal(len(SOURCES) + 1, name="load")
-    top.comb += [Cat(*dut.reports.errors.values()).eq(errors), Cat(*dut.reports.correctable.values()).eq(correctable),
-        [one.eq(header) for one in dut.log.headers], Cat(*dut.log.load).eq(load)]
-    ports   = {name: getattr(dut, name)
-        for name in ("address", "data_w", "be", "write", "data_r", "flr", "function_reset", "reset",
-            "power_limit", "take_limit")} | {name: getattr(dut.reports, name)
-        for name in ("messages", "late")}
-    for name, port in ports.items():
-        port.name_override = name
-    clock   = {top.cd_sys.clk, top.cd_sys.rst}
-    verilog = convert(top.get_fragment(), {*ports.values(), errors, correctable, header, load, *clock}, name="top")
+    _, verilog = to_verilog(lambda: Top(bar0_size=bar0_size, max_payload=max_payload, extended_tag=extended_tag),
+        lambda top: top.ports)
     model   = verilate({"top.v": verilog.main_source,
         "config_space_bench.cpp": (HERE / "config_space_bench.cpp").read_text()}, optimise="-O1")
     commands = random_commands(random.Random(max_payload), 500_000)

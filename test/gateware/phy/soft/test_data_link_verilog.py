@@ -45,5 +45,4 @@ def test_verilog_is_what_was_simulated(tmp_path):
     bench.parts = lambda: [*parts(), recorder.watch()]
     bench.run()
     assert bench.counts["replay"]
-    again = DataLink()
-    replay(tmp_path, again, *ports(again), recorder)
+    replay(tmp_path, DataLink, ports, recorder)

@@ -16,8 +16,6 @@ import pytest
 from migen import *
 
 from litex.gen import *
-from litex.gen.fhdl.verilog import convert
-
 from litex.soc.interconnect import stream
 
 from litepcie_soc.phy.soft.elastic import ElasticBuffer
@@ -26,7 +24,7 @@ from litepcie_soc.phy.soft.ltssm_states import STATE_BITS
 from litepcie_soc.phy.soft.stack   import Stack
 from litepcie_soc.phy.soft.symbols import SerDesInterface
 
-from test.gateware.verilate import verilate
+from test.gateware.verilate import to_verilog, verilate
 
 HERE        = Path(__file__).resolve().parent
 SIM         = HERE.parents[3] / "sim" / "src"
@@ -93,9 +91,7 @@ class Top(LiteXModule):
 @pytest.fixture(scope="session")
 def bench():
     """Function (program, arguments) that returns the counts that it prints."""
-    top        = Top()
-    top.cd_sys = ClockDomain("sys")
-    verilog    = convert(top.get_fragment(), {*top.ports, top.cd_sys.clk, top.cd_sys.rst}, name="top")
+    _, verilog = to_verilog(Top, lambda top: top.ports)
     sources    = [*sorted((SIM / "lane").glob("*")), *(SIM / "link" / name for name in
         ("tlp.h", "tlp.cpp", "flow_control.h"))]
     model = verilate({

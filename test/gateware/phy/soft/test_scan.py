@@ -17,8 +17,6 @@ import pytest
 from migen import *
 
 from litex.gen import *
-from litex.gen.fhdl.verilog import convert
-
 from litex.soc.interconnect import wishbone
 
 from litepcie_soc.phy.errors       import REPORTED_ERRORS
@@ -27,7 +25,7 @@ from litepcie_soc.phy.soft.symbols import SerDesInterface
 from litepcie_soc.tlp.completer_user import UserBus
 from litepcie_soc.tlp.layer        import TransactionLayer
 
-from test.gateware.verilate import verilate
+from test.gateware.verilate import to_verilog, verilate
 
 HERE = Path(__file__).resolve().parent
 SIM  = HERE.parents[3] / "sim" / "src"
@@ -91,9 +89,7 @@ class Top(LiteXModule):
 @pytest.fixture(scope="session")
 def scan():
     """Function (arguments) that returns the lines that the host prints."""
-    top        = Top()
-    top.cd_sys = ClockDomain("sys")
-    verilog    = convert(top.get_fragment(), {*top.serdes.flatten(), top.cd_sys.clk, top.cd_sys.rst}, name="top")
+    _, verilog = to_verilog(Top, lambda top: top.serdes.flatten())
     sources    = [*(SIM / "lane").glob("*"), *(SIM / "scan").glob("*"), *(SIM / "link" / name for name in
         ("tlp.h", "tlp.cpp", "flow_control.h"))]
     model = verilate({

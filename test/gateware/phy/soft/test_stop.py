@@ -16,8 +16,6 @@ import pytest
 from migen import *
 
 from litex.gen import *
-from litex.gen.fhdl.verilog import convert
-
 from litex.soc.interconnect import stream
 
 from litepcie_soc.phy.soft         import endpoint, phy
@@ -29,7 +27,7 @@ from litepcie_soc.phy.soft.symbols import SerDesInterface
 from litepcie_soc.tlp.layer        import TransactionLayer
 
 from test.gateware.simulation import forever, simulate
-from test.gateware.verilate   import verilate
+from test.gateware.verilate   import to_verilog, verilate
 
 HERE = Path(__file__).resolve().parent
 SIM  = HERE.parents[3] / "sim" / "src"
@@ -101,10 +99,7 @@ class Top(LiteXModule):
 
 def build():
     """Returns a function (case, dwords, first, last, step, seed=1) that gives the exit status and the last line."""
-    top        = Top()
-    top.cd_sys = ClockDomain("sys")
-    verilog    = convert(top.get_fragment(), {*top.serdes.flatten(), *top.pins, top.cd_sys.clk, top.cd_sys.rst},
-        name="top")
+    _, verilog = to_verilog(Top, lambda top: {*top.serdes.flatten(), *top.pins})
     sources    = [*(SIM / "lane").glob("*"), *(SIM / "scan").glob("*"), *(SIM / "link" / name for name in
         ("tlp.h", "tlp.cpp", "flow_control.h"))]
     model = verilate({
