@@ -61,6 +61,7 @@ class PacketArbiter(LiteXModule):
         inside = Signal()  # A packet has begun and not ended.
         choose = Signal()  # `grant` may change.
         valid  = Signal(count)
+        self.inside = inside  # Proofs read it.
         self.comb += [
             Case(grant, {n: sink.connect(source) for n, sink in enumerate(self.sinks)}),
             valid.eq(Cat(*[sink.valid for sink in self.sinks])),

@@ -123,6 +123,7 @@ class Splitter(LiteXModule):
         more   = Signal(26)                    # Bytes after this block; negative if the request ends before its end.
         offset = Signal(12)                    # Offset of the request in its block.
         load   = Signal()
+        self.size, self.mask, self.more = size, mask, more  # Proofs read them.
         self.sync += [size.eq(Cat(Constant(0, 7), self.boundary[7:13])), mask.eq(size_mask(self.boundary))]
         self.comb += [
             offset.eq(source.host & mask),

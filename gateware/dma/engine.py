@@ -253,6 +253,9 @@ class DMAEngine(LiteXModule):
         accept    = Signal()
         moved     = Signal()         # ``candidate`` is not ``doorbell``.
         direct    = Signal(3)        # DIRECT_DOORBELL was written; one, two and three cycles late.
+        # Proofs read them.
+        self.sampled, self.distance = sampled, distance
+        self.candidate, self.too_far, self.backwards = candidate, too_far, backwards
         # Two doorbells that are not too far from COMPLETED differ by at most the largest ring.
         low       = COUNT_BITS + 1
         following = Signal(low)      # ``doorbell`` of the next cycle.

@@ -138,6 +138,7 @@ class DescriptorFetch(LiteXModule):
         room       = Signal.like(available)            # Descriptors up to the end of the block.
         count      = Signal.like(available)
         may_ask    = Signal()
+        self.from_table = from_table  # Proofs read it.
         most       = size_mask(self.max_request_size)[ADDRESS_SHIFT:ADDRESS_SHIFT + most_log2]
         if self.early:
             few  = Reduce("AND", free[log2_int(MANY):-1]) if self.depth > MANY else 0

@@ -48,6 +48,7 @@ class LinkGate(LiteXModule):
         inside = Signal()  # The first beat of a TLP left `source`, its last beat did not yet.
         owed   = Signal()  # The added last beat was not accepted yet; the link may be up again.
         passes = Signal()  # The beat on `sink` goes to `source`; otherwise it is dropped.
+        self.inside, self.owed = inside, owed  # Proofs read them.
         self.comb += [
             passes.eq(self.link_up & ~owed & (sink.first | inside)),
             sink.connect(source, omit={"valid", "ready", "first", "last"}),

@@ -99,6 +99,7 @@ class _OrderGate(LiteXModule):
         inside  = Signal()            # The first beat of a packet passed, its last beat did not yet.
         reached = Signal()            # None is left.
         passes  = Signal()
+        self.mark, self.waiting, self.inside = mark, waiting, inside  # Proofs read them.
         self.comb += [
             left.eq(mark - order.committed),
             reached.eq((left == 0) | left[-1]),

@@ -73,6 +73,7 @@ class HostPort(HostBuffers):
         self.address = address = Signal(64 - PAGE_BITS)
         reason       = Signal(REASON_BITS)
         idle         = Signal()
+        self.idle = idle  # Proofs read it.
 
         # Buffers ----------------------------------------------------------------------------------
         table = self.add_lookup()

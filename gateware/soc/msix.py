@@ -111,6 +111,7 @@ class MSIX(LiteXModule):
         lost    = Signal()  # Its message was dropped.
         erasing = Signal(reset=1)  # The RAM is being filled with the values after a reset.
         erase   = Signal(len(read.adr))
+        self.vector = vector  # Proofs read it.
         self.comb += [
             sink.ready.eq(1),
             choice.eq(Mux(vector == self.vectors - 1, 0, vector + 1)),

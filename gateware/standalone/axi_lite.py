@@ -51,6 +51,7 @@ class AXILiteRequester(LiteXModule):
         owned  = Signal()  # The cycle that asked is still on the bus.
         ends   = Signal()
         failed = Signal()
+        self.owned = owned  # Proofs read it.
         self.comb += [
             bus.ack.eq(ends & bus.cyc & ~failed),
             bus.err.eq(ends & bus.cyc & failed),
@@ -117,6 +118,7 @@ class AXILiteMaster(LiteXModule):
         aw = Signal()
         w  = Signal()
         ar = Signal()
+        self.aw, self.w, self.ar = aw, w, ar  # Proofs read them.
         self.fsm = fsm = FSM(reset_state="IDLE")
         self.comb += [
             self.awvalid.eq(aw & ~reset),

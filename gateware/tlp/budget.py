@@ -88,6 +88,7 @@ class Budget(LiteXModule):
         taken_half = Signal()
         empty = Signal()
         differ = Signal()
+        self.taken, self.taken_half = taken, taken_half  # Proofs read them.
         fits   = units(self.blocks, self.half) <= free
         ample  = free >= 2*FEW*unit
         if strict_blocks is not None:

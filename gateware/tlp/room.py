@@ -47,6 +47,7 @@ class BlockReturn(LiteXModule):
 
         held  = Signal()                        # `given` is to be given back.
         ahead = Signal((AHEAD_BITS, True))
+        self.held, self.ahead = held, ahead  # Proofs read them.
         self.comb += self.give.eq(held & ~ahead[-1])
         self.sync += [
             ahead.eq(ahead + self.last - (entry.valid & entry.has_beats)),

@@ -14,12 +14,13 @@ import contextlib
 import sys
 
 from migen import *
-from migen.fhdl import tracer
 from migen.fhdl.structure import _Fragment
 from migen.fhdl.tools import list_signals, list_targets
 
 from litex.gen import *
 from litex.gen.fhdl.verilog import convert
+
+from litepcie_soc.build.numbering import numbered_alike
 
 # Harness ------------------------------------------------------------------------------------------
 
@@ -122,7 +123,11 @@ def fields(endpoint):
 
 
 def inner(module, name):
-    """The Signal that the code of `module` calls `name`, although it is no attribute."""
+    """The Signal that the code of `module` calls `name`, although it is no attribute.
+
+    Only for modules of LiteX: a module of this tree makes what a proof reads an attribute, so that names of local
+    variables are free.
+    """
     found = {signal for signal in list_signals(module._fragment)
         if signal.backtrace and signal.backtrace[-1][0] == name}
     assert len(found) == 1, f"{type(module).__name__} has {len(found)} signals {name}, not one"
@@ -140,11 +145,14 @@ def emit(make, helpers=True):
     """(Verilog of the unit with its properties, SystemVerilog of the top module `formal`) of the Harness `make()`.
 
     helpers : with the properties of `Harness.helper`.
+
+    The text is the same whatever the process has made before, so that a proof is found in the cache.
     """
-    # Migen searches a list of all objects that ever made a Signal for each new one.
-    tracer.classname_to_objs.clear()
-    tracer.name_to_idx.clear()
-    harness  = make()
+    with numbered_alike():
+        return converted(make(), helpers)
+
+
+def converted(harness, helpers):
     harness.cd_sys = ClockDomain("sys")
     fragment = harness.get_fragment()
     driven   = list_targets(fragment) | outputs_of_specials(fragment)

@@ -14,7 +14,7 @@ from litex.gen import *
 
 from litepcie_soc.phy.soft import window
 
-from test.formal.harness import Harness, inner
+from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, quick
 
 # Properties ---------------------------------------------------------------------------------------
@@ -74,21 +74,21 @@ class MovesByRightNumbers(Harness):
         self.implies("stays", ~since[3] | ~inside, dut.oldest == self.previous(dut.oldest))
 
         # For the induction: what the pipeline holds.
-        offset, held = inner(dut, "offset"), inner(dut, "flying")
+        offset, held = dut.offset, dut.flying
         distance     = Signal(BITS)
         fewer        = Signal(3)
         self.comb += [
             distance.eq(number - dut.oldest),
             fewer.eq(flying - held),
         ]
-        self.helper("measured", inner(dut, "measured") == Cat(since[1] & ~nak, since[1] & nak))
-        self.helper("checked", inner(dut, "checked") == Cat(since[2] & ~nak, since[2] & nak))
+        self.helper("measured", dut.measured == Cat(since[1] & ~nak, since[1] & nak))
+        self.helper("checked", dut.checked == Cat(since[2] & ~nak, since[2] & nak))
         self.helper("number", ~(since[1] | since[2] | since[3]) | (dut.number == number))
         self.helper("offset", ~since[1] | (offset == distance))
         self.helper("held", ~since[1] | ((held <= MOST) & (fewer <= MOST)))
         self.helper("inside", ~since[1] | (inside == (distance < held)))
         self.helper("same", ~since[1] | (same == (distance == 2**BITS - 1)))
-        self.helper("result", ~since[2] | ((inner(dut, "inside") == inside) & (inner(dut, "again") == same)))
+        self.helper("result", ~since[2] | ((dut.inside == inside) & (dut.again == same)))
         self.helper("in_flight", ~(since[2] & inside) | (distance < flying))
 
 # Proofs -------------------------------------------------------------------------------------------

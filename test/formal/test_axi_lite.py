@@ -14,7 +14,7 @@ from litex.gen import *
 
 from litepcie_soc.standalone import axi_lite
 
-from test.formal.harness import Harness, inner
+from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, quick
 
 # Properties ---------------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ class Transactions(Harness):
         self.implies("r_after_ar",    master.rready, read)
 
         # The cycle on the bus has begun the request: it, not one that was aborted ------------------
-        owned = inner(requester, "owned")
+        owned = requester.owned
         own   = bus.cyc & owned
         self.implies("asks_what_it_shall", own, (Cat(requester.request.address, requester.request.we,
             requester.request.be, requester.request.dat) == Cat(Constant(0, 2), cycle)))
@@ -111,7 +111,7 @@ class Transactions(Harness):
         self.implies("bad_has_cause",  bus.err, bad)
 
         # The registers, for the induction ---------------------------------------------------------
-        aw, w, ar = [inner(master, name) for name in ("aw", "w", "ar")]
+        aw, w, ar = master.aw, master.w, master.ar
         idle, write, reads, answer = [master.fsm.ongoing(state) for state in ("IDLE", "WRITE", "READ", "ANSWER")]
         self.helper("phase_idle",   ~idle | ~master.answered)
         self.helper("phase_write",  ~write | (requester.asked & master.asked & ~master.answered & ~requester.answered))

@@ -16,7 +16,7 @@ from litepcie_soc.common.pcie import LENGTH_BITS, RCB_BYTES
 from litepcie_soc.tlp import budget
 from litepcie_soc.tlp.context import BLOCKS_BITS
 
-from test.formal.harness import Harness, inner
+from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, quick
 
 MOST = 65   # Blocks of a request of 4096 bytes that is not aligned.
@@ -70,9 +70,9 @@ class BudgetKept(Harness):
         missing = Signal((13, True))
         self.comb += missing.eq(capacity - taken)
         self.helper("free", (dut.free - latest) == missing)
-        self.helper("took", (inner(dut, "taken") == 0) | took)
-        half = (inner(dut, "taken_half") & took) if halves else 0
-        self.helper("latest", latest == (unit*inner(dut, "taken") - half))
+        self.helper("took", (dut.taken == 0) | took)
+        half = (dut.taken_half & took) if halves else 0
+        self.helper("latest", latest == (unit*dut.taken - half))
 
 
 class BlocksAddUp(Harness):

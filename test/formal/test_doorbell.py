@@ -16,7 +16,7 @@ from litex.gen import *
 
 from litepcie_soc.dma import engine, fetch
 
-from test.formal.harness import Harness, inner
+from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, quick
 
 # Properties ---------------------------------------------------------------------------------------
@@ -85,8 +85,8 @@ class DoorbellForward(Harness):
             dut.doorbell == self.previous(dut.storage))
 
         # For induction.
-        sampled, distance, candidate, too_far, backwards = [inner(dut, name)
-            for name in ("sampled", "distance", "candidate", "too_far", "backwards")]
+        sampled, distance, candidate = dut.sampled, dut.distance, dut.candidate
+        too_far, backwards = dut.too_far, dut.backwards
         early  = self.previous(self.first_cycle, reset=1) | self.first_cycle
         far    = Signal(32)
         lead   = Signal(32)

@@ -16,7 +16,7 @@ from litepcie_soc.common.pcie import REASON_NONE
 from litepcie_soc.dma import fetch
 from litepcie_soc.tlp.ports import MemoryReadPort
 
-from test.formal.harness import Harness, inner
+from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, quick
 
 DEPTH = 8
@@ -172,7 +172,7 @@ class FetchInOrder(Fetch):
         self.implies("none_lost", fresh & (dut.reason == REASON_NONE), (open + dut.lead)[:len(open)] == flying)
         self.implies("ready", dut.ready, fresh & (landed != 0))
         self.implies("request", port.request.valid, self.count + Mux(fresh, requested, open) <= DEPTH)
-        self.implies("requested_slots", port.request.valid & ~inner(dut, "from_table"), self.count <= slots)
+        self.implies("requested_slots", port.request.valid & ~dut.from_table, self.count <= slots)
         self.check("soon", ~self.previous(port.soon) | (port.request.valid & ~self.previous(port.request.valid)))
         self.check("stable", ~self.previous(port.request.valid & ~port.request.ready) | port.request.valid)
 

@@ -14,7 +14,7 @@ from litex.gen import *
 
 from litepcie_soc.phy import gate
 
-from test.formal.harness import Harness, inner
+from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, quick
 
 # Properties ---------------------------------------------------------------------------------------
@@ -42,9 +42,9 @@ class GateEnds(Harness):
         # The end that was added stays until it is accepted, also when the link is up again.
         self.check("cut_stays", ~self.previous(dut.cut & ~source.ready) | dut.cut)
         self.implies("down_drops", ~dut.link_up & ~dut.cut, ~source.valid)
-        self.helper("inside", opened == inner(dut, "inside"))
-        self.helper("owed", ~inner(dut, "owed") | opened)
-        self.helper("sink_inside", ~opened | inner(dut, "owed") | inside)
+        self.helper("inside", opened == dut.inside)
+        self.helper("owed", ~dut.owed | opened)
+        self.helper("sink_inside", ~opened | dut.owed | inside)
 
 
 class GatePasses(Harness):
@@ -58,7 +58,7 @@ class GatePasses(Harness):
         sink, source   = dut.sink, dut.source
         self.free(sink, source.ready, dut.link_up)
         if not ends:
-            self.tied(dut.cut, inner(dut, "owed"))
+            self.tied(dut.cut, dut.owed)
         well_formed, inside = self.packets(sink)
         self.assume("packets", well_formed)
         # The packet on the sink began while the link was up and no end was owed, and the link did not go down since.
@@ -74,7 +74,7 @@ class GatePasses(Harness):
         self.implies("passes", whole & sink.valid, source.valid & same & (sink.ready == source.ready))
         self.implies("drops_the_rest", inside & ~whole & ~dut.cut, ~source.valid)
         self.implies("never_waits_for_a_lost_link", ~dut.link_up & ~dut.cut, sink.ready)
-        self.helper("inside", (inside & was & dut.link_up) == (inner(dut, "inside") & dut.link_up
+        self.helper("inside", (inside & was & dut.link_up) == (dut.inside & dut.link_up
             & ~self.previous(dut.cut & ~source.ready)))
 
 PROOFS = [

@@ -16,7 +16,7 @@ from litepcie_soc.soc import host_port
 from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
 
 from test.formal.given_buffer import GivenBuffer
-from test.formal.harness import Harness, inner
+from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, quick
 
 BUFFERS, LIMIT, PAGE_BITS = 2, 0x4000, 12
@@ -60,7 +60,7 @@ class Bounds(Harness):
         self.check("write_stays",   self.stable(sink))
         self.check("read_stays",    self.stable(request))
         # An answer is for the cycle that began the access.
-        idle, strobe = inner(dut, "idle"), bus.cyc & bus.stb
+        idle, strobe = dut.idle, bus.cyc & bus.stb
         given_up = Signal()
         self.sync += If(idle, given_up.eq(0)).Elif(~strobe, given_up.eq(1))
         self.implies("answer_has_a_cycle", bus.ack | bus.err, strobe & ~given_up & ~idle)

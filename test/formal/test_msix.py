@@ -15,7 +15,7 @@ from litex.gen import *
 from litepcie_soc.soc import msix
 from litepcie_soc.tlp.ports import MemoryWritePort
 
-from test.formal.harness import Harness, inner
+from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, quick
 
 VECTORS = 2
@@ -33,7 +33,7 @@ class Messages(Harness):
         Harness.__init__(self)
         port     = MemoryWritePort(64, "msix")
         self.dut = dut = msix.MSIX(port, VECTORS)
-        sink, out, vector = dut.sink, port.sink, inner(dut, "vector")
+        sink, out, vector = dut.sink, port.sink, dut.vector
         self.free(sink, out.ready, port.sent, port.dropped, dut.enable, dut.function_mask, dut.can_send, dut.clear,
             dut.masked)
         which, wanted, may = Signal(max=VECTORS), Signal(), Signal()

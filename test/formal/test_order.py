@@ -18,7 +18,7 @@ from litex.soc.interconnect import stream
 
 from litepcie_soc.phy import order
 
-from test.formal.harness import Harness, inner
+from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, quick
 
 # Properties ---------------------------------------------------------------------------------------
@@ -83,12 +83,12 @@ class OrderHolds(Harness):
 
         # For induction.
         (gate,) = [module for _, module in dut._submodules if isinstance(module, order._OrderGate)]
-        mark, waiting = inner(gate, "mark"), inner(gate, "waiting")
+        mark, waiting = gate.mark, gate.waiting
         left = Signal(count_bits)
         self.comb += left.eq(mark - dut.committed)
         self.helper("waiting", waiting == waits)
         self.helper("mark", ~waits | (Mux(left[-1], 0, left) == still))
-        self.helper("inside", inner(gate, "inside") == inside)
+        self.helper("inside", gate.inside == inside)
         missing = Signal(count_bits)
         self.comb += missing.eq(dut.count - dut.committed)
         self.helper("count", missing == ahead - step)

@@ -16,7 +16,7 @@ from litepcie_soc.common.pcie import RCB_BYTES
 from litepcie_soc.tlp import room
 from litepcie_soc.tlp.check_layouts import entry_layout
 
-from test.formal.harness import Harness, inner
+from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, quick
 
 LATENCY = 4     # Cycles from the first beat of a completion to its entry.
@@ -80,12 +80,12 @@ class RoomComesBackOnce(Harness):
         # For the induction: what the counts say about the pipeline.
         begun = Signal(3)
         unpaired = Signal((COUNT, True))
-        ahead = inner(dut, "ahead")
+        ahead = dut.ahead
         self.comb += [
             begun.eq(sum(stage[0] for stage in stages[1:])),
             unpaired.eq(ended - checked),
         ]
-        self.helper("held", inner(dut, "held") == waits)
+        self.helper("held", dut.held == waits)
         self.helper("ahead", ahead == unpaired)
         self.helper("pipeline", ahead + inside == begun)
         self.helper("waits_for_the_newest", ~waits | (number == checked))

@@ -15,7 +15,7 @@ from litex.gen import *
 from litepcie_soc.common.pcie import REASON_NONE
 from litepcie_soc.dma import descriptor
 
-from test.formal.harness import Harness, inner
+from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, quick
 
 ENDPOINT_WIDTH = 20
@@ -86,7 +86,7 @@ class SplitterCovers(Harness):
 
         # What the registers hold, for induction.
         for n, part in enumerate(parts):
-            size, mask, more = [inner(part, name) for name in ("size", "mask", "more")]
+            size, mask, more = part.size, part.mask, part.more
             expected = Signal.like(more)
             at       = Signal(13)
             self.comb += [

@@ -58,6 +58,9 @@ class AckWindow(LiteXModule):
         inside   = Signal()
         again    = Signal()               # It is the number that was acknowledged last.
         right    = Signal()
+        # Proofs read them.
+        self.measured, self.checked, self.offset = measured, checked, offset
+        self.flying, self.inside, self.again = flying, inside, again
         self.comb += [
             right.eq(inside | again),
             self.progress.eq((checked != 0) & inside),
