@@ -13,6 +13,8 @@ that ties the reset low and holds one `assume` or `assert` for each property. A 
 import contextlib
 import sys
 
+from pathlib import Path
+
 from migen import *
 from migen.fhdl.structure import _Fragment
 from migen.fhdl.tools import list_signals, list_targets
@@ -21,6 +23,8 @@ from litex.gen import *
 from litex.gen.fhdl.verilog import convert
 
 from litepcie_soc.build.numbering import numbered_alike
+
+ROOT = Path(__file__).resolve().parents[2]
 
 # Harness ------------------------------------------------------------------------------------------
 
@@ -191,6 +195,10 @@ def outputs_of_specials(fragment: _Fragment):
 # Mutants ------------------------------------------------------------------------------------------
 
 
+class OutOfDate(Exception):
+    """The source has changed, so that a mutant's text is not in it any more. No property has failed."""
+
+
 @contextlib.contextmanager
 def mutated(module, old, new):
     """Replaces the text `old`, which must occur once in the source of `module`, by `new`, and runs that source.
@@ -200,7 +208,10 @@ def mutated(module, old, new):
     """
     with open(module.__file__, encoding="utf-8") as f:
         source = f.read()
-    assert source.count(old) == 1, f"{module.__name__} has {source.count(old)} times, not once: {old}"
+    if source.count(old) != 1:
+        path = Path(module.__file__).resolve().relative_to(ROOT)
+        fault = f"contains {source.count(old)} times, not once" if old in source else "does not contain"
+        raise OutOfDate(f"mutant out of date: {path} {fault}: {old}")
     before = dict(vars(module))
     exec(compile(source.replace(old, new), module.__file__, "exec"), vars(module))
     changed = {id(value): vars(module)[name] for name, value in before.items()

@@ -33,9 +33,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 from litepcie_sim.guest import cache
 
-from test.formal.harness import emit, mutated
+from test.formal.harness import OutOfDate, emit, mutated
 from test.formal.trace import table
 
 READ    = ("read_verilog dut.v; read_verilog -formal -sv top.v; prep -flatten -top formal; memory_nordff; {memory}"
@@ -198,11 +200,6 @@ class Proof:
             return once(folder, f"fails {self.depth} {self.replay}",
                 lambda: (bounded(folder, self.depth, self.replay) or [[]])[0])
 
-
-def quick(proofs):
-    """The proofs that `make test` runs."""
-    return [proof for proof in proofs if not proof.deep]
-
 # Mutant -------------------------------------------------------------------------------------------
 
 
@@ -224,3 +221,22 @@ class Mutant:
             names = self.proof.fails()
         assert names, f"{self.proof} holds on the mutant {self.name}: the properties do not say enough"
         return names
+
+# Tests --------------------------------------------------------------------------------------------
+
+
+def cases(proofs, mutants):
+    """(test of the proofs of `make test`, test of the mutants, which `make test-all` runs), for pytest."""
+    @pytest.mark.parametrize("proof", [proof for proof in proofs if not proof.deep], ids=str)
+    def test_holds(proof):
+        proof.check()
+
+    @pytest.mark.full
+    @pytest.mark.parametrize("mutant", mutants, ids=str)
+    def test_fails_on_mutant(mutant):
+        try:
+            mutant.check()
+        except OutOfDate as e:
+            pytest.fail(str(e), pytrace=False)
+
+    return test_holds, test_fails_on_mutant

@@ -6,8 +6,6 @@
 
 """Window of TLPs in flight: gateware/phy/soft/window.py."""
 
-import pytest
-
 from migen import *
 
 from litex.gen import *
@@ -15,7 +13,7 @@ from litex.gen import *
 from litepcie_soc.phy.soft import window
 
 from test.formal.harness import Harness
-from test.formal.proof import Mutant, Proof, quick
+from test.formal.proof import Mutant, Proof, cases
 
 # Properties ---------------------------------------------------------------------------------------
 
@@ -103,12 +101,4 @@ MUTANTS = [
     Mutant("wrong_nak_replays", PROOFS[0], window, "eq(checked[1] & right)", "eq(checked[1])"),
 ]
 
-
-@pytest.mark.parametrize("proof", quick(PROOFS), ids=str)
-def test_window_moves_by_right_numbers(proof):
-    proof.check()
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
-def test_window_fails_on_mutant(mutant):
-    mutant.check()
+test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

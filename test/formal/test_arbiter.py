@@ -6,8 +6,6 @@
 
 """Packet arbiter: gateware/common/arbiter.py."""
 
-import pytest
-
 from migen import *
 
 from litex.gen import *
@@ -15,7 +13,7 @@ from litex.gen import *
 from litepcie_soc.common import arbiter
 
 from test.formal.harness import Harness
-from test.formal.proof import Mutant, Proof, quick
+from test.formal.proof import Mutant, Proof, cases
 
 COUNT = 3
 
@@ -82,12 +80,4 @@ MUTANTS = [
     Mutant("always_the_first_sink", PROOFS[0], arbiter, "range(1, count + 1)", "range(count, count + 1)"),
 ]
 
-
-@pytest.mark.parametrize("proof", quick(PROOFS), ids=str)
-def test_packets_are_whole_and_served(proof):
-    proof.check()
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
-def test_arbiter_fails_on_mutant(mutant):
-    mutant.check()
+test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

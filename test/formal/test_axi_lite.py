@@ -6,8 +6,6 @@
 
 """The user's bus as an AXI4-Lite master: gateware/standalone/axi_lite.py."""
 
-import pytest
-
 from migen import *
 
 from litex.gen import *
@@ -15,7 +13,7 @@ from litex.gen import *
 from litepcie_soc.standalone import axi_lite
 
 from test.formal.harness import Harness
-from test.formal.proof import Mutant, Proof, quick
+from test.formal.proof import Mutant, Proof, cases
 
 # Properties ---------------------------------------------------------------------------------------
 
@@ -147,12 +145,4 @@ MUTANTS = [
     Mutant("forgets_the_reset", PROOFS[0], axi_lite, "self.arvalid.eq(ar & ~reset)", "self.arvalid.eq(ar)"),
 ]
 
-
-@pytest.mark.parametrize("proof", quick(PROOFS), ids=str)
-def test_a_cycle_gets_the_answer_of_its_own_transaction(proof):
-    proof.check()
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
-def test_axi_lite_fails_on_mutant(mutant):
-    mutant.check()
+test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

@@ -6,8 +6,6 @@
 
 """Budget of the completion buffer: gateware/tlp/budget.py."""
 
-import pytest
-
 from migen import *
 
 from litex.gen import *
@@ -17,7 +15,7 @@ from litepcie_soc.tlp import budget
 from litepcie_soc.tlp.context import BLOCKS_BITS
 
 from test.formal.harness import Harness
-from test.formal.proof import Mutant, Proof, quick
+from test.formal.proof import Mutant, Proof, cases
 
 MOST = 65   # Blocks of a request of 4096 bytes that is not aligned.
 
@@ -127,12 +125,4 @@ MUTANTS = [
         "2*RCB_BYTES - 1, RCB_BYTES - 2)) != 0"),
 ]
 
-
-@pytest.mark.parametrize("proof", quick(PROOFS), ids=str)
-def test_budget_is_kept(proof):
-    proof.check()
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
-def test_budget_fails_on_mutant(mutant):
-    mutant.check()
+test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

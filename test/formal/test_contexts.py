@@ -8,8 +8,6 @@
 
 from unittest import mock
 
-import pytest
-
 from migen import *
 
 from litex.gen import *
@@ -17,7 +15,7 @@ from litex.gen import *
 from litepcie_soc.tlp import context
 
 from test.formal.harness import Harness
-from test.formal.proof import Mutant, Proof, quick
+from test.formal.proof import Mutant, Proof, cases
 
 TAGS = 2
 
@@ -87,12 +85,4 @@ MUTANTS = [
     Mutant("generation_not_stored", PROOFS[0], context, "packed(after, layout)", "packed(after, PROGRESS)"),
 ]
 
-
-@pytest.mark.parametrize("proof", quick(PROOFS), ids=str)
-def test_lookups_see_updates(proof):
-    proof.check()
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
-def test_contexts_fail_on_mutant(mutant):
-    mutant.check()
+test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

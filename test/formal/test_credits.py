@@ -6,8 +6,6 @@
 
 """Credits that the link partner gives: gateware/phy/soft/credits.py."""
 
-import pytest
-
 from migen import *
 
 from litex.gen import *
@@ -15,7 +13,7 @@ from litex.gen import *
 from litepcie_soc.phy.soft import credits
 
 from test.formal.harness import Harness
-from test.formal.proof import Mutant, Proof, quick
+from test.formal.proof import Mutant, Proof, cases
 
 # Properties ---------------------------------------------------------------------------------------
 
@@ -86,12 +84,4 @@ MUTANTS = [
     Mutant("consumes_one", PROOFS[0], credits, "consumed.eq(required)", "consumed.eq(consumed + 1)"),
 ]
 
-
-@pytest.mark.parametrize("proof", quick(PROOFS), ids=str)
-def test_tlps_have_credits(proof):
-    proof.check()
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
-def test_credits_fail_on_mutant(mutant):
-    mutant.check()
+test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

@@ -8,8 +8,6 @@
 
 from types import SimpleNamespace
 
-import pytest
-
 from migen import *
 
 from litex.gen import *
@@ -17,7 +15,7 @@ from litex.gen import *
 from litepcie_soc.dma import engine, fetch
 
 from test.formal.harness import Harness
-from test.formal.proof import Mutant, Proof, quick
+from test.formal.proof import Mutant, Proof, cases
 
 # Properties ---------------------------------------------------------------------------------------
 
@@ -112,12 +110,4 @@ MUTANTS = [
     Mutant("doorbell_too_far", PROOFS[0], engine, "self.running & ~too_far & ~backwards", "self.running & ~backwards"),
 ]
 
-
-@pytest.mark.parametrize("proof", quick(PROOFS), ids=str)
-def test_doorbell_moves_forward(proof):
-    proof.check()
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
-def test_doorbell_fails_on_mutant(mutant):
-    mutant.check()
+test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

@@ -6,8 +6,6 @@
 
 """Entry FIFO: gateware/tlp/completion_writer.py."""
 
-import pytest
-
 from migen import *
 
 from litex.gen import *
@@ -15,7 +13,7 @@ from litex.gen import *
 from litepcie_soc.tlp import completion_writer
 
 from test.formal.harness import Harness
-from test.formal.proof import Mutant, Proof, quick
+from test.formal.proof import Mutant, Proof, cases
 
 DEPTH = 4
 
@@ -58,12 +56,4 @@ MUTANTS = [
         "fifo.sink.valid.eq(sink.valid),"),
 ]
 
-
-@pytest.mark.parametrize("proof", quick(PROOFS), ids=str)
-def test_entries_leave_in_order(proof):
-    proof.check()
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
-def test_order_fails_on_mutant(mutant):
-    mutant.check()
+test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

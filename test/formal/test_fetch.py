@@ -6,8 +6,6 @@
 
 """Descriptor fetch: gateware/dma/fetch.py."""
 
-import pytest
-
 from migen import *
 
 from litex.gen import *
@@ -17,7 +15,7 @@ from litepcie_soc.dma import fetch
 from litepcie_soc.tlp.ports import MemoryReadPort
 
 from test.formal.harness import Harness
-from test.formal.proof import Mutant, Proof, quick
+from test.formal.proof import Mutant, Proof, cases
 
 DEPTH = 8
 TAGS  = 2
@@ -230,12 +228,4 @@ MUTANTS = [
     Mutant("takes_the_address_of_before", PROOFS[3], fetch, 'again.eq(fsm.ongoing("ADDRESS"))', "again.eq(1)"),
 ]
 
-
-@pytest.mark.parametrize("proof", quick(PROOFS), ids=str)
-def test_descriptors_are_fetched_in_order(proof):
-    proof.check()
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
-def test_fetch_fails_on_mutant(mutant):
-    mutant.check()
+test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

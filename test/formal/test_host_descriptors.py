@@ -6,8 +6,6 @@
 
 """Bounds of the user's descriptors in host memory: gateware/soc/host_descriptors.py."""
 
-import pytest
-
 from migen import *
 
 from litex.gen import *
@@ -17,7 +15,7 @@ from litepcie_soc.soc import host_buffers, host_descriptors
 
 from test.formal.given_buffer import GivenBuffer
 from test.formal.harness import Harness
-from test.formal.proof import Mutant, Proof, quick
+from test.formal.proof import Mutant, Proof, cases
 
 BUFFERS, LIMIT, PAGE_BITS, MEMORY, DEPTH = 2, 0x4000, 12, 0x1000, 2
 
@@ -103,12 +101,4 @@ MUTANTS = [
     Mutant("survives_a_reset",     PROOFS[0], host_buffers, "If(self.reset, valid.eq(0)),", ""),
 ]
 
-
-@pytest.mark.parametrize("proof", quick(PROOFS), ids=str)
-def test_descriptors_stay_inside_their_buffer(proof):
-    proof.check()
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
-def test_host_descriptors_fail_on_mutant(mutant):
-    mutant.check()
+test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

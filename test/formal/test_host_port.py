@@ -6,8 +6,6 @@
 
 """Bounds of the user's accesses to host memory: gateware/soc/host_port.py."""
 
-import pytest
-
 from migen import *
 
 from litex.gen import *
@@ -17,7 +15,7 @@ from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
 
 from test.formal.given_buffer import GivenBuffer
 from test.formal.harness import Harness
-from test.formal.proof import Mutant, Proof, quick
+from test.formal.proof import Mutant, Proof, cases
 
 BUFFERS, LIMIT, PAGE_BITS = 2, 0x4000, 12
 
@@ -80,12 +78,4 @@ MUTANTS = [
         "~idle & ~(bus.cyc & bus.stb)"),
 ]
 
-
-@pytest.mark.parametrize("proof", quick(PROOFS), ids=str)
-def test_accesses_stay_inside_their_buffer(proof):
-    proof.check()
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
-def test_host_port_fails_on_mutant(mutant):
-    mutant.check()
+test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

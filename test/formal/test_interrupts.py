@@ -6,8 +6,6 @@
 
 """Messages of the user's interrupts: gateware/soc/interrupts.py."""
 
-import pytest
-
 from migen import *
 
 from litex.gen import *
@@ -15,7 +13,7 @@ from litex.gen import *
 from litepcie_soc.soc import interrupts
 
 from test.formal.harness import Harness
-from test.formal.proof import Mutant, Proof, quick
+from test.formal.proof import Mutant, Proof, cases
 
 COUNT = 2
 
@@ -76,12 +74,4 @@ MUTANTS = [
     Mutant("stays_at_one",      PROOFS[0], interrupts, "Mux(number == count - 1, 0, number + 1)", "0"),
 ]
 
-
-@pytest.mark.parametrize("proof", quick(PROOFS), ids=str)
-def test_once_for_each_arming_and_no_pulse_is_lost(proof):
-    proof.check()
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
-def test_interrupts_fail_on_mutant(mutant):
-    mutant.check()
+test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

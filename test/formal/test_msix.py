@@ -6,8 +6,6 @@
 
 """Messages of MSI-X: gateware/soc/msix.py."""
 
-import pytest
-
 from migen import *
 
 from litex.gen import *
@@ -16,7 +14,7 @@ from litepcie_soc.soc import msix
 from litepcie_soc.tlp.ports import MemoryWritePort
 
 from test.formal.harness import Harness
-from test.formal.proof import Mutant, Proof, quick
+from test.formal.proof import Mutant, Proof, cases
 
 VECTORS = 2
 
@@ -72,12 +70,4 @@ MUTANTS = [
     Mutant("keeps_what_it_sent",        PROOFS[0], msix, "~Mux(taken, 1 << vector, 0)", "~0"),
 ]
 
-
-@pytest.mark.parametrize("proof", quick(PROOFS), ids=str)
-def test_a_request_gives_a_message_or_pends(proof):
-    proof.check()
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
-def test_msix_fails_on_mutant(mutant):
-    mutant.check()
+test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

@@ -8,8 +8,6 @@
 
 from unittest import mock
 
-import pytest
-
 from migen import *
 
 from litex.gen import *
@@ -19,7 +17,7 @@ from litex.soc.interconnect import stream
 from litepcie_soc.phy import order
 
 from test.formal.harness import Harness
-from test.formal.proof import Mutant, Proof, quick
+from test.formal.proof import Mutant, Proof, cases
 
 # Properties ---------------------------------------------------------------------------------------
 
@@ -108,12 +106,4 @@ MUTANTS = [
     Mutant("splits_packets", PROOFS[2], order, "passes.eq(inside | ", "passes.eq("),
 ]
 
-
-@pytest.mark.parametrize("proof", quick(PROOFS), ids=str)
-def test_packets_pass_after_posted_requests(proof):
-    proof.check()
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
-def test_order_fails_on_mutant(mutant):
-    mutant.check()
+test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

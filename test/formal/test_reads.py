@@ -10,8 +10,6 @@ import contextlib
 
 from unittest import mock
 
-import pytest
-
 from migen import *
 
 from litex.gen import *
@@ -20,7 +18,7 @@ from litepcie_soc.common.pcie import FMT_TYPE_CPLD, TAG_BITS
 from litepcie_soc.tlp import completion_writer, context, issue, layer, retire, tags, timeout
 
 from test.formal.harness import Harness
-from test.formal.proof import Mutant, Proof, quick
+from test.formal.proof import Mutant, Proof, cases
 from test.gateware.tlp.bench import SplitPHY
 
 TAGS     = 2
@@ -184,12 +182,4 @@ MUTANTS = [
         "(1 | port.soon)"),
 ]
 
-
-@pytest.mark.parametrize("proof", quick(PROOFS), ids=str)
-def test_tags_are_not_reissued(proof):
-    proof.check()
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
-def test_reads_fail_on_mutant(mutant):
-    mutant.check()
+test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

@@ -6,8 +6,6 @@
 
 """Replay buffer: gateware/phy/soft/replay.py."""
 
-import pytest
-
 from migen import *
 
 from litex.gen import *
@@ -15,7 +13,7 @@ from litex.gen import *
 from litepcie_soc.phy.soft import replay
 
 from test.formal.harness import Harness
-from test.formal.proof import Mutant, Proof, quick
+from test.formal.proof import Mutant, Proof, cases
 
 # Properties ---------------------------------------------------------------------------------------
 
@@ -158,12 +156,4 @@ MUTANTS = [
     Mutant("cuts_a_tlp", PROOFS[0], replay, "self.back.eq(~running & (", "self.back.eq(("),
 ]
 
-
-@pytest.mark.parametrize("proof", quick(PROOFS), ids=str)
-def test_tlps_are_sent_as_they_were_stored(proof):
-    proof.check()
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
-def test_replay_buffer_fails_on_mutant(mutant):
-    mutant.check()
+test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

@@ -8,8 +8,6 @@
 
 from unittest import mock
 
-import pytest
-
 from migen import *
 
 from litex.gen import *
@@ -17,7 +15,7 @@ from litex.gen import *
 from litepcie_soc.tlp import request
 
 from test.formal.harness import Harness
-from test.formal.proof import Mutant, Proof, quick
+from test.formal.proof import Mutant, Proof, cases
 
 MARK      = 3    # Attr of the request that is followed; no other request has this value.
 MARK_PORT = 7    # Its port, if it is a write; no other write has this port.
@@ -254,12 +252,4 @@ MUTANTS = [
         "tlp.valid & source.last & ~tlp.read"),
 ]
 
-
-@pytest.mark.parametrize("proof", quick(PROOFS), ids=str)
-def test_headers_are_legal(proof):
-    proof.check()
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
-def test_request_builder_fails_on_mutant(mutant):
-    mutant.check()
+test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

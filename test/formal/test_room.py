@@ -6,8 +6,6 @@
 
 """Return of the room in the completion buffer: gateware/tlp/room.py."""
 
-import pytest
-
 from migen import *
 
 from litex.gen import *
@@ -17,7 +15,7 @@ from litepcie_soc.tlp import room
 from litepcie_soc.tlp.check_layouts import entry_layout
 
 from test.formal.harness import Harness
-from test.formal.proof import Mutant, Proof, quick
+from test.formal.proof import Mutant, Proof, cases
 
 LATENCY = 4     # Cycles from the first beat of a completion to its entry.
 COUNT   = 4     # Bits of the counts of completions, which wrap.
@@ -101,12 +99,4 @@ MUTANTS = [
     Mutant("narrow_count", PROOFS[0], room, "AHEAD_BITS = 4", "AHEAD_BITS = 2"),
 ]
 
-
-@pytest.mark.parametrize("proof", quick(PROOFS), ids=str)
-def test_room_comes_back_once(proof):
-    proof.check()
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
-def test_room_fails_on_mutant(mutant):
-    mutant.check()
+test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

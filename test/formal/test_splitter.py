@@ -6,8 +6,6 @@
 
 """Splitter: gateware/dma/descriptor.py."""
 
-import pytest
-
 from migen import *
 
 from litex.gen import *
@@ -16,7 +14,7 @@ from litepcie_soc.common.pcie import REASON_NONE
 from litepcie_soc.dma import descriptor
 
 from test.formal.harness import Harness
-from test.formal.proof import Mutant, Proof, quick
+from test.formal.proof import Mutant, Proof, cases
 
 ENDPOINT_WIDTH = 20
 
@@ -142,12 +140,4 @@ MUTANTS = [
         "part.source.ready.eq(source.ready),"),
 ]
 
-
-@pytest.mark.parametrize("proof", quick(PROOFS), ids=str)
-def test_requests_cover_descriptors(proof):
-    proof.check()
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
-def test_cover_fails_on_mutant(mutant):
-    mutant.check()
+test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

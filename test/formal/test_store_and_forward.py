@@ -8,8 +8,6 @@
 
 from unittest import mock
 
-import pytest
-
 from migen import *
 
 from litex.gen import *
@@ -17,7 +15,7 @@ from litex.gen import *
 from litepcie_soc.phy import store_and_forward
 
 from test.formal.harness import Harness
-from test.formal.proof import Mutant, Proof, quick
+from test.formal.proof import Mutant, Proof, cases
 
 # Properties ---------------------------------------------------------------------------------------
 
@@ -80,12 +78,4 @@ MUTANTS = [
     Mutant("forwards_truncated", PROOFS[0], store_and_forward, "If(~tlp.valid | tlp.cut,", "If(~tlp.valid,"),
 ]
 
-
-@pytest.mark.parametrize("proof", quick(PROOFS), ids=str)
-def test_tlps_leave_whole(proof):
-    proof.check()
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
-def test_store_and_forward_fails_on_mutant(mutant):
-    mutant.check()
+test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

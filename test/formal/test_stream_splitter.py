@@ -8,8 +8,6 @@
 
 from types import SimpleNamespace
 
-import pytest
-
 from migen import *
 
 from litex.gen import *
@@ -21,7 +19,7 @@ from litepcie_soc.common.pcie import REASON_NONE
 from litepcie_soc.stream_dma import splitter
 
 from test.formal.harness import Harness
-from test.formal.proof import Mutant, Proof, quick
+from test.formal.proof import Mutant, Proof, cases
 
 OFFSET_BITS = 9     # Of a RAM of 512 bytes.
 WORD_BITS   = 3
@@ -140,12 +138,4 @@ MUTANTS = [
         "source.length.eq(self.available)"),
 ]
 
-
-@pytest.mark.parametrize("proof", quick(PROOFS), ids=str)
-def test_buffers_are_covered(proof):
-    proof.check()
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
-def test_stream_splitter_fails_on_mutant(mutant):
-    mutant.check()
+test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

@@ -6,8 +6,6 @@
 
 """Accesses of the host to the user's bus: gateware/tlp/completer_user.py."""
 
-import pytest
-
 from migen import *
 
 from litex.gen import *
@@ -15,7 +13,7 @@ from litex.gen import *
 from litepcie_soc.tlp import completer_user
 
 from test.formal.harness import Harness, inner
-from test.formal.proof import Mutant, Proof, quick
+from test.formal.proof import Mutant, Proof, cases
 
 TIMEOUT = 4           # Cycles.
 ORIGIN  = 0x8200_0000
@@ -89,12 +87,4 @@ MUTANTS = [
             If(~self.failed | ~self.start, NextState("IDLE")).Else(NextValue(self.failed, 0))"""),
 ]
 
-
-@pytest.mark.parametrize("proof", quick(PROOFS), ids=str)
-def test_an_access_ends_once_in_time_with_its_own_answer(proof):
-    proof.check()
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
-def test_user_access_fails_on_mutant(mutant):
-    mutant.check()
+test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)
