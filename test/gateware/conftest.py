@@ -4,11 +4,16 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Selection of parameters for `make test`; every test of gateware begins without the designs of the tests before it."""
+"""Selection of parameters for `make test`, and how to see a failure again.
+
+Every test of gateware begins without the designs of the tests before it.
+"""
 
 import pytest
 
 from migen.fhdl import tracer
+
+from test.gateware.simulation import ROOT, waveform
 
 # Selection ----------------------------------------------------------------------------------------
 
@@ -40,6 +45,23 @@ def pytest_collection_modifyitems(items):
             usual = first.setdefault(item.nodeid.split("[")[0], item.callspec.params)
             if count_unusual(item, usual, marker.kwargs) > 1:
                 item.add_marker(pytest.mark.full)
+
+# Failures -----------------------------------------------------------------------------------------
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item):
+    """Adds to a failure: the command that makes its waveform, or where the waveform is."""
+    outcome = yield
+    report  = outcome.get_result()
+    if report.failed and report.when != "teardown":
+        target = "test-all" if item.get_closest_marker("full") else "test"
+        lines  = [f"rerun with: LITEPCIE_VCD=1 make {target} TESTS='\"{item.nodeid}\"'"]
+        path   = waveform()
+        if path and path.exists():
+            shown = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+            lines = [f"waveform: {shown}"]
+        report.sections.append(("see it again", "\n".join(lines)))
 
 # Designs ------------------------------------------------------------------------------------------
 

@@ -11,40 +11,92 @@ The TLP model is written from the specification and shares no code with the gate
 
 import os
 import random
+import re
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from migen import passive, run_simulation
 
 from test.gateware.fastsim import run_fast
 
+ROOT = Path(__file__).resolve().parents[2]
+# What `fail` prints in hexadecimal.
+HEXADECIMAL = {"address", "be", "dat", "destination", "header", "mask"}
+
+# Failures -----------------------------------------------------------------------------------------
+
+def fail(what, *, expected, found, bench=None, **where):
+    """Fails the test: `what` was wrong. `where` are cycle, port, address, length and the like, `bench` its options.
+
+    Below it, `test/gateware/conftest.py` prints how to run the test again with a waveform.
+    """
+    __tracebackhide__ = True
+    def shown(values):
+        return ", ".join(f"{name.replace('_', ' ')} " + (f"{value:#x}" if name in HEXADECIMAL and isinstance(value, int)
+            else str(value)) for name, value in values.items())
+    lines = [what, f"  expected: {expected}", f"  found:    {found}", f"  where:    {shown(where)}"]
+    if bench:
+        lines.append(f"  bench:    {shown(bench)}")
+    raise AssertionError("\n".join(lines))
+
+
+def hexadecimal(beat):
+    """A beat, which is a dictionary, as text."""
+    if not isinstance(beat, dict):
+        return beat
+    return ", ".join(f"{name} {value:#x}" for name, value in beat.items())
+
+
+def waveform():
+    """Path of the waveform that this test shall write, or None: `LITEPCIE_VCD` is 1 for build/waves, or a folder."""
+    folder = os.environ.get("LITEPCIE_VCD")
+    if not folder:
+        return None
+    folder = ROOT / "build" / "waves" if folder == "1" else Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    test   = os.environ.get("PYTEST_CURRENT_TEST", "design").removesuffix(" (call)").removesuffix(" (setup)")
+    return folder / (re.sub(r"[^\w.-]+", "_", test.removeprefix("test/gateware/")) + ".vcd")
+
 # Simulation ---------------------------------------------------------------------------------------
 
-def simulate(dut, generators, *, cycles=20000, name="dut", clocks=None):
+def simulate(dut, generators, *, cycles=20000, clocks=None):
     """Runs until every generator not marked `forever` ended; fails after `cycles` of the first clock.
 
     With more clocks than `sys`: `clocks` is {domain: period or (period, phase)}, in even numbers of any unit, and
     `generators` {domain: list}.
 
-    LITEPCIE_VCD=folder writes waves there, LITEPCIE_MIGEN=1 takes Migen's own simulator; both are slow.
+    LITEPCIE_VCD=1 writes a `waveform`, LITEPCIE_MIGEN=1 takes Migen's own simulator; both are slow.
     """
     @passive
     def watchdog():
         for _ in range(cycles):
             yield
-        raise AssertionError(f"simulation did not end in {cycles} cycles")
+        fail("the simulation did not end", expected=f"an end within {cycles} cycles",
+            found=f"still running: {', '.join(running(every))}", cycle=cycles)
 
-    folder     = os.environ.get("LITEPCIE_VCD")
+    waves      = waveform()
     clocks     = clocks or {"sys": 10}
     generators = dict(generators) if isinstance(generators, dict) else {"sys": generators}
     first      = next(iter(clocks))
+    every      = [generator for group in generators.values() for generator in group]
     generators[first] = [*generators.get(first, []), watchdog()]
-    if folder:
-        run_simulation(dut, generators, clocks, vcd_name=os.path.join(folder, f"{name}.vcd"))
+    if waves:
+        run_simulation(dut, generators, clocks, vcd_name=str(waves))
     elif os.environ.get("LITEPCIE_MIGEN"):
         run_simulation(dut, generators, clocks)
     else:
         run_fast(dut, generators, clocks)
+
+
+def running(generators):
+    """Names of the functions that active generators wait in."""
+    for generator in generators:
+        # A passive one is in the wrapper of Migen's decorator.
+        if getattr(generator, "gi_frame", None) and generator.gi_code.co_name != "wrapper":
+            while getattr(generator.gi_yieldfrom, "gi_frame", None):
+                generator = generator.gi_yieldfrom
+            yield generator.__qualname__.replace(".<locals>", "")
 
 
 @passive
@@ -121,12 +173,13 @@ class Watch:
                 beat = {}
                 for name in names:
                     beat[name] = (yield getattr(endpoint, name))
-                if waiting is not None:
-                    assert beat == waiting, f"{self.name}: changed while waiting: {waiting} -> {beat}"
+                if waiting is not None and beat != waiting:
+                    self.fail("the beat changed before it was accepted", waiting, beat, cycle)
                 if not self.handshake or (yield endpoint.ready):
                     waiting = None
                     if self.framed:
-                        assert bool(beat["first"]) != opened, f"{self.name}: first is wrong: {beat}"
+                        if bool(beat["first"]) == opened:
+                            self.fail("`first` is wrong", f"first = {int(not opened)}", beat, cycle)
                         opened = not beat["last"]
                     self.beats.append({**beat, "cycle": cycle})
                     if beat["last"]:
@@ -135,10 +188,15 @@ class Watch:
                         self.opened_at = len(self.beats)
                 else:
                     waiting = beat
-            else:
-                assert waiting is None, f"{self.name}: valid fell before ready"
+            elif waiting is not None:
+                self.fail("`valid` fell before `ready`", waiting, "no beat", cycle)
             cycle += 1
             yield
+
+    def fail(self, what, expected, found, cycle):
+        __tracebackhide__ = True
+        fail(f"{self.name}: {what}", expected=hexadecimal(expected), found=hexadecimal(found), cycle=cycle,
+            port=self.name, beat=len(self.beats), packet=sum(beat["last"] for beat in self.beats))
 
     def packets(self):
         """Accepted beats grouped by `last`; an unfinished packet is not in it."""
@@ -216,22 +274,33 @@ class TLP:
     @classmethod
     def from_beats(cls, beats, data_width, endianness):
         """Decodes what a Watch recorded, and checks that it is well formed."""
+        def wrong(what, expected, found):
+            __tracebackhide__ = True
+            fail(f"a TLP is not well formed: {what}", expected=expected, found=found, cycle=beats[0].get("cycle"),
+                dwords=" ".join(f"{dword:08x}" for dword in dwords[:8]) + " ..."*(len(dwords) > 8))
+
         dwords = []
         for n, beat in enumerate(beats):
             for lane in range(data_width//32):
                 enable = beat["be"] >> 4*lane & 0xf
-                assert enable in (0x0, 0xf), f"be of a dword is {enable:x}"
+                if enable not in (0x0, 0xf):
+                    wrong("`be` of a dword", "0 or f", f"{enable:x} in beat {n}, dword {lane}")
                 if enable:
-                    assert len(dwords) == n*data_width//32 + lane, "hole in be"
+                    if len(dwords) != n*data_width//32 + lane:
+                        wrong("hole in `be`", f"{n*data_width//32 + lane} dwords before dword {lane} of beat {n}",
+                            len(dwords))
                     dwords.append(beat["dat"] >> 32*lane & 0xffffffff)
         dw0, dw1, dw2 = dwords[:3]
-        assert dw0 & 0x008b_0c00 == 0, f"reserved bits set: {dw0:08x}"
+        if dw0 & 0x008b_0c00:
+            wrong("reserved bits", "0", f"{dw0 & 0x008b_0c00:08x}")
         tlp = cls(fmt=dw0 >> 29, type=dw0 >> 24 & 31, tc=dw0 >> 20 & 7,
             attr=dw0 >> 12 & 3 | (dw0 >> 18 & 1) << 2, ep=dw0 >> 14 & 1, td=dw0 >> 15 & 1, length=dw0 & 1023)
         if (tlp.fmt & 2 or tlp.type == 0) and tlp.length == 0:
             tlp.length = 1024
         payload = dwords[tlp.header_bytes//4:]
-        assert len(payload) == (tlp.length if tlp.fmt & 2 else 0), "payload is not as long as the header says"
+        if len(payload) != (tlp.length if tlp.fmt & 2 else 0):
+            wrong("length of the payload", f"{tlp.length if tlp.fmt & 2 else 0} dwords, as the header says",
+                f"{len(payload)} dwords")
         tlp.data = b"".join(dword.to_bytes(4, endianness) for dword in payload)
         if tlp.is_completion:
             tlp.completer, tlp.status, tlp.byte_count = dw1 >> 16, dw1 >> 13 & 7, dw1 & 4095

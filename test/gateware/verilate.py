@@ -100,7 +100,7 @@ def without_comments(verilog):
     return "".join(line for line in verilog.splitlines(True) if not line.startswith("//"))
 
 
-def verilate(files, *, top="top", options=(), optimise="-O0", shared=False):
+def verilate(files, *, top="top", options=(), optimise="-O0", shared=False, waves=False):
     """The ``Model`` of ``top``: compiled now, or taken from the cache.
 
     files    : text by file name: Verilog, C++, and what these read (headers, contents of memories). A name may have
@@ -108,12 +108,14 @@ def verilate(files, *, top="top", options=(), optimise="-O0", shared=False):
     options  : further options of Verilator.
     optimise : of C++. ``-O0`` unless the model runs for longer than the compiler.
     shared   : a shared object, not a program.
+    waves    : with what writes waveforms; C++ sees VM_TRACE.
     """
     files    = {name: without_comments(text) if name.endswith(".v") else text for name, text in files.items()}
     verilog  = [name for name in files if name.endswith(".v")]
     sources  = [name for name in files if name.endswith(".cpp")]
+    options  = [*options, *["--trace"]*waves]
     command  = [*VERILATOR, *options, "--prefix", f"V{top}", "--top-module", top, "--Mdir", ".", *verilog]
-    compiler = [*COMPILER, optimise, *include(), "-I."]
+    compiler = [*COMPILER, optimise, *["-DVM_TRACE=1"]*waves, *include(), "-I."]
 
     def compile_one(folder, name, warnings):
         run([*compiler, "-include", runtime(optimise) / "prelude.h", *warnings, "-c", name, "-o", f"{name}.o"], folder)
@@ -134,7 +136,10 @@ def verilate(files, *, top="top", options=(), optimise="-O0", shared=False):
         # One compilation: most of the time goes into headers.
         (folder / "generated.cpp").write_text("".join(f'#include "{name}"\n' for name in generated))
         objects = [compile_one(folder, "generated.cpp", GENERATED)]
-        objects += [compile_one(folder, name, STRICT) for name in sources]
+        objects += [compile_one(folder, name, GENERATED if waves else STRICT) for name in sources]
+        if waves:
+            (folder / "waves.cpp").write_text(f'#include "{include()[0].removeprefix("-I")}/verilated_vcd_c.cpp"\n')
+            objects.append(compile_one(folder, "waves.cpp", GENERATED))
         objects += [runtime(optimise) / "runtime.o"]
         run([*COMPILER, *["-shared"]*shared, *objects, "-o", "model"], folder)
         for path in set(folder.iterdir()) - {folder / "model"}:

@@ -10,9 +10,11 @@ import random
 
 import pytest
 
-from migen import passive, run_simulation
+from migen import passive
 
 from litepcie_soc.axi.memory import AXIMemory
+
+from test.gateware.simulation import fail, simulate
 
 SIZE, WIDTH = 16 << 10, 64
 WORD        = WIDTH // 8
@@ -40,7 +42,8 @@ class Slave:
             yield
             if (yield channel.valid) and (yield channel.ready):
                 first, count = (yield channel.address), (yield channel.len) + 1
-                assert first*WORD // 4096 == (first + count - 1)*WORD // 4096, "a burst crosses 4 KiB"
+                if first*WORD // 4096 != (first + count - 1)*WORD // 4096:
+                    fail("a burst crosses 4 KiB", expected="one page", found=f"{count} beats", address=first*WORD)
                 self.lengths.add(count)
                 queue.append((first, count))
 
@@ -62,7 +65,9 @@ class Slave:
             error = False
             for n in range(count):
                 data, strb, last = self.beats.pop(0)
-                assert last == (n == count - 1), "WLAST is not at the end"
+                if last != (n == count - 1):
+                    fail("WLAST is wrong", expected=int(n == count - 1), found=last, address=first*WORD,
+                        beat=f"{n} of {count}")
                 mask = sum(0xff << 8*lane for lane in range(WORD) if strb >> lane & 1)
                 self.words[first + n] = self.words[first + n] & ~mask | data & mask
                 error |= first + n in self.bad
@@ -141,7 +146,10 @@ class Client:
             sent += (yield self.read.command.valid) & (yield self.read.command.ready)
             yield self.read.command.valid.eq(0)
             if (yield self.read.data.valid):
-                assert (yield self.read.data.dat) == self.words[start + found], f"word {start + found}"
+                word = yield self.read.data.dat
+                if word != self.words[start + found]:
+                    fail("word of a read", expected=f"{self.words[start + found]:#x}", found=f"{word:#x}",
+                        address=(self.base + start + found)*WORD, word=f"{found} of {count}")
                 found += 1
 
     @passive
@@ -152,12 +160,12 @@ class Client:
             yield
 
 
-def simulate(stall, seed, passes, bad=()):
+def run(stall, seed, passes, bad=()):
     memory  = AXIMemory(SIZE, WIDTH, 16, timeout=2000)
     clients = [Client(memory, number, seed, passes) for number in range(2)]
     slave   = Slave(memory, seed, stall, bad)
-    run_simulation(memory, [*[client.run() for client in clients], *[client.watch() for client in clients],
-        *[part() for part in slave.parts()]])
+    simulate(memory, [*[client.run() for client in clients], *[client.watch() for client in clients],
+        *[part() for part in slave.parts()]], cycles=100000)
     for client in clients:
         assert slave.words[client.base:client.base + len(client.words)] == client.words
     return clients, slave
@@ -166,14 +174,14 @@ def simulate(stall, seed, passes, bad=()):
 @pytest.mark.parametrize("stall, seed, passes", [(0, 1, 6), (0.5, 2, 6),
     *[pytest.param(stall, seed, 40, marks=pytest.mark.full) for stall in (0, 0.3, 0.9) for seed in range(3)]])
 def test_reads_see_the_writes_before_them(stall, seed, passes):
-    clients, slave = simulate(stall, seed, passes)
+    clients, slave = run(stall, seed, passes)
     assert max(slave.lengths) == 16
     assert all(client.failed == {"write": 0, "read": 0} for client in clients)
 
 
 def test_an_error_reaches_the_client_that_made_the_access():
     """Every word of the first client is bad, none of the second."""
-    (first, second), _ = simulate(0.2, 3, 4, bad=range(SIZE // WORD // 2))
+    (first, second), _ = run(0.2, 3, 4, bad=range(SIZE // WORD // 2))
     assert first.failed["write"] and first.failed["read"]
     assert second.failed == {"write": 0, "read": 0}
 
@@ -204,5 +212,5 @@ def test_a_memory_that_falls_silent_fails_every_access(silent):
         assert client.failed["read"] == failed + 8
 
     parts = dict(zip(("aw", "w", "b", "ar", "r"), slave.parts()))
-    run_simulation(memory, [accesses(), client.watch(), *[part() for name, part in parts.items() if name != silent]])
+    simulate(memory, [accesses(), client.watch(), *[part() for name, part in parts.items() if name != silent]])
     assert client.failed["read"]

@@ -6,6 +6,7 @@
 
 """Test bench of an engine: models of its surroundings, and a driver that uses ring, doorbell and status block."""
 
+import inspect
 import random
 import re
 import struct
@@ -25,6 +26,7 @@ from test.gateware.dma.host import (
     Timing,
     WritePortModel,
 )
+from test.gateware.simulation import fail
 
 # Register Map -------------------------------------------------------------------------------------
 
@@ -101,6 +103,9 @@ class Bench:
         jitter=0, stall=0.0, reorder=False, ring_log2=6, ring=RINGS, status=STATUS, dut=None,
         models=True, **kwargs):
         self.direction  = direction
+        self.options    = dict(direction=direction, data_width=data_width, seed=seed, mps=mps, mrrs=mrrs,
+            latency=latency, jitter=jitter, stall=stall, reorder=reorder, **kwargs)
+        self.options.pop("top_class", None)
         self.data_width = data_width
         self.mps        = mps
         self.mrrs       = mrrs
@@ -147,8 +152,15 @@ class Bench:
         if memory_models:
             self.models.append((MemoryWriteModel if name == "reader" else MemoryReadModel)(self))
 
+    def fail(self, what, expected, found, **where):
+        """Fails the test, with cycle and options of this bench."""
+        __tracebackhide__ = True
+        fail(what, expected=expected, found=found, cycle=self.now, bench=self.options, **where)
+
     def on_block(self, address, data):
-        assert address == self.status and len(data) == 16
+        if (address, len(data)) != (self.status, 16):
+            self.fail("place of a status block", f"16 bytes at {self.status:#x}", f"{len(data)} bytes",
+                address=address)
         completed, reason, total = struct.unpack("<IIQ", data)
         self.blocks.append(Status(completed, reason & 0xff, reason >> 8, total, self.now))
 
@@ -182,7 +194,8 @@ class Bench:
         start = self.now
         while not condition():
             self.cycle()
-            assert self.now - start < limit, f"not within {limit} cycles: {self.state()}"
+            if self.now - start >= limit:
+                self.fail("the engine is too late", f"{source_of(condition)} within {limit} cycles", self.state())
         return self.now - start
 
     def state(self):
@@ -318,9 +331,20 @@ class Bench:
         for descriptor in touched:
             start, end = descriptor.endpoint, descriptor.endpoint + descriptor.length
             memory[start:end] = self.memory[start:end]
-        assert self.memory == memory, first_difference(self.memory, memory)
-        assert self.low    == low,    first_difference(self.low, low)
-        assert self.high   == high,   first_difference(self.high, high)
+        for name, base, found, expected in (("endpoint memory", 0, self.memory, memory),
+            ("host memory", HOST_LOW, self.low, low), ("host memory", HOST_HIGH, self.high, high)):
+            if found != expected:
+                at = next(n for n, (a, b) in enumerate(zip(found, expected)) if a != b)
+                self.fail(f"{name} differs", expected[at:at + 16].hex(" "), found[at:at + 16].hex(" "),
+                    address=base + at, descriptor=self.descriptor_at(descriptors, base + at))
+
+    def descriptor_at(self, descriptors, address):
+        """The descriptor that an address of its destination belongs to, as text."""
+        side = "endpoint" if self.direction == "reader" else "host"
+        for n, descriptor in enumerate(descriptors):
+            if 0 <= address - getattr(descriptor, side) < descriptor.length:
+                return f"{n} ({descriptor.length} bytes, host {descriptor.host:#x}, endpoint {descriptor.endpoint:#x})"
+        return "none"
 
     def place_apart(self, lengths, guard=40):
         """Descriptors of ``lengths`` at separate addresses, with guard bytes between them."""
@@ -339,9 +363,13 @@ class Bench:
         return [self.rng.randint(1, self.rng.choice((8, 100, longest))) for _ in range(count)]
 
 
-def first_difference(is_, expected):
-    at = next(n for n, (a, b) in enumerate(zip(is_, expected)) if a != b)
-    return f"at {at:#x}: {is_[at:at + 16].hex()}, not {expected[at:at + 16].hex()}"
+def source_of(condition):
+    """Text of a condition, if it is a lambda alone in its line."""
+    try:
+        text = inspect.getsource(condition).strip()
+    except OSError:
+        return "the condition"
+    return text.partition("lambda: ")[2].rstrip("),") or text
 
 
 REASON = {name[len("REASON_"):]: getattr(pcie, name) for name in dir(pcie)

@@ -23,6 +23,7 @@ from litepcie_soc.dma.engine import DIRECTIONS, DMAEngine
 from litepcie_soc.memory.bram import EndpointMemory
 from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
 
+from test.gateware.simulation import waveform
 from test.gateware.verilate import to_verilog, verilate
 
 CLK_FREQ    = 4e6        # Four cycles per microsecond: moderation takes few cycles.
@@ -167,8 +168,24 @@ def copies(ports, into_model):
 WRAPPER = """\
 #include "Vdma_dut.h"
 #include "verilated.h"
+#if VM_TRACE
+#include "verilated_vcd_c.h"
+static VerilatedVcdC *vcd;
+static uint64_t now;
+static void dump() {{ if (vcd) {{ vcd->dump(now++); vcd->flush(); }} }}
+extern "C" void waves(Vdma_dut *top, const char *path) {{
+    if (vcd)
+        vcd->close();
+    vcd = new VerilatedVcdC;
+    top->trace(vcd, 99);
+    vcd->open(path);
+    now = 0;
+}}
+#else
+static void dump() {{}}
+#endif
 extern "C" {{
-Vdma_dut *create() {{ return new Vdma_dut; }}
+Vdma_dut *create() {{ Verilated::traceEverOn(true); return new Vdma_dut; }}
 void destroy(Vdma_dut *top) {{ delete top; }}
 // One cycle: sets the inputs, gets the outputs that they cause, then the clock edge.
 void step(Vdma_dut *top, const uint32_t *in, uint32_t *out, int reset) {{
@@ -177,8 +194,10 @@ void step(Vdma_dut *top, const uint32_t *in, uint32_t *out, int reset) {{
     top->sys_clk = 0;
     top->eval();
     {outputs}
+    dump();
     top->sys_clk = 1;
     top->eval();
+    dump();
 }}
 }}
 """
@@ -223,21 +242,27 @@ class Model:
 
 
 @functools.cache
-def _library(data_width, top_class=Top, **kwargs):
+def _library(data_width, waves, top_class=Top, **kwargs):
     top, output = to_verilog(lambda: top_class(data_width, **kwargs), ports, "dma_dut")
     inputs, outputs = top.inputs, top.outputs
     wrapper = WRAPPER.format(inputs=copies(inputs, True), outputs=copies(outputs, False))
-    program = verilate({"dma_dut.v": output.main_source, "wrapper.cpp": wrapper}, top="dma_dut", shared=True)
+    program = verilate({"dma_dut.v": output.main_source, "wrapper.cpp": wrapper}, top="dma_dut", shared=True,
+        waves=waves)
     library = ctypes.CDLL(str(program.path))
     library.create.restype   = ctypes.c_void_p
     library.destroy.argtypes = [ctypes.c_void_p]
+    if waves:
+        library.waves.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
     library.step.argtypes    = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int]
     return library, inputs, outputs
 
 
 def model(data_width, **kwargs):
     """A new DUT, out of reset."""
-    dut = Model(*_library(data_width, **kwargs))
+    path = waveform()
+    dut  = Model(*_library(data_width, path is not None, **kwargs))
+    if path:
+        dut.library.waves(dut.handle, str(path).encode())
     for _ in range(4):
         dut.step(reset=1)
     return dut

@@ -7,7 +7,7 @@
 """Models of an engine's surroundings, in plain Python: host memory, its ports, endpoint memory, MSI.
 
 Every model has ``drive``, which sets the inputs of a cycle, and ``clock``, which evaluates the cycle.
-The models check the contracts of the ports and raise ``AssertionError`` in the cycle of a violation.
+The models check the contracts of the ports, and call ``Bench.fail`` in the cycle of a violation.
 """
 
 from collections import deque
@@ -19,7 +19,7 @@ from test.gateware.dma.dut import MEMORY_SIZE
 
 
 class HostMemory:
-    """Regions of bytes; an access outside of them fails the test."""
+    """Regions of bytes. An access outside of them raises ``LookupError``."""
     def __init__(self):
         self.regions = []
 
@@ -31,7 +31,7 @@ class HostMemory:
         for base, content in self.regions:
             if base <= address and address + length <= base + len(content):
                 return content, address - base
-        raise AssertionError(f"{length} bytes at {address:#x} are outside of the card's host memory")
+        raise LookupError(", ".join(f"{base:#x} to {base + len(content):#x}" for base, content in self.regions))
 
     def read(self, address, length):
         content, offset = self.find(address, length)
@@ -60,17 +60,39 @@ class Timing:
         return now + self.latency + (self.rng.randrange(self.jitter + 1) if self.jitter else 0)
 
 
-class ReadPortModel:
+class PortModel:
+    """A port of the transaction layer: ``name`` is that of its signals, before their last parts."""
+    def __init__(self, bench, name):
+        self.bench = bench
+        self.name  = name
+        self.bytes = bench.data_width // 8
+
+    def fail(self, what, expected, found, **where):
+        __tracebackhide__ = True
+        self.bench.fail(f"{self.name}: {what}", expected, found, port=self.name, **where)
+
+    def check_place(self, address, length, most, limit):
+        """A request is in host memory, is no longer than the ``limit`` of that name, and in one page."""
+        where = dict(address=address, length=length)
+        if not 1 <= length <= most:
+            self.fail("length of a request", f"1 to {most} bytes ({limit})", length, **where)
+        if address // 4096 != (address + length - 1) // 4096:
+            self.fail("a request crosses 4 KiB", "one page", f"up to {address + length - 1:#x}", **where)
+        try:
+            self.bench.host.read(address, length)
+        except LookupError as e:
+            self.fail("an access outside of the memory that the host gave", e, f"{address:#x}", **where)
+
+
+class ReadPortModel(PortModel):
     """Answers requests like the transaction layer: data in any order, retirement in order.
 
     ``faults`` is a list of (address of a byte, reason): a request that includes the byte fails there. Whole
     completions of 64 bytes before the byte still land.
     """
     def __init__(self, bench, name, tags, space):
-        self.bench    = bench
-        self.name     = name
+        PortModel.__init__(self, bench, name)
         self.tags     = tags
-        self.bytes    = bench.data_width // 8
         self.space    = space           # Bytes of the client's address space; None if addresses wrap.
         self.waiting  = []              # Requests with data to deliver.
         self.issued   = deque()         # Requests not retired, in order.
@@ -125,11 +147,10 @@ class ReadPortModel:
         address     = get(f"{self.name}_request_address")
         length      = get(f"{self.name}_request_length")
         destination = get(f"{self.name}_request_destination")
-        assert 1 <= length <= bench.mrrs, f"{self.name}: {length} bytes"
-        assert address // 4096 == (address + length - 1) // 4096, f"{self.name} crosses 4 KiB"
-        if self.space is not None:
-            assert destination + length <= self.space
-        bench.host.read(address, length)
+        self.check_place(address, length, bench.mrrs, "MRRS")
+        if self.space is not None and destination + length > self.space:
+            self.fail("a request ends past the memory of the card", f"at most {self.space:#x}",
+                f"{destination + length:#x}", address=address, length=length, destination=destination)
         self.requests.append((bench.now, address, length))
         request = SimpleNamespace(address=address, length=length, destination=destination,
             over=False, left=length, reason=0, landed=length, due=bench.timing.due(bench.now))
@@ -173,12 +194,10 @@ class ReadPortModel:
             place += len(part)
 
 
-class WritePortModel:
+class WritePortModel(PortModel):
     """Accepts packets like the transaction layer; writes host memory when the PHY has accepted them."""
     def __init__(self, bench, name):
-        self.bench   = bench
-        self.name    = name
-        self.bytes   = bench.data_width // 8
+        PortModel.__init__(self, bench, name)
         self.packet  = None
         self.waiting = deque()    # (due, address, data).
         self.packets = []         # All packets: (cycle of the last beat, address, length).
@@ -207,19 +226,26 @@ class WritePortModel:
         self.beats += 1
         header = (get(f"{self.name}_sink_address"), get(f"{self.name}_sink_length"))
         dat    = get(f"{self.name}_sink_dat").to_bytes(self.bytes, "little")
-        assert bool(get(f"{self.name}_sink_first")) == (self.packet is None), f"{self.name}: first"
+        address, length = header
+        where = dict(address=address, length=length, packet=len(self.packets))
+        first, last = [bool(get(f"{self.name}_sink_{name}")) for name in ("first", "last")]
+        if first != (self.packet is None):
+            self.fail("`first` is wrong", f"first = {int(not first)}", f"first = {int(first)}", **where)
         if self.packet is None:
-            self.check(*header)
-            dword = (16 if header[0] >> 32 else 12) % self.bytes
-            lane  = (dword + header[0] % 4) % self.bytes
-            assert not any(dat[dword:lane]), f"{self.name}: bytes before the first are not zero"
+            self.check_place(*header, self.bench.mps, "MPS")
+            dword = (16 if address >> 32 else 12) % self.bytes
+            lane  = (dword + address % 4) % self.bytes
+            if any(dat[dword:lane]):
+                self.fail("bytes before the first one", "zeros", dat[dword:lane].hex(" "), **where)
             self.packet = (header, bytearray(dat[lane:]))
         else:
-            assert self.packet[0] == header, f"{self.name}: parameters change in a packet"
+            if self.packet[0] != header:
+                self.fail("address and length changed within a packet", self.packet[0], header, **where)
             self.packet[1].extend(dat)
-        address, length = header
         whole = len(self.packet[1]) >= length
-        assert bool(get(f"{self.name}_sink_last")) == whole, f"{self.name}: last"
+        if last != whole:
+            self.fail("`last` is wrong", f"last = {int(whole)}", f"last = {int(last)} in a beat up to byte "
+                f"{len(self.packet[1])} of {length}", **where)
         if whole:
             self.waiting.append((self.bench.timing.due(self.bench.now), address,
                 bytes(self.packet[1][:length])))
@@ -229,11 +255,6 @@ class WritePortModel:
     @property
     def idle(self):
         return self.packet is None and not self.waiting
-
-    def check(self, address, length):
-        assert 1 <= length <= self.bench.mps, f"{self.name}: {length} bytes"
-        assert address // 4096 == (address + length - 1) // 4096, f"{self.name} crosses 4 KiB"
-        self.bench.host.read(address, length)
 
 # Endpoint Memory ----------------------------------------------------------------------------------
 
@@ -287,7 +308,9 @@ class MemoryReadModel:
             self.offered = False
         if self.ready and dut.get("writer_command_valid"):
             at = dut.get("writer_command_address") * self.bytes
-            assert at < MEMORY_SIZE
+            if at >= MEMORY_SIZE:
+                bench.fail("the writer reads past the memory of the card", f"below {MEMORY_SIZE:#x}", f"{at:#x}",
+                    address=at)
             word = int.from_bytes(bench.memory[at:at + self.bytes], "little")
             self.words.append((bench.now + self.LATENCY, word))
 
@@ -308,5 +331,6 @@ class MsiModel:
 
     def clock(self):
         if self.ready and self.bench.dut.get(f"{self.name}_msi_valid"):
-            assert self.bench.dut.get(f"{self.name}_msi_dat") == self.vector
+            if (vector := self.bench.dut.get(f"{self.name}_msi_dat")) != self.vector:
+                self.bench.fail(f"{self.name}: vector of an MSI", self.vector, vector)
             self.times.append(self.bench.now)

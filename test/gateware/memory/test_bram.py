@@ -12,7 +12,7 @@ from migen import passive
 
 from litepcie_soc.memory.bram import EndpointMemory
 
-from test.gateware.simulation import Watch, forever, simulate
+from test.gateware.simulation import Watch, fail, forever, simulate
 
 SIZE = 2048
 
@@ -105,7 +105,10 @@ class Bench:
             for n, port in enumerate(self.reads):
                 if (yield port.data.valid) and (yield port.data.ready):
                     allowed = self.wanted[n][len(self.taken[n])]
-                    assert (yield port.data.dat) in allowed, f"client {n}, cycle {cycle}"
+                    found   = yield port.data.dat
+                    if found not in allowed:
+                        fail("word of a read", expected=" or ".join(f"{word:#x}" for word in allowed),
+                            found=f"{found:#x}", cycle=cycle, port=f"reader {n}", word=len(self.taken[n]))
                     self.taken[n].append(cycle)
 
     def done(self, writes, reads, limit=20000):
@@ -115,7 +118,8 @@ class Bench:
                all(len(taken) == reads for taken in self.taken):
                 break
         else:
-            pytest.fail("words were lost")
+            fail("words were lost", expected=f"{writes} written and {reads} read by each client",
+                found=f"{len(self.written)} written, {[len(taken) for taken in self.taken]} read", cycle=limit)
         for _ in range(20):
             yield
         assert all(len(taken) == reads for taken in self.taken), "words came twice"

@@ -69,6 +69,13 @@ class ConsumerModel:
         self.stall   = bench.timing.stalls
         self.held    = None            # A beat that was offered and not accepted.
 
+    def fail(self, what, expected, found):
+        __tracebackhide__ = True
+        shown = "dat {:#x}, be {:#x}, first {}, last {}"
+        expected, found = [shown.format(*one) if isinstance(one, tuple) else one for one in (expected, found)]
+        self.bench.fail(f"reader_user: {what}", expected, found, port="reader_user", packet=len(self.packets) - 1,
+            byte=len(self.packets[-1]))
+
     def drive(self):
         self.ready = not self.stall()
         self.bench.dut.set("reader_user_ready", self.ready)
@@ -76,22 +83,27 @@ class ConsumerModel:
     def clock(self):
         get = self.bench.dut.get
         if not get("reader_user_valid"):
-            assert self.held is None, "a beat was withdrawn before it was accepted"
+            if self.held:
+                self.fail("a beat was withdrawn before it was accepted", self.held, "no beat")
             return
         beat = tuple(get(f"reader_user_{name}") for name in ("dat", "be", "first", "last"))
-        assert self.held in (None, beat), "a beat changed before it was accepted"
+        if self.held not in (None, beat):
+            self.fail("a beat changed before it was accepted", self.held, beat)
         self.held = None if self.ready else beat
         if self.ready:
             self.take(*beat)
 
     def take(self, dat, be, first, last):
         count = be.bit_count()
-        assert be == (1 << count) - 1 and count, f"gap in byte enables {be:#x}"
-        assert last or count == self.bytes, "partial beat within a packet"
+        if be != (1 << count) - 1 or not count:
+            self.fail("gap in byte enables", "ones from bit 0 on", f"{be:#x}")
+        if not last and count != self.bytes:
+            self.fail("partial beat within a packet", f"{self.bytes} bytes, or `last`", f"{count} bytes")
         if first and self.packets[-1]:
             self.cut += 1
             self.packets[-1] = bytearray()
-        assert first == (not self.packets[-1]), "first"
+        if first != (not self.packets[-1]):
+            self.fail("`first` is wrong", f"first = {int(not self.packets[-1])}", f"first = {first}")
         self.packets[-1].extend(dat.to_bytes(self.bytes, "little")[:count])
         self.beats.append(self.bench.now)
         self.count += count

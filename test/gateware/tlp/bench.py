@@ -16,7 +16,7 @@ from litepcie_soc.phy.errors import error_record
 from litepcie_soc.phy.sim import SimPHY
 from litepcie_soc.tlp.layer import ERRORS, TransactionLayer
 
-from test.gateware.simulation import Stalls, TLP, Watch, accept, forever, pattern, simulate
+from test.gateware.simulation import Stalls, TLP, Watch, accept, fail, forever, pattern, simulate
 from test.gateware.tlp.host import CARD, Host
 
 # PHYs ---------------------------------------------------------------------------------------------
@@ -94,20 +94,31 @@ class Reader:
                             self.space[at] = beat["dat"] >> 8*lane & 0xff
                             self.landed.append(at)
                 seen = len(self.data.beats)
-                self.check_retired((yield self.port.retire.reason), (yield self.port.retire.bytes))
+                self.check_retired((yield self.port.retire.reason), (yield self.port.retire.bytes), cycle)
                 self.cycles.append(cycle)
             outstanding = (yield self.port.outstanding)
-            assert 0 <= outstanding <= self.port.tags
+            if outstanding > self.port.tags:
+                fail("too many requests in flight", expected=f"at most {self.port.tags}", found=outstanding,
+                    cycle=cycle, port=self.port.name)
             cycle += 1
             yield
 
-    def check_retired(self, reason, count):
+    def check_retired(self, reason, count, cycle):
         address, length, destination = self.requests[len(self.retired)]
-        assert len(self.retired) < self.issued, "retired before issued"
-        assert count == length if reason == 0 else count <= length
-        for n in range(count):
-            assert self.space.get(destination + n) == pattern(address + n), \
-                f"byte {n} of {length} from {address:#x} at {destination:#x}"
+        def wrong(what, expected, found):
+            __tracebackhide__ = True
+            fail(f"{self.port.name}: {what}", expected=expected, found=found, cycle=cycle, port=self.port.name,
+                request=len(self.retired), address=address, length=length, destination=destination, reason=reason)
+        if len(self.retired) >= self.issued:
+            wrong("a request retired before it was issued", f"{self.issued} retired", len(self.retired) + 1)
+        if count > length or (count != length and reason == 0):
+            wrong("bytes of a retired request", length if reason == 0 else f"at most {length}", count)
+        expected = [pattern(address + n) for n in range(count)]
+        found    = [self.space.get(destination + n) for n in range(count)]
+        if found != expected:
+            n = next(n for n in range(count) if found[n] != expected[n])
+            missing = "nothing" if found[n] is None else f"{found[n]:02x}"
+            wrong(f"byte {n} of a read", f"{expected[n]:02x}", missing)
         self.retired.append((reason, count))
 
 
@@ -159,6 +170,8 @@ class Bench(LiteXModule):
     """PHY of either shape, layer, host. Add ports to `layer`, then `run` with their clients."""
     def __init__(self, data_width=64, *, shape="shared", endianness="big", host=None, stall=0.0, clk_freq=1e6,
         timeout_us=100000, buffer_blocks=64, completion_blocks=None, tags=32, **options):
+        self.options = dict(data_width=data_width, shape=shape, endianness=endianness, stall=stall, tags=tags,
+            **options)
         self.host    = host or Host()
         self.stall   = stall
         self.phy     = phy = SimPHY(data_width, endianness=endianness) if shape == "shared" else \
@@ -220,7 +233,10 @@ class Bench(LiteXModule):
             *[forever(self.send(source, n)) for n, source in enumerate(sources)],
             self.collect(left),
         ], cycles=cycles)
-        assert self.host.most_blocks <= self.buffer_blocks, "more data outstanding than fits in the completion buffer"
+        if self.host.most_blocks > self.buffer_blocks:
+            fail("more data outstanding than fits in the completion buffer",
+                expected=f"at most {self.buffer_blocks} blocks", found=self.host.most_blocks,
+                cycle=self.host.cycle, bench=self.options)
 
     def blame(self, *names):
         """Adds the header of each error of these names to ``blamed``: three dwords as a TLP has them."""

@@ -10,7 +10,7 @@ import random
 
 from collections import deque
 
-from test.gateware.simulation import pattern, read_completions, written_bytes
+from test.gateware.simulation import fail, pattern, read_completions, written_bytes
 
 CARD = 0x0300   # Bus, device, function.
 HOST = 0x0008
@@ -57,16 +57,26 @@ class Host:
             self.reads.append(tlp)
             self.start_read(tlp)
 
-    @staticmethod
-    def check_request(tlp):
-        assert tlp.requester == CARD
-        assert tlp.address % 4096 + 4*tlp.length <= 4096, "crosses 4 KiB"
-        assert tlp.first_be and (tlp.last_be if tlp.length > 1 else not tlp.last_be), "byte enables"
-        assert (tlp.address >= 1 << 32) == bool(tlp.fmt & 1), "header size"
+    def fail(self, what, expected, found, tlp):
+        __tracebackhide__ = True
+        fail(f"the host got a wrong request: {what}", expected=expected, found=found, cycle=self.cycle,
+            kind="write" if tlp.fmt & 2 else "read", address=tlp.address, length=f"{tlp.length} dwords", tag=tlp.tag)
+
+    def check_request(self, tlp):
+        if tlp.requester != CARD:
+            self.fail("requester", f"{CARD:#06x}", f"{tlp.requester:#06x}", tlp)
+        if tlp.address % 4096 + 4*tlp.length > 4096:
+            self.fail("it crosses 4 KiB", "one page", f"up to {tlp.address + 4*tlp.length - 1:#x}", tlp)
+        if not tlp.first_be or bool(tlp.last_be) != (tlp.length > 1):
+            self.fail("byte enables", "the first not 0, the last 0 only with one dword",
+                f"first {tlp.first_be:#x}, last {tlp.last_be:#x}", tlp)
+        if (tlp.address >= 1 << 32) != bool(tlp.fmt & 1):
+            self.fail("dwords of the header", 4 if tlp.address >> 32 else 3, 3 + (tlp.fmt & 1), tlp)
 
     def start_read(self, tlp):
         completions = list(read_completions(tlp, self.memory, split=self.split))
-        assert not self.outstanding.get(tlp.tag) and tlp.tag not in self.held, f"tag {tlp.tag} is in use"
+        if self.outstanding.get(tlp.tag) or tlp.tag in self.held:
+            self.fail("its tag is in use", f"another tag than {sorted({*self.outstanding, *self.held})}", tlp.tag, tlp)
         self.outstanding[tlp.tag] = completions[0].byte_count
         self.count_blocks(completions[0], completions[0].byte_count)
         if self.answer:
