@@ -5,8 +5,13 @@
 PYTHON ?= python3
 # Arguments for pytest: make test TESTS="test/sim -k cpio"
 TESTS  ?=
-# Leave out tests that have passed with the same files (test/passed.py): make test SKIP_PASSED= runs them
-SKIP_PASSED ?= 1
+# Tests at a time: as many as there are processors and memory for, or a number: make test WORKERS=1
+WORKERS ?= auto
+# Files and folders whose tests of make test-all run in make test, too: make test FULL="test/gateware/dma test/sim"
+FULL   ?=
+# Length of make search, and the number that its random inputs depend on: make search SECONDS=600 SEED=7
+SECONDS ?= 3600
+SEED   ?= $(shell od -An -N3 -tu4 /dev/urandom | tr -d ' ')
 # What the proofs are asked for: make prove PROVE=--quick
 PROVE  ?=
 # What the benchmark is asked for: make bench BENCH="--quick --only latency"
@@ -20,8 +25,8 @@ VENV := build/venv/bin
 LINUX  ?=
 AUTHOR ?=
 
-.PHONY: help setup check test test-all test-debug-kernel test-lane-faults prove demo bench synth docs deb wheel series \
-	clean
+.PHONY: help setup check test test-all test-endpoint search test-debug-kernel test-lane-faults prove demo bench synth \
+	docs deb wheel series clean
 
 help:
 	@echo "make setup     packages of the machine and build/venv"
@@ -30,6 +35,9 @@ help:
 	@echo "make check     style and static checks"
 	@echo "make test      tests of every kind, on the default board (TESTS=\"test/sim -k cpio\": some of them)"
 	@echo "make test-all  all tests: also every board, width, kernel and fault (takes TESTS too)"
+	@echo "make test-endpoint"
+	@echo "               all tests of the endpoint in gateware"
+	@echo "make search    random search for faults, for an hour (SECONDS=600, SEED=7)"
 	@echo "make test-debug-kernel"
 	@echo "               lets each allocation of the driver fail, in a guest whose kernel finds faults (KASAN,"
 	@echo "               lockdep, kmemleak); TESTS=test/guest/test_storm.py: other guest tests under that kernel"
@@ -69,27 +77,40 @@ check: setup
 	$(MAKE) --no-print-directory -C software/user check
 	$(MAKE) --no-print-directory -C sim check
 
-# The default board first: most tests want it, and both workers would build it at once.
-test test-all: setup
+PYTEST   := $(VENV)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+ENDPOINT := test/gateware/phy/soft test/gateware/phy/ecp5 test/sim/test_lane_host.py test/sim/test_lane_serial.py \
+	test/guest/test_lane.py test/targets/test_ecp5.py
+
+# The default board first: most tests want it, and all workers would build it at once.
+test: setup
 	@$(VENV)/python targets/sim.py --build --log-level warning
-	$(if $(filter test,$@),LITEPCIE_SKIP_PASSED=$(if $(TESTS),,$(SKIP_PASSED))) \
-		$(VENV)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
-		$(if $(filter test,$@),-m "not full") $(TESTS)
+	$(if $(FULL),LITEPCIE_FULL="$(FULL)" )$(PYTEST) -m "not search$(if $(FULL),, and not full)" $(TESTS)
+
+test-all: setup
+	@$(VENV)/python targets/sim.py --build --log-level warning
+	$(PYTEST) -m "not search" $(TESTS)
+
+test-endpoint: setup
+	$(PYTEST) -m "not search" $(or $(TESTS),$(ENDPOINT))
+
+search: setup
+	@$(VENV)/python targets/sim.py --build --log-level warning
+	LITEPCIE_SEARCH_SECONDS=$(SECONDS) LITEPCIE_SEARCH_SEED=$(SEED) $(PYTEST) -m search $(TESTS)
 
 # The kernel first: a test that waits for its build runs into its time limit, and ends the build.
 test-debug-kernel: setup
 	@$(VENV)/python targets/sim.py --build --log-level warning
 	@$(VENV)/python -m litepcie_sim.guest prepare --kernel 6.1-debug
-	LITEPCIE_GUEST_KERNEL=6.1-debug $(VENV)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
-		-m "guest and not full" $(or $(TESTS),test/guest/test_debug_kernel.py)
+	LITEPCIE_GUEST_KERNEL=6.1-debug $(PYTEST) -m "guest and not full and not search" \
+		$(or $(TESTS),test/guest/test_debug_kernel.py)
 
 # What goes wrong on the lane in every guest of make test-lane-faults: one in so many symbols, TLPs and packets.
 LANE_FAULTS := --errors-every 100000 --lcrc-every 1000 --drift 300 --link-fault all:3000
 
 test-lane-faults: setup
 	@$(VENV)/python targets/sim.py --build --phy soft --log-level warning
-	LITEPCIE_PHY=soft LITEPCIE_SIMULATOR="$(LANE_FAULTS)" $(VENV)/python -m pytest \
-		-n 2 --dist loadfile --no-loadscope-reorder -m "guest and not full" $(or $(TESTS),test/guest)
+	LITEPCIE_PHY=soft LITEPCIE_SIMULATOR="$(LANE_FAULTS)" $(PYTEST) -m "guest and not full and not search" \
+		$(or $(TESTS),test/guest)
 
 prove: setup
 	@$(VENV)/python -m test.formal $(PROVE)

@@ -13,7 +13,6 @@ LITEPCIE_DDR=1 takes the default board with DDR, for all tests that take `board`
 with the endpoint in gateware, for these and for the tests whose boards differ by channels, streams or a user's core.
 """
 
-import collections
 import os
 import re
 import signal
@@ -27,8 +26,8 @@ import pytest
 from litepcie_sim.guest import Guest, GuestError
 from litepcie_soc.build.simulation import build_name
 
-from test import deadline, leftovers, tracing
-from test.passed import Passed
+from test import leftovers, runs, tracing
+from test.runs import pytest_xdist_auto_num_workers  # noqa: F401 (called before other plugins are registered)
 
 ROOT = Path(__file__).resolve().parents[1]
 LOGS = ROOT / "build" / "test"
@@ -41,13 +40,12 @@ LONG_LIMIT = 900
 
 
 def pytest_configure(config):
-    config.pluginmanager.register(deadline)
     config.pluginmanager.register(leftovers)
-    config.pluginmanager.register(Passed())
+    config.pluginmanager.register(runs)
     tracing.install()
 
 
-def pytest_collection_modifyitems(config, items):
+def pytest_collection_modifyitems(items):
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
         if {"guest", "boot"} & fixtures:
@@ -55,18 +53,6 @@ def pytest_collection_modifyitems(config, items):
         is_long = item.get_closest_marker("guest") or {"board", "build_board", "test_endpoint"} & fixtures
         if is_long and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(LONG_LIMIT))
-    if hasattr(config, "workerinput"):
-        items.sort(key=long_files_first(items))
-
-
-def long_files_first(items):
-    """Sort key for several workers, which take whole files: guests first, then files with many tests.
-
-    With a long file at the end, one worker would run alone.
-    """
-    tests  = collections.Counter(item.path for item in items)
-    guests = {item.path for item in items if item.get_closest_marker("guest")}
-    return lambda item: (item.path not in guests, -tests[item.path])
 
 # Boards -------------------------------------------------------------------------------------------
 

@@ -1,0 +1,148 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""test/runs.py in runs of pytest on two small files, and its functions."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from test import runs
+
+ROOT = Path(__file__).resolve().parents[1]
+
+FIRST = """
+import pytest
+
+@pytest.mark.parametrize("text", ["a", "b c", '$"d'])
+def test_parameter(text):
+    assert text == "a"
+
+@pytest.mark.full
+def test_full():
+    assert not "full"
+"""
+SECOND = """
+import pytest
+
+@pytest.mark.full
+def test_full():
+    pass
+
+@pytest.mark.search
+def test_search(search):
+    assert (search.seconds, search.seed) == (7, 3)
+
+def test_default():
+    pass
+"""
+
+
+@pytest.fixture
+def pytest_of(tmp_path):
+    """Function that runs pytest on the two files with these arguments and variables, and returns its output."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "test_first.py").write_text(FIRST)
+    (tmp_path / "test_second.py").write_text(SECOND)
+    (tmp_path / "conftest.py").write_text("from test.runs import *\nfrom test.runs import search\n")
+
+    def run(*arguments, **variables):
+        result = subprocess.run([sys.executable, "-m", "pytest", "-c", ROOT / "pyproject.toml", "--rootdir", tmp_path,
+            "-p", "no:cacheprovider", "--durations=0", *arguments, tmp_path], cwd=ROOT, text=True,
+            capture_output=True, env={**clean(), **variables})
+        return result.stdout + result.stderr
+    return run
+
+
+def clean():
+    return {name: value for name, value in os.environ.items() if not name.startswith(("LITEPCIE_", "PYTEST_"))}
+
+
+def last(output):
+    return output.splitlines()[-1]
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "xdist"])
+def test_a_failure_says_how_to_run_it_again(pytest_of, workers):
+    """The commands are in the report of each failure, and before the last line; each gives pytest the right name."""
+    output = pytest_of("-m", "not search", *workers, LITEPCIE_PHY="soft", LITEPCIE_CACHE=os.environ.get("HOME", "/"))
+    assert re.search(r"=+ 3 failed, 3 passed(, 1 deselected)? in .*=", last(output)), output
+    commands = [line.removeprefix(f"{runs.AGAIN}: ") for line in output.splitlines() if line.startswith(runs.AGAIN)]
+    assert output.splitlines()[-4:-1] == [f"{runs.AGAIN}: {command}" for command in commands]
+    assert all(output.count(command) == 2 for command in commands), output
+    assert [told(command) for command in commands] == [
+        ("soft", "test", ["a/test_first.py::test_parameter[b c]"]),
+        ("soft", "test", ['a/test_first.py::test_parameter[$"d]']),
+        ("soft", "test-all", ["a/test_first.py::test_full"])]
+
+
+def told(command):
+    """(value of LITEPCIE_PHY, target, arguments of pytest) of a command, as the shell and make read it."""
+    phy, make, target, tests = shlex.split(command)
+    assert phy.startswith("LITEPCIE_PHY=") and make == "make" and tests.startswith("TESTS=")
+    return phy.partition("=")[2], target, shlex.split(tests.removeprefix("TESTS=").replace("$$", "$"))
+
+
+@pytest.mark.parametrize("folders, counts", [
+    ("",                     "3 failed, 3 passed"),
+    ("test_second.py",       "2 failed, 3 passed"),
+    ("a",                    "3 failed, 2 passed"),
+    ("test_sec",             "2 failed, 2 passed"),
+])
+def test_full_tests_of_some_folders(pytest_of, folders, counts):
+    assert counts in last(pytest_of("-m", "not search", LITEPCIE_FULL=folders))
+
+
+def test_no_full_test_begins_after_the_time(pytest_of):
+    """The others do, before those with a limit; the summary counts what was left."""
+    output = pytest_of("-m", "not search", "-n", "1", LITEPCIE_TESTS_UNTIL="1")
+    assert "2 failed, 2 passed, 2 skipped" in last(output), output
+    assert runs.NO_TIME in output
+    assert "skipped" not in last(pytest_of("-m", "not search", LITEPCIE_TESTS_UNTIL="9e9"))
+
+
+def test_a_search_has_a_length_and_a_seed(pytest_of):
+    output = pytest_of("-m", "search", LITEPCIE_SEARCH_SECONDS="7", LITEPCIE_SEARCH_SEED="3")
+    assert "1 passed" in last(output), output
+    output = pytest_of("-m", "search", LITEPCIE_SEARCH_SECONDS="7", LITEPCIE_SEARCH_SEED="4")
+    assert 'LITEPCIE_SEARCH_SECONDS=7 LITEPCIE_SEARCH_SEED=4 make search TESTS="test_second.py::test_search"' in output
+
+
+def test_searches_share_the_time(monkeypatch):
+    monkeypatch.setenv("LITEPCIE_SEARCH_SECONDS", "3600")
+    assert [runs.search_of(*numbers).seconds for numbers in ((1, 4), (6, 2), (2, 2))] == [3600, 1200, 3600]
+
+
+def test_another_order():
+    """A seed has one order, which keeps the tests of a file together."""
+    items  = [SimpleNamespace(path=path, number=number) for path in "abcd" for number in range(5)]
+    orders = {}
+    for seed in ("1", "1", "2"):
+        order = list(items)
+        runs.shuffle(order, seed)
+        found = [(item.path, item.number) for item in order]
+        assert sorted(found) == [(item.path, item.number) for item in items]
+        assert sum(one[0] != other[0] for one, other in zip(found, found[1:])) == 3
+        assert orders.setdefault(seed, found) == found
+    assert orders["1"] != orders["2"]
+
+
+@pytest.mark.parametrize("processors, gigabytes, workers", [(1, 64, 1), (2, 23, 2), (16, 9, 4), (4, 1, 1)])
+def test_as_many_workers_as_there_are_processors_and_memory_for(monkeypatch, processors, gigabytes, workers):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda number: set(range(processors)))
+    monkeypatch.setattr(runs, "memory_available", lambda: gigabytes << 30)
+    assert runs.pytest_xdist_auto_num_workers() == workers
+
+
+def test_memory_of_this_machine():
+    assert 1 << 20 < runs.memory_available() < 1 << 50

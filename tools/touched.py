@@ -1,0 +1,108 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Which tests of `make test-all` a change touches: what `.ci/run` runs besides `make test`.
+
+    python -m tools.touched            prints files and folders of test/ for the changes since the base
+    python -m tools.touched --passed   remembers the commit as one that passed
+
+The base is the commit CI_BASE; without this variable, the newest ancestor that passed on this machine, else the
+commit's parent.
+"""
+
+import os
+import subprocess
+import sys
+
+from litepcie_sim.guest import cache
+from tools.tracked      import ROOT
+
+ENDPOINT = ("test/gateware/phy/soft", "test/gateware/phy/ecp5", "test/sim/test_lane_host.py",
+    "test/sim/test_lane_serial.py", "test/guest/test_lane.py", "test/targets/test_ecp5.py")
+ON_LINK  = ("test/formal", "test/gateware/soc", "test/sim", "test/guest/test_transfers.py", "test/guest/test_faults.py")
+
+# The first row counts that a path begins with one of. A test, a helper and a conftest.py touch their own folder.
+TABLE = (
+    (("gateware/phy/soft/", "gateware/phy/ecp5/", "sim/src/lane/", "sim/src/scan/", "sim/src/soft/"), ENDPOINT),
+    (("gateware/ddr/",),              ("test/gateware/ddr", "test/sim/test_ddr.py", "test/guest/test_ddr.py")),
+    (("gateware/phy/",),              ("test/gateware/phy/ultrascale", *ON_LINK)),
+    (("gateware/tlp/",),              ("test/gateware/tlp", "test/gateware/dma", *ON_LINK)),
+    (("gateware/dma/",),              ("test/gateware/dma", "test/gateware/stream_dma", *ON_LINK)),
+    (("gateware/stream_dma/",),       ("test/gateware/stream_dma", "test/formal", "test/guest/test_streams.py")),
+    (("gateware/axi/",),              ("test/gateware/axi", "test/gateware/standalone")),
+    (("gateware/standalone/",),       ("test/gateware/standalone",)),
+    (("gateware/common/",),           ("test/gateware", "test/formal")),
+    (("gateware/",),                  ("test/gateware/soc", "test/gateware/build", "test/targets")),
+    (("targets/",),                   ("test/targets",)),
+    (("sim/guest/",),                 ("test/sim/guest", "test/guest/test_kernels.py")),
+    (("sim/",),                       ("test/sim",)),
+    (("software/kernel/",),           ("test/guest", "test/software/kernel")),
+    (("software/user/",),             ("test/software/user", "test/tools")),
+    (("software/python/",),           ("test/guest/test_python.py", "test/guest/test_capture.py")),
+    (("examples/",),                  ("test/examples",)),
+    (("bench/",),                     ("test/bench",)),
+    (("tools/", "setup.py"),          ("test/tools",)),
+    (("requirements.txt",),           ("test",)),
+)
+
+
+def tests_of(path):
+    """Files and folders of test/ whose tests marked `full` a change of `path` touches."""
+    if path.startswith("test/"):
+        folder, _, name = path.rpartition("/")
+        found = path if name.startswith("test_") and name.endswith(".py") else folder
+        return (found,) if found != "test" and (ROOT / found).exists() else ()
+    return next((tests for starts, tests in TABLE if path.startswith(starts)), ())
+
+
+def touched(paths):
+    """The files and folders of test/ for changes of `paths`, without those that are inside others."""
+    found = sorted({test for path in paths for test in tests_of(path)})
+    return [test for test in found if not any(test.startswith(f"{other}/") for other in found)]
+
+# Commits ------------------------------------------------------------------------------------------
+
+
+def git(*arguments, root=ROOT):
+    result = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True)
+    return result.stdout.split("\n")[:-1] if result.returncode == 0 else []
+
+
+def record():
+    """The file with the commits that passed on this machine, the last 100 of them."""
+    return cache.folder() / "ci-passed"
+
+
+def passed():
+    return record().read_text().split() if record().is_file() else []
+
+
+def base(root=ROOT):
+    """The commit that the change is compared with; None if there is no such commit here."""
+    if os.environ.get("CI_BASE"):
+        return os.environ["CI_BASE"]
+    known     = set(passed())
+    ancestors = git("rev-list", "--max-count=1000", "HEAD", root=root)
+    return next((commit for commit in ancestors if commit in known), ancestors[1] if len(ancestors) > 1 else None)
+
+
+def changed(root=ROOT):
+    """The paths that differ from the base, as they were and as they are; without a base, every path."""
+    commit = base(root)
+    found  = git("diff", "--name-only", "--no-renames", commit, "HEAD", root=root) if commit else []
+    return found if commit and git("cat-file", "-t", commit, root=root) else git("ls-files", root=root)
+
+
+def main(arguments):
+    if arguments == ["--passed"]:
+        record().parent.mkdir(parents=True, exist_ok=True)
+        record().write_text("\n".join([*passed(), *git("rev-parse", "HEAD")][-100:]) + "\n")
+    else:
+        print(" ".join(touched(changed())))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
