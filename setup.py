@@ -28,7 +28,8 @@ setup(
         *FILES,
     ],
     package_data     = {
-        "litepcie_sim": ["Makefile", "src/**", "starter/*", "guest/*.sh", "guest/*.config"],
+        "litepcie_sim": ["Makefile", "src/**", "starter/*", "guest/*.sh", "guest/*.config",
+            "guest/*.txt"],
         "litepcie_bench": ["published/*.csv"],
         "litepcie_soc.standalone": ["examples/*.yml"],
         "litepcie_soc.software": ["kernel/**", "user/**", "user/.clang-format", "python/**"],

@@ -18,6 +18,7 @@ Variables, which the Makefile and .ci/run set:
 """
 
 import collections
+import contextlib
 import dataclasses
 import os
 import random
@@ -26,6 +27,8 @@ import shlex
 import time
 
 import pytest
+
+from litepcie_sim.guest.errors import GuestUnsupported
 
 # Of a worker with a guest, its simulator and a compiler beside them.
 WORKER_BYTES = 2 << 30
@@ -99,7 +102,7 @@ def long_files_first(items):
     return lambda item: (item.path in limited, item.path not in guests, -tests[item.path], str(item.path),
         is_limited(item))
 
-# Time ---------------------------------------------------------------------------------------------
+# Time, and what this machine cannot do ------------------------------------------------------------
 
 
 @dataclasses.dataclass(frozen=True)
@@ -130,10 +133,26 @@ def is_limited(item):
     return "LITEPCIE_TESTS_UNTIL" in os.environ and item.get_closest_marker("full") is not None
 
 
-@pytest.hookimpl(tryfirst=True)
+@contextlib.contextmanager
+def skipped_if_unsupported():
+    try:
+        yield
+    except GuestUnsupported as e:
+        pytest.skip(str(e))
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_runtest_setup(item):
     if is_limited(item) and time.time() >= float(os.environ["LITEPCIE_TESTS_UNTIL"]):
         pytest.skip(NO_TIME)
+    with skipped_if_unsupported():  # Fixtures that this machine cannot make.
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    with skipped_if_unsupported():
+        return (yield)
 
 # The command that runs a test again ---------------------------------------------------------------
 

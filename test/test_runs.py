@@ -111,6 +111,34 @@ def test_no_full_test_begins_after_the_time(pytest_of):
     assert "skipped" not in last(pytest_of("-m", "not search", LITEPCIE_TESTS_UNTIL="9e9"))
 
 
+def test_what_this_machine_cannot_do_is_skipped(pytest_of, tmp_path):
+    """On an ARM processor, whatever takes the guest's packages; the reason is in the summary."""
+    (tmp_path / "test_second.py").write_text("""
+import os, pytest
+from types import SimpleNamespace
+from litepcie_sim.guest import Guest
+from litepcie_sim.guest.kernels import Kernel
+
+@pytest.fixture(scope="module")
+def guest():
+    os.uname = lambda: SimpleNamespace(machine="aarch64")
+    with Guest(None) as guest:
+        yield guest
+
+def test_guest(guest):
+    pass
+
+def test_guest_again(guest):
+    pass
+
+def test_kernel():
+    Kernel("newest").image()
+""")
+    output = pytest_of("-k", "second", LITEPCIE_CACHE=str(tmp_path / "cache"))
+    assert "3 skipped" in last(output), output
+    assert "the guest and its packages need an x86_64 machine, and this one is aarch64" in output
+
+
 def test_a_search_has_a_length_and_a_seed(pytest_of):
     output = pytest_of("-m", "search", LITEPCIE_SEARCH_SECONDS="7", LITEPCIE_SEARCH_SEED="3")
     assert "1 passed" in last(output), output

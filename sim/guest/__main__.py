@@ -27,6 +27,7 @@ import sys
 import termios
 import tty
 
+from litepcie_sim.guest import versions
 from litepcie_sim.guest.preparation import prepare
 from litepcie_sim.guest.arm64   import ARM64_KERNELS
 from litepcie_sim.guest.debug_kernel import DEBUG_KERNEL
@@ -109,6 +110,8 @@ def parser():
     get.add_argument("--kernel", action="append", choices=[*KERNELS, *ARM64_KERNELS, DEBUG_KERNEL],
         help=f"for this guest kernel; may be repeated (default {DEFAULT_KERNEL})")
     get.add_argument("--with-fio", action="store_true", help="also fetch Debian's fio")
+    get.add_argument("--record", action="store_true",
+        help="write the versions of the packages into the list of those that were last tested (versions.txt)")
     return main
 
 # Verbs --------------------------------------------------------------------------------------------
@@ -168,6 +171,7 @@ def main(arguments=None):
     try:
         if args.verb == "prepare":
             prepare(args.kernel or [DEFAULT_KERNEL], args.with_fio)
+            versions.record() if args.record else versions.tell()
             return 0
         return {"run": run, "shell": shell}[args.verb](args)
     except GuestTimeout as e:

@@ -17,6 +17,10 @@ class GuestTimeout(GuestError):
     """The boot or a command did not end in time."""
 
 
+class GuestUnsupported(GuestError):
+    """This machine cannot do it, and says why; tests that need it are skipped with this reason."""
+
+
 class GuestOff(GuestError):
     """The guest powered off, or its kernel crashed."""
 

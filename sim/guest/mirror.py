@@ -7,6 +7,9 @@
 """Finds a Debian mirror: `DEBIAN_MIRROR`, else that of the machine's own apt, else that of apt's template for Debian.
 
 The template is for Ubuntu, whose apt has sources for Ubuntu's archive only.
+
+For packages as they were at one time, DEBIAN_SNAPSHOT=YYYYMMDDTHHMMSSZ names the time, and DEBIAN_SNAPSHOT_ARCHIVE the
+URL of the folder that has Debian's archive as it was at each time: the folder archive/debian of a snapshot server.
 """
 
 import os
@@ -77,8 +80,21 @@ def template_mirror(template):
     return None
 
 
+def snapshot(environ=os.environ):
+    """Returns the time in DEBIAN_SNAPSHOT, or "" if it is not set. Raises GuestError if it is no time."""
+    stamp = environ.get("DEBIAN_SNAPSHOT", "")
+    if stamp and not re.fullmatch(r"\d{8}T\d{6}Z", stamp):
+        raise GuestError(f"DEBIAN_SNAPSHOT={stamp} is not a time; give YYYYMMDDTHHMMSSZ, such as 20261101T000000Z")
+    return stamp
+
+
 def debian_mirror(etc="/etc/apt", environ=os.environ, template=TEMPLATE):
     """Returns the URI of the mirror, without a slash at its end. Raises GuestError if there is none."""
+    if stamp := snapshot(environ):
+        if not environ.get("DEBIAN_SNAPSHOT_ARCHIVE"):
+            raise GuestError("DEBIAN_SNAPSHOT needs DEBIAN_SNAPSHOT_ARCHIVE, the URL of the folder archive/debian of a "
+                "snapshot server")
+        return f"{environ['DEBIAN_SNAPSHOT_ARCHIVE'].rstrip('/')}/{stamp}"
     if environ.get("DEBIAN_MIRROR"):
         return environ["DEBIAN_MIRROR"].rstrip("/")
     for uri, suite, components in machine_sources(etc):

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from litepcie_sim.guest        import cache, chroot
-from litepcie_sim.guest.errors import GuestError, say
+from litepcie_sim.guest.errors import GuestError, GuestUnsupported, say
 from litepcie_soc.build import processes
 from litepcie_soc.common.places import SOFTWARE
 
@@ -100,7 +100,7 @@ def _build_outside(kernel, root, headers, folder, options):
     """Builds with the machine's compiler and the root's headers, where the machine does not allow chroot."""
     origin = root / headers.relative_to("/")
     if kernel.make_options or not _machine_will_do(origin):
-        raise GuestError(_FORBIDDEN.format(release=kernel.release))
+        raise GuestUnsupported(_FORBIDDEN.format(release=kernel.release))
     # Only the Makefile of the headers contains their path.
     moved = folder / "headers"
     moved.mkdir()

@@ -11,24 +11,25 @@ packages and verifies the archive's signature and every checksum. dpkg-deb and t
 scripts do not run.
 """
 
+import contextlib
 import dataclasses
 import os
 import re
 import shutil
+import tempfile
+import threading
 import time
 import urllib.parse
 
 from pathlib import Path
 
-from litepcie_sim.guest        import cache
-from litepcie_sim.guest.errors import GuestError, say
-from litepcie_sim.guest.mirror import debian_mirror
+from litepcie_sim.guest        import cache, versions
+from litepcie_sim.guest.errors import GuestError, GuestUnsupported, say
+from litepcie_sim.guest.mirror import debian_mirror, snapshot
 from litepcie_soc.build import processes
 
-KEYRINGS = [
-    Path("/usr/share/keyrings/debian-archive-keyring.gpg"),
-    Path("/usr/share/keyrings/debian-archive-keyring.pgp"),
-]
+# Folders of keyrings: Debian, Ubuntu and Fedora; Arch.
+KEYRINGS = [Path("/usr/share/keyrings"), Path("/usr/share/pacman/keyrings"), Path("/etc/apt/trusted.gpg.d")]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,10 +72,20 @@ class ForeignRecipe(Recipe):
     keep_besides  : str   = ""
 
 
+def require_x86():
+    """Raises GuestUnsupported on a machine whose processor cannot run the packages' programs."""
+    machine = os.uname().machine
+    if machine != "x86_64":
+        raise GuestUnsupported(f"the guest and its packages need an x86_64 machine, and this one is {machine}")
+
+
 def root(recipe):
     """Returns the path of the root for `recipe`, which is fetched if it is not in the cache."""
-    return cache.entry(recipe.name, cache.digest(recipe), lambda path: _make(recipe, path),
-        recipe.what)
+    require_x86()
+    stamp = [snapshot()] if snapshot() else []
+    path  = cache.entry(recipe.name, cache.digest(recipe, *stamp), lambda path: _make(recipe, path), recipe.what)
+    versions.use(recipe.name, path)
+    return path
 
 
 def find(recipe):
@@ -90,15 +101,15 @@ class Apt:
     def __init__(self, state, mirror, suites, architectures=("amd64",)):
         self.mirror = mirror
         self.native = architectures[0]
-        keyring     = next((path for path in KEYRINGS if path.is_file()), None)
+        keyring     = next((path for folder in KEYRINGS for path in sorted(folder.glob("debian-archive-keyring.*"))),
+            None)
         if keyring is None:
             raise GuestError("the Debian archive keyring is missing; type: "
                 "sudo apt-get install debian-archive-keyring")
         if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
             raise GuestError("apt-get or dpkg-deb is missing: a Debian or Ubuntu machine is needed")
-        self.archives = state / "archives"
-        for part in (state / "lists" / "partial", self.archives / "partial"):
-            part.mkdir(parents=True)
+        for part in ("lists", "archives"):
+            (state / part / "partial").mkdir(parents=True)
         (state / "status").touch()
         (state / "sources.list").write_text("".join(
             f"deb [arch={','.join(architectures)} signed-by={keyring}] {mirror} {suite} main\n"
@@ -114,7 +125,7 @@ class Apt:
             "Dir::State::Lists"         : state / "lists",
             "Dir::State::status"        : state / "status",
             "Dir::Cache"                : state,
-            "Dir::Cache::archives"      : self.archives,
+            "Dir::Cache::archives"      : state / "archives",
             "APT::Architecture"         : architectures[0],
             "APT::Architectures"        : ",".join(architectures),
             "APT::Sandbox::User"        : "",
@@ -123,6 +134,8 @@ class Apt:
             "Acquire::Retries"          : 2,
             "Acquire::http::Timeout"    : 20,
             "Acquire::https::Timeout"   : 20,
+            # The lists of a snapshot have expired.
+            **({"Acquire::Check-Valid-Until": "false"} if snapshot() else {}),
         }
         (state / "apt.conf").write_text(_machine_settings() + "".join(
             f'{name} "{value}";\n' for name, value in settings.items()))
@@ -135,17 +148,56 @@ class Apt:
         return output
 
     def resolve(self, suite, packages, keep):
-        """Returns [(name, version)] of packages and all their dependencies, if their names match `keep`."""
+        """Returns [(name, version)] of packages and all their dependencies, if their names match `keep`, and the sum
+        of their sizes.
+        """
         output = self("install", "-y", "--no-install-recommends", "--print-uris",
             "-t", suite, *packages)
-        names  = re.findall(r"^'\S+' (\S+)_(\S+)_(\w+)\.deb \d+", output, re.MULTILINE)
-        return [(name if kind in (self.native, "all") else f"{name}:{kind}", urllib.parse.unquote(version))
-            for name, version, kind in names if re.match(keep, name)]
+        found  = re.findall(r"^'\S+' (\S+)_(\S+)_(\w+)\.deb (\d+)", output, re.MULTILINE)
+        kept   = [(name if kind in (self.native, "all") else f"{name}:{kind}", urllib.parse.unquote(version), int(size))
+            for name, version, kind, size in found if re.match(keep, name)]
+        return [(name, version) for name, version, _ in kept], sum(size for *_, size in kept)
 
-    def download(self, packages):
-        """Downloads packages given as [(name, version)]; returns the paths of the .deb files."""
-        self("download", *(f"{name}={version}" for name, version in packages), cwd=self.archives)
-        return sorted(self.archives.glob("*.deb"))
+    def download(self, packages, folder):
+        """Downloads packages given as [(name, version)] into `folder`; returns the paths of the .deb files."""
+        self("download", *(f"{name}={version}" for name, version in packages), cwd=folder)
+        return sorted(folder.glob("*.deb"))
+
+
+class _Shared:
+    """An `Apt` for all threads that need the same lists at the same time; its lists are fetched once."""
+    every = {}
+    lock  = threading.Lock()
+
+    def __init__(self):
+        self.users, self.fetching, self.apt, self.folder = 0, threading.Lock(), None, None
+
+    @classmethod
+    @contextlib.contextmanager
+    def apt_for(cls, *key):
+        """The arguments are those of `Apt` without `state`."""
+        with cls.lock:
+            shared        = cls.every.setdefault(key, cls())
+            shared.users += 1
+        try:
+            with shared.fetching:
+                shared.apt = shared.apt or shared.fetch(*key)
+            yield shared.apt
+        finally:
+            with cls.lock:
+                shared.users -= 1
+                if not shared.users:
+                    del cls.every[key]
+                    if shared.folder:
+                        shared.folder.cleanup()
+
+    def fetch(self, *key):
+        if self.folder:  # Of another thread, which failed.
+            self.folder.cleanup()
+        self.folder = tempfile.TemporaryDirectory(prefix="apt.", dir=cache.folder() / "tmp")
+        apt = Apt(Path(self.folder.name), *key)
+        apt("update")
+        return apt
 
 
 def _machine_settings():
@@ -208,25 +260,24 @@ def _link(path):
 
 
 def _make(recipe, path):
-    mirror = debian_mirror()
-    began  = time.monotonic()
-    say(f"fetching {recipe.what} (Debian {recipe.suite})")
-    state  = path / ".apt"
-    state.mkdir()
-    apt = Apt(state, mirror, recipe.suites, getattr(recipe, "architectures", ("amd64",)))
-    apt("update")
-    packages = apt.resolve(recipe.suite, recipe.packages, recipe.keep)
-    if getattr(recipe, "besides", ()):
-        packages += apt.resolve(recipe.suite, recipe.besides, recipe.keep_besides)
-    debs     = apt.download(packages)
-    size     = sum(deb.stat().st_size for deb in debs)
-    unpack(debs, path, recipe.exclude)
+    began = time.monotonic()
+    debs  = path / ".debs"
+    debs.mkdir()
+    mirror        = debian_mirror()
+    architectures = getattr(recipe, "architectures", ("amd64",))
+    with _Shared.apt_for(mirror, tuple(recipe.suites), architectures) as apt:
+        packages, size = apt.resolve(recipe.suite, recipe.packages, recipe.keep)
+        if getattr(recipe, "besides", ()):
+            besides   = apt.resolve(recipe.suite, recipe.besides, recipe.keep_besides)
+            packages += besides[0]
+            size     += besides[1]
+        say(f"fetching {recipe.what} (Debian {recipe.suite}): {len(packages)} packages, {size / 1e6:.0f} MB")
+        unpack(apt.download(packages, debs), path, recipe.exclude)
     _link(path)
     found = len(list(path.glob(recipe.expect)))
     if found != 1:
         raise GuestError(f"the packages of {recipe.what} have {found} files {recipe.expect} instead of one "
             f"(mirror {mirror})")
     (path / ".packages").write_text("".join(f"{name} {version}\n" for name, version in packages))
-    shutil.rmtree(state)
-    say(f"fetched {recipe.what}: {len(packages)} packages, {size / 1e6:.0f} MB, "
-        f"{time.monotonic() - began:.1f} s")
+    shutil.rmtree(debs)
+    say(f"fetched {recipe.what}: {time.monotonic() - began:.1f} s")

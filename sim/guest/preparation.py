@@ -14,9 +14,9 @@ from litepcie_sim.guest.kernels import DEFAULT_KERNEL
 from litepcie_sim.guest.module  import SOURCES, module
 
 
-def prepare(kernels=(DEFAULT_KERNEL,), with_fio=False, with_lspci=False, with_module=True):
-    """Fills the cache with everything that guests with `kernels` need. Raises GuestError."""
-    jobs = [qemu.find, initramfs.base]
+def prepare(kernels=(DEFAULT_KERNEL,), with_fio=False, with_lspci=False, with_module=True, others=()):
+    """Fills the cache with everything that guests with `kernels` need, and calls `others` beside. Raises GuestError."""
+    jobs = [qemu.find, initramfs.base, *others]
     if with_fio:
         jobs.append(initramfs.fio)
     if with_lspci:

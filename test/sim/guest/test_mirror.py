@@ -102,3 +102,13 @@ def test_the_environment_goes_first(tmp_path):
     etc = write(tmp_path, main="deb http://x.example/debian trixie main\n")
     assert debian_mirror(etc, {"DEBIAN_MIRROR": "http://m.example/d/"}) == "http://m.example/d"
     assert debian_mirror(etc, {"DEBIAN_MIRROR": ""}) == "http://x.example/debian"
+
+
+def test_a_snapshot(tmp_path):
+    environ = {"DEBIAN_MIRROR": "http://m.example", "DEBIAN_SNAPSHOT": "20261101T000000Z"}
+    with pytest.raises(GuestError, match="DEBIAN_SNAPSHOT needs DEBIAN_SNAPSHOT_ARCHIVE, the URL of the folder"):
+        debian_mirror(tmp_path, environ)
+    environ["DEBIAN_SNAPSHOT_ARCHIVE"] = "http://s.example/archive/debian/"
+    assert debian_mirror(tmp_path, environ) == "http://s.example/archive/debian/20261101T000000Z"
+    with pytest.raises(GuestError, match="DEBIAN_SNAPSHOT=2026 is not a time; give YYYYMMDDTHHMMSSZ"):
+        debian_mirror(tmp_path, {**environ, "DEBIAN_SNAPSHOT": "2026"})

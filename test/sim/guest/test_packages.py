@@ -87,7 +87,7 @@ def test_a_mirror_that_is_not_signed(monkeypatch, server):
 
 
 def test_a_machine_without_the_keyring(monkeypatch, tmp_path):
-    monkeypatch.setattr(packages, "KEYRINGS", [tmp_path / "none.gpg"])
+    monkeypatch.setattr(packages, "KEYRINGS", [tmp_path])
     assert message(monkeypatch,
         "http://127.0.0.1:1/debian") == ("the Debian archive keyring is missing; "
         "type: sudo apt-get install debian-archive-keyring")

@@ -17,6 +17,7 @@ import tempfile
 from pathlib import Path
 
 from litepcie_sim.guest          import cache, chroot, packages
+from litepcie_sim.guest.errors   import GuestUnsupported
 from litepcie_sim.guest.kernels  import DEFAULT_KERNEL, KERNELS
 from litepcie_sim.guest.module   import sources
 from litepcie_sim.guest.packages import Recipe
@@ -40,6 +41,11 @@ TEST = Path(__file__).with_name("test_linux_checks.py")
 PARTS = ("scripts", "Documentation/userspace-api/ioctl", "Documentation/misc-devices", "MAINTAINERS",
     "drivers/misc/Kconfig", "drivers/misc/Makefile", *(f"tools/testing/selftests/{name}"
         for name in ("Makefile", "kselftest.h", "kselftest_harness.h")))
+
+
+def fetch():
+    """Fetches all packages that the checks use."""
+    return packages.root(RECIPE)
 
 
 def unpack(folder, *parts):
@@ -73,7 +79,9 @@ def workshop():
     """A folder inside the root, as (path on this machine, function that runs a command in the root in this folder)."""
     root   = packages.root(RECIPE)
     inside = chroot.way(root)
-    assert inside, "this machine allows neither chroot nor user namespaces"
+    if inside is None:
+        raise GuestUnsupported("this machine allows neither chroot nor user namespaces; run as root, or type: "
+            "sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0")
     (root / "tmp").mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="check-", dir=root / "tmp") as work:
         def run(*command):

@@ -1,0 +1,41 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Fetches what `make test` needs of the network, so that it runs without: `python -m test.prepare`.
+
+With `--record` it writes the versions of Debian's packages into sim/guest/versions.txt. Standard library only, as
+`make setup` runs it beside the installation of build/venv.
+"""
+
+import sys
+
+from litepcie_sim.guest         import GuestError, handle_signals, prepare, versions
+from litepcie_sim.guest.errors  import GuestUnsupported, say
+from litepcie_sim.guest.kernels import DEFAULT_KERNEL, Kernel
+
+from test.software.kernel import linux_source
+
+# Of the tests that are not marked `full`.
+KERNELS = (DEFAULT_KERNEL, "newest")
+OTHERS  = (*(Kernel(name).compiler for name in KERNELS), linux_source.fetch)
+
+
+def main(arguments):
+    handle_signals()
+    try:
+        prepare(KERNELS, with_fio=True, with_lspci=True, with_module=False, others=OTHERS)
+    except GuestUnsupported as e:
+        say(f"{e}; tests that need it are skipped")
+        return 0
+    except GuestError as e:
+        say(f"error: {e}")
+        return 1
+    versions.record() if "--record" in arguments else versions.tell()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
