@@ -25,11 +25,11 @@ VENV := build/venv/bin
 LINUX  ?=
 AUTHOR ?=
 
-.PHONY: help setup check test test-all test-endpoint search test-debug-kernel test-lane-faults prove demo bench synth \
-	docs deb wheel series clean
+.PHONY: help ready setup check test test-all test-endpoint search test-debug-kernel test-lane-faults prove demo bench \
+	synth docs deb wheel series clean
 
 help:
-	@echo "make setup     packages of the machine and build/venv"
+	@echo "make setup     packages of the machine, build/venv, and all that make test needs of the network"
 	@echo "make demo      build the board, boot the guest, move data through it, print the figures"
 	@echo "               (PHY=soft: the endpoint in gateware; DEMO=\"--lcrc-every 1000\": with damaged TLPs)"
 	@echo "make check     style and static checks"
@@ -55,10 +55,14 @@ help:
 	@echo "               (LINUX=~/linux AUTHOR=\"NAME <ADDRESS>\")"
 	@echo "make clean     remove build/ (the cache of packages stays: ~/.cache/litepcie-soc)"
 
-setup:
+# What a user of the tool needs. make setup also fetches 0.5 GB of packages for the tests.
+ready:
 	@$(PYTHON) tools/bootstrap.py
 
-check: setup
+setup:
+	@$(PYTHON) tools/bootstrap.py --tests
+
+check: ready
 	$(VENV)/ruff check .
 	$(VENV)/python -m tools.check_spdx
 	$(VENV)/python -m tools.check_links
@@ -81,24 +85,27 @@ PYTEST   := $(VENV)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscop
 ENDPOINT := test/gateware/phy/soft test/gateware/phy/ecp5 test/sim/test_lane_host.py test/sim/test_lane_serial.py \
 	test/guest/test_lane.py test/targets/test_ecp5.py
 
+# Some tests fetch for themselves what they need, if it is not there.
+PREPARED := $(if $(TESTS),ready,setup)
+
 # The default board first: most tests want it, and all workers would build it at once.
-test: setup
+test: $(PREPARED)
 	@$(VENV)/python targets/sim.py --build --log-level warning
 	$(if $(FULL),LITEPCIE_FULL="$(FULL)" )$(PYTEST) -m "not search$(if $(FULL),, and not full)" $(TESTS)
 
-test-all: setup
+test-all: $(PREPARED)
 	@$(VENV)/python targets/sim.py --build --log-level warning
 	$(PYTEST) -m "not search" $(TESTS)
 
-test-endpoint: setup
+test-endpoint: $(PREPARED)
 	$(PYTEST) -m "not search" $(or $(TESTS),$(ENDPOINT))
 
-search: setup
+search: $(PREPARED)
 	@$(VENV)/python targets/sim.py --build --log-level warning
 	LITEPCIE_SEARCH_SECONDS=$(SECONDS) LITEPCIE_SEARCH_SEED=$(SEED) $(PYTEST) -m search $(TESTS)
 
 # The kernel first: a test that waits for its build runs into its time limit, and ends the build.
-test-debug-kernel: setup
+test-debug-kernel: $(PREPARED)
 	@$(VENV)/python targets/sim.py --build --log-level warning
 	@$(VENV)/python -m litepcie_sim.guest prepare --kernel 6.1-debug
 	LITEPCIE_GUEST_KERNEL=6.1-debug $(PYTEST) -m "guest and not full and not search" \
@@ -107,33 +114,33 @@ test-debug-kernel: setup
 # What goes wrong on the lane in every guest of make test-lane-faults: one in so many symbols, TLPs and packets.
 LANE_FAULTS := --errors-every 100000 --lcrc-every 1000 --drift 300 --link-fault all:3000
 
-test-lane-faults: setup
+test-lane-faults: $(PREPARED)
 	@$(VENV)/python targets/sim.py --build --phy soft --log-level warning
 	LITEPCIE_PHY=soft LITEPCIE_SIMULATOR="$(LANE_FAULTS)" $(PYTEST) -m "guest and not full and not search" \
 		$(or $(TESTS),test/guest)
 
-prove: setup
+prove: ready
 	@$(VENV)/python -m test.formal $(PROVE)
 
-demo: setup
+demo: ready
 	@$(VENV)/python -m litepcie_sim.demo $(if $(PHY),--phy $(PHY)) $(DEMO)
 
-bench: setup
+bench: ready
 	@$(VENV)/python -m litepcie_bench $(BENCH)
 
-synth: setup
+synth: ready
 	@$(VENV)/python -m litepcie_bench.synth $(SYNTH)
 
-docs: setup
+docs: ready
 	@$(VENV)/python -m mkdocs build --strict
 
-deb: setup
+deb: ready
 	@$(VENV)/python -m tools.make_deb
 
-wheel: setup
+wheel: ready
 	@$(VENV)/python -m tools.make_wheel
 
-series: setup
+series: ready
 	@$(VENV)/python software/kernel/upstream/series.py --tree "$(LINUX)" --author "$(AUTHOR)" --output build/series
 
 clean:

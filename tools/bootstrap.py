@@ -7,9 +7,10 @@
 
 """Installs the machine packages that the project needs, and makes its Python environment in `build/venv`.
 
-For Debian 12, Debian 13 and Ubuntu 24.04. It may run at any time, also several times at once, and takes
-about 0.1 s when there is nothing to do. It uses the standard library only, and no syntax newer than
-Python 3.7, so that an old interpreter reaches the message that says it is too old.
+On Debian 12, Debian 13 and Ubuntu 24.04. On another distribution it says what is missing. With an ARM processor it goes
+on without the guest. With --tests it also fetches what `make test` needs of the network. It may run at any time, also
+several times at once, and takes about 0.1 s when there is nothing to do. It uses the standard library only, and no
+syntax newer than Python 3.7, so that an old interpreter reaches the message that says it is too old.
 
 Exit status: 0 ready; 1 a step failed, and one line says which; 2 the machine lacks something, and the
 line says what to type.
@@ -17,6 +18,7 @@ line says what to type.
 
 import argparse
 import fcntl
+import glob
 import hashlib
 import os
 import shutil
@@ -42,8 +44,8 @@ def _program(name):
     return lambda: shutil.which(name) is not None
 
 
-def _file(*paths):
-    return lambda: any(os.path.exists(path) for path in paths)
+def _file(*patterns):
+    return lambda: any(glob.glob(pattern) for pattern in patterns)
 
 
 def _module(*names):
@@ -53,39 +55,73 @@ def _module(*names):
     return probe
 
 
-def _names_debian():
-    """Returns whether sim/guest/mirror.py finds a Debian mirror: in DEBIAN_MIRROR, apt's templates or sources."""
-    if os.environ.get("DEBIAN_MIRROR") or os.path.exists("/usr/share/python-apt/templates/Debian.info"):
-        return True
+def _library(name):
+    """Returns a function that returns whether the compiler finds the library's file."""
+    def probe():
+        try:
+            found = subprocess.run(["cc", "-print-file-name=" + name], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL, text=True, check=False).stdout.strip()
+        except OSError:
+            return False
+        return os.path.isabs(found) and os.path.exists(found)
+    return probe
+
+
+def _release():
+    """Returns the words of ID and ID_LIKE in os-release(5)."""
     try:
         with open("/etc/os-release") as f:
-            return any(line.strip() in ("ID=debian", 'ID="debian"') for line in f)
+            return {word for line in f if line.startswith(("ID=", "ID_LIKE="))
+                for word in line.partition("=")[2].strip().strip('"').split()}
     except OSError:
-        return False
+        return set()
 
 
-# Package name, and a function that returns whether its files exist, installed by apt or not.
+def _names_debian():
+    """Returns whether sim/guest/mirror.py finds a Debian mirror: in its variables, apt's templates or sources."""
+    return bool(os.environ.get("DEBIAN_MIRROR") or os.environ.get("DEBIAN_SNAPSHOT_ARCHIVE") or
+        os.path.exists("/usr/share/python-apt/templates/Debian.info") or
+        "debian" in _release() and "ubuntu" not in _release())
+
+
+# Debian's package; what is missing without it and what that is for; a function that returns whether it is there,
+# installed by apt or not.
 NEEDS = [
-    ("python3-venv",           _module("venv", "ensurepip")),
-    ("g++",                    _program("g++")),
-    ("make",                   _program("make")),
-    ("verilator",              _program("verilator")),
-    ("iverilog",               _program("iverilog")),
-    ("nlohmann-json3-dev",     _file("/usr/include/nlohmann/json.hpp",
-                                     "/usr/local/include/nlohmann/json.hpp")),
-    ("libc6-dev",              _file("/usr/lib/x86_64-linux-gnu/libc.a")),
-    ("clang-format",           _program("clang-format")),
-    ("libgtest-dev",           _file("/usr/include/gtest/gtest.h")),
-    ("util-linux",             _program("unshare")),
-    ("ca-certificates",        _file("/etc/ssl/certs/ca-certificates.crt")),
-    ("python-apt-common",      _names_debian),
-    ("debian-archive-keyring", _file("/usr/share/keyrings/debian-archive-keyring.gpg",
-                                     "/usr/share/keyrings/debian-archive-keyring.pgp")),
+    ("python3-venv",           "Python's modules venv and ensurepip, for build/venv", _module("venv", "ensurepip")),
+    ("g++",                    "the program g++, which compiles the simulator and the tool", _program("g++")),
+    ("make",                   "the program make", _program("make")),
+    ("verilator",              "the program verilator, which simulates boards", _program("verilator")),
+    ("iverilog",               "the program iverilog, for the standalone core's simulation", _program("iverilog")),
+    ("nlohmann-json3-dev",     "nlohmann/json.hpp in /usr/include, for the simulator",
+        _file("/usr/include/nlohmann/json.hpp", "/usr/local/include/nlohmann/json.hpp")),
+    ("libc6-dev",              "the compiler's libc.a, as the guest's tool is linked statically", _library("libc.a")),
+    ("clang-format",           "the program clang-format, for make check", _program("clang-format")),
+    ("libgtest-dev",           "gtest/gtest.h in /usr/include, for the simulator's unit tests",
+        _file("/usr/include/gtest/gtest.h", "/usr/local/include/gtest/gtest.h")),
+    ("ca-certificates",        "certificates in /etc/ssl or /etc/pki, for downloads",
+        _file("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")),
+]
+
+# Only for the guest.
+GUEST_NEEDS = [
+    ("util-linux",             "the program unshare, in which the driver is compiled", _program("unshare")),
+    ("apt",                    "the program apt-get, which fetches the guest's packages", _program("apt-get")),
+    ("dpkg",                   "the program dpkg-deb, which unpacks them", _program("dpkg-deb")),
+    ("python-apt-common",      "the address of a Debian mirror in DEBIAN_MIRROR, for these packages", _names_debian),
+    ("debian-archive-keyring", "debian-archive-keyring.* in /usr/share/keyrings, which verifies them",
+        _file("/usr/share/keyrings/debian-archive-keyring.*", "/usr/share/pacman/keyrings/debian-archive-keyring.*",
+            "/etc/apt/trusted.gpg.d/debian-archive-keyring.*")),
 ]
 
 
+def has_guest():
+    """Returns whether the guest runs on this machine's processor."""
+    return os.uname().machine == "x86_64"
+
+
 def missing_packages():
-    return [package for package, probe in NEEDS if not probe()]
+    """Returns (package, what it is for) of those that this machine lacks."""
+    return [(package, what) for package, what, probe in NEEDS + (GUEST_NEEDS if has_guest() else []) if not probe()]
 
 
 def _apt(*arguments):
@@ -109,16 +145,13 @@ def check_machine(install=None):
         raise BootstrapError("Python {}.{} is too old: {}.{} or newer is needed "
             "(make PYTHON=python3.11 ...)".format(*(tuple(sys.version_info[:2]) + PYTHON_MIN)),
             status=2)
-    machine = os.uname().machine
-    if machine != "x86_64":
-        raise BootstrapError("this machine is {}: the guest and its packages are x86_64 (amd64) "
-            "only".format(machine), status=2)
-    missing = missing_packages()
-    if not missing:
+    found = missing_packages()
+    if not found:
         return
-    if shutil.which("apt-get") is None:
-        raise BootstrapError("apt-get was not found, so this is no Debian or Ubuntu; install what these packages hold: "
-            + " ".join(missing), status=2)
+    missing = [package for package, _ in found]
+    if shutil.which("apt-get") is None or not {"debian", "ubuntu"} & _release():
+        raise BootstrapError("this is no Debian or Ubuntu, so nothing is installed. These are missing, with Debian's "
+            "name of the package:\n" + "\n".join("  {}: {}".format(*need) for need in found), status=2)
     install = (os.geteuid() == 0) if install is None else install
     if not install:
         raise BootstrapError("packages are missing; type: sudo apt-get install "
@@ -135,7 +168,7 @@ def check_machine(install=None):
             reason = _apt_reason(update.stdout if update.returncode else result.stdout)
             raise BootstrapError("apt-get install {} failed: {}; check the network and apt's "
                 "sources".format(" ".join(missing), reason))
-    still = missing_packages()
+    still = [package for package, _ in missing_packages()]
     if still:
         raise BootstrapError("apt installed the packages, but this is still not found: "
             + " ".join(still), status=2)
@@ -232,6 +265,13 @@ def make_packages():
             except FileExistsError:
                 pass  # Another process was faster.
 
+# The tests' packages ------------------------------------------------------------------------------
+
+def start_fetching():
+    """Starts a process that fetches what `make test` needs, beside the installation of build/venv."""
+    environ = dict(os.environ, PYTHONPATH=os.path.join(BUILD, "packages"))
+    return subprocess.Popen([sys.executable, "-m", "test.prepare"], cwd=ROOT, env=environ, stdin=subprocess.DEVNULL)
+
 # Main ---------------------------------------------------------------------------------------------
 
 def main(argv=()):
@@ -239,11 +279,18 @@ def main(argv=()):
         description="Checks the packages of the machine and makes build/venv. As root it installs missing packages, "
             "otherwise it prints the command that does.",
         epilog="exit status: 0 ready; 1 a step failed; 2 packages are missing, or wrong usage; 130 interrupted")
-    parser.parse_args(argv)
+    parser.add_argument("--tests", action="store_true",
+        help="also fetch all packages that make test uses, so that it runs without a network")
+    args  = parser.parse_args(argv)
+    child = None
     try:
         check_machine()
-        make_venv()
         make_packages()
+        if args.tests:
+            child = start_fetching()
+        make_venv()
+        if child and child.wait():
+            raise BootstrapError("what make test needs is not complete; the line above says why")
     except BootstrapError as e:
         print("bootstrap: " + str(e), file=sys.stderr)
         return e.status
@@ -253,6 +300,10 @@ def main(argv=()):
     except KeyboardInterrupt:
         print("bootstrap: interrupted", file=sys.stderr)
         return 130
+    finally:
+        if child and child.poll() is None:
+            child.terminate()
+            child.wait()
     return 0
 
 

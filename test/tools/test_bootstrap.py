@@ -17,6 +17,7 @@ import subprocess
 import sys
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -45,18 +46,25 @@ def apt(monkeypatch):
         return subprocess.CompletedProcess(arguments, status, output)
 
     monkeypatch.setattr(bootstrap, "_apt", run)
+    monkeypatch.setattr(bootstrap, "_release", lambda: {"debian"})
     monkeypatch.setattr(bootstrap.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(bootstrap, "GUEST_NEEDS", [])
     return calls, answers
 
 
+def needs(monkeypatch, **packages):
+    """Sets what the machine needs: package to a function that returns whether it is there."""
+    monkeypatch.setattr(bootstrap, "NEEDS", [(name, f"what {name} is for", probe) for name, probe in packages.items()])
+
+
 def test_nothing_to_do(monkeypatch, apt):
-    monkeypatch.setattr(bootstrap, "NEEDS", [("make", yes)])
+    needs(monkeypatch, make=yes)
     bootstrap.check_machine()
     assert apt[0] == []
 
 
 def test_a_user_gets_the_exact_command(monkeypatch, apt):
-    monkeypatch.setattr(bootstrap, "NEEDS", [("make", no), ("g++", yes), ("verilator", no)])
+    needs(monkeypatch, make=no, gcc=yes, verilator=no)
     with pytest.raises(BootstrapError) as error:
         bootstrap.check_machine(install=False)
     assert str(error.value) == "packages are missing; type: sudo apt-get install make verilator"
@@ -65,13 +73,13 @@ def test_a_user_gets_the_exact_command(monkeypatch, apt):
 
 
 def test_root_installs(monkeypatch, apt):
-    monkeypatch.setattr(bootstrap, "NEEDS", [("make", lambda: bool(apt[0]))])
+    needs(monkeypatch, make=lambda: bool(apt[0]))
     bootstrap.check_machine(install=True)
     assert apt[0] == [("install", "-y", "--no-install-recommends", "make")]
 
 
 def test_root_updates_the_package_lists_and_tries_again(monkeypatch, apt):
-    monkeypatch.setattr(bootstrap, "NEEDS", [("make", lambda: len(apt[0]) == 3)])
+    needs(monkeypatch, make=lambda: len(apt[0]) == 3)
     apt[1]["install"] = (100, "E: Unable to locate package make\n")
     with pytest.raises(BootstrapError,
         match="apt-get install make failed: Unable to locate package make"):
@@ -80,7 +88,7 @@ def test_root_updates_the_package_lists_and_tries_again(monkeypatch, apt):
 
 
 def test_root_without_a_network(monkeypatch, apt):
-    monkeypatch.setattr(bootstrap, "NEEDS", [("make", no)])
+    needs(monkeypatch, make=no)
     apt[1]["install"] = (100, "E: Unable to locate package make\n")
     apt[1]["update"]  = (100,
         "Err:1 http://m\nE: Failed to fetch http://m/InRelease  Could not resolve 'm'\n")
@@ -91,16 +99,64 @@ def test_root_without_a_network(monkeypatch, apt):
 
 
 def test_a_package_that_does_not_help(monkeypatch, apt):
-    monkeypatch.setattr(bootstrap, "NEEDS", [("make", no)])
+    needs(monkeypatch, make=no)
     with pytest.raises(BootstrapError, match="this is still not found: make"):
         bootstrap.check_machine(install=True)
 
 
-def test_another_distribution(monkeypatch, apt):
-    monkeypatch.setattr(bootstrap, "NEEDS", [("make", no)])
-    monkeypatch.setattr(bootstrap.shutil, "which", lambda name: None)
-    with pytest.raises(BootstrapError, match="apt-get was not found, .* hold: make"):
-        bootstrap.check_machine()
+@pytest.mark.parametrize("release", [{"fedora"}, {"arch"}, set()])
+def test_another_distribution_gets_a_list(monkeypatch, apt, release):
+    """Nothing is installed there, also not by an apt-get for other machines' packages, and nothing is refused."""
+    monkeypatch.setattr(bootstrap, "_release", lambda: release)
+    needs(monkeypatch, make=no, gcc=yes, verilator=no)
+    with pytest.raises(BootstrapError) as error:
+        bootstrap.check_machine(install=True)
+    assert str(error.value).splitlines()[1:] == ["  make: what make is for", "  verilator: what verilator is for"]
+    assert error.value.status == 2 and apt[0] == []
+    needs(monkeypatch, make=yes)
+    bootstrap.check_machine()
+
+
+def test_an_arm_processor_needs_nothing_for_the_guest(monkeypatch, apt):
+    needs(monkeypatch, make=yes)
+    monkeypatch.setattr(bootstrap, "GUEST_NEEDS", [("dpkg", "unpacks", no)])
+    monkeypatch.setattr(bootstrap.os, "uname", lambda: SimpleNamespace(machine="aarch64"))
+    bootstrap.check_machine(install=False)
+    monkeypatch.setattr(bootstrap.os, "uname", lambda: SimpleNamespace(machine="x86_64"))
+    with pytest.raises(BootstrapError, match="sudo apt-get install dpkg"):
+        bootstrap.check_machine(install=False)
+
+
+def test_probes(tmp_path, monkeypatch):
+    (tmp_path / "ring-12.gpg").touch()
+    assert bootstrap._file(f"{tmp_path}/nothing", f"{tmp_path}/ring-*.gpg")()
+    assert not bootstrap._file(f"{tmp_path}/nothing")()
+    assert bootstrap._library("libc.a")() and not bootstrap._library("libnothing.a")()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert not bootstrap._library("libc.a")()
+
+
+@pytest.mark.parametrize("machine, status, lines", [("x86_64", 0, 0), ("aarch64", 0, 1)])
+def test_what_make_test_needs_is_fetched_beside_the_environment(monkeypatch, apt, machine, status, lines, capfd):
+    """On another processor a line says that there is no guest; the tests go on without."""
+    needs(monkeypatch, make=yes)
+    child = ["import os, types", f"os.uname = lambda: types.SimpleNamespace(machine={machine!r})",
+        "from test import prepare", "prepare.KERNELS = prepare.OTHERS = ()",
+        "prepare.prepare = lambda *arguments, **options: prepare.linux_source.packages.require_x86()",
+        "raise SystemExit(prepare.main([]))"]
+    monkeypatch.setattr(bootstrap, "start_fetching", lambda: subprocess.Popen([sys.executable, "-c", "\n".join(child)],
+        cwd=ROOT))
+    monkeypatch.setattr(bootstrap, "make_venv", lambda: None)
+    assert bootstrap.main(["--tests"]) == status
+    assert len(capfd.readouterr().err.splitlines()) == lines
+
+
+def test_a_fetch_that_fails_fails(monkeypatch, apt, capfd):
+    needs(monkeypatch, make=yes)
+    monkeypatch.setattr(bootstrap, "start_fetching", lambda: subprocess.Popen(["false"]))
+    monkeypatch.setattr(bootstrap, "make_venv", lambda: None)
+    assert bootstrap.main(["--tests"]) == 1
+    assert "what make test needs is not complete" in capfd.readouterr().err
 
 
 def test_an_old_python(monkeypatch):
