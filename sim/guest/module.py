@@ -68,7 +68,7 @@ def module(kernel, folder=SOURCES, options=()):
 def _make_command(kdir, folder, *more):
     # Without BTF: the tool that makes it does not run in the root, and the guest does not need it.
     return ["make", "-C", str(folder), f"KDIR={kdir}", f"O={folder}/build",
-        "CONFIG_DEBUG_INFO_BTF_MODULES=", f"-j{min(2, os.cpu_count())}", *more]
+        "CONFIG_DEBUG_INFO_BTF_MODULES=", f"-j{len(os.sched_getaffinity(0))}", *more]
 
 
 def _build(kernel, folder, options):
