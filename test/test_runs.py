@@ -41,7 +41,7 @@ def test_full():
 
 @pytest.mark.search
 def test_search(search):
-    assert (search.seconds, search.seed) == (7, 3)
+    assert search is None
 
 def test_default():
     pass
@@ -72,11 +72,10 @@ def last(output):
     return output.splitlines()[-1]
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "xdist"])
-def test_a_failure_says_how_to_run_it_again(pytest_of, workers):
+def test_a_failure_says_how_to_run_it_again(pytest_of):
     """The commands are in the report of each failure, and before the last line; each gives pytest the right name."""
-    output = pytest_of("-m", "not search", *workers, LITEPCIE_PHY="soft", LITEPCIE_CACHE=os.environ.get("HOME", "/"))
-    assert re.search(r"=+ 3 failed, 3 passed(, 1 deselected)? in .*=", last(output)), output
+    output = pytest_of("-m", "not search", "-n", "1", LITEPCIE_PHY="soft", LITEPCIE_CACHE=os.environ.get("HOME", "/"))
+    assert re.search(r"=+ 3 failed, 3 passed in .*=", last(output)), output
     commands = [line.removeprefix(f"{runs.AGAIN}: ") for line in output.splitlines() if line.startswith(runs.AGAIN)]
     assert output.splitlines()[-4:-1] == [f"{runs.AGAIN}: {command}" for command in commands]
     assert all(output.count(command) == 2 for command in commands), output
@@ -93,12 +92,8 @@ def told(command):
     return phy.partition("=")[2], target, shlex.split(tests.removeprefix("TESTS=").replace("$$", "$"))
 
 
-@pytest.mark.parametrize("folders, counts", [
-    ("",                     "3 failed, 3 passed"),
-    ("test_second.py",       "2 failed, 3 passed"),
-    ("a",                    "3 failed, 2 passed"),
-    ("test_sec",             "2 failed, 2 passed"),
-])
+@pytest.mark.parametrize("folders, counts", [("test_sec x/test_second.py", "2 failed, 2 passed"),
+    ("a test_second.py", "3 failed, 3 passed")])
 def test_full_tests_of_some_folders(pytest_of, folders, counts):
     assert counts in last(pytest_of("-m", "not search", LITEPCIE_FULL=folders))
 
@@ -106,9 +101,7 @@ def test_full_tests_of_some_folders(pytest_of, folders, counts):
 def test_no_full_test_begins_after_the_time(pytest_of):
     """The others do, before those with a limit; the summary counts what was left."""
     output = pytest_of("-m", "not search", "-n", "1", LITEPCIE_TESTS_UNTIL="1")
-    assert "2 failed, 2 passed, 2 skipped" in last(output), output
-    assert runs.NO_TIME in output
-    assert "skipped" not in last(pytest_of("-m", "not search", LITEPCIE_TESTS_UNTIL="9e9"))
+    assert "2 failed, 2 passed, 2 skipped" in last(output) and runs.NO_TIME in output, output
 
 
 def test_what_this_machine_cannot_do_is_skipped(pytest_of, tmp_path):
@@ -140,9 +133,8 @@ def test_kernel():
 
 
 def test_a_search_has_a_length_and_a_seed(pytest_of):
-    output = pytest_of("-m", "search", LITEPCIE_SEARCH_SECONDS="7", LITEPCIE_SEARCH_SEED="3")
-    assert "1 passed" in last(output), output
     output = pytest_of("-m", "search", LITEPCIE_SEARCH_SECONDS="7", LITEPCIE_SEARCH_SEED="4")
+    assert "Search(seconds=7.0, seed=4)" in output
     assert 'LITEPCIE_SEARCH_SECONDS=7 LITEPCIE_SEARCH_SEED=4 make search TESTS="test_second.py::test_search"' in output
 
 

@@ -9,8 +9,7 @@
     python -m tools.touched            prints files and folders of test/ for the changes since the base
     python -m tools.touched --passed   remembers the commit as one that passed
 
-The base is the commit CI_BASE; without this variable, the newest ancestor that passed on this machine, else the
-commit's parent.
+The base is the commit CI_BASE; else the newest ancestor that passed on this machine; else the commit's parent.
 """
 
 import os
@@ -32,8 +31,7 @@ TABLE = (
     (("gateware/tlp/",),              ("test/gateware/tlp", "test/gateware/dma", *ON_LINK)),
     (("gateware/dma/",),              ("test/gateware/dma", "test/gateware/stream_dma", *ON_LINK)),
     (("gateware/stream_dma/",),       ("test/gateware/stream_dma", "test/formal", "test/guest/test_streams.py")),
-    (("gateware/axi/",),              ("test/gateware/axi", "test/gateware/standalone")),
-    (("gateware/standalone/",),       ("test/gateware/standalone",)),
+    (("gateware/axi/", "gateware/standalone/"), ("test/gateware/axi", "test/gateware/standalone")),
     (("gateware/common/",),           ("test/gateware", "test/formal")),
     (("gateware/",),                  ("test/gateware/soc", "test/gateware/build", "test/targets")),
     (("targets/",),                   ("test/targets",)),
@@ -52,8 +50,7 @@ TABLE = (
 def tests_of(path):
     """Files and folders of test/ whose tests marked `full` a change of `path` touches."""
     if path.startswith("test/"):
-        folder, _, name = path.rpartition("/")
-        found = path if name.startswith("test_") and name.endswith(".py") else folder
+        found = path if "/test_" in path and path.endswith(".py") else path.rpartition("/")[0]
         return (found,) if found != "test" and (ROOT / found).exists() else ()
     return next((tests for starts, tests in TABLE if path.startswith(starts)), ())
 
@@ -71,38 +68,37 @@ def git(*arguments, root=ROOT):
     return result.stdout.split("\n")[:-1] if result.returncode == 0 else []
 
 
-def record():
-    """The file with the commits that passed on this machine, the last 100 of them."""
-    return cache.folder() / "ci-passed"
-
-
 def passed():
-    return record().read_text().split() if record().is_file() else []
+    """The file with the commits that passed on this machine, the last 100 of them, and these commits."""
+    path = cache.folder() / "ci-passed"
+    return path, path.read_text().split() if path.is_file() else []
+
+
+def remember(commit):
+    path, commits = passed()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join([*commits, commit][-100:]) + "\n")
 
 
 def base(root=ROOT):
     """The commit that the change is compared with; None if there is no such commit here."""
     if os.environ.get("CI_BASE"):
         return os.environ["CI_BASE"]
-    known     = set(passed())
+    known     = set(passed()[1])
     ancestors = git("rev-list", "--max-count=1000", "HEAD", root=root)
-    return next((commit for commit in ancestors if commit in known), ancestors[1] if len(ancestors) > 1 else None)
+    return next((commit for commit in ancestors if commit in known), next(iter(ancestors[1:]), None))
 
 
 def changed(root=ROOT):
     """The paths that differ from the base, as they were and as they are; without a base, every path."""
     commit = base(root)
-    found  = git("diff", "--name-only", "--no-renames", commit, "HEAD", root=root) if commit else []
-    return found if commit and git("cat-file", "-t", commit, root=root) else git("ls-files", root=root)
-
-
-def main(arguments):
-    if arguments == ["--passed"]:
-        record().parent.mkdir(parents=True, exist_ok=True)
-        record().write_text("\n".join([*passed(), *git("rev-parse", "HEAD")][-100:]) + "\n")
-    else:
-        print(" ".join(touched(changed())))
+    if commit and git("cat-file", "-t", commit, root=root):
+        return git("diff", "--name-only", "--no-renames", commit, "HEAD", root=root)
+    return git("ls-files", root=root)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    if sys.argv[1:] == ["--passed"]:
+        remember(*git("rev-parse", "HEAD"))
+    else:
+        print(" ".join(touched(changed())))

@@ -67,18 +67,10 @@ def test_the_parent_is_the_base_if_no_ancestor_passed(repository, monkeypatch):
 
 def test_the_newest_ancestor_that_passed_is_the_base(repository, monkeypatch):
     root, commits = repository
-    touched.record().parent.mkdir(parents=True)
-    touched.record().write_text("\n".join([commits[0], commits[1], "f"*40]) + "\n")
+    for commit in (commits[1], commits[0], "f"*40):
+        touched.remember(commit)
     assert touched.base(root) == commits[1] and touched.changed(root) == ["file2", "file3"]
     monkeypatch.setenv("CI_BASE", commits[0])
     assert touched.changed(root) == ["file1", "file2", "file3"]
     monkeypatch.setenv("CI_BASE", "e"*40)   # Not in this clone: everything may have changed.
     assert touched.changed(root) == ["file0", "file1", "file2", "file3"]
-
-
-def test_a_commit_that_passed_is_kept(repository, monkeypatch):
-    root, commits = repository
-    monkeypatch.setattr(touched, "git", lambda *arguments, git=touched.git: git(*arguments, root=root))
-    touched.main(["--passed"])
-    assert touched.passed() == [commits[3]]
-    assert touched.passed()[-1] == commits[3]
