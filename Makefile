@@ -30,6 +30,7 @@ AUTHOR ?=
 
 help:
 	@echo "make setup     packages of the machine, build/venv, and all that make test needs of the network"
+	@echo "make ready     packages of the machine and build/venv: enough for all but the tests"
 	@echo "make demo      build the board, boot the guest, move data through it, print the figures"
 	@echo "               (PHY=soft: the endpoint in gateware; DEMO=\"--lcrc-every 1000\": with damaged TLPs)"
 	@echo "make check     style and static checks"
