@@ -19,7 +19,7 @@ from litepcie_sim.guest.kernels import DEFAULT_KERNEL, Kernel
 from test.software.kernel import linux_source
 
 # Of the tests that are not marked `full`.
-KERNELS = (DEFAULT_KERNEL, "newest")
+KERNELS = (DEFAULT_KERNEL,)
 OTHERS  = (*(Kernel(name).compiler for name in KERNELS), linux_source.fetch)
 
 
