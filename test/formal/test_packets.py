@@ -4,21 +4,22 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Realigner: gateware/tlp/realign.py."""
+"""Units that packets of the transaction layer pass: realigner, arbiter, entry FIFO."""
 
 from migen import *
 
 from litex.gen import *
 
-from litepcie_soc.tlp import realign
+from litepcie_soc.common import arbiter
+from litepcie_soc.tlp import completion_writer, realign
 
 from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, cases
 
+# Realigner: gateware/tlp/realign.py ---------------------------------------------------------------
+
 BEATS     = 8   # Most beats of a packet.
 BEAT_BITS = 3
-
-# Properties ---------------------------------------------------------------------------------------
 
 
 class RealignerKeepsBytes(Harness):
@@ -123,8 +124,6 @@ class RealignerKeepsBytes(Harness):
     def lane_of(endpoint, lane, lane_bits):
         return Array([endpoint.dat[n:n + lane_bits] for n in range(0, len(endpoint.dat), lane_bits)])[lane]
 
-# Proofs -------------------------------------------------------------------------------------------
-
 PROOFS = [
     Proof("realigner, 8 bytes", RealignerKeepsBytes, depth=12, options=dict(data_width=64, lane_bits=8)),
     Proof("realigner, 4 dwords", RealignerKeepsBytes, depth=12, options=dict(data_width=128, lane_bits=32)),
@@ -138,6 +137,110 @@ MUTANTS = [
     Mutant("rotates_by_two", PROOFS[0], realign, "step   = lane_bits << bit", "step   = lane_bits << min(bit + 1, 2)"),
     Mutant("turns_with_the_next_packet", PROOFS[0], realign, "Mux(flush, held.turn, rot.amount[-1])", "rot.amount[-1]"),
     Mutant("wrong_multiplexer", PROOFS[1], realign, "flush | (lane < rot.amount)", "flush | (lane <= rot.amount)"),
+]
+
+# Packet arbiter: gateware/common/arbiter.py -------------------------------------------------------
+
+COUNT = 3
+
+
+class ArbiterKeepsPackets(Harness):
+    """Packets of the sinks pass whole and unmixed, no beat is lost or made up, and no sink waits for ever.
+
+    For three sinks, packets of any length and any back-pressure. Assumed: each sink offers packets from `first` to
+    `last`, and does not change a beat that waits. `soon` has any value.
+    """
+    def __init__(self):
+        Harness.__init__(self)
+        self.dut = dut = arbiter.PacketArbiter([("dat", 4)], COUNT)
+        source   = dut.source
+        self.free(*dut.sinks, dut.soon, source.ready)
+        insides = []
+        for n, sink in enumerate(dut.sinks):
+            well_formed, inside = self.packets(sink)
+            insides.append(inside)
+            self.assume(f"packets_{n}", well_formed & self.stable(sink))
+        well_formed, inside = self.packets(source)
+        self.check("packets", well_formed)
+        self.check("stable", self.stable(source))
+
+        # The sinks that a beat leaves are one, and it is the beat on `source`.
+        taken = Signal(COUNT)
+        other = Signal(COUNT)  # Has a packet open while another sink sends.
+        for n, sink in enumerate(dut.sinks):
+            self.comb += taken[n].eq(sink.valid & sink.ready)
+            self.implies(f"same_beat_{n}", taken[n], source.valid & source.ready & (source.dat == sink.dat)
+                & (source.first == sink.first) & (source.last == sink.last))
+            self.comb += other[n].eq(insides[n] & (dut.grant != n))
+        self.check("one_sink", (taken & (taken - 1)) == 0)
+        self.check("no_beat_made_up", ~(source.valid & source.ready) | (taken != 0))
+        self.check("unmixed", other == 0)
+
+        # A sink that waits is passed over by at most one packet of each other sink.
+        for n, sink in enumerate(dut.sinks):
+            passed = Signal(4)
+            self.sync += If(~sink.valid | taken[n], passed.eq(0)).Elif(
+                source.valid & source.ready & source.first, passed.eq(passed + 1))
+            self.check(f"served_{n}", passed <= COUNT)
+            # Each packet brings the grant nearer to the sink.
+            bound = Array([COUNT - (n - grant) % COUNT for grant in range(COUNT)])[dut.grant]
+            self.helper(f"nearer_{n}", ~sink.valid | (passed <= bound + inside))
+
+        # A sink that has a packet waits for no sink that has none, but for one cycle.
+        waits = Reduce("OR", [sink.valid for sink in dut.sinks])
+        self.check("no_second_idle_cycle", ~self.previous(waits & ~source.valid & ~inside) | source.valid)
+
+        # For induction.
+        self.helper("inside", inside == dut.inside)
+        self.helper("inside_of_grant", inside == Array(insides)[dut.grant])
+        self.helper("grant", dut.grant < COUNT)
+
+NEW = [Proof("arbiter", ArbiterKeepsPackets, depth=12, induction=2)]
+PROOFS  += NEW
+MUTANTS += [
+    Mutant("grant_changes_in_a_packet", NEW[0], arbiter, "source.ready & source.last, ~inside",
+        "source.ready, ~inside"),
+    Mutant("soon_passes_over_valid", NEW[0], arbiter, "(self.soon[n] & (valid == 0))", "self.soon[n]"),
+    Mutant("always_the_first_sink", NEW[0], arbiter, "range(1, count + 1)", "range(count, count + 1)"),
+]
+
+# Entry FIFO: gateware/tlp/completion_writer.py ----------------------------------------------------
+
+DEPTH = 4
+
+
+class EntriesInOrder(Harness):
+    """Entries leave in order and none is lost; alone, an entry is valid one cycle after it came.
+
+    Assumed: no entry comes while DEPTH are inside. Entry n holds n.
+    """
+    def __init__(self):
+        Harness.__init__(self)
+        self.dut = dut = completion_writer.EntryFIFO([("number", 4)], DEPTH)
+        sink, source   = dut.sink, dut.source
+        came = Signal(4)
+        left = Signal(4)
+        self.free(sink.valid, source.ready)
+        self.tied("*")
+        self.assume("room", ~sink.valid | (dut.level < DEPTH))
+        self.comb += sink.number.eq(came)
+        self.sync += [
+            came.eq(came + sink.valid),
+            left.eq(left + (source.valid & source.ready)),
+        ]
+        inside = Signal(4)
+        self.comb += inside.eq(came - left)
+        self.implies("has_room", sink.valid, sink.ready)
+        self.implies("in_order", source.valid, source.number == left)
+        self.check("level", dut.level == inside)
+        self.check("at_once", source.valid == (inside != 0))
+
+NEW = [Proof("entry FIFO", EntriesInOrder, depth=12)]
+PROOFS  += NEW
+MUTANTS += [
+    Mutant("overtakes", NEW[0], completion_writer, "sink.valid & (waits | ~take)", "sink.valid & ~take"),
+    Mutant("stored_twice", NEW[0], completion_writer, "fifo.sink.valid.eq(sink.valid & (waits | ~take)),",
+        "fifo.sink.valid.eq(sink.valid),"),
 ]
 
 test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)
