@@ -10,6 +10,7 @@ Migen decodes the instructions of every frame for every signal, up to those of p
 elaboration of a small design. Here names are decoded once for each place of a program, and frames end at the test.
 """
 
+import contextlib
 import sys
 
 from migen.fhdl import tracer
@@ -17,6 +18,21 @@ from migen.fhdl import tracer
 MIGEN = tracer.trace_back
 # Functions of pytest that call tests and fixtures.
 END   = ("pytest_pyfunc_call", "pytest_fixture_setup")
+
+
+def nameless(varname=None):
+    """For designs that only Python simulates: a third of their elaboration is their signals' names."""
+    return [(varname or "signal", 0)]
+
+
+@contextlib.contextmanager
+def named():
+    """Inside, signals have names, also where `nameless` is in use."""
+    before, tracer.trace_back = tracer.trace_back, NAMED if tracer.trace_back is nameless else tracer.trace_back
+    try:
+        yield
+    finally:
+        tracer.trace_back = before
 
 
 class Tracer:
@@ -76,5 +92,8 @@ def numbered(owner):
     return tracer.remove_underscore(kind), number
 
 
+NAMED = Tracer().trace_back
+
+
 def install():
-    tracer.trace_back = Tracer().trace_back
+    tracer.trace_back = NAMED

@@ -24,6 +24,8 @@ from litex.gen.fhdl.verilog import convert
 from litepcie_sim.guest import cache
 from litepcie_soc.build.numbering import numbered_alike
 
+from test.tracing import named
+
 # Options for every model. Migen's Verilog causes many harmless warnings about style and width.
 VERILATOR = ["verilator", "--cc", "-Wno-fatal", "-Wno-lint", "-Wno-style", "-Wno-COMBDLY", "-Wwarn-UNOPTFLAT",
     "--output-split", "20000", "--x-initial", "0", "--no-timing"]
@@ -85,7 +87,7 @@ def to_verilog(make, ports, name="top"):
     The text is the same whatever the process has made before, so that a model is found in the cache. The design has
     one clock domain, `sys`, unless it has others of its own.
     """
-    with numbered_alike():
+    with numbered_alike(), named():
         design = make()
         if not hasattr(design, "cd_sys"):
             design.clock_domains.cd_sys = ClockDomain("sys")
