@@ -16,6 +16,8 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 from migen import passive, run_simulation
 
 from test.gateware.fastsim import run_fast
@@ -23,6 +25,16 @@ from test.gateware.fastsim import run_fast
 ROOT = Path(__file__).resolve().parents[2]
 # What `fail` prints in hexadecimal.
 HEXADECIMAL = {"address", "be", "dat", "destination", "header", "mask"}
+
+# Parameters ---------------------------------------------------------------------------------------
+
+def full(*values):
+    """Values of a parameter that only `make test-all` runs."""
+    return [pytest.param(*value if isinstance(value, tuple) else (value,), marks=pytest.mark.full) for value in values]
+
+
+# Data paths: the usual one first. The header of a TLP takes two beats of 64 bits, and a part of one of 512.
+WIDTHS = [128, 512, *full(64, 256)]
 
 # Failures -----------------------------------------------------------------------------------------
 

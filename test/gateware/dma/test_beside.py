@@ -54,6 +54,7 @@ def moved_on(other, before):
     return other.read("COMPLETED")
 
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.__name__)
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_other_engine_keeps_working(direction, wrong):

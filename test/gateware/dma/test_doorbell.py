@@ -12,6 +12,7 @@ import pytest
 
 from test.gateware.dma.bench import REASON, Bench
 from test.gateware.dma.test_stops import run_clean
+from test.gateware.simulation import full
 
 DIRECTIONS  = ("reader", "writer")
 FIRST_COUNT = 0xfffffff0
@@ -96,6 +97,7 @@ def test_between_completed_and_doorbell(direction):
     check_stop(bench, descriptors, 24)
 
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("ahead", (RING + 1, 24 + 4096, 24 + 8192, 24 + 16384, 24 + 2**20, 2**31, 24 + 2**31))
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_far_ahead(direction, ahead):
@@ -131,6 +133,7 @@ def test_before_enable(direction):
     bench.check(descriptors[:20])
 
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("values, good", (((20,), False), ((20, 30), True), ((24,), True), ((25 + RING + 24,), False)))
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_while_paused(direction, values, good):
@@ -165,7 +168,7 @@ def test_after_reset():
 # At Random ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", [*range(8), *full(*range(8, 40))])
 def test_random_doorbells(seed):
     """Doorbells at random times, pauses between them; one of them may be wrong."""
     bench = Bench(("reader", "writer")[seed % 2], ring_log2=5, seed=seed, stall=0.1, jitter=60, reorder=True,

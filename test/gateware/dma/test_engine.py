@@ -48,6 +48,7 @@ def test_longest(direction):
     bench.check(bench.pushed)
 
 
+@pytest.mark.one_at_a_time(mps=256, mrrs=512)
 @pytest.mark.parametrize("mps, mrrs", ((128, 128), (256, 512), (512, 4096)))
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_request_sizes(direction, mps, mrrs):

@@ -19,6 +19,7 @@ def split(bench, descriptors, count):
     return [descriptors[a:b] for a, b in zip([0, *cuts], [*cuts, len(descriptors)])]
 
 
+@pytest.mark.one_at_a_time(width=128)
 @pytest.mark.parametrize("width", (64, 128, 256))
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_tables(direction, width):
@@ -160,6 +161,7 @@ def test_speculative_fetch_lands_as_link_is_followed(direction):
         bench.check(descriptors)
 
 
+@pytest.mark.one_at_a_time(tags=4)
 @pytest.mark.parametrize("tags", (2, 4))
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_link_meets_retirement(direction, tags):

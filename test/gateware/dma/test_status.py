@@ -9,6 +9,7 @@
 import pytest
 
 from test.gateware.dma.bench import REASON, REGS, Bench
+from test.gateware.simulation import full
 
 DIRECTIONS = ("reader", "writer")
 
@@ -24,6 +25,7 @@ def with_interrupts(bench, count, length=64):
     return descriptors
 
 
+@pytest.mark.one_at_a_time(width=128)
 @pytest.mark.parametrize("status", (0x0030_0040, 0x56_0000_1230), ids=("3dw", "4dw"))
 @pytest.mark.parametrize("width", (64, 128, 256))
 @pytest.mark.parametrize("direction", DIRECTIONS)
@@ -179,7 +181,7 @@ def test_slow_block():
     bench.until(lambda: len(bench.msi.times) == 2, 50)
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("direction", ("reader", *full("writer")))
 def test_block_ends_when_engine_stops(direction):
     """A stop is reported, with an MSI, in any state of the previous block."""
     for latency in range(5, 80):
@@ -196,7 +198,7 @@ def test_block_ends_when_engine_stops(direction):
         assert bench.flag("IDLE")
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("direction", ("reader", *full("writer")))
 def test_interrupt_while_block_begins(direction):
     """An interrupt in the same cycle in which a block begins is reported by the next block."""
     for latency in range(5, 60):
@@ -238,7 +240,8 @@ def test_reset_in_block(beats):
 # Bus Mastering Off --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("interrupt", (False, True))
+@pytest.mark.one_at_a_time
+@pytest.mark.parametrize("interrupt", (True, *full(False)))
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_dropped_block_is_told_again(direction, interrupt):
     """Blocks are dropped from any time on around the first; later there is a block, then its MSI if it has one."""

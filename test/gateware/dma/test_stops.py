@@ -59,6 +59,7 @@ def check_stop(bench, descriptors, position, reason, stopped=0):
 # Errors of the Host -------------------------------------------------------------------------------
 
 
+@pytest.mark.one_at_a_time(position=13)
 @pytest.mark.parametrize("position", POSITIONS)
 @pytest.mark.parametrize("reason", HOST_ERROR)
 def test_data_fails(reason, position):
@@ -71,6 +72,7 @@ def test_data_fails(reason, position):
     check_stop(bench, descriptors, position, reason, stopped)
 
 
+@pytest.mark.one_at_a_time(position=13)
 @pytest.mark.parametrize("position", POSITIONS)
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_fetch_fails(direction, position):
@@ -142,6 +144,7 @@ WRONG = {
 }
 
 
+@pytest.mark.one_at_a_time(position=13)
 @pytest.mark.parametrize("position", POSITIONS)
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.__name__)
 @pytest.mark.parametrize("direction", DIRECTIONS)
@@ -153,6 +156,7 @@ def test_wrong_descriptor(direction, wrong, position):
     check_stop(bench, descriptors, position, WRONG[wrong])
 
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("position", (0, 13))
 @pytest.mark.parametrize("link", (False, True))
 @pytest.mark.parametrize("bit", range(26, 31))
@@ -177,6 +181,7 @@ def test_last_is_no_reserved_bit(direction):
     bench.check(descriptors)
 
 
+@pytest.mark.one_at_a_time(position=13)
 @pytest.mark.parametrize("position", POSITIONS)
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_wrong_descriptor_in_table(direction, position):
@@ -234,6 +239,7 @@ def link_in_the_middle(bench, slot, good):
     return Link([good, Link([good], TABLES + 256), good], TABLES)
 
 
+@pytest.mark.one_at_a_time(position=13)
 @pytest.mark.parametrize("position", POSITIONS)
 @pytest.mark.parametrize("wrong", (link_empty, link_unaligned, link_to_itself, link_table_to_itself,
     links_in_a_circle, links_without_end, link_in_the_middle), ids=lambda wrong: wrong.__name__)

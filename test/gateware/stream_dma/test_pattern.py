@@ -12,9 +12,9 @@ from migen import *
 
 from litepcie_soc.stream_dma.pattern import PatternEnds, bytes_of, ends, words
 
-from test.gateware.simulation import simulate
+from test.gateware.simulation import full, simulate
 
-WIDTHS = (64, 128, 512)
+WIDTHS = (128, 512, *full(64))
 
 
 def value(beat, width):

@@ -11,9 +11,10 @@ from math import ceil
 import pytest
 
 from test.gateware.dma.bench import HOST_HIGH, HOST_LOW
+from test.gateware.simulation import full
 from test.gateware.stream_dma.bench import Bench, Descriptor
 
-WIDTHS = (64, 128, 256, 512)
+WIDTHS = (128, 512, *full(64, 256))
 WAITS  = ("WAIT_DESCRIPTOR", "WAIT_TAG", "WAIT_LINK", "WAIT_DATA")
 
 

@@ -9,6 +9,7 @@
 import pytest
 
 from test.gateware.dma.bench import HOST_LOW, REASON, TABLES, Link
+from test.gateware.simulation import full
 from test.gateware.stream_dma.bench import Bench, Descriptor, fill
 
 COUNT      = 20
@@ -95,6 +96,7 @@ def test_reason_does_not_wait_for_the_user():
     clean_reader(bench)
 
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("direction", ("reader", "writer"))
 @pytest.mark.parametrize("position", POSITIONS)
 def test_zero_length(direction, position):
@@ -152,7 +154,7 @@ def test_table_fails_within_a_buffer():
 
 
 @pytest.mark.one_at_a_time
-@pytest.mark.parametrize("width", (64, 256))
+@pytest.mark.parametrize("width", (128, *full(64, 256)))
 @pytest.mark.parametrize("cycles", (20, 45, 70, 100, 150, 333))
 @pytest.mark.parametrize("direction", ("reader", "writer"))
 def test_reset_in_the_middle(direction, cycles, width):

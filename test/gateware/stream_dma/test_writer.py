@@ -9,9 +9,10 @@
 import pytest
 
 from test.gateware.dma.bench import HOST_HIGH, HOST_LOW, TABLES, Link
+from test.gateware.simulation import full
 from test.gateware.stream_dma.bench import Bench, Descriptor, fill
 
-WIDTHS  = (64, 128, 256, 512)
+WIDTHS  = (128, 64, 512, *full(256))
 LENGTHS = (1, 2, 3, 4, 63, 64, 65, 255, 256, 257, 1000, 4096, 4097)
 OFFSETS = (0, 1, 2, 3, 31, 4092, 4095)
 

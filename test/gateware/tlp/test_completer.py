@@ -14,7 +14,7 @@ import pytest
 
 from litepcie_soc.common.memory_ports import memory_data_layout
 
-from test.gateware.simulation import TLP, Watch, memory_read, memory_write, written_bytes
+from test.gateware.simulation import TLP, WIDTHS, Watch, full, memory_read, memory_write, written_bytes
 from test.gateware.tlp.bench import Bench
 from test.gateware.tlp.host import CARD, HOST
 
@@ -171,7 +171,7 @@ def register_requests(rng):
 
 
 @pytest.mark.one_at_a_time(data_width=128)
-@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+@pytest.mark.parametrize("data_width", WIDTHS)
 @pytest.mark.parametrize("shape, endianness", [("shared", "big"), ("split", "little")])
 def test_registers(data_width, shape, endianness):
     requests = register_requests(random.Random(data_width))
@@ -210,7 +210,7 @@ def long_requests(rng, base, writes):
 
 
 @pytest.mark.one_at_a_time(data_width=128)
-@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+@pytest.mark.parametrize("data_width", WIDTHS)
 @pytest.mark.parametrize("shape, endianness", [("shared", "big"), ("split", "little")])
 def test_long_reads_of_window(data_width, shape, endianness):
     requests = long_requests(random.Random(data_width), WINDOW + 0x3000, True)
@@ -220,7 +220,7 @@ def test_long_reads_of_window(data_width, shape, endianness):
     assert bench.errors["refused"] == 0
 
 
-@pytest.mark.parametrize("data_width", [64, 256])
+@pytest.mark.parametrize("data_width", [64, *full(256)])
 def test_long_reads_of_registers(data_width):
     """As of the window, and no register is read that the request does not enable."""
     requests = long_requests(random.Random(data_width), BAR0 + 0x3000, False)
@@ -231,7 +231,7 @@ def test_long_reads_of_registers(data_width):
     assert len(reads) >= sum(tlp.length for tlp in requests if not tlp.fmt & 2)
 
 
-@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+@pytest.mark.parametrize("data_width", WIDTHS)
 def test_rate_of_window_reads(data_width):
     """A dword per cycle, if the memory has the latency of block RAM: other traffic does not wait for long."""
     requests = [memory_read(WINDOW, 4096, requester=HOST)]
@@ -240,7 +240,7 @@ def test_rate_of_window_reads(data_width):
     assert cycles[-1] - cycles[0] < {64: 4000, 128: 2400, 256: 1700, 512: 1400}[data_width]
 
 
-@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+@pytest.mark.parametrize("data_width", WIDTHS)
 def test_beyond_the_window(data_width):
     """A window that is smaller than its half of BAR0 repeats nothing: reads are 0, writes are dropped."""
     size = 0x4000
@@ -290,7 +290,7 @@ def window_requests(rng):
 
 
 @pytest.mark.one_at_a_time(data_width=128)
-@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+@pytest.mark.parametrize("data_width", WIDTHS)
 @pytest.mark.parametrize("shape, endianness", [("shared", "big"), ("split", "little")])
 def test_window(data_width, shape, endianness):
     """Writes and reads are served in order, so that every read returns the data of the writes before it."""
@@ -301,7 +301,7 @@ def test_window(data_width, shape, endianness):
     assert bench.errors["refused"] == 0
 
 
-@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+@pytest.mark.parametrize("data_width", WIDTHS)
 def test_write_combined_writes_at_full_rate(data_width):
     """Back-to-back writes of 64 bytes: the layer accepts a beat of the PHY in every cycle."""
     requests = [memory_write(WINDOW + 64*n, bytes(range(n, n + 64)), requester=HOST) for n in range(40)]
@@ -311,7 +311,7 @@ def test_write_combined_writes_at_full_rate(data_width):
     check_all(requests, bench, board.memory)
 
 
-@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+@pytest.mark.parametrize("data_width", WIDTHS)
 def test_window_writes_of_any_length_at_full_rate(data_width):
     """Writes of whole dwords to word boundaries, with both header sizes: a beat of the PHY in every cycle."""
     rng      = random.Random(data_width)
@@ -362,7 +362,7 @@ UNSUPPORTED = {
 }
 
 
-@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+@pytest.mark.parametrize("data_width", WIDTHS)
 def test_unsupported_requests(data_width):
     """Each is completed with UR and the fields of its request; the requests around them are served."""
     requests = []

@@ -11,7 +11,8 @@ import pytest
 from litepcie_soc.tlp.parser import Parser
 
 from test.gateware.simulation import (
-    Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write, pattern, read_completions, simulate,
+    TLP, WIDTHS, Stalls, Watch, accept, drive, forever, full, memory_read, memory_write, pattern, read_completions,
+    simulate,
 )
 
 # Model --------------------------------------------------------------------------------------------
@@ -70,13 +71,14 @@ def run(data_width, endianness, sent, share):
 
 # Tests --------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+@pytest.mark.one_at_a_time
+@pytest.mark.parametrize("data_width", [64, 128, 512, *full(256)])
 @pytest.mark.parametrize("endianness", ["big", "little"])
 def test_round_trip_with_stalls(data_width, endianness):
     run(data_width, endianness, tlps(random.Random(1)), 0.3)
 
 
-@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+@pytest.mark.parametrize("data_width", WIDTHS)
 def test_no_idle_cycle_on_input(data_width):
     """The parser accepts a beat in every cycle, for any sequence of TLPs."""
     sent = tlps(random.Random(2))
@@ -84,7 +86,7 @@ def test_no_idle_cycle_on_input(data_width):
     assert output.beats[-1]["cycle"] <= len(beats) + 2
 
 
-@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+@pytest.mark.parametrize("data_width", WIDTHS)
 def test_digest_is_dropped(data_width):
     """A TLP digest after the payload is dropped, even if it takes an extra beat."""
     rng  = random.Random(3)

@@ -14,7 +14,7 @@ import pytest
 
 from litepcie_soc.tlp import layer
 
-from test.gateware.simulation import Stalls, Watch, accept
+from test.gateware.simulation import WIDTHS, Stalls, Watch, accept, full
 from test.gateware.tlp.bench import Bench, Reader, SplitPHY
 from test.gateware.tlp.host import Host
 
@@ -48,7 +48,8 @@ def run_readers(bench, readers, **options):
 
 # Tests --------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+@pytest.mark.one_at_a_time(data_width=128)
+@pytest.mark.parametrize("data_width", [64, 128, 512, *full(256)])
 @pytest.mark.parametrize("shape, endianness", [("shared", "big"), ("split", "little")])
 def test_random_reads(data_width, shape, endianness):
     """Three clients, completions of 64 bytes in random order, stalls at all streams: all data is correct."""
@@ -78,7 +79,7 @@ def test_longest_request():
 
 
 @pytest.mark.one_at_a_time(data_width=128)
-@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+@pytest.mark.parametrize("data_width", WIDTHS)
 @pytest.mark.parametrize("split, offset", [(64, 0), (256, 0), (64, 1), (64, 5), (64, 12), (64, 31)])
 def test_completions_at_full_rate(data_width, split, offset):
     """Reads of 512 bytes to any byte alignment: the layer accepts a beat of completions in every cycle."""
@@ -150,7 +151,7 @@ def test_one_client_reaches_all_tags_that_are_not_reserved(reserves):
     assert bench.errors == NO_ERRORS
 
 
-@pytest.mark.parametrize("blocks", [1, 8, 9, 20])
+@pytest.mark.parametrize("blocks", [1, 9, *full(8, 20)])
 def test_completion_buffer_is_not_exceeded(blocks):
     """A read of 512 bytes that is not aligned needs 9 blocks. If the buffer is smaller, reads are issued one by one.
     Room is given back with each completion, so a buffer that is not a multiple of 9 blocks is used too."""
@@ -162,6 +163,7 @@ def test_completion_buffer_is_not_exceeded(blocks):
     assert bench.host.most_blocks in {1: [9], 8: [9], 9: [9], 20: [18, 19, 20]}[blocks]
 
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("split", [64, 128, 192, 256])
 @pytest.mark.parametrize("rcb", [64, 128])
 def test_completion_buffer_is_not_exceeded_and_given_back(rcb, split):

@@ -12,7 +12,7 @@ from litepcie_soc.common.pcie import first_byte_lane
 from litepcie_soc.tlp.request import RequestBuilder
 
 from test.gateware.simulation import (
-    Stalls, TLP, Watch, accept, byte_enables, drive, forever, simulate, written_bytes,
+    TLP, WIDTHS, Stalls, Watch, accept, byte_enables, drive, forever, full, simulate, written_bytes,
 )
 
 REQUESTER = 0x0308
@@ -109,13 +109,14 @@ def run(data_width, endianness, made, share, allowed=3, **options):
 LENGTHS = (1, 2, 3, 4, 5, 7, 8, 16, 33, 64)
 
 
-@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+@pytest.mark.one_at_a_time
+@pytest.mark.parametrize("data_width", [64, 128, 512, *full(256)])
 @pytest.mark.parametrize("endianness", ["big", "little"])
 def test_round_trip_with_stalls(data_width, endianness):
     run(data_width, endianness, requests(random.Random(1), LENGTHS), 0.3)
 
 
-@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+@pytest.mark.parametrize("data_width", WIDTHS)
 def test_no_idle_beat_between_tlps(data_width):
     """While requests wait, every cycle carries a beat."""
     packets, _ = run(data_width, "big", requests(random.Random(2), (1, 4, 9, 64, 129)), 0)
@@ -127,6 +128,7 @@ def test_longest():
     run(128, "big", [(0x1000, bytes(range(256))*16, None), (0x2000, 4096, 3)], 0)
 
 
+@pytest.mark.one_at_a_time(allowed=3, attributes=3)
 @pytest.mark.parametrize("allowed", range(4))
 @pytest.mark.parametrize("attributes", range(4))
 def test_attributes(attributes, allowed):

@@ -8,7 +8,7 @@
 
 import pytest
 
-from test.gateware.simulation import Stalls, memory_read
+from test.gateware.simulation import Stalls, full, memory_read
 from test.gateware.tlp.bench import Bench, Reader, Writer
 from test.gateware.tlp.host import HOST, Host
 from test.gateware.tlp.test_reads import NO_ERRORS
@@ -39,7 +39,7 @@ def saturated(data_width):
     return order
 
 
-@pytest.mark.parametrize("data_width", [64, 256])
+@pytest.mark.parametrize("data_width", [64, *full(256)])
 def test_no_port_starves(data_width):
     """Three writers and the reads are served round robin, and so are the readers among the reads.
 
@@ -61,7 +61,7 @@ def test_no_port_starves(data_width):
 
 # Rates --------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("data_width", [256, 512])
+@pytest.mark.parametrize("data_width", [512, *full(256)])
 def test_read_every_two_cycles(data_width):
     """The layer issues a request every two cycles, and completes and retires one every two cycles.
 

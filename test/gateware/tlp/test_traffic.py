@@ -40,6 +40,7 @@ CASES = {
 }
 
 
+@pytest.mark.one_at_a_time(case="everything")
 @pytest.mark.parametrize("tags, rcb", [(32, 64), (64, 128)])
 @pytest.mark.parametrize("case", CASES)
 def test_random_traffic(case, tags, rcb):

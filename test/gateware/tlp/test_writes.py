@@ -10,7 +10,7 @@ import random
 
 import pytest
 
-from test.gateware.simulation import Stalls, memory_read
+from test.gateware.simulation import WIDTHS, Stalls, memory_read
 from test.gateware.tlp.bench import Bench, Reader, Writer
 from test.gateware.tlp.host import HOST, Host
 
@@ -35,7 +35,7 @@ def expected(writers):
 # Tests --------------------------------------------------------------------------------------------
 
 @pytest.mark.one_at_a_time(data_width=128)
-@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+@pytest.mark.parametrize("data_width", WIDTHS)
 @pytest.mark.parametrize("shape, endianness", [("shared", "big"), ("split", "little")])
 def test_writes_and_reads_together(data_width, shape, endianness):
     """Three writers and a reader, with register reads of the host in between and stalls at all streams."""
@@ -61,7 +61,7 @@ def registers(bench):
     bench.sync += bus.ack.eq(bus.cyc & bus.stb & ~bus.ack)
 
 
-@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+@pytest.mark.parametrize("data_width", WIDTHS)
 def test_no_idle_beat(data_width):
     """While two writers and a reader have packets, every cycle carries a beat."""
     bench   = Bench(data_width, host=Host(latency=3000), buffer_blocks=1000)
@@ -74,7 +74,7 @@ def test_no_idle_beat(data_width):
     assert cycles == list(range(cycles[0], cycles[0] + len(cycles)))
 
 
-@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
+@pytest.mark.parametrize("data_width", WIDTHS)
 def test_no_idle_beat_at_any_length(data_width):
     """Writes of 1 to 512 bytes, aligned or not, with both header sizes in turn: every cycle carries a beat."""
     rng     = random.Random(data_width)
