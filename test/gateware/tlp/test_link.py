@@ -112,7 +112,7 @@ def test_truncated_completion(data_width, shape, down):
     reads = [(0x1000 * n, size, 0x40 * n) for n in range(3 * beats)]
     data  = bytes(range(size))
     reader = Reader(port, reads, bench.stalls())
-    reader.check_retired = lambda reason, count: reader.retired.append((reason, count))
+    reader.check_retired = lambda reason, count, cycle: reader.retired.append((reason, count))
 
     def answer(n, beats=None):
         """Completes request n of the reader."""

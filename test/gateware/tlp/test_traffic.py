@@ -78,6 +78,7 @@ def test_seven_channels_share_evenly():
     assert sum(shares)**2/(7*sum(share**2 for share in shares)) >= 0.99
 
 
+@pytest.mark.full
 def test_one_of_seven_channels_reaches_what_a_single_one_does():
     alone   = build(channels(1), tags=64, blocks=(1000, 1000))(active=1, **FLOOD)["bytes"][0]
     seventh = build(channels(7), tags=64, blocks=(1000, 1000))(active=1, **FLOOD)["bytes"][0]
