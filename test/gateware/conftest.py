@@ -47,6 +47,14 @@ def pytest_collection_modifyitems(items):
             if count_unusual(item, usual, marker.kwargs) > 1:
                 item.add_marker(pytest.mark.full)
 
+# Parameters ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=("reader", "writer"))
+def direction(request):
+    """Of an engine: the reader reads host memory, the writer writes it."""
+    return request.param
+
 # Failures -----------------------------------------------------------------------------------------
 
 

@@ -363,6 +363,14 @@ class Bench:
         return [self.rng.randint(1, self.rng.choice((8, 100, longest))) for _ in range(count)]
 
 
+def started(*args, bench=Bench, **kwargs):
+    """A bench whose engine runs, with the snapshot that `check` compares with."""
+    one = bench(*args, **kwargs)
+    one.start()
+    one.expect()
+    return one
+
+
 def source_of(condition):
     """Text of a condition, if it is a lambda alone in its line."""
     try:

@@ -10,7 +10,6 @@ import pytest
 
 from test.gateware.dma.bench import MEMORY_SIZE, REASON, TABLES, Bench, Descriptor, Link
 
-DIRECTIONS = ("reader", "writer")
 POSITION   = 5
 
 # Errors -------------------------------------------------------------------------------------------
@@ -56,7 +55,6 @@ def moved_on(other, before):
 
 @pytest.mark.one_at_a_time
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.__name__)
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_other_engine_keeps_working(direction, wrong):
     """The reason is in STATUS and in the block, nothing after it is counted; a reset affects that engine only."""
     bench = Bench(direction, stall=0.1, reorder=True, jitter=20, ring_log2=5)

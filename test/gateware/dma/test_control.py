@@ -8,22 +8,18 @@
 
 import pytest
 
-from test.gateware.dma.bench import HOST_LOW, REGS, Bench, Descriptor
+from test.gateware.dma.bench import HOST_LOW, REGS, Bench, Descriptor, started
 from test.gateware.simulation import full
 
-DIRECTIONS  = ("reader", "writer")
 WAITS       = ("WAIT_DESCRIPTOR", "WAIT_TAG", "WAIT_LINK", "WAIT_DATA")
 FIRST_COUNT = 0xffffffe5
 
 # Doorbell -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_doorbell_while_running(direction):
     """The doorbell makes one slot available at a time, at any time; the ring wraps."""
-    bench = Bench(direction, ring_log2=3, stall=0.1, reorder=True)
-    bench.start()
-    bench.expect()
+    bench = started(direction, ring_log2=3, stall=0.1, reorder=True)
     descriptors = bench.place_apart(bench.random_lengths(60, 300))
     for descriptor in descriptors:
         bench.until(lambda: bench.doorbell - bench.completed < 8)
@@ -33,7 +29,6 @@ def test_doorbell_while_running(direction):
     bench.check(descriptors)
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_counts_wrap(direction):
     """DOORBELL and COMPLETED wrap at 2^32 during a transfer."""
     bench = Bench(direction, ring_log2=3, first_count=FIRST_COUNT)
@@ -50,8 +45,7 @@ def test_counts_wrap(direction):
 @pytest.mark.parametrize("direction", ("reader", *full("writer")))
 def test_largest_ring(direction):
     """4096 descriptors, all made available at once; twice."""
-    bench = Bench(direction, ring_log2=12, reorder=True)
-    bench.start()
+    bench = started(direction, ring_log2=12, reorder=True)
     for _ in range(2):
         bench.expect()
         descriptors = bench.place_apart([bench.rng.randint(1, 6) for _ in range(4096)], guard=2)
@@ -60,7 +54,6 @@ def test_largest_ring(direction):
         bench.check(descriptors)
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_doorbell_before_enable(direction):
     bench = Bench(direction)
     descriptors = bench.place_apart([100, 200])
@@ -75,12 +68,9 @@ def test_doorbell_before_enable(direction):
 # Enable -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_pause(direction):
     """Without ENABLE the engine pauses after a whole descriptor; with it, the rest follows."""
-    bench = Bench(direction, stall=0.2, reorder=True, jitter=30, mrrs=128)
-    bench.start()
-    bench.expect()
+    bench = started(direction, stall=0.2, reorder=True, jitter=30, mrrs=128)
     descriptors = bench.place_apart(bench.rng.choices((1, 40, 300, 2500), k=40))
     bench.push(*descriptors)
     paused = set()
@@ -108,7 +98,6 @@ def test_pause(direction):
 
 @pytest.mark.one_at_a_time
 @pytest.mark.parametrize("by_register", (True, False), ids=("register", "signal"))
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_reset_at_any_time(direction, by_register):
     """A reset in each phase of a transfer drains the requests in flight, and the next run is clean."""
     bench = Bench(direction, stall=0.2, reorder=True, jitter=100, latency=60)
@@ -142,7 +131,6 @@ def test_reset_at_any_time(direction, by_register):
         bench.reset()
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_reset_of_waiting_msi(direction):
     """A PHY that accepts no MSI does not delay a reset."""
     bench = Bench(direction)
@@ -159,8 +147,7 @@ def test_reset_of_waiting_msi(direction):
 
 def test_reset_waits():
     """RESET stays 1 until the last completion arrived; its bytes are not counted."""
-    bench = Bench("reader", latency=500)
-    bench.start()
+    bench = started("reader", latency=500)
     bench.push(*bench.place_apart([2000]))
     bench.until(lambda: bench.data.issued)
     bench.write("CONTROL", REGS["ENGINE_CONTROL_RESET"])
@@ -187,7 +174,6 @@ def test_registers_read_back():
     del REGS["ENGINE_HOLE"]
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_ring_registers_while_enabled(direction):
     """Writes to the registers of ring and status block do nothing while the engine is enabled, and read back as before;
     the same holds in a pause before the engine is idle."""
@@ -216,9 +202,7 @@ def test_ring_registers_while_enabled(direction):
 
 def test_ring_registers_while_paused():
     """In a pause the host may move ring and status block, once the engine is idle."""
-    bench = Bench("reader", ring_log2=3)
-    bench.start()
-    bench.expect()
+    bench = started("reader", ring_log2=3)
     descriptors = bench.place_apart([30] * 8)
     bench.push(*descriptors[:3])
     bench.finish()
@@ -236,8 +220,7 @@ def test_ring_registers_while_paused():
 
 def test_low_half_latches_high():
     """ACTIVE is one consistent value, although the two halves are read while it wraps at 2^32."""
-    bench = Bench("reader", latency=2000, first_count=FIRST_COUNT)
-    bench.start()
+    bench = started("reader", latency=2000, first_count=FIRST_COUNT)
     bench.push(*bench.place_apart([100]))
     low = bench.read("ACTIVE_LO")
     assert FIRST_COUNT <= low

@@ -10,10 +10,9 @@ import struct
 
 import pytest
 
-from test.gateware.dma.bench import REASON, TABLES, Bench, Descriptor, Link
+from test.gateware.dma.bench import REASON, TABLES, Bench, Descriptor, Link, started
 from test.gateware.simulation import full
 
-DIRECTIONS  = ("reader", "writer")
 FIRST_COUNT = 0xfffffff8
 WHOLE       = (0, 1, 2, 3)
 
@@ -42,12 +41,9 @@ def fetched(bench):
 
 @pytest.mark.one_at_a_time
 @pytest.mark.parametrize("width", (128, 256, *full(512)))
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_alone(direction, width):
     """A descriptor in the registers is not fetched; DOORBELL reads as if it had been written."""
-    bench = Bench(direction, width)
-    bench.start()
-    bench.expect()
+    bench = started(direction, width)
     descriptors = bench.place_apart([300, 1, 5000])
     for n, descriptor in enumerate(descriptors):
         descriptor.interrupt = True
@@ -60,11 +56,9 @@ def test_alone(direction, width):
     assert [bench.read(f"DIRECT{n}") for n in range(4)] == [0]*4 and bench.read("DIRECT_DOORBELL") == 0
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_start_up(direction):
     """Data begins to move without the round trip of a fetch."""
-    bench = Bench(direction, latency=500)
-    bench.start()
+    bench = started(direction, latency=500)
     push_direct(bench, Descriptor(600, 0, bench.host.regions[0][0]))
     rung = bench.now
     bench.until(lambda: bench.data.requests if direction == "reader" else bench.data.packets)
@@ -73,12 +67,9 @@ def test_start_up(direction):
 
 @pytest.mark.one_at_a_time
 @pytest.mark.parametrize("count", (2, 3, 20))
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_first_of_several(direction, count):
     """The engine fetches from the next slot on while it executes the direct descriptor; up to the doorbell."""
-    bench = Bench(direction, mrrs=128, latency=60)
-    bench.start()
-    bench.expect()
+    bench = started(direction, mrrs=128, latency=60)
     descriptors = bench.place_apart([70] * count)
     push_direct(bench, *descriptors)
     bench.finish()
@@ -87,11 +78,8 @@ def test_first_of_several(direction, count):
     assert sum(length for _, _, length in bench.descriptors.requests) == 16 * (count - 1)
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_link(direction):
-    bench = Bench(direction)
-    bench.start()
-    bench.expect()
+    bench = started(direction)
     descriptors = bench.place_apart([50] * 12)
     push_direct(bench, Link(descriptors[:6], TABLES), *descriptors[6:])
     bench.finish()
@@ -99,11 +87,8 @@ def test_link(direction):
     assert bench.read("COMPLETED") == 7
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_wrong_descriptor(direction):
-    bench = Bench(direction)
-    bench.start()
-    bench.expect()
+    bench = started(direction)
     push_direct(bench, Descriptor(0, 0, bench.host.regions[0][0]))
     block = bench.stop()
     assert (block.reason, block.completed) == (REASON["ZERO_LENGTH"], 0)
@@ -115,9 +100,7 @@ def test_wrong_descriptor(direction):
 @pytest.mark.parametrize("dwords", ((0, 1, 2), (1, 2, 3), (1, 0, 2, 3), (0, 2, 1, 3), (3, 2, 1, 0), (0, 1, 3, 2), ()))
 def test_not_whole(dwords):
     """Dwords that are missing or out of order: the descriptor is fetched."""
-    bench = Bench("reader")
-    bench.start()
-    bench.expect()
+    bench = started("reader")
     descriptors = bench.place_apart([100, 200])
     for descriptor in descriptors:
         push_direct(bench, descriptor, dwords=dwords)
@@ -128,9 +111,7 @@ def test_not_whole(dwords):
 
 def test_doorbell_first():
     """The doorbell overtakes the dwords: they do not count for the next descriptor, whatever its order."""
-    bench = Bench("reader")
-    bench.start()
-    bench.expect()
+    bench = started("reader")
     descriptors = bench.place_apart([100] * 6)
     for at, descriptor in enumerate(descriptors):
         bench.push(descriptor, ring=False)
@@ -141,12 +122,9 @@ def test_doorbell_first():
     assert fetched(bench) == list(range(6))
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_64_bits(direction):
     """Designs of 64 bits have the registers and ignore them: DIRECT_DOORBELL is DOORBELL."""
-    bench = Bench(direction, 64)
-    bench.start()
-    bench.expect()
+    bench = started(direction, 64)
     descriptors = bench.place_apart([100] * 2)
     for descriptor in descriptors:
         push_direct(bench, descriptor)
@@ -156,9 +134,7 @@ def test_64_bits(direction):
 
 
 def test_other_slot():
-    bench = Bench("reader")
-    bench.start()
-    bench.expect()
+    bench = started("reader")
     descriptors = bench.place_apart([100] * 2)
     for descriptor in descriptors:
         push_direct(bench, descriptor, tag=3)
@@ -169,9 +145,7 @@ def test_other_slot():
 
 def test_plain_doorbell():
     """After the four dwords the host writes DOORBELL: nothing is direct."""
-    bench = Bench("reader")
-    bench.start()
-    bench.expect()
+    bench = started("reader")
     descriptors = bench.place_apart([100] * 2)
     for at, descriptor in enumerate(descriptors):
         bench.push(descriptor, ring=False)
@@ -184,9 +158,7 @@ def test_plain_doorbell():
 
 def test_same_doorbell():
     """A doorbell that makes nothing available executes nothing, but leaves the descriptor to the next one."""
-    bench = Bench("reader")
-    bench.start()
-    bench.expect()
+    bench = started("reader")
     descriptor, = bench.place_apart([100])
     bench.push(descriptor, ring=False)
     write_direct(bench, 0)
@@ -198,11 +170,8 @@ def test_same_doorbell():
     bench.check([descriptor])
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_while_paused(direction):
-    bench = Bench(direction)
-    bench.start()
-    bench.expect()
+    bench = started(direction)
     descriptors = bench.place_apart([100] * 3)
     bench.enable(False)
     bench.cycles(5)
@@ -220,9 +189,7 @@ def test_while_paused(direction):
 
 
 def test_backwards():
-    bench = Bench("reader")
-    bench.start()
-    bench.expect()
+    bench = started("reader")
     descriptors = bench.place_apart([100] * 4)
     bench.push(*descriptors)
     bench.finish()

@@ -10,20 +10,17 @@ from dataclasses import replace
 
 import pytest
 
-from test.gateware.dma.bench import REASON, Bench
+from test.gateware.dma.bench import REASON, Bench, started
 from test.gateware.dma.test_stops import run_clean
 from test.gateware.simulation import full
 
-DIRECTIONS  = ("reader", "writer")
 FIRST_COUNT = 0xfffffff0
 RING        = 32
 
 
 def bench_with(direction, count, *, ring=True, **kwargs):
     """A ring that is full of descriptors, of which the doorbell makes ``count`` available."""
-    bench = Bench(direction, ring_log2=5, **kwargs)
-    bench.start()
-    bench.expect()
+    bench = started(direction, ring_log2=5, **kwargs)
     descriptors = bench.place_apart([50] * RING)
     bench.push(*descriptors, ring=False)
     bench.doorbell = bench.first + count & 0xffffffff
@@ -70,7 +67,6 @@ def check_stop(bench, descriptors, count):
 @pytest.mark.parametrize("back", (1, 4, 24))
 @pytest.mark.parametrize("wait", (0, 1, 2, 3, 8, 30, 150))
 @pytest.mark.parametrize("first", (0, FIRST_COUNT), ids=("0", "wrap"))
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_backwards(direction, first, wait, back):
     """At any time after the doorbell 24, also in the next cycle: the check itself takes two."""
     bench, descriptors = bench_with(direction, 24, first_count=first, latency=300)
@@ -79,7 +75,6 @@ def test_backwards(direction, first, wait, back):
     check_stop(bench, descriptors, 24)
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_behind_completed(direction):
     bench, descriptors = bench_with(direction, 24)
     bench.finish()
@@ -87,7 +82,6 @@ def test_behind_completed(direction):
     check_stop(bench, descriptors, 24)
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_between_completed_and_doorbell(direction):
     """The host waits for every single request, so COMPLETED is between the two doorbells for a long time."""
     bench, descriptors = bench_with(direction, 24, latency=100)
@@ -99,7 +93,6 @@ def test_between_completed_and_doorbell(direction):
 
 @pytest.mark.one_at_a_time
 @pytest.mark.parametrize("ahead", (RING + 1, 24 + 4096, 24 + 8192, 24 + 16384, 24 + 2**20, 2**31, 24 + 2**31))
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_far_ahead(direction, ahead):
     bench, descriptors = bench_with(direction, 24, latency=300)
     ring_at(bench, ahead)
@@ -116,7 +109,6 @@ def test_backwards_then_forwards():
 # While disabled -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_before_enable(direction):
     """While the engine is off it accepts nothing, so the last value counts."""
     bench, descriptors = bench_with(direction, 24, ring=False)
@@ -135,7 +127,6 @@ def test_before_enable(direction):
 
 @pytest.mark.one_at_a_time
 @pytest.mark.parametrize("values, good", (((20,), False), ((20, 30), True), ((24,), True), ((25 + RING + 24,), False)))
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_while_paused(direction, values, good):
     bench, descriptors = bench_with(direction, 24, latency=100)
     bench.until(lambda: bench.descriptors.requests)

@@ -8,9 +8,8 @@
 
 import pytest
 
-from test.gateware.dma.bench import HOST_HIGH, HOST_LOW, Bench, Descriptor
+from test.gateware.dma.bench import HOST_HIGH, HOST_LOW, Bench, Descriptor, started
 
-DIRECTIONS = ("reader", "writer")
 WIDTHS     = (64, 128, 256)
 LENGTHS    = (1, 2, 3, 4, 63, 64, 65, 4095, 4096, 4097)
 OFFSETS    = (0, 1, 2, 3, 4, 31, 4092, 4093, 4095)
@@ -21,10 +20,8 @@ OFFSETS    = (0, 1, 2, 3, 4, 31, 4092, 4093, 4095)
 @pytest.mark.one_at_a_time(width=128)
 @pytest.mark.parametrize("base", (HOST_LOW, HOST_HIGH), ids=("3dw", "4dw"))
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_sizes_and_offsets(direction, width, base):
-    bench = Bench(direction, width)
-    bench.start()
+    bench = started(direction, width)
     for length in LENGTHS:
         for n, host_offset in enumerate(OFFSETS):
             endpoint_offset = OFFSETS[(n * 5 + length) % len(OFFSETS)]
@@ -37,12 +34,9 @@ def test_sizes_and_offsets(direction, width, base):
     assert bench.read64("BYTES") == sum(LENGTHS) * len(OFFSETS)
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_longest(direction):
     """One descriptor for the whole memory: more than one hundred requests."""
-    bench = Bench(direction)
-    bench.start()
-    bench.expect()
+    bench = started(direction)
     bench.push(Descriptor(len(bench.memory), 0, HOST_LOW + 3))
     bench.finish()
     bench.check(bench.pushed)
@@ -50,11 +44,9 @@ def test_longest(direction):
 
 @pytest.mark.one_at_a_time(mps=256, mrrs=512)
 @pytest.mark.parametrize("mps, mrrs", ((128, 128), (256, 512), (512, 4096)))
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_request_sizes(direction, mps, mrrs):
     """No request is longer than allowed, and all but a descriptor's first and last are exactly that long."""
-    bench = Bench(direction, mps=mps, mrrs=mrrs)
-    bench.start()
+    bench = started(direction, mps=mps, mrrs=mrrs)
     bench.push(Descriptor(20000, 5, HOST_LOW + 100))
     bench.finish()
     size   = mrrs if direction == "reader" else mps
@@ -69,7 +61,6 @@ def test_request_sizes(direction, mps, mrrs):
 @pytest.mark.one_at_a_time(width=128)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_random(direction, width, seed):
     """Stalls on all ports, completions out of order, a small ring that wraps many times."""
     bench = Bench(direction, width, seed=seed, ring_log2=1 + seed, latency=10,
@@ -86,12 +77,9 @@ def test_random(direction, width, seed):
     assert bench.read("COMPLETED") == bench.read("DESCRIPTORS") == 120
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_blocks_report_only_landed_data(direction):
     """When a status block arrives, the data of every descriptor that it reports complete has landed."""
-    bench = Bench(direction, stall=0.2, reorder=True, jitter=100, latency=40)
-    bench.start()
-    bench.expect()
+    bench = started(direction, stall=0.2, reorder=True, jitter=100, latency=40)
     descriptors = bench.place_apart(bench.random_lengths(60, 800))
     for descriptor in descriptors:
         descriptor.interrupt = True

@@ -8,9 +8,8 @@
 
 import pytest
 
-from test.gateware.dma.bench import TABLES, Bench, Link
+from test.gateware.dma.bench import TABLES, Bench, Link, started
 
-DIRECTIONS = ("reader", "writer")
 
 
 def split(bench, descriptors, count):
@@ -21,12 +20,9 @@ def split(bench, descriptors, count):
 
 @pytest.mark.one_at_a_time(width=128)
 @pytest.mark.parametrize("width", (64, 128, 256))
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_tables(direction, width):
     """Ring slots are descriptors and tables in any order; a table counts as one slot."""
-    bench = Bench(direction, width, ring_log2=3, stall=0.1, reorder=True)
-    bench.start()
-    bench.expect()
+    bench = started(direction, width, ring_log2=3, stall=0.1, reorder=True)
     descriptors = bench.place_apart(bench.random_lengths(150, 400))
     entries, address = [], TABLES + 16
     for part in split(bench, descriptors, 40):
@@ -41,12 +37,9 @@ def test_tables(direction, width):
     assert bench.read("DESCRIPTORS") == len(descriptors)
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_chain_over_pages(direction):
     """Each table ends at the end of its page with a LINK to the next table; then the ring continues."""
-    bench = Bench(direction, ring_log2=2)
-    bench.start()
-    bench.expect()
+    bench = started(direction, ring_log2=2)
     descriptors = bench.place_apart(bench.random_lengths(100, 300))
     parts = split(bench, descriptors[:-3], 8)
     chain = None
@@ -62,12 +55,9 @@ def test_chain_over_pages(direction):
         TABLES // 4096 + n for n in range(8)}
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_links_in_a_row(direction):
     """Fifteen consecutive LINKs may lead to a descriptor, several times: each descriptor restarts the count."""
-    bench = Bench(direction)
-    bench.start()
-    bench.expect()
+    bench = started(direction)
     descriptors = bench.place_apart(bench.random_lengths(2, 300))
     for n, descriptor in enumerate(descriptors):
         entry = descriptor
@@ -78,34 +68,26 @@ def test_links_in_a_row(direction):
     bench.check(descriptors)
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_table_across_page(direction):
-    bench = Bench(direction)
-    bench.start()
-    bench.expect()
+    bench = started(direction)
     descriptors = bench.place_apart(bench.random_lengths(90, 100))
     bench.push(Link(descriptors, TABLES + 4096 - 16 * 7))
     bench.finish()
     bench.check(descriptors)
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_many_consecutive_links(direction):
     """Every slot is a LINK to one descriptor: each LINK discards everything prefetched."""
-    bench = Bench(direction, ring_log2=5, jitter=30, reorder=True)
-    bench.start()
-    bench.expect()
+    bench = started(direction, ring_log2=5, jitter=30, reorder=True)
     descriptors = bench.place_apart(bench.random_lengths(64, 64))
     bench.feed(Link([d], TABLES + 48 * n) for n, d in enumerate(descriptors))
     bench.check(descriptors)
     assert bench.read("COMPLETED") == 64
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_interrupt_of_link(direction):
     """INTERRUPT of a LINK reports the end of its table, INTERRUPT of a descriptor in it that descriptor."""
-    bench = Bench(direction)
-    bench.start()
+    bench = started(direction)
     descriptors = bench.place_apart([500] * 6)
     descriptors[1].interrupt = True
     bench.push(Link(descriptors, TABLES, interrupt=True))
@@ -118,9 +100,7 @@ def test_interrupt_of_link(direction):
 
 def test_failed_speculative_fetch_is_ignored():
     """The failure of a speculative fetch after a LINK in a table is ignored."""
-    bench = Bench("reader", ring_log2=2)
-    bench.start()
-    bench.expect()
+    bench = started("reader", ring_log2=2)
     descriptors = bench.place_apart([64] * 4)
     # The table is fetched together with the slot after it; only its last entry, a LINK, continues it.
     chain = Link([descriptors[0], Link([descriptors[1]], TABLES + 8192)], TABLES)
@@ -137,7 +117,6 @@ def test_failed_speculative_fetch_is_ignored():
     assert bench.reason == 0
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_speculative_fetch_lands_as_link_is_followed(direction):
     """Descriptors after a LINK land in every cycle around the one in which the LINK discards them."""
     bench = Bench(direction, latency=10, ring_log2=7)
@@ -163,7 +142,6 @@ def test_speculative_fetch_lands_as_link_is_followed(direction):
 
 @pytest.mark.one_at_a_time(tags=4)
 @pytest.mark.parametrize("tags", (2, 4))
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_link_meets_retirement(direction, tags):
     """The descriptors that a LINK discards arrive before it is followed, in the same cycle, or long after its table."""
     bench = Bench(direction, latency=10, ring_log2=7)

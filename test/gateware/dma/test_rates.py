@@ -12,10 +12,9 @@ import pytest
 
 from litepcie_soc.common.pcie import HEADER_3DW
 from litepcie_soc.dma.descriptor import PAIR_BITS
-from test.gateware.dma.bench import HOST_HIGH, HOST_LOW, Bench, Descriptor
+from test.gateware.dma.bench import HOST_HIGH, HOST_LOW, Descriptor, started
 from test.gateware.simulation import full
 
-DIRECTIONS = ("reader", "writer")
 WIDTHS     = (64, 128, 256)
 WAITS      = ("WAIT_DESCRIPTOR", "WAIT_TAG", "WAIT_LINK", "WAIT_DATA")
 
@@ -38,8 +37,7 @@ def test_writer_packets_back_to_back(width, base, endpoint):
     With 128 bits and a header of three dwords that is 17 beats, the whole TLP. With four dwords it is 16:
     the header fills a beat of its own, which the builder adds.
     """
-    bench = Bench("writer", width)
-    bench.start()
+    bench = started("writer", width)
     bench.push(*[Descriptor(4096, endpoint + 4096 * n, base + 4096 * n) for n in range(8)])
     bench.finish()
     word  = width // 8
@@ -53,8 +51,7 @@ def test_writer_packets_back_to_back(width, base, endpoint):
 @pytest.mark.parametrize("width", (128, 256, *full(64)))
 def test_reader_beat_per_cycle(width):
     """Once data flows, it flows across requests and descriptors in every cycle, except for the headers."""
-    bench = Bench("reader", width)
-    bench.start()
+    bench = started("reader", width)
     bench.push(*[Descriptor(4096, 4096 * n, HOST_LOW + 4096 * n) for n in range(8)])
     bench.finish()
     beats  = 8 * 4096 * 8 // width
@@ -68,8 +65,7 @@ def test_reader_beat_per_cycle(width):
 @pytest.mark.parametrize("width", (128, 256, *full(64)))
 def test_reader_request_per_cycle(width):
     """Within the first KiB, a request leaves in each cycle, with one cycle between descriptors on a narrow path."""
-    bench = Bench("reader", width, mrrs=128, latency=200)
-    bench.start()
+    bench = started("reader", width, mrrs=128, latency=200)
     bench.push(*[Descriptor(512, 512 * n, HOST_LOW + 512 * n) for n in range(4)])
     bench.finish()
     cycles = [cycle for cycle, _, _ in bench.data.requests]
@@ -81,8 +77,7 @@ def test_reader_request_per_cycle(width):
 @pytest.mark.parametrize("width", (64, 256))
 def test_reader_no_faster_than_data(width, mrrs):
     """After the first KiB, requests leave at the rate of the data path, headers included."""
-    bench = Bench("reader", width, mrrs=mrrs, latency=2000)
-    bench.start()
+    bench = started("reader", width, mrrs=mrrs, latency=2000)
     bench.push(*[Descriptor(4096, 4096 * n, HOST_LOW + 4096 * n) for n in range(4)])
     bench.finish(40000)
     requests = bench.data.requests[:bench.data.tags]
@@ -98,8 +93,7 @@ def test_reader_no_faster_than_data(width, mrrs):
 
 def chain(direction, width, size, latency=1):
     """Runs many descriptors of ``size`` bytes, each in words of its own, after one doorbell; returns the bench."""
-    bench = Bench(direction, width, ring_log2=10, latency=latency)
-    bench.start()
+    bench = started(direction, width, ring_log2=10, latency=latency)
     bench.push(*[Descriptor(size, max(size, width // 8) * n % 32768, HOST_LOW + size * n % 65536)
         for n in range(max(12, min(1024, 16384 // size)))])
     bench.finish(100000)
@@ -145,14 +139,12 @@ def test_reader_chain(width, size):
 
 
 @pytest.mark.one_at_a_time(width=128)
-@pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("width", WIDTHS)
 def test_small_descriptors(direction, width):
     """Descriptors of 8 bytes and a host without latency: measures the cycles the engine itself needs."""
     assert cycles_a_tlp(chain(direction, width, 8)) <= 2.05
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_small_descriptors_with_latency(direction):
     """The prefetch hides half a microsecond of latency at 125 MHz."""
     assert cycles_a_tlp(chain(direction, 128, 8, latency=60)) <= 2.3
@@ -160,11 +152,9 @@ def test_small_descriptors_with_latency(direction):
 # Start-up -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_start_up(direction):
     """The engine's own cycles in each stage of one transfer, without those of the host."""
-    bench = Bench(direction, 128, latency=20)
-    bench.start()
+    bench = started(direction, 128, latency=20)
     bench.cycles(20)
     bench.push(Descriptor(600, 0, HOST_LOW, interrupt=True), ring=False)
     rung = bench.now
@@ -190,11 +180,9 @@ def test_start_up(direction):
 
 
 @pytest.mark.parametrize("stall", (0, 0.3))
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_counters(direction, stall):
     """ACTIVE, the time from the doorbell to the last byte, is the cycles that moved data plus the wait counters."""
-    bench = Bench(direction, stall=stall, reorder=stall > 0)
-    bench.start()
+    bench = started(direction, stall=stall, reorder=stall > 0)
     moved = 0
     model = bench.models[-1] if direction == "reader" else bench.data
     clock = model.clock
@@ -235,8 +223,7 @@ def test_counters(direction, stall):
 ))
 def test_wait_reason(direction, slow, counter):
     """Most waits are counted for the part that is slow."""
-    bench = Bench(direction, latency=10)
-    bench.start()
+    bench = started(direction, latency=10)
     slow_down(bench, slow)
     bench.push(*bench.place_apart([600] * 10))
     bench.finish(100000)

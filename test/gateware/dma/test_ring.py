@@ -8,10 +8,9 @@
 
 import pytest
 
-from test.gateware.dma.bench import REASON, TABLES, Bench, Link
+from test.gateware.dma.bench import REASON, TABLES, Bench, Link, started
 from test.gateware.simulation import full
 
-DIRECTIONS = ("reader", "writer")
 
 # Bits of the data path, descriptors in the RAM, tags. A request is for half the RAM.
 SHAPES = (
@@ -68,8 +67,7 @@ def test_shapes(direction, width, descriptors, tags):
 @pytest.mark.parametrize("width, descriptors, tags", SHAPES)
 def test_fetches_ahead(width, descriptors, tags):
     """Outstanding requests are limited by tags and by room in the RAM, and by nothing else."""
-    bench = Bench("reader", width, ring_log2=9, latency=400, mrrs=4096, descriptors=descriptors, fetch_tags=tags)
-    bench.start()
+    bench = started("reader", width, ring_log2=9, latency=400, mrrs=4096, descriptors=descriptors, fetch_tags=tags)
     bench.push(*bench.place_apart([4] * 500))
     bench.until(lambda: bench.descriptors.requests)
     bench.cycles(100)

@@ -8,10 +8,9 @@
 
 import pytest
 
-from test.gateware.dma.bench import REASON, REGS, Bench
+from test.gateware.dma.bench import REASON, REGS, Bench, started
 from test.gateware.simulation import full
 
-DIRECTIONS = ("reader", "writer")
 
 
 def moderation(count, us):
@@ -28,11 +27,9 @@ def with_interrupts(bench, count, length=64):
 @pytest.mark.one_at_a_time(width=128)
 @pytest.mark.parametrize("status", (0x0030_0040, 0x56_0000_1230), ids=("3dw", "4dw"))
 @pytest.mark.parametrize("width", (64, 128, 256))
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_block(direction, width, status):
     """Without INTERRUPT there is one block when everything is done, and no MSI."""
-    bench = Bench(direction, width, status=status)
-    bench.start()
+    bench = started(direction, width, status=status)
     bench.push(*bench.place_apart([100, 200, 300]))
     bench.finish()
     bench.cycles(200)
@@ -41,11 +38,9 @@ def test_block(direction, width, status):
     assert len(bench.blocks) == 1 and not bench.msi.times
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_interrupt(direction):
     """A descriptor with INTERRUPT is reported while others follow it; its MSI comes after the block."""
-    bench = Bench(direction)
-    bench.start()
+    bench = started(direction)
     descriptors = bench.place_apart([100, 3000, 3000, 3000])
     descriptors[0].interrupt = True
     bench.push(*descriptors)
@@ -58,11 +53,9 @@ def test_interrupt(direction):
     assert len(bench.msi.times) == 1
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_every_interrupt_is_reported(direction):
     """Each MSI comes after a block that reports the descriptors it is for."""
-    bench = Bench(direction, stall=0.2)
-    bench.start()
+    bench = started(direction, stall=0.2)
     descriptors = with_interrupts(bench, 40)
     bench.push(*descriptors)
     bench.finish()
@@ -75,7 +68,6 @@ def test_every_interrupt_is_reported(direction):
         assert sum(before < time <= after for time in bench.msi.times) == 1
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_moderation_count(direction):
     bench = Bench(direction)
     bench.start(moderation(8, 60000))
@@ -87,7 +79,6 @@ def test_moderation_count(direction):
     assert len(bench.msi.times) == 4
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_moderation_time(direction):
     """The time starts with the first interrupt that waits. A microsecond is four cycles here."""
     bench = Bench(direction)
@@ -106,7 +97,6 @@ def test_moderation_time(direction):
     assert 950 < bench.msi.times[1] - bench.blocks[-1].cycle < 1050
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_moderation_while_busy(direction):
     """With continuous interrupts, MSIs come as often as moderation allows, and blocks more often."""
     bench = Bench(direction, ring_log2=4)
@@ -130,7 +120,6 @@ def test_moderation_zero(zero):
     assert len(bench.msi.times) == 4
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_an_idle_engine_does_not_moderate(direction):
     """A lone descriptor has its MSI at once; while descriptors follow, the count decides."""
     bench = Bench(direction, ring_log2=5)
@@ -155,7 +144,6 @@ def test_vector():
     bench.until(lambda: bench.msi.times)
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_stop_is_not_moderated(direction):
     bench = Bench(direction)
     bench.start(moderation(1000, 60000))
@@ -169,8 +157,7 @@ def test_stop_is_not_moderated(direction):
 
 def test_slow_block():
     """Descriptors that complete while a block is in flight are reported by the next block."""
-    bench = Bench("reader", latency=400)
-    bench.start()
+    bench = started("reader", latency=400)
     first, second = with_interrupts(bench, 2)
     bench.push(first)
     bench.until(lambda: bench.blocks_port.packets)
@@ -185,8 +172,7 @@ def test_slow_block():
 def test_block_ends_when_engine_stops(direction):
     """A stop is reported, with an MSI, in any state of the previous block."""
     for latency in range(5, 80):
-        bench = Bench(direction, latency=10)
-        bench.start()
+        bench = started(direction, latency=10)
         descriptors = with_interrupts(bench, 3, 8)
         descriptors[2].length = 0
         take_blocks_after(bench, latency)
@@ -202,8 +188,7 @@ def test_block_ends_when_engine_stops(direction):
 def test_interrupt_while_block_begins(direction):
     """An interrupt in the same cycle in which a block begins is reported by the next block."""
     for latency in range(5, 60):
-        bench = Bench(direction, latency=10, mrrs=128)
-        bench.start()
+        bench = started(direction, latency=10, mrrs=128)
         take_blocks_after(bench, latency)
         bench.push(*with_interrupts(bench, 20, 8), *bench.place_apart([40000]))
         bench.until(lambda: bench.completed == 20, 300)
@@ -226,8 +211,7 @@ def take_blocks_after(bench, latency):
 @pytest.mark.parametrize("beats", (1, 2, 3))
 def test_reset_in_block(beats):
     """A block that has begun is sent whole at a reset; its ``sent`` does not count for the next block."""
-    bench = Bench("reader", 64, latency=30)
-    bench.start()
+    bench = started("reader", 64, latency=30)
     bench.push(*with_interrupts(bench, 1))
     bench.until(lambda: bench.blocks_port.beats == beats)
     bench.reset()
@@ -242,12 +226,10 @@ def test_reset_in_block(beats):
 
 @pytest.mark.one_at_a_time
 @pytest.mark.parametrize("interrupt", (True, *full(False)))
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_dropped_block_is_told_again(direction, interrupt):
     """Blocks are dropped from any time on around the first; later there is a block, then its MSI if it has one."""
     for off in range(30, 130, 2):
-        bench = Bench(direction, latency=10)
-        bench.start()
+        bench = started(direction, latency=10)
         descriptor, = bench.place_apart([64])
         descriptor.interrupt = interrupt
         bench.push(descriptor)
@@ -266,10 +248,8 @@ def test_dropped_block_is_told_again(direction, interrupt):
         assert not interrupt or bench.msi.times[0] > bench.blocks[0].cycle
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_dropped_block_of_a_stop(direction):
-    bench = Bench(direction)
-    bench.start()
+    bench = started(direction)
     bench.bus_master(False)
     bench.push(*with_interrupts(bench, 2)) if direction == "writer" else bench.write("DOORBELL", 1000)
     bench.until(lambda: bench.flag("STOPPED"), 1000)
@@ -302,10 +282,8 @@ def test_dropped_block_after_a_delayed_interrupt():
     assert len(bench.msi.times) == 1 and bench.msi.times[0] > bench.blocks[-1].cycle
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_reset_while_a_block_waits(direction):
-    bench = Bench(direction)
-    bench.start()
+    bench = started(direction)
     bench.push(*with_interrupts(bench, 1))
     bench.until(lambda: bench.read("COMPLETED"))
     bench.bus_master(False)

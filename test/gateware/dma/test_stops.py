@@ -10,9 +10,8 @@ import struct
 
 import pytest
 
-from test.gateware.dma.bench import LINK, MEMORY_SIZE, REASON, RINGS, TABLES, Bench, Descriptor, Link
+from test.gateware.dma.bench import LINK, MEMORY_SIZE, REASON, RINGS, TABLES, Bench, Descriptor, Link, started
 
-DIRECTIONS = ("reader", "writer")
 COUNT      = 30
 POSITIONS  = (0, 1, 13, COUNT - 1)
 HOST_ERROR = ("UNSUPPORTED_REQUEST", "COMPLETER_ABORT", "POISONED", "TIMEOUT", "BAD_LENGTH")
@@ -35,9 +34,7 @@ def run_clean(bench):
 
 
 def bench_with(direction, seed, **kwargs):
-    bench = Bench(direction, seed=seed, stall=0.1, reorder=True, jitter=40, **kwargs)
-    bench.start()
-    bench.expect()
+    bench = started(direction, seed=seed, stall=0.1, reorder=True, jitter=40, **kwargs)
     return bench, bench.place_apart(bench.random_lengths(COUNT, 600))
 
 
@@ -74,7 +71,6 @@ def test_data_fails(reason, position):
 
 @pytest.mark.one_at_a_time(position=13)
 @pytest.mark.parametrize("position", POSITIONS)
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_fetch_fails(direction, position):
     """When a fetch fails, the descriptors that arrived before the failure are executed."""
     bench, descriptors = bench_with(direction, position)
@@ -147,7 +143,6 @@ WRONG = {
 @pytest.mark.one_at_a_time(position=13)
 @pytest.mark.parametrize("position", POSITIONS)
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.__name__)
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_wrong_descriptor(direction, wrong, position):
     bench, descriptors = bench_with(direction, position)
     ring = list(descriptors)
@@ -160,7 +155,6 @@ def test_wrong_descriptor(direction, wrong, position):
 @pytest.mark.parametrize("position", (0, 13))
 @pytest.mark.parametrize("link", (False, True))
 @pytest.mark.parametrize("bit", range(26, 31))
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_reserved_bit(direction, bit, link, position):
     """Also in a LINK, which is not followed: no descriptor is read from its address."""
     bench, descriptors = bench_with(direction, bit)
@@ -171,7 +165,6 @@ def test_reserved_bit(direction, bit, link, position):
     assert all(bench.ring <= address < bench.ring + 1024 for _, address, _ in bench.descriptors.requests)
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_last_is_no_reserved_bit(direction):
     """LAST has a meaning for streams; other engines ignore it."""
     bench, descriptors = bench_with(direction, 1)
@@ -183,7 +176,6 @@ def test_last_is_no_reserved_bit(direction):
 
 @pytest.mark.one_at_a_time(position=13)
 @pytest.mark.parametrize("position", POSITIONS)
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_wrong_descriptor_in_table(direction, position):
     """COMPLETED counts up to the table's slot; BYTES shows how far the table got."""
     bench, descriptors = bench_with(direction, position)
@@ -243,7 +235,6 @@ def link_in_the_middle(bench, slot, good):
 @pytest.mark.parametrize("position", POSITIONS)
 @pytest.mark.parametrize("wrong", (link_empty, link_unaligned, link_to_itself, link_table_to_itself,
     links_in_a_circle, links_without_end, link_in_the_middle), ids=lambda wrong: wrong.__name__)
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_wrong_link(direction, wrong, position):
     bench, descriptors = bench_with(direction, position, ring=RINGS)
     ring = list(descriptors)
@@ -260,7 +251,6 @@ def test_wrong_link(direction, wrong, position):
 # Errors of the Driver -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_doorbell_past_ring(direction):
     """During a transfer, the requests in flight are drained and counted, and no request begins."""
     bench, _ = bench_with(direction, 1, ring_log2=5, mrrs=128)
@@ -279,10 +269,8 @@ def test_doorbell_past_ring(direction):
     run_clean(bench)
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_doorbell_past_ring_at_once(direction):
-    bench = Bench(direction, ring_log2=2)
-    bench.start()
+    bench = started(direction, ring_log2=2)
     bench.write("DOORBELL", 5)
     block = bench.stop()
     assert (block.reason, block.completed, block.bytes) == (REASON["DOORBELL"], 0, 0)
@@ -329,8 +317,7 @@ def test_ring_alignment(ring_log2, ring, good):
 
 def test_status_block_not_aligned():
     """No block is written, as its address is not valid; the MSI makes the driver read the registers."""
-    bench = Bench("reader", status=RINGS - 0x1000 + 8)
-    bench.start()
+    bench = started("reader", status=RINGS - 0x1000 + 8)
     bench.until(lambda: bench.msi.times, 200)
     assert bench.flag("STOPPED") and bench.reason == REASON["BAD_RING"]
     assert not bench.blocks_port.packets

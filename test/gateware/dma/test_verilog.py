@@ -61,7 +61,6 @@ def test_longest_read(direction, mrrs, boundary):
 # Registers ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("direction", ("reader", "writer"))
 def test_registers_are_pinned(direction):
     """Each engine register has the address that litepcie_regs.h gives, and a description."""
     csrs   = engine(direction).get_csrs(sort=True)

@@ -190,6 +190,11 @@ class Bench(bench.Bench):
         value, = struct.unpack_from("<I", self.reports, 4 * slot)
         return value & REPORT_BYTES, bool(value & REPORT_LAST)
 
+
+def started(*args, **kwargs):
+    """A bench whose engine runs."""
+    return bench.started(*args, bench=Bench, **kwargs)
+
 # Expected Results ---------------------------------------------------------------------------------
 
 

@@ -11,14 +11,13 @@ import pytest
 from test.gateware.dma.bench import HOST_LOW, TABLES, Link
 from test.gateware.dma.dut import CLK_FREQ
 from test.gateware.simulation import full
-from test.gateware.stream_dma.bench import Bench, Descriptor
+from test.gateware.stream_dma.bench import Bench, Descriptor, started
 
 US = int(CLK_FREQ/1e6)  # Cycles.
 
 
 def start(*args, us, **kwargs):
-    bench = Bench("writer", *args, **kwargs)
-    bench.start()
+    bench = started("writer", *args, **kwargs)
     bench.write("FLUSH_US", us)
     return bench
 

@@ -12,7 +12,7 @@ import pytest
 
 from test.gateware.dma.bench import HOST_HIGH, HOST_LOW
 from test.gateware.simulation import full
-from test.gateware.stream_dma.bench import Bench, Descriptor
+from test.gateware.stream_dma.bench import Descriptor, started
 
 WIDTHS = (128, 512, *full(64, 256))
 WAITS  = ("WAIT_DESCRIPTOR", "WAIT_TAG", "WAIT_LINK", "WAIT_DATA")
@@ -21,8 +21,7 @@ WAITS  = ("WAIT_DESCRIPTOR", "WAIT_TAG", "WAIT_LINK", "WAIT_DATA")
 @pytest.mark.parametrize("width", WIDTHS)
 def test_reader_beat_per_cycle(width):
     """Once data flows, the user gets a beat per cycle across packets and descriptors, except for the headers."""
-    bench = Bench("reader", width)
-    bench.start()
+    bench = started("reader", width)
     bench.push(*[Descriptor(2048, HOST_LOW + 2048 * n, last=n % 3 == 2) for n in range(15)])
     bench.finish()
     bench.until(lambda: len(bench.user.packets) == 6)
@@ -34,8 +33,7 @@ def test_reader_beat_per_cycle(width):
 @pytest.mark.parametrize("latency, bound", ((60, 33/32), (200, 33/32), (400, 1.35)))
 def test_reader_latency(latency, bound):
     """The RAM covers a host latency of up to three quarters of its words; ``bound`` is in cycles per beat."""
-    bench = Bench("reader", latency=latency, mrrs=512)
-    bench.start()
+    bench = started("reader", latency=latency, mrrs=512)
     bench.push(*[Descriptor(4096, HOST_LOW + 4096 * n) for n in range(16)])
     bench.finish()
     bench.until(lambda: len(bench.user.taken) == 16 * 4096)
@@ -48,8 +46,7 @@ def test_reader_latency(latency, bound):
 @pytest.mark.parametrize("width", WIDTHS)
 def test_writer_tlps_back_to_back(width, base):
     """TLPs of 256 bytes follow each other across buffers, with only the report of each buffer between."""
-    bench = Bench("writer", width)
-    bench.start()
+    bench = started("writer", width)
     bench.user.give(bytes(32768))
     bench.push(*[Descriptor(4096, base + 4096 * n) for n in range(8)])
     bench.finish()
@@ -67,8 +64,7 @@ def test_writer_tlps_back_to_back(width, base):
 @pytest.mark.parametrize("width", WIDTHS)
 def test_writer_small_packets(width):
     """A packet of one beat takes the cycles of its data and its report, and at most six more."""
-    bench = Bench("writer", width, ring_log2=9, latency=1)
-    bench.start()
+    bench = started("writer", width, ring_log2=9, latency=1)
     for _ in range(300):
         bench.user.give(bytes(width // 8))
     bench.push(*[Descriptor(64, HOST_LOW + 64 * n) for n in range(300)])
@@ -77,11 +73,9 @@ def test_writer_small_packets(width):
     assert (sent[-1] - sent[0]) / 299 <= 6
 
 
-@pytest.mark.parametrize("direction", ("reader", "writer"))
 def test_counters(direction):
     """ACTIVE is the cycles that moved data plus the wait counters; a slow user counts as WAIT_DATA."""
-    bench = Bench(direction)
-    bench.start()
+    bench = started(direction)
     bench.user.stall = lambda: bench.rng.random() < 0.95
     moved = 0
     clock = bench.data.clock

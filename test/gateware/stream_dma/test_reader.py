@@ -11,7 +11,7 @@ import pytest
 from litepcie_soc.stream_dma.ram import WORDS
 from test.gateware.dma.bench import HOST_HIGH, HOST_LOW, TABLES, Link
 from test.gateware.simulation import full
-from test.gateware.stream_dma.bench import Bench, Descriptor, packets_of
+from test.gateware.stream_dma.bench import Bench, Descriptor, packets_of, started
 
 WIDTHS  = (128, 64, 512, *full(256))
 LENGTHS = (1, 2, 3, 4, 63, 64, 65, 1000, 4096, 4097)
@@ -35,8 +35,7 @@ def run(bench, descriptors):
 @pytest.mark.parametrize("width", WIDTHS)
 def test_lengths_and_offsets(width, base):
     """Descriptors that are whole packets, and descriptors that form one packet without gaps."""
-    bench = Bench("reader", width)
-    bench.start()
+    bench = started("reader", width)
     places = [(length, base + 8192 + offset) for length in LENGTHS for offset in OFFSETS]
     run(bench, [Descriptor(*place, last=True) for place in places])
     bench.user.packets = [bytearray()]
@@ -65,8 +64,7 @@ def random_descriptor(bench, length):
 
 def test_tables():
     """Packets across tables and the ring: LAST has the same meaning in both."""
-    bench   = Bench("reader", stall=0.1, reorder=True)
-    bench.start()
+    bench   = started("reader", stall=0.1, reorder=True)
     entries = []
     for n in range(12):
         table = [random_descriptor(bench, length) for length in bench.random_lengths(5, 300)]
@@ -76,14 +74,12 @@ def test_tables():
 
 def test_longer_than_the_ram():
     """A packet end more than a RAM ahead is not mistaken for the end of words that leave before it."""
-    bench = Bench("reader", reorder=True)
-    bench.start()
+    bench = started("reader", reorder=True)
     run(bench, [Descriptor(70000 + n, HOST_LOW + n, last=True) for n in range(3)])
 
 
 def test_more_packets_than_ends():
-    bench = Bench("reader", ring_log2=8)
-    bench.start()
+    bench = started("reader", ring_log2=8)
     bench.user.stall = lambda: bench.now < 3000
     run(bench, [Descriptor(1 + n % 20, HOST_LOW + 32 * n, last=True) for n in range(200)])
 
@@ -91,8 +87,7 @@ def test_more_packets_than_ends():
 @pytest.mark.parametrize("width", (128, *full(64, 256, 512)))
 def test_user_that_accepts_nothing(width):
     """Requests stop when the RAM is full; nothing is lost, and what has landed counts as complete."""
-    bench = Bench("reader", width, mrrs=256)
-    bench.start()
+    bench = started("reader", width, mrrs=256)
     blocked = True
     bench.user.stall = lambda: blocked
     bench.push(*[Descriptor(1001, HOST_LOW + 1001 * n) for n in range(60)])

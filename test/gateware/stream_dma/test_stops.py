@@ -10,7 +10,7 @@ import pytest
 
 from test.gateware.dma.bench import HOST_LOW, REASON, TABLES, Link
 from test.gateware.simulation import full
-from test.gateware.stream_dma.bench import Bench, Descriptor, fill
+from test.gateware.stream_dma.bench import Bench, Descriptor, fill, started
 
 COUNT      = 20
 LENGTH     = 700
@@ -69,8 +69,7 @@ def clean_writer(bench):
 @pytest.mark.parametrize("reason", ("UNSUPPORTED_REQUEST", "TIMEOUT"))
 def test_data_fails(reason, position):
     """The user gets what landed before the failure, in whole beats, and nothing after it."""
-    bench = Bench("reader", seed=position, stall=0.1, reorder=True, jitter=40)
-    bench.start()
+    bench = started("reader", seed=position, stall=0.1, reorder=True, jitter=40)
     all_   = descriptors()
     byte   = all_[position].host + bench.rng.randrange(LENGTH)
     bench.data.faults = [(byte, REASON[reason])]
@@ -87,8 +86,7 @@ def test_data_fails(reason, position):
 
 def test_reason_does_not_wait_for_the_user():
     """A bad descriptor is reported at once, even when the RAM before it is full."""
-    bench = Bench("reader")
-    bench.start()
+    bench = started("reader")
     bench.user.stall = lambda: True
     bench.push(Descriptor(7000, HOST_LOW), Descriptor(0, HOST_LOW))
     block = bench.stop()
@@ -97,11 +95,9 @@ def test_reason_does_not_wait_for_the_user():
 
 
 @pytest.mark.one_at_a_time
-@pytest.mark.parametrize("direction", ("reader", "writer"))
 @pytest.mark.parametrize("position", POSITIONS)
 def test_zero_length(direction, position):
-    bench = Bench(direction, stall=0.1)
-    bench.start()
+    bench = started(direction, stall=0.1)
     all_ = descriptors()
     all_[position].length = 0
     if direction == "writer":
@@ -115,8 +111,7 @@ def test_zero_length(direction, position):
 @pytest.mark.parametrize("position", (0, 1, 40))
 def test_write_dropped(position):
     """With bus mastering off, the buffer does not complete; earlier ones are counted."""
-    bench = Bench("writer", latency=5)
-    bench.start()
+    bench = started("writer", latency=5)
     bench.user.give(bytes(COUNT * LENGTH))
     sent = 0
 
@@ -140,8 +135,7 @@ def test_write_dropped(position):
 
 def test_table_fails_within_a_buffer():
     """The first descriptor of a buffer is full, the second one is bad: no report, but the bytes are counted."""
-    bench = Bench("writer")
-    bench.start()
+    bench = started("writer")
     bench.user.give(bytes(COUNT * LENGTH))
     bench.push(Link([Descriptor(100, HOST_LOW), Descriptor(0, HOST_LOW)], TABLES))
     block = bench.stop()
@@ -156,10 +150,8 @@ def test_table_fails_within_a_buffer():
 @pytest.mark.one_at_a_time
 @pytest.mark.parametrize("width", (128, *full(64, 256)))
 @pytest.mark.parametrize("cycles", (20, 45, 70, 100, 150, 333))
-@pytest.mark.parametrize("direction", ("reader", "writer"))
 def test_reset_in_the_middle(direction, cycles, width):
-    bench = Bench(direction, width, seed=cycles, stall=0.1, reorder=True, jitter=40)
-    bench.start()
+    bench = started(direction, width, seed=cycles, stall=0.1, reorder=True, jitter=40)
     if direction == "writer":
         for n in range(COUNT):
             bench.user.give(bytes(LENGTH + 100 * (n % 3)))
@@ -170,14 +162,12 @@ def test_reset_in_the_middle(direction, cycles, width):
 
 def test_reset_does_not_wait_for_the_user():
     """A reset completes even if the user accepts nothing, or sends nothing."""
-    reader = Bench("reader")
-    reader.start()
+    reader = started("reader")
     reader.user.stall = lambda: True
     reader.push(*descriptors())
     reader.cycles(2000)
     reader.reset(limit=50)
-    writer = Bench("writer")
-    writer.start()
+    writer = started("writer")
     writer.push(*descriptors())
     writer.user.give(bytes(64), last=False)
     writer.cycles(500)
@@ -203,8 +193,7 @@ def test_sink_is_not_ready_while_off():
 
 def test_pause_loses_nothing():
     """Without ENABLE the buffer that has begun still fills, but no other; with it, the packets continue."""
-    bench = Bench("writer")
-    bench.start()
+    bench = started("writer")
     packets = [bench.rng.randbytes(1000) for _ in range(8)]
     bench.user.give(packets[0][:512], last=False)
     slots = descriptors()[:16]

@@ -10,7 +10,7 @@ import pytest
 
 from test.gateware.dma.bench import HOST_HIGH, HOST_LOW, TABLES, Link
 from test.gateware.simulation import full
-from test.gateware.stream_dma.bench import Bench, Descriptor, fill
+from test.gateware.stream_dma.bench import Bench, Descriptor, fill, started
 
 WIDTHS  = (128, 64, 512, *full(256))
 LENGTHS = (1, 2, 3, 4, 63, 64, 65, 255, 256, 257, 1000, 4096, 4097)
@@ -56,8 +56,7 @@ def apart(bench, lengths):
 @pytest.mark.parametrize("width", WIDTHS)
 def test_lengths_and_offsets(width, base):
     """One packet per buffer, at every alignment."""
-    bench = Bench("writer", width)
-    bench.start()
+    bench = started("writer", width)
     for offset in OFFSETS:
         packets = [bench.rng.randbytes(length) for length in LENGTHS]
         run(bench, packets, [Descriptor(5000, base + 8192 * n + offset)
@@ -88,8 +87,7 @@ def packets_and_buffers(bench, count, longest):
 
 def test_buffer_as_long_as_its_packet():
     """A packet that ends with its buffer full uses one buffer: no empty one follows."""
-    bench = Bench("writer")
-    bench.start()
+    bench = started("writer")
     lengths = (1, 16, 100, 256, 512, 1000)
     run(bench, [bench.rng.randbytes(length) for length in lengths], apart(bench, lengths))
 
@@ -97,8 +95,7 @@ def test_buffer_as_long_as_its_packet():
 @pytest.mark.parametrize("seed", range(3))
 def test_tables(seed):
     """A table is one scattered buffer; the part that a packet does not fill is skipped."""
-    bench = Bench("writer", seed=seed, stall=0.2 * seed)
-    bench.start()
+    bench = started("writer", seed=seed, stall=0.2 * seed)
     packets = [bench.rng.randbytes(length) for length in (10, 400, 401, 1000, 3, 800, 1)]
     tables  = [apart(bench, bench.random_lengths(6, 300)) for _ in range(40)]
     slots   = []
@@ -112,16 +109,14 @@ def test_tables(seed):
 
 def test_largest_tlp():
     """With an MPS of the RAM's size, TLPs are half of the RAM, which always fit."""
-    bench = Bench("writer", 64, mps=4096)
-    bench.start()
+    bench = started("writer", 64, mps=4096)
     run(bench, [bench.rng.randbytes(10000)], [Descriptor(12000, HOST_LOW + 100)])
     assert {length for _, _, length in bench.data.packets[1:4]} == {2048}
 
 
 def test_interrupt_of_a_slot():
     """INTERRUPT of a LINK or anywhere in its table causes one interrupt for the buffer."""
-    bench = Bench("writer")
-    bench.start()
+    bench = started("writer")
     table = [Descriptor(100, HOST_LOW), Descriptor(100, HOST_LOW + 100, interrupt=True)]
     links = Link(table, TABLES), Link(table[:1] * 2, TABLES, interrupt=True), Link(table[::-1], TABLES)
     for n, (link, length) in enumerate(zip(links, (50, 50, 150))):
@@ -134,8 +129,7 @@ def test_interrupt_of_a_slot():
 
 def test_waits_for_a_whole_tlp():
     """Without a packet end, bytes that do not fill a TLP wait; the end sends them."""
-    bench = Bench("writer", mps=256)
-    bench.start()
+    bench = started("writer", mps=256)
     bench.push(Descriptor(8192, HOST_LOW + 16))
     data = bench.rng.randbytes(1024)
     bench.user.give(data, last=False)
@@ -154,8 +148,7 @@ def test_reports_come_after_the_data(status):
 
     The second array of reports crosses a multiple of 4 GiB.
     """
-    bench = Bench("writer", stall=0.2, latency=40, status=status)
-    bench.start()
+    bench = started("writer", stall=0.2, latency=40, status=status)
     packets, slots = packets_and_buffers(bench, 40, 1200)
     for slot in slots:
         slot.interrupt = True
