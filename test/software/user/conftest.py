@@ -4,6 +4,7 @@
 
 import os
 import subprocess
+import time
 
 from collections import namedtuple
 from pathlib import Path
@@ -19,6 +20,16 @@ KERNEL  = ROOT / "software" / "kernel"
 SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=all" if os.environ.get("LITEPCIE_SANITIZE") else ""
 
 Result = namedtuple("Result", "code out err")
+
+LIMIT = 60  # Seconds after which a program hangs. No test expects an end in less.
+
+
+def until(condition):
+    """Waits until a condition holds."""
+    end = time.monotonic() + LIMIT
+    while not condition():
+        assert time.monotonic() < end, f"the condition does not hold after {LIMIT} s"
+        time.sleep(0.005)
 
 
 def make(*arguments):
@@ -53,7 +64,17 @@ class MockCard:
     def __init__(self, build, file, memory=1 << 20):
         self.build = build
         self.file  = file
+        self.says  = file.with_suffix(".says")
         self.file.write_bytes(bytes(memory))
+
+    def wait_for(self, process, event, count=1):
+        """Waits until a program started with `says=card.says` came to an event of the mock card, `count` times."""
+        until = time.monotonic() + LIMIT
+        while (said := self.says.read_text().splitlines() if self.says.exists() else []).count(event) < count:
+            assert process.poll() is None, f"the program ended with status {process.returncode} before {event!r}: " \
+                f"events {said[-5:]}, stderr {process.stderr.read()!r}"
+            assert time.monotonic() < until, f"no {event!r} within {LIMIT} s: events {said[-5:]}"
+            time.sleep(0.005)
 
     def environment(self, **settings):
         mock = {f"MOCK_{key.upper()}": str(value) for key, value in settings.items()}
@@ -70,7 +91,7 @@ class MockCard:
 
     def __call__(self, *arguments, **settings):
         with self.start(*arguments, **settings) as process:
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=LIMIT)
         return Result(process.returncode, out, err)
 
 

@@ -13,6 +13,8 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -58,6 +60,53 @@ static uint64_t setting(const char *name, uint64_t otherwise)
 }
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+/* MOCK_SAYS: a file that gets a line for each event, so that a test waits for an event and not for a time. */
+void mock_say(const char *event, unsigned long number)
+{
+	const char *path = getenv("MOCK_SAYS");
+	int fd = path ? REAL(open)(path, O_WRONLY | O_APPEND | O_CREAT, 0666) : -1;
+
+	if (fd < 0)
+		return;
+	dprintf(fd, "%s %lu\n", event, number);
+	close(fd);
+}
+
+/* Says an event and waits. A signal that comes after the event ends the wait. */
+int mock_say_and_wait(const char *event, unsigned long number, const struct timespec *time)
+{
+	sigset_t all, before;
+	int n, err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	mock_say(event, number);
+	n = ppoll(NULL, 0, time, &before);
+	err = errno;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = err;
+	return n;
+}
+
+/* The program catches or holds its signals from now on. */
+int sigaction(int number, const struct sigaction *action, struct sigaction *before)
+{
+	int code = REAL(sigaction)(number, action, before);
+
+	if (number == SIGTERM && action)
+		mock_say("signals", 0);
+	return code;
+}
+
+int sigprocmask(int how, const sigset_t *set, sigset_t *before)
+{
+	int code = REAL(sigprocmask)(how, set, before);
+
+	if (how == SIG_BLOCK && set && sigismember(set, SIGTERM))
+		mock_say("signals", 0);
+	return code;
+}
 
 /* MOCK_SECOND: a file that is the memory of another card. */
 static int open_card(const char *file, int flags)
@@ -263,11 +312,11 @@ int ioctl(int fd, unsigned long request, ...)
 	}
 }
 
-static int sleep_us(uint64_t us)
+static int sleep_us(uint64_t us, unsigned long call)
 {
-	struct timespec t = { .tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000 };
+	struct timespec t = { .tv_sec = (time_t)(us / 1000000), .tv_nsec = (long)(us % 1000000 * 1000) };
 
-	return nanosleep(&t, NULL);
+	return mock_say_and_wait("call", call, &t);
 }
 
 /* Counts a call and its bytes; returns nonzero and sets errno if this call must fail. */
@@ -276,12 +325,14 @@ static int account(unsigned int direction, size_t *bytes)
 	struct litepcie_counters *c = &counters[direction];
 	/* MOCK_SHORT: most bytes per call. MOCK_FAIL_CALL: the call that fails, with MOCK_FAIL_ERRNO. */
 	size_t most = setting("MOCK_SHORT", SIZE_MAX);
+	unsigned long call;
 	int fails;
 
 	if (*bytes > most)
 		*bytes = most;
 	pthread_mutex_lock(&lock);
-	fails = ++calls == setting("MOCK_FAIL_CALL", 0);
+	call = ++calls;
+	fails = call == setting("MOCK_FAIL_CALL", 0);
 	/* MOCK_STILL: counters do not increase. */
 	if (!fails && !setting("MOCK_STILL", 0)) {
 		uint64_t cycles = (*bytes + BYTES_PER_CYCLE - 1) / BYTES_PER_CYCLE;
@@ -299,8 +350,8 @@ static int account(unsigned int direction, size_t *bytes)
 	}
 	pthread_mutex_unlock(&lock);
 	/* MOCK_DELAY_US: duration of a call, from call MOCK_LONG_FROM on; a signal ends it early. */
-	if (setting("MOCK_DELAY_US", 0) && calls >= setting("MOCK_LONG_FROM", 0) &&
-	    sleep_us(setting("MOCK_DELAY_US", 0)) < 0)
+	if (setting("MOCK_DELAY_US", 0) && call >= setting("MOCK_LONG_FROM", 0) &&
+	    sleep_us(setting("MOCK_DELAY_US", 0), call) < 0)
 		return -1;
 	if (fails)
 		errno = (int)setting("MOCK_FAIL_ERRNO", EIO);

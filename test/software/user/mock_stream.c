@@ -25,7 +25,7 @@
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 static int stream_fd = -1, back_fd = -1, stream_flags;
-static unsigned long writes, reads;
+static unsigned long writes, reads, packets;
 static size_t have, at; /* bytes of the packet that is being read, and those that were */
 
 static unsigned long setting(const char *name, unsigned long otherwise)
@@ -126,6 +126,7 @@ ssize_t readv(int fd, const struct iovec *pieces, int count)
 		}
 		have = (size_t)got;
 		at = sizeof(header);
+		mock_say("packet", ++packets);
 	}
 	/* MOCK_STREAM_PIECE: most bytes of a read. */
 	header.bytes = (unsigned int)setting("MOCK_STREAM_PIECE", 1 << 20);
@@ -153,7 +154,7 @@ int mock_poll(struct pollfd *fds, nfds_t count, int timeout)
 		return ppoll(fds, count, timeout < 0 ? NULL : &time, NULL);
 	/* MOCK_STREAM_STILL: nothing ever comes. */
 	if (setting("MOCK_STREAM_STILL", 0))
-		return ppoll(NULL, 0, timeout < 0 ? NULL : &time, NULL);
+		return mock_say_and_wait("poll", reads, timeout < 0 ? NULL : &time);
 	return back_fd < 0 || at < have ? 1 : ppoll(&back, 1, timeout < 0 ? NULL : &time, NULL);
 }
 

@@ -5,10 +5,10 @@
 import json
 import random
 import signal
-import time
 
 import pytest
 
+from test.software.user.conftest import LIMIT
 from test.software.user.lspci import compare, lspci, made_space
 
 ADDRESS = "0000:01:00.0"
@@ -134,33 +134,33 @@ def test_watch(card, sysfs):
     data = bytearray(made_space(3))
     data[4] &= ~4
     sysfs.write(bytes(data))
-    with card.start("config", "--watch", "--interval-ms", 20, sysfs=sysfs.root) as process:
-        time.sleep(0.3)
+    with card.start("config", "--watch", "--interval-ms", 20, sysfs=sysfs.root, says=card.says) as process:
+        card.wait_for(process, "signals 0")
         data[4] |= 4
         sysfs.write(bytes(data))
         line = process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=5) == 130
+        assert process.wait(timeout=LIMIT) == 130
     assert "  0x004  Command: 0x" in line and line.endswith("; bus master: no -> yes\n")
 
 
 def test_watch_as_json(card, sysfs):
     sysfs.write(made_space(3))
-    with card.start("config", "--json", "-w", "--interval-ms", 20, sysfs=sysfs.root) as process:
-        time.sleep(0.3)
+    with card.start("config", "--json", "-w", "--interval-ms", 20, sysfs=sysfs.root, says=card.says) as process:
+        card.wait_for(process, "signals 0")
         sysfs.write(made_space(4))
         lines = [json.loads(process.stdout.readline()) for _ in range(3)]
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=5) == 143
+        assert process.wait(timeout=LIMIT) == 143
     assert all(one["command"] == "config" and one["before"] != one["value"] for one in lines)
 
 
 def test_a_device_that_leaves(card, sysfs):
     sysfs.write(made_space(3))
-    with card.start("config", "--watch", "--interval-ms", 20, sysfs=sysfs.root) as process:
-        time.sleep(0.2)
+    with card.start("config", "--watch", "--interval-ms", 20, sysfs=sysfs.root, says=card.says) as process:
+        card.wait_for(process, "signals 0")
         sysfs.write(b"\xff"*4096)
-        assert process.wait(timeout=5) == 4
+        assert process.wait(timeout=LIMIT) == 4
         assert process.stderr.read() == f"litepcie_util: {ADDRESS}: the device does not answer any more\n"
 
 

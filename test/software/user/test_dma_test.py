@@ -13,9 +13,10 @@ import pty
 import re
 import signal
 import subprocess
-import time
 
 import pytest
+
+from test.software.user.conftest import LIMIT
 
 SEQUENCES = {
     "write"           : {"write"},
@@ -92,9 +93,9 @@ def test_a_rate_above_theory_has_a_reason(card):
 
 
 def test_both_at_once_overlap(card):
-    _, result, _ = run(card, "-s", "read-and-write", "-n", 5, delay_us=20000)
+    _, result, _ = run(card, "-s", "read-and-write", "-n", 3, delay_us=100000)
     assert result["host_wall_clock_overlap_percent"] > 20
-    assert result["read"]["host_wall_clock_microseconds_per_call"] > 20000
+    assert result["read"]["host_wall_clock_microseconds_per_call"] > 100000
 
 
 def test_areas_of_both_are_apart(card):
@@ -214,11 +215,11 @@ def test_missing_capability(card, capabilities, lacks):
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("sequence", ["read-then-write", "read-and-write"])
 def test_signal(card, number, code, sequence):
-    """The results so far are printed. With two milliseconds per call, some calls are done, but not all."""
-    with card.start("dma_test", "--json", "-n", 100000, "-s", sequence, delay_us=2000) as process:
-        time.sleep(0.5)
+    """The results so far are printed. Some transfers are done in 60 calls, but not all."""
+    with card.start("dma_test", "--json", "-n", 100000, "-s", sequence, delay_us=2000, says=card.says) as process:
+        card.wait_for(process, "call 60")
         process.send_signal(number)
-        out, err = process.communicate(timeout=10)
+        out, err = process.communicate(timeout=LIMIT)
     result = json.loads(out)
     assert process.returncode == code
     assert result["ended_by_signal"] == number and not result["ok"]
@@ -227,17 +228,20 @@ def test_signal(card, number, code, sequence):
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize("sequence", ["read", "read-and-write"])
-@pytest.mark.parametrize("settings", [{"short": 4096, "delay_us": 50000}, {"delay_us": 60000000, "long_from": 5}])
+# Calls that move data in all threads of the tool: the first lasts long, and all after it.
+LONG_CALLS = {"read": (5,), "read-and-write": (5, 6)}
+
+
+@pytest.mark.parametrize("sequence", LONG_CALLS)
+@pytest.mark.parametrize("settings", [{"short": 4096, "delay_us": 500000}, {"delay_us": 600000000}])
 def test_a_signal_ends_a_long_transfer(card, sequence, settings):
-    """A transfer of a minute, of one call or of many: nothing after the signal may last as long."""
+    """A transfer of minutes, of one call or of many: nothing after the signal may last as long."""
     with card.start("dma_test", "-s", sequence, "-l", "256K" if sequence == "read-and-write" else "1M",
-            **settings) as process:
-        # Printed when the signal is already caught; then the first transfer begins.
-        assert process.stdout.readline().startswith("device   /dev/litepcie0 ")
-        time.sleep(0.7)
+            long_from=LONG_CALLS[sequence][0], says=card.says, **settings) as process:
+        for call in LONG_CALLS[sequence]:
+            card.wait_for(process, f"call {call}")
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=20)
+        _, err = process.communicate(timeout=LIMIT)
     assert process.returncode == 130 and err.startswith("litepcie_util: ended by signal 2 in iteration ")
 
 
@@ -256,7 +260,7 @@ def test_progress_on_a_terminal(card):
     environment = card.environment(short=65536, delay_us=60000)
     with subprocess.Popen([card.build / "litepcie_util", "dma_test", "-s", "read", "-n", "1", "-l", "1M"],
             stdout=subprocess.DEVNULL, stderr=slave, env=environment) as process:
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=LIMIT) == 0
     os.close(slave)
     said = b""
     with contextlib.suppress(OSError):
@@ -285,10 +289,10 @@ def test_two_tests_on_one_area(card):
 # ---- Time, intervals, other traffic ----------------------------------------------------------------
 
 def test_time(card):
-    """Three seconds of transfers of 10 ms, and no 20 of them; the limit that comes first ends the test."""
-    code, result, _ = run(card, "-s", "write", "-l", 4096, "--time", 3, delay_us=10000)
-    assert code == 0 and 20 < result["write"]["transfers"] == result["iterations"] < 300
-    assert 2.9 < result["elapsed_seconds"] < 15 and result["time_limit_seconds"] == 3
+    """Two seconds of transfers of 2 ms, and not only 20; the limit that comes first ends the test."""
+    code, result, _ = run(card, "-s", "write", "-l", 4096, "--time", 2, delay_us=2000)
+    assert code == 0 and 20 < result["write"]["transfers"] == result["iterations"] <= 1000
+    assert result["elapsed_seconds"] > 1.9 and result["time_limit_seconds"] == 2
     code, result, _ = run(card, "-s", "write", "--time", 60, "-n", 3)
     assert code == 0 and result["write"]["transfers"] == 3
 
@@ -358,10 +362,10 @@ def test_preserve_after_a_failure(card, settings, status):
 def test_preserve_after_a_signal(card):
     data = bytes(range(256))*4096
     card.file.write_bytes(data)
-    with card.start("dma_test", "--preserve", "-n", 100000, delay_us=2000) as process:
-        time.sleep(0.5)
+    with card.start("dma_test", "--preserve", "-n", 100000, delay_us=2000, says=card.says) as process:
+        card.wait_for(process, "call 60")
         process.send_signal(signal.SIGINT)
-        assert "The card's memory has its bytes again.\n" in process.communicate(timeout=10)[0]
+        assert "The card's memory has its bytes again.\n" in process.communicate(timeout=LIMIT)[0]
     assert process.returncode == 130 and card.file.read_bytes() == data
 
 
@@ -481,9 +485,10 @@ def test_one_of_several_cards_fails(card, tmp_path):
 def test_a_signal_ends_the_tests_of_all_cards(card, tmp_path):
     other = tmp_path / "second.bin"
     other.write_bytes(bytes(1 << 20))
-    with card.start("dma_test", "--json", "--cards", "0,1", "-n", 100000, delay_us=2000, second=other) as process:
-        time.sleep(0.5)
+    with card.start("dma_test", "--json", "--cards", "0,1", "-n", 100000, delay_us=2000, second=other,
+            says=card.says) as process:
+        card.wait_for(process, "call 60", count=2)
         process.send_signal(signal.SIGINT)
-        told = json.loads(process.communicate(timeout=5)[0])
+        told = json.loads(process.communicate(timeout=LIMIT)[0])
     assert process.returncode == 130
     assert [one["ended_by_signal"] for one in told["cards"]] == [2, 2]

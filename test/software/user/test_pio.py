@@ -5,12 +5,12 @@
 import csv
 import json
 import signal
-import subprocess
-import time
 
 from pathlib import Path
 
 import pytest
+
+from test.software.user.conftest import LIMIT
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -56,12 +56,8 @@ def test_what_cannot_be_done_is_one_line(card, arguments, settings, code, line):
 def test_ctrl_c_gives_the_bytes_back(card):
     data = bytes(range(256))*4096
     card.file.write_bytes(data)
-    with card.start("pio_test", "-n", 1000000000) as process:
-        time.sleep(0.3)
+    with card.start("pio_test", "-n", 1000000000, says=card.says) as process:
+        card.wait_for(process, "signals 0")
         process.send_signal(signal.SIGINT)
-        try:
-            assert process.communicate(timeout=2)[1] == "litepcie_util: ended by signal 2\n"
-        except subprocess.TimeoutExpired:
-            process.kill()
-            raise
+        assert process.communicate(timeout=LIMIT)[1] == "litepcie_util: ended by signal 2\n"
     assert process.returncode == 130 and card.file.read_bytes() == data

@@ -8,11 +8,12 @@ The card that goes and comes back is in test/guest/test_rescan.py; QEMU's port c
 import os
 import signal
 import subprocess
-import time
 
 from pathlib import Path
 
 import pytest
+
+from test.software.user.conftest import LIMIT, until
 
 SCRIPT  = Path(__file__).resolve().parents[3] / "software" / "user" / "litepcie_rescan"
 CARD    = "0000:01:00.0"
@@ -68,7 +69,7 @@ class Tree:
 
     def run(self, *arguments):
         with self.start(*arguments) as process:
-            out, err = process.communicate(timeout=30)
+            out, err = process.communicate(timeout=LIMIT)
         return process.returncode, out, err
 
 
@@ -102,13 +103,13 @@ def test_a_failed_command_is_the_exit_status_and_the_link_enabled(tree):
 @pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_enables_the_link_and_looks_for_the_card(tree, number, status):
     before = tree.config.read_bytes()
-    with tree.start("sleep", "1") as process:
-        until = time.monotonic() + 10
-        while not tree.control & DISABLE and time.monotonic() < until:
-            time.sleep(0.01)
+    go = tree.root / "go"
+    with tree.start("sh", "-c", f"until [ -e {go} ]; do sleep 0.05; done") as process:
+        until(lambda: tree.control & DISABLE)
         assert tree.control == 0x0153
         process.send_signal(number)
-        process.communicate(timeout=10)
+        go.touch()
+        process.communicate(timeout=LIMIT)
     assert (process.returncode, tree.config.read_bytes()) == (status, before)
     assert tree.rescan.read_text() == "1\n"
 
