@@ -18,6 +18,7 @@ from litepcie_soc.phy.completion_buffer import DEPTH, CompletionBuffer, beats_of
 from litepcie_soc.phy.sim import SimPHY
 
 from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever, simulate
+from test.gateware.steps import wait
 
 # Helpers ------------------------------------------------------------------------------------------
 
@@ -122,8 +123,7 @@ def test_back_pressure_when_full():
 
     def flood():
         yield dut.sink.valid.eq(1)
-        for _ in range(100):
-            yield
+        yield from wait(100)
         assert (yield dut.level) == 64
 
     simulate(dut, [flood(), watch()])

@@ -20,6 +20,7 @@ from litepcie_soc.phy.gate import LinkGate
 
 from test.gateware.phy.bench import run, wait_for
 from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write
+from test.gateware.steps import wait
 
 # Two Ends -----------------------------------------------------------------------------------------
 
@@ -110,6 +111,7 @@ SIZES = {
 }
 
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("widths, clocks", [
     ((128, 128), (80, 80, 10)), ((128, 128), (50, 40, 10)), ((256, 128), (66, 40, 6)), ((512, 256), (60, 40, 6)),
@@ -195,6 +197,7 @@ class Sender:
 LOSSES = 8
 
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("widths", [(128, 128), (256, 128)])
 @pytest.mark.parametrize("cause", ["link", "link and its clock's reset", "its clock's reset", "sys' reset"])
 def test_recovery_from_a_loss_of_the_link(widths, cause):
@@ -212,8 +215,7 @@ def test_recovery_from_a_loss_of_the_link(widths, cause):
             yield from wait_for(dut.link.link_up)
             for sender in senders:
                 sender.number = number
-            for _ in range(100 + rng.randrange(40)):
-                yield
+            yield from wait(100 + rng.randrange(40))
             if number == LOSSES:
                 return
             for sender in senders:
@@ -224,8 +226,7 @@ def test_recovery_from_a_loss_of_the_link(widths, cause):
             yield
             yield dut.cd_sys.rst.eq(0)
             yield from wait_for(dut.link.link_up, 0)
-            for _ in range(rng.choice((1, 10, 60))):
-                yield
+            yield from wait(rng.choice((1, 10, 60)))
             yield dut.cd_pcie.rst.eq(0)
             yield dut.up.eq(1)
 

@@ -4,9 +4,12 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Supported PHYs, and the completion buffers of their hard blocks."""
+"""Supported PHYs, their completion buffers, and the ports of the simulated one."""
 
 import pytest
+
+from migen import Signal
+from migen.genlib.record import Record
 
 from litepcie.phy.c5pciephy import C5PCIEPHY
 from litepcie.phy.s7pciephy import S7PCIEPHY
@@ -16,12 +19,12 @@ from litepcie.phy.usppciephy import USPHBMPCIEPHY, USPPCIEPHY
 from litepcie_soc.phy.hard_block import completion_blocks, completion_buffer_bytes, completion_space, own_blocks
 from litepcie_soc.phy.series7 import Series7PHY
 from litepcie_soc.phy.shapes import PHYShape
-from litepcie_soc.phy.sim import SimPHY
+from litepcie_soc.phy.sim import SimPHY, sim_phy_io
 from litepcie_soc.phy.ultrascale.phy import UltraScalePHY, UltraScalePlusPHY
 from litepcie_soc.tlp.budget import BLOCK_BYTES
 
 from test.gateware.phy.bench import Platform, pads
-
+from test.gateware.simulation import simulate
 
 def make(phy_class, lanes, data_width):
     bar0 = {} if phy_class is C5PCIEPHY else {"bar0_size": 0x200000}
@@ -85,3 +88,69 @@ def test_completion_buffer_of_an_unknown_phy():
     assert completion_space(object()) is None
     with pytest.raises(ValueError, match="completion buffer of object is not known; pass completion_buffer_bytes"):
         completion_buffer_bytes(object())
+
+# Helpers ------------------------------------------------------------------------------------------
+
+def pads_of(data_width, split=False):
+    """Records with the fields of the platform's resources."""
+    pads = {}
+    for name, _, *subsignals in sim_phy_io(data_width, split):
+        pads[name] = Record([(s.name, len(s.constraints[0].identifiers)) for s in subsignals])
+    return pads
+
+
+
+# Tests --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_pads_are_connected_to_streams(split):
+    """Each input drives its stream, and each stream its output, in the same cycle."""
+    pads = pads_of(64, split)
+    phy  = SimPHY(64, pads=pads, split=split)
+    beat = ("valid", "first", "last", "dat", "be")
+    into = {"tx_req": phy.req_sink, "tx_cmp": phy.cmp_sink} if split else {"tx": phy.sink}
+    out  = {"rx_req": phy.req_source, "rx_cmp": phy.cmp_source} if split else {"rx": phy.source}
+    pairs = [
+        *[(endpoint, pads[name], beat) for name, endpoint in into.items()],
+        *[(pads[name], endpoint, ("ready",)) for name, endpoint in into.items()],
+        *[(pads[name], endpoint, beat) for name, endpoint in out.items()],
+        *[(endpoint, pads[name], ("ready",)) for name, endpoint in out.items()],
+        (phy.msi, pads["msi"], ("valid", "dat")), (pads["msi"], phy.msi, ("ready",)),
+        (pads["phy"], phy, ("id", "max_payload_size", "max_request_size", "extended_tag", "bus_master_enable",
+            "link_up", "msi_enable", "relaxed_ordering_enable", "no_snoop_enable", "rcb_128", "function_reset")),
+        (phy, pads["phy"], ("function_reset_done",)),
+    ]
+
+    def check():
+        for begin, end, names in pairs:
+            for name in names:
+                source, target = getattr(begin, name), getattr(end, name)
+                assert len(source) == len(target)
+                for value in (2**len(source) - 1, 2**len(source)//3, 0):
+                    yield source.eq(value)
+                    yield
+                    yield
+                    assert (yield target) == value, name
+
+    simulate(phy, [check()])
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_a_phy_has_the_streams_of_one_shape(split):
+    phy = SimPHY(64, split=split)
+    assert hasattr(phy, "sink") != split and hasattr(phy, "cmp_sink") == split
+    assert PHYShape(phy).split == split
+
+
+@pytest.mark.parametrize("options, message", [
+    (dict(data_width=100),                     "data_width .* is not supported; choose 64, 128, 256 or 512"),
+    (dict(data_width=64, endianness="middle"), "endianness 'middle' is not supported; choose 'big' or 'little'"),
+])
+def test_bad_parameters(options, message):
+    with pytest.raises(ValueError, match=message):
+        SimPHY(**options)
+
+
+def test_unit_tests_need_no_pads():
+    assert isinstance(SimPHY(64).id, Signal)

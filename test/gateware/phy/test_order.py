@@ -13,6 +13,7 @@ from litex.soc.interconnect import stream
 from litepcie_soc.phy.order import COUNT_BITS, CommittedCounter, PostedOrder
 
 from test.gateware.simulation import Stalls, Watch, accept, drive, forever, simulate
+from test.gateware.steps import pulse, wait
 
 # Bench --------------------------------------------------------------------------------------------
 
@@ -55,8 +56,7 @@ def test_packets_wait_for_the_requests_before_them():
 
     def source(name, sink, beats):
         for n in range(60):
-            for _ in range(rng.randrange(30)):
-                yield
+            yield from wait(rng.randrange(30))
             offered[name].append(requests.accepted)
             yield from drive(sink, [{"dat": n, "first": beat == 0, "last": beat == beats - 1} for beat in range(beats)],
                 Stalls(0.2, n + 1))
@@ -95,8 +95,7 @@ def test_counts_wrap():
             yield from drive(dut.msi_sink, [{"dat": n}])
 
     def later():
-        for _ in range(4):
-            yield
+        yield from wait(4)
         yield from requests.run()
 
     simulate(dut, [source(), forever(later()), forever(accept(dut.msi_source)), forever(output.watch())], cycles=3000)
@@ -121,8 +120,7 @@ def until_beats(output, count):
 
 def accept_requests(dut, count):
     yield dut.order.accepted.eq(1)
-    for _ in range(count):
-        yield
+    yield from wait(count)
     yield dut.order.accepted.eq(0)
 
 
@@ -131,11 +129,8 @@ def test_reset_ends_the_wait_for_lost_requests():
 
     def lose():
         yield from accept_requests(dut, 5)
-        for _ in range(20):
-            yield
-        yield dut.order.reset.eq(1)
-        yield
-        yield dut.order.reset.eq(0)
+        yield from wait(20)
+        yield from pulse(dut.order.reset)
 
     assert 25 <= run_one(dut, lose(), cycles=100) < 35
 
@@ -146,8 +141,7 @@ def test_time_does_not_end_the_wait():
 
     def late():
         yield from accept_requests(dut, 3)
-        for _ in range(2**18 + 1000):
-            yield
+        yield from wait(2**18 + 1000)
         yield dut.order.committed.eq(3)
 
     assert run_one(dut, late(), cycles=2**18 + 2000) >= 2**18 + 1000
@@ -160,15 +154,13 @@ def test_a_packet_taken_back_waits_for_the_requests_before_its_next_offer():
     def offer():
         yield from accept_requests(dut, 1)
         yield dut.msi_sink.valid.eq(1)
-        for _ in range(5):
-            yield
+        yield from wait(5)
         yield dut.msi_sink.valid.eq(0)
         yield from accept_requests(dut, 1)
         yield dut.msi_sink.valid.eq(1)
         yield
         yield dut.order.committed.eq(1)
-        for _ in range(20):
-            yield
+        yield from wait(20)
         assert not output.beats
         yield dut.order.committed.eq(2)
         yield from until_beats(output, 1)
@@ -194,8 +186,7 @@ def test_committed_count_crosses_clocks():
             seen.append(((yield dut.count), total[0]))
         for signal in strobes:
             yield signal.eq(0)
-        for _ in range(40):
-            yield
+        yield from wait(40)
         assert (yield dut.count) == total[0]
 
     simulate(dut, [strobe()])

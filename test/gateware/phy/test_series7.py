@@ -22,6 +22,7 @@ from litepcie_soc.soc.soc import LitePCIeSoC
 from test.gateware.phy.bench import Bench, Platform, pads, run, send, until, wait_for
 from test.gateware.phy.test_framing import RawBlock
 from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write
+from test.gateware.steps import pulse, wait
 
 # Bits in sys, bits of the hard block, lanes.
 SHAPES = [(64, 64, 1), (128, 64, 4), (128, 128, 4), (256, 128, 8)]
@@ -139,9 +140,7 @@ def test_sends(shape):
             valid, vector = (yield asked[0]), (yield asked[1])
             if valid:
                 told.append((vector, len(packets)))
-                yield asked[2].eq(1)
-                yield
-                yield asked[2].eq(0)
+                yield from pulse(asked[2])
             yield
 
     run(dut, [layer()], [forever(receive(dut.axi("s_axis_tx"), packets, Stalls(0.5, 1))), forever(interrupt())],
@@ -161,13 +160,10 @@ def test_a_tlp_truncated_by_a_reset_is_discontinued():
     def layer():
         yield from wait_for(dut.shape.link_up)
         yield from drive(dut.shape.req_sink, list(memory_write(0x1000, bytes(256)).beats(128, "big"))[:-1])
-        yield dut.cd_sys.rst.eq(1)
-        yield
-        yield dut.cd_sys.rst.eq(0)
+        yield from pulse(dut.cd_sys.rst)
         yield from wait_for(dut.shape.link_up)
         yield from drive(dut.shape.req_sink, memory_write(0x2000, bytes(4)).beats(128, "big"))
-        for _ in range(40):
-            yield
+        yield from wait(40)
 
     def block():
         yield port.ready.eq(1)
@@ -191,8 +187,7 @@ def test_bits_of_configuration_space():
         for port, bit, signal in bits:
             for value in (1 << bit, 0xffff & ~(1 << bit)):
                 yield dut.ports[port].eq(value)
-                for _ in range(4):
-                    yield
+                yield from wait(4)
                 assert (yield signal) == value >> bit & 1
         assert not (yield shape.function_reset)
 
@@ -210,11 +205,9 @@ def test_msi_waits_for_bus_mastering():
         for enable, command, vector in ((1, 3, 5), (0, 7, 6), (1, 7, 7)):
             yield ports["o_cfg_interrupt_msienable"].eq(enable)
             yield ports["o_cfg_command"].eq(command)
-            for _ in range(20):
-                yield
+            yield from wait(20)
             yield from drive(dut.shape.msi, [{"dat": vector}])
-            for _ in range(40):
-                yield
+            yield from wait(40)
             if vector == 5:
                 assert not asked
                 yield ports["o_cfg_command"].eq(7)
@@ -227,9 +220,7 @@ def test_msi_waits_for_bus_mastering():
         while True:
             if (yield ports["i_cfg_interrupt"]):
                 asked.append((yield ports["i_cfg_interrupt_di"]))
-                yield ports["o_cfg_interrupt_rdy"].eq(1)
-                yield
-                yield ports["o_cfg_interrupt_rdy"].eq(0)
+                yield from pulse(ports["o_cfg_interrupt_rdy"])
             yield
 
     run(dut, [layer()], [forever(interrupts())])
@@ -249,8 +240,7 @@ def test_an_error_is_reported_for_one_cycle(error, port):
             yield getattr(dut.shape.errors, error).eq(1)
             yield
             yield getattr(dut.shape.errors, error).eq(0)
-            for _ in range(20):
-                yield
+            yield from wait(20)
 
     def watch():
         while True:

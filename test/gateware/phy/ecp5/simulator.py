@@ -7,6 +7,7 @@
 """Runs a channel and the behavioural DCU in Icarus Verilog."""
 
 import functools
+import importlib.util
 import subprocess
 import tempfile
 
@@ -19,11 +20,48 @@ from litex.gen import LiteXModule
 from litex.gen.fhdl.verilog import convert
 
 from litepcie_soc.phy.ecp5.channel import ECP5Channel
+from litepcie_soc.phy.ecp5.code import CONTROL, codes, encode
 from litepcie_soc.phy.ecp5.serdes import elastic_of, join
 from litepcie_soc.phy.soft.symbols import SERDES_LAYOUT, SerDesInterface
 
-from test.gateware.phy.ecp5 import code
-from test.gateware.phy.ecp5.library import primitive
+
+def primitive(name):
+    """Returns the Verilog text of a black box, from ``module`` to ``endmodule``, without attributes of ports."""
+    folder = Path(importlib.util.find_spec("pyosys").origin).parent
+    text   = (folder / "share" / "ecp5" / "cells_bb.v").read_text(encoding="utf-8")
+    start  = text.index(f"module {name}(")
+    return text[start:text.index("endmodule", start)].replace("(* iopad_external_pin *)", "")
+
+
+# Tables of 8b/10b for the DCU. Bit a of a code word is bit 0, disparity 0 is negative.
+
+
+def encode_table():
+    rows = []
+    for index in range(1024):
+        data, k, disparity = index & 0xff, index >> 8 & 1, index >> 9
+        word, after = encode(data, k, disparity) if not k or data in CONTROL else (0, disparity)
+        rows.append(after << 10 | word)
+    return rows
+
+
+def decode_tables():
+    """Returns the rows {disparity error, undecodable, K, data}, and the disparities afterwards."""
+    rows, turns = [], []
+    for index in range(2048):
+        word, disparity = index & 0x3ff, index >> 10
+        right, other    = codes().get((word, disparity)), codes().get((word, disparity ^ 1))
+        data, k, after  = right or other or (0, 0, disparity)
+        rows.append((right is None and other is not None) << 10 | (not right and not other) << 9 | k << 8 | data)
+        turns.append(after)
+    return rows, turns
+
+
+def write_tables(folder):
+    decode, turns = decode_tables()
+    for name, rows in (("encode", encode_table()), ("decode", decode), ("turns", turns)):
+        (folder / f"{name}.hex").write_text("".join(f"{row:x}\n" for row in rows), encoding="ascii")
+
 
 HERE    = Path(__file__).parent
 DIVISOR = 256
@@ -112,7 +150,7 @@ class Simulation:
             (path / name).write_text(text, encoding="utf-8")
         model = "`timescale 1ps/1fs\n" + primitive("DCUA") + (HERE / "dcua.v").read_text(encoding="utf-8")
         (path / "model.v").write_text(f"{model}endmodule\n{PRIMITIVES}", encoding="utf-8")
-        code.write(path)
+        write_tables(path)
         subprocess.run(["iverilog", "-g2009", "-s", "bench", "-o", "bench", HERE / "bench.v", "top.v", "model.v"],
             cwd=path, check=True, capture_output=True, text=True)
 

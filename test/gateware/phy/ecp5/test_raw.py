@@ -4,19 +4,23 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""8b/10b in the fabric: the tables of the receiver against LiteX's encoder, and the symbols of a recorded link."""
+"""Raw mode: 8b/10b in the fabric, the alignment of received words, and the gearing between clocks."""
 
 import random
 
 import pytest
 
-from migen import run_simulation
+from migen import *
+
+from litex.gen import *
 
 from litepcie_soc.phy.ecp5.code import CONTROL, codes, encode
+from litepcie_soc.phy.ecp5.gear import ReceiveGear, TransmitGear
 from litepcie_soc.phy.ecp5.raw import DRAIN, RawReceiver, RawTransmitter
 
-# The recorded link, as in the tests of the endpoint.
 from test.gateware.phy.soft.conftest import trace  # noqa: F401
+from test.gateware.simulation import simulate
+from test.gateware.steps import wait
 
 COM = 0x1bc
 
@@ -50,8 +54,7 @@ def received(words, shift, invert=0, flipped=()):
 
     def drive():
         yield dut.invert.eq(invert)
-        for _ in range(6):
-            yield
+        yield from wait(6)
         for n in range(0, len(bits), 20):
             yield dut.bus.eq(sum((bit ^ invert) << place + 2*(place >= 10)
                 for place, bit in enumerate(bits[n:n + 20])))
@@ -59,7 +62,7 @@ def received(words, shift, invert=0, flipped=()):
             data, k, error = (yield dut.data), (yield dut.k), (yield dut.error)
             for half in range(2):
                 got.append(None if error >> half & 1 else data >> 8*half & 0xff | (k >> half & 1) << 8)
-    run_simulation(dut, {"pcie_rx": drive()}, clocks={"pcie_rx": 10})
+    simulate(dut, {"pcie_rx": [drive()]}, clocks={"pcie_rx": 10})
     return got
 
 
@@ -71,8 +74,7 @@ def lined_up(got, sent):
     return start
 
 
-@pytest.mark.parametrize("invert", [0, 1])
-@pytest.mark.parametrize("shift", range(20))
+@pytest.mark.parametrize("shift, invert", [(shift, shift % 2) for shift in range(20)])
 def test_finds_the_comma_at_any_bit(trace, shift, invert):  # noqa: F811
     begin = trace["down_scrambled"].index(COM)
     words = coded(trace["down_scrambled"][begin:begin + 400])
@@ -132,9 +134,67 @@ def test_sends_words_and_asks_for_idle_after_the_last_one():
         yield
         yield
         quiet.append((yield dut.quiet))
-    run_simulation(dut, {"pcie": drive()}, clocks={"pcie": 10})
+    simulate(dut, {"pcie": [drive()]}, clocks={"pcie": 10})
     first = next(n for n, word in enumerate(words) if word in (encode(symbols[0] & 0xff, symbols[0] >> 8, disparity)[0]
         for disparity in (0, 1)))
     disparity = 0 if words[first] == encode(symbols[0] & 0xff, symbols[0] >> 8, 0)[0] else 1
     assert words[first:] == coded(symbols, disparity)[:len(words) - first]
     assert quiet.index(1) >= DRAIN and quiet[-2:] == [1, 0] and quiet == sorted(quiet[:-1]) + [0]
+
+
+REST = 0x800
+
+
+class Sender(LiteXModule):
+    """The gear and its reset, which both clock domains have."""
+    def __init__(self):
+        self.reset     = Signal()
+        self.cd_pcie   = ClockDomain()
+        self.cd_symbol = ClockDomain()
+        self.gear      = TransmitGear(12, REST)
+
+        # # #
+
+        self.comb += [self.cd_pcie.rst.eq(self.reset), self.cd_symbol.rst.eq(self.reset)]
+
+
+@pytest.mark.parametrize("phase", range(0, 40, 2))
+def test_every_half_leaves_once_and_in_order(phase):
+    dut, got = Sender(), []
+
+    def feed():
+        for n in range(200):
+            yield dut.reset.eq(n < 4 or 100 <= n < 108)
+            yield dut.gear.sink.eq(2*n & 0x3ff | (2*n + 1 & 0x3ff) << 12)
+            yield
+
+    def watch():
+        for _ in range(390):
+            got.append((yield dut.gear.source))
+            yield
+    simulate(dut, {"pcie": [feed()], "symbol": [watch()]}, clocks={"pcie": (80, phase), "symbol": 40})
+    # Two stretches, before and after the second reset, each without a gap.
+    runs = [[]]
+    for half in got:
+        if half == REST:
+            runs += [[]] if runs[-1] else []
+        else:
+            runs[-1].append(half)
+    runs = [run for run in runs if run]
+    assert len(runs) == 2 and min(map(len, runs)) > 150
+    for run in runs:
+        assert run[0] % 2 == 0 and run == list(range(run[0], run[0] + len(run)))
+
+
+def test_two_halves_are_a_word_in_every_second_cycle():
+    dut, got = ReceiveGear(12), []
+
+    def drive():
+        for n in range(100):
+            yield dut.sink.eq(n)
+            yield
+            if (yield dut.valid):
+                got.append((yield dut.source))
+    simulate(dut, {"pcie_rx": [drive()]}, clocks={"pcie_rx": 10})
+    halves = [half for word in got[2:] for half in (word & 0xfff, word >> 12)]
+    assert len(got) == 50 and halves == list(range(halves[0], halves[0] + len(halves)))

@@ -16,7 +16,7 @@ from litex_boards.platforms import lattice_versa_ecp5, trellisboard
 from litepcie_soc.phy.ecp5.pads import LANES, REFCLK, check_device, check_pads, pins_of, reaches_fabric
 from litepcie_soc.phy.ecp5.words import ANALOGUE, MODES, check_words, dcu_words, in_bitstream, number
 
-from test.gateware.phy.ecp5.library import primitive
+from test.gateware.phy.ecp5.simulator import primitive
 
 # Parameters that nextpnr ignores, and those that are for other uses: 0 in the bitstream.
 UNUSED = {"PROTOCOL", "TXAMPLITUDE", "TXDEPRE", "TXDEPOST", "CDR_MAX_RATE", "INVERT_RX", "INVERT_TX",

@@ -12,10 +12,11 @@ from litex.gen import LiteXModule
 
 from litepcie_soc.phy.soft.data_link import DataLink
 
-from test.gateware.phy.soft.packets import joined, words
+from test.gateware.phy.soft.packets import check_same, joined, words
 from test.gateware.phy.soft.partner import CPL, NP, P, Partner, kind_of, units_of
 from test.gateware.phy.soft.wire import Wire
 from test.gateware.simulation import Stalls, drive, forever, simulate
+from test.gateware.steps import wait
 
 COUNTERS = ("lcrc_error", "dllp_error", "nak_sent", "nak_received", "replay", "timeout", "protocol_error", "malformed")
 
@@ -112,8 +113,7 @@ class End:
 
     def recovery(self, cycles):
         self.wire.cut()
-        for _ in range(cycles):
-            yield
+        yield from wait(cycles)
         self.wire.up = True
 
     def produce(self, kind):
@@ -122,9 +122,10 @@ class End:
         yield from drive(self.dut.sinks[kind], [beat for tlp in of_kind(self.sent, kind) for beat in words(tlp)])
 
 
-def same_by_kind(got, sent):
+def check_by_kind(got, sent, what):
     """Every byte arrived once, in the order of its type."""
-    return all(of_kind(got, kind) == of_kind(sent, kind) for kind in range(3))
+    for kind, name in enumerate(("posted", "nonposted", "completion")):
+        check_same(of_kind(got, kind), of_kind(sent, kind), f"{what}, {name}")
 
 
 class Bench(End):
@@ -159,8 +160,7 @@ class Bench(End):
         """Ends when both sides have all TLPs and nothing is in flight."""
         while len(self.partner.received) < len(self.sent) or len(self.got) < expected or self.partner.flying:
             yield
-        for _ in range(100):
-            yield
+        yield from wait(100)
 
     def run(self, script=None, cycles=20000):
         """Runs until all TLPs are moved, or ``script`` (a generator) ends."""
@@ -168,8 +168,8 @@ class Bench(End):
         ends     = script or self.all_moved(len(expected))
         simulate(self.dut, [*map(forever, [*self.parts(), self.tick()]), ends], cycles=cycles)
         if script is None:
-            assert same_by_kind(self.partner.received, self.sent)
-            assert self.got == expected
+            check_by_kind(self.partner.received, self.sent, f"to the partner by cycle {self.wire.cycle}")
+            check_same(self.got, expected, f"from the partner by cycle {self.wire.cycle}")
         return self
 
 
@@ -200,5 +200,5 @@ class Pair(LiteXModule):
         parts = [part for end in self.ends for part in end.parts()]
         simulate(self, [*map(forever, parts), self.all_moved()], cycles=cycles)
         for end, other in (self.ends, self.ends[::-1]):
-            assert same_by_kind(end.got, other.sent)
+            check_by_kind(end.got, other.sent, f"to end {self.ends.index(end)} by cycle {end.wire.cycle}")
         return self

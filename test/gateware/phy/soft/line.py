@@ -6,11 +6,14 @@
 
 """A link with its port in simulation."""
 
-from migen import passive, run_simulation
+from migen import passive
 
 from litepcie_soc.phy.soft.link         import Link
 from litepcie_soc.phy.soft.ltssm_states import State
 from litepcie_soc.phy.soft.symbols      import SerDesInterface
+
+from test.gateware.simulation import simulate
+from test.gateware.steps import wait
 
 # The way of a link that comes up.
 UP = ["DETECT_QUIET", "DETECT_ACTIVE", "POLLING_ACTIVE", "POLLING_CONFIGURATION", "LINKWIDTH_START", "LINKWIDTH_ACCEPT",
@@ -22,8 +25,7 @@ POLLS = 40
 def trained(line):
     """A generator of the simulation: waits for L0."""
     yield from line.until("L0")
-    for _ in range(40):
-        yield
+    yield from wait(40)
 
 
 def told(bit, states):
@@ -56,7 +58,7 @@ class Line:
         self.states  = []
         self.cycle   = 0
         self.sent    = []
-        run_simulation(self.dut, [script(self), self.wire(), self.watch(), *(other(self) for other in others)])
+        simulate(self.dut, [script(self), self.wire(), self.watch(), *(other(self) for other in others)], cycles=10**6)
 
     @passive
     def wire(self):

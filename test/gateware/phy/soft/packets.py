@@ -8,6 +8,10 @@
 
 import zlib
 
+from itertools import zip_longest
+
+from test.gateware.simulation import fail
+
 
 def words(data, **fields):
     """Beats of an even number of bytes, the first byte in bits 7:0."""
@@ -33,3 +37,13 @@ def numbered(sequence, tlp):
 
 def inverted(data):
     return bytes(byte ^ 0xff for byte in data)
+
+
+def check_same(found, expected, what):
+    """Fails with the first packet that differs: its number, the first wrong byte, and both."""
+    for number, (one, other) in enumerate(zip_longest(found, expected)):
+        if one != other:
+            place = next((at for at, (a, b) in enumerate(zip(one or b"", other or b"")) if a != b), "the length")
+            text  = [f"{len(data)} bytes {data.hex()}" if data is not None else "no packet" for data in (other, one)]
+            fail(f"{what}: wrong bytes", expected=text[0], found=text[1],
+                packet=f"{number} of {len(expected)}", byte=place)

@@ -7,10 +7,7 @@
 """The configuration space against that of the simulated hard block (sim/src/host), by random accesses."""
 
 import random
-import shutil
 import subprocess
-
-from pathlib import Path
 
 import pytest
 
@@ -21,12 +18,10 @@ from litex.gen import *
 from litepcie_soc.phy.soft.config_space import ConfigSpace
 from litepcie_soc.phy.soft.error_kinds  import CORRECTABLE, KINDS, SOURCES
 
-from test.gateware.verilate import to_verilog, verilate
+from test.gateware.phy.soft.verilated import HERE, SIM, compiled, needs_verilator, passes
+from test.gateware.simulation         import simulate
 
-HERE     = Path(__file__).resolve().parent
-SIM      = HERE.parents[3] / "sim" / "src"
 CAUSES   = NONPOSTED, POSTED, COMPLETION = range(3)  # Of `ConfigSpace` of the simulator.
-CODES    = {0: 0, 1: 0x30, 2: 0x31, 4: 0x33}  # Messages by their kinds' bits.
 IDENTITY = dict(vendor=0x1204, device=0x1ce5, subsystem_vendor=0x1234, subsystem_device=0x1ce0, class_code=0x058000)
 
 
@@ -44,7 +39,7 @@ def oracle(tmp_path_factory):
     return ask
 
 
-def random_commands(rng, count, restarts=True):
+def random_commands(rng, count):
     """Mostly of the registers that there are. An error is `e NAME` and a header."""
     known, commands = [*range(0x10), *range(0x10, 0x28), *range(0x40, 0x4c)], []
     for _ in range(count):
@@ -58,7 +53,7 @@ def random_commands(rng, count, restarts=True):
         else:
             header = " ".join(str(rng.randrange(2**32)) for _ in range(4))
             commands.append(rng.choice([*[f"e {name} {header}" for name in KINDS]*2,
-                *[f"c {name}" for name in CORRECTABLE], f"p {rng.randrange(1024)}", "f", "h", *["z"]*restarts]))
+                *[f"c {name}" for name in CORRECTABLE], f"p {rng.randrange(1024)}", "f", "h", "z"]))
     return commands
 
 
@@ -85,105 +80,36 @@ def for_bench(command):
         *words[1:]])
 
 
-def answers(dut, commands):
-    """What the gateware answers."""
-    found = []
-
-    def drive():
-        for command in commands:
-            what, *words = command.split()
-            values = [int(word) for word in words if word.isdigit()]
-            if what == "r":
-                yield dut.address.eq(values[0])
-                yield
-                yield
-                yield
-                found.append((yield dut.data_r))
-            elif what == "w":
-                yield dut.address.eq(values[0])
-                yield dut.data_w.eq(values[1])
-                yield dut.be.eq(values[2])
-                yield dut.write.eq(1)
-                yield
-                yield dut.write.eq(0)
-                yield
-                found.append((yield dut.flr))
-            elif what == "p":
-                yield dut.power_limit.eq(values[0])
-                yield dut.take_limit.eq(1)
-                yield
-                yield dut.take_limit.eq(0)
-                yield
-            else:
-                pulses = [dut.function_reset if what == "f" else dut.reset if what == "h" else
-                    dut.reports.errors[words[0]] if what == "e" else dut.reports.correctable[words[0]]]
-                source = KINDS[words[0]].source if what == "e" else None
-                if source is not None:
-                    yield dut.log.headers[source].eq(sum(value << 32*n for n, value in enumerate(values)))
-                    pulses.append(dut.log.load[source])
-                for pulse in pulses:
-                    yield pulse.eq(1)
-                yield
-                for pulse in pulses:
-                    yield pulse.eq(0)
-                yield
-                if what in "ec":
-                    found.append(CODES[(yield dut.reports.messages) | (yield dut.reports.late)])
-    run_simulation(dut, drive())
-    return found
-
-
-@pytest.mark.parametrize("bar0_size, max_payload, extended_tag, count", [(2 << 20, 256, True, 600),
-    pytest.param(1 << 16, 128, False, 6000, marks=pytest.mark.full),
-    pytest.param(2 << 20, 512, True, 6000, marks=pytest.mark.full)])
-def test_equals_the_simulated_hard_block(oracle, bar0_size, max_payload, extended_tag, count):
-    dut      = ConfigSpace(**IDENTITY, bar0_size=bar0_size, max_payload=max_payload, extended_tag=extended_tag)
-    commands = [*[f"r {dword}" for dword in range(0x50)], *random_commands(random.Random(count), count, restarts=False)]
-    expected = oracle(bar0_size, max_payload, extended_tag, map(for_oracle, commands))
-    got      = answers(dut, commands)
-    asked    = [command for command in commands if command[0] in "rwec"]
-    for command, one, other in zip(asked, got, expected):
-        assert one == other, f"{command}: {one:08x}, expected {other:08x}"
-    assert len(got) == len(expected) == len(asked)
-
-
 class Top(LiteXModule):
-    """The configuration space with the ports that config_space_bench.cpp drives."""
-    def __init__(self, **options):
-        self.dut = dut = ConfigSpace(**IDENTITY, **options)
-        errors  = Signal(len(KINDS), name="errors")
+    """The configuration space with ports whose names the bench knows."""
+    def __init__(self, *options):
+        self.dut    = dut = ConfigSpace(**IDENTITY, **dict(zip(("bar0_size", "max_payload", "extended_tag"), options)))
+        errors      = Signal(len(KINDS), name="errors")
         correctable = Signal(len(CORRECTABLE), name="correctable")
         header, load = Signal(128, name="header"), Signal(len(SOURCES) + 1, name="load")
-        self.comb += [
-            Cat(*dut.reports.errors.values()).eq(errors),
-            Cat(*dut.reports.correctable.values()).eq(correctable),
-            [one.eq(header) for one in dut.log.headers],
-            Cat(*dut.log.load).eq(load),
-        ]
-        ports = {name: getattr(dut, name)
-            for name in ("address", "data_w", "be", "write", "data_r", "flr", "function_reset", "reset",
-                "power_limit", "take_limit")} | {name: getattr(dut.reports, name)
-            for name in ("messages", "late")}
+        ports = {name: getattr(dut, name) for name in ("address", "data_w", "be", "write", "data_r", "flr",
+            "function_reset", "reset", "power_limit", "take_limit")}
+        ports.update({name: getattr(dut.reports, name) for name in ("messages", "late")})
         for name, port in ports.items():
             port.name_override = name
         self.ports = {*ports.values(), errors, correctable, header, load}
+        self.comb += [Cat(*dut.reports.errors.values()).eq(errors),
+            Cat(*dut.reports.correctable.values()).eq(correctable), [one.eq(header) for one in dut.log.headers],
+            Cat(*dut.log.load).eq(load)]
 
 
-@pytest.mark.skipif(not shutil.which("verilator"), reason="verilator is not installed")
-@pytest.mark.parametrize("bar0_size, max_payload, extended_tag", [(2 << 20, 256, False), (1 << 16, 128, True)])
-def test_half_a_million_accesses(oracle, bar0_size, max_payload, extended_tag):
-    """The same commands, on the Verilog."""
-    _, verilog = to_verilog(lambda: Top(bar0_size=bar0_size, max_payload=max_payload, extended_tag=extended_tag),
-        lambda top: top.ports)
-    model   = verilate({"top.v": verilog.main_source,
-        "config_space_bench.cpp": (HERE / "config_space_bench.cpp").read_text()}, optimise="-O1")
-    commands = random_commands(random.Random(max_payload), 500_000)
+@needs_verilator
+@pytest.mark.parametrize("bar0_size, max_payload, extended_tag, count", [(2 << 20, 256, True, 30_000),
+    *[pytest.param(*options, 500_000, marks=pytest.mark.full) for options in
+        ((2 << 20, 256, False), (1 << 16, 128, True), (2 << 20, 512, True))]])
+def test_equals_the_simulated_hard_block(oracle, bar0_size, max_payload, extended_tag, count):
+    """Each register, then random accesses, errors and resets."""
+    program  = passes(compiled(lambda: Top(bar0_size, max_payload, extended_tag), ["config_space_bench.cpp"]))
+    commands = [*[f"r {dword}" for dword in range(0x50)], *random_commands(random.Random(max_payload), count)]
     expected = oracle(bar0_size, max_payload, extended_tag, map(for_oracle, commands))
-    said     = "\n".join(map(for_bench, commands))
-    got      = [int(word) for word in subprocess.run([model.path], check=True, text=True, input=said,
-        capture_output=True).stdout.split()]
+    got      = list(map(int, program(text="\n".join(map(for_bench, commands)))))
     asked    = [command for command in commands if command[0] in "rwec"]
-    assert len(got) == len(expected) == len(asked) > 400_000
+    assert len(got) == len(expected) == len(asked) > 0.8*count
     for number, (command, one, other) in enumerate(zip(asked, got, expected)):
         assert one == other, f"access {number}, {command}: {one:08x}, expected {other:08x}"
 
@@ -204,7 +130,7 @@ def test_what_the_registers_say():
         for signal in (dut.memory_enable, dut.bus_master_enable, dut.bar0, dut.mps, dut.mrrs, dut.extended_tag,
                 dut.rcb_128, dut.power_state, dut.msi_enable, dut.msi_address, dut.msi_data):
             found.append((yield signal))
-    run_simulation(dut, drive())
+    simulate(dut, [drive()], cycles=10**6)
     assert found == [1, 1, 0xfe400000, 1, 5, 1, 1, 3, 1, 0x912345678, 0x1234]
 
 

@@ -17,6 +17,7 @@ from cocotbext.pcie.core.dllp import Dllp, DllpType
 from test.gateware.phy.soft.bench import Bench, Pair, memory_read, memory_write, random_tlps
 from test.gateware.phy.soft.packets import inverted, lcrc
 from test.gateware.phy.soft.partner import Frame, Partner, damaged, units_of
+from test.gateware.steps import wait
 
 # Faults at Random ---------------------------------------------------------------------------------
 
@@ -87,7 +88,7 @@ class Injector:
         return sum(count for name, count in self.inward.items() if FAULTS[name][2] == counter)
 
 
-@pytest.mark.parametrize("name", [name if name in ("ack_lost", "tlp_damaged", "tlp_nullified") else
+@pytest.mark.parametrize("name", [name if name == "tlp_damaged" else
     pytest.param(name, marks=pytest.mark.full) for name in FAULTS])
 def test_one_kind_of_fault(name):
     rng      = random.Random(name)
@@ -101,8 +102,11 @@ def test_one_kind_of_fault(name):
     assert not bench.counts["protocol_error"]
 
 
-def many_faults(seed, count):
-    """A run with all faults, MPS and speed of the consumer at random."""
+@pytest.mark.parametrize("seed, count", [(1, 40),
+    *[pytest.param(seed, 100, marks=pytest.mark.full)   for seed in range(100, 106)],
+    *[pytest.param(seed, 100, marks=pytest.mark.search) for seed in range(106, 160)]])
+def test_many_faults(seed, count):
+    """All faults; MPS and the speed of the consumer are random."""
     rng      = random.Random(seed)
     injector = Injector(list(FAULTS), rng.choice([0.05, 0.2, 0.4]), seed)
     bench    = Bench(random_tlps(rng, count), fault=injector, stalls=rng.choice([0, 0.3, 0.6]),
@@ -114,18 +118,8 @@ def many_faults(seed, count):
     assert bench.counts["lcrc_error"] == injector.counted("lcrc_error") + bench.wire.cuts["tlp"]
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_many_faults(seed):
-    many_faults(seed, 40)
-
-
 @pytest.mark.full
-@pytest.mark.parametrize("seed", range(100, 160))
-def test_many_more_faults(seed):
-    many_faults(seed, 100)
-
-
-@pytest.mark.parametrize("seed, count", [(1, 30), pytest.param(2, 300, marks=pytest.mark.full)])
+@pytest.mark.parametrize("seed, count", [(1, 30), (2, 300)])
 def test_two_data_links_with_faults(seed, count):
     rng = random.Random(seed)
     Pair([random_tlps(rng, count), random_tlps(rng, count)], Injector(list(FAULTS), 0.1, seed)).run(cycles=2000*count)
@@ -142,7 +136,7 @@ def test_sequence_numbers_wrap_three_times():
 
 # Faults by Intent ---------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("create", [Dllp.create_ack, Dllp.create_nak])
+@pytest.mark.parametrize("create", [Dllp.create_ack, pytest.param(Dllp.create_nak, marks=pytest.mark.full)])
 def test_numbers_out_of_the_window_have_no_effect(create):
     rng   = random.Random(2)
     bench = Bench([memory_write(rng, 4) for _ in range(12)])
@@ -155,15 +149,15 @@ def test_numbers_out_of_the_window_have_no_effect(create):
             bench.inward.append(Frame(create((partner.expected + ahead) % 4096).pack_crc(), dllp=True))
         while len(partner.received) < 12 or bench.inward:
             yield
-        for _ in range(200):
-            yield
+        yield from wait(200)
     bench.run(script())
     assert bench.counts["protocol_error"] == 5
     assert not bench.counts["replay"] and not bench.counts["nak_received"] and not bench.counts["timeout"]
     assert bench.partner.received == bench.sent
 
 
-@pytest.mark.parametrize("mps_128, symbols", [(True, (711, 2*711)), (False, (1677, 2*1248))])
+@pytest.mark.parametrize("mps_128, symbols", [(True, (711, 2*711)),
+    pytest.param(False, (1677, 2*1248), marks=pytest.mark.full)])
 def test_the_timer_replays_and_the_fourth_time_retrains(mps_128, symbols):
     rng   = random.Random(3)
     times, retrained = [], []
@@ -185,6 +179,7 @@ def test_the_timer_replays_and_the_fourth_time_retrains(mps_128, symbols):
     assert bench.partner.received == bench.sent and bench.partner.counts["duplicate"] >= 9
 
 
+@pytest.mark.full
 def test_the_timer_stands_still_in_recovery():
     rng   = random.Random(4)
     bench = Bench([memory_write(rng, 4)], partner=Partner(ack=120))
@@ -193,8 +188,7 @@ def test_the_timer_stands_still_in_recovery():
         while not bench.partner.received:
             yield
         yield from bench.recovery(3000)
-        for _ in range(300):
-            yield
+        yield from wait(300)
     bench.run(script())
     assert not bench.partner.flying and not bench.counts["timeout"] and not bench.counts["replay"]
 
@@ -216,6 +210,7 @@ def test_there_is_one_nak_until_a_good_tlp_came():
     assert bench.counts["nak_sent"] == 1 and bench.counts["lcrc_error"] == 30
 
 
+@pytest.mark.full
 def test_a_partner_that_ignores_credits_loses_nothing():
     rng     = random.Random(5)
     bench   = Bench(stalls=1.0)
@@ -234,6 +229,7 @@ def test_a_partner_that_ignores_credits_loses_nothing():
     bench.run(script(), cycles=60000)
 
 
+@pytest.mark.full
 def test_flow_control_is_initialized_whatever_is_lost():
     for seed in range(2):
         rng   = random.Random(seed)
@@ -243,6 +239,7 @@ def test_flow_control_is_initialized_whatever_is_lost():
         bench.run(cycles=8000)
 
 
+@pytest.mark.full
 def test_updates_and_tlps_before_the_initialization_are_ignored():
     rng   = random.Random(6)
     bench = Bench([memory_write(rng, 4)])

@@ -4,14 +4,17 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The elastic buffer between clocks that differ by up to 1 %, with SKP ordered sets in either alignment."""
+"""Symbols: the elastic buffer between two clocks, scrambler and descrambler."""
+
+import random
 
 import pytest
 
-from migen import run_simulation
-
 from litepcie_soc.phy.soft.elastic import ElasticBuffer
-from litepcie_soc.phy.soft.symbols import COM, SKP
+from litepcie_soc.phy.soft.scrambler import Descrambler, Scrambler
+from litepcie_soc.phy.soft.symbols import COM, FTS, IDL, PAD, SKP, STP
+
+from test.gateware.simulation import simulate
 
 CONTROL = 0x100
 
@@ -26,7 +29,7 @@ def symbols(offset, skips, count, every):
     return sent
 
 
-def simulate(sent, rx_period, stop=None):
+def passed(sent, rx_period, stop=None):
     """Returns the received symbols, and the number of overflows, of added and of removed pairs."""
     buffer, got, events = ElasticBuffer(), [], [0, 0, 0]
     pairs               = list(zip(sent[::2], sent[1::2]))
@@ -49,7 +52,7 @@ def simulate(sent, rx_period, stop=None):
             events[0] += yield buffer.overflow
             events[1] += yield buffer.added
             yield
-    run_simulation(buffer, {"pcie": endpoint(), "pcie_rx": line()}, clocks={"pcie": 10000, "pcie_rx": rx_period})
+    simulate(buffer, {"pcie": [endpoint()], "pcie_rx": [line()]}, clocks={"pcie": 10000, "pcie_rx": rx_period})
     return got, *events
 
 
@@ -75,7 +78,7 @@ def check(got):
 @pytest.mark.parametrize("rx_period, added, removed", [(10000, 0, 0), (9900, 0, 1), (10100, 1, 0)])
 def test_compensates_the_difference_of_the_clocks(offset, rx_period, added, removed):
     # Clocks that differ by 1 % need a pair in 100; there is a set every 52.
-    got, overflows, repeated, dropped = simulate(symbols(offset, 3, 1600, every=100), rx_period)
+    got, overflows, repeated, dropped = passed(symbols(offset, 3, 1600, every=100), rx_period)
     sets = check(got[2:])
     assert overflows == 0 and len(got) > 1400
     assert (repeated > 0, dropped > 0) == (added, removed)
@@ -83,17 +86,131 @@ def test_compensates_the_difference_of_the_clocks(offset, rx_period, added, remo
 
 
 def test_short_sets_pass_unchanged_until_the_buffer_is_full():
-    got, overflows, repeated, dropped = simulate(symbols(0, 1, 3000, every=100), 9900)
+    got, overflows, repeated, dropped = passed(symbols(0, 1, 3000, every=100), 9900)
     assert overflows >= 1 and dropped == repeated == 0
 
 
 def test_long_sets_lose_one_pair_only():
-    got, overflows, _, dropped = simulate(symbols(1, 5, 1600, every=100), 9900)
+    got, overflows, _, dropped = passed(symbols(1, 5, 1600, every=100), 9900)
     assert overflows == 0 and dropped > 0 and set(check(got[2:])) <= {5, 3}
 
 
 def test_begins_again_after_it_was_disabled():
-    got, overflows, *_ = simulate(symbols(0, 3, 600, every=100), 10000, stop={150: 0, 160: 1})
+    got, overflows, *_ = passed(symbols(0, 3, 600, every=100), 10000, stop={150: 0, 160: 1})
     first = got[:2*(150 - 40)]
     assert overflows == 0 and 350 < len(got) < 500
     check(first[2:])
+
+
+K     = 0x100
+# What scrambling makes of zeros behind a COM.
+BYTES = bytes.fromhex("ff17c014b2e70282726e28a6be6dbf8dbe40a7e62cd3e2b2")
+
+
+def one_by_one(symbols, plain):
+    """Scrambles as the specification draws it: a register of 16 bits, one bit at a time."""
+    register, out = [1]*16, []
+    for symbol, keep in zip(symbols, plain):
+        if symbol == K | COM:
+            register = [1]*16
+        elif symbol != K | SKP:
+            mask = 0
+            for bit in range(8):
+                top      = register[15]
+                mask    |= top << bit
+                register = [top, *register[:15]]
+                for tap in (3, 4, 5):
+                    register[tap] ^= top
+            if not symbol & K and not keep:
+                symbol ^= mask
+        out.append(symbol)
+    return out
+
+
+def in_sets(symbols):
+    """Whether each symbol is one of a training set behind its COM."""
+    plain = [False]*len(symbols)
+    for at, (now, then) in enumerate(zip(symbols, symbols[1:])):
+        if now == K | COM and (not then & K or then == K | PAD):
+            plain[at + 1:at + 16] = [True]*len(plain[at + 1:at + 16])
+        elif now == K | COM:
+            # A set that another one cuts short.
+            plain[at:at + 16] = [False]*len(plain[at:at + 16])
+    return plain
+
+
+def through(dut, symbols, plain=None, off=False, pauses=0.0, errors=()):
+    """The symbols behind a unit, and the places with an error."""
+    symbols = [*symbols, *[0]*(len(symbols) % 2 + 8)]
+    rng, got, wrong = random.Random(1), [], []
+
+    def drive():
+        yield dut.off.eq(off)
+        at = 0
+        while at < len(symbols):
+            go = rng.random() >= pauses
+            pair = symbols[at:at + 2] if go else [rng.randrange(512), rng.randrange(512)]
+            yield dut.valid.eq(go)
+            yield dut.data.eq(pair[0] & 0xff | (pair[1] & 0xff) << 8)
+            yield dut.k.eq(pair[0] >> 8 | pair[1] >> 8 << 1)
+            if plain is not None:
+                yield dut.plain.eq(sum(flag << n for n, flag in enumerate(plain[at:at + 2])))
+            else:
+                yield dut.error.eq((at in errors) | (at + 1 in errors) << 1)
+            at += 2*go
+            yield
+            if (yield dut.out_valid):
+                data, k = (yield dut.out_data), (yield dut.out_k)
+                if plain is None:
+                    error = yield dut.out_error
+                    wrong.extend(len(got) + n for n in range(2) if error >> n & 1)
+                got.extend([data & 0xff | (k & 1) << 8, data >> 8 | k >> 1 << 8])
+    simulate(dut, [drive()], cycles=10**6)
+    return got, wrong
+
+
+@pytest.mark.parametrize("way", ["down", pytest.param("up", marks=pytest.mark.full)])
+@pytest.mark.parametrize("shift", [0, pytest.param(1, marks=pytest.mark.full)])
+def test_a_recorded_link(trace, way, shift):
+    """From the first TS1 on, with COM in each half of a pair. It begins before the first COM, inside a set."""
+    plain, scrambled = trace[way][2 - shift:], trace[f"{way}_scrambled"][2 - shift:]
+    got, _ = through(Descrambler(), scrambled)
+    first  = plain.index(K | COM)
+    assert got[first:len(plain) - 8] == plain[first:-8]
+    got, _ = through(Scrambler(), plain, in_sets(plain))
+    assert got[first:len(plain) - 8] == scrambled[first:-8]
+
+
+def test_known_bytes():
+    got, _ = through(Scrambler(), [K | COM, *[0]*len(BYTES)], [False]*(len(BYTES) + 2))
+    assert bytes(got[1:1 + len(BYTES)]) == BYTES
+    # SKP does not move the register.
+    got, _ = through(Scrambler(), [K | COM, K | SKP, K | SKP, 0, 0, K | SKP, 0], [False]*16)
+    assert got[:7] == [K | COM, K | SKP, K | SKP, BYTES[0], BYTES[1], K | SKP, BYTES[2]]
+
+
+def test_off():
+    symbols = [K | COM, 0, 1, 2, K | STP, 5]
+    assert through(Scrambler(), symbols, [False]*6, off=True)[0][:6] == symbols
+
+
+@pytest.mark.parametrize("seed, count", [(1, 600), pytest.param(2, 20000, marks=pytest.mark.full)])
+def test_random_symbols(seed, count):
+    """Sets and symbols in any order and alignment, sets that are cut, and cycles without symbols."""
+    rng, symbols = random.Random(seed), [K | COM, K | SKP]
+    while len(symbols) < count:
+        symbols += rng.choice([
+            [K | COM, *[K | SKP]*rng.randrange(1, 6)],
+            [K | COM, *rng.choice([[K | PAD]*2, [5, K | PAD], [255, 3]]), *[0x4a]*rng.choice([13, 13, 13, 1, 6])],
+            [K | COM, *[K | rng.choice([IDL, FTS])]*3],
+            [K | COM],
+            [rng.randrange(256) for _ in range(rng.randrange(30))],
+            [K | STP, K | SKP, 0],
+        ])
+    plain     = in_sets(symbols)
+    scrambled = one_by_one(symbols, plain)
+    assert through(Scrambler(), symbols, plain, pauses=0.2)[0][:len(symbols) - 1] == scrambled[:-1]
+    errors     = set(rng.sample(range(len(symbols)), len(symbols)//9))
+    got, wrong = through(Descrambler(), scrambled, pauses=0.2, errors=errors)
+    assert got[:len(symbols) - 8] == symbols[:-8]
+    assert wrong == sorted(at for at in errors if at < len(got))

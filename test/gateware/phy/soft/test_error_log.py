@@ -17,7 +17,10 @@ from litepcie_soc.phy.soft.config_space      import ConfigSpace
 from litepcie_soc.phy.soft.error_crossing    import ErrorCrossing
 from litepcie_soc.phy.soft.error_kinds       import KINDS, MALFORMED, MALFORMED_TLP, REQUEST, UNSUPPORTED
 from litepcie_soc.phy.soft.error_log         import ErrorLog
+
 from test.gateware.phy.soft.test_config_space import IDENTITY
+from test.gateware.simulation import simulate
+from test.gateware.steps import wait
 
 HEADER, OTHER = (sum(value << 32*n for n, value in enumerate((0x60000001, first, 3, 4))) for first in (1, 2))
 
@@ -45,7 +48,7 @@ def log(steps):
                 yield
                 words.append((yield dut.data))
             found.append(((yield dut.pointer), sum(value << 32*n for n, value in enumerate(words))))
-    run_simulation(dut, drive())
+    simulate(dut, [drive()])
     return found
 
 
@@ -94,8 +97,7 @@ def test_a_reset_keeps_the_log_and_takes_no_error(reset):
 
     def read(offset):
         yield dut.address.eq(offset//4)
-        for _ in range(3):
-            yield
+        yield from wait(3)
         found.append((yield dut.data_r))
 
     def drive():
@@ -108,15 +110,14 @@ def test_a_reset_keeps_the_log_and_takes_no_error(reset):
             for error in errors:
                 yield dut.reports.errors[error].eq(0)
             yield dut.log.load[REQUEST].eq(0)
-            for _ in range(6):
-                yield
+            yield from wait(6)
             # The second errors come while it is asserted.
             yield getattr(dut, reset).eq(1)
             yield
         yield getattr(dut, reset).eq(0)
         for offset in (0x68, 0x104, 0x118, 0x11c, 0x120):
             yield from read(offset)
-    run_simulation(dut, drive())
+    simulate(dut, [drive()])
     assert found == [0x2810, 1 << UNSUPPORTED, UNSUPPORTED, 0x60000001, 1]
 
 # Crossing -----------------------------------------------------------------------------------------
@@ -133,8 +134,7 @@ def crossed(steps, periods):
     sink, source = top.dut.sink, top.dut.source
 
     def drive():
-        for _ in range(10):
-            yield
+        yield from wait(10)
         for errors, header in steps:
             for name in REPORTED_ERRORS:
                 yield getattr(sink, name).eq(name in errors)
@@ -143,8 +143,7 @@ def crossed(steps, periods):
         for name in REPORTED_ERRORS:
             yield getattr(sink, name).eq(0)
         yield sink.header.eq(0)
-        for _ in range(60):
-            yield
+        yield from wait(60)
 
     @passive
     def watch():
@@ -157,7 +156,7 @@ def crossed(steps, periods):
                 found.append((errors, None if (yield top.dut.unknown) else (yield source.header)))
             yield
     sys, pcie = periods
-    run_simulation(top, {"sys_link": drive(), "pcie_link": watch()}, clocks={"sys": sys, "sys_link": sys,
+    simulate(top, {"sys_link": [drive()], "pcie_link": [watch()]}, clocks={"sys": sys, "sys_link": sys,
         "pcie": pcie, "pcie_link": pcie})
     return found
 
@@ -176,7 +175,7 @@ def test_errors_cross_with_their_header(periods):
 def test_an_error_that_comes_when_a_late_one_leaves():
     """A header is that of the only error which comes with it."""
     one, two, three = {"poisoned"}, {"completer_abort"}, {"unexpected_completion"}
-    for wait in range(30):
-        found = crossed([(one, 5), (two, 6), *[(set(), 0)]*wait, (three, 7)], (10, 8))
+    for pause in range(30):
+        found = crossed([(one, 5), (two, 6), *[(set(), 0)]*pause, (three, 7)], (10, 8))
         assert set().union(*[errors for errors, _ in found]) == one | two | three
-        assert all(header is None or (errors, header) in ((one, 5), (three, 7)) for errors, header in found), wait
+        assert all(header is None or (errors, header) in ((one, 5), (three, 7)) for errors, header in found), pause

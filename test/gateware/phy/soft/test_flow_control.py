@@ -4,12 +4,19 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Initialization of flow control, and when credits are advertised."""
+"""Initialization of flow control, and when credits and acknowledgements are sent."""
 
+import random
+
+import pytest
+
+from litepcie_soc.phy.soft.ack import AckScheduler
 from litepcie_soc.phy.soft.dllp import COMPLETION, INIT1, INIT2, NONPOSTED, POSTED
 from litepcie_soc.phy.soft.flow_control import Advertiser, FlowControlInit
 
+from test.gateware.phy.soft.bench import Bench, completion, memory_write
 from test.gateware.simulation import forever, simulate
+from test.gateware.steps import pulse, wait
 
 SETS = [POSTED, NONPOSTED, COMPLETION]
 
@@ -24,19 +31,14 @@ def initialize(script, cycles):
         while True:
             if (yield dut.request):
                 sent.append((cycle, (yield dut.kind), (yield dut.credits)))
-                yield dut.sent.eq(1)
-                yield
-                yield dut.sent.eq(0)
+                yield from pulse(dut.sent)
                 yield
                 yield
                 cycle += 3
             yield
             cycle += 1
 
-    def wait():
-        for _ in range(cycles):
-            yield
-    simulate(dut, [wait(), *map(forever, (send(), script(dut)))])
+    simulate(dut, [wait(cycles), *map(forever, (send(), script(dut)))])
     return sent
 
 
@@ -55,8 +57,7 @@ def test_repeats_the_first_initialization_to_a_silent_partner():
 
 def test_sends_the_second_initialization_whole_before_it_is_up():
     def partner(dut):
-        for _ in range(6):
-            yield
+        yield from wait(6)
         yield dut.recorded.eq(1)
         yield dut.confirmed.eq(1)   # Before it is time: not counted.
         yield
@@ -64,11 +65,8 @@ def test_sends_the_second_initialization_whole_before_it_is_up():
         for _ in range(100):
             assert not (yield dut.up)
             yield
-        yield dut.confirmed.eq(1)
-        yield
-        yield dut.confirmed.eq(0)
-        for _ in range(5):
-            yield
+        yield from pulse(dut.confirmed)
+        yield from wait(5)
         assert (yield dut.up) and (yield dut.accept)
     sent = initialize(partner, 3000)
     assert [(kind, credits) for _, kind, credits in sent] == [(INIT1, n) for n in SETS] + [(INIT2, n) for n in SETS]
@@ -87,8 +85,7 @@ def advertise(script, cycles):
             if (yield dut.due):
                 credits = yield dut.credits
                 yield dut.chosen.eq(credits)
-                for _ in range(3):
-                    yield
+                yield from wait(3)
                 sent.append((cycle, credits, (yield dut.header_fc), (yield dut.data_fc)))
                 yield dut.sent.eq(1 << credits)
                 yield
@@ -97,25 +94,20 @@ def advertise(script, cycles):
             yield
             cycle += 1
 
-    def wait():
-        for _ in range(cycles):
-            yield
-    simulate(dut, [wait(), *map(forever, (send(), script(dut)))])
+    simulate(dut, [wait(cycles), *map(forever, (send(), script(dut)))])
     return sent
 
 
 def test_credits_in_a_row_share_an_update():
     def consumer(dut):
-        for _ in range(400):    # Past the updates of the begin.
-            yield
+        yield from wait(400)    # Past the updates of the begin.
         for _ in range(40):
             yield dut.free_ph.eq(1)
             yield dut.free_pd.eq(8)
             yield
             yield dut.free_ph.eq(0)
             yield dut.free_pd.eq(0)
-            for _ in range(9):
-                yield
+            yield from wait(9)
     sent  = [update for update in advertise(consumer, 1200) if update[0] > 390]
     first = sent[0]
     # The first one at once, the others with a distance, and the last one has all.
@@ -130,8 +122,7 @@ def test_counts_wrap():
         yield dut.free_nph.eq(1)
         yield dut.free_npd.eq(1)
         yield dut.free_pd.eq(33)
-        for _ in range(1000):
-            yield
+        yield from wait(1000)
         yield dut.free_ph.eq(0)
         yield dut.free_nph.eq(0)
         yield dut.free_npd.eq(0)
@@ -145,14 +136,101 @@ def test_no_credit_is_forgotten_while_an_update_leaves():
     # Freed at every distance from updates.
     for offset in range(12):
         def consumer(dut):
-            for _ in range(400):
-                yield
-            yield dut.free_nph.eq(1)
-            yield
-            yield dut.free_nph.eq(0)
-            for _ in range(offset):
-                yield
-            yield dut.free_nph.eq(1)
-            yield
-            yield dut.free_nph.eq(0)
+            yield from wait(400)
+            yield from pulse(dut.free_nph)
+            yield from wait(offset)
+            yield from pulse(dut.free_nph)
         assert advertise(consumer, 700)[-1][1:] == (NONPOSTED, 10, 8)
+
+
+# Symbols from the end of a TLP to the begin of its ACK (PCIe 2.1 table 3-5).
+LIMITS = {128: 237, 256: 416}
+
+
+def latencies(mps, theirs, gap):
+    """(symbols until its ACK) of each TLP of the partner; ``gap`` cycles are between two of them."""
+    rng   = random.Random(mps)
+    ends  = []
+    bench = Bench([memory_write(rng, mps//4) for _ in range(30)], mps_128=mps == 128)
+
+    def fault(frame, outward):
+        if not outward and not frame.dllp:
+            ends.append(bench.wire.cycle + len(frame.data)//2)
+            bench.inward.extend([None]*gap)
+        return [frame]
+    bench.fault = fault
+    give = bench.give
+    def paced():
+        return give() if not bench.inward or bench.inward[0] else bench.inward.popleft()
+    bench.wire.give = paced
+    bench.partner.tlps.extend(theirs(rng) for _ in range(25))
+    bench.run()
+    # The number of each ACK, and when its first word left: it has three words, and a cycle after them.
+    acks = [(cycle - 3, int.from_bytes(frame.data[2:4], "big")) for cycle, frame in bench.frames
+        if frame.dllp and frame.data[0] == 0]
+    assert [number for _, number in acks] == sorted({number for _, number in acks})
+    first = [next(cycle for cycle, newest in acks if newest >= number) for number in range(len(ends))]
+    return [2*(cycle - end) for cycle, end in zip(first, ends)], acks
+
+
+@pytest.mark.parametrize("mps", [128, pytest.param(256, marks=pytest.mark.full)])
+@pytest.mark.parametrize("dwords, gap", [(32, 0), pytest.param(1, 20, marks=pytest.mark.full)])
+def test_acknowledges_before_the_limit(mps, dwords, gap):
+    symbols, acks = latencies(mps, lambda rng: completion(rng, dwords), gap)
+    assert max(symbols) <= LIMITS[mps]
+    assert len(acks) < len(symbols)
+
+
+def schedule(script):
+    """Runs ``script`` (a generator function of the scheduler)."""
+    dut = AckScheduler()
+    simulate(dut, [script(dut)])
+
+
+def test_acknowledges_a_tlp_that_comes_while_an_ack_leaves():
+    def script(dut):
+        for behind in range(3):
+            yield from pulse(dut.accepted)
+            yield from wait(60)
+            assert (yield dut.ack_due)
+            # The ACK that leaves now, or in the next cycle, was composed without the TLP.
+            yield dut.accepted.eq(1)
+            yield dut.ack_sent.eq(behind == 0)
+            yield
+            yield dut.accepted.eq(0)
+            yield dut.ack_sent.eq(behind == 1)
+            yield
+            yield dut.ack_sent.eq(behind == 2)
+            yield
+            yield dut.ack_sent.eq(0)
+            yield from wait(60)
+            assert (yield dut.ack_due) == (behind < 2)
+            yield from pulse(dut.ack_sent)
+            yield
+    schedule(script)
+
+
+def test_acknowledges_a_duplicate_at_once():
+    def script(dut):
+        yield from pulse(dut.duplicate)
+        yield
+        assert (yield dut.ack_due)
+        yield from pulse(dut.ack_sent)
+        yield from wait(70)
+        # The event of the cycle before counts again, as it may be newer than the ACK.
+        assert not (yield dut.nak_due)
+    schedule(script)
+
+
+def test_a_good_tlp_cancels_a_nak():
+    def script(dut):
+        yield from pulse(dut.rejected)
+        yield
+        assert (yield dut.nak_due)
+        yield from pulse(dut.accepted)
+        yield
+        assert not (yield dut.nak_due)
+        yield from pulse(dut.rejected)
+        yield
+        assert (yield dut.nak_due)
+    schedule(script)

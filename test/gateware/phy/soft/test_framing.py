@@ -13,12 +13,14 @@ from dataclasses import dataclass
 
 import pytest
 
-from migen import passive, run_simulation
+from migen import passive
 
 from litepcie_soc.phy.soft.framing import FrameReceiver, FrameTransmitter
 from litepcie_soc.phy.soft.symbols import COM, EDB, END, PAD, SDP, SKP, STP
 
 from test.gateware.phy.soft.packets import lcrc
+from test.gateware.simulation import simulate
+from test.gateware.steps import wait
 
 K, ERROR = 0x100, 0x200
 
@@ -90,7 +92,7 @@ def receive(symbols, pauses=0.0, listen=lambda cycle: True):
                     beat.append((yield getattr(dut.source, name)))
                 beats.append(beat)
             yield
-    run_simulation(dut, [drive(), watch()])
+    simulate(dut, [drive(), watch()], cycles=10**6)
     packets, now, before = [], None, -9
     for cycle, first, last, data, dllp, edb, error in beats:
         assert first == (now is None) and cycle > before + first
@@ -176,8 +178,7 @@ def transmit(packets, hold=lambda cycle: False, active=lambda cycle: True):
                 while not (yield dut.sink.ready):
                     yield
             yield dut.sink.valid.eq(0)
-        for _ in range(4):
-            yield
+        yield from wait(4)
 
     @passive
     def watch():
@@ -192,7 +193,7 @@ def transmit(packets, hold=lambda cycle: False, active=lambda cycle: True):
                 out.extend([data & 0xff | (k & 1) << 8, data >> 8 | k >> 1 << 8])
             else:
                 out.extend([None, None])
-    run_simulation(dut, [drive(), watch()])
+    simulate(dut, [drive(), watch()], cycles=10**6)
     return out
 
 

@@ -18,6 +18,7 @@ from litepcie_soc.phy.soft.lane_sample import LaneSampler
 from litepcie_soc.phy.soft.lane_state import ClockCount
 
 from test.gateware.simulation import forever, simulate
+from test.gateware.steps import pulse, wait
 
 # Counters -----------------------------------------------------------------------------------------
 
@@ -49,8 +50,7 @@ def count_events(most, cycles, seed, script):
             yield
         for signal in dut.events:
             yield signal.eq(0)
-        for _ in range(dut.round + 8):
-            yield
+        yield from wait(dut.round + 8)
         told.append((yield from script(dut)))
     simulate(dut, [events()])
     return given, told[0]
@@ -65,14 +65,10 @@ def test_every_event_counts_once(most):
 def test_counters_are_cleared():
     def script(dut):
         yield dut.clear.eq(1)
-        for _ in range(dut.round):
-            yield
+        yield from wait(dut.round)
         yield dut.clear.eq(0)
-        yield dut.events[1].eq(1)
-        yield
-        yield dut.events[1].eq(0)
-        for _ in range(dut.round + 8):
-            yield
+        yield from pulse(dut.events[1])
+        yield from wait(dut.round + 8)
         return (yield from read_counters(dut, 3))
     assert count_events([1, 1, 2], 300, 1, script)[1] == [0, 1, 0]
 
@@ -87,8 +83,7 @@ def test_a_counter_stays_at_its_largest_value():
             yield dut.events[1].eq(1)
             yield
         yield dut.events[1].eq(0)
-        for _ in range(30):
-            yield
+        yield from wait(30)
         got.extend((yield from read_counters(dut, 2)))
     simulate(dut, [script()])
     assert got == [63, 30]
@@ -117,8 +112,7 @@ class Bench:
         while (yield done) != wanted:
             cycles += 1
             yield
-        for _ in range(4):
-            yield
+        yield from wait(4)
         return cycles
 
     def run(self, script):
@@ -145,8 +139,7 @@ def test_snapshot_has_counters_state_and_log():
             yield
             yield dut.log.state.eq(state)
             yield
-        for _ in range(dut.counters.round + 6):
-            yield
+        yield from wait(dut.counters.round + 6)
         cycles = yield from bench.request(dut.sample, dut.sampled)
         assert cycles < 2*WORDS + 20  # 4 us
     bench.run(script)
@@ -184,11 +177,8 @@ def test_a_second_snapshot_is_new_and_clear_keeps_the_first():
     place = list(COUNTERS).index(name)
 
     def event():
-        yield dut.events[name].eq(1)
-        yield
-        yield dut.events[name].eq(0)
-        for _ in range(dut.counters.round + 6):
-            yield
+        yield from pulse(dut.events[name])
+        yield from wait(dut.counters.round + 6)
 
     def script():
         forgotten = []

@@ -12,6 +12,7 @@ import pytest
 
 from test.gateware.phy.soft.line import POLLS, UP, Line, told, trained
 from test.gateware.phy.soft.port import COM, IDL, PAD, TS1, Port
+from test.gateware.steps import wait
 
 
 @pytest.mark.parametrize("shift, inverted, seed", [(0, False, 1), (1, True, 2),
@@ -65,8 +66,7 @@ def test_a_port_that_falls_silent(state):
             # A state's time, or the silence in L0.
             yield line.dut.ltssm.timer.eq(1)
             yield line.dut.ltssm.silence.eq(1)
-            for _ in range(300):
-                yield
+            yield from wait(300)
             if line.states[-1] in UP[:3] or line.states[-1] == "POLLING_COMPLIANCE":
                 break
         assert line.states[-1] in (*UP[:3], "POLLING_COMPLIANCE"), line.states
@@ -98,8 +98,7 @@ def test_hot_reset():
         line.port.says = told(0, [])
         line.port.enter("off")
         line.port.queue = []
-        for _ in range(40):
-            yield
+        yield from wait(40)
         yield from line.expire()
         yield from line.until("DETECT_QUIET", 40)
         line.port.enter("polling")
@@ -115,16 +114,14 @@ def test_disabled():
         line.port.says = told(1, ["disable"])
         line.port.enter("disable")
         yield from line.until("DISABLED", 200)
-        for _ in range(200):
-            yield
+        yield from wait(200)
         sent = [symbol for symbol in line.sent if symbol is not None]
         assert line.sent[-4:] == [None]*4 and sent[-4:] == [0x1bc, 0x17c, 0x17c, 0x17c]
         assert sent[-20:-4][5] == 2 and sent[-20:-4][6] == TS1
         line.port.says = told(1, [])
         line.port.enter("off")
         line.port.queue = []
-        for _ in range(40):
-            yield
+        yield from wait(40)
         line.port.enter("polling")
         yield from trained(line)
     assert "DISABLED" in Line(Port(9, polls=POLLS), script).states
@@ -138,8 +135,7 @@ def test_another_link_number_in_recovery():
         line.port.link = 99
         line.port.enter("recovery")
         yield from line.until("RECOVERY_LOCK", 200)
-        for _ in range(400):
-            yield
+        yield from wait(400)
         assert line.states[-1] == "RECOVERY_LOCK"
         yield from line.expire()
         yield from line.until("LINKWIDTH_START", 20)
@@ -166,8 +162,7 @@ def test_a_lane_number_that_we_cannot_have():
 
     def script(line):
         yield from line.until("LANENUM")
-        for _ in range(100):
-            yield
+        yield from wait(100)
         sent = [symbol for symbol in line.sent if symbol is not None]
         at   = max(n for n in range(len(sent) - 16) if sent[n] == 0x1bc and sent[n + 1] != 0x11c)
         assert sent[at + 1:at + 3] == [5, 0]
@@ -185,8 +180,7 @@ def test_without_a_receiver():
     """Detection again and again, and nothing is sent."""
     def script(line):
         for _ in range(4):
-            for _ in range(200):
-                yield
+            yield from wait(200)
             yield from line.expire()
     line = Line(Port(14), script, present=False)
     assert set(line.states) == {"DETECT_QUIET", "DETECT_ACTIVE"} and len(line.states) > 6
@@ -241,8 +235,7 @@ def test_whatever_a_port_does(seed):
         for _ in range(60):
             line.port.enter(rng.choice(["off", "polling", "polled", "width", "lane", "complete", "configured", "idle",
                 "L0", "recovery", "anything"]))
-            for _ in range(rng.choice([3, 40, 300])):
-                yield
+            yield from wait(rng.choice([3, 40, 300]))
             if rng.random() < 0.4:
                 yield line.dut.ltssm.timer.eq(1)
         chaos[0] = False
@@ -279,8 +272,7 @@ def asleep(line, state):
     yield line.dut.ltssm.sleep.eq(1 if state == "L1" else 2)
     yield from line.until(state, 9)
     yield line.dut.ltssm.sleep.eq(0)
-    for _ in range(20):
-        yield
+    yield from wait(20)
     line.port.enter("off")
     line.port.queue = []
     sent = [symbol for symbol in line.sent if symbol is not None][-4:]
@@ -289,8 +281,7 @@ def asleep(line, state):
         yield
         assert line.sent[-1] is None
     yield from line.expire()
-    for _ in range(200):
-        yield
+    yield from wait(200)
     assert line.states[-1] == state and (yield line.dut.link_up)
 
 
@@ -326,8 +317,7 @@ def test_a_port_that_does_not_follow(state, partner):
         yield line.dut.ltssm.sleep.eq(1 if state == "L1" else 2)
         yield from line.until(state, 9)
         yield line.dut.ltssm.sleep.eq(0)
-        for _ in range(300):
-            yield
+        yield from wait(300)
         assert line.states[-1] == state
         if partner == "recovers":
             line.port.enter("recovery")

@@ -10,8 +10,10 @@ import pytest
 
 from litepcie_soc.phy.soft.own_requests import OwnRequests
 
+from test.gateware                  import steps
 from test.gateware.phy.soft.packets import joined
 from test.gateware.simulation       import Watch, accept, forever, simulate
+from test.gateware.steps            import wait
 
 ID  = 0x0508
 LOW = bytes.fromhex("40000001 0508000f fee01234 b2a10000")
@@ -31,16 +33,13 @@ def run(script, address=0xfee01234, enable=1, master=1):
             yield signal.eq(value)
         yield
         yield from script(dut)
-        for _ in range(60):
-            yield
+        yield from wait(60)
     simulate(dut, [whole(), forever(watch.watch()), forever(accept(dut.source))])
     return [joined(beats) for beats in watch.packets()]
 
 
-def pulse(signal):
-    yield signal.eq(1)
-    yield
-    yield signal.eq(0)
+def pulse(signal, value=1):
+    yield from steps.pulse(signal, value)
     yield
 
 
@@ -48,8 +47,7 @@ def pulse(signal):
 def test_msi(address, tlp):
     def script(dut):
         yield from pulse(dut.msi)
-        for _ in range(30):
-            yield
+        yield from wait(30)
         yield from pulse(dut.msi)
     assert run(script, address) == [tlp, tlp]
 
@@ -78,8 +76,7 @@ def test_pme_to_ack_waits_for_the_requests_before_it_and_an_msi_is_named():
 def test_an_msi_that_comes_while_one_leaves_is_sent():
     def script(dut):
         yield from pulse(dut.msi)
-        for _ in range(5):
-            yield
+        yield from wait(5)
         yield from pulse(dut.msi)
         yield from pulse(dut.pme)
     assert run(script) == [LOW, ACK, LOW]
@@ -99,24 +96,11 @@ def test_waits_for_bus_mastering_and_is_sent_once():
 def test_forgets_it_without_msi_enable():
     def script(dut):
         yield from pulse(dut.msi)
-        for _ in range(5):
-            yield
+        yield from wait(5)
         yield dut.enable.eq(1)
     assert run(script, enable=0) == []
 
 # Messages of Errors -------------------------------------------------------------------------------
-
-
-def wait(cycles):
-    for _ in range(cycles):
-        yield
-
-
-def pulses(signal, value):
-    yield signal.eq(value)
-    yield
-    yield signal.eq(0)
-    yield
 
 
 @pytest.mark.parametrize("kind, tlp", [(0, COR), (1, NONFATAL), (2, FATAL)],
@@ -126,7 +110,7 @@ def test_message_of_an_error(port, kind, tlp):
     """Also without bus mastering; one for each error."""
     def script(dut):
         for _ in range(2):
-            yield from pulses(getattr(dut, port), 1 << kind)
+            yield from pulse(getattr(dut, port), 1 << kind)
             yield from wait(30)
     assert run(script, master=0, enable=0) == [tlp, tlp]
 
@@ -135,15 +119,15 @@ def test_the_worst_error_first_and_one_message_of_those_that_wait():
     def script(dut):
         yield from pulse(dut.msi)
         for _ in range(3):
-            yield from pulses(dut.errors, 0b111)
+            yield from pulse(dut.errors, 0b111)
     assert run(script) == [LOW, FATAL, NONFATAL, COR]
 
 
 def test_an_error_that_comes_while_its_message_leaves_has_one_of_its_own():
     def script(dut):
-        yield from pulses(dut.errors, 1)
+        yield from pulse(dut.errors, 1)
         yield from wait(3)
-        yield from pulses(dut.errors, 1)
+        yield from pulse(dut.errors, 1)
     assert run(script) == [COR, COR]
 
 
@@ -151,8 +135,8 @@ def test_what_no_tlp_caused_waits_for_d0():
     def script(dut):
         yield dut.awake.eq(0)
         yield
-        yield from pulses(dut.late, 0b101)
-        yield from pulses(dut.errors, 0b010)
+        yield from pulse(dut.late, 0b101)
+        yield from pulse(dut.errors, 0b010)
         yield from wait(60)
         assert not (yield dut.busy)
         yield dut.awake.eq(1)
@@ -164,10 +148,10 @@ def test_silent():
     def script(dut):
         yield dut.awake.eq(0)
         yield
-        yield from pulses(dut.late, 0b111)
+        yield from pulse(dut.late, 0b111)
         yield dut.silent.eq(1)
         yield
-        yield from pulses(dut.errors, 0b111)
+        yield from pulse(dut.errors, 0b111)
         yield from pulse(dut.pme)
         yield dut.silent.eq(0)
         yield dut.awake.eq(1)

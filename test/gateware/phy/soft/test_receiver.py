@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The receiver against packets of all lengths, one cycle apart, and with a buffer that is full."""
+"""The receiver: packets of all lengths, a full buffer, and TLPs that are not as their headers say."""
 
 import random
 
@@ -12,8 +12,10 @@ import pytest
 
 from litepcie_soc.phy.soft.receiver import Receiver
 
+from test.gateware.phy.soft.bench import Bench, completion, header, memory_read, memory_write
 from test.gateware.phy.soft.packets import inverted, joined, numbered, words
 from test.gateware.simulation import Watch, accept, forever, simulate
+from test.gateware.steps import wait
 
 PULSES = ("accepted", "duplicate", "rejected", "error", "overflow")
 
@@ -33,8 +35,7 @@ def receive(packets, ready=True, depth=2048, listen=1):
                 yield
             yield dut.valid.eq(0)
             yield
-        for _ in range(20 + sum(len(data) for data, _ in packets)*ready):
-            yield
+        yield from wait(20 + sum(len(data) for data, _ in packets)*ready)
 
     def record():
         while True:
@@ -88,3 +89,50 @@ def test_a_full_buffer_rejects_and_loses_nothing(length):
 def test_the_buffer_wraps():
     tlps = random_tlps(60, seed=2)
     assert receive([(numbered(n, tlp), {}) for n, tlp in enumerate(tlps)], depth=256) == (tlps, ["accepted"]*60)
+
+
+def with_digest(tlp, digest=bytes(4)):
+    return bytes([tlp[0], tlp[1], tlp[2] | 0x80, *tlp[3:]]) + digest
+
+
+def cases():
+    rng   = random.Random(1)
+    write = memory_write(rng, 5)
+    return {
+        "longer by a dword":     write + bytes(4),
+        "shorter by a dword":    write[:-4],
+        "no payload":            write[:12],
+        "a read with payload":   memory_read(rng) + bytes(4),
+        "wide, short of 4":      memory_write(rng, 3, wide=True)[:-4],
+        "digest that is missing": with_digest(write, b""),
+        "digest without TD":     write + bytes(4),
+        "above MPS":             memory_write(rng, 33),
+        "1024 dwords":          completion(rng, 1024)[:12] + bytes(128),
+        "completion above MPS":  completion(rng, 33),
+        "prefix":                bytes([0x80, 0, 0, 0]) + write,
+        "two dwords":            write[:8],
+        "half a dword":          write + bytes(2),
+    }
+
+
+@pytest.mark.parametrize("name", [name if name in ("longer by a dword", "1024 dwords") else
+    pytest.param(name, marks=pytest.mark.full) for name in cases()])
+def test_drops_and_counts(name):
+    rng    = random.Random(2)
+    around = [memory_write(rng, 32), with_digest(memory_write(rng, 1)), memory_read(rng, wide=True), completion(rng, 0),
+        header(0x00, 0, rng, 12)]
+    bench  = Bench()
+    bench.partner.tlps.extend([around[0], cases()[name], *around[1:]])
+    bench.run(bench.all_moved(len(around)))
+    assert bench.got == around
+    assert bench.counts == dict.fromkeys(bench.counts, 0) | {"malformed": 1}
+
+
+@pytest.mark.full
+def test_takes_256_bytes_when_mps_says_so():
+    rng   = random.Random(3)
+    tlps  = [memory_write(rng, 64), completion(rng, 64)]
+    bench = Bench(mps_128=False)
+    bench.partner.tlps.extend([memory_write(rng, 65), *tlps])
+    bench.run(bench.all_moved(len(tlps)))
+    assert bench.got == tlps and bench.counts["malformed"] == 1

@@ -17,6 +17,7 @@ from litepcie_soc.phy.soft.requests import RequestSorter
 from test.gateware.phy.soft.bench   import End
 from test.gateware.phy.soft.packets import joined, words
 from test.gateware.simulation       import Stalls, Watch, accept, drive, forever, simulate
+from test.gateware.steps import wait
 
 BAR0, SIZE = 0xfe200000, 0x200000
 ERRORS     = "unsupported", "unsupported_posted", "poisoned", "poisoned_posted"
@@ -120,8 +121,7 @@ def run(tlps, enable=1, stalls=0.0, headers=None):
         yield
         yield from drive(dut.sink, [beat for data in tlps for beat in words(data)], Stalls(stalls, 3))
         yield dut.sink.valid.eq(0)
-        for _ in range(80):
-            yield
+        yield from wait(80)
     takes = [accept(endpoint, Stalls(stalls, seed)) for seed, endpoint in ((1, dut.source), (2, dut.config))]
     simulate(dut, [send(), *map(forever, [count(), *takes, *[watch.watch() for watch in watches]])], cycles=100000)
     passed, configured = ([joined(beats) for beats in watch.packets()] for watch in watches)

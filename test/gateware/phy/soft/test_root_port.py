@@ -6,16 +6,12 @@
 
 """The Verilog of the stack against the root port of the simulator (sim/src/lane), which shares no code with it."""
 
-import shutil
-import subprocess
-
-from pathlib import Path
-
 import pytest
 
 from migen import *
 
 from litex.gen import *
+
 from litex.soc.interconnect import stream
 
 from litepcie_soc.phy.soft.elastic import ElasticBuffer
@@ -24,10 +20,8 @@ from litepcie_soc.phy.soft.ltssm_states import STATE_BITS
 from litepcie_soc.phy.soft.stack   import Stack
 from litepcie_soc.phy.soft.symbols import SerDesInterface
 
-from test.gateware.verilate import to_verilog, verilate
+from test.gateware.phy.soft.verilated import compiled, needs_verilator, numbers, passes
 
-HERE        = Path(__file__).resolve().parent
-SIM         = HERE.parents[3] / "sim" / "src"
 PROGRAM     = [f"root_port_{part}.cpp" for part in ("main", "bench", "rate", "resets", "faults", "loopback")]
 HEADERS     = "endpoint.h", "random_tlps.h", "serdes_pins.h", "session.h"
 KINDS       = "posted", "nonposted", "completion"
@@ -36,7 +30,7 @@ TO_SERDES   = "tx_data", "tx_k", "tx_idle", "tx_negative", "rx_align", "polarity
 FROM_SERDES = "rx_idle", "ready", "detect_done", "detect_present"
 EVENTS      = "lcrc_error", "dllp_error", "nak_sent", "nak_received", "replay", "timeout", "protocol_error"
 
-pytestmark = pytest.mark.skipif(not shutil.which("verilator"), reason="verilator is not installed")
+pytestmark = [needs_verilator, pytest.mark.full]
 
 
 class Top(LiteXModule):
@@ -91,21 +85,8 @@ class Top(LiteXModule):
 @pytest.fixture(scope="session")
 def bench():
     """Function (program, arguments) that returns the counts that it prints."""
-    _, verilog = to_verilog(Top, lambda top: top.ports)
-    sources    = [*sorted((SIM / "lane").glob("*")), *(SIM / "link" / name for name in
-        ("tlp.h", "tlp.cpp", "flow_control.h"))]
-    model = verilate({
-        "top.v": verilog.main_source,
-        **{str(path.relative_to(SIM)): path.read_text() for path in sources},
-        **{name: (HERE / name).read_text() for name in (*HEADERS, *PROGRAM)},
-    }, optimise="-O2")
-
-    def run(*words):
-        result = subprocess.run([model.path, *map(str, words)], capture_output=True, text=True)
-        assert result.returncode == 0, result.stdout + result.stderr
-        found  = result.stdout.splitlines()[-1].split()
-        return {name: int(value) for name, value in zip(found[::2], found[1::2])}
-    return run
+    program = passes(compiled(Top, (*HEADERS, *PROGRAM), ("lane",), optimise="-O2"))
+    return lambda *words: numbers(program(*words)[-1])
 
 
 def links(bench, seed=1, runs=1, tlps=6, errors_every=0, recoveries=0, elastic=False):
@@ -127,7 +108,7 @@ def test_links_through_the_elastic_buffer_of_the_card(bench):
     assert counts["overflows"] == counts["lcrc"] == counts["dllp"] == counts["recoveries"] == 0
 
 
-@pytest.mark.full
+@pytest.mark.search
 @pytest.mark.timeout(1800)
 def test_ten_thousand_random_links_train(bench):
     assert links(bench, seed=10_000, runs=10_000)["longest"] < 60_000
@@ -167,13 +148,11 @@ def test_rates_both_ways(bench, payload, tlps):
     assert counts["replays"] == counts["timeouts"] == 0
 
 
-@pytest.mark.full
-@pytest.mark.timeout(1800)
 def test_rates_with_one_damaged_symbol_in_100000(bench):
-    """100 MB each way: every byte is right, and the errors cost less than 5 %."""
-    counts, clean = (bench("rates", tlps, 128, 1, 1, every) for tlps, every in ((800_000, 100_000), (20_000, 0)))
-    assert counts["injected"] > 1000
-    assert min(counts[way]/clean[way] for way in ("up", "down")) >= 0.95
+    """10 MB each way: every byte is right, and the errors cost less than 5 %."""
+    found, clean = (bench("rates", tlps, 128, 1, 1, every) for tlps, every in ((80_000, 100_000), (20_000, 0)))
+    assert found["injected"] > 100
+    assert min(found[way]/clean[way] for way in ("up", "down")) >= 0.95
 
 # Resets -------------------------------------------------------------------------------------------
 
@@ -181,11 +160,11 @@ def test_rates_with_one_damaged_symbol_in_100000(bench):
 @pytest.mark.parametrize("event, least, most", [
     ("hot", 2, 5), ("both", 0, 1),
     # The port waits for 12 ms in Detect.Quiet.
-    pytest.param("disable", 12, 13, marks=pytest.mark.full),
+    ("disable", 12, 13),
     # The port waits in Recovery.RcvrLock and in Configuration for 24 ms each: the numbers of its sets are unknown now.
-    pytest.param("perst", 48, 50, marks=pytest.mark.full),
+    ("perst", 48, 50),
     # Another port with another link number, at once or after 60 ms of silence.
-    pytest.param("host", 0, 1, marks=pytest.mark.full), pytest.param("pull", 0, 1, marks=pytest.mark.full)])
+    ("host", 0, 1), ("pull", 0, 1)])
 def test_the_link_after_a_reset(bench, event, least, most):
     """The next link trains in milliseconds, and carries all that is sent then."""
     assert least <= bench("resets", 1, event)["cycles"]/125e3 <= most
@@ -224,8 +203,7 @@ def test_faulty_packets(bench, fault):
 # Loopback and Compliance --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("event", ["recovery", "configuration", *[pytest.param(event, marks=pytest.mark.full)
-    for event in ("stays", "gone", "perst", "compliance")]])
+@pytest.mark.parametrize("event", ["recovery", "configuration", "stays", "gone", "perst", "compliance"])
 def test_loopback(bench, event):
     """What comes back is what was sent, but SKP; then the next link trains, and carries all that is sent."""
     counts = bench("loopback", 1, event, 2)
@@ -240,8 +218,7 @@ def test_loopback_shows_damaged_symbols(bench):
     assert counts["injected"] > 100 and 0.95 <= counts["wrong"]/counts["injected"] <= 2
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *[pytest.param(seed, marks=pytest.mark.search) for seed in range(1, 4)]])
 def test_loopback_again_and_again(bench, seed):
     counts = bench("loopback", seed + 10, "any", 12)
     assert counts["wrong"] == 0 and counts["card_added"] + counts["card_removed"] > 10

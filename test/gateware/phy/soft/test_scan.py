@@ -7,28 +7,19 @@
 """A host of the simulator (sim/src/lane, sim/src/scan) trains, scans and uses a card whose endpoint is gateware."""
 
 import re
-import shutil
-import subprocess
-
-from pathlib import Path
 
 import pytest
 
 from migen import *
 
 from litex.gen import *
+
 from litex.soc.interconnect import wishbone
 
-from litepcie_soc.phy.errors       import REPORTED_ERRORS
-from litepcie_soc.phy.soft.phy     import SoftPHY
-from litepcie_soc.phy.soft.symbols import SerDesInterface
+from litepcie_soc.phy.errors         import REPORTED_ERRORS
 from litepcie_soc.tlp.completer_user import UserBus
-from litepcie_soc.tlp.layer        import TransactionLayer
 
-from test.gateware.verilate import to_verilog, verilate
-
-HERE = Path(__file__).resolve().parent
-SIM  = HERE.parents[3] / "sim" / "src"
+from test.gateware.phy.soft.verilated import Card, compiled, needs_verilator, passes
 
 # The way of the root port, and what it finds.
 WAY = ["Detect.Active", "Polling.Active", "Polling.Configuration", "Configuration.Linkwidth.Start",
@@ -43,36 +34,25 @@ BAR0: memory, 32 bit, 2048 KiB at fe000000
 link: speed 1, x1; MPS 128 of 256
 """.splitlines()
 
-pytestmark = pytest.mark.skipif(not shutil.which("verilator"), reason="verilator is not installed")
+pytestmark = needs_verilator
 
 
-class Top(LiteXModule):
-    """A card with 4 KiB of memory in the place of its registers; its only ports are those of the SerDes.
+class ScannedCard(Card):
+    """A card with 4 KiB of memory in the place of its registers.
 
     A write to the last dword makes it read 4 bytes of host memory. Accesses to the user's bus fail.
     """
 
     def __init__(self):
-        self.serdes  = SerDesInterface("serdes")
-        self.cd_pcie = ClockDomain()
-        self.phy    = SoftPHY(self.serdes, vendor=0x1204, device=0x1ce5, subsystem_vendor=0x1234,
-            subsystem_device=0x1ce0, class_code=0x058000, bar0_size=0x200000)
-        self.layer  = layer = TransactionLayer(self.phy, 64, 125e6, user_bus=UserBus(0, 4096, 16))
+        Card.__init__(self, timeout_us=1000, user_bus=UserBus(0, 4096, 16))
         self.memory = wishbone.SRAM(4096)
-        self.add_reader(layer.add_read_port("reader", 16, reserve=2), self.memory.bus)
-        layer.add_write_port("writer")
-        self.comb += [
-            self.cd_pcie.clk.eq(ClockSignal("sys")),
-            self.cd_pcie.rst.eq(ResetSignal("sys")),
-            layer.csr_bus.connect(self.memory.bus),
-            layer.window_write.ready.eq(1),
-            layer.timeout_us.eq(1000),
-        ]
-        self.sync += [getattr(self.phy.errors, error).eq(Reduce("OR", [layer.error_strobes[name] for name in counters]))
+        self.add_reader(self.layer.add_read_port("reader", 16, reserve=2), self.memory.bus)
+        self.layer.add_write_port("writer")
+        self.comb += self.layer.csr_bus.connect(self.memory.bus)
+        self.sync += [getattr(self.phy.errors, error).eq(
+            Reduce("OR", [self.layer.error_strobes[name] for name in counters]))
             for error, counters in REPORTED_ERRORS.items()]
-        self.sync += self.phy.errors.header.eq(layer.error_header)
-        # A function level reset ends at once: the card has no engine.
-        self.sync += self.phy.function_reset_done.eq(self.phy.function_reset & ~self.phy.function_reset_done)
+        self.sync += self.phy.errors.header.eq(self.layer.error_header)
 
     def add_reader(self, port, bus):
         self.comb += [
@@ -89,21 +69,8 @@ class Top(LiteXModule):
 @pytest.fixture(scope="session")
 def scan():
     """Function (arguments) that returns the lines that the host prints."""
-    _, verilog = to_verilog(Top, lambda top: top.serdes.flatten())
-    sources    = [*(SIM / "lane").glob("*"), *(SIM / "scan").glob("*"), *(SIM / "link" / name for name in
-        ("tlp.h", "tlp.cpp", "flow_control.h"))]
-    model = verilate({
-        "top.v": verilog.main_source,
-        **{str(path.relative_to(SIM)): path.read_text() for path in sorted(sources)},
-        **{name: (HERE / name).read_text() for name in ("serdes_pins.h", "scan_host.h", "root_port_scan.cpp",
-            "root_port_sleep.cpp", "erring_host.h", "root_port_errors.cpp", "root_port_log.cpp")},
-    }, optimise="-O1")
-
-    def run(*words):
-        result = subprocess.run([model.path, *map(str, words)], capture_output=True, text=True)
-        assert result.returncode == 0, result.stdout + result.stderr
-        return result.stdout.splitlines()
-    return run
+    return passes(compiled(ScannedCard, ("serdes_pins.h", "scan_host.h", "root_port_scan.cpp", "root_port_sleep.cpp",
+        "erring_host.h", "root_port_errors.cpp", "root_port_log.cpp"), ("lane", "scan")))
 
 
 def test_scan_and_registers(scan):
@@ -113,6 +80,7 @@ def test_scan_and_registers(scan):
     assert re.fullmatch(r"trained \d+ cycles \d+ requests \d+ injected 0 wrong 0", counts)
 
 
+@pytest.mark.full
 def test_over_damaged_symbols(scan):
     for seed in range(2, 8):
         lines = scan(seed, 2000, 64, 0)
@@ -121,6 +89,7 @@ def test_over_damaged_symbols(scan):
 # Power Management ---------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("case", ["enter", "alone", "unasked", "crossing", "crossing-errors", "function-reset",
     "hot-reset", "turn-off", "turn-off-alone"])
 def test_the_link_sleeps(scan, case):
@@ -130,8 +99,8 @@ def test_the_link_sleeps(scan, case):
 # Errors -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", ["requests", "poisoned", "messages", "asleep", "first", "hot-reset", "function-reset",
-    "link", "overflow", "layer"])
+@pytest.mark.parametrize("case", ["requests", *[pytest.param(case, marks=pytest.mark.full) for case in ("poisoned",
+    "messages", "asleep", "first", "hot-reset", "function-reset", "link", "overflow", "layer")]])
 def test_what_errors_set(scan, case):
     """Status, Device Status, AER with its log, and messages, after whatever the card refuses; resets and D3hot."""
     assert scan("errors", 1, case)[-1] == "passed"

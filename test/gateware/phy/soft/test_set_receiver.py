@@ -11,10 +11,12 @@ import random
 
 import pytest
 
-from migen import passive, run_simulation
+from migen import passive
 
 from litepcie_soc.phy.soft.set_receiver import SetReceiver
 from litepcie_soc.phy.soft.symbols      import COM, FTS, IDL, PAD, SKP, STP, TS1, TS2
+
+from test.gateware.simulation import simulate
 
 K, ERROR = 0x100, 0x200
 MOST     = 15
@@ -56,7 +58,7 @@ def receive(symbols, pauses=0.0, clear=()):
                 events.append((cycle, "ts", kind, *said, (yield dut.in_a_row)))
             idle.append((yield dut.idle))
             yield
-    run_simulation(dut, [drive(), watch()])
+    simulate(dut, [drive(), watch()], cycles=10**6)
     return events, idle
 
 

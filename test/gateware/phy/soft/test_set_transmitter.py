@@ -10,7 +10,7 @@ import random
 
 import pytest
 
-from migen import passive, run_simulation
+from migen import passive
 
 from litepcie_soc.phy.soft.framing         import FrameTransmitter
 from litepcie_soc.phy.soft.set_transmitter import (SEND_DATA, SEND_EIOS, SEND_NOTHING, SEND_TS1, SEND_TS2,
@@ -19,6 +19,8 @@ from litepcie_soc.phy.soft.symbols         import COM, IDL, PAD, SKP, TS1, TS2
 
 from test.gateware.phy.soft.packets import words
 from test.gateware.phy.soft.test_framing import decoded, random_packet
+from test.gateware.simulation import simulate
+from test.gateware.steps import wait
 
 K, NOTHING = 0x100, None
 SKP_SET    = [K | COM, *[K | SKP]*3]
@@ -47,8 +49,7 @@ def send(script, packets=(), interval=SKP_INTERVAL):
             yield dut.send.eq(what)
             for name, value in {**FIELDS, **fields}.items():
                 yield getattr(dut.fields, name).eq(value)
-            for _ in range(length):
-                yield
+            yield from wait(length)
 
     @passive
     def give():
@@ -78,7 +79,7 @@ def send(script, packets=(), interval=SKP_INTERVAL):
             for name in counts:
                 counts[name] += yield getattr(dut, name)
             yield
-    run_simulation(dut, [drive(), give(), watch()])
+    simulate(dut, [drive(), give(), watch()])
     return out[4:], counts
 
 

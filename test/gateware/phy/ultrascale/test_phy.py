@@ -24,6 +24,7 @@ from litepcie_soc.soc.soc import LitePCIeSoC
 from test.gateware.phy.bench import Platform, pads, run, send, until, wait_for
 from test.gateware.phy.ultrascale.test_streams import SHAPES, bench, every_shape, interface, receive, up
 from test.gateware.simulation import Stalls, TLP, Watch, drive, forever, memory_read, memory_write
+from test.gateware.steps import pulse, wait
 
 # Order --------------------------------------------------------------------------------------------
 
@@ -63,12 +64,10 @@ def test_completions_and_msi_wait_for_the_writes_before_them(shape):
             yield dut.shape.cmp_sink.valid.eq(1)
             if n == 0:
                 for sequence in (0, posted):    # Those of the read and of one write.
-                    for _ in range(60):
-                        yield
+                    yield from wait(60)
                     assert not pulses and not taken["cc"]
                     queue.append(sequence)
-                for _ in range(60):
-                    yield
+                yield from wait(60)
                 assert not pulses and not taken["cc"]
                 queue.append(posted)
             yield
@@ -100,8 +99,7 @@ def test_two_requests_may_be_committed_in_a_cycle():
         yield from until(lambda: len(taken) == 6)
         queue.extend([0x20]*6)
         yield dut.shape.msi.valid.eq(1)
-        for _ in range(60):
-            yield
+        yield from wait(60)
         assert (yield dut.phy.committed.count) == 6
 
     run(dut, [layer()], [forever(committing(dut, True, queue)),
@@ -125,15 +123,13 @@ def test_the_block_receives_no_part_of_a_truncated_tlp(shape):
             yield from drive(sink, list(tlp.beats(shape[2], "little"))[:-1])
         yield dut.ports["o_user_lnk_up"].eq(0)
         yield from wait_for(dut.shape.link_up, 0)
-        for _ in range(60):
-            yield
+        yield from wait(60)
         yield dut.ports["o_user_lnk_up"].eq(1)
         yield from wait_for(dut.shape.link_up)
         for tlp, sink in zip(after, sinks):
             yield from drive(sink, tlp.beats(shape[2], "little"))
         yield from until(lambda: all(taken.values()))
-        for _ in range(20):
-            yield
+        yield from wait(20)
 
     run(dut, [layer()], [forever(receive(dut.axi(f"s_axis_{name}"), packets, Stalls(0.2, 1)))
         for name, packets in taken.items()])
@@ -157,11 +153,9 @@ def test_no_completion_of_before_a_loss_of_the_link_arrives(shape):
         yield source.ready.eq(0)
         yield from until(lambda: state["given"])
         yield dut.ports["o_user_lnk_up"].eq(0)
-        for _ in range(2):
-            yield
+        yield from wait(2)
         yield dut.ports["o_user_lnk_up"].eq(1)
-        for _ in range(8):
-            yield
+        yield from wait(8)
         yield source.ready.eq(1)
         yield from until(lambda: watch.packets())
 
@@ -244,12 +238,10 @@ def test_no_msi_while_bus_mastering_is_off(monkeypatch, answer):
         yield from drive(dut.shape.msi, [{"dat": 0}])
         yield from until(lambda: pulses)
         yield dut.ports["o_cfg_function_status"].eq(0)
-        for _ in range(10):
-            yield
+        yield from wait(10)
         tried = len(pulses)
         yield from drive(dut.shape.msi, [{"dat": 1}])
-        for _ in range(300):
-            yield
+        yield from wait(300)
         assert len(pulses) == tried
         yield dut.ports["o_cfg_function_status"].eq(0b100)
         yield from until(lambda: len(pulses) == tried + 2)
@@ -265,15 +257,12 @@ def test_an_msi_is_dropped_while_msi_is_disabled():
     def layer():
         yield from up(dut)
         yield dut.ports["o_cfg_interrupt_msi_enable"].eq(0)
-        for _ in range(10):
-            yield
+        yield from wait(10)
         yield from drive(dut.shape.msi, [{"dat": 0}]*40)    # More than all stages hold.
-        for _ in range(40):
-            yield
+        yield from wait(40)
         assert not pulses
         yield dut.ports["o_cfg_interrupt_msi_enable"].eq(1)
-        for _ in range(40):
-            yield
+        yield from wait(40)
         assert not pulses
 
     run(dut, [layer()], [forever(msi_block(dut, [], pulses))], cycles=1000)
@@ -306,8 +295,7 @@ def test_state_of_the_link(shape):
             yield dut.ports["o_cfg_function_status"].eq(status)
             yield dut.ports["o_cfg_max_payload"].eq(status % 3)
             yield dut.ports["o_cfg_rcb_status"].eq(status & 0xf)
-            for _ in range(600):
-                yield
+            yield from wait(600)
             assert (yield dut.shape.bus_master_enable) == status >> 2 & 1
             assert (yield dut.shape.extended_tag) == value >> 8 & 1
             assert (yield dut.shape.relaxed_ordering_enable) == value >> 4 & 1
@@ -346,9 +334,7 @@ def test_a_function_level_reset_waits_for_the_function(sys, pcie):
                 yield
                 assert ends["told"] == ends["reset"]
             ends["reset"] += 1
-            yield dut.shape.function_reset_done.eq(1)
-            yield
-            yield dut.shape.function_reset_done.eq(0)
+            yield from pulse(dut.shape.function_reset_done)
             yield from wait_for(dut.shape.function_reset, 0)
 
     run(dut, [function()], [block()], sys=sys, pcie=pcie)
@@ -383,8 +369,7 @@ def test_an_error_is_reported_for_one_cycle(error):
                 yield getattr(dut.shape.errors, name).eq(1)
                 yield
                 yield getattr(dut.shape.errors, name).eq(0)
-                for _ in range(20):
-                    yield
+                yield from wait(20)
 
     def watch():
         while True:
