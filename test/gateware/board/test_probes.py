@@ -123,6 +123,7 @@ def rise(column, nth=0):
 # Tests --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_a_capture_is_what_happened(tmp_path):
     """One of a reader and one of a writer: each column is that signal in those cycles, and no other was like it."""
     bench    = Bench(tmp_path)
@@ -163,9 +164,9 @@ class BoardWithProbes(LitePCIeSoC):
 
 
 @pytest.mark.parametrize("name, split, cell", [
-    ("sqrl_acorn",        False, "BSCANE2"),
-    ("xilinx_kcu105",     True,  "BSCANE2"),
-    ("xilinx_alveo_u200", True,  None),
+    ("xilinx_kcu105", True, "BSCANE2"),
+    *[pytest.param(*options, marks=pytest.mark.full) for options in (
+        ("sqrl_acorn", False, "BSCANE2"), ("xilinx_alveo_u200", True, None))],
 ])
 def test_the_way_to_a_board(name, split, cell, tmp_path):
     """JTAG where OpenOCD can address the one die, else the serial port; the csv names each probe once."""

@@ -4,11 +4,14 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Texts that a program makes: places of a document, and the program that renews and compares."""
+"""Texts that a program makes: places of a document, tables of boards, the lane's header, names of folders."""
 
 import pytest
 
-from litepcie_soc.build import generated
+from litepcie_soc.board.board import Board, Memory
+from litepcie_soc.build import docs, generated
+from litepcie_soc.build.simulation import build_name
+from litepcie_soc.phy.soft.lane_layout import COUNTERS, COUNTERS_AT, LOG_AT, LOG_ENTRIES, STATE, STATE_AT, WORDS
 
 TEXT = "head\n<!-- one -->\nold\n<!-- end of one -->\nbetween\n<!-- two -->\n<!-- end of two -->\ntail\n"
 
@@ -56,3 +59,89 @@ def test_what_cannot_be_is_one_line(tmp_path, capsys):
     assert program("--write", tmp_path / "none" / "text", lambda text: "1") == 1
     assert capsys.readouterr().err.splitlines() == [f"{tmp_path}/text: no place for it", f"{tmp_path}: Is a directory",
         f"{tmp_path}/none/text: No such file or directory"]
+
+
+class Platform:
+    device = "xc7a200t"
+
+
+def board(links, memory, **more):
+    return Board("some_board", "Some board", "artix7", Platform, links, next(iter(links)), memory, None, **more)
+
+
+DDR3   = Memory(bram=1 << 20, ddr=1 << 30, kind="DDR3")
+DDR    = board({(2, 4): {128: 125e6, 64: 250e6}}, DDR3)
+DOCUMENT = """\
+text
+<!-- boards -->
+old
+<!-- end of boards -->
+<!-- configurations -->
+<!-- end of configurations -->
+end
+"""
+
+
+def test_a_line_says_what_a_configuration_is():
+    assert list(docs.rows(DDR)) == [
+        ("Some board", "Gen2 x4", 128, "125", "2000", "1 MiB, DDR 1 GiB", "`some_board_gen2_x4_128[_ddr]`"),
+        ("Some board", "Gen2 x4", 64,  "250", "2000", "1 MiB, DDR 1 GiB", "`some_board_gen2_x4_64[_ddr]`"),
+    ]
+
+
+def test_a_data_path_that_is_slower_than_the_link_is_what_the_line_says():
+    slow = board({(2, 8): {64: 125e6}}, DDR3)
+    assert [line[4] for line in docs.rows(slow)] == ["1000"]
+
+
+@pytest.mark.parametrize("slower, clock, rate", [
+    (board({(2, 4): {128: 125e6}}, DDR3, ddr_clocks=(50e6, 100e6)),         "100", "1600"),
+    (board({(2, 4): {128: 125e6}}, Memory(1 << 20, 1 << 30, "DDR4", 1.5e9)), "125", "1500"),
+])
+def test_ddr_that_is_slower_has_a_line_of_its_own(slower, clock, rate):
+    assert [line[3:] for line in docs.rows(slower)] == [
+        ("125", "2000", "1 MiB",     "`some_board_gen2_x4_128`"),
+        (clock, rate,   "DDR 1 GiB", "`some_board_gen2_x4_128_ddr`")]
+
+
+@pytest.mark.parametrize("number, text", [
+    (0, "0 bytes"), (100, "100 bytes"), (1 << 10, "1 KiB"), (3 << 20, "3 MiB"), (4 << 30, "4 GiB"),
+    (3 << 19, "1536 KiB"),
+])
+def test_sizes_are_whole_numbers(number, text):
+    assert docs.size(number) == text
+
+
+
+def test_the_command_renews_and_compares(tmp_path, monkeypatch, capsys):
+    short, full = tmp_path / "README.md", tmp_path / "boards.md"
+    monkeypatch.setattr(docs, "DOCUMENTS", {short: ["boards"], full: ["boards", "configurations"]})
+    for path in (short, full):
+        path.write_text(DOCUMENT)
+    assert docs.main(["--check"]) == 1
+    assert "not up to date; update it with python3 -m litepcie_soc.build.docs --write" in capsys.readouterr().err
+    assert docs.main(["--write"]) == 0
+    assert docs.main(["--check"]) == 0
+    assert full.read_text().startswith("text\n") and full.read_text().endswith("\nend\n")
+    assert "_gen2_x4_128_ddr`" in full.read_text() and "_ddr`" not in short.read_text()
+    short.write_text("no place\n")
+    assert docs.main(["--write"]) == 1
+    assert "the document has no section <!-- boards -->" in capsys.readouterr().err
+    assert short.read_text() == "no place\n"
+
+
+
+def test_the_parts_of_the_snapshot_are_apart():
+    assert COUNTERS_AT + len(COUNTERS) <= STATE_AT and STATE_AT + len(STATE) <= LOG_AT
+    assert LOG_AT + 2*LOG_ENTRIES == WORDS
+
+
+@pytest.mark.parametrize("options, name", [
+    ({},                                                           "sim_gen2_x4_128"),
+    ({"gen": 3, "lanes": 8, "data_width": 512, "tags": 256},       "sim_gen3_x8_512_tags256"),
+    ({"phy": "split", "endianness": "little", "with_ddr": True},   "sim_gen2_x4_128_split_little_ddr"),
+    ({"streams": 2, "patterns": 1},                                "sim_gen2_x4_128_streams2_patterns1"),
+    ({"streams": 2, "memory_size": 1 << 20},                       "sim_gen2_x4_128_streams2_memory_size1048576"),
+])
+def test_name_says_what_is_not_default(options, name):
+    assert build_name(**options) == name

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Tests that child processes end with the program that started them, however it ends."""
+"""Child processes, tools that are missing or fail, and how all command lines report it."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ import time
 import pytest
 
 from litepcie_soc.build import processes
-
+from litepcie_soc.build.tools import ToolError, run_tool
 
 def alive(pid):
     """Returns whether a process runs. A zombie, which has ended, does not."""
@@ -123,3 +123,118 @@ def test_a_signal_ends_what_runs_in_threads(tmp_path, number, status):
     parent.send_signal(number)
     assert parent.wait(10) == status
     assert gone(int(pid.read_text()))
+
+
+def test_runs_in_its_folder(tmp_path):
+    run_tool(["sh", "-c", "echo here > there"], tmp_path)
+    assert (tmp_path / "there").read_text() == "here\n"
+
+
+@pytest.mark.parametrize("command, hint, message", [
+    (["no_such_tool"], "",             "no_such_tool is not on the PATH"),
+    (["no_such_tool"], "install it",   "no_such_tool is not on the PATH; install it"),
+    (["sh", "-c", "exit 3"], "no",     "sh -c exit 3: exit status 3"),
+    (["sh", "-c", "kill -9 $$"], "",   "sh -c kill -9 $$: ended by signal 9"),
+])
+def test_failure_is_one_line(command, hint, message):
+    with pytest.raises(ToolError) as error:
+        run_tool(command, hint=hint)
+    assert str(error.value) == message
+
+
+RUNS_TOOL = """
+from litepcie_soc.build import command_line, tools
+import sys
+tools.GRACE_S = 0.5
+script = sys.argv[1] + "sleep 0.3; echo $$; sleep 60 & echo $!; wait"
+sys.exit(command_line.run(lambda: tools.run_tool(["sh", "-c", script]), "program"))
+"""
+
+
+@pytest.mark.parametrize("number, status, before", [
+    (signal.SIGINT,  130, ""),
+    (signal.SIGTERM, 143, ""),
+    (signal.SIGTERM, 143, "trap '' TERM;"),
+], ids=["INT", "TERM", "deaf"])
+def test_an_interrupt_leaves_nothing_running(number, status, before):
+    program = subprocess.Popen([sys.executable, "-c", RUNS_TOOL, before], stdout=subprocess.PIPE, text=True)
+    children = [int(program.stdout.readline()) for _ in range(2)]
+    program.send_signal(number)
+    assert program.wait(10) == status
+    assert all(map(gone, children))
+
+
+
+
+PROGRAM = """
+import os, signal, sys
+from litepcie_soc.build.command_line import Parser, number, run
+
+def main():
+    parser = Parser(prog="program")
+    parser.add_argument("--size", type=number)
+    parser.parse_args(sys.argv[1:-1])
+    try:
+        return eval(sys.argv[-1])
+    finally:
+        print("tidied up")
+
+sys.exit(run(main, "program"))
+"""
+
+
+def program(*arguments):
+    done = subprocess.run([sys.executable, "-c", PROGRAM, *arguments], capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("body, status, text", [
+    ("0",                                 0,   ""),
+    ("3",                                 3,   ""),
+    ("os.mkdir('/proc/x')",               1,   "program: error: /proc/x: No such file or directory\n"),
+    ("os.write(99, b'x')",                1,   "program: error: Bad file descriptor\n"),
+    ("os.kill(os.getpid(), signal.SIGINT)",  130, ""),
+    ("os.kill(os.getpid(), signal.SIGTERM)", 143, ""),
+    ("os.kill(os.getpid(), signal.SIGHUP)",  129, ""),
+])
+def test_the_end_of_a_program(body, status, text):
+    assert program(body) == (status, "tidied up\n", text)
+
+
+# Both are pending when the first is handled; more come while it tidies up.
+TWICE = """
+import os, signal, sys
+from litepcie_soc.build.command_line import run
+
+def send(*signals):
+    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    for each in signals:
+        os.kill(os.getpid(), each)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
+
+def main():
+    try:
+        send(signal.SIGINT, signal.SIGTERM)
+    finally:
+        send(signal.SIGTERM, signal.SIGINT)
+        print("tidied up")
+
+sys.exit(run(main, "program"))
+"""
+
+
+def test_tidying_up_is_not_interrupted():
+    done = subprocess.run([sys.executable, "-c", TWICE], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "tidied up\n", "")
+
+
+def test_an_interrupt_that_is_ignored_stays_ignored():
+    """A shell starts background jobs with interrupts ignored."""
+    body = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)" + PROGRAM
+    done = subprocess.run([sys.executable, "-c", body, "os.kill(os.getpid(), signal.SIGINT) or 3"], timeout=60)
+    assert done.returncode == 3
+
+
+def test_numbers():
+    assert program("--size", "0x10", "0")[0] == 0
+    assert program("--size", "ten", "0") == (2, "", "program: error: argument --size: 'ten' is not a whole number\n")

@@ -4,9 +4,10 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""LiteX's RemoteClient over the server; a file stands in for the device file, whose calls it has."""
+"""A user's design: LiteX's RemoteClient over the server, and what LiteX's SoC builder refuses."""
 
 import contextlib
+import logging
 import socket
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import pytest
 from litex.tools.litex_client import RemoteClient
 
 from litepcie_soc.build import user_server
+from litepcie_soc.build.litex_errors import errors_of_litex
 
 ORIGIN = 0x8200_0000
 CSR    = f"""csr_base,core,0x{ORIGIN:08x},,
@@ -90,3 +92,38 @@ def test_the_driver_knows_the_origin(tmp_path, monkeypatch):
     (tmp_path / "litepcie0_user" / "origin").write_text("0x82000000\n")
     monkeypatch.setattr(user_server, "SYSFS", tmp_path)
     assert user_server.origin_of("/dev/litepcie0_user") == ORIGIN
+
+
+DESIGN = """
+import sys
+from litex.soc.integration.soc import SoCRegion
+from litex.soc.interconnect import wishbone
+from litepcie_sim.user import SimSoC, main
+
+class SoC(SimSoC):
+    def __init__(self):
+        SimSoC.__init__(self, user_bus={"origin": 0, "size": 0x20000})
+        for name, origin in (("one", 0x10000), ("two", 0x10800)):
+            ram = wishbone.SRAM(4096)
+            self.submodules += ram
+            self.bus.add_slave(name, ram.bus, SoCRegion(origin=origin, size=4096))
+
+sys.exit(main(SoC, "overlap", [], "true"))
+"""
+
+
+def test_slaves_that_overlap(tmp_path):
+    (tmp_path / "design.py").write_text(DESIGN)
+    done = subprocess.run([sys.executable, tmp_path / "design.py", "--no-compile", "--output-dir", tmp_path / "out"],
+        capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("design.py: Region overlap between one and two: Origin: 0x00010000, Size: 0x00001000")
+    assert done.stderr.count("\n") == 1 and "0x00010800" in done.stderr
+
+
+def test_other_errors_are_logged_as_before(caplog):
+    with pytest.raises(KeyError), errors_of_litex():
+        logging.getLogger("SoC").error("later")
+        assert not caplog.records
+        raise KeyError
+    assert [record.getMessage() for record in caplog.records] == ["later"]

@@ -8,6 +8,8 @@
 
 import pytest
 
+from migen import passive
+
 from litepcie_soc.soc.reference import ReferenceSoC
 
 from test.gateware.simulation import simulate
@@ -27,6 +29,7 @@ class Host:
         self.soc   = ReferenceSoC(data_width, **options)
         self.phy   = self.soc.pcie_phy
         self.lanes = data_width // 32
+        self.seen  = []   # (cycle, address, data) of each write to a register.
 
     def send(self, dwords):
         source = self.phy.source
@@ -65,7 +68,18 @@ class Host:
         assert len(dwords) == 4
         return swap(dwords[3])
 
-    def run(self, process, *watchers):
+    @passive
+    def watch(self):
+        """Records each write that the banks see."""
+        bus   = self.soc.litepcie.banks.bridge.csr
+        cycle = 0
+        while True:
+            if (yield bus.we):
+                self.seen.append((cycle, 4*(yield bus.adr), (yield bus.dat_w)))
+            cycle += 1
+            yield
+
+    def run(self, process):
         def setup():
             yield self.phy.id.eq(CARD)
             yield self.phy.link_up.eq(1)
@@ -73,76 +87,69 @@ class Host:
             yield from process(self)
 
         self.soc.finalize()
-        simulate(self.soc, [setup(), *(watch(self) for watch in watchers)])
+        simulate(self.soc, [setup(), self.watch()])
 
 
-@pytest.mark.parametrize("data_width", [64, *[pytest.param(width, marks=pytest.mark.full) for width in (128, 256)]])
-def test_registers_and_window(data_width):
-    def process(host):
-        assert (yield from host.read(0x0000)) == 0x4c504953
-        assert (yield from host.read(0x0010)) == 64 << 10
-        assert (yield from host.read(0x000c)) >> 8 & 0xff == data_width // 32
-        # One byte of a register.
-        yield from host.write(0x0028, 0x11223344)
-        yield from host.write(0x0028, 0xffeeddcc, be=0b0010)
-        assert (yield from host.read(0x0028)) == 0x1122dd44
-        # Pages without a bank take writes and read as zero, and do not mirror another page.
-        for address in (0x7828, 0x80028, 0xffffc):
-            yield from host.write(address, 0xffffffff)
-            assert (yield from host.read(address)) == 0, f"0x{address:x}"
-        assert (yield from host.read(0x0028)) == 0x1122dd44
-        # Engines are where they are pinned, each on its own.
-        yield from host.write(0x1008, 0x1000)
-        yield from host.write(0x1808, 0x2000)
-        assert (yield from host.read(0x1808)) == 0x2000   # Directly after the write.
-        assert (yield from host.read(0x1008)) == 0x1000
-        # The window, first and last dword of the memory.
-        for n, address in enumerate((0x100000, 0x10fffc, 0x100004)):
-            yield from host.write(address, 0xa0b0c0d0 + n)
-        for n, address in enumerate((0x100000, 0x10fffc, 0x100004)):
-            assert (yield from host.read(address)) == 0xa0b0c0d0 + n
-
-    Host(data_width).run(process)
+def registers_and_window(host):
+    assert (yield from host.read(0x0000)) == 0x4c504953
+    assert (yield from host.read(0x0010)) == 64 << 10
+    assert (yield from host.read(0x000c)) >> 8 & 0xff == host.lanes
+    # One byte of a register.
+    yield from host.write(0x0028, 0x11223344)
+    yield from host.write(0x0028, 0xffeeddcc, be=0b0010)
+    assert (yield from host.read(0x0028)) == 0x1122dd44
+    # Pages without a bank take writes and read as zero, and do not mirror another page.
+    for address in (0x7828, 0x80028, 0xffffc):
+        yield from host.write(address, 0xffffffff)
+        assert (yield from host.read(address)) == 0, f"0x{address:x}"
+    assert (yield from host.read(0x0028)) == 0x1122dd44
+    # Engines are where they are pinned, each on its own.
+    yield from host.write(0x1008, 0x1000)
+    yield from host.write(0x1808, 0x2000)
+    assert (yield from host.read(0x1808)) == 0x2000   # Directly after the write.
+    assert (yield from host.read(0x1008)) == 0x1000
+    # The window, first and last dword of the memory.
+    for n, address in enumerate((0x100000, 0x10fffc, 0x100004)):
+        yield from host.write(address, 0xa0b0c0d0 + n)
+    for n, address in enumerate((0x100000, 0x10fffc, 0x100004)):
+        assert (yield from host.read(address)) == 0xa0b0c0d0 + n
 
 
-def test_control_resets_every_engine():
-    def process(host):
-        for base in (0x1000, 0x1800):
-            yield from host.write(base, 1)
-            assert (yield from host.read(base)) == 1
-        yield from host.write(0x002c, 1)
-        for _ in range(20):
-            if (yield from host.read(0x002c)) == 0:
-                break
-        else:
-            pytest.fail("CONTROL.RESET stays")
-        for base in (0x1000, 0x1800):
-            assert (yield from host.read(base)) == 0, "a reset leaves ENABLE off"
-            assert (yield from host.read(base + 4)) & 0xff == 0b0010, "idle and nothing else"
-
-    Host(128).run(process)
+def reset_of_every_engine(host):
+    for base in (0x1000, 0x1800):
+        yield from host.write(base, 1)
+        assert (yield from host.read(base)) == 1
+    yield from host.write(0x002c, 1)
+    for _ in range(20):
+        if (yield from host.read(0x002c)) == 0:
+            break
+    else:
+        pytest.fail("CONTROL.RESET stays")
+    for base in (0x1000, 0x1800):
+        assert (yield from host.read(base)) == 0, "a reset leaves ENABLE off"
+        assert (yield from host.read(base + 4)) & 0xff == 0b0010, "idle and nothing else"
 
 
-@pytest.mark.parametrize("data_width", [64, *[pytest.param(width, marks=pytest.mark.full) for width in (128, 512)]])
-def test_writes_to_consecutive_registers_are_two_cycles_apart(data_width):
-    """So the descriptor of DIRECT is there soon. Their values are read back directly after the write."""
+def writes_to_consecutive_registers(host):
+    """They are two cycles apart, so the descriptor of DIRECT is there soon. They are read directly afterwards."""
     values = [0x1000, 0x22, 0x3, 0x44440, 0x55]
-    seen   = []   # (cycle, address, data) of each write that the banks see.
-
-    def watch(host):
-        bus = host.soc.litepcie.banks.bridge.csr
-        for cycle in range(150):
-            if (yield bus.we):
-                seen.append((cycle, 4*(yield bus.adr), (yield bus.dat_w)))
-            yield
-
-    def process(host):
-        assert (yield from host.read(0x0000)) == 0x4c504953   # The engines have left their reset.
-        yield from host.send([0x40000005, HOST << 16 | 0xff, 0x1808, *map(swap, values)])
-        for n, value in enumerate(values):
-            assert (yield from host.read(0x1808 + 4*n)) == value
-
-    Host(data_width).run(process, watch)
+    before = len(host.seen)
+    yield from host.send([0x40000005, HOST << 16 | 0xff, 0x1808, *map(swap, values)])
+    for n, value in enumerate(values):
+        assert (yield from host.read(0x1808 + 4*n)) == value
+    seen = host.seen[before:]
     assert [(address, data) for _, address, data in seen] == [(0x1808 + 4*n, value) for n, value in enumerate(values)]
     cycles = [cycle for cycle, _, _ in seen]
     assert [after - before for before, after in zip(cycles, cycles[1:])] == [2]*4
+
+
+@pytest.mark.parametrize("data_width", [64, *[pytest.param(width, marks=pytest.mark.full) for width in (128, 512)]])
+def test_bar0(data_width):
+    """One SoC for all, as elaboration takes longer than the accesses."""
+    host = Host(data_width)
+
+    def process(host):
+        yield from registers_and_window(host)
+        yield from reset_of_every_engine(host)
+        yield from writes_to_consecutive_registers(host)
+    host.run(process)

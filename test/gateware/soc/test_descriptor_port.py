@@ -20,6 +20,7 @@ from litepcie_soc.soc.host_descriptors import DEPTH
 from test.gateware.simulation import pattern
 from test.gateware.soc.test_host_port import HIGH, LIMIT, LOW, PAGE, READ, User, values
 from test.gateware.soc.test_user_bus import platform, with_card
+from test.gateware.steps import wait
 from test.gateware.tlp.host import Host
 
 MEMORY = 0x8000
@@ -88,9 +89,8 @@ class Logic(User):
 # Bytes --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.one_at_a_time(data_width=128)
-@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
-@pytest.mark.parametrize("shape, endianness", [("shared", "big"), ("split", "little")])
+@pytest.mark.parametrize("data_width, shape, endianness", [(128, "split", "little"), *[pytest.param(*options,
+    marks=pytest.mark.full) for options in ((64, "shared", "big"), (256, "shared", "big"), (512, "split", "little"))]])
 def test_bytes_there_and_back(data_width, shape, endianness):
     """Any offset and length, with back-pressure and completions in any order; many descriptors at once."""
     logic = Logic(data_width, shape=shape, endianness=endianness, stall=0.1, host=Host(latency=40, reorder=True))
@@ -119,7 +119,8 @@ def test_bytes_there_and_back(data_width, shape, endianness):
     logic.run_with(process())
 
 
-@pytest.mark.parametrize("data_width", [128, pytest.param(512, marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("data_width", [128, 512])
 def test_descriptors_of_a_page_keep_the_data_path_busy(data_width):
     """Ends of eight transfers of 4 KiB come as fast as the data path moves their bytes, in both directions."""
     logic, cycles = Logic(data_width, host=Host(split=512, latency=20)), {}
@@ -143,6 +144,7 @@ def test_descriptors_of_a_page_keep_the_data_path_busy(data_width):
     assert cycles[TO_CARD] < 8*beats*1.15 + 100 and cycles[TO_HOST] < 8*beats*1.15 + 100, (cycles, 8*beats)
 
 
+@pytest.mark.full
 def test_requests_are_as_short_as_the_buffer_for_completions_wants():
     logic = Logic(longest_read=128)
 
@@ -186,6 +188,7 @@ def test_what_is_refused_reaches_no_memory():
     logic.run_with(process())
 
 
+@pytest.mark.full
 def test_bus_mastering_is_off():
     logic = Logic()
 
@@ -199,6 +202,7 @@ def test_bus_mastering_is_off():
 # Logic that misbehaves ----------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_ends_that_nobody_takes_hold_no_buffer():
     """The unit takes DEPTH descriptors, executes them, and waits; the bus port and the registers work on."""
     logic = Logic()
@@ -220,7 +224,7 @@ def test_ends_that_nobody_takes_hold_no_buffer():
     logic.run_with(process())
 
 
-@pytest.mark.parametrize("write", [TO_CARD, TO_HOST])
+@pytest.mark.parametrize("write", [pytest.param(TO_CARD, marks=pytest.mark.full), TO_HOST])
 def test_a_cleared_buffer_is_busy_until_its_descriptors_are_over(write):
     """CLEAR in any cycle: once BUSY was read as 0, no request for the buffer is sent."""
     logic = Logic(host=Host(latency=60), stall=0.2)
@@ -231,15 +235,13 @@ def test_a_cleared_buffer_is_busy_until_its_descriptors_are_over(write):
             before = len(logic.ends)
             for tag in range(3):
                 yield from logic.submit(write, 0, tag*PAGE, tag*PAGE, 700, tag)
-            for _ in range(cycles):
-                yield
+            yield from wait(cycles)
             yield from logic.write(logic.dut.clear, 0b01)
             yield
             while (yield from logic.busy()) & 1:
                 yield
             requests = len(logic.requests)
-            for _ in range(200):
-                yield
+            yield from wait(200)
             assert len(logic.requests) == requests
             yield from logic.take(before + 3)
             assert [reason for *_, reason in logic.ends[before:]] in \
@@ -270,7 +272,8 @@ def test_the_first_error_of_the_host_is_the_reason():
     logic.run_with(process())
 
 
-@pytest.mark.parametrize("cause, write", [("reset", TO_CARD), ("reset", TO_HOST),
+@pytest.mark.parametrize("cause, write", [("reset", TO_CARD),
+    pytest.param("reset", TO_HOST, marks=pytest.mark.full),
     pytest.param("link_up", TO_CARD, marks=pytest.mark.full),
     pytest.param("bus_master_enable", TO_CARD, marks=pytest.mark.full),
     pytest.param("bus_master_enable", TO_HOST, marks=pytest.mark.full)])
@@ -285,8 +288,7 @@ def test_a_reset_at_any_time(cause, write):
             before = len(logic.ends)
             for tag in range(3):
                 yield from logic.submit(write, 0, tag*PAGE, tag*PAGE, 1500, tag)
-            for _ in range(cycles):
-                yield
+            yield from wait(cycles)
             yield signal.eq(cause == "reset")
             yield
             yield
@@ -297,12 +299,10 @@ def test_a_reset_at_any_time(cause, write):
                 while not (yield logic.bench.layer.drained):
                     yield
             requests = len(logic.requests)
-            for _ in range(100):
-                yield
+            yield from wait(100)
             assert len(logic.requests) == requests
             yield signal.eq(cause != "reset")
-            for _ in range(600):
-                yield
+            yield from wait(600)
             if cause == "link_up":      # The host has forgotten them; otherwise they came late.
                 logic.host.pending.clear()
                 logic.host.outstanding.clear()

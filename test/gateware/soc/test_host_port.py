@@ -21,6 +21,7 @@ from litepcie_soc.soc.reference import ReferenceSoC
 
 from test.gateware.simulation import pattern
 from test.gateware.soc.test_user_bus import platform, with_card
+from test.gateware.steps import pulse, wait
 from test.gateware.tlp.bench import Bench
 from test.gateware.tlp.host import Host
 
@@ -55,9 +56,7 @@ class User:
         if hasattr(register, "fields"):
             for field in register.fields.fields:
                 yield getattr(register.fields, field.name).eq(value >> field.offset & (1 << field.size) - 1)
-        yield register.re.eq(1)
-        yield
-        yield register.re.eq(0)
+        yield from pulse(register.re)
 
     def give(self, number, address, size, flags=READ | WRITE):
         for register, value in ((self.dut.base_lo, address & 0xffffffff), (self.dut.base_hi, address >> 32),
@@ -117,9 +116,8 @@ class User:
 # Bytes --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.one_at_a_time(data_width=128)
-@pytest.mark.parametrize("data_width", [64, 128, 256, 512])
-@pytest.mark.parametrize("shape, endianness", [("shared", "big"), ("split", "little")])
+@pytest.mark.parametrize("data_width, shape, endianness", [(128, "split", "little"), *[pytest.param(*options,
+    marks=pytest.mark.full) for options in ((64, "shared", "big"), (256, "shared", "big"), (512, "split", "little"))]])
 def test_bytes_both_ways(data_width, shape, endianness):
     """All byte enables, at both ends of buffers below and above 4 GiB, with back-pressure."""
     user   = User(data_width, shape=shape, endianness=endianness, stall=0.2)
@@ -217,9 +215,7 @@ def test_a_reset_takes_all_buffers():
     def process():
         yield from user.give(0, LOW, PAGE)
         yield from user.fails(pcie.REASON_MEMORY_RANGE, PAGE)
-        yield user.dut.reset.eq(1)
-        yield
-        yield user.dut.reset.eq(0)
+        yield from pulse(user.dut.reset)
         yield
         assert (yield from values(user.dut.valid.status, user.dut.errors.status,
             user.dut.error.fields.reason)) == [0, 0, 0]
@@ -246,8 +242,7 @@ def test_a_cycle_that_is_given_up(stall):
                 if (yield user.dut.bus.ack):
                     break
             yield from user.end()
-            for _ in range(1 + n % 3):
-                yield
+            yield from wait(1 + n % 3)
             assert (yield from user.access(offset + 4, ~n & 0xffffffff)) is not None
             data = yield from user.access(offset + 4)
             assert data == ~n & 0xffffffff
@@ -296,8 +291,9 @@ def test_bus_mastering_is_off():
     assert user.requests == []
 
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("cause", ["link_up", pytest.param("bus_master_enable", marks=pytest.mark.full)])
-@pytest.mark.parametrize("write", [False, True])
+@pytest.mark.parametrize("write", [False, pytest.param(True, marks=pytest.mark.full)])
 def test_the_link_goes_down_at_any_time(cause, write):
     """Accesses end soon with or without an error, and afterwards work again."""
     user   = User(host=Host(latency=200 if not write else 30))
@@ -307,8 +303,7 @@ def test_the_link_goes_down_at_any_time(cause, write):
         yield from user.give(0, LOW, PAGE)
         for cycles in range(0, 36, 4):
             yield from user.begin(4*cycles, cycles if write else None)
-            for _ in range(cycles):
-                yield
+            yield from wait(cycles)
             yield signal.eq(0)
             for _ in range(2000):
                 if (yield user.dut.bus.ack) or (yield user.dut.bus.err):
@@ -319,8 +314,7 @@ def test_the_link_goes_down_at_any_time(cause, write):
             yield from user.end()
             yield
             yield signal.eq(1)
-            for _ in range(600):
-                yield
+            yield from wait(600)
             user.host.pending.clear()
             user.host.outstanding.clear()
             assert (yield from user.access(0x800, 3)) is not None
@@ -364,7 +358,7 @@ def test_a_host_that_does_not_answer_ends_in_a_timeout():
 # Taking a buffer back -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("write", [False, True])
+@pytest.mark.parametrize("write", [False, pytest.param(True, marks=pytest.mark.full)])
 def test_a_cleared_buffer_is_busy_until_its_access_is_over(write):
     """CLEAR in any cycle of an access: once BUSY was read as 0, no request for the buffer is sent."""
     user = User(host=Host(latency=60), stall=0.3)
@@ -384,8 +378,7 @@ def test_a_cleared_buffer_is_busy_until_its_access_is_over(write):
             while (yield from user.busy()) & 1:
                 yield
             before = len(user.requests)
-            for _ in range(200):            # The master keeps trying.
-                yield
+            yield from wait(200)            # The master keeps trying.
             assert len(user.requests) == before
             yield from user.end()
             yield
@@ -403,8 +396,7 @@ def test_busy_is_of_the_buffer_under_access():
         yield from user.give(1, HIGH, PAGE)
         for number in (0, 1):
             yield from user.begin(number*LIMIT)
-            for _ in range(20):
-                yield
+            yield from wait(20)
             assert (yield from user.busy()) == 1 << number
             while not (yield user.dut.bus.ack):
                 yield
@@ -424,12 +416,10 @@ def test_an_access_never_takes_the_address_of_a_buffer_of_before():
         for n in range(24):
             address = LOW + n*PAGE
             yield from user.begin(0)
-            for _ in range(n % 6):
-                yield
+            yield from wait(n % 6)
             before = len(user.requests)
             yield from user.give(0, address, PAGE)
-            for _ in range(60):
-                yield
+            yield from wait(60)
             assert set(user.requests[before:]) == {address}
             yield from user.write(user.dut.clear, 1)
             yield

@@ -10,7 +10,7 @@ import random
 
 import pytest
 
-from migen import Signal, passive, run_simulation
+from migen import Signal, passive
 
 from litex.soc.cores.timer import Timer
 from litex.soc.integration.soc_core import SoCMini
@@ -20,7 +20,9 @@ from litepcie_soc.soc import regs
 from litepcie_soc.soc.interrupts import UserInterrupts
 from litepcie_soc.soc.reference import ReferenceSoC
 
+from test.gateware.simulation import simulate
 from test.gateware.soc.test_user_bus import platform, with_card
+from test.gateware.steps import pulse, wait
 
 LEVEL, PULSE, STORM = range(3)
 LIMIT = 20   # Cycles within which a message that may be sent is sent.
@@ -38,22 +40,17 @@ class Bench:
     def write(self, register, value):
         """As the register bus does: the value is there in the cycle of ``re``."""
         yield register.storage.eq(value)
-        yield register.re.eq(1)
-        yield
-        yield register.re.eq(0)
+        yield from pulse(register.re)
 
     def vectors(self, first, each):
         yield self.dut.vector.fields.first.eq(first)
         yield self.dut.vector.fields.each.eq(int(each))
 
     def pulse(self, n):
-        yield self.sources[n].eq(1)
-        yield
-        yield self.sources[n].eq(0)
+        yield from pulse(self.sources[n])
 
     def cycles(self, count=LIMIT):
-        for _ in range(count):
-            yield
+        yield from wait(count)
 
     def status(self):
         dut = self.dut
@@ -73,7 +70,7 @@ class Bench:
             yield self.dut.enable.eq(1)
             yield from test()
 
-        run_simulation(self.dut, [whole(), self.taker()])
+        simulate(self.dut, [whole(), self.taker()], cycles=10**6)
 
 
 def test_nothing_fires_that_is_not_armed():
@@ -222,9 +219,7 @@ def test_a_reset_disarms_and_forgets():
         yield from bench.pulse(PULSE)
         yield from bench.cycles()
         assert bench.messages == []
-        yield bench.dut.reset.eq(1)
-        yield
-        yield bench.dut.reset.eq(0)
+        yield from pulse(bench.dut.reset)
         yield bench.dut.enable.eq(1)
         yield from bench.cycles()
         assert bench.messages == [] and (yield from bench.status()) == (0, 0, 0)

@@ -14,6 +14,7 @@ from migen import passive
 from litepcie_soc.soc.msi import MSIMerger, msi_layout
 
 from test.gateware.simulation import simulate
+from test.gateware.steps import wait
 
 
 def run(engines, messages, enable, stall=0.0):
@@ -31,8 +32,7 @@ def run(engines, messages, enable, stall=0.0):
             while not (yield source.ready):
                 yield
         yield source.valid.eq(0)
-        for _ in range(100):  # Values that are still in the registers.
-            yield
+        yield from wait(100)  # Values that are still in the registers.
 
     @passive
     def phy():

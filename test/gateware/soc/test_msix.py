@@ -19,6 +19,7 @@ from litepcie_soc.soc.msix import ENTRY_DWORDS, VECTOR_DWORD, MSIX
 from litepcie_soc.tlp.ports import MemoryWritePort
 
 from test.gateware.simulation import simulate
+from test.gateware.steps import pulse, wait
 
 VECTORS = 6
 PAGE    = abi.MSIX_TABLE_BASE // abi.CSR_PAGING
@@ -49,9 +50,7 @@ class Host:
         bus = self.dut.bus
         yield bus.adr.eq(self.dword(vector, n))
         yield bus.dat_w.eq(value)
-        yield bus.we.eq(1)
-        yield
-        yield bus.we.eq(0)
+        yield from pulse(bus.we)
 
     def read(self, vector, n):
         bus = self.dut.bus
@@ -89,8 +88,7 @@ class Host:
         yield sink.valid.eq(0)
 
     def cycles(self, count=LIMIT):
-        for _ in range(count):
-            yield
+        yield from wait(count)
 
     def pending(self):
         return (yield self.dut.msix.array.status)
@@ -226,9 +224,7 @@ def test_a_reset_masks_all_and_forgets():
     def test():
         yield from host.program(masked=(0,))
         yield from host.request(0)
-        yield host.dut.msix.clear.eq(1)
-        yield
-        yield host.dut.msix.clear.eq(0)
+        yield from pulse(host.dut.msix.clear)
         yield from host.cycles()
         assert (yield host.dut.msix.masked) == 2**VECTORS - 1 and (yield from host.pending()) == 0
         for vector in range(VECTORS):

@@ -14,6 +14,7 @@ from litepcie_soc.soc import reset
 from litepcie_soc.soc.reset import FunctionReset
 
 from test.gateware.simulation import simulate
+from test.gateware.steps import wait
 
 SETTLE = 40
 
@@ -50,14 +51,12 @@ class Card:
         """Each step is (signals and their values, cycles)."""
         def drive():
             yield self.dut.link_up.eq(1)
-            for _ in range(200):
-                yield
+            yield from wait(200)
             self.began = self.cycle
             for values, cycles in steps:
                 for name, value in values.items():
                     yield getattr(self.dut, name).eq(value)
-                for _ in range(cycles):
-                    yield
+                yield from wait(cycles)
         simulate(self.dut, [self.engines(), drive()])
         return self
 

@@ -22,6 +22,7 @@ from litepcie_soc.soc.soc import LitePCIeSoC, add_litepcie
 from litepcie_soc.tlp.completer_user import UserBus
 
 from test.gateware.soc.test_bar0 import Host
+from test.gateware.steps import wait
 
 LINK = dict(target="any", gen=2, lanes=4, memory_size=1 << 16)
 
@@ -41,6 +42,7 @@ def with_card(soc, add=None, **options):
 # Any SoC ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("make", [
     lambda: SoCMini(platform(), 125e6),
     lambda: SoCMini(platform(), 125e6, integrated_sram_size=0x2000, csr_address_width=15, csr_paging=0x1000),
@@ -133,8 +135,7 @@ def test_registers_and_a_ram_of_the_user():
         assert (yield from host.read(user + 0x2_0ffc)) == 0x55
         assert (yield from host.read(abi.IDENTITY_BASE + 0x8c)) == 0
         yield from host.write(user + 0x3_0000, 1)          # No slave: the write is lost and counted.
-        for _ in range(200):
-            yield
+        yield from wait(200)
         assert (yield from host.read(abi.IDENTITY_BASE + 0x8c)) == 1
         assert (yield from host.read(user + 0x2_0ffc)) == 0x55
         assert (yield from host.read(abi.IDENTITY_BASE + 0x8c)) == 1

@@ -1,0 +1,161 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Parts of the boards of each family, and targets of litex-boards with the card."""
+
+from importlib import import_module
+from types import SimpleNamespace
+
+import pytest
+
+from migen import Module, Signal
+
+from litex_boards.platforms import sqrl_acorn, xilinx_ac701, xilinx_kc705
+
+from litepcie_soc.board import ultrascale
+from litepcie_soc.board.board import Configuration
+from litepcie_soc.board.constraints import add_link_constraints
+from litepcie_soc.board.ecp5 import state_leds
+from litepcie_soc.board.identity import identify
+from litepcie_soc.board.link_widths import link_widths
+from litepcie_soc.board.pads import link_pads
+from litepcie_soc.board.series7 import USER_CLOCKS, series7_phy
+from litepcie_soc.common.link_rates import data_path_rate, link_rate
+from litepcie_soc.phy.soft.ltssm_states import STATE_BITS, State
+from litepcie_soc.phy.ultrascale.phy import USER_CLOCKS as ULTRASCALE_CLOCKS
+from litepcie_soc.soc import regs
+from litepcie_soc.soc.soc import add_litepcie
+
+from test.gateware.simulation import simulate
+
+def make(gen, lanes, width):
+    platform = xilinx_kc705.Platform()
+    return series7_phy(platform, link_pads(platform, lanes), Configuration(gen, lanes, width, 125e6, 64))
+
+# Configuration ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gen, lanes, width", USER_CLOCKS)
+def test_block_is_what_the_link_needs(gen, lanes, width):
+    phy  = make(gen, lanes, width)
+    mhz  = USER_CLOCKS[gen, lanes, width]
+    assert (phy.nlanes, phy.data_width, phy.pcie_data_width) == (lanes, width, width)
+    assert phy.config == {
+        "Link_Speed":         {1: "2.5_GT/s", 2: "5.0_GT/s"}[gen],
+        "Trgt_Link_Speed":    {1: "4'h1", 2: "4'h2"}[gen],
+        "User_Clk_Freq":      mhz,
+        "Extended_Tag_Field": True,
+        "MSI_64b":            True,
+    }
+    # The block's own side is 64 bit wide: userclk1 carries there what the user clock carries outside.
+    freqs = [freq for _, freq, *_ in phy.mmcm.clkouts.values()]
+    assert freqs == [125e6, 250e6, mhz * 1e6 * width / 64, mhz * 1e6]
+
+
+def test_clocks_keep_their_order():
+    """LitePCIe's PHY makes userclk1 and userclk2 third and fourth. We change these clocks by their position."""
+    phy   = make(2, 4, 128)
+    names = ["clk125", "clk250", "userclk1", "userclk2"]
+    assert len(phy.mmcm.clkouts) == len(names)
+    freqs = [phy.mmcm.clkouts[n][1] for n in range(4)]
+    assert freqs == [125e6, 250e6, 250e6, 125e6]  # LitePCIe's own for this shape.
+
+# Lanes --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("platform_class, lanes, rx", [
+    (sqrl_acorn.Platform,   1, ["B10"]),
+    (sqrl_acorn.Platform,   2, ["B10", "B8"]),
+    (sqrl_acorn.Platform,   4, ["B10", "B8", "D11", "D9"]),
+])
+def test_lanes_are_the_first_of_the_wider_link(platform_class, lanes, rx):
+    platform = platform_class()
+    pads     = link_pads(platform, lanes)
+    assert (len(pads.rx_p), len(pads.tx_n)) == (lanes, lanes)
+    pins = {id(signal): names for signal, names, *_ in platform.constraint_manager.get_sig_constraints()}
+    assert pins[id(pads.rx_p)] == rx
+    assert pins[id(pads.rst_n)] == ["J1"]
+
+
+def test_a_width_that_the_platform_names_is_taken():
+    platform = xilinx_ac701.Platform()
+    pads     = link_pads(platform, 1)
+    assert len(pads.rx_p) == 1 and pads.name == "pcie_x1"
+
+# Links --------------------------------------------------------------------------------------------
+
+
+def test_links_widest_first():
+    found = link_widths(ultrascale.USER_CLOCKS, (4, 8, 16), {125: 125e6, 250: 200e6})
+    assert {link: list(widths.items()) for link, widths in found.items()} == {
+        (3, 4):  [(256, 125e6), (128, 200e6)],
+        (3, 8):  [(256, 200e6)],
+        (3, 16): [(512, 200e6)],
+    }
+
+
+def test_every_user_clock_carries_its_link():
+    for (lanes, width), mhz in ULTRASCALE_CLOCKS.items():
+        assert data_path_rate(width, mhz*1e6) >= link_rate(3, lanes)
+
+# Flash --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mbytes, start, address", [(32, 0, "0x00000000"), (128, 0x1002000, "0x01002000")])
+def test_flash_image_starts_where_the_fpga_looks(mbytes, start, address):
+    platform = SimpleNamespace(toolchain=SimpleNamespace(bitstream_commands=[], additional_commands=[]))
+    ultrascale.add_flash_image(platform, "mcs", mbytes, start)
+    command, = platform.toolchain.additional_commands
+    assert command.format(build_name="name") == (f"write_cfgmem -force -format mcs -interface spix4 -size {mbytes} "
+        f'-loadbit "up {address} name.bit" -file name.mcs')
+    assert any("SPI_32BIT_ADDR" in command for command in platform.toolchain.bitstream_commands)
+
+
+def test_leds_tell_the_states_apart():
+    """No two states look alike, and one that blinks is dark half of the time."""
+    module = Module()
+    state, heartbeat, lit = Signal(STATE_BITS), Signal(), Signal(4)
+    module.comb += lit.eq(state_leds(state, heartbeat))
+    seen = {}
+
+    def look():
+        for number in range(2**STATE_BITS - 1):
+            yield state.eq(number)
+            shown = []
+            for beat in (0, 1):
+                yield heartbeat.eq(beat)
+                yield
+                yield
+                shown.append((yield lit))
+            seen[number] = tuple(shown)
+    simulate(module, [look()])
+    assert len(set(seen.values())) == len(seen) > max(State)
+    assert all(shown == (number, number) for number, shown in seen.items() if number < 16)
+    assert all(shown == (0, number - 15) for number, shown in seen.items() if number >= 16)
+
+
+def add_card(soc, family, lanes, width):
+    """The five lines."""
+    pads = soc.platform.request(f"pcie_x{lanes}")
+    soc.pcie_phy = series7_phy(soc.platform, pads, Configuration(2, lanes, width, soc.sys_clk_freq, tags=32))
+    add_litepcie(soc, soc.pcie_phy, target="mine", gen=2, lanes=lanes, memory_size=0x10000,
+        pci_id=identify(soc.pcie_phy, family), user_bus=True)
+    add_link_constraints(soc.platform, pads, [soc.crg.cd_sys], soc.pcie_phy)
+
+
+@pytest.mark.parametrize("name, family, lanes, width", [
+    ("numato_tagus", "artix7", 1, 64), *[pytest.param(name, "artix7", 4, 128, marks=pytest.mark.full)
+        for name in ("sqrl_acorn", "numato_aller")],
+])
+def test_a_target_of_litex_boards(name, family, lanes, width):
+    soc = import_module(f"litex_boards.targets.{name}").BaseSoC(sys_clk_freq=125e6, cpu_type="None", with_uart=False)
+    add_card(soc, family, lanes, width)
+    soc.finalize()
+    assert regs.moved(soc) == []
+    assert "sdram" in soc.csr.regions and "pcie" in soc.bus.masters
+    assert soc.constants["CONFIG_PCIE_SUBSYSTEM_DEVICE_ID"] == 0x1ce0
+    assert "add_litepcie" not in vars(type(soc))
+    assert f"module {name} (" in soc.platform.get_verilog(soc, name=name).main_source
