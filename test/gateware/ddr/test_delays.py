@@ -11,6 +11,7 @@ import pytest
 from migen import *
 
 from test.gateware.simulation import simulate
+from test.gateware.steps import pulse, wait
 
 from litepcie_soc.ddr.delays import SKEW_TAPS, TAPS, ResettableDelays, WrappingDelays
 
@@ -42,9 +43,7 @@ def go(dut, pins, read=0, write=0, writing=0, choosing=0):
     yield dut.write_position.eq(write)
     yield dut.writing.eq(writing)
     yield dut.choosing.eq(choosing)
-    yield dut.start.eq(1)
-    yield
-    yield dut.start.eq(0)
+    yield from pulse(dut.start)
     cycles = 0
     while True:
         yield
@@ -61,8 +60,7 @@ def run(pins, bench):
     def main():
         yield dut.clock_taps.eq(pins.clock)
         yield dut.dqs_taps.eq(pins.home["dqs"])
-        for _ in range(10):
-            yield
+        yield from wait(10)
         yield from bench(dut)
     simulate(dut, [main()], cycles=100000)
     return dut

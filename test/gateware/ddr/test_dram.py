@@ -20,9 +20,10 @@ SHAPES = {
     "two accesses a word": dict(width=128, data_bits=8,  checked=True),
 }
 CLOCKS = [(8, 5), (5, 8)]  # Half the periods of sys and of the controller's clock, if it has its own.
+first, *others = SHAPES
 
 
-@pytest.fixture(scope="module", params=SHAPES)
+@pytest.fixture(scope="module", params=[first, *[pytest.param(name, marks=pytest.mark.full) for name in others]])
 def bench(request, tmp_path_factory):
     """Function that runs the bench of a shape with (seed, cycles, mode, clocks) and returns the counts it prints."""
     program = build(tmp_path_factory.mktemp("dram"), **SHAPES[request.param])
@@ -39,9 +40,7 @@ def bench(request, tmp_path_factory):
 # Tests --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.one_at_a_time
-@pytest.mark.parametrize("clocks", CLOCKS)
-@pytest.mark.parametrize("mode", ["busy", "calm"])
+@pytest.mark.parametrize("mode, clocks", [("busy", CLOCKS[0]), pytest.param("calm", CLOCKS[1], marks=pytest.mark.full)])
 def test_reads_see_every_write_before_them(bench, mode, clocks):
     _, *accesses = bench(CLOCKS.index(clocks), 40000, mode, clocks)
     assert min(accesses) > 500
@@ -53,6 +52,7 @@ def test_stopped_client_blocks_no_other(bench):
     assert min(first, second, reads) > 1000
 
 
+@pytest.mark.full
 def test_streams_reach_the_rate_of_the_ports_or_of_the_memory(bench):
     """With requests of every client in every cycle, each direction gets half the rate: the bus turns around seldom."""
     cycles, *accesses = bench(1, 40000, "stream")

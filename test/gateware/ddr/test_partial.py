@@ -18,6 +18,7 @@ from litepcie_soc.ddr.partial import PartialWrites
 
 from test.gateware.ddr.dram_bench import WRITERS, build, counts
 from test.gateware.simulation import simulate
+from test.gateware.steps import wait
 
 # Bits of a word and of the module; LiteDRAM's access is eight times as wide as the module.
 SHAPES = {
@@ -28,9 +29,10 @@ SHAPES = {
 CHIPS  = dict(crossing=True, clk_freq=156.25e6, byte_mask=False)
 # Half the periods of sys, at 125, 166.7 and 250 MHz, and of the controller's clock.
 CLOCKS = [(5, 4), (15, 16), (5, 8)]
+first, *others = SHAPES
 
 
-@pytest.fixture(scope="module", params=SHAPES)
+@pytest.fixture(scope="module", params=[first, *[pytest.param(name, marks=pytest.mark.full) for name in others]])
 def bench(request, tmp_path_factory):
     """Function that runs the bench of a shape with (seed, cycles, mode, clocks) and returns the counts it prints."""
     program = build(tmp_path_factory.mktemp("partial"), **SHAPES[request.param], **CHIPS)
@@ -95,8 +97,7 @@ class Path:
                 assert waited < 500, "no beat was accepted in 500 cycles"
                 yield
         yield sink.valid.eq(0)
-        for _ in range(200):
-            yield
+        yield from wait(200)
 
     @passive
     def memory(self):
@@ -174,9 +175,9 @@ def test_partial_write_adds_one_read():
 # In DRAMMemory ------------------------------------------------------------------------------------
 
 
-@pytest.mark.one_at_a_time
-@pytest.mark.parametrize("clocks", CLOCKS)
-@pytest.mark.parametrize("mode", ["busy", "calm", "pieces", "stop"])
+# Each mode with each shape; the clocks take turns.
+@pytest.mark.parametrize("mode, clocks", [("pieces", CLOCKS[0]), *[pytest.param(mode, CLOCKS[n], marks=pytest.mark.full)
+    for n, mode in enumerate(("busy", "calm", "stop"))]])
 def test_bytes_not_written_stay(bench, mode, clocks):
     """Random accesses give the same data as with masks, also while parts of the same lines are written."""
     _, *accesses = bench(CLOCKS.index(clocks), 20000, mode, clocks)
@@ -184,7 +185,7 @@ def test_bytes_not_written_stay(bench, mode, clocks):
     assert min(accesses) > 100
 
 
-@pytest.mark.one_at_a_time
+@pytest.mark.full
 @pytest.mark.parametrize("clocks", CLOCKS)
 def test_whole_lines_at_the_rate_of_the_ports_or_of_the_memory(bench, clocks):
     cycles, *accesses = bench(1, 20000, "stream", clocks)
@@ -196,6 +197,7 @@ def test_whole_lines_at_the_rate_of_the_ports_or_of_the_memory(bench, clocks):
     assert share > 0.7
 
 
+@pytest.mark.full
 def test_bench_finds_missing_read_modify_write(tmp_path):
     """Without the read-modify-write, the bench finds wrong data on chips without masks."""
     program = build(tmp_path, **SHAPES["two words a line"], **CHIPS, merged=False)

@@ -96,6 +96,7 @@ def check_moves(chips):
     assert chips.moves[0][0] - first > 10  # UG571.
 
 
+@pytest.mark.full
 def test_a_byte_that_never_passes_is_reported_and_the_others_are_trained(monkeypatch):
     lanes = [WrappingLane(5, 400, 1300), WrappingLane(5, 400, 1300, dqss=None), WrappingLane(5, 400, 1300, eye=0)]
     chips = train(lanes, monkeypatch, WrappingDelays(32, 4), pause=2, latency=1, memtype="DDR4")

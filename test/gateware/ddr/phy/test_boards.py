@@ -4,18 +4,18 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""DDR3 of series 7 boards as a whole: training, LiteDRAM's PHY and controller, with models of cells and chips."""
+"""DDR of the boards, trained with models of their cells and chips."""
 
 import pytest
 
-from litex_boards.platforms import sqrl_acorn, xilinx_kc705
+from litex_boards.platforms import sqrl_acorn, xilinx_alveo_u200, xilinx_kc705, xilinx_kcu105
 
-from litedram.modules import MT8JTF12864, MT41K512M16
+from litedram.modules import EDY4016A, MT41K512M16, MT8JTF12864, MTA18ASF2G72PZ
 
 from litepcie_soc.build.numbering import numbered_alike
 
-from test.gateware.ddr.phy.bench import SERIES7, build, check, check_margins, fly_by, wrong_bytes
-from test.gateware.ddr.phy.boards import Series7
+from test.gateware.ddr.phy.bench import SERIES7, ULTRASCALE, build, check, check_margins, fly_by, wrong_bytes
+from test.gateware.ddr.phy.boards import Series7, UltraScale
 
 # Picoseconds. A beat is 1000. The margin of reads is half of it, less the chips' and the deserializers' uncertainty and
 # the skew of bits: 270. DQS is in the middle of write data: 400. It may be 500 away from the chips' clock.
@@ -42,14 +42,15 @@ def kc705(tmp_path_factory):
 
 
 @pytest.mark.parametrize("settings", [
-    dict(clock_ps=[400, 600]),
-    dict(clock_ps=[1000, 1150], deserializer_beats=14, access_ps=[-200, 250]),
     dict(clock_ps=[1900, 2100], deserializer_beats=16, tap_ps=75, seed=2),
+    *[pytest.param(settings, marks=pytest.mark.full) for settings in (dict(clock_ps=[400, 600]),
+        dict(clock_ps=[1000, 1150], deserializer_beats=14, access_ps=[-200, 250]))],
 ])
 def test_artix7_is_trained_however_late_the_clock_is(acorn, settings):
     check(acorn(**settings), read_ps=READ, write_ps=WRITE, dqss_ps=COARSE_DQSS)
 
 
+@pytest.mark.full
 def test_artix7_reports_a_chip_whose_data_is_too_late(acorn):
     """The data is late by two controller cycles; the other byte works."""
     result = acorn(access_ps=[0, 16000])
@@ -58,6 +59,7 @@ def test_artix7_reports_a_chip_whose_data_is_too_late(acorn):
     assert result["complaints"] == []
 
 
+@pytest.mark.full
 def test_chip_models_report_violations(acorn):
     """The models complain about times between commands; here they need more than JESD79-3 does."""
     wanted = {
@@ -87,3 +89,42 @@ def test_kintex7_reports_dead_and_deaf_chips(kc705):
     assert wrong_bytes(result, 8) == {2, 5}
     assert result["complaints"] == []
     check_margins(result, but=(2, 5), read_ps=READ, write_ps=WRITE, dqss_ps=DQSS)
+
+
+# Picoseconds. A beat is 800. The margin of reads is half of it, less the chips' and the deserializers' uncertainty and
+# the skew of bits: 220. Read positions are 8 taps apart, 120 with long taps. DQS is in the middle of write data: 320.
+# It may be 432 away from the chips' clock.
+US_READ, US_WRITE, US_DQSS = 100, 220, 350
+
+# Two chips of four bits share one setting; here the clock reaches one of them 100 later than the other.
+PAIR_DQSS = 290
+
+
+@pytest.fixture(scope="module")
+def kcu105(tmp_path_factory):
+    with numbered_alike():
+        return build(tmp_path_factory.mktemp("kcu105"), UltraScale(xilinx_kcu105.Platform(), 125e6, EDY4016A, False),
+            **ULTRASCALE)
+
+
+@pytest.fixture(scope="module")
+def u200(tmp_path_factory):
+    with numbered_alike():
+        return build(tmp_path_factory.mktemp("u200"),
+            UltraScale(xilinx_alveo_u200.Platform(), 300e6, MTA18ASF2G72PZ, True, registered=True),
+            **{**ULTRASCALE, "registered": 1, "masks": 0, "rfc_ns": 350})
+
+
+@pytest.mark.full
+def test_ultrascale_is_trained_along_the_clock_except_a_dead_chip(kcu105):
+    """With the longest taps; the cells need many more cycles after EN_VTC than UG571 says, so they complain."""
+    result = kcu105(clock_ps=fly_by(900, 2400, 8), tap_ps=15, dead=[0, 0, 0, 0, 1, 0, 0, 0], vtc_cycles=100000)
+    assert result["failed"] == 0b10000
+    assert wrong_bytes(result, 8) == {4}
+    assert result["complaints"] == ["a delay moves too early after EN_VTC"]
+    check_margins(result, but=(4,), read_ps=US_READ, write_ps=US_WRITE, dqss_ps=US_DQSS)
+
+
+@pytest.mark.full
+def test_ultrascale_plus_is_trained_with_an_rdimm(u200):
+    check(u200(clock_ps=fly_by(900, 2400, 16), tap_ps=2.5), read_ps=US_READ, write_ps=US_WRITE, dqss_ps=PAIR_DQSS)
