@@ -3,3 +3,9 @@
 #
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+
+import pytest
+
+# A failed assert of a bench shows its values, as in tests.
+pytest.register_assert_rewrite(*[f"test.gateware.standalone.{name}"
+    for name in ("bench", "clients", "host", "model", "ports", "tlp")])

@@ -30,7 +30,8 @@ ordering: {relaxed_ordering: true, no_snoop: true}
 """
 
 
-@pytest.fixture(scope="module", params=("small", "everything", pytest.param("wide", marks=pytest.mark.full)))
+@pytest.fixture(scope="module", params=("everything",
+    *[pytest.param(name, marks=pytest.mark.full) for name in ("small", "wide")]))
 def files(request, tmp_path_factory):
     """Folder and name of a generated core."""
     folder = tmp_path_factory.mktemp(request.param)

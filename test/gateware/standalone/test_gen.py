@@ -24,7 +24,7 @@ from test.gateware.standalone.model import EXAMPLES, GENERATOR, generate, header
 HEADERS = {"litepcie_regs.h", "csr.h", "csr.json", "soc.h"}
 
 
-@pytest.fixture(scope="module", params=("small", "everything"))
+@pytest.fixture(scope="module", params=("small", pytest.param("everything", marks=pytest.mark.full)))
 def example(request, tmp_path_factory):
     """Name and folder of an example's core."""
     folder = tmp_path_factory.mktemp("core") / "new" / "folder"
@@ -89,6 +89,7 @@ def test_the_ends_of_what_is_allowed(tmp_path, keys):
     assert (result.returncode, result.stderr) == (0, "")
 
 
+@pytest.mark.full
 def test_slow_data_path_is_said(tmp_path):
     (tmp_path / "core.yml").write_text("pcie: {gen: 3, lanes: 8}\ndata_width: 64")
     result = generate(tmp_path / "core.yml", tmp_path / "core")
@@ -215,31 +216,6 @@ def test_iverilog(example, tmp_path):
     assert result.returncode == 0, result.stderr
 
 # docs/standalone-core.md -------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def document(tmp_path, monkeypatch):
-    """A copy of the document, whose port table is the right one (`make check` sees to that)."""
-    text = docs.COMMITTED.read_text()
-    ports = re.search(r"<!-- ports -->\n(.*)\n<!-- end of ports", text, re.DOTALL)[1]
-    monkeypatch.setattr(docs, "port_table", lambda: ports)
-    copy = tmp_path / "core.md"
-    copy.write_text(text)
-    return copy
-
-
-def test_check_of_the_document(document, capsys):
-    args = ["--file", str(document)]
-    text = document.read_text()
-    assert docs.main(["--check", *args]) == 0
-    document.write_text(text.replace("| `tx_valid` | output |", "| `tx_valid` | input |"))
-    assert docs.main(["--check", *args]) == 1
-    assert "-| `tx_valid` | input | 1 |" in capsys.readouterr().out
-    assert docs.main(["--write", *args]) == 0
-    assert document.read_text() == text
-    document.write_text(text.replace("<!-- end of keys -->", ""))
-    assert docs.main(["--check", *args]) == 1
-    assert "the document has no section <!-- keys -->" in capsys.readouterr().err
 
 
 def test_port_list(example):
