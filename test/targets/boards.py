@@ -29,10 +29,6 @@ def options_of(configuration):
     return ["--gen", str(c.gen), "--lanes", str(c.lanes), "--data-width", str(c.data_width)]
 
 
-# Every link with every data path.
-LINKS = [(name, options_of(c)) for name, board in BOARDS.items() for c in board.configurations()]
-
-
 def configuration(name, options):
     return BoardParser(MODULES[name].BOARD).parse_args(["--build", *options]).configuration
 
@@ -41,7 +37,7 @@ def build_name(name, options):
     return configuration(name, options).name(MODULES[name].BOARD)
 
 
-# The board of each family that `make test` emits. `make test-all` emits every board.
+# A board of each family: `make test` emits it, and `make test-all` every link of it.
 OF_FAMILY = {
     "artix7":          "sqrl_acorn",
     "kintex7":         "xilinx_kc705",
@@ -50,13 +46,18 @@ OF_FAMILY = {
 }
 
 
-def in_make_test(name, options):
-    """True for a board of `OF_FAMILY` with its default link, or with its narrowest or widest data path."""
-    c      = configuration(name, options)
-    board  = BOARDS[name]
-    width  = lambda other: (other.data_width, other.lanes, other.gen)
-    chosen = [board.configure(), min(board.configurations(), key=width), max(board.configurations(), key=width)]
-    return name in OF_FAMILY.values() and width(c) in map(width, chosen)
+def sample(name):
+    """Command lines for the links of a board: all for that of its family, else the usual, narrowest and widest ones."""
+    board = BOARDS[name]
+    width = lambda c: (c.data_width, c.lanes, c.gen)
+    every = list(board.configurations())
+    few   = [board.configure(), min(every, key=width), max(every, key=width)]
+    return [options_of(c) for c in every if name in OF_FAMILY.values() or width(c) in map(width, few)]
+
+
+def by_width(name):
+    """A command line for each data width of a board."""
+    return [options_of(c) for c in {c.data_width: c for c in BOARDS[name].configurations()}.values()]
 
 
 def parameters(builds, in_make_test):

@@ -6,8 +6,7 @@
 
 """Every board of targets/: its files, the same identity in hard block and headers, and one register map for all boards.
 
-No Vivado is needed: the tests read the emitted files and do not build them. Boards with DDR have a file of their own,
-for another worker. `make test` emits one board of each family; the options of all builds are checked.
+No Vivado is needed: the tests read the emitted files and do not build them. `make test` emits one board of each family.
 """
 
 import os
@@ -16,17 +15,31 @@ import sys
 
 import pytest
 
+from litepcie_soc.build.targets import PATHS
 from litepcie_soc.common import abi
 
-from test.targets.boards import BOARDS, LINKS, OF_FAMILY, TARGETS, build_name, in_make_test, parameters
+from test.targets.boards import (BOARDS, OF_FAMILY, TARGETS, build_name, by_width, configuration, options_of,
+    parameters, sample)
 from test.targets.checks import check_build
-from test.targets.test_boards_ddr import BUILDS as BUILDS_DDR, DDR3_DDR4
 
-# Every link with every data path; what else there is to choose on each board; all channels on the smallest link of one.
+# Links and data paths; what else there is to choose on each board; all channels on the smallest link of one.
+LINKS    = [(name, options) for name in BOARDS for options in sample(name)]
 CHANNELS = [("sqrl_acorn", ["--lanes", "1", "--dma-channels", str(abi.MAX_CHANNELS)])]
 CHOICES  = [(name, ["--dma-channels", "2", "--with-litescope", "--tags", "32"]) for name in BOARDS]
-BUILDS   = LINKS + CHANNELS + CHOICES
+# With DDR: every data path, and the probes.
+DDR      = [(name, [*options, "--with-ddr"]) for name in BOARDS for options in by_width(name)]
+PROBES   = [(name, ["--with-ddr", "--with-litescope"]) for name in BOARDS]
+BUILDS   = LINKS + CHANNELS + CHOICES + DDR + PROBES
 
+# One DDR3 and one DDR4. The builds with DDR have all that those without DDR have.
+WITH_DDR = ("sqrl_acorn", "xilinx_alveo_u200")
+
+
+def in_make_test(name, options):
+    """True for one build of each family, and for one with all other choices."""
+    usual = BOARDS[name].configure(with_ddr=name in WITH_DDR)
+    return (name, options) == CHOICES[list(BOARDS).index("sqrl_acorn")] or \
+        name in OF_FAMILY.values() and configuration(name, options) == usual
 
 
 def test_every_family_has_a_board_in_make_test():
@@ -40,23 +53,19 @@ def test_target_is_a_program_named_after_its_board(path):
     assert BOARDS[path.stem].name == path.stem
 
 
-@pytest.mark.parametrize("name, options", [
-    *parameters(LINKS, in_make_test),
-    *parameters(CHANNELS, lambda *_: False),
-    *parameters(CHOICES, lambda name, _: name in DDR3_DDR4),
-])
+@pytest.mark.parametrize("name, options", parameters(BUILDS, in_make_test))
 def test_build_without_compile(name, options, tmp_path, capsys):
     check_build(name, options, tmp_path, capsys)
 
 
-@pytest.mark.parametrize("path", [pytest.param(path, marks=[] if path.stem == "sqrl_acorn" else pytest.mark.full)
-    for path in TARGETS], ids=lambda path: path.stem)
-def test_two_builds_are_the_same_byte_for_byte(path, tmp_path):
+@pytest.mark.parametrize("name", ["sqrl_acorn", *[pytest.param(name, marks=pytest.mark.full)
+    for name in OF_FAMILY.values() if name != "sqrl_acorn"]])
+def test_two_builds_are_the_same_byte_for_byte(name, tmp_path):
     """The second, in a Python that orders its sets otherwise, touches no file: each is as before."""
     seen    = []
     options = ["--build", "--no-compile", "--with-ddr"]
     for seed in ("1", "2"):
-        result = subprocess.run([sys.executable, path, *options, "--output-dir", tmp_path],
+        result = subprocess.run([sys.executable, PATHS[name], *options, "--output-dir", tmp_path],
             capture_output=True, text=True, timeout=120, env={**os.environ, "PYTHONHASHSEED": seed})
         assert (result.returncode, result.stdout) == (0, "")
         seen.append({path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")})
@@ -65,5 +74,6 @@ def test_two_builds_are_the_same_byte_for_byte(path, tmp_path):
 
 def test_names_are_unique():
     """No two builds share a folder."""
-    names = [build_name(*build) for build in BUILDS + BUILDS_DDR]
+    every = [(name, options_of(c)) for name, board in BOARDS.items() for c in board.configurations()]
+    names = [build_name(*build) for build in every + [build for build in BUILDS if build not in every]]
     assert len(set(names)) == len(names)

@@ -78,8 +78,7 @@ def test_help_as_a_program(path):
     assert all(option in result.stdout for option in OPTIONS)
 
 
-@pytest.mark.parametrize("name", BOARDS)
-@pytest.mark.parametrize("args, message", [
+BAD_INPUT = [
     ((),                                    "nothing to do; give one of --build, --load, --flash, --driver"),
     (("--build", "--gen", 4),          "argument --gen: invalid choice: 4 (choose from "),
     (("--build", "--lanes", 3),        "argument --lanes: invalid choice: 3 (choose from "),
@@ -94,14 +93,19 @@ def test_help_as_a_program(path):
     (("--build", "--sys-clk-freq", "fast"), "argument --sys-clk-freq: invalid float value: 'fast'"),
     (("--build", "--toolchain", "ise"),     "argument --toolchain: invalid choice: 'ise' (choose from 'vivado')"),
     (("--build", "--cpu-type", "vexriscv"), "unrecognized arguments: --cpu-type vexriscv"),
-])
+]
+
+
+@pytest.mark.parametrize("name, args, message", [*(("sqrl_acorn", *case) for case in BAD_INPUT),
+    *((name, *BAD_INPUT[n]) for n, name in enumerate(BOARDS) if name != "sqrl_acorn")])
 def test_bad_input_is_one_line_and_status_2(name, args, message, tmp_path, capsys):
     folder = tmp_path / "out"
     assert run(name, *args, "--output-dir", folder) == 2
     check_nothing_written(folder, capsys, message)
 
 
-@pytest.mark.parametrize("name", BOARDS)
+@pytest.mark.parametrize("name", [name if name == "sqrl_acorn" else pytest.param(name, marks=pytest.mark.full)
+    for name in BOARDS])
 def test_links_that_the_board_has_not(name, tmp_path, capsys):
     """Every combination of the generations, lanes and widths that are offered: it can be, or it is one line."""
     board = BOARDS[name]
@@ -161,8 +165,7 @@ def test_vivado_runs_and_its_timing_counts(script, status, said, tmp_path, tools
 # Load and flash -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("action", ["--load", "--flash"])
-@pytest.mark.parametrize("name", BOARDS)
+@pytest.mark.parametrize("name, action", [(name, ("--load", "--flash")[n % 2]) for n, name in enumerate(BOARDS)])
 def test_without_bitstream_one_line(name, action, tmp_path, tools, capsys):
     assert run(name, action, "--output-dir", tmp_path / "out") == 1
     check_nothing_written(tmp_path / "out", capsys, "; add --build to build it")

@@ -106,7 +106,8 @@ def test_what_the_trellisboard_has_not(args, message, tmp_path, capsys):
 
 @pytest.mark.parametrize("name, message", [
     (NAME,           "pads pcie_x1 are not those of DCU0 channel 1: rx_p is Y5 instead of Y7"),
-    ("trellisboard", "pads pcie_x1 are not those of DCU0 channel 1: rx_p is AM8 instead of AM11"),
+    pytest.param("trellisboard", "pads pcie_x1 are not those of DCU0 channel 1: rx_p is AM8 instead of AM11",
+        marks=pytest.mark.full),
 ])
 def test_pads_that_are_not_those_of_the_channel(name, message, tmp_path, monkeypatch, capsys):
     """As if the pin table had the lane on channel 1: the tools would not notice."""
@@ -156,8 +157,8 @@ REFCLKS = {NAME: {"refclk_clk": 100e6}, "trellisboard": {}}  # Of those that rea
 
 @pytest.mark.parametrize("name, options, clocks", [
     (NAME,           [], {}),
-    (NAME,           ["--dma-channels", "2", "--with-litescope", "--device", "um-45k"], {}),
-    ("trellisboard", [], {}),
+    *(pytest.param(name, options, {}, marks=pytest.mark.full) for name, options in (
+        (NAME, ["--dma-channels", "2", "--with-litescope", "--device", "um-45k"]), ("trellisboard", []))),
     *(pytest.param(NAME, ["--serdes", mode], clocks, marks=pytest.mark.full) for mode, clocks in (
         ("ctc",     {"pcie_rx_clk": None}),
         ("no-gear", {"pcie_rx_clk": "250.0", "symbol_clk": "250.0"}),
@@ -189,6 +190,7 @@ def test_driver_has_the_headers_of_the_card(tmp_path, capsys):
     assert constants(generated.read_text())["PCIE_LANES"] == 1
 
 
+@pytest.mark.full
 def test_two_builds_are_the_same_byte_for_byte(tmp_path):
     """The second, in a Python that orders its sets otherwise, touches no file."""
     seen = []

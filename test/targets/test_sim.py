@@ -199,7 +199,7 @@ def constants(soc_h):
 
 @pytest.mark.parametrize("gen, lanes, width, phy, endianness, tags", [
     (1, 1, 64, "shared", "big", 32), pytest.param(3, 8, 256, "split", "little", 64, marks=pytest.mark.full),
-    (3, 16, 512, "split", "big", 256),
+    pytest.param(3, 16, 512, "split", "big", 256, marks=pytest.mark.full),
 ])
 def test_build_without_compile(tmp_path, gen, lanes, width, phy, endianness, tags):
     args = ("--build", "--no-compile", "--gen", gen, "--lanes", lanes, "--data-width", width, "--phy", phy,
