@@ -73,3 +73,11 @@ def emitted(name, options, folder):
     gc.collect()
     assert MODULES[name].main(["--build", "--no-compile", "--output-dir", str(folder), *options]) == 0
     return configuration(name, options)
+
+
+def run(name, *args):
+    """Returns the exit status of a target in this Python."""
+    try:
+        return MODULES[name].main([str(arg) for arg in args])
+    except SystemExit as stop:
+        return stop.code

@@ -125,3 +125,13 @@ def check_build(name, options, folder, capsys):
     said = capsys.readouterr()
     assert re.findall(r"the ([\w ]+) \(\d+ MB/s\) is slower than the link", said.err) == slow_parts(board, c)
     assert said.out == ""
+
+# Command line -------------------------------------------------------------------------------------
+
+
+def check_nothing_written(folder, capsys, message):
+    """A command is refused in one line."""
+    said = capsys.readouterr()
+    assert message in said.err
+    assert (len(said.err.splitlines()), said.out) == (1, "")
+    assert not folder.exists()

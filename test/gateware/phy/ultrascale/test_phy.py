@@ -394,7 +394,8 @@ class UltraScaleSoC(LitePCIeSoC):
             tags=phy_class.max_tags)
 
 
-@pytest.mark.parametrize("shape", [SHAPES[2], SHAPES[4]], ids=["UltraScale", "UltraScale+"])
+@pytest.mark.parametrize("shape", [pytest.param(SHAPES[2], marks=pytest.mark.full), SHAPES[4]],
+    ids=["UltraScale", "UltraScale+"])
 def test_soc_around_the_phy(shape):
     """The SoC elaborates to Verilog, with the IP and without LitePCIe's module around it."""
     soc = UltraScaleSoC(shape)
