@@ -29,7 +29,7 @@ def start():
     child = subprocess.Popen(["sh", "-c", "setsid sleep 1000 & echo $!"], stdout=subprocess.PIPE, text=True)
     Path(__file__).with_name("orphan").write_text(child.stdout.readline())
 
-@pytest.mark.timeout(2)
+@pytest.mark.timeout(4)
 def test_that_hangs():
     start()
     time.sleep(1000)
@@ -68,24 +68,25 @@ def is_running(number):
     return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "xdist"])
+WORKERS = [("-n", "1"), pytest.param((), marks=pytest.mark.full)]
+
+
+@pytest.mark.parametrize("workers", WORKERS, ids=["xdist", "alone"])
 def test_a_test_that_hangs_fails_with_its_name(suite, workers):
-    output, _ = start(suite, *workers).communicate(timeout=60)
+    output, _ = start(suite, *workers).communicate()
     assert re.search(r"FAILED \S*test_suite.py::test_that_hangs - Failed: Timeout", output), output
     assert "1 failed, 2 passed" in output
     assert not is_running((suite / "orphan").read_text().strip())
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "xdist"])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("workers", WORKERS, ids=["xdist", "alone"])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.full)])
 def test_an_aborted_run_leaves_no_process(suite, workers, number):
     session = start(suite, *workers)
     orphan  = suite / "orphan"
     while not orphan.exists() or not orphan.read_text():
         time.sleep(0.01)
     os.kill(session.pid, number)
-    session.communicate(timeout=30)
-    deadline = time.monotonic() + 20
-    while is_running(orphan.read_text().strip()) and time.monotonic() < deadline:
+    session.communicate()
+    while is_running(orphan.read_text().strip()):  # Up to this test's time limit.
         time.sleep(0.1)
-    assert not is_running(orphan.read_text().strip())
