@@ -4,11 +4,14 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The fast simulator computes what Migen's own computes."""
+"""The fast simulator computes what Migen's own computes, on chosen designs and on random ones."""
+
+import operator
+import random
 
 import pytest
 
-from migen import Array, ClockDomain, Memory, Module, Signal, run_simulation
+from migen import Array, Case, Cat, ClockDomain, If, Memory, Module, Mux, Replicate, Signal, run_simulation
 
 from test.gateware.fastsim import run_fast
 
@@ -118,3 +121,148 @@ def test_two_clocks_write_one_word(run):
     run(dut, {"sys": [drive()], "watch": [watch()]}, {"sys": 10, "slow": (30, 3), "watch": 2})
     runs = [value for n, value in enumerate(seen[60:]) if value != seen[60:][n - 1]]
     assert len(runs) > 8 and set(runs) == {1, 2}
+
+CLOCKS    = {"sys": 10, "other": (30, 3)}   # Never together: then Migen's own takes them in any order.
+OPERATORS = [operator.add, operator.sub, operator.mul, operator.and_, operator.or_, operator.xor, operator.lt,
+    operator.le, operator.eq, operator.ne, operator.gt, operator.ge]
+
+# Design -------------------------------------------------------------------------------------------
+
+class RandomDesign(Module):
+    """Inputs, registers of two clocks (one with a reset), a memory written by both, combinatorial signals."""
+    def __init__(self, seed):
+        self.random    = random.Random(seed)
+        self.inputs    = [self.signal() for _ in range(6)]
+        self.registers = {domain: [self.signal() for _ in range(10)] for domain in CLOCKS}
+        self.outputs   = []
+        self.readable  = self.inputs + self.registers["sys"] + self.registers["other"]
+
+        # # #
+
+        self.clock_domains.cd_sys   = ClockDomain()
+        self.clock_domains.cd_other = ClockDomain(reset_less=True)
+        self.reset = Signal()
+        self.comb += self.cd_sys.rst.eq(self.reset)
+        self.add_memory()
+        self.add_loop()
+        for _ in range(25):
+            targets = [self.signal() for _ in range(self.random.choice([1, 1, 1, 3]))]
+            self.comb     += self.statements(targets, 2)
+            self.readable += targets
+            self.outputs  += targets
+        for domain, registers in self.registers.items():
+            for n in range(0, len(registers), 2):
+                statements = getattr(self.sync, domain)
+                statements += self.statements(registers[n:n + 2], 3)
+
+    def signal(self):
+        bits = self.random.choice([1, 1, 2, 3, 8, 9, 33, 70])
+        return Signal((bits, self.random.random() < 0.3), reset=self.random.getrandbits(bits) >> 1)
+
+    def add_memory(self):
+        memory = Memory(8, 8, init=range(5))
+        self.specials += memory
+        for domain in CLOCKS:
+            port = memory.get_port(write_capable=True, clock_domain=domain, we_granularity=4)
+            self.specials += port
+            self.comb     += [port.adr.eq(self.inputs[0]), port.we.eq(self.inputs[1]), port.dat_w.eq(self.inputs[2])]
+            self.readable += [port.dat_r]
+
+    def add_loop(self):
+        """Bits pass between two signals: no loop, but groups of statements that need each other."""
+        a, b = Signal(6), Signal(6)
+        self.comb     += [a.eq(Cat(self.inputs[3] == 0, b[:5])), b.eq(a ^ self.inputs[4])]
+        self.readable += [a, b]
+        self.outputs  += [a, b]
+
+    def expression(self, depth):
+        choose = self.random.choice
+        signal = choose(self.readable)
+        if depth == 0 or self.random.random() < 0.15:
+            return choose([signal, signal, signal[choose(range(len(signal))):]])
+        inner = lambda: self.expression(depth - 1)
+        kind  = self.random.randrange(12)
+        if kind == 0:
+            return ~inner()
+        if kind == 1:
+            return Cat(inner(), inner())[1:]
+        if kind == 2:
+            return Replicate(inner(), 3)
+        if kind == 3:
+            return Mux(inner(), inner(), inner())
+        if kind == 4:
+            return Array([inner(), inner(), 5, choose(self.readable)])[choose(self.readable)[:2]]
+        if kind == 5:
+            return Array([choose(self.readable) for _ in range(3)])[choose(self.readable)[:1]]
+        if kind == 6:
+            return inner() >> choose(self.readable)[:3]
+        return choose(OPERATORS)(inner(), choose([inner(), self.random.randrange(9)]))
+
+    def assignment(self, targets):
+        target = self.random.choice(targets)
+        kind   = self.random.randrange(6)
+        if kind == 0:
+            first = self.random.randrange(len(target))
+            return target[first:].eq(self.expression(2))
+        if kind == 1:
+            return Cat(*targets).eq(self.expression(2))
+        if kind == 2 and len(targets) > 1:
+            return Array(targets)[self.random.choice(self.readable)[:1]].eq(self.expression(1))
+        if kind == 3 and len(targets) > 1:
+            return Array([t[:1] for t in targets])[self.random.choice(self.readable)[:1]].eq(self.expression(1))
+        return target.eq(self.expression(3))
+
+    def statements(self, targets, depth):
+        found = []
+        for _ in range(self.random.randrange(1, 4)):
+            kind  = self.random.randrange(4) if depth else 3
+            inner = lambda: self.statements(targets, depth - 1)
+            if kind == 0:
+                found.append(If(self.expression(2), *inner()))
+            elif kind == 1:
+                found.append(If(self.expression(2), *inner()).Else(*inner()))
+            elif kind == 2:
+                cases = {n: inner() for n in self.random.sample(range(4), 2)} | {"default": inner()}
+                found.append(Case(self.random.choice(self.readable)[:2], cases))
+            else:
+                found.append(self.assignment(targets))
+        return found
+
+
+def recorded_random(seed, run):
+    """The values of all signals in each cycle; values stay the same in half of the cycles."""
+    dut, seen = RandomDesign(seed), []
+    values    = random.Random(seed)
+    every     = [*dut.readable, dut.reset]
+    driven    = [dut.outputs, *dut.registers.values()]
+
+    def drive():
+        for _ in range(60):
+            if values.random() < 0.5:
+                for signal in values.sample(dut.inputs, 2):
+                    yield signal.eq(values.getrandbits(len(signal)))
+            yield dut.reset.eq(values.random() < 0.1)
+            if values.random() < 0.2:   # Also what the design drives itself.
+                target = values.choice(values.choice(driven))
+                yield target.eq(values.getrandbits(len(target)))
+                yield target[:1].eq(values.getrandbits(1))
+            yield
+            seen.append((yield every))
+
+    def watch():
+        for _ in range(40):
+            seen.append((yield [dut.registers["other"][0], dut.outputs[-1]]))
+            yield
+
+    run(dut, {"sys": [drive()], "other": [watch()]}, CLOCKS)
+    return seen
+
+# Tests --------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_designs(seed):
+    fast = recorded_random(seed, run_fast)
+    slow = recorded_random(seed, run_simulation)
+    for cycle, (found, expected) in enumerate(zip(fast, slow, strict=True)):
+        assert found == expected, f"in record {cycle}"
+    assert len({str(record) for record in fast}) > 30

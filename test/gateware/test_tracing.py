@@ -4,15 +4,19 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The tracer of the tests names signals as Migen's own does."""
+"""Infrastructure: names of signals, and which combinations of parameters `make test` runs."""
 
 import re
 
-from litex.gen.fhdl.verilog import convert
+import pytest
+
 from migen import ClockDomain
 from migen.fhdl import tracer
 
+from litex.gen.fhdl.verilog import convert
+
 from litepcie_soc.build.numbering import numbered_alike
+
 from test.gateware.dma.test_verilog import engine
 from test.tracing import MIGEN
 
@@ -29,3 +33,13 @@ def test_the_same_names(monkeypatch):
     monkeypatch.setattr(tracer, "trace_back", MIGEN)
     assert verilog() == ours
     assert len(set(re.findall(r"reader_\w+", ours))) > 100
+
+
+@pytest.mark.one_at_a_time(width=128)
+@pytest.mark.parametrize("width, lanes", [(64, 1), (128, 2), (256, 4)])
+@pytest.mark.parametrize("size", [1, 2])
+@pytest.mark.parametrize("stall", [0, 1])
+def test_at_most_one_parameter_differs(request, width, lanes, size, stall):
+    """The others are marked full. `lanes` belongs to `width`."""
+    unusual = [width != 128, size != 1, stall != 0]
+    assert (request.node.get_closest_marker("full") is not None) == (sum(unusual) > 1)

@@ -4,12 +4,16 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""LINK descriptors: tables at any address, chains of tables, and descriptors prefetched after a LINK."""
+"""LINK descriptors, shapes of the ring, and the fetch of descriptors."""
 
 import pytest
 
-from test.gateware.dma.bench import TABLES, Bench, Link, started
+from litepcie_soc.dma.fetch import DescriptorFetch
+from litepcie_soc.tlp.ports import MemoryReadPort
 
+from test.gateware.dma.bench import REASON, TABLES, Bench, Link, started
+from test.gateware.dma.test_verilog import engine
+from test.gateware.simulation import full, simulate
 
 
 def split(bench, descriptors, count):
@@ -166,3 +170,140 @@ def test_link_meets_retirement(direction, tags):
         bench.push(*descriptors[:at], Link(descriptors[at:end], TABLES + 16), *descriptors[end:])
         bench.finish()
         bench.check(descriptors)
+
+# Bits of the data path, descriptors in the RAM, tags. A request is for half the RAM.
+SHAPES = (
+    (64,  8,   1),
+    (64,  256, 8),
+    (512, 8,   3),
+    (512, 256, 2),
+)
+
+
+def entries_of(bench, descriptors):
+    """Ring slots: descriptors, with a table of some of them now and then."""
+    entries, address, rest = [], TABLES + 16, list(descriptors)
+    while rest:
+        if bench.rng.random() < 0.2:
+            count = min(len(rest), bench.rng.choice((1, 2, 9, 40)))
+            entries.append(Link(rest[:count], address))
+            address += 16 * (count + bench.rng.randrange(3))
+            rest     = rest[count:]
+        else:
+            entries.append(rest.pop(0))
+    return entries
+
+
+@pytest.mark.parametrize("width, descriptors, tags", SHAPES)
+@pytest.mark.parametrize("direction", ("reader", *full("writer")))
+def test_shapes(direction, width, descriptors, tags):
+    """A ring with tables wraps, with stalls on all ports; then a fetch fails, and a clean run follows."""
+    bench = Bench(direction, width, ring_log2=5, stall=0.1, reorder=True, jitter=30, mrrs=4096,
+        descriptors=descriptors, fetch_tags=tags)
+    bench.start()
+    bench.expect()
+    places  = bench.place_apart(bench.random_lengths(300, 60))
+    entries = entries_of(bench, places)
+    bench.feed(entries)
+    bench.check(places)
+    assert bench.read("DESCRIPTORS") == 300 and bench.read("COMPLETED") == len(entries)
+    longest = max(length for _, _, length in bench.descriptors.requests)
+    assert longest <= 16 * descriptors // 2
+
+    # The ring keeps its old slots: only the slot whose fetch fails matters.
+    slot = bench.doorbell % 32
+    bench.descriptors.faults = [(bench.ring + 16 * slot, REASON["UNSUPPORTED_REQUEST"])]
+    bench.push(places[0])
+    assert bench.stop().reason == REASON["UNSUPPORTED_REQUEST"]
+    bench.descriptors.faults = []
+    bench.reset()
+    bench.start()
+    bench.expect()
+    bench.feed(places[:50])
+    bench.check(places[:50])
+
+
+@pytest.mark.parametrize("width, descriptors, tags", SHAPES)
+def test_fetches_ahead(width, descriptors, tags):
+    """Outstanding requests are limited by tags and by room in the RAM, and by nothing else."""
+    bench = started("reader", width, ring_log2=9, latency=400, mrrs=4096, descriptors=descriptors, fetch_tags=tags)
+    bench.push(*bench.place_apart([4] * 500))
+    bench.until(lambda: bench.descriptors.requests)
+    bench.cycles(100)
+    assert len(bench.descriptors.issued) == min(tags, 2)   # Each request is for half of the RAM.
+    assert len(bench.descriptors.requests) == len(bench.descriptors.issued)
+    bench.finish(60000)
+
+# Tests --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("early, mrrs, requests", [
+    (0, 512, [32, 32, 32, 32, 32, 32]), (4, 512, [4, 12, 16, 16, 16, 32]), (8, 512, [8, 8, 16, 16, 16, 32]),
+    (4, 128, [4, 4, 8, 8, 8, 8])])
+def test_first_requests(early, mrrs, requests):
+    """An early fetch begins with few descriptors, then up to a completion of 256 bytes; MRRS is kept."""
+    port  = MemoryReadPort(128, 6)
+    fetch = DescriptorFetch(port, 256, early)
+    found = []
+
+    def run():
+        yield fetch.size_log2.eq(8)
+        yield fetch.base.eq(0x10000)
+        yield fetch.max_request_size.eq(mrrs)
+        yield port.request.ready.eq(1)
+        for _ in range(4):
+            yield
+        yield fetch.doorbell.eq(200)
+        yield fetch.run.eq(1)
+        for _ in range(60):
+            yield
+            if (yield port.request.valid):
+                found.append((yield port.request.length) // 16)
+    simulate(fetch, [run()])
+    assert found == requests
+
+
+@pytest.mark.parametrize("direction, width, early", [
+    ("reader", 128, 0), ("writer", 64, 0), ("writer", 128, 4), ("reader", 256, 4), ("writer", 512, 8)])
+def test_engines_fetch_early(direction, width, early):
+    assert engine(direction, width).ring.fetch.early == early
+
+
+@pytest.mark.parametrize("width, lanes, landed", [
+    (128, (1, 1, 1), (1, 2, 3)),
+    (256, (2, 3, 1), (1, 3, 4)),                # Begins in the upper lane.
+    (512, (0b1000, 0b1111, 0b0001, 0b1110), (1, 5, 6, 9)),
+    (512, (0b0110,), (0,)),                     # A request began there that is not the oldest.
+])
+def test_descriptors_are_ready_when_their_data_comes(width, lanes, landed):
+    """Descriptors can be used the cycle after their beat, and the retirement of their request adds no more."""
+    port   = MemoryReadPort(width, 6)
+    fetch  = DescriptorFetch(port, 256, early=4)
+    each   = width // 128
+    first  = {1: 0, 2: 1, 4: 3}[each]           # Place of the first descriptor in its beat.
+    found  = []
+
+    def run():
+        yield fetch.landed.eq(first)
+        yield fetch.taken.eq(first)
+        yield fetch.requested.eq(first + 9)
+        yield fetch.pending.eq(1)
+        yield
+        for enabled in lanes:
+            yield port.data.valid.eq(1)
+            yield port.data.address.eq((first + (found or [0])[-1]) // each)
+            yield port.data.be.eq(sum(0xffff << 16 * n for n in range(each) if enabled >> n & 1))
+            yield
+            yield port.data.valid.eq(0)
+            yield
+            found.append((yield fetch.landed) - first)
+            assert (yield fetch.ready) == (found[-1] > 0)
+        yield port.retire.valid.eq(1)
+        yield port.retire.bytes.eq(16 * 9)
+        yield
+        yield port.retire.valid.eq(0)
+        yield
+        assert (yield fetch.landed) == first + 9
+        assert (yield fetch.lead) == 0
+    simulate(fetch, [run()])
+    assert tuple(found) == landed
