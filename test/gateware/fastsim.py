@@ -225,6 +225,10 @@ class FastSimulator(Simulator):
                     elif type(request) is _Assign and type(request.l) is Signal:
                         self.assign(request.l, request.r)
                         reply = None
+                    elif type(request) is list and all(type(one) is Signal for one in request):
+                        reply = [values[one.duid] for one in request]
+                        if None in reply:
+                            reply = [one.reset.value if value is None else value for one, value in zip(request, reply)]
                     elif isinstance(request, str):
                         self.ended = True
                         {"passive": self.passive_generators.add, "active": self.passive_generators.discard}[request](
