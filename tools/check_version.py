@@ -18,12 +18,14 @@ ROOT  = Path(__file__).resolve().parents[1]
 SETUP = ("setup.py", r'^    version += "(.+?)"')
 
 PLACES = [
-    ("gateware/__init__.py",          r'^__version__ = "(.+?)"'),
+    ("gateware/__init__.py",                   r'^__version__ = "(.+?)"'),
     ("software/python/liblitepcie/version.py", r'^__version__ = "(.+?)"'),
-    ("software/kernel/dkms.conf",     r'^PACKAGE_VERSION="(.+?)"'),
-    ("software/user/litepcie_util.1", r'^\.TH LITEPCIE_UTIL 1 "" "LitePCIe SoC (.+?)"'),
-    ("software/user/liblitepcie.3",   r'^\.TH LIBLITEPCIE 3 "" "LitePCIe SoC (.+?)"'),
-    ("CHANGELOG.md",                  r"^## \[(\d.+?)\]"),
+    ("software/kernel/dkms.conf",              r'^PACKAGE_VERSION="(.+?)"'),
+    ("software/user/litepcie_util.1",          r'^\.TH LITEPCIE_UTIL 1 "" "LitePCIe SoC (.+?)"'),
+    ("software/user/liblitepcie.3",            r'^\.TH LIBLITEPCIE 3 "" "LitePCIe SoC (.+?)"'),
+    ("software/user/lib/liblitepcie.h",        r'^/\* Version of this library, "(.+?)"\. \*/$'),
+    ("test/software/user/golden/version.txt",  r"^litepcie_util (.+?), driver interface \d+$"),
+    ("CHANGELOG.md",                           r"^## \[Unreleased\]\n(?:(?!## ).*\n)*## \[(\d.+?)\]"),
 ]
 
 

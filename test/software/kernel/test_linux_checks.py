@@ -25,7 +25,7 @@ FILES  = [path for path in sorted([*DRIVER.glob("*.[ch]"), *HEADER.parent.glob("
 # Rules of coccinelle that do not apply: a counter of requests is no reference count; a file of another driver.
 NO_RULES = ("atomic_as_refcounter", "check_bq27xxx_data")
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.full, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +111,6 @@ def test_sparse_and_the_compiler_warn_of_nothing():
     linux_source.once(check, "sparse", *driver_files())
 
 
-@pytest.mark.full
 def test_sparse_and_the_compiler_would_warn():
     with linux_source.workshop() as (folder, run):
         linux_source.copy_driver(folder)
@@ -162,7 +161,6 @@ def test_coccinelle_would_find_something(rules):
         assert any("kzalloc" in line for line in coccinelle(run, rule.name))
 
 
-@pytest.mark.full
 def test_the_driver_builds_in_the_kernel_tree():
     """As a module and built in, with its KUnit suite, at drivers/misc/litepcie."""
     options = ("64BIT=y", "MODULES=y", "PCI=y", "PCI_MSI=y", "DEBUG_FS=y", "KUNIT=y", "LITEPCIE_KUNIT_TEST=y")

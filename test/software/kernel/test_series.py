@@ -75,6 +75,7 @@ def test_checkpatch_finds_nothing_in_any_patch(parts, patches):
     assert {patch.name: checkpatch(parts, patch) for patch in patches} == {patch.name: [] for patch in patches}
 
 
+@pytest.mark.full
 def test_checkpatch_would_find_a_patch_without_a_signature(parts, patches, tmp_path):
     assert checkpatch(parts, patches[-1]) == []
     bad = tmp_path / "bad.patch"
@@ -82,6 +83,7 @@ def test_checkpatch_would_find_a_patch_without_a_signature(parts, patches, tmp_p
     assert any("Signed-off-by" in line for line in checkpatch(parts, bad))
 
 
+@pytest.mark.full
 def test_the_patches_make_the_whole_driver(patched):
     driver = patched / "drivers" / "misc" / "litepcie"
     wanted = {path.name for path in DRIVER.glob("*.[ch]")} - {"compat.h"} | {"Kconfig", "Makefile"}
@@ -122,6 +124,7 @@ def test_the_kernel_builds_after_each_patch(patches):
     assert built == [False]*5 + [True]*3
 
 
+@pytest.mark.full
 def test_the_tree_names_the_driver(patched):
     number = (patched / "Documentation/userspace-api/ioctl/ioctl-number.rst").read_text()
     magic  = re.search(r"LITEPCIE_IOC_MAGIC\s+(0x\w+)", (DRIVER / "include/uapi/linux/litepcie.h").read_text())[1]
@@ -135,6 +138,7 @@ def test_the_tree_names_the_driver(patched):
         assert "litepcie" in (patched / name).read_text(), name
 
 
+@pytest.mark.full
 def test_the_cover_letter_says_what_no_test_has_shown(parts, tmp_path):
     assert series(parts, tmp_path).returncode == 0
     text = " ".join((tmp_path / "0000-cover-letter.patch").read_text().split())
@@ -153,6 +157,7 @@ def test_errors(tmp_path, tree, author, message):
     assert message in result.stderr
 
 
+@pytest.mark.full
 def test_the_selftest_passes_with_a_card(boot, board, patched, tmp_path):
     """With the harness of the kernel tree; it skips where there is no card."""
     program = tmp_path / "litepcie_test"
