@@ -29,6 +29,7 @@ def folder(tmp_path_factory):
     return made
 
 
+@pytest.mark.full
 def test_lint(folder):
     """The example itself is without warnings; the core has those that Migen's Verilog always has."""
     (folder / "core.vlt").write_text("`verilator_config\n" + "".join(

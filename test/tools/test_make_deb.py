@@ -49,6 +49,7 @@ def owned(packages, name):
     return {line[5].removeprefix(".") for line in lines if line[0][0] != "d"}
 
 
+@pytest.mark.full
 def test_the_fields(packages):
     for name, path in packages.items():
         fields = dict(line.split(": ", 1) for line in run("dpkg-deb", "-f", path).splitlines() if line[0] != " ")
@@ -58,6 +59,7 @@ def test_the_fields(packages):
         assert len(fields["Description"]) < 80 and fields["Maintainer"]
 
 
+@pytest.mark.full
 def test_files_belong_to_root_and_to_one_package(packages):
     """No file is writable for others, none is in /usr/local, and each package has its licences."""
     seen = set()
@@ -71,6 +73,7 @@ def test_files_belong_to_root_and_to_one_package(packages):
         seen |= files
 
 
+@pytest.mark.full
 def test_the_scripts_are_right_for_the_shell(packages, tmp_path):
     scripts = {}
     for name, path in packages.items():
@@ -86,6 +89,7 @@ def test_the_scripts_are_right_for_the_shell(packages, tmp_path):
 SELECT = f"-m litepcie -v {VERSION}"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name, script, argument, calls", [
     ("litepcie-dkms",  "postinst", "configure", [f"dkms remove {SELECT} --all", f"dkms add {SELECT}",
         "dkms autoinstall"]),
@@ -108,6 +112,7 @@ def test_what_the_scripts_call(packages, tmp_path, name, script, argument, calls
     assert (tmp_path / "calls").read_text().splitlines() == calls
 
 
+@pytest.mark.full
 def test_dkms_finds_all_sources(root):
     """In /usr/src/NAME-VERSION, as in dkms.conf, is each file of the driver and no other one."""
     folder = root / "usr" / "src" / f"litepcie-{VERSION}"
@@ -117,6 +122,7 @@ def test_dkms_finds_all_sources(root):
     assert f'PACKAGE_NAME="litepcie"\nPACKAGE_VERSION="{VERSION}"\n' in (folder / "dkms.conf").read_text()
 
 
+@pytest.mark.full
 def test_the_tool_runs_and_its_files_are_there(root):
     assert VERSION in run(root / "usr/bin/litepcie_util", "version")
     for name in ("lib/udev/rules.d/60-litepcie.rules", "share/man/man1/litepcie_util.1.gz", "bin/litepcie_rescan",
@@ -124,6 +130,7 @@ def test_the_tool_runs_and_its_files_are_there(root):
         assert (root / "usr" / name).is_file(), name
 
 
+@pytest.mark.full
 def test_a_program_is_built_with_the_packages(root, tmp_path):
     """Against the shared library, by the flags that the file for pkg-config has."""
     text  = (root / "usr/lib/pkgconfig/liblitepcie.pc").read_text()
