@@ -53,13 +53,13 @@ def test_kunit_suite_runs_without_a_kernel(tmp_path, name):
         make_headers(tmp_path)
         sources += [shim / "stubs.c"]
         options  = ["-I", tmp_path, "-I", UAPI, "-I", DRIVER, "-Wno-unused-parameter",
-            "-Wno-sign-compare", "-fsanitize=address"]
+            "-fsanitize=address"]
     result = run("gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror",
-        "-Wno-missing-field-initializers", "-fsanitize=undefined", "-fno-sanitize-recover",
+        "-Wno-missing-field-initializers", "-Wno-sign-compare", "-fsanitize=undefined", "-fno-sanitize-recover",
         "-include", shim / "linux" / "kernel.h", *options, "-I", shim, *sources, "-o", tmp_path / "suite")
     assert result.returncode == 0, result.stderr
     result = run(tmp_path / "suite", env={"ASAN_OPTIONS": "detect_leaks=0"})
-    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.returncode == 0, f"the suite {name} failed:\n{result.stdout}{result.stderr}"
     cases  = re.findall(r"KUNIT_CASE\((\w+)\)", (DRIVER / f"{name}_test.c").read_text())
     assert result.stdout.split()[1::2] == cases
 

@@ -3,6 +3,7 @@
 """The tool and the library, built once; the tool on a mock card (a file, see mock_card.c)."""
 
 import os
+import shlex
 import subprocess
 import time
 
@@ -22,6 +23,34 @@ SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=all" if os.enviro
 Result = namedtuple("Result", "code out err")
 
 LIMIT = 60  # Seconds after which a program hangs. No test expects an end in less.
+
+
+class Run:
+    """A command line of the tool in the present test; `result` is None if the test itself reads what the tool says."""
+    def __init__(self, arguments, settings):
+        self.arguments, self.settings, self.result = arguments, settings, None
+
+    def __str__(self):
+        mock = "".join(f"MOCK_{key.upper()}={value} " for key, value in self.settings.items())
+        text = f"command: {mock}litepcie_util {shlex.join(map(str, self.arguments))}"
+        if self.result is None:
+            return text
+        said = "".join(f"\n{name}:\n" + "\n".join(shown.splitlines()[:MOST_LINES])
+            for name, shown in (("stdout", self.result.out), ("stderr", self.result.err)) if shown)
+        return f"{text}\nexit status: {self.result.code}{said}"
+
+
+RUNS       = []  # Of the present test.
+MOST_LINES = 40
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A test that fails shows the tool's last command, and how to run the test again."""
+    report = (yield).get_result()
+    if report.failed and RUNS and "card" in getattr(item, "fixturenames", ()):
+        report.sections.append(("last command of the tool", f"{RUNS[-1]}\nagain: build/venv/bin/python -m pytest "
+            f"{shlex.quote(item.nodeid)}"))
 
 
 def until(condition):
@@ -85,6 +114,7 @@ class MockCard:
         }
 
     def start(self, *arguments, **settings):
+        RUNS.append(Run(arguments, settings))
         return subprocess.Popen([str(self.build / "litepcie_util"), *map(str, arguments)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env=self.environment(**settings))
@@ -92,9 +122,11 @@ class MockCard:
     def __call__(self, *arguments, **settings):
         with self.start(*arguments, **settings) as process:
             out, err = process.communicate(timeout=LIMIT)
-        return Result(process.returncode, out, err)
+        RUNS[-1].result = Result(process.returncode, out, err)
+        return RUNS[-1].result
 
 
 @pytest.fixture
 def card(build, tmp_path):
+    RUNS.clear()
     return MockCard(build, tmp_path / "memory.bin")

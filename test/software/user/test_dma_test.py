@@ -13,6 +13,7 @@ import pty
 import re
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -303,6 +304,15 @@ def test_percentiles(card):
     times = result["read"]["host_wall_clock_call_microseconds"]
     assert code == 0 and 19800 < times["p50"] <= times["p99"] <= times["p99_9"]
     assert times["p50"] < 1.02*1e6*result["elapsed_seconds"]
+
+
+def test_times_in_the_text_have_their_unit(card):
+    """Calls of 20 ms, none longer than the whole run."""
+    begun = time.monotonic()
+    said  = card("dma_test", "-s", "read", "-n", 3, delay_us=20000).out
+    times = re.search(r"host wall clock .* MB/s; ([0-9.]+) us per call\n.* p50 ([0-9.]+), p99 ([0-9.]+), "
+        r"p99.9 ([0-9.]+) us", said)
+    assert times and all(19800 < float(one) < 1.02e6*(time.monotonic() - begun) for one in times.groups()), said
 
 
 @pytest.mark.full

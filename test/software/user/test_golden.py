@@ -5,6 +5,7 @@
 LITEPCIE_GOLDEN=write pytest test/software/user/test_golden.py   renews the files.
 """
 
+import difflib
 import json
 import os
 import re
@@ -44,7 +45,9 @@ def test_text(card, name):
     if os.environ.get("LITEPCIE_GOLDEN") == "write":
         path.write_text(without_host(result.out))
     assert (result.code, result.err) == (0, "")
-    assert without_host(result.out) == path.read_text()
+    changed = difflib.unified_diff(path.read_text().splitlines(), without_host(result.out).splitlines(),
+        f"expected: golden/{path.name}", "found", lineterm="", n=0)
+    assert not (lines := list(changed)), "\n".join(["the output differs", *lines])
 
 
 def test_no_theory_for_an_unknown_link(card):

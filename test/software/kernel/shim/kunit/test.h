@@ -36,9 +36,20 @@ struct kunit_suite {
 #define KUNIT_EXPECT_TRUE(test, condition)                                     \
 	((condition) ? 0 : KUNIT_FAILED(test, #condition))
 #define KUNIT_EXPECT_FALSE(test, condition) KUNIT_EXPECT_TRUE(test, !(condition))
-#define KUNIT_EXPECT_EQ(test, a, b) KUNIT_EXPECT_TRUE(test, (a) == (b))
-#define KUNIT_EXPECT_LE(test, a, b) KUNIT_EXPECT_TRUE(test, (a) <= (b))
-#define KUNIT_EXPECT_LT(test, a, b) KUNIT_EXPECT_TRUE(test, (a) < (b))
+#define KUNIT_COMPARE(test, a, op, b)                                           \
+	({                                                                     \
+		__typeof__((a) + 0) left_ = (a);                                \
+		__typeof__((b) + 0) right_ = (b);                               \
+									       \
+		left_ op right_ ? 0 :                                            \
+			(fprintf(stderr, "%s:%d: %s: expected %s " #op " %s, " \
+				 "found %lld and %lld\n", __FILE__, __LINE__,   \
+				 (test)->name, #a, #b, (long long)left_,        \
+				 (long long)right_), (test)->failures++);       \
+	})
+#define KUNIT_EXPECT_EQ(test, a, b) KUNIT_COMPARE(test, a, ==, b)
+#define KUNIT_EXPECT_LE(test, a, b) KUNIT_COMPARE(test, a, <=, b)
+#define KUNIT_EXPECT_LT(test, a, b) KUNIT_COMPARE(test, a, <, b)
 #define KUNIT_EXPECT_STREQ(test, a, b) KUNIT_EXPECT_TRUE(test, !strcmp(a, b))
 #define KUNIT_ASSERT_TRUE(test, condition)                                     \
 	do {                                                                   \
