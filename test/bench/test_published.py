@@ -86,14 +86,6 @@ def test_msc_columns():
     assert x1.rates[32768] == pytest.approx(445e6)     # 7.12 Gb/s, both ways.
 
 
-@pytest.mark.parametrize("column", [c for c in published.msc_columns()
-    if c.calculated and c.name != "msc8156_x4_read_mps128"], ids=lambda c: f"{c.source}-{c.name}")
-def test_formula_gives_the_calculated_columns(column):
-    for size, printed in column.rates.items():
-        assert published.msc_calculated(size, column.gen, column.lanes, column.direction,
-            column.mps) == pytest.approx(printed, rel=0.005)
-
-
 def test_every_published_figure_is_a_record():
     found = records.published()
     for record in found:

@@ -42,6 +42,7 @@ def test_one_direction_counts_what_moved(card):
 def test_the_fitted_line(card):
     """A call that lasts 2 ms, whatever its length, has a start-up time of at least that."""
     told = bench(card, "-s", "read", "--min", 64, "--max", "64K", *QUICK, delay_us=2000)
+    assert all(one["elapsed_seconds"] >= 0.002*one["transfers"] for one in told["points"])
     fits = [one for one in told["fits"] if one["clock"] == "host"]
     # The time may be shorter at a longer length, by chance: then no line is told.
     assert all(one["t0_seconds"] > 0.0015 and one["half_peak_bytes"] == pytest.approx(
