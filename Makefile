@@ -69,6 +69,7 @@ check: ready
 	$(VENV)/python -m tools.check_links
 	$(VENV)/python -m tools.check_columns
 	$(VENV)/python -m tools.check_imports
+	$(VENV)/python -m tools.check_messages
 	$(VENV)/python docs/pictures/path.py --check
 	$(VENV)/python -m litepcie_bench.pictures --check
 	$(VENV)/python -m litepcie_bench.documents --check

@@ -9,12 +9,15 @@
 `python -m tools.command_pages --write` renews the files, `--check` fails if they differ.
 """
 
+import functools
 import json
 import subprocess
 import sys
 import tempfile
 
 from pathlib import Path
+
+from litepcie_soc.build import generated
 
 from tools import check_version
 
@@ -235,6 +238,7 @@ def fish(tables):
 PAGES = {"litepcie_util.1": man, "litepcie_util.bash": bash, "_litepcie_util": zsh, "litepcie_util.fish": fish}
 
 
+@functools.cache
 def tables():
     """Builds the tool and returns its tables."""
     with tempfile.TemporaryDirectory() as folder:
@@ -244,17 +248,10 @@ def tables():
             capture_output=True).stdout)
 
 
-def main(action):
-    made = {name: page(tables_) for tables_ in [tables()] for name, page in PAGES.items()}
-    for name, text in made.items():
-        if action == "--write":
-            (USER / name).write_text(text)
-        elif not (USER / name).exists() or (USER / name).read_text() != text:
-            sys.exit(f"software/user/{name} differs from the tool; run build/venv/bin/python -m tools.command_pages "
-                "--write")
+def main(argv=None):
+    return generated.main(argv, "tools.command_pages", "Man page and completions of litepcie_util, from its tables.",
+        {USER / name: lambda _, page=page: page(tables()) for name, page in PAGES.items()})
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] not in (["--check"], ["--write"]):
-        sys.exit("usage: python -m tools.command_pages --check | --write")
-    main(sys.argv[1])
+    sys.exit(main())

@@ -14,6 +14,8 @@ import sys
 
 from pathlib import Path
 
+from litepcie_soc.build import generated
+
 from tools import check_version
 
 USER   = Path(__file__).resolve().parents[1] / "software" / "user"
@@ -97,17 +99,10 @@ def page():
     return "\n".join([*lines, TAIL])
 
 
-def main(arguments):
-    if arguments not in (["--write"], ["--check"]):
-        sys.exit("usage: python -m tools.library_page --write | --check")
-    wanted = page()
-    if arguments == ["--write"]:
-        PAGE.write_text(wanted, encoding="utf-8")
-    elif not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != wanted:
-        print(f"{PAGE.name} is not that of liblitepcie.h; run: build/venv/bin/python -m tools.library_page --write")
-        return 1
-    return 0
+def main(argv=None):
+    return generated.main(argv, "tools.library_page", "The page liblitepcie(3), from liblitepcie.h.",
+        {PAGE: lambda _: page()})
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -5,17 +5,18 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Draws docs/pictures/path.svg, the path from a program to the memory of the FPGA. Standard library only.
+"""Draws docs/pictures/path.svg, the path from a program to the memory of the FPGA.
 
-    python3 docs/pictures/path.py --write     renews the picture
-    python3 docs/pictures/path.py --check     compares it, exit status 1 if it differs
+    build/venv/bin/python -m docs.pictures.path --write     renews the picture
+    build/venv/bin/python -m docs.pictures.path --check     compares it, exit status 1 if it differs
 """
 
-import argparse
 import sys
 
 from pathlib import Path
 from xml.sax.saxutils import escape
+
+from litepcie_soc.build import generated
 
 PICTURE = Path(__file__).with_suffix(".svg")
 
@@ -124,18 +125,8 @@ def picture():
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(description="Draws the path from a program to the memory of the FPGA.")
-    action = parser.add_mutually_exclusive_group(required=True)
-    action.add_argument("--write", action="store_true", help="renew the picture")
-    action.add_argument("--check", action="store_true", help="compare it, exit status 1 if it differs")
-    args = parser.parse_args(argv)
-    if args.write:
-        PICTURE.write_text(picture(), encoding="utf-8")
-    elif not PICTURE.exists() or PICTURE.read_text(encoding="utf-8") != picture():
-        print(f"{PICTURE.name} is not up to date; update it with python3 docs/pictures/path.py --write",
-            file=sys.stderr)
-        return 1
-    return 0
+    return generated.main(argv, "docs.pictures.path", "The path from a program to the memory of the FPGA.",
+        {PICTURE: lambda _: picture()})
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ def guest(board):
         yield counter
 
 
+@pytest.mark.full
 def test_the_floor_is_counted(guest):
     """pread of a RAM disk: one system call of a few thousand instructions, and nothing of the card."""
     record = guest.measure(Point(FLOOR, "sync", KIB4, 1, 1, "read"))
@@ -33,6 +34,7 @@ def test_the_floor_is_counted(guest):
     assert record["mmio_loads"] == record["mmio_stores"] == 0
 
 
+@pytest.mark.full
 def test_a_call_rings_once_and_reads_no_register(guest):
     record = guest.measure(Point(CARD, "sync", KIB4, 1, 1, "write"))
     report.check(record)
@@ -40,6 +42,7 @@ def test_a_call_rings_once_and_reads_no_register(guest):
     assert record["mmio_stores"] == pytest.approx(1, abs=0.01)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("how", ["uring", "fixed"])
 @pytest.mark.parametrize("sequence", ["read", "write"])
 def test_4_kib_at_depth_32(guest, how, sequence):
@@ -50,12 +53,14 @@ def test_4_kib_at_depth_32(guest, how, sequence):
     assert record["copied_bytes"] == 0
 
 
+@pytest.mark.full
 def test_a_polled_call_has_no_interrupt(guest):
     record = guest.measure(Point(CARD, "polled", KIB4, 1, 1, "read"))
     assert record["interrupts"] == 0
     assert record["mmio_stores"] == pytest.approx(1, abs=0.01)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("way, tlps", [("word4", 16), ("word8", 8), ("combined8", 8), ("combined16", 8)])
 def test_each_store_is_a_tlp(guest, way, tlps):
     """The emulator combines no stores, and cuts those of 16 bytes."""
@@ -66,6 +71,7 @@ def test_each_store_is_a_tlp(guest, way, tlps):
     assert record["link_bytes_per_second"] == pytest.approx(250e6*64/(64 + 20*tlps))
 
 
+@pytest.mark.full
 def test_the_time_of_the_link_is_counted(guest):
     record = guest_link.channels(guest, 1, "read")
     report.check(record)

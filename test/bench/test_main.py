@@ -14,14 +14,10 @@ from dataclasses import replace
 
 import pytest
 
-from litepcie_bench import boards, bounds, records, runner, stock_best
+from litepcie_bench import __main__ as program
+from litepcie_bench import boards, bounds, records, runner, speed, stock_best
 from litepcie_bench.hardware import defaults
 from litepcie_bench.points import OURS, STOCK, STOCK_TAGS, Point, SimulatedBoard
-
-
-def bench(*arguments):
-    return subprocess.run([sys.executable, "-m", "litepcie_bench", *map(str, arguments)],
-        capture_output=True, text=True, timeout=600)
 
 
 @pytest.mark.parametrize("arguments, text", [
@@ -37,14 +33,29 @@ def bench(*arguments):
     (["--guest", "--only", "notes"], "--only: not supported with --guest"),
     (["--only", "pio", "--design", "litepcie_stock"], "no point"),
 ])
-def test_usage(arguments, text):
-    done = bench(*arguments)
-    assert done.returncode == 2
-    assert len(done.stderr.splitlines()) == 1 and text in done.stderr
+def test_usage(arguments, text, capsys):
+    try:
+        status = program.main(arguments)
+    except SystemExit as ended:
+        status = ended.code
+    said = capsys.readouterr().err
+    assert status == 2 and said.count("\n") == 1 and text in said
 
 
+def test_a_short_sweep(tmp_path, board, monkeypatch, capsys):
+    """From the command line to results.json and the report."""
+    monkeypatch.setattr(speed, "measure", lambda: None)
+    assert program.main(["--quick", "--only", "equal_chains", "--design", OURS, "--output-dir", str(tmp_path)]) == 0
+    ours = [record for record in json.loads((tmp_path / "results.json").read_text()) if record["design"] == OURS]
+    assert {record["sequence"] for record in ours} == {"read", "write"}
+    assert "data:image/png;base64," not in (tmp_path / "report.html").read_text()  # No plot has its figures.
+    assert "3 points in " in capsys.readouterr().out
+
+
+@pytest.mark.full
 def test_quick_run(tmp_path, board):
-    done = bench("--quick", "--only", "notes", "--design", OURS, "--output-dir", tmp_path)
+    done = subprocess.run([sys.executable, "-m", "litepcie_bench", "--quick", "--only", "notes", "--design", OURS,
+        "--output-dir", tmp_path], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads((tmp_path / "results.json").read_text())
     for record in found:
@@ -91,6 +102,7 @@ def stock():
     boards.build(SimulatedBoard(STOCK, 128, STOCK_TAGS))
 
 
+@pytest.mark.full
 def test_stock_moves_data_behind_the_same_link(stock):
     """Its host program compares every byte, so a result means that the data came through."""
     wide  = runner.measure(Point("completions", STOCK, 2, 4, 128, iterations=2))
@@ -102,6 +114,7 @@ def test_stock_moves_data_behind_the_same_link(stock):
     assert short.data["read"]["share_of_bound"] < 0.85
 
 
+@pytest.mark.full
 def test_stock_above_4_gib(stock):
     """Built with 64 bits of address, its TLPs have headers of four dwords."""
     point = Point("addresses", STOCK, 2, 4, 128, address_bits=64, iterations=2)
@@ -113,6 +126,7 @@ def test_stock_above_4_gib(stock):
         replace(point, address_bits=32)).data["write"]["average_bytes_per_second"]
 
 
+@pytest.mark.full
 def test_more_pending_requests_overflow_the_hard_block(stock):
     """16 reads of 512 bytes bring 128 completions of 64 bytes. The hard block of 7-series holds 72."""
     acorn, = (one for one in defaults(["sqrl_acorn"]) if one.lanes == 4)
@@ -126,6 +140,7 @@ def test_more_pending_requests_overflow_the_hard_block(stock):
         assert ("overflow the hard block's buffer of 72 completions" in done.stderr) == (pending == 16)
 
 
+@pytest.mark.full
 def test_filling_the_table_costs_time(stock):
     options = dict(bytes=64, batch=64, iterations=1)
     before  = runner.measure(Point("sizes", STOCK, 2, 4, 128, **options))
@@ -133,6 +148,7 @@ def test_filling_the_table_costs_time(stock):
     assert bounds.rate(counted, "write") < 0.5*bounds.rate(before, "write")
 
 
+@pytest.mark.full
 def test_stock_moves_whole_words(stock):
     failed = runner.measure(Point("sizes", STOCK, 2, 4, 128, bytes=8))
     assert "whole words of 16 bytes" in failed.failure

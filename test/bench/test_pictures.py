@@ -8,7 +8,7 @@
 
 import pytest
 
-from litepcie_bench import claims, pictures, pictures_boards
+from litepcie_bench import pictures, pictures_boards
 from litepcie_bench.points import OURS, STOCK
 
 
@@ -101,12 +101,3 @@ def test_a_block_that_stock_overruns_has_no_bar_for_its_best():
 def test_boards_that_were_not_measured_are_not_drawn(tmp_path):
     assert not pictures.write_boards(tmp_path, {("ideal", "Gen2 x4", "read", "ours"): "99.8"})
     assert list(tmp_path.iterdir()) == []
-
-
-def test_check_finds_boards_of_other_claims(tmp_path, capsys):
-    for path in pictures.FOLDER.glob("*.[cs]*v*"):
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    assert pictures.main(["--check", "--folder", str(tmp_path)]) == 0
-    assert pictures.write_boards(tmp_path, claims.read() | CLAIMS)
-    assert pictures.main(["--check", "--folder", str(tmp_path)]) == 1
-    assert "boards.svg does not show the figures of claims.csv" in capsys.readouterr().err

@@ -6,9 +6,12 @@
 
 """Speed of the simulator, as the benchmark prints it."""
 
+import pytest
+
 from litepcie_bench import boards, speed
 
 
+@pytest.mark.full
 def test_speed_of_the_default_board(board):
     found = speed.measure()
     assert 1e4 < found.cycles < 1e9

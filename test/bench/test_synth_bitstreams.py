@@ -7,8 +7,6 @@
 """The open endpoint is as small as its row says, and the table of bitstreams; test/targets/test_ecp5.py builds one."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
@@ -34,6 +32,7 @@ def record(tmp_path):
     return bitstreams.record(BOARD, tmp_path)
 
 
+@pytest.mark.full
 def test_the_endpoint_is_as_small_as_its_row():
     found = bitstreams.endpoint()
     assert bitstreams.grown([found], PATH.read_text(encoding="utf-8")) == []
@@ -74,10 +73,3 @@ def test_what_is_built_is_remembered_by_its_files(monkeypatch, tmp_path):
         (tmp_path / "gateware" / f"{NAME}.v").write_text(text, encoding="ascii")
         found.append(bitstreams.built(BOARD))
     assert found == [{"number": 1}, {"number": 1}, {"number": 2}]
-
-
-def test_usage():
-    done = subprocess.run([sys.executable, "-m", "litepcie_bench.synth", "--bitstreams", "--width", "64"],
-        capture_output=True, text=True, timeout=60)
-    assert done.returncode == 2
-    assert done.stderr == "synth: error: --bitstreams can be combined with --write, --check and --output only\n"

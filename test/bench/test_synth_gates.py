@@ -29,10 +29,12 @@ def counted(ports="", added="", family="xc7"):
     return count(Project("top", "", {"top.v": DESIGN.format(ports=ports, added=added)}), family, "pcie_s7")
 
 
+@pytest.mark.full
 def test_a_small_design():
     assert counted() == Gates(gates=32, carries=0, registers=32, ram_luts=0, brams=0.5, dsps=0)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("ports, added, grown", [
     (", output [31:0] more", "assign more = a ^ b;",                                           {"gates": 32}),
     (", output reg [31:0] more", "always @(posedge clk) more <= a;",                           {"registers": 32}),
@@ -47,12 +49,14 @@ def test_what_is_added_is_seen(ports, added, grown):
     assert {key: after[key] - before[key] for key in after if after[key] != before[key]} == grown
 
 
+@pytest.mark.full
 def test_a_sum_is_a_carry_chain():
     before, after = counted(family="xcup"), counted(", output [31:0] more", "assign more = a + b;", "xcup")
     assert after.carries == before.carries + 32
     assert 0 < after.gates - before.gates <= 64
 
 
+@pytest.mark.full
 def test_constants_and_what_nobody_needs_are_nothing():
     unused = "wire [31:0] unused = a * b + 3; wire [31:0] none = a & 32'd0;"
     assert counted(", output [31:0] more", f"{unused} assign more = none | b;") == counted()

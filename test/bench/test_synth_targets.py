@@ -6,9 +6,6 @@
 
 """Boards by open tools: every one elaborates, and is before mapping as large as the document says."""
 
-import subprocess
-import sys
-
 import pytest
 
 from litepcie_bench.synth import devices, project, targets_table
@@ -20,8 +17,6 @@ from litepcie_bench.synth.table import PATH
 from litepcie_bench.synth.targets import counted, targets
 from litepcie_bench.synth.targets_table import COUNTED, MAPPED
 from litepcie_bench.synth.tools import ToolError
-
-from test.targets.boards import OF_FAMILY
 
 pytestmark = pytest.mark.timeout(900)  # yosys takes several times its usual time beside other tests.
 
@@ -170,30 +165,10 @@ def test_the_document_has_every_board():
         {build: pieces(COUNTED, counted[build]) for build in mapped}
 
 
-# `make test` has the smallest and the largest family.
-USUAL = [OF_FAMILY[family] for family in ("artix7", "ultrascale_plus")]
-
-
-@pytest.mark.parametrize("target", [pytest.param(target, id=str(target), marks=[] if
-    target.name in USUAL and not target.with_ddr else pytest.mark.full) for target in TARGETS])
+@pytest.mark.full
+@pytest.mark.parametrize("target", TARGETS, ids=str)
 def test_every_board_elaborates_and_is_as_large_as_its_row(target):
     """A third of a minute each when the gateware changed."""
     measured = counted(target)
     assert targets_table.grown([measured], PATH.read_text(encoding="utf-8")) == []
     assert measured["brams"] >= 8 and measured["registers"] > 5000
-
-# Program ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("arguments, text", [
-    (["--targets", "kc706"], "unknown target kc706; choose from kosagi_netv2"),
-    (["--targets", "--width", "64"], "--targets cannot be combined with --width"),
-    (["--elaborate"], "--elaborate needs --targets"),
-    (["--gates"], "--gates needs --targets"),
-    (["--targets", "--gates", "--elaborate"], "not allowed with argument"),
-])
-def test_usage(arguments, text):
-    done = subprocess.run([sys.executable, "-m", "litepcie_bench.synth", *arguments], capture_output=True, text=True,
-        timeout=60)
-    assert done.returncode == 2
-    assert len(done.stderr.splitlines()) == 1 and text in done.stderr

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import command_pages, library_page
+from tools import library_page
 
 ROOT   = Path(__file__).resolve().parents[3]
 USER   = ROOT / "software" / "user"
@@ -65,12 +65,6 @@ def test_manual_has_every_exit_code(card):
     assert re.findall(r"^\.B (\S+)", status, re.M) == shown == ["0", "1", "2", "3", "4", "130"]
 
 
-def test_pages_are_those_of_the_tables(card):
-    tables = json.loads(card("help", "--json").out)
-    for name, page in command_pages.PAGES.items():
-        assert (USER / name).read_text() == page(tables), name
-
-
 def test_completions_of_zsh_and_fish(card):
     """Every command, option and value is in them; the shells are not needed."""
     tables = json.loads(card("help", "--json").out)
@@ -97,7 +91,7 @@ def test_the_page_of_the_library_has_every_call():
     text    = library_page.PAGE.read_text()
     exports = set(re.findall(r"^\tlitepcie_\w+", (USER / "lib" / "liblitepcie.map").read_text(), re.M))
     shown   = ", ".join(re.findall(r"^\.SS (.+)", text, re.M)).split(", ")
-    assert text == library_page.page() and len(shown) == len(exports)
+    assert len(shown) == len(exports)
     assert {f"\t{name.removesuffix('()')}" for name in shown} == exports
 
 

@@ -1,0 +1,24 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Tests of tools/check_messages.py: a missing message and a wrong name are found."""
+
+from tools import check_messages
+
+GUIDE = check_messages.GUIDE.read_text(encoding="utf-8")
+
+
+def test_a_message_that_the_guide_does_not_have_is_found():
+    assert not check_messages.missing(r"%s made no progress for %u ms\n", GUIDE)
+    assert check_messages.missing(r"%s moved everything for %u ms\n", GUIDE)
+    assert not check_messages.missing(r"%s: %s\n", GUIDE)
+
+
+def test_complaints_name_source_and_message():
+    found = list(check_messages.complaints("./targets/no_board.py\n"))
+    assert "driver: no row for: unknown reason" in found
+    assert "the guide names targets/no_board.py, which does not exist" in found
+    assert {line.split(":")[0] for line in found[:-1]} == {"driver", "tool", "rescan", "targets"}
