@@ -15,8 +15,6 @@ from cocotb.triggers import Event
 from cocotbext.axi import AxiLiteBus, AxiLiteSlave, MemoryRegion
 
 from test.gateware.standalone.cocotb_core import SEED, CocotbBench, begin, pauses
-from test.gateware.standalone.host import BAR0, HOST
-from test.gateware.standalone.tlp import MRD, Tlp
 
 ORIGIN, SIZE    = 0x4000_0000, 64 << 10
 FAILS, SILENT   = 0x8000, 0x9000  # Where the registers answer SLVERR, and where they answer late.
@@ -166,7 +164,7 @@ def meets_a_reset(bench, dut, access):
     """A reset of the registers ends an access with an error, also while they are silent."""
     host = bench.host
     host.reads[200] = None
-    host.send(Tlp(MRD, 1, HOST, 200, BAR0 + access.base + SILENT))
+    host.send_request(0, access.base + SILENT, 4, tag=200)
     host.ticks(100)
     dut.user_aresetn.value = 0
     host.wait(lambda: host.reads[200], "the end of the read")

@@ -11,8 +11,9 @@ import re
 
 from collections import deque
 
+from test.gateware.simulation import TLP
 from test.gateware.standalone.ports import Giver, Taker
-from test.gateware.standalone.tlp import CPLD, MRD, MWR, Assembler, Tlp, beats
+from test.gateware.standalone.tlp import Assembler
 
 HOST, CARD, BAR0 = 0x0008, 0x0300, 0xfe000000
 RCB              = 64
@@ -53,7 +54,7 @@ class Host:
     def connect(self, stall):
         core = self.core
         tx, rx = (("tx_req", "tx_cmp"), ("rx_req", "rx_cmp")) if self.split else (("tx",), ("rx",))
-        self.assemblers = [Assembler(self.endianness, self.take) for _ in tx]
+        self.assemblers = [Assembler(self.width, self.endianness, self.take) for _ in tx]
         self.takers     = [Taker(core, name, self.random, assembler.beat, stall)
             for name, assembler in zip(tx, self.assemblers)]
         self.givers     = [Giver(core, name, self.random, stall) for name in rx]
@@ -88,7 +89,7 @@ class Host:
         for giver in self.givers:
             giver.lose(cut=rude)
         for taker, assembler in zip(self.takers, self.assemblers):
-            assembler.dwords = []
+            assembler.beats = []
             taker.lose(everything=not up, stuck=rude)
 
     # Time -----------------------------------------------------------------------------------------
@@ -112,32 +113,34 @@ class Host:
             if condition():
                 return
             self.tick()
-        raise AssertionError(f"waited for {what} for {LIMIT} cycles")
+        raise AssertionError(f"{what} did not come in {LIMIT} cycles, by cycle {self.cycle}")
 
     # TLPs of the card -----------------------------------------------------------------------------
 
     def take(self, tlp):
-        if tlp.kind == MWR:
-            self.check_request(tlp, self.mps)
-            self.attrs.add(tlp.attr)
+        if tlp.is_completion:
+            self.take_completion(tlp)
+            return
+        self.check_request(tlp, self.mps if tlp.fmt & 2 else self.mrrs)
+        self.attrs.add(tlp.attr)
+        if tlp.fmt & 2:
             self.store(tlp)
-        elif tlp.kind == MRD:
-            self.check_request(tlp, self.mrrs)
-            self.attrs.add(tlp.attr)
-            self.answer(tlp)
         else:
-            assert (tlp.requester, tlp.completer) == (HOST, CARD)
-            assert tlp.tag in self.reads and not self.reads[tlp.tag], "completion without a request"
-            data = self.begun.pop(tlp.tag, b"") + tlp.data
-            if tlp.status == 0 and tlp.byte_count > len(tlp.data) - tlp.lower_address % 4:
-                self.begun[tlp.tag] = data  # The rest comes in another completion.
-            else:
-                self.reads[tlp.tag] = (tlp.status, data)
+            self.answer(tlp)
+
+    def take_completion(self, tlp):
+        assert (tlp.requester, tlp.completer) == (HOST, CARD), f"IDs of {tlp}"
+        assert tlp.tag in self.reads and not self.reads[tlp.tag], f"a completion without a request: {tlp}"
+        data = self.begun.pop(tlp.tag, b"") + tlp.data
+        if tlp.status == 0 and (tlp.byte_count or 4096) > len(tlp.data) - tlp.lower_address % 4:
+            self.begun[tlp.tag] = data  # The rest comes in another completion.
+        else:
+            self.reads[tlp.tag] = (tlp.status, data)
 
     @staticmethod
     def check_request(tlp, most):
-        assert tlp.requester == CARD
-        assert 4 * tlp.length <= most, f"{tlp.length} dwords"
+        assert tlp.requester == CARD, f"requester of {tlp}"
+        assert 4 * tlp.length <= most, f"{4 * tlp.length} bytes at {tlp.address:#x}, of {most} that are allowed"
 
     def store(self, tlp):
         for n, byte in enumerate(tlp.data):
@@ -160,8 +163,8 @@ class Host:
             to    = min(end, (at // step + 1) * step)
             start = at & ~3
             data  = bytes(self.memory.get(n, 0) for n in range(start, -(-to // 4) * 4))
-            queue.append(Tlp(CPLD, len(data) // 4, CARD, tlp.tag, attr=tlp.attr, completer=HOST, byte_count=end - at,
-                lower_address=at & 0x7f, data=data))
+            queue.append(TLP(fmt=2, type=0b01010, length=len(data) // 4, requester=CARD, tag=tlp.tag, attr=tlp.attr,
+                completer=HOST, byte_count=end - at, lower_address=at & 0x7f, data=data))
             at = to
         self.due.append((self.cycle + self.random.randint(*self.latency), tlp.tag, queue))
 
@@ -184,28 +187,32 @@ class Host:
     # TLPs of the host -----------------------------------------------------------------------------
 
     def send(self, tlp, completion=False):
-        giver = self.givers[-1 if completion else 0]
-        giver.beats.extend(beats(tlp.dwords(self.endianness), self.width))
+        self.givers[-1 if completion else 0].beats.extend(tlp.beats(self.width, self.endianness))
+
+    def send_request(self, fmt, offset, length, first_be=0xf, last_be=0xf, **fields):
+        """A request for BAR0: aligned dwords."""
+        self.send(TLP(fmt=fmt, type=0, length=length // 4, requester=HOST, address=BAR0 + offset, first_be=first_be,
+            last_be=last_be * (length > 4), **fields))
 
     def try_read(self, offset, length, first_be=0xf, last_be=0xf):
         """(status, bytes) of the completion of a read of BAR0: aligned dwords."""
         tag = next(n for n in range(256) if n not in self.reads)
         self.reads[tag] = None
-        self.send(Tlp(MRD, length // 4, HOST, tag, BAR0 + offset, first_be, last_be * (length > 4)))
+        self.send_request(0, offset, length, first_be, last_be, tag=tag)
         self.wait(lambda: self.reads[tag], f"the read of {offset:#x}")
         return self.reads.pop(tag)
 
     def read_bytes(self, offset, length):
         """A read of BAR0 that succeeds: aligned dwords."""
         status, data = self.try_read(offset, length)
-        assert status == 0
+        assert status == 0, f"status {status} of a read of {length} bytes at {offset:#x} of BAR0"
         return data
 
     def read(self, offset):
         return int.from_bytes(self.read_bytes(offset, 4), "little")
 
     def write_bytes(self, offset, data, first_be=0xf, last_be=0xf):
-        self.send(Tlp(MWR, len(data) // 4, HOST, 0, BAR0 + offset, first_be, last_be * (len(data) > 4), data=data))
+        self.send_request(2, offset, len(data), first_be, last_be, data=data)
 
     def write(self, offset, value):
         self.write_bytes(offset, value.to_bytes(4, "little"))
@@ -268,7 +275,8 @@ class Engine:
 
     def wait(self):
         self.host.wait(lambda: self.completed == self.doorbell or self.reason, "a completion")
-        assert self.reason == 0
+        assert self.reason == 0, (f"engine {self.base:#x} stopped after {self.completed} of {self.doorbell} "
+            f"descriptors, reason {self.reason}")
 
     @property
     def reason(self):
