@@ -87,7 +87,7 @@ class User:
             if (yield bus.ack) or (yield bus.err):
                 break
         else:
-            raise AssertionError(f"no end of the access to {address:#x}")
+            raise AssertionError(f"no end of the access to {address:#x} in {limit} cycles")
         assert (yield bus.ack) != (yield bus.err)
         data = None if (yield bus.err) else (yield bus.dat_r)
         yield from self.end()

@@ -197,8 +197,8 @@ def test_lint(example):
     assert (lint.returncode, lint.stderr) == (0, "")
 
 
+@pytest.mark.full
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("example", ["small", pytest.param("everything", marks=pytest.mark.full)], indirect=True)
 def test_yosys(example):
     """It elaborates; nothing has two drivers or none, no loop."""
     name, folder = example

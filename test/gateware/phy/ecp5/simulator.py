@@ -8,7 +8,6 @@
 
 import functools
 import importlib.util
-import subprocess
 import tempfile
 
 from pathlib import Path
@@ -23,6 +22,8 @@ from litepcie_soc.phy.ecp5.channel import ECP5Channel
 from litepcie_soc.phy.ecp5.code import CONTROL, codes, encode
 from litepcie_soc.phy.ecp5.serdes import elastic_of, join
 from litepcie_soc.phy.soft.symbols import SERDES_LAYOUT, SerDesInterface
+
+from test.gateware.verilate import run as execute
 
 
 def primitive(name):
@@ -151,14 +152,12 @@ class Simulation:
         model = "`timescale 1ps/1fs\n" + primitive("DCUA") + (HERE / "dcua.v").read_text(encoding="utf-8")
         (path / "model.v").write_text(f"{model}endmodule\n{PRIMITIVES}", encoding="utf-8")
         write_tables(path)
-        subprocess.run(["iverilog", "-g2009", "-s", "bench", "-o", "bench", HERE / "bench.v", "top.v", "model.v"],
-            cwd=path, check=True, capture_output=True, text=True)
+        execute(["iverilog", "-g2009", "-s", "bench", "-o", "bench", HERE / "bench.v", "top.v", "model.v"], path)
 
     def run(self, *flags, **values):
         """Returns {name: number, or "x"} of what the bench saw, with options of ``bench.v`` and ``dcua.v``."""
         options = [f"+{flag}" for flag in flags] + [f"+{name}={value}" for name, value in values.items()]
-        text    = subprocess.run(["vvp", "-n", "bench", *options], cwd=self.folder.name, check=True,
-            capture_output=True, text=True).stdout
+        text    = execute(["vvp", "-n", "bench", *options], self.folder.name)
         return {name: int(value) if value.isdigit() else value
             for name, value in (word.split("=") for word in text.split() if "=" in word)}
 

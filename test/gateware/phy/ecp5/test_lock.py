@@ -7,7 +7,6 @@
 """Both locks of the transmit PLL with clocks that are right, wrong, spread, wandering and stopped."""
 
 import functools
-import subprocess
 import tempfile
 
 from pathlib import Path
@@ -20,6 +19,8 @@ from litex.gen import LiteXModule
 from litex.gen.fhdl.verilog import convert
 
 from litepcie_soc.phy.ecp5.lock import STEADY_WINDOW, WINDOW, ReferenceLock, SystemLock, limits, margin
+
+from test.gateware.verilate import run as execute
 
 HERE      = Path(__file__).parent
 SHORT     = 4096   # Cycles of a window in most tests: 41 us.
@@ -51,17 +52,14 @@ def compiled(kind, window, sys_clk_freq):
     folder = tempfile.TemporaryDirectory(prefix="lock")
     path   = Path(folder.name)
     (path / "top.v").write_text(convert(top, ios=top.ios, name="top").main_source, encoding="utf-8")
-    subprocess.run(["iverilog", "-g2009", "-s", "bench", "-o", "bench", HERE / "lock.v", "top.v"], cwd=path, check=True,
-        capture_output=True, text=True)
+    execute(["iverilog", "-g2009", "-s", "bench", "-o", "bench", HERE / "lock.v", "top.v"], path)
     return folder
 
 
 def run(kind, *flags, window=SHORT, sys_clk_freq=100e6, **values):
     """Returns {name: number} of what ``lock.v`` saw."""
     options = [f"+{flag}" for flag in flags] + [f"+{name}={value}" for name, value in values.items()]
-    folder  = compiled(kind, window, sys_clk_freq).name
-    text    = subprocess.run(["vvp", "-n", "bench", *options], cwd=folder, check=True, capture_output=True,
-        text=True).stdout
+    text    = execute(["vvp", "-n", "bench", *options], compiled(kind, window, sys_clk_freq).name)
     return {name: int(value) for name, value in (word.split("=") for word in text.split() if "=" in word)}
 
 # Tests --------------------------------------------------------------------------------------------

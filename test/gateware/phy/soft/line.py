@@ -105,7 +105,8 @@ class Line:
             if self.states and self.states[-1] == state:
                 return
             yield
-        raise AssertionError(f"{state} did not come: {self.states}, {self.port.states}")
+        raise AssertionError(f"{state} did not come in {most} cycles, by cycle {self.cycle}\n"
+            f"states of the link: {self.states}\nstates of the port: {self.port.states}")
 
     def expire(self):
         """The time of this state is over."""
