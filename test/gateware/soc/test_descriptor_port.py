@@ -23,7 +23,7 @@ from test.gateware.soc.test_user_bus import platform, with_card
 from test.gateware.steps import wait
 from test.gateware.tlp.host import Host
 
-MEMORY = 0x8000
+MEMORY = 0x4000
 TO_CARD, TO_HOST = 0, 1
 
 
@@ -224,7 +224,8 @@ def test_ends_that_nobody_takes_hold_no_buffer():
     logic.run_with(process())
 
 
-@pytest.mark.parametrize("write", [pytest.param(TO_CARD, marks=pytest.mark.full), TO_HOST])
+@pytest.mark.full
+@pytest.mark.parametrize("write", [TO_CARD, TO_HOST])
 def test_a_cleared_buffer_is_busy_until_its_descriptors_are_over(write):
     """CLEAR in any cycle: once BUSY was read as 0, no request for the buffer is sent."""
     logic = Logic(host=Host(latency=60), stall=0.2)
