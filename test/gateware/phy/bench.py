@@ -13,8 +13,10 @@ from migen.genlib.cdc import MultiReg
 from migen.genlib.record import Record
 
 from litex.build.generic_platform import GenericPlatform, Pins
+from litex.build.xilinx.common import xilinx_special_overrides
 
 from litepcie_soc.phy.shapes import PHYShape
+from litepcie_soc.soc.soc import LitePCIeSoC
 
 from test.gateware.simulation import simulate
 
@@ -43,6 +45,18 @@ class Platform(GenericPlatform):
 def pads(lanes):
     return Record([("rst_n", 1), ("clk_p", 1), ("clk_n", 1), ("rx_p", lanes), ("rx_n", lanes), ("tx_p", lanes),
         ("tx_n", lanes)])
+
+class PhySoC(LitePCIeSoC):
+    """A SoC like that of a target: a clock, the PHY, `add_litepcie`."""
+    def __init__(self, phy_class, lanes, data_width, **options):
+        platform = Platform()
+        LitePCIeSoC.__init__(self, platform, 250e6)
+        self.cd_sys   = ClockDomain()
+        self.comb    += self.cd_sys.clk.eq(platform.request("clk"))
+        self.pcie_phy = phy_class(platform, pads(lanes), data_width=data_width, bar0_size=0x200000)
+        self.add_litepcie(self.pcie_phy, target="board", lanes=lanes, memory_size=1 << 16, **options)
+        self.finalize()
+        self.verilog  = platform.get_verilog(self, name="board", special_overrides=xilinx_special_overrides).main_source
 
 # Bench --------------------------------------------------------------------------------------------
 

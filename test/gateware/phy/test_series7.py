@@ -11,15 +11,10 @@ import re
 
 import pytest
 
-from migen import ClockDomain
-
-from litex.build.xilinx.common import xilinx_special_overrides
-
 from litepcie_soc.phy.hard_block import completion_buffer_bytes
 from litepcie_soc.phy.series7 import Series7PHY
-from litepcie_soc.soc.soc import LitePCIeSoC
 
-from test.gateware.phy.bench import Bench, Platform, pads, run, send, until, wait_for
+from test.gateware.phy.bench import Bench, PhySoC, Platform, pads, run, send, until, wait_for
 from test.gateware.phy.test_framing import RawBlock
 from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write
 from test.gateware.steps import pulse, wait
@@ -42,28 +37,15 @@ def tlps(rng, count):
 
 # Whole SoC ----------------------------------------------------------------------------------------
 
-class Series7SoC(LitePCIeSoC):
-    """A SoC like that of a target: a clock, the PHY, `add_litepcie`."""
-    def __init__(self, lanes, data_width):
-        platform = Platform()
-        LitePCIeSoC.__init__(self, platform, 125e6)
-        self.cd_sys   = ClockDomain()
-        self.comb    += self.cd_sys.clk.eq(platform.request("clk"))
-        self.pcie_phy = Series7PHY(platform, pads(lanes), data_width=data_width, bar0_size=0x200000)
-        self.add_litepcie(self.pcie_phy, target="board", gen=2, lanes=lanes, memory_size=1 << 16)
-
-
 @pytest.mark.parametrize("lanes, data_width", [(4, 128), pytest.param(8, 256, marks=pytest.mark.full)])
 def test_soc_around_the_phy(lanes, data_width):
     """The SoC elaborates to Verilog, and the transaction layer finds every attribute of the PHY that it needs."""
-    soc = Series7SoC(lanes, data_width)
-    soc.finalize()
-    verilog = soc.platform.get_verilog(soc, name="board", special_overrides=xilinx_special_overrides).main_source
+    soc     = PhySoC(Series7PHY, lanes, data_width, gen=2)
     shape   = soc.tlp.shape
     assert (shape.endianness, shape.split, shape.data_width) == ("big", False, data_width)
     assert shape.id is soc.pcie_phy.id and len(shape.id) == 16
     assert shape.msi is soc.pcie_phy.msi
-    assert re.search(r"^pcie_s7 ", verilog, flags=re.MULTILINE)
+    assert re.search(r"^pcie_s7 ", soc.verilog, flags=re.MULTILINE)
     assert "CONFIG.Interface_Width {{128_bit}} \\" in soc.platform.toolchain.pre_synthesis_commands
     assert soc.constants["CONFIG_PCIE_COMPLETION_BUFFER_BYTES"] == completion_buffer_bytes(soc.pcie_phy)
     assert soc.constants["CONFIG_PCIE_DATA_WIDTH"] == data_width

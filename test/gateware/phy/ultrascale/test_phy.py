@@ -10,18 +10,13 @@ import re
 
 import pytest
 
-from migen import ClockDomain
-
-from litex.build.xilinx.common import xilinx_special_overrides
-
 from litepcie_soc.phy.hard_block import completion_buffer_bytes
 from litepcie_soc.phy.ultrascale import control
 from litepcie_soc.phy.ultrascale.axi import axi_layout
 from litepcie_soc.phy.ultrascale.phy import UltraScalePHY, UltraScalePlusPHY
 from litepcie_soc.phy.ultrascale.transmit import RequesterRequest
-from litepcie_soc.soc.soc import LitePCIeSoC
 
-from test.gateware.phy.bench import Platform, pads, run, send, until, wait_for
+from test.gateware.phy.bench import PhySoC, Platform, pads, run, send, until, wait_for
 from test.gateware.phy.ultrascale.test_streams import SHAPES, bench, every_shape, interface, receive, up
 from test.gateware.simulation import Stalls, TLP, Watch, drive, forever, memory_read, memory_write
 from test.gateware.steps import pulse, wait
@@ -381,30 +376,15 @@ def test_an_error_is_reported_for_one_cycle(error):
 
 # Whole SoC ----------------------------------------------------------------------------------------
 
-class UltraScaleSoC(LitePCIeSoC):
-    """A SoC like that of a target: a clock, the PHY, `add_litepcie`."""
-    def __init__(self, shape):
-        phy_class, lanes, data_width = shape
-        platform = Platform()
-        LitePCIeSoC.__init__(self, platform, 250e6)
-        self.cd_sys   = ClockDomain()
-        self.comb    += self.cd_sys.clk.eq(platform.request("clk"))
-        self.pcie_phy = phy_class(platform, pads(lanes), data_width=data_width, bar0_size=0x200000)
-        self.add_litepcie(self.pcie_phy, target="board", gen=3, lanes=lanes, memory_size=1 << 16,
-            tags=phy_class.max_tags)
-
-
 @pytest.mark.parametrize("shape", [pytest.param(SHAPES[2], marks=pytest.mark.full), SHAPES[4]],
     ids=["UltraScale", "UltraScale+"])
 def test_soc_around_the_phy(shape):
     """The SoC elaborates to Verilog, with the IP and without LitePCIe's module around it."""
-    soc = UltraScaleSoC(shape)
-    soc.finalize()
-    verilog = soc.platform.get_verilog(soc, name="board", special_overrides=xilinx_special_overrides).main_source
+    soc     = PhySoC(*shape, gen=3, tags=shape[0].max_tags)
     found   = soc.tlp.shape
     assert (found.endianness, found.split, found.data_width) == ("little", True, shape[2])
     assert found.msi is soc.pcie_phy.msi
-    assert re.search(rf"^{shape[0].module} ", verilog, flags=re.MULTILINE) and "pcie_support" not in verilog
+    assert re.search(rf"^{shape[0].module} ", soc.verilog, flags=re.MULTILINE) and "pcie_support" not in soc.verilog
     assert soc.constants["CONFIG_PCIE_COMPLETION_BUFFER_BYTES"] == completion_buffer_bytes(soc.pcie_phy)
     tcl = "\n".join(soc.platform.toolchain.pre_synthesis_commands)
     assert f"-module_name {shape[0].module}" in tcl and "CONFIG.extended_tag_field {{True}}" in tcl
