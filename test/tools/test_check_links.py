@@ -50,7 +50,3 @@ def test_name_that_is_right_or_means_no_file(tree, name):
 @pytest.mark.parametrize("name", ["docs/none.md", "targets/none.py", "sim/src"])
 def test_name_of_no_file(tree, name):
     assert list(check_links.complaints("r.md", f"see `{name}`", tree)) == [f"r.md:1: `{name}`: there is no {name}"]
-
-
-def test_the_tree_has_no_broken_link():
-    assert check_links.main() == 0
