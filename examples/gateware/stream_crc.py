@@ -40,51 +40,67 @@ def after(state, data):
 class CRC(LiteXModule):
     """CRC-32 of packets, a beat per cycle.
 
-    A packet of results ends when no record waits, or after 256: the host gets them soon, but not one by one.
+    A packet of results ends when no record waits, or after 256: the host gets them soon, but not one by one. A record
+    that was cut, because its program was killed, gives no result. Results that wait when ``active`` ends are dropped.
 
     Attributes
     ----------
     sink   : Endpoint(``data``: data_width, ``be``), **in**, records.
     source : Endpoint(``data``: 32, ``be``), **out**, one beat for each record.
+    active : Signal(), **in**, a program receives the results: ``sink_active`` of the port.
     """
     def __init__(self, data_width):
         self.sink   = sink   = stream.Endpoint(port_layout(data_width))
         self.source = source = stream.Endpoint(port_layout(32))
+        self.active = active = Signal()
         self.beats  = CSRStatus(32, description="Beats that were taken, modulo 2^32.")
         self.cycles = CSRStatus(32, description="Cycles from the first beat to the last one, modulo 2^32.")
 
         # # #
 
         lanes = data_width // 8
-        state, value, clock, taken = Signal(32, reset=2**32 - 1), Signal(32), Signal(32), Signal()
-        self.fifo = fifo = stream.SyncFIFO([("data", 32)], 16)
+        state, start, value = Signal(32, reset=2**32 - 1), Signal(32), Signal(32)
+        clock, taken, left  = Signal(32), Signal(), Signal()
+        before    = Signal()  # `active` in the cycle before.
+        clear     = ResetInserter()
+        self.fifo = fifo = clear(stream.SyncFIFO([("data", 32)], 16))
         # Of each number of bytes: the exclusive or of bits of state and data. The byte enables choose one.
-        names, signals = [("data", n) for n in range(data_width)], {"state": state, "data": sink.data}
+        names, signals = [("data", n) for n in range(data_width)], {"state": start, "data": sink.data}
         for count in range(1, lanes + 1):
             bits = after([("state", n) for n in range(32)], names[:8*count])
             here = sink.be[count - 1] & ~(sink.be[count] if count < lanes else 0)
             self.comb += If(here, [value[n].eq(Reduce("XOR", [signals[name][bit] for name, bit in sorted(bits[n])]))
                 for n in range(32)])
         self.comb += [
+            # Not the state after a record without an end.
+            start.eq(Mux(sink.first, state.reset.value, state)),
+            left.eq(before & ~active),
+            fifo.reset.eq(left),
             sink.ready.eq(fifo.sink.ready),
             taken.eq(sink.valid & sink.ready),
             fifo.sink.valid.eq(taken & sink.last),
             fifo.sink.data.eq(~value),
         ]
         self.sync += [
+            before.eq(active),
             If(taken, state.eq(Mux(sink.last, state.reset.value, value)), self.beats.status.eq(self.beats.status + 1)),
             If(taken | (clock != 0), clock.eq(clock + 1)),
             If(taken, self.cycles.status.eq(clock)),
         ]
         place = Signal(max=RESULTS)
-        self.buffer = buffer = stream.Buffer(source.description)
+        self.buffer = buffer = clear(stream.Buffer(source.description))
         self.comb += [
+            buffer.reset.eq(left),
             fifo.source.connect(buffer.sink, omit={"last", "first"}),
             buffer.sink.be.eq(2**4 - 1),
+            buffer.sink.first.eq(place == 0),
             buffer.sink.last.eq((place == RESULTS - 1) | ((fifo.level == 1) & ~sink.valid)),
             buffer.source.connect(source),
         ]
-        self.sync += If(buffer.sink.valid & buffer.sink.ready, place.eq(Mux(buffer.sink.last, 0, place + 1)))
+        self.sync += [
+            If(buffer.sink.valid & buffer.sink.ready, place.eq(Mux(buffer.sink.last, 0, place + 1))),
+            If(left, place.eq(0)),
+        ]
 
 
 class SoC(SimSoC):
@@ -92,7 +108,11 @@ class SoC(SimSoC):
         SimSoC.__init__(self, streams=1, loops=False, user_bus=True)
         self.crc   = CRC(128)
         self.port  = port = StreamPort(self.streams[0], 128, sink_width=32)
-        self.comb += port.source.connect(self.crc.sink), self.crc.source.connect(port.sink)
+        self.comb += [
+            port.source.connect(self.crc.sink),
+            self.crc.source.connect(port.sink),
+            self.crc.active.eq(port.sink_active),
+        ]
 
 
 if __name__ == "__main__":

@@ -174,7 +174,7 @@ class LitePCIe(LiteXModule):
             self.engines.append(engine)
         if is_stream:
             reader, writer = self.engines[-len(DIRECTIONS):]
-            self.streams.append(StreamChannel(reader.source, writer.sink))
+            self.streams.append(StreamChannel(reader.source, writer.sink, reader.active, writer.active))
 
     def add_function_reset(self):
         shape, resets = self.tlp.shape, FunctionReset()

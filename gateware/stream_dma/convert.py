@@ -20,6 +20,9 @@ from litepcie_soc.stream_dma.ram import user_layout
 class Widener(LiteXModule):
     """Joins beats to wider ones; takes a beat per cycle. A packet ends in a beat of its own, which may be partial.
 
+    A beat with ``first`` begins a wider beat. Lanes of a packet that was cut before it, by a reset for example, are
+    dropped: the packet has no end, and its bytes must not lead the next one.
+
     Parameters
     ----------
     sink_width, source_width : bits of a beat, powers of two, ``sink_width`` the smaller one.
@@ -36,9 +39,13 @@ class Widener(LiteXModule):
         # # #
 
         count = source_width // sink_width
+        after = Signal(max=count)   # Place after that of the last beat.
         place = Signal(max=count)
         lanes = sink_width // 8
-        self.comb += sink.ready.eq(~source.valid | source.ready)
+        self.comb += [
+            sink.ready.eq(~source.valid | source.ready),
+            place.eq(Mux(sink.first, 0, after)),
+        ]
         self.sync += [
             If(source.ready, source.valid.eq(0)),
             If(sink.valid & sink.ready,
@@ -49,7 +56,7 @@ class Widener(LiteXModule):
                 ] for n in range(count)}),
                 source.last.eq(sink.last),
                 source.valid.eq(sink.last | (place == count - 1)),
-                place.eq(Mux(sink.last, 0, place + 1)),
+                after.eq(Mux(sink.last, 0, place + 1)),
             ),
         ]
 

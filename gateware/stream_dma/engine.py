@@ -26,9 +26,11 @@ class StreamEngine(DMAEngine):
 
     RESET drops the contents of the engine's RAM. A packet that a reset cuts short has no ``last``.
     After the reset of a reader, up to eight beats that had already left the RAM still wait at ``source``;
-    the beat after them has ``first``. A writer is not ready while it is off; the first beat that it takes
-    after a reset begins a packet. The register PASSED counts the bytes that the RAM took from ``sink``, or gave to
-    ``source`` with those beats, through all resets: with the reports, it tells how many bytes a reset dropped.
+    the beat after them has ``first``. A writer is not ready while it is off. If its reset cuts a packet, it drops the
+    rest of this packet when it is on again, until a beat with ``first`` or after one with ``last``, so that what the
+    host gets begins with a packet. It drops nothing of a user that has not ended a packet since power-on: such a stream
+    has none. The register PASSED counts the bytes that the engine took from ``sink``, or gave to ``source``, through
+    all resets: with the reports, it tells how many bytes a reset dropped.
 
     Parameters
     ----------
@@ -40,6 +42,7 @@ class StreamEngine(DMAEngine):
 
     source : Endpoint(user_layout), **out**, readers only.
     sink   : Endpoint(user_layout), **in**, writers only.
+    active : Signal(), **out**, the host has enabled the engine, and no reset of it is in progress.
 
     Registers
     ---------
@@ -54,7 +57,9 @@ class StreamEngine(DMAEngine):
         # # #
 
         passed = Signal(len(self.mover.passed))
+        self.active = Signal()
         self.sync += [
+            self.active.eq(self.registers.control.fields.enable & ~self.resetting),
             passed.eq(self.mover.passed),
             self.registers.passed.status.eq(self.registers.passed.status + passed),
         ]
@@ -72,6 +77,7 @@ class StreamEngine(DMAEngine):
         else:
             registers  = self.registers
             self.sink  = self.mover.user
+            self.add_packet_start()
             self.timer = timer = FlushTimer(kwargs["clk_freq"])
             self.comb += [
                 self.mover.ring_log2.eq(registers.ring_log2.storage),
@@ -82,10 +88,35 @@ class StreamEngine(DMAEngine):
                 self.mover.splitter.flush.eq(timer.due),
             ]
 
+    def add_packet_start(self):
+        """Drops the rest of a packet that a reset has cut. None of this is cleared by the reset."""
+        sink    = self.sink
+        taken   = Signal()
+        inside  = Signal()  # A packet has begun and not ended.
+        packets = Signal()  # The user has ended a packet.
+        rest    = Signal()  # The rest of a packet follows that was cut.
+        self.comb += [
+            taken.eq(sink.valid & sink.ready),
+            self.mover.input.drop.eq(rest & ~sink.first),
+        ]
+        self.sync += [
+            If(taken,
+                inside.eq(~sink.last),
+                If(sink.last, packets.eq(1)),
+                If(sink.first | sink.last, rest.eq(0)),
+            ),
+            If(self.clear & inside & packets, rest.eq(1)),
+        ]
+
 # Stream Channel -----------------------------------------------------------------------------------
 
 
 class StreamChannel(NamedTuple):
-    """The two directions of a stream channel, for the user of the SoC: Endpoints of ``user_layout``, sys."""
-    source : stream.Endpoint  # Host to user.
-    sink   : stream.Endpoint  # User to host.
+    """The two directions of a stream channel, for the user of the SoC: Endpoints of ``user_layout``, sys.
+
+    The host opens, closes and resets each direction for itself; ``StreamPort`` says how logic follows.
+    """
+    source        : stream.Endpoint  # Host to user.
+    sink          : stream.Endpoint  # User to host.
+    source_active : Signal           # **out**, the host's program can send.
+    sink_active   : Signal           # **out**, the host's program can receive.

@@ -39,6 +39,7 @@ class PacketInput(LiteXModule):
     ----------
     sink      : Endpoint(user_layout), **in**. ``be`` is used only with ``last``; ``first`` is ignored.
     enable    : 1, **in**, beats are accepted only with it.
+    drop      : 1, **in**, a beat that is accepted is not stored.
     passed    : **out**, number of bytes that were accepted in the last cycle.
     filled    : log2(bytes of the RAM), **out**, byte offset after the last accepted word.
     end       : Endpoint(``offset``), **out**, byte offset after the last byte of the oldest packet that is complete.
@@ -51,6 +52,7 @@ class PacketInput(LiteXModule):
         self.word_bits = log2_int(data_width // 8)
         self.sink      = stream.Endpoint(user_layout(data_width))
         self.enable    = Signal()
+        self.drop      = Signal()
         self.passed    = Signal(self.word_bits + 1)
         self.filled    = Signal(self.word_bits + log2_int(words))
         self.report    = Signal(REPORT_BITS)
@@ -78,9 +80,11 @@ class PacketInput(LiteXModule):
         ahead = Signal(max=words, reset=1)   # place + 1: one word stays free, so that full and empty differ.
         room  = Signal()                     # There is room for packet ends.
         taken = Signal()
+        kept  = Signal()
         edge  = Signal(lanes)                # One-hot: the lane of the last byte.
         # Last byte of a packet, one cycle late.
         ended = Signal()
+        final = Signal()                     # The same, stored or not.
         whole = Signal()                     # A beat before the last.
         word  = Signal.like(place)
         lane  = Signal(self.word_bits)
@@ -89,17 +93,19 @@ class PacketInput(LiteXModule):
             taken.eq(sink.valid & sink.ready),
             ram.write_address.eq(place),
             ram.write_data.eq(sink.dat),
-            ram.write_enable.eq(taken),
+            kept.eq(taken & ~self.drop),
+            ram.write_enable.eq(kept),
             edge.eq(sink.be & ~Cat(sink.be[1:], 0)),
             self.ends.sink.valid.eq(ended),
             self.ends.sink.offset.eq(Cat(lane, word) + 1),
-            If(ended, self.passed.eq(lane + 1)).Elif(whole, self.passed.eq(lanes)),
+            If(final, self.passed.eq(lane + 1)).Elif(whole, self.passed.eq(lanes)),
         ]
         self.sync += [
-            If(taken, place.eq(ahead), ahead.eq(ahead + 1)),
+            If(kept, place.eq(ahead), ahead.eq(ahead + 1)),
             # One end may be accepted in this cycle, and one is in ``ended``.
             room.eq(self.ends.level <= packets - 3),
-            ended.eq(taken & sink.last),
+            ended.eq(kept & sink.last),
+            final.eq(taken & sink.last),
             whole.eq(taken & ~sink.last),
             word.eq(place),
             *[lane[bit].eq(Reduce("OR", [edge[n] for n in range(lanes) if n >> bit & 1]))

@@ -8,6 +8,7 @@
 """
 
 from migen import *
+from migen.genlib.cdc import MultiReg
 
 from litex.gen import *
 
@@ -88,6 +89,14 @@ class StreamPort(LiteXModule):
 
     Both clock domains must leave their resets before data moves. A reset of one alone loses data.
 
+    A program may be killed in the middle of a packet, and another one may open the stream. Logic with a state for each
+    packet follows three rules:
+
+    - A beat of ``source`` with ``first`` begins a packet, also if the packet before had no ``last``: that one was cut.
+    - While ``sink_active`` is deasserted, no program receives. Logic drops results that wait for the program that left.
+    - Logic that drops a part of a packet sets ``first`` in the first beat of the next one. Else the card takes that one
+      for the rest of the packet which was cut, and drops it too.
+
     Parameters
     ----------
     channel      : ``StreamChannel`` of the SoC, ``soc.streams[n]``.
@@ -103,6 +112,9 @@ class StreamPort(LiteXModule):
              host.
     sink   : Endpoint(``data``: sink_width, ``be`` or ``last_be``: sink_width / 8), **in**, ``clock_domain``: to the
              host. Bytes wait until a beat of the data path is full or the packet ends.
+    source_active, sink_active : Signal(), **out**, ``clock_domain``: the engine of this direction is on. When a program
+             closes the stream in the middle, and in every reset, it is deasserted for 16 cycles of sys at least; a
+             slower ``clock_domain`` than a quarter of sys may not see it.
     """
     def __init__(self, channel, data_width, clock_domain="sys", ends="be", sink_width=None):
         sink_width = data_width if sink_width is None else sink_width
@@ -126,6 +138,8 @@ class StreamPort(LiteXModule):
             source.data.eq(from_host.source.dat),
             to_host.sink.dat.eq(sink.data),
         ]
+        self.source_active = self.of_user(channel.source_active, clock_domain)
+        self.sink_active   = self.of_user(channel.sink_active, clock_domain)
         be, to_be = from_host.source.be, to_host.sink.be
         if ends == "be":
             self.comb += [source.be.eq(be), to_be.eq(sink.be)]
@@ -134,3 +148,11 @@ class StreamPort(LiteXModule):
                 If(source.last, source.last_be.eq(be & ~(be >> 1))),
                 *[to_be[n].eq(~sink.last | (sink.last_be == 0) | (sink.last_be[n:] != 0)) for n in range(len(to_be))],
             ]
+
+    def of_user(self, active, clock_domain):
+        """A Signal of ``sys`` in the clock domain of the user."""
+        if clock_domain == "sys":
+            return active
+        here = Signal()
+        self.specials += MultiReg(active, here, clock_domain)
+        return here

@@ -25,7 +25,7 @@ from test.gateware.simulation import Stalls, simulate
 LANES = 8
 
 
-def give(dut, records, stalls):
+def give(dut, records, stalls, cut=()):
     end = dut.sink
     for record in records:
         for at in range(0, len(record), LANES):
@@ -34,7 +34,8 @@ def give(dut, records, stalls):
                 yield
             yield end.data.eq(int.from_bytes(part, "little"))
             yield end.be.eq((1 << len(part)) - 1)
-            yield end.last.eq(at + LANES >= len(record))
+            yield end.first.eq(at == 0)
+            yield end.last.eq(at + LANES >= len(record) and record not in cut)
             yield end.valid.eq(1)
             yield
             while not (yield end.ready):
@@ -44,9 +45,8 @@ def give(dut, records, stalls):
         yield
 
 
-@passive
-def take(dut, got, stalls):
-    while True:
+def take(dut, got, stalls, until=float("inf")):
+    while len(got) < until:
         yield dut.source.ready.eq(not stalls.next())
         yield
         if (yield dut.source.valid) and (yield dut.source.ready):
@@ -57,10 +57,27 @@ def take(dut, got, stalls):
 def test_crc_of_each_length(share):
     dut, got = example("stream_crc").CRC(8*LANES), []
     records  = [random.Random(length).randbytes(length) for length in [*range(1, 30), 200]]
-    simulate(dut, [give(dut, records, Stalls(share)), take(dut, got, Stalls(share, 2))])
+    simulate(dut, [give(dut, records, Stalls(share)), passive(take)(dut, got, Stalls(share, 2))])
     assert [crc for crc, _ in got] == [zlib.crc32(record) for record in records]
     assert got[-1][1] == 1, "the last result does not end its packet"
     assert share or sum(last for _, last in got) < len(got), "each result is a packet"
+
+
+def test_a_program_that_was_killed_leaves_no_trace():
+    """The next program gets no result of the record that was cut, none that waited, and the right ones for its own."""
+    dut, got = example("stream_crc").CRC(8*LANES), []
+    old, cut, new = b"old"*9, b"cut"*16, b"new"*20
+
+    def main():
+        yield dut.active.eq(1)
+        yield from give(dut, [old, cut], Stalls(), [cut])
+        yield dut.active.eq(0)
+        yield
+        yield dut.active.eq(1)
+        yield from give(dut, [new], Stalls())
+        yield from take(dut, got, Stalls(), until=1)
+    simulate(dut, [main()])
+    assert got == [(zlib.crc32(new), 1)]
 
 
 def test_a_beat_per_cycle():
@@ -70,7 +87,7 @@ def test_a_beat_per_cycle():
     def main():
         yield from give(dut, records, Stalls())
         counts.extend([(yield dut.beats.status), (yield dut.cycles.status)])
-    simulate(dut, [main(), take(dut, got, Stalls())])
+    simulate(dut, [main(), passive(take)(dut, got, Stalls())])
     assert counts == [109, 108] and len(got) == len(records)
 
 

@@ -30,7 +30,8 @@ class Loop(LiteXModule):
     def __init__(self, width, user_width, clock_domain="sys", ends="be"):
         self.to_user   = stream.Endpoint(user_layout(width))
         self.from_user = stream.Endpoint(user_layout(width))
-        self.port      = StreamPort(StreamChannel(self.to_user, self.from_user), user_width, clock_domain, ends)
+        self.port      = StreamPort(StreamChannel(self.to_user, self.from_user, Signal(), Signal()), user_width,
+            clock_domain, ends)
         self.comb     += self.port.source.connect(self.port.sink)
 
 
@@ -111,6 +112,34 @@ def test_another_clock(user, period):
 def test_the_mark_of_liteeth(user):
     loop(128, user, packets_of([1, 4, 5, 16, 17, 31, 32, 33]), ends="last_be")
 
+@pytest.mark.parametrize("width, user", [(64, 128), (128, 512)])
+def test_a_cut_packet_does_not_lead_the_next_one(width, user):
+    """A reset of the reader ends a packet without ``last``: a wider port drops what it has of an unfinished beat."""
+    dut, got = Loop(width, user), []
+    packets  = packets_of([user // 8 + width // 8, 3*user // 8])
+
+    def to_user():
+        for packet, lasts in zip(packets, (False, True)):
+            for dat, be, first, last in beats_of(packet, width // 8):
+                for name, value in (("valid", 1), ("dat", dat), ("be", be), ("first", first), ("last", last and lasts)):
+                    yield getattr(dut.to_user, name).eq(value)
+                yield
+                while not (yield dut.to_user.ready):
+                    yield
+        yield dut.to_user.valid.eq(0)
+
+    def of_user():
+        yield dut.from_user.ready.eq(1)
+        while sum(map(len, got)) < user // 8 + len(packets[1]):
+            yield
+            if (yield dut.from_user.valid):
+                if (yield dut.from_user.first):
+                    got.append(b"")
+                got[-1] += (yield dut.from_user.dat).to_bytes(width // 8, "little")
+
+    simulate(dut, {"sys": [to_user(), of_user()]}, cycles=2000)
+    assert got == [packets[0][:user // 8], packets[1]]
+
 # Rate ---------------------------------------------------------------------------------------------
 
 
@@ -133,7 +162,7 @@ def test_no_cycle_is_lost(width, user, clock, most):
 
 @pytest.mark.parametrize("width", [0, 4, 24, 1024, "32"])
 def test_a_width_that_is_not_supported(width):
-    channel = StreamChannel(*[stream.Endpoint(user_layout(128)) for _ in range(2)])
+    channel = StreamChannel(*[stream.Endpoint(user_layout(128)) for _ in range(2)], Signal(), Signal())
     with pytest.raises(ValueError, match="choose 8, 16, 32, 64, 128, 256 or 512"):
         StreamPort(channel, width)
     with pytest.raises(ValueError, match="ends 'keep' of a stream is not supported; choose be or last_be"):
@@ -146,7 +175,7 @@ def test_a_core_of_litex_without_byte_enables():
         def __init__(self):
             self.to_user   = stream.Endpoint(user_layout(64))
             self.from_user = stream.Endpoint(user_layout(64))
-            self.port      = port = StreamPort(StreamChannel(self.to_user, self.from_user), 16)
+            self.port      = port = StreamPort(StreamChannel(self.to_user, self.from_user, Signal(), Signal()), 16)
             self.gearbox   = core = stream.SyncFIFO([("data", 16)], 4)
             self.comb     += port.source.connect(core.sink, omit={"be"}), core.source.connect(port.sink, omit={"be"})
 

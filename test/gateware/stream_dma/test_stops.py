@@ -173,6 +173,53 @@ def test_reset_does_not_wait_for_the_user():
     writer.cycles(500)
     writer.reset(limit=50)
 
+@pytest.mark.one_at_a_time
+@pytest.mark.parametrize("width", (128, 64, 512))
+@pytest.mark.parametrize("marks", (True, False), ids=("first", "last only"))
+def test_the_rest_of_a_cut_packet_is_dropped(marks, width):
+    """A user that runs freely: what the host gets after a reset in the middle of a packet begins with a packet."""
+    bench = Bench("writer", width, stall=0.2)
+    bench.start()
+    packets = [bench.rng.randbytes(LENGTH) for _ in range(8)]
+    for packet in packets:
+        bench.user.give(packet)
+    if not marks:
+        bench.user.queue = [(dat, be, 0, last) for dat, be, _, last in bench.user.queue]
+    bench.push(*descriptors())
+    bench.until(lambda: len(bench.user.queue) <= 5.5*len(bench.user.queue + bench.user.beats)/8)
+    bench.reset()
+    cut = LENGTH*8 - bench.user.count   # Bytes that the user still has: the rest of a packet, and whole ones.
+    assert cut % LENGTH, f"the reset came between two packets: {bench.user.count} bytes were taken"
+    bench.start()
+    slots = descriptors()[:8]
+    bench.push(*slots)
+    bench.until(lambda: not bench.user.queue)
+    bench.cycles(2000)
+    whole = packets[-(cut // LENGTH):]
+    got   = [bench.report(n) for n in range(len(whole))]
+    assert got == [report for report, _ in fill(whole, slots)], f"buffers (bytes, end) {got}"
+    assert [bench.host.read(slot.host, LENGTH) for slot in slots[:len(whole)]] == whole
+    assert bench.read("PASSED") == 8*LENGTH
+
+
+def test_nothing_of_a_stream_without_packets_is_dropped():
+    bench = Bench("writer")
+    bench.start()
+    data = bench.rng.randbytes(16*400)
+    bench.user.give(data, last=False)
+    bench.push(*descriptors())
+    bench.until(lambda: len(bench.user.beats) > 100)
+    bench.reset()
+    left = data[bench.user.count:]
+    bench.start()
+    slots = [Descriptor(1024, HOST_LOW + 1024*n) for n in range(4)]
+    bench.push(*slots)
+    bench.until(lambda: not bench.user.queue)
+    bench.cycles(1000)
+    count = len(left) // 1024
+    assert count and b"".join(bench.host.read(slot.host, 1024) for slot in slots)[:len(left) // 1024*1024] == \
+        left[:min(count, 4)*1024]
+
 # Pause and Off ------------------------------------------------------------------------------------
 
 
