@@ -30,6 +30,7 @@ from litepcie_soc.soc.msi import MSIMerger, msi_enable
 from litepcie_soc.soc.msix import MSIX
 from litepcie_soc.soc.outstanding import longest_read, share_tags
 from litepcie_soc.soc.reset import FunctionReset
+from litepcie_soc.soc.user_bus import HOST_CYCLES
 from litepcie_soc.stream_dma.engine import StreamChannel, StreamEngine
 from litepcie_soc.tlp.layer import TransactionLayer
 
@@ -69,6 +70,7 @@ class LitePCIe(LiteXModule):
     user_bus     : ``UserBus``, range of the user's bus that the host reaches through BAR0. None: none.
     host_buffers : number of buffers in host memory that the user's logic can have, up to 16; see ``HostPort``. 0: none.
     host_buffer_bytes : bytes of the largest of these buffers, a power of two from 4 KiB to 256 MiB.
+    host_timeout_cycles : cycles after which an access to these buffers fails; see ``HostPort``.
     host_descriptors : bool, the user's logic has a ``DescriptorPort`` between these buffers and the endpoint memory.
 
     Attributes
@@ -90,7 +92,7 @@ class LitePCIe(LiteXModule):
     def __init__(self, phy, *, sys_clk_freq, target, gen, lanes, memory_size, channels=1,
         tags=32, completion_buffer_bytes=None, pci_id=PCI_ID,
         memory=None, streams=0, relaxed_ordering=False, no_snoop=False, user_bus=None,
-        host_buffers=0, host_buffer_bytes=1 << 20, host_descriptors=False):
+        host_buffers=0, host_buffer_bytes=1 << 20, host_timeout_cycles=HOST_CYCLES, host_descriptors=False):
         self.sys_clk_freq = sys_clk_freq
         self.user_bus     = user_bus
         self.constants    = {}
@@ -143,7 +145,7 @@ class LitePCIe(LiteXModule):
             user_bus=user_bus, msix=self.tlp.shape.msix_enable is not None)
         self.add_link_constants(phy, gen, lanes, channels, memory_size, tags, completion_buffer_bytes, pci_id)
         if host_buffers:
-            self.add_host_port(host_buffers, host_buffer_bytes)
+            self.add_host_port(host_buffers, host_buffer_bytes, host_timeout_cycles)
         if host_descriptors:
             self.add_descriptor_port(phy, reader_tags, longest)
 
@@ -199,9 +201,9 @@ class LitePCIe(LiteXModule):
         self.sync += header.eq(self.tlp.error_header)
         self.comb += self.tlp.shape.errors.header.eq(header)
 
-    def add_host_port(self, buffers, limit):
+    def add_host_port(self, buffers, limit, timeout_cycles):
         self.host  = HostPort(self.tlp.add_read_port("host", 1, destination_bits=DESTINATION_BITS),
-            self.tlp.add_write_port("host"), buffers, limit)
+            self.tlp.add_write_port("host"), buffers, limit, timeout_cycles)
         self.comb += [
             self.host.can_send.eq(self.tlp.enable),
             self.host.reset.eq(self.function_reset.active),

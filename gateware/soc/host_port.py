@@ -9,11 +9,12 @@
 from migen import *
 
 from litex.gen import *
+from litex.gen.genlib.misc import WaitTimer
 
 from litex.soc.interconnect import wishbone
 
 from litepcie_soc.common import abi
-from litepcie_soc.common.pcie import REASON_BITS, REASON_BUS_MASTER, REASON_MEMORY_RANGE, REASON_NONE
+from litepcie_soc.common.pcie import REASON_BITS, REASON_BUS_MASTER, REASON_MEMORY_RANGE, REASON_NONE, REASON_TIMEOUT
 from litepcie_soc.soc.host_buffers import PAGE_BITS, HostBuffers
 
 # Constants ----------------------------------------------------------------------------------------
@@ -37,13 +38,16 @@ class HostPort(HostBuffers):
     it, does not overtake it.
 
     An access ends with `err`, and is counted, if a check fails, bus mastering is off, the link goes down, or the host
-    answers with an error or not in time. An access that the master gives up goes on to its end, without `ack` or `err`.
+    answers with an error or not in time. An access that the master gives up, or that lasts longer than
+    `timeout_cycles`, goes on to its end, without a further `ack` or `err`, and the next one waits for that. On a bus of
+    LiteX this limit must be below that of the bus, which would end the access with `ack` and all ones.
 
     Parameters
     ----------
     read_port  : MemoryReadPort with one tag and DESTINATION_BITS.
     write_port : MemoryWritePort.
     buffers, limit : see ``HostBuffers``.
+    timeout_cycles : int, cycles of `sys` from `stb` until `err`.
 
     Attributes
     ----------
@@ -52,7 +56,7 @@ class HostPort(HostBuffers):
     can_send : Signal(), **in**, bus mastering is on and the link is up.
     and those of ``HostBuffers``.
     """
-    def __init__(self, read_port, write_port, buffers, limit):
+    def __init__(self, read_port, write_port, buffers, limit, timeout_cycles=1 << 19):
         HostBuffers.__init__(self, buffers, limit)
         page_bits      = log2_int(limit) - PAGE_BITS
         number_bits    = bits_for(buffers - 1)
@@ -69,7 +73,9 @@ class HostPort(HostBuffers):
         left         = Signal(4)                # Bytes to write.
         write        = Signal()
         value        = Signal(DWORD_BITS)       # To write, or read.
-        aborted      = Signal()                 # The master has given it up.
+        aborted      = Signal()                 # The master has given it up, or has had `err`.
+        late         = Signal()                 # The access that the master has open lasts too long.
+        counted      = Signal()                 # One access was late during this one, and is in ERRORS.
         self.address = address = Signal(64 - PAGE_BITS)
         reason       = Signal(REASON_BITS)
         idle         = Signal()
@@ -80,7 +86,7 @@ class HostPort(HostBuffers):
         self.comb += [
             table.number.eq(number),
             table.busy.eq(Mux(idle, 0, 1 << number)),
-            table.reason.eq(reason),
+            table.reason.eq(Mux(late, REASON_TIMEOUT, reason)),
             table.error_number.eq(number),
             table.write.eq(write),
         ]
@@ -178,10 +184,20 @@ class HostPort(HostBuffers):
         )
         fsm.act("FAIL",
             bus.err.eq(waits),
-            table.failed.eq(1),
+            table.failed.eq(~counted),
             NextState("IDLE")
         )
-        self.sync += aborted.eq(~idle & (aborted | ~(bus.cyc & bus.stb)))
+        self.timer = timer = WaitTimer(timeout_cycles)
+        self.comb += [
+            timer.wait.eq(bus.cyc & bus.stb & ~timer.done & ~(fsm.ongoing("DONE") | fsm.ongoing("FAIL"))),
+            late.eq(bus.cyc & bus.stb & timer.done & ~(fsm.ongoing("DONE") | fsm.ongoing("FAIL"))),
+            If(late, bus.err.eq(1), table.failed.eq(1)),
+        ]
+        self.sync += [
+            # Also for an access that is late in the cycle in which it begins.
+            aborted.eq(late | (~idle & (aborted | ~(bus.cyc & bus.stb)))),
+            counted.eq(late | (~idle & counted)),
+        ]
 
 # Helpers ------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from litex.soc.integration.soc_core import SoCMini
 from litepcie_soc.common import abi
 from litepcie_soc.dma.engine import DIRECTIONS
 from litepcie_soc.soc.card import LitePCIe
-from litepcie_soc.soc.user_bus import limit_bus_time, user_bus_of
+from litepcie_soc.soc.user_bus import BusGuard, host_cycles_of, user_bus_of
 from litepcie_soc.tlp.completer_user import UserBus
 
 
@@ -32,10 +32,12 @@ def add_litepcie(soc, phy, *, user_bus=None, **options):
     """
     of_caller    = isinstance(user_bus, UserBus)
     user_bus     = user_bus if of_caller else user_bus_of(soc, user_bus)
+    if options.get("host_buffers"):
+        options.setdefault("host_timeout_cycles", host_cycles_of(soc))
     soc.litepcie = litepcie = LitePCIe(phy, sys_clk_freq=soc.sys_clk_freq, user_bus=user_bus, **options)
     if user_bus and not of_caller:
-        soc.bus.add_master("pcie", master=litepcie.tlp.user.bus)
-        limit_bus_time(soc, user_bus)
+        soc.litepcie_bus = guard = BusGuard(soc, user_bus, litepcie.tlp.user.bus)
+        soc.bus.add_master("pcie", master=guard.bus)
     for name, value in litepcie.constants.items():
         soc.add_config(name, value)
     litepcie.soc_constants = soc.constants

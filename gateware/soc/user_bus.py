@@ -4,7 +4,14 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Which range of a SoC's bus the host reaches through BAR0."""
+"""Which range of a SoC's bus the host reaches through BAR0, and how an access there ends."""
+
+from migen import *
+
+from litex.gen import *
+from litex.gen.genlib.misc import WaitTimer
+
+from litex.soc.interconnect import wishbone
 
 from litepcie_soc.common import abi
 from litepcie_soc.tlp.completer_user import UserBus
@@ -17,8 +24,15 @@ SIZE_MIN = 4096  # Bytes: a program maps pages.
 # host waits for 50 us at least (PCIe 4.0 7.5.3.16); most wait for tens of milliseconds.
 TIMEOUT_US = 40
 
-# The bus ends a cycle this much later than the host's access, which must fail first: the bus itself reports no error.
-MARGIN_CYCLES = 16
+# Cycles for which a slave may be silent: as many as LiteX's shared bus waits, which has no error to report. The guard
+# waits a little longer, so that the bus itself ends its cycle where it can.
+SILENCE_CYCLES = 1_000_000
+MARGIN_CYCLES  = 16
+
+# Cycles after which an access to host memory from the bus of a SoC fails, unless this is more than a half of the bus's
+# limit; and the least for an answer of the host.
+HOST_CYCLES     = 1 << 19
+HOST_CYCLES_MIN = 1 << 12
 
 KEYS = ("origin", "size", "timeout_us")
 
@@ -30,14 +44,19 @@ def registers_of(soc):
     return soc.mem_map["csr"], min(4 << soc.csr.address_width, abi.USER_MAX)
 
 
-def limit_bus_time(soc, user_bus):
-    """Lets the bus of a SoC without a CPU end a cycle soon after an access of the host has failed.
+def host_cycles_of(soc):
+    """Returns the limit of an access to host memory, in cycles: it must fail before the bus ends its cycle.
 
-    Otherwise LiteX's bus takes a million cycles to find that an address has no slave, and the host's accesses fail for
-    as long. A CPU may have slower slaves, so its bus keeps its limit (``bus_timeout`` of the SoC).
+    LiteX's shared bus ends a cycle with ``ack`` and all ones. The answer of the host, which comes later, would then be
+    taken for that of the next access. Raises ``ValueError`` if the bus has too little time.
     """
-    if getattr(soc, "cpu_type", None) is None:
-        soc.bus.timeout = user_bus.timeout_cycles + MARGIN_CYCLES
+    if soc.bus.timeout is None:
+        return HOST_CYCLES
+    cycles = min(HOST_CYCLES, int(soc.bus.timeout) // 2)
+    if cycles < HOST_CYCLES_MIN:
+        raise ValueError(f"bus_timeout of {soc.bus.timeout:g} cycles is too short for host_buffers; "
+            f"give {2*HOST_CYCLES_MIN} or more")
+    return cycles
 
 
 def user_bus_of(soc, choice):
@@ -73,3 +92,61 @@ def user_bus_of(soc, choice):
         raise ValueError(f"user_bus timeout_us {timeout!r} is {cycles} cycles; "
             f"give less than the bus_timeout of the SoC, {soc.bus.timeout:g} cycles")
     return UserBus(origin, size, cycles, soc.bus.address_width)
+
+# Guard --------------------------------------------------------------------------------------------
+
+
+class BusGuard(LiteXModule):
+    """Ends each cycle of the host on the bus of a SoC, whatever the bus does.
+
+    An address without a slave fails at once and starts no cycle on the bus: LiteX's shared bus takes a million cycles
+    to find that there is none, and its crossbar never does. A slave that does not answer loses its cycle after
+    ``soc.bus.timeout``; LiteX's crossbar has no such limit either.
+
+    Parameters
+    ----------
+    soc      : SoC, not finalised.
+    user_bus : ``UserBus``, range of the bus.
+    access   : wishbone.Interface, master, of the host's accesses.
+
+    Attributes
+    ----------
+    bus : wishbone.Interface, master, for the SoC.
+    """
+    def __init__(self, soc, user_bus, access):
+        self.user_bus, self.access = user_bus, access
+        self.regions = lambda: [soc.bus.regions[name] for name in soc.bus.slaves]  # An SoC here would be a submodule.
+        self.bus   = bus = wishbone.Interface(data_width=32, address_width=user_bus.address_width, addressing="word")
+        self.found = Signal()   # A slave has the address.
+
+        # # #
+
+        self.timer = timer = WaitTimer(int(soc.bus.timeout or SILENCE_CYCLES) + MARGIN_CYCLES)
+        open_      = Signal()
+        self.comb += [
+            timer.wait.eq(access.cyc),
+            open_.eq(access.cyc & self.found & ~timer.done),
+            bus.cyc.eq(open_),
+            bus.stb.eq(open_),
+            *[getattr(bus, name).eq(getattr(access, name)) for name in ("adr", "we", "sel", "dat_w")],
+            access.dat_r.eq(bus.dat_r),
+            access.ack.eq(open_ & bus.ack),
+            access.err.eq(access.cyc & (~open_ | bus.err)),
+        ]
+
+    def do_finalize(self):
+        """The SoC has all its slaves now."""
+        found = [self.reaches(region) for region in self.regions()]
+        self.comb += self.found.eq(Reduce("OR", found) if found else 0)
+
+    def reaches(self, region):
+        """Whether the region of a slave has the address. Region and range begin at multiples of their sizes."""
+        start, size = self.user_bus.origin, self.user_bus.size
+        if not region.decode:
+            return Constant(1)
+        if region.size_pow2 >= size:
+            return Constant(region.origin <= start < region.origin + region.size_pow2)
+        if not start <= region.origin < start + size:
+            return Constant(0)
+        low, high = log2_int(region.size_pow2 // 4), log2_int(size // 4)
+        return self.access.adr[low:high] == (region.origin - start) // region.size_pow2

@@ -41,12 +41,12 @@ def values(*signals):
 
 class User:
     """The port in a transaction layer, a driver that writes its registers, and a master."""
-    def __init__(self, data_width=128, buffers=3, host=None, **options):
+    def __init__(self, data_width=128, buffers=3, host=None, timeout_cycles=1 << 19, **options):
         self.host  = host or Host(latency=30)
         self.bench = bench = Bench(data_width, host=self.host, **options)
         layer      = bench.layer
         self.dut   = bench.port = HostPort(layer.add_read_port("host", 1, destination_bits=DESTINATION_BITS),
-            layer.add_write_port("host"), buffers, LIMIT)
+            layer.add_write_port("host"), buffers, LIMIT, timeout_cycles)
         bench.comb += self.dut.can_send.eq(layer.enable)
         self.ended = 0      # `ack` and `err`.
 
@@ -274,6 +274,40 @@ def test_a_master_that_changes_its_mind():
     user.run(process())
     assert user.host.written == {LOW + 0x10 + n: byte for n, byte in enumerate((0x44, 0x33, 0x22, 0x11))}
     assert user.host.reads == []
+
+@pytest.mark.parametrize("gap", [0, 1, 3])
+@pytest.mark.parametrize("limit", [97, 98, 99, 100, 250])
+def test_a_late_answer_is_that_of_no_other_access(limit, gap):
+    """An access that lasts too long fails; so do those that wait for it, and the next one has its own answer."""
+    user = User(host=Host(latency=400), timeout_cycles=limit)
+    ends = []
+
+    def process():
+        bus = user.dut.bus
+        yield from user.give(0, LOW, PAGE)
+        for offset in range(0, 40, 4):
+            yield from user.begin(offset)
+            yield
+            while not (yield bus.ack) and not (yield bus.err):
+                yield
+            assert (yield bus.ack) != (yield bus.err)
+            ends.append((offset, (yield bus.dat_r) if (yield bus.ack) else None))
+            user.host.latency = 20
+            if gap:
+                yield from user.end()
+                for _ in range(gap):
+                    yield
+        yield from user.end()
+        for _ in range(500):
+            yield
+        assert (yield user.dut.errors.status) == sum(data is None for _, data in ends)
+        assert (yield user.dut.error.fields.reason) == pcie.REASON_TIMEOUT
+
+    user.run(process())
+    assert ends[0] == (0, None) and ends[-1][1] is not None, f"(address, data or None for err): {ends}"
+    for offset, data in ends:
+        memory = int.from_bytes(bytes(user.host.memory(LOW + offset + n) for n in range(4)), "little")
+        assert data in (None, memory), f"word at {offset:#x}: expected {memory:#010x}, got {data:#010x}"
 
 # Faults -------------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from litepcie_soc.phy.sim import SimPHY
 from litepcie_soc.soc import regs
 from litepcie_soc.soc.reference import ReferenceSoC
 from litepcie_soc.soc.soc import LitePCIeSoC, add_litepcie
+from litepcie_soc.soc.user_bus import host_cycles_of
 from litepcie_soc.tlp.completer_user import UserBus
 
 from test.gateware.soc.test_bar0 import Host
@@ -97,12 +98,13 @@ def test_what_cannot_be(user_bus, text):
         ReferenceSoC(user_bus=user_bus)
 
 
-def test_a_bus_without_a_cpu_ends_a_cycle_soon_after_the_access():
-    soc = SoCMini(platform(), 100e6)
-    assert with_card(soc, user_bus={"timeout_us": 10}).bus.timeout == 1016
+def test_no_limit_of_the_soc_changes():
+    assert with_card(SoCMini(platform(), 100e6), user_bus={"timeout_us": 10}).bus.timeout == 1e6
     with pytest.raises(ValueError, match="timeout_us 40 is 4000 cycles; give less than the bus_timeout .* 100 cycles"):
         with_card(SoCMini(platform(), 100e6, bus_timeout=100), user_bus=True)
-    assert with_card(SoCMini(platform(), 100e6)).bus.timeout == 1e6
+    with pytest.raises(ValueError, match="bus_timeout of 5000 cycles is too short for host_buffers; give 8192 or more"):
+        with_card(SoCMini(platform(), 100e6, bus_timeout=5000), host_buffers=1)
+    assert host_cycles_of(SoCMini(platform(), 100e6, bus_timeout=20000)) == 10000
 
 
 def test_defaults():
@@ -112,9 +114,11 @@ def test_defaults():
 # From the host ------------------------------------------------------------------------------------
 
 
-def test_registers_and_a_ram_of_the_user():
+@pytest.mark.parametrize("options", [{}, {"bus_interconnect": "crossbar"}, {"bus_standard": "axi-lite"},
+    {"bus_standard": "axi-lite", "bus_interconnect": "crossbar"}], ids=lambda options: "-".join(options.values()))
+def test_registers_and_a_ram_of_the_user(options):
     """A CSR bank at the start of the SoC's bus and a RAM at its place; an address without a slave, and the DMA."""
-    host = Host(64, user_bus={"origin": 0, "size": 0x40000, "timeout_us": 1})
+    host = Host(64, user_bus={"origin": 0, "size": 0x40000, "timeout_us": 1}, soc_options=options)
     soc  = host.soc
     soc.timer0 = Timer()
     soc.ram    = wishbone.SRAM(0x1000)
