@@ -114,8 +114,9 @@ def test_defaults():
 # From the host ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("options", [{}, {"bus_interconnect": "crossbar"}, {"bus_standard": "axi-lite"},
-    {"bus_standard": "axi-lite", "bus_interconnect": "crossbar"}], ids=lambda options: "-".join(options.values()))
+@pytest.mark.parametrize("options", [{"bus_interconnect": "crossbar"}, *[pytest.param(options, marks=pytest.mark.full)
+    for options in ({}, {"bus_standard": "axi-lite"}, {"bus_standard": "axi-lite", "bus_interconnect": "crossbar"})]],
+    ids=lambda options: "-".join(options.values()) or "shared")
 def test_registers_and_a_ram_of_the_user(options):
     """A CSR bank at the start of the SoC's bus and a RAM at its place; an address without a slave, and the DMA."""
     host = Host(64, user_bus={"origin": 0, "size": 0x40000, "timeout_us": 1}, soc_options=options)
