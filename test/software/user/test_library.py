@@ -134,6 +134,7 @@ def test_library_never_ends_or_prints(build):
         "fprintf", "__printf_chk", "__fprintf_chk", "stderr", "stdout", "signal", "sigaction"}
 
 
+@pytest.mark.full
 def test_static_tool(tmp_path):
     """With STATIC=1 the tool is one file, for an initramfs without libc."""
     subprocess.run(["make", "-C", str(USER), f"BUILD={tmp_path}", "STATIC=1", "OPTIMIZE=-O0",
