@@ -208,7 +208,12 @@ def by_hand(text):
 def document(text, path):
     """Returns a document with its figures updated. Raises ``ValueError`` if a table or a value has no figure."""
     measured = claims.read()
-    figure   = lambda *key: measured[key]
+
+    def figure(*key):
+        if key not in measured:
+            raise ValueError(f"claims.csv has no figure for {', '.join(filter(None, key))}; run make bench")
+        return measured[key]
+
     bodies   = {name: generated.table(*make(measured, figure)) for name, make in TABLES.get(path, {}).items()}
     if path == PROCESSOR:
         bodies = {name: generated.table(heads, rows(guest_records()))
