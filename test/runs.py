@@ -109,7 +109,7 @@ def long_files_first(items):
 class Search:
     """What a test marked `search` is asked for.
 
-    seconds : how long it looks for faults; the tests of a run share the time of the run.
+    seconds : how long it looks for faults; the tests of a run that take this fixture share the time of the run.
     seed    : the number that its random inputs depend on. The command that runs the test again has it.
     """
     seconds : float
@@ -125,7 +125,7 @@ def search_of(tests, workers):
 @pytest.fixture(scope="session")
 def search(request):
     """The `Search` of this run."""
-    tests = sum(item.get_closest_marker("search") is not None for item in request.session.items)
+    tests = sum("search" in item.fixturenames for item in request.session.items)
     return search_of(max(1, tests), int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", 1)))
 
 

@@ -40,6 +40,10 @@ def test_full():
     pass
 
 @pytest.mark.search
+def test_fixed_seed():
+    pass
+
+@pytest.mark.search
 def test_search(search):
     assert search is None
 
