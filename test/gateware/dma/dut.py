@@ -68,39 +68,38 @@ class Top(Module):
         self.expose(self.outputs, "csr_dat_r", self.csr.dat_r)
 
     def make_engine(self, direction, data_width, real_memory):
-        reader          = direction == "reader"
-        descriptor_port = MemoryReadPort(data_width, self.fetch_tags)
-        status_port     = MemoryWritePort(data_width)
-        data_port       = MemoryReadPort(data_width, DATA_TAGS) if reader else (
-            MemoryWritePort(data_width))
-        if real_memory:
-            memory = self.memory.add_write_port() if reader else self.memory.add_read_port()
-        else:
-            memory = (MemoryWriteStream if reader else MemoryReadStream)(data_width, MEMORY_SIZE)
-        engine = DMAEngine(direction,
+        reader = direction == "reader"
+        ports  = dict(
             clk_freq        = CLK_FREQ,
-            descriptor_port = descriptor_port,
-            data_port       = data_port,
-            status_port     = status_port,
-            memory          = memory,
-            descriptors     = self.descriptors,
+            descriptor_port = MemoryReadPort(data_width, self.fetch_tags),
+            data_port       = MemoryReadPort(data_width, DATA_TAGS) if reader else MemoryWritePort(data_width),
+            status_port     = MemoryWritePort(data_width),
         )
+        engine = self.engine_on(direction, data_width, real_memory, ports)
         setattr(self.submodules, direction, engine)
-        self.expose_read_port(f"{direction}_descriptor", descriptor_port)
-        self.expose_write_port(f"{direction}_status", status_port)
+        self.expose_read_port(f"{direction}_descriptor", ports["descriptor_port"])
+        self.expose_write_port(f"{direction}_status", ports["status_port"])
         expose_data = self.expose_read_port if reader else self.expose_write_port
-        expose_data(f"{direction}_data", data_port)
-        if not real_memory:
-            if reader:
-                self.expose_stream(f"{direction}_memory", memory, from_engine=True)
-            else:
-                self.expose_stream(f"{direction}_command", memory.command, from_engine=True)
-                self.expose_stream(f"{direction}_words", memory.data, from_engine=False)
+        expose_data(f"{direction}_data", ports["data_port"])
         self.expose_stream(f"{direction}_msi", engine.msi, from_engine=True)
         for name in ("max_payload_size", "max_request_size", "reset", "can_send"):
             self.expose(self.inputs, f"{direction}_{name}", getattr(engine, name))
         self.expose(self.outputs, f"{direction}_resetting", engine.resetting)
         return engine
+
+    def engine_on(self, direction, data_width, real_memory, ports):
+        """The engine, with its other side at the top; ``ports`` are its arguments for the transaction layer."""
+        reader = direction == "reader"
+        if real_memory:
+            memory = self.memory.add_write_port() if reader else self.memory.add_read_port()
+        else:
+            memory = (MemoryWriteStream if reader else MemoryReadStream)(data_width, MEMORY_SIZE)
+            if reader:
+                self.expose_stream(f"{direction}_memory", memory, from_engine=True)
+            else:
+                self.expose_stream(f"{direction}_command", memory.command, from_engine=True)
+                self.expose_stream(f"{direction}_words", memory.data, from_engine=False)
+        return DMAEngine(direction, **ports, memory=memory, descriptors=self.descriptors)
 
     def expose(self, direction, name, signal):
         signal.name_override = name

@@ -11,9 +11,7 @@ import struct
 from dataclasses import dataclass
 
 from litepcie_soc.stream_dma.engine import StreamEngine
-from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
 from test.gateware.dma import bench, dut
-from test.gateware.dma.host import MsiModel, ReadPortModel, WritePortModel
 
 REGS          = bench.REGS
 LAST          = REGS["DESCRIPTOR_LAST"]
@@ -26,32 +24,13 @@ REPORT_LAST   = REGS["REPORT_LAST"]
 
 class Top(dut.Top):
     """Both engines of a stream: ``reader_user`` is the output to the user, ``writer_user`` the input."""
-    def make_engine(self, direction, data_width, real_memory):
-        reader          = direction == "reader"
-        descriptor_port = MemoryReadPort(data_width, dut.DESCRIPTOR_TAGS)
-        status_port     = MemoryWritePort(data_width)
-        data_port       = (
-            MemoryReadPort(data_width, dut.DATA_TAGS) if reader else MemoryWritePort(data_width))
-        engine = StreamEngine(direction,
-            clk_freq        = dut.CLK_FREQ,
-            descriptor_port = descriptor_port,
-            data_port       = data_port,
-            status_port     = status_port,
-        )
-        setattr(self.submodules, direction, engine)
-        self.expose_read_port(f"{direction}_descriptor", descriptor_port)
-        self.expose_write_port(f"{direction}_status", status_port)
-        expose_data = self.expose_read_port if reader else self.expose_write_port
-        expose_data(f"{direction}_data", data_port)
-        user = engine.source if reader else engine.sink
+    def engine_on(self, direction, data_width, real_memory, ports):
+        reader = direction == "reader"
+        engine = StreamEngine(direction, **ports)
+        user   = engine.source if reader else engine.sink
         self.expose_stream(f"{direction}_user", user, from_engine=reader)
         for name in ("first", "last"):
-            self.expose(self.outputs if reader else self.inputs, f"{direction}_user_{name}",
-                getattr(user, name))
-        self.expose_stream(f"{direction}_msi", engine.msi, from_engine=True)
-        for name in ("max_payload_size", "max_request_size", "reset", "can_send"):
-            self.expose(self.inputs, f"{direction}_{name}", getattr(engine, name))
-        self.expose(self.outputs, f"{direction}_resetting", engine.resetting)
+            self.expose(self.outputs if reader else self.inputs, f"{direction}_user_{name}", getattr(user, name))
         return engine
 
 # User ---------------------------------------------------------------------------------------------
@@ -172,18 +151,12 @@ class Bench(bench.Bench):
         self.reports = self.host.add(self.status + REPORT_OFFSET, bytes(4 << self.ring_log2))
 
     def add_models(self, memory_models):
-        name = self.direction
-        self.descriptors = ReadPortModel(self, f"{name}_descriptor", 2, None)
-        self.blocks_port = WritePortModel(self, f"{name}_status")
-        self.blocks_port.on_sent = self.on_block
-        if name == "reader":
-            self.data = ReadPortModel(self, "reader_data", dut.DATA_TAGS, None)
-            self.user = ConsumerModel(self)
-        else:
-            self.data = WritePortModel(self, "writer_data")
-            self.user = ProducerModel(self)
-        self.msi    = MsiModel(self, name)
-        self.models = [self.descriptors, self.blocks_port, self.data, self.msi, self.user]
+        bench.Bench.add_models(self, memory_models=False)
+        self.descriptors.tags = 2
+        if self.direction == "reader":
+            self.data.space = None
+        self.user = (ConsumerModel if self.direction == "reader" else ProducerModel)(self)
+        self.models.append(self.user)
 
     def report(self, slot):
         """(bytes, packet ends) of a buffer, as the host sees it."""
