@@ -173,7 +173,7 @@ def test_a_read_takes_few_cycles(data_width):
 
 @pytest.mark.one_at_a_time(dword=31)
 @pytest.mark.parametrize("data_width", WIDTHS)
-@pytest.mark.parametrize("dword", [0, 1, 31, 32, 63, 70])
+@pytest.mark.parametrize("dword", [0, 31, 32, 70, *full(1, 63)])
 def test_a_bus_error_ends_the_read(data_width, dword):
     """Completions before the one with the wrong dword are sent; it is Completer Abort, and nothing after it is read."""
     bad = 0x100 + 4*dword

@@ -82,7 +82,7 @@ def test_longest_request():
 
 @pytest.mark.one_at_a_time(data_width=128)
 @pytest.mark.parametrize("data_width", WIDTHS)
-@pytest.mark.parametrize("split, offset", [(64, 0), (256, 0), (64, 1), (64, 5), (64, 12), (64, 31)])
+@pytest.mark.parametrize("split, offset", [(64, 0), (256, 0), (64, 5), (64, 31), *full((64, 1), (64, 12))])
 def test_completions_at_full_rate(data_width, split, offset):
     """Reads of 512 bytes to any byte alignment: the layer accepts a beat of completions in every cycle."""
     count   = 28

@@ -13,7 +13,7 @@ import pytest
 
 from litepcie_soc.common.pcie import REASON_BUS_MASTER, REASON_NONE, REASON_TIMEOUT
 
-from test.gateware.simulation import TLP, Stalls, Watch, accept, forever, memory_read, memory_write, simulate
+from test.gateware.simulation import TLP, Stalls, Watch, accept, forever, full, memory_read, memory_write, simulate
 from test.gateware.tlp.bench import Bench, Reader
 from test.gateware.tlp.host import CARD, HOST, Host
 from test.gateware.tlp.test_completer import BAR0, WINDOW, CardModel
@@ -158,7 +158,7 @@ def test_no_timeout_while_the_phy_does_not_accept():
     assert len(bench.host.reads) == 40
 
 
-@pytest.mark.parametrize("pool, lost", [(32, 30), (64, 52)])
+@pytest.mark.parametrize("pool, lost", [(32, 30), *full((64, 52))])
 def test_lost_requests_end_together(pool, lost):
     """All requests that are older than the timeout end together, not one timeout after another."""
     bench, reader = make(tags=lost, count=lost, pool=pool, buffer_blocks=1000, timeout_us=1600)
@@ -196,7 +196,7 @@ def test_no_hang_when_quarantine_leaves_nothing(what):
 
 # Resets -------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("stalled", [False, True])
+@pytest.mark.parametrize("stalled", [True, *full(False)])
 def test_abandon(stalled):
     """While `abandon` is asserted every request ends at once, also those that wait for the PHY. The tags of requests
     that were sent are not used again before their completions came."""
@@ -229,7 +229,7 @@ def test_abandon(stalled):
     assert bench.errors["timeout"] == 0
 
 
-@pytest.mark.parametrize("late", [0, 4])
+@pytest.mark.parametrize("late", [4, *full(0)])
 def test_loss_of_the_link_frees_all_tags(late):
     """After the link was down, all requests have ended with REASON_BUS_MASTER and every tag can be used, those in
     quarantine too."""
