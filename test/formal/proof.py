@@ -147,7 +147,7 @@ def once(folder, question, decide):
 class Proof:
     """The properties of `harness(**options)`, for the first `depth` cycles, and by induction unless that is 0.
 
-    `deep` proofs take long: only `make prove` runs them.
+    `deep` proofs take long: only `make prove` runs them. A `variant` of another proof is in `make test-all`.
     """
     unit:      str
     harness:   Callable
@@ -155,6 +155,7 @@ class Proof:
     induction: int  = 0
     options:   dict = field(default_factory=dict)
     deep:      bool = False
+    variant:   bool = False
     replay:    bool = True      # Mutants are told which properties fail; of a large unit this takes long.
 
     def __str__(self):
@@ -227,7 +228,8 @@ class Mutant:
 
 def cases(proofs, mutants):
     """(test of the proofs of `make test`, test of the mutants, which `make test-all` runs), for pytest."""
-    @pytest.mark.parametrize("proof", [proof for proof in proofs if not proof.deep], ids=str)
+    @pytest.mark.parametrize("proof", [pytest.param(proof, marks=[pytest.mark.full]*proof.variant)
+        for proof in proofs if not proof.deep], ids=str)
     def test_holds(proof):
         proof.check()
 

@@ -198,8 +198,8 @@ class FetchAddresses(Fetch):
         self.implies("destination", asks, request.destination == (dut.requested[:3] << SHIFT))
 
 PROOFS = [
-    Proof("descriptor fetch", FetchInOrder, depth=24),
-    Proof("descriptor fetch", FetchAddresses, depth=18),
+    Proof("descriptor fetch", FetchInOrder, depth=24, variant=True),
+    Proof("descriptor fetch", FetchAddresses, depth=18, variant=True),
     Proof("descriptor fetch, wide path", FetchInOrder, depth=16, options=dict(width=128)),
     Proof("descriptor fetch, wide path", FetchAddresses, depth=14, options=dict(width=128)),
     Proof("descriptor fetch, 256 bit", FetchInOrder, depth=18, options=dict(width=256), deep=True),

@@ -167,7 +167,8 @@ class TagsNotReissued(Reads):
 
 PROOFS = [
     Proof("reads", TagsNotReissued, depth=42, options=dict(calm=True), replay=False),
-    Proof("reads, at any time", TagsNotReissued, depth=18, options=dict(calm=False), replay=False),
+    Proof("reads, at any time", TagsNotReissued, depth=18, options=dict(calm=False), replay=False,
+        variant=True),
     Proof("reads, each cycle", TagsNotReissued, depth=26, options=dict(calm=True, data_width=256), replay=False,
         deep=True),
     Proof("reads, each cycle, at any time", TagsNotReissued, depth=16, options=dict(calm=False, data_width=256),
