@@ -125,9 +125,9 @@ class RealignerKeepsBytes(Harness):
         return Array([endpoint.dat[n:n + lane_bits] for n in range(0, len(endpoint.dat), lane_bits)])[lane]
 
 PROOFS = [
-    Proof("realigner, 8 bytes", RealignerKeepsBytes, depth=12, options=dict(data_width=64, lane_bits=8)),
-    Proof("realigner, 4 dwords", RealignerKeepsBytes, depth=12, variant=True,
-        options=dict(data_width=128, lane_bits=32)),
+    Proof("realigner, 8 bytes", RealignerKeepsBytes, depth=12, variant=True,
+        options=dict(data_width=64, lane_bits=8)),
+    Proof("realigner, 4 dwords", RealignerKeepsBytes, depth=12, options=dict(data_width=128, lane_bits=32)),
     Proof("realigner, 16 bytes", RealignerKeepsBytes, depth=14, deep=True,
         options=dict(data_width=128, lane_bits=8)),
 ]

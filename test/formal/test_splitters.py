@@ -126,7 +126,7 @@ class PairCovers(SplitterCovers):
 
 PROOFS = [
     Proof("splitter", SplitterCovers, depth=6, induction=2),
-    Proof("pair of splitters", PairCovers, depth=6, induction=2),
+    Proof("pair of splitters", PairCovers, depth=6, induction=2, variant=True),
 ]
 
 MUTANTS = [
