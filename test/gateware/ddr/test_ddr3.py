@@ -65,7 +65,7 @@ def kintex7():
     return build("kintex7")
 
 
-@pytest.fixture(params=FAMILIES)
+@pytest.fixture(params=["kintex7", pytest.param("artix7", marks=pytest.mark.full)])
 def verilog(request):
     return request.getfixturevalue(request.param)
 

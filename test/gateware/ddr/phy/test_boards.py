@@ -17,6 +17,9 @@ from litepcie_soc.build.numbering import numbered_alike
 from test.gateware.ddr.phy.bench import SERIES7, ULTRASCALE, build, check, check_margins, fly_by, wrong_bytes
 from test.gateware.ddr.phy.boards import Series7, UltraScale
 
+# `make test` has a training of DDR3 and one of DDR4 in test/gateware/ddr/test_training.py.
+pytestmark = pytest.mark.full
+
 # Picoseconds. A beat is 1000. The margin of reads is half of it, less the chips' and the deserializers' uncertainty and
 # the skew of bits: 270. DQS is in the middle of write data: 400. It may be 500 away from the chips' clock.
 READ, WRITE, DQSS = 170, 280, 400
@@ -42,15 +45,14 @@ def kc705(tmp_path_factory):
 
 
 @pytest.mark.parametrize("settings", [
+    dict(clock_ps=[400, 600]),
+    dict(clock_ps=[1000, 1150], deserializer_beats=14, access_ps=[-200, 250]),
     dict(clock_ps=[1900, 2100], deserializer_beats=16, tap_ps=75, seed=2),
-    *[pytest.param(settings, marks=pytest.mark.full) for settings in (dict(clock_ps=[400, 600]),
-        dict(clock_ps=[1000, 1150], deserializer_beats=14, access_ps=[-200, 250]))],
 ])
 def test_artix7_is_trained_however_late_the_clock_is(acorn, settings):
     check(acorn(**settings), read_ps=READ, write_ps=WRITE, dqss_ps=COARSE_DQSS)
 
 
-@pytest.mark.full
 def test_artix7_reports_a_chip_whose_data_is_too_late(acorn):
     """The data is late by two controller cycles; the other byte works."""
     result = acorn(access_ps=[0, 16000])
@@ -59,7 +61,6 @@ def test_artix7_reports_a_chip_whose_data_is_too_late(acorn):
     assert result["complaints"] == []
 
 
-@pytest.mark.full
 def test_chip_models_report_violations(acorn):
     """The models complain about times between commands; here they need more than JESD79-3 does."""
     wanted = {
@@ -74,13 +75,11 @@ def test_chip_models_report_violations(acorn):
 # With output delays -------------------------------------------------------------------------------
 
 
-@pytest.mark.full
 def test_kintex7_is_trained_along_the_clock(kc705):
     result = kc705(clock_ps=fly_by(900, 2400, 8))
     check(result, read_ps=READ, write_ps=WRITE, dqss_ps=DQSS)
 
 
-@pytest.mark.full
 def test_kintex7_reports_dead_and_deaf_chips(kc705):
     """The other bytes work, with other taps, and a clock that comes from the other side and before the data."""
     result = kc705(clock_ps=fly_by(2000, 500, 8), dead=[0, 0, 1, 0, 0, 0, 0, 0], deaf=[0, 0, 0, 0, 0, 1, 0, 0],
@@ -115,7 +114,6 @@ def u200(tmp_path_factory):
             **{**ULTRASCALE, "registered": 1, "masks": 0, "rfc_ns": 350})
 
 
-@pytest.mark.full
 def test_ultrascale_is_trained_along_the_clock_except_a_dead_chip(kcu105):
     """With the longest taps; the cells need many more cycles after EN_VTC than UG571 says, so they complain."""
     result = kcu105(clock_ps=fly_by(900, 2400, 8), tap_ps=15, dead=[0, 0, 0, 0, 1, 0, 0, 0], vtc_cycles=100000)
@@ -125,6 +123,5 @@ def test_ultrascale_is_trained_along_the_clock_except_a_dead_chip(kcu105):
     check_margins(result, but=(4,), read_ps=US_READ, write_ps=US_WRITE, dqss_ps=US_DQSS)
 
 
-@pytest.mark.full
 def test_ultrascale_plus_is_trained_with_an_rdimm(u200):
     check(u200(clock_ps=fly_by(900, 2400, 16), tap_ps=2.5), read_ps=US_READ, write_ps=US_WRITE, dqss_ps=PAIR_DQSS)
