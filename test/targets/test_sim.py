@@ -230,6 +230,7 @@ def test_build_without_compile(tmp_path, gen, lanes, width, phy, endianness, tag
     assert lint.returncode == 0, lint.stderr
 
 
+@pytest.mark.full
 def test_the_endpoint_in_gateware(tmp_path):
     """Its ports are two clocks, those of the SerDes and a serial port; the options that it needs are its defaults."""
     result = run("--build", "--no-compile", "--phy", "soft", "--output-dir", tmp_path)
@@ -245,6 +246,7 @@ def test_the_endpoint_in_gateware(tmp_path):
         "PCIE_PHY_SOFT": 1}.items()
 
 
+@pytest.mark.full
 def test_the_user_cores_registers_stay_where_programs_know_them(tmp_path):
     """Also on a board with a pattern source, which has registers of its own on the same bus."""
     result = run("--build", "--no-compile", "--user-core", "--streams", 1, "--patterns", 1, "--output-dir", tmp_path)
@@ -265,6 +267,7 @@ def test_folder_says_what_is_not_default(clone, options, name):
     assert f"no simulator in {clone}/build/{name};" in result.stderr
 
 
+@pytest.mark.full
 def test_slow_data_path_is_said(tmp_path):
     result = run("--build", "--no-compile", "--gen", 3, "--lanes", 8, "--data-width", 64,
         "--output-dir", tmp_path)
