@@ -53,6 +53,7 @@ def test_the_same_again_byte_for_byte(example, tmp_path):
             assert bytes(place) not in text, path.name
 
 
+@pytest.mark.full
 def test_a_second_run_touches_nothing(tmp_path):
     config = tmp_path / "core.yml"
     config.write_text("name: my_core\ndata_width: 64")
@@ -208,6 +209,7 @@ def test_yosys(example):
     assert result.returncode == 0, result.stdout + result.stderr
 
 
+@pytest.mark.full
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="no iverilog")
 def test_iverilog(example, tmp_path):
     name, folder = example
