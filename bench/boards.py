@@ -57,7 +57,7 @@ def command(board):
         return [sys.executable, "-m", "litepcie_bench.stock.soc", "--data-width", str(board.width),
             "--pending-requests", str(board.tags), "--address-width", str(board.address)]
     gen, lanes = link(board)
-    line = [sys.executable, str(ROOT / "targets" / "sim.py"), "--build", "--gen", str(gen),
+    line = [sys.executable, str(ROOT / "targets" / "sim.py"), "--build", "--optimize", "--gen", str(gen),
         "--lanes", str(lanes), "--data-width", str(board.width), "--output-dir", str(folder(board))]
     if board.phy == "split":
         line += ["--phy", "split", "--endianness", "little"]

@@ -139,8 +139,8 @@ def build(options):
     words = [word for name, value in options.items()
         for word in [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]]
     folder = boards.ROOT / "build" / build_name(**options)
-    status, output = processes.run([sys.executable, boards.ROOT / "targets" / "sim.py", "--build", "--output-dir",
-        folder, *words], cwd=boards.ROOT)
+    status, output = processes.run([sys.executable, boards.ROOT / "targets" / "sim.py", "--build", "--optimize",
+        "--output-dir", folder, *words], cwd=boards.ROOT)
     if status:
         raise boards.BoardError(f"building the board failed: {(output.strip().splitlines() or ['no output'])[-1]}")
     return folder

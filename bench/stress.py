@@ -40,7 +40,7 @@ def build(options):
     """Builds a board; returns its ``litepcie_host``. Raises ``BoardError``."""
     options = {**options, "memory_size": MEMORY}
     folder  = boards.ROOT / "build" / build_name(**options)
-    line    = [sys.executable, boards.ROOT / "targets" / "sim.py", "--build", "--output-dir", folder]
+    line    = [sys.executable, boards.ROOT / "targets" / "sim.py", "--build", "--optimize", "--output-dir", folder]
     for name, value in options.items():
         line += [f"--{name.replace('_', '-')}", ",".join(map(str, value)) if isinstance(value, tuple) else str(value)]
     status, output = processes.run(line, cwd=boards.ROOT)

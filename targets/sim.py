@@ -246,10 +246,11 @@ class BaseSoC(LitePCIeSoC):
 # Build --------------------------------------------------------------------------------------------
 
 
-def build(soc, folder, compile_simulator=True):
+def build(soc, folder, compile_simulator=True, optimize=False):
     """Writes the board into ``folder`` and builds its simulator; returns make's exit status.
 
-    Files that are up to date are not touched. A second build of the same folder waits for the first.
+    With ``optimize`` the compiler has a profile of the board. Files that are up to date are not touched, and a
+    simulator with a profile is up to date for both. A second build of the same folder waits for the first.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / ".lock", "w", encoding="ascii") as lock:
@@ -259,7 +260,8 @@ def build(soc, folder, compile_simulator=True):
         export_verilog(soc, soc.platform, folder / "gateware", "litepcie_soc_sim")
         if not compile_simulator:
             return 0
-        make = ["make", "--no-print-directory", "-C", str(places.SIM), f"BOARD={folder.resolve()}"]
+        make = ["make", "--no-print-directory", "-C", str(places.SIM), f"BOARD={folder.resolve()}",
+            f"PROFILE={1 if optimize else ''}"]
         if places.INSTALLED:
             make += [f"SOFTWARE={places.SOFTWARE}", f"MODEL={places.BUILD / 'sim_model'}"]
         return subprocess.run(make).returncode
@@ -296,7 +298,8 @@ def main(argv=None):
             streams=args.streams, with_ddr=args.with_ddr, completion_space=args.completion_space,
             fabric_width=args.fabric_width, patterns=args.patterns, user_core=args.user_core)
         try:
-            status = build(soc, args.output_dir, compile_simulator=not args.no_compile)
+            status = build(soc, args.output_dir, compile_simulator=not args.no_compile,
+                optimize=args.optimize)
         except PinnedMapError as error:
             print(f"sim.py: {error}", file=sys.stderr)
             return 1

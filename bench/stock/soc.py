@@ -136,7 +136,7 @@ def build(data_width, pending, address):
     }.items():
         write_if_changed(headers / name, reproducible(text))
     export_verilog(soc, platform, folder / "gateware", "litepcie_soc_sim")
-    make = ["make", "--no-print-directory", "-C", str(Path(__file__).parent), f"BOARD={folder}"]
+    make = ["make", "--no-print-directory", "-C", str(Path(__file__).parent), f"BOARD={folder}", "PROFILE=1"]
     return subprocess.run(make).returncode
 
 

@@ -77,6 +77,9 @@ def parse_args(argv, builds):
     builder = parser.add_argument_group(title="Builder options")
     builder.add_argument("--output-dir", type=Path, metavar="DIR",
         help="Build folder (named after the options: build/sim_gen2_x4_128).")
+    builder.add_argument("--optimize", action="store_true",
+        help="Compile the simulator with a profile: it runs 1.3 times as fast, and takes two to three times as long to "
+            "build.")
     builder.add_argument("--no-compile", action="store_true",
         help="Write Verilog and headers, but do not build the simulator.")
     logs = parser.add_argument_group(title="Logging options")

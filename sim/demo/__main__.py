@@ -59,7 +59,8 @@ def build(phy):
     say("building the board (gateware, Verilog, C++) and fetching the parts of the guest")
     with ThreadPoolExecutor(1) as pool:
         parts = pool.submit(prepare, with_fio=phy == "soft", with_lspci=phy == "soft")
-        built = subprocess.run([sys.executable, ROOT / "targets" / "sim.py", "--build", "--phy", phy], cwd=ROOT,
+        built = subprocess.run([sys.executable, ROOT / "targets" / "sim.py", "--build", "--optimize", "--phy", phy],
+            cwd=ROOT,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, errors="replace")
         parts.result()

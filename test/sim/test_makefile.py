@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A build of the simulator: with a profile, and after one that was killed."""
+"""A build of the simulator: with a profile, without one, and after one that was killed."""
 
 import os
 import shutil
@@ -19,41 +19,69 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def build(board, cache):
-    return subprocess.Popen(["make", "-C", ROOT / "sim", f"BOARD={board}"], start_new_session=True, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=dict(os.environ, LITEPCIE_CACHE=str(cache)))
+def build(board, cache, *options, **environment):
+    return subprocess.Popen(["make", "-C", ROOT / "sim", f"BOARD={board}", *options], start_new_session=True, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        env={**os.environ, "LITEPCIE_CACHE": str(cache), **environment})
 
 
-# Files that appear early, in the middle and late while the Verilog is compiled.
-@pytest.mark.parametrize("sign", [pytest.param("Vlitepcie_soc_sim.mk", marks=pytest.mark.full), "verilated.d",
-    pytest.param("Vlitepcie_soc_sim__ALL.a", marks=pytest.mark.full)])
-def test_a_killed_build_goes_on(test_endpoint, tmp_path, sign):
-    board = tmp_path / "board"
-    for folder in ("gateware", "software"):
-        shutil.copytree(test_endpoint / folder, board / folder)
-    process = build(board, tmp_path / "cache")
-    while process.poll() is None and not (board / "simulator" / "obj" / sign).exists():
-        time.sleep(0.002)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    assert not (board / "simulator" / "litepcie_host").exists()
-    process = build(board, tmp_path / "cache")
+def succeed(process):
     output = process.communicate()[0]
     assert process.returncode == 0, output
-    assert (board / "simulator" / "litepcie_host").exists()
 
 
-def symbols(program):
+@pytest.fixture
+def copy(test_endpoint, tmp_path):
+    """A board with the test endpoint of which nothing is compiled."""
+    for folder in ("gateware", "software"):
+        shutil.copytree(test_endpoint / folder, tmp_path / "board" / folder)
+    return tmp_path / "board"
+
+
+# Files that are compiled early and late.
+@pytest.mark.parametrize("stops_at", ["Vlitepcie_soc_sim__ALL.o", pytest.param("card.o", marks=pytest.mark.full)])
+def test_a_killed_build_goes_on(copy, tmp_path, stops_at):
+    compiler, stopped = tmp_path / "bin" / "g++", tmp_path / "stopped"
+    compiler.parent.mkdir()
+    compiler.write_text(f"""#!/bin/sh
+case "$*" in *{stops_at}*) touch {stopped}; sleep 1000;; esac
+exec {shutil.which("g++")} "$@"
+""")
+    compiler.chmod(0o755)
+    process = build(copy, tmp_path / "cache", PATH=f"{compiler.parent}:{os.environ['PATH']}")
+    while not stopped.exists():
+        assert process.poll() is None, process.communicate()[0]
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert not (copy / "simulator" / "litepcie_host").exists()
+    succeed(build(copy, tmp_path / "cache"))
+    assert (copy / "simulator" / "litepcie_host").exists()
+
+
+def cold(program):
+    """Functions of their own with what the training never did: only a profile tells the compiler which."""
     listing = subprocess.run(["nm", "--demangle", program], capture_output=True, text=True, check=True).stdout
-    return [line for line in listing.splitlines() if "nba_sequent" in line]
+    found   = [line for line in listing.splitlines() if "nba_sequent" in line]
+    assert found
+    return [line for line in found if "cold" in line]
 
 
-# With a profile, the compiler puts what the training never did into functions of their own.
-def test_the_default_board_has_a_profile(board):
-    assert any("cold" in symbol for symbol in symbols(board / "simulator" / "litepcie_host"))
-    assert not (board / "simulator" / "training").exists()
+def test_a_profile_serves_for_a_build_without_one(copy, tmp_path):
+    """The test endpoint cannot do the training, and is compiled nevertheless."""
+    host = copy / "simulator" / "litepcie_host"
+    for profile in ("", 1):
+        succeed(build(copy, tmp_path / "cache", f"PROFILE={profile}"))
+    made = host.stat().st_mtime_ns
+    for profile in ("", 1, ""):
+        succeed(build(copy, tmp_path / "cache", f"PROFILE={profile}"))
+        assert host.stat().st_mtime_ns == made
+    assert not cold(host) and not (copy / "simulator" / "training").exists()
 
 
-def test_a_card_that_cannot_do_the_training_has_none(test_endpoint):
-    found = symbols(test_endpoint / "simulator" / "litepcie_host")
-    assert found and not any("cold" in symbol for symbol in found)
+@pytest.mark.full
+def test_the_default_board_with_a_profile(board, tmp_path):
+    for folder in ("gateware", "software"):
+        shutil.copytree(board / folder, tmp_path / folder)
+    succeed(build(tmp_path, tmp_path / "cache", "PROFILE=1"))
+    assert cold(tmp_path / "simulator" / "litepcie_host")
