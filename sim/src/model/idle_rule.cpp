@@ -21,14 +21,14 @@ void IdleRule::host_writes(uint64_t offset, uint32_t value) {
     const uint64_t stride = LITEPCIE_WRITER_BASE(0) - LITEPCIE_READER_BASE(0);
     if (engine && offset % stride == LITEPCIE_ENGINE_MODERATION) {
         uint64_t us = (value & LITEPCIE_ENGINE_MODERATION_US_MASK) >> 16;
-        linger_ = std::max(linger_, kLingerCycles + cycles(us));
+        linger_ = std::max(linger_, least_ + cycles(us));
     }
     if (engine && offset % stride == LITEPCIE_ENGINE_FLUSH_US)
-        linger_ = std::max(linger_, kLingerCycles + cycles(value & 0xffff));
+        linger_ = std::max(linger_, least_ + cycles(value & 0xffff));
 }
 
 void IdleRule::reset() {
-    linger_ = kLingerCycles;
+    linger_ = least_;
     timeout_us_ = kDefaultTimeoutUs;
     armed_ = 0;
 }

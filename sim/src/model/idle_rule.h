@@ -9,35 +9,45 @@ namespace litepcie {
 // Decides when the simulated clock may stop: when the card has sent nothing for so long that it will not send anything
 // unprompted.
 //
-// The clock runs for kLingerCycles after the last TLP or MSI, and after the last cycle with an outstanding request.
+// The clock runs for some cycles, the linger, after the last TLP or MSI and after the last cycle with an outstanding
+// request. The linger is longer than the card takes from one TLP to the next without a timer that the host sets:
+// - kLingerCycles: the longest such time is that of the walk over 256 tags after a timeout (gateware/tlp/timeout.py),
+//   at most four cycles each. A refresh of DDR memory takes less.
+// - kLaneLingerCycles, for the endpoint in gateware: a TLP that is lost on the way to the host comes again when the
+//   card's replay timer expires, 1024 cycles for each of four attempts, and after the content of the replay buffer,
+//   8192 cycles (gateware/phy/soft/replay.py). Then the link trains again, which counts as activity.
+//
 // Three timers of the card may expire later, and the rule waits for them too. The host set them: the interrupt
 // moderation of an engine, the flush of a stream's buffers, and the completion timeout, which matters only after the
-// host left a request unanswered. The clock also runs while the host has an interrupt of the user's logic armed, whose
-// cause may be a timer of the user.
+// host left a request unanswered. The card ends a request up to one sixteenth later than this timeout. The clock also
+// runs while the host has an interrupt of the user's logic armed, whose cause may be a timer of the user.
 class IdleRule {
   public:
-    static constexpr uint64_t kLingerCycles = 65536;
+    static constexpr uint64_t kLingerCycles = 4096;
+    static constexpr uint64_t kLaneLingerCycles = 16384;
     static constexpr uint32_t kDefaultTimeoutUs = 50000;  // the longest allowed (PCIe 4.0 2.8), until the host sets one
 
-    explicit IdleRule(uint64_t clock_hz) : clock_hz_(clock_hz), linger_(kLingerCycles) {}
+    explicit IdleRule(uint64_t clock_hz, uint64_t linger = kLingerCycles)
+        : cycles_per_us_((clock_hz + 999999) / 1000000), least_(linger), linger_(linger) {}
 
     // The host writes `value` to the register at `offset` of BAR0.
     void host_writes(uint64_t offset, uint32_t value);
     // A TLP or an MSI moves in this cycle.
     void activity(uint64_t cycle) { awake_until(cycle + linger_); }
     // The host leaves a request of the card unanswered.
-    void unanswered(uint64_t cycle) { awake_until(cycle + timeout_cycles() + linger_); }
+    void unanswered(uint64_t cycle) { awake_until(cycle + timeout_cycles() + timeout_cycles() / 16 + linger_); }
     bool may_stop(uint64_t cycle) const { return !armed_ && cycle >= awake_until_; }
 
     uint64_t timeout_cycles() const { return cycles(timeout_us_); }
     void reset();
 
   private:
-    uint64_t cycles(uint64_t us) const { return us * clock_hz_ / 1000000; }
+    // The card's timers count microseconds of whole cycles.
+    uint64_t cycles(uint64_t us) const { return us * cycles_per_us_; }
     void awake_until(uint64_t cycle) { awake_until_ = cycle > awake_until_ ? cycle : awake_until_; }
 
-    uint64_t clock_hz_;
-    uint64_t linger_;
+    uint64_t cycles_per_us_;
+    uint64_t least_, linger_;  // linger without timers of the host, and with those that it has set
     uint64_t awake_until_ = 0;
     uint32_t timeout_us_ = kDefaultTimeoutUs;
     uint32_t armed_ = 0;  // interrupts of the user's logic, by bit

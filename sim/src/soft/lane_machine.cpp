@@ -37,22 +37,23 @@ LaneMachine::LaneMachine(HostMemory &memory, const ModelOptions &host, const Lan
       order_(memory, card_->info().memory_channels, card_->info().streams), errors_(kCardId),
       completer_(memory, faults_, completer_options(without_flight(host), kLaneHz),
                  [this](const Tlp &tlp) { unmapped(tlp); }),
-      idle_(kLaneHz), trace_(host.trace, kLaneHz), requester_({
-                                                                  [this](Tlp tlp) {
-                                                                      egress_.push({std::move(tlp), false});
-                                                                  },
-                                                                  [this](Tlp &tlp) {
-                                                                      step();
-                                                                      if (!up_)
-                                                                          throw LinkEnded();
-                                                                      const bool came = answer_.has_value();
-                                                                      if (came)
-                                                                          tlp = std::move(*answer_);
-                                                                      answer_.reset();
-                                                                      return came;
-                                                                  },
-                                                              },
-                                                              kBus, kConfigLimit) {
+      idle_(kLaneHz, IdleRule::kLaneLingerCycles), trace_(host.trace, kLaneHz),
+      requester_({
+                     [this](Tlp tlp) {
+                         egress_.push({std::move(tlp), false});
+                     },
+                     [this](Tlp &tlp) {
+                         step();
+                         if (!up_)
+                             throw LinkEnded();
+                         const bool came = answer_.has_value();
+                         if (came)
+                             tlp = std::move(*answer_);
+                         answer_.reset();
+                         return came;
+                     },
+                 },
+                 kBus, kConfigLimit) {
     delay_ = settings.wires.delay;
     for (const std::string &fault : host.faults)
         faults_.add(fault);
@@ -82,6 +83,8 @@ void LaneMachine::step() {
         if (!up_)
             lose();
     }
+    if (!lane_.port().training().active() && !lane_.port().training().asleep())
+        idle_.activity(cycle_);
     from_link();
     completer_.advance(cycle_, egress_);
     if (completer_.has_abandoned()) {

@@ -458,8 +458,29 @@ TEST_F(ModelTest, ClockStopsAndTimersKeepItGoing) {
         driver->flush();
         begin = model->cycle();
         run_until_idle();
-        EXPECT_GE(model->cycle() - begin, 125000u) << fault;
+        EXPECT_GE(model->cycle() - begin, 125000 * 17 / 16 + IdleRule::kLingerCycles) << fault;
     }
+}
+
+// A card at 62.5 MHz counts 63 cycles per microsecond, and ends a request up to one sixteenth after its timeout.
+TEST(IdleRule, WaitsForTimersAsTheCardCountsThem) {
+    IdleRule rule(62500000, 100);
+    rule.activity(1000);
+    EXPECT_FALSE(rule.may_stop(1099));
+    EXPECT_TRUE(rule.may_stop(1100));
+    rule.host_writes(LITEPCIE_WRITER_BASE(1) + LITEPCIE_ENGINE_FLUSH_US, 200);
+    rule.activity(2000);
+    EXPECT_FALSE(rule.may_stop(2000 + 200 * 63 + 99));
+    EXPECT_TRUE(rule.may_stop(2000 + 200 * 63 + 100));
+    rule.reset();
+    rule.unanswered(50000);
+    const uint64_t end = 50000 + IdleRule::kDefaultTimeoutUs * 63 * 17 / 16 + 100;
+    EXPECT_FALSE(rule.may_stop(end - 1));
+    EXPECT_TRUE(rule.may_stop(end));
+    rule.host_writes(LITEPCIE_INTERRUPT_ARM, 2);
+    EXPECT_FALSE(rule.may_stop(end));
+    rule.host_writes(LITEPCIE_INTERRUPT_DISARM, 2);
+    EXPECT_TRUE(rule.may_stop(end));
 }
 
 TEST_F(ModelTest, PostedWritesAreBoundByTheCardsCredits) {
