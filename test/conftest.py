@@ -60,6 +60,8 @@ def pytest_collection_modifyitems(items):
 SOFT_BOARD  = {"phy": "soft", "gen": 1, "lanes": 1, "data_width": 64, "tags": 32}
 SOFT_OTHERS = {"channels", "streams", "patterns", "user_core", "memory_size"}
 
+# Options of the board that most tests of guests use.
+FULL_BOARD  = {"streams": 2, "patterns": 1, "channels": 2, "user_core": True}
 
 # Whether that board is asked for.
 SOFT = os.environ.get("LITEPCIE_PHY") == "soft"

@@ -4,19 +4,24 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Runs scripts for litepcie_host, and makes random ones."""
+"""Runs scripts for litepcie_host, and makes random ones. Chooses the cases of `make test`."""
 
 import json
 import random
+import shlex
 import subprocess
+
+import pytest
 
 LOW, HIGH  = 0x10000000, 0x100000000   # Data regions of a script, which the shadow watches.
 DATA_BYTES = 4 << 20
 TABLES     = 0x00130000                # In a region that the shadow does not watch.
 MEMORY     = 1 << 20                   # Bytes of the endpoint memory that scripts use.
 
-# Options of the board with several channels, which several test files use.
-MANY_CHANNELS = {"streams": 1, "channels": 2, "memory_size": MEMORY}
+# Options of the board with the slowest link, and of the one with the widest data path. The first has as many tags and
+# the same clock as the endpoint in gateware, which it is compared with.
+SLOW_BOARD = {"gen": 1, "lanes": 1, "data_width": 64, "sys_clk_freq": 100e6, "tags": 32}
+WIDE_BOARD = {"gen": 3, "lanes": 8, "data_width": 512, "phy": "split", "endianness": "little", "tags": 256}
 
 # The first steps of every script.
 PREPARE = [
@@ -35,6 +40,22 @@ def run_script(host, folder, steps, *args, setup=None, timeout=300):
         capture_output=True, text=True, timeout=timeout)
     gave = json.loads(results.read_text())["steps"] if results.exists() else []
     return result.returncode, result.stderr, gave
+
+
+def passes(host, folder, steps, *args, setup=None):
+    """Runs the steps, in which nothing may fail; returns the result of each step."""
+    status, errors, gave = run_script(host, folder, steps, *args, setup=setup)
+    again = shlex.join(map(str, (host, "--script", folder / "script.json", *args)))
+    assert (status, errors) == (0, ""), f"""expected: status 0 and no message
+found:    status {status} in step {len(gave)} of {len(steps)}: {errors.strip()}
+again:    {again}   (--trace FILE writes each TLP)"""
+    return gave
+
+
+def chosen(cases, every):
+    """The cases `every` of a test, as tuples; those that are not in `cases` are only in `make test-all`."""
+    assert set(cases) <= set(every)
+    return [case if case in cases else pytest.param(*case, marks=pytest.mark.full) for case in every]
 
 
 def transfer(engine, *descriptors, **expect):

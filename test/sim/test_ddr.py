@@ -14,18 +14,14 @@ import subprocess
 
 import pytest
 
-from test.sim.scripts import HIGH, LOW, PREPARE, random_steps, run_script, transfer
+from test.sim.scripts import HIGH, LOW, PREPARE, passes, random_steps, transfer
+
+pytestmark = pytest.mark.full
 
 
 @pytest.fixture(scope="module")
 def host(build_board):
     return build_board(with_ddr=True) / "simulator" / "litepcie_host"
-
-
-def passes(host, folder, steps, *args, setup=None):
-    status, errors, gave = run_script(host, folder, steps, *args, setup=setup)
-    assert (status, errors) == (0, ""), errors
-    return gave
 
 
 @pytest.mark.parametrize("args, setup", [

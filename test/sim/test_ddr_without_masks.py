@@ -15,7 +15,9 @@ from pathlib import Path
 import pytest
 
 from test.sim import ddr_without_masks
-from test.sim.scripts import HIGH, LOW, MEMORY, PREPARE, random_steps, run_script, transfer
+from test.sim.scripts import HIGH, LOW, MEMORY, PREPARE, passes, random_steps, transfer
+
+pytestmark = pytest.mark.full
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -33,22 +35,9 @@ def host():
     return folder / "simulator" / "litepcie_host"
 
 
-def passes(host, folder, steps, *args, setup=None):
-    status, errors, _ = run_script(host, folder, steps, *args, setup=setup)
-    assert (status, errors) == (0, ""), errors
-
-# Description --------------------------------------------------------------------------------------
-
-
-def test_the_card_can_be_described():
-    """Any change of targets/sim.py that this card cannot follow fails in `make test` already."""
-    card = ddr_without_masks.SoC(ddr_without_masks.platform())
-    assert card.pcie_phy.data_width == ddr_without_masks.DATA_WIDTH
-
 # Moving bytes -------------------------------------------------------------------------------------
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("args", [(), REORDERS], ids=["order", "reorder"])
 @pytest.mark.parametrize("host_offset, offset", [(0, 0), (0, 1), (3, 0), (61, 33), (4093, 63)])
 def test_lengths_and_offsets(host, tmp_path, host_offset, offset, args):
@@ -60,7 +49,6 @@ def test_lengths_and_offsets(host, tmp_path, host_offset, offset, args):
         transfer("writer", *((HIGH + at, to, length) for at, to, length in places)), {"do": "verify"}, *GIVE], *args)
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("args", [(), REORDERS], ids=["order", "reorder"])
 def test_pieces_that_touch(host, tmp_path, args):
     """Pieces of odd lengths without gaps on the card: several of them write each line."""
@@ -74,7 +62,6 @@ def test_pieces_that_touch(host, tmp_path, args):
     passes(host, tmp_path, [*FILL, {"do": "fill", "address": LOW, "bytes": 2 << 20, "seed": 3}, *steps, *GIVE], *args)
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("args", [(), REORDERS], ids=["order", "reorder"])
 def test_random_lists(host, tmp_path, args):
     """Random lists of descriptors for both engines, also at the same time."""
@@ -82,7 +69,6 @@ def test_random_lists(host, tmp_path, args):
         passes(host, tmp_path, random_steps(seed), "--seed", str(seed), *args)
 
 
-@pytest.mark.full
 def test_window(host, tmp_path):
     """The processor stores through the window between data that the engines write."""
     window = 0x100000
@@ -95,7 +81,6 @@ def test_window(host, tmp_path):
 # Speed --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.full
 def test_speed_at_odd_offsets(host, tmp_path):
     """Consecutive completions merge into whole lines, so only the ends of a transfer are partial writes."""
     def rate(*args):

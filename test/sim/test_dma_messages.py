@@ -14,7 +14,7 @@ import struct
 import pytest
 
 from test.sim.test_simulator import DATA, INTERRUPT, MAGIC, READ, SCRATCH, STATUS, WRITE, command
-from test.sim.vfio_user_client import BAR0, DMA_READ, DMA_WRITE, VERSION, Client, ClientError, Simulator
+from test.sim.vfio_user_client import BAR0, DMA_READ, DMA_WRITE, TIMEOUT, VERSION, Client, ClientError, Simulator
 
 AT = 0x100000  # Of the memory without a file.
 
@@ -208,7 +208,7 @@ def test_end_while_the_client_is_asked(simulator, path, leave):
             server.process.send_signal(signal.SIGTERM)
         else:
             client.close()
-        assert server.process.wait(3) == (128 + signal.SIGTERM if leave == "signal" else 0)
+        assert server.process.wait(TIMEOUT) == (128 + signal.SIGTERM if leave == "signal" else 0)
     # The next one on the same path finds a card that knows nothing of it.
     with Simulator(simulator, path) as server, Client(path) as client:
         client.set_up()

@@ -11,15 +11,11 @@ import random
 
 import pytest
 
-from litepcie_soc.soc import regs
+from test.sim.test_interrupts import ENGINES, REGS, USER, VECTORS, board  # noqa: F401 (a fixture)
+from test.sim.test_interrupts import Card as UserCard
+from test.sim.vfio_user_client import BAR0, CONFIG, Simulator
 
-from test.sim.vfio_user_client import BAR0, CONFIG, Client, Simulator
-
-REGS   = {name.removeprefix("LITEPCIE_"): int(value, 0)
-    for name, value in regs.macros(regs.COMMITTED.read_text()).items() if "(" not in name + value}
-USER   = 0x80000                        # In BAR0.
 COPIED = 4                              # Number of the interrupt.
-VECTORS, ENGINES = 7, 2
 LIMIT  = 1 << 20
 PAGE   = 4096
 MEMORY = 0x10_0000                      # Bus address of the client's memory.
@@ -27,18 +23,8 @@ READ, WRITE = REGS["HOST_SET_READ"], REGS["HOST_SET_WRITE"]
 START, AGAIN, GIVE_UP = 1, 2, 1 << 8
 
 
-@pytest.fixture(scope="module")
-def board(build_board):
-    return build_board(user_core=True)
-
-
-class Card(Client):
+class Card(UserCard):
     """The card, of which the test is the driver and the copier's program."""
-    def __init__(self, path, board):
-        Client.__init__(self, path)
-        text      = (board / "software" / "include" / "generated" / "csr.json").read_text()
-        self.csrs = {name: csr["addr"] for name, csr in json.loads(text)["csr_registers"].items()}
-
     def put(self, name, value):
         self.write(BAR0, REGS[name], value)
 
@@ -78,7 +64,7 @@ class Card(Client):
 
 
 @pytest.fixture
-def card(board, tmp_path):
+def card(board, tmp_path):  # noqa: F811
     stats, path = tmp_path / "stats.json", tmp_path / "card.sock"
     program     = board / "simulator" / "litepcie_simulator"
     with Simulator(program, path, "--stats", stats) as server, Card(path, board) as card:

@@ -12,21 +12,22 @@ import pytest
 
 from litepcie_soc.soc import regs
 
-from test.sim.vfio_user_client import BAR0, CONFIG, Client, Simulator
+from test.conftest import FULL_BOARD
+from test.sim.vfio_user_client import BAR0, CONFIG, TIMEOUT, Client, Simulator
 
 REGS    = {name.removeprefix("LITEPCIE_"): int(value, 0)
     for name, value in regs.macros(regs.COMMITTED.read_text()).items() if "(" not in name + value}
 USER    = 0x80000                          # In BAR0.
 NAMES   = ["level", "pulse", "storm", "timer", "copied"]
 LEVEL, PULSE, STORM, TIMER = range(4)
-ENGINES = 2
+ENGINES = 8                                # Of two memory channels and two streams.
 VECTORS = ENGINES + len(NAMES)
 SHORT   = 0.3                              # Seconds in which an event comes, if it comes.
 
 
 @pytest.fixture(scope="module")
 def board(build_board):
-    return build_board(user_core=True)
+    return build_board(**FULL_BOARD)
 
 
 class Card(Client):
@@ -49,7 +50,7 @@ class Card(Client):
     def core(self, name, value):
         self.write(BAR0, USER + self.csrs[f"core_{name}"], value)
 
-    def came(self, n, seconds=5):
+    def came(self, n, seconds=TIMEOUT):
         return self.wait_interrupt(seconds, vector=ENGINES + n)
 
 

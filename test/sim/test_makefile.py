@@ -39,7 +39,8 @@ def copy(test_endpoint, tmp_path):
 
 
 # Files that are compiled early and late.
-@pytest.mark.parametrize("stops_at", ["Vlitepcie_soc_sim__ALL.o", pytest.param("card.o", marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("stops_at", ["Vlitepcie_soc_sim__ALL.o", "card.o"])
 def test_a_killed_build_goes_on(copy, tmp_path, stops_at):
     compiler, stopped = tmp_path / "bin" / "g++", tmp_path / "stopped"
     compiler.parent.mkdir()

@@ -15,6 +15,8 @@ from test.formal.harness import mutated
 from test.sim.ddr_without_masks import load_target
 from test.sim.scripts import HIGH, LOW, PREPARE, run_script, transfer
 
+pytestmark = pytest.mark.full
+
 ROOT = load_target().environment.ROOT
 
 # A slow link, before which much waits, and the least to compile.
@@ -66,7 +68,6 @@ MUTANTS = {
 MOVERS = 'MOVERS  = {"reader": Reader, "writer": Writer}'
 
 
-@pytest.mark.full
 def test_without_a_fault(build_board, tmp_path):
     host = build_board(**CARD) / "simulator" / "litepcie_host"
     for steps in (MEMORY, INTERRUPTS, STREAM):
@@ -74,15 +75,6 @@ def test_without_a_fault(build_board, tmp_path):
         assert (code, errors) == (0, "")
 
 
-@pytest.mark.parametrize("name", MUTANTS)
-def test_the_fault_has_a_place(name):
-    """A change of the gateware that the mutants cannot follow fails in `make test` already."""
-    module, old, new, *_ = MUTANTS[name]
-    with mutated(module, old, new), mutated(engine, MOVERS, MOVERS):
-        pass
-
-
-@pytest.mark.full
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", MUTANTS)
 def test_mutant(tmp_path, name):

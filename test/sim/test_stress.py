@@ -10,21 +10,23 @@
 """
 
 import json
+import os
 import re
 import subprocess
+import time
 
 import pytest
 
-from test.sim.scripts import MANY_CHANNELS
+from test.conftest import FULL_BOARD
 
-SEEDS = 15  # For each event: 105 in all.
+SEEDS = 5  # For each event.
 
 EVENTS = ("nothing", "engine-reset", "card-reset", "bus-master-off", "function-reset", "hot-reset", "link-down")
 
 
 @pytest.fixture(scope="module")
 def host(build_board):
-    return build_board(**MANY_CHANNELS) / "simulator" / "litepcie_host"
+    return build_board(**FULL_BOARD) / "simulator" / "litepcie_host"
 
 
 def stress(host, folder, seeds, *args):
@@ -38,23 +40,34 @@ def stress(host, folder, seeds, *args):
 @pytest.mark.parametrize("event", EVENTS)
 def test_no_wrong_byte_and_no_hang(host, tmp_path, event):
     status, errors, summary = stress(host, tmp_path, SEEDS, "--stress-event", event)
-    assert (status, errors) == (0, "")
+    assert (status, errors) == (0, ""), (status, errors)
     assert summary["events"] == {event: SEEDS}
     # The loads were disturbed indeed.
     assert summary["faults"] >= SEEDS
     assert summary["bytes"] >= SEEDS * 100_000
     if event in ("nothing", "engine-reset"):
-        assert summary["timeouts"] >= 5 and summary["unexpected_completions"] >= 10
+        assert summary["timeouts"] >= 1 and summary["unexpected_completions"] >= 1
 
 
-@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize("event", [pytest.param(event, marks=[] if event == "function-reset" else pytest.mark.full)
+    for event in EVENTS])
 def test_without_faults(host, tmp_path, event):
     """Only the event, on a host whose latency, order and splits are random."""
-    status, errors, summary = stress(host, tmp_path, 8, "--stress-event", event, "--stress-fault", "none")
+    status, errors, summary = stress(host, tmp_path, 3, "--stress-event", event, "--stress-fault", "none")
     assert (status, errors) == (0, "")
     assert (summary["faults"], summary["timeouts"]) == (0, 0)
     # A reset of the function ends requests whose completions come nevertheless.
     assert summary["unexpected_completions"] == 0 or event == "function-reset"
+
+@pytest.mark.search
+@pytest.mark.timeout(0)
+def test_random_search(host, tmp_path):
+    """Other seeds, for a quarter of the time of `make search`."""
+    seed, end = int(os.environ["LITEPCIE_SEARCH_SEED"]), time.monotonic() + int(os.environ["LITEPCIE_SEARCH_SECONDS"])/4
+    while time.monotonic() < end:
+        status, errors, _ = stress(host, tmp_path, 20, "--seed", seed)
+        assert (status, errors) == (0, ""), f"--stress 20 --seed {seed}: status {status}: {errors}"
+        seed += 20
 
 # The check itself ---------------------------------------------------------------------------------
 
@@ -63,12 +76,12 @@ QUIET = ("--stress-event", "nothing", "--stress-fault", "none")
 
 def test_one_wrong_bit_is_found(host, tmp_path):
     """A completion of the clean run has one wrong bit, which no rule of PCI Express forbids."""
-    status, errors, summary = stress(host, tmp_path, 10, *QUIET, "--inject", "wrong@60")
-    assert status == 1 and len(summary["failures"]) == 10
+    status, errors, summary = stress(host, tmp_path, 4, *QUIET, "--inject", "wrong@60")
+    assert status == 1 and len(summary["failures"]) == 4
     # One in a descriptor stops the engine, or moves other bytes than the host described.
     found = ("wrong data: byte", "stopped: ", "status block reports")
     assert all(any(text in failure["message"] for text in found) for failure in summary["failures"])
-    assert sum("; 1 bytes of it are wrong" in failure["message"] for failure in summary["failures"]) >= 7
+    assert sum("; 1 bytes of it are wrong" in failure["message"] for failure in summary["failures"]) >= 2
 
 
 def test_hang_is_reported_with_seed_and_state(host, tmp_path):

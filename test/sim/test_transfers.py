@@ -6,10 +6,12 @@
 
 """Tests of the whole card with scripts of litepcie_host: random descriptors, faults, resets."""
 
+import itertools
+
 import pytest
 
 from test.sim.scripts import (
-    HIGH, LOW, PREPARE, TABLES, random_steps, run_script, transfer,
+    HIGH, LOW, PREPARE, SLOW_BOARD, TABLES, chosen, passes, random_steps, run_script, transfer,
 )
 
 # Registers of litepcie_regs.h.
@@ -17,12 +19,6 @@ TIMEOUT_US, READER, WRITER = 0x0030, 0x1000, 0x1800
 CONTROL, STATUS, DOORBELL  = 0x00, 0x04, 0x1c
 ERRORS = {"UNSUPPORTED_REQUEST": 0x800, "COMPLETER_ABORT": 0x804, "POISONED": 0x808,
     "UNEXPECTED": 0x80c, "TIMEOUT": 0x810, "BAD_LENGTH": 0x814}
-
-
-def passes(host, folder, steps, *args, setup=None):
-    status, errors, gave = run_script(host, folder, steps, *args, setup=setup)
-    assert (status, errors) == (0, ""), errors
-    return gave
 
 # Random descriptors -------------------------------------------------------------------------------
 
@@ -38,21 +34,21 @@ HOSTS = {
 }
 
 
-@pytest.mark.parametrize("options", HOSTS)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed, options", chosen(list(itertools.product((0, 1), ("reorder", "noisy", "few tags"))),
+    list(itertools.product(range(4), HOSTS))))
 def test_random_lists(host, tmp_path, options, seed):
     args, setup = HOSTS[options]
     passes(host, tmp_path, random_steps(seed), "--seed", str(seed), *args, setup=setup)
 
 
 @pytest.mark.parametrize("shape", [
-    {"gen": 1, "lanes": 1, "data_width": 64},
+    SLOW_BOARD,
     pytest.param({"gen": 3, "lanes": 8, "data_width": 256}, marks=pytest.mark.full),
     pytest.param({"phy": "split", "endianness": "little"}, marks=pytest.mark.full),
 ])
 def test_random_lists_of_other_widths(build_board, tmp_path, shape):
     host = build_board(**shape) / "simulator" / "litepcie_host"
-    for seed in range(3):
+    for seed in range(2):
         passes(host, tmp_path, random_steps(seed), "--seed", str(seed), "--reorder",
             "--latency-jitter-ns", "500")
 
@@ -61,8 +57,10 @@ def test_random_lists_of_other_widths(build_board, tmp_path, shape):
 LENGTHS = (1, 2, 3, 4, 63, 64, 65, 4095, 4096, 4097)
 
 
-@pytest.mark.parametrize("host_offset", [0, 1, 2, 3, 61, 4093])
-@pytest.mark.parametrize("endpoint_offset", [0, 1, 2, 3, 15])
+# In make test, each offset of one side occurs at least twice.
+@pytest.mark.parametrize("host_offset, endpoint_offset", chosen(
+    [(0, 0), (0, 15), (1, 1), (1, 2), (2, 1), (2, 3), (3, 0), (3, 3), (61, 2), (61, 15), (4093, 0), (4093, 1)],
+    list(itertools.product((0, 1, 2, 3, 61, 4093), (0, 1, 2, 3, 15)))))
 def test_lengths_and_alignments(host, tmp_path, host_offset, endpoint_offset):
     places = [(i * 8192 + host_offset, i * 8192 + endpoint_offset, length)
         for i, length in enumerate(LENGTHS)]
@@ -74,6 +72,7 @@ def test_lengths_and_alignments(host, tmp_path, host_offset, endpoint_offset):
     ])
 
 
+@pytest.mark.full
 def test_largest_descriptor(host, tmp_path):
     length = 4 << 20
     passes(host, tmp_path, [*PREPARE,
@@ -101,11 +100,9 @@ def clean_restart():
 
 
 # Completion 1 answers the descriptor fetch; completions 2 to 33 are the data.
-@pytest.mark.parametrize("number, order", [
-    (number, order) if (number, order) in ((1, "order"), (17, "order"), (9, "reorder")) else
-        pytest.param(number, order, marks=pytest.mark.full)
-    for number in (1, 2, 9, 17, 33) for order in ("order", "reorder")])
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault, number, order", chosen(
+    [("ur", 1, "order"), *((fault, 17, "order") for fault in FAULTS), ("drop", 9, "reorder")],
+    list(itertools.product(FAULTS, (1, 2, 9, 17, 33), ("order", "reorder")))))
 def test_fault_stops_with_its_reason(host, tmp_path, fault, number, order):
     reason = FAULTS[fault]
     args   = ("--reorder", "--latency-jitter-ns", "500") if order == "reorder" else ()
@@ -124,7 +121,7 @@ def test_fault_stops_with_its_reason(host, tmp_path, fault, number, order):
     assert stop["completed"] <= 1 and stop["interrupts"] == 1
 
 
-@pytest.mark.parametrize("number", [17, 33])
+@pytest.mark.parametrize("number", [17, pytest.param(33, marks=pytest.mark.full)])
 def test_duplicate_of_a_last_completion_changes_nothing(host, tmp_path, number):
     passes(host, tmp_path, [
         *PREPARE,
@@ -161,7 +158,7 @@ def test_outside_host_memory(host, tmp_path):
     ({"table": [], "at": TABLES}, "BAD_LINK"),
     ({"table": [{"host": LOW, "endpoint": 0, "length": 4}], "at": TABLES + 8}, "BAD_LINK"),
 ])
-@pytest.mark.parametrize("engine", ["reader", "writer"])
+@pytest.mark.parametrize("engine", ["reader", pytest.param("writer", marks=pytest.mark.full)])
 def test_bad_descriptor(host, tmp_path, engine, descriptor, reason):
     good = {"host": LOW, "endpoint": 0, "length": 100}
     passes(host, tmp_path, [
@@ -188,7 +185,7 @@ def test_doorbell_past_the_ring(host, tmp_path):
 
 # Ring, interrupts, resets -------------------------------------------------------------------------
 
-@pytest.mark.parametrize("ring_log2", [1, 2, 5, 12])
+@pytest.mark.parametrize("ring_log2", [1, *(pytest.param(log2, marks=pytest.mark.full) for log2 in (2, 12)), 5])
 def test_ring_wraps(host, tmp_path, ring_log2):
     steps = [*PREPARE,
         {"do": "configure", "engine": "reader", "ring_log2": ring_log2},
@@ -221,8 +218,8 @@ def test_interrupts_are_moderated(host, tmp_path):
     passes(host, tmp_path, steps)
 
 
-@pytest.mark.parametrize("cycles", [10, 150, 300, 700, 1500])
-@pytest.mark.parametrize("engine", ["reader", "writer"])
+@pytest.mark.parametrize("engine, cycles", chosen([("reader", 150), ("reader", 700), ("writer", 300)],
+    list(itertools.product(("reader", "writer"), (10, 150, 300, 700, 1500)))))
 def test_reset_in_the_middle(host, tmp_path, engine, cycles):
     steps = [
         *PREPARE,
@@ -246,7 +243,7 @@ def test_reset_in_the_middle(host, tmp_path, engine, cycles):
     passes(host, tmp_path, steps)
 
 
-@pytest.mark.parametrize("cycles", [5, 200, 900])
+@pytest.mark.parametrize("cycles", [200, *(pytest.param(cycles, marks=pytest.mark.full) for cycles in (5, 900))])
 def test_card_reset_in_the_middle(host, tmp_path, cycles):
     passes(host, tmp_path, [
         *PREPARE,

@@ -22,21 +22,12 @@ def test_units(test_endpoint):
     assert "PASSED" in result.stdout
 
 
-def fuzz(**settings):
-    """Throws damaged TLPs and symbols at the model, built with the sanitizers of addresses and undefined behaviour."""
-    result = subprocess.run(["make", "-C", ROOT / "sim", "fuzz", "SANITIZE=address,undefined"], capture_output=True,
-        text=True, env={**os.environ, **settings})
-    assert result.returncode == 0, result.stdout[-6000:] + result.stderr[-6000:]
-    assert "PASSED" in result.stdout
-
-
-@pytest.mark.timeout(900)  # It may compile the model anew.
+@pytest.mark.search
+@pytest.mark.timeout(7200)  # It may compile the model anew.
 def test_damaged_tlps():
-    fuzz()
-
-
-@pytest.mark.full
-@pytest.mark.timeout(1800)
-@pytest.mark.parametrize("seed", range(2, 6))
-def test_many_damaged_tlps(seed):
-    fuzz(LITEPCIE_FUZZ_SEED=str(seed), LITEPCIE_FUZZ_TLPS="100000")
+    """Throws damaged TLPs and symbols at the model, built with the sanitizers of addresses and undefined behaviour."""
+    settings = {"LITEPCIE_FUZZ_SEED": os.environ.get("LITEPCIE_SEARCH_SEED", "1"), "LITEPCIE_FUZZ_TLPS": "200000"}
+    result   = subprocess.run(["make", "-C", ROOT / "sim", "fuzz", "SANITIZE=address,undefined"], capture_output=True,
+        text=True, env={**os.environ, **settings})
+    assert result.returncode == 0, f"{settings}\n" + result.stdout[-6000:] + result.stderr[-6000:]
+    assert "PASSED" in result.stdout

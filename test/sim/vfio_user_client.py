@@ -24,7 +24,7 @@ NO_REPLY, ERROR = 0x10, 0x20
 BAR0, CONFIG    = 0, 7
 MSI, MSIX       = 1, 2     # Indices of interrupts.
 EVENTS          = 16
-TIMEOUT         = 30       # Seconds to wait for a reply.
+TIMEOUT         = 120      # Seconds to wait for what comes for certain; only a hang takes them.
 
 
 class ClientError(Exception):
