@@ -188,6 +188,43 @@ def test_a_pipe_that_is_not_there(simulator, path):
     assert result.returncode == 1
     assert result.stderr == "litepcie_simulator: cannot open the pipe /nowhere/pipe: No such file or directory\n"
 
+# Registers ----------------------------------------------------------------------------------------
+
+def test_values_of_a_file_in_place_of_the_cards(simulator, path, tmp_path):
+    """Whole and partial loads, from the first or a later one on, and another file while the simulator runs."""
+    registers, other = tmp_path / "registers", tmp_path / "other"
+    registers.write_text(f"# of another card\n{MAGIC:#x} 0x12345678\n\n{SCRATCH} 7 2  # later\n")
+    with Simulator(simulator, path, "--registers", registers) as server, Client(path) as client:
+        client.set_up()
+        assert client.read(BAR0, MAGIC) == 0x12345678
+        assert client.read(BAR0, MAGIC + 1, 2) == 0x3456
+        client.write(BAR0, SCRATCH, 0x55)
+        assert [client.read(BAR0, SCRATCH) for _ in range(4)] == [0x55, 0x55, 7, 7]
+        other.write_text(f"{SCRATCH + 4:#x} 9\n")
+        other.rename(registers)
+        assert client.read(BAR0, MAGIC) == 0x4c504953
+        assert client.read(BAR0, SCRATCH, 8) == 9 << 32 | 0x55
+        client.close()
+        assert server.end() == (0, "")
+
+
+@pytest.mark.parametrize("text, said", [
+    (None,       "cannot read {}: No such file or directory"),
+    ("0x10\n",   "{}, line 1: '0x10' is not OFFSET VALUE or OFFSET VALUE AFTER"),
+    ("0 1 2 3",  "{}, line 1: '0 1 2 3' is not OFFSET VALUE or OFFSET VALUE AFTER"),
+    ("\n\n6 1",  "{}, line 3: OFFSET: '6' is not a multiple of 4"),
+    ("0 0x100000000", "{}, line 1: VALUE: '0x100000000' is not a number from 0 to 4294967295"),
+    ("0 one",    "{}, line 1: VALUE: 'one' is not a number from 0 to 4294967295"),
+    ("-4 1",     "{}, line 1: OFFSET: '-4' is not a number from 0 to "),
+])
+def test_a_bad_file_of_registers_is_one_line(simulator, path, tmp_path, text, said):
+    registers = tmp_path / "registers"
+    if text is not None:
+        registers.write_text(text)
+    result = run(simulator, "--socket", path, "--registers", registers)
+    assert result.returncode == 2 and result.stderr.count("\n") == 1
+    assert result.stderr.startswith("litepcie_simulator: --registers: " + said.format(registers))
+
 # Clock --------------------------------------------------------------------------------------------
 
 def processor_seconds(pid):

@@ -12,10 +12,11 @@ namespace litepcie {
 
 namespace {
 
-int serve(const std::string &path, const std::string &faults, const std::string &stats, const MakeMachine &make) {
+int serve(const std::string &path, const std::string &faults, const std::string &registers, const std::string &stats,
+          const MakeMachine &make) {
     StopSignals signals;  // The program then writes its figures, and removes the socket's file.
     ListeningSocket socket(path);
-    Simulator simulator(make, stats, faults);
+    Simulator simulator(make, stats, faults, registers);
     printf("listening on %s\n", path.c_str());
     fflush(stdout);
     std::string violation;
@@ -46,19 +47,22 @@ int simulator_program(int argc, char **argv, const std::function<void(CommandLin
     const char *const name = "litepcie_simulator";
     try {
         CommandLine line(name, "serves the card to QEMU's vfio-user-pci on a UNIX socket");
-        std::string path, faults;
+        std::string path, faults, registers;
         line.text("--socket", "PATH", "UNIX socket to listen on", path);
         line.text(
             "--inject-pipe", "PATH",
             "named pipe that takes lines FAULT@N, counted from the next completion, and \"stats\": write the file "
             "of --stats before the guest's next access",
             faults);
+        line.text("--registers", "FILE",
+                  "file with lines OFFSET VALUE: loads of this dword of BAR0 return VALUE; the file may change",
+                  registers);
         add_options(line);
         if (!line.parse(argc, argv))
             return 0;
         if (path.empty())
             throw UsageError("--socket PATH is missing");
-        return serve(path, faults, stats, make);
+        return serve(path, faults, registers, stats, make);
     } catch (const UsageError &error) {
         fprintf(stderr, "%s: %s\n", name, error.what());
         return kExitUsage;

@@ -17,8 +17,10 @@ constexpr unsigned kMostStores = 8192;  // posted writes (TLPs) that may wait fo
 
 }  // namespace
 
-Simulator::Simulator(const MakeMachine &make, const std::string &stats, const std::string &faults)
-    : machine_(make(memory_)), shape_(machine_->shape()), server_(*this, memory_), faults_(faults), stats_(stats) {
+Simulator::Simulator(const MakeMachine &make, const std::string &stats, const std::string &faults,
+                     const std::string &registers)
+    : machine_(make(memory_)), shape_(machine_->shape()), server_(*this, memory_), faults_(faults),
+      registers_(registers, shape_.bar0_size), stats_(stats) {
     machine_->on_interrupt = [this](uint8_t vector) { interrupt(vector); };
 }
 
@@ -27,6 +29,7 @@ int Simulator::bar0_read(uint64_t offset, uint8_t *data, size_t bytes) {
     while (bytes) {
         size_t now = std::min({bytes, kLoadBytes, size_t(4096 - offset % 4096)});
         machine_->load(offset, data, now);
+        registers_.apply(offset, data, now);
         offset += now;
         data += now;
         bytes -= now;

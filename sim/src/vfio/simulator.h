@@ -6,6 +6,7 @@
 #include "vfio/client_memory.h"
 #include "vfio/fault_pipe.h"
 #include "vfio/message_queue.h"
+#include "vfio/register_overrides.h"
 #include "vfio/socket.h"
 #include "vfio/vfio_user.h"
 
@@ -18,8 +19,9 @@ namespace litepcie {
 class Simulator : private vfio_user::Device {
   public:
     // `stats`: path of the file for figures, or empty. `faults`: path of a named pipe that faults come from
-    // (FaultPipe), or empty.
-    Simulator(const MakeMachine &make, const std::string &stats, const std::string &faults);
+    // (FaultPipe), or empty. `registers`: path of a file with values of registers (RegisterOverrides), or empty.
+    Simulator(const MakeMachine &make, const std::string &stats, const std::string &faults,
+              const std::string &registers);
 
     // Serves the client until it closes the socket, `stop` becomes readable, or the card breaks a rule (Violation).
     // Throws vfio_user::StreamError if the client's stream is malformed.
@@ -56,6 +58,7 @@ class Simulator : private vfio_user::Device {
     vfio_user::Server server_;
     MessageQueue queue_;
     FaultPipe faults_;
+    RegisterOverrides registers_;
     std::string stats_;
     std::vector<uint8_t> interrupts_;  // that wait for writes by message
     std::exception_ptr reader_error_;
