@@ -86,6 +86,7 @@ class Guest:
         self._sockets     = {}
         self._tail        = b""
         self.log          = Path(log) if log else None
+        self._log_stays   = log is not None
         for name in [archive.__name__ for archive in self._archives if self.kernel.processor != "x86_64"]:
             raise GuestError(f"there is no {name} for a guest with an ARM processor; leave with_{name} out")
         for host, _ in self._files:
@@ -297,8 +298,9 @@ class Guest:
         if status == 0:
             return GuestOff(f"the guest powered off{self._console_end()}")
         said = (Path(self._folder.name) / "qemu.log").read_text(errors="replace").strip()
-        return GuestError(f"QEMU ended (status {status}): " + "\n".join(said.splitlines()[-5:]))
+        return GuestError(f"QEMU ended (status {status}): " + "\n".join(said.splitlines()[-5:]) + self._console_end())
 
     def _console_end(self):
         lines = self._tail.decode(errors="replace").strip().splitlines()[-10:]
-        return "; the end of its console:\n" + "\n".join(lines) if lines else ""
+        end   = "; the end of its console:\n" + "\n".join(lines) if lines else ""
+        return end + (f"\nits console and its commands are in {self.log}" if self._log_stays else "")
