@@ -3,8 +3,10 @@
  * A storm on /dev/litepcie0: hands make random calls and are killed; the weather unbinds, resets and removes the card;
  * witnesses check data and memory. Each process makes the same calls again for the same seed; their order among each
  * other is the scheduler's.
- * usage: storm SEED SECONDS [PAUSE_MS]
- * A hand is disturbed, mostly killed, about every PAUSE_MS/2 (default 100: a slow kernel needs more to make calls).
+ * usage: storm SEED SECONDS [PAUSE_MS [CALLS [LIMIT]]]
+ * It ends when SECONDS are over, every kind of call has succeeded and CALLS calls were made; at the latest after LIMIT
+ * seconds. A hand is disturbed, mostly killed, about every PAUSE_MS/2 (default 100: a slow kernel needs more to make
+ * calls).
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -23,7 +25,6 @@
 
 /* A request that the card has takes its time, and the watchdog its own. */
 #define END_SECONDS	120
-#define START_SECONDS	120
 #define HANDS		6
 #define NUMBERS		16	/* of devices that exist at once */
 
@@ -179,23 +180,42 @@ static void print_counters(void)
 	weather_print();
 }
 
-/* Whether every kind of call was tried. Until then a machine with other work has only started the hands. */
-static int all_tried(void)
+static int succeeded(unsigned int at)
+{
+	return __atomic_load_n(&counters->succeeded[at], __ATOMIC_RELAXED) > 0;
+}
+
+/* Whether every kind of call, event of the weather and witness has succeeded. */
+static int all_succeeded(void)
 {
 	struct table tables[TABLES];
 	unsigned int count = tables_of(tables);
 
 	for (unsigned int i = 0; i < count; i++)
-		if (!counters->calls[i])
+		if (!succeeded(i))
 			return 0;
-	return 1;
+	for (unsigned int i = 0; i < EVENTS; i++)
+		if (!succeeded(EVENTS_AT + i))
+			return 0;
+	return succeeded(DATA_AT) && succeeded(PAGES_AT);
+}
+
+static unsigned long calls(void)
+{
+	unsigned long sum = 0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(counters->calls); i++)
+		sum += __atomic_load_n(&counters->calls[i], __ATOMIC_RELAXED);
+	return sum;
 }
 
 int main(int argc, char **argv)
 {
 	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
-	double length = argc > 2 ? atof(argv[2]) : 10, began = seconds(), deadline = 0;
+	double length = argc > 2 ? atof(argv[2]) : 10, began = seconds();
 	unsigned int pause_us = 1000 * (argc > 3 ? atoi(argv[3]) : 100), next = 0;
+	unsigned long least = argc > 4 ? strtoul(argv[4], NULL, 0) : 0;
+	double limit = argc > 5 ? atof(argv[5]) : 600 + length;
 	pid_t children[HANDS], others[3];
 	int failed = 0;
 
@@ -208,13 +228,9 @@ int main(int argc, char **argv)
 	others[2] = start(weather, seed);
 	for (unsigned int i = 0; i < HANDS; i++)
 		children[i] = start_hand(seed, next++);
-	while (!deadline || seconds() < deadline) {
+	while ((seconds() < began + length || !all_succeeded() || calls() < least) && seconds() < began + limit) {
 		unsigned int which = pick(HANDS);
 
-		if (!deadline && (all_tried() || seconds() > began + START_SECONDS)) {
-			deadline = seconds() + length;
-			printf("storm: %.0f s until every kind of call was tried\n", seconds() - began);
-		}
 		usleep(pick(pause_us));
 		if (disturb(children[which]))
 			children[which] = start_hand(seed, next++);
@@ -228,6 +244,7 @@ int main(int argc, char **argv)
 		failed |= end(others[i], i < 2 ? "a witness" : "the weather");
 	}
 	print_counters();
-	printf("storm: %u hands, %s\n", next, failed ? "a witness failed" : "passed");
+	printf("storm: %.0f s, %lu calls, %u hands, %s\n", seconds() - began, calls(), next,
+	       failed ? "a witness failed" : "passed");
 	return !!failed;
 }
