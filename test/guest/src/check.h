@@ -8,13 +8,19 @@
 #ifndef LITEPCIE_TEST_CHECK_H
 #define LITEPCIE_TEST_CHECK_H
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define DEVICE "/dev/litepcie0"
@@ -35,6 +41,21 @@ static unsigned long checks;
 		}                                                              \
 	} while (0)
 
+/* A call ends with -1 and this errno. */
+#define expect_errno(call, code)                                                                                       \
+	do {                                                                                                           \
+		errno = 0;                                                                                             \
+		long result_ = (long)(call);                                                                           \
+		check(result_ == -1 && errno == (code), "returned %ld, errno %d (%s), expected %s", result_, errno,    \
+		      strerror(errno), #code);                                                                         \
+	} while (0)
+
+/* A part of a program, by its name on the command line. */
+struct test {
+	const char *name;
+	void (*run)(void);
+};
+
 /* Bytes of a page of this kernel: 16384 on some for ARM. */
 static inline size_t page_bytes(void)
 {
@@ -47,6 +68,34 @@ static inline int open_device(void)
 
 	check(fd >= 0, "%s: %s", DEVICE, strerror(errno));
 	return fd;
+}
+
+/* Memory of the program's own, from the beginning of a page. */
+static inline void *zeroed(size_t bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	check(memory != MAP_FAILED, "%zu bytes: %s", bytes, strerror(errno));
+	return memory;
+}
+
+/* The number in a file of sysfs or debugfs. */
+static inline long long number_in(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	long long number = 0;
+
+	check(file && fscanf(file, "%lld", &number) == 1, "%s has no number", path);
+	fclose(file);
+	return number;
+}
+
+/* A child ends with status 0. */
+static inline void wait_child(pid_t child)
+{
+	int status;
+
+	check(child > 0 && waitpid(child, &status, 0) == child && !status, "child %d: status %#x", child, status);
 }
 
 /* A byte that depends on its position and on the pass, so that stale or shifted data is found. */

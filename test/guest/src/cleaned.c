@@ -48,8 +48,7 @@ int main(int argc, char **argv)
 	pthread_t thread;
 	int fd = open_device();
 
-	memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	check(memory != MAP_FAILED, "%s", strerror(errno));
+	memory = zeroed(BYTES);
 	for (unsigned int half = 0; half < 2; half++) {
 		memset((void *)memory, 0x40 + half, BYTES);
 		check(pwrite(fd, (void *)memory, BYTES, half * BYTES) == BYTES, "%s", strerror(errno));

@@ -12,14 +12,6 @@
 #include <sys/wait.h>
 #include "check.h"
 
-#define expect_errno(call, code)                                                                  \
-	do {                                                                                       \
-		errno = 0;                                                                         \
-		long result_ = (call);                                                             \
-		check(result_ == -1 && errno == (code), "returned %ld, errno %d (%s), expected %s", \
-		      result_, errno, strerror(errno), #code);                                     \
-	} while (0)
-
 static int fd;
 static off_t memory_end;
 /* Volatile, so that the compiler does not warn about values the kernel must refuse. */
@@ -218,7 +210,7 @@ static void engine_reset(void)
 {
 	struct litepcie_info info = { .size = sizeof(info) };
 	struct litepcie_reset reset;
-	int status, readable = open(DEVICE, O_RDONLY);
+	int readable = open(DEVICE, O_RDONLY);
 	pid_t child = fork();
 
 	check(child >= 0 && readable >= 0, "%s", strerror(errno));
@@ -233,7 +225,7 @@ static void engine_reset(void)
 						 .channel = i / 2 % info.channels };
 		check(!ioctl(fd, LITEPCIE_IOC_RESET, &reset), "%s", strerror(errno));
 	}
-	check(waitpid(child, &status, 0) == child && !status, "status %#x", status);
+	wait_child(child);
 	reset = (struct litepcie_reset){ .size = sizeof(reset), .channel = info.channels };
 	expect_errno(ioctl(fd, LITEPCIE_IOC_RESET, &reset), EINVAL);
 	reset = (struct litepcie_reset){ .size = sizeof(reset), .direction = 2 };
@@ -246,7 +238,7 @@ static void engine_reset(void)
 		expect_errno(ioctl(fd, LITEPCIE_IOC_RESET, &reset), EPERM);
 		_exit(0);
 	}
-	check(waitpid(child, &status, 0) == child && !status, "status %#x", status);
+	wait_child(child);
 	check(!close(readable), "%s", strerror(errno));
 	still_works();
 }
@@ -258,9 +250,9 @@ static void mapping(void)
 	volatile uint32_t *window;
 
 	check(!ioctl(fd, LITEPCIE_IOC_INFO, &info), "%s", strerror(errno));
-	expect_errno((long)mmap(NULL, info.window_bytes + page_bytes(), PROT_READ, MAP_SHARED, fd, 0),
+	expect_errno(mmap(NULL, info.window_bytes + page_bytes(), PROT_READ, MAP_SHARED, fd, 0),
 		     EINVAL);
-	expect_errno((long)mmap(NULL, page_bytes(), PROT_READ, MAP_SHARED, fd, info.window_bytes), EINVAL);
+	expect_errno(mmap(NULL, page_bytes(), PROT_READ, MAP_SHARED, fd, info.window_bytes), EINVAL);
 	window = mmap(NULL, info.window_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	check(window != MAP_FAILED, "%s", strerror(errno));
 	fill(out, sizeof(out), 77);
@@ -304,18 +296,18 @@ static void combined(void)
 	uint8_t out[4096], in[4096];
 	size_t page = page_bytes();
 	uint64_t *window;
-	int status, go[2];
+	int go[2];
 	pid_t child;
 
 	check(!ioctl(fd, LITEPCIE_IOC_INFO, &info), "%s", strerror(errno));
-	expect_errno((long)map_combined(info.window_bytes + page, 0), EINVAL);
-	expect_errno((long)map_combined(page, info.window_bytes), EINVAL);
-	expect_errno((long)mmap(NULL, page, PROT_READ, MAP_SHARED, fd, LITEPCIE_MMAP_COMBINED * 2), EINVAL);
+	expect_errno(map_combined(info.window_bytes + page, 0), EINVAL);
+	expect_errno(map_combined(page, info.window_bytes), EINVAL);
+	expect_errno(mmap(NULL, page, PROT_READ, MAP_SHARED, fd, LITEPCIE_MMAP_COMBINED * 2), EINVAL);
 	check(!listed_as_combined(0), "a range is write-combined without a mapping");
 
 	uncached = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	check(uncached != MAP_FAILED && uncached[0] == uncached[0], "%s", strerror(errno));
-	expect_errno((long)map_combined(page, 0), EBUSY);
+	expect_errno(map_combined(page, 0), EBUSY);
 	check(!munmap((void *)uncached, page), "%s", strerror(errno));
 
 	window = map_combined(3 * page, page);
@@ -328,7 +320,7 @@ static void combined(void)
 	check(pread(fd, in, sizeof(in), page) == sizeof(in), "%s", strerror(errno));
 	check_bytes(in, out, sizeof(in), "write-combined stores, then DMA");
 	check(!memcmp(window, out, sizeof(out)), "loads of what was stored");
-	expect_errno((long)mmap(NULL, page, PROT_READ, MAP_SHARED, fd, 0), EBUSY);
+	expect_errno(mmap(NULL, page, PROT_READ, MAP_SHARED, fd, 0), EBUSY);
 
 	/* What is left after the middle was unmapped, and the child's copies, count. */
 	check(!pipe(go), "%s", strerror(errno));
@@ -339,11 +331,11 @@ static void combined(void)
 		_exit(0);
 	}
 	check(!munmap((uint8_t *)window + page, page), "%s", strerror(errno));
-	expect_errno((long)mmap(NULL, page, PROT_READ, MAP_SHARED, fd, 0), EBUSY);
+	expect_errno(mmap(NULL, page, PROT_READ, MAP_SHARED, fd, 0), EBUSY);
 	check(!munmap(window, page) && !munmap((uint8_t *)window + 2 * page, page), "%s", strerror(errno));
-	expect_errno((long)mmap(NULL, page, PROT_READ, MAP_SHARED, fd, 0), EBUSY);
+	expect_errno(mmap(NULL, page, PROT_READ, MAP_SHARED, fd, 0), EBUSY);
 	check(write(go[1], in, 1) == 1, "%s", strerror(errno));
-	check(waitpid(child, &status, 0) == child && !status, "status %#x", status);
+	wait_child(child);
 	check(!listed_as_combined(0), "a range is write-combined without a mapping");
 	mapping();
 }

@@ -36,12 +36,6 @@ static void stop(void)
 		;
 }
 
-#define fails(call, error)                                                     \
-	do {                                                                   \
-		errno = 0;                                                     \
-		check((long)(call) == -1 && errno == (error), "%s", strerror(errno)); \
-	} while (0)
-
 static void both_ways(void)
 {
 	struct buffer a = buffer(fd, BYTES, READ), b = buffer(fd, BYTES - 100, WRITE);
@@ -118,37 +112,31 @@ static void errors(void)
 	int other = open_device(), reader = open(DEVICE, O_RDONLY);
 	struct buffer b[BUFFERS], more;
 	size_t page = page_bytes();
-	void *map;
 
-	fails(create(fd, &more, 4096, 0), EINVAL);
-	fails(create(fd, &more, 4096, 4), EINVAL);
-	fails(create(fd, &more, 0, READ), EINVAL);
-	fails(create(fd, &more, LIMIT + 1, READ), EINVAL);
-	fails(create(fd, &more, 1ull << 40, READ), EINVAL);
-	fails(create(fd, &more, ~0ull, READ), EINVAL);
-	fails(create(reader, &more, 4096, READ), EBADF);
-	fails(ioctl(fd, LITEPCIE_IOC_HOSTBUF_CREATE, &bad), EINVAL);
-	fails(ioctl(fd, LITEPCIE_IOC_HOSTBUF_DESTROY, &worse), EINVAL);
+	expect_errno(create(fd, &more, 4096, 0), EINVAL);
+	expect_errno(create(fd, &more, 4096, 4), EINVAL);
+	expect_errno(create(fd, &more, 0, READ), EINVAL);
+	expect_errno(create(fd, &more, LIMIT + 1, READ), EINVAL);
+	expect_errno(create(fd, &more, 1ull << 40, READ), EINVAL);
+	expect_errno(create(fd, &more, ~0ull, READ), EINVAL);
+	expect_errno(create(reader, &more, 4096, READ), EBADF);
+	expect_errno(ioctl(fd, LITEPCIE_IOC_HOSTBUF_CREATE, &bad), EINVAL);
+	expect_errno(ioctl(fd, LITEPCIE_IOC_HOSTBUF_DESTROY, &worse), EINVAL);
 	for (int i = 0; i < BUFFERS; i++)
 		b[i] = buffer(fd, i ? 4096 : LIMIT, READ | WRITE);
-	fails(create(other, &more, 4096, READ), ENOSPC);
-	fails(destroy(fd, 0), ENOENT);
-	fails(destroy(fd, 17), ENOENT);
-	fails(destroy(fd, ~0u), ENOENT);
-	fails(destroy(other, b[0].is.handle), ENOENT);
-	map = mmap(NULL, 4096, PROT_READ, MAP_SHARED, other, b[0].is.map_offset);
-	check(map == MAP_FAILED && errno == EINVAL, "of another file: %s", strerror(errno));
-	map = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, b[0].is.map_offset);
-	check(map == MAP_FAILED && errno == EINVAL, "private: %s", strerror(errno));
-	map = mmap(NULL, 2 * page, PROT_READ, MAP_SHARED, fd, b[1].is.map_offset);
-	check(map == MAP_FAILED && errno == EINVAL, "too long: %s", strerror(errno));
-	map = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, b[1].is.map_offset + page);
-	check(map == MAP_FAILED && errno == EINVAL, "beyond: %s", strerror(errno));
-	map = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 1ull << 42);
-	check(map == MAP_FAILED && errno == EINVAL, "nowhere: %s", strerror(errno));
+	expect_errno(create(other, &more, 4096, READ), ENOSPC);
+	expect_errno(destroy(fd, 0), ENOENT);
+	expect_errno(destroy(fd, 17), ENOENT);
+	expect_errno(destroy(fd, ~0u), ENOENT);
+	expect_errno(destroy(other, b[0].is.handle), ENOENT);
+	expect_errno(mmap(NULL, 4096, PROT_READ, MAP_SHARED, other, b[0].is.map_offset), EINVAL); /* of another file */
+	expect_errno(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, b[0].is.map_offset), EINVAL); /* private */
+	expect_errno(mmap(NULL, 2 * page, PROT_READ, MAP_SHARED, fd, b[1].is.map_offset), EINVAL); /* too long */
+	expect_errno(mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, b[1].is.map_offset + page), EINVAL); /* beyond */
+	expect_errno(mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 1ull << 42), EINVAL); /* nowhere */
 	for (int i = 0; i < BUFFERS; i++)
 		release(fd, &b[i]);
-	fails(destroy(fd, b[0].is.handle), ENOENT);
+	expect_errno(destroy(fd, b[0].is.handle), ENOENT);
 	close(other);
 	close(reader);
 }
@@ -158,13 +146,6 @@ static void on_sigbus(int signal)
 	(void)signal;
 	(void)!write(1, "SIGBUS\n", 7);
 	_exit(0);
-}
-
-static void wait_for(pid_t child)
-{
-	int status;
-
-	check(waitpid(child, &status, 0) == child && !status, "the child: %x", status);
 }
 
 /* Parent and child share file, buffers and mappings, until the last of them is gone. */
@@ -189,7 +170,7 @@ static void forked(void)
 		check(!create(shared, &more, 4096, READ), "%s", strerror(errno));
 		_exit(0);
 	}
-	wait_for(child);
+	wait_child(child);
 	check_pattern(b.bytes, SHORT, 2);
 	fill(a.bytes, SHORT, 3);
 	copy(a.is.card_address, b.is.card_address, SHORT, START);
@@ -207,7 +188,7 @@ static void forked(void)
 			(void)((volatile uint8_t *)b.bytes)[0];
 	}
 	release(shared, &b);
-	wait_for(child);
+	wait_child(child);
 
 	/* Only the mapping of a child is left: the card keeps the buffer until that is gone, too. */
 	b = buffer(shared, SHORT, WRITE);
@@ -231,7 +212,7 @@ static void forked(void)
 	close(shared);
 	close(last[0]);
 	close(last[1]);
-	wait_for(child);
+	wait_child(child);
 	while (!load(ERRORS))
 		;
 	stop();

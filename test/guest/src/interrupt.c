@@ -147,26 +147,20 @@ static void timer(void)
 	check(!came(TIMER, SHORT), "the cause is gone");
 }
 
-#define fails(call, error)                                                     \
-	do {                                                                   \
-		errno = 0;                                                     \
-		check((long)(call) == -1 && errno == (error), "%s", strerror(errno)); \
-	} while (0)
-
 static void errors(void)
 {
 	void *volatile nowhere = (void *)8;
 	uint32_t word[2] = { 2, 0 };
 	int idle = open_interrupt(LEVEL, O_NONBLOCK);
 
-	fails(read(idle, word, 8), EINVAL);
-	fails(read(idle, word, 2), EINVAL);
-	fails(write(idle, word, 8), EINVAL);
-	fails(write(idle, word, 4), EINVAL);
-	fails(write(idle, nowhere, 4), EFAULT);
-	fails(read(idle, word, 4), EAGAIN);
-	fails(lseek(idle, 0, SEEK_SET), ESPIPE);
-	fails(pread(idle, word, 4, 0), ESPIPE);
+	expect_errno(read(idle, word, 8), EINVAL);
+	expect_errno(read(idle, word, 2), EINVAL);
+	expect_errno(write(idle, word, 8), EINVAL);
+	expect_errno(write(idle, word, 4), EINVAL);
+	expect_errno(write(idle, nowhere, 4), EFAULT);
+	expect_errno(read(idle, word, 4), EAGAIN);
+	expect_errno(lseek(idle, 0, SEEK_SET), ESPIPE);
+	expect_errno(pread(idle, word, 4, 0), ESPIPE);
 	close(idle);
 }
 

@@ -9,51 +9,27 @@
 #define _GNU_SOURCE
 #include <linux/aio_abi.h>
 #include <linux/fs.h>
-#include <linux/io_uring.h>
 #include <stdbool.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
-#include "check.h"
+#include "uring.h"
 
 #define BYTES (3 << 20)
 
 static int fd;
 static uint8_t *out, *in;
 
-static uint64_t copied_bytes(void)
+static long long copied_bytes(void)
 {
-	FILE *file = fopen("/sys/kernel/debug/litepcie/copied_bytes", "r");
-	unsigned long long bytes = 0;
-
-	check(file && fscanf(file, "%llu", &bytes) == 1, "no debugfs");
-	fclose(file);
-	return bytes;
+	return number_in("/sys/kernel/debug/litepcie/copied_bytes");
 }
 
 /* One call through io_uring, in the registered buffer `index`. */
-static int fixed_call(int ring, struct io_uring_params *p, bool writes, uint8_t *memory, unsigned int index,
-		      size_t bytes, off_t place)
+static int fixed_call(struct uring *ring, int opcode, uint8_t *memory, unsigned int index, size_t bytes, off_t place)
 {
-	size_t ring_bytes = p->cq_off.cqes + p->cq_entries * sizeof(struct io_uring_cqe);
-	uint8_t *rings = mmap(NULL, ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQ_RING);
-	struct io_uring_sqe *entries = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQES);
-	unsigned int *tail, *head;
-	int result;
-
-	check(rings != MAP_FAILED && entries != MAP_FAILED, "%s", strerror(errno));
-	entries[0] = (struct io_uring_sqe){ .opcode = writes ? IORING_OP_WRITE_FIXED : IORING_OP_READ_FIXED, .fd = fd,
-		.addr = (uintptr_t)memory, .len = bytes, .off = place, .buf_index = index };
-	tail = (unsigned int *)(rings + p->sq_off.tail);
-	((unsigned int *)(rings + p->sq_off.array))[*tail % p->sq_entries] = 0;
-	__atomic_store_n(tail, *tail + 1, __ATOMIC_RELEASE);
-	check(syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) == 1, "%s", strerror(errno));
-	head = (unsigned int *)(rings + p->cq_off.head);
-	result = ((struct io_uring_cqe *)(rings + p->cq_off.cqes))[*head % p->cq_entries].res;
-	__atomic_store_n(head, *head + 1, __ATOMIC_RELEASE);
-	munmap(rings, ring_bytes);
-	munmap(entries, 4096);
-	return result;
+	uring_put(ring, (struct io_uring_sqe){ .opcode = opcode, .fd = fd, .addr = (uintptr_t)memory, .len = bytes,
+					       .off = place, .buf_index = index });
+	uring_enter(ring, 1, 1);
+	return uring_take(ring).res;
 }
 
 static void fixed(void)
@@ -63,27 +39,26 @@ static void fixed(void)
 		{ 3, 1 << 20, 1 }, { 17, (2 << 20) + 4099, 100 }, { 0, BYTES, 0 },
 	};
 	struct iovec buffers[] = { { out, BYTES }, { in, BYTES } };
-	struct io_uring_params p = { 0 };
-	int ring = syscall(SYS_io_uring_setup, 4, &p);
-	uint64_t copied = copied_bytes();
+	long long copied = copied_bytes();
+	struct uring ring;
 
-	check(ring >= 0, "%s", strerror(errno));
-	check(!syscall(SYS_io_uring_register, ring, IORING_REGISTER_BUFFERS, buffers, 2), "%s", strerror(errno));
+	uring_open(&ring, 4, 0);
+	check(!syscall(SYS_io_uring_register, ring.fd, IORING_REGISTER_BUFFERS, buffers, 2), "%s", strerror(errno));
 	for (unsigned int i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		size_t offset = calls[i].offset, bytes = calls[i].bytes;
 		int moved;
 
 		fill(out, BYTES, i);
 		memset(in, GUARD_VALUE, BYTES);
-		moved = fixed_call(ring, &p, true, out + offset, 0, bytes, calls[i].place);
+		moved = fixed_call(&ring, IORING_OP_WRITE_FIXED, out + offset, 0, bytes, calls[i].place);
 		check(moved == (int)bytes, "write %u: %d", i, moved);
-		moved = fixed_call(ring, &p, false, in + offset, 1, bytes, calls[i].place);
+		moved = fixed_call(&ring, IORING_OP_READ_FIXED, in + offset, 1, bytes, calls[i].place);
 		check(moved == (int)bytes, "read %u: %d", i, moved);
 		check_value(in, GUARD_VALUE, offset, "before");
 		check_bytes(in + offset, out + offset, bytes, "fixed");
 		check_value(in + offset + bytes, GUARD_VALUE, BYTES - offset - bytes, "after");
 	}
-	check(copied_bytes() == copied, "%llu bytes were copied", (unsigned long long)(copied_bytes() - copied));
+	check(copied_bytes() == copied, "%lld bytes were copied", copied_bytes() - copied);
 }
 
 static long long vector_call(aio_context_t context, bool writes, struct iovec *pieces, unsigned int count, off_t place)
@@ -108,7 +83,7 @@ static void vector(void)
 		{ page, 100 }, /* one short piece at the end is pinned too */
 	};
 	aio_context_t context = 0;
-	uint64_t copied = copied_bytes();
+	long long copied = copied_bytes();
 
 	check(!syscall(SYS_io_setup, 4, &context), "%s", strerror(errno));
 	for (unsigned int row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
@@ -131,7 +106,7 @@ static void vector(void)
 			check_value((uint8_t *)from[i].iov_base + from[i].iov_len, GUARD_VALUE, 333, "gap");
 		}
 	}
-	check(copied_bytes() == copied, "%llu bytes were copied", (unsigned long long)(copied_bytes() - copied));
+	check(copied_bytes() == copied, "%lld bytes were copied", copied_bytes() - copied);
 }
 
 int main(int argc, char **argv)

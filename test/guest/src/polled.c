@@ -11,71 +11,43 @@
  *        polled killed   leaves calls, and is killed
  */
 #define _GNU_SOURCE
-#include <linux/io_uring.h>
 #include <signal.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include "check.h"
+#include "uring.h"
 
 #define DEPTH 32
 #define SLOT (1 << 16)
 
-static int fd, ring;
+static int fd;
 static uint8_t *memory;
-static unsigned int *sq, *cq;
-static struct io_uring_params p;
-static struct io_uring_sqe *entries;
+static struct uring ring;
 
 static void set_up(void)
 {
 	fd = open(DEVICE, O_RDWR | O_DIRECT);
 	check(fd >= 0, "%s", strerror(errno));
-	p.flags = IORING_SETUP_IOPOLL;
-	ring = syscall(SYS_io_uring_setup, DEPTH, &p);
-	check(ring >= 0, "%s", strerror(errno));
-	sq = mmap(NULL, p.sq_off.array + p.sq_entries * 4, PROT_READ | PROT_WRITE, MAP_SHARED, ring,
-		  IORING_OFF_SQ_RING);
-	cq = mmap(NULL, p.cq_off.cqes + p.cq_entries * sizeof(struct io_uring_cqe), PROT_READ | PROT_WRITE, MAP_SHARED,
-		  ring, IORING_OFF_CQ_RING);
-	entries = mmap(NULL, p.sq_entries * sizeof(*entries), PROT_READ | PROT_WRITE, MAP_SHARED, ring,
-		       IORING_OFF_SQES);
-	check(sq != MAP_FAILED && cq != MAP_FAILED && entries != MAP_FAILED, "%s", strerror(errno));
-	memory = mmap(NULL, DEPTH * SLOT * 2, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	check(memory != MAP_FAILED, "%s", strerror(errno));
+	uring_open(&ring, DEPTH, IORING_SETUP_IOPOLL);
+	memory = zeroed(DEPTH * SLOT * 2);
 	memset(memory, 1, DEPTH * SLOT * 2);
 }
 
 static void start(unsigned int opcode, uint8_t *at, unsigned int bytes, off_t offset)
 {
-	unsigned int *tail = &sq[p.sq_off.tail / 4], slot = *tail & (p.sq_entries - 1);
-
-	entries[slot] = (struct io_uring_sqe){ .opcode = opcode, .fd = fd, .addr = (uintptr_t)at, .len = bytes,
-					       .off = offset, .user_data = bytes };
-	sq[p.sq_off.array / 4 + slot] = slot;
-	__atomic_store_n(tail, *tail + 1, __ATOMIC_RELEASE);
+	uring_put(&ring, (struct io_uring_sqe){ .opcode = opcode, .fd = fd, .addr = (uintptr_t)at, .len = bytes,
+						.off = offset, .user_data = bytes });
 }
 
 static void enter(unsigned int new, unsigned int least)
 {
-	long taken = syscall(SYS_io_uring_enter, ring, new, least, least ? IORING_ENTER_GETEVENTS : 0, NULL, 0);
-
-	check(taken == (long)new, "%ld: %s", taken, strerror(errno));
+	uring_enter(&ring, new, least);
 }
 
 /* Takes `count` ends; each has its bytes, or -`error` if that is not 0. */
 static void take(unsigned int count, int error)
 {
-	unsigned int *head = &cq[p.cq_off.head / 4], *tail = &cq[p.cq_off.tail / 4];
+	while (count--) {
+		struct io_uring_cqe end = uring_take(&ring);
 
-	while (count) {
-		struct io_uring_cqe *end = (void *)((uint8_t *)cq + p.cq_off.cqes);
-
-		while (*head == __atomic_load_n(tail, __ATOMIC_ACQUIRE))
-			enter(0, 1);
-		end += *head & (p.cq_entries - 1);
-		check(end->res == (int)end->user_data || (error && end->res == -error), "ended with %d", end->res);
-		__atomic_store_n(head, *head + 1, __ATOMIC_RELEASE);
-		count--;
+		check(end.res == (int)end.user_data || (error && end.res == -error), "ended with %d", end.res);
 	}
 }
 
@@ -148,14 +120,14 @@ static void left(void)
 	for (unsigned int i = 0; i < 20; i++) {
 		start(IORING_OP_READ, memory, 1, 0);
 		enter(1, 0);
-		/* An alarm ends the test: the watchdog would end the call after timeout_ms. */
-		alarm(5);
+		/* An alarm ends the test before the watchdog would end the call, after timeout_ms. */
+		alarm(50);
 		check(pread(other, &byte, 1, 0) == 1 && pwrite(other, &byte, 1, 0) == 1, "%s", strerror(errno));
 		alarm(0);
 		take(1, 0);
 	}
 	leave();
-	alarm(5);
+	alarm(50);
 	check(pread(other, &byte, 1, 0) == 1 && pwrite(other, &byte, 1, 0) == 1, "%s", strerror(errno));
 	alarm(0);
 	take(DEPTH, 0);

@@ -10,17 +10,14 @@
  */
 #define _GNU_SOURCE
 #include <linux/aio_abi.h>
-#include <linux/io_uring.h>
 #include <linux/litepcie.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include "check.h"
+#include "uring.h"
 
 #define CALL_BYTES (4 << 20)
 #define CALLS 64
@@ -53,14 +50,9 @@ static uint64_t card_bytes(void)
 	return bytes;
 }
 
-static long pinned_pages(void)
+static long long pinned_pages(void)
 {
-	FILE *file = fopen("/sys/kernel/debug/litepcie/pinned_pages", "r");
-	long pages = -1;
-
-	check(file && fscanf(file, "%ld", &pages) == 1, "no debugfs");
-	fclose(file);
-	return pages;
+	return number_in("/sys/kernel/debug/litepcie/pinned_pages");
 }
 
 static void nonblocking(bool on)
@@ -129,7 +121,7 @@ static void bound(void)
 
 	/* One call may have ended during the submission of the next ones. */
 	check(count <= FILE_LIMIT / CALL_BYTES + 1, "%u calls of 4 MiB were queued", count);
-	check(pinned_pages() <= FILE_LIMIT / 4096, "%ld pages are pinned", pinned_pages());
+	check(pinned_pages() <= FILE_LIMIT / 4096, "%lld pages are pinned", pinned_pages());
 	empty_queue(count);
 	for (unsigned int i = 0; i < count; i++)
 		check(results[i] == CALL_BYTES, "call %u: %lld", i, results[i]);
@@ -209,26 +201,13 @@ static void closing(void)
 /* As fill_queue(), with io_uring. */
 static void fill_uring(void)
 {
-	struct io_uring_params p = { 0 };
-	struct io_uring_sqe *entries;
-	unsigned int *ring;
-	int uring = syscall(SYS_io_uring_setup, CALLS, &p);
+	struct uring ring;
 
-	check(uring >= 0, "%s", strerror(errno));
-	ring = mmap(NULL, p.sq_off.array + CALLS * 4, PROT_READ | PROT_WRITE, MAP_SHARED, uring,
-		    IORING_OFF_SQ_RING);
-	entries = mmap(NULL, CALLS * sizeof(*entries), PROT_READ | PROT_WRITE, MAP_SHARED, uring,
-		       IORING_OFF_SQES);
-	check(ring != MAP_FAILED && entries != MAP_FAILED, "%s", strerror(errno));
-	for (unsigned int i = 0; i < CALLS; i++) {
-		entries[i] = (struct io_uring_sqe){ .opcode = IORING_OP_READ, .fd = fd,
-			.addr = (uintptr_t)buffer, .len = CALL_BYTES,
-			.off = (uint64_t)(i % 8) * CALL_BYTES };
-		ring[p.sq_off.array / 4 + i] = i;
-	}
-	__atomic_store_n(&ring[p.sq_off.tail / 4], CALLS, __ATOMIC_RELEASE);
-	check(syscall(SYS_io_uring_enter, uring, CALLS, 0, 0, NULL, 0) == CALLS, "%s",
-	      strerror(errno));
+	uring_open(&ring, CALLS, 0);
+	for (unsigned int i = 0; i < CALLS; i++)
+		uring_put(&ring, (struct io_uring_sqe){ .opcode = IORING_OP_READ, .fd = fd, .addr = (uintptr_t)buffer,
+							.len = CALL_BYTES, .off = (uint64_t)(i % 8) * CALL_BYTES });
+	uring_enter(&ring, CALLS, 0);
 }
 
 /* A process is killed with a full queue: the card moves only what it had. */
@@ -294,6 +273,8 @@ static void ahead(unsigned int count)
 
 int main(int argc, char **argv)
 {
+	static const struct test tests[] = { { "bound", bound }, { "nowait", nowait }, { "signal", interrupted },
+					     { "cancel", cancel }, { "close", closing } };
 	const char *how = argc > 1 ? argv[1] : "";
 
 	fd = open_device();
@@ -308,15 +289,8 @@ int main(int argc, char **argv)
 	if (!strcmp(how, "killed-uring"))
 		killed(fill_uring);
 	check(!syscall(SYS_io_setup, CALLS, &context), "%s", strerror(errno));
-	if (!strcmp(how, "bound"))
-		bound();
-	if (!strcmp(how, "nowait"))
-		nowait();
-	if (!strcmp(how, "signal"))
-		interrupted();
-	if (!strcmp(how, "cancel"))
-		cancel();
-	if (!strcmp(how, "close"))
-		closing();
+	for (unsigned int i = 0; i < sizeof(tests) / sizeof(*tests); i++)
+		if (!strcmp(how, tests[i].name))
+			tests[i].run();
 	finish(how);
 }

@@ -56,8 +56,7 @@ int main(int argc, char **argv)
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
 	check(!sigprocmask(SIG_BLOCK, &set, NULL), "%s", strerror(errno));
-	buffer = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	check(buffer != MAP_FAILED, "%s", strerror(errno));
+	buffer = zeroed(BYTES);
 	/* The first requests of a long call are with the card when a page does not come. */
 	if (!strcmp(how, "read") || !strcmp(how, "write"))
 		memset(buffer, 0x3c, BYTES - (1 << 20));

@@ -36,8 +36,7 @@ int main(int argc, char **argv)
 
 	check(argc == 2, "usage: stalled_ioctl COMMAND");
 	fd = open_device();
-	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	check(page != MAP_FAILED, "%s", strerror(errno));
+	page = zeroed(4096);
 	events.fd = syscall(SYS_userfaultfd, O_CLOEXEC);
 	check(events.fd >= 0 && !ioctl(events.fd, UFFDIO_API, &api), "%s", strerror(errno));
 	area.range = (struct uffdio_range){ (uintptr_t)page, 4096 };

@@ -35,12 +35,6 @@ static void store(off_t offset, uint32_t value)
 	check(pwrite(fd, &value, 4, offset) == 4, "%#lx: %s", (long)offset, strerror(errno));
 }
 
-#define fails(call, error)                                                     \
-	do {                                                                   \
-		errno = 0;                                                     \
-		check((long)(call) == -1 && errno == (error), "%s", strerror(errno)); \
-	} while (0)
-
 static void registers(void)
 {
 	store(OPERAND, 0x12345678);
@@ -69,22 +63,22 @@ static void errors(void)
 	int reader = open(USER, O_RDONLY);
 	void *volatile nowhere = (void *)8;
 
-	fails(pread(fd, word, 4, 2), EINVAL);
-	fails(pread(fd, word, 6, 0), EINVAL);
-	fails(pwrite(fd, word, 1, 0), EINVAL);
-	fails(pread(fd, word, 4, -4), EINVAL);
-	fails(pwrite(reader, word, 4, 0), EBADF);
-	fails(pread(fd, nowhere, 4, 0), EFAULT);
-	fails(pwrite(fd, nowhere, 4, 0), EFAULT);
-	fails(ioctl(fd, 0, 0), ENOTTY);
+	expect_errno(pread(fd, word, 4, 2), EINVAL);
+	expect_errno(pread(fd, word, 6, 0), EINVAL);
+	expect_errno(pwrite(fd, word, 1, 0), EINVAL);
+	expect_errno(pread(fd, word, 4, -4), EINVAL);
+	expect_errno(pwrite(reader, word, 4, 0), EBADF);
+	expect_errno(pread(fd, nowhere, 4, 0), EFAULT);
+	expect_errno(pwrite(fd, nowhere, 4, 0), EFAULT);
+	expect_errno(ioctl(fd, 0, 0), ENOTTY);
 	check(pread(fd, word, 8, BYTES) == 0, "end");
 	check(pread(fd, word, 8, BYTES + (1l << 32)) == 0, "end");
-	fails(pwrite(fd, word, 4, BYTES), ENOSPC);
+	expect_errno(pwrite(fd, word, 4, BYTES), ENOSPC);
 	check(pread(fd, word, 0, 0) == 0, "nothing");
 	/* No slave answers: each call fails, and the next one works. */
-	fails(pread(fd, word, 4, NOTHING), EIO);
+	expect_errno(pread(fd, word, 4, NOTHING), EIO);
 	load(RAM);
-	fails(pwrite(fd, word, 4, NOTHING), EIO);
+	expect_errno(pwrite(fd, word, 4, NOTHING), EIO);
 	load(RAM);
 	/* What was moved before the error is returned. */
 	check(pread(fd, word, 1024, RAM + RAM_BYTES - 256) == 256, "%s", strerror(errno));
@@ -110,9 +104,9 @@ static void mappings(void)
 	core[OPERAND / 4] = 1;
 	check(core[RESULT / 4] == ~1u, "%08x", core[RESULT / 4]);
 	check(core[NOTHING / 4] == ~0u, "%08x", core[NOTHING / 4]);
-	fails(map(0, BYTES + 4096), EINVAL);
-	fails(map(BYTES, 4096), EINVAL);
-	fails(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0), EINVAL);
+	expect_errno(map(0, BYTES + 4096), EINVAL);
+	expect_errno(map(BYTES, 4096), EINVAL);
+	expect_errno(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0), EINVAL);
 }
 
 static void bus_error(int number)

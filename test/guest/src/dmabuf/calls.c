@@ -68,14 +68,9 @@ void buffer_end(struct buffer *b)
 int counted(const char *what)
 {
 	char path[80];
-	FILE *file;
-	int value;
 
 	snprintf(path, sizeof(path), "/sys/module/exporter/parameters/%s", what);
-	file = fopen(path, "r");
-	check(file && fscanf(file, "%d", &value) == 1, "%s", path);
-	fclose(file);
-	return value;
+	return number_in(path);
 }
 
 int attach(int fd, struct buffer *b)

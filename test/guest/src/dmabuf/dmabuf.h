@@ -10,14 +10,6 @@
 #include "../../exporter/exporter.h"
 #include "../check.h"
 
-#define expect_errno(call, code)                                                                                       \
-	do {                                                                                                           \
-		errno = 0;                                                                                             \
-		long result_ = (call);                                                                                 \
-		check(result_ == -1 && errno == (code), "returned %ld, errno %d (%s), expected %s", result_, errno,    \
-		      strerror(errno), #code);                                                                         \
-	} while (0)
-
 struct buffer {
 	int fd;
 	size_t bytes;

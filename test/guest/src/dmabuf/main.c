@@ -120,7 +120,7 @@ static void fence(void)
 	usleep(200000);
 	check(!waitpid(child, &status, WNOHANG), "the move did not wait for the fence");
 	check(!ioctl(control, EXPORTER_SIGNAL), "%s", strerror(errno));
-	check(waitpid(child, &status, 0) == child && !status, "status %#x", status);
+	wait_child(child);
 	check(move(nonblock, &same, LITEPCIE_WRITER, 0, 0, 100) == 100, "%s", strerror(errno));
 	close(nonblock);
 	close(control);
@@ -220,11 +220,8 @@ static void unbind(void)
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(void);
-	} parts[] = { { "moves", moves }, { "refused", refused }, { "fence", fence }, { "cancel", cancel },
-		      { "close", closed }, { "unbind", unbind } };
+	static const struct test parts[] = { { "moves", moves },   { "refused", refused }, { "fence", fence },
+					     { "cancel", cancel }, { "close", closed },	   { "unbind", unbind } };
 
 	check(argc == 3, "usage: dmabuf exporter|udmabuf PART");
 	exporter = !strcmp(argv[1], "exporter");

@@ -147,8 +147,7 @@ int main(int argc, char **argv)
 	check(argc == 2, "usage: fail_nth PATH");
 	path = path_of(argv[1]);
 	check(path, "there is no path %s", argv[1]);
-	memory = mmap(NULL, 2 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	check(memory != MAP_FAILED, "%s", strerror(errno));
+	memory = zeroed(2 * MIB);
 	configure();
 	for (int pages = 0; pages < 2; pages++) {
 		select_kind(pages);

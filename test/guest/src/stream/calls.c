@@ -11,11 +11,10 @@
 static const unsigned int sizes[] = { 1, 2, 3, 63, 64, 65, 255, 256, 257, 4095, 4096, 4097,
 				      65535, 65536, 65537, 131072, 200001, 1 };
 
-static void packets(char **argv)
+static void packets(void)
 {
 	int fd = open_stream(O_RDWR);
 
-	(void)argv;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		send_packet(fd, sizes[i], i);
 		expect_packet(fd, sizes[i], i);
@@ -28,14 +27,13 @@ static void packets(char **argv)
 }
 
 /* Each size of a buffer and of the ring that differs, with a packet of exactly one buffer. */
-static void shapes(char **argv)
+static void shapes(void)
 {
 	static const struct {
 		unsigned int depth, bytes;
 	} shapes[] = { { 2, 64 },   { 1024, 64 },	{ 2, 65 },    { 4, 4096 },
 		       { 8, 4097 }, { 2, 1 << 20 }, { 16, 1 << 20 }, { 1024, 16384 } };
 
-	(void)argv;
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
 		int fd = open_stream(O_RDWR);
 
@@ -61,7 +59,7 @@ static ssize_t write_with_header(int fd, const uint8_t *bytes, unsigned int leng
 	return n < 0 ? n : n - (ssize_t)sizeof(header);
 }
 
-static void headers(char **argv)
+static void headers(void)
 {
 	struct litepcie_stream_header header;
 	uint8_t sent[3000], got[3000];
@@ -69,7 +67,6 @@ static void headers(char **argv)
 	size_t have = 0;
 	ssize_t n;
 
-	(void)argv;
 	set_up(fd, LITEPCIE_READER, 0, 0, LITEPCIE_STREAM_HEADERS);
 	set_up(fd, LITEPCIE_WRITER, 0, 0, LITEPCIE_STREAM_HEADERS);
 	fill(sent, sizeof(sent), 7);
@@ -99,14 +96,14 @@ static void headers(char **argv)
 	check(read_with_header(fd, &header, got, 100) == 9 && !header.flags, "nine bytes");
 }
 
-static void nonblock(char **argv)
+static void nonblock(void)
 {
 	struct litepcie_stream_setup whole = { .size = sizeof(whole), .direction = LITEPCIE_WRITER,
 					       .flags = LITEPCIE_STREAM_SET_FLUSH };
 	int fd = open_stream(O_RDWR | O_NONBLOCK);
 	struct iovec piece = { malloc(65536), 65536 };
 	size_t given = 0, got = 0;
-	int ms = argv[0] ? atoi(argv[0]) : 1000; /* that a slow card takes for a buffer at most */
+	int ms = arguments[0] ? atoi(arguments[0]) : 1000; /* that a slow card takes for a buffer at most */
 	ssize_t n;
 
 	/* A slow link needs longer for a buffer than the flush lets it wait, which would end some half full. */
@@ -130,11 +127,10 @@ static void nonblock(char **argv)
 	check(preadv2(fd, &piece, 1, -1, RWF_NOWAIT) == -1 && errno == EAGAIN, "empty");
 }
 
-static void exclusive(char **argv)
+static void exclusive(void)
 {
 	int reads = open_stream(O_RDONLY), writes = open_stream(O_WRONLY), fd;
 
-	(void)argv;
 	check(open(STREAM, O_RDONLY) == -1 && errno == EBUSY, "a second one that reads");
 	check(open(STREAM, O_WRONLY) == -1 && errno == EBUSY, "a second one that writes");
 	check(open(STREAM, O_RDWR) == -1 && errno == EBUSY, "a second one that does both");
@@ -156,12 +152,11 @@ static int setup_errno(int fd, struct litepcie_stream_setup setup)
 	return ioctl(fd, LITEPCIE_IOC_STREAM_SETUP, &setup) ? errno : 0;
 }
 
-static void settings(char **argv)
+static void settings(void)
 {
 	struct litepcie_stream_setup now;
 	int fd = open_stream(O_RDWR), one = -1;
 
-	(void)argv;
 #define S(...) setup_errno(fd, (struct litepcie_stream_setup){ __VA_ARGS__ })
 	check(S(.depth = 3) == EINVAL && S(.depth = 1) == EINVAL && S(.depth = 2048) == EINVAL, "depth");
 	check(S(.buffer_bytes = 63) == EINVAL && S(.buffer_bytes = (1 << 20) + 1) == EINVAL, "buffer");
@@ -189,13 +184,12 @@ static void settings(char **argv)
 }
 
 /* Without an end and without a full buffer, data comes after the time of the flush. */
-static void flush(char **argv)
+static void flush(void)
 {
 	struct litepcie_stream_header header;
 	uint8_t bytes[8] = "goes on", got[100];
 	int fd = open_stream(O_RDWR);
 
-	(void)argv;
 	set_up(fd, LITEPCIE_READER, 0, 0, LITEPCIE_STREAM_HEADERS);
 	set_up(fd, LITEPCIE_WRITER, 0, 0, LITEPCIE_STREAM_HEADERS);
 	/* A beat of 16 bytes leaves the card's reader when it is whole. */
@@ -213,12 +207,11 @@ static void flush(char **argv)
 }
 
 /* A page that is not there: nothing is lost, and nothing is written. */
-static void fault(char **argv)
+static void fault(void)
 {
 	uint8_t *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int fd = open_stream(O_RDWR);
 
-	(void)argv;
 	check(page != MAP_FAILED && !munmap(page + 4096, 4096), "%s", strerror(errno));
 	check(write(fd, page, 8192) == -1 && errno == EFAULT, "%s", strerror(errno));
 	check(read(fd, NULL, 0) == 0 && write(fd, NULL, 0) == 0, "no bytes");
@@ -243,13 +236,12 @@ static void *writer(void *fd)
 }
 
 /* Random sizes, and stalls on both sides. */
-static void random_sizes(char **argv)
+static void random_sizes(void)
 {
 	uint32_t seed = 1, stall = 7;
 	int fd = open_stream(O_RDWR);
 	pthread_t thread;
 
-	(void)argv;
 	set_up(fd, LITEPCIE_WRITER, 16, 8192, 0);
 	set_up(fd, LITEPCIE_READER, 16, 3000, 0);
 	check(!pthread_create(&thread, NULL, writer, &fd), "thread");
@@ -263,7 +255,7 @@ static void random_sizes(char **argv)
 	check(!pthread_join(thread, NULL), "join");
 }
 
-static void aio(char **argv)
+static void aio(void)
 {
 	static uint8_t bytes[4][5000], got[4][5000];
 	struct iocb blocks[8], *list[8];
@@ -271,7 +263,6 @@ static void aio(char **argv)
 	aio_context_t context = 0;
 	int fd = open_stream(O_RDWR);
 
-	(void)argv;
 	check(!syscall(SYS_io_setup, 8, &context), "%s", strerror(errno));
 	for (unsigned int i = 0; i < 8; i++) {
 		unsigned int n = i % 4;

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 /* Waits for data; says when it does. Prints the errno that ends it. usage: stream waits read|poll|map */
-static void waits(char **argv)
+static void waits(void)
 {
 	int fd = open_stream(O_RDWR);
 	struct pollfd p = { fd, POLLIN, 0 };
@@ -18,11 +18,11 @@ static void waits(char **argv)
 	expect_packet(fd, 10, 1);
 	printf("waits\n");
 	fflush(stdout);
-	if (!strcmp(argv[0], "read"))
+	if (!strcmp(arguments[0], "read"))
 		n = read(fd, &byte, 1);
 	else
 		check(poll(&p, 1, -1) == 1, "%s", strerror(errno));
-	if (n >= 0 && strcmp(argv[0], "read")) {
+	if (n >= 0 && strcmp(arguments[0], "read")) {
 		check(p.revents & POLLERR, "events %x", p.revents);
 		printf("events:%s%s\n", p.revents & POLLERR ? " error" : "", p.revents & POLLHUP ? " hang-up" : "");
 		n = read(fd, &byte, 1);
@@ -43,14 +43,13 @@ static void waits(char **argv)
 }
 
 /* A program that has the ring mapped gets SIGBUS when the card is gone. */
-static void mapped(char **argv)
+static void mapped(void)
 {
 	struct litepcie_stream_info info;
 	struct pollfd p = { .events = POLLIN };
 	int status, fd = open_stream(O_RDWR);
 	volatile uint8_t *page;
 
-	(void)argv;
 	info = info_of(fd, LITEPCIE_WRITER);
 	page = mmap(NULL, info.map_bytes, PROT_READ, MAP_SHARED, fd, info.map_offset);
 	check(page != MAP_FAILED && page[info.buffers_offset] == 0, "%s", strerror(errno));
@@ -66,12 +65,11 @@ static void mapped(char **argv)
 }
 
 /* Unread data is dropped by close(), and counted; the next file begins anew. */
-static void closing(char **argv)
+static void closing(void)
 {
 	unsigned long long lost = counter("writer", "lost_bytes"), cuts = counter("writer", "cuts");
 	int fd = open_stream(O_RDWR);
 
-	(void)argv;
 	send_packet(fd, 5000, 1);
 	await(fd, POLLIN);
 	expect_packet(fd, 5000, 1);
@@ -88,13 +86,12 @@ static void closing(char **argv)
 }
 
 /* Killed in the middle of a packet, with everything full. */
-static void killed(char **argv)
+static void killed(void)
 {
 	unsigned long long lost = counter("reader", "lost_bytes");
 	int fd, status;
 	pid_t child;
 
-	(void)argv;
 	for (unsigned int i = 0; i < 3; i++) {
 		child = fork();
 		if (!child) {
@@ -120,13 +117,12 @@ static void nothing(int number)
 	(void)number;
 }
 
-static void signals(char **argv)
+static void signals(void)
 {
 	struct sigaction action = { .sa_handler = nothing };
 	int fd = open_stream(O_RDWR);
 	uint8_t byte;
 
-	(void)argv;
 	check(!sigaction(SIGALRM, &action, NULL), "%s", strerror(errno));
 	alarm(1);
 	check(read(fd, &byte, 1) == -1 && errno == EINTR, "%s", strerror(errno));
@@ -135,12 +131,11 @@ static void signals(char **argv)
 }
 
 /* Sends and checks packets until an error that a fault of the link causes; prints it. */
-static void until_error(char **argv)
+static void until_error(void)
 {
 	uint8_t bytes[20000];
 	int fd = open_stream(O_RDWR | O_NONBLOCK), error = 0;
 
-	(void)argv;
 	fill(bytes, sizeof(bytes), 1);
 	for (unsigned int i = 0; i < 100000 && !error; i++) {
 		struct pollfd p = { fd, POLLIN | POLLOUT, 0 };

@@ -3,6 +3,8 @@
 /* usage: stream TEST [ARGUMENT ...] */
 #include "stream.h"
 
+char **arguments;
+
 int open_stream(int flags)
 {
 	int fd = open(STREAM, flags);
@@ -109,15 +111,10 @@ void resync(void)
 
 unsigned long long counter(const char *direction, const char *name)
 {
-	char path[128], line[32] = "";
-	FILE *f;
+	char path[128];
 
-	snprintf(path, sizeof(path), "/sys/class/litepcie_stream/litepcie0_stream0/%s/%s",
-		 direction, name);
-	f = fopen(path, "r");
-	check(f && fgets(line, sizeof(line), f), "%s", path);
-	fclose(f);
-	return strtoull(line, NULL, 10);
+	snprintf(path, sizeof(path), "/sys/class/litepcie_stream/litepcie0_stream0/%s/%s", direction, name);
+	return number_in(path);
 }
 
 int main(int argc, char **argv)
@@ -128,7 +125,8 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < 5; i++)
 		for (const struct test *t = tables[i]; t->name; t++)
 			if (!strcmp(t->name, argv[1])) {
-				t->run(argv + 2);
+				arguments = argv + 2;
+				t->run();
 				finish(argv[1]);
 			}
 	check(0, "no test %s", argv[1]);

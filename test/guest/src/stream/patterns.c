@@ -92,10 +92,10 @@ static void set_width(const char *bits)
 }
 
 /* usage: stream source read|map MEBIBYTES BITS */
-static void source(char **argv)
+static void source(void)
 {
-	uint64_t left = strtoull(argv[1], NULL, 0) << 20, total = left, calls = 0, full = 0;
-	int fd = open_pattern(O_RDONLY), map = !strcmp(argv[0], "map");
+	uint64_t left = strtoull(arguments[1], NULL, 0) << 20, total = left, calls = 0, full = 0;
+	int fd = open_pattern(O_RDONLY), map = !strcmp(arguments[0], "map");
 	static uint8_t bytes[1 << 18];
 	struct litepcie_stream_header header;
 	struct litepcie_stream_ring *ring;
@@ -103,7 +103,7 @@ static void source(char **argv)
 	struct place place = { 0 };
 	double begin = now();
 
-	set_width(argv[2]);
+	set_width(arguments[2]);
 	set_up(fd, LITEPCIE_WRITER, 0, 0, LITEPCIE_STREAM_HEADERS);
 	info = info_of(fd, LITEPCIE_WRITER);
 	ring = mmap(NULL, info.map_bytes, PROT_READ, MAP_SHARED, fd, info.map_offset);
@@ -148,16 +148,16 @@ static void source(char **argv)
 	info = info_of(fd, LITEPCIE_WRITER);
 	check(full == (map ? 1 : ring->depth), "%llu calls for a full ring", (unsigned long long)full);
 	printf("%s: %llu calls for a full ring, %.1f calls/MiB, %.1f MiB/s of the guest's time, %llu overruns\n",
-	       argv[0], (unsigned long long)full, (double)calls / (total >> 20), (total >> 20) / (now() - begin),
+	       arguments[0], (unsigned long long)full, (double)calls / (total >> 20), (total >> 20) / (now() - begin),
 	       (unsigned long long)info.overruns);
 }
 
 /* Writes the pattern from beat 0 on. usage: stream check write|map MEBIBYTES BITS; prints the number of beats. */
-static void checker(char **argv)
+static void checker(void)
 {
-	uint64_t left = strtoull(argv[1], NULL, 0) << 20, total = left, calls = 0;
+	uint64_t left = strtoull(arguments[1], NULL, 0) << 20, total = left, calls = 0;
 	/* mmap() asks for a file that is open for reading too. */
-	int map = !strcmp(argv[0], "map"), fd = open_pattern(map ? O_RDWR : O_WRONLY);
+	int map = !strcmp(arguments[0], "map"), fd = open_pattern(map ? O_RDWR : O_WRONLY);
 	struct litepcie_stream_advance a = { .size = sizeof(a), .direction = LITEPCIE_READER };
 	struct litepcie_stream_ring *ring = NULL;
 	struct litepcie_stream_info info;
@@ -165,7 +165,7 @@ static void checker(char **argv)
 	uint32_t beat = 0, have;
 	double begin = now();
 
-	set_width(argv[2]);
+	set_width(arguments[2]);
 	info = info_of(fd, LITEPCIE_READER);
 	if (map)
 		ring = mmap(NULL, info.map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, info.map_offset);
@@ -204,7 +204,7 @@ static void checker(char **argv)
 		left -= have < left ? have : left;
 	}
 	check(!fsync(fd), "%s", strerror(errno));
-	printf("%s: %.1f calls/MiB, %.1f MiB/s of the guest's time\nbeats %u\n", argv[0],
+	printf("%s: %.1f calls/MiB, %.1f MiB/s of the guest's time\nbeats %u\n", arguments[0],
 	       (double)calls / (total >> 20), (total >> 20) / (now() - begin), beat);
 }
 
@@ -212,15 +212,15 @@ static void checker(char **argv)
  * Closes the source in the middle, at many moments: the next file goes on where the bytes end that the driver counted
  * as lost. usage: stream dropped TIMES BITS
  */
-static void dropped(char **argv)
+static void dropped(void)
 {
-	unsigned int times = strtoul(argv[0], NULL, 0);
+	unsigned int times = strtoul(arguments[0], NULL, 0);
 	struct litepcie_stream_header header;
 	static uint8_t bytes[1 << 16];
 	struct place place = { 0 };
 	uint64_t lost = 0, all = 0;
 
-	set_width(argv[1]);
+	set_width(arguments[1]);
 	for (unsigned int i = 0; i < times; i++) {
 		int fd = open_pattern(O_RDONLY);
 		uint64_t before = lost;
@@ -251,7 +251,7 @@ static void nothing(int number)
 }
 
 /* A signal ends close() while the card has not taken all. usage: stream interrupted BITS; prints written and lost. */
-static void interrupted(char **argv)
+static void interrupted(void)
 {
 	struct sigaction action = { .sa_handler = nothing };
 	struct itimerval soon = { .it_value.tv_usec = 1000 };
@@ -260,7 +260,7 @@ static void interrupted(char **argv)
 	uint64_t written = 0, lost;
 	ssize_t n;
 
-	set_width(argv[0]);
+	set_width(arguments[0]);
 	check(!sigaction(SIGALRM, &action, NULL), "%s", strerror(errno));
 	lost = info_of(fd, LITEPCIE_READER).lost_bytes;
 	for (uint32_t beat = 0;; beat++) {

@@ -77,13 +77,12 @@ static unsigned int empty_ring(struct ring *r, unsigned int got)
 	return count;
 }
 
-static void shared_rings(char **argv)
+static void shared_rings(void)
 {
 	int fd = open_stream(O_RDWR);
 	struct ring to, from;
 	unsigned int sent = 0, got = 0;
 
-	(void)argv;
 	set_up(fd, LITEPCIE_READER, 16, 5000, 0);
 	set_up(fd, LITEPCIE_WRITER, 16, 5000, 0);
 	to = map_ring(fd, LITEPCIE_READER);
@@ -104,14 +103,13 @@ static void shared_rings(char **argv)
 }
 
 /* What a program may write, and what it may not. */
-static void hostile(char **argv)
+static void hostile(void)
 {
 	int fd = open_stream(O_RDWR);
 	struct ring to, from;
 	uint32_t seed = 5, *slot;
 	uint8_t *bytes;
 
-	(void)argv;
 	set_up(fd, LITEPCIE_READER, 4, 4096, 0);
 	set_up(fd, LITEPCIE_WRITER, 4, 4096, 0);
 	to = map_ring(fd, LITEPCIE_READER);

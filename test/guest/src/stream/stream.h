@@ -18,10 +18,8 @@
 
 #define STREAM "/dev/litepcie0_stream0"
 
-struct test {
-	const char *name;
-	void (*run)(char **argv);
-};
+/* Of the command line, after the name of the test. */
+extern char **arguments;
 
 extern const struct test call_tests[], ring_tests[], loss_tests[], pattern_tests[], uring_tests[];
 

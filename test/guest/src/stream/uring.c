@@ -3,59 +3,25 @@
 /* io_uring on a stream: a read without data does not wait in the call; it ends when a packet comes. */
 #include "stream.h"
 
-#include <linux/io_uring.h>
-#include <sys/syscall.h>
+#include "../uring.h"
 
-static struct io_uring_params params;
-static unsigned char *rings;
+static struct uring ring;
 
-static unsigned int *word(unsigned int offset)
+static void submit(struct io_uring_sqe entry)
 {
-	return (unsigned int *)(rings + offset);
+	uring_put(&ring, entry);
+	uring_enter(&ring, 1, 0);
 }
 
-static void submit(int ring, struct io_uring_sqe *entries, struct io_uring_sqe entry)
-{
-	unsigned int tail = *word(params.sq_off.tail), place = tail % params.sq_entries;
-
-	entries[place] = entry;
-	word(params.sq_off.array)[place] = place;
-	__atomic_store_n(word(params.sq_off.tail), tail + 1, __ATOMIC_RELEASE);
-	check(syscall(SYS_io_uring_enter, ring, 1, 0, 0, NULL, 0) == 1, "%s", strerror(errno));
-}
-
-static unsigned int completed(void)
-{
-	return __atomic_load_n(word(params.cq_off.tail), __ATOMIC_ACQUIRE) - *word(params.cq_off.head);
-}
-
-static int result(int ring)
-{
-	unsigned int head = *word(params.cq_off.head);
-	struct io_uring_cqe *events = (struct io_uring_cqe *)(rings + params.cq_off.cqes);
-
-	while (!completed())
-		check(syscall(SYS_io_uring_enter, ring, 0, 1, IORING_ENTER_GETEVENTS, NULL, 0) == 0, "%s",
-		      strerror(errno));
-	__atomic_store_n(word(params.cq_off.head), head + 1, __ATOMIC_RELEASE);
-	return events[head % params.cq_entries].res;
-}
-
-static void uring(char **argv)
+static void uring(void)
 {
 	static uint8_t got[5000], sent[5000];
-	int fd = open_stream(O_RDWR), ring = syscall(SYS_io_uring_setup, 4, &params);
+	int fd = open_stream(O_RDWR);
 	struct io_uring_sqe reads = { .opcode = IORING_OP_READ, .fd = fd, .addr = (uintptr_t)got,
 				      .len = sizeof(got), .off = (uint64_t)-1 };
-	struct io_uring_sqe writes = reads, *entries;
+	struct io_uring_sqe writes = reads;
 
-	(void)argv;
-	check(ring >= 0 && params.features & IORING_FEAT_SINGLE_MMAP, "%s", strerror(errno));
-	rings = mmap(NULL, params.cq_off.cqes + params.cq_entries * sizeof(struct io_uring_cqe),
-		     PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQ_RING);
-	entries = mmap(NULL, params.sq_entries * sizeof(*entries), PROT_READ | PROT_WRITE, MAP_SHARED, ring,
-		       IORING_OFF_SQES);
-	check(rings != MAP_FAILED && entries != MAP_FAILED, "%s", strerror(errno));
+	uring_open(&ring, 4, 0);
 	writes.opcode = IORING_OP_WRITE;
 	writes.addr = (uintptr_t)sent;
 	for (unsigned int i = 0; i < 20; i++) {
@@ -63,11 +29,11 @@ static void uring(char **argv)
 
 		writes.len = 1 + i * 137;
 		fill(sent, writes.len, i);
-		submit(ring, entries, reads);
-		check(!completed(), "a read of nothing has ended");
-		submit(ring, entries, writes);
-		results[0] = result(ring);
-		results[1] = result(ring);
+		submit(reads);
+		check(!uring_ended(&ring), "a read of nothing has ended");
+		submit(writes);
+		results[0] = uring_take(&ring).res;
+		results[1] = uring_take(&ring).res;
 		check(results[0] == (int)writes.len && results[1] == (int)writes.len, "%d and %d of %u",
 		      results[0], results[1], writes.len);
 		check_bytes(got, sent, writes.len, "packet");
