@@ -51,17 +51,20 @@ def test_the_module_is_loaded(guest):
     assert guest.run("ls /dev/litepcie0").output == "/dev/litepcie0\n"
 
 
+@pytest.mark.full
 def test_a_payload_the_board_does_not_have(board, boot):
     with pytest.raises(GuestError, match="pcie_sizes: MPS 1024 is not supported by the board; the most is 512 bytes"):
         boot(board, mps=1024)
 
 
+@pytest.mark.full
 def test_without_the_module(board, boot):
     guest = boot(board, load=False)
     assert "litepcie" not in guest.run("lsmod").output
     assert guest.run("insmod /lib/modules/litepcie.ko && ls /dev/litepcie0").status == 0
 
 
+@pytest.mark.full
 def test_everything_at_once(board, boot):
     guest = boot(board, iommu=True, cpus=2, strict_writes=True, memory="1G",
         simulator_arguments=["--reorder", "--seed", "3"])
@@ -78,6 +81,7 @@ def test_the_death_of_the_simulator_is_said(board, boot):
         guest.run("sleep 60")
 
 
+@pytest.mark.full
 def test_a_simulator_killed_on_purpose(board, boot):
     def attempt():
         guest = boot(board)
@@ -118,6 +122,7 @@ def test_run_quotes_the_words_of_a_command(board, tmp_path):
     assert result.stdout == "two  words $HOME\n"
 
 
+@pytest.mark.full
 @pytest.mark.guest
 def test_run_says_when_it_took_too_long(board, tmp_path):
     result = subprocess.run(command("run", board, tmp_path, "--timeout", "0.5", "--", "sleep 60"),
@@ -140,7 +145,7 @@ def talk(fd, keys, wanted, seconds=120):
 @pytest.mark.guest
 @pytest.mark.parametrize("end, status",
     [(b"exit 4\r", 4), pytest.param(b"\x04", 0, marks=pytest.mark.full),
-        pytest.param(b"poweroff -f\r", 0, marks=pytest.mark.full), (b"\x1d", 0)])
+        pytest.param(b"poweroff -f\r", 0, marks=pytest.mark.full), pytest.param(b"\x1d", 0, marks=pytest.mark.full)])
 def test_shell_on_a_terminal(board, tmp_path, end, status):
     pid, fd = pty.fork()
     if pid == 0:
@@ -148,12 +153,9 @@ def test_shell_on_a_terminal(board, tmp_path, end, status):
     try:
         assert b"type `exit` to leave, or Ctrl-] to end" in talk(fd, b"", b"# ")
         assert b"\r\n25\r\n" in talk(fd, b"expr 5 \\* 5\r", b"25\r\n")
-        began = time.monotonic()
-        talk(fd, b"sleep 100\r", b"sleep 100")
-        time.sleep(0.3)
+        talk(fd, b"echo be''gun; sleep 10000\r", b"begun")
         talk(fd, b"\x03", b"# ")
         talk(fd, b"true\r", b"# ")
-        assert time.monotonic() - began < 60
         os.write(fd, end)
         with pytest.raises(OSError):  # The terminal is closed.
             while True:
