@@ -9,26 +9,29 @@
 import contextlib
 import json
 import os
+import re
 import shlex
 import subprocess
-import sys
 
 from pathlib import Path
 
 import pytest
 
-from litepcie_sim.guest              import DEBUG_KERNEL, DEFAULT_KERNEL, Guest
+from litepcie_sim.guest              import DEBUG_KERNEL, DEFAULT_KERNEL, Guest, GuestError, cache
 from litepcie_sim.guest.arm64        import ARM64_KERNELS
 from litepcie_sim.guest.debug_kernel import kernel as named_kernel
+from litepcie_sim.guest.module       import module
 
-from test.conftest import SOFT
+from test.conftest import FULL_BOARD, SOFT
 
 ROOT     = Path(__file__).resolve().parents[2]
 SOURCES  = Path(__file__).resolve().parent / "src"
+EXPORTER = Path(__file__).resolve().parent / "exporter"
 BUILD    = ROOT / "build" / "test" / "guest"
 PROGRAMS = ("alignments", "channels", "charge", "cleaned", "concurrent", "continued", "dmabuf", "errors",
     "fail_nth", "held", "holder", "hostbuf", "hostmove", "interrupt", "pieces", "poke", "polled", "queue", "scratch",
     "stalled", "stalled_ioctl", "storm", "stream", "user", "window")
+FLAGS    = "-O2 -Wall -Wextra -Werror -static -pthread -I software/kernel/include/uapi"
 
 # Tests that only the debug kernel can pass.
 collect_ignore = [] if os.environ.get("LITEPCIE_GUEST_KERNEL") == DEBUG_KERNEL else ["test_debug_kernel.py"]
@@ -71,31 +74,42 @@ def sources(name):
     return sorted(folder.glob("*.c")) if folder.is_dir() else [SOURCES / f"{name}.c"]
 
 
+def compile_programs(folder):
+    """Makes the test programs and the C examples, static, in `folder`."""
+    for name in PROGRAMS:
+        subprocess.run(["gcc", *FLAGS.split(), "-o", folder / name, *sources(name)], cwd=ROOT, check=True)
+    subprocess.run(["make", "-s", "-C", ROOT / "examples", f"BUILD={folder}/examples", "STATIC=1"], check=True,
+        stdout=subprocess.DEVNULL)
+
+
 @pytest.fixture(scope="session")
 def programs():
-    """(path on the machine, path in the guest) of the test programs and the C examples, static."""
-    BUILD.mkdir(parents=True, exist_ok=True)
-    include = ROOT / "software" / "kernel" / "include" / "uapi"
-    for name in PROGRAMS:
-        subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-pthread",
-            "-I", include, "-o", BUILD / name, *sources(name)], check=True)
+    """(path on the machine, path in the guest) of them. The project's cache has them for the same sources."""
+    folders  = "test/guest/src", "examples", "software/user", "software/kernel"
+    files    = [path for name in folders for path in sorted((ROOT / name).rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts]
+    version  = subprocess.run(["gcc", "--version"], capture_output=True, check=True).stdout
+    key      = cache.digest(FLAGS, version, (ROOT / "setup.py").read_bytes(),
+        *(part for path in files for part in (path.relative_to(ROOT), path.read_bytes())))
+    folder   = cache.entry("guest-programs", key, compile_programs, "the programs of the guest's tests")
     examples = sorted(path.stem for path in (ROOT / "examples" / "c").glob("*.c"))
-    subprocess.run(["make", "-s", "-C", ROOT / "examples", f"BUILD={BUILD}/examples", "STATIC=1"], check=True,
-        stdout=subprocess.DEVNULL)
-    return [*[(BUILD / name, f"/bin/{name}") for name in PROGRAMS],
-        *[(BUILD / "examples" / name, f"/bin/{name}") for name in examples]]
+    cache.prune("guest-programs", most_bytes=200 << 20)
+    return [*[(folder / name, f"/bin/{name}") for name in PROGRAMS],
+        *[(folder / "examples" / name, f"/bin/{name}") for name in examples]]
 
 
 def arm64_programs(kernel):
     """The same for a guest with an ARM processor."""
     lines  = []
-    flags  = "-O2 -Wall -Wextra -Werror -static -pthread -I software/kernel/include/uapi"
     for name in PROGRAMS:
         files = " ".join(str(path.relative_to(ROOT)) for path in sources(name))
-        lines.append(f"$CC {flags} -o $OUT/{name} {files}")
+        lines.append(f"$CC {FLAGS} -o $OUT/{name} {files}")
     sources_of_all = ("software/kernel", "test/guest/src", "test/guest/exporter")
     folder = named_kernel(kernel).programs("\n".join(lines), sources_of_all)
     return [(folder / name, f"/bin/{name}") for name in PROGRAMS]
+
+# Whether a test has run to its end without a failure.
+PASSED = pytest.StashKey()
 
 
 class TestGuest:
@@ -111,7 +125,8 @@ class TestGuest:
     def run(self, command, status=0, timeout=300):
         """Runs `command` in the guest; its output. Fails the test if its status is another."""
         result = self.guest.run(command, timeout=timeout)
-        assert result.status == status, f"{command}: status {result.status}\n{result.output}"
+        assert result.status == status, \
+            f"{command}: status {result.status}, not {status}\n{result.output}\nconsole: {self.guest.log}"
         return result.output
 
     def pinned_pages(self):
@@ -172,40 +187,84 @@ def boot(board, programs):
     return booted
 
 
+# What a test must leave: the card bound, nothing pinned, no open file, the parameters' defaults. Builtins of the shell
+# alone, as each process takes its time. Programs that were killed release their files later, so it waits.
+LEFT = """
+at=/sys/class/litepcie/litepcie0
+for i in $(seq 200); do
+    test -c /dev/litepcie0 && read pinned < /sys/kernel/debug/litepcie/pinned_pages &&
+        read files < /sys/module/litepcie/refcnt && [ "$pinned $files" = "0 0" ] && break
+    sleep 0.05
+done
+read timeout < /sys/module/litepcie/parameters/timeout_ms
+read count < $at/moderation_count; read us < $at/moderation_us
+echo "pinned pages $pinned, open files $files, timeout_ms $timeout, moderation $count $us"
+rm -rf /tmp/*
+"""
+RIGHT = "pinned pages 0, open files 0, timeout_ms 10000, moderation 16 50\n"
+
+
 class SharedGuest:
-    """One guest for several modules: two processors, fio, the default board, faults on demand.
+    """One guest for the tests of all files: two processors, fio, the board `FULL_BOARD`, a module that exports buffers,
+    faults and other values of registers on demand.
 
-    Booted for the first module. A module that leaves it in a bad state fails, and the next one boots another.
+    Booted for the first test. After a test that failed or left it in another state, the next test gets a fresh one.
     """
-    def __init__(self, boot):
+    def __init__(self, boot, board):
         # Each worker of pytest-xdist has one.
-        self.name  = f"shared-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
-        self.boot  = boot
-        self.pipe  = BUILD / self.name / "faults"
-        self.stack = None
+        self.name      = f"shared-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+        self.boot      = boot
+        self.board     = board
+        self.pipe      = BUILD / self.name / "faults"
+        self.registers = BUILD / self.name / "registers"
+        self.stack     = None
         self.pipe.parent.mkdir(parents=True, exist_ok=True)
-        self.pipe.unlink(missing_ok=True)
-        os.mkfifo(self.pipe)
 
-    @contextlib.contextmanager
-    def borrow(self):
-        """A `TestGuest` for one module."""
+    def get(self):
+        """The `TestGuest`."""
         if self.stack is None:
-            self.stack = contextlib.ExitStack()
-            self.guest = self.stack.enter_context(self.boot(self.name, cpus=2, with_fio=True,
-                simulator_arguments=["--inject-pipe", str(self.pipe)]))
-        try:
-            yield self.guest
-            self.guest.works()
-            assert self.guest.kernel_complaints() == ""
-        except BaseException:
-            stack, self.stack = self.stack, None
-            stack.__exit__(*sys.exc_info())
-            raise
+            self.pipe.unlink(missing_ok=True)
+            os.mkfifo(self.pipe)
+            self.registers.write_text("")
+            self.console = bytearray()
+            exporter     = module(named_kernel(KERNEL), EXPORTER)
+            self.stack   = contextlib.ExitStack()
+            self.guest   = self.stack.enter_context(self.boot(self.name, board=self.board, cpus=2, with_fio=True,
+                files=[(exporter, "/lib/modules/exporter.ko")], console=self.console.extend,
+                # Programs write registers beside the driver.
+                parameters=("iomem=relaxed",),
+                simulator_arguments=["--inject-pipe", str(self.pipe), "--registers", str(self.registers)]))
+            self.said    = self.simulator_said()
+        return self.guest
+
+    def simulator_said(self):
+        return self.guest.guest.simulator.log.read_text(errors="replace")
+
+    def check(self):
+        """Fails if the test has left the guest in another state, or if the kernel or the simulator complained."""
+        assert self.guest.run(LEFT) == RIGHT, "the test left the guest in another state"
+        console, self.console[:] = self.console.decode(errors="replace"), b""
+        complaints = [line for line in console.splitlines() if re.search(COMPLAINTS, line)]
+        assert not complaints, console[-8000:]
+        assert self.simulator_said() == self.said, "the simulator's log has more lines"
+
+    def drop(self):
+        """Ends the guest at once."""
+        stack, self.stack = self.stack, None
+        if stack:
+            error = GuestError("a test failed")
+            stack.__exit__(type(error), error, None)
 
     def inject(self, fault):
         """Makes a completion fail; `fault` is FAULT@N, counted from the next completion."""
         self.pipe.write_text(f"{fault}\n")
+
+    def claim(self, values):
+        """Loads of registers return `values`, {offset: value or (value, loads that still return the card's)}."""
+        new = self.registers.with_name("registers.new")
+        new.write_text("".join(f"{offset:#x} {' '.join(map(str, value if isinstance(value, tuple) else (value,)))}\n"
+            for offset, value in values.items()))
+        new.rename(self.registers)
 
     def close(self):
         if self.stack:
@@ -213,8 +272,55 @@ class SharedGuest:
 
 
 @pytest.fixture(scope="session")
-def shared_guest(boot):
+def full_board(build_board):
+    """Folder of the board with everything."""
+    return build_board(**FULL_BOARD, **{"with_ddr": True} if os.environ.get("LITEPCIE_DDR") else {})
+
+
+@pytest.fixture(scope="session")
+def shared_guest(boot, full_board):
     """The `SharedGuest` of this pytest process."""
-    shared = SharedGuest(boot)
+    shared = SharedGuest(boot, full_board)
     yield shared
     shared.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    report = yield
+    if report.when == "call":
+        item.stash[PASSED] = not report.failed
+    return report
+
+
+@pytest.fixture
+def usual(request, shared_guest):
+    """The shared guest for one test."""
+    guest = shared_guest.get()
+    clean = False
+    try:
+        yield guest
+        if request.node.stash.get(PASSED, False):
+            shared_guest.check()
+            clean = True
+    finally:
+        if not clean:
+            shared_guest.drop()
+
+
+@pytest.fixture
+def guest(usual):
+    """The guest of a test: the shared one, if its file has no fixture of this name."""
+    return usual
+
+
+@pytest.fixture
+def overlapping(usual):
+    """The debug kernel does not complain of mappings that overlap.
+
+    Calls that read into the same bytes at once make such mappings, as any direct I/O of a program does.
+    """
+    only = "/sys/kernel/debug/dma-api/driver_filter"  # Complaints are for the driver of this name.
+    usual.run(f"test ! -e {only} || echo none > {only}")
+    yield
+    usual.run(f"test ! -e {only} || echo '' > {only}")

@@ -25,9 +25,8 @@ def kernel(request):
 
 
 @pytest.fixture(scope="module")
-def guest(boot, build_board, kernel):
-    board = build_board(streams=2, patterns=1, channels=2, user_core=True)
-    with boot(f"kernel-{kernel}", kernel=kernel, board=board, cpus=2) as guest:
+def guest(boot, full_board, kernel):
+    with boot(f"kernel-{kernel}", kernel=kernel, board=full_board, cpus=2) as guest:
         yield guest
         guest.works()
 

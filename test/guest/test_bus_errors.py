@@ -14,7 +14,7 @@ import pytest
 from litepcie_sim.guest  import qemu
 from test.guest.conftest import LINK
 
-pytestmark = pytest.mark.guest
+pytestmark = [pytest.mark.guest, pytest.mark.full]
 
 # Older ones give the recovery up, since QEMU's port does not say when its link is up again.
 KERNEL = "newest"

@@ -15,23 +15,22 @@ import pytest
 from litepcie_sim.guest.debug_kernel import kernel as named_kernel
 from litepcie_sim.guest.module       import module
 
-from test.guest.conftest    import BUILD, KERNEL, ROOT
-from test.guest.test_dmabuf import EXPORTER
+from test.guest.conftest import BUILD, EXPORTER, KERNEL, ROOT
 
-pytestmark = pytest.mark.guest
+pytestmark = [pytest.mark.guest, pytest.mark.full]
 
 SOURCES = Path(__file__).resolve().parent / "compat"
 
 
 @pytest.fixture(scope="module")
-def guest(boot, build_board):
+def guest(boot, full_board):
     BUILD.mkdir(parents=True, exist_ok=True)
     subprocess.run(["gcc", "-m32", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-nostdlib", "-ffreestanding",
         "-fno-pic", "-no-pie", "-fno-stack-protector", "-I", ROOT / "software" / "kernel" / "include" / "uapi",
         "-idirafter", "/usr/include/x86_64-linux-gnu", "-o", BUILD / "compat32", *sorted(SOURCES.glob("*.c"))],
         check=True)
     exporter = module(named_kernel(KERNEL), EXPORTER)
-    with boot("compat", board=build_board(streams=2, patterns=1),
+    with boot("compat", board=full_board,
             files=[(BUILD / "compat32", "/bin/compat"), (exporter, "/lib/modules/exporter.ko")]) as guest:
         yield guest
         guest.works()

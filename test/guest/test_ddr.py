@@ -12,7 +12,7 @@ import pytest
 
 from test.conftest import SOFT
 
-pytestmark = [pytest.mark.guest,
+pytestmark = [pytest.mark.guest, pytest.mark.full,
     pytest.mark.skipif(SOFT, reason="the boards with the endpoint in gateware have no DDR as endpoint memory")]
 
 
@@ -32,12 +32,10 @@ def test_dma_test(guest):
     guest.works()
 
 
-@pytest.mark.full
 def test_every_alignment(guest):
     assert "checks passed" in guest.run("alignments 65", timeout=600)
 
 
-@pytest.mark.full
 def test_file_through_the_card(guest):
     guest.run("head -c 1000003 /boot/vmlinuz > /tmp/file; dd if=/tmp/file of=/dev/litepcie0 bs=100003 2>/dev/null")
     guest.run("dd if=/dev/litepcie0 bs=777 count=1288 2>/dev/null | head -c 1000003 | cmp - /tmp/file", timeout=600)

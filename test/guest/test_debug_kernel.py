@@ -13,8 +13,7 @@ import pytest
 from litepcie_sim.guest.debug_kernel import kernel
 from litepcie_sim.guest.module       import SOURCES as DRIVER, module
 
-from test.guest.conftest    import COMPLAINTS, KERNEL, SOURCES
-from test.guest.test_dmabuf import EXPORTER
+from test.guest.conftest import COMPLAINTS, EXPORTER, KERNEL, SOURCES
 
 pytestmark = pytest.mark.guest
 
@@ -70,10 +69,10 @@ def test_kunit_suites_pass(boot):
 
 
 @pytest.fixture(scope="module")
-def guest(boot, build_board):
-    board    = build_board(streams=2, patterns=1, channels=2, user_core=True)
+def guest(boot, full_board):
     exporter = module(kernel(KERNEL), EXPORTER)
-    with boot("fail-nth", board=board, cpus=2, files=[(exporter, "/lib/modules/exporter.ko")], check=False) as guest:
+    with boot("fail-nth", board=full_board, cpus=2, check=False,
+            files=[(exporter, "/lib/modules/exporter.ko")]) as guest:
         guest.run("insmod /lib/modules/exporter.ko")
         yield guest
         assert guest.leaks() == ""  # Of all paths.

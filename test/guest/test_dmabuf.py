@@ -10,29 +10,17 @@ The exporter is a module of the tests (exporter/), as the default kernel has non
 udmabuf.
 """
 
-from pathlib import Path
-
 import pytest
 
-from litepcie_sim.guest.debug_kernel import kernel as named_kernel
-from litepcie_sim.guest.module       import module
-
-from test.guest.conftest import KERNEL
-
-pytestmark = pytest.mark.guest
-
-EXPORTER = Path(__file__).resolve().parent / "exporter"
+# A buffer that is attached several times is mapped several times, as the API of dma-bufs has it.
+pytestmark = [pytest.mark.guest, pytest.mark.usefixtures("overlapping")]
 
 
-@pytest.fixture(scope="module")
-def guest(boot):
-    exporter = module(named_kernel(KERNEL), EXPORTER)
-    # A buffer that is attached several times is mapped several times, as the API of dma-bufs has it.
-    with boot("buffers", files=[(exporter, "/lib/modules/exporter.ko")], parameters=("dma_debug=off",)) as guest:
-        guest.run("insmod /lib/modules/exporter.ko")
-        yield guest
-        guest.works()
-        guest.run("rmmod exporter")
+@pytest.fixture(autouse=True)
+def exporter(guest):
+    guest.run("insmod /lib/modules/exporter.ko")
+    yield
+    guest.run("rmmod exporter")
 
 
 @pytest.mark.parametrize("part", ["moves", "arguments", "refused", "fence", "cancel", "close", "unbind"])

@@ -23,13 +23,11 @@ FAULTS = {
 TIMEOUT = "/sys/module/litepcie/parameters/timeout_ms"
 
 
-@pytest.fixture(scope="module")
-def guest(shared_guest):
-    with shared_guest.borrow() as guest:
-        before = guest.run(f"cat {TIMEOUT}").strip()
-        guest.run(f"echo 60000 > {TIMEOUT}")
-        yield guest
-        guest.run(f"echo {before} > {TIMEOUT}")
+@pytest.fixture(autouse=True)
+def long_timeout(guest):
+    guest.run(f"echo 60000 > {TIMEOUT}")
+    yield
+    guest.run(f"echo 10000 > {TIMEOUT}")
 
 
 def write_with_fault(guest, shared_guest, fault):

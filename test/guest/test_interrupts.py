@@ -23,12 +23,6 @@ DEFAULTS = {"moderation_count": 16, "moderation_us": 50}
 MOST     = 65535
 
 
-@pytest.fixture(scope="module")
-def guest(shared_guest):
-    with shared_guest.borrow() as guest:
-        yield guest
-
-
 @pytest.fixture
 def moderation(guest):
     """Function that sets both parameters; the defaults are set again at the end."""

@@ -8,13 +8,15 @@
 
 import pytest
 
+from test.guest.test_lifecycle import BDF, DRIVER
+
 pytestmark = pytest.mark.guest
 
 
 @pytest.fixture(scope="module")
-def guest(boot):
+def guest(boot, full_board):
     """At its end, the simulator's counters of such accesses must be 0."""
-    with boot("iommu", iommu=True, cpus=2, with_fio=True) as guest:
+    with boot("iommu", board=full_board, iommu=True, cpus=2, with_fio=True) as guest:
         yield guest
 
 
@@ -23,10 +25,12 @@ def test_every_alignment(guest):
     assert "checks passed" in guest.run("alignments 4097", timeout=600)
 
 
+@pytest.mark.full
 def test_errors(guest):
     assert "checks passed" in guest.run("errors")
 
 
+@pytest.mark.full
 def test_concurrent_callers(guest):
     assert "checks passed" in guest.run("concurrent 4 3", timeout=600)
 
@@ -39,4 +43,20 @@ def test_fio_verify(guest):
     guest.run("fio --name=verify --filename=/dev/litepcie0 --ioengine=psync --numjobs=2"
         " --size=1M --offset_increment=4M --rw=randwrite --bs=16k --verify=crc32c"
         " --verify_fatal=1 --filesize=16M --allow_file_create=0", timeout=600)
+    guest.works()
+
+
+def test_buffers_of_the_users_logic(guest):
+    """Each call, descriptors that the logic makes, and the end of all mappings when the driver goes."""
+    assert "checks passed" in guest.run("hostbuf")
+    assert "checks passed" in guest.run("hostmove")
+    assert guest.run(f"hostbuf 'echo {BDF} > {DRIVER}/unbind'").split() == ["ENODEV", "SIGBUS"]
+    guest.run(f"echo {BDF} > {DRIVER}/bind")
+    guest.works()
+
+
+@pytest.mark.full
+def test_a_reset_during_a_copy_of_the_users_logic(guest):
+    """The same card has its buffers again, at the same addresses."""
+    assert guest.run(f"hostbuf 'echo 1 > /sys/bus/pci/devices/{BDF}/reset'").split() == ["copies", "ee"]
     guest.works()

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The module on the guest kernels that other tests do not use: each boots once in make test."""
+"""The module on the guest kernels that other tests do not use."""
 
 import json
 
@@ -15,12 +15,10 @@ from litepcie_sim.guest.kernels import Kernel
 
 from test.guest.test_transfers import ENGINES, fio_verify
 
-pytestmark = pytest.mark.guest
+pytestmark = [pytest.mark.guest, pytest.mark.full]
 
 
-@pytest.fixture(scope="module", params=[
-    pytest.param(name, marks=[] if name == "newest" else pytest.mark.full)
-    for name in KERNELS if name != DEFAULT_KERNEL])
+@pytest.fixture(scope="module", params=[name for name in KERNELS if name != DEFAULT_KERNEL])
 def kernel(request):
     return request.param
 
@@ -59,24 +57,20 @@ def test_a_queue_without_io_uring(guest):
     assert told["ok"] and max(one["in_flight"] for one in told["points"]) == 4
 
 
-@pytest.mark.full
 def test_every_alignment(guest):
     assert "checks passed" in guest.run("alignments 65", timeout=600)
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("engine", ENGINES)
 def test_fio_verify(guest, engine):
     guest.run(fio_verify(engine), timeout=600)
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("how", ["fixed", "vector"])
 def test_pieces_are_moved_without_a_copy_or_a_waiting_thread(guest, how):
     assert "checks passed" in guest.run(f"pieces {how}")
 
 
-@pytest.mark.full
 def test_errors_leave_the_card_usable(guest):
     assert "checks passed" in guest.run("errors")
     guest.works()

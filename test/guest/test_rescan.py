@@ -11,7 +11,7 @@ import pytest
 from test.conftest       import SOFT
 from test.guest.conftest import ROOT, TARGET
 
-pytestmark = pytest.mark.guest
+pytestmark = [pytest.mark.guest, pytest.mark.full]
 
 SCRIPT = ROOT / "software" / "user" / "litepcie_rescan"
 CARD   = "0000:01:00.0"

@@ -6,8 +6,9 @@
 
 """Random calls of every kind, kills, unbinds, resets and faults of the link at once (src/storm/).
 
-LITEPCIE_STORM_SECONDS is the length, LITEPCIE_STORM_SEED the seed. For an hour:
-LITEPCIE_STORM_SECONDS=3600 make test TESTS=test/guest/test_storm.py
+It ends when every kind of call has succeeded and CALLS calls were made, and not before the time of `make search` is
+over. For an hour: make search SECONDS=3600 TESTS=test/guest/test_storm.py. LITEPCIE_STORM_SECONDS and
+LITEPCIE_STORM_SEED are other names of LITEPCIE_SEARCH_SECONDS and LITEPCIE_SEARCH_SEED.
 """
 
 import os
@@ -22,20 +23,24 @@ from litepcie_sim.guest              import DEBUG_KERNEL
 from litepcie_sim.guest.debug_kernel import kernel as named_kernel
 from litepcie_sim.guest.module       import module
 
-from test.guest.conftest    import KERNEL
-from test.guest.test_dmabuf import EXPORTER
+from test.guest.conftest import EXPORTER, KERNEL
 
-SECONDS = int(os.environ.get("LITEPCIE_STORM_SECONDS", 180 if KERNEL == DEBUG_KERNEL else 20))
-SEED    = int(os.environ.get("LITEPCIE_STORM_SEED", 1))
+for name in ("SECONDS", "SEED"):
+    if value := os.environ.get(f"LITEPCIE_STORM_{name}"):
+        os.environ[f"LITEPCIE_SEARCH_{name}"] = value
+
 # How long a hand lives, about: time for some calls.
 PAUSE_MS = 1000 if KERNEL == DEBUG_KERNEL else 100
-# What the storm needs besides: the boot, the hands' end (src/storm/main.c), the checks.
-pytestmark = [pytest.mark.guest, pytest.mark.timeout(SECONDS + 900)]
+# On an idle machine, 20 s are enough for that many.
+CALLS    = 20000
+# Only against a storm without an end: a machine with other work makes calls a hundred times more slowly.
+MORE_SECONDS = 500
 
-FAULTS  = {"ur": 8, "ca": 8, "poison": 8, "duplicate": 8}
+pytestmark = [pytest.mark.guest, pytest.mark.search]
+
+FAULTS      = {"ur": 8, "ca": 8, "poison": 8, "duplicate": 8}
 # A lost completion takes the card's 10 ms: up to 40 s in the guest, in which the card does nothing else.
-if SECONDS >= 60:
-    FAULTS |= {"short": 1, "drop": 1}
+LONG_FAULTS = {"short": 1, "drop": 1}
 # More than these 40 s.
 TIMEOUT_MS = 60000
 # Caches of the kernel take 1.6 MiB in 25 minutes of storm.
@@ -48,8 +53,9 @@ CARD    = "0000:01:00.0"
 class Faults(threading.Thread):
     """Gives the simulator a fault now and then, until `stop()`."""
 
-    def __init__(self, pipe, seed):
+    def __init__(self, pipe, seed, kinds):
         super().__init__(daemon=True)
+        self.kinds  = kinds
         self.pipe   = pipe
         self.random = random.Random(seed)
         self.over   = threading.Event()
@@ -57,7 +63,7 @@ class Faults(threading.Thread):
 
     def run(self):
         while not self.over.wait(self.random.uniform(0.1, 2)):
-            fault, = self.random.choices(list(FAULTS), FAULTS.values())
+            fault, = self.random.choices(list(self.kinds), self.kinds.values())
             self.pipe.write_text(f"{fault}@{self.random.randint(1, 200)}\n")
             self.given += 1
 
@@ -74,11 +80,10 @@ def pipe(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def guest(boot, build_board, pipe):
+def guest(boot, full_board, pipe):
     # Programs that read into the same bytes at once make mappings that overlap, as any direct I/O of a program does.
-    board    = build_board(streams=2, patterns=1, channels=2, user_core=True)
     exporter = module(named_kernel(KERNEL), EXPORTER)
-    with boot("storm-guest", board=board, cpus=2, files=[(exporter, "/lib/modules/exporter.ko")],
+    with boot("storm-guest", board=full_board, cpus=2, files=[(exporter, "/lib/modules/exporter.ko")],
             simulator_arguments=["--inject-pipe", str(pipe)],
             parameters=("dma_debug=off", "loglevel=8", "log_buf_len=8M")) as guest:
         guest.run("insmod /lib/modules/exporter.ko")
@@ -107,18 +112,19 @@ def memory(guest):
     return {name: int(value) for name, value in re.findall(r"(\w+): +(\d+) kB", said)}
 
 
-def test_a_storm_leaves_nothing_behind(guest, pipe):
+def test_a_storm_leaves_nothing_behind(guest, pipe, search):
     before = pins(guest)
     free   = memory(guest)
-    faults = Faults(pipe, SEED)
+    limit  = int(search.seconds) + MORE_SECONDS
+    faults = Faults(pipe, search.seed, FAULTS | (LONG_FAULTS if search.seconds >= 60 else {}))
     faults.start()
     try:
-        said = guest.run(f"storm {SEED} {SECONDS} {PAUSE_MS}", timeout=SECONDS + 420)
+        said = guest.run(f"storm {search.seed} {search.seconds} {PAUSE_MS} {CALLS} {limit}", timeout=limit + 240)
     finally:
         faults.stop()
-    print(said, f"faults of the link: {faults.given}", sep="")
-    for name, (calls, succeeded) in counted(said).items():
-        assert calls and succeeded, f"{name} was not tried, or never succeeded\n{said}"
+    print(said, f"seed {search.seed}, faults of the link: {faults.given}", sep="")
+    never = [name for name, (_, succeeded) in counted(said).items() if not succeeded]
+    assert not never, f"seed {search.seed}: in {limit} s, these calls never succeeded: {', '.join(never)}\n{said}"
     # Children of killed processes end by themselves within 5 s.
     guest.run("for i in $(seq 200); do [ $(cat /sys/module/litepcie/refcnt) = 0 ] && exit 0; sleep 0.1; done; exit 1")
     assert guest.pinned_pages() == 0

@@ -6,16 +6,13 @@
 
 """/dev/litepcie0_stream0 on a board that loops its streams back: calls, rings, losses (src/stream/)."""
 
-import os
 import re
-import time
 
 import pytest
 
 from litepcie_soc.stream_dma.pattern import bytes_of
 
-from test.conftest       import SOFT
-from test.guest.conftest import BUILD
+from test.conftest import SOFT
 
 pytestmark = pytest.mark.guest
 
@@ -25,23 +22,6 @@ DRIVER = "/sys/bus/pci/drivers/litepcie"
 BITS   = "64" if SOFT else "128"  # Of a beat of the pattern.
 CALLS  = ("packets", "shapes", "headers", "nonblock", "exclusive", "settings", "flush", "fault", "random", "aio",
     "uring")
-
-
-@pytest.fixture(scope="module")
-def pipe():
-    path = BUILD / "streams" / "faults"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.unlink(missing_ok=True)
-    os.mkfifo(path)
-    return path
-
-
-@pytest.fixture(scope="module")
-def guest(boot, build_board, pipe):
-    with boot("streams", board=build_board(streams=2, patterns=1), cpus=2,
-            simulator_arguments=["--inject-pipe", str(pipe)]) as guest:
-        yield guest
-        guest.works()
 
 
 def passes(guest, *test, **options):
@@ -94,10 +74,10 @@ def test_what_is_lost_is_counted(guest, test):
 
 
 def begin(guest, *test):
-    """Starts a test in the background, and returns when it waits."""
+    """Starts a test in the background, and returns when it has said that it waits, and sleeps."""
     guest.run(f"rm -f /tmp/said; (stream {' '.join(test)}; echo status $?) > /tmp/said 2>&1 &")
-    guest.run("for i in $(seq 300); do grep -q waits /tmp/said && exit 0; sleep 0.1; done; cat /tmp/said; exit 1")
-    time.sleep(0.5)
+    guest.run("for i in $(seq 300); do grep -q waits /tmp/said && "
+        "grep -q '^State:.S' /proc/$(pidof stream)/status && exit 0; sleep 0.1; done; cat /tmp/said; exit 1")
 
 
 def end(guest):
@@ -143,8 +123,8 @@ def test_an_open_stream_keeps_its_card(guest):
 
 @pytest.mark.parametrize("fault, error", [("ur", "Input/output error"), ("ca", "Input/output error"),
     ("poison", "Input/output error")])
-def test_a_bad_completion_is_an_errno(guest, pipe, fault, error):
-    pipe.write_text(f"{fault}@300\n")
+def test_a_bad_completion_is_an_errno(guest, shared_guest, fault, error):
+    shared_guest.inject(f"{fault}@300")
     assert f"error: {error}" in passes(guest, "until_error")
 
 
@@ -152,10 +132,10 @@ def test_the_second_stream_is_another_one(guest):
     guest.run("test -c /dev/litepcie0_stream1 && ! test -e /dev/litepcie0_stream2")
 
 
-@pytest.fixture(scope="module")
-def checked(guest, build_board):
+@pytest.fixture
+def checked(guest, full_board):
     """Function that returns what the card's checker has counted: (beats, errors)."""
-    header = (build_board(streams=2, patterns=1) / "software" / "include" / "generated" / "csr.h").read_text()
+    header = (full_board / "software" / "include" / "generated" / "csr.h").read_text()
     places = [int(re.search(rf"define CSR_PATTERN1_{name}_ADDR \(CSR_BASE \+ (0x\w+)L\)", header)[1], 16)
         for name in ("BEATS", "ERRORS")]
 

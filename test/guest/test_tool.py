@@ -16,12 +16,6 @@ from test.guest.conftest      import IDS, SPEED
 from test.software.user.lspci import compare, lspci
 
 
-@pytest.fixture(scope="module")
-def guest(shared_guest):
-    with shared_guest.borrow() as guest:
-        yield guest
-
-
 def test_list_and_the_address_of_the_card(guest):
     """The card's address opens it; a link as fast as the card is not called slow."""
     one, = json.loads(guest.run("litepcie_util --json list"))["cards"]
@@ -58,7 +52,8 @@ def test_small_requests_are_reported(guest):
 
 def test_two_tests_on_one_area(guest):
     """The second one ends at once and names the first; Ctrl-C ends the first within its transfer."""
-    guest.run("litepcie_util dma_test -s read -l 32M > /tmp/first 2>&1 & echo $! > /tmp/pid; sleep 1")
+    guest.run("litepcie_util dma_test -s read -l 32M > /tmp/first 2>&1 & echo $! > /tmp/pid;"
+        " until grep -q \" $!\\b\" /proc/locks; do sleep 0.05; done")
     said = guest.run("litepcie_util dma_test -n 1 2>&1", status=1)
     pid  = guest.run("cat /tmp/pid").strip()
     assert f"process {pid} (litepcie_util) uses bytes 0 to 33554495 of the card's memory" in said
@@ -127,7 +122,10 @@ def test_patterns_and_transfers_in_flight(guest):
     guest.run("litepcie_util dma_test -s read -l 100001 --depth 3 -n 1 -p constant --value 0x01020304 && "
         "litepcie_util mem verify -w 4 --pattern constant --value 0x01020304 -l 300000")
     guest.run("head -c 5000 /dev/urandom > /tmp/data; litepcie_util dma_test -p file -f /tmp/data -n 1")
-    guest.run("litepcie_util dma_test -s read -l 1M --depth 56 > /tmp/many 2>&1 & echo $! > /tmp/pid; sleep 3")
+    before = moved(guest)
+    guest.run("litepcie_util dma_test -s read -l 1M --depth 56 > /tmp/many 2>&1 & echo $! > /tmp/pid")
+    while moved(guest) - before < 2 << 20:
+        pass
     before = moved(guest)
     guest.run("kill -INT $(cat /tmp/pid); while [ -d /proc/$(cat /tmp/pid) ]; do sleep 0.1; done")
     assert moved(guest) - before < 24 << 20
@@ -146,8 +144,9 @@ def test_pio(guest):
 
 def test_top_and_reset(guest):
     """top counts what dma_test moves and its interrupts; a reset stops no transfer, and needs root."""
-    guest.run("litepcie_util dma_test -t 5 -l 4K > /tmp/test 2>&1 & sleep 1; litepcie_util top --json -n 3 > /tmp/top; "
-        "wait; grep -q 'transfers verified' /tmp/test")
+    guest.run("litepcie_util dma_test -n 1000000 -l 4K > /tmp/test 2>&1 & test=$!;"
+        " until grep -q \" $test\\b\" /proc/locks; do sleep 0.05; done; litepcie_util top --json -n 2 > /tmp/top;"
+        " kill -INT $test; wait; grep -q 'ended by signal 2' /tmp/test")
     lines = [json.loads(line) for line in guest.run("cat /tmp/top").splitlines()]
     assert sum(e["counter_bytes_per_second"] for one in lines for e in one["engines"]) > 0
     assert sum(one["interrupts_per_second"] for one in lines) > 0
@@ -166,6 +165,7 @@ def test_bench(guest):
         assert one["transfers"] >= one["in_flight"] and 1e7 < one["counter_bytes_per_second"] < 2e9, one
 
 
+@pytest.mark.full
 def test_dma_test_adds_little_to_the_time_of_the_card(guest):
     """With two transfers of 1 MiB in flight, the engine waits for descriptors in less than 2 % of its active cycles."""
     for direction in ("read", "write"):

@@ -17,21 +17,18 @@ EVENT   = re.compile(r"litepcie_(\w+): litepcie0 (.*)$", re.M)
 
 
 @pytest.fixture
-def traced(shared_guest):
+def run(guest):
     """Runs a command and returns its events: (name, text)."""
-    with shared_guest.borrow() as guest:
-        guest.run(f"test -e {TRACING}/trace || mount -t tracefs none {TRACING}")
+    guest.run(f"test -e {TRACING}/trace || mount -t tracefs none {TRACING}")
 
-        def run(command):
-            guest.run(f"echo > {TRACING}/trace; echo 1 > {TRACING}/events/litepcie/enable; {command} 2>/dev/null; "
-                f"echo 0 > {TRACING}/events/litepcie/enable")
-            return EVENT.findall(guest.run(f"cat {TRACING}/trace"))
-
-        yield run, guest
+    def run(command):
+        guest.run(f"echo > {TRACING}/trace; echo 1 > {TRACING}/events/litepcie/enable; {command} 2>/dev/null; "
+            f"echo 0 > {TRACING}/events/litepcie/enable")
+        return EVENT.findall(guest.run(f"cat {TRACING}/trace"))
+    return run
 
 
-def test_a_transfer(traced):
-    run, _ = traced
+def test_a_transfer(run):
     events = run("dd if=/dev/zero of=/dev/litepcie0 bs=5000 count=1 seek=2")
     assert [name for name, _ in events if name != "interrupt"] == ["submit", "doorbell", "complete"]
     texts = dict(events)
@@ -45,8 +42,7 @@ def test_a_transfer(traced):
     assert re.fullmatch(r"vector=\d+", texts["interrupt"])
 
 
-def test_a_transfer_that_fails(traced, shared_guest):
-    run, guest = traced
+def test_a_transfer_that_fails(guest, run, shared_guest):
     shared_guest.inject("ur@100")
     events = run("dd if=/dev/zero of=/dev/litepcie0 bs=100000 count=1")
     names  = [name for name, _ in events]
@@ -60,8 +56,7 @@ def test_a_transfer_that_fails(traced, shared_guest):
     guest.works()
 
 
-def test_nothing_is_written_when_it_is_off(traced):
-    run, guest = traced
+def test_nothing_is_written_when_it_is_off(guest, run):
     run("true")
     guest.works()
     assert EVENT.findall(guest.run(f"cat {TRACING}/trace")) == []

@@ -25,12 +25,6 @@ def fio_verify(engine):
         " --rw=randrw --verify=crc32c --verify_fatal=1 --randrepeat=1 --filesize=40M --allow_file_create=0")
 
 
-@pytest.fixture(scope="module")
-def guest(shared_guest):
-    with shared_guest.borrow() as guest:
-        yield guest
-
-
 def test_info_says_what_the_board_is(guest):
     info = json.loads(guest.run("litepcie_util --json info"))
     link = info["link"]

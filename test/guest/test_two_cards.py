@@ -13,16 +13,15 @@ import pytest
 
 from test.conftest import SOFT
 
-pytestmark = pytest.mark.guest
+pytestmark = [pytest.mark.guest, pytest.mark.full]
 
 CARDS  = ("0000:01:00.0", "0000:02:00.0")
 DRIVER = "/sys/bus/pci/drivers/litepcie"
-OTHER  = {"streams": 2, "patterns": 1, "channels": 2, "user_core": True}
 
 
-@pytest.fixture(scope="module", params=["alike", pytest.param("unlike", marks=pytest.mark.full)])
-def guest(request, boot, board, build_board):
-    other = build_board(**OTHER) if request.param == "unlike" else board
+@pytest.fixture(scope="module", params=["alike", "unlike"])
+def guest(request, boot, board):
+    other = request.getfixturevalue("full_board") if request.param == "unlike" else board
     with boot(f"two-cards-{request.param}", others=[other], cpus=2) as guest:
         guest.kind = request.param
         yield guest
@@ -74,7 +73,6 @@ def test_one_goes_on_while_the_other_is_reset_and_unbound(guest):
             f"echo {CARDS[other]} > {DRIVER}/bind && test -c /dev/litepcie{other} && {moves(other)}", timeout=120)
 
 
-@pytest.mark.full
 def test_nodes_of_another_bitstream_are_its_own(guest):
     if guest.kind == "alike":
         guest.run("! ls /dev/litepcie*_*")

@@ -17,19 +17,11 @@ from litex.tools.litex_server import RemoteServer
 
 from litepcie_sim.guest  import DEBUG_KERNEL
 from litepcie_soc.build  import user_server
-from test.conftest       import SOFT
 from test.guest.conftest import KERNEL
 
 CARD   = "/sys/bus/pci/devices/0000:01:00.0"
 DRIVER = "/sys/bus/pci/drivers/litepcie"
 NODE   = "/dev/litepcie0_user"
-
-
-@pytest.fixture(scope="module")
-def guest(boot, build_board):
-    # Reads that fail are completed with Completer Abort: the card breaks no rule.
-    with boot("user_core", board=build_board(user_core=True)) as guest:
-        yield guest
 
 
 class GuestFiles:
@@ -79,9 +71,9 @@ def test_every_call(guest):
 
 
 @pytest.mark.skipif(KERNEL == DEBUG_KERNEL, reason="LiteX's client waits at most 2 s for a reply")
-def test_litex_remote_client(guest, build_board, tmp_path, monkeypatch, port):
+def test_litex_remote_client(guest, full_board, tmp_path, monkeypatch, port):
     """From LiteX's client over ``user_server`` and the driver to the user core's registers and RAM."""
-    (tmp_path / "csr.csv").write_text(csr_csv(build_board(user_core=True)))
+    (tmp_path / "csr.csv").write_text(csr_csv(full_board))
     origin = int(guest.run("cat /sys/class/litepcie_user/litepcie0_user/origin"), 0)
     monkeypatch.setattr(user_server, "os", types.SimpleNamespace(**{name: getattr(GuestFiles(guest), name)
         for name in ("open", "close", "pread", "pwrite", "O_RDWR")}))
@@ -126,9 +118,3 @@ def test_unbind_ends_mapping_and_calls(guest):
     guest.run(f"echo 0000:01:00.0 > {DRIVER}/bind; test -c {NODE}")
     assert "checks passed" in guest.run("user")
     guest.works()
-
-
-@pytest.mark.skipif(SOFT, reason="the card with the endpoint in gateware has the range, for the state of its lane")
-def test_a_card_without_the_range_has_no_node(shared_guest):
-    with shared_guest.borrow() as guest:
-        guest.run(f"test ! -e {NODE}")

@@ -12,7 +12,7 @@ import pytest
 
 from test.conftest import SOFT
 
-pytestmark = pytest.mark.guest
+pytestmark = [pytest.mark.guest, pytest.mark.full]
 
 only_msix = pytest.mark.skipif(SOFT, reason="the card with the endpoint in gateware has one MSI")
 
@@ -31,9 +31,8 @@ KINDS = {
 }
 
 
-# The slowest to boot, which the IOMMU makes slower still, runs with the full cases.
-@pytest.fixture(scope="module", params=[
-    pytest.param("msix", marks=only_msix), pytest.param("several-msi", marks=[pytest.mark.full, only_msix]), "one-msi"])
+@pytest.fixture(scope="module", params=[pytest.param("msix", marks=only_msix),
+    pytest.param("several-msi", marks=only_msix), "one-msi"])
 def guest(request, boot, build_board):
     kind, vectors, options = KINDS[request.param]
     with boot(f"vectors-{request.param}", board=build_board(channels=CHANNELS), cpus=2, **options) as guest:
