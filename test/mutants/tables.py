@@ -1,0 +1,167 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""All mutants, and the test files for each: the mutants of the .diff files here, and those that tests have already.
+
+A mutant of a .diff file is a block:
+
+    == name: what goes wrong [test files that are nearest to it]
+    --- file
+     a line of the file that makes the place unique
+    -a line that the mutant does not have
+    +a line that it has instead
+"""
+
+import collections
+import functools
+import importlib
+import re
+
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT  = Path(__file__).resolve().parents[2]
+HEAD  = re.compile(r"== (?P<name>.*?): (?P<fault>.*?)(?: \[(?P<tests>.*)\])?\n--- (?P<path>.*)\n")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A fault in the file `path`: its text `old`, which occurs once, becomes `new`.
+
+    tests : files of test/ that are nearest to it.
+    """
+    group: str
+    name:  str
+    path:  str
+    old:   str
+    new:   str
+    fault: str = ""
+    tests: tuple = ()
+
+    def text(self, root=ROOT):
+        """The text of its file with the fault. Raises ValueError if the place is not found, or found twice."""
+        source = (root / self.path).read_text(encoding="utf-8")
+        if source.count(self.old) != 1:
+            raise ValueError(f"{self.group}, {self.name}: {self.path} has its text {source.count(self.old)} times, "
+                f"not once:\n{self.old}")
+        return source.replace(self.old, self.new)
+
+
+def parse(group, text):
+    """Yields the mutants of the text of a .diff file."""
+    for block in re.split(r"^(?=== )", text, flags=re.M)[1:]:
+        head  = HEAD.match(block)
+        lines = block[head.end():].rstrip("\n").splitlines(True)
+        old   = "".join(line[1:] for line in lines if line[0] in " -")
+        new   = "".join(line[1:] for line in lines if line[0] in " +")
+        tests = tuple((head["tests"] or "").split())
+        yield Mutant(group, head["name"], head["path"], old.rstrip("\n"), new.rstrip("\n"), head["fault"], tests)
+
+
+def written(group):
+    return list(parse(group, Path(__file__).with_name(f"{group}.diff").read_text(encoding="utf-8")))
+
+
+def of_proofs():
+    """The mutants of test/formal."""
+    for path in sorted((ROOT / "test" / "formal").glob("test_*.py")):
+        module = importlib.import_module(f"test.formal.{path.stem}")
+        for one in getattr(module, "MUTANTS", []):
+            yield Mutant("gateware", f"{path.stem.removeprefix('test_')}/{one.name}", source_of(one.module), one.old,
+                one.new, f"breaks {one.proof}", (f"formal/{path.name}",))
+
+
+def of_order():
+    """The mutants of test/sim/test_order_mutants.py, which a simulated board shows."""
+    for name, (module, old, new, *_) in importlib.import_module("test.sim.test_order_mutants").MUTANTS.items():
+        yield Mutant("gateware", f"order/{name}", source_of(module), old, new)
+
+
+def source_of(module):
+    return str(Path(module.__file__).resolve().relative_to(ROOT))
+
+
+def of_rules():
+    """The rules that the simulator checks, each of them removed: test/sim/test_checker_mutants.py."""
+    rules = importlib.import_module("test.sim.test_checker_mutants")
+    for name in rules.SOURCES:
+        source = (ROOT / "sim" / "src" / name).read_text(encoding="utf-8")
+        names  = collections.Counter()
+        for _, rule, text in rules.mutants(source):
+            names[rule] += 1
+            if not rule.startswith(rules.ELSEWHERE):
+                again = f" {names[rule]}" if names[rule] > 1 else ""
+                yield Mutant("simulator", f"{name}/{rule}{again}", f"sim/src/{name}", source, text)
+
+
+GROUPS = {
+    "driver"    : functools.partial(written, "driver"),
+    "simulator" : lambda: list(of_rules()),
+    "gateware"  : lambda: [*of_proofs(), *of_order()],
+    "tool"      : functools.partial(written, "tool"),
+    "generated" : functools.partial(written, "generated"),
+}
+
+# Tests --------------------------------------------------------------------------------------------
+
+# Files and folders of test/ for sources whose folder it does not mirror. The first pattern that matches counts.
+NEAR = [
+    (r"software/kernel/(stream|bank|feed_test)",  "guest/test_streams.py"),
+    (r"software/kernel/hostbuf",                  "guest/test_hostbuf.py"),
+    (r"software/kernel/dmabuf",                   "guest/test_dmabuf.py"),
+    (r"software/kernel/interrupt",                "guest/test_user_interrupts.py"),
+    (r"software/kernel/user",                     "guest/test_user.py"),
+    (r"software/kernel/(power|window)",           "guest/test_power.py guest/test_bus_errors.py"),
+    (r"software/kernel/(identity|pci|device)",    "guest/test_lifecycle.py guest/test_identity.py"),
+    (r"software/kernel/(watchdog|control)",       "guest/test_faults.py guest/test_power.py guest/test_interrupts.py"),
+    (r"software/kernel/",                         "guest/test_transfers.py guest/test_queue.py guest/test_faults.py"),
+    (r"software/user/",                           "software/user"),
+    (r"sim/src/",                                 "sim/test_units.py sim/test_transfers.py sim/test_streams.py"),
+]
+# Folders and files for what nearer tests do not find.
+FAR = {
+    "software/kernel" : ["guest", "software/kernel"],
+    "software/user"   : ["software/user", "guest/test_tool.py", "guest/test_transfers.py", "guest"],
+    "gateware"        : ["formal", "gateware", "sim/test_transfers.py", "sim/test_streams.py", "sim/test_stress.py",
+        "guest/test_transfers.py", "guest/test_streams.py", "sim", "guest", "targets"],
+    "sim"             : ["sim", "guest"],
+}
+# Last of their folder: boots many guests, or is random.
+LAST = re.compile(r"storm|linux_checks|series|vectors|two_cards|lane")
+
+
+def files(name):
+    """The test files of a file or folder of test/."""
+    path = ROOT / "test" / name
+    if path.suffix:
+        return [f"test/{name}"] if path.is_file() else []
+    found = sorted(str(file.relative_to(ROOT)) for file in path.rglob("test_*.py"))
+    return sorted(found, key=lambda file: bool(LAST.search(file)))
+
+
+def stages(mutant):
+    """Lists of test files, the nearest first."""
+    source  = Path(mutant.path)
+    near    = next((names.split() for pattern, names in NEAR if re.match(pattern, mutant.path)), [])
+    mirror  = files(source.parent) if mutant.path.startswith("gateware/") else []
+    stem    = [file for file in mirror if Path(file).stem.startswith(f"test_{source.stem}")]
+    proofs  = [file for file in files("formal") if mutant.path.startswith("gateware/")
+        and re.search(rf"\b{source.stem}\b", (ROOT / file).read_text())]
+    far     = next((names for folder, names in FAR.items() if mutant.path.startswith(folder)), [])
+    unit    = files("software/kernel/test_driver.py") if mutant.path.startswith("software/kernel/") else []
+    wanted  = [
+        [*unit, *[file for name in mutant.tests for file in files(name)]],
+        [*proofs, *stem, *[file for name in near for file in files(name)]],
+        mirror,
+        *[files(name) for name in far],
+    ]
+    seen, found = set(), []
+    for stage in wanted:
+        new = [file for file in dict.fromkeys(stage) if file not in seen]
+        seen.update(new)
+        if new:
+            found.append(new)
+    return found

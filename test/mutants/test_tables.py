@@ -1,0 +1,21 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Each mutant has its place in the sources, a name of its own, and tests to run."""
+
+import pytest
+
+from test.mutants.tables import GROUPS, ROOT, stages
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("group", GROUPS)
+def test_each_mutant_can_be_made(group):
+    mutants = GROUPS[group]()
+    assert len({one.name for one in mutants}) == len(mutants) > 0
+    for one in mutants:
+        assert one.text() != (ROOT / one.path).read_text(encoding="utf-8")
+        assert all((ROOT / "test" / name).exists() for name in one.tests) and stages(one), one
