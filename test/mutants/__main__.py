@@ -20,6 +20,7 @@ mutants themselves do not count. Results are written after each mutant, so a run
 """
 
 import argparse
+import functools
 import importlib
 import json
 import subprocess
@@ -37,21 +38,30 @@ SETS  = {"default": ["-m", "not full and not search"], "all": ["-m", "not search
 UNITS = "test/sim/test_units.py::test_units"
 
 
-def decide(copy, mutant, chosen, cap):
+def decide(copy, mutant, args):
     """What the tests of the set say of a mutant."""
-    spent = 0
+    chosen, cap, spent = args.set, args.cap, 0
+    wanted = stages(mutant)
     with copy.mutated(mutant):
-        for stage in stages(mutant):
+        for stage in wanted[:args.stages]:
             end, test, seconds = copy.test([*SETS[chosen], *stage], cap - spent)
             spent += seconds
             if end != "passed":
                 break
-    state = {"passed": "survived", "failed": "killed", "hangs": "killed"}.get(end, end)
+    lived = "survived" if args.stages is None or args.stages >= len(wanted) else "undecided"
+    state = {"passed": lived, "failed": "killed", "hangs": "killed"}.get(end, end)
     return {"state": state, "by": test, "hangs": end == "hangs", "seconds": round(spent, 1), "set": chosen}
+
+
+@functools.cache
+def made_units():
+    """Makes the unit tests of the simulator in the tree itself: they are only linked anew for a rule."""
+    subprocess.run(["make", "-C", ROOT / "sim", "fixture", "test"], check=True, capture_output=True)
 
 
 def decide_rule(mutant):
     """The same for a rule of the simulator: the unit tests alone, linked with the one object that differs."""
+    made_units()
     rules = importlib.import_module("test.sim.test_checker_mutants")
     begin = time.process_time()
     with tempfile.TemporaryDirectory() as folder:
@@ -117,6 +127,7 @@ def main():
     parser.add_argument("--again",    action="store_true", help="run survivors and undecided ones again")
     parser.add_argument("--first",    action="store_true", help="of each proof, only the first mutant")
     parser.add_argument("--cap",      type=int, default=300, help="processor seconds for a mutant (default: 300)")
+    parser.add_argument("--stages",   type=int, help="run only so many of its lists of test files, the nearest first")
     parser.add_argument("--seconds",  type=float, default=float("inf"), help="begin no mutant after this time")
     parser.add_argument("--jobs",     type=int, default=1, help="mutants at the same time (default: 1)")
     parser.add_argument("--check",    action="store_true", help="run the tests that killed mutants without a fault")
@@ -153,7 +164,7 @@ def run(wanted, args, results):
             while wanted and time.monotonic() - begin < args.seconds:
                 mutant = wanted.pop(0)
                 rule   = mutant.group == "simulator" and args.set == "default"
-                result = decide_rule(mutant) if rule else decide(copy, mutant, args.set, args.cap)
+                result = decide_rule(mutant) if rule else decide(copy, mutant, args)
                 results.add(mutant, result)
                 print(f"{mutant.group}/{mutant.name}: {result['state']} by {result['by']}, {result.get('seconds')} s",
                     flush=True)

@@ -31,7 +31,7 @@ HEAD  = re.compile(r"== (?P<name>.*?): (?P<fault>.*?)(?: \[(?P<tests>.*)\])?\n--
 class Mutant:
     """A fault in the file `path`: its text `old`, which occurs once, becomes `new`.
 
-    tests : files of test/ that are nearest to it.
+    tests : files of test/, or tests in them, that are nearest to it.
     """
     group: str
     name:  str
@@ -134,8 +134,8 @@ LAST = re.compile(r"storm|linux_checks|series|vectors|two_cards|lane")
 
 
 def files(name):
-    """The test files of a file or folder of test/."""
-    path = ROOT / "test" / name
+    """The test files of a file or folder of test/, or the test that the name says."""
+    path = ROOT / "test" / name.partition("::")[0]
     if path.suffix:
         return [f"test/{name}"] if path.is_file() else []
     found = sorted(str(file.relative_to(ROOT)) for file in path.rglob("test_*.py"))
@@ -146,14 +146,15 @@ def stages(mutant):
     """Lists of test files, the nearest first."""
     source  = Path(mutant.path)
     near    = next((names.split() for pattern, names in NEAR if re.match(pattern, mutant.path)), [])
-    mirror  = files(source.parent) if mutant.path.startswith("gateware/") else []
+    mirror  = files(str(source.parent)) if mutant.path.startswith("gateware/") else []
     stem    = [file for file in mirror if Path(file).stem.startswith(f"test_{source.stem}")]
     proofs  = [file for file in files("formal") if mutant.path.startswith("gateware/")
         and re.search(rf"\b{source.stem}\b", (ROOT / file).read_text())]
     far     = next((names for folder, names in FAR.items() if mutant.path.startswith(folder)), [])
     unit    = files("software/kernel/test_driver.py") if mutant.path.startswith("software/kernel/") else []
     wanted  = [
-        [*unit, *[file for name in mutant.tests for file in files(name)]],
+        unit,
+        [file for name in mutant.tests for file in files(name)],
         [*proofs, *stem, *[file for name in near for file in files(name)]],
         mirror,
         *[files(name) for name in far],
