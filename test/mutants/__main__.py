@@ -106,15 +106,16 @@ class Results:
 
 def table(results):
     """Lines of Markdown: a row per group."""
-    yield "| mutants | run | killed | rate | survivors |"
-    yield "|---|---|---|---|---|"
+    yield "| mutants | run | killed | rate | survivors | not decided | does not build |"
+    yield "|---|---|---|---|---|---|---|"
     for group in GROUPS:
         found  = {key.partition("/")[2]: one for key, one in results.known.items() if key.startswith(f"{group}/")}
         states = [one["state"] for one in found.values()]
         killed, alive = states.count("killed"), states.count("survived")
         if killed + alive:
             names = ", ".join(name for name, one in sorted(found.items()) if one["state"] == "survived")
-            yield f"| {group} | {killed + alive} | {killed} | {100*killed/(killed + alive):.1f} % | {names} |"
+            yield f"| {group} | {killed + alive} | {killed} | {100*killed/(killed + alive):.1f} % | {names} | " \
+                f"{states.count('undecided')} | {states.count('broken')} |"
 
 
 def main():
