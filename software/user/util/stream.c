@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "json.h"
@@ -106,6 +107,14 @@ volatile sig_atomic_t stream_signal;
 static void on_signal(int number)
 {
 	stream_signal = number;
+	alarm(1);
+}
+
+/* Ends a wait that began after a signal had come, but stream_signal had been tested before it. */
+static void on_alarm(int number)
+{
+	(void)number;
+	alarm(1);
 }
 
 double stream_now(void)
@@ -206,6 +215,7 @@ static int act(struct stream_run *run, const struct action *action)
 	count_losses(run, action->flags, &before);
 	run->begin = stream_now();
 	code = action->run(run);
+	alarm(0);
 	count_losses(run, action->flags, &lost);
 	lost.lost_bytes -= before.lost_bytes;
 	lost.cuts -= before.cuts;
@@ -227,6 +237,7 @@ static int act(struct stream_run *run, const struct action *action)
 static int open_and_act(struct stream_run *run, const struct action *action)
 {
 	struct sigaction handler = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
+	struct sigaction repeat = { .sa_handler = on_alarm };
 	int err = litepcie_stream_open(&run->stream, run->path, action->flags);
 	int code;
 
@@ -240,6 +251,7 @@ static int open_and_act(struct stream_run *run, const struct action *action)
 			    run->path, PROGRAM);
 	if (err)
 		return fail(exit_code_of(err), "%s: %s", run->path, litepcie_strerror(err));
+	sigaction(SIGALRM, &repeat, NULL);
 	sigaction(SIGINT, &handler, NULL);
 	sigaction(SIGTERM, &handler, NULL);
 	run->buffer = malloc(run->buffer_bytes);

@@ -100,6 +100,7 @@ int stream_record(struct stream_run *run)
 		run->bytes += (uint64_t)got;
 		run->packets += !more;
 	}
+	alarm(0); /* It must not interrupt the end of the file. */
 	if (file && (ferror(file) | (file == stdout ? fflush(file) : fclose(file))))
 		return stream_fail(run, EXIT_FAILED, "%s: cannot write the file: %s",
 				   run->options->file, strerror(errno));

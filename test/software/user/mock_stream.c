@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,6 +153,9 @@ int mock_poll(struct pollfd *fds, nfds_t count, int timeout)
 
 	if (!ours)
 		return ppoll(fds, count, timeout < 0 ? NULL : &time, NULL);
+	/* MOCK_STREAM_SIGNAL: a signal comes just before the wait. */
+	if (setting("MOCK_STREAM_SIGNAL", 0))
+		raise((int)setting("MOCK_STREAM_SIGNAL", 0));
 	/* MOCK_STREAM_STILL: nothing ever comes. */
 	if (setting("MOCK_STREAM_STILL", 0))
 		return mock_say_and_wait("poll", reads, timeout < 0 ? NULL : &time);

@@ -146,6 +146,12 @@ def test_ctrl_c(card, tmp_path, packets):
     assert (process.returncode, err) == (130, "") and out.startswith("record: 0 bytes in 0 packets, ")
 
 
+def test_a_signal_just_before_the_wait(card, tmp_path):
+    result = run(card, "record", "-f", tmp_path / "out", stream_in="/dev/zero", stream_still=1,
+        stream_signal=int(signal.SIGTERM))
+    assert (result.code, result.err) == (143, "")
+
+
 def test_time_of_a_recording(card, tmp_path):
     result = run(card, "record", "-f", tmp_path / "out", "-t", 1, stream_in="/dev/zero", stream_still=1)
     seconds = re.match(r"record: 0 bytes in 0 packets, ([0-9.]+)", result.out)
