@@ -21,7 +21,7 @@ RULES = [
     (r"software/kernel/include/uapi/",                     "GPL-2.0-only WITH Linux-syscall-note"),
     (r"software/kernel/litepcie_regs\.h$",                 "GPL-2.0-only OR BSD-2-Clause"),
     (r"software/kernel/",                                  "GPL-2.0-only"),
-    (r"test/guest/exporter/",                              "GPL-2.0-only"),
+    (r"test/guest/(exporter|neighbour)/",                  "GPL-2.0-only"),
     (r"",                                                  "BSD-2-Clause"),
 ]
 

@@ -23,14 +23,15 @@
  * recover     watchdog: the engine stopped or      reset,     the one that it
  *             makes no progress                    enabled    stopped in fails,
  *                                                             others run again
- * stop        remove, shutdown, watchdog of the    reset      all fail
- *             other engine
- * disconnect  PCI error handler, card that is not  untouched  all fail
- *             the same after a reset
+ * stop        remove, shutdown                     reset      all fail
+ * disconnect  the card is cut off or disabled      untouched  all fail
+ *             (power.c)
  *
- * start, pause and recover end in FAILED if the engine does not end its reset.
- * pause does nothing in FAILED. litepcie_engine.control is held from the first
- * to the last step of an event, so events never overlap.
+ * If the engine does not end its reset, start and recover end in FAILED, and pause
+ * in PAUSED. In both cases the requests stay until power.c ends them, because the
+ * card may still access their pages. pause does nothing in FAILED.
+ * litepcie_engine.control is held from the first to the last step of an event, so
+ * events never overlap.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -207,7 +208,7 @@ static int litepcie_engine_run(struct litepcie_engine *engine)
 	litepcie_engine_set_paused(engine);
 	ret = litepcie_engine_reset(engine);
 	if (ret) {
-		litepcie_ring_fail(engine, ret);
+		litepcie_ring_refuse(engine, ret);
 		return ret;
 	}
 	litepcie_ring_rewind(engine, 0, 0, 0);
@@ -232,8 +233,8 @@ void litepcie_engine_start(struct litepcie_engine *engine)
  *
  * Its requests start again.
  *
- * Return: 0; -ENODEV if the card is away or lost; the errno of an engine that
- * has failed: only a reset of the card helps then.
+ * Return: 0; -EAGAIN if the card is away; the errno of a card that is cut off or
+ * disabled, or of an engine that has failed: only a reset of the card helps then.
  */
 int litepcie_engine_restart(struct litepcie_engine *engine)
 {
@@ -241,8 +242,11 @@ int litepcie_engine_restart(struct litepcie_engine *engine)
 
 	mutex_lock(&engine->control);
 	/* Each loss of the card says so before it takes the mutex. */
-	if (READ_ONCE(engine->ld->card) != LITEPCIE_CARD_PRESENT)
-		ret = -ENODEV;
+	ret = litepcie_card_error(engine->ld);
+	if (ret)
+		;
+	else if (READ_ONCE(engine->ld->card) != LITEPCIE_CARD_PRESENT)
+		ret = -EAGAIN;
 	else if (READ_ONCE(engine->state) == LITEPCIE_ENGINE_FAILED)
 		ret = READ_ONCE(engine->error);
 	else
@@ -253,41 +257,36 @@ int litepcie_engine_restart(struct litepcie_engine *engine)
 
 /**
  * litepcie_engine_pause() - keep requests until litepcie_engine_start()
- * @engine: the engine; it does not access host memory after the return
+ * @engine: the engine
  */
 void litepcie_engine_pause(struct litepcie_engine *engine)
 {
 	u32 completed;
-	int ret;
 
 	mutex_lock(&engine->control);
 	if (litepcie_engine_set_paused(engine)) {
 		completed = readl(engine->regs + LITEPCIE_ENGINE_COMPLETED);
-		ret = litepcie_engine_reset(engine);
-		if (ret)
-			litepcie_ring_fail(engine, ret);
-		else
+		/* If it may still access their pages, the requests stay in the ring. */
+		if (!litepcie_engine_reset(engine))
 			litepcie_ring_rewind(engine, completed, 0, 0);
 	}
 	mutex_unlock(&engine->control);
 }
 
 /**
- * litepcie_engine_stop() - reset an engine, end all requests, refuse new ones
- * @engine: the engine; it does not access host memory after the return
- * @error: negative errno for the requests
+ * litepcie_engine_halt() - reset an engine; litepcie_engine_disconnect() follows
+ * @engine: the engine
  */
-void litepcie_engine_stop(struct litepcie_engine *engine, int error)
+void litepcie_engine_halt(struct litepcie_engine *engine)
 {
 	mutex_lock(&engine->control);
 	if (litepcie_engine_set_paused(engine))
 		litepcie_engine_reset(engine);
-	litepcie_ring_fail(engine, error);
 	mutex_unlock(&engine->control);
 }
 
 /**
- * litepcie_engine_disconnect() - end all requests of a card that is cut off
+ * litepcie_engine_disconnect() - end all requests of an engine, refuse new ones
  * @engine: the engine; its registers are not accessed
  * @error: negative errno for the requests
  */

@@ -53,6 +53,27 @@ static int ring_show(struct seq_file *s, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(ring);
 
+static const char * const litepcie_card_names[] = {
+	[LITEPCIE_CARD_AWAY] = "away",
+	[LITEPCIE_CARD_PRESENT] = "present",
+	[LITEPCIE_CARD_DISABLED] = "disabled",
+	[LITEPCIE_CARD_CUT_OFF] = "cut off",
+};
+
+static int card_show(struct seq_file *s, void *unused)
+{
+	struct litepcie_device *ld = s->private;
+	u64 kept;
+
+	spin_lock_irq(&ld->kept_lock);
+	kept = ld->kept_bytes;
+	spin_unlock_irq(&ld->kept_lock);
+	seq_printf(s, "state %s\n", litepcie_card_names[READ_ONCE(ld->card)]);
+	seq_printf(s, "kept %llu bytes\n", kept);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(card);
+
 static int copied_bytes_get(void *unused, u64 *bytes)
 {
 	*bytes = atomic64_read(&litepcie_copied_bytes);
@@ -69,6 +90,7 @@ void litepcie_debugfs_add(struct litepcie_device *ld)
 	struct litepcie_engine *engine;
 
 	ld->debugfs = debugfs_create_dir(dev_name(&ld->dev), litepcie_debugfs);
+	debugfs_create_file("card", 0400, ld->debugfs, ld, &card_fops);
 	list_for_each_entry(engine, &ld->all_engines, node)
 		debugfs_create_file(engine->name, 0400, ld->debugfs, engine,
 				    &ring_fops);

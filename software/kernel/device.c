@@ -55,7 +55,14 @@ struct litepcie_device *litepcie_device_alloc(struct pci_dev *pdev)
 	ld->pdev = pdev;
 	ld->moderation_count = LITEPCIE_MODERATION_COUNT;
 	ld->moderation_us = LITEPCIE_MODERATION_US;
+	mutex_init(&ld->events);
 	init_rwsem(&ld->card_lock);
+	ld->card_error = -ENODEV;
+	INIT_WORK(&ld->cut_off, litepcie_cut_off_work);
+	INIT_DELAYED_WORK(&ld->check, litepcie_check_work);
+	spin_lock_init(&ld->kept_lock);
+	INIT_LIST_HEAD(&ld->kept);
+	INIT_LIST_HEAD(&ld->kept_rings);
 	init_waitqueue_head(&ld->card_change);
 	spin_lock_init(&ld->interrupt_lock);
 	mutex_init(&ld->window_lock);
@@ -117,12 +124,11 @@ void litepcie_device_unpublish(struct litepcie_device *ld)
  * litepcie_device_drain() - wait until no call uses the card
  * @ld: the device, unpublished, its requests ended
  *
- * Removes all mappings: later accesses to them get SIGBUS. Detaches the dma-bufs
+ * litepcie_stop() has removed all mappings: accesses to them get SIGBUS. Detaches the dma-bufs
  * that open files have, and frees the buffers of the user logic.
  */
 void litepcie_device_drain(struct litepcie_device *ld)
 {
-	litepcie_card_set(ld, LITEPCIE_CARD_LOST);
 	litepcie_window_forget(ld);
 	synchronize_srcu(&ld->gate);
 	litepcie_dmabufs_disconnect(ld);

@@ -98,6 +98,7 @@ struct litepcie_request *litepcie_dmabuf_request(struct litepcie_engine *engine,
 	if (!req)
 		return ERR_PTR(-ENOMEM);
 	req->memory = LITEPCIE_MEMORY_IMPORTED;
+	req->dmabuf = source->dmabuf;
 	idx = srcu_read_lock(&engine->ld->gate);
 	ret = litepcie_dmabuf_fill(engine, req, source, left);
 	srcu_read_unlock(&engine->ld->gate, idx);

@@ -10,8 +10,9 @@
  * work function. test/software/kernel/test_layers.py checks this list.
  *
  *	pci.c					probe and remove
- *	power.c debugfs.c device.c stream.c	the card as a whole, device nodes
- *	interrupt.c				device nodes of the user's interrupts
+ *	debugfs.c device.c stream.c interrupt.c	device nodes
+ *	power.c					the card as a whole
+ *	failure.c				a card that failed
  *	irq.c sysfs.c				interrupts; attributes
  *	file.c watchdog.c stream_file.c user.c	system calls; recovery of an engine
  *	interrupt_file.c			the user's interrupts
@@ -24,11 +25,11 @@
  *	stream_control.c			the hardware of streams
  *	submit.c stream_ring.c			requests enter and leave the queue
  *	pages.c control.c window.c		memory of a request; engine; mmap()
- *	dmabuf.c dmabuf_request.c		attached dma-bufs
+ *	dmabuf_request.c			requests in dma-bufs
  *	hostbuf.c hostbuf_map.c			buffers of the user logic
  *	ring.c buffer.c				requests in the ring; their bytes
  *	memory.c				memory of requests: allocated, mapped, freed
- *	scatter.c				contiguous parts of a request
+ *	scatter.c dmabuf.c			contiguous parts of a request; dma-bufs
  *	feed.c					requests enter the rings
  *	queue.c stream_loss.c stream_memory.c	requests before the ring; limits
  *	bank.c					registers of an engine
@@ -85,15 +86,21 @@ struct litepcie_stream;
 struct litepcie_user;
 
 /**
- * enum litepcie_card - is the card there
- * @LITEPCIE_CARD_AWAY: not probed yet, suspended or in a reset
- * @LITEPCIE_CARD_PRESENT: it answers and is the card that was probed
- * @LITEPCIE_CARD_LOST: cut off by a bus error, changed by a reset, unbound
+ * enum litepcie_card - what calls may do with the card
+ * @LITEPCIE_CARD_AWAY: wait: it is not probed yet, suspended or in a reset
+ * @LITEPCIE_CARD_PRESENT: use it: it answers and is the card that was probed
+ * @LITEPCIE_CARD_DISABLED: fail: an engine did not end its reset, and bus
+ *	mastering is off until the card is reset
+ * @LITEPCIE_CARD_CUT_OFF: fail: a bus error, registers that read as all ones,
+ *	another bitstream after a reset, or the driver is unbound
+ *
+ * power.c and failure.c change it, say so in the log, and wake whoever waits.
  */
 enum litepcie_card {
 	LITEPCIE_CARD_AWAY,
 	LITEPCIE_CARD_PRESENT,
-	LITEPCIE_CARD_LOST,
+	LITEPCIE_CARD_DISABLED,
+	LITEPCIE_CARD_CUT_OFF,
 };
 
 /**
@@ -121,10 +128,22 @@ enum litepcie_card {
  * @queue: runs the watchdogs
  * @gate: file operations are its readers; unbinding waits for them
  * @gone: the driver is unbound from the card
+ * @events: held while the state of the card changes. Comes before all
+ *	other locks of the driver, and after the lock of the PCI device
  * @card_lock: @card changes only while this is held for writing
- * @card: is the card there
+ * @card: what calls may do
+ * @card_error: negative errno of calls while they must fail
  * @card_change: woken when @card changes
+ * @failure: negative errno of litepcie_card_fail() until @cut_off has run
+ * @cut_off: work that ends all calls after a failure
+ * @check: work that asks whether the card answers, while @sleepers is not 0
+ * @sleepers: open files with calls that the driver does not end by time
  * @stuck: the card did not end a reset or an access in time
+ * @kept_lock: protects the next four members
+ * @loud: the card failed, and may still write to memory that it was given
+ * @kept_bytes: memory in the next two lists
+ * @kept: requests that have ended, whose memory stays until the card is quiet
+ * @kept_rings: rings of streams that were closed, likewise
  * @window_lock: protects the next two members
  * @window_maps: mappings of the window: uncached, write-combined
  * @window_combined: the kernel knows that the window is write-combined
@@ -165,10 +184,21 @@ struct litepcie_device {
 	struct workqueue_struct *queue;
 	struct srcu_struct gate;
 	bool gone;
-	struct rw_semaphore card_lock;	/* protects the next member */
+	struct mutex events;		/* serialises events of the card */
+	struct rw_semaphore card_lock;	/* protects the next two members */
 	enum litepcie_card card;
+	int card_error;
 	wait_queue_head_t card_change;
+	int failure;
+	struct work_struct cut_off;
+	struct delayed_work check;
+	atomic_t sleepers;
 	bool stuck;
+	spinlock_t kept_lock;		/* protects the next four members */
+	bool loud;
+	u64 kept_bytes;
+	struct list_head kept;
+	struct list_head kept_rings;
 	struct mutex window_lock;	/* protects the next two members */
 	unsigned int window_maps[2];
 	bool window_combined;
@@ -186,6 +216,23 @@ struct litepcie_device {
 	struct dentry *debugfs;
 };
 
+/**
+ * litepcie_card_error() - why calls fail
+ * @ld: the device
+ *
+ * Return: 0 while calls may use the card or wait for it, else a negative errno.
+ */
+static inline int litepcie_card_error(struct litepcie_device *ld)
+{
+	switch (READ_ONCE(ld->card)) {
+	case LITEPCIE_CARD_AWAY:
+	case LITEPCIE_CARD_PRESENT:
+		return READ_ONCE(ld->gone) ? -ENODEV : 0;
+	default:
+		return READ_ONCE(ld->card_error);
+	}
+}
+
 /* params.c: parameters of the module */
 unsigned long litepcie_timeout(void);
 size_t litepcie_file_bytes(void);
@@ -202,9 +249,16 @@ bool litepcie_ring_look(struct litepcie_engine *engine);
 void litepcie_ring_end(struct litepcie_engine *engine, struct list_head *done);
 void litepcie_ring_rewind(struct litepcie_engine *engine, u32 completed,
 			  u32 bytes, int error);
+void litepcie_ring_refuse(struct litepcie_engine *engine, int error);
 void litepcie_ring_fail(struct litepcie_engine *engine, int error);
 
-/* bank.c: registers of an engine */
+/* memory.c: memory that the card may still write */
+void litepcie_kept_free(struct litepcie_device *ld);
+
+/* bank.c: registers of an engine, and what happens if they do not answer */
+void litepcie_card_fail(struct litepcie_device *ld, int error);
+void litepcie_sleeper_add(struct litepcie_device *ld);
+void litepcie_sleeper_del(struct litepcie_device *ld);
 u64 litepcie_patience_us(struct litepcie_device *ld);
 int litepcie_bank_reset(struct litepcie_device *ld, void __iomem *regs,
 			const char *name);
@@ -220,16 +274,23 @@ void litepcie_engine_free(struct litepcie_engine *engine);
 void litepcie_engine_start(struct litepcie_engine *engine);
 int litepcie_engine_restart(struct litepcie_engine *engine);
 void litepcie_engine_pause(struct litepcie_engine *engine);
-void litepcie_engine_stop(struct litepcie_engine *engine, int error);
+void litepcie_engine_halt(struct litepcie_engine *engine);
 void litepcie_engine_disconnect(struct litepcie_engine *engine, int error);
 
 /* window.c: is the card there, and mappings of the window */
-void litepcie_card_set(struct litepcie_device *ld, enum litepcie_card card);
+void litepcie_card_set(struct litepcie_device *ld, enum litepcie_card card, int error);
 void litepcie_window_forget(struct litepcie_device *ld);
 int litepcie_window_mmap(struct litepcie_device *ld, struct vm_area_struct *vma);
 
 /* watchdog.c: recovery of an engine that stopped or makes no progress */
 void litepcie_watchdog(struct work_struct *work);
+
+/* failure.c: a card that calls cannot use any more */
+void litepcie_quiet(struct litepcie_device *ld);
+void litepcie_end_calls(struct litepcie_device *ld, int error, bool locked);
+void litepcie_cut_off(struct litepcie_device *ld, enum litepcie_card card, int error);
+void litepcie_cut_off_work(struct work_struct *work);
+void litepcie_check_work(struct work_struct *work);
 
 /* power.c: the card as a whole */
 extern const struct pci_error_handlers litepcie_error_handlers;

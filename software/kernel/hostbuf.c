@@ -44,8 +44,8 @@ static void litepcie_hostbuf_give(struct litepcie_device *ld, struct litepcie_ho
 
 /*
  * Takes the buffer from the card and waits for the end of the access that it may
- * have begun. The read of BUSY comes back after the card's earlier writes. All
- * ones: the card is gone from the bus.
+ * have begun. The read of BUSY comes back after the card's earlier writes. All ones
+ * say nothing about the access.
  */
 static int litepcie_hostbuf_take(struct litepcie_device *ld, struct litepcie_hostbuf *hb)
 {
@@ -59,6 +59,10 @@ static int litepcie_hostbuf_take(struct litepcie_device *ld, struct litepcie_hos
 	ret = readl_poll_timeout(ld->regs + LITEPCIE_HOST_BUSY, busy,
 				 busy == ~0U || !(busy & bit), 10,
 				 litepcie_patience_us(ld));
+	if (busy == ~0U) {
+		litepcie_card_fail(ld, -ENODEV);
+		return -ENODEV;
+	}
 	if (ret) {
 		WRITE_ONCE(ld->stuck, true);
 		dev_err(&ld->dev, "the card does not end an access to host buffer %u\n",
@@ -87,11 +91,16 @@ static void litepcie_hostbuf_free(struct litepcie_device *ld, struct litepcie_ho
 	memset(hb, 0, sizeof(*hb));
 }
 
-/* Takes and frees the buffer of an open file. If that fails, the memory stays. */
+/*
+ * Takes and frees the buffer of an open file. If that fails, the memory stays until
+ * the card is quiet. A card that calls must not access is not accessed here either.
+ */
 static int litepcie_hostbuf_end(struct litepcie_device *ld, struct litepcie_hostbuf *hb)
 {
-	int ret = litepcie_hostbuf_take(ld, hb);
+	int ret = hb->given ? litepcie_card_error(ld) : 0;
 
+	if (!ret)
+		ret = litepcie_hostbuf_take(ld, hb);
 	if (!ret) {
 		litepcie_hostbuf_free(ld, hb);
 		return 0;
@@ -233,15 +242,22 @@ void litepcie_hostbufs_release(struct litepcie_file *lf)
 /**
  * litepcie_hostbufs_give() - give the card all buffers again
  * @ld: the device; the card is there, and may have been reset
+ *
+ * Frees those whose files are closed, if the card now ends its access to them.
  */
 void litepcie_hostbufs_give(struct litepcie_device *ld)
 {
+	struct litepcie_hostbuf *hb;
 	unsigned int i;
 
 	mutex_lock(&ld->hostbufs_lock);
-	for (i = 0; i < LITEPCIE_MAX_HOST_BUFFERS; i++)
-		if (ld->hostbufs[i].owner)
-			litepcie_hostbuf_give(ld, &ld->hostbufs[i]);
+	for (i = 0; i < LITEPCIE_MAX_HOST_BUFFERS; i++) {
+		hb = &ld->hostbufs[i];
+		if (hb->owner)
+			litepcie_hostbuf_give(ld, hb);
+		else if (hb->pages && !litepcie_hostbuf_take(ld, hb))
+			litepcie_hostbuf_free(ld, hb);
+	}
 	mutex_unlock(&ld->hostbufs_lock);
 }
 
@@ -261,15 +277,22 @@ void litepcie_hostbufs_take(struct litepcie_device *ld)
 
 /**
  * litepcie_hostbufs_disconnect() - the card cannot access any buffer
- * @ld: the device, with bus mastering off; its registers may be out of reach
+ * @ld: the device, which is quiet; its registers may be out of reach
+ *
+ * Frees those whose files are closed.
  */
 void litepcie_hostbufs_disconnect(struct litepcie_device *ld)
 {
+	struct litepcie_hostbuf *hb;
 	unsigned int i;
 
 	mutex_lock(&ld->hostbufs_lock);
-	for (i = 0; i < LITEPCIE_MAX_HOST_BUFFERS; i++)
-		ld->hostbufs[i].given = false;
+	for (i = 0; i < LITEPCIE_MAX_HOST_BUFFERS; i++) {
+		hb = &ld->hostbufs[i];
+		hb->given = false;
+		if (hb->pages && !hb->owner)
+			litepcie_hostbuf_free(ld, hb);
+	}
 	mutex_unlock(&ld->hostbufs_lock);
 }
 

@@ -30,7 +30,8 @@ struct litepcie_file;
  * @dma: where the card finds it
  * @bytes: its size
  * @flags: LITEPCIE_HOSTBUF_*
- * @owner: the open file; NULL after the card did not end an access to it
+ * @owner: the open file; NULL after it was closed, if the card may still access
+ *	the memory
  * @given: the card has it
  */
 struct litepcie_hostbuf {

@@ -69,10 +69,10 @@ int litepcie_hostbuf_mmap(struct litepcie_file *lf, struct vm_area_struct *vma)
 	struct litepcie_device *ld = lf->ld;
 	struct litepcie_hostbuf *hb;
 	unsigned long page, pages;
-	int ret = 0;
+	int ret = litepcie_card_error(ld);
 
-	if (READ_ONCE(ld->card) == LITEPCIE_CARD_LOST)
-		return -ENODEV;
+	if (ret)
+		return ret;
 	hb = litepcie_hostbuf_at(ld, vma->vm_pgoff, &page);
 	if (!hb || !(vma->vm_flags & VM_MAYSHARE))
 		return -EINVAL;

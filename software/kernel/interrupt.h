@@ -37,7 +37,7 @@ struct litepcie_interrupt {
 /* interrupt_file.c: the hardware, and system calls */
 extern const struct file_operations litepcie_interrupt_fops;
 void litepcie_interrupts_start(struct litepcie_device *ld);
-void litepcie_interrupts_pause(struct litepcie_device *ld);
+void litepcie_interrupts_pause(struct litepcie_device *ld, bool answers);
 void litepcie_interrupts_wake(struct litepcie_device *ld);
 void litepcie_interrupts_message(struct litepcie_device *ld, unsigned int vector);
 

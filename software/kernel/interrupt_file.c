@@ -33,8 +33,8 @@ struct litepcie_interrupt_file {
 };
 
 /**
- * litepcie_interrupts_start() - set the vectors
- * @ld: the device, reset, its interrupts disarmed
+ * litepcie_interrupts_start() - disarm all, and set the vectors
+ * @ld: the device, which answers
  */
 void litepcie_interrupts_start(struct litepcie_device *ld)
 {
@@ -45,14 +45,17 @@ void litepcie_interrupts_start(struct litepcie_device *ld)
 		return;
 	if (ld->interrupts_split)
 		vector |= LITEPCIE_INTERRUPT_VECTOR_EACH;
+	writel(~0U, ld->regs + LITEPCIE_INTERRUPT_DISARM);
 	writel(vector, ld->regs + LITEPCIE_INTERRUPT_VECTOR);
 }
 
 /**
  * litepcie_interrupts_pause() - disarm all; events may be lost from now on
- * @ld: the device, which answers; a reset or a suspend follows
+ * @ld: the device
+ * @answers: the registers may be accessed; else the card is cut off, or a reset
+ *	has disarmed all
  */
-void litepcie_interrupts_pause(struct litepcie_device *ld)
+void litepcie_interrupts_pause(struct litepcie_device *ld, bool answers)
 {
 	unsigned int i;
 
@@ -60,7 +63,8 @@ void litepcie_interrupts_pause(struct litepcie_device *ld)
 		return;
 	spin_lock_irq(&ld->interrupt_lock);
 	ld->armed = 0;
-	writel(~0U, ld->regs + LITEPCIE_INTERRUPT_DISARM);
+	if (answers)
+		writel(~0U, ld->regs + LITEPCIE_INTERRUPT_DISARM);
 	for (i = 0; i < ld->id.interrupts; i++)
 		ld->interrupts[i]->losses++;
 	spin_unlock_irq(&ld->interrupt_lock);
@@ -97,6 +101,8 @@ void litepcie_interrupts_message(struct litepcie_device *ld, unsigned int vector
 	} else if (ld->armed) {
 		fired = readl(ld->regs + LITEPCIE_INTERRUPT_FIRED);
 		/* All ones: the card does not answer. No card has so many interrupts. */
+		if (fired == ~0U)
+			mod_delayed_work(ld->queue, &ld->check, 0);
 		fired = fired == ~0U ? 0 : fired & ld->armed;
 	}
 	for (i = 0; i < ld->id.interrupts; i++)
@@ -127,11 +133,6 @@ static void litepcie_interrupt_set(struct litepcie_interrupt *in, bool arm)
 	spin_unlock_irq(&ld->interrupt_lock);
 }
 
-static bool litepcie_interrupt_gone(struct litepcie_interrupt *in)
-{
-	return READ_ONCE(in->ld->gone) || READ_ONCE(in->ld->card) == LITEPCIE_CARD_LOST;
-}
-
 static int litepcie_interrupt_open(struct inode *inode, struct file *file)
 {
 	struct litepcie_interrupt *in =
@@ -146,8 +147,8 @@ static int litepcie_interrupt_open(struct inode *inode, struct file *file)
 	lf->in = in;
 	idx = srcu_read_lock(&ld->gate);
 	down_read(&ld->card_lock);
-	if (litepcie_interrupt_gone(in)) {
-		ret = -ENODEV;
+	ret = litepcie_card_error(ld);
+	if (ret) {
 		kfree(lf);
 	} else {
 		get_device(&in->dev);
@@ -164,7 +165,10 @@ static int litepcie_interrupt_open(struct inode *inode, struct file *file)
 	}
 	up_read(&ld->card_lock);
 	srcu_read_unlock(&ld->gate, idx);
-	return ret ? ret : stream_open(inode, file);
+	if (ret)
+		return ret;
+	litepcie_sleeper_add(ld);
+	return stream_open(inode, file);
 }
 
 static int litepcie_interrupt_release_file(struct inode *inode, struct file *file)
@@ -182,6 +186,7 @@ static int litepcie_interrupt_release_file(struct inode *inode, struct file *fil
 	mutex_unlock(&ld->files_lock);
 	up_read(&ld->card_lock);
 	srcu_read_unlock(&ld->gate, idx);
+	litepcie_sleeper_del(ld);
 	kfree(lf);
 	put_device(&in->dev);
 	return 0;
@@ -207,7 +212,7 @@ static int litepcie_interrupt_take(struct litepcie_interrupt_file *lf)
 static bool litepcie_interrupt_changed(struct litepcie_interrupt_file *lf)
 {
 	return lf->losses != READ_ONCE(lf->in->losses) ||
-	       lf->seen != READ_ONCE(lf->in->count) || litepcie_interrupt_gone(lf->in);
+	       lf->seen != READ_ONCE(lf->in->count) || litepcie_card_error(lf->in->ld);
 }
 
 static ssize_t litepcie_interrupt_read(struct file *file, char __user *buf,
@@ -219,8 +224,9 @@ static ssize_t litepcie_interrupt_read(struct file *file, char __user *buf,
 	if (bytes != sizeof(u32))
 		return -EINVAL;
 	for (;;) {
-		if (litepcie_interrupt_gone(lf->in))
-			return -ENODEV;
+		ret = litepcie_card_error(lf->in->ld);
+		if (ret)
+			return ret;
 		ret = litepcie_interrupt_take(lf);
 		if (ret)
 			break;
@@ -260,14 +266,12 @@ static ssize_t litepcie_interrupt_write(struct file *file, const char __user *bu
 			if (ret)
 				return ret;
 		}
-		ret = 0;
 		idx = srcu_read_lock(&ld->gate);
 		down_read(&ld->card_lock);
-		if (litepcie_interrupt_gone(in))
-			ret = -ENODEV;
-		else if (ld->card == LITEPCIE_CARD_AWAY)
+		ret = litepcie_card_error(ld);
+		if (!ret && ld->card == LITEPCIE_CARD_AWAY)
 			ret = -EAGAIN;
-		else
+		if (!ret)
 			litepcie_interrupt_set(in, arm);
 		up_read(&ld->card_lock);
 		srcu_read_unlock(&ld->gate, idx);
@@ -280,7 +284,7 @@ static __poll_t litepcie_interrupt_poll(struct file *file, poll_table *wait)
 	struct litepcie_interrupt_file *lf = file->private_data;
 
 	poll_wait(file, &lf->in->wait, wait);
-	if (litepcie_interrupt_gone(lf->in))
+	if (litepcie_card_error(lf->in->ld))
 		return EPOLLIN | EPOLLRDNORM | EPOLLERR | EPOLLHUP;
 	if (lf->losses != READ_ONCE(lf->in->losses))
 		return EPOLLIN | EPOLLRDNORM | EPOLLERR;

@@ -121,10 +121,37 @@ static const struct litepcie_ioctl litepcie_ioctls[] = {
 };
 
 /*
- * Waits for the end of a reset and lets none begin meanwhile. A card that went
- * away while it was read has answered with all ones, which is no data. No user
- * memory is accessed here: its pages may come late or never, and unbinding
- * waits for litepcie_device.gate.
+ * Runs an ioctl that does not reset, with litepcie_device.card_lock held. A card
+ * that went away while it was read has answered with all ones, which is no data.
+ */
+static int litepcie_ioctl_on_card(struct litepcie_file *lf,
+				  const struct litepcie_ioctl *ioctl,
+				  union litepcie_argument *arg)
+{
+	struct litepcie_device *ld = lf->ld;
+	int ret = litepcie_card_error(ld);
+
+	if (ret)
+		return ret;
+	if (ld->card == LITEPCIE_CARD_AWAY)
+		return -EAGAIN;
+	if (litepcie_alive(ld)) {
+		if (ioctl->on_card)
+			return ioctl->on_card(lf, arg);
+		if (ioctl->resets)
+			return 0;
+		ret = ioctl->handle(ld, arg);
+		if (ret || litepcie_alive(ld))
+			return ret;
+	}
+	litepcie_card_fail(ld, -ENODEV);
+	return -ENODEV;
+}
+
+/*
+ * Waits for the end of a reset and lets none begin meanwhile. No user memory is
+ * accessed here: its pages may come late or never, and unbinding waits for
+ * litepcie_device.gate.
  */
 static int litepcie_ioctl_run(struct litepcie_file *lf,
 			      const struct litepcie_ioctl *ioctl,
@@ -133,26 +160,20 @@ static int litepcie_ioctl_run(struct litepcie_file *lf,
 	struct litepcie_device *ld = lf->ld;
 	int idx, ret;
 
-	ret = wait_event_interruptible(ld->card_change,
-				       READ_ONCE(ld->card) != LITEPCIE_CARD_AWAY);
-	if (ret)
-		return ret;
-	idx = srcu_read_lock(&ld->gate);
-	down_read(&ld->card_lock);
-	if (READ_ONCE(ld->gone) || ld->card != LITEPCIE_CARD_PRESENT ||
-	    !litepcie_alive(ld)) {
-		ret = -ENODEV;
-	} else if (ioctl->on_card) {
-		ret = ioctl->on_card(lf, arg);
-	} else if (!ioctl->resets) {
-		ret = ioctl->handle(ld, arg);
-		if (!ret && !litepcie_alive(ld))
-			ret = -ENODEV;
-	}
-	up_read(&ld->card_lock);
-	if (!ret && ioctl->resets)
-		ret = ioctl->handle(ld, arg);
-	srcu_read_unlock(&ld->gate, idx);
+	/* Another reset may begin before the lock is taken. */
+	do {
+		ret = wait_event_interruptible(ld->card_change,
+					       READ_ONCE(ld->card) != LITEPCIE_CARD_AWAY);
+		if (ret)
+			return ret;
+		idx = srcu_read_lock(&ld->gate);
+		down_read(&ld->card_lock);
+		ret = litepcie_ioctl_on_card(lf, ioctl, arg);
+		up_read(&ld->card_lock);
+		if (!ret && ioctl->resets)
+			ret = ioctl->handle(ld, arg);
+		srcu_read_unlock(&ld->gate, idx);
+	} while (ret == -EAGAIN);
 	return ret;
 }
 

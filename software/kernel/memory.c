@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 
 #include "compat.h"
+#include "dmabuf.h"
 #include "driver.h"
 #include "request.h"
 
@@ -102,6 +103,21 @@ static void litepcie_pages_release(struct litepcie_engine *engine,
 	}
 }
 
+/* Is the memory still the card's? Then litepcie_kept_free() frees the request. */
+static bool litepcie_request_leave(struct litepcie_engine *engine,
+				   struct litepcie_request *req)
+{
+	unsigned long flags;
+
+	/* Only a request that failed can be kept. */
+	if (!req->error)
+		return false;
+	spin_lock_irqsave(&engine->ld->kept_lock, flags);
+	req->finished = req->kept;
+	spin_unlock_irqrestore(&engine->ld->kept_lock, flags);
+	return req->finished;
+}
+
 /**
  * litepcie_request_free() - release the pages of a request and free the request
  * @engine: the engine of the direction
@@ -110,6 +126,8 @@ static void litepcie_pages_release(struct litepcie_engine *engine,
 void litepcie_request_free(struct litepcie_engine *engine,
 			   struct litepcie_request *req)
 {
+	if (litepcie_request_leave(engine, req))
+		return;
 	litepcie_scatter_free(req);
 	litepcie_pages_release(engine, req);
 	if (req->cached)
@@ -147,6 +165,86 @@ void litepcie_request_unmap(struct litepcie_engine *engine, struct litepcie_requ
 	if (req->memory != LITEPCIE_MEMORY_IMPORTED)
 		dma_unmap_sgtable(&engine->ld->pdev->dev, &req->sgt, engine->dma,
 				  DMA_ATTR_DEBUGGING_IGNORE_CACHELINES);
+}
+
+/* The caller lets go of memory that is not the driver's: hold or release it here. */
+static void litepcie_request_hold(struct litepcie_request *req, bool hold)
+{
+	struct scatterlist *sg;
+	struct page *page;
+	unsigned int i, n;
+
+	if (req->memory == LITEPCIE_MEMORY_IMPORTED && hold)
+		kref_get(&req->dmabuf->ref);
+	else if (req->memory == LITEPCIE_MEMORY_IMPORTED)
+		litepcie_dmabuf_put(req->dmabuf);
+	if (req->memory != LITEPCIE_MEMORY_BORROWED)
+		return;
+	for_each_sgtable_sg(&req->sgt, sg, i) {
+		for (n = 0; n < PFN_UP(sg->offset + sg->length); n++) {
+			page = pfn_to_page(page_to_pfn(sg_page(sg)) + n);
+			if (hold)
+				get_page(page);
+			else
+				put_page(page);
+		}
+	}
+}
+
+/**
+ * litepcie_request_keep() - keep the memory of a request that the card had
+ * @engine: the engine that had it
+ * @req: the request, which is done and in no list
+ *
+ * Return: true if the card may still write; false if it is known to be quiet, and
+ * the request is to be unmapped.
+ */
+bool litepcie_request_keep(struct litepcie_engine *engine, struct litepcie_request *req)
+{
+	struct litepcie_device *ld = engine->ld;
+	unsigned long flags;
+	bool keep;
+
+	spin_lock_irqsave(&ld->kept_lock, flags);
+	keep = ld->loud;
+	if (keep) {
+		litepcie_request_hold(req, true);
+		req->engine = engine;
+		req->kept = true;
+		ld->kept_bytes += req->bytes;
+		list_add_tail(&req->node, &ld->kept);
+	}
+	spin_unlock_irqrestore(&ld->kept_lock, flags);
+	return keep;
+}
+
+/**
+ * litepcie_kept_free() - release the memory of requests that have ended
+ * @ld: the device, which is quiet or being unbound; may sleep
+ */
+void litepcie_kept_free(struct litepcie_device *ld)
+{
+	struct litepcie_request *req, *next;
+	LIST_HEAD(kept);
+	bool finished;
+
+	spin_lock_irq(&ld->kept_lock);
+	list_splice_init(&ld->kept, &kept);
+	spin_unlock_irq(&ld->kept_lock);
+	list_for_each_entry_safe(req, next, &kept, node) {
+		struct litepcie_engine *engine = req->engine;
+
+		list_del_init(&req->node);
+		litepcie_request_unmap(engine, req);
+		litepcie_request_hold(req, false);
+		spin_lock_irq(&ld->kept_lock);
+		ld->kept_bytes -= req->bytes;
+		req->kept = false;
+		finished = req->finished;
+		spin_unlock_irq(&ld->kept_lock);
+		if (finished)
+			litepcie_request_free(engine, req);
+	}
 }
 
 /**

@@ -77,6 +77,9 @@ static void litepcie_free_engines(struct litepcie_device *ld)
 {
 	struct litepcie_engine *engine;
 
+	cancel_delayed_work_sync(&ld->check);
+	cancel_work_sync(&ld->cut_off);
+	litepcie_kept_free(ld);
 	list_for_each_entry(engine, &ld->all_engines, node)
 		litepcie_engine_free(engine);
 	destroy_workqueue(ld->queue);
@@ -140,7 +143,9 @@ static int litepcie_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	/* Without bus mastering: slot_reset restores this state. */
 	pci_save_state(pdev);
 	pci_set_master(pdev);
+	mutex_lock(&ld->events);
 	litepcie_start(ld);
+	mutex_unlock(&ld->events);
 	ret = litepcie_device_publish(ld);
 	if (ret)
 		goto err_stop;
@@ -204,7 +209,6 @@ static void litepcie_shutdown(struct pci_dev *pdev)
 {
 	struct litepcie_device *ld = pci_get_drvdata(pdev);
 
-	litepcie_card_set(ld, LITEPCIE_CARD_LOST);
 	litepcie_stop(ld, -ENODEV);
 	pci_clear_master(pdev);
 	/* The kernel that a kexec starts finds MSI off. */

@@ -56,7 +56,7 @@ void litepcie_start(struct litepcie_device *ld)
 		litepcie_engine_start(engine);
 	litepcie_interrupts_start(ld);
 	litepcie_hostbufs_give(ld);
-	litepcie_card_set(ld, LITEPCIE_CARD_PRESENT);
+	litepcie_card_set(ld, LITEPCIE_CARD_PRESENT, 0);
 	litepcie_streams_resume(ld);
 }
 
@@ -67,45 +67,51 @@ void litepcie_start(struct litepcie_device *ld)
 static void litepcie_pause(struct litepcie_device *ld)
 {
 	struct litepcie_engine *engine;
+	bool answers;
 
-	litepcie_card_set(ld, LITEPCIE_CARD_AWAY);
-	list_for_each_entry(engine, &ld->all_engines, node)
-		litepcie_engine_pause(engine);
-	litepcie_streams_pause(ld);
-	litepcie_interrupts_pause(ld);
-	litepcie_hostbufs_take(ld);
+	mutex_lock(&ld->events);
+	answers = ld->card == LITEPCIE_CARD_PRESENT;
+	litepcie_card_set(ld, LITEPCIE_CARD_AWAY, 0);
+	/* Of a card that was cut off, all calls have ended. */
+	if (answers) {
+		list_for_each_entry(engine, &ld->all_engines, node)
+			litepcie_engine_pause(engine);
+		litepcie_streams_pause(ld);
+		litepcie_interrupts_pause(ld, true);
+		litepcie_hostbufs_take(ld);
+	}
 	pci_clear_master(ld->pdev);
+	mutex_unlock(&ld->events);
 }
 
 /**
- * litepcie_stop() - reset all engines, end all requests, refuse new ones
- * @ld: the device; it does not access host memory after the return
- * @error: negative errno for the requests
+ * litepcie_stop() - reset all engines, end all calls, refuse new ones
+ * @ld: the device, with the lock of its PCI device held
+ * @error: negative errno for the calls
  */
 void litepcie_stop(struct litepcie_device *ld, int error)
 {
 	struct litepcie_engine *engine;
+	bool answers;
 
-	list_for_each_entry(engine, &ld->all_engines, node)
-		litepcie_engine_stop(engine, error);
-	litepcie_streams_stop(ld, error);
-	litepcie_interrupts_pause(ld);
-	litepcie_hostbufs_take(ld);
-}
-
-/* The card is cut off, or is another one: no request can reach it any more. */
-static void litepcie_disconnect(struct litepcie_device *ld, int error)
-{
-	struct litepcie_engine *engine;
-
-	/* Ended requests free their pages: stop bus mastering before. */
-	pci_clear_master(ld->pdev);
-	litepcie_card_set(ld, LITEPCIE_CARD_LOST);
-	list_for_each_entry(engine, &ld->all_engines, node)
-		litepcie_engine_disconnect(engine, error);
-	litepcie_streams_disconnect(ld, error);
-	litepcie_hostbufs_disconnect(ld);
-	litepcie_interrupts_wake(ld);
+	mutex_lock(&ld->events);
+	answers = ld->card == LITEPCIE_CARD_PRESENT;
+	litepcie_card_set(ld, LITEPCIE_CARD_CUT_OFF, error);
+	if (answers) {
+		list_for_each_entry(engine, &ld->all_engines, node)
+			litepcie_engine_halt(engine);
+		litepcie_streams_stop(ld, error);
+		litepcie_hostbufs_take(ld);
+	} else {
+		litepcie_streams_disconnect(ld, error);
+	}
+	litepcie_interrupts_pause(ld, answers);
+	if (READ_ONCE(ld->loud))
+		litepcie_end_calls(ld, error, true);
+	else
+		list_for_each_entry(engine, &ld->all_engines, node)
+			litepcie_engine_disconnect(engine, error);
+	mutex_unlock(&ld->events);
 }
 
 /* Value of SCRATCH during a suspend; a reset or a loss of power clears it. */
@@ -143,16 +149,24 @@ static bool litepcie_unchanged(struct litepcie_device *ld)
 static void litepcie_restart(struct pci_dev *pdev)
 {
 	struct litepcie_device *ld = pci_get_drvdata(pdev);
+	int ret = -ENODEV;
 
-	if (!litepcie_unchanged(ld) || litepcie_reset_engines(ld)) {
-		litepcie_disconnect(ld, -ENODEV);
-		return;
+	mutex_lock(&ld->events);
+	WRITE_ONCE(ld->failure, 0);
+	if (litepcie_unchanged(ld))
+		ret = litepcie_reset_engines(ld);
+	if (ret) {
+		litepcie_cut_off(ld, ret == -EIO ? LITEPCIE_CARD_DISABLED :
+						   LITEPCIE_CARD_CUT_OFF, ret);
+	} else {
+		litepcie_quiet(ld);
+		/* Restoring the state has used it up; slot_reset needs one. */
+		pci_save_state(pdev);
+		pci_set_master(pdev);
+		litepcie_start(ld);
+		litepcie_check_link(ld);
 	}
-	/* Restoring the state has used it up; slot_reset needs one. */
-	pci_save_state(pdev);
-	pci_set_master(pdev);
-	litepcie_start(ld);
-	litepcie_check_link(ld);
+	mutex_unlock(&ld->events);
 }
 
 /*
@@ -182,27 +196,35 @@ static pci_ers_result_t litepcie_error_detected(struct pci_dev *pdev,
 						pci_channel_state_t state)
 {
 	struct litepcie_device *ld = pci_get_drvdata(pdev);
+	bool frozen = state == pci_channel_io_frozen;
 
-	switch (state) {
-	case pci_channel_io_normal:
+	if (state == pci_channel_io_normal)
 		return PCI_ERS_RESULT_CAN_RECOVER;
-	case pci_channel_io_frozen:
-		litepcie_disconnect(ld, -EIO);
-		return PCI_ERS_RESULT_NEED_RESET;
-	default:
-		litepcie_disconnect(ld, -ENODEV);
-		return PCI_ERS_RESULT_DISCONNECT;
-	}
+	mutex_lock(&ld->events);
+	litepcie_cut_off(ld, LITEPCIE_CARD_CUT_OFF, frozen ? -EIO : -ENODEV);
+	mutex_unlock(&ld->events);
+	return frozen ? PCI_ERS_RESULT_NEED_RESET : PCI_ERS_RESULT_DISCONNECT;
 }
 
-/* Other functions may still be cut off: engines run again in resume only. */
+/*
+ * Other functions may still be cut off: engines run again in resume only. After an
+ * error that is not fatal this is called if another driver below the port has asked
+ * for a reset. The reset may have been done, so no register tells the state of the
+ * card before: its calls end here.
+ */
 static pci_ers_result_t litepcie_slot_reset(struct pci_dev *pdev)
 {
+	struct litepcie_device *ld = pci_get_drvdata(pdev);
+	bool alive;
+
+	mutex_lock(&ld->events);
+	if (ld->card == LITEPCIE_CARD_PRESENT)
+		litepcie_cut_off(ld, LITEPCIE_CARD_CUT_OFF, -EIO);
 	pci_restore_state(pdev);
 	pci_save_state(pdev);
-	if (!litepcie_alive(pci_get_drvdata(pdev)))
-		return PCI_ERS_RESULT_DISCONNECT;
-	return PCI_ERS_RESULT_RECOVERED;
+	alive = litepcie_alive(ld);
+	mutex_unlock(&ld->events);
+	return alive ? PCI_ERS_RESULT_RECOVERED : PCI_ERS_RESULT_DISCONNECT;
 }
 
 /* Also called after an error that stopped nothing. */

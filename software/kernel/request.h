@@ -85,6 +85,11 @@ enum litepcie_memory {
  * @endpoint: byte address in the memory of the card
  * @bytes: number of bytes to move
  * @next: next request of an asynchronous call
+ * @dmabuf: the dma-buf that the memory is a part of; NULL: none
+ * @engine: while @kept: the engine that had it
+ * @kept: its memory stays, although it has ended; in litepcie_device.kept. This
+ *	and @finished are protected by litepcie_device.kept_lock
+ * @finished: while @kept: its caller does not need it any more
  * @sgt: its pages; mapped for the card until it is done
  * @small: entries of @sgt if they fit
  * @iter: the caller's buffer, at the first byte of this request
@@ -111,6 +116,10 @@ struct litepcie_request {
 	u32 endpoint;
 	size_t bytes;
 	struct litepcie_request *next;
+	struct litepcie_dmabuf *dmabuf;
+	struct litepcie_engine *engine;
+	bool kept;
+	bool finished;
 	struct sg_table sgt;
 	struct scatterlist small[LITEPCIE_SMALL_PAGES];
 	struct iov_iter iter;
@@ -149,6 +158,7 @@ void litepcie_request_free(struct litepcie_engine *engine,
 int litepcie_request_map(struct litepcie_engine *engine, struct litepcie_request *req);
 void litepcie_request_unmap(struct litepcie_engine *engine, struct litepcie_request *req);
 bool litepcie_request_may_sleep(struct litepcie_request *req);
+bool litepcie_request_keep(struct litepcie_engine *engine, struct litepcie_request *req);
 
 /* pages.c: memory of a request */
 extern atomic64_t litepcie_copied_bytes;

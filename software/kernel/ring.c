@@ -221,17 +221,47 @@ void litepcie_ring_rewind(struct litepcie_engine *engine, u32 completed,
 }
 
 /**
+ * litepcie_ring_refuse() - give an engine no more requests
+ * @engine: the engine
+ * @error: negative errno for new requests, if no other engine takes them
+ *
+ * The requests that it has stay until litepcie_ring_fail().
+ */
+void litepcie_ring_refuse(struct litepcie_engine *engine, int error)
+{
+	spin_lock_irq(&engine->pool->lock);
+	engine->state = LITEPCIE_ENGINE_FAILED;
+	engine->error = error;
+	spin_unlock_irq(&engine->pool->lock);
+}
+
+/* As litepcie_ring_end(), for requests whose memory the card may still access. */
+static void litepcie_ring_give_up(struct litepcie_engine *engine, struct list_head *done)
+{
+	struct litepcie_request *req, *next;
+
+	list_for_each_entry_safe(req, next, done, node) {
+		list_del_init(&req->node);
+		if (!litepcie_request_keep(engine, req))
+			litepcie_request_unmap(engine, req);
+		req->complete(req);
+	}
+}
+
+/**
  * litepcie_ring_fail() - end the requests of an engine and give it no others
- * @engine: the engine; it can no longer access the pages of a request
+ * @engine: the engine
  * @error: negative errno for the requests
  *
  * If this was the last engine of the direction, ends all requests and refuses
- * new ones.
+ * new ones. While the card is not known to be quiet, the memory of those that it
+ * had stays.
  */
 void litepcie_ring_fail(struct litepcie_engine *engine, int error)
 {
 	struct litepcie_pool *pool = engine->pool;
 	struct litepcie_request *req, *next;
+	LIST_HEAD(given);
 	LIST_HEAD(done);
 
 	spin_lock_irq(&pool->lock);
@@ -239,7 +269,7 @@ void litepcie_ring_fail(struct litepcie_engine *engine, int error)
 	engine->error = error;
 	list_splice_init(&engine->inflight, &engine->pending);
 	list_for_each_entry_safe(req, next, &engine->pending, node)
-		litepcie_ring_done(engine, req, 0, error, &done);
+		litepcie_ring_done(engine, req, 0, error, &given);
 	while (litepcie_pool_error(pool) && (req = litepcie_queue_first(pool))) {
 		litepcie_queue_remove(req);
 		litepcie_ring_done(engine, req, 0, error, &done);
@@ -248,5 +278,6 @@ void litepcie_ring_fail(struct litepcie_engine *engine, int error)
 	if (READ_ONCE(engine->ld->card) == LITEPCIE_CARD_PRESENT)
 		litepcie_ring_feed(pool);
 	spin_unlock_irq(&pool->lock);
+	litepcie_ring_give_up(engine, &given);
 	litepcie_ring_end(engine, &done);
 }

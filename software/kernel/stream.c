@@ -230,6 +230,7 @@ void litepcie_streams_free(struct litepcie_device *ld)
 	unsigned int i;
 
 	litepcie_streams_unmap(ld);
+	litepcie_streams_kept_free(ld);
 	list_for_each_entry_safe(end, next, &ld->stream_ends, node) {
 		litepcie_stream_ring_free(end);
 		list_del(&end->node);

@@ -73,6 +73,8 @@ struct litepcie_stream_buffer {
 
 /**
  * struct litepcie_stream_memory - the ring of an open file
+ * @node: in litepcie_device.kept_rings after the file was closed
+ * @dma: direction of the buffers
  * @mapped: the buffers are mapped for the card
  * @depth: number of buffers, a power of two
  * @buffer_bytes: bytes of a buffer that the card may use
@@ -83,6 +85,8 @@ struct litepcie_stream_buffer {
  * @buffers: known to the driver only
  */
 struct litepcie_stream_memory {
+	struct list_head node;
+	enum dma_data_direction dma;
 	bool mapped;
 	u32 depth;
 	u32 buffer_bytes;
@@ -218,6 +222,7 @@ void litepcie_stream_ring_free(struct litepcie_stream_end *end);
 int litepcie_stream_memory_alloc(struct litepcie_stream_end *end);
 void litepcie_stream_memory_unmap(struct litepcie_stream_end *end);
 void litepcie_stream_memory_free(struct litepcie_stream_end *end);
+void litepcie_streams_kept_free(struct litepcie_device *ld);
 unsigned int litepcie_stream_buffer_order(u32 buffer_bytes);
 unsigned int litepcie_stream_shared_order(u32 depth);
 

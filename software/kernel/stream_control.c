@@ -73,8 +73,9 @@ static int litepcie_stream_prepare_locked(struct litepcie_stream_end *end)
 	lockdep_assert_held(&end->control);
 	if (end->memory)
 		return 0;
-	if (READ_ONCE(end->ld->card) == LITEPCIE_CARD_LOST || READ_ONCE(end->ld->gone))
-		return -ENODEV;
+	ret = litepcie_card_error(end->ld);
+	if (ret)
+		return ret;
 	ret = litepcie_stream_memory_alloc(end);
 	if (ret || READ_ONCE(end->state) != LITEPCIE_STREAM_RUNNING)
 		return ret;
@@ -89,7 +90,7 @@ static int litepcie_stream_prepare_locked(struct litepcie_stream_end *end)
  * litepcie_stream_prepare() - allocate the ring of an open file
  * @end: the direction
  *
- * Return: 0, also if it has one, -ENOMEM or -ENODEV.
+ * Return: 0, also if it has one, -ENOMEM, or that of litepcie_card_error().
  */
 int litepcie_stream_prepare(struct litepcie_stream_end *end)
 {
@@ -108,8 +109,6 @@ static int litepcie_stream_start(struct litepcie_stream_end *end)
 	if (!litepcie_stream_may_start(end))
 		return 0;
 	ret = litepcie_bank_reset(end->ld, end->regs, end->name);
-	if (ret == -ENODEV)
-		litepcie_card_set(end->ld, LITEPCIE_CARD_LOST);
 	if (ret)
 		return ret;
 	litepcie_stream_count_reset(end);
@@ -125,8 +124,8 @@ static int litepcie_stream_start(struct litepcie_stream_end *end)
  *
  * Starts no engine while a call must see data or an error first.
  *
- * Return: 0; -EAGAIN while the card is reset or suspended; -ENODEV; -ENOMEM; -EIO
- * if the engine does not end its reset.
+ * Return: 0; -EAGAIN while the card is reset or suspended; -ENOMEM; -EIO if the
+ * engine does not end its reset; that of litepcie_card_error().
  */
 int litepcie_stream_begin(struct litepcie_stream_end *end)
 {
@@ -140,12 +139,13 @@ int litepcie_stream_begin(struct litepcie_stream_end *end)
 	if (ret)
 		goto unlock;
 	/* Each loss of the card says so before it takes the mutex. */
-	if (READ_ONCE(end->ld->card) == LITEPCIE_CARD_PRESENT && !READ_ONCE(end->ld->gone))
+	ret = litepcie_card_error(end->ld);
+	if (ret)
+		goto unlock;
+	if (READ_ONCE(end->ld->card) == LITEPCIE_CARD_PRESENT)
 		ret = litepcie_stream_start(end);
-	else if (READ_ONCE(end->ld->card) == LITEPCIE_CARD_AWAY)
-		ret = litepcie_stream_may_start(end) ? -EAGAIN : 0;
 	else
-		ret = -ENODEV;
+		ret = litepcie_stream_may_start(end) ? -EAGAIN : 0;
 unlock:
 	mutex_unlock(&end->control);
 	return ret;

@@ -53,6 +53,7 @@ static int litepcie_stream_open(struct inode *inode, struct file *file)
 	if (ret)
 		return ret;
 	get_device(&stream->dev);
+	litepcie_sleeper_add(stream->ld);
 	file->f_mode |= FMODE_NOWAIT;
 	return stream_open(inode, file);
 }
@@ -80,6 +81,7 @@ static int litepcie_stream_release(struct inode *inode, struct file *file)
 		end->file = NULL;
 		mutex_unlock(&stream->users);
 	}
+	litepcie_sleeper_del(stream->ld);
 	put_device(&stream->dev);
 	return 0;
 }
@@ -134,7 +136,7 @@ static __poll_t litepcie_stream_events(struct litepcie_stream_end *end)
 	litepcie_stream_poll(end);
 	if (!error || error == -EAGAIN)
 		error = litepcie_stream_fault(end);
-	if (error == -ENODEV)
+	if (litepcie_card_error(end->ld) || error == -ENODEV)
 		return ready | EPOLLERR | EPOLLHUP;
 	/* What came before an error is read before the error. */
 	if (end->direction == LITEPCIE_WRITER && litepcie_stream_ready(end))

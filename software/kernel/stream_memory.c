@@ -100,13 +100,14 @@ static void litepcie_stream_free_pages(void *data, unsigned int order)
 		__free_page(virt_to_page(data + i * PAGE_SIZE));
 }
 
-static void litepcie_stream_unmap_buffers(struct litepcie_stream_end *end,
+static void litepcie_stream_unmap_buffers(struct litepcie_device *ld,
 					  struct litepcie_stream_memory *memory,
 					  u32 count)
 {
+	memory->mapped = false;
 	while (count--)
-		dma_unmap_single(&end->ld->pdev->dev, memory->buffers[count].dma,
-				 memory->buffer_bytes, end->dma);
+		dma_unmap_single(&ld->pdev->dev, memory->buffers[count].dma,
+				 memory->buffer_bytes, memory->dma);
 }
 
 static int litepcie_stream_map_buffers(struct litepcie_stream_end *end,
@@ -119,9 +120,9 @@ static int litepcie_stream_map_buffers(struct litepcie_stream_end *end,
 	for (i = 0; i < memory->depth; i++) {
 		buffer = &memory->buffers[i];
 		buffer->dma = dma_map_single(dma, buffer->data,
-					     memory->buffer_bytes, end->dma);
+					     memory->buffer_bytes, memory->dma);
 		if (dma_mapping_error(dma, buffer->dma)) {
-			litepcie_stream_unmap_buffers(end, memory, i);
+			litepcie_stream_unmap_buffers(end->ld, memory, i);
 			return -ENOMEM;
 		}
 	}
@@ -175,6 +176,7 @@ int litepcie_stream_memory_alloc(struct litepcie_stream_end *end)
 			  GFP_KERNEL_ACCOUNT);
 	if (!memory)
 		return -ENOMEM;
+	memory->dma = end->dma;
 	memory->depth = end->settings.depth;
 	memory->buffer_bytes = end->settings.buffer_bytes;
 	memory->order = litepcie_stream_buffer_order(memory->buffer_bytes);
@@ -200,25 +202,64 @@ void litepcie_stream_memory_unmap(struct litepcie_stream_end *end)
 	struct litepcie_stream_memory *memory = end->memory;
 
 	lockdep_assert_held(&end->control);
-	if (!memory || !memory->mapped)
-		return;
-	memory->mapped = false;
-	litepcie_stream_unmap_buffers(end, memory, memory->depth);
+	if (memory && memory->mapped)
+		litepcie_stream_unmap_buffers(end->ld, memory, memory->depth);
+}
+
+/* Keeps a ring that the card may still write; false if it is known to be quiet. */
+static bool litepcie_stream_memory_keep(struct litepcie_device *ld,
+					struct litepcie_stream_memory *memory)
+{
+	bool keep;
+
+	spin_lock_irq(&ld->kept_lock);
+	keep = ld->loud && memory->mapped;
+	if (keep) {
+		ld->kept_bytes += (u64)memory->depth * memory->buffer_bytes;
+		list_add_tail(&memory->node, &ld->kept_rings);
+	}
+	spin_unlock_irq(&ld->kept_lock);
+	return keep;
 }
 
 /**
  * litepcie_stream_memory_free() - free the ring of an open file
  * @end: the direction, which does not run, with its mutex control held. No
  *	program has the ring mapped: a mapping holds the file
+ *
+ * While the card may still write, the ring stays for litepcie_streams_kept_free().
  */
 void litepcie_stream_memory_free(struct litepcie_stream_end *end)
 {
 	struct litepcie_stream_memory *memory = end->memory;
 
-	litepcie_stream_memory_unmap(end);
+	lockdep_assert_held(&end->control);
 	spin_lock_irq(&end->lock);
 	end->memory = NULL;
 	spin_unlock_irq(&end->lock);
-	if (memory)
+	if (!memory || litepcie_stream_memory_keep(end->ld, memory))
+		return;
+	if (memory->mapped)
+		litepcie_stream_unmap_buffers(end->ld, memory, memory->depth);
+	litepcie_stream_destroy(memory);
+}
+
+/**
+ * litepcie_streams_kept_free() - free the rings that the card could still write
+ * @ld: the device, which is quiet or being unbound
+ */
+void litepcie_streams_kept_free(struct litepcie_device *ld)
+{
+	struct litepcie_stream_memory *memory, *next;
+	LIST_HEAD(kept);
+
+	spin_lock_irq(&ld->kept_lock);
+	list_splice_init(&ld->kept_rings, &kept);
+	list_for_each_entry(memory, &kept, node)
+		ld->kept_bytes -= (u64)memory->depth * memory->buffer_bytes;
+	spin_unlock_irq(&ld->kept_lock);
+	list_for_each_entry_safe(memory, next, &kept, node) {
+		litepcie_stream_unmap_buffers(ld, memory, memory->depth);
 		litepcie_stream_destroy(memory);
+	}
 }

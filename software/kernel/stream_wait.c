@@ -44,11 +44,11 @@ void litepcie_stream_unlock(struct litepcie_stream_end *end)
  */
 int litepcie_stream_fault(struct litepcie_stream_end *end)
 {
-	int error = READ_ONCE(end->error);
+	int error = READ_ONCE(end->error), lost = litepcie_card_error(end->ld);
 
-	if (READ_ONCE(end->state) == LITEPCIE_STREAM_LOST)
-		return error ? error : -ENODEV;
-	return READ_ONCE(end->ld->card) == LITEPCIE_CARD_LOST ? -ENODEV : error;
+	if (READ_ONCE(end->state) == LITEPCIE_STREAM_LOST && !error)
+		return lost ? lost : -ENODEV;
+	return error ? error : lost;
 }
 
 /**

@@ -118,8 +118,10 @@ static int litepcie_user_words(struct litepcie_device *ld, u32 *words, u32 offse
 			words[i] = readl(regs + i * sizeof(u32));
 	after = readl(ld->regs + LITEPCIE_USER_ERRORS);
 	mutex_unlock(&ld->latch);
-	if (after == ~0U && !litepcie_alive(ld))
+	if (after == ~0U && !litepcie_alive(ld)) {
+		litepcie_card_fail(ld, -ENODEV);
 		return -ENODEV;
+	}
 	return after == before ? 0 : -EIO;
 }
 
@@ -136,11 +138,10 @@ static int litepcie_user_access(struct litepcie_device *ld, u32 *words, u32 offs
 			return -EINTR;
 		idx = srcu_read_lock(&ld->gate);
 		down_read(&ld->card_lock);
-		if (READ_ONCE(ld->gone) || ld->card == LITEPCIE_CARD_LOST)
-			ret = -ENODEV;
-		else if (ld->card == LITEPCIE_CARD_AWAY)
+		ret = litepcie_card_error(ld);
+		if (!ret && ld->card == LITEPCIE_CARD_AWAY)
 			ret = -EAGAIN;
-		else
+		if (!ret)
 			ret = litepcie_user_words(ld, words, offset, count, write);
 		up_read(&ld->card_lock);
 		srcu_read_unlock(&ld->gate, idx);

@@ -13,10 +13,10 @@
 /*
  * Resets and restarts an engine. The first incomplete request fails with
  * @error, unless that is 0; the requests after it are moved again from their
- * start. Returns a negative errno if the reset failed.
+ * start. If the reset fails, the whole card is disabled.
  */
-static int litepcie_watchdog_recover(struct litepcie_engine *engine, u32 bytes,
-				     int error)
+static void litepcie_watchdog_recover(struct litepcie_engine *engine, u32 bytes,
+				      int error)
 {
 	u32 completed = readl(engine->regs + LITEPCIE_ENGINE_COMPLETED);
 	int ret;
@@ -24,36 +24,35 @@ static int litepcie_watchdog_recover(struct litepcie_engine *engine, u32 bytes,
 	litepcie_engine_set_paused(engine);
 	ret = litepcie_engine_reset(engine);
 	if (ret) {
-		litepcie_ring_fail(engine, ret);
-		return ret;
+		litepcie_ring_refuse(engine, ret);
+		return;
 	}
 	litepcie_ring_rewind(engine, completed, bytes, error);
 	litepcie_engine_enable(engine);
-	return 0;
 }
 
 /*
  * The engine stopped although no request was in the ring. It is restarted at
  * once, but only once per timeout: it may stop again for the same reason.
  */
-static int litepcie_watchdog_idle(struct litepcie_engine *engine, u8 reason)
+static void litepcie_watchdog_idle(struct litepcie_engine *engine, u8 reason)
 {
 	unsigned long again = engine->idle_stop + litepcie_timeout();
 
 	if (engine->idle_stop && time_before(jiffies, again)) {
 		queue_delayed_work(engine->ld->queue, &engine->watchdog,
 				   again - jiffies);
-		return 0;
+		return;
 	}
 	/* 0 means never. */
 	engine->idle_stop = jiffies | 1;
 	dev_err(&engine->ld->dev, "%s stopped without a request: %s\n",
 		engine->name, litepcie_reason_name(reason));
-	return litepcie_watchdog_recover(engine, 0, 0);
+	litepcie_watchdog_recover(engine, 0, 0);
 }
 
 /* The status block says that the engine stopped. */
-static int litepcie_watchdog_stopped(struct litepcie_engine *engine)
+static void litepcie_watchdog_stopped(struct litepcie_engine *engine)
 {
 	u32 status = readl(engine->regs + LITEPCIE_ENGINE_STATUS);
 	u32 bytes = readl(engine->regs + LITEPCIE_ENGINE_STOPPED_BYTES);
@@ -64,15 +63,17 @@ static int litepcie_watchdog_stopped(struct litepcie_engine *engine)
 	spin_lock_irq(&engine->pool->lock);
 	empty = list_empty(&engine->inflight);
 	spin_unlock_irq(&engine->pool->lock);
-	if (empty)
-		return litepcie_watchdog_idle(engine, reason);
+	if (empty) {
+		litepcie_watchdog_idle(engine, reason);
+		return;
+	}
 	dev_warn_ratelimited(&engine->ld->dev, "%s stopped: %s\n",
 			     engine->name, litepcie_reason_name(reason));
-	return litepcie_watchdog_recover(engine, bytes, litepcie_reason_errno(reason));
+	litepcie_watchdog_recover(engine, bytes, litepcie_reason_errno(reason));
 }
 
 /* The status block did not change for the whole timeout: ask the card. */
-static int litepcie_watchdog_silent(struct litepcie_engine *engine)
+static void litepcie_watchdog_silent(struct litepcie_engine *engine)
 {
 	u32 completed = readl(engine->regs + LITEPCIE_ENGINE_COMPLETED);
 	unsigned long timeout = litepcie_timeout();
@@ -86,12 +87,12 @@ static int litepcie_watchdog_silent(struct litepcie_engine *engine)
 	spin_unlock_irq(&engine->pool->lock);
 	if (moves) {
 		queue_delayed_work(engine->ld->queue, &engine->watchdog, timeout);
-		return 0;
+		return;
 	}
 	trace_litepcie_stop(dev_name(&engine->ld->dev), engine->name, 0, 0);
 	dev_warn_ratelimited(&engine->ld->dev, "%s made no progress for %u ms\n",
 			     engine->name, jiffies_to_msecs(timeout));
-	return litepcie_watchdog_recover(engine, 0, -ETIMEDOUT);
+	litepcie_watchdog_recover(engine, 0, -ETIMEDOUT);
 }
 
 /**
@@ -105,10 +106,8 @@ void litepcie_watchdog(struct work_struct *work)
 {
 	struct litepcie_engine *engine =
 		container_of(to_delayed_work(work), struct litepcie_engine, watchdog);
-	struct litepcie_engine *other;
 	unsigned long due;
 	bool runs, stopped;
-	int lost = 0;
 
 	mutex_lock(&engine->control);
 	/* A lost interrupt must not be mistaken for a card without progress. */
@@ -123,20 +122,11 @@ void litepcie_watchdog(struct work_struct *work)
 	spin_unlock_irq(&engine->pool->lock);
 
 	if (runs && stopped)
-		lost = litepcie_watchdog_stopped(engine);
+		litepcie_watchdog_stopped(engine);
 	else if (runs && time_before(jiffies, due))
 		queue_delayed_work(engine->ld->queue, &engine->watchdog,
 				   due - jiffies);
 	else if (runs)
-		lost = litepcie_watchdog_silent(engine);
-	if (lost == -ENODEV)
-		litepcie_card_set(engine->ld, LITEPCIE_CARD_LOST);
+		litepcie_watchdog_silent(engine);
 	mutex_unlock(&engine->control);
-
-	if (!lost)
-		return;
-	/* A failed reset has cut off the whole card: the other engines too. */
-	list_for_each_entry(other, &engine->ld->all_engines, node)
-		if (other != engine)
-			litepcie_engine_stop(other, lost);
 }

@@ -28,19 +28,23 @@
 
 /**
  * litepcie_card_set() - say whether the card is there
- * @ld: the device
+ * @ld: the device, with its mutex events held
  * @card: the new state
+ * @error: negative errno of calls in the states DISABLED and CUT_OFF
  *
  * Unless the card is PRESENT, no program can access a mapping after the
  * return.
  */
-void litepcie_card_set(struct litepcie_device *ld, enum litepcie_card card)
+void litepcie_card_set(struct litepcie_device *ld, enum litepcie_card card, int error)
 {
 	struct litepcie_mapped *lm;
 	struct litepcie_file *lf;
 
+	lockdep_assert_held(&ld->events);
 	down_write(&ld->card_lock);
-	ld->card = card;
+	if (error)
+		WRITE_ONCE(ld->card_error, error);
+	WRITE_ONCE(ld->card, card);
 	up_write(&ld->card_lock);
 	wake_up_all(&ld->card_change);
 	if (card == LITEPCIE_CARD_PRESENT)
@@ -182,7 +186,11 @@ int litepcie_map_pages(struct litepcie_device *ld, struct vm_area_struct *vma,
 		       const struct vm_operations_struct *ops,
 		       unsigned long page, unsigned long pages)
 {
-	if (READ_ONCE(ld->card) == LITEPCIE_CARD_LOST || !pages)
+	int error = litepcie_card_error(ld);
+
+	if (error)
+		return error;
+	if (!pages)
 		return -ENODEV;
 	if (!(vma->vm_flags & VM_MAYSHARE) || page >= pages ||
 	    vma_pages(vma) > pages - page)

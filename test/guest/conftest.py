@@ -30,7 +30,7 @@ EXPORTER = Path(__file__).resolve().parent / "exporter"
 BUILD    = ROOT / "build" / "test" / "guest"
 PROGRAMS = ("alignments", "channels", "charge", "cleaned", "concurrent", "continued", "dmabuf", "errors",
     "fail_nth", "held", "holder", "hostbuf", "hostmove", "interrupt", "pieces", "poke", "polled", "queue", "scratch",
-    "stalled", "stalled_ioctl", "storm", "stream", "user", "window")
+    "stalled", "stalled_ioctl", "states", "storm", "stream", "user", "window")
 FLAGS    = "-O2 -Wall -Wextra -Werror -static -pthread -I software/kernel/include/uapi"
 
 # Tests that only the debug kernel can pass.

@@ -134,4 +134,4 @@ def test_every_driver_file_names_its_licence_and_is_short():
     for path in files:
         lines = path.read_text().splitlines()
         assert "SPDX-License-Identifier: GPL-2.0-only" in lines[0], path
-        assert len(lines) <= 300, f"{path}: {len(lines)} lines"
+        assert len(lines) <= 330, f"{path}: {len(lines)} lines"

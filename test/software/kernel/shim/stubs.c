@@ -23,11 +23,18 @@ size_t litepcie_engine_bytes(void)
 /* Streams begin before the test, and never again. */
 int litepcie_stream_begin(struct litepcie_stream_end *end)
 {
-	return READ_ONCE(end->ld->card) == LITEPCIE_CARD_LOST ? -ENODEV : 0;
+	return litepcie_card_error(end->ld);
 }
 
 void litepcie_request_unmap(struct litepcie_engine *engine, struct litepcie_request *req)
 {
 	(void)engine;
 	(void)req;
+}
+
+bool litepcie_request_keep(struct litepcie_engine *engine, struct litepcie_request *req)
+{
+	(void)engine;
+	(void)req;
+	return false;
 }

@@ -14,7 +14,8 @@
  *   EINVAL    negative offset
  *   ENOSPC    write at or past the end of the memory (a read there returns 0)
  *   EIO       the host answered a request of the card with an error
- *             (unsupported request, completer abort, poisoned or wrong data)
+ *             (unsupported request, completer abort, poisoned or wrong data);
+ *             or the card is disabled or cut off, see below
  *   ETIMEDOUT a completion timed out, or the card made no progress
  *   ENODEV    the card is gone, or the driver was unbound
  *   EINTR     a signal arrived before the first byte was moved
@@ -29,6 +30,11 @@
  * open file returns it and moves nothing if this call begins at the first byte
  * that was not moved. Any other call is not affected, and the error is dropped;
  * a call that continues later moves the bytes or meets the error again.
+ *
+ * All calls on all device files of a card fail with EIO after an engine did not end
+ * its reset (the card is disabled), or after a bus error (it is cut off), until the
+ * card is reset. They fail with ENODEV while registers read as all ones. Calls that
+ * wait end then, and poll() says EPOLLERR and EPOLLHUP.
  *
  * Errors of mmap():
  *   EINVAL    not MAP_SHARED, or not inside the window
@@ -51,8 +57,8 @@
  * Errors of read() and write():
  *   EINVAL    not 4 bytes, or another value than 0 and 1
  *   EFAULT    the buffer is not accessible by the caller
- *   ENODATA   read: the card was reset or suspended, once. Events may be lost,
- *             and the interrupt is not armed
+ *   ENODATA   read: the card was reset, suspended or cut off, once. Events may be
+ *             lost, and the interrupt is not armed
  *   EAGAIN    O_NONBLOCK: no event; write: the card is being reset or suspended
  *   EINTR     a signal arrived
  *   ENODEV    the card is gone, or the driver was unbound; poll() says EPOLLHUP

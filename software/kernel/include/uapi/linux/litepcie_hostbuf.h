@@ -55,8 +55,8 @@ struct litepcie_hostbuf_create {
  * LITEPCIE_IOC_HOSTBUF_DESTROY: takes a buffer from the card and frees it. Errors
  * besides those of <linux/litepcie.h>:
  *   ENOENT    the open file has no buffer with this handle
- *   EIO       the card does not end an access: the memory stays until the driver
- *             is unbound
+ *   EIO       the card does not end an access: the memory stays until it does, or
+ *             until the driver is unbound
  */
 struct litepcie_hostbuf_destroy {
 	__u32 size;			/* in, out: bytes of this structure */

@@ -53,8 +53,8 @@
  *   ENODEV    the card is gone, or the driver was unbound
  *   ENOMEM    no memory for the ring, or the kernel cannot map it for the card
  *   ETIMEDOUT the host did not answer a request of the card
- * poll() says EPOLLERR when the next call returns an error, with EPOLLHUP if that
- * is ENODEV.
+ * poll() says EPOLLERR when the next call returns an error, with EPOLLHUP while all
+ * calls fail (<linux/litepcie.h>).
  */
 #ifndef _UAPI_LINUX_LITEPCIE_STREAM_H
 #define _UAPI_LINUX_LITEPCIE_STREAM_H
