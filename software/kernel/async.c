@@ -9,8 +9,8 @@
  * would keep much memory pinned. A buffer to which data must be copied needs the
  * caller's address space. Those are moved while the caller waits.
  *
- * Requests that the card does not have are cancelled by io_cancel(), by the
- * exit of the process, and when the process closes the file.
+ * Requests that the card does not have are cancelled by io_cancel(), by
+ * LITEPCIE_IOC_CANCEL and by the exit of the process.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */

@@ -23,6 +23,7 @@ union litepcie_argument {
 	struct litepcie_errors errors;
 	struct litepcie_scratch scratch;
 	struct litepcie_reset reset;
+	struct litepcie_cancel cancel;
 	struct litepcie_dmabuf_attach attach;
 	struct litepcie_dmabuf_detach detach;
 	struct litepcie_dmabuf_move move;

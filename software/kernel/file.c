@@ -10,6 +10,7 @@
  * Copyright (c) 2026 LitePCIe SoC developers
  */
 #include <linux/fs.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/splice.h>
 
@@ -62,17 +63,14 @@ static int litepcie_open(struct inode *inode, struct file *file)
 }
 
 /*
- * A process closes one of its descriptors of the file, or exits. Its
- * asynchronous calls keep the file open, so this is where they are cancelled.
+ * A process that exits closes its descriptors. Its asynchronous calls keep the file
+ * open, so this is where they are cancelled: io_uring has no function for that. A
+ * close() alone cancels nothing: the descriptor may be a duplicate.
  */
 static int litepcie_flush(struct file *file, fl_owner_t id)
 {
-	struct litepcie_file *lf = file->private_data;
-	unsigned int i;
-
-	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
-		if (lf->flows[i].engine->regs)
-			litepcie_cancel_owner(&lf->flows[i], id);
+	if (current->flags & PF_EXITING)
+		litepcie_cancel_owner(file->private_data, id);
 	return 0;
 }
 

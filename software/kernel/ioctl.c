@@ -6,13 +6,16 @@
  */
 #include <linux/build_bug.h>
 #include <linux/fs.h>
+#include <linux/sched.h>
 #include <linux/stddef.h>
+#include <linux/string.h>
 #include <linux/uaccess.h>
 
 #include "card_ioctl.h"
 #include "dmabuf.h"
 #include "driver.h"
 #include "hostbuf.h"
+#include "request.h"
 
 /* No padding, and the same size for 32-bit and 64-bit programs. */
 static_assert(sizeof(struct litepcie_info) == 240);
@@ -20,6 +23,7 @@ static_assert(sizeof(struct litepcie_counters) == 120);
 static_assert(sizeof(struct litepcie_errors) == 72);
 static_assert(sizeof(struct litepcie_scratch) == 16);
 static_assert(sizeof(struct litepcie_reset) == 32);
+static_assert(sizeof(struct litepcie_cancel) == 24);
 static_assert(sizeof(struct litepcie_dmabuf_attach) == 40);
 static_assert(sizeof(struct litepcie_dmabuf_detach) == 16);
 static_assert(sizeof(struct litepcie_dmabuf_move) == 72);
@@ -52,6 +56,16 @@ struct litepcie_ioctl {
 	int (*undo)(struct litepcie_file *lf, void *arg);
 };
 
+static int litepcie_ioctl_cancel(struct litepcie_file *lf, void *argument)
+{
+	struct litepcie_cancel *cancel = argument;
+
+	if (memchr_inv(cancel->reserved, 0, sizeof(cancel->reserved)))
+		return -EINVAL;
+	litepcie_cancel_owner(lf, current->files);
+	return 0;
+}
+
 static const struct litepcie_ioctl litepcie_ioctls[] = {
 	[_IOC_NR(LITEPCIE_IOC_INFO)] = {
 		.size = sizeof(struct litepcie_info),
@@ -80,6 +94,11 @@ static const struct litepcie_ioctl litepcie_ioctls[] = {
 		.size = sizeof(struct litepcie_reset),
 		.first = offsetofend(struct litepcie_reset, reserved),
 		.handle = litepcie_ioctl_reset,
+	},
+	[_IOC_NR(LITEPCIE_IOC_CANCEL)] = {
+		.size = sizeof(struct litepcie_cancel),
+		.first = offsetofend(struct litepcie_cancel, reserved),
+		.of_file = litepcie_ioctl_cancel,
 	},
 	[_IOC_NR(LITEPCIE_IOC_DMABUF_ATTACH)] = {
 		.size = sizeof(struct litepcie_dmabuf_attach),

@@ -7,7 +7,7 @@
  * from the queues in the order of fair.c, gives each to an engine, and commits
  * at most LITEPCIE_COMMIT_BYTES to all engines of a direction together; an
  * engine without work may get a short request besides. The rest stays here,
- * where a signal, exit, close() or io_cancel() cancels it.
+ * where a signal, exit or io_cancel() cancels it.
  *
  * All engines of a direction take from the same queues, so fairness and limits
  * are those of the card, however many channels it has. A file that was bound to

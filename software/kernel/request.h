@@ -177,7 +177,7 @@ void litepcie_cancel(struct litepcie_request *req, int error);
 void litepcie_cancel_if(struct litepcie_flow *flow,
 			bool (*match)(struct litepcie_request *req, const void *data),
 			const void *data);
-void litepcie_cancel_owner(struct litepcie_flow *flow, fl_owner_t owner);
+void litepcie_cancel_owner(struct litepcie_file *lf, fl_owner_t owner);
 
 /* transfer.c: requests of one call */
 size_t litepcie_transfer(struct litepcie_flow *flow, struct litepcie_source *source,

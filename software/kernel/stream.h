@@ -266,7 +266,7 @@ int litepcie_stream_fault(struct litepcie_stream_end *end);
 int litepcie_stream_take_fault(struct litepcie_stream_end *end);
 int litepcie_stream_result(struct litepcie_stream_end *end, int ret);
 int litepcie_stream_wait(struct litepcie_stream_end *end, bool wait);
-int litepcie_stream_drain(struct litepcie_stream_end *end, bool forever);
+int litepcie_stream_drain(struct litepcie_stream_end *end, long most);
 
 /* stream_call.c: read() and write() */
 ssize_t litepcie_stream_read(struct litepcie_stream_end *end, struct iov_iter *iter,

@@ -9,7 +9,9 @@
  * Copyright (c) 2026 LitePCIe SoC developers
  */
 #include <linux/fs.h>
+#include <linux/jiffies.h>
 #include <linux/poll.h>
+#include <linux/sched.h>
 #include <linux/uio.h>
 
 #include "driver.h"
@@ -58,20 +60,19 @@ static int litepcie_stream_open(struct inode *inode, struct file *file)
 	return stream_open(inode, file);
 }
 
-/* Each close() waits for the card, as that of a serial port does. */
-static int litepcie_stream_flush(struct file *file, fl_owner_t id)
-{
-	struct litepcie_stream_end *end = litepcie_stream_file_end(file, LITEPCIE_READER);
+/* Most time that the last close() waits for the card; that of a serial port likewise. */
+#define LITEPCIE_STREAM_CLOSE_MS	30000
 
-	return end ? litepcie_stream_drain(end, false) : 0;
-}
-
+/* The last close() waits for the card, and drops what it has not taken then. */
 static int litepcie_stream_release(struct inode *inode, struct file *file)
 {
 	struct litepcie_stream *stream = file->private_data;
 	struct litepcie_stream_end *end;
 	unsigned int i;
 
+	end = litepcie_stream_file_end(file, LITEPCIE_READER);
+	if (end && !(file->f_flags & O_NONBLOCK))
+		litepcie_stream_drain(end, msecs_to_jiffies(LITEPCIE_STREAM_CLOSE_MS));
 	for (i = 0; i < LITEPCIE_DIRECTIONS; i++) {
 		end = litepcie_stream_file_end(file, i);
 		if (!end)
@@ -174,14 +175,13 @@ static int litepcie_stream_fsync(struct file *file, loff_t start, loff_t end,
 	struct litepcie_stream_end *reader =
 		litepcie_stream_file_end(file, LITEPCIE_READER);
 
-	return reader ? litepcie_stream_drain(reader, true) : -EINVAL;
+	return reader ? litepcie_stream_drain(reader, MAX_SCHEDULE_TIMEOUT) : -EINVAL;
 }
 
 /* File operations of /dev/litepcieN_streamS. */
 const struct file_operations litepcie_stream_fops = {
 	.owner = THIS_MODULE,
 	.open = litepcie_stream_open,
-	.flush = litepcie_stream_flush,
 	.release = litepcie_stream_release,
 	.read_iter = litepcie_stream_read_iter,
 	.write_iter = litepcie_stream_write_iter,

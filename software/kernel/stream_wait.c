@@ -5,6 +5,7 @@
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
+#include <linux/minmax.h>
 #include <linux/sched/signal.h>
 #include <linux/wait.h>
 
@@ -149,24 +150,29 @@ static bool litepcie_stream_is_drained(struct litepcie_stream_end *end)
 /**
  * litepcie_stream_drain() - wait until the card has all that was given
  * @end: the direction of a reader
- * @forever: also if the card takes nothing for the time of litepcie_timeout()
+ * @most: jiffies to wait at most, and less if the card takes nothing for the time
+ *	of litepcie_timeout(); or MAX_SCHEDULE_TIMEOUT: without an end
  *
  * Return: 0; the error of the stream, which it does not take; -ETIMEDOUT; or
  * -ERESTARTSYS.
  */
-int litepcie_stream_drain(struct litepcie_stream_end *end, bool forever)
+int litepcie_stream_drain(struct litepcie_stream_end *end, long most)
 {
+	bool forever = most == MAX_SCHEDULE_TIMEOUT;
 	u32 before;
-	long left;
+	long wait, left;
 
 	do {
 		litepcie_stream_poll(end);
 		before = READ_ONCE(end->completed);
+		wait = min_t(long, litepcie_timeout(), most);
 		left = wait_event_interruptible_timeout(end->wait,
 							litepcie_stream_is_drained(end),
-							litepcie_timeout());
+							wait);
 		if (left < 0)
 			return left;
-	} while (!left && (forever || before != READ_ONCE(end->completed)));
+		if (!forever)
+			most -= wait;
+	} while (!left && (forever || (most > 0 && before != READ_ONCE(end->completed))));
 	return left ? litepcie_stream_fault(end) : -ETIMEDOUT;
 }

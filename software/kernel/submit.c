@@ -223,11 +223,15 @@ static bool litepcie_is_of_owner(struct litepcie_request *req, const void *owner
 }
 
 /**
- * litepcie_cancel_owner() - end the queued requests of a process
- * @flow: queue of the open file
+ * litepcie_cancel_owner() - end the queued asynchronous requests of a process
+ * @lf: the open file
  * @owner: litepcie_request.owner, not NULL
  */
-void litepcie_cancel_owner(struct litepcie_flow *flow, fl_owner_t owner)
+void litepcie_cancel_owner(struct litepcie_file *lf, fl_owner_t owner)
 {
-	litepcie_cancel_if(flow, litepcie_is_of_owner, owner);
+	unsigned int i;
+
+	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
+		if (lf->flows[i].engine->regs)
+			litepcie_cancel_if(&lf->flows[i], litepcie_is_of_owner, owner);
 }

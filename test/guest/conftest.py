@@ -28,7 +28,7 @@ ROOT     = Path(__file__).resolve().parents[2]
 SOURCES  = Path(__file__).resolve().parent / "src"
 EXPORTER = Path(__file__).resolve().parent / "exporter"
 BUILD    = ROOT / "build" / "test" / "guest"
-PROGRAMS = ("alignments", "channels", "charge", "cleaned", "concurrent", "continued", "dmabuf", "errors",
+PROGRAMS = ("alignments", "channels", "charge", "cleaned", "closing", "concurrent", "continued", "dmabuf", "errors",
     "fail_nth", "held", "holder", "hostbuf", "hostmove", "interrupt", "pieces", "poke", "polled", "queue", "scratch",
     "stalled", "stalled_ioctl", "states", "storm", "stream", "user", "window")
 FLAGS    = "-O2 -Wall -Wextra -Werror -static -pthread -I software/kernel/include/uapi"

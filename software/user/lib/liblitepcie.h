@@ -354,7 +354,11 @@ struct litepcie_stream;
  */
 int litepcie_stream_open(struct litepcie_stream **stream, const char *path, int flags);
 
-/* Waits until the card has what was written. The errors of litepcie_stream_write(); NULL is 0. */
+/*
+ * Waits until the card has what was written: for 30 s at most, and not with O_NONBLOCK. What the
+ * card has not taken then is lost, and counted in lost_bytes; fsync() of litepcie_stream_fd()
+ * waits without an end and returns errors. 0 or a negative errno; NULL is 0.
+ */
 int litepcie_stream_close(struct litepcie_stream *stream);
 
 /* For poll(2). It belongs to @stream, which reads and writes headers before the bytes. */

@@ -2,7 +2,9 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 /* Asynchronous transfers: by io_uring, or by Linux aio where the system forbids io_uring. */
 #include <errno.h>
+#include <linux/litepcie.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "handle.h"
@@ -117,12 +119,9 @@ int litepcie_queue_wait(struct litepcie_queue *queue, struct litepcie_done *done
 	return litepcie_queue_poll(queue, done, most);
 }
 
-/* The driver cancels when a process closes one of its descriptors of the file. */
 int litepcie_cancel(struct litepcie *card)
 {
-	int again = dup(card->fd);
+	struct litepcie_cancel cancel = { .size = sizeof(cancel) };
 
-	if (again < 0 || close(again) < 0)
-		return -errno;
-	return 0;
+	return ioctl(card->fd, LITEPCIE_IOC_CANCEL, &cancel) < 0 ? -errno : 0;
 }

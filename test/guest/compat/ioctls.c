@@ -21,6 +21,7 @@ static const struct kind kinds[] = {
 	{ &card, LITEPCIE_IOC_ERRORS, 72, 0 },
 	{ &card, LITEPCIE_IOC_SCRATCH, 16, 0 },
 	{ &card, LITEPCIE_IOC_RESET, 32, 0 },
+	{ &card, LITEPCIE_IOC_CANCEL, 24, 0 },
 	{ &card, LITEPCIE_IOC_DMABUF_ATTACH, 40, -EINVAL },
 	{ &card, LITEPCIE_IOC_DMABUF_DETACH, 16, -ENOENT },
 	{ &card, LITEPCIE_IOC_DMABUF_MOVE, 72, -ENOENT },

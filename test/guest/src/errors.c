@@ -183,7 +183,9 @@ static void every_ioctl(void)
 		    sizeof(struct litepcie_scratch));
 	ioctl_sizes(LITEPCIE_IOC_RESET, sizeof(struct litepcie_reset),
 		    offsetof(struct litepcie_reset, reserved));
-	for (unsigned int number = 11; number < 256; number++)
+	ioctl_sizes(LITEPCIE_IOC_CANCEL, sizeof(struct litepcie_cancel),
+		    offsetof(struct litepcie_cancel, reserved));
+	for (unsigned int number = 12; number < 256; number++)
 		expect_errno(ioctl(fd, _IOC(_IOC_READ | _IOC_WRITE, LITEPCIE_IOC_MAGIC, number, 16), &fd),
 			     ENOTTY);
 	expect_errno(ioctl(fd, _IOWR(LITEPCIE_IOC_MAGIC + 1, 0, struct litepcie_info), &fd), ENOTTY);

@@ -67,8 +67,9 @@ def test_kunit_suite_runs_without_a_kernel(tmp_path, name):
 @pytest.mark.parametrize("bits", [32, 64])
 def test_user_structures_are_the_same_for_32_and_64_bits(tmp_path, bits):
     sizes  = {"litepcie_info": 240, "litepcie_counters": 120, "litepcie_errors": 72,
-        "litepcie_scratch": 16, "litepcie_reset": 32, "litepcie_stream_header": 8, "litepcie_stream_setup": 72,
-        "litepcie_stream_info": 136, "litepcie_stream_advance": 40, "litepcie_stream_ring": 4160,
+        "litepcie_scratch": 16, "litepcie_reset": 32, "litepcie_cancel": 24,
+        "litepcie_stream_header": 8, "litepcie_stream_setup": 72, "litepcie_stream_info": 136,
+        "litepcie_stream_advance": 40, "litepcie_stream_ring": 4160,
         "litepcie_hostbuf_create": 48, "litepcie_hostbuf_destroy": 16}
     source = tmp_path / "sizes.c"
     source.write_text("#include <linux/litepcie_stream.h>\n#include <linux/litepcie_hostbuf.h>\n" + "".join(

@@ -8,6 +8,7 @@
 #ifndef LITEPCIE_SHIM_DRIVER_H
 #define LITEPCIE_SHIM_DRIVER_H
 
+#include <limits.h>
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +76,7 @@ struct vm_area_struct;
 
 #define WQ_UNBOUND	0
 #define jiffies		0ul
+#define MAX_SCHEDULE_TIMEOUT	LONG_MAX
 
 #define READ_ONCE(value)		(value)
 #define WRITE_ONCE(place, value)	((place) = (value))

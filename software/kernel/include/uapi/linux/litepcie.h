@@ -187,6 +187,17 @@ struct litepcie_scratch {
 };
 
 /*
+ * LITEPCIE_IOC_CANCEL: cancels the asynchronous calls that this process has made
+ * through the open file, as far as the card does not have them yet. A call returns
+ * the bytes that were moved before, or ECANCELED. close() cancels nothing.
+ */
+struct litepcie_cancel {
+	__u32 size;			/* in, out: bytes of this structure */
+	__u32 flags;			/* in: 0 */
+	__u64 reserved[2];		/* in: 0 */
+};
+
+/*
  * LITEPCIE_IOC_RESET: resets an engine that the driver runs. The transfers that
  * it had start again; their callers see no error. Needs CAP_SYS_ADMIN and a file
  * open for writing. Errors besides those above:
@@ -301,5 +312,7 @@ struct litepcie_dmabuf_wait {
 	_IOWR(LITEPCIE_IOC_MAGIC, 0x06, struct litepcie_dmabuf_detach)
 #define LITEPCIE_IOC_DMABUF_MOVE	_IOWR(LITEPCIE_IOC_MAGIC, 0x07, struct litepcie_dmabuf_move)
 #define LITEPCIE_IOC_DMABUF_WAIT	_IOWR(LITEPCIE_IOC_MAGIC, 0x08, struct litepcie_dmabuf_wait)
+/* 0x09 and 0x0a are in the header of host buffers. */
+#define LITEPCIE_IOC_CANCEL	_IOWR(LITEPCIE_IOC_MAGIC, 0x0b, struct litepcie_cancel)
 
 #endif /* _UAPI_LINUX_LITEPCIE_H */

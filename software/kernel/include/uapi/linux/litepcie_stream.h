@@ -18,8 +18,10 @@
  * LITEPCIE_STREAM_HEADERS was set does, in a header before the bytes.
  *
  * write() returns when the ring has the bytes, not when the card has them;
- * fsync() waits for the card, and so does close(), until the card has taken
- * nothing for timeout_ms or a signal comes. A write() is a packet. If it returns
+ * fsync() waits for the card. The last close() of the file waits for 30 s at most,
+ * and until the card has taken nothing for timeout_ms or a signal comes; with
+ * O_NONBLOCK, not at all. What the card has not taken then is lost. A write() is a
+ * packet. If it returns
  * fewer bytes than it was given, the packet goes on with the next write(). With
  * LITEPCIE_STREAM_HEADERS, a header before the bytes says whether it goes on.
  *

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+/*
+ * What close() waits for and ends: streams that the card does not take, and
+ * asynchronous calls.
+ * usage: closing duplicate|exec|exit|nonblock|last|drains|slow|async
+ */
+#define _GNU_SOURCE
+#include <linux/aio_abi.h>
+#include <linux/litepcie.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include "check.h"
+
+#define STREAM "/dev/litepcie0_stream0"
+#define CALLS 8
+#define CALL_BYTES (512 << 10)
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+/* A stream whose ring is full: the card loops it back, and nobody reads. */
+static int full_stream(int flags)
+{
+	static uint8_t bytes[65536];
+	int fd = open(STREAM, O_WRONLY | O_CLOEXEC | O_NONBLOCK), full = 0;
+
+	check(fd >= 0, "%s", strerror(errno));
+	while (full < 50) {
+		full = write(fd, bytes, sizeof(bytes)) < 0 ? full + 1 : 0;
+		check(!full || errno == EAGAIN, "%s", strerror(errno));
+		usleep(full * 1000);
+	}
+	check(!fcntl(fd, F_SETFL, flags), "%s", strerror(errno));
+	return fd;
+}
+
+static unsigned long long lost(void)
+{
+	FILE *file = fopen("/sys/class/litepcie_stream/litepcie0_stream0/reader/lost_bytes", "r");
+	unsigned long long bytes;
+
+	check(file && fscanf(file, "%llu", &bytes) == 1, "sysfs");
+	fclose(file);
+	return bytes;
+}
+
+/* Closes one of two descriptors. */
+static void duplicate(void)
+{
+	int fd = full_stream(0);
+
+	check(!close(dup(fd)), "%s", strerror(errno));
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+}
+
+/* A child that has the file executes a program, which closes its descriptor, or exits. */
+static void child(const char *program)
+{
+	int fd = full_stream(0), status;
+	pid_t pid = fork();
+
+	check(pid >= 0, "%s", strerror(errno));
+	if (!pid) {
+		if (program)
+			execl(program, program, "true", NULL);
+		_exit(program != NULL);
+	}
+	check(waitpid(pid, &status, 0) == pid && !status, "status %x", status);
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+}
+
+/* The last descriptor is closed: what the card has not taken is lost, and counted. */
+static void last(int flags)
+{
+	unsigned long long before = lost();
+
+	check(!close(full_stream(flags)), "%s", strerror(errno));
+	check(lost() > before, "nothing was lost");
+}
+
+/* A child reads what comes back, slowly or not; the last close() waits until the card has taken all. */
+static void drains(unsigned int pause_us)
+{
+	static uint8_t bytes[65536], got[65536];
+	int out = open(STREAM, O_WRONLY), in = open(STREAM, O_RDONLY), status;
+	size_t buffers = pause_us ? 140 : 100;
+	unsigned long long before = lost();
+	struct pollfd begin = { .fd = in, .events = POLLIN };
+	double begun;
+	pid_t pid;
+
+	check(out >= 0 && in >= 0, "%s", strerror(errno));
+	check(poll(&begin, 1, 0) >= 0, "%s", strerror(errno));
+	pid = fork();
+	check(pid >= 0, "%s", strerror(errno));
+	if (!pid) {
+		close(out);
+		while (read(in, got, sizeof(got)) > 0)
+			usleep(pause_us);
+		_exit(1);
+	}
+	close(in);
+	fill(bytes, sizeof(bytes), 1);
+	for (size_t i = 0; i < buffers; i++)
+		check(write(out, bytes, sizeof(bytes)) == sizeof(bytes), "%s", strerror(errno));
+	begun = now();
+	check(!close(out), "%s", strerror(errno));
+	printf("%.1f s\n", now() - begun);
+	if (pause_us) {
+		check(now() - begun > 25, "%.1f s", now() - begun);
+		check(now() - begun < 40, "%.1f s", now() - begun);
+		check(lost() > before, "nothing was lost");
+	} else {
+		check(lost() == before, "%llu bytes", lost() - before);
+	}
+	check(!kill(pid, SIGKILL) && waitpid(pid, &status, 0) == pid, "%s", strerror(errno));
+	check(WIFSIGNALED(status), "the reader failed: status %x", status);
+}
+
+/* Closing a descriptor ends no call, be it a duplicate or not. An ioctl does. */
+static void async(void)
+{
+	static struct iocb calls[CALLS];
+	struct io_event events[CALLS];
+	aio_context_t context = 0;
+	int fd = open_device(), cancelled = 0;
+	uint8_t *buffer;
+
+	check(!posix_memalign((void **)&buffer, 4096, CALL_BYTES), "no memory");
+	check(!syscall(SYS_io_setup, CALLS, &context), "%s", strerror(errno));
+	for (int pass = 0; pass < 3; pass++) {
+		struct litepcie_cancel cancel = { .size = sizeof(cancel) };
+
+		for (int i = 0; i < CALLS; i++) {
+			struct iocb *call = &calls[i];
+
+			*call = (struct iocb){ .aio_fildes = fd, .aio_lio_opcode = IOCB_CMD_PREAD,
+				.aio_buf = (uintptr_t)buffer, .aio_nbytes = CALL_BYTES };
+			check(syscall(SYS_io_submit, context, 1, &call) == 1, "%s", strerror(errno));
+		}
+		if (!pass)
+			check(!ioctl(fd, LITEPCIE_IOC_CANCEL, &cancel), "%s", strerror(errno));
+		else
+			check(!close(pass == 1 ? dup(fd) : fd), "%s", strerror(errno));
+		check(syscall(SYS_io_getevents, context, CALLS, CALLS, events, NULL) == CALLS, "%s", strerror(errno));
+		for (int i = 0; i < CALLS; i++) {
+			cancelled += !pass && events[i].res == -ECANCELED;
+			check(events[i].res == CALL_BYTES || (!pass && events[i].res == -ECANCELED), "pass %d: %lld",
+			      pass, events[i].res);
+		}
+		check(cancelled || pass, "none cancelled");
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "";
+
+	if (!strcmp(how, "duplicate"))
+		duplicate();
+	if (!strcmp(how, "exec"))
+		child("/bin/busybox");
+	if (!strcmp(how, "exit"))
+		child(NULL);
+	if (!strcmp(how, "nonblock"))
+		last(O_NONBLOCK);
+	if (!strcmp(how, "last"))
+		last(0);
+	if (!strcmp(how, "drains"))
+		drains(0);
+	if (!strcmp(how, "slow"))
+		drains(600000);
+	if (!strcmp(how, "async"))
+		async();
+	finish(how);
+}

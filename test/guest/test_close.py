@@ -1,0 +1,52 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What close() waits for: only the last one of a stream's file does, and for a bounded time (src/closing.c)."""
+
+import pytest
+
+from test.conftest import SOFT
+
+pytestmark = pytest.mark.guest
+
+TIMEOUT_MS = "/sys/module/litepcie/parameters/timeout_ms"
+LONG_MS    = 60000
+
+# Far less than timeout_ms, for which a close() that waits for the card would wait.
+SECONDS = 30
+
+
+@pytest.fixture(scope="module")
+def guest(boot, build_board):
+    with boot("close", board=build_board(streams=2, patterns=1), cpus=2) as guest:
+        yield guest
+        guest.works()
+
+
+def passes(guest, how, timeout_ms, seconds=60):
+    guest.run(f"echo {timeout_ms} > {TIMEOUT_MS}")
+    assert "checks passed" in guest.run(f"closing {how}", timeout=seconds)
+
+
+@pytest.mark.parametrize("how", ["duplicate", "exec", "exit", "nonblock"])
+def test_a_close_that_does_not_wait(guest, how):
+    passes(guest, how, LONG_MS, SECONDS)
+
+
+@pytest.mark.parametrize("how, timeout_ms", [("drains", LONG_MS), ("last", 500)])
+def test_the_last_close_waits_until_the_card_has_all_or_takes_nothing(guest, how, timeout_ms):
+    passes(guest, how, timeout_ms)
+
+
+@pytest.mark.full
+@pytest.mark.skipif(SOFT, reason="a link of Gen1 x1, simulated symbol by symbol, is slower than the reader")
+def test_the_last_close_waits_half_a_minute_at_most(guest):
+    """The card takes a buffer each half second."""
+    passes(guest, "slow", LONG_MS, 200)
+
+
+def test_a_close_cancels_no_asynchronous_call(guest):
+    passes(guest, "async", 10000)
