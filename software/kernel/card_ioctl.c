@@ -7,6 +7,7 @@
 #include <linux/bitfield.h>
 #include <linux/build_bug.h>
 #include <linux/capability.h>
+#include <linux/nospec.h>
 #include <linux/string.h>
 
 #include "card_ioctl.h"
@@ -76,17 +77,19 @@ int litepcie_ioctl_counters(struct litepcie_device *ld, union litepcie_argument 
 {
 	struct litepcie_counters *counters = &arg->counters;
 	void __iomem *regs;
+	u32 channel;
 
 	if (memchr_inv(counters->reserved, 0, sizeof(counters->reserved)))
 		return -EINVAL;
 	if (counters->channel >= litepcie_channels(&ld->id))
 		return -EINVAL;
+	channel = array_index_nospec(counters->channel, LITEPCIE_MAX_CHANNELS);
 	if (counters->direction == LITEPCIE_READER &&
 	    ld->id.capabilities & LITEPCIE_CAPABILITY_READER)
-		regs = ld->regs + LITEPCIE_READER_BASE(counters->channel);
+		regs = ld->regs + LITEPCIE_READER_BASE(channel);
 	else if (counters->direction == LITEPCIE_WRITER &&
 		 ld->id.capabilities & LITEPCIE_CAPABILITY_WRITER)
-		regs = ld->regs + LITEPCIE_WRITER_BASE(counters->channel);
+		regs = ld->regs + LITEPCIE_WRITER_BASE(channel);
 	else
 		return -EINVAL;
 
@@ -157,6 +160,7 @@ int litepcie_ioctl_reset(struct litepcie_device *ld, union litepcie_argument *ar
 {
 	struct litepcie_reset *reset = &arg->reset;
 	struct litepcie_engine *engine;
+	u32 channel, direction;
 
 	if (!capable(CAP_SYS_ADMIN))
 		return -EPERM;
@@ -164,6 +168,8 @@ int litepcie_ioctl_reset(struct litepcie_device *ld, union litepcie_argument *ar
 	    reset->channel >= LITEPCIE_MAX_CHANNELS ||
 	    reset->direction >= LITEPCIE_DIRECTIONS)
 		return -EINVAL;
-	engine = &ld->engines[reset->channel][reset->direction];
+	channel = array_index_nospec(reset->channel, LITEPCIE_MAX_CHANNELS);
+	direction = array_index_nospec(reset->direction, LITEPCIE_DIRECTIONS);
+	engine = &ld->engines[channel][direction];
 	return engine->regs ? litepcie_engine_restart(engine) : -EINVAL;
 }

@@ -12,6 +12,7 @@
  */
 #include <linux/dma-buf.h>
 #include <linux/dma-resv.h>
+#include <linux/nospec.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
@@ -142,6 +143,8 @@ static int litepcie_move_check(struct litepcie_file *lf, struct litepcie_dmabuf_
 	if (arg->flags & LITEPCIE_DMABUF_ASYNC &&
 	    (!arg->bytes || arg->bytes > LITEPCIE_ASYNC_BYTES))
 		return -EINVAL;
+	/* It is the index of a queue from here on. */
+	arg->direction = array_index_nospec(arg->direction, LITEPCIE_DIRECTIONS);
 	if (!(lf->file->f_mode & mode))
 		return -EBADF;
 	if (READ_ONCE(lf->ld->gone))

@@ -14,6 +14,7 @@
 #include <linux/iopoll.h>
 #include <linux/jiffies.h>
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include <linux/string.h>
 
 #include "compat.h"
@@ -187,12 +188,15 @@ int litepcie_hostbuf_create(struct litepcie_file *lf, void *argument)
 static int litepcie_hostbuf_remove(struct litepcie_file *lf, u32 handle)
 {
 	struct litepcie_device *ld = lf->ld;
+	struct litepcie_hostbuf *hb;
 	int ret = -ENOENT;
 
+	if (!handle || handle > LITEPCIE_MAX_HOST_BUFFERS)
+		return ret;
+	hb = &ld->hostbufs[array_index_nospec(handle - 1, LITEPCIE_MAX_HOST_BUFFERS)];
 	mutex_lock(&ld->hostbufs_lock);
-	if (handle && handle <= LITEPCIE_MAX_HOST_BUFFERS &&
-	    ld->hostbufs[handle - 1].owner == lf)
-		ret = litepcie_hostbuf_end(ld, &ld->hostbufs[handle - 1]);
+	if (hb->owner == lf)
+		ret = litepcie_hostbuf_end(ld, hb);
 	mutex_unlock(&ld->hostbufs_lock);
 	return ret;
 }

@@ -7,6 +7,7 @@
  * Copyright (c) 2026 LitePCIe SoC developers
  */
 #include <linux/fs.h>
+#include <linux/nospec.h>
 
 #include "compat.h"
 #include "driver.h"
@@ -21,7 +22,9 @@ static struct litepcie_hostbuf *litepcie_hostbuf_at(struct litepcie_device *ld,
 
 	*page = place % LITEPCIE_HOSTBUF_STEP;
 	place /= LITEPCIE_HOSTBUF_STEP;
-	return place < LITEPCIE_MAX_HOST_BUFFERS ? &ld->hostbufs[place] : NULL;
+	if (place >= LITEPCIE_MAX_HOST_BUFFERS)
+		return NULL;
+	return &ld->hostbufs[array_index_nospec(place, LITEPCIE_MAX_HOST_BUFFERS)];
 }
 
 static vm_fault_t litepcie_hostbuf_fault(struct vm_fault *vmf)

@@ -46,7 +46,11 @@ static int litepcie_check_version(struct litepcie_device *ld,
 	return 0;
 }
 
-/* Reads a name of ASCII characters, the first in the low byte of the first register. */
+/*
+ * Reads a name of ASCII characters, the first in the low byte of the first register.
+ * It becomes part of the names of interrupts and of files in /proc, so it has
+ * neither '/' nor control characters.
+ */
 static void litepcie_read_name(struct litepcie_device *ld, u32 offset, char *name,
 			       unsigned int bytes)
 {
@@ -59,7 +63,7 @@ static void litepcie_read_name(struct litepcie_device *ld, u32 offset, char *nam
 	}
 	name[bytes - 1] = '\0';
 	for (i = 0; name[i]; i++)
-		if (!isascii(name[i]) || !isprint(name[i]))
+		if (!isascii(name[i]) || !isprint(name[i]) || name[i] == '/')
 			name[i] = '?';
 	memset(name + i, 0, bytes - i);
 }

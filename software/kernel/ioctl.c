@@ -6,6 +6,7 @@
  */
 #include <linux/build_bug.h>
 #include <linux/fs.h>
+#include <linux/nospec.h>
 #include <linux/sched.h>
 #include <linux/stddef.h>
 #include <linux/string.h>
@@ -217,7 +218,8 @@ long litepcie_ioctl(struct litepcie_file *lf, unsigned int command,
 	    _IOC_DIR(command) != (_IOC_READ | _IOC_WRITE) ||
 	    _IOC_NR(command) >= ARRAY_SIZE(litepcie_ioctls))
 		return -ENOTTY;
-	ioctl = &litepcie_ioctls[_IOC_NR(command)];
+	ioctl = &litepcie_ioctls[array_index_nospec(_IOC_NR(command),
+						    ARRAY_SIZE(litepcie_ioctls))];
 	if (ioctl->writes && !(lf->file->f_mode & FMODE_WRITE))
 		return -EBADF;
 	if (get_user(size, (u32 __user *)argument))

@@ -47,6 +47,7 @@ static size_t litepcie_bounce_copy(struct litepcie_request *req,
 static struct litepcie_request *litepcie_bounce(struct litepcie_engine *engine,
 						struct iov_iter *iter, size_t bytes)
 {
+	gfp_t flags = GFP_KERNEL_ACCOUNT;
 	unsigned int i, nr_pages;
 	struct litepcie_request *req;
 	int ret = -ENOMEM;
@@ -59,8 +60,11 @@ static struct litepcie_request *litepcie_bounce(struct litepcie_engine *engine,
 		return ERR_PTR(-ENOMEM);
 	req->memory = LITEPCIE_MEMORY_BOUNCED;
 	req->iter = *iter;
+	/* The caller gets what the card says that it wrote, whether it did or not. */
+	if (engine->dma == DMA_FROM_DEVICE)
+		flags |= __GFP_ZERO;
 	for (i = 0; i < nr_pages; i++) {
-		req->pages[i] = alloc_page(GFP_KERNEL_ACCOUNT);
+		req->pages[i] = alloc_page(flags);
 		if (!req->pages[i])
 			goto err_free;
 	}

@@ -17,6 +17,7 @@
 #include <linux/dma-direction.h>
 #include <linux/fs.h>
 #include <linux/mutex.h>
+#include <linux/nospec.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 
@@ -204,6 +205,7 @@ litepcie_stream_file_end(struct file *file, unsigned int direction)
 
 	if (direction >= LITEPCIE_DIRECTIONS)
 		return NULL;
+	direction = array_index_nospec(direction, LITEPCIE_DIRECTIONS);
 	if (!(file->f_mode & (direction == LITEPCIE_WRITER ? FMODE_READ : FMODE_WRITE)))
 		return NULL;
 	return &stream->ends[direction];

@@ -77,6 +77,7 @@ struct vm_area_struct;
 #define WQ_UNBOUND	0
 #define jiffies		0ul
 #define MAX_SCHEDULE_TIMEOUT	LONG_MAX
+#define array_index_nospec(index, size)	(index)
 
 #define READ_ONCE(value)		(value)
 #define WRITE_ONCE(place, value)	((place) = (value))
