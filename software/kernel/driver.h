@@ -244,7 +244,7 @@ void litepcie_ring_feed(struct litepcie_pool *pool);
 /* ring.c: requests of one engine */
 int litepcie_ring_alloc(struct litepcie_engine *engine);
 void litepcie_ring_free(struct litepcie_engine *engine);
-void litepcie_ring_poll(struct litepcie_engine *engine);
+bool litepcie_ring_poll(struct litepcie_engine *engine, unsigned int most);
 bool litepcie_ring_look(struct litepcie_engine *engine);
 void litepcie_ring_end(struct litepcie_engine *engine, struct list_head *done);
 void litepcie_ring_rewind(struct litepcie_engine *engine, u32 completed,

@@ -122,7 +122,7 @@ static void completes(struct litepcie_device *ld, unsigned int channel)
 	struct litepcie_engine *engine = &ld->engines[channel][LITEPCIE_READER];
 
 	engine->status[LITEPCIE_STATUS_COMPLETED] = cpu_to_le32(engine->produced);
-	litepcie_ring_poll(engine);
+	litepcie_ring_poll(engine, UINT_MAX);
 }
 
 static u32 rung(struct litepcie_device *ld, unsigned int channel)
@@ -271,6 +271,29 @@ static void only_a_lone_polled_request_is_quiet(struct kunit *test)
 	card_ends(ld);
 }
 
+/* The interrupt handler ends some, and its thread the others. */
+static void a_poll_ends_no_more_than_it_may(struct kunit *test)
+{
+	struct litepcie_device *ld = card_of(test);
+	struct litepcie_engine *engine = &ld->engines[0][LITEPCIE_READER];
+	unsigned int i, done = 0;
+
+	for (i = 1; i < ENGINES; i++)
+		ld->engines[i][LITEPCIE_READER].state = LITEPCIE_ENGINE_FAILED;
+	queue(test, flow_of(test, ld), 5, SZ_4K, 2, &done);
+	engine->status[LITEPCIE_STATUS_COMPLETED] = cpu_to_le32(9);
+	KUNIT_EXPECT_TRUE(test, litepcie_ring_poll(engine, 3));
+	KUNIT_EXPECT_EQ(test, done, 3u);
+	KUNIT_EXPECT_EQ(test, engine->completed, 6u);
+	/* The last one is not complete yet. */
+	KUNIT_EXPECT_FALSE(test, litepcie_ring_poll(engine, 3));
+	KUNIT_EXPECT_EQ(test, done, 4u);
+	KUNIT_EXPECT_EQ(test, engine->completed, 9u);
+	completes(ld, 0);
+	KUNIT_EXPECT_EQ(test, done, 5u);
+	card_ends(ld);
+}
+
 static struct kunit_case litepcie_feed_cases[] = {
 	KUNIT_CASE(short_requests_use_all_engines),
 	KUNIT_CASE(only_a_lone_polled_request_is_quiet),
@@ -278,6 +301,7 @@ static struct kunit_case litepcie_feed_cases[] = {
 	KUNIT_CASE(files_are_equal_over_all_engines),
 	KUNIT_CASE(a_request_is_not_split),
 	KUNIT_CASE(other_engines_take_over),
+	KUNIT_CASE(a_poll_ends_no_more_than_it_may),
 	{ }
 };
 

@@ -88,14 +88,16 @@ void litepcie_interrupts_wake(struct litepcie_device *ld)
  * @ld: the device
  * @vector: its vector, that of an interrupt or the one that all share
  *
- * Called in the interrupt handler.
+ * Called in the interrupt handler if each interrupt has a vector of its own, else
+ * in its thread, as it reads a register.
  */
 void litepcie_interrupts_message(struct litepcie_device *ld, unsigned int vector)
 {
+	unsigned long flags;
 	unsigned int i;
 	u32 fired = 0;
 
-	spin_lock(&ld->interrupt_lock);
+	spin_lock_irqsave(&ld->interrupt_lock, flags);
 	if (ld->interrupts_split) {
 		fired = BIT(vector - ld->interrupt_vector);
 	} else if (ld->armed) {
@@ -109,7 +111,7 @@ void litepcie_interrupts_message(struct litepcie_device *ld, unsigned int vector
 		if (fired & BIT(i))
 			ld->interrupts[i]->count++;
 	ld->armed &= ~fired;
-	spin_unlock(&ld->interrupt_lock);
+	spin_unlock_irqrestore(&ld->interrupt_lock, flags);
 	for (i = 0; i < ld->id.interrupts; i++)
 		if (fired & BIT(i))
 			wake_up_interruptible_poll(&ld->interrupts[i]->wait,

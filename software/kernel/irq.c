@@ -12,30 +12,61 @@
  * Copyright (c) 2026 LitePCIe SoC developers
  */
 #include <linux/interrupt.h>
+#include <linux/sched.h>
 
 #include "driver.h"
 #include "interrupt.h"
 #include "litepcie_trace.h"
 #include "stream.h"
 
+/* Requests that the handler ends at most; its thread ends the others. */
+#define LITEPCIE_IRQ_REQUESTS	64
+
+/* Ends complete requests of the engines that have this vector; true: some are left. */
+static bool litepcie_vector_poll(struct litepcie_vector *vector)
+{
+	struct litepcie_engine *engine;
+	bool more = false;
+
+	list_for_each_entry(engine, &vector->ld->all_engines, node)
+		if (engine->vector == vector->number)
+			more |= litepcie_ring_poll(engine, LITEPCIE_IRQ_REQUESTS);
+	return more;
+}
+
 /*
  * Polls the engines that have this vector. An MSI is never shared with other
  * devices, so it is always handled: if there is no work, an earlier interrupt
- * has done it.
+ * has done it. What may take long is left to the thread: many requests, and the
+ * register that tells which of the user's interrupts came.
  */
 static irqreturn_t litepcie_interrupt(int irq, void *cookie)
 {
 	struct litepcie_vector *vector = cookie;
 	struct litepcie_device *ld = vector->ld;
-	struct litepcie_engine *engine;
+	bool user = ld->id.interrupts && vector->number >= ld->interrupt_vector;
+	bool more;
 
 	trace_litepcie_interrupt(dev_name(&ld->dev), vector->number);
-	if (ld->id.interrupts && vector->number >= ld->interrupt_vector)
+	if (user && ld->interrupts_split)
 		litepcie_interrupts_message(ld, vector->number);
-	list_for_each_entry(engine, &ld->all_engines, node)
-		if (engine->vector == vector->number)
-			litepcie_ring_poll(engine);
+	more = litepcie_vector_poll(vector);
 	litepcie_streams_poll(ld, vector->number);
+	if (user && !ld->interrupts_split && READ_ONCE(ld->armed))
+		more = true;
+	return more ? IRQ_WAKE_THREAD : IRQ_HANDLED;
+}
+
+static irqreturn_t litepcie_interrupt_thread(int irq, void *cookie)
+{
+	struct litepcie_vector *vector = cookie;
+	struct litepcie_device *ld = vector->ld;
+
+	if (ld->id.interrupts && vector->number >= ld->interrupt_vector &&
+	    !ld->interrupts_split)
+		litepcie_interrupts_message(ld, vector->number);
+	while (litepcie_vector_poll(vector))
+		cond_resched();
 	return IRQ_HANDLED;
 }
 
@@ -60,14 +91,15 @@ static int litepcie_irq_request(struct litepcie_vector *vector, bool only)
 	unsigned int user = vector->number - ld->interrupt_vector;
 
 	if (only)
-		return pci_request_irq(pdev, 0, litepcie_interrupt, NULL, vector,
-				       "%s", name);
+		return pci_request_irq(pdev, 0, litepcie_interrupt,
+				       litepcie_interrupt_thread, vector, "%s", name);
 	if (ld->interrupts_split && vector->number >= ld->interrupt_vector)
-		return pci_request_irq(pdev, vector->number, litepcie_interrupt, NULL,
-				       vector, "%s-%s", name,
+		return pci_request_irq(pdev, vector->number, litepcie_interrupt,
+				       litepcie_interrupt_thread, vector, "%s-%s", name,
 				       ld->id.interrupt_names[user]);
-	return pci_request_irq(pdev, vector->number, litepcie_interrupt, NULL, vector,
-			       "%s-%u", name, vector->number);
+	return pci_request_irq(pdev, vector->number, litepcie_interrupt,
+			       litepcie_interrupt_thread, vector, "%s-%u", name,
+			       vector->number);
 }
 
 /**

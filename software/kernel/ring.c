@@ -92,34 +92,47 @@ static void litepcie_ring_done(struct litepcie_engine *engine,
 	list_move_tail(&req->node, done);
 }
 
-/* Ends the requests whose last descriptor comes before count @completed. */
-static void litepcie_ring_retire(struct litepcie_engine *engine, u32 completed,
-				 struct list_head *done)
+/*
+ * Ends the requests whose last descriptor comes before count @completed, @most of
+ * them. Returns true if some are left.
+ */
+static bool litepcie_ring_retire(struct litepcie_engine *engine, u32 completed,
+				 unsigned int most, struct list_head *done)
 {
 	struct litepcie_request *req;
 
 	lockdep_assert_held(&engine->pool->lock);
 	if (completed == engine->completed)
-		return;
+		return false;
 	engine->progress = jiffies;
 	while ((req = list_first_entry_or_null(&engine->inflight,
 					       struct litepcie_request, node))) {
 		if (completed - req->first < req->sgt.nents)
 			break;
+		if (!most--) {
+			engine->completed = req->first;
+			return true;
+		}
 		litepcie_ring_done(engine, req, req->bytes, 0, done);
 	}
 	engine->completed = completed;
+	return false;
 }
 
 /**
  * litepcie_ring_poll() - read the status block and end complete requests
  * @engine: the engine
+ * @most: number of them that it ends at most
  *
- * Called by the interrupt handler and the watchdog.
+ * Called by the interrupt handler and its thread, the watchdog, and callers that
+ * poll.
+ *
+ * Return: true if complete requests are left.
  */
-void litepcie_ring_poll(struct litepcie_engine *engine)
+bool litepcie_ring_poll(struct litepcie_engine *engine, unsigned int most)
 {
 	unsigned long flags;
+	bool more = false;
 	LIST_HEAD(done);
 	u32 completed;
 	u8 reason;
@@ -133,7 +146,7 @@ void litepcie_ring_poll(struct litepcie_engine *engine)
 	reason = le32_to_cpu(READ_ONCE(engine->status[LITEPCIE_STATUS_REASON]));
 	/* Ignore an impossible count: the watchdog reads the card's register. */
 	if (litepcie_ring_count_valid(engine->completed, completed, engine->produced))
-		litepcie_ring_retire(engine, completed, &done);
+		more = litepcie_ring_retire(engine, completed, most, &done);
 	if (reason && !engine->stopped) {
 		engine->stopped = true;
 		mod_delayed_work(engine->ld->queue, &engine->watchdog, 0);
@@ -142,6 +155,7 @@ void litepcie_ring_poll(struct litepcie_engine *engine)
 unlock:
 	spin_unlock_irqrestore(&engine->pool->lock, flags);
 	litepcie_ring_end(engine, &done);
+	return more;
 }
 
 /**
@@ -155,7 +169,7 @@ bool litepcie_ring_look(struct litepcie_engine *engine)
 	if (le32_to_cpu(READ_ONCE(engine->status[LITEPCIE_STATUS_COMPLETED])) ==
 	    READ_ONCE(engine->completed))
 		return false;
-	litepcie_ring_poll(engine);
+	litepcie_ring_poll(engine, UINT_MAX);
 	return true;
 }
 
@@ -194,7 +208,7 @@ void litepcie_ring_rewind(struct litepcie_engine *engine, u32 completed,
 
 	spin_lock_irq(&engine->pool->lock);
 	if (litepcie_ring_count_valid(engine->completed, completed, engine->produced)) {
-		litepcie_ring_retire(engine, completed, &done);
+		litepcie_ring_retire(engine, completed, UINT_MAX, &done);
 	} else {
 		completed = engine->completed;
 		bytes = 0;

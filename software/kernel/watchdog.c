@@ -111,7 +111,7 @@ void litepcie_watchdog(struct work_struct *work)
 
 	mutex_lock(&engine->control);
 	/* A lost interrupt must not be mistaken for a card without progress. */
-	litepcie_ring_poll(engine);
+	litepcie_ring_poll(engine, UINT_MAX);
 
 	spin_lock_irq(&engine->pool->lock);
 	runs = engine->state == LITEPCIE_ENGINE_RUNNING;
