@@ -173,9 +173,13 @@ int litepcie_engine_init(struct litepcie_device *ld, unsigned int channel,
 	engine->ring_log2 = min_t(u32, LITEPCIE_RING_LOG2,
 				  FIELD_GET(LITEPCIE_GEOMETRY_RING_LOG2_MASK,
 					    ld->id.geometry));
-	/* The ring has room for two requests: a caller keeps two in flight. */
-	engine->max_pages = min_t(u32, BIT(engine->ring_log2) / 2,
-				  LITEPCIE_CHUNK_BYTES / PAGE_SIZE);
+	/*
+	 * The ring has room for two requests: a caller keeps two in flight. Where the
+	 * kernel copies (swiotlb), a request is no more than it copies at once.
+	 */
+	engine->max_pages = min_t(size_t, BIT(engine->ring_log2) / 2,
+				  min_t(size_t, LITEPCIE_CHUNK_BYTES,
+					dma_max_mapping_size(&ld->pdev->dev)) / PAGE_SIZE);
 	engine->max_segment = dma_get_max_seg_size(&ld->pdev->dev);
 	engine->regs = ld->regs + (reader ? LITEPCIE_READER_BASE(channel) :
 					    LITEPCIE_WRITER_BASE(channel));

@@ -75,8 +75,10 @@ struct litepcie_device *litepcie_device_alloc(struct pci_dev *pdev)
 	INIT_LIST_HEAD(&ld->stream_ends);
 	INIT_LIST_HEAD(&ld->user_files);
 	INIT_LIST_HEAD(&ld->all_engines);
-	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
+	for (i = 0; i < LITEPCIE_DIRECTIONS; i++) {
 		litepcie_pool_init(&ld->pools[i]);
+		INIT_DELAYED_WORK(&ld->pools[i].feed, litepcie_feed_work);
+	}
 
 	device_initialize(&ld->dev);
 	ld->dev.parent = &pdev->dev;

@@ -28,9 +28,9 @@
  *	dmabuf_request.c			requests in dma-bufs
  *	hostbuf.c hostbuf_map.c			buffers of the user logic
  *	ring.c buffer.c				requests in the ring; their bytes
+ *	feed.c					requests enter the rings
  *	memory.c				memory of requests: allocated, mapped, freed
  *	scatter.c dmabuf.c			contiguous parts of a request; dma-bufs
- *	feed.c					requests enter the rings
  *	queue.c stream_loss.c stream_memory.c	requests before the ring; limits
  *	bank.c					registers of an engine
  *	descriptor.c fair.c params.c trace.c	pure functions; module parameters; trace
@@ -240,6 +240,7 @@ size_t litepcie_engine_bytes(void);
 
 /* feed.c: into the rings of a direction */
 void litepcie_ring_feed(struct litepcie_pool *pool);
+void litepcie_feed_work(struct work_struct *work);
 
 /* ring.c: requests of one engine */
 int litepcie_ring_alloc(struct litepcie_engine *engine);

@@ -6,6 +6,11 @@
  * a whole, or waits until one of the rings has room for all of it. Only its last
  * descriptor asks for an interrupt.
  *
+ * A request is mapped for the card when it enters a ring. So what waits takes nothing
+ * of what all devices share: a bounce buffer (swiotlb), addresses of an IOMMU. If the
+ * kernel has no room for a mapping, the request waits, until others of this card
+ * have ended or other devices have made room.
+ *
  * A request whose caller polls asks for none if it is alone in the ring: the card
  * then reports it because it has no other descriptor. One more request, of anybody,
  * asks for an interrupt, so no one waits for a caller that does not poll.
@@ -80,6 +85,26 @@ static bool litepcie_ring_may_commit(struct litepcie_engine *engine,
 	       (!engine->committed && req->bytes < LITEPCIE_LONG_BYTES);
 }
 
+/* Time until the kernel is asked again for a mapping. */
+#define LITEPCIE_REFUSED_MS	10
+
+/* Maps a request that enters a ring; false if it has to wait. */
+static bool litepcie_ring_map(struct litepcie_engine *engine, struct litepcie_request *req)
+{
+	struct litepcie_pool *pool = engine->pool;
+
+	if (!litepcie_request_map(engine, req)) {
+		pool->refused = 0;
+		return true;
+	}
+	/* 0 means not refused. */
+	if (!pool->refused)
+		pool->refused = jiffies | 1;
+	queue_delayed_work(engine->ld->queue, &pool->feed,
+			   msecs_to_jiffies(LITEPCIE_REFUSED_MS));
+	return false;
+}
+
 /* Puts a request that is in no list into the ring. */
 static void litepcie_ring_put(struct litepcie_engine *engine,
 			      struct litepcie_request *req)
@@ -133,11 +158,45 @@ void litepcie_ring_feed(struct litepcie_pool *pool)
 		litepcie_ring_replay(engine);
 	while ((req = litepcie_queue_first(pool))) {
 		engine = litepcie_ring_choose(pool, req);
-		if (!engine || !litepcie_ring_may_commit(engine, req))
+		if (!engine || !litepcie_ring_may_commit(engine, req) ||
+		    !litepcie_ring_map(engine, req))
 			break;
 		litepcie_queue_take(req);
 		litepcie_ring_put(engine, req);
 	}
 	list_for_each_entry(engine, &pool->engines, share)
 		litepcie_ring_doorbell(engine);
+}
+
+/* Takes the next request from its queue if it was refused for too long. */
+static struct litepcie_request *litepcie_feed_give_up(struct litepcie_pool *pool)
+{
+	struct litepcie_request *req = litepcie_queue_first(pool);
+
+	if (!req || !pool->refused ||
+	    time_before(jiffies, pool->refused + litepcie_timeout()))
+		return NULL;
+	pool->refused = 0;
+	litepcie_queue_remove(req);
+	req->state = LITEPCIE_REQUEST_DONE;
+	req->error = -ENOMEM;
+	return req;
+}
+
+/**
+ * litepcie_feed_work() - try again to map the next request
+ * @work: litepcie_pool.feed
+ */
+void litepcie_feed_work(struct work_struct *work)
+{
+	struct litepcie_pool *pool =
+		container_of(to_delayed_work(work), struct litepcie_pool, feed);
+	struct litepcie_request *req;
+
+	spin_lock_irq(&pool->lock);
+	req = litepcie_feed_give_up(pool);
+	litepcie_ring_feed(pool);
+	spin_unlock_irq(&pool->lock);
+	if (req)
+		req->complete(req);
 }

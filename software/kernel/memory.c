@@ -141,18 +141,21 @@ void litepcie_request_free(struct litepcie_engine *engine,
  * @engine: the engine of the direction
  * @req: the request, with its scatterlist
  *
+ * Does nothing if it may. Does not sleep. If the kernel has no room for the mapping,
+ * the caller tries again.
+ *
  * Return: 0 or negative errno.
  */
 int litepcie_request_map(struct litepcie_engine *engine, struct litepcie_request *req)
 {
 	int ret;
 
-	if (req->memory == LITEPCIE_MEMORY_IMPORTED)
+	if (req->mapped || req->memory == LITEPCIE_MEMORY_IMPORTED)
 		return 0;
 	ret = dma_map_sgtable(&engine->ld->pdev->dev, &req->sgt, engine->dma,
-			      DMA_ATTR_DEBUGGING_IGNORE_CACHELINES);
-	/* The machine's resources: -EIO means an error of the card. */
-	return ret == -EIO ? -ENOMEM : ret;
+			      DMA_ATTR_DEBUGGING_IGNORE_CACHELINES | DMA_ATTR_NO_WARN);
+	req->mapped = !ret;
+	return ret;
 }
 
 /**
@@ -162,9 +165,11 @@ int litepcie_request_map(struct litepcie_engine *engine, struct litepcie_request
  */
 void litepcie_request_unmap(struct litepcie_engine *engine, struct litepcie_request *req)
 {
-	if (req->memory != LITEPCIE_MEMORY_IMPORTED)
-		dma_unmap_sgtable(&engine->ld->pdev->dev, &req->sgt, engine->dma,
-				  DMA_ATTR_DEBUGGING_IGNORE_CACHELINES);
+	if (!req->mapped)
+		return;
+	req->mapped = false;
+	dma_unmap_sgtable(&engine->ld->pdev->dev, &req->sgt, engine->dma,
+			  DMA_ATTR_DEBUGGING_IGNORE_CACHELINES);
 }
 
 /* The caller lets go of memory that is not the driver's: hold or release it here. */

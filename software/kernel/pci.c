@@ -76,7 +76,10 @@ static void litepcie_unmap(struct litepcie_device *ld)
 static void litepcie_free_engines(struct litepcie_device *ld)
 {
 	struct litepcie_engine *engine;
+	unsigned int i;
 
+	for (i = 0; i < LITEPCIE_DIRECTIONS; i++)
+		cancel_delayed_work_sync(&ld->pools[i].feed);
 	cancel_delayed_work_sync(&ld->check);
 	cancel_work_sync(&ld->cut_off);
 	litepcie_kept_free(ld);

@@ -12,6 +12,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 
 #include "fair.h"
@@ -31,6 +32,9 @@ struct litepcie_request;
  * @held: bytes of all calls that have not ended
  * @fair: open files with queued requests
  * @committed: bytes of the requests in all rings
+ * @refused: jiffies when the kernel first refused to map the request that is next;
+ *	0: it has not
+ * @feed: work that tries again
  */
 struct litepcie_pool {
 	struct list_head engines;
@@ -39,6 +43,8 @@ struct litepcie_pool {
 	size_t held;
 	struct litepcie_fair fair;
 	size_t committed;
+	unsigned long refused;
+	struct delayed_work feed;
 };
 
 /**

@@ -87,10 +87,12 @@ enum litepcie_memory {
  * @next: next request of an asynchronous call
  * @dmabuf: the dma-buf that the memory is a part of; NULL: none
  * @engine: while @kept: the engine that had it
+ * @mapped: @sgt is mapped for the card by this driver
  * @kept: its memory stays, although it has ended; in litepcie_device.kept. This
  *	and @finished are protected by litepcie_device.kept_lock
  * @finished: while @kept: its caller does not need it any more
- * @sgt: its pages; mapped for the card until it is done
+ * @sgt: its pages; mapped for the card from its first entry into a ring until it
+ *	is done
  * @small: entries of @sgt if they fit
  * @iter: the caller's buffer, at the first byte of this request
  * @memory: whose memory it is
@@ -118,6 +120,7 @@ struct litepcie_request {
 	struct litepcie_request *next;
 	struct litepcie_dmabuf *dmabuf;
 	struct litepcie_engine *engine;
+	bool mapped;
 	bool kept;
 	bool finished;
 	struct sg_table sgt;

@@ -8,9 +8,9 @@
  *	               |         PENDING        |
  *	               `---- cancel --`---------'
  *
- * The lock of the pool protects the state. A request is mapped for the card
- * from QUEUED to DONE: the caller's memory is touched only before and after.
- * A page that does not come therefore delays its caller, and not unbinding.
+ * The lock of the pool protects the state. The caller's memory is touched only
+ * before QUEUED and after DONE. A page that does not come therefore delays its
+ * caller, and not unbinding.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -78,16 +78,12 @@ static bool litepcie_plugged(struct litepcie_pool *pool, struct file *file)
 
 #endif
 
-/* Maps a request for the card and queues it. */
-static int litepcie_submit_mapped(struct litepcie_request *req, struct file *plugged)
+/* Queues a request. */
+static int litepcie_submit_request(struct litepcie_request *req, struct file *plugged)
 {
 	struct litepcie_engine *engine = req->flow->engine;
 	unsigned long flags;
 	int ret;
-
-	ret = litepcie_request_map(engine, req);
-	if (ret)
-		return ret;
 
 	spin_lock_irqsave(&engine->pool->lock, flags);
 	ret = litepcie_pool_error(engine->pool);
@@ -100,8 +96,6 @@ static int litepcie_submit_mapped(struct litepcie_request *req, struct file *plu
 			litepcie_ring_feed(engine->pool);
 	}
 	spin_unlock_irqrestore(&engine->pool->lock, flags);
-	if (ret)
-		litepcie_request_unmap(engine, req);
 	return ret;
 }
 
@@ -142,7 +136,7 @@ litepcie_submit(struct litepcie_flow *flow, struct litepcie_source *source,
 
 	/* The driver may have been unbound while the pages came. */
 	idx = srcu_read_lock(&ld->gate);
-	ret = READ_ONCE(ld->gone) ? -ENODEV : litepcie_submit_mapped(req, plugged);
+	ret = READ_ONCE(ld->gone) ? -ENODEV : litepcie_submit_request(req, plugged);
 	srcu_read_unlock(&ld->gate, idx);
 	if (!ret)
 		return req;

@@ -77,6 +77,8 @@ struct vm_area_struct;
 #define WQ_UNBOUND	0
 #define jiffies		0ul
 #define MAX_SCHEDULE_TIMEOUT	LONG_MAX
+#define msecs_to_jiffies(ms)	(ms)
+#define time_before(a, b)	((long)((a) - (b)) < 0)
 #define array_index_nospec(index, size)	(index)
 
 #define READ_ONCE(value)		(value)
@@ -114,6 +116,7 @@ struct vm_area_struct;
 #define mod_delayed_work(queue, work, delay)	((void)(work))
 #define alloc_workqueue(...)			((struct workqueue_struct *)calloc(1, 1))
 #define destroy_workqueue(queue)		free(queue)
+#define to_delayed_work(work_)	container_of(work_, struct delayed_work, work)
 #define cancel_delayed_work_sync(work)		((void)(work))
 
 #define writel(value, place)	((void)(*(volatile u32 *)(place) = (value)))
