@@ -13,12 +13,13 @@
  * are those of the card, however many channels it has. A file that was bound to
  * a channel would share it with those files that chance put there.
  *
- * What calls hold is bounded per open file and per direction. The kernel's memory
- * is charged to the caller's memory cgroup, and so are the pinned pages, as
- * memory of the program. Pins are not counted against RLIMIT_MEMLOCK: as with
- * direct I/O on a block device they last as long as one transfer, the watchdog
- * bounds that time, and a program without that limit may use the card. The
- * limits here bound the number of pins instead.
+ * What calls hold is bounded per open file, and per direction of the card. The
+ * kernel's memory is charged to the caller's memory cgroup, and so are the pinned
+ * pages, as memory of the program. Pins are not counted against RLIMIT_MEMLOCK, as
+ * those of direct I/O are not. They last while a call waits for its turn, so the
+ * limits here bound them instead: engine_bytes, and a short call of each open file
+ * without another one. Without that, the calls of some files could stop those of
+ * others.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -35,6 +36,7 @@ void litepcie_pool_init(struct litepcie_pool *pool)
 {
 	INIT_LIST_HEAD(&pool->engines);
 	spin_lock_init(&pool->lock);
+	init_waitqueue_head(&pool->room);
 }
 
 /**
@@ -66,7 +68,6 @@ void litepcie_flow_init(struct litepcie_flow *flow, struct litepcie_engine *engi
 {
 	flow->engine = engine;
 	INIT_LIST_HEAD(&flow->queue);
-	init_waitqueue_head(&flow->room);
 }
 
 /* Each call counts as at least a page, so the limit in bytes also limits calls. */
@@ -76,19 +77,18 @@ static size_t litepcie_flow_size(size_t bytes)
 }
 
 /*
- * A file without a call may always make one, and may always have as much as is
- * committed ahead. Other files therefore cannot stop it with their own calls.
+ * Other files cannot stop a short call of a file without another one. A call that is
+ * longer than a limit waits until it is alone.
  */
 static bool litepcie_flow_has_room(struct litepcie_flow *flow, size_t bytes)
 {
-	size_t held = flow->held + bytes;
+	struct litepcie_pool *pool = flow->engine->pool;
 
-	if (!flow->held)
+	if (!flow->held && bytes <= LITEPCIE_LONG_BYTES)
 		return true;
-	if (held > litepcie_file_bytes())
+	if (flow->held && flow->held + bytes > litepcie_file_bytes())
 		return false;
-	return held <= LITEPCIE_COMMIT_BYTES ||
-	       flow->engine->pool->held + bytes <= litepcie_engine_bytes();
+	return !pool->held || pool->held + bytes <= litepcie_engine_bytes();
 }
 
 static bool litepcie_flow_try(struct litepcie_flow *flow, size_t bytes)
@@ -125,7 +125,8 @@ int litepcie_flow_reserve(struct litepcie_flow *flow, size_t bytes, bool wait)
 		return 0;
 	if (!wait)
 		return -EAGAIN;
-	return wait_event_interruptible(flow->room, litepcie_flow_try(flow, bytes));
+	return wait_event_interruptible(flow->engine->pool->room,
+					litepcie_flow_try(flow, bytes));
 }
 
 /**
@@ -143,8 +144,8 @@ void litepcie_flow_release(struct litepcie_flow *flow, size_t bytes)
 	flow->held -= bytes;
 	pool->held -= bytes;
 	spin_unlock_irqrestore(&pool->lock, flags);
-	if (wq_has_sleeper(&flow->room))
-		wake_up(&flow->room);
+	if (wq_has_sleeper(&pool->room))
+		wake_up_all(&pool->room);
 }
 
 /* Cost of the oldest request of a queue, 0 if there is none. */

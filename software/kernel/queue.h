@@ -32,6 +32,7 @@ struct litepcie_request;
  * @held: bytes of all calls that have not ended
  * @fair: open files with queued requests
  * @committed: bytes of the requests in all rings
+ * @room: calls that wait until @held, or that of their file, is smaller
  * @refused: jiffies when the kernel first refused to map the request that is next;
  *	0: it has not
  * @feed: work that tries again
@@ -43,6 +44,7 @@ struct litepcie_pool {
 	size_t held;
 	struct litepcie_fair fair;
 	size_t committed;
+	wait_queue_head_t room;
 	unsigned long refused;
 	struct delayed_work feed;
 };
@@ -54,14 +56,12 @@ struct litepcie_pool {
  * @share: its share of the engines
  * @queue: its requests that the card does not have yet, oldest first
  * @held: bytes of all its calls that have not ended
- * @room: calls that wait until @held is smaller
  */
 struct litepcie_flow {
 	struct litepcie_engine *engine;
 	struct litepcie_share share;
 	struct list_head queue;
 	size_t held;
-	wait_queue_head_t room;
 };
 
 /**

@@ -24,7 +24,7 @@ from test.guest.conftest         import BUILD
 from test.guest.failing_card     import GONE, NONE, SCRATCH, STUCK_MEMORY, STUCK_STREAM
 from test.guest.test_bus_errors  import Monitor
 
-pytestmark = pytest.mark.guest
+pytestmark = [pytest.mark.guest, pytest.mark.full]
 
 # Older ones give the recovery from fatal errors up: test_bus_errors.py.
 KERNEL    = "newest"

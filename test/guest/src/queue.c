@@ -4,7 +4,7 @@
  * The queue of the driver: limits, cancellation, fairness, signals. Bytes are
  * counted by the card, so nothing here depends on the speed of the machine.
  *
- * usage: queue bound|nowait|signal|cancel|close|killed|killed-uring
+ * usage: queue bound|files|nowait|signal|cancel|close|killed|killed-uring
  *        queue flood FILES   reads for ever, as much as the driver takes
  *        queue ahead COUNT   prints the bytes that the card moved during each 1-byte read
  */
@@ -22,6 +22,8 @@
 #define CALL_BYTES (4 << 20)
 #define CALLS 64
 #define FILE_LIMIT (8 << 20)
+#define CARD_LIMIT (64 << 20)
+#define FILES 40
 #define COMMITTED (2 << 20)
 /* The card moves this at most between a system call and the read of its counter beside it. */
 #define SLACK (1 << 20)
@@ -132,6 +134,24 @@ static void bound(void)
 	empty_queue(8);
 	for (unsigned int i = 0; i < 8; i++)
 		check(results[i] == CALL_BYTES, "call %u: %lld", i, results[i]);
+}
+
+/* Many open files together hold no more than what all calls may. */
+static void files(void)
+{
+	unsigned int count = 0;
+
+	ended = 0;
+	for (unsigned int i = 0; i < FILES; i++) {
+		fd = open_device();
+		nonblocking(true);
+		count += start(count);
+	}
+	check(pinned_pages() <= CARD_LIMIT / 4096, "%ld pages are pinned", pinned_pages());
+	empty_queue(count);
+	for (unsigned int i = 0; i < count; i++)
+		check(results[i] == CALL_BYTES, "call %u: %lld", i, results[i]);
+	check(count >= CARD_LIMIT / CALL_BYTES, "%u calls", count);
 }
 
 static void nowait(void)
@@ -275,8 +295,8 @@ static void ahead(unsigned int count)
 
 int main(int argc, char **argv)
 {
-	static const struct test tests[] = { { "bound", bound }, { "nowait", nowait }, { "signal", interrupted },
-					     { "cancel", cancel }, { "close", closing } };
+	static const struct test tests[] = { { "bound", bound }, { "files", files }, { "nowait", nowait },
+					     { "signal", interrupted }, { "cancel", cancel }, { "close", closing } };
 	const char *how = argc > 1 ? argv[1] : "";
 
 	fd = open_device();

@@ -209,8 +209,9 @@ static void checker(void)
 }
 
 /*
- * Closes the source in the middle, at many moments: the next file goes on where the bytes end that the driver counted
- * as lost. usage: stream dropped TIMES BITS
+ * Closes the source in the middle, at many moments. The next file goes on where the bytes end that the driver counted
+ * as lost, or with the packet after them: the card drops the rest of a packet that was cut, which counts as lost when
+ * that file is closed. usage: stream dropped TIMES BITS
  */
 static void dropped(void)
 {
@@ -218,7 +219,7 @@ static void dropped(void)
 	struct litepcie_stream_header header;
 	static uint8_t bytes[1 << 16];
 	struct place place = { 0 };
-	uint64_t lost = 0, all = 0;
+	uint64_t lost = 0, all = 0, rest = 0;
 
 	set_width(arguments[1]);
 	for (unsigned int i = 0; i < times; i++) {
@@ -227,12 +228,15 @@ static void dropped(void)
 
 		lost = info_of(fd, LITEPCIE_WRITER).lost_bytes;
 		set_up(fd, LITEPCIE_WRITER, 2 << i % 4, 1000 + 7777 * (i % 5), LITEPCIE_STREAM_HEADERS);
-		for (uint64_t left = i ? lost - before : 0; left; all++, left--)
+		for (uint64_t left = i ? lost - before - rest : 0; left; all++, left--)
 			if (++place.at == bytes_of(place.beat)) {
 				place.at = 0;
 				place.beat++;
 			}
 		check(!place.at, "the card drops whole beats: %u bytes of one are left", place.at);
+		for (rest = 0; i && !ends(place.beat - 1); place.beat++)
+			rest += bytes_of(place.beat);
+		all += rest;
 		for (unsigned int n = 0; n <= i % 7; n++) {
 			size_t most = n < i % 7 ? sizeof(bytes) : 8 + i * 331 % 900;
 			ssize_t got = read_with_header(fd, &header, bytes, most);

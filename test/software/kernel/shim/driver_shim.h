@@ -106,6 +106,7 @@ struct vm_area_struct;
 #define mutex_lock_interruptible(mutex)		((void)(mutex), 0)
 #define lockdep_assert_held(lock)		((void)(lock))
 #define init_waitqueue_head(wait)		((void)(wait))
+#define wake_up_all(wait)	((void)(wait))
 #define wake_up(wait)				((void)(wait))
 #define wake_up_interruptible_all(wait)		((void)(wait))
 #define wq_has_sleeper(wait)			((void)(wait), false)
