@@ -140,8 +140,8 @@ def test_unbinding_waits_once_for_engines_that_do_not_end_their_reset(guest, sha
     assert said.count("reset timed out: card disabled") >= 4 and not bus_master(guest)
 
 
-@pytest.mark.parametrize("text", ["99", "60001", "4294967296", "-1", "soon"])
-def test_a_timeout_that_cannot_be_is_refused(guest, text):
-    before = guest.run(f"cat {TIMEOUT_MS}")
-    assert guest.guest.run(f"echo {text} > {TIMEOUT_MS}").status
-    assert guest.run(f"cat {TIMEOUT_MS}") == before
+def test_a_timeout_that_cannot_be_is_refused(usual):
+    before = usual.run(f"cat {TIMEOUT_MS}")
+    for text in ("99", "60001", "4294967296", "-1", "soon"):
+        assert usual.guest.run(f"echo {text} > {TIMEOUT_MS}").status, text
+        assert usual.run(f"cat {TIMEOUT_MS}") == before

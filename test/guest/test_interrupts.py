@@ -68,11 +68,11 @@ def test_without_moderation_each_request_has_an_interrupt(guest, moderation):
 
 
 @pytest.mark.parametrize("name", DEFAULTS)
-@pytest.mark.parametrize("value", ["65536", "-1", "many", ""])
-def test_values_that_are_refused(guest, name, value):
-    said = guest.run(f"echo '{value}' > {SYSFS}/{name}", status=1)
-    assert "Invalid argument" in said or "out of range" in said, said
-    assert int(guest.run(f"cat {SYSFS}/{name}")) == DEFAULTS[name]
+def test_values_that_are_refused(guest, name):
+    for value in ("65536", "-1", "many", ""):
+        said = guest.run(f"echo '{value}' > {SYSFS}/{name}", status=1)
+        assert "Invalid argument" in said or "out of range" in said, (value, said)
+        assert int(guest.run(f"cat {SYSFS}/{name}")) == DEFAULTS[name]
 
 
 @at_full_speed

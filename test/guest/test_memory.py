@@ -29,12 +29,16 @@ def make_group(guest):
 
 
 @pytest.mark.skipif(KERNEL == DEBUG_KERNEL, reason="the card gives up before so slow a kernel has made the calls")
-@pytest.mark.parametrize("calls, size", [(20000, 64), (100, 1 << 20)])
-def test_a_caller_without_rights_pays_for_what_it_queues(guest, shared_guest, calls, size):
-    """In a memory cgroup of 32 MiB. The card waits for a completion that was dropped, so it ends no call meanwhile."""
+@pytest.mark.parametrize("calls, size, channels", [(20000, 64, 2), (100, 1 << 20, 1)])
+def test_a_caller_without_rights_pays_for_what_it_queues(guest, shared_guest, calls, size, channels):
+    """In a memory cgroup of 32 MiB. The card waits for a completion that was dropped, so it ends no call meanwhile.
+
+    Short calls use both channels, so each of them loses the completion of its first descriptor.
+    """
     make_group(guest)
     guest.run(f"echo 32M > {GROUP}/memory.max")
-    shared_guest.inject("drop@1")
+    for completion in range(channels):
+        shared_guest.inject(f"drop@{completion + 1}")
     said = guest.run(f"echo $$ > {GROUP}/cgroup.procs; exec charge {GROUP} {calls} {size}", timeout=600)
     print(said)
     assert "checks passed" in said
