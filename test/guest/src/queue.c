@@ -147,7 +147,7 @@ static void files(void)
 		nonblocking(true);
 		count += start(count);
 	}
-	check(pinned_pages() <= CARD_LIMIT / 4096, "%ld pages are pinned", pinned_pages());
+	check(pinned_pages() <= CARD_LIMIT / 4096, "%lld pages are pinned", pinned_pages());
 	empty_queue(count);
 	for (unsigned int i = 0; i < count; i++)
 		check(results[i] == CALL_BYTES, "call %u: %lld", i, results[i]);
