@@ -71,7 +71,8 @@ def arguments_for(board, arguments):
 def sources(name):
     """The C sources of the test program `name`: one file, or all in its folder."""
     folder = SOURCES / name
-    return sorted(folder.glob("*.c")) if folder.is_dir() else [SOURCES / f"{name}.c"]
+    files  = sorted(folder.glob("*.c")) if folder.is_dir() else [SOURCES / f"{name}.c"]
+    return [path.relative_to(ROOT) for path in files]  # As messages name them: clones share the programs.
 
 
 def compile_programs(folder):
@@ -102,7 +103,7 @@ def arm64_programs(kernel):
     """The same for a guest with an ARM processor."""
     lines  = []
     for name in PROGRAMS:
-        files = " ".join(str(path.relative_to(ROOT)) for path in sources(name))
+        files = " ".join(map(str, sources(name)))
         lines.append(f"$CC {FLAGS} -o $OUT/{name} {files}")
     sources_of_all = ("software/kernel", "test/guest/src", "test/guest/exporter")
     folder = named_kernel(kernel).programs("\n".join(lines), sources_of_all)
