@@ -56,7 +56,7 @@ help:
 	@echo "               (LINUX=~/linux AUTHOR=\"NAME <ADDRESS>\")"
 	@echo "make clean     remove build/ (the cache of packages stays: ~/.cache/litepcie-soc)"
 
-# What a user of the tool needs. make setup also fetches 0.4 GB of packages for the tests.
+# What a user of the tool needs. make setup also fetches 0.2 GB of packages for the tests.
 ready:
 	@$(PYTHON) tools/bootstrap.py
 

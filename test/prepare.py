@@ -16,11 +16,9 @@ from litepcie_sim.guest         import GuestError, handle_signals, prepare, vers
 from litepcie_sim.guest.errors  import GuestUnsupported, say
 from litepcie_sim.guest.kernels import DEFAULT_KERNEL, Kernel
 
-from test.software.kernel import linux_source
-
 # Of the tests that are not marked `full`.
 KERNELS = (DEFAULT_KERNEL,)
-OTHERS  = (*(Kernel(name).compiler for name in KERNELS), linux_source.fetch)
+OTHERS  = tuple(Kernel(name).compiler for name in KERNELS)
 
 
 def main(arguments):

@@ -141,8 +141,9 @@ def test_what_make_test_needs_is_fetched_beside_the_environment(monkeypatch, apt
     """On another processor a line says that there is no guest; the tests go on without."""
     needs(monkeypatch, make=yes)
     child = ["import os, types", f"os.uname = lambda: types.SimpleNamespace(machine={machine!r})",
-        "from test import prepare", "prepare.KERNELS = prepare.OTHERS = ()",
-        "prepare.prepare = lambda *arguments, **options: prepare.linux_source.packages.require_x86()",
+        "from litepcie_sim.guest.packages import require_x86", "from test import prepare",
+        "prepare.KERNELS = prepare.OTHERS = ()",
+        "prepare.prepare = lambda *arguments, **options: require_x86()",
         "raise SystemExit(prepare.main([]))"]
     monkeypatch.setattr(bootstrap, "start_fetching", lambda: subprocess.Popen([sys.executable, "-c", "\n".join(child)],
         cwd=ROOT))
