@@ -46,6 +46,7 @@ def test_fio_verify(guest):
     guest.works()
 
 
+@pytest.mark.full
 def test_buffers_of_the_users_logic(guest):
     """Each call, descriptors that the logic makes, and the end of all mappings when the driver goes."""
     assert "checks passed" in guest.run("hostbuf")

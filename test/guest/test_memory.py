@@ -29,7 +29,8 @@ def make_group(guest):
 
 
 @pytest.mark.skipif(KERNEL == DEBUG_KERNEL, reason="the card gives up before so slow a kernel has made the calls")
-@pytest.mark.parametrize("calls, size, channels", [(20000, 64, 2), (100, 1 << 20, 1)])
+@pytest.mark.parametrize("calls, size, channels", [(20000, 64, 2),
+    pytest.param(100, 1 << 20, 1, marks=pytest.mark.full)])
 def test_a_caller_without_rights_pays_for_what_it_queues(guest, shared_guest, calls, size, channels):
     """In a memory cgroup of 32 MiB. The card waits for a completion that was dropped, so it ends no call meanwhile.
 

@@ -59,6 +59,7 @@ def test_suspend_to_ram_and_resume(guest):
     guest.works()
 
 
+@pytest.mark.full
 def test_open_files_and_transfers_outlive_a_suspend(guest):
     """What docs/driver.md says: a transfer goes on after the resume, on the file that was open before."""
     said = guest.run(f"""

@@ -115,6 +115,7 @@ def moved(guest):
     return sum(one["bytes"] for one in json.loads(guest.run("litepcie_util --json info"))["engines"])
 
 
+@pytest.mark.full
 def test_patterns_and_transfers_in_flight(guest):
     """Through io_uring; what stays in the memory is the pattern; Ctrl-C does not wait for what is queued."""
     told = json.loads(guest.run("litepcie_util --json dma_test -s read-and-write -l 64K --depth 4 -n 2 -p counter"))

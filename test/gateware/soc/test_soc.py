@@ -43,7 +43,9 @@ def test_streams_stand_behind_the_channels():
     plain, soc = ReferenceSoC(channels=2), ReferenceSoC(channels=2, streams=1)
     assert [type(engine) for engine in plain.engines] == 4 * [DMAEngine] and plain.streams == []
     assert [type(engine) for engine in soc.engines] == 4 * [DMAEngine] + 2 * [StreamEngine]
-    assert soc.streams == [(soc.reader2.source, soc.writer2.sink)]
+    stream = soc.streams[0]
+    assert (stream.source, stream.sink) == (soc.reader2.source, soc.writer2.sink)
+    assert (stream.source_active, stream.sink_active) == (soc.reader2.active, soc.writer2.active)
 
 
 @pytest.mark.parametrize("channels, streams, message", [
