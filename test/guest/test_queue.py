@@ -15,7 +15,8 @@ pytestmark = [pytest.mark.guest, pytest.mark.usefixtures("overlapping")]
 COMMITTED = 2 << 20  # LITEPCIE_COMMIT_BYTES: what the card has at most
 
 
-@pytest.mark.parametrize("how", ["bound", pytest.param("files", marks=pytest.mark.full), "nowait", "signal", "cancel", "close", "killed", "killed-uring"])
+@pytest.mark.parametrize("how", ["bound", pytest.param("files", marks=pytest.mark.full), "nowait", "signal", "cancel",
+    "close", "killed", "killed-uring"])
 def test_queue(guest, how):
     """`bound`: an open file has at most 8 MiB in calls. The others: what ends or refuses a call in a full queue."""
     assert "checks passed" in guest.run(f"queue {how}")
