@@ -13,7 +13,7 @@ from test.guest.conftest import KERNEL
 ALARM = "/sys/class/rtc/rtc0/wakealarm"
 
 # Until the alarm rings. The machine has to sleep by then: an alarm before wakes nobody.
-SECONDS = 8 if KERNEL == DEBUG_KERNEL else 2
+SECONDS = 20 if KERNEL == DEBUG_KERNEL else 10
 
 # To RAM, until the clock of the machine wakes it. A guest that cannot set the alarm does not go to sleep.
 SUSPEND = (f"echo deep > /sys/power/mem_sleep && echo 0 > {ALARM} && echo +{SECONDS} > {ALARM}"
