@@ -21,6 +21,9 @@ SYNTH  ?=
 
 VENV := build/venv/bin
 
+# What is given here is for here: make -C sim, which tests run, has a TESTS of its own.
+MAKEOVERRIDES =
+
 # The kernel tree that patches are made for, and who sends them: make series LINUX=~/linux AUTHOR="NAME <ADDRESS>"
 LINUX  ?=
 AUTHOR ?=
