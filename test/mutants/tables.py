@@ -70,8 +70,8 @@ def of_proofs():
     for path in sorted((ROOT / "test" / "formal").glob("test_*.py")):
         module = importlib.import_module(f"test.formal.{path.stem}")
         for one in getattr(module, "MUTANTS", []):
-            yield Mutant("gateware", f"{path.stem.removeprefix('test_')}/{one.name}", source_of(one.module), one.old,
-                one.new, f"breaks {one.proof}", (f"formal/{path.name}",))
+            yield Mutant("gateware", f"{path.stem.removeprefix('test_')}/{one.proof}/{one.name}", source_of(one.module),
+                one.old, one.new, f"breaks {one.proof}", (f"formal/{path.name}",))
 
 
 def of_order():
