@@ -6,6 +6,8 @@
 
 """Completion buffers of the hard blocks that LitePCIe 2024.12's PHYs use, and the check which PHYs are supported."""
 
+from dataclasses import dataclass
+
 from litepcie.phy.s7pciephy import S7PCIEPHY
 from litepcie.phy.uspciephy import USPCIEPHY
 from litepcie.phy.usppciephy import USPPCIEPHY
@@ -59,6 +61,38 @@ def space_of_family(family, lanes, source="safe"):
     return of(GUIDE if source == "guide" else PRACTICE)
 
 
+@dataclass(frozen=True)
+class Block:
+    """A hard block as a configuration names it.
+
+    family : key of GUIDE.
+    source : of its completion buffer, see `space_of_family`.
+    gen    : its highest generation.
+    lanes  : the most lanes.
+    tags   : the most requests outstanding (PG156, "Tag Management for Non-Posted Transactions"; PG213, "Extended Tag").
+    split  : bool, it has separate streams for requests and completions; their payload is little endian.
+    """
+    family: str
+    source: str
+    gen:    int
+    lanes:  int
+    tags:   int
+    split:  bool
+
+    def space(self, lanes):
+        """Completion buffer: (completions, bytes of data)."""
+        return space_of_family(self.family, lanes, self.source)
+
+
+# The core of 7-series is as its wizard makes it, or with the option Buf_Opt_BMA, which LitePCIe sets.
+BLOCKS = {
+    "7-series":     Block("7-series",    "practice", gen=2, lanes=8,  tags=256, split=False),
+    "7-series-bma": Block("7-series",    "guide",    gen=2, lanes=8,  tags=256, split=False),
+    "ultrascale":   Block("UltraScale",  "safe",     gen=3, lanes=8,  tags=64,  split=True),
+    "ultrascale+":  Block("UltraScale+", "safe",     gen=3, lanes=16, tags=256, split=True),
+}
+
+
 def completion_space(phy, source="safe"):
     """Completion buffer of a PHY's hard block, see `space_of_family`, or None for an unknown PHY.
 
@@ -79,6 +113,11 @@ def own_blocks(phy):
     space = completion_space(phy)
     if space is None:
         raise ValueError(f"the completion buffer of {type(phy).__name__} is not known; pass completion_buffer_bytes")
+    return blocks_of_space(space)
+
+
+def blocks_of_space(space):
+    """Blocks of 64 and of 128 bytes that a buffer of (completions, bytes of data) holds, see `own_blocks`."""
     completions, data = space
     return min(completions, data//RCB_BYTES), min(completions, data//(2*RCB_BYTES))
 

@@ -15,6 +15,7 @@ import yaml
 from litepcie_soc.common import abi
 from litepcie_soc.common.link_rates import CLOCKS, LANE_RATES, default_clock
 from litepcie_soc.common.pcie import DATA_WIDTHS
+from litepcie_soc.phy.hard_block import BLOCKS, blocks_of_bytes, blocks_of_space
 from litepcie_soc.standalone.values import Choice, Flag, Name, Size, Whole, shown
 from litepcie_soc.soc.host_buffers import LIMIT_MAX, PAGE_BITS
 from litepcie_soc.soc.card import PCI_ID
@@ -25,6 +26,8 @@ from litepcie_soc.stream_dma.port import WIDTHS
 # Keys ---------------------------------------------------------------------------------------------
 
 MEMORY_MAX = 1 << 32  # Bytes: a descriptor has 32 bits of endpoint address.
+
+OTHER = "other"  # A PHY whose completion buffer hard_block.py does not know.
 
 # {key: (kind of value, meaning)}, or {section: keys}.
 KEYS = {
@@ -43,10 +46,14 @@ KEYS = {
             "value that the PHY has in configuration space, for `soc.h`") for name, value in PCI_ID.items()},
     },
     "phy": {
-        "shape":      (Choice("shared", ("shared", "split")), "one pair of TLP streams, or separate ones for requests "
-            "and completions"),
-        "endianness": (Choice("big", ("big", "little")), "byte order of payload dwords"),
-        "completion_buffer_bytes": (Whole(16384, 1024, 1 << 20), "bytes of completions that the PHY can hold"),
+        "block":      (Choice("7-series", (*BLOCKS, OTHER)), "hard block of the PHY, whose completion buffer limits "
+            "outstanding reads; `7-series-bma`: with its option Buf_Opt_BMA, as LitePCIe makes it"),
+        "shape":      (Choice(None, ("shared", "split")), "one pair of TLP streams, or separate ones for requests "
+            "and completions; default: split for UltraScale's blocks"),
+        "endianness": (Choice(None, ("big", "little")), "byte order of payload dwords; default: little for "
+            "UltraScale's blocks"),
+        "completion_buffer_bytes": (Whole(None, 1024, 1 << 20), f"with block {OTHER}, which needs it: bytes of "
+            "completions that the PHY can hold, 16 for each header"),
     },
     "memory": {
         "kind":       (Choice("bram", ("bram", "external", "axi")), "in the core, connected to its memory ports, or "
@@ -209,10 +216,40 @@ def check_faces(config, data):
         raise ConfigError(f"user_bus.origin: 0x{user.origin:08x} is not a multiple of user_bus.size, 0x{user.size:x}")
 
 
+def check_block(config):
+    """Raises ``ConfigError`` for what the hard block cannot do, and sets what depends on it.
+
+    Sets `phy.shape` and `phy.endianness` if they are not given. `phy.completion_blocks` becomes what outstanding reads
+    need at most, (completions of 64 bytes, completions of 128 bytes), and `phy.completion_space` the buffer of the
+    block, (completions, bytes).
+    """
+    phy, pcie = config.phy, config.pcie
+    block     = BLOCKS.get(phy.block)
+    size      = phy.completion_buffer_bytes
+    if block is None and size is None:
+        raise ConfigError(f"phy.completion_buffer_bytes: needed with phy.block {OTHER}; give the bytes of completions "
+            f"that the PHY holds, or a block, {', '.join(BLOCKS)}")
+    if block and size is not None:
+        raise ConfigError(f"phy.completion_buffer_bytes: not supported with phy.block {phy.block}, whose buffer is "
+            f"known; leave it out, or choose block {OTHER}")
+    for name, value, limit in (("pcie.gen", pcie.gen, "gen"), ("pcie.lanes", pcie.lanes, "lanes"),
+        ("tags", config.tags, "tags")):
+        most = getattr(block, limit, value)
+        if value > most:
+            raise ConfigError(f"{name}: {value} is not supported with phy.block {phy.block}; the most is {most}, or "
+                "name the block of your PHY")
+    split = block is not None and block.split
+    phy.shape      = phy.shape      or ("split"  if split else "shared")
+    phy.endianness = phy.endianness or ("little" if split else "big")
+    phy.completion_blocks = blocks_of_space(block.space(pcie.lanes)) if block else blocks_of_bytes(size)
+    phy.completion_space  = block.space(pcie.lanes) if block else (phy.completion_blocks[0], size)
+
+
 def config_of(data):
-    """Returns the checked configuration of a mapping, with its default clock. Raises ``ConfigError``."""
+    """Returns the checked configuration of a mapping, with its defaults. Raises ``ConfigError``."""
     config = check(data)
     check_together(config, data)
+    check_block(config)
     if config.clk_freq is None:
         config.clk_freq = int(default_clock(config.pcie.gen, config.pcie.lanes, config.data_width))
     if config.stream_port.width is None:

@@ -148,6 +148,7 @@ class Core(LitePCIeSoC):
             split      = config.phy.shape == "split",
             endianness = config.phy.endianness,
             bar0_size  = BAR0_SIZE,
+            completion_space = config.phy.completion_space,
         )
         self.add_litepcie(self.pcie_phy,
             target      = f"{config.name} gen{pcie.gen} x{pcie.lanes} {config.data_width} bit",

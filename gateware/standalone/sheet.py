@@ -21,11 +21,15 @@ from litepcie_soc.soc.card import PCI_ID
 COLUMNS = 120
 
 
+# What determines the value of a key without a default.
+DERIVED = {"clk_freq": "(link)", "stream_port.width": "(data_width)", "phy.completion_buffer_bytes": "(none)"}
+
+
 def default_text(name, kind):
     """Returns the default of a key in the form of the configuration file."""
     value = kind.default
     if value is None:
-        return "(data_width)" if name == "stream_port.width" else "(link)"
+        return DERIVED.get(name, "(block)")
     if isinstance(kind, Flag):
         return str(value).lower()
     if isinstance(kind, Size):
@@ -123,6 +127,9 @@ def tlp_section(config):
     rx, tx = ("rx_req", "tx_cmp") if split else ("rx", "tx")
     order  = SPLIT_ORDER if split else "the PHY sends TLPs in the order in which it accepts them."
     read, answer = example_read(), example_answer(config.phy.endianness)
+    small, large = config.phy.completion_blocks
+    held   = f"`phy.block: {config.phy.block}`" if config.phy.completion_buffer_bytes is None else (
+        f"`phy.completion_buffer_bytes: {config.phy.completion_buffer_bytes}`")
     return f"""\
 ## TLPs
 The streams carry raw TLPs without sequence number, LCRC or ECRC. Each TLP begins in dword 0 of a beat. Header
@@ -137,9 +144,9 @@ and the core completes the request:
 - Present memory requests that hit BAR0{" (`rx_req`)" if split else ""} and completions{" (`rx_cmp`)" if split else ""}.
   The core completes other non-posted requests with Unsupported Request. The PHY handles configuration and messages.
 - Requests have a header of 3 dwords below 4 GiB and of 4 dwords above. No request crosses 4 KiB or exceeds
-  `phy_max_payload_size` or `phy_max_request_size`. Outstanding requests never need more than
-  {config.phy.completion_buffer_bytes} bytes of the PHY's completion buffer (completions of 64 bytes, each with a header
-  of 16 bytes), unless a single request does.
+  `phy_max_payload_size` or `phy_max_request_size`. Outstanding requests never need more of the PHY's completion buffer
+  than {small} completions of 64 bytes, or {large} completions of 128 bytes with `phy_rcb_128`, unless a single request
+  does ({held}).
 - Order: {order}
 - MSI: `msi_valid` stays high until `msi_ready`. Send an MSI after every TLP that the PHY accepted before it. Data and
   status are then in host memory when the host gets the MSI."""
@@ -270,14 +277,15 @@ memory, of at most {size_text(host.size)}, that programs give it. The byte addre
 def phy_section():
     return """\
 ## What to connect
-- **LitePCIe's PHYs** (7-series: `shape: shared`, `big`; UltraScale, UltraScale+: `split`, `little`): `tx` to `sink`,
+- **LitePCIe's PHYs** (`phy.block: 7-series-bma`, `ultrascale` or `ultrascale+`): `tx` to `sink`,
   `rx` from `source` (split: `req_` and `cmp_` likewise), `msi` to `msi`, `id` and sizes by name. They leave `first`
   at 0: set it in the beat after a `last`. In a LiteX design use `LitePCIeSoC` instead of a core. It does all
   this, and it works around the faults that `gateware/phy/hard_block.py` names.
 - **Xilinx 7-series block**, 64 bit: `s_axis_tx` from `tx`, `m_axis_rx` to `rx`: `tdata` is `dat`, `tkeep` is `be`,
   `tlast` is `last`; `first` is the beat after a `tlast`. At 128 bit the block starts TLPs in the middle of a
   beat: realign them. `cfg_interrupt`, `_di`, `_rdy` are `msi_valid`, `_dat`, `_ready`; MPS is 128 <<
-  `cfg_dcommand[7:5]`, MRRS 128 << `[14:12]`, Extended Tag `[8]`, Bus Master `cfg_command[2]`.
+  `cfg_dcommand[7:5]`, MRRS 128 << `[14:12]`, Extended Tag `[8]`, Bus Master `cfg_command[2]`. With its option
+  Buf_Opt_BMA the block holds twice as many completions: then set `phy.block: 7-series-bma`.
   UltraScale's blocks have descriptors for headers: adapt them as LitePCIe does.
 - **A PHY of your own, a test bench**: whole TLPs as above. Assert `tx_ready` only if there are credits for the TLP.
   Return a credit when the core accepted a TLP."""

@@ -8,7 +8,9 @@
 
 import pytest
 
-from litepcie_soc.standalone.config import ConfigError, config_of, leaves, load_yaml
+from litepcie_soc.standalone.config import ConfigError, config_of, leaves, load_yaml, read_config
+from litepcie_soc.standalone.core import Core
+from test.gateware.standalone.model import EXAMPLES
 
 
 def config(text):
@@ -22,7 +24,7 @@ def test_defaults():
     assert (found.name, found.data_width, found.clk_freq, found.tags, found.channels, found.streams) == (
         "x", 128, 125_000_000, 64, 1, 0)
     assert (found.pcie.gen, found.pcie.lanes, found.pcie.vendor_id) == (2, 4, 0x1234)
-    assert (found.phy.shape, found.phy.endianness) == ("shared", "big")
+    assert (found.phy.block, found.phy.shape, found.phy.endianness) == ("7-series", "shared", "big")
     assert (found.memory.kind, found.memory.size, found.memory.user_ports) == ("bram", 65536, False)
     assert not found.ordering.relaxed_ordering and not found.ordering.no_snoop
 
@@ -34,7 +36,7 @@ def test_every_default_is_allowed():
 
 @pytest.mark.parametrize("text, clock", [
     ("pcie: {gen: 1, lanes: 1}\ndata_width: 64", 125_000_000),
-    ("pcie: {gen: 3, lanes: 8}\ndata_width: 128", 250_000_000),
+    ("pcie: {gen: 3, lanes: 8}\ndata_width: 128\nphy: {block: ultrascale}", 250_000_000),
     ("clk_freq: 100e6", 100_000_000),
     ("clk_freq: 1.0e+8", 100_000_000),
     ("clk_freq: 100_000_000", 100_000_000),
@@ -52,11 +54,50 @@ def test_size(text, size):
 
 
 def test_section_with_every_key_commented_out():
-    assert config("name: x\npcie:\n  # gen: 3\n").pcie.gen == 2
+    assert config("name: x\npcie:\n  # gen: 1\n").pcie.gen == 2
 
 
 def test_largest_memory():
     assert config("memory: {kind: external, size: 4 GiB}").memory.size == 1 << 32
+
+# Hard block ---------------------------------------------------------------------------------------
+
+# Completions of 64 and of 128 bytes that the blocks hold.
+@pytest.mark.parametrize("text, blocks", [
+    ("name: x",                              (36, 36)),
+    ("phy: {block: 7-series}",               (36, 36)),
+    ("phy: {block: 7-series}\npcie: {lanes: 8}", (36, 25)),
+    ("phy: {block: 7-series-bma}",           (72, 72)),
+    ("phy: {block: 7-series-bma}\npcie: {lanes: 8}", (72, 46)),
+    ("phy: {block: ultrascale}",             (64, 64)),
+    ("phy: {block: ultrascale+}",            (128, 128)),
+    ("phy: {block: other, completion_buffer_bytes: 1440}", (18, 10)),
+])
+def test_block(text, blocks):
+    found = config(text).phy
+    assert found.completion_blocks == blocks
+    assert found.completion_space[0] >= blocks[0] and found.completion_space[1] >= 64*max(blocks[0], 2*blocks[1])
+    split = found.block.startswith("ultra")
+    assert (found.shape, found.endianness) == (("split", "little") if split else ("shared", "big"))
+
+
+def test_no_other_shape_than_that_given():
+    found = config("phy: {block: ultrascale+, shape: shared, endianness: big}").phy
+    assert (found.shape, found.endianness) == ("shared", "big")
+
+
+@pytest.mark.parametrize("name, completions", [("small", 36), ("everything", 128)])
+def test_core_asks_for_no_more_than_its_block_holds(name, completions):
+    """The comment at the top of each example names its block."""
+    core = Core(read_config(EXAMPLES / f"{name}.yml"))
+    assert core.tlp.completion_blocks[0] == completions
+    assert core.constants["CONFIG_PCIE_COMPLETION_HEADERS"] == completions
+
+
+def test_core_of_a_phy_that_no_table_has():
+    core = Core(config("phy: {block: other, completion_buffer_bytes: 16384}"))
+    assert core.tlp.completion_blocks == (204, 113)
+    assert core.constants["CONFIG_PCIE_COMPLETION_BUFFER_BYTES"] == 16384
 
 # Bad ----------------------------------------------------------------------------------------------
 
@@ -68,7 +109,7 @@ def test_largest_memory():
     ("lanes: 4",               "unknown key 'lanes', did you mean 'pcie.lanes'? allowed: name, data_width, clk_freq, "
                                "tags, channels, streams, pcie, phy, memory, stream_port, user_bus, host_buffers, "
                                "ordering"),
-    ("phy: {gen: 3}",          "phy: unknown key 'gen', did you mean 'pcie.gen'? allowed: shape, endianness, "
+    ("phy: {gen: 3}",          "phy: unknown key 'gen', did you mean 'pcie.gen'? allowed: block, shape, endianness, "
                                "completion_buffer_bytes"),
     ("memory: {colour: red}",  "memory: unknown key 'colour'; allowed: kind, size, user_ports, read_ahead"),
     ("1: 2",                   "unknown key 1; allowed: name, "),
@@ -106,6 +147,18 @@ def test_largest_memory():
     # Sections.
     ("pcie: 4",                "pcie: 4 is not a mapping of keys; allowed: gen, lanes, "),
     ("pcie: [gen]",            "pcie: ['gen'] is not a mapping of keys; allowed: gen, lanes, "),
+    # What the hard block cannot do.
+    ("phy: {block: stratix}",  "phy.block: 'stratix' is not one of 7-series, 7-series-bma, ultrascale, ultrascale+, "
+                               "other"),
+    ("phy: {block: other}",    "phy.completion_buffer_bytes: needed with phy.block other; give the bytes of "
+                               "completions that the PHY holds, or a block, 7-series, 7-series-bma, ultrascale, "),
+    ("phy: {completion_buffer_bytes: 16384}", "phy.completion_buffer_bytes: not supported with phy.block 7-series, "
+                               "whose buffer is known; leave it out, or choose block other"),
+    ("pcie: {gen: 3}",         "pcie.gen: 3 is not supported with phy.block 7-series; the most is 2, or name the "
+                               "block of your PHY"),
+    ("pcie: {lanes: 16}\nphy: {block: ultrascale}", "pcie.lanes: 16 is not supported with phy.block ultrascale; the "
+                               "most is 8"),
+    ("tags: 128\nphy: {block: ultrascale}", "tags: 128 is not supported with phy.block ultrascale; the most is 64"),
     # What cannot be side by side.
     ("memory: {kind: external, user_ports: true}", "memory.user_ports: true is not supported with kind external"),
     ("memory: {read_ahead: 64}",    "memory.read_ahead: supported with kinds external and axi only; leave it out"),

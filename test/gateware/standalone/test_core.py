@@ -24,7 +24,7 @@ tags: 128
 channels: 2
 streams: 1
 pcie: {gen: 3, lanes: 8}
-phy: {endianness: little}
+phy: {block: ultrascale+, shape: shared}
 memory: {kind: external, size: 4 GiB, read_ahead: 16}
 ordering: {relaxed_ordering: true, no_snoop: true}
 """

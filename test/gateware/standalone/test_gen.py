@@ -75,8 +75,9 @@ def test_everything_has_every_key():
     data  = yaml.safe_load((EXAMPLES / "everything.yml").read_text())
     names = {f"{key}.{name}" for key, section in data.items() if isinstance(section, dict) for name in section}
     names = names | {key for key, value in data.items() if not isinstance(value, dict)}
-    only_axi = {"memory.clock", "memory.timeout_us"}  # Of the one kind of memory that excludes this example's.
-    assert names == {name for name, *_ in leaves()} - only_axi
+    # Of the kind of memory and of the block that exclude those of this example.
+    others = {"memory.clock", "memory.timeout_us", "phy.completion_buffer_bytes"}
+    assert names == {name for name, *_ in leaves()} - others
 
 
 @pytest.mark.full
@@ -92,7 +93,7 @@ def test_the_ends_of_what_is_allowed(tmp_path, keys):
 
 @pytest.mark.full
 def test_slow_data_path_is_said(tmp_path):
-    (tmp_path / "core.yml").write_text("pcie: {gen: 3, lanes: 8}\ndata_width: 64")
+    (tmp_path / "core.yml").write_text("pcie: {gen: 3, lanes: 8}\ndata_width: 64\nphy: {block: ultrascale+}")
     result = generate(tmp_path / "core.yml", tmp_path / "core")
     assert result.returncode == 0
     assert result.stderr == ("litepcie_soc_gen: the data path (2000 MB/s) is slower than the link (7877 MB/s) and "
