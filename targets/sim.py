@@ -207,7 +207,6 @@ class BaseSoC(LitePCIeSoC):
             tags        = tags,
             channels    = channels,
             streams     = streams,
-            pci_id      = pci_id("ecp5" if soft else "sim"),
             # For the checkers' registers, those of the lane, or all of the user core.
             user_bus    = {"origin": 0, "size": USER_BYTES} if user_core else user_bus or patterns > 0 or soft,
             host_buffers = HOST_BUFFERS if user_core else 0,

@@ -37,7 +37,7 @@ from litepcie_bench.stock.names import ADDRESS_WIDTH, MAX_PENDING_REQUESTS, fold
 from litepcie_bench.stock.streams import CountingCheck, CountingSource
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
 from litepcie_soc.soc.export import export_verilog, reproducible, write_if_changed
-from litepcie_soc.soc.card import PCI_ID
+from litepcie_soc.soc.link import PCI_ID
 
 ROOT = Path(__file__).resolve().parents[2]
 

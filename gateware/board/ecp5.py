@@ -150,8 +150,8 @@ class ECP5BoardSoC(BoardSoC):
         dcu, channel = self.place
         self.serdes  = ECP5SerDes(self.platform, self.sys_clk_freq, name=add_link_pads(self.platform, c.lanes),
             dcu=dcu, channel=channel, refclk_freq=c.refclk, analogue=c.analogue, mode=c.serdes)
-        identity = pci_id(self.board.family)
-        return SoftPHY(self.serdes.interface, bar0_size=BAR0_SIZE, tags=c.tags, **soft_identity(identity)), identity
+        return SoftPHY(self.serdes.interface, bar0_size=BAR0_SIZE, tags=c.tags,
+            **soft_identity(pci_id(self.board.family)))
 
     def add_link(self, memory=None):
         """Adds the link as on every board, and the state of its lane, which a serial port reaches as well."""

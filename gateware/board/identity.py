@@ -22,7 +22,7 @@ A product needs numbers of its own here and in the driver's table (``software/ke
 """
 
 from litepcie_soc.common import abi
-from litepcie_soc.soc.card import PCI_ID
+from litepcie_soc.soc.link import PCI_ID
 
 # Identities ---------------------------------------------------------------------------------------
 
@@ -117,7 +117,7 @@ def phy_config(pci_id, family):
 
 def identify(phy, family):
     """Sets the identity of ``family`` in a LitePCIe PHY before it is finalised, and returns the identity."""
-    identity = pci_id(family)
+    phy.identity = identity = pci_id(family)
     phy.update_config(phy_config(identity, family))
     # UltraScale's block reads the subsystem vendor from a port and ignores its property.
     if "i_cfg_subsys_vend_id" in phy.pcie_phy_params:

@@ -92,17 +92,14 @@ class BoardSoC(LitePCIeSoC):
 
         memory : a memory with the ports of ``EndpointMemory``. None: block RAM of the board's size.
         """
-        board, configuration  = self.board, self.configuration
-        self.pcie_phy, pci_id = self.make_phy()
+        board, configuration = self.board, self.configuration
+        self.pcie_phy        = self.make_phy()
         self.add_litepcie(self.pcie_phy,
             target      = f"{board.name} gen{configuration.gen} x{configuration.lanes} {configuration.data_width} bit",
-            gen         = configuration.gen,
-            lanes       = configuration.lanes,
             memory      = memory,
             memory_size = board.memory_size(configuration),
             channels    = configuration.dma_channels,
             tags        = configuration.tags,
-            pci_id      = pci_id,
             user_bus    = self.user_bus,
         )
         self.constrain_link(memory)
@@ -110,10 +107,11 @@ class BoardSoC(LitePCIeSoC):
             add_probes(self)
 
     def make_phy(self):
-        """Returns the PHY and its identity."""
+        """Returns the PHY, which has the identity of its family."""
         self.link_pads = link_pads(self.platform, self.configuration.lanes)
         phy            = PHYS[self.board.family](self.platform, self.link_pads, self.configuration)
-        return phy, identify(phy, self.board.family)
+        identify(phy, self.board.family)
+        return phy
 
     def constrain_link(self, memory):
         """Adds the constraints of clocks and reset of the link."""

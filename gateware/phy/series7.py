@@ -13,6 +13,8 @@ from litex.gen import *
 
 from litepcie.phy.s7pciephy import S7PCIEPHY
 
+from litepcie_soc.common.abi import BAR0_SIZE
+from litepcie_soc.common.pcie import TAGS_WITHOUT_EXTENDED
 from litepcie_soc.phy.crossing import LinkCrossing, in_pcie
 from litepcie_soc.phy.errors import error_record
 from litepcie_soc.phy.framing import StraddleAligner
@@ -32,6 +34,7 @@ class Series7PHY(S7PCIEPHY):
     Parameters
     ----------
     data_width      : int, bits in `sys`: `pcie_data_width` or twice that.
+    bar0_size       : int, bytes of BAR0; the register map needs the default.
     pcie_data_width : int, bits of the hard block, 64 or 128. None chooses `data_width`, at most 128.
     options         : the other parameters of `S7PCIEPHY`.
 
@@ -49,12 +52,18 @@ class Series7PHY(S7PCIEPHY):
         lvl_rst"). A hot reset takes the link down.
     function_reset_done : Signal(), **in**, ignored.
     errors            : Record of `error_record`, **in**, see `add_error_reports`.
+    gen, nlanes       : int, generation and lanes of the link.
+    max_tags          : int, requests that can be outstanding.
+    identity          : dict, PCI identity; None before `identify` (gateware/board/identity.py) sets it.
     """
-    def __init__(self, platform, pads, data_width=64, pcie_data_width=None, **options):
+    identity = None
+
+    def __init__(self, platform, pads, data_width=64, pcie_data_width=None, bar0_size=BAR0_SIZE, **options):
         pcie_data_width = pcie_data_width or min(data_width, max(PCIE_DATA_WIDTHS))
         if pcie_data_width not in PCIE_DATA_WIDTHS:
             raise ValueError(f"pcie_data_width {pcie_data_width!r} is not supported; choose 64 or 128")
-        S7PCIEPHY.__init__(self, platform, pads, data_width=pcie_data_width, cd="pcie", **options)
+        S7PCIEPHY.__init__(self, platform, pads, data_width=pcie_data_width, cd="pcie", bar0_size=bar0_size, **options)
+        self.update_config({"Bar0_Size": bar0_size >> 20})  # LitePCIe's class leaves it at 1 MiB.
         self.data_width = data_width
 
         # # #
@@ -75,6 +84,15 @@ class Series7PHY(S7PCIEPHY):
         self.bus_master_enable = self._bus_master_enable.status
         self.add_configuration(ports)
         self.add_error_reports(ports)
+
+    @property
+    def gen(self):
+        return {"2.5_GT/s": 1, "5.0_GT/s": 2}[self.config.get("Link_Speed", "5.0_GT/s")]
+
+    @property
+    def max_tags(self):
+        """The host enables more than 32 only if the core offers it."""
+        return 256 if self.config.get("Extended_Tag_Field") else TAGS_WITHOUT_EXTENDED
 
     def add_configuration(self, ports):
         """Transfers bits of Device Control and Link Control (PCIe 4.0 7.5.3.4, 7.5.3.7) to `sys`."""

@@ -26,6 +26,7 @@ from litepcie_soc.soc.descriptor_port import DescriptorPort
 from litepcie_soc.soc.host_port import DESTINATION_BITS, HostPort
 from litepcie_soc.soc.identity import Identity
 from litepcie_soc.soc.interrupts import UserInterrupts, check_interrupts
+from litepcie_soc.soc.link import link_of
 from litepcie_soc.soc.msi import MSIMerger, msi_enable
 from litepcie_soc.soc.msix import MSIX
 from litepcie_soc.soc.outstanding import longest_read, share_tags
@@ -33,15 +34,6 @@ from litepcie_soc.soc.reset import FunctionReset
 from litepcie_soc.soc.user_bus import HOST_CYCLES
 from litepcie_soc.stream_dma.engine import StreamChannel, StreamEngine
 from litepcie_soc.tlp.layer import TransactionLayer
-
-# PCI identity in simulation. Boards have their own (gateware/board/identity.py).
-PCI_ID = {
-    "vendor_id":           0x1234,
-    "device_id":           0x1ce0,
-    "subsystem_vendor_id": 0x1234,
-    "subsystem_device_id": 0x1ce0,
-    "class_code":          0x058000,
-}
 
 
 class LitePCIe(LiteXModule):
@@ -51,17 +43,17 @@ class LitePCIe(LiteXModule):
 
     Parameters
     ----------
-    phy          : LitePCIe's PHY or ``SimPHY``. The module takes its data width.
+    phy          : PHY of the card. The module takes its data width, and what else it knows: see ``link_of``.
     sys_clk_freq : frequency of ``sys`` in Hz.
     target       : name of the bitstream, up to 63 ASCII characters.
-    gen, lanes   : link for which the PHY was built.
+    gen, lanes   : link for which the PHY was built. None: those that the PHY knows; ``SimPHY`` knows none.
     memory_size  : size of the endpoint memory in bytes, a power of two.
     channels     : number of memory channels, each with a reader and a writer; 1..7 with the streams.
     tags         : number of requests that all channels can have outstanding: 32, 64, 128 or 256. All channels share
         32 while the host does not enable Extended Tags.
     completion_buffer_bytes : bytes of completions that the PHY can hold, 16 for each header. None: the size known
         for the type of the PHY.
-    pci_id       : identity that the PHY has in configuration space, for ``soc.h``.
+    pci_id       : identity that the PHY has in configuration space, for ``soc.h``. None: the one that the PHY knows.
     memory       : a memory with the ports of ``EndpointMemory``. None: block RAM.
     streams      : number of stream channels. They follow the memory channels and share the tags with them. The user
         connects to ``streams[n].source`` (host to user) and ``.sink`` (user to host).
@@ -89,8 +81,8 @@ class LitePCIe(LiteXModule):
     """
     csr_map = abi.csr_map()
 
-    def __init__(self, phy, *, sys_clk_freq, target, gen, lanes, memory_size, channels=1,
-        tags=32, completion_buffer_bytes=None, pci_id=PCI_ID,
+    def __init__(self, phy, *, sys_clk_freq, target, memory_size, gen=None, lanes=None, channels=1,
+        tags=32, completion_buffer_bytes=None, pci_id=None,
         memory=None, streams=0, relaxed_ordering=False, no_snoop=False, user_bus=None,
         host_buffers=0, host_buffer_bytes=1 << 20, host_timeout_cycles=HOST_CYCLES, host_descriptors=False):
         self.sys_clk_freq = sys_clk_freq
@@ -101,6 +93,7 @@ class LitePCIe(LiteXModule):
         if streams < 0 or channels + streams > abi.MAX_CHANNELS:
             raise ValueError(f"streams must be 0..{abi.MAX_CHANNELS - channels} with {channels} "
                 f"channels, not {streams!r}")
+        link = link_of(phy, gen, lanes, tags, pci_id, completion_buffer_bytes)
         if host_descriptors and not host_buffers:
             raise ValueError("host_descriptors need host_buffers; give host_buffers=1 to 16")
         reader_tags, fetch_tags = share_tags(channels + streams, tags, phy.data_width,
@@ -129,7 +122,7 @@ class LitePCIe(LiteXModule):
             self.tlp.window_write.connect(self.memory.add_write_port()),
             self.tlp.window_read.connect(self.memory.add_read_port()),
         ]
-        longest = longest_read(blocks[0], link_rate(gen, lanes))
+        longest = longest_read(blocks[0], link_rate(link.gen, link.lanes))
         self.engines = []
         self.streams = []
         for channel in range(channels + streams):
@@ -141,9 +134,9 @@ class LitePCIe(LiteXModule):
         self.add_identity(phy, target=target, channels=channels, data_width=data_width,
             ring_log2=RING_LOG2_MAX, tags=reader_tags, memory_size=memory_size,
             window_size=window_size, clk_freq=self.sys_clk_freq,
-            gen=gen, lanes=lanes, streams=streams, direct=all(engine.direct for engine in self.engines),
+            gen=link.gen, lanes=link.lanes, streams=streams, direct=all(engine.direct for engine in self.engines),
             user_bus=user_bus, msix=self.tlp.shape.msix_enable is not None)
-        self.add_link_constants(phy, gen, lanes, channels, memory_size, tags, completion_buffer_bytes, pci_id)
+        self.add_link_constants(phy, link, channels, memory_size, tags, completion_buffer_bytes)
         if host_buffers:
             self.add_host_port(host_buffers, host_buffer_bytes, host_timeout_cycles)
         if host_descriptors:
@@ -322,12 +315,12 @@ class LitePCIe(LiteXModule):
                 engine.max_request_size.eq(phy.max_request_size),
             ]
 
-    def add_link_constants(self, phy, gen, lanes, channels, memory_size, tags, completion_buffer_bytes, pci_id):
+    def add_link_constants(self, phy, link, channels, memory_size, tags, completion_buffer_bytes):
         """Adds the ``CONFIG_*`` constants of ``soc.h``, which the simulator reads."""
         completions, data = completion_space(phy)
         constants = {
-            "gen":                     gen,
-            "lanes":                   lanes,
+            "gen":                     link.gen,
+            "lanes":                   link.lanes,
             "data_width":              phy.data_width,
             "phy_split":               int(self.tlp.shape.split),
             "endianness_little":       int(phy.endianness == "little"),
@@ -342,7 +335,7 @@ class LitePCIe(LiteXModule):
             "msix_vectors":            len(self.engines) if self.tlp.shape.msix_enable is not None else 0,
             "msix_table":              abi.MSIX_TABLE_BASE,
             "msix_pending":            abi.MSIX_PENDING_BASE,
-            **pci_id,
+            **link.pci_id,
         }
         for name, value in constants.items():
             self.constants[f"PCIE_{name}"] = value

@@ -18,7 +18,7 @@ from litepcie_soc.common.pcie import DATA_WIDTHS
 from litepcie_soc.phy.hard_block import BLOCKS, blocks_of_bytes, blocks_of_space
 from litepcie_soc.standalone.values import Choice, Flag, Name, Size, Whole, shown
 from litepcie_soc.soc.host_buffers import LIMIT_MAX, PAGE_BITS
-from litepcie_soc.soc.card import PCI_ID
+from litepcie_soc.soc.link import PCI_ID
 from litepcie_soc.soc.outstanding import TAGS
 from litepcie_soc.soc.user_bus import SIZE_MIN, TIMEOUT_US
 from litepcie_soc.stream_dma.port import WIDTHS

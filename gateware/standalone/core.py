@@ -25,7 +25,7 @@ from litepcie_soc.standalone import axi, axi_memory
 from litepcie_soc.standalone.memory import ExternalMemory
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
 from litepcie_soc.soc.host_descriptors import end_layout, user_descriptor_layout
-from litepcie_soc.soc.card import PCI_ID
+from litepcie_soc.soc.link import PCI_ID
 from litepcie_soc.soc.soc import LitePCIeSoC
 
 # Ports --------------------------------------------------------------------------------------------

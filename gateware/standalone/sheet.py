@@ -14,7 +14,7 @@ from litepcie_soc.common.link_rates import data_path_rate, link_rate
 from litepcie_soc.standalone.example import BAR0, COMPLETER, REQUESTER, beats, example_answer, example_read
 from litepcie_soc.standalone.ports import GROUPS, group_of, meaning
 from litepcie_soc.standalone.values import Flag, Size, size_text
-from litepcie_soc.soc.card import PCI_ID
+from litepcie_soc.soc.link import PCI_ID
 
 # Helpers ------------------------------------------------------------------------------------------
 

@@ -63,12 +63,20 @@ class SoftPHY(LiteXModule):
     errors            : Record of `error_record`, **in**.
     completion_space  : (int, int), completions and bytes of data that the receive buffer holds.
     endpoint          : `SoftEndpoint` in ``pcie``, with the counters of the link.
+    gen, nlanes       : int, 1 and 1.
+    max_tags          : int, the parameter ``tags``.
+    identity          : dict, the parameters as ``add_litepcie`` names them.
     """
     endianness = "big"
     data_width = BEAT_BITS
+    gen        = 1
+    nlanes     = 1
 
     def __init__(self, serdes, *, bar0_size=0x200000, max_payload=256, tags=32, **identity):
         self.bar0_size        = bar0_size
+        self.max_tags         = tags
+        self.identity         = {name if name == "class_code" else f"{name}_id": value
+            for name, value in identity.items()}
         self.completion_space = completions_that_fit(), completions_that_fit()*RCB_BYTES
         self.endpoint = endpoint = in_pcie(SoftEndpoint(serdes, bar0_size=bar0_size, max_payload=max_payload, tags=tags,
             link=dict(posted=POSTED, nonposted=NONPOSTED, receive_words=RECEIVE_WORDS), **identity))

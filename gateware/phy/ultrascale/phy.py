@@ -32,6 +32,7 @@ from litex.soc.interconnect import stream
 from litepcie.phy.uspciephy import USPCIEPHY
 from litepcie.phy.usppciephy import USPPCIEPHY
 
+from litepcie_soc.common.abi import BAR0_SIZE
 from litepcie_soc.common.pcie import DATA_WIDTHS, has_data
 from litepcie_soc.common.link_rates import link_rate
 from litepcie_soc.phy.completion_buffer import DEPTH, CompletionBuffer, blocks_of, keeps_up
@@ -103,7 +104,15 @@ class _HardBlock:
     function_reset     : Signal(), **out**, a function level reset waits for `function_reset_done`.
     function_reset_done : Signal(), **in**, one cycle: the function is reset.
     errors             : Record of `error_record`, **in**, see `add_error_reports`.
+    gen, nlanes        : int, generation and lanes of the link.
+    identity           : dict, PCI identity; None before `identify` (gateware/board/identity.py) sets it.
     """
+    identity = None
+
+    @property
+    def gen(self):
+        return {"gen3": 3, "gen4": 4}[self.speed]
+
     def add_hard_block(self, data_width):
         self.data_width  = data_width
         self.block_width = BLOCK_WIDTHS.get(self.nlanes, self.pcie_data_width)
@@ -332,6 +341,7 @@ class UltraScalePHY(_HardBlock, USPCIEPHY):
     Parameters
     ----------
     data_width : int, bits in `sys`: the width of the adapters or twice that (see USER_CLOCKS).
+    bar0_size  : int, bytes of BAR0; the register map needs the default.
     options    : the other parameters of LitePCIe's `USPCIEPHY`.
 
     Attributes
@@ -344,9 +354,9 @@ class UltraScalePHY(_HardBlock, USPCIEPHY):
     capability = 0xc0   # Byte address of the PCI Express capability.
     max_tags   = 64
 
-    def __init__(self, platform, pads, data_width, **options):
+    def __init__(self, platform, pads, data_width, bar0_size=BAR0_SIZE, **options):
         USPCIEPHY.__init__(self, platform, pads, cd="pcie",
-            data_width = self.adapter_width(len(pads.tx_p), data_width), **options)
+            data_width = self.adapter_width(len(pads.tx_p), data_width), bar0_size=bar0_size, **options)
         self.add_hard_block(data_width)
 
 
@@ -358,6 +368,7 @@ class UltraScalePlusPHY(_HardBlock, USPPCIEPHY):
     Parameters
     ----------
     data_width : int, bits in `sys`: the width of the adapters or twice that (see USER_CLOCKS).
+    bar0_size  : int, bytes of BAR0; the register map needs the default.
     options    : the other parameters of LitePCIe's `USPPCIEPHY`.
 
     Attributes
@@ -370,7 +381,7 @@ class UltraScalePlusPHY(_HardBlock, USPPCIEPHY):
     capability = 0x70   # Byte address of the PCI Express capability.
     max_tags   = 256
 
-    def __init__(self, platform, pads, data_width, **options):
+    def __init__(self, platform, pads, data_width, bar0_size=BAR0_SIZE, **options):
         USPPCIEPHY.__init__(self, platform, pads, cd="pcie",
-            data_width = self.adapter_width(len(pads.tx_p), data_width), **options)
+            data_width = self.adapter_width(len(pads.tx_p), data_width), bar0_size=bar0_size, **options)
         self.add_hard_block(data_width)

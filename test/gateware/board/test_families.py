@@ -43,7 +43,9 @@ def test_block_is_what_the_link_needs(gen, lanes, width):
     phy  = make(gen, lanes, width)
     mhz  = USER_CLOCKS[gen, lanes, width]
     assert (phy.nlanes, phy.data_width, phy.pcie_data_width) == (lanes, width, width)
+    assert (phy.gen, phy.max_tags) == (gen, 256)
     assert phy.config == {
+        "Bar0_Size":          2,
         "Link_Speed":         {1: "2.5_GT/s", 2: "5.0_GT/s"}[gen],
         "Trgt_Link_Speed":    {1: "4'h1", 2: "4'h2"}[gen],
         "User_Clk_Freq":      mhz,
@@ -138,11 +140,11 @@ def test_leds_tell_the_states_apart():
 
 
 def add_card(soc, family, lanes, width):
-    """The five lines."""
+    """The lines of docs/contracts/user-bus.md."""
     pads = soc.platform.request(f"pcie_x{lanes}")
     soc.pcie_phy = series7_phy(soc.platform, pads, Configuration(2, lanes, width, soc.sys_clk_freq, tags=32))
-    add_litepcie(soc, soc.pcie_phy, target="mine", gen=2, lanes=lanes, memory_size=0x10000,
-        pci_id=identify(soc.pcie_phy, family), user_bus=True)
+    identify(soc.pcie_phy, family)
+    add_litepcie(soc, soc.pcie_phy, target="mine", memory_size=0x10000, user_bus=True)
     add_link_constraints(soc.platform, pads, [soc.crg.cd_sys], soc.pcie_phy)
 
 
@@ -157,5 +159,6 @@ def test_a_target_of_litex_boards(name, family, lanes, width):
     assert regs.moved(soc) == []
     assert "sdram" in soc.csr.regions and "pcie" in soc.bus.masters
     assert soc.constants["CONFIG_PCIE_SUBSYSTEM_DEVICE_ID"] == 0x1ce0
+    assert (soc.constants["CONFIG_PCIE_GEN"], soc.constants["CONFIG_PCIE_LANES"]) == (2, lanes)
     assert "add_litepcie" not in vars(type(soc))
     assert f"module {name} (" in soc.platform.get_verilog(soc, name=name).main_source

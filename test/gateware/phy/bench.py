@@ -16,6 +16,7 @@ from litex.build.generic_platform import GenericPlatform, Pins
 from litex.build.xilinx.common import xilinx_special_overrides
 
 from litepcie_soc.phy.shapes import PHYShape
+from litepcie_soc.soc.link import PCI_ID
 from litepcie_soc.soc.soc import LitePCIeSoC
 
 from test.gateware.simulation import simulate
@@ -53,8 +54,8 @@ class PhySoC(LitePCIeSoC):
         LitePCIeSoC.__init__(self, platform, 250e6)
         self.cd_sys   = ClockDomain()
         self.comb    += self.cd_sys.clk.eq(platform.request("clk"))
-        self.pcie_phy = phy_class(platform, pads(lanes), data_width=data_width, bar0_size=0x200000)
-        self.add_litepcie(self.pcie_phy, target="board", lanes=lanes, memory_size=1 << 16, **options)
+        self.pcie_phy = phy_class(platform, pads(lanes), data_width=data_width)
+        self.add_litepcie(self.pcie_phy, target="board", memory_size=1 << 16, pci_id=PCI_ID, **options)
         self.finalize()
         self.verilog  = platform.get_verilog(self, name="board", special_overrides=xilinx_special_overrides).main_source
 

@@ -40,7 +40,7 @@ def tlps(rng, count):
 @pytest.mark.parametrize("lanes, data_width", [(4, 128), pytest.param(8, 256, marks=pytest.mark.full)])
 def test_soc_around_the_phy(lanes, data_width):
     """The SoC elaborates to Verilog, and the transaction layer finds every attribute of the PHY that it needs."""
-    soc     = PhySoC(Series7PHY, lanes, data_width, gen=2)
+    soc     = PhySoC(Series7PHY, lanes, data_width)
     shape   = soc.tlp.shape
     assert (shape.endianness, shape.split, shape.data_width) == ("big", False, data_width)
     assert shape.id is soc.pcie_phy.id and len(shape.id) == 16

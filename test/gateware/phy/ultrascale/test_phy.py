@@ -380,7 +380,7 @@ def test_an_error_is_reported_for_one_cycle(error):
     ids=["UltraScale", "UltraScale+"])
 def test_soc_around_the_phy(shape):
     """The SoC elaborates to Verilog, with the IP and without LitePCIe's module around it."""
-    soc     = PhySoC(*shape, gen=3, tags=shape[0].max_tags)
+    soc     = PhySoC(*shape, tags=shape[0].max_tags)
     found   = soc.tlp.shape
     assert (found.endianness, found.split, found.data_width) == ("little", True, shape[2])
     assert found.msi is soc.pcie_phy.msi
