@@ -56,15 +56,15 @@ def parse_args(argv, builds):
         help="Byte order of payload dwords at the PHY (big).")
     target.add_argument("--tags", type=int, choices=TAGS,
         help="Requests that all channels can have outstanding; more than 32 need Extended Tags (64; soft: 32).")
-    target.add_argument("--channels", default=1, type=int, choices=range(1, MAX_CHANNELS + 1),
-        help="Memory channels, each with a reader and a writer; at most 7 together with the streams (1).")
+    target.add_argument("--channels", default=1, type=int, choices=range(MAX_CHANNELS + 1),
+        help="Memory channels, each with a reader and a writer; 1 to 7 together with the streams (1).")
     target.add_argument("--completion-space", type=space_of, metavar="N,BYTES",
         help="Completions, and bytes of their data, that the hard block holds (ideal: it limits no read).")
     target.add_argument("--fabric-width", default=0, type=int, choices=[0, 128, 256, 512],
         help="Width of a hard block with a completion buffer in the fabric, as on UltraScale; needs --phy split (0).")
-    target.add_argument("--streams", default=0, type=int, choices=range(MAX_CHANNELS),
+    target.add_argument("--streams", default=0, type=int, choices=range(MAX_CHANNELS + 1),
         help="Stream channels, looped back (0).")
-    target.add_argument("--patterns", default=0, type=int, choices=range(MAX_CHANNELS),
+    target.add_argument("--patterns", default=0, type=int, choices=range(MAX_CHANNELS + 1),
         help="Of these, how many of the last ones have a pattern source and a checker instead of the loop (0).")
     target.add_argument("--user-core", action="store_true",
         help="Registers and a RAM of a user on the bus of the SoC, as /dev/litepcie0_user.")
@@ -150,6 +150,8 @@ def check_args(parser, args, builds):
         parser.error(f"argument --memory-size: {error}")
     if args.channels + args.streams > MAX_CHANNELS:
         parser.error(f"argument --channels: {args.channels} with {args.streams} streams is more than {MAX_CHANNELS}")
+    if not args.channels + args.streams:
+        parser.error("argument --channels: 0 needs streams; add --streams 1 or more")
     if args.patterns > args.streams:
         parser.error(f"argument --patterns: {args.patterns} is more than the {args.streams} streams")
     if args.with_ddr:

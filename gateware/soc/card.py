@@ -48,7 +48,8 @@ class LitePCIe(LiteXModule):
     target       : name of the bitstream, up to 63 ASCII characters.
     gen, lanes   : link for which the PHY was built. None: those that the PHY knows; ``SimPHY`` knows none.
     memory_size  : size of the endpoint memory in bytes, a power of two.
-    channels     : number of memory channels, each with a reader and a writer; 1..7 with the streams.
+    channels     : number of memory channels, each with a reader and a writer; 1..7 with the streams. 0: only streams
+        move data, and the host reaches the endpoint memory by the window alone.
     tags         : number of requests that all channels can have outstanding: 32, 64, 128 or 256. All channels share
         32 while the host does not enable Extended Tags.
     completion_buffer_bytes : bytes of completions that the PHY can hold, 16 for each header. None: the size known
@@ -90,8 +91,11 @@ class LitePCIe(LiteXModule):
         self.constants    = {}
         self.soc_constants = {}
         self.wanted_interrupts = []
-        if streams < 0 or channels + streams > abi.MAX_CHANNELS:
-            raise ValueError(f"streams must be 0..{abi.MAX_CHANNELS - channels} with {channels} "
+        if channels < 0:
+            raise ValueError(f"channels must be 0..{abi.MAX_CHANNELS}, not {channels!r}")
+        least = int(channels == 0)
+        if not least <= streams <= abi.MAX_CHANNELS - channels:
+            raise ValueError(f"streams must be {least}..{abi.MAX_CHANNELS - channels} with {channels} "
                 f"channels, not {streams!r}")
         link = link_of(phy, gen, lanes, tags, pci_id, completion_buffer_bytes)
         if host_descriptors and not host_buffers:

@@ -37,8 +37,8 @@ KEYS = {
         f"Hz of `sys_clk`; default: the slowest of {CLOCKS[0] / 1e6:g} and {CLOCKS[1] / 1e6:g} MHz that keeps up "
         "with the link"),
     "tags":       (Choice(64, TAGS), "outstanding read requests; more than 32 need Extended Tags"),
-    "channels":   (Whole(1, 1, abi.MAX_CHANNELS), "memory channels, each with a reader and a writer"),
-    "streams":    (Whole(0, 0, abi.MAX_CHANNELS - 1), "stream channels, each with a source and a sink"),
+    "channels":   (Whole(1, 0, abi.MAX_CHANNELS), "memory channels, each with a reader and a writer; 0: only streams"),
+    "streams":    (Whole(0, 0, abi.MAX_CHANNELS), "stream channels, each with a source and a sink"),
     "pcie": {
         "gen":   (Choice(2, tuple(LANE_RATES)), "generation of the link"),
         "lanes": (Choice(4, (1, 2, 4, 8, 16)), "lanes of the link"),
@@ -191,6 +191,8 @@ def check_together(config, data):
     if config.channels + config.streams > abi.MAX_CHANNELS:
         raise ConfigError(f"streams: {config.streams} with {config.channels} channels are too many; allowed: "
             f"{abi.MAX_CHANNELS} together")
+    if not config.channels + config.streams:
+        raise ConfigError("channels: 0 is not supported without streams; give streams, or 1 channel")
     check_faces(config, data)
 
 

@@ -298,13 +298,14 @@ def host_section(config):
     known  = {name: getattr(pcie, name) for name in PCI_ID} == PCI_ID
     bind   = "" if known else (f", then `echo {ids} > /sys/bus/pci/drivers/litepcie/new_id`, "
         "because the driver does not know this identity")
+    test   = "dma_test" if config.channels else "stream loopback"
     return f"""\
 ## The host
 BAR0: {size_text(abi.BAR0_SIZE)}, 32 bit, not prefetchable. Registers are below 0x{abi.WINDOW_OFFSET:x}, and above is
 the window onto the first {window} of the endpoint memory. MSI: one vector. Identity: vendor 0x{pcie.vendor_id:04x},
 device 0x{pcie.device_id:04x}, subsystem 0x{pcie.subsystem_vendor_id:04x}:0x{pcie.subsystem_device_id:04x},
 class 0x{pcie.class_code:06x}. Driver: `make -C software/kernel`, `insmod build/kernel/litepcie.ko`{bind}.
-`litepcie_util info` shows the name of this core, `litepcie_util dma_test` moves data, and `/dev/litepcie0` is the
+`litepcie_util info` shows the name of this core, `litepcie_util {test}` moves data, and `/dev/litepcie0` is the
 endpoint memory.
 """
 

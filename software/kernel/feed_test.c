@@ -294,7 +294,22 @@ static void a_poll_ends_no_more_than_it_may(struct kunit *test)
 	card_ends(ld);
 }
 
+/* A card with streams only has pools without engines. */
+static void a_card_without_channels_moves_nothing(struct kunit *test)
+{
+	struct litepcie_pool *pool = kunit_kzalloc(test, sizeof(*pool), GFP_KERNEL);
+
+	KUNIT_EXPECT_TRUE(test, litepcie_channels_fit(0, 1));
+	KUNIT_EXPECT_FALSE(test, litepcie_channels_fit(0, 0));
+	KUNIT_ASSERT_TRUE(test, pool);
+	litepcie_pool_init(pool);
+	spin_lock_irq(&pool->lock);
+	litepcie_ring_feed(pool);
+	spin_unlock_irq(&pool->lock);
+}
+
 static struct kunit_case litepcie_feed_cases[] = {
+	KUNIT_CASE(a_card_without_channels_moves_nothing),
 	KUNIT_CASE(short_requests_use_all_engines),
 	KUNIT_CASE(only_a_lone_polled_request_is_quiet),
 	KUNIT_CASE(a_short_request_passes_long_ones),

@@ -96,7 +96,7 @@ static int litepcie_check_geometry(struct litepcie_device *ld,
 	u32 width = FIELD_GET(LITEPCIE_GEOMETRY_WIDTH_MASK, id->geometry);
 	u32 ring = FIELD_GET(LITEPCIE_GEOMETRY_RING_LOG2_MASK, id->geometry);
 
-	if (!channels || channels + id->streams > LITEPCIE_MAX_CHANNELS)
+	if (!litepcie_channels_fit(channels, id->streams))
 		return dev_err_probe(dev, -ENODEV,
 				     "%u memory and %u stream channels are not supported; 1 to %u in all are\n",
 				     channels, id->streams, LITEPCIE_MAX_CHANNELS);

@@ -60,10 +60,19 @@ struct litepcie_identity {
 	char target[LITEPCIE_TARGET_BYTES];
 };
 
-/* Number of memory channels, which have banks 0, 1, ...; streams come after them. */
+/*
+ * Number of memory channels, which have banks 0, 1, ...; streams come after them. 0 on a
+ * card that has streams only.
+ */
 static inline unsigned int litepcie_channels(const struct litepcie_identity *id)
 {
 	return FIELD_GET(LITEPCIE_GEOMETRY_CHANNELS_MASK, id->geometry);
+}
+
+/* Banks of engines that a card can have: at least one, of memory or of a stream. */
+static inline bool litepcie_channels_fit(u32 channels, u32 streams)
+{
+	return channels + streams >= 1 && channels + streams <= LITEPCIE_MAX_CHANNELS;
 }
 
 /* Gateware since 1.3: each engine has a vector and reports the last completion at once. */

@@ -76,6 +76,7 @@ def test_is_executable():
     (("--build", "--memory-size", 1 << 31),   "to 1073741824, not 2147483648"),
     (("--build", "--memory-size", "lots"),    "--memory-size: 'lots' is not a size; give bytes, such as "),
     (("--build", "--channels", 8),            "--channels: invalid choice: 8"),
+    (("--build", "--channels", 0),            "--channels: 0 needs streams; add --streams 1 or more"),
     (("--build", "--channels", 7, "--streams", 1), "--channels: 7 with 1 streams is more than 7"),
     (("--build", "--completion-space", "72"), "--completion-space: '72' is not supported; give 16 to 4096 completions"),
     (("--build", "--completion-space", "72,many"), "'72,many' is not supported"),

@@ -65,6 +65,8 @@ void add_options(CommandLine &line, HostOptions &o) {
 void run_sequence(ModelDriver &driver, const HostOptions &o) {
     driver.set_up({o.run.mps, o.run.mrrs});
     const Identity identity = driver.identify();
+    if (!identity.channels)
+        throw HostError("the card has no memory channels; use --script or --sequence pio");
     RunReport report(conditions_of(driver.model()), identity, o.run);
     std::string failure;
     try {

@@ -94,6 +94,8 @@ uint8_t *StressCase::memory(uint64_t address, uint64_t bytes) {
 
 void StressCase::add_memory() {
     const unsigned count = driver_.identify().channels;
+    if (!count)
+        throw HostError("the card has no memory channels; --stress needs one");
     for (uint64_t control : kControl)
         driver_.memory().add_region(control, 2 * count * kControlBytes);
     engines_.reserve(2 * count);

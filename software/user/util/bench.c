@@ -87,7 +87,10 @@ static int check(struct bench *bench)
 {
 	const struct bench_options *o = bench->options;
 	uint64_t memory = bench->info.memory_bytes;
+	int code = need_channels(bench->settings, &bench->info);
 
+	if (code)
+		return code;
 	bench->max = o->max;
 	if (!o->max && o->offset < memory)
 		bench->max = (memory - o->offset) / o->depth;

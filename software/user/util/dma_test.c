@@ -28,7 +28,10 @@ static int check_card(const struct dma_test *test)
 	const uint32_t needed = LITEPCIE_CAPABILITY_READER | LITEPCIE_CAPABILITY_WRITER;
 	uint32_t missing = needed & ~info->capabilities;
 	char has[256], lacks[64];
+	int code = need_channels(test->settings, info);
 
+	if (code)
+		return code;
 	capability_names(info->capabilities, has, sizeof(has));
 	capability_names(missing, lacks, sizeof(lacks));
 	if (missing)
@@ -37,11 +40,9 @@ static int check_card(const struct dma_test *test)
 			"%s: the card has no %s, and dma_test needs reader and writer to verify "
 			"its data (the card has: %s)",
 			test->settings->device, lacks, *has ? has : "nothing");
-	if (!info->channels || !info->clock_hz)
-		return fail(EXIT_FAILED,
-			    "%s: the card reports %" PRIu32 " channels and a clock of %" PRIu32
-			    " Hz: cannot measure",
-			    test->settings->device, info->channels, info->clock_hz);
+	if (!info->clock_hz)
+		return fail(EXIT_FAILED, "%s: the card reports a clock of 0 Hz: cannot measure",
+			    test->settings->device);
 	return 0;
 }
 

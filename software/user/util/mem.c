@@ -167,6 +167,9 @@ static int act(struct memory *memory, const struct mem_action *action, const str
 {
 	int code = place(memory, action, o);
 
+	if (!code && !o->pio && !memory->info.channels)
+		return fail(EXIT_FAILED, "%s: the card has no memory channels; give --pio",
+			    memory->settings->device);
 	if (!code && action->writes)
 		code = memory_lock(memory->settings, memory->card, memory->offset, memory->bytes);
 	if (!code && o->pio)

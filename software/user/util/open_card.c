@@ -110,6 +110,15 @@ struct litepcie *open_card(const struct settings *settings, struct litepcie_info
 	return NULL;
 }
 
+int need_channels(const struct settings *settings, const struct litepcie_info *info)
+{
+	if (info->channels)
+		return 0;
+	return fail(EXIT_FAILED,
+		    "%s: the card has no memory channels; its streams are for the command stream",
+		    settings->device);
+}
+
 void capability_names(uint32_t capabilities, char *text, size_t size)
 {
 	size_t used = 0;

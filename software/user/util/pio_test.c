@@ -182,9 +182,11 @@ static int measure(struct pio *pio)
 		return code;
 	signals_hold();
 	code = pio_run(pio);
-	/* By DMA, whatever is mapped. */
-	memory->window = NULL;
+	/* By DMA, whatever is mapped; without a memory channel by the last mapping. */
+	if (memory->info.channels)
+		memory->window = NULL;
 	lost = memory_write(memory, pio->kept, sizeof(pio->kept), pio->options->offset);
+	__sync_synchronize(); /* The mapping may be write-combined. */
 	if (code || lost)
 		return code ? code : lost;
 	if (memory->settings->json)

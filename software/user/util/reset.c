@@ -85,7 +85,10 @@ static int reset_engines(const struct settings *settings, struct litepcie *card,
 			 struct resets *done)
 {
 	const uint32_t has[] = { LITEPCIE_CAPABILITY_READER, LITEPCIE_CAPABILITY_WRITER };
+	int code = need_channels(settings, info);
 
+	if (code)
+		return code;
 	if (only != ALL && only >= info->channels)
 		return fail(EXIT_USAGE, "--channel: %" PRIu64 " is too large; the most is %u", only,
 			    info->channels - 1);

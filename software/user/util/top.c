@@ -142,7 +142,10 @@ static void text_interval(const struct top *top, double since)
 		printf("\033[H\033[J");
 	printf("%s at %s, Gen%u x%u, %.1f s\n", top->settings->device, top->info.bus_address,
 	       top->info.link_gen, top->info.link_lanes, since);
-	printf("engine         MB/s  active %%  descriptor   tag  link  data   TLPs\n");
+	if (top->channels)
+		printf("engine         MB/s  active %%  descriptor   tag  link  data   TLPs\n");
+	else
+		printf("no memory channels; top does not count streams\n");
 	for (unsigned int c = 0; c < top->channels; c++) {
 		for (unsigned int d = 0; d < 2; d++) {
 			struct work w = work_of(top, c, d);
@@ -152,9 +155,10 @@ static void text_interval(const struct top *top, double since)
 			       w.wait[1], w.wait[2], w.wait[3], w.tlps);
 		}
 	}
-	printf("link use: read %.1f %%, write %.1f %%; %.0f interrupts per second",
-	       use_of_link(top, LITEPCIE_READER), use_of_link(top, LITEPCIE_WRITER),
-	       interrupts_per_second(top));
+	if (top->channels)
+		printf("link use: read %.1f %%, write %.1f %%; ", use_of_link(top, LITEPCIE_READER),
+		       use_of_link(top, LITEPCIE_WRITER));
+	printf("%.0f interrupts per second", interrupts_per_second(top));
 	card_errors_since(&top->before.errors, &top->now.errors, errors, sizeof(errors));
 	printf("%s%s\n", errors[0] ? "; errors: " : "", errors);
 }

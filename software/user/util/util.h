@@ -80,6 +80,9 @@ int exit_code_of(int error);
  */
 struct litepcie *open_card(const struct settings *settings, struct litepcie_info *info, int *code);
 
+/* For a command that moves data by a memory channel: 0, or the exit code if the card has none. */
+int need_channels(const struct settings *settings, const struct litepcie_info *info);
+
 /* "reader, writer, msi"; bits without a name are "bit 7". */
 void capability_names(uint32_t capabilities, char *text, size_t size);
 

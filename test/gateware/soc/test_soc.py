@@ -48,10 +48,23 @@ def test_streams_stand_behind_the_channels():
     assert (stream.source_active, stream.sink_active) == (soc.reader2.active, soc.writer2.active)
 
 
+def test_streams_only():
+    """The endpoint memory is then reached by the window alone."""
+    soc = ReferenceSoC(64, channels=0, streams=2, memory_size=4 << 10)
+    assert [type(engine) for engine in soc.engines] == 4 * [StreamEngine]
+    assert (soc.streams[0].source, soc.streams[1].sink) == (soc.reader0.source, soc.writer1.sink)
+    assert (soc.constants["CONFIG_PCIE_CHANNELS"], soc.constants["CONFIG_PCIE_STREAMS"]) == (0, 2)
+    assert soc.identity.geometry.fields.channels.reset.value == 0
+    soc.finalize()
+    assert regs.moved(soc) == []
+
+
 @pytest.mark.parametrize("channels, streams, message", [
     (1, 7, "streams must be 0..6 with 1 channels, not 7"),
     (7, 1, "streams must be 0..0 with 7 channels, not 1"),
     (1, -1, "streams must be 0..6 with 1 channels, not -1"),
+    (0, 0, "streams must be 1..7 with 0 channels, not 0"),
+    (-1, 2, "channels must be 0..7, not -1"),
 ])
 def test_streams_that_cannot_be(channels, streams, message):
     with pytest.raises(ValueError, match=message):

@@ -57,6 +57,11 @@ def test_section_with_every_key_commented_out():
     assert config("name: x\npcie:\n  # gen: 1\n").pcie.gen == 2
 
 
+def test_streams_only():
+    found = config("channels: 0\nstreams: 7")
+    assert (found.channels, found.streams) == (0, 7)
+
+
 def test_largest_memory():
     assert config("memory: {kind: external, size: 4 GiB}").memory.size == 1 << 32
 
@@ -128,8 +133,8 @@ def test_core_of_a_phy_that_no_table_has():
     ("clk_freq: .nan",         "clk_freq: nan is not a whole number from 1000000 to 1000000000"),
     ("clk_freq: 125",          "clk_freq: 125 is not a whole number from 1000000 to 1000000000"),
     ("clk_freq: 2026-01-02",   "clk_freq: datetime.date(2026, 1, 2) is not a whole number from"),
-    ("channels: 0",            "channels: 0 is not a whole number from 1 to 7"),
-    ("channels: -1",           "channels: -1 is not a whole number from 1 to 7"),
+    ("channels: 0",            "channels: 0 is not supported without streams; give streams, or 1 channel"),
+    ("channels: -1",           "channels: -1 is not a whole number from 0 to 7"),
     ("tags: 48",               "tags: 48 is not one of 32, 64, 128, 256"),
     ("phy: {shape: Split}",    "phy.shape: 'Split' is not one of shared, split"),
     ("phy: {endianness: 0}",   "phy.endianness: 0 is not one of big, little"),

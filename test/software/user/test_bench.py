@@ -28,6 +28,11 @@ def test_every_point(card):
     assert told["ok"] and not told["disturbed"]
 
 
+def test_a_card_with_streams_only(card):
+    assert card("bench", channels=0, streams=1) == (1, "", "litepcie_util: /dev/litepcie0: the card has no memory "
+        "channels; its streams are for the command stream\n")
+
+
 def test_one_direction_counts_what_moved(card):
     """The mock's counters move 10 bytes per cycle of 8 ns; a transfer begins a cycle."""
     told = bench(card, "-s", "write", "--min", "1K", "--max", "64K", *QUICK)

@@ -211,6 +211,11 @@ def test_missing_capability(card, capabilities, lacks):
     assert f"the card has no {lacks}, and dma_test needs reader and writer" in result.err
 
 
+def test_a_card_with_streams_only(card):
+    assert card("dma_test", channels=0, streams=1) == (FAILED, "", "litepcie_util: /dev/litepcie0: the card has no "
+        "memory channels; its streams are for the command stream\n")
+
+
 # ---- Signals -------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

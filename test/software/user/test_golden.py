@@ -72,3 +72,5 @@ def test_state_that_the_host_has_enabled(card):
 
 def test_streams_are_counted_with_the_channels(card):
     assert "engines   1 channel, 2 streams, 32 tags\n" in card("info", streams=2).out
+    result = card("info", channels=0, streams=1)
+    assert (result.code, result.err) == (0, "") and "engines   0 channels, 1 stream, 32 tags\n" in result.out

@@ -148,6 +148,12 @@ def test_errors_of_the_card(card, action, error, status):
     assert result.err.count("\n") == 1
 
 
+def test_a_card_with_streams_only(card):
+    assert card("mem", "read", "-l", 4, channels=0, streams=1) == (1, "", "litepcie_util: /dev/litepcie0: the card has "
+        "no memory channels; give --pio\n")
+    assert card("mem", "read", "-l", 4, "--pio", channels=0, streams=1).code == 0
+
+
 def test_a_short_pipe(card):
     result = subprocess.run([card.build / "litepcie_util", "mem", "load", "-f", "-", "-l", "10"], input="01234",
         env=card.environment(), capture_output=True, text=True)

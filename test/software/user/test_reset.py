@@ -32,6 +32,7 @@ def test_function(card, tmp_path):
     assert json.loads(card("reset", "function", "--json", sysfs=tmp_path).out)["function"]
 
 
+NO_CHANNELS = "/dev/litepcie0: the card has no memory channels; its streams are for the command stream"
 CHOOSE = "choose one of reader, writer, engines, function"
 
 
@@ -39,6 +40,8 @@ CHOOSE = "choose one of reader, writer, engines, function"
     ("",                     {}, 2, f"reset: nothing to reset is given; {CHOOSE}"),
     ("card",                 {}, 2, f"reset: 'card' is not known; {CHOOSE}"),
     ("reader --channel 1",   {}, 2, "--channel: 1 is too large; the most is 0"),
+    ("engines",              {"channels": 0, "streams": 1}, 1, NO_CHANNELS),
+    ("writer --channel 0",   {"channels": 0, "streams": 1}, 1, NO_CHANNELS),
     ("function --channel 0", {}, 2, "--channel: a reset of the function has no channel"),
     ("function",             {}, 1, "/dev/litepcie0: function at 0000:01:00.0: the kernel knows no way to reset this "
                                     "card: remove it and scan again (litepcie_rescan)"),

@@ -57,6 +57,13 @@ def test_channels(card):
         ("reader", 0, False), ("writer", 0, False), ("reader", 1, True), ("writer", 1, True)]
 
 
+def test_a_card_with_streams_only(card):
+    result = card("top", "-n", 1, "--interval-ms", 20, channels=0, streams=1)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.splitlines()[1:] == ["no memory channels; top does not count streams", "0 interrupts per second"]
+    assert lines(card, "-n", 1, "--interval-ms", 20, channels=0)[0]["engines"] == []
+
+
 def test_interrupts_of_this_card(card, tmp_path):
     """Those of litepcie0, on all processors; not those of litepcie10."""
     file = tmp_path / "interrupts"

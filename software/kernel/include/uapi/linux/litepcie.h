@@ -24,7 +24,8 @@
  *             RWF_NOWAIT, and the call is not asynchronous
  *   ECANCELED an asynchronous call was cancelled before the first byte was moved
  *   ENOMEM    no memory, or the kernel cannot map the buffer for the card
- *   EOPNOTSUPP the card has no engine for this direction
+ *   EOPNOTSUPP the card has no engine for this direction; a card with streams only
+ *             has none for both
  * A call that moved some bytes before an error returns their number. If the
  * error was EIO or ETIMEDOUT, the next call of the same direction on the same
  * open file returns it and moves nothing if this call begins at the first byte
@@ -117,7 +118,7 @@ struct litepcie_info {
 	__u32 uapi_version;		/* out: LITEPCIE_UAPI_VERSION of the driver */
 	__u32 gateware_version;		/* out: major << 16 | minor */
 	__u32 capabilities;		/* out: LITEPCIE_CAPABILITY_* */
-	__u32 channels;			/* out: memory channels, each a reader and a writer */
+	__u32 channels;			/* out: memory channels, reader and writer each; may be 0 */
 	__u64 memory_bytes;		/* out: size of the card's memory */
 	__u64 window_bytes;		/* out: bytes that mmap() can map; 0: no window */
 	__u32 clock_hz;			/* out: clock of data path and counters */
