@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from migen.fhdl import tracer
 from migen.fhdl.structure import DUID
 
+from litex.gen import LiteXContext
+
 COUNTER = "_DUID__next_uid"
 START   = 1 << 16   # More than the modules make when they are imported.
 
@@ -20,7 +22,8 @@ def numbered_alike():
     """Inside, Migen numbers what is made from `START` on.
 
     A set of signals has the order of their numbers, and LiteX's namer gives `valid` and `valid_1` in the order of
-    such a set. Migen also counts the modules of each class, for their names.
+    such a set. Migen also counts the modules of each class, for their names. LiteX writes the hierarchy of the SoC
+    that the process made last into all Verilog.
 
     A design must be made and converted inside one block. No object of an earlier block may be part of it: two signals
     could have the same number.
@@ -30,9 +33,11 @@ def numbered_alike():
     setattr(DUID, COUNTER, START)
     for counts, _ in counted:
         counts.clear()
+    top, LiteXContext.top = LiteXContext.top, None
     try:
         yield
     finally:
+        LiteXContext.top = LiteXContext.top or top
         setattr(DUID, COUNTER, max(before, getattr(DUID, COUNTER)))
         for counts, earlier in counted:
             counts.clear()

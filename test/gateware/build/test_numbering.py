@@ -8,7 +8,10 @@
 
 from migen import Module, Signal
 
-from litex.gen.fhdl.verilog import convert
+from litex.build.sim              import SimPlatform
+from litex.gen                    import LiteXContext
+from litex.gen.fhdl.verilog       import convert
+from litex.soc.integration.soc_core import SoCMini
 
 from litepcie_soc.build.numbering import START, numbered_alike
 
@@ -63,6 +66,14 @@ def test_modules_of_a_class_are_counted_anew():
     with numbered_alike():
         assert names_of_parts() == inside
     assert names_of_parts() != first
+
+
+def test_the_hierarchy_of_an_earlier_soc_is_not_in_the_text(monkeypatch):
+    monkeypatch.setattr(LiteXContext, "top", SoCMini(SimPlatform("SIM", [], toolchain="verilator"), 125e6))
+    assert "SoCMini" in verilog()
+    with numbered_alike():
+        assert "SoCMini" not in verilog()
+    assert "SoCMini" in verilog()
 
 
 def test_numbers_go_on_afterwards():
