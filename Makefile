@@ -24,6 +24,10 @@ VENV := build/venv/bin
 # What is given here is for here: make -C sim, which tests run, has a TESTS of its own.
 MAKEOVERRIDES =
 
+# Compiled Python stays beside its sources: without it each worker of the tests, and each program that a test starts,
+# compiles all of it anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 # The kernel tree that patches are made for, and who sends them: make series LINUX=~/linux AUTHOR="NAME <ADDRESS>"
 LINUX  ?=
 AUTHOR ?=
@@ -44,7 +48,7 @@ help:
 	@echo "make search    random search for faults, for an hour (SECONDS=600, SEED=7)"
 	@echo "make test-debug-kernel"
 	@echo "               lets each allocation of the driver fail, in a guest whose kernel finds faults (KASAN,"
-	@echo "               lockdep, kmemleak); TESTS=test/guest/test_storm.py: other guest tests under that kernel"
+	@echo "               lockdep, kmemleak); TESTS=test/guest/test_queue.py: other guest tests under that kernel"
 	@echo "make test-lane-faults"
 	@echo "               the tests of guests on the card with the endpoint in gateware, its lane with all faults"
 	@echo "               that the simulator has for it (takes TESTS too)"
