@@ -13,6 +13,7 @@ LITEPCIE_DDR=1 takes the default board with DDR, for all tests that take `board`
 with the endpoint in gateware, for these and for the tests whose boards differ by channels, streams or a user's core.
 """
 
+import functools
 import os
 import re
 import signal
@@ -23,7 +24,7 @@ from pathlib import Path
 
 import pytest
 
-from litepcie_sim.guest import Guest, GuestError
+from litepcie_sim.guest import Guest, GuestError, cache
 from litepcie_soc.build.simulation import build_name
 
 from test import leftovers, runs, tracing
@@ -80,6 +81,23 @@ def arguments_of(options):
         for word in [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]]
 
 
+@functools.cache
+def sources_of_boards():
+    """Digest of all files that a board is made of. With it, a worker need not elaborate what another one has built."""
+    folders = "gateware", "targets", "sim/src", "software/kernel"
+    files   = [ROOT / "setup.py", ROOT / "sim" / "Makefile", *(path
+        for folder in folders for path in sorted((ROOT / folder).rglob("*"))
+            if path.suffix in (".py", ".cpp", ".h", ".v", ".tcl"))]
+    return cache.digest(*(part for path in files for part in (str(path.relative_to(ROOT)), path.read_bytes())))
+
+
+def is_built(folder):
+    stamp = folder / "sources"
+    return stamp.exists() and stamp.read_text() == sources_of_boards() \
+        and (folder / "simulator" / "litepcie_host").exists() \
+        and (folder / "simulator" / "litepcie_simulator").exists()
+
+
 @pytest.fixture(scope="session")
 def build_board():
     """Function that builds a board with targets/sim.py and returns its folder: once for each set of
@@ -93,12 +111,13 @@ def build_board():
         options = asked_for(options)
         key     = tuple(sorted(options.items()))
         if key not in built:
-            folder  = ROOT / "build" / build_name(**options)
-            command = [sys.executable, ROOT / "targets" / "sim.py", "--build", "--output-dir", folder,
-                *arguments_of(options)]
-            result = subprocess.run(command, capture_output=True, text=True)
-            assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-4000:]
-            built[key] = folder
+            folder = built[key] = ROOT / "build" / build_name(**options)
+            if not is_built(folder):
+                command = [sys.executable, ROOT / "targets" / "sim.py", "--build", "--output-dir", folder,
+                    *arguments_of(options)]
+                result = subprocess.run(command, capture_output=True, text=True)
+                assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-4000:]
+                (folder / "sources").write_text(sources_of_boards())
         return built[key]
 
     return build

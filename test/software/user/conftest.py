@@ -2,6 +2,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 """The tool and the library, built once; the tool on a mock card (a file, see mock_card.c)."""
 
+import fcntl
 import os
 import shlex
 import subprocess
@@ -77,14 +78,19 @@ def sanitizers():
 
 
 @pytest.fixture(scope="session")
-def build(tmp_path_factory):
-    """Folder with litepcie_util, the libraries and the mock."""
-    folder = tmp_path_factory.mktemp("user")
+def build():
+    """Folder with litepcie_util, the libraries and the mock, which all workers use."""
+    folder = ROOT / "build" / "test" / ("user-sanitized" if SANITIZE else "user")
     flags  = ["OPTIMIZE=-O1 -g", f"CFLAGS={SANITIZE}", f"LDFLAGS={SANITIZE}"] if SANITIZE else []
-    make(f"BUILD={folder}", "-j2", *flags)
-    subprocess.run(["cc", "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE",
-        "-fPIC", "-shared", f"-I{KERNEL}/include/uapi", "-o", str(folder / "mock_card.so"),
-        str(HERE / "mock_card.c"), str(HERE / "mock_stream.c")], check=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        make(f"BUILD={folder}", f"-j{os.cpu_count()}", *flags)
+        new = folder / "mock_card.new"  # Another worker may be using the old one.
+        subprocess.run(["cc", "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE",
+            "-fPIC", "-shared", f"-I{KERNEL}/include/uapi", "-o", new, HERE / "mock_card.c", HERE / "mock_stream.c"],
+            check=True)
+        new.rename(folder / "mock_card.so")
     return folder
 
 
