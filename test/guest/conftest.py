@@ -30,7 +30,7 @@ EXPORTER = Path(__file__).resolve().parent / "exporter"
 BUILD    = ROOT / "build" / "test" / "guest"
 PROGRAMS = ("alignments", "channels", "charge", "cleaned", "closing", "concurrent", "continued", "dmabuf", "errors",
     "fail_nth", "held", "holder", "hostbuf", "hostmove", "interrupt", "pieces", "poke", "polled", "queue", "scratch",
-    "stalled", "stalled_ioctl", "states", "storm", "stream", "user", "window")
+    "stalled", "stalled_ioctl", "states", "storm", "stream", "user", "ways", "window")
 FLAGS    = "-O2 -Wall -Wextra -Werror -static -pthread -I software/kernel/include/uapi"
 
 # Tests that only the debug kernel can pass.
@@ -135,7 +135,7 @@ class TestGuest:
 
     def works(self):
         """The card moves data both ways, and the driver keeps nothing pinned."""
-        self.run("litepcie_util dma_test --sequence read-then-write --iterations 2")
+        self.run("litepcie_util dma_test --sequence read-then-write --length 64K --iterations 2")
         assert self.pinned_pages() == 0
 
     def kernel_complaints(self):
@@ -206,14 +206,14 @@ RIGHT = "pinned pages 0, open files 0, timeout_ms 10000, moderation 16 50\n"
 
 
 class SharedGuest:
-    """One guest for the tests of all files: two processors, fio, the board `FULL_BOARD`, a module that exports buffers,
-    faults and other values of registers on demand.
+    """One guest for the tests of several files: two processors, fio, a module that exports buffers, faults and other
+    values of registers on demand.
 
     Booted for the first test. After a test that failed or left it in another state, the next test gets a fresh one.
     """
     def __init__(self, boot, board):
-        # Each worker of pytest-xdist has one.
-        self.name      = f"shared-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+        # Each worker of pytest-xdist has one of each board.
+        self.name      = f"shared-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}-{board.name}"
         self.boot      = boot
         self.board     = board
         self.pipe      = BUILD / self.name / "faults"
@@ -279,11 +279,23 @@ def full_board(build_board):
 
 
 @pytest.fixture(scope="session")
-def shared_guest(boot, full_board):
-    """The `SharedGuest` of this pytest process."""
-    shared = SharedGuest(boot, full_board)
-    yield shared
-    shared.close()
+def default_guest(boot, board):
+    """The `SharedGuest` of this pytest process with the default board."""
+    with contextlib.closing(SharedGuest(boot, board)) as shared:
+        yield shared
+
+
+@pytest.fixture(scope="session")
+def full_guest(boot, full_board):
+    """The one with the board that has everything, whose simulator takes three times as long (measured)."""
+    with contextlib.closing(SharedGuest(boot, full_board)) as shared:
+        yield shared
+
+
+@pytest.fixture
+def shared_guest(request):
+    """The `SharedGuest` of a test: with the board that has everything, unless its file has BOARD = "default"."""
+    return request.getfixturevalue(f"{getattr(request.module, 'BOARD', 'full')}_guest")
 
 
 @pytest.hookimpl(wrapper=True)

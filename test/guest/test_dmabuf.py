@@ -15,6 +15,8 @@ import pytest
 # A buffer that is attached several times is mapped several times, as the API of dma-bufs has it.
 pytestmark = [pytest.mark.guest, pytest.mark.usefixtures("overlapping")]
 
+BOARD = "default"
+
 
 @pytest.fixture(autouse=True)
 def exporter(guest):

@@ -11,7 +11,8 @@ test_iommu.py has them under an IOMMU.
 
 import pytest
 
-from test.guest.power import SUSPEND
+from test.guest.power       import SUSPEND
+from test.guest.test_memory import GROUP, make_group
 
 pytestmark = pytest.mark.guest
 
@@ -41,6 +42,7 @@ def test_beside_transfers_that_are_compared(guest):
         "--iterations 20; wait")
 
 
+@pytest.mark.full
 def test_a_reset_during_a_copy(guest):
     """The same card has its buffers again, at the same addresses."""
     assert guest.run(f"hostbuf 'echo 1 > {CARD}/reset'").split() == ["copies", "ee"]
@@ -63,3 +65,13 @@ def test_unbind_during_a_copy(guest):
     guest.run(f"echo {BDF} > {DRIVER}/bind")
     assert "checks passed" in guest.run("hostbuf")
     guest.works()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("kind", ["rings", "buffers"])
+def test_who_opened_a_file_pays_for_its_buffers(guest, kind):
+    """The largest rings of a stream, and all buffers of the user's logic; beside them at most 16 MiB."""
+    make_group(guest)
+    said = guest.run(f"echo $$ > {GROUP}/cgroup.procs; exec held {GROUP} {kind}")
+    print(said)
+    assert "checks passed" in said

@@ -11,6 +11,10 @@ import re
 
 import pytest
 
+from litepcie_sim.guest.kernels import DEFAULT_KERNEL, Kernel
+from litepcie_sim.guest.module  import module
+from litepcie_soc.board         import identity
+
 pytestmark = pytest.mark.guest
 
 BDF        = "0000:01:00.0"
@@ -36,13 +40,12 @@ def writer(channel):
 CLAIMS = [
     (MAGIC,         0x12345678, "no LitePCIe SoC: magic is 0x12345678, not 0x4c504953"),
     (VERSION,       0x00020002, "gateware has major version 2, this driver supports 1"),
-    (GEOMETRY,      0x000c0400, "0 memory and 2 stream channels are not supported; 1 to 7 in all are"),
+    (GEOMETRY,      0x000c0406, "6 memory and 2 stream channels are not supported; 1 to 7 in all are"),
     (GEOMETRY,      0x000d0402, "ring of 2^13 descriptors is not supported; 2^1 to 2^12 are"),
     (WINDOW_OFFSET, 0x00050000, "window of 0x100000 bytes at 0x50000 is over the registers"),
     (USER_OFFSET,   0x40000,    "user registers at 0x40000 are over those of the driver"),
     # From here on only in make test-all.
     (MAGIC,         0xffffffff, "card does not answer"),
-    (GEOMETRY,      0x000c0406, "6 memory and 2 stream channels are not supported; 1 to 7 in all are"),
     (STREAMS,       6,          "2 memory and 6 stream channels are not supported; 1 to 7 in all are"),
     (GEOMETRY,      0x00000402, "ring of 2^0 descriptors is not supported; 2^1 to 2^12 are"),
     (GEOMETRY,      0x000c0302, "data path of 3 dwords is not supported; 2, 4, 8 and 16 are"),
@@ -66,7 +69,8 @@ def guest(usual, shared_guest):
     yield usual
     usual.run(f"test ! -e {DRIVER}/{BDF} || echo {BDF} > {DRIVER}/unbind; echo 10000 > {TIMEOUT_MS}")
     shared_guest.claim({})
-    usual.run(f"echo {BDF} > {DRIVER}/bind && litepcie_util dma_test --sequence read-then-write --iterations 2")
+    usual.run(f"echo {BDF} > {DRIVER}/bind && litepcie_util dma_test --sequence read-then-write "
+        "--length 64K --iterations 2")
 
 
 def bus_master(guest):
@@ -145,3 +149,13 @@ def test_a_timeout_that_cannot_be_is_refused(usual):
     for text in ("99", "60001", "4294967296", "-1", "soon"):
         assert usual.guest.run(f"echo {text} > {TIMEOUT_MS}").status, text
         assert usual.run(f"cat {TIMEOUT_MS}") == before
+
+
+def test_the_module_is_loaded_for_every_card_and_no_other():
+    """udev loads by the aliases that the kernel's tools made of the driver's table."""
+    aliases = re.findall(rb"alias=pci:v(\w{8})d(\w{8})sv(\w{8})sd(\w{8})bc\*sc\*i\*\0",
+        module(Kernel(DEFAULT_KERNEL)).read_bytes())
+    cards   = [identity.pci_id(family) for family in identity.FAMILIES]
+    assert sorted(tuple(int(number, 16) for number in alias) for alias in aliases) == sorted(
+        tuple(card[f"{name}_id"] for name in ("vendor", "device", "subsystem_vendor", "subsystem_device"))
+        for card in cards)

@@ -14,6 +14,8 @@ from test.guest.conftest import KERNEL
 
 pytestmark = pytest.mark.guest
 
+BOARD = "default"
+
 # A processor that is slow submits few requests in the time that an interrupt waits for more of them.
 at_full_speed = pytest.mark.skipif(KERNEL == DEBUG_KERNEL or SOFT,
     reason="the debug kernel submits too slowly for this rate, and a link of Gen1 x1 moves 4 KiB too slowly")

@@ -13,6 +13,8 @@ from test.guest.test_transfers import fio_verify
 
 pytestmark = pytest.mark.guest
 
+BOARD = "default"
+
 
 @pytest.mark.parametrize("how", ["alone", "depth", "left"])
 def test_calls(guest, how):

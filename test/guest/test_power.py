@@ -13,6 +13,8 @@ from test.guest.power    import SUSPEND
 
 pytestmark = pytest.mark.guest
 
+BOARD = "default"
+
 DEVICE  = "/sys/bus/pci/devices/0000:01:00.0"
 RESET   = f"echo 1 > {DEVICE}/reset"
 AGAIN   = f"link is {LINK}, built for {LINK}"

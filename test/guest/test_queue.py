@@ -12,6 +12,8 @@ from test.guest.test_lifecycle import BDF, DRIVER, held
 
 pytestmark = [pytest.mark.guest, pytest.mark.usefixtures("overlapping")]
 
+BOARD = "default"
+
 COMMITTED = 2 << 20  # LITEPCIE_COMMIT_BYTES: what the card has at most
 
 

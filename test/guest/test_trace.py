@@ -12,6 +12,8 @@ import pytest
 
 pytestmark = pytest.mark.guest
 
+BOARD = "default"
+
 TRACING = "/sys/kernel/tracing"
 EVENT   = re.compile(r"litepcie_(\w+): litepcie0 (.*)$", re.M)
 

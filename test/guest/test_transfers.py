@@ -14,6 +14,8 @@ from test.guest.conftest import LINK, SPEED
 
 pytestmark = pytest.mark.guest
 
+BOARD = "default"
+
 ENGINES = ["psync", "pvsync2", "mmap", "io_uring", "libaio"]
 
 

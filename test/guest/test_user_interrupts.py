@@ -53,7 +53,7 @@ def test_the_example(guest):
 
 def test_a_storm_beside_transfers_that_are_compared(guest):
     assert "checks passed" in guest.run("interrupt & litepcie_util dma_test --sequence read-then-write "
-        "--iterations 20; wait")
+        "--length 100001 --iterations 5; wait")
 
 
 def test_a_reset_while_waiting_is_told_once(guest):

@@ -126,6 +126,8 @@ static inline void check_bytes(const uint8_t *got, const uint8_t *expected, size
 
 static inline void check_value(const uint8_t *got, uint8_t value, size_t length, const char *what)
 {
+	if (length && got[0] == value && !memcmp(got, got + 1, length - 1))
+		length = 0;
 	for (size_t i = 0; i < length; i++)
 		if (got[i] != value)
 			check(0, "%s: byte %zu of %zu: expected %02x, got %02x", what, i, length,

@@ -16,6 +16,7 @@
 #define BUFFERS 4
 #define BYTES 16384
 #define SHORT 2048
+#define REUSED (2 * LIMIT) /* What a program gets after the buffers were freed: their pages first. */
 
 /* Of the copier, in USER. */
 enum { SOURCE = 0x800, TARGET = 0x804, WORDS = 0x808, CONTROL = 0x80c, STATUS = 0x810, ERRORS = 0x814, COPIED = 0x818 };
@@ -94,14 +95,14 @@ static void close_while_copying(void)
 		munmap(a.bytes, a.is.bytes);
 		munmap(b.bytes, b.is.bytes);
 		close(other);
-		mine = mmap(NULL, 8 * LIMIT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+		mine = mmap(NULL, REUSED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 		check(mine != MAP_FAILED, "%s", strerror(errno));
-		fill(mine, 8 * LIMIT, pass);
+		fill(mine, REUSED, pass);
 		usleep(20000);
-		check_pattern(mine, 8 * LIMIT, pass);
+		check_pattern(mine, REUSED, pass);
 		check(load(ERRORS) > 0, "the card still has the buffer");
 		stop();
-		munmap(mine, 8 * LIMIT);
+		munmap(mine, REUSED);
 	}
 }
 
@@ -222,14 +223,14 @@ static void forked(void)
 static void during(const char *command)
 {
 	struct buffer a = buffer(fd, BYTES, READ), b = buffer(fd, BYTES, WRITE), more;
-	uint8_t *mine = malloc(8 * LIMIT);
+	uint8_t *mine = malloc(REUSED);
 
 	memset(a.bytes, 0xee, BYTES);
 	copy(a.is.card_address, b.is.card_address, BYTES, START | AGAIN);
 	check(!system(command), "%s", command);
-	fill(mine, 8 * LIMIT, 1);
+	fill(mine, REUSED, 1);
 	usleep(50000);
-	for (size_t i = 0; i < 8 * LIMIT; i++)
+	for (size_t i = 0; i < REUSED; i++)
 		check(mine[i] == pattern(i, 1), "byte %zu is %02x", i, mine[i]);
 	if (!create(fd, &more, 4096, READ)) {
 		stop();

@@ -7,6 +7,8 @@
 enum { ADDRESS = 0x1000, ENDPOINT = 0x1004, LENGTH = 0x1008, SUBMIT = 0x100c, ENDED = 0x1010, LAST = 0x1014 };
 enum { TO_HOST = 1 << 8, TAG = 0x5a };
 
+#define BYTES (256 << 10)
+
 /* Gives the card's logic a descriptor between a buffer and the card's memory. */
 static uint32_t submit(uint32_t address, uint32_t endpoint, uint32_t bytes, uint32_t write)
 {
@@ -34,27 +36,27 @@ static uint32_t move(uint32_t address, uint32_t endpoint, uint32_t bytes, uint32
 /* The logic moves between buffers and the card's memory, which this program reads and writes as a file. */
 static void through_the_card(void)
 {
-	struct buffer a = buffer(fd, LIMIT, READ), b = buffer(fd, LIMIT, WRITE);
-	uint8_t *bytes = malloc(LIMIT);
+	struct buffer a = buffer(fd, BYTES, READ), b = buffer(fd, BYTES, WRITE);
+	uint8_t *bytes = malloc(BYTES);
 
 	for (uint32_t pass = 0; pass < 8; pass++) {
 		uint32_t from = pass * 77, to = pass * 13, at = pass * 4099;
-		uint32_t length = pass < 7 ? 1 + pass * 5003 : LIMIT / 2;
+		uint32_t length = pass < 7 ? 1 + pass * 5003 : BYTES / 2;
 
-		fill(a.bytes, LIMIT, pass);
+		fill(a.bytes, BYTES, pass);
 		check(!move(a.is.card_address + from, at, length, 0), "%#x", load(LAST));
 		check(pread(fd, bytes, length, at) == length, "%s", strerror(errno));
 		check_bytes(bytes, a.bytes + from, length, "moved to the card");
 		fill(bytes, length, ~pass);
 		check(pwrite(fd, bytes, length, at) == length, "%s", strerror(errno));
-		memset(b.bytes, 0x5a, LIMIT);
+		memset(b.bytes, 0x5a, BYTES);
 		check(!move(b.is.card_address + to, at, length, TO_HOST), "%#x", load(LAST));
 		check_bytes(b.bytes + to, bytes, length, "moved to the host");
 		check_value(b.bytes, 0x5a, to, "before");
-		check_value(b.bytes + to + length, 0x5a, LIMIT - to - length, "after");
+		check_value(b.bytes + to + length, 0x5a, BYTES - to - length, "after");
 	}
 	check(move(b.is.card_address, 0, 4, 0) == 0x11, "against the direction: %#x", load(LAST));
-	check(move(a.is.card_address + LIMIT - 3, 0, 4, 0) == 7, "beyond the end: %#x", load(LAST));
+	check(move(a.is.card_address + BYTES - 3, 0, 4, 0) == 7, "beyond the end: %#x", load(LAST));
 	release(fd, &a);
 	check(move(a.is.card_address, 0, 4, 0) == 0x10, "of no buffer: %#x", load(LAST));
 	release(fd, &b);
@@ -64,21 +66,21 @@ static void through_the_card(void)
 /* The file is closed while the card moves a buffer: it ends before the memory goes to others. */
 static void close_while_moving(void)
 {
-	for (uint32_t pass = 0; pass < 4; pass++) {
+	for (uint32_t pass = 0; pass < 2; pass++) {
 		int other = open_device();
 		struct buffer b = buffer(other, LIMIT, WRITE);
 		uint8_t *mine;
 
-		for (int times = 0; times < 3; times++)
+		for (int times = 0; times < 2; times++)
 			submit(b.is.card_address, 0, LIMIT, TO_HOST);
 		munmap(b.bytes, b.is.bytes);
 		close(other);
-		mine = mmap(NULL, 8 * LIMIT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+		mine = mmap(NULL, 2 * LIMIT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 		check(mine != MAP_FAILED, "%s", strerror(errno));
-		fill(mine, 8 * LIMIT, pass);
+		fill(mine, 2 * LIMIT, pass);
 		usleep(20000);
-		check_pattern(mine, 8 * LIMIT, pass);
-		munmap(mine, 8 * LIMIT);
+		check_pattern(mine, 2 * LIMIT, pass);
+		munmap(mine, 2 * LIMIT);
 	}
 }
 
