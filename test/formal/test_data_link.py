@@ -163,7 +163,7 @@ ACK_MOST = 3  # TLPs in flight.
 
 
 class MovesByRightNumbers(Harness):
-    """A number in flight moves the window behind it; the last acknowledged one moves nothing; others are errors.
+    """The window begins after an acknowledged number that is in flight; the last one again changes nothing; others err.
 
     For sequence numbers of four bits and at most three TLPs in flight, with ACK and NAK of any number. Assumed: four
     cycles from one DLLP to the next.

@@ -68,6 +68,7 @@ def cold(program):
     return [line for line in found if "cold" in line]
 
 
+@pytest.mark.full
 def test_a_profile_serves_for_a_build_without_one(copy, tmp_path):
     """The test endpoint cannot do the training, and is compiled nevertheless."""
     host = copy / "simulator" / "litepcie_host"

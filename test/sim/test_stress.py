@@ -37,7 +37,8 @@ def stress(host, folder, seeds, *args):
     return result.returncode, result.stderr, json.loads(out.read_text())
 
 
-@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize("event", [pytest.param(event, marks=pytest.mark.full)
+    if event in ("card-reset", "bus-master-off", "hot-reset") else event for event in EVENTS])
 def test_no_wrong_byte_and_no_hang(host, tmp_path, event):
     status, errors, summary = stress(host, tmp_path, SEEDS, "--stress-event", event)
     assert (status, errors) == (0, ""), (status, errors)

@@ -41,10 +41,9 @@ def test_random_lists(host, tmp_path, options, seed):
     passes(host, tmp_path, random_steps(seed), "--seed", str(seed), *args, setup=setup)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shape", [
-    SLOW_BOARD,
-    pytest.param({"gen": 3, "lanes": 8, "data_width": 256}, marks=pytest.mark.full),
-    pytest.param({"phy": "split", "endianness": "little"}, marks=pytest.mark.full),
+    SLOW_BOARD, {"gen": 3, "lanes": 8, "data_width": 256}, {"phy": "split", "endianness": "little"},
 ])
 def test_random_lists_of_other_widths(build_board, tmp_path, shape):
     host = build_board(**shape) / "simulator" / "litepcie_host"

@@ -193,6 +193,7 @@ def test_openfpgaloader(name, tmp_path, tools, capfd):
 # Driver -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_driver_is_laid_out(tmp_path, capsys):
     folder = tmp_path / "out" / "driver"
     assert run("sqrl_acorn", "--driver", *SMALL, "--output-dir", tmp_path / "out") == 0

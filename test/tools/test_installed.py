@@ -82,6 +82,7 @@ def check_core(installed, folder):
     assert "module my_core" in (folder / "my_core" / "my_core.v").read_text()
 
 
+@pytest.mark.full
 def test_the_generator_works(installed, tmp_path):
     check_core(installed, tmp_path)
 

@@ -77,7 +77,7 @@ class Built:
 built = {}
 
 
-@pytest.fixture(params=["kcu105", *[pytest.param(name, marks=pytest.mark.full) for name in ("xcu1525", "u200")]])
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.full) for name in BOARDS])
 def board(request):
     if request.param not in built:
         built[request.param] = Built(request.param)

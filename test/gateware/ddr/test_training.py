@@ -75,7 +75,8 @@ WRAPPING = {
 }
 
 
-@pytest.mark.parametrize("taps", ["short", pytest.param("long", marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("taps", ["short", "long"])
 def test_each_byte_is_written_at_its_clock_and_read_in_its_middle(taps, monkeypatch):
     """Within the error of a position, which is 50 ps for writes, and of runs cut short at the end of a row."""
     step, lanes = WRAPPING[taps]

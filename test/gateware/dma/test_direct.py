@@ -40,7 +40,7 @@ def fetched(bench):
 
 
 @pytest.mark.one_at_a_time
-@pytest.mark.parametrize("width", (128, 256, *full(512)))
+@pytest.mark.parametrize("width", (128, *full(256, 512)))
 def test_alone(direction, width):
     """A descriptor in the registers is not fetched; DOORBELL reads as if it had been written."""
     bench = started(direction, width)
@@ -206,8 +206,8 @@ def some_dwords(rng):
     return rng.choice([WHOLE] * 4 + [rng.sample(WHOLE, rng.randint(0, 4))])
 
 
-# Direction, ring, latency and first count are the bits of the seed: the eight have every combination of any three.
-SEEDS = (1, 2, 4, 7, 8, 11, 13, 14)
+# Direction, ring, latency and first count are the bits of the seed: the four have both values of each.
+SEEDS = (1, 6, 8, 15)
 
 
 @pytest.mark.parametrize("seed", [*SEEDS, *full(*sorted({*range(60)} - {*SEEDS}))])

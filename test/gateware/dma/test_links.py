@@ -173,10 +173,8 @@ def test_link_meets_retirement(direction, tags):
 
 # Bits of the data path, descriptors in the RAM, tags. A request is for half the RAM.
 SHAPES = (
-    (64,  8,   1),
-    (64,  256, 8),
-    (512, 8,   3),
-    (512, 256, 2),
+    (64, 8, 1),
+    *full((64, 256, 8), (512, 8, 3), (512, 256, 2)),
 )
 
 

@@ -174,7 +174,7 @@ def test_reset_does_not_wait_for_the_user():
     writer.reset(limit=50)
 
 @pytest.mark.one_at_a_time
-@pytest.mark.parametrize("width", (128, 64, 512))
+@pytest.mark.parametrize("width", (128, *full(64, 512)))
 @pytest.mark.parametrize("marks", (True, False), ids=("first", "last only"))
 def test_the_rest_of_a_cut_packet_is_dropped(marks, width):
     """A user that runs freely: what the host gets after a reset in the middle of a packet begins with a packet."""

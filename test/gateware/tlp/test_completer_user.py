@@ -123,8 +123,8 @@ def failures(bench):
 
 
 @pytest.mark.one_at_a_time
-@pytest.mark.parametrize("data_width", [64, 512, *full(128, 256)])
-@pytest.mark.parametrize("shape, endianness", [("shared", "big"), ("split", "little")])
+@pytest.mark.parametrize("data_width", [64, *full(128, 256, 512)])
+@pytest.mark.parametrize("shape, endianness", [("shared", "big"), *full(("split", "little"))])
 def test_every_width_and_length(data_width, shape, endianness):
     """Each byte enable reaches the bus as ``sel``, and every read returns what was written before it."""
     rng      = random.Random(data_width)

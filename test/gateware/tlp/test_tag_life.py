@@ -56,7 +56,7 @@ def reasons(reader):
 
 # Late Completions ---------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("come", ["while the next requests are outstanding", "one by one", "never"])
+@pytest.mark.parametrize("come", ["while the next requests are outstanding", *full("one by one", "never")])
 def test_late_completion_is_not_taken_for_the_next_request(come):
     """The first request is lost. Many requests later, in which its tag would have been used again, its completions
     come. No byte of them is delivered, and the tag is used again after the last one came."""

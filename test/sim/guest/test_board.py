@@ -74,6 +74,7 @@ def test_everything_at_once(board, boot):
 
 # A simulator that ends early ----------------------------------------------------------------------
 
+@pytest.mark.full
 def test_the_death_of_the_simulator_is_said(board, boot):
     guest = boot(board)
     os.kill(guest.simulator.process.pid, signal.SIGKILL)
@@ -142,10 +143,9 @@ def talk(fd, keys, wanted, seconds=120):
     return shown
 
 
+@pytest.mark.full
 @pytest.mark.guest
-@pytest.mark.parametrize("end, status",
-    [(b"exit 4\r", 4), pytest.param(b"\x04", 0, marks=pytest.mark.full),
-        pytest.param(b"poweroff -f\r", 0, marks=pytest.mark.full), pytest.param(b"\x1d", 0, marks=pytest.mark.full)])
+@pytest.mark.parametrize("end, status", [(b"exit 4\r", 4), (b"\x04", 0), (b"poweroff -f\r", 0), (b"\x1d", 0)])
 def test_shell_on_a_terminal(board, tmp_path, end, status):
     pid, fd = pty.fork()
     if pid == 0:

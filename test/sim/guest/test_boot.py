@@ -117,6 +117,7 @@ def test_every_kernel_boots(boot, kernel):
 
 # Ends ---------------------------------------------------------------------------------------------
 
+@pytest.mark.full
 def test_a_command_that_takes_too_long(boot):
     guest = boot(None)
     pid   = guest._qemu.pid

@@ -13,7 +13,7 @@ import pytest
 from litepcie_sim.guest         import cache, chroot
 from litepcie_sim.guest         import module as build
 from litepcie_sim.guest.errors  import GuestError
-from litepcie_sim.guest.kernels import DEFAULT_KERNEL, KERNELS, Kernel
+from litepcie_sim.guest.kernels import KERNELS, Kernel
 
 MODULE = """// SPDX-License-Identifier: GPL-2.0-only
 #include <linux/module.h>
@@ -86,8 +86,8 @@ def load(boot, kernel, path):
     return result.output.strip()
 
 
-@pytest.mark.parametrize("name", [name if name == DEFAULT_KERNEL else pytest.param(name, marks=pytest.mark.full)
-    for name in KERNELS])
+@pytest.mark.full
+@pytest.mark.parametrize("name", KERNELS)
 def test_builds_and_loads(boot, sources, name):
     kernel = Kernel(name)
     path   = build.module(kernel, sources)
@@ -107,6 +107,7 @@ def test_every_way_into_a_root(monkeypatch, sources, number):
     assert build.module(kernel, sources).stat().st_size > 1000
 
 
+@pytest.mark.full
 def test_without_a_way_by_the_machines_compiler(boot, monkeypatch, sources):
     kernel        = Kernel("6.1")
     root, headers = kernel.compiler()

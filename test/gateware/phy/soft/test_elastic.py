@@ -128,7 +128,7 @@ def one_by_one(symbols, plain):
 
 
 def in_sets(symbols):
-    """Whether each symbol is one of a training set behind its COM."""
+    """Whether each symbol is one that follows the COM of a training set."""
     plain = [False]*len(symbols)
     for at, (now, then) in enumerate(zip(symbols, symbols[1:])):
         if now == K | COM and (not then & K or then == K | PAD):

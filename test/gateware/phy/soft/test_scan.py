@@ -38,7 +38,7 @@ pytestmark = needs_verilator
 
 
 class ScannedCard(Card):
-    """A card with 4 KiB of memory in the place of its registers.
+    """A card whose BAR0 is 4 KiB of memory instead of registers.
 
     A write to the last dword makes it read 4 bytes of host memory. Accesses to the user's bus fail.
     """
