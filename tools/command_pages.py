@@ -11,6 +11,7 @@
 
 import functools
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -242,8 +243,8 @@ PAGES = {"litepcie_util.1": man, "litepcie_util.bash": bash, "_litepcie_util": z
 def tables():
     """Builds the tool and returns its tables."""
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(["make", "-s", "-j2", "-C", str(USER), f"BUILD={folder}", f"{folder}/{PROG}"], check=True,
-            stdout=subprocess.DEVNULL)
+        subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "-C", str(USER), f"BUILD={folder}", f"{folder}/{PROG}"],
+            check=True, stdout=subprocess.DEVNULL)
         return json.loads(subprocess.run([f"{folder}/{PROG}", "help", "--json"], check=True,
             capture_output=True).stdout)
 

@@ -6,6 +6,7 @@
 
 """Linux's checks of a driver find nothing: checkpatch, kernel-doc, sparse, warnings, coccinelle, build in the tree."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -92,7 +93,8 @@ def complaints(output):
 
 
 def build(run, *more):
-    return run("make", f"KDIR={linux_source.headers()}", "O=build", "CONFIG_DEBUG_INFO_BTF_MODULES=", "-j2", *more)
+    return run("make", f"KDIR={linux_source.headers()}", "O=build", "CONFIG_DEBUG_INFO_BTF_MODULES=",
+        f"-j{os.cpu_count()}", *more)
 
 
 def driver_files():
@@ -171,9 +173,9 @@ def test_the_driver_builds_in_the_kernel_tree():
             (folder / "wanted").write_text("".join(f"CONFIG_{option}\n" for option in (*options, f"LITEPCIE={value}")))
             run("make", "-s", "allnoconfig", "KCONFIG_ALLCONFIG=wanted")
             assert f"CONFIG_LITEPCIE={value}\n" in (folder / ".config").read_text()
-            result = run("make", "-s", "-j2", "prepare")
+            result = run("make", "-s", f"-j{os.cpu_count()}", "prepare")
             assert result.returncode == 0, result.stdout[-3000:]
-            result = run("make", "-j2", "W=1", "drivers/misc/litepcie/")
+            result = run("make", f"-j{os.cpu_count()}", "W=1", "drivers/misc/litepcie/")
             assert result.returncode == 0, result.stdout[-3000:]
             assert complaints(result.stdout) == []
             assert (driver / built).exists()

@@ -6,6 +6,7 @@
 
 """The patches for a kernel tree: Linux's checks of each, that they apply, and the selftest in a guest."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -118,7 +119,7 @@ def test_the_kernel_builds_after_each_patch(patches):
             if driver.exists():
                 add_compat(driver)
             for target in (("allnoconfig", "KCONFIG_ALLCONFIG=wanted"), ("prepare",), ("W=1", "drivers/misc/")):
-                result = run("make", "-s", "-j2", *target)
+                result = run("make", "-s", f"-j{os.cpu_count()}", *target)
                 assert result.returncode == 0 and complaints(result.stdout) == [], (patch.name, result.stdout[-3000:])
             built.append(all((driver / name).exists() for name in ("litepcie.o", "feed_test.o")))
     assert built == [False]*5 + [True]*3
