@@ -46,6 +46,7 @@ class Configuration:
     seed           : seed of placement, if the tools take one.
     analogue       : set of analogue words of the SerDes, one of the board's ``analogues``.
     serdes         : use of the SerDes, one of the board's ``serdes_modes``.
+    lower_address_bits : bits of a completion's lower address that are compared on UltraScale and UltraScale+: 2 or 7.
     """
     gen:            int
     lanes:          int
@@ -60,6 +61,7 @@ class Configuration:
     seed:           int  = 1
     analogue:       str  = ""
     serdes:         str  = ""
+    lower_address_bits: int = 2
 
     @property
     def link_rate(self):
@@ -84,6 +86,7 @@ class Configuration:
         name   += f"_{self.analogue}" * (self.analogue != board.analogues[0])
         name   += f"_{self.serdes.replace('-', '')}" * (self.serdes != board.serdes_modes[0])
         name   += f"_seed{self.seed}" * (self.seed != default.seed)
+        name   += f"_lower{self.lower_address_bits}" * (self.lower_address_bits != default.lower_address_bits)
         return name + "_litescope" * self.with_litescope
 
 # Board --------------------------------------------------------------------------------------------

@@ -20,7 +20,8 @@ USER_CLOCKS = {(3, lanes, bits): clock for (lanes, bits), clock in phy.USER_CLOC
 def made_from(phy_class):
     """Returns a function that makes a PHY from a platform, pads and a ``Configuration``, as ``BoardSoC`` calls it."""
     def make(platform, pads, configuration):
-        return phy_class(platform, pads, speed="gen3", data_width=configuration.data_width, bar0_size=BAR0_SIZE)
+        return phy_class(platform, pads, speed="gen3", data_width=configuration.data_width, bar0_size=BAR0_SIZE,
+            lower_address_bits=configuration.lower_address_bits)
     return make
 
 

@@ -17,6 +17,7 @@ from litex.build.parser import LiteXArgumentParser
 
 from litepcie_soc.board.board import Configuration, mega, size
 from litepcie_soc.build import command_line
+from litepcie_soc.phy.ultrascale.receive import LOWER_ADDRESS_BITS
 
 ACTIONS = ("build", "load", "flash", "driver")
 
@@ -86,6 +87,9 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
         add("--with-ddr", action="store_true", help=self.ddr_help())
         add("--with-litescope", action="store_true",
             help="Add LiteScope probes on the signals that show the use of the link.")
+        if board.family.startswith("ultrascale"):
+            add("--lower-address-bits", type=int, default=2, choices=LOWER_ADDRESS_BITS,
+                help="Bits of a completion's lower address that are compared (2); see docs/bring-up.md, section 8.")
         add("--sys-clk-freq", type=float, metavar="HZ",
             help=f"Clock of the data path ({mega(default.sys_clk_freq)} at the default link).")
 
@@ -150,5 +154,5 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
             dma_channels   = args.dma_channels,
             with_ddr       = args.with_ddr,
             with_litescope = args.with_litescope,
-            **{name: getattr(args, name) for name in TRELLIS_OPTIONS if hasattr(args, name)},
+            **{name: getattr(args, name) for name in (*TRELLIS_OPTIONS, "lower_address_bits") if hasattr(args, name)},
         )

@@ -21,6 +21,8 @@ from litepcie_soc.tlp.context import PROGRESS, REASON_KEPT_BITS
 from litepcie_soc.tlp.parser import tlp_layout
 from litepcie_soc.tlp.timeout import event_layout
 
+LOWER_BITS = 7  # Of the lower address (PCIe 4.0 2.2.9).
+
 # Completion Check ---------------------------------------------------------------------------------
 
 class CompletionCheck(LiteXModule):
@@ -51,6 +53,9 @@ class CompletionCheck(LiteXModule):
     contexts   : TagContexts, holds the requests.
     tags       : int, tags 0 to `tags - 1` may be in use.
     per_cycle  : bool, accept one completion per cycle; `contexts` has the same.
+    lower_bits : int, bits of the lower address to rely on: all 7, or the lowest 2 if the others may belong to the
+        request instead of the completion. With 2, the address that the request expects next says where a completion
+        must end.
 
     Attributes
     ----------
@@ -67,7 +72,7 @@ class CompletionCheck(LiteXModule):
         `unexpected`, `timeout`, `bad_length`.
     header : Signal(96), **out**, the header of the completion that `error` is about; its first dword in bits 31:0.
     """
-    def __init__(self, data_width, contexts, tags, per_cycle=False):
+    def __init__(self, data_width, contexts, tags, per_cycle=False, lower_bits=LOWER_BITS):
         context     = contexts.context
         sizes       = len(context.client), len(context.end)
         self.sink   = stream.Endpoint(tlp_layout(data_width))
@@ -91,7 +96,7 @@ class CompletionCheck(LiteXModule):
         self.comb += self.busy.eq(header.valid | read.valid | found.valid | self.entry.valid)
         self.add_lookup(header, read, found, contexts, tags, per_cycle)
         self.add_read(header, read, found, per_cycle)
-        self.add_compare(read, found, updated, contexts)
+        self.add_compare(read, found, updated, contexts, lower_bits)
         self.add_decision(found, updated, contexts)
         self.add_header()
 
@@ -192,10 +197,15 @@ class CompletionCheck(LiteXModule):
 
     # Step 3: compare the header with what the request still expects -------------------------------
 
-    def add_compare(self, read, found, updated, contexts):
+    def add_compare(self, read, found, updated, contexts, lower_bits):
         context  = contexts.context
         progress = Record(PROGRESS)
-        lower    = Signal(7)
+        lower    = Signal(LOWER_BITS)
+        exact    = read.exact
+        if lower_bits < LOWER_BITS:
+            end        = Signal(log2_int(RCB_BYTES))    # Where the completion must end in its block of RCB_BYTES.
+            self.comb += end.eq(context.lower_end - read.rest)
+            exact      = Mux(read.final, read.exact, end[2:] == 0)
         missing  = Signal()     # Bytes of the request are missing.
         known    = Signal()     # The event is for a request with this tag.
         self.comb += [
@@ -212,10 +222,11 @@ class CompletionCheck(LiteXModule):
         ]
         self.sync += [
             *[getattr(found, name).eq(getattr(read, name)) for name in (
-                "valid", "tag", "event", "end", "free", "unsent", "reason", "poisoned", "exact", "final", "chunk",
-                "rest")],
+                "valid", "tag", "event", "end", "free", "unsent", "reason", "poisoned", "final", "chunk", "rest")],
+            found.exact.eq(exact),
             found.live.eq(read.in_range & Mux(read.event, known, missing)),
-            found.match.eq(read.has_data & (read.byte_count == progress.left) & (read.lower == lower)),
+            found.match.eq(read.has_data & (read.byte_count == progress.left) &
+                (read.lower[:lower_bits] == lower[:lower_bits])),
             found.left.eq(progress.left),
             found.start.eq(context.lower_end - progress.left),
             found.late.eq(progress.late),

@@ -18,7 +18,7 @@ from litepcie_soc.common.pcie import TAGS_WITHOUT_EXTENDED, check_data_width
 from litepcie_soc.phy.errors import HEADER_BITS
 from litepcie_soc.phy.hard_block import own_blocks
 from litepcie_soc.phy.shapes import PHYShape
-from litepcie_soc.tlp.check import CompletionCheck
+from litepcie_soc.tlp.check import LOWER_BITS, CompletionCheck
 from litepcie_soc.tlp.completer import Completer
 from litepcie_soc.tlp.completion_writer import BYPASS_BITS, CompletionWriter
 from litepcie_soc.tlp.context import PER_CYCLE_BITS, TagContexts
@@ -68,7 +68,8 @@ class TransactionLayer(LiteXModule):
 
     Parameters
     ----------
-    phy                     : PHY of either shape, see `PHYShape`.
+    phy                     : PHY of either shape, see `PHYShape`. Its `lower_address_bits`, if it has that attribute,
+        are those of completions that `CompletionCheck` relies on.
     data_width              : int, bits; must be that of the PHY.
     clk_freq                : float, frequency of `sys` in Hz.
     tags                    : int, 32 to 256 tags that all read ports share. Those from 32 on are used while the host
@@ -116,6 +117,7 @@ class TransactionLayer(LiteXModule):
         self.completion_blocks       = completion_blocks
         self.quarantine_us           = quarantine_us
         self.attributes              = ATTRIBUTE_RO*relaxed_ordering | ATTRIBUTE_NS*no_snoop
+        self.lower_bits              = getattr(phy, "lower_address_bits", LOWER_BITS)
         self.relaxed_reads           = getattr(phy, "fabric_blocks", None) is not None
         self.strict_blocks           = own_blocks(phy) if self.relaxed_reads else None
         self.read_ports              = []
@@ -272,7 +274,7 @@ class TransactionLayer(LiteXModule):
         self.issue    = issue    = ReadIssue(self.data_width, ports, pool, contexts, self.completion_blocks,
             self.strict_blocks, per_cycle=per_cycle, halves=halves)
         self.completion_parser = parser = Parser(self.data_width, shape.endianness)
-        self.check    = check    = CompletionCheck(self.data_width, contexts, self.tags, per_cycle)
+        self.check    = check    = CompletionCheck(self.data_width, contexts, self.tags, per_cycle, self.lower_bits)
         self.writer   = writer   = CompletionWriter(self.data_width, ports, contexts)
         self.retire   = retire   = Retire(ports, pool, contexts, per_cycle)
         self.ticks    = ticks    = Ticks(self.clk_freq, self.quarantine_us)

@@ -44,7 +44,7 @@ from litepcie_soc.phy.ultrascale.control import (
     EXTENDED_TAG, NO_SNOOP, RELAXED_ORDERING, DeviceControl, FunctionLevelReset, FunctionResetEnd, MSIPort,
 )
 from litepcie_soc.phy.ultrascale.ports import KEPT, TIED, TIED_ULTRASCALE, TIED_ULTRASCALE_PLUS
-from litepcie_soc.phy.ultrascale.receive import CompleterRequest, RequesterCompletion
+from litepcie_soc.phy.ultrascale.receive import LOWER_ADDRESS_BITS, CompleterRequest, RequesterCompletion
 from litepcie_soc.phy.ultrascale.straddle import STRADDLE_WIDTHS, SegmentAligner, SegmentMarks, segments_layout
 from litepcie_soc.phy.ultrascale.transmit import CompleterCompletion, RequesterRequest
 from litepcie_soc.phy.width import Narrower, Wider
@@ -105,6 +105,7 @@ class _HardBlock:
     function_reset_done : Signal(), **in**, one cycle: the function is reset.
     errors             : Record of `error_record`, **in**, see `add_error_reports`.
     gen, nlanes        : int, generation and lanes of the link.
+    lower_address_bits : int, bits of a completion's lower address that `CompletionCheck` compares.
     identity           : dict, PCI identity; None before `identify` (gateware/board/identity.py) sets it.
     """
     identity = None
@@ -113,7 +114,10 @@ class _HardBlock:
     def gen(self):
         return {"gen3": 3, "gen4": 4}[self.speed]
 
-    def add_hard_block(self, data_width):
+    def add_hard_block(self, data_width, lower_address_bits):
+        if lower_address_bits not in LOWER_ADDRESS_BITS:
+            raise ValueError(f"lower_address_bits {lower_address_bits!r} is not supported; choose 2 or 7")
+        self.lower_address_bits = lower_address_bits
         self.data_width  = data_width
         self.block_width = BLOCK_WIDTHS.get(self.nlanes, self.pcie_data_width)
         self.ports = ports = {name: self.pcie_phy_params[name] for name in KEPT}
@@ -342,6 +346,7 @@ class UltraScalePHY(_HardBlock, USPCIEPHY):
     ----------
     data_width : int, bits in `sys`: the width of the adapters or twice that (see USER_CLOCKS).
     bar0_size  : int, bytes of BAR0; the register map needs the default.
+    lower_address_bits : int, 2 or 7, bits of a completion's lower address that are compared, see RequesterCompletion.
     options    : the other parameters of LitePCIe's `USPCIEPHY`.
 
     Attributes
@@ -354,10 +359,10 @@ class UltraScalePHY(_HardBlock, USPCIEPHY):
     capability = 0xc0   # Byte address of the PCI Express capability.
     max_tags   = 64
 
-    def __init__(self, platform, pads, data_width, bar0_size=BAR0_SIZE, **options):
+    def __init__(self, platform, pads, data_width, bar0_size=BAR0_SIZE, lower_address_bits=2, **options):
         USPCIEPHY.__init__(self, platform, pads, cd="pcie",
             data_width = self.adapter_width(len(pads.tx_p), data_width), bar0_size=bar0_size, **options)
-        self.add_hard_block(data_width)
+        self.add_hard_block(data_width, lower_address_bits)
 
 
 class UltraScalePlusPHY(_HardBlock, USPPCIEPHY):
@@ -369,6 +374,7 @@ class UltraScalePlusPHY(_HardBlock, USPPCIEPHY):
     ----------
     data_width : int, bits in `sys`: the width of the adapters or twice that (see USER_CLOCKS).
     bar0_size  : int, bytes of BAR0; the register map needs the default.
+    lower_address_bits : int, 2 or 7, bits of a completion's lower address that are compared, see RequesterCompletion.
     options    : the other parameters of LitePCIe's `USPPCIEPHY`.
 
     Attributes
@@ -381,7 +387,7 @@ class UltraScalePlusPHY(_HardBlock, USPPCIEPHY):
     capability = 0x70   # Byte address of the PCI Express capability.
     max_tags   = 256
 
-    def __init__(self, platform, pads, data_width, bar0_size=BAR0_SIZE, **options):
+    def __init__(self, platform, pads, data_width, bar0_size=BAR0_SIZE, lower_address_bits=2, **options):
         USPPCIEPHY.__init__(self, platform, pads, cd="pcie",
             data_width = self.adapter_width(len(pads.tx_p), data_width), bar0_size=bar0_size, **options)
-        self.add_hard_block(data_width)
+        self.add_hard_block(data_width, lower_address_bits)

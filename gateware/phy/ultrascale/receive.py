@@ -96,6 +96,9 @@ class CompleterRequest(LiteXModule):
         ]
         self.sync += If(source.valid & source.ready, inside.eq(~source.last))
 
+# Bits of the lower address that can be compared: those on which public designs rely, or all.
+LOWER_ADDRESS_BITS = (2, 7)
+
 # Requester Completion -----------------------------------------------------------------------------
 
 class RequesterCompletion(LiteXModule):
@@ -105,7 +108,9 @@ class RequesterCompletion(LiteXModule):
     completion had on the link. `CompletionCheck` can then find errors as with every other PHY.
 
     The guide calls the lower address "first byte referenced by the request". On the link, each completion of a split
-    read has its own seven-bit lower address; public designs in use show that the block delivers this address.
+    read has its own seven-bit lower address. Public designs in use (`dma_if_pcie_us_rd.v` of verilog-pcie) rely on bits
+    1:0 of the completion alone, so they do not show whose bits 6:2 are. The PHY's `lower_address_bits` says how many
+    are compared.
 
     Completions with error codes 1000 and 1001 are dropped. The block generates them itself when a function is reset or
     a request times out; only their tag is valid. The requester has its own timeout. `discontinue` is ignored for the

@@ -60,6 +60,7 @@ def test_every_user_clock_carries_its_link():
     ({"sys_clk_freq": 133.3e6},                          "some_board_gen2_x4_128_133p3mhz"),
     ({"sys_clk_freq": 125e6, "tags": 64},                "some_board_gen2_x4_128"),
     ({"with_litescope": True},                           "some_board_gen2_x4_128_litescope"),
+    ({"lower_address_bits": 7},                          "some_board_gen2_x4_128_lower7"),
     ({"with_ddr": True, "dma_channels": 7, "lanes": 1, "with_litescope": True},
                                                          "some_board_gen2_x1_64_ddr_7ch_litescope"),
 ])

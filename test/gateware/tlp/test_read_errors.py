@@ -8,6 +8,7 @@
 
 from collections import deque
 from dataclasses import replace
+from unittest import mock
 
 import pytest
 
@@ -15,6 +16,7 @@ from litepcie_soc.common.pcie import (
     REASON_BAD_LENGTH, REASON_BUS_MASTER, REASON_COMPLETER_ABORT, REASON_NONE, REASON_POISONED, REASON_TIMEOUT,
     REASON_UNSUPPORTED_REQUEST,
 )
+from litepcie_soc.phy.sim import SimPHY
 
 from test.gateware.simulation import TLP, WIDTHS, Stalls, full, read_completions
 from test.gateware.tlp.bench import Bench, Reader
@@ -122,6 +124,20 @@ def test_bad_length(what, width):
     bench, reader = run(BAD[what], width=width, timeout_us=600)
     landed = {"second one skipped": 64, "last one too long": 192, "last one too short": 192, "again": 64}.get(what, 0)
     assert reader.retired[VICTIM] == (REASON_BAD_LENGTH, landed)
+    assert bench.errors == errors(bad_length=1, timeout=1)
+
+
+TWO_BITS = ["byte count too small", "second one skipped", "ends off a block"]
+OTHERS   = [name for name in BAD if name not in ("lower address", *TWO_BITS)]
+
+@pytest.mark.parametrize("what", [*TWO_BITS, *full(*OTHERS)])
+def test_bad_length_with_two_bits_of_the_lower_address(what):
+    """The other bits are those of the request's first byte, as PG156 and PG213 can be read."""
+    def answer(completions):
+        return [replace(tlp, lower_address=completions[0].lower_address) for tlp in BAD[what](completions)]
+    with mock.patch.object(SimPHY, "lower_address_bits", 2, create=True):
+        bench, reader = run(answer, timeout_us=600)
+    assert reader.retired[VICTIM][0] == REASON_BAD_LENGTH
     assert bench.errors == errors(bad_length=1, timeout=1)
 
 

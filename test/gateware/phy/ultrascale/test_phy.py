@@ -419,3 +419,13 @@ def test_widths_too_small_for_a_descriptor():
         RequesterRequest(64, False)
     with pytest.raises(ValueError, match="data_width 32 is not supported; choose 64, 128, 256 or 512"):
         axi_layout("rq", 32, False)
+
+
+@pytest.mark.parametrize("phy_class", [UltraScalePHY, UltraScalePlusPHY])
+def test_bits_of_the_lower_address(phy_class):
+    """Two, as in public designs, or all."""
+    def bits(**options):
+        return phy_class(Platform(), pads(8), data_width=256, **options).lower_address_bits
+    assert (bits(), bits(lower_address_bits=7)) == (2, 7)
+    with pytest.raises(ValueError, match="lower_address_bits 3 is not supported; choose 2 or 7"):
+        bits(lower_address_bits=3)
