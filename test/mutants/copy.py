@@ -131,7 +131,8 @@ class Copy:
         if end:
             running = re.findall(r"^(test/\S+?\.py::.*?)(?: (?:PASSED|SKIPPED|XFAIL).*)?$", text, re.M)
             return end, (running or [None])[-1].strip() if running else None, seconds
-        if tests.returncode in (3, 4):
+        # A mutant may make a file fail as it is collected (2), but not pytest itself; a signal tells nothing of it.
+        if tests.returncode in (3, 4) or tests.returncode < 0 or "KeyboardInterrupt" in text:
             raise RuntimeError(f"pytest failed:\n{text[-2000:]}")
         # 5: the set has no test in these files.
         if tests.returncode in (0, 5):
