@@ -1,0 +1,57 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The pages about the user's own logic: what they call `soc.NAME` is there in any SoC, and their code runs."""
+
+import re
+
+from pathlib import Path
+
+import pytest
+
+from migen import Signal
+
+from litex.build.generic_platform import GenericPlatform
+from litex.soc.integration.soc_core import SoCMini
+
+from litepcie_soc.phy.sim import SimPHY
+from litepcie_soc.soc.soc import add_litepcie
+
+DOCS  = Path(__file__).parents[2] / "docs"
+PAGES = ("from-litepcie.md", "own-logic.md", "user-interrupts.md", "contracts/streams.md", "contracts/user-bus.md")
+
+
+@pytest.fixture
+def soc():
+    """A SoC that is not a LitePCIeSoC, with all that the pages speak of."""
+    soc     = SoCMini(GenericPlatform("none", [], name="any"), 125e6)
+    soc.phy = SimPHY(64)
+    add_litepcie(soc, soc.phy, target="docs", gen=1, lanes=1, memory_size=4096, channels=0, streams=1, user_bus=True,
+        host_buffers=1, host_descriptors=True)
+    return soc
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_names(soc, page):
+    """Paths such as `soc.litepcie.streams[n].source`; `soc.h` and `soc.py` are files. A page may add modules."""
+    text = (DOCS / page).read_text()
+    own  = set(re.findall(r"\bsoc\.(\w+) = ", text))
+    for path in re.findall(r"(?<![\w.\"/])soc\.(?!h\b|py\b)[a-z][\w.]*(?:\[[n0]\][\w.]*)?", text):
+        if path.split(".")[1] not in own:
+            eval(path.rstrip("."), {"soc": soc, "n": 0})  # An AttributeError names what is missing.
+
+
+def blocks(page):
+    return re.findall(r"^```python\n(.*?)^```", (DOCS / page).read_text(), re.M | re.S)
+
+
+def test_interrupts_of_the_page(soc):
+    code, = blocks("user-interrupts.md")
+    names = {"Signal": Signal}
+    exec(code, names)
+    names["add_interrupts"](soc)
+    assert [name for name, _, _ in soc.litepcie.wanted_interrupts] == ["timer", "trigger"]
+    assert "add_litepcie" not in code.replace("add_litepcie(..., user_bus=True)", "")  # No board can call it again.
