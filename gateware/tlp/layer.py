@@ -171,7 +171,8 @@ class TransactionLayer(LiteXModule):
         `relaxed_ordering` and `no_snoop`. Descriptors and status need strict ordering (PCIe 4.0 2.4.1).
 
         With a completion buffer in the fabric, all reads have the Relaxed Ordering attribute. In a read it only lets
-        the completions pass writes of the host, on which no client depends.
+        the completions pass writes of the host. No engine depends on these. User logic at a HostPort or DescriptorPort
+        may, see docs/known-limits.md.
         """
         self.check_open()
         check_port(tags, reserve, [port.reserve for port in self.read_ports])
