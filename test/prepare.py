@@ -4,13 +4,17 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Fetches what `make test` needs of the network, so that it runs without: `python -m test.prepare`.
+"""Fetches what `make test` needs of the network, so that it runs without: `python -m test.prepare`. It also compiles
+the simulator's part that all boards share, as pip leaves a processor idle.
 
 With `--record` it writes the versions of Debian's packages into sim/guest/versions.txt. Standard library only, as
 `make setup` runs it beside the installation of build/venv.
 """
 
+import subprocess
 import sys
+
+from pathlib import Path
 
 from litepcie_sim.guest         import GuestError, handle_signals, prepare, versions
 from litepcie_sim.guest.errors  import GuestUnsupported, say
@@ -20,9 +24,23 @@ from litepcie_sim.guest.kernels import DEFAULT_KERNEL, Kernel
 KERNELS = (DEFAULT_KERNEL,)
 OTHERS  = tuple(Kernel(name).compiler for name in KERNELS)
 
+SIM = Path(__file__).resolve().parents[1] / "sim"
+
 
 def main(arguments):
     handle_signals()
+    # If it fails, so does the build of the first board, which says why.
+    model = subprocess.Popen(["make", "-s", "-C", SIM, "model", f"PYTHON={sys.executable}"], stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        status = fetch(arguments)
+        model.wait()
+        return status
+    finally:
+        model.terminate()
+
+
+def fetch(arguments):
     try:
         prepare(KERNELS, with_fio=True, with_lspci=True, with_module=False, others=OTHERS)
     except GuestUnsupported as e:

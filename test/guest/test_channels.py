@@ -95,9 +95,8 @@ def test_long_calls_share_one_channel(guest, how, kind):
 
 def test_a_fault_on_one_channel_does_not_touch_the_others(guest):
     """One of 256 calls fails, and the bytes of the others are right: those behind it on its channel are moved again."""
-    for completion in (5000, 7000):  # The program first writes zeros, with about 4200 completions.
-        guest.inject(f"ur@{completion}")
-        assert guest.run("channels load write 32 4096 256") == "1 failed\n"
+    guest.inject("ur@5000")  # The program first writes zeros, with about 4200 completions.
+    assert guest.run("channels load write 32 4096 256") == "1 failed\n"
     guest.works()
 
 

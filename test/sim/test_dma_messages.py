@@ -175,6 +175,7 @@ def test_wrong_answers_refuse_the_access(simulator, path, answer):
         assert server.end()[0] == 0
 
 
+@pytest.mark.full
 def test_a_client_that_never_answers(simulator, path):
     """The access ends by itself, and the next ones do not wait again; a late answer is for nothing."""
     with Simulator(simulator, path) as server, Client(path) as client:

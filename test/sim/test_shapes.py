@@ -21,15 +21,14 @@ LENGTHS = (1, 3, 4, 31, 32, 33, 52, 63, 64, 65, 128, 255, 256, 257, 500, 4095, 4
 OFFSETS = ((0, 0), (1, 2), (3, 0), (4, 60), (63, 1), (4093, 33))
 
 
-# The wider one is in make test.
-@pytest.fixture(scope="module", params=[pytest.param("256", marks=FULL), "512"])
+@pytest.fixture(scope="module", params=[pytest.param(name, marks=FULL) for name in SHAPES])
 def host(request, build_board):
     """Path of `litepcie_host` of each board."""
     return build_board(**SHAPES[request.param]) / "simulator" / "litepcie_host"
 
 # Moving bytes -------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("setup", [pytest.param({"mps": 128, "mrrs": 512}, marks=FULL), {"mps": 512, "mrrs": 4096}])
+@pytest.mark.parametrize("setup", [{"mps": 128, "mrrs": 512}, {"mps": 512, "mrrs": 4096}])
 def test_lengths_and_alignments(host, tmp_path, setup):
     steps = list(PREPARE)
     for h, e in OFFSETS:
@@ -42,7 +41,7 @@ def test_lengths_and_alignments(host, tmp_path, setup):
 REORDER = ("--reorder", "--latency-jitter-ns", "2000", "--completion-bytes", "64")
 
 
-@pytest.mark.parametrize("seed, args", chosen([(1, REORDER)], [(1, ()), (1, REORDER), (2, ()), (2, REORDER)]))
+@pytest.mark.parametrize("seed, args", [(1, ()), (1, REORDER), (2, ()), (2, REORDER)])
 def test_random_lists(host, tmp_path, seed, args):
     passes(host, tmp_path, random_steps(seed), "--seed", str(seed), *args)
 

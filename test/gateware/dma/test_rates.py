@@ -30,7 +30,7 @@ def gaps(bench, count, skip):
 @pytest.mark.one_at_a_time(width=128)
 @pytest.mark.parametrize("endpoint", (0, 1, 77))
 @pytest.mark.parametrize("base", (HOST_LOW, HOST_HIGH), ids=("3dw", "4dw"))
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", (128, *full(64, 256)))
 def test_writer_packets_back_to_back(width, base, endpoint):
     """TLPs of 256 bytes follow each other without gaps: only the beats of their payload.
 

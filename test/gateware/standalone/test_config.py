@@ -91,7 +91,8 @@ def test_no_other_shape_than_that_given():
     assert (found.shape, found.endianness) == ("shared", "big")
 
 
-@pytest.mark.parametrize("name, completions", [("small", 36), ("everything", 128)])
+@pytest.mark.parametrize("name, completions", [("small", 36),
+    pytest.param("everything", 128, marks=pytest.mark.full)])
 def test_core_asks_for_no_more_than_its_block_holds(name, completions):
     """The comment at the top of each example names its block."""
     core = Core(read_config(EXAMPLES / f"{name}.yml"))

@@ -93,7 +93,7 @@ static void drains(unsigned int pause_us)
 {
 	static uint8_t bytes[65536], got[65536];
 	int out = open(STREAM, O_WRONLY), in = open(STREAM, O_RDONLY), status;
-	size_t buffers = pause_us ? 140 : 100;
+	size_t buffers = pause_us ? 140 : 80;
 	unsigned long long before = lost();
 	struct pollfd begin = { .fd = in, .events = POLLIN };
 	double begun;

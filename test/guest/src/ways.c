@@ -18,7 +18,7 @@
 #include <signal.h>
 #include "check.h"
 
-#define AREA (3 << 20)
+#define AREA (1 << 20)
 
 static int fd;
 static uint32_t pass;
@@ -70,12 +70,12 @@ static void vectors(void)
 	static const size_t small[] = { 1, 7, 0, 63, 64, 65, 0, 0, 1000 };
 	static const size_t mixed[] = { 1, 4096, 3, 100000, 0, 5, 5, 4095, 4097 };
 	static const size_t empty[] = { 0, 0, 8192, 0 };
-	static const size_t large[] = { 1 << 20, 1, (1 << 20) + 4097 };
+	static const size_t large[] = { 256 << 10, 1, (256 << 10) + 4097 };
 
 	vector(small, 9, 100000, 5);
 	vector(mixed, 9, 300000, 4095);
 	vector(empty, 4, 81920, 64);
-	vector(large, 3, (2 << 20) + 12345, 1);
+	vector(large, 3, (512 << 10) + 12345, 1);
 }
 
 static void splices(void)
@@ -309,17 +309,20 @@ static void huge(void)
 	uint8_t *bytes = mmap(NULL, 4 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			      -1, 0);
 	uint8_t *aligned = (uint8_t *)(((uintptr_t)bytes + (2 << 20) - 1) & ~((2ul << 20) - 1));
+	uint8_t *expected = malloc(2 << 20);
 
 	check(bytes != MAP_FAILED, "%s", strerror(errno));
 	madvise(aligned, 2 << 20, MADV_HUGEPAGE);
-	next_pass();
-	memcpy(aligned, out, 2 << 20);
+	check(expected, "memory");
+	fill(expected, 2 << 20, ++pass);
+	memcpy(aligned, expected, 2 << 20);
 	check(pwrite(fd, aligned + 1, (2 << 20) - 1, 3) == (2 << 20) - 1, "%s", strerror(errno));
 	memset(aligned, 0, 2 << 20);
 	check(pread(fd, aligned + 1, (2 << 20) - 1, 3) == (2 << 20) - 1, "%s", strerror(errno));
-	check_bytes(aligned + 1, out + 1, (2 << 20) - 1, "huge page");
+	check_bytes(aligned + 1, expected + 1, (2 << 20) - 1, "huge page");
 	check(!aligned[0], "before the buffer");
 	munmap(bytes, 4 << 20);
+	free(expected);
 }
 
 /* A mapped file as the buffer: its pages must be dirty afterwards. */

@@ -35,6 +35,7 @@ def device_control(guest):
     return data[at + 8] | data[at + 9] << 8
 
 
+@pytest.mark.full
 def test_sizes_are_set_before_the_module_loads(guest):
     value = device_control(guest)
     assert 128 << (value >> 5 & 7)  == 512
@@ -42,10 +43,12 @@ def test_sizes_are_set_before_the_module_loads(guest):
     assert re.search(r"MPS 512, MRRS 1024 bytes", guest.run("litepcie_util info").output)
 
 
+@pytest.mark.full
 def test_linux_enables_extended_tags(guest):
     assert device_control(guest) & 1 << 8
 
 
+@pytest.mark.full
 def test_the_module_is_loaded(guest):
     assert "\nlitepcie " in guest.run("lsmod").output
     assert guest.run("ls /dev/litepcie0").output == "/dev/litepcie0\n"

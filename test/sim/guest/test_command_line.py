@@ -184,6 +184,7 @@ def test_a_simulator_that_ends_at_once(board, tmp_path, text, message):
     assert str(caught.value) == message.format(socket=tmp_path / "socket")
 
 
+@pytest.mark.full
 def test_a_simulator_without_a_socket(board, tmp_path, monkeypatch):
     monkeypatch.setattr("litepcie_sim.guest.board.START_SECONDS", 3)
     with pytest.raises(GuestError, match="the simulator created no socket within 3 s: thinking"):

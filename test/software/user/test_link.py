@@ -260,7 +260,7 @@ def test_a_lost_answer_is_asked_for_again(board, link):
     assert link("--serial", one.name)[0] == 0
 
 
-@pytest.mark.parametrize("answers", [0, pytest.param(10, marks=pytest.mark.full), 100])
+@pytest.mark.parametrize("answers", [10, *[pytest.param(answers, marks=pytest.mark.full) for answers in (0, 100)]])
 def test_a_board_that_stops_to_answer(board, link, answers):
     one = board()
     one.answers = answers
