@@ -54,8 +54,8 @@ def wait_until(condition, seconds=30):
 
 
 @pytest.mark.parametrize("signals, status", [
-    ([signal.SIGINT],                 130),
-    ([signal.SIGTERM],                143),
+    pytest.param([signal.SIGINT], 130, marks=pytest.mark.full),
+    pytest.param([signal.SIGTERM], 143, marks=pytest.mark.full),
     ([signal.SIGINT, signal.SIGTERM], 130),
 ], ids=["INT", "TERM", "both"])
 def test_an_interrupt_leaves_nothing(tmp_path, signals, status):

@@ -16,8 +16,16 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_units(test_endpoint):
-    result = subprocess.run(["make", "-C", ROOT / "sim", "test"], capture_output=True, text=True)
+# Half of the time of all.
+LONG = ("LinkDirection.ReachesItsBound", "Bounds.NoTrafficExceedsThoseWithoutDllps",
+    "HostTest.LatenciesAreThePublishedOnes", "HostTest.DataInTheCacheComesSooner")
+
+
+@pytest.mark.parametrize("tests", [f"-{':'.join(LONG)}", pytest.param(":".join(LONG), marks=pytest.mark.full)],
+    ids=["short", "long"])
+def test_units(test_endpoint, tests):
+    result = subprocess.run(["make", "-C", ROOT / "sim", "test"], capture_output=True, text=True,
+        env={**os.environ, "GTEST_FILTER": tests})
     assert result.returncode == 0, result.stdout[-6000:] + result.stderr[-6000:]
     assert "PASSED" in result.stdout
 
