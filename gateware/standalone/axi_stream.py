@@ -116,14 +116,18 @@ class AXIStreamFace(LiteXModule):
 
         # # #
 
-        hold = Signal()  # The interfaces are in reset.
-        port = StreamPort(channel, width, "sys" if clock is None else f"{name}_axi")
+        hold   = Signal()  # The interfaces are in reset.
+        inside = Signal()  # Of a packet of ``sink``. A reset of the interfaces ends it: the next beat has ``first``.
+        domain = "sys" if clock is None else f"{name}_axi"
+        port   = StreamPort(channel, width, domain)
         if clock is not None:
             port = ClockDomainsRenamer({"sys": f"{name}_sys"})(port)
             add_clocks(self, name, clock, reset)
             # `reset` itself too: a valid signal must be low in its first cycle.
             self.comb += hold.eq(reset | ResetSignal(f"{name}_axi"))
         self.port  = port
+        sync       = getattr(self.sync, domain)
+        sync      += If(sink.tvalid & sink.tready, inside.eq(~sink.tlast))
         self.comb += [
             source.tvalid.eq(port.source.valid & ~hold),
             port.source.ready.eq(source.tready & ~hold),
@@ -132,6 +136,7 @@ class AXIStreamFace(LiteXModule):
             source.tkeep.eq(port.source.be),
             port.sink.valid.eq(sink.tvalid & ~hold),
             sink.tready.eq(port.sink.ready & ~hold),
+            port.sink.first.eq(~inside),
             port.sink.last.eq(sink.tlast),
             port.sink.data.eq(sink.tdata),
             port.sink.be.eq(sink.tkeep),
