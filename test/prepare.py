@@ -11,6 +11,8 @@ With `--record` it writes the versions of Debian's packages into sim/guest/versi
 `make setup` runs it beside the installation of build/venv.
 """
 
+import os
+import signal
 import subprocess
 import sys
 
@@ -31,13 +33,15 @@ def main(arguments):
     handle_signals()
     # If it fails, so does the build of the first board, which says why.
     model = subprocess.Popen(["make", "-s", "-C", SIM, "model", f"PYTHON={sys.executable}"], stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     try:
         status = fetch(arguments)
         model.wait()
         return status
     finally:
-        model.terminate()
+        if model.poll() is None:
+            os.killpg(model.pid, signal.SIGTERM)  # Also the make and the compilers that it started.
+            model.wait()
 
 
 def fetch(arguments):

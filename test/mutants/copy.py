@@ -32,6 +32,8 @@ SPIN   = 200   # Seconds of processor time without output.
 FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.M)
 # Not a warning that a test takes for an error.
 BROKEN = re.compile(r"\.(?:c|cpp|h):\d+:\d+: (?:fatal )?error: (?!.*\[-Werror)|SyntaxError|IndentationError")
+# Pytest's own line; a test may print the word.
+INTERRUPTED = re.compile(r"^!+ KeyboardInterrupt !+$", re.M)
 TICK   = os.sysconf("SC_CLK_TCK")
 
 
@@ -132,7 +134,7 @@ class Copy:
             running = re.findall(r"^(test/\S+?\.py::.*?)(?: (?:PASSED|SKIPPED|XFAIL).*)?$", text, re.M)
             return end, (running or [None])[-1].strip() if running else None, seconds
         # A mutant may make a file fail as it is collected (2), but not pytest itself; a signal tells nothing of it.
-        if tests.returncode in (3, 4) or tests.returncode < 0 or "KeyboardInterrupt" in text:
+        if tests.returncode in (3, 4) or tests.returncode < 0 or INTERRUPTED.search(text):
             raise RuntimeError(f"pytest failed:\n{text[-2000:]}")
         # 5: the set has no test in these files.
         if tests.returncode in (0, 5):
