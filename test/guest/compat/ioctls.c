@@ -91,7 +91,7 @@ static void numbers(void)
 	static const struct {
 		unsigned int first, last;
 		int *fd;
-	} unknown[] = { { 0x0b, 0xff, &card }, { 0x00, 0x3f, &stream }, { 0x43, 0xff, &stream } };
+	} unknown[] = { { 0x0c, 0xff, &card }, { 0x00, 0x3f, &stream }, { 0x43, 0xff, &stream } };
 
 	for (unsigned int i = 0; i < 3; i++)
 		for (unsigned int number = unknown[i].first; number <= unknown[i].last; number++)
