@@ -237,6 +237,7 @@ static inline int litepcie_card_error(struct litepcie_device *ld)
 unsigned long litepcie_timeout(void);
 size_t litepcie_file_bytes(void);
 size_t litepcie_engine_bytes(void);
+size_t litepcie_stream_bytes(void);
 
 /* feed.c: into the rings of a direction */
 void litepcie_ring_feed(struct litepcie_pool *pool);

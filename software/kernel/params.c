@@ -44,6 +44,11 @@ module_param(engine_bytes, uint, 0644);
 MODULE_PARM_DESC(engine_bytes,
 		 "Most bytes in calls of all open files, per direction and card (67108864)");
 
+static unsigned int stream_bytes = SZ_256M;
+module_param(stream_bytes, uint, 0644);
+MODULE_PARM_DESC(stream_bytes,
+		 "Most bytes in the ring of each direction of a stream (268435456)");
+
 /**
  * litepcie_file_bytes() - limit of the calls of one open file, per direction
  *
@@ -62,6 +67,16 @@ size_t litepcie_file_bytes(void)
 size_t litepcie_engine_bytes(void)
 {
 	return READ_ONCE(engine_bytes);
+}
+
+/**
+ * litepcie_stream_bytes() - limit of the ring of a direction of a stream
+ *
+ * Return: module parameter stream_bytes.
+ */
+size_t litepcie_stream_bytes(void)
+{
+	return READ_ONCE(stream_bytes);
 }
 
 /**

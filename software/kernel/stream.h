@@ -227,6 +227,7 @@ void litepcie_stream_memory_free(struct litepcie_stream_end *end);
 void litepcie_streams_kept_free(struct litepcie_device *ld);
 unsigned int litepcie_stream_buffer_order(u32 buffer_bytes);
 unsigned int litepcie_stream_shared_order(u32 depth);
+u64 litepcie_stream_ring_bytes(const struct litepcie_stream_settings *settings);
 
 /* stream_loss.c: what an error, a reset or a close loses */
 void litepcie_stream_cut_locked(struct litepcie_stream_end *end,

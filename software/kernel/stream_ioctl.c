@@ -96,25 +96,25 @@ static void litepcie_stream_choose(struct litepcie_stream_settings *settings,
 	}
 }
 
-static bool litepcie_stream_allowed(struct litepcie_stream_end *end,
-				    const struct litepcie_stream_settings *settings)
+static int litepcie_stream_check(struct litepcie_stream_end *end,
+				 const struct litepcie_stream_settings *settings)
 {
 	u32 most = min_t(u32, LITEPCIE_STREAM_MAX_DEPTH, BIT(end->ring_log2));
 
 	if (settings->mode & ~LITEPCIE_STREAM_HEADERS)
-		return false;
+		return -EINVAL;
 	if (settings->depth < LITEPCIE_STREAM_MIN_DEPTH || settings->depth > most ||
 	    !is_power_of_2(settings->depth))
-		return false;
+		return -EINVAL;
 	if (settings->buffer_bytes < LITEPCIE_STREAM_MIN_BUFFER ||
 	    settings->buffer_bytes > LITEPCIE_STREAM_MAX_BUFFER)
-		return false;
+		return -EINVAL;
 	if (settings->flush_us > U16_MAX || settings->moderation_count > U16_MAX ||
 	    settings->moderation_us > U16_MAX)
-		return false;
-	return ((u64)settings->depth * PAGE_SIZE <<
-		litepcie_stream_buffer_order(settings->buffer_bytes)) <=
-	       LITEPCIE_STREAM_MAX_RING;
+		return -EINVAL;
+	if (litepcie_stream_ring_bytes(settings) > LITEPCIE_STREAM_MAX_RING)
+		return -EINVAL;
+	return litepcie_stream_ring_bytes(settings) > litepcie_stream_bytes() ? -EPERM : 0;
 }
 
 static int litepcie_stream_setup(struct litepcie_stream_end *end,
@@ -122,6 +122,7 @@ static int litepcie_stream_setup(struct litepcie_stream_end *end,
 {
 	struct litepcie_stream_setup *setup = &arg->setup;
 	struct litepcie_stream_settings settings;
+	bool changed;
 	int ret = 0;
 
 	if (setup->flags & ~(LITEPCIE_STREAM_SET_MODE | LITEPCIE_STREAM_SET_FLUSH |
@@ -133,11 +134,12 @@ static int litepcie_stream_setup(struct litepcie_stream_end *end,
 	mutex_lock(&end->control);
 	settings = end->settings;
 	litepcie_stream_choose(&settings, setup);
-	if (!litepcie_stream_allowed(end, &settings))
-		ret = -EINVAL;
-	else if (end->memory && memcmp(&settings, &end->settings, sizeof(settings)))
+	changed = memcmp(&settings, &end->settings, sizeof(settings));
+	if (changed)
+		ret = litepcie_stream_check(end, &settings);
+	if (changed && !ret && end->memory)
 		ret = -EBUSY;
-	else
+	if (!ret)
 		end->settings = settings;
 	mutex_unlock(&end->control);
 	*setup = (struct litepcie_stream_setup) {

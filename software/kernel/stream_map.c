@@ -8,13 +8,14 @@
  */
 #include <linux/fs.h>
 #include <linux/mm.h>
+#include <linux/sizes.h>
 
 #include "compat.h"
 #include "driver.h"
 #include "stream.h"
 
 /* Bytes between the mappings of the two directions. */
-#define LITEPCIE_STREAM_MAP_STEP	SZ_64M
+#define LITEPCIE_STREAM_MAP_STEP	SZ_2G
 
 /**
  * litepcie_stream_map_offset() - where the mapping of a direction begins
@@ -24,7 +25,7 @@
  */
 u64 litepcie_stream_map_offset(unsigned int direction)
 {
-	return direction * LITEPCIE_STREAM_MAP_STEP;
+	return (u64)direction * LITEPCIE_STREAM_MAP_STEP;
 }
 
 /**
@@ -35,10 +36,8 @@ u64 litepcie_stream_map_offset(unsigned int direction)
  */
 u64 litepcie_stream_map_bytes(const struct litepcie_stream_settings *settings)
 {
-	unsigned int order = litepcie_stream_buffer_order(settings->buffer_bytes);
-
 	return (PAGE_SIZE << litepcie_stream_shared_order(settings->depth)) +
-	       (u64)settings->depth * (PAGE_SIZE << order);
+	       litepcie_stream_ring_bytes(settings);
 }
 
 static struct litepcie_stream_end *

@@ -10,6 +10,7 @@
 #include <linux/dma-mapping.h>
 #include <linux/gfp.h>
 #include <linux/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "driver.h"
@@ -79,11 +80,25 @@ unsigned int litepcie_stream_shared_order(u32 depth)
 			 depth * sizeof(__u32));
 }
 
+/**
+ * litepcie_stream_ring_bytes() - memory of the buffers
+ * @settings: of the direction
+ *
+ * Return: bytes, in whole pages.
+ */
+u64 litepcie_stream_ring_bytes(const struct litepcie_stream_settings *settings)
+{
+	return (u64)settings->depth * PAGE_SIZE
+	       << litepcie_stream_buffer_order(settings->buffer_bytes);
+}
+
+/* A large ring fails when memory is short, before the kernel ends programs. */
 static void *litepcie_stream_pages(unsigned int order)
 {
 	struct page *page;
 
-	page = alloc_pages(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN, order);
+	page = alloc_pages(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN |
+			   __GFP_RETRY_MAYFAIL, order);
 	if (!page)
 		return NULL;
 	split_page(page, order);
@@ -151,6 +166,10 @@ static int litepcie_stream_alloc_buffers(struct litepcie_stream_memory *memory)
 		memory->buffers[i].data = litepcie_stream_pages(memory->order);
 		if (!memory->buffers[i].data)
 			return -ENOMEM;
+		/* 1 GiB takes a good part of a second. */
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
 	}
 	memory->shared->depth = memory->depth;
 	memory->shared->buffer_bytes = memory->buffer_bytes;
@@ -162,7 +181,8 @@ static int litepcie_stream_alloc_buffers(struct litepcie_stream_memory *memory)
  * litepcie_stream_memory_alloc() - allocate the ring of an open file
  * @end: the direction, with its mutex control held and its settings final
  *
- * Return: 0, also if it has one already, or -ENOMEM.
+ * Return: 0, also if it has one already; -ENOMEM; -EPERM if root allows less; -EINTR
+ * if a signal ends the program meanwhile.
  */
 int litepcie_stream_memory_alloc(struct litepcie_stream_end *end)
 {
@@ -172,6 +192,8 @@ int litepcie_stream_memory_alloc(struct litepcie_stream_end *end)
 	lockdep_assert_held(&end->control);
 	if (end->memory)
 		return 0;
+	if (litepcie_stream_ring_bytes(&end->settings) > litepcie_stream_bytes())
+		return -EPERM;
 	memory = kvzalloc(struct_size(memory, buffers, end->settings.depth),
 			  GFP_KERNEL_ACCOUNT);
 	if (!memory)

@@ -110,6 +110,7 @@ _litepcie_util()
 	stream:--time | \
 	stream:-t | \
 	stream:--timeout | \
+	stream:--ring | \
 	stream:--seed | \
 	top:--interval-ms | \
 	top:-i | \
@@ -154,7 +155,7 @@ _litepcie_util()
 	bench)
 		options="$options --direction --min --max --depth --offset --time-ms --csv" ;;
 	stream)
-		options="$options --stream --file --length --packets --packet-bytes --time --timeout --seed" ;;
+		options="$options --stream --file --length --packets --packet-bytes --time --timeout --ring --seed" ;;
 	top)
 		options="$options --interval-ms --count" ;;
 	reset)

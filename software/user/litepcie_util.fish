@@ -81,6 +81,7 @@ complete -c litepcie_util -n '__fish_seen_subcommand_from stream' -s n -l packet
 complete -c litepcie_util -n '__fish_seen_subcommand_from stream' -l packet-bytes -x -d 'play: of each packet; loopback: of the longest one (default 64K)'
 complete -c litepcie_util -n '__fish_seen_subcommand_from stream' -s t -l time -x -d 'end after this time'
 complete -c litepcie_util -n '__fish_seen_subcommand_from stream' -l timeout -x -d 'fail if nothing comes for so long (default: loopback and test 5, record never)'
+complete -c litepcie_util -n '__fish_seen_subcommand_from stream' -l ring -x -d 'of the driver'\''s ring, up to 1G: how late this program may be (default 4M)'
 complete -c litepcie_util -n '__fish_seen_subcommand_from stream' -l seed -x -d 'seed of the data and lengths of loopback (default 1)'
 complete -c litepcie_util -n '__fish_seen_subcommand_from top' -s i -l interval-ms -x -d 'length of an interval (default 1000)'
 complete -c litepcie_util -n '__fish_seen_subcommand_from top' -s n -l count -x -d 'intervals (default: until Ctrl-C)'

@@ -18,7 +18,10 @@
 
 #define LEAST_BUFFER (1 << 20)
 
-#define WHERE(name)  offsetof(struct stream_options, name)
+/* Of a buffer of --ring: a packet takes at least one. */
+#define LEAST_RING_BUFFER 65536
+
+#define WHERE(name)	  offsetof(struct stream_options, name)
 
 static const struct option options[] = {
 	{ .name = "stream",
@@ -72,6 +75,13 @@ static const struct option options[] = {
 	  .where = WHERE(timeout),
 	  .min = 1,
 	  .max = 86400 },
+	{ .name = "ring",
+	  .kind = OPTION_SIZE,
+	  .argument = "BYTES",
+	  .help = "of the driver's ring, up to 1G: how late this program may be (default 4M)",
+	  .where = WHERE(ring),
+	  .min = LEAST_RING_BUFFER,
+	  .max = LITEPCIE_STREAM_MAX_RING },
 	{ .name = "seed",
 	  .kind = OPTION_COUNT,
 	  .argument = "N",
@@ -234,6 +244,41 @@ static int act(struct stream_run *run, const struct action *action)
 	return code;
 }
 
+/* The least ring of buffers of a power of two that has --ring, of each direction of the action. */
+static int set_ring(const struct stream_run *run, int flags)
+{
+	struct litepcie_stream_setup setup = { .depth = 2, .buffer_bytes = LEAST_RING_BUFFER };
+	uint64_t bytes = run->options->ring;
+	double rate = 0;
+	int err = 0;
+
+	while ((uint64_t)setup.buffer_bytes * LITEPCIE_STREAM_MAX_DEPTH < bytes)
+		setup.buffer_bytes *= 2;
+	while ((uint64_t)setup.buffer_bytes * setup.depth < bytes)
+		setup.depth *= 2;
+	bytes = (uint64_t)setup.buffer_bytes * setup.depth;
+	for (unsigned int d = 0; !err && d < 2; d++) {
+		struct litepcie_stream_setup s = setup;
+
+		s.direction = d;
+		if (flags == O_RDWR || (flags == O_RDONLY) == (d == LITEPCIE_WRITER))
+			err = litepcie_stream_setup(run->stream, &s);
+	}
+	if (err == -EPERM)
+		return fail(EXIT_FAILED,
+			    "%s: a ring of %" PRIu64
+			    " bytes is more than root allows: echo %" PRIu64
+			    " > /sys/module/litepcie/parameters/stream_bytes",
+			    run->path, bytes, bytes);
+	if (err)
+		return fail(exit_code_of(err), "%s: a ring of %" PRIu64 " bytes: %s", run->path,
+			    bytes, litepcie_strerror(err));
+	if (!run->settings->json && !litepcie_theory_raw(run->link_gen, run->link_lanes, &rate))
+		fprintf(stderr, "ring: %" PRIu64 " bytes, %.1f ms of a full link (Gen%u x%u)\n",
+			bytes, (double)bytes / rate * 1e3, run->link_gen, run->link_lanes);
+	return 0;
+}
+
 static int open_and_act(struct stream_run *run, const struct action *action)
 {
 	struct sigaction handler = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
@@ -251,6 +296,11 @@ static int open_and_act(struct stream_run *run, const struct action *action)
 			    run->path, PROGRAM);
 	if (err)
 		return fail(exit_code_of(err), "%s: %s", run->path, litepcie_strerror(err));
+	code = run->options->ring ? set_ring(run, action->flags) : 0;
+	if (code) {
+		litepcie_stream_close(run->stream);
+		return code;
+	}
 	sigaction(SIGALRM, &repeat, NULL);
 	sigaction(SIGINT, &handler, NULL);
 	sigaction(SIGTERM, &handler, NULL);
@@ -295,6 +345,8 @@ static int stream_command(const struct settings *settings, const void *values, c
 	run.action = action->name;
 	run.path = path;
 	run.width_bits = info.data_width_bits;
+	run.link_gen = info.link_gen;
+	run.link_lanes = info.link_lanes;
 	run.buffer_bytes = o->packet_bytes + 1 > LEAST_BUFFER ? o->packet_bytes + 1 : LEAST_BUFFER;
 	return open_and_act(&run, action);
 }

@@ -9,7 +9,7 @@
 #include "util.h"
 
 struct stream_options {
-	uint64_t stream, length, packets, packet_bytes, seconds, timeout, seed;
+	uint64_t stream, length, packets, packet_bytes, seconds, timeout, seed, ring;
 	const char *file;
 };
 
@@ -19,6 +19,7 @@ struct stream_run {
 	const char *action, *path;
 	struct litepcie_stream *stream;
 	unsigned int width_bits; /* of the card's data path */
+	unsigned int link_gen, link_lanes;
 	uint64_t bytes, packets; /* so far */
 	double begin;		 /* seconds */
 	uint8_t *buffer, *expected;

@@ -67,8 +67,12 @@ int mock_stream_ioctl(unsigned long request, void *argument)
 {
 	struct litepcie_stream_info *info = argument;
 
-	if (request == LITEPCIE_IOC_STREAM_SETUP)
-		return 0;
+	if (request == LITEPCIE_IOC_STREAM_SETUP) {
+		const struct litepcie_stream_setup *setup = argument;
+
+		errno = EPERM;
+		return (unsigned long long)setup->depth * setup->buffer_bytes > 256 << 20 ? -1 : 0;
+	}
 	/* The kernel's part of every file: O_NONBLOCK. */
 	if (request == FIONBIO)
 		return REAL(ioctl)(stream_fd, request, argument);

@@ -47,6 +47,16 @@ def test_record(card, tmp_path, packets):
     assert piped.stdout == data and b"in 50 packets" in piped.stderr
 
 
+def test_ring(card, tmp_path, packets):
+    (tmp_path / "in").write_bytes(framed(packets))
+    out, settings = tmp_path / "out", {"stream_in": tmp_path / "in"}
+    result = run(card, "record", "-f", out, "-n", 50, "--ring", "130M", **settings)
+    assert result.code == 0 and out.read_bytes() == b"".join(packets)
+    assert result.err == "ring: 268435456 bytes, 134.2 ms of a full link (Gen2 x4)\n"
+    result = run(card, "record", "-f", out, "--ring", "1G", **settings)
+    assert result.code == 1 and "echo 1073741824 > /sys/module/litepcie/parameters/stream_bytes\n" in result.err
+
+
 def test_data_lost_in_a_recording(card, tmp_path, packets):
     """What came is in the file."""
     (tmp_path / "in").write_bytes(framed(packets))

@@ -91,7 +91,7 @@ static void set_width(const char *bits)
 	check(width >= 1 && width <= WORDS_MAX, "bits of a beat: 64 to 512");
 }
 
-/* usage: stream source read|map MEBIBYTES BITS */
+/* usage: stream source read|map MEBIBYTES BITS [DEPTH] */
 static void source(void)
 {
 	uint64_t left = strtoull(arguments[1], NULL, 0) << 20, total = left, calls = 0, full = 0;
@@ -104,7 +104,7 @@ static void source(void)
 	double begin = now();
 
 	set_width(arguments[2]);
-	set_up(fd, LITEPCIE_WRITER, 0, 0, LITEPCIE_STREAM_HEADERS);
+	set_up(fd, LITEPCIE_WRITER, arguments[3] ? atoi(arguments[3]) : 0, 0, LITEPCIE_STREAM_HEADERS);
 	info = info_of(fd, LITEPCIE_WRITER);
 	ring = mmap(NULL, info.map_bytes, PROT_READ, MAP_SHARED, fd, info.map_offset);
 	check(ring != MAP_FAILED, "%s", strerror(errno));

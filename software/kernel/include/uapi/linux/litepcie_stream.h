@@ -35,7 +35,7 @@
  *             mapping of the writer's direction is to be written
  *   EINVAL    not MAP_SHARED, not in the ring of a direction, or the file is not
  *             open for this direction
- *   ENODEV, ENOMEM as for read()
+ *   ENODEV, ENOMEM, EPERM as for read()
  * Errors of open():
  *   EBUSY     another open file has one of the directions
  *   EOPNOTSUPP the card has no engine for one of the directions
@@ -54,6 +54,7 @@
  *   ENODATA   the card was reset or suspended
  *   ENODEV    the card is gone, or the driver was unbound
  *   ENOMEM    no memory for the ring, or the kernel cannot map it for the card
+ *   EPERM     the ring has more bytes than the module parameter stream_bytes
  *   ETIMEDOUT the host did not answer a request of the card
  * poll() says EPOLLERR when the next call returns an error, with EPOLLHUP while all
  * calls fail (<linux/litepcie.h>).
@@ -73,7 +74,7 @@
 #define LITEPCIE_STREAM_MAX_DEPTH	1024
 #define LITEPCIE_STREAM_MIN_BUFFER	64		/* bytes */
 #define LITEPCIE_STREAM_MAX_BUFFER	1048576
-#define LITEPCIE_STREAM_MAX_RING	16777216	/* bytes: depth * stride */
+#define LITEPCIE_STREAM_MAX_RING	1073741824	/* bytes: depth * stride */
 
 /* litepcie_stream_header.flags: the packet goes on after these bytes */
 #define LITEPCIE_STREAM_MORE		0x00000001
@@ -90,6 +91,7 @@ struct litepcie_stream_header {
  * litepcie.h:
  *   EBUSY     the direction has begun
  *   EINVAL    the file is not open for this direction, or a value is not allowed
+ *   EPERM     the ring would have more bytes than the module parameter stream_bytes
  */
 struct litepcie_stream_setup {
 	__u32 size;			/* in, out: bytes of this structure */
