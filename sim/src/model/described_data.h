@@ -31,6 +31,7 @@ class DescribedData {
     bool followed() const { return followed_; }
     bool used() const { return used_; }  // the engine was enabled
     uint64_t status_address() const { return status_; }
+    uint64_t ring_slots() const { return uint64_t(1) << log2_; }
     unsigned vector() const { return vector_; }
 
     // A read request, or a write, of these bytes.

@@ -27,7 +27,7 @@ bool is_status_block(const DescribedData &data, const Tlp &tlp) {
 
 bool is_report(const DescribedData &data, const Tlp &tlp) {
     const uint64_t reports = data.status_address() + LITEPCIE_REPORT_OFFSET;
-    return data.followed() && tlp.first_byte() - reports < LITEPCIE_REPORT_BYTES << LITEPCIE_MAX_RING_LOG2 &&
+    return data.followed() && tlp.first_byte() - reports < LITEPCIE_REPORT_BYTES * data.ring_slots() &&
            tlp.length() == 1 && tlp.enabled_bytes() == LITEPCIE_REPORT_BYTES;
 }
 

@@ -179,6 +179,7 @@ TEST_F(OrderCheckerTest, ReportsFollowTheirBuffers) {
     breaks("report of 64 bytes in slot 2", [&] { report(2, 64); });
     write(kData + 0xc00, 64);
     breaks("3 slots of the ring, of which only 2", [&] { status(3, 222); });
+    report(16, 99);  // data of another engine: the ring has 16 slots
     report(2, 64);
     status(3, 222);
 }
