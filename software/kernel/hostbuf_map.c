@@ -6,8 +6,10 @@
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
+#include <linux/cc_platform.h>
 #include <linux/fs.h>
 #include <linux/nospec.h>
+#include <linux/pgtable.h>
 
 #include "compat.h"
 #include "driver.h"
@@ -86,6 +88,9 @@ int litepcie_hostbuf_mmap(struct litepcie_file *lf, struct vm_area_struct *vma)
 	mutex_unlock(&ld->hostbufs_lock);
 	if (ret)
 		return ret;
+	/* Memory that a confidential guest shares with devices is not encrypted. */
+	if (cc_platform_has(CC_ATTR_GUEST_MEM_ENCRYPT))
+		vma->vm_page_prot = pgprot_decrypted(vma->vm_page_prot);
 	vm_flags_set(vma, VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
 	vma->vm_ops = &litepcie_hostbuf_vm_ops;
 	return 0;
