@@ -16,7 +16,7 @@ from litepcie_soc.phy.soft.dllp import COMPLETION, INIT1, INIT2, NONPOSTED, POST
 # Times at 125 MHz.
 AGAIN    = 512   # Cycles between initializations: 4 us. PCIe 2.1 3.3.1 allows 34 us.
 PERIOD   = 4096  # Cycles between updates without a reason: 33 us. PCIe 2.1 2.6.1.2 wants 30 us to 45 us.
-DISTANCE = 48    # Cycles between updates: with two types, each can be sent before the limit of 237 symbols.
+DISTANCE = 48    # Cycles between updates: two types that take turns are each sent within the limit of 237 symbols.
 
 # Initialization -----------------------------------------------------------------------------------
 
@@ -92,7 +92,7 @@ class Advertiser(LiteXModule):
 
     Credits for completions are infinite, as an endpoint must advertise (PCIe 2.1 2.6.1). An update is due when the
     consumer of TLPs has freed credits, and in any case every 33 us. Two updates have a distance, so that credits that
-    are freed in a row share an update.
+    are freed in a row share an update. If both types are due, they take turns.
 
     Parameters
     ----------
@@ -154,8 +154,12 @@ class Advertiser(LiteXModule):
         changed  = [Signal(name=f"changed{credits}") for credits in (POSTED, NONPOSTED)]
         # Changes of the last two cycles: the update that is being sent was composed before.
         late     = [Signal(2, name=f"late{credits}") for credits in (POSTED, NONPOSTED)]
-        self.comb += self.credits.eq(Mux(changed[POSTED], POSTED, NONPOSTED))
+        # A stream of short posted writes makes their update due all the time.
+        turn     = Signal(reset=POSTED)  # The type that goes first.
+        self.comb += self.credits.eq(Mux(changed[POSTED] & changed[NONPOSTED], turn, changed[NONPOSTED]))
         self.sync += [
+            If(self.sent[POSTED], turn.eq(NONPOSTED)),
+            If(self.sent[NONPOSTED], turn.eq(POSTED)),
             period.eq(period + 1),
             self.due.eq(self.up & (distance == 0) & (changed[0] | changed[1]) & (self.sent == 0)),
             If(distance != 0, distance.eq(distance - 1)),

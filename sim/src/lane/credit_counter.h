@@ -21,6 +21,7 @@ class CreditLimits {
         pools_[tlp_class][0].limit = headers;
         pools_[tlp_class][1].limit = data;
     }
+    bool finite(unsigned tlp_class) const { return !pools_[tlp_class][0].infinite || !pools_[tlp_class][1].infinite; }
     bool recorded() const { return recorded_ == (1u << kTlpClasses) - 1; }
     bool allow(const Tlp &tlp) const {
         const auto &pools = pools_[unsigned(tlp.credit_class())];

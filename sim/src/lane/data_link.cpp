@@ -10,9 +10,10 @@ namespace litepcie::lane {
 namespace {
 
 constexpr unsigned kUpdateInterval = 30 * kSymbolsPerMicrosecond;  // PCIe 2.1 2.6.1.2, -0 to +50 %
-constexpr unsigned kInitPause = 2 * kSymbolsPerMicrosecond;        // after three InitFC; they come every 34 us at most
-constexpr unsigned kMostReplays = 3;                               // the next one retrains
-constexpr unsigned kSkip = 4;                                      // symbols that may come before a packet
+constexpr unsigned kLatestUpdate = kUpdateInterval * 3 / 2;
+constexpr unsigned kInitPause = 2 * kSymbolsPerMicrosecond;  // after three InitFC; they come every 34 us at most
+constexpr unsigned kMostReplays = 3;                         // the next one retrains
+constexpr unsigned kSkip = 4;                                // symbols that may come before a packet
 
 // Limits for one lane, in symbols (PCIe 2.1 tables 3-4 and 3-5). The timer may take up to twice as long. UpdateFCs have
 // the guideline of ACKs (2.6.1.2); here it is the shortest time between two of a type.
@@ -36,6 +37,7 @@ void DataLink::reset() {
     limits_ = {};
     grants_.reset();
     updates_ = {};
+    heard_ = {};
     asked_ = Sleep::None;
     init_turn_ = init_timer_ = expected_ = ack_timer_ = replay_timer_ = replays_ = 0;
     confirmed_ = nak_scheduled_ = nak_due_ = ack_wanted_ = ack_now_ = wants_retrain_ = false;
@@ -56,6 +58,7 @@ void DataLink::advance(bool link_up, bool active) {
     if (!active) {
         wants_retrain_ = false;
         asked_ = Sleep::None;  // In Recovery, the card begins anew too.
+        heard_ = {};           // An UpdateFC may have been cut.
         return;
     }
     init_timer_ += init_timer_ > 0;
@@ -64,6 +67,8 @@ void DataLink::advance(bool link_up, bool active) {
         update.since++;
         update.waits += update.wanted;
     }
+    for (unsigned i = 0; i < kTlpClasses && up(); i++)
+        counts_.late_updates += limits_.finite(i) && ++heard_[i] == kLatestUpdate;
     if (!retry_.empty() && !retry_.replaying() && ++replay_timer_ > replay_limit_) {
         counts_.timeouts++;
         replay();
@@ -132,8 +137,10 @@ void DataLink::receive_dllp(const Dllp &dllp) {
         if (init && state_ == State::Init1)
             limits_.record(dllp.tlp_class(), dllp.headers(), dllp.data());
         confirmed_ |= state_ >= State::Init2 && dllp.kind() != Dllp::Init1;
-        if (!init && state_ >= State::Init2)
+        if (!init && state_ >= State::Init2) {
             limits_.update(dllp.tlp_class(), dllp.headers(), dllp.data());
+            heard_[dllp.tlp_class()] = 0;
+        }
         update_seen_ |= !init;
         counts_.updates_received += !init;
     } else if (up() && (dllp.is_power(Dllp::EnterL1) || dllp.is_power(Dllp::EnterL23))) {

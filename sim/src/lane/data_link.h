@@ -28,6 +28,7 @@ struct DataLinkCounts {
     uint64_t acks = 0, naks_sent = 0, naks_received = 0, replays = 0, timeouts = 0, updates = 0;
     uint64_t acks_received = 0, updates_received = 0;
     uint64_t bad_tlps = 0, bad_dllps = 0, nullified = 0, duplicates = 0;
+    uint64_t late_updates = 0;                    // of the card: 45 us without one, for a type that has a limit
     uint64_t sleep_requests = 0, sleep_acks = 0;  // PM_Enter_L1 and PM_Enter_L23, PM_Request_Ack
     uint64_t protocol_errors = 0;                 // wrong numbers in ACK or NAK, TLPs without credits
 };
@@ -101,6 +102,7 @@ class DataLink {
         unsigned waits = 0;   // symbols since then
     };
     std::array<Update, kTlpClasses> updates_;
+    std::array<unsigned, kTlpClasses> heard_{};  // symbols of L0 since the card's last UpdateFC
 
     // Receive.
     unsigned expected_ = 0;  // NEXT_RCV_SEQ

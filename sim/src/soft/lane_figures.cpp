@@ -53,6 +53,7 @@ void LaneMachine::write_figures(const std::string &path, const std::string &viol
           {"updates", counts.updates},
           {"acks_received", counts.acks_received},
           {"updates_received", counts.updates_received},
+          {"late_updates", counts.late_updates},
           {"timeouts", counts.timeouts},
           {"bad_tlps", counts.bad_tlps},
           {"bad_dllps", counts.bad_dllps},

@@ -106,13 +106,16 @@ bool run(uint64_t seed, const Plan &plan, Totals &totals) {
     }
     const bool passed = cycle < most && same(down, endpoint.received) && same(up, got);
     const DataLinkCounts &counts = port.data_link().counts();
-    if (!passed || (!plan.errors_every && !plan.recoveries && (counts.bad_tlps || counts.bad_dllps)) ||
-        counts.protocol_errors || endpoint.events[6]) {
+    const bool clean = !plan.errors_every && !plan.recoveries;
+    if (!passed || (clean && (counts.bad_tlps || counts.bad_dllps || counts.late_updates)) || counts.protocol_errors ||
+        endpoint.events[6]) {
         printf("seed %" PRIu64 ": cycle %" PRIu64
                ", endpoint in state %u, port in %s, %zu of %zu TLPs down, %zu of %zu "
-               "up, bad TLPs %" PRIu64 ", bad DLLPs %" PRIu64 ", protocol errors %" PRIu64 " and %" PRIu64 "\n",
+               "up, bad TLPs %" PRIu64 ", bad DLLPs %" PRIu64 ", late updates %" PRIu64 ", protocol errors %" PRIu64
+               " and %" PRIu64 "\n",
                seed, cycle, endpoint.state(), info(port.training().state()).name, endpoint.received.size(), down.size(),
-               got.size(), up.size(), counts.bad_tlps, counts.bad_dllps, counts.protocol_errors, endpoint.events[6]);
+               got.size(), up.size(), counts.bad_tlps, counts.bad_dllps, counts.late_updates, counts.protocol_errors,
+               endpoint.events[6]);
         return false;
     }
     totals.cycles += cycle;

@@ -2,7 +2,8 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 //
 // Payload per second of the stack of the endpoint against the root port of sim/src/lane, with every dword compared.
-// Arguments: TLPS PAYLOAD UP DOWN ERRORS_EVERY. UP: memory writes of the card; DOWN: completions to it.
+// Arguments: TLPS PAYLOAD UP DOWN ERRORS_EVERY. UP: memory writes of the card; DOWN: 1: completions to it, 2: memory
+// writes.
 #include "endpoint.h"
 
 #include <cinttypes>
@@ -19,7 +20,7 @@ constexpr unsigned kDelay = 63;  // cycles: 1 us there and back
 
 // Numbered TLPs of one direction, and what of them has arrived.
 struct Stream {
-    bool up;
+    bool writes;
     unsigned payload;
     uint64_t most, sent = 0, arrived = 0, wrong = 0, first = 0, last = 0;
 
@@ -27,7 +28,7 @@ struct Stream {
         std::vector<uint8_t> data(payload);
         for (unsigned i = 0; i < payload; i++)
             data[i] = uint8_t((number * 0x9e3779b97f4a7c15 + i * 0x85ebca6b) >> 24);
-        if (up)
+        if (writes)
             return Tlp::memory_write(0x0100, 0x10000000 + number * payload % 0x10000000, data.data(), payload);
         return Tlp::completion_data(0, 0x0100, uint8_t(number), payload, 0, data.data(), payload / 4);
     }
@@ -46,7 +47,7 @@ int rates(int argc, char **argv) {
         return 2;
     const auto number = [&](int i) { return unsigned(atoi(argv[i])); };
     const unsigned payload = number(2);
-    Stream up{true, payload, number(3) ? number(1) : 0}, down{false, payload, number(4) ? number(1) : 0};
+    Stream up{true, payload, number(3) ? number(1) : 0}, down{number(4) == 2, payload, number(4) ? number(1) : 0};
     LaneOptions wires;
     wires.delay = kDelay;
     wires.down_errors_every = wires.up_errors_every = number(5);
@@ -73,9 +74,9 @@ int rates(int argc, char **argv) {
             data_link.send(down.make(down.sent++));
     }
     const bool passed = up.arrived == up.most && down.arrived == down.most && !up.wrong && !down.wrong;
-    printf("passed %d up %.0f down %.0f injected %" PRIu64 " replays %" PRIu64 " timeouts %" PRIu64 " cycles %" PRIu64
-           "\n",
+    printf("passed %d up %.0f down %.0f injected %" PRIu64 " replays %" PRIu64 " timeouts %" PRIu64 " late %" PRIu64
+           " cycles %" PRIu64 "\n",
            passed, up.rate(), down.rate(), lane.injected(), endpoint.events[4] + data_link.counts().replays,
-           endpoint.events[5] + data_link.counts().timeouts, cycle);
+           endpoint.events[5] + data_link.counts().timeouts, data_link.counts().late_updates, cycle);
     return !passed;
 }

@@ -116,6 +116,19 @@ def test_credits_in_a_row_share_an_update():
     assert all(after[0] - before[0] <= 237/2 for before, after in zip(sent, sent[1:]))
 
 
+def test_posted_writes_without_a_pause_leave_updates_to_nonposted_requests():
+    def consumer(dut):
+        yield from wait(400)
+        yield dut.free_ph.eq(1)
+        yield from wait(200)
+        yield from pulse(dut.free_nph)
+    sent = [update for update in advertise(consumer, 900) if update[0] > 600]
+    late = next(update for update in sent if update[1] == NONPOSTED)
+    # At most one update of posted requests goes before.
+    assert late[0] < 600 + 2*60 and late[2:] == (9, 8)
+    assert len(sent) - sent.index(late) > 2 and {credits for _, credits, _, _ in sent if credits} == {NONPOSTED}
+
+
 def test_counts_wrap():
     def consumer(dut):
         yield dut.free_ph.eq(1)

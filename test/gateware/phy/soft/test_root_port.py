@@ -140,6 +140,11 @@ def test_rates_one_way(bench, payload):
         assert counts["replays"] == counts["timeouts"] == 0
 
 
+@pytest.mark.parametrize("payload", [4, 64, 128])
+def test_no_update_of_credits_is_late_while_posted_writes_stream(bench, payload):
+    assert bench("rates", 6000, payload, 0, 2, 0)["late"] == 0
+
+
 # The first one goes three times through all sequence numbers.
 @pytest.mark.parametrize("payload, tlps", [(64, 13_000), (128, 1500), (256, 1500)])
 def test_rates_both_ways(bench, payload, tlps):
