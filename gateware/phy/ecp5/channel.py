@@ -49,12 +49,14 @@ class ECP5Channel(LiteXModule):
     rx_data        : 16, **out**, pcie_rx; two symbols.
     rx_k           : 2, **out**, pcie_rx; control symbols.
     rx_error       : 2, **out**, pcie_rx; symbols with a wrong code or a wrong running disparity.
+    rx_status      : 6, **out**, pcie_rx; what the block reports with each symbol, three bits for each.
     rx_valid       : 1, **out**, pcie_rx; there are two symbols in this cycle.
     rx_ready       : 1, **out**, pcie; received symbols are good. ``pcie_rx`` is in reset until then.
     rx_overflow    : 1, **out**, pcie; a pulse: the compensation of the block lost or repeated symbols.
     rx_idle        : 1, **out**, pcie; the lane is in electrical idle.
     ready          : 1, **out**, pcie; the transmitter works. ``pcie`` is in reset until then.
     polarity       : 1, **in**, pcie; invert the received lane.
+    strict         : 1, **in**, pcie; see ``CodedReceiver``.
     align          : 1, **in**, pcie; the link found no ordered set yet. After 2 ms of it, the receiver is reset.
     detect         : 1, **in**, pcie; a pulse starts receiver detection.
     detect_done    : 1, **out**, pcie; the result of receiver detection is valid.
@@ -76,12 +78,14 @@ class ECP5Channel(LiteXModule):
         self.rx_data        = Signal(16)
         self.rx_k           = Signal(2)
         self.rx_error       = Signal(2)
+        self.rx_status      = Signal(6)
         self.rx_valid       = Signal()
         self.rx_ready       = Signal()
         self.rx_overflow    = Signal()
         self.rx_idle        = Signal()
         self.ready          = Signal()
         self.polarity       = Signal()
+        self.strict         = Signal()
         self.align          = Signal()
         self.detect         = Signal()
         self.detect_done    = Signal()
@@ -172,6 +176,8 @@ class ECP5Channel(LiteXModule):
             self.rx_data.eq(receiver.data),
             self.rx_k.eq(receiver.k),
             self.rx_error.eq(receiver.error),
+            self.rx_status.eq(receiver.status),
+            receiver.strict.eq(self.strict),
             self.rx_valid.eq(receiver.valid),
         ]
         if self.raw:

@@ -7,10 +7,12 @@
 """Symbols to and from the bus of a SerDes channel that codes and aligns them itself."""
 
 from migen import *
+from migen.genlib.cdc import MultiReg
 
 from litex.gen import *
 
 from litepcie_soc.phy.ecp5.gear import ReceiveGear, TransmitGear
+from litepcie_soc.phy.soft.symbols import UNDECODABLE
 
 # Bus ----------------------------------------------------------------------------------------------
 
@@ -22,7 +24,7 @@ FORCE        = 9            # Transmitter: the running disparity becomes that of
 IDLE         = 11           # Transmitter: electrical idle.
 STATUS       = slice(9, 12) # Receiver.
 DECODE_ERROR, DISPARITY_ERROR = 4, 7
-UNDECODABLE  = 0xee         # Together with K: what the decoder makes of a code word that does not exist.
+STUCK        = 64           # Cycles in a row with an error in a half, after which its status has no meaning.
 
 
 class CodedTransmitter(LiteXModule):
@@ -72,28 +74,36 @@ class CodedTransmitter(LiteXModule):
 class CodedReceiver(LiteXModule):
     """Registers the bus of the block, then makes symbols and errors of it.
 
+    The status that comes with a symbol was seen with constant bits on a board. So the link trains without it, and a
+    status that tells an error in 64 cycles in a row counts no longer, until it tells none.
+
     Parameters
     ----------
     geared : the block gives two symbols per cycle. False: it gives one.
 
     Attributes
     ----------
-    bus   : 24, **in**, pcie_rx; of the block.
-    data  : 16, **out**, pcie_rx; two symbols, the lower half is first in time.
-    k     : 2, **out**, pcie_rx; control symbols.
-    error : 2, **out**, pcie_rx; symbols with a wrong code or a wrong running disparity.
-    valid : 1, **out**, pcie_rx; there are two symbols in this cycle.
+    bus    : 24, **in**, pcie_rx; of the block.
+    strict : 1, **in**, asynchronous; a status that tells an error counts. 0: only a code that does not exist does.
+    data   : 16, **out**, pcie_rx; two symbols, the lower half is first in time.
+    k      : 2, **out**, pcie_rx; control symbols.
+    error  : 2, **out**, pcie_rx; symbols with a wrong code, or if ``strict`` with a wrong running disparity.
+    status : 6, **out**, pcie_rx; status of both symbols.
+    valid  : 1, **out**, pcie_rx; there are two symbols in this cycle.
     """
     def __init__(self, geared):
-        self.bus   = Signal(BUS)
-        self.data  = Signal(16)
-        self.k     = Signal(2)
-        self.error = Signal(2)
-        self.valid = Signal()
+        self.bus    = Signal(BUS)
+        self.strict = Signal()
+        self.data   = Signal(16)
+        self.k      = Signal(2)
+        self.error  = Signal(2)
+        self.status = Signal(6)
+        self.valid  = Signal()
 
         # # #
 
-        bus = Signal(BUS)
+        bus, strict    = Signal(BUS), Signal()
+        self.specials += MultiReg(self.strict, strict, "pcie_rx")
         if geared:
             self.comb         += self.valid.eq(1)
             self.sync.pcie_rx += bus.eq(self.bus)
@@ -105,9 +115,13 @@ class CodedReceiver(LiteXModule):
             symbol = bus[half*HALF:(half + 1)*HALF]
             data   = symbol[DATA:DATA + 8]
             status = symbol[STATUS]
+            told   = Signal()
+            in_row = Signal(max=STUCK + 1)
+            self.comb += told.eq((status == DECODE_ERROR) | (status == DISPARITY_ERROR))
             self.sync.pcie_rx += [
+                If(~told, in_row.eq(0)).Elif(in_row != STUCK, in_row.eq(in_row + 1)),
+                self.status[3*half:3*half + 3].eq(status),
                 self.data[8*half:8*half + 8].eq(data),
                 self.k[half].eq(symbol[K]),
-                self.error[half].eq((status == DECODE_ERROR) | (status == DISPARITY_ERROR)
-                    | symbol[K] & (data == UNDECODABLE)),
+                self.error[half].eq(symbol[K] & (data == UNDECODABLE) | told & strict & (in_row != STUCK)),
             ]

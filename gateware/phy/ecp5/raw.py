@@ -18,7 +18,7 @@ from litex.gen import *
 from litex.soc.cores.code_8b10b import SingleEncoder
 
 from litepcie_soc.phy.ecp5.code import codes, encode
-from litepcie_soc.phy.ecp5.coded import BUS, HALF
+from litepcie_soc.phy.ecp5.coded import BUS, DECODE_ERROR, DISPARITY_ERROR, HALF
 from litepcie_soc.phy.soft.symbols import COM
 
 WORD   = 10
@@ -153,7 +153,9 @@ class RawReceiver(LiteXModule):
     invert : 1, **in**, asynchronous; invert the lane.
     data   : 16, **out**, pcie_rx; two symbols, the lower half is first in time.
     k      : 2, **out**, pcie_rx; control symbols.
+    strict : 1, **in**; without effect.
     error  : 2, **out**, pcie_rx; symbols with a code that does not exist, or with a wrong running disparity.
+    status : 6, **out**, pcie_rx; for each symbol the status that the block would report of the same error.
     valid  : 1, **out**, pcie_rx; 1.
     """
     def __init__(self):
@@ -161,7 +163,9 @@ class RawReceiver(LiteXModule):
         self.invert = Signal()
         self.data   = Signal(16)
         self.k      = Signal(2)
+        self.strict = Signal()
         self.error  = Signal(2)
+        self.status = Signal(6)
         self.valid  = Constant(1)
 
         # # #
@@ -192,6 +196,8 @@ class RawReceiver(LiteXModule):
             self.sync.pcie_rx += [
                 self.data[8*half:8*half + 8].eq(row[:8]),
                 self.k[half].eq(row[8]),
+                self.status[3*half:3*half + 3].eq(Mux(wrong[half], Mux(row[9] & row[10], DECODE_ERROR, DISPARITY_ERROR),
+                    0)),
             ]
         self.comb += aligner.search.eq(faults == FAULTS)
         self.sync.pcie_rx += [

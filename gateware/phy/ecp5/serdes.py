@@ -60,7 +60,8 @@ class SlowElasticBuffer(LiteXModule):
     def __init__(self, valid):
         self.buffer  = buffer = CEInserter(["pcie_rx"])(ElasticBuffer())
         self.removed = Signal()
-        for name in ("sink_data", "sink_k", "sink_error", "enable", "data", "k", "error", "valid", "overflow", "added"):
+        for name in ("sink_data", "sink_k", "sink_error", "sink_status", "enable", "data", "k", "error", "status",
+            "valid", "overflow", "added"):
             setattr(self, name, getattr(buffer, name))
 
         # # #
@@ -83,6 +84,7 @@ def join(channel, elastic, interface):
         *[getattr(channel, name).eq(getattr(interface, name)) for name in inputs],
         *[getattr(interface, name).eq(getattr(channel, name)) for name in outputs],
         channel.align.eq(interface.rx_align),
+        channel.strict.eq(interface.rx_strict),
         *(received(channel, interface) if elastic is None else through(channel, elastic, interface)),
     ]
 
@@ -104,6 +106,7 @@ def through(channel, elastic, interface):
         elastic.sink_data.eq(channel.rx_data),
         elastic.sink_k.eq(channel.rx_k),
         elastic.sink_error.eq(channel.rx_error),
+        elastic.sink_status.eq(channel.rx_status),
         elastic.enable.eq(channel.rx_ready),
         interface.rx_data.eq(elastic.data),
         interface.rx_k.eq(elastic.k),

@@ -42,8 +42,9 @@ class ElasticBuffer(LiteXModule):
     Attributes
     ----------
     sink_data, sink_k, sink_error : 16, 2, 2, **in**, pcie_rx; a pair in every cycle.
+    sink_status                   : 6, **in**, pcie_rx; goes with the pair.
     enable                        : 1, **in**, pcie; 0: the buffer gives nothing, and begins again afterwards.
-    data, k, error                : 16, 2, 2, **out**, pcie; a pair.
+    data, k, error, status        : 16, 2, 2, 6, **out**, pcie; a pair.
     valid                         : 1, **out**, pcie; the pair is valid.
     overflow                      : 1, **out**, pcie; a pulse: pairs were lost or repeated.
     added, removed                : 1, **out**, pcie and pcie_rx; a pulse for each repeated or dropped pair of SKP.
@@ -54,10 +55,12 @@ class ElasticBuffer(LiteXModule):
         self.sink_data  = Signal(16)
         self.sink_k     = Signal(2)
         self.sink_error = Signal(2)
+        self.sink_status = Signal(6)
         self.enable     = Signal()
         self.data       = Signal(16)
         self.k          = Signal(2)
         self.error      = Signal(2)
+        self.status     = Signal(6)
         self.valid      = Signal()
         self.overflow   = Signal()
         self.added      = Signal()
@@ -66,7 +69,7 @@ class ElasticBuffer(LiteXModule):
         # # #
 
         # Not an attribute: LiteX would put a memory that it finds in a module onto the bus of the registers.
-        memory      = Memory(21, DEPTH)
+        memory      = Memory(27, DEPTH)
         self.write  = memory.get_port(write_capable=True, clock_domain="pcie_rx")
         self.read   = memory.get_port(async_read=True, clock_domain="pcie")
         self.specials += memory, self.write, self.read
@@ -77,13 +80,13 @@ class ElasticBuffer(LiteXModule):
 
     def add_writing_side(self):
         """Stores every pair, but the pair SKP SKP of a set while the buffer is too full."""
-        pair, skips       = Signal(20), Signal()
+        pair, skips       = Signal(26), Signal()
         too_full, pointer = Signal(), Signal(4)
         self.specials     += MultiReg(self.too_full, too_full, "pcie_rx")
         symbols            = [(self.sink_data[8*n:8*n + 8] == SKP) & self.sink_k[n] & ~self.sink_error[n]
             for n in range(2)]
         self.sync.pcie_rx += [
-            pair.eq(Cat(self.sink_data, self.sink_k, self.sink_error)),
+            pair.eq(Cat(self.sink_data, self.sink_k, self.sink_error, self.sink_status)),
             skips.eq(symbols[0] & symbols[1]),
             # Once for each set: two pairs that follow each other are not both dropped.
             self.removed.eq(skips & too_full & ~self.removed),
@@ -106,7 +109,7 @@ class ElasticBuffer(LiteXModule):
         self.specials += MultiReg(self.written, code, "pcie")
         self.comb     += [
             self.read.adr.eq(pointer),
-            skips.eq(self.read.dat_r[20]),
+            skips.eq(self.read.dat_r[26]),
             level.eq(written - pointer),
             repeat.eq(skips & ~repeated & (level <= LOW)),
         ]
@@ -116,7 +119,7 @@ class ElasticBuffer(LiteXModule):
             self.overflow.eq(0),
             self.added.eq(0),
             self.valid.eq(0),
-            Cat(self.data, self.k, self.error).eq(self.read.dat_r[:20]),
+            Cat(self.data, self.k, self.error, self.status).eq(self.read.dat_r[:26]),
             self.too_full.eq((level >= HIGH) & (alive == STEADY)),
             If(~self.enable,
                 alive.eq(0),

@@ -10,7 +10,7 @@
 """
 
 MAGIC   = 0x4c414e45  # "LANE"
-VERSION = 3
+VERSION = 4
 
 # Places on the registers' bus of the SoC. From its end, because LiteX gives pages from the begin.
 REGISTERS_PAGE, SNAPSHOT_PAGE = 30, 31
@@ -45,6 +45,10 @@ COUNTERS = {
     "duplicates":       (1, "received TLPs that had come before"),
     "tlps_received":    (1, "good TLPs received"),
     "tlps_sent":        (1, "TLPs sent, replays included"),
+    "undecodable":      (2, "received symbols with a code that does not exist, in every state"),
+    **{f"status_{n}":   (2, f"received symbols with status {n} of the SerDes ({what}), in every state")
+        for n, what in enumerate(("SKP added", "SKP removed", "receiver detected", "wrong code", "overflow",
+            "underflow", "wrong disparity"), 1)},
 }
 
 # Words of the state: fields (name, lowest bit, bits, meaning).

@@ -20,6 +20,7 @@ from litepcie_soc.phy.crossing import in_pcie
 from litepcie_soc.phy.soft.lane_layout import LINK_WINDOW, MAGIC, REGISTERS_PAGE, SNAPSHOT_PAGE, STATE, VERSION, WORDS
 from litepcie_soc.phy.soft.lane_sample import LaneSampler
 from litepcie_soc.phy.soft.ltssm_states import STATE_BITS, State
+from litepcie_soc.phy.soft.symbols import UNDECODABLE
 
 # Link Clock ---------------------------------------------------------------------------------------
 
@@ -51,6 +52,22 @@ class ClockCount(LiteXModule):
                 If(begun, self.cycles.eq(count)),
             ),
         ]
+
+# Symbols ------------------------------------------------------------------------------------------
+
+
+def symbol_events(valid, data, k, status):
+    """Returns {name: events} of a pair of symbols, for those of COUNTERS that count in every state.
+
+    valid, data, k : 1, 16, 2; the pair.
+    status         : 6; what the SerDes reports with both symbols.
+    """
+    def count(condition):
+        return Mux(valid, condition(0) + condition(1), 0)
+    return {
+        "undecodable": count(lambda half: k[half] & (data[8*half:8*half + 8] == UNDECODABLE)),
+        **{f"status_{n}": count(lambda half, n=n: status[3*half:3*half + 3] == n) for n in range(1, 8)},
+    }
 
 # Registers ----------------------------------------------------------------------------------------
 
@@ -117,7 +134,7 @@ class LaneState(LaneRegisters):
         self.comb   += [write.adr.eq(sampler.address), write.dat_w.eq(sampler.data), write.we.eq(sampler.write)]
         self.add_requests(sampler)
         self.link_clock = ClockCount()
-        self.add_events(endpoint, elastic)
+        self.add_events(endpoint, serdes, channel, elastic)
         self.add_state(endpoint, serdes, channel)
         if channel is not None:
             self.add_locks(channel)
@@ -135,7 +152,7 @@ class LaneState(LaneRegisters):
             self.comb     += getattr(busy, name).eq(seen != asked)
             self.sync     += If(getattr(control, name) & (seen == asked), asked.eq(~asked))
 
-    def add_events(self, endpoint, elastic):
+    def add_events(self, endpoint, serdes, channel, elastic):
         """Registers the events, so that the paths of the endpoint do not grow."""
         link, layer = endpoint.stack.link, endpoint.stack.data_link
         before      = Signal(STATE_BITS)
@@ -164,6 +181,8 @@ class LaneState(LaneRegisters):
             "tlps_received":   layer.receiver.accepted,
             "tlps_sent":       tlps.valid & tlps.ready & tlps.last,
         }
+        status = elastic.status if elastic is not None else channel.rx_status if channel is not None else Signal(6)
+        events |= symbol_events(serdes.rx_valid, serdes.rx_data, serdes.rx_k, status)
         if elastic is not None:
             # No reset changes this bit, so that a reset is no event.
             toggle, seen, last = Signal(reset_less=True), Signal(), Signal(reset_less=True)

@@ -94,6 +94,7 @@ class Link(LiteXModule):
             serdes.detect.eq(ltssm.detect),
             serdes.polarity.eq(ltssm.polarity),
             serdes.rx_align.eq(ltssm.rx_align),
+            serdes.rx_strict.eq(self.link_up),
             [getattr(ltssm, name).eq(getattr(sets_in, name))
                 for name in ("ts", "ts2", "inverted", "in_a_row", "idle", "skp", "eios")],
             ltssm.received.eq(sets_in.fields),

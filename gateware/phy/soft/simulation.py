@@ -32,7 +32,8 @@ class SimSerDes(LiteXModule):
     ----------
     interface : `SerDesInterface`.
     """
-    OUTPUTS = ("tx_data", "tx_k", "tx_idle", "tx_negative", "rx_align", "polarity", "detect")  # Of the card.
+    # Of the card.
+    OUTPUTS = ("tx_data", "tx_k", "tx_idle", "tx_negative", "rx_align", "rx_strict", "polarity", "detect")
 
     def __init__(self, platform):
         self.interface = interface = SerDesInterface()

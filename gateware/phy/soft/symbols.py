@@ -22,6 +22,9 @@ FTS = 0x3c  # K28.1, fast training sequence.
 IDL = 0x7c  # K28.3, begin of electrical idle.
 EIE = 0xfc  # K28.7, end of electrical idle.
 
+# Together with K = 1: what a decoder makes of a code that does not exist.
+UNDECODABLE = 0xee
+
 # Data symbols that identify training sets.
 TS1 = 0x4a  # D10.2
 TS2 = 0x45  # D5.2
@@ -31,7 +34,7 @@ TS2 = 0x45  # D5.2
 SERDES_LAYOUT = [
     ("tx_data",        16), ("tx_k",     2), ("tx_idle",  2), ("tx_negative", 1),
     ("rx_data",        16), ("rx_k",     2), ("rx_error", 2),
-    ("rx_valid",        1), ("rx_idle",  1), ("rx_overflow", 1), ("rx_align", 1),
+    ("rx_valid",        1), ("rx_idle",  1), ("rx_overflow", 1), ("rx_align", 1), ("rx_strict", 1),
     ("ready",           1), ("polarity", 1),
     ("detect",          1), ("detect_done", 1), ("detect_present", 1),
 ]
@@ -53,6 +56,7 @@ class SerDesInterface(Record):
     rx_idle        : 1, **out**, pcie; the lane is in electrical idle, or there is no signal.
     rx_overflow    : 1, **out**, pcie; a pulse: the elastic buffer lost or repeated symbols.
     rx_align       : 1, **in**, pcie; no ordered set was recognized yet. The SerDes searches the comma.
+    rx_strict      : 1, **in**, pcie; the link is up. Before, only a code that does not exist is an error.
     ready          : 1, **out**, pcie; the transmitter works, resets are over.
     polarity       : 1, **in**, pcie; invert the received lane.
     detect         : 1, **in**, pcie; a pulse starts receiver detection.

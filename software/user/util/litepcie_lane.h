@@ -14,7 +14,7 @@
 #define LITEPCIE_LANE_MAGIC			0xf000	/* reads as MAGIC_VALUE */
 #define LITEPCIE_LANE_MAGIC_VALUE		0x4c414e45
 #define LITEPCIE_LANE_VERSION			0xf004	/* of this map */
-#define LITEPCIE_LANE_VERSION_VALUE		3
+#define LITEPCIE_LANE_VERSION_VALUE		4
 #define LITEPCIE_LANE_CONTROL			0xf008	/* requests */
 #define LITEPCIE_LANE_CONTROL_SAMPLE		0x00000001	/* copies all into the snapshot */
 /* clears the counters, and forgets the fewest credits */
@@ -70,7 +70,15 @@
 	X(malformed_tlps, "received TLPs whose length contradicts their header") \
 	X(duplicates, "received TLPs that had come before") \
 	X(tlps_received, "good TLPs received") \
-	X(tlps_sent, "TLPs sent, replays included")
+	X(tlps_sent, "TLPs sent, replays included") \
+	X(undecodable, "received symbols with a code that does not exist, in every state") \
+	X(status_1, "received symbols with status 1 of the SerDes (SKP added), in every state") \
+	X(status_2, "received symbols with status 2 of the SerDes (SKP removed), in every state") \
+	X(status_3, "received symbols with status 3 of the SerDes (receiver detected), in every state") \
+	X(status_4, "received symbols with status 4 of the SerDes (wrong code), in every state") \
+	X(status_5, "received symbols with status 5 of the SerDes (overflow), in every state") \
+	X(status_6, "received symbols with status 6 of the SerDes (underflow), in every state") \
+	X(status_7, "received symbols with status 7 of the SerDes (wrong disparity), in every state")
 /* words of the state, and their fields */
 #define LITEPCIE_LANE_WORD_STATUS		32
 #define LITEPCIE_LANE_STATUS_LTSSM		0x0000001f	/* state of the LTSSM */

@@ -8,7 +8,7 @@
 // +INVERT, +START_NS= of its signal, +ERROR_AT_NS= for one wrong bit. +REFCLK_PS= period, +REFCLK_STOP_NS=,
 // +REFCLK_START_NS= again, +GAP_NS= of 1 us of idle, +SKP for a SKP ordered set each time the counter begins again,
 // +COMPLIANCE sends the compliance pattern after an odd number of COM, so that the disparity is wrong for it.
-// +PERST_NS= when the slot asserts its reset again, +POLARITY, +ALIGN, +DETECT_NS=, +END_NS=.
+// +PERST_NS= when the slot asserts its reset again, +POLARITY, +ALIGN, +TRAINING (the link is not up), +DETECT_NS=, +END_NS=.
 
 `timescale 1ps/1fs
 
@@ -16,7 +16,7 @@ module bench;
     integer refclk_ps = 10000, ppm = 0, shift_ps = 0, start_ns = 0, end_ns = 100000, error_ns = 0, stop_ns = 0;
     integer again_ns = 0;
     integer perst_ns = 0, detect_ns = 0, gap_ns = 0;
-    reg     sys_clk = 0, refclk = 0, perst_n = 0, polarity = 0, align = 0, detect = 0, invert = 0, loopback = 0;
+    reg     sys_clk = 0, refclk = 0, perst_n = 0, polarity = 0, strict = 0, align = 0, detect = 0, invert = 0, loopback = 0;
     reg     skp = 0;
     always #5000 sys_clk = !sys_clk;
     always
@@ -40,7 +40,7 @@ module bench;
         .pcie_rx_rst(pcie_rx_rst), .tx_data(tx_data), .tx_k(tx_k), .tx_idle(tx_idle), .tx_negative(tx_negative),
         .rx_data(rx_data), .rx_k(rx_k), .rx_error(rx_error), .rx_ready(rx_ready), .rx_valid(rx_valid),
         .rx_overflow(rx_overflow), .rx_idle(rx_idle), .ready(ready), .polarity(polarity),
-        .align(align), .detect(detect), .detect_done(detect_done), .detect_present(detect_present),
+        .strict(strict), .align(align), .detect(detect), .detect_done(detect_done), .detect_present(detect_present),
         .refclk_ok(refclk_ok), .refclk_cycles(refclk_cycles), .missing(missing));
 
     // Transmitter: COM in the lower half, then a counter.
@@ -179,6 +179,8 @@ module bench;
     always @(posedge rx_ready) rx_ready_ns = $realtime/1000;
     always @(posedge detect_done) detected_ns = $realtime/1000;
 
+    reg training = 0;
+    always @(posedge sys_clk) strict <= rx_ready === 1 && $realtime > 1000.0*(rx_ready_ns + 1000) && !training;
     initial begin
         if ($value$plusargs("REFCLK_PS=%d", refclk_ps)) ;
         if ($value$plusargs("REFCLK_STOP_NS=%d", stop_ns)) ;
@@ -194,6 +196,7 @@ module bench;
         invert   = $test$plusargs("INVERT");
         polarity = $test$plusargs("POLARITY");
         align    = $test$plusargs("ALIGN");
+        training = $test$plusargs("TRAINING");
         skp      = $test$plusargs("SKP");
         loopback = $test$plusargs("LOOPBACK");
         compliance = $test$plusargs("COMPLIANCE");

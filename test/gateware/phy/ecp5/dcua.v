@@ -6,9 +6,10 @@
 // of the module: yosys' library gives ports and parameters (simulator.py).
 //
 // The line is serial, so any bit alignment and any clock offset is possible. Analogue properties are not modelled.
-// Options come from the command line: +PLL_LOCK_NS=, +CDR_LOCK_NS=, +PRESENT=, +NO_DONE, +DEAD_TX, +DEAD_RX.
+// Options come from the command line: +PLL_LOCK_NS=, +CDR_LOCK_NS=, +PRESENT=, +NO_DONE, +DEAD_TX, +DEAD_RX. What
+// boards have shown, each alone: +STATUS= with every received symbol.
 
-    integer pll_lock_ns = 5000, cdr_lock_ns = 2000, present = 1;
+    integer pll_lock_ns = 5000, cdr_lock_ns = 2000, present = 1, status = -1;
     reg     no_done = 0, dead_tx = 0, dead_rx = 0;
     reg [10:0] encode [0:1023];   // {disparity, K, data} -> {disparity, code, bit a lowest}.
     reg [10:0] decode [0:2047];   // {disparity, code} -> {disparity error, undecodable, K, data}.
@@ -21,6 +22,7 @@
         if ($value$plusargs("PLL_LOCK_NS=%d", pll_lock_ns)) ;
         if ($value$plusargs("CDR_LOCK_NS=%d", cdr_lock_ns)) ;
         if ($value$plusargs("PRESENT=%d", present)) ;
+        if ($value$plusargs("STATUS=%d", status)) ;
         no_done = $test$plusargs("NO_DONE");
         dead_tx = $test$plusargs("DEAD_TX");
         dead_rx = $test$plusargs("DEAD_RX");
@@ -181,6 +183,7 @@
                 rx_symbol    = rx_raw ? {2'd0, shifted} : found[9] ? {3'd4, 9'h1ee} : found[10] ? {3'd7, found[8:0]} : {3'd0, found[8:0]};
                 if (faults != 8) faults = found[9] ? faults + 1 : faults ? faults - 1 : 0;
                 if (!rx_good) rx_symbol = $urandom & 12'h0ff;
+                if (status >= 0) rx_symbol[11:9] = status;
                 if (rx_ctc)   compensate(rx_symbol);
                 rx_half      = rx_geared && !rx_half;
                 rx_clock     = !rx_half;

@@ -68,8 +68,8 @@ HERE    = Path(__file__).parent
 DIVISOR = 256
 PADS    = ("clk_p", "clk_n", "rx_p", "rx_n", "tx_p", "tx_n")
 PORTS   = ("tx_data", "tx_k", "tx_idle", "tx_negative", "rx_data", "rx_k", "rx_error", "rx_ready", "rx_valid",
-    "rx_overflow", "rx_idle", "ready", "polarity", "align", "detect", "detect_done", "detect_present", "refclk_ok",
-    "refclk_cycles")
+    "rx_overflow", "rx_idle", "ready", "polarity", "strict", "align", "detect", "detect_done", "detect_present",
+    "refclk_ok", "refclk_cycles")
 
 PRIMITIVES = """
 module EXTREFB #(parameter REFCK_PWDNB = "", REFCK_RTERM = "", REFCK_DCBIAS_EN = "")
@@ -122,8 +122,8 @@ class Top(LiteXModule):
             inner.name_override = f"line_{name}"
         clk, rst   = Signal(name_override="pcie_rx_clk"), Signal(name_override="pcie_rx_rst")
         self.comb += [clk.eq(channel.cd_pcie.clk), rst.eq(~interface.rx_valid)]
-        for name in (*interface_ports(), "align"):
-            inner = getattr(interface, "rx_align" if name == "align" else name)
+        for name in (*interface_ports(), "align", "strict"):
+            inner = getattr(interface, f"rx_{name}" if name in ("align", "strict") else name)
             ports[name].name_override = None
             inner.name_override = name
             ports[name] = inner

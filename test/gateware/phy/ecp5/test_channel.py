@@ -11,16 +11,19 @@ The waits are 256 times shorter: the transmitter is ready after 20 to 31 us, the
 
 import pytest
 
-from migen import Constant
+from migen import ClockDomainsRenamer, Constant
 
 from litex.gen import LiteXContext, LiteXModule
 
 from litepcie_soc.phy.ecp5.channel import ECP5Channel
 from litepcie_soc.phy.ecp5.code import codes, encode
+from litepcie_soc.phy.ecp5.coded import STUCK, CodedReceiver
 from litepcie_soc.phy.ecp5.reset import Waits
 from litepcie_soc.phy.ecp5.words import MODES
+from litepcie_soc.phy.soft.symbols import COM, UNDECODABLE
 
 from test.gateware.phy.ecp5.simulator import Simulation, decode_tables, simulation
+from test.gateware.simulation import simulate
 
 full = pytest.mark.full
 
@@ -133,6 +136,36 @@ def test_a_bit_error_is_flagged_and_the_link_stays_aligned(mode):
     seen = simulation(mode=mode).run(ERROR_AT_NS=46000, END_NS=52000)
     assert 1 <= seen["errors"] <= 2
     assert_receives(seen, seen["errors"])
+
+
+@full
+@pytest.mark.parametrize("status", [4, 7])
+def test_a_status_that_always_tells_an_error_is_none(status):
+    assert_receives(simulation().run(STATUS=status, END_NS=60000))
+
+
+def test_when_the_status_of_a_symbol_counts():
+    """Only while the link is up, and no longer after 64 errors in a row."""
+    dut = ClockDomainsRenamer({"pcie_rx": "sys"})(CodedReceiver(geared=True))
+
+    def script():
+        for strict, status, data, cycles, error in (
+            (0, 7, COM,         20,    0),
+            (0, 0, UNDECODABLE, 20,    1),
+            (1, 7, COM,         20,    1),
+            (1, 0, COM,         20,    0),
+            (1, 4, COM,         STUCK, 1),
+            (1, 4, COM,         20,    0),
+            (1, 4, UNDECODABLE, 20,    1),
+            (1, 0, COM,         20,    0),
+            (1, 4, COM,         20,    1)):
+            yield dut.strict.eq(strict)
+            yield dut.bus.eq((status << 9 | 1 << 8 | data) << 12)
+            for cycle in range(cycles):
+                yield
+                if cycle > 3:
+                    assert (yield dut.error) == error << 1, (strict, status, data, cycle)
+    simulate(dut, [script()])
 
 
 @full

@@ -15,7 +15,7 @@ from migen import *
 from litepcie_soc.phy.soft.lane_counters import SharedCounters
 from litepcie_soc.phy.soft.lane_layout import CAUSES, COUNTERS, LOG_AT, LOG_ENTRIES, STATE, STATE_AT, WORDS, state_word
 from litepcie_soc.phy.soft.lane_sample import LaneSampler
-from litepcie_soc.phy.soft.lane_state import ClockCount
+from litepcie_soc.phy.soft.lane_state import ClockCount, symbol_events
 
 from test.gateware.simulation import forever, simulate
 from test.gateware.steps import pulse, wait
@@ -87,6 +87,31 @@ def test_a_counter_stays_at_its_largest_value():
         got.extend((yield from read_counters(dut, 2)))
     simulate(dut, [script()])
     assert got == [63, 30]
+
+# Symbols ------------------------------------------------------------------------------------------
+
+
+def test_each_status_and_undecodable_symbols_count_apart():
+    """Both symbols of a pair count, whatever the link does."""
+    dut = Module()
+    valid, data, k, status = Signal(), Signal(16), Signal(2), Signal(6)
+    events = symbol_events(valid, data, k, status)
+    found  = {name: Signal(2, name=name) for name in events}
+    dut.comb += [found[name].eq(event) for name, event in events.items()]
+
+    def script():
+        for given, wanted in (
+            ((1, 0xee1c, 0b11, 4 << 3 | 1), {"undecodable": 1, "status_4": 1, "status_1": 1}),
+            ((1, 0xeeee, 0b11, 7 << 3 | 7), {"undecodable": 2, "status_7": 2}),
+            ((1, 0xeeee, 0b00, 0),          {}),
+            ((0, 0xeeee, 0b11, 7 << 3 | 7), {})):
+            for signal, value in zip((valid, data, k, status), given):
+                yield signal.eq(value)
+            yield
+            for name, signal in found.items():
+                assert (yield signal) == wanted.get(name, 0), (given, name)
+    simulate(dut, [script()])
+    assert set(found) < set(COUNTERS)
 
 # Snapshot -----------------------------------------------------------------------------------------
 

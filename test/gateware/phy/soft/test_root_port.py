@@ -26,7 +26,7 @@ PROGRAM     = [f"root_port_{part}.cpp" for part in ("main", "bench", "rate", "re
 HEADERS     = "endpoint.h", "random_tlps.h", "serdes_pins.h", "session.h"
 KINDS       = "posted", "nonposted", "completion"
 FREED       = "free_ph", "free_pd", "free_nph", "free_npd"
-TO_SERDES   = "tx_data", "tx_k", "tx_idle", "tx_negative", "rx_align", "polarity", "detect"
+TO_SERDES   = "tx_data", "tx_k", "tx_idle", "tx_negative", "rx_align", "rx_strict", "polarity", "detect"
 FROM_SERDES = "rx_idle", "ready", "detect_done", "detect_present"
 EVENTS      = "lcrc_error", "dllp_error", "nak_sent", "nak_received", "replay", "timeout", "protocol_error"
 
