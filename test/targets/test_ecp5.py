@@ -64,7 +64,7 @@ def test_help_has_no_word_of_vivado(name):
     (("--build", "--tags", 64),        "--tags 64 is not supported; choose 32"),
     (("--build", "--refclk", "125e6"), "--refclk 125e6 is not supported; choose 100e6 or 200e6"),
     (("--build", "--refclk", "fast"),  "argument --refclk: invalid float value: 'fast'"),
-    (("--build", "--analogue", "old"), "--analogue old is not supported; choose wizard, sample, luna"),
+    (("--build", "--analogue", "old"), "--analogue old is not supported; choose wizard, sample, litesata, luna"),
     (("--build", "--analogue", "luna", "--device", "um-45k"), "--analogue luna is not supported with --device um-45k: "
         "LFE5UM-45F-8BG381C is not an LFE5UM5G, for which these words are"),
     (("--build", "--serdes", "fast"),  f"--serdes fast is not supported; choose {', '.join(MODES)}"),

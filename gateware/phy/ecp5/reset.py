@@ -27,6 +27,7 @@ class Waits:
     pll      : until the transmit PLL must be locked.
     unlocked : with a signal but without lock, until the CDR is reset.
     locked   : with signal and lock, until the PCS is reset.
+    silent   : with lock, until the PCS is reset although there is no signal.
     settle   : after the reset of the PCS, until its data are good.
     align    : search of the comma without success, until the PCS is reset again.
     debounce : without a change of loss of signal or loss of lock.
@@ -35,6 +36,7 @@ class Waits:
     pll:      int = 500000
     unlocked: int = 460000
     locked:   int = 256000
+    silent:   int = 1200000
     settle:   int = 3000
     align:    int = 200000
     debounce: int = 15
@@ -44,7 +46,7 @@ class Waits:
         """Returns the waits for a clock; ``divisor`` makes the long ones shorter for simulation."""
         default = cls()
         scaled  = {name: max(32, round(getattr(default, name) * sys_clk_freq / 100e6 / divisor))
-            for name in ("pll", "unlocked", "locked", "settle", "align")}
+            for name in ("pll", "unlocked", "locked", "silent", "settle", "align")}
         return cls(pulse=max(4, round(4 * sys_clk_freq / 100e6)), **scaled)
 
 # Helpers ------------------------------------------------------------------------------------------
@@ -153,7 +155,8 @@ class TransmitReset(LiteXModule):
 class ReceiveReset(LiteXModule):
     """Resets the CDR while it does not lock to a signal; after it is locked, the PCS of the receiver, which is last.
 
-    The receiver cannot become ready before the partner sends.
+    Loss of signal delays the receiver by 12 ms at most, and never ends it: a board has shown this bit set while data
+    were good and the CDR locked. So the receiver can be ready while nobody sends; its symbols are noise then.
 
     Parameters
     ----------
@@ -187,11 +190,11 @@ class ReceiveReset(LiteXModule):
         self.pulse     = pulse     = Wait(waits.pulse)
         self.unlocked  = unlocked  = Wait(waits.unlocked)
         self.locked    = locked    = Wait(waits.locked)
+        self.silent    = silent    = Wait(waits.silent)
         self.settle    = settle    = Wait(waits.settle)
         self.search    = search    = Wait(waits.align)
         self.fsm       = fsm       = ResetInserter()(FSM(reset_state="CDR"))
         cdr_reset, pcs_reset, ready = Signal(), Signal(), Signal()
-        good = ~no_signal.o & ~no_lock.o
 
         self.comb += fsm.reset.eq(~self.enable)
         fsm.act("CDR",
@@ -201,8 +204,9 @@ class ReceiveReset(LiteXModule):
         )
         fsm.act("LOCK",
             unlocked.run.eq(~no_signal.o & no_lock.o),
-            locked.run.eq(good),
-            If(unlocked.done, NextState("CDR")).Elif(locked.done, NextState("PCS")),
+            locked.run.eq(~no_signal.o & ~no_lock.o),
+            silent.run.eq(~no_lock.o),
+            If(unlocked.done, NextState("CDR")).Elif(locked.done | silent.done, NextState("PCS")),
         )
         fsm.act("PCS",
             pcs_reset.eq(1),
@@ -211,16 +215,16 @@ class ReceiveReset(LiteXModule):
         )
         fsm.act("SETTLE",
             settle.run.eq(1),
-            If(~good, NextState("LOCK")).Elif(settle.done, NextState("READY")),
+            If(no_lock.o, NextState("LOCK")).Elif(settle.done, NextState("READY")),
         )
         fsm.act("READY",
             ready.eq(1),
             search.run.eq(self.align),
-            If(~good, NextState("LOCK")).Elif(search.done, NextState("PCS")),
+            If(no_lock.o, NextState("LOCK")).Elif(search.done, NextState("PCS")),
         )
         self.sync += [
             self.cdr_reset.eq(cdr_reset),
             self.pcs_reset.eq(pcs_reset),
-            self.ready.eq(ready & good & self.enable),
+            self.ready.eq(ready & ~no_lock.o & self.enable),
             self.idle.eq(no_signal.o),
         ]

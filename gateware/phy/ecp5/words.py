@@ -110,7 +110,8 @@ MODES = {
 
 # Analogue Words -----------------------------------------------------------------------------------
 
-# Receiver: termination, equalization, loss of signal; transmitter: termination, driver slices. Common to all sets.
+# Receiver: termination, equalization, loss of signal; transmitter: termination, driver slices. Common to all sets but
+# "litesata".
 PADS = {
     "RCV_DCC_EN":      "0b0",
     "REQ_EN":          "0b1",
@@ -145,8 +146,8 @@ PADS = {
 }
 
 # Words of PLL and CDR by set: (common, channel). "wizard" is what Lattice's generator writes today (2022), "sample" is
-# an older set from Lattice's PCI Express sample, seen running on LFE5UM5G (Yumewatari, katsuo), and "luna" is what LUNA
-# adds to it for LFE5UM5G.
+# an older set from Lattice's PCI Express sample. Both were seen running on LFE5UM5G: the first to L0 (ECP5-PCIe), the
+# second by Yumewatari and katsuo. "luna" and "litesata" are what these projects add to the sample.
 _PLL_WIZARD = {
     "RG_EN":             "0b0",
     "CMUSETBIASI":       "0b00",
@@ -233,10 +234,18 @@ _CDR_LUNA = {
     "REQ_LVL_SET":   "0b01",
     "CALIB_CK_MODE": "0b1",
 }
+_PADS_LITESATA = {
+    "RXTERM_CM":   "0b10",
+    "PDEN_SEL":    "0b0",  # The CDR acquires without regard to loss of signal.
+    "RX_LOS_LVL":  "0b010",
+    "REQ_LVL_SET": "0b01",
+}
 
 ANALOGUE = {
     "wizard": (_PLL_WIZARD, _CDR_WIZARD),
     "sample": (_PLL_WIZARD | _PLL_SAMPLE, _CDR_WIZARD | _CDR_SAMPLE),
+    # What LiteSATA adds for an LFE5UM5G whose loss of signal was set while data were good.
+    "litesata": (_PLL_WIZARD | _PLL_SAMPLE | {"CDR_LOL_SET": "0b10"}, _CDR_WIZARD | _CDR_SAMPLE | _PADS_LITESATA),
     "luna":   (_PLL_WIZARD | _PLL_SAMPLE | _PLL_LUNA, _CDR_WIZARD | _CDR_SAMPLE | _CDR_LUNA),
 }
 
@@ -257,7 +266,7 @@ def dcu_words(channel=0, *, analogue="wizard", mode="pcie"):
     Parameters
     ----------
     channel  : channel of the block, 0 or 1.
-    analogue : set of words of PLL and CDR, a key of ``ANALOGUE``.
+    analogue : set of analogue words, a key of ``ANALOGUE``.
     mode     : use of the channel, a key of ``MODES``.
     """
     if channel not in (0, 1):

@@ -237,7 +237,7 @@ class LTSSM(LiteXModule):
                 # The modified pattern has no end but one of our own: the partner is gone.
                 State.POLLING_COMPLIANCE: If(self.modified,
                     If(self.rx_align, go(State.DETECT_QUIET))
-                ).Elif(self.energy, go(State.POLLING_ACTIVE)),
+                ).Elif(self.energy | view.came, go(State.POLLING_ACTIVE)),
                 State.POLLING_CONFIGURATION: If(enough & self.after, go(State.LINKWIDTH_START)
                 ).Elif(self.expired, go(State.DETECT_QUIET)),
                 State.LINKWIDTH_START: If(asked[1], go(State.DISABLED)
@@ -270,7 +270,8 @@ class LTSSM(LiteXModule):
                     If(retries == IDLE_RETRIES, go(State.DETECT_QUIET)).Else(go(State.RECOVERY_LOCK))
                 ),
                 State.HOT_RESET: If(self.expired, go(State.DETECT_QUIET)),
-                State.DISABLED: If(saw_idle & ~self.rx_idle, go(State.DETECT_QUIET)),
+                State.DISABLED: If(saw_idle & (~self.rx_idle | (view.came & ~view.control[DISABLE])),
+                    go(State.DETECT_QUIET)),
                 State.LOOPBACK_ACTIVE: If(self.eios | self.rx_align, go(State.LOOPBACK_EXIT)),
                 State.LOOPBACK_EXIT: If(self.expired, go(State.DETECT_QUIET)),
                 State.L1: If(leaves | view.came, go(State.RECOVERY_LOCK)),

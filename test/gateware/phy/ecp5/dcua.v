@@ -7,10 +7,11 @@
 //
 // The line is serial, so any bit alignment and any clock offset is possible. Analogue properties are not modelled.
 // Options come from the command line: +PLL_LOCK_NS=, +CDR_LOCK_NS=, +PRESENT=, +NO_DONE, +DEAD_TX, +DEAD_RX. What
-// boards have shown, each alone: +STATUS= with every received symbol.
+// boards have shown, each alone: +STATUS= with every received symbol; +NO_SIGNAL: loss of signal is always told;
+// +CHATTER_NS=: period in which it is told for 1 us.
 
-    integer pll_lock_ns = 5000, cdr_lock_ns = 2000, present = 1, status = -1;
-    reg     no_done = 0, dead_tx = 0, dead_rx = 0;
+    integer pll_lock_ns = 5000, cdr_lock_ns = 2000, present = 1, status = -1, chatter_ns = 0;
+    reg     no_done = 0, no_signal = 0, dead_tx = 0, dead_rx = 0;
     reg [10:0] encode [0:1023];   // {disparity, K, data} -> {disparity, code, bit a lowest}.
     reg [10:0] decode [0:2047];   // {disparity, code} -> {disparity error, undecodable, K, data}.
     reg        turns  [0:2047];   // {disparity, code} -> disparity afterwards.
@@ -23,6 +24,8 @@
         if ($value$plusargs("CDR_LOCK_NS=%d", cdr_lock_ns)) ;
         if ($value$plusargs("PRESENT=%d", present)) ;
         if ($value$plusargs("STATUS=%d", status)) ;
+        if ($value$plusargs("CHATTER_NS=%d", chatter_ns)) ;
+        no_signal = $test$plusargs("NO_SIGNAL");
         no_done = $test$plusargs("NO_DONE");
         dead_tx = $test$plusargs("DEAD_TX");
         dead_rx = $test$plusargs("DEAD_RX");
@@ -136,7 +139,12 @@
         end
         if (!cdr_locked) rx_good = 0;
     end
-    assign CH0_FFS_RLOS = los;
+    reg      chatter = 0;
+    initial #1 if (chatter_ns) forever begin
+        #(1000.0*chatter_ns - 1000000) chatter = 1;
+        #1000000 chatter = 0;
+    end
+    assign CH0_FFS_RLOS = los || no_signal || chatter;
     assign CH0_FFS_RLOL = !cdr_locked;
     always @(negedge CH0_FFC_LANE_RX_RST) rx_good = cdr_locked && $realtime - cdr_since > 1000.0*cdr_lock_ns + 100000;
 

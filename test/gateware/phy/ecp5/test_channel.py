@@ -36,9 +36,9 @@ each_buffer = pytest.mark.parametrize("mode", ["pcie", "ctc", "no-gear"])
 ALIGNMENTS = [(mode, 300 - 600*(bits % 2), bits) for mode in MODES for bits in range(0, 20, 1 if mode == "raw" else 5)]
 
 
-def assert_receives(seen, errors=0):
+def assert_receives(seen, errors=0, idle=0):
     """The counter of the partner arrives without a gap, and each wrong symbol is flagged."""
-    assert seen["rx_ready"] == 1 and seen["rx_idle"] == 0
+    assert seen["rx_ready"] == 1 and seen["rx_idle"] == idle
     assert seen["coms"] > 20 and seen["wrong"] == seen["stream_errors"] == 0 and seen["synced"] == 1
     assert seen["errors"] == errors
 
@@ -180,6 +180,17 @@ def test_receiver_restarts_after_the_signal_was_lost(mode):
 def test_receiver_is_reset_again_while_the_link_finds_no_ordered_set():
     seen = simulation().run("ALIGN", END_NS=65000)
     assert seen["resets"] >= 2
+
+
+@full
+@pytest.mark.parametrize("flags, values, idle", [
+    (("NO_SIGNAL",), {},                   1),
+    ((),             {"CHATTER_NS": 5000}, 0),
+    ((),             {"CHATTER_NS": 2000}, 0)])
+def test_loss_of_signal_that_is_wrong_only_delays_the_receiver(flags, values, idle):
+    seen = simulation().run(*flags, END_NS=130600, **values)
+    assert_receives(seen, idle=idle)
+    assert 60000 < seen["rx_ready_ns"] < 100000 and seen["resets"] == 0
 
 
 @full

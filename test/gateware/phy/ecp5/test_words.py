@@ -48,6 +48,13 @@ def test_luna_adds_to_the_sample():
         "D_REQ_ISET": 3, "CH0_DCOFTNRG": 1, "CH0_RX_RATE_SEL": 9, "CH0_REQ_LVL_SET": 1, "CH0_CALIB_CK_MODE": 1}
 
 
+def test_litesata_adds_to_the_sample():
+    words, sample = dcu_words(analogue="litesata"), dcu_words(analogue="sample")
+    assert {name: number(word) for name, word in words.items() if word != sample[name]} == {"D_CDR_LOL_SET": 2,
+        "CH0_RXTERM_CM": 2, "CH0_PDEN_SEL": 0, "CH0_RX_LOS_LVL": 2, "CH0_REQ_LVL_SET": 1}
+    assert number(words["CH0_REQ_EN"]) == 1
+
+
 @pytest.mark.parametrize("mode, differ", [
     ("pcie", set()),
     ("ctc",  {"CTC_BYPASS", "SEL_SD_RX_CLK"}),
@@ -77,7 +84,7 @@ def test_numbers_of_words():
 
 @pytest.mark.parametrize("options, message", [
     ({"channel": 2}, "channel 2 is not supported; a DCU has channels 0 and 1"),
-    ({"analogue": "best"}, "analogue words 'best' are not known; choose wizard, sample, luna"),
+    ({"analogue": "best"}, "analogue words 'best' are not known; choose wizard, sample, litesata, luna"),
     ({"mode": "fast"}, f"mode 'fast' of the SerDes is not known; choose {', '.join(MODES)}"),
 ])
 def test_wrong_choices_of_words(options, message):

@@ -42,11 +42,12 @@ class Line:
     script : function of the line that returns a generator of the simulation, which ends with it; others: further ones.
     shift  : symbols between the pairs of the port and those that arrive.
     symbol : function (cycle, symbol) that returns what arrives.
+    seems_idle : the SerDes says "no signal" all the time.
     unit   : `Link`, or what has one as ``link``.
     """
 
     def __init__(self, port, script, shift=0, polls=POLLS, present=True, symbol=lambda cycle, symbol: symbol,
-            unit=Link, others=()):
+            unit=Link, others=(), seems_idle=False):
         self.serdes  = SerDesInterface()
         self.dut     = unit(self.serdes)
         self.link    = getattr(self.dut, "link", self.dut)
@@ -55,6 +56,7 @@ class Line:
         self.polls   = polls
         self.present = present
         self.symbol  = symbol
+        self.seems_idle = seems_idle
         self.states  = []
         self.cycle   = 0
         self.sent    = []
@@ -75,7 +77,7 @@ class Line:
             port.polarity = bool((yield serdes.polarity))
             late += [self.symbol(self.cycle, port.give()) for _ in range(2)]
             pair, late = late[:2], late[2:]
-            yield serdes.rx_idle.eq(pair[1] is None)
+            yield serdes.rx_idle.eq(pair[1] is None or self.seems_idle)
             yield serdes.rx_valid.eq(None not in pair)
             data = [symbol or 0 for symbol in pair]
             yield serdes.rx_data.eq(data[0] & 0xff | (data[1] & 0xff) << 8)

@@ -175,6 +175,20 @@ def test_a_lane_number_that_we_cannot_have():
     Line(Port(13, polls=POLLS, says=says), script)
 
 
+def test_a_lane_that_always_seems_idle():
+    """Loss of signal is told although the port sends: the card trains nevertheless, also from Polling.Compliance."""
+    def script(line):
+        line.port.enter("off")
+        yield from line.until("POLLING_ACTIVE")
+        yield from line.expire()
+        yield from line.until("POLLING_COMPLIANCE", 20)
+        line.port.queue = []
+        line.port.enter("polling")
+        yield from trained(line)
+    line = Line(Port(5, polls=POLLS), script, seems_idle=True)
+    assert line.states == UP[:3] + ["POLLING_COMPLIANCE"] + UP[2:]
+
+
 @pytest.mark.full
 def test_without_a_receiver():
     """Detection again and again, and nothing is sent."""
