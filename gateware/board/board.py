@@ -46,6 +46,7 @@ class Configuration:
     seed           : seed of placement, if the tools take one.
     analogue       : set of analogue words of the SerDes, one of the board's ``analogues``.
     serdes         : use of the SerDes, one of the board's ``serdes_modes``.
+    receiver_detect : the SerDes looks for a receiver before the link trains.
     lower_address_bits : bits of a completion's lower address that are compared on UltraScale and UltraScale+: 2 or 7.
     """
     gen:            int
@@ -61,6 +62,7 @@ class Configuration:
     seed:           int  = 1
     analogue:       str  = ""
     serdes:         str  = ""
+    receiver_detect: bool = True
     lower_address_bits: int = 2
 
     @property
@@ -85,6 +87,7 @@ class Configuration:
         name   += f"_refclk{self.refclk / 1e6:g}" * (self.refclk != board.refclks[0])
         name   += f"_{self.analogue}" * (self.analogue != board.analogues[0])
         name   += f"_{self.serdes.replace('-', '')}" * (self.serdes != board.serdes_modes[0])
+        name   += "_nodetect" * (not self.receiver_detect)
         name   += f"_seed{self.seed}" * (self.seed != default.seed)
         name   += f"_lower{self.lower_address_bits}" * (self.lower_address_bits != default.lower_address_bits)
         return name + "_litescope" * self.with_litescope

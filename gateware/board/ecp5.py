@@ -149,7 +149,8 @@ class ECP5BoardSoC(BoardSoC):
         c            = self.configuration
         dcu, channel = self.place
         self.serdes  = ECP5SerDes(self.platform, self.sys_clk_freq, name=add_link_pads(self.platform, c.lanes),
-            dcu=dcu, channel=channel, refclk_freq=c.refclk, analogue=c.analogue, mode=c.serdes)
+            dcu=dcu, channel=channel, refclk_freq=c.refclk, analogue=c.analogue, mode=c.serdes,
+            receiver_detect=c.receiver_detect)
         return SoftPHY(self.serdes.interface, bar0_size=BAR0_SIZE, tags=c.tags,
             **soft_identity(pci_id(self.board.family)))
 

@@ -22,7 +22,7 @@ from litepcie_soc.phy.ultrascale.receive import LOWER_ADDRESS_BITS
 ACTIONS = ("build", "load", "flash", "driver")
 
 # Options of boards that are built by the open tools.
-TRELLIS_OPTIONS = ("device", "refclk", "analogue", "serdes", "seed")
+TRELLIS_OPTIONS = ("device", "refclk", "analogue", "serdes", "receiver_detect", "seed")
 
 TOOLS = {"vivado": "Vivado", "trellis": "yosys and nextpnr"}
 
@@ -128,6 +128,8 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
             help=f"Analogue words of the SerDes: {', '.join(board.analogues)} ({default.analogue}).")
         trellis.add_argument("--serdes", metavar="MODE",
             help=f"Use of the SerDes: {', '.join(board.serdes_modes)} ({default.serdes}); see docs/bring-up.md.")
+        trellis.add_argument("--no-receiver-detect", dest="receiver_detect", action="store_false",
+            help="Train the link without looking for a receiver before.")
         trellis.add_argument("--seed", type=int, metavar="N", help="Seed of the placement (1).")
 
     def litex_options(self):

@@ -38,8 +38,8 @@ def test_help_has_no_word_of_vivado(name):
     result = subprocess.run([sys.executable, PATHS[name], "--help"], capture_output=True, text=True, timeout=120)
     assert (result.returncode, result.stderr) == (0, "")
     for option in ("--build", "--load", "--flash", "--driver", "--device", "--refclk", "--analogue", "--serdes",
-        "--seed", "--sys-clk-freq", "--dma-channels", "--tags", "--with-litescope", "--no-compile", "--cable",
-        "--output-dir"):
+        "--seed", "--no-receiver-detect", "--sys-clk-freq", "--dma-channels", "--tags", "--with-litescope",
+        "--no-compile", "--cable", "--output-dir"):
         assert option in result.stdout
     for word in ("vivado", "--with-ddr", "--cpu-type"):
         assert word not in result.stdout.lower()

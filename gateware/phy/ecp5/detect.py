@@ -26,12 +26,13 @@ class ReceiverDetect(LiteXModule):
 
     Parameters
     ----------
-    ignore : the result is always "present", and the block is not asked.
+    absent : the block is not asked; the result is always "present".
     limit  : cycles until the block must answer.
 
     Attributes
     ----------
     start          : 1, **in**, pcie; a pulse.
+    ignore         : 1, **in**, asynchronous; the result is "present", whatever the block says.
     done           : 1, **out**, pcie; the result is valid, until the next start.
     present        : 1, **out**, pcie; the result.
     missing        : 8, **out**, pcie; number of detections without an answer, stays at 255.
@@ -40,8 +41,9 @@ class ReceiverDetect(LiteXModule):
 
     PCIe 2.1 4.3.1.8.
     """
-    def __init__(self, ignore=False, limit=LIMIT_CYCLES):
+    def __init__(self, absent=False, limit=LIMIT_CYCLES):
         self.start   = Signal()
+        self.ignore  = Signal()
         self.done    = Signal()
         self.present = Signal()
         self.missing = Signal(8)
@@ -52,13 +54,14 @@ class ReceiverDetect(LiteXModule):
 
         # # #
 
-        if ignore:
+        if absent:
             self.comb      += self.missing.eq(0)
             self.sync.pcie += If(self.start, self.done.eq(1), self.present.eq(1))
             return
 
-        answer, result = Signal(), Signal()
-        self.specials += [MultiReg(self.answer, answer, "pcie"), MultiReg(self.result, result, "pcie")]
+        answer, result, ignore = Signal(), Signal(), Signal()
+        self.specials += [MultiReg(outer, inner, "pcie")
+            for outer, inner in ((self.answer, answer), (self.result, result), (self.ignore, ignore))]
         left     = Signal(max=limit)
         self.fsm = fsm = ClockDomainsRenamer("pcie")(FSM(reset_state="IDLE"))
         fsm.act("IDLE",
@@ -101,7 +104,7 @@ class ReceiverDetect(LiteXModule):
         fsm.act("SAMPLE",
             NextValue(left, left - 1),
             If(left == 0,
-                NextValue(self.present, result),
+                NextValue(self.present, result | ignore),
                 NextValue(self.done, 1),
                 NextState("IDLE"),
             ),

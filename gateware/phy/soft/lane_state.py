@@ -106,6 +106,9 @@ class LaneRegisters(LiteXModule):
         self.refclk_hz     = CSRStatus(32, description="Nominal reference clock.")
         self.refclk_window = CSRStatus(32, description="Cycles of the reference clock in a window.")
         self.refclk_cycles = CSRStatus(32, description="Cycles of CLOCK_HZ in the last window; 0: it stands still.")
+        self.ignore   = CSRStorage(description="What the SerDes says and the link does not believe.", fields=[
+            CSRField("receiver", description="receiver detection: there always is a receiver"),
+        ])
 
 # Lane State ---------------------------------------------------------------------------------------
 
@@ -237,6 +240,7 @@ class LaneState(LaneRegisters):
         """Shows what the SerDes says of its clocks."""
         locks = self.locks.fields
         self.comb += [
+            channel.detection.ignore.eq(self.ignore.fields.receiver),
             locks.known.eq(1),
             locks.refclk.eq(channel.refclk_ok),
             locks.pll.eq(channel.lock.locked),

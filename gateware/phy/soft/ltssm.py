@@ -18,7 +18,7 @@ from litepcie_soc.phy.soft.set_view import LANE, NO_NUMBER, SetView
 from litepcie_soc.phy.soft.state_timers import StateTimers
 from litepcie_soc.phy.soft.training_times import (
     COMPLIANCE, DISABLE, DISABLE_TS1, HOT_RESET, IDLE_RETRIES, IN_A_ROW, LOOPBACK, N_FTS, NO_SCRAMBLING, POLLING_TS1,
-    RATE_2G5, SENT_AFTER,
+    RATE_2G5, REFUSALS, SENT_AFTER,
 )
 
 # Cycles until symbols of the other polarity are all that arrives.
@@ -207,10 +207,11 @@ class LTSSM(LiteXModule):
         enough    = Signal()
         again     = Signal()                     # Config.Idle has gone to Recovery before.
         retries   = Signal(max=IDLE_RETRIES + 1)
-        deaf      = Signal(max=DEAF_CYCLES + 1)
+        deaf      = Signal(max=DEAF_CYCLES + 1, reset=DEAF_CYCLES)
         heard     = Signal()                     # Energy that is no echo.
         settling  = Signal(max=POLARITY_CYCLES + 1)
         flip      = Signal()
+        refusals  = Signal(max=REFUSALS + 1)     # Detections without a receiver. The result may be wrong.
         saw_idle  = Signal()
         tested    = Signal()                     # The partner has asked for the modified compliance pattern.
         leaves    = Signal()                     # In L1 and L2: somebody wakes the link, or the partner is not idle.
@@ -226,13 +227,15 @@ class LTSSM(LiteXModule):
                 State.DETECT_QUIET: If(self.ready & (self.expired | heard),
                     go(State.DETECT_ACTIVE)),
                 State.DETECT_ACTIVE: If(self.detect_done & ~self.detect,
-                    If(self.detect_present, go(State.POLLING_ACTIVE)).Else(go(State.DETECT_QUIET))
+                    If(self.detect_present | (refusals == REFUSALS), go(State.POLLING_ACTIVE)
+                    ).Else(go(State.DETECT_QUIET))
                 ).Elif(self.expired, go(State.DETECT_QUIET)),
                 State.POLLING_ACTIVE: If(many & settled & ~view.wrong & blank & self.polled
                         & (view.is_ts2 | ~view.control[COMPLIANCE] | view.control[LOOPBACK]),
                     go(State.POLLING_CONFIGURATION)
                 ).Elif(self.expired,
-                    If(self.energy & ~tested, go(State.DETECT_QUIET)).Else(go(State.POLLING_COMPLIANCE))
+                    If(self.energy & ~tested | ~self.detect_present, go(State.DETECT_QUIET)
+                    ).Else(go(State.POLLING_COMPLIANCE))
                 ),
                 # The modified pattern has no end but one of our own: the partner is gone.
                 State.POLLING_COMPLIANCE: If(self.modified,
@@ -297,6 +300,13 @@ class LTSSM(LiteXModule):
             leaves.eq(~self.entering & Mux(saw_idle, ~self.rx_idle | (self.wake & (deaf == 0)), self.expired)),
             self.detect.eq(self.entering & (self.next == State.DETECT_ACTIVE)),
             self.hot_reset.eq(self.entering & (self.next == State.HOT_RESET)),
+            If(self.state == State.POLLING_ACTIVE,
+                refusals.eq(0),
+            ).Elif((self.state == State.DETECT_QUIET) & heard,
+                refusals.eq(REFUSALS),  # Somebody sends.
+            ).Elif((self.state == State.DETECT_ACTIVE) & self.entering & (refusals != REFUSALS),
+                refusals.eq(refusals + 1),
+            ),
             heard.eq(~self.rx_idle & (deaf == 0) & ~self.entering),
             If(deaf != 0, deaf.eq(deaf - 1)),
             If(self.entering, deaf.eq(DEAF_CYCLES)),

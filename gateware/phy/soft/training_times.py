@@ -48,6 +48,7 @@ IN_A_ROW     = 8     # Received, for most changes of state.
 FEW          = 2     # Received, for link and lane numbers, hot reset, disable and loopback.
 SENT_AFTER   = 16    # Sent since the first one was received (TS2, symbols of logical idle).
 DISABLE_TS1  = 16    # Sent in Disabled: 16 to 32 (4.2.6.9).
+REFUSALS     = 8     # Detections without a receiver, after which one counts as found. Not of the specification.
 IDLE_RETRIES = 255   # From Recovery.Idle to Recovery.RcvrLock (4.2.6.4.4).
 
 # Bits of the control symbol of a training set (table 4-2), and of its rate symbol.

@@ -6,7 +6,7 @@
 #include "lane.h"
 
 /* Places in LITEPCIE_LANE_STATES. */
-#define DETECT_ACTIVE	      1
+#define POLLING_ACTIVE	      2
 #define POLLING_COMPLIANCE    3
 #define POLLING_CONFIGURATION 4
 #define CONFIGURATION_IDLE    9
@@ -60,7 +60,8 @@ static const char *advice_of_training(const struct lane_state *s)
 	if (!(now & LITEPCIE_LANE_STATUS_READY))
 		return "The transmitter is not ready: the slot holds PERST#, or the PLL is not "
 		       "locked.";
-	if (state <= DETECT_ACTIVE && (now & LITEPCIE_LANE_STATUS_DETECT_DONE) &&
+	if (state <= POLLING_ACTIVE && (now & LITEPCIE_LANE_STATUS_RX_IDLE) &&
+	    (now & LITEPCIE_LANE_STATUS_DETECT_DONE) &&
 	    !(now & LITEPCIE_LANE_STATUS_DETECT_PRESENT))
 		return "No receiver is at the other end. Is the card in its slot, the host on, and "
 		       "PRSNT# set?";

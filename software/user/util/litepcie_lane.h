@@ -41,6 +41,10 @@
 #define LITEPCIE_LANE_REFCLK_WINDOW		0xf01c
 /* cycles of CLOCK_HZ in the last window; 0: it stands still */
 #define LITEPCIE_LANE_REFCLK_CYCLES		0xf020
+/* what the SerDes says and the link does not believe */
+#define LITEPCIE_LANE_IGNORE			0xf024
+/* receiver detection: there always is a receiver */
+#define LITEPCIE_LANE_IGNORE_RECEIVER		0x00000001
 
 /* snapshot: words of 32 bits, which SAMPLE writes */
 #define LITEPCIE_LANE_SNAPSHOT			0xf800

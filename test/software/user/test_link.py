@@ -214,6 +214,7 @@ def test_clear_and_baud_and_address(board, link):
 
 @pytest.mark.parametrize("fields, advice", [
     (dict(ltssm=State.DETECT_QUIET, ready=1, detect_done=1, rx_idle=1), "No receiver is at the other end"),
+    (dict(ltssm=State.POLLING_ACTIVE, ready=1, detect_done=1, rx_idle=1), "No receiver is at the other end"),
     (dict(ltssm=State.DETECT_QUIET, ready=0), "The transmitter is not ready"),
     (dict(ltssm=State.POLLING_ACTIVE, ready=1, detect_done=1, detect_present=1, rx_idle=1), "but it sends nothing"),
     (dict(ltssm=State.POLLING_ACTIVE, ready=1, detect_done=1, detect_present=1), "no training sets were understood"),

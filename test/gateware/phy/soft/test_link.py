@@ -189,16 +189,23 @@ def test_a_lane_that_always_seems_idle():
     assert line.states == UP[:3] + ["POLLING_COMPLIANCE"] + UP[2:]
 
 
-@pytest.mark.full
 def test_without_a_receiver():
-    """Detection again and again, and nothing is sent."""
+    """Detection again and again, and nothing is sent. After 8 of them the card polls, as the result may be wrong."""
     def script(line):
-        for _ in range(4):
-            yield from wait(200)
+        for _ in range(11):
+            yield from wait(20)
             yield from line.expire()
     line = Line(Port(14), script, present=False)
-    assert set(line.states) == {"DETECT_QUIET", "DETECT_ACTIVE"} and len(line.states) > 6
-    assert set(line.sent[10:]) == {None}
+    assert line.states == ["DETECT_QUIET", "DETECT_ACTIVE"]*9 + ["POLLING_ACTIVE", *UP[:2], "DETECT_QUIET"]
+    assert set(line.sent) > {None} and line.sent[-20:] == [None]*20
+
+
+def test_a_port_that_receiver_detection_does_not_find():
+    def script(line):
+        yield from wait(20)
+        line.port.enter("polling")
+        yield from trained(line)
+    assert Line(Port(15, polls=POLLS), script, present=False).states == UP[:2] + UP
 
 
 @pytest.mark.parametrize("shift", [0, pytest.param(1, marks=pytest.mark.full)])
