@@ -42,7 +42,7 @@ class Configuration:
     with_ddr       : endpoint memory in the board's DDR instead of block RAM.
     with_litescope : LiteScope probes on the use of the link.
     device         : name of the device, one of the board's ``devices``. Empty: the board has one device.
-    refclk         : frequency of the link's reference clock in Hz, one of the board's ``refclks``.
+    refclk         : the link's reference clock in Hz that the SerDes tries first, one of the board's ``refclks``.
     seed           : seed of placement, if the tools take one.
     analogue       : set of analogue words of the SerDes, one of the board's ``analogues``.
     serdes         : use of the SerDes, one of the board's ``serdes_modes``.

@@ -123,7 +123,8 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
         trellis.add_argument("--device", metavar="NAME",
             help=f"Device of the board: {', '.join(board.devices)} ({default.device}).")
         trellis.add_argument("--refclk", type=float, metavar="HZ",
-            help=f"Reference clock at the SerDes: {' or '.join(map(mega, board.refclks))} ({mega(default.refclk)}).")
+            help=f"Reference clock that the SerDes tries first: {' or '.join(map(mega, board.refclks))} "
+                f"({mega(default.refclk)}). After 5 ms without lock it tries the other.")
         trellis.add_argument("--analogue", metavar="NAME",
             help=f"Analogue words of the SerDes: {', '.join(board.analogues)} ({default.analogue}).")
         trellis.add_argument("--serdes", metavar="MODE",

@@ -14,7 +14,7 @@ from litex.gen import *
 
 from litepcie_soc.phy.ecp5.coded import BUS, CodedReceiver, CodedTransmitter
 from litepcie_soc.phy.ecp5.detect import LIMIT_CYCLES, ReceiverDetect
-from litepcie_soc.phy.ecp5.lock import PCIE_HZ, STEADY_WINDOW, WINDOW, ReferenceLock, SystemLock
+from litepcie_soc.phy.ecp5.lock import PCIE_HZ, STEADY_WINDOW, WINDOW, ReferenceClock, TransmitLock
 from litepcie_soc.phy.ecp5.raw import RawReceiver, RawTransmitter
 from litepcie_soc.phy.ecp5.reset import ReceiveReset, TransmitReset, Waits
 from litepcie_soc.phy.ecp5.words import RATE_MODES, dcu_words
@@ -33,10 +33,10 @@ class ECP5Channel(LiteXModule):
     pads            : ``clk_p``, ``clk_n``, ``rx_p``, ``rx_n``, ``tx_p``, ``tx_n``.
     perst_n         : the slot's reset, low while the slot is in reset.
     sys_clk_freq    : Hz of ``sys``, which runs the reset sequence.
-    refclk_freq     : Hz of the reference clock, 100e6 or 200e6.
+    refclk_freq     : Hz of the reference clock that the PLL tries first: 100e6 or 200e6.
     dcu, channel    : location; ``pads.check_pads`` compares it with the pads.
     analogue, mode  : options of ``words.dcu_words``.
-    measure_refclk  : False: the reference clock does not reach the fabric; see ``SystemLock``.
+    measure_refclk  : False: the reference clock does not reach the fabric.
     receiver_detect : False: receiver detection always says "present".
     divisor         : makes the waits of the reset sequence shorter, for simulation.
 
@@ -61,7 +61,11 @@ class ECP5Channel(LiteXModule):
     detect         : 1, **in**, pcie; a pulse starts receiver detection.
     detect_done    : 1, **out**, pcie; the result of receiver detection is valid.
     detect_present : 1, **out**, pcie; result of receiver detection.
-    refclk_ok, refclk_cycles : **out**; as in ``ReferenceLock``.
+    refclk_ok      : 1, **out**; as in ``ReferenceClock``; if it is not measured, the transmit PLL is locked.
+    refclk_cycles  : 24, **out**; as in ``ReferenceClock``; 0 if it is not measured.
+    refclk_hz      : 28, **out**; Hz of the reference clock for which the transmit PLL is set.
+    pll_lol        : 1, **out**; the block itself says that the transmit PLL is not locked. Nothing depends on it.
+    reference      : ``ReferenceClock``. None: it is not measured.
     cd_pcie, cd_pcie_rx      : clock domains.
     words, block             : words of the block by name, and its instance.
     """
@@ -102,8 +106,9 @@ class ECP5Channel(LiteXModule):
         self.ctc         = mode == "ctc"
         self.raw         = mode == "raw"
         self.geared      = mode != "no-gear"
-        self.lock        = ReferenceLock(sys_clk_freq, refclk_freq, max(WINDOW // divisor, 256)) if measure_refclk \
-            else SystemLock(sys_clk_freq, max(STEADY_WINDOW // divisor, 128))
+        self.lock        = TransmitLock(sys_clk_freq, max(STEADY_WINDOW // divisor, 128))
+        self.reference   = ReferenceClock(sys_clk_freq, RATE_MODES, max(WINDOW // divisor, 256)) if measure_refclk \
+            else None
         self.add_resets(Waits.at(sys_clk_freq, divisor), perst_n)
         self.add_detection(receiver_detect and not self.raw, divisor)
         self.add_symbols()
@@ -115,9 +120,14 @@ class ECP5Channel(LiteXModule):
 
     def add_resets(self, waits, perst_n):
         """Adds the reset sequence, and the resets of the clock domains."""
-        self.tx = TransmitReset(waits)
+        self.tx = TransmitReset(waits, RATE_MODES[self.refclk_freq])
         self.rx = ReceiveReset(waits)
-        self.refclk_ok, self.refclk_cycles = self.lock.refclk_ok, self.lock.refclk_cycles
+        self.refclk_ok, self.refclk_cycles = (self.lock.locked, Signal(24)) if self.reference is None \
+            else (self.reference.ok, self.reference.cycles)
+        self.refclk_hz = Signal(28)
+        self.comb     += Case(self.tx.rate, {rate: self.refclk_hz.eq(int(hz)) for hz, rate in RATE_MODES.items()})
+        self.pll_lol, self.block_lol = Signal(), Signal()
+        self.specials += MultiReg(self.block_lol, self.pll_lol)
         self.comb += [
             self.cd_pcie_free.clk.eq(self.cd_pcie.clk),
             self.tx.locked.eq(self.lock.locked),
@@ -198,7 +208,7 @@ class ECP5Channel(LiteXModule):
         """
         block_hz = PCIE_HZ if self.geared else 2*PCIE_HZ
         clocks   = {self.cd_pcie: PCIE_HZ}
-        if self.lock.measured:
+        if self.reference is not None:
             clocks[self.cd_refclk] = self.refclk_freq
         if not self.ctc:
             clocks[self.cd_pcie_rx] = block_hz
@@ -249,8 +259,8 @@ class ECP5Channel(LiteXModule):
             "i_FFC_PCIE_CT":       self.detection.pulse,
             "o_FFS_PCIE_DONE":     self.detection.answer,
             "o_FFS_PCIE_CON":      self.detection.result,
-            "i_FFC_RATE_MODE_TX":  RATE_MODES[self.refclk_freq],
-            "i_FFC_RATE_MODE_RX":  RATE_MODES[self.refclk_freq],
+            "i_FFC_RATE_MODE_TX":  self.tx.rate,
+            "i_FFC_RATE_MODE_RX":  self.tx.rate,
             "i_FFC_LANE_TX_RST":   self.tx.pcs_reset,
             "i_FFC_LANE_RX_RST":   self.rx.pcs_reset,
             "i_FFC_RRST":          self.rx.cdr_reset,
@@ -269,6 +279,7 @@ class ECP5Channel(LiteXModule):
             i_D_FFC_MACRO_RST = 0,
             i_D_FFC_DUAL_RST  = 0,
             i_D_FFC_TRST      = self.tx.pll_reset,
+            o_D_FFS_PLOL      = self.block_lol,
             i_D_SCIWSTN       = 1,
             i_D_SCIRD         = 0,
             attr              = {("LOC", f"DCU{dcu}")},

@@ -6,8 +6,8 @@
 
 """Lock of the transmit PLL by counting clocks, and a measurement of the reference clock.
 
-The block's own lock bit is unreliable. The window in which the transmit clock is counted is one of the reference clock
-(`ReferenceLock`), or of ``sys`` if the reference clock does not reach the fabric (`SystemLock`).
+The block's own lock bit is unreliable. The transmit clock is counted with ``sys``, because the reference clock does not
+reach the fabric of every device, and on some perhaps only in nextpnr's view of it.
 """
 
 from migen import *
@@ -15,20 +15,19 @@ from migen.genlib.cdc import MultiReg
 
 from litex.gen import *
 
-WINDOW  = 65536  # Cycles of the reference clock.
+WINDOW  = 65536  # Cycles of the reference clock in its measurement.
 PCIE_HZ = 125e6
 
-# Limits in parts per million. Those of a count with the reference clock, or between two windows with ``sys``, are of
-# the word PLL_LOL_SET.
+# Limits in parts per million between two windows: those of the word PLL_LOL_SET.
 LOCK_PPM = 300
 LOST_PPM = 2000
 
-# With ``sys`` another oscillator is compared: a slot's clock is off by 300 ppm, on average by 2500 ppm more while it is
+# The count compares with another oscillator: a slot's clock is off by 300 ppm, on average by 2500 ppm more while it is
 # spread, and an oscillator of a board by 100 ppm.
 NEAR_PPM = 5000
 FAR_PPM  = 10000
 
-# With ``sys`` as many windows in a row must be steady. At 100 MHz a window is as long as ten periods of a spread clock,
+# As many windows in a row must be steady. At 100 MHz a window is as long as ten periods of a spread clock,
 # so that it is steady, too; all together take a third of the time that the PLL has to lock.
 STEADY        = 4
 STEADY_WINDOW = 32768  # Cycles of ``sys``.
@@ -136,76 +135,11 @@ class TransmitCount(LiteXModule):
             If(seen != before, count.eq(1), self.cycles.eq(count)),
         ]
 
-# Locks --------------------------------------------------------------------------------------------
+# Lock ---------------------------------------------------------------------------------------------
 
 
-class ReferenceLock(LiteXModule):
-    """Counts the transmit clock during a window of the reference clock, and the reference clock with ``sys``.
-
-    The transmit PLL is locked when the count is within 300 ppm of its nominal value. The lock is lost when the count
-    differs by more than 2000 ppm, or when the transmit clock stops.
-
-    Needs the clock domains ``refclk`` and ``pcie_free``, the transmit clock without reset.
-
-    Parameters
-    ----------
-    sys_clk_freq : Hz of ``sys``.
-    refclk_freq  : nominal Hz of the reference clock.
-    window       : cycles of the reference clock in a window.
-
-    Attributes
-    ----------
-    locked        : 1, **out**; the transmit PLL is locked.
-    refclk_ok     : 1, **out**; the reference clock has its nominal frequency within 2 %, measured with ``sys``.
-    measured      : the reference clock is measured.
-    window        : the parameter.
-    refclk_cycles : 24, **out**; cycles of ``sys`` in the last window: Hz are ``window * sys_clk_freq`` divided by this.
-        0: the reference clock does not run.
-    """
-    measured = True
-
-    def __init__(self, sys_clk_freq, refclk_freq, window=WINDOW):
-        self.locked        = Signal()
-        self.refclk_ok     = Signal()
-        self.refclk_cycles = Signal(24)
-        self.window        = window
-
-        # # #
-
-        expected            = window * PCIE_HZ / refclk_freq
-        near, far           = limits(expected, LOCK_PPM), limits(expected, LOST_PPM)
-        self.timer          = timer = Window("refclk", window)
-        self.count          = count = TransmitCount(timer.toggle, 2*far[1] - 1)
-        beat, good          = Signal(), Signal()
-        self.sync.pcie_free += If(count.ended,
-            beat.eq(~beat),
-            If(within(count.cycles, near), good.eq(1)),
-            If(~within(count.cycles, far), good.eq(0)),
-        )
-
-        # Result in sys.
-        in_sys     = window * sys_clk_freq / refclk_freq
-        dead       = round(DEAD_WINDOWS * in_sys)
-        good_sys   = Signal()
-        cycles     = Signal(24)
-        self.beats = beats = Alive(beat, dead)
-        self.edges = edges = Alive(timer.toggle, dead)
-        self.specials += MultiReg(good, good_sys)
-        self.sync += [
-            self.locked.eq(good_sys & beats.alive),
-            self.refclk_ok.eq(edges.alive & within(self.refclk_cycles, limits(in_sys, REFCLK_PPM))),
-            If(edges.edge,
-                cycles.eq(1),
-                If(edges.alive, self.refclk_cycles.eq(cycles)),
-            ).Else(
-                cycles.eq(cycles + 1),
-                If(~edges.alive, self.refclk_cycles.eq(0)),
-            ),
-        ]
-
-
-class SystemLock(LiteXModule):
-    """Counts the transmit clock during a window of ``sys``. The reference clock is not measured.
+class TransmitLock(LiteXModule):
+    """Counts the transmit clock during a window of ``sys``.
 
     The count alone cannot prove the lock, because the limits must allow for two oscillators and a spread clock. So the
     count must be steady as well: a PLL without lock wanders. The transmit PLL is locked when the count is within 5000
@@ -221,15 +155,10 @@ class SystemLock(LiteXModule):
 
     Attributes
     ----------
-    Those of `ReferenceLock`. ``refclk_ok`` is ``locked``, and ``refclk_cycles`` stays at 0.
+    locked : 1, **out**; the transmit PLL is locked.
     """
-    measured = False
-
     def __init__(self, sys_clk_freq, window=STEADY_WINDOW):
-        self.locked        = Signal()
-        self.refclk_ok     = self.locked
-        self.refclk_cycles = Signal(24)
-        self.window        = window
+        self.locked = Signal()
 
         # # #
 
@@ -267,3 +196,46 @@ class SystemLock(LiteXModule):
         self.beats     = beats = Alive(beat, DEAD_WINDOWS * window)
         self.specials += MultiReg(good, good_sys)
         self.sync     += self.locked.eq(good_sys & beats.alive)
+
+# Reference Clock ----------------------------------------------------------------------------------
+
+
+class ReferenceClock(LiteXModule):
+    """Measures the reference clock with ``sys``.
+
+    Needs the clock domain ``refclk``.
+
+    Parameters
+    ----------
+    sys_clk_freq : Hz of ``sys``.
+    freqs        : Hz that the reference clock may have.
+    window       : cycles of the reference clock in a window.
+
+    Attributes
+    ----------
+    ok     : 1, **out**; the reference clock has one of these frequencies within 2 %.
+    cycles : 24, **out**; cycles of ``sys`` in the last window: Hz are ``window * sys_clk_freq`` divided by this.
+        0: the reference clock does not run, or does not reach the fabric.
+    window : the parameter.
+    """
+    def __init__(self, sys_clk_freq, freqs, window=WINDOW):
+        self.ok     = Signal()
+        self.cycles = Signal(24)
+        self.window = window
+
+        # # #
+
+        in_sys     = [window * sys_clk_freq / freq for freq in freqs]
+        cycles     = Signal(24)
+        self.timer = timer = Window("refclk", window)
+        self.edges = edges = Alive(timer.toggle, round(DEAD_WINDOWS * max(in_sys)))
+        self.sync += [
+            self.ok.eq(edges.alive & Reduce("OR", [within(self.cycles, limits(n, REFCLK_PPM)) for n in in_sys])),
+            If(edges.edge,
+                cycles.eq(1),
+                If(edges.alive, self.cycles.eq(cycles)),
+            ).Else(
+                cycles.eq(cycles + 1),
+                If(~edges.alive, self.cycles.eq(0)),
+            ),
+        ]

@@ -104,19 +104,24 @@ class Wait(LiteXModule):
 class TransmitReset(LiteXModule):
     """Resets the transmit PLL until it locks, then the PCS of the transmitter.
 
+    After each failure, the PLL tries the other ratio to the reference clock, which may have 100 or 200 MHz.
+
     Parameters
     ----------
     waits : ``Waits``.
+    rate  : value of ``rate`` to begin with.
 
     Attributes
     ----------
     locked    : 1, **in**; the PLL is locked (``lock.py``).
+    rate      : 1, **out**; for ``FFC_RATE_MODE_TX`` and ``_RX``.
     pll_reset : 1, **out**; for ``D_FFC_TRST``.
     pcs_reset : 1, **out**; for ``FFC_LANE_TX_RST``.
     ready     : 1, **out**; the transmitter sends what it is given.
     """
-    def __init__(self, waits):
+    def __init__(self, waits, rate=0):
         self.locked    = Signal()
+        self.rate      = Signal(reset=rate)
         self.pll_reset = Signal()
         self.pcs_reset = Signal()
         self.ready     = Signal()
@@ -135,7 +140,7 @@ class TransmitReset(LiteXModule):
         )
         fsm.act("LOCK",
             pll.run.eq(1),
-            If(pll.done, If(self.locked, NextState("PCS")).Else(NextState("PLL"))),
+            If(pll.done, If(self.locked, NextState("PCS")).Else(NextState("PLL"), NextValue(self.rate, ~self.rate))),
         )
         fsm.act("PCS",
             pcs_reset.eq(1),

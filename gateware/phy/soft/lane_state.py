@@ -97,13 +97,14 @@ class LaneRegisters(LiteXModule):
         self.clock_hz = CSRStatus(32, reset=int(clk_freq), description="Clock of this bus.")
         self.locks    = CSRStatus(description="What the SerDes says.", fields=[
             CSRField("known",  description="the other bits and REFCLK_* have a meaning"),
-            CSRField("refclk", description="the reference clock has its frequency, within 2 %"),
+            CSRField("refclk", description="the reference clock has 100 or 200 MHz, within 2 %"),
             CSRField("pll",    description="the transmit PLL is locked"),
             CSRField("cdr",    description="the receiver is locked, and out of its reset"),
             CSRField("signal", description="there is a signal at the receiver"),
             CSRField("measured", description="the reference clock is measured; if not, REFCLK is as PLL"),
+            CSRField("pll_lol", description="by the SerDes, the transmit PLL is not locked; without effect"),
         ])
-        self.refclk_hz     = CSRStatus(32, description="Nominal reference clock.")
+        self.refclk_hz     = CSRStatus(32, description="Reference clock for which the transmit PLL is set.")
         self.refclk_window = CSRStatus(32, description="Cycles of the reference clock in a window.")
         self.refclk_cycles = CSRStatus(32, description="Cycles of CLOCK_HZ in the last window; 0: it stands still.")
         self.ignore   = CSRStorage(description="What the SerDes says and the link does not believe.", fields=[
@@ -246,9 +247,10 @@ class LaneState(LaneRegisters):
             locks.pll.eq(channel.lock.locked),
             locks.cdr.eq(channel.rx.ready),
             locks.signal.eq(~channel.rx.idle),
-            locks.measured.eq(channel.lock.measured),
-            self.refclk_hz.status.eq(int(channel.refclk_freq)),
-            self.refclk_window.status.eq(channel.lock.window),
+            locks.measured.eq(channel.reference is not None),
+            locks.pll_lol.eq(channel.pll_lol),
+            self.refclk_hz.status.eq(channel.refclk_hz),
+            self.refclk_window.status.eq(channel.reference.window if channel.reference is not None else 0),
             self.refclk_cycles.status.eq(channel.refclk_cycles),
         ]
 

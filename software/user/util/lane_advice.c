@@ -25,22 +25,22 @@ static uint32_t counter(const struct lane_state *s, enum lane_counter which)
 static const char *advice_of_clocks(const struct lane_state *s)
 {
 	bool known = s->locks & LITEPCIE_LANE_LOCKS_KNOWN;
-	bool measured = known && s->locks & LITEPCIE_LANE_LOCKS_MEASURED;
+	bool locked = s->locks & LITEPCIE_LANE_LOCKS_PLL;
+	bool measured = known && !locked && s->locks & LITEPCIE_LANE_LOCKS_MEASURED;
 
 	if (measured && !s->refclk_cycles)
 		return "The reference clock stands still. Is the card in its slot, and the host "
 		       "on?";
 	if (measured && !(s->locks & LITEPCIE_LANE_LOCKS_REFCLK))
-		return "The reference clock has another frequency than the bitstream expects. "
-		       "Build with "
-		       "--refclk, or program the board's clock chip; see docs/bring-up.md, section "
-		       "10.";
-	if (known && !measured && !(s->locks & LITEPCIE_LANE_LOCKS_PLL))
+		return "The reference clock has another frequency than 100 or 200 MHz. "
+		       "Program "
+		       "the board's clock chip; see docs/bring-up.md, section 10.";
+	if (known && !measured && !locked)
 		return "The transmit PLL does not lock. The reference clock, which this FPGA "
 		       "cannot measure, may "
-		       "stand still or have another frequency than the bitstream expects; see "
+		       "stand still or have another frequency than 100 or 200 MHz; see "
 		       "docs/bring-up.md, section 10.";
-	if (known && !(s->locks & LITEPCIE_LANE_LOCKS_PLL))
+	if (known && !locked)
 		return "The transmit PLL does not lock, though the reference clock is right. Try "
 		       "the other "
 		       "analogue words; see docs/bring-up.md, section 10.";

@@ -75,11 +75,10 @@ static uint64_t link_hz(const struct lane_state *s)
 	       LITEPCIE_LANE_LINK_WINDOW;
 }
 
-/* While the PLL is locked, the link's clock tells the reference clock. */
+/* While the PLL is locked, the link's clock tells a reference clock that logic does not get. */
 static bool refclk_derived(const struct lane_state *s)
 {
-	return !(s->locks & LITEPCIE_LANE_LOCKS_MEASURED) && s->locks & LITEPCIE_LANE_LOCKS_PLL &&
-	       link_hz(s);
+	return !s->refclk_cycles && s->locks & LITEPCIE_LANE_LOCKS_PLL && link_hz(s);
 }
 
 /* 0: unknown, or it stands still. */
@@ -130,8 +129,9 @@ static void text_clocks(const struct lane_state *s)
 			printf("reference clock    %s\n", s->locks & LITEPCIE_LANE_LOCKS_MEASURED
 								  ? "stands still"
 								  : "not measured");
-		printf("locks              PLL %s, receiver %s; %s\n",
+		printf("locks              PLL %s (SerDes: %s), receiver %s; %s\n",
 		       s->locks & LITEPCIE_LANE_LOCKS_PLL ? "locked" : "not locked",
+		       s->locks & LITEPCIE_LANE_LOCKS_PLL_LOL ? "not locked" : "locked",
 		       s->locks & LITEPCIE_LANE_LOCKS_CDR ? "locked" : "not locked",
 		       s->locks & LITEPCIE_LANE_LOCKS_SIGNAL ? "a signal comes" : "no signal");
 	}
@@ -251,6 +251,7 @@ static void json_clocks(const struct lane_state *s)
 		json_number("reference_clock_hz", refclk_hz(s));
 	json_number("reference_clock_nominal_hz", s->refclk_hz);
 	json_bool("pll_locked", s->locks & LITEPCIE_LANE_LOCKS_PLL);
+	json_bool("pll_locked_by_serdes", !(s->locks & LITEPCIE_LANE_LOCKS_PLL_LOL));
 	json_bool("receiver_locked", s->locks & LITEPCIE_LANE_LOCKS_CDR);
 	json_bool("signal", s->locks & LITEPCIE_LANE_LOCKS_SIGNAL);
 	if (s->runs)

@@ -27,7 +27,7 @@
 #define LITEPCIE_LANE_LOCKS			0xf014	/* what the SerDes says */
 /* the other bits and REFCLK_* have a meaning */
 #define LITEPCIE_LANE_LOCKS_KNOWN		0x00000001
-/* the reference clock has its frequency, within 2 % */
+/* the reference clock has 100 or 200 MHz, within 2 % */
 #define LITEPCIE_LANE_LOCKS_REFCLK		0x00000002
 #define LITEPCIE_LANE_LOCKS_PLL			0x00000004	/* the transmit PLL is locked */
 /* the receiver is locked, and out of its reset */
@@ -36,7 +36,10 @@
 #define LITEPCIE_LANE_LOCKS_SIGNAL		0x00000010
 /* the reference clock is measured; if not, REFCLK is as PLL */
 #define LITEPCIE_LANE_LOCKS_MEASURED		0x00000020
-#define LITEPCIE_LANE_REFCLK_HZ			0xf018	/* nominal reference clock */
+/* by the SerDes, the transmit PLL is not locked; without effect */
+#define LITEPCIE_LANE_LOCKS_PLL_LOL		0x00000040
+/* reference clock for which the transmit PLL is set */
+#define LITEPCIE_LANE_REFCLK_HZ			0xf018
 /* cycles of the reference clock in a window */
 #define LITEPCIE_LANE_REFCLK_WINDOW		0xf01c
 /* cycles of CLOCK_HZ in the last window; 0: it stands still */

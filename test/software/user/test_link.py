@@ -239,6 +239,8 @@ def test_advice_by_state(board, link, fields, advice):
     (dict(locks=0b100001, refclk_cycles=32768), "has another frequency"),
     (dict(locks=0b100011, refclk_cycles=65536), "PLL does not lock, though"),
     (dict(locks=0b100111, refclk_cycles=65536), "The link's clock stands still"),
+    # The reference clock gets to the SerDes only.
+    (dict(locks=0b100101, refclk_cycles=0), "The link's clock stands still"),
     (dict(locks=0b000001), "PLL does not lock. The reference clock, which this FPGA cannot measure"),
     (dict(locks=0b000111), "The link's clock stands still"),
     (dict(), "The link's clock stands still"),

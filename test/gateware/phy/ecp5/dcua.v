@@ -8,7 +8,7 @@
 // The line is serial, so any bit alignment and any clock offset is possible. Analogue properties are not modelled.
 // Options come from the command line: +PLL_LOCK_NS=, +CDR_LOCK_NS=, +PRESENT=, +NO_DONE, +DEAD_TX, +DEAD_RX. What
 // boards have shown, each alone: +STATUS= with every received symbol; +NO_SIGNAL: loss of signal is always told;
-// +CHATTER_NS=: period in which it is told for 1 us.
+// +CHATTER_NS=: period in which it is told for 1 us; +NO_ROUTE: the reference clock gets to this block only.
 
     integer pll_lock_ns = 5000, cdr_lock_ns = 2000, present = 1, status = -1, chatter_ns = 0;
     reg     no_done = 0, no_signal = 0, dead_tx = 0, dead_rx = 0;
@@ -34,7 +34,8 @@
     // Reference clock: its period, and whether it runs ------------------------------------------------------------
 
     realtime edge_before = 0, period = 0;
-    always @(posedge D_REFCLKI) begin
+    wire reference = $test$plusargs("NO_ROUTE") ? bench.refclk : D_REFCLKI;
+    always @(posedge reference) begin
         period      = $realtime - edge_before;
         edge_before = $realtime;
     end

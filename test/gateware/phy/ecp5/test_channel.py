@@ -202,28 +202,30 @@ def test_slot_reset_makes_the_lane_idle_and_keeps_the_receiver(mode):
 
 @full
 @pytest.mark.parametrize("measure_refclk, flags, values, ready, refclk_ok", [
-    (True,  (),           {},                        1, 1),
-    (True,  ("DEAD_TX",), {},                        0, 1),
-    (True,  (),           {"PLL_LOCK_NS": 1000000},  0, 1),
-    (True,  (),           {"REFCLK_STOP_NS": 1},     0, 0),
-    (True,  (),           {"REFCLK_STOP_NS": 5000},  0, 0),
-    (True,  (),           {"REFCLK_STOP_NS": 46000}, 0, 0),
-    (True,  (),           {"REFCLK_PS": 5000},       1, 0),
-    (True,  (),           {"REFCLK_PS": 6400},       1, 0),
-    (True,  (),           {"REFCLK_PS": 20000},      1, 0),
-    (True,  (),           {"REFCLK_PS": 10025},      1, 1),
-    (False, ("DEAD_TX",), {},                        0, 0),
-    (False, (),           {"REFCLK_STOP_NS": 46000}, 0, 0),
-    (False, (),           {"REFCLK_PS": 6400},       0, 0),
-    (False, (),           {"REFCLK_PS": 10025},      1, 1),
+    (True,  (),            {},                        1, 1),
+    (True,  ("DEAD_TX",),  {},                        0, 1),
+    (True,  (),            {"PLL_LOCK_NS": 1000000},  0, 1),
+    (True,  (),            {"REFCLK_STOP_NS": 1},     0, 0),
+    (True,  (),            {"REFCLK_STOP_NS": 5000},  0, 0),
+    (True,  (),            {"REFCLK_STOP_NS": 46000}, 0, 0),
+    (True,  (),            {"REFCLK_PS": 6400},       0, 0),
+    (True,  (),            {"REFCLK_PS": 20000},      0, 0),
+    (True,  (),            {"REFCLK_PS": 10025},      1, 1),
+    # Logic does not get the reference clock, though nextpnr has routed it.
+    (True,  ("NO_ROUTE",), {},                        1, 0),
+    (False, ("DEAD_TX",),  {},                        0, 0),
+    (False, (),            {"REFCLK_STOP_NS": 46000}, 0, 0),
+    (False, (),            {"REFCLK_PS": 6400},       0, 0),
+    (False, (),            {"REFCLK_PS": 10025},      1, 1),
 ])
 def test_dead_and_wrong_clocks(measure_refclk, flags, values, ready, refclk_ok):
-    """A count with ``sys`` sees the transmit clock only, but also that the PLL follows a wrong reference clock."""
+    """The count sees the transmit clock only, which follows a wrong reference clock."""
     seen = simulation(measure_refclk=measure_refclk).run(*flags, END_NS=60000, **values)
     assert (seen["ready"], seen["refclk_ok"]) == (ready, refclk_ok)
     if not seen["ready"]:
         assert seen["tx_lane"] == 0 and seen["rx_ready"] in (0, "x")
-    assert (seen["refclk_cycles"] != 0) == (measure_refclk and "REFCLK_STOP_NS" not in values)
+    stands = "NO_ROUTE" in flags or "REFCLK_STOP_NS" in values
+    assert (seen["refclk_cycles"] != 0) == (measure_refclk and not stands)
 
 
 @full
@@ -259,9 +261,12 @@ def test_cdr_that_does_not_lock_is_reset_and_the_receiver_not_ready():
 
 @full
 @pytest.mark.parametrize("mode, measure_refclk", [(mode, n % 2 == 0) for n, mode in enumerate(MODES)])
-def test_reference_clock_of_200_mhz(measure_refclk, mode):
-    seen = simulation(mode=mode, refclk_freq=200e6, measure_refclk=measure_refclk).run(REFCLK_PS=5000, END_NS=60000)
-    assert seen["ready"] == seen["refclk_ok"] == 1
+@pytest.mark.parametrize("built, given", [(200e6, 200e6), (100e6, 200e6), (200e6, 100e6)])
+def test_either_reference_clock(built, given, measure_refclk, mode):
+    """The PLL tries the one of the build first, then the other one."""
+    seen = simulation(mode=mode, refclk_freq=built, measure_refclk=measure_refclk).run(
+        REFCLK_PS=round(1e12/given), END_NS=80000)
+    assert seen["ready"] == seen["refclk_ok"] == 1 and (seen["ready_ns"] > 35000) == (built != given)
     assert_receives(seen)
 
 
