@@ -178,7 +178,7 @@ class SoftEndpoint(LiteXModule):
         """What the link made good. Registered, so that the paths of the data link layer do not grow."""
         link, layer = self.stack.link, self.stack.data_link
         errors      = {
-            "receiver":     (link.symbol_error != 0) | (link.framing_error != 0) | link.overflow,
+            "receiver":     (link.symbol_error != 0) | (link.framing_error != 0) | link.overflow & ~link.ltssm.asleep,
             "bad_tlp":      layer.lcrc_error,
             "bad_dllp":     layer.dllp_error,
             "rollover":     layer.rollover,

@@ -43,7 +43,8 @@ class Link(LiteXModule):
     alive     : 1, **in**; a pulse: an update of flow control was received.
     ltssm     : `LTSSM`, for its ``state``.
     symbol_error, set_error, framing_error, overflow : 2, 1, 2, 1, **out**; pulses for counters: symbols with a wrong
-                code, damaged training sets, malformed packets, symbols that the elastic buffer lost.
+                code while the link is up and awake, damaged training sets, malformed packets, symbols that the elastic
+                buffer lost.
     """
     def __init__(self, serdes, clk_freq=125e6):
         self.descrambler = descrambler = Descrambler()
@@ -75,7 +76,7 @@ class Link(LiteXModule):
             descrambler.error.eq(serdes.rx_error),
             descrambler.off.eq(ltssm.no_scrambling),
             frames_in.listen.eq(ltssm.listen),
-            self.symbol_error.eq(Mux(serdes.rx_valid & self.link_up, serdes.rx_error, 0)),
+            self.symbol_error.eq(Mux(serdes.rx_valid & self.link_up & ~ltssm.asleep, serdes.rx_error, 0)),
         ]
         for unit in (frames_in, sets_in):
             self.comb += [

@@ -322,6 +322,21 @@ def test_l1(wakes):
         "RECOVERY_IDLE", "L0"]
 
 
+def test_noise_of_a_link_that_sleeps_is_no_error():
+    """A receiver that stays locked gives noise while the port is idle."""
+    def script(line):
+        yield from asleep(line, "L1")
+        noise.append(True)
+        for _ in range(50):
+            yield
+            assert not (yield line.dut.symbol_error)
+        noise.clear()
+        line.port.enter("recovery")
+        yield from trained(line)
+    noise = []
+    Line(Port(polls=POLLS), script, symbol=lambda cycle, symbol: 0x3ee if noise else symbol, seems_idle=True)
+
+
 def test_l2_ends_in_detect():
     def script(line):
         yield from asleep(line, "L2")
