@@ -252,7 +252,7 @@ class ECP5Channel(LiteXModule):
             "i_FFC_TXPWDNB":       1,
             "i_FFC_RXPWDNB":       1,
             "i_FFC_SIGNAL_DETECT": 1,
-            "i_FFC_ENABLE_CGALIGN": 1,
+            "i_FFC_ENABLE_CGALIGN": 0, # An edge would search the comma; the link state machine of the block does.
             "i_FFC_EI_EN":         self.sender.quiet,
             "i_FFC_SB_INV_RX":     0 if self.raw else polarity,
             "i_FFC_PCIE_DET_EN":   self.detection.detect,

@@ -11,7 +11,7 @@ The waits are 256 times shorter: the transmitter is ready after 20 to 31 us, the
 
 import pytest
 
-from migen import ClockDomainsRenamer, Constant
+from migen import ClockDomainsRenamer, Constant, Instance, Record, Signal
 
 from litex.gen import LiteXContext, LiteXModule
 
@@ -22,7 +22,7 @@ from litepcie_soc.phy.ecp5.reset import Waits
 from litepcie_soc.phy.ecp5.words import MODES
 from litepcie_soc.phy.soft.symbols import COM, UNDECODABLE
 
-from test.gateware.phy.ecp5.simulator import Simulation, decode_tables, simulation
+from test.gateware.phy.ecp5.simulator import PADS, Simulation, decode_tables, simulation
 from test.gateware.simulation import simulate
 
 full = pytest.mark.full
@@ -301,6 +301,15 @@ def test_code_words_of_the_model():
         assert ones in ((0, -1) if disparity else (0, 1)) and after == disparity ^ abs(ones)
     rows, _ = decode_tables()
     assert rows[0x17c] == 0x1bc and rows[1 << 10 | 0x17c] == 1 << 10 | 0x1bc and rows[0] & 1 << 9
+
+
+def test_constant_inputs_are_those_of_the_generator():
+    """As Lattice's generator writes them today for PCI Express."""
+    channel = ECP5Channel(Record([(name, 1) for name in PADS]), Signal(), 100e6)
+    found   = {item.name: item.expr for item in channel.block.items if not isinstance(item, Instance.Parameter)}
+    for name, value in {"D_FFC_MACROPDB": 1, "D_FFC_MACRO_RST": 0, "D_FFC_DUAL_RST": 0, "D_SCIWSTN": 1, "D_SCIRD": 0,
+        "CH0_FFC_TXPWDNB": 1, "CH0_FFC_RXPWDNB": 1, "CH0_FFC_ENABLE_CGALIGN": 0}.items():
+        assert found[name].value == value, name
 
 
 def test_waits_of_the_reset_sequence():
