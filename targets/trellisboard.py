@@ -30,6 +30,7 @@ BOARD = ecp5_board("trellisboard",
     platform   = trellisboard.Platform,
     devices    = {"um5g-85k": 125e6},
     check_part = functools.partial(device_name, package="BG756"),
+    slot_clock = False,  # The clock generator may take its crystal.
     programmer = OpenFPGALoader(cable="ft2232", image=".bit"),
 )
 

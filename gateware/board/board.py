@@ -130,6 +130,7 @@ class Board:
     toolchain  : "vivado", or "trellis" for yosys, nextpnr and Project Trellis.
     devices    : {name for --device: highest Hz of ``sys``} of the devices that the board has, the default first.
     refclks    : reference clocks of the link in Hz, the default first.
+    slot_clock : the link's reference clock is known to be the slot's.
     check_part : function that raises ``ValueError`` with one line if the family has no device of a name.
     analogues, serdes_modes : names for --analogue and --serdes, the defaults first, if the SerDes has such options.
     check_analogue : function (device, analogue) that raises ``ValueError`` with one line if they do not fit.
@@ -149,6 +150,7 @@ class Board:
     toolchain:  str   = "vivado"
     devices:    dict  = field(default_factory=dict)
     refclks:    tuple = (100e6,)
+    slot_clock: bool  = True
     check_part: callable = None
     analogues:      tuple    = ("",)
     serdes_modes:   tuple    = ("",)

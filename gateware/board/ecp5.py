@@ -152,7 +152,7 @@ class ECP5BoardSoC(BoardSoC):
             dcu=dcu, channel=channel, refclk_freq=c.refclk, analogue=c.analogue, mode=c.serdes,
             receiver_detect=c.receiver_detect)
         return SoftPHY(self.serdes.interface, bar0_size=BAR0_SIZE, tags=c.tags,
-            **soft_identity(pci_id(self.board.family)))
+            slot_clock=self.board.slot_clock, **soft_identity(pci_id(self.board.family)))
 
     def add_link(self, memory=None):
         """Adds the link as on every board, and the state of its lane, which a serial port reaches as well."""

@@ -61,7 +61,8 @@ class Dword:
     clears   : int = 0
 
 
-def registers(vendor, device, subsystem_vendor, subsystem_device, class_code, bar0_size, max_payload, extended_tag):
+def registers(vendor, device, subsystem_vendor, subsystem_device, class_code, bar0_size, max_payload, extended_tag,
+        slot_clock=True):
     """Returns the registers that are not 0, by their dword number."""
     link   = 1 << 4 | 1                       # One lane, 2.5 GT/s.
     found  = {
@@ -83,7 +84,7 @@ def registers(vendor, device, subsystem_vendor, subsystem_device, class_code, ba
         DEVICE_CAPABILITIES : Dword(log2_int(max_payload//128) | extended_tag << 5 | 1 << 15 | 1 << 28),
         DEVICE_CONTROL  : Dword(0x2810, 0x7fff & ~(0 if extended_tag else 1 << EXTENDED_TAG), 0x000f_0000),
         EXPRESS + 0x0c  : Dword(1 << 22 | link),            # Optionality compliance.
-        LINK_CONTROL    : Dword((1 << 12 | link) << 16, LINK_BITS),
+        LINK_CONTROL    : Dword((slot_clock << 12 | link) << 16, LINK_BITS),
         EXPRESS + 0x24  : Dword(0x10),                      # The completion timeout can be disabled.
         EXPRESS + 0x28  : Dword(0, 0x0010),
         EXPRESS + 0x2c  : Dword(1 << 1),
@@ -112,6 +113,7 @@ class ConfigSpace(LiteXModule):
     bar0_size    : int, bytes, a power of two.
     max_payload  : int, bytes: 128, 256 or 512.
     extended_tag : bool, the function has more than 32 tags.
+    slot_clock   : bool, the reference clock is the slot's.
 
     Attributes
     ----------
@@ -132,11 +134,12 @@ class ConfigSpace(LiteXModule):
     bar0     : 32, **out**; base address.
     mps, mrrs: 3, **out**; as encoded: 128 bytes shifted by the value.
     rcb_128  : 1, **out**; Read Completion Boundary.
+    extended_synch : 1, **out**; see `LTSSM`.
     power_state : 2, **out**; D0 to D3hot.
     msi_enable, msi_address, msi_data : 1, 64, 16, **out**.
     """
     def __init__(self, vendor, device, subsystem_vendor, subsystem_device, class_code, bar0_size, max_payload=256,
-            extended_tag=True):
+            extended_tag=True, slot_clock=True):
         if bar0_size < 16 or bar0_size & bar0_size - 1:
             raise ValueError(f"bar0_size is a power of two from 16 on, not {bar0_size!r}")
         if max_payload not in (128, 256, 512):
@@ -157,7 +160,7 @@ class ConfigSpace(LiteXModule):
         # # #
 
         self.table   = registers(vendor, device, subsystem_vendor, subsystem_device, class_code, bar0_size,
-            max_payload, bool(extended_tag))
+            max_payload, bool(extended_tag), slot_clock)
         self.dwords  = {number: Signal(32, reset=dword.value, name=f"dword_{number:02x}")
             for number, dword in self.table.items() if dword.writable | dword.clears}
         limit        = Signal(10)
@@ -244,6 +247,7 @@ class ConfigSpace(LiteXModule):
         self.mrrs         = of(DEVICE_CONTROL)[MRRS_BITS]
         self.extended_tag = of(DEVICE_CONTROL)[EXTENDED_TAG]
         self.rcb_128      = of(LINK_CONTROL)[3]
+        self.extended_synch = of(LINK_CONTROL)[7]
         self.power_state  = of(POWER + 4)[:2]
         self.msi_enable   = of(MSI)[16]
         self.msi_address  = Cat(of(MSI + 4), of(MSI + 8))

@@ -153,6 +153,7 @@ class SoftEndpoint(LiteXModule):
             self.access.hold.eq(self.stop.holds),
             self.own.wait.eq(self.stop.asks),
             self.stack.data_link.mps.eq(space.mps),
+            self.stack.link.ltssm.extended.eq(space.extended_synch),
             self.sorter.bar0.eq(space.bar0),
             self.sorter.enable.eq(space.memory_enable & (space.power_state == 0)),
             self.own.id.eq(self.id),

@@ -53,6 +53,7 @@ class LTSSM(LiteXModule):
     send, sent_fields : 3, TS_LAYOUT, **out**; for it.
     alive      : 1, **in**; a pulse: an update of flow control was received.
     retrain    : 1, **in**; somebody wants Recovery: the data link layer, or symbols were lost.
+    extended : 1, **in**; Extended Synch: 1024 training sets are sent in Recovery.RcvrLock.
     sleep      : 2, **in**; from L0 to L1 or to L2, see `PowerManagement`.
     wake       : 1, **in**; from L1 to Recovery.
     link_up    : 1, **out**; LinkUp.
@@ -89,6 +90,7 @@ class LTSSM(LiteXModule):
         self.sent_fields = Record(TS_LAYOUT)
         self.alive    = Signal()
         self.retrain  = Signal()
+        self.extended = Signal()
         self.sleep    = Signal(2)
         self.wake     = Signal()
         self.link_up  = Signal()
@@ -166,7 +168,8 @@ class LTSSM(LiteXModule):
         self.energy = Signal() # The lane was not idle in this state.
         self.any_ts = Signal() # A training set came in this state.
         begins     = Signal()
-        polls      = (self.state == State.POLLING_ACTIVE) | (self.state == State.DISABLED)
+        polls      = Reduce("OR", [self.state == state
+            for state in (State.POLLING_ACTIVE, State.RECOVERY_LOCK, State.DISABLED)])
         idles      = (self.state == State.CONFIG_IDLE) | (self.state == State.RECOVERY_IDLE)
         self.comb += [
             begins.eq(Mux(idles, self.idle != 0, self.view.came & self.view.is_ts2)),
@@ -259,7 +262,7 @@ class LTSSM(LiteXModule):
                 State.L0: If(view.came | self.retrain | self.rx_align, go(State.RECOVERY_LOCK)
                 ).Elif(self.sleep[TO_L1], go(State.L1)
                 ).Elif(self.sleep[TO_L2], go(State.L2)),
-                State.RECOVERY_LOCK: If(many & ours, go(State.RECOVERY_CONFIG)
+                State.RECOVERY_LOCK: If(many & ours & (self.polled | ~self.extended), go(State.RECOVERY_CONFIG)
                 ).Elif(self.expired, If(self.any_ts, go(State.LINKWIDTH_START)).Else(go(State.DETECT_QUIET))),
                 State.RECOVERY_CONFIG: If(enough & self.after, go(State.RECOVERY_IDLE)
                 ).Elif(many & ~view.is_ts2 & no_lane, go(State.LINKWIDTH_START)

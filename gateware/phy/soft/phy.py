@@ -46,6 +46,7 @@ class SoftPHY(LiteXModule):
     bar0_size   : int, bytes.
     max_payload : int, bytes; the largest MPS: 128, 256 or 512.
     tags        : int, requests that the card has outstanding at most. More than 32 need Extended Tags.
+    slot_clock  : bool, the reference clock of the SerDes is the slot's.
     identity    : ``vendor``, ``device``, ``subsystem_vendor``, ``subsystem_device``, ``class_code``.
 
     Attributes
@@ -72,14 +73,15 @@ class SoftPHY(LiteXModule):
     gen        = 1
     nlanes     = 1
 
-    def __init__(self, serdes, *, bar0_size=0x200000, max_payload=256, tags=32, **identity):
+    def __init__(self, serdes, *, bar0_size=0x200000, max_payload=256, tags=32, slot_clock=True, **identity):
         self.bar0_size        = bar0_size
         self.max_tags         = tags
         self.identity         = {name if name == "class_code" else f"{name}_id": value
             for name, value in identity.items()}
         self.completion_space = completions_that_fit(), completions_that_fit()*RCB_BYTES
         self.endpoint = endpoint = in_pcie(SoftEndpoint(serdes, bar0_size=bar0_size, max_payload=max_payload, tags=tags,
-            link=dict(posted=POSTED, nonposted=NONPOSTED, receive_words=RECEIVE_WORDS), **identity))
+            link=dict(posted=POSTED, nonposted=NONPOSTED, receive_words=RECEIVE_WORDS), slot_clock=slot_clock,
+            **identity))
 
         # # #
 

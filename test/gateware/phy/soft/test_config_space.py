@@ -118,7 +118,7 @@ def test_what_the_registers_say():
     dut, found = ConfigSpace(**IDENTITY, bar0_size=2 << 20), []
 
     def drive():
-        for address, value in ((0x04, 6), (0x10, 0xfe5fffff), (0x68, 0x5130), (0x70, 8), (0x44, 3), (0x48, 1 << 16),
+        for address, value in ((0x04, 6), (0x10, 0xfe5fffff), (0x68, 0x5130), (0x70, 0x88), (0x44, 3), (0x48, 1 << 16),
                 (0x4c, 0x12345678), (0x50, 0x9), (0x54, 0xabcd1234)):
             yield dut.address.eq(address//4)
             yield dut.data_w.eq(value)
@@ -128,10 +128,17 @@ def test_what_the_registers_say():
         yield dut.write.eq(0)
         yield
         for signal in (dut.memory_enable, dut.bus_master_enable, dut.bar0, dut.mps, dut.mrrs, dut.extended_tag,
-                dut.rcb_128, dut.power_state, dut.msi_enable, dut.msi_address, dut.msi_data):
+                dut.rcb_128, dut.extended_synch, dut.power_state, dut.msi_enable, dut.msi_address, dut.msi_data):
             found.append((yield signal))
     simulate(dut, [drive()], cycles=10**6)
-    assert found == [1, 1, 0xfe400000, 1, 5, 1, 1, 3, 1, 0x912345678, 0x1234]
+    assert found == [1, 1, 0xfe400000, 1, 5, 1, 1, 1, 3, 1, 0x912345678, 0x1234]
+
+
+def test_slot_clock_configuration():
+    """Bit 12 of Link Status; all else is the same."""
+    own, slot = (ConfigSpace(**IDENTITY, bar0_size=4096, slot_clock=slot).table for slot in (False, True))
+    assert {place: (own[place].value, slot[place].value) for place in slot if own[place] != slot[place]} == {
+        0x70//4: (0x0011_0000, 0x1011_0000)}
 
 
 @pytest.mark.parametrize("options, said", [(dict(bar0_size=3), "bar0_size is a power of two from 16 on, not 3"),

@@ -32,6 +32,20 @@ def test_polling_sends_1024():
     assert sum(symbol == 0x1bc for symbol in line.sent) > 1024
 
 
+def test_extended_synch():
+    """1024 training sets in Recovery.RcvrLock; here the last 60 of them."""
+    def script(line):
+        yield from trained(line)
+        yield line.dut.ltssm.extended.eq(1)
+        line.port.enter("recovery")
+        yield from line.until("RECOVERY_LOCK", 300)
+        yield line.dut.ltssm.sent.eq(1024 - 60)
+        begun = line.cycle
+        yield from trained(line)
+        assert line.cycle - begun > 60*8
+    Line(Port(polls=POLLS), script)
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("seed", range(4))
 def test_recovery(seed):
