@@ -46,7 +46,7 @@ BOARD = Board("kosagi_netv2",
     memory     = Memory(bram=1 << 16, ddr=1 << 29, kind="32 bit DDR3-800"),  # 16 of the 50 block RAMs.
     channels   = 3,  # By its registers, each takes about 3600 more of 20800 LUTs.
     ddr_clocks = (76e6, 100e6),  # From where the chips' DLL locks to this speed grade's DDR3-800 (DS181).
-    programmer = OpenFPGALoader(part="xc7a35tfgg484"),
+    programmer = OpenFPGALoader(part="xc7a35tfgg484", pins="27:22:4:17"),
 )
 
 # Platform -----------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ BOARD = ecp5_board("lattice_versa_ecp5",
     title      = "Lattice Versa ECP5",
     platform   = lattice_versa_ecp5.Platform,
     devices    = {"um5g-45k": 125e6, "um-45k": 125e6},
-    programmer = OpenFPGALoader(cable="ft2232", image=".bit"),
+    programmer = OpenFPGALoader(cable="ft2232", image="_flash.bit"),
 )
 
 # BaseSoC ------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ BOARD = ecp5_board("trellisboard",
     devices    = {"um5g-85k": 125e6},
     check_part = functools.partial(device_name, package="BG756"),
     slot_clock = False,  # The clock generator may take its crystal.
-    programmer = OpenFPGALoader(cable="ft2232", image=".bit"),
+    programmer = OpenFPGALoader(cable="ft2232", image="_flash.bit"),
 )
 
 # BaseSoC ------------------------------------------------------------------------------------------

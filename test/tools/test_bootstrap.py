@@ -21,6 +21,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from packaging.requirements import Requirement
+
 from tools import bootstrap
 from tools.bootstrap import BootstrapError
 
@@ -258,8 +260,11 @@ def test_an_install_that_failed_is_done_again(made, monkeypatch):
 # requirements.txt ---------------------------------------------------------------------------------
 
 def pins():
-    lines = (ROOT / "requirements.txt").read_text().splitlines()
-    return dict(line.lower().split("==") for line in lines if line and not line.startswith("#"))
+    """{package: version} of this machine's environment."""
+    lines  = (ROOT / "requirements.txt").read_text().splitlines()
+    needed = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    return {one.name.lower(): str(one.specifier).removeprefix("==") for one in needed
+        if one.marker is None or one.marker.evaluate()}
 
 
 def normal(name):

@@ -124,8 +124,8 @@ def test_no_bitstream_is_left_if_a_check_fails(monkeypatch, tmp_path, clock, wor
     (tmp_path / "top.bit").write_text("of an earlier build", encoding="ascii")
 
     def pack(design, folder):
-        for suffix in ("bit", "svf"):
-            (folder / f"top.{suffix}").write_text("new", encoding="ascii")
+        for name in ("top.bit", "top_flash.bit", "top.svf"):
+            (folder / name).write_text("new", encoding="ascii")
         return words
     monkeypatch.setattr(trellis, "synthesise", lambda design, folder: None)
     monkeypatch.setattr(trellis, "place_and_route",
@@ -134,11 +134,26 @@ def test_no_bitstream_is_left_if_a_check_fails(monkeypatch, tmp_path, clock, wor
     design = trellis.Design("top", "LFE5UM-45F-8BG381C", {"pcie_clk": 125e6}, WORDS)
     if message == "^$":
         assert "D_LOW_MARK 4" in trellis.build(design, tmp_path)
-        assert {path.suffix for path in tmp_path.iterdir()} == {".bit", ".svf", ".rpt"}
+        assert {path.name for path in tmp_path.iterdir()} == {"top.bit", "top_flash.bit", "top.svf", "top.rpt"}
         return
     with pytest.raises(ToolError, match=message):
         trellis.build(design, tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+# Pack ---------------------------------------------------------------------------------------------
+
+SPI_MODE = bytes.fromhex("79590000")  # The command that selects reads of four bits (sysCONFIG, FPGA-TN-02039).
+
+
+@pytest.mark.full  # ecppack takes five seconds of processor time, twice.
+def test_only_the_flash_image_selects_the_flash_mode(tmp_path):
+    """FPGAs may refuse SPI_MODE from JTAG, and openFPGALoader before 0.11 reads no file that has it."""
+    (tmp_path / "top.config").write_text(".device LFE5UM-45F\n", encoding="ascii")
+    trellis.pack(trellis.Design("top", "LFE5UM-45F-8BG381C", {}), tmp_path)
+    for name, flash in (("top.bit", False), ("top_flash.bit", True)):
+        data = (tmp_path / name).read_bytes()
+        assert (SPI_MODE in data[:200]) == flash and 1000 < len(data) < 500_000
+    assert (tmp_path / "top.svf").is_file()
 
 # Builds -------------------------------------------------------------------------------------------
 

@@ -63,8 +63,8 @@ def test_report_without_figures_is_not_met(text):
 
 @pytest.fixture
 def vivado(tmp_path, monkeypatch):
-    """A folder with a program of that name on the PATH, which keeps the script it is given and the build's files."""
-    program = tmp_path / "vivado"
+    """A folder with Vivado Lab's program on the PATH, which keeps the script it is given and the build's files."""
+    program = tmp_path / "vivado_lab"
     program.write_text(f'#!/bin/sh\nfor script; do :; done\ncp "$script" {tmp_path}/script.tcl\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
@@ -98,6 +98,6 @@ def test_no_file_or_no_vivado_is_one_line(tmp_path, monkeypatch):
         PROGRAMMER.flash(tmp_path / "name")
     (tmp_path / "name.bit").touch()
     monkeypatch.setenv("PATH", str(tmp_path))
-    message = "^vivado is not on the PATH; this board needs Vivado or Vivado Lab for programming$"
+    message = r"^vivado is not on the PATH; this board needs Vivado or Vivado Lab \(vivado_lab\) for programming$"
     with pytest.raises(ToolError, match=message):
         PROGRAMMER.load(tmp_path / "name")
