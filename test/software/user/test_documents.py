@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from litepcie_soc.board.identity import IDS
+from litepcie_soc.soc.link import PCI_ID
+
 from tools import library_page
 
 ROOT   = Path(__file__).resolve().parents[3]
@@ -36,6 +39,17 @@ def manual_options():
     text = MANUAL.read_text().replace("\\-", "-")
     found = re.findall(r'^\.TP\n\.BR? (?:-(\w) , " )?--([a-z-]+)', text, re.M)
     return {name: letter or None for letter, name in found}
+
+
+def test_the_page_shows_cards_of_this_project():
+    """Vendor, device and class are those of gateware/board/identity.py."""
+    text  = PAGE.read_text()
+    cards = [*IDS.values(), (PCI_ID["vendor_id"], PCI_ID["device_id"])]
+    shown = [(int(vendor, 16), int(device, 16)) for vendor, device in [
+        *re.findall(r"\[(\w{4}):(\w{4})\] \(rev", text),
+        *re.findall(r"0x(\w{4}) +Vendor ID\n +0x002 +0x(\w{4}) +Device ID", text)]]
+    assert len(shown) == 2 and set(shown) <= set(cards)
+    assert re.findall(r"controller \[(\w{4})\]", text) == [f"{PCI_ID['class_code'] >> 8:04x}"]
 
 
 def test_manual_has_every_command(card):

@@ -36,6 +36,9 @@ class Tree:
         self.rescan = port / "pci_bus" / "0000:01" / "rescan"
         self.rescan.write_text("")
         (port / "class").write_text("0x060400\n")
+        self.power = port / "power" / "control"
+        self.power.parent.mkdir()
+        self.power.write_text("auto\n")
         self.config = port / "config"
         self.config.write_bytes(self.space(link_reports, hot_plug))
         for path, target in (("bus/pci/devices/" + PORT, port), ("bus/pci/devices/" + CARD, card)):
@@ -76,6 +79,20 @@ class Tree:
 @pytest.fixture
 def tree(tmp_path):
     return Tree(tmp_path)
+
+
+@pytest.mark.parametrize("setting, arguments, status", [
+    ("auto", ("--port", PORT, "true"), 0), ("on", ("true",), 0), ("auto", ("--port", PORT, "false"), 1),
+    ("auto", ("sh", "-c", "kill $PPID; sleep 1"), 143),
+])
+def test_the_port_is_kept_awake_until_the_card_is_found(tree, setting, arguments, status):
+    """A suspended port answers no scan (Linux, runtime power management). Its setting is restored however it ends."""
+    tree.power.write_text(f"{setting}\n")
+    seen = tree.root / "seen"
+    rest = [word for word in arguments if word not in ("--port", PORT)]
+    code, _, _ = tree.run(*arguments[:len(arguments) - len(rest)],
+        "sh", "-c", f'cp {tree.power} {seen}; exec "$@"', "sh", *rest)
+    assert (code, seen.read_text(), tree.power.read_text()) == (status, "on\n", f"{setting}\n")
 
 
 # Command, Device Control and Link Control during the load: no SERR#, no fatal errors reported, link disabled.
