@@ -27,12 +27,10 @@ from migen import *
 from litex.gen import *
 
 from litex.build.generic_platform import GenericPlatform, Pins
-from litex.soc.cores.timer import Timer
-from litex.soc.integration.soc import SoCRegion
-from litex.soc.interconnect import stream, wishbone
-from litex.soc.interconnect.csr import CSRStatus, CSRStorage
 
 from litepcie_soc.board.identity import pci_id, soft_identity
+from litepcie_soc.board.user_logic import add_user_logic
+from litepcie_soc.board.user_options import NO_USER_LOGIC
 from litepcie_soc.build.command_line import run
 from litepcie_soc.build.sim_options import check_memory_size, parse_args, usual_clock
 from litepcie_soc.common.abi import BAR0_SIZE
@@ -46,21 +44,10 @@ from litepcie_soc.phy.soft.lane_state import add_lane_state
 from litepcie_soc.phy.soft.phy import SoftPHY
 from litepcie_soc.phy.soft.simulation import SimSerDes, soft_sim_io
 from litepcie_soc.soc.export import PinnedMapError, export_headers, export_verilog
-from litepcie_soc.soc.host_copier import HostCopier
-from litepcie_soc.soc.host_mover import HostMover
 from litepcie_soc.soc.soc import LitePCIeSoC
-from litepcie_soc.stream_dma.pattern import PatternEnds
-
-# Of the user's bus: bytes that the host reaches, and the place of a RAM. There is nothing behind the RAM.
-USER_BYTES     = 256 << 10
-USER_RAM       = 64 << 10
-USER_RAM_BYTES = 16 << 10
 
 # Of the serial port of a board with the endpoint in gateware: faster than a real one, as time is dear here.
 SERIAL_BAUD = 4_000_000
-
-# Of the user core: buffers in host memory.
-HOST_BUFFERS = 4
 
 # Platform -----------------------------------------------------------------------------------------
 
@@ -89,48 +76,6 @@ class _CRG(LiteXModule):
             self.cd_sys.rst.eq(platform.request("sys_rst")),
         ]
 
-# User Core ----------------------------------------------------------------------------------------
-
-
-class UserCore(LiteXModule):
-    """What a designer might add: registers, a RAM on the bus of the SoC, a timer, interrupts.
-
-    Registers
-    ---------
-    operand : 32 bits.
-    result  : 32 bits, ``operand`` with its bits inverted.
-    level   : 1 bit, the interrupt of this name.
-    pulse   : a write makes a pulse of a cycle, the interrupt of this name.
-    storm   : 1 bit, the interrupt of this name, which then has a pulse in each cycle.
-
-    Those of ``timer`` are LiteX's; its EventManager has the interrupt "timer".
-
-    Attributes
-    ----------
-    bus        : wishbone.Interface, slave: the RAM.
-    interrupts : list of (name, source, pulse) for ``add_interrupt``.
-    """
-    def __init__(self, ram_bytes):
-        self.operand = CSRStorage(32, description="A value.")
-        self.result  = CSRStatus(32, description="The value with its bits inverted.")
-        self.ram     = wishbone.SRAM(ram_bytes)
-        self.bus     = self.ram.bus
-        self.level   = CSRStorage(description="Level of an interrupt.")
-        self.pulse   = CSRStorage(description="A write makes a pulse.")
-        self.storm   = CSRStorage(description="A pulse in each cycle.")
-        self.timer   = Timer()
-        self.interrupts = [
-            ("level", self.level.storage,  False),
-            ("pulse", self.pulse.re,       True),
-            ("storm", self.storm.storage,  True),
-            ("timer", self.timer.ev.irq,   False),
-        ]
-
-        # # #
-
-        self.comb += self.result.status.eq(~self.operand.storage)
-
-
 # BaseSoC ------------------------------------------------------------------------------------------
 
 
@@ -150,18 +95,19 @@ class BaseSoC(LitePCIeSoC):
     channels     : number of memory channels.
     completion_space  : completions, and bytes of their data, that the hard block holds. None: an ideal one.
     fabric_width : bits of a hard block with a completion buffer in the fabric, as on UltraScale; only with "split".
-    streams      : number of stream channels; each is looped back.
-    patterns     : of these, how many of the last ones have a pattern source and checker instead (``PatternEnds``).
     with_ddr     : endpoint memory in DDR3-1600 of 64 bit with LiteDRAM, whose clock is four times ``sys``.
-    user_core    : a ``UserCore`` on the bus of the SoC, of which the host reaches 256 KiB, a ``HostCopier``
-        and a ``HostMover``.
-    user_bus     : range of the bus that the host reaches, as for ``add_litepcie``; not with ``user_core``.
-    loops        : False: a derived class connects ``self.streams`` to logic of its own.
+    user         : ``UserOptions``, logic at the user's side of the card.
     processor    : arguments of ``LitePCIeSoC`` for a SoC with a CPU, as a dict.
+
+    Attributes
+    ----------
+    card : dict, of a derived class: parameters of ``add_litepcie`` for its own logic, such as ``streams``.
     """
+    card = {}
+
     def __init__(self, gen=2, lanes=4, data_width=128, memory_size=64 << 20, sys_clk_freq=None, *,
-        phy="shared", endianness="big", tags=64, channels=1, streams=0, with_ddr=False, completion_space=None,
-        fabric_width=0, patterns=0, user_core=False, user_bus=None, loops=True, processor=None):
+        phy="shared", endianness="big", tags=64, channels=1, with_ddr=False, completion_space=None, fabric_width=0,
+        user=NO_USER_LOGIC, processor=None):
         check_data_width(data_width)
         check_memory_size(memory_size)
         soft         = phy == "soft"
@@ -206,40 +152,12 @@ class BaseSoC(LitePCIeSoC):
             memory      = memory,
             tags        = tags,
             channels    = channels,
-            streams     = streams,
-            # For the checkers' registers, those of the lane, or all of the user core.
-            user_bus    = {"origin": 0, "size": USER_BYTES} if user_core else user_bus or patterns > 0 or soft,
-            host_buffers = HOST_BUFFERS if user_core else 0,
-            host_descriptors = user_core,
+            **user.card({"user_bus": soft, **self.card}),  # The lane has registers.
         )
         if soft:
             add_lane_state(self, self.serdes.interface, baud=SERIAL_BAUD)
             self.add_config("PCIE_SERIAL_BAUD", SERIAL_BAUD)
-        if user_core:
-            self.core = UserCore(USER_RAM_BYTES)
-            self.bus.add_slave("ram", self.core.bus, SoCRegion(origin=USER_RAM, size=USER_RAM_BYTES))
-            host = self.litepcie.host
-            self.user_copier = HostCopier(log2_int(host.bytes))
-            self.comb += self.user_copier.bus.connect(host.bus)
-            port = self.litepcie.descriptor_port
-            self.user_mover = HostMover(port)
-            self.comb += [self.user_mover.source.connect(port.sink), port.source.connect(self.user_mover.sink)]
-            # Programs of the tests know their addresses, whatever else the board has.
-            for page, name in enumerate(("core", "user_copier", "user_mover")):
-                self.csr.add(name, n=page)
-            for name, source, pulse in [*self.core.interrupts, ("copied", self.user_copier.done, True)]:
-                self.litepcie.add_interrupt(name, source, pulse)
-
-        # Streams ----------------------------------------------------------------------------------
-        for place, channel in enumerate(self.streams if loops else []):
-            if place >= streams - patterns:
-                ends = PatternEnds(data_width)
-                self.add_module(f"pattern{place}", ends)
-                self.comb += [channel.source.connect(ends.sink), ends.source.connect(channel.sink)]
-                continue
-            loop = stream.SyncFIFO(channel.sink.description, 16)
-            self.submodules += loop
-            self.comb += [channel.source.connect(loop.sink), loop.source.connect(channel.sink)]
+        add_user_logic(self, user)
 
 
 # Build --------------------------------------------------------------------------------------------
@@ -294,8 +212,8 @@ def main(argv=None):
     if args.build:
         soc = BaseSoC(args.gen, args.lanes, args.data_width, args.memory_size, args.sys_clk_freq,
             phy=args.phy, endianness=args.endianness, tags=args.tags, channels=args.channels,
-            streams=args.streams, with_ddr=args.with_ddr, completion_space=args.completion_space,
-            fabric_width=args.fabric_width, patterns=args.patterns, user_core=args.user_core)
+            with_ddr=args.with_ddr, completion_space=args.completion_space, fabric_width=args.fabric_width,
+            user=args.user)
         try:
             status = build(soc, args.output_dir, compile_simulator=not args.no_compile,
                 optimize=args.optimize)

@@ -82,8 +82,10 @@ class Logger(LiteXModule):
 
 
 class SoC(SimSoC):
+    card = {"streams": 1, "user_bus": True}
+
     def __init__(self):
-        SimSoC.__init__(self, streams=1, loops=False, user_bus=True)
+        SimSoC.__init__(self)
         self.adc    = Logger()  # LiteX has a "logger" of its own in a SoC.
         self.port   = port = StreamPort(self.streams[0], 128)
         self.comb  += self.adc.source.connect(port.sink), port.source.ready.eq(1)

@@ -55,8 +55,10 @@ class Adder(LiteXModule):
 
 
 class SoC(SimSoC):
+    card = {"user_bus": {"origin": 0, "size": 2*MEMORY}}
+
     def __init__(self):
-        SimSoC.__init__(self, user_bus={"origin": 0, "size": 2*MEMORY})
+        SimSoC.__init__(self)
         self.adder = Adder()
         self.bus.add_slave("words", self.adder.ram.bus, SoCRegion(origin=MEMORY, size=4*WORDS))
 

@@ -86,11 +86,12 @@ class Mailbox(LiteXModule):
 
 class SoC(SimSoC):
     csr_map = {"mailbox": MAILBOX}
+    card    = {"user_bus": {"origin": RAM, "size": 0x4000}}
 
     def __init__(self):
-        SimSoC.__init__(self, user_bus={"origin": RAM, "size": 0x4000}, processor={"cpu_type": "vexriscv",
-            "cpu_variant": "minimal", "integrated_rom_size": 0x1000, "integrated_rom_init": PROGRAM,
-            "integrated_sram_size": 0x4000, "with_ctrl": True, "with_timer": True})
+        SimSoC.__init__(self, processor={"cpu_type": "vexriscv", "cpu_variant": "minimal",
+            "integrated_rom_size": 0x1000, "integrated_rom_init": PROGRAM, "integrated_sram_size": 0x4000,
+            "with_ctrl": True, "with_timer": True})
         self.mailbox = Mailbox()
         self.litepcie.add_interrupt("answer", self.mailbox.value.re, pulse=True)
 

@@ -104,8 +104,10 @@ class CRC(LiteXModule):
 
 
 class SoC(SimSoC):
+    card = {"streams": 1, "user_bus": True}
+
     def __init__(self):
-        SimSoC.__init__(self, streams=1, loops=False, user_bus=True)
+        SimSoC.__init__(self)
         self.crc   = CRC(128)
         self.port  = port = StreamPort(self.streams[0], 128, sink_width=32)
         self.comb += [

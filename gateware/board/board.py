@@ -8,6 +8,7 @@
 
 from dataclasses import dataclass, field
 
+from litepcie_soc.board.user_options import UserOptions
 from litepcie_soc.common import abi
 from litepcie_soc.common.link_rates import data_path_rate, link_rate
 from litepcie_soc.common.pcie import TAGS_WITHOUT_EXTENDED
@@ -48,6 +49,7 @@ class Configuration:
     serdes         : use of the SerDes, one of the board's ``serdes_modes``.
     receiver_detect : the SerDes looks for a receiver before the link trains.
     lower_address_bits : bits of a completion's lower address that are compared on UltraScale and UltraScale+: 2 or 7.
+    user           : ``UserOptions``, logic at the user's side of the card.
     """
     gen:            int
     lanes:          int
@@ -64,6 +66,7 @@ class Configuration:
     serdes:         str  = ""
     receiver_detect: bool = True
     lower_address_bits: int = 2
+    user:           UserOptions = UserOptions()
 
     @property
     def link_rate(self):
@@ -82,6 +85,7 @@ class Configuration:
         name   += "_ddr" * self.with_ddr
         name   += f"_{self.dma_channels}ch" * (self.dma_channels != default.dma_channels)
         name   += f"_tags{self.tags}" * (self.tags != default.tags)
+        name   += self.user.suffix()
         name   += f"_{self.sys_clk_freq / 1e6:g}mhz".replace(".", "p") * (self.sys_clk_freq != default.sys_clk_freq)
         name   += f"_{self.device.replace('-', '')}" * (self.device != board.default_device)
         name   += f"_refclk{self.refclk / 1e6:g}" * (self.refclk != board.refclks[0])
@@ -123,7 +127,7 @@ class Board:
     link       : default (gen, lanes).
     memory     : ``Memory``.
     programmer : an object with ``load`` and ``flash``, as in ``gateware/build/program.py``.
-    channels   : largest number of memory channels that fits.
+    channels   : largest number of memory and stream channels together that fits.
     tags       : largest number of outstanding requests of the hard block, and the default.
     clocks     : lowest and highest Hz of ``sys``.
     ddr_clocks : lowest and highest Hz of ``sys`` with DDR, if the memory limits them.
@@ -235,8 +239,7 @@ class Board:
                 f"{' or '.join(map(str, sorted(widths)))}")
 
     def check_channels(self, c):
-        if not 1 <= c.dma_channels <= self.channels:
-            raise ValueError(f"--dma-channels {c.dma_channels} is not supported; choose 1 to {self.channels}")
+        c.user.check(c.dma_channels, "--dma-channels", self.channels, self.title)
         tags = [tags for tags in (TAGS_WITHOUT_EXTENDED, 64, 128, 256) if tags <= self.tags]
         if c.tags not in tags:
             raise ValueError(f"--tags {c.tags} is not supported; choose {' or '.join(map(str, tags))}")

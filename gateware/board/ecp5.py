@@ -139,7 +139,6 @@ class ECP5BoardSoC(BoardSoC):
     dcu, channel : SerDes channel of the lane.
     """
     output_suffixes = (".v", ".lpf", ".init")  # LiteX's scripts would build without the checks.
-    user_bus        = True                      # The registers, among them those of the lane.
 
     def __init__(self, board, platform, configuration, *, dcu=0, channel=0):
         self.place = dcu, channel
@@ -153,6 +152,9 @@ class ECP5BoardSoC(BoardSoC):
             receiver_detect=c.receiver_detect)
         return SoftPHY(self.serdes.interface, bar0_size=BAR0_SIZE, tags=c.tags,
             slot_clock=self.board.slot_clock, **soft_identity(pci_id(self.board.family)))
+
+    def own_card(self):
+        return {"user_bus": True, **self.card}  # The lane has registers.
 
     def add_link(self, memory=None):
         """Adds the link as on every board, and the state of its lane, which a serial port reaches as well."""

@@ -16,6 +16,7 @@ from litepcie_soc.board.constraints import add_link_constraints
 from litepcie_soc.board.identity import identify
 from litepcie_soc.board.pads import link_pads
 from litepcie_soc.board.probes import add_probes
+from litepcie_soc.board.user_logic import add_user_logic
 from litepcie_soc.ddr.ddr3 import Series7DDR3
 from litepcie_soc.ddr.ddr4 import DDR_CLK_FREQ, UltraScaleDDR4
 from litepcie_soc.ddr.dram import DRAMMemory
@@ -50,10 +51,11 @@ class BoardSoC(LitePCIeSoC):
     ----------
     board, configuration : the parameters.
     output_suffixes      : suffixes of the files of LiteX's toolchain that are of use. None: all.
-    user_bus             : range of the SoC's bus that the host reaches, as for ``add_litepcie``.
+    card                 : dict, of a derived class: parameters of ``add_litepcie`` for its own logic, such as
+        ``streams`` and ``user_bus``. The options of the command line for user logic are then not offered.
     """
     output_suffixes = None
-    user_bus        = None
+    card            = {}
 
     def __init__(self, board, platform, configuration):
         self.board         = board
@@ -88,7 +90,7 @@ class BoardSoC(LitePCIeSoC):
             clock_domain=ddr.clock_domain, ready=ddr.ready, byte_mask=ddr.byte_mask)
 
     def add_link(self, memory=None):
-        """Adds the PHY, everything between it and the memory, constraints, and probes if selected.
+        """Adds the PHY, everything between it and the memory, user logic, constraints, and probes if selected.
 
         memory : a memory with the ports of ``EndpointMemory``. None: block RAM of the board's size.
         """
@@ -100,11 +102,16 @@ class BoardSoC(LitePCIeSoC):
             memory_size = board.memory_size(configuration),
             channels    = configuration.dma_channels,
             tags        = configuration.tags,
-            user_bus    = self.user_bus,
+            **configuration.user.card(self.own_card()),
         )
+        add_user_logic(self, configuration.user)
         self.constrain_link(memory)
         if configuration.with_litescope:
             add_probes(self)
+
+    def own_card(self):
+        """Returns the parameters of ``add_litepcie`` that are not for an option."""
+        return self.card
 
     def make_phy(self):
         """Returns the PHY, which has the identity of its family."""

@@ -93,7 +93,7 @@ def main(board, soc_class, argv=None):
     board     : ``Board``.
     soc_class : class of the SoC; takes a ``Configuration``.
     """
-    parser = BoardParser(board)
+    parser = BoardParser(board, soc_class.card)
 
     def body():
         try:

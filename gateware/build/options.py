@@ -16,6 +16,7 @@ import litex.soc.integration.soc  # First, because this module and the parser im
 from litex.build.parser import LiteXArgumentParser
 
 from litepcie_soc.board.board import Configuration, mega, size
+from litepcie_soc.board.user_options import add_user_options, user_options
 from litepcie_soc.build import command_line
 from litepcie_soc.phy.ultrascale.receive import LOWER_ADDRESS_BITS
 
@@ -45,10 +46,12 @@ class Renamed(argparse.Action):
 class BoardParser(command_line.Parser, LiteXArgumentParser):
     """LiteX's parser of targets, without the options for CPU, UART and ROM.
 
-    board : ``Board``.
+    board     : ``Board``.
+    own_logic : parameters of ``add_litepcie`` for logic that the SoC has. It then has none that options add.
     """
-    def __init__(self, board):
-        self.board = board
+    def __init__(self, board, own_logic=()):
+        self.board     = board
+        self.own_logic = own_logic
         LiteXArgumentParser.__init__(self, platform=board.platform)
         self.prog        = f"{board.name}.py"
         self.description = f"LitePCIe SoC on {board.title}."
@@ -82,7 +85,9 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
         add("--data-width", type=int, choices=board.data_widths,
             help="Width of the data path in bits (the widest for the link).")
         add("--dma-channels", type=int, default=1, metavar="N",
-            help=f"Memory channels, each with a reader and a writer, 1 to {board.channels} (1).")
+            help=f"Memory channels, each with a reader and a writer, at most {board.channels} (1).")
+        if not self.own_logic:
+            add_user_options(add, board.channels)
         add("--tags", type=int, metavar="N", help=f"Requests that all channels can have outstanding ({default.tags}).")
         add("--with-ddr", action="store_true", help=self.ddr_help())
         add("--with-litescope", action="store_true",
@@ -157,5 +162,6 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
             dma_channels   = args.dma_channels,
             with_ddr       = args.with_ddr,
             with_litescope = args.with_litescope,
+            user           = user_options(args),
             **{name: getattr(args, name) for name in (*TRELLIS_OPTIONS, "lower_address_bits") if hasattr(args, name)},
         )

@@ -9,9 +9,10 @@
 from argparse import ArgumentTypeError
 from pathlib import Path
 
+from litepcie_soc.board.user_options import add_user_options, user_options
 from litepcie_soc.build.command_line import Parser, size
 from litepcie_soc.build.simulation import build_name
-from litepcie_soc.common.abi import MAX_CHANNELS, WINDOW_MAX
+from litepcie_soc.common.abi import WINDOW_MAX
 from litepcie_soc.common.link_rates import default_clock
 from litepcie_soc.common.pcie import DATA_WIDTHS
 from litepcie_soc.ddr.sim import CLOCK_HZ as DDR_CLOCK_HZ
@@ -56,18 +57,13 @@ def parse_args(argv, builds):
         help="Byte order of payload dwords at the PHY (big).")
     target.add_argument("--tags", type=int, choices=TAGS,
         help="Requests that all channels can have outstanding; more than 32 need Extended Tags (64; soft: 32).")
-    target.add_argument("--channels", default=1, type=int, choices=range(MAX_CHANNELS + 1),
+    target.add_argument("--channels", default=1, type=int, metavar="N",
         help="Memory channels, each with a reader and a writer; 1 to 7 together with the streams (1).")
     target.add_argument("--completion-space", type=space_of, metavar="N,BYTES",
         help="Completions, and bytes of their data, that the hard block holds (ideal: it limits no read).")
     target.add_argument("--fabric-width", default=0, type=int, choices=[0, 128, 256, 512],
         help="Width of a hard block with a completion buffer in the fabric, as on UltraScale; needs --phy split (0).")
-    target.add_argument("--streams", default=0, type=int, choices=range(MAX_CHANNELS + 1),
-        help="Stream channels, looped back (0).")
-    target.add_argument("--patterns", default=0, type=int, choices=range(MAX_CHANNELS + 1),
-        help="Of these, how many of the last ones have a pattern source and a checker instead of the loop (0).")
-    target.add_argument("--user-core", action="store_true",
-        help="Registers and a RAM of a user on the bus of the SoC, as /dev/litepcie0_user.")
+    add_user_options(target.add_argument)
     target.add_argument("--with-ddr", action="store_true",
         help="Endpoint memory in simulated DDR3-1600 of 64 bit with LiteDRAM, instead of block RAM.")
     target.add_argument("--memory-size", default=64 << 20, type=size, metavar="BYTES",
@@ -148,18 +144,16 @@ def check_args(parser, args, builds):
         check_memory_size(args.memory_size)
     except ValueError as error:
         parser.error(f"argument --memory-size: {error}")
-    if args.channels + args.streams > MAX_CHANNELS:
-        parser.error(f"argument --channels: {args.channels} with {args.streams} streams is more than {MAX_CHANNELS}")
-    if not args.channels + args.streams:
-        parser.error("argument --channels: 0 needs streams; add --streams 1 or more")
-    if args.patterns > args.streams:
-        parser.error(f"argument --patterns: {args.patterns} is more than the {args.streams} streams")
+    args.user = user_options(args)
+    try:
+        args.user.check(args.channels, "--channels")
+    except ValueError as error:
+        parser.error(str(error))
     if args.with_ddr:
         try:
             check_ddr(args.sys_clk_freq)
         except ValueError as error:
             parser.error(f"argument --sys-clk-freq: {error}")
     if args.output_dir is None:
-        args.output_dir = builds / build_name(args.gen, args.lanes, args.data_width, args.phy,
-            args.endianness, args.tags, args.streams, args.with_ddr, args.channels, args.completion_space,
-            args.fabric_width, args.patterns, args.user_core)
+        args.output_dir = builds / build_name(args.gen, args.lanes, args.data_width, args.phy, args.endianness,
+            args.tags, args.with_ddr, args.channels, args.completion_space, args.fabric_width, **vars(args.user))

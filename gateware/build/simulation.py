@@ -6,9 +6,11 @@
 
 """The name of a simulated board's build folder. Standard library only."""
 
+from litepcie_soc.board.user_options import NAMES, user_options
 
-def build_name(gen=2, lanes=4, data_width=128, phy="shared", endianness="big", tags=64, streams=0, with_ddr=False,
-    channels=1, completion_space=None, fabric_width=0, patterns=0, user_core=False, **others):
+
+def build_name(gen=2, lanes=4, data_width=128, phy="shared", endianness="big", tags=64, with_ddr=False, channels=1,
+    completion_space=None, fabric_width=0, **others):
     """Returns the name of the folder in ``build/`` for a board that ``targets/sim.py`` builds.
 
     Link and data path are always in the name, other options only if they are not the default.
@@ -16,15 +18,14 @@ def build_name(gen=2, lanes=4, data_width=128, phy="shared", endianness="big", t
     Parameters
     ----------
     gen, lanes, ... : options of ``targets/sim.py`` with their defaults.
-    others          : further options that the folder must be named after.
+    others          : those of ``UserOptions``, and further options that the folder must be named after.
     """
     name = f"sim_gen{gen}_x{lanes}_{data_width}"
     name += f"_{phy}"*(phy != "shared") + f"_{endianness}"*(endianness != "big")
-    name += f"_tags{tags}"*(tags != 64) + f"_streams{streams}"*(streams != 0)
-    name += f"_patterns{patterns}"*(patterns != 0)
+    name += f"_tags{tags}"*(tags != 64)
     name += f"_channels{channels}"*(channels != 1)
     if completion_space:
         name += "_space{}x{}".format(*completion_space)
-    name += f"_fabric{fabric_width}"*(fabric_width != 0) + "_user"*user_core
-    name += "".join(f"_{option}{value}" for option, value in sorted(others.items()))
+    name += f"_fabric{fabric_width}"*(fabric_width != 0) + user_options(others).suffix()
+    name += "".join(f"_{option}{value}" for option, value in sorted(others.items()) if option not in NAMES)
     return name + "_ddr"*with_ddr

@@ -4,14 +4,14 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A pattern source and its checker as the two ends of a stream, for tests of the whole path."""
+"""The two ends of a stream for tests of the whole path: a loop, or a pattern source and its checker."""
 
 from migen import *
 
 from litex.gen import *
 
 from litex.soc.interconnect import stream
-from litex.soc.interconnect.csr import CSRStatus
+from litex.soc.interconnect.csr import CSRStatus, CSRStorage
 
 from litepcie_soc.stream_dma.ram import user_layout
 
@@ -75,19 +75,22 @@ class Pattern(LiteXModule):
         ]
         self.sync += If(self.next, beat.eq(after), source.first.eq(Mux(self.again, 0, last)))
 
-# Pattern Ends -------------------------------------------------------------------------------------
+# Stream Ends --------------------------------------------------------------------------------------
 
 
-class PatternEnds(LiteXModule):
-    """Sends the pattern to the host as fast as it is taken, and compares what the host sends with it.
+class StreamEnds(LiteXModule):
+    """Sends what the host sends back to it, or sends a pattern and compares what the host sends with it.
 
-    The pattern that is sent goes on for as long as the card is configured: what a reset of the engine drops is a gap.
-    The checker expects the next beat of the pattern, and begins again with a packet whose first word is that of beat 0.
-    It is not ready for 64 of 1024 cycles.
+    The pattern is sent as fast as it is taken. It goes on for as long as the card is configured: what a reset of the
+    engine drops is a gap. The checker expects the next beat of the pattern, and begins again with a packet whose first
+    word is that of beat 0. It is not ready for 64 of 1024 cycles.
+
+    A switch drops what is in the loop, and may cut a packet. So it is for a stream that no program has open.
 
     Parameters
     ----------
     data_width : bits of a beat.
+    loop       : whether the loop is on after a reset.
 
     Attributes
     ----------
@@ -98,30 +101,44 @@ class PatternEnds(LiteXModule):
     ---------
     beats  : beats that the checker has taken, modulo 2^32.
     errors : of these, how many were not as expected.
+    loop   : 1: the loop; 0: pattern and checker.
     """
-    def __init__(self, data_width):
+    def __init__(self, data_width, loop=False):
         self.sink      = sink = stream.Endpoint(user_layout(data_width))
         self.sending   = sending  = Pattern(data_width)
         self.expected  = expected = Pattern(data_width)
         self.source    = source = stream.Endpoint(user_layout(data_width))
         self.beats     = CSRStatus(32, description="Beats that the checker has taken, modulo 2^32.")
         self.errors    = CSRStatus(32, description="Of these, how many were not as expected.")
+        self.loop      = CSRStorage(reset=int(loop), description="Whether the stream is looped back.")
 
         # # #
 
+        # Loop or pattern ---------------------------------------------------------------------------
+        looped    = self.loop.storage
+        self.fifo = fifo = ResetInserter()(stream.SyncFIFO(sink.description, 16))
+        cycle     = Signal(10)
+        taken     = Signal()
+        self.comb += [
+            fifo.reset.eq(~looped),
+            sending.next.eq(source.valid & source.ready & ~looped),
+            taken.eq(sink.valid & sink.ready & ~looped),
+            If(looped,
+                sink.connect(fifo.sink),
+                fifo.source.connect(source)
+            ).Else(
+                sending.source.connect(source),
+                sink.ready.eq(cycle[6:] != 0)
+            ),
+        ]
+
         # Expected beat -----------------------------------------------------------------------------
-        taken = Signal()
         start = Signal()
-        cycle = Signal(10)
         wrong = Signal(data_width // 8 + 1)
         lanes = range(data_width // 8)
         zero  = words(0, data_width)[0]
         like  = expected.source
         self.comb += [
-            sending.source.connect(source),
-            sending.next.eq(source.valid & source.ready),
-            sink.ready.eq(cycle[6:] != 0),
-            taken.eq(sink.valid & sink.ready),
             start.eq(sink.first & (sink.dat[:64] == zero)),
             expected.next.eq(taken),
             expected.again.eq(start),

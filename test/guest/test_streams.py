@@ -6,6 +6,7 @@
 
 """/dev/litepcie0_stream0 on a board that loops its streams back: calls, rings, losses (src/stream/)."""
 
+import json
 import re
 
 import pytest
@@ -66,6 +67,18 @@ def test_stream_of_the_tool(guest):
         "litepcie_util stream play -f /tmp/sent --packet-bytes 5000 && wait $! && cmp /tmp/sent /tmp/recorded")
     assert "another program uses this direction" in guest.run("sleep 3 < /dev/litepcie0_stream0 & sleep 1; "
         "litepcie_util stream record -f /tmp/x 2>&1; status=$?; wait; exit $status", status=1)
+
+
+@pytest.mark.full
+def test_a_register_switches_between_loop_and_pattern(guest, full_board):
+    """As on a real board: the same two streams with their ends exchanged, and back."""
+    csr = json.loads((full_board / "software" / "include" / "generated" / "csr.json").read_text())["csr_registers"]
+    for loops in ((0, 1), (1, 0)):
+        for stream, loop in enumerate(loops):
+            guest.run(f"printf '\\x{loop:02x}\\0\\0\\0' | dd of=/dev/litepcie0_user bs=4 "
+                f"seek={csr[f'stream{stream}_loop']['addr'] // 4} conv=notrunc 2>/dev/null")
+            action = "loopback" if loop else "test"
+            assert f"{action}: " in guest.run(f"litepcie_util stream {action} --stream {stream} --packets 20")
 
 
 @pytest.mark.parametrize("test", ["closing", "killed", "signals"])

@@ -6,6 +6,7 @@
 
 """Checks of the files of any build of any board."""
 
+import json
 import re
 
 from litex.build.generic_platform import Pins, Subsignal
@@ -15,6 +16,10 @@ from litepcie_soc.common import abi
 from litepcie_soc.soc.regs import COMMITTED
 
 from test.targets.boards import BOARDS, HEADERS, emitted
+
+# Of the user logic: programs know these addresses on the bus.
+BASES      = {"core": 0x0000, "user_copier": 0x0800, "user_mover": 0x1000}
+INTERRUPTS = ("LEVEL", "PULSE", "STORM", "TIMER", "COPIED")
 
 # Files --------------------------------------------------------------------------------------------
 
@@ -47,7 +52,15 @@ def check_headers(folder, board, c):
         "PCIE_BAR0_SIZE":  abi.BAR0_SIZE,
         "CLOCK_FREQUENCY": int(c.sys_clk_freq),
         "MEMORY_SIZE":     board.memory_size(c),
+        "PCIE_STREAMS":    c.user.streams,
     }.items()
+    interrupts = {name for name in soc_h if name.startswith("PCIE_INTERRUPT_")}
+    assert interrupts == {f"PCIE_INTERRUPT_{name}" for name in INTERRUPTS if c.user.interrupts}
+    csr = json.loads((folder / HEADERS / "csr.json").read_text())
+    assert {name: csr["csr_bases"].get(name) for name in BASES} == (BASES if c.user.core else dict.fromkeys(BASES))
+    assert ("ram" in csr["memories"]) == c.user.user_bus
+    for n in range(board.channels):
+        assert (f"stream{n}_loop" in csr["csr_registers"]) == (n < c.user.streams)
     assert (folder / HEADERS / "litepcie_regs.h").read_text() == COMMITTED.read_text()
     return soc_h
 

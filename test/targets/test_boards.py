@@ -29,7 +29,10 @@ CHOICES  = [(name, ["--dma-channels", "2", "--with-litescope", "--tags", "32"]) 
 # With DDR: every data path, and the probes.
 DDR      = [(name, [*options, "--with-ddr"]) for name in BOARDS for options in by_width(name)]
 PROBES   = [(name, ["--with-ddr", "--with-litescope"]) for name in BOARDS]
-BUILDS   = LINKS + CHANNELS + CHOICES + DDR + PROBES
+# All user logic, on a board of each family: that of Artix-7 is in `make test`.
+USER     = [(name, ["--streams", "2", "--patterns", "1", "--user-core", *["--with-ddr"] * (name == "sqrl_acorn")])
+    for name in OF_FAMILY.values()]
+BUILDS   = LINKS + CHANNELS + CHOICES + DDR + PROBES + USER
 
 # One DDR3 and one DDR4. The builds with DDR have all that those without DDR have.
 WITH_DDR = ("sqrl_acorn", "xilinx_alveo_u200")
@@ -37,6 +40,8 @@ WITH_DDR = ("sqrl_acorn", "xilinx_alveo_u200")
 
 def in_make_test(name, options):
     """True for one build of each family."""
+    if name == "sqrl_acorn":
+        return (name, options) in USER
     return name in OF_FAMILY.values() and configuration(name, options) == \
         BOARDS[name].configure(with_ddr=name in WITH_DDR)
 

@@ -23,8 +23,9 @@ from test.targets.boards import BOARDS, TARGETS, build_name, run
 from test.targets.checks import check_nothing_written
 
 OPTIONS = ("--build", "--load", "--flash", "--driver", "--no-compile", "--gen", "--lanes", "--data-width",
-    "--dma-channels", "--tags", "--with-ddr", "--with-litescope", "--sys-clk-freq", "--output-dir", "--toolchain",
-    "--cable", "--vivado-place-directive", "--log-level")
+    "--dma-channels", "--streams", "--patterns", "--user-bus", "--host-buffers", "--interrupts", "--tags",
+    "--with-ddr", "--with-litescope", "--sys-clk-freq", "--output-dir", "--toolchain", "--cable",
+    "--vivado-place-directive", "--log-level")
 
 # Helpers ------------------------------------------------------------------------------------------
 
@@ -53,7 +54,7 @@ def test_help_names_every_option(name, capsys):
     assert said.err == ""
     assert all(option in said.out for option in OPTIONS)
     assert "--cpu-type" not in said.out
-    assert len(said.out.splitlines()) < 70
+    assert len(said.out.splitlines()) < 80
 
 
 @pytest.mark.parametrize("path", [pytest.param(path, marks=[] if path.stem == "sqrl_acorn" else pytest.mark.full)
@@ -73,6 +74,8 @@ BAD_INPUT = [
     (("--build", "--data-width", 32),       "argument --data-width: invalid choice: 32 (choose from "),
     (("--build", "--dma-channels", 0),      "--dma-channels 0 is not supported; choose 1 to "),
     (("--build", "--dma-channels", 8),      "--dma-channels 8 is not supported; choose 1 to "),
+    (("--build", "--streams", 7),           "--streams 7 is not supported with --dma-channels 1; "),
+    (("--build", "--streams", 1, "--patterns", 2), "--patterns 2 is not supported with --streams 1; choose at most 1"),
     (("--build", "--tags", 48),             "--tags 48 is not supported; choose 32"),
     (("--build", "--tags", 512),            "--tags 512 is not supported; choose 32"),
     (("--build", "--sys-clk-freq", 1),      "--sys-clk-freq 1 is not supported; choose "),

@@ -39,7 +39,7 @@ def test_help_has_no_word_of_vivado(name):
     assert (result.returncode, result.stderr) == (0, "")
     for option in ("--build", "--load", "--flash", "--driver", "--device", "--refclk", "--analogue", "--serdes",
         "--seed", "--no-receiver-detect", "--sys-clk-freq", "--dma-channels", "--tags", "--with-litescope",
-        "--no-compile", "--cable", "--output-dir"):
+        "--no-compile", "--cable", "--output-dir", "--streams", "--user-bus", "--host-buffers", "--interrupts"):
         assert option in result.stdout
     for word in ("vivado", "--with-ddr", "--cpu-type"):
         assert word not in result.stdout.lower()
@@ -61,6 +61,8 @@ def test_help_has_no_word_of_vivado(name):
     (("--build", "--with-ddr"),
         "--with-ddr is not supported; the memory of Lattice Versa ECP5 is 64 KiB of block RAM"),
     (("--build", "--dma-channels", 3), "--dma-channels 3 is not supported; choose 1 to 2"),
+    (("--build", "--streams", 2),      "--streams 2 is not supported with --dma-channels 1; Lattice Versa ECP5 has 2 "
+        "channels of both kinds, so choose 0 to 1"),
     (("--build", "--tags", 64),        "--tags 64 is not supported; choose 32"),
     (("--build", "--refclk", "125e6"), "--refclk 125e6 is not supported; choose 100e6 or 200e6"),
     (("--build", "--refclk", "fast"),  "argument --refclk: invalid float value: 'fast'"),
@@ -122,12 +124,13 @@ REFCLKS = {NAME: {"refclk_clk": 100e6}, "trellisboard": {}}  # Of those that rea
 @pytest.mark.parametrize("name, options, clocks", [
     (NAME,           [], {}),
     *(pytest.param(name, options, {}, marks=pytest.mark.full) for name, options in (
-        (NAME, ["--dma-channels", "2", "--with-litescope", "--device", "um-45k"]), ("trellisboard", []))),
+        (NAME, ["--dma-channels", "2", "--with-litescope", "--device", "um-45k"]),
+        (NAME, ["--streams", "1", "--user-core"]), ("trellisboard", []))),
     *(pytest.param(NAME, ["--serdes", mode], clocks, marks=pytest.mark.full) for mode, clocks in (
         ("ctc",     {"pcie_rx_clk": None}),
         ("no-gear", {"pcie_rx_clk": "250.0", "symbol_clk": "250.0"}),
         ("raw",     {}))),
-], ids=["default", "most", "trellisboard", "ctc", "no-gear", "raw"])
+], ids=["default", "most", "user", "trellisboard", "ctc", "no-gear", "raw"])
 def test_build_without_compile(name, options, clocks, tmp_path, capsys):
     board = MODULES[name].BOARD
     c     = emitted(name, options, tmp_path)

@@ -75,9 +75,10 @@ def test_is_executable():
     (("--build", "--memory-size", 0),         "must be a power of two from 1048576"),
     (("--build", "--memory-size", 1 << 31),   "to 1073741824, not 2147483648"),
     (("--build", "--memory-size", "lots"),    "--memory-size: 'lots' is not a size; give bytes, such as "),
-    (("--build", "--channels", 8),            "--channels: invalid choice: 8"),
-    (("--build", "--channels", 0),            "--channels: 0 needs streams; add --streams 1 or more"),
-    (("--build", "--channels", 7, "--streams", 1), "--channels: 7 with 1 streams is more than 7"),
+    (("--build", "--channels", 8),            "--channels 8 is not supported; choose 1 to 7, or 0 with --streams"),
+    (("--build", "--channels", 0),            "--channels 0 is not supported; choose 1 to 7, or 0 with --streams"),
+    (("--build", "--channels", 7, "--streams", 1), "--streams 1 is not supported with --channels 7; the card has 7 "
+        "channels of both kinds, so choose 0"),
     (("--build", "--completion-space", "72"), "--completion-space: '72' is not supported; give 16 to 4096 completions"),
     (("--build", "--completion-space", "72,many"), "'72,many' is not supported"),
     (("--build", "--completion-space", "64,64"), "'64,64' is not supported"),
@@ -88,8 +89,9 @@ def test_is_executable():
         "--fabric-width: 512 is not supported with --data-width 128; give the same width or half of it"),
     (("--build", "--sys-clk-freq", 10),       "--sys-clk-freq: 10 is not from 1e6 to 1e9 Hz"),
     (("--build", "--with-ddr", "--sys-clk-freq", 250e6), "must be from 75e6 to 200e6 Hz"),
-    (("--build", "--channels", 4, "--streams", 4), "--channels: 4 with 4 streams is more than 7"),
-    (("--build", "--streams", 1, "--patterns", 2), "--patterns: 2 is more than the 1 streams"),
+    (("--build", "--channels", 4, "--streams", 4), "--streams 4 is not supported with --channels 4; the card has 7 "
+        "channels of both kinds, so choose 0 to 3"),
+    (("--build", "--streams", 1, "--patterns", 2), "--patterns 2 is not supported with --streams 1; choose at most 1"),
     (("--build", "--turbo"),                  "unrecognized arguments: --turbo"),
 ])
 def test_bad_input_is_one_line_and_status_2(args, message, target, capsys):

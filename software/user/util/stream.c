@@ -357,8 +357,8 @@ const struct command command_stream = {
 	.details = "ACTION is one of:\n\n"
 		   "record: write what the card sends into a file. play: send a file to the card. "
 		   "loopback:\nsend random packets to a card that sends them back, and compare "
-		   "each. test: compare\nwhat the card sends with the pattern of the simulated "
-		   "board (--patterns).\n\n"
+		   "each. test: compare\nwhat the card sends with the pattern of a board that "
+		   "was built with --patterns.\n\n"
 		   "Lost or wrong data is exit status 3. Ctrl-C ends it, and what was moved is "
 		   "printed.",
 	.argument = "ACTION",

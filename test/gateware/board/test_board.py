@@ -11,6 +11,7 @@ import pytest
 from litepcie_soc.board import series7
 from litepcie_soc.board.board import Board, Memory
 from litepcie_soc.board.link_widths import link_widths
+from litepcie_soc.board.user_options import UserOptions
 
 CLOCKS = {125: 125e6, 250: 200e6}
 
@@ -61,6 +62,9 @@ def test_every_user_clock_carries_its_link():
     ({"sys_clk_freq": 125e6, "tags": 64},                "some_board_gen2_x4_128"),
     ({"with_litescope": True},                           "some_board_gen2_x4_128_litescope"),
     ({"lower_address_bits": 7},                          "some_board_gen2_x4_128_lower7"),
+    ({"dma_channels": 0, "user": UserOptions(streams=7, patterns=2, interrupts=True)},
+                                                         "some_board_gen2_x4_128_0ch_streams7_patterns2_interrupts"),
+    ({"user": UserOptions(0, 0, True, True, True)},      "some_board_gen2_x4_128_user"),
     ({"with_ddr": True, "dma_channels": 7, "lanes": 1, "with_litescope": True},
                                                          "some_board_gen2_x1_64_ddr_7ch_litescope"),
 ])
@@ -90,8 +94,14 @@ def test_rates():
         "--lanes 8 is not supported at Gen2; Some Board has Gen1 x1, Gen1 x4, Gen2 x1, Gen2 x4"),
     ({"lanes": 1, "data_width": 128},            "--data-width 128 is not supported at Gen2 x1; choose 64"),
     ({"data_width": 256},          "--data-width 256 is not supported at Gen2 x4; choose 64 or 128"),
-    ({"dma_channels": 0},          "--dma-channels 0 is not supported; choose 1 to 7"),
-    ({"dma_channels": 8},          "--dma-channels 8 is not supported; choose 1 to 7"),
+    ({"dma_channels": 0},          "--dma-channels 0 is not supported; choose 1 to 7, or 0 with --streams"),
+    ({"dma_channels": 8},          "--dma-channels 8 is not supported; choose 1 to 7, or 0 with --streams"),
+    ({"dma_channels": 3, "user": UserOptions(streams=5)},  "--streams 5 is not supported with --dma-channels 3; "
+        "Some Board has 7 channels of both kinds, so choose 0 to 4"),
+    ({"user": UserOptions(streams=-1)},                    "--streams -1 is not supported with --dma-channels 1; "
+        "Some Board has 7 channels of both kinds, so choose 0 to 6"),
+    ({"user": UserOptions(streams=1, patterns=2)},
+        "--patterns 2 is not supported with --streams 1; choose at most 1"),
     ({"tags": 0},                  "--tags 0 is not supported; choose 32 or 64"),
     ({"sys_clk_freq": 0.0},        "--sys-clk-freq 0 is not supported; choose 50e6 to 250e6 Hz"),
     ({"tags": 33},                 "--tags 33 is not supported; choose 32 or 64"),

@@ -101,8 +101,10 @@ from litex.soc.interconnect import wishbone
 from litepcie_sim.user import SimSoC, main
 
 class SoC(SimSoC):
+    card = {"user_bus": {"origin": 0, "size": 0x20000}}
+
     def __init__(self):
-        SimSoC.__init__(self, user_bus={"origin": 0, "size": 0x20000})
+        SimSoC.__init__(self)
         for name, origin in (("one", 0x10000), ("two", 0x10800)):
             ram = wishbone.SRAM(4096)
             self.submodules += ram

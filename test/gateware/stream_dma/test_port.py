@@ -16,7 +16,7 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.stream_dma.engine import StreamChannel
-from litepcie_soc.stream_dma.pattern import PatternEnds, bytes_of, ends, words
+from litepcie_soc.stream_dma.pattern import StreamEnds, bytes_of, ends, words
 from litepcie_soc.stream_dma.port import WIDTHS, StreamPort
 from litepcie_soc.stream_dma.ram import user_layout
 
@@ -202,7 +202,7 @@ def sent(dut, width, beats, got):
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_source(width):
-    dut, got = PatternEnds(width), []
+    dut, got = StreamEnds(width), []
     simulate(dut, [sent(dut, width, 600, got)])
     numbers = [beat for beat in range(600)]
     assert [beat[0] for beat in got] == [value(n, width) for n in numbers]
@@ -227,7 +227,7 @@ def send(dut, width, beats, changed=None):
 
 
 def counted(width, *parts, **options):
-    dut, result = PatternEnds(width), []
+    dut, result = StreamEnds(width), []
 
     def run():
         for part in parts:
@@ -241,6 +241,31 @@ def counted(width, *parts, **options):
 def test_checker(width):
     assert counted(width, range(600)) == [600, 0]
     assert counted(width, range(600), changed=300) == [600, 1]
+
+
+def test_loop_that_a_register_switches():
+    """Beats come back unchanged and count nowhere; then the pattern goes on, and what was in the loop is gone."""
+    dut, got = StreamEnds(128, loop=True), []
+
+    def host():
+        yield from send(dut, 128, range(200, 204))
+        for _ in range(3):
+            yield dut.source.ready.eq(1)
+            yield
+            got.append((yield dut.source.dat))
+        yield dut.source.ready.eq(0)
+        yield dut.loop.storage.eq(0)
+        yield
+        yield
+        got.append((yield dut.source.dat))
+        yield from send(dut, 128, range(5))
+        got.extend([(yield dut.beats.status), (yield dut.errors.status)])
+        yield dut.loop.storage.eq(1)
+        yield
+        yield
+        got.append((yield dut.source.valid))
+    simulate(dut, [host()])
+    assert got == [*(value(n, 128) for n in (200, 201, 202, 0)), 5, 0, 0]
 
 
 def test_checker_finds_a_gap_and_begins_again():
@@ -262,5 +287,5 @@ def test_checker_finds_a_missing_end():
         for _ in range(3):
             yield
         assert (yield dut.errors.status) == 1
-    dut = PatternEnds(128)
+    dut = StreamEnds(128)
     simulate(dut, [cut(dut)])

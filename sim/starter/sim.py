@@ -21,9 +21,10 @@ HERE = Path(__file__).resolve().parent
 
 
 class SoC(SimSoC):
+    card = {"streams": 1, "user_bus": True}  # user_bus: the registers of the SoC are /dev/litepcie0_user.
+
     def __init__(self):
-        # The host reaches the registers of the SoC as /dev/litepcie0_user (user_bus).
-        SimSoC.__init__(self, gen=2, lanes=4, streams=1, loops=False, user_bus=True)
+        SimSoC.__init__(self, gen=2, lanes=4)
         self.core  = core = Core()
         self.port  = port = StreamPort(self.streams[0], data_width=32)
         self.comb += port.source.connect(core.sink), core.source.connect(port.sink)
